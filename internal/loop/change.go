@@ -1,0 +1,116 @@
+package loop
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A FileStatus says what happened to a path.
+type FileStatus string
+
+// What can happen to a path. A change of type (file to symlink) is a deletion
+// followed by an addition of the same path, as git prints it.
+const (
+	FileAdded    FileStatus = "added"
+	FileModified FileStatus = "modified"
+	FileDeleted  FileStatus = "deleted"
+)
+
+// A FileChange is one path's part of a [Change].
+type FileChange struct {
+	Path    string // slash-separated, relative to the work tree's root; any bytes but NUL
+	Status  FileStatus
+	OldMode uint32 // as git writes it: 0o100644, 0o100755, 0o120000, 0o160000; 0 when absent
+	NewMode uint32
+	OldSize int64 // bytes; 0 when absent
+	NewSize int64
+	Binary  bool
+
+	Insertions int
+	Deletions  int
+
+	// Patch is the text of `git diff-tree -p --full-index --no-renames` for
+	// this path, from its "diff --git" line to its last newline.
+	Patch string
+	// BinaryPatch is Patch with the content of a binary file in it, so that
+	// `git apply` rebuilds the file; "" when Patch does that by itself or the
+	// file is too large.
+	BinaryPatch string
+}
+
+// A Change is the difference between the work tree as the session found it and
+// as it stands now, ordered by path.
+type Change struct {
+	Files      []FileChange
+	Insertions int
+	Deletions  int
+	// State identifies the state of the work tree: equal for equal states,
+	// within one repository.
+	State string
+	// Warnings are paths that could not be read, as sentences for a person.
+	Warnings []string
+}
+
+// Empty reports whether nothing differs from the start of the session.
+func (c Change) Empty() bool { return len(c.Files) == 0 }
+
+// Patch returns the whole change as text, binary files named only.
+func (c Change) Patch() string {
+	return c.join(func(f FileChange) string { return f.Patch })
+}
+
+// ApplicablePatch returns the whole change as `git apply` takes it, with the
+// content of binary files.
+func (c Change) ApplicablePatch() string {
+	return c.join(func(f FileChange) string {
+		if f.BinaryPatch != "" {
+			return f.BinaryPatch
+		}
+		return f.Patch
+	})
+}
+
+func (c Change) join(text func(FileChange) string) string {
+	var b strings.Builder
+	for _, f := range c.Files {
+		b.WriteString(text(f))
+	}
+	return b.String()
+}
+
+// differing lists, in order, the paths in which two changes of one session
+// differ.
+func differing(a, b Change) []string {
+	before, after := a.byPath(), b.byPath()
+	var paths []string
+	for path, patch := range after {
+		if old, there := before[path]; !there || old != patch {
+			paths = append(paths, path)
+		}
+	}
+	for path := range before {
+		if _, there := after[path]; !there {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+func (c Change) byPath() map[string]string {
+	patches := make(map[string]string, len(c.Files))
+	for _, f := range c.Files {
+		patches[f.Path] += f.Patch // a change of type has two
+	}
+	return patches
+}
+
+// listed names a few paths and counts the rest.
+func listed(paths []string) string {
+	const most = 5
+	if len(paths) <= most {
+		return strings.Join(paths, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(paths[:most], ", "), len(paths)-most)
+}

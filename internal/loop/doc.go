@@ -1,0 +1,28 @@
+// Package loop drives an actor and a critic, turn by turn, until the work is
+// done.
+//
+// It owns the vocabulary that every other package speaks: what an actor is
+// asked ([Brief]) and leaves ([Attempt]), what changed ([Change]), what a
+// critic is shown ([Case]) and answers ([Review], [Verdict]), how a run ended
+// ([Outcome]), and the facts a run makes known on its way ([Event]). It knows
+// none of the packages that do the work: they come in through small
+// interfaces ([Actor], [Tree], [Checker], [Critic], [Gate], [Sink]).
+//
+// # Events
+//
+// A run emits its events to one [Sink], in this order:
+//
+//	Started Iteration* Finished
+//
+//	Iteration = IterationStarted
+//	            PhaseEntered(ACTOR_EXECUTING)   ActorFinished
+//	            PhaseEntered(CAPTURING_DIFF)    DiffCaptured
+//	          [ PhaseEntered(VERIFYING)         ChecksFinished ]
+//	            PhaseEntered(CRITIC_EVALUATING) ReviewRejected* CriticFinished
+//	            IterationFinished
+//
+// [Activity] and [Warned] may stand anywhere between Started and Finished.
+// The last iteration may break off at any point, when the run is interrupted
+// or fails; Finished follows at once. There is exactly one Finished on every
+// path, and nothing after it. Iterations are numbered from 1 without gaps.
+package loop

@@ -1,0 +1,135 @@
+package loop
+
+import "time"
+
+// An Event is one fact about a run. The set is closed; the package comment
+// gives the order in which they come.
+//
+//sumtype:decl
+type Event interface{ isEvent() }
+
+// A Stamp is the place of an event in its run. Only the loop makes stamps.
+type Stamp struct {
+	Seq  int // from 1
+	Time time.Time
+}
+
+// A Sink consumes the events of a run in order. The loop never calls it
+// concurrently. An error ends the run: a fact that cannot be written down must
+// not be acted on. A sink may keep what it is handed but must not change it.
+type Sink interface {
+	Handle(Stamp, Event) error
+}
+
+// A Session is what a run starts with.
+type Session struct {
+	ID            string
+	Prompt        string
+	WorkingDir    string
+	Actor         AgentRef
+	Critic        AgentRef
+	MaxIterations int    // 0: no limit
+	BaseCommit    string // HEAD when the session began; "" when there was none
+	Version       string // of codeloops
+}
+
+// Started opens every run.
+type Started struct {
+	Session Session
+}
+
+// IterationStarted opens an iteration.
+type IterationStarted struct {
+	Iteration int
+}
+
+// PhaseEntered says that the run has moved to one of the working states.
+type PhaseEntered struct {
+	Iteration int
+	State     State
+}
+
+// Activity is something an agent does or prints while its turn lasts. It is
+// for the screen: it is not part of the session log.
+type Activity struct {
+	Iteration int
+	Role      Role
+	Stream    string // "stdout" or "stderr"
+	Text      string // whole lines where the agent writes lines
+}
+
+// ActorFinished closes the actor's turn.
+type ActorFinished struct {
+	Iteration int
+	Attempt   Attempt
+}
+
+// DiffCaptured says what has changed since the session began.
+type DiffCaptured struct {
+	Iteration int
+	Change    Change
+}
+
+// ChecksFinished closes the project's own checks.
+type ChecksFinished struct {
+	Iteration int
+	Checks    []CheckResult
+}
+
+// ReviewRejected says that a critic's reply could not be used and that the
+// critic is asked again.
+type ReviewRejected struct {
+	Iteration int
+	Review    Review
+}
+
+// CriticFinished closes the critic's part: with a verdict, or with the last
+// problem.
+type CriticFinished struct {
+	Iteration int
+	Review    Review
+}
+
+// IterationFinished closes an iteration and holds all of it.
+type IterationFinished struct {
+	Round Round
+}
+
+// Warned is something the user ought to know that does not end the run.
+type Warned struct {
+	Iteration int // 0: before the first
+	Text      string
+}
+
+// Finished closes every run.
+type Finished struct {
+	Outcome Outcome
+}
+
+func (Started) isEvent()           {}
+func (IterationStarted) isEvent()  {}
+func (PhaseEntered) isEvent()      {}
+func (Activity) isEvent()          {}
+func (ActorFinished) isEvent()     {}
+func (DiffCaptured) isEvent()      {}
+func (ChecksFinished) isEvent()    {}
+func (ReviewRejected) isEvent()    {}
+func (CriticFinished) isEvent()    {}
+func (IterationFinished) isEvent() {}
+func (Warned) isEvent()            {}
+func (Finished) isEvent()          {}
+
+// Tee returns a sink that hands every event to each of the sinks in turn and
+// stops at the first error.
+func Tee(sinks ...Sink) Sink { return tee(sinks) }
+
+type tee []Sink
+
+func (t tee) Handle(at Stamp, e Event) error {
+	for _, s := range t {
+		if err := s.Handle(at, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,247 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/loop/looptest"
+)
+
+var errBroken = errors.New("broken")
+
+// A script plays all the ports of a loop by the throw of a die. It is only
+// called from the loop's goroutine.
+type script struct {
+	rnd    *rand.Rand
+	cancel context.CancelCauseFunc
+	faults int // one in so many steps goes wrong; 0: none
+	state  int
+	asked  int
+	undone int
+	events []loop.Event
+	broken error // what made a step fail, if one did
+	stops  bool  // the context was cancelled
+	now    time.Time
+
+	grammar looptest.Grammar
+}
+
+func (s *script) fault() error {
+	if s.faults == 0 || s.rnd.IntN(s.faults) > 0 {
+		return nil
+	}
+	switch s.rnd.IntN(3) {
+	case 0:
+		s.stops = true
+		s.cancel(errors.New("signal"))
+		return nil
+	case 1:
+		s.stops = true
+		s.cancel(loop.ErrMaxDuration)
+		return context.Canceled
+	}
+	s.broken = errBroken
+	return errBroken
+}
+
+func (s *script) clock() time.Time {
+	s.now = s.now.Add(time.Duration(s.rnd.IntN(1000)) * time.Millisecond)
+	return s.now
+}
+
+func (s *script) ending() loop.Ending {
+	all := []loop.Ending{loop.EndCompleted, loop.EndCompleted, loop.EndFailed, loop.EndTimedOut, loop.EndIdle, loop.EndOutputLimit}
+	return all[s.rnd.IntN(len(all))]
+}
+
+func (s *script) Act(_ context.Context, _ loop.Brief, watch loop.Watch) (loop.Attempt, error) {
+	for range s.rnd.IntN(3) {
+		watch("stdout", "working")
+	}
+	s.state++
+	return loop.Attempt{Turn: loop.Turn{Ending: s.ending()}}, s.fault()
+}
+
+func (s *script) Capture(context.Context) (loop.Change, error) {
+	return loop.Change{State: fmt.Sprint(s.state)}, s.fault()
+}
+
+func (s *script) Restore(_ context.Context, c loop.Change) (string, error) {
+	s.undone++
+	_, err := fmt.Sscan(c.State, &s.state)
+	return "kept", errors.Join(err, s.fault())
+}
+
+func (s *script) Check(context.Context) ([]loop.CheckResult, error) {
+	return []loop.CheckResult{{Command: "test", ExitCode: s.rnd.IntN(2)}}, s.fault()
+}
+
+func (s *script) Judge(_ context.Context, c loop.Case, _ loop.Watch) (loop.Review, error) {
+	s.asked++
+	if s.rnd.IntN(4) == 0 {
+		s.state += 100 // meddles
+	}
+	review := loop.Review{Turn: loop.Turn{Ending: s.ending()}}
+	switch s.rnd.IntN(6) {
+	case 0:
+		review.Verdict.Decision = loop.Done
+	case 1:
+		review.Verdict = loop.Verdict{Decision: loop.Error, Recovery: "try again"}
+	case 2:
+		review.Problem = "no decision"
+	case 3:
+		review.Verdict = loop.Verdict{Decision: loop.Error, Escalation: "a person must look"}
+	default:
+		review.Verdict = loop.Verdict{Decision: loop.Continue, Feedback: "more"}
+	}
+	if (c.Objection != nil) != (s.asked > 1) {
+		return review, fmt.Errorf("objection %v at ask %d", c.Objection, s.asked)
+	}
+	if review.Problem == "" || review.Ending.Cut() {
+		s.asked = 0
+	}
+	if s.asked == 3 {
+		s.asked = 0
+	}
+	return review, s.fault()
+}
+
+// Handle is a recorder whose disk is full now and then: what it refuses did
+// not happen, but an end is always seen.
+func (s *script) Handle(at loop.Stamp, e loop.Event) error {
+	var err error
+	if s.faults > 0 && s.rnd.IntN(s.faults*10) == 0 {
+		s.broken, err = errBroken, errBroken
+	}
+	if _, end := e.(loop.Finished); err == nil || end {
+		s.events = append(s.events, e)
+		return errors.Join(err, s.grammar.Handle(at, e))
+	}
+	return err
+}
+
+// limit is a gate of three errors in a row or six iterations.
+type limit struct{}
+
+func (limit) Stop(p loop.Progress) (loop.StopReason, string) {
+	switch {
+	case p.ConsecutiveErrors >= 3:
+		return p.LastFailure, "errors"
+	case p.Iterations >= 6:
+		return loop.StopMaxIterations, "limit"
+	}
+	return loop.StopNone, ""
+}
+
+func (limit) Rule(_ loop.Case, v loop.Verdict) loop.Verdict { return v }
+
+func TestRandomRuns(t *testing.T) {
+	t.Parallel()
+	results := map[loop.StopReason]int{}
+	for seed := range uint64(5000) {
+		s := &script{rnd: rand.New(rand.NewPCG(seed, 1)), faults: int(seed % 4 * 10), now: time.Unix(0, 0)}
+		out, err := play(t, s, seed)
+		results[out.Reason]++
+		if (err != nil) != (out.Reason == loop.StopInternal) {
+			t.Fatalf("seed %d: error %v with the reason %q", seed, err, out.Reason)
+		}
+		if s.broken == nil && err != nil {
+			t.Fatalf("seed %d: nothing broke, but %v", seed, err)
+		}
+		if !s.stops && (out.Reason == loop.StopInterrupted || out.Reason == loop.StopMaxDuration) {
+			t.Fatalf("seed %d: %q, but nobody cancelled", seed, out.Reason)
+		}
+	}
+	for _, reason := range []loop.StopReason{
+		loop.StopDone, loop.StopMaxIterations, loop.StopMaxDuration, loop.StopConsecutiveErrors,
+		loop.StopActorTimeout, loop.StopCriticTimeout, loop.StopOutputLimit, loop.StopNoDecision,
+		loop.StopPolicyEscalation, loop.StopInterrupted, loop.StopInternal,
+	} {
+		if results[reason] == 0 {
+			t.Errorf("no run ended with %q: %v", reason, results)
+		}
+	}
+}
+
+func play(t *testing.T, s *script, seed uint64) (loop.Outcome, error) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	s.cancel = cancel
+	l := loop.Loop{
+		Actor: s, Tree: s, Critic: s, Gate: limit{}, Clock: s.clock, CriticRetries: 2,
+		Sink: s,
+	}
+	if seed%2 == 0 {
+		l.Checker = s
+	}
+	out, err := l.Run(ctx, loop.Session{Prompt: "do it"})
+	if e := s.grammar.End(); e != nil {
+		t.Fatalf("seed %d: %v\n%#v", seed, e, s.events)
+	}
+	last, ok := s.events[len(s.events)-1].(loop.Finished)
+	if !ok {
+		t.Fatalf("seed %d: the last event is %T", seed, s.events[len(s.events)-1])
+	}
+	if last.Outcome != out && err == nil {
+		t.Fatalf("seed %d: the end says %+v, Run says %+v", seed, last.Outcome, out)
+	}
+	return out, err
+}
+
+// TestTransitions holds the table against the picture in the contract.
+func TestTransitions(t *testing.T) {
+	t.Parallel()
+	legal := map[[2]loop.State]bool{
+		{loop.Start, loop.ActorExecuting}:             true,
+		{loop.ActorExecuting, loop.CapturingDiff}:     true,
+		{loop.CapturingDiff, loop.Verifying}:          true,
+		{loop.CapturingDiff, loop.CriticEvaluating}:   true,
+		{loop.Verifying, loop.CriticEvaluating}:       true,
+		{loop.CriticEvaluating, loop.DecidedDone}:     true,
+		{loop.CriticEvaluating, loop.DecidedContinue}: true,
+		{loop.CriticEvaluating, loop.DecidedError}:    true,
+		{loop.DecidedContinue, loop.ActorExecuting}:   true,
+		{loop.DecidedError, loop.ActorExecuting}:      true,
+	}
+	for from := loop.Start; from <= loop.Ended; from++ {
+		name, ok := loop.ParseState(from.String())
+		if !ok || name != from {
+			t.Errorf("%v does not read back", from)
+		}
+		for to := loop.Start; to <= loop.Ended; to++ {
+			var m loop.Machine
+			for _, step := range pathTo(from) {
+				if err := m.To(step); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want := legal[[2]loop.State{from, to}] || (to == loop.Ended && from != loop.Ended)
+			err := m.To(to)
+			if (err == nil) != want || (err != nil && !errors.Is(err, loop.ErrTransition)) {
+				t.Errorf("%v to %v: %v, want legal = %v", from, to, err, want)
+			}
+			if err != nil && m.State() != from {
+				t.Errorf("the refused move from %v left the machine at %v", from, m.State())
+			}
+		}
+	}
+}
+
+func pathTo(s loop.State) []loop.State {
+	way := []loop.State{loop.ActorExecuting, loop.CapturingDiff, loop.Verifying, loop.CriticEvaluating}
+	switch s {
+	case loop.Start:
+		return nil
+	case loop.Ended:
+		return []loop.State{loop.Ended}
+	case loop.DecidedDone, loop.DecidedContinue, loop.DecidedError:
+		return append(way, s)
+	}
+	return way[:s]
+}

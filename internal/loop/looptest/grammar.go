@@ -1,0 +1,133 @@
+// Package looptest checks that a stream of events keeps the grammar of package
+// loop.
+package looptest
+
+import (
+	"fmt"
+
+	"codeloops/internal/loop"
+)
+
+// A Grammar is a [loop.Sink] that takes the events of one run and answers the
+// first one that stands where it must not. The zero value awaits Started.
+type Grammar struct {
+	machine   loop.Machine
+	place     place
+	iteration int
+	stamp     loop.Stamp
+	whole     int // iterations finished
+	err       error
+}
+
+type place uint8
+
+const (
+	before place = iota
+	between
+	within
+	reviewed
+	after
+)
+
+// Handle takes one event; an error says what is wrong with it.
+func (g *Grammar) Handle(at loop.Stamp, e loop.Event) error {
+	if g.err == nil {
+		g.err = g.take(at, e)
+	}
+	return g.err
+}
+
+// End reports whether the stream was whole, with exactly one end.
+func (g *Grammar) End() error {
+	if g.err == nil && g.place != after {
+		return fmt.Errorf("the stream has no end: %d events", g.stamp.Seq)
+	}
+	return g.err
+}
+
+func (g *Grammar) take(at loop.Stamp, e loop.Event) error {
+	if at.Seq != g.stamp.Seq+1 || at.Time.Before(g.stamp.Time) {
+		return fmt.Errorf("%T is stamped %v after %v", e, at, g.stamp)
+	}
+	g.stamp = at
+	if g.place == after {
+		return fmt.Errorf("%T after the end", e)
+	}
+	if _, start := e.(loop.Started); start != (g.place == before) {
+		if _, end := e.(loop.Finished); !end { // a run whose start could not be recorded still ends
+			return fmt.Errorf("%T where the run stands at %d", e, g.place)
+		}
+	}
+	switch e := e.(type) {
+	case loop.Started:
+		g.place = between
+	case loop.IterationStarted:
+		return g.open(e)
+	case loop.PhaseEntered:
+		return g.enter(e)
+	case loop.ActorFinished:
+		return g.in(e.Iteration, e, loop.ActorExecuting)
+	case loop.DiffCaptured:
+		return g.in(e.Iteration, e, loop.CapturingDiff)
+	case loop.ChecksFinished:
+		return g.in(e.Iteration, e, loop.Verifying)
+	case loop.ReviewRejected:
+		return g.in(e.Iteration, e, loop.CriticEvaluating)
+	case loop.CriticFinished:
+		err := g.in(e.Iteration, e, loop.CriticEvaluating)
+		g.place = reviewed
+		return err
+	case loop.IterationFinished:
+		return g.close(e.Round)
+	case loop.Activity, loop.Warned:
+	case loop.Finished:
+		return g.end(e.Outcome)
+	}
+	return nil
+}
+
+func (g *Grammar) open(e loop.IterationStarted) error {
+	if g.place != between || e.Iteration != g.iteration+1 {
+		return fmt.Errorf("iteration %d opened after %d", e.Iteration, g.iteration)
+	}
+	g.iteration, g.place = e.Iteration, within
+	return nil
+}
+
+func (g *Grammar) enter(e loop.PhaseEntered) error {
+	if g.place != within || e.Iteration != g.iteration {
+		return fmt.Errorf("phase %v of iteration %d outside of it", e.State, e.Iteration)
+	}
+	return g.machine.To(e.State)
+}
+
+func (g *Grammar) in(iteration int, e loop.Event, s loop.State) error {
+	if g.place != within || iteration != g.iteration || g.machine.State() != s {
+		return fmt.Errorf("%T of iteration %d in %v of iteration %d", e, iteration, g.machine.State(), g.iteration)
+	}
+	return nil
+}
+
+func (g *Grammar) close(r loop.Round) error {
+	if g.place != reviewed || r.Iteration != g.iteration {
+		return fmt.Errorf("iteration %d closed at %d of iteration %d", r.Iteration, g.place, g.iteration)
+	}
+	g.place = between
+	g.whole++
+	next, ok := loop.ParseState(string(r.Verdict.Decision))
+	if !ok {
+		return fmt.Errorf("iteration %d has the decision %q", r.Iteration, r.Verdict.Decision)
+	}
+	return g.machine.To(next)
+}
+
+func (g *Grammar) end(o loop.Outcome) error {
+	g.place = after
+	if o.Iterations != g.whole {
+		return fmt.Errorf("the end counts %d iterations, there were %d", o.Iterations, g.whole)
+	}
+	if o.Result != o.Reason.Result() {
+		return fmt.Errorf("the result %q does not go with the reason %q", o.Result, o.Reason)
+	}
+	return g.machine.To(loop.Ended)
+}

@@ -1,0 +1,64 @@
+package loop
+
+import "time"
+
+// A Result is how a run ended, as the session log's outcome field spells it.
+type Result string
+
+// The results of a run.
+const (
+	Success         Result = "success"
+	MaxIterations   Result = "max_iterations_reached"
+	BudgetExhausted Result = "budget_exhausted"
+	Failed          Result = "failed"
+	Interrupted     Result = "interrupted"
+)
+
+// A StopReason is the one word, for machines, that says why a run ended or an
+// iteration failed.
+type StopReason string
+
+// The reasons. StopNone is "no reason": the run goes on.
+const (
+	StopNone              StopReason = ""
+	StopDone              StopReason = "done"
+	StopMaxIterations     StopReason = "max_iterations"
+	StopMaxDuration       StopReason = "max_duration"
+	StopConsecutiveErrors StopReason = "consecutive_errors"
+	StopAgentNotFound     StopReason = "agent_not_found"
+	StopActorTimeout      StopReason = "actor_timeout"
+	StopCriticTimeout     StopReason = "critic_timeout"
+	StopOutputLimit       StopReason = "output_limit"
+	StopNoDecision        StopReason = "no_decision"
+	StopPolicyEscalation  StopReason = "policy_escalation"
+	StopInterrupted       StopReason = "interrupted"
+	StopInternal          StopReason = "internal"
+)
+
+// Result returns the result that a run which stops for r has.
+func (r StopReason) Result() Result {
+	switch r {
+	case StopDone:
+		return Success
+	case StopMaxIterations:
+		return MaxIterations
+	case StopMaxDuration:
+		return BudgetExhausted
+	case StopInterrupted:
+		return Interrupted
+	case StopNone, StopConsecutiveErrors, StopAgentNotFound, StopActorTimeout,
+		StopCriticTimeout, StopOutputLimit, StopNoDecision,
+		StopPolicyEscalation, StopInternal:
+	}
+	return Failed
+}
+
+// An Outcome is how a run ended.
+type Outcome struct {
+	Result     Result
+	Reason     StopReason
+	Iterations int           // whole iterations
+	Summary    string        // the critic's, or a sentence on why the run stopped
+	Confidence *float64      // the critic's, when it said DONE
+	Duration   time.Duration // the whole run's
+}

@@ -1,0 +1,54 @@
+package loop
+
+import (
+	"context"
+	"time"
+)
+
+// An Actor does one turn of work. A turn that ends badly is an Attempt, not an
+// error; an error means that no turn could be run at all, and ends the run.
+type Actor interface {
+	Act(context.Context, Brief, Watch) (Attempt, error)
+}
+
+// A Tree is the user's work tree, compared with what it was when the session
+// began. An error ends the run.
+type Tree interface {
+	// Capture returns what differs now from the start of the session.
+	Capture(context.Context) (Change, error)
+	// Restore puts the files back to the state that an earlier Capture of
+	// this run returned, and leaves ignored files alone. What it takes away is
+	// kept first; the returned words say where.
+	Restore(context.Context, Change) (kept string, err error)
+}
+
+// A Checker runs the project's own check commands. A check that fails is a
+// result, not an error.
+type Checker interface {
+	Check(context.Context) ([]CheckResult, error)
+}
+
+// A Critic judges a case. A turn that gives no usable verdict is a Review with
+// its Problem set; an error means that no turn could be run at all.
+type Critic interface {
+	Judge(context.Context, Case, Watch) (Review, error)
+}
+
+// Progress is what a run has come to, as a [Gate] sees it.
+type Progress struct {
+	Iterations        int           // whole iterations so far
+	ConsecutiveErrors int           // iterations in a row, up to now, that count as errors
+	LastFailure       StopReason    // of the last iteration; StopNone when it was none
+	Elapsed           time.Duration // since the run began
+	Next              Role          // whose turn it would be
+}
+
+// A Gate holds the rules of a run: whether it may go on, and what a critic's
+// verdict is worth.
+type Gate interface {
+	// Stop is asked before every turn. A reason other than StopNone ends the
+	// run before the turn starts; the sentence tells a person why.
+	Stop(Progress) (StopReason, string)
+	// Rule returns the verdict that counts, given the critic's.
+	Rule(Case, Verdict) Verdict
+}

@@ -1,0 +1,105 @@
+package loop
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// A State is where a run stands. The zero value is [Start].
+type State uint8
+
+// The states of a run. Ended is reached from each of the others: a run can be
+// interrupted, fail or meet a limit anywhere.
+const (
+	Start State = iota
+	ActorExecuting
+	CapturingDiff
+	Verifying
+	CriticEvaluating
+	DecidedDone
+	DecidedContinue
+	DecidedError
+	Ended
+)
+
+// ErrTransition reports a move that the table of transitions does not hold.
+// It is always a bug of the caller.
+var ErrTransition = errors.New("illegal state transition")
+
+// String returns the state's name as the session log spells it.
+func (s State) String() string {
+	switch s {
+	case Start:
+		return "START"
+	case ActorExecuting:
+		return "ACTOR_EXECUTING"
+	case CapturingDiff:
+		return "CAPTURING_DIFF"
+	case Verifying:
+		return "VERIFYING"
+	case CriticEvaluating:
+		return "CRITIC_EVALUATING"
+	case DecidedDone:
+		return "DONE"
+	case DecidedContinue:
+		return "CONTINUE"
+	case DecidedError:
+		return "ERROR"
+	case Ended:
+		return "ENDED"
+	}
+	return fmt.Sprintf("State(%d)", uint8(s))
+}
+
+// ParseState is the inverse of [State.String]; ok is false for an unknown name.
+func ParseState(name string) (s State, ok bool) {
+	for s := Start; s <= Ended; s++ {
+		if s.String() == name {
+			return s, true
+		}
+	}
+	return Start, false
+}
+
+// Next lists the states that may follow s. Ended has none.
+func (s State) Next() []State {
+	switch s {
+	case Start:
+		return []State{ActorExecuting, Ended}
+	case ActorExecuting:
+		return []State{CapturingDiff, Ended}
+	case CapturingDiff:
+		return []State{Verifying, CriticEvaluating, Ended}
+	case Verifying:
+		return []State{CriticEvaluating, Ended}
+	case CriticEvaluating:
+		return []State{DecidedDone, DecidedContinue, DecidedError, Ended}
+	case DecidedDone:
+		return []State{Ended}
+	case DecidedContinue, DecidedError:
+		return []State{ActorExecuting, Ended}
+	case Ended:
+	}
+	return nil
+}
+
+// A Machine is the state of one run, moved only along the table that
+// [State.Next] holds. The zero value stands at [Start]. It is not safe for
+// concurrent use.
+type Machine struct {
+	state State
+}
+
+// State returns where the machine stands.
+func (m *Machine) State() State { return m.state }
+
+// To moves the machine. A move that the table does not hold returns
+// [ErrTransition] and leaves the machine where it was.
+func (m *Machine) To(next State) error {
+	if !slices.Contains(m.state.Next(), next) {
+		return fmt.Errorf("%w: %v to %v", ErrTransition, m.state, next)
+	}
+	m.state = next
+	return nil
+}

@@ -1,0 +1,119 @@
+package loop
+
+import "time"
+
+// A Decision is what a critic decides.
+type Decision string
+
+// The decisions.
+const (
+	Done     Decision = "DONE"
+	Continue Decision = "CONTINUE"
+	Error    Decision = "ERROR"
+)
+
+// A Verdict is a critic's reply, parsed. Fields that the reply does not hold
+// are zero, and nil for numbers.
+type Verdict struct {
+	Decision   Decision
+	Summary    string
+	Confidence *float64 // 0 to 1; recorded, never steers
+	Score      *float64 // 0 to 1
+	Feedback   string
+	Analysis   string
+	Recovery   string
+	Issues     []string
+
+	// Escalation, when not empty, is the critic's reason for handing the work
+	// to a person; the run ends with it, whatever Decision says.
+	Escalation      string
+	Severity        string
+	Risks           []Risk
+	RequiredChanges []string
+}
+
+// A Risk is one that a critic names in a structured reply.
+type Risk struct {
+	Type   string
+	Detail string
+}
+
+// Guidance is what the next actor turn is told: the feedback, the recovery
+// suggestion, or what else the verdict holds that can help.
+func (v Verdict) Guidance() string {
+	switch {
+	case v.Decision == Error && v.Recovery != "":
+		return v.Recovery
+	case v.Feedback != "":
+		return v.Feedback
+	case v.Analysis != "":
+		return v.Analysis
+	}
+	return v.Summary
+}
+
+// A Case is what a critic judges.
+type Case struct {
+	Iteration int
+	Task      string
+	Attempt   Attempt
+	Change    Change
+	Checks    []CheckResult
+	History   []Round // the earlier iterations, oldest first
+	// Objection is set when the critic is asked again because its last reply
+	// could not be used.
+	Objection *Objection
+}
+
+// An Objection is what was wrong with a critic's reply.
+type Objection struct {
+	Problem string // a sentence
+	Reply   string
+}
+
+// A Review is one turn of the critic with what it came to.
+type Review struct {
+	Turn
+	// Reply is the critic's final text, the one that was read for a verdict.
+	Reply string
+	// Verdict counts only while Problem is empty.
+	Verdict Verdict
+	// Problem is a sentence that says why the turn gave no usable verdict.
+	Problem string
+}
+
+// A Round is one whole iteration.
+type Round struct {
+	Iteration int
+	Attempt   Attempt
+	Change    Change
+	Checks    []CheckResult
+	Review    Review
+	// Verdict is what counts for the run: the critic's, after the [Gate] has
+	// seen it.
+	Verdict Verdict
+	// Failure is why the iteration counts as an error, StopNone when it does
+	// not.
+	Failure StopReason
+	// Duration is the whole iteration's.
+	Duration time.Duration
+}
+
+// outline returns the round without the texts of its turns, checks and patches.
+func (r Round) outline() Round {
+	r.Attempt.Stdout.Text, r.Attempt.Stderr.Text = "", ""
+	r.Review.Stdout.Text, r.Review.Stderr.Text, r.Review.Reply = "", "", ""
+	files := make([]FileChange, len(r.Change.Files))
+	for i, f := range r.Change.Files {
+		f.Patch, f.BinaryPatch = "", ""
+		files[i] = f
+	}
+	r.Change.Files = files
+	checks := make([]CheckResult, len(r.Checks))
+	for i, c := range r.Checks {
+		c.Output.Text = ""
+		checks[i] = c
+	}
+	r.Checks = checks
+	return r
+}

@@ -1,0 +1,73 @@
+// Package policy holds the rules that a run must keep, whatever its agents say.
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// A Gate is the [loop.Gate] of a run. The zero value lets everything pass. It
+// keeps no state and may be shared.
+type Gate struct {
+	MaxIterations        int // 0: no limit
+	MaxConsecutiveErrors int // 0: no limit
+}
+
+var _ loop.Gate = Gate{}
+
+// Stop ends a run that has failed too often in a row or has used its
+// iterations. Errors come first: they say more than the limit does.
+func (g Gate) Stop(p loop.Progress) (loop.StopReason, string) {
+	switch {
+	case g.MaxConsecutiveErrors > 0 && p.ConsecutiveErrors >= g.MaxConsecutiveErrors:
+		return p.LastFailure, fmt.Sprintf("%d in a row ended in an error, the last one because %s",
+			p.ConsecutiveErrors, because(p.LastFailure))
+	case g.MaxIterations > 0 && p.Iterations >= g.MaxIterations:
+		return loop.StopMaxIterations, fmt.Sprintf("all %d iterations are used up", g.MaxIterations)
+	}
+	return loop.StopNone, ""
+}
+
+func because(r loop.StopReason) string {
+	switch r {
+	case loop.StopActorTimeout:
+		return "the actor ran into its time limit"
+	case loop.StopCriticTimeout:
+		return "the critic ran into its time limit"
+	case loop.StopOutputLimit:
+		return "an agent printed more than max_output"
+	case loop.StopNoDecision:
+		return "the critic gave no decision"
+	default:
+		return "the critic said ERROR"
+	}
+}
+
+// Rule turns DONE into CONTINUE while a check fails: a check is evidence, a
+// verdict is an opinion.
+func (g Gate) Rule(c loop.Case, v loop.Verdict) loop.Verdict {
+	if v.Decision != loop.Done {
+		return v
+	}
+	var failing []string
+	for _, check := range c.Checks {
+		if !check.Passed() {
+			failing = append(failing, fmt.Sprintf("- `%s` %s", check.Command, fate(check)))
+		}
+	}
+	if len(failing) == 0 {
+		return v
+	}
+	v.Decision = loop.Continue
+	v.Feedback = "The reviewer was content, but these checks do not pass:\n" + strings.Join(failing, "\n")
+	return v
+}
+
+func fate(c loop.CheckResult) string {
+	if c.Ending == loop.EndTimedOut {
+		return fmt.Sprintf("did not end within %s", c.Duration.Round(1e9))
+	}
+	return fmt.Sprintf("ended with exit code %d", c.ExitCode)
+}
