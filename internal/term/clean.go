@@ -1,0 +1,66 @@
+package term
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Clean returns text without anything that could steer a terminal: escape
+// sequences go, carriage returns become line breaks (what they would
+// overwrite stays readable), other control characters and those that turn the
+// direction of writing go. Tabs and line breaks stay, and what is not UTF-8
+// becomes U+FFFD.
+func Clean(text string) string {
+	if plain(text) {
+		return text
+	}
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	text = ansi.Strip(sevenBit(text))
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r == '\r':
+			return '\n'
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == '\u2028', r == '\u2029':
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// Line is Clean for a place that has one line: breaks and tabs become spaces.
+func Line(text string) string {
+	return strings.Join(strings.Fields(Clean(text)), " ")
+}
+
+// sevenBit writes the C1 controls, which a terminal obeys also when they come
+// as UTF-8, in their two-byte form, which is what ansi.Strip knows.
+func sevenBit(text string) string {
+	if !strings.ContainsFunc(text, c1) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if c1(r) {
+			b.WriteByte('\x1b')
+			r -= 0x40
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func c1(r rune) bool { return r >= 0x80 && r < 0xa0 }
+
+func plain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; (c < ' ' && c != '\n' && c != '\t') || c >= 0x7f {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,79 @@
+// Package term knows the terminal that a command talks to: its streams, its
+// width, its colours.
+package term
+
+import (
+	"io"
+	"os"
+
+	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
+	"golang.org/x/term"
+)
+
+// Streams are the three streams of a command with what is known of them. They
+// are made once, by main, and handed down; nothing else asks the environment.
+type Streams struct {
+	In  io.Reader
+	Out io.Writer
+	Err io.Writer
+
+	InTTY  bool
+	OutTTY bool
+	ErrTTY bool
+	// Plain forbids colour and animation whatever the streams are.
+	Plain bool
+	// Columns is a width to use instead of the terminal's; 0: ask it.
+	Columns int
+}
+
+// New describes the streams of a process. getenv looks up a variable of its
+// environment: NO_COLOR, TERM=dumb and CI make the streams plain.
+func New(in io.Reader, out, err io.Writer, getenv func(string) string) *Streams {
+	return &Streams{
+		In: in, Out: out, Err: err,
+		InTTY:  isTerminal(in),
+		OutTTY: isTerminal(out),
+		ErrTTY: isTerminal(err),
+		Plain:  getenv("NO_COLOR") != "" || getenv("TERM") == "dumb" || getenv("CI") != "",
+	}
+}
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) //nolint:gosec // a file descriptor fits an int
+}
+
+// defaultWidth is what a stream that is no terminal is laid out for.
+const defaultWidth = 80
+
+// Width returns the columns that are there for text on standard error.
+func (s *Streams) Width() int {
+	if s.Columns > 0 {
+		return s.Columns
+	}
+	if f, ok := s.Err.(*os.File); ok && s.ErrTTY {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 { //nolint:gosec // a file descriptor fits an int
+			return w
+		}
+	}
+	return defaultWidth
+}
+
+// ErrRenderer returns the renderer for styles on standard error: without
+// colour unless standard error is a terminal that may have it.
+func (s *Streams) ErrRenderer() *lipgloss.Renderer { return renderer(s.Err, s.ErrTTY && !s.Plain) }
+
+// OutRenderer is ErrRenderer for standard output.
+func (s *Streams) OutRenderer() *lipgloss.Renderer { return renderer(s.Out, s.OutTTY && !s.Plain) }
+
+func renderer(w io.Writer, colour bool) *lipgloss.Renderer {
+	if colour {
+		// The dark-background query writes to the terminal and waits for its
+		// answer: the sixteen colours that are used need none.
+		r := lipgloss.NewRenderer(w, termenv.WithProfile(termenv.ANSI))
+		r.SetHasDarkBackground(true)
+		return r
+	}
+	return lipgloss.NewRenderer(w, termenv.WithProfile(termenv.Ascii))
+}
