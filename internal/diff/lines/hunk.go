@@ -1,0 +1,175 @@
+package lines
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+const (
+	contextLines   = 3
+	functionLimit  = 80 // bytes
+	noNewlineAtEnd = "\n\\ No newline at end of file\n"
+	// surroundings is a guess at the bytes around an edit: header with context.
+	surroundings = 256
+)
+
+// A span is lines start to end of one side, end not included.
+type span struct{ start, end int }
+
+func (s span) size() int { return s.end - s.start }
+
+// An edit replaces lines of one side by lines of the other.
+type edit struct{ a, b span }
+
+// A walker goes through the edits of two compacted sides.
+type walker struct {
+	a, b *side
+	i, j int // after the last edit
+}
+
+// next returns the next edit, if there is one.
+func (w *walker) next() (edit, bool) {
+	for w.i < w.a.count() && !w.a.changed[w.i] && !w.b.changed[w.j] {
+		w.i++
+		w.j++
+	}
+	e := edit{span{w.i, w.i}, span{w.j, w.j}}
+	for w.a.changed[e.a.end] {
+		e.a.end++
+	}
+	for w.b.changed[e.b.end] {
+		e.b.end++
+	}
+	w.i, w.j = e.a.end, e.b.end
+	return e, e.a.size()+e.b.size() > 0
+}
+
+// A printer appends hunks.
+type printer struct {
+	a, b     *side
+	dst      []byte
+	function []byte // the last function line above the current hunk
+	searched int    // the lines that were searched for it
+}
+
+func appendHunks(dst []byte, a, b *side) (text []byte, insertions, deletions int) {
+	p := printer{a: a, b: b, dst: slices.Grow(dst, textSize(a, b))}
+	w := walker{a: a, b: b}
+	var hunk []edit
+	for {
+		e, ok := w.next()
+		if len(hunk) > 0 && (!ok || e.a.start-hunk[len(hunk)-1].a.end > 2*contextLines) {
+			p.hunk(hunk)
+			hunk = hunk[:0]
+		}
+		if !ok {
+			return p.dst, insertions, deletions
+		}
+		hunk = append(hunk, e)
+		deletions += e.a.size()
+		insertions += e.b.size()
+	}
+}
+
+// textSize guesses how long the text of all hunks is.
+func textSize(a, b *side) int {
+	size := 0
+	w := walker{a: a, b: b}
+	for e, ok := w.next(); ok; e, ok = w.next() {
+		size += a.size(e.a) + e.a.size() + b.size(e.b) + e.b.size() + surroundings
+	}
+	return size
+}
+
+// hunk appends the edits of one hunk with the lines around and between them.
+func (p *printer) hunk(edits []edit) {
+	first, last := edits[0], edits[len(edits)-1]
+	lead := min(contextLines, first.a.start, first.b.start)
+	trail := min(contextLines, p.a.count()-last.a.end, p.b.count()-last.b.end)
+	whole := edit{
+		span{first.a.start - lead, last.a.end + trail},
+		span{first.b.start - lead, last.b.end + trail},
+	}
+	p.header(whole)
+	at := whole.b.start
+	for _, e := range edits {
+		p.lines(' ', p.b, span{at, e.b.start})
+		p.lines('-', p.a, e.a)
+		p.lines('+', p.b, e.b)
+		at = e.b.end
+	}
+	p.lines(' ', p.b, span{at, whole.b.end})
+}
+
+func (p *printer) header(whole edit) {
+	p.dst = append(p.dst, "@@ -"...)
+	p.dst = appendRange(p.dst, whole.a)
+	p.dst = append(p.dst, " +"...)
+	p.dst = appendRange(p.dst, whole.b)
+	p.dst = append(p.dst, " @@"...)
+	if f := p.functionAbove(whole.a.start); len(f) > 0 {
+		p.dst = append(p.dst, ' ')
+		p.dst = append(p.dst, f...)
+	}
+	p.dst = append(p.dst, '\n')
+}
+
+// appendRange counts lines from one; an empty span is named by the line before
+// it.
+func appendRange(dst []byte, s span) []byte {
+	start := s.start + 1
+	if s.size() == 0 {
+		start--
+	}
+	dst = strconv.AppendInt(dst, int64(start), 10)
+	if s.size() != 1 {
+		dst = append(dst, ',')
+		dst = strconv.AppendInt(dst, int64(s.size()), 10)
+	}
+	return dst
+}
+
+func (p *printer) lines(mark byte, s *side, lines span) {
+	for i := lines.start; i < lines.end; i++ {
+		line := s.line(i)
+		p.dst = append(p.dst, mark)
+		p.dst = append(p.dst, line...)
+		if line[len(line)-1] != '\n' {
+			p.dst = append(p.dst, noNewlineAtEnd...)
+		}
+	}
+}
+
+// functionAbove returns the text of the last line above line i of a that starts
+// with a letter, an underscore or a dollar sign.
+func (p *printer) functionAbove(i int) []byte {
+	for l := i - 1; l >= p.searched; l-- {
+		if line := p.a.line(l); startsFunction(line[0]) {
+			p.function = functionText(line)
+			break
+		}
+	}
+	p.searched = max(i, p.searched)
+	return p.function
+}
+
+func startsFunction(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '$'
+}
+
+// functionText cuts a line to what fits, first without white space at the end,
+// then at the first byte that is not UTF-8, which may be what the cut has left
+// of a character.
+func functionText(line []byte) []byte {
+	text := bytes.TrimRight(line[:min(len(line), functionLimit)], " \t\r\n")
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && size == 1 || r == 0xfffe || r == 0xffff {
+			return text[:i]
+		}
+		i += size
+	}
+	return text
+}

@@ -1,0 +1,82 @@
+package patch
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// devNull stands for the side of a file that does not exist.
+const devNull = "/dev/null"
+
+// names are the quoted names of the two sides: for the "diff --git" line, where
+// both are always there, and for the lines below it.
+type names struct {
+	gitBefore, gitAfter string
+	before, after       string
+}
+
+func namesOf(path string, before, after Side) names {
+	n := names{gitBefore: quote("a/" + path), gitAfter: quote("b/" + path)}
+	n.before, n.after = n.gitBefore, n.gitAfter
+	if !before.exists() {
+		n.before = devNull
+	}
+	if !after.exists() {
+		n.after = devNull
+	}
+	return n
+}
+
+// appendHeader appends the lines down to the "index" line.
+func appendHeader(dst []byte, n names, before, after Side) []byte {
+	dst = fmt.Appendf(dst, "diff --git %s %s\n", n.gitBefore, n.gitAfter)
+	switch {
+	case !before.exists():
+		dst = fmt.Appendf(dst, "new file mode %06o\n", after.Mode)
+	case !after.exists():
+		dst = fmt.Appendf(dst, "deleted file mode %06o\n", before.Mode)
+	case before.Mode != after.Mode:
+		dst = fmt.Appendf(dst, "old mode %06o\nnew mode %06o\n", before.Mode, after.Mode)
+	}
+	if before.ID == after.ID {
+		return dst
+	}
+	dst = fmt.Appendf(dst, "index %s..%s", hex.EncodeToString(before.ID[:]), hex.EncodeToString(after.ID[:]))
+	if before.Mode == after.Mode {
+		dst = fmt.Appendf(dst, " %06o", after.Mode)
+	}
+	return append(dst, '\n')
+}
+
+// appendNames appends the "---" line with the "+++" line.
+func appendNames(dst []byte, n names) []byte {
+	return fmt.Appendf(dst, "--- %s%s\n+++ %s%s\n", n.before, tab(n.before), n.after, tab(n.after))
+}
+
+// tab ends a name that has a space, so that GNU patch does not take what
+// follows the space for a date.
+func tab(name string) string {
+	if strings.Contains(name, " ") {
+		return "\t"
+	}
+	return ""
+}
+
+// appendDiffer appends the line that stands for the hunks of binary files.
+func appendDiffer(dst []byte, n names) []byte {
+	return fmt.Appendf(dst, "Binary files %s and %s differ\n", n.before, n.after)
+}
+
+// appendTooLarge appends the sizes of a file whose content was not looked at.
+// Every parser of patches skips a line like this between two files.
+func appendTooLarge(dst []byte, before, after Side) []byte {
+	switch {
+	case !before.exists():
+		return fmt.Appendf(dst, "# too large to compare: %d bytes\n", after.size())
+	case !after.exists():
+		return fmt.Appendf(dst, "# too large to compare: %d bytes before\n", before.size())
+	default:
+		return fmt.Appendf(dst, "# too large to compare: %d bytes before, %d bytes after\n", before.size(), after.size())
+	}
+}

@@ -1,0 +1,147 @@
+// Package patch writes the patch text of one changed path, byte for byte as
+// `git diff-tree -p -r --full-index --no-renames` does with git's defaults.
+//
+// There are two exceptions. A file that is [Side.TooLarge] is not compared. And
+// what .gitattributes says of a path, that it is binary or which lines of it
+// start functions, is not asked.
+package patch
+
+import (
+	"bytes"
+	"encoding/hex"
+
+	"codeloops/internal/diff/lines"
+	"codeloops/internal/loop"
+)
+
+// Modes of a [Side], as a git tree has them.
+const (
+	Absent     uint32 = 0
+	Regular    uint32 = 0o100644
+	Executable uint32 = 0o100755
+	Symlink    uint32 = 0o120000
+	Gitlink    uint32 = 0o160000
+)
+
+// MaxContent is the size in bytes above which a caller should set
+// [Side.TooLarge] instead of holding a file in memory.
+const MaxContent = 20 << 20
+
+// kindMask takes the kind of file (regular, symlink, gitlink) out of a mode.
+const kindMask = 0o170000
+
+// sniffed is how far git looks for a NUL to tell a binary file, in bytes.
+const sniffed = 8000
+
+// A Side is what one path is before or after a change. The zero value is a
+// path that does not exist.
+type Side struct {
+	Mode uint32
+	ID   [20]byte // of the blob, or of a gitlink's commit
+	// Content is the file's bytes or the symlink's target; it is only read.
+	// It may be nil when both sides have the same ID, when the side is
+	// TooLarge, and for a gitlink.
+	Content []byte
+	// Size is the content's length in bytes; needed when Content is nil.
+	Size int64
+	// TooLarge keeps a file's content out of the comparison. Its patch names
+	// both IDs, ends as that of a binary file does, and has the sizes on one
+	// more line that `git apply` skips. It has no BinaryPatch, so it cannot
+	// be applied: use `git apply --exclude`.
+	TooLarge bool
+	// Dirty marks a gitlink whose own work tree has changes.
+	Dirty bool
+}
+
+// File returns the change of the file at path from before to after: nothing
+// when they are equal, a deletion followed by an addition when the kind of
+// file changes, otherwise one change. A file that is TooLarge counts as
+// binary.
+func File(path string, before, after Side) []loop.FileChange {
+	switch {
+	case before.Mode == after.Mode && before.sameContent(after):
+		return nil
+	case before.exists() && after.exists() && before.Mode&kindMask != after.Mode&kindMask:
+		return []loop.FileChange{
+			change(path, before, Side{}),
+			change(path, Side{}, after),
+		}
+	default:
+		return []loop.FileChange{change(path, before, after)}
+	}
+}
+
+func change(path string, before, after Side) loop.FileChange {
+	c := loop.FileChange{
+		Path:    path,
+		Status:  status(before, after),
+		OldMode: before.Mode,
+		NewMode: after.Mode,
+		OldSize: before.size(),
+		NewSize: after.size(),
+	}
+	n := namesOf(path, before, after)
+	head := appendHeader(nil, n, before, after)
+	switch {
+	case before.exists() == after.exists() && before.sameContent(after):
+		c.Patch = string(head)
+	case before.TooLarge || after.TooLarge:
+		c.Binary = true
+		c.Patch = string(appendTooLarge(appendDiffer(head, n), before, after))
+	case before.binary() || after.binary():
+		c.Binary = true
+		c.BinaryPatch = string(appendBinary(bytes.Clone(head), before.Content, after.Content))
+		c.Patch = string(appendDiffer(head, n))
+	default:
+		// The names are taken back when no line differs, as between an empty
+		// file and none.
+		named := appendNames(head, n)
+		text, insertions, deletions := lines.Append(named, before.text(), after.text())
+		if len(text) == len(named) {
+			text = head
+		}
+		c.Patch, c.Insertions, c.Deletions = string(text), insertions, deletions
+	}
+	return c
+}
+
+func status(before, after Side) loop.FileStatus {
+	switch {
+	case !before.exists():
+		return loop.FileAdded
+	case !after.exists():
+		return loop.FileDeleted
+	default:
+		return loop.FileModified
+	}
+}
+
+func (s Side) exists() bool { return s.Mode != Absent }
+
+func (s Side) sameContent(other Side) bool {
+	return s.ID == other.ID && s.Dirty == other.Dirty
+}
+
+func (s Side) size() int64 {
+	if s.TooLarge || s.Content == nil {
+		return s.Size
+	}
+	return int64(len(s.Content))
+}
+
+func (s Side) binary() bool {
+	return bytes.IndexByte(s.Content[:min(len(s.Content), sniffed)], 0) >= 0
+}
+
+// text is the content as it is compared: git compares gitlinks as if each
+// were a file with one line.
+func (s Side) text() []byte {
+	if s.Mode != Gitlink {
+		return s.Content
+	}
+	text := append([]byte("Subproject commit "), hex.EncodeToString(s.ID[:])...)
+	if s.Dirty {
+		text = append(text, "-dirty"...)
+	}
+	return append(text, '\n')
+}

@@ -1,0 +1,272 @@
+package patch_test
+
+import (
+	"crypto/sha1"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"codeloops/internal/diff/patch"
+	"codeloops/internal/loop"
+)
+
+// side makes a file of the content, with the ID that git gives it.
+func side(mode uint32, content string) patch.Side {
+	blob := fmt.Sprintf("blob %d\x00%s", len(content), content)
+	return patch.Side{Mode: mode, ID: sha1.Sum([]byte(blob)), Content: []byte(content)}
+}
+
+func gitlink(firstByte byte, dirty bool) patch.Side {
+	return patch.Side{Mode: patch.Gitlink, ID: [20]byte{firstByte}, Dirty: dirty}
+}
+
+func tooLarge(mode uint32, firstByte byte, size int64) patch.Side {
+	return patch.Side{Mode: mode, ID: [20]byte{firstByte}, Size: size, TooLarge: true}
+}
+
+const (
+	none   = "0000000000000000000000000000000000000000"
+	empty  = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+	hello  = "ce013625030ba8dba906f756967f9e9ca394464a" // hello\n
+	nul    = "f76dd238ade08917e6712764a16a22005a50573d" // \x00
+	seven  = "0700000000000000000000000000000000000000"
+	eleven = "0b00000000000000000000000000000000000000"
+)
+
+func TestFile(t *testing.T) {
+	t.Parallel()
+	regular := side(patch.Regular, "hello\n")
+	for _, c := range []struct {
+		name          string
+		path          string
+		before, after patch.Side
+		want          []loop.FileChange
+	}{
+		{name: "equal", path: "f", before: regular, after: regular},
+		{name: "absent", path: "f"},
+		{
+			name: "added", path: "f", after: regular,
+			want: []loop.FileChange{{
+				Path: "f", Status: loop.FileAdded, NewMode: patch.Regular, NewSize: 6, Insertions: 1,
+				Patch: "diff --git a/f b/f\nnew file mode 100644\nindex " + none + ".." + hello + "\n--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+hello\n",
+			}},
+		},
+		{
+			name: "added empty, name with a quote", path: `"f"`, after: side(patch.Executable, ""),
+			want: []loop.FileChange{{
+				Path: `"f"`, Status: loop.FileAdded, NewMode: patch.Executable,
+				Patch: `diff --git "a/\"f\"" "b/\"f\""` + "\nnew file mode 100755\nindex " + none + ".." + empty + "\n",
+			}},
+		},
+		{
+			name: "mode only, content not read", path: "f",
+			before: patch.Side{Mode: patch.Regular, ID: regular.ID, Size: 6},
+			after:  patch.Side{Mode: patch.Executable, ID: regular.ID, Size: 6},
+			want: []loop.FileChange{{
+				Path: "f", Status: loop.FileModified, OldMode: patch.Regular, NewMode: patch.Executable, OldSize: 6, NewSize: 6,
+				Patch: "diff --git a/f b/f\nold mode 100644\nnew mode 100755\n",
+			}},
+		},
+		{
+			name: "binary deleted, name with a space", path: "a f", before: side(patch.Regular, "\x00"),
+			want: []loop.FileChange{{
+				Path: "a f", Status: loop.FileDeleted, OldMode: patch.Regular, OldSize: 1, Binary: true,
+				Patch: "diff --git a/a f b/a f\ndeleted file mode 100644\nindex " + nul + ".." + none + "\nBinary files a/a f and /dev/null differ\n",
+			}},
+		},
+		{
+			name: "file to symlink", path: "ü f", before: regular, after: side(patch.Symlink, "hello\n"),
+			want: []loop.FileChange{
+				{
+					Path: "ü f", Status: loop.FileDeleted, OldMode: patch.Regular, OldSize: 6, Deletions: 1,
+					Patch: `diff --git "a/\303\274 f" "b/\303\274 f"` + "\ndeleted file mode 100644\nindex " + hello + ".." + none +
+						"\n" + `--- "a/\303\274 f"` + "\t\n+++ /dev/null\n@@ -1 +0,0 @@\n-hello\n",
+				},
+				{
+					Path: "ü f", Status: loop.FileAdded, NewMode: patch.Symlink, NewSize: 6, Insertions: 1,
+					Patch: `diff --git "a/\303\274 f" "b/\303\274 f"` + "\nnew file mode 120000\nindex " + none + ".." + hello +
+						"\n--- /dev/null\n" + `+++ "b/\303\274 f"` + "\t\n@@ -0,0 +1 @@\n+hello\n",
+				},
+			},
+		},
+		{
+			name: "dirty submodule", path: "sub", before: gitlink(7, false), after: gitlink(7, true),
+			want: []loop.FileChange{{
+				Path: "sub", Status: loop.FileModified, OldMode: patch.Gitlink, NewMode: patch.Gitlink, Insertions: 1, Deletions: 1,
+				Patch: "diff --git a/sub b/sub\n--- a/sub\n+++ b/sub\n@@ -1 +1 @@\n-Subproject commit " + seven + "\n+Subproject commit " + seven + "-dirty\n",
+			}},
+		},
+		{
+			name: "too large", path: "f", before: tooLarge(patch.Regular, 7, 30<<20), after: tooLarge(patch.Regular, 11, 1<<40),
+			want: []loop.FileChange{{
+				Path: "f", Status: loop.FileModified, OldMode: patch.Regular, NewMode: patch.Regular, OldSize: 30 << 20, NewSize: 1 << 40, Binary: true,
+				Patch: "diff --git a/f b/f\nindex " + seven + ".." + eleven + " 100644\nBinary files a/f and b/f differ\n" +
+					"# too large to compare: 31457280 bytes before, 1099511627776 bytes after\n",
+			}},
+		},
+		{
+			name: "too large, gone", path: "f", before: tooLarge(patch.Regular, 7, 30<<20),
+			want: []loop.FileChange{{
+				Path: "f", Status: loop.FileDeleted, OldMode: patch.Regular, OldSize: 30 << 20, Binary: true,
+				Patch: "diff --git a/f b/f\ndeleted file mode 100644\nindex " + seven + ".." + none + "\nBinary files a/f and /dev/null differ\n" +
+					"# too large to compare: 31457280 bytes before\n",
+			}},
+		},
+		{
+			name: "too large, executable now", path: "f", before: tooLarge(patch.Regular, 7, 30<<20), after: tooLarge(patch.Executable, 7, 30<<20),
+			want: []loop.FileChange{{
+				Path: "f", Status: loop.FileModified, OldMode: patch.Regular, NewMode: patch.Executable, OldSize: 30 << 20, NewSize: 30 << 20,
+				Patch: "diff --git a/f b/f\nold mode 100644\nnew mode 100755\n",
+			}},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := patch.File(c.path, c.before, c.after)
+			if len(got) != len(c.want) {
+				t.Fatalf("%d changes, want %d", len(got), len(c.want))
+			}
+			for i := range got {
+				// TestApply reads it.
+				got[i].BinaryPatch = ""
+				if got[i] != c.want[i] {
+					t.Errorf("got\n%#v\nwant\n%#v", got[i], c.want[i])
+				}
+			}
+		})
+	}
+}
+
+// TestApply has git rebuild a work tree from a patch, and take the patch back.
+func TestApply(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the work trees have names and modes that Windows cannot hold")
+	}
+	g := &generator{newRand(9), map[string]file{}}
+	for round := range 8 {
+		before, after := g.worktree(), g.worktree()
+		var c loop.Change
+		for path := range union(before, after) {
+			c.Files = append(c.Files, patch.File(path, sideOf(before[path]), sideOf(after[path]))...)
+		}
+		dir := t.TempDir()
+		writeTree(t, dir, before)
+		gitApply(t, dir, c.ApplicablePatch())
+		compareTree(t, dir, after)
+		gitApply(t, dir, c.ApplicablePatch(), "-R")
+		compareTree(t, dir, before)
+		if t.Failed() {
+			t.Fatalf("round %d:\n%.5000s", round, c.ApplicablePatch())
+		}
+	}
+}
+
+// TestApplySkipsTooLarge has git skip the line with the sizes.
+func TestApplySkipsTooLarge(t *testing.T) {
+	t.Parallel()
+	c := loop.Change{Files: append(
+		patch.File("large", tooLarge(patch.Regular, 7, 30<<20), tooLarge(patch.Regular, 11, 31<<20)),
+		patch.File("small", patch.Side{}, side(patch.Regular, "hello\n"))...,
+	)}
+	dir := t.TempDir()
+	gitApply(t, dir, c.ApplicablePatch(), "--exclude=large")
+	compareTree(t, dir, commit{"small": {patch.Regular, "hello\n"}})
+}
+
+func sideOf(f file) patch.Side {
+	if f.mode == patch.Absent {
+		return patch.Side{}
+	}
+	return side(f.mode, f.content)
+}
+
+func union(a, b commit) commit {
+	u := commit{}
+	for path, f := range a {
+		u[path] = f
+	}
+	for path, f := range b {
+		u[path] = f
+	}
+	return u
+}
+
+func writeTree(t *testing.T, dir string, tree commit) {
+	t.Helper()
+	for path, f := range tree {
+		name := filepath.Join(dir, filepath.FromSlash(path))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if f.mode == patch.Symlink {
+			err = os.Symlink(f.content, name)
+		} else {
+			err = os.WriteFile(name, []byte(f.content), os.FileMode(f.mode&0o777))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func compareTree(t *testing.T, dir string, want commit) {
+	t.Helper()
+	found := 0
+	err := filepath.WalkDir(dir, func(name string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		found++
+		path, err := filepath.Rel(dir, name)
+		if err != nil {
+			return err
+		}
+		got, err := readFile(name, entry)
+		if path = filepath.ToSlash(path); got != want[path] {
+			t.Errorf("%q is\n%o %.500q\nwant\n%o %.500q", path, got.mode, got.content, want[path].mode, want[path].content)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found != len(want) {
+		t.Errorf("%d files, want %d", found, len(want))
+	}
+}
+
+func readFile(name string, entry os.DirEntry) (file, error) {
+	if entry.Type()&os.ModeSymlink != 0 {
+		target, err := os.Readlink(name)
+		return file{patch.Symlink, target}, err
+	}
+	info, err := entry.Info()
+	if err != nil {
+		return file{}, err
+	}
+	content, err := os.ReadFile(name)
+	mode := patch.Regular
+	if info.Mode()&0o100 != 0 {
+		mode = patch.Executable
+	}
+	return file{mode, string(content)}, err
+}
+
+func gitApply(t *testing.T, dir, text string, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "git", append([]string{"apply", "--whitespace=nowarn"}, args...)...)
+	cmd.Dir = dir
+	// Outside of any repository, as a user may apply a patch.
+	cmd.Env = append(cmd.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir),
+		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "HOME="+dir, "XDG_CONFIG_HOME="+dir)
+	cmd.Stdin = strings.NewReader(text)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git apply %s: %v\n%s\n%.5000s", strings.Join(args, " "), err, out, text)
+	}
+}
