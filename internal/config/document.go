@@ -1,0 +1,182 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/BurntSushi/toml"
+)
+
+// What a file may hold is far more than any configuration needs, and keeps a
+// hostile project file from taking more than a moment to read.
+const (
+	maxFileSize = 64 << 10 // bytes
+	maxKeys     = 1000     // tables among them
+	maxProblems = 20       // the first are enough to begin with
+)
+
+// A node is one key of a TOML document with its value as the decoder has it;
+// a table's is a map[string]any.
+type node struct {
+	key   toml.Key
+	value any
+	line  int
+}
+
+// readFile returns the content of a configuration file, which is text. For a
+// file that does not exist the error is fs.ErrNotExist.
+func readFile(name string) ([]byte, *Error) {
+	// Asked before opening: to open a named pipe would wait for a writer.
+	status, err := os.Stat(name)
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	switch {
+	case status.IsDir():
+		return nil, &Error{File: name, Problem: "a directory stands where the file should be"}
+	case !status.Mode().IsRegular():
+		return nil, &Error{File: name, Problem: "not a regular file"}
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	defer func() { _ = f.Close() }() // only read
+	content, err := io.ReadAll(io.LimitReader(f, maxFileSize+1))
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	if problem := checkText(name, content); problem != nil {
+		return nil, problem
+	}
+	return content, nil
+}
+
+func unreadable(name string, err error) *Error {
+	cause := err
+	if wrapped, ok := errors.AsType[*os.PathError](err); ok {
+		cause = wrapped.Err // the path is in the message already
+	}
+	return &Error{File: name, Problem: "cannot read the file: " + cause.Error(), err: err}
+}
+
+func checkText(name string, content []byte) *Error {
+	if len(content) > maxFileSize {
+		return &Error{File: name, Problem: fmt.Sprintf("the file is larger than %v", Size(maxFileSize))}
+	}
+	lineAt := func(offset int) int { return 1 + bytes.Count(content[:offset], []byte("\n")) }
+	if at := bytes.IndexByte(content, 0); at >= 0 {
+		return &Error{File: name, Line: lineAt(at), Problem: "the file holds a NUL character", Hint: "save it as UTF-8 text"}
+	}
+	for at := 0; at < len(content); {
+		r, width := utf8.DecodeRune(content[at:])
+		if r == utf8.RuneError && width == 1 {
+			return &Error{File: name, Line: lineAt(at), Problem: "the file is not UTF-8", Hint: "save it as UTF-8 text"}
+		}
+		at += width
+	}
+	return nil
+}
+
+// A document is a parsed file.
+type document struct {
+	text []byte // without a byte order mark
+	meta toml.MetaData
+	root map[string]toml.Primitive
+}
+
+func parseDocument(name string, content []byte) (*document, *Error) {
+	if line := tooDeep(content); line > 0 {
+		return nil, &Error{File: name, Line: line, Problem: "tables are nested too deep"}
+	}
+	doc := &document{text: bytes.TrimPrefix(content, []byte("\xef\xbb\xbf"))}
+	var err error
+	if doc.meta, err = toml.Decode(string(doc.text), &doc.root); err == nil {
+		if len(doc.meta.Keys()) > maxKeys {
+			return nil, &Error{File: name, Problem: fmt.Sprintf("the file has more than %d keys", maxKeys)}
+		}
+		return doc, nil
+	}
+	problem := &Error{File: name, Problem: "not valid TOML: " + err.Error(), err: err}
+	if at, ok := errors.AsType[toml.ParseError](err); ok {
+		problem.Line = at.Position.Line
+		problem.Problem = "not valid TOML: " + strings.TrimSuffix(at.Message, ".")
+	}
+	return nil, problem
+}
+
+// nodes returns the document's keys, tables with what they hold, in the order
+// of their lines.
+func (d *document) nodes() []node {
+	all := d.walk(node{}, d.root)
+	slices.SortFunc(all, func(a, b node) int {
+		if a.line != b.line {
+			return a.line - b.line
+		}
+		return slices.Compare(a.key, b.key)
+	})
+	return all
+}
+
+func (d *document) walk(table node, values map[string]toml.Primitive) []node {
+	var all []node
+	for name, value := range values {
+		n := node{key: append(slices.Clone(table.key), name)}
+		n.value, n.line = d.locate(value)
+		var within []node
+		if _, isTable := n.value.(map[string]any); isTable {
+			var inner map[string]toml.Primitive
+			// A table always decodes into a map of what is left undecoded.
+			_ = d.meta.PrimitiveDecode(value, &inner)
+			within = d.walk(n, inner)
+		}
+		if n.line == 0 { // a table that only stands in dotted keys
+			n.line = firstLine(within)
+		}
+		if n.line == 0 { // the key "", whose place the decoder loses
+			n.line = table.line
+		}
+		all = append(append(all, n), within...)
+	}
+	return all
+}
+
+// locate returns a value as the decoder has it, and its line; 0 for a table
+// without a line of its own. The decoder tells positions only in errors, so
+// that a probe takes the value and fails.
+func (d *document) locate(value toml.Primitive) (any, int) {
+	var p probe
+	err := d.meta.PrimitiveDecode(value, &p)
+	at, _ := errors.AsType[toml.ParseError](err)
+	if at.Position.Line == 0 {
+		return p.value, 0
+	}
+	// The position's own line is where a string of several lines ends.
+	return p.value, 1 + bytes.Count(d.text[:at.Position.Start], []byte("\n"))
+}
+
+type probe struct{ value any }
+
+var errProbe = errors.New("value taken")
+
+// UnmarshalTOML keeps the value and refuses it.
+func (p *probe) UnmarshalTOML(value any) error {
+	p.value = value
+	return errProbe
+}
+
+func firstLine(nodes []node) int {
+	least := 0
+	for _, n := range nodes {
+		if n.line > 0 && (least == 0 || n.line < least) {
+			least = n.line
+		}
+	}
+	return least
+}

@@ -1,0 +1,108 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+)
+
+// An Entry is one key of the effective configuration.
+type Entry struct {
+	Key string `json:"key"`
+	// Value is what a file would say: a string, an int or a []string;
+	// durations and sizes are strings.
+	Value  any    `json:"value"`
+	Origin Origin `json:"origin"`
+}
+
+// String returns the entry as a line of a TOML file.
+func (e Entry) String() string { return e.Key + " = " + tomlText(e.Value) }
+
+// Entries returns every key with its effective value, in the order of
+// [Example], then the user's own agents by name with the keys they have.
+// Variables of an agent whose name looks secret read "[redacted]".
+func (c *Config) Entries() []Entry {
+	all := c.entries()
+	for i, e := range all {
+		if table, name, ok := strings.Cut(e.Key, ".env."); ok && strings.HasPrefix(table, "agents.") && looksSecret(strings.Trim(name, `"`)) {
+			all[i].Value = "[redacted]"
+		}
+	}
+	return all
+}
+
+func (c *Config) entries() []Entry {
+	held := map[string]any{}
+	flatten(held, "", reflect.ValueOf(*c), "mapstructure")
+	for name, own := range c.Agents {
+		flatten(held, "agents."+name+".", reflect.ValueOf(own), "toml")
+	}
+	var all []Entry
+	for _, known := range newSchema(nil) {
+		if is, ok := held[known.key]; ok {
+			all = append(all, Entry{known.key, fileForm(is), c.Origin(known.key)})
+			delete(held, known.key)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(held)) {
+		if is := reflect.ValueOf(held[key]); is.Len() > 0 { // an agent has strings and lists only
+			all = append(all, Entry{key, fileForm(held[key]), c.Origin(key)})
+		}
+	}
+	return all
+}
+
+// flatten adds the fields of a struct that have the tag to held, by their keys.
+func flatten(held map[string]any, prefix string, of reflect.Value, tag string) {
+	for field, is := range of.Fields() {
+		name, ok := field.Tag.Lookup(tag)
+		if !ok || name == "-" {
+			continue
+		}
+		switch is.Kind() {
+		case reflect.Struct:
+			flatten(held, prefix+name+".", is, tag)
+		case reflect.Map:
+			for key, element := range is.Seq2() {
+				held[prefix+name+"."+toml.Key{key.String()}.String()] = element.Interface()
+			}
+		default:
+			held[prefix+name] = is.Interface()
+		}
+	}
+}
+
+// fileForm returns a value as a file has it.
+func fileForm(is any) any {
+	switch v := is.(type) {
+	case time.Duration:
+		return formatDuration(v)
+	case Size:
+		return v.String()
+	}
+	return is
+}
+
+// tomlText returns a value, in its file form, as TOML.
+func tomlText(is any) string {
+	var b bytes.Buffer
+	if err := toml.NewEncoder(&b).Encode(map[string]any{"x": is}); err != nil {
+		return fmt.Sprintf("%q", is) // not for the types that values have
+	}
+	return strings.TrimSpace(strings.TrimPrefix(b.String(), "x = "))
+}
+
+// looksSecret reports whether a variable of that name may hold a secret.
+func looksSecret(name string) bool {
+	return slices.ContainsFunc([]string{"*_KEY", "*TOKEN*", "*SECRET*", "*PASSWORD*"}, func(pattern string) bool {
+		ok, _ := path.Match(pattern, strings.ToUpper(strings.ReplaceAll(name, "/", "_")))
+		return ok
+	})
+}

@@ -1,0 +1,98 @@
+package config
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// What callers branch on.
+var (
+	// ErrUntrusted is a project file whose keys the user has yet to trust.
+	ErrUntrusted = errors.New("not trusted")
+	// ErrNoHome is a directory that cannot be worked out because neither a
+	// home directory nor the variable for it is known.
+	ErrNoHome = errors.New("no home directory")
+)
+
+// An Error is one thing wrong with the configuration.
+type Error struct {
+	File    string // "" for flags and variables
+	Line    int    // from 1; 0: the file as a whole
+	Key     string // with dots for tables; "" when no key is to blame
+	Problem string // a clause that names the key as the user wrote it
+	Hint    string // what to do about it; "" when there is nothing to say
+
+	err error
+}
+
+// Error returns one line, without the hint. Control characters, which a file
+// may hold, are replaced.
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.File != "" {
+		b.WriteString(e.File)
+		if e.Line > 0 {
+			b.WriteString(":" + strconv.Itoa(e.Line))
+		}
+		b.WriteString(": ")
+	}
+	b.WriteString(e.Problem)
+	return printable(b.String())
+}
+
+// Unwrap returns the cause: a sentinel of this package, an error of the file
+// system, or nil.
+func (e *Error) Unwrap() error { return e.err }
+
+// Errors are several problems, in the order of the layers and, within a file,
+// of its lines. There is always at least one.
+type Errors []*Error
+
+// Error returns a line for each problem.
+func (e Errors) Error() string {
+	lines := make([]string, len(e))
+	for i, problem := range e {
+		lines[i] = problem.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap returns the problems one by one.
+func (e Errors) Unwrap() []error {
+	all := make([]error, len(e))
+	for i, problem := range e {
+		all[i] = problem
+	}
+	return all
+}
+
+// orNil returns the problems as an error: nil for none, the problem itself for
+// a single one.
+func (e Errors) orNil() error {
+	switch len(e) {
+	case 0:
+		return nil
+	case 1:
+		return e[0]
+	}
+	return e
+}
+
+func noHome(purpose, variable string) *Error {
+	return &Error{
+		Problem: "cannot " + purpose + ": the home directory is unknown",
+		Hint:    "set HOME or " + variable,
+		err:     ErrNoHome,
+	}
+}
+
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, s)
+}

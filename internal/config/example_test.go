@@ -1,0 +1,60 @@
+package config
+
+import (
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestExampleFile(t *testing.T) {
+	t.Parallel()
+	golden(t, filepath.Join("..", "..", "codeloops.toml.example"), Example())
+}
+
+// As it stands the example sets nothing; with its keys uncommented it sets
+// every one to its default.
+func TestExampleIsTheDefaults(t *testing.T) {
+	t.Parallel()
+	want := settingsOf(mustLoad(t, Options{}))
+
+	p := newPlace(t)
+	p.project(Example())
+	if got := settingsOf(mustLoad(t, p.options())); !reflect.DeepEqual(got, want) {
+		t.Errorf("as it stands:\ngot  %+v\nwant %+v", got, want)
+	}
+
+	text := regexp.MustCompile(`(?m)^#([a-z\[])`).ReplaceAllString(Example(), "$1")
+	p.project(text)
+	o := p.options()
+	o.TrustProject = true
+	c := mustLoad(t, o)
+	sample := map[string]Agent{"mine": {
+		Command: []string{"mine", "--yes"}, CriticCommand: []string{"mine", "--read-only"},
+		Prompt: "stdin", Output: "text", ModelArgs: []string{"--model", "{model}"},
+		Env: map[string]string{"NAME": "value"}, Install: "see the project's wiki",
+	}}
+	if !reflect.DeepEqual(c.Agents, sample) {
+		t.Errorf("got %+v, want %+v", c.Agents, sample)
+	}
+	for _, e := range c.Entries() {
+		if e.Origin.Layer != Project {
+			t.Errorf("the example lacks %s", e.Key)
+		}
+	}
+	got := settingsOf(c)
+	got.Agents = want.Agents
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("uncommented:\ngot  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestExampleLines(t *testing.T) {
+	t.Parallel()
+	for line := range strings.Lines(Example()) {
+		if len(line) > 82 {
+			t.Errorf("longer than 81 columns: %s", line)
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// A value is one setting of one layer.
+type value struct {
+	is     any // as [Config] holds it
+	origin Origin
+}
+
+// A values is what one layer sets, by key. Agents are in it for their origins;
+// their content is in the layer's agents.
+type values map[string]value
+
+// A layer is what one of the places of configuration sets.
+type layer struct {
+	values values
+	agents map[string]Agent
+}
+
+// inherit gives the roles the general agent and model where the layer sets
+// those but none of the role's own. An empty one of a role is none.
+func (l layer) inherit() {
+	for _, name := range []string{"agent", "model"} {
+		for _, role := range []string{"actor.", "critic."} {
+			if own, ok := l.values[role+name]; ok && own.is != "" {
+				continue
+			}
+			delete(l.values, role+name)
+			if name == "model" && l.parted(role) {
+				continue
+			}
+			if general, ok := l.values[name]; ok {
+				l.values[role+name] = general
+			}
+		}
+	}
+}
+
+// parted reports whether the layer gives a role another agent than the general
+// one, whose model would mean nothing to it.
+func (l layer) parted(role string) bool {
+	general, ok := l.values["agent"]
+	own := l.values[role+"agent"]
+	return ok && own.is != nil && own.is != general.is
+}
+
+// part drops the model that lower layers gave a role for an agent which this
+// layer replaces; agents holds who plays each role below, and is brought up to
+// date.
+func (l layer) part(agents map[string]any) {
+	for _, role := range []string{"actor.", "critic."} {
+		agent, sets := l.values[role+"agent"]
+		if !sets || agent.is == agents[role] {
+			continue
+		}
+		if _, has := l.values[role+"model"]; !has {
+			l.values[role+"model"] = value{"", Origin{Layer: Default}}
+		}
+		agents[role] = agent.is
+	}
+}
+
+// nested returns the layer's values with a map for each table, agents left out.
+func (l layer) nested() map[string]any {
+	tree := map[string]any{}
+	for key, v := range l.values {
+		table, name, inTable := strings.Cut(key, ".")
+		switch {
+		case !inTable:
+			tree[key] = v.is
+		case table != "agents":
+			inner, _ := tree[table].(map[string]any)
+			if inner == nil {
+				inner = map[string]any{}
+				tree[table] = inner
+			}
+			inner[name] = v.is
+		}
+	}
+	return tree
+}
+
+// A fileReader turns one configuration file into a layer.
+type fileReader struct {
+	name     string
+	origin   Layer // Project or Global
+	schema   schema
+	home     string
+	layer    layer
+	problems Errors
+	guarded  []*Error // the first use of each key that needs trust
+}
+
+// read decodes content and returns its layer with everything wrong with it.
+func (r *fileReader) read(content []byte) (layer, Errors) {
+	r.layer = layer{values: values{}}
+	doc, problem := parseDocument(r.name, content)
+	if problem != nil {
+		return r.layer, Errors{problem}
+	}
+	var refused []toml.Key
+	for _, n := range doc.nodes() {
+		within := func(table toml.Key) bool { return len(table) < len(n.key) && slices.Equal(table, n.key[:len(table)]) }
+		if slices.ContainsFunc(refused, within) {
+			continue // one problem for a table is enough
+		}
+		if !r.take(n) {
+			refused = append(refused, n.key)
+		}
+		if len(r.problems) == maxProblems {
+			break
+		}
+	}
+	if len(r.problems) == 0 {
+		r.takeAgents(doc)
+		slices.SortStableFunc(r.problems, func(a, b *Error) int { return a.Line - b.Line })
+	}
+	return r.layer, r.problems
+}
+
+// take reads one key; it reports false for a key that is not what the schema
+// says.
+func (r *fileReader) take(n node) bool {
+	key := []string(n.key)
+	if key[0] == "defaults" {
+		if !r.mayDefault(key[1:]) {
+			r.refuseDefault(n)
+			return false
+		}
+		key = key[1:]
+	}
+	if r.schema.isTable(key) {
+		return r.takeTable(n, key)
+	}
+	s, ok := r.schema.find(key)
+	if !ok {
+		r.fail(n, fmt.Sprintf("unknown key %q", n.key.String()), r.schema.hint(key))
+		return false
+	}
+	is, f := s.value(n.value)
+	if f != nil {
+		r.fail(n, n.key.String()+" "+f.problem, f.hint)
+		return false
+	}
+	if s.directory {
+		if is, f = absolute(is.(string), filepath.Dir(r.name), r.home); f != nil {
+			r.fail(n, n.key.String()+" "+f.problem, f.hint)
+			return false
+		}
+	}
+	r.set(n, toml.Key(key).String(), is)
+	if s.guarded {
+		r.guard(n, key)
+	}
+	return true
+}
+
+func (r *fileReader) takeTable(n node, key []string) bool {
+	if _, isTable := n.value.(map[string]any); !isTable {
+		r.fail(n, n.key.String()+" must be a table, not "+typeName(n.value), fmt.Sprintf("write its keys below [%s]", n.key))
+		return false
+	}
+	if len(key) == 2 && key[0] == "agents" {
+		if !isName(key[1]) {
+			r.fail(n, fmt.Sprintf("%q cannot be an agent's name", short(key[1])), nameRule)
+			return false
+		}
+		r.guard(n, key)
+	}
+	return true
+}
+
+// mayDefault reports whether a key may stand in [defaults], where the global
+// file may hold what its top level holds too.
+func (r *fileReader) mayDefault(key []string) bool {
+	if r.origin != Global {
+		return false
+	}
+	return len(key) == 0 || slices.Contains([]string{"agent", "model", "max_iterations", "actor", "critic"}, key[0])
+}
+
+func (r *fileReader) refuseDefault(n node) {
+	hint := "[defaults] takes agent, model, max_iterations, actor and critic; write other keys at the top level"
+	if r.origin != Global {
+		hint = "[defaults] belongs in the global file; here, write its keys at the top level"
+	}
+	r.fail(n, fmt.Sprintf("unknown key %q", n.key.String()), hint)
+}
+
+// set records a value; the second of two that differ, in [defaults] and
+// outside, is a problem.
+func (r *fileReader) set(n node, key string, is any) {
+	if first, ok := r.layer.values[key]; ok && !reflect.DeepEqual(first.is, is) {
+		r.fail(n, fmt.Sprintf("%s differs from %s in line %d", n.key, first.origin.Name, first.origin.Line), "keep one of the two")
+		return
+	}
+	r.layer.values[key] = value{is, Origin{Layer: r.origin, File: r.name, Line: n.line, Name: n.key.String()}}
+}
+
+// guard notes a key that counts only in a trusted file.
+func (r *fileReader) guard(n node, key []string) {
+	name := key[0]
+	if name == "agents" {
+		name += "." + key[1]
+	}
+	if !slices.ContainsFunc(r.guarded, func(e *Error) bool { return e.Key == name }) {
+		r.guarded = append(r.guarded, &Error{File: r.name, Line: n.line, Key: name})
+	}
+}
+
+func (r *fileReader) fail(n node, problem, hint string) {
+	r.problems = append(r.problems, &Error{
+		File: r.name, Line: n.line, Key: n.key.String(), Problem: problem, Hint: hint,
+	})
+}

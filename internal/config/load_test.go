@@ -1,0 +1,418 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	c := mustLoad(t, Options{})
+	role := Role{Agent: "claude", Timeout: time.Hour, IdleTimeout: 15 * time.Minute}
+	want := Config{
+		Agent: "claude", MaxIterations: 10, MaxConsecutiveErrors: 3, CriticRetries: 2,
+		MaxOutput: 256 << 20, LogOutput: 1 << 20,
+		Checks: []string{}, CheckTimeout: 10 * time.Minute, LogFormat: "pretty", EnvDeny: []string{},
+		Actor: role, Critic: role,
+		Agents: map[string]Agent{},
+	}
+	if got := settingsOf(c); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	for _, e := range c.Entries() {
+		if e.Origin != (Origin{Layer: Default}) {
+			t.Errorf("%s comes from %v", e.Key, e.Origin)
+		}
+	}
+}
+
+// settingsOf returns a copy without origins and paths.
+func settingsOf(c *Config) Config {
+	bare := *c
+	bare.origins, bare.paths = nil, Paths{}
+	return bare
+}
+
+// The schema and the structs hold the same keys, and every default passes its
+// own reader.
+func TestSchemaIsComplete(t *testing.T) {
+	t.Parallel()
+	held := map[string]any{}
+	flatten(held, "", reflect.ValueOf(Config{}), "mapstructure")
+	flatten(held, "agents.*.", reflect.ValueOf(Agent{Env: map[string]string{"VARIABLE": ""}}), "toml")
+	got := slices.Sorted(maps.Keys(held))
+	var want []string
+	for _, s := range newSchema(nil) {
+		want = append(want, strings.Replace(s.key, "env.*", "env.VARIABLE", 1))
+		raw := fileForm(s.byDefault)
+		if is, f := s.value(raw); f != nil || !reflect.DeepEqual(is, s.byDefault) {
+			t.Errorf("%s: its default %v reads as %v, %v", s.key, raw, is, f)
+		}
+		if s.doc == "" {
+			t.Errorf("%s has no description", s.key)
+		}
+	}
+	if slices.Sort(want); !slices.Equal(got, want) {
+		t.Errorf("structs hold %q\nschema holds %q", got, want)
+	}
+}
+
+// A source sets a key in one layer.
+type source struct {
+	layer Layer
+	set   func(p place, o *Options, s setting, is any)
+}
+
+func sources() []source { // lowest first
+	return []source{
+		{Global, func(p place, _ *Options, s setting, is any) { p.global(s.key + " = " + tomlText(is)) }},
+		{Project, func(p place, _ *Options, s setting, is any) { p.project(s.key + " = " + tomlText(is)) }},
+		{Env, func(_ place, o *Options, s setting, is any) {
+			if s.scalar() {
+				o.Env = append(o.Env, fmt.Sprintf("%s=%v", s.variable(), is))
+			}
+		}},
+		{Flag, func(_ place, o *Options, s setting, is any) { o.Flags = map[string]any{s.key: is} }},
+	}
+}
+
+// sample returns a value for a key, in its file form, that differs from those
+// of the neighbouring layers.
+func sample(t *testing.T, s setting, step int) any {
+	t.Helper()
+	if s.key == "log_format" {
+		return []string{"compact", "json"}[step%2]
+	}
+	if s.directory {
+		return filepath.Join(filepath.VolumeName(t.TempDir())+string(filepath.Separator), "dir", fmt.Sprint(step))
+	}
+	switch s.byDefault.(type) {
+	case string:
+		return fmt.Sprintf("name-%d", step)
+	case int:
+		return 100 + step
+	case time.Duration:
+		return fmt.Sprintf("%dm", 100+step)
+	case Size:
+		return fmt.Sprintf("%dKB", 100+step)
+	case []string:
+		return []string{fmt.Sprintf("item-%d", step)}
+	}
+	t.Fatalf("%s has a type without a sample", s.key)
+	return nil
+}
+
+func TestPrecedence(t *testing.T) {
+	t.Parallel()
+	for _, s := range newSchema(nil) {
+		if strings.Contains(s.key, "*") {
+			continue
+		}
+		for highest := range sources() {
+			t.Run(s.key+"/"+string(sources()[highest].layer), func(t *testing.T) {
+				t.Parallel()
+				p := newPlace(t)
+				o := p.options()
+				o.TrustProject = true
+				var want any
+				var layer Layer
+				for step, from := range sources()[:highest+1] {
+					if from.layer == Env && !s.scalar() {
+						continue
+					}
+					want, layer = sample(t, s, step), from.layer
+					from.set(p, &o, s, want)
+				}
+				got := entry(t, mustLoad(t, o), s.key)
+				if !reflect.DeepEqual(got.Value, want) || got.Origin.Layer != layer {
+					t.Errorf("got %v from %v, want %v from %v", got.Value, got.Origin.Layer, want, layer)
+				}
+			})
+		}
+	}
+}
+
+func entry(t *testing.T, c *Config, key string) Entry {
+	t.Helper()
+	all := c.Entries()
+	i := slices.IndexFunc(all, func(e Entry) bool { return e.Key == key })
+	if i < 0 {
+		t.Fatalf("no entry for %s", key)
+	}
+	return all[i]
+}
+
+func TestOrigins(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	global := p.global("model = \"m\"\ncritic_retries = 5\n")
+	project := p.project("\n\n[actor]\ntimeout = \"5m\"\n")
+	o := p.options("CODELOOPS_MAX_OUTPUT=1GB")
+	o.Flags = map[string]any{"critic.timeout": 5 * time.Second, "max_iterations": 3}
+	c := mustLoad(t, o)
+	want := map[string]Origin{
+		"agent":          {Layer: Default},
+		"actor.agent":    {Layer: Default},
+		"model":          {Global, global, 1, "model"},
+		"actor.model":    {Global, global, 1, "model"},
+		"critic_retries": {Global, global, 2, "critic_retries"},
+		"actor.timeout":  {Project, project, 4, "actor.timeout"},
+		"max_output":     {Layer: Env, Name: "CODELOOPS_MAX_OUTPUT"},
+		"critic.timeout": {Layer: Flag, Name: "--critic-timeout"},
+		"max_iterations": {Layer: Flag, Name: "--max-iterations"},
+		"no.such.key":    {Layer: Default},
+	}
+	for key, origin := range want {
+		if got := c.Origin(key); got != origin {
+			t.Errorf("%s comes from %+v, want %+v", key, got, origin)
+		}
+	}
+	asJSON, err := json.Marshal(entry(t, c, "critic.timeout"))
+	if got, want := string(asJSON), `{"key":"critic.timeout","value":"5s","origin":{"layer":"flag","name":"--critic-timeout"}}`; err != nil || got != want {
+		t.Errorf("got %s, %v; want %s", got, err, want)
+	}
+	text := map[string]string{
+		"agent": "default", "model": global + ":1", "max_output": "CODELOOPS_MAX_OUTPUT", "critic.timeout": "--critic-timeout",
+	}
+	for key, said := range text {
+		if got := c.Origin(key).String(); got != said {
+			t.Errorf("%s comes from %q, want %q", key, got, said)
+		}
+	}
+}
+
+// A role takes the general agent and model of the highest layer that sets
+// either: the layer counts before the key.
+func TestRolesInherit(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		global, project string
+		flags           map[string]any
+		actor, critic   string
+	}{
+		"nothing":                      {"", "", nil, "claude", "claude"},
+		"general":                      {`agent = "a"`, "", nil, "a", "a"},
+		"own":                          {`actor.agent = "a"`, "", nil, "a", "claude"},
+		"own beats general":            {"agent = \"a\"\nactor.agent = \"b\"", "", nil, "b", "a"},
+		"a higher general beats":       {`actor.agent = "b"`, `agent = "a"`, nil, "a", "a"},
+		"flag beats a file's own":      {"", `actor.agent = "b"`, map[string]any{"agent": "f"}, "f", "f"},
+		"own flag beats general flag":  {"", "", map[string]any{"agent": "f", "critic.agent": "g"}, "f", "g"},
+		"empty is none":                {`agent = "a"`, `actor.agent = ""`, nil, "a", "a"},
+		"empty beside general is none": {"", "agent = \"a\"\nactor.agent = \"\"", nil, "a", "a"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			p.global(test.global)
+			p.project(test.project)
+			o := p.options()
+			o.Flags = test.flags
+			c := mustLoad(t, o)
+			if c.Actor.Agent != test.actor || c.Critic.Agent != test.critic {
+				t.Errorf("got %q, %q; want %q, %q", c.Actor.Agent, c.Critic.Agent, test.actor, test.critic)
+			}
+		})
+	}
+}
+
+// A model goes with the agent that it was set for.
+func TestModelsFollowTheirAgent(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		global, project string
+		flags           map[string]any
+		actor, critic   string
+	}{
+		"nothing":                     {"", "", nil, "", ""},
+		"general":                     {`model = "m"`, "", nil, "m", "m"},
+		"own":                         {"model = \"m\"\ncritic.model = \"n\"", "", nil, "m", "n"},
+		"of a general agent":          {"agent = \"a\"\nmodel = \"m\"\ncritic.agent = \"b\"", "", nil, "m", ""},
+		"of the same agent":           {"agent = \"a\"\nmodel = \"m\"\ncritic.agent = \"a\"", "", nil, "m", "m"},
+		"of an agent replaced above":  {"agent = \"a\"\nmodel = \"m\"", `critic.agent = "b"`, nil, "m", ""},
+		"replaced by a flag":          {`model = "m"`, "", map[string]any{"agent": "f"}, "", ""},
+		"replaced with its own model": {`model = "m"`, "", map[string]any{"actor.agent": "f", "actor.model": "n"}, "n", "m"},
+		"the same agent again":        {`model = "m"`, `agent = "claude"`, nil, "m", "m"},
+		"a flag for both, two agents": {"", "", map[string]any{"actor.agent": "f", "critic.agent": "g", "model": "n"}, "n", "n"},
+		"set above for another agent": {`critic.agent = "b"`, `model = "m"`, nil, "m", "m"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			p.global(test.global)
+			p.project(test.project)
+			o := p.options()
+			o.Flags = test.flags
+			c := mustLoad(t, o)
+			if c.Actor.Model != test.actor || c.Critic.Model != test.critic {
+				t.Errorf("got %q, %q; want %q, %q", c.Actor.Model, c.Critic.Model, test.actor, test.critic)
+			}
+		})
+	}
+}
+
+func TestAgentIsTakenWhole(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.global("[agents.x]\ncommand = [\"global\"]\ninstall = \"from global\"\n[agents.Y]\ncommand = [\"why\"]\n")
+	project := p.project("[agents.x]\ncommand = [\"project\"]\n")
+	o := p.options()
+	o.TrustProject = true
+	c := mustLoad(t, o)
+	want := map[string]Agent{
+		"x": {Command: []string{"project"}, Prompt: "stdin", Output: "text"},
+		"Y": {Command: []string{"why"}, Prompt: "stdin", Output: "text"},
+	}
+	if !reflect.DeepEqual(c.Agents, want) {
+		t.Errorf("got %+v, want %+v", c.Agents, want)
+	}
+	if got := c.Origin("agents.x.command"); got.File != project || got.Line != 2 {
+		t.Errorf("the command comes from %+v", got)
+	}
+	if got := c.Origin("agents.x.install"); got.Layer != Default {
+		t.Errorf("install still comes from %+v", got)
+	}
+}
+
+func TestOutputs(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.global("[agents.x]\ncommand = [\"x\"]\noutput = \"x-stream\"\n")
+	o := p.options()
+	if _, err := Load(o); err == nil {
+		t.Error("an output that nobody reads was taken")
+	}
+	o.Outputs = []string{"x-stream"}
+	if got := mustLoad(t, o).Agents["x"].Output; got != "x-stream" {
+		t.Errorf("output is %q", got)
+	}
+}
+
+func TestVariables(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ variable, problem, hint string }{
+		"unset when empty":  {"CODELOOPS_MAX_ITERATIONS=", "", ""},
+		"not a number":      {"CODELOOPS_MAX_ITERATIONS=ten", `CODELOOPS_MAX_ITERATIONS must be a whole number, not "ten"`, ""},
+		"too large":         {"CODELOOPS_CRITIC_RETRIES=99999999999999999999", `CODELOOPS_CRITIC_RETRIES must be a whole number, not "99999999999999999999"`, ""},
+		"no unit":           {"CODELOOPS_ACTOR_TIMEOUT=60", `CODELOOPS_ACTOR_TIMEOUT must be a duration, not "60"`, `write it like "90s", "15m" or "1h30m"`},
+		"slip":              {"CODELOOPS_MAX_ITERATION=3", "unknown variable CODELOOPS_MAX_ITERATION", `did you mean "CODELOOPS_MAX_ITERATIONS"?`},
+		"list":              {"CODELOOPS_CHECKS=make", "CODELOOPS_CHECKS cannot be set: checks is a list", "write it in a configuration file"},
+		"far from any key":  {"CODELOOPS_GREETING=hello", "", ""},
+		"another prefix":    {"CODELOOP_AGENT=x", "", ""},
+		"told to an agent":  {"CODELOOPS_SESSION=2025", "", ""},
+		"not UTF-8":         {"CODELOOPS_MODEL=\xff", "CODELOOPS_MODEL must be UTF-8 text", ""},
+		"the prefix itself": {"CODELOOPS_=1", "", ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Load(Options{Env: []string{test.variable}})
+			if test.problem == "" {
+				if err != nil {
+					t.Errorf("refused: %v", err)
+				}
+				return
+			}
+			got, ok := errors.AsType[*Error](err)
+			if !ok || got.Error() != test.problem || got.Hint != test.hint {
+				t.Errorf("got %v\nwant %s\n  hint: %s", hints(err), test.problem, test.hint)
+			}
+		})
+	}
+}
+
+// What codeloops tells an agent must not break a codeloops that the agent runs.
+func TestReservedVariables(t *testing.T) {
+	t.Parallel()
+	var env []string
+	for _, name := range reserved() {
+		env = append(env, name+"=1")
+	}
+	mustLoad(t, Options{Env: env})
+}
+
+func TestFlags(t *testing.T) {
+	t.Parallel()
+	_, err := Load(Options{Flags: map[string]any{
+		"max_iterations": -1,
+		"actor.timeout":  -time.Second,
+		"checks":         []string{"make", ""},
+		"agent":          "caf\xe9",
+		"session_dir":    7,
+		"nothing":        1,
+		"agents.x.env.Y": "z",
+	}})
+	want := `--actor-timeout must not be negative, but is -1s
+--agent must be UTF-8 text
+no flag sets the key "agents.x.env.Y"
+--check has a bad item 2: it must not be empty
+--max-iterations must not be negative, but is -1
+no flag sets the key "nothing"
+--session-dir must be a string, not a number
+`
+	if got := hints(err); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// Problems of all layers come together, and each can be looked at.
+func TestAllProblems(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.global("agent = 1\n")
+	p.project("agent = 2\nmodle = 3\n")
+	o := p.options("CODELOOPS_MAX_ITERATIONS=x")
+	_, err := Load(o)
+	problems, ok := errors.AsType[Errors](err)
+	if !ok || len(problems) != 4 {
+		t.Fatalf("got %v", err)
+	}
+	if got, _ := errors.AsType[*Error](err); got != problems[0] {
+		t.Errorf("the first problem is %v", got)
+	}
+	if lines := strings.Split(err.Error(), "\n"); len(lines) != 4 {
+		t.Errorf("the message has %d lines", len(lines))
+	}
+}
+
+func TestManyProblemsAreCut(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	var b strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&b, "k%d = 1\n", i)
+	}
+	p.project(b.String())
+	_, err := Load(p.options())
+	if problems, _ := errors.AsType[Errors](err); len(problems) != maxProblems {
+		t.Errorf("got %d problems", len(problems))
+	}
+}
+
+func TestValidateAfterChange(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.global("model = \"m\"\n[agents.x]\ncommand = [\"x\", \"{model}\"]\n")
+	c := mustLoad(t, p.options())
+	c.Critic = Role{Agent: "x"}
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "the critic has no model") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func BenchmarkLoad(b *testing.B) {
+	for b.Loop() {
+		if _, err := Load(Options{Env: []string{"CODELOOPS_MODEL=m"}, Flags: map[string]any{"agent": "a"}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// projectFile is the name of a project's configuration file.
+const projectFile = "codeloops.toml"
+
+// Paths are the places that configuration is read from or decides on, all
+// absolute; one that cannot be known, without a home directory, is "".
+type Paths struct {
+	Global   string `json:"global"`   // the user's file, whether it exists or not
+	Project  string `json:"project"`  // the project file that applies; "" when there is none
+	Data     string `json:"data"`     // codeloops' own directory for data
+	Sessions string `json:"sessions"` // session logs, unless session_dir says otherwise
+	Trust    string `json:"trust"`    // the project files that the user trusts
+}
+
+// Locate works out the paths without reading any configuration. It fails only
+// when a directory on the way up from the working directory cannot be looked
+// into.
+func Locate(o Options) (Paths, error) {
+	return locate(o, runtime.GOOS)
+}
+
+func locate(o Options, goos string) (Paths, error) {
+	var p Paths
+	env := environment(o.Env, goos)
+	if dir := configHome(env, o.Home, goos); dir != "" {
+		p.Global = filepath.Join(dir, "codeloops", "config.toml")
+	}
+	if dir := dataHome(env, o.Home, goos); dir != "" {
+		p.Data = filepath.Join(dir, "codeloops")
+		p.Sessions = filepath.Join(p.Data, "sessions")
+		p.Trust = filepath.Join(p.Data, "trust.json")
+	}
+	project, err := findProject(o.WorkingDir, o.RepositoryRoot)
+	p.Project = project
+	return p, err
+}
+
+// configHome follows the XDG base directory specification, and where no XDG
+// variable is set the habits of the system.
+func configHome(env map[string]string, home, goos string) string {
+	if dir := env["XDG_CONFIG_HOME"]; filepath.IsAbs(dir) { // a relative one is to be ignored
+		return dir
+	}
+	switch {
+	case goos == "windows" && filepath.IsAbs(env["APPDATA"]):
+		return env["APPDATA"]
+	case goos == "darwin":
+		return below(home, "Library", "Application Support")
+	}
+	return below(home, ".config")
+}
+
+func dataHome(env map[string]string, home, goos string) string {
+	if dir := env["XDG_DATA_HOME"]; filepath.IsAbs(dir) {
+		return dir
+	}
+	if goos == "windows" && filepath.IsAbs(env["LOCALAPPDATA"]) {
+		return env["LOCALAPPDATA"]
+	}
+	return below(home, ".local", "share")
+}
+
+func below(home string, parts ...string) string {
+	if !filepath.IsAbs(home) {
+		return ""
+	}
+	return filepath.Join(append([]string{home}, parts...)...)
+}
+
+// environment indexes a list of NAME=value; the last of a name counts. Windows
+// does not tell names by case.
+func environment(list []string, goos string) map[string]string {
+	env := make(map[string]string, len(list))
+	for _, entry := range list {
+		name, value, _ := strings.Cut(entry, "=")
+		if goos == "windows" {
+			name = strings.ToUpper(name)
+		}
+		env[name] = value
+	}
+	return env
+}
+
+// findProject returns the nearest project file from dir up to root, or "".
+// Where dir is not below root, only dir itself is looked at.
+func findProject(dir, root string) (string, error) {
+	if dir == "" {
+		return "", nil
+	}
+	dir, root = resolved(dir), resolved(root)
+	if rest, err := filepath.Rel(root, dir); root == "" || err != nil || !filepath.IsLocal(rest) {
+		root = dir
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		candidate := filepath.Join(dir, projectFile)
+		// A link that leads nowhere exists: to pass over it would be to
+		// pass over what the user meant to apply.
+		_, err := os.Lstat(candidate)
+		switch {
+		case err == nil:
+			return candidate, nil
+		case !absent(err):
+			return "", unreadable(candidate, err)
+		case dir == root || dir == filepath.Dir(dir):
+			return "", nil
+		}
+	}
+}
+
+// resolved returns a path without symbolic links, so that two spellings of one
+// compare equal; one that cannot be resolved stays as it is.
+func resolved(name string) string {
+	if name == "" {
+		return ""
+	}
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		return target
+	}
+	return filepath.Clean(name)
+}
+
+// absent reports whether err says that there is no such file, be it because
+// what should be its directory is something else (HOME=/dev/null).
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// absolute returns a directory that a setting names, seen from base; "~/" is
+// the home directory, for files and variables know no shell.
+func absolute(dir, base, home string) (string, *fault) {
+	if dir == "" || filepath.IsAbs(dir) {
+		return dir, nil
+	}
+	if rest, ok := strings.CutPrefix(dir, "~/"); ok || dir == "~" {
+		if home == "" {
+			return "", &fault{"begins with ~, but the home directory is unknown", "set HOME, or write an absolute path"}
+		}
+		return filepath.Join(home, strings.TrimPrefix(rest, "~")), nil
+	}
+	return filepath.Join(base, dir), nil
+}

@@ -1,0 +1,65 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// A Size is a number of bytes, never negative.
+type Size int64
+
+type sizeUnit struct {
+	name  string
+	bytes Size
+}
+
+// sizeUnits lists the units from the largest down. The ones with an "i" are
+// binary (IEC 80000-13), the others decimal.
+func sizeUnits() []sizeUnit {
+	return []sizeUnit{
+		{"GiB", 1 << 30},
+		{"GB", 1e9},
+		{"MiB", 1 << 20},
+		{"MB", 1e6},
+		{"KiB", 1 << 10},
+		{"KB", 1e3},
+		{"B", 1},
+	}
+}
+
+// ParseSize reads "256MiB", "10 KB" or "512"; a bare number is bytes, the
+// unit's case does not matter.
+func ParseSize(s string) (Size, error) {
+	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
+	number, unit := s[:digits], strings.TrimLeft(s[digits:], " ")
+	if number == "" {
+		return 0, fmt.Errorf("read size %q: no number at its start", s)
+	}
+	if unit == "" {
+		unit = "B"
+	}
+	for _, u := range sizeUnits() {
+		if !strings.EqualFold(u.name, unit) {
+			continue
+		}
+		n, err := strconv.ParseInt(number, 10, 64)
+		if err != nil || n > math.MaxInt64/int64(u.bytes) {
+			return 0, fmt.Errorf("read size %q: too large", s)
+		}
+		return Size(n) * u.bytes, nil
+	}
+	return 0, fmt.Errorf("read size %q: unknown unit", s)
+}
+
+// String writes the size with the largest unit that leaves a whole number, so
+// that [ParseSize] reads the same size back.
+func (s Size) String() string {
+	for _, u := range sizeUnits() {
+		if s != 0 && s%u.bytes == 0 {
+			return strconv.FormatInt(int64(s/u.bytes), 10) + u.name
+		}
+	}
+	return "0B"
+}

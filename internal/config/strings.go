@@ -1,0 +1,83 @@
+package config
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// checkString applies check to a string that may come from a flag or a
+// variable, which can hold any bytes.
+func checkString(s string, check func(string) *fault) *fault {
+	if !utf8.ValidString(s) {
+		return &fault{problem: "must be UTF-8 text"}
+	}
+	return check(s)
+}
+
+// plain refuses what no argument, path or variable can hold.
+func plain(s string) *fault {
+	if strings.ContainsRune(s, 0) {
+		return &fault{problem: "must not hold a NUL character"}
+	}
+	return nil
+}
+
+func notBlank(s string) *fault {
+	if strings.TrimSpace(s) == "" {
+		return &fault{problem: "must not be empty"}
+	}
+	return plain(s)
+}
+
+const nameRule = "a name has letters, digits, - and _, and begins with a letter or digit"
+
+// agentName refuses what cannot be a key of [agents].
+func agentName(s string) *fault {
+	if isName(s) {
+		return nil
+	}
+	if s == "" {
+		return &fault{problem: "must not be empty"}
+	}
+	return &fault{
+		problem: fmt.Sprintf("must be an agent's name, not %q", short(s)),
+		hint:    nameRule,
+	}
+}
+
+// modelName refuses what an agent could take for one of its flags: a project
+// file may set the model without being trusted.
+func modelName(s string) *fault {
+	if strings.HasPrefix(s, "-") || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) }) {
+		return &fault{problem: fmt.Sprintf("must be a model's name, not %q", short(s))}
+	}
+	return nil
+}
+
+// globPattern refuses what path.Match cannot read, or no variable matches.
+func globPattern(s string) *fault {
+	if _, err := path.Match(s, ""); err != nil {
+		return &fault{problem: fmt.Sprintf("must be a name or a glob, not %q", short(s))}
+	}
+	if strings.Contains(s, "=") {
+		return &fault{problem: fmt.Sprintf("must be a variable's name or a glob, not %q", short(s))}
+	}
+	return notBlank(s)
+}
+
+// isName reports whether s can be a bare TOML key and a word on the command
+// line that is no flag.
+func isName(s string) bool {
+	for i, r := range s {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+		case i > 0 && (r == '-' || r == '_'):
+		default:
+			return false
+		}
+	}
+	return s != ""
+}

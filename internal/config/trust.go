@@ -1,0 +1,181 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Trust records that the user trusts a project file as it is now; the file ""
+// is the one that applies in the working directory. It returns the keys that
+// needed it, in the order of the file ("checks", "agents.mine"). A file that
+// has problems cannot be trusted.
+func Trust(o Options, file string) ([]string, error) {
+	paths, content, err := o.candidate(file)
+	if err != nil {
+		return nil, err
+	}
+	r := fileReader{name: paths.Project, origin: Project, schema: newSchema(o.Outputs), home: o.Home}
+	_, problems := r.read(content)
+	if err := problems.orNil(); err != nil {
+		return nil, err
+	}
+	if paths.Trust == "" {
+		return nil, noHome("keep what is trusted", "XDG_DATA_HOME")
+	}
+	if err := (trustStore{paths.Trust}).add(paths.Project, content); err != nil {
+		return nil, err
+	}
+	keys := make([]string, len(r.guarded))
+	for i, g := range r.guarded {
+		keys[i] = g.Key
+	}
+	return keys, nil
+}
+
+// Trusted reports whether the user trusts a project file as it is now; the
+// file "" is the one that applies in the working directory.
+func Trusted(o Options, file string) (bool, error) {
+	paths, content, err := o.candidate(file)
+	if err != nil {
+		return false, err
+	}
+	trusted, problem := trustStore{paths.Trust}.holds(paths.Project, content)
+	if problem != nil {
+		return false, problem
+	}
+	return trusted, nil
+}
+
+// candidate returns a project file's content, its name in paths.Project.
+func (o Options) candidate(file string) (Paths, []byte, error) {
+	paths, err := Locate(o)
+	if file != "" {
+		paths.Project, err = filepath.Join(o.WorkingDir, file), nil
+		if filepath.IsAbs(file) {
+			paths.Project = filepath.Clean(file)
+		}
+	}
+	if err != nil {
+		return Paths{}, nil, err
+	}
+	if paths.Project == "" {
+		return Paths{}, nil, &Error{
+			Problem: fmt.Sprintf("no %s here or above, up to the repository's root", projectFile),
+			err:     fs.ErrNotExist,
+		}
+	}
+	content, problem := readFile(paths.Project)
+	if problem != nil {
+		return Paths{}, nil, problem
+	}
+	return paths, content, nil
+}
+
+// untrusted is the error for a file with keys that need trust.
+func untrusted(guarded []*Error) *Error {
+	var names []string
+	for _, g := range guarded {
+		names = append(names, g.Key)
+	}
+	verb := " counts"
+	if len(names) > 1 {
+		verb = " count"
+	}
+	return &Error{
+		File: guarded[0].File, Line: guarded[0].Line, Key: guarded[0].Key,
+		Problem: strings.Join(names, ", ") + verb + " only in a file that you trust, and you have not trusted this one as it is now",
+		Hint:    "read it, then run `codeloops config trust`, or pass --trust-project for one run",
+		err:     ErrUntrusted,
+	}
+}
+
+// A trustStore is the file that holds the digest of every trusted file by its
+// path, without symbolic links. The file "" holds none.
+type trustStore struct{ file string }
+
+type trustFile struct {
+	Version int               `json:"version"`
+	Files   map[string]string `json:"files"` // path to the content's SHA-256, in hex
+}
+
+func (s trustStore) holds(name string, content []byte) (bool, *Error) {
+	known, problem := s.read()
+	if problem != nil {
+		return false, problem
+	}
+	return known.Files[resolved(name)] == digest(content), nil
+}
+
+func (s trustStore) add(name string, content []byte) error {
+	known, problem := s.read()
+	if problem != nil {
+		return problem
+	}
+	known.Version = 1
+	known.Files[resolved(name)] = digest(content)
+	text, err := json.MarshalIndent(known, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", s.file, err)
+	}
+	if err := os.MkdirAll(filepath.Dir(s.file), 0o700); err != nil {
+		return fmt.Errorf("trust %s: %w", name, err)
+	}
+	if err := replaceFile(s.file, append(text, '\n'), 0o600); err != nil {
+		return fmt.Errorf("trust %s: %w", name, err)
+	}
+	return nil
+}
+
+func (s trustStore) read() (trustFile, *Error) {
+	known := trustFile{Files: map[string]string{}}
+	if s.file == "" {
+		return known, nil
+	}
+	text, err := os.ReadFile(s.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return known, nil
+	}
+	if err != nil {
+		return known, unreadable(s.file, err)
+	}
+	if err := json.Unmarshal(text, &known); err != nil {
+		return known, &Error{
+			File: s.file, Problem: "not a list of trusted files: " + err.Error(),
+			Hint: "remove the file; project files then need trust again", err: err,
+		}
+	}
+	if known.Files == nil {
+		known.Files = map[string]string{}
+	}
+	return known, nil
+}
+
+func digest(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// replaceFile writes a file so that a reader sees the old content or the new,
+// never a part.
+func replaceFile(name string, content []byte, mode fs.FileMode) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".codeloops-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"codeloops/internal/spell"
+)
+
+// A kind reads one sort of value: as TOML has it, as a flag has it, or as a
+// word of the environment. What it returns is what [Config] holds.
+type kind func(raw any) (any, *fault)
+
+// A fault is what is wrong with a value: the rest of a sentence that begins
+// with the key's name.
+type fault struct {
+	problem string
+	hint    string
+}
+
+// A word is the text of an environment variable. It is apart from string so
+// that "10" is a number in a variable but not in a file.
+type word string
+
+// count reads a whole number.
+func count(least int) kind {
+	return func(raw any) (any, *fault) {
+		var n int64
+		switch v := raw.(type) {
+		case int64:
+			n = v
+		case int:
+			n = int64(v)
+		case word:
+			parsed, err := strconv.ParseInt(string(v), 10, 64)
+			if err != nil {
+				return nil, &fault{problem: fmt.Sprintf("must be a whole number, not %q", short(string(v)))}
+			}
+			n = parsed
+		default:
+			return nil, &fault{problem: "must be a whole number, not " + typeName(raw)}
+		}
+		switch {
+		case n < 0:
+			return nil, &fault{problem: fmt.Sprintf("must not be negative, but is %d", n)}
+		case n < int64(least):
+			return nil, &fault{problem: fmt.Sprintf("must be at least %d, but is %d", least, n)}
+		case n > math.MaxInt32:
+			return nil, &fault{problem: fmt.Sprintf("must be at most %d, but is %d", math.MaxInt32, n)}
+		}
+		return int(n), nil
+	}
+}
+
+// text reads a string that check lets through.
+func text(check func(string) *fault) kind {
+	return func(raw any) (any, *fault) {
+		s, ok := asText(raw)
+		if !ok {
+			return nil, &fault{problem: "must be a string, not " + typeName(raw)}
+		}
+		if f := checkString(s, check); f != nil {
+			return nil, f
+		}
+		return s, nil
+	}
+}
+
+// choice reads one of the names.
+func choice(names ...string) kind {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = strconv.Quote(name)
+	}
+	return text(func(s string) *fault {
+		for _, name := range names {
+			if s == name {
+				return nil
+			}
+		}
+		f := &fault{problem: fmt.Sprintf("must be %s, not %q", alternatives(quoted), short(s))}
+		if best, ok := spell.Nearest(s, names); ok {
+			f.hint = didYouMean(best)
+		}
+		return f
+	})
+}
+
+// duration reads "15m" as time.ParseDuration does; 0 needs no unit.
+func duration(raw any) (any, *fault) {
+	const hint = `write it like "90s", "15m" or "1h30m"`
+	d, isDuration := raw.(time.Duration)
+	if !isDuration {
+		if n, ok := raw.(int64); ok {
+			return nil, &fault{
+				problem: "must be a duration with a unit, not a bare number",
+				hint:    fmt.Sprintf(`write it like "%ds" or "%dm"`, n, n),
+			}
+		}
+		s, ok := asText(raw)
+		if !ok {
+			return nil, &fault{problem: "must be a duration, not " + typeName(raw), hint: hint}
+		}
+		parsed, err := time.ParseDuration(s)
+		if err != nil {
+			return nil, &fault{problem: fmt.Sprintf("must be a duration, not %q", short(s)), hint: hint}
+		}
+		d = parsed
+	}
+	if d < 0 {
+		return nil, &fault{problem: "must not be negative, but is " + formatDuration(d)}
+	}
+	return d, nil
+}
+
+// formatDuration writes a duration with one unit where one is enough; an hour
+// is 60m, as the time limit of a turn is usually spoken of.
+func formatDuration(d time.Duration) string {
+	switch {
+	case d == 0:
+		return "0s"
+	case d%time.Hour == 0 && d != time.Hour:
+		return strconv.FormatInt(int64(d/time.Hour), 10) + "h"
+	case d%time.Minute == 0:
+		return strconv.FormatInt(int64(d/time.Minute), 10) + "m"
+	}
+	return d.String()
+}
+
+// size reads a number of bytes of at least the given one.
+func size(least Size) kind {
+	const hint = `write it like "512KiB", "256MiB" or "1GB"`
+	return func(raw any) (any, *fault) {
+		var n Size
+		if bytes, ok := raw.(int64); ok {
+			n = Size(bytes)
+		} else if s, ok := asText(raw); ok {
+			parsed, err := ParseSize(s)
+			if err != nil {
+				return nil, &fault{problem: fmt.Sprintf("must be a size, not %q", short(s)), hint: hint}
+			}
+			n = parsed
+		} else {
+			return nil, &fault{problem: "must be a size, not " + typeName(raw), hint: hint}
+		}
+		switch {
+		case n < 0:
+			return nil, &fault{problem: fmt.Sprintf("must not be negative, but is %d", n)}
+		case n < least:
+			return nil, &fault{problem: fmt.Sprintf("must be at least %q, but is %q", least, n)}
+		}
+		return n, nil
+	}
+}
+
+// list reads strings that check lets through one by one.
+func list(check func(string) *fault) kind {
+	return func(raw any) (any, *fault) {
+		items, ok := asList(raw)
+		if !ok {
+			f := &fault{problem: "must be a list of strings, not " + typeName(raw)}
+			if s, isText := raw.(string); isText {
+				f.hint = fmt.Sprintf("write it in brackets: [%q]", short(s))
+			}
+			return nil, f
+		}
+		result := make([]string, 0, len(items))
+		for i, item := range items {
+			s, ok := item.(string)
+			if !ok {
+				return nil, &fault{problem: fmt.Sprintf("must be a list of strings, but item %d is %s", i+1, typeName(item))}
+			}
+			if f := checkString(s, check); f != nil {
+				return nil, &fault{problem: fmt.Sprintf("has a bad item %d: it %s", i+1, f.problem), hint: f.hint}
+			}
+			result = append(result, s)
+		}
+		return result, nil
+	}
+}
+
+func asText(raw any) (string, bool) {
+	switch v := raw.(type) {
+	case string:
+		return v, true
+	case word:
+		return string(v), true
+	}
+	return "", false
+}
+
+func asList(raw any) ([]any, bool) {
+	switch v := raw.(type) {
+	case []any:
+		return v, true
+	case []string:
+		items := make([]any, len(v))
+		for i, s := range v {
+			items[i] = s
+		}
+		return items, true
+	}
+	return nil, false
+}
+
+// typeName names the type of a raw value in the words of TOML.
+func typeName(raw any) string {
+	switch raw.(type) {
+	case string, word:
+		return "a string"
+	case int64, int:
+		return "a number"
+	case float64:
+		return "a number with a fraction"
+	case bool:
+		return "a boolean"
+	case time.Time:
+		return "a date or time"
+	case []any, []string:
+		return "a list"
+	case map[string]any:
+		return "a table"
+	case []map[string]any:
+		return "a list of tables"
+	}
+	return fmt.Sprintf("a %T", raw)
+}
+
+// short keeps quoted values from flooding a message.
+func short(s string) string {
+	const most = 60
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return s
+}
+
+func alternatives(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+func didYouMean(name string) string { return fmt.Sprintf("did you mean %q?", name) }

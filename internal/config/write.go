@@ -1,0 +1,87 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Write makes a configuration file that sets the given keys ("actor.model") to
+// values as a flag has them, and makes its directory if need be. A key that is
+// not in the schema, one of [agents], or a bad value is an [*Error]. An
+// existing file stays as it is, and the error is fs.ErrExist, unless overwrite
+// is set.
+func Write(file string, settings map[string]any, overwrite bool) error {
+	content, err := render(settings)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	if overwrite {
+		err = replaceFile(file, []byte(content), fileMode)
+	} else {
+		err = createFile(file, []byte(content))
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	return nil
+}
+
+// fileMode lets others read a file that is part of a project.
+const fileMode = 0o644
+
+// createFile makes a file that must not exist; what cannot be written whole is
+// removed again.
+func createFile(name string, content []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode) //nolint:gosec // holds no secrets, and belongs to the project
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(name))
+	}
+	return nil
+}
+
+// render returns the text of a file with the settings, in the schema's order.
+func render(settings map[string]any) (string, error) {
+	all := newSchema(nil)
+	var problems Errors
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		path := strings.Split(key, ".")
+		if s, ok := all.find(path); !ok {
+			problems = append(problems, &Error{Key: key, Problem: fmt.Sprintf("unknown key %q", key), Hint: all.hint(path)})
+		} else if s.named() {
+			problems = append(problems, &Error{Key: key, Problem: key + " cannot be set here", Hint: "write it in the file"})
+		}
+	}
+	var b strings.Builder
+	b.WriteString("# Made by `codeloops init`. `codeloops config show` lists every key.\n")
+	table := ""
+	for _, s := range all {
+		raw, ok := settings[s.key]
+		if !ok || s.named() {
+			continue
+		}
+		is, f := s.value(raw)
+		if f != nil {
+			problems = append(problems, &Error{Key: s.key, Problem: s.key + " " + f.problem, Hint: f.hint})
+			continue
+		}
+		parent, name := s.place()
+		if parent != table {
+			table = parent
+			b.WriteString("\n[" + table + "]\n")
+		}
+		b.WriteString(name + " = " + tomlText(fileForm(is)) + "\n")
+	}
+	return b.String(), problems.orNil()
+}
