@@ -1,0 +1,91 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+const (
+	// minValue is how many bytes a secret has at least. What is shorter stands
+	// in any text by chance, and blotting it out would spoil diffs and protect
+	// nothing: so short a value is quickly guessed.
+	minValue = 6
+	// minLine is the same for a line of a secret of several lines, which may
+	// well hold words of a common format.
+	minLine = 16
+	// minBase64 is the same for base64, whose ends are cut off.
+	minBase64 = 8
+)
+
+// secretName reports whether a variable of that name holds a secret.
+func secretName(name string) bool {
+	name = strings.ToUpper(name)
+	return strings.HasSuffix(name, "_KEY") || strings.Contains(name, "TOKEN") ||
+		strings.Contains(name, "SECRET") || strings.Contains(name, "PASSWORD")
+}
+
+// secretValue reports whether a value can be a secret. Switches and other
+// words of configuration are none, although TOKENIZERS_PARALLELISM looks like
+// one, and neither is a number of TOKENS.
+func secretValue(name, value string) bool {
+	if len(value) < minValue || slices.Contains([]string{
+		"always", "default", "disable", "disabled", "enable", "enabled", "ignore",
+		"optional", "prefer", "redacted", Mark, "required", "undefined",
+	}, strings.ToLower(value)) {
+		return false
+	}
+	count := strings.Trim(value, "0123456789") == ""
+	return !count || !strings.Contains(strings.ToUpper(name), "TOKENS")
+}
+
+// addForms adds all forms in which value is looked for.
+func addForms(patterns map[string]bool, value string) {
+	addText(patterns, value)
+	addBase64(patterns, value)
+	// Where a variable cannot hold line breaks, they are often spelled \n.
+	lines := strings.FieldsFunc(strings.ReplaceAll(value, `\n`, "\n"), func(r rune) bool { return r == '\n' || r == '\r' })
+	if len(lines) < 2 {
+		return
+	}
+	for _, line := range lines {
+		line = strings.TrimSpace(line)
+		// The frame of a PEM block is the same for everybody.
+		if len(line) >= minLine && !strings.HasPrefix(line, "-----") {
+			addText(patterns, line)
+		}
+	}
+}
+
+// addText adds a text as it is and with the escapes of JSON and of URLs.
+func addText(patterns map[string]bool, text string) {
+	patterns[text] = true
+	patterns[url.QueryEscape(text)] = true
+	patterns[url.PathEscape(text)] = true
+	for _, html := range []bool{true, false} {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(html)
+		if enc.Encode(text) == nil {
+			quoted := strings.TrimSuffix(b.String(), "\n")
+			patterns[quoted[1:len(quoted)-1]] = true
+		}
+	}
+}
+
+// addBase64 adds the base64 of text, wherever in a longer base64 it may begin:
+// that of the bytes before and behind it is cut off.
+func addBase64(patterns map[string]bool, text string) {
+	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		for before, cut := range []int{0, 2, 3} {
+			code := enc.EncodeToString([]byte("\x00\x00"[:before] + text))
+			code = code[cut : (before+len(text))*8/6]
+			if len(code) >= minBase64 {
+				patterns[code] = true
+			}
+		}
+	}
+}

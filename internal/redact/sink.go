@@ -1,0 +1,194 @@
+package redact
+
+import (
+	"errors"
+	"io/fs"
+
+	"codeloops/internal/loop"
+)
+
+// Sink returns a sink that hands on to next the events of a run, redacted, and
+// redacts the files that outputs name. Every text is; the words of closed
+// vocabularies are not, nor what codeloops itself makes up: ids, versions,
+// hashes. The events it is handed stay as they are. The end of an
+// [loop.Activity] that may be the beginning of a secret is handed on, under
+// the same stamp, with the next event.
+func (r *Redactor) Sink(next loop.Sink) loop.Sink {
+	if r.matcher == nil {
+		return next
+	}
+	return &sink{Redactor: r, next: next}
+}
+
+type sink struct {
+	*Redactor
+	next   loop.Sink
+	voices []*voice // in the order in which they were first heard
+}
+
+// A voice is one stream of activity.
+type voice struct {
+	at     loop.Stamp
+	last   loop.Activity
+	stream stream
+}
+
+func (s *sink) Handle(at loop.Stamp, e loop.Event) error {
+	if a, ok := e.(loop.Activity); ok {
+		return s.activity(at, a)
+	}
+	// A warning may come in the middle of what an agent says.
+	if _, aside := e.(loop.Warned); !aside {
+		if err := s.silence(); err != nil {
+			return err
+		}
+	}
+	e, err := s.event(e)
+	if err != nil {
+		return err
+	}
+	return s.next.Handle(at, e)
+}
+
+// silence hands on what is left of every voice.
+func (s *sink) silence() error {
+	voices := s.voices
+	s.voices = nil
+	for _, v := range voices {
+		if err := s.say(v, v.stream.rest()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *sink) activity(at loop.Stamp, a loop.Activity) error {
+	v := s.voice(a)
+	v.at, v.last = at, a
+	return s.say(v, v.stream.next([]byte(a.Text)))
+}
+
+func (s *sink) voice(a loop.Activity) *voice {
+	for _, v := range s.voices {
+		if v.last.Iteration == a.Iteration && v.last.Role == a.Role && v.last.Stream == a.Stream {
+			return v
+		}
+	}
+	v := &voice{stream: s.stream()}
+	s.voices = append(s.voices, v)
+	return v
+}
+
+func (s *sink) say(v *voice, text []byte) error {
+	if len(text) == 0 {
+		return nil
+	}
+	v.last.Text = string(text)
+	return s.next.Handle(v.at, v.last)
+}
+
+// event returns e redacted. Files are redacted with the event that names them
+// first.
+func (r *Redactor) event(e loop.Event) (loop.Event, error) {
+	switch e := e.(type) {
+	case loop.Started:
+		r.session(&e.Session)
+		return e, nil
+	case loop.ActorFinished:
+		err := r.files(e.Attempt.Stdout, e.Attempt.Stderr)
+		r.turn(&e.Attempt.Turn)
+		return e, err
+	case loop.DiffCaptured:
+		r.change(&e.Change)
+		return e, nil
+	case loop.ChecksFinished:
+		var err error
+		for _, c := range e.Checks {
+			err = errors.Join(err, r.files(c.Output))
+		}
+		e.Checks = each(e.Checks, r.check)
+		return e, err
+	case loop.ReviewRejected:
+		err := r.files(e.Review.Stdout, e.Review.Stderr)
+		r.review(&e.Review)
+		return e, err
+	case loop.CriticFinished:
+		err := r.files(e.Review.Stdout, e.Review.Stderr)
+		r.review(&e.Review)
+		return e, err
+	case loop.IterationFinished:
+		r.round(&e.Round)
+		return e, nil
+	case loop.Warned:
+		e.Text = r.String(e.Text)
+		return e, nil
+	case loop.Finished:
+		e.Outcome.Summary = r.String(e.Outcome.Summary)
+		return e, nil
+	case loop.Activity, loop.IterationStarted, loop.PhaseEntered:
+	}
+	return e, nil
+}
+
+// files redacts the files of outputs. One that is gone holds no secret.
+func (r *Redactor) files(outputs ...loop.Output) error {
+	for _, o := range outputs {
+		if o.File == "" {
+			continue
+		}
+		if err := r.File(o.File); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// in redacts texts in place.
+func (r *Redactor) in(texts ...*string) {
+	for _, t := range texts {
+		*t = r.String(*t)
+	}
+}
+
+func (r *Redactor) session(s *loop.Session) {
+	r.in(&s.Prompt, &s.WorkingDir, &s.Actor.Agent, &s.Actor.Model, &s.Critic.Agent, &s.Critic.Model)
+}
+
+func (r *Redactor) turn(t *loop.Turn) {
+	r.output(&t.Stdout)
+	r.output(&t.Stderr)
+	t.Leftovers = each(t.Leftovers, func(p *loop.Process) { r.in(&p.Command) })
+}
+
+func (r *Redactor) output(o *loop.Output) { r.in(&o.Text, &o.File) }
+
+func (r *Redactor) check(c *loop.CheckResult) {
+	r.in(&c.Command)
+	r.output(&c.Output)
+}
+
+func (r *Redactor) change(c *loop.Change) {
+	c.Files = each(c.Files, func(f *loop.FileChange) { r.in(&f.Path, &f.Patch, &f.BinaryPatch) })
+	c.Warnings = r.texts(c.Warnings)
+}
+
+func (r *Redactor) review(v *loop.Review) {
+	r.turn(&v.Turn)
+	r.in(&v.Reply, &v.Problem)
+	r.verdict(&v.Verdict)
+}
+
+func (r *Redactor) verdict(v *loop.Verdict) {
+	r.in(&v.Summary, &v.Feedback, &v.Analysis, &v.Recovery, &v.Escalation, &v.Severity)
+	v.Issues = r.texts(v.Issues)
+	v.Risks = each(v.Risks, func(k *loop.Risk) { r.in(&k.Type, &k.Detail) })
+	v.RequiredChanges = r.texts(v.RequiredChanges)
+}
+
+func (r *Redactor) round(v *loop.Round) {
+	r.turn(&v.Attempt.Turn)
+	r.change(&v.Change)
+	v.Checks = each(v.Checks, r.check)
+	r.review(&v.Review)
+	r.verdict(&v.Verdict)
+}

@@ -1,0 +1,193 @@
+package redact
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/loop"
+)
+
+const secret = "s3cr3t-v4lue"
+
+// record keeps the events that it is handed.
+type record []loop.Event
+
+func (r *record) Handle(_ loop.Stamp, e loop.Event) error {
+	*r = append(*r, e)
+	return nil
+}
+
+// fill sets every text in v, and makes lists of one.
+func fill(v reflect.Value, text string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(v.Field(i), text)
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0), text)
+	}
+}
+
+// leaks returns the paths of texts in v that hold the secret.
+func leaks(v reflect.Value, path string) []string {
+	switch v.Kind() {
+	case reflect.String:
+		if strings.Contains(v.String(), secret) {
+			return []string{path}
+		}
+	case reflect.Struct:
+		var all []string
+		for i := range v.NumField() {
+			all = append(all, leaks(v.Field(i), path+"."+v.Type().Field(i).Name)...)
+		}
+		return all
+	case reflect.Slice:
+		if v.Len() > 0 {
+			return leaks(v.Index(0), path)
+		}
+	}
+	return nil
+}
+
+// closed reports whether the text at path is not free: it is of a closed
+// vocabulary, or codeloops made it up.
+func closed(path string) bool {
+	for _, end := range []string{
+		".Session.ID", ".Session.BaseCommit", ".Session.Version", ".Change.State",
+		"Activity.Role", "Activity.Stream", ".Ending", ".Status", ".Decision", ".Failure", ".Result", ".Reason",
+	} {
+		if strings.HasSuffix(path, end) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestSinkRedactsEveryText(t *testing.T) {
+	t.Parallel()
+	for _, blank := range []loop.Event{
+		loop.Started{}, loop.IterationStarted{}, loop.PhaseEntered{}, loop.Activity{},
+		loop.ActorFinished{}, loop.DiffCaptured{}, loop.ChecksFinished{}, loop.ReviewRejected{},
+		loop.CriticFinished{}, loop.IterationFinished{}, loop.Warned{}, loop.Finished{},
+	} {
+		kind := reflect.TypeOf(blank)
+		t.Run(kind.Name(), func(t *testing.T) {
+			t.Parallel()
+			in, same := reflect.New(kind).Elem(), reflect.New(kind).Elem()
+			fill(in, "a "+secret+" b")
+			fill(same, "a "+secret+" b")
+			var got record
+			if err := New([]string{"X_SECRET=" + secret}).Sink(&got).Handle(loop.Stamp{}, in.Interface().(loop.Event)); err != nil {
+				t.Fatal(err)
+			}
+			for _, path := range leaks(reflect.ValueOf(got[0]), kind.Name()) {
+				if !closed(path) {
+					t.Errorf("%s holds the secret", path)
+				}
+			}
+			if !reflect.DeepEqual(in.Interface(), same.Interface()) {
+				t.Error("the event that was handed in is another now")
+			}
+		})
+	}
+}
+
+func TestSinkKeepsWhatIsNotSecret(t *testing.T) {
+	t.Parallel()
+	round := reflect.New(reflect.TypeFor[loop.IterationFinished]()).Elem()
+	fill(round, "harmless")
+	var got record
+	e := round.Interface().(loop.IterationFinished)
+	half := 0.5
+	e.Round.Verdict.Score = &half
+	if err := New([]string{"X_SECRET=" + secret}).Sink(&got).Handle(loop.Stamp{}, e); err != nil {
+		t.Fatal(err)
+	}
+	if want := (record{e}); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+}
+
+func TestSinkWithoutSecretsIsTheNext(t *testing.T) {
+	t.Parallel()
+	var next record
+	if New(nil).Sink(&next) != loop.Sink(&next) {
+		t.Error("something stands in between")
+	}
+}
+
+func TestSinkRedactsActivityInPieces(t *testing.T) {
+	t.Parallel()
+	var got record
+	s := New([]string{"X_SECRET=" + secret}).Sink(&got)
+	say := func(stream, text string) loop.Event {
+		return loop.Activity{Iteration: 1, Role: loop.RoleActor, Stream: stream, Text: text}
+	}
+	at := loop.Stamp{Time: time.Unix(0, 0)}
+	for _, e := range []loop.Event{
+		say("stdout", "one s3cr"), say("stderr", "two\n"), loop.Warned{Text: "aside"},
+		say("stdout", "3t-v4lue three"), say("stdout", "\nfour s3"), loop.ActorFinished{Iteration: 1},
+		say("stdout", "cr3t-v4lue"),
+	} {
+		if err := s.Handle(at, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := record{
+		say("stdout", "one "), say("stderr", "two\n"), loop.Warned{Text: "aside"},
+		say("stdout", Mark+" three"), say("stdout", "\nfour "), say("stdout", "s3"), loop.ActorFinished{Iteration: 1},
+		say("stdout", "cr3t-v4lue"),
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestSinkRedactsFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	output := func(name string) loop.Output {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("a "+secret+" b"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return loop.Output{File: path}
+	}
+	turn := func(name string) loop.Turn {
+		return loop.Turn{Stdout: output(name + ".out"), Stderr: output(name + ".err")}
+	}
+	var got record
+	s := New([]string{"X_SECRET=" + secret}).Sink(&got)
+	for _, e := range []loop.Event{
+		loop.ActorFinished{Attempt: loop.Attempt{Turn: turn("actor")}},
+		loop.ChecksFinished{Checks: []loop.CheckResult{{Output: output("check")}}},
+		loop.ReviewRejected{Review: loop.Review{Turn: turn("rejected")}},
+		loop.CriticFinished{Review: loop.Review{Turn: turn("critic")}},
+		loop.ActorFinished{Attempt: loop.Attempt{Turn: loop.Turn{Stdout: loop.Output{File: filepath.Join(dir, "gone")}}}},
+	} {
+		if err := s.Handle(loop.Stamp{}, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 7 {
+		t.Fatalf("%v, %v", entries, err)
+	}
+	for _, entry := range entries {
+		text, err := os.ReadFile(filepath.Join(dir, entry.Name()))
+		if err != nil || string(text) != "a "+Mark+" b" {
+			t.Errorf("%s holds %q, %v", entry.Name(), text, err)
+		}
+	}
+	if err := s.Handle(loop.Stamp{}, loop.ActorFinished{Attempt: loop.Attempt{Turn: loop.Turn{Stdout: loop.Output{File: dir}}}}); err == nil {
+		t.Error("a file that cannot be redacted is no error")
+	}
+}

@@ -1,0 +1,166 @@
+package redact
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Writer returns a writer that passes on to w what is written, redacted, also
+// where a secret is split over several writes. It holds back no more than what
+// may be a secret or the beginning of one; Close passes that on, redacted, and
+// leaves w open.
+// The writer is not safe for concurrent use.
+func (r *Redactor) Writer(w io.Writer) io.WriteCloser {
+	return &writer{out: w, stream: r.stream()}
+}
+
+type writer struct {
+	out    io.Writer
+	stream stream
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	if _, err := w.out.Write(w.stream.next(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (w *writer) Close() error {
+	_, err := w.out.Write(w.stream.rest())
+	return err
+}
+
+// stream redacts a text that comes in pieces.
+type stream struct {
+	finder         // its spans are those that begin in held
+	held    []byte // what is not passed on yet
+	start   int64  // offset of held in the text
+	covered int64  // the text up to here is under the last mark; -1: there was none
+}
+
+func (r *Redactor) stream() stream { return stream{finder: finder{matcher: r.matcher}, covered: -1} }
+
+// next takes a piece and returns what can be passed on, valid until the next
+// call.
+func (s *stream) next(piece []byte) []byte {
+	if s.matcher == nil {
+		return piece
+	}
+	find(&s.finder, piece)
+	s.held = append(s.held, piece...)
+	return s.upTo(s.open())
+}
+
+// rest returns what was held back at the end of the text.
+func (s *stream) rest() []byte { return s.upTo(s.length) }
+
+// upTo redacts and drops what is held before an offset.
+func (s *stream) upTo(safe int64) []byte {
+	var out []byte
+	at := max(s.start, s.covered)
+	n := 0
+	for ; n < len(s.spans) && s.spans[n].start < safe; n++ {
+		sp := s.spans[n]
+		if sp.start > s.covered {
+			out = append(out, s.held[at-s.start:sp.start-s.start]...)
+			out = append(out, Mark...)
+		}
+		s.covered = max(s.covered, sp.end)
+		at = max(at, s.covered)
+	}
+	s.spans = append(s.spans[:0], s.spans[n:]...)
+	if at < safe {
+		out = append(out, s.held[at-s.start:safe-s.start]...)
+	}
+	s.held = append(s.held[:0], s.held[safe-s.start:]...)
+	s.start = safe
+	return out
+}
+
+// File redacts a file in place. A file without secrets is only read. Otherwise
+// a new file takes its place, with the same mode, in one step: whoever reads
+// it meanwhile, or a crash, finds either the old or the new one, whole. The
+// file must be a regular one. Memory does not grow with it.
+func (r *Redactor) File(path string) error {
+	if r.matcher == nil {
+		return nil
+	}
+	if err := r.file(path); err != nil {
+		return fmt.Errorf("redact %s: %w", path, err)
+	}
+	return nil
+}
+
+var errNotRegular = errors.New("not a regular file")
+
+func (r *Redactor) file(path string) error {
+	st, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	if !st.Mode().IsRegular() {
+		return errNotRegular
+	}
+	in, err := os.Open(path) //nolint:gosec // redacting the file that the caller names is the point
+	if err != nil {
+		return err
+	}
+	found, err := r.inside(in)
+	if err != nil || !found {
+		return errors.Join(err, in.Close())
+	}
+	clean, err := r.cleanCopy(in, filepath.Dir(path), st.Mode().Perm())
+	// Closed before it is replaced: some systems insist.
+	err = errors.Join(err, in.Close())
+	if err == nil {
+		err = os.Rename(clean, path)
+	}
+	if err != nil && clean != "" {
+		err = errors.Join(err, os.Remove(clean))
+	}
+	return err
+}
+
+// inside reports whether there is a secret in what in holds.
+func (r *Redactor) inside(in io.Reader) (bool, error) {
+	buf := make([]byte, 64<<10)
+	f := finder{matcher: r.matcher}
+	for {
+		n, err := in.Read(buf)
+		if find(&f, buf[:n]); len(f.spans) > 0 {
+			return true, nil
+		}
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+}
+
+// cleanCopy writes a redacted copy of what in holds to a new file in dir. The
+// name is set also when the error is: the caller removes the file.
+func (r *Redactor) cleanCopy(in io.ReadSeeker, dir string, mode os.FileMode) (name string, err error) {
+	if _, err := in.Seek(0, io.SeekStart); err != nil {
+		return "", err
+	}
+	out, err := os.CreateTemp(dir, ".redacted-*")
+	if err != nil {
+		return "", err
+	}
+	w := r.Writer(out)
+	_, err = io.CopyBuffer(w, in, make([]byte, 64<<10))
+	err = errors.Join(err, w.Close())
+	if err == nil {
+		err = out.Chmod(mode)
+	}
+	if err == nil {
+		err = out.Sync()
+	}
+	return out.Name(), errors.Join(err, out.Close())
+}

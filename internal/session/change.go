@@ -1,0 +1,151 @@
+package session
+
+import (
+	"strconv"
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// gitHeader begins the part of a diff that is about one file.
+const gitHeader = "diff --git "
+
+// change is a work tree's change but the text of its patches.
+func change(f fields, c *loop.Change, file func(fields, *loop.FileChange)) {
+	count := len(c.Files)
+	f.value("git_files_changed", &count)
+	f.value("insertions,omitempty", &c.Insertions)
+	f.value("deletions,omitempty", &c.Deletions)
+	f.text("state,omitempty", &c.State)
+	list(f, "files,omitempty", &c.Files, file)
+	f.texts("warnings,omitempty", &c.Warnings)
+}
+
+func fileStat(f fields, c *loop.FileChange) {
+	f.text("path", &c.Path)
+	word(f, "status", &c.Status)
+	f.value("old_mode,omitempty", (*fileMode)(&c.OldMode))
+	f.value("new_mode,omitempty", (*fileMode)(&c.NewMode))
+	f.value("old_size,omitempty", &c.OldSize)
+	f.value("new_size,omitempty", &c.NewSize)
+	f.value("binary,omitempty", &c.Binary)
+	f.value("insertions,omitempty", &c.Insertions)
+	f.value("deletions,omitempty", &c.Deletions)
+}
+
+// patches is a change with the text of its patches. They stand behind one
+// another in git_diff, as `git apply` takes them; each file says how many of
+// those bytes are its own. The short patch of a file whose content stands in
+// git_diff as a binary patch is kept with the file.
+func patches(f fields, c *loop.Change) {
+	text := c.ApplicablePatch()
+	f.text("git_diff", &text)
+	left, split := text, true
+	change(f, c, func(f fields, file *loop.FileChange) {
+		fileStat(f, file)
+		textual, binary := len(file.Patch), 0
+		if file.BinaryPatch != "" {
+			textual, binary = 0, len(file.BinaryPatch)
+		}
+		f.value("diff_bytes,omitempty", &textual)
+		f.value("binary_diff_bytes,omitempty", &binary)
+		if binary > 0 {
+			f.text("patch,omitempty", &file.Patch)
+			file.BinaryPatch, left, split = take(left, binary, split)
+			return
+		}
+		file.Patch, left, split = take(left, textual, split)
+	})
+	if !split || left != "" {
+		// Not a log of ours, or one that was edited.
+		c.Files = splitPatch(text)
+		c.Insertions, c.Deletions = totals(c.Files)
+	}
+}
+
+// take cuts n bytes off text. ok turns false, and stays so, when there are not
+// as many.
+func take(text string, n int, ok bool) (head, rest string, still bool) {
+	if !ok || n < 0 || n > len(text) {
+		return "", text, false
+	}
+	return text[:n], text[n:], true
+}
+
+// splitPatch rebuilds the files of a change from the text of its diff alone.
+// In a diff a line that begins with "diff --git " is a header: lines of
+// content begin with a space, a plus, a minus or a backslash.
+func splitPatch(diff string) []loop.FileChange {
+	var files []loop.FileChange
+	for diff != "" {
+		end := len(diff)
+		if next := strings.Index(diff, "\n"+gitHeader); next >= 0 {
+			end = next + 1
+		}
+		files = append(files, fileOfPatch(diff[:end]))
+		diff = diff[end:]
+	}
+	return files
+}
+
+// fileOfPatch reads what one file's part of a diff says of the file.
+func fileOfPatch(patch string) loop.FileChange {
+	file := loop.FileChange{Status: loop.FileModified, Patch: patch}
+	inHunk := false
+	for line := range strings.Lines(patch) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, "@@ ") {
+			inHunk = true
+			continue
+		}
+		if !inHunk {
+			headerLine(&file, line)
+			continue
+		}
+		if strings.HasPrefix(line, "+") {
+			file.Insertions++
+		}
+		if strings.HasPrefix(line, "-") {
+			file.Deletions++
+		}
+	}
+	return file
+}
+
+func headerLine(file *loop.FileChange, line string) {
+	switch {
+	case strings.HasPrefix(line, gitHeader):
+		file.Path = headerPath(line[len(gitHeader):])
+	case strings.HasPrefix(line, "new file mode "):
+		file.Status = loop.FileAdded
+	case strings.HasPrefix(line, "deleted file mode "):
+		file.Status = loop.FileDeleted
+	case strings.HasPrefix(line, "Binary files "), line == "GIT binary patch":
+		file.Binary = true
+	case strings.HasPrefix(line, "rename to "):
+		file.Path = unquote(line[len("rename to "):])
+	}
+}
+
+// headerPath returns the path in the `a/path b/path` of a header: the two are
+// the same unless the file was renamed, which a line below says.
+func headerPath(names string) string {
+	return strings.TrimPrefix(unquote(names[:len(names)/2]), "a/")
+}
+
+// unquote returns a path as it is. Git writes odd ones as C strings, whose
+// escapes are among Go's.
+func unquote(name string) string {
+	if plain, err := strconv.Unquote(name); err == nil && strings.HasPrefix(name, `"`) {
+		return plain
+	}
+	return name
+}
+
+func totals(files []loop.FileChange) (insertions, deletions int) {
+	for _, f := range files {
+		insertions += f.Insertions
+		deletions += f.Deletions
+	}
+	return insertions, deletions
+}

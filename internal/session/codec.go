@@ -1,0 +1,141 @@
+package session
+
+import (
+	"slices"
+
+	"codeloops/internal/loop"
+)
+
+// kept names the files, relative to the log, that hold what an agent wrote in
+// the turn of an actor_turn or critic_turn line, until the iteration line
+// does. "" is an empty text.
+type kept struct {
+	stdout, stderr, reply string
+}
+
+func (k *kept) fields(f fields) {
+	f.text("kept_output,omitempty", &k.stdout)
+	f.text("kept_stderr,omitempty", &k.stderr)
+	f.text("kept_reply,omitempty", &k.reply)
+}
+
+// Encode returns e as one line of JSON, with its line break. Reading the line
+// gives what [Logged] says. An [loop.Activity] has a line, too, for whoever
+// follows a run as it goes; it has no place in a log.
+func Encode(at loop.Stamp, e loop.Event) []byte {
+	return encode(at, e, kept{})
+}
+
+func encode(at loop.Stamp, e loop.Event, k kept) []byte {
+	w := &encoder{buf: make([]byte, 0, 1024+textSize(e)*5/4)}
+	w.open('{')
+	typ := typeOf(e)
+	w.text("type", &typ)
+	head(w, &at)
+	event(w, e)
+	k.fields(w)
+	return append(w.buf, '}', '\n')
+}
+
+// head is what every line has beside its type.
+func head(f fields, at *loop.Stamp) {
+	f.value("timestamp", (*moment)(&at.Time))
+	f.value("seq,omitempty", &at.Seq)
+}
+
+// textSize is roughly how many bytes of large texts e holds.
+func textSize(e loop.Event) int {
+	n := 0
+	mapOutputs(e, func(o loop.Output) loop.Output {
+		n += len(o.Text)
+		return o
+	})
+	if e, ok := e.(loop.IterationFinished); ok {
+		for _, f := range e.Round.Change.Files {
+			n += max(len(f.Patch), len(f.BinaryPatch))
+		}
+	}
+	return n
+}
+
+// decode returns what a line holds. The event is nil when the type of line is
+// not known.
+func decode(line []byte) (Entry, error) {
+	d, err := newDecoder(line)
+	if err != nil {
+		return Entry{}, err
+	}
+	var typ string
+	d.text("type", &typ)
+	if typ == "" && *d.err == nil {
+		return Entry{}, errNoType
+	}
+	e := blank(typ)
+	if e == nil {
+		return Entry{}, *d.err
+	}
+	var entry Entry
+	head(d, &entry.At)
+	entry.Event = complete(d, event(d, e))
+	var k kept
+	k.fields(d)
+	entry.Stdout, entry.Stderr, entry.Reply = k.stdout, k.stderr, k.reply
+	return entry, *d.err
+}
+
+// complete derives what the log of the original leaves unsaid: a turn that is
+// logged without its ending has ended by itself.
+func complete(d *decoder, e loop.Event) loop.Event {
+	round, ok := e.(loop.IterationFinished)
+	if !ok {
+		return e
+	}
+	if !d.has("actor_ending") {
+		round.Round.Attempt.Ending = ending(round.Round.Attempt.ExitCode)
+	}
+	if !d.has("critic_ending") {
+		round.Round.Review.Ending = ending(round.Round.Review.ExitCode)
+	}
+	return round
+}
+
+func ending(exitCode int) loop.Ending {
+	if exitCode == 0 {
+		return loop.EndCompleted
+	}
+	return loop.EndFailed
+}
+
+// mapOutputs returns e with fn's result in place of every output that e holds.
+func mapOutputs(e loop.Event, fn func(loop.Output) loop.Output) loop.Event {
+	both := func(t *loop.Turn) { t.Stdout, t.Stderr = fn(t.Stdout), fn(t.Stderr) }
+	all := func(checks []loop.CheckResult) []loop.CheckResult {
+		checks = slices.Clone(checks)
+		for i := range checks {
+			checks[i].Output = fn(checks[i].Output)
+		}
+		return checks
+	}
+	switch e := e.(type) {
+	case loop.ActorFinished:
+		both(&e.Attempt.Turn)
+		return e
+	case loop.ChecksFinished:
+		e.Checks = all(e.Checks)
+		return e
+	case loop.ReviewRejected:
+		both(&e.Review.Turn)
+		return e
+	case loop.CriticFinished:
+		both(&e.Review.Turn)
+		return e
+	case loop.IterationFinished:
+		both(&e.Round.Attempt.Turn)
+		both(&e.Round.Review.Turn)
+		e.Round.Checks = all(e.Round.Checks)
+		return e
+	case loop.Started, loop.IterationStarted, loop.PhaseEntered, loop.Activity,
+		loop.DiffCaptured, loop.Warned, loop.Finished:
+	}
+	return e
+}

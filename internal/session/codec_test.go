@@ -1,0 +1,261 @@
+package session
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"codeloops/internal/loop"
+)
+
+var snippets = []string{
+	"plain", " ", "\n", "\r\n", "\t", `"`, `\`, "<a href='x'>&</a>", "\x00", "\x1b[31m", "\x7f", "\u0085", "\u009b",
+	"\u2028", "é", "語", "😀", "\ufffd", "\ufeff", "\xff", "\xc3", "\xed\xa0\x80", "\xf0\x9f\x98",
+	"diff --git a/x b/x\n", "+line\n", "[redacted]", "/", "..", "0", "null",
+}
+
+func randomText(rnd *rand.Rand) string {
+	var b strings.Builder
+	for range rnd.IntN(5) {
+		b.WriteString(snippets[rnd.IntN(len(snippets))])
+	}
+	return b.String()
+}
+
+func randomFloat(rnd *rand.Rand) float64 {
+	switch rnd.IntN(8) {
+	case 0:
+		return math.NaN()
+	case 1:
+		return math.Inf(1 - 2*rnd.IntN(2))
+	case 2:
+		return 0
+	}
+	return rnd.NormFloat64()
+}
+
+// randomize sets v, and everything in it, to something. It knows no field by
+// name: one that is new to the vocabulary is a field that the codec must know.
+func randomize(rnd *rand.Rand, v reflect.Value) {
+	switch v.Interface().(type) {
+	case time.Time:
+		at := time.Unix(rnd.Int64N(1<<33), rnd.Int64N(1e9)).In(time.FixedZone("", rnd.IntN(20)*1800))
+		v.Set(reflect.ValueOf(at))
+		return
+	case loop.State:
+		v.SetUint(rnd.Uint64N(uint64(loop.Ended) + 1))
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(randomText(rnd))
+	case reflect.Int, reflect.Int64:
+		v.SetInt(rnd.Int64() >> rnd.IntN(64) * int64(1-2*rnd.IntN(2)))
+	case reflect.Uint32:
+		v.SetUint(uint64(rnd.Uint32() >> rnd.IntN(32)))
+	case reflect.Bool:
+		v.SetBool(rnd.IntN(2) == 0)
+	case reflect.Pointer:
+		if rnd.IntN(3) > 0 {
+			x := randomFloat(rnd)
+			v.Set(reflect.ValueOf(&x))
+		}
+	case reflect.Slice:
+		if n := rnd.IntN(4); n > 0 {
+			v.Set(reflect.MakeSlice(v.Type(), n-1, n-1))
+		}
+		for i := range v.Len() {
+			randomize(rnd, v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			randomize(rnd, v.Field(i))
+		}
+	default:
+		panic("a field of a kind that this test does not know: " + v.Type().String())
+	}
+}
+
+func randomEvents(seed uint64) (stamps []loop.Stamp, events []loop.Event) {
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	for _, e := range blanks() {
+		v := reflect.New(reflect.TypeOf(e)).Elem()
+		randomize(rnd, v)
+		var at loop.Stamp
+		randomize(rnd, reflect.ValueOf(&at).Elem())
+		stamps, events = append(stamps, at), append(events, v.Interface().(loop.Event))
+	}
+	return stamps, events
+}
+
+// checkCodec holds decode(encode(e)) against Logged(e).
+func checkCodec(t *testing.T, at loop.Stamp, e loop.Event) {
+	t.Helper()
+	line := Encode(at, e)
+	if !json.Valid(line) || !utf8.Valid(line) {
+		t.Fatalf("not JSON in UTF-8: %q", line)
+	}
+	if n := strings.Count(string(line), "\n"); n != 1 || line[len(line)-1] != '\n' {
+		t.Fatalf("not one line: %q", line)
+	}
+	got, err := decode(line)
+	if err != nil {
+		t.Fatalf("%v in %s", err, line)
+	}
+	wantAt, want, ok := Logged(at, e)
+	if _, passing := e.(loop.Activity); ok == passing {
+		t.Fatalf("%T is logged: %v", e, ok)
+	}
+	if got.At != wantAt || !reflect.DeepEqual(got.Event, want) {
+		t.Fatalf("%s\n got %v %+v\nwant %v %+v", line, got.At, got.Event, wantAt, want)
+	}
+}
+
+func TestCodec(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(150) {
+		stamps, events := randomEvents(seed)
+		_, same := randomEvents(seed)
+		for i, e := range events {
+			checkCodec(t, stamps[i], e)
+			if !equalButNaN(e, same[i]) {
+				t.Fatalf("%T is another after it was encoded", e)
+			}
+		}
+	}
+}
+
+// equalButNaN compares the way of %v, which knows no difference between two
+// numbers that are none.
+func equalButNaN(a, b loop.Event) bool {
+	return string(Encode(loop.Stamp{}, a)) == string(Encode(loop.Stamp{}, b)) && reflect.TypeOf(a) == reflect.TypeOf(b)
+}
+
+func FuzzCodec(f *testing.F) {
+	for seed := range uint64(8) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		stamps, events := randomEvents(seed)
+		for i, e := range events {
+			checkCodec(t, stamps[i], e)
+		}
+	})
+}
+
+// FuzzDecode feeds lines of any kind: what can be read at all can be written,
+// and then reads the same.
+func FuzzDecode(f *testing.F) {
+	for _, e := range wholeRun() {
+		f.Add(Encode(stamped(1), e))
+	}
+	f.Add([]byte(`{"type":"iteration","files":[{"diff_bytes":-1}],"git_diff":"x"}`))
+	f.Add([]byte(`{"type":"iteration","git_diff":"diff --git a/x b/x\n@@ -1 +1 @@\n-a\n+b\n","git_diff_base64":null}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		first, err := decode(line)
+		if err != nil || first.Event == nil {
+			return
+		}
+		if y := first.At.Time.Year(); y < 0 || y > 9999 {
+			return
+		}
+		checkCodec(t, first.At, first.Event)
+	})
+}
+
+func FuzzString(f *testing.F) {
+	for _, s := range snippets {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		quoted := appendString(nil, s)
+		var got string
+		if err := json.Unmarshal(quoted, &got); err != nil {
+			t.Fatalf("%q: %v", quoted, err)
+		}
+		if want := strings.ToValidUTF8(s, "\ufffd"); utf8.ValidString(s) && got != want {
+			t.Fatalf("%q reads %q", quoted, got)
+		}
+		if strings.Count(got, "\ufffd") != strings.Count(string([]rune(s)), "\ufffd") {
+			t.Fatalf("%q reads %q", quoted, got)
+		}
+		for _, r := range string(quoted) {
+			if r < ' ' || r >= 0x7f && r < 0xa0 {
+				t.Fatalf("%q holds the control character %U", quoted, r)
+			}
+		}
+	})
+}
+
+func TestSeconds(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		0:                       "0.0",
+		time.Second:             "1.0",
+		1500 * time.Millisecond: "1.5",
+		1:                       "0.000000001",
+		-90 * time.Second / 4:   "-22.5",
+		math.MaxInt64:           "9223372036.854775807",
+		math.MinInt64:           "-9223372036.854775808",
+	} {
+		raw, err := json.Marshal(seconds(d))
+		var back seconds
+		if err != nil || string(raw) != want || json.Unmarshal(raw, &back) != nil || time.Duration(back) != d {
+			t.Errorf("%d is written %s and read %d (%v)", d, raw, back, err)
+		}
+	}
+	for raw, want := range map[string]time.Duration{"2": 2 * time.Second, "1.5e1": 15 * time.Second, "null": 0, "1e-3": time.Millisecond} {
+		var got seconds
+		if err := json.Unmarshal([]byte(raw), &got); err != nil || time.Duration(got) != want {
+			t.Errorf("%s is read %v, %v", raw, time.Duration(got), err)
+		}
+	}
+	for _, raw := range []string{`"1"`, "1e300", "true", "[]"} {
+		if err := json.Unmarshal([]byte(raw), new(seconds)); err == nil {
+			t.Errorf("%s is read as a number of seconds", raw)
+		}
+	}
+}
+
+func TestResult(t *testing.T) {
+	t.Parallel()
+	half := 0.5
+	for _, r := range []Result{
+		{},
+		{
+			Outcome: loop.Outcome{
+				Result: loop.Success, Reason: loop.StopDone, Iterations: 3, Summary: "all <done> & well",
+				Confidence: &half, Duration: 90 * time.Second,
+			},
+			SessionID: "2025-01-27T15-30-45Z_abcdef", Log: "/logs/x.jsonl", FilesChanged: 2, Insertions: 10, Deletions: 4,
+		},
+		{
+			Outcome:  loop.Outcome{Result: loop.Failed, Reason: loop.StopAgentNotFound},
+			ExitCode: 2, Failure: &Failure{Message: "no agent \"x\xff\"", Hint: "install it"},
+		},
+		{Failure: &Failure{}},
+	} {
+		document := r.Encode()
+		got, err := DecodeResult(document)
+		if err != nil || !reflect.DeepEqual(got, r) {
+			t.Errorf("%s\n got %+v, %v\nwant %+v", document, got, err, r)
+		}
+	}
+	want := `{"type":"result","schema_version":1,"outcome":"failed","stop_reason":null,"exit_code":2,"iterations":0,` +
+		`"summary":null,"confidence":null,"duration_secs":0.0,"session_id":null,"log":null,"files_changed":0,` +
+		`"insertions":0,"deletions":0,"error":{"message":"no","hint":null}}` + "\n"
+	failed := Result{Outcome: loop.Outcome{Result: loop.Failed}, ExitCode: 2, Failure: &Failure{Message: "no"}}
+	if got := string(failed.Encode()); got != want {
+		t.Errorf("got  %swant %s", got, want)
+	}
+	for _, bad := range []string{"", "[]", "null", `{"iterations":"three"}`, `{"error":[]}`} {
+		if _, err := DecodeResult([]byte(bad)); err == nil {
+			t.Errorf("%q is read as a result", bad)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+//go:build unix
+
+package session
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// syncDir makes sure that the names in a directory are on the disk.
+func syncDir(dir string) error {
+	d, err := os.Open(dir) //nolint:gosec // the session directory
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	// Some file systems cannot sync a directory, and need not.
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		err = nil
+	}
+	return errors.Join(err, d.Close())
+}
+
+// diskFull reports whether err says that there is no room, or no more for this
+// user or process.
+func diskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
+}
+
+// tryLock takes the lock on an open file, which lasts until the file is closed
+// or the process is gone. ok is false when another open file has it.
+func tryLock(f *os.File, shared bool) (ok bool, err error) {
+	how := syscall.LOCK_EX
+	if shared {
+		how = syscall.LOCK_SH
+	}
+	for {
+		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB) //nolint:gosec // descriptors are small numbers
+		switch {
+		case err == nil:
+			return true, nil
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return false, nil
+		}
+		return false, fmt.Errorf("lock %s: %w", f.Name(), err)
+	}
+}

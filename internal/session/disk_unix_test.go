@@ -1,0 +1,118 @@
+//go:build unix
+
+package session
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+
+	"codeloops/internal/loop"
+)
+
+// fillDisk writes a session in a directory that has room for some 100 KiB. The
+// line that does not fit leaves no trace, and the end still finds room.
+func fillDisk(dir string) error {
+	store, err := NewStore(dir)
+	if err != nil {
+		return err
+	}
+	r, err := store.Create("a full disk", began)
+	if err != nil {
+		return err
+	}
+	round := loop.Round{Iteration: 1}
+	round.Attempt.Stdout.Text = strings.Repeat("x", 1<<20)
+	start, end := loop.Event(loop.Started{}), loop.Event(loop.Finished{Outcome: loop.Outcome{Result: loop.Failed}})
+	if err := r.Handle(stamped(1), start); err != nil {
+		return err
+	}
+	err = r.Handle(stamped(2), loop.IterationFinished{Round: round})
+	werr, ok := errors.AsType[*WriteError](err)
+	if !ok || werr.Path != r.Path() || !strings.Contains(werr.Hint(), "free some space") {
+		return fmt.Errorf("the error is: %w", err)
+	}
+	if text := err.Error(); strings.Count(text, r.Path()) != 1 {
+		return fmt.Errorf("it says %q", text)
+	}
+	if err := r.Handle(stamped(3), end); err != nil {
+		return fmt.Errorf("the end: %w", err)
+	}
+	log, err := OpenFile(r.Path())
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	entries, bad := read(log)
+	if len(bad) > 0 || len(entries) != 2 || !reflect.DeepEqual(entries[0].Event, start) || !reflect.DeepEqual(entries[1].Event, end) {
+		return fmt.Errorf("the log holds %+v, %v", entries, bad)
+	}
+	return nil
+}
+
+// childFillsDisk has the system take no more than 100 KiB a file from it.
+func childFillsDisk(args []string) error {
+	limit := syscall.Rlimit{Cur: 100 << 10, Max: 100 << 10}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		return err
+	}
+	if err := fillDisk(args[0]); err != nil {
+		return err
+	}
+	fmt.Println("well")
+	return nil
+}
+
+func TestFileSizeLimit(t *testing.T) {
+	t.Parallel()
+	_, out := child(t, "full", t.TempDir())
+	if !out.Scan() || out.Text() != "well" {
+		t.Errorf("the child said %q", out.Text())
+	}
+}
+
+// TestTornLineThatStays has a part of a line that cannot be cut off again, as
+// on systems that do not truncate what is only appended to.
+func TestTornLineThatStays(t *testing.T) {
+	t.Parallel()
+	store := newStore(t, t.TempDir())
+	r := record(t, store, wholeRun()[:2])
+	f, err := os.OpenFile(r.Path(), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString(`{"type":"phase","sta`)
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r.torn = true
+	for i, e := range []loop.Event{loop.Warned{Text: "a"}, loop.Finished{}} {
+		if err := r.Handle(stamped(3+i), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log, err := OpenFile(r.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	entries, bad := read(log)
+	if len(entries) != 4 || len(bad) != 1 || r.torn {
+		t.Errorf("%d entries, %v", len(entries), bad)
+	}
+}
+
+func TestHintOfNoPermission(t *testing.T) {
+	t.Parallel()
+	for err, want := range map[error]string{
+		syscall.ENOSPC: "--session-dir", syscall.EDQUOT: "--session-dir", os.ErrPermission: "--session-dir", syscall.EIO: "",
+	} {
+		if hint := (&WriteError{Path: "x", Err: fmt.Errorf("write: %w", err)}).Hint(); !strings.Contains(hint, want) || want == "" && hint != "" {
+			t.Errorf("%v: %q", err, hint)
+		}
+	}
+}

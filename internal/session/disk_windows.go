@@ -1,0 +1,39 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// syncDir does nothing: Windows writes a new name with the file.
+func syncDir(string) error { return nil }
+
+// diskFull reports whether err says that there is no room, or no more for this
+// user.
+func diskFull(err error) bool {
+	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) ||
+		errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
+}
+
+// tryLock takes the lock on an open file, which lasts until the file is closed
+// or the process is gone. ok is false when another open file has it. Windows
+// keeps others from reading what is locked: the byte that stands for the file
+// lies far behind its end.
+func tryLock(f *os.File, shared bool) (ok bool, err error) {
+	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
+	if !shared {
+		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK
+	}
+	far := &windows.Overlapped{OffsetHigh: 1 << 30}
+	err = windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, far)
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("lock %s: %w", f.Name(), err)
+	}
+	return true, nil
+}

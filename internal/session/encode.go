@@ -1,0 +1,177 @@
+package session
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"reflect"
+	"unicode/utf8"
+)
+
+// encoder writes the fields of one object behind one another into buf. It
+// writes strings itself: encoding/json would copy a diff of 50 MB twice more
+// and spell < and > as escapes.
+type encoder struct {
+	buf []byte
+}
+
+func (w *encoder) open(bracket byte) { w.buf = append(w.buf, bracket) }
+
+// key writes what stands before a field's value.
+func (w *encoder) key(name string) {
+	w.comma()
+	w.buf = appendString(w.buf, name)
+	w.buf = append(w.buf, ':')
+}
+
+func (w *encoder) comma() {
+	if last := w.buf[len(w.buf)-1]; last != '{' && last != '[' {
+		w.buf = append(w.buf, ',')
+	}
+}
+
+// skip writes what a zero value asks for and reports whether that was all.
+func (w *encoder) skip(name, option string) bool {
+	if option == "null" {
+		w.key(name)
+		w.buf = append(w.buf, "null"...)
+	}
+	return option != ""
+}
+
+func (w *encoder) text(tag string, p *string) {
+	name, option := splitTag(tag)
+	if *p == "" && w.skip(name, option) {
+		return
+	}
+	w.key(name)
+	w.buf = appendString(w.buf, *p)
+	if !utf8.ValidString(*p) {
+		w.key(name + exactSuffix)
+		w.buf = appendBase64(w.buf, *p)
+	}
+}
+
+func (w *encoder) textUnless(tag string, p *string, other string) {
+	if *p != other {
+		w.text(tag, p)
+	}
+}
+
+func (w *encoder) texts(tag string, p *[]string) {
+	name, option := splitTag(tag)
+	if len(*p) == 0 && w.skip(name, option) {
+		return
+	}
+	w.strings(name, *p, appendString)
+	for _, s := range *p {
+		if !utf8.ValidString(s) {
+			w.strings(name+exactSuffix, *p, appendBase64)
+			return
+		}
+	}
+}
+
+func (w *encoder) strings(name string, list []string, appendTo func([]byte, string) []byte) {
+	w.key(name)
+	w.open('[')
+	for _, s := range list {
+		w.comma()
+		w.buf = appendTo(w.buf, s)
+	}
+	w.buf = append(w.buf, ']')
+}
+
+func (w *encoder) value(tag string, p any) {
+	name, option := splitTag(tag)
+	if reflect.ValueOf(p).Elem().IsZero() && w.skip(name, option) {
+		return
+	}
+	w.key(name)
+	raw, err := json.Marshal(p)
+	if err != nil {
+		// Only numbers, booleans and this package's own types get here.
+		raw = []byte("null")
+	}
+	w.buf = append(w.buf, raw...)
+}
+
+func (w *encoder) list(tag string, n int, item func(int, fields)) {
+	name, option := splitTag(tag)
+	if n == 0 && w.skip(name, option) {
+		return
+	}
+	w.key(name)
+	w.open('[')
+	for i := range n {
+		w.comma()
+		w.open('{')
+		item(i, w)
+		w.buf = append(w.buf, '}')
+	}
+	w.buf = append(w.buf, ']')
+}
+
+func (w *encoder) object(tag string, present bool, inner func(fields)) bool {
+	name, option := splitTag(tag)
+	if !present && w.skip(name, option) {
+		return false
+	}
+	w.key(name)
+	w.open('{')
+	inner(w)
+	w.buf = append(w.buf, '}')
+	return true
+}
+
+// appendString appends s as a JSON string. Bytes that are not UTF-8 become
+// U+FFFD. All control characters are escaped, those of C1 as well, so that a
+// log does not drive the terminal it is printed on.
+func appendString(b []byte, s string) []byte {
+	b = append(b, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		size, repl := 1, ""
+		if c := s[i]; c >= utf8.RuneSelf {
+			var r rune
+			r, size = utf8.DecodeRuneInString(s[i:])
+			switch {
+			case r == utf8.RuneError && size == 1:
+				repl = string(utf8.RuneError)
+			case r < 0xa0:
+				repl = escape(byte(r))
+			}
+		} else if c < ' ' || c == '"' || c == '\\' || c == 0x7f {
+			repl = escape(c)
+		}
+		if repl != "" {
+			b = append(append(b, s[from:i]...), repl...)
+			from = i + size
+		}
+		i += size
+	}
+	return append(append(b, s[from:]...), '"')
+}
+
+// escape returns the JSON escape of a character below U+0100.
+func escape(c byte) string {
+	const hex = "0123456789abcdef"
+	switch c {
+	case '"':
+		return `\"`
+	case '\\':
+		return `\\`
+	case '\n':
+		return `\n`
+	case '\r':
+		return `\r`
+	case '\t':
+		return `\t`
+	}
+	return string([]byte{'\\', 'u', '0', '0', hex[c>>4], hex[c&15]})
+}
+
+func appendBase64(b []byte, s string) []byte {
+	b = append(b, '"')
+	b = base64.StdEncoding.AppendEncode(b, []byte(s))
+	return append(b, '"')
+}

@@ -1,0 +1,111 @@
+package session
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// folder is the folder beside a log. What it holds of an iteration has names
+// that begin with the iteration's number.
+type folder struct {
+	dir   string
+	named map[string]bool // base names that this iteration's lines name; true: with something omitted
+}
+
+func fileName(iteration int, name string) string {
+	return fmt.Sprintf("%03d.%s", iteration, name)
+}
+
+// keep writes what the lines of a finished turn do not hold to files, which
+// the line then names: until the iteration is logged nothing else has it.
+func (d *folder) keep(e loop.Event) (kept, error) {
+	switch e := e.(type) {
+	case loop.ActorFinished:
+		return d.keepTurn(e.Iteration, loop.RoleActor, e.Attempt.Turn)
+	case loop.CriticFinished:
+		k, err := d.keepTurn(e.Iteration, loop.RoleCritic, e.Review.Turn)
+		if err != nil {
+			return k, err
+		}
+		if k.reply = k.stdout; e.Review.Reply != e.Review.Stdout.Text {
+			k.reply, err = d.write(fileName(e.Iteration, "critic.reply.kept"), e.Review.Reply)
+		}
+		return k, err
+	case loop.Started, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.DiffCaptured,
+		loop.ChecksFinished, loop.ReviewRejected, loop.IterationFinished, loop.Warned, loop.Finished:
+	}
+	return kept{}, nil
+}
+
+func (d *folder) keepTurn(iteration int, role loop.Role, t loop.Turn) (k kept, err error) {
+	k.stdout, err = d.write(fileName(iteration, string(role)+".stdout.kept"), t.Stdout.Text)
+	if err != nil {
+		return k, err
+	}
+	k.stderr, err = d.write(fileName(iteration, string(role)+".stderr.kept"), t.Stderr.Text)
+	return k, err
+}
+
+// write writes text to a new file and returns the file's name relative to the
+// log; an empty text needs no file.
+func (d *folder) write(name, text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	f, err := os.OpenFile(filepath.Join(d.dir, name), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // a name of our own
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = syncDir(d.dir)
+	}
+	return d.beside(name), err
+}
+
+// beside returns a file's name as the log spells it.
+func (d *folder) beside(name string) string { return filepath.Base(d.dir) + "/" + name }
+
+// relative returns e with outputs that name files of this folder relative to
+// the log, and remembers them. A log and its folder can then be moved.
+func (d *folder) relative(e loop.Event) loop.Event {
+	return mapOutputs(e, func(o loop.Output) loop.Output {
+		name := filepath.Base(o.File)
+		// The directory is not compared: it may have been redacted.
+		if st, err := os.Lstat(filepath.Join(d.dir, name)); err != nil || !st.Mode().IsRegular() {
+			return o
+		}
+		if d.named == nil {
+			d.named = map[string]bool{}
+		}
+		d.named[name] = d.named[name] || o.Omitted > 0
+		o.File = d.beside(name)
+		return o
+	})
+}
+
+// tidy removes the files of an iteration that hold nothing beyond its line. A
+// file that cannot be removed does no harm.
+func (d *folder) tidy(iteration int) {
+	entries, _ := os.ReadDir(d.dir)
+	for _, entry := range entries {
+		more, named := d.named[entry.Name()]
+		if !more && (named || strings.HasPrefix(entry.Name(), fileName(iteration, ""))) {
+			_ = os.Remove(filepath.Join(d.dir, entry.Name()))
+		}
+	}
+	clear(d.named)
+}
+
+// removeEmpty removes the folder when nothing is left in it.
+func (d *folder) removeEmpty() { _ = os.Remove(d.dir) }

@@ -1,0 +1,267 @@
+package session
+
+import (
+	"reflect"
+
+	"codeloops/internal/loop"
+)
+
+// SchemaVersion is the version of the log format that this package writes. It
+// grows when a field or a type of line is added.
+const SchemaVersion = 1
+
+// The types of lines. The first three are those that every reader knows.
+const (
+	typeSessionStart   = "session_start"
+	typeIteration      = "iteration"
+	typeSessionEnd     = "session_end"
+	typeIterationStart = "iteration_start"
+	typePhase          = "phase"
+	typeActivity       = "activity"
+	typeActorTurn      = "actor_turn"
+	typeDiff           = "diff"
+	typeChecks         = "checks"
+	typeReviewRejected = "review_rejected"
+	typeCriticTurn     = "critic_turn"
+	typeWarning        = "warning"
+)
+
+// typeOf returns the type of the line that e makes.
+func typeOf(e loop.Event) string {
+	switch e.(type) {
+	case loop.Started:
+		return typeSessionStart
+	case loop.IterationStarted:
+		return typeIterationStart
+	case loop.PhaseEntered:
+		return typePhase
+	case loop.Activity:
+		return typeActivity
+	case loop.ActorFinished:
+		return typeActorTurn
+	case loop.DiffCaptured:
+		return typeDiff
+	case loop.ChecksFinished:
+		return typeChecks
+	case loop.ReviewRejected:
+		return typeReviewRejected
+	case loop.CriticFinished:
+		return typeCriticTurn
+	case loop.IterationFinished:
+		return typeIteration
+	case loop.Warned:
+		return typeWarning
+	case loop.Finished:
+		return typeSessionEnd
+	}
+	return ""
+}
+
+// blanks holds one event of each kind.
+func blanks() []loop.Event {
+	return []loop.Event{
+		loop.Started{}, loop.IterationStarted{}, loop.PhaseEntered{}, loop.Activity{},
+		loop.ActorFinished{}, loop.DiffCaptured{}, loop.ChecksFinished{}, loop.ReviewRejected{},
+		loop.CriticFinished{}, loop.IterationFinished{}, loop.Warned{}, loop.Finished{},
+	}
+}
+
+// blank returns the empty event of a type of line, nil for an unknown type.
+func blank(typ string) loop.Event {
+	for _, e := range blanks() {
+		if typeOf(e) == typ {
+			return e
+		}
+	}
+	return nil
+}
+
+// event describes the fields of each type of line but the head that all have.
+// It returns e with what f has read into it.
+func event(f fields, e loop.Event) loop.Event {
+	switch e := e.(type) {
+	case loop.Started:
+		sessionStart(f, &e.Session)
+		return e
+	case loop.IterationStarted:
+		number(f, &e.Iteration)
+		return e
+	case loop.PhaseEntered:
+		number(f, &e.Iteration)
+		f.value("state", (*state)(&e.State))
+		return e
+	case loop.Activity:
+		activity(f, &e)
+		return e
+	case loop.ActorFinished:
+		number(f, &e.Iteration)
+		turn(f, loop.RoleActor, &e.Attempt.Turn)
+		return e
+	case loop.DiffCaptured:
+		number(f, &e.Iteration)
+		change(f, &e.Change, fileStat)
+		return e
+	case loop.ChecksFinished:
+		number(f, &e.Iteration)
+		list(f, "checks", &e.Checks, check)
+		return e
+	case loop.ReviewRejected:
+		number(f, &e.Iteration)
+		reviewTexts(f, &e.Review)
+		judged(f, &e.Review)
+		return e
+	case loop.CriticFinished:
+		number(f, &e.Iteration)
+		judged(f, &e.Review)
+		return e
+	case loop.IterationFinished:
+		iteration(f, &e.Round)
+		return e
+	case loop.Warned:
+		f.value("iteration_number,omitempty", &e.Iteration)
+		f.text("message", &e.Text)
+		return e
+	case loop.Finished:
+		sessionEnd(f, &e.Outcome)
+		return e
+	}
+	return e
+}
+
+func number(f fields, iteration *int) { f.value("iteration_number", iteration) }
+
+func activity(f fields, a *loop.Activity) {
+	number(f, &a.Iteration)
+	word(f, "role", &a.Role)
+	f.text("stream", &a.Stream)
+	f.text("text", &a.Text)
+}
+
+func sessionStart(f fields, s *loop.Session) {
+	f.text("prompt", &s.Prompt)
+	f.text("working_dir", &s.WorkingDir)
+	f.text("actor_agent", &s.Actor.Agent)
+	f.text("critic_agent", &s.Critic.Agent)
+	f.text("actor_model,null", &s.Actor.Model)
+	f.text("critic_model,null", &s.Critic.Model)
+	f.value("max_iterations,null", &s.MaxIterations)
+
+	schema := SchemaVersion
+	f.value("schema_version", &schema)
+	f.text("id,omitempty", &s.ID)
+	f.text("version,omitempty", &s.Version)
+	f.text("base_commit,omitempty", &s.BaseCommit)
+}
+
+func iteration(f fields, r *loop.Round) {
+	number(f, &r.Iteration)
+	turnTexts(f, loop.RoleActor, &r.Attempt.Turn)
+	turn(f, loop.RoleActor, &r.Attempt.Turn)
+	patches(f, &r.Change)
+	word(f, "critic_decision", &r.Verdict.Decision)
+	f.text("feedback,null", &r.Verdict.Feedback)
+
+	verdict(f, &r.Verdict)
+	// What the critic said differs from what counts only when a rule of the
+	// run has overruled it.
+	said := r.Review.Verdict
+	if !f.object("critic_verdict,omitempty", !reflect.DeepEqual(said, r.Verdict), func(f fields) { decision(f, &said) }) {
+		said = r.Verdict
+	}
+	reviewTexts(f, &r.Review)
+	review(f, &r.Review)
+	r.Review.Verdict = said
+	list(f, "checks,omitempty", &r.Checks, check)
+	word(f, "failure,omitempty", &r.Failure)
+	duration(f, "duration_secs", &r.Duration)
+}
+
+func sessionEnd(f fields, o *loop.Outcome) {
+	word(f, "outcome", &o.Result)
+	f.value("iterations", &o.Iterations)
+	f.text("summary,null", &o.Summary)
+	fraction(f, "confidence,null", &o.Confidence)
+	duration(f, "duration_secs", &o.Duration)
+	word(f, "stop_reason,omitempty", &o.Reason)
+}
+
+// turnTexts are what an agent wrote.
+func turnTexts(f fields, role loop.Role, t *loop.Turn) {
+	f.text(string(role)+"_output", &t.Stdout.Text)
+	f.text(string(role)+"_stderr", &t.Stderr.Text)
+}
+
+// turn is what is known of an agent's turn but what it wrote.
+func turn(f fields, role loop.Role, t *loop.Turn) {
+	is := string(role) + "_"
+	f.value(is+"exit_code", &t.ExitCode)
+	duration(f, is+"duration_secs", &t.Duration)
+	word(f, is+"ending", &t.Ending)
+	list(f, is+"leftovers,omitempty", &t.Leftovers, func(f fields, p *loop.Process) {
+		f.value("pid", &p.PID)
+		f.text("command", &p.Command)
+	})
+	stream(f, is+"output", &t.Stdout)
+	stream(f, is+"stderr", &t.Stderr)
+}
+
+// stream is what is known of an output but its text. Its file counts only while
+// something is omitted: it is gone otherwise.
+func stream(f fields, name string, o *loop.Output) {
+	if o.Omitted <= 0 {
+		o.File = ""
+	}
+	f.value(name+"_total,omitempty", &o.Total)
+	f.value(name+"_omitted,omitempty", &o.Omitted)
+	f.text(name+"_file,omitempty", &o.File)
+}
+
+func check(f fields, c *loop.CheckResult) {
+	f.text("command", &c.Command)
+	f.value("exit_code", &c.ExitCode)
+	word(f, "ending", &c.Ending)
+	duration(f, "duration_secs", &c.Duration)
+	f.text("output", &c.Output.Text)
+	stream(f, "output", &c.Output)
+}
+
+// reviewTexts are what the critic wrote. Its reply is often all of its output.
+func reviewTexts(f fields, r *loop.Review) {
+	turnTexts(f, loop.RoleCritic, &r.Turn)
+	f.textUnless("critic_reply", &r.Reply, r.Stdout.Text)
+}
+
+// judged is a review but what the critic wrote.
+func judged(f fields, r *loop.Review) {
+	review(f, r)
+	decision(f, &r.Verdict)
+}
+
+// review is the critic's turn but what it wrote and what it decided.
+func review(f fields, r *loop.Review) {
+	turn(f, loop.RoleCritic, &r.Turn)
+	f.text("critic_problem,omitempty", &r.Problem)
+}
+
+func decision(f fields, v *loop.Verdict) {
+	word(f, "critic_decision,omitempty", &v.Decision)
+	f.text("feedback,omitempty", &v.Feedback)
+	verdict(f, v)
+}
+
+// verdict is what a verdict holds beside the decision and the feedback.
+func verdict(f fields, v *loop.Verdict) {
+	f.text("summary,omitempty", &v.Summary)
+	fraction(f, "confidence,omitempty", &v.Confidence)
+	fraction(f, "score,omitempty", &v.Score)
+	f.texts("issues,omitempty", &v.Issues)
+	f.text("analysis,omitempty", &v.Analysis)
+	f.text("recovery,omitempty", &v.Recovery)
+	f.text("escalation,omitempty", &v.Escalation)
+	f.text("severity,omitempty", &v.Severity)
+	list(f, "risks,omitempty", &v.Risks, func(f fields, r *loop.Risk) {
+		f.text("type,omitempty", &r.Type)
+		f.text("detail,omitempty", &r.Detail)
+	})
+	f.texts("required_changes,omitempty", &v.RequiredChanges)
+}

@@ -1,0 +1,125 @@
+package session
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A HeldError says that another run is at work in a work tree. What is not
+// known of it is zero.
+type HeldError struct {
+	PID      int
+	Session  string
+	Since    time.Time
+	WorkTree string
+}
+
+func (e *HeldError) Error() string {
+	if e.PID == 0 {
+		return fmt.Sprintf("another process is already at work in %s", e.WorkTree)
+	}
+	return fmt.Sprintf("process %d is already at work in %s (session %s, since %s)",
+		e.PID, e.WorkTree, e.Session, e.Since.UTC().Format(time.RFC3339))
+}
+
+// Hint returns what to do about it.
+func (e *HeldError) Hint() string {
+	return "wait for it, stop it, or run in another work tree (git worktree add)"
+}
+
+// A Lock keeps other runs out of a work tree for as long as it is open and its
+// process lives.
+type Lock struct {
+	file *os.File
+}
+
+// holder is what a lock file says of whoever holds it. It means nothing while
+// the file is not locked.
+type holder struct {
+	PID      int       `json:"pid"`
+	Session  string    `json:"session"`
+	Since    time.Time `json:"since"`
+	WorkTree string    `json:"work_tree"`
+}
+
+// Acquire takes the lock of a work tree for a session that begins at since.
+// Locks are files in dir, which is made when it is missing. They stay there:
+// were one removed, two runs could hold the lock of the old and of the new file.
+// The error is a [*HeldError] when another run has the lock.
+func Acquire(dir, workTree, session string, since time.Time) (*Lock, error) {
+	tree, err := resolved(workTree)
+	if err != nil {
+		return nil, fmt.Errorf("lock work tree %s: %w", workTree, err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("lock work tree %s: %w", tree, err)
+	}
+	sum := sha256.Sum256([]byte(tree))
+	f, err := os.OpenFile(filepath.Join(dir, hex.EncodeToString(sum[:8])+".lock"), os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // a name of our own
+	if err != nil {
+		return nil, fmt.Errorf("lock work tree %s: %w", tree, err)
+	}
+	err = claim(f, holder{PID: os.Getpid(), Session: session, Since: since.UTC(), WorkTree: tree})
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &Lock{file: f}, nil
+}
+
+// Close gives the lock back.
+func (l *Lock) Close() error {
+	// An empty file says nothing wrong to whoever reads it too late.
+	return errors.Join(l.file.Truncate(0), l.file.Close())
+}
+
+// claim locks f and writes down who has it.
+func claim(f *os.File, h holder) error {
+	ok, err := tryLock(f, false)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return heldBy(f, h.WorkTree)
+	}
+	text, err := json.Marshal(h)
+	if err == nil {
+		err = f.Truncate(0)
+	}
+	if err == nil {
+		_, err = f.WriteAt(append(text, '\n'), 0)
+	}
+	if err != nil {
+		return fmt.Errorf("write lock file: %w", err)
+	}
+	return nil
+}
+
+// heldBy reads who has the lock. Whoever has only just taken it may not have
+// written its name yet.
+func heldBy(f *os.File, tree string) *HeldError {
+	var h holder
+	for range 20 {
+		text, err := io.ReadAll(io.NewSectionReader(f, 0, 64<<10))
+		if err == nil && json.Unmarshal(text, &h) == nil {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return &HeldError{PID: h.PID, Session: h.Session, Since: h.Since, WorkTree: tree}
+}
+
+// resolved returns the one path that all names of a directory lead to.
+func resolved(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}

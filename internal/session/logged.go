@@ -1,0 +1,108 @@
+package session
+
+import (
+	"slices"
+
+	"codeloops/internal/loop"
+)
+
+// Logged returns what a log keeps of an event: exactly what a reader of its
+// line gets. ok is false for an [loop.Activity], which no log holds. A
+// renderer that shows an event and its logged form alike shows a run and its
+// replay alike.
+//
+//   - The text of the actor's output, and of the critic's, is kept in
+//     [loop.IterationFinished] and [loop.ReviewRejected] only.
+//   - The text of patches is kept in [loop.IterationFinished] only.
+//   - The file of an output is kept while something of the output is omitted.
+//   - Times are in UTC, without a monotonic reading; empty lists are nil;
+//     numbers that are not finite are nil.
+func Logged(at loop.Stamp, e loop.Event) (_ loop.Stamp, _ loop.Event, ok bool) {
+	at.Time = at.Time.UTC().Round(0)
+	switch x := mapOutputs(e, loggedOutput).(type) {
+	case loop.Activity:
+		return at, x, false
+	case loop.ActorFinished:
+		x.Attempt.Turn = withoutText(loggedTurn(x.Attempt.Turn))
+		return at, x, true
+	case loop.DiffCaptured:
+		x.Change = withoutPatches(loggedChange(x.Change))
+		return at, x, true
+	case loop.ChecksFinished:
+		x.Checks = orNil(x.Checks)
+		return at, x, true
+	case loop.ReviewRejected:
+		x.Review = loggedReview(x.Review)
+		return at, x, true
+	case loop.CriticFinished:
+		x.Review = loggedReview(x.Review)
+		x.Review.Turn, x.Review.Reply = withoutText(x.Review.Turn), ""
+		return at, x, true
+	case loop.IterationFinished:
+		x.Round = loggedRound(x.Round)
+		return at, x, true
+	case loop.Finished:
+		x.Outcome.Confidence = finite(x.Outcome.Confidence)
+		return at, x, true
+	case loop.Started, loop.IterationStarted, loop.PhaseEntered, loop.Warned:
+		return at, x, true
+	}
+	return at, e, false
+}
+
+func loggedOutput(o loop.Output) loop.Output {
+	if o.Omitted <= 0 {
+		o.File = ""
+	}
+	return o
+}
+
+func withoutText(t loop.Turn) loop.Turn {
+	t.Stdout.Text, t.Stderr.Text = "", ""
+	return t
+}
+
+func withoutPatches(c loop.Change) loop.Change {
+	c.Files = slices.Clone(c.Files)
+	for i := range c.Files {
+		c.Files[i].Patch, c.Files[i].BinaryPatch = "", ""
+	}
+	return c
+}
+
+func loggedTurn(t loop.Turn) loop.Turn {
+	t.Leftovers = orNil(t.Leftovers)
+	return t
+}
+
+func loggedChange(c loop.Change) loop.Change {
+	c.Files, c.Warnings = orNil(c.Files), orNil(c.Warnings)
+	return c
+}
+
+func loggedReview(r loop.Review) loop.Review {
+	r.Turn, r.Verdict = loggedTurn(r.Turn), loggedVerdict(r.Verdict)
+	return r
+}
+
+func loggedRound(r loop.Round) loop.Round {
+	r.Attempt.Turn = loggedTurn(r.Attempt.Turn)
+	r.Change = loggedChange(r.Change)
+	r.Checks = orNil(r.Checks)
+	r.Review = loggedReview(r.Review)
+	r.Verdict = loggedVerdict(r.Verdict)
+	return r
+}
+
+func loggedVerdict(v loop.Verdict) loop.Verdict {
+	v.Confidence, v.Score = finite(v.Confidence), finite(v.Score)
+	v.Issues, v.RequiredChanges, v.Risks = orNil(v.Issues), orNil(v.RequiredChanges), orNil(v.Risks)
+	return v
+}
+
+func orNil[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}

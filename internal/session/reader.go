@@ -1,0 +1,202 @@
+package session
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"codeloops/internal/loop"
+)
+
+// MaxLine is how many bytes a line of a log may have. No more are written, and
+// a reader never holds more.
+const MaxLine = 256 << 20
+
+var (
+	// ErrTorn is a line that was being written when the power, the disk or
+	// the process went.
+	ErrTorn = errors.New("the line breaks off")
+	// ErrLineTooLong is a line of more than [MaxLine] bytes.
+	ErrLineTooLong = errors.New("the line is too long")
+)
+
+// A LineError is one line of a log that could not be read. The lines around it
+// are none the worse.
+type LineError struct {
+	File string
+	Line int // from 1
+	Err  error
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
+
+// Unwrap returns what is wrong with the line.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// An Entry is one line of a log.
+type Entry struct {
+	Line  int // from 1
+	At    loop.Stamp
+	Event loop.Event
+	// Stdout, Stderr and Reply are, for an [loop.ActorFinished] and a
+	// [loop.CriticFinished], the files that hold the texts which the event has
+	// lost ("" is an empty text), for as long as the log has no line for the
+	// whole iteration.
+	Stdout, Stderr, Reply string
+}
+
+// A Reader reads the entries of one log, in the order in which they stand. It
+// holds one line at a time. It is not safe for concurrent use.
+type Reader struct {
+	// Unknown counts the lines passed over because their type is not known.
+	Unknown int
+
+	name   string
+	lines  lineReader
+	closer io.Closer
+}
+
+// NewReader returns a reader of the log in r. Name is its path: it stands in
+// errors, and the files that the log names are looked for beside it.
+func NewReader(r io.Reader, name string) *Reader {
+	return newReader(r, name, 64<<10)
+}
+
+func newReader(r io.Reader, name string, buffer int) *Reader {
+	return &Reader{name: name, lines: lineReader{in: bufio.NewReaderSize(r, buffer), limit: MaxLine}}
+}
+
+// OpenFile returns a reader of the log at path. The caller closes it.
+func OpenFile(path string) (*Reader, error) {
+	f, err := os.Open(path) //nolint:gosec // reading the file that the user names is the point
+	if err != nil {
+		return nil, fmt.Errorf("open session log: %w", err)
+	}
+	r := NewReader(f, path)
+	r.closer = f
+	return r, nil
+}
+
+// Close closes the file that [OpenFile] has opened.
+func (r *Reader) Close() error {
+	if r.closer == nil {
+		return nil
+	}
+	return r.closer.Close()
+}
+
+// Entries returns what is left of the log. A line that cannot be read is
+// yielded as a [*LineError] in its place, and reading goes on; any other error
+// is of the file, and the last. A log that has no last line of type
+// session_end is one of an unfinished session, which is not an error.
+func (r *Reader) Entries() iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for {
+			line, err := r.lines.next()
+			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, ErrLineTooLong) {
+				yield(Entry{}, fmt.Errorf("read session log %s: %w", r.name, err))
+				return
+			}
+			entry, ok, bad := r.entry(line, err)
+			if bad != nil && !yield(Entry{}, &LineError{File: r.name, Line: r.lines.count, Err: bad}) {
+				return
+			}
+			if ok && !yield(entry, nil) {
+				return
+			}
+			if errors.Is(err, io.EOF) {
+				return
+			}
+		}
+	}
+}
+
+// entry decodes a line; ok is false when there is nothing in it to yield.
+func (r *Reader) entry(line []byte, end error) (entry Entry, ok bool, bad error) {
+	if errors.Is(end, ErrLineTooLong) {
+		return Entry{}, false, ErrLineTooLong
+	}
+	if r.lines.count == 1 {
+		line = bytes.TrimPrefix(line, []byte("\ufeff"))
+	}
+	// A file system may fill what it lost with zero bytes.
+	filled := bytes.IndexByte(line, 0) >= 0
+	line = bytes.Trim(line, "\x00 \t\r\n")
+	if len(line) == 0 {
+		if filled {
+			return Entry{}, false, ErrTorn
+		}
+		return Entry{}, false, nil
+	}
+	entry, err := decode(line)
+	if err != nil {
+		if errors.Is(end, io.EOF) || filled {
+			err = fmt.Errorf("%w (%w)", ErrTorn, err)
+		}
+		return Entry{}, false, err
+	}
+	if entry.Event == nil {
+		r.Unknown++
+		return Entry{}, false, nil
+	}
+	entry.Line = r.lines.count
+	return r.placed(entry), true, nil
+}
+
+// placed turns the names of files, which are relative to the log, into paths.
+func (r *Reader) placed(entry Entry) Entry {
+	for _, name := range []*string{&entry.Stdout, &entry.Stderr, &entry.Reply} {
+		// These are for reading. A log that names other files is not ours.
+		if !filepath.IsLocal(*name) {
+			*name = ""
+		}
+		*name = r.beside(*name)
+	}
+	entry.Event = mapOutputs(entry.Event, func(o loop.Output) loop.Output {
+		o.File = r.beside(o.File)
+		return o
+	})
+	return entry
+}
+
+func (r *Reader) beside(file string) string {
+	if file == "" || !filepath.IsLocal(file) {
+		return file
+	}
+	return filepath.Join(filepath.Dir(r.name), filepath.FromSlash(file))
+}
+
+// lineReader cuts a stream into lines of up to limit bytes.
+type lineReader struct {
+	in    *bufio.Reader
+	limit int
+	buf   []byte
+	count int // lines so far
+}
+
+// next returns the next line, valid until the next call. Its error is io.EOF
+// for the last line, when that has no line break, and ErrLineTooLong for one
+// whose content was passed over.
+func (l *lineReader) next() ([]byte, error) {
+	l.buf = l.buf[:0]
+	l.count++
+	tooLong := false
+	for {
+		part, err := l.in.ReadSlice('\n')
+		if tooLong = tooLong || len(l.buf)+len(part) > l.limit; !tooLong {
+			l.buf = append(l.buf, part...)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if err == nil && tooLong {
+			err = ErrLineTooLong
+		}
+		return l.buf, err
+	}
+}

@@ -1,0 +1,216 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"codeloops/internal/loop"
+)
+
+// record writes events to a new log and returns where it is.
+func record(t *testing.T, store *Store, events []loop.Event) *Recorder {
+	t.Helper()
+	r, err := store.Create("make it <work> & test it", began)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range events {
+		if err := r.Handle(stamped(i+1), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// withRaw returns the whole run with the files that its outputs name in the
+// recorder's folder.
+func withRaw(r *Recorder, e loop.Event) loop.Event {
+	return mapOutputs(e, func(o loop.Output) loop.Output {
+		if o.File != "" {
+			o.File = filepath.Join(r.files.dir, o.File)
+		}
+		return o
+	})
+}
+
+func TestRecorderGolden(t *testing.T) {
+	t.Parallel()
+	store := newStore(t, t.TempDir())
+	r, err := store.Create("make it <work> & test it", began)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []Entry
+	for i, e := range wholeRun() {
+		if actor, ok := e.(loop.ActorFinished); ok && actor.Iteration == 1 {
+			writeFile(t, r.File(1, "actor.stdout"), "I did it.")
+			writeFile(t, r.File(1, "actor.stderr"), "all of it")
+			writeFile(t, r.File(1, "diff"), "for the critic")
+		}
+		e = withRaw(r, e)
+		if err := r.Handle(stamped(i+1), e); err != nil {
+			t.Fatal(err)
+		}
+		at, logged, ok := Logged(stamped(i+1), e)
+		if ok {
+			want = append(want, Entry{Line: len(want) + 1, At: at, Event: logged})
+		}
+	}
+
+	golden := filepath.Join("testdata", "session.jsonl")
+	text, err := os.ReadFile(r.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		writeFile(t, golden, string(text))
+	}
+	wantText, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(text, wantText) {
+		t.Errorf("the log differs from %s:\n%s", golden, text)
+	}
+
+	got := readFile(t, r.Path())
+	for i := range got {
+		got[i].Stdout, got[i].Stderr, got[i].Reply = "", "", ""
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("read\n%+v\nwant\n%+v", got, want)
+	}
+	// Only the file whose stream has something omitted is left.
+	if got, want := names(t, r.files.dir), []string{"001.actor.stderr"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("left in the folder: %v, want %v", got, want)
+	}
+}
+
+func TestRecorderKeepsTextsUntilTheIterationIsLogged(t *testing.T) {
+	t.Parallel()
+	store := newStore(t, filepath.Join(t.TempDir(), "sessions"))
+	events := wholeRun()
+	logged := slices.IndexFunc(events, func(e loop.Event) bool { return typeOf(e) == typeIteration })
+	r := record(t, store, events[:logged])
+
+	// What stands in the log and beside it is all that a resumed session has.
+	round := firstRound()
+	for _, entry := range readFile(t, r.Path()) {
+		switch entry.Event.(type) {
+		case loop.ActorFinished:
+			checkKept(t, entry.Stdout, round.Attempt.Stdout.Text)
+			checkKept(t, entry.Stderr, round.Attempt.Stderr.Text)
+		case loop.CriticFinished:
+			checkKept(t, entry.Stdout, round.Review.Stdout.Text)
+			checkKept(t, entry.Reply, round.Review.Reply)
+			if entry.Stderr != "" {
+				t.Errorf("an empty text is kept in %s", entry.Stderr)
+			}
+		default:
+			if entry.Stdout+entry.Stderr+entry.Reply != "" {
+				t.Errorf("line %d names kept files", entry.Line)
+			}
+		}
+	}
+	for i, e := range events[logged:] {
+		if err := r.Handle(stamped(logged+i+1), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// With nothing omitted, the folder is gone.
+	if got, want := names(t, store.Dir()), []string{r.ID() + ".jsonl"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("left behind: %v, want %v", got, want)
+	}
+}
+
+func checkKept(t *testing.T, path, want string) {
+	t.Helper()
+	if got, err := os.ReadFile(path); err != nil || string(got) != want {
+		t.Errorf("%q holds %q, %v; want %q", path, got, err, want)
+	}
+}
+
+func TestRecorderModes(t *testing.T) {
+	t.Parallel()
+	store := newStore(t, filepath.Join(t.TempDir(), "a", "sessions"))
+	r := record(t, store, wholeRun()[:5])
+	defer r.Close()
+	for path, want := range map[string]os.FileMode{
+		store.Dir():                         0o700 | os.ModeDir,
+		r.files.dir:                         0o700 | os.ModeDir,
+		r.Path():                            0o600,
+		r.File(1, "actor.stdout") + ".kept": 0o600,
+	} {
+		if st, err := os.Stat(path); err != nil || os.PathSeparator == '/' && st.Mode() != want {
+			t.Errorf("%s: %v, %v; want %v", path, st.Mode(), err, want)
+		}
+	}
+}
+
+func TestRecorderCloses(t *testing.T) {
+	t.Parallel()
+	store := newStore(t, t.TempDir())
+
+	unused, err := store.Create("x", began)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(unused.Close(), unused.Close()); err != nil {
+		t.Error(err)
+	}
+	if left := names(t, store.Dir()); left != nil {
+		t.Errorf("left behind by a session that never began: %v", left)
+	}
+
+	done := record(t, store, wholeRun())
+	err = done.Handle(stamped(99), loop.Warned{})
+	if werr, ok := errors.AsType[*WriteError](err); !ok || werr.Path != done.Path() || !errors.Is(err, os.ErrClosed) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+func TestRecorderRefusesALineThatNoReaderTakes(t *testing.T) {
+	t.Parallel()
+	store := newStore(t, t.TempDir())
+	r := record(t, store, wholeRun()[:2])
+	r.limit = 10_000
+	huge := loop.IterationFinished{Round: loop.Round{Iteration: 1, Change: loop.Change{Files: []loop.FileChange{
+		{Path: "node_modules", Patch: string(make([]byte, r.limit/6+1))},
+	}}}}
+	err := r.Handle(stamped(3), huge)
+	if werr, ok := errors.AsType[*WriteError](err); !ok || !errors.Is(err, ErrLineTooLong) || werr.Hint() == "" {
+		t.Errorf("got %v", err)
+	}
+	end := loop.Finished{Outcome: loop.Outcome{Result: loop.Failed, Reason: loop.StopInternal}}
+	if err := r.Handle(stamped(4), end); err != nil {
+		t.Fatal(err)
+	}
+	if got := readFile(t, r.Path()); len(got) != 3 || !reflect.DeepEqual(got[2].Event, loop.Event(end)) {
+		t.Errorf("the log holds %d lines", len(got))
+	}
+}

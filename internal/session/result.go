@@ -1,0 +1,82 @@
+package session
+
+import (
+	"fmt"
+
+	"codeloops/internal/loop"
+)
+
+// A Result is the document that says, to a program, how a run ended.
+type Result struct {
+	// Outcome is the run's; that of a run which could not begin is
+	// [loop.Failed].
+	Outcome  loop.Outcome
+	ExitCode int
+
+	SessionID string // "" when no session was begun
+	Log       string // path of the session's log
+
+	FilesChanged int // in the last diff
+	Insertions   int
+	Deletions    int
+
+	Failure *Failure // nil when nothing broke
+}
+
+// A Failure is what broke, for a person.
+type Failure struct {
+	Message string
+	Hint    string // what to do about it; "" when there is nothing to say
+}
+
+// Encode returns the document as one line of JSON, with its line break.
+func (r Result) Encode() []byte {
+	w := &encoder{}
+	w.open('{')
+	typ := "result"
+	w.text("type", &typ)
+	r.fields(w)
+	return append(w.buf, '}', '\n')
+}
+
+// DecodeResult is the inverse of [Result.Encode].
+func DecodeResult(document []byte) (Result, error) {
+	var r Result
+	d, err := newDecoder(document)
+	if err == nil {
+		r.fields(d)
+		err = *d.err
+	}
+	if err != nil {
+		return Result{}, fmt.Errorf("read result document: %w", err)
+	}
+	return r, nil
+}
+
+func (r *Result) fields(f fields) {
+	schema := SchemaVersion
+	f.value("schema_version", &schema)
+	o := &r.Outcome
+	word(f, "outcome", &o.Result)
+	word(f, "stop_reason,null", &o.Reason)
+	f.value("exit_code", &r.ExitCode)
+	f.value("iterations", &o.Iterations)
+	f.text("summary,null", &o.Summary)
+	fraction(f, "confidence,null", &o.Confidence)
+	duration(f, "duration_secs", &o.Duration)
+	f.text("session_id,null", &r.SessionID)
+	f.text("log,null", &r.Log)
+	f.value("files_changed", &r.FilesChanged)
+	f.value("insertions", &r.Insertions)
+	f.value("deletions", &r.Deletions)
+	var failure Failure
+	if r.Failure != nil {
+		failure = *r.Failure
+	}
+	if f.object("error,null", r.Failure != nil, func(f fields) {
+		f.text("message", &failure.Message)
+		f.text("hint,null", &failure.Hint)
+	}) {
+		r.Failure = &failure
+	}
+}

@@ -1,0 +1,190 @@
+package session
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	logEnding    = ".jsonl"
+	folderEnding = ".d"
+	idTime       = "2006-01-02T15-04-05Z"
+)
+
+// ErrNotFound says that a store holds no session of that id.
+var ErrNotFound = errors.New("no such session")
+
+// An AmbiguousError says that the beginning of an id fits several sessions.
+type AmbiguousError struct {
+	Prefix string
+	IDs    []string // in order, oldest first
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%q fits %d sessions, among them %s and %s", e.Prefix, len(e.IDs), e.IDs[0], e.IDs[1])
+}
+
+// A Store is a directory of session logs.
+type Store struct {
+	dir string // absolute
+}
+
+// NewStore returns the store in a directory, which need not exist.
+func NewStore(dir string) (*Store, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("session directory %s: %w", dir, err)
+	}
+	return &Store{dir: abs}, nil
+}
+
+// Dir returns the absolute path of the directory.
+func (s *Store) Dir() string { return s.dir }
+
+// Create begins the log of a session. The caller closes the recorder, unless
+// it has handled [loop.Finished].
+func (s *Store) Create(prompt string, at time.Time) (*Recorder, error) {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make session directory: %w", err)
+	}
+	sum := sha256.Sum256([]byte(prompt))
+	name := at.UTC().Format(idTime) + "_" + hex.EncodeToString(sum[:3])
+	id := name
+	for n := 2; n < 10_000; n++ {
+		r, err := s.create(id)
+		if !errors.Is(err, fs.ErrExist) {
+			return r, err
+		}
+		id = fmt.Sprintf("%s-%d", name, n)
+	}
+	return nil, fmt.Errorf("create session log %s: all names are taken", s.path(name))
+}
+
+// create makes a log and its folder, both new.
+func (s *Store) create(id string) (*Recorder, error) {
+	r := &Recorder{id: id, path: s.path(id), files: folder{dir: filepath.Join(s.dir, id+folderEnding)}, limit: MaxLine}
+	if err := os.Mkdir(r.files.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("create session log: %w", err)
+	}
+	log, err := os.OpenFile(r.path, os.O_APPEND|os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // a name of our own
+	if err != nil {
+		r.files.removeEmpty()
+		return nil, fmt.Errorf("create session log: %w", err)
+	}
+	r.log = log
+	// Only Running asks for this lock. A file system that has none loses that
+	// answer, not the session.
+	_, _ = tryLock(log, false)
+	return r, nil
+}
+
+// Open returns a reader of the log that an id, or its unique beginning, names.
+// The caller closes it. The error is [ErrNotFound] or an [*AmbiguousError]
+// when the id does not name one.
+func (s *Store) Open(id string) (*Reader, error) {
+	id, err := s.Find(id)
+	if err != nil {
+		return nil, err
+	}
+	return OpenFile(s.path(id))
+}
+
+// Find returns the id that prefix is the beginning of, or whose hash it is the
+// beginning of.
+func (s *Store) Find(prefix string) (string, error) {
+	ids, err := s.ids()
+	if err != nil {
+		return "", err
+	}
+	prefix = strings.TrimSuffix(prefix, logEnding)
+	if slices.Contains(ids, prefix) {
+		return prefix, nil
+	}
+	fits := slices.DeleteFunc(ids, func(id string) bool {
+		_, hash, _ := strings.Cut(id, "_")
+		return prefix == "" || !strings.HasPrefix(id, prefix) && !strings.HasPrefix(hash, prefix)
+	})
+	switch len(fits) {
+	case 0:
+		return "", fmt.Errorf("%w: %q in %s", ErrNotFound, prefix, s.dir)
+	case 1:
+		return fits[0], nil
+	}
+	return "", &AmbiguousError{Prefix: prefix, IDs: fits}
+}
+
+// Latest returns the id of the session that began last.
+func (s *Store) Latest() (string, error) {
+	ids, err := s.ids()
+	if err != nil {
+		return "", err
+	}
+	// Names tell the second; within one only the logs know.
+	var latest Summary
+	for i := len(ids) - 1; i >= 0; i-- {
+		if latest.ID != "" && second(ids[i]) != second(latest.ID) {
+			break
+		}
+		if one := s.summary(ids[i]); one.Size > 0 && (latest.ID == "" || one.Started.After(latest.Started)) {
+			latest = one
+		}
+	}
+	if latest.ID == "" {
+		return "", fmt.Errorf("%w: %s holds none", ErrNotFound, s.dir)
+	}
+	return latest.ID, nil
+}
+
+// second returns the part of an id that says when the session began.
+func second(id string) string {
+	at, _, _ := strings.Cut(id, "_")
+	return at
+}
+
+// Running reports whether a recorder of the session is at work, in any
+// process.
+func (s *Store) Running(id string) (bool, error) {
+	f, err := os.Open(s.path(id)) //nolint:gosec // only locked, never read
+	if err != nil {
+		return false, fmt.Errorf("look whether session %s is running: %w", id, err)
+	}
+	free, err := tryLock(f, true)
+	return err == nil && !free, errors.Join(err, f.Close())
+}
+
+func (s *Store) path(id string) string { return filepath.Join(s.dir, id+logEnding) }
+
+// ids returns the ids of all sessions, oldest first as far as names tell.
+func (s *Store) ids() ([]string, error) {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	var ids []string
+	for _, entry := range entries {
+		if id, ok := strings.CutSuffix(entry.Name(), logEnding); ok && !entry.IsDir() {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, func(a, b string) int {
+		// A name that does not begin with a time says nothing of its age.
+		return cmp.Or(cmp.Compare(age(a), age(b)), cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
+	return ids, nil
+}
+
+func age(id string) string {
+	if _, err := time.Parse(idTime, second(id)); err != nil {
+		return ""
+	}
+	return second(id)
+}

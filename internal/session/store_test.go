@@ -1,0 +1,220 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/loop"
+)
+
+// begin writes a session of one line, or of two with an end.
+func begin(t *testing.T, store *Store, prompt string, at time.Time, ended bool) *Recorder {
+	t.Helper()
+	r, err := store.Create(prompt, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	if err := r.Handle(loop.Stamp{Seq: 1, Time: at}, loop.Started{Session: loop.Session{ID: r.ID(), Prompt: prompt}}); err != nil {
+		t.Fatal(err)
+	}
+	if ended {
+		err = r.Handle(loop.Stamp{Seq: 2, Time: at.Add(time.Minute)}, loop.Finished{Outcome: loop.Outcome{Result: loop.Success}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+func TestStoreNames(t *testing.T) {
+	t.Parallel()
+	store := newStore(t, t.TempDir())
+	// SHA-256 of "fix it" begins with ab0d13.
+	const id = "2025-01-27T15-30-45Z_ab0d13"
+	var got []string
+	for range 11 {
+		got = append(got, begin(t, store, "fix it", began.In(time.FixedZone("", 3600)), true).ID())
+	}
+	want := []string{id}
+	for n := 2; n <= 11; n++ {
+		want = append(want, fmt.Sprintf("%s-%d", id, n))
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	ids, err := store.ids()
+	if err != nil || !reflect.DeepEqual(ids, want) {
+		t.Errorf("in order: %v, %v", ids, err)
+	}
+}
+
+func TestStoreFind(t *testing.T) {
+	t.Parallel()
+	store := newStore(t, t.TempDir())
+	a := begin(t, store, "first", began, true).ID()
+	b := begin(t, store, "second", began.Add(time.Hour), true).ID()
+	b2 := begin(t, store, "second", began.Add(time.Hour), true).ID()
+	for prefix, want := range map[string]string{
+		a: a, b: b, b2: b2, b + ".jsonl": b,
+		"2025-01-27T15": a, a[len(a)-6:]: a, a[len(a)-6 : len(a)-2]: a, b + "-": b2,
+	} {
+		if got, err := store.Find(prefix); got != want || err != nil {
+			t.Errorf("Find(%q) = %q, %v; want %q", prefix, got, err, want)
+		}
+	}
+	for _, prefix := range []string{"", "2024", "../" + a, "x"} {
+		if got, err := store.Find(prefix); !errors.Is(err, ErrNotFound) {
+			t.Errorf("Find(%q) = %q, %v", prefix, got, err)
+		}
+	}
+	_, err := store.Find("2025")
+	if several, ok := errors.AsType[*AmbiguousError](err); !ok || !reflect.DeepEqual(several.IDs, []string{a, b, b2}) {
+		t.Errorf("got %v", err)
+	}
+	r, err := store.Open("2025-01-27T15")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if entries, bad := read(r); len(entries) != 2 || bad != nil {
+		t.Errorf("%d entries, %v", len(entries), bad)
+	}
+}
+
+func TestStoreLatest(t *testing.T) {
+	t.Parallel()
+	store := newStore(t, filepath.Join(t.TempDir(), "none"))
+	if id, err := store.Latest(); !errors.Is(err, ErrNotFound) {
+		t.Errorf("of none: %q, %v", id, err)
+	}
+	if all, err := store.List(); err != nil || len(all) != 0 {
+		t.Errorf("of none: %v, %v", all, err)
+	}
+	begin(t, store, "older", began.Add(-time.Hour), true)
+	want := begin(t, store, "later within the second", began.Add(2*time.Millisecond), true).ID()
+	begin(t, store, "second", began, true)
+	begin(t, store, "another of that second", began.Add(time.Millisecond), false)
+	writeFile(t, filepath.Join(store.Dir(), "zzz.jsonl"), "not a log\n")
+	writeFile(t, filepath.Join(store.Dir(), "2030-01-01T00-00-00Z_000000.jsonl"), "")
+	if id, err := store.Latest(); id != want || err != nil {
+		t.Errorf("got %q, %v; want %q", id, err, want)
+	}
+}
+
+func TestStoreList(t *testing.T) {
+	t.Parallel()
+	store := newStore(t, t.TempDir())
+	done := begin(t, store, "done", began, true)
+	cut := begin(t, store, "cut", began.Add(time.Hour), false)
+	writeFile(t, filepath.Join(store.Dir(), "notes.jsonl"), "hello\n")
+	writeFile(t, filepath.Join(store.Dir(), "README"), "hello\n")
+	if err := os.Mkdir(filepath.Join(store.Dir(), "dir.jsonl"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	got, err := store.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 3 || got[2].Err == nil || !strings.Contains(got[2].Err.Error(), "notes.jsonl:1: ") {
+		t.Fatalf("got %+v", got)
+	}
+	got[2].Err = nil
+	size := func(path string) int64 {
+		st, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st.Size()
+	}
+	notes := filepath.Join(store.Dir(), "notes.jsonl")
+	want := []Summary{
+		{
+			ID: cut.ID(), Path: cut.Path(), Size: size(cut.Path()),
+			Session: loop.Session{ID: cut.ID(), Prompt: "cut"}, Started: began.Add(time.Hour),
+		},
+		{
+			ID: done.ID(), Path: done.Path(), Size: size(done.Path()),
+			Session: loop.Session{ID: done.ID(), Prompt: "done"}, Started: began,
+			Outcome: &loop.Outcome{Result: loop.Success}, Ended: began.Add(time.Minute),
+		},
+		{ID: "notes", Path: notes, Size: 6},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf(" got %+v\nwant %+v", got, want)
+	}
+}
+
+// TestListOfALargeLog holds a log of 1 GiB, most of it a hole in the file.
+func TestListOfALargeLog(t *testing.T) {
+	t.Parallel()
+	store := newStore(t, t.TempDir())
+	r := begin(t, store, "large", began, false)
+	f, err := os.OpenFile(r.Path(), os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := Encode(stamped(9), loop.Finished{Outcome: loop.Outcome{Result: loop.Interrupted, Iterations: 7}})
+	_, err = f.WriteAt(append([]byte("\n"), end...), 1<<30)
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Skip("no room for a large file:", err)
+	}
+	file, err := os.Open(r.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	counted := &countingReaderAt{ReaderAt: file}
+	line, err := lastLine(counted, 1<<30+1+int64(len(end)))
+	if err != nil || string(line) != strings.TrimSpace(string(end)) || counted.bytes > 1<<20 {
+		t.Errorf("read %d bytes for %q, %v", counted.bytes, line, err)
+	}
+	got, err := store.List()
+	if err != nil || len(got) != 1 || got[0].Err != nil || got[0].Outcome == nil || got[0].Outcome.Iterations != 7 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+type countingReaderAt struct {
+	io.ReaderAt
+	bytes int
+}
+
+func (c *countingReaderAt) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(p, off)
+	c.bytes += n
+	return n, err
+}
+
+func TestLastLine(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", shortLine+100_000)
+	for name, c := range map[string]struct{ text, want string }{
+		"empty":            {"", ""},
+		"one":              {"abc\n", "abc"},
+		"no line break":    {"abc\ndef", "def"},
+		"blank tail":       {"abc\ndef\r\n\n  \n\x00\x00", "def"},
+		"longer than read": {"abc\n" + strings.Repeat("y", 200_000) + "\n", strings.Repeat("y", 200_000)},
+		"long, no end":     {"abc\n" + long + "\n", ""},
+		"long end":         {"abc\n" + endHead + long + "\n", endHead + long},
+		"long end, alone":  {endHead + long, endHead + long},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := lastLine(strings.NewReader(c.text), int64(len(c.text)))
+			if err != nil || string(got) != c.want {
+				t.Errorf("got %.40q (%d), %v", got, len(got), err)
+			}
+		})
+	}
+	if head := Encode(loop.Stamp{}, loop.Finished{}); !strings.HasPrefix(string(head), endHead) {
+		t.Errorf("an end begins %.40q", head)
+	}
+}
