@@ -1,0 +1,190 @@
+package attr
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"codeloops/internal/diff/repo"
+)
+
+// An AutoCRLF is the meaning of core.autocrlf.
+type AutoCRLF uint8
+
+// The values of core.autocrlf. The last two differ only on the way out of the
+// repository.
+const (
+	AutoOff AutoCRLF = iota
+	AutoOn
+	AutoInput
+)
+
+// Settings are the parts of the configuration that bear on conversion.
+type Settings struct {
+	AutoCRLF AutoCRLF
+	filters  map[string]filter
+}
+
+// A filter is what the configuration says of a filter driver.
+type filter struct {
+	clean, process string // commands
+	required       bool
+}
+
+// SettingsOf reads the settings in c.
+func SettingsOf(c *repo.Config) (Settings, error) {
+	s := Settings{filters: make(map[string]filter)}
+	if mode, _ := c.String("core.autocrlf"); strings.EqualFold(mode, "input") {
+		s.AutoCRLF = AutoInput
+	} else if on, err := c.Bool("core.autocrlf", false); err != nil {
+		return Settings{}, err
+	} else if on {
+		s.AutoCRLF = AutoOn
+	}
+	for _, e := range c.Entries() {
+		name, ok := strings.CutPrefix(e.Key, "filter.")
+		dot := strings.LastIndexByte(name, '.')
+		if !ok || dot < 0 {
+			continue
+		}
+		if err := s.addFilter(name[:dot], e, c); err != nil {
+			return Settings{}, fmt.Errorf("read filter %s: %w", name[:dot], err)
+		}
+	}
+	return s, nil
+}
+
+// addFilter takes over one setting of a filter driver.
+func (s *Settings) addFilter(driver string, e repo.Entry, c *repo.Config) (err error) {
+	f := s.filters[driver]
+	switch strings.TrimPrefix(e.Key, "filter."+driver+".") {
+	case "clean":
+		f.clean = e.Value
+	case "process":
+		f.process = e.Value
+	case "required":
+		f.required, err = c.Bool(e.Key, false)
+	}
+	s.filters[driver] = f
+	return err
+}
+
+// NeedsGit reports whether only git can convert a file with these attributes:
+// ident, a filter with a command, another encoding. Of its commands, `git
+// hash-object` converts as `git add` does, but for one thing: it does not look
+// at the index, and so does not spare CRLF line ends that are already there.
+func (s Settings) NeedsGit(a Attrs) bool {
+	if a.Ident.State == Set || a.Encoding.State == Valued && !isUTF8(a.Encoding.Text) {
+		return true
+	}
+	f := s.filters[a.Filter.Text]
+	return a.Filter.State == Valued && (f.clean != "" || f.process != "" || f.required)
+}
+
+// isUTF8 reports whether an encoding is the one that git keeps text in.
+func isUTF8(encoding string) bool {
+	return encoding == "" || strings.EqualFold(encoding, "utf-8") || strings.EqualFold(encoding, "utf8")
+}
+
+// A lineEnds is what becomes of the line ends of a file.
+type lineEnds uint8
+
+const (
+	undecided lineEnds = iota
+	keep
+	convert      // it is text
+	convertGuess // it is text if it looks like it
+)
+
+// lineEnds weighs the attributes against core.autocrlf, by the sections "text"
+// and "eol" of gitattributes(5).
+func (s Settings) lineEnds(a Attrs) lineEnds {
+	ends := lineEndsOf(a.Text)
+	if ends == undecided {
+		ends = lineEndsOf(a.CRLF)
+	}
+	eol := a.EOL.State == Valued && (a.EOL.Text == "lf" || a.EOL.Text == "crlf")
+	switch {
+	case ends != undecided:
+		return ends
+	case eol:
+		return convert
+	case s.AutoCRLF == AutoOff:
+		return keep
+	default:
+		return convertGuess
+	}
+}
+
+// lineEndsOf returns what the attribute text says.
+func lineEndsOf(v Value) lineEnds {
+	switch {
+	case v.State == Set, v.State == Valued && v.Text == "input":
+		return convert
+	case v.State == Unset:
+		return keep
+	case v.State == Valued && v.Text == "auto":
+		return convertGuess
+	default:
+		return undecided
+	}
+}
+
+// Converts reports whether Normalize may change the content of a file with
+// these attributes. When neither Converts nor NeedsGit, the file's bytes are
+// the blob's.
+func (s Settings) Converts(a Attrs) bool { return s.lineEnds(a) != keep }
+
+// Normalize returns content, read from the work tree, with its line ends as git
+// stores them. The result may be content itself, which is not changed.
+// indexHasCRLF is asked only when the answer counts: whether the blob that the
+// index has for this path is text with CRLF line ends, see [HasCRLF]; false
+// when there is none. Such a file keeps its line ends unless it is declared to
+// be text.
+func (s Settings) Normalize(content []byte, a Attrs, indexHasCRLF func() bool) []byte {
+	crlf := []byte("\r\n")
+	ends := s.lineEnds(a)
+	if ends == keep || !bytes.Contains(content, crlf) {
+		return content
+	}
+	if ends == convertGuess && (countBytes(content).binary() || indexHasCRLF()) {
+		return content
+	}
+	return bytes.ReplaceAll(content, crlf, []byte("\n"))
+}
+
+// HasCRLF reports whether a blob is text with at least one CRLF line end.
+func HasCRLF(blob []byte) bool {
+	return bytes.Contains(blob, []byte("\r\n")) && !countBytes(blob).binary()
+}
+
+// A tally counts the bytes by which git tells text from other content.
+type tally struct {
+	nul, loneCR             bool
+	printable, nonPrintable int
+}
+
+func countBytes(data []byte) tally {
+	var t tally
+	for i, c := range data {
+		switch {
+		case c == '\r':
+			t.loneCR = t.loneCR || i+1 == len(data) || data[i+1] != '\n'
+		case c == '\n':
+		case c == '\b', c == '\t', c == '\f', c == 0x1b, c >= ' ' && c != 0x7f:
+			t.printable++
+		default:
+			t.nul = t.nul || c == 0
+			t.nonPrintable++
+		}
+	}
+	if len(data) > 0 && data[len(data)-1] == 0x1a {
+		t.nonPrintable-- // the end mark of old systems
+	}
+	return t
+}
+
+// binary reports whether the content does not look like text.
+func (t tally) binary() bool {
+	return t.loneCR || t.nul || t.printable/128 < t.nonPrintable
+}

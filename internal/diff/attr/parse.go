@@ -1,0 +1,177 @@
+package attr
+
+import (
+	"strings"
+
+	"codeloops/internal/diff/ignore/pattern"
+)
+
+const (
+	fileName    = ".gitattributes"
+	macroPrefix = "[attr]"
+	blank       = " \t\r\n"
+	maxLine     = 2048     // bytes; git passes over a line of that length
+	maxFile     = 16 << 20 // bytes; git draws such a line too, a higher one
+)
+
+// definitions are the content of one file.
+type definitions struct {
+	rules  []rule                  // the last match counts
+	macros map[string][]assignment // by name
+}
+
+// A rule gives attributes to the paths that match.
+type rule struct {
+	pattern pattern.Pattern
+	assign  []assignment
+}
+
+// An assignment is one attribute on a line. It may make the attribute
+// Unspecified, which hides what lesser rules say.
+type assignment struct {
+	name  string
+	value Value
+}
+
+// builtIn returns the definitions that every repository begins with.
+func builtIn() *definitions {
+	return &definitions{macros: map[string][]assignment{"binary": {
+		{"diff", Value{State: Unset}}, {"merge", Value{State: Unset}}, {"text", Value{State: Unset}},
+	}}}
+}
+
+// parse reads the definitions in a file, by the section "DESCRIPTION" of
+// gitattributes(5). Lines with a mistake are passed over, and so are macros
+// where they are not allowed.
+func parse(text string, macros bool) *definitions {
+	d := &definitions{macros: make(map[string][]assignment)}
+	for line := range strings.SplitSeq(text, "\n") {
+		line, _, _ = strings.Cut(strings.TrimSuffix(line, "\r"), "\x00")
+		if len(line) < maxLine {
+			d.add(strings.TrimLeft(line, blank), macros)
+		}
+	}
+	return d
+}
+
+// add reads one line.
+func (d *definitions) add(line string, macros bool) {
+	if line == "" || line[0] == '#' {
+		return
+	}
+	name, rest, ok := unquote(line)
+	if !ok {
+		name, rest = word(line)
+	}
+	assign, ok := assignments(rest)
+	if !ok {
+		return
+	}
+	if macro, ok := strings.CutPrefix(name, macroPrefix); ok && macro != "" {
+		macro, _ = word(strings.TrimLeft(macro, blank))
+		if macros && validName(macro) {
+			d.macros[macro] = assign
+		}
+		return
+	}
+	if p := pattern.Parse(name); !p.Negated {
+		d.rules = append(d.rules, rule{pattern: p, assign: assign})
+	}
+}
+
+// word cuts s behind its first word.
+func word(s string) (word, rest string) {
+	if i := strings.IndexAny(s, blank); i >= 0 {
+		return s[:i], s[i:]
+	}
+	return s, ""
+}
+
+// assignments reads the attributes on a line. One mistake spoils them all.
+func assignments(s string) ([]assignment, bool) {
+	var all []assignment
+	for s = strings.TrimLeft(s, blank); s != ""; s = strings.TrimLeft(s, blank) {
+		var text string
+		text, s = word(s)
+		a, ok := assignmentOf(text)
+		if !ok {
+			return nil, false
+		}
+		all = append(all, a)
+	}
+	return all, true
+}
+
+// assignmentOf reads "name", "-name", "!name" or "name=value".
+func assignmentOf(text string) (assignment, bool) {
+	name, value, valued := strings.Cut(text, "=")
+	a := assignment{name: name, value: Value{State: Set}}
+	switch {
+	case strings.HasPrefix(name, "-"):
+		a = assignment{name[1:], Value{State: Unset}}
+	case strings.HasPrefix(name, "!"):
+		a = assignment{name[1:], Value{}}
+	case valued:
+		a.value = Value{State: Valued, Text: value}
+	}
+	return a, validName(a.name)
+}
+
+// validName reports whether git takes name for an attribute's.
+func validName(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		letter, digit := 'a' <= c|0x20 && c|0x20 <= 'z', '0' <= c && c <= '9'
+		if !letter && !digit && !strings.ContainsRune("-._", rune(c)) {
+			return false
+		}
+	}
+	return name != "" && name[0] != '-'
+}
+
+// unquote reads a name in double quotes, as C has them, and returns what
+// follows it; ok is false when s begins with none.
+func unquote(s string) (name, rest string, ok bool) {
+	if !strings.HasPrefix(s, `"`) {
+		return "", "", false
+	}
+	var b strings.Builder
+	for i := 1; i < len(s); {
+		switch s[i] {
+		case '"':
+			return b.String(), s[i+1:], true
+		case '\\':
+			c, n := unescape(s[i+1:])
+			if n == 0 {
+				return "", "", false
+			}
+			b.WriteByte(c)
+			i += 1 + n
+		default:
+			b.WriteByte(s[i])
+			i++
+		}
+	}
+	return "", "", false
+}
+
+// unescape reads what follows a backslash and returns how long it is; 0 when it
+// means nothing.
+func unescape(s string) (c byte, n int) {
+	if s == "" {
+		return 0, 0
+	}
+	if i := strings.IndexByte(`abfnrtv\"`, s[0]); i >= 0 {
+		return "\a\b\f\n\r\t\v\\\""[i], 1
+	}
+	if len(s) < 3 || s[0] > '3' {
+		return 0, 0
+	}
+	for i := range 3 {
+		if s[i] < '0' || s[i] > '7' {
+			return 0, 0
+		}
+		c = c<<3 | (s[i] - '0')
+	}
+	return c, 3
+}

@@ -1,0 +1,25 @@
+//go:build unix
+
+package ignore
+
+import (
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// Nobody writes to the FIFO: whoever opens it plainly waits forever.
+func TestFIFO(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if err := syscall.Mkfifo(filepath.Join(w.tree, fileName), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := w.rules(false)
+	if r.Root(true).Ignored("a", false) {
+		t.Error("a is ignored")
+	}
+	if r.Changed() {
+		t.Error("rules have changed")
+	}
+}

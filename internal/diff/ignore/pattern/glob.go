@@ -1,0 +1,131 @@
+package pattern
+
+import "strings"
+
+// A retry is where matching goes on after a mismatch: the pattern behind a
+// star, and the text that this star has not yet swallowed.
+type retry struct {
+	pat, txt int
+	set      bool
+}
+
+// A matcher holds the state of one glob call.
+type matcher struct {
+	pat, txt   string
+	fold, path bool
+	p, t       int
+	star       retry // the last "*", which stops at a slash
+	deep       retry // the last star that crosses slashes
+}
+
+// glob matches from left to right and keeps only the last star of each kind to
+// come back to. An earlier "*" need not be tried again: between slashes the
+// shortest run that fits is as good as any, and one followed by a slash has no
+// choice. The time is bounded by the pattern's length times the square of the
+// text's.
+func glob(pat, txt string, fold, path bool) bool {
+	m := matcher{pat: pat, txt: txt, fold: fold, path: path}
+	for {
+		if m.p == len(m.pat) {
+			if m.t == len(m.txt) {
+				return true
+			}
+		} else if m.step() {
+			continue
+		} else if m.t == len(m.txt) {
+			return false // a star would only leave less text
+		}
+		if !m.comeBack() {
+			return false
+		}
+	}
+}
+
+// step matches the next element of the pattern and moves past it.
+func (m *matcher) step() bool {
+	if m.pat[m.p] == '*' {
+		m.open()
+		return true
+	}
+	if m.t == len(m.txt) {
+		return false
+	}
+	width, ok := m.one(m.pat[m.p:], m.txt[m.t])
+	if ok {
+		m.p += width
+		m.t++
+	}
+	return ok
+}
+
+// one reports whether the element that pat begins with matches c, and how long
+// the element is.
+func (m *matcher) one(pat string, c byte) (width int, ok bool) {
+	if m.fold {
+		c = lower(c)
+	}
+	blocked := m.path && c == '/'
+	switch first := pat[0]; first {
+	case '?':
+		return 1, !blocked
+	case '[':
+		width, ok = matchSet(pat, c, m.fold)
+		return width, ok && !blocked
+	case '\\':
+		// An escaped letter is not folded: it matches lower case only as
+		// written.
+		return 2, len(pat) > 1 && pat[1] == c
+	default:
+		if m.fold {
+			first = lower(first)
+		}
+		return 1, first == c
+	}
+}
+
+// open moves past one or more stars and notes where to come back to.
+func (m *matcher) open() {
+	first := m.p
+	for m.p < len(m.pat) && m.pat[m.p] == '*' {
+		m.p++
+	}
+	here := retry{pat: m.p, txt: m.t, set: true}
+	switch {
+	case !m.path:
+		m.deep, m.star = here, retry{}
+	case m.p-first >= 2 && m.bounded(first):
+		m.deep, m.star = here, retry{}
+		if strings.HasPrefix(m.pat[m.p:], "/") {
+			// "**/" may stand for nothing at all; after that, its slash is
+			// looked for from here on.
+			m.p++
+			m.deep.txt--
+		}
+	default:
+		m.star = here
+	}
+}
+
+// bounded reports whether the stars from first to the current position have a
+// slash, or an end of the pattern, on both sides.
+func (m *matcher) bounded(first int) bool {
+	rest := m.pat[m.p:]
+	return (first == 0 || m.pat[first-1] == '/') &&
+		(rest == "" || rest[0] == '/' || strings.HasPrefix(rest, `\/`))
+}
+
+// comeBack lets the last star swallow one more character.
+func (m *matcher) comeBack() bool {
+	if s := &m.star; s.set && s.txt < len(m.txt) && m.txt[s.txt] != '/' {
+		s.txt++
+		m.p, m.t = s.pat, s.txt
+		return true
+	}
+	m.star.set = false
+	if d := &m.deep; d.set && d.txt < len(m.txt) {
+		d.txt++
+		m.p, m.t = d.pat, d.txt
+		return true
+	}
+	return false
+}

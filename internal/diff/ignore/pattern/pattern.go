@@ -1,0 +1,121 @@
+// Package pattern matches paths against the patterns of gitignore and
+// gitattributes files.
+package pattern
+
+import "strings"
+
+// A Pattern is one line's pattern, taken apart.
+type Pattern struct {
+	Negated bool // began with "!"
+	DirOnly bool // ended with "/"
+
+	text     string // without the marks above
+	literal  int    // length of the part before the first special character
+	baseName bool   // has no slash: matches the last element at any depth
+	suffix   bool   // "*" followed by literal text
+}
+
+// Parse takes apart a pattern as it stands in a file, without the blanks around
+// it.
+func Parse(s string) Pattern {
+	var p Pattern
+	if rest, ok := strings.CutPrefix(s, "!"); ok {
+		p.Negated, s = true, rest
+	}
+	// Whether the text after a leading "*" is literal is judged with the
+	// closing slash in place, which is not special.
+	p.suffix = strings.HasPrefix(s, "*") && literalLen(s[1:]) == len(s)-1
+	p.text, p.DirOnly = strings.CutSuffix(s, "/")
+	p.literal = min(literalLen(s), len(p.text))
+	p.baseName = !strings.Contains(p.text, "/")
+	return p
+}
+
+// literalLen returns the length of s up to its first special character.
+func literalLen(s string) int {
+	if i := strings.IndexAny(s, `*?[\`); i >= 0 {
+		return i
+	}
+	return len(s)
+}
+
+// BaseName reports whether the pattern looks at the last element of a path
+// only.
+func (p *Pattern) BaseName() bool { return p.baseName }
+
+// Match reports whether the pattern matches a path. The path is relative to
+// the directory of the file that has the pattern; base is its last element.
+func (p *Pattern) Match(path, base string, isDir, fold bool) bool {
+	switch {
+	case p.DirOnly && !isDir:
+		return false
+	case p.baseName:
+		return p.matchBase(base, fold)
+	default:
+		return p.matchPath(path, fold)
+	}
+}
+
+func (p *Pattern) matchBase(base string, fold bool) bool {
+	switch {
+	case p.literal == len(p.text):
+		return equal(p.text, base, fold)
+	case p.suffix:
+		tail := p.text[1:]
+		return len(tail) <= len(base) && equal(tail, base[len(base)-len(tail):], fold)
+	default:
+		return glob(p.text, base, fold, false)
+	}
+}
+
+// matchPath compares the literal beginning first and hands only the rest to
+// glob. This is more than speed: a "**" right after the literal part counts as
+// the beginning of a pattern there, so that "a**/b" matches "a/x/b".
+func (p *Pattern) matchPath(path string, fold bool) bool {
+	text, literal := p.text, p.literal
+	if text[0] == '/' {
+		text, literal = text[1:], literal-1
+	}
+	if literal > 0 {
+		if literal > len(path) || !equal(text[:literal], path[:literal], fold) {
+			return false
+		}
+		text, path = text[literal:], path[literal:]
+		if text == "" && path == "" {
+			return true
+		}
+	}
+	return glob(text, path, fold, true)
+}
+
+func equal(a, b string, fold bool) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	if !fold {
+		return a == b
+	}
+	for i := range len(a) {
+		if lower(a[i]) != lower(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// Options change how Glob matches.
+type Options struct {
+	Fold bool // ASCII letters match in either case
+	Path bool // "*", "?" and sets stop at a slash; only "**" between slashes crosses it
+}
+
+// Glob reports whether text as a whole matches a shell pattern as git
+// understands it.
+func Glob(pattern, text string, o Options) bool { return glob(pattern, text, o.Fold, o.Path) }

@@ -1,0 +1,166 @@
+package pattern
+
+import "strings"
+
+// matchSet matches c against the set that pat begins with, as in "[!a-z]". It
+// returns the length of the set. An unclosed set, or one with an unknown class,
+// matches nothing.
+func matchSet(pat string, c byte, fold bool) (n int, ok bool) {
+	i, negated := 1, false
+	if i < len(pat) && (pat[i] == '!' || pat[i] == '^') {
+		i, negated = i+1, true
+	}
+	s := set{pat: pat, c: c, fold: fold}
+	for first := true; ; first = false {
+		if i >= len(pat) {
+			return 0, false
+		}
+		if pat[i] == ']' && !first {
+			return i + 1, s.matched != negated
+		}
+		if i = s.member(i); i < 0 {
+			return 0, false
+		}
+	}
+}
+
+// A set is one matchSet call.
+type set struct {
+	pat     string
+	c       byte
+	fold    bool
+	prev    byte // the member before, which may begin a range; 0 when it may not
+	matched bool
+}
+
+// member looks at the member of the set at i and returns where the next one
+// begins; -1 when the set is malformed.
+func (s *set) member(i int) int {
+	rest := s.pat[i:]
+	switch {
+	case rest[0] == '\\':
+		if len(rest) < 2 {
+			return -1
+		}
+		s.one(rest[1])
+		return i + 2
+	case rest[0] == '-' && s.prev != 0 && len(rest) > 1 && rest[1] != ']':
+		return s.closeRange(i + 1)
+	case strings.HasPrefix(rest, "[:"):
+		return s.class(i)
+	default:
+		s.one(rest[0])
+		return i + 1
+	}
+}
+
+func (s *set) one(c byte) {
+	s.matched = s.matched || s.c == c
+	s.prev = c
+}
+
+// closeRange reads the upper end of a range at i.
+func (s *set) closeRange(i int) int {
+	if s.pat[i] == '\\' {
+		if i++; i == len(s.pat) {
+			return -1
+		}
+	}
+	low, high := s.prev, s.pat[i]
+	s.prev = 0
+	s.matched = s.matched || low <= s.c && s.c <= high
+	// With fold, c is lower case already; the range may be upper case.
+	if up := upper(s.c); s.fold && up != s.c {
+		s.matched = s.matched || low <= up && up <= high
+	}
+	return i + 1
+}
+
+// class reads a class such as "[:alpha:]" at i. What only begins like one
+// counts as a plain "[".
+func (s *set) class(i int) int {
+	from := i + 2
+	n := strings.IndexByte(s.pat[from:], ']')
+	if n < 0 {
+		return -1
+	}
+	if n == 0 || s.pat[from+n-1] != ':' {
+		s.one('[')
+		return i + 1
+	}
+	name := s.pat[from : from+n-1]
+	if s.fold && name == "upper" {
+		name = "alpha"
+	}
+	in := classOf(name)
+	if in == nil {
+		return -1
+	}
+	s.matched = s.matched || in(s.c)
+	s.prev = 0
+	return from + n + 1
+}
+
+func upper(c byte) byte {
+	if 'a' <= c && c <= 'z' {
+		return c - 'a' + 'A'
+	}
+	return c
+}
+
+// classOf returns the named class of ASCII characters; nil when there is none.
+func classOf(name string) func(byte) bool {
+	switch name {
+	case "alnum":
+		return isAlnum
+	case "alpha":
+		return isAlpha
+	case "blank":
+		return isBlank
+	case "cntrl":
+		return isControl
+	case "digit":
+		return isDigit
+	case "graph":
+		return isGraph
+	case "lower":
+		return isLower
+	case "print":
+		return isPrint
+	case "punct":
+		return isPunct
+	case "space":
+		return isSpace
+	case "upper":
+		return isUpper
+	case "xdigit":
+		return isHex
+	default:
+		return nil
+	}
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func isHex(c byte) bool { return isDigit(c) || 'a' <= lower(c) && lower(c) <= 'f' }
+
+func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
+
+func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
+
+func isAlpha(c byte) bool { return isLower(c) || isUpper(c) }
+
+func isAlnum(c byte) bool { return isDigit(c) || isAlpha(c) }
+
+func isGraph(c byte) bool { return '!' <= c && c <= '~' }
+
+func isPrint(c byte) bool { return c == ' ' || isGraph(c) }
+
+func isPunct(c byte) bool { return isGraph(c) && !isAlnum(c) }
+
+func isControl(c byte) bool { return c < ' ' || c == 0x7f }
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+// isSpace leaves out vertical tab and form feed, as git does.
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }

@@ -1,0 +1,109 @@
+package repo
+
+import (
+	"path/filepath"
+	"strings"
+
+	"codeloops/internal/diff/ignore/pattern"
+)
+
+// holds reports whether the condition of an includeIf section in the file
+// origin is true, by the section "Conditional includes" of git-config(1). A
+// condition of an unknown kind is not.
+func (l *loader) holds(condition, origin string) (bool, error) {
+	kind, text, ok := strings.Cut(condition, ":")
+	if !ok {
+		return false, nil
+	}
+	switch kind {
+	case "gitdir":
+		return l.gitDirMatches(text, origin, false)
+	case "gitdir/i":
+		return l.gitDirMatches(text, origin, true)
+	case "onbranch":
+		branch, err := l.onBranch()
+		return branch != "" && globPath(withBelow(text), branch, false), err
+	case "hasconfig":
+		glob, ok := strings.CutPrefix(text, "remote.*.url:")
+		return ok && l.hasRemote(glob), nil
+	default:
+		return false, nil
+	}
+}
+
+// gitDirMatches compares the git directory with a glob, first without symbolic
+// links on its path, then as the caller named it.
+func (l *loader) gitDirMatches(glob, origin string, fold bool) (bool, error) {
+	literal := 0 // length of the part that is a real path, not a glob
+	switch rest, ok := strings.CutPrefix(glob, "./"); {
+	case ok && origin == "":
+		return false, nil
+	case ok:
+		dir, err := filepath.EvalSymlinks(filepath.Dir(origin))
+		if err != nil {
+			return false, err
+		}
+		dir = filepath.ToSlash(dir) + "/"
+		glob, literal = dir+rest, len(dir)
+	case strings.HasPrefix(glob, "~/"):
+		dir, err := filepath.EvalSymlinks(home(l.env))
+		if err != nil {
+			return false, nil //nolint:nilerr // without a home, nothing is below it
+		}
+		glob = filepath.ToSlash(dir) + glob[1:]
+	case !filepath.IsAbs(glob):
+		glob = "**/" + glob
+	}
+	glob = withBelow(glob)
+	for _, dir := range l.gitDirs {
+		dir = filepath.ToSlash(dir)
+		if len(dir) < literal || !samePath(dir[:literal], glob[:literal], fold) {
+			continue
+		}
+		if globPath(glob[literal:], dir[literal:], fold) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// onBranch returns the branch that HEAD is on, with or without commits.
+func (l *loader) onBranch() (string, error) {
+	if l.branch == nil {
+		head, err := readHead(l.gitDirs[0], l.commonDir)
+		if err != nil {
+			return "", err
+		}
+		l.branch = &head.Branch
+	}
+	return *l.branch, nil
+}
+
+func (l *loader) hasRemote(glob string) bool {
+	if l.gather {
+		l.pending = true
+		return false
+	}
+	for _, url := range l.urls {
+		if globPath(glob, url, false) {
+			return true
+		}
+	}
+	return false
+}
+
+// withBelow lets a glob for a directory match all that is below it.
+func withBelow(glob string) string {
+	if strings.HasSuffix(glob, "/") {
+		return glob + "**"
+	}
+	return glob
+}
+
+func globPath(glob, text string, fold bool) bool {
+	return pattern.Glob(glob, text, pattern.Options{Fold: fold, Path: true})
+}
+
+func samePath(a, b string, fold bool) bool {
+	return a == b || fold && strings.EqualFold(a, b)
+}

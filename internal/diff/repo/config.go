@@ -1,0 +1,189 @@
+package repo
+
+import (
+	"fmt"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// An Entry is one setting, in the order in which git applies them.
+type Entry struct {
+	Key      string // section and name in lower case, subsection as written
+	Value    string
+	Implicit bool   // "name" alone, without "=": true as a boolean
+	Origin   string // the file; "" for the environment
+}
+
+// A Config is the whole configuration that holds in a repository. Keys are
+// given to its methods as in "core.autocrlf" or "filter.<driver>.clean", in any
+// case except for the subsection. A Config does not change.
+type Config struct {
+	entries []Entry
+	last    map[string]int // index of the entry that counts
+	env     Env
+}
+
+func newConfig(entries []Entry, env Env) *Config {
+	c := &Config{entries: entries, last: make(map[string]int, len(entries)), env: env}
+	for i, e := range entries {
+		c.last[e.Key] = i
+	}
+	return c
+}
+
+// Entries returns all settings, later ones overriding earlier ones. The caller
+// must not change them.
+func (c *Config) Entries() []Entry { return c.entries }
+
+// All returns every value of key, the one that counts last.
+func (c *Config) All(key string) []string {
+	key = canonical(key)
+	var values []string
+	for _, e := range c.entries {
+		if e.Key == key {
+			values = append(values, e.Value)
+		}
+	}
+	return values
+}
+
+// lookup returns the entry that counts for key.
+func (c *Config) lookup(key string) (Entry, bool) {
+	i, ok := c.last[canonical(key)]
+	if !ok {
+		return Entry{}, false
+	}
+	return c.entries[i], true
+}
+
+// String returns the value of key; ok is false when it is not set.
+func (c *Config) String(key string) (value string, ok bool) {
+	e, ok := c.lookup(key)
+	return e.Value, ok
+}
+
+// Bool returns the value of key as git reads booleans, or def when it is not
+// set.
+func (c *Config) Bool(key string, def bool) (bool, error) {
+	e, ok := c.lookup(key)
+	if !ok {
+		return def, nil
+	}
+	if e.Implicit {
+		return true, nil
+	}
+	b, ok := parseBool(e.Value)
+	if !ok {
+		return def, e.bad("a boolean")
+	}
+	return b, nil
+}
+
+// Int returns the value of key, with git's suffixes k, m and g, or def when it
+// is not set.
+func (c *Config) Int(key string, def int64) (int64, error) {
+	e, ok := c.lookup(key)
+	if !ok {
+		return def, nil
+	}
+	n, ok := parseInt(e.Value)
+	if !ok {
+		return def, e.bad("a number")
+	}
+	return n, nil
+}
+
+// Path returns the value of key with "~" and "~user" expanded; ok is false when
+// it is not set.
+func (c *Config) Path(key string) (path string, ok bool, err error) {
+	e, ok := c.lookup(key)
+	if !ok {
+		return "", false, nil
+	}
+	path, err = expand(e, c.env)
+	return path, true, err
+}
+
+// bad returns the error for a value that is not what it has to be.
+func (e Entry) bad(want string) error {
+	origin := e.Origin
+	if origin == "" {
+		origin = "the environment"
+	}
+	return fmt.Errorf("git configuration %s = %q in %s is not %s", e.Key, e.Value, origin, want)
+}
+
+// canonical returns a key in the case in which entries have it.
+func canonical(key string) string {
+	first, last := strings.IndexByte(key, '.'), strings.LastIndexByte(key, '.')
+	if first < 0 || first == last {
+		return strings.ToLower(key)
+	}
+	return strings.ToLower(key[:first]) + key[first:last] + strings.ToLower(key[last:])
+}
+
+// parseBool reads a boolean; ok is false when s is none.
+func parseBool(s string) (b, ok bool) {
+	switch strings.ToLower(s) {
+	case "true", "yes", "on":
+		return true, true
+	case "false", "no", "off", "":
+		return false, true
+	}
+	n, ok := parseInt(s)
+	return n != 0, ok
+}
+
+// parseInt reads a number with its suffix; ok is false when s is none, or one
+// that overflows.
+func parseInt(s string) (n int64, ok bool) {
+	unit := int64(1)
+	if s != "" {
+		switch s[len(s)-1] {
+		case 'k', 'K':
+			unit = 1 << 10
+		case 'm', 'M':
+			unit = 1 << 20
+		case 'g', 'G':
+			unit = 1 << 30
+		}
+		if unit > 1 {
+			s = s[:len(s)-1]
+		}
+	}
+	if strings.Contains(s, "_") {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(strings.TrimLeft(s, " \t\n\r"), 0, 64)
+	if err != nil || n*unit/unit != n {
+		return 0, false
+	}
+	return n * unit, true
+}
+
+// expand returns the value of e as a path, without a "~" in front. A relative
+// path stays relative.
+func expand(e Entry, env Env) (string, error) {
+	if e.Implicit {
+		return "", e.bad("a path")
+	}
+	rest, ok := strings.CutPrefix(e.Value, "~")
+	if !ok {
+		return e.Value, nil
+	}
+	name, rest, _ := strings.Cut(rest, "/")
+	dir := home(env)
+	if name != "" {
+		u, err := user.Lookup(name)
+		if err != nil {
+			return "", fmt.Errorf("expand %s = %q: %w", e.Key, e.Value, err)
+		}
+		dir = u.HomeDir
+	}
+	if dir == "" {
+		return "", fmt.Errorf("expand %s = %q: no home directory", e.Key, e.Value)
+	}
+	return filepath.Join(dir, rest), nil
+}

@@ -1,0 +1,96 @@
+package repo
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// environment adds the settings in GIT_CONFIG_COUNT with its numbered
+// variables, then those in GIT_CONFIG_PARAMETERS, in which `git -c` hands its
+// own to the programs that it starts.
+func (l *loader) environment() error {
+	numbered, err := l.numbered()
+	if err != nil {
+		return err
+	}
+	parameters, err := parameters(l.env.get("GIT_CONFIG_PARAMETERS"))
+	if err != nil {
+		return err
+	}
+	return l.add(append(numbered, parameters...))
+}
+
+func (l *loader) numbered() ([]Entry, error) {
+	text := l.env.get("GIT_CONFIG_COUNT")
+	if text == "" {
+		return nil, nil
+	}
+	count, err := strconv.Atoi(text)
+	if err != nil || count < 0 {
+		return nil, fmt.Errorf("GIT_CONFIG_COUNT is %q, not a count", text)
+	}
+	var entries []Entry
+	for i := range count {
+		keyName, valueName := "GIT_CONFIG_KEY_"+strconv.Itoa(i), "GIT_CONFIG_VALUE_"+strconv.Itoa(i)
+		key, okKey := l.env(keyName)
+		value, okValue := l.env(valueName)
+		if !okKey || !okValue || !strings.Contains(key, ".") {
+			return nil, fmt.Errorf("GIT_CONFIG_COUNT is %d, but %s with %s is not a setting", count, keyName, valueName)
+		}
+		entries = append(entries, Entry{Key: canonical(key), Value: value})
+	}
+	return entries, nil
+}
+
+// parameters reads 'key'='value' and 'key=value', separated by blanks, with the
+// quoting of a shell.
+func parameters(text string) ([]Entry, error) {
+	bad := fmt.Errorf("GIT_CONFIG_PARAMETERS is malformed: %q", text)
+	var entries []Entry
+	for rest := strings.TrimLeft(text, " "); rest != ""; rest = strings.TrimLeft(rest, " ") {
+		key, after, ok := unquote(rest)
+		if !ok {
+			return nil, bad
+		}
+		e := Entry{Key: key, Implicit: true}
+		if after, ok = strings.CutPrefix(after, "="); ok {
+			e.Implicit = after == "" || after[0] == ' '
+			if !e.Implicit {
+				if e.Value, after, ok = unquote(after); !ok {
+					return nil, bad
+				}
+			}
+		} else if key, value, ok := strings.Cut(key, "="); ok {
+			e = Entry{Key: key, Value: value}
+		}
+		if after != "" && after[0] != ' ' {
+			return nil, bad
+		}
+		e.Key = canonical(e.Key)
+		entries = append(entries, e)
+		rest = after
+	}
+	return entries, nil
+}
+
+// unquote reads a word in single quotes, in which \' and \! stand outside of
+// them, and returns what follows it.
+func unquote(s string) (word, rest string, ok bool) {
+	var b strings.Builder
+	for {
+		if s, ok = strings.CutPrefix(s, "'"); !ok {
+			return "", "", false
+		}
+		part, after, ok := strings.Cut(s, "'")
+		if !ok {
+			return "", "", false
+		}
+		b.WriteString(part)
+		if len(after) < 3 || after[0] != '\\' || after[1] != '\'' && after[1] != '!' || after[2] != '\'' {
+			return b.String(), after, true
+		}
+		b.WriteByte(after[1])
+		s = after[2:]
+	}
+}

@@ -1,0 +1,221 @@
+package repo
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"codeloops/internal/diff/repo/file"
+)
+
+// A kind says how a git directory was come upon.
+type kind uint8
+
+const (
+	kindFound  kind = iota // as .git in the directory or one above it
+	kindInside             // the directory is, or is below, a git directory
+	kindNamed              // GIT_DIR
+)
+
+// A place is where a repository is.
+type place struct {
+	kind      kind
+	start     string // where the search began
+	parent    string // where .git was found
+	gitDir    string // without symbolic links
+	commonDir string // without symbolic links
+	lexical   string // gitDir on the path that the caller named
+}
+
+// maxLink is the size in bytes of a .git file that git still reads.
+const maxLink = 1 << 20
+
+// find returns the place of the repository that git would use in dir.
+func find(dir string, env Env) (place, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return place{}, err
+	}
+	start, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return place{}, fmt.Errorf("find the git repository of %s: %w", dir, err)
+	}
+	if named := env.get("GIT_DIR"); named != "" {
+		return findNamed(start, join(start, named), env)
+	}
+	p, err := findAbove(start, env)
+	if err != nil {
+		return place{}, err
+	}
+	p.lexical = p.gitDir
+	// The caller's path may lead through symbolic links; conditional includes
+	// compare with it too.
+	if up, err := filepath.Rel(p.start, p.parent); err == nil && p.gitDir == filepath.Join(p.parent, ".git") {
+		p.lexical = filepath.Join(abs, up, ".git")
+	}
+	return p, nil
+}
+
+// findNamed returns the place that GIT_DIR names.
+func findNamed(start, gitDir string, env Env) (place, error) {
+	if target, err := readLink(gitDir); err == nil {
+		gitDir = target
+	}
+	p := place{kind: kindNamed, start: start, lexical: gitDir}
+	if !p.take(gitDir, env) {
+		return place{}, fmt.Errorf("GIT_DIR is %s: %w", gitDir, ErrNotRepository)
+	}
+	return p, nil
+}
+
+// findAbove looks for a repository in start and the directories above it, no
+// higher than GIT_CEILING_DIRECTORIES and the root of the file system allow.
+func findAbove(start string, env Env) (place, error) {
+	none := fmt.Errorf("%s, like the directories above it, is %w", start, ErrNotRepository)
+	ceiling := ceilingOf(start, env.get("GIT_CEILING_DIRECTORIES"))
+	across, _ := parseBool(env.get("GIT_DISCOVERY_ACROSS_FILESYSTEM"))
+	device := deviceOf(start)
+	for dir := start; ; dir = filepath.Dir(dir) {
+		if dir != start && (dir == ceiling || !across && deviceOf(dir) != device) {
+			return place{}, none
+		}
+		p := place{start: start, parent: dir}
+		found, err := p.look(dir, env)
+		if found || err != nil {
+			return p, err
+		}
+		if dir == filepath.Dir(dir) {
+			return place{}, none
+		}
+	}
+}
+
+// look takes the repository that dir has or is.
+func (p *place) look(dir string, env Env) (found bool, err error) {
+	gitDir := filepath.Join(dir, ".git")
+	target, err := readLink(gitDir)
+	switch {
+	case err == nil:
+		if !p.take(target, env) {
+			return false, fmt.Errorf("%s leads to %s: %w", gitDir, target, ErrNotRepository)
+		}
+		return true, nil
+	case !file.Missing(err) && !errors.Is(err, file.ErrNotRegular):
+		return false, err
+	}
+	if p.take(gitDir, env) {
+		return true, nil
+	}
+	p.kind = kindInside
+	return p.take(dir, env), nil
+}
+
+// take sets the place to gitDir if that is a git directory.
+func (p *place) take(gitDir string, env Env) bool {
+	resolved, err := filepath.EvalSymlinks(gitDir)
+	if err != nil || !hasHead(resolved) {
+		return false
+	}
+	common, err := filepath.EvalSymlinks(commonDirOf(resolved, p.start, env))
+	if err != nil || !isDir(filepath.Join(common, "refs")) {
+		return false
+	}
+	objects := filepath.Join(common, "objects")
+	if named := env.get("GIT_OBJECT_DIRECTORY"); named != "" {
+		objects = join(p.start, named)
+	}
+	if !isDir(objects) {
+		return false
+	}
+	p.gitDir, p.commonDir = resolved, common
+	return true
+}
+
+// commonDirOf returns the directory that gitDir shares with other work trees,
+// or gitDir itself.
+func commonDirOf(gitDir, start string, env Env) string {
+	if named := env.get("GIT_COMMON_DIR"); named != "" {
+		return join(start, named)
+	}
+	data, _, err := file.Read(filepath.Join(gitDir, "commondir"), file.How{Max: maxLink})
+	if err != nil {
+		return gitDir
+	}
+	return join(gitDir, strings.TrimRight(string(data), "\r\n"))
+}
+
+// hasHead reports whether dir holds a HEAD that makes it a git directory.
+func hasHead(dir string) bool {
+	path := filepath.Join(dir, "HEAD")
+	if target, err := os.Readlink(path); err == nil {
+		return strings.HasPrefix(filepath.ToSlash(target), "refs/")
+	}
+	data, _, err := file.Read(path, file.How{Max: maxRef})
+	if err != nil {
+		return false
+	}
+	if target, ok := strings.CutPrefix(string(data), "ref:"); ok {
+		return strings.HasPrefix(strings.TrimLeft(target, " \t\r\n"), "refs/")
+	}
+	return leadingHex(string(data)) >= idLen
+}
+
+// readLink returns the directory that the .git file at path points to. The
+// error is one of a missing file, or wraps file.ErrNotRegular, when path is no
+// file.
+func readLink(path string) (string, error) {
+	data, _, err := file.Read(path, file.How{Max: maxLink})
+	if err != nil {
+		return "", err
+	}
+	target, ok := strings.CutPrefix(string(data), "gitdir: ")
+	target = strings.TrimRight(target, "\r\n")
+	if !ok || target == "" {
+		return "", fmt.Errorf("%s is a file without a gitdir line: %w", path, ErrNotRepository)
+	}
+	return join(filepath.Dir(path), target), nil
+}
+
+// ceilingOf returns the nearest directory above start that the list names; ""
+// when there is none. After an empty element, the rest of the list is taken
+// without resolving symbolic links.
+func ceilingOf(start, list string) string {
+	resolve, nearest := true, ""
+	for _, dir := range filepath.SplitList(list) {
+		if dir == "" {
+			resolve = false
+			continue
+		}
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		dir = filepath.Clean(dir)
+		if resolve {
+			if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+				dir = resolved
+			}
+		}
+		rel, err := filepath.Rel(dir, start)
+		if err == nil && rel != "." && filepath.IsLocal(rel) && len(dir) > len(nearest) {
+			nearest = dir
+		}
+	}
+	return nearest
+}
+
+// deviceOf returns the file system of dir; 0 where the system has no such
+// number.
+func deviceOf(dir string) uint64 {
+	fi, err := os.Stat(dir)
+	if err != nil {
+		return 0
+	}
+	return file.StampOf(fi).Dev
+}
+
+func isDir(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.IsDir()
+}

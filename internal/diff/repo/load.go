@@ -1,0 +1,200 @@
+package repo
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"codeloops/internal/diff/repo/file"
+)
+
+// The bounds of what is read as configuration. The depth is git's own; the
+// number of files keeps a few files that include each other from taking forever.
+const (
+	maxConfig   = 16 << 20 // bytes of one file
+	maxDepth    = 10       // of includes
+	maxIncludes = 1000     // in all
+)
+
+// sources say where the configuration of a repository is.
+type sources struct {
+	env            Env
+	gitDirs        []string // the paths that conditional includes compare with
+	commonDir      string
+	worktreeConfig bool
+}
+
+// A loader gathers the settings of all sources in order.
+type loader struct {
+	sources
+	entries  []Entry
+	includes int
+	depth    int
+	branch   *string  // of HEAD, once asked for
+	urls     []string // of all remotes, for conditional includes
+	gather   bool     // this is the first reading, for urls
+	pending  bool     // there is a condition that waits for urls
+}
+
+// loadConfig reads the whole configuration.
+func loadConfig(from sources) (*Config, error) {
+	first := &loader{sources: from, gather: true}
+	if err := first.all(); err != nil {
+		return nil, err
+	}
+	if !first.pending {
+		return newConfig(first.entries, from.env), nil
+	}
+	second := &loader{sources: from, urls: first.urls}
+	if err := second.all(); err != nil {
+		return nil, err
+	}
+	return newConfig(second.entries, from.env), nil
+}
+
+// readSettings reads one file without what it includes. A missing file is
+// empty.
+func readSettings(path string) (*Config, error) {
+	entries, err := readEntries(path)
+	if err != nil && !file.Missing(err) {
+		return nil, err
+	}
+	return newConfig(entries, nil), nil
+}
+
+// readEntries returns the settings of one file.
+func readEntries(path string) ([]Entry, error) {
+	data, _, err := file.Read(path, file.How{Max: maxConfig})
+	if errors.Is(err, file.ErrNotRegular) {
+		return nil, nil // such as /dev/null
+	}
+	if err != nil {
+		return nil, err
+	}
+	entries, line, ok := parse(string(data))
+	if !ok {
+		return nil, &SyntaxError{File: path, Line: line}
+	}
+	for i := range entries {
+		entries[i].Origin = path
+	}
+	return entries, nil
+}
+
+// all reads every source, by the list in the section "FILES" of git-config(1).
+func (l *loader) all() error {
+	type source struct {
+		path  string
+		yield bool // to a lack of permission, as in a home that is not ours
+	}
+	var files []source
+	if no, _ := parseBool(l.env.get("GIT_CONFIG_NOSYSTEM")); !no {
+		files = append(files, source{path: l.system()})
+	}
+	for _, path := range l.global() {
+		files = append(files, source{path: path, yield: true})
+	}
+	files = append(files, source{path: filepath.Join(l.commonDir, "config")})
+	if l.worktreeConfig {
+		files = append(files, source{path: filepath.Join(l.gitDirs[0], "config.worktree")})
+	}
+	for _, f := range files {
+		err := l.file(f.path)
+		if f.yield && errors.Is(err, fs.ErrPermission) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("read git configuration: %w", err)
+		}
+	}
+	return l.environment()
+}
+
+func (l *loader) system() string {
+	if path, ok := l.env("GIT_CONFIG_SYSTEM"); ok {
+		return path
+	}
+	return systemFile(l.env, "gitconfig")
+}
+
+func (l *loader) global() []string {
+	if path, ok := l.env("GIT_CONFIG_GLOBAL"); ok {
+		return []string{path}
+	}
+	paths := []string{userFile(l.env, "config")}
+	if dir := home(l.env); dir != "" {
+		paths = append(paths, filepath.Join(dir, ".gitconfig"))
+	}
+	return paths
+}
+
+// file adds the settings of one file; none when it is missing.
+func (l *loader) file(path string) error {
+	if path == "" {
+		return nil
+	}
+	entries, err := readEntries(path)
+	if file.Missing(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return l.add(entries)
+}
+
+// add adds settings, each include followed by what it names.
+func (l *loader) add(entries []Entry) error {
+	for _, e := range entries {
+		l.entries = append(l.entries, e)
+		if l.gather && strings.HasPrefix(e.Key, "remote.") && strings.HasSuffix(e.Key, ".url") {
+			l.urls = append(l.urls, e.Value)
+		}
+		if err := l.include(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// include adds the file that e names, if e is an include that applies.
+func (l *loader) include(e Entry) error {
+	if e.Key != "include.path" {
+		condition, ok := includeCondition(e.Key)
+		if !ok {
+			return nil
+		}
+		if ok, err := l.holds(condition, e.Origin); !ok || err != nil {
+			return err
+		}
+	}
+	path, err := expand(e, l.env)
+	if err != nil {
+		return err
+	}
+	if !filepath.IsAbs(path) {
+		if e.Origin == "" {
+			return e.bad("an absolute path")
+		}
+		path = filepath.Join(filepath.Dir(e.Origin), path)
+	}
+	l.includes++
+	l.depth++
+	defer func() { l.depth-- }()
+	if l.depth > maxDepth || l.includes > maxIncludes {
+		return fmt.Errorf("%s includes %s: too many includes", e.Origin, path)
+	}
+	return l.file(path)
+}
+
+// includeCondition returns the condition of a conditional include; ok is false
+// when key is none.
+func includeCondition(key string) (condition string, ok bool) {
+	rest, ok := strings.CutPrefix(key, "includeif.")
+	if !ok {
+		return "", false
+	}
+	return strings.CutSuffix(rest, ".path")
+}

@@ -1,0 +1,155 @@
+package repo
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"codeloops/internal/diff/repo/file"
+)
+
+const (
+	idLen     = 40      // hex digits of a SHA-1
+	maxRef    = 4 << 10 // bytes of a loose ref
+	maxPacked = 1 << 30 // bytes of packed-refs
+	maxLinks  = 5       // of symbolic refs, as in git
+	headName  = "HEAD"
+)
+
+// A Head is what HEAD stands for.
+type Head struct {
+	Commit string // 40 hex digits; "" on a branch without commits
+	Branch string // without refs/heads/; "" when HEAD is on no branch
+}
+
+// Head reads HEAD anew.
+func (r *Repository) Head() (Head, error) { return readHead(r.GitDir, r.CommonDir) }
+
+// readHead follows HEAD, by gitglossary(7) on "ref" and "symref".
+func readHead(gitDir, commonDir string) (Head, error) {
+	s := refStore{gitDir: gitDir, commonDir: commonDir}
+	name := headName
+	for range maxLinks {
+		v, err := s.read(name)
+		if err != nil {
+			return Head{}, fmt.Errorf("read the ref %s: %w", name, err)
+		}
+		if v.target == "" {
+			branch, ok := strings.CutPrefix(name, "refs/heads/")
+			if !ok {
+				branch = ""
+			}
+			return Head{Commit: v.commit, Branch: branch}, nil
+		}
+		name = v.target
+	}
+	return Head{}, fmt.Errorf("follow HEAD to %s: too many symbolic refs", name)
+}
+
+// A refStore reads refs of the "files" format.
+type refStore struct {
+	gitDir, commonDir string
+}
+
+// A ref is the value of a ref: one of its fields, or none when the ref does not
+// exist.
+type ref struct {
+	commit string
+	target string // the ref that a symbolic ref names
+}
+
+var errBadRef = errors.New("malformed ref")
+
+func (s refStore) read(name string) (ref, error) {
+	v, err := s.loose(name)
+	if err == nil && name != headName && v == (ref{}) {
+		v.commit, err = s.packed(name)
+	}
+	return v, err
+}
+
+// loose reads a ref that has a file of its own.
+func (s refStore) loose(name string) (ref, error) {
+	path := filepath.Join(s.dirOf(name), filepath.FromSlash(name))
+	if target, err := os.Readlink(path); err == nil && validRef(filepath.ToSlash(target)) {
+		return ref{target: filepath.ToSlash(target)}, nil
+	}
+	data, _, err := file.Read(path, file.How{Max: maxRef})
+	switch {
+	case file.Missing(err), errors.Is(err, file.ErrNotRegular):
+		return ref{}, nil // a directory that once held refs, or part of another ref's name
+	case err != nil:
+		return ref{}, err
+	}
+	text := strings.TrimRight(string(data), " \t\r\n")
+	if target, ok := strings.CutPrefix(text, "ref:"); ok {
+		target = strings.TrimLeft(target, " \t\r\n")
+		if !validRef(target) {
+			return ref{}, errBadRef
+		}
+		return ref{target: target}, nil
+	}
+	if n := leadingHex(text); n != idLen || len(text) > n && !isSpace(int(text[n])) {
+		return ref{}, errBadRef
+	}
+	return ref{commit: strings.ToLower(text[:idLen])}, nil
+}
+
+// dirOf returns the directory that holds a ref: work trees share all but a few.
+func (s refStore) dirOf(name string) string {
+	for _, own := range []string{"refs/bisect/", "refs/worktree/", "refs/rewritten/"} {
+		if strings.HasPrefix(name, own) {
+			return s.gitDir
+		}
+	}
+	if name == headName {
+		return s.gitDir
+	}
+	return s.commonDir
+}
+
+// packed looks a ref up in packed-refs; "" when it is not there.
+func (s refStore) packed(name string) (string, error) {
+	data, _, err := file.Read(filepath.Join(s.commonDir, "packed-refs"), file.How{Max: maxPacked})
+	if file.Missing(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	for line := range bytes.Lines(data) {
+		id, found := bytes.CutSuffix(bytes.TrimRight(line, "\r\n"), []byte(" "+name))
+		if found && len(id) == idLen && leadingHex(string(id)) == idLen {
+			return string(id), nil
+		}
+	}
+	return "", nil
+}
+
+// validRef reports whether name is below refs/ and safe to look up as a file.
+// The rest of git-check-ref-format(1) does not matter to a reader.
+func validRef(name string) bool {
+	if !strings.HasPrefix(name, "refs/") || strings.ContainsAny(name, "\\\x00\n") {
+		return false
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part == "." || part == ".." {
+			return false
+		}
+	}
+	return true
+}
+
+// leadingHex returns how many hex digits s begins with.
+func leadingHex(s string) int {
+	for i := range len(s) {
+		digit, letter := '0' <= s[i] && s[i] <= '9', 'a' <= s[i]|0x20 && s[i]|0x20 <= 'f'
+		if !digit && !letter {
+			return i
+		}
+	}
+	return len(s)
+}

@@ -1,0 +1,203 @@
+// Package repo finds the git repository of a directory and reads its settings
+// without running git.
+//
+// The rules are those of gitrepository-layout(5), git-config(1) and
+// git-worktree(1). Nothing that the repository or its configuration names is
+// executed.
+package repo
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// What Open finds instead of a repository that it can use.
+var (
+	ErrNotRepository = errors.New("not a git repository")
+	ErrBare          = errors.New("git repository has no work tree")
+)
+
+// An UnsupportedError is a repository whose format this package does not read:
+// another hash function, another ref storage, or an extension that it does not
+// know and therefore must not pass over.
+type UnsupportedError struct {
+	GitDir string
+	Key    string // of the configuration, as in "extensions.objectformat"
+	Value  string
+}
+
+func (e *UnsupportedError) Error() string {
+	return fmt.Sprintf("git repository %s has the unsupported setting %s = %s", e.GitDir, e.Key, e.Value)
+}
+
+// An Env looks up an environment variable, as [os.LookupEnv] does.
+type Env func(name string) (value string, ok bool)
+
+// get returns the value of a variable; "" when it is not set.
+func (e Env) get(name string) string {
+	v, _ := e(name)
+	return v
+}
+
+// A Repository is a git repository with a work tree. Its paths are absolute and
+// free of symbolic links. It does not change after Open.
+type Repository struct {
+	WorkTree  string
+	GitDir    string // of this work tree: HEAD, index
+	CommonDir string // shared by all work trees: objects, refs, config, info
+	Config    *Config
+	env       Env
+}
+
+// Open finds the repository that git would use in dir and reads its
+// configuration. The error is, or wraps, ErrNotRepository, ErrBare, an
+// [*UnsupportedError] or a [*SyntaxError], or says what could not be read.
+func Open(dir string, env Env) (*Repository, error) {
+	p, err := find(dir, env)
+	if err != nil {
+		return nil, err
+	}
+	f, err := readFormat(p)
+	if err != nil {
+		return nil, err
+	}
+	r := &Repository{GitDir: p.gitDir, CommonDir: p.commonDir, env: env}
+	if r.WorkTree, err = workTree(p, f, env); err != nil {
+		return nil, err
+	}
+	r.Config, err = loadConfig(sources{
+		env:            env,
+		gitDirs:        []string{p.gitDir, p.lexical},
+		commonDir:      p.commonDir,
+		worktreeConfig: f.worktreeConfig,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// workTree returns the root of the work tree of the repository at p.
+func workTree(p place, f format, env Env) (string, error) {
+	root := p.start
+	switch explicit, ok := env("GIT_WORK_TREE"); {
+	case ok && explicit != "":
+		root = join(p.start, explicit)
+	case f.bare:
+		return "", fmt.Errorf("%s: %w", p.gitDir, ErrBare)
+	case f.workTree != "":
+		root = join(p.gitDir, f.workTree)
+	case p.kind == kindInside:
+		return "", fmt.Errorf("%s: %w", p.start, ErrBare)
+	case p.kind == kindFound:
+		root = p.parent
+	}
+	resolved, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return "", fmt.Errorf("find the work tree of %s: %w", p.gitDir, err)
+	}
+	return resolved, nil
+}
+
+// join resolves path against base unless it is absolute.
+func join(base, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(base, path)
+}
+
+// IndexFile returns the path of the index, which need not exist.
+func (r *Repository) IndexFile() string {
+	if path := r.env.get("GIT_INDEX_FILE"); path != "" {
+		return join(r.WorkTree, path)
+	}
+	return filepath.Join(r.GitDir, "index")
+}
+
+// ObjectsDir returns the path of the object store.
+func (r *Repository) ObjectsDir() string {
+	if path := r.env.get("GIT_OBJECT_DIRECTORY"); path != "" {
+		return join(r.WorkTree, path)
+	}
+	return filepath.Join(r.CommonDir, "objects")
+}
+
+// ExcludesFile returns the path of the user's own ignore rules, which need not
+// exist; "" when there is no place for them.
+func (r *Repository) ExcludesFile() (string, error) {
+	return r.userFile("core.excludesFile", "ignore")
+}
+
+// InfoExclude returns the path of the repository's own ignore rules, which need
+// not exist.
+func (r *Repository) InfoExclude() string { return filepath.Join(r.CommonDir, "info", "exclude") }
+
+// AttributesFiles are the paths of the attributes files outside the work tree.
+// They need not exist; "" is no file.
+type AttributesFiles struct {
+	System, User, Info string
+}
+
+// AttributesFiles returns the places where git looks for attributes outside the
+// work tree.
+func (r *Repository) AttributesFiles() (AttributesFiles, error) {
+	user, err := r.userFile("core.attributesFile", "attributes")
+	files := AttributesFiles{User: user, Info: filepath.Join(r.CommonDir, "info", "attributes")}
+	if no, _ := parseBool(r.env.get("GIT_ATTR_NOSYSTEM")); !no {
+		files.System = systemFile(r.env, "gitattributes")
+	}
+	return files, err
+}
+
+// userFile returns the path that the setting key has, or the user's default.
+func (r *Repository) userFile(key, name string) (string, error) {
+	path, ok, err := r.Config.Path(key)
+	if err != nil {
+		return "", err
+	}
+	if !ok {
+		return userFile(r.env, name), nil
+	}
+	if path == "" {
+		return "", nil
+	}
+	return join(r.WorkTree, path), nil
+}
+
+// userFile returns the path of a file in the user's directory for git; "" when
+// the user has no home.
+func userFile(env Env, name string) string {
+	if dir := env.get("XDG_CONFIG_HOME"); dir != "" {
+		return filepath.Join(dir, "git", name)
+	}
+	if dir := home(env); dir != "" {
+		return filepath.Join(dir, ".config", "git", name)
+	}
+	return ""
+}
+
+// home returns the user's home directory; "" when there is none.
+func home(env Env) string {
+	if dir := env.get("HOME"); dir != "" {
+		return dir
+	}
+	if os.PathSeparator == '\\' {
+		return env.get("USERPROFILE")
+	}
+	return ""
+}
+
+// systemFile returns the path of a file of the git installation, for the
+// installations that keep it where the system's packages do.
+func systemFile(env Env, name string) string {
+	if os.PathSeparator == '\\' {
+		if dir := env.get("ProgramFiles"); dir != "" {
+			return filepath.Join(dir, "Git", "etc", name)
+		}
+		return ""
+	}
+	return filepath.Join("/etc", name)
+}

@@ -1,0 +1,395 @@
+package repo
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// paths is what Open and git agree on.
+type paths struct{ workTree, gitDir, commonDir string }
+
+// sameAsGit opens dir both ways and compares.
+func sameAsGit(t *testing.T, s *sandbox, dir string) *Repository {
+	t.Helper()
+	r, err := Open(dir, s.env)
+	if err != nil {
+		t.Fatalf("Open(%s): %v", dir, err)
+	}
+	got := paths{r.WorkTree, r.GitDir, r.CommonDir}
+	common := s.git(dir, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	common, err = filepath.EvalSymlinks(common)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gitDir, err := filepath.EvalSymlinks(s.git(dir, "rev-parse", "--absolute-git-dir"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := paths{
+		filepath.FromSlash(s.git(dir, "rev-parse", "--show-toplevel")),
+		gitDir,
+		common,
+	}
+	if got != want {
+		t.Errorf("Open(%s)\n got %+v\nwant %+v", dir, got, want)
+	}
+	sameHead(t, s, dir, r)
+	return r
+}
+
+func sameHead(t *testing.T, s *sandbox, dir string, r *Repository) {
+	t.Helper()
+	var want Head
+	if id, err := s.try(dir, "rev-parse", "--verify", "-q", "HEAD"); err == nil {
+		want.Commit = id[:len(id)-1]
+	}
+	want.Branch = s.git(dir, "branch", "--show-current")
+	got, err := r.Head()
+	if err != nil {
+		t.Errorf("Head: %v", err)
+	}
+	if got != want {
+		t.Errorf("Head = %+v, want %+v", got, want)
+	}
+}
+
+func TestOpenPlaces(t *testing.T) {
+	t.Parallel()
+	// Each returns the directory to open, and the user who opens it.
+	cases := map[string]func(s *sandbox) (string, *sandbox){
+		"plain": func(s *sandbox) (string, *sandbox) { return s.init("r"), s },
+		"commit": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.commit(dir)
+			return dir, s
+		},
+		"subdirectory": func(s *sandbox) (string, *sandbox) {
+			return s.mkdir(filepath.Join(s.init("r"), "a", "b")), s
+		},
+		"linked work tree": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.commit(dir)
+			s.git(dir, "worktree", "add", "-q", "../linked")
+			return filepath.Join(s.home, "linked"), s
+		},
+		"linked work tree of bare": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.commit(dir)
+			s.git(s.home, "clone", "-q", "--bare", "r", "bare.git")
+			s.git(filepath.Join(s.home, "bare.git"), "worktree", "add", "-q", "../linked", "main")
+			return filepath.Join(s.home, "linked"), s
+		},
+		"linked with own config": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.commit(dir)
+			s.git(dir, "worktree", "add", "-q", "../linked")
+			s.git(dir, "config", "extensions.worktreeConfig", "true")
+			linked := filepath.Join(s.home, "linked")
+			s.git(linked, "config", "--worktree", "core.autocrlf", "true")
+			return linked, s
+		},
+		"separate git dir": func(s *sandbox) (string, *sandbox) {
+			return s.init("r", "--separate-git-dir="+filepath.Join(s.home, "elsewhere")), s
+		},
+		"submodule": func(s *sandbox) (string, *sandbox) {
+			s.commit(s.init("inner"))
+			dir := s.init("r")
+			s.git(dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../inner", "sub")
+			return filepath.Join(dir, "sub"), s
+		},
+		"git dir of submodule": func(s *sandbox) (string, *sandbox) {
+			s.commit(s.init("inner"))
+			dir := s.init("r")
+			s.git(dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../inner", "sub")
+			return filepath.Join(dir, ".git", "modules", "sub"), s
+		},
+		"symlinked .git": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.must(os.Rename(filepath.Join(dir, ".git"), filepath.Join(s.home, "real")))
+			s.must(os.Symlink("../real", filepath.Join(dir, ".git")))
+			return dir, s
+		},
+		"through a symlink": func(s *sandbox) (string, *sandbox) {
+			s.mkdir(filepath.Join(s.init("r"), "a"))
+			s.must(os.Symlink("r", filepath.Join(s.home, "link")))
+			return filepath.Join(s.home, "link", "a"), s
+		},
+		"core.worktree": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.mkdir(filepath.Join(s.home, "tree"))
+			s.git(dir, "config", "core.worktree", "../../tree")
+			return dir, s
+		},
+		"GIT_DIR": func(s *sandbox) (string, *sandbox) {
+			s.init("r")
+			tree := s.mkdir(filepath.Join(s.home, "tree"))
+			return tree, s.with(map[string]string{"GIT_DIR": "../r/.git"})
+		},
+		"GIT_DIR to a link file": func(s *sandbox) (string, *sandbox) {
+			s.init("r", "--separate-git-dir="+filepath.Join(s.home, "elsewhere"))
+			tree := s.mkdir(filepath.Join(s.home, "tree"))
+			return tree, s.with(map[string]string{"GIT_DIR": "../r/.git"})
+		},
+		"GIT_DIR and GIT_WORK_TREE": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.git(dir, "config", "core.bare", "true")
+			s.mkdir(filepath.Join(s.home, "tree", "sub"))
+			return filepath.Join(s.home, "tree", "sub"), s.with(map[string]string{
+				"GIT_DIR": filepath.Join(dir, ".git"), "GIT_WORK_TREE": "..",
+			})
+		},
+		"GIT_WORK_TREE alone": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.mkdir(filepath.Join(dir, "a"))
+			return dir, s.with(map[string]string{"GIT_WORK_TREE": "a"})
+		},
+		"no version, bare ignored": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.write("r/.git/config", "[core]\n\tbare = true\n")
+			return dir, s
+		},
+		"config missing": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.must(os.Remove(filepath.Join(dir, ".git", "config")))
+			return dir, s
+		},
+		"broken .git below": func(s *sandbox) (string, *sandbox) {
+			return filepath.Dir(s.mkdir(filepath.Join(s.init("r"), "a", ".git"))), s
+		},
+		"unknown extension, version 0": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.git(dir, "config", "extensions.marvel", "yes")
+			return dir, s
+		},
+		"harmless extensions": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.git(dir, "config", "core.repositoryFormatVersion", "1")
+			for _, kv := range [][2]string{
+				{"noop", "1"},
+				{"partialClone", "origin"},
+				{"preciousObjects", "true"},
+				{"objectFormat", "sha1"},
+				{"worktreeConfig", "true"},
+			} {
+				s.git(dir, "config", "extensions."+kv[0], kv[1])
+			}
+			return dir, s
+		},
+		"detached": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.commit(dir)
+			s.git(dir, "checkout", "-q", "--detach")
+			return dir, s
+		},
+		"packed refs": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.commit(dir)
+			s.git(dir, "checkout", "-q", "-b", "deep/branch")
+			s.git(dir, "tag", "-a", "-m", "t", "v1")
+			s.git(dir, "pack-refs", "--all")
+			return dir, s
+		},
+		"symbolic branch": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.commit(dir)
+			s.git(dir, "symbolic-ref", "refs/heads/alias", "refs/heads/main")
+			s.git(dir, "symbolic-ref", "HEAD", "refs/heads/alias")
+			return dir, s
+		},
+		"unborn where a directory is": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.commit(dir)
+			s.git(dir, "branch", "topic/one")
+			s.git(dir, "symbolic-ref", "HEAD", "refs/heads/topic")
+			return dir, s
+		},
+		"HEAD is a symlink": func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.commit(dir)
+			head := filepath.Join(dir, ".git", "HEAD")
+			s.must(os.Remove(head))
+			s.must(os.Symlink("refs/heads/main", head))
+			return dir, s
+		},
+	}
+	for name, prepare := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, user := prepare(newSandbox(t))
+			sameAsGit(t, user, dir)
+		})
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		prepare func(s *sandbox) (string, *sandbox)
+		want    error
+		key     string // of an UnsupportedError
+		fine    bool   // for git itself
+	}{
+		"nothing": {prepare: func(s *sandbox) (string, *sandbox) {
+			// The test's own directory may be inside a repository.
+			return s.mkdir(filepath.Join(s.home, "a", "b")),
+				s.with(map[string]string{"GIT_CEILING_DIRECTORIES": filepath.Dir(s.home)})
+		}, want: ErrNotRepository},
+		"ceiling": {prepare: func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			return s.mkdir(filepath.Join(dir, "a", "b")),
+				s.with(map[string]string{"GIT_CEILING_DIRECTORIES": "relative:" + dir})
+		}, want: ErrNotRepository},
+		"bare": {prepare: func(s *sandbox) (string, *sandbox) {
+			return s.init("r.git", "--bare"), s
+		}, want: ErrBare},
+		"below bare": {prepare: func(s *sandbox) (string, *sandbox) {
+			return filepath.Join(s.init("r.git", "--bare"), "objects"), s
+		}, want: ErrBare},
+		"inside .git": {prepare: func(s *sandbox) (string, *sandbox) {
+			return filepath.Join(s.init("r"), ".git"), s
+		}, want: ErrBare},
+		"core.bare": {prepare: func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.git(dir, "config", "core.bare", "true")
+			return dir, s
+		}, want: ErrBare},
+		"GIT_DIR to nowhere": {prepare: func(s *sandbox) (string, *sandbox) {
+			return s.init("r"), s.with(map[string]string{"GIT_DIR": "nowhere"})
+		}, want: ErrNotRepository},
+		"link to nowhere": {prepare: func(s *sandbox) (string, *sandbox) {
+			s.write("r/.git", "gitdir: ../nowhere\n")
+			return filepath.Join(s.home, "r"), s
+		}, want: ErrNotRepository},
+		"no link": {prepare: func(s *sandbox) (string, *sandbox) {
+			s.write("r/.git", "hello\n")
+			return filepath.Join(s.home, "r"), s
+		}, want: ErrNotRepository},
+		"sha256": {prepare: func(s *sandbox) (string, *sandbox) {
+			return s.init("r", "--object-format=sha256"), s
+		}, key: "extensions.objectformat", fine: true},
+		"reftable": {prepare: func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.write("r/.git/config", "[core]\nrepositoryformatversion = 1\n[extensions]\nrefStorage = reftable\n")
+			return dir, s
+		}, key: "extensions.refstorage"},
+		"unknown extension": {prepare: func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.write("r/.git/config", "[core]\nrepositoryformatversion = 1\n[extensions]\nmarvel = yes\n")
+			return dir, s
+		}, key: "extensions.marvel"},
+		"later version": {prepare: func(s *sandbox) (string, *sandbox) {
+			dir := s.init("r")
+			s.write("r/.git/config", "[core]\nrepositoryformatversion = 2\n")
+			return dir, s
+		}, key: "core.repositoryformatversion"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, user := c.prepare(newSandbox(t))
+			if out, err := user.try(dir, "rev-parse", "--show-toplevel"); (err == nil) != c.fine {
+				t.Errorf("git itself: %s, %v", out, err)
+			}
+			r, err := Open(dir, user.env)
+			if c.key != "" {
+				var unsupported *UnsupportedError
+				if !errors.As(err, &unsupported) || unsupported.Key != c.key {
+					t.Fatalf("Open = %+v, %v; want the unsupported setting %s", r, err, c.key)
+				}
+				return
+			}
+			if !errors.Is(err, c.want) {
+				t.Fatalf("Open = %+v, %v; want %v", r, err, c.want)
+			}
+		})
+	}
+}
+
+func TestHeadRefusesLoops(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	r, err := Open(dir, s.env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"loop":    "ref: refs/heads/main\n",
+		"outside": "ref: refs/../../../secret\n",
+		"garbage": "0123\n",
+	} {
+		s.write("r/.git/refs/heads/main", text)
+		if h, err := r.Head(); err == nil {
+			t.Errorf("%s: Head = %+v, want an error", name, h)
+		}
+	}
+}
+
+func TestUserFiles(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	type files struct {
+		Excludes, Index, Objects string
+		AttributesFiles
+	}
+	for name, c := range map[string]struct {
+		config string
+		vars   map[string]string
+		want   files
+	}{
+		"defaults": {want: files{
+			filepath.Join(s.home, ".config", "git", "ignore"),
+			filepath.Join(dir, ".git", "index"),
+			filepath.Join(dir, ".git", "objects"),
+			AttributesFiles{
+				"/etc/gitattributes",
+				filepath.Join(s.home, ".config", "git", "attributes"),
+				filepath.Join(dir, ".git", "info", "attributes"),
+			},
+		}},
+		"settings": {
+			config: "[core]\nexcludesFile = ~/my\nattributesFile =\n",
+			vars:   map[string]string{"GIT_INDEX_FILE": "other", "GIT_ATTR_NOSYSTEM": "1"},
+			want: files{
+				filepath.Join(s.home, "my"),
+				filepath.Join(dir, "other"),
+				filepath.Join(dir, ".git", "objects"),
+				AttributesFiles{Info: filepath.Join(dir, ".git", "info", "attributes")},
+			},
+		},
+		"XDG": {
+			config: "[core]\nexcludesFile = rel/my\n",
+			vars:   map[string]string{"XDG_CONFIG_HOME": "/xdg"},
+			want: files{
+				filepath.Join(dir, "rel", "my"),
+				filepath.Join(dir, ".git", "index"),
+				filepath.Join(dir, ".git", "objects"),
+				AttributesFiles{
+					"/etc/gitattributes",
+					"/xdg/git/attributes",
+					filepath.Join(dir, ".git", "info", "attributes"),
+				},
+			},
+		},
+	} {
+		user := s.with(c.vars)
+		s.write(".gitconfig", c.config)
+		r, err := Open(dir, user.env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := files{Index: r.IndexFile(), Objects: r.ObjectsDir()}
+		if got.Excludes, err = r.ExcludesFile(); err != nil {
+			t.Error(err)
+		}
+		if got.AttributesFiles, err = r.AttributesFiles(); err != nil {
+			t.Error(err)
+		}
+		if got != c.want {
+			t.Errorf("%s:\n got %+v\nwant %+v", name, got, c.want)
+		}
+	}
+}

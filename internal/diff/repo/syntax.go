@@ -1,0 +1,216 @@
+package repo
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A SyntaxError is a configuration file that git would refuse.
+type SyntaxError struct {
+	File string
+	Line int
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("bad git configuration in %s, line %d", e.File, e.Line)
+}
+
+// A parser reads one configuration file, by the section "Syntax" of
+// git-config(1).
+type parser struct {
+	text   string
+	pos    int
+	line   int    // from 1
+	prefix string // of the names in the current section, with its dot
+}
+
+// end stands for the end of the file, which also ends a line.
+const end = -1
+
+// parse returns the settings of a file in order. ok is false at the first
+// mistake; line tells where.
+func parse(text string) (entries []Entry, line int, ok bool) {
+	p := &parser{text: strings.TrimPrefix(text, "\ufeff"), line: 1}
+	for {
+		switch c := p.next(); {
+		case c == end:
+			return entries, p.line, true
+		case isSpace(c):
+		case c == '#' || c == ';':
+			p.skipLine()
+		case c == '[':
+			if !p.section() {
+				return nil, p.line, false
+			}
+		default:
+			e, ok := p.setting(c)
+			if !ok {
+				return nil, p.line, false
+			}
+			entries = append(entries, e)
+		}
+	}
+}
+
+// next returns the next character, taking CR LF for LF.
+func (p *parser) next() int {
+	if p.pos == len(p.text) {
+		return end
+	}
+	c := p.text[p.pos]
+	if c == '\r' && strings.HasPrefix(p.text[p.pos+1:], "\n") {
+		p.pos++
+		c = '\n'
+	}
+	p.pos++
+	if c == '\n' {
+		p.line++
+	}
+	return int(c)
+}
+
+// last returns the character that next has returned, which was not the end.
+func (p *parser) last() byte { return p.text[p.pos-1] }
+
+// skipLine moves past the end of the line.
+func (p *parser) skipLine() {
+	for c := p.next(); c != '\n' && c != end; c = p.next() {
+	}
+}
+
+// section reads a header behind its "[".
+func (p *parser) section() bool {
+	var name strings.Builder
+	for {
+		c := p.next()
+		switch {
+		case c == ']':
+			p.prefix = name.String() + "."
+			return name.Len() > 0
+		case c == ' ' || c == '\t':
+			return p.subsection(name.String())
+		case !isKey(c) && c != '.':
+			return false
+		}
+		name.WriteByte(lower(p.last()))
+	}
+}
+
+// subsection reads the quoted part of a header behind the first blank.
+func (p *parser) subsection(name string) bool {
+	c := p.next()
+	for c == ' ' || c == '\t' {
+		c = p.next()
+	}
+	if c != '"' {
+		return false
+	}
+	var sub strings.Builder
+	for {
+		switch c = p.next(); c {
+		case '"':
+			p.prefix = name + "." + sub.String() + "."
+			return p.next() == ']'
+		case '\\':
+			c = p.next()
+		}
+		if c == '\n' || c == end {
+			return false
+		}
+		sub.WriteByte(p.last())
+	}
+}
+
+// setting reads "name" or "name = value", given its first character.
+func (p *parser) setting(first int) (Entry, bool) {
+	if !isAlpha(first) {
+		return Entry{}, false
+	}
+	var name strings.Builder
+	c := first
+	for ; isKey(c); c = p.next() {
+		name.WriteByte(lower(p.last()))
+	}
+	for c == ' ' || c == '\t' {
+		c = p.next()
+	}
+	e := Entry{Key: p.prefix + name.String()}
+	switch c {
+	case '\n', end:
+		e.Implicit = true
+		return e, true
+	case '=':
+		value, ok := p.value()
+		e.Value = value
+		return e, ok
+	default:
+		return Entry{}, false
+	}
+}
+
+// value reads what follows "=", up to the end of the line.
+func (p *parser) value() (string, bool) {
+	var value strings.Builder
+	blanks := 0 // of the text, seen but not yet known to be inside the value
+	quoted := false
+	for {
+		from := p.pos
+		c := p.next()
+		switch {
+		case c == '\n' || c == end:
+			return value.String(), !quoted
+		case isSpace(c) && !quoted:
+			if value.Len() > 0 {
+				blanks += p.pos - from
+			}
+			continue
+		case (c == '#' || c == ';') && !quoted:
+			p.skipLine()
+			return value.String(), true
+		}
+		value.WriteString(p.text[from-blanks : from])
+		blanks = 0
+		switch c {
+		case '"':
+			quoted = !quoted
+		case '\\':
+			if !p.escape(&value) {
+				return "", false
+			}
+		default:
+			value.WriteByte(p.last())
+		}
+	}
+}
+
+// escape reads what follows a backslash in a value.
+func (p *parser) escape(value *strings.Builder) bool {
+	switch c := p.next(); c {
+	case '\n', end: // the value goes on in the next line
+	case 't':
+		value.WriteByte('\t')
+	case 'b':
+		value.WriteByte('\b')
+	case 'n':
+		value.WriteByte('\n')
+	case '\\', '"':
+		value.WriteByte(p.last())
+	default:
+		return false
+	}
+	return true
+}
+
+func isSpace(c int) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+func isAlpha(c int) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+
+func isKey(c int) bool { return isAlpha(c) || '0' <= c && c <= '9' || c == '-' }
+
+// lower folds an ASCII letter.
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
+}
