@@ -1,0 +1,56 @@
+//go:build unix
+
+package proc_test
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"codeloops/internal/proc"
+)
+
+// BenchmarkRun is what a command costs at least; BenchmarkExec is what the
+// system charges for it.
+func BenchmarkRun(b *testing.B) {
+	cmd := command(b, []string{"/bin/true"})
+	r := newRunner(b)
+	for b.Loop() {
+		if res, err := r.Run(b.Context(), cmd); err != nil || res.ExitCode != 0 {
+			b.Fatal(res, err)
+		}
+	}
+}
+
+func BenchmarkExec(b *testing.B) {
+	cmd := command(b, []string{"/bin/true"})
+	for b.Loop() {
+		out, err := os.Create(cmd.Stdout)
+		if err != nil {
+			b.Fatal(err)
+		}
+		c := exec.CommandContext(b.Context(), cmd.Argv[0])
+		c.Dir, c.Env, c.Stdout, c.Stderr = cmd.Dir, cmd.Env, out, out
+		if err := c.Run(); err != nil {
+			b.Fatal(err)
+		}
+		if err := out.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkRunner is a runner's whole life with one command in it.
+func BenchmarkRunner(b *testing.B) {
+	cmd := command(b, []string{"/bin/true"})
+	for b.Loop() {
+		r := proc.NewRunner(time.Now)
+		if res, err := r.Run(b.Context(), cmd); err != nil || res.ExitCode != 0 {
+			b.Fatal(res, err)
+		}
+		if err := r.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

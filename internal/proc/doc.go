@@ -1,0 +1,14 @@
+// Package proc runs commands of which nothing is left when they are over.
+//
+// A command ends when the process that was started for it exits, not when its
+// output closes; whatever it left running is then ended, also what moved to a
+// session of its own. Output goes to regular files, because programs lose
+// output on pipes and a background process would hold a pipe open.
+//
+// On Linux the commands are children of a keeper: this same program, started
+// again as a small process that adopts every orphan among its descendants
+// (PR_SET_CHILD_SUBREAPER, prctl(2)) and kills them all when the program that
+// started it is gone, even by SIGKILL. The program's main therefore begins
+// with [Keep]. Elsewhere the processes are watched from within: on macOS by
+// walking the process table, on Windows by a job object.
+package proc

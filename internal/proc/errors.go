@@ -1,0 +1,79 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+var (
+	// ErrClosed is returned by a Runner that has been closed.
+	ErrClosed = errors.New("the runner is closed")
+	// ErrNotFound is the Err of a [StartError] for a name that no directory of
+	// the PATH has.
+	ErrNotFound = errors.New("not found in PATH")
+	// ErrDirectory is the Err of a [StartError] for a program that is a
+	// directory.
+	ErrDirectory = errors.New("is a directory")
+	// ErrNotDirectory is the Err of a [StartError] for a working directory
+	// that is none.
+	ErrNotDirectory = errors.New("is not a directory")
+	// ErrNotExecutable is the Err of a [StartError] for a file that may not be
+	// executed.
+	ErrNotExecutable = errors.New("is not executable")
+	// ErrInterpreter is the Err of a [StartError] for a script whose
+	// interpreter does not exist.
+	ErrInterpreter = errors.New("its interpreter does not exist")
+	// ErrTooLong is the Err of a [StartError] for arguments and environment
+	// that the system does not take.
+	ErrTooLong = errors.New("the arguments are too long for the system")
+	// ErrKeeper is returned when the keeper of a command was killed. The
+	// command has been ended with it.
+	ErrKeeper = errors.New("the process that watches over the command was killed")
+	// ErrOutput is returned by [Output] for a program that writes more than
+	// it may.
+	ErrOutput = errors.New("too much output")
+)
+
+// A StartError says what could not be started. Err is one of the sentinels of
+// this package where one fits, or what the system says.
+type StartError struct {
+	Path string // the program as it was looked for, or the working directory
+	Err  error
+}
+
+// Error implements error.
+func (e *StartError) Error() string { return fmt.Sprintf("start %s: %v", e.Path, e.Err) }
+
+// Unwrap returns Err.
+func (e *StartError) Unwrap() error { return e.Err }
+
+// A SurvivorError names processes that could not be ended: another user's, or
+// stuck inside the system.
+type SurvivorError struct {
+	Processes []Process
+}
+
+// Error implements error.
+func (e *SurvivorError) Error() string {
+	names := make([]string, len(e.Processes))
+	for i, p := range e.Processes {
+		names[i] = fmt.Sprintf("%d (%s)", p.PID, p.Command)
+	}
+	return "end what the command left: still running: " + strings.Join(names, ", ")
+}
+
+// An ExitError is a program of [Output] that did not exit with 0.
+type ExitError struct {
+	Program  string
+	ExitCode int    // -1 when a signal ended it
+	Stderr   string // trimmed; its last 4 KiB at most
+}
+
+// Error implements error.
+func (e *ExitError) Error() string {
+	if e.Stderr == "" {
+		return fmt.Sprintf("%s: exit code %d", e.Program, e.ExitCode)
+	}
+	return fmt.Sprintf("%s: exit code %d: %s", e.Program, e.ExitCode, e.Stderr)
+}

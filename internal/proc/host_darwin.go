@@ -1,0 +1,94 @@
+package proc
+
+import (
+	"os"
+	"syscall"
+	"time"
+)
+
+// snapshotPeriod is how often the descendants of a command are looked up, to
+// know them when their parents are gone. One that leaves its family between
+// two snapshots, and its session too, is not found.
+const snapshotPeriod = 500 * time.Millisecond
+
+// A host starts commands as children of this process.
+type host struct{}
+
+func newHost() *host { return &host{} }
+
+func (*host) close() error { return nil }
+
+func (*host) start(s spawn) (*child, error) {
+	c := &child{ended: make(chan report, 1)}
+	f := &family{}
+	c.list = f.list
+	var p *os.Process
+	err := c.begin(func() (pid int, err error) {
+		p, err = os.StartProcess(s.path, s.argv, &os.ProcAttr{
+			Dir:   s.dir,
+			Env:   s.env,
+			Files: []*os.File{s.io.stdin, s.io.stdout.file, s.io.stderr.file},
+			Sys:   &syscall.SysProcAttr{Setsid: true},
+		})
+		if err != nil {
+			return 0, startError(s.path, err)
+		}
+		f.founder = p.Pid
+		return p.Pid, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	go c.mind(p)
+	return c, nil
+}
+
+// A child is a command that this process runs.
+type child struct {
+	job
+	ended chan report // one
+}
+
+// mind waits for the command and ends what it leaves.
+func (c *child) mind(p *os.Process) {
+	state, err := c.wait(p)
+	r := report{exitCode: -1, stopped: c.end()}
+	if err != nil {
+		r.err = err
+	} else {
+		status := state.Sys().(syscall.WaitStatus)
+		r.exitCode = status.ExitStatus()
+		if status.Signaled() {
+			r.signal = status.Signal().String()
+		}
+	}
+	gone := func() bool { return len(c.list()) == 0 }
+	var survivors []Process
+	if r.leftovers, survivors = c.sweep(gone); len(survivors) > 0 {
+		r.err = &SurvivorError{Processes: survivors}
+	}
+	c.ended <- r
+}
+
+// wait waits for the leader and takes snapshots meanwhile.
+func (c *child) wait(p *os.Process) (*os.ProcessState, error) {
+	over := make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(snapshotPeriod)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				c.list()
+			case <-over:
+				return
+			}
+		}
+	}()
+	state, err := p.Wait()
+	close(over)
+	<-done
+	return state, err
+}

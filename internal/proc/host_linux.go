@@ -1,0 +1,129 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// A host has keepers run commands: one keeper for each command of the moment,
+// used again afterwards. One is started beforehand.
+type host struct {
+	unfit error // why this process cannot have keepers
+
+	mu   sync.Mutex
+	idle []*remote
+}
+
+func newHost() *host {
+	h := &host{}
+	if h.unfit = prepare(); h.unfit != nil {
+		return h
+	}
+	if k, err := startKeeper(); err == nil { // or start tries again
+		h.idle = append(h.idle, k)
+	}
+	return h
+}
+
+// prepare makes this process the parent of what a killed keeper leaves.
+func prepare() error {
+	if isKeeper() {
+		return errors.New("a keeper runs no commands: main must begin with proc.Keep")
+	}
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("adopt orphaned processes: %w", err)
+	}
+	return nil
+}
+
+// start hands a command to an idle keeper, or to a new one.
+func (h *host) start(s spawn) (*child, error) {
+	frame := encodeStart(s)
+	if len(frame) > maxPayload {
+		return nil, &StartError{Path: s.path, Err: ErrTooLong}
+	}
+	for {
+		k, used, err := h.take()
+		if err != nil {
+			return nil, err
+		}
+		err = k.start(frame, s.io)
+		if err == nil {
+			c := &child{keeper: k, ended: make(chan report, 1)}
+			go func() { c.ended <- h.await(k, s.path) }()
+			return c, nil
+		}
+		// A keeper that was killed while it was idle is no loss.
+		k.close()
+		if !used {
+			return nil, fmt.Errorf("hand a command to its keeper: %w", err)
+		}
+	}
+}
+
+func (h *host) take() (k *remote, used bool, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.unfit != nil {
+		return nil, false, h.unfit
+	}
+	if n := len(h.idle); n > 0 {
+		k, h.idle = h.idle[n-1], h.idle[:n-1]
+		return k, true, nil
+	}
+	k, err = startKeeper()
+	return k, false, err
+}
+
+// await returns the report on the command at path that k runs, and lays k by
+// for the next one.
+func (h *host) await(k *remote, path string) report {
+	kind, fields, err := k.receive()
+	var r report
+	if err == nil {
+		r, err = decodeReport(path, kind, fields)
+	}
+	if err != nil {
+		k.close()
+		// Whether it had been told to end is for the supervisor to know.
+		return report{exitCode: -1, stopped: true, err: lost(endOrphans())}
+	}
+	if _, stuck := errors.AsType[*SurvivorError](r.err); stuck {
+		k.close()
+		return r
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.idle = append(h.idle, k)
+	return r
+}
+
+func lost(survivors []Process) error {
+	if len(survivors) > 0 {
+		return fmt.Errorf("%w: %w", ErrKeeper, &SurvivorError{Processes: survivors})
+	}
+	return ErrKeeper
+}
+
+// close lets the keepers go. Nothing runs any more, and nothing will.
+func (h *host) close() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, k := range h.idle {
+		k.close()
+	}
+	h.idle = nil
+	return nil
+}
+
+// A child is a command that a keeper runs.
+type child struct {
+	keeper *remote
+	ended  chan report // one
+}
+
+func (c *child) terminate() { c.keeper.tell(frameTerminate) }
+func (c *child) kill()      { c.keeper.tell(frameKill) }

@@ -1,0 +1,115 @@
+package proc
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+// A host starts commands as children of this process, each in a job object of
+// its own (learn.microsoft.com, "Job Objects").
+type host struct{}
+
+func newHost() *host { return &host{} }
+
+func (*host) close() error { return nil }
+
+func (*host) start(s spawn) (*child, error) {
+	job, err := newJobObject()
+	if err != nil {
+		return nil, fmt.Errorf("make a job object: %w", err)
+	}
+	// It starts suspended, so that it cannot have children outside the job.
+	p, err := os.StartProcess(s.path, s.argv, &os.ProcAttr{
+		Dir:   s.dir,
+		Env:   s.env,
+		Files: []*os.File{s.io.stdin, s.io.stdout.file, s.io.stderr.file},
+		Sys: &syscall.SysProcAttr{
+			CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP,
+			HideWindow:    true,
+		},
+	})
+	if err != nil {
+		job.close()
+		return nil, startError(s.path, err)
+	}
+	if err := job.adopt(p); err != nil {
+		_ = p.Kill()
+		_, _ = p.Wait()
+		job.close()
+		return nil, &StartError{Path: s.path, Err: err}
+	}
+	c := &child{job: job, pid: p.Pid, ended: make(chan report, 1)}
+	go c.mind(p)
+	return c, nil
+}
+
+// A child is a command that this process runs.
+type child struct {
+	job   jobObject
+	pid   int
+	ended chan report // one
+
+	mu      sync.Mutex
+	over    bool // its own process has ended
+	swept   bool // the job object is closed
+	stopped bool // somebody asked for the end before that
+}
+
+// terminate sends Ctrl+Break, which a console program can catch.
+func (c *child) terminate() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over {
+		return
+	}
+	c.stopped = true
+	_ = windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(c.pid))
+}
+
+func (c *child) kill() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stopped = c.stopped || !c.over
+	if !c.swept {
+		c.job.terminate()
+	}
+}
+
+// mind waits for the command and ends what it leaves.
+func (c *child) mind(p *os.Process) {
+	state, err := p.Wait()
+	c.mu.Lock()
+	c.over = true
+	r := report{exitCode: -1, stopped: c.stopped, err: err}
+	c.mu.Unlock()
+	if err == nil {
+		r.exitCode = state.ExitCode()
+	}
+	var survivors []Process
+	if r.leftovers, survivors = c.sweep(); len(survivors) > 0 {
+		r.err = &SurvivorError{Processes: survivors}
+	}
+	c.mu.Lock()
+	c.swept = true
+	c.job.close()
+	c.mu.Unlock()
+	c.ended <- r
+}
+
+func (c *child) sweep() (leftovers, survivors []Process) {
+	leftovers = c.job.members()
+	c.job.terminate()
+	const pause, limit = 5 * time.Millisecond, 5 * time.Second
+	for waited := time.Duration(0); waited < limit; waited += pause {
+		if survivors = c.job.members(); len(survivors) == 0 {
+			break
+		}
+		time.Sleep(pause)
+	}
+	return leftovers, survivors
+}

@@ -1,0 +1,106 @@
+//go:build unix
+
+package proc
+
+import (
+	"sync"
+	"sync/atomic"
+	"syscall"
+)
+
+// A job is one command between its start and the moment when nothing of it is
+// left. Its methods may be called from any goroutine.
+type job struct {
+	// list returns everybody who descends from the command, its own process
+	// included while that runs.
+	list func() []int
+
+	mu      sync.Mutex
+	leader  int  // the command's own process, which leads a group; 0 when there is none
+	over    bool // the leader has ended
+	stopped bool // somebody asked for the end before that
+	asked   map[int]bool
+	killed  atomic.Bool
+}
+
+// begin calls start, which returns the pid of the leader. Being told to end
+// waits until that is done.
+func (j *job) begin(start func() (int, error)) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	pid, err := start()
+	if err != nil {
+		j.over = true
+		return err
+	}
+	j.leader = pid
+	if j.stopped {
+		j.askAll()
+	}
+	if j.killed.Load() {
+		j.killLeader()
+	}
+	return nil
+}
+
+// end says that the leader has ended, and reports whether it was told to.
+func (j *job) end() (stopped bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.over = true
+	return j.stopped
+}
+
+// terminate asks everybody to end.
+func (j *job) terminate() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.over {
+		return
+	}
+	j.stopped = true
+	if j.leader != 0 {
+		j.askAll()
+	}
+}
+
+// askAll sends one SIGTERM to each: some programs take a second one for
+// impatience.
+func (j *job) askAll() {
+	outside := j.list()
+	j.asked = map[int]bool{}
+	terminate(-j.leader)
+	for _, pid := range outside {
+		if group, err := syscall.Getpgid(pid); err == nil && group != j.leader {
+			terminate(pid)
+		}
+		j.asked[pid] = true
+	}
+}
+
+// kill kills everybody. Who slips away is caught when the leader has ended.
+func (j *job) kill() {
+	j.killed.Store(true)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.over {
+		return
+	}
+	j.stopped = true
+	if j.leader != 0 {
+		j.killLeader()
+	}
+}
+
+func (j *job) killLeader() {
+	_ = syscall.Kill(-j.leader, syscall.SIGKILL)
+	kill(j.list())
+}
+
+// sweep ends what the leader left; gone is that of a [sweep].
+func (j *job) sweep(gone func() bool) (leftovers, survivors []Process) {
+	j.mu.Lock()
+	asked := j.asked
+	j.mu.Unlock()
+	return sweep{gone: gone, list: j.list, hurry: j.killed.Load, asked: asked}.run()
+}

@@ -1,0 +1,96 @@
+package proc
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// LookPath returns the absolute path of the program that name means in env,
+// which is "NAME=value" strings. Relative directories in PATH do not count, so
+// that the current directory never decides what runs. A name that is a path is
+// only checked. Errors are a [*StartError].
+func LookPath(name string, env []string) (string, error) {
+	if name == "" {
+		return "", &StartError{Path: `""`, Err: ErrNotFound}
+	}
+	if isPath(name) {
+		return lookFile(name, env)
+	}
+	found := error(&StartError{Path: name, Err: ErrNotFound})
+	for _, dir := range filepath.SplitList(lookEnv(env, "PATH")) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		path, err := lookFile(filepath.Join(dir, name), env)
+		if err == nil {
+			return path, nil
+		}
+		// A file that may not be executed tells more than "not found", but
+		// a later directory may still hold one that may.
+		if errors.Is(err, ErrNotExecutable) && errors.Is(found, ErrNotFound) {
+			found = err
+		}
+	}
+	return "", found
+}
+
+// lookFile returns the first of path's spellings that can be executed.
+func lookFile(path string, env []string) (string, error) {
+	var first error
+	for _, candidate := range spellings(path, env) {
+		err := checkProgram(candidate)
+		if err == nil {
+			return candidate, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return "", first
+}
+
+func checkProgram(path string) error {
+	st, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return &StartError{Path: path, Err: withoutPath(err)}
+	case st.IsDir():
+		return &StartError{Path: path, Err: ErrDirectory}
+	case !executable(st):
+		return &StartError{Path: path, Err: ErrNotExecutable}
+	}
+	return nil
+}
+
+func checkDir(dir string) error {
+	st, err := os.Stat(dir)
+	if err != nil {
+		return &StartError{Path: dir, Err: withoutPath(err)}
+	}
+	if !st.IsDir() {
+		return &StartError{Path: dir, Err: ErrNotDirectory}
+	}
+	return nil
+}
+
+// withoutPath takes out of err what a StartError says by itself.
+func withoutPath(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err
+	}
+	return err
+}
+
+// lookEnv returns the value of name in env, where the last one counts.
+func lookEnv(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		key, value, ok := strings.Cut(env[i], "=")
+		if ok && sameEnvName(key, name) {
+			return value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,273 @@
+//go:build unix
+
+package proc_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"codeloops/internal/proc"
+)
+
+// The test binary plays the commands, too: this variable names the part.
+const part = "PROC_TEST_PART"
+
+func TestMain(m *testing.M) {
+	if proc.Keep() {
+		return
+	}
+	// The race detector makes a process linger when it exits.
+	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
+		panic(err)
+	}
+	if play := parts[os.Getenv(part)]; play != nil {
+		os.Exit(play(os.Args[1:]))
+	}
+	code := m.Run()
+	if left := children(); left != "" {
+		fmt.Fprintln(os.Stderr, "the tests leave processes:", left)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// children names the processes that have come to this one, which adopts
+// orphans, and still run. It knows those of Linux.
+func children() string {
+	lists, _ := filepath.Glob("/proc/self/task/*/children")
+	var all []string
+	for _, list := range lists {
+		b, _ := os.ReadFile(list)
+		for pid := range strings.FieldsSeq(string(b)) {
+			if n, err := strconv.Atoi(pid); err == nil && runs(n) {
+				line, _ := os.ReadFile("/proc/" + pid + "/cmdline")
+				all = append(all, fmt.Sprintf("%s %q", pid, line))
+			}
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// parts return their exit codes.
+var parts = map[string]func(args []string) int{
+	"echo":     echo,
+	"longline": longLine,
+	"flood":    flood,
+	"stubborn": stubborn,
+	"trap":     trap,
+	"comet":    comet,
+	"runner":   playRunner,
+}
+
+// echo copies its input to stdout at once.
+func echo([]string) int {
+	var b bytes.Buffer
+	if _, err := b.ReadFrom(os.Stdin); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	_, _ = os.Stdout.Write(b.Bytes())
+	return 0
+}
+
+// longLine writes one line of that many bytes.
+func longLine(args []string) int {
+	n, _ := strconv.Atoi(args[0])
+	block := bytes.Repeat([]byte("é"), 32<<10)
+	for n > 0 {
+		k, _ := os.Stdout.Write(block[:min(n, len(block))])
+		n -= k
+	}
+	return 0
+}
+
+// flood writes to the named stream for as long as it may.
+func flood(args []string) int {
+	block := bytes.Repeat([]byte("flood\n"), 2<<10)
+	out := os.Stdout
+	if args[0] == "stderr" {
+		out = os.Stderr
+	}
+	for {
+		if _, err := out.Write(block); err != nil {
+			return 1
+		}
+	}
+}
+
+// stubborn ignores SIGTERM, then says so.
+func stubborn([]string) int {
+	signal.Ignore(syscall.SIGTERM)
+	fmt.Println("ready")
+	time.Sleep(5 * time.Minute)
+	return 0
+}
+
+// trap ends by itself on SIGTERM.
+func trap([]string) int {
+	c := make(chan os.Signal, 8)
+	signal.Notify(c, syscall.SIGTERM)
+	fmt.Println("ready")
+	<-c
+	fmt.Println("bye")
+	time.Sleep(300 * time.Millisecond) // a second signal would be seen
+	fmt.Println(len(c))
+	return 7
+}
+
+// comet starts the next comet, in a session of its own, and ends. It takes
+// the number of comets still to come: a failed test must not go on for ever.
+func comet(args []string) int {
+	n, _ := strconv.Atoi(args[0])
+	if n == 0 {
+		return 0
+	}
+	self, _ := os.Executable()
+	_, err := syscall.ForkExec(self, []string{self, strconv.Itoa(n - 1)}, &syscall.ProcAttr{
+		Env: os.Environ(),
+		Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return 1
+	}
+	return 0
+}
+
+// playRunner runs a script in a Runner, for as long as it may.
+func playRunner(args []string) int {
+	r := proc.NewRunner(time.Now)
+	res, err := r.Run(context.Background(), proc.Command{
+		Argv: []string{"/bin/sh", "-c", args[0]}, Dir: args[1], Env: []string{"PATH=/usr/bin:/bin"},
+	})
+	fmt.Println(res, err)
+	return 1
+}
+
+func self(t testing.TB) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// playing returns a command in which the test binary plays a part.
+func playing(t testing.TB, name string, args ...string) proc.Command {
+	t.Helper()
+	return command(t, append([]string{self(t)}, args...), part+"="+name, "GORACE=atexit_sleep_ms=0")
+}
+
+// script returns a command that is a shell script; its directory is $PWD.
+func script(t testing.TB, text string) proc.Command {
+	t.Helper()
+	return command(t, []string{"/bin/sh", "-c", text})
+}
+
+func command(t testing.TB, argv []string, env ...string) proc.Command {
+	t.Helper()
+	dir := t.TempDir()
+	return proc.Command{
+		Argv:    argv,
+		Dir:     dir,
+		Env:     append([]string{"PATH=/usr/bin:/bin"}, env...),
+		Stdout:  filepath.Join(dir, "stdout"),
+		Stderr:  filepath.Join(dir, "stderr"),
+		Keep:    1 << 20,
+		Timeout: time.Minute, // no test may hang
+	}
+}
+
+func newRunner(t testing.TB) *proc.Runner {
+	t.Helper()
+	r := proc.NewRunner(time.Now)
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// run runs a command that must not fail to run.
+func run(t testing.TB, cmd proc.Command) proc.Result {
+	t.Helper()
+	res, err := newRunner(t).Run(t.Context(), cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// within is the bound for what happens at once, on a machine with other work.
+const within = 10 * time.Second
+
+// await waits until ok.
+func await(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(within); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("still waiting for %s after %v", what, within)
+		}
+	}
+}
+
+// awaitText waits until a file holds some text.
+func awaitText(t testing.TB, path, text string) {
+	t.Helper()
+	await(t, fmt.Sprintf("%q in %s", text, path), func() bool {
+		b, _ := os.ReadFile(path)
+		return strings.Contains(string(b), text)
+	})
+}
+
+// pids reads the process numbers, one a line, that a script has written.
+func pids(t testing.TB, path string) []int {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []int
+	for line := range strings.Lines(string(b)) {
+		pid, err := strconv.Atoi(strings.TrimSpace(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, pid)
+	}
+	return all
+}
+
+// assertGone fails for each of the processes that runs.
+func assertGone(t testing.TB, pids ...int) {
+	t.Helper()
+	if len(pids) == 0 {
+		t.Error("no processes to look for")
+	}
+	for _, pid := range pids {
+		if runs(pid) {
+			t.Errorf("process %d still runs", pid)
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
+// runs reports whether a process is there and no zombie.
+func runs(pid int) bool {
+	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		return false
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err != nil || !bytes.Contains(stat, []byte(") Z "))
+}

@@ -1,0 +1,107 @@
+package proc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	maxCallOutput = 256 << 20
+	maxCallStderr = 4 << 10
+	callGrace     = 2 * time.Second
+)
+
+// A Call is a short-lived program of which the output is wanted, such as git.
+type Call struct {
+	Argv      []string // a name without a slash is looked up in the PATH of Env
+	Dir       string   // absolute
+	Env       []string // complete: nothing is inherited
+	Stdin     []byte   // nil: the null device
+	MaxOutput int64    // bytes of stdout; 0: 256 MiB
+}
+
+// Output runs a program and returns what it wrote to stdout, also along with an
+// [*ExitError]. Other errors are a [*StartError], [ErrOutput], or the cause of
+// ctx. The program's process group ends with it; what moves to a session of its
+// own does not: for programs that are not trusted there is a [Runner].
+func Output(ctx context.Context, call Call) ([]byte, error) {
+	sp, err := resolve(call.Argv, call.Dir, call.Env)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	program := filepath.Base(call.Argv[0])
+	stdout := &limited{left: call.MaxOutput, full: func() { cancel(fmt.Errorf("%s: %w", program, ErrOutput)) }}
+	if stdout.left <= 0 {
+		stdout.left = maxCallOutput
+	}
+	stderr := &lastBytes{limit: maxCallStderr}
+	cmd := exec.CommandContext(ctx, sp.path)
+	cmd.Args, cmd.Dir, cmd.Env = sp.argv, sp.dir, sp.env
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	if call.Stdin != nil {
+		cmd.Stdin = bytes.NewReader(call.Stdin)
+	}
+	cmd.WaitDelay = callGrace
+	ownGroup(cmd)
+	if err := cmd.Start(); err != nil {
+		return nil, startError(sp.path, err)
+	}
+	err = cmd.Wait()
+	killGroup(cmd)
+	return stdout.buf.Bytes(), callError(ctx, program, cmd, err, stderr)
+}
+
+func callError(ctx context.Context, program string, cmd *exec.Cmd, err error, stderr *lastBytes) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case cmd.ProcessState != nil && cmd.ProcessState.Success():
+		// Something that it left held its output open, or it did not read all
+		// of its input: neither is a failure of the program.
+		return nil
+	case cmd.ProcessState != nil:
+		text := strings.TrimSpace(string(wholeStart(stderr.buf)))
+		return &ExitError{Program: program, ExitCode: cmd.ProcessState.ExitCode(), Stderr: text}
+	}
+	return fmt.Errorf("run %s: %w", program, err)
+}
+
+// limited holds what is written to it, up to a limit.
+type limited struct {
+	buf  bytes.Buffer
+	left int64
+	full func()
+}
+
+var errFull = errors.New("full")
+
+func (l *limited) Write(b []byte) (int, error) {
+	if int64(len(b)) > l.left {
+		l.full()
+		return 0, errFull
+	}
+	l.left -= int64(len(b))
+	return l.buf.Write(b)
+}
+
+// lastBytes holds the last bytes written to it.
+type lastBytes struct {
+	buf   []byte
+	limit int
+}
+
+func (t *lastBytes) Write(b []byte) (int, error) {
+	t.buf = append(t.buf, b...)
+	if extra := len(t.buf) - t.limit; extra > 0 {
+		t.buf = append(t.buf[:0], t.buf[extra:]...)
+	}
+	return len(b), nil
+}

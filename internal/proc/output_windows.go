@@ -1,0 +1,7 @@
+package proc
+
+import "os/exec"
+
+func ownGroup(*exec.Cmd) {}
+
+func killGroup(*exec.Cmd) {}

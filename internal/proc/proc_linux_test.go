@@ -1,0 +1,240 @@
+package proc_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"codeloops/internal/proc"
+)
+
+// fugitives is a script that starts processes which do all they can to be
+// forgotten, and writes their numbers into the file pids.
+const fugitives = `
+live='trap "" HUP; echo $$ >>pids; exec sleep 300'
+setsid sh -c "$live" &
+(sh -c "$live" &)
+nohup setsid sh -c "$live" >/dev/null 2>&1 &
+env -i /usr/bin/setsid /bin/sh -c "(setsid sh -c '$live' >/dev/null 2>&1 </dev/null &)"
+setsid sh -c 'trap "" TERM HUP INT; echo $$ >>pids; while :; do sleep 0.1; done' &
+while [ "$(wc -l <pids)" -lt 5 ]; do sleep 0.01; done
+`
+
+func TestFugitivesAreEnded(t *testing.T) {
+	t.Parallel()
+	cmd := script(t, ": >pids\n"+fugitives+"echo done")
+	res := run(t, cmd)
+	if string(res.Stdout.Text) != "done\n" || res.ExitCode != 0 {
+		t.Errorf("got %+v", res)
+	}
+	left := pids(t, filepath.Join(cmd.Dir, "pids"))
+	if len(left) != 5 {
+		t.Fatalf("%d fugitives", len(left))
+	}
+	assertGone(t, left...)
+	named := map[int]string{}
+	for _, p := range res.Leftovers {
+		named[p.PID] = p.Command
+	}
+	for _, pid := range left {
+		if c := named[pid]; !strings.HasPrefix(c, "sleep 300") && !strings.HasPrefix(c, "sh -c trap") {
+			t.Errorf("process %d is named %q", pid, c)
+		}
+	}
+}
+
+func TestStoppedFugitivesAreEnded(t *testing.T) {
+	t.Parallel()
+	for name, act := range map[string]func(cancel, kill func()){
+		"cancel": func(cancel, _ func()) { cancel() },
+		"kill":   func(_, kill func()) { kill() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := script(t, ": >pids\n"+fugitives+"echo ready\nsleep 300")
+			res := runUntil(t, cmd, act)
+			if res.Stop != proc.StopCancelled {
+				t.Errorf("got %+v", res)
+			}
+			assertGone(t, pids(t, filepath.Join(cmd.Dir, "pids"))...)
+		})
+	}
+}
+
+func TestCancelAsksOtherSessionsToo(t *testing.T) {
+	t.Parallel()
+	cmd := script(t, `trap : TERM
+setsid sh -c 'trap "echo bye; exit 0" TERM; echo ready; while :; do sleep 0.05; done'
+echo over`)
+	cmd.Grace = time.Minute
+	res := runUntil(t, cmd, func(cancel, _ func()) { cancel() })
+	if got := string(res.Stdout.Text); got != "ready\nbye\nover\n" || res.Stop != proc.StopCancelled {
+		t.Errorf("got %q, %+v", got, res)
+	}
+}
+
+func TestForkStorm(t *testing.T) {
+	t.Parallel()
+	t.Run("comets", func(t *testing.T) {
+		t.Parallel()
+		cmd := playing(t, "comet", "3000")
+		res := run(t, cmd)
+		if res.ExitCode != 0 || len(res.Leftovers) == 0 {
+			t.Errorf("got %+v", res)
+		}
+	})
+	t.Run("bomb", func(t *testing.T) {
+		t.Parallel()
+		// A thousand in all, should it get away.
+		cmd := script(t, `i=0; while [ $i -lt 1000 ]; do i=$((i+1)); (trap "" TERM; exec setsid sleep 300) & done; echo ready; wait`)
+		cmd.Timeout = 300 * time.Millisecond
+		cmd.Grace = 50 * time.Millisecond
+		res := run(t, cmd)
+		if res.Stop != proc.StopTimeout {
+			t.Errorf("got %+v", res)
+		}
+	})
+}
+
+func TestNothingOutlivesAKilledProgram(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cmd := exec.Command(self(t), ": >pids\n"+fugitives+"echo $$ >>pids; echo >ready; sleep 300", dir)
+	cmd.Env = []string{part + "=runner", "GORACE=atexit_sleep_ms=0"}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the fugitives", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "ready"))
+		return err == nil
+	})
+	all := pids(t, filepath.Join(dir, "pids"))
+	if len(all) != 6 {
+		t.Errorf("%d processes", len(all))
+	}
+	all = append(all, keeperOf(t, all[5]))
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	await(t, "all to end", func() bool {
+		for _, pid := range all {
+			if runs(pid) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func keeperOf(t *testing.T, leader int) int {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", leader))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent, err := strconv.Atoi(strings.Fields(string(stat))[3])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parent
+}
+
+func TestKilledKeeper(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t)
+	cmd := script(t, ": >pids\n"+fugitives+"echo $$ >>pids; echo ready; sleep 300")
+	done := make(chan error)
+	go func() {
+		_, err := r.Run(t.Context(), cmd)
+		done <- err
+	}()
+	awaitText(t, cmd.Stdout, "ready\n")
+	all := pids(t, filepath.Join(cmd.Dir, "pids"))
+	if err := syscall.Kill(keeperOf(t, all[5]), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; !errors.Is(err, proc.ErrKeeper) {
+		t.Errorf("got %v", err)
+	}
+	assertGone(t, all...)
+	if res, err := r.Run(t.Context(), script(t, `exit 4`)); err != nil || res.ExitCode != 4 {
+		t.Errorf("the next one: %+v, %v", res, err)
+	}
+}
+
+func TestKeeperKilledWhileIdle(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t)
+	cmd := script(t, `echo $PPID`)
+	res, err := r.Run(t.Context(), cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keeper, err := strconv.Atoi(strings.TrimSpace(string(res.Stdout.Text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(keeper, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the end of all its threads", func() bool {
+		threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", keeper))
+		return !runs(keeper) && len(threads) <= 1
+	})
+	if res, err := r.Run(t.Context(), cmd); err != nil || res.ExitCode != 0 {
+		t.Errorf("got %+v, %v", res, err)
+	}
+}
+
+func TestKeeperIsUsedAgainAndIgnoresSignals(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t)
+	var keepers []string
+	for range 3 {
+		res, err := r.Run(t.Context(), script(t, `kill -INT $PPID; kill -TERM $PPID; kill -HUP $PPID; echo $PPID`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		keepers = append(keepers, string(res.Stdout.Text))
+	}
+	if keepers[0] != keepers[1] || keepers[1] != keepers[2] {
+		t.Errorf("keepers %q", keepers)
+	}
+}
+
+// What a command finds must not depend on who runs it.
+func TestWhatACommandFinds(t *testing.T) {
+	t.Parallel()
+	// A file that this process has open without close-on-exec, as a program
+	// that is started by make or a test runner may.
+	if _, err := syscall.Dup(0); err != nil {
+		t.Fatal(err)
+	}
+	cmd := script(t, `ls /proc/self/fd | tr '\n' ' '
+ps -o sid= -p $$ | tr -d ' \n' | sed "s/^$$\$/leads/"; echo
+grep -E 'Sig(Blk|Ign)' /proc/self/status
+tty </dev/tty
+flags=$(sed -n 's/^flags:.//p' /proc/self/fdinfo/0); echo nonblocking: $((flags & 04000))`)
+	cmd.Stdin, cmd.StdinPipe = []byte("x"), true
+	res := run(t, cmd)
+	want := `0 1 2 3 leads
+SigBlk:	0000000000000000
+SigIgn:	0000000000000000
+nonblocking: 0
+`
+	got := string(res.Stdout.Text)
+	if got != want { // ls itself has the directory open as 3
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+	if !strings.Contains(string(res.Stderr.Text), "/dev/tty") {
+		t.Errorf("stderr %q", res.Stderr.Text)
+	}
+}

@@ -1,0 +1,91 @@
+package proc
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// A remote is a keeper as its host sees it.
+type remote struct {
+	process *os.Process
+	conn    *net.UnixConn
+}
+
+func startKeeper() (*remote, error) {
+	conn, theirs, err := socketPair()
+	if err != nil {
+		return nil, fmt.Errorf("start a keeper: %w", err)
+	}
+	defer func() { _ = theirs.Close() }()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("start a keeper: %w", err)
+	}
+	defer func() { _ = null.Close() }()
+	// The link in /proc stays good when the program's file is replaced. The
+	// session of its own keeps the terminal's signals away. The environment is
+	// ours: what it tells the Go runtime holds for the keeper, too.
+	p, err := os.StartProcess("/proc/self/exe", []string{keeperName}, &os.ProcAttr{
+		Dir:   "/",
+		Files: []*os.File{null, null, null, theirs},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("start a keeper: %w", err)
+	}
+	return &remote{process: p, conn: conn}, nil
+}
+
+func socketPair() (ours *net.UnixConn, theirs *os.File, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	f := os.NewFile(uintptr(fds[0]), "host")
+	defer func() { _ = f.Close() }()
+	theirs = os.NewFile(uintptr(fds[1]), "keeper")
+	c, err := net.FileConn(f)
+	if err != nil {
+		_ = theirs.Close()
+		return nil, nil, err
+	}
+	return c.(*net.UnixConn), theirs, nil
+}
+
+// start hands over a start frame with the files that go with it.
+func (k *remote) start(frame []byte, files *streams) error {
+	var fds []int
+	for _, f := range []*os.File{files.stdin, files.stdout.file, files.stderr.file} {
+		fds = append(fds, int(f.Fd())) // in blocking mode, as programs expect
+	}
+	n, _, err := k.conn.WriteMsgUnix(frame, unix.UnixRights(fds...), nil)
+	if err == nil {
+		_, err = k.conn.Write(frame[n:])
+	}
+	return err
+}
+
+func (k *remote) receive() (kind byte, fields []string, err error) {
+	var header [headerSize]byte
+	if _, err := io.ReadFull(k.conn, header[:]); err != nil {
+		return 0, nil, err
+	}
+	return readFrame(header, k.conn)
+}
+
+// tell sends a frame without content. A keeper that is gone is noticed by
+// receive.
+func (k *remote) tell(kind byte) { _, _ = k.conn.Write(appendFrame(kind)) }
+
+// close lets the keeper go, which kills what it still has, and waits for it.
+func (k *remote) close() {
+	_ = k.conn.Close()
+	_, _ = k.process.Wait()
+}

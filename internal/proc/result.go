@@ -1,0 +1,46 @@
+package proc
+
+import "time"
+
+// A Stop says why a command was made to end.
+type Stop string
+
+// The reasons to stop a command. StopNone is a command that ended by itself.
+const (
+	StopNone        Stop = ""
+	StopTimeout     Stop = "timeout"
+	StopIdle        Stop = "idle"
+	StopOutputLimit Stop = "output_limit"
+	StopCancelled   Stop = "cancelled"
+)
+
+// A Result is how a command ended and what it wrote.
+type Result struct {
+	ExitCode int    // -1 when a signal ended the process
+	Signal   string // "killed", "terminated", …; "" when no signal ended it
+	// Stop is set when the process was still running as it was told to end;
+	// ExitCode and Signal are then not to be trusted.
+	Stop     Stop
+	Duration time.Duration // until nothing of the command was left
+	Stdout   Captured
+	Stderr   Captured // empty when both streams share a file
+	// Leftovers are the processes, 32 at most, that outlived the command's own
+	// process. They have been ended since.
+	Leftovers []Process
+}
+
+// Captured is what is kept of one stream.
+type Captured struct {
+	// Text is all that was written, or its head and its tail, cut between
+	// characters, with a line between them that says what is missing.
+	Text    []byte
+	Total   int64  // bytes written
+	Omitted int64  // bytes that Text does not hold
+	File    string // holds everything; "" when the file is gone
+}
+
+// A Process is one that a command left running.
+type Process struct {
+	PID     int
+	Command string // its command line: one printable line, 200 bytes at most
+}

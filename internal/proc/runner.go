@@ -1,0 +1,122 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// A Runner runs commands. It is safe for concurrent use.
+type Runner struct {
+	now  func() time.Time
+	host *host
+
+	runs   sync.WaitGroup
+	mu     sync.Mutex
+	killed chan struct{} // closed by Kill for the runs of the moment
+	closed bool
+}
+
+// NewRunner returns a runner and begins to start what it needs; if that fails,
+// Run says so. On Linux this process adopts orphans from then on (see
+// PR_SET_CHILD_SUBREAPER in prctl(2)). now is the clock for durations.
+func NewRunner(now func() time.Time) *Runner {
+	return &Runner{now: now, host: newHost(), killed: make(chan struct{})}
+}
+
+// Run runs a command and returns when nothing of it is left. Being stopped,
+// for whatever reason, is a Result, not an error; so is a ctx that is done
+// before the start. Errors are a [*StartError] for a command that cannot run, a
+// [*SurvivorError], [ErrKeeper], [ErrClosed], or what a file of ours met; with
+// a [*SurvivorError] and [ErrKeeper] the Result holds what is known.
+func (r *Runner) Run(ctx context.Context, cmd Command) (Result, error) {
+	killed, err := r.enter()
+	if err != nil {
+		return Result{}, err
+	}
+	defer r.runs.Done()
+	if ctx.Err() != nil {
+		return Result{ExitCode: -1, Stop: StopCancelled}, nil
+	}
+	sp, err := resolve(cmd.Argv, cmd.Dir, cmd.Env)
+	if err != nil {
+		return Result{}, err
+	}
+	if sp.io, err = openStreams(cmd); err != nil {
+		return Result{}, err
+	}
+	defer sp.io.close()
+	return r.run(ctx, cmd, sp, killed)
+}
+
+func (r *Runner) run(ctx context.Context, cmd Command, sp spawn, killed <-chan struct{}) (Result, error) {
+	began := r.now()
+	c, err := r.host.start(sp)
+	if err != nil {
+		return Result{}, err
+	}
+	fed := sp.io.feedChild()
+	files := sp.io.outputs()
+	var t *tail
+	if cmd.Watch != nil {
+		t = startTail(files, cmd.Watch)
+	}
+	s := supervisor{cmd: cmd, child: c, files: files, killed: killed, now: r.now}
+	rep, stop := s.supervise(ctx)
+	took := r.now().Sub(began)
+	fed()
+	if t != nil {
+		t.finish()
+	}
+	if se, ok := errors.AsType[*StartError](rep.err); ok {
+		return Result{}, se
+	}
+	res := Result{
+		ExitCode:  rep.exitCode,
+		Signal:    rep.signal,
+		Stop:      stop,
+		Duration:  took,
+		Leftovers: rep.leftovers,
+	}
+	err = res.read(sp.io, cmd.Keep)
+	return res, errors.Join(rep.err, err)
+}
+
+func (r *Result) read(io *streams, keep int64) (err error) {
+	if r.Stdout, err = io.stdout.capture(keep); err != nil || io.stderr == io.stdout {
+		return err
+	}
+	r.Stderr, err = io.stderr.capture(keep)
+	return err
+}
+
+func (r *Runner) enter() (killed <-chan struct{}, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, ErrClosed
+	}
+	r.runs.Add(1)
+	return r.killed, nil
+}
+
+// Kill kills, at once, every command that is running now and all that
+// descends from it. It does not wait for them: their Runs return as ever.
+func (r *Runner) Kill() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	close(r.killed)
+	r.killed = make(chan struct{})
+}
+
+// Close kills what is running, waits for it, and lets go of what the runner
+// holds. Every Run after it returns [ErrClosed].
+func (r *Runner) Close() error {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.Kill()
+	r.runs.Wait()
+	return r.host.close()
+}

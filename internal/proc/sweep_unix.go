@@ -1,0 +1,126 @@
+//go:build unix
+
+package proc
+
+import (
+	"syscall"
+	"time"
+)
+
+const (
+	// settle is how long processes may take to end that were about to end
+	// with the command's own process. They do not count as left over.
+	settle = 20 * time.Millisecond
+	// leftoverGrace is how long leftovers have between SIGTERM and SIGKILL.
+	leftoverGrace = 500 * time.Millisecond
+	// killLimit is for how long killing is worth trying: what is still there
+	// then belongs to somebody else or hangs inside the kernel.
+	killLimit = 5 * time.Second
+
+	maxNamed = 32
+)
+
+// A sweep ends processes whose common ancestor is gone.
+type sweep struct {
+	// gone reaps what can be reaped and reports whether nobody is left.
+	gone func() bool
+	// list returns who is left; it may miss somebody who is just being born
+	// or dying, so that only gone tells when it is over.
+	list func() []int
+	// hurry reports whether there is no time left for being gentle.
+	hurry func() bool
+	// asked are those who have had their SIGTERM.
+	asked map[int]bool
+}
+
+// run returns when nobody is left, with those who did not end by themselves,
+// and with those who cannot be ended.
+func (s sweep) run() (leftovers, survivors []Process) {
+	if poll(settle, time.Millisecond, s.hurry, s.gone) {
+		return nil, nil
+	}
+	left := s.list()
+	leftovers = name(left)
+	if !s.hurry() {
+		for _, pid := range left {
+			if !s.asked[pid] {
+				terminate(pid)
+			}
+		}
+		if poll(leftoverGrace, time.Millisecond, s.hurry, s.gone) {
+			return leftovers, nil
+		}
+	}
+	return leftovers, s.kill()
+}
+
+// kill kills until nobody is left, or returns those whom it cannot end.
+func (s sweep) kill() (survivors []Process) {
+	patient := func() bool { return false }
+	if poll(killLimit, 200*time.Microsecond, patient, func() bool {
+		if s.gone() {
+			return true
+		}
+		kill(s.list())
+		return false
+	}) {
+		return nil
+	}
+	if survivors = name(s.list()); len(survivors) == 0 {
+		survivors = []Process{{Command: "?"}} // nothing to be known of them
+	}
+	return survivors
+}
+
+// poll asks done again and again, for as long as limit lasts or enough is
+// false, and returns its last answer.
+func poll(limit, pause time.Duration, enough, done func() bool) bool {
+	over := time.NewTimer(limit)
+	defer over.Stop()
+	for !done() {
+		if enough() {
+			return false
+		}
+		select {
+		case <-over.C:
+			return false
+		case <-time.After(pause):
+		}
+	}
+	return true
+}
+
+// terminate asks a process, or with -pid its process group, to end. A stopped
+// process hears of it only when it is continued.
+func terminate(pid int) {
+	_ = syscall.Kill(pid, syscall.SIGTERM)
+	_ = syscall.Kill(pid, syscall.SIGCONT)
+}
+
+// kill kills the processes together with their process groups: a group dies at
+// one blow, so that a member cannot fork while others are being killed. The
+// groups are the command's own, because it began in a new session.
+func kill(pids []int) {
+	groups := map[int]bool{0: true, syscall.Getpgrp(): true}
+	for _, pid := range pids {
+		group, err := syscall.Getpgid(pid)
+		if err == nil && !groups[group] {
+			groups[group] = true
+			_ = syscall.Kill(-group, syscall.SIGKILL)
+		}
+	}
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// name describes those that still run.
+func name(pids []int) []Process {
+	var all []Process
+	for _, pid := range pids {
+		if line := commandLine(pid); line != "" && len(all) < maxNamed {
+			all = append(all, Process{PID: pid, Command: printable(line)})
+		}
+	}
+	return all
+}

@@ -1,0 +1,58 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+)
+
+// A Tool is a plain child process, started the way agents start theirs:
+// nothing watches over it and nothing ends what it leaves. It is for playing
+// an agent; to call one, use a [Runner].
+type Tool struct {
+	Argv []string // a name without a slash is looked up in PATH
+	Env  []string // set on top of this process's environment
+
+	// Stdin nil is the null device, as are Stdout and Stderr. An *os.File is
+	// handed down as it is; with anything else Run copies, and so does not
+	// return before whoever holds it has let go.
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+
+	OwnSession bool // leaves our session, so that signals to our group miss it
+}
+
+// Run waits for the tool and returns its exit code, -1 when a signal ended it.
+func (t Tool) Run(ctx context.Context) (int, error) {
+	cmd := t.command(ctx)
+	err := cmd.Run()
+	if _, ok := errors.AsType[*exec.ExitError](err); ok {
+		return cmd.ProcessState.ExitCode(), context.Cause(ctx)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("run %s: %w", t.Argv[0], err)
+	}
+	return 0, nil
+}
+
+// Start starts the tool and leaves it to itself: it may outlive this process.
+// Its output must be nil or files.
+func (t Tool) Start() error {
+	cmd := t.command(context.Background())
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", t.Argv[0], err)
+	}
+	return cmd.Process.Release()
+}
+
+func (t Tool) command(ctx context.Context) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, t.Argv[0], t.Argv[1:]...)
+	cmd.Env = append(cmd.Environ(), t.Env...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.Stdin, t.Stdout, t.Stderr
+	if t.OwnSession {
+		cmd.SysProcAttr = ownSession()
+	}
+	return cmd
+}
