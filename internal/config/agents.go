@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"codeloops/internal/spell"
-
 	"github.com/BurntSushi/toml"
+
+	"codeloops/internal/spell"
 )
 
 // takeAgents decodes [agents], whose keys have passed the schema one by one,

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -92,7 +93,7 @@ func sample(t *testing.T, s setting, step int) any {
 		return []string{"compact", "json"}[step%2]
 	}
 	if s.directory {
-		return filepath.Join(filepath.VolumeName(t.TempDir())+string(filepath.Separator), "dir", fmt.Sprint(step))
+		return filepath.Join(filepath.VolumeName(t.TempDir())+string(filepath.Separator), "dir", strconv.Itoa(step))
 	}
 	switch s.byDefault.(type) {
 	case string:

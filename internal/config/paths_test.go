@@ -146,8 +146,8 @@ func TestSessions(t *testing.T) {
 		"absolute":        {flag: filepath.Join(p.home, "logs"), want: filepath.Join(p.home, "logs")},
 		"empty in a file": {global: `session_dir = ""`, want: filepath.Join(p.home, ".local", "share", "codeloops", "sessions")},
 	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) { //nolint:paralleltest // the cases take turns with one global file
+	for name, test := range tests { //nolint:paralleltest // the cases take turns with one global file
+		t.Run(name, func(t *testing.T) {
 			p.global(test.global)
 			o := p.options(test.env...)
 			o.WorkingDir = sub

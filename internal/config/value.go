@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -76,10 +77,8 @@ func choice(names ...string) kind {
 		quoted[i] = strconv.Quote(name)
 	}
 	return text(func(s string) *fault {
-		for _, name := range names {
-			if s == name {
-				return nil
-			}
+		if slices.Contains(names, s) {
+			return nil
 		}
 		f := &fault{problem: fmt.Sprintf("must be %s, not %q", alternatives(quoted), short(s))}
 		if best, ok := spell.Nearest(s, names); ok {

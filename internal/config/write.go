@@ -40,7 +40,7 @@ const fileMode = 0o644
 // createFile makes a file that must not exist; what cannot be written whole is
 // removed again.
 func createFile(name string, content []byte) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode) //nolint:gosec // holds no secrets, and belongs to the project
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 	if err != nil {
 		return err
 	}

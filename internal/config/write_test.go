@@ -32,37 +32,46 @@ timeout = "90m"
 [critic]
 model = "m \"2\""
 `
-	read := func() string {
-		t.Helper()
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(content)
-	}
-	if got := read(); got != want {
+	if got := contentOf(t, file); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	c := mustLoad(t, p.options())
 	if c.Agent != "codex" || c.MaxIterations != 5 || c.Actor.Timeout != 90*time.Minute || c.Critic.Model != `m "2"` {
 		t.Errorf("reads back as %+v", c)
 	}
+}
 
+func TestOverwrite(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "config.toml")
+	if err := Write(file, map[string]any{"agent": "codex"}, false); err != nil {
+		t.Fatal(err)
+	}
+	before := contentOf(t, file)
 	if err := Write(file, map[string]any{"agent": "claude"}, false); !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), file) {
 		t.Errorf("over an existing file: %v", err)
 	}
-	if got := read(); got != want {
+	if got := contentOf(t, file); got != before {
 		t.Errorf("the file has changed:\n%s", got)
 	}
 	if err := Write(file, map[string]any{"agent": "claude"}, true); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(); strings.Contains(got, "codex") || !strings.Contains(got, `agent = "claude"`) {
+	if got := contentOf(t, file); strings.Contains(got, "codex") || !strings.Contains(got, `agent = "claude"`) {
 		t.Errorf("not overwritten:\n%s", got)
 	}
 	if entries, err := os.ReadDir(filepath.Dir(file)); err != nil || len(entries) != 1 {
 		t.Errorf("the directory holds %v, %v", entries, err)
 	}
+}
+
+func contentOf(t *testing.T, file string) string {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
 }
 
 func TestWriteRefuses(t *testing.T) {

@@ -54,8 +54,7 @@ type PhaseEntered struct {
 type Activity struct {
 	Iteration int
 	Role      Role
-	Stream    string // "stdout" or "stderr"
-	Text      string // whole lines where the agent writes lines
+	Notice
 }
 
 // ActorFinished closes the actor's turn.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -297,7 +298,8 @@ func cutReason(e Ending, timeout, other StopReason) StopReason {
 		return timeout
 	case EndOutputLimit:
 		return StopOutputLimit
-	case EndCompleted, EndFailed, EndInterrupted:
+	case EndCompleted, EndEmpty, EndFailed, EndInterrupted, EndAuth, EndRateLimited,
+		EndOverloaded, EndContextTooLong, EndPermissionDenied:
 	}
 	return other
 }
@@ -314,7 +316,7 @@ func (r *run) remember(round Round) {
 	}
 	r.previous = &round
 	// A new array each time: the critic may still hold the old one.
-	r.history = append(r.history[:len(r.history):len(r.history)], round.outline())
+	r.history = append(slices.Clip(r.history), round.outline())
 }
 
 func (r *run) enter(iteration int, s State) error {
@@ -325,9 +327,9 @@ func (r *run) enter(iteration int, s State) error {
 }
 
 func (r *run) watch(iteration int, role Role) Watch {
-	return func(stream, text string) {
+	return func(n Notice) {
 		// A sink that fails here fails the run at the next event.
-		_ = r.emit(Activity{Iteration: iteration, Role: role, Stream: stream, Text: text})
+		_ = r.emit(Activity{Iteration: iteration, Role: role, Notice: n})
 	}
 }
 

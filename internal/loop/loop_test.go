@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 	"time"
 
@@ -61,14 +62,14 @@ func (s *script) ending() loop.Ending {
 
 func (s *script) Act(_ context.Context, _ loop.Brief, watch loop.Watch) (loop.Attempt, error) {
 	for range s.rnd.IntN(3) {
-		watch("stdout", "working")
+		watch(loop.Notice{Kind: loop.NoticeOutput, Stream: "stdout", Text: "working"})
 	}
 	s.state++
 	return loop.Attempt{Turn: loop.Turn{Ending: s.ending()}}, s.fault()
 }
 
 func (s *script) Capture(context.Context) (loop.Change, error) {
-	return loop.Change{State: fmt.Sprint(s.state)}, s.fault()
+	return loop.Change{State: strconv.Itoa(s.state)}, s.fault()
 }
 
 func (s *script) Restore(_ context.Context, c loop.Change) (string, error) {
@@ -145,7 +146,7 @@ func TestRandomRuns(t *testing.T) {
 	results := map[loop.StopReason]int{}
 	for seed := range uint64(5000) {
 		s := &script{rnd: rand.New(rand.NewPCG(seed, 1)), faults: int(seed % 4 * 10), now: time.Unix(0, 0)}
-		out, err := play(t, s, seed)
+		out, err := playScript(t, s, seed)
 		results[out.Reason]++
 		if (err != nil) != (out.Reason == loop.StopInternal) {
 			t.Fatalf("seed %d: error %v with the reason %q", seed, err, out.Reason)
@@ -168,7 +169,7 @@ func TestRandomRuns(t *testing.T) {
 	}
 }
 
-func play(t *testing.T, s *script, seed uint64) (loop.Outcome, error) {
+func playScript(t *testing.T, s *script, seed uint64) (loop.Outcome, error) {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
@@ -242,6 +243,7 @@ func pathTo(s loop.State) []loop.State {
 		return []loop.State{loop.Ended}
 	case loop.DecidedDone, loop.DecidedContinue, loop.DecidedError:
 		return append(way, s)
+	case loop.ActorExecuting, loop.CapturingDiff, loop.Verifying, loop.CriticEvaluating:
 	}
 	return way[:s]
 }

@@ -29,15 +29,23 @@ type Brief struct {
 // An Ending says how an agent's turn came to its end.
 type Ending string
 
-// The endings of a turn. EndCompleted is the only one in which the agent's
-// process ended by itself with exit code 0.
+// The endings of a turn. EndCompleted is the only good one: the agent's process
+// ended by itself with exit code 0, and what it printed says nothing else.
 const (
 	EndCompleted   Ending = "completed"
-	EndFailed      Ending = "failed"       // exit code other than 0, or killed by a foreign signal
+	EndEmpty       Ending = "empty"        // exit code 0, but no final text where there has to be one
+	EndFailed      Ending = "failed"       // exit code other than 0, killed by a foreign signal, or the agent says so
 	EndTimedOut    Ending = "timed_out"    // stopped: the turn's time limit
 	EndIdle        Ending = "idle"         // stopped: no output for the idle limit
 	EndOutputLimit Ending = "output_limit" // stopped: more output than max_output
 	EndInterrupted Ending = "interrupted"  // stopped: the run was cancelled
+
+	// What the agent itself says was in its way.
+	EndAuth             Ending = "auth"              // it is not signed in
+	EndRateLimited      Ending = "rate_limited"      // see Turn.ResetAt
+	EndOverloaded       Ending = "overloaded"        // the model's service, or the network
+	EndContextTooLong   Ending = "context_too_long"  // the prompt is more than the model takes
+	EndPermissionDenied Ending = "permission_denied" // it was not allowed to do its work
 )
 
 // Cut reports whether codeloops stopped the turn before the agent was through.
@@ -70,6 +78,32 @@ type Turn struct {
 	// Leftovers are the processes that were still there when the agent's own
 	// process had ended. They have been ended since.
 	Leftovers []Process
+
+	// Reason is the agent's own sentence on a bad ending, "" when it has none.
+	Reason string
+	// ResetAt is when a limit ends; zero when the agent does not say.
+	ResetAt time.Time
+	// Conversation is the agent's own name for its session, "" when it tells
+	// none.
+	Conversation string
+	Usage        Usage
+}
+
+// Usage is what a turn cost, as far as the agent reports it; what it does not
+// report is nil.
+type Usage struct {
+	Tokens  *Tokens
+	CostUSD *float64
+	Rounds  *int // how often the model was asked
+}
+
+// Tokens are counts of tokens. Input does not hold those read from a cache.
+type Tokens struct {
+	Input      int64
+	Output     int64
+	CacheRead  int64
+	CacheWrite int64
+	Reasoning  int64
 }
 
 // An Attempt is what one turn of the actor left, its change apart.
@@ -89,7 +123,32 @@ type CheckResult struct {
 // Passed reports whether the check ended by itself with exit code 0.
 func (c CheckResult) Passed() bool { return c.Ending == EndCompleted && c.ExitCode == 0 }
 
-// A Watch is told what an agent prints while its turn lasts: the stream
-// ("stdout" or "stderr") with whole lines where the agent writes lines. It may
-// be called from any goroutine, never concurrently with itself.
-type Watch func(stream, text string)
+// A Notice is something an agent does or prints while its turn lasts.
+type Notice struct {
+	Kind NoticeKind
+	// Stream is "stdout" or "stderr" for what is printed, else "".
+	Stream string
+	// Text is what is printed, whole lines where the agent writes lines, or
+	// one line that says what is done.
+	Text string
+	// Until is the end of a wait, when it is known.
+	Until time.Time
+}
+
+// A NoticeKind says what a notice is about.
+type NoticeKind string
+
+// The kinds of notices.
+const (
+	NoticeOutput  NoticeKind = "output"  // a piece of what is printed, as it is
+	NoticeMessage NoticeKind = "message" // a message of the model
+	NoticeTool    NoticeKind = "tool"    // a tool is used: its name, and on what
+	NoticeCommand NoticeKind = "command" // a command is run
+	NoticeEdit    NoticeKind = "edit"    // a file is changed
+	NoticeProblem NoticeKind = "problem" // a fault that the agent copes with by itself
+	NoticeWait    NoticeKind = "wait"    // codeloops waits before it asks again
+)
+
+// A Watch is told what an agent does while its turn lasts. It may be called
+// from any goroutine, never concurrently with itself.
+type Watch func(Notice)

@@ -40,9 +40,10 @@ func because(r loop.StopReason) string {
 		return "an agent printed more than max_output"
 	case loop.StopNoDecision:
 		return "the critic gave no decision"
-	default:
-		return "the critic said ERROR"
+	case loop.StopNone, loop.StopDone, loop.StopMaxIterations, loop.StopMaxDuration, loop.StopConsecutiveErrors,
+		loop.StopAgentNotFound, loop.StopPolicyEscalation, loop.StopInterrupted, loop.StopInternal:
 	}
+	return "the critic said ERROR"
 }
 
 // Rule turns DONE into CONTINUE while a check fails: a check is evidence, a

@@ -35,7 +35,7 @@ func (m *matcher) insert(pattern string) {
 	for i := range len(pattern) {
 		next := m.childOf(at, pattern[i])
 		if next == 0 {
-			next = int32(len(m.nodes)) //nolint:gosec // the environment is far smaller than 2 GiB
+			next = int32(len(m.nodes)) // the environment is far smaller than 2 GiB
 			n := node{label: pattern[i], depth: m.nodes[at].depth + 1}
 			if at == 0 {
 				m.root[pattern[i]] = next
@@ -102,7 +102,7 @@ type finder struct {
 
 // find goes on with the next piece.
 func find[T string | []byte](f *finder, piece T) {
-	for i := 0; i < len(piece); i++ {
+	for i := range len(piece) {
 		f.at = f.next(f.at, piece[i])
 		if n := int64(f.nodes[f.at].longest); n > 0 {
 			end := f.length + int64(i) + 1

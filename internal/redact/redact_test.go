@@ -249,7 +249,12 @@ func TestFile(t *testing.T) {
 	if err != nil || len(entries) != 1 {
 		t.Errorf("left behind: %v, %v", entries, err)
 	}
+}
 
+func TestFileRefuses(t *testing.T) {
+	t.Parallel()
+	r := New([]string{"A_TOKEN=0123456789abcdef"})
+	dir := t.TempDir()
 	if err := r.File(dir); err == nil {
 		t.Error("a directory was taken for a file")
 	}

@@ -27,8 +27,8 @@ func fill(v reflect.Value, text string) {
 	case reflect.String:
 		v.SetString(text)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			fill(v.Field(i), text)
+		for _, field := range v.Fields() {
+			fill(field, text)
 		}
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
@@ -45,8 +45,8 @@ func leaks(v reflect.Value, path string) []string {
 		}
 	case reflect.Struct:
 		var all []string
-		for i := range v.NumField() {
-			all = append(all, leaks(v.Field(i), path+"."+v.Type().Field(i).Name)...)
+		for field, is := range v.Fields() {
+			all = append(all, leaks(is, path+"."+field.Name)...)
 		}
 		return all
 	case reflect.Slice:
@@ -74,9 +74,18 @@ func closed(path string) bool {
 func TestSinkRedactsEveryText(t *testing.T) {
 	t.Parallel()
 	for _, blank := range []loop.Event{
-		loop.Started{}, loop.IterationStarted{}, loop.PhaseEntered{}, loop.Activity{},
-		loop.ActorFinished{}, loop.DiffCaptured{}, loop.ChecksFinished{}, loop.ReviewRejected{},
-		loop.CriticFinished{}, loop.IterationFinished{}, loop.Warned{}, loop.Finished{},
+		loop.Started{},
+		loop.IterationStarted{},
+		loop.PhaseEntered{},
+		loop.Activity{},
+		loop.ActorFinished{},
+		loop.DiffCaptured{},
+		loop.ChecksFinished{},
+		loop.ReviewRejected{},
+		loop.CriticFinished{},
+		loop.IterationFinished{},
+		loop.Warned{},
+		loop.Finished{},
 	} {
 		kind := reflect.TypeOf(blank)
 		t.Run(kind.Name(), func(t *testing.T) {
@@ -129,12 +138,14 @@ func TestSinkRedactsActivityInPieces(t *testing.T) {
 	var got record
 	s := New([]string{"X_SECRET=" + secret}).Sink(&got)
 	say := func(stream, text string) loop.Event {
-		return loop.Activity{Iteration: 1, Role: loop.RoleActor, Stream: stream, Text: text}
+		return loop.Activity{Iteration: 1, Role: loop.RoleActor, Notice: loop.Notice{Stream: stream, Text: text}}
 	}
 	at := loop.Stamp{Time: time.Unix(0, 0)}
 	for _, e := range []loop.Event{
-		say("stdout", "one s3cr"), say("stderr", "two\n"), loop.Warned{Text: "aside"},
-		say("stdout", "3t-v4lue three"), say("stdout", "\nfour s3"), loop.ActorFinished{Iteration: 1},
+		say("stdout", "one s3cr"), say("stderr", "two\n"),
+		loop.Warned{Text: "aside"},
+		say("stdout", "3t-v4lue three"), say("stdout", "\nfour s3"),
+		loop.ActorFinished{Iteration: 1},
 		say("stdout", "cr3t-v4lue"),
 	} {
 		if err := s.Handle(at, e); err != nil {
@@ -142,8 +153,10 @@ func TestSinkRedactsActivityInPieces(t *testing.T) {
 		}
 	}
 	want := record{
-		say("stdout", "one "), say("stderr", "two\n"), loop.Warned{Text: "aside"},
-		say("stdout", Mark+" three"), say("stdout", "\nfour "), say("stdout", "s3"), loop.ActorFinished{Iteration: 1},
+		say("stdout", "one "), say("stderr", "two\n"),
+		loop.Warned{Text: "aside"},
+		say("stdout", Mark+" three"), say("stdout", "\nfour "), say("stdout", "s3"),
+		loop.ActorFinished{Iteration: 1},
 		say("stdout", "cr3t-v4lue"),
 	}
 	if !reflect.DeepEqual(got, want) {

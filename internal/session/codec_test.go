@@ -73,8 +73,8 @@ func randomize(rnd *rand.Rand, v reflect.Value) {
 			randomize(rnd, v.Index(i))
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			randomize(rnd, v.Field(i))
+		for _, field := range v.Fields() {
+			randomize(rnd, field)
 		}
 	default:
 		panic("a field of a kind that this test does not know: " + v.Type().String())

@@ -11,7 +11,7 @@ import (
 
 // syncDir makes sure that the names in a directory are on the disk.
 func syncDir(dir string) error {
-	d, err := os.Open(dir) //nolint:gosec // the session directory
+	d, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func tryLock(f *os.File, shared bool) (ok bool, err error) {
 		how = syscall.LOCK_SH
 	}
 	for {
-		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB) //nolint:gosec // descriptors are small numbers
+		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
 		switch {
 		case err == nil:
 			return true, nil

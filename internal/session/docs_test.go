@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -188,9 +189,7 @@ func TestDocsListEveryField(t *testing.T) {
 			if len(table) == 0 {
 				t.Fatal("no table")
 			}
-			for name, row := range tables["every line"] {
-				table[name] = row
-			}
+			maps.Copy(table, tables["every line"])
 			checkTable(t, table, Encode(loop.Stamp{}, e), samples[typeOf(e)])
 		})
 	}
@@ -223,7 +222,7 @@ func TestOriginalFields(t *testing.T) {
 		typeSessionEnd: "outcome iterations summary confidence duration_secs",
 	} {
 		want := map[string]bool{}
-		for _, name := range strings.Fields(fields) {
+		for name := range strings.FieldsSeq(fields) {
 			want[name] = true
 		}
 		got := map[string]bool{}

@@ -97,7 +97,7 @@ func (m *moment) UnmarshalJSON(raw []byte) error {
 type seconds time.Duration
 
 func (s seconds) MarshalJSON() ([]byte, error) {
-	abs, sign := uint64(s), "" //nolint:gosec // wraps on purpose: the smallest int64 has no positive twin
+	abs, sign := uint64(s), "" // wraps on purpose: the smallest int64 has no positive twin
 	if s < 0 {
 		abs, sign = -abs, "-"
 	}

@@ -56,7 +56,7 @@ func (d *folder) write(name, text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
-	f, err := os.OpenFile(filepath.Join(d.dir, name), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // a name of our own
+	f, err := os.OpenFile(filepath.Join(d.dir, name), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return "", err
 	}

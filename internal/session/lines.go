@@ -60,9 +60,18 @@ func typeOf(e loop.Event) string {
 // blanks holds one event of each kind.
 func blanks() []loop.Event {
 	return []loop.Event{
-		loop.Started{}, loop.IterationStarted{}, loop.PhaseEntered{}, loop.Activity{},
-		loop.ActorFinished{}, loop.DiffCaptured{}, loop.ChecksFinished{}, loop.ReviewRejected{},
-		loop.CriticFinished{}, loop.IterationFinished{}, loop.Warned{}, loop.Finished{},
+		loop.Started{},
+		loop.IterationStarted{},
+		loop.PhaseEntered{},
+		loop.Activity{},
+		loop.ActorFinished{},
+		loop.DiffCaptured{},
+		loop.ChecksFinished{},
+		loop.ReviewRejected{},
+		loop.CriticFinished{},
+		loop.IterationFinished{},
+		loop.Warned{},
+		loop.Finished{},
 	}
 }
 
@@ -133,6 +142,7 @@ func number(f fields, iteration *int) { f.value("iteration_number", iteration) }
 func activity(f fields, a *loop.Activity) {
 	number(f, &a.Iteration)
 	word(f, "role", &a.Role)
+	word(f, "kind", &a.Kind)
 	f.text("stream", &a.Stream)
 	f.text("text", &a.Text)
 }

@@ -23,7 +23,7 @@ type HeldError struct {
 
 func (e *HeldError) Error() string {
 	if e.PID == 0 {
-		return fmt.Sprintf("another process is already at work in %s", e.WorkTree)
+		return "another process is already at work in " + e.WorkTree
 	}
 	return fmt.Sprintf("process %d is already at work in %s (session %s, since %s)",
 		e.PID, e.WorkTree, e.Session, e.Since.UTC().Format(time.RFC3339))
@@ -62,7 +62,7 @@ func Acquire(dir, workTree, session string, since time.Time) (*Lock, error) {
 		return nil, fmt.Errorf("lock work tree %s: %w", tree, err)
 	}
 	sum := sha256.Sum256([]byte(tree))
-	f, err := os.OpenFile(filepath.Join(dir, hex.EncodeToString(sum[:8])+".lock"), os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // a name of our own
+	f, err := os.OpenFile(filepath.Join(dir, hex.EncodeToString(sum[:8])+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock work tree %s: %w", tree, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -42,22 +43,8 @@ func childWrites(args []string) error {
 func TestKilledWhileWriting(t *testing.T) {
 	t.Parallel()
 	for round := range 12 {
-		dir := t.TempDir()
-		cmd, out := child(t, "write", dir)
-		said, enough := 0, 1+rand.IntN(60)
-		for out.Scan() {
-			if _, err := fmt.Sscan(out.Text(), &said); err != nil {
-				t.Fatal(err)
-			}
-			if said == enough {
-				time.AfterFunc(time.Duration(rand.IntN(3000))*time.Microsecond, func() { _ = cmd.Process.Kill() })
-			}
-		}
-		_ = cmd.Wait()
-		if said < enough {
-			t.Fatalf("round %d: the writer stopped after %d events", round, said)
-		}
-		store := newStore(t, dir)
+		store := newStore(t, t.TempDir())
+		said := killWriter(t, store.Dir())
 		id, err := store.Latest()
 		if err != nil {
 			t.Fatal(err)
@@ -74,14 +61,41 @@ func TestKilledWhileWriting(t *testing.T) {
 		if len(entries) == 0 || entries[len(entries)-1].At.Seq < said-1 {
 			t.Fatalf("round %d: %d events were written, %d are read", round, said, len(entries))
 		}
-		for i := 1; i < len(entries); i++ {
-			// Activity is not logged, and takes a number.
-			if gap := entries[i].At.Seq - entries[i-1].At.Seq; gap < 1 || gap > 2 {
-				t.Fatalf("round %d: event %d is followed by %d", round, entries[i-1].At.Seq, entries[i].At.Seq)
-			}
-		}
+		checkSequence(t, entries)
 		if running, err := store.Running(id); running || err != nil {
 			t.Fatalf("a killed session runs: %v, %v", running, err)
+		}
+	}
+}
+
+// killWriter kills a writer shortly after it has said that some events are on
+// the disk, and returns the last number that it said.
+func killWriter(t *testing.T, dir string) (said int) {
+	t.Helper()
+	cmd, out := child(t, "write", dir)
+	enough := 1 + rand.IntN(60)
+	for out.Scan() {
+		if _, err := fmt.Sscan(out.Text(), &said); err != nil {
+			t.Fatal(err)
+		}
+		if said == enough {
+			time.AfterFunc(time.Duration(rand.IntN(3000))*time.Microsecond, func() { _ = cmd.Process.Kill() })
+		}
+	}
+	_ = cmd.Wait()
+	if said < enough {
+		t.Fatalf("the writer stopped after %d events", said)
+	}
+	return said
+}
+
+// checkSequence checks that no event is missing among the entries.
+func checkSequence(t *testing.T, entries []Entry) {
+	t.Helper()
+	for i := 1; i < len(entries); i++ {
+		// Activity is not logged, and takes a number.
+		if gap := entries[i].At.Seq - entries[i-1].At.Seq; gap < 1 || gap > 2 {
+			t.Fatalf("event %d is followed by %d", entries[i-1].At.Seq, entries[i].At.Seq)
 		}
 	}
 }
@@ -168,17 +182,9 @@ func TestLock(t *testing.T) {
 	if *held != want {
 		t.Errorf("got %+v, want %+v", *held, want)
 	}
-	if text := held.Error(); !strings.Contains(text, fmt.Sprint(cmd.Process.Pid)) || !strings.Contains(text, resolvedTree) {
+	if text := held.Error(); !strings.Contains(text, strconv.Itoa(cmd.Process.Pid)) || !strings.Contains(text, resolvedTree) {
 		t.Errorf("it says %q", text)
 	}
-	other, err := Acquire(locks, t.TempDir(), "mine", began)
-	if err != nil {
-		t.Fatalf("another work tree: %v", err)
-	}
-	if err := other.Close(); err != nil {
-		t.Error(err)
-	}
-
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -195,6 +201,22 @@ func TestLock(t *testing.T) {
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+func TestLockOfAnother(t *testing.T) {
+	t.Parallel()
+	locks, tree := t.TempDir(), t.TempDir()
+	for _, tree := range []string{tree, t.TempDir()} {
+		l, err := Acquire(locks, tree, "mine", began)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
 	}
 	if _, err := Acquire(locks, filepath.Join(tree, "missing"), "mine", began); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("of a work tree that is not there: %v", err)

@@ -15,11 +15,11 @@ import (
 	"codeloops/internal/loop"
 )
 
-func golden(t testing.TB) []byte {
-	t.Helper()
+func golden(tb testing.TB) []byte {
+	tb.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "session.jsonl"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return text
 }
@@ -34,7 +34,7 @@ func TestTornAnywhere(t *testing.T) {
 		t.Fatal(bad)
 	}
 	line, start := 0, 0
-	for cut := range len(text) {
+	for cut := range text {
 		// Lines are read one by one: the last two are as good as all of them,
 		// and all of them are tried where a line begins.
 		from, first := bytes.LastIndexByte(text[:max(0, start-1)], '\n')+1, max(0, line-1)
@@ -42,31 +42,44 @@ func TestTornAnywhere(t *testing.T) {
 			from, first = 0, 0
 		}
 		for _, tail := range []string{"", "\x00\x00\x00"} {
+			want, torn := whole[first:line], line-first+1
+			if cut == start && tail == "" {
+				torn = 0
+			}
+			if text[cut] == '\n' { // nothing but the line break is missing
+				want, torn = whole[first:line+1], 0
+			}
 			got, bad := read(NewReader(strings.NewReader(string(text[from:cut])+tail), "x"))
 			for i := range got {
 				got[i].Line += first
 			}
-			want := whole[first:line]
-			wantBad := cut > start || tail != ""
-			if text[cut] == '\n' { // nothing but the line break is missing
-				want, wantBad = whole[first:line+1], false
-			}
 			if len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
 				t.Fatalf("cut at %d, %q: read %d lines, want %d", cut, tail, len(got), len(want))
 			}
-			if (len(bad) > 0) != wantBad || len(bad) > 1 {
-				t.Fatalf("cut at %d, %q: bad lines %v", cut, tail, bad)
-			}
-			for _, err := range bad {
-				lerr, ok := errors.AsType[*LineError](err)
-				if !ok || lerr.Line != line-first+1 || lerr.File != "x" || !errors.Is(err, ErrTorn) {
-					t.Fatalf("cut at %d, %q: %v", cut, tail, err)
-				}
-			}
+			checkTorn(t, bad, torn)
 		}
 		if text[cut] == '\n' {
 			line, start = line+1, cut+1
 		}
+	}
+}
+
+// checkTorn checks that the line of that number of the file "x" is torn and
+// that no other is bad; 0 is none.
+func checkTorn(t *testing.T, bad []error, line int) {
+	t.Helper()
+	if line == 0 {
+		if len(bad) > 0 {
+			t.Fatalf("bad lines: %v", bad)
+		}
+		return
+	}
+	if len(bad) != 1 {
+		t.Fatalf("line %d is torn: bad lines: %v", line, bad)
+	}
+	err, ok := errors.AsType[*LineError](bad[0])
+	if !ok || err.Line != line || err.File != "x" || !errors.Is(err, ErrTorn) {
+		t.Fatalf("line %d is torn: %v", line, bad[0])
 	}
 }
 
@@ -103,7 +116,7 @@ func TestReadOriginal(t *testing.T) {
 			Review: loop.Review{Turn: completed, Verdict: done}, Verdict: done,
 		}}},
 		{Line: 4, At: loop.Stamp{Time: time.Date(2025, 1, 27, 15, 33, 1, 0, time.UTC)}, Event: loop.Finished{Outcome: loop.Outcome{
-			Result: loop.Success, Iterations: 2, Summary: "Fixed", Confidence: number64(0.95), Duration: 135 * time.Second,
+			Result: loop.Success, Iterations: 2, Summary: "Fixed", Confidence: new(0.95), Duration: 135 * time.Second,
 		}}},
 	}
 	if !reflect.DeepEqual(got, want) {

@@ -59,12 +59,10 @@ func theChange() loop.Change {
 	}
 }
 
-func number64(x float64) *float64 { return &x }
-
 // firstRound is an iteration in which much happens.
 func firstRound() loop.Round {
 	verdict := loop.Verdict{
-		Decision: loop.Done, Summary: "done, it seems", Confidence: number64(0.95), Score: number64(0.6),
+		Decision: loop.Done, Summary: "done, it seems", Confidence: new(0.95), Score: new(0.6),
 		Issues: []string{"no test", "caf\xe9"}, Risks: []loop.Risk{{Type: "scope", Detail: "touches the logo"}},
 		Severity: "low", RequiredChanges: []string{"add a test"},
 	}
@@ -100,7 +98,7 @@ func firstRound() loop.Round {
 
 // secondRound is an iteration in which little happens, and the last.
 func secondRound() loop.Round {
-	verdict := loop.Verdict{Decision: loop.Done, Summary: "all done", Confidence: number64(1)}
+	verdict := loop.Verdict{Decision: loop.Done, Summary: "all done", Confidence: new(1.0)}
 	return loop.Round{
 		Iteration: 2,
 		Attempt: loop.Attempt{Turn: loop.Turn{
@@ -142,7 +140,7 @@ func wholeRun() []loop.Event {
 		loop.Started{Session: theSession("2025-01-27T15-30-45Z_5d2f60")},
 		loop.IterationStarted{Iteration: 1},
 		loop.PhaseEntered{Iteration: 1, State: loop.ActorExecuting},
-		loop.Activity{Iteration: 1, Role: loop.RoleActor, Stream: "stdout", Text: "I did it.\n"},
+		loop.Activity{Iteration: 1, Role: loop.RoleActor, Notice: loop.Notice{Stream: "stdout", Text: "I did it.\n"}},
 		loop.ActorFinished{Iteration: 1, Attempt: one.Attempt},
 		loop.PhaseEntered{Iteration: 1, State: loop.CapturingDiff},
 		loop.DiffCaptured{Iteration: 1, Change: one.Change},
@@ -163,7 +161,7 @@ func wholeRun() []loop.Event {
 		loop.IterationFinished{Round: two},
 		loop.Finished{Outcome: loop.Outcome{
 			Result: loop.Success, Reason: loop.StopDone, Iterations: 2, Summary: "all done",
-			Confidence: number64(1), Duration: 34500 * time.Millisecond,
+			Confidence: new(1.0), Duration: 34500 * time.Millisecond,
 		}},
 	}
 }

@@ -75,7 +75,7 @@ func (s *Store) create(id string) (*Recorder, error) {
 	if err := os.Mkdir(r.files.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create session log: %w", err)
 	}
-	log, err := os.OpenFile(r.path, os.O_APPEND|os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // a name of our own
+	log, err := os.OpenFile(r.path, os.O_APPEND|os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		r.files.removeEmpty()
 		return nil, fmt.Errorf("create session log: %w", err)
@@ -130,11 +130,11 @@ func (s *Store) Latest() (string, error) {
 	}
 	// Names tell the second; within one only the logs know.
 	var latest Summary
-	for i := len(ids) - 1; i >= 0; i-- {
-		if latest.ID != "" && second(ids[i]) != second(latest.ID) {
+	for _, id := range slices.Backward(ids) {
+		if latest.ID != "" && second(id) != second(latest.ID) {
 			break
 		}
-		if one := s.summary(ids[i]); one.Size > 0 && (latest.ID == "" || one.Started.After(latest.Started)) {
+		if one := s.summary(id); one.Size > 0 && (latest.ID == "" || one.Started.After(latest.Started)) {
 			latest = one
 		}
 	}
@@ -153,7 +153,7 @@ func second(id string) string {
 // Running reports whether a recorder of the session is at work, in any
 // process.
 func (s *Store) Running(id string) (bool, error) {
-	f, err := os.Open(s.path(id)) //nolint:gosec // only locked, never read
+	f, err := os.Open(s.path(id)) // only locked, never read
 	if err != nil {
 		return false, fmt.Errorf("look whether session %s is running: %w", id, err)
 	}

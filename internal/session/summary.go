@@ -51,7 +51,7 @@ func (s *Store) List() ([]Summary, error) {
 
 func (s *Store) summary(id string) Summary {
 	sum := Summary{ID: id, Path: s.path(id)}
-	f, err := os.Open(sum.Path) //nolint:gosec // a file of the session directory
+	f, err := os.Open(sum.Path)
 	if err != nil {
 		sum.Err = fmt.Errorf("open session log: %w", err)
 		return sum
@@ -137,8 +137,8 @@ func skipBack(f io.ReaderAt, from int64, skip func(byte) bool) (int64, error) {
 		if _, err := f.ReadAt(part, from-int64(len(part))); err != nil && !errors.Is(err, io.EOF) {
 			return 0, err
 		}
-		for i := len(part) - 1; i >= 0; i-- {
-			if !skip(part[i]) {
+		for i, c := range slices.Backward(part) {
+			if !skip(c) {
 				return from - int64(len(part)) + int64(i) + 1, nil
 			}
 		}

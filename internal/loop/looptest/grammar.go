@@ -50,13 +50,8 @@ func (g *Grammar) take(at loop.Stamp, e loop.Event) error {
 		return fmt.Errorf("%T is stamped %v after %v", e, at, g.stamp)
 	}
 	g.stamp = at
-	if g.place == after {
-		return fmt.Errorf("%T after the end", e)
-	}
-	if _, start := e.(loop.Started); start != (g.place == before) {
-		if _, end := e.(loop.Finished); !end { // a run whose start could not be recorded still ends
-			return fmt.Errorf("%T where the run stands at %d", e, g.place)
-		}
+	if err := g.ends(e); err != nil {
+		return err
 	}
 	switch e := e.(type) {
 	case loop.Started:
@@ -82,6 +77,19 @@ func (g *Grammar) take(at loop.Stamp, e loop.Event) error {
 	case loop.Activity, loop.Warned:
 	case loop.Finished:
 		return g.end(e.Outcome)
+	}
+	return nil
+}
+
+// ends refuses what stands before the start or after the end.
+func (g *Grammar) ends(e loop.Event) error {
+	if g.place == after {
+		return fmt.Errorf("%T after the end", e)
+	}
+	_, start := e.(loop.Started)
+	_, end := e.(loop.Finished) // also of a run whose start could not be recorded
+	if start != (g.place == before) && !end {
+		return fmt.Errorf("%T where the run stands at %d", e, g.place)
 	}
 	return nil
 }

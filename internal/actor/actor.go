@@ -1,0 +1,31 @@
+// Package actor plays the actor's turns with an agent.
+package actor
+
+import (
+	"context"
+
+	"codeloops/internal/agent"
+	"codeloops/internal/loop"
+)
+
+// An Agent plays one turn. However the turn ends is a reply; an error means
+// that there was none. [agent.Agent] is one.
+type Agent interface {
+	Run(context.Context, agent.Request) (agent.Reply, error)
+}
+
+// An Actor is a [loop.Actor] that asks an agent. It keeps no state.
+type Actor struct {
+	Agent Agent
+}
+
+var _ loop.Actor = (*Actor)(nil)
+
+// Act hands the brief to the agent as a prompt. A turn that was interrupted is
+// an attempt like any other; errors are the agent's.
+func (a *Actor) Act(ctx context.Context, b loop.Brief, watch loop.Watch) (loop.Attempt, error) {
+	reply, err := a.Agent.Run(ctx, agent.Request{
+		Role: loop.RoleActor, Iteration: b.Iteration, Prompt: prompt(b), Watch: watch,
+	})
+	return loop.Attempt{Turn: reply.Turn}, err
+}

@@ -1,0 +1,136 @@
+package actor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"codeloops/internal/critic/excerpt"
+	"codeloops/internal/loop"
+)
+
+// What of the round before may go into a prompt, in bytes.
+const (
+	maxFeedback = 64 << 10
+	maxCheck    = 12 << 10 // the output of one failing check, mostly its end
+	maxChecks   = 36 << 10 // that of all of them
+)
+
+// intro is codeloops' own words, so that no CLI takes the first line of a task
+// for a command or an option.
+const intro = `You are working in the git repository that is your working directory. This is iteration %d of a loop: when you stop, a reviewer judges everything that has changed in the repository since the loop began, and what it finds comes back to you. Do the work itself; a description of it does not count.`
+
+// prompt writes what the actor is asked. The task stands in it as the user
+// wrote it; texts from other sources stand in fences that nothing in them can
+// close.
+func prompt(b loop.Brief) string {
+	var p strings.Builder
+	fmt.Fprintf(&p, intro+"\n\nThe task:\n\n%s\n", b.Iteration, strings.Trim(b.Task, "\n"))
+	if b.Previous != nil {
+		turn(&p, b.Previous.Attempt.Turn)
+		review(&p, *b.Previous)
+		checks(&p, b.Previous.Checks)
+	}
+	return p.String()
+}
+
+// turn says that the last turn did not come to its own end.
+func turn(p *strings.Builder, t loop.Turn) {
+	const still = "\nYour last turn %s. What it had changed is still in the repository; look at it before you go on.\n"
+	switch t.Ending {
+	case loop.EndCompleted:
+	case loop.EndTimedOut:
+		fmt.Fprintf(p, still, "was cut off because it ran into its time limit")
+	case loop.EndIdle:
+		fmt.Fprintf(p, still, "was cut off because it printed nothing for too long")
+	case loop.EndOutputLimit:
+		fmt.Fprintf(p, still, "was cut off because it printed more than it may")
+	case loop.EndInterrupted:
+		fmt.Fprintf(p, still, "was interrupted")
+	case loop.EndFailed:
+		if t.ExitCode < 0 {
+			fmt.Fprintf(p, still, "was ended by a signal")
+			return
+		}
+		fmt.Fprintf(p, still, fmt.Sprintf("ended with exit code %d", t.ExitCode))
+	}
+}
+
+// review passes on what the reviewer said.
+func review(p *strings.Builder, r loop.Round) {
+	words := guidance(r.Verdict)
+	switch {
+	case r.Review.Problem != "" && r.Verdict.Feedback == "" && r.Verdict.Recovery == "":
+		p.WriteString("\nThe review of your last turn came to nothing, so there is no feedback on it. Check your work against the task and go on.\n")
+	case words == "":
+		p.WriteString("\nThe reviewer finds that the task is not finished and gives no reasons. Check your work against the task and go on.\n")
+	case r.Verdict.Decision == loop.Error:
+		p.WriteString("\nSomething went wrong in your last turn. The reviewer suggests how to recover:\n\n")
+		fence(p, excerpt.Clip(words, maxFeedback, maxFeedback/2))
+	default:
+		p.WriteString("\nThe task is not finished. The reviewer's feedback on your last turn:\n\n")
+		fence(p, excerpt.Clip(words, maxFeedback, maxFeedback/2))
+	}
+}
+
+// guidance is the verdict's, with those of its issues and required changes that
+// are not part of it already.
+func guidance(v loop.Verdict) string {
+	words := strings.TrimSpace(excerpt.Plain(v.Guidance()))
+	for _, item := range slices.Concat(v.RequiredChanges, v.Issues) {
+		item = strings.TrimSpace(excerpt.Plain(item))
+		if !strings.Contains(words, item) {
+			words = strings.TrimLeft(words+"\n- "+item, "\n")
+		}
+	}
+	return words
+}
+
+// checks shows the project's own checks that fail.
+func checks(p *strings.Builder, results []loop.CheckResult) {
+	var failing []loop.CheckResult
+	for _, c := range results {
+		if !c.Passed() {
+			failing = append(failing, c)
+		}
+	}
+	for _, c := range failing {
+		fmt.Fprintf(p, "\nA check of the project %s. The command and what it printed:\n\n", fate(c))
+		size := min(maxCheck, maxChecks/len(failing))
+		output := strings.TrimSpace(excerpt.Plain(c.Output.Text))
+		fence(p, "$ "+excerpt.Plain(c.Command)+"\n"+excerpt.Clip(output, size, size/4))
+		if c.Output.Omitted > 0 && c.Output.File != "" {
+			fmt.Fprintf(p, "\nAll of its output stands in the file\n%s\n", c.Output.File)
+		}
+	}
+}
+
+func fate(c loop.CheckResult) string {
+	switch c.Ending {
+	case loop.EndTimedOut, loop.EndIdle:
+		return "ran into its time limit"
+	case loop.EndOutputLimit:
+		return "printed more than it may"
+	case loop.EndCompleted, loop.EndFailed, loop.EndInterrupted:
+	}
+	if c.ExitCode < 0 {
+		return "was ended by a signal"
+	}
+	return fmt.Sprintf("fails with exit code %d", c.ExitCode)
+}
+
+// fence writes a text between two rows of back-ticks that are longer than any
+// in it.
+func fence(p *strings.Builder, text string) {
+	longest, run := 0, 0
+	for _, c := range text {
+		if c != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	row := strings.Repeat("`", max(3, longest+1))
+	fmt.Fprintf(p, "%s\n%s\n%s\n", row, strings.Trim(text, "\n"), row)
+}

@@ -1,0 +1,189 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/proc"
+)
+
+// maxArg is the longest argument that Linux takes: MAX_ARG_STRLEN in
+// linux/binfmts.h, less the NUL at its end.
+const maxArg = 128<<10 - 1
+
+// A Starter runs one command to its end and leaves nothing of it running;
+// [proc.Runner] is one.
+type Starter interface {
+	Run(context.Context, proc.Command) (proc.Result, error)
+}
+
+// Limits bound one turn.
+type Limits struct {
+	Timeout   time.Duration // for the whole turn; 0: none
+	Idle      time.Duration // without output; 0: none
+	MaxOutput int64         // bytes of each stream; 0: no limit
+	Keep      int64         // bytes of each stream that stay in the turn
+	Grace     time.Duration // between being asked to end and being killed; 0: proc.DefaultGrace
+}
+
+// A Place is where, as what and within which bounds an agent works.
+type Place struct {
+	Starter Starter
+	Dir     string   // the user's working directory, absolute
+	Environ []string // what codeloops was started with
+	EnvDeny []string // names of variables, or globs as in path.Match, that no agent sees
+	Outputs string   // an existing directory, absolute, for the files of the turns
+	Session string   // the session's ID
+	Limits  Limits
+}
+
+// A Request is one turn to play.
+type Request struct {
+	Role      loop.Role
+	Iteration int
+	Ask       int // 0; in the same iteration, 1 for the second time the role is asked, and so on
+	Prompt    string
+	Watch     loop.Watch // told of whole lines as they come; may be nil
+}
+
+// A Reply is one turn played.
+type Reply struct {
+	loop.Turn
+	// Text is the agent's final text: what a critic's verdict is read from.
+	// Of an output that is not kept whole it is the end.
+	Text string
+}
+
+// An Agent is a CLI that is there, bound to a model and a place. It is safe
+// for concurrent use as long as no two turns have the same role, iteration
+// and ask.
+type Agent struct {
+	spec  Spec
+	model string
+	at    Place
+	paths map[loop.Role]string
+}
+
+// New binds a spec for the given roles, and looks up everything that can be
+// looked up before anything runs. Errors are those of [Spec.Resolve], or say
+// that the model or the place does not fit.
+func New(spec Spec, model string, at Place, roles ...loop.Role) (*Agent, error) {
+	if err := checkGlobs(at.EnvDeny); err != nil {
+		return nil, err
+	}
+	a := &Agent{spec: spec, model: model, at: at, paths: map[loop.Role]string{}}
+	for _, role := range roles {
+		if err := spec.checkModel(role, model); err != nil {
+			return nil, err
+		}
+		path, err := spec.Resolve(role, at.Dir, at.Environ)
+		if err != nil {
+			return nil, err
+		}
+		a.paths[role] = path
+	}
+	return a, nil
+}
+
+// checkModel refuses a model that would be passed over, and the lack of one
+// that the arguments need.
+func (s Spec) checkModel(role loop.Role, model string) error {
+	asks := mentions(s.args(role, ""), holdModel)
+	switch {
+	case model == "" && asks:
+		return fmt.Errorf("the agent %s needs a model for the %s: its command holds {model}", s.Name, role)
+	case model != "" && !asks && len(s.ModelArgs) == 0:
+		return fmt.Errorf("the agent %s takes no model: it has neither model_args nor {model} in its command", s.Name)
+	}
+	return nil
+}
+
+// Run plays one turn. However the agent ends is a Reply, not an error; an
+// error means that it could not be run, or that something of it could not be
+// ended.
+func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
+	path, ok := a.paths[r.Role]
+	if !ok {
+		return Reply{}, fmt.Errorf("the agent %s was not set up for the role %q", a.spec.Name, r.Role)
+	}
+	name := filepath.Join(a.at.Outputs, turnName(r))
+	cmd := proc.Command{
+		Dir: a.at.Dir, Env: a.environ(r),
+		Stdout: name + ".stdout", Stderr: name + ".stderr",
+		Timeout: a.at.Limits.Timeout, Idle: a.at.Limits.Idle,
+		MaxOutput: a.at.Limits.MaxOutput, Keep: a.at.Limits.Keep, Grace: a.at.Limits.Grace,
+	}
+	promptFile := name + ".prompt"
+	switch a.spec.Prompt {
+	case Arg:
+		if strings.Contains(r.Prompt, "\x00") {
+			return Reply{}, fmt.Errorf("the agent %s takes its prompt as an argument, which cannot hold the NUL byte that this one has",
+				a.spec.Name)
+		}
+	case File:
+		if err := os.WriteFile(promptFile, []byte(r.Prompt), 0o600); err != nil {
+			return Reply{}, fmt.Errorf("write the prompt for %s: %w", a.spec.Name, err)
+		}
+		defer os.Remove(promptFile) //nolint:errcheck // it stands beside the outputs and goes with them
+	case Stdin, Pipe:
+		cmd.Stdin, cmd.StdinPipe = []byte(r.Prompt), a.spec.Prompt == Pipe
+	}
+	args, err := a.argv(r, promptFile)
+	if err != nil {
+		return Reply{}, err
+	}
+	cmd.Argv = append([]string{path}, args...)
+	return a.run(ctx, cmd, r.Watch)
+}
+
+// argv returns the arguments with everything filled in. A prompt that holds a
+// placeholder keeps it.
+func (a *Agent) argv(r Request, promptFile string) ([]string, error) {
+	fill := strings.NewReplacer(holdPrompt, r.Prompt, holdPromptFile, promptFile)
+	args := a.spec.args(r.Role, a.model)
+	for i, arg := range args {
+		args[i] = fill.Replace(arg)
+		if a.spec.Prompt == Arg && len(args[i]) > maxArg {
+			return nil, fmt.Errorf("the agent %s takes its prompt as an argument, which has room for %d bytes, not %d",
+				a.spec.Name, maxArg, len(args[i]))
+		}
+	}
+	return args, nil
+}
+
+func (a *Agent) run(ctx context.Context, cmd proc.Command, watch loop.Watch) (Reply, error) {
+	var out *lines
+	if watch != nil {
+		out = newLines(watch)
+		cmd.Watch = out.write
+	}
+	res, err := a.at.Starter.Run(ctx, cmd)
+	if out != nil {
+		out.flush()
+	}
+	if err != nil {
+		err = fmt.Errorf("run the agent %s: %w", a.spec.Name, err)
+		if _, survived := errors.AsType[*proc.SurvivorError](err); !survived && !errors.Is(err, proc.ErrKeeper) {
+			return Reply{}, err
+		}
+	}
+	return Reply{Turn: turn(res), Text: finalText(a.spec.Output, res)}, err
+}
+
+// turnName names the files of a turn, in the order of the turns.
+func turnName(r Request) string {
+	name := fmt.Sprintf("%03d.%s", r.Iteration, r.Role)
+	if r.Ask > 0 {
+		name += fmt.Sprintf("-%d", r.Ask)
+	}
+	return name
+}
+
+// Ref names the agent as events do.
+func (a *Agent) Ref() loop.AgentRef { return loop.AgentRef{Agent: a.spec.Name, Model: a.model} }

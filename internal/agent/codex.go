@@ -1,0 +1,21 @@
+package agent
+
+// codex is OpenAI's Codex CLI. It refuses a prompt of more than 1 048 576
+// characters.
+func codex() Spec {
+	return Spec{
+		Name:        "codex",
+		Aliases:     []string{"codex-cli"},
+		Binaries:    []string{"codex"},
+		VersionArgs: []string{"--version"},
+		Actor:       []string{"exec", "--dangerously-bypass-approvals-and-sandbox", holdModelArgs, "-"},
+		// The sandbox holds for its shell as well: the critic can run whatever
+		// needs no writing, and nothing it does can change the work tree.
+		Critic:    []string{"exec", "-s", "read-only", "--skip-git-repo-check", holdModelArgs, "-"},
+		ModelArgs: []string{"-m", holdModel},
+		Prompt:    Stdin,
+		Output:    Text,
+		Install:   "install it with `npm install -g @openai/codex`, then run `codex login`",
+		Tested:    true,
+	}
+}

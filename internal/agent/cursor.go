@@ -1,0 +1,20 @@
+package agent
+
+// cursor is Cursor's command line. It adds standard input to its prompt and
+// refuses a work tree that it was not told to trust.
+func cursor() Spec {
+	return Spec{
+		Name:        "cursor",
+		Aliases:     []string{"cursor-agent"},
+		Binaries:    []string{"cursor-agent"},
+		VersionArgs: []string{"--version"},
+		Actor:       []string{"-p", "--force", "--trust", "--output-format", "text", holdModelArgs},
+		// Ask mode is its read-only one. Without a mode, print mode may write
+		// even where --force is missing.
+		Critic:    []string{"-p", "--mode", "ask", "--trust", "--output-format", "text", holdModelArgs},
+		ModelArgs: []string{"--model", holdModel},
+		Prompt:    Stdin,
+		Output:    Text,
+		Install:   "install it with `curl https://cursor.com/install -fsS | bash`, then run `cursor-agent login`",
+	}
+}

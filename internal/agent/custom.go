@@ -1,0 +1,106 @@
+package agent
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+)
+
+// Own is an agent of the user's own, as the configuration spells it.
+type Own struct {
+	Command       []string          // the program and its arguments
+	CriticCommand []string          // the same for the critic; none: Command
+	Prompt        string            // a [Channel]; "": stdin
+	Output        string            // a [Format]; "": text
+	ModelArgs     []string          // appended when a model is asked for
+	Env           map[string]string // set for the program
+	Install       string            // what to do when the program is missing
+}
+
+var (
+	placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
+	agentName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+)
+
+// Custom returns the spec of an agent of the user's own. An error names what
+// is wrong with it, and the agent.
+func Custom(name string, own Own) (Spec, error) {
+	if !agentName.MatchString(name) {
+		return Spec{}, fmt.Errorf("%q cannot be the name of an agent: use letters, digits, '.', '_' and '-'", name)
+	}
+	if own.Prompt == "" {
+		own.Prompt = string(Stdin)
+	}
+	if own.Output == "" {
+		own.Output = string(Text)
+	}
+	if len(own.CriticCommand) == 0 {
+		own.CriticCommand = own.Command
+	}
+	if err := own.check(); err != nil {
+		return Spec{}, fmt.Errorf("agent %s: %w", name, err)
+	}
+	return Spec{
+		Name:           name,
+		Binaries:       own.Command[:1:1],
+		CriticBinaries: own.CriticCommand[:1:1],
+		Actor:          slices.Clone(own.Command[1:]),
+		Critic:         slices.Clone(own.CriticCommand[1:]),
+		ModelArgs:      slices.Clone(own.ModelArgs),
+		Prompt:         Channel(own.Prompt),
+		Output:         Format(own.Output),
+		Env:            maps.Clone(own.Env),
+		Install:        own.Install,
+	}, nil
+}
+
+func (o Own) check() error {
+	if !slices.Contains([]Channel{Stdin, Pipe, Arg, File}, Channel(o.Prompt)) {
+		return fmt.Errorf(`prompt is %q, not "stdin", "pipe", "arg" or "file"`, o.Prompt)
+	}
+	if Format(o.Output) != Text {
+		return fmt.Errorf(`output is %q, not "text"`, o.Output)
+	}
+	if err := checkCommand("command", o.Command, Channel(o.Prompt)); err != nil {
+		return err
+	}
+	if err := checkCommand("critic_command", o.CriticCommand, Channel(o.Prompt)); err != nil {
+		return err
+	}
+	for _, held := range placeholder.FindAllString(fmt.Sprint(o.ModelArgs), -1) {
+		if held != holdModel {
+			return fmt.Errorf("model_args cannot hold %s, only {model}", held)
+		}
+	}
+	return nil
+}
+
+// checkCommand holds a command to the placeholders that go with its channel.
+func checkCommand(key string, command []string, prompt Channel) error {
+	if len(command) == 0 || command[0] == "" {
+		return fmt.Errorf("%s names no program", key)
+	}
+	if placeholder.MatchString(command[0]) {
+		return fmt.Errorf("%s cannot begin with a placeholder", key)
+	}
+	for _, arg := range command[1:] {
+		for _, held := range placeholder.FindAllString(arg, -1) {
+			switch {
+			case held == holdModel,
+				held == holdPrompt && prompt == Arg,
+				held == holdPromptFile && prompt == File:
+			case held == holdPrompt:
+				return fmt.Errorf(`%s holds {prompt}, which needs prompt = "arg"`, key)
+			case held == holdPromptFile:
+				return fmt.Errorf(`%s holds {prompt_file}, which needs prompt = "file"`, key)
+			default:
+				return fmt.Errorf("%s holds %s; the placeholders are {model}, {prompt} and {prompt_file}", key, held)
+			}
+		}
+	}
+	if prompt == File && !mentions(command, holdPromptFile) {
+		return fmt.Errorf(`prompt = "file" needs {prompt_file} among the arguments of %s`, key)
+	}
+	return nil
+}

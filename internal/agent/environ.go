@@ -1,0 +1,68 @@
+package agent
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// nested lists the variables with which agents mark what runs inside them. A
+// CLI that sees them believes that it is a part of the session outside: it
+// refuses to start, joins that session's editor, or reports to it.
+func nested() []string {
+	return []string{
+		"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_EXECPATH",
+		"CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_MESSAGING_*", "CLAUDE_PID",
+		"CODEX_THREAD_ID",
+		"OPENCODE", "OPENCODE_PID", "OPENCODE_RUN_ID", "OPENCODE_PROCESS_ROLE",
+		"CURSOR_AGENT", "CURSOR_INVOKED_AS", "CURSOR_TRACE_ID",
+		"GEMINI_CLI", "QWEN_CODE", "COPILOT_CLI", "AMP_CURRENT_THREAD_ID", "AI_AGENT",
+	}
+}
+
+// environ returns the whole environment of a turn: what codeloops was started
+// with, without its own configuration, without the marks of an agent around
+// it and without what the user or the spec denies; then the spec's variables
+// and those that tell the turn what it is.
+func (a *Agent) environ(r Request) []string {
+	deny := slices.Concat(nested(), []string{"CODELOOPS_*"}, a.spec.DropEnv, a.at.EnvDeny)
+	var env []string
+	for _, entry := range a.at.Environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if _, replaced := a.spec.Env[name]; !replaced && !denied(name, deny) {
+			env = append(env, entry)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.spec.Env)) {
+		env = append(env, name+"="+a.spec.Env[name])
+	}
+	return append(env,
+		"CODELOOPS_SESSION="+a.at.Session,
+		"CODELOOPS_ROLE="+string(r.Role),
+		"CODELOOPS_ITERATION="+strconv.Itoa(r.Iteration),
+		"CODELOOPS_ASK="+strconv.Itoa(r.Ask),
+	)
+}
+
+func denied(name string, globs []string) bool {
+	return slices.ContainsFunc(globs, func(glob string) bool {
+		if runtime.GOOS == "windows" { // where names have no case
+			name, glob = strings.ToUpper(name), strings.ToUpper(glob)
+		}
+		ok, _ := path.Match(glob, name) // New has seen to it that the glob is one
+		return ok
+	})
+}
+
+func checkGlobs(globs []string) error {
+	for _, glob := range globs {
+		if _, err := path.Match(glob, ""); err != nil {
+			return fmt.Errorf("%q is no pattern for names of variables: %w", glob, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,202 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/proc"
+)
+
+// TestMain makes the test binary an agent too: under the name of one of them
+// it records how it was called and does what FAKE_DOES says.
+func TestMain(m *testing.M) {
+	if proc.Keep() {
+		return
+	}
+	if record := os.Getenv("FAKE_RECORD"); record != "" {
+		os.Exit(fake(record, os.Getenv("FAKE_DOES")))
+	}
+	runner = proc.NewRunner(time.Now)
+	code := m.Run()
+	if err := runner.Close(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// runner runs every test's agents.
+var runner *proc.Runner
+
+// A call is how a fake agent was called.
+type call struct {
+	Args  []string
+	Env   []string
+	Dir   string
+	Stdin []byte
+	File  []byte // the file that the last argument names, if any
+	Mode  os.FileMode
+}
+
+const sample = "Looked around.\nDECISION: DONE\nSUMMARY: all of it works\n"
+
+func fake(record, does string) int {
+	c := call{Args: os.Args[1:], Env: os.Environ()}
+	c.Dir, _ = os.Getwd()
+	c.Stdin, _ = io.ReadAll(os.Stdin) // comes back at the end of the file only
+	if len(c.Args) > 0 {
+		last := c.Args[len(c.Args)-1]
+		if st, err := os.Stat(last); err == nil {
+			c.Mode = st.Mode().Perm()
+			c.File, _ = os.ReadFile(last)
+		}
+	}
+	data, err := json.Marshal(c)
+	if err == nil {
+		err = os.WriteFile(record, data, 0o600)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 99
+	}
+	return misbehave(does)
+}
+
+func misbehave(does string) int {
+	verb, arg, _ := strings.Cut(does, " ")
+	switch verb {
+	case "exit":
+		code, _ := strconv.Atoi(arg)
+		fmt.Fprint(os.Stdout, "half of it\n")
+		fmt.Fprint(os.Stderr, "something broke\n")
+		return code
+	case "hang":
+		fmt.Fprint(os.Stdout, "thinking\n")
+		time.Sleep(time.Hour)
+	case "die":
+		self, _ := os.FindProcess(os.Getpid())
+		_ = self.Kill()
+		time.Sleep(time.Hour)
+	case "flood":
+		n, _ := strconv.Atoi(arg)
+		fmt.Fprint(os.Stdout, "DECISION: CONTINUE\n")
+		for range n {
+			fmt.Fprint(os.Stdout, "line of a flood\n")
+		}
+		fmt.Fprint(os.Stdout, sample)
+	case "leave":
+		_ = exec.Command("sleep", "300").Start()
+	default:
+		fmt.Fprint(os.Stdout, sample)
+		fmt.Fprint(os.Stderr, "a warning\n")
+	}
+	return 0
+}
+
+// A stage is a place in which fake agents play.
+type stage struct {
+	t      *testing.T
+	place  Place
+	bin    string
+	record string
+}
+
+// newStage has every one of the names as a program.
+func newStage(t *testing.T, names ...string) *stage {
+	t.Helper()
+	s := &stage{t: t, bin: t.TempDir(), record: filepath.Join(t.TempDir(), "call.json")}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if err := os.Symlink(self, filepath.Join(s.bin, name)); err != nil {
+			t.Skip("no symbolic links here:", err)
+		}
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.place = Place{
+		Starter: runner,
+		Dir:     dir,
+		Environ: []string{
+			"PATH=" + s.bin + string(os.PathListSeparator) + os.Getenv("PATH"),
+			"HOME=" + t.TempDir(),
+			"FAKE_RECORD=" + s.record,
+			"GOCOVERDIR=" + t.TempDir(), // for what a covered test binary leaves
+		},
+		Outputs: t.TempDir(),
+		Session: "2025-01-27T15-30-45Z_abc123",
+		Limits:  Limits{Timeout: time.Minute, Keep: 1 << 20, Grace: time.Second},
+	}
+	return s
+}
+
+func (s *stage) does(what string) {
+	s.place.Environ = append(s.place.Environ, "FAKE_DOES="+what)
+}
+
+func (s *stage) agent(spec Spec, model string) *Agent {
+	s.t.Helper()
+	a, err := New(spec, model, s.place, loop.RoleActor, loop.RoleCritic)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return a
+}
+
+// play plays one turn and returns what the fake agent saw of it.
+func (s *stage) play(a *Agent, r Request) (Reply, call) {
+	s.t.Helper()
+	reply, err := a.Run(s.t.Context(), r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	data, err := os.ReadFile(s.record)
+	if err != nil {
+		s.t.Fatalf("the agent was not called: %v; it said %q", err, reply.Stderr.Text)
+	}
+	var c call
+	if err := json.Unmarshal(data, &c); err != nil {
+		s.t.Fatal(err)
+	}
+	return reply, c
+}
+
+func (c call) env(name string) []string {
+	var values []string
+	for _, entry := range c.Env {
+		if v, ok := strings.CutPrefix(entry, name+"="); ok {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+func ownAgent(t *testing.T, own Own) Spec {
+	t.Helper()
+	spec, err := Custom("mine", own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+func equal[T comparable](t *testing.T, what string, got, want []T) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\n got %v\nwant %v", what, got, want)
+	}
+}

@@ -1,0 +1,61 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/proc"
+)
+
+// A NotFoundError is an agent whose program is missing.
+type NotFoundError struct {
+	Agent   string
+	Binary  string // as it was looked for
+	Install string // what to do about it; "" when the agent does not say
+}
+
+// Error implements error.
+func (e *NotFoundError) Error() string {
+	return fmt.Sprintf("the agent %s is not installed: no program %q found", e.Agent, e.Binary)
+}
+
+// Hint returns how to install it.
+func (e *NotFoundError) Hint() string {
+	if e.Install == "" {
+		return "install it, or choose another agent"
+	}
+	return e.Install
+}
+
+// Resolve returns the absolute path of the program that plays a role. dir is
+// the working directory, absolute; env holds the PATH. The error is a
+// [*NotFoundError] when there is no such program, and wraps a
+// [*proc.StartError] when there is one that cannot be run.
+func (s Spec) Resolve(role loop.Role, dir string, env []string) (string, error) {
+	var unusable error
+	for _, name := range s.binaries(role) {
+		lookup := name
+		if isPath(name) && !filepath.IsAbs(name) {
+			lookup = filepath.Join(dir, name)
+		}
+		path, err := proc.LookPath(lookup, env)
+		if err == nil {
+			return path, nil
+		}
+		if errors.Is(err, proc.ErrDirectory) || errors.Is(err, proc.ErrNotExecutable) {
+			unusable = fmt.Errorf("the agent %s cannot be run: %w", s.Name, err)
+		}
+	}
+	if unusable != nil {
+		return "", unusable
+	}
+	return "", &NotFoundError{Agent: s.Name, Binary: s.binaries(role)[0], Install: s.Install}
+}
+
+func isPath(name string) bool {
+	return strings.Contains(name, "/") || runtime.GOOS == "windows" && strings.ContainsAny(name, `\:`)
+}

@@ -1,0 +1,135 @@
+package agent
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/proc"
+)
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	own := Spec{Name: "codex", Install: "ours"}
+	if got, err := Find("codex", own); err != nil || got.Install != "ours" {
+		t.Errorf("the user's own agent does not come first: %+v, %v", got, err)
+	}
+	for name, hint := range map[string]string{
+		"cluade":       `did you mean "claude"?`,
+		"Codex":        `did you mean "codex"?`,
+		"opencod":      `did you mean "opencode"?`,
+		"cursor_agent": `did you mean "cursor-agent"?`,
+		"mien":         `did you mean "mine"?`,
+		"":             "the agents are mine, claude, codex, opencode, cursor",
+		"vim":          "the agents are mine, claude, codex, opencode, cursor",
+	} {
+		_, err := Find(name, Spec{Name: "mine"})
+		unknown, ok := errors.AsType[*UnknownError](err)
+		if !ok || unknown.Hint() != hint {
+			t.Errorf("Find(%q): %v, want the hint %s", name, err, hint)
+		}
+	}
+}
+
+func TestCatalogueNamesAreUnique(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for _, s := range Catalogue() {
+		for _, name := range append([]string{s.Name}, s.Aliases...) {
+			if seen[name] != "" {
+				t.Errorf("%q is both %s and %s", name, seen[name], s.Name)
+			}
+			seen[name] = s.Name
+		}
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	t.Parallel()
+	equal(t, "codex", codex().CommandLine(loop.RoleCritic, "m"),
+		[]string{"codex", "exec", "-s", "read-only", "--skip-git-repo-check", "-m", "m", "-"})
+	spec := ownAgent(t, Own{Command: []string{"a", "x"}, CriticCommand: []string{"b"}, Prompt: "arg"})
+	equal(t, "own actor", spec.CommandLine(loop.RoleActor, ""), []string{"a", "x", "{prompt}"})
+	equal(t, "own critic", spec.CommandLine(loop.RoleCritic, ""), []string{"b", "{prompt}"})
+}
+
+func TestCustomRefuses(t *testing.T) {
+	t.Parallel()
+	command := []string{"mine"}
+	for _, test := range []struct {
+		name string
+		own  Own
+		want string
+	}{
+		{"my agent", Own{Command: command}, `"my agent" cannot be the name of an agent`},
+		{"mine", Own{}, "agent mine: command names no program"},
+		{"mine", Own{Command: []string{""}}, "agent mine: command names no program"},
+		{"mine", Own{Command: []string{"{model}"}}, "agent mine: command cannot begin with a placeholder"},
+		{"mine", Own{Command: command, CriticCommand: []string{"x", "{promt}"}}, "critic_command holds {promt}; the placeholders are"},
+		{"mine", Own{Command: []string{"x", "{prompt}"}}, `holds {prompt}, which needs prompt = "arg"`},
+		{"mine", Own{Command: []string{"x", "{prompt_file}"}}, `holds {prompt_file}, which needs prompt = "file"`},
+		{"mine", Own{Command: command, Prompt: "file"}, `prompt = "file" needs {prompt_file}`},
+		{"mine", Own{Command: command, Prompt: "argv"}, `prompt is "argv", not`},
+		{"mine", Own{Command: command, Output: "jsonl"}, `output is "jsonl", not "text"`},
+		{"mine", Own{Command: command, ModelArgs: []string{"{prompt}"}}, "model_args cannot hold {prompt}, only {model}"},
+	} {
+		_, err := Custom(test.name, test.own)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: got the error %v, want %s", test.own, err, test.want)
+		}
+	}
+}
+
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	dir, bin, late := t.TempDir(), t.TempDir(), t.TempDir()
+	path := []string{"PATH=" + bin + string(os.PathListSeparator) + late}
+	program(t, filepath.Join(bin, "good"), 0o755)
+	program(t, filepath.Join(bin, "plain"), 0o644)
+	program(t, filepath.Join(dir, "tools", "local"), 0o755)
+	program(t, filepath.Join(bin, "early"), 0o644)
+	program(t, filepath.Join(late, "early"), 0o755)
+	for _, test := range []struct {
+		binaries []string
+		want     string
+		is       error
+	}{
+		{binaries: []string{"good"}, want: filepath.Join(bin, "good")},
+		{binaries: []string{"absent", "good"}, want: filepath.Join(bin, "good")},
+		{binaries: []string{"plain", "good"}, want: filepath.Join(bin, "good")},
+		{binaries: []string{"early"}, want: filepath.Join(late, "early")},
+		{binaries: []string{"./tools/local"}, want: filepath.Join(dir, "tools", "local")},
+		{binaries: []string{filepath.Join(bin, "good")}, want: filepath.Join(bin, "good")},
+		{binaries: []string{"plain"}, is: proc.ErrNotExecutable},
+		{binaries: []string{"./tools"}, is: proc.ErrDirectory},
+	} {
+		got, err := Spec{Name: "mine", Binaries: test.binaries}.Resolve(loop.RoleActor, dir, path)
+		if got != test.want || !errors.Is(err, test.is) {
+			t.Errorf("%v: got %q, %v; want %q, %v", test.binaries, got, err, test.want, test.is)
+		}
+	}
+}
+
+func TestResolveMissing(t *testing.T) {
+	t.Parallel()
+	for _, s := range append(Catalogue(), Spec{Name: "mine", Binaries: []string{"./gone"}, Install: "build it"}) {
+		_, err := s.Resolve(loop.RoleCritic, t.TempDir(), []string{"PATH=" + t.TempDir()})
+		got, ok := errors.AsType[*NotFoundError](err)
+		if want := (NotFoundError{Agent: s.Name, Binary: s.Binaries[0], Install: s.Install}); !ok || *got != want {
+			t.Errorf("%s: got the error %v, want %v", s.Name, err, &want)
+		}
+	}
+}
+
+func program(t *testing.T, name string, mode os.FileMode) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte("#!/bin/sh\n"), mode); err != nil {
+		t.Fatal(err)
+	}
+}

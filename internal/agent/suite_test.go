@@ -1,0 +1,199 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/loop"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// TestEveryAgent holds each CLI of the catalogue to the same rules, with a
+// real process under its name.
+func TestEveryAgent(t *testing.T) {
+	t.Parallel()
+	for _, spec := range Catalogue() {
+		t.Run(spec.Name, func(t *testing.T) {
+			t.Parallel()
+			t.Run("arguments", func(t *testing.T) {
+				t.Parallel()
+				testArguments(t, spec)
+			})
+			t.Run("prompt", func(t *testing.T) {
+				t.Parallel()
+				testPrompt(t, spec)
+			})
+			t.Run("environment", func(t *testing.T) {
+				t.Parallel()
+				testEnvironment(t, spec)
+			})
+			t.Run("ending", func(t *testing.T) {
+				t.Parallel()
+				testEndings(t, spec)
+			})
+			t.Run("description", func(t *testing.T) {
+				t.Parallel()
+				testDescription(t, spec)
+			})
+		})
+	}
+}
+
+// The golden files are the very arguments that the real programs were run
+// with; they change only when a program does.
+func testArguments(t *testing.T, spec Spec) {
+	t.Helper()
+	var got strings.Builder
+	for _, role := range []loop.Role{loop.RoleActor, loop.RoleCritic} {
+		for _, model := range []string{"", "some-model"} {
+			s := newStage(t, spec.Binaries[0])
+			_, c := s.play(s.agent(spec, model), Request{Role: role, Iteration: 1, Prompt: "do {model} it"})
+			fmt.Fprintf(&got, "%s, model %q: %q\n", role, model, c.Args)
+			equal(t, "working directory", []string{c.Dir}, []string{s.place.Dir})
+		}
+	}
+	golden := filepath.Join("testdata", "arguments", spec.Name+".txt")
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("got\n%swant\n%s", got.String(), want)
+	}
+}
+
+func testPrompt(t *testing.T, spec Spec) {
+	t.Helper()
+	for name, prompt := range map[string]string{
+		"empty": "",
+		"flag":  "--help\n{prompt} {model_args}\r\n",
+		"bytes": strings.Repeat("a diff of many lines \x00 caf\xe9 \xff\xfe \xc3\n", 40_000), // over 1 MB
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, spec.Binaries[0])
+			reply, c := s.play(s.agent(spec, ""), Request{Role: loop.RoleActor, Iteration: 1, Prompt: prompt})
+			if !bytes.Equal(c.Stdin, []byte(prompt)) {
+				t.Errorf("the prompt of %d bytes came in as %d bytes, or others", len(prompt), len(c.Stdin))
+			}
+			if reply.Text != sample || reply.Stdout.Text != sample || reply.Stderr.Text != "a warning\n" {
+				t.Errorf("got the text %q, stdout %q, stderr %q", reply.Text, reply.Stdout.Text, reply.Stderr.Text)
+			}
+		})
+	}
+}
+
+func testEnvironment(t *testing.T, spec Spec) {
+	t.Helper()
+	s := newStage(t, spec.Binaries[0])
+	for _, name := range nested() {
+		s.place.Environ = append(s.place.Environ, strings.ReplaceAll(name, "*", "SOCKET")+"=1")
+	}
+	s.place.Environ = append(s.place.Environ,
+		"CODELOOPS_AGENT=codex", "CODELOOPS_ROLE=nobody", "CODELOOPS_SESSION_DIR=/somewhere",
+		"MY_API_KEY=hidden", "MY_API_KEYRING=kept", "EMPTY=", "ODD=a=b\nc")
+	s.place.EnvDeny = []string{"*_API_KEY"}
+	_, c := s.play(s.agent(spec, ""), Request{Role: loop.RoleCritic, Iteration: 12, Ask: 2})
+
+	gone := append(nested(), "CODELOOPS_AGENT", "CODELOOPS_SESSION_DIR", "MY_API_KEY")
+	for _, name := range gone {
+		equal(t, name, c.env(strings.ReplaceAll(name, "*", "SOCKET")), nil)
+	}
+	for name, value := range map[string]string{
+		"PATH":                s.place.Environ[0][len("PATH="):],
+		"MY_API_KEYRING":      "kept",
+		"EMPTY":               "",
+		"ODD":                 "a=b\nc",
+		"CODELOOPS_SESSION":   s.place.Session,
+		"CODELOOPS_ROLE":      "critic",
+		"CODELOOPS_ITERATION": "12",
+		"CODELOOPS_ASK":       "2",
+	} {
+		equal(t, name, c.env(name), []string{value})
+	}
+}
+
+func testEndings(t *testing.T, spec Spec) {
+	t.Helper()
+	for _, test := range []struct {
+		does   string
+		limits Limits
+		cancel bool
+		want   loop.Ending
+		exit   int // checked unless the turn was cut
+	}{
+		{does: "", want: loop.EndCompleted},
+		{does: "exit 3", want: loop.EndFailed, exit: 3},
+		{does: "die", want: loop.EndFailed, exit: -1},
+		{does: "hang", limits: Limits{Timeout: 300 * time.Millisecond}, want: loop.EndTimedOut},
+		{does: "hang", limits: Limits{Idle: 300 * time.Millisecond}, want: loop.EndIdle},
+		{does: "flood 10000000", limits: Limits{MaxOutput: 1 << 16}, want: loop.EndOutputLimit},
+		{does: "hang", cancel: true, want: loop.EndInterrupted},
+	} {
+		t.Run(string(test.want), func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, spec.Binaries[0])
+			s.does(test.does)
+			s.place.Limits = test.limits
+			s.place.Limits.Keep = 1 << 16
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			request := Request{Role: loop.RoleActor, Iteration: 1, Watch: func(loop.Notice) {
+				if test.cancel {
+					cancel()
+				}
+			}}
+			reply, err := s.agent(spec, "").Run(ctx, request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if reply.Ending != test.want || !reply.Ending.Cut() && reply.ExitCode != test.exit {
+				t.Errorf("ended as %s with exit code %d, want %s with %d",
+					reply.Ending, reply.ExitCode, test.want, test.exit)
+			}
+		})
+	}
+}
+
+func testDescription(t *testing.T, spec Spec) {
+	t.Helper()
+	if spec.Install == "" || len(spec.VersionArgs) == 0 || spec.Prompt == "" || spec.Output == "" {
+		t.Errorf("not everything is described: %+v", spec)
+	}
+	for _, name := range append([]string{spec.Name}, spec.Aliases...) {
+		if found, err := Find(name); err != nil || found.Name != spec.Name {
+			t.Errorf("Find(%q) = %q, %v", name, found.Name, err)
+		}
+	}
+	own := Own{
+		Command:       append([]string{"p"}, without(spec.Actor)...),
+		CriticCommand: append([]string{"p"}, without(spec.Critic)...),
+		ModelArgs:     spec.ModelArgs, Prompt: string(spec.Prompt), Output: string(spec.Output),
+	}
+	if _, err := Custom(spec.Name, own); err != nil {
+		t.Error("the catalogue breaks the rules for the user's own agents:", err)
+	}
+}
+
+func without(args []string) []string {
+	var out []string
+	for _, a := range args {
+		if a != holdModelArgs {
+			out = append(out, a)
+		}
+	}
+	return out
+}

@@ -1,0 +1,31 @@
+package critic
+
+// A Budget is how many bytes each kind of evidence may take in a prompt. The
+// task is never cut.
+type Budget struct {
+	Diff    int // all patches together
+	Files   int // the list of changed files
+	Stdout  int // the actor's, head and tail
+	Stderr  int // the actor's, head and tail
+	Check   int // the output of each check that fails, mostly its end
+	Passing int // the output of each check that passes
+	Checks  int // the output of all checks together
+	History int // all earlier iterations together
+	Reply   int // the reply that could not be used
+}
+
+// DefaultBudget is about 250 KiB in all at the most: some 70 000 tokens, which
+// fit, with room to work, into the context of every model that agents run on.
+func DefaultBudget() Budget {
+	return Budget{
+		Diff:    120 << 10,
+		Files:   16 << 10,
+		Stdout:  24 << 10,
+		Stderr:  8 << 10,
+		Check:   16 << 10,
+		Passing: 1 << 10,
+		Checks:  48 << 10,
+		History: 12 << 10,
+		Reply:   8 << 10,
+	}
+}

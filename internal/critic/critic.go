@@ -1,0 +1,128 @@
+package critic
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"codeloops/internal/agent"
+	"codeloops/internal/critic/excerpt"
+	"codeloops/internal/loop"
+)
+
+// An Agent plays one turn. However the turn ends is a reply; an error means
+// that there was none. [agent.Agent] is one.
+type Agent interface {
+	Run(context.Context, agent.Request) (agent.Reply, error)
+}
+
+// A Critic is a [loop.Critic] that asks an agent. It is not safe for concurrent
+// use.
+type Critic struct {
+	Agent Agent
+	// Dir is where a diff too large for the prompt is written whole, as
+	// "<iteration, three digits>.diff"; absolute, made when it is missing.
+	Dir string
+	// Random gives the names of the boundaries, which an actor must not be
+	// able to guess; nil is [rand.Reader].
+	Random io.Reader
+	// Budget bounds the prompt; the zero value is [DefaultBudget].
+	Budget Budget
+
+	iteration, asks int // the last iteration judged, and how often
+}
+
+var _ loop.Critic = (*Critic)(nil)
+
+// Judge asks the agent about a case. A turn that failed or was cut gives no
+// verdict, whatever it printed. When the context is done, the error is its
+// cause.
+func (c *Critic) Judge(ctx context.Context, matter loop.Case, watch loop.Watch) (loop.Review, error) {
+	text, b, err := c.prompt(matter)
+	if err != nil {
+		return loop.Review{}, err
+	}
+	reply, err := c.Agent.Run(ctx, agent.Request{
+		Role: loop.RoleCritic, Iteration: matter.Iteration, Ask: c.ask(matter.Iteration), Prompt: text, Watch: watch,
+	})
+	review := loop.Review{Turn: reply.Turn, Reply: reply.Text}
+	if ctx.Err() != nil {
+		return review, context.Cause(ctx)
+	}
+	if err != nil {
+		return review, err
+	}
+	if review.Problem = failure(reply); review.Problem != "" {
+		return review, nil
+	}
+	review.Verdict, err = Parser{Boundary: string(b)}.Parse(reply.Text)
+	if err != nil {
+		review.Problem = err.Error()
+	}
+	return review, nil
+}
+
+// ask counts how often an iteration has been judged before.
+func (c *Critic) ask(iteration int) int {
+	if c.iteration != iteration {
+		c.iteration, c.asks = iteration, -1
+	}
+	c.asks++
+	return c.asks
+}
+
+// prompt writes the prompt and, when the diff is cut in it, the file that holds
+// the whole.
+func (c *Critic) prompt(matter loop.Case) (string, boundary, error) {
+	budget := c.Budget
+	if budget == (Budget{}) {
+		budget = DefaultBudget()
+	}
+	file := filepath.Join(c.Dir, fmt.Sprintf("%03d.diff", matter.Iteration))
+	p, cut := compose(matter, budget, file)
+	if cut {
+		if err := c.keep(file, matter.Change); err != nil {
+			return "", "", fmt.Errorf("write the whole diff for the critic: %w", err)
+		}
+	}
+	random := c.Random
+	if random == nil {
+		random = rand.Reader
+	}
+	return p.render(random)
+}
+
+func (c *Critic) keep(file string, change loop.Change) error {
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(change.Patch()), 0o600)
+}
+
+// failure says why a turn cannot be used, before anything in it is read: agents
+// print old and half answers when they fail.
+func failure(r agent.Reply) string {
+	switch {
+	case r.Ending.Cut():
+		return "the critic's turn " + ended(r.Ending, r.ExitCode)
+	case r.ExitCode != 0 || r.Ending != loop.EndCompleted:
+		return "the critic's turn " + ended(r.Ending, r.ExitCode) + lastWords(r.Stderr.Text)
+	case strings.TrimSpace(excerpt.Plain(r.Text)) == "":
+		return "the critic's turn ended with exit code 0, but it printed no answer" + lastWords(r.Stderr.Text)
+	}
+	return ""
+}
+
+// lastWords is the last line of a failed agent's stderr, which mostly says why.
+func lastWords(stderr string) string {
+	stderr = strings.TrimSpace(excerpt.Plain(stderr))
+	line := strings.TrimSpace(stderr[strings.LastIndexByte(stderr, '\n')+1:])
+	if line == "" {
+		return ""
+	}
+	return ": " + quote(line)
+}

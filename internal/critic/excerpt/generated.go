@@ -1,0 +1,55 @@
+package excerpt
+
+import (
+	"path"
+	"regexp"
+	"strings"
+)
+
+// generated reports whether a program wrote the file rather than somebody: a
+// lock file, a bundle, a copy of another project, generated code, a golden
+// file. Such a file comes last into an excerpt. The judgement goes by the
+// usual names, and by the mark of https://go.dev/s/generatedcode.
+func generated(file, patch string) bool {
+	base := strings.ToLower(path.Base(file))
+	switch {
+	case lockFile(base), hasAny(strings.HasSuffix, base, suffixes()), hasAny(strings.Contains, base, infixes()):
+		return true
+	case hasAny(strings.Contains, "/"+file, folders()):
+		return true
+	}
+	return generatedMark.MatchString(patch[:min(len(patch), 4<<10)])
+}
+
+var generatedMark = regexp.MustCompile(`(?m)^[ +-](//|#) Code generated .* DO NOT EDIT\.$`)
+
+func lockFile(base string) bool {
+	switch base {
+	case "go.sum", "go.work.sum", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml",
+		"bun.lockb", "packages.lock.json", "gradle.lockfile", "package.resolved":
+		return true
+	}
+	return path.Ext(base) == ".lock"
+}
+
+func suffixes() []string {
+	return []string{
+		".min.js", ".min.css", ".map", ".pb.go", ".pb.cc", ".pb.h", "_pb2.py", "_pb2_grpc.py",
+		".g.dart", ".snap", ".golden",
+	}
+}
+
+func infixes() []string { return []string{"_generated.", ".generated.", "-generated."} }
+
+func folders() []string {
+	return []string{"/vendor/", "/node_modules/", "/dist/", "/testdata/", "/__snapshots__/", "/third_party/"}
+}
+
+func hasAny(has func(s, part string) bool, s string, parts []string) bool {
+	for _, p := range parts {
+		if has(s, p) {
+			return true
+		}
+	}
+	return false
+}

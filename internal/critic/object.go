@@ -1,0 +1,341 @@
+package critic
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// objectEnd returns the length of the JSON object that text begins with, -1
+// when it does not end.
+func objectEnd(text string) int {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{':
+			depth++
+		case c == '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return -1
+}
+
+// mentions is a quick look whether a text can hold a decision at all.
+func mentions(src string) bool {
+	src = strings.ToLower(src)
+	return strings.Contains(src, `"decision"`) || strings.Contains(src, `"type"`)
+}
+
+// escapeRaw escapes the line breaks and tabs that models leave inside strings.
+func escapeRaw(src string) string {
+	var b strings.Builder
+	b.Grow(len(src))
+	quoted := false
+	for i := 0; i < len(src); i++ {
+		c := src[i]
+		switch {
+		case quoted && c == '\\' && i+1 < len(src):
+			b.WriteByte(c)
+			i++
+			c = src[i]
+		case c == '"':
+			quoted = !quoted
+		case quoted && c < ' ':
+			fmt.Fprintf(&b, "\\u%04x", c)
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// A member is one key of an object with its value.
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+func members(src string) (object, error) {
+	if !json.Valid([]byte(src)) {
+		src = escapeRaw(src)
+	}
+	dec := json.NewDecoder(strings.NewReader(src))
+	if _, err := dec.Token(); err != nil {
+		return nil, err
+	}
+	var out object
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		m := member{key: strings.ToLower(fmt.Sprint(key))}
+		if err := dec.Decode(&m.value); err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// An object is the members of a JSON object, in order: a key may come twice.
+type object []member
+
+// parseObject makes a verdict of a JSON object. One that has no decision is
+// not ok; one that has something else in its place is an error.
+func parseObject(src string) (v loop.Verdict, ok bool, err error) {
+	o, err := members(src)
+	if err != nil {
+		if !strings.Contains(strings.ToLower(src), `"decision"`) {
+			return v, false, nil
+		}
+		return v, true, problem("the JSON object with the decision cannot be read: %s", err.Error())
+	}
+	word, ok, err := o.decision()
+	if !ok || err != nil {
+		return v, ok, err
+	}
+	v = o.verdict()
+	for _, text := range []string{v.Summary, v.Feedback, v.Analysis, v.Recovery} {
+		if isPlaceholder(text) {
+			return v, true, problem("the JSON object is not filled in: it holds %s", quote(text))
+		}
+	}
+	if (word == approve || word == loop.Done) && len(v.RequiredChanges) > 0 {
+		return v, true, problem("the JSON object approves the work and requires changes")
+	}
+	return o.decided(v, word), true, nil
+}
+
+// What the other vocabulary of JSON replies has for the three decisions.
+const (
+	approve  loop.Decision = "APPROVE"
+	revise   loop.Decision = "REVISE"
+	escalate loop.Decision = "ESCALATE"
+)
+
+// decision returns what "decision" says, or "type" in its place. Objects of many
+// kinds have a "type", the last event of a stream ({"type":"done"}) among them:
+// it counts beside another member of a verdict only.
+func (o object) decision() (word loop.Decision, ok bool, err error) {
+	for _, m := range o {
+		if m.key != "decision" && m.key != "type" {
+			continue
+		}
+		var text string
+		said, known := loop.Decision(""), false
+		if json.Unmarshal(m.value, &text) == nil {
+			said, known = decisionWord(text)
+		}
+		switch {
+		case m.key == "type" && (!known || !o.verdictLike()):
+		case !known:
+			return "", true, problem("the decision of the JSON object is %s, which is none of done, continue and error", quote(string(m.value)))
+		case ok && said != word:
+			return "", true, problem("the JSON object holds two decisions that contradict each other")
+		default:
+			word, ok = said, true
+		}
+	}
+	return word, ok, nil
+}
+
+// verdictLike reports whether the object has a member that only verdicts have.
+func (o object) verdictLike() bool {
+	return slices.ContainsFunc(o, func(m member) bool {
+		switch m.key {
+		case "decision", "summary", "confidence", "score", "feedback", "analysis", "recovery",
+			"issues", "severity", "risks", "required_changes", "reason":
+			return true
+		}
+		return false
+	})
+}
+
+func decisionWord(text string) (loop.Decision, bool) {
+	core, symbols := trim(text)
+	for _, d := range append(decisions(), approve, revise, escalate) {
+		if strings.EqualFold(core, string(d)) {
+			return d, glad(symbols) || d != loop.Done && d != approve
+		}
+	}
+	return "", false
+}
+
+// verdict reads the members, the decision apart.
+func (o object) verdict() loop.Verdict {
+	return loop.Verdict{
+		Summary:         o.text("summary"),
+		Confidence:      o.fraction("confidence"),
+		Score:           o.fraction("score"),
+		Feedback:        o.text("feedback"),
+		Analysis:        o.text("analysis"),
+		Recovery:        o.text("recovery"),
+		Issues:          o.list("issues"),
+		Severity:        o.text("severity"),
+		Risks:           o.risks(),
+		RequiredChanges: o.list("required_changes"),
+	}
+}
+
+// decided puts the decision into a verdict, and what the object says without a
+// place of its own to where the decision needs it.
+func (o object) decided(v loop.Verdict, word loop.Decision) loop.Verdict {
+	reason := o.text("reason")
+	v.Decision = word
+	switch word {
+	case loop.Done, approve:
+		v.Decision = loop.Done
+		v.Summary = either(v.Summary, reason)
+		return v
+	case loop.Continue, revise:
+		v.Decision = loop.Continue
+		v.Feedback = either(v.Feedback, reason)
+	case loop.Error:
+		v.Analysis = either(v.Analysis, reason)
+	case escalate:
+		v.Decision = loop.Error
+		v.Escalation = either(reason, v.Guidance(), "the critic escalates and gives no reason")
+	}
+	if v.Guidance() == "" {
+		v.Feedback = bullets(slices.Concat(v.RequiredChanges, v.Issues))
+	}
+	return v
+}
+
+// either returns the first text that is not empty.
+func either(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+func bullets(items []string) string {
+	var b strings.Builder
+	for _, item := range items {
+		fmt.Fprintf(&b, "- %s\n", item)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// value returns the last value of a key; nil when there is none.
+func (o object) value(key string) (v any) {
+	for _, m := range o {
+		if m.key != key {
+			continue
+		}
+		dec := json.NewDecoder(strings.NewReader(string(m.value)))
+		dec.UseNumber()
+		v = nil
+		if dec.Decode(&v) != nil {
+			v = nil
+		}
+	}
+	return v
+}
+
+func (o object) text(key string) string {
+	v := o.value(key)
+	if items, ok := v.([]any); ok {
+		return bullets(texts(items))
+	}
+	return textOf(v)
+}
+
+func (o object) list(key string) []string {
+	switch v := o.value(key).(type) {
+	case []any:
+		return texts(v)
+	case string:
+		if v = strings.TrimSpace(v); v != "" {
+			return []string{v}
+		}
+	}
+	return nil
+}
+
+func (o object) fraction(key string) *float64 {
+	switch v := o.value(key).(type) {
+	case json.Number:
+		if n, err := v.Float64(); err == nil && n >= 0 && n <= 1 {
+			return &n
+		}
+	case string:
+		return fraction(v)
+	}
+	return nil
+}
+
+func (o object) risks() []loop.Risk {
+	items, _ := o.value("risks").([]any)
+	var risks []loop.Risk
+	for _, item := range items {
+		risk := loop.Risk{Detail: textOf(item)}
+		if m, ok := item.(map[string]any); ok {
+			risk.Type = textOf(m["type"])
+			risk.Detail = detail(m)
+		}
+		if risk != (loop.Risk{}) {
+			risks = append(risks, risk)
+		}
+	}
+	return risks
+}
+
+func texts(items []any) (out []string) {
+	for _, item := range items {
+		if t := textOf(item); t != "" {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// textOf writes a JSON value as text: an object by the member that describes
+// it, or else as JSON.
+func textOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return strings.TrimSpace(v)
+	case json.Number:
+		return v.String()
+	case bool:
+		return strconv.FormatBool(v)
+	case map[string]any:
+		if d := detail(v); d != "" {
+			return d
+		}
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(raw)
+}
+
+// detail returns the member that describes an issue or a risk.
+func detail(m map[string]any) string {
+	for _, key := range []string{"note", "detail", "description", "message", "issue", "change", "text", "title", "reason"} {
+		if s, ok := m[key].(string); ok && strings.TrimSpace(s) != "" {
+			return strings.TrimSpace(s)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,171 @@
+package scripted
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// exitTrouble is the exit code when the scenario cannot be played.
+const exitTrouble = 2
+
+// An Invocation is what a process was started with. Its working directory and
+// environment are those of the process itself.
+type Invocation struct {
+	Args   []string // without the program's name: --script FILE
+	Stdin  io.Reader
+	Stdout io.Writer // an *os.File where a scenario leaves processes that hold it
+	Stderr io.Writer
+	Env    func(string) string
+}
+
+// Main plays one turn and returns the exit code of the process. It takes the
+// process over: signals get back their default effect, so that a TERM kills
+// the agent as it would kill any other, unless the scenario says otherwise.
+//
+// The role is read from CODELOOPS_ROLE (default actor), the number of the turn
+// from CODELOOPS_ITERATION (default 1), and how often the same question was
+// put before from CODELOOPS_ASK (default 0).
+func Main(ctx context.Context, in Invocation) int {
+	signal.Reset()
+	code, err := in.play(ctx)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintf(in.Stderr, "scripted agent: %v\n", err) //nolint:errcheck // there is nobody else to tell
+		return exitTrouble
+	}
+	return code
+}
+
+func (in Invocation) play(ctx context.Context) (int, error) {
+	u, err := in.turn()
+	if err != nil {
+		return 0, err
+	}
+	root, err := os.OpenRoot(".")
+	if err != nil {
+		return 0, fmt.Errorf("open the working directory: %w", err)
+	}
+	defer root.Close() //nolint:errcheck // nothing is written through it
+	p := &player{root: root, stdout: in.Stdout, stderr: in.Stderr}
+	if err := p.read(in.Stdin, u); err != nil {
+		return 0, err
+	}
+	return u.exit, p.play(ctx, u)
+}
+
+// turn finds the one turn of the scenario that is to be played.
+func (in Invocation) turn() (turn, error) {
+	flags := flag.NewFlagSet("scripted-agent", flag.ContinueOnError)
+	flags.SetOutput(in.Stderr)
+	script := flags.String("script", "", "play the scenario in `FILE`")
+	if err := flags.Parse(in.Args); err != nil {
+		return turn{}, err
+	}
+	if *script == "" || flags.NArg() > 0 {
+		return turn{}, errors.New("call it with --script FILE and nothing else")
+	}
+	role := loop.Role(in.Env("CODELOOPS_ROLE"))
+	if role == "" {
+		role = loop.RoleActor
+	}
+	if role != loop.RoleActor && role != loop.RoleCritic {
+		return turn{}, fmt.Errorf("CODELOOPS_ROLE is %q, neither actor nor critic", role)
+	}
+	iteration, err := in.number("CODELOOPS_ITERATION", 1)
+	if err != nil {
+		return turn{}, err
+	}
+	ask, err := in.number("CODELOOPS_ASK", 0)
+	if err != nil {
+		return turn{}, err
+	}
+	data, err := os.ReadFile(*script)
+	if err != nil {
+		return turn{}, fmt.Errorf("read the scenario: %w", err)
+	}
+	s, err := parse(*script, data)
+	if err != nil {
+		return turn{}, err
+	}
+	return s.turn(role, iteration, ask)
+}
+
+// number reads a variable that is a number of at least least, which is also
+// its value when it is not set.
+func (in Invocation) number(name string, least int) (int, error) {
+	s := in.Env(name)
+	if s == "" {
+		return least, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < least {
+		return 0, fmt.Errorf("%s is %q, not a number of at least %d", name, s, least)
+	}
+	return n, nil
+}
+
+// A player plays one turn.
+type player struct {
+	root   *os.Root // the working directory
+	prompt []byte
+	stdout io.Writer
+	stderr io.Writer
+}
+
+// read takes the prompt in, as far as the turn wants to.
+func (p *player) read(stdin io.Reader, u turn) error {
+	switch u.stdin {
+	case "ignore":
+		return nil
+	case "close":
+		if c, ok := stdin.(io.Closer); ok {
+			return c.Close()
+		}
+		return nil
+	}
+	var err error
+	if p.prompt, err = io.ReadAll(stdin); err != nil {
+		return fmt.Errorf("read the prompt: %w", err)
+	}
+	for _, want := range u.expect {
+		if !bytes.Contains(p.prompt, []byte(want)) {
+			return fmt.Errorf("the prompt does not contain %q", want)
+		}
+	}
+	return nil
+}
+
+func (p *player) play(ctx context.Context, u turn) error {
+	for i, s := range u.steps {
+		if err := s.do(ctx, p); err != nil {
+			return fmt.Errorf("step %d: %w", i+1, err)
+		}
+	}
+	if u.check != "" {
+		output, passed, err := p.output(ctx, u.check)
+		if err != nil {
+			return fmt.Errorf("check %q: %w", u.check, err)
+		}
+		u.say = u.fail
+		if passed {
+			u.say = u.pass
+		}
+		u.say = strings.ReplaceAll(u.say, "{output}", strings.TrimSpace(output))
+	}
+	if err := sayLine(p.stdout, u.say); err != nil {
+		return err
+	}
+	return sayLine(p.stderr, u.complain)
+}

@@ -1,0 +1,56 @@
+package scripted
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// A step is one thing that the agent does in a turn.
+type step interface {
+	do(context.Context, *player) error
+}
+
+// An action is one kind of step: the key that names it, and how a table with
+// that key becomes a step.
+type action struct {
+	key  string
+	read func(*table) step
+}
+
+// actions lists every kind of step, in the order of the documentation.
+func actions() []action {
+	return slices.Concat(fileActions(), processActions(), outputActions(), timeActions())
+}
+
+// readStep reads a table by the one action that it names. It returns nil only
+// after an error has been noted.
+func readStep(t *table) step {
+	var keys []string
+	var found *action
+	for _, a := range actions() {
+		keys = append(keys, a.key)
+		switch {
+		case !t.has(a.key):
+		case found != nil:
+			t.failf(a.key, "a step does one thing: either %s or %s", found.key, a.key)
+			return nil
+		default:
+			found = &a
+		}
+	}
+	if found == nil {
+		t.failf("", "a step needs one of %s", strings.Join(keys, ", "))
+		return nil
+	}
+	s := found.read(t)
+	t.done("a " + found.key + " step")
+	return s
+}
+
+// must reads the value of an action that is either there or not.
+func must(t *table, key string) {
+	if !t.flag(key, true) {
+		t.failf(key, "%s can only be true; leave the step out instead", key)
+	}
+}

@@ -1,0 +1,214 @@
+package scripted
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+)
+
+// A ParseError is what is wrong with a scenario, and where.
+type ParseError struct {
+	File    string
+	Line    int // 0 when the whole file is meant
+	Problem string
+}
+
+func (e *ParseError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %s", e.File, e.Problem)
+	}
+	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Problem)
+}
+
+// A source is a scenario file on its way to being read.
+type source struct {
+	name  string
+	lines map[string]int
+	err   *ParseError // the one that stands first in the file
+}
+
+// A table is one TOML table. It knows its keys by having been asked for them:
+// what nobody asked for is an unknown key.
+type table struct {
+	*source
+	path   string
+	values map[string]any
+	asked  []string
+}
+
+func newTable(name string, data []byte) (*table, *ParseError) {
+	var values map[string]any
+	if _, err := toml.Decode(string(data), &values); err != nil {
+		e := &ParseError{File: name, Problem: err.Error()}
+		if syntax, ok := errors.AsType[toml.ParseError](err); ok {
+			e.Line, e.Problem = syntax.Position.Line, syntax.Message
+		}
+		return nil, e
+	}
+	return &table{source: &source{name: name, lines: lines(string(data))}, values: values}, nil
+}
+
+// failf notes what is wrong with a key, or with the table when it has no such
+// key.
+func (t *table) failf(key, format string, args ...any) {
+	line, ok := t.lines[join(t.path, key)]
+	if !ok {
+		line = t.lines[t.path]
+	}
+	if t.err == nil || line < t.err.Line {
+		t.err = &ParseError{File: t.name, Line: line, Problem: fmt.Sprintf(format, args...)}
+	}
+}
+
+func (t *table) has(key string) bool {
+	_, ok := t.values[key]
+	return ok
+}
+
+// value is the one way to a key's value. A value of another type is an error
+// and reads as absent.
+func value[T any](t *table, key, kind string) (v T, ok bool) {
+	t.asked = append(t.asked, key)
+	raw, present := t.values[key]
+	if !present {
+		return v, false
+	}
+	if v, ok = raw.(T); !ok {
+		t.failf(key, "%s must be %s", key, kind)
+	}
+	return v, ok
+}
+
+func (t *table) text(key string) string {
+	s, _ := value[string](t, key, "a string")
+	return s
+}
+
+func (t *table) flag(key string, absent bool) bool {
+	if v, ok := value[bool](t, key, "true or false"); ok {
+		return v
+	}
+	return absent
+}
+
+func (t *table) number(key string, most int64) int {
+	n, ok := value[int64](t, key, "a number")
+	if ok && (n < 0 || n > most) {
+		t.failf(key, "%s must be a number from 0 to %d", key, most)
+		return 0
+	}
+	return int(n)
+}
+
+// file reads a file's path: inside the working directory, with slashes.
+func (t *table) file(key string) string {
+	p := t.text(key)
+	if t.has(key) && !filepath.IsLocal(filepath.FromSlash(p)) {
+		t.failf(key, "%s must be a path inside the working directory, not %q", key, p)
+	}
+	return p
+}
+
+func (t *table) duration(key string) time.Duration {
+	s := t.text(key)
+	if !t.has(key) {
+		return 0
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		t.failf(key, "%s must be a duration such as \"50ms\" or \"2s\", not %q", key, s)
+	}
+	return d
+}
+
+// mode reads permission bits, in octal.
+func (t *table) mode(key string) uint32 {
+	s := t.text(key)
+	if !t.has(key) {
+		return 0
+	}
+	m, err := strconv.ParseUint(s, 8, 32)
+	if err != nil || m > 0o777 {
+		t.failf(key, "%s must be permission bits such as \"755\", not %q", key, s)
+	}
+	return uint32(m)
+}
+
+// size reads a number of bytes, in decimal units.
+func (t *table) size(key string) int64 {
+	s := t.text(key)
+	if !t.has(key) {
+		return 0
+	}
+	digits, factor := strings.TrimSuffix(s, "B"), int64(1)
+	if n := len(digits) - 1; n > 0 {
+		if power := strings.IndexByte("KMG", digits[n]); power >= 0 {
+			digits, factor = digits[:n], []int64{1e3, 1e6, 1e9}[power]
+		}
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt64/factor {
+		t.failf(key, "%s must be a size such as \"60MB\", not %q", key, s)
+		return 0
+	}
+	return n * factor
+}
+
+func (t *table) texts(key string) []string {
+	list, _ := value[[]any](t, key, "an array of strings")
+	var out []string
+	for _, v := range list {
+		s, ok := v.(string)
+		if !ok {
+			t.failf(key, "%s must be an array of strings", key)
+			return nil
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// tables reads an array of tables, in either of TOML's two spellings.
+func (t *table) tables(key string) []*table {
+	t.asked = append(t.asked, key)
+	var list []any
+	switch v := t.values[key].(type) {
+	case nil:
+	case []map[string]any:
+		for _, m := range v {
+			list = append(list, m)
+		}
+	case []any:
+		list = v
+	default:
+		t.failf(key, "%s must be an array of tables", key)
+	}
+	var out []*table
+	for i, v := range list {
+		m, ok := v.(map[string]any)
+		if !ok {
+			t.failf(key, "%s must be an array of tables", key)
+			return nil
+		}
+		path := fmt.Sprintf("%s[%d]", join(t.path, key), i)
+		out = append(out, &table{source: t.source, path: path, values: m})
+	}
+	return out
+}
+
+// done reports the keys that nobody asked for. what names the table.
+func (t *table) done(what string) {
+	for _, key := range slices.Sorted(maps.Keys(t.values)) {
+		if !slices.Contains(t.asked, key) {
+			t.failf(key, "%s has no key %q; its keys are %s", what, key, strings.Join(t.asked, ", "))
+		}
+	}
+}
