@@ -1,0 +1,265 @@
+package diff_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"codeloops/internal/diff"
+	"codeloops/internal/diff/repo"
+)
+
+// A form is a way in which a repository can be laid out or set up. The sandbox
+// comes without a repository, and leaves with its root where the session is to
+// start.
+type form struct {
+	name string
+	make func(*sandbox)
+}
+
+// filled makes a repository with two commits and dirt.
+func filled(s *sandbox) {
+	s.t.Helper()
+	s.git("init", "-q", "-b", "main")
+	fill(s)
+}
+
+func fill(s *sandbox) {
+	s.t.Helper()
+	s.write("a", "a\n")
+	s.write("d/b", "b\n")
+	s.write("d/e/c", "c\n")
+	s.commit("first")
+	s.append("a", "second\n")
+	s.commit("second")
+	s.append("d/b", "dirt\n")
+	s.write("untracked", "u\n")
+}
+
+func TestForms(t *testing.T) {
+	t.Parallel()
+	for _, form := range []form{
+		{"plain", filled},
+		{"unborn", func(s *sandbox) { s.git("init", "-q"); s.write("a", "a\n"); s.write("d/b", "b\n") }},
+		{"empty", func(s *sandbox) { s.git("init", "-q") }},
+		{"detached", func(s *sandbox) { filled(s); s.git("stash", "-q"); s.git("checkout", "-q", "HEAD^") }},
+		{"packed", func(s *sandbox) { filled(s); s.git("pack-refs", "--all"); s.git("gc", "-q") }},
+		{"multi-pack-index", func(s *sandbox) {
+			filled(s)
+			s.git("repack", "-q", "-d")
+			s.git("multi-pack-index", "write")
+		}},
+		{"linked work tree", func(s *sandbox) {
+			filled(s)
+			s.git("worktree", "add", "-q", filepath.Join(s.base, "linked"), "-b", "linked")
+			s.root = filepath.Join(s.base, "linked")
+			s.append("a", "linked\n")
+		}},
+		{".git is a symlink", func(s *sandbox) {
+			filled(s)
+			s.must(os.Rename(s.path(".git"), filepath.Join(s.base, "elsewhere")))
+			s.link("../elsewhere", ".git")
+		}},
+		{"separate git directory", func(s *sandbox) {
+			s.git("init", "-q", "--separate-git-dir", filepath.Join(s.base, "elsewhere"))
+			fill(s)
+		}},
+		{"index v2", func(s *sandbox) { filled(s); s.git("update-index", "--index-version", "2") }},
+		{"index v4", func(s *sandbox) { filled(s); s.git("update-index", "--index-version", "4") }},
+		{"intent to add", func(s *sandbox) { filled(s); s.git("add", "-N", "untracked") }},
+		{"split index", func(s *sandbox) {
+			filled(s)
+			s.git("update-index", "--split-index")
+			s.write("d/more", "more\n")
+			s.git("add", "d/more")
+			s.git("rm", "-q", "d/e/c")
+		}},
+		{"sparse checkout", func(s *sandbox) {
+			filled(s)
+			s.git("sparse-checkout", "set", "--no-cone", "/a", "/untracked")
+		}},
+		{"sparse index", func(s *sandbox) {
+			filled(s)
+			s.git("stash", "-q")
+			s.git("sparse-checkout", "set", "--cone", "--sparse-index", "x")
+		}},
+		{"preciousObjects", func(s *sandbox) {
+			filled(s)
+			s.git("config", "core.repositoryFormatVersion", "1")
+			s.git("config", "extensions.preciousObjects", "true")
+		}},
+		{"unmerged", func(s *sandbox) {
+			filled(s)
+			s.git("stash", "-q")
+			s.git("checkout", "-q", "-b", "other", "HEAD^")
+			s.append("a", "other\n")
+			s.commit("other")
+			s.try("merge", "-q", "main")
+		}},
+		{"shallow", func(s *sandbox) {
+			filled(s)
+			s.git("clone", "-q", "--depth=1", "file://"+s.root, filepath.Join(s.base, "clone"))
+			s.root = filepath.Join(s.base, "clone")
+		}},
+		{"alternates", func(s *sandbox) {
+			filled(s)
+			s.git("clone", "-q", "--shared", s.root, filepath.Join(s.base, "clone"))
+			s.root = filepath.Join(s.base, "clone")
+		}},
+		{"packed alternates of a linked work tree", func(s *sandbox) {
+			filled(s)
+			s.git("gc", "-q")
+			s.git("clone", "-q", "--shared", s.root, filepath.Join(s.base, "clone"))
+			s.root = filepath.Join(s.base, "clone")
+			s.git("worktree", "add", "-q", filepath.Join(s.base, "linked"), "-b", "linked")
+			s.root = filepath.Join(s.base, "linked")
+		}},
+		{"partial clone", func(s *sandbox) {
+			filled(s)
+			s.git("config", "uploadpack.allowFilter", "true")
+			s.git("clone", "-q", "--filter=blob:none", "file://"+s.root, filepath.Join(s.base, "clone"))
+			s.root = filepath.Join(s.base, "clone")
+			s.git("reset", "-q", "--soft", "HEAD^")
+		}},
+	} {
+		t.Run(form.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSandbox(t)
+			form.make(s)
+			tree, o := s.begin(), newOracle(s)
+			if tree.Root() != s.root {
+				t.Fatalf("root %s, want %s", tree.Root(), s.root)
+			}
+			for _, step := range []func(*sandbox){
+				func(*sandbox) {},
+				appends("a", "more\n"), writes("d/new", "new\n"), removes("d/b"),
+				runs("add", "-A", "--sparse"), runs("commit", "-q", "-m", "third", "--allow-empty"), runs("gc", "-q"),
+				removes("d"), func(s *sandbox) { s.remove("a"); s.write("a/x", "x\n") },
+			} {
+				if form.name == "empty" && !s.exists("a") {
+					s.write("a", "a\n")
+				}
+				step(s)
+				o.capture(tree)
+			}
+		})
+	}
+}
+
+func (s *sandbox) exists(name string) bool {
+	_, err := os.Lstat(s.path(name))
+	return err == nil
+}
+
+func TestSubdirectoryAndCoreWorktree(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	filled(s)
+	sub, err := diff.Open(t.Context(), s.path("d/e"), s.options())
+	s.must(err)
+	s.must(sub.Baseline(t.Context()))
+	o := newOracle(s)
+	s.append("a", "more\n")
+	o.capture(sub)
+	s.remove("d")
+	o.capture(sub)
+
+	moved := filepath.Join(s.base, "moved")
+	s.must(os.Rename(s.path(".git"), filepath.Join(s.base, "git")))
+	s.must(os.Rename(s.root, moved))
+	s.must(os.Mkdir(s.root, 0o755))
+	s.must(os.Rename(filepath.Join(s.base, "git"), s.path(".git")))
+	s.git("config", "core.worktree", moved)
+	far, err := diff.Open(t.Context(), s.root, s.options())
+	s.must(err)
+	if far.Root() != moved || far.GitDir() != s.path(".git") {
+		t.Errorf("root %s, git directory %s", far.Root(), far.GitDir())
+	}
+	s.git("config", "filter.up.clean", "tr a-z A-Z")
+	s.must(far.Baseline(t.Context()))
+	s.must(os.WriteFile(filepath.Join(moved, ".gitattributes"), []byte("* filter=up\n"), 0o644))
+	c, err := far.Capture(t.Context())
+	s.must(err)
+	if !strings.Contains(c.Patch(), "+* FILTER=UP\n") {
+		t.Errorf("captured %s", c.Patch())
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	for name, refuse := range map[string]struct {
+		make func(*sandbox)
+		want func(error) bool
+	}{
+		"no repository": {func(*sandbox) {}, func(err error) bool { return errors.Is(err, diff.ErrNotRepository) }},
+		"bare":          {func(s *sandbox) { s.git("init", "-q", "--bare") }, func(err error) bool { return errors.Is(err, diff.ErrBare) }},
+		"sha256": {func(s *sandbox) { s.git("init", "-q", "--object-format=sha256") }, func(err error) bool {
+			return errors.As(err, new(*repo.UnsupportedError)) && strings.Contains(err.Error(), "sha256")
+		}},
+		"reftable": {func(s *sandbox) {
+			s.git("init", "-q")
+			s.git("config", "core.repositoryFormatVersion", "1")
+			s.git("config", "extensions.refStorage", "reftable")
+		}, func(err error) bool {
+			return errors.As(err, new(*repo.UnsupportedError)) && strings.Contains(err.Error(), "reftable")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSandbox(t)
+			refuse.make(s)
+			if _, err := diff.Open(t.Context(), s.root, s.options()); !refuse.want(err) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+// TestHiddenByFlags: git does not look at these files; we do, as their content
+// did change.
+func TestHiddenByFlags(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write("assumed", "a\n")
+	s.write("skipped", "s\n")
+	s.commit("first")
+	s.git("update-index", "--assume-unchanged", "assumed")
+	s.git("update-index", "--skip-worktree", "skipped")
+	tree := s.begin()
+	s.append("assumed", "more\n")
+	s.append("skipped", "more\n")
+	c, err := tree.Capture(t.Context())
+	s.must(err)
+	if got, want := summary(c), "M assumed\nM skipped\n"; got != want {
+		t.Errorf("captured %q, want %q", got, want)
+	}
+}
+
+func TestLargeFile(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	large := strings.Repeat("0123456789abcdef", 21<<16)
+	s.write("tracked", large)
+	s.commit("first")
+	s.write("untracked", large)
+	tree, o := s.begin(), newOracle(s)
+	s.append("tracked", "more")
+	s.append("untracked", "more")
+	s.write("new", large)
+	c, err := tree.Capture(t.Context())
+	s.must(err)
+	if want := o.now(); c.State != want {
+		t.Errorf("state %s, git's tree %s", c.State, want)
+	}
+	if got, want := summary(c), "A new\nM tracked\nM untracked\n"; got != want {
+		t.Errorf("captured %q, want %q", got, want)
+	}
+	size := int64(len(large))
+	for _, f := range c.Files {
+		if !f.Binary || f.NewSize < size || f.Path != "new" && f.OldSize != size || len(f.Patch) > 500 {
+			t.Errorf("%s: binary %t, sizes %d and %d, patch of %d bytes", f.Path, f.Binary, f.OldSize, f.NewSize, len(f.Patch))
+		}
+	}
+}

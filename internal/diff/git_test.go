@@ -1,0 +1,151 @@
+package diff_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/diff"
+)
+
+// A sandbox is a directory with a home of its own, in which git behaves the
+// same on every machine.
+type sandbox struct {
+	t    testing.TB
+	base string // holds home, and the work tree unless a test says otherwise
+	root string // of the work tree
+	env  []string
+}
+
+func newSandbox(t testing.TB) *sandbox {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &sandbox{t: t, base: base, root: filepath.Join(base, "work")}
+	s.env = []string{
+		"PATH=" + os.Getenv("PATH"),
+		"HOME=" + filepath.Join(base, "home"),
+		"XDG_CONFIG_HOME=" + filepath.Join(base, "home", ".config"),
+		"GIT_CONFIG_SYSTEM=/dev/null",
+		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com",
+		"GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.com",
+		"GIT_AUTHOR_DATE=2024-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2024-01-01T00:00:00Z",
+		"LC_ALL=C",
+	}
+	for _, dir := range []string{"home", "work"} {
+		if err := os.Mkdir(filepath.Join(base, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// newRepo is a sandbox with an empty repository in it.
+func newRepo(t testing.TB) *sandbox {
+	t.Helper()
+	s := newSandbox(t)
+	s.git("init", "-q", "-b", "main")
+	return s
+}
+
+func (s *sandbox) lookup(name string) (string, bool) {
+	for _, pair := range s.env {
+		if key, value, _ := strings.Cut(pair, "="); key == name {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// Run implements diff.Git.
+func (s *sandbox) Run(ctx context.Context, dir string, args []string, stdin []byte) ([]byte, error) {
+	return s.run(ctx, dir, nil, stdin, args...)
+}
+
+func (s *sandbox) run(ctx context.Context, dir string, env []string, stdin []byte, args ...string) ([]byte, error) {
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir, cmd.Env = dir, append(s.env[:len(s.env):len(s.env)], env...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return stdout.Bytes(), fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, &stderr)
+	}
+	return stdout.Bytes(), nil
+}
+
+func (s *sandbox) git(args ...string) string {
+	s.t.Helper()
+	return s.gitIn(s.root, args...)
+}
+
+func (s *sandbox) gitIn(dir string, args ...string) string {
+	s.t.Helper()
+	out, err := s.run(s.t.Context(), dir, nil, nil, args...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return strings.TrimSuffix(string(out), "\n")
+}
+
+// try runs git for what it does when it works.
+func (s *sandbox) try(args ...string) { _, _ = s.run(s.t.Context(), s.root, nil, nil, args...) }
+
+func (s *sandbox) path(name string) string { return filepath.Join(s.root, name) }
+
+func (s *sandbox) write(name, content string) {
+	s.t.Helper()
+	s.must(os.MkdirAll(filepath.Dir(s.path(name)), 0o755))
+	s.must(os.WriteFile(s.path(name), []byte(content), 0o644))
+}
+
+func (s *sandbox) remove(name string) { s.must(os.RemoveAll(s.path(name))) }
+
+func (s *sandbox) link(target, name string) {
+	s.t.Helper()
+	s.must(os.MkdirAll(filepath.Dir(s.path(name)), 0o755))
+	s.must(os.Symlink(target, s.path(name)))
+}
+
+func (s *sandbox) chmod(name string, mode fs.FileMode) { s.must(os.Chmod(s.path(name), mode)) }
+
+func (s *sandbox) commit(message string) {
+	s.t.Helper()
+	s.git("add", "-A")
+	s.git("commit", "-q", "--allow-empty", "-m", message)
+}
+
+func (s *sandbox) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *sandbox) options() diff.Options {
+	return diff.Options{Env: s.lookup, Now: time.Now, Git: s}
+}
+
+func (s *sandbox) open() *diff.Tree {
+	s.t.Helper()
+	tree, err := diff.Open(s.t.Context(), s.root, s.options())
+	s.must(err)
+	s.t.Cleanup(func() { _ = tree.Close() })
+	return tree
+}
+
+// begin opens the work tree and takes the baseline.
+func (s *sandbox) begin() *diff.Tree {
+	s.t.Helper()
+	tree := s.open()
+	s.must(tree.Baseline(s.t.Context()))
+	return tree
+}

@@ -1,0 +1,143 @@
+package diff
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"codeloops/internal/diff/index"
+)
+
+var errNoGit = errors.New("the git program is needed for this")
+
+// A gitRunner runs the git program and notes each purpose once.
+type gitRunner struct {
+	git  Git
+	note func(string)
+	// global are the arguments that lead git to the repository where it would
+	// not find it by itself. Elsewhere they are not given, for with them git
+	// does not check who owns the repository (safe.directory).
+	global []string
+
+	mu    sync.Mutex
+	noted map[string]bool
+}
+
+// purpose returns the runner for one purpose, named as in "to read objects".
+func (g *gitRunner) purpose(why string) purpose { return purpose{g, why} }
+
+type purpose struct {
+	*gitRunner
+	why string
+}
+
+// Run implements [Git].
+func (p purpose) Run(ctx context.Context, dir string, args []string, stdin []byte) ([]byte, error) {
+	if p.git == nil {
+		return nil, errNoGit
+	}
+	p.once()
+	return p.git.Run(ctx, dir, slices.Concat(p.global, args), stdin)
+}
+
+func (p purpose) once() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.note == nil || p.noted[p.why] {
+		return
+	}
+	if p.noted == nil {
+		p.noted = make(map[string]bool)
+	}
+	p.noted[p.why] = true
+	p.note("ran the git program " + p.why)
+}
+
+// hash stores files as git converts them.
+func (t *Tree) hash(ctx context.Context, paths []string) ([]plumbing.Hash, error) {
+	var stdin bytes.Buffer
+	for _, path := range paths {
+		stdin.WriteString(quoteLine(path))
+		stdin.WriteByte('\n')
+	}
+	out, err := t.git.purpose("to convert files (filter, ident or encoding)").
+		Run(ctx, t.Root(), []string{"hash-object", "-w", "--stdin-paths"}, stdin.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	lines := bytes.Fields(out)
+	if len(lines) != len(paths) {
+		return nil, fmt.Errorf("git hash-object named %d of %d files", len(lines), len(paths))
+	}
+	ids := make([]plumbing.Hash, len(lines))
+	for i, line := range lines {
+		ids[i] = plumbing.NewHash(string(line))
+	}
+	return ids, nil
+}
+
+// quoteLine returns a path as a line that git reads: as a C string where it
+// would be taken for one or hold a line break.
+func quoteLine(path string) string {
+	plain := path[0] != '"'
+	for i := range len(path) {
+		plain = plain && path[i] != '\n'
+	}
+	if plain {
+		return path
+	}
+	b := []byte{'"'}
+	for i := range len(path) {
+		b = fmt.Appendf(b, `\%03o`, path[i])
+	}
+	return string(append(b, '"'))
+}
+
+// listIndex lets git read an index that package index does not. The entries
+// have no stat, so that each file is compared by its content.
+func (t *Tree) listIndex(ctx context.Context) (*index.Index, error) {
+	out, err := t.git.purpose("to read an index of an unusual form").
+		Run(ctx, t.Root(), []string{"ls-files", "--stage", "-z"}, nil)
+	if err != nil {
+		return nil, err
+	}
+	x := &index.Index{}
+	for record := range bytes.SplitSeq(bytes.TrimSuffix(out, []byte{0}), []byte{0}) {
+		if len(record) == 0 {
+			continue
+		}
+		e, err := parseStage(string(record))
+		if err != nil {
+			return nil, err
+		}
+		x.Entries = append(x.Entries, e)
+	}
+	return x, nil
+}
+
+// parseStage reads a record of `git ls-files --stage -z`:
+// "100644 <id> 0\t<path>".
+func parseStage(record string) (index.Entry, error) {
+	bad := fmt.Errorf("git ls-files printed %q", record)
+	const head = len("100644 ") + 2*len(index.ID{}) + len(" 0\t")
+	if len(record) <= head || record[head-1] != '\t' {
+		return index.Entry{}, bad
+	}
+	mode, err := strconv.ParseUint(record[:6], 8, 32)
+	stage := record[head-2] - '0'
+	if err != nil || stage > 3 {
+		return index.Entry{}, bad
+	}
+	return index.Entry{
+		Path:  record[head:],
+		ID:    index.ID(plumbing.NewHash(record[7 : head-3])),
+		Mode:  uint32(mode),
+		Stage: stage,
+	}, nil
+}

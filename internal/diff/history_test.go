@@ -1,0 +1,247 @@
+package diff_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestRandomHistories compares captures with git's own answer on random
+// histories of a work tree. CODELOOPS_FUZZ_DIFF sets how many.
+func TestRandomHistories(t *testing.T) {
+	t.Parallel()
+	for seed := range randomCount(60) {
+		t.Run(strconv.Itoa(seed), func(t *testing.T) {
+			t.Parallel()
+			h := newHistory(t, uint64(seed))
+			tree, o := h.begin(), newOracle(h.sandbox)
+			for range 4 {
+				h.steps(h.rand.IntN(8))
+				o.capture(tree)
+			}
+		})
+	}
+}
+
+// A history changes a repository at random. What it has done is logged.
+type history struct {
+	*sandbox
+	rand *rand.Rand
+}
+
+// newHistory returns a repository with a random past and a dirty work tree.
+func newHistory(t *testing.T, seed uint64) *history {
+	t.Helper()
+	h := &history{sandbox: newRepo(t), rand: rand.New(rand.NewPCG(seed, 1))}
+	if h.rand.IntN(8) == 0 {
+		h.steps(h.rand.IntN(6)) // no commit
+		return h
+	}
+	for range 12 {
+		h.put()
+	}
+	h.commit("first")
+	h.git("branch", "other")
+	h.steps(10)
+	h.commit("second")
+	h.steps(h.rand.IntN(6))
+	return h
+}
+
+func (h *history) steps(n int) {
+	h.t.Helper()
+	for range n {
+		h.step()
+	}
+}
+
+func (h *history) step() {
+	h.t.Helper()
+	steps := []func() string{
+		h.put, h.put, h.put, h.flip, h.flip, h.flip, h.drop, h.drop, h.mode, h.symlink, h.move, h.move,
+		h.ignore, h.nest, h.command, h.command, h.command,
+	}
+	h.t.Log(steps[h.rand.IntN(len(steps))]())
+}
+
+func pick[T any](h *history, from []T) T { return from[h.rand.IntN(len(from))] }
+
+func (h *history) name() string {
+	dirs := []string{"", "", "d/", "d/sub/", "e/", "e.x/", "odd \"dir\"/", "build/", "\xc3\xa9/"}
+	names := []string{
+		"a", "b", "c.go", "d", "e", "sub", "x.log", "new\nline", "tab\there", "sp ace", "quo\"te", "back\\slash",
+		"\xff\xfe", "\xc3\xa9", "-dash", ":colon", "*", "#hash", "!bang", " lead", "trail ", "build", "e.x",
+	}
+	return pick(h, dirs) + pick(h, names)
+}
+
+// existing returns any path that exists, or a new one.
+func (h *history) existing(files bool) string {
+	var names []string
+	_ = filepath.WalkDir(h.root, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if d.Name() == ".git" {
+			if d.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if path != h.root && (!files || d.Type().IsRegular()) {
+			name, _ := filepath.Rel(h.root, path)
+			names = append(names, name)
+		}
+		return nil
+	})
+	if len(names) == 0 {
+		name := h.name()
+		h.clear(name)
+		h.write(name, "filler\n")
+		return name
+	}
+	return pick(h, names)
+}
+
+func (h *history) content() string {
+	var b strings.Builder
+	for range h.rand.IntN(30) {
+		fmt.Fprintf(&b, "line %d\n", h.rand.IntN(20))
+	}
+	text := b.String()
+	switch h.rand.IntN(8) {
+	case 0:
+		return text + "no newline at the end"
+	case 1:
+		return text + "\x00binary\x01\xff"
+	case 2:
+		return strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	return text
+}
+
+// clear makes room for a file: what is there goes, and so do files in the
+// place of its directories.
+func (h *history) clear(name string) {
+	h.t.Helper()
+	parts := strings.Split(name, "/")
+	for i := 1; i < len(parts); i++ {
+		dir := strings.Join(parts[:i], "/")
+		if info, err := os.Lstat(h.path(dir)); err == nil && !info.IsDir() {
+			h.remove(dir)
+		}
+	}
+	h.remove(name)
+}
+
+func (h *history) put() string {
+	name := h.name()
+	h.clear(name)
+	h.write(name, h.content())
+	return fmt.Sprintf("write %q", name)
+}
+
+// flip changes a file in place without changing its size.
+func (h *history) flip() string {
+	name := h.existing(true)
+	f, err := os.OpenFile(h.path(name), os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Sprintf("flip %q: %v", name, err)
+	}
+	defer f.Close()
+	b := make([]byte, 1)
+	if n, _ := f.ReadAt(b, 0); n == 1 {
+		b[0] ^= 1
+		_, err = f.WriteAt(b, 0)
+		h.must(err)
+	}
+	return fmt.Sprintf("flip %q", name)
+}
+
+func (h *history) drop() string {
+	name := h.existing(h.rand.IntN(3) > 0)
+	h.remove(name)
+	return fmt.Sprintf("remove %q", name)
+}
+
+func (h *history) mode() string {
+	name, mode := h.existing(true), pick(h, []os.FileMode{0o755, 0o644, 0o600, 0o700, 0o654})
+	h.chmod(name, mode)
+	return fmt.Sprintf("chmod %o %q", mode, name)
+}
+
+func (h *history) symlink() string {
+	name, target := h.name(), pick(h, []string{"a", "d", "../e", "nowhere", "/", "d/sub"})
+	h.clear(name)
+	h.link(target, name)
+	return fmt.Sprintf("link %q to %q", name, target)
+}
+
+func (h *history) move() string {
+	from, to := h.existing(false), h.name()
+	if strings.HasPrefix(to+"/", from+"/") || strings.HasPrefix(from+"/", to+"/") {
+		return "move nothing"
+	}
+	h.clear(to)
+	h.must(os.MkdirAll(filepath.Dir(h.path(to)), 0o755))
+	err := os.Rename(h.path(from), h.path(to))
+	return fmt.Sprintf("move %q to %q: %v", from, to, err)
+}
+
+func (h *history) ignore() string {
+	rules := []string{"*.log", "build/", "/a", "!x.log", "d/*", "sub", "e.x", "!/d/sub/", "*", "!*/", "d/**/b"}
+	name := pick(h, []string{"", "", "d/", "e/"}) + ".gitignore"
+	content := pick(h, rules) + "\n" + pick(h, rules) + "\n"
+	if h.rand.IntN(4) == 0 {
+		content = ""
+	}
+	h.clear(name)
+	h.write(name, content)
+	return fmt.Sprintf("write %q: %q", name, content)
+}
+
+// nest makes a repository inside the repository, with a commit.
+func (h *history) nest() string {
+	dir := pick(h, []string{"inner", "d/inner", "e"})
+	h.clear(dir + "/file")
+	if h.rand.IntN(2) == 0 {
+		h.remove(dir + "/.git")
+		return fmt.Sprintf("remove %s/.git", dir)
+	}
+	h.write(dir+"/file", h.content())
+	h.gitIn(h.path(dir), "init", "-q")
+	h.gitIn(h.path(dir), "add", "-f", "file")
+	h.gitIn(h.path(dir), "commit", "-q", "--allow-empty", "-m", strconv.Itoa(h.rand.IntN(100)))
+	return "nest a repository in " + dir
+}
+
+func (h *history) command() string {
+	args := pick(h, [][]string{
+		{"add", "-A"},
+		{"add", "-f", "--", h.name()},
+		{"commit", "-q", "-a", "-m", "more"},
+		{"commit", "-q", "--allow-empty", "-m", "staged"},
+		{"checkout", "-q", "-f", "other"},
+		{"checkout", "-q", "main"},
+		{"stash", "-q", "-u"},
+		{"stash", "pop", "-q"},
+		{"reset", "-q", "--hard"},
+		{"reset", "-q"},
+		{"rm", "-q", "--cached", "-r", "--", h.name()},
+		{"clean", "-q", "-f", "-d"},
+		{"gc", "-q"},
+		{"merge", "-q", "other"},
+	})
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "git %q", slices.Clone(args))
+	if _, err := h.run(h.t.Context(), h.root, nil, nil, args...); err != nil {
+		fmt.Fprintf(&b, ": %v", err)
+	}
+	return b.String()
+}

@@ -1,0 +1,224 @@
+package diff_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"codeloops/internal/diff"
+	"codeloops/internal/diff/lines"
+	"codeloops/internal/loop"
+)
+
+// An oracle lets git itself tell what has changed: an index of its own is
+// filled from the work tree with `git add -A` when the session begins and, from
+// a copy of that, at each capture. New objects go to a directory of its own.
+type oracle struct {
+	*sandbox
+	dir     string
+	objects string          // of the repository
+	start   string          // tree at the beginning
+	known   map[string]bool // paths at the beginning
+
+	// fresh makes git read every file anew: it compares times by the second
+	// only, and can be deceived by them.
+	fresh bool
+}
+
+func newOracle(s *sandbox) *oracle {
+	s.t.Helper()
+	o := &oracle{sandbox: s, dir: s.t.TempDir()}
+	o.objects = o.gitPath("objects")
+	s.must(os.Mkdir(filepath.Join(o.dir, "objects"), 0o755))
+	o.copy(o.gitPath("index"), o.index("base"))
+	o.dropAbsent("base")
+	o.add("base")
+	o.start = o.in("base", nil, "write-tree")
+	o.known = o.names("base")
+	return o
+}
+
+func (o *oracle) gitPath(name string) string {
+	o.t.Helper()
+	path := o.git("rev-parse", "--git-path", name)
+	if !filepath.IsAbs(path) {
+		path = o.path(path)
+	}
+	return path
+}
+
+func (o *oracle) index(name string) string { return filepath.Join(o.dir, name) }
+
+// copy keeps the time of an index, by which git tells racy entries.
+func (o *oracle) copy(from, to string) {
+	o.t.Helper()
+	info, err := os.Stat(from)
+	if os.IsNotExist(err) {
+		return
+	}
+	o.must(err)
+	content, err := os.ReadFile(from)
+	o.must(err)
+	o.must(os.WriteFile(to, content, 0o644))
+	o.must(os.Chtimes(to, info.ModTime(), info.ModTime()))
+}
+
+func (o *oracle) in(index string, stdin []byte, args ...string) string {
+	o.t.Helper()
+	out, err := o.run(o.t.Context(), o.root, []string{
+		"GIT_INDEX_FILE=" + o.index(index),
+		"GIT_OBJECT_DIRECTORY=" + filepath.Join(o.dir, "objects"),
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + o.objects,
+	}, stdin, args...)
+	o.must(err)
+	return strings.TrimSuffix(string(out), "\n")
+}
+
+func (o *oracle) add(index string) {
+	o.t.Helper()
+	o.in(index, nil, "-c", "advice.addEmbeddedRepo=false", "add", "-A", "--sparse", "--", ":/")
+}
+
+// dropAbsent takes out of an index what a sparse checkout leaves out of the
+// work tree: to us, that is not there.
+func (o *oracle) dropAbsent(index string) {
+	o.t.Helper()
+	var absent bytes.Buffer
+	for record := range strings.SplitSeq(o.in(index, nil, "ls-files", "-t", "-z"), "\x00") {
+		if name, skipped := strings.CutPrefix(record, "S "); skipped && !o.exists(name) {
+			absent.WriteString(name + "\x00")
+		}
+	}
+	if absent.Len() > 0 {
+		o.in(index, absent.Bytes(), "update-index", "--force-remove", "-z", "--stdin")
+	}
+}
+
+// now returns the tree of the current state: what was in scope at the
+// beginning, what is tracked now, and what is untracked and not ignored.
+func (o *oracle) now() string {
+	o.t.Helper()
+	if o.fresh {
+		o.in("now", nil, "read-tree", o.start)
+	} else {
+		o.copy(o.index("base"), o.index("now"))
+	}
+	o.trackNow()
+	o.add("now")
+	return o.in("now", nil, "write-tree")
+}
+
+// trackNow adds what the user's index has beyond the beginning. Where one has a
+// file and the other a directory of the same name, the work tree decides.
+func (o *oracle) trackNow() {
+	o.t.Helper()
+	above := map[string]bool{}
+	for name := range o.known {
+		for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
+			above[dir] = true
+		}
+	}
+	var entries bytes.Buffer
+	for record := range strings.SplitSeq(o.git("ls-files", "-t", "--stage", "-z"), "\x00") {
+		_, name, _ := strings.Cut(record, "\t")
+		if name == "" || o.known[name] || record[0] == 'S' && !o.exists(name) || above[name] && o.isDir(name) {
+			continue
+		}
+		free := true
+		for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
+			free = free && (!o.known[dir] || o.isDir(dir))
+		}
+		if free {
+			entries.WriteString(record[2:] + "\x00")
+		}
+	}
+	if entries.Len() > 0 {
+		o.in("now", entries.Bytes(), "update-index", "-z", "--index-info")
+	}
+}
+
+func (o *oracle) isDir(name string) bool {
+	info, err := os.Lstat(o.path(name))
+	return err == nil && info.IsDir()
+}
+
+func (o *oracle) names(index string) map[string]bool {
+	o.t.Helper()
+	names := map[string]bool{}
+	for name := range strings.SplitSeq(o.in(index, nil, "ls-files", "-z"), "\x00") {
+		names[name] = true
+	}
+	return names
+}
+
+// patch returns what git prints for the change from the beginning to a tree.
+func (o *oracle) patch(tree string) string {
+	o.t.Helper()
+	text := o.in("now", nil, "diff-tree", "-p", "-r", "--full-index", "--no-renames", o.start, tree)
+	if text != "" {
+		text += "\n"
+	}
+	return text
+}
+
+// check compares a capture with what git says, and applies its patch to the
+// beginning.
+func (o *oracle) check(c loop.Change) {
+	o.t.Helper()
+	tree := o.now()
+	if got, want := c.Patch(), o.patch(tree); got != want {
+		hunks, _, _ := lines.Append(nil, []byte(want), []byte(got))
+		o.t.Fatalf("from git's text to the captured one:\n%s", hunks)
+	}
+	if c.State != tree {
+		o.t.Fatalf("state %s, git's tree %s", c.State, tree)
+	}
+	o.checkNumbers(c, tree)
+	o.checkApplies(c, tree)
+}
+
+func (o *oracle) checkNumbers(c loop.Change, tree string) {
+	o.t.Helper()
+	insertions, deletions := 0, 0
+	for _, f := range c.Files {
+		insertions += f.Insertions
+		deletions += f.Deletions
+	}
+	if c.Insertions != insertions || c.Deletions != deletions {
+		o.t.Fatalf("sums %d, %d of files with %d, %d", c.Insertions, c.Deletions, insertions, deletions)
+	}
+	if c.Empty() != (tree == o.start) {
+		o.t.Fatalf("%d files changed from %s to %s", len(c.Files), o.start, tree)
+	}
+}
+
+func (o *oracle) checkApplies(c loop.Change, tree string) {
+	o.t.Helper()
+	if c.Empty() || strings.Contains(c.Patch(), " /") { // git cannot read such names back
+		return
+	}
+	o.in("applied", nil, "read-tree", o.start)
+	o.in("applied", []byte(c.ApplicablePatch()), "apply", "--cached", "--binary", "--whitespace=nowarn", "-")
+	if got := o.in("applied", nil, "write-tree"); got != tree {
+		o.t.Fatalf("the patch gives tree %s, not %s:\n%s", got, tree, c.ApplicablePatch())
+	}
+}
+
+// capture takes a capture and checks it.
+func (o *oracle) capture(tree *diff.Tree) loop.Change {
+	o.t.Helper()
+	c, err := tree.Capture(o.t.Context())
+	o.must(err)
+	o.check(c)
+	return c
+}
+
+// summary tells a change in short: "M f", "A g".
+func summary(c loop.Change) string {
+	var b strings.Builder
+	for _, f := range c.Files {
+		b.WriteString(strings.ToUpper(string(f.Status[:1])) + " " + f.Path + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,198 @@
+package diff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"codeloops/internal/diff/attr"
+	"codeloops/internal/diff/index"
+	"codeloops/internal/diff/repo"
+	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/diff/scan"
+)
+
+// indexSlack is by how much the times of the index may lag behind the clock.
+const indexSlack = 3 * time.Second
+
+// tracked is the index as it was last read.
+type tracked struct {
+	read  time.Time
+	stamp file.Stamp
+	root  *scan.Dir // nil when nothing is tracked
+	// ignores are the .gitignore files that a sparse checkout leaves out.
+	ignores map[string]index.ID
+}
+
+// current reports whether the index file is the one that was read.
+func (t *tracked) current(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && t.stamp == file.StampOf(info) && t.stamp.Before(t.read.Add(-indexSlack))
+}
+
+// scan finds the state of the work tree. The settings are read anew each time:
+// they may have changed like any file. What also has is in scope, too.
+func (t *Tree) scan(ctx context.Context, also *scan.Dir) (scan.State, error) {
+	r, err := t.reopen()
+	if err != nil {
+		return scan.State{}, err
+	}
+	if err := t.readIndex(ctx); err != nil {
+		return scan.State{}, fmt.Errorf("read the index: %w", err)
+	}
+	rules, err := t.currentRules(ctx, r)
+	if err != nil {
+		return scan.State{}, err
+	}
+	s, err := t.scanner(ctx, r)
+	if err != nil {
+		return scan.State{}, err
+	}
+	s.Rules = rules.Rules
+	known := scan.Known{Base: t.base, Index: t.tracked.root, Last: t.last, Also: also}
+	known.Listed = rules == t.rules
+	state, err := s.Scan(ctx, known)
+	if err == nil && t.last != nil && t.reconverted(s.Settings, state.Root) {
+		known.Last, known.Listed = t.base, false
+		state, err = s.Scan(ctx, known)
+	}
+	if err != nil {
+		return scan.State{}, err
+	}
+	t.last, t.settings, t.rules = state.Root, s.Settings, rules
+	state.Warnings = append(state.Warnings, rules.unread()...)
+	return state, nil
+}
+
+// reconverted reports whether git may convert files otherwise than at the last
+// scan. What has been read since the baseline must then be read again; to the
+// rest git clings, too.
+func (t *Tree) reconverted(now attr.Settings, root *scan.Dir) bool {
+	return !reflect.DeepEqual(now, t.settings) ||
+		slices.ContainsFunc(scan.Compare(t.last, root), func(c scan.Change) bool {
+			return path.Base(c.Path) == ".gitattributes"
+		})
+}
+
+// readIndex reads the index unless it is the one that was read before.
+func (t *Tree) readIndex(ctx context.Context) error {
+	if t.tracked.current(t.repo.IndexFile()) {
+		return nil
+	}
+	at := t.options.Now()
+	x, err := index.Read(t.repo.IndexFile(), t.repo.GitDir)
+	if errors.Is(err, index.ErrSparse) || errors.Is(err, index.ErrExtension) {
+		x, err = t.listIndex(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	t.tracked = tracked{read: at, stamp: x.Stamp, root: scan.Tracked(x), ignores: make(map[string]index.ID)}
+	for _, e := range x.Entries {
+		if e.Flags&index.SkipWorktree != 0 && strings.HasSuffix(e.Path, ".gitignore") {
+			t.tracked.ignores[e.Path] = e.ID
+		}
+	}
+	return nil
+}
+
+func (t *Tree) scanner(ctx context.Context, r *repo.Repository) (*scan.Scanner, error) {
+	s := &scan.Scanner{
+		Root:  t.Root(),
+		Now:   t.options.Now,
+		Blobs: t.store,
+		Head:  t.nested,
+		Hash:  t.hash,
+	}
+	var err error
+	for key, field := range map[string]*bool{
+		"core.fileMode": &s.FileMode, "core.symlinks": &s.Symlinks, "core.ignoreCase": &s.IgnoreCase,
+	} {
+		if *field, err = r.Config.Bool(key, key != "core.ignoreCase"); err != nil {
+			return nil, err
+		}
+	}
+	s.Attributes, s.Settings, err = t.conversion(ctx, r)
+	return s, err
+}
+
+// conversion returns what tells how git converts the files of the work tree.
+// The reader keeps what it reads.
+func (t *Tree) conversion(ctx context.Context, r *repo.Repository) (*attr.Reader, attr.Settings, error) {
+	settings, err := attr.SettingsOf(r.Config)
+	if err != nil {
+		return nil, settings, err
+	}
+	ignoreCase, err := r.Config.Bool("core.ignoreCase", false)
+	if err != nil {
+		return nil, settings, err
+	}
+	files, err := r.AttributesFiles()
+	return attr.New(attr.Options{
+		WorkTree:   t.Root(),
+		System:     files.System,
+		User:       files.User,
+		Info:       files.Info,
+		IgnoreCase: ignoreCase,
+		FromIndex: func(name string) ([]byte, bool) {
+			f := t.tracked.root.Find(name)
+			if f == nil || f.Mode == scan.Symlink || f.Mode == scan.Gitlink {
+				return nil, false
+			}
+			blob, err := t.store.Blob(ctx, f.ID)
+			return blob, err == nil
+		},
+	}), settings, err
+}
+
+// nested looks at a directory of the work tree as a repository of its own. As
+// for git, it is one by its layout, whatever its configuration says.
+func (t *Tree) nested(name string) (scan.Head, error) {
+	dir := filepath.Join(t.Root(), filepath.FromSlash(name))
+	r, err := repo.Open(dir, t.environment(filepath.Join(dir, ".git"), dir))
+	switch {
+	case errors.Is(err, repo.ErrNotRepository), errors.Is(err, fs.ErrNotExist):
+		return scan.Head{}, nil
+	case errors.As(err, new(*repo.UnsupportedError)):
+		return scan.Head{Repository: true}, nil
+	case err != nil:
+		return scan.Head{}, err
+	}
+	head, err := r.Head()
+	return scan.Head{Repository: true, Commit: plumbing.NewHash(head.Commit)}, err
+}
+
+// reopen reads the configuration anew. The directory that the session began in
+// may be gone by now, or be part of another repository.
+func (t *Tree) reopen() (*repo.Repository, error) {
+	if r, err := repo.Open(t.dir, t.options.Env); err == nil && r.GitDir == t.GitDir() && r.WorkTree == t.Root() {
+		return r, nil
+	}
+	return repo.Open(t.Root(), t.environment(t.GitDir(), t.Root()))
+}
+
+// environment names a repository and hides the one that the user's environment
+// may name.
+func (t *Tree) environment(gitDir, workTree string) repo.Env {
+	return func(name string) (string, bool) {
+		switch {
+		case name == "GIT_DIR":
+			return gitDir, true
+		case name == "GIT_WORK_TREE":
+			return workTree, true
+		case strings.HasPrefix(name, "GIT_") && !strings.HasPrefix(name, "GIT_CONFIG"):
+			return "", false
+		}
+		return t.options.Env(name)
+	}
+}

@@ -1,0 +1,116 @@
+package diff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"codeloops/internal/diff/patch"
+	"codeloops/internal/diff/scan"
+	"codeloops/internal/diff/store"
+	"codeloops/internal/loop"
+)
+
+// A version is what a path is in one state; the zero value is none.
+type version struct {
+	mode uint32
+	id   plumbing.Hash
+}
+
+func versionOf(f *scan.File) version {
+	if f == nil {
+		return version{}
+	}
+	return version{mode: f.Mode, id: f.ID}
+}
+
+// A change identifies the text of a changed path.
+type change struct {
+	path          string
+	before, after version
+}
+
+func changeOf(c scan.Change) change {
+	return change{path: c.Path, before: versionOf(c.Before), after: versionOf(c.After)}
+}
+
+// render returns the changes with their texts, in the order given. The texts
+// of the last capture are used again.
+func (t *Tree) render(ctx context.Context, changes []scan.Change) ([]loop.FileChange, error) {
+	texts := make([][]loop.FileChange, len(changes))
+	errs := make([]error, len(changes))
+	each(len(changes), func(i int) {
+		var known bool
+		if texts[i], known = t.texts[changeOf(changes[i])]; !known {
+			texts[i], errs[i] = t.file(ctx, changes[i])
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	t.texts = make(map[change][]loop.FileChange, len(changes))
+	var files []loop.FileChange
+	for i, c := range changes {
+		t.texts[changeOf(c)] = texts[i]
+		files = append(files, texts[i]...)
+	}
+	return files, nil
+}
+
+// each calls do for 0 to n-1, in parallel.
+func each(n int, do func(i int)) {
+	var (
+		next    atomic.Int64
+		workers sync.WaitGroup
+	)
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	workers.Wait()
+}
+
+func (t *Tree) file(ctx context.Context, c scan.Change) ([]loop.FileChange, error) {
+	before, err := t.side(ctx, c.Before)
+	if err != nil {
+		return nil, fmt.Errorf("read the old side of %s: %w", c.Path, err)
+	}
+	after, err := t.side(ctx, c.After)
+	if err != nil {
+		return nil, fmt.Errorf("read the new side of %s: %w", c.Path, err)
+	}
+	return patch.File(c.Path, before, after), nil
+}
+
+func (t *Tree) side(ctx context.Context, f *scan.File) (patch.Side, error) {
+	if f == nil {
+		return patch.Side{}, nil
+	}
+	side := patch.Side{Mode: f.Mode, ID: f.ID}
+	if f.Mode == scan.Gitlink {
+		return side, nil
+	}
+	content, err := t.store.Blob(ctx, f.ID)
+	switch {
+	case err == nil:
+		side.Content = content
+		return side, nil
+	case errors.Is(err, store.ErrLarge):
+		side.TooLarge = true
+		side.Size, err = t.store.Size(ctx, f.ID)
+		return side, err
+	case f.Size() > store.Large: // and therefore not kept
+		side.TooLarge = true
+		side.Size = f.Size()
+		return side, nil
+	}
+	return side, err
+}

@@ -1,0 +1,216 @@
+package diff_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"codeloops/internal/diff"
+	"codeloops/internal/loop"
+)
+
+var _ loop.Tree = (*diff.Tree)(nil)
+
+// TestRestoreRandom undoes random changes, and checks that the files are what
+// they were and that what was taken away is kept.
+func TestRestoreRandom(t *testing.T) {
+	t.Parallel()
+	for seed := range randomCount(30) {
+		t.Run(strconv.Itoa(seed), func(t *testing.T) {
+			t.Parallel()
+			h := newHistory(t, 1_000_000+uint64(seed))
+			h.rand = rand.New(rand.NewPCG(uint64(seed), 2))
+			tree, o := h.begin(), newOracle(h.sandbox)
+			h.steps(h.rand.IntN(8))
+			actor := o.capture(tree)
+			h.edits(1 + h.rand.IntN(8))
+			critic, err := tree.Capture(t.Context())
+			h.must(err)
+			taken := o.now()
+			kept, err := tree.Restore(t.Context(), actor)
+			if err != nil && (strings.Contains(err.Error(), "repository of its own") || strings.Contains(err.Error(), "in the way")) {
+				return
+			}
+			h.must(err)
+			again, err := tree.Capture(t.Context())
+			h.must(err)
+			if !reflect.DeepEqual(again, actor) {
+				t.Fatalf("restored\n%swant\n%s", again.Patch(), actor.Patch())
+			}
+			if critic.State == actor.State {
+				return
+			}
+			_, ref, _ := strings.Cut(kept, "kept as ")
+			first, _, _ := strings.Cut(ref, ", ")
+			if lost := o.in("now", nil, "diff-tree", "-r", "--diff-filter=a", taken, first); lost != "" {
+				t.Errorf("kept %q without %s", kept, lost)
+			}
+		})
+	}
+}
+
+// edits changes files only, and leaves repositories inside this one alone.
+func (h *history) edits(n int) {
+	h.t.Helper()
+	for range n {
+		h.t.Log(pick(h, []func() string{
+			h.put, h.put, h.flip, h.flip, h.drop, h.mode, h.symlink, h.move, h.ignore,
+		})())
+	}
+}
+
+func (s *sandbox) restore(tree *diff.Tree, c loop.Change) {
+	s.t.Helper()
+	_, err := tree.Restore(s.t.Context(), c)
+	s.must(err)
+}
+
+func TestRestoreToBaseline(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write("f", "f\n")
+	s.write("d/g", "g\n")
+	s.link("f", "l")
+	s.commit("first")
+	s.append("f", "dirt\n")
+	s.write("untracked", "u\n")
+	s.chmod("untracked", 0o600)
+	tree := s.begin()
+	start, err := tree.Capture(t.Context())
+	s.must(err)
+	s.commit("the critic commits")
+	s.remove("d")
+	s.remove("l")
+	s.write("l/x/y", "y\n")
+	s.append("untracked", "more\n")
+	s.chmod("f", 0o755)
+	s.git("rm", "-q", "--cached", "untracked")
+	s.restore(tree, start)
+	after, err := tree.Capture(t.Context())
+	s.must(err)
+	if !reflect.DeepEqual(after, start) {
+		t.Errorf("restored to %s", after.Patch())
+	}
+	if info, err := os.Stat(s.path("untracked")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("permissions of untracked: %v, %v", info.Mode(), err)
+	}
+	if s.exists("l/x") {
+		t.Error("an emptied directory is still there")
+	}
+	commit, branch, err := tree.Head()
+	if err != nil || commit == tree.BaseCommit() || branch != "main" {
+		t.Errorf("HEAD at %s on %s, %v: the commit is not noticed", commit, branch, err)
+	}
+}
+
+func TestRestoreLeavesIgnoredFiles(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write(".gitignore", "*.log\n")
+	s.write("d/f", "f\n")
+	s.write("keep.log", "log\n")
+	tree, o := s.begin(), newOracle(s)
+	start := o.capture(tree)
+	s.write("new/f", "f\n")
+	s.write("new/x.log", "log\n")
+	s.write("hidden", "h\n")
+	s.write(".gitignore", "hidden\nd\n")
+	s.remove("d")
+	s.git("add", "-f", "keep.log")
+	s.write(".gitignore", "*.log\nhidden\n")
+	s.restore(tree, start)
+	for name, want := range map[string]bool{
+		"keep.log": true, "new/x.log": true, "new/f": false, "hidden": false, "d/f": true,
+	} {
+		if s.exists(name) != want {
+			t.Errorf("%s exists: %t", name, !want)
+		}
+	}
+}
+
+func TestRestoreRefuses(t *testing.T) {
+	t.Parallel()
+	for name, refuse := range map[string]struct {
+		change func(*sandbox)
+		want   string
+	}{
+		"repository that appeared": {func(s *sandbox) {
+			s.write("inner/f", "f\n")
+			s.gitIn(s.path("inner"), "init", "-q")
+			s.gitIn(s.path("inner"), "add", ".")
+			s.gitIn(s.path("inner"), "commit", "-q", "-m", "inner")
+		}, "inner: it is a repository of its own"},
+		"ignored symlink for a directory": {func(s *sandbox) {
+			s.remove("d")
+			s.must(os.Mkdir(s.base+"/outside", 0o755))
+			s.link("../outside", "d")
+			s.write(".git/info/exclude", "d\n")
+		}, "d/g: d: something that is out of scope is in the way"},
+		"ignored file in a directory for a file": {func(s *sandbox) {
+			s.remove("f")
+			s.write("f/x.log", "log\n")
+		}, "f: something that is out of scope is in the way"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newRepo(t)
+			s.write(".gitignore", "*.log\n")
+			s.write("f", "f\n")
+			s.write("d/g", "g\n")
+			s.commit("first")
+			tree := s.begin()
+			start, err := tree.Capture(t.Context())
+			s.must(err)
+			s.write("other", "other\n")
+			refuse.change(s)
+			if _, err := tree.Restore(t.Context(), start); err == nil || !strings.Contains(err.Error(), refuse.want) {
+				t.Errorf("error %v, want %q", err, refuse.want)
+			}
+			if s.exists("other") {
+				t.Error("the rest is not put back")
+			}
+			if entries, _ := os.ReadDir(s.base + "/outside"); len(entries) > 0 {
+				t.Error("written through a symlink")
+			}
+		})
+	}
+}
+
+func TestRestoreConverted(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.git("config", "filter.up.clean", "tr a-z A-Z")
+	s.git("config", "filter.up.smudge", "tr A-Z a-z")
+	s.write(".gitattributes", "*.up filter=up\n*.crlf text eol=crlf\n")
+	s.write("a.up", "abc\n")
+	s.write("a.crlf", "abc\r\n")
+	tree, o := s.begin(), newOracle(s)
+	s.append("a.up", "more\n")
+	c := o.capture(tree)
+	for _, name := range []string{".gitattributes", "a.up", "a.crlf"} {
+		s.remove(name)
+	}
+	s.restore(tree, c)
+	for name, want := range map[string]string{"a.up": "abc\nmore\n", "a.crlf": "abc\r\n"} {
+		if got, err := os.ReadFile(s.path(name)); err != nil || string(got) != want {
+			t.Errorf("%s is %q, %v; want %q", name, got, err, want)
+		}
+	}
+}
+
+func TestRestoreUnknownState(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	tree := s.open()
+	if _, err := tree.Capture(t.Context()); !errors.Is(err, diff.ErrNoBaseline) {
+		t.Errorf("capture without a baseline: %v", err)
+	}
+	s.must(tree.Baseline(t.Context()))
+	if _, err := tree.Restore(t.Context(), loop.Change{State: "none"}); !errors.Is(err, diff.ErrUnknownState) {
+		t.Errorf("restore of an unknown state: %v", err)
+	}
+}

@@ -1,0 +1,82 @@
+package diff
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"codeloops/internal/diff/checkpoint"
+	"codeloops/internal/diff/scan"
+)
+
+// BaseState returns the [loop.Change.State] of the baseline, "" before there is
+// one.
+func (t *Tree) BaseState() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.base == nil {
+		return ""
+	}
+	return stateOf(t.base)
+}
+
+// Checkpoint keeps a state that the baseline or a capture found as a commit,
+// and returns its id. The commit's tree is the one that `git write-tree` would
+// write; its parents are the checkpoint before it and the commit that HEAD is
+// at. The reference is refs/codeloops/<name>, as in "<session>/<number>"; HEAD,
+// the branches, the index and the work tree stay as they are.
+//
+// It is an error when the content of a file above [store.Large], which is not
+// kept in memory, has changed since.
+func (t *Tree) Checkpoint(ctx context.Context, state, name, message string) (string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	root, known := t.states[state]
+	if !known {
+		return "", fmt.Errorf("checkpoint %s: %w", name, ErrUnknownState)
+	}
+	id, err := t.commit(ctx, checkpoint.Checkpoint{Ref: name, State: root, Message: message})
+	if err != nil {
+		return "", err
+	}
+	t.checkpoint = id
+	return id.String(), nil
+}
+
+// commit writes a checkpoint with its parents.
+func (t *Tree) commit(ctx context.Context, c checkpoint.Checkpoint) (plumbing.Hash, error) {
+	head, err := t.repo.Head()
+	if err != nil {
+		return plumbing.ZeroHash, fmt.Errorf("checkpoint %s: %w", c.Ref, err)
+	}
+	for _, parent := range []plumbing.Hash{t.checkpoint, plumbing.NewHash(head.Commit)} {
+		if !parent.IsZero() {
+			c.Parents = append(c.Parents, parent)
+		}
+	}
+	w := checkpoint.Writer{Root: t.Root(), CommonDir: t.repo.CommonDir, Store: t.store, Now: t.options.Now}
+	return w.Write(ctx, c)
+}
+
+// Resume takes the state of a checkpoint, instead of the work tree's own, for
+// the baseline: the work tree is then compared with what it was when that
+// session began.
+func (t *Tree) Resume(ctx context.Context, commit string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	id := plumbing.NewHash(commit)
+	base, err := checkpoint.Read(ctx, t.store, id)
+	if err != nil {
+		return err
+	}
+	t.begin(base)
+	t.last, t.checkpoint = nil, id
+	return nil
+}
+
+// begin forgets all states but the new baseline.
+func (t *Tree) begin(base *scan.Dir) {
+	t.base, t.also = base, nil
+	t.states = map[string]*scan.Dir{stateOf(base): base}
+}

@@ -1,0 +1,80 @@
+package scan
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+)
+
+// ErrTree is a tree object that is none, or has a name that could lead out of
+// the work tree.
+var ErrTree = errors.New("bad tree object")
+
+// Load reads the state that a tree object stands for. Nothing is known of its
+// files but their modes and ids. The function tree returns the content of an
+// object.
+func Load(ctx context.Context, id plumbing.Hash, tree func(context.Context, plumbing.Hash) ([]byte, error)) (*Dir, error) {
+	d, err := load(ctx, "", id, tree)
+	if err != nil {
+		return nil, err
+	}
+	d.seal()
+	if d.id != id {
+		return nil, fmt.Errorf("tree %s: %w: its entries are out of order", id, ErrTree)
+	}
+	return d, nil
+}
+
+func load(ctx context.Context, name string, id plumbing.Hash, tree func(context.Context, plumbing.Hash) ([]byte, error)) (*Dir, error) {
+	content, err := tree(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := parseTree(content)
+	if err != nil {
+		return nil, fmt.Errorf("tree %s: %w", id, err)
+	}
+	d := &Dir{Name: name}
+	for _, e := range entries {
+		if e.Mode != uint32(filemode.Dir) {
+			d.Files = append(d.Files, e)
+			continue
+		}
+		child, err := load(ctx, e.Name, e.ID, tree)
+		if err != nil {
+			return nil, err
+		}
+		d.Dirs = append(d.Dirs, child)
+	}
+	return d, nil
+}
+
+// parseTree reads "<octal mode> <name>\0<20 bytes>" until the end.
+func parseTree(content []byte) ([]File, error) {
+	var entries []File
+	for len(content) > 0 {
+		mode, rest, _ := bytes.Cut(content, []byte{' '})
+		name, rest, found := bytes.Cut(rest, []byte{0})
+		bits, err := strconv.ParseUint(string(mode), 8, 32)
+		e := File{Name: string(name), Mode: uint32(bits)}
+		if err != nil || !found || len(rest) < len(e.ID) || !e.sound() {
+			return nil, ErrTree
+		}
+		content = rest[copy(e.ID[:], rest):]
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+func (f *File) sound() bool {
+	modes := []uint32{Regular, Executable, Symlink, Gitlink, uint32(filemode.Dir)}
+	return slices.Contains(modes, f.Mode) && f.Name != "" && f.Name != "." && f.Name != ".." &&
+		!strings.EqualFold(f.Name, ".git") && !strings.Contains(f.Name, "/")
+}

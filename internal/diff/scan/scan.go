@@ -1,0 +1,153 @@
+// Package scan finds the state of a work tree: what git would record of every
+// file in scope.
+//
+// In scope is what is tracked now, what is untracked and not ignored, and what
+// was in scope when the session began. HEAD and the commits play no part. A
+// file is read only when its stat does not prove that it is what was known.
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"codeloops/internal/diff/attr"
+	"codeloops/internal/diff/ignore"
+)
+
+var errNotRegular = errors.New("no longer a regular file")
+
+// Blobs remember contents. A [codeloops/internal/diff/store.Store] does.
+type Blobs interface {
+	Blob(ctx context.Context, id plumbing.Hash) ([]byte, error)
+	Keep(id plumbing.Hash, content []byte) error
+}
+
+// A Head is what a directory is as a repository of its own.
+type Head struct {
+	Repository bool
+	Commit     plumbing.Hash // zero on a branch without commits
+}
+
+// A Scanner finds the states of one work tree. Its fields must not change
+// during a scan.
+type Scanner struct {
+	Root       string // absolute path of the work tree
+	FileMode   bool   // core.fileMode: the executable bit counts
+	Symlinks   bool   // core.symlinks: a symlink is not checked out as a file
+	IgnoreCase bool   // core.ignoreCase
+
+	Now        func() time.Time
+	Blobs      Blobs
+	Rules      *ignore.Rules // the ones of the last scan if they still hold
+	Attributes *attr.Reader
+	Settings   attr.Settings
+
+	// Head looks at the directory at path, from the root, as a repository.
+	Head func(path string) (Head, error)
+	// Hash stores files through git, which alone can convert them, and
+	// returns the ids of their blobs.
+	Hash func(ctx context.Context, paths []string) ([]plumbing.Hash, error)
+}
+
+// Known is what is known before a scan. Any part may be nil.
+type Known struct {
+	Base  *Dir // the state when the session began: all of it is in scope
+	Index *Dir // the tracked files: all of them are in scope
+	Last  *Dir // the last state that was found; reading is spared by it
+	// Listed: the rules are those of the last scan, so that a directory that
+	// has not changed since need not be listed.
+	Listed bool
+	Also   *Dir // more that is in scope
+}
+
+// A State is what a scan found.
+type State struct {
+	Root *Dir
+	// Warnings name what could not be read, ordered, as sentences. Such paths
+	// are in the state as they were last known.
+	Warnings []string
+}
+
+// Scan finds the state of the work tree. It returns an error when the root
+// cannot be read, when contents cannot be kept, when git fails, or when ctx
+// ends.
+func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
+	w := &walk{
+		Scanner: s,
+		slots:   make(chan struct{}, runtime.GOMAXPROCS(0)-1),
+		clock:   clockOf(s.Root),
+	}
+	found, err := w.visit(ctx, place{listed: k.Listed, base: k.Base, index: k.Index, last: k.Last, also: k.Also})
+	if err != nil {
+		return State{}, err
+	}
+	if found.dir == nil {
+		return State{}, fmt.Errorf("read work tree %s: %w", s.Root, fs.ErrNotExist)
+	}
+	if err := w.hashByGit(ctx); err != nil {
+		return State{}, err
+	}
+	found.dir.seal()
+	slices.Sort(w.warnings)
+	return State{Root: found.dir, Warnings: w.warnings}, nil
+}
+
+// A walk is one scan. Its goroutines share what the mutex guards.
+type walk struct {
+	*Scanner
+	slots chan struct{} // one for each goroutine besides the first
+	clock clock
+
+	mu       sync.Mutex
+	warnings []string
+	pending  []pending
+}
+
+// A pending file has no id yet: git is to give it.
+type pending struct {
+	dir        *Dir
+	name, path string
+}
+
+func (w *walk) warn(path string, err error) {
+	var cause *fs.PathError
+	if errors.As(err, &cause) {
+		err = cause.Err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.warnings = append(w.warnings, fmt.Sprintf("cannot read %s: %v; what has changed there is not seen", strings.TrimSuffix(path, "/"), err))
+}
+
+func (w *walk) hashByGit(ctx context.Context) error {
+	if len(w.pending) == 0 {
+		return nil
+	}
+	paths := make([]string, len(w.pending))
+	for i, p := range w.pending {
+		paths[i] = p.path
+	}
+	ids, err := w.Hash(ctx, paths)
+	if err != nil {
+		return fmt.Errorf("convert files through git: %w", err)
+	}
+	for i, p := range w.pending {
+		p.dir.file(p.name).ID = ids[i]
+	}
+	return nil
+}
+
+// absolute returns the path that the operating system knows.
+func (w *walk) absolute(path string) string {
+	return filepath.Join(w.Root, filepath.FromSlash(path))
+}

@@ -1,0 +1,223 @@
+package scan
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"codeloops/internal/diff/store"
+)
+
+// Modes of a [File], as a git tree has them.
+const (
+	Regular    uint32 = 0o100644
+	Executable uint32 = 0o100755
+	Symlink    uint32 = 0o120000
+	Gitlink    uint32 = 0o160000
+)
+
+// A File is what git would record of one path, with what tells cheaply whether
+// the file is still the same.
+type File struct {
+	Name string // within its directory
+	Mode uint32
+	ID   plumbing.Hash // of the blob, or of a gitlink's commit
+
+	stat  Stat
+	trust trust
+}
+
+// Size returns the length of the file in the work tree, in bytes. It is not
+// known (0) of a file that could not be read, and of a gitlink.
+func (f *File) Size() int64 { return f.stat.Size }
+
+// trust says how a file's stat may be used in place of its content.
+type trust uint8
+
+const (
+	doubtful  trust = iota // not at all: the file may change without it
+	exact                  // every field must be equal
+	fromIndex              // as exact, but sizes and inodes are cut to 32 bits
+)
+
+// matches reports whether st proves that the file's content is still f's.
+func (f *File) matches(st Stat) bool {
+	switch f.trust {
+	case exact:
+		return f.stat == st
+	case fromIndex:
+		return uint32(f.stat.Size) == uint32(st.Size) && uint32(f.stat.Inode) == uint32(st.Inode) &&
+			f.stat.Modified == st.Modified && f.stat.Changed == st.Changed
+	case doubtful:
+	}
+	return false
+}
+
+// same reports whether git sees no difference.
+func (f *File) same(other *File) bool { return f.Mode == other.Mode && f.ID == other.ID }
+
+// A Dir is one directory of a work tree: a value that is never changed once it
+// is sealed. The states of one work tree share those in which nothing differs.
+type Dir struct {
+	Name  string // within its parent; "" for the root
+	Files []File // by name, as bytes
+	Dirs  []*Dir // by name and a slash, as git sorts them; some have no file in them
+
+	listing listing
+
+	sealed bool
+	empty  bool          // of files, at any depth
+	id     plumbing.Hash // of the tree object
+}
+
+// Dir returns the directory at path, nil when there is none.
+func (d *Dir) Dir(path string) *Dir {
+	for name := range strings.SplitSeq(path, "/") {
+		d = d.subdir(name)
+	}
+	return d
+}
+
+// Find returns the file at path, nil when there is none.
+func (d *Dir) Find(path string) *File {
+	for {
+		name, rest, deeper := strings.Cut(path, "/")
+		if !deeper {
+			return d.file(name)
+		}
+		d, path = d.subdir(name), rest
+	}
+}
+
+// file returns the file of that name, nil when d has none or is nil itself.
+func (d *Dir) file(name string) *File {
+	if d == nil {
+		return nil
+	}
+	i, ok := slices.BinarySearchFunc(d.Files, name, byName)
+	if !ok {
+		return nil
+	}
+	return &d.Files[i]
+}
+
+func byName(f File, name string) int { return strings.Compare(f.Name, name) }
+
+// subdir returns the directory of that name, nil when d has none or is nil
+// itself.
+func (d *Dir) subdir(name string) *Dir {
+	if d == nil {
+		return nil
+	}
+	i, ok := slices.BinarySearchFunc(d.Dirs, name, func(c *Dir, name string) int {
+		return order(c.Name, true, name, true)
+	})
+	if !ok {
+		return nil
+	}
+	return d.Dirs[i]
+}
+
+// equal reports whether nothing differs, the files' stats included.
+func (d *Dir) equal(other *Dir) bool {
+	return other != nil && d.Name == other.Name && d.listing == other.listing &&
+		slices.Equal(d.Files, other.Files) && slices.Equal(d.Dirs, other.Dirs)
+}
+
+// covers reports whether every name of other, which may be nil, is one of d's.
+func (d *Dir) covers(other *Dir) bool {
+	if other == nil || other == d {
+		return true
+	}
+	return contains(d.Files, other.Files, func(a, b File) int { return strings.Compare(a.Name, b.Name) }) &&
+		contains(d.Dirs, other.Dirs, func(a, b *Dir) int { return order(a.Name, true, b.Name, true) })
+}
+
+// contains reports whether all of some are among all. Both are ordered.
+func contains[T any](all, some []T, compare func(a, b T) int) bool {
+	for _, s := range some {
+		for len(all) > 0 && compare(all[0], s) < 0 {
+			all = all[1:]
+		}
+		if len(all) == 0 || compare(all[0], s) != 0 {
+			return false
+		}
+		all = all[1:]
+	}
+	return true
+}
+
+// A listing is what is known of a directory's entries besides those in scope.
+type listing struct {
+	stat      Stat // the entries are the same while this is; zero when it proves nothing
+	hasGit    bool
+	hasIgnore bool
+	// others are repositories inside that are not in the state.
+	others string // names, each with a slash
+}
+
+// ID returns the id of the tree object that `git write-tree` would write.
+func (d *Dir) ID() plumbing.Hash { return d.id }
+
+// seal computes the ids of the tree objects of d and of what is below.
+func (d *Dir) seal() {
+	if d.sealed {
+		return
+	}
+	for _, child := range d.Dirs {
+		child.seal()
+	}
+	content := d.Object()
+	d.empty = len(content) == 0
+	d.id = store.Sum(plumbing.TreeObject, content)
+	d.sealed = true
+}
+
+// Object returns the content of the directory's tree object.
+func (d *Dir) Object() []byte {
+	var b []byte
+	files, dirs := d.Files, d.Dirs
+	for len(files) > 0 || len(dirs) > 0 {
+		if len(dirs) == 0 || len(files) > 0 && order(files[0].Name, false, dirs[0].Name, true) < 0 {
+			b = appendEntry(b, files[0].Mode, files[0].Name, files[0].ID)
+			files = files[1:]
+			continue
+		}
+		if !dirs[0].empty {
+			b = appendEntry(b, uint32(filemode.Dir), dirs[0].Name, dirs[0].id)
+		}
+		dirs = dirs[1:]
+	}
+	return b
+}
+
+func appendEntry(b []byte, mode uint32, name string, id plumbing.Hash) []byte {
+	b = strconv.AppendUint(b, uint64(mode), 8)
+	b = append(b, ' ')
+	b = append(b, name...)
+	b = append(b, 0)
+	return append(b, id[:]...)
+}
+
+// order compares two names of one directory as git does in its trees, where a
+// directory's name ends in a slash.
+func order(a string, aDir bool, b string, bDir bool) int {
+	n := min(len(a), len(b))
+	if c := strings.Compare(a[:n], b[:n]); c != 0 {
+		return c
+	}
+	return int(next(a, n, aDir)) - int(next(b, n, bDir))
+}
+
+func next(name string, at int, dir bool) byte {
+	switch {
+	case at < len(name):
+		return name[at]
+	case dir:
+		return '/'
+	}
+	return 0
+}

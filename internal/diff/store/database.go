@@ -1,0 +1,172 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+)
+
+// decoded is how much of the objects that it decoded a database caches, for
+// the chains of deltas in pack files.
+const decoded = 8 << 20
+
+var errUnnamed = errors.New(`objects can be written only to a directory named "objects"`)
+
+// alternatesDepth is how many repositories a chain of alternates may have, as
+// in git.
+const alternatesDepth = 5
+
+// A database is a repository's objects with those of its alternates, opened
+// when first used. The alternates are opened here because the storage's own
+// way loads all their pack indexes anew for every object.
+type database struct {
+	objects  string
+	storages []*filesystem.Storage
+}
+
+func (d *database) open() {
+	if d.storages == nil {
+		d.add(d.objects, map[string]bool{}, alternatesDepth)
+	}
+}
+
+// add opens the storage of a directory of objects. The storage is given the
+// directory above, and finds them only by the name "objects"; those of another
+// name are left to git.
+func (d *database) add(objects string, seen map[string]bool, depth int) {
+	if real, err := filepath.EvalSymlinks(objects); err == nil {
+		objects = real
+	}
+	if seen[objects] || filepath.Base(objects) != "objects" {
+		return
+	}
+	seen[objects] = true
+	d.storages = append(d.storages, filesystem.NewStorageWithOptions(
+		osfs.New(filepath.Dir(objects), osfs.WithBoundOS()),
+		cache.NewObjectLRU(decoded),
+		filesystem.Options{
+			KeepDescriptors: true,
+			AlternatesFS:    osfs.New(string(filepath.Separator), osfs.WithBoundOS()),
+		}))
+	if depth == 0 {
+		return
+	}
+	for _, more := range alternates(objects) {
+		d.add(more, seen, depth-1)
+	}
+}
+
+// alternates reads info/alternates as gitrepository-layout(5) describes it.
+func alternates(objects string) []string {
+	text, err := os.ReadFile(filepath.Join(objects, "info", "alternates"))
+	if err != nil {
+		return nil
+	}
+	var dirs []string
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for lines.Scan() {
+		dir := lines.Text()
+		if dir == "" || dir[0] == '#' {
+			continue
+		}
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(objects, dir)
+		}
+		dirs = append(dirs, filepath.Clean(dir))
+	}
+	return dirs
+}
+
+func (d *database) close() error {
+	var errs []error
+	for _, s := range d.storages {
+		errs = append(errs, s.Close())
+	}
+	d.storages = nil
+	return errors.Join(errs...)
+}
+
+// find returns the storage that has an object.
+func (d *database) find(id plumbing.Hash) (*filesystem.Storage, error) {
+	d.open()
+	for _, s := range d.storages {
+		if s.HasEncodedObject(id) == nil {
+			return s, nil
+		}
+	}
+	return nil, plumbing.ErrObjectNotFound
+}
+
+func (d *database) reindex() {
+	for _, s := range d.storages {
+		s.Reindex()
+	}
+}
+
+func (d *database) object(kind plumbing.ObjectType, id plumbing.Hash) (object plumbing.EncodedObject, err error) {
+	err = d.read(id, func(s *filesystem.Storage) error {
+		object, err = s.EncodedObject(kind, id)
+		return err
+	})
+	return object, err
+}
+
+func (d *database) size(id plumbing.Hash) (size int64, err error) {
+	err = d.read(id, func(s *filesystem.Storage) error {
+		size, err = s.EncodedObjectSize(id)
+		return err
+	})
+	return size, err
+}
+
+// read tries twice, the second time with the pack indexes read anew: `git gc`
+// may have repacked in the meantime, and an index that was read before still
+// names a pack that is gone.
+func (d *database) read(id plumbing.Hash, with func(*filesystem.Storage) error) error {
+	var failure error
+	for range 2 {
+		s, err := d.find(id)
+		if err == nil {
+			err = with(s)
+		}
+		if err == nil {
+			return nil
+		}
+		failure = err
+		d.reindex()
+	}
+	return failure
+}
+
+// write adds a loose object. Whether a pack has it already is not asked: that
+// would load all pack indexes.
+func (d *database) write(kind plumbing.ObjectType, content []byte) error {
+	own, err := d.own()
+	if err != nil {
+		return err
+	}
+	object := &plumbing.MemoryObject{}
+	object.SetType(kind)
+	if _, err := object.Write(content); err != nil {
+		return err
+	}
+	_, err = own.SetEncodedObject(object)
+	return err
+}
+
+// own returns the storage that is written to.
+func (d *database) own() (*filesystem.Storage, error) {
+	d.open()
+	if len(d.storages) == 0 {
+		return nil, fmt.Errorf("directory %s: %w", d.objects, errUnnamed)
+	}
+	return d.storages[0], nil
+}

@@ -1,0 +1,222 @@
+// Package store reads and writes the objects of a git repository.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// Limits of what a store holds in memory, in bytes.
+const (
+	// Large is the size above which a blob is never loaded.
+	Large = 20 << 20
+
+	keepFile  = 1 << 20
+	keepTotal = 64 << 20
+)
+
+// ErrLarge is returned for the content of a blob above [Large].
+var ErrLarge = errors.New("blob is too large to load")
+
+// A Git runs the git program in dir and returns its standard output; a
+// command that fails is an error that carries what it said.
+type Git interface {
+	Run(ctx context.Context, dir string, args []string, stdin []byte) (stdout []byte, err error)
+}
+
+// Options say where the objects are.
+type Options struct {
+	// ObjectsDir is the repository's directory "objects".
+	ObjectsDir string
+	// Dir is where the git program is run, for objects that are to be fetched
+	// from a promisor remote.
+	Dir string
+	Git Git // nil: such objects are missing
+}
+
+// A Store is the object database of one repository with what this process
+// remembers of it. It opens nothing before the first object is asked for that
+// it does not remember. It is safe for concurrent use.
+//
+// Contents that a scan hashed are remembered, so that a later patch has its
+// old side and a file can be put back: in memory up to 1 MiB each and 64 MiB
+// together, beyond that as loose objects, which no reference protects and `git
+// gc` removes in its time. What is above [Large] is not kept at all.
+type Store struct {
+	options Options
+
+	mu    sync.Mutex
+	kept  map[plumbing.Hash][]byte
+	bytes int64 // in kept
+
+	database database
+}
+
+// New returns the store of a repository. It reads nothing yet.
+func New(o Options) *Store {
+	return &Store{
+		options:  o,
+		kept:     make(map[plumbing.Hash][]byte),
+		database: database{objects: o.ObjectsDir},
+	}
+}
+
+// Close closes the pack files that were opened; the store may be used again.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.database.close()
+}
+
+// Keep remembers the content of a blob, which the store owns from then on.
+// Content above [Large] is passed over.
+func (s *Store) Keep(id plumbing.Hash, content []byte) error {
+	if len(content) > Large {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, known := s.kept[id]; known {
+		return nil
+	}
+	size := int64(len(content))
+	if size <= keepFile && s.bytes+size <= keepTotal {
+		s.kept[id] = content
+		s.bytes += size
+		return nil
+	}
+	if err := s.database.write(plumbing.BlobObject, content); err != nil {
+		return fmt.Errorf("keep blob %s: %w", id, err)
+	}
+	return nil
+}
+
+// Persist writes a blob that is remembered in memory as a loose object. It
+// reports false when it is not remembered there.
+func (s *Store) Persist(id plumbing.Hash) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	content, kept := s.kept[id]
+	if !kept {
+		return false, nil
+	}
+	if err := s.database.write(plumbing.BlobObject, content); err != nil {
+		return true, fmt.Errorf("write blob %s: %w", id, err)
+	}
+	return true, nil
+}
+
+// Write adds an object to the database as a loose one.
+func (s *Store) Write(kind plumbing.ObjectType, content []byte) (plumbing.Hash, error) {
+	id := Sum(kind, content)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.database.write(kind, content); err != nil {
+		return id, fmt.Errorf("write %s %s: %w", kind, id, err)
+	}
+	return id, nil
+}
+
+// Stream adds a blob of size bytes, read from r, as a loose object without
+// loading it. Content of another length is an error.
+func (s *Store) Stream(r io.Reader, size int64) (plumbing.Hash, error) {
+	id, err := stream(s.options.ObjectsDir, r, size)
+	if err != nil {
+		return id, fmt.Errorf("write a blob of %d bytes: %w", size, err)
+	}
+	return id, nil
+}
+
+// Tree returns the content of a tree object.
+func (s *Store) Tree(ctx context.Context, id plumbing.Hash) ([]byte, error) {
+	return s.read(ctx, plumbing.TreeObject, id)
+}
+
+// Commit returns the content of a commit object.
+func (s *Store) Commit(ctx context.Context, id plumbing.Hash) ([]byte, error) {
+	return s.read(ctx, plumbing.CommitObject, id)
+}
+
+// Has reports whether the database holds an object, remembered or not.
+func (s *Store) Has(id plumbing.Hash) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := s.database.find(id)
+	return err == nil
+}
+
+// Blob returns the content of a blob, which the caller must not change. It is
+// [ErrLarge] for one above [Large].
+func (s *Store) Blob(ctx context.Context, id plumbing.Hash) ([]byte, error) {
+	return s.read(ctx, plumbing.BlobObject, id)
+}
+
+// read asks git for what the database has not: git may fetch it from the
+// remote of a partial clone.
+func (s *Store) read(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
+	content, err := s.local(kind, id)
+	if err == nil || errors.Is(err, ErrLarge) {
+		return content, err
+	}
+	if s.options.Git == nil {
+		return nil, fmt.Errorf("read %s %s: %w", kind, id, err)
+	}
+	content, err = s.options.Git.Run(ctx, s.options.Dir, []string{"cat-file", kind.String(), id.String()}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("read %s %s: %w", kind, id, err)
+	}
+	return content, nil
+}
+
+// Size returns the length of a blob in bytes.
+func (s *Store) Size(ctx context.Context, id plumbing.Hash) (int64, error) {
+	size, err := s.localSize(id)
+	if err == nil {
+		return size, nil
+	}
+	content, err := s.Blob(ctx, id)
+	return int64(len(content)), err
+}
+
+func (s *Store) local(kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if content, kept := s.kept[id]; kept {
+		return content, nil
+	}
+	size, err := s.database.size(id)
+	if err != nil {
+		return nil, err
+	}
+	if size > Large {
+		return nil, ErrLarge
+	}
+	object, err := s.database.object(kind, id)
+	if err != nil {
+		return nil, err
+	}
+	r, err := object.Reader()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	content := make([]byte, object.Size())
+	if _, err := io.ReadFull(r, content); err != nil {
+		return nil, err
+	}
+	return content, nil
+}
+
+func (s *Store) localSize(id plumbing.Hash) (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if content, kept := s.kept[id]; kept {
+		return int64(len(content)), nil
+	}
+	return s.database.size(id)
+}

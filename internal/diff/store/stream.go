@@ -1,0 +1,49 @@
+package store
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/objfile"
+)
+
+// stream writes a loose blob piece by piece: under a name that `git gc` knows
+// for a left-over until it is whole, then under its id.
+func stream(objects string, r io.Reader, size int64) (id plumbing.Hash, err error) {
+	f, err := os.CreateTemp(objects, "tmp_obj_")
+	if err != nil {
+		return id, err
+	}
+	defer os.Remove(f.Name()) //nolint:errcheck // it is gone when all went well
+	defer f.Close()           //nolint:errcheck // closed before when all went well
+	w := objfile.NewWriter(f)
+	if err := w.WriteHeader(plumbing.BlobObject, size); err != nil {
+		return id, err
+	}
+	if n, err := io.Copy(w, r); err != nil {
+		return id, err
+	} else if n != size {
+		return id, io.ErrUnexpectedEOF
+	}
+	if err := w.Close(); err != nil {
+		return id, err
+	}
+	id = w.Hash()
+	if err := f.Close(); err != nil {
+		return id, err
+	}
+	return id, adopt(f.Name(), filepath.Join(objects, id.String()[:2], id.String()[2:]))
+}
+
+// adopt gives a finished object its name.
+func adopt(from, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil { //nolint:gosec // the user's umask decides, as in git
+		return err
+	}
+	if err := os.Chmod(from, 0o444); err != nil { //nolint:gosec // as git's objects
+		return err
+	}
+	return os.Rename(from, to)
+}

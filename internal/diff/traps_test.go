@@ -1,0 +1,342 @@
+package diff_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A trap is a situation in which a comparison of work trees easily goes wrong.
+// What git says is what is wanted, at the beginning and after each step.
+type trap struct {
+	name  string
+	setup func(*sandbox)   // in a repository without commits
+	steps []func(*sandbox) // after the baseline
+}
+
+func runTraps(t *testing.T, traps []trap) {
+	t.Helper()
+	for _, trap := range traps {
+		t.Run(trap.name, func(t *testing.T) {
+			t.Parallel()
+			s := newRepo(t)
+			trap.setup(s)
+			tree, o := s.begin(), newOracle(s)
+			if c := o.capture(tree); !c.Empty() {
+				t.Fatalf("changed before anything happened:\n%s", c.Patch())
+			}
+			for _, step := range trap.steps {
+				step(s)
+				o.capture(tree)
+			}
+		})
+	}
+}
+
+// stale gives a file another time, so that its stat proves nothing.
+func (s *sandbox) stale(name string) {
+	s.t.Helper()
+	at := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	s.must(os.Chtimes(s.path(name), at, at))
+}
+
+func (s *sandbox) append(name, more string) {
+	s.t.Helper()
+	content, err := os.ReadFile(s.path(name))
+	s.must(err)
+	s.must(os.WriteFile(s.path(name), append(content, more...), 0o644))
+}
+
+func (s *sandbox) home(name, content string) {
+	s.t.Helper()
+	path := filepath.Join(s.base, "home", name)
+	s.must(os.MkdirAll(filepath.Dir(path), 0o755))
+	s.must(os.WriteFile(path, []byte(content), 0o644))
+}
+
+// writes returns a step that writes a file.
+func writes(name, content string) func(*sandbox) {
+	return func(s *sandbox) { s.write(name, content) }
+}
+
+func appends(name, more string) func(*sandbox) {
+	return func(s *sandbox) { s.append(name, more) }
+}
+
+func removes(name string) func(*sandbox) { return func(s *sandbox) { s.remove(name) } }
+
+func runs(args ...string) func(*sandbox) { return func(s *sandbox) { s.git(args...) } }
+
+// converted is a trap of one tracked file, whose stat is stale.
+func converted(name, attributes, content, more string, config ...string) trap {
+	return trap{
+		name: name,
+		setup: func(s *sandbox) {
+			for i := 0; i < len(config); i += 2 {
+				s.git("config", config[i], config[i+1])
+			}
+			if attributes != "" {
+				s.write(".gitattributes", attributes+"\n")
+			}
+			s.write("f", content)
+			s.commit("first")
+			s.stale("f")
+		},
+		steps: []func(*sandbox){
+			appends("f", more), writes("new", content+more), runs("add", "-A"), removes("f"),
+		},
+	}
+}
+
+func TestConversions(t *testing.T) {
+	t.Parallel()
+	upper := []string{"filter.up.clean", "tr a-z A-Z", "filter.up.smudge", "tr A-Z a-z"}
+	utf16 := "\xff\xfea\x00\n\x00b\x00\n\x00"
+	runTraps(t, []trap{
+		converted("autocrlf", "", "one\r\ntwo\r\n", "three\r\n", "core.autocrlf", "true"),
+		converted("autocrlf input", "", "one\r\ntwo\r\n", "three\r\n", "core.autocrlf", "input"),
+		converted("autocrlf binary", "", "one\r\n\x00two\r\n", "three\r\n", "core.autocrlf", "true"),
+		converted("text", "* text", "one\r\ntwo\r\n", "three\r\n"),
+		converted("text auto", "* text=auto", "one\r\ntwo\n", "three\r\n"),
+		converted("eol crlf", "* text eol=crlf", "one\r\ntwo\r\n", "three\r\n"),
+		converted("eol lf", "* eol=lf", "one\r\ntwo\r\n", "three\r\n"),
+		converted("not text", "* -text", "one\r\ntwo\r\n", "three\r\n", "core.autocrlf", "true"),
+		converted("ident", "* ident", "$Id: 0123 $\n", "more\n"),
+		converted("encoding", "f working-tree-encoding=UTF-16", utf16, "c\x00\n\x00"),
+		converted("filter", "* filter=up", "one\ntwo\n", "three\n", upper...),
+		converted("filter without command", "* filter=none", "one\ntwo\n", "three\n"),
+		{
+			name: "autocrlf with CRLF in the index",
+			setup: func(s *sandbox) {
+				s.write("f", "one\r\ntwo\r\n")
+				s.commit("first")
+				s.git("config", "core.autocrlf", "true")
+				s.stale("f")
+			},
+			steps: []func(*sandbox){appends("f", "three\r\n"), writes("new", "one\r\n")},
+		},
+		{
+			name: "attributes in info and home",
+			setup: func(s *sandbox) {
+				s.home(".config/git/attributes", "*.a text\n")
+				s.write(".git/info/attributes", "*.b text\n")
+				s.write("f.a", "one\r\n")
+				s.write("f.b", "one\r\n")
+				s.commit("first")
+				s.stale("f.a")
+				s.stale("f.b")
+			},
+			steps: []func(*sandbox){appends("f.a", "two\r\n"), appends("f.b", "two\r\n")},
+		},
+		{
+			name:  "attributes and settings that come later",
+			setup: writes("old", "one\r\n"),
+			steps: []func(*sandbox){
+				writes("new", "one\r\n"), writes(".gitattributes", "new text\n"), appends("old", "two\r\n"),
+				runs("config", "core.autocrlf", "input"), removes(".gitattributes"), writes("d/.gitattributes", "f text\n"),
+				writes("d/f", "one\r\n"), removes("d/.gitattributes"),
+			},
+		},
+		{
+			name: "filter and an odd name",
+			setup: func(s *sandbox) {
+				s.git("config", "filter.up.clean", "tr a-z A-Z")
+				s.write(".gitattributes", "* filter=up\n")
+			},
+			steps: []func(*sandbox){writes("new\nline", "a\n"), writes("\"quoted\"", "b\n"), writes(" \xff", "c\n")},
+		},
+	})
+}
+
+func TestModesAndTypes(t *testing.T) {
+	t.Parallel()
+	executable := func(mode os.FileMode) func(*sandbox) {
+		return func(s *sandbox) { s.chmod("f", mode) }
+	}
+	committed := func(more ...func(*sandbox)) func(*sandbox) {
+		return func(s *sandbox) {
+			s.write("f", "f\n")
+			s.write("d/a", "a\n")
+			s.write("d/b", "b\n")
+			s.link("f", "l")
+			for _, step := range more {
+				step(s)
+			}
+			s.commit("first")
+		}
+	}
+	runTraps(t, []trap{
+		{"fileMode false, local", committed(runs("config", "core.fileMode", "false")), []func(*sandbox){executable(0o755), appends("f", "x\n")}},
+		{"fileMode false, global", committed(runs("config", "--unset", "core.fileMode"), func(s *sandbox) {
+			s.home(".gitconfig", "[core]\n\tfileMode = false\n")
+		}), []func(*sandbox){executable(0o755)}},
+		{"fileMode false, included", committed(runs("config", "--unset", "core.fileMode"), func(s *sandbox) {
+			s.home(".gitconfig", "[include]\n\tpath = more\n")
+			s.home("more", "[core]\n\tfileMode = false\n")
+		}), []func(*sandbox){executable(0o755)}},
+		{"permissions that git does not record", committed(), []func(*sandbox){executable(0o600), executable(0o654), executable(0o744), executable(0o644)}},
+		{"symlink to another target", committed(), []func(*sandbox){func(s *sandbox) { s.remove("l"); s.link("d", "l") }}},
+		{"directory to symlink", committed(), []func(*sandbox){func(s *sandbox) {
+			s.must(os.Rename(s.path("d"), s.path("e")))
+			s.link("e", "d")
+		}}},
+		{"symlink to file", committed(), []func(*sandbox){func(s *sandbox) { s.remove("l"); s.write("l", "f") }}},
+		{"file to symlink", committed(), []func(*sandbox){func(s *sandbox) { s.remove("f"); s.link("d/a", "f") }}},
+		{"file to directory and back", committed(), []func(*sandbox){
+			func(s *sandbox) { s.remove("f"); s.write("f/x", "f\n") },
+			func(s *sandbox) { s.remove("f"); s.write("f", "f\n") },
+		}},
+		{"directory to file", committed(), []func(*sandbox){func(s *sandbox) { s.remove("d"); s.write("d", "d\n") }}},
+		{"symlinks false", committed(runs("config", "core.symlinks", "false"), func(s *sandbox) {
+			s.git("add", "-A")
+			s.remove("l")
+			s.git("checkout", "l")
+		}), []func(*sandbox){writes("l", "d/a")}},
+		{"staged rename", committed(), []func(*sandbox){runs("mv", "f", "g")}},
+		{"rename in case only", committed(), []func(*sandbox){runs("mv", "f", "F")}},
+		{"empty directories", committed(), []func(*sandbox){func(s *sandbox) { s.must(os.MkdirAll(s.path("x/y/z"), 0o755)) }, removes("x")}},
+	})
+}
+
+func TestRepositoriesInside(t *testing.T) {
+	t.Parallel()
+	nest := func(dir string) func(*sandbox) {
+		return func(s *sandbox) {
+			s.write(dir+"/file", "file\n")
+			s.gitIn(s.path(dir), "init", "-q")
+			s.gitIn(s.path(dir), "add", ".")
+			s.gitIn(s.path(dir), "commit", "-q", "-m", "inner")
+		}
+	}
+	commit := func(dir string) func(*sandbox) {
+		return func(s *sandbox) {
+			s.gitIn(s.path(dir), "commit", "-q", "--allow-empty", "-m", "more")
+		}
+	}
+	submodule := func(s *sandbox) {
+		other := filepath.Join(s.base, "other")
+		s.must(os.Mkdir(other, 0o755))
+		s.gitIn(other, "init", "-q")
+		s.must(os.WriteFile(filepath.Join(other, "file"), []byte("file\n"), 0o644))
+		s.gitIn(other, "add", ".")
+		s.gitIn(other, "commit", "-q", "-m", "other")
+		s.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other, "sub")
+		s.commit("first")
+	}
+	runTraps(t, []trap{
+		{"submodule with a new commit", submodule, []func(*sandbox){commit("sub"), runs("add", "sub")}},
+		{"submodule with changes", submodule, []func(*sandbox){appends("sub/file", "more\n"), writes("sub/new", "new\n")}},
+		{"submodule that goes", submodule, []func(*sandbox){removes("sub")}},
+		{"submodule not checked out", func(s *sandbox) {
+			submodule(s)
+			s.git("submodule", "--quiet", "deinit", "-f", "sub")
+		}, []func(*sandbox){writes("other", "x\n"), writes("sub/file", "x\n")}},
+		{"submodule to file", submodule, []func(*sandbox){func(s *sandbox) { s.remove("sub"); s.write("sub", "sub\n") }}},
+		{"gitlink without .gitmodules", func(s *sandbox) {
+			nest("inner")(s)
+			s.commit("first")
+			s.remove("inner/.git")
+		}, []func(*sandbox){writes("inner/new", "new\n")}},
+		{"untracked repository", nest("inner"), []func(*sandbox){writes("inner/new", "new\n"), commit("inner"), removes("inner/.git")}},
+		{"repository that appears", writes("f", "f\n"), []func(*sandbox){nest("inner"), nest("d/e/inner"), removes("d")}},
+		{"repository in a directory with known files", writes("inner/known", "f\n"), []func(*sandbox){nest("inner")}},
+		{"directory that only looks like a repository", writes("inner/.git/config", ""), []func(*sandbox){writes("inner/f", "f\n")}},
+		{"ignored repository", writes(".gitignore", "inner\n"), []func(*sandbox){nest("inner")}},
+	})
+}
+
+func TestUnbornRepositoryInside(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	tree := s.begin()
+	s.write("inner/file", "file\n")
+	s.gitIn(s.path("inner"), "init", "-q")
+	c, err := tree.Capture(t.Context())
+	s.must(err)
+	if !c.Empty() || len(c.Warnings) > 0 {
+		t.Errorf("captured %q, warnings %q", c.Patch(), c.Warnings)
+	}
+}
+
+// ignoring is a trap of ignore rules and the names that they are asked about.
+func ignoring(name, rules string, names ...string) trap {
+	create := func(s *sandbox) {
+		for _, name := range names {
+			s.write(name, name+"\n")
+		}
+	}
+	return trap{name, writes(".gitignore", rules), []func(*sandbox){create, removes(".gitignore"), writes(".gitignore", rules)}}
+}
+
+func TestIgnoreRules(t *testing.T) {
+	t.Parallel()
+	home := func(file, content string, more ...func(*sandbox)) func(*sandbox) {
+		return func(s *sandbox) {
+			s.home(file, content)
+			s.write("f", "f\n")
+			for _, step := range more {
+				step(s)
+			}
+		}
+	}
+	both := []func(*sandbox){writes("x.log", "log\n"), writes("x.txt", "txt\n")}
+	runTraps(t, []trap{
+		ignoring("exception below an ignored directory", "dir\n!dir/x\n", "dir/x", "dir/y", "x"),
+		ignoring("negated class", "[!a].c\n", "a.c", "b.c"),
+		ignoring("named class", "f[[:digit:]]\n", "f1", "fx"),
+		ignoring("BOM", "\xef\xbb\xbf*.log\n", "a.log", "b.txt"),
+		ignoring("chain of exceptions", "*\n!*/\n!*.go\n", "a.go", "a.c", "d/b.go", "d/e/c.go", "d/e/c.c"),
+		ignoring("trailing stars", "abc/**/\n", "abc/f", "abc/d/f"),
+		ignoring("leading stars", "**/x\n", "x", "d/x", "d/e/x/y"),
+		ignoring("anchors", "/x\nd/y\n", "x", "e/x", "d/y", "e/d/y"),
+		ignoring("escapes", "\\#a\n\\!b\nc\\ \nd \n", "#a", "!b", "c ", "d"),
+		ignoring("carriage return", "a\r\nb\n", "a", "b", "a\r"),
+		{"info/exclude", writes(".git/info/exclude", "*.log\n"), both},
+		{"excludesFile, global", home(".gitconfig", "[core]\n\texcludesFile = ~/rules\n", func(s *sandbox) { s.home("rules", "*.log\n") }), both},
+		{"excludesFile, local", home("rules", "*.log\n", runs("config", "core.excludesFile", "~/rules")), both},
+		{"excludesFile, XDG config", home(".config/git/config", "[core]\n\texcludesFile = ~/rules\n", func(s *sandbox) { s.home("rules", "*.log\n") }), both},
+		{"excludesFile, included", home(".gitconfig", "[include]\n\tpath = more\n", func(s *sandbox) {
+			s.home("more", "[core]\n\texcludesFile = ~/rules\n")
+			s.home("rules", "*.log\n")
+		}), both},
+		{"XDG git/ignore", home(".config/git/ignore", "*.log\n"), both},
+		{"ignoreCase", func(s *sandbox) {
+			s.git("config", "core.ignoreCase", "true")
+			s.write(".gitignore", "*.LOG\n")
+		}, both},
+		{"rules that are a symlink", func(s *sandbox) {
+			s.write("rules", "*.log\n")
+			s.link("rules", ".gitignore")
+		}, both},
+		{"tracked but ignored", func(s *sandbox) {
+			s.write("x.log", "one\n")
+			s.write("d/x.log", "one\n")
+			s.commit("first")
+			s.write(".gitignore", "*.log\nd\n")
+		}, []func(*sandbox){appends("x.log", "two\n"), appends("d/x.log", "two\n"), writes("d/new", "new\n"), removes("d")}},
+		{"tracked by force later", func(s *sandbox) {
+			s.write(".gitignore", "*.log\n")
+			s.write("x.log", "one\n")
+		}, []func(*sandbox){runs("add", "-f", "x.log"), appends("x.log", "two\n"), runs("rm", "-q", "-f", "--cached", "x.log")}},
+		{"rules that come later", func(s *sandbox) {
+			s.write("d/x.log", "one\n")
+		}, []func(*sandbox){
+			writes("d/y.log", "two\n"), writes(".gitignore", "*.log\n"), appends("d/x.log", "more\n"),
+			writes("d/.gitignore", "!y.log\n.gitignore\n"), removes("d/.gitignore"), removes(".gitignore"),
+		}},
+		{"rules told by the configuration later", writes("f", "f\n"), []func(*sandbox){
+			writes("x.log", "log\n"),
+			func(s *sandbox) { s.home("rules", "*.log\n"); s.git("config", "core.excludesFile", "~/rules") },
+			func(s *sandbox) { s.home("rules", "f2\n") },
+			writes(".git/info/exclude", "x*\n"),
+		}},
+		{"ignored directory with many files", func(s *sandbox) {
+			s.write(".gitignore", "node_modules\n")
+			for _, d := range strings.Fields("a b c d") {
+				s.write("node_modules/"+d+"/index.js", "x\n")
+			}
+		}, []func(*sandbox){appends("node_modules/a/index.js", "more\n"), writes("f", "f\n")}},
+	})
+}

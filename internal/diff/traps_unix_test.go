@@ -1,0 +1,152 @@
+//go:build unix
+
+package diff_test
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestSpecialFiles(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write("f", "f\n")
+	s.write("d/a", "a\n")
+	s.must(syscall.Mkfifo(s.path("before"), 0o644))
+	s.commit("first")
+	tree := s.begin()
+	s.remove("f")
+	s.must(syscall.Mkfifo(s.path("f"), 0o644))
+	s.must(syscall.Mkfifo(s.path("d/.gitignore"), 0o644))
+	s.write("d/new", "new\n")
+	var listen net.ListenConfig
+	socket, err := listen.Listen(t.Context(), "unix", s.path("s"))
+	s.must(err)
+	defer socket.Close()
+	c, err := tree.Capture(t.Context())
+	s.must(err)
+	if got, want := summary(c), "A d/new\nD f\n"; got != want {
+		t.Errorf("captured %q, want %q", got, want)
+	}
+}
+
+// TestUnreadable runs itself as another user when the tests run as root, who
+// can read everything.
+func TestUnreadable(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		asNobody(t)
+		return
+	}
+	s := newRepo(t)
+	s.write("f", "f\n")
+	s.write("d/a", "a\n")
+	s.commit("first")
+	tree := s.begin()
+	s.write("f", "changed\n")
+	s.write("d/b", "b\n")
+	before, err := tree.Capture(t.Context())
+	s.must(err)
+	s.write("f", "changed again\n")
+	s.write("new", "new\n")
+	s.write("e/new", "new\n")
+	for _, name := range []string{"f", "d", "new", "e"} {
+		s.chmod(name, 0)
+	}
+	t.Cleanup(func() { s.chmod("d", 0o755); s.chmod("e", 0o755) })
+	after, err := tree.Capture(t.Context())
+	s.must(err)
+	if after.Patch() != before.Patch() {
+		t.Errorf("captured %s, want what was last known: %s", after.Patch(), before.Patch())
+	}
+	want := []string{"cannot read d", "cannot read e", "cannot read f", "cannot read new"}
+	for i, w := range after.Warnings {
+		if i >= len(want) || !strings.HasPrefix(w, want[i]+": permission denied") {
+			t.Errorf("warning %q", w)
+		}
+	}
+	if len(after.Warnings) != len(want) {
+		t.Errorf("warnings %q", after.Warnings)
+	}
+}
+
+func asNobody(t *testing.T) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	program, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	const nobody = 65534
+	path := filepath.Join(dir, "test")
+	for _, err := range []error{
+		os.WriteFile(path, program, 0o755),
+		os.Mkdir(filepath.Join(dir, "tmp"), 0o755),
+		os.Chown(filepath.Join(dir, "tmp"), nobody, nobody),
+		os.Chmod(dir, 0o755),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), path, "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + filepath.Join(dir, "tmp")}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "PASS: "+t.Name()) {
+		t.Errorf("as nobody: %v\n%s", err, out)
+	}
+}
+
+// TestStatLies checks files that are changed behind their stat.
+func TestStatLies(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC)
+	begin := func(t *testing.T) *sandbox {
+		s := newRepo(t)
+		s.write("f", "one\n")
+		s.must(os.Chtimes(s.path("f"), at, at))
+		s.commit("first")
+		time.Sleep(50 * time.Millisecond) // so that git does not take the entry as racy
+		s.git("update-index", "--really-refresh")
+		return s
+	}
+	for name, change := range map[string]func(*sandbox){
+		"time set back": func(s *sandbox) {
+			s.must(os.WriteFile(s.path("f"), []byte("two\n"), 0o644))
+			s.must(os.Chtimes(s.path("f"), at, at))
+		},
+		"another file of the same time": func(s *sandbox) {
+			s.write("g", "two\n")
+			s.must(os.Chtimes(s.path("g"), at, at))
+			s.must(os.Rename(s.path("g"), s.path("f")))
+		},
+		"at once": func(s *sandbox) {
+			s.must(os.WriteFile(s.path("f"), []byte("two\n"), 0o644))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := begin(t)
+			tree, o := s.begin(), newOracle(s)
+			o.fresh = true
+			change(s)
+			o.capture(tree)
+			for _, content := range []string{"abc\n", "abd\n", "abc\n", "one\n"} {
+				s.must(os.WriteFile(s.path("f"), []byte(content), 0o644))
+				o.capture(tree)
+			}
+		})
+	}
+}

@@ -1,0 +1,177 @@
+// Package diff tells exactly what has changed in a work tree since a session
+// began, as git prints it.
+//
+// Work trees are compared, not commits: what was different from HEAD before
+// the session is no part of a change, and what is committed during it is. The
+// reading is done here, in parallel, and not by the git program, which is
+// asked only for what it alone can do: filters, ident and other encodings,
+// blobs of a partial clone, and an index in a form that package index does not
+// read.
+//
+// Taking the baseline or a capture writes nothing but, beyond what a
+// [store.Store] keeps in memory, loose objects.
+package diff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"codeloops/internal/diff/attr"
+	"codeloops/internal/diff/repo"
+	"codeloops/internal/diff/scan"
+	"codeloops/internal/diff/store"
+	"codeloops/internal/loop"
+)
+
+// What Open finds instead of a repository that it can use.
+var (
+	ErrNotRepository = repo.ErrNotRepository
+	ErrBare          = repo.ErrBare
+)
+
+// What a [Tree] is asked too early or too late.
+var (
+	ErrNoBaseline   = errors.New("no baseline has been taken")
+	ErrUnknownState = errors.New("not a state that this session captured")
+)
+
+// A Git runs the git program in dir and returns its standard output; a
+// command that fails is an error that carries what it said.
+type Git interface {
+	Run(ctx context.Context, dir string, args []string, stdin []byte) (stdout []byte, err error)
+}
+
+// Options are what a [Tree] needs from outside.
+type Options struct {
+	Env func(name string) (value string, ok bool) // as os.LookupEnv
+	Now func() time.Time
+	Git Git // nil: what needs it is an error
+	// Note is told, once for each purpose, that the git program was run. May
+	// be nil. It can be called from several goroutines.
+	Note func(string)
+}
+
+// A Tree is a work tree with what is known of it since the baseline. Its
+// methods may be called from several goroutines, and wait for each other.
+type Tree struct {
+	options Options
+	dir     string // where the session began
+	repo    *repo.Repository
+	git     *gitRunner
+	store   *store.Store
+	head    repo.Head // when the tree was opened
+
+	mu         sync.Mutex
+	base       *scan.Dir
+	last       *scan.Dir
+	also       *scan.Dir            // in scope since a Restore
+	states     map[string]*scan.Dir // by loop.Change.State
+	checkpoint plumbing.Hash        // the last one
+	tracked    tracked
+	rules      *rules                       // of the last scan
+	settings   attr.Settings                // of the last scan
+	texts      map[change][]loop.FileChange // of the last capture
+}
+
+// Open finds the repository of dir, which may be any directory in its work
+// tree; the whole work tree is in scope. Nothing is written. The error wraps
+// [ErrNotRepository], [ErrBare] or a [*repo.UnsupportedError], or says what
+// could not be read.
+func Open(_ context.Context, dir string, o Options) (*Tree, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the repository of %s: %w", dir, err)
+	}
+	r, err := repo.Open(dir, o.Env)
+	if err != nil {
+		return nil, fmt.Errorf("open the repository of %s: %w", dir, err)
+	}
+	head, err := r.Head()
+	if err != nil {
+		return nil, fmt.Errorf("open the repository of %s: %w", dir, err)
+	}
+	t := &Tree{
+		options: o,
+		dir:     dir,
+		repo:    r,
+		head:    head,
+		git:     &gitRunner{git: o.Git, note: o.Note},
+	}
+	if _, err := os.Lstat(filepath.Join(r.WorkTree, ".git")); err != nil {
+		t.git.global = []string{"--git-dir=" + r.GitDir, "--work-tree=" + r.WorkTree}
+	}
+	t.store = store.New(store.Options{ObjectsDir: r.ObjectsDir(), Dir: r.WorkTree, Git: t.git.purpose("to read objects of a partial clone")})
+	return t, nil
+}
+
+// Close closes the files of the object store.
+func (t *Tree) Close() error { return t.store.Close() }
+
+// Root returns the absolute path of the work tree, free of symbolic links.
+func (t *Tree) Root() string { return t.repo.WorkTree }
+
+// GitDir returns the absolute path of the work tree's git directory.
+func (t *Tree) GitDir() string { return t.repo.GitDir }
+
+// BaseCommit returns the commit that HEAD was at when the tree was opened, as
+// 40 hexadecimal digits; "" on a branch without commits.
+func (t *Tree) BaseCommit() string { return t.head.Commit }
+
+// Head returns the commit and the branch that HEAD is at now, either of which
+// may be "". Restore does not move it.
+func (t *Tree) Head() (commit, branch string, err error) {
+	head, err := t.repo.Head()
+	if err != nil {
+		return "", "", fmt.Errorf("read HEAD: %w", err)
+	}
+	return head.Commit, head.Branch, nil
+}
+
+// Baseline takes the state of the work tree that later captures are compared
+// with.
+func (t *Tree) Baseline(ctx context.Context) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.base, t.last = nil, nil
+	state, err := t.scan(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("take the state of %s: %w", t.Root(), err)
+	}
+	t.begin(state.Root)
+	return nil
+}
+
+// Capture returns what differs from the baseline.
+func (t *Tree) Capture(ctx context.Context) (loop.Change, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.base == nil {
+		return loop.Change{}, ErrNoBaseline
+	}
+	state, err := t.scan(ctx, t.also)
+	if err != nil {
+		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)
+	}
+	t.states[stateOf(state.Root)] = state.Root
+	files, err := t.render(ctx, scan.Compare(t.base, state.Root))
+	if err != nil {
+		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)
+	}
+	c := loop.Change{Files: files, State: stateOf(state.Root), Warnings: state.Warnings}
+	for _, f := range files {
+		c.Insertions += f.Insertions
+		c.Deletions += f.Deletions
+	}
+	return c, nil
+}
+
+// stateOf names a state by the tree object that `git write-tree` would write
+// for it.
+func stateOf(root *scan.Dir) string { return root.ID().String() }
