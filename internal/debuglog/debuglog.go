@@ -1,0 +1,89 @@
+// Package debuglog writes a run's events as log lines for whoever looks for a
+// fault: one line each, with times and sizes instead of texts.
+package debuglog
+
+import (
+	"io"
+
+	"github.com/rs/zerolog"
+
+	"codeloops/internal/loop"
+)
+
+// New returns a sink that writes to w. What fails to be written is the error
+// of the event.
+func New(w io.Writer) loop.Sink {
+	out := &checked{w: w}
+	return &sink{log: zerolog.New(out), out: out}
+}
+
+type sink struct {
+	log zerolog.Logger
+	out *checked
+}
+
+// checked keeps the error that zerolog swallows.
+type checked struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checked) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.err = err
+	return n, err
+}
+
+func (s *sink) Handle(at loop.Stamp, e loop.Event) error {
+	if _, often := e.(loop.Activity); often {
+		return nil
+	}
+	line := s.log.Log().Time("time", at.Time).Int("seq", at.Seq)
+	describe(line, e)
+	return s.out.err
+}
+
+// describe completes and sends one line.
+func describe(l *zerolog.Event, e loop.Event) {
+	switch e := e.(type) {
+	case loop.Started:
+		l.Str("session", e.Session.ID).Str("dir", e.Session.WorkingDir).
+			Str("actor", e.Session.Actor.Agent).Str("critic", e.Session.Critic.Agent).
+			Str("version", e.Session.Version).Msg("started")
+	case loop.IterationStarted:
+		l.Int("iteration", e.Iteration).Msg("iteration")
+	case loop.PhaseEntered:
+		l.Int("iteration", e.Iteration).Stringer("state", e.State).Msg("phase")
+	case loop.ActorFinished:
+		turn(l.Int("iteration", e.Iteration), e.Attempt.Turn).Msg("actor finished")
+	case loop.DiffCaptured:
+		l.Int("iteration", e.Iteration).Int("files", len(e.Change.Files)).
+			Int("insertions", e.Change.Insertions).Int("deletions", e.Change.Deletions).
+			Str("state", e.Change.State).Strs("warnings", e.Change.Warnings).Msg("diff captured")
+	case loop.ChecksFinished:
+		checks := l.CreateArray()
+		for _, c := range e.Checks {
+			checks.Dict(l.CreateDict().Str("command", c.Command).Int("exit", c.ExitCode).Dur("took_ms", c.Duration))
+		}
+		l.Int("iteration", e.Iteration).Array("checks", checks).Msg("checks finished")
+	case loop.ReviewRejected:
+		turn(l.Int("iteration", e.Iteration), e.Review.Turn).Str("problem", e.Review.Problem).Msg("critic asked again")
+	case loop.CriticFinished:
+		turn(l.Int("iteration", e.Iteration), e.Review.Turn).Str("problem", e.Review.Problem).
+			Str("decision", string(e.Review.Verdict.Decision)).Msg("critic finished")
+	case loop.IterationFinished:
+		l.Int("iteration", e.Round.Iteration).Str("decision", string(e.Round.Verdict.Decision)).
+			Str("failure", string(e.Round.Failure)).Dur("took_ms", e.Round.Duration).Msg("iteration finished")
+	case loop.Warned:
+		l.Int("iteration", e.Iteration).Str("warning", e.Text).Msg("warning")
+	case loop.Finished:
+		l.Str("outcome", string(e.Outcome.Result)).Str("stop_reason", string(e.Outcome.Reason)).
+			Int("iterations", e.Outcome.Iterations).Dur("took_ms", e.Outcome.Duration).Msg("finished")
+	case loop.Activity:
+	}
+}
+
+func turn(l *zerolog.Event, t loop.Turn) *zerolog.Event {
+	return l.Str("ending", string(t.Ending)).Int("exit", t.ExitCode).Dur("took_ms", t.Duration).
+		Int64("stdout", t.Stdout.Total).Int64("stderr", t.Stderr.Total).Int("leftovers", len(t.Leftovers))
+}

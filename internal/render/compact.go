@@ -1,0 +1,61 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/term"
+)
+
+// compact shows one line for each iteration.
+type compact struct {
+	page
+}
+
+func (c *compact) Handle(_ loop.Stamp, e loop.Event) error {
+	switch e := e.(type) {
+	case loop.Started:
+		c.session = e.Session
+	case loop.DiffCaptured:
+		c.change = e.Change
+	case loop.IterationFinished:
+		return c.round(e.Round)
+	case loop.Warned:
+		return c.say("#%d warning: %s", e.Iteration, term.Line(e.Text))
+	case loop.Finished:
+		return c.end(e.Outcome)
+	case loop.Activity:
+		if c.Verbose {
+			return c.say("#%d %s: %s", e.Iteration, e.Role, cut(term.Line(e.Text), c.Width-12))
+		}
+	case loop.IterationStarted, loop.PhaseEntered, loop.ActorFinished, loop.ChecksFinished,
+		loop.ReviewRejected, loop.CriticFinished:
+	}
+	return nil
+}
+
+func (c *compact) round(r loop.Round) error {
+	parts := []string{
+		fmt.Sprintf("#%d %s", r.Iteration, c.decision(r.Verdict.Decision)),
+		"actor " + span(r.Attempt.Duration),
+		"critic " + span(r.Review.Duration),
+		stat(r.Change),
+	}
+	if failing := failing(r.Checks); failing > 0 {
+		parts = append(parts, count(failing, "check fails", "checks fail"))
+	}
+	if r.Verdict.Decision != loop.Done {
+		parts = append(parts, cut(term.Line(r.Verdict.Guidance()), c.Width-20))
+	}
+	return c.say("%s", strings.Join(parts, "  "))
+}
+
+func failing(checks []loop.CheckResult) (n int) {
+	for _, c := range checks {
+		if !c.Passed() {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,184 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/term"
+)
+
+// pretty shows a line for each step of each iteration.
+type pretty struct {
+	page
+	pending bool // a line stands on the terminal that the next one writes over
+}
+
+const indent = "           " // under the texts of a step's line
+
+func (p *pretty) Handle(_ loop.Stamp, e loop.Event) error {
+	switch e := e.(type) {
+	case loop.Started:
+		return p.start(e.Session)
+	case loop.IterationStarted:
+		return p.say("\n%s", p.strong.Render(fmt.Sprintf("Iteration %d", e.Iteration)))
+	case loop.PhaseEntered:
+		return p.working(e.State)
+	case loop.Activity:
+		return p.activity(e)
+	case loop.ActorFinished:
+		return p.turn("actor", e.Attempt.Turn, p.ending(e.Attempt.Turn))
+	case loop.DiffCaptured:
+		p.change = e.Change
+		if err := p.step("diff", "", stat(e.Change)); err != nil {
+			return err
+		}
+		return p.notes(e.Change.Warnings)
+	case loop.ChecksFinished:
+		return p.checks(e.Checks)
+	case loop.ReviewRejected:
+		return p.turn("critic", e.Review.Turn, p.warn.Render("asked again: ")+cut(term.Line(e.Review.Problem), p.Width-len(indent)))
+	case loop.CriticFinished:
+		return p.review(e.Review)
+	case loop.IterationFinished:
+		return p.verdict(e.Round)
+	case loop.Warned:
+		return p.notes([]string{e.Text})
+	case loop.Finished:
+		p.erase()
+		if err := p.say(""); err != nil {
+			return err
+		}
+		return p.end(e.Outcome)
+	}
+	return nil
+}
+
+func (p *pretty) start(s loop.Session) error {
+	p.session = s
+	limit := "no iteration limit"
+	if s.MaxIterations > 0 {
+		limit = "at most " + count(s.MaxIterations, "iteration", "iterations")
+	}
+	return p.say("%s  actor %s, critic %s, %s\n%s", p.strong.Render("codeloops"),
+		who(s.Actor), who(s.Critic), limit, p.faint.Render(term.Line(s.WorkingDir)))
+}
+
+// working tells who has begun: an agent may take an hour, and silence looks
+// like a hang.
+func (p *pretty) working(s loop.State) error {
+	var name, what string
+	switch s {
+	case loop.ActorExecuting:
+		name, what = "actor", who(p.session.Actor)+" is working …"
+	case loop.CriticEvaluating:
+		name, what = "critic", who(p.session.Critic)+" is judging …"
+	case loop.Verifying:
+		name, what = "checks", "running …"
+	case loop.Start, loop.CapturingDiff, loop.DecidedDone, loop.DecidedContinue, loop.DecidedError, loop.Ended:
+	}
+	if name == "" {
+		return nil
+	}
+	line := p.faint.Render(fmt.Sprintf("  %-8s %s", name, what))
+	if !p.Live {
+		return p.say("%s", line)
+	}
+	p.pending = true
+	_, err := fmt.Fprint(p.Progress, line)
+	return err
+}
+
+func (p *pretty) erase() {
+	if p.pending {
+		// The write that follows reports what is wrong with the terminal.
+		_, _ = fmt.Fprint(p.Progress, "\r\x1b[K")
+		p.pending = false
+	}
+}
+
+func (p *pretty) activity(e loop.Activity) error {
+	if !p.Verbose {
+		return nil
+	}
+	p.erase()
+	for line := range strings.Lines(term.Clean(e.Text)) {
+		if err := p.say("%s", p.faint.Render("  │ "+cut(strings.TrimRight(line, "\n"), p.Width-4))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step writes one finished step: its name, its time, what came of it.
+func (p *pretty) step(name, took, what string) error {
+	p.erase()
+	return p.say("  %-8s %s", name, strings.TrimSpace(took+"  "+what))
+}
+
+func (p *pretty) turn(name string, t loop.Turn, what string) error {
+	if err := p.step(name, span(t.Duration), what); err != nil {
+		return err
+	}
+	if len(t.Leftovers) == 0 {
+		return nil
+	}
+	return p.notes([]string{leftovers(t.Leftovers)})
+}
+
+func (p *pretty) ending(t loop.Turn) string {
+	if t.Ending == loop.EndCompleted {
+		return fate(t)
+	}
+	return p.bad.Render(fate(t))
+}
+
+func (p *pretty) checks(checks []loop.CheckResult) error {
+	for _, c := range checks {
+		result := p.good.Render("passed")
+		if !c.Passed() {
+			result = p.bad.Render("failed") + ", " + fate(loop.Turn{Ending: c.Ending, ExitCode: c.ExitCode})
+		}
+		if err := p.step("check", span(c.Duration), cut(term.Line(c.Command), p.Width-40)+"  "+result); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pretty) review(r loop.Review) error {
+	what := p.decision(r.Verdict.Decision)
+	if r.Problem != "" {
+		what = p.bad.Render("no verdict: ") + cut(term.Line(r.Problem), p.Width-len(indent))
+	}
+	return p.turn("critic", r.Turn, what)
+}
+
+// verdict shows what the next actor turn will be told; at the end of a run
+// the result says it.
+func (p *pretty) verdict(r loop.Round) error {
+	if r.Review.Problem == "" && r.Verdict.Decision != r.Review.Verdict.Decision {
+		if err := p.step("verdict", "", p.decision(r.Verdict.Decision)); err != nil {
+			return err
+		}
+	}
+	if r.Verdict.Decision == loop.Done {
+		return nil
+	}
+	for _, line := range excerpt(r.Verdict.Guidance(), 6, p.Width-len(indent)) {
+		if err := p.say("%s", strings.TrimRight(indent+line, " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pretty) notes(notes []string) error {
+	for _, n := range notes {
+		p.erase()
+		if err := p.say("%s%s %s", indent, p.warn.Render("!"), term.Line(n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+// Package render shows a run's events to a person or to a program.
+//
+// What goes where: progress is for standard error, one line as each step
+// ends; the end of a run is its result and is for standard output, unless
+// that is taken by a document for programs. Everything that an agent wrote is
+// cleaned of terminal control sequences first. Nothing here reads a clock or
+// asks the system: what is shown follows from the events alone, so that a
+// recorded run looks as it did live.
+package render
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/charmbracelet/lipgloss"
+
+	"codeloops/internal/loop"
+)
+
+// A Format names a way to show a run.
+type Format string
+
+// The formats.
+const (
+	Pretty  Format = "pretty"
+	Compact Format = "compact"
+	JSON    Format = "json"
+)
+
+// Options say where a run is shown, and how.
+type Options struct {
+	Progress io.Writer // usually standard error
+	Result   io.Writer // usually standard output
+	Style    *lipgloss.Renderer
+	Width    int    // columns
+	Live     bool   // Progress is a terminal on which a line may be written over
+	Verbose  bool   // show what the agents print while they work
+	Quiet    bool   // no progress, only the result
+	Log      string // where the session log is, for the result; "" when there is none
+}
+
+// Run returns the sink that shows a run. JSON goes to Progress alone, also
+// when Quiet is set: it was asked for by name.
+func Run(f Format, o Options) (loop.Sink, error) {
+	switch f {
+	case Pretty:
+		return &pretty{page: newPage(o)}, nil
+	case Compact:
+		return &compact{page: newPage(o)}, nil
+	case JSON:
+		return events{o.Progress}, nil
+	}
+	return nil, fmt.Errorf("no renderer for the format %q", f)
+}
+
+type styles struct {
+	strong, faint, good, warn, bad lipgloss.Style
+}
+
+func newStyles(r *lipgloss.Renderer) styles {
+	if r == nil {
+		r = lipgloss.NewRenderer(io.Discard)
+	}
+	colour := func(c string) lipgloss.Style { return r.NewStyle().Foreground(lipgloss.Color(c)) }
+	return styles{
+		strong: r.NewStyle().Bold(true),
+		faint:  r.NewStyle().Faint(true),
+		good:   colour("2"),
+		warn:   colour("3"),
+		bad:    colour("1"),
+	}
+}
+
+func (s styles) decision(d loop.Decision) string {
+	switch d {
+	case loop.Done:
+		return s.good.Render(string(d))
+	case loop.Continue:
+		return s.warn.Render(string(d))
+	case loop.Error:
+	}
+	return s.bad.Render(string(d))
+}
+
+// page is what both human formats have in common: the lines they write and
+// the first error that writing them met.
+type page struct {
+	Options
+	styles
+
+	// session and change are what the end needs of the events before it.
+	session loop.Session
+	change  loop.Change
+}
+
+func newPage(o Options) page {
+	if o.Quiet {
+		o.Progress = io.Discard
+	}
+	return page{Options: o, styles: newStyles(o.Style)}
+}
+
+func (p *page) say(format string, args ...any) error {
+	_, err := fmt.Fprintf(p.Progress, format+"\n", args...)
+	return err
+}

@@ -1,0 +1,237 @@
+package render_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/loop/looptest"
+	"codeloops/internal/render"
+	"codeloops/internal/session"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+type stamped struct {
+	at loop.Stamp
+	e  loop.Event
+}
+
+// story is a run with everything in it that can be shown.
+func story() []stamped {
+	confidence := 0.95
+	turn := func(d time.Duration, e loop.Ending, code int) loop.Turn {
+		return loop.Turn{Duration: d, Ending: e, ExitCode: code}
+	}
+	attempt := loop.Attempt{Turn: turn(83*time.Second, loop.EndCompleted, 0)}
+	attempt.Leftovers = []loop.Process{{PID: 7, Command: "npm run dev \x1b]0;owned\x07"}, {PID: 8, Command: "sleep 300"}}
+	cut := loop.Attempt{Turn: turn(time.Hour, loop.EndTimedOut, -1)}
+	change := loop.Change{
+		Files:      []loop.FileChange{{Path: "a.go", Status: loop.FileModified, Patch: "diff --git a/a.go b/a.go\n"}, {Path: "b.go", Status: loop.FileAdded}},
+		Insertions: 40, Deletions: 12, State: "1", Warnings: []string{"b/secret cannot be read: permission denied"},
+	}
+	checks := []loop.CheckResult{
+		{Command: "go vet ./...", Ending: loop.EndCompleted, Duration: 900 * time.Millisecond},
+		{Command: "go test ./...", Ending: loop.EndFailed, ExitCode: 1, Duration: 12340 * time.Millisecond},
+	}
+	rejected := loop.Review{Turn: turn(20*time.Second, loop.EndCompleted, 0), Reply: "I think so.", Problem: "no line begins with DECISION:"}
+	done := loop.Review{Turn: turn(34*time.Second, loop.EndCompleted, 0), Verdict: loop.Verdict{Decision: loop.Done, Summary: "fine"}}
+	failing := loop.Verdict{Decision: loop.Continue, Feedback: "The reviewer was content, but:\n- `go test ./...` ended with exit code 1"}
+	lost := loop.Review{Turn: turn(5*time.Second, loop.EndFailed, 1), Problem: "the critic ended with exit code 1"}
+	guidance := "password validation is missing:\n" + strings.Repeat("- a rather long line of feedback that tells, in many words, what is to be done next and why\n", 9)
+	more := loop.Review{Turn: turn(4*time.Second, loop.EndCompleted, 0), Verdict: loop.Verdict{Decision: loop.Error, Recovery: guidance}}
+	last := loop.Review{Turn: turn(61*time.Second, loop.EndCompleted, 0), Verdict: loop.Verdict{Decision: loop.Done, Summary: "All requirements are met.\x1b[2J\nTests pass.", Confidence: &confidence}}
+
+	var events []stamped
+	emit := func(es ...loop.Event) {
+		for _, e := range es {
+			n := len(events) + 1
+			events = append(events, stamped{loop.Stamp{Seq: n, Time: time.Date(2026, 1, 27, 15, 30, n, 0, time.UTC)}, e})
+		}
+	}
+	iteration := func(n int, a loop.Attempt, c []loop.CheckResult, v loop.Verdict, reviews ...loop.Review) {
+		emit(loop.IterationStarted{Iteration: n},
+			loop.PhaseEntered{Iteration: n, State: loop.ActorExecuting},
+			loop.Activity{Iteration: n, Role: loop.RoleActor, Notice: loop.Notice{Kind: loop.NoticeOutput, Stream: "stdout", Text: "reading \x1b[31ma.go\x1b[0m\n"}},
+			loop.ActorFinished{Iteration: n, Attempt: a},
+			loop.PhaseEntered{Iteration: n, State: loop.CapturingDiff},
+			loop.DiffCaptured{Iteration: n, Change: change})
+		if c != nil {
+			emit(loop.PhaseEntered{Iteration: n, State: loop.Verifying}, loop.ChecksFinished{Iteration: n, Checks: c})
+		}
+		emit(loop.PhaseEntered{Iteration: n, State: loop.CriticEvaluating})
+		final := reviews[len(reviews)-1]
+		for _, r := range reviews[:len(reviews)-1] {
+			emit(loop.ReviewRejected{Iteration: n, Review: r})
+		}
+		emit(loop.CriticFinished{Iteration: n, Review: final})
+		emit(loop.IterationFinished{Round: loop.Round{Iteration: n, Attempt: a, Change: change, Checks: c, Review: final, Verdict: v}})
+	}
+	emit(loop.Started{Session: loop.Session{
+		ID: "2026-01-27T15-30-00Z_abc123", Prompt: "validate the input", WorkingDir: "/home/u/project",
+		Actor: loop.AgentRef{Agent: "claude", Model: "opus"}, Critic: loop.AgentRef{Agent: "codex"}, MaxIterations: 5,
+	}})
+	iteration(1, attempt, checks, failing, rejected, done)
+	emit(loop.Warned{Iteration: 1, Text: "the critic changed the work tree (a.go): undone, kept in 001.undone.patch"})
+	iteration(2, cut, nil, loop.Verdict{Decision: loop.Error, Analysis: "The review gave no verdict."}, lost)
+	iteration(3, attempt, nil, more.Verdict, more)
+	iteration(4, attempt, checks[:1], last.Verdict, last)
+	emit(loop.Finished{Outcome: loop.Outcome{
+		Result: loop.Success, Reason: loop.StopDone, Iterations: 4,
+		Summary: last.Verdict.Summary, Confidence: &confidence, Duration: 4*time.Hour + 3*time.Minute,
+	}})
+	return events
+}
+
+func show(t *testing.T, f render.Format, o render.Options, events []stamped) string {
+	t.Helper()
+	var progress, result bytes.Buffer
+	o.Progress, o.Result, o.Log = &progress, &result, "/sessions/x.jsonl"
+	sink, err := render.Run(f, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range events {
+		if err := sink.Handle(s.at, s.e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return progress.String() + "=== result\n" + result.String()
+}
+
+func colours() *lipgloss.Renderer {
+	return lipgloss.NewRenderer(&bytes.Buffer{}, termenv.WithProfile(termenv.ANSI))
+}
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		format render.Format
+		o      render.Options
+	}{
+		"pretty-80":      {render.Pretty, render.Options{Width: 80}},
+		"pretty-40":      {render.Pretty, render.Options{Width: 40}},
+		"pretty-live":    {render.Pretty, render.Options{Width: 80, Live: true, Style: colours()}},
+		"pretty-verbose": {render.Pretty, render.Options{Width: 80, Verbose: true}},
+		"pretty-quiet":   {render.Pretty, render.Options{Width: 80, Quiet: true}},
+		"compact-80":     {render.Compact, render.Options{Width: 80}},
+		"compact-120":    {render.Compact, render.Options{Width: 120, Verbose: true}},
+		"json":           {render.JSON, render.Options{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			golden(t, name, show(t, c.format, c.o, story()))
+		})
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs (run with -update to accept it):\n%s", file, got)
+	}
+}
+
+// TestEnds shows every way in which a run can end.
+func TestEnds(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for _, reason := range []loop.StopReason{
+		loop.StopDone, loop.StopMaxIterations, loop.StopMaxDuration, loop.StopConsecutiveErrors,
+		loop.StopPolicyEscalation, loop.StopInterrupted, loop.StopInternal,
+	} {
+		out := loop.Outcome{Result: reason.Result(), Reason: reason, Iterations: 1, Summary: "a sentence", Duration: 42 * time.Millisecond}
+		b.WriteString(show(t, render.Pretty, render.Options{Width: 80}, []stamped{{loop.Stamp{Seq: 1}, loop.Finished{Outcome: out}}}))
+	}
+	golden(t, "ends", b.String())
+}
+
+// TestReplay holds the law that a recorded run looks as it did live.
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	grammar := &looptest.Grammar{}
+	var log bytes.Buffer
+	for _, s := range story() {
+		if err := grammar.Handle(s.at, s.e); err != nil {
+			t.Fatal(err)
+		}
+		if _, passing := s.e.(loop.Activity); !passing {
+			log.Write(session.Encode(s.at, s.e))
+		}
+	}
+	if err := grammar.End(); err != nil {
+		t.Fatal(err)
+	}
+	var recorded []stamped
+	for entry, err := range session.NewReader(&log, "test").Entries() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		recorded = append(recorded, stamped{entry.At, entry.Event})
+	}
+	for _, f := range []render.Format{render.Pretty, render.Compact} {
+		for _, live := range []bool{true, false} {
+			o := render.Options{Width: 80, Live: live}
+			if was, is := show(t, f, o, story()), show(t, f, o, recorded); was != is {
+				t.Errorf("%s, live %v:\n--- live\n%s\n--- replayed\n%s", f, live, was, is)
+			}
+		}
+	}
+}
+
+// TestNothingSteersTheTerminal looks for what agents put into their texts.
+func TestNothingSteersTheTerminal(t *testing.T) {
+	t.Parallel()
+	for _, f := range []render.Format{render.Pretty, render.Compact} {
+		shown := show(t, f, render.Options{Width: 80, Verbose: true}, story())
+		if i := strings.IndexFunc(shown, func(r rune) bool { return r < ' ' && r != '\n' }); i >= 0 {
+			t.Errorf("%s: control character in %q", f, shown[max(0, i-20):i+5])
+		}
+	}
+}
+
+func TestUnknownFormat(t *testing.T) {
+	t.Parallel()
+	if _, err := render.Run("xml", render.Options{}); err == nil {
+		t.Error("no error")
+	}
+}
+
+// full is a writer without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("full") }
+
+func TestWriteErrorsAreTold(t *testing.T) {
+	t.Parallel()
+	for _, f := range []render.Format{render.Pretty, render.Compact, render.JSON} {
+		sink, err := render.Run(f, render.Options{Progress: full{}, Result: full{}, Width: 80})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sink.Handle(loop.Stamp{Seq: 1}, loop.Finished{}); err == nil {
+			t.Error(fmt.Sprint(f, ": no error"))
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// end writes the result of a run: how it ended, what was said, what changed
+// and where the log is.
+func (p *page) end(o loop.Outcome) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s after %s in %s", p.headline(o), count(o.Iterations, "iteration", "iterations"), span(o.Duration))
+	if o.Confidence != nil {
+		fmt.Fprintf(&b, ", confidence %.2f", *o.Confidence)
+	}
+	b.WriteByte('\n')
+	// What broke inside is reported as an error, with its hint, by the caller.
+	if o.Reason != loop.StopInternal {
+		for _, line := range excerpt(o.Summary, 12, p.Width-2) {
+			b.WriteString("  " + line + "\n")
+		}
+	}
+	fmt.Fprintf(&b, "  %s\n", stat(p.change))
+	if p.Log != "" {
+		fmt.Fprintf(&b, "  %s\n", p.faint.Render("log: "+p.Log))
+	}
+	_, err := fmt.Fprint(p.Result, b.String())
+	return err
+}
+
+func (p *page) headline(o loop.Outcome) string {
+	switch o.Result {
+	case loop.Success:
+		return p.good.Bold(true).Render("Done")
+	case loop.MaxIterations:
+		return p.warn.Bold(true).Render("Not done: the iteration limit was reached")
+	case loop.BudgetExhausted:
+		return p.warn.Bold(true).Render(fmt.Sprintf("Not done: out of budget (%s)", o.Reason))
+	case loop.Interrupted:
+		return p.warn.Bold(true).Render("Interrupted")
+	case loop.Failed:
+	}
+	return p.bad.Bold(true).Render(fmt.Sprintf("Failed (%s)", o.Reason))
+}

@@ -1,0 +1,111 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/term"
+)
+
+// span writes a duration as a person would say it, in at most two units.
+func span(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Hour:
+		d = d.Round(time.Second)
+		return fmt.Sprintf("%dm %02ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	d = d.Round(time.Minute)
+	return fmt.Sprintf("%dh %02dm", int(d.Hours()), int(d.Minutes())%60)
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func stat(c loop.Change) string {
+	if c.Empty() {
+		return "no changes"
+	}
+	return fmt.Sprintf("%s, +%d -%d", count(len(c.Files), "file", "files"), c.Insertions, c.Deletions)
+}
+
+// fate says how a turn ended, in a word or two.
+func fate(t loop.Turn) string {
+	switch t.Ending {
+	case loop.EndTimedOut:
+		return "stopped at its time limit"
+	case loop.EndIdle:
+		return "stopped: no output for too long"
+	case loop.EndOutputLimit:
+		return "stopped: too much output"
+	case loop.EndInterrupted:
+		return "interrupted"
+	case loop.EndEmpty:
+		return "exit 0, but no answer"
+	case loop.EndAuth:
+		return "not signed in"
+	case loop.EndRateLimited:
+		return "rate limited"
+	case loop.EndOverloaded:
+		return "the model's service is overloaded"
+	case loop.EndContextTooLong:
+		return "the prompt is too long for the model"
+	case loop.EndPermissionDenied:
+		return "not allowed to work"
+	case loop.EndCompleted, loop.EndFailed:
+	}
+	if t.ExitCode < 0 {
+		return "killed by a signal"
+	}
+	return fmt.Sprintf("exit %d", t.ExitCode)
+}
+
+// excerpt returns the first lines of a text, each cut to width columns, with a
+// line that counts the rest.
+func excerpt(text string, most, width int) []string {
+	all := strings.Split(strings.TrimSpace(term.Clean(text)), "\n")
+	if len(all) == 1 && all[0] == "" {
+		return nil
+	}
+	var lines []string
+	for i, line := range all {
+		if i == most && len(all) > most+1 {
+			return append(lines, fmt.Sprintf("… %d more lines", len(all)-most))
+		}
+		lines = append(lines, cut(strings.TrimRight(line, " \t"), width))
+	}
+	return lines
+}
+
+// cut shortens a line to width columns.
+func cut(line string, width int) string {
+	return ansi.Truncate(strings.ReplaceAll(line, "\t", "    "), max(width, 20), "…")
+}
+
+func who(a loop.AgentRef) string {
+	name := term.Line(a.Agent)
+	if a.Model != "" {
+		name += " (" + term.Line(a.Model) + ")"
+	}
+	return name
+}
+
+func leftovers(ps []loop.Process) string {
+	names := make([]string, 0, len(ps))
+	for _, p := range ps {
+		names = append(names, cut(term.Line(p.Command), 60))
+	}
+	return fmt.Sprintf("ended %s that it left running: %s",
+		count(len(ps), "process", "processes"), strings.Join(names, "; "))
+}
