@@ -30,8 +30,15 @@ func TestDistance(t *testing.T) {
 		a, b string
 		want int
 	}{
-		{"", "", 0}, {"a", "", 1}, {"", "abc", 3}, {"abc", "abc", 0}, {"abc", "acb", 1},
-		{"abc", "abd", 1}, {"abc", "xabc", 1}, {"ca", "abc", 3}, {"kitten", "sitting", 3},
+		{"", "", 0},
+		{"a", "", 1},
+		{"", "abc", 3},
+		{"abc", "abc", 0},
+		{"abc", "acb", 1},
+		{"abc", "abd", 1},
+		{"abc", "xabc", 1},
+		{"ca", "abc", 3},
+		{"kitten", "sitting", 3},
 	} {
 		if got := spell.Distance(c.a, c.b); got != c.want {
 			t.Errorf("Distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)

@@ -41,7 +41,7 @@ func New(in io.Reader, out, err io.Writer, getenv func(string) string) *Streams 
 
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd())) //nolint:gosec // a file descriptor fits an int
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // defaultWidth is what a stream that is no terminal is laid out for.
@@ -53,7 +53,7 @@ func (s *Streams) Width() int {
 		return s.Columns
 	}
 	if f, ok := s.Err.(*os.File); ok && s.ErrTTY {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 { //nolint:gosec // a file descriptor fits an int
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 			return w
 		}
 	}

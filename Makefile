@@ -1,0 +1,67 @@
+# Two commands do everything on a machine with Go and git:
+#   make demo   the main job, on the built-in scripted agent
+#   make test   the tests
+GO     ?= go
+BIN    := bin/codeloops
+LINT   := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+export CGO_ENABLED ?= 0
+
+.PHONY: build demo test lint fuzz fuzz-diff diffcheck golden bench cross clean
+
+build:
+	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/codeloops
+
+demo: build
+	$(BIN) demo
+
+# The race detector needs cgo and a C compiler; without one the same tests run
+# without it, and say so.
+test:
+	@if command -v "$${CC:-cc}" >/dev/null 2>&1; then \
+		CGO_ENABLED=1 $(GO) test -race -shuffle=on ./...; \
+	else \
+		echo "no C compiler found: testing without the race detector" >&2; \
+		$(GO) test -shuffle=on ./...; \
+	fi
+
+lint: cross
+	$(LINT) config verify
+	$(LINT) run ./...
+
+# Every fuzz target for a short while.
+FUZZTIME ?= 20s
+fuzz:
+	@$(GO) list -f '{{.Dir}} {{.ImportPath}}' ./... | while read -r dir pkg; do \
+		for target in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$dir/*_test.go 2>/dev/null | cut -c6-); do \
+			echo "$$pkg $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg || exit 1; \
+		done; \
+	done
+
+# Random histories against git, many of them.
+FUZZDIFF ?= 2000
+fuzz-diff:
+	CODELOOPS_FUZZ_DIFF=$(FUZZDIFF) $(GO) test -count=1 -timeout 2h -run 'Histories' -v ./internal/diff
+
+# The text of every change in the history of a repository, against git.
+diffcheck:
+	@test -n "$(REPO)" || { echo "say which repository: make diffcheck REPO=/path" >&2; exit 2; }
+	CODELOOPS_DIFFCHECK_REPO=$(abspath $(REPO)) $(GO) test -count=1 -timeout 2h -run DiffCheck -v ./internal/diff/patch
+
+# Golden files, written anew: look at the difference before you commit it.
+golden:
+	$(GO) test ./internal/actor ./internal/config ./internal/critic/... ./internal/render ./internal/session -update
+	UPDATE_SCRIPTS=1 $(GO) test ./cmd/codeloops -run TestScripts
+
+# Whole processes: start-up, a round, memory.
+bench: build
+	CODELOOPS_BIN=$(abspath $(BIN)) $(GO) test ./cmd/codeloops -run '^$$' -bench . -benchtime 20x -count 3
+
+# The other systems build and vet.
+cross:
+	GOOS=darwin $(GO) vet ./...
+	GOOS=windows $(GO) vet ./...
+
+clean:
+	rm -rf bin

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The benchmarks time whole processes of the program that CODELOOPS names, in
+// a repository of ten files, as `make bench` does. They report, beside ns/op,
+// the peak memory of the largest process.
+
+func program(b *testing.B) string {
+	b.Helper()
+	path := os.Getenv("CODELOOPS_BIN")
+	if path == "" {
+		b.Skip("CODELOOPS_BIN names no program: use make bench")
+	}
+	return path
+}
+
+// A bench is a repository with agents that take some five milliseconds.
+type bench struct {
+	b    *testing.B
+	work string
+	env  []string
+	peak int64 // kilobytes
+}
+
+func newBench(b *testing.B) *bench {
+	b.Helper()
+	dir := b.TempDir()
+	m := &bench{b: b, work: filepath.Join(dir, "work")}
+	m.env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_SYSTEM=" + os.DevNull,
+	}
+	must(b, os.Mkdir(m.work, 0o700))
+	for i := range 10 {
+		must(b, os.WriteFile(filepath.Join(m.work, "file"+string(rune('0'+i))), []byte("some text\n"), 0o600))
+	}
+	must(b, os.MkdirAll(filepath.Join(dir, ".config", "codeloops"), 0o700))
+	must(b, os.WriteFile(filepath.Join(dir, ".config", "codeloops", "config.toml"), []byte(`
+agent = "quick"
+[agents.quick]
+command = ["/bin/sh", "-c", "echo x >>file0; sleep 0.003"]
+critic_command = ["/bin/sh", "-c", "sleep 0.003; echo DECISION: CONTINUE; echo FEEDBACK: more"]
+[agents.flood]
+command = ["/bin/sh", "-c", "head -c 60000000 /dev/zero | tr '\\000' x"]
+critic_command = ["/bin/sh", "-c", "echo DECISION: DONE"]
+`), 0o600))
+	m.git("init", "-q")
+	m.git("add", "-A")
+	m.git("-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-q", "-m", "start")
+	return m
+}
+
+func must(b *testing.B, err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (m *bench) git(args ...string) {
+	m.b.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = m.work, m.env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		m.b.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+// run times one process and wants its exit code.
+func (m *bench) run(code int, argv ...string) time.Duration {
+	m.b.Helper()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = m.work, m.env
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	began := time.Now()
+	_ = cmd.Run() // the exit code tells
+	took := time.Since(began)
+	if got := cmd.ProcessState.ExitCode(); got != code {
+		m.b.Fatalf("%v: exit code %d\n%s", argv, got, errs.String())
+	}
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		m.peak = max(m.peak, usage.Maxrss)
+	}
+	return took
+}
+
+func (m *bench) report() { m.b.ReportMetric(float64(m.peak)/1024, "peak-MB") }
+
+// BenchmarkVersion is the start-up.
+func BenchmarkVersion(b *testing.B) {
+	path, m := program(b), newBench(b)
+	for b.Loop() {
+		m.run(0, path, "version")
+	}
+	m.report()
+}
+
+// BenchmarkAgent is what the two agents of a round cost without codeloops.
+func BenchmarkAgent(b *testing.B) {
+	program(b)
+	m := newBench(b)
+	for b.Loop() {
+		m.run(0, "/bin/sh", "-c", "echo x >>file0; sleep 0.003")
+		m.run(0, "/bin/sh", "-c", "sleep 0.003; echo DECISION: CONTINUE; echo FEEDBACK: more")
+	}
+	m.report()
+}
+
+// BenchmarkRound is one round of actor and critic: what twenty more of them
+// cost, by twenty.
+func BenchmarkRound(b *testing.B) {
+	path, m := program(b), newBench(b)
+	var rounds time.Duration
+	n := 0
+	for b.Loop() {
+		one := m.run(1, path, "-n", "1", "task")
+		rounds += m.run(1, path, "-n", "21", "task") - one
+		n += 20
+	}
+	b.ReportMetric(float64(rounds.Microseconds())/1000/float64(n), "ms/round")
+	m.report()
+}
+
+// BenchmarkOneIteration is a whole run of one iteration, start and end
+// included.
+func BenchmarkOneIteration(b *testing.B) {
+	path, m := program(b), newBench(b)
+	for b.Loop() {
+		m.run(1, path, "-n", "1", "task")
+	}
+	m.report()
+}
+
+// BenchmarkFlood is a run in which the actor prints one line of 60 MB.
+func BenchmarkFlood(b *testing.B) {
+	path, m := program(b), newBench(b)
+	for b.Loop() {
+		m.run(0, path, "--actor-agent", "flood", "--critic-agent", "flood", "task")
+	}
+	m.report()
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"codeloops/internal/loop"
+)
+
+func readme(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestREADMEExitCodes holds the README's table to the one in the code.
+func TestREADMEExitCodes(t *testing.T) {
+	t.Parallel()
+	var want strings.Builder
+	want.WriteString("| code | meaning | outcome in the log |\n|---|---|---|\n")
+	for _, row := range exitTable() {
+		outcomes := make([]string, 0, len(row.outcomes))
+		for _, o := range row.outcomes {
+			outcomes = append(outcomes, "`"+string(o)+"`")
+		}
+		fmt.Fprintf(&want, "| %d | %s | %s |\n", row.code, row.meaning, strings.Join(outcomes, ", "))
+	}
+	if !strings.Contains(readme(t), want.String()) {
+		t.Errorf("README.md does not hold this table:\n%s", want.String())
+	}
+}
+
+// TestREADMENames looks up every flag and command that the README names.
+func TestREADMENames(t *testing.T) {
+	t.Parallel()
+	root := newRootCmd(&app{Streams: streams()})
+	known := map[string]bool{"--version": true}
+	walk(root, func(cmd *cobra.Command) {
+		cmd.InitDefaultHelpFlag()
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { known["--"+f.Name] = true })
+		cmd.PersistentFlags().VisitAll(func(f *pflag.Flag) { known["--"+f.Name] = true })
+	})
+	for _, flag := range regexp.MustCompile(`--[a-z][a-z-]+`).FindAllString(readme(t), -1) {
+		// What the example of an agent of one's own passes to that agent.
+		if !known[flag] && !slices.Contains([]string{"--yes", "--read-only"}, flag) {
+			t.Errorf("README.md names %s, which no command has", flag)
+		}
+	}
+	names := commandNames(root)
+	for _, m := range regexp.MustCompile("`codeloops ([a-z]+)").FindAllStringSubmatch(readme(t), -1) {
+		if !slices.Contains(names, m[1]) {
+			t.Errorf("README.md names the command %q, which there is not", m[1])
+		}
+	}
+}
+
+func walk(cmd *cobra.Command, visit func(*cobra.Command)) {
+	visit(cmd)
+	for _, c := range cmd.Commands() {
+		walk(c, visit)
+	}
+}
+
+// TestSettingFlags holds the flags of a run and the keys that they set
+// together.
+func TestSettingFlags(t *testing.T) {
+	t.Parallel()
+	o := &runOptions{}
+	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	o.addFlags(flags)
+	for name := range settingFlags() {
+		if flags.Lookup(name) == nil {
+			t.Errorf("there is no flag --%s", name)
+		}
+	}
+}
+
+func TestResultCodes(t *testing.T) {
+	t.Parallel()
+	for result, want := range map[loop.Result]int{
+		loop.Success: 0, loop.MaxIterations: 1, loop.BudgetExhausted: 1, loop.Failed: 2, loop.Interrupted: 130, "?": 2,
+	} {
+		if got := resultCode(result); got != want {
+			t.Errorf("%s: %d, want %d", result, got, want)
+		}
+	}
+}

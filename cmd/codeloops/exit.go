@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// The exit codes of every command. exitTable is the one place that explains
+// them; help texts and the README are made from it.
+const (
+	exitDone        = 0
+	exitLimit       = 1
+	exitError       = 2
+	exitInterrupted = 130
+)
+
+type exitRow struct {
+	code     int
+	meaning  string
+	outcomes []loop.Result
+}
+
+func exitTable() []exitRow {
+	return []exitRow{
+		{exitDone, "the critic said DONE, and every check passed", []loop.Result{loop.Success}},
+		{exitLimit, "the iteration limit, or another budget, was reached", []loop.Result{loop.MaxIterations, loop.BudgetExhausted}},
+		{exitError, "error: usage, configuration, no agent, a failure that could not be recovered from", []loop.Result{loop.Failed}},
+		{exitInterrupted, "interrupted: Ctrl+C or SIGTERM", []loop.Result{loop.Interrupted}},
+	}
+}
+
+// exitHelp is the section of a command's help that tells its exit codes.
+func exitHelp() string {
+	var b strings.Builder
+	b.WriteString("Exit status:\n")
+	for _, row := range exitTable() {
+		fmt.Fprintf(&b, "  %-4d %s\n", row.code, row.meaning)
+	}
+	return b.String()
+}
+
+// resultCode maps how a run ended to an exit code.
+func resultCode(r loop.Result) int {
+	for _, row := range exitTable() {
+		if slices.Contains(row.outcomes, r) {
+			return row.code
+		}
+	}
+	return exitError
+}
+
+// An endedError says that a run ended otherwise than with success, and that
+// the user has been told so.
+type endedError struct {
+	result loop.Result
+	err    error // what broke, nil when nothing did; still to be told
+}
+
+func (e *endedError) Error() string {
+	if e.err != nil {
+		return e.err.Error()
+	}
+	return string(e.result)
+}
+
+func (e *endedError) Unwrap() error { return e.err }
+
+// exitCode maps the error of any command to its exit code.
+func exitCode(err error) int {
+	if err == nil {
+		return exitDone
+	}
+	if ended, ok := errors.AsType[*endedError](err); ok {
+		return resultCode(ended.result)
+	}
+	if code, ok := errors.AsType[agentExitError](err); ok {
+		return int(code)
+	}
+	if errors.Is(err, context.Canceled) {
+		return exitInterrupted
+	}
+	return exitError
+}

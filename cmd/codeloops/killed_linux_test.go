@@ -1,0 +1,197 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/loop/looptest"
+	"codeloops/internal/session"
+)
+
+// A stage is a repository with agents that say, by making files, how far they
+// are, and then wait for their end.
+type stage struct {
+	t    *testing.T
+	dir  string
+	word string // in the command line of every process of its agents
+	env  []string
+}
+
+func newStage(t *testing.T, scenario string) *stage {
+	t.Helper()
+	dir := t.TempDir()
+	s := &stage{t: t, dir: dir, word: fmt.Sprintf("agent-of-%d-%d", os.Getpid(), rand.Uint64())}
+	s.env = append(os.Environ(),
+		"HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_DATA_HOME="+dir, "CODELOOPS_SESSION_DIR="+filepath.Join(dir, "sessions"),
+		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull, playCodeloops+"=1", "NO_COLOR=1")
+	s.write("scenario.toml", strings.ReplaceAll(scenario, "WORD", s.word))
+	for _, args := range [][]string{
+		{"init", "-q", "work"},
+		{"-C", "work", "-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "start"},
+	} {
+		cmd := exec.CommandContext(t.Context(), "git", args...)
+		cmd.Dir, cmd.Env = dir, s.env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	return s
+}
+
+func (s *stage) write(name, text string) {
+	s.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// codeloops is a run that is not started yet.
+func (s *stage) codeloops(args ...string) *exec.Cmd {
+	s.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	cmd := exec.Command(self, append([]string{"--agent", "scripted", "--script", "../scenario.toml"}, args...)...)
+	cmd.Dir, cmd.Env = filepath.Join(s.dir, "work"), s.env
+	return cmd
+}
+
+func (s *stage) await(what string, there func() bool) {
+	s.t.Helper()
+	for end := time.Now().Add(liveness); !there(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// events reads the only log there is. A torn last line is all that may be
+// wrong with it.
+func (s *stage) events() []loop.Event {
+	s.t.Helper()
+	logs, err := filepath.Glob(filepath.Join(s.dir, "sessions", "*.jsonl"))
+	if err != nil || len(logs) > 1 {
+		s.t.Fatal(logs, err)
+	}
+	if len(logs) == 0 {
+		return nil
+	}
+	r, err := session.OpenFile(logs[0])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer r.Close()
+	var events []loop.Event
+	for entry, err := range r.Entries() {
+		if err != nil && !errors.Is(err, session.ErrTorn) {
+			s.t.Fatal(err)
+		}
+		if err == nil {
+			events = append(events, entry.Event)
+		}
+	}
+	return events
+}
+
+// check holds the log of a run that was killed to the grammar of events, as
+// far as it goes, and looks for processes that are left.
+func (s *stage) check() []loop.Event {
+	s.t.Helper()
+	s.await("the end of the agents", func() bool { return !running(s.word) })
+	events := s.events()
+	var grammar looptest.Grammar
+	for i, e := range events {
+		if _, end := e.(loop.Finished); end {
+			s.t.Fatalf("a run that was killed has an end")
+		}
+		if err := grammar.Handle(loop.Stamp{Seq: i + 1}, e); err != nil {
+			s.t.Fatalf("event %d: %v", i+1, err)
+		}
+	}
+	return events
+}
+
+const phases = `
+[[actor]]
+say = "the actor's words"
+step = [
+  { write = "a.txt", content = "a\n" },
+  { spawn = "sh -c 'sleep 300; true' WORD", own_session = true },
+  { run = "if test -e ../hold-actor; then touch ../actor; sh -c 'sleep 300; true' WORD; fi" },
+]
+[[critic]]
+step = [{ run = "if test -e ../hold-critic; then touch ../critic; sh -c 'sleep 300; true' WORD; fi" }]
+say = "DECISION: CONTINUE\nFEEDBACK: more"
+`
+
+// TestKilledInEachPhase kills codeloops with SIGKILL while an agent or a check
+// is at work.
+func TestKilledInEachPhase(t *testing.T) {
+	t.Parallel()
+	for phase, want := range map[string]loop.State{
+		"actor":  loop.ActorExecuting,
+		"check":  loop.Verifying,
+		"critic": loop.CriticEvaluating,
+	} {
+		t.Run(phase, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, phases)
+			s.write("hold-"+phase, "")
+			cmd := s.codeloops("-n", "3", "--check",
+				"if test -e ../hold-check; then touch ../check; sh -c 'sleep 300; true' "+s.word+"; fi", "task")
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			s.await(phase, func() bool { _, err := os.Stat(filepath.Join(s.dir, phase)); return err == nil })
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait() // it was killed
+			events := s.check()
+			last, ok := events[len(events)-1].(loop.PhaseEntered)
+			if !ok || last.State != want {
+				t.Errorf("the log ends with %#v, want the phase %v", events[len(events)-1], want)
+			}
+
+			// The work tree is free again.
+			if err := os.Remove(filepath.Join(s.dir, "hold-"+phase)); err != nil {
+				t.Fatal(err)
+			}
+			again := s.codeloops("-n", "1", "--session-dir", filepath.Join(s.dir, "again"), "task")
+			if out, err := again.CombinedOutput(); again.ProcessState.ExitCode() != exitLimit {
+				t.Errorf("the next run: %v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// TestKilledAnywhere kills codeloops at random moments.
+func TestKilledAnywhere(t *testing.T) {
+	t.Parallel()
+	for i := range 12 {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, phases)
+			cmd := s.codeloops("-n", "0", "--check", "true", "task")
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(rand.IntN(1000)) * time.Millisecond)
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait() // it was killed
+			s.check()
+		})
+	}
+}

@@ -1,0 +1,24 @@
+// Command codeloops makes coding agents finish what they start: an actor works
+// in a git repository, a critic judges the diff, and its feedback goes back
+// until the critic says DONE.
+package main
+
+import (
+	"os"
+	"time"
+
+	"codeloops/internal/proc"
+	"codeloops/internal/term"
+)
+
+func main() {
+	if proc.Keep() {
+		return
+	}
+	a := &app{
+		Streams: term.New(os.Stdin, os.Stdout, os.Stderr, os.Getenv),
+		env:     os.Environ(),
+		now:     time.Now,
+	}
+	os.Exit(a.run(os.Args[1:]))
+}

@@ -1,0 +1,277 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"codeloops/internal/proc"
+	"codeloops/internal/scripted"
+	"codeloops/internal/term"
+)
+
+// playCodeloops is the variable that makes the test binary play codeloops.
+const playCodeloops = "PLAY_CODELOOPS"
+
+// TestMain makes the test binary play codeloops itself and every agent CLI
+// that the scripts put on the PATH: real processes, with scripted behaviour.
+func TestMain(m *testing.M) {
+	if proc.Keep() {
+		return
+	}
+	play := func() {
+		os.Exit((&app{
+			Streams: term.New(os.Stdin, os.Stdout, os.Stderr, os.Getenv),
+			env:     os.Environ(),
+			now:     time.Now,
+		}).run(os.Args[1:]))
+	}
+	if os.Getenv(playCodeloops) != "" || len(os.Args) > 1 && os.Args[1] == scriptedCommand {
+		play() // started by a test that is no script
+	}
+	commands := map[string]func(){"codeloops": play}
+	for _, name := range []string{"claude", "codex", "opencode", "cursor-agent", "mine"} {
+		commands[name] = fakeAgent
+	}
+	testscript.Main(m, commands)
+}
+
+// fakeAgent is an agent CLI that keeps its arguments in argv.<role> and plays
+// the scenario that the variable SCENARIO names.
+func fakeAgent() {
+	record := filepath.Join(os.Getenv("RECORD"), "argv."+os.Getenv("CODELOOPS_ROLE"))
+	line := strings.Join(append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...), " ") + "\n"
+	f, err := os.OpenFile(record, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = f.WriteString(line)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	os.Exit(scripted.Main(context.Background(), scripted.Invocation{
+		Args:  []string{"--script", os.Getenv("SCENARIO")},
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv,
+	}))
+}
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		Setup: func(env *testscript.Env) error {
+			home := filepath.Join(env.WorkDir, "home")
+			env.Setenv("HOME", home)
+			env.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "config"))
+			env.Setenv("XDG_DATA_HOME", filepath.Join(home, "data"))
+			env.Setenv("CODELOOPS_SESSION_DIR", filepath.Join(env.WorkDir, "sessions"))
+			env.Setenv("CODELOOPS", filepath.Join(filepath.SplitList(env.Getenv("PATH"))[0], "codeloops"))
+			env.Setenv("RECORD", env.WorkDir)
+			env.Setenv("SCENARIO", filepath.Join(env.WorkDir, "scenario.toml"))
+			env.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+			env.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
+			env.Setenv("GIT_AUTHOR_NAME", "A")
+			env.Setenv("GIT_AUTHOR_EMAIL", "a@example.com")
+			env.Setenv("GIT_COMMITTER_NAME", "A")
+			env.Setenv("GIT_COMMITTER_EMAIL", "a@example.com")
+			env.Setenv("TZ", "UTC")
+			return os.MkdirAll(home, 0o700)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"repo":       cmdRepo,
+			"exits":      cmdExits,
+			"await":      cmdAwait,
+			"gone":       cmdGone,
+			"log":        cmdLog,
+			"interrupts": cmdInterrupts,
+			"matches":    cmdMatches,
+		},
+	})
+}
+
+// cmdRepo makes a git repository of a folder and commits what is in it.
+func cmdRepo(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: repo DIR")
+	}
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(dir, 0o700))
+	for _, argv := range [][]string{
+		{"init", "-q", "-b", "main"},
+		{"add", "-A"},
+		{"commit", "-q", "--allow-empty", "-m", "start"},
+	} {
+		ts.Check(ts.Exec("git", append([]string{"-C", dir}, argv...)...))
+	}
+}
+
+// cmdExits runs a command and wants one certain exit code.
+func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND [ARG ...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// cmdInterrupts starts a command, waits for a file that it makes, sends it
+// signals one after the other, and wants it to end with 130. What it printed is
+// then in the files out and err of the script's directory.
+func cmdInterrupts(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: interrupts SIGNAL[,SIGNAL] FILE COMMAND [ARG ...]")
+	}
+	work := ts.Getenv("WORK")
+	path := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], args[2])
+	cmd := exec.Command(path, args[3:]...)
+	cmd.Dir = ts.MkAbs(".")
+	for name := range strings.FieldsSeq(scriptEnv) {
+		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+	}
+	out, err := os.Create(filepath.Join(work, "out"))
+	ts.Check(err)
+	defer out.Close()
+	errs, err := os.Create(filepath.Join(work, "err"))
+	ts.Check(err)
+	defer errs.Close()
+	cmd.Stdout, cmd.Stderr = out, errs
+	ts.Check(cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	ts.Defer(func() { _ = cmd.Process.Kill() })
+	await(ts, args[1], func() bool { _, err := os.Stat(ts.MkAbs(args[1])); return err == nil })
+	for name := range strings.SplitSeq(args[0], ",") {
+		ts.Check(cmd.Process.Signal(signalsByName[name]))
+		time.Sleep(200 * time.Millisecond) // so that two are not taken for one
+	}
+	select {
+	case <-ended:
+	case <-time.After(liveness):
+		ts.Fatalf("it does not end")
+	}
+	if code := cmd.ProcessState.ExitCode(); code != 130 {
+		ts.Fatalf("exit code %d, want 130\n%s", code, ts.ReadFile(filepath.Join(work, "err")))
+	}
+}
+
+var signalsByName = map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}
+
+// scriptEnv names the variables of a script that matter to a run.
+const scriptEnv = "PATH HOME XDG_CONFIG_HOME XDG_DATA_HOME CODELOOPS_SESSION_DIR RECORD SCENARIO WORK " +
+	"GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL TZ"
+
+// liveness bounds every wait: it says that something hangs, not that it is
+// slow.
+const liveness = 60 * time.Second
+
+func await(ts *testscript.TestScript, what string, there func() bool) {
+	for end := time.Now().Add(liveness); !there(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			ts.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// cmdAwait waits until a file is there.
+func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await FILE")
+	}
+	await(ts, args[0], func() bool {
+		found, err := filepath.Glob(ts.MkAbs(args[0]))
+		ts.Check(err)
+		return len(found) > 0
+	})
+}
+
+// cmdGone waits until no process has a word in its command line.
+func cmdGone(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: [!] gone WORD")
+	}
+	if neg {
+		if !running(args[0]) {
+			ts.Fatalf("no process with %q", args[0])
+		}
+		return
+	}
+	await(ts, "the end of "+args[0], func() bool { return !running(args[0]) })
+}
+
+func running(word string) bool {
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range lines {
+		data, err := os.ReadFile(path)
+		if err == nil && strings.Contains(strings.ReplaceAll(string(data), "\x00", " "), word) {
+			return true
+		}
+	}
+	return false
+}
+
+// cmdLog copies the latest session log, to be looked at.
+func cmdLog(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: log FILE")
+	}
+	found, err := filepath.Glob(filepath.Join(ts.Getenv("CODELOOPS_SESSION_DIR"), "*.jsonl"))
+	ts.Check(err)
+	if len(found) == 0 {
+		ts.Fatalf("there is no session log")
+	}
+	latest := slices.MaxFunc(found, func(a, b string) int { return changed(ts, a).Compare(changed(ts, b)) })
+	data, err := os.ReadFile(latest)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o600))
+}
+
+func changed(ts *testscript.TestScript, path string) time.Time {
+	st, err := os.Stat(path)
+	ts.Check(err)
+	return st.ModTime()
+}
+
+// cmdMatches wants a file to hold every one of the patterns.
+func cmdMatches(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: [!] matches FILE PATTERN ...")
+	}
+	text := ts.ReadFile(args[0])
+	for _, pattern := range args[1:] {
+		if regexp.MustCompile("(?m)"+pattern).MatchString(text) == neg {
+			ts.Fatalf("%s: %q: found is %v\n%.4000s", args[0], pattern, neg, text)
+		}
+	}
+}
+
+// streams are those of a command that nobody watches.
+func streams() *term.Streams {
+	return &term.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Plain: true}
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// runOptions are the flags of a run. Those that are also keys of the
+// configuration are not kept here: take collects what the user set of them.
+type runOptions struct {
+	prompt     promptSources
+	workingDir string
+	set        map[string]any // configuration key → value, set flags only
+
+	script       string
+	trustProject bool
+	dryRun       bool
+	jsonOutput   bool
+	logFile      string
+	quiet        bool
+	verbose      bool
+
+	commands []string // what a mistyped word may have been meant to be
+}
+
+// settingFlags maps the flags that are keys of the configuration to them.
+func settingFlags() map[string]string {
+	return map[string]string{
+		"agent":          "agent",
+		"actor-agent":    "actor.agent",
+		"critic-agent":   "critic.agent",
+		"model":          "model",
+		"actor-model":    "actor.model",
+		"critic-model":   "critic.model",
+		"max-iterations": "max_iterations",
+		"max-duration":   "max_duration",
+		"actor-timeout":  "actor.timeout",
+		"critic-timeout": "critic.timeout",
+		"check":          "checks",
+		"log-format":     "log_format",
+		"session-dir":    "session_dir",
+	}
+}
+
+// addFlags declares the flags of a run. The defaults of settings live in the
+// configuration and are not repeated here.
+func (o *runOptions) addFlags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringP("prompt", "p", "", "the task, as one `text`")
+	f.StringVar(&o.prompt.file, "prompt-file", "", "read the task from `file`; - is standard input")
+	f.StringVarP(&o.workingDir, "working-dir", "d", "", "work in `dir` instead of the current directory")
+
+	f.StringP("agent", "a", "", "agent for both roles (see codeloops agents)")
+	f.String("actor-agent", "", "`agent` that does the work")
+	f.String("critic-agent", "", "`agent` that judges it")
+	f.StringP("model", "m", "", "model for both roles")
+	f.String("actor-model", "", "`model` of the actor")
+	f.String("critic-model", "", "`model` of the critic")
+	f.StringVar(&o.script, "script", "", "scenario `file` for the agent called scripted")
+
+	f.IntP("max-iterations", "n", 0, "end after so many iterations; 0 is no limit (default 10)")
+	f.String("max-duration", "", "end after this `time`, such as 90m (default: no limit)")
+	f.String("actor-timeout", "", "time `limit` of one turn of the actor; 0s is none (default 1h)")
+	f.String("critic-timeout", "", "time `limit` of one turn of the critic; 0s is none (default 1h)")
+	f.StringArray("check", nil, "shell `command` that must pass before the work is done; may be repeated")
+
+	f.String("log-format", "", "how progress is shown: pretty, compact or json (events as JSON lines)")
+	f.BoolVar(&o.jsonOutput, "json-output", false, "print one JSON object on standard output at the end, and nothing else there")
+	f.StringVar(&o.logFile, "log-file", "", "append a debug log to `file`")
+	f.String("session-dir", "", "keep session logs in `dir`")
+	f.BoolVar(&o.trustProject, "trust-project", false, "honour keys of the project's codeloops.toml that run commands, for this run")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be run, and run nothing")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress, only the result")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "also show what the agents print while they work")
+}
+
+// take collects what the command line says after it has been parsed.
+func (o *runOptions) take(cmd *cobra.Command, args, commands []string) {
+	flags := cmd.Flags()
+	o.prompt.words = args
+	o.prompt.literal = cmd.ArgsLenAtDash() == 0
+	o.commands = commands
+	if flags.Changed("prompt") {
+		text, _ := flags.GetString("prompt") // declared above
+		o.prompt.flag = &text
+	}
+	o.set = map[string]any{}
+	for name, key := range settingFlags() {
+		if !flags.Changed(name) {
+			continue
+		}
+		switch f := flags.Lookup(name); f.Value.Type() {
+		case "int":
+			o.set[key], _ = flags.GetInt(name)
+		case "stringArray":
+			o.set[key], _ = flags.GetStringArray(name)
+		default:
+			o.set[key] = f.Value.String()
+		}
+	}
+}

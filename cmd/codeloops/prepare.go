@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"codeloops/internal/config"
+	"codeloops/internal/diff"
+	"codeloops/internal/diff/repo"
+	"codeloops/internal/proc"
+)
+
+// A plan is a run that could start: everything that can be refused has been
+// looked at, and nothing has been started or written.
+type plan struct {
+	app  *app
+	opts *runOptions
+
+	prompt     string
+	promptFrom string
+	dir        string // where the agents work, absolute
+	cfg        *config.Config
+	tree       *workTree
+	actor      player
+	critic     player
+	sessions   string // directory of the session logs
+}
+
+// prepare makes the plan of a run. The caller closes its tree.
+func (a *app) prepare(ctx context.Context, o *runOptions) (*plan, error) {
+	if name := o.prompt.mistyped(o.commands); name != "" {
+		return nil, notACommand(o.prompt.words[0], name)
+	}
+	p := &plan{app: a, opts: o, dir: resolve(a.dir, o.workingDir)}
+	if err := checkDir(p.dir); err != nil {
+		return nil, err
+	}
+	var err error
+	if p.prompt, p.promptFrom, err = o.prompt.read(p.dir, a.In); err != nil {
+		return nil, err
+	}
+	if p.tree, err = a.openTree(ctx, p.dir); err != nil {
+		return nil, err
+	}
+	if err := p.settle(); err != nil {
+		return nil, errors.Join(err, p.tree.Close())
+	}
+	return p, nil
+}
+
+// settle works out the configuration and what follows from it.
+func (p *plan) settle() (err error) {
+	co := config.Options{
+		Flags: p.opts.set, Env: p.app.env, Home: p.app.home(), WorkingDir: p.dir,
+		RepositoryRoot: p.tree.Root(), TrustProject: p.opts.trustProject,
+	}
+	if p.cfg, err = config.Load(co); err != nil {
+		return err
+	}
+	if p.sessions, err = p.cfg.Sessions(); err != nil {
+		return err
+	}
+	p.actor, p.critic, err = p.app.players(p.cfg, p.opts, p.dir)
+	return err
+}
+
+func notACommand(word, name string) error {
+	hint := fmt.Sprintf("did you mean `codeloops %s`? If it is a prompt: codeloops -- %q", name, word)
+	if word == name {
+		hint = fmt.Sprintf("if it begins a prompt: codeloops -- %s …", word)
+		return usagef(hint, "%q is the name of a command that this version does not have", word)
+	}
+	return usagef(hint, "%q is no command, and hardly a prompt", word)
+}
+
+func checkDir(dir string) error {
+	st, err := os.Stat(dir)
+	if err != nil {
+		return fmt.Errorf("use the working directory: %w", err)
+	}
+	if !st.IsDir() {
+		return usagef("name a directory", "the working directory %s is not a directory", dir)
+	}
+	return nil
+}
+
+// gitProgram runs the git program for what package diff cannot do by itself.
+type gitProgram struct{ env []string }
+
+// Run implements [diff.Git].
+func (g gitProgram) Run(ctx context.Context, dir string, args []string, stdin []byte) ([]byte, error) {
+	return proc.Output(ctx, proc.Call{Argv: append([]string{"git"}, args...), Dir: dir, Env: g.env, Stdin: stdin})
+}
+
+func (a *app) openTree(ctx context.Context, dir string) (*workTree, error) {
+	t := &workTree{}
+	tree, err := diff.Open(ctx, dir, diff.Options{
+		Env: a.lookupEnv, Now: a.now, Git: gitProgram{a.env}, Note: t.note,
+	})
+	t.Tree = tree
+	return t, err
+}
+
+// hintFor says what can be done about errors that do not say so themselves.
+func hintFor(err error) string {
+	switch {
+	case errors.Is(err, diff.ErrNotRepository):
+		return "run it inside a git repository, or make one: git init"
+	case errors.Is(err, diff.ErrBare):
+		return "a bare repository has no files to work on: run it in a clone or a worktree of it"
+	case errors.Is(err, proc.ErrTooLong):
+		return "give the prompt through standard input: prompt = \"stdin\" in the agent's table"
+	case errors.Is(err, fs.ErrPermission):
+		return "check who may read and write it"
+	}
+	if unsupported, ok := errors.AsType[*repo.UnsupportedError](err); ok {
+		return unsupportedHint(unsupported)
+	}
+	if path, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrNotExist) {
+		return "is the name right? It was looked for in " + filepath.Dir(path.Path)
+	}
+	return ""
+}
+
+func unsupportedHint(*repo.UnsupportedError) string {
+	return "convert the repository, or work in a plain clone of it"
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// reserved are the names of commands that are promised but not built yet, so
+// that they cannot be taken for a prompt and paid for.
+func reserved() []string {
+	return []string{"resume", "replay", "sessions", "strategies", "lessons"}
+}
+
+// newRootCmd returns the whole command tree.
+func newRootCmd(a *app) *cobra.Command {
+	o := &runOptions{}
+	root := &cobra.Command{
+		Use:   "codeloops [flags] [prompt…]",
+		Short: "Make coding agents finish what they start",
+		Long: `codeloops lets an actor work in your git repository, captures what has changed
+since the session began, and lets a critic judge it. The critic's feedback goes
+back to the actor until the critic says DONE.
+
+The prompt is what you type, --prompt, --prompt-file, or else prompt.md in the
+working directory.
+
+` + exitHelp(),
+		Example: `  codeloops --max-iterations 5 "make the failing test in parser pass"
+  codeloops --actor-agent codex --critic-agent claude --check "go test ./..." \
+      --prompt-file task.md
+  codeloops demo`,
+		Args:              cobra.ArbitraryArgs,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.take(cmd, args, commandNames(cmd.Root()))
+			return runRun(cmd.Context(), a, o)
+		},
+	}
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("`"+cmd.CommandPath()+" --help` lists the flags", "%v", err)
+	})
+	flags := root.PersistentFlags()
+	flags.BoolVar(&a.Plain, "no-color", a.Plain, "no colour and no animation, also on a terminal")
+	flags.SortFlags = false
+	o.addFlags(root.Flags())
+	root.AddCommand(
+		newRunCmd(a),
+		newDemoCmd(a),
+		newConfigCmd(a),
+		newInitCmd(a),
+		newAgentsCmd(a),
+		newDoctorCmd(a),
+		newManCmd(a),
+		newVersionCmd(a),
+		newScriptedAgentCmd(a),
+	)
+	return root
+}
+
+// newRunCmd returns `codeloops run`, which is what `codeloops` does by itself.
+func newRunCmd(a *app) *cobra.Command {
+	o := &runOptions{}
+	cmd := &cobra.Command{
+		Use:   "run [flags] [prompt…]",
+		Short: "Run the loop (the same as codeloops without a command)",
+		Long:  "Run the loop: actor, diff, critic, until the critic says DONE.\n\n" + exitHelp(),
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.take(cmd, args, nil)
+			return runRun(cmd.Context(), a, o)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+// commandNames lists what a single word could have been meant to be.
+func commandNames(root *cobra.Command) []string {
+	names := append(reserved(), "help", "completion")
+	for _, cmd := range root.Commands() {
+		if !cmd.Hidden {
+			names = append(names, cmd.Name())
+		}
+	}
+	return names
+}
+
+// noArgs refuses arguments with a sentence of ours.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("`"+cmd.CommandPath()+" --help` tells its use", "%s takes no arguments, but got %q",
+			cmd.CommandPath(), strings.Join(args, " "))
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"codeloops/internal/actor"
+	"codeloops/internal/agent"
+	"codeloops/internal/check"
+	"codeloops/internal/critic"
+	"codeloops/internal/loop"
+	"codeloops/internal/metrics"
+	"codeloops/internal/policy"
+	"codeloops/internal/proc"
+	"codeloops/internal/session"
+)
+
+// runRun runs the loop, or with --dry-run says what it would run.
+func runRun(ctx context.Context, a *app, o *runOptions) error {
+	p, err := a.prepare(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer p.tree.Close() //nolint:errcheck // it was only read
+	if o.dryRun {
+		return p.describe(a.Out)
+	}
+	return p.run(ctx)
+}
+
+// run carries the plan out. The error is an [*endedError] once the loop has
+// begun.
+func (p *plan) run(ctx context.Context) (err error) {
+	a := p.app
+	runner := proc.NewRunner(a.now) // starts its keeper while the work tree is read
+	defer func() { err = errors.Join(err, runner.Close()) }()
+	a.signals.onSecond(runner.Kill)
+
+	store, err := session.NewStore(p.sessions)
+	if err != nil {
+		return err
+	}
+	rec, err := store.Create(p.prompt, a.now())
+	if err != nil {
+		return err
+	}
+	defer rec.Close() //nolint:errcheck // handling the end has closed it, or nothing has been written
+	// The lock lies in the git directory: runs that keep their logs in
+	// different places must still see each other.
+	lock, err := session.Acquire(filepath.Join(p.tree.GitDir(), "codeloops"), p.tree.Root(), rec.ID(), a.now())
+	if err != nil {
+		return err
+	}
+	defer lock.Close() //nolint:errcheck // the system takes it back in any case
+	if err := p.tree.Baseline(ctx); err != nil {
+		return err
+	}
+	l, err := p.loop(runner, rec)
+	if err != nil {
+		return err
+	}
+	return p.drive(ctx, l, rec)
+}
+
+// drive runs the loop and makes of its outcome what the caller of the program
+// gets.
+func (p *plan) drive(ctx context.Context, l *loop.Loop, rec *session.Recorder) error {
+	a := p.app
+	tally := &metrics.Tally{}
+	end := &lastWord{}
+	shown, closeLog, err := p.sinks(rec)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	l.Sink = a.secrets.Sink(loop.Tee(rec, tally, end, shown))
+	if p.cfg.MaxDuration > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, p.cfg.MaxDuration, loop.ErrMaxDuration)
+		defer cancel()
+	}
+	_, broke := l.Run(ctx, loop.Session{
+		ID: rec.ID(), Prompt: p.prompt, WorkingDir: p.dir,
+		Actor: p.actor.ref(), Critic: p.critic.ref(),
+		MaxIterations: p.cfg.MaxIterations, BaseCommit: p.tree.BaseCommit(), Version: version(),
+	})
+	if p.opts.jsonOutput {
+		if err := p.printResult(end.outcome, tally, rec, broke); err != nil {
+			broke = errors.Join(broke, err)
+		}
+	}
+	if broke == nil && end.outcome.Result == loop.Success {
+		return nil
+	}
+	return &endedError{result: end.outcome.Result, err: broke}
+}
+
+// lastWord keeps the outcome of a run, as the other sinks got it.
+type lastWord struct{ outcome loop.Outcome }
+
+func (l *lastWord) Handle(_ loop.Stamp, e loop.Event) error {
+	if end, ok := e.(loop.Finished); ok {
+		l.outcome = end.Outcome
+	}
+	return nil
+}
+
+// loop puts the parts of a run together; its sink comes later.
+func (p *plan) loop(runner *proc.Runner, rec *session.Recorder) (*loop.Loop, error) {
+	a := p.app
+	outputs := filepath.Dir(rec.File(1, ""))
+	bind := func(who player) (*agent.Agent, error) {
+		return agent.New(who.spec, who.model, agent.Place{
+			Starter: runner, Dir: p.dir, Environ: a.env, EnvDeny: p.cfg.EnvDeny,
+			Outputs: outputs, Session: rec.ID(), Limits: who.limits,
+		}, who.role)
+	}
+	worker, err := bind(p.actor)
+	if err != nil {
+		return nil, fmt.Errorf("set up the actor: %w", err)
+	}
+	judge, err := bind(p.critic)
+	if err != nil {
+		return nil, fmt.Errorf("set up the critic: %w", err)
+	}
+	l := &loop.Loop{
+		Actor:  &actor.Actor{Agent: worker},
+		Tree:   p.tree,
+		Critic: &critic.Critic{Agent: judge, Dir: outputs},
+		Gate: policy.Gate{
+			MaxIterations:        p.cfg.MaxIterations,
+			MaxConsecutiveErrors: p.cfg.MaxConsecutiveErrors,
+		},
+		Clock:         a.now,
+		CriticRetries: p.cfg.CriticRetries,
+	}
+	if len(p.cfg.Checks) > 0 {
+		l.Checker = &check.Runner{
+			Starter: runner, Commands: p.cfg.Checks, Dir: p.dir, Env: a.env, Outputs: outputs,
+			Timeout: p.cfg.CheckTimeout, Keep: int64(p.cfg.LogOutput), Max: int64(p.cfg.MaxOutput),
+		}
+	}
+	return l, nil
+}
+
+// printResult writes the document of --json-output.
+func (p *plan) printResult(out loop.Outcome, t *metrics.Tally, rec *session.Recorder, broke error) error {
+	doc := session.Result{
+		Outcome: out, ExitCode: resultCode(out.Result),
+		SessionID: rec.ID(), Log: rec.Path(),
+		FilesChanged: t.FilesChanged, Insertions: t.Insertions, Deletions: t.Deletions,
+	}
+	if broke != nil {
+		doc.Failure = p.app.failure(broke)
+	}
+	_, err := p.app.Out.Write(doc.Encode())
+	return err
+}
+
+// failure is what broke, for a document.
+func (a *app) failure(err error) *session.Failure {
+	first := complaints(err)[0]
+	return &session.Failure{Message: a.secrets.String(first.Message), Hint: a.secrets.String(first.Hint)}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+)
+
+// signals turns the signals that ask a process to end into, first, a cancelled
+// context and, from the second on, a call of what has been registered to end
+// things at once. The default action is never restored: with agents alive it
+// would leave them to themselves.
+type signals struct {
+	mu   sync.Mutex
+	kill func()
+}
+
+// A signalError is the cause with which a signal cancels the context.
+type signalError struct{ signal os.Signal }
+
+func (e *signalError) Error() string { return fmt.Sprintf("received the signal %q", e.signal) }
+
+// Is makes a signal an ordinary cancellation to whoever asks.
+func (e *signalError) Is(target error) bool { return errors.Is(target, context.Canceled) }
+
+// watch begins to listen; the returned function ends it.
+func (s *signals) watch(parent context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	ch := make(chan os.Signal, 4)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	// A reader that has gone away is an error of the write, not a reason to
+	// die between two lines of the log.
+	signal.Ignore(syscall.SIGPIPE)
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case sig := <-ch:
+				if ctx.Err() != nil {
+					s.killNow()
+				}
+				cancel(&signalError{sig})
+			case <-done:
+				return
+			}
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(ch)
+		close(done)
+		cancel(nil)
+	}
+}
+
+// onSecond registers what a second signal does.
+func (s *signals) onSecond(kill func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kill = kill
+}
+
+func (s *signals) killNow() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kill != nil {
+		s.kill()
+	}
+}

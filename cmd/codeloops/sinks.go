@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"codeloops/internal/debuglog"
+	"codeloops/internal/loop"
+	"codeloops/internal/render"
+	"codeloops/internal/session"
+)
+
+// sinks returns what shows a run, beside the recorder that writes it down. The
+// returned function closes what was opened.
+func (p *plan) sinks(rec *session.Recorder) (_ loop.Sink, closed func(), err error) {
+	shown, err := p.display(rec)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.opts.logFile == "" {
+		return shown, func() {}, nil
+	}
+	path := resolve(p.app.dir, p.opts.logFile)
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open the debug log: %w", err)
+	}
+	return loop.Tee(&tolerant{sink: debuglog.New(f)}, shown), func() { _ = f.Close() }, nil
+}
+
+func (p *plan) display(rec *session.Recorder) (loop.Sink, error) {
+	a := p.app
+	o := render.Options{
+		Progress: a.Err, Result: a.Out, Style: a.ErrRenderer(), Width: a.Width(),
+		Live: a.ErrTTY && !a.Plain, Verbose: p.opts.verbose, Quiet: p.opts.quiet, Log: rec.Path(),
+	}
+	format := render.Format(p.cfg.LogFormat)
+	if p.opts.jsonOutput {
+		o.Result = a.Err // standard output is the document's alone
+		if p.opts.quiet {
+			o.Result = io.Discard
+		}
+	}
+	shown, err := render.Run(format, o)
+	return &tolerant{sink: shown}, err
+}
+
+// tolerant keeps a display that cannot be written to from ending a run: the
+// reader of a pipe may go away, the work goes on, and the log has it all.
+type tolerant struct {
+	sink   loop.Sink
+	broken bool
+}
+
+// Handle hands events on until the first one fails.
+func (t *tolerant) Handle(at loop.Stamp, e loop.Event) error {
+	if !t.broken {
+		t.broken = t.sink.Handle(at, e) != nil
+	}
+	return nil
+}
