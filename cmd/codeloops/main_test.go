@@ -142,7 +142,7 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // cmdInterrupts starts a command, waits for a file that it makes, sends it
-// signals one after the other, and wants it to end with 130. What it printed is
+// signals one after the other, and wants it to end with 130, or by KILL. What it printed is
 // then in the files out and err of the script's directory.
 func cmdInterrupts(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
@@ -176,12 +176,18 @@ func cmdInterrupts(ts *testscript.TestScript, neg bool, args []string) {
 	case <-time.After(liveness):
 		ts.Fatalf("it does not end")
 	}
-	if code := cmd.ProcessState.ExitCode(); code != 130 {
-		ts.Fatalf("exit code %d, want 130\n%s", code, ts.ReadFile(filepath.Join(work, "err")))
+	want := exitInterrupted
+	if args[0] == "KILL" {
+		want = -1
+	}
+	if code := cmd.ProcessState.ExitCode(); code != want {
+		ts.Fatalf("exit code %d, want %d\n%s", code, want, ts.ReadFile(filepath.Join(work, "err")))
 	}
 }
 
-var signalsByName = map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}
+var signalsByName = map[string]os.Signal{
+	"INT": os.Interrupt, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL,
+}
 
 // scriptEnv names the variables of a script that matter to a run.
 const scriptEnv = "PATH HOME XDG_CONFIG_HOME XDG_DATA_HOME CODELOOPS_SESSION_DIR RECORD SCENARIO WORK " +

@@ -42,14 +42,20 @@ func settingFlags() map[string]string {
 	}
 }
 
-// addFlags declares the flags of a run. The defaults of settings live in the
-// configuration and are not repeated here.
+// addFlags declares the flags of a new run.
 func (o *runOptions) addFlags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringP("prompt", "p", "", "the task, as one `text`")
 	f.StringVar(&o.prompt.file, "prompt-file", "", "read the task from `file`; - is standard input")
 	f.StringVarP(&o.workingDir, "working-dir", "d", "", "work in `dir` instead of the current directory")
+	o.addRunFlags(f)
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be run, and run nothing")
+}
 
+// addRunFlags declares the flags of every run, new or resumed. The defaults of
+// settings live in the configuration and are not repeated here.
+func (o *runOptions) addRunFlags(f *pflag.FlagSet) {
+	f.SortFlags = false
 	f.StringP("agent", "a", "", "agent for both roles (see codeloops agents)")
 	f.String("actor-agent", "", "`agent` that does the work")
 	f.String("critic-agent", "", "`agent` that judges it")
@@ -69,7 +75,6 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.logFile, "log-file", "", "append a debug log to `file`")
 	f.String("session-dir", "", "keep session logs in `dir`")
 	f.BoolVar(&o.trustProject, "trust-project", false, "honour keys of the project's codeloops.toml that run commands, for this run")
-	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be run, and run nothing")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress, only the result")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "also show what the agents print while they work")
 }
@@ -84,6 +89,11 @@ func (o *runOptions) take(cmd *cobra.Command, args, commands []string) {
 		text, _ := flags.GetString("prompt") // declared above
 		o.prompt.flag = &text
 	}
+	o.takeSettings(flags)
+}
+
+// takeSettings collects the settings among the flags.
+func (o *runOptions) takeSettings(flags *pflag.FlagSet) {
 	o.set = map[string]any{}
 	for name, key := range settingFlags() {
 		if !flags.Changed(name) {

@@ -12,6 +12,7 @@ import (
 	"codeloops/internal/diff"
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/proc"
+	"codeloops/internal/session"
 )
 
 // A plan is a run that could start: everything that can be refused has been
@@ -28,6 +29,9 @@ type plan struct {
 	actor      player
 	critic     player
 	sessions   string // directory of the session logs
+
+	course *session.Course // of the session to carry on; nil for a new one
+	accept bool            // carry on whatever the work tree looks like
 }
 
 // prepare makes the plan of a run. The caller closes its tree.

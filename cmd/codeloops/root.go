@@ -9,7 +9,7 @@ import (
 // reserved are the names of commands that are promised but not built yet, so
 // that they cannot be taken for a prompt and paid for.
 func reserved() []string {
-	return []string{"resume", "replay", "sessions", "strategies", "lessons"}
+	return []string{"replay", "sessions", "strategies", "lessons"}
 }
 
 // newRootCmd returns the whole command tree.
@@ -51,6 +51,7 @@ working directory.
 	o.addFlags(root.Flags())
 	root.AddCommand(
 		newRunCmd(a),
+		newResumeCmd(a),
 		newDemoCmd(a),
 		newConfigCmd(a),
 		newInitCmd(a),

@@ -36,13 +36,17 @@ func (p *plan) run(ctx context.Context) (err error) {
 	a := p.app
 	runner := proc.NewRunner(a.now) // starts its keeper while the work tree is read
 	defer func() { err = errors.Join(err, runner.Close()) }()
-	a.signals.onSecond(runner.Kill)
+	a.signals.on(func() {
+		if a.ErrTTY {
+			fmt.Fprintln(a.Err, "\nstopping; Ctrl+C again kills at once") //nolint:errcheck // a courtesy
+		}
+	}, runner.Kill)
 
 	store, err := session.NewStore(p.sessions)
 	if err != nil {
 		return err
 	}
-	rec, err := store.Create(p.prompt, a.now())
+	rec, err := p.record(store)
 	if err != nil {
 		return err
 	}
@@ -54,57 +58,77 @@ func (p *plan) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer lock.Close() //nolint:errcheck // the system takes it back in any case
-	if err := p.tree.Baseline(ctx); err != nil {
+	start, err := p.begin(ctx, rec.ID())
+	if err != nil {
 		return err
 	}
 	l, err := p.loop(runner, rec)
 	if err != nil {
 		return err
 	}
-	return p.drive(ctx, l, rec)
+	return p.drive(ctx, l, rec, start)
+}
+
+// record opens the log: a new one, or that of the session to carry on.
+func (p *plan) record(store *session.Store) (*session.Recorder, error) {
+	if p.course != nil {
+		return store.Reopen(p.course.Session.ID)
+	}
+	return store.Create(p.prompt, p.app.now())
+}
+
+// begin takes the baseline and keeps it as the session's first checkpoint, or
+// comes back to the one that the session began with. It returns that commit.
+func (p *plan) begin(ctx context.Context, id string) (checkpoint string, err error) {
+	p.tree.session = id
+	if p.course != nil {
+		return p.course.Session.Checkpoint, p.comeBack(ctx)
+	}
+	if err := p.tree.Baseline(ctx); err != nil {
+		return "", err
+	}
+	return p.tree.Checkpoint(ctx, 0, loop.Change{State: p.tree.BaseState()})
 }
 
 // drive runs the loop and makes of its outcome what the caller of the program
 // gets.
-func (p *plan) drive(ctx context.Context, l *loop.Loop, rec *session.Recorder) error {
+func (p *plan) drive(ctx context.Context, l *loop.Loop, rec *session.Recorder, checkpoint string) error {
 	a := p.app
 	tally := &metrics.Tally{}
-	end := &lastWord{}
 	shown, closeLog, err := p.sinks(rec)
 	if err != nil {
 		return err
 	}
 	defer closeLog()
-	l.Sink = a.secrets.Sink(loop.Tee(rec, tally, end, shown))
+	l.Sink = a.secrets.Sink(loop.Tee(rec, tally, shown))
 	if p.cfg.MaxDuration > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, p.cfg.MaxDuration, loop.ErrMaxDuration)
 		defer cancel()
 	}
-	_, broke := l.Run(ctx, loop.Session{
+	s := loop.Session{
 		ID: rec.ID(), Prompt: p.prompt, WorkingDir: p.dir,
 		Actor: p.actor.ref(), Critic: p.critic.ref(),
-		MaxIterations: p.cfg.MaxIterations, BaseCommit: p.tree.BaseCommit(), Version: version(),
-	})
+		MaxIterations: p.cfg.MaxIterations, BaseCommit: p.tree.BaseCommit(), Checkpoint: checkpoint, Version: version(),
+	}
+	run := l.Run
+	if p.course != nil {
+		s.BaseCommit = p.course.Session.BaseCommit
+		run = func(ctx context.Context, s loop.Session) (loop.Outcome, error) {
+			return l.Resume(ctx, s, p.course.Past)
+		}
+	}
+	out, broke := run(ctx, s)
 	if p.opts.jsonOutput {
-		if err := p.printResult(end.outcome, tally, rec, broke); err != nil {
+		out.Summary = a.secrets.String(out.Summary) // the sinks have had it so
+		if err := p.printResult(out, tally, rec, broke); err != nil {
 			broke = errors.Join(broke, err)
 		}
 	}
-	if broke == nil && end.outcome.Result == loop.Success {
+	if broke == nil && out.Result == loop.Success {
 		return nil
 	}
-	return &endedError{result: end.outcome.Result, err: broke}
-}
-
-// lastWord keeps the outcome of a run, as the other sinks got it.
-type lastWord struct{ outcome loop.Outcome }
-
-func (l *lastWord) Handle(_ loop.Stamp, e loop.Event) error {
-	if end, ok := e.(loop.Finished); ok {
-		l.outcome = end.Outcome
-	}
-	return nil
+	return &endedError{result: out.Result, err: broke}
 }
 
 // loop puts the parts of a run together; its sink comes later.

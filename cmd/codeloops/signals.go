@@ -15,8 +15,9 @@ import (
 // things at once. The default action is never restored: with agents alive it
 // would leave them to themselves.
 type signals struct {
-	mu   sync.Mutex
-	kill func()
+	mu    sync.Mutex
+	first func()
+	kill  func()
 }
 
 // A signalError is the cause with which a signal cancels the context.
@@ -40,9 +41,7 @@ func (s *signals) watch(parent context.Context) (context.Context, func()) {
 		for {
 			select {
 			case sig := <-ch:
-				if ctx.Err() != nil {
-					s.killNow()
-				}
+				s.call(ctx.Err() == nil)
 				cancel(&signalError{sig})
 			case <-done:
 				return
@@ -56,17 +55,22 @@ func (s *signals) watch(parent context.Context) (context.Context, func()) {
 	}
 }
 
-// onSecond registers what a second signal does.
-func (s *signals) onSecond(kill func()) {
+// on registers what the first signal does, besides cancelling the context, and
+// what each later one does.
+func (s *signals) on(first, kill func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.kill = kill
+	s.first, s.kill = first, kill
 }
 
-func (s *signals) killNow() {
+func (s *signals) call(first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.kill != nil {
-		s.kill()
+	do := s.kill
+	if first {
+		do = s.first
+	}
+	if do != nil {
+		do()
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"codeloops/internal/diff"
@@ -13,6 +14,8 @@ import (
 type workTree struct {
 	*diff.Tree
 
+	session string // the session's id, for the names of checkpoints
+
 	mu    sync.Mutex
 	notes []string
 }
@@ -21,6 +24,13 @@ func (t *workTree) note(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.notes = append(t.notes, text)
+}
+
+// Checkpoint implements [loop.Tree]: the state stands as the commit
+// refs/codeloops/<session>/<iteration>.
+func (t *workTree) Checkpoint(ctx context.Context, iteration int, c loop.Change) (string, error) {
+	return t.Tree.Checkpoint(ctx, c.State, fmt.Sprintf("%s/%d", t.session, iteration),
+		fmt.Sprintf("codeloops session %s, iteration %d", t.session, iteration))
 }
 
 // Capture implements [loop.Tree].

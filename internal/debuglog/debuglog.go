@@ -50,6 +50,8 @@ func describe(l *zerolog.Event, e loop.Event) {
 		l.Str("session", e.Session.ID).Str("dir", e.Session.WorkingDir).
 			Str("actor", e.Session.Actor.Agent).Str("critic", e.Session.Critic.Agent).
 			Str("version", e.Session.Version).Msg("started")
+	case loop.Resumed:
+		l.Str("session", e.Session.ID).Int("iterations", e.Iterations).Bool("judge", e.Judge).Msg("resumed")
 	case loop.IterationStarted:
 		l.Int("iteration", e.Iteration).Msg("iteration")
 	case loop.PhaseEntered:

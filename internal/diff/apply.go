@@ -1,10 +1,12 @@
 package diff
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -12,6 +14,7 @@ import (
 
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/diff/scan"
+	"codeloops/internal/diff/store"
 )
 
 // What Restore does not do to a path.
@@ -122,6 +125,7 @@ func (u *undo) putBack(ctx context.Context, c scan.Change) error {
 	if err != nil {
 		return err
 	}
+	defer content.Close() //nolint:errcheck // opened for reading: nothing to lose
 	return u.replace(c.Path, c.After.Mode, content)
 }
 
@@ -163,26 +167,35 @@ func permissions(have fs.FileMode, mode uint32) fs.FileMode {
 }
 
 // content returns what is to stand in the work tree.
-func (u *undo) content(ctx context.Context, name string, f *scan.File) ([]byte, error) {
+func (u *undo) content(ctx context.Context, name string, f *scan.File) (io.ReadCloser, error) {
 	if f.Mode != scan.Symlink {
 		attributes, settings, err := u.conversion(ctx, u.settings)
 		if err != nil {
 			return nil, err
 		}
 		if a := attributes.Of(name); settings.NeedsGit(a) || settings.Converts(a) {
-			if _, err := u.store.Persist(f.ID); err != nil {
-				return nil, err
-			}
-			return u.git.purpose("to convert files that are put back").
-				Run(ctx, u.Root(), []string{"cat-file", "--filters", "--path=" + name, f.ID.String()}, nil)
+			return u.converted(ctx, name, f)
 		}
 	}
-	return u.store.Blob(ctx, f.ID)
+	content, err := u.store.Blob(ctx, f.ID)
+	if errors.Is(err, store.ErrLarge) {
+		return u.store.Open(f.ID)
+	}
+	return io.NopCloser(bytes.NewReader(content)), err
+}
+
+func (u *undo) converted(ctx context.Context, name string, f *scan.File) (io.ReadCloser, error) {
+	if _, err := u.store.Persist(f.ID); err != nil {
+		return nil, err
+	}
+	content, err := u.git.purpose("to convert files that are put back").
+		Run(ctx, u.Root(), []string{"cat-file", "--filters", "--path=" + name, f.ID.String()}, nil)
+	return io.NopCloser(bytes.NewReader(content)), err
 }
 
 // replace writes a file beside the old one and renames it, so that there is
 // never half a file.
-func (u *undo) replace(name string, mode uint32, content []byte) error {
+func (u *undo) replace(name string, mode uint32, content io.Reader) error {
 	temp := path.Join(path.Dir(name), ".codeloops-"+rand.Text())
 	if err := u.create(temp, name, mode, content); err != nil {
 		_ = u.root.Remove(temp)
@@ -201,9 +214,13 @@ func (u *undo) replace(name string, mode uint32, content []byte) error {
 
 // create makes a new file with the permissions of the one that it is to
 // replace, if there is one.
-func (u *undo) create(temp, name string, mode uint32, content []byte) error {
+func (u *undo) create(temp, name string, mode uint32, content io.Reader) error {
 	if mode == scan.Symlink && u.symlinks {
-		return u.root.Symlink(string(content), temp)
+		target, err := io.ReadAll(content)
+		if err != nil {
+			return err
+		}
+		return u.root.Symlink(string(target), temp)
 	}
 	perm := fs.FileMode(0o666)
 	if mode == scan.Executable {
@@ -213,7 +230,7 @@ func (u *undo) create(temp, name string, mode uint32, content []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(content)
+	_, err = io.Copy(f, content)
 	if info, statErr := u.root.Lstat(name); statErr == nil && info.Mode().IsRegular() {
 		err = errors.Join(err, f.Chmod(permissions(info.Mode().Perm(), mode)))
 	}

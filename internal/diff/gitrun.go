@@ -124,19 +124,23 @@ func (t *Tree) listIndex(ctx context.Context) (*index.Index, error) {
 // parseStage reads a record of `git ls-files --stage -z`:
 // "100644 <id> 0\t<path>".
 func parseStage(record string) (index.Entry, error) {
+	const (
+		idAt    = len("100644 ")
+		stageAt = idAt + 2*len(index.ID{}) + len(" ")
+		pathAt  = stageAt + len("0\t")
+	)
 	bad := fmt.Errorf("git ls-files printed %q", record)
-	const head = len("100644 ") + 2*len(index.ID{}) + len(" 0\t")
-	if len(record) <= head || record[head-1] != '\t' {
+	if len(record) <= pathAt || record[idAt-1] != ' ' || record[stageAt-1] != ' ' || record[pathAt-1] != '\t' {
 		return index.Entry{}, bad
 	}
-	mode, err := strconv.ParseUint(record[:6], 8, 32)
-	stage := record[head-2] - '0'
-	if err != nil || stage > 3 {
+	mode, err := strconv.ParseUint(record[:idAt-1], 8, 32)
+	id, stage := record[idAt:stageAt-1], record[stageAt]-'0'
+	if err != nil || !plumbing.IsHash(id) || stage > 3 {
 		return index.Entry{}, bad
 	}
 	return index.Entry{
-		Path:  record[head:],
-		ID:    index.ID(plumbing.NewHash(record[7 : head-3])),
+		Path:  record[pathAt:],
+		ID:    index.ID(plumbing.NewHash(id)),
 		Mode:  uint32(mode),
 		Stage: stage,
 	}, nil

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,10 +77,16 @@ func (h *history) name() string {
 	dirs := []string{"", "", "d/", "d/sub/", "e/", "e.x/", "odd \"dir\"/", "build/", "\xc3\xa9/"}
 	names := []string{
 		"a", "b", "c.go", "d", "e", "sub", "x.log", "new\nline", "tab\there", "sp ace", "quo\"te", "back\\slash",
-		"\xff\xfe", "\xc3\xa9", "-dash", ":colon", "*", "#hash", "!bang", " lead", "trail ", "build", "e.x",
+		anyBytes, "\xc3\xa9", "-dash", ":colon", "*", "#hash", "!bang", " lead", "trail ", "build", "e.x",
+	}
+	if runtime.GOOS == "darwin" {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == anyBytes })
 	}
 	return pick(h, dirs) + pick(h, names)
 }
+
+// anyBytes is a name that macOS does not allow: it is not UTF-8.
+const anyBytes = "\xff\xfe"
 
 // existing returns any path that exists, or a new one.
 func (h *history) existing(files bool) string {

@@ -22,12 +22,9 @@ import (
 	"codeloops/internal/diff/scan"
 )
 
-// indexSlack is by how much the times of the index may lag behind the clock.
-const indexSlack = 3 * time.Second
-
 // tracked is the index as it was last read.
 type tracked struct {
-	read  time.Time
+	read  time.Time // when, less what a file's times may lag behind the clock
 	stamp file.Stamp
 	root  *scan.Dir // nil when nothing is tracked
 	// ignores are the .gitignore files that a sparse checkout leaves out.
@@ -36,8 +33,15 @@ type tracked struct {
 
 // current reports whether the index file is the one that was read.
 func (t *tracked) current(name string) bool {
+	return t.stamp.Exists() && t.stamp == stampOf(name) && t.stamp.Before(t.read)
+}
+
+func stampOf(name string) file.Stamp {
 	info, err := os.Stat(name)
-	return err == nil && t.stamp == file.StampOf(info) && t.stamp.Before(t.read.Add(-indexSlack))
+	if err != nil {
+		return file.Stamp{}
+	}
+	return file.StampOf(info)
 }
 
 // scan finds the state of the work tree. The settings are read anew each time:
@@ -89,7 +93,8 @@ func (t *Tree) readIndex(ctx context.Context) error {
 	if t.tracked.current(t.repo.IndexFile()) {
 		return nil
 	}
-	at := t.options.Now()
+	at := t.options.Now().Add(-scan.Slack(t.GitDir()))
+	stamp := stampOf(t.repo.IndexFile())
 	x, err := index.Read(t.repo.IndexFile(), t.repo.GitDir)
 	if errors.Is(err, index.ErrSparse) || errors.Is(err, index.ErrExtension) {
 		x, err = t.listIndex(ctx)
@@ -97,7 +102,7 @@ func (t *Tree) readIndex(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.tracked = tracked{read: at, stamp: x.Stamp, root: scan.Tracked(x), ignores: make(map[string]index.ID)}
+	t.tracked = tracked{read: at, stamp: stamp, root: scan.Tracked(x), ignores: make(map[string]index.ID)}
 	for _, e := range x.Entries {
 		if e.Flags&index.SkipWorktree != 0 && strings.HasSuffix(e.Path, ".gitignore") {
 			t.tracked.ignores[e.Path] = e.ID

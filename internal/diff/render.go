@@ -98,19 +98,16 @@ func (t *Tree) side(ctx context.Context, f *scan.File) (patch.Side, error) {
 	if f.Mode == scan.Gitlink {
 		return side, nil
 	}
-	content, err := t.store.Blob(ctx, f.ID)
-	switch {
-	case err == nil:
-		side.Content = content
+	if f.Size() > store.Large && !t.store.Has(f.ID) { // it was not kept
+		side.TooLarge, side.Size = true, f.Size()
 		return side, nil
-	case errors.Is(err, store.ErrLarge):
+	}
+	content, err := t.store.Blob(ctx, f.ID)
+	if errors.Is(err, store.ErrLarge) {
 		side.TooLarge = true
 		side.Size, err = t.store.Size(ctx, f.ID)
 		return side, err
-	case f.Size() > store.Large: // and therefore not kept
-		side.TooLarge = true
-		side.Size = f.Size()
-		return side, nil
 	}
+	side.Content = content
 	return side, err
 }

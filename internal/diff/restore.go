@@ -24,7 +24,7 @@ const restorePasses = 4
 // Ignored files are left alone, and so are HEAD, the index, and repositories
 // inside this one: a path that cannot be put back without touching them, or
 // through a symlink, is an error that names it, after all others have been put
-// back. So is a file above [store.Large] whose content is in no object.
+// back. So is a file above [store.Large] that is in no object.
 // Contents that git converts come out as git checks them out.
 func (t *Tree) Restore(ctx context.Context, c loop.Change) (kept string, err error) {
 	t.mu.Lock()
@@ -43,7 +43,7 @@ func (t *Tree) Restore(ctx context.Context, c loop.Change) (kept string, err err
 		if len(changes) == 0 {
 			return words(refs), t.holdOnTo(ctx, target)
 		}
-		ref, err := t.keep(ctx, state.Root)
+		ref, err := t.keep(ctx, state.Root, changes)
 		if err != nil {
 			return words(refs), fmt.Errorf("restore %s: %w", t.Root(), err)
 		}
@@ -86,9 +86,16 @@ func words(refs []string) string {
 	return "kept as " + strings.Join(refs, ", ")
 }
 
-// keep makes a commit of a state, and returns the name of its reference.
-func (t *Tree) keep(ctx context.Context, root *scan.Dir) (string, error) {
+// keep makes a commit of a state before changes are made to it, and returns the
+// name of its reference.
+func (t *Tree) keep(ctx context.Context, root *scan.Dir, changes []scan.Change) (string, error) {
 	name := "undone/" + stateOf(root)[:12]
-	_, err := t.commit(ctx, checkpoint.Checkpoint{Ref: name, State: root, Message: "Work tree before it was put back"})
+	whole := make(map[string]bool)
+	for _, c := range changes {
+		whole[c.Path] = true
+	}
+	_, err := t.commit(ctx, checkpoint.Checkpoint{
+		Ref: name, State: root, Message: "Work tree before it was put back", Whole: whole,
+	})
 	return checkpoint.Namespace + name, err
 }

@@ -13,8 +13,6 @@ import (
 	"codeloops/internal/loop"
 )
 
-var _ loop.Tree = (*diff.Tree)(nil)
-
 // TestRestoreRandom undoes random changes, and checks that the files are what
 // they were and that what was taken away is kept.
 func TestRestoreRandom(t *testing.T) {
@@ -212,5 +210,31 @@ func TestRestoreUnknownState(t *testing.T) {
 	s.must(tree.Baseline(t.Context()))
 	if _, err := tree.Restore(t.Context(), loop.Change{State: "none"}); !errors.Is(err, diff.ErrUnknownState) {
 		t.Errorf("restore of an unknown state: %v", err)
+	}
+}
+
+func TestRestoreLarge(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	large := strings.Repeat("0123456789abcdef", 21<<16)
+	s.write("loose", large)
+	s.write("packed", large+"packed")
+	s.commit("first")
+	s.git("gc", "-q")
+	s.write("untracked", large+"untracked")
+	tree := s.begin()
+	start, err := tree.Capture(t.Context())
+	s.must(err)
+	s.append("loose", "more")
+	s.remove("packed")
+	s.restore(tree, start)
+	for name, want := range map[string]string{"loose": large, "packed": large + "packed"} {
+		if got, err := os.ReadFile(s.path(name)); err != nil || string(got) != want {
+			t.Errorf("%s has %d bytes, %v", name, len(got), err)
+		}
+	}
+	s.append("untracked", "more")
+	if kept, err := tree.Restore(t.Context(), start); err == nil || !strings.Contains(err.Error(), "untracked") || kept == "" {
+		t.Errorf("restored what was not kept: %q, %v", kept, err)
 	}
 }

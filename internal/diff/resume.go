@@ -27,8 +27,8 @@ func (t *Tree) BaseState() string {
 // at. The reference is refs/codeloops/<name>, as in "<session>/<number>"; HEAD,
 // the branches, the index and the work tree stay as they are.
 //
-// It is an error when the content of a file above [store.Large], which is not
-// kept in memory, has changed since.
+// A file above [store.Large] that is in no object yet is not copied: the commit
+// says what it was, which is enough for Resume, and its tree lacks it.
 func (t *Tree) Checkpoint(ctx context.Context, state, name, message string) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -79,4 +79,23 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 func (t *Tree) begin(base *scan.Dir) {
 	t.base, t.also = base, nil
 	t.states = map[string]*scan.Dir{stateOf(base): base}
+}
+
+// Recall makes the state of a checkpoint, of this session or another, one that
+// Restore knows, and returns the [loop.Change.State] that names it.
+func (t *Tree) Recall(ctx context.Context, commit string) (state string, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	root, err := checkpoint.Read(ctx, t.store, plumbing.NewHash(commit))
+	if err != nil {
+		return "", err
+	}
+	if t.states == nil {
+		t.states = make(map[string]*scan.Dir)
+	}
+	state = stateOf(root)
+	if _, known := t.states[state]; !known {
+		t.states[state] = root
+	}
+	return state, nil
 }

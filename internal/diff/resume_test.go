@@ -2,6 +2,7 @@ package diff_test
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"reflect"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"codeloops/internal/diff"
+	"codeloops/internal/loop"
 )
 
 // TestResumeRandom keeps the beginning and each capture of random histories,
@@ -72,30 +74,63 @@ func TestCheckpoint(t *testing.T) {
 	s.append("f", "more\n")
 	c, err := tree.Capture(t.Context())
 	s.must(err)
+	leftOut := fmt.Sprintf("Left-out: 100644 %s %d \"d/large\"\n", s.git("hash-object", "d/large"), len(large))
 	second, err := tree.Checkpoint(t.Context(), c.State, "x/1", "After the first turn\n\nMore.\n")
 	s.must(err)
-	if got, want := s.git("log", "-1", "--format=%P|%B", second), first+" "+tree.BaseCommit()+"|After the first turn\n\nMore.\n"; got != want {
+	if got, want := s.git("log", "-1", "--format=%P|%B", second), first+" "+tree.BaseCommit()+"|After the first turn\n\nMore.\n\n"+leftOut; got != want {
 		t.Errorf("commit %q, want %q", got, want)
-	}
-	if got := s.git("cat-file", "-s", second+":d/large"); got != strconv.Itoa(len(large)) {
-		t.Errorf("large file kept with %s bytes", got)
 	}
 	s.git("checkout", "-q", "f")
 	if got := s.git("status", "--porcelain"); got != status || s.git("for-each-ref", "refs/heads", "--format=%(objectname)") != tree.BaseCommit() {
 		t.Errorf("status %q, was %q", got, status)
 	}
 
+	again := s.open()
+	s.must(again.Resume(t.Context(), first))
+	if c, err := again.Capture(t.Context()); err != nil || !c.Empty() || again.BaseState() != tree.BaseState() {
+		t.Errorf("resumed to state %s, want %s: %s, %v", again.BaseState(), tree.BaseState(), c.Patch(), err)
+	}
 	s.append("d/large", "more")
-	c, err = tree.Capture(t.Context())
-	s.must(err)
-	s.append("d/large", "still more")
-	if _, err := tree.Checkpoint(t.Context(), c.State, "x/2", "lost"); err == nil || !strings.Contains(err.Error(), "d/large") {
-		t.Errorf("checkpoint of lost content: %v", err)
+	if c, err := again.Capture(t.Context()); err != nil || summary(c) != "M d/large\n" || c.Files[0].OldSize != int64(len(large)) {
+		t.Errorf("resumed to %+v, %v", c, err)
 	}
 	if _, err := tree.Checkpoint(t.Context(), "none", "x/3", "none"); !errors.Is(err, diff.ErrUnknownState) {
 		t.Errorf("checkpoint of an unknown state: %v", err)
 	}
 	if err := s.open().Resume(t.Context(), strings.Repeat("1", 40)); err == nil {
 		t.Error("resumed from a commit that is not there")
+	}
+}
+
+// TestRecall goes back to a state of a session that another process had.
+func TestRecall(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write("tracked", "t\n")
+	s.write("d/f", "f\n")
+	s.commit("first")
+	s.write("untracked", "u\n")
+	first := s.begin()
+	s.write("new", "new\n")
+	s.remove("d")
+	c, err := first.Capture(t.Context())
+	s.must(err)
+	commit, err := first.Checkpoint(t.Context(), c.State, "s/1", "State")
+	s.must(err)
+	s.append("tracked", "more\n")
+	s.remove("new")
+	s.write("later", "l\n")
+
+	second := s.open()
+	state, err := second.Recall(t.Context(), commit)
+	s.must(err)
+	if state != c.State {
+		t.Errorf("state %s, want %s", state, c.State)
+	}
+	s.restore(second, loop.Change{State: state})
+	again, err := first.Capture(t.Context())
+	s.must(err)
+	if !reflect.DeepEqual(again, c) {
+		t.Errorf("restored to %s, want %s", again.Patch(), c.Patch())
 	}
 }

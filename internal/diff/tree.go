@@ -8,6 +8,11 @@
 // blobs of a partial clone, and an index in a form that package index does not
 // read.
 //
+// The whole work tree is in scope: what is tracked, what is untracked and not
+// ignored, and what was so when the session began. A repository inside it, a
+// submodule or not, is one entry with the commit that it is at; its own files
+// are not looked at.
+//
 // Taking the baseline or a capture writes nothing but, beyond what a
 // [store.Store] keeps in memory, loose objects.
 package diff
@@ -48,11 +53,11 @@ type Git interface {
 	Run(ctx context.Context, dir string, args []string, stdin []byte) (stdout []byte, err error)
 }
 
-// Options are what a [Tree] needs from outside.
+// Options are what a [Tree] needs from outside. Env and Now must be set.
 type Options struct {
 	Env func(name string) (value string, ok bool) // as os.LookupEnv
-	Now func() time.Time
-	Git Git // nil: what needs it is an error
+	Now func() time.Time                          // the clock that the file system's times are of
+	Git Git                                       // nil: what needs it is an error
 	// Note is told, once for each purpose, that the git program was run. May
 	// be nil. It can be called from several goroutines.
 	Note func(string)

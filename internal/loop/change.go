@@ -48,6 +48,8 @@ type Change struct {
 	// State identifies the state of the work tree: equal for equal states,
 	// within one repository.
 	State string
+	// Checkpoint is the commit that keeps the state; "" when there is none.
+	Checkpoint string
 	// Warnings are paths that could not be read, as sentences for a person.
 	Warnings []string
 }

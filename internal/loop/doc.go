@@ -21,6 +21,14 @@
 //	            PhaseEntered(CRITIC_EVALUATING) ReviewRejected* CriticFinished
 //	            IterationFinished
 //
+// A session that broke off is carried on by
+//
+//	Resumed [PhaseEntered(CAPTURING_DIFF) ...] Iteration* Finished
+//
+// where the rest of an iteration whose actor had finished comes first, and
+// iterations go on from the last whole one. The log then holds what came before
+// as well, an earlier Finished included.
+//
 // [Activity] and [Warned] may stand anywhere between Started and Finished.
 // The last iteration may break off at any point, when the run is interrupted
 // or fails; Finished follows at once. There is exactly one Finished on every

@@ -30,12 +30,20 @@ type Session struct {
 	Critic        AgentRef
 	MaxIterations int    // 0: no limit
 	BaseCommit    string // HEAD when the session began; "" when there was none
+	Checkpoint    string // the commit that keeps the work tree as the session found it
 	Version       string // of codeloops
 }
 
 // Started opens every run.
 type Started struct {
 	Session Session
+}
+
+// Resumed opens what a later process adds to a session that had broken off.
+type Resumed struct {
+	Session    Session
+	Iterations int  // whole ones so far
+	Judge      bool // the next iteration's actor turn is finished and not judged yet
 }
 
 // IterationStarted opens an iteration.
@@ -106,6 +114,7 @@ type Finished struct {
 }
 
 func (Started) isEvent()           {}
+func (Resumed) isEvent()           {}
 func (IterationStarted) isEvent()  {}
 func (PhaseEntered) isEvent()      {}
 func (Activity) isEvent()          {}

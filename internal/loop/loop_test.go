@@ -72,6 +72,10 @@ func (s *script) Capture(context.Context) (loop.Change, error) {
 	return loop.Change{State: strconv.Itoa(s.state)}, s.fault()
 }
 
+func (s *script) Checkpoint(_ context.Context, iteration int, c loop.Change) (string, error) {
+	return fmt.Sprint(iteration, " ", c.State), nil
+}
+
 func (s *script) Restore(_ context.Context, c loop.Change) (string, error) {
 	s.undone++
 	_, err := fmt.Sscan(c.State, &s.state)

@@ -16,6 +16,9 @@ type Actor interface {
 type Tree interface {
 	// Capture returns what differs now from the start of the session.
 	Capture(context.Context) (Change, error)
+	// Checkpoint keeps the state that a Capture returned, so that a later
+	// process can come back to it, and returns the commit that holds it.
+	Checkpoint(ctx context.Context, iteration int, c Change) (commit string, err error)
 	// Restore puts the files back to the state that an earlier Capture of
 	// this run returned, and leaves ignored files alone. What it takes away is
 	// kept first; the returned words say where.

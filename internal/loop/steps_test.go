@@ -38,6 +38,10 @@ func (p *play) Capture(context.Context) (loop.Change, error) {
 	return loop.Change{State: p.state, Files: []loop.FileChange{{Path: "a.txt", Patch: p.state}}}, nil
 }
 
+func (p *play) Checkpoint(_ context.Context, iteration int, c loop.Change) (string, error) {
+	return fmt.Sprint(iteration, " ", c.State), nil
+}
+
 func (p *play) Restore(_ context.Context, to loop.Change) (string, error) {
 	p.restored = append(p.restored, p.state+" to "+to.State)
 	p.state = to.State

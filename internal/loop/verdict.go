@@ -99,8 +99,8 @@ type Round struct {
 	Duration time.Duration
 }
 
-// outline returns the round without the texts of its turns, checks and patches.
-func (r Round) outline() Round {
+// Outline returns the round without the texts of its turns, checks and patches.
+func (r Round) Outline() Round {
 	r.Attempt.Stdout.Text, r.Attempt.Stderr.Text = "", ""
 	r.Review.Stdout.Text, r.Review.Stderr.Text, r.Review.Reply = "", "", ""
 	files := make([]FileChange, len(r.Change.Files))
@@ -116,4 +116,16 @@ func (r Round) outline() Round {
 	}
 	r.Checks = checks
 	return r
+}
+
+// Past is what a session had come to when it broke off.
+type Past struct {
+	// Rounds are the whole iterations, oldest first. Only the last one needs
+	// its texts.
+	Rounds []Round
+	// Attempt is a finished turn of the actor in the iteration after them,
+	// still to be judged; nil when there is none.
+	Attempt *Attempt
+	Seq     int           // of the last event
+	Elapsed time.Duration // time spent so far
 }

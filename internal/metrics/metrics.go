@@ -50,7 +50,7 @@ func (t *Tally) Handle(_ loop.Stamp, e loop.Event) error {
 		t.critic(e.Review)
 	case loop.IterationFinished:
 		t.round(e.Round)
-	case loop.Started, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.Warned, loop.Finished:
+	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.Warned, loop.Finished:
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -230,7 +231,9 @@ SigBlk:	0000000000000000
 SigIgn:	0000000000000000
 nonblocking: 0
 `
-	got := string(res.Stdout.Text)
+	// Go cannot give back the signals from 32 on, which the C library keeps for
+	// itself and a parent may have left ignored.
+	got := regexp.MustCompile(`(SigIgn:\t0{8})[08]0{7}\n`).ReplaceAllString(string(res.Stdout.Text), "${1}00000000\n")
 	if got != want { // ls itself has the directory open as 3
 		t.Errorf("got %q\nwant %q", got, want)
 	}

@@ -94,6 +94,9 @@ func (r *Redactor) event(e loop.Event) (loop.Event, error) {
 	case loop.Started:
 		r.session(&e.Session)
 		return e, nil
+	case loop.Resumed:
+		r.session(&e.Session)
+		return e, nil
 	case loop.ActorFinished:
 		err := r.files(e.Attempt.Stdout, e.Attempt.Stderr)
 		r.turn(&e.Attempt.Turn)

@@ -17,6 +17,9 @@ func (c *compact) Handle(_ loop.Stamp, e loop.Event) error {
 	switch e := e.(type) {
 	case loop.Started:
 		c.session = e.Session
+	case loop.Resumed:
+		c.session = e.Session
+		return c.say("resumed after %s", count(e.Iterations, "iteration", "iterations"))
 	case loop.DiffCaptured:
 		c.change = e.Change
 	case loop.IterationFinished:

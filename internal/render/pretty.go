@@ -20,6 +20,8 @@ func (p *pretty) Handle(_ loop.Stamp, e loop.Event) error {
 	switch e := e.(type) {
 	case loop.Started:
 		return p.start(e.Session)
+	case loop.Resumed:
+		return p.resume(e)
 	case loop.IterationStarted:
 		return p.say("\n%s", p.strong.Render(fmt.Sprintf("Iteration %d", e.Iteration)))
 	case loop.PhaseEntered:
@@ -29,11 +31,7 @@ func (p *pretty) Handle(_ loop.Stamp, e loop.Event) error {
 	case loop.ActorFinished:
 		return p.turn("actor", e.Attempt.Turn, p.ending(e.Attempt.Turn))
 	case loop.DiffCaptured:
-		p.change = e.Change
-		if err := p.step("diff", "", stat(e.Change)); err != nil {
-			return err
-		}
-		return p.notes(e.Change.Warnings)
+		return p.diff(e.Change)
 	case loop.ChecksFinished:
 		return p.checks(e.Checks)
 	case loop.ReviewRejected:
@@ -45,11 +43,7 @@ func (p *pretty) Handle(_ loop.Stamp, e loop.Event) error {
 	case loop.Warned:
 		return p.notes([]string{e.Text})
 	case loop.Finished:
-		p.erase()
-		if err := p.say(""); err != nil {
-			return err
-		}
-		return p.end(e.Outcome)
+		return p.finish(e.Outcome)
 	}
 	return nil
 }
@@ -62,6 +56,17 @@ func (p *pretty) start(s loop.Session) error {
 	}
 	return p.say("%s  actor %s, critic %s, %s\n%s", p.strong.Render("codeloops"),
 		who(s.Actor), who(s.Critic), limit, p.faint.Render(term.Line(s.WorkingDir)))
+}
+
+func (p *pretty) resume(e loop.Resumed) error {
+	if err := p.start(e.Session); err != nil {
+		return err
+	}
+	next := "the actor is next"
+	if e.Judge {
+		next = "the actor's last turn is there and will be judged"
+	}
+	return p.say("resumed after %s; %s", count(e.Iterations, "iteration", "iterations"), next)
 }
 
 // working tells who has begun: an agent may take an hour, and silence looks
@@ -126,6 +131,14 @@ func (p *pretty) turn(name string, t loop.Turn, what string) error {
 	return p.notes([]string{leftovers(t.Leftovers)})
 }
 
+func (p *pretty) diff(c loop.Change) error {
+	p.change = c
+	if err := p.step("diff", "", stat(c)); err != nil {
+		return err
+	}
+	return p.notes(c.Warnings)
+}
+
 func (p *pretty) ending(t loop.Turn) string {
 	if t.Ending == loop.EndCompleted {
 		return fate(t)
@@ -171,6 +184,15 @@ func (p *pretty) verdict(r loop.Round) error {
 		}
 	}
 	return nil
+}
+
+// finish sets the result off from the progress above it.
+func (p *pretty) finish(o loop.Outcome) error {
+	p.erase()
+	if err := p.say(""); err != nil {
+		return err
+	}
+	return p.end(o)
 }
 
 func (p *pretty) notes(notes []string) error {

@@ -16,8 +16,9 @@ func (p *page) end(o loop.Outcome) error {
 		fmt.Fprintf(&b, ", confidence %.2f", *o.Confidence)
 	}
 	b.WriteByte('\n')
-	// What broke inside is reported as an error, with its hint, by the caller.
-	if o.Reason != loop.StopInternal {
+	// What broke inside is reported as an error, with its hint, by the caller;
+	// an interruption has nothing more to say.
+	if o.Reason != loop.StopInternal && o.Reason != loop.StopInterrupted {
 		for _, line := range excerpt(o.Summary, 12, p.Width-2) {
 			b.WriteString("  " + line + "\n")
 		}

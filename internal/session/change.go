@@ -17,6 +17,7 @@ func change(f fields, c *loop.Change, file func(fields, *loop.FileChange)) {
 	f.value("insertions,omitempty", &c.Insertions)
 	f.value("deletions,omitempty", &c.Deletions)
 	f.text("state,omitempty", &c.State)
+	f.text("checkpoint,omitempty", &c.Checkpoint)
 	list(f, "files,omitempty", &c.Files, file)
 	f.texts("warnings,omitempty", &c.Warnings)
 }

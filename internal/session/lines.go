@@ -17,6 +17,7 @@ const (
 	typeSessionEnd     = "session_end"
 	typeIterationStart = "iteration_start"
 	typePhase          = "phase"
+	typeSessionResume  = "session_resume"
 	typeActivity       = "activity"
 	typeActorTurn      = "actor_turn"
 	typeDiff           = "diff"
@@ -31,6 +32,8 @@ func typeOf(e loop.Event) string {
 	switch e.(type) {
 	case loop.Started:
 		return typeSessionStart
+	case loop.Resumed:
+		return typeSessionResume
 	case loop.IterationStarted:
 		return typeIterationStart
 	case loop.PhaseEntered:
@@ -61,6 +64,7 @@ func typeOf(e loop.Event) string {
 func blanks() []loop.Event {
 	return []loop.Event{
 		loop.Started{},
+		loop.Resumed{},
 		loop.IterationStarted{},
 		loop.PhaseEntered{},
 		loop.Activity{},
@@ -90,7 +94,13 @@ func blank(typ string) loop.Event {
 func event(f fields, e loop.Event) loop.Event {
 	switch e := e.(type) {
 	case loop.Started:
-		sessionStart(f, &e.Session)
+		f.text("prompt", &e.Session.Prompt)
+		setting(f, &e.Session)
+		return e
+	case loop.Resumed:
+		setting(f, &e.Session)
+		f.value("iterations", &e.Iterations)
+		f.value("judge", &e.Judge)
 		return e
 	case loop.IterationStarted:
 		number(f, &e.Iteration)
@@ -147,8 +157,8 @@ func activity(f fields, a *loop.Activity) {
 	f.text("text", &a.Text)
 }
 
-func sessionStart(f fields, s *loop.Session) {
-	f.text("prompt", &s.Prompt)
+// setting is what a session starts with, but for the prompt.
+func setting(f fields, s *loop.Session) {
 	f.text("working_dir", &s.WorkingDir)
 	f.text("actor_agent", &s.Actor.Agent)
 	f.text("critic_agent", &s.Critic.Agent)
@@ -161,6 +171,7 @@ func sessionStart(f fields, s *loop.Session) {
 	f.text("id,omitempty", &s.ID)
 	f.text("version,omitempty", &s.Version)
 	f.text("base_commit,omitempty", &s.BaseCommit)
+	f.text("checkpoint,omitempty", &s.Checkpoint)
 }
 
 func iteration(f fields, r *loop.Round) {

@@ -44,6 +44,9 @@ func Logged(at loop.Stamp, e loop.Event) (_ loop.Stamp, _ loop.Event, ok bool) {
 	case loop.Finished:
 		x.Outcome.Confidence = finite(x.Outcome.Confidence)
 		return at, x, true
+	case loop.Resumed:
+		x.Session.Prompt = ""
+		return at, x, true
 	case loop.Started, loop.IterationStarted, loop.PhaseEntered, loop.Warned:
 		return at, x, true
 	}

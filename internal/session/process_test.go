@@ -206,8 +206,8 @@ func TestLock(t *testing.T) {
 
 func TestLockOfAnother(t *testing.T) {
 	t.Parallel()
-	locks, tree := t.TempDir(), t.TempDir()
-	for _, tree := range []string{tree, t.TempDir()} {
+	locks := t.TempDir()
+	for _, tree := range []string{t.TempDir(), t.TempDir()} {
 		l, err := Acquire(locks, tree, "mine", began)
 		if err != nil {
 			t.Fatal(err)
@@ -218,7 +218,7 @@ func TestLockOfAnother(t *testing.T) {
 			}
 		}()
 	}
-	if _, err := Acquire(locks, filepath.Join(tree, "missing"), "mine", began); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Acquire(locks, filepath.Join(t.TempDir(), "missing"), "mine", began); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("of a work tree that is not there: %v", err)
 	}
 }

@@ -56,7 +56,9 @@ func TestTornAnywhere(t *testing.T) {
 			if len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
 				t.Fatalf("cut at %d, %q: read %d lines, want %d", cut, tail, len(got), len(want))
 			}
-			checkTorn(t, bad, torn)
+			if err := checkTorn(bad, torn); err != nil {
+				t.Fatalf("cut at %d, %q: %v", cut, tail, err)
+			}
 		}
 		if text[cut] == '\n' {
 			line, start = line+1, cut+1
@@ -64,23 +66,20 @@ func TestTornAnywhere(t *testing.T) {
 	}
 }
 
-// checkTorn checks that the line of that number of the file "x" is torn and
-// that no other is bad; 0 is none.
-func checkTorn(t *testing.T, bad []error, line int) {
-	t.Helper()
+// checkTorn checks that the one bad line of the file "x" is the torn one of
+// that number; 0 is none.
+func checkTorn(bad []error, line int) error {
 	if line == 0 {
-		if len(bad) > 0 {
-			t.Fatalf("bad lines: %v", bad)
-		}
-		return
+		return errors.Join(bad...)
 	}
 	if len(bad) != 1 {
-		t.Fatalf("line %d is torn: bad lines: %v", line, bad)
+		return fmt.Errorf("bad lines %v, want line %d", bad, line)
 	}
 	err, ok := errors.AsType[*LineError](bad[0])
 	if !ok || err.Line != line || err.File != "x" || !errors.Is(err, ErrTorn) {
-		t.Fatalf("line %d is torn: %v", line, bad[0])
+		return fmt.Errorf("%w, want line %d torn", bad[0], line)
 	}
+	return nil
 }
 
 func TestReadOriginal(t *testing.T) {

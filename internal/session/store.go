@@ -69,9 +69,13 @@ func (s *Store) Create(prompt string, at time.Time) (*Recorder, error) {
 	return nil, fmt.Errorf("create session log %s: all names are taken", s.path(name))
 }
 
+func (s *Store) recorder(id string) *Recorder {
+	return &Recorder{id: id, path: s.path(id), files: folder{dir: filepath.Join(s.dir, id+folderEnding)}, limit: MaxLine}
+}
+
 // create makes a log and its folder, both new.
 func (s *Store) create(id string) (*Recorder, error) {
-	r := &Recorder{id: id, path: s.path(id), files: folder{dir: filepath.Join(s.dir, id+folderEnding)}, limit: MaxLine}
+	r := s.recorder(id)
 	if err := os.Mkdir(r.files.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create session log: %w", err)
 	}

@@ -28,7 +28,8 @@ func Read(ctx context.Context, objects *store.Store, commit plumbing.Hash) (*sca
 	if err != nil {
 		return nil, fmt.Errorf("read checkpoint %s: %w", commit, err)
 	}
-	return state, nil
+	_, message, _ := bytes.Cut(content, []byte("\n\n"))
+	return state.With(parseLeftOut(string(message))), nil
 }
 
 // treeOf reads the first line of a commit: "tree <id>".

@@ -18,35 +18,30 @@ var errGrowing = errors.New("grows while it is read")
 // findFiles finds the state of the directory's files and symlinks.
 func (v *visit) findFiles(ctx context.Context) error {
 	v.dir.Files = make([]File, 0, len(v.files))
+	c := candidate{visit: v}
 	for _, name := range v.files {
-		c := candidate{
-			visit: v, name: name,
-			base: v.base.file(name), index: v.index.file(name), last: v.last.file(name),
-		}
+		c.name, c.base, c.index, c.last = name, v.base.file(name), v.index.file(name), v.last.file(name)
 		if c.base == nil && c.index == nil && v.also.file(name) == nil && v.rules.Ignored(name, false) {
 			continue
 		}
 		f, err := c.find(ctx)
-		if errors.As(err, new(*unreadableError)) {
-			v.warn(v.path+name, errors.Unwrap(err))
-			f, err = c.lastKnown(), nil
+		if err != nil {
+			f, err = c.forgive(err)
 		}
-		if err != nil && !gone(err) {
+		if err != nil {
 			return err
 		}
-		if f == nil {
+		if f.Mode == 0 {
 			v.listing.stat = Stat{} // it may come back without a trace here
 			continue
 		}
-		v.dir.Files = append(v.dir.Files, *f)
+		v.dir.Files = append(v.dir.Files, f)
 	}
 	return nil
 }
 
 // An unreadableError costs only the file that it is about.
 type unreadableError struct{ error }
-
-func (e *unreadableError) Unwrap() error { return e.error }
 
 // A candidate is a name in a directory with what is known of it.
 type candidate struct {
@@ -55,32 +50,43 @@ type candidate struct {
 	base, index, last *File
 }
 
-func (c *candidate) lastKnown() *File {
-	f := c.last
-	if f == nil {
-		f = c.index
+// forgive tells what to take for a file that was not found or could not be read.
+// Other errors end the scan.
+func (c *candidate) forgive(err error) (File, error) {
+	var unread *unreadableError
+	switch {
+	case gone(err):
+		return File{}, nil
+	case errors.As(err, &unread):
+		c.warn(c.path+c.name, unread.error)
+		return c.lastKnown(), nil
 	}
-	if f == nil {
-		return nil
-	}
-	return &File{Name: f.Name, Mode: f.Mode, ID: f.ID}
+	return File{}, err
 }
 
-// find returns the state of a file; nil for what git does not record.
-func (c *candidate) find(ctx context.Context) (*File, error) {
+func (c *candidate) lastKnown() File {
+	for _, known := range [...]*File{c.last, c.index} {
+		if known != nil {
+			return File{Name: known.Name, Mode: known.Mode, ID: known.ID}
+		}
+	}
+	return File{}
+}
+
+// find returns the state of a file; one without a mode for what git does not
+// record.
+func (c *candidate) find(ctx context.Context) (File, error) {
 	st, k, err := c.handle.stat(c.name)
 	if err != nil {
-		return nil, unreadable(err)
+		return File{}, unreadable(err)
 	}
 	mode := c.mode(k)
 	if mode == 0 {
-		return nil, nil //nolint:nilnil // nothing to record is no error
+		return File{}, nil
 	}
-	for _, known := range []*File{c.last, c.index} {
+	for _, known := range [...]*File{c.last, c.index} {
 		if known != nil && isLink(known.Mode) == isLink(mode) && known.matches(st) {
-			f := *known
-			f.Mode, f.stat, f.trust = mode, st, exact
-			return &f, nil
+			return File{Name: known.Name, Mode: mode, ID: known.ID, stat: st, trust: exact}, nil
 		}
 	}
 	if k == symlink {
@@ -119,23 +125,27 @@ func (c *candidate) mode(k kind) uint32 {
 	return Regular
 }
 
-func (c *candidate) readLink(st Stat) (*File, error) {
+func (c *candidate) readLink(st Stat) (File, error) {
 	at := c.Now()
 	target, err := c.handle.readlink(c.name)
 	if err != nil {
-		return nil, unreadable(err)
+		return File{}, unreadable(err)
 	}
 	f := c.file(Symlink, st, c.clock.settled(st, at))
-	return f, c.identify(f, []byte(target))
+	err = c.identify(&f, []byte(target))
+	return f, err
 }
 
 // read hashes a regular file. The stat is that of the file that was opened, at
 // a time before it was read.
-func (c *candidate) read(ctx context.Context, mode uint32) (*File, error) {
+func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
+	if err := ctx.Err(); err != nil {
+		return File{}, err
+	}
 	at := c.Now()
 	file, st, err := c.handle.open(c.name)
 	if err != nil {
-		return nil, unreadable(err)
+		return File{}, unreadable(err)
 	}
 	defer file.Close()
 	f := c.file(mode, st, c.clock.settled(st, at))
@@ -148,28 +158,29 @@ func (c *candidate) read(ctx context.Context, mode uint32) (*File, error) {
 		return f, nil
 	case st.Size > store.Large:
 		if f.ID, err = store.SumBlob(file, st.Size); err != nil {
-			return nil, unreadable(err)
+			return File{}, unreadable(err)
 		}
 		return f, nil
 	}
 	content, err := readAll(file, st.Size)
 	if err != nil {
-		return nil, unreadable(err)
+		return File{}, unreadable(err)
 	}
 	if converts {
 		content = c.Settings.Normalize(content, attrs, func() bool { return c.hasCRLF(ctx) })
 	}
-	return f, c.identify(f, content)
+	err = c.identify(&f, content)
+	return f, err
 }
 
 // file returns the file without its id. A name that is known already is
 // shared.
-func (c *candidate) file(mode uint32, st Stat, settled bool) *File {
-	f := &File{Name: c.name, Mode: mode, stat: st}
+func (c *candidate) file(mode uint32, st Stat, settled bool) File {
+	f := File{Name: c.name, Mode: mode, stat: st}
 	if settled {
 		f.trust = exact
 	}
-	for _, known := range []*File{c.last, c.base, c.index} {
+	for _, known := range [...]*File{c.last, c.base, c.index} {
 		if known != nil {
 			f.Name = known.Name
 			break
@@ -181,7 +192,7 @@ func (c *candidate) file(mode uint32, st Stat, settled bool) *File {
 // identify sets the id, and keeps the content unless it is known to be stored.
 func (c *candidate) identify(f *File, content []byte) error {
 	f.ID = store.Sum(plumbing.BlobObject, content)
-	for _, known := range []*File{c.last, c.base, c.index} {
+	for _, known := range [...]*File{c.last, c.base, c.index} {
 		if known != nil && known.ID == f.ID && len(content) > 0 {
 			return nil
 		}

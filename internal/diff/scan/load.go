@@ -25,7 +25,7 @@ func Load(ctx context.Context, id plumbing.Hash, tree func(context.Context, plum
 	if err != nil {
 		return nil, err
 	}
-	d.seal()
+	d.Seal()
 	if d.id != id {
 		return nil, fmt.Errorf("tree %s: %w: its entries are out of order", id, ErrTree)
 	}
@@ -76,5 +76,5 @@ func parseTree(content []byte) ([]File, error) {
 func (f *File) sound() bool {
 	modes := []uint32{Regular, Executable, Symlink, Gitlink, uint32(filemode.Dir)}
 	return slices.Contains(modes, f.Mode) && f.Name != "" && f.Name != "." && f.Name != ".." &&
-		!strings.EqualFold(f.Name, ".git") && !strings.Contains(f.Name, "/")
+		!strings.EqualFold(f.Name, ".git") && !strings.ContainsAny(f.Name, "/\x00")
 }

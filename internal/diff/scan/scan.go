@@ -97,7 +97,7 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 	if err := w.hashByGit(ctx); err != nil {
 		return State{}, err
 	}
-	found.dir.seal()
+	found.dir.Seal()
 	slices.Sort(w.warnings)
 	return State{Root: found.dir, Warnings: w.warnings}, nil
 }

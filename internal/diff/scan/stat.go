@@ -30,6 +30,10 @@ type clock struct {
 	dirs  bool          // a directory's times tell of every entry that comes or goes
 }
 
+// Slack returns by how much the times of files in a directory may lag behind
+// the clock.
+func Slack(dir string) time.Duration { return clockOf(dir).slack }
+
 // settled reports whether a file with this stat that changes after the time
 // at, when it was read, gets another stat.
 func (c clock) settled(s Stat, at time.Time) bool {

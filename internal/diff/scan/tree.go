@@ -73,6 +73,8 @@ type Dir struct {
 	id     plumbing.Hash // of the tree object
 }
 
+func byDirName(d *Dir, name string) int { return order(d.Name, true, name, true) }
+
 // Dir returns the directory at path, nil when there is none.
 func (d *Dir) Dir(path string) *Dir {
 	for name := range strings.SplitSeq(path, "/") {
@@ -112,9 +114,7 @@ func (d *Dir) subdir(name string) *Dir {
 	if d == nil {
 		return nil
 	}
-	i, ok := slices.BinarySearchFunc(d.Dirs, name, func(c *Dir, name string) int {
-		return order(c.Name, true, name, true)
-	})
+	i, ok := slices.BinarySearchFunc(d.Dirs, name, byDirName)
 	if !ok {
 		return nil
 	}
@@ -162,13 +162,14 @@ type listing struct {
 // ID returns the id of the tree object that `git write-tree` would write.
 func (d *Dir) ID() plumbing.Hash { return d.id }
 
-// seal computes the ids of the tree objects of d and of what is below.
-func (d *Dir) seal() {
+// Seal computes the ids of the tree objects of d and of what is below, after
+// which they must not be changed.
+func (d *Dir) Seal() {
 	if d.sealed {
 		return
 	}
 	for _, child := range d.Dirs {
-		child.seal()
+		child.Seal()
 	}
 	content := d.Object()
 	d.empty = len(content) == 0

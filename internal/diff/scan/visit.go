@@ -131,6 +131,8 @@ func (v *visit) unchanged() bool {
 // recall takes the names of the last time.
 func (v *visit) recall() {
 	v.listing = v.last.listing
+	v.files = make([]string, 0, len(v.last.Files))
+	v.dirs = make([]string, 0, len(v.last.Dirs))
 	for name := range strings.SplitAfterSeq(v.listing.others, "/") {
 		if name != "" {
 			v.dirs = append(v.dirs, strings.TrimSuffix(name, "/"))
@@ -238,8 +240,8 @@ func (v *visit) findDirs(ctx context.Context) error {
 		}
 	}
 	others.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return firstOf(errs)
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		return errs[i]
 	}
 	for i, r := range results {
 		switch {
@@ -254,11 +256,6 @@ func (v *visit) findDirs(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func firstOf(errs []error) error {
-	i := slices.IndexFunc(errs, func(err error) bool { return err != nil })
-	return errs[i]
 }
 
 // places returns the subdirectories to visit. Those that are known to be

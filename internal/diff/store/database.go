@@ -53,8 +53,9 @@ func (d *database) add(objects string, seen map[string]bool, depth int) {
 		osfs.New(filepath.Dir(objects), osfs.WithBoundOS()),
 		cache.NewObjectLRU(decoded),
 		filesystem.Options{
-			KeepDescriptors: true,
-			AlternatesFS:    osfs.New(string(filepath.Separator), osfs.WithBoundOS()),
+			KeepDescriptors:      true,
+			LargeObjectThreshold: Large,
+			AlternatesFS:         osfs.New(string(filepath.Separator), osfs.WithBoundOS()),
 		}))
 	if depth == 0 {
 		return

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -156,6 +158,18 @@ func (s *Store) Blob(ctx context.Context, id plumbing.Hash) ([]byte, error) {
 	return s.read(ctx, plumbing.BlobObject, id)
 }
 
+// Open returns a reader of a blob of any length that the database has. The
+// caller closes it before it closes the store.
+func (s *Store) Open(id plumbing.Hash) (io.ReadCloser, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	object, err := s.database.object(plumbing.BlobObject, id)
+	if err != nil {
+		return nil, fmt.Errorf("read blob %s: %w", id, err)
+	}
+	return object.Reader()
+}
+
 // read asks git for what the database has not: git may fetch it from the
 // remote of a partial clone.
 func (s *Store) read(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
@@ -166,6 +180,12 @@ func (s *Store) read(ctx context.Context, kind plumbing.ObjectType, id plumbing.
 	if s.options.Git == nil {
 		return nil, fmt.Errorf("read %s %s: %w", kind, id, err)
 	}
+	switch size, err := s.sizeByGit(ctx, id); {
+	case err != nil:
+		return nil, fmt.Errorf("read %s %s: %w", kind, id, err)
+	case size > Large:
+		return nil, ErrLarge
+	}
 	content, err = s.options.Git.Run(ctx, s.options.Dir, []string{"cat-file", kind.String(), id.String()}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", kind, id, err)
@@ -173,14 +193,24 @@ func (s *Store) read(ctx context.Context, kind plumbing.ObjectType, id plumbing.
 	return content, nil
 }
 
+func (s *Store) sizeByGit(ctx context.Context, id plumbing.Hash) (int64, error) {
+	out, err := s.options.Git.Run(ctx, s.options.Dir, []string{"cat-file", "-s", id.String()}, nil)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+}
+
 // Size returns the length of a blob in bytes.
 func (s *Store) Size(ctx context.Context, id plumbing.Hash) (int64, error) {
 	size, err := s.localSize(id)
-	if err == nil {
-		return size, nil
+	if err != nil && s.options.Git != nil {
+		size, err = s.sizeByGit(ctx, id)
 	}
-	content, err := s.Blob(ctx, id)
-	return int64(len(content)), err
+	if err != nil {
+		return 0, fmt.Errorf("read the size of blob %s: %w", id, err)
+	}
+	return size, nil
 }
 
 func (s *Store) local(kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {

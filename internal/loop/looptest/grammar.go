@@ -9,7 +9,7 @@ import (
 )
 
 // A Grammar is a [loop.Sink] that takes the events of one run and answers the
-// first one that stands where it must not. The zero value awaits Started.
+// first one that stands where it must not. The zero value awaits Started or Resumed.
 type Grammar struct {
 	machine   loop.Machine
 	place     place
@@ -50,9 +50,17 @@ func (g *Grammar) take(at loop.Stamp, e loop.Event) error {
 		return fmt.Errorf("%T is stamped %v after %v", e, at, g.stamp)
 	}
 	g.stamp = at
+	if again, ok := e.(loop.Resumed); ok {
+		return g.resume(again)
+	}
 	if err := g.ends(e); err != nil {
 		return err
 	}
+	return g.step(e)
+}
+
+// step moves on by one event.
+func (g *Grammar) step(e loop.Event) error {
 	switch e := e.(type) {
 	case loop.Started:
 		g.place = between
@@ -74,11 +82,26 @@ func (g *Grammar) take(at loop.Stamp, e loop.Event) error {
 		return err
 	case loop.IterationFinished:
 		return g.close(e.Round)
-	case loop.Activity, loop.Warned:
+	case loop.Activity, loop.Warned, loop.Resumed:
 	case loop.Finished:
 		return g.end(e.Outcome)
 	}
 	return nil
+}
+
+// resume takes up a run that broke off or ended, in this stream or in one that
+// was not seen.
+func (g *Grammar) resume(e loop.Resumed) error {
+	if seen := g.place != before; seen && e.Iterations != g.whole {
+		return fmt.Errorf("resumed after %d iterations, there were %d", e.Iterations, g.whole)
+	}
+	g.machine = loop.Machine{}
+	g.place, g.iteration, g.whole = between, e.Iterations, e.Iterations
+	if !e.Judge {
+		return nil
+	}
+	g.place, g.iteration = within, e.Iterations+1
+	return g.machine.To(loop.ActorExecuting)
 }
 
 // ends refuses what stands before the start or after the end.

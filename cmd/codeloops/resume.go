@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/config"
+	"codeloops/internal/loop"
+	"codeloops/internal/session"
+)
+
+type resumeOptions struct {
+	runOptions
+	accept bool
+}
+
+func newResumeCmd(a *app) *cobra.Command {
+	o := &resumeOptions{}
+	cmd := &cobra.Command{
+		Use:   "resume [flags] [ID]",
+		Short: "Carry on a session that was interrupted, crashed or hit its limit",
+		Long: `Carry on a session in the phase that it had reached: a turn of the actor that
+was over is not played again, the critic is asked again for what it had not yet
+said. Without an ID it is the latest session of this work tree; the beginning of
+an ID will do. Agents, models and the limit are the session's own unless flags
+say otherwise.
+
+` + exitHelp(),
+		Example: `  codeloops resume
+  codeloops resume -n 20 2026-01-27T15-30`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("name one session", "resume takes one session, but got %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.takeSettings(cmd.Flags())
+			id := ""
+			if len(args) == 1 {
+				id = args[0]
+			}
+			return runResume(cmd.Context(), a, o, id)
+		},
+	}
+	o.addRunFlags(cmd.Flags())
+	cmd.Flags().BoolVar(&o.accept, "accept-changes", false, "carry on although the work tree is not as the session left it")
+	return cmd
+}
+
+func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err error) {
+	course, err := a.course(o, ref)
+	if err != nil {
+		return err
+	}
+	o.inherit(course)
+	p := &plan{
+		app: a, opts: &o.runOptions, dir: course.Session.WorkingDir,
+		prompt: course.Session.Prompt, course: &course, accept: o.accept,
+	}
+	if err := checkDir(p.dir); err != nil {
+		return err
+	}
+	if p.tree, err = a.openTree(ctx, p.dir); err != nil {
+		return err
+	}
+	defer p.tree.Close() //nolint:errcheck // it was only read
+	if err := p.settle(); err != nil {
+		return err
+	}
+	if limit := p.cfg.MaxIterations; limit > 0 && len(course.Past.Rounds) >= limit {
+		return usagef(fmt.Sprintf("allow more: codeloops resume -n %d", limit+5),
+			"session %s has used its %d iterations", course.Session.ID, limit)
+	}
+	return p.run(ctx)
+}
+
+// course finds the session and reads how far it had come.
+func (a *app) course(o *resumeOptions, ref string) (session.Course, error) {
+	co := a.configOptions(a.dir)
+	co.TrustProject = o.trustProject
+	if dir, ok := o.set["session_dir"]; ok {
+		co.Flags = map[string]any{"session_dir": dir}
+	}
+	cfg, err := config.Load(co)
+	if err != nil {
+		return session.Course{}, err
+	}
+	dir, err := cfg.Sessions()
+	if err != nil {
+		return session.Course{}, err
+	}
+	store, err := session.NewStore(dir)
+	if err != nil {
+		return session.Course{}, err
+	}
+	id, err := a.toResume(store, ref, co.RepositoryRoot)
+	if err != nil {
+		return session.Course{}, err
+	}
+	course, err := store.Course(id)
+	if err != nil {
+		return course, fmt.Errorf("resume session %s: %w", id, err)
+	}
+	return course, resumable(course)
+}
+
+// toResume resolves a reference; without one it is the latest session of the
+// work tree.
+func (a *app) toResume(store *session.Store, ref, root string) (string, error) {
+	if ref != "" {
+		return store.Resolve(ref)
+	}
+	all, err := store.Survey()
+	if err != nil {
+		return "", err
+	}
+	for _, one := range all {
+		dir := one.Session.WorkingDir
+		if one.Err == nil && (dir == a.dir || root != "" && (dir == root || strings.HasPrefix(dir, root+"/"))) {
+			return one.ID, nil
+		}
+	}
+	return "", usagef("name one: codeloops resume ID", "no session of this work tree in %s", store.Dir())
+}
+
+// resumable refuses a session that there is nothing to carry on of.
+func resumable(c session.Course) error {
+	switch {
+	case c.Outcome != nil && c.Outcome.Result == loop.Success:
+		return usagef("begin a new session for what is left to do", "session %s ended with success", c.Session.ID)
+	case c.Session.Checkpoint == "":
+		return usagef("begin a new session", "session %s does not say in what state it found the work tree", c.Session.ID)
+	}
+	return nil
+}
+
+// inherit takes over, from the session, what the flags do not say.
+func (o *resumeOptions) inherit(c session.Course) {
+	for _, role := range []struct {
+		name string
+		ref  loop.AgentRef
+	}{{"actor", c.Session.Actor}, {"critic", c.Session.Critic}} {
+		_, general := o.set["agent"]
+		_, own := o.set[role.name+".agent"]
+		if general || own {
+			continue
+		}
+		o.set[role.name+".agent"] = role.ref.Agent
+		_, model := o.set["model"]
+		if _, own := o.set[role.name+".model"]; !model && !own {
+			o.set[role.name+".model"] = role.ref.Model
+		}
+	}
+	if _, ok := o.set["max_iterations"]; !ok {
+		o.set["max_iterations"] = c.Session.MaxIterations
+	}
+}
+
+// comeBack makes the state that the session began with the baseline again, and
+// asks when the work tree is not as the session left it.
+func (p *plan) comeBack(ctx context.Context) error {
+	c := p.course
+	if err := p.tree.Resume(ctx, c.Session.Checkpoint); err != nil {
+		return fmt.Errorf("come back to the start of session %s: %w", c.Session.ID, err)
+	}
+	if c.State == "" || p.accept { // the actor was at work: nobody knows
+		return nil
+	}
+	now, err := p.tree.Capture(ctx)
+	if err != nil {
+		return err
+	}
+	if now.State == c.State {
+		return nil
+	}
+	what, err := p.since(ctx, c.Checkpoint)
+	if err != nil {
+		return err
+	}
+	problem := "the work tree is not as session " + c.Session.ID + " left it" + what
+	if p.app.InTTY && p.app.ErrTTY {
+		return p.confirm(problem)
+	}
+	return usagef("put it back, or carry on with it as it is: --accept-changes", "%s", problem)
+}
+
+// since says what has changed since a checkpoint, as the end of a sentence.
+func (p *plan) since(ctx context.Context, checkpoint string) (string, error) {
+	if checkpoint == "" {
+		return "", nil
+	}
+	other, err := p.app.openTree(ctx, p.dir)
+	if err != nil {
+		return "", err
+	}
+	defer other.Close() //nolint:errcheck // it was only read
+	if err := other.Resume(ctx, checkpoint); err != nil {
+		return "", err
+	}
+	change, err := other.Capture(ctx)
+	if err != nil {
+		return "", err
+	}
+	const most = 5
+	var names []string
+	for i, f := range change.Files {
+		if i == most {
+			names = append(names, fmt.Sprintf("%d more", len(change.Files)-most))
+			break
+		}
+		names = append(names, f.Path+" "+string(f.Status))
+	}
+	return ": " + strings.Join(names, ", "), nil
+}
+
+// confirm asks whether to go on all the same.
+func (p *plan) confirm(problem string) error {
+	if _, err := fmt.Fprintf(p.app.Err, "%s\ncarry on with it as it is? [y/N] ", problem); err != nil {
+		return err
+	}
+	answer, err := bufio.NewReader(p.app.In).ReadString('\n')
+	if err != nil && answer == "" {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		return errors.New("not resumed")
+	}
+	return nil
+}

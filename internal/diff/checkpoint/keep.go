@@ -1,0 +1,90 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"codeloops/internal/diff/scan"
+	"codeloops/internal/diff/store"
+)
+
+// A keeping writes the objects of one state.
+type keeping struct {
+	*Writer
+	whole   map[string]bool // paths
+	leftOut []scan.Placed
+}
+
+// tree writes a directory after all that is below it, so that a tree that is
+// there has its content with it, on which later checkpoints rely. It returns
+// the directory as it was written.
+func (k *keeping) tree(ctx context.Context, path string, d *scan.Dir) (*scan.Dir, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if k.Store.Has(d.ID()) {
+		return d, nil
+	}
+	written := scan.Dir{Name: d.Name}
+	for _, child := range d.Dirs {
+		child, err := k.tree(ctx, path+child.Name+"/", child)
+		if err != nil {
+			return nil, err
+		}
+		written.Dirs = append(written.Dirs, child)
+	}
+	for _, f := range d.Files {
+		kept, err := k.file(ctx, path+f.Name, f)
+		if err != nil {
+			return nil, fmt.Errorf("keep %s%s: %w", path, f.Name, err)
+		}
+		if kept {
+			written.Files = append(written.Files, f)
+		}
+	}
+	written.Seal()
+	_, err := k.Store.Write(plumbing.TreeObject, written.Object())
+	return &written, err
+}
+
+// file makes sure that there is an object of the file's content, or leaves the
+// file out.
+func (k *keeping) file(ctx context.Context, path string, f scan.File) (bool, error) {
+	if f.Mode == scan.Gitlink || k.Store.Has(f.ID) {
+		return true, nil
+	}
+	if persisted, err := k.Store.Persist(f.ID); persisted || err != nil {
+		return true, err
+	}
+	switch {
+	case f.Size() <= store.Large:
+		_, err := k.Store.Blob(ctx, f.ID) // git may fetch it
+		return true, err
+	case k.whole[path]:
+		return true, k.large(path, f)
+	}
+	k.leftOut = append(k.leftOut, scan.Placed{Path: path, File: f})
+	return false, nil
+}
+
+// large reads a file that was too large to be kept once more.
+func (k *keeping) large(path string, f scan.File) error {
+	root, err := os.OpenRoot(k.Root)
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // opened for reading: nothing to lose
+	file, err := root.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close() //nolint:errcheck // likewise
+	id, err := k.Store.Stream(file, f.Size())
+	if err == nil && id != f.ID {
+		err = ErrContent
+	}
+	return err
+}

@@ -1,0 +1,22 @@
+package diff
+
+import (
+	"strings"
+	"testing"
+)
+
+func FuzzParseStage(f *testing.F) {
+	f.Add("100644 " + strings.Repeat("0a", 20) + " 0\tpath")
+	f.Add("120000 " + strings.Repeat("f", 40) + " 3\t\xff\n")
+	f.Add("100644 short 0\tpath")
+	f.Add("")
+	f.Fuzz(func(t *testing.T, record string) {
+		e, err := parseStage(record)
+		if err != nil {
+			return
+		}
+		if _, path, _ := strings.Cut(record, "\t"); e.Path != path || path == "" || e.Stage > 3 {
+			t.Errorf("%q is read as %+v", record, e)
+		}
+	})
+}

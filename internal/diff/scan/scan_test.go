@@ -1,0 +1,212 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"codeloops/internal/diff/index"
+	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/diff/store"
+)
+
+// state builds a directory from paths, each with the id of its own text.
+func state(t *testing.T, paths ...string) *Dir {
+	t.Helper()
+	slices.Sort(paths)
+	x := &index.Index{}
+	for _, path := range paths {
+		path, text, found := strings.Cut(path, "=")
+		if !found {
+			text = path
+		}
+		x.Entries = append(x.Entries, index.Entry{
+			Path: path, Mode: Regular, ID: index.ID(store.Sum(plumbing.BlobObject, []byte(text))),
+		})
+	}
+	d := Tracked(x)
+	if d == nil {
+		d = &Dir{}
+	}
+	d.Seal()
+	return d
+}
+
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		before, after []string
+		want          string
+	}{
+		{nil, nil, ""},
+		{[]string{"a", "b/c"}, []string{"a", "b/c"}, ""},
+		{nil, []string{"a", "b/c"}, "+a +b/c"},
+		{[]string{"a", "b/c"}, nil, "-a -b/c"},
+		{[]string{"a", "b/c"}, []string{"a=x", "b/c=x"}, "*a *b/c"},
+		{[]string{"a", "a.b", "a/c"}, []string{"a.b=x"}, "-a *a.b -a/c"},
+		{[]string{"a"}, []string{"a/b", "a.b"}, "-a +a.b +a/b"},
+		{[]string{"a/x", "a-b/x", "a0/x"}, []string{"a/x=1", "a-b/x=1", "a0/x=1"}, "*a-b/x *a/x *a0/x"},
+		{[]string{"d/e/f", "d/e/g"}, []string{"d/e/g", "d/h"}, "-d/e/f +d/h"},
+	} {
+		var got []string
+		for _, c := range Compare(state(t, test.before...), state(t, test.after...)) {
+			switch {
+			case c.Before == nil:
+				got = append(got, "+"+c.Path)
+			case c.After == nil:
+				got = append(got, "-"+c.Path)
+			default:
+				got = append(got, "*"+c.Path)
+			}
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("from %q to %q: %q, want %q", test.before, test.after, got, test.want)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	d := state(t, "a", "a.b/c", "a/b", "d/e/f")
+	for _, path := range []string{"a", "a.b/c", "a/b", "d/e/f"} {
+		if f := d.Find(path); f == nil || !strings.HasSuffix(path, f.Name) {
+			t.Errorf("%s: %v", path, f)
+		}
+	}
+	for _, path := range []string{"", "b", "a/c", "d", "d/e", "d/e/f/g", "x/y"} {
+		if f := d.Find(path); f != nil {
+			t.Errorf("%s: %v", path, f)
+		}
+	}
+	if d.Dir("d/e") == nil || d.Dir("a.b") == nil || d.Dir("d/f") != nil || (*Dir)(nil).Find("a") != nil {
+		t.Error("directories are found wrong")
+	}
+}
+
+// TestTracked: what the index says of a file counts for a look at the file only
+// when git itself would trust it.
+func TestTracked(t *testing.T) {
+	t.Parallel()
+	at := func(sec uint32) index.Time { return index.Time{Sec: sec, Nsec: 5} }
+	content := index.ID(store.Sum(plumbing.BlobObject, []byte("content")))
+	empty := index.ID(store.Sum(plumbing.BlobObject, nil))
+	sound := index.Entry{Mode: Regular, ID: content, Size: 7, Mtime: at(100), Ctime: at(101), Ino: 3}
+	with := func(path string, change func(*index.Entry)) index.Entry {
+		e := sound
+		e.Path = path
+		change(&e)
+		return e
+	}
+	d := Tracked(&index.Index{
+		Stamp: file.Stamp{Mtime: 200 * int64(time.Second)},
+		Entries: []index.Entry{
+			with("conflict", func(e *index.Entry) { e.Stage = 1 }),
+			with("conflict", func(e *index.Entry) { e.Stage = 2 }),
+			with("empty", func(e *index.Entry) { e.Size, e.ID = 0, empty }),
+			with("intended", func(e *index.Entry) { e.Flags = index.IntentToAdd }),
+			with("racy", func(e *index.Entry) { e.Mtime = at(200) }),
+			with("smudged", func(e *index.Entry) { e.Size = 0 }),
+			with("sound", func(*index.Entry) {}),
+		},
+	})
+	st := Stat{Size: 7, Modified: 100*int64(time.Second) + 5, Changed: 101*int64(time.Second) + 5, Inode: 3}
+	for name, want := range map[string]bool{
+		"conflict": false, "empty": true, "intended": false, "racy": false, "smudged": false, "sound": true,
+	} {
+		st := st
+		if name == "empty" || name == "smudged" {
+			st.Size = 0
+		}
+		if got := d.file(name).matches(st); got != want {
+			t.Errorf("%s is trusted: %t", name, got)
+		}
+	}
+	wrapped := st
+	wrapped.Size += 1 << 32
+	wrapped.Inode += 1 << 32
+	if f := d.file("sound"); !f.matches(wrapped) || f.matches(Stat{}) || f.matches(Stat{Size: 7, Modified: st.Modified, Inode: 3}) {
+		t.Error("the stat is compared wrong")
+	}
+	if Tracked(&index.Index{}) != nil {
+		t.Error("an empty index has a root")
+	}
+}
+
+func TestSettled(t *testing.T) {
+	t.Parallel()
+	at := time.Unix(100, 0)
+	c := clock{slack: time.Second}
+	old, new := at.Add(-2*time.Second).UnixNano(), at.UnixNano()
+	for _, test := range []struct {
+		modified, changed int64
+		want              bool
+	}{{old, old, true}, {new, old, false}, {old, new, false}} {
+		if got := c.settled(Stat{Modified: test.modified, Changed: test.changed}, at); got != test.want {
+			t.Errorf("modified %d, changed %d: settled %t", test.modified, test.changed, got)
+		}
+	}
+}
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	want := state(t, "a", "a.b/c", "a/b", "d/e/f")
+	objects := map[plumbing.Hash][]byte{}
+	var put func(*Dir)
+	put = func(d *Dir) {
+		objects[d.ID()] = d.Object()
+		for _, child := range d.Dirs {
+			put(child)
+		}
+	}
+	put(want)
+	read := func(_ context.Context, id plumbing.Hash) ([]byte, error) {
+		content, ok := objects[id]
+		if !ok {
+			return nil, plumbing.ErrObjectNotFound
+		}
+		return content, nil
+	}
+	got, err := Load(t.Context(), want.ID(), read)
+	if err != nil || len(Compare(got, want)) > 0 || got.ID() != want.ID() {
+		t.Errorf("loaded %v, %v", got, err)
+	}
+	delete(objects, want.Dir("d/e").ID())
+	if _, err := Load(t.Context(), want.ID(), read); !errors.Is(err, plumbing.ErrObjectNotFound) {
+		t.Errorf("load without an object: %v", err)
+	}
+	for _, name := range []string{"", ".", "..", ".git", ".GIT", "a/b"} {
+		content := appendEntry(nil, Regular, name, plumbing.Hash{})
+		id := store.Sum(plumbing.TreeObject, content)
+		objects[id] = content
+		if _, err := Load(t.Context(), id, read); !errors.Is(err, ErrTree) {
+			t.Errorf("load of the name %q: %v", name, err)
+		}
+	}
+}
+
+func FuzzParseTree(f *testing.F) {
+	f.Add([]byte{})
+	f.Add(appendEntry(appendEntry(nil, Regular, "a", plumbing.Hash{1}), 0o40000, "b", plumbing.Hash{2}))
+	f.Add([]byte("100644 a\x00short"))
+	f.Add([]byte("100644a"))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		entries, err := parseTree(content)
+		if err != nil {
+			return
+		}
+		var again []byte
+		for _, e := range entries {
+			again = appendEntry(again, e.Mode, e.Name, e.ID)
+		}
+		back, err := parseTree(again)
+		if err != nil || !reflect.DeepEqual(back, entries) {
+			t.Errorf("%q is read as %v, then as %v, %v", content, entries, back, err)
+		}
+	})
+}

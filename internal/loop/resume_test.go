@@ -1,0 +1,122 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"codeloops/internal/loop"
+)
+
+// past says what the events of a run that broke off had come to.
+func past(events []loop.Event) loop.Past {
+	var p loop.Past
+	for _, e := range events {
+		switch e := e.(type) {
+		case loop.ActorFinished:
+			p.Attempt = &e.Attempt
+		case loop.IterationStarted:
+			p.Attempt = nil
+		case loop.IterationFinished:
+			p.Rounds, p.Attempt = append(p.Rounds, e.Round), nil
+		case loop.Started, loop.Resumed, loop.PhaseEntered, loop.Activity, loop.DiffCaptured,
+			loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Finished:
+		}
+	}
+	p.Seq = len(events)
+	return p
+}
+
+var errCrash = errors.New("crash")
+
+// crash is a sink in whose run the power fails after a number of events.
+type crash struct {
+	*script
+	left int
+}
+
+func (c *crash) Handle(at loop.Stamp, e loop.Event) error {
+	if c.left == 0 {
+		return errCrash
+	}
+	c.left--
+	return c.script.Handle(at, e)
+}
+
+// TestResumedRuns breaks random runs off after any of their events, carries
+// them on, again and again, and holds all of it to the grammar. An actor's turn
+// whose end was recorded is never played again.
+func TestResumedRuns(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(2000) {
+		s := &script{rnd: rand.New(rand.NewPCG(seed, 2)), now: time.Unix(0, 0), cancel: func(error) {}}
+		acted := 0
+		for attempt := 0; ; attempt++ {
+			sink := &crash{script: s, left: s.rnd.IntN(20)}
+			if attempt > 20 {
+				sink.left = 1 << 20
+			}
+			s.asked = 0
+			before := len(s.events)
+			out, err := resume(t.Context(), s, sink)
+			for _, e := range s.events[before:] {
+				if _, ok := e.(loop.ActorFinished); ok {
+					acted++
+				}
+			}
+			if err == nil {
+				if rounds := past(s.events).Rounds; len(rounds) != out.Iterations || acted != out.Iterations {
+					t.Fatalf("seed %d: %d iterations, %d rounds, %d turns of the actor recorded", seed, out.Iterations, len(rounds), acted)
+				}
+				break
+			}
+			if !errors.Is(err, errCrash) {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+		}
+		if err := s.grammar.End(); err != nil {
+			t.Fatalf("seed %d: %v\n%#v", seed, err, s.events)
+		}
+	}
+}
+
+func resume(ctx context.Context, s *script, sink loop.Sink) (loop.Outcome, error) {
+	l := loop.Loop{Actor: s, Tree: s, Critic: s, Checker: s, Gate: limit{}, Sink: sink, Clock: s.clock, CriticRetries: 2}
+	if len(s.events) == 0 {
+		return l.Run(ctx, loop.Session{Prompt: "do it"})
+	}
+	return l.Resume(ctx, loop.Session{Prompt: "do it"}, past(s.events))
+}
+
+// TestResumeJudgesFirst carries on between the actor's turn and the critic's.
+func TestResumeJudgesFirst(t *testing.T) {
+	t.Parallel()
+	p := &play{
+		attempts: []loop.Attempt{{}}, state: "as the actor left it",
+		reviews: []loop.Review{says(loop.Continue, "more"), says(loop.Done, "fine")},
+	}
+	now := time.Unix(1000, 0)
+	l := loop.Loop{
+		Actor: p, Tree: p, Critic: p, Gate: p.limits, Sink: p,
+		Clock: func() time.Time { now = now.Add(time.Second); return now },
+	}
+	first := loop.Round{Iteration: 1, Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "first"}}
+	attempt := loop.Attempt{Turn: loop.Turn{Stdout: loop.Output{Text: "paid for"}}}
+	out, err := l.Resume(t.Context(), loop.Session{Prompt: "do it"}, loop.Past{
+		Rounds: []loop.Round{first}, Attempt: &attempt, Elapsed: time.Hour,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Iterations != 3 || out.Duration < time.Hour || len(p.briefs) != 1 {
+		t.Errorf("got %+v after %d turns of the actor", out, len(p.briefs))
+	}
+	if c := p.cases[0]; c.Iteration != 2 || c.Attempt.Stdout.Text != "paid for" || len(c.History) != 1 {
+		t.Errorf("the first case is %+v", c)
+	}
+	if b := p.briefs[0]; b.Iteration != 3 || b.Previous.Verdict.Feedback != "more" {
+		t.Errorf("the brief is %+v", b)
+	}
+}

@@ -1,0 +1,204 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+)
+
+// iterate runs one whole iteration; over is true when the run ended in it.
+func (r *run) iterate(ctx context.Context, task string) (round Round, end stop, over bool) {
+	began := r.Clock()
+	round.Iteration = r.progress.Iterations + 1
+	c := Case{Iteration: round.Iteration, Task: task, History: r.history}
+
+	err := r.open(c.Iteration)
+	for _, step := range []func(context.Context, *Case) error{r.act, r.capture, r.verify} {
+		if err == nil {
+			err = step(ctx, &c)
+		}
+	}
+	if err == nil {
+		if end, over := r.mayNot(ctx, RoleCritic); over {
+			return round, end, true
+		}
+		round.Review, err = r.judge(ctx, c)
+	}
+	if err == nil {
+		round.Attempt, round.Change, round.Checks = c.Attempt, c.Change, c.Checks
+		err = r.decide(c, &round)
+	}
+	if err == nil {
+		round.Duration = r.Clock().Sub(began)
+		err = r.emit(IterationFinished{Round: round})
+	}
+	switch {
+	case err == nil:
+		return round, stop{}, false
+	case ctx.Err() != nil && r.unwritten() == nil:
+		return round, cancelled(ctx), true
+	}
+	return round, failed(err), true
+}
+
+// open begins an iteration, unless a resumed run is already in it.
+func (r *run) open(iteration int) error {
+	if r.pending != nil {
+		return nil
+	}
+	return r.emit(IterationStarted{Iteration: iteration})
+}
+
+func (r *run) act(ctx context.Context, c *Case) (err error) {
+	if r.pending != nil {
+		c.Attempt, r.pending = *r.pending, nil
+		return r.machine.To(ActorExecuting)
+	}
+	if err := r.enter(c.Iteration, ActorExecuting); err != nil {
+		return err
+	}
+	brief := Brief{Iteration: c.Iteration, Task: c.Task, Previous: r.previous}
+	c.Attempt, err = r.Actor.Act(ctx, brief, r.watch(c.Iteration, RoleActor))
+	if err != nil {
+		return fmt.Errorf("run the actor: %w", err)
+	}
+	if err := r.emit(ActorFinished{Iteration: c.Iteration, Attempt: c.Attempt}); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+func (r *run) capture(ctx context.Context, c *Case) (err error) {
+	if err := r.enter(c.Iteration, CapturingDiff); err != nil {
+		return err
+	}
+	c.Change, err = r.Tree.Capture(ctx)
+	if err != nil {
+		return fmt.Errorf("capture the diff: %w", err)
+	}
+	c.Change.Checkpoint, err = r.Tree.Checkpoint(ctx, c.Iteration, c.Change)
+	if err != nil {
+		return fmt.Errorf("keep the state of the work tree: %w", err)
+	}
+	return r.emit(DiffCaptured{Iteration: c.Iteration, Change: c.Change})
+}
+
+func (r *run) verify(ctx context.Context, c *Case) (err error) {
+	if r.Checker == nil {
+		return nil
+	}
+	if err := r.enter(c.Iteration, Verifying); err != nil {
+		return err
+	}
+	c.Checks, err = r.Checker.Check(ctx)
+	if err != nil {
+		return fmt.Errorf("run the checks: %w", err)
+	}
+	if err := r.emit(ChecksFinished{Iteration: c.Iteration, Checks: c.Checks}); err != nil {
+		return err
+	}
+	return r.undo(ctx, *c, "a check")
+}
+
+// judge asks the critic until its reply can be used or it has been asked often
+// enough. A turn that codeloops had to cut is not asked for again: it would
+// cost the same time once more.
+func (r *run) judge(ctx context.Context, c Case) (Review, error) {
+	if err := r.enter(c.Iteration, CriticEvaluating); err != nil {
+		return Review{}, err
+	}
+	for ask := 0; ; ask++ {
+		review, err := r.Critic.Judge(ctx, c, r.watch(c.Iteration, RoleCritic))
+		if err != nil {
+			return review, fmt.Errorf("run the critic: %w", err)
+		}
+		if err := context.Cause(ctx); err != nil {
+			return review, err
+		}
+		if err := r.undo(ctx, c, "the critic"); err != nil {
+			return review, err
+		}
+		if review.Problem == "" || review.Ending.Cut() || ask >= r.CriticRetries {
+			return review, r.emit(CriticFinished{Iteration: c.Iteration, Review: review})
+		}
+		if err := r.emit(ReviewRejected{Iteration: c.Iteration, Review: review}); err != nil {
+			return review, err
+		}
+		c.Objection = &Objection{Problem: review.Problem, Reply: review.Reply}
+	}
+}
+
+// undo puts the work tree back when somebody else than the actor has changed
+// it: a verdict is on what the actor left, and the next diff must be the
+// actor's alone.
+func (r *run) undo(ctx context.Context, c Case, who string) error {
+	now, err := r.Tree.Capture(ctx)
+	if err != nil {
+		return fmt.Errorf("compare the work tree after %s: %w", who, err)
+	}
+	if now.State == c.Change.State {
+		return nil
+	}
+	kept, err := r.Tree.Restore(ctx, c.Change)
+	if err != nil {
+		return fmt.Errorf("undo what %s changed: %w", who, err)
+	}
+	return r.emit(Warned{
+		Iteration: c.Iteration,
+		Text:      fmt.Sprintf("%s changed the work tree (%s): undone, %s", who, listed(differing(c.Change, now)), kept),
+	})
+}
+
+// decide lets the gate rule, moves the machine and counts failures.
+func (r *run) decide(c Case, round *Round) error {
+	round.Verdict = round.Review.Verdict
+	if problem := round.Review.Problem; problem != "" {
+		round.Verdict = Verdict{Decision: Error, Analysis: "The review gave no verdict: " + problem}
+	}
+	round.Verdict = r.Gate.Rule(c, round.Verdict)
+	round.Failure = failure(*round)
+	switch round.Verdict.Decision {
+	case Done:
+		return r.machine.To(DecidedDone)
+	case Continue:
+		return r.machine.To(DecidedContinue)
+	case Error:
+		return r.machine.To(DecidedError)
+	}
+	return fmt.Errorf("%w: decision %q", ErrTransition, round.Verdict.Decision)
+}
+
+// failure says why an iteration counts as an error: the review came to
+// nothing, the actor's turn was cut short without the work being done, or the
+// critic said ERROR.
+func failure(round Round) StopReason {
+	switch {
+	case round.Review.Problem != "":
+		return cutReason(round.Review.Ending, StopCriticTimeout, StopNoDecision)
+	case round.Verdict.Decision == Done:
+		return StopNone
+	case round.Attempt.Ending.Cut():
+		return cutReason(round.Attempt.Ending, StopActorTimeout, StopConsecutiveErrors)
+	case round.Verdict.Decision == Error:
+		return StopConsecutiveErrors
+	}
+	return StopNone
+}
+
+func cutReason(e Ending, timeout, other StopReason) StopReason {
+	switch e {
+	case EndTimedOut, EndIdle:
+		return timeout
+	case EndOutputLimit:
+		return StopOutputLimit
+	case EndCompleted, EndEmpty, EndFailed, EndInterrupted, EndAuth, EndRateLimited,
+		EndOverloaded, EndContextTooLong, EndPermissionDenied:
+	}
+	return other
+}
+
+func (r *run) enter(iteration int, s State) error {
+	if err := r.machine.To(s); err != nil {
+		return err
+	}
+	return r.emit(PhaseEntered{Iteration: iteration, State: s})
+}

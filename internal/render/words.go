@@ -1,0 +1,29 @@
+package render
+
+import (
+	"time"
+
+	"codeloops/internal/loop"
+)
+
+// Span writes a duration as a person would say it, in at most two units.
+func Span(d time.Duration) string { return span(d) }
+
+// Count writes a number with the word for what it counts.
+func Count(n int, one, many string) string { return count(n, one, many) }
+
+// Stat writes the size of a change in a few words.
+func Stat(c loop.Change) string { return stat(c) }
+
+// Fate says how a turn ended, in a word or two.
+func Fate(t loop.Turn) string { return fate(t) }
+
+// Who names an agent, with its model when one was asked for.
+func Who(a loop.AgentRef) string { return who(a) }
+
+// Cut shortens a line to width columns.
+func Cut(line string, width int) string { return cut(line, width) }
+
+// Excerpt returns the first lines of a text, cleaned and each cut to width
+// columns, with a line that counts the rest.
+func Excerpt(text string, most, width int) []string { return excerpt(text, most, width) }

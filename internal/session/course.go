@@ -1,0 +1,167 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"codeloops/internal/loop"
+)
+
+// A Course is what a log tells of how far a session had come.
+type Course struct {
+	Session loop.Session
+	Past    loop.Past
+	// State and Checkpoint are those of the last capture of the work tree, ""
+	// before the first and once the actor has been at work since.
+	State      string
+	Checkpoint string
+	// Outcome is the last end; nil for a session that broke off.
+	Outcome *loop.Outcome
+}
+
+// Course reads the log of a session, from its first line to its last whole
+// one, for a run that carries it on. Lines that cannot be read count as not
+// there; the error is [ErrNotFound], an [*AmbiguousError], a log that does not
+// begin as one, or what the system says.
+func (s *Store) Course(id string) (Course, error) {
+	r, err := s.Open(id)
+	if err != nil {
+		return Course{}, err
+	}
+	defer r.Close() //nolint:errcheck // opened for reading
+	f := follower{}
+	for entry, err := range r.Entries() {
+		if _, bad := errors.AsType[*LineError](err); err != nil && !bad {
+			return Course{}, err
+		} else if err == nil {
+			f.follow(entry)
+		}
+	}
+	if f.began.IsZero() {
+		return Course{}, fmt.Errorf("%s: %w", s.path(id), errNoStart)
+	}
+	f.Past.Elapsed += f.last.Sub(f.began)
+	return f.Course, f.texts()
+}
+
+// A follower is a course as it is read.
+type follower struct {
+	Course
+	began time.Time // of the run, the first or a resumed one, that the lines belong to
+	last  time.Time
+	acted Entry // of Past.Attempt
+}
+
+func (f *follower) follow(entry Entry) {
+	f.Past.Seq = max(f.Past.Seq, entry.At.Seq)
+	switch e := entry.Event.(type) {
+	case loop.Started:
+		f.Session, f.began = e.Session, entry.At.Time
+	case loop.Resumed:
+		f.Past.Elapsed += f.last.Sub(f.began)
+		f.began, f.Outcome = entry.At.Time, nil
+	case loop.IterationStarted:
+		f.Past.Attempt = nil
+	case loop.ActorFinished:
+		f.attempt(entry, e.Attempt)
+	case loop.DiffCaptured:
+		f.State, f.Checkpoint = e.Change.State, e.Change.Checkpoint
+	case loop.IterationFinished:
+		f.round(e.Round)
+	case loop.Finished:
+		f.Outcome = &e.Outcome
+	case loop.PhaseEntered:
+		if e.State == loop.ActorExecuting { // from here on nobody knows
+			f.State, f.Checkpoint = "", ""
+		}
+	case loop.Activity, loop.ChecksFinished, loop.ReviewRejected,
+		loop.CriticFinished, loop.Warned:
+	}
+	f.last = entry.At.Time
+}
+
+// attempt takes a turn of the actor that is over. One that was interrupted is
+// not: it has to be played again.
+func (f *follower) attempt(entry Entry, a loop.Attempt) {
+	f.Past.Attempt, f.acted = nil, entry
+	if a.Ending != loop.EndInterrupted {
+		f.Past.Attempt = &a
+	}
+}
+
+// texts completes the attempt that is still to be judged. For the others the
+// line of their iteration holds them.
+func (f *follower) texts() (err error) {
+	a := f.Past.Attempt
+	if a == nil {
+		return nil
+	}
+	if a.Stdout.Text, err = keptText(f.acted.Stdout); err != nil {
+		return err
+	}
+	a.Stderr.Text, err = keptText(f.acted.Stderr)
+	return err
+}
+
+// keptText reads what a line says is kept beside the log; "" is an empty text.
+func keptText(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("read what an agent wrote: %w", err)
+	}
+	return string(text), nil
+}
+
+func (f *follower) round(r loop.Round) {
+	if n := len(f.Past.Rounds); n > 0 {
+		f.Past.Rounds[n-1] = f.Past.Rounds[n-1].Outline()
+	}
+	f.Past.Rounds, f.Past.Attempt = append(f.Past.Rounds, r), nil
+	f.State, f.Checkpoint = r.Change.State, r.Change.Checkpoint
+}
+
+// Reopen returns a recorder that adds to the log of a session. What a crash
+// has left of a line is cut off first. The error is [ErrRunning] while another
+// recorder is at work. The caller closes the recorder, unless it has handled
+// [loop.Finished].
+func (s *Store) Reopen(id string) (*Recorder, error) {
+	r := s.recorder(id)
+	log, err := os.OpenFile(r.path, os.O_APPEND|os.O_RDWR, 0)
+	if err != nil {
+		return nil, fmt.Errorf("reopen session log: %w", err)
+	}
+	if err := r.takeUp(log); err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	return r, nil
+}
+
+func (r *Recorder) takeUp(log *os.File) error {
+	// As in create, a file system without locks loses only this answer.
+	if free, err := tryLock(log, false); err == nil && !free {
+		return fmt.Errorf("reopen session %s: %w", r.id, ErrRunning)
+	}
+	st, err := log.Stat()
+	if err != nil {
+		return fmt.Errorf("reopen session log: %w", err)
+	}
+	end, err := skipBack(log, st.Size(), func(c byte) bool { return c != '\n' })
+	if err != nil {
+		return fmt.Errorf("find the end of session log %s: %w", r.path, err)
+	}
+	if end < st.Size() {
+		if err := log.Truncate(end); err != nil {
+			return fmt.Errorf("cut the torn end off session log %s: %w", r.path, err)
+		}
+	}
+	if err := os.Mkdir(r.files.dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("reopen session log: %w", err)
+	}
+	r.log, r.size = log, end
+	return nil
+}

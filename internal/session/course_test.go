@@ -1,0 +1,139 @@
+package session_test
+
+import (
+	"errors"
+	"os"
+	"reflect"
+	"testing"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/session"
+)
+
+// told is a log in the making, with a clock that goes a second an event.
+type told struct {
+	t   *testing.T
+	rec *session.Recorder
+	seq int
+	now time.Time
+}
+
+func (l *told) tell(events ...loop.Event) {
+	l.t.Helper()
+	for _, e := range events {
+		l.seq++
+		l.now = l.now.Add(time.Second)
+		if err := l.rec.Handle(loop.Stamp{Seq: l.seq, Time: l.now}, e); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+}
+
+func attempt(text string, e loop.Ending) loop.Attempt {
+	out := loop.Output{Text: text, Total: int64(len(text))}
+	return loop.Attempt{Turn: loop.Turn{Stdout: out, Ending: e}}
+}
+
+func TestCourse(t *testing.T) {
+	t.Parallel()
+	store, err := session.NewStore(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	rec, err := store.Create("do it", began)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &told{t: t, rec: rec, now: began}
+	id := rec.ID()
+	change := loop.Change{State: "one", Checkpoint: "c1"}
+	round := loop.Round{Iteration: 1, Attempt: attempt("first", loop.EndCompleted), Change: change, Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "more"}}
+
+	want := func(state, checkpoint string, rounds int, paid string, elapsed time.Duration) {
+		t.Helper()
+		got, err := store.Course(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := ""
+		if got.Past.Attempt != nil {
+			words = got.Past.Attempt.Stdout.Text
+		}
+		if got.State != state || got.Checkpoint != checkpoint || len(got.Past.Rounds) != rounds || words != paid ||
+			got.Past.Seq != l.seq || got.Past.Elapsed != elapsed || got.Session.Prompt != "do it" {
+			t.Errorf("got %+v (attempt %q)", got, words)
+		}
+	}
+	l.tell(loop.Started{Session: loop.Session{ID: id, Prompt: "do it"}})
+	want("", "", 0, "", 0)
+	l.tell(loop.IterationStarted{Iteration: 1}, loop.PhaseEntered{Iteration: 1, State: loop.ActorExecuting},
+		loop.ActorFinished{Iteration: 1, Attempt: round.Attempt})
+	want("", "", 0, "first", 3*time.Second)
+	l.tell(loop.DiffCaptured{Iteration: 1, Change: change})
+	want("one", "c1", 0, "first", 4*time.Second)
+	l.tell(loop.IterationFinished{Round: round})
+	want("one", "c1", 1, "", 5*time.Second)
+
+	// An actor that is at work, or was interrupted, leaves nothing to rely on.
+	l.tell(loop.IterationStarted{Iteration: 2}, loop.PhaseEntered{Iteration: 2, State: loop.ActorExecuting})
+	want("", "", 1, "", 7*time.Second)
+	l.tell(loop.ActorFinished{Iteration: 2, Attempt: attempt("half", loop.EndInterrupted)},
+		loop.Finished{Outcome: loop.Outcome{Result: loop.Interrupted, Reason: loop.StopInterrupted, Iterations: 1}})
+	want("", "", 1, "", 9*time.Second)
+
+	// A later process adds to the log; the hours between do not count.
+	l.rec, err = store.Reopen(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Reopen(id); !errors.Is(err, session.ErrRunning) {
+		t.Errorf("reopened twice: %v", err)
+	}
+	l.now = l.now.Add(5 * time.Hour)
+	l.tell(loop.Resumed{Session: loop.Session{ID: id}, Iterations: 1}, loop.IterationStarted{Iteration: 2},
+		loop.ActorFinished{Iteration: 2, Attempt: attempt("second", loop.EndCompleted)})
+	want("", "", 1, "second", 11*time.Second)
+	got, err := store.Course(id)
+	if err != nil || got.Outcome != nil || !reflect.DeepEqual(got.Past.Rounds[0].Verdict, round.Verdict) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if err := l.rec.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReopenCutsATornEnd(t *testing.T) {
+	t.Parallel()
+	store, err := session.NewStore(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := store.Create("do it", time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &told{t: t, rec: rec, now: time.Unix(0, 0)}
+	l.tell(loop.Started{Session: loop.Session{ID: rec.ID(), Prompt: "do it"}})
+	if err := rec.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(rec.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(rec.Path(), append(whole, `{"type":"iteration_sta`...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again, err := store.Reopen(rec.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(rec.Path()); err != nil || string(got) != string(whole) {
+		t.Errorf("the log is %q, %v", got, err)
+	}
+}

@@ -1,0 +1,208 @@
+package session
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"codeloops/internal/loop"
+)
+
+// A Status is what a session has come to: the [loop.Result] that its end
+// tells, or, when it has no end, whether somebody is still at work on it.
+type Status string
+
+// The statuses of a session without an end.
+const (
+	Running Status = "running"
+	Crashed Status = "crashed"
+)
+
+// ErrEmpty is a log in which nothing stands.
+var ErrEmpty = errors.New("the file is empty")
+
+// UnknownIterations stands for a count that the end of a log does not tell.
+const UnknownIterations = -1
+
+// An Overview is what can be told of a session without reading all of its log.
+type Overview struct {
+	Summary
+	Status Status
+	// Iterations counts the whole ones, [UnknownIterations] when the log
+	// would have to be read for them.
+	Iterations int
+	// Duration reaches to the end of the session; without one, to its last
+	// line.
+	Duration time.Duration
+	// Problem is what is wrong with the end of the log of a session that is
+	// not running: the rest can be relied on. What is wrong with its beginning
+	// is in Err.
+	Problem error
+}
+
+// Survey returns the overviews of all sessions, the newest first. However long
+// the logs are, only their first lines and their ends are read. A log that is
+// none is among them, with the reason in Err.
+func (s *Store) Survey() ([]Overview, error) {
+	ids, err := s.ids()
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Overview, len(ids))
+	var next atomic.Int64
+	var readers sync.WaitGroup
+	for range min(len(ids), 2*runtime.GOMAXPROCS(0)) {
+		readers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(ids)); i = next.Add(1) - 1 {
+				all[i] = s.overview(ids[i])
+			}
+		})
+	}
+	readers.Wait()
+	slices.SortStableFunc(all, func(a, b Overview) int {
+		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID))
+	})
+	return all, nil
+}
+
+// Look returns the overview of the log at path.
+func Look(path string) Overview {
+	store := &Store{dir: filepath.Dir(path)}
+	return store.overview(strings.TrimSuffix(filepath.Base(path), logEnding))
+}
+
+func (s *Store) overview(id string) Overview {
+	o := Overview{Summary: s.summary(id), Iterations: UnknownIterations}
+	if o.Outcome != nil {
+		o.Status, o.Iterations, o.Duration = Status(o.Outcome.Result), o.Outcome.Iterations, o.Outcome.Duration
+		return o
+	}
+	o.Status = Crashed
+	if at, err := s.Running(id); at && err == nil {
+		o.Status = Running
+	}
+	if o.Size == 0 && o.Err != nil && !errors.Is(o.Err, os.ErrPermission) {
+		o.Err = &LineError{File: o.Path, Line: 1, Err: ErrEmpty}
+	} else if errors.Is(o.Err, errNoStart) {
+		o.Err = &LineError{File: o.Path, Line: 1, Err: errNoStart}
+	}
+	if o.Err == nil {
+		o.Problem = o.readLast()
+	}
+	return o
+}
+
+// readLast takes from the last line of a log without an end how far the
+// session had come; from the line before when the last one is torn.
+func (o *Overview) readLast() error {
+	f, err := os.Open(o.Path)
+	if err != nil {
+		return fmt.Errorf("open session log: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // only read
+	size := o.Size
+	last, torn, err := lastEntry(f, size)
+	if torn != nil {
+		size = beforeLast(f, size)
+		if last, _, err = lastEntry(f, size); o.Status == Running {
+			torn = nil // it is being written
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("read the end of session log %s: %w", o.Path, err)
+	}
+	if !last.At.Time.IsZero() {
+		o.Duration = last.At.Time.Sub(o.Started)
+	}
+	o.Iterations = wholeBefore(last.Event)
+	if torn == nil {
+		return nil
+	}
+	before, err := countLines(io.NewSectionReader(f, 0, size))
+	return errors.Join(err, &LineError{File: o.Path, Line: before + 1, Err: fmt.Errorf("%w (%w)", ErrTorn, torn)})
+}
+
+// lastEntry decodes the last line of a log. One that is longer than it would be
+// worth gives an empty entry; torn says why it cannot be decoded.
+func lastEntry(f io.ReaderAt, size int64) (last Entry, torn, err error) {
+	line, err := lastLine(f, size)
+	if err != nil || len(line) == 0 {
+		return Entry{}, nil, err
+	}
+	last, torn = decode(line)
+	return last, torn, nil
+}
+
+// beforeLast returns where the last line of a log begins.
+func beforeLast(f io.ReaderAt, size int64) int64 {
+	end, err := skipBack(f, size, func(c byte) bool { return c == 0 || c == ' ' || c == '\t' || c == '\r' || c == '\n' })
+	if err != nil {
+		return 0
+	}
+	start, err := skipBack(f, end, func(c byte) bool { return c != '\n' })
+	if err != nil {
+		return 0
+	}
+	return start
+}
+
+// wholeBefore counts the iterations that were whole when an event was logged.
+func wholeBefore(e loop.Event) int {
+	switch e := e.(type) {
+	case loop.Started:
+		return 0
+	case loop.Resumed:
+		return e.Iterations
+	case loop.IterationStarted:
+		return e.Iteration - 1
+	case loop.PhaseEntered:
+		return e.Iteration - 1
+	case loop.ActorFinished:
+		return e.Iteration - 1
+	case loop.DiffCaptured:
+		return e.Iteration - 1
+	case loop.ChecksFinished:
+		return e.Iteration - 1
+	case loop.ReviewRejected:
+		return e.Iteration - 1
+	case loop.CriticFinished:
+		return e.Iteration - 1
+	case loop.IterationFinished:
+		return e.Round.Iteration
+	case loop.Finished:
+		return e.Outcome.Iterations
+	case loop.Activity, loop.Warned:
+	}
+	return UnknownIterations
+}
+
+// countLines counts the lines of a file, the last one also without its break.
+func countLines(r io.Reader) (int, error) {
+	lines := 0
+	buf := make([]byte, 64<<10)
+	open := false
+	for {
+		n, err := r.Read(buf)
+		for _, c := range buf[:n] {
+			if !open {
+				lines++
+			}
+			open = c != '\n'
+		}
+		if errors.Is(err, io.EOF) {
+			return lines, nil
+		}
+		if err != nil {
+			return lines, err
+		}
+	}
+}

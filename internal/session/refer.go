@@ -1,0 +1,45 @@
+package session
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// latestWord refers to the session that began last, and with "~N" behind it to
+// the one N before that.
+const latestWord = "latest"
+
+// Resolve returns the id that a reference stands for: what [Store.Find] takes,
+// "latest", or "latest~N". "" is "latest". The error is [ErrNotFound] or an
+// [*AmbiguousError] when it does not stand for one.
+func (s *Store) Resolve(ref string) (string, error) {
+	if ref == "" || ref == latestWord {
+		return s.Latest()
+	}
+	back, ok := strings.CutPrefix(ref, latestWord+"~")
+	if !ok {
+		return s.Find(ref)
+	}
+	n, err := strconv.Atoi(back)
+	if err != nil || n < 0 {
+		return "", fmt.Errorf("%w: %q is not %s~ with a number behind it", ErrNotFound, ref, latestWord)
+	}
+	all, err := s.Survey()
+	if err != nil {
+		return "", err
+	}
+	for _, one := range all {
+		if one.Size == 0 {
+			continue // as Latest does
+		}
+		if n == 0 {
+			return one.ID, nil
+		}
+		n--
+	}
+	return "", fmt.Errorf("%w: %s holds fewer than %s says", ErrNotFound, s.dir, ref)
+}
+
+// Path returns where the log of a session is, whether there is one or not.
+func (s *Store) Path(id string) string { return s.path(id) }
