@@ -66,7 +66,7 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	id := plumbing.NewHash(commit)
-	base, err := checkpoint.Read(ctx, t.store, id)
+	base, err := checkpoint.Read(ctx, t.store, id, t.known(ctx))
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (t *Tree) begin(base *scan.Dir) {
 func (t *Tree) Recall(ctx context.Context, commit string) (state string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	root, err := checkpoint.Read(ctx, t.store, plumbing.NewHash(commit))
+	root, err := checkpoint.Read(ctx, t.store, plumbing.NewHash(commit), t.known(ctx))
 	if err != nil {
 		return "", err
 	}
@@ -98,4 +98,16 @@ func (t *Tree) Recall(ctx context.Context, commit string) (state string, err err
 		t.states[state] = root
 	}
 	return state, nil
+}
+
+// known returns a state that is at hand, of which another one may have much;
+// nil if there is none.
+func (t *Tree) known(ctx context.Context) *scan.Dir {
+	if t.last != nil {
+		return t.last
+	}
+	if t.readIndex(ctx) != nil {
+		return nil // whoever needs the index will see
+	}
+	return t.tracked.root
 }

@@ -14,8 +14,9 @@ import (
 
 var errCommit = errors.New("bad commit object")
 
-// Read returns the state that the commit of a checkpoint keeps.
-func Read(ctx context.Context, objects *store.Store, commit plumbing.Hash) (*scan.Dir, error) {
+// Read returns the state that the commit of a checkpoint keeps. It shares with
+// like, which may be nil, what is the same.
+func Read(ctx context.Context, objects *store.Store, commit plumbing.Hash, like *scan.Dir) (*scan.Dir, error) {
 	content, err := objects.Commit(ctx, commit)
 	if err != nil {
 		return nil, fmt.Errorf("read checkpoint %s: %w", commit, err)
@@ -24,7 +25,7 @@ func Read(ctx context.Context, objects *store.Store, commit plumbing.Hash) (*sca
 	if err != nil {
 		return nil, fmt.Errorf("read checkpoint %s: %w", commit, err)
 	}
-	state, err := scan.Load(ctx, tree, objects.Tree)
+	state, err := scan.Load(ctx, tree, like, objects.Tree)
 	if err != nil {
 		return nil, fmt.Errorf("read checkpoint %s: %w", commit, err)
 	}

@@ -1,11 +1,11 @@
 package scan
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -15,27 +15,64 @@ import (
 
 var errGrowing = errors.New("grows while it is read")
 
-// findFiles finds the state of the directory's files and symlinks.
+// findFiles finds the state of the directory's files and symlinks. As long as
+// they are what is known already, that is shared.
 func (v *visit) findFiles(ctx context.Context) error {
-	v.dir.Files = make([]File, 0, len(v.files))
+	known := v.last.files()
+	if v.last == nil {
+		known = v.index.files()
+	}
+	same := 0 // so many are as known, and the rest is in v.dir
+	base, index, last, also := cursor(v.base.files()), cursor(v.index.files()), cursor(v.last.files()), cursor(v.also.files())
 	c := candidate{visit: v}
 	for _, name := range v.files {
-		c.name, c.base, c.index, c.last = name, v.base.file(name), v.index.file(name), v.last.file(name)
-		if c.base == nil && c.index == nil && v.also.file(name) == nil && v.rules.Ignored(name, false) {
+		c.name, c.base, c.index, c.last = name, base.find(name), index.find(name), last.find(name)
+		if also.find(name) == nil && c.base == nil && c.index == nil && v.rules.Ignored(name, false) {
 			continue
 		}
 		f, err := c.find(ctx)
 		if err != nil {
 			f, err = c.forgive(err)
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if f.Mode == 0 {
+		case f.Mode == 0:
 			v.listing.stat = Stat{} // it may come back without a trace here
-			continue
+		case v.dir.Files == nil && same < len(known) && f.like(&known[same]):
+			same++
+		default:
+			v.keep(f, known[:same])
 		}
-		v.dir.Files = append(v.dir.Files, f)
+	}
+	if v.dir.Files == nil {
+		v.dir.Files = known[:same:same]
+	}
+	return nil
+}
+
+// keep adds a file to those of the directory, the first time after what was
+// known before it.
+func (v *visit) keep(f File, before []File) {
+	if v.dir.Files == nil {
+		v.dir.Files = append(make([]File, 0, len(v.files)), before...)
+	}
+	v.dir.Files = append(v.dir.Files, f)
+}
+
+// A cursor finds files by names that come in order.
+type cursor []File
+
+func (c *cursor) find(name string) *File {
+	for len(*c) > 0 {
+		f := &(*c)[0]
+		if f.Name == name {
+			return f
+		}
+		if f.Name > name {
+			return nil
+		}
+		*c = (*c)[1:]
 	}
 	return nil
 }
@@ -162,7 +199,7 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 		}
 		return f, nil
 	}
-	content, err := readAll(file, st.Size)
+	content, err := c.readAll(file, st.Size)
 	if err != nil {
 		return File{}, unreadable(err)
 	}
@@ -189,7 +226,8 @@ func (c *candidate) file(mode uint32, st Stat, settled bool) File {
 	return f
 }
 
-// identify sets the id, and keeps the content unless it is known to be stored.
+// identify sets the id, and keeps a copy of the content unless it is known to
+// be stored.
 func (c *candidate) identify(f *File, content []byte) error {
 	f.ID = store.Sum(plumbing.BlobObject, content)
 	for _, known := range [...]*File{c.last, c.base, c.index} {
@@ -197,14 +235,26 @@ func (c *candidate) identify(f *File, content []byte) error {
 			return nil
 		}
 	}
-	if err := c.Blobs.Keep(f.ID, content); err != nil {
+	if err := c.Blobs.Keep(f.ID, bytes.Clone(content)); err != nil {
 		return fmt.Errorf("keep %s%s: %w", c.path, c.name, err)
 	}
 	return nil
 }
 
-func readAll(file *os.File, size int64) ([]byte, error) {
-	content := make([]byte, size+1)
+// maxScratch is up to which size of a file the memory for it is used again.
+const maxScratch = 1 << 20
+
+// readAll returns the content of a file, which holds until the next one is
+// read.
+func (c *candidate) readAll(file io.Reader, size int64) ([]byte, error) {
+	content := c.scratch.content
+	if int64(cap(content)) <= size {
+		content = make([]byte, size+1, max(size+1, 8<<10))
+		if size < maxScratch {
+			c.scratch.content = content
+		}
+	}
+	content = content[:size+1]
 	n, err := io.ReadFull(file, content)
 	switch {
 	case err == nil:
@@ -217,8 +267,9 @@ func readAll(file *os.File, size int64) ([]byte, error) {
 
 // postpone leaves the file to git.
 func (c *candidate) postpone(path string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.waits = true
+	c.shared.Lock()
+	defer c.shared.Unlock()
 	c.pending = append(c.pending, pending{dir: c.dir, name: c.name, path: path})
 }
 

@@ -4,8 +4,8 @@ package scan
 
 import (
 	"errors"
+	"io"
 	"io/fs"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,38 +16,66 @@ import (
 // of a directory that has just been found unchanged.
 type handle struct {
 	path string
-	file *os.File // nil until it is opened
-	fd   int
+	fd   int  // of the open directory
+	bare bool // it is open only for what is below it to be looked up
 }
 
-func newHandle(path string) *handle { return &handle{path: path, fd: unix.AT_FDCWD} }
+// closed is the file descriptor of a directory that is not open: paths are
+// absolute then.
+const closed = unix.AT_FDCWD
 
-// ensure opens the directory.
+func newHandle(path string) *handle { return &handle{path: path, fd: closed} }
+
+// ensure opens the directory to be listed.
 func (h *handle) ensure() error {
-	if h.file != nil {
+	if h.fd != closed && !h.bare {
 		return nil
 	}
-	f, err := os.OpenFile(h.path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
-	if err != nil {
-		return err
+	dir, path := closed, h.path
+	if h.bare {
+		dir, path = h.fd, "."
 	}
-	h.file, h.fd = f, int(f.Fd())
+	fd, err := openAt(dir, path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC)
+	if err != nil {
+		return &fs.PathError{Op: "open", Path: h.path, Err: err}
+	}
+	h.close()
+	h.fd = fd
 	return nil
 }
 
+// ensureAny opens the directory unless it is open in any way.
+func (h *handle) ensureAny() error {
+	if h.fd != closed {
+		return nil
+	}
+	return h.ensure()
+}
+
+func openAt(dir int, name string, flags int) (int, error) {
+	for {
+		fd, err := unix.Openat(dir, name, flags, 0)
+		if !errors.Is(err, unix.EINTR) {
+			return fd, err
+		}
+	}
+}
+
 func (h *handle) close() {
-	if h.file != nil {
-		_ = h.file.Close()
+	if h.fd != closed {
+		_ = unix.Close(h.fd)
+		h.fd, h.bare = closed, false
 	}
 }
 
 // list returns the entries of the open directory with its stat from before.
-func (h *handle) list() ([]fs.DirEntry, Stat, error) {
+// They hold until s is used again.
+func (h *handle) list(s *scratch) ([]entry, Stat, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(h.fd, &st); err != nil {
 		return nil, Stat{}, &fs.PathError{Op: "fstat", Path: h.path, Err: err}
 	}
-	entries, err := h.file.ReadDir(-1)
+	entries, err := h.entries(s)
 	return entries, statOf(&st), err
 }
 
@@ -57,7 +85,7 @@ func (h *handle) stat(name string) (Stat, kind, error) {
 	switch {
 	case name == "":
 		path = h.path
-	case h.file == nil:
+	case h.fd == closed:
 		path = h.path + "/" + name
 	}
 	var st unix.Stat_t
@@ -73,11 +101,11 @@ func (h *handle) stat(name string) (Stat, kind, error) {
 }
 
 // open opens a regular file; a FIFO that took its place does not block.
-func (h *handle) open(name string) (*os.File, Stat, error) {
-	if err := h.ensure(); err != nil {
+func (h *handle) open(name string) (io.ReadCloser, Stat, error) {
+	if err := h.ensureAny(); err != nil {
 		return nil, Stat{}, err
 	}
-	fd, err := unix.Openat(h.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	fd, err := openAt(h.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC)
 	if err != nil {
 		return nil, Stat{}, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
@@ -90,11 +118,34 @@ func (h *handle) open(name string) (*os.File, Stat, error) {
 		_ = unix.Close(fd)
 		return nil, Stat{}, &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
 	}
-	return os.NewFile(uintptr(fd), name), statOf(&st), nil
+	return reader(fd), statOf(&st), nil
 }
 
+// A reader reads a regular file. An os.File would first ask the system what it
+// is.
+type reader int
+
+// Read implements [io.Reader].
+func (r reader) Read(b []byte) (int, error) {
+	for {
+		n, err := unix.Read(int(r), b)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return 0, err
+		case n == 0 && len(b) > 0:
+			return 0, io.EOF
+		}
+		return n, nil
+	}
+}
+
+// Close implements [io.Closer].
+func (r reader) Close() error { return unix.Close(int(r)) }
+
 func (h *handle) readlink(name string) (string, error) {
-	if err := h.ensure(); err != nil {
+	if err := h.ensureAny(); err != nil {
 		return "", err
 	}
 	for size := 256; ; size *= 2 {

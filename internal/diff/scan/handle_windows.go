@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -26,8 +27,9 @@ func (h *handle) ensure() error {
 
 func (h *handle) close() {}
 
-// list returns the entries of the directory with its stat from before.
-func (h *handle) list() ([]fs.DirEntry, Stat, error) {
+// list returns the entries of the directory with its stat from before. They
+// hold until s is used again.
+func (h *handle) list(s *scratch) ([]entry, Stat, error) {
 	f, err := os.Open(h.path)
 	if err != nil {
 		return nil, Stat{}, err
@@ -38,8 +40,11 @@ func (h *handle) list() ([]fs.DirEntry, Stat, error) {
 		return nil, Stat{}, err
 	}
 	entries, err := f.ReadDir(-1)
-	return entries, statOf(info), err
+	return s.convert(entries), statOf(info), err
 }
+
+// glance returns the stat of the directory.
+func (h *handle) glance() (Stat, kind, error) { return h.stat("") }
 
 // stat does not follow a symlink. The directory itself has the name "". The
 // time of change is that of creation, as in git for Windows.
@@ -51,7 +56,7 @@ func (h *handle) stat(name string) (Stat, kind, error) {
 	return statOf(info), kindOf(info.Mode()), nil
 }
 
-func (h *handle) open(name string) (*os.File, Stat, error) {
+func (h *handle) open(name string) (io.ReadCloser, Stat, error) {
 	f, err := os.Open(filepath.Join(h.path, name))
 	if err != nil {
 		return nil, Stat{}, err

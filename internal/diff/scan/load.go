@@ -18,10 +18,11 @@ import (
 var ErrTree = errors.New("bad tree object")
 
 // Load reads the state that a tree object stands for. Nothing is known of its
-// files but their modes and ids. The function tree returns the content of an
+// files but their modes and ids. Of like, which may be nil, those directories
+// are taken that are the same. The function tree returns the content of an
 // object.
-func Load(ctx context.Context, id plumbing.Hash, tree func(context.Context, plumbing.Hash) ([]byte, error)) (*Dir, error) {
-	d, err := load(ctx, "", id, tree)
+func Load(ctx context.Context, id plumbing.Hash, like *Dir, tree Objects) (*Dir, error) {
+	d, err := load(ctx, "", id, like, tree)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +33,13 @@ func Load(ctx context.Context, id plumbing.Hash, tree func(context.Context, plum
 	return d, nil
 }
 
-func load(ctx context.Context, name string, id plumbing.Hash, tree func(context.Context, plumbing.Hash) ([]byte, error)) (*Dir, error) {
+// Objects returns the content of the object of that id.
+type Objects func(context.Context, plumbing.Hash) ([]byte, error)
+
+func load(ctx context.Context, name string, id plumbing.Hash, like *Dir, tree Objects) (*Dir, error) {
+	if like != nil && like.sealed && like.id == id {
+		return like, nil
+	}
 	content, err := tree(ctx, id)
 	if err != nil {
 		return nil, err
@@ -47,7 +54,7 @@ func load(ctx context.Context, name string, id plumbing.Hash, tree func(context.
 			d.Files = append(d.Files, e)
 			continue
 		}
-		child, err := load(ctx, e.Name, e.ID, tree)
+		child, err := load(ctx, e.Name, e.ID, like.subdir(e.Name), tree)
 		if err != nil {
 			return nil, err
 		}

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -84,10 +83,9 @@ type State struct {
 func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 	w := &walk{
 		Scanner: s,
-		slots:   make(chan struct{}, runtime.GOMAXPROCS(0)-1),
 		clock:   clockOf(s.Root),
 	}
-	found, err := w.visit(ctx, place{listed: k.Listed, base: k.Base, index: k.Index, last: k.Last, also: k.Also})
+	found, err := w.run(ctx, place{listed: k.Listed, base: k.Base, index: k.Index, last: k.Last, also: k.Also})
 	if err != nil {
 		return State{}, err
 	}
@@ -97,20 +95,41 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 	if err := w.hashByGit(ctx); err != nil {
 		return State{}, err
 	}
-	found.dir.Seal()
+	found.dir.Seal() // what waited for git
 	slices.Sort(w.warnings)
 	return State{Root: found.dir, Warnings: w.warnings}, nil
 }
 
-// A walk is one scan. Its goroutines share what the mutex guards.
+// A walk is one scan. Its goroutines share the queue and what the mutex guards.
 type walk struct {
 	*Scanner
-	slots chan struct{} // one for each goroutine besides the first
 	clock clock
+	queue
+	root found
 
-	mu       sync.Mutex
-	warnings []string
-	pending  []pending
+	shared    sync.Mutex
+	warnings  []string
+	pending   []pending
+	scratches []*scratch // those that nobody uses
+}
+
+// borrow returns memory that is the caller's until it gives it back.
+func (w *walk) borrow() *scratch {
+	w.shared.Lock()
+	defer w.shared.Unlock()
+	last := len(w.scratches) - 1
+	if last < 0 {
+		return &scratch{}
+	}
+	s := w.scratches[last]
+	w.scratches = w.scratches[:last]
+	return s
+}
+
+func (w *walk) giveBack(s *scratch) {
+	w.shared.Lock()
+	defer w.shared.Unlock()
+	w.scratches = append(w.scratches, s)
 }
 
 // A pending file has no id yet: git is to give it.
@@ -124,8 +143,8 @@ func (w *walk) warn(path string, err error) {
 	if errors.As(err, &cause) {
 		err = cause.Err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.shared.Lock()
+	defer w.shared.Unlock()
 	w.warnings = append(w.warnings, fmt.Sprintf("cannot read %s: %v; what has changed there is not seen", strings.TrimSuffix(path, "/"), err))
 }
 

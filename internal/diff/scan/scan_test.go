@@ -172,19 +172,19 @@ func TestLoad(t *testing.T) {
 		}
 		return content, nil
 	}
-	got, err := Load(t.Context(), want.ID(), read)
+	got, err := Load(t.Context(), want.ID(), nil, read)
 	if err != nil || len(Compare(got, want)) > 0 || got.ID() != want.ID() {
 		t.Errorf("loaded %v, %v", got, err)
 	}
 	delete(objects, want.Dir("d/e").ID())
-	if _, err := Load(t.Context(), want.ID(), read); !errors.Is(err, plumbing.ErrObjectNotFound) {
+	if _, err := Load(t.Context(), want.ID(), nil, read); !errors.Is(err, plumbing.ErrObjectNotFound) {
 		t.Errorf("load without an object: %v", err)
 	}
 	for _, name := range []string{"", ".", "..", ".git", ".GIT", "a/b"} {
 		content := appendEntry(nil, Regular, name, plumbing.Hash{})
 		id := store.Sum(plumbing.TreeObject, content)
 		objects[id] = content
-		if _, err := Load(t.Context(), id, read); !errors.Is(err, ErrTree) {
+		if _, err := Load(t.Context(), id, nil, read); !errors.Is(err, ErrTree) {
 			t.Errorf("load of the name %q: %v", name, err)
 		}
 	}

@@ -59,6 +59,12 @@ func (f *File) matches(st Stat) bool {
 // same reports whether git sees no difference.
 func (f *File) same(other *File) bool { return f.Mode == other.Mode && f.ID == other.ID }
 
+// like reports whether f may be taken for known, which is as good.
+func (f *File) like(known *File) bool {
+	return f.same(known) && f.stat == known.stat && f.Name == known.Name && !f.ID.IsZero() &&
+		(f.trust == known.trust || f.trust == exact && known.trust == fromIndex)
+}
+
 // A Dir is one directory of a work tree: a value that is never changed once it
 // is sealed. The states of one work tree share those in which nothing differs.
 type Dir struct {
@@ -124,7 +130,7 @@ func (d *Dir) subdir(name string) *Dir {
 // equal reports whether nothing differs, the files' stats included.
 func (d *Dir) equal(other *Dir) bool {
 	return other != nil && d.Name == other.Name && d.listing == other.listing &&
-		slices.Equal(d.Files, other.Files) && slices.Equal(d.Dirs, other.Dirs)
+		(d.sharesFiles(other) || slices.Equal(d.Files, other.Files)) && slices.Equal(d.Dirs, other.Dirs)
 }
 
 // covers reports whether every name of other, which may be nil, is one of d's.
@@ -171,15 +177,38 @@ func (d *Dir) Seal() {
 	for _, child := range d.Dirs {
 		child.Seal()
 	}
-	content := d.Object()
-	d.empty = len(content) == 0
-	d.id = store.Sum(plumbing.TreeObject, content)
-	d.sealed = true
+	d.seal(nil, &scratch{})
+}
+
+// seal computes the id of a directory of which all subdirectories have theirs.
+// It is that of like, which may be nil, if nothing differs.
+func (d *Dir) seal(like *Dir, s *scratch) {
+	if d.sealed = true; like != nil && d.alike(like) {
+		d.empty, d.id = like.empty, like.id
+		return
+	}
+	s.content = d.appendObject(s.content[:0])
+	d.empty = len(s.content) == 0
+	d.id = store.Sum(plumbing.TreeObject, s.content)
+}
+
+// alike reports whether both have the same files, and subdirectories of the
+// same ids, as far as that is seen at a glance.
+func (d *Dir) alike(like *Dir) bool {
+	return like.sealed && d.sharesFiles(like) &&
+		slices.EqualFunc(d.Dirs, like.Dirs, func(a, b *Dir) bool { return a.Name == b.Name && a.id == b.id })
+}
+
+// sharesFiles reports whether the files are the very same.
+func (d *Dir) sharesFiles(other *Dir) bool {
+	n := len(d.Files)
+	return n == len(other.Files) && (n == 0 || &d.Files[0] == &other.Files[0])
 }
 
 // Object returns the content of the directory's tree object.
-func (d *Dir) Object() []byte {
-	var b []byte
+func (d *Dir) Object() []byte { return d.appendObject(nil) }
+
+func (d *Dir) appendObject(b []byte) []byte {
 	files, dirs := d.Files, d.Dirs
 	for len(files) > 0 || len(dirs) > 0 {
 		if len(dirs) == 0 || len(files) > 0 && order(files[0].Name, false, dirs[0].Name, true) < 0 {

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -36,30 +36,34 @@ type found struct {
 	repository bool
 }
 
-// visit finds the state of a directory with all that is below.
-func (w *walk) visit(ctx context.Context, p place) (found, error) {
+// visit finds what is in a directory itself. It returns what the directory
+// turned out to be or, when that is a directory, the visit, to be finished
+// after those of its places.
+func (w *walk) visit(ctx context.Context, p place) (found, *visit, error) {
 	if err := ctx.Err(); err != nil {
-		return found{}, err
+		return found{}, nil, err
 	}
-	v := visit{walk: w, place: p, handle: newHandle(w.absolute(p.path))}
-	defer v.handle.close()
+	v := &visit{walk: w, place: p, handle: newHandle(w.absolute(p.path)), scratch: w.borrow()}
+	defer v.release()
 	err := v.list()
 	if gone(err) {
-		return found{}, nil
+		return found{}, nil, nil
 	}
 	if err != nil {
-		return w.unreadable(p, err)
+		result, err := w.unreadable(p, err)
+		return result, nil, err
 	}
 	if v.listing.hasGit && p.path != "" && !p.known() {
 		if head, err := w.Head(p.path); err != nil || head.Repository {
-			return v.repository(head, err)
+			return v.repository(head, err), nil, nil
 		}
 	}
-	dir, err := v.directory(ctx)
-	if err == nil && dir.equal(p.last) {
-		dir = p.last
+	v.dir = &Dir{Name: v.name}
+	if err := v.findFiles(ctx); err != nil {
+		return found{}, nil, err
 	}
-	return found{dir: dir}, err
+	v.findPlaces()
+	return found{}, v, nil
 }
 
 // unreadable keeps what was last known of a directory.
@@ -81,17 +85,39 @@ func (w *walk) unreadable(p place, err error) (found, error) {
 type visit struct {
 	*walk
 	place
+	above  *visit // nil for the root
+	at     int    // in the results of the one above
 	handle *handle
 	rules  *ignore.Dir
 
-	files, dirs []string // names, in git's order
+	places  []place // the subdirectories to visit
+	results []found // of the places
+	left    atomic.Int32
+
+	// scratch is at hand until the subdirectories are visited.
+	scratch     *scratch
+	files, dirs []string // names, in git's order; in the scratch
 	listing     listing
 	dir         *Dir
+	waits       bool // for git to identify files
+}
+
+// release lets go of what a visit needs only while it looks at the directory
+// itself.
+func (v *visit) release() {
+	v.handle.close()
+	if v.scratch != nil {
+		v.scratch.files, v.scratch.dirs = v.files, v.dirs
+		v.files, v.dirs = nil, nil
+		v.giveBack(v.scratch)
+		v.scratch = nil
+	}
 }
 
 // list finds the names in the directory: those of the last time, if nothing has
 // come or gone since.
 func (v *visit) list() error {
+	v.files, v.dirs = v.scratch.files[:0], v.scratch.dirs[:0]
 	if v.unchanged() {
 		v.recall()
 		return nil
@@ -100,7 +126,7 @@ func (v *visit) list() error {
 		return err
 	}
 	at := v.Now()
-	entries, st, err := v.handle.list()
+	entries, st, err := v.handle.list(v.scratch)
 	if err != nil {
 		return err
 	}
@@ -124,15 +150,13 @@ func (v *visit) unchanged() bool {
 			return false
 		}
 	}
-	st, k, err := v.handle.stat("")
+	st, k, err := v.handle.glance()
 	return err == nil && k == directory && st == v.last.listing.stat
 }
 
 // recall takes the names of the last time.
 func (v *visit) recall() {
 	v.listing = v.last.listing
-	v.files = make([]string, 0, len(v.last.Files))
-	v.dirs = make([]string, 0, len(v.last.Dirs))
 	for name := range strings.SplitAfterSeq(v.listing.others, "/") {
 		if name != "" {
 			v.dirs = append(v.dirs, strings.TrimSuffix(name, "/"))
@@ -157,17 +181,16 @@ func (v *visit) recall() {
 }
 
 // sort tells files from directories and drops what git never looks at.
-func (v *visit) sort(entries []fs.DirEntry) {
+func (v *visit) sort(entries []entry) {
 	for _, e := range entries {
-		name := e.Name()
-		switch t := e.Type(); {
-		case v.isDotGit(name):
+		switch {
+		case v.isDotGit(e.name):
 			v.listing.hasGit = true
-		case t.IsDir():
-			v.dirs = append(v.dirs, name)
-		case t.IsRegular(), t&fs.ModeSymlink != 0:
-			v.files = append(v.files, name)
-			v.listing.hasIgnore = v.listing.hasIgnore || v.isIgnore(name)
+		case e.kind == directory:
+			v.dirs = append(v.dirs, e.name)
+		case e.kind == regular, e.kind == executable, e.kind == symlink:
+			v.files = append(v.files, e.name)
+			v.listing.hasIgnore = v.listing.hasIgnore || v.isIgnore(e.name)
 		}
 	}
 	slices.Sort(v.files)
@@ -198,70 +221,53 @@ func (v *visit) isIgnore(name string) bool {
 
 // repository makes a repository inside this one a single entry, as git does
 // once it has a commit.
-func (v *visit) repository(head Head, err error) (found, error) {
+func (v *visit) repository(head Head, err error) found {
 	if err != nil {
 		v.warn(v.path, err)
-		return found{repository: true}, nil
+		return found{repository: true}
 	}
 	if head.Commit.IsZero() {
-		return found{repository: true}, nil
+		return found{repository: true}
 	}
-	return found{link: &File{Name: v.name, Mode: Gitlink, ID: head.Commit}}, nil
+	return found{link: &File{Name: v.name, Mode: Gitlink, ID: head.Commit}}
 }
 
-// directory finds the files, lets go of the open directory, then visits the
-// subdirectories.
-func (v *visit) directory(ctx context.Context) (*Dir, error) {
-	v.dir = &Dir{Name: v.name}
-	err := v.findFiles(ctx)
-	v.handle.close()
-	if err != nil {
-		return nil, err
+// finish puts together what the visits below have found.
+func (v *visit) finish() found {
+	if len(v.places) > 0 {
+		v.dir.Dirs = make([]*Dir, 0, len(v.places))
 	}
-	err = v.findDirs(ctx)
-	v.dir.listing = v.listing
-	return v.dir, err
-}
-
-func (v *visit) findDirs(ctx context.Context) error {
-	places := v.places()
-	results := make([]found, len(places))
-	errs := make([]error, len(places))
-	var others sync.WaitGroup
-	for i, p := range places {
-		select {
-		case v.slots <- struct{}{}:
-			others.Go(func() {
-				results[i], errs[i] = v.visit(ctx, p)
-				<-v.slots
-			})
-		default:
-			results[i], errs[i] = v.visit(ctx, p)
-		}
-	}
-	others.Wait()
-	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
-		return errs[i]
-	}
-	for i, r := range results {
+	for i, r := range v.results {
 		switch {
 		case r.dir != nil:
 			v.dir.Dirs = append(v.dir.Dirs, r.dir)
 		case r.link != nil:
 			v.addLink(*r.link)
 		case r.repository:
-			v.listing.others += places[i].name + "/"
+			v.listing.others += v.places[i].name + "/"
 		default:
 			v.listing.stat = Stat{} // it may come back without a trace here
 		}
 	}
-	return nil
+	v.dir.listing = v.listing
+	switch {
+	case v.dir.equal(v.last):
+		return found{dir: v.last}
+	case !v.waits && !slices.ContainsFunc(v.dir.Dirs, func(d *Dir) bool { return !d.sealed }):
+		s := v.borrow()
+		v.dir.seal(v.index, s)
+		v.giveBack(s)
+	}
+	return found{dir: v.dir}
 }
 
-// places returns the subdirectories to visit. Those that are known to be
+// findPlaces finds the subdirectories to visit. Those that are known to be
 // repositories of their own become files at once.
-func (v *visit) places() []place {
-	var places []place
+func (v *visit) findPlaces() {
+	if len(v.dirs) == 0 {
+		return
+	}
+	v.places = make([]place, 0, len(v.dirs))
 	for _, name := range v.dirs {
 		p := place{
 			name: name, path: v.path + name + "/", listed: v.listed, parent: v.rules,
@@ -274,7 +280,7 @@ func (v *visit) places() []place {
 		case linked && p.index == nil:
 			v.addLink(File{Name: name, Mode: Gitlink, ID: v.linked(p.path, id)})
 		case p.known(), !v.rules.Ignored(name, true):
-			places = append(places, p)
+			v.places = append(v.places, p)
 		case base != nil || index != nil:
 			// A path in scope that has become a repository: git does not ask
 			// the rules.
@@ -283,7 +289,8 @@ func (v *visit) places() []place {
 			}
 		}
 	}
-	return places
+	v.results = make([]found, len(v.places))
+	v.left.Store(int32(len(v.places)))
 }
 
 func knownLink(base, index *File) (plumbing.Hash, bool) {

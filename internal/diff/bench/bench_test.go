@@ -1,0 +1,157 @@
+//go:build linux
+
+// Package bench measures captures against git.
+package bench
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// TestBench measures captures against git on one machine in one run, so that
+// only the ratio counts, and prints what it finds. It runs when
+// CODELOOPS_BENCH_DIFF is set: to the number of rounds. The repository is
+// CODELOOPS_BENCH_REPO, a copy of which is changed; without it, synthetic ones
+// are made.
+func TestBench(t *testing.T) { //nolint:paralleltest // it measures
+	rounds, _ := strconv.Atoi(os.Getenv("CODELOOPS_BENCH_DIFF"))
+	if rounds == 0 {
+		t.Skip("CODELOOPS_BENCH_DIFF is not set")
+	}
+	if repo := os.Getenv("CODELOOPS_BENCH_REPO"); repo != "" {
+		measure(t, copyOf(t, repo), rounds)
+		return
+	}
+	for _, size := range []struct{ files, dirs int }{{10_000, 1_460}, {100_000, 9_607}} {
+		t.Run(strconv.Itoa(size.files), func(t *testing.T) { //nolint:paralleltest // it measures
+			measure(t, synthetic(t, size.files, size.dirs), rounds)
+		})
+	}
+}
+
+func measure(t *testing.T, w *work, rounds int) {
+	t.Helper()
+	r := &report{t: t}
+	fmt.Printf("%s: %d files, %d directories, %d rounds; git's time / ours, min and median\n", w.root, w.files, w.dirs, rounds)
+	plain := w.child(t, "nothing", w.root)
+	w.change(t)
+	w.settle(t)
+	w.verify(t)
+	first(r, w, rounds)
+	repeated(r, w, rounds)
+	checkpoints(r, w, rounds)
+	r.memory(plain, w.child(t, "first", w.root))
+	stale(r, w, rounds)
+}
+
+// first measures whole processes: what a new one needs until it has the diff.
+func first(r *report, w *work, rounds int) {
+	var a, b, status, cold, saved, baseline runs
+	for range rounds {
+		a.add(w.gitA(r.t))
+		cold.add(w.child(r.t, "first", w.root))
+		b.add(w.gitB(r.t))
+		saved.add(w.child(r.t, "saved", w.root))
+		status.add(w.gitStatus(r.t, w.root))
+		baseline.add(w.child(r.t, "baseline", w.root))
+	}
+	fmt.Printf("  git: A %v  B %v  status %v\n", a, b, status)
+	r.ratio("first", cold, a, b)
+	r.ratio("first, saved cache", saved, a, b)
+	r.ratio("baseline / status", baseline, status)
+}
+
+// repeated measures further captures of one process.
+func repeated(r *report, w *work, rounds int) {
+	s := w.serve(r.t, "serve")
+	defer s.close()
+	s.ask("capture")
+	var a, b, again runs
+	for range rounds {
+		a.add(w.gitA(r.t))
+		again.add(s.ask("capture"))
+		b.add(w.gitB(r.t))
+		again.add(s.ask("capture"))
+	}
+	r.ratio("repeat", again, a, b)
+}
+
+// checkpoints measures what keeping 20 changes costs beyond finding them.
+func checkpoints(r *report, w *work, rounds int) {
+	s := w.serve(r.t, "serve")
+	defer s.close()
+	s.ask("capture")
+	s.ask("checkpoint")
+	var ours runs
+	for range rounds {
+		w.edit(r.t)
+		s.ask("capture")
+		ours.add(s.ask("checkpoint"))
+	}
+	fmt.Printf("  %-22s %v\n", "checkpoint", ours)
+}
+
+// stale measures the first scan of a copy, of which the index knows no file.
+func stale(r *report, w *work, rounds int) {
+	c := w.copy(r.t)
+	var status, ours runs
+	for range min(rounds, 5) {
+		status.add(w.gitStatus(r.t, c))
+		ours.add(w.child(r.t, "baseline", c))
+	}
+	r.ratio("stale / status", ours, status)
+}
+
+// A cost is what one run took.
+type cost struct {
+	wall, cpu time.Duration
+	peak      int64 // resident memory, bytes
+	text      string
+}
+
+type runs []cost
+
+func (r *runs) add(c cost) { *r = append(*r, c) }
+
+func (r runs) of(field func(cost) time.Duration) (least, median time.Duration) {
+	sorted := slices.SortedFunc(slices.Values(r), func(a, b cost) int { return cmp.Compare(field(a), field(b)) })
+	return field(sorted[0]), field(sorted[len(sorted)/2])
+}
+
+func wall(c cost) time.Duration { return c.wall }
+func cpu(c cost) time.Duration  { return c.cpu }
+
+func (r runs) String() string {
+	least, median := r.of(wall)
+	leastCPU, _ := r.of(cpu)
+	return fmt.Sprintf("%.1f/%.1f ms (cpu %.1f)", ms(least), ms(median), ms(leastCPU))
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+type report struct{ t *testing.T }
+
+func (r *report) ratio(name string, ours runs, git ...runs) {
+	fmt.Printf("  %-22s %v ", name, ours)
+	for i, g := range git {
+		fmt.Printf("  %s:", []string{"A", "B"}[i])
+		for _, field := range []func(cost) time.Duration{wall, cpu} {
+			least, median := g.of(field)
+			ourLeast, ourMedian := ours.of(field)
+			fmt.Printf(" %.2f/%.2f", quotient(least, ourLeast), quotient(median, ourMedian))
+		}
+		fmt.Print(" (wall, cpu)")
+	}
+	fmt.Println()
+}
+
+func quotient(a, b time.Duration) float64 { return float64(a) / float64(max(b, 1)) }
+
+func (r *report) memory(plain, full cost) {
+	fmt.Printf("  %-22s %.1f MB over %.1f MB\n", "memory", float64(full.peak-plain.peak)/1e6, float64(plain.peak)/1e6)
+}

@@ -1,0 +1,161 @@
+//go:build linux
+
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A work is the work tree of a repository that is measured.
+type work struct {
+	root, scratch string
+	env           []string
+	tracked       []string
+	files, dirs   int
+}
+
+func newWork(t *testing.T) *work {
+	t.Helper()
+	base := os.Getenv("CODELOOPS_BENCH_DIR") // on the file system that is to be measured
+	if base == "" {
+		base = os.TempDir()
+	}
+	base, err := os.MkdirTemp(base, "bench-diff-")
+	must(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(base) })
+	w := &work{root: filepath.Join(base, "work"), scratch: filepath.Join(base, "scratch")}
+	must(t, os.MkdirAll(filepath.Join(w.scratch, "objects"), 0o755))
+	w.env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + w.scratch, "GIT_CONFIG_SYSTEM=/dev/null", "LC_ALL=C",
+		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.com",
+	}
+	return w
+}
+
+// synthetic makes a repository of so many files in so many directories.
+func synthetic(t *testing.T, files, dirs int) *work {
+	t.Helper()
+	w := newWork(t)
+	must(t, os.Mkdir(w.root, 0o755))
+	paths := make([]string, dirs)
+	for i := range paths {
+		if i > 0 { // ten subdirectories each
+			paths[i] = paths[(i-1)/10] + fmt.Sprintf("dir%d/", i)
+		}
+		must(t, os.MkdirAll(filepath.Join(w.root, paths[i]), 0o755))
+	}
+	for i := range files {
+		name := filepath.Join(w.root, paths[i%dirs], fmt.Sprintf("file%d.go", i))
+		must(t, os.WriteFile(name, []byte(strings.Repeat(fmt.Sprintf("line of file %d\n", i), 10+i%50)), 0o644))
+	}
+	must(t, os.WriteFile(filepath.Join(w.root, ".gitignore"), []byte("*.log\n*.o\nbuild/\n/dist\nnode_modules/\n.cache\n"), 0o644))
+	w.git(t, "init", "-q", "-b", "main")
+	w.git(t, "config", "gc.auto", "0")
+	w.git(t, "add", "-A")
+	w.git(t, "commit", "-q", "-m", "first")
+	w.git(t, "gc", "-q")
+	w.look(t)
+	return w
+}
+
+// copyOf takes a real repository, as it is at its HEAD.
+func copyOf(t *testing.T, repo string) *work {
+	t.Helper()
+	w := newWork(t)
+	w.run(t, exec.Command("git", "clone", "-q", repo, w.root))
+	w.look(t)
+	return w
+}
+
+// look counts what is there, and has git look at files that it is sure of.
+func (w *work) look(t *testing.T) {
+	t.Helper()
+	w.settle(t)
+	w.tracked = strings.Split(strings.TrimSuffix(w.git(t, "ls-files", "-z"), "\x00"), "\x00")
+	w.files = len(w.tracked)
+	dirs := map[string]bool{}
+	for _, name := range w.tracked {
+		for dir := filepath.Dir(name); !dirs[dir]; dir = filepath.Dir(dir) {
+			dirs[dir] = true
+		}
+	}
+	w.dirs = len(dirs)
+}
+
+// settle waits until the files' times tell of any later change.
+func (w *work) settle(t *testing.T) {
+	t.Helper()
+	time.Sleep(1100 * time.Millisecond)
+	w.git(t, "status")
+}
+
+// change makes 20 changes: 12 modified, 3 deleted, 1 chmod, 1 symlink, 3
+// untracked.
+func (w *work) change(t *testing.T) {
+	t.Helper()
+	w.edit(t)
+	for i := range 8 {
+		name := filepath.Join(w.root, w.pick(12+i))
+		switch {
+		case i < 3:
+			must(t, os.Remove(name))
+		case i < 4:
+			must(t, os.Chmod(name, 0o755))
+		case i < 5:
+			must(t, os.Remove(name))
+			must(t, os.Symlink("elsewhere", name))
+		default:
+			must(t, os.WriteFile(filepath.Join(filepath.Dir(name), "new.txt"), []byte("new\n"), 0o644))
+		}
+	}
+}
+
+// pick returns one of 20 files, far from each other.
+func (w *work) pick(i int) string { return w.tracked[i*len(w.tracked)/20] }
+
+// edit modifies the 12 files once more.
+func (w *work) edit(t *testing.T) {
+	t.Helper()
+	for i := range 12 {
+		f, err := os.OpenFile(filepath.Join(w.root, w.pick(i)), os.O_WRONLY|os.O_APPEND, 0)
+		must(t, err)
+		_, err = fmt.Fprintf(f, "more %d\n", time.Now().UnixNano())
+		must(t, err)
+		must(t, f.Close())
+	}
+}
+
+// copy returns a copy of the work tree with other inodes and times.
+func (w *work) copy(t *testing.T) string {
+	t.Helper()
+	to := filepath.Join(w.scratch, "copy")
+	w.run(t, exec.Command("cp", "-a", w.root, to))
+	must(t, os.RemoveAll(filepath.Join(to, ".git", "codeloops")))
+	return to
+}
+
+func (w *work) git(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = w.root
+	return w.run(t, cmd).text
+}
+
+func (w *work) run(t *testing.T, cmd *exec.Cmd) cost {
+	t.Helper()
+	if cmd.Dir == "" {
+		cmd.Dir = w.scratch
+	}
+	if cmd.Env == nil {
+		cmd.Env = w.env
+	}
+	cmd.Stderr = &bytes.Buffer{}
+	return run(t, cmd)
+}
