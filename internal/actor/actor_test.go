@@ -118,6 +118,11 @@ func briefs() map[string]loop.Brief {
 		"idle":         endings(loop.EndIdle, -1),
 		"output limit": endings(loop.EndOutputLimit, -1),
 		"interrupted":  endings(loop.EndInterrupted, -1),
+		"empty":        endings(loop.EndEmpty, 0),
+		"unreachable":  endings(loop.EndOverloaded, 1),
+		"too long":     endings(loop.EndContextTooLong, 0),
+		"not allowed":  endings(loop.EndPermissionDenied, 1),
+		"says so":      endings(loop.EndFailed, 0),
 		"checks": after(loop.Round{
 			Attempt: ended, Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "See the checks."},
 			Checks: []loop.CheckResult{

@@ -47,13 +47,27 @@ func turn(p *strings.Builder, t loop.Turn) {
 		fmt.Fprintf(p, still, "was cut off because it printed more than it may")
 	case loop.EndInterrupted:
 		fmt.Fprintf(p, still, "was interrupted")
+	case loop.EndEmpty:
+		fmt.Fprintf(p, still, "ended without a final message")
+	case loop.EndAuth, loop.EndRateLimited, loop.EndOverloaded:
+		fmt.Fprintf(p, still, "broke off because the model could not be reached")
+	case loop.EndContextTooLong:
+		fmt.Fprintf(p, still, "broke off because there was more to read than the model takes: read less at once")
+	case loop.EndPermissionDenied:
+		fmt.Fprintf(p, still, "broke off because something was not allowed")
 	case loop.EndFailed:
-		if t.ExitCode < 0 {
-			fmt.Fprintf(p, still, "was ended by a signal")
-			return
-		}
-		fmt.Fprintf(p, still, fmt.Sprintf("ended with exit code %d", t.ExitCode))
+		fmt.Fprintf(p, still, failed(t.ExitCode))
 	}
+}
+
+func failed(exitCode int) string {
+	switch {
+	case exitCode < 0:
+		return "was ended by a signal"
+	case exitCode == 0:
+		return "failed"
+	}
+	return fmt.Sprintf("ended with exit code %d", exitCode)
 }
 
 // review passes on what the reviewer said.
@@ -111,7 +125,8 @@ func fate(c loop.CheckResult) string {
 		return "ran into its time limit"
 	case loop.EndOutputLimit:
 		return "printed more than it may"
-	case loop.EndCompleted, loop.EndFailed, loop.EndInterrupted:
+	case loop.EndCompleted, loop.EndFailed, loop.EndInterrupted, loop.EndEmpty, loop.EndAuth,
+		loop.EndRateLimited, loop.EndOverloaded, loop.EndContextTooLong, loop.EndPermissionDenied:
 	}
 	if c.ExitCode < 0 {
 		return "was ended by a signal"

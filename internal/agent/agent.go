@@ -48,6 +48,7 @@ type Request struct {
 	Role      loop.Role
 	Iteration int
 	Ask       int // 0; in the same iteration, 1 for the second time the role is asked, and so on
+	Try       int // 0; 1 when the very same request is made again, and so on
 	Prompt    string
 	Watch     loop.Watch // told of whole lines as they come; may be nil
 }
@@ -139,7 +140,7 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 		return Reply{}, err
 	}
 	cmd.Argv = append([]string{path}, args...)
-	return a.run(ctx, cmd, r.Watch)
+	return a.run(ctx, cmd, r)
 }
 
 // argv returns the arguments with everything filled in. A prompt that holds a
@@ -157,23 +158,17 @@ func (a *Agent) argv(r Request, promptFile string) ([]string, error) {
 	return args, nil
 }
 
-func (a *Agent) run(ctx context.Context, cmd proc.Command, watch loop.Watch) (Reply, error) {
-	var out *lines
-	if watch != nil {
-		out = newLines(watch)
-		cmd.Watch = out.write
-	}
+func (a *Agent) run(ctx context.Context, cmd proc.Command, r Request) (Reply, error) {
+	l := newListener(a.spec.Output, a.at.Limits.Keep, r.Watch)
+	cmd.Watch = l.hear
 	res, err := a.at.Starter.Run(ctx, cmd)
-	if out != nil {
-		out.flush()
-	}
 	if err != nil {
 		err = fmt.Errorf("run the agent %s: %w", a.spec.Name, err)
 		if _, survived := errors.AsType[*proc.SurvivorError](err); !survived && !errors.Is(err, proc.ErrKeeper) {
 			return Reply{}, err
 		}
 	}
-	return Reply{Turn: turn(res), Text: finalText(a.spec.Output, res)}, err
+	return a.spec.reply(r.Role, res, l.end(res.Stdout)), err
 }
 
 // turnName names the files of a turn, in the order of the turns.
@@ -181,6 +176,9 @@ func turnName(r Request) string {
 	name := fmt.Sprintf("%03d.%s", r.Iteration, r.Role)
 	if r.Ask > 0 {
 		name += fmt.Sprintf("-%d", r.Ask)
+	}
+	if r.Try > 0 {
+		name += fmt.Sprintf(".try%d", r.Try)
 	}
 	return name
 }

@@ -11,7 +11,10 @@ import (
 // Catalogue returns the CLIs that codeloops knows, in the order in which to
 // list them. The caller owns what it gets.
 func Catalogue() []Spec {
-	return []Spec{claude(), codex(), opencode(), cursor()}
+	return []Spec{
+		claude(), codex(), opencode(), gemini(), qwen(), copilot(), cursor(), pi(), cline(),
+		cn(), droid(), kilo(), amp(), auggie(), goose(), crush(),
+	}
 }
 
 // An UnknownError is a name that no agent has.

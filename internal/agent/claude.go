@@ -1,24 +1,41 @@
 package agent
 
-// claude is Anthropic's Claude Code.
+import "codeloops/internal/loop"
+
+// claude is Anthropic's Claude Code. Its stream-json needs --verbose.
 func claude() Spec {
 	return Spec{
 		Name:        "claude",
 		Aliases:     []string{"claude-code"},
 		Binaries:    []string{"claude"},
 		VersionArgs: []string{"--version"},
-		Actor:       []string{"-p", "--dangerously-skip-permissions", holdModelArgs},
+		Actor: []string{
+			"-p", "--output-format", "stream-json", "--verbose",
+			"--dangerously-skip-permissions", holdModelArgs, holdResumeArgs,
+		},
 		// A critic has to run tests. Plan mode denies it the shell, so the
 		// tools that edit are taken away instead. The list takes every word
 		// that follows it, so it stands last.
 		Critic: []string{
-			"-p", "--dangerously-skip-permissions", holdModelArgs,
+			"-p", "--output-format", "stream-json", "--verbose",
+			"--dangerously-skip-permissions", holdModelArgs, holdResumeArgs,
 			"--disallowedTools", "Write,Edit,NotebookEdit",
 		},
 		ModelArgs: []string{"--model", holdModel},
+		Resume:    []string{"--resume", holdConversation},
 		Prompt:    Stdin,
-		Output:    Text,
-		Install:   "install it with `npm install -g @anthropic-ai/claude-code`, then run `claude` once to log in",
-		Tested:    true,
+		Output:    "claude-stream-json",
+		Streams:   true,
+		Sayings: []Saying{
+			{
+				Line:   "--dangerously-skip-permissions cannot be used with root/sudo privileges",
+				Ending: loop.EndPermissionDenied,
+				Hint:   "run codeloops as another user, or, in a container that may be changed, with IS_SANDBOX=1",
+			},
+			{Line: "Not logged in", Ending: loop.EndAuth},
+			{Line: "Failed to authenticate.", Ending: loop.EndAuth},
+		},
+		Install: "install it with `npm install -g @anthropic-ai/claude-code`, then run `claude` once to log in",
+		Tested:  true,
 	}
 }

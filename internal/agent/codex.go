@@ -1,5 +1,7 @@
 package agent
 
+import "codeloops/internal/loop"
+
 // codex is OpenAI's Codex CLI. It refuses a prompt of more than 1 048 576
 // characters.
 func codex() Spec {
@@ -8,13 +10,20 @@ func codex() Spec {
 		Aliases:     []string{"codex-cli"},
 		Binaries:    []string{"codex"},
 		VersionArgs: []string{"--version"},
-		Actor:       []string{"exec", "--dangerously-bypass-approvals-and-sandbox", holdModelArgs, "-"},
+		Actor: []string{
+			"exec", "--dangerously-bypass-approvals-and-sandbox", "--json", holdModelArgs, holdResumeArgs, "-",
+		},
 		// The sandbox holds for its shell as well: the critic can run whatever
 		// needs no writing, and nothing it does can change the work tree.
-		Critic:    []string{"exec", "-s", "read-only", "--skip-git-repo-check", holdModelArgs, "-"},
+		Critic: []string{
+			"exec", "-s", "read-only", "--skip-git-repo-check", "--json", holdModelArgs, holdResumeArgs, "-",
+		},
 		ModelArgs: []string{"-m", holdModel},
+		Resume:    []string{"resume", holdConversation},
 		Prompt:    Stdin,
-		Output:    Text,
+		Output:    "codex-json",
+		Streams:   true,
+		Sayings:   []Saying{{Line: "Missing environment variable", Ending: loop.EndAuth}},
 		Install:   "install it with `npm install -g @openai/codex`, then run `codex login`",
 		Tested:    true,
 	}

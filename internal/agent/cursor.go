@@ -1,7 +1,9 @@
 package agent
 
 // cursor is Cursor's command line. It adds standard input to its prompt and
-// refuses a work tree that it was not told to trust.
+// refuses a work tree that it was not told to trust. When it fails it prints no
+// JSON, whatever format it was asked for; as nobody has watched its formats
+// here, it is asked for text.
 func cursor() Spec {
 	return Spec{
 		Name:        "cursor",
@@ -13,6 +15,7 @@ func cursor() Spec {
 		// even where --force is missing.
 		Critic:    []string{"-p", "--mode", "ask", "--trust", "--output-format", "text", holdModelArgs},
 		ModelArgs: []string{"--model", holdModel},
+		Resume:    []string{"--resume", holdConversation},
 		Prompt:    Stdin,
 		Output:    Text,
 		Install:   "install it with `curl https://cursor.com/install -fsS | bash`, then run `cursor-agent login`",

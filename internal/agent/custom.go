@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // Own is an agent of the user's own, as the configuration spells it.
@@ -50,6 +51,7 @@ func Custom(name string, own Own) (Spec, error) {
 		ModelArgs:      slices.Clone(own.ModelArgs),
 		Prompt:         Channel(own.Prompt),
 		Output:         Format(own.Output),
+		Streams:        Format(own.Output) != Text,
 		Env:            maps.Clone(own.Env),
 		Install:        own.Install,
 	}, nil
@@ -59,8 +61,8 @@ func (o Own) check() error {
 	if !slices.Contains([]Channel{Stdin, Pipe, Arg, File}, Channel(o.Prompt)) {
 		return fmt.Errorf(`prompt is %q, not "stdin", "pipe", "arg" or "file"`, o.Prompt)
 	}
-	if Format(o.Output) != Text {
-		return fmt.Errorf(`output is %q, not "text"`, o.Output)
+	if !Format(o.Output).known() {
+		return fmt.Errorf("output is %q, not one of %s", o.Output, strings.Join(Formats(), ", "))
 	}
 	if err := checkCommand("command", o.Command, Channel(o.Prompt)); err != nil {
 		return err

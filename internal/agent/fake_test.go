@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +17,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
+	"codeloops/internal/scripted"
 )
 
 // TestMain makes the test binary an agent too: under the name of one of them
@@ -48,6 +51,7 @@ type call struct {
 	Mode  os.FileMode
 }
 
+// sample is what a fake says when it is to do nothing else.
 const sample = "Looked around.\nDECISION: DONE\nSUMMARY: all of it works\n"
 
 func fake(record, does string) int {
@@ -68,6 +72,12 @@ func fake(record, does string) int {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 99
+	}
+	if does == "" {
+		return scripted.Main(context.Background(), scripted.Invocation{
+			Args:  []string{"--script", os.Getenv("FAKE_SCENARIO"), "--format", os.Getenv("FAKE_FORMAT")},
+			Stdin: bytes.NewReader(c.Stdin), Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv,
+		})
 	}
 	return misbehave(does)
 }
@@ -96,9 +106,6 @@ func misbehave(does string) int {
 		fmt.Fprint(os.Stdout, sample)
 	case "leave":
 		_ = exec.Command("sleep", "300").Start()
-	default:
-		fmt.Fprint(os.Stdout, sample)
-		fmt.Fprint(os.Stderr, "a warning\n")
 	}
 	return 0
 }
@@ -124,6 +131,11 @@ func newStage(t *testing.T, names ...string) *stage {
 			t.Skip("no symbolic links here:", err)
 		}
 	}
+	scenario := filepath.Join(t.TempDir(), "scenario.toml")
+	turn := fmt.Sprintf("say = %q\ncomplain = \"a warning\"\nusage = { input = 5, output = 6, cache_read = 7 }\n", sample)
+	if err := os.WriteFile(scenario, []byte("[[actor]]\n"+turn+"[[critic]]\n"+turn), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -135,6 +147,7 @@ func newStage(t *testing.T, names ...string) *stage {
 			"PATH=" + s.bin + string(os.PathListSeparator) + os.Getenv("PATH"),
 			"HOME=" + t.TempDir(),
 			"FAKE_RECORD=" + s.record,
+			"FAKE_SCENARIO=" + scenario,
 			"GOCOVERDIR=" + t.TempDir(), // for what a covered test binary leaves
 		},
 		Outputs: t.TempDir(),
@@ -142,6 +155,11 @@ func newStage(t *testing.T, names ...string) *stage {
 		Limits:  Limits{Timeout: time.Minute, Keep: 1 << 20, Grace: time.Second},
 	}
 	return s
+}
+
+// speaks makes the fakes print in a format.
+func (s *stage) speaks(f Format) {
+	s.place.Environ = append(s.place.Environ, "FAKE_FORMAT="+string(f))
 }
 
 func (s *stage) does(what string) {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 
+	"codeloops/internal/agent/transcript"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
 )
@@ -13,56 +14,37 @@ import (
 // bytes. A verdict stands at the end, and none is that long.
 const maxTail = 256 << 10
 
-// turn puts a result into the loop's words.
-func turn(res proc.Result) loop.Turn {
-	t := loop.Turn{
+// reply puts a result into the loop's words. Of a structured output the turn
+// holds what the agent said, not how that was spelled; said is nil for one
+// that is text.
+func (s Spec) reply(role loop.Role, res proc.Result, said *transcript.Report) Reply {
+	e := s.judge(role, res, said)
+	r := Reply{Turn: loop.Turn{
 		Stdout: output(res.Stdout), Stderr: output(res.Stderr),
-		ExitCode: res.ExitCode, Ending: ending(res), Duration: res.Duration,
-	}
+		ExitCode: res.ExitCode, Duration: res.Duration,
+		Ending: e.ending, Reason: e.reason, ResetAt: e.resetAt,
+	}}
 	for _, p := range res.Leftovers {
-		t.Leftovers = append(t.Leftovers, loop.Process{PID: p.PID, Command: p.Command})
+		r.Leftovers = append(r.Leftovers, loop.Process{PID: p.PID, Command: p.Command})
 	}
-	return t
+	if said == nil || !said.Spoken {
+		r.Text = string(final(res.Stdout))
+		return r
+	}
+	r.Text, r.Conversation, r.Usage = said.Text, said.Conversation, said.Usage
+	r.Stdout.Text, r.Stdout.Total, r.Stdout.Omitted = said.Said.Text, said.Said.Total, said.Said.Omitted
+	return r
 }
 
+// output names the file also where nothing is omitted: secrets in it have to
+// be redacted as long as it is there.
 func output(c proc.Captured) loop.Output {
-	o := loop.Output{Text: string(c.Text), Total: c.Total, Omitted: c.Omitted}
-	if c.Omitted > 0 {
-		o.File = c.File
-	}
-	return o
+	return loop.Output{Text: string(c.Text), Total: c.Total, Omitted: c.Omitted, File: c.File}
 }
 
-func ending(res proc.Result) loop.Ending {
-	switch res.Stop {
-	case proc.StopTimeout:
-		return loop.EndTimedOut
-	case proc.StopIdle:
-		return loop.EndIdle
-	case proc.StopOutputLimit:
-		return loop.EndOutputLimit
-	case proc.StopCancelled:
-		return loop.EndInterrupted
-	case proc.StopNone:
-	}
-	if res.ExitCode == 0 {
-		return loop.EndCompleted
-	}
-	return loop.EndFailed
-}
-
-// finalText finds the agent's own last words in what it printed.
-func finalText(format Format, res proc.Result) string {
-	switch format {
-	case Text:
-		return string(end(res.Stdout))
-	}
-	return ""
-}
-
-// end returns a whole stream, or whole lines from its end when the middle was
+// final returns a whole stream, or whole lines from its end when the middle was
 // left out: head and tail together could read as something nobody said.
-func end(c proc.Captured) []byte {
+func final(c proc.Captured) []byte {
 	if c.Omitted == 0 {
 		return c.Text
 	}

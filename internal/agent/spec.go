@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"codeloops/internal/agent/transcript"
 	"codeloops/internal/loop"
 )
 
@@ -19,19 +20,34 @@ const (
 	File  Channel = "file"  // the path of a file as an argument
 )
 
-// A Format is how a CLI writes its output.
+// A Format is how a CLI writes its output: [Text], or one of
+// [transcript.Formats].
 type Format string
 
 // Text is output made for people: standard output is the final text.
 const Text Format = "text"
 
+// Formats returns the names of all formats, [Text] first.
+func Formats() []string { return append([]string{string(Text)}, transcript.Formats()...) }
+
+func (f Format) known() bool { return slices.Contains(Formats(), string(f)) }
+
+// A Saying is a line with which a CLI says, in plain text, what was in its way.
+type Saying struct {
+	Line   string // how the line begins, exactly
+	Ending loop.Ending
+	Hint   string // what to do about it, as a sentence's end; "" when the line says it
+}
+
 // Placeholders in the arguments of a [Spec]. Model and prompt may be part of an
 // argument; ModelArgs stands alone.
 const (
-	holdModel      = "{model}"
-	holdModelArgs  = "{model_args}" // replaced by Spec.ModelArgs, or by nothing without a model
-	holdPrompt     = "{prompt}"
-	holdPromptFile = "{prompt_file}"
+	holdModel        = "{model}"
+	holdModelArgs    = "{model_args}"  // replaced by Spec.ModelArgs, or by nothing without a model
+	holdResumeArgs   = "{resume_args}" // replaced by Spec.Resume, or by nothing in a conversation of its own
+	holdConversation = "{conversation}"
+	holdPrompt       = "{prompt}"
+	holdPromptFile   = "{prompt_file}"
 )
 
 // A Spec describes one CLI. It is data: nothing in it runs.
@@ -59,6 +75,17 @@ type Spec struct {
 	// something. The others are silent until they are done.
 	Streams bool
 
+	// Resume are arguments that carry on the conversation "{conversation}"; they
+	// stand where the arguments hold "{resume_args}", or at their end. None: the
+	// CLI cannot, or only with a terminal.
+	Resume []string
+
+	// Sayings are looked for at the beginnings of the last lines of a turn that
+	// failed, and nowhere else. The first one that is found counts.
+	Sayings []Saying
+	// Exits are the exit codes that mean something beyond "it failed".
+	Exits map[int]loop.Ending
+
 	Env     map[string]string // set for the CLI, whatever the user's environment says
 	DropEnv []string          // names, or globs as in path.Match, that the CLI must not see
 
@@ -82,11 +109,13 @@ func (s Spec) args(role loop.Role, model string) []string {
 	out := make([]string, 0, len(args)+len(forModel)+1)
 	spliced := slices.Contains(args, holdModelArgs)
 	for _, arg := range args {
-		if arg == holdModelArgs {
+		switch arg {
+		case holdModelArgs:
 			out = append(out, forModel...)
-			continue
+		case holdResumeArgs: // every turn is a conversation of its own
+		default:
+			out = append(out, arg)
 		}
-		out = append(out, arg)
 	}
 	if !spliced {
 		out = append(out, forModel...)

@@ -23,8 +23,8 @@ func TestFind(t *testing.T) {
 		"opencod":      `did you mean "opencode"?`,
 		"cursor_agent": `did you mean "cursor-agent"?`,
 		"mien":         `did you mean "mine"?`,
-		"":             "the agents are mine, claude, codex, opencode, cursor",
-		"vim":          "the agents are mine, claude, codex, opencode, cursor",
+		"": "the agents are mine, claude, codex, opencode, gemini, qwen, copilot, cursor, pi, cline, " +
+			"cn, droid, kilo, amp, auggie, goose, crush",
 	} {
 		_, err := Find(name, Spec{Name: "mine"})
 		unknown, ok := errors.AsType[*UnknownError](err)
@@ -50,7 +50,7 @@ func TestCatalogueNamesAreUnique(t *testing.T) {
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	equal(t, "codex", codex().CommandLine(loop.RoleCritic, "m"),
-		[]string{"codex", "exec", "-s", "read-only", "--skip-git-repo-check", "-m", "m", "-"})
+		[]string{"codex", "exec", "-s", "read-only", "--skip-git-repo-check", "--json", "-m", "m", "-"})
 	spec := ownAgent(t, Own{Command: []string{"a", "x"}, CriticCommand: []string{"b"}, Prompt: "arg"})
 	equal(t, "own actor", spec.CommandLine(loop.RoleActor, ""), []string{"a", "x", "{prompt}"})
 	equal(t, "own critic", spec.CommandLine(loop.RoleCritic, ""), []string{"b", "{prompt}"})
@@ -73,7 +73,7 @@ func TestCustomRefuses(t *testing.T) {
 		{"mine", Own{Command: []string{"x", "{prompt_file}"}}, `holds {prompt_file}, which needs prompt = "file"`},
 		{"mine", Own{Command: command, Prompt: "file"}, `prompt = "file" needs {prompt_file}`},
 		{"mine", Own{Command: command, Prompt: "argv"}, `prompt is "argv", not`},
-		{"mine", Own{Command: command, Output: "jsonl"}, `output is "jsonl", not "text"`},
+		{"mine", Own{Command: command, Output: "jsonl"}, `output is "jsonl", not one of text, claude-stream-json, `},
 		{"mine", Own{Command: command, ModelArgs: []string{"{prompt}"}}, "model_args cannot hold {prompt}, only {model}"},
 	} {
 		_, err := Custom(test.name, test.own)

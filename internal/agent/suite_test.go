@@ -55,8 +55,13 @@ func testArguments(t *testing.T, spec Spec) {
 	for _, role := range []loop.Role{loop.RoleActor, loop.RoleCritic} {
 		for _, model := range []string{"", "some-model"} {
 			s := newStage(t, spec.Binaries[0])
+			s.speaks(spec.Output)
+			if model != "" && len(spec.ModelArgs) == 0 {
+				continue
+			}
 			_, c := s.play(s.agent(spec, model), Request{Role: role, Iteration: 1, Prompt: "do {model} it"})
-			fmt.Fprintf(&got, "%s, model %q: %q\n", role, model, c.Args)
+			args := strings.ReplaceAll(fmt.Sprintf("%q", c.Args), s.place.Outputs, "OUTPUTS")
+			fmt.Fprintf(&got, "%s, model %q: %s\n", role, model, args)
 			equal(t, "working directory", []string{c.Dir}, []string{s.place.Dir})
 		}
 	}
@@ -85,12 +90,21 @@ func testPrompt(t *testing.T, spec Spec) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, spec.Binaries[0])
+			s.speaks(spec.Output)
 			reply, c := s.play(s.agent(spec, ""), Request{Role: loop.RoleActor, Iteration: 1, Prompt: prompt})
-			if !bytes.Equal(c.Stdin, []byte(prompt)) {
-				t.Errorf("the prompt of %d bytes came in as %d bytes, or others", len(prompt), len(c.Stdin))
+			got := c.Stdin
+			if spec.Prompt == File {
+				got = c.File
 			}
-			if reply.Text != sample || reply.Stdout.Text != sample || reply.Stderr.Text != "a warning\n" {
+			if !bytes.Equal(got, []byte(prompt)) {
+				t.Errorf("the prompt of %d bytes came in as %d bytes, or others", len(prompt), len(got))
+			}
+			said := strings.TrimSuffix(sample, "\n")
+			if strings.TrimSuffix(reply.Text, "\n") != said || !strings.HasPrefix(reply.Stdout.Text, said) || reply.Stderr.Text != "a warning\n" {
 				t.Errorf("got the text %q, stdout %q, stderr %q", reply.Text, reply.Stdout.Text, reply.Stderr.Text)
+			}
+			if reply.Ending != loop.EndCompleted || reply.Reason != "" {
+				t.Errorf("ended as %s: %s", reply.Ending, reply.Reason)
 			}
 		})
 	}
@@ -99,6 +113,7 @@ func testPrompt(t *testing.T, spec Spec) {
 func testEnvironment(t *testing.T, spec Spec) {
 	t.Helper()
 	s := newStage(t, spec.Binaries[0])
+	s.speaks(spec.Output)
 	for _, name := range nested() {
 		s.place.Environ = append(s.place.Environ, strings.ReplaceAll(name, "*", "SOCKET")+"=1")
 	}
@@ -146,6 +161,7 @@ func testEndings(t *testing.T, spec Spec) {
 		t.Run(string(test.want), func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, spec.Binaries[0])
+			s.speaks(spec.Output)
 			s.does(test.does)
 			s.place.Limits = test.limits
 			s.place.Limits.Keep = 1 << 16
@@ -191,7 +207,7 @@ func testDescription(t *testing.T, spec Spec) {
 func without(args []string) []string {
 	var out []string
 	for _, a := range args {
-		if a != holdModelArgs {
+		if a != holdModelArgs && a != holdResumeArgs {
 			out = append(out, a)
 		}
 	}

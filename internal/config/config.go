@@ -13,6 +13,9 @@ type Config struct {
 	Model                string        `mapstructure:"model"`          // "": the agent's default
 	MaxIterations        int           `mapstructure:"max_iterations"` // 0: no limit
 	MaxDuration          time.Duration `mapstructure:"max_duration"`   // 0: no limit
+	MaxCost              float64       `mapstructure:"max_cost"`       // US dollars; 0: no limit
+	MaxTokens            int           `mapstructure:"max_tokens"`     // 0: no limit
+	MaxWait              time.Duration `mapstructure:"max_wait"`       // for a rate limit; 0: none
 	MaxConsecutiveErrors int           `mapstructure:"max_consecutive_errors"`
 	CriticRetries        int           `mapstructure:"critic_retries"`
 	MaxOutput            Size          `mapstructure:"max_output"` // of one turn; 0: no limit

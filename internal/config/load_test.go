@@ -19,7 +19,7 @@ func TestDefaults(t *testing.T) {
 	c := mustLoad(t, Options{})
 	role := Role{Agent: "claude", Timeout: time.Hour, IdleTimeout: 15 * time.Minute}
 	want := Config{
-		Agent: "claude", MaxIterations: 10, MaxConsecutiveErrors: 3, CriticRetries: 2,
+		Agent: "claude", MaxIterations: 10, MaxWait: 6 * time.Hour, MaxConsecutiveErrors: 3, CriticRetries: 2,
 		MaxOutput: 256 << 20, LogOutput: 1 << 20,
 		Checks: []string{}, CheckTimeout: 10 * time.Minute, LogFormat: "pretty", EnvDeny: []string{},
 		Actor: role, Critic: role,
@@ -100,6 +100,8 @@ func sample(t *testing.T, s setting, step int) any {
 		return fmt.Sprintf("name-%d", step)
 	case int:
 		return 100 + step
+	case float64:
+		return 100.5 + float64(step)
 	case time.Duration:
 		return fmt.Sprintf("%dm", 100+step)
 	case Size:

@@ -52,6 +52,16 @@ func general() schema {
 			key: "max_duration", value: duration, byDefault: time.Duration(0), flag: "--max-duration",
 			doc: `The longest that a run may take; "0s" is no limit.`,
 		}, {
+			key: "max_cost", value: dollars, byDefault: 0.0, flag: "--max-cost",
+			doc: "What all turns may cost together, in US dollars as the agents report it; 0.0 is\nno limit. The run ends before the next turn.",
+		}, {
+			key: "max_tokens", value: count(0), byDefault: 0, flag: "--max-tokens",
+			doc: "The tokens that all turns may use together, input, cache and output; 0 is no\nlimit.",
+		}, {
+			key: "max_wait", value: duration, byDefault: 6 * time.Hour, flag: "--max-wait",
+			doc: `The longest wait for an agent's rate limit to end; "0s" is not to wait, neither
+for that nor for a service that is overloaded.`,
+		}, {
 			key: "max_consecutive_errors", value: count(1), byDefault: 3,
 			doc: "So many failed iterations in a row end a run.",
 		}, {

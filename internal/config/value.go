@@ -56,6 +56,31 @@ func count(least int) kind {
 	}
 }
 
+// dollars reads an amount of US dollars.
+func dollars(raw any) (any, *fault) {
+	var amount float64
+	switch v := raw.(type) {
+	case float64:
+		amount = v
+	case int64:
+		amount = float64(v)
+	default:
+		s, ok := asText(raw)
+		if !ok {
+			return nil, &fault{problem: "must be a number of US dollars, not " + typeName(raw)}
+		}
+		parsed, err := strconv.ParseFloat(strings.TrimPrefix(s, "$"), 64)
+		if err != nil {
+			return nil, &fault{problem: fmt.Sprintf("must be a number of US dollars, not %q", short(s)), hint: "write it like 2.50"}
+		}
+		amount = parsed
+	}
+	if amount < 0 || math.IsNaN(amount) || math.IsInf(amount, 0) {
+		return nil, &fault{problem: fmt.Sprintf("must be a number from 0, but is %v", amount)}
+	}
+	return amount, nil
+}
+
 // text reads a string that check lets through.
 func text(check func(string) *fault) kind {
 	return func(raw any) (any, *fault) {

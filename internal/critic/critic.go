@@ -110,17 +110,22 @@ func failure(r agent.Reply) string {
 	case r.Ending.Cut():
 		return "the critic's turn " + ended(r.Ending, r.ExitCode)
 	case r.ExitCode != 0 || r.Ending != loop.EndCompleted:
-		return "the critic's turn " + ended(r.Ending, r.ExitCode) + lastWords(r.Stderr.Text)
+		return "the critic's turn " + ended(r.Ending, r.ExitCode) + lastWords(r.Turn)
 	case strings.TrimSpace(excerpt.Plain(r.Text)) == "":
-		return "the critic's turn ended with exit code 0, but it printed no answer" + lastWords(r.Stderr.Text)
+		return "the critic's turn ended with exit code 0, but it printed no answer" + lastWords(r.Turn)
 	}
 	return ""
 }
 
-// lastWords is the last line of a failed agent's stderr, which mostly says why.
-func lastWords(stderr string) string {
-	stderr = strings.TrimSpace(excerpt.Plain(stderr))
-	line := strings.TrimSpace(stderr[strings.LastIndexByte(stderr, '\n')+1:])
+// lastWords is what a failed agent says of it, or the last line of its stderr,
+// which mostly says why.
+func lastWords(t loop.Turn) string {
+	said := t.Reason
+	if said == "" {
+		said = t.Stderr.Text
+	}
+	said = strings.TrimSpace(excerpt.Plain(said))
+	line := strings.TrimSpace(said[strings.LastIndexByte(said, '\n')+1:])
 	if line == "" {
 		return ""
 	}

@@ -13,6 +13,9 @@ import (
 // attempt shows how the actor's turn went.
 func (p *prompt) attempt(a loop.Attempt, budget Budget) {
 	p.sayf("The actor's turn %s, after %s.", ended(a.Ending, a.ExitCode), about(a.Duration))
+	if a.Reason != "" {
+		p.show("what the actor's program says of that", excerpt.Plain(a.Reason))
+	}
 	if len(a.Leftovers) > 0 {
 		p.sayf("It left processes running, which have been ended since:")
 		p.show("left running", excerpt.Clip(leftovers(a.Leftovers), budget.Stderr, budget.Stderr))
@@ -54,10 +57,25 @@ func ended(e loop.Ending, exitCode int) string {
 		return "was cut off: it printed more than it may"
 	case loop.EndInterrupted:
 		return "was cut off: it was interrupted"
+	case loop.EndEmpty:
+		return "ended without a final message"
+	case loop.EndAuth:
+		return "broke off: it is not signed in"
+	case loop.EndRateLimited:
+		return "broke off: it ran into a rate limit"
+	case loop.EndOverloaded:
+		return "broke off: the model could not be reached"
+	case loop.EndContextTooLong:
+		return "broke off: the prompt is more than the model takes"
+	case loop.EndPermissionDenied:
+		return "broke off: something was not allowed"
 	case loop.EndFailed, loop.EndCompleted:
 	}
-	if exitCode < 0 {
+	switch {
+	case exitCode < 0:
 		return "was ended by a signal"
+	case exitCode == 0 && e == loop.EndFailed:
+		return "failed, with exit code 0"
 	}
 	return fmt.Sprintf("ended with exit code %d", exitCode)
 }

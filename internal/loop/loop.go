@@ -44,6 +44,8 @@ func (l *Loop) Resume(ctx context.Context, s Session, p Past) (Outcome, error) {
 func (l *Loop) run(ctx context.Context, s Session, first Event, p Past) (Outcome, error) {
 	r := &run{Loop: l, began: l.Clock().Add(-p.Elapsed), seq: p.Seq, pending: p.Attempt}
 	for _, round := range p.Rounds {
+		r.progress.Spent.Add(RoleActor, round.Attempt.Turn)
+		r.progress.Spent.Add(RoleCritic, round.Review.Turn)
 		r.remember(round)
 	}
 	r.progress.ConsecutiveErrors, r.progress.LastFailure = 0, StopNone // whoever resumes wants another try

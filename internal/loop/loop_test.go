@@ -57,6 +57,9 @@ func (s *script) clock() time.Time {
 
 func (s *script) ending() loop.Ending {
 	all := []loop.Ending{loop.EndCompleted, loop.EndCompleted, loop.EndFailed, loop.EndTimedOut, loop.EndIdle, loop.EndOutputLimit}
+	if s.rnd.IntN(300) == 0 {
+		all = []loop.Ending{loop.EndAuth, loop.EndRateLimited}
+	}
 	return all[s.rnd.IntN(len(all))]
 }
 
@@ -92,12 +95,12 @@ func (s *script) Judge(_ context.Context, c loop.Case, _ loop.Watch) (loop.Revie
 		s.state += 100 // meddles
 	}
 	review := loop.Review{Turn: loop.Turn{Ending: s.ending()}}
-	switch s.rnd.IntN(6) {
+	switch s.rnd.IntN(8) {
 	case 0:
 		review.Verdict.Decision = loop.Done
 	case 1:
 		review.Verdict = loop.Verdict{Decision: loop.Error, Recovery: "try again"}
-	case 2:
+	case 2, 6, 7:
 		review.Problem = "no decision"
 	case 3:
 		review.Verdict = loop.Verdict{Decision: loop.Error, Escalation: "a person must look"}
@@ -166,6 +169,7 @@ func TestRandomRuns(t *testing.T) {
 		loop.StopDone, loop.StopMaxIterations, loop.StopMaxDuration, loop.StopConsecutiveErrors,
 		loop.StopActorTimeout, loop.StopCriticTimeout, loop.StopOutputLimit, loop.StopNoDecision,
 		loop.StopPolicyEscalation, loop.StopInterrupted, loop.StopInternal,
+		loop.StopAgentAuth, loop.StopAgentRateLimited,
 	} {
 		if results[reason] == 0 {
 			t.Errorf("no run ended with %q: %v", reason, results)

@@ -24,8 +24,12 @@ const (
 	StopDone              StopReason = "done"
 	StopMaxIterations     StopReason = "max_iterations"
 	StopMaxDuration       StopReason = "max_duration"
+	StopMaxCost           StopReason = "max_cost"
+	StopMaxTokens         StopReason = "max_tokens"
 	StopConsecutiveErrors StopReason = "consecutive_errors"
 	StopAgentNotFound     StopReason = "agent_not_found"
+	StopAgentAuth         StopReason = "agent_auth"
+	StopAgentRateLimited  StopReason = "agent_rate_limited"
 	StopActorTimeout      StopReason = "actor_timeout"
 	StopCriticTimeout     StopReason = "critic_timeout"
 	StopOutputLimit       StopReason = "output_limit"
@@ -42,11 +46,11 @@ func (r StopReason) Result() Result {
 		return Success
 	case StopMaxIterations:
 		return MaxIterations
-	case StopMaxDuration:
+	case StopMaxDuration, StopMaxCost, StopMaxTokens:
 		return BudgetExhausted
 	case StopInterrupted:
 		return Interrupted
-	case StopNone, StopConsecutiveErrors, StopAgentNotFound, StopActorTimeout,
+	case StopNone, StopConsecutiveErrors, StopAgentNotFound, StopAgentAuth, StopAgentRateLimited, StopActorTimeout,
 		StopCriticTimeout, StopOutputLimit, StopNoDecision,
 		StopPolicyEscalation, StopInternal:
 	}

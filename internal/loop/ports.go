@@ -44,6 +44,7 @@ type Progress struct {
 	LastFailure       StopReason    // of the last iteration; StopNone when it was none
 	Elapsed           time.Duration // since the run began
 	Next              Role          // whose turn it would be
+	Spent             Spending
 }
 
 // A Gate holds the rules of a run: whether it may go on, and what a critic's

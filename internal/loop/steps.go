@@ -2,7 +2,9 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 )
 
 // iterate runs one whole iteration; over is true when the run ended in it.
@@ -37,7 +39,40 @@ func (r *run) iterate(ctx context.Context, task string) (round Round, end stop, 
 	case ctx.Err() != nil && r.unwritten() == nil:
 		return round, cancelled(ctx), true
 	}
+	if b, ok := errors.AsType[*blockedError](err); ok {
+		return round, stop{reason: b.reason, summary: b.Error()}, true
+	}
 	return round, failed(err), true
+}
+
+// A blockedError is an agent that cannot work until a person does something
+// about it: to go on would cost iterations and bring nothing.
+type blockedError struct {
+	reason   StopReason
+	sentence string
+}
+
+func (e *blockedError) Error() string { return e.sentence }
+
+// blocked returns a [*blockedError] for a turn that says so, else nil.
+func blocked(role Role, t Turn) error {
+	if !t.Blocked() {
+		return nil
+	}
+	e := &blockedError{StopAgentAuth, fmt.Sprintf("the %s's agent is not signed in", role)}
+	if t.Ending == EndPermissionDenied {
+		e.sentence = fmt.Sprintf("the %s's agent is not allowed to work", role)
+	}
+	if t.Ending == EndRateLimited {
+		e.reason, e.sentence = StopAgentRateLimited, fmt.Sprintf("the %s's agent has reached its rate limit", role)
+		if !t.ResetAt.IsZero() {
+			e.sentence += " until " + t.ResetAt.UTC().Format(time.RFC3339)
+		}
+	}
+	if t.Reason != "" {
+		e.sentence += ": " + t.Reason
+	}
+	return e
 }
 
 // open begins an iteration, unless a resumed run is already in it.
@@ -51,6 +86,7 @@ func (r *run) open(iteration int) error {
 func (r *run) act(ctx context.Context, c *Case) (err error) {
 	if r.pending != nil {
 		c.Attempt, r.pending = *r.pending, nil
+		r.progress.Spent.Add(RoleActor, c.Attempt.Turn)
 		return r.machine.To(ActorExecuting)
 	}
 	if err := r.enter(c.Iteration, ActorExecuting); err != nil {
@@ -61,10 +97,14 @@ func (r *run) act(ctx context.Context, c *Case) (err error) {
 	if err != nil {
 		return fmt.Errorf("run the actor: %w", err)
 	}
+	r.progress.Spent.Add(RoleActor, c.Attempt.Turn)
 	if err := r.emit(ActorFinished{Iteration: c.Iteration, Attempt: c.Attempt}); err != nil {
 		return err
 	}
-	return context.Cause(ctx)
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return blocked(RoleActor, c.Attempt.Turn)
 }
 
 func (r *run) capture(ctx context.Context, c *Case) (err error) {
@@ -111,10 +151,14 @@ func (r *run) judge(ctx context.Context, c Case) (Review, error) {
 		if err != nil {
 			return review, fmt.Errorf("run the critic: %w", err)
 		}
+		r.progress.Spent.Add(RoleCritic, review.Turn)
 		if err := context.Cause(ctx); err != nil {
 			return review, err
 		}
 		if err := r.undo(ctx, c, "the critic"); err != nil {
+			return review, err
+		}
+		if err := blocked(RoleCritic, review.Turn); err != nil {
 			return review, err
 		}
 		if review.Problem == "" || review.Ending.Cut() || ask >= r.CriticRetries {
@@ -176,7 +220,7 @@ func failure(round Round) StopReason {
 		return cutReason(round.Review.Ending, StopCriticTimeout, StopNoDecision)
 	case round.Verdict.Decision == Done:
 		return StopNone
-	case round.Attempt.Ending.Cut():
+	case round.Attempt.Ending.Cut(), round.Attempt.Ending.Stuck():
 		return cutReason(round.Attempt.Ending, StopActorTimeout, StopConsecutiveErrors)
 	case round.Verdict.Decision == Error:
 		return StopConsecutiveErrors

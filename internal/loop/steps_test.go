@@ -206,3 +206,58 @@ func TestMeddlingIsUndone(t *testing.T) {
 		t.Errorf("warned %q, want %q", warnings, want)
 	}
 }
+
+func TestBlockedAgentsEndTheRun(t *testing.T) {
+	t.Parallel()
+	reset := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, c := range []struct {
+		turn    loop.Turn
+		reason  loop.StopReason
+		summary string
+	}{
+		{loop.Turn{Ending: loop.EndAuth, Reason: "run login"}, loop.StopAgentAuth, "the actor's agent is not signed in: run login"},
+		{loop.Turn{Ending: loop.EndPermissionDenied, Reason: "not as root"}, loop.StopAgentAuth, "the actor's agent is not allowed to work: not as root"},
+		{loop.Turn{Ending: loop.EndRateLimited, ResetAt: reset}, loop.StopAgentRateLimited, "the actor's agent has reached its rate limit until 2026-01-02T03:04:05Z"},
+	} {
+		p := &play{attempts: []loop.Attempt{{Turn: c.turn}}, reviews: []loop.Review{says(loop.Done, "")}}
+		if out := p.run(t); out.Result != loop.Failed || out.Reason != c.reason || out.Summary != c.summary || p.asked != 0 {
+			t.Errorf("got %+v after asking the critic %d times", out, p.asked)
+		}
+		review := loop.Review{Turn: c.turn, Problem: "no verdict"}
+		p = &play{attempts: []loop.Attempt{{}}, reviews: []loop.Review{review}}
+		if out := p.run(t); out.Reason != c.reason || p.asked != 1 {
+			t.Errorf("critic: got %+v after asking %d times", out, p.asked)
+		}
+	}
+}
+
+// purse is a gate that keeps what it was shown.
+type purse struct {
+	limit
+	seen *[]loop.Spending
+}
+
+func (p purse) Stop(progress loop.Progress) (loop.StopReason, string) {
+	*p.seen = append(*p.seen, progress.Spent)
+	return p.limit.Stop(progress)
+}
+
+func TestSpending(t *testing.T) {
+	t.Parallel()
+	cost := 0.5
+	paid := loop.Turn{Ending: loop.EndCompleted, Usage: loop.Usage{CostUSD: &cost, Tokens: &loop.Tokens{Input: 1, CacheRead: 2, CacheWrite: 4, Output: 8, Reasoning: 16}}}
+	p := &play{attempts: []loop.Attempt{{Turn: paid}}, reviews: []loop.Review{
+		{Turn: paid, Problem: "unclear"},
+		{Turn: paid, Verdict: loop.Verdict{Decision: loop.Continue}},
+		{Turn: loop.Turn{Ending: loop.EndCompleted}, Verdict: loop.Verdict{Decision: loop.Done}},
+	}}
+	var seen []loop.Spending
+	l := loop.Loop{Actor: p, Tree: p, Critic: p, Gate: purse{seen: &seen}, Sink: p, CriticRetries: 1, Clock: func() time.Time { return time.Unix(0, 0) }}
+	if _, err := l.Run(t.Context(), loop.Session{}); err != nil {
+		t.Fatal(err)
+	}
+	want := []loop.Spending{{}, {Tokens: 15, CostUSD: 0.5}, {Tokens: 45, CostUSD: 1.5}, {Tokens: 60, CostUSD: 2}}
+	if !reflect.DeepEqual(seen, want) {
+		t.Errorf("the gate saw %+v, want %+v", seen, want)
+	}
+}

@@ -53,6 +53,11 @@ func (e Ending) Cut() bool {
 	return e == EndTimedOut || e == EndIdle || e == EndOutputLimit || e == EndInterrupted
 }
 
+// Stuck reports whether the agent itself says that it could not work.
+func (e Ending) Stuck() bool {
+	return e == EndAuth || e == EndRateLimited || e == EndOverloaded || e == EndContextTooLong || e == EndPermissionDenied
+}
+
 // An Output is what is kept of one stream of a process: all of it, or its
 // head and its tail with a line between them that names what was left out.
 type Output struct {
@@ -87,6 +92,13 @@ type Turn struct {
 	// none.
 	Conversation string
 	Usage        Usage
+}
+
+// Blocked reports whether the agent could not work at all, and cannot until
+// something changes that is outside of the run. Such a turn is none: it has to
+// be played again.
+func (t Turn) Blocked() bool {
+	return t.Ending == EndAuth || t.Ending == EndRateLimited || t.Ending == EndPermissionDenied && t.Usage.Tokens == nil
 }
 
 // Usage is what a turn cost, as far as the agent reports it; what it does not
@@ -152,3 +164,30 @@ const (
 // A Watch is told what an agent does while its turn lasts. It may be called
 // from any goroutine, never concurrently with itself.
 type Watch func(Notice)
+
+// Spending adds up what turns cost.
+type Spending struct {
+	Tokens  int64 // input, cache and output
+	CostUSD float64
+	// NoTokens and NoCost name the role of a turn that did not report them;
+	// the sums are then too low. "" is none.
+	NoTokens Role
+	NoCost   Role
+}
+
+// Add adds a turn. One that was blocked has cost nothing.
+func (s *Spending) Add(role Role, t Turn) {
+	if t.Blocked() {
+		return
+	}
+	if k := t.Usage.Tokens; k != nil {
+		s.Tokens += k.Input + k.CacheRead + k.CacheWrite + k.Output
+	} else {
+		s.NoTokens = role
+	}
+	if t.Usage.CostUSD != nil {
+		s.CostUSD += *t.Usage.CostUSD
+	} else {
+		s.NoCost = role
+	}
+}

@@ -24,6 +24,10 @@ type Tally struct {
 	CriticTime time.Duration
 	CheckTime  time.Duration
 
+	// ActorUsage and CriticUsage hold what the agents tell of their turns.
+	ActorUsage  Usage
+	CriticUsage Usage
+
 	// FilesChanged, Insertions and Deletions are the last diff's.
 	FilesChanged int
 	Insertions   int
@@ -75,12 +79,14 @@ func (t *Tally) round(r loop.Round) {
 func (t *Tally) actor(a loop.Attempt) {
 	t.ActorTurns++
 	t.ActorTime += a.Duration
+	t.ActorUsage.add(a.Usage)
 	t.Leftovers += len(a.Leftovers)
 }
 
 func (t *Tally) critic(r loop.Review) {
 	t.Asks++
 	t.CriticTime += r.Duration
+	t.CriticUsage.add(r.Usage)
 	t.Leftovers += len(r.Leftovers)
 }
 

@@ -11,8 +11,10 @@ import (
 // A Gate is the [loop.Gate] of a run. The zero value lets everything pass. It
 // keeps no state and may be shared.
 type Gate struct {
-	MaxIterations        int // 0: no limit
-	MaxConsecutiveErrors int // 0: no limit
+	MaxIterations        int     // 0: no limit
+	MaxConsecutiveErrors int     // 0: no limit
+	MaxCost              float64 // US dollars for all turns; 0: no limit
+	MaxTokens            int     // for all turns; 0: no limit
 }
 
 var _ loop.Gate = Gate{}
@@ -22,8 +24,16 @@ var _ loop.Gate = Gate{}
 func (g Gate) Stop(p loop.Progress) (loop.StopReason, string) {
 	switch {
 	case g.MaxConsecutiveErrors > 0 && p.ConsecutiveErrors >= g.MaxConsecutiveErrors:
-		return p.LastFailure, fmt.Sprintf("%d in a row ended in an error, the last one because %s",
+		return p.LastFailure, fmt.Sprintf("%d iterations in a row ended in an error, the last one because %s",
 			p.ConsecutiveErrors, because(p.LastFailure))
+	case g.MaxCost > 0 && p.Spent.CostUSD >= g.MaxCost:
+		return loop.StopMaxCost, fmt.Sprintf("the turns have cost $%.2f of $%.2f", p.Spent.CostUSD, g.MaxCost)
+	case g.MaxTokens > 0 && p.Spent.Tokens >= int64(g.MaxTokens):
+		return loop.StopMaxTokens, fmt.Sprintf("the turns have used %d of %d tokens", p.Spent.Tokens, g.MaxTokens)
+	case g.MaxCost > 0 && p.Spent.NoCost != "":
+		return loop.StopMaxCost, fmt.Sprintf("max_cost cannot be held: the %s's agent does not report what it costs", p.Spent.NoCost)
+	case g.MaxTokens > 0 && p.Spent.NoTokens != "":
+		return loop.StopMaxTokens, fmt.Sprintf("max_tokens cannot be held: the %s's agent does not report its tokens", p.Spent.NoTokens)
 	case g.MaxIterations > 0 && p.Iterations >= g.MaxIterations:
 		return loop.StopMaxIterations, fmt.Sprintf("all %d iterations are used up", g.MaxIterations)
 	}
@@ -40,10 +50,11 @@ func because(r loop.StopReason) string {
 		return "an agent printed more than max_output"
 	case loop.StopNoDecision:
 		return "the critic gave no decision"
-	case loop.StopNone, loop.StopDone, loop.StopMaxIterations, loop.StopMaxDuration, loop.StopConsecutiveErrors,
-		loop.StopAgentNotFound, loop.StopPolicyEscalation, loop.StopInterrupted, loop.StopInternal:
+	case loop.StopNone, loop.StopDone, loop.StopMaxIterations, loop.StopMaxDuration, loop.StopMaxCost, loop.StopMaxTokens,
+		loop.StopConsecutiveErrors, loop.StopAgentNotFound, loop.StopAgentAuth, loop.StopAgentRateLimited,
+		loop.StopPolicyEscalation, loop.StopInterrupted, loop.StopInternal:
 	}
-	return "the critic said ERROR"
+	return "the critic said ERROR, or an agent could not work"
 }
 
 // Rule turns DONE into CONTINUE while a check fails: a check is evidence, a

@@ -17,13 +17,18 @@ func TestStop(t *testing.T) {
 		reason   loop.StopReason
 		why      string
 	}{
-		"fresh":         {gate, loop.Progress{}, loop.StopNone, ""},
-		"under way":     {gate, loop.Progress{Iterations: 4, ConsecutiveErrors: 2}, loop.StopNone, ""},
-		"limit":         {gate, loop.Progress{Iterations: 5}, loop.StopMaxIterations, "all 5 iterations are used up"},
-		"errors":        {gate, loop.Progress{Iterations: 3, ConsecutiveErrors: 3, LastFailure: loop.StopActorTimeout}, loop.StopActorTimeout, "3 in a row ended in an error, the last one because the actor ran into its time limit"},
-		"errors first":  {gate, loop.Progress{Iterations: 5, ConsecutiveErrors: 3, LastFailure: loop.StopNoDecision}, loop.StopNoDecision, "3 in a row ended in an error, the last one because the critic gave no decision"},
-		"no limits":     {policy.Gate{}, loop.Progress{Iterations: 1000, ConsecutiveErrors: 1000}, loop.StopNone, ""},
-		"critic's turn": {gate, loop.Progress{Iterations: 4, Next: loop.RoleCritic}, loop.StopNone, ""},
+		"fresh":          {gate, loop.Progress{}, loop.StopNone, ""},
+		"under way":      {gate, loop.Progress{Iterations: 4, ConsecutiveErrors: 2}, loop.StopNone, ""},
+		"limit":          {gate, loop.Progress{Iterations: 5}, loop.StopMaxIterations, "all 5 iterations are used up"},
+		"errors":         {gate, loop.Progress{Iterations: 3, ConsecutiveErrors: 3, LastFailure: loop.StopActorTimeout}, loop.StopActorTimeout, "3 iterations in a row ended in an error, the last one because the actor ran into its time limit"},
+		"errors first":   {gate, loop.Progress{Iterations: 5, ConsecutiveErrors: 3, LastFailure: loop.StopNoDecision}, loop.StopNoDecision, "3 iterations in a row ended in an error, the last one because the critic gave no decision"},
+		"cost":           {policy.Gate{MaxCost: 2}, loop.Progress{Spent: loop.Spending{CostUSD: 2.5}}, loop.StopMaxCost, "the turns have cost $2.50 of $2.00"},
+		"below cost":     {policy.Gate{MaxCost: 2}, loop.Progress{Spent: loop.Spending{CostUSD: 1.9, NoTokens: loop.RoleActor}}, loop.StopNone, ""},
+		"tokens":         {policy.Gate{MaxTokens: 10}, loop.Progress{Spent: loop.Spending{Tokens: 10, NoCost: loop.RoleActor}}, loop.StopMaxTokens, "the turns have used 10 of 10 tokens"},
+		"no cost told":   {policy.Gate{MaxCost: 2}, loop.Progress{Spent: loop.Spending{NoCost: loop.RoleActor}}, loop.StopMaxCost, "max_cost cannot be held: the actor's agent does not report what it costs"},
+		"no tokens told": {policy.Gate{MaxTokens: 10}, loop.Progress{Spent: loop.Spending{NoTokens: loop.RoleCritic}}, loop.StopMaxTokens, "max_tokens cannot be held: the critic's agent does not report its tokens"},
+		"no limits":      {policy.Gate{}, loop.Progress{Iterations: 1000, ConsecutiveErrors: 1000}, loop.StopNone, ""},
+		"critic's turn":  {gate, loop.Progress{Iterations: 4, Next: loop.RoleCritic}, loop.StopNone, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -86,8 +87,8 @@ func withoutPath(err error) error {
 
 // lookEnv returns the value of name in env, where the last one counts.
 func lookEnv(env []string, name string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		key, value, ok := strings.Cut(env[i], "=")
+	for _, entry := range slices.Backward(env) {
+		key, value, ok := strings.Cut(entry, "=")
 		if ok && sameEnvName(key, name) {
 			return value
 		}

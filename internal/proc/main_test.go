@@ -153,30 +153,30 @@ func playRunner(args []string) int {
 	return 1
 }
 
-func self(t testing.TB) string {
-	t.Helper()
+func self(tb testing.TB) string {
+	tb.Helper()
 	path, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return path
 }
 
 // playing returns a command in which the test binary plays a part.
-func playing(t testing.TB, name string, args ...string) proc.Command {
-	t.Helper()
-	return command(t, append([]string{self(t)}, args...), part+"="+name, "GORACE=atexit_sleep_ms=0")
+func playing(tb testing.TB, name string, args ...string) proc.Command {
+	tb.Helper()
+	return command(tb, append([]string{self(tb)}, args...), part+"="+name, "GORACE=atexit_sleep_ms=0")
 }
 
 // script returns a command that is a shell script; its directory is $PWD.
-func script(t testing.TB, text string) proc.Command {
-	t.Helper()
-	return command(t, []string{"/bin/sh", "-c", text})
+func script(tb testing.TB, text string) proc.Command {
+	tb.Helper()
+	return command(tb, []string{"/bin/sh", "-c", text})
 }
 
-func command(t testing.TB, argv []string, env ...string) proc.Command {
-	t.Helper()
-	dir := t.TempDir()
+func command(tb testing.TB, argv []string, env ...string) proc.Command {
+	tb.Helper()
+	dir := tb.TempDir()
 	return proc.Command{
 		Argv:    argv,
 		Dir:     dir,
@@ -188,23 +188,23 @@ func command(t testing.TB, argv []string, env ...string) proc.Command {
 	}
 }
 
-func newRunner(t testing.TB) *proc.Runner {
-	t.Helper()
+func newRunner(tb testing.TB) *proc.Runner {
+	tb.Helper()
 	r := proc.NewRunner(time.Now)
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := r.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return r
 }
 
 // run runs a command that must not fail to run.
-func run(t testing.TB, cmd proc.Command) proc.Result {
-	t.Helper()
-	res, err := newRunner(t).Run(t.Context(), cmd)
+func run(tb testing.TB, cmd proc.Command) proc.Result {
+	tb.Helper()
+	res, err := newRunner(tb).Run(tb.Context(), cmd)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return res
 }
@@ -213,36 +213,36 @@ func run(t testing.TB, cmd proc.Command) proc.Result {
 const within = 10 * time.Second
 
 // await waits until ok.
-func await(t testing.TB, what string, ok func() bool) {
-	t.Helper()
+func await(tb testing.TB, what string, ok func() bool) {
+	tb.Helper()
 	for end := time.Now().Add(within); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("still waiting for %s after %v", what, within)
+			tb.Fatalf("still waiting for %s after %v", what, within)
 		}
 	}
 }
 
 // awaitText waits until a file holds some text.
-func awaitText(t testing.TB, path, text string) {
-	t.Helper()
-	await(t, fmt.Sprintf("%q in %s", text, path), func() bool {
+func awaitText(tb testing.TB, path, text string) {
+	tb.Helper()
+	await(tb, fmt.Sprintf("%q in %s", text, path), func() bool {
 		b, _ := os.ReadFile(path)
 		return strings.Contains(string(b), text)
 	})
 }
 
 // pids reads the process numbers, one a line, that a script has written.
-func pids(t testing.TB, path string) []int {
-	t.Helper()
+func pids(tb testing.TB, path string) []int {
+	tb.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var all []int
 	for line := range strings.Lines(string(b)) {
 		pid, err := strconv.Atoi(strings.TrimSpace(line))
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		all = append(all, pid)
 	}
@@ -250,14 +250,14 @@ func pids(t testing.TB, path string) []int {
 }
 
 // assertGone fails for each of the processes that runs.
-func assertGone(t testing.TB, pids ...int) {
-	t.Helper()
+func assertGone(tb testing.TB, pids ...int) {
+	tb.Helper()
 	if len(pids) == 0 {
-		t.Error("no processes to look for")
+		tb.Error("no processes to look for")
 	}
 	for _, pid := range pids {
 		if runs(pid) {
-			t.Errorf("process %d still runs", pid)
+			tb.Errorf("process %d still runs", pid)
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}

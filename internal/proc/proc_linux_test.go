@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -125,14 +126,7 @@ func TestNothingOutlivesAKilledProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	await(t, "all to end", func() bool {
-		for _, pid := range all {
-			if runs(pid) {
-				return false
-			}
-		}
-		return true
-	})
+	await(t, "all to end", func() bool { return !slices.ContainsFunc(all, runs) })
 }
 
 func keeperOf(t *testing.T, leader int) int {

@@ -83,6 +83,12 @@ func checkCaptured(t *testing.T, c Captured, content []byte, keep int) {
 		}
 		return
 	}
+	checkCut(t, c, content, keep)
+}
+
+// checkCut holds a text that is not whole to its head, its tail and its bounds.
+func checkCut(t *testing.T, c Captured, content []byte, keep int) {
+	t.Helper()
 	head, tail, ok := cutNotice(c)
 	if !ok || !strings.HasPrefix(string(content), head) || !strings.HasSuffix(string(content), tail) {
 		t.Fatalf("%q became %q", content, c.Text)

@@ -63,6 +63,10 @@ func (s *sink) silence() error {
 }
 
 func (s *sink) activity(at loop.Stamp, a loop.Activity) error {
+	if a.Stream == "" { // a line of its own, not a piece of an output
+		a.Text = s.String(a.Text)
+		return s.next.Handle(at, a)
+	}
 	v := s.voice(a)
 	v.at, v.last = at, a
 	return s.say(v, v.stream.next([]byte(a.Text)))
@@ -160,6 +164,7 @@ func (r *Redactor) session(s *loop.Session) {
 func (r *Redactor) turn(t *loop.Turn) {
 	r.output(&t.Stdout)
 	r.output(&t.Stderr)
+	r.in(&t.Reason, &t.Conversation)
 	t.Leftovers = each(t.Leftovers, func(p *loop.Process) { r.in(&p.Command) })
 }
 

@@ -62,7 +62,7 @@ func leaks(v reflect.Value, path string) []string {
 func closed(path string) bool {
 	for _, end := range []string{
 		".Session.ID", ".Session.BaseCommit", ".Session.Version", ".Change.State",
-		"Activity.Role", "Activity.Stream", ".Ending", ".Status", ".Decision", ".Failure", ".Result", ".Reason",
+		"Activity.Role", "Activity.Notice.Stream", "Activity.Notice.Kind", ".Checkpoint", ".Ending", ".Status", ".Decision", ".Failure", ".Result", ".Outcome.Reason",
 	} {
 		if strings.HasSuffix(path, end) {
 			return true
@@ -130,6 +130,29 @@ func TestSinkWithoutSecretsIsTheNext(t *testing.T) {
 	var next record
 	if New(nil).Sink(&next) != loop.Sink(&next) {
 		t.Error("something stands in between")
+	}
+}
+
+// A notice that is no piece of an output is whole: nothing of it is held back,
+// and nothing of an output is mixed into it.
+func TestSinkRedactsNotices(t *testing.T) {
+	t.Parallel()
+	var got record
+	s := New([]string{"X_SECRET=" + secret}).Sink(&got)
+	output := loop.Activity{Iteration: 1, Role: loop.RoleActor, Notice: loop.Notice{
+		Kind: loop.NoticeOutput, Stream: "stdout", Text: secret[:4],
+	}}
+	tool := loop.Activity{Iteration: 1, Role: loop.RoleActor, Notice: loop.Notice{
+		Kind: loop.NoticeCommand, Text: "echo " + secret + " " + secret[:4],
+	}}
+	for _, e := range []loop.Event{output, tool, loop.ActorFinished{Iteration: 1}} {
+		if err := s.Handle(loop.Stamp{}, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tool.Text = "echo " + Mark + " " + secret[:4]
+	if want := (record{tool, output, loop.ActorFinished{Iteration: 1}}); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
 	}
 }
 

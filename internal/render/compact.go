@@ -14,14 +14,10 @@ type compact struct {
 }
 
 func (c *compact) Handle(_ loop.Stamp, e loop.Event) error {
+	c.keep(e)
 	switch e := e.(type) {
-	case loop.Started:
-		c.session = e.Session
 	case loop.Resumed:
-		c.session = e.Session
 		return c.say("resumed after %s", count(e.Iterations, "iteration", "iterations"))
-	case loop.DiffCaptured:
-		c.change = e.Change
 	case loop.IterationFinished:
 		return c.round(e.Round)
 	case loop.Warned:
@@ -29,10 +25,13 @@ func (c *compact) Handle(_ loop.Stamp, e loop.Event) error {
 	case loop.Finished:
 		return c.end(e.Outcome)
 	case loop.Activity:
+		if e.Kind == loop.NoticeWait {
+			return c.say("#%d %s: %s", e.Iteration, e.Role, waiting(e.Notice))
+		}
 		if c.Verbose {
 			return c.say("#%d %s: %s", e.Iteration, e.Role, cut(term.Line(e.Text), c.Width-12))
 		}
-	case loop.IterationStarted, loop.PhaseEntered, loop.ActorFinished, loop.ChecksFinished,
+	case loop.Started, loop.IterationStarted, loop.PhaseEntered, loop.ActorFinished, loop.DiffCaptured, loop.ChecksFinished,
 		loop.ReviewRejected, loop.CriticFinished:
 	}
 	return nil

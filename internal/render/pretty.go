@@ -17,6 +17,7 @@ type pretty struct {
 const indent = "           " // under the texts of a step's line
 
 func (p *pretty) Handle(_ loop.Stamp, e loop.Event) error {
+	p.keep(e)
 	switch e := e.(type) {
 	case loop.Started:
 		return p.start(e.Session)
@@ -49,7 +50,6 @@ func (p *pretty) Handle(_ loop.Stamp, e loop.Event) error {
 }
 
 func (p *pretty) start(s loop.Session) error {
-	p.session = s
 	limit := "no iteration limit"
 	if s.MaxIterations > 0 {
 		limit = "at most " + count(s.MaxIterations, "iteration", "iterations")
@@ -103,6 +103,9 @@ func (p *pretty) erase() {
 }
 
 func (p *pretty) activity(e loop.Activity) error {
+	if e.Kind == loop.NoticeWait {
+		return p.notes([]string{waiting(e.Notice)})
+	}
 	if !p.Verbose {
 		return nil
 	}
@@ -132,7 +135,6 @@ func (p *pretty) turn(name string, t loop.Turn, what string) error {
 }
 
 func (p *pretty) diff(c loop.Change) error {
-	p.change = c
 	if err := p.step("diff", "", stat(c)); err != nil {
 		return err
 	}

@@ -91,6 +91,7 @@ type page struct {
 	// session and change are what the end needs of the events before it.
 	session loop.Session
 	change  loop.Change
+	spent   loop.Spending
 }
 
 func newPage(o Options) page {
@@ -98,6 +99,26 @@ func newPage(o Options) page {
 		o.Progress = io.Discard
 	}
 	return page{Options: o, styles: newStyles(o.Style)}
+}
+
+// keep takes what the end needs of an event.
+func (p *page) keep(e loop.Event) {
+	switch e := e.(type) {
+	case loop.Started:
+		p.session = e.Session
+	case loop.Resumed:
+		p.session = e.Session
+	case loop.ActorFinished:
+		p.spent.Add(loop.RoleActor, e.Attempt.Turn)
+	case loop.DiffCaptured:
+		p.change = e.Change
+	case loop.ReviewRejected:
+		p.spent.Add(loop.RoleCritic, e.Review.Turn)
+	case loop.CriticFinished:
+		p.spent.Add(loop.RoleCritic, e.Review.Turn)
+	case loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.ChecksFinished,
+		loop.IterationFinished, loop.Warned, loop.Finished:
+	}
 }
 
 func (p *page) say(format string, args ...any) error {

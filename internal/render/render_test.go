@@ -29,12 +29,13 @@ type stamped struct {
 
 // story is a run with everything in it that can be shown.
 func story() []stamped {
-	confidence := 0.95
+	confidence, dollars := 0.95, 0.125
 	turn := func(d time.Duration, e loop.Ending, code int) loop.Turn {
 		return loop.Turn{Duration: d, Ending: e, ExitCode: code}
 	}
 	attempt := loop.Attempt{Turn: turn(83*time.Second, loop.EndCompleted, 0)}
 	attempt.Leftovers = []loop.Process{{PID: 7, Command: "npm run dev \x1b]0;owned\x07"}, {PID: 8, Command: "sleep 300"}}
+	attempt.Usage = loop.Usage{CostUSD: &dollars}
 	cut := loop.Attempt{Turn: turn(time.Hour, loop.EndTimedOut, -1)}
 	change := loop.Change{
 		Files:      []loop.FileChange{{Path: "a.go", Status: loop.FileModified, Patch: "diff --git a/a.go b/a.go\n"}, {Path: "b.go", Status: loop.FileAdded}},

@@ -7,6 +7,10 @@ import (
 	"codeloops/internal/loop"
 )
 
+// resultWidth bounds a line of the result, in columns. It is not the
+// terminal's: what a run came to is not cut to fit.
+const resultWidth = 1000
+
 // end writes the result of a run: how it ended, what was said, what changed
 // and where the log is.
 func (p *page) end(o loop.Outcome) error {
@@ -19,11 +23,14 @@ func (p *page) end(o loop.Outcome) error {
 	// What broke inside is reported as an error, with its hint, by the caller;
 	// an interruption has nothing more to say.
 	if o.Reason != loop.StopInternal && o.Reason != loop.StopInterrupted {
-		for _, line := range excerpt(o.Summary, 12, p.Width-2) {
+		for _, line := range excerpt(o.Summary, 12, resultWidth) {
 			b.WriteString("  " + line + "\n")
 		}
 	}
 	fmt.Fprintf(&b, "  %s\n", stat(p.change))
+	if p.spent.CostUSD > 0 {
+		fmt.Fprintf(&b, "  %s\n", cost(p.spent))
+	}
 	if p.Log != "" {
 		fmt.Fprintf(&b, "  %s\n", p.faint.Render("log: "+p.Log))
 	}

@@ -40,6 +40,15 @@ func stat(c loop.Change) string {
 	return fmt.Sprintf("%s, +%d -%d", count(len(c.Files), "file", "files"), c.Insertions, c.Deletions)
 }
 
+// cost is what the turns have cost. It is the agents' word, and may not be all.
+func cost(s loop.Spending) string {
+	text := fmt.Sprintf("$%.2f, as the agents report it", s.CostUSD)
+	if s.NoCost != "" {
+		text += fmt.Sprintf(" (the %s's does not report all)", s.NoCost)
+	}
+	return text
+}
+
 // fate says how a turn ended, in a word or two.
 func fate(t loop.Turn) string {
 	switch t.Ending {
@@ -91,6 +100,15 @@ func excerpt(text string, most, width int) []string {
 // cut shortens a line to width columns.
 func cut(line string, width int) string {
 	return ansi.Truncate(strings.ReplaceAll(line, "\t", "    "), max(width, 20), "…")
+}
+
+// waiting says for what, and until when, a run stands still.
+func waiting(n loop.Notice) string {
+	text := term.Line(n.Text)
+	if n.Until.IsZero() {
+		return text
+	}
+	return fmt.Sprintf("%s: waiting until %s", text, n.Until.Format("15:04:05"))
 }
 
 func who(a loop.AgentRef) string {

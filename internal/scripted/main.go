@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"time"
 
 	"codeloops/internal/loop"
 )
@@ -21,11 +22,14 @@ const exitTrouble = 2
 // An Invocation is what a process was started with. Its working directory and
 // environment are those of the process itself.
 type Invocation struct {
-	Args   []string // without the program's name: --script FILE
+	Args   []string // without the program's name: --script FILE [--format NAME]
 	Stdin  io.Reader
 	Stdout io.Writer // an *os.File where a scenario leaves processes that hold it
 	Stderr io.Writer
 	Env    func(string) string
+	// Now is the clock that reset_after counts from; nil where no scenario uses
+	// it.
+	Now func() time.Time
 }
 
 // Main plays one turn and returns the exit code of the process. It takes the
@@ -49,7 +53,11 @@ func Main(ctx context.Context, in Invocation) int {
 }
 
 func (in Invocation) play(ctx context.Context) (int, error) {
-	u, err := in.turn()
+	u, format, err := in.turn()
+	if err != nil {
+		return 0, err
+	}
+	speech, err := newSpeech(in.Stdout, format)
 	if err != nil {
 		return 0, err
 	}
@@ -58,48 +66,51 @@ func (in Invocation) play(ctx context.Context) (int, error) {
 		return 0, fmt.Errorf("open the working directory: %w", err)
 	}
 	defer root.Close() //nolint:errcheck // nothing is written through it
-	p := &player{root: root, stdout: in.Stdout, stderr: in.Stderr}
+	p := &player{root: root, stdout: in.Stdout, stderr: in.Stderr, speech: speech, now: in.Now}
 	if err := p.read(in.Stdin, u); err != nil {
 		return 0, err
 	}
 	return u.exit, p.play(ctx, u)
 }
 
-// turn finds the one turn of the scenario that is to be played.
-func (in Invocation) turn() (turn, error) {
+// turn finds the one turn of the scenario that is to be played, and the format
+// to print it in.
+func (in Invocation) turn() (u turn, format string, err error) {
 	flags := flag.NewFlagSet("scripted-agent", flag.ContinueOnError)
 	flags.SetOutput(in.Stderr)
 	script := flags.String("script", "", "play the scenario in `FILE`")
+	flags.StringVar(&format, "format", "text", "print as an agent does whose output has the format `NAME`")
 	if err := flags.Parse(in.Args); err != nil {
-		return turn{}, err
+		return turn{}, "", err
 	}
 	if *script == "" || flags.NArg() > 0 {
-		return turn{}, errors.New("call it with --script FILE and nothing else")
+		return turn{}, "", errors.New("call it with --script FILE and nothing else")
 	}
 	role := loop.Role(in.Env("CODELOOPS_ROLE"))
 	if role == "" {
 		role = loop.RoleActor
 	}
 	if role != loop.RoleActor && role != loop.RoleCritic {
-		return turn{}, fmt.Errorf("CODELOOPS_ROLE is %q, neither actor nor critic", role)
+		return turn{}, "", fmt.Errorf("CODELOOPS_ROLE is %q, neither actor nor critic", role)
 	}
 	iteration, err := in.number("CODELOOPS_ITERATION", 1)
 	if err != nil {
-		return turn{}, err
+		return turn{}, "", err
 	}
 	ask, err := in.number("CODELOOPS_ASK", 0)
 	if err != nil {
-		return turn{}, err
+		return turn{}, "", err
 	}
 	data, err := os.ReadFile(*script)
 	if err != nil {
-		return turn{}, fmt.Errorf("read the scenario: %w", err)
+		return turn{}, "", fmt.Errorf("read the scenario: %w", err)
 	}
 	s, err := parse(*script, data)
 	if err != nil {
-		return turn{}, err
+		return turn{}, "", err
 	}
-	return s.turn(role, iteration, ask)
+	u, err = s.turn(role, iteration, ask)
+	return u, format, err
 }
 
 // number reads a variable that is a number of at least least, which is also
@@ -122,6 +133,8 @@ type player struct {
 	prompt []byte
 	stdout io.Writer
 	stderr io.Writer
+	speech *speech
+	now    func() time.Time
 }
 
 // read takes the prompt in, as far as the turn wants to.
@@ -164,8 +177,23 @@ func (p *player) play(ctx context.Context, u turn) error {
 		}
 		u.say = strings.ReplaceAll(u.say, "{output}", strings.TrimSpace(output))
 	}
-	if err := sayLine(p.stdout, u.say); err != nil {
+	if err := p.speech.say(u.say); err != nil {
+		return err
+	}
+	if err := p.end(u); err != nil {
 		return err
 	}
 	return sayLine(p.stderr, u.complain)
+}
+
+// end closes the turn where its format does that.
+func (p *player) end(u turn) error {
+	c := closing{usage: u.usage, fault: u.fault, reason: u.reason}
+	if u.resetAfter > 0 {
+		if p.now == nil {
+			return errors.New("reset_after needs a clock, and there is none")
+		}
+		c.reset = p.now().Add(u.resetAfter)
+	}
+	return p.speech.end(c, p.stderr)
 }

@@ -45,11 +45,10 @@ type say struct {
 }
 
 func (s say) do(_ context.Context, p *player) error {
-	w := p.stdout
 	if s.stderr {
-		w = p.stderr
+		return sayLine(p.stderr, s.text)
 	}
-	return sayLine(w, s.text)
+	return p.speech.say(s.text)
 }
 
 // sayLine prints text as whole lines.

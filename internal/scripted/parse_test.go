@@ -257,3 +257,43 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestParseFaults(t *testing.T) {
+	t.Parallel()
+	got, err := parse("s.toml", []byte(`
+[[actor]]
+fault = "rate_limited"
+reason = "slow down"
+reset_after = "90s"
+usage = { input = 5, output = 6, cache_read = 7, cost = 1 }
+[[actor]]
+fault = "auth"
+usage = { cost = 0.25 }
+`))
+	want := []turn{
+		{
+			stdin: "read", fault: "rate_limited", reason: "slow down", resetAfter: 90 * time.Second,
+			usage: &usage{input: 5, output: 6, cacheRead: 7, cost: 1, priced: true},
+		},
+		{stdin: "read", fault: "auth", reason: "scripted fault: auth", usage: &usage{cost: 0.25, priced: true}},
+	}
+	if err != nil || !reflect.DeepEqual(got.actor, want) {
+		t.Errorf("got %+v, %v", got.actor, err)
+	}
+	for in, want := range map[string]string{
+		"[[actor]]\nfault = 'bad'":                           "s.toml:2: fault must be one of auth, ",
+		"[[actor]]\nreason = 'x'":                            "s.toml:2: reason needs a fault",
+		"[[actor]]\nfault = 'auth'\nreset_after = '1s'":      "s.toml:3: reset_after needs fault",
+		"[[actor]]\nusage = 5":                               "s.toml:2: usage must be a table",
+		"[[actor]]\nusage = { cost = -1 }":                   "s.toml:2: cost must be a number",
+		"[[actor]]\nusage = { cost = nan }":                  "s.toml:2: cost must be a number",
+		"[[actor]]\nusage = { input = 'a' }":                 "s.toml:2: input must be a number",
+		"[[actor]]\nusage = { tokens = 1 }":                  `s.toml:2: usage has no key "tokens"`,
+		"[[actor]]\nfault = 'rate_limited'\nreset_after = 1": "s.toml:3: reset_after must be a string",
+	} {
+		_, err := parse("s.toml", []byte(in))
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", in, err, want)
+		}
+	}
+}

@@ -9,6 +9,7 @@ package scripted
 
 import (
 	"fmt"
+	"time"
 
 	"codeloops/internal/loop"
 )
@@ -33,6 +34,10 @@ type turn struct {
 	exit     int
 
 	check, pass, fail string // check decides which of the two is said
+
+	usage         *usage // nil: not told
+	fault, reason string
+	resetAfter    time.Duration
 
 	again []turn // what it does when it is asked again in the same iteration
 }
@@ -93,7 +98,9 @@ func readTurn(t *table) turn {
 		check:    t.text("check"),
 		pass:     t.text("pass"),
 		fail:     t.text("fail"),
+		usage:    readUsage(t),
 	}
+	u.fault, u.reason, u.resetAfter = readFault(t)
 	for _, entry := range t.tables("step") {
 		u.steps = append(u.steps, readStep(entry))
 	}

@@ -108,6 +108,32 @@ func (t *table) number(key string, most int64) int {
 	return int(n)
 }
 
+// decimal reads a number that is not below 0.
+func (t *table) decimal(key string) float64 {
+	t.asked = append(t.asked, key)
+	var x float64
+	switch v := t.values[key].(type) {
+	case nil:
+	case int64:
+		x = float64(v)
+	case float64:
+		x = v
+	default:
+		x = -1
+	}
+	if !(x >= 0) || math.IsInf(x, 0) {
+		t.failf(key, "%s must be a number that is not below 0", key)
+		return 0
+	}
+	return x
+}
+
+// table reads a table inside this one.
+func (t *table) table(key string) (*table, bool) {
+	m, ok := value[map[string]any](t, key, "a table")
+	return &table{source: t.source, path: join(t.path, key), values: m}, ok
+}
+
 // file reads a file's path: inside the working directory, with slashes.
 func (t *table) file(key string) string {
 	p := t.text(key)

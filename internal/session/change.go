@@ -116,7 +116,8 @@ func fileOfPatch(patch string) loop.FileChange {
 func headerLine(file *loop.FileChange, line string) {
 	switch {
 	case strings.HasPrefix(line, gitHeader):
-		file.Path = headerPath(line[len(gitHeader):])
+		// A copy: the name may be kept longer than the diff it stands in.
+		file.Path = strings.Clone(headerPath(line[len(gitHeader):]))
 	case strings.HasPrefix(line, "new file mode "):
 		file.Status = loop.FileAdded
 	case strings.HasPrefix(line, "deleted file mode "):

@@ -58,12 +58,14 @@ func randomize(rnd *rand.Rand, v reflect.Value) {
 		v.SetInt(rnd.Int64() >> rnd.IntN(64) * int64(1-2*rnd.IntN(2)))
 	case reflect.Uint32:
 		v.SetUint(uint64(rnd.Uint32() >> rnd.IntN(32)))
+	case reflect.Float64:
+		v.SetFloat(randomFloat(rnd))
 	case reflect.Bool:
 		v.SetBool(rnd.IntN(2) == 0)
 	case reflect.Pointer:
 		if rnd.IntN(3) > 0 {
-			x := randomFloat(rnd)
-			v.Set(reflect.ValueOf(&x))
+			v.Set(reflect.New(v.Type().Elem()))
+			randomize(rnd, v.Elem())
 		}
 	case reflect.Slice:
 		if n := rnd.IntN(4); n > 0 {

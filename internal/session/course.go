@@ -82,11 +82,11 @@ func (f *follower) follow(entry Entry) {
 	f.last = entry.At.Time
 }
 
-// attempt takes a turn of the actor that is over. One that was interrupted is
-// not: it has to be played again.
+// attempt takes a turn of the actor that is over. One that was interrupted, or
+// in which the agent could not work, has to be played again.
 func (f *follower) attempt(entry Entry, a loop.Attempt) {
 	f.Past.Attempt, f.acted = nil, entry
-	if a.Ending != loop.EndInterrupted {
+	if a.Ending != loop.EndInterrupted && !a.Blocked() {
 		f.Past.Attempt = &a
 	}
 }
@@ -143,7 +143,7 @@ func (s *Store) Reopen(id string) (*Recorder, error) {
 
 func (r *Recorder) takeUp(log *os.File) error {
 	// As in create, a file system without locks loses only this answer.
-	if free, err := tryLock(log, false); err == nil && !free {
+	if free, err := lockAlone(log); err == nil && !free {
 		return fmt.Errorf("reopen session %s: %w", r.id, ErrRunning)
 	}
 	st, err := log.Stat()

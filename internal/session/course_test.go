@@ -35,8 +35,9 @@ func attempt(text string, e loop.Ending) loop.Attempt {
 	return loop.Attempt{Turn: loop.Turn{Stdout: out, Ending: e}}
 }
 
-func TestCourse(t *testing.T) {
-	t.Parallel()
+// newTold begins a log and returns it with its store.
+func newTold(t *testing.T) (*session.Store, *told) {
+	t.Helper()
 	store, err := session.NewStore(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -47,57 +48,80 @@ func TestCourse(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := &told{t: t, rec: rec, now: began}
-	id := rec.ID()
-	change := loop.Change{State: "one", Checkpoint: "c1"}
-	round := loop.Round{Iteration: 1, Attempt: attempt("first", loop.EndCompleted), Change: change, Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "more"}}
+	l.tell(loop.Started{Session: loop.Session{ID: rec.ID(), Prompt: "do it"}})
+	return store, l
+}
 
-	want := func(state, checkpoint string, rounds int, paid string, elapsed time.Duration) {
-		t.Helper()
-		got, err := store.Course(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		words := ""
-		if got.Past.Attempt != nil {
-			words = got.Past.Attempt.Stdout.Text
-		}
-		if got.State != state || got.Checkpoint != checkpoint || len(got.Past.Rounds) != rounds || words != paid ||
-			got.Past.Seq != l.seq || got.Past.Elapsed != elapsed || got.Session.Prompt != "do it" {
-			t.Errorf("got %+v (attempt %q)", got, words)
-		}
+// expect reads the course of the log and compares what matters.
+func (l *told) expect(store *session.Store, state, checkpoint string, rounds int, paid string, elapsed time.Duration) session.Course {
+	l.t.Helper()
+	got, err := store.Course(l.rec.ID())
+	if err != nil {
+		l.t.Fatal(err)
 	}
-	l.tell(loop.Started{Session: loop.Session{ID: id, Prompt: "do it"}})
-	want("", "", 0, "", 0)
+	words := ""
+	if got.Past.Attempt != nil {
+		words = got.Past.Attempt.Stdout.Text
+	}
+	if got.State != state || got.Checkpoint != checkpoint || len(got.Past.Rounds) != rounds || words != paid ||
+		got.Past.Seq != l.seq || got.Past.Elapsed != elapsed || got.Session.Prompt != "do it" {
+		l.t.Errorf("got %+v (attempt %q)", got, words)
+	}
+	return got
+}
+
+var (
+	change = loop.Change{State: "one", Checkpoint: "c1"}
+	round  = loop.Round{
+		Iteration: 1, Attempt: attempt("first", loop.EndCompleted), Change: change,
+		Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "more"},
+	}
+)
+
+func TestCourse(t *testing.T) {
+	t.Parallel()
+	store, l := newTold(t)
+	l.expect(store, "", "", 0, "", 0)
 	l.tell(loop.IterationStarted{Iteration: 1}, loop.PhaseEntered{Iteration: 1, State: loop.ActorExecuting},
 		loop.ActorFinished{Iteration: 1, Attempt: round.Attempt})
-	want("", "", 0, "first", 3*time.Second)
+	l.expect(store, "", "", 0, "first", 3*time.Second)
 	l.tell(loop.DiffCaptured{Iteration: 1, Change: change})
-	want("one", "c1", 0, "first", 4*time.Second)
+	l.expect(store, "one", "c1", 0, "first", 4*time.Second)
 	l.tell(loop.IterationFinished{Round: round})
-	want("one", "c1", 1, "", 5*time.Second)
+	l.expect(store, "one", "c1", 1, "", 5*time.Second)
 
 	// An actor that is at work, or was interrupted, leaves nothing to rely on.
 	l.tell(loop.IterationStarted{Iteration: 2}, loop.PhaseEntered{Iteration: 2, State: loop.ActorExecuting})
-	want("", "", 1, "", 7*time.Second)
-	l.tell(loop.ActorFinished{Iteration: 2, Attempt: attempt("half", loop.EndInterrupted)},
-		loop.Finished{Outcome: loop.Outcome{Result: loop.Interrupted, Reason: loop.StopInterrupted, Iterations: 1}})
-	want("", "", 1, "", 9*time.Second)
+	l.expect(store, "", "", 1, "", 7*time.Second)
+	for _, e := range []loop.Ending{loop.EndInterrupted, loop.EndRateLimited, loop.EndAuth} {
+		l.tell(loop.ActorFinished{Iteration: 2, Attempt: attempt("half", e)})
+		l.expect(store, "", "", 1, "", time.Duration(l.seq-1)*time.Second)
+	}
+}
 
-	// A later process adds to the log; the hours between do not count.
-	l.rec, err = store.Reopen(id)
-	if err != nil {
+// TestCourseOfAResumedSession: a later process adds to the log; the hours
+// between do not count.
+func TestCourseOfAResumedSession(t *testing.T) {
+	t.Parallel()
+	store, l := newTold(t)
+	l.tell(loop.IterationStarted{Iteration: 1}, loop.IterationFinished{Round: round},
+		loop.Finished{Outcome: loop.Outcome{Result: loop.Interrupted, Reason: loop.StopInterrupted, Iterations: 1}})
+	if got := l.expect(store, "one", "c1", 1, "", 3*time.Second); got.Outcome == nil {
+		t.Error("the end is lost")
+	}
+	var err error
+	if l.rec, err = store.Reopen(l.rec.ID()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Reopen(id); !errors.Is(err, session.ErrRunning) {
+	if _, err := store.Reopen(l.rec.ID()); !errors.Is(err, session.ErrRunning) {
 		t.Errorf("reopened twice: %v", err)
 	}
 	l.now = l.now.Add(5 * time.Hour)
-	l.tell(loop.Resumed{Session: loop.Session{ID: id}, Iterations: 1}, loop.IterationStarted{Iteration: 2},
+	l.tell(loop.Resumed{Session: loop.Session{ID: l.rec.ID()}, Iterations: 1}, loop.IterationStarted{Iteration: 2},
 		loop.ActorFinished{Iteration: 2, Attempt: attempt("second", loop.EndCompleted)})
-	want("", "", 1, "second", 11*time.Second)
-	got, err := store.Course(id)
-	if err != nil || got.Outcome != nil || !reflect.DeepEqual(got.Past.Rounds[0].Verdict, round.Verdict) {
-		t.Errorf("got %+v, %v", got, err)
+	got := l.expect(store, "one", "c1", 1, "second", 5*time.Second)
+	if got.Outcome != nil || !reflect.DeepEqual(got.Past.Rounds[0].Verdict, round.Verdict) {
+		t.Errorf("got %+v", got)
 	}
 	if err := l.rec.Close(); err != nil {
 		t.Fatal(err)

@@ -155,6 +155,7 @@ func activity(f fields, a *loop.Activity) {
 	word(f, "kind", &a.Kind)
 	f.text("stream", &a.Stream)
 	f.text("text", &a.Text)
+	f.value("until,omitempty", (*moment)(&a.Until))
 }
 
 // setting is what a session starts with, but for the prompt.
@@ -218,12 +219,38 @@ func turn(f fields, role loop.Role, t *loop.Turn) {
 	f.value(is+"exit_code", &t.ExitCode)
 	duration(f, is+"duration_secs", &t.Duration)
 	word(f, is+"ending", &t.Ending)
+	f.text(is+"reason,omitempty", &t.Reason)
+	f.value(is+"reset_at,omitempty", (*moment)(&t.ResetAt))
+	f.text(is+"conversation,omitempty", &t.Conversation)
+	usage(f, is+"usage,null", &t.Usage)
 	list(f, is+"leftovers,omitempty", &t.Leftovers, func(f fields, p *loop.Process) {
 		f.value("pid", &p.PID)
 		f.text("command", &p.Command)
 	})
 	stream(f, is+"output", &t.Stdout)
 	stream(f, is+"stderr", &t.Stderr)
+}
+
+// usage is what a turn cost; null where the agent told nothing of it.
+func usage(f fields, tag string, u *loop.Usage) {
+	u.CostUSD = finite(u.CostUSD)
+	f.object(tag, *u != loop.Usage{}, func(f fields) {
+		var t loop.Tokens
+		if u.Tokens != nil {
+			t = *u.Tokens
+		}
+		if f.object("tokens,null", u.Tokens != nil, func(f fields) {
+			f.value("input", &t.Input)
+			f.value("output", &t.Output)
+			f.value("cache_read", &t.CacheRead)
+			f.value("cache_write", &t.CacheWrite)
+			f.value("reasoning", &t.Reasoning)
+		}) {
+			u.Tokens = &t
+		}
+		fraction(f, "cost_usd,null", &u.CostUSD)
+		f.value("rounds,null", &u.Rounds)
+	})
 }
 
 // stream is what is known of an output but its text. Its file counts only while

@@ -123,3 +123,15 @@ func resolved(dir string) (string, error) {
 	}
 	return filepath.EvalSymlinks(abs)
 }
+
+// lockAlone takes the lock of a log for its recorder. [Store.Running] holds it
+// for a moment, too: that is waited for.
+func lockAlone(log *os.File) (ok bool, err error) {
+	for range 10 {
+		if ok, err = tryLock(log, false); ok || err != nil {
+			break
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	return ok, err
+}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"slices"
+	"time"
 
 	"codeloops/internal/loop"
 )
@@ -18,9 +19,10 @@ import (
 //   - Times are in UTC, without a monotonic reading; empty lists are nil;
 //     numbers that are not finite are nil.
 func Logged(at loop.Stamp, e loop.Event) (_ loop.Stamp, _ loop.Event, ok bool) {
-	at.Time = at.Time.UTC().Round(0)
+	at.Time = loggedTime(at.Time)
 	switch x := mapOutputs(e, loggedOutput).(type) {
 	case loop.Activity:
+		x.Until = loggedTime(x.Until)
 		return at, x, false
 	case loop.ActorFinished:
 		x.Attempt.Turn = withoutText(loggedTurn(x.Attempt.Turn))
@@ -53,6 +55,8 @@ func Logged(at loop.Stamp, e loop.Event) (_ loop.Stamp, _ loop.Event, ok bool) {
 	return at, e, false
 }
 
+func loggedTime(t time.Time) time.Time { return t.UTC().Round(0) }
+
 func loggedOutput(o loop.Output) loop.Output {
 	if o.Omitted <= 0 {
 		o.File = ""
@@ -74,6 +78,8 @@ func withoutPatches(c loop.Change) loop.Change {
 }
 
 func loggedTurn(t loop.Turn) loop.Turn {
+	t.ResetAt = loggedTime(t.ResetAt)
+	t.Usage.CostUSD = finite(t.Usage.CostUSD)
 	t.Leftovers = orNil(t.Leftovers)
 	return t
 }

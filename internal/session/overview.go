@@ -90,10 +90,12 @@ func (s *Store) overview(id string) Overview {
 	if at, err := s.Running(id); at && err == nil {
 		o.Status = Running
 	}
-	if o.Size == 0 && o.Err != nil && !errors.Is(o.Err, os.ErrPermission) {
-		o.Err = &LineError{File: o.Path, Line: 1, Err: ErrEmpty}
-	} else if errors.Is(o.Err, errNoStart) {
-		o.Err = &LineError{File: o.Path, Line: 1, Err: errNoStart}
+	if errors.Is(o.Err, errNoStart) {
+		why := errNoStart
+		if o.Size == 0 {
+			why = ErrEmpty
+		}
+		o.Err = &LineError{File: o.Path, Line: 1, Err: why}
 	}
 	if o.Err == nil {
 		o.Problem = o.readLast()
@@ -112,8 +114,10 @@ func (o *Overview) readLast() error {
 	size := o.Size
 	last, torn, err := lastEntry(f, size)
 	if torn != nil {
-		size = beforeLast(f, size)
-		if last, _, err = lastEntry(f, size); o.Status == Running {
+		if size, _, err = lastBounds(f, size); err == nil {
+			last, _, err = lastEntry(f, size)
+		}
+		if o.Status == Running {
 			torn = nil // it is being written
 		}
 	}
@@ -140,19 +144,6 @@ func lastEntry(f io.ReaderAt, size int64) (last Entry, torn, err error) {
 	}
 	last, torn = decode(line)
 	return last, torn, nil
-}
-
-// beforeLast returns where the last line of a log begins.
-func beforeLast(f io.ReaderAt, size int64) int64 {
-	end, err := skipBack(f, size, func(c byte) bool { return c == 0 || c == ' ' || c == '\t' || c == '\r' || c == '\n' })
-	if err != nil {
-		return 0
-	}
-	start, err := skipBack(f, end, func(c byte) bool { return c != '\n' })
-	if err != nil {
-		return 0
-	}
-	return start
 }
 
 // wholeBefore counts the iterations that were whole when an event was logged.

@@ -130,7 +130,7 @@ func TestRunning(t *testing.T) {
 		t.Errorf("while it runs: %v, %v", running, err)
 	}
 	// Others may read meanwhile.
-	if got, err := store.List(); err != nil || len(got) != 1 || got[0].Err != nil {
+	if got, err := store.Survey(); err != nil || len(got) != 1 || got[0].Err != nil || got[0].Status != Running {
 		t.Errorf("while it runs: %+v, %v", got, err)
 	}
 	if err := cmd.Process.Kill(); err != nil {

@@ -75,6 +75,8 @@ func firstRound() loop.Round {
 			Stderr:   loop.Output{Text: "head\n[… 900 bytes left out …]\ntail\n", Total: 912, Omitted: 900, File: "001.actor.stderr"},
 			ExitCode: 3, Ending: loop.EndFailed, Duration: 12*time.Second + 345678901,
 			Leftovers: []loop.Process{{PID: 4711, Command: "node server.js"}},
+			Reason:    "API Error: 429", ResetAt: time.Unix(1738000000, 0), Conversation: "c-1",
+			Usage: loop.Usage{Tokens: &loop.Tokens{Input: 1000, Output: 20, CacheRead: 300}, Rounds: new(2)},
 		}},
 		Change: theChange(),
 		Checks: []loop.CheckResult{

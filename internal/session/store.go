@@ -87,7 +87,7 @@ func (s *Store) create(id string) (*Recorder, error) {
 	r.log = log
 	// Only Running asks for this lock. A file system that has none loses that
 	// answer, not the session.
-	_, _ = tryLock(log, false)
+	_, _ = lockAlone(log)
 	return r, nil
 }
 

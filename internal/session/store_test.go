@@ -95,7 +95,7 @@ func TestStoreLatest(t *testing.T) {
 	if id, err := store.Latest(); !errors.Is(err, ErrNotFound) {
 		t.Errorf("of none: %q, %v", id, err)
 	}
-	if all, err := store.List(); err != nil || len(all) != 0 {
+	if all, err := surveyed(store); err != nil || len(all) != 0 {
 		t.Errorf("of none: %v, %v", all, err)
 	}
 	begin(t, store, "older", began.Add(-time.Hour), true)
@@ -109,7 +109,17 @@ func TestStoreLatest(t *testing.T) {
 	}
 }
 
-func TestStoreList(t *testing.T) {
+// surveyed returns the summaries of all sessions.
+func surveyed(s *Store) ([]Summary, error) {
+	all, err := s.Survey()
+	list := make([]Summary, len(all))
+	for i, one := range all {
+		list[i] = one.Summary
+	}
+	return list, err
+}
+
+func TestStoreSummaries(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, t.TempDir())
 	done := begin(t, store, "done", began, true)
@@ -119,7 +129,7 @@ func TestStoreList(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(store.Dir(), "dir.jsonl"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	got, err := store.List()
+	got, err := surveyed(store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,8 +162,8 @@ func TestStoreList(t *testing.T) {
 	}
 }
 
-// TestListOfALargeLog holds a log of 1 GiB, most of it a hole in the file.
-func TestListOfALargeLog(t *testing.T) {
+// TestSurveyOfALargeLog holds a log of 1 GiB, most of it a hole in the file.
+func TestSurveyOfALargeLog(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, t.TempDir())
 	r := begin(t, store, "large", began, false)
@@ -176,7 +186,7 @@ func TestListOfALargeLog(t *testing.T) {
 	if err != nil || string(line) != strings.TrimSpace(string(end)) || counted.bytes > 1<<20 {
 		t.Errorf("read %d bytes for %q, %v", counted.bytes, line, err)
 	}
-	got, err := store.List()
+	got, err := surveyed(store)
 	if err != nil || len(got) != 1 || got[0].Err != nil || got[0].Outcome == nil || got[0].Outcome.Iterations != 7 {
 		t.Errorf("got %+v, %v", got, err)
 	}

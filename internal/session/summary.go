@@ -2,7 +2,6 @@ package session
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -30,24 +29,6 @@ type Summary struct {
 
 // errNoStart is a log that does not begin as logs do.
 var errNoStart = errors.New("the first line is not a session_start")
-
-// List returns the summaries of all sessions, the newest first. However long
-// the logs are, only their first and last lines are read. A log that is none
-// is in the list, with the reason.
-func (s *Store) List() ([]Summary, error) {
-	ids, err := s.ids()
-	if err != nil {
-		return nil, err
-	}
-	all := make([]Summary, len(ids))
-	for i, id := range ids {
-		all[i] = s.summary(id)
-	}
-	slices.SortStableFunc(all, func(a, b Summary) int {
-		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID))
-	})
-	return all, nil
-}
 
 func (s *Store) summary(id string) Summary {
 	sum := Summary{ID: id, Path: s.path(id)}
@@ -103,11 +84,7 @@ const shortLine = 1 << 20
 // long one is returned only when it begins as the end of a session does: the
 // others are of no interest here, and may be as large as a diff.
 func lastLine(f io.ReaderAt, size int64) ([]byte, error) {
-	end, err := skipBack(f, size, func(c byte) bool { return bytes.IndexByte([]byte("\x00 \t\r\n"), c) >= 0 })
-	if err != nil {
-		return nil, err
-	}
-	start, err := skipBack(f, end, func(c byte) bool { return c != '\n' })
+	start, end, err := lastBounds(f, size)
 	if err != nil {
 		return nil, err
 	}
@@ -123,6 +100,16 @@ func lastLine(f io.ReaderAt, size int64) ([]byte, error) {
 		err = nil
 	}
 	return line, err
+}
+
+// lastBounds returns where the last line that is not empty begins and ends.
+func lastBounds(f io.ReaderAt, size int64) (start, end int64, err error) {
+	end, err = skipBack(f, size, func(c byte) bool { return bytes.IndexByte([]byte("\x00 \t\r\n"), c) >= 0 })
+	if err != nil {
+		return 0, 0, err
+	}
+	start, err = skipBack(f, end, func(c byte) bool { return c != '\n' })
+	return start, end, err
 }
 
 // endHead is how a session_end line begins, in our logs and the original's.

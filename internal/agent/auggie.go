@@ -1,0 +1,19 @@
+package agent
+
+// auggie is Augment's command line.
+func auggie() Spec {
+	return Spec{
+		Name:        "auggie",
+		Aliases:     []string{"augment"},
+		Binaries:    []string{"auggie"},
+		VersionArgs: []string{"--version"},
+		Actor:       []string{"--print", "--quiet", "--instruction-file", holdPromptFile},
+		// Ask mode has the tools alone that do not edit.
+		Critic:    []string{"--print", "--quiet", "--ask", "--instruction-file", holdPromptFile},
+		ModelArgs: []string{"--model", holdModel},
+		Resume:    []string{"--resume", holdConversation},
+		Prompt:    File,
+		Output:    Text,
+		Install:   "install it with `npm install -g @augmentcode/auggie`, then run `auggie login`",
+	}
+}

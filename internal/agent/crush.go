@@ -1,0 +1,17 @@
+package agent
+
+// crush is Charm's Crush. It has no read-only mode.
+func crush() Spec {
+	return Spec{
+		Name:        "crush",
+		Binaries:    []string{"crush"},
+		VersionArgs: []string{"--version"},
+		Actor:       []string{"run", "--quiet"},
+		Critic:      []string{"run", "--quiet"},
+		ModelArgs:   []string{"--model", holdModel},
+		Resume:      []string{"--session", holdConversation},
+		Prompt:      Stdin,
+		Output:      Text,
+		Install:     "install it with `npm install -g @charmland/crush`, then run `crush` once to log in",
+	}
+}

@@ -1,0 +1,22 @@
+package agent
+
+// droid is Factory's Droid. It ends some seconds after its last word.
+func droid() Spec {
+	return Spec{
+		Name:        "droid",
+		Aliases:     []string{"factory", "factory-droid"},
+		Binaries:    []string{"droid"},
+		VersionArgs: []string{"--version"},
+		Actor:       []string{"exec", "--skip-permissions-unsafe", "-o", "stream-json"},
+		// Without leave it has no tools that edit; its shell is not stopped from
+		// writing.
+		Critic:    []string{"exec", "-o", "stream-json"},
+		ModelArgs: []string{"-m", holdModel},
+		Resume:    []string{"-s", holdConversation},
+		Prompt:    Stdin,
+		Output:    "droid-stream-json",
+		Streams:   true,
+		Install:   "install it with `npm install -g @factory/cli`, then run `droid` once to log in",
+		Tested:    true,
+	}
+}

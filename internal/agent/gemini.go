@@ -1,0 +1,31 @@
+package agent
+
+import "codeloops/internal/loop"
+
+// gemini is Google's Gemini CLI. A folder that it was not told to trust it
+// refuses to work in.
+func gemini() Spec {
+	return Spec{
+		Name:        "gemini",
+		Aliases:     []string{"gemini-cli"},
+		Binaries:    []string{"gemini"},
+		VersionArgs: []string{"--version"},
+		Actor:       []string{"--approval-mode", "yolo", "-o", "stream-json"},
+		// Plan mode has no shell to run tests with, and asks for a plan. In
+		// default mode whatever would have to be approved is not offered: of the
+		// tools that change something the shell alone is.
+		Critic:    []string{"--approval-mode", "default", "--allowed-tools", "run_shell_command", "-o", "stream-json"},
+		ModelArgs: []string{"-m", holdModel},
+		Resume:    []string{"--resume", holdConversation},
+		Prompt:    Stdin,
+		Output:    "gemini-stream-json",
+		Streams:   true,
+		Exits: map[int]loop.Ending{
+			41: loop.EndAuth,
+			55: loop.EndPermissionDenied, // the folder is not trusted
+		},
+		Env:     map[string]string{"GEMINI_CLI_TRUST_WORKSPACE": "true"},
+		Install: "install it with `npm install -g @google/gemini-cli`, then run `gemini` once to log in",
+		Tested:  true,
+	}
+}

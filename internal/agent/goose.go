@@ -1,0 +1,18 @@
+package agent
+
+// goose is Block's Goose. It has no mode in which it can run commands but not
+// edit.
+func goose() Spec {
+	return Spec{
+		Name:        "goose",
+		Binaries:    []string{"goose"},
+		VersionArgs: []string{"--version"},
+		Actor:       []string{"run", "--no-session", "--quiet", holdModelArgs, "-i", "-"},
+		Critic:      []string{"run", "--no-session", "--quiet", holdModelArgs, "-i", "-"},
+		ModelArgs:   []string{"--model", holdModel},
+		Prompt:      Stdin,
+		Output:      Text,
+		Env:         map[string]string{"GOOSE_MODE": "auto"},
+		Install:     "see https://block.github.io/goose, then run `goose configure`",
+	}
+}

@@ -1,0 +1,132 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"codeloops/internal/agent/transcript"
+	"codeloops/internal/loop"
+	"codeloops/internal/proc"
+)
+
+const (
+	// lastLines is how many lines at the end of a stream are looked at for
+	// what went wrong.
+	lastLines = 32
+)
+
+// An end is how a turn came to its end.
+type end struct {
+	ending  loop.Ending
+	reason  string
+	resetAt time.Time
+}
+
+// judge says how a turn ended. What codeloops did to it comes first, then what
+// the agent's own events say, then its exit code together with the exact lines
+// that the agent is known for. Nothing is looked for in prose: a program that
+// is about rate limits is not rate limited.
+func (s Spec) judge(role loop.Role, res proc.Result, said *transcript.Report) end {
+	if e, stopped := stopped(res.Stop); stopped {
+		return end{ending: e, reason: problem(said)}
+	}
+	if said != nil && said.Spoken {
+		e := end{said.Ending, said.Reason, said.ResetAt}
+		good := e.ending == loop.EndCompleted || e.ending == loop.EndEmpty
+		if good && res.ExitCode == 0 {
+			return e
+		}
+		if !good && e.ending != loop.EndFailed {
+			return e
+		}
+		return s.failed(res, said, e.reason)
+	}
+	if res.ExitCode != 0 {
+		return s.failed(res, said, "")
+	}
+	switch {
+	case said != nil:
+		return end{ending: said.Ending, reason: said.Reason}
+	case role == loop.RoleCritic && res.Stdout.Omitted == 0 && strings.TrimSpace(string(res.Stdout.Text)) == "":
+		return end{ending: loop.EndEmpty}
+	}
+	return end{ending: loop.EndCompleted}
+}
+
+func stopped(why proc.Stop) (loop.Ending, bool) {
+	switch why {
+	case proc.StopTimeout:
+		return loop.EndTimedOut, true
+	case proc.StopIdle:
+		return loop.EndIdle, true
+	case proc.StopOutputLimit:
+		return loop.EndOutputLimit, true
+	case proc.StopCancelled:
+		return loop.EndInterrupted, true
+	case proc.StopNone:
+	}
+	return "", false
+}
+
+func problem(said *transcript.Report) string {
+	if said == nil {
+		return ""
+	}
+	return said.Problem
+}
+
+// failed finds out more about a turn that failed. reason is what the agent's
+// events say, if anything.
+func (s Spec) failed(res proc.Result, said *transcript.Report, reason string) end {
+	errors := tailLines(string(res.Stderr.Text))
+	var plain []string
+	if said == nil {
+		plain = tailLines(string(res.Stdout.Text))
+	} else {
+		plain = said.Plain
+	}
+	for _, known := range s.Sayings {
+		for _, line := range slices.Concat(errors, plain) {
+			if strings.HasPrefix(line, known.Line) {
+				return end{ending: known.Ending, reason: known.reason(line)}
+			}
+		}
+	}
+	if reason == "" {
+		reason = lastWords(errors)
+	}
+	if e, ok := s.Exits[res.ExitCode]; ok {
+		return end{ending: e, reason: reason}
+	}
+	return end{ending: loop.EndFailed, reason: reason}
+}
+
+func (k Saying) reason(line string) string {
+	if k.Hint != "" {
+		line += "; " + k.Hint
+	}
+	return line
+}
+
+// tailLines returns the last lines of a text, without what drives terminals.
+func tailLines(text string) []string {
+	lines := strings.Split(strings.TrimRightFunc(text, unicode.IsSpace), "\n")
+	lines = lines[max(0, len(lines)-lastLines):]
+	for i, line := range lines {
+		lines[i] = transcript.Line(line)
+	}
+	return lines
+}
+
+// lastWords is the last line that can be a sentence: traces of calls are
+// indented or hold no words.
+func lastWords(lines []string) string {
+	for _, line := range slices.Backward(lines) {
+		if strings.ContainsFunc(line, unicode.IsLetter) && !strings.HasPrefix(line, "at ") {
+			return line
+		}
+	}
+	return ""
+}

@@ -1,0 +1,292 @@
+package agent
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/agent/transcript"
+	"codeloops/internal/loop"
+	"codeloops/internal/proc"
+)
+
+// recorded returns the result of a real CLI's turn, from its sample.
+func recorded(t *testing.T, name string) proc.Result {
+	t.Helper()
+	base := filepath.Join("testdata", "samples", filepath.FromSlash(name))
+	var res proc.Result
+	var call struct {
+		Code int `json:"rc"`
+	}
+	for ending, take := range map[string]func([]byte) error{
+		".stdout": func(b []byte) error { res.Stdout = captured(b); return nil },
+		".stderr": func(b []byte) error { res.Stderr = captured(b); return nil },
+		".json":   func(b []byte) error { return json.Unmarshal(b, &call) },
+	} {
+		data, err := os.ReadFile(base + ending)
+		if err == nil {
+			err = take(data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if res.ExitCode = call.Code; call.Code < 0 {
+		res.ExitCode = -1
+	}
+	return res
+}
+
+func captured(b []byte) proc.Captured { return proc.Captured{Text: b, Total: int64(len(b))} }
+
+// played judges a result as if it had just come in.
+func played(spec Spec, role loop.Role, res proc.Result) Reply {
+	l := newListener(spec.Output, 1<<20, nil)
+	l.hear("stdout", res.Stdout.Text)
+	return spec.reply(role, res, l.end(res.Stdout))
+}
+
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]struct {
+		ending loop.Ending
+		reason string // how it begins
+	}{
+		"claude/fault-401-json":           {loop.EndFailed, "its output breaks off before the end; the last problem was: authentication_failed (status 401)"},
+		"claude/fault-401-gives-up":       {loop.EndAuth, "Failed to authenticate. API Error: 401"},
+		"claude/fault-403-json":           {loop.EndAuth, "Failed to authenticate. API Error: 403"},
+		"claude/fault-429-json":           {loop.EndRateLimited, "API Error: Request rejected (429)"},
+		"claude/fault-529-json":           {loop.EndOverloaded, "API Error: 529"},
+		"claude/fault-too-long-json":      {loop.EndContextTooLong, "Prompt is too long"},
+		"claude/fault-not-logged-in-json": {loop.EndAuth, "Not logged in"},
+		"claude/fault-empty-json":         {loop.EndEmpty, ""},
+		"claude/fault-errevent-json":      {loop.EndCompleted, ""},
+		"claude/fault-root": {
+			loop.EndPermissionDenied,
+			"--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons; run codeloops as another user, or, in a container",
+		},
+		"cline/fault-401-json":        {loop.EndAuth, "scripted fault"},
+		"cline/fault-empty-json":      {loop.EndFailed, "Model returned empty response"},
+		"cline/fault-errevent-json":   {loop.EndFailed, "scripted error event"},
+		"cline/fault-too-long-json":   {loop.EndContextTooLong, "The request exceeds"},
+		"cn/fault-401":                {loop.EndAuth, `{"status":"error","message":"401 `},
+		"codex/fault-401-json":        {loop.EndAuth, "unexpected status 401"},
+		"codex/fault-429-json":        {loop.EndRateLimited, "exceeded retry limit"},
+		"codex/fault-529-json":        {loop.EndOverloaded, "unexpected status 529"},
+		"codex/fault-too-long-json":   {loop.EndContextTooLong, "Codex ran out of room"},
+		"codex/fault-empty-json":      {loop.EndEmpty, ""},
+		"codex/fault-errevent-json":   {loop.EndOverloaded, "stream disconnected"},
+		"copilot/fault-401-json":      {loop.EndAuth, "Authentication failed"},
+		"copilot/fault-empty-json":    {loop.EndFailed, "No response was returned."},
+		"copilot/fault-errevent-json": {loop.EndFailed, "Failed to get response"},
+		"droid/fault-401-json":        {loop.EndAuth, "401 scripted fault"},
+		"droid/fault-too-long-json":   {loop.EndContextTooLong, "400 prompt is too long"},
+		"droid/fault-429-cut":         {loop.EndFailed, "its output breaks off"},
+		"gemini/fault-401-json":       {loop.EndAuth, "scripted fault"},
+		"gemini/fault-too-long-json":  {loop.EndContextTooLong, "prompt is too long"},
+		"gemini/fault-empty-json":     {loop.EndEmpty, "The model returned an empty response"},
+		"gemini/fault-errevent-json":  {loop.EndFailed, "Model stream ended"},
+		"opencode/fault-401-json":     {loop.EndAuth, "scripted fault"},
+		"opencode/fault-too-long-json": {
+			loop.EndContextTooLong, "prompt is too long",
+		},
+		"opencode/fault-empty-json":    {loop.EndEmpty, ""},
+		"opencode/fault-errevent-json": {loop.EndFailed, "its output breaks off"},
+		"pi/fault-401-json":            {loop.EndAuth, "401 scripted fault"},
+		"pi/fault-429-json":            {loop.EndRateLimited, "429 scripted fault"},
+		"pi/fault-529-json":            {loop.EndOverloaded, "529 scripted fault"},
+		"pi/fault-too-long-json":       {loop.EndContextTooLong, "400 prompt is too long"},
+		"pi/fault-empty-json":          {loop.EndEmpty, ""},
+		"pi/fault-errevent-json":       {loop.EndFailed, "scripted error event"},
+		"qwen/fault-401-json":          {loop.EndAuth, "401 scripted fault"},
+		"qwen/fault-too-long-json":     {loop.EndContextTooLong, "400 prompt is too long"},
+		"qwen/fault-empty-json":        {loop.EndFailed, "Model stream ended with empty"},
+		"qwen/fault-errevent-json":     {loop.EndFailed, "scripted error event"},
+		// Asked for JSON, these printed none: they had not come that far, or
+		// something else was started in their place.
+		"codex/fault-401":    {loop.EndFailed, "ERROR: unexpected status 401"},
+		"copilot/fault-401":  {loop.EndFailed, "Check your COPILOT_PROVIDER_API_KEY"},
+		"gemini/fault-401":   {loop.EndFailed, "An unexpected critical error occurred"},
+		"opencode/fault-401": {loop.EndFailed, "Error: scripted fault"},
+		"pi/fault-401":       {loop.EndFailed, "401 scripted fault"},
+		"qwen/fault-401":     {loop.EndFailed, "[API Error: 401 scripted fault]"},
+	} {
+		cli, _, _ := strings.Cut(name, "/")
+		spec, err := Find(cli)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, role := range []loop.Role{loop.RoleActor, loop.RoleCritic} {
+			got := played(spec, role, recorded(t, name))
+			if got.Ending != want.ending || !strings.HasPrefix(got.Reason, want.reason) || want.reason == "" && got.Reason != "" {
+				t.Errorf("%s: %s, %q; want %s, %q", name, got.Ending, got.Reason, want.ending, want.reason)
+			}
+		}
+	}
+}
+
+// TestGoodTurns looks at all of what a structured turn comes to.
+func TestGoodTurns(t *testing.T) {
+	t.Parallel()
+	for _, cli := range []string{"claude", "cline", "codex", "copilot", "droid", "gemini", "kilo", "opencode", "pi", "qwen"} {
+		spec, err := Find(cli)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind := "json"
+		if strings.HasSuffix(string(spec.Output), "stream-json") {
+			kind = "stream-json"
+		}
+		actor := played(spec, loop.RoleActor, recorded(t, cli+"/actor-"+kind+"-1"))
+		if actor.Ending != loop.EndCompleted || actor.Text != "ACTOR: finished, pass 1." ||
+			actor.Stdout.Text != "ACTOR: starting step 1.\n\nACTOR: finished, pass 1." {
+			t.Errorf("%s: %s, %q, %q", cli, actor.Ending, actor.Text, actor.Stdout.Text)
+		}
+		if actor.Stdout.Total != int64(len(actor.Stdout.Text)) || actor.Stdout.Omitted != 0 {
+			t.Errorf("%s: %d bytes are said to be %d, %d of them omitted", cli, len(actor.Stdout.Text), actor.Stdout.Total, actor.Stdout.Omitted)
+		}
+		for n, want := range map[string]string{
+			"1": "DECISION: CONTINUE\nFEEDBACK: add a second file",
+			"2": "DECISION: DONE\nSUMMARY: both files are there\nCONFIDENCE: 0.9",
+		} {
+			critic := played(spec, loop.RoleCritic, recorded(t, cli+"/critic-"+kind+"-"+n))
+			if critic.Ending != loop.EndCompleted || critic.Text != want || critic.Stdout.Text != want {
+				t.Errorf("%s: %s, %q", cli, critic.Ending, critic.Text)
+			}
+		}
+		if (actor.Conversation == "") != (cli == "cline") || (actor.Usage.Tokens == nil) != (cli == "copilot") {
+			t.Errorf("%s: conversation %q, usage %+v", cli, actor.Conversation, actor.Usage)
+		}
+	}
+}
+
+// TestJudge looks at what the samples do not show.
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	text := Spec{Output: Text, Sayings: []Saying{{Line: "No key", Ending: loop.EndAuth}}, Exits: map[int]loop.Ending{41: loop.EndAuth}}
+	events := Spec{Output: "codex-json", Sayings: text.Sayings}
+	const good = `{"type":"item.completed","item":{"type":"agent_message","text":"ok"}}` + "\n" + `{"type":"turn.completed"}` + "\n"
+	for _, test := range []struct {
+		name           string
+		spec           Spec
+		role           loop.Role
+		stop           proc.Stop
+		exit           int
+		stdout, stderr string
+		want           loop.Ending
+		reason         string
+	}{
+		{name: "silent actor", spec: text, role: loop.RoleActor, want: loop.EndCompleted},
+		{name: "silent critic", spec: text, role: loop.RoleCritic, stdout: " \n", want: loop.EndEmpty},
+		{name: "exit code with a meaning", spec: text, exit: 41, stderr: "cannot", want: loop.EndAuth, reason: "cannot"},
+		{name: "known line", spec: text, exit: 1, stderr: "\x1b[31mNo key\x1b[0m found\nbye\n", want: loop.EndAuth, reason: "No key found"},
+		{name: "known line on stdout", spec: text, exit: 1, stdout: "No key\n", want: loop.EndAuth, reason: "No key"},
+		{name: "known line within a line", spec: text, exit: 1, stderr: "the test says No key\n", want: loop.EndFailed, reason: "the test says No key"},
+		{name: "known line, good end", spec: text, role: loop.RoleActor, stderr: "No key\n", stdout: "ok", want: loop.EndCompleted},
+		{name: "known line, long ago", spec: text, exit: 1, stderr: "No key\n" + strings.Repeat("x\n", 40), want: loop.EndFailed, reason: "x"},
+		{name: "trace", spec: text, exit: 1, stderr: "Error: bad\n  at f (a.js:1)\n}\n", want: loop.EndFailed, reason: "Error: bad"},
+		{name: "signal", spec: text, exit: -1, want: loop.EndFailed},
+		{name: "events", spec: events, stdout: good, want: loop.EndCompleted},
+		{name: "events, exit code", spec: events, stdout: good, exit: 2, stderr: "late trouble", want: loop.EndFailed, reason: "late trouble"},
+		{name: "events, known line", spec: events, stdout: good, exit: 2, stderr: "No key", want: loop.EndAuth, reason: "No key"},
+		{name: "cut", spec: events, stdout: good, exit: -1, stop: proc.StopTimeout, want: loop.EndTimedOut},
+		{
+			name: "cut while it tries", spec: events, exit: -1, stop: proc.StopIdle, want: loop.EndIdle, reason: "Reconnecting... 2/5",
+			stdout: `{"type":"thread.started"}` + "\n" + `{"type":"error","message":"Reconnecting... 2/5"}`,
+		},
+		{name: "cut as text", spec: text, stop: proc.StopCancelled, exit: 1, stderr: "No key", want: loop.EndInterrupted},
+		{name: "too much", spec: text, stop: proc.StopOutputLimit, want: loop.EndOutputLimit},
+		{name: "not the format", spec: events, stdout: "DECISION: DONE\n", want: loop.EndFailed, reason: "its output is not the codex-json that was asked for"},
+		{name: "not the format, exit code", spec: events, stdout: "No key\n", exit: 1, want: loop.EndAuth, reason: "No key"},
+	} {
+		got := played(test.spec, test.role, proc.Result{
+			Stop: test.stop, ExitCode: test.exit, Stdout: captured([]byte(test.stdout)), Stderr: captured([]byte(test.stderr)),
+		})
+		if got.Ending != test.want || got.Reason != test.reason {
+			t.Errorf("%s: %s, %q; want %s, %q", test.name, got.Ending, got.Reason, test.want, test.reason)
+		}
+		if !strings.HasPrefix(test.stdout, "{") && got.Stdout.Text != test.stdout {
+			t.Errorf("%s: the output %q is lost: %q", test.name, test.stdout, got.Stdout.Text)
+		}
+	}
+}
+
+// TestOutputIsReadAgain covers outputs that could not be followed as they grew.
+func TestOutputIsReadAgain(t *testing.T) {
+	t.Parallel()
+	spec, _ := Find("codex")
+	whole := recorded(t, "codex/actor-json-1")
+	file := filepath.Join(t.TempDir(), "out")
+	if err := os.WriteFile(file, whole.Stdout.Text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cut := proc.Captured{Text: []byte("cut"), Total: whole.Stdout.Total, Omitted: whole.Stdout.Total - 3, File: file}
+	for name, out := range map[string]proc.Captured{"from memory": whole.Stdout, "from the file": cut} {
+		l := newListener(spec.Output, 1<<20, nil)
+		l.hear("stdout", whole.Stdout.Text[:100])
+		res := whole
+		res.Stdout = out
+		if got := spec.reply(loop.RoleActor, res, l.end(out)); got.Text != "ACTOR: finished, pass 1." || got.Ending != loop.EndCompleted {
+			t.Errorf("%s: %s, %q", name, got.Ending, got.Text)
+		}
+	}
+}
+
+// TestStructuredTurn plays one as a real process and looks at all of it.
+func TestStructuredTurn(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, "mine")
+	s.speaks("claude-stream-json")
+	spec := ownAgent(t, Own{Command: []string{"mine"}, Output: "claude-stream-json"})
+	var heard []loop.Notice
+	reply, _ := s.play(s.agent(spec, ""), Request{
+		Role: loop.RoleCritic, Iteration: 1, Watch: func(n loop.Notice) { heard = append(heard, n) },
+	})
+	said := strings.TrimSuffix(sample, "\n")
+	reply.Duration = 0
+	want := Reply{Text: said, Turn: loop.Turn{
+		Stdout:       loop.Output{Text: said, Total: int64(len(said)), File: filepath.Join(s.place.Outputs, "001.critic.stdout")},
+		Stderr:       loop.Output{Text: "a warning\n", Total: 10, File: filepath.Join(s.place.Outputs, "001.critic.stderr")},
+		Ending:       loop.EndCompleted,
+		Conversation: "scripted-conversation",
+		Usage:        loop.Usage{Tokens: &loop.Tokens{Input: 5, Output: 6, CacheRead: 7}, Rounds: new(1)},
+		ResetAt:      time.Time{},
+	}}
+	if g, w := dump(t, reply), dump(t, want); g != w {
+		t.Errorf("got\n%s\nwant\n%s", g, w)
+	}
+	message := loop.Notice{Kind: loop.NoticeMessage, Text: strings.ReplaceAll(said, "\n", " ")}
+	warning := loop.Notice{Kind: loop.NoticeOutput, Stream: "stderr", Text: "a warning\n"}
+	equal(t, "notices", heard, []loop.Notice{message, warning})
+	if !spec.Streams {
+		t.Error("an agent that prints events does not count as one that streams")
+	}
+}
+
+func dump(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestFormats(t *testing.T) {
+	t.Parallel()
+	equal(t, "formats", Formats(), append([]string{"text"}, transcript.Formats()...))
+	for _, spec := range Catalogue() {
+		if !spec.Output.known() {
+			t.Errorf("%s prints %q", spec.Name, spec.Output)
+		}
+		if spec.Streams != (spec.Output != Text) {
+			t.Errorf("%s: streams %t with %s", spec.Name, spec.Streams, spec.Output)
+		}
+		if !spec.Tested && len(spec.Sayings)+len(spec.Exits) > 0 {
+			t.Errorf("%s: nobody has seen what it says", spec.Name)
+		}
+	}
+}

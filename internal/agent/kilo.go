@@ -1,0 +1,20 @@
+package agent
+
+// kilo is Kilo Code's command line, a relative of opencode.
+func kilo() Spec {
+	return Spec{
+		Name:        "kilo",
+		Aliases:     []string{"kilocode", "kilo-code"},
+		Binaries:    []string{"kilo"},
+		VersionArgs: []string{"--version"},
+		Actor:       []string{"run", "--auto", "--format", "json"},
+		Critic:      []string{"run", "--agent", "plan", "--format", "json"},
+		ModelArgs:   []string{"--model", holdModel},
+		Resume:      []string{"-s", holdConversation},
+		Prompt:      Stdin,
+		Output:      "opencode-json",
+		Streams:     true,
+		Install:     "install it with `npm install -g @kilocode/cli`, then run `kilo auth login`",
+		Tested:      true,
+	}
+}

@@ -1,0 +1,22 @@
+package agent
+
+// qwen is Qwen Code, which took its options from Gemini CLI and its output from
+// Claude Code.
+func qwen() Spec {
+	return Spec{
+		Name:        "qwen",
+		Aliases:     []string{"qwen-code"},
+		Binaries:    []string{"qwen"},
+		VersionArgs: []string{"--version"},
+		Actor:       []string{"--approval-mode", "yolo", "-o", "stream-json"},
+		// As with gemini: no tool that edits, but the shell.
+		Critic:    []string{"--approval-mode", "default", "--allowed-tools", "run_shell_command", "-o", "stream-json"},
+		ModelArgs: []string{"-m", holdModel},
+		Resume:    []string{"--resume", holdConversation},
+		Prompt:    Stdin,
+		Output:    "qwen-stream-json",
+		Streams:   true,
+		Install:   "install it with `npm install -g @qwen-code/qwen-code`, then run `qwen` once to log in",
+		Tested:    true,
+	}
+}

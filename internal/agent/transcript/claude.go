@@ -1,0 +1,229 @@
+package transcript
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"codeloops/internal/loop"
+)
+
+// claude reads the stream-json of Claude Code, which Qwen Code and Amp print as
+// well. The last line is a result; its subtype is "success" even where the
+// model's service failed, so that is_error counts alone.
+type claude struct {
+	*record
+	// openAI is set where input tokens hold those that came from a cache, as
+	// OpenAI counts.
+	openAI bool
+
+	ending  loop.Ending // of the last fault of the service
+	resetAt time.Time
+}
+
+func (c *claude) event(kind string, object []byte) bool {
+	switch kind {
+	case "system":
+		c.system(object)
+	case "assistant":
+		c.assistant(object)
+	case "user":
+		c.user(object)
+	case "rate_limit_event":
+		c.limit(object)
+	case "result":
+		c.result(object)
+	default:
+		return kind == "stream_event"
+	}
+	return true
+}
+
+func (c *claude) system(object []byte) {
+	var e struct {
+		Subtype   string  `json:"subtype"`
+		SessionID string  `json:"session_id"`
+		Attempt   int     `json:"attempt"`
+		Most      int     `json:"max_retries"`
+		Status    int     `json:"error_status"`
+		Error     message `json:"error"`
+	}
+	decode(object, &e)
+	if e.SessionID != "" {
+		c.report.Conversation = e.SessionID
+	}
+	switch e.Subtype {
+	case "api_retry":
+		c.cope(fmt.Sprintf("%s (status %d), attempt %d of %d", e.Error, e.Status, e.Attempt, e.Most))
+	case "retry":
+		c.cope("the model's answer could not be used, it is asked again")
+	}
+}
+
+func (c *claude) assistant(object []byte) {
+	var e struct {
+		Parent  string `json:"parent_tool_use_id"` // set inside a subagent
+		Error   string `json:"error"`              // set for what is no message of the model
+		Message struct {
+			Content []struct {
+				Type  string `json:"type"`
+				Text  string `json:"text"`
+				Name  string `json:"name"`
+				Input input  `json:"input"`
+			} `json:"content"`
+		} `json:"message"`
+	}
+	decode(object, &e)
+	if e.Error != "" {
+		c.ending = ofClaudesError(e.Error)
+		return
+	}
+	for _, part := range e.Message.Content {
+		switch {
+		case part.Type == "tool_use":
+			c.tool(part.Name, part.Input)
+		case part.Type == "text" && e.Parent == "":
+			c.say(part.Text)
+		}
+	}
+}
+
+// user is what goes back to the model: results of tools, mostly.
+func (c *claude) user(object []byte) {
+	var e struct {
+		Parent string `json:"parent_tool_use_id"`
+	}
+	if decode(object, &e); e.Parent == "" {
+		c.round()
+	}
+}
+
+func (c *claude) limit(object []byte) {
+	var e struct {
+		Info struct {
+			Status   string `json:"status"`
+			ResetsAt int64  `json:"resetsAt"` // seconds since 1970
+		} `json:"rate_limit_info"`
+	}
+	if decode(object, &e); e.Info.Status == "rejected" && e.Info.ResetsAt > 0 {
+		c.resetAt = time.Unix(e.Info.ResetsAt, 0).UTC()
+	}
+}
+
+// claudeResult is the closing event.
+type claudeResult struct {
+	IsError  bool          `json:"is_error"`
+	Subtype  string        `json:"subtype"`
+	Result   *string       `json:"result"`
+	Error    message       `json:"error"` // Qwen Code and Amp say here what Claude Code says in result
+	Status   int           `json:"api_error_status"`
+	Terminal string        `json:"terminal_reason"`
+	Session  string        `json:"session_id"`
+	Rounds   *int          `json:"num_turns"`
+	Cost     *float64      `json:"total_cost_usd"`
+	Usage    *claudeTokens `json:"usage"`
+	Models   map[string]struct {
+		Input      int64 `json:"inputTokens"`
+		Output     int64 `json:"outputTokens"`
+		CacheRead  int64 `json:"cacheReadInputTokens"`
+		CacheWrite int64 `json:"cacheCreationInputTokens"`
+		Reasoning  int64 `json:"thinkingTokens"`
+	} `json:"modelUsage"`
+	Denials []struct {
+		Tool string `json:"tool_name"`
+	} `json:"permission_denials"`
+}
+
+type claudeTokens struct {
+	Input      int64 `json:"input_tokens"`
+	Output     int64 `json:"output_tokens"`
+	CacheRead  int64 `json:"cache_read_input_tokens"`
+	CacheWrite int64 `json:"cache_creation_input_tokens"`
+}
+
+func (c *claude) result(object []byte) {
+	var e claudeResult
+	decode(object, &e)
+	c.closed = true
+	c.recovered()
+	if e.Session != "" {
+		c.report.Conversation = e.Session
+	}
+	c.report.Usage.Rounds = e.Rounds
+	c.report.Usage.CostUSD = nil
+	c.pay(e.Cost)
+	c.tokens(e)
+	for _, d := range e.Denials {
+		c.cope("it was not allowed to use " + d.Tool)
+	}
+	switch {
+	case e.IsError:
+		c.report.ResetAt = c.resetAt
+		c.fault(c.faultOf(e))
+	case e.Result != nil:
+		c.final(*e.Result)
+	}
+}
+
+// tokens prefers the counts by model: they are those that the cost is made of,
+// with what subagents used.
+func (c *claude) tokens(e claudeResult) {
+	c.report.Usage.Tokens = nil
+	for _, m := range e.Models {
+		c.add(loop.Tokens{
+			Input: m.Input, Output: m.Output, CacheRead: m.CacheRead,
+			CacheWrite: m.CacheWrite, Reasoning: m.Reasoning,
+		})
+	}
+	if e.Usage == nil || len(e.Models) > 0 {
+		return
+	}
+	t := loop.Tokens{
+		Input: e.Usage.Input, Output: e.Usage.Output,
+		CacheRead: e.Usage.CacheRead, CacheWrite: e.Usage.CacheWrite,
+	}
+	if c.openAI {
+		t.Input -= t.CacheRead
+	}
+	c.add(t)
+}
+
+func (c *claude) faultOf(e claudeResult) (loop.Ending, string) {
+	reason := string(e.Error)
+	if e.Result != nil && *e.Result != "" {
+		reason = *e.Result
+	}
+	ending, plain := apiError(reason)
+	switch {
+	case e.Terminal == "prompt_too_long":
+		ending = loop.EndContextTooLong
+	case e.Status != 0:
+		ending = ofStatus(e.Status)
+	case c.ending != "":
+		ending = c.ending
+	}
+	if ending == loop.EndFailed && c.ending != "" {
+		ending = c.ending
+	}
+	if plain == "" {
+		plain = strings.ReplaceAll(e.Subtype, "_", " ")
+	}
+	if ending != loop.EndRateLimited {
+		c.report.ResetAt = time.Time{}
+	}
+	return ending, plain
+}
+
+// ofClaudesError knows the words with which Claude Code marks what it says in
+// the model's place.
+func ofClaudesError(word string) loop.Ending {
+	switch word {
+	case "authentication_failed":
+		return loop.EndAuth
+	case "rate_limit":
+		return loop.EndRateLimited
+	case "server_error":
+		return loop.EndOverloaded
+	}
+	return loop.EndFailed
+}

@@ -1,0 +1,107 @@
+package transcript
+
+import (
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// cline reads the JSONL of Cline's command line. The last line is a run_result
+// whose finishReason says how it went. Counts of input hold what came from the
+// cache. Its sessions have no names in the output.
+type cline struct {
+	*record
+	class string // of the last error
+}
+
+type clineUsage struct {
+	Input      int64    `json:"inputTokens"`
+	Output     int64    `json:"outputTokens"`
+	CacheRead  int64    `json:"cacheReadTokens"`
+	CacheWrite int64    `json:"cacheWriteTokens"`
+	Cost       *float64 `json:"totalCost"`
+}
+
+func (c *cline) event(kind string, object []byte) bool {
+	switch kind {
+	case "agent_event":
+		var e struct {
+			Event clineEvent `json:"event"`
+		}
+		decode(object, &e)
+		c.agent(e.Event)
+	case "run_result":
+		c.result(object)
+	default:
+		return kind == "hook_event"
+	}
+	return true
+}
+
+// clineEvent is what stands inside an agent_event.
+type clineEvent struct {
+	Type    string  `json:"type"`
+	Content string  `json:"contentType"`
+	Text    string  `json:"text"`
+	Tool    string  `json:"toolName"`
+	Input   input   `json:"input"`
+	Error   message `json:"error"`
+	Class   string  `json:"errorClass"`
+}
+
+func (c *cline) agent(e clineEvent) {
+	switch {
+	case e.Type == "iteration_start":
+		c.round()
+	case e.Type == "content_start" && e.Content == "tool":
+		c.tool(e.Tool, e.Input)
+	case e.Type == "content_end" && e.Content == "text":
+		c.say(e.Text)
+	case e.Type == "error":
+		c.class = e.Class
+		c.cope(string(e.Error))
+	}
+}
+
+func (c *cline) result(object []byte) {
+	var e struct {
+		Reason    string      `json:"finishReason"`
+		Rounds    *int        `json:"iterations"`
+		Text      string      `json:"text"`
+		Usage     *clineUsage `json:"usage"`
+		Aggregate *clineUsage `json:"aggregateUsage"` // with what subagents used
+	}
+	decode(object, &e)
+	c.closed = true
+	c.report.Usage = loop.Usage{Rounds: e.Rounds}
+	if e.Aggregate != nil {
+		e.Usage = e.Aggregate
+	}
+	if u := e.Usage; u != nil {
+		c.pay(u.Cost)
+		c.add(loop.Tokens{
+			Input: u.Input - u.CacheRead, Output: u.Output,
+			CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
+		})
+	}
+	if e.Reason == "completed" {
+		c.recovered()
+		c.final(e.Text)
+		return
+	}
+	reason := e.Text // the error, not a message
+	if reason == "" {
+		reason = strings.ReplaceAll(e.Reason, "_", " ")
+	}
+	c.fault(ofCline(c.class, reason), reason)
+}
+
+func ofCline(class, reason string) loop.Ending {
+	switch {
+	case class == "auth":
+		return loop.EndAuth
+	case class == "context_window_exceeded", strings.HasPrefix(reason, "The request exceeds the model's context window"):
+		return loop.EndContextTooLong
+	}
+	return loop.EndFailed
+}

@@ -1,0 +1,117 @@
+package transcript
+
+import (
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// codex reads the JSONL of `codex exec --json`. Warnings are items of type
+// error and attempts to connect again are events of type error: turn.failed
+// alone means that the turn has failed. Its counts hold what came from the
+// cache, and are those of the whole thread where one is resumed.
+type codex struct{ *record }
+
+// codexItem is a thing that the agent does or says.
+type codexItem struct {
+	Type    string `json:"type"`
+	Text    string `json:"text"`
+	Message string `json:"message"`
+	Command words  `json:"command"`
+	Server  string `json:"server"`
+	Tool    string `json:"tool"`
+	Query   string `json:"query"`
+	Changes []struct {
+		Path string `json:"path"`
+	} `json:"changes"`
+}
+
+func (c *codex) event(kind string, object []byte) bool {
+	var e struct {
+		Thread  string    `json:"thread_id"`
+		Item    codexItem `json:"item"`
+		Message string    `json:"message"`
+		Error   message   `json:"error"`
+		Usage   *struct {
+			Input      int64 `json:"input_tokens"`
+			CacheRead  int64 `json:"cached_input_tokens"`
+			CacheWrite int64 `json:"cache_write_input_tokens"`
+			Output     int64 `json:"output_tokens"`
+			Reasoning  int64 `json:"reasoning_output_tokens"`
+		} `json:"usage"`
+	}
+	decode(object, &e)
+	switch kind {
+	case "thread.started":
+		c.report.Conversation = e.Thread
+	case "item.started":
+		c.started(e.Item)
+	case "item.completed":
+		c.completed(e.Item)
+	case "error":
+		c.cope(e.Message)
+	case "turn.completed":
+		c.closed = true
+		c.recovered()
+	case "turn.failed":
+		c.closed = true
+		c.fault(ofCodex(string(e.Error)))
+	case "turn.started", "item.updated":
+	default:
+		return false
+	}
+	if e.Usage != nil {
+		u := *e.Usage
+		c.add(loop.Tokens{
+			Input: u.Input - u.CacheRead - u.CacheWrite, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
+			Output: u.Output, Reasoning: u.Reasoning,
+		})
+	}
+	return true
+}
+
+func (c *codex) started(item codexItem) {
+	switch item.Type {
+	case "command_execution":
+		c.notice(loop.NoticeCommand, string(item.Command))
+	case "mcp_tool_call":
+		c.notice(loop.NoticeTool, item.Server+" "+item.Tool)
+	}
+}
+
+func (c *codex) completed(item codexItem) {
+	switch item.Type {
+	case "agent_message":
+		c.round()
+		c.say(item.Text)
+	case "file_change":
+		for _, change := range item.Changes {
+			c.notice(loop.NoticeEdit, change.Path)
+		}
+	case "web_search":
+		c.notice(loop.NoticeTool, "web search "+item.Query)
+	case "error": // a warning
+		c.notice(loop.NoticeProblem, item.Message)
+	}
+}
+
+// ofCodex knows how the messages of a failed turn begin.
+func ofCodex(message string) (loop.Ending, string) {
+	if status, ok := strings.CutPrefix(message, "unexpected status "); ok {
+		if i := strings.IndexByte(status, ' '); i > 0 {
+			return ofStatus(leadingStatus(status[:i])), message
+		}
+	}
+	for prefix, ending := range map[string]loop.Ending{
+		"You've hit your usage limit":                         loop.EndRateLimited,
+		"stream disconnected before completion":               loop.EndOverloaded,
+		"exceeded retry limit, last status: 429":              loop.EndRateLimited,
+		"Codex ran out of room in the model's context window": loop.EndContextTooLong,
+		"Missing environment variable":                        loop.EndAuth,
+	} {
+		if strings.HasPrefix(message, prefix) {
+			return ending, message
+		}
+	}
+	return loop.EndFailed, message
+}

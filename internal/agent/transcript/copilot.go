@@ -1,0 +1,71 @@
+package transcript
+
+import (
+	"fmt"
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// copilot reads the JSONL of GitHub Copilot CLI. The last line is a result with
+// the exit code; what went wrong stands in a session.error before it. It tells
+// no counts of tokens.
+type copilot struct{ *record }
+
+func (c *copilot) event(kind string, object []byte) bool {
+	var e struct {
+		Session  string `json:"sessionId"`
+		ExitCode int    `json:"exitCode"`
+		Data     struct {
+			Content   string `json:"content"`
+			Tool      string `json:"toolName"`
+			Arguments input  `json:"arguments"`
+			ErrorType string `json:"errorType"`
+			InfoType  string `json:"infoType"`
+			Message   string `json:"message"`
+			Status    int    `json:"statusCode"`
+		} `json:"data"`
+	}
+	decode(object, &e)
+	switch kind {
+	case "assistant.message":
+		c.round()
+		c.say(e.Data.Content)
+	case "assistant.turn_start":
+		c.asked(1)
+	case "tool.execution_start":
+		c.tool(e.Data.Tool, e.Data.Arguments)
+	case "session.info":
+		if e.Data.InfoType == "model_retry" {
+			c.cope(e.Data.Message)
+		}
+	case "session.error":
+		c.fault(ofCopilot(e.Data.ErrorType, e.Data.Status, e.Data.Message), e.Data.Message)
+	case "result":
+		c.result(e.Session, e.ExitCode)
+	default:
+		return false
+	}
+	return true
+}
+
+func (c *copilot) result(session string, exitCode int) {
+	c.closed = true
+	c.report.Conversation = session
+	switch {
+	case exitCode == 0:
+		c.recovered()
+	case !c.failed:
+		c.fault(loop.EndFailed, fmt.Sprintf("it gives up with exit code %d", exitCode))
+	}
+}
+
+func ofCopilot(errorType string, status int, message string) loop.Ending {
+	switch {
+	case errorType == "authentication":
+		return loop.EndAuth
+	case strings.HasPrefix(message, "The provider rejected the prompt as too long"):
+		return loop.EndContextTooLong
+	}
+	return ofStatus(status)
+}

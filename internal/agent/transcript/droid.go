@@ -1,0 +1,69 @@
+package transcript
+
+import "codeloops/internal/loop"
+
+// droid reads the stream-json of Factory's Droid. The last line is a
+// completion; where it could not work there is an error instead.
+type droid struct{ *record }
+
+func (d *droid) event(kind string, object []byte) bool {
+	var e struct {
+		Session string        `json:"session_id"`
+		Role    string        `json:"role"`
+		Text    string        `json:"text"`
+		Tool    string        `json:"toolName"`
+		Input   input         `json:"parameters"`
+		Message string        `json:"message"`
+		Final   string        `json:"finalText"`
+		IsError bool          `json:"is_error"`
+		Result  string        `json:"result"`
+		Rounds  *int          `json:"numTurns"`
+		Usage   *claudeTokens `json:"usage"`
+	}
+	decode(object, &e)
+	switch kind {
+	case "system", "tool_result":
+	case "message":
+		if e.Role == "assistant" {
+			d.recovered()
+			d.round()
+			d.say(e.Text)
+		}
+	case "tool_call":
+		d.tool(e.Tool, e.Input)
+	case "error":
+		if !d.failed { // the one behind it only says that it gives up
+			d.fault(ofMessage(e.Message), e.Message)
+		}
+	case "completion":
+		d.closed = true
+		d.recovered()
+		d.final(e.Final)
+	case "result":
+		d.closed = true
+		d.result(e.IsError, e.Result)
+	default:
+		return false
+	}
+	if e.Session != "" {
+		d.report.Conversation = e.Session
+	}
+	if e.Rounds != nil {
+		d.report.Usage.Rounds = e.Rounds
+	}
+	if u := e.Usage; u != nil {
+		d.report.Usage.Tokens = nil
+		d.add(loop.Tokens{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite})
+	}
+	return true
+}
+
+func (d *droid) result(isError bool, text string) {
+	switch {
+	case !isError:
+		d.recovered()
+		d.final(text)
+	case !d.failed:
+		d.fault(loop.EndFailed, text)
+	}
+}

@@ -1,0 +1,107 @@
+package transcript
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// statusOverloaded is what Anthropic's service answers when it has too much to
+// do; it is in no standard.
+const statusOverloaded = 529
+
+// ofStatus returns the ending that goes with the status of an answer over
+// HTTP. One that says nothing of the kind is EndFailed.
+func ofStatus(status int) loop.Ending {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return loop.EndAuth
+	case http.StatusTooManyRequests:
+		return loop.EndRateLimited
+	case http.StatusRequestEntityTooLarge:
+		return loop.EndContextTooLong
+	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable,
+		http.StatusGatewayTimeout, statusOverloaded:
+		return loop.EndOverloaded
+	}
+	return loop.EndFailed
+}
+
+// leadingStatus returns the status with which a message begins, as in
+// "401 Unauthorized"; 0 when there is none.
+func leadingStatus(message string) int {
+	const digits = 3
+	if len(message) < digits || len(message) > digits && message[digits] != ' ' {
+		return 0
+	}
+	status, err := strconv.Atoi(message[:digits])
+	if err != nil || status < 100 {
+		return 0
+	}
+	return status
+}
+
+// ofMessage returns the ending that goes with a message of a model's service,
+// which may begin with a status. That a prompt is too long services say with
+// the status of any bad request: these are the words of Anthropic's and of
+// OpenAI's.
+func ofMessage(message string) loop.Ending {
+	status := leadingStatus(message)
+	if status != 0 {
+		message = strings.TrimSpace(message[3:])
+	}
+	for _, known := range []string{"prompt is too long", "This model's maximum context length is"} {
+		if strings.HasPrefix(message, known) {
+			return loop.EndContextTooLong
+		}
+	}
+	return ofStatus(status)
+}
+
+// apiError takes "[API Error: …]" apart, as Gemini CLI and its descendants
+// write it: inside stands a message, which may begin with a status, or the
+// JSON that the service answered with.
+func apiError(message string) (loop.Ending, string) {
+	inner, ok := strings.CutPrefix(message, "[API Error: ")
+	if !ok {
+		return loop.EndFailed, message
+	}
+	inner = strings.TrimSuffix(inner, "]")
+	var answer struct {
+		Error struct {
+			Code    int    `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if decode([]byte(inner), &answer) && answer.Error.Message != "" {
+		if ending := ofStatus(answer.Error.Code); ending != loop.EndFailed {
+			return ending, answer.Error.Message
+		}
+		return ofMessage(answer.Error.Message), answer.Error.Message
+	}
+	return ofMessage(inner), inner
+}
+
+// A message is an error as formats spell it: a text, or an object with a
+// message.
+type message string
+
+// UnmarshalJSON never fails.
+func (m *message) UnmarshalJSON(raw []byte) error {
+	var text string
+	var object struct {
+		Message string `json:"message"`
+	}
+	switch {
+	case json.Unmarshal(raw, &text) == nil:
+		*m = message(text)
+	case json.Unmarshal(raw, &object) == nil:
+		*m = message(object.Message)
+	default:
+		*m = ""
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package transcript
+
+import (
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// gemini reads the stream-json of Gemini CLI. Messages come in pieces without
+// an end of their own: whatever comes next ends them.
+type gemini struct{ *record }
+
+func (g *gemini) event(kind string, object []byte) bool {
+	var e struct {
+		Session string  `json:"session_id"`
+		Role    string  `json:"role"`
+		Content string  `json:"content"`
+		Delta   bool    `json:"delta"`
+		Tool    string  `json:"tool_name"`
+		Input   input   `json:"parameters"`
+		Status  string  `json:"status"`
+		Message string  `json:"message"`
+		Error   message `json:"error"`
+		Stats   *struct {
+			Total     int64 `json:"total_tokens"`
+			AllInput  int64 `json:"input_tokens"`
+			Output    int64 `json:"output_tokens"`
+			CacheRead int64 `json:"cached"`
+		} `json:"stats"`
+	}
+	decode(object, &e)
+	if kind != "message" {
+		g.whole()
+	}
+	switch kind {
+	case "init":
+		g.report.Conversation = e.Session
+	case "message":
+		g.message(e.Role, e.Content, e.Delta)
+	case "tool_use":
+		g.tool(e.Tool, e.Input)
+	case "tool_result":
+		g.round()
+	case "error":
+		g.cope(e.Message)
+	case "result":
+		g.closed = true
+		if e.Status != "success" {
+			g.fault(g.faultOf(string(e.Error)))
+		}
+		if s := e.Stats; s != nil {
+			// What is neither input nor output was thought.
+			thought := max(0, s.Total-s.AllInput-s.Output)
+			g.add(loop.Tokens{
+				Input: s.AllInput - s.CacheRead, CacheRead: s.CacheRead,
+				Output: s.Output + thought, Reasoning: thought,
+			})
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+func (g *gemini) message(role, content string, delta bool) {
+	switch {
+	case role != "assistant":
+		g.whole()
+	case delta:
+		g.piece(content)
+	default:
+		g.whole()
+		g.say(content)
+	}
+}
+
+func (g *gemini) faultOf(message string) (loop.Ending, string) {
+	if message == "" {
+		message = g.problem
+	}
+	if strings.HasPrefix(message, "The model returned an empty response") {
+		return loop.EndEmpty, message
+	}
+	return apiError(message)
+}

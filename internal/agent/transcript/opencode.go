@@ -1,0 +1,95 @@
+package transcript
+
+import (
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// opencode reads the JSONL of `opencode run --format json`, which Kilo Code
+// prints as well. It has no closing event: the output is whole when the last
+// step has finished and asks for no more tools.
+type opencode struct{ *record }
+
+func (o *opencode) event(kind string, object []byte) bool {
+	var e struct {
+		Session string `json:"sessionID"`
+		Part    struct {
+			Text   string   `json:"text"`
+			Tool   string   `json:"tool"`
+			Reason string   `json:"reason"`
+			Cost   *float64 `json:"cost"`
+			Tokens *struct {
+				Input     int64 `json:"input"`
+				Output    int64 `json:"output"`
+				Reasoning int64 `json:"reasoning"`
+				Cache     struct {
+					Read  int64 `json:"read"`
+					Write int64 `json:"write"`
+				} `json:"cache"`
+			} `json:"tokens"`
+			State struct {
+				Input input   `json:"input"`
+				Error message `json:"error"`
+			} `json:"state"`
+		} `json:"part"`
+		Error openCodeError `json:"error"`
+	}
+	decode(object, &e)
+	switch kind {
+	case "step_start":
+		o.closed = false
+		o.recovered()
+		o.round()
+	case "text":
+		o.say(e.Part.Text)
+	case "tool_use":
+		o.tool(e.Part.Tool, e.Part.State.Input)
+		o.cope(string(e.Part.State.Error))
+	case "step_finish":
+		o.closed = e.Part.Reason != "tool-calls"
+		o.asked(1)
+		o.pay(e.Part.Cost)
+		if t := e.Part.Tokens; t != nil {
+			o.add(loop.Tokens{
+				Input: t.Input, Output: t.Output + t.Reasoning, Reasoning: t.Reasoning,
+				CacheRead: t.Cache.Read, CacheWrite: t.Cache.Write,
+			})
+		}
+	case "error":
+		o.closed = true
+		o.fault(e.Error.fault())
+	case "reasoning":
+	default:
+		return false
+	}
+	if e.Session != "" {
+		o.report.Conversation = e.Session
+	}
+	return true
+}
+
+// openCodeError is an error with a name and what goes with it.
+type openCodeError struct {
+	Name string `json:"name"`
+	Data struct {
+		Message string `json:"message"`
+		Status  int    `json:"statusCode"`
+	} `json:"data"`
+}
+
+func (e openCodeError) fault() (loop.Ending, string) {
+	reason := e.Data.Message
+	if reason == "" {
+		reason = e.Name
+	}
+	switch {
+	case e.Name == "ProviderAuthError":
+		return loop.EndAuth, reason
+	case e.Name == "ContextOverflowError":
+		return loop.EndContextTooLong, reason
+	case strings.HasPrefix(reason, "Cannot connect to API"):
+		return loop.EndOverloaded, reason
+	}
+	return ofStatus(e.Data.Status), reason
+}

@@ -1,0 +1,179 @@
+package transcript
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// maxPlain is how many lines that are no JSON are kept.
+const maxPlain = 32
+
+// A record is what the dialects write down of a turn.
+type record struct {
+	watch  loop.Watch
+	report Report
+
+	text    []byte          // the final text, as far as it is known
+	said    excerpt         // all messages
+	last    string          // the last message
+	open    strings.Builder // a message that comes in pieces
+	closed  bool            // the closing event was there
+	failed  bool            // report.Ending and report.Reason are set
+	problem string          // the last fault that the agent has not got over yet
+}
+
+// say takes a whole message: those of one round make the final text.
+func (r *record) say(text string) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	r.last, r.problem = text, ""
+	if len(r.text)+len(text) >= maxLine {
+		r.text = nil // nobody says as much in one round
+	}
+	if len(r.text) > 0 {
+		r.text = append(r.text, '\n')
+	}
+	r.text = append(r.text, text...)
+	if r.said.total > 0 {
+		r.said.write("\n\n")
+	}
+	r.said.write(r.last)
+	r.notice(loop.NoticeMessage, r.last)
+}
+
+// piece takes a part of a message. What is too much is dropped.
+func (r *record) piece(text string) {
+	r.open.WriteString(text[:min(len(text), maxLine-r.open.Len())])
+}
+
+// whole ends a message that came in pieces.
+func (r *record) whole() {
+	text := r.open.String()
+	r.open.Reset()
+	r.say(text)
+}
+
+// round begins anew: what was said before is not the final text.
+func (r *record) round() {
+	r.whole()
+	r.text = r.text[:0]
+}
+
+// final sets the final text, which mostly has been said already.
+func (r *record) final(text string) {
+	r.whole()
+	if text != r.last {
+		r.say(text)
+	}
+	r.text = append(r.text[:0], text...)
+}
+
+// fault says what was in the agent's way. Of several the last one counts.
+func (r *record) fault(e loop.Ending, reason string) {
+	r.failed = true
+	r.report.Ending, r.report.Reason = e, reason
+}
+
+// recovered takes a fault back: the agent went on after it.
+func (r *record) recovered() {
+	r.failed = false
+	r.report.Ending, r.report.Reason = "", ""
+}
+
+// cope notes a fault that the agent tries to get over by itself.
+func (r *record) cope(problem string) {
+	if problem = Line(problem); problem != "" {
+		r.problem = problem
+		r.notice(loop.NoticeProblem, problem)
+	}
+}
+
+func (r *record) notice(kind loop.NoticeKind, text string) {
+	if text = Line(text); r.watch != nil && text != "" {
+		r.watch(loop.Notice{Kind: kind, Text: text})
+	}
+}
+
+// plainLine takes a line that is no event: of a program around the agent, or
+// of the agent before it knows what it was asked.
+func (r *record) plainLine(line []byte) {
+	text := Line(string(line[:min(len(line), maxHead)]))
+	if text == "" || text[0] == '{' || text[0] == '[' {
+		return // torn, or of another program: never shown raw
+	}
+	if r.watch != nil {
+		r.watch(loop.Notice{Kind: loop.NoticeOutput, Stream: "stdout", Text: text + "\n"})
+	}
+	if len(r.report.Plain) == maxPlain {
+		r.report.Plain = r.report.Plain[1:]
+	}
+	r.report.Plain = append(r.report.Plain, text)
+}
+
+// add adds to the counts of tokens.
+func (r *record) add(t loop.Tokens) {
+	sum := loop.Tokens{}
+	if r.report.Usage.Tokens != nil {
+		sum = *r.report.Usage.Tokens
+	}
+	sum.Input += max(0, t.Input)
+	sum.Output += max(0, t.Output)
+	sum.CacheRead += max(0, t.CacheRead)
+	sum.CacheWrite += max(0, t.CacheWrite)
+	sum.Reasoning += max(0, t.Reasoning)
+	r.report.Usage.Tokens = &sum
+}
+
+// pay adds to the cost, in US dollars.
+func (r *record) pay(cost *float64) {
+	if cost == nil {
+		return
+	}
+	sum := max(0, *cost)
+	if r.report.Usage.CostUSD != nil {
+		sum += *r.report.Usage.CostUSD
+	}
+	r.report.Usage.CostUSD = &sum
+}
+
+// asked adds to how often the model was asked.
+func (r *record) asked(times int) {
+	if r.report.Usage.Rounds != nil {
+		times += *r.report.Usage.Rounds
+	}
+	r.report.Usage.Rounds = &times
+}
+
+func (r *record) end(format string) Report {
+	r.whole()
+	out := r.report
+	out.Said, out.Text, out.Problem = r.said.output(), string(r.text), r.problem
+	switch {
+	case !out.Spoken:
+		return Report{
+			Ending: loop.EndFailed, Reason: "its output is not the " + format + " that was asked for",
+			Plain: out.Plain,
+		}
+	case r.failed:
+	case !r.closed:
+		out.Ending, out.Reason = loop.EndFailed, "its output breaks off before the end"
+		if r.problem != "" {
+			out.Reason += "; the last problem was: " + r.problem
+		}
+	case strings.TrimSpace(out.Text) == "":
+		out.Ending = loop.EndEmpty
+	default:
+		out.Ending = loop.EndCompleted
+	}
+	out.Reason = Line(out.Reason)
+	return out
+}
+
+func isMismatch(err error) bool {
+	_, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	return ok
+}

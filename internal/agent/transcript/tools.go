@@ -1,0 +1,84 @@
+package transcript
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// An input is what of a tool's arguments is worth a line on the screen, under
+// the names that the CLIs give it.
+type input struct {
+	Command      words `json:"command"`
+	Cmd          words `json:"cmd"`
+	FilePath     words `json:"file_path"`
+	FilePathToo  words `json:"filePath"`
+	NotebookPath words `json:"notebook_path"`
+	Path         words `json:"path"`
+	Pattern      words `json:"pattern"`
+	Query        words `json:"query"`
+	URL          words `json:"url"`
+	Description  words `json:"description"`
+}
+
+func (i input) command() string { return first(i.Command, i.Cmd) }
+
+func (i input) path() string { return first(i.FilePath, i.FilePathToo, i.NotebookPath, i.Path) }
+
+func first(all ...words) string {
+	for _, w := range all {
+		if w != "" {
+			return string(w)
+		}
+	}
+	return ""
+}
+
+// words are a text, or a list of texts with spaces between; anything else
+// reads as "".
+type words string
+
+// UnmarshalJSON never fails.
+func (w *words) UnmarshalJSON(raw []byte) error {
+	var one string
+	var list []string
+	switch {
+	case json.Unmarshal(raw, &one) == nil:
+		*w = words(one)
+	case json.Unmarshal(raw, &list) == nil:
+		*w = words(strings.Join(list, " "))
+	default:
+		*w = ""
+	}
+	return nil
+}
+
+// editing are the tools that change files, by their names in lower case.
+func editing() []string {
+	return []string{
+		"apply_patch", "applypatch", "create", "edit", "edit_file", "editor", "multiedit", "notebook_edit", "notebookedit",
+		"patch", "replace", "str_replace", "str_replace_editor", "write", "write_file", "write_to_file",
+	}
+}
+
+// tool tells of a tool that is used.
+func (r *record) tool(name string, in input) {
+	r.problem = ""
+	switch path, command := in.path(), in.command(); {
+	case slices.Contains(editing(), strings.ToLower(name)):
+		if path == "" {
+			path = name
+		}
+		r.notice(loop.NoticeEdit, path)
+	case command != "":
+		r.notice(loop.NoticeCommand, command)
+	default:
+		on := path
+		if on == "" {
+			on = first(in.Pattern, in.Query, in.URL, in.Description)
+		}
+		r.notice(loop.NoticeTool, name+" "+on)
+	}
+}

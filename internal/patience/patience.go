@@ -1,0 +1,120 @@
+// Package patience asks an agent again when its service was in the way.
+package patience
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"codeloops/internal/agent"
+	"codeloops/internal/loop"
+)
+
+// A Player plays one turn; [agent.Agent] is one.
+type Player interface {
+	Run(context.Context, agent.Request) (agent.Reply, error)
+}
+
+// How long to wait, and how often.
+const (
+	// slack is added to a stated end of a limit: clocks differ.
+	slack = 3 * time.Second
+	// firstLimit and longestLimit are between tries while a limit has no
+	// stated end.
+	firstLimit   = time.Minute
+	longestLimit = 30 * time.Minute
+	// firstFault and longestFault are between tries while the service or the
+	// network fails, maxFaults is how often it is tried again.
+	firstFault   = 2 * time.Second
+	longestFault = time.Minute
+	maxFaults    = 5
+)
+
+// An Agent is a Player that waits: for the end of a rate limit, for a service
+// that is overloaded. The turn that could not be played costs no iteration. It
+// is as safe for concurrent use as its Player.
+type Agent struct {
+	Player Player
+	Now    func() time.Time
+	// MaxWait is the longest that one request may wait for a rate limit; when
+	// it would take longer, the limit is the reply. 0: it never waits.
+	MaxWait time.Duration
+	// Random is in [0, 1), so that many runs do not come back at once.
+	Random func() float64
+	// Hurry, when something can be received from it, ends a wait.
+	Hurry <-chan struct{}
+}
+
+// Run plays a turn, as often as it takes for the service to let it. The watch
+// is told of every wait. When ctx is done during a wait, the turn was
+// interrupted.
+func (a *Agent) Run(ctx context.Context, r agent.Request) (agent.Reply, error) {
+	began := a.Now()
+	var limits, faults int
+	for ; ; r.Try++ {
+		reply, err := a.Player.Run(ctx, r)
+		if err != nil || ctx.Err() != nil {
+			return reply, err
+		}
+		var until time.Time
+		if reply.Ending == loop.EndRateLimited {
+			until = a.limitEnds(reply, limits)
+			limits++
+		}
+		if reply.Ending == loop.EndOverloaded && faults < maxFaults {
+			until = a.Now().Add(a.spread(firstFault, longestFault, faults))
+			faults++
+		}
+		if until.IsZero() || until.Sub(began) > a.MaxWait {
+			return reply, nil
+		}
+		if !a.wait(ctx, r, reply, until) {
+			reply.Ending = loop.EndInterrupted
+			return reply, nil
+		}
+	}
+}
+
+// limitEnds says when to try again: when the agent says so, or after ever
+// longer pauses.
+func (a *Agent) limitEnds(reply agent.Reply, tries int) time.Time {
+	now := a.Now()
+	if reply.ResetAt.After(now) {
+		return reply.ResetAt.Add(slack)
+	}
+	return now.Add(a.spread(firstLimit, longestLimit, tries))
+}
+
+// spread doubles a pause with every try, up to a longest one, and makes it a
+// little longer by chance.
+func (a *Agent) spread(first, longest time.Duration, tries int) time.Duration {
+	pause := min(first<<min(tries, 10), longest)
+	return pause + time.Duration(a.Random()*float64(pause)/4)
+}
+
+// wait reports whether to go on.
+func (a *Agent) wait(ctx context.Context, r agent.Request, reply agent.Reply, until time.Time) bool {
+	if r.Watch != nil {
+		r.Watch(loop.Notice{Kind: loop.NoticeWait, Text: why(reply), Until: until})
+	}
+	timer := time.NewTimer(until.Sub(a.Now()))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+	case <-a.Hurry:
+	}
+	return true
+}
+
+func why(reply agent.Reply) string {
+	what := "the rate limit is reached"
+	if reply.Ending == loop.EndOverloaded {
+		what = "the model's service is overloaded"
+	}
+	if reply.Reason == "" {
+		return what
+	}
+	return fmt.Sprintf("%s (%s)", what, reply.Reason)
+}

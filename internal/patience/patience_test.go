@@ -1,0 +1,157 @@
+package patience_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"codeloops/internal/agent"
+	"codeloops/internal/loop"
+	"codeloops/internal/patience"
+)
+
+// service is a player whose turns end as they are written down; the last one
+// repeats.
+type service struct {
+	turns []loop.Turn
+	calls int
+	err   error
+}
+
+func (s *service) Run(_ context.Context, r agent.Request) (agent.Reply, error) {
+	if r.Try != s.calls {
+		return agent.Reply{}, fmt.Errorf("try %d at call %d", r.Try, s.calls)
+	}
+	turn := s.turns[min(s.calls, len(s.turns)-1)]
+	s.calls++
+	return agent.Reply{Turn: turn}, s.err
+}
+
+func limited(until time.Time) loop.Turn {
+	return loop.Turn{Ending: loop.EndRateLimited, ResetAt: until, Reason: "5-hour limit"}
+}
+
+var (
+	done       = loop.Turn{Ending: loop.EndCompleted}
+	overloaded = loop.Turn{Ending: loop.EndOverloaded}
+)
+
+// play runs one request with a fake clock and tells how it ended, after what
+// time, and what was told.
+func play(ctx context.Context, t *testing.T, s *service, a *patience.Agent) (loop.Ending, time.Duration, []loop.Notice) {
+	t.Helper()
+	a.Player, a.Now = s, time.Now
+	a.Random = func() float64 { return 0 }
+	began := time.Now()
+	var told []loop.Notice
+	reply, err := a.Run(ctx, agent.Request{Watch: func(n loop.Notice) { told = append(told, n) }})
+	if !errors.Is(err, s.err) {
+		t.Errorf("error %v", err)
+	}
+	return reply.Ending, time.Since(began), told
+}
+
+func TestWaitsForAStatedEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		end := time.Now().Add(2 * time.Hour)
+		s := &service{turns: []loop.Turn{limited(end), done}}
+		ending, took, told := play(t.Context(), t, s, &patience.Agent{MaxWait: 6 * time.Hour})
+		if ending != loop.EndCompleted || took != 2*time.Hour+3*time.Second || s.calls != 2 {
+			t.Errorf("%s after %v, %d calls", ending, took, s.calls)
+		}
+		want := []loop.Notice{{Kind: loop.NoticeWait, Text: "the rate limit is reached (5-hour limit)", Until: end.Add(3 * time.Second)}}
+		if !reflect.DeepEqual(told, want) {
+			t.Errorf("told %+v, want %+v", told, want)
+		}
+	})
+}
+
+func TestWaitsLongerAndLonger(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{turns: []loop.Turn{limited(time.Time{}), limited(time.Time{}), limited(time.Time{}), done}}
+		ending, took, _ := play(t.Context(), t, s, &patience.Agent{MaxWait: 6 * time.Hour})
+		if ending != loop.EndCompleted || took != 7*time.Minute {
+			t.Errorf("%s after %v", ending, took)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{turns: []loop.Turn{limited(time.Time{})}}
+		ending, took, _ := play(t.Context(), t, s, &patience.Agent{MaxWait: time.Hour})
+		if ending != loop.EndRateLimited || took > time.Hour {
+			t.Errorf("%s after %v", ending, took)
+		}
+	})
+}
+
+func TestDoesNotWaitTooLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, most := range []time.Duration{0, time.Hour} {
+			s := &service{turns: []loop.Turn{limited(time.Now().Add(2 * time.Hour)), done}}
+			ending, took, told := play(t.Context(), t, s, &patience.Agent{MaxWait: most})
+			if ending != loop.EndRateLimited || took != 0 || told != nil {
+				t.Errorf("%v: %s after %v, told %v", most, ending, took, told)
+			}
+		}
+	})
+}
+
+func TestOverload(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{turns: []loop.Turn{overloaded, overloaded, done}}
+		ending, took, _ := play(t.Context(), t, s, &patience.Agent{MaxWait: time.Hour})
+		if ending != loop.EndCompleted || took != 6*time.Second {
+			t.Errorf("%s after %v", ending, took)
+		}
+		s = &service{turns: []loop.Turn{overloaded}}
+		ending, took, _ = play(t.Context(), t, s, &patience.Agent{MaxWait: time.Hour})
+		if ending != loop.EndOverloaded || s.calls != 6 || took != 62*time.Second {
+			t.Errorf("%s after %v, %d calls", ending, took, s.calls)
+		}
+	})
+}
+
+func TestWaitIsCutShort(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hurry := make(chan struct{}, 1)
+		hurry <- struct{}{}
+		s := &service{turns: []loop.Turn{limited(time.Now().Add(time.Hour)), done}}
+		ending, took, _ := play(t.Context(), t, s, &patience.Agent{MaxWait: 6 * time.Hour, Hurry: hurry})
+		if ending != loop.EndCompleted || took != 0 {
+			t.Errorf("%s after %v", ending, took)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		s := &service{turns: []loop.Turn{limited(time.Now().Add(time.Hour))}}
+		ending, took, _ := play(ctx, t, s, &patience.Agent{MaxWait: 6 * time.Hour})
+		if ending != loop.EndInterrupted || took != time.Minute {
+			t.Errorf("%s after %v", ending, took)
+		}
+	})
+}
+
+func TestEverythingElseIsTheReply(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, e := range []loop.Ending{loop.EndCompleted, loop.EndFailed, loop.EndAuth, loop.EndTimedOut, loop.EndContextTooLong} {
+			s := &service{turns: []loop.Turn{{Ending: e}}}
+			if ending, took, _ := play(t.Context(), t, s, &patience.Agent{MaxWait: time.Hour}); ending != e || took != 0 || s.calls != 1 {
+				t.Errorf("%s: %s after %v, %d calls", e, ending, took, s.calls)
+			}
+		}
+		s := &service{turns: []loop.Turn{overloaded}, err: errors.New("broken")}
+		if play(t.Context(), t, s, &patience.Agent{MaxWait: time.Hour}); s.calls != 1 {
+			t.Errorf("%d calls after an error", s.calls)
+		}
+	})
+}

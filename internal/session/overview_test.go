@@ -1,0 +1,144 @@
+package session
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/loop"
+)
+
+// TestOverviewOfNoEnd tells how far a session without an end had come from
+// whichever line is its last.
+func TestOverviewOfNoEnd(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		last loop.Event
+		want int
+	}{
+		"start":      {loop.Started{}, 0},
+		"resume":     {loop.Resumed{Iterations: 4}, 4},
+		"iteration":  {loop.IterationStarted{Iteration: 3}, 2},
+		"phase":      {loop.PhaseEntered{Iteration: 3, State: loop.CapturingDiff}, 2},
+		"actor":      {loop.ActorFinished{Iteration: 3}, 2},
+		"diff":       {loop.DiffCaptured{Iteration: 3}, 2},
+		"checks":     {loop.ChecksFinished{Iteration: 3}, 2},
+		"rejected":   {loop.ReviewRejected{Iteration: 3}, 2},
+		"critic":     {loop.CriticFinished{Iteration: 3}, 2},
+		"whole":      {loop.IterationFinished{Round: loop.Round{Iteration: 3}}, 3},
+		"warned":     {loop.Warned{Iteration: 3, Text: "x"}, UnknownIterations},
+		"very large": {loop.IterationFinished{Round: loop.Round{Iteration: 3, Attempt: loop.Attempt{Turn: loop.Turn{Stdout: loop.Output{Text: strings.Repeat("x", shortLine)}}}}}, UnknownIterations},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "x.jsonl")
+			log := string(Encode(stamped(1), loop.Started{Session: loop.Session{Prompt: "p"}}))
+			whole := log + string(Encode(stamped(3), c.last))
+			writeFile(t, path, whole)
+			got := Look(path)
+			if got.Status != Crashed || got.Iterations != c.want || got.Err != nil || got.Problem != nil {
+				t.Errorf("got %+v", got)
+			}
+			if c.want != UnknownIterations && got.Duration != 3*time.Second {
+				t.Errorf("took %v", got.Duration)
+			}
+			// A torn line behind it is named, and costs only itself.
+			writeFile(t, path, whole+"\n"+`{"type":"iteration","iter`)
+			torn := Look(path)
+			bad, ok := errors.AsType[*LineError](torn.Problem)
+			if torn.Iterations != c.want || !ok || bad.Line != 4 || bad.File != path || !errors.Is(bad, ErrTorn) {
+				t.Errorf("torn: got %+v", torn)
+			}
+		})
+	}
+}
+
+func TestOverviewOfNoLog(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text string
+		want error
+	}{
+		"empty":   {"", ErrEmpty},
+		"foreign": {`{"type":"log"}` + "\n", errNoStart},
+		"torn":    {`{"type":"session_sta`, ErrTorn},
+	} {
+		path := filepath.Join(t.TempDir(), "x.jsonl")
+		writeFile(t, path, c.text)
+		got := Look(path)
+		if bad, ok := errors.AsType[*LineError](got.Err); !ok || bad.Line != 1 || !errors.Is(bad, c.want) {
+			t.Errorf("%s: %v", name, got.Err)
+		}
+	}
+	if got := Look(filepath.Join(t.TempDir(), "none.jsonl")); !errors.Is(got.Err, os.ErrNotExist) {
+		t.Errorf("missing: %+v", got)
+	}
+}
+
+// TestSurveyOrder reads many logs at once and keeps them in order.
+func TestSurveyOrder(t *testing.T) {
+	t.Parallel()
+	store := newStore(t, t.TempDir())
+	const n = 200
+	for i := range n {
+		begin(t, store, strconv.Itoa(i), began.Add(time.Duration(i)*time.Second), true)
+	}
+	all, err := store.Survey()
+	if err != nil || len(all) != n {
+		t.Fatalf("%d sessions, %v", len(all), err)
+	}
+	for i, one := range all {
+		if one.Session.Prompt != strconv.Itoa(n-1-i) || one.Status != Status(loop.Success) || one.Err != nil {
+			t.Fatalf("at %d: %+v", i, one)
+		}
+	}
+	for back, want := range map[string]string{"": "199", "latest": "199", "latest~0": "199", "latest~1": "198", "latest~199": "0"} {
+		id, err := store.Resolve(back)
+		if err != nil || Look(store.Path(id)).Session.Prompt != want {
+			t.Errorf("%q: %s, %v", back, id, err)
+		}
+	}
+	for _, bad := range []string{"latest~200", "latest~-1", "latest~", "latest~x", "latest1", "../x"} {
+		if id, err := store.Resolve(bad); !errors.Is(err, ErrNotFound) {
+			t.Errorf("%q: %s, %v", bad, id, err)
+		}
+	}
+}
+
+func TestRemove(t *testing.T) {
+	t.Parallel()
+	store := newStore(t, t.TempDir())
+	done := begin(t, store, "done", began, true)
+	open := begin(t, store, "open", began, false)
+	folder := filepath.Join(store.Dir(), done.ID()+".d")
+	outside := t.TempDir()
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(folder, "001.actor.stdout"), "kept")
+	writeFile(t, filepath.Join(outside, "precious"), "of others")
+	if err := os.Symlink(outside, filepath.Join(folder, "link")); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	if got := store.Space(done.ID()); got <= 4 {
+		t.Errorf("space: %d", got)
+	}
+	if err := store.Remove(open.ID()); !errors.Is(err, ErrRunning) {
+		t.Errorf("a running one: %v", err)
+	}
+	if err := store.Remove(done.ID()); err != nil {
+		t.Error(err)
+	}
+	for path, want := range map[string]bool{done.Path(): false, folder: false, filepath.Join(outside, "precious"): true, open.Path(): true} {
+		if _, err := os.Lstat(path); (err == nil) != want {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if err := store.Remove(done.ID()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("twice: %v", err)
+	}
+}
