@@ -12,12 +12,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"codeloops/internal/agent"
 	"codeloops/internal/proc"
 	"codeloops/internal/scripted"
 	"codeloops/internal/term"
@@ -50,7 +50,8 @@ func TestMain(m *testing.M) {
 }
 
 // fakeAgent is an agent CLI that keeps its arguments in argv.<role> and plays
-// the scenario that the variable SCENARIO names.
+// the scenario that the variable SCENARIO names, in the format that the real
+// one prints.
 func fakeAgent() {
 	record := filepath.Join(os.Getenv("RECORD"), "argv."+os.Getenv("CODELOOPS_ROLE"))
 	line := strings.Join(append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...), " ") + "\n"
@@ -63,9 +64,13 @@ func fakeAgent() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
+	args := []string{"--script", os.Getenv("SCENARIO")}
+	if spec, err := agent.Find(filepath.Base(os.Args[0])); err == nil && spec.Output != agent.Text {
+		args = append(args, "--format", string(spec.Output))
+	}
 	os.Exit(scripted.Main(context.Background(), scripted.Invocation{
-		Args:  []string{"--script", os.Getenv("SCENARIO")},
-		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv,
+		Args:  args,
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv, Now: time.Now,
 	}))
 }
 
@@ -92,16 +97,17 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GIT_COMMITTER_NAME", "A")
 			env.Setenv("GIT_COMMITTER_EMAIL", "a@example.com")
 			env.Setenv("TZ", "UTC")
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each process under the race detector sleeps a second at its end
 			return os.MkdirAll(home, 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"repo":       cmdRepo,
-			"exits":      cmdExits,
-			"await":      cmdAwait,
-			"gone":       cmdGone,
-			"log":        cmdLog,
-			"interrupts": cmdInterrupts,
-			"matches":    cmdMatches,
+			"repo":    cmdRepo,
+			"exits":   cmdExits,
+			"await":   cmdAwait,
+			"gone":    cmdGone,
+			"log":     cmdLog,
+			"signals": cmdSignals,
+			"matches": cmdMatches,
 		},
 	})
 }
@@ -141,34 +147,36 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdInterrupts starts a command, waits for a file that it makes, sends it
-// signals one after the other, and wants it to end with 130, or by KILL. What it printed is
-// then in the files out and err of the script's directory.
-func cmdInterrupts(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 3 {
-		ts.Fatalf("usage: interrupts SIGNAL[,SIGNAL] FILE COMMAND [ARG ...]")
+// cmdSignals starts a command, waits for a file that it makes, sends it signals
+// one after the other, and wants one certain exit code; -1 is death by a signal.
+// What it printed is then in the files out and err of the script's directory.
+func cmdSignals(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 4 {
+		ts.Fatalf("usage: signals CODE SIGNAL[,SIGNAL] FILE COMMAND [ARG ...]")
 	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
 	work := ts.Getenv("WORK")
-	path := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], args[2])
-	cmd := exec.Command(path, args[3:]...)
+	cmd := exec.Command(filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], args[3]), args[4:]...)
 	cmd.Dir = ts.MkAbs(".")
 	for name := range strings.FieldsSeq(scriptEnv) {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
-	out, err := os.Create(filepath.Join(work, "out"))
-	ts.Check(err)
-	defer out.Close()
-	errs, err := os.Create(filepath.Join(work, "err"))
-	ts.Check(err)
-	defer errs.Close()
-	cmd.Stdout, cmd.Stderr = out, errs
+	for name, stream := range map[string]*io.Writer{"out": &cmd.Stdout, "err": &cmd.Stderr} {
+		f, err := os.Create(filepath.Join(work, name))
+		ts.Check(err)
+		defer f.Close()
+		*stream = f
+	}
 	ts.Check(cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	ts.Defer(func() { _ = cmd.Process.Kill() })
-	await(ts, args[1], func() bool { _, err := os.Stat(ts.MkAbs(args[1])); return err == nil })
-	for name := range strings.SplitSeq(args[0], ",") {
-		ts.Check(cmd.Process.Signal(signalsByName[name]))
+	await(ts, args[2], func() bool { _, err := os.Stat(ts.MkAbs(args[2])); return err == nil })
+	for name := range strings.SplitSeq(args[1], ",") {
+		if err := cmd.Process.Signal(signalsByName[name]); !errors.Is(err, os.ErrProcessDone) {
+			ts.Check(err)
+		}
 		time.Sleep(200 * time.Millisecond) // so that two are not taken for one
 	}
 	select {
@@ -176,17 +184,9 @@ func cmdInterrupts(ts *testscript.TestScript, neg bool, args []string) {
 	case <-time.After(liveness):
 		ts.Fatalf("it does not end")
 	}
-	want := exitInterrupted
-	if args[0] == "KILL" {
-		want = -1
-	}
 	if code := cmd.ProcessState.ExitCode(); code != want {
 		ts.Fatalf("exit code %d, want %d\n%s", code, want, ts.ReadFile(filepath.Join(work, "err")))
 	}
-}
-
-var signalsByName = map[string]os.Signal{
-	"INT": os.Interrupt, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL,
 }
 
 // scriptEnv names the variables of a script that matter to a run.

@@ -12,6 +12,7 @@ type runOptions struct {
 	workingDir string
 	set        map[string]any // configuration key → value, set flags only
 
+	noWait       bool
 	script       string
 	trustProject bool
 	dryRun       bool
@@ -34,6 +35,9 @@ func settingFlags() map[string]string {
 		"critic-model":   "critic.model",
 		"max-iterations": "max_iterations",
 		"max-duration":   "max_duration",
+		"max-cost":       "max_cost",
+		"max-tokens":     "max_tokens",
+		"max-wait":       "max_wait",
 		"actor-timeout":  "actor.timeout",
 		"critic-timeout": "critic.timeout",
 		"check":          "checks",
@@ -66,6 +70,10 @@ func (o *runOptions) addRunFlags(f *pflag.FlagSet) {
 
 	f.IntP("max-iterations", "n", 0, "end after so many iterations; 0 is no limit (default 10)")
 	f.String("max-duration", "", "end after this `time`, such as 90m (default: no limit)")
+	f.String("max-cost", "", "end when the turns have cost so many US `dollars`, as the agents report it")
+	f.Int("max-tokens", 0, "end when the turns have used so many `tokens`, as the agents report them")
+	f.String("max-wait", "", "wait at most so long `time` for a rate limit to end (default 6h)")
+	f.BoolVar(&o.noWait, "no-wait", false, "do not wait for a rate limit: end with agent_rate_limited")
 	f.String("actor-timeout", "", "time `limit` of one turn of the actor; 0s is none (default 1h)")
 	f.String("critic-timeout", "", "time `limit` of one turn of the critic; 0s is none (default 1h)")
 	f.StringArray("check", nil, "shell `command` that must pass before the work is done; may be repeated")
@@ -107,5 +115,8 @@ func (o *runOptions) takeSettings(flags *pflag.FlagSet) {
 		default:
 			o.set[key] = f.Value.String()
 		}
+	}
+	if o.noWait {
+		o.set["max_wait"] = "0s"
 	}
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -185,7 +183,7 @@ func (p *plan) comeBack(ctx context.Context) error {
 	}
 	problem := "the work tree is not as session " + c.Session.ID + " left it" + what
 	if p.app.InTTY && p.app.ErrTTY {
-		return p.confirm(problem)
+		return p.app.sure(problem + "\ncarry on with it as it is?")
 	}
 	return usagef("put it back, or carry on with it as it is: --accept-changes", "%s", problem)
 }
@@ -217,19 +215,4 @@ func (p *plan) since(ctx context.Context, checkpoint string) (string, error) {
 		names = append(names, f.Path+" "+string(f.Status))
 	}
 	return ": " + strings.Join(names, ", "), nil
-}
-
-// confirm asks whether to go on all the same.
-func (p *plan) confirm(problem string) error {
-	if _, err := fmt.Fprintf(p.app.Err, "%s\ncarry on with it as it is? [y/N] ", problem); err != nil {
-		return err
-	}
-	answer, err := bufio.NewReader(p.app.In).ReadString('\n')
-	if err != nil && answer == "" {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return errors.New("not resumed")
-	}
-	return nil
 }

@@ -9,7 +9,7 @@ import (
 // reserved are the names of commands that are promised but not built yet, so
 // that they cannot be taken for a prompt and paid for.
 func reserved() []string {
-	return []string{"replay", "sessions", "strategies", "lessons"}
+	return []string{"strategies", "lessons"}
 }
 
 // newRootCmd returns the whole command tree.
@@ -53,6 +53,8 @@ working directory.
 		newRunCmd(a),
 		newResumeCmd(a),
 		newDemoCmd(a),
+		newSessionsCmd(a),
+		newReplayCmd(a),
 		newConfigCmd(a),
 		newInitCmd(a),
 		newAgentsCmd(a),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 
 	"codeloops/internal/actor"
@@ -12,6 +13,7 @@ import (
 	"codeloops/internal/critic"
 	"codeloops/internal/loop"
 	"codeloops/internal/metrics"
+	"codeloops/internal/patience"
 	"codeloops/internal/policy"
 	"codeloops/internal/proc"
 	"codeloops/internal/session"
@@ -135,11 +137,13 @@ func (p *plan) drive(ctx context.Context, l *loop.Loop, rec *session.Recorder, c
 func (p *plan) loop(runner *proc.Runner, rec *session.Recorder) (*loop.Loop, error) {
 	a := p.app
 	outputs := filepath.Dir(rec.File(1, ""))
-	bind := func(who player) (*agent.Agent, error) {
-		return agent.New(who.spec, who.model, agent.Place{
+	hurry := a.signals.hurry()
+	bind := func(who player) (*patience.Agent, error) {
+		player, err := agent.New(who.spec, who.model, agent.Place{
 			Starter: runner, Dir: p.dir, Environ: a.env, EnvDeny: p.cfg.EnvDeny,
 			Outputs: outputs, Session: rec.ID(), Limits: who.limits,
 		}, who.role)
+		return &patience.Agent{Player: player, Now: a.now, MaxWait: p.cfg.MaxWait, Random: rand.Float64, Hurry: hurry}, err
 	}
 	worker, err := bind(p.actor)
 	if err != nil {
@@ -156,6 +160,8 @@ func (p *plan) loop(runner *proc.Runner, rec *session.Recorder) (*loop.Loop, err
 		Gate: policy.Gate{
 			MaxIterations:        p.cfg.MaxIterations,
 			MaxConsecutiveErrors: p.cfg.MaxConsecutiveErrors,
+			MaxCost:              p.cfg.MaxCost,
+			MaxTokens:            p.cfg.MaxTokens,
 		},
 		Clock:         a.now,
 		CriticRetries: p.cfg.CriticRetries,

@@ -27,7 +27,7 @@ func newScriptedAgentCmd(a *app) *cobra.Command {
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			code := scripted.Main(cmd.Context(), scripted.Invocation{
-				Args: args, Stdin: a.In, Stdout: a.Out, Stderr: a.Err, Env: a.getenv,
+				Args: args, Stdin: a.In, Stdout: a.Out, Stderr: a.Err, Env: a.getenv, Now: a.now,
 			})
 			if code != 0 {
 				return agentExitError(code)

@@ -1,0 +1,4 @@
+package main
+
+// hurry has no signal to listen to on Windows.
+func (s *signals) hurry() <-chan struct{} { return nil }

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/render"
+	"codeloops/internal/replay"
+	"codeloops/internal/session"
+)
+
+type replayOptions struct {
+	format string // "": what the configuration says
+	until  int
+	speed  string
+	verify bool
+}
+
+func newReplayCmd(a *app) *cobra.Command {
+	l := &logs{app: a}
+	o := &replayOptions{}
+	cmd := &cobra.Command{
+		Use:   "replay [ID|FILE|DIR]",
+		Short: "Play a session log back, or check that it would still end the same",
+		Long: `Play a session log back the way the run was shown. Without an ID it is the
+latest session. Nothing is run and nothing is changed.
+
+With --verify the log is not shown: today's state machine runs on what the
+agents said then, the critic's replies are read anew, and every difference in
+the course or the end of the session is told. A directory stands for all logs
+in it. A session that was interrupted, broke down or ran out of a budget is
+compared as far as it goes.
+
+` + refHelp + `
+
+Exit status:
+  0    the log was played; with --verify: nothing differs
+  1    with --verify: a session would take another course, or end otherwise
+  2    error: usage, configuration, a log that is not there or not readable
+  130  interrupted: Ctrl+C or SIGTERM
+`,
+		Example: `  codeloops replay
+  codeloops replay latest~1 --speed 2 --until-iteration 1
+  codeloops replay --verify ~/.local/share/codeloops/sessions`,
+		Args:              oneRef,
+		ValidArgsFunction: l.complete,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.verify {
+				return runVerify(cmd.Context(), l, first(args))
+			}
+			return runReplay(cmd.Context(), l, o, first(args))
+		},
+	}
+	l.addFlag(cmd)
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.format, "log-format", "", "how it is shown: pretty, compact or json (default: as a run is)")
+	f.IntVar(&o.until, "until-iteration", 0, "stop after iteration `n`")
+	f.StringVar(&o.speed, "speed", "max", "how `fast`: 1 as it was, 2 twice as fast, …, max without a pause")
+	f.BoolVar(&o.verify, "verify", false, "show nothing; check that the session would still end the same")
+	return cmd
+}
+
+// fastest is the highest --speed that is a number.
+const fastest = 1000
+
+// rate reads --speed; 0 is without a pause.
+func (o *replayOptions) rate() (float64, error) {
+	if o.speed == "max" {
+		return 0, nil
+	}
+	rate, err := strconv.ParseFloat(o.speed, 64)
+	if err != nil || !(rate > 0 && rate <= fastest) {
+		return 0, usagef("write 1, 2 or max", "--speed cannot be %q", o.speed)
+	}
+	return rate, nil
+}
+
+func runReplay(ctx context.Context, l *logs, o *replayOptions, ref string) error {
+	rate, err := o.rate()
+	if err != nil {
+		return err
+	}
+	if o.until < 0 {
+		return usagef("iterations are numbered from 1", "--until-iteration cannot be %d", o.until)
+	}
+	one, err := l.find(ref)
+	if err != nil {
+		return err
+	}
+	sink, err := l.display(o, one)
+	if err != nil {
+		return err
+	}
+	p := replay.Player{Sink: sink, Until: o.until, Speed: rate, Bad: l.tell}
+	r, err := session.OpenFile(one.Path)
+	if err != nil {
+		return err
+	}
+	defer r.Close() //nolint:errcheck // opened for reading
+	ended, err := p.Play(ctx, r.Entries())
+	if err = unlessGone(err); err != nil || ended || o.until > 0 {
+		return err
+	}
+	state := "nobody is at work on it"
+	if one.Status == session.Running {
+		state = "it is running"
+	}
+	_, err = fmt.Fprintf(l.app.Err, "the log has no end: %s\n", state)
+	return unlessGone(err)
+}
+
+// display is what showed the session as it ran.
+func (l *logs) display(o *replayOptions, one session.Overview) (loop.Sink, error) {
+	a := l.app
+	format := render.Format(o.format)
+	switch format {
+	case render.Pretty, render.Compact, render.JSON:
+	case "":
+		cfg, err := l.settings()
+		if err != nil {
+			return nil, err
+		}
+		format = render.Format(cfg.LogFormat)
+	default:
+		words := []string{string(render.Pretty), string(render.Compact), string(render.JSON)}
+		return nil, oneOf("--log-format", o.format, words)
+	}
+	shown, err := render.Run(format, render.Options{
+		Progress: a.Err, Result: a.Out, Style: a.ErrRenderer(), Width: a.Width(),
+		Live: a.ErrTTY && !a.Plain, Log: one.Path,
+	})
+	return a.secrets.Sink(shown), err
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/session"
+)
+
+// checkpointRefs is where checkpoints stand, and what Restore has taken away.
+const checkpointRefs = "refs/codeloops/"
+
+type restoreOptions struct {
+	iteration int
+	given     bool // whether --iteration was
+	yes       bool
+}
+
+func newSessionsRestoreCmd(l *logs) *cobra.Command {
+	o := &restoreOptions{}
+	cmd := &cobra.Command{
+		Use:   "restore [ID|REF]",
+		Short: "Put the work tree back to what it was after an iteration",
+		Long: `Put the files of the work tree back to what they were after the last iteration
+of a session, or after the one that --iteration names; 0 is the session's start.
+HEAD, branches, the index and ignored files stay as they are. What is there now
+is kept first, as a reference that this command takes as well: a restore can be
+undone.
+
+` + refHelp + `
+
+` + sessionsExit,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("name one", "sessions restore takes one session, but got %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.given = cmd.Flags().Changed("iteration")
+			ref := ""
+			if len(args) == 1 {
+				ref = args[0]
+			}
+			return runRestore(cmd.Context(), l, o, ref)
+		},
+	}
+	cmd.Flags().IntVar(&o.iteration, "iteration", 0, "the state after iteration `N`; 0 is the session's start")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
+	return cmd
+}
+
+// A goal is the state to put a work tree back to.
+type goal struct {
+	dir        string // in the work tree
+	checkpoint string
+	name       string // for people
+}
+
+func runRestore(ctx context.Context, l *logs, o *restoreOptions, ref string) (err error) {
+	g, err := l.goal(ctx, o, ref)
+	if err != nil {
+		return err
+	}
+	a := l.app
+	tree, err := a.openTree(ctx, g.dir)
+	if err != nil {
+		return err
+	}
+	defer tree.Close() //nolint:errcheck // its objects are written
+	lock, err := session.Acquire(filepath.Join(tree.GitDir(), "codeloops"), tree.Root(), "restore", a.now())
+	if err != nil {
+		return err
+	}
+	defer lock.Close() //nolint:errcheck // the system takes it back in any case
+	if !o.yes {
+		if err := a.sure(fmt.Sprintf("put the files of %s back to %s?", tree.Root(), g.name)); err != nil {
+			return err
+		}
+	}
+	if err := tree.Baseline(ctx); err != nil {
+		return err
+	}
+	state, err := tree.Recall(ctx, g.checkpoint)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", g.name, err)
+	}
+	kept, err := tree.Restore(ctx, loop.Change{State: state})
+	if err != nil {
+		return err
+	}
+	if kept == "" {
+		kept = "they were so already"
+	}
+	_, err = fmt.Fprintf(a.Out, "the files of %s are those of %s; %s\n", tree.Root(), g.name, kept)
+	return err
+}
+
+// goal finds what a reference and an iteration mean.
+func (l *logs) goal(ctx context.Context, o *restoreOptions, ref string) (goal, error) {
+	if strings.HasPrefix(ref, checkpointRefs) {
+		out, err := gitProgram{l.app.env}.Run(ctx, l.app.dir, []string{"rev-parse", "--verify", "--quiet", "--end-of-options", ref + "^{commit}"}, nil)
+		if err != nil {
+			return goal{}, usagef("`git for-each-ref "+checkpointRefs+"` lists what there is", "there is no reference %s here", ref)
+		}
+		return goal{dir: l.app.dir, checkpoint: strings.TrimSpace(string(out)), name: ref}, nil
+	}
+	store, err := l.store()
+	if err != nil {
+		return goal{}, err
+	}
+	id, err := store.Resolve(ref)
+	if err != nil {
+		return goal{}, err
+	}
+	course, err := store.Course(id)
+	if err != nil {
+		return goal{}, fmt.Errorf("read session %s: %w", id, err)
+	}
+	return restoreGoal(course, o)
+}
+
+func restoreGoal(c session.Course, o *restoreOptions) (goal, error) {
+	rounds := c.Past.Rounds
+	n := o.iteration
+	if !o.given {
+		n = len(rounds)
+	}
+	g := goal{dir: c.Session.WorkingDir, checkpoint: c.Session.Checkpoint, name: "the start of session " + c.Session.ID}
+	if n < 0 || n > len(rounds) {
+		return g, usagef("0 is the session's start", "session %s has whole iterations 1 to %d, not %d", c.Session.ID, len(rounds), n)
+	}
+	if n > 0 {
+		g.checkpoint, g.name = rounds[n-1].Change.Checkpoint, fmt.Sprintf("iteration %d of session %s", n, c.Session.ID)
+	}
+	if g.checkpoint == "" {
+		return g, usagef("its diff is in the log: codeloops sessions diff "+c.Session.ID, "no checkpoint was kept for %s", g.name)
+	}
+	return g, checkDir(g.dir)
+}
+
+// sure asks a question that wants a yes; where nobody can be asked it is no.
+func (a *app) sure(question string) error {
+	if !a.InTTY || !a.ErrTTY {
+		return usagef("say --yes", "there is no terminal to ask on: %s", question)
+	}
+	if _, err := fmt.Fprintf(a.Err, "%s [y/N] ", question); err != nil {
+		return err
+	}
+	answer, err := bufio.NewReader(a.In).ReadString('\n')
+	if err != nil && answer == "" {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if s := strings.ToLower(strings.TrimSpace(answer)); s != "y" && s != "yes" {
+		return errors.New("nothing was changed")
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"codeloops/internal/browse"
+	"codeloops/internal/session"
+)
+
+// viewOptions are the flags of what is shown of one session.
+type viewOptions struct {
+	iteration int
+	noPager   bool
+}
+
+func (o *viewOptions) addFlags(f *pflag.FlagSet, iteration string) {
+	f.SortFlags = false
+	f.IntVar(&o.iteration, "iteration", 0, iteration)
+	f.BoolVar(&o.noPager, "no-pager", false, "do not use a pager, also on a terminal")
+}
+
+func (o *viewOptions) validate(flags *pflag.FlagSet) error {
+	if flags.Changed("iteration") && o.iteration < 1 {
+		return usagef("iterations are numbered from 1", "--iteration cannot be %d", o.iteration)
+	}
+	return nil
+}
+
+func newSessionsShowCmd(l *logs) *cobra.Command {
+	o := &viewOptions{}
+	var full, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show [ID|FILE]",
+		Short: "Show a session: its prompt, every iteration, its end",
+		Long: `Show a session: its prompt, every iteration with what the actor said, what
+changed, the checks, the critic's decision and feedback, and its end. Without
+an ID it is the latest session.
+
+` + refHelp + `
+
+` + sessionsExit,
+		Example: `  codeloops sessions show
+  codeloops sessions show latest~1 --iteration 2 --full`,
+		Args:              oneRef,
+		ValidArgsFunction: l.complete,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.validate(cmd.Flags()); err != nil {
+				return err
+			}
+			one, err := l.find(first(args))
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return l.document(cmd.Context(), one, o)
+			}
+			return l.show(cmd.Context(), one, o, full)
+		},
+	}
+	f := cmd.Flags()
+	o.addFlags(f, "only iteration `n`")
+	f.BoolVar(&full, "full", false, "texts whole, and the diffs")
+	f.BoolVar(&asJSON, "json", false, "as one JSON object, with the lines of the log as they are")
+	return cmd
+}
+
+func (l *logs) show(ctx context.Context, one session.Overview, o *viewOptions, full bool) error {
+	a := l.app
+	told := false
+	return a.page(ctx, o.noPager, func(ctx context.Context, w io.Writer) error {
+		tell := l.tell
+		if told {
+			tell = func(error) {} // the pager could not be started
+		}
+		told = true
+		return l.read(ctx, one, func(entries browse.Entries) error {
+			d := browse.Details{
+				Out: w, Screen: a.screen(), Full: full, Iteration: o.iteration,
+				Zone: a.now().Location(), Bad: tell,
+			}
+			return d.Show(one, entries)
+		})
+	})
+}
+
+func (l *logs) document(ctx context.Context, one session.Overview, o *viewOptions) error {
+	if o.iteration > 0 { // small enough to be looked for first
+		var doc bytes.Buffer
+		err := l.read(ctx, one, func(entries browse.Entries) error {
+			return browse.Document(&doc, one, entries, o.iteration, l.tell)
+		})
+		if err != nil {
+			return err
+		}
+		return l.app.print(func(w io.Writer) error { _, err := doc.WriteTo(w); return err })
+	}
+	return l.app.print(func(w io.Writer) error {
+		return l.read(ctx, one, func(entries browse.Entries) error {
+			return browse.Document(w, one, entries, 0, l.tell)
+		})
+	})
+}
+
+// read hands over the lines of a session's log, until ctx is done.
+func (l *logs) read(ctx context.Context, one session.Overview, use func(browse.Entries) error) error {
+	r, err := session.OpenFile(one.Path)
+	if err != nil {
+		return err
+	}
+	defer r.Close() //nolint:errcheck // opened for reading
+	err = use(func(yield func(session.Entry, error) bool) {
+		for entry, err := range r.Entries() {
+			if ctx.Err() != nil {
+				yield(session.Entry{}, context.Cause(ctx))
+				return
+			}
+			if !yield(entry, err) {
+				return
+			}
+		}
+	})
+	if missing, ok := errors.AsType[*browse.MissingError](err); ok {
+		hint := "`codeloops sessions show " + missing.ID + "` shows what there is"
+		return &hintedError{err, hint}
+	}
+	return err
+}

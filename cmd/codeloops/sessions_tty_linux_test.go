@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/sys/unix"
+)
+
+// terminal starts codeloops on a pseudo-terminal of 70 columns, types into it,
+// and returns what it shows and its exit code.
+func terminal(t *testing.T, dir string, env []string, typed string, args ...string) (string, int) {
+	t.Helper()
+	main, name := openTerminal(t)
+	screen, err := os.OpenFile(name, os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, args...)
+	cmd.Dir = t.TempDir()
+	cmd.Env = append([]string{
+		playCodeloops + "=1", "PATH=" + os.Getenv("PATH"), "HOME=" + cmd.Dir, "TERM=xterm", "TZ=UTC",
+		"CODELOOPS_SESSION_DIR=" + dir, "GORACE=atexit_sleep_ms=0",
+	}, env...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = screen, screen, screen
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := screen.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := main.WriteString(typed); err != nil {
+		t.Fatal(err)
+	}
+	kill := time.AfterFunc(liveness, func() { _ = cmd.Process.Kill() })
+	defer kill.Stop()
+	var shown bytes.Buffer
+	_, _ = shown.ReadFrom(main) // ends with EIO when the last one closes the other side
+	_ = cmd.Wait()
+	return strings.ReplaceAll(shown.String(), "\r\n", "\n"), cmd.ProcessState.ExitCode()
+}
+
+// openTerminal returns the side of a new pseudo-terminal that plays the
+// terminal, and the name of the other one (see pty(7)).
+func openTerminal(t *testing.T) (main *os.File, name string) {
+	t.Helper()
+	main, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("there are no pseudo-terminals:", err)
+	}
+	t.Cleanup(func() { _ = main.Close() })
+	fd := int(main.Fd())
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 70}); err != nil {
+		t.Fatal(err)
+	}
+	return main, fmt.Sprintf("/dev/pts/%d", n)
+}
+
+// shelf is a session directory with one session of the original tool, whose
+// diff is long.
+func shelf(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	log := `{"type":"session_start","timestamp":"2025-01-27T15:30:45Z","prompt":"Fix the \u001b[2Jbug that is described at length in the tracker, with tests","working_dir":"/home/user/project","actor_agent":"claude","critic_agent":"opencode","actor_model":null,"critic_model":null,"max_iterations":10}
+{"type":"iteration","iteration_number":1,"actor_output":"Done.","actor_stderr":"","actor_exit_code":0,"actor_duration_secs":74.5,"git_diff":"diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -0,0 +1,6000 @@\n` +
+		strings.Repeat(`+new \u001b[31mred\n`, 6_000) + `","git_files_changed":1,"critic_decision":"DONE","feedback":null,"timestamp":"2025-01-27T15:32:00Z"}
+{"type":"session_end","outcome":"success","iterations":1,"summary":"Fixed","confidence":0.95,"duration_secs":135.0,"timestamp":"2025-01-27T15:33:01Z"}
+`
+	if err := os.WriteFile(filepath.Join(dir, "2025-01-27T15-30-45Z_d4f2aa.jsonl"), []byte(log), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestListOnATerminal(t *testing.T) {
+	t.Parallel()
+	dir := shelf(t)
+	shown, code := terminal(t, dir, nil, "", "sessions", "list")
+	lines := strings.Split(strings.TrimSuffix(shown, "\n"), "\n")
+	if code != 0 || len(lines) != 2 {
+		t.Fatalf("exit code %d: %q", code, shown)
+	}
+	want := "2025-01-27T15-30-45Z_d4f2aa  project  success     1  Fix the bug that…"
+	if got := ansi.Strip(lines[1]); ansi.StringWidth(got) > 70 || got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if !strings.Contains(lines[1], "\x1b[32msuccess\x1b[0m") || strings.Contains(shown, "\x1b[2J") {
+		t.Errorf("colours, or what is not clean: %q", shown)
+	}
+	if plain, _ := terminal(t, dir, []string{"NO_COLOR=1"}, "", "sessions", "list"); plain != ansi.Strip(shown) {
+		t.Errorf("with NO_COLOR: %q", plain)
+	}
+	if none, code := terminal(t, t.TempDir(), nil, "", "sessions", "list"); none != "no sessions\n" || code != 0 {
+		t.Errorf("of none: %q", none)
+	}
+}
+
+// TestDiffOnATerminal goes through pagers that work, that are left early, and
+// that are not there.
+func TestDiffOnATerminal(t *testing.T) {
+	t.Parallel()
+	dir := shelf(t)
+	plain, code := terminal(t, dir, nil, "", "sessions", "diff", "--no-pager")
+	if code != 0 || strings.Count(plain, "\n") != 6_004 {
+		t.Fatalf("exit code %d, %d lines", code, strings.Count(plain, "\n"))
+	}
+	if !strings.Contains(plain, "\x1b[32m+new red\x1b[0m\n") || strings.Contains(plain, "\x1b[31mred") {
+		t.Errorf("got %.300q", plain)
+	}
+	for pager, want := range map[string]string{
+		"cat": plain, "": plain, "no-such-pager": plain,
+		"sed -n 's/^/paged: /;$p'":       "paged: \x1b[32m+new red\x1b[0m\n",
+		`sh -c 'echo "$LESS"' <&-`:       "FRX\n",
+		"head -n 1":                      "\x1b[1mdiff --git a/f b/f\x1b[0m\n",
+		"cat >/dev/null; echo 'a b' >&2": "a b\n",
+	} {
+		shown, code := terminal(t, dir, []string{"PAGER=" + pager}, "", "sessions", "diff")
+		if pager == "no-such-pager" { // the shell says that it is not there
+			_, shown, _ = strings.Cut(shown, "not found\n")
+		}
+		if code != 0 || shown != want {
+			t.Errorf("%s: exit code %d, %d bytes: %.300q", pager, code, len(shown), shown)
+		}
+	}
+}
+
+func TestRemoveOnATerminal(t *testing.T) {
+	t.Parallel()
+	dir := shelf(t)
+	log := filepath.Join(dir, "2025-01-27T15-30-45Z_d4f2aa.jsonl")
+	shown, code := terminal(t, dir, nil, "n\n", "sessions", "rm", "latest")
+	if _, err := os.Stat(log); err != nil || code != exitError || !strings.Contains(shown, "remove 1 session (") {
+		t.Fatalf("no: exit code %d, %v: %q", code, err, shown)
+	}
+	shown, code = terminal(t, dir, nil, "y\n", "sessions", "rm", "latest")
+	if _, err := os.Stat(log); err == nil || code != exitDone || !strings.Contains(shown, "removed 2025-01-27T15-30-45Z_d4f2aa\n") {
+		t.Fatalf("yes: exit code %d, %v: %q", code, err, shown)
+	}
+}

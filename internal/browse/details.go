@@ -1,0 +1,305 @@
+package browse
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/render"
+	"codeloops/internal/session"
+	"codeloops/internal/term"
+)
+
+// Entries are the lines of a log, as [session.Reader.Entries] yields them.
+type Entries = iter.Seq2[session.Entry, error]
+
+// A MissingError says that a log does not hold the iteration that was asked
+// for.
+type MissingError struct {
+	ID        string
+	Iteration int // 0: any
+	Last      int // the last one there is, 0 for none
+}
+
+func (e *MissingError) Error() string {
+	if e.Last == 0 {
+		return fmt.Sprintf("session %s has no whole iteration", e.ID)
+	}
+	return fmt.Sprintf("session %s has no iteration %d; the last one is %d", e.ID, e.Iteration, e.Last)
+}
+
+// Details shows one session to a person, from its first line to its last. It
+// holds one line of the log at a time.
+type Details struct {
+	Out       io.Writer
+	Screen    Screen
+	Full      bool // texts whole, and the diff
+	Iteration int  // this one alone; 0: all
+	Zone      *time.Location
+	Bad       func(error) // is told of lines that could not be read
+
+	reached loop.State // the phase of an iteration that is not whole
+	open    int        // the iteration that is not whole; 0: none
+	last    int        // the last whole one
+	notes   []note     // of the iteration that is not whole yet
+	err     error
+}
+
+// A note is something that happened on the way to a verdict.
+type note struct {
+	what  string
+	reply string // of the critic, "" when the note is of something else
+}
+
+// Show writes the session.
+func (d *Details) Show(o session.Overview, entries Entries) error {
+	if d.Iteration == 0 {
+		d.header(o)
+	}
+	for entry, err := range entries {
+		if bad, ok := errors.AsType[*session.LineError](err); ok {
+			d.Bad(bad)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if d.entry(entry); d.err != nil {
+			return d.err
+		}
+		if d.Iteration > 0 && d.last == d.Iteration {
+			return nil
+		}
+	}
+	if d.Iteration > 0 {
+		return &MissingError{ID: o.ID, Iteration: d.Iteration, Last: d.last}
+	}
+	d.brokeOff(o.Status == session.Running)
+	return d.err
+}
+
+func (d *Details) sayf(format string, args ...any) {
+	if d.err == nil {
+		_, d.err = fmt.Fprintf(d.Out, format+"\n", args...)
+	}
+}
+
+func (d *Details) strong(text string) string {
+	return d.Screen.Style.NewStyle().Bold(true).Render(text)
+}
+
+func (d *Details) faint(text string) string {
+	return d.Screen.Style.NewStyle().Faint(true).Render(text)
+}
+
+func (d *Details) rowf(name, format string, args ...any) {
+	d.sayf("  %-10s %s", name, fmt.Sprintf(format, args...))
+}
+
+// block writes a text under a heading, in short or whole.
+func (d *Details) block(heading, text string, most int) {
+	lines := render.Excerpt(text, most, d.Screen.Width-6)
+	if d.Full {
+		lines = strings.Split(strings.TrimRight(term.Clean(text), "\n"), "\n")
+	}
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	if heading != "" {
+		d.sayf("  %s", d.faint(heading))
+	}
+	for _, line := range lines {
+		d.sayf("%s", strings.TrimRight("    "+line, " "))
+	}
+}
+
+func (d *Details) header(o session.Overview) {
+	outcome := d.Screen.outcome(term.Line(string(o.Status)))
+	if o.Outcome != nil && o.Outcome.Reason != loop.StopNone {
+		outcome += " (" + term.Line(string(o.Outcome.Reason)) + ")"
+	}
+	d.sayf("%s  %s", d.strong(term.Line(o.ID)), outcome)
+	if !o.Started.IsZero() {
+		d.rowf("started", "%s, took %s", o.Started.In(d.Zone).Format(time.DateTime), render.Span(o.Duration))
+		d.rowf("project", "%s", term.Line(o.Session.WorkingDir))
+		d.rowf("actor", "%s", render.Who(o.Session.Actor))
+		d.rowf("critic", "%s", render.Who(o.Session.Critic))
+	}
+	if o.Session.MaxIterations > 0 {
+		d.rowf("limit", "%s", render.Count(o.Session.MaxIterations, "iteration", "iterations"))
+	}
+	if o.Session.BaseCommit != "" {
+		d.rowf("base", "%s", term.Line(o.Session.BaseCommit))
+	}
+	d.rowf("log", "%s", term.Line(o.Path))
+	d.sayf("")
+	d.block("prompt", o.Session.Prompt, 20)
+}
+
+func (d *Details) entry(entry session.Entry) {
+	switch e := entry.Event.(type) {
+	case loop.IterationStarted:
+		d.open, d.reached, d.notes = e.Iteration, loop.Start, nil
+	case loop.PhaseEntered:
+		d.open, d.reached = e.Iteration, e.State
+	case loop.ReviewRejected:
+		d.notes = append(d.notes, note{what: "the critic was asked again: " + term.Line(e.Review.Problem), reply: e.Review.Reply})
+	case loop.IterationFinished:
+		d.open, d.last = 0, e.Round.Iteration
+		if d.wants(e.Round.Iteration) {
+			d.round(e.Round)
+		}
+		d.notes = nil
+	case loop.Warned:
+		d.notes = append(d.notes, note{what: "warning: " + term.Line(e.Text)})
+	case loop.Resumed:
+		if d.Iteration == 0 {
+			d.brokeOff(false)
+			d.open = 0
+			d.sayf("\n%s after %s", d.strong("Resumed"), render.Count(e.Iterations, "iteration", "iterations"))
+		}
+	case loop.Finished:
+		if d.Iteration == 0 {
+			d.brokeOff(false)
+			d.open = 0
+			d.end(e.Outcome)
+		}
+	case loop.Started, loop.Activity, loop.ActorFinished, loop.DiffCaptured, loop.ChecksFinished, loop.CriticFinished:
+	}
+}
+
+func (d *Details) wants(iteration int) bool { return d.Iteration == 0 || d.Iteration == iteration }
+
+// brokeOff tells of the iteration that is not whole, if there is one.
+func (d *Details) brokeOff(running bool) {
+	if d.open == 0 {
+		d.noted()
+		return
+	}
+	what := "broke off"
+	if running {
+		what = "is"
+	}
+	at := ""
+	if d.reached != loop.Start {
+		at = " in " + d.reached.String()
+	} else if running {
+		at = " at its beginning"
+	}
+	d.sayf("\n%s %s%s", d.strong(fmt.Sprintf("Iteration %d", d.open)), what, at)
+	d.noted()
+}
+
+func (d *Details) noted() {
+	for _, n := range d.notes {
+		d.rowf("", "%s", n.what)
+		if d.Full {
+			d.block("the reply that could not be used", n.reply, 0)
+		}
+	}
+	d.notes = nil
+}
+
+func (d *Details) round(r loop.Round) {
+	d.sayf("\n%s  %s", d.strong(fmt.Sprintf("Iteration %d", r.Iteration)), d.faint(render.Span(r.Attempt.Duration+r.Review.Duration)))
+	d.rowf("actor", "%s  %s", render.Span(r.Attempt.Duration), render.Fate(r.Attempt.Turn))
+	d.block("", r.Attempt.Stdout.Text, 6)
+	d.omitted(r.Attempt.Stdout)
+	d.block("standard error", r.Attempt.Stderr.Text, 3)
+	d.omitted(r.Attempt.Stderr)
+	for _, p := range r.Attempt.Leftovers {
+		d.rowf("", "left running, ended: %s", term.Line(p.Command))
+	}
+	d.rowf("diff", "%s", render.Stat(r.Change))
+	d.files(r.Change)
+	for _, c := range r.Checks {
+		result := "passed"
+		if !c.Passed() {
+			result = "failed, " + render.Fate(loop.Turn{Ending: c.Ending, ExitCode: c.ExitCode})
+		}
+		d.rowf("check", "%s  %s  %s", render.Span(c.Duration), term.Line(c.Command), result)
+		if d.Full || !c.Passed() {
+			d.block("", c.Output.Text, 6)
+			d.omitted(c.Output)
+		}
+	}
+	d.judged(r)
+}
+
+func (d *Details) omitted(o loop.Output) {
+	if o.Omitted > 0 {
+		d.sayf("    %s", d.faint(fmt.Sprintf("%d of %d bytes are not in the log; all of it: %s", o.Omitted, o.Total, term.Line(o.File))))
+	}
+}
+
+func (d *Details) files(c loop.Change) {
+	const most = 12
+	for i, f := range c.Files {
+		if !d.Full && i == most && len(c.Files) > most+1 {
+			d.sayf("    … %d more files", len(c.Files)-most)
+			break
+		}
+		size := fmt.Sprintf("+%d -%d", f.Insertions, f.Deletions)
+		if f.Binary {
+			size = "binary"
+		}
+		d.sayf("    %s %s  %s", letter(f.Status), quoted(f.Path), d.faint(size))
+	}
+	if !d.Full {
+		return
+	}
+	d.sayf("")
+	p := patchWriter{out: d.Out, screen: &d.Screen, err: d.err}
+	p.change(c)
+	d.err = p.err
+}
+
+func (d *Details) judged(r loop.Round) {
+	decision := string(r.Review.Verdict.Decision)
+	if r.Review.Problem != "" {
+		decision = "no verdict: " + term.Line(r.Review.Problem)
+	}
+	d.noted()
+	d.rowf("critic", "%s  %s", render.Span(r.Review.Duration), term.Line(decision))
+	if d.Full {
+		d.block("reply", r.Review.Reply, 0)
+	}
+	v := r.Verdict
+	if r.Review.Problem != "" || v.Decision != r.Review.Verdict.Decision {
+		d.rowf("verdict", "%s", term.Line(string(v.Decision)))
+	}
+	if v.Confidence != nil {
+		d.rowf("confidence", "%.2f", *v.Confidence)
+	}
+	if r.Failure != loop.StopNone {
+		d.rowf("failure", "%s", term.Line(string(r.Failure)))
+	}
+	d.block("", v.Guidance(), 12)
+	if v.Escalation != "" {
+		d.rowf("escalation", "%s", term.Line(v.Escalation))
+	}
+}
+
+func (d *Details) end(o loop.Outcome) {
+	d.sayf("\n%s after %s, %s", d.strong(d.Screen.outcome(term.Line(string(o.Result)))),
+		render.Count(o.Iterations, "iteration", "iterations"), render.Span(o.Duration))
+	if o.Confidence != nil {
+		d.rowf("confidence", "%.2f", *o.Confidence)
+	}
+	d.block("", o.Summary, 12)
+}
+
+func letter(s loop.FileStatus) string {
+	switch s {
+	case loop.FileAdded:
+		return "A"
+	case loop.FileDeleted:
+		return "D"
+	case loop.FileModified:
+	}
+	return "M"
+}

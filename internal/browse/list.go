@@ -1,0 +1,205 @@
+package browse
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/render"
+	"codeloops/internal/session"
+	"codeloops/internal/term"
+)
+
+// A Row is one session of a list, for a program.
+type Row struct {
+	ID           string    `json:"id"`
+	Log          string    `json:"log"`
+	WorkingDir   string    `json:"working_dir"`
+	Outcome      string    `json:"outcome"` // or running, crashed
+	StopReason   string    `json:"stop_reason,omitempty"`
+	Iterations   *int      `json:"iterations"` // whole ones; null: not known
+	Started      time.Time `json:"started"`
+	DurationSecs float64   `json:"duration_secs"`
+	ActorAgent   string    `json:"actor_agent"`
+	ActorModel   string    `json:"actor_model,omitempty"`
+	CriticAgent  string    `json:"critic_agent"`
+	CriticModel  string    `json:"critic_model,omitempty"`
+	Confidence   *float64  `json:"confidence"`
+	Summary      string    `json:"summary,omitempty"`
+	Prompt       string    `json:"prompt"`
+	LogBytes     int64     `json:"log_bytes"`
+}
+
+// NewRow tells of a session what its overview does.
+func NewRow(o session.Overview) Row {
+	r := Row{
+		ID: o.ID, Log: o.Path, WorkingDir: o.Session.WorkingDir,
+		Outcome: string(o.Status), Started: o.Started, DurationSecs: o.Duration.Seconds(),
+		ActorAgent: o.Session.Actor.Agent, ActorModel: o.Session.Actor.Model,
+		CriticAgent: o.Session.Critic.Agent, CriticModel: o.Session.Critic.Model,
+		Prompt: o.Session.Prompt, LogBytes: o.Size,
+	}
+	if o.Iterations != session.UnknownIterations {
+		r.Iterations = &o.Iterations
+	}
+	if o.Outcome != nil {
+		r.StopReason, r.Confidence, r.Summary = string(o.Outcome.Reason), o.Outcome.Confidence, o.Outcome.Summary
+	}
+	return r
+}
+
+// Tabs writes a line for each session, its fields set apart by tabs: id,
+// directory, outcome, iterations ("" when not known), seconds, prompt.
+func Tabs(w io.Writer, picked []session.Overview) error {
+	for _, o := range picked {
+		fields := []string{
+			term.Line(o.ID), term.Line(o.Session.WorkingDir), term.Line(string(o.Status)), iterations(o, ""),
+			strconv.FormatFloat(o.Duration.Seconds(), 'f', 1, 64), term.Line(o.Session.Prompt),
+		}
+		if _, err := fmt.Fprintln(w, strings.Join(fields, "\t")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func iterations(o session.Overview, unknown string) string {
+	if o.Iterations == session.UnknownIterations {
+		return unknown
+	}
+	return strconv.Itoa(o.Iterations)
+}
+
+// A Screen is the terminal that something is shown on.
+type Screen struct {
+	Width int // columns
+	Style *lipgloss.Renderer
+}
+
+const (
+	widestProject = 20
+	gap           = "  "
+)
+
+// Table writes the sessions as a table that fits the screen. The prompt has
+// the room that the other columns leave; where that is too little, some of
+// those are left out.
+func Table(w io.Writer, picked []session.Overview, s Screen) error {
+	rows := [][]string{{"ID", "PROJECT", "OUTCOME", "ITER", "DURATION", "PROMPT"}}
+	for _, o := range picked {
+		rows = append(rows, []string{
+			term.Line(o.ID), project(o.Session.WorkingDir), shortOutcome(string(o.Status)), iterations(o, "?"),
+			render.Span(o.Duration), term.Line(o.Session.Prompt),
+		})
+	}
+	widths := columns(rows, s.Width)
+	for i, row := range rows {
+		if _, err := fmt.Fprintln(w, s.line(row, widths, i == 0)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The columns of the table.
+const (
+	columnID = iota
+	columnProject
+	columnOutcome
+	columnIterations
+	columnDuration
+	columnPrompt
+)
+
+// leastPrompt is the room below which a prompt says nothing.
+const leastPrompt = 16
+
+// columns returns the width of each column, 0 for those that have no room.
+func columns(rows [][]string, width int) []int {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], ansi.StringWidth(cell))
+		}
+	}
+	prompt := widths[columnPrompt]
+	left := func() int {
+		left := width - widths[columnID]
+		for _, w := range widths[columnID+1 : columnPrompt] {
+			if w > 0 {
+				left -= len(gap) + w
+			}
+		}
+		return left - len(gap)
+	}
+	for _, dispensable := range []int{columnDuration, columnIterations, columnProject} {
+		if left() < min(leastPrompt, prompt) {
+			widths[dispensable] = 0
+		}
+	}
+	widths[columnPrompt] = max(0, min(prompt, left()))
+	return widths
+}
+
+func (s Screen) line(row []string, widths []int, head bool) string {
+	var cells []string
+	for i, width := range widths {
+		if width == 0 {
+			continue
+		}
+		cell := ansi.Truncate(row[i], width, "…")
+		blank := strings.Repeat(" ", max(0, width-ansi.StringWidth(cell)))
+		switch {
+		case head:
+			cell = s.Style.NewStyle().Faint(true).Render(cell)
+		case i == columnOutcome:
+			cell = s.outcome(cell)
+		}
+		if i == columnIterations {
+			cells = append(cells, blank+cell)
+			continue
+		}
+		cells = append(cells, cell+blank)
+	}
+	return strings.TrimRight(strings.Join(cells, gap), " ")
+}
+
+// shortOutcome is the outcome as a table has room for it.
+func shortOutcome(outcome string) string {
+	switch loop.Result(outcome) {
+	case loop.MaxIterations:
+		return "limit"
+	case loop.BudgetExhausted:
+		return "budget"
+	case loop.Success, loop.Failed, loop.Interrupted:
+	}
+	return term.Line(outcome)
+}
+
+func (s Screen) outcome(short string) string {
+	colour := "3" // yellow: neither done nor broken
+	switch short {
+	case string(loop.Success):
+		colour = "2"
+	case string(loop.Failed), string(session.Crashed):
+		colour = "1"
+	case string(session.Running):
+		colour = "4"
+	}
+	return s.Style.NewStyle().Foreground(lipgloss.Color(colour)).Render(short)
+}
+
+// project names a working directory, of this system or another, by its last
+// part.
+func project(dir string) string {
+	name := path.Base(filepath.ToSlash(term.Line(dir)))
+	return ansi.Truncate(name, widestProject, "…")
+}

@@ -1,0 +1,244 @@
+package browse
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"math"
+	"slices"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/session"
+)
+
+// Stats is what many sessions come to. A rate is a share of those that have
+// ended, from 0 to 1; null when there are none.
+type Stats struct {
+	Sessions    int            `json:"sessions"`
+	Ended       int            `json:"ended"`
+	SuccessRate *float64       `json:"success_rate"`
+	Iterations  Spread         `json:"iterations"`    // of the ended ones
+	Duration    Spread         `json:"duration_secs"` // of the ended ones
+	Outcomes    []Group        `json:"outcomes"`
+	StopReasons []Group        `json:"stop_reasons"`
+	Projects    []Group        `json:"projects"`
+	Agents      []Group        `json:"agents"` // actor and critic
+	Periods     []Period       `json:"periods"`
+	PeriodDays  int            `json:"period_days"`
+	Confidence  []ConfidenceOf `json:"confidence"`
+}
+
+// A Spread is how a number is distributed; all zero without any number.
+type Spread struct {
+	Mean   float64 `json:"mean"`
+	Median float64 `json:"median"`
+	P90    float64 `json:"p90"` // nine of ten are not larger
+}
+
+// A Group is the sessions that have something in common.
+type Group struct {
+	Name        string   `json:"name"`
+	Sessions    int      `json:"sessions"`
+	SuccessRate *float64 `json:"success_rate"`
+
+	ended, successes int
+}
+
+// A Period is a span of days, of the same length as the others.
+type Period struct {
+	Begin     string `json:"begin"` // its first day, where the user is
+	Sessions  int    `json:"sessions"`
+	Successes int    `json:"successes"`
+}
+
+// A ConfidenceOf is the successes in which the critic's confidence was in a
+// band, and how many of them were followed by another session with the same
+// prompt in the same directory: the user, it seems, was not content.
+type ConfidenceOf struct {
+	Band      string `json:"band"`
+	Successes int    `json:"successes"`
+	Followed  int    `json:"followed"`
+}
+
+// NewStats adds up the picked sessions. All are those that may have followed
+// one of them, picked or not. Days are those of the zone.
+func NewStats(picked, all []session.Overview, zone *time.Location) Stats {
+	var s Stats
+	var iterations, seconds []float64
+	total := &Group{}
+	outcomes, reasons, projects, agents := groups{}, groups{}, groups{}, groups{}
+	for _, o := range picked {
+		total.add(o)
+		outcomes.add(string(o.Status), o)
+		projects.add(o.Session.WorkingDir, o)
+		agents.add(o.Session.Actor.Agent+" + "+o.Session.Critic.Agent, o)
+		if o.Outcome == nil {
+			continue
+		}
+		if o.Outcome.Reason != loop.StopNone {
+			reasons.add(string(o.Outcome.Reason), o)
+		}
+		iterations = append(iterations, float64(o.Outcome.Iterations))
+		seconds = append(seconds, o.Outcome.Duration.Seconds())
+	}
+	s.Sessions, s.Ended, s.SuccessRate = total.Sessions, total.ended, total.rate()
+	s.Iterations, s.Duration = spread(iterations), spread(seconds)
+	s.Outcomes, s.StopReasons = outcomes.sorted(), reasons.sorted()
+	s.Projects, s.Agents = projects.sorted(), agents.sorted()
+	s.Periods, s.PeriodDays = periods(picked, zone)
+	s.Confidence = confidence(picked, all)
+	return s
+}
+
+func (g *Group) add(o session.Overview) {
+	g.Sessions++
+	if o.Outcome != nil {
+		g.ended++
+	}
+	if o.Status == session.Status(loop.Success) {
+		g.successes++
+	}
+}
+
+func (g *Group) rate() *float64 {
+	if g.ended == 0 {
+		return nil
+	}
+	rate := float64(g.successes) / float64(g.ended)
+	return &rate
+}
+
+type groups map[string]*Group
+
+func (g groups) add(name string, o session.Overview) {
+	if g[name] == nil {
+		g[name] = &Group{Name: name}
+	}
+	g[name].add(o)
+}
+
+// sorted returns the groups, the largest first.
+func (g groups) sorted() []Group {
+	list := make([]Group, 0, len(g))
+	for _, one := range g {
+		one.SuccessRate = one.rate()
+		list = append(list, *one)
+	}
+	slices.SortFunc(list, func(a, b Group) int {
+		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.Name, b.Name))
+	})
+	return list
+}
+
+func spread(numbers []float64) (s Spread) {
+	if len(numbers) == 0 {
+		return s
+	}
+	slices.Sort(numbers)
+	for _, n := range numbers {
+		s.Mean += n / float64(len(numbers))
+	}
+	last := len(numbers) - 1
+	s.Median = (numbers[last/2] + numbers[(last+1)/2]) / 2
+	s.P90 = numbers[int(math.Ceil(0.9*float64(len(numbers))))-1] // nearest rank
+	return s
+}
+
+// mostPeriods is how many there are at most: as many signs as a sparkline may
+// have.
+const mostPeriods = 60
+
+// periods counts the sessions by day, or by as many days as it takes for the
+// periods not to become too many.
+func periods(picked []session.Overview, zone *time.Location) (list []Period, days int) {
+	if len(picked) == 0 {
+		return []Period{}, 1
+	}
+	first, last := math.MaxInt, math.MinInt
+	for _, o := range picked {
+		first, last = min(first, day(o.Started, zone)), max(last, day(o.Started, zone))
+	}
+	days = 1
+	for _, longer := range []int{7, 28, 91, 364} {
+		if (last-first)/days < mostPeriods {
+			break
+		}
+		days = longer
+	}
+	for (last-first)/days >= mostPeriods {
+		days *= 2 // decades of logs
+	}
+	list = make([]Period, (last-first)/days+1)
+	for i := range list {
+		list[i].Begin = time.Unix(int64(first+i*days)*secondsOfDay, 0).UTC().Format(time.DateOnly)
+	}
+	for _, o := range picked {
+		p := &list[(day(o.Started, zone)-first)/days]
+		p.Sessions++
+		if o.Status == session.Status(loop.Success) {
+			p.Successes++
+		}
+	}
+	return list, days
+}
+
+const secondsOfDay = 24 * 60 * 60
+
+// day numbers the days, as the calendar of a zone has them.
+func day(at time.Time, zone *time.Location) int {
+	y, m, d := at.In(zone).Date()
+	return int(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / secondsOfDay)
+}
+
+type band struct {
+	name  string
+	least float64
+}
+
+// bands are those of the confidence, from the highest to the lowest. They are
+// narrow at the top: critics are seldom in doubt.
+func bands() []band {
+	return []band{{"0.95 to 1", 0.95}, {"0.90 to 0.95", 0.9}, {"0.80 to 0.90", 0.8}, {"0.50 to 0.80", 0.5}, {"below 0.50", 0}}
+}
+
+// work tells sessions with the same prompt in the same directory from others.
+type work struct {
+	prompt [sha256.Size]byte
+	dir    string
+}
+
+func workOf(o session.Overview) work {
+	return work{sha256.Sum256([]byte(o.Session.Prompt)), o.Session.WorkingDir}
+}
+
+// confidence compares what critics were sure of with what users did next.
+func confidence(picked, all []session.Overview) []ConfidenceOf {
+	latest := map[work]time.Time{}
+	for _, o := range all {
+		if w := workOf(o); o.Err == nil && o.Started.After(latest[w]) {
+			latest[w] = o.Started
+		}
+	}
+	rows := make([]ConfidenceOf, 0, len(bands())+1)
+	for _, b := range bands() {
+		rows = append(rows, ConfidenceOf{Band: b.name})
+	}
+	rows = append(rows, ConfidenceOf{Band: "none given"})
+	for _, o := range picked {
+		if o.Outcome == nil || o.Outcome.Result != loop.Success {
+			continue
+		}
+		at := len(rows) - 1
+		if c := o.Outcome.Confidence; c != nil {
+			at = slices.IndexFunc(bands(), func(b band) bool { return *c >= b.least })
+		}
+		if at < 0 {
+			continue // a log of another program, with a number out of range
+		}
+		rows[at].Successes++
+		if latest[workOf(o)].After(o.Started) {
+			rows[at].Followed++
+		}
+	}
+	return rows
+}

@@ -1,0 +1,144 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/session"
+)
+
+// Entries are the lines of a log, as [session.Reader.Entries] yields them.
+type Entries = iter.Seq2[session.Entry, error]
+
+// A Player plays a log. It is used once.
+type Player struct {
+	Sink  loop.Sink
+	Until int         // the last iteration to play; 0: all
+	Speed float64     // 1: as it was, 2: twice as fast; 0: at once
+	Bad   func(error) // is told of lines that could not be read
+
+	seen seen
+	at   time.Time // of the last event
+}
+
+// Play hands every event of the log to the sink, and what a log of whole
+// iterations leaves unsaid before them. ended reports whether the session's end
+// was played. The error is the sink's, the file's, or the cause of ctx.
+func (p *Player) Play(ctx context.Context, entries Entries) (ended bool, err error) {
+	for entry, err := range entries {
+		if bad, ok := errors.AsType[*session.LineError](err); ok {
+			p.Bad(bad)
+			continue
+		}
+		if err != nil {
+			return ended, err
+		}
+		if err := p.wait(ctx, entry.At.Time); err != nil {
+			return ended, err
+		}
+		whole, isWhole := entry.Event.(loop.IterationFinished)
+		if isWhole {
+			if err := p.unsaid(entry.At, whole.Round); err != nil {
+				return ended, err
+			}
+		}
+		p.seen.take(entry.Event)
+		if err := p.Sink.Handle(entry.At, entry.Event); err != nil {
+			return ended, err
+		}
+		if isWhole && whole.Round.Iteration == p.Until {
+			return false, nil
+		}
+		_, ended = entry.Event.(loop.Finished)
+	}
+	return ended, nil
+}
+
+// wait lets the time pass that lay between two events.
+func (p *Player) wait(ctx context.Context, at time.Time) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	pause := at.Sub(p.at)
+	first := p.at.IsZero()
+	p.at = at
+	if first || p.Speed <= 0 || pause <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(time.Duration(float64(pause) / p.Speed))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// unsaid plays the events that a log may leave out before a whole iteration,
+// because the iteration has all of it in it.
+func (p *Player) unsaid(at loop.Stamp, r loop.Round) error {
+	n := r.Iteration
+	p.seen.open(n)
+	var events []loop.Event
+	add := func(said bool, s loop.State, e loop.Event) {
+		if said {
+			return
+		}
+		if !p.seen.started {
+			events = append(events, loop.PhaseEntered{Iteration: n, State: s})
+		}
+		events = append(events, e)
+	}
+	if !p.seen.started {
+		events = append(events, loop.IterationStarted{Iteration: n})
+	}
+	add(p.seen.acted, loop.ActorExecuting, loop.ActorFinished{Iteration: n, Attempt: r.Attempt})
+	add(p.seen.captured, loop.CapturingDiff, loop.DiffCaptured{Iteration: n, Change: r.Change})
+	add(p.seen.checked || len(r.Checks) == 0, loop.Verifying, loop.ChecksFinished{Iteration: n, Checks: r.Checks})
+	add(p.seen.reviewed, loop.CriticEvaluating, loop.CriticFinished{Iteration: n, Review: r.Review})
+	for _, e := range events {
+		if err := p.Sink.Handle(loop.Stamp{Time: at.Time}, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seen is what has been played of an iteration.
+type seen struct {
+	iteration                                   int
+	started, acted, captured, checked, reviewed bool
+}
+
+// open forgets what belongs to another iteration.
+func (s *seen) open(iteration int) {
+	if s.iteration != iteration {
+		*s = seen{iteration: iteration}
+	}
+}
+
+func (s *seen) take(e loop.Event) {
+	switch e := e.(type) {
+	case loop.IterationStarted:
+		s.open(e.Iteration)
+		s.started = true
+	case loop.ActorFinished:
+		s.open(e.Iteration)
+		s.acted = true
+	case loop.DiffCaptured:
+		s.open(e.Iteration)
+		s.captured = true
+	case loop.ChecksFinished:
+		s.open(e.Iteration)
+		s.checked = true
+	case loop.CriticFinished:
+		s.open(e.Iteration)
+		s.reviewed = true
+	case loop.Started, loop.Resumed, loop.PhaseEntered, loop.Activity, loop.ReviewRejected,
+		loop.IterationFinished, loop.Warned, loop.Finished:
+	}
+}

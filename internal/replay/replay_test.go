@@ -1,0 +1,393 @@
+package replay_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/loop/looptest"
+	"codeloops/internal/policy"
+	"codeloops/internal/replay"
+	"codeloops/internal/session"
+)
+
+var noon = time.Date(2026, 1, 27, 12, 0, 0, 0, time.UTC)
+
+// crew plays the ports of a loop: the actor adds a file each time, the critic
+// gives the replies in turn, the last one for ever.
+type crew struct {
+	policy.Gate
+	replies []string
+	cut     context.CancelFunc // called while the critic judges for the first time; nil: never
+
+	turns, asks int
+	seconds     int
+}
+
+func (c *crew) Act(context.Context, loop.Brief, loop.Watch) (loop.Attempt, error) {
+	c.turns++
+	return loop.Attempt{Turn: loop.Turn{Ending: loop.EndCompleted, Stdout: loop.Output{Text: fmt.Sprint("turn ", c.turns)}}}, nil
+}
+
+func (c *crew) Capture(context.Context) (loop.Change, error) {
+	return loop.Change{State: strconv.Itoa(c.turns)}, nil
+}
+
+func (c *crew) Checkpoint(context.Context, int, loop.Change) (string, error) { return "", nil }
+
+func (c *crew) Restore(context.Context, loop.Change) (string, error) { return "", errors.New("never") }
+
+func (c *crew) Judge(ctx context.Context, _ loop.Case, _ loop.Watch) (loop.Review, error) {
+	if c.cut != nil {
+		c.cut()
+		c.cut = nil
+		return loop.Review{}, context.Cause(ctx)
+	}
+	reply := c.replies[min(c.asks, len(c.replies)-1)]
+	c.asks++
+	r := loop.Review{Turn: loop.Turn{Ending: loop.EndCompleted, Stdout: loop.Output{Text: reply}}, Reply: reply}
+	r.Verdict, r.Problem = said(reply)
+	return r, nil
+}
+
+// said is what the replies of these tests mean.
+func said(reply string) (loop.Verdict, string) {
+	head, rest, _ := strings.Cut(reply, "\n")
+	_, text, _ := strings.Cut(rest, ": ")
+	switch head {
+	case "DECISION: DONE":
+		return loop.Verdict{Decision: loop.Done, Summary: text}, ""
+	case "DECISION: CONTINUE":
+		return loop.Verdict{Decision: loop.Continue, Feedback: text}, ""
+	case "DECISION: ERROR":
+		return loop.Verdict{Decision: loop.Error, Analysis: text}, ""
+	}
+	return loop.Verdict{}, "not a word of a decision"
+}
+
+const (
+	done = "DECISION: DONE\nSUMMARY: all of it"
+	more = "DECISION: CONTINUE\nFEEDBACK: more"
+	lost = "DECISION: ERROR\nANALYSIS: lost"
+	chat = "Looks good to me!"
+)
+
+func (c *crew) clock() time.Time {
+	c.seconds++
+	return noon.Add(time.Duration(c.seconds) * time.Second)
+}
+
+func (c *crew) loop(sink loop.Sink) *loop.Loop {
+	return &loop.Loop{Actor: c, Tree: c, Critic: c, Gate: c, Sink: sink, Clock: c.clock, CriticRetries: 1}
+}
+
+// record runs a session and returns the store and the id of its log.
+func (c *crew) record(t *testing.T) (*session.Store, string) {
+	t.Helper()
+	store, err := session.NewStore(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := store.Create("do it", noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if c.cut != nil {
+		c.cut = cancel
+	}
+	s := loop.Session{ID: rec.ID(), Prompt: "do it", MaxIterations: c.MaxIterations}
+	if _, err := c.loop(rec).Run(ctx, s); err != nil {
+		t.Fatal(err)
+	}
+	return store, rec.ID()
+}
+
+func opened(path string) func() (replay.Entries, func() error, error) {
+	return func() (replay.Entries, func() error, error) {
+		r, err := session.OpenFile(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		return r.Entries(), r.Close, nil
+	}
+}
+
+func verify(t *testing.T, path string) replay.Report {
+	t.Helper()
+	report, err := replay.Verify(t.Context(), opened(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// TestVerifySame verifies sessions that ended in every way a loop can decide,
+// with limits that the log does not hold.
+func TestVerifySame(t *testing.T) {
+	t.Parallel()
+	gate := policy.Gate{MaxIterations: 6, MaxConsecutiveErrors: 2}
+	for name, c := range map[string]struct {
+		crew crew
+		want loop.StopReason
+	}{
+		"done":                {crew{Gate: gate, replies: []string{more, lost, done}}, loop.StopDone},
+		"limit":               {crew{Gate: gate, replies: []string{more}}, loop.StopMaxIterations},
+		"two errors in a row": {crew{Gate: gate, replies: []string{more, lost, more, lost}}, loop.StopConsecutiveErrors},
+		"many are allowed":    {crew{Gate: policy.Gate{MaxIterations: 6}, replies: []string{lost}}, loop.StopMaxIterations},
+		"no decision":         {crew{Gate: gate, replies: []string{chat}}, loop.StopNoDecision},
+		"asked again":         {crew{Gate: gate, replies: []string{chat, more, chat, done}}, loop.StopDone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store, id := c.crew.record(t)
+			got := verify(t, store.Path(id))
+			if got.Outcome == nil || got.Outcome.Reason != c.want || got.Iterations != got.Outcome.Iterations {
+				t.Errorf("got %+v", got)
+			}
+			if len(got.Differences) > 0 || got.Partly != "" {
+				t.Errorf("differs: %q, partly: %q", got.Differences, got.Partly)
+			}
+		})
+	}
+}
+
+// TestVerifyResumed verifies a session that was interrupted while the critic
+// judged, and resumed with that turn of the actor still to be judged.
+func TestVerifyResumed(t *testing.T) {
+	t.Parallel()
+	c := &crew{Gate: policy.Gate{MaxIterations: 5}, replies: []string{more, done}, cut: func() {}}
+	store, id := c.record(t)
+	cut := verify(t, store.Path(id))
+	if cut.Partly == "" || len(cut.Differences) > 0 || cut.Iterations != 0 {
+		t.Errorf("interrupted: %+v", cut)
+	}
+	course, err := store.Course(id)
+	if err != nil || course.Past.Attempt == nil {
+		t.Fatalf("%+v, %v", course, err)
+	}
+	rec, err := store.Reopen(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.loop(rec).Resume(t.Context(), course.Session, course.Past); err != nil {
+		t.Fatal(err)
+	}
+	if got := verify(t, store.Path(id)); got.Iterations != 2 || len(got.Differences) > 0 || got.Partly != "" {
+		t.Errorf("resumed: %+v", got)
+	}
+}
+
+// TestVerifyDiffers changes one thing in a log and wants it told.
+func TestVerifyDiffers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ old, new, want string }{
+		"another decision":   {`"critic_output":"DECISION: CONTINUE`, `"critic_output":"DECISION: ERROR`, "iteration 1: the critic: CONTINUE in the log, ERROR today"},
+		"done too early":     {`"critic_output":"DECISION: CONTINUE`, `"critic_output":"DECISION: DONE`, "the end: success, done after 3 in the log, success, done after 1 today"},
+		"other feedback":     {`FEEDBACK: more`, `FEEDBACK: less`, `iteration 1: what the critic said: "more" in the log, "less" today`},
+		"never rejected":     {`"critic_output":"Looks good to me!"`, `"critic_output":"DECISION: DONE\nSUMMARY: x"`, "iteration 2: replies of the critic that could not be used: 1 in the log, 0 today"},
+		"rejected":           {`"critic_output":"DECISION: DONE`, `"critic_output":"DECISION: MAYBE`, "iteration 3: the critic's last reply cannot be used today: it would be asked again"},
+		"a phase is missing": {`"state":"CAPTURING_DIFF"`, `"state":"VERIFYING"`, "iteration 1: its phases: ACTOR_EXECUTING VERIFYING CRITIC_EVALUATING in the log"},
+		"another end":        {`"outcome":"success"`, `"outcome":"failed"`, "the end: failed, done after 3 in the log, success, done after 3 today"},
+		"another count":      {`"iterations":3`, `"iterations":2`, "after 2 in the log, success, done after 3 today"},
+		"confidence":         {`"confidence":null`, `"confidence":0.5`, "the confidence of the end: 0.5 in the log, none today"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			crew := &crew{Gate: policy.Gate{MaxIterations: 6}, replies: []string{more, chat, lost, done}}
+			store, id := crew.record(t)
+			log, err := os.ReadFile(store.Path(id))
+			if err != nil {
+				t.Fatal(err)
+			}
+			changed := bytes.Replace(log, []byte(c.old), []byte(c.new), 1)
+			if bytes.Equal(log, changed) {
+				t.Fatal("nothing was changed")
+			}
+			if err := os.WriteFile(store.Path(id), changed, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(verify(t, store.Path(id)).Differences, "\n"); !strings.Contains(got, c.want) {
+				t.Errorf("got\n%s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestVerifyCut cuts a log off after each of its lines: what is there is
+// compared, and nothing differs.
+func TestVerifyCut(t *testing.T) {
+	t.Parallel()
+	crew := &crew{Gate: policy.Gate{MaxIterations: 6}, replies: []string{more, chat, more, done}}
+	store, id := crew.record(t)
+	log, err := os.ReadFile(store.Path(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := store.Path("cut")
+	for end := bytes.IndexByte(log, '\n') + 1; end < len(log); end += bytes.IndexByte(log[end:], '\n') + 1 {
+		if err := os.WriteFile(path, log[:end+len(log[end:])/200], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := verify(t, path); got.Partly == "" || len(got.Differences) > 0 {
+			t.Errorf("cut at %d: %+v", end, got)
+		}
+	}
+}
+
+func TestVerifyNoLog(t *testing.T) {
+	t.Parallel()
+	store, err := session.NewStore(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := replay.Verify(t.Context(), opened(store.Path("none"))); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing: %v", err)
+	}
+	if err := os.WriteFile(store.Path("other"), []byte("{\"type\":\"x\"}\nno JSON\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := replay.Verify(t.Context(), opened(store.Path("other"))); err == nil {
+		t.Error("of another program: no error")
+	}
+	crew := &crew{replies: []string{done}}
+	store, id := crew.record(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := replay.Verify(ctx, opened(store.Path(id))); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// original is a log of three types of lines.
+const original = `{"type":"session_start","timestamp":"2025-01-27T15:30:00Z","prompt":"Fix the bug","working_dir":"/p","actor_agent":"claude","critic_agent":"opencode","actor_model":null,"critic_model":null,"max_iterations":10}
+{"type":"iteration","iteration_number":1,"actor_output":"Done.","actor_stderr":"","actor_exit_code":1,"actor_duration_secs":74.5,"git_diff":"","git_files_changed":0,"critic_decision":"CONTINUE","feedback":"please test","timestamp":"2025-01-27T15:32:00Z"}
+not a line
+{"type":"iteration","iteration_number":2,"actor_output":"","actor_stderr":"","actor_exit_code":0,"actor_duration_secs":10.0,"git_diff":"","git_files_changed":0,"critic_decision":"DONE","feedback":null,"timestamp":"2025-01-27T15:33:00Z"}
+{"type":"session_end","outcome":"success","iterations":2,"summary":"Fixed","confidence":0.95,"duration_secs":180.0,"timestamp":"2025-01-27T15:33:30Z"}
+`
+
+// events keeps what it is handed, stamped anew so that a grammar takes it.
+type events struct {
+	grammar looptest.Grammar
+	all     []loop.Event
+}
+
+func (e *events) Handle(at loop.Stamp, ev loop.Event) error {
+	e.all = append(e.all, ev)
+	if end, ok := ev.(loop.Finished); ok && end.Outcome.Reason == loop.StopNone {
+		end.Outcome.Reason = loop.StopDone // the original names none
+		ev = end
+	}
+	return e.grammar.Handle(loop.Stamp{Seq: len(e.all), Time: at.Time}, ev)
+}
+
+// TestPlayOriginal plays a log of whole iterations as the events that its run
+// would have had.
+func TestPlayOriginal(t *testing.T) {
+	t.Parallel()
+	var got events
+	var bad []error
+	p := replay.Player{Sink: &got, Bad: func(err error) { bad = append(bad, err) }}
+	ended, err := p.Play(t.Context(), session.NewReader(strings.NewReader(original), "x").Entries())
+	if err != nil || !ended || got.grammar.End() != nil {
+		t.Errorf("%v, %v, %v", ended, err, got.grammar.End())
+	}
+	if len(bad) != 1 || !strings.HasPrefix(bad[0].Error(), "x:3: ") {
+		t.Errorf("bad lines: %v", bad)
+	}
+	if len(got.all) != 2+2*8 {
+		t.Errorf("%d events: %v", len(got.all), got.all)
+	}
+}
+
+// TestPlayAsItIs hands over exactly what the log holds.
+func TestPlayAsItIs(t *testing.T) {
+	t.Parallel()
+	crew := &crew{Gate: policy.Gate{MaxIterations: 6}, replies: []string{more, chat, done}}
+	store, id := crew.record(t)
+	entries, closed, err := opened(store.Path(id))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []loop.Event
+	for entry, err := range entries {
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, entry.Event)
+	}
+	_ = closed()
+	for until, last := range map[int]loop.Event{0: want[len(want)-1], 1: loop.IterationFinished{}} {
+		entries, closed, err := opened(store.Path(id))()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got events
+		p := replay.Player{Sink: &got, Until: until}
+		if ended, err := p.Play(t.Context(), entries); err != nil || ended != (until == 0) {
+			t.Errorf("until %d: %v, %v", until, ended, err)
+		}
+		if !reflect.DeepEqual(got.all, want[:len(got.all)]) || reflect.TypeOf(got.all[len(got.all)-1]) != reflect.TypeOf(last) {
+			t.Errorf("until %d: got %v", until, got.all)
+		}
+		_ = closed()
+	}
+}
+
+func TestPlaySpeed(t *testing.T) {
+	t.Parallel()
+	for speed, want := range map[float64]time.Duration{0: 0, 1: 210 * time.Second, 2: 105 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			p := replay.Player{Sink: &events{}, Speed: speed, Bad: func(error) {}}
+			if _, err := p.Play(t.Context(), session.NewReader(strings.NewReader(original), "x").Entries()); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(began); took != want {
+				t.Errorf("speed %v took %v, want %v", speed, took, want)
+			}
+		})
+	}
+}
+
+var errFull = errors.New("full")
+
+type full struct{}
+
+func (full) Handle(loop.Stamp, loop.Event) error { return errFull }
+
+func TestPlayStops(t *testing.T) {
+	t.Parallel()
+	entries := func() replay.Entries { return session.NewReader(strings.NewReader(original), "x").Entries() }
+	p := replay.Player{Sink: full{}}
+	if _, err := p.Play(t.Context(), entries()); !errors.Is(err, errFull) {
+		t.Errorf("of the sink: %v", err)
+	}
+	broken := session.NewReader(io.MultiReader(strings.NewReader(original), failing{}), "x")
+	p = replay.Player{Sink: &events{}, Bad: func(error) {}}
+	if _, err := p.Play(t.Context(), broken.Entries()); !errors.Is(err, errFull) {
+		t.Errorf("of the file: %v", err)
+	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, errFull)
+	defer cancel()
+	p = replay.Player{Sink: &events{}, Speed: 0.001, Bad: func(error) {}}
+	if _, err := p.Play(ctx, entries()); !errors.Is(err, errFull) {
+		t.Errorf("of the context: %v", err)
+	}
+}
+
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, errFull }

@@ -1,0 +1,221 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"codeloops/internal/critic"
+	"codeloops/internal/loop"
+	"codeloops/internal/policy"
+)
+
+// A Report is what [Verify] has found.
+type Report struct {
+	Iterations  int      // compared
+	Differences []string // sentences
+	// Partly says why not everything could be compared, "" when it was.
+	Partly string
+	// Outcome is how the recorded session ended; nil when it has no end.
+	Outcome *loop.Outcome
+}
+
+// Verify lets today's loop run on a recorded session: the actor and the work
+// tree answer what the log says, and what the critic had replied is read anew.
+// open is called twice, for the log from its beginning. A session that ended by
+// what no loop decides (an interruption, a fault, a budget) is compared as far
+// as it goes. An error means that nothing could be compared.
+func Verify(ctx context.Context, open func() (Entries, func() error, error)) (Report, error) {
+	var s setting
+	err := reading(open, func(entries Entries) (err error) {
+		s, err = settingOf(entries)
+		return err
+	})
+	if err != nil {
+		return Report{}, err
+	}
+	var report Report
+	err = reading(open, func(entries Entries) error {
+		v := &verifier{setting: s, script: newScript(entries)}
+		defer v.script.stop()
+		report, err = v.run(ctx)
+		return err
+	})
+	return report, err
+}
+
+func reading(open func() (Entries, func() error, error), use func(Entries) error) error {
+	entries, closed, err := open()
+	if err != nil {
+		return err
+	}
+	return errors.Join(use(entries), closed())
+}
+
+// errOver is the answer of the log to what it does not hold: one more turn.
+var errOver = errors.New("the recording is over")
+
+// verifier is every port of a loop, answered from a log, and the sink that
+// compares. It belongs to the goroutine of the loop.
+type verifier struct {
+	setting setting
+	script  *script
+	report  Report
+
+	now      course // the iteration that is played
+	asks     int    // how often the critic has been asked in it
+	phases   []loop.State
+	rejected int
+	broke    error // reading the log
+}
+
+func (v *verifier) run(ctx context.Context) (Report, error) {
+	l := &loop.Loop{
+		Actor: v, Tree: v, Critic: v, Sink: v,
+		Gate: &gate{
+			Gate: policy.Gate{
+				MaxIterations: v.setting.session.MaxIterations, MaxConsecutiveErrors: v.setting.errors,
+			},
+			resumed: v.setting.resumed,
+		},
+		Clock:         func() time.Time { return time.Time{} }, // no limit of time is played
+		CriticRetries: v.setting.retries,
+	}
+	if v.setting.checks {
+		l.Checker = v
+	}
+	out, err := l.Run(ctx, v.setting.session)
+	switch {
+	case v.broke != nil:
+		return v.report, v.broke
+	case ctx.Err() != nil:
+		return v.report, context.Cause(ctx)
+	case err != nil && !errors.Is(err, errOver):
+		v.differf("the loop breaks: %v", err)
+	}
+	v.end(out, errors.Is(err, errOver))
+	return v.report, nil
+}
+
+// Act implements [loop.Actor].
+func (v *verifier) Act(context.Context, loop.Brief, loop.Watch) (loop.Attempt, error) {
+	c, ok, err := v.script.iteration()
+	if err != nil {
+		v.broke = err
+		return loop.Attempt{}, err
+	}
+	if !ok {
+		return loop.Attempt{}, errOver
+	}
+	v.now, v.asks = c, 0
+	return c.round.Attempt, nil
+}
+
+// Capture implements [loop.Tree].
+func (v *verifier) Capture(context.Context) (loop.Change, error) { return v.now.round.Change, nil }
+
+// Checkpoint implements [loop.Tree].
+func (v *verifier) Checkpoint(_ context.Context, _ int, c loop.Change) (string, error) {
+	return c.Checkpoint, nil
+}
+
+// Restore implements [loop.Tree]. Nobody changes a recorded tree.
+func (v *verifier) Restore(context.Context, loop.Change) (string, error) { return "", nil }
+
+// Check implements [loop.Checker].
+func (v *verifier) Check(context.Context) ([]loop.CheckResult, error) { return v.now.round.Checks, nil }
+
+// Judge implements [loop.Critic] with the replies that the critic gave.
+func (v *verifier) Judge(context.Context, loop.Case, loop.Watch) (loop.Review, error) {
+	ask := v.asks
+	v.asks++
+	switch {
+	case ask < len(v.now.rejected):
+		return reread(v.now.rejected[ask]), nil
+	case ask == len(v.now.rejected):
+		return reread(v.now.round.Review), nil
+	}
+	v.differf("iteration %d: the critic's last reply cannot be used today: it would be asked again", v.now.round.Iteration)
+	return loop.Review{}, errOver
+}
+
+// reread reads a reply as it is read today. A log without replies, as the
+// original writes it, is taken at its word.
+func reread(r loop.Review) loop.Review {
+	blank := strings.TrimSpace(r.Reply) == ""
+	if blank && r.Problem == "" {
+		return r
+	}
+	said := r.Problem
+	r.Verdict, r.Problem = loop.Verdict{}, ""
+	if blank || r.Ending != loop.EndCompleted || r.ExitCode != 0 {
+		if r.Problem = said; said == "" {
+			r.Problem = "the critic's turn failed"
+		}
+		return r
+	}
+	v, err := critic.Parser{}.Parse(r.Reply)
+	if err != nil {
+		r.Problem = err.Error()
+		return r
+	}
+	r.Verdict = v
+	return r
+}
+
+// Handle implements [loop.Sink].
+func (v *verifier) Handle(_ loop.Stamp, e loop.Event) error {
+	switch e := e.(type) {
+	case loop.IterationStarted:
+		v.phases, v.rejected = nil, 0
+	case loop.PhaseEntered:
+		v.phases = append(v.phases, e.State)
+	case loop.ReviewRejected:
+		v.rejected++
+	case loop.IterationFinished:
+		v.report.Iterations++
+		v.compare(e.Round)
+	case loop.Started, loop.Resumed, loop.Activity, loop.ActorFinished, loop.DiffCaptured,
+		loop.ChecksFinished, loop.CriticFinished, loop.Warned, loop.Finished:
+	}
+	return nil
+}
+
+func (v *verifier) differf(format string, args ...any) {
+	v.report.Differences = append(v.report.Differences, fmt.Sprintf(format, args...))
+}
+
+// gate is today's, which begins to count errors anew where the session was
+// resumed.
+type gate struct {
+	policy.Gate
+	resumed  map[int]bool // after so many iterations
+	forgiven int
+}
+
+// Stop implements [loop.Gate].
+func (g *gate) Stop(p loop.Progress) (loop.StopReason, string) {
+	if g.resumed[p.Iterations] {
+		g.forgiven = p.ConsecutiveErrors
+	}
+	g.forgiven = min(g.forgiven, p.ConsecutiveErrors)
+	p.ConsecutiveErrors -= g.forgiven
+	return g.Gate.Stop(p)
+}
+
+// samePhases compares the phases of an iteration. Where a project's checks came
+// or went in a session, they are left out.
+func (v *verifier) samePhases() bool {
+	if !v.setting.ours {
+		return true
+	}
+	a, b := v.now.phases, v.phases
+	if v.setting.mixed {
+		verifying := func(s loop.State) bool { return s == loop.Verifying }
+		a, b = slices.DeleteFunc(slices.Clone(a), verifying), slices.DeleteFunc(slices.Clone(b), verifying)
+	}
+	return slices.Equal(a, b)
+}
