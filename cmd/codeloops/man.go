@@ -43,12 +43,20 @@ func runMan(a *app, root *cobra.Command, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // manual pages are for everybody
 		return fmt.Errorf("make the directory for the manual pages: %w", err)
 	}
-	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
-		if !cmd.IsAvailableCommand() {
+	return writePages(root, header, dir)
+}
+
+// writePages writes the page of a command and those of the commands below it.
+func writePages(cmd *cobra.Command, header *doc.GenManHeader, dir string) error {
+	if err := writeMan(cmd, header, dir); err != nil {
+		return fmt.Errorf("write the manual page of %s: %w", cmd.CommandPath(), err)
+	}
+	for _, below := range cmd.Commands() {
+		if !below.IsAvailableCommand() {
 			continue
 		}
-		if err := writeMan(cmd, header, dir); err != nil {
-			return fmt.Errorf("write the manual page of %s: %w", cmd.CommandPath(), err)
+		if err := writePages(below, header, dir); err != nil {
+			return err
 		}
 	}
 	return nil
