@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"codeloops/internal/agent"
 	"codeloops/internal/config"
 	"codeloops/internal/diff/repo"
 )
@@ -15,7 +16,7 @@ import (
 // Outside of a repository only dir itself may hold a project file.
 func (a *app) configOptions(dir string) config.Options {
 	o := config.Options{
-		Env: a.env, Home: a.home(), WorkingDir: dir,
+		Env: a.env, Home: a.home(), WorkingDir: dir, Outputs: agent.Formats(),
 	}
 	if r, err := repo.Open(dir, a.lookupEnv); err == nil {
 		o.RepositoryRoot = r.WorkTree

@@ -67,6 +67,8 @@ func fakeAgent() {
 	args := []string{"--script", os.Getenv("SCENARIO")}
 	if spec, err := agent.Find(filepath.Base(os.Args[0])); err == nil && spec.Output != agent.Text {
 		args = append(args, "--format", string(spec.Output))
+	} else if len(os.Args) > 1 && os.Args[1] == "--claude" {
+		args = append(args, "--format", "claude-stream-json")
 	}
 	os.Exit(scripted.Main(context.Background(), scripted.Invocation{
 		Args:  args,

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"codeloops/internal/agent"
 	"codeloops/internal/config"
 	"codeloops/internal/diff"
 	"codeloops/internal/diff/repo"
@@ -60,7 +61,7 @@ func (a *app) prepare(ctx context.Context, o *runOptions) (*plan, error) {
 func (p *plan) settle() (err error) {
 	co := config.Options{
 		Flags: p.opts.set, Env: p.app.env, Home: p.app.home(), WorkingDir: p.dir,
-		RepositoryRoot: p.tree.Root(), TrustProject: p.opts.trustProject,
+		RepositoryRoot: p.tree.Root(), TrustProject: p.opts.trustProject, Outputs: agent.Formats(),
 	}
 	if p.cfg, err = config.Load(co); err != nil {
 		return err

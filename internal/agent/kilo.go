@@ -15,6 +15,5 @@ func kilo() Spec {
 		Output:      "opencode-json",
 		Streams:     true,
 		Install:     "install it with `npm install -g @kilocode/cli`, then run `kilo auth login`",
-		Tested:      true,
 	}
 }
