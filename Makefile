@@ -7,7 +7,7 @@ LINT   := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build demo test lint fuzz fuzz-diff diffcheck golden bench cross clean
+.PHONY: build demo test lint fuzz fuzz-diff diffcheck golden bench bench-diff cross clean
 
 build:
 	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/codeloops
@@ -56,6 +56,13 @@ golden:
 # Whole processes: start-up, a round, memory.
 bench: build
 	CODELOOPS_BIN=$(abspath $(BIN)) $(GO) test ./cmd/codeloops -run '^$$' -bench . -benchtime 20x -count 3
+
+# Captures against git, on synthetic repositories or a clone of REPO. It takes
+# some minutes.
+ROUNDS ?= 10
+bench-diff:
+	CODELOOPS_BENCH_DIFF=$(ROUNDS) CODELOOPS_BENCH_REPO=$(if $(REPO),$(abspath $(REPO))) \
+		$(GO) test -count=1 -timeout 1h -run TestBench -v ./internal/diff/bench
 
 # The other systems build and vet.
 cross:

@@ -101,7 +101,7 @@ func (u *undo) takeAway(c scan.Change) error {
 	}
 	for dir := path.Dir(c.Path); dir != "." && u.target.Dir(dir) == nil; dir = path.Dir(dir) {
 		if u.root.Remove(dir) != nil {
-			return nil // something else is in it
+			return nil //nolint:nilerr // something else is in it
 		}
 	}
 	return nil

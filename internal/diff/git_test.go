@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,13 +25,13 @@ type sandbox struct {
 	env  []string
 }
 
-func newSandbox(t testing.TB) *sandbox {
-	t.Helper()
-	base, err := filepath.EvalSymlinks(t.TempDir())
+func newSandbox(tb testing.TB) *sandbox {
+	tb.Helper()
+	base, err := filepath.EvalSymlinks(tb.TempDir())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	s := &sandbox{t: t, base: base, root: filepath.Join(base, "work")}
+	s := &sandbox{t: tb, base: base, root: filepath.Join(base, "work")}
 	s.env = []string{
 		"PATH=" + os.Getenv("PATH"),
 		"HOME=" + filepath.Join(base, "home"),
@@ -43,16 +44,16 @@ func newSandbox(t testing.TB) *sandbox {
 	}
 	for _, dir := range []string{"home", "work"} {
 		if err := os.Mkdir(filepath.Join(base, dir), 0o755); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	return s
 }
 
 // newRepo is a sandbox with an empty repository in it.
-func newRepo(t testing.TB) *sandbox {
-	t.Helper()
-	s := newSandbox(t)
+func newRepo(tb testing.TB) *sandbox {
+	tb.Helper()
+	s := newSandbox(tb)
 	s.git("init", "-q", "-b", "main")
 	return s
 }
@@ -74,7 +75,7 @@ func (s *sandbox) Run(ctx context.Context, dir string, args []string, stdin []by
 func (s *sandbox) run(ctx context.Context, dir string, env []string, stdin []byte, args ...string) ([]byte, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir, cmd.Env = dir, append(s.env[:len(s.env):len(s.env)], env...)
+	cmd.Dir, cmd.Env = dir, append(slices.Clip(s.env), env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		return stdout.Bytes(), fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, &stderr)

@@ -93,7 +93,7 @@ func (h *history) existing(files bool) string {
 	var names []string
 	_ = filepath.WalkDir(h.root, func(path string, d os.DirEntry, err error) error {
 		if err != nil {
-			return nil
+			return nil //nolint:nilerr // what cannot be read is not picked
 		}
 		if d.Name() == ".git" {
 			if d.IsDir() {

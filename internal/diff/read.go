@@ -27,6 +27,9 @@ type tracked struct {
 	read  time.Time // when, less what a file's times may lag behind the clock
 	stamp file.Stamp
 	root  *scan.Dir // nil when nothing is tracked
+
+	entries int      // in the index
+	trailer index.ID // of the index file
 	// ignores are the .gitignore files that a sparse checkout leaves out.
 	ignores map[string]index.ID
 }
@@ -62,9 +65,14 @@ func (t *Tree) scan(ctx context.Context, also *scan.Dir) (scan.State, error) {
 	if err != nil {
 		return scan.State{}, err
 	}
+	where := ""
+	if t.saves() {
+		where, _ = t.context(r, s, rules.origin) // "" is none that a state could be saved in
+		rules = t.recall(ctx, s, rules, where)
+	}
 	s.Rules = rules.Rules
 	known := scan.Known{Base: t.base, Index: t.tracked.root, Last: t.last, Also: also}
-	known.Listed = rules == t.rules
+	known.Listed, known.Foreign = rules == t.rules, t.last != nil && t.last == t.saved
 	state, err := s.Scan(ctx, known)
 	if err == nil && t.last != nil && t.reconverted(s.Settings, state.Root) {
 		known.Last, known.Listed = t.base, false
@@ -73,7 +81,7 @@ func (t *Tree) scan(ctx context.Context, also *scan.Dir) (scan.State, error) {
 	if err != nil {
 		return scan.State{}, err
 	}
-	t.last, t.settings, t.rules = state.Root, s.Settings, rules
+	t.last, t.settings, t.rules, t.lastContext = state.Root, s.Settings, rules, where
 	state.Warnings = append(state.Warnings, rules.unread()...)
 	return state, nil
 }
@@ -103,6 +111,7 @@ func (t *Tree) readIndex(ctx context.Context) error {
 		return err
 	}
 	t.tracked = tracked{read: at, stamp: stamp, root: scan.Tracked(x), ignores: make(map[string]index.ID)}
+	t.tracked.entries, t.tracked.trailer = len(x.Entries), x.Trailer
 	for _, e := range x.Entries {
 		if e.Flags&index.SkipWorktree != 0 && strings.HasSuffix(e.Path, ".gitignore") {
 			t.tracked.ignores[e.Path] = e.ID

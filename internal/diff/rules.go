@@ -48,6 +48,10 @@ func (t *Tree) currentRules(ctx context.Context, r *repo.Repository) (*rules, er
 	if t.rules != nil && t.rules.origin == o && !t.rules.Changed() {
 		return t.rules, nil
 	}
+	return t.newRules(ctx, o), nil
+}
+
+func (t *Tree) newRules(ctx context.Context, o origin) *rules {
 	ctx = context.WithoutCancel(ctx) // they outlive this scan
 	return &rules{origin: o, Rules: ignore.New(ignore.Options{
 		WorkTree:     t.Root(),
@@ -63,7 +67,7 @@ func (t *Tree) currentRules(ctx context.Context, r *repo.Repository) (*rules, er
 			blob, err := t.store.Blob(ctx, plumbing.Hash(id))
 			return blob, err == nil
 		},
-	})}, nil
+	})}
 }
 
 // unread returns warnings of rules that are not known.

@@ -340,7 +340,7 @@ func TestIgnoreRules(t *testing.T) {
 		}},
 		{name: "ignored directory with many files", setup: func(s *sandbox) {
 			s.write(".gitignore", "node_modules\n")
-			for _, d := range strings.Fields("a b c d") {
+			for d := range strings.FieldsSeq("a b c d") {
 				s.write("node_modules/"+d+"/index.js", "x\n")
 			}
 		}, steps: []func(*sandbox){appends("node_modules/a/index.js", "more\n"), writes("f", "f\n")}},

@@ -78,7 +78,7 @@ func TestUnreadable(t *testing.T) {
 
 func asNobody(t *testing.T) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "nobody")
+	dir, err := os.MkdirTemp("", "nobody") //nolint:usetesting // nobody may not enter the other
 	if err != nil {
 		t.Fatal(err)
 	}

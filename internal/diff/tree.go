@@ -14,7 +14,8 @@
 // are not looked at.
 //
 // Taking the baseline or a capture writes nothing but, beyond what a
-// [store.Store] keeps in memory, loose objects.
+// [store.Store] keeps in memory, loose objects, and the state itself where
+// [Options.Saved] says so.
 package diff
 
 import (
@@ -61,6 +62,10 @@ type Options struct {
 	// Note is told, once for each purpose, that the git program was run. May
 	// be nil. It can be called from several goroutines.
 	Note func(string)
+	// Saved: the state is kept in codeloops/scan in the git directory, so that
+	// another process need not begin anew. By itself where there are some
+	// thousands of files.
+	Saved Switch
 }
 
 // A Tree is a work tree with what is known of it since the baseline. Its
@@ -83,6 +88,9 @@ type Tree struct {
 	rules      *rules                       // of the last scan
 	settings   attr.Settings                // of the last scan
 	texts      map[change][]loop.FileChange // of the last capture
+
+	saved       *scan.Dir // the state that is in the git directory
+	lastContext string    // see context; of the last scan
 }
 
 // Open finds the repository of dir, which may be any directory in its work
@@ -116,8 +124,14 @@ func Open(_ context.Context, dir string, o Options) (*Tree, error) {
 	return t, nil
 }
 
-// Close closes the files of the object store.
-func (t *Tree) Close() error { return t.store.Close() }
+// Close saves the last state, if [Options.Saved] says so, and closes the files of
+// the object store.
+func (t *Tree) Close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.save()
+	return t.store.Close()
+}
 
 // Root returns the absolute path of the work tree, free of symbolic links.
 func (t *Tree) Root() string { return t.repo.WorkTree }
@@ -150,6 +164,7 @@ func (t *Tree) Baseline(ctx context.Context) error {
 		return fmt.Errorf("take the state of %s: %w", t.Root(), err)
 	}
 	t.begin(state.Root)
+	t.save()
 	return nil
 }
 

@@ -27,8 +27,8 @@ func TestBench(t *testing.T) { //nolint:paralleltest // it measures
 		measure(t, copyOf(t, repo), rounds)
 		return
 	}
-	for _, size := range []struct{ files, dirs int }{{10_000, 1_460}, {100_000, 9_607}} {
-		t.Run(strconv.Itoa(size.files), func(t *testing.T) { //nolint:paralleltest // it measures
+	for _, size := range []struct{ files, dirs int }{{10_000, 1_460}, {100_000, 9_607}} { //nolint:paralleltest // it measures
+		t.Run(strconv.Itoa(size.files), func(t *testing.T) {
 			measure(t, synthetic(t, size.files, size.dirs), rounds)
 		})
 	}

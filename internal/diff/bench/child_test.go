@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -101,7 +102,7 @@ func (w *work) command(mode, dir string) *exec.Cmd {
 	self, _ := os.Executable()
 	cmd := exec.Command(self)
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
-	cmd.Env = append(w.env[:len(w.env):len(w.env)], childMode+"="+mode, childPeak+"="+w.peakFile())
+	cmd.Env = append(slices.Clip(w.env), childMode+"="+mode, childPeak+"="+w.peakFile())
 	return cmd
 }
 

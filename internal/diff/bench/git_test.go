@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ func (w *work) gitB(t *testing.T) cost {
 	must(t, err)
 	must(t, os.WriteFile(index, content, 0o644))
 	must(t, os.Chtimes(index, info.ModTime(), info.ModTime()))
-	env := append(w.env[:len(w.env):len(w.env)], "GIT_INDEX_FILE="+index,
+	env := append(slices.Clip(w.env), "GIT_INDEX_FILE="+index,
 		"GIT_OBJECT_DIRECTORY="+filepath.Join(w.scratch, "objects"),
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES="+filepath.Join(w.root, ".git", "objects"))
 	at := time.Now()

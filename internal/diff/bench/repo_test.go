@@ -27,7 +27,7 @@ func newWork(t *testing.T) *work {
 	if base == "" {
 		base = os.TempDir()
 	}
-	base, err := os.MkdirTemp(base, "bench-diff-")
+	base, err := os.MkdirTemp(base, "bench-diff-") //nolint:usetesting // elsewhere
 	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
 	w := &work{root: filepath.Join(base, "work"), scratch: filepath.Join(base, "scratch")}

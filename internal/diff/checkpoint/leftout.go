@@ -20,10 +20,11 @@ func appendLeftOut(message string, files []scan.Placed) string {
 	if len(files) > 0 {
 		message += "\n"
 	}
+	b := []byte(message)
 	for _, f := range files {
-		message += fmt.Sprintf("%s%06o %s %d %s\n", leftOut, f.Mode, f.ID, f.Size(), strconv.QuoteToASCII(f.Path))
+		b = fmt.Appendf(b, "%s%06o %s %d %s\n", leftOut, f.Mode, f.ID, f.Size(), strconv.QuoteToASCII(f.Path))
 	}
-	return message
+	return string(b)
 }
 
 // parseLeftOut returns the files that a commit's message says were left out. A

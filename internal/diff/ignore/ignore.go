@@ -36,6 +36,7 @@ type Rules struct {
 
 	mu      sync.Mutex
 	sources map[string]reading
+	moved   bool // a source was read twice and had changed in between
 }
 
 // New reads the rules outside the work tree; those inside are read as

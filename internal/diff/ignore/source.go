@@ -47,7 +47,10 @@ func (r *Rules) Sources() []Source {
 // must be made anew. A .gitignore file that has appeared in a directory entered
 // without one is not noticed, nor is a change of the index.
 func (r *Rules) Changed() bool {
-	return slices.ContainsFunc(r.readings(), reading.changed)
+	r.mu.Lock()
+	moved := r.moved
+	r.mu.Unlock()
+	return moved || slices.ContainsFunc(r.readings(), reading.changed)
 }
 
 func (r *Rules) readings() []reading {
@@ -74,6 +77,9 @@ func (r *Rules) read(path string, follow bool) (text string, ok bool) {
 		s.sum = sum(data)
 	}
 	r.mu.Lock()
+	if before, read := r.sources[path]; read && (before.Stamp != s.Stamp || before.sum != "" && before.sum != sum(data)) {
+		r.moved = true
+	}
 	r.sources[path] = s
 	r.mu.Unlock()
 	return string(data), err == nil

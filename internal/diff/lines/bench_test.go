@@ -35,9 +35,9 @@ func BenchmarkAppend(b *testing.B) {
 }
 
 // document is a text of which a third of the lines repeat.
-func document(lines int) string {
+func document(count int) string {
 	var b strings.Builder
-	for i := range lines {
+	for i := range count {
 		switch i % 6 {
 		case 0:
 			b.WriteString("\n")
@@ -51,16 +51,16 @@ func document(lines int) string {
 }
 
 func editEvery(text string, n int) string {
-	lines := strings.SplitAfter(text, "\n")
-	for i := n - 1; i < len(lines); i += n {
-		lines[i] = fmt.Sprintf("changed %d\n", i)
+	all := strings.SplitAfter(text, "\n")
+	for i := n - 1; i < len(all); i += n {
+		all[i] = fmt.Sprintf("changed %d\n", i)
 	}
-	return strings.Join(lines, "")
+	return strings.Join(all, "")
 }
 
 func shuffle(text string) string {
-	lines := strings.SplitAfter(text, "\n")
+	all := strings.SplitAfter(text, "\n")
 	r := rand.New(rand.NewPCG(5, 6))
-	r.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
-	return strings.Join(lines, "")
+	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return strings.Join(all, "")
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -66,7 +67,7 @@ func draw(r *rand.Rand, n, vocabulary int) []string {
 	lines := make([]string, n)
 	for i := range lines {
 		w := r.IntN(vocabulary)
-		lines[i] = strings.Repeat(" ", w%5) + fmt.Sprint(w)
+		lines[i] = strings.Repeat(" ", w%5) + strconv.Itoa(w)
 		if w%7 == 0 {
 			lines[i] = strings.Repeat("\t", w%3)
 		}

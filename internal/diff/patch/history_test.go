@@ -184,7 +184,7 @@ func (r *rawReader) next(t *testing.T) (id string, changes []pathChange, err err
 		entry, err := r.in.ReadString(0)
 		if err != nil || entry[0] != ':' {
 			r.peek = entry
-			return strings.Trim(id, "\x00\n"), changes, nil
+			return strings.Trim(id, "\x00\n"), changes, nil //nolint:nilerr // the next call finds the end
 		}
 		path, err := r.in.ReadString(0)
 		if err != nil {

@@ -3,6 +3,7 @@ package patch_test
 import (
 	"crypto/sha1"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -187,12 +188,8 @@ func sideOf(f file) patch.Side {
 
 func union(a, b commit) commit {
 	u := commit{}
-	for path, f := range a {
-		u[path] = f
-	}
-	for path, f := range b {
-		u[path] = f
-	}
+	maps.Copy(u, a)
+	maps.Copy(u, b)
 	return u
 }
 

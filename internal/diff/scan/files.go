@@ -30,10 +30,7 @@ func (v *visit) findFiles(ctx context.Context) error {
 		if also.find(name) == nil && c.base == nil && c.index == nil && v.rules.Ignored(name, false) {
 			continue
 		}
-		f, err := c.find(ctx)
-		if err != nil {
-			f, err = c.forgive(err)
-		}
+		f, err := c.look(ctx)
 		switch {
 		case err != nil:
 			return err
@@ -87,6 +84,18 @@ type candidate struct {
 	base, index, last *File
 }
 
+// look is find for errors that end the scan.
+func (c *candidate) look(ctx context.Context) (File, error) {
+	if c.foreign && c.last != nil && c.last.trust == doubtful {
+		c.last = nil
+	}
+	f, err := c.find(ctx)
+	if err != nil {
+		return c.forgive(err)
+	}
+	return f, nil
+}
+
 // forgive tells what to take for a file that was not found or could not be read.
 // Other errors end the scan.
 func (c *candidate) forgive(err error) (File, error) {
@@ -121,7 +130,11 @@ func (c *candidate) find(ctx context.Context) (File, error) {
 	if mode == 0 {
 		return File{}, nil
 	}
-	for _, known := range [...]*File{c.last, c.index} {
+	sources := [...]*File{c.last, c.index}
+	if c.foreign {
+		sources = [...]*File{c.index, c.last}
+	}
+	for _, known := range sources {
 		if known != nil && isLink(known.Mode) == isLink(mode) && known.matches(st) {
 			return File{Name: known.Name, Mode: mode, ID: known.ID, stat: st, trust: exact}, nil
 		}
@@ -184,7 +197,7 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 	if err != nil {
 		return File{}, unreadable(err)
 	}
-	defer file.Close()
+	defer file.Close() //nolint:errcheck // opened for reading: nothing to lose
 	f := c.file(mode, st, c.clock.settled(st, at))
 	path := c.path + c.name
 	attrs := c.Attributes.Of(path)

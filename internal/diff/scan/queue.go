@@ -117,7 +117,7 @@ func (w *walk) do(ctx context.Context, t task) {
 	for above, at := t.above, t.at; ; above, at = above.above, above.at {
 		if above == nil {
 			w.root = result
-			w.queue.finish()
+			w.finish()
 			return
 		}
 		above.results[at] = result

@@ -66,7 +66,11 @@ type Known struct {
 	// Listed: the rules are those of the last scan, so that a directory that
 	// has not changed since need not be listed.
 	Listed bool
-	Also   *Dir // more that is in scope
+	// Foreign: Last is of another process, of which the contents are not at
+	// hand. What the index says of a file goes first then, as it does when
+	// nothing is known.
+	Foreign bool
+	Also    *Dir // more that is in scope
 }
 
 // A State is what a scan found.
@@ -84,6 +88,7 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 	w := &walk{
 		Scanner: s,
 		clock:   clockOf(s.Root),
+		foreign: k.Foreign,
 	}
 	found, err := w.run(ctx, place{listed: k.Listed, base: k.Base, index: k.Index, last: k.Last, also: k.Also})
 	if err != nil {
@@ -103,7 +108,8 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 // A walk is one scan. Its goroutines share the queue and what the mutex guards.
 type walk struct {
 	*Scanner
-	clock clock
+	clock   clock
+	foreign bool // see Known.Foreign
 	queue
 	root found
 
@@ -139,8 +145,7 @@ type pending struct {
 }
 
 func (w *walk) warn(path string, err error) {
-	var cause *fs.PathError
-	if errors.As(err, &cause) {
+	if cause, ok := errors.AsType[*fs.PathError](err); ok {
 		err = cause.Err
 	}
 	w.shared.Lock()

@@ -142,11 +142,11 @@ func TestSettled(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(100, 0)
 	c := clock{slack: time.Second}
-	old, new := at.Add(-2*time.Second).UnixNano(), at.UnixNano()
+	old, recent := at.Add(-2*time.Second).UnixNano(), at.UnixNano()
 	for _, test := range []struct {
 		modified, changed int64
 		want              bool
-	}{{old, old, true}, {new, old, false}, {old, new, false}} {
+	}{{old, old, true}, {recent, old, false}, {old, recent, false}} {
 		if got := c.settled(Stat{Modified: test.modified, Changed: test.changed}, at); got != test.want {
 			t.Errorf("modified %d, changed %d: settled %t", test.modified, test.changed, got)
 		}

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"runtime"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -63,7 +64,7 @@ func (t *tracked) fill(d *Dir, entries []index.Entry, prefix int, room []File, s
 		below = append(below, entries[:end])
 		entries = entries[end:]
 	}
-	d.Files = room[:len(room):len(room)]
+	d.Files = slices.Clip(room)
 	whole := true
 	for i, child := range d.Dirs {
 		entries, prefix := below[i], prefix+len(child.Name)+1

@@ -234,7 +234,7 @@ func appendEntry(b []byte, mode uint32, name string, id plumbing.Hash) []byte {
 
 // order compares two names of one directory as git does in its trees, where a
 // directory's name ends in a slash.
-func order(a string, aDir bool, b string, bDir bool) int {
+func order(a string, aDir bool, b string, bDir bool) int { //nolint:unparam // both sides are alike
 	n := min(len(a), len(b))
 	if c := strings.Compare(a[:n], b[:n]); c != 0 {
 		return c

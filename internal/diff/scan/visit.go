@@ -73,7 +73,7 @@ func (w *walk) unreadable(p place, err error) (found, error) {
 	}
 	w.warn(p.path, err)
 	switch {
-	case p.last != nil:
+	case p.last != nil && !w.foreign:
 		return found{dir: p.last}, nil
 	case p.index != nil:
 		return found{dir: p.index}, nil
@@ -277,7 +277,7 @@ func (v *visit) findPlaces() {
 		base, index := v.base.file(name), v.index.file(name)
 		id, linked := knownLink(base, index)
 		switch {
-		case linked && p.index == nil:
+		case linked && p.index == nil && (p.base == nil || p.base.empty):
 			v.addLink(File{Name: name, Mode: Gitlink, ID: v.linked(p.path, id)})
 		case p.known(), !v.rules.Ignored(name, true):
 			v.places = append(v.places, p)

@@ -3,8 +3,10 @@ package store
 import (
 	"bufio"
 	"bytes"
+	"compress/zlib"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -30,6 +32,8 @@ const alternatesDepth = 5
 type database struct {
 	objects  string
 	storages []*filesystem.Storage
+	packs    []*packs // of the same repositories, for a short way
+	zlib     *zlib.Writer
 }
 
 func (d *database) open() {
@@ -42,8 +46,8 @@ func (d *database) open() {
 // directory above, and finds them only by the name "objects"; those of another
 // name are left to git.
 func (d *database) add(objects string, seen map[string]bool, depth int) {
-	if real, err := filepath.EvalSymlinks(objects); err == nil {
-		objects = real
+	if resolved, err := filepath.EvalSymlinks(objects); err == nil {
+		objects = resolved
 	}
 	if seen[objects] || filepath.Base(objects) != "objects" {
 		return
@@ -57,6 +61,7 @@ func (d *database) add(objects string, seen map[string]bool, depth int) {
 			LargeObjectThreshold: Large,
 			AlternatesFS:         osfs.New(string(filepath.Separator), osfs.WithBoundOS()),
 		}))
+	d.packs = append(d.packs, &packs{objects: objects})
 	if depth == 0 {
 		return
 	}
@@ -91,8 +96,38 @@ func (d *database) close() error {
 	for _, s := range d.storages {
 		errs = append(errs, s.Close())
 	}
-	d.storages = nil
+	for _, p := range d.packs {
+		errs = append(errs, p.close())
+	}
+	d.storages, d.packs = nil, nil
 	return errors.Join(errs...)
+}
+
+// packed returns an object that is in a pack and not too large.
+func (d *database) packed(kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
+	d.open()
+	for _, p := range d.packs {
+		if content, err := p.read(kind, id); err == nil {
+			return content, nil
+		}
+	}
+	return nil, errNotHere
+}
+
+// has reports whether an object is there now.
+func (d *database) has(id plumbing.Hash) bool {
+	d.open()
+	for _, p := range d.packs {
+		if p.repacked() {
+			_ = p.close() // they were opened for reading
+			d.reindex()
+		}
+		if p.has(id) {
+			return true
+		}
+	}
+	_, err := d.find(id)
+	return err == nil
 }
 
 // find returns the storage that has an object.
@@ -147,27 +182,49 @@ func (d *database) read(id plumbing.Hash, with func(*filesystem.Storage) error) 
 	return failure
 }
 
-// write adds a loose object. Whether a pack has it already is not asked: that
-// would load all pack indexes.
-func (d *database) write(kind plumbing.ObjectType, content []byte) error {
-	own, err := d.own()
+// write adds a loose object unless there is one. Whether a pack has it already
+// is not asked: that would load all pack indexes.
+func (d *database) write(kind plumbing.ObjectType, id plumbing.Hash, content []byte) error {
+	if err := d.ensureNamed(); err != nil {
+		return err
+	}
+	path := loosePath(d.objects, id)
+	if _, err := os.Lstat(path); err == nil {
+		return nil
+	}
+	f, err := os.CreateTemp(d.objects, tempObject)
 	if err != nil {
 		return err
 	}
-	object := &plumbing.MemoryObject{}
-	object.SetType(kind)
-	if _, err := object.Write(content); err != nil {
+	defer os.Remove(f.Name()) //nolint:errcheck // it is gone when all went well
+	err = d.deflate(f, kind, content)
+	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	_, err = own.SetEncodedObject(object)
-	return err
+	return adopt(f.Name(), path)
 }
 
-// own returns the storage that is written to.
-func (d *database) own() (*filesystem.Storage, error) {
+// deflate writes an object as a loose one is, with the same memory each time.
+func (d *database) deflate(f io.Writer, kind plumbing.ObjectType, content []byte) error {
+	if d.zlib == nil {
+		d.zlib, _ = zlib.NewWriterLevel(f, zlib.BestSpeed) // the level is valid
+	} else {
+		d.zlib.Reset(f)
+	}
+	if _, err := d.zlib.Write(header(kind, int64(len(content)))); err != nil {
+		return err
+	}
+	if _, err := d.zlib.Write(content); err != nil {
+		return err
+	}
+	return d.zlib.Close()
+}
+
+// ensureNamed makes sure that what is written can be found again.
+func (d *database) ensureNamed() error {
 	d.open()
 	if len(d.storages) == 0 {
-		return nil, fmt.Errorf("directory %s: %w", d.objects, errUnnamed)
+		return fmt.Errorf("directory %s: %w", d.objects, errUnnamed)
 	}
-	return d.storages[0], nil
+	return nil
 }

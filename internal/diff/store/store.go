@@ -92,7 +92,7 @@ func (s *Store) Keep(id plumbing.Hash, content []byte) error {
 		s.bytes += size
 		return nil
 	}
-	if err := s.database.write(plumbing.BlobObject, content); err != nil {
+	if err := s.database.write(plumbing.BlobObject, id, content); err != nil {
 		return fmt.Errorf("keep blob %s: %w", id, err)
 	}
 	return nil
@@ -107,7 +107,7 @@ func (s *Store) Persist(id plumbing.Hash) (bool, error) {
 	if !kept {
 		return false, nil
 	}
-	if err := s.database.write(plumbing.BlobObject, content); err != nil {
+	if err := s.database.write(plumbing.BlobObject, id, content); err != nil {
 		return true, fmt.Errorf("write blob %s: %w", id, err)
 	}
 	return true, nil
@@ -118,7 +118,7 @@ func (s *Store) Write(kind plumbing.ObjectType, content []byte) (plumbing.Hash, 
 	id := Sum(kind, content)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.database.write(kind, content); err != nil {
+	if err := s.database.write(kind, id, content); err != nil {
 		return id, fmt.Errorf("write %s %s: %w", kind, id, err)
 	}
 	return id, nil
@@ -148,8 +148,7 @@ func (s *Store) Commit(ctx context.Context, id plumbing.Hash) ([]byte, error) {
 func (s *Store) Has(id plumbing.Hash) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, err := s.database.find(id)
-	return err == nil
+	return s.database.has(id)
 }
 
 // Blob returns the content of a blob, which the caller must not change. It is
@@ -219,6 +218,9 @@ func (s *Store) local(kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error
 	if content, kept := s.kept[id]; kept {
 		return content, nil
 	}
+	if content, err := s.database.packed(kind, id); err == nil {
+		return content, nil
+	}
 	size, err := s.database.size(id)
 	if err != nil {
 		return nil, err
@@ -234,7 +236,7 @@ func (s *Store) local(kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
+	defer r.Close() //nolint:errcheck // opened for reading: nothing to lose
 	content := make([]byte, object.Size())
 	if _, err := io.ReadFull(r, content); err != nil {
 		return nil, err

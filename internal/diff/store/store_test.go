@@ -61,8 +61,8 @@ func (g *gitDir) blob(content string) plumbing.Hash {
 
 func (g *gitDir) objects() string { return filepath.Join(g.path, "objects") }
 
-func (g *gitDir) store(git store.Git) *store.Store {
-	s := store.New(store.Options{ObjectsDir: g.objects(), Dir: g.path, Git: git})
+func (g *gitDir) store() *store.Store {
+	s := store.New(store.Options{ObjectsDir: g.objects(), Dir: g.path})
 	g.t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			g.t.Error(err)
@@ -105,7 +105,7 @@ func TestBlobLooseAndPacked(t *testing.T) {
 	t.Parallel()
 	g := newGitDir(t)
 	loose := g.blob("loose\n")
-	s := g.store(nil)
+	s := g.store()
 	checkBlob(t, s, loose, "loose\n")
 	g.git("", "gc", "-q")
 	later := g.blob("later\n")
@@ -116,6 +116,25 @@ func TestBlobLooseAndPacked(t *testing.T) {
 	checkBlob(t, s, later, "later\n")
 	if !s.Has(loose) || s.Has(plumbing.NewHash(strings.Repeat("1", 40))) {
 		t.Error("Has is wrong")
+	}
+}
+
+// TestHasAfterPruning: what git has removed is no longer there, even if it could
+// still be read.
+func TestHasAfterPruning(t *testing.T) {
+	t.Parallel()
+	g := newGitDir(t)
+	kept, pruned := g.blob("kept\n"), g.blob("pruned\n")
+	g.git("", "repack", "-q", "-a", "-d")
+	s := g.store()
+	if !s.Has(kept) || !s.Has(pruned) {
+		t.Error("a packed blob is missing")
+	}
+	checkBlob(t, s, pruned, "pruned\n")
+	g.git("", "update-ref", "-d", "refs/heads/"+pruned.String())
+	g.git("", "repack", "-q", "-a", "-d")
+	if !s.Has(kept) || s.Has(pruned) {
+		t.Error("Has tells of what was")
 	}
 }
 
@@ -131,7 +150,7 @@ func TestBlobOfAlternates(t *testing.T) {
 		t.Fatal(err)
 	}
 	borrow(t, third, "# a comment\n"+relative)
-	s := third.store(nil)
+	s := third.store()
 	checkBlob(t, s, loose, "far\n")
 	checkBlob(t, s, packed, "near\n")
 }
@@ -148,7 +167,7 @@ func TestBlobByGit(t *testing.T) {
 	t.Parallel()
 	g, empty := newGitDir(t), newGitDir(t)
 	id := g.blob("remote\n")
-	if _, err := empty.store(nil).Blob(t.Context(), id); !errors.Is(err, plumbing.ErrObjectNotFound) {
+	if _, err := empty.store().Blob(t.Context(), id); !errors.Is(err, plumbing.ErrObjectNotFound) {
 		t.Errorf("blob that is nowhere: %v", err)
 	}
 	runs := g.runs
@@ -161,7 +180,7 @@ func TestBlobByGit(t *testing.T) {
 func TestKeep(t *testing.T) {
 	t.Parallel()
 	g := newGitDir(t)
-	s := g.store(nil)
+	s := g.store()
 	keep := func(content string) plumbing.Hash {
 		id := store.Sum(plumbing.BlobObject, []byte(content))
 		if err := s.Keep(id, []byte(content)); err != nil {
@@ -201,7 +220,7 @@ func TestLargeBlob(t *testing.T) {
 	t.Parallel()
 	g := newGitDir(t)
 	content := strings.Repeat("x", store.Large+1)
-	s := g.store(nil)
+	s := g.store()
 	id, err := s.Stream(strings.NewReader(content), int64(len(content)))
 	if err != nil || id != store.Sum(plumbing.BlobObject, []byte(content)) {
 		t.Fatalf("stream: %s, %v", id, err)
@@ -229,7 +248,7 @@ func TestLargeBlob(t *testing.T) {
 func TestWrite(t *testing.T) {
 	t.Parallel()
 	g := newGitDir(t)
-	s := g.store(nil)
+	s := g.store()
 	blob, err := s.Write(plumbing.BlobObject, []byte("b\n"))
 	if err != nil {
 		t.Fatal(err)

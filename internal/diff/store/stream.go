@@ -12,7 +12,7 @@ import (
 // stream writes a loose blob piece by piece: under a name that `git gc` knows
 // for a left-over until it is whole, then under its id.
 func stream(objects string, r io.Reader, size int64) (id plumbing.Hash, err error) {
-	f, err := os.CreateTemp(objects, "tmp_obj_")
+	f, err := os.CreateTemp(objects, tempObject)
 	if err != nil {
 		return id, err
 	}
@@ -34,7 +34,16 @@ func stream(objects string, r io.Reader, size int64) (id plumbing.Hash, err erro
 	if err := f.Close(); err != nil {
 		return id, err
 	}
-	return id, adopt(f.Name(), filepath.Join(objects, id.String()[:2], id.String()[2:]))
+	return id, adopt(f.Name(), loosePath(objects, id))
+}
+
+// tempObject begins the name of an unfinished object: `git gc` removes such
+// left-overs in time.
+const tempObject = "tmp_obj_"
+
+func loosePath(objects string, id plumbing.Hash) string {
+	name := id.String()
+	return filepath.Join(objects, name[:2], name[2:])
 }
 
 // adopt gives a finished object its name.

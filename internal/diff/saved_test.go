@@ -1,0 +1,223 @@
+package diff_test
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"codeloops/internal/diff"
+)
+
+// process opens the work tree as a process of its own would, with the state
+// that the one before has saved.
+func (s *sandbox) process() *diff.Tree {
+	s.t.Helper()
+	o := s.options()
+	o.Saved = diff.On
+	tree, err := diff.Open(s.t.Context(), s.root, o)
+	s.must(err)
+	s.t.Cleanup(func() { _ = tree.Close() })
+	return tree
+}
+
+// resumed goes on from a checkpoint in a process of its own.
+func (s *sandbox) resumed(commit string) *diff.Tree {
+	s.t.Helper()
+	tree := s.process()
+	s.must(tree.Resume(s.t.Context(), commit))
+	return tree
+}
+
+// settle waits until the times of the files tell of any later change.
+func settle() { time.Sleep(50 * time.Millisecond) }
+
+// TestRandomProcesses is TestRandomHistories with a new process for each
+// capture.
+func TestRandomProcesses(t *testing.T) {
+	t.Parallel()
+	for seed := range randomCount(60) {
+		t.Run(strconv.Itoa(seed), func(t *testing.T) {
+			t.Parallel()
+			h := newHistory(t, uint64(seed)+1<<20)
+			tree, o := h.process(), newOracle(h.sandbox)
+			h.must(tree.Baseline(t.Context()))
+			commit, err := tree.Checkpoint(t.Context(), tree.BaseState(), "test/0", "")
+			h.must(err)
+			h.must(tree.Close())
+			for range 6 {
+				if h.rand.IntN(3) > 0 {
+					settle()
+				}
+				h.steps(h.rand.IntN(5))
+				if h.rand.IntN(3) > 0 {
+					settle()
+				}
+				tree := h.resumed(commit)
+				o.capture(tree)
+				if h.rand.IntN(2) == 0 {
+					h.steps(h.rand.IntN(3))
+					o.capture(tree)
+				}
+				h.must(tree.Close())
+			}
+		})
+	}
+}
+
+// savedRepo is a repository with a saved state, and the commit of its baseline.
+func savedRepo(t *testing.T) (s *sandbox, commit string) {
+	t.Helper()
+	s = newRepo(t)
+	s.write("a", "a\n")
+	s.write("d/b", "b\n")
+	s.write("d/e/c", "c\n")
+	s.write(".gitignore", "*.log\n")
+	s.commit("first")
+	s.write("d/new", "new\n")
+	s.write("d/x.log", "ignored\n")
+	settle()
+	tree := s.process()
+	s.must(tree.Baseline(t.Context()))
+	commit, err := tree.Checkpoint(t.Context(), tree.BaseState(), "test/0", "")
+	s.must(err)
+	s.must(tree.Close())
+	return s, commit
+}
+
+func (s *sandbox) saved() string { return s.path(".git/codeloops/scan") }
+
+// TestSavedIsUsed: a process goes on from a saved state, and sees what has
+// changed since; so does the one after it.
+func TestSavedIsUsed(t *testing.T) {
+	t.Parallel()
+	s, commit := savedRepo(t)
+	o := newOracle(s)
+	for _, step := range []struct {
+		write map[string]string
+		want  string
+	}{
+		{nil, ""},
+		{map[string]string{"a": "A\n", "d/new": "NEW\n", "d/y.log": "ignored\n"}, "M a\nM d/new\n"},
+		{map[string]string{"d/e/c": "C\n"}, "M a\nM d/e/c\nM d/new\n"},
+	} {
+		for name, content := range step.write {
+			s.write(name, content)
+		}
+		tree := s.resumed(commit)
+		if got := summary(o.capture(tree)); got != step.want || !tree.Recalled() {
+			t.Errorf("changed: %swant %s", got, step.want)
+		}
+		s.must(tree.Close())
+	}
+}
+
+// TestSavedRules: rules that have changed between two processes are noticed.
+func TestSavedRules(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(s *sandbox){
+		"gitignore": func(s *sandbox) { s.write(".gitignore", "b.log\n") },
+		"exclude":   func(s *sandbox) { s.write(".git/info/exclude", "new\n!x.log\n") },
+		"config":    func(s *sandbox) { s.git("config", "core.excludesFile", s.path("d/e/c")); s.write("d/e/c", "new\n") },
+		"new file":  func(s *sandbox) { s.write("d/.gitignore", "!x.log\n") },
+		"fileMode":  func(s *sandbox) { s.git("config", "core.fileMode", "false"); s.chmod("a", 0o755) },
+		"autocrlf":  func(s *sandbox) { s.git("config", "core.autocrlf", "true"); s.write("d/new", "new\r\n") },
+		"attributes": func(s *sandbox) {
+			s.write(".git/info/attributes", "* text=auto\n")
+			s.write("d/new", "new\r\n")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, commit := savedRepo(t)
+			o := newOracle(s)
+			change(s)
+			o.capture(s.resumed(commit))
+		})
+	}
+}
+
+// TestSavedDamaged: a saved state that is not whole is none.
+func TestSavedDamaged(t *testing.T) {
+	t.Parallel()
+	s, commit := savedRepo(t)
+	whole, err := os.ReadFile(s.saved())
+	s.must(err)
+	o := newOracle(s)
+	s.write("a", "A\n")
+	first := s.resumed(commit)
+	want := o.capture(first).Patch()
+	if !first.Recalled() {
+		t.Error("the saved state is not used")
+	}
+	check := func(what string, at int, damaged []byte) {
+		t.Helper()
+		s.must(os.WriteFile(s.saved(), damaged, 0o600))
+		tree := s.resumed(commit)
+		c, err := tree.Capture(t.Context())
+		if err != nil || c.Patch() != want || tree.Recalled() != (what == "whole") {
+			t.Fatalf("%s at %d: %v\n%s", what, at, err, c.Patch())
+		}
+	}
+	for at := range whole {
+		check("cut", at, whole[:at])
+		damaged := append([]byte(nil), whole...)
+		damaged[at] ^= 0x55
+		check("damaged", at, damaged)
+	}
+	check("more", len(whole), append(slices.Clip(whole), 0))
+	check("whole", 0, whole)
+}
+
+// TestSavedForeign: what another work tree has saved is not used.
+func TestSavedForeign(t *testing.T) {
+	t.Parallel()
+	s, _ := savedRepo(t)
+	other, commit := savedRepo(t)
+	content, err := os.ReadFile(s.saved())
+	s.must(err)
+	s.must(os.WriteFile(other.saved(), content, 0o600))
+	o := newOracle(other)
+	other.write("d/b", "B\n")
+	o.capture(other.resumed(commit))
+}
+
+// TestSavedNowhere: that the state cannot be saved is no error, and it is not
+// saved through a symlink.
+func TestSavedNowhere(t *testing.T) {
+	t.Parallel()
+	s, commit := savedRepo(t)
+	outside := t.TempDir()
+	s.remove(".git/codeloops")
+	s.must(os.Symlink(outside, s.path(".git/codeloops")))
+	s.write("a", "A\n")
+	tree := s.resumed(commit)
+	_, err := tree.Capture(t.Context())
+	s.must(err)
+	s.must(tree.Close())
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+// TestSavedForged: whatever stands in the file, the program goes on.
+func TestSavedForged(t *testing.T) {
+	t.Parallel()
+	s, commit := savedRepo(t)
+	whole, err := os.ReadFile(s.saved())
+	s.must(err)
+	const sumAt = len("codeloops scan 1\n")
+	for at := sumAt + 4; at < len(whole); at++ {
+		forged := append([]byte(nil), whole...)
+		forged[at] ^= 0x81
+		sum := crc32.Checksum(forged[sumAt+4:], crc32.MakeTable(crc32.Castagnoli))
+		binary.LittleEndian.PutUint32(forged[sumAt:], sum)
+		s.must(os.WriteFile(s.saved(), forged, 0o600))
+		if _, err := s.resumed(commit).Capture(t.Context()); err != nil {
+			t.Fatalf("forged at %d: %v", at, err)
+		}
+	}
+}
