@@ -98,6 +98,11 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GIT_AUTHOR_EMAIL", "a@example.com")
 			env.Setenv("GIT_COMMITTER_NAME", "A")
 			env.Setenv("GIT_COMMITTER_EMAIL", "a@example.com")
+			logs, err := filepath.Abs("../../testdata/logs")
+			if err != nil {
+				return err
+			}
+			env.Setenv("LOGS", logs)
 			env.Setenv("TZ", "UTC")
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each process under the race detector sleeps a second at its end
 			return os.MkdirAll(home, 0o700)

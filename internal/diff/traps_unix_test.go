@@ -83,14 +83,14 @@ func asNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	program, err := os.ReadFile(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
 	const nobody = 65534
 	path := filepath.Join(dir, "test")
+	// Not written by this process: a test that forks meanwhile would hold the
+	// file open for writing, and it could not be run.
+	copied := exec.CommandContext(t.Context(), "cp", os.Args[0], path)
 	for _, err := range []error{
-		os.WriteFile(path, program, 0o755),
+		copied.Run(),
+		os.Chmod(path, 0o755),
 		os.Mkdir(filepath.Join(dir, "tmp"), 0o755),
 		os.Chown(filepath.Join(dir, "tmp"), nobody, nobody),
 		os.Chmod(dir, 0o755),

@@ -84,7 +84,7 @@ func checkTorn(bad []error, line int) error {
 
 func TestReadOriginal(t *testing.T) {
 	t.Parallel()
-	got := readFile(t, filepath.Join("testdata", "original.jsonl"))
+	got := readFile(t, filepath.Join("..", "..", "testdata", "logs", "original.jsonl"))
 	diff := "diff --git a/src/a b/c.rs b/src/a b/c.rs\nindex 1..2 100644\n--- a/src/a b/c.rs\n+++ b/src/a b/c.rs\n@@ -1,2 +1,2 @@\n-old\n--- removed\n+new\n+++ added\n"
 	added := "diff --git a/new.txt b/new.txt\nnew file mode 100644\nindex 0..1\n--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+diff --git a/x b/x\n"
 	verdict := loop.Verdict{Decision: loop.Continue, Feedback: "please test"}
