@@ -10,8 +10,9 @@ import (
 )
 
 // TestMemoryIsFlat streams many times what it allows the heap to grow by.
+//
+//nolint:paralleltest // it measures the heap, which others would fill meanwhile
 func TestMemoryIsFlat(t *testing.T) {
-	// Not parallel: it measures.
 	for _, s := range samples(t) {
 		if !strings.Contains(s.name, "/actor-") {
 			continue
