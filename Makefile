@@ -66,7 +66,9 @@ bench-diff:
 
 # The other systems build and vet.
 cross:
+	GOOS=darwin $(GO) build -o /dev/null ./cmd/codeloops
 	GOOS=darwin $(GO) vet ./...
+	GOOS=windows $(GO) build -o /dev/null ./cmd/codeloops
 	GOOS=windows $(GO) vet ./...
 
 clean:
