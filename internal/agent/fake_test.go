@@ -149,6 +149,7 @@ func newStage(t *testing.T, names ...string) *stage {
 			"FAKE_RECORD=" + s.record,
 			"FAKE_SCENARIO=" + scenario,
 			"GOCOVERDIR=" + t.TempDir(), // for what a covered test binary leaves
+			"GORACE=atexit_sleep_ms=0",  // else the race detector adds a second to every end
 		},
 		Outputs: t.TempDir(),
 		Session: "2025-01-27T15-30-45Z_abc123",

@@ -38,7 +38,7 @@ func agent(t *testing.T, scenario string, env ...string) *exec.Cmd {
 	cmd := exec.Command(self, "--script", script)
 	cmd.Dir = t.TempDir()
 	cmd.Env = append([]string{
-		"PLAY_SCENARIO=1", "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(),
+		"PLAY_SCENARIO=1", "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GORACE=atexit_sleep_ms=0",
 		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_SYSTEM=" + os.DevNull,
 		"CODELOOPS_ITERATION=1", "GOCOVERDIR=" + t.TempDir(), // for what a covered test binary leaves
 	}, env...)
