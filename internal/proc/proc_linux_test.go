@@ -235,3 +235,14 @@ nonblocking: 0
 		t.Errorf("stderr %q", res.Stderr.Text)
 	}
 }
+
+// A command that stops its keeper gains nothing: its limits hold.
+func TestStoppedKeeper(t *testing.T) {
+	t.Parallel()
+	cmd := script(t, `kill -STOP $PPID; setsid sleep 300 & sleep 300`)
+	cmd.Timeout = 300 * time.Millisecond
+	cmd.Grace = 300 * time.Millisecond
+	if res := run(t, cmd); res.Stop != proc.StopTimeout {
+		t.Errorf("got %+v", res)
+	}
+}

@@ -82,10 +82,17 @@ func (k *remote) receive() (kind byte, fields []string, err error) {
 
 // tell sends a frame without content. A keeper that is gone is noticed by
 // receive.
-func (k *remote) tell(kind byte) { _, _ = k.conn.Write(appendFrame(kind)) }
+func (k *remote) tell(kind byte) {
+	_, _ = k.conn.Write(appendFrame(kind))
+	k.wake()
+}
+
+// wake lets a keeper go on that a hostile command has stopped with SIGSTOP.
+func (k *remote) wake() { _ = k.process.Signal(syscall.SIGCONT) }
 
 // close lets the keeper go, which kills what it still has, and waits for it.
 func (k *remote) close() {
 	_ = k.conn.Close()
+	k.wake()
 	_, _ = k.process.Wait()
 }
