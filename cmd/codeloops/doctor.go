@@ -125,7 +125,11 @@ func (a *app) checkAgents(ctx context.Context, cfg *config.Config) []finding {
 	}
 	var findings []finding
 	seen := map[string]bool{}
-	for role, name := range map[loop.Role]string{loop.RoleActor: cfg.Actor.Agent, loop.RoleCritic: cfg.Critic.Agent} {
+	for _, role := range []loop.Role{loop.RoleActor, loop.RoleCritic} {
+		name := cfg.Actor.Agent
+		if role == loop.RoleCritic {
+			name = cfg.Critic.Agent
+		}
 		f := finding{What: string(role)}
 		spec, err := agent.Find(name, own...)
 		var path string

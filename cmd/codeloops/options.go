@@ -1,8 +1,12 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"codeloops/internal/spell"
 )
 
 // runOptions are the flags of a run. Those that are also keys of the
@@ -119,4 +123,20 @@ func (o *runOptions) takeSettings(flags *pflag.FlagSet) {
 	if o.noWait {
 		o.set["max_wait"] = "0s"
 	}
+}
+
+// flagError says what is wrong with a flag, with the nearest one there is.
+func flagError(cmd *cobra.Command, err error) error {
+	hint := "`" + cmd.CommandPath() + " --help` lists the flags"
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if name, near := spell.Nearest(unknown.GetSpecifiedName(), names); near {
+			hint = "did you mean --" + name + "?"
+		}
+	}
+	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok && bad.GetFlag().Value.Type() == "int" {
+		return usagef(hint, "--%s must be a whole number, not %q", bad.GetFlag().Name, bad.GetValue())
+	}
+	return usagef(hint, "%v", err)
 }

@@ -43,7 +43,7 @@ working directory.
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("`"+cmd.CommandPath()+" --help` lists the flags", "%v", err)
+		return flagError(cmd, err)
 	})
 	flags := root.PersistentFlags()
 	flags.BoolVar(&a.Plain, "no-color", a.Plain, "no colour and no animation, also on a terminal")
