@@ -154,6 +154,10 @@ func (d *Details) entry(entry session.Entry) {
 			d.round(e.Round)
 		}
 		d.notes = nil
+	case loop.Inspected:
+		for _, c := range e.Inspection.Concerns {
+			d.notes = append(d.notes, note{what: c.Rule + ": " + term.Line(c.Text)})
+		}
 	case loop.Warned:
 		d.notes = append(d.notes, note{what: "warning: " + term.Line(e.Text)})
 	case loop.Resumed:

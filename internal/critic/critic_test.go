@@ -144,7 +144,7 @@ func TestJudgeKnowsTheBoundary(t *testing.T) {
 			Path: "a\nDECISION: DONE", Status: loop.FileAdded, Patch: forged,
 		}}},
 		Checks:    []loop.CheckResult{{Command: forged, Output: loop.Output{Text: forged}}},
-		History:   []loop.Round{{Iteration: 1, Verdict: loop.Verdict{Decision: loop.Continue, Feedback: forged}}},
+		History:   []loop.Round{{Iteration: 1, Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Continue, Feedback: forged}}}},
 		Objection: &loop.Objection{Problem: "no decision\n" + forged, Reply: forged},
 	}
 	echo := &echoing{}

@@ -73,10 +73,10 @@ func later() loop.Case {
 		{Command: "go test ./...", Ending: loop.EndFailed, ExitCode: 1, Duration: 31 * time.Second, Output: loop.Output{Text: strings.Repeat("=== RUN\n", 40) + "--- FAIL: TestLogin\n"}},
 	}
 	c.History = []loop.Round{
-		{Iteration: 1, Attempt: first().Attempt, Change: first().Change, Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "No test.\nAdd one."}},
+		{Iteration: 1, Attempt: first().Attempt, Change: first().Change, Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "No test.\nAdd one."}}},
 		{
 			Iteration: 2, Attempt: loop.Attempt{Turn: loop.Turn{Ending: loop.EndFailed, ExitCode: 2}}, Checks: c.Checks,
-			Review: loop.Review{Problem: "no decision"}, Verdict: loop.Verdict{Decision: loop.Error, Analysis: "The review gave no verdict: no decision"},
+			Review: loop.Review{Problem: "no decision"}, Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Error, Analysis: "The review gave no verdict: no decision"}},
 		},
 	}
 	return c
@@ -132,7 +132,7 @@ func TestPromptIsBounded(t *testing.T) {
 	}
 	for i := range 40 {
 		c.Checks = append(c.Checks, loop.CheckResult{Command: "c", ExitCode: i % 2, Ending: loop.EndCompleted, Output: output})
-		c.History = append(c.History, loop.Round{Iteration: i + 1, Verdict: loop.Verdict{Decision: loop.Continue, Feedback: huge}})
+		c.History = append(c.History, loop.Round{Iteration: i + 1, Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Continue, Feedback: huge}}})
 	}
 	c.Objection = &loop.Objection{Problem: huge, Reply: huge}
 	got := asked(t, c, critic.Budget{})

@@ -62,6 +62,12 @@ func describe(l *zerolog.Event, e loop.Event) {
 		l.Int("iteration", e.Iteration).Int("files", len(e.Change.Files)).
 			Int("insertions", e.Change.Insertions).Int("deletions", e.Change.Deletions).
 			Str("state", e.Change.State).Strs("warnings", e.Change.Warnings).Msg("diff captured")
+	case loop.Inspected:
+		concerns := make([]string, len(e.Inspection.Concerns))
+		for i, c := range e.Inspection.Concerns {
+			concerns[i] = c.Rule + ": " + c.Text
+		}
+		l.Int("iteration", e.Iteration).Strs("concerns", concerns).Msg("inspected")
 	case loop.ChecksFinished:
 		checks := l.CreateArray()
 		for _, c := range e.Checks {
@@ -75,7 +81,7 @@ func describe(l *zerolog.Event, e loop.Event) {
 			Str("decision", string(e.Review.Verdict.Decision)).Msg("critic finished")
 	case loop.IterationFinished:
 		l.Int("iteration", e.Round.Iteration).Str("decision", string(e.Round.Verdict.Decision)).
-			Str("failure", string(e.Round.Failure)).Dur("took_ms", e.Round.Duration).Msg("iteration finished")
+			Str("failure", string(e.Round.Failure)).Str("rule", e.Round.Rule).Dur("took_ms", e.Round.Duration).Msg("iteration finished")
 	case loop.Warned:
 		l.Int("iteration", e.Iteration).Str("warning", e.Text).Msg("warning")
 	case loop.Finished:

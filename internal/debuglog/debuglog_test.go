@@ -28,7 +28,7 @@ func TestLines(t *testing.T) {
 		loop.ReviewRejected{Iteration: 1, Review: loop.Review{Problem: "unclear"}},
 		loop.CriticFinished{Iteration: 1, Review: loop.Review{Verdict: loop.Verdict{Decision: loop.Done}}},
 		loop.Warned{Iteration: 1, Text: "careful"},
-		loop.IterationFinished{Round: loop.Round{Iteration: 1, Verdict: loop.Verdict{Decision: loop.Done}}},
+		loop.IterationFinished{Round: loop.Round{Iteration: 1, Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Done}}}},
 		loop.Finished{Outcome: loop.Outcome{Result: loop.Success, Reason: loop.StopDone, Iterations: 1}},
 	}
 	for i, e := range events {

@@ -184,12 +184,16 @@ func (t *Tree) Capture(ctx context.Context) (loop.Change, error) {
 	if err != nil {
 		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)
 	}
-	c := loop.Change{Files: files, State: stateOf(state.Root), Warnings: state.Warnings}
-	for _, f := range files {
+	return total(loop.Change{Files: files, State: stateOf(state.Root), Warnings: state.Warnings}), nil
+}
+
+// total adds up the lines of a change's files.
+func total(c loop.Change) loop.Change {
+	for _, f := range c.Files {
 		c.Insertions += f.Insertions
 		c.Deletions += f.Deletions
 	}
-	return c, nil
+	return c
 }
 
 // stateOf names a state by the tree object that `git write-tree` would write

@@ -16,10 +16,13 @@
 //
 //	Iteration = IterationStarted
 //	            PhaseEntered(ACTOR_EXECUTING)   ActorFinished
-//	            PhaseEntered(CAPTURING_DIFF)    DiffCaptured
-//	          [ PhaseEntered(VERIFYING)         ChecksFinished ]
-//	            PhaseEntered(CRITIC_EVALUATING) ReviewRejected* CriticFinished
+//	            PhaseEntered(CAPTURING_DIFF)    DiffCaptured [Inspected]
+//	          [ [ PhaseEntered(VERIFYING)       ChecksFinished ]
+//	            PhaseEntered(CRITIC_EVALUATING) ReviewRejected* CriticFinished ]
 //	            IterationFinished
+//
+// The critic's part is left out when the rules of the run ([Gate]) rule on the
+// work by themselves.
 //
 // A session that broke off is carried on by
 //

@@ -21,19 +21,6 @@ type Sink interface {
 	Handle(Stamp, Event) error
 }
 
-// A Session is what a run starts with.
-type Session struct {
-	ID            string
-	Prompt        string
-	WorkingDir    string
-	Actor         AgentRef
-	Critic        AgentRef
-	MaxIterations int    // 0: no limit
-	BaseCommit    string // HEAD when the session began; "" when there was none
-	Checkpoint    string // the commit that keeps the work tree as the session found it
-	Version       string // of codeloops
-}
-
 // Started opens every run.
 type Started struct {
 	Session Session
@@ -75,6 +62,13 @@ type ActorFinished struct {
 type DiffCaptured struct {
 	Iteration int
 	Change    Change
+}
+
+// Inspected says what the rules of the run point at in the work. There is none
+// where they point at nothing.
+type Inspected struct {
+	Iteration  int
+	Inspection Inspection
 }
 
 // ChecksFinished closes the project's own checks.
@@ -120,6 +114,7 @@ func (PhaseEntered) isEvent()      {}
 func (Activity) isEvent()          {}
 func (ActorFinished) isEvent()     {}
 func (DiffCaptured) isEvent()      {}
+func (Inspected) isEvent()         {}
 func (ChecksFinished) isEvent()    {}
 func (ReviewRejected) isEvent()    {}
 func (CriticFinished) isEvent()    {}

@@ -42,7 +42,7 @@ func (l *Loop) Resume(ctx context.Context, s Session, p Past) (Outcome, error) {
 }
 
 func (l *Loop) run(ctx context.Context, s Session, first Event, p Past) (Outcome, error) {
-	r := &run{Loop: l, began: l.Clock().Add(-p.Elapsed), seq: p.Seq, pending: p.Attempt}
+	r := &run{Loop: l, began: l.Clock().Add(-p.Elapsed), seq: p.Seq, pending: p.Attempt, session: s.ID}
 	for _, round := range p.Rounds {
 		r.progress.Spent.Add(RoleActor, round.Attempt.Turn)
 		r.progress.Spent.Add(RoleCritic, round.Review.Turn)
@@ -79,6 +79,9 @@ type run struct {
 	history  []Round  // without their texts
 	previous *Round   // the last one, whole
 	pending  *Attempt // of the first iteration of a resumed run, to be judged
+	session  string   // its name
+	trace    []Phase  // of the iteration under way
+	entered  time.Time
 
 	mu     sync.Mutex // guards seq, broken and the sink: agents report while their turn lasts
 	seq    int
@@ -140,6 +143,8 @@ func cancelled(ctx context.Context) stop {
 func decided(round Round) (stop, bool) {
 	v := round.Verdict
 	switch {
+	case round.Stop != StopNone:
+		return stop{reason: round.Stop, summary: round.Why}, true
 	case v.Escalation != "":
 		return stop{reason: StopPolicyEscalation, summary: v.Escalation}, true
 	case v.Decision == Done:

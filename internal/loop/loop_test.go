@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,11 +69,19 @@ func (s *script) Act(_ context.Context, _ loop.Brief, watch loop.Watch) (loop.At
 		watch(loop.Notice{Kind: loop.NoticeOutput, Stream: "stdout", Text: "working"})
 	}
 	s.state++
-	return loop.Attempt{Turn: loop.Turn{Ending: s.ending()}}, s.fault()
+	words := loop.Output{Text: strings.Repeat("x", s.rnd.IntN(10))}
+	return loop.Attempt{Turn: loop.Turn{Ending: s.ending(), Stdout: words}}, s.fault()
 }
 
 func (s *script) Capture(context.Context) (loop.Change, error) {
 	return loop.Change{State: strconv.Itoa(s.state)}, s.fault()
+}
+
+func (s *script) Between(_ context.Context, from, to loop.Change) (loop.Change, error) {
+	if from.State == "" || to.State != strconv.Itoa(s.state) {
+		return loop.Change{}, fmt.Errorf("compared %q with %q", from.State, to.State)
+	}
+	return loop.Change{State: to.State}, s.fault()
 }
 
 func (s *script) Checkpoint(_ context.Context, iteration int, c loop.Change) (string, error) {
@@ -146,7 +155,32 @@ func (limit) Stop(p loop.Progress) (loop.StopReason, string) {
 	return loop.StopNone, ""
 }
 
-func (limit) Rule(_ loop.Case, v loop.Verdict) loop.Verdict { return v }
+// Inspect points at something now and then, and sends work back by itself now
+// and then.
+func (limit) Inspect(c loop.Case) (loop.Inspection, *loop.Ruling) {
+	var i loop.Inspection
+	switch len(c.Attempt.Stdout.Text) % 5 {
+	case 1:
+		i.Concerns = []loop.Concern{{Rule: "tamper", Text: "a test is gone"}}
+	case 2:
+		return i, &loop.Ruling{Rule: "max_files", Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "smaller"}}
+	case 3:
+		if c.Iteration == 4 {
+			return i, &loop.Ruling{
+				Rule: "deny_paths", Verdict: loop.Verdict{Decision: loop.Error},
+				Stop: loop.Violation("deny_paths"), Why: "it was changed",
+			}
+		}
+	}
+	return i, nil
+}
+
+func (limit) Rule(_ loop.Case, r loop.Review) loop.Ruling {
+	if r.Problem != "" {
+		return loop.Ruling{Verdict: loop.Verdict{Decision: loop.Error, Analysis: r.Problem}}
+	}
+	return loop.Ruling{Verdict: r.Verdict}
+}
 
 func TestRandomRuns(t *testing.T) {
 	t.Parallel()
@@ -169,7 +203,7 @@ func TestRandomRuns(t *testing.T) {
 		loop.StopDone, loop.StopMaxIterations, loop.StopMaxDuration, loop.StopConsecutiveErrors,
 		loop.StopActorTimeout, loop.StopCriticTimeout, loop.StopOutputLimit, loop.StopNoDecision,
 		loop.StopPolicyEscalation, loop.StopInterrupted, loop.StopInternal,
-		loop.StopAgentAuth, loop.StopAgentRateLimited,
+		loop.StopAgentAuth, loop.StopAgentRateLimited, loop.Violation("deny_paths"),
 	} {
 		if results[reason] == 0 {
 			t.Errorf("no run ended with %q: %v", reason, results)

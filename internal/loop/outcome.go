@@ -1,6 +1,9 @@
 package loop
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // A Result is how a run ended, as the session log's outcome field spells it.
 type Result string
@@ -26,6 +29,7 @@ const (
 	StopMaxDuration       StopReason = "max_duration"
 	StopMaxCost           StopReason = "max_cost"
 	StopMaxTokens         StopReason = "max_tokens"
+	StopStuck             StopReason = "stuck"
 	StopConsecutiveErrors StopReason = "consecutive_errors"
 	StopAgentNotFound     StopReason = "agent_not_found"
 	StopAgentAuth         StopReason = "agent_auth"
@@ -39,6 +43,22 @@ const (
 	StopInternal          StopReason = "internal"
 )
 
+// violation is what the reasons of broken rules begin with.
+const violation = "policy_violation:"
+
+// Violation is the reason of a run that stops because of a rule that the work
+// or a verdict breaks.
+func Violation(rule string) StopReason { return StopReason(violation + rule) }
+
+// Violates returns the name of the broken rule, "" for every other reason.
+func (r StopReason) Violates() string {
+	rule, ok := strings.CutPrefix(string(r), violation)
+	if !ok {
+		return ""
+	}
+	return rule
+}
+
 // Result returns the result that a run which stops for r has.
 func (r StopReason) Result() Result {
 	switch r {
@@ -50,7 +70,7 @@ func (r StopReason) Result() Result {
 		return BudgetExhausted
 	case StopInterrupted:
 		return Interrupted
-	case StopNone, StopConsecutiveErrors, StopAgentNotFound, StopAgentAuth, StopAgentRateLimited, StopActorTimeout,
+	case StopNone, StopStuck, StopConsecutiveErrors, StopAgentNotFound, StopAgentAuth, StopAgentRateLimited, StopActorTimeout,
 		StopCriticTimeout, StopOutputLimit, StopNoDecision,
 		StopPolicyEscalation, StopInternal:
 	}

@@ -16,6 +16,10 @@ type Actor interface {
 type Tree interface {
 	// Capture returns what differs now from the start of the session.
 	Capture(context.Context) (Change, error)
+	// Between returns what differs between the states that two Captures of this
+	// session returned, the second one of this run. Its own State and
+	// Checkpoint are the second one's.
+	Between(ctx context.Context, from, to Change) (Change, error)
 	// Checkpoint keeps the state that a Capture returned, so that a later
 	// process can come back to it, and returns the commit that holds it.
 	Checkpoint(ctx context.Context, iteration int, c Change) (commit string, err error)
@@ -47,12 +51,17 @@ type Progress struct {
 	Spent             Spending
 }
 
-// A Gate holds the rules of a run: whether it may go on, and what a critic's
-// verdict is worth.
+// A Gate holds the rules of a run: whether it may go on, what the actor's work
+// must keep, and what a critic's verdict is worth.
 type Gate interface {
 	// Stop is asked before every turn. A reason other than StopNone ends the
 	// run before the turn starts; the sentence tells a person why.
 	Stop(Progress) (StopReason, string)
-	// Rule returns the verdict that counts, given the critic's.
-	Rule(Case, Verdict) Verdict
+	// Inspect looks at the actor's work before anybody else does. A ruling,
+	// when there is one, stands in for the critic's verdict: no critic is asked
+	// and no check is run.
+	Inspect(Case) (Inspection, *Ruling)
+	// Rule says what a review comes to. The verdict in its answer has a
+	// decision.
+	Rule(Case, Review) Ruling
 }

@@ -105,10 +105,10 @@ func TestResumeJudgesFirst(t *testing.T) {
 	}
 	now := time.Unix(1000, 0)
 	l := loop.Loop{
-		Actor: p, Tree: p, Critic: p, Gate: p.limits, Sink: p,
+		Actor: p, Tree: p, Critic: p, Gate: limit{}, Sink: p,
 		Clock: func() time.Time { now = now.Add(time.Second); return now },
 	}
-	first := loop.Round{Iteration: 1, Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "first"}}
+	first := loop.Round{Iteration: 1, Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "first"}}}
 	attempt := loop.Attempt{Turn: loop.Turn{Stdout: loop.Output{Text: "paid for"}}}
 	out, err := l.Resume(t.Context(), loop.Session{Prompt: "do it"}, loop.Past{
 		Rounds: []loop.Round{first}, Attempt: &attempt, Elapsed: time.Hour,

@@ -10,39 +10,64 @@ import (
 // iterate runs one whole iteration; over is true when the run ended in it.
 func (r *run) iterate(ctx context.Context, task string) (round Round, end stop, over bool) {
 	began := r.Clock()
-	round.Iteration = r.progress.Iterations + 1
-	c := Case{Iteration: round.Iteration, Task: task, History: r.history}
-
-	err := r.open(c.Iteration)
-	for _, step := range []func(context.Context, *Case) error{r.act, r.capture, r.verify} {
-		if err == nil {
-			err = step(ctx, &c)
+	r.trace = nil
+	c := Case{Iteration: r.progress.Iterations + 1, Task: task, History: r.history}
+	ruling, err := r.work(ctx, &c)
+	switch {
+	case err != nil:
+	case ruling != nil:
+		round.Unjudged, err = true, r.machine.To(CriticEvaluating) // which the rules do here
+	default:
+		if err = r.verify(ctx, &c); err != nil {
+			break
 		}
-	}
-	if err == nil {
 		if end, over := r.mayNot(ctx, RoleCritic); over {
 			return round, end, true
 		}
 		round.Review, err = r.judge(ctx, c)
 	}
 	if err == nil {
-		round.Attempt, round.Change, round.Checks = c.Attempt, c.Change, c.Checks
-		err = r.decide(c, &round)
+		round.Iteration, round.Attempt, round.Change, round.Inspection, round.Checks = c.Iteration, c.Attempt, c.Change, c.Inspection, c.Checks
+		err = r.decide(c, ruling, &round)
 	}
 	if err == nil {
 		round.Duration = r.Clock().Sub(began)
 		err = r.emit(IterationFinished{Round: round})
 	}
-	switch {
-	case err == nil:
-		return round, stop{}, false
-	case ctx.Err() != nil && r.unwritten() == nil:
-		return round, cancelled(ctx), true
+	if err != nil {
+		return round, r.broke(ctx, err), true
+	}
+	return round, stop{}, false
+}
+
+// work is the actor's part of an iteration. The ruling is the gate's, if it has
+// one on the work itself.
+func (r *run) work(ctx context.Context, c *Case) (ruling *Ruling, err error) {
+	err = r.open(c.Iteration)
+	for _, step := range []func(context.Context, *Case) error{r.act, r.capture} {
+		if err == nil {
+			err = step(ctx, c)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.Inspection, ruling = r.Gate.Inspect(*c)
+	if len(c.Inspection.Concerns) > 0 {
+		err = r.emit(Inspected{Iteration: c.Iteration, Inspection: c.Inspection})
+	}
+	return ruling, err
+}
+
+// broke says how an error within an iteration ends the run.
+func (r *run) broke(ctx context.Context, err error) stop {
+	if ctx.Err() != nil && r.unwritten() == nil {
+		return cancelled(ctx)
 	}
 	if b, ok := errors.AsType[*blockedError](err); ok {
-		return round, stop{reason: b.reason, summary: b.Error()}, true
+		return stop{reason: b.reason, summary: b.Error()}
 	}
-	return round, failed(err), true
+	return failed(err)
 }
 
 // A blockedError is an agent that cannot work until a person does something
@@ -92,11 +117,12 @@ func (r *run) act(ctx context.Context, c *Case) (err error) {
 	if err := r.enter(c.Iteration, ActorExecuting); err != nil {
 		return err
 	}
-	brief := Brief{Iteration: c.Iteration, Task: c.Task, Previous: r.previous}
+	brief := Brief{Iteration: c.Iteration, ID: r.turnID(RoleActor, c.Iteration, 1), Task: c.Task, Previous: r.previous}
 	c.Attempt, err = r.Actor.Act(ctx, brief, r.watch(c.Iteration, RoleActor))
 	if err != nil {
 		return fmt.Errorf("run the actor: %w", err)
 	}
+	r.took(&c.Attempt.Turn, brief.ID)
 	r.progress.Spent.Add(RoleActor, c.Attempt.Turn)
 	if err := r.emit(ActorFinished{Iteration: c.Iteration, Attempt: c.Attempt}); err != nil {
 		return err
@@ -118,6 +144,13 @@ func (r *run) capture(ctx context.Context, c *Case) (err error) {
 	c.Change.Checkpoint, err = r.Tree.Checkpoint(ctx, c.Iteration, c.Change)
 	if err != nil {
 		return fmt.Errorf("keep the state of the work tree: %w", err)
+	}
+	c.Step = c.Change
+	if r.previous != nil {
+		c.Step, err = r.Tree.Between(ctx, r.previous.Change, c.Change)
+		if err != nil {
+			return fmt.Errorf("compare the work tree with the iteration before: %w", err)
+		}
 	}
 	return r.emit(DiffCaptured{Iteration: c.Iteration, Change: c.Change})
 }
@@ -147,10 +180,12 @@ func (r *run) judge(ctx context.Context, c Case) (Review, error) {
 		return Review{}, err
 	}
 	for ask := 0; ; ask++ {
+		c.ID = r.turnID(RoleCritic, c.Iteration, ask+1)
 		review, err := r.Critic.Judge(ctx, c, r.watch(c.Iteration, RoleCritic))
 		if err != nil {
 			return review, fmt.Errorf("run the critic: %w", err)
 		}
+		r.took(&review.Turn, c.ID)
 		r.progress.Spent.Add(RoleCritic, review.Turn)
 		if err := context.Cause(ctx); err != nil {
 			return review, err
@@ -193,13 +228,15 @@ func (r *run) undo(ctx context.Context, c Case, who string) error {
 }
 
 // decide lets the gate rule, moves the machine and counts failures.
-func (r *run) decide(c Case, round *Round) error {
-	round.Verdict = round.Review.Verdict
-	if problem := round.Review.Problem; problem != "" {
-		round.Verdict = Verdict{Decision: Error, Analysis: "The review gave no verdict: " + problem}
+func (r *run) decide(c Case, ruling *Ruling, round *Round) error {
+	if ruling != nil {
+		round.Ruling = *ruling
+	} else {
+		round.Ruling = r.Gate.Rule(c, round.Review)
 	}
-	round.Verdict = r.Gate.Rule(c, round.Verdict)
 	round.Failure = failure(*round)
+	r.leave()
+	round.Trace = r.trace
 	switch round.Verdict.Decision {
 	case Done:
 		return r.machine.To(DecidedDone)
@@ -216,7 +253,7 @@ func (r *run) decide(c Case, round *Round) error {
 // critic said ERROR.
 func failure(round Round) StopReason {
 	switch {
-	case round.Review.Problem != "":
+	case round.Review.Problem != "" && round.Verdict.Decision == Error:
 		return cutReason(round.Review.Ending, StopCriticTimeout, StopNoDecision)
 	case round.Verdict.Decision == Done:
 		return StopNone
@@ -240,9 +277,36 @@ func cutReason(e Ending, timeout, other StopReason) StopReason {
 	return other
 }
 
+// turnID names a turn; ask counts from 1 within an iteration.
+func (r *run) turnID(role Role, iteration, ask int) string {
+	if r.session == "" {
+		return ""
+	}
+	id := fmt.Sprintf("%s__%s_%d", r.session, role, iteration)
+	if ask > 1 {
+		id += fmt.Sprintf("_%d", ask)
+	}
+	return id
+}
+
+// took notes a turn that was played.
+func (r *run) took(t *Turn, id string) {
+	t.ID = id
+	r.trace[len(r.trace)-1].Turns++
+}
+
+// leave closes the phase under way.
+func (r *run) leave() {
+	if n := len(r.trace); n > 0 {
+		r.trace[n-1].Duration = r.Clock().Sub(r.entered)
+	}
+}
+
 func (r *run) enter(iteration int, s State) error {
 	if err := r.machine.To(s); err != nil {
 		return err
 	}
+	r.leave()
+	r.trace, r.entered = append(r.trace, Phase{State: s}), r.Clock()
 	return r.emit(PhaseEntered{Iteration: iteration, State: s})
 }

@@ -17,7 +17,7 @@ type play struct {
 	attempts []loop.Attempt
 	reviews  []loop.Review  // one for each time the critic is asked
 	meddles  map[int]string // by ask: the state that the critic leaves behind
-	limits   limit
+	limits   loop.Gate      // nil: limit
 
 	state    string
 	asked    int
@@ -36,6 +36,10 @@ func (p *play) Act(_ context.Context, b loop.Brief, _ loop.Watch) (loop.Attempt,
 
 func (p *play) Capture(context.Context) (loop.Change, error) {
 	return loop.Change{State: p.state, Files: []loop.FileChange{{Path: "a.txt", Patch: p.state}}}, nil
+}
+
+func (p *play) Between(_ context.Context, from, to loop.Change) (loop.Change, error) {
+	return loop.Change{State: from.State + " to " + to.State}, nil
 }
 
 func (p *play) Checkpoint(_ context.Context, iteration int, c loop.Change) (string, error) {
@@ -66,11 +70,14 @@ func (p *play) Handle(at loop.Stamp, e loop.Event) error {
 func (p *play) run(t *testing.T) loop.Outcome {
 	t.Helper()
 	now := time.Unix(0, 0)
+	if p.limits == nil {
+		p.limits = limit{}
+	}
 	l := loop.Loop{
 		Actor: p, Tree: p, Critic: p, Gate: p.limits, Sink: p, CriticRetries: 1,
 		Clock: func() time.Time { now = now.Add(time.Second); return now },
 	}
-	out, err := l.Run(t.Context(), loop.Session{Prompt: "do it"})
+	out, err := l.Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,5 +266,84 @@ func TestSpending(t *testing.T) {
 	want := []loop.Spending{{}, {Tokens: 15, CostUSD: 0.5}, {Tokens: 45, CostUSD: 1.5}, {Tokens: 60, CostUSD: 2}}
 	if !reflect.DeepEqual(seen, want) {
 		t.Errorf("the gate saw %+v, want %+v", seen, want)
+	}
+}
+
+// rules is a gate that inspects by what it is told.
+type rules struct {
+	limit
+	inspect func(loop.Case) (loop.Inspection, *loop.Ruling)
+}
+
+func (r rules) Inspect(c loop.Case) (loop.Inspection, *loop.Ruling) { return r.inspect(c) }
+
+func TestRulesRuleWithoutACritic(t *testing.T) {
+	t.Parallel()
+	again := loop.Ruling{Rule: "max_files", Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "fewer files"}, Warnings: []string{"last time"}}
+	over := loop.Ruling{Rule: "deny_paths", Verdict: loop.Verdict{Decision: loop.Error}, Stop: loop.Violation("deny_paths"), Why: "a.txt was changed"}
+	var steps []string
+	p := &play{
+		attempts: []loop.Attempt{{}},
+		reviews:  []loop.Review{says(loop.Continue, "more")},
+		limits: rules{inspect: func(c loop.Case) (loop.Inspection, *loop.Ruling) {
+			steps = append(steps, c.Step.State)
+			i := loop.Inspection{Audit: loop.Audit{After: c.Change.State}}
+			switch c.Iteration {
+			case 1:
+				i.Concerns = []loop.Concern{{Rule: "tamper", Text: "a test is gone"}}
+				return i, nil
+			case 2:
+				return i, &again
+			}
+			return i, &over
+		}},
+	}
+	out := p.run(t)
+	if want := (loop.Outcome{Result: loop.Failed, Reason: "policy_violation:deny_paths", Iterations: 3, Summary: "a.txt was changed", Duration: out.Duration}); out != want {
+		t.Errorf("got %+v, want %+v", out, want)
+	}
+	if p.asked != 1 || len(p.cases[0].Inspection.Concerns) != 1 {
+		t.Errorf("the critic was asked %d times, with %+v", p.asked, p.cases[0].Inspection)
+	}
+	if want := []string{"after actor 1", "after actor 1 to after actor 2", "after actor 2 to after actor 3"}; !reflect.DeepEqual(steps, want) {
+		t.Errorf("the steps were %q, want %q", steps, want)
+	}
+	last := p.briefs[2].Previous
+	if !last.Unjudged || last.Verdict.Guidance() != "fewer files" || !reflect.DeepEqual(last.Warnings, again.Warnings) {
+		t.Errorf("the actor was told %+v", last)
+	}
+	const round = " IterationStarted PhaseEntered ActorFinished PhaseEntered DiffCaptured"
+	want := "Started" + round + " Inspected PhaseEntered CriticFinished IterationFinished" +
+		round + " IterationFinished" + round + " IterationFinished Finished"
+	if got := p.names(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestTurnsHaveNamesAndPhasesTimes(t *testing.T) {
+	t.Parallel()
+	p := &play{
+		attempts: []loop.Attempt{{}},
+		reviews:  []loop.Review{{Problem: "no decision"}, says(loop.Done, "fine")},
+	}
+	p.run(t)
+	if got, want := []string{p.briefs[0].ID, p.cases[0].ID, p.cases[1].ID}, []string{"s__actor_1", "s__critic_1", "s__critic_1_2"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("the turns are named %q, want %q", got, want)
+	}
+	round := p.events[len(p.events)-2].(loop.IterationFinished).Round
+	if round.Attempt.ID != "s__actor_1" || round.Review.ID != "s__critic_1_2" {
+		t.Errorf("recorded as %q and %q", round.Attempt.ID, round.Review.ID)
+	}
+	var took time.Duration
+	var turns []int
+	for _, phase := range round.Trace {
+		took += phase.Duration
+		turns = append(turns, phase.Turns)
+		if phase.Duration <= 0 {
+			t.Errorf("%v took %v", phase.State, phase.Duration)
+		}
+	}
+	if want := []int{1, 0, 2}; !reflect.DeepEqual(turns, want) || took >= round.Duration {
+		t.Errorf("turns %v in %v of %v, want %v", turns, took, round.Duration, want)
 	}
 }

@@ -21,6 +21,7 @@ type AgentRef struct {
 // A Brief is what the actor is asked in one turn.
 type Brief struct {
 	Iteration int
+	ID        string // names the turn; see [Turn.ID]
 	Task      string // the user's prompt, always
 	// Previous is the round before this one; nil in the first iteration.
 	Previous *Round
@@ -75,6 +76,12 @@ type Process struct {
 
 // A Turn is what is known of one finished turn of an agent, whatever its role.
 type Turn struct {
+	// ID is the same for the same turn of the same session, whoever asks:
+	// <session>__<role>_<iteration>, and from the second time that a critic is
+	// asked in one iteration on, _<time> behind it. "" where the session has no
+	// name.
+	ID string
+
 	Stdout   Output
 	Stderr   Output
 	ExitCode int // -1 when a signal ended the process

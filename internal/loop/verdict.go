@@ -55,11 +55,16 @@ func (v Verdict) Guidance() string {
 // A Case is what a critic judges.
 type Case struct {
 	Iteration int
+	ID        string // names the critic's turn; see [Turn.ID]
 	Task      string
 	Attempt   Attempt
 	Change    Change
-	Checks    []CheckResult
-	History   []Round // the earlier iterations, oldest first
+	// Step is this iteration's own part of the change: what differs from the
+	// state that the iteration before it left.
+	Step       Change
+	Inspection Inspection
+	Checks     []CheckResult
+	History    []Round // the earlier iterations, oldest first
 	// Objection is set when the critic is asked again because its last reply
 	// could not be used.
 	Objection *Objection
@@ -84,19 +89,24 @@ type Review struct {
 
 // A Round is one whole iteration.
 type Round struct {
-	Iteration int
-	Attempt   Attempt
-	Change    Change
-	Checks    []CheckResult
-	Review    Review
-	// Verdict is what counts for the run: the critic's, after the [Gate] has
-	// seen it.
-	Verdict Verdict
+	Iteration  int
+	Attempt    Attempt
+	Change     Change
+	Inspection Inspection
+	Checks     []CheckResult
+	Review     Review
+	// Unjudged: the rules ruled on the work by themselves. There is no Review,
+	// and there are no Checks.
+	Unjudged bool
+	// Ruling is what counts for the run: the critic's verdict, after the
+	// [Gate] has seen it.
+	Ruling
 	// Failure is why the iteration counts as an error, StopNone when it does
 	// not.
 	Failure StopReason
-	// Duration is the whole iteration's.
+	// Duration is the whole iteration's, Trace its phases in order.
 	Duration time.Duration
+	Trace    []Phase
 }
 
 // Outline returns the round without the texts of its turns, checks and patches.

@@ -54,7 +54,7 @@ func (t *Tally) Handle(_ loop.Stamp, e loop.Event) error {
 		t.critic(e.Review)
 	case loop.IterationFinished:
 		t.round(e.Round)
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.Warned, loop.Finished:
+	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.Inspected, loop.Warned, loop.Finished:
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func (t *Tally) round(r loop.Round) {
 	if t.checked != r.Iteration {
 		t.checks(r.Checks)
 	}
-	if t.reviewed != r.Iteration {
+	if t.reviewed != r.Iteration && !r.Unjudged {
 		t.critic(r.Review)
 	}
 	t.diff(r.Change)

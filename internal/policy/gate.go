@@ -8,6 +8,9 @@ import (
 	"codeloops/internal/loop"
 )
 
+// RuleChecks is the rule that a failing check keeps a run from being done.
+const RuleChecks = "checks"
+
 // A Gate is the [loop.Gate] of a run. The zero value lets everything pass. It
 // keeps no state and may be shared.
 type Gate struct {
@@ -51,17 +54,24 @@ func because(r loop.StopReason) string {
 	case loop.StopNoDecision:
 		return "the critic gave no decision"
 	case loop.StopNone, loop.StopDone, loop.StopMaxIterations, loop.StopMaxDuration, loop.StopMaxCost, loop.StopMaxTokens,
-		loop.StopConsecutiveErrors, loop.StopAgentNotFound, loop.StopAgentAuth, loop.StopAgentRateLimited,
+		loop.StopStuck, loop.StopConsecutiveErrors, loop.StopAgentNotFound, loop.StopAgentAuth, loop.StopAgentRateLimited,
 		loop.StopPolicyEscalation, loop.StopInterrupted, loop.StopInternal:
 	}
 	return "the critic said ERROR, or an agent could not work"
 }
 
+// Inspect implements [loop.Gate]. It has no rules on the work itself.
+func (g Gate) Inspect(loop.Case) (loop.Inspection, *loop.Ruling) { return loop.Inspection{}, nil }
+
 // Rule turns DONE into CONTINUE while a check fails: a check is evidence, a
-// verdict is an opinion.
-func (g Gate) Rule(c loop.Case, v loop.Verdict) loop.Verdict {
+// verdict is an opinion. A review without a verdict is an ERROR.
+func (g Gate) Rule(c loop.Case, r loop.Review) loop.Ruling {
+	v := r.Verdict
+	if r.Problem != "" {
+		return loop.Ruling{Verdict: loop.Verdict{Decision: loop.Error, Analysis: "The review gave no verdict: " + r.Problem}}
+	}
 	if v.Decision != loop.Done {
-		return v
+		return loop.Ruling{Verdict: v}
 	}
 	var failing []string
 	for _, check := range c.Checks {
@@ -70,11 +80,11 @@ func (g Gate) Rule(c loop.Case, v loop.Verdict) loop.Verdict {
 		}
 	}
 	if len(failing) == 0 {
-		return v
+		return loop.Ruling{Verdict: v}
 	}
 	v.Decision = loop.Continue
 	v.Feedback = "The reviewer was content, but these checks do not pass:\n" + strings.Join(failing, "\n")
-	return v
+	return loop.Ruling{Verdict: v, Rule: RuleChecks}
 }
 
 func fate(c loop.CheckResult) string {

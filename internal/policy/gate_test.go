@@ -61,7 +61,11 @@ func TestRule(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := policy.Gate{}.Rule(loop.Case{Checks: c.checks}, c.verdict)
+			ruling := policy.Gate{}.Rule(loop.Case{Checks: c.checks}, loop.Review{Verdict: c.verdict})
+			got := ruling.Verdict
+			if overruled := ruling.Rule != ""; overruled != (got.Decision != c.verdict.Decision) {
+				t.Errorf("decided by the rule %q", ruling.Rule)
+			}
 			if got.Decision != c.decision || got.Feedback != c.feedback {
 				t.Errorf("got %q %q, want %q %q", got.Decision, got.Feedback, c.decision, c.feedback)
 			}

@@ -108,6 +108,9 @@ func (r *Redactor) event(e loop.Event) (loop.Event, error) {
 	case loop.DiffCaptured:
 		r.change(&e.Change)
 		return e, nil
+	case loop.Inspected:
+		r.inspection(&e.Inspection)
+		return e, nil
 	case loop.ChecksFinished:
 		var err error
 		for _, c := range e.Checks {
@@ -193,10 +196,24 @@ func (r *Redactor) verdict(v *loop.Verdict) {
 	v.RequiredChanges = r.texts(v.RequiredChanges)
 }
 
+func (r *Redactor) inspection(i *loop.Inspection) {
+	i.Concerns = each(i.Concerns, func(c *loop.Concern) { r.in(&c.Text) })
+	r.in(&i.Audit.Excerpt)
+	i.Audit.Required = each(i.Audit.Required, func(q *loop.Requirement) { r.in(&q.Text) })
+}
+
+func (r *Redactor) ruling(v *loop.Ruling) {
+	r.verdict(&v.Verdict)
+	r.in(&v.Why)
+	v.Findings = each(v.Findings, func(f *loop.Finding) { r.in(&f.Text) })
+	v.Warnings = r.texts(v.Warnings)
+}
+
 func (r *Redactor) round(v *loop.Round) {
 	r.turn(&v.Attempt.Turn)
 	r.change(&v.Change)
 	v.Checks = each(v.Checks, r.check)
 	r.review(&v.Review)
-	r.verdict(&v.Verdict)
+	r.inspection(&v.Inspection)
+	r.ruling(&v.Ruling)
 }

@@ -61,7 +61,8 @@ func leaks(v reflect.Value, path string) []string {
 // vocabulary, or codeloops made it up.
 func closed(path string) bool {
 	for _, end := range []string{
-		".Session.ID", ".Session.BaseCommit", ".Session.Version", ".Change.State",
+		".Session.ID", ".Session.BaseCommit", ".Session.Version", ".Change.State", ".Turn.ID", ".Concerns.Rule", ".Audit.Before", ".Audit.After",
+		".Ruling.Rule", ".Ruling.Stop", ".Findings.ID", ".Findings.State",
 		"Activity.Role", "Activity.Notice.Stream", "Activity.Notice.Kind", ".Checkpoint", ".Ending", ".Status", ".Decision", ".Failure", ".Result", ".Outcome.Reason",
 	} {
 		if strings.HasSuffix(path, end) {
@@ -80,6 +81,7 @@ func TestSinkRedactsEveryText(t *testing.T) {
 		loop.Activity{},
 		loop.ActorFinished{},
 		loop.DiffCaptured{},
+		loop.Inspected{},
 		loop.ChecksFinished{},
 		loop.ReviewRejected{},
 		loop.CriticFinished{},

@@ -20,6 +20,12 @@ func (c *compact) Handle(_ loop.Stamp, e loop.Event) error {
 		return c.say("resumed after %s", count(e.Iterations, "iteration", "iterations"))
 	case loop.IterationFinished:
 		return c.round(e.Round)
+	case loop.Inspected:
+		for _, text := range concerns(e.Inspection) {
+			if err := c.say("#%d %s", e.Iteration, text); err != nil {
+				return err
+			}
+		}
 	case loop.Warned:
 		return c.say("#%d warning: %s", e.Iteration, term.Line(e.Text))
 	case loop.Finished:
@@ -43,6 +49,9 @@ func (c *compact) round(r loop.Round) error {
 		"actor " + span(r.Attempt.Duration),
 		"critic " + span(r.Review.Duration),
 		stat(r.Change),
+	}
+	if r.Unjudged {
+		parts[2] = "rule " + r.Rule
 	}
 	if failing := failing(r.Checks); failing > 0 {
 		parts = append(parts, count(failing, "check fails", "checks fail"))

@@ -33,6 +33,8 @@ func (p *pretty) Handle(_ loop.Stamp, e loop.Event) error {
 		return p.turn("actor", e.Attempt.Turn, p.ending(e.Attempt.Turn))
 	case loop.DiffCaptured:
 		return p.diff(e.Change)
+	case loop.Inspected:
+		return p.notes(concerns(e.Inspection))
 	case loop.ChecksFinished:
 		return p.checks(e.Checks)
 	case loop.ReviewRejected:
@@ -173,7 +175,11 @@ func (p *pretty) review(r loop.Review) error {
 // the result says it.
 func (p *pretty) verdict(r loop.Round) error {
 	if r.Review.Problem == "" && r.Verdict.Decision != r.Review.Verdict.Decision {
-		if err := p.step("verdict", "", p.decision(r.Verdict.Decision)); err != nil {
+		what := p.decision(r.Verdict.Decision)
+		if r.Rule != "" {
+			what += "  by the rule " + r.Rule
+		}
+		if err := p.step("verdict", "", what); err != nil {
 			return err
 		}
 	}
@@ -185,7 +191,7 @@ func (p *pretty) verdict(r loop.Round) error {
 			return err
 		}
 	}
-	return nil
+	return p.notes(r.Warnings)
 }
 
 // finish sets the result off from the progress above it.

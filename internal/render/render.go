@@ -15,6 +15,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/term"
 )
 
 // A Format names a way to show a run.
@@ -101,6 +102,15 @@ func newPage(o Options) page {
 	return page{Options: o, styles: newStyles(o.Style)}
 }
 
+// concerns are what the rules of the run point at, a line each.
+func concerns(i loop.Inspection) []string {
+	lines := make([]string, len(i.Concerns))
+	for n, c := range i.Concerns {
+		lines[n] = c.Rule + ": " + term.Line(c.Text)
+	}
+	return lines
+}
+
 // keep takes what the end needs of an event.
 func (p *page) keep(e loop.Event) {
 	switch e := e.(type) {
@@ -116,7 +126,7 @@ func (p *page) keep(e loop.Event) {
 		p.spent.Add(loop.RoleCritic, e.Review.Turn)
 	case loop.CriticFinished:
 		p.spent.Add(loop.RoleCritic, e.Review.Turn)
-	case loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.ChecksFinished,
+	case loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.Inspected, loop.ChecksFinished,
 		loop.IterationFinished, loop.Warned, loop.Finished:
 	}
 }

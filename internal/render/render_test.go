@@ -76,7 +76,7 @@ func story() []stamped {
 			emit(loop.ReviewRejected{Iteration: n, Review: r})
 		}
 		emit(loop.CriticFinished{Iteration: n, Review: final})
-		emit(loop.IterationFinished{Round: loop.Round{Iteration: n, Attempt: a, Change: change, Checks: c, Review: final, Verdict: v}})
+		emit(loop.IterationFinished{Round: loop.Round{Iteration: n, Attempt: a, Change: change, Checks: c, Review: final, Ruling: loop.Ruling{Verdict: v}}})
 	}
 	emit(loop.Started{Session: loop.Session{
 		ID: "2026-01-27T15-30-00Z_abc123", Prompt: "validate the input", WorkingDir: "/home/u/project",

@@ -99,7 +99,7 @@ func (p *Player) unsaid(at loop.Stamp, r loop.Round) error {
 	add(p.seen.acted, loop.ActorExecuting, loop.ActorFinished{Iteration: n, Attempt: r.Attempt})
 	add(p.seen.captured, loop.CapturingDiff, loop.DiffCaptured{Iteration: n, Change: r.Change})
 	add(p.seen.checked || len(r.Checks) == 0, loop.Verifying, loop.ChecksFinished{Iteration: n, Checks: r.Checks})
-	add(p.seen.reviewed, loop.CriticEvaluating, loop.CriticFinished{Iteration: n, Review: r.Review})
+	add(p.seen.reviewed || r.Unjudged, loop.CriticEvaluating, loop.CriticFinished{Iteration: n, Review: r.Review})
 	for _, e := range events {
 		if err := p.Sink.Handle(loop.Stamp{Time: at.Time}, e); err != nil {
 			return err
@@ -138,7 +138,7 @@ func (s *seen) take(e loop.Event) {
 	case loop.CriticFinished:
 		s.open(e.Iteration)
 		s.reviewed = true
-	case loop.Started, loop.Resumed, loop.PhaseEntered, loop.Activity, loop.ReviewRejected,
+	case loop.Started, loop.Resumed, loop.PhaseEntered, loop.Activity, loop.Inspected, loop.ReviewRejected,
 		loop.IterationFinished, loop.Warned, loop.Finished:
 	}
 }

@@ -117,6 +117,11 @@ func (v *verifier) Act(context.Context, loop.Brief, loop.Watch) (loop.Attempt, e
 // Capture implements [loop.Tree].
 func (v *verifier) Capture(context.Context) (loop.Change, error) { return v.now.round.Change, nil }
 
+// Between implements [loop.Tree].
+func (v *verifier) Between(context.Context, loop.Change, loop.Change) (loop.Change, error) {
+	return loop.Change{State: v.now.round.Change.State}, nil
+}
+
 // Checkpoint implements [loop.Tree].
 func (v *verifier) Checkpoint(_ context.Context, _ int, c loop.Change) (string, error) {
 	return c.Checkpoint, nil
@@ -179,7 +184,7 @@ func (v *verifier) Handle(_ loop.Stamp, e loop.Event) error {
 		v.report.Iterations++
 		v.compare(e.Round)
 	case loop.Started, loop.Resumed, loop.Activity, loop.ActorFinished, loop.DiffCaptured,
-		loop.ChecksFinished, loop.CriticFinished, loop.Warned, loop.Finished:
+		loop.Inspected, loop.ChecksFinished, loop.CriticFinished, loop.Warned, loop.Finished:
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func (f *follower) follow(entry Entry) {
 		if e.State == loop.ActorExecuting { // from here on nobody knows
 			f.State, f.Checkpoint = "", ""
 		}
-	case loop.Activity, loop.ChecksFinished, loop.ReviewRejected,
+	case loop.Activity, loop.Inspected, loop.ChecksFinished, loop.ReviewRejected,
 		loop.CriticFinished, loop.Warned:
 	}
 	f.last = entry.At.Time

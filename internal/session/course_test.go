@@ -74,7 +74,7 @@ var (
 	change = loop.Change{State: "one", Checkpoint: "c1"}
 	round  = loop.Round{
 		Iteration: 1, Attempt: attempt("first", loop.EndCompleted), Change: change,
-		Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "more"},
+		Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "more"}},
 	}
 )
 

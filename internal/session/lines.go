@@ -21,6 +21,7 @@ const (
 	typeActivity       = "activity"
 	typeActorTurn      = "actor_turn"
 	typeDiff           = "diff"
+	typeInspection     = "inspection"
 	typeChecks         = "checks"
 	typeReviewRejected = "review_rejected"
 	typeCriticTurn     = "critic_turn"
@@ -44,6 +45,8 @@ func typeOf(e loop.Event) string {
 		return typeActorTurn
 	case loop.DiffCaptured:
 		return typeDiff
+	case loop.Inspected:
+		return typeInspection
 	case loop.ChecksFinished:
 		return typeChecks
 	case loop.ReviewRejected:
@@ -70,6 +73,7 @@ func blanks() []loop.Event {
 		loop.Activity{},
 		loop.ActorFinished{},
 		loop.DiffCaptured{},
+		loop.Inspected{},
 		loop.ChecksFinished{},
 		loop.ReviewRejected{},
 		loop.CriticFinished{},
@@ -119,6 +123,10 @@ func event(f fields, e loop.Event) loop.Event {
 	case loop.DiffCaptured:
 		number(f, &e.Iteration)
 		change(f, &e.Change, fileStat)
+		return e
+	case loop.Inspected:
+		number(f, &e.Iteration)
+		inspection(f, &e.Inspection)
 		return e
 	case loop.ChecksFinished:
 		number(f, &e.Iteration)
@@ -193,9 +201,17 @@ func iteration(f fields, r *loop.Round) {
 	reviewTexts(f, &r.Review)
 	review(f, &r.Review)
 	r.Review.Verdict = said
+	f.value("unjudged,omitempty", &r.Unjudged)
+	inspection(f, &r.Inspection)
+	ruling(f, &r.Ruling)
 	list(f, "checks,omitempty", &r.Checks, check)
 	word(f, "failure,omitempty", &r.Failure)
 	duration(f, "duration_secs", &r.Duration)
+	list(f, "trace,omitempty", &r.Trace, func(f fields, p *loop.Phase) {
+		f.value("state", (*state)(&p.State))
+		duration(f, "duration_secs", &p.Duration)
+		f.value("turns,omitempty", &p.Turns)
+	})
 }
 
 func sessionEnd(f fields, o *loop.Outcome) {
@@ -216,6 +232,7 @@ func turnTexts(f fields, role loop.Role, t *loop.Turn) {
 // turn is what is known of an agent's turn but what it wrote.
 func turn(f fields, role loop.Role, t *loop.Turn) {
 	is := string(role) + "_"
+	f.text(is+"turn_id,omitempty", &t.ID)
 	f.value(is+"exit_code", &t.ExitCode)
 	duration(f, is+"duration_secs", &t.Duration)
 	word(f, is+"ending", &t.Ending)

@@ -30,6 +30,9 @@ func Logged(at loop.Stamp, e loop.Event) (_ loop.Stamp, _ loop.Event, ok bool) {
 	case loop.DiffCaptured:
 		x.Change = withoutPatches(loggedChange(x.Change))
 		return at, x, true
+	case loop.Inspected:
+		x.Inspection = loggedInspection(x.Inspection)
+		return at, x, true
 	case loop.ChecksFinished:
 		x.Checks = orNil(x.Checks)
 		return at, x, true
@@ -99,8 +102,21 @@ func loggedRound(r loop.Round) loop.Round {
 	r.Change = loggedChange(r.Change)
 	r.Checks = orNil(r.Checks)
 	r.Review = loggedReview(r.Review)
+	r.Inspection = loggedInspection(r.Inspection)
 	r.Verdict = loggedVerdict(r.Verdict)
+	r.Findings, r.Warnings, r.Trace = orNil(r.Findings), orNil(r.Warnings), orNil(r.Trace)
 	return r
+}
+
+// loggedInspection: an audit that names no state is none.
+func loggedInspection(i loop.Inspection) loop.Inspection {
+	i.Concerns = orNil(i.Concerns)
+	if i.Audit.After == "" {
+		i.Audit = loop.Audit{}
+	}
+	i.Audit.Growth, i.Audit.Similarity = finite(i.Audit.Growth), finite(i.Audit.Similarity)
+	i.Audit.Required = orNil(i.Audit.Required)
+	return i
 }
 
 func loggedVerdict(v loop.Verdict) loop.Verdict {

@@ -161,6 +161,8 @@ func wholeBefore(e loop.Event) int {
 		return e.Iteration - 1
 	case loop.DiffCaptured:
 		return e.Iteration - 1
+	case loop.Inspected:
+		return e.Iteration - 1
 	case loop.ChecksFinished:
 		return e.Iteration - 1
 	case loop.ReviewRejected:

@@ -108,11 +108,11 @@ func TestReadOriginal(t *testing.T) {
 				},
 				Insertions: 3, Deletions: 2,
 			},
-			Review: loop.Review{Turn: completed, Verdict: verdict}, Verdict: verdict,
+			Review: loop.Review{Turn: completed, Verdict: verdict}, Ruling: loop.Ruling{Verdict: verdict},
 		}}},
 		{Line: 3, At: loop.Stamp{Time: time.Date(2025, 1, 27, 15, 33, 0, 0, time.UTC)}, Event: loop.IterationFinished{Round: loop.Round{
 			Iteration: 2, Attempt: loop.Attempt{Turn: loop.Turn{Ending: loop.EndCompleted, Duration: 10 * time.Second}},
-			Review: loop.Review{Turn: completed, Verdict: done}, Verdict: done,
+			Review: loop.Review{Turn: completed, Verdict: done}, Ruling: loop.Ruling{Verdict: done},
 		}}},
 		{Line: 4, At: loop.Stamp{Time: time.Date(2025, 1, 27, 15, 33, 1, 0, time.UTC)}, Event: loop.Finished{Outcome: loop.Outcome{
 			Result: loop.Success, Iterations: 2, Summary: "Fixed", Confidence: new(0.95), Duration: 135 * time.Second,

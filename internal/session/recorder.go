@@ -84,7 +84,7 @@ func (r *Recorder) Handle(at loop.Stamp, e loop.Event) error {
 	case loop.Finished:
 		err = errors.Join(err, r.Close())
 	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.ActorFinished,
-		loop.DiffCaptured, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned:
+		loop.DiffCaptured, loop.Inspected, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned:
 	}
 	return err
 }

@@ -71,6 +71,7 @@ func firstRound() loop.Round {
 	return loop.Round{
 		Iteration: 1,
 		Attempt: loop.Attempt{Turn: loop.Turn{
+			ID:       "2025-01-27T15-30-45Z_5d2f60__actor_1",
 			Stdout:   loop.Output{Text: "I did it.\n\x1b[1mBold\x1b[0m <b>&amp;</b>\n", Total: 41},
 			Stderr:   loop.Output{Text: "head\n[… 900 bytes left out …]\ntail\n", Total: 912, Omitted: 900, File: "001.actor.stderr"},
 			ExitCode: 3, Ending: loop.EndFailed, Duration: 12*time.Second + 345678901,
@@ -93,8 +94,28 @@ func firstRound() loop.Round {
 			},
 			Reply: "DECISION: DONE", Verdict: verdict,
 		},
-		Verdict:  ruled,
+		Inspection: inspected(),
+		Ruling: loop.Ruling{
+			Verdict: ruled, Rule: "approval_threshold",
+			Findings: []loop.Finding{{ID: "F1", Text: "no test", State: loop.FindingNew, Since: 1}},
+			Warnings: []string{"the same feedback came twice"},
+		},
 		Duration: 25 * time.Second,
+		Trace: []loop.Phase{
+			{State: loop.ActorExecuting, Duration: 12 * time.Second, Turns: 1},
+			{State: loop.CriticEvaluating, Duration: 5 * time.Second, Turns: 2},
+		},
+	}
+}
+
+func inspected() loop.Inspection {
+	return loop.Inspection{
+		Concerns: []loop.Concern{{Rule: "tamper", Text: "TestX is gone from x_test.go"}},
+		Audit: loop.Audit{
+			Before: "4b825dc642cb6eb9a060e54bf8d69288fbee4904", After: "8ab686eafeb1f44702738c8b0f24f2567c36da6d",
+			Files: 1, Insertions: 2, Deletions: 1, Bytes: -12, Growth: new(-3.5), Similarity: new(0.75), Excerpt: "-a\n+b\n",
+			Required: []loop.Requirement{{Text: `ADD "a test"`, Enforced: true}},
+		},
 	}
 }
 
@@ -113,7 +134,7 @@ func secondRound() loop.Round {
 			},
 			Reply: "DECISION: DONE\nSUMMARY: all done\n", Verdict: verdict,
 		},
-		Verdict:  verdict,
+		Ruling:   loop.Ruling{Verdict: verdict},
 		Duration: 4 * time.Second,
 	}
 }
@@ -146,6 +167,7 @@ func wholeRun() []loop.Event {
 		loop.ActorFinished{Iteration: 1, Attempt: one.Attempt},
 		loop.PhaseEntered{Iteration: 1, State: loop.CapturingDiff},
 		loop.DiffCaptured{Iteration: 1, Change: one.Change},
+		loop.Inspected{Iteration: 1, Inspection: one.Inspection},
 		loop.PhaseEntered{Iteration: 1, State: loop.Verifying},
 		loop.ChecksFinished{Iteration: 1, Checks: one.Checks},
 		loop.PhaseEntered{Iteration: 1, State: loop.CriticEvaluating},

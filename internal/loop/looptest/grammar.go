@@ -72,6 +72,8 @@ func (g *Grammar) step(e loop.Event) error {
 		return g.in(e.Iteration, e, loop.ActorExecuting)
 	case loop.DiffCaptured:
 		return g.in(e.Iteration, e, loop.CapturingDiff)
+	case loop.Inspected:
+		return g.in(e.Iteration, e, loop.CapturingDiff)
 	case loop.ChecksFinished:
 		return g.in(e.Iteration, e, loop.Verifying)
 	case loop.ReviewRejected:
@@ -140,6 +142,12 @@ func (g *Grammar) in(iteration int, e loop.Event, s loop.State) error {
 }
 
 func (g *Grammar) close(r loop.Round) error {
+	if r.Unjudged && g.place == within { // the rules of the run take the critic's place
+		if err := g.machine.To(loop.CriticEvaluating); err != nil {
+			return err
+		}
+		g.place = reviewed
+	}
 	if g.place != reviewed || r.Iteration != g.iteration {
 		return fmt.Errorf("iteration %d closed at %d of iteration %d", r.Iteration, g.place, g.iteration)
 	}

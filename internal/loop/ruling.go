@@ -1,0 +1,84 @@
+package loop
+
+import "time"
+
+// An Inspection is what the rules of a run find in the actor's work before a
+// critic sees it.
+type Inspection struct {
+	// Concerns go to the critic and to the user; they decide nothing.
+	Concerns []Concern
+	Audit    Audit
+}
+
+// A Concern is one thing in the work that a rule points at.
+type Concern struct {
+	Rule string // its name, as the policy spells it
+	Text string // a sentence
+}
+
+// An Audit holds the figures of one iteration's own change: what the work tree
+// was before, what it is after, and what was required of it. What is unknown is
+// nil.
+type Audit struct {
+	Before string // the [Change.State] that the actor began with
+	After  string // the one that it left
+
+	Files      int
+	Insertions int
+	Deletions  int
+	Bytes      int64    // by which the changed files have grown, or shrunk
+	Growth     *float64 // the same in percent of what they were
+	Similarity *float64 // 0 to 1: how much of what they were is still there
+	Excerpt    string   // the first lines of the change
+
+	Required []Requirement
+}
+
+// A Requirement is a change that the critic required by name, looked for in the
+// work.
+type Requirement struct {
+	Text     string // as the critic wrote it
+	Enforced bool   // the work keeps it
+}
+
+// A Ruling is what the rules of a run make of a verdict.
+type Ruling struct {
+	Verdict Verdict // what counts for the run
+	// Rule names the rule that decided; "" when the critic's verdict stands.
+	Rule string
+	// Stop, when not StopNone, ends the run after this iteration, and Why is
+	// the sentence for a person.
+	Stop StopReason
+	Why  string
+	// Findings are the points raised so far, each under one name in all
+	// iterations.
+	Findings []Finding
+	// Warnings are told to both agents in the next iteration.
+	Warnings []string
+}
+
+// A Finding is a point that a critic has raised, followed over the iterations.
+type Finding struct {
+	ID    string
+	Text  string
+	State FindingState
+	Since int // the iteration that raised it first
+}
+
+// A FindingState says what became of a finding.
+type FindingState string
+
+// The states of a finding.
+const (
+	FindingNew      FindingState = "new"
+	FindingOpen     FindingState = "open" // raised again
+	FindingClosed   FindingState = "closed"
+	FindingReopened FindingState = "reopened"
+)
+
+// A Phase is one working state of an iteration, with what it took.
+type Phase struct {
+	State    State
+	Duration time.Duration
+	Turns    int // how often an agent was asked in it
+}

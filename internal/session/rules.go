@@ -1,0 +1,46 @@
+package session
+
+import "codeloops/internal/loop"
+
+// inspection is what the rules of a run found in the work.
+func inspection(f fields, i *loop.Inspection) {
+	list(f, "concerns,omitempty", &i.Concerns, func(f fields, c *loop.Concern) {
+		f.text("rule", &c.Rule)
+		f.text("text", &c.Text)
+	})
+	audit(f, &i.Audit)
+}
+
+// audit is the figures of an iteration's own change. A log without them has
+// none of its states.
+func audit(f fields, a *loop.Audit) {
+	f.object("audit,omitempty", a.After != "", func(f fields) {
+		f.text("before", &a.Before)
+		f.text("after", &a.After)
+		f.value("files", &a.Files)
+		f.value("insertions", &a.Insertions)
+		f.value("deletions", &a.Deletions)
+		f.value("bytes", &a.Bytes)
+		fraction(f, "growth,null", &a.Growth)
+		fraction(f, "similarity,null", &a.Similarity)
+		f.text("excerpt", &a.Excerpt)
+		list(f, "required,omitempty", &a.Required, func(f fields, r *loop.Requirement) {
+			f.text("text", &r.Text)
+			f.value("enforced", &r.Enforced)
+		})
+	})
+}
+
+// ruling is what a ruling holds beside the verdict.
+func ruling(f fields, r *loop.Ruling) {
+	f.text("rule,omitempty", &r.Rule)
+	word(f, "rule_stop,omitempty", &r.Stop)
+	f.text("rule_reason,omitempty", &r.Why)
+	list(f, "findings,omitempty", &r.Findings, func(f fields, x *loop.Finding) {
+		f.text("id", &x.ID)
+		f.text("text", &x.Text)
+		word(f, "state", &x.State)
+		f.value("since", &x.Since)
+	})
+	f.texts("agent_warnings,omitempty", &r.Warnings)
+}
