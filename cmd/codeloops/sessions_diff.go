@@ -6,14 +6,18 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"codeloops/internal/browse"
 	"codeloops/internal/loop"
+	"codeloops/internal/recorded"
 	"codeloops/internal/render"
+	"codeloops/internal/session"
 )
 
 type diffOptions struct {
 	viewOptions
+	until    int
 	stat     bool
 	nameOnly bool
 	nul      bool
@@ -25,11 +29,13 @@ func newSessionsDiffCmd(l *logs) *cobra.Command {
 		Use:   "diff [ID|FILE]",
 		Short: "Print everything that a session changed",
 		Long: `Print everything that had changed since the session began when its last whole
-iteration, or the one you name, was over. Without an ID it is the latest session.
+iteration was over. With --until-iteration it is what had changed when that one
+was over, with --iteration what that one alone changed.
 
-On a terminal the diff is coloured and goes through $PAGER (default: less).
-Elsewhere it is exact, with the content of binary files, so that it can be
-applied to the state that the session began with:
+On a terminal the diff is coloured and goes through the pager that git uses:
+$GIT_PAGER, core.pager of the user's configuration, $PAGER, or less. Elsewhere it
+is exact, with the content of binary files, so that it can be applied to the
+state that the session, or the iteration, began with:
 
   codeloops sessions diff ID | git apply
 
@@ -37,7 +43,8 @@ applied to the state that the session began with:
 
 ` + sessionsExit,
 		Example: `  codeloops sessions diff --stat
-  codeloops sessions diff latest~1 --iteration 2 > work.patch`,
+  codeloops sessions diff latest~1 --until-iteration 2 > work.patch
+  codeloops sessions diff --iteration 2`,
 		Args:              oneRef,
 		ValidArgsFunction: l.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -48,7 +55,8 @@ applied to the state that the session began with:
 		},
 	}
 	f := cmd.Flags()
-	o.addFlags(f, "what had changed by the end of iteration `n`")
+	o.addFlags(f, "only what iteration `n` changed")
+	f.IntVar(&o.until, "until-iteration", 0, "what had changed when iteration `n` was over")
 	f.BoolVar(&o.stat, "stat", false, "only how much changed in each file")
 	f.BoolVar(&o.nameOnly, "name-only", false, "only the names of the files")
 	f.BoolVarP(&o.nul, "null", "z", false, "with --name-only: names as they are, each ended by a zero byte")
@@ -56,21 +64,11 @@ applied to the state that the session began with:
 }
 
 func runSessionsDiff(ctx context.Context, l *logs, o *diffOptions, ref string) error {
-	if o.stat && o.nameOnly {
-		return usagef("give one of them", "--stat and --name-only are two ways to say it")
-	}
-	if o.nul && !o.nameOnly {
-		return usagef("add --name-only", "--null is about names")
-	}
 	one, err := l.find(ref)
 	if err != nil {
 		return err
 	}
-	var change loop.Change
-	err = l.read(ctx, one, func(entries browse.Entries) (err error) {
-		change, err = browse.ChangeIn(one.ID, entries, o.iteration, l.tell)
-		return err
-	})
+	change, err := l.change(ctx, one, o)
 	if err != nil {
 		return err
 	}
@@ -88,6 +86,38 @@ func runSessionsDiff(ctx context.Context, l *logs, o *diffOptions, ref string) e
 		}
 		return browse.Patch(w, change, &screen)
 	})
+}
+
+// validate refuses flags that contradict each other.
+func (o *diffOptions) validate(flags *pflag.FlagSet) error {
+	switch {
+	case flags.Changed("until-iteration") && o.until < 1:
+		return usagef("iterations are numbered from 1", "--until-iteration cannot be %d", o.until)
+	case o.until > 0 && o.iteration > 0:
+		return usagef("give one of them", "--iteration and --until-iteration are two ways to say what to compare")
+	case o.stat && o.nameOnly:
+		return usagef("give one of them", "--stat and --name-only are two ways to say it")
+	case o.nul && !o.nameOnly:
+		return usagef("add --name-only", "--null is about names")
+	}
+	return o.viewOptions.validate(flags)
+}
+
+// change is what is to be shown.
+func (l *logs) change(ctx context.Context, one session.Overview, o *diffOptions) (change loop.Change, err error) {
+	var before loop.Change
+	err = l.read(ctx, one, func(entries browse.Entries) (err error) {
+		before, change, err = browse.ChangeIn(one.ID, entries, max(o.iteration, o.until), l.tell)
+		return err
+	})
+	if err != nil || o.iteration == 0 {
+		return change, err
+	}
+	change, missing := recorded.Between(before, change)
+	for _, m := range missing {
+		l.tell(m)
+	}
+	return change, nil
 }
 
 // exact prints a diff for git apply, every byte as the log has it.

@@ -16,8 +16,8 @@ const (
 )
 
 // page writes to the user's pager when standard output is a terminal, as git
-// does: $PAGER is a shell command of the user's own, "cat" or an empty one is
-// none, and less is the default. write is called again, with standard output,
+// does: it is a shell command of the user's own, and "cat" or an empty one is
+// none. write is called again, with standard output,
 // when the pager cannot be started. What it shows is without the values of
 // secrets, which the log of another program may hold.
 func (a *app) page(ctx context.Context, noPager bool, write func(context.Context, io.Writer) error) error {
@@ -25,8 +25,11 @@ func (a *app) page(ctx context.Context, noPager bool, write func(context.Context
 		safe := a.secrets.Writer(out)
 		return errors.Join(write(ctx, safe), safe.Close())
 	}
-	command := a.pager()
-	if noPager || !a.OutTTY || command == "" {
+	command := ""
+	if !noPager && a.OutTTY {
+		command = a.pager(ctx)
+	}
+	if command == "" {
 		return unlessGone(show(ctx, a.Out))
 	}
 	// Ctrl+C is for the pager, which asks for it to end a search.
@@ -55,8 +58,17 @@ func (a *app) page(ctx context.Context, noPager bool, write func(context.Context
 	return unlessGone(err)
 }
 
-func (a *app) pager() string {
-	command, set := a.lookupEnv("PAGER")
+// pager finds the command where git looks for it: $GIT_PAGER, core.pager, $PAGER,
+// less. Of git's configuration only the user's own counts, and the machine's: an
+// agent may have written that of a repository.
+func (a *app) pager(ctx context.Context) string {
+	command, set := a.lookupEnv("GIT_PAGER")
+	if !set {
+		command, set = a.configuredPager(ctx)
+	}
+	if !set {
+		command, set = a.lookupEnv("PAGER")
+	}
 	if !set {
 		return "less"
 	}
@@ -64,4 +76,14 @@ func (a *app) pager() string {
 		return ""
 	}
 	return command
+}
+
+func (a *app) configuredPager(ctx context.Context) (command string, set bool) {
+	for _, scope := range []string{"--global", "--system"} {
+		out, err := gitProgram{a.env}.Run(ctx, a.dir, []string{"config", scope, "--includes", "--get", "core.pager"}, nil)
+		if err == nil {
+			return string(out), true
+		}
+	}
+	return "", false
 }

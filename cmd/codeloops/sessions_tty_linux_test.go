@@ -142,6 +142,27 @@ func TestDiffOnATerminal(t *testing.T) {
 	}
 }
 
+// TestPagerOnATerminal looks for the pager where git does.
+func TestPagerOnATerminal(t *testing.T) {
+	t.Parallel()
+	dir, config := shelf(t), filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(config, []byte("[core]\n\tpager = \"cat >/dev/null; echo configured\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		env  []string
+		want string
+	}{
+		"GIT_PAGER":  {[]string{"GIT_PAGER=echo first", "PAGER=echo third", "GIT_CONFIG_GLOBAL=" + config}, "first\n"},
+		"core.pager": {[]string{"PAGER=echo third", "GIT_CONFIG_GLOBAL=" + config}, "configured\n"},
+		"PAGER":      {[]string{"PAGER=echo third", "GIT_CONFIG_GLOBAL=" + os.DevNull}, "third\n"},
+	} {
+		if shown, code := terminal(t, dir, c.env, "", "sessions", "diff"); code != 0 || shown != c.want {
+			t.Errorf("%s: exit code %d: %.200q", name, code, shown)
+		}
+	}
+}
+
 func TestRemoveOnATerminal(t *testing.T) {
 	t.Parallel()
 	dir := shelf(t)

@@ -18,10 +18,10 @@ import (
 )
 
 // ChangeIn returns everything that had changed since the session began when an
-// iteration ended; 0 is the last whole one. Lines that cannot be read are told
-// to bad. The error is a [*MissingError] when there is no such iteration.
-func ChangeIn(id string, entries Entries, iteration int, bad func(error)) (loop.Change, error) {
-	var change loop.Change
+// iteration ended, 0 being the last whole one, and, as before, when the one
+// ahead of it did. Lines that cannot be read are told to bad. The error is a
+// [*MissingError] when there is no such iteration.
+func ChangeIn(id string, entries Entries, iteration int, bad func(error)) (before, change loop.Change, err error) {
 	last := 0
 	for entry, err := range entries {
 		if line, ok := errors.AsType[*session.LineError](err); ok {
@@ -29,24 +29,24 @@ func ChangeIn(id string, entries Entries, iteration int, bad func(error)) (loop.
 			continue
 		}
 		if err != nil {
-			return change, err
+			return before, change, err
 		}
 		whole, ok := entry.Event.(loop.IterationFinished)
 		if !ok {
 			continue
 		}
 		last = max(last, whole.Round.Iteration)
-		if iteration == whole.Round.Iteration {
-			return whole.Round.Change, nil
+		if last == whole.Round.Iteration {
+			before, change = change, whole.Round.Change
 		}
-		if iteration == 0 && last == whole.Round.Iteration {
-			change = whole.Round.Change
+		if iteration == whole.Round.Iteration {
+			return before, change, nil
 		}
 	}
 	if iteration > 0 || last == 0 {
-		return change, &MissingError{ID: id, Iteration: iteration, Last: last}
+		return before, change, &MissingError{ID: id, Iteration: iteration, Last: last}
 	}
-	return change, nil
+	return before, change, nil
 }
 
 // Unappliable lists the files of which a change holds the names only: binary
