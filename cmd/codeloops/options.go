@@ -45,6 +45,8 @@ func settingFlags() map[string]string {
 		"actor-timeout":  "actor.timeout",
 		"critic-timeout": "critic.timeout",
 		"check":          "checks",
+		"check-before":   "check_before",
+		"fail-fast":      "fail_fast",
 		"log-format":     "log_format",
 		"session-dir":    "session_dir",
 	}
@@ -81,6 +83,8 @@ func (o *runOptions) addRunFlags(f *pflag.FlagSet) {
 	f.String("actor-timeout", "", "time `limit` of one turn of the actor; 0s is none (default 1h)")
 	f.String("critic-timeout", "", "time `limit` of one turn of the critic; 0s is none (default 1h)")
 	f.StringArray("check", nil, "shell `command` that must pass before the work is done; may be repeated")
+	f.Bool("check-before", false, "run the checks before the session, too, to tell what failed already")
+	f.Bool("fail-fast", false, "run no check after one that fails")
 
 	f.String("log-format", "", "how progress is shown: pretty, compact or json (events as JSON lines)")
 	f.BoolVar(&o.jsonOutput, "json-output", false, "print one JSON object on standard output at the end, and nothing else there")
@@ -114,6 +118,8 @@ func (o *runOptions) takeSettings(flags *pflag.FlagSet) {
 		switch f := flags.Lookup(name); f.Value.Type() {
 		case "int":
 			o.set[key], _ = flags.GetInt(name)
+		case "bool":
+			o.set[key], _ = flags.GetBool(name)
 		case "stringArray":
 			o.set[key], _ = flags.GetStringArray(name)
 		default:

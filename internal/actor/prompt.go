@@ -26,7 +26,9 @@ const intro = `You are working in the git repository that is your working direct
 func prompt(b loop.Brief) string {
 	var p strings.Builder
 	fmt.Fprintf(&p, intro+"\n\nThe task:\n\n%s\n", b.Iteration, strings.Trim(b.Task, "\n"))
-	if b.Previous != nil {
+	if b.Previous == nil {
+		baseline(&p, b.Baseline)
+	} else {
 		turn(&p, b.Previous.Attempt.Turn)
 		review(&p, *b.Previous)
 		checks(&p, b.Previous.Checks)
@@ -102,20 +104,33 @@ func guidance(v loop.Verdict) string {
 
 // checks shows the project's own checks that fail.
 func checks(p *strings.Builder, results []loop.CheckResult) {
-	var failing []loop.CheckResult
-	for _, c := range results {
-		if !c.Passed() {
-			failing = append(failing, c)
-		}
-	}
+	failing := slices.DeleteFunc(slices.Clone(results), loop.CheckResult.Passed)
 	for _, c := range failing {
-		fmt.Fprintf(p, "\nA check of the project %s. The command and what it printed:\n\n", fate(c))
-		size := min(maxCheck, maxChecks/len(failing))
-		output := strings.TrimSpace(excerpt.Plain(c.Output.Text))
-		fence(p, "$ "+excerpt.Plain(c.Command)+"\n"+excerpt.Clip(output, size, size/4))
-		if c.Output.Omitted > 0 && c.Output.File != "" {
-			fmt.Fprintf(p, "\nAll of its output stands in the file\n%s\n", c.Output.File)
+		since := ""
+		if c.FailedBefore {
+			since = ", as it did before the loop began"
 		}
+		fmt.Fprintf(p, "\nA check of the project %s%s. The command and what it printed:\n\n", fate(c), since)
+		check(p, c, len(failing))
+	}
+}
+
+// baseline shows the checks that failed before anybody had done anything.
+func baseline(p *strings.Builder, results []loop.CheckResult) {
+	failing := slices.DeleteFunc(slices.Clone(results), loop.CheckResult.Passed)
+	for _, c := range failing {
+		fmt.Fprintf(p, "\nA check of the project did not pass before you came: it %s. The command and what it printed:\n\n", fate(c))
+		check(p, c, len(failing))
+	}
+}
+
+// check shows one of so many checks that fail.
+func check(p *strings.Builder, c loop.CheckResult, of int) {
+	size := min(maxCheck, maxChecks/of)
+	output := strings.TrimSpace(excerpt.Plain(c.Output.Text))
+	fence(p, "$ "+excerpt.Plain(c.Command)+"\n"+excerpt.Clip(output, size, size/4))
+	if c.Output.Omitted > 0 && c.Output.File != "" {
+		fmt.Fprintf(p, "\nAll of its output stands in the file\n%s\n", c.Output.File)
 	}
 }
 

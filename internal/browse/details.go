@@ -172,7 +172,7 @@ func (d *Details) entry(entry session.Entry) {
 			d.open = 0
 			d.end(e.Outcome)
 		}
-	case loop.Started, loop.Activity, loop.ActorFinished, loop.DiffCaptured, loop.ChecksFinished, loop.CriticFinished:
+	case loop.Started, loop.Activity, loop.ActorFinished, loop.DiffCaptured, loop.BaselineChecked, loop.ChecksFinished, loop.CriticFinished:
 	}
 }
 

@@ -94,7 +94,7 @@ func (d *document) entry(entry session.Entry) {
 	case loop.Resumed:
 		d.end = nil
 	case loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.ActorFinished, loop.DiffCaptured,
-		loop.Inspected, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned:
+		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned:
 	}
 }
 

@@ -39,7 +39,7 @@ func runner(t *testing.T, commands ...string) *check.Runner {
 func TestEveryCheckRuns(t *testing.T) {
 	t.Parallel()
 	r := runner(t, "echo $GREETING; echo on stderr >&2", "exit 3", "true")
-	got, err := r.Check(t.Context())
+	got, err := r.Check(t.Context(), 1, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestCheckIsStopped(t *testing.T) {
 	t.Parallel()
 	r := runner(t, "sleep 300", "while :; do echo yes; done")
 	r.Timeout = 100 * time.Millisecond
-	got, err := r.Check(t.Context())
+	got, err := r.Check(t.Context(), 1, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestCheckIsStopped(t *testing.T) {
 		t.Errorf("the sleeper: %+v", got[0])
 	}
 	r = runner(t, "while :; do echo yes; done")
-	if got, err = r.Check(t.Context()); err != nil {
+	if got, err = r.Check(t.Context(), 1, ""); err != nil {
 		t.Fatal(err)
 	}
 	if got[0].Ending != loop.EndOutputLimit || got[0].Output.Omitted == 0 || len(got[0].Output.Text) > 2<<10 {
@@ -97,7 +97,7 @@ func TestCheckIsCancelled(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}()
-	if _, err := r.Check(ctx); !errors.Is(err, why) {
+	if _, err := r.Check(ctx, 1, ""); !errors.Is(err, why) {
 		t.Errorf("got %v, want %v", err, why)
 	}
 	if _, err := os.Stat(r.Dir + "/there"); err == nil {
@@ -109,7 +109,81 @@ func TestCheckThatCannotStart(t *testing.T) {
 	t.Parallel()
 	r := runner(t, "true")
 	r.Dir = "/no/such/directory"
-	if _, err := r.Check(t.Context()); err == nil || !strings.Contains(err.Error(), `run the check "true"`) {
+	if _, err := r.Check(t.Context(), 1, ""); err == nil || !strings.Contains(err.Error(), `run the check "true"`) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestPassedTreesAreNotCheckedAgain(t *testing.T) {
+	t.Parallel()
+	r := runner(t, "echo a >>a; echo fine", "echo b >>b; test -e mended")
+	runs := func(name string) int {
+		text, err := os.ReadFile(r.Dir + "/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(text), "\n")
+	}
+	check := func(iteration int, state string, reused, passed bool) {
+		t.Helper()
+		got, err := r.Check(t.Context(), iteration, state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got[0].Reused != reused || !got[0].Passed() || got[0].Output.Text != "fine\n" || got[1].Reused || got[1].Passed() != passed {
+			t.Errorf("iteration %d: %+v", iteration, got)
+		}
+	}
+	check(1, "one", false, false)
+	check(2, "one", true, false)
+	if err := os.WriteFile(r.Dir+"/mended", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check(3, "one", true, true)
+	check(4, "two", false, true)
+	if a, b := runs("a"), runs("b"); a != 2 || b != 4 {
+		t.Errorf("the first check ran %d times, the second %d times", a, b)
+	}
+}
+
+func TestEarlierResultsAreKnown(t *testing.T) {
+	t.Parallel()
+	r := runner(t, "false", "exit 1")
+	long := strings.Repeat("x", 10_000)
+	r.Know("one", []loop.CheckResult{
+		{Command: "false", Ending: loop.EndCompleted, FailedBefore: true, Output: loop.Output{Text: long, Total: 10_000, File: "/gone"}},
+		{Command: "exit 1", Ending: loop.EndFailed, ExitCode: 2},
+	})
+	got, err := r.Check(t.Context(), 2, "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := loop.CheckResult{
+		Command: "false", Ending: loop.EndCompleted, Reused: true,
+		Output: loop.Output{Text: long[:4<<10], Total: 10_000, Omitted: 10_000 - 4<<10},
+	}
+	if got[0] != want || got[1].Reused || got[1].ExitCode != 1 {
+		t.Errorf("got %+v", got)
+	}
+	r = runner(t, "true")
+	r.Know("", []loop.CheckResult{{Command: "true", Ending: loop.EndCompleted}})
+	if got, err = r.Check(t.Context(), 2, ""); err != nil || got[0].Reused {
+		t.Errorf("a state without a name was known: %+v, %v", got, err)
+	}
+}
+
+func TestFailFast(t *testing.T) {
+	t.Parallel()
+	r := runner(t, "true", "exit 3", "touch there")
+	r.FailFast = true
+	got, err := r.Check(t.Context(), 1, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 2 || got[1].ExitCode != 3 {
+		t.Errorf("got %+v", got)
+	}
+	if _, err := os.Stat(r.Dir + "/there"); err == nil {
+		t.Error("the third check ran")
 	}
 }

@@ -22,6 +22,8 @@ type Config struct {
 	LogOutput            Size          `mapstructure:"log_output"` // of each stream, kept in the log
 	Checks               []string      `mapstructure:"checks"`     // shell commands
 	CheckTimeout         time.Duration `mapstructure:"check_timeout"`
+	CheckBefore          bool          `mapstructure:"check_before"`
+	FailFast             bool          `mapstructure:"fail_fast"`
 	LogFormat            string        `mapstructure:"log_format"`  // "pretty", "compact" or "json"
 	SessionDir           string        `mapstructure:"session_dir"` // absolute; "": see [Config.Sessions]
 	EnvDeny              []string      `mapstructure:"env_deny"`    // names, or globs as in path.Match

@@ -102,6 +102,8 @@ func sample(t *testing.T, s setting, step int) any {
 		return 100 + step
 	case float64:
 		return 100.5 + float64(step)
+	case bool:
+		return step%2 == 0
 	case time.Duration:
 		return fmt.Sprintf("%dm", 100+step)
 	case Size:

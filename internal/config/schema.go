@@ -80,6 +80,12 @@ for that nor for a service that is overloaded.`,
 			key: "check_timeout", value: duration, byDefault: 10 * time.Minute,
 			doc: `The time limit of one check; "0s" is no limit.`,
 		}, {
+			key: "check_before", value: toggle, byDefault: false, flag: "--check-before",
+			doc: "Whether the checks are also run before the session, so that everybody is told\nwhich of them failed already.",
+		}, {
+			key: "fail_fast", value: toggle, byDefault: false, flag: "--fail-fast",
+			doc: "Whether no check is run after one that fails.",
+		}, {
 			key: "log_format", value: choice("pretty", "compact", "json"), byDefault: "pretty", flag: "--log-format",
 			doc: `How progress is shown: "pretty", "compact" or "json".`,
 		}, {
@@ -204,8 +210,12 @@ func (s schema) hint(key []string) string {
 			return didYouMean(candidate.key)
 		}
 	}
-	if len(names) == 0 {
+	const most = 12 // names that somebody reads
+	switch {
+	case len(names) == 0:
 		return ""
+	case len(names) > most:
+		return "`codeloops config show` lists the keys"
 	}
 	return "valid here: " + strings.Join(names, ", ")
 }

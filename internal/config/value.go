@@ -81,6 +81,22 @@ func dollars(raw any) (any, *fault) {
 	return amount, nil
 }
 
+// toggle reads a yes or no.
+func toggle(raw any) (any, *fault) {
+	if b, ok := raw.(bool); ok {
+		return b, nil
+	}
+	w, ok := raw.(word)
+	if !ok {
+		return nil, &fault{problem: "must be true or false, not " + typeName(raw)}
+	}
+	b, err := strconv.ParseBool(string(w))
+	if err != nil {
+		return nil, &fault{problem: fmt.Sprintf("must be true or false, not %q", short(string(w)))}
+	}
+	return b, nil
+}
+
 // text reads a string that check lets through.
 func text(check func(string) *fault) kind {
 	return func(raw any) (any, *fault) {

@@ -102,7 +102,7 @@ func (p *prompt) checks(checks []loop.CheckResult, budget Budget) {
 		if !c.Passed() {
 			size = min(budget.Check, budget.Checks/failing)
 		}
-		text := fmt.Sprintf("command: %s\n%s after %s\n", excerpt.Plain(c.Command), ended(c.Ending, c.ExitCode), about(c.Duration))
+		text := fmt.Sprintf("command: %s\n%s after %s%s\n", excerpt.Plain(c.Command), ended(c.Ending, c.ExitCode), about(c.Duration), earlier(c))
 		output := strings.TrimSpace(excerpt.Plain(c.Output.Text))
 		p.show(fmt.Sprintf("check %d of %d, %s", i+1, len(checks), fate(c)), text+excerpt.Clip(output, size, size/4))
 	}
@@ -113,6 +113,17 @@ func fate(c loop.CheckResult) string {
 		return "passed"
 	}
 	return "failed"
+}
+
+// earlier says what is known of a check from before this iteration.
+func earlier(c loop.CheckResult) string {
+	switch {
+	case c.Reused:
+		return "; that was on the same tree in an earlier iteration"
+	case c.FailedBefore:
+		return "; it failed before the session began, too"
+	}
+	return ""
 }
 
 func passed(checks []loop.CheckResult) (n int) {

@@ -63,17 +63,11 @@ func describe(l *zerolog.Event, e loop.Event) {
 			Int("insertions", e.Change.Insertions).Int("deletions", e.Change.Deletions).
 			Str("state", e.Change.State).Strs("warnings", e.Change.Warnings).Msg("diff captured")
 	case loop.Inspected:
-		concerns := make([]string, len(e.Inspection.Concerns))
-		for i, c := range e.Inspection.Concerns {
-			concerns[i] = c.Rule + ": " + c.Text
-		}
-		l.Int("iteration", e.Iteration).Strs("concerns", concerns).Msg("inspected")
+		l.Int("iteration", e.Iteration).Strs("concerns", concerns(e.Inspection)).Msg("inspected")
+	case loop.BaselineChecked:
+		checks(l, e.Checks).Msg("baseline checked")
 	case loop.ChecksFinished:
-		checks := l.CreateArray()
-		for _, c := range e.Checks {
-			checks.Dict(l.CreateDict().Str("command", c.Command).Int("exit", c.ExitCode).Dur("took_ms", c.Duration))
-		}
-		l.Int("iteration", e.Iteration).Array("checks", checks).Msg("checks finished")
+		checks(l.Int("iteration", e.Iteration), e.Checks).Msg("checks finished")
 	case loop.ReviewRejected:
 		turn(l.Int("iteration", e.Iteration), e.Review.Turn).Str("problem", e.Review.Problem).Msg("critic asked again")
 	case loop.CriticFinished:
@@ -89,6 +83,22 @@ func describe(l *zerolog.Event, e loop.Event) {
 			Int("iterations", e.Outcome.Iterations).Dur("took_ms", e.Outcome.Duration).Msg("finished")
 	case loop.Activity:
 	}
+}
+
+func concerns(i loop.Inspection) []string {
+	texts := make([]string, len(i.Concerns))
+	for n, c := range i.Concerns {
+		texts[n] = c.Rule + ": " + c.Text
+	}
+	return texts
+}
+
+func checks(l *zerolog.Event, results []loop.CheckResult) *zerolog.Event {
+	list := l.CreateArray()
+	for _, c := range results {
+		list.Dict(l.CreateDict().Str("command", c.Command).Int("exit", c.ExitCode).Dur("took_ms", c.Duration))
+	}
+	return l.Array("checks", list)
 }
 
 func turn(l *zerolog.Event, t loop.Turn) *zerolog.Event {

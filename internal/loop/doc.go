@@ -12,7 +12,7 @@
 //
 // A run emits its events to one [Sink], in this order:
 //
-//	Started Iteration* Finished
+//	Started [BaselineChecked] Iteration* Finished
 //
 //	Iteration = IterationStarted
 //	            PhaseEntered(ACTOR_EXECUTING)   ActorFinished

@@ -71,6 +71,12 @@ type Inspected struct {
 	Inspection Inspection
 }
 
+// BaselineChecked holds what the project's own checks said of the work tree as
+// the session found it.
+type BaselineChecked struct {
+	Checks []CheckResult
+}
+
 // ChecksFinished closes the project's own checks.
 type ChecksFinished struct {
 	Iteration int
@@ -115,6 +121,7 @@ func (Activity) isEvent()          {}
 func (ActorFinished) isEvent()     {}
 func (DiffCaptured) isEvent()      {}
 func (Inspected) isEvent()         {}
+func (BaselineChecked) isEvent()   {}
 func (ChecksFinished) isEvent()    {}
 func (ReviewRejected) isEvent()    {}
 func (CriticFinished) isEvent()    {}

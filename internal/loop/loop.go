@@ -22,6 +22,9 @@ type Loop struct {
 	Sink    Sink
 	Clock   func() time.Time
 
+	// CheckBefore: the checks are run once before the first iteration, too.
+	CheckBefore bool
+
 	// CriticRetries is how often the critic is asked again, within one
 	// iteration, after a reply that could not be used.
 	CriticRetries int
@@ -42,7 +45,7 @@ func (l *Loop) Resume(ctx context.Context, s Session, p Past) (Outcome, error) {
 }
 
 func (l *Loop) run(ctx context.Context, s Session, first Event, p Past) (Outcome, error) {
-	r := &run{Loop: l, began: l.Clock().Add(-p.Elapsed), seq: p.Seq, pending: p.Attempt, session: s.ID}
+	r := &run{Loop: l, began: l.Clock().Add(-p.Elapsed), seq: p.Seq, pending: p.Attempt, baseline: p.Baseline, session: s.ID}
 	for _, round := range p.Rounds {
 		r.progress.Spent.Add(RoleActor, round.Attempt.Turn)
 		r.progress.Spent.Add(RoleCritic, round.Review.Turn)
@@ -76,8 +79,9 @@ type run struct {
 	began    time.Time
 	machine  Machine
 	progress Progress
-	history  []Round  // without their texts
-	previous *Round   // the last one, whole
+	history  []Round // without their texts
+	previous *Round  // the last one, whole
+	baseline []CheckResult
 	pending  *Attempt // of the first iteration of a resumed run, to be judged
 	session  string   // its name
 	trace    []Phase  // of the iteration under way
@@ -103,6 +107,11 @@ func failed(err error) stop {
 func (r *run) drive(ctx context.Context, s Session, first Event) stop {
 	if err := r.emit(first); err != nil {
 		return failed(err)
+	}
+	if _, fresh := first.(Started); fresh && r.CheckBefore && r.Checker != nil {
+		if err := r.checkBefore(ctx); err != nil {
+			return r.broke(ctx, err)
+		}
 	}
 	for {
 		if r.pending == nil {

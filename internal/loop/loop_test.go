@@ -94,7 +94,7 @@ func (s *script) Restore(_ context.Context, c loop.Change) (string, error) {
 	return "kept", errors.Join(err, s.fault())
 }
 
-func (s *script) Check(context.Context) ([]loop.CheckResult, error) {
+func (s *script) Check(context.Context, int, string) ([]loop.CheckResult, error) {
 	return []loop.CheckResult{{Command: "test", ExitCode: s.rnd.IntN(2)}}, s.fault()
 }
 
@@ -222,6 +222,7 @@ func playScript(t *testing.T, s *script, seed uint64) (loop.Outcome, error) {
 	}
 	if seed%2 == 0 {
 		l.Checker = s
+		l.CheckBefore = seed%3 == 0
 	}
 	out, err := l.Run(ctx, loop.Session{Prompt: "do it"})
 	if e := s.grammar.End(); e != nil {

@@ -32,7 +32,9 @@ type Tree interface {
 // A Checker runs the project's own check commands. A check that fails is a
 // result, not an error.
 type Checker interface {
-	Check(context.Context) ([]CheckResult, error)
+	// Check runs them on the work tree, which is in the state that a Capture
+	// named. Iteration 0 is before the first.
+	Check(ctx context.Context, iteration int, state string) ([]CheckResult, error)
 }
 
 // A Critic judges a case. A turn that gives no usable verdict is a Review with

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -117,7 +118,7 @@ func (r *run) act(ctx context.Context, c *Case) (err error) {
 	if err := r.enter(c.Iteration, ActorExecuting); err != nil {
 		return err
 	}
-	brief := Brief{Iteration: c.Iteration, ID: r.turnID(RoleActor, c.Iteration, 1), Task: c.Task, Previous: r.previous}
+	brief := Brief{Iteration: c.Iteration, ID: r.turnID(RoleActor, c.Iteration, 1), Task: c.Task, Previous: r.previous, Baseline: r.baseline}
 	c.Attempt, err = r.Actor.Act(ctx, brief, r.watch(c.Iteration, RoleActor))
 	if err != nil {
 		return fmt.Errorf("run the actor: %w", err)
@@ -162,14 +163,40 @@ func (r *run) verify(ctx context.Context, c *Case) (err error) {
 	if err := r.enter(c.Iteration, Verifying); err != nil {
 		return err
 	}
-	c.Checks, err = r.Checker.Check(ctx)
+	c.Checks, err = r.Checker.Check(ctx, c.Iteration, c.Change.State)
 	if err != nil {
 		return fmt.Errorf("run the checks: %w", err)
 	}
+	r.sinceWhen(c.Checks)
 	if err := r.emit(ChecksFinished{Iteration: c.Iteration, Checks: c.Checks}); err != nil {
 		return err
 	}
 	return r.undo(ctx, *c, "a check")
+}
+
+// checkBefore runs the checks on the work tree as the session finds it.
+func (r *run) checkBefore(ctx context.Context) error {
+	var c Case
+	var err error
+	if c.Change, err = r.Tree.Capture(ctx); err != nil {
+		return fmt.Errorf("look at the work tree: %w", err)
+	}
+	if r.baseline, err = r.Checker.Check(ctx, 0, c.Change.State); err != nil {
+		return fmt.Errorf("run the checks before the session: %w", err)
+	}
+	if err := r.emit(BaselineChecked{Checks: r.baseline}); err != nil {
+		return err
+	}
+	return r.undo(ctx, c, "a check")
+}
+
+// sinceWhen marks the checks that failed before the session, too.
+func (r *run) sinceWhen(checks []CheckResult) {
+	for i, c := range checks {
+		checks[i].FailedBefore = slices.ContainsFunc(r.baseline, func(before CheckResult) bool {
+			return before.Command == c.Command && !before.Passed()
+		})
+	}
 }
 
 // judge asks the critic until its reply can be used or it has been asked often

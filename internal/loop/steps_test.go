@@ -18,6 +18,7 @@ type play struct {
 	reviews  []loop.Review  // one for each time the critic is asked
 	meddles  map[int]string // by ask: the state that the critic leaves behind
 	limits   loop.Gate      // nil: limit
+	checker  loop.Checker   // asked before the session, too; may be nil
 
 	state    string
 	asked    int
@@ -74,7 +75,7 @@ func (p *play) run(t *testing.T) loop.Outcome {
 		p.limits = limit{}
 	}
 	l := loop.Loop{
-		Actor: p, Tree: p, Critic: p, Gate: p.limits, Sink: p, CriticRetries: 1,
+		Actor: p, Tree: p, Critic: p, Gate: p.limits, Sink: p, CriticRetries: 1, Checker: p.checker, CheckBefore: true,
 		Clock: func() time.Time { now = now.Add(time.Second); return now },
 	}
 	out, err := l.Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"})
@@ -345,5 +346,50 @@ func TestTurnsHaveNamesAndPhasesTimes(t *testing.T) {
 	}
 	if want := []int{1, 0, 2}; !reflect.DeepEqual(turns, want) || took >= round.Duration {
 		t.Errorf("turns %v in %v of %v, want %v", turns, took, round.Duration, want)
+	}
+}
+
+// mending is a checker whose first command fails until it was asked often
+// enough, and whose second never passes.
+type mending struct {
+	asked []string
+	until int
+}
+
+func (m *mending) Check(_ context.Context, iteration int, state string) ([]loop.CheckResult, error) {
+	m.asked = append(m.asked, fmt.Sprint(iteration, " ", state))
+	first := loop.CheckResult{Command: "first", Ending: loop.EndFailed}
+	if len(m.asked) > m.until {
+		first.Ending = loop.EndCompleted
+	}
+	return []loop.CheckResult{first, {Command: "second", Ending: loop.EndCompleted}}, nil
+}
+
+func TestChecksBeforeTheSession(t *testing.T) {
+	t.Parallel()
+	m := &mending{until: 2}
+	p := &play{
+		state: "base", checker: m,
+		attempts: []loop.Attempt{{}},
+		reviews:  []loop.Review{says(loop.Continue, "more"), says(loop.Done, "fine")},
+	}
+	p.run(t)
+	if want := []string{"0 base", "1 after actor 1", "2 after actor 2"}; !reflect.DeepEqual(m.asked, want) {
+		t.Errorf("checked %q, want %q", m.asked, want)
+	}
+	if got := p.briefs[0].Baseline; len(got) != 2 || got[0].Passed() {
+		t.Errorf("the actor was told %+v", got)
+	}
+	var before []bool
+	for _, c := range p.cases {
+		for _, check := range c.Checks {
+			before = append(before, check.FailedBefore)
+		}
+	}
+	if want := []bool{true, false, true, false}; !reflect.DeepEqual(before, want) {
+		t.Errorf("failed before: %v, want %v", before, want)
+	}
+	if !strings.HasPrefix(p.names(), "Started BaselineChecked IterationStarted") {
+		t.Errorf("events: %s", p.names())
 	}
 }

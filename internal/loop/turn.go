@@ -25,6 +25,8 @@ type Brief struct {
 	Task      string // the user's prompt, always
 	// Previous is the round before this one; nil in the first iteration.
 	Previous *Round
+	// Baseline is what the checks said before the session, where they were run.
+	Baseline []CheckResult
 }
 
 // An Ending says how an agent's turn came to its end.
@@ -137,6 +139,12 @@ type CheckResult struct {
 	Ending   Ending
 	Duration time.Duration
 	Output   Output // stdout and stderr as they came
+
+	// FailedBefore: it did not pass when the session began, either.
+	FailedBefore bool
+	// Reused: it has passed on the same tree in this session, and was not run
+	// again.
+	Reused bool
 }
 
 // Passed reports whether the check ended by itself with exit code 0.

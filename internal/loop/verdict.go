@@ -136,6 +136,8 @@ type Past struct {
 	// Attempt is a finished turn of the actor in the iteration after them,
 	// still to be judged; nil when there is none.
 	Attempt *Attempt
-	Seq     int           // of the last event
-	Elapsed time.Duration // time spent so far
+	// Baseline is what the checks said before the session.
+	Baseline []CheckResult
+	Seq      int           // of the last event
+	Elapsed  time.Duration // time spent so far
 }

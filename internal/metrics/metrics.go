@@ -54,7 +54,7 @@ func (t *Tally) Handle(_ loop.Stamp, e loop.Event) error {
 		t.critic(e.Review)
 	case loop.IterationFinished:
 		t.round(e.Round)
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.Inspected, loop.Warned, loop.Finished:
+	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.Inspected, loop.BaselineChecked, loop.Warned, loop.Finished:
 	}
 	return nil
 }

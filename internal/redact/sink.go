@@ -111,12 +111,11 @@ func (r *Redactor) event(e loop.Event) (loop.Event, error) {
 	case loop.Inspected:
 		r.inspection(&e.Inspection)
 		return e, nil
+	case loop.BaselineChecked:
+		err := r.checks(&e.Checks)
+		return e, err
 	case loop.ChecksFinished:
-		var err error
-		for _, c := range e.Checks {
-			err = errors.Join(err, r.files(c.Output))
-		}
-		e.Checks = each(e.Checks, r.check)
+		err := r.checks(&e.Checks)
 		return e, err
 	case loop.ReviewRejected:
 		err := r.files(e.Review.Stdout, e.Review.Stderr)
@@ -172,6 +171,14 @@ func (r *Redactor) turn(t *loop.Turn) {
 }
 
 func (r *Redactor) output(o *loop.Output) { r.in(&o.Text, &o.File) }
+
+func (r *Redactor) checks(results *[]loop.CheckResult) (err error) {
+	for _, c := range *results {
+		err = errors.Join(err, r.files(c.Output))
+	}
+	*results = each(*results, r.check)
+	return err
+}
 
 func (r *Redactor) check(c *loop.CheckResult) {
 	r.in(&c.Command)

@@ -82,6 +82,7 @@ func TestSinkRedactsEveryText(t *testing.T) {
 		loop.ActorFinished{},
 		loop.DiffCaptured{},
 		loop.Inspected{},
+		loop.BaselineChecked{},
 		loop.ChecksFinished{},
 		loop.ReviewRejected{},
 		loop.CriticFinished{},

@@ -37,7 +37,7 @@ func (c *compact) Handle(_ loop.Stamp, e loop.Event) error {
 		if c.Verbose {
 			return c.say("#%d %s: %s", e.Iteration, e.Role, cut(term.Line(e.Text), c.Width-12))
 		}
-	case loop.Started, loop.IterationStarted, loop.PhaseEntered, loop.ActorFinished, loop.DiffCaptured, loop.ChecksFinished,
+	case loop.Started, loop.IterationStarted, loop.PhaseEntered, loop.ActorFinished, loop.DiffCaptured, loop.BaselineChecked, loop.ChecksFinished,
 		loop.ReviewRejected, loop.CriticFinished:
 	}
 	return nil

@@ -35,6 +35,11 @@ func (p *pretty) Handle(_ loop.Stamp, e loop.Event) error {
 		return p.diff(e.Change)
 	case loop.Inspected:
 		return p.notes(concerns(e.Inspection))
+	case loop.BaselineChecked:
+		if err := p.say("\n%s", p.strong.Render("Before the session")); err != nil {
+			return err
+		}
+		return p.checks(e.Checks)
 	case loop.ChecksFinished:
 		return p.checks(e.Checks)
 	case loop.ReviewRejected:
@@ -155,6 +160,14 @@ func (p *pretty) checks(checks []loop.CheckResult) error {
 		result := p.good.Render("passed")
 		if !c.Passed() {
 			result = p.bad.Render("failed") + ", " + fate(loop.Turn{Ending: c.Ending, ExitCode: c.ExitCode})
+		}
+		switch {
+		case c.Reused:
+			result += p.faint.Render(" on this tree already")
+		case c.FailedBefore && !c.Passed():
+			result += p.faint.Render(", as before the session")
+		case c.FailedBefore:
+			result += p.faint.Render(", failed before the session")
 		}
 		if err := p.step("check", span(c.Duration), cut(term.Line(c.Command), p.Width-40)+"  "+result); err != nil {
 			return err

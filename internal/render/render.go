@@ -126,7 +126,7 @@ func (p *page) keep(e loop.Event) {
 		p.spent.Add(loop.RoleCritic, e.Review.Turn)
 	case loop.CriticFinished:
 		p.spent.Add(loop.RoleCritic, e.Review.Turn)
-	case loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.Inspected, loop.ChecksFinished,
+	case loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished,
 		loop.IterationFinished, loop.Warned, loop.Finished:
 	}
 }

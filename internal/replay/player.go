@@ -138,7 +138,7 @@ func (s *seen) take(e loop.Event) {
 	case loop.CriticFinished:
 		s.open(e.Iteration)
 		s.reviewed = true
-	case loop.Started, loop.Resumed, loop.PhaseEntered, loop.Activity, loop.Inspected, loop.ReviewRejected,
+	case loop.Started, loop.Resumed, loop.PhaseEntered, loop.Activity, loop.Inspected, loop.BaselineChecked, loop.ReviewRejected,
 		loop.IterationFinished, loop.Warned, loop.Finished:
 	}
 }

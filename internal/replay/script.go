@@ -78,7 +78,7 @@ func (s *script) take(e loop.Event) bool {
 		s.open.round = e.Round.Outline()
 		s.open.round.Review.Reply = e.Round.Review.Reply
 		return true
-	case loop.Started, loop.Activity, loop.ActorFinished, loop.DiffCaptured, loop.Inspected, loop.ChecksFinished,
+	case loop.Started, loop.Activity, loop.ActorFinished, loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished,
 		loop.CriticFinished, loop.Warned, loop.Finished:
 	}
 	return false
@@ -151,7 +151,7 @@ func (o *observer) take(entry session.Entry) {
 	case loop.Finished:
 		o.end = &e.Outcome
 	case loop.PhaseEntered, loop.Activity, loop.ActorFinished, loop.DiffCaptured,
-		loop.Inspected, loop.ChecksFinished, loop.CriticFinished, loop.Warned:
+		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.CriticFinished, loop.Warned:
 	}
 }
 

@@ -131,7 +131,9 @@ func (v *verifier) Checkpoint(_ context.Context, _ int, c loop.Change) (string, 
 func (v *verifier) Restore(context.Context, loop.Change) (string, error) { return "", nil }
 
 // Check implements [loop.Checker].
-func (v *verifier) Check(context.Context) ([]loop.CheckResult, error) { return v.now.round.Checks, nil }
+func (v *verifier) Check(context.Context, int, string) ([]loop.CheckResult, error) {
+	return v.now.round.Checks, nil
+}
 
 // Judge implements [loop.Critic] with the replies that the critic gave.
 func (v *verifier) Judge(context.Context, loop.Case, loop.Watch) (loop.Review, error) {
@@ -184,7 +186,7 @@ func (v *verifier) Handle(_ loop.Stamp, e loop.Event) error {
 		v.report.Iterations++
 		v.compare(e.Round)
 	case loop.Started, loop.Resumed, loop.Activity, loop.ActorFinished, loop.DiffCaptured,
-		loop.Inspected, loop.ChecksFinished, loop.CriticFinished, loop.Warned, loop.Finished:
+		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.CriticFinished, loop.Warned, loop.Finished:
 	}
 	return nil
 }

@@ -120,6 +120,9 @@ func mapOutputs(e loop.Event, fn func(loop.Output) loop.Output) loop.Event {
 	case loop.ActorFinished:
 		both(&e.Attempt.Turn)
 		return e
+	case loop.BaselineChecked:
+		e.Checks = all(e.Checks)
+		return e
 	case loop.ChecksFinished:
 		e.Checks = all(e.Checks)
 		return e

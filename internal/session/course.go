@@ -17,6 +17,8 @@ type Course struct {
 	// before the first and once the actor has been at work since.
 	State      string
 	Checkpoint string
+	// Checks are the results of the last checks that were run on State.
+	Checks []loop.CheckResult
 	// Outcome is the last end; nil for a session that broke off.
 	Outcome *loop.Outcome
 }
@@ -62,22 +64,25 @@ func (f *follower) follow(entry Entry) {
 	case loop.Resumed:
 		f.Past.Elapsed += f.last.Sub(f.began)
 		f.began, f.Outcome = entry.At.Time, nil
+	case loop.BaselineChecked:
+		f.Past.Baseline = e.Checks
 	case loop.IterationStarted:
 		f.Past.Attempt = nil
 	case loop.ActorFinished:
 		f.attempt(entry, e.Attempt)
 	case loop.DiffCaptured:
-		f.State, f.Checkpoint = e.Change.State, e.Change.Checkpoint
+		f.State, f.Checkpoint, f.Checks = e.Change.State, e.Change.Checkpoint, nil
+	case loop.ChecksFinished:
+		f.Checks = e.Checks
 	case loop.IterationFinished:
 		f.round(e.Round)
 	case loop.Finished:
 		f.Outcome = &e.Outcome
 	case loop.PhaseEntered:
 		if e.State == loop.ActorExecuting { // from here on nobody knows
-			f.State, f.Checkpoint = "", ""
+			f.State, f.Checkpoint, f.Checks = "", "", nil
 		}
-	case loop.Activity, loop.Inspected, loop.ChecksFinished, loop.ReviewRejected,
-		loop.CriticFinished, loop.Warned:
+	case loop.Activity, loop.Inspected, loop.ReviewRejected, loop.CriticFinished, loop.Warned:
 	}
 	f.last = entry.At.Time
 }
@@ -122,7 +127,7 @@ func (f *follower) round(r loop.Round) {
 		f.Past.Rounds[n-1] = f.Past.Rounds[n-1].Outline()
 	}
 	f.Past.Rounds, f.Past.Attempt = append(f.Past.Rounds, r), nil
-	f.State, f.Checkpoint = r.Change.State, r.Change.Checkpoint
+	f.State, f.Checkpoint, f.Checks = r.Change.State, r.Change.Checkpoint, r.Checks
 }
 
 // Reopen returns a recorder that adds to the log of a session. What a crash

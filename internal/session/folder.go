@@ -36,7 +36,7 @@ func (d *folder) keep(e loop.Event) (kept, error) {
 		}
 		return k, err
 	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.DiffCaptured,
-		loop.Inspected, loop.ChecksFinished, loop.ReviewRejected, loop.IterationFinished, loop.Warned, loop.Finished:
+		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.IterationFinished, loop.Warned, loop.Finished:
 	}
 	return kept{}, nil
 }

@@ -22,6 +22,7 @@ const (
 	typeActorTurn      = "actor_turn"
 	typeDiff           = "diff"
 	typeInspection     = "inspection"
+	typeBaseline       = "baseline"
 	typeChecks         = "checks"
 	typeReviewRejected = "review_rejected"
 	typeCriticTurn     = "critic_turn"
@@ -47,6 +48,8 @@ func typeOf(e loop.Event) string {
 		return typeDiff
 	case loop.Inspected:
 		return typeInspection
+	case loop.BaselineChecked:
+		return typeBaseline
 	case loop.ChecksFinished:
 		return typeChecks
 	case loop.ReviewRejected:
@@ -74,6 +77,7 @@ func blanks() []loop.Event {
 		loop.ActorFinished{},
 		loop.DiffCaptured{},
 		loop.Inspected{},
+		loop.BaselineChecked{},
 		loop.ChecksFinished{},
 		loop.ReviewRejected{},
 		loop.CriticFinished{},
@@ -127,6 +131,9 @@ func event(f fields, e loop.Event) loop.Event {
 	case loop.Inspected:
 		number(f, &e.Iteration)
 		inspection(f, &e.Inspection)
+		return e
+	case loop.BaselineChecked:
+		list(f, "checks", &e.Checks, check)
 		return e
 	case loop.ChecksFinished:
 		number(f, &e.Iteration)
@@ -288,6 +295,8 @@ func check(f fields, c *loop.CheckResult) {
 	duration(f, "duration_secs", &c.Duration)
 	f.text("output", &c.Output.Text)
 	stream(f, "output", &c.Output)
+	f.value("failed_before,omitempty", &c.FailedBefore)
+	f.value("reused,omitempty", &c.Reused)
 }
 
 // reviewTexts are what the critic wrote. Its reply is often all of its output.

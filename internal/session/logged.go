@@ -33,6 +33,9 @@ func Logged(at loop.Stamp, e loop.Event) (_ loop.Stamp, _ loop.Event, ok bool) {
 	case loop.Inspected:
 		x.Inspection = loggedInspection(x.Inspection)
 		return at, x, true
+	case loop.BaselineChecked:
+		x.Checks = orNil(x.Checks)
+		return at, x, true
 	case loop.ChecksFinished:
 		x.Checks = orNil(x.Checks)
 		return at, x, true

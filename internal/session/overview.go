@@ -149,7 +149,7 @@ func lastEntry(f io.ReaderAt, size int64) (last Entry, torn, err error) {
 // wholeBefore counts the iterations that were whole when an event was logged.
 func wholeBefore(e loop.Event) int {
 	switch e := e.(type) {
-	case loop.Started:
+	case loop.Started, loop.BaselineChecked:
 		return 0
 	case loop.Resumed:
 		return e.Iterations

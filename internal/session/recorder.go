@@ -77,6 +77,10 @@ func (r *Recorder) Handle(at loop.Stamp, e loop.Event) error {
 	}
 	err := r.record(at, e)
 	switch e := e.(type) {
+	case loop.BaselineChecked:
+		if err == nil {
+			r.files.tidy(0)
+		}
 	case loop.IterationFinished:
 		if err == nil {
 			r.files.tidy(e.Round.Iteration)

@@ -158,7 +158,7 @@ func checkKept(t *testing.T, path, want string) {
 func TestRecorderModes(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, filepath.Join(t.TempDir(), "a", "sessions"))
-	r := record(t, store, wholeRun()[:5])
+	r := record(t, store, wholeRun()[:6])
 	defer r.Close()
 	for path, want := range map[string]os.FileMode{
 		store.Dir():                         0o700 | os.ModeDir,

@@ -72,6 +72,10 @@ func (g *Grammar) step(e loop.Event) error {
 		return g.in(e.Iteration, e, loop.ActorExecuting)
 	case loop.DiffCaptured:
 		return g.in(e.Iteration, e, loop.CapturingDiff)
+	case loop.BaselineChecked:
+		if g.place != between || g.iteration != 0 {
+			return fmt.Errorf("the baseline was checked in iteration %d", g.iteration)
+		}
 	case loop.Inspected:
 		return g.in(e.Iteration, e, loop.CapturingDiff)
 	case loop.ChecksFinished:
