@@ -14,7 +14,6 @@ import (
 	"codeloops/internal/loop"
 	"codeloops/internal/metrics"
 	"codeloops/internal/patience"
-	"codeloops/internal/policy"
 	"codeloops/internal/proc"
 	"codeloops/internal/session"
 )
@@ -154,15 +153,10 @@ func (p *plan) loop(runner *proc.Runner, rec *session.Recorder) (*loop.Loop, err
 		return nil, fmt.Errorf("set up the critic: %w", err)
 	}
 	l := &loop.Loop{
-		Actor:  &actor.Actor{Agent: worker},
-		Tree:   p.tree,
-		Critic: &critic.Critic{Agent: judge, Dir: outputs},
-		Gate: policy.Gate{
-			MaxIterations:        p.cfg.MaxIterations,
-			MaxConsecutiveErrors: p.cfg.MaxConsecutiveErrors,
-			MaxCost:              p.cfg.MaxCost,
-			MaxTokens:            p.cfg.MaxTokens,
-		},
+		Actor:         &actor.Actor{Agent: worker},
+		Tree:          p.tree,
+		Critic:        &critic.Critic{Agent: judge, Dir: outputs},
+		Gate:          p.gate(),
 		Clock:         a.now,
 		CriticRetries: p.cfg.CriticRetries,
 	}

@@ -3,21 +3,30 @@ package policy
 
 import (
 	"fmt"
-	"strings"
 
 	"codeloops/internal/loop"
 )
 
-// RuleChecks is the rule that a failing check keeps a run from being done.
-const RuleChecks = "checks"
-
-// A Gate is the [loop.Gate] of a run. The zero value lets everything pass. It
-// keeps no state and may be shared.
+// A Gate is the [loop.Gate] of a run: its limits, and its rules one after the
+// other. The zero value lets everything pass. It keeps no state of its own: what
+// a rule has to know of earlier iterations stands in the case, so that a run that
+// is carried on or played back comes to the same. It may be shared as far as its
+// rules may.
 type Gate struct {
 	MaxIterations        int     // 0: no limit
 	MaxConsecutiveErrors int     // 0: no limit
 	MaxCost              float64 // US dollars for all turns; 0: no limit
 	MaxTokens            int     // for all turns; 0: no limit
+
+	// Inspectors look at the work, all of them, in this order. The first one
+	// whose rule is broken names the ruling.
+	Inspectors []Inspector
+	// Rulers weigh the critic's verdict, one on top of the other, in this order,
+	// until one of them ends the run.
+	Rulers []Ruler
+	// Revise sends work that breaks a rule back to the actor instead of ending
+	// the run, as long as [MaxTries] allows.
+	Revise bool
 }
 
 var _ loop.Gate = Gate{}
@@ -60,36 +69,61 @@ func because(r loop.StopReason) string {
 	return "the critic said ERROR, or an agent could not work"
 }
 
-// Inspect implements [loop.Gate]. It has no rules on the work itself.
-func (g Gate) Inspect(loop.Case) (loop.Inspection, *loop.Ruling) { return loop.Inspection{}, nil }
-
-// Rule turns DONE into CONTINUE while a check fails: a check is evidence, a
-// verdict is an opinion. A review without a verdict is an ERROR.
-func (g Gate) Rule(c loop.Case, r loop.Review) loop.Ruling {
-	v := r.Verdict
-	if r.Problem != "" {
-		return loop.Ruling{Verdict: loop.Verdict{Decision: loop.Error, Analysis: "The review gave no verdict: " + r.Problem}}
-	}
-	if v.Decision != loop.Done {
-		return loop.Ruling{Verdict: v}
-	}
-	var failing []string
-	for _, check := range c.Checks {
-		if !check.Passed() {
-			failing = append(failing, fmt.Sprintf("- `%s` %s", check.Command, fate(check)))
-		}
-	}
-	if len(failing) == 0 {
-		return loop.Ruling{Verdict: v}
-	}
-	v.Decision = loop.Continue
-	v.Feedback = "The reviewer was content, but these checks do not pass:\n" + strings.Join(failing, "\n")
-	return loop.Ruling{Verdict: v, Rule: RuleChecks}
+// An Inspector is a rule on the actor's work. It keeps no state.
+type Inspector interface {
+	// Name is the rule's, as the policy and a stop reason spell it.
+	Name() string
+	// Inspect looks at the work before a critic does. It may add to what was
+	// found so far; nil is work that keeps the rule.
+	Inspect(c loop.Case, found *loop.Inspection) *Breach
 }
 
-func fate(c loop.CheckResult) string {
-	if c.Ending == loop.EndTimedOut {
-		return fmt.Sprintf("did not end within %s", c.Duration.Round(1e9))
+// A Ruler is a rule on what a critic's verdict is worth. It keeps no state.
+type Ruler interface {
+	// Name is the rule's, as the policy and a stop reason spell it.
+	Name() string
+	// Rule returns the ruling that stands after this rule, so far being the one
+	// that stood before it. A rule that decides puts its name into it.
+	Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling
+}
+
+// Rules returns the names of the gate's rules, in the order in which they apply.
+func (g Gate) Rules() []string {
+	var names []string
+	for _, i := range g.Inspectors {
+		names = append(names, i.Name())
 	}
-	return fmt.Sprintf("ended with exit code %d", c.ExitCode)
+	for _, r := range g.Rulers {
+		names = append(names, r.Name())
+	}
+	return names
+}
+
+// Inspect lets every inspector look at the work. A rule that is broken ends the
+// run or sends the work back.
+func (g Gate) Inspect(c loop.Case) (found loop.Inspection, ruling *loop.Ruling) {
+	var broken []Breach
+	for _, i := range g.Inspectors {
+		if b := i.Inspect(c, &found); b != nil {
+			b.rule = i.Name()
+			b.Back = b.Back || g.Revise
+			broken = append(broken, *b)
+		}
+	}
+	return found, answer(c, broken)
+}
+
+// Rule lets every ruler weigh the verdict. A review without a verdict is an
+// ERROR, unless a rule makes more of it.
+func (g Gate) Rule(c loop.Case, r loop.Review) loop.Ruling {
+	so := loop.Ruling{Verdict: r.Verdict}
+	if r.Problem != "" {
+		so.Verdict = loop.Verdict{Decision: loop.Error, Analysis: "The review gave no verdict: " + r.Problem}
+	}
+	for _, ruler := range g.Rulers {
+		if so = ruler.Rule(c, r, so); so.Stop != loop.StopNone {
+			break
+		}
+	}
+	return so
 }

@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -39,7 +40,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-func TestRule(t *testing.T) {
+func TestChecks(t *testing.T) {
 	t.Parallel()
 	passing := loop.CheckResult{Command: "true", Ending: loop.EndCompleted}
 	failing := loop.CheckResult{Command: "go test ./...", Ending: loop.EndFailed, ExitCode: 1}
@@ -61,7 +62,11 @@ func TestRule(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ruling := policy.Gate{}.Rule(loop.Case{Checks: c.checks}, loop.Review{Verdict: c.verdict})
+			gate := policy.Gate{Rulers: []policy.Ruler{policy.Checks{}}}
+			ruling := gate.Rule(loop.Case{Checks: c.checks}, loop.Review{Verdict: c.verdict})
+			if without := (policy.Gate{}).Rule(loop.Case{Checks: c.checks}, loop.Review{Verdict: c.verdict}); !reflect.DeepEqual(without, loop.Ruling{Verdict: c.verdict}) {
+				t.Errorf("without rules: %+v", without)
+			}
 			got := ruling.Verdict
 			if overruled := ruling.Rule != ""; overruled != (got.Decision != c.verdict.Decision) {
 				t.Errorf("decided by the rule %q", ruling.Rule)

@@ -78,6 +78,7 @@ func (v *verifier) run(ctx context.Context) (Report, error) {
 		Gate: &gate{
 			Gate: policy.Gate{
 				MaxIterations: v.setting.session.MaxIterations, MaxConsecutiveErrors: v.setting.errors,
+				Rulers: []policy.Ruler{policy.Checks{}},
 			},
 			resumed: v.setting.resumed,
 		},

@@ -1,0 +1,100 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// MaxTries is how often in a row a rule may be broken: work that breaks it is
+// sent back until then, and ends the run the last time.
+const MaxTries = 3
+
+// A Breach is what a rule finds wrong with the work.
+type Breach struct {
+	// Why is a sentence for a person, such as "go.mod was changed".
+	Why string
+	// Feedback is what the actor is told when the work goes back; "" is Why.
+	Feedback string
+	// Back sends the work back to the actor whatever the policy says of rules
+	// that are broken.
+	Back bool
+	// Last is what is done instead of ending the run when the rule has been
+	// broken [MaxTries] times in a row: the name under which the work is sent
+	// back once more. "" is to end it.
+	Last string
+
+	rule string
+}
+
+// answer rules on what is broken: nil when nothing is. One breach that ends the
+// run is enough; otherwise the actor is told of all of them at once.
+func answer(c loop.Case, broken []Breach) *loop.Ruling {
+	if len(broken) == 0 {
+		return nil
+	}
+	so := loop.Ruling{Rule: broken[0].rule, Why: broken[0].Why}
+	var back []string
+	for _, b := range broken {
+		tried := b.Back && Tries(c.History, b.rule)+1 >= MaxTries
+		switch {
+		case b.Back && !tried:
+		case tried && b.Last != "" && Tries(c.History, b.Last) == 0:
+			so.Rule, so.Why = b.Last, b.Why
+		default:
+			return end(b, tried)
+		}
+		words := b.Feedback
+		if words == "" {
+			words = b.Why
+		}
+		back = append(back, words)
+	}
+	so.Verdict = loop.Verdict{Decision: loop.Continue, Feedback: strings.Join(back, "\n\n")}
+	if asked := Asked(c.History).Guidance(); asked != "" {
+		so.Verdict.Feedback += "\n\nWhat the last review asked for is still to be done:\n" + asked
+	}
+	return &so
+}
+
+// end is the ruling that ends the run.
+func end(b Breach, tried bool) *loop.Ruling {
+	why := b.Why
+	if tried {
+		why += ", and did not come right when the actor was told"
+	}
+	return &loop.Ruling{
+		Rule: b.rule, Stop: loop.Violation(b.rule), Why: why,
+		Verdict: loop.Verdict{Decision: loop.Error, Analysis: why},
+	}
+}
+
+// Tries is how often in a row, up to now, a rule has sent the work back. Other
+// rules that did so in between do not count, and do not break the row.
+func Tries(history []loop.Round, rule string) (n int) {
+	for _, round := range slices.Backward(history) {
+		if !round.Unjudged || round.Stop != loop.StopNone { // after a stop somebody has resumed the session
+			break
+		}
+		if round.Rule == rule {
+			n++
+		}
+	}
+	return n
+}
+
+// Asked is the verdict that the actor is working on: the last one that a critic
+// gave, unless it asked for nothing.
+func Asked(history []loop.Round) loop.Verdict {
+	for _, round := range slices.Backward(history) {
+		if round.Unjudged {
+			continue
+		}
+		if round.Verdict.Decision == loop.Done || round.Review.Problem != "" && round.Verdict.Decision == loop.Error {
+			break
+		}
+		return round.Verdict
+	}
+	return loop.Verdict{}
+}
