@@ -1,0 +1,111 @@
+package tamper
+
+import (
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// skips reports markers that keep tests from being run. In a test that was
+// added they are nobody's loss.
+func (r *report) skips(added []*test) {
+	fresh := map[*file]map[int]bool{} // the lines with declarations of new tests
+	for _, t := range added {
+		if r.arrived(t) {
+			continue
+		}
+		if fresh[t.file] == nil {
+			fresh[t.file] = map[int]bool{}
+		}
+		fresh[t.file][t.at] = true
+	}
+	before := map[string]int{} // markers that were there already, perhaps elsewhere
+	for _, f := range r.files {
+		f.each("-", func(_ hunk, l line) {
+			if f.test && f.lang != nil && f.lang.skips(l) != "" {
+				before[normal(l.text)]++
+			}
+		})
+	}
+	for _, f := range r.files {
+		if !f.test || f.lang == nil || f.Status == loop.FileAdded && !r.receives(f) {
+			continue
+		}
+		for _, h := range f.hunks {
+			r.skipsIn(f, h, fresh[f], before)
+		}
+	}
+}
+
+func (r *report) skipsIn(f *file, h hunk, fresh map[int]bool, before map[string]int) {
+	inFresh := false
+	for i, l := range h.lines {
+		if l.op == '-' {
+			continue
+		}
+		if f.lang.declare != nil && f.lang.declares(l) != "" {
+			inFresh = fresh[l.at]
+		}
+		marker := f.lang.skips(l)
+		if l.op != '+' || marker == "" {
+			continue
+		}
+		if key := normal(l.text); before[key] > 0 {
+			before[key]--
+			continue
+		}
+		if inFresh && !above(l) || above(l) && f.nextFresh(h.lines[i:], fresh) {
+			continue
+		}
+		r.addf(TestSkipped, f, l.at, "%s was added, which keeps tests from being run", marker)
+	}
+}
+
+// above reports whether a marker belongs to what stands below it.
+func above(l line) bool {
+	code := strings.TrimSpace(l.code)
+	return strings.HasPrefix(code, "@") || strings.HasPrefix(code, "#[")
+}
+
+// nextFresh reports whether the next test below a marker is a new one.
+func (f *file) nextFresh(below []line, fresh map[int]bool) bool {
+	for _, l := range below {
+		if l.op != '-' && f.lang.declare != nil && f.lang.declares(l) != "" {
+			return fresh[l.at]
+		}
+	}
+	return false
+}
+
+// skips returns the marker in a line that keeps tests from being run, "" for
+// none. It is one of the few words that the language's expressions know.
+func (l *language) skips(x line) string {
+	if l.skip != nil {
+		if m := l.skip.FindString(x.bare); m != "" {
+			return quoted(m)
+		}
+	}
+	if l.exclude != nil && l.exclude.MatchString(strings.TrimSpace(x.comment)) {
+		return "a build constraint"
+	}
+	return ""
+}
+
+// arrived reports whether a test that looks new was somewhere else before.
+func (r *report) arrived(t *test) bool {
+	for _, m := range r.moved {
+		if m.to == t {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *report) receives(f *file) bool {
+	for _, m := range r.moved {
+		if m.to.file == f {
+			return true
+		}
+	}
+	return false
+}
