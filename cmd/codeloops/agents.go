@@ -22,7 +22,7 @@ type agentRow struct {
 	Path    string   `json:"path,omitempty"` // "": not installed
 	Problem string   `json:"problem,omitempty"`
 	Install string   `json:"install,omitempty"`
-	Tested  bool     `json:"tested"`
+	Tested  string   `json:"tested,omitempty"` // the version that was run; "": described only
 	Actor   []string `json:"actor"`
 	Critic  []string `json:"critic"`
 }
@@ -82,8 +82,10 @@ func showAgents(a *app, rows []agentRow) error {
 		if r.Path != "" {
 			state = good.Render("installed") + "  " + r.Path
 		}
-		if !r.Tested {
+		if r.Tested == "" {
 			state += faint.Render("  (described, not tested)")
+		} else {
+			state += faint.Render("  (tested with " + r.Tested + ")")
 		}
 		fmt.Fprintf(&b, "%-10s %s\n", r.Name, state)
 		fmt.Fprintf(&b, "           actor   %s\n", term.Line(strings.Join(r.Actor, " ")))

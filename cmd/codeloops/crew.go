@@ -102,6 +102,6 @@ func scriptedSpec(script string) (agent.Spec, error) {
 	return agent.Spec{
 		Name: scriptedName, Binaries: []string{self},
 		Actor: args, Critic: args,
-		Prompt: agent.Stdin, Output: agent.Text, Streams: true, Tested: true,
+		Prompt: agent.Stdin, Output: agent.Text, Streams: true,
 	}, nil
 }

@@ -36,6 +36,6 @@ func claude() Spec {
 			{Line: "Failed to authenticate.", Ending: loop.EndAuth},
 		},
 		Install: "install it with `npm install -g @anthropic-ai/claude-code`, then run `claude` once to log in",
-		Tested:  true,
+		Tested:  "2.1.329",
 	}
 }

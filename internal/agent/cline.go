@@ -17,6 +17,6 @@ func cline() Spec {
 		Output:    "cline-json",
 		Streams:   true,
 		Install:   "install it with `npm install -g cline`, then run `cline auth`",
-		Tested:    true,
+		Tested:    "3.0.65",
 	}
 }

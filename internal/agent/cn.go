@@ -24,6 +24,6 @@ func cn() Spec {
 			{Line: `{"status":"error","message":"500 `, Ending: loop.EndOverloaded},
 		},
 		Install: "install it with `npm install -g @continuedev/cli`, then run `cn login`",
-		Tested:  true,
+		Tested:  "1.5.47",
 	}
 }

@@ -25,6 +25,6 @@ func codex() Spec {
 		Streams:   true,
 		Sayings:   []Saying{{Line: "Missing environment variable", Ending: loop.EndAuth}},
 		Install:   "install it with `npm install -g @openai/codex`, then run `codex login`",
-		Tested:    true,
+		Tested:    "0.169.0",
 	}
 }

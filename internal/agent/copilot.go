@@ -19,6 +19,6 @@ func copilot() Spec {
 		Output:    "copilot-json",
 		Streams:   true,
 		Install:   "install it with `npm install -g @github/copilot`, then run `copilot` once to log in",
-		Tested:    true,
+		Tested:    "1.0.102",
 	}
 }

@@ -17,6 +17,6 @@ func droid() Spec {
 		Output:    "droid-stream-json",
 		Streams:   true,
 		Install:   "install it with `npm install -g @factory/cli`, then run `droid` once to log in",
-		Tested:    true,
+		Tested:    "0.225.2",
 	}
 }

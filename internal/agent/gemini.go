@@ -26,6 +26,6 @@ func gemini() Spec {
 		},
 		Env:     map[string]string{"GEMINI_CLI_TRUST_WORKSPACE": "true"},
 		Install: "install it with `npm install -g @google/gemini-cli`, then run `gemini` once to log in",
-		Tested:  true,
+		Tested:  "0.61.0",
 	}
 }

@@ -15,6 +15,6 @@ func kilo() Spec {
 		Output:      "opencode-json",
 		Streams:     true,
 		Install:     "install it with `npm install -g @kilocode/cli`, then run `kilo auth login`",
-		Tested:      true,
+		Tested:      "7.7.9",
 	}
 }

@@ -19,6 +19,6 @@ func opencode() Spec {
 		Output:    "opencode-json",
 		Streams:   true,
 		Install:   "install it with `npm install -g opencode-ai`, then run `opencode auth login`",
-		Tested:    true,
+		Tested:    "1.18.33",
 	}
 }

@@ -17,6 +17,6 @@ func pi() Spec {
 		Output:    "pi-json",
 		Streams:   true,
 		Install:   "install it with `npm install -g @mariozechner/pi-coding-agent`, then run `pi` once to log in",
-		Tested:    true,
+		Tested:    "0.73.1",
 	}
 }

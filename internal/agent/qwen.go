@@ -17,6 +17,6 @@ func qwen() Spec {
 		Output:    "qwen-stream-json",
 		Streams:   true,
 		Install:   "install it with `npm install -g @qwen-code/qwen-code`, then run `qwen` once to log in",
-		Tested:    true,
+		Tested:    "0.24.4",
 	}
 }

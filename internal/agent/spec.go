@@ -90,9 +90,9 @@ type Spec struct {
 	DropEnv []string          // names, or globs as in path.Match, that the CLI must not see
 
 	Install string // what to do when the program is missing: a sentence's end
-	// Tested is set when these very arguments have been seen to work with the
-	// real program; otherwise they follow its documentation.
-	Tested bool
+	// Tested is the version of the real program with which these very arguments
+	// have been seen to work. "": they follow its documentation.
+	Tested string
 }
 
 // args returns the arguments for a role, with the model filled in and the

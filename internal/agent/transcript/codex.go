@@ -95,8 +95,12 @@ func (c *codex) completed(item codexItem) {
 	}
 }
 
-// ofCodex knows how the messages of a failed turn begin.
+// ofCodex knows how the messages of a failed turn begin. A bad request is the
+// body that the service answered with.
 func ofCodex(message string) (loop.Ending, string) {
+	if _, inner := answered(message); inner != "" {
+		return ofMessage(inner), inner
+	}
 	if status, ok := strings.CutPrefix(message, "unexpected status "); ok {
 		if i := strings.IndexByte(status, ' '); i > 0 {
 			return ofStatus(leadingStatus(status[:i])), message
@@ -105,6 +109,7 @@ func ofCodex(message string) (loop.Ending, string) {
 	for prefix, ending := range map[string]loop.Ending{
 		"You've hit your usage limit":                         loop.EndRateLimited,
 		"stream disconnected before completion":               loop.EndOverloaded,
+		"We’re currently experiencing high demand":            loop.EndOverloaded,
 		"exceeded retry limit, last status: 429":              loop.EndRateLimited,
 		"Codex ran out of room in the model's context window": loop.EndContextTooLong,
 		"Missing environment variable":                        loop.EndAuth,

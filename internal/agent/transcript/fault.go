@@ -70,19 +70,29 @@ func apiError(message string) (loop.Ending, string) {
 		return loop.EndFailed, message
 	}
 	inner = strings.TrimSuffix(inner, "]")
+	code, text := answered(inner)
+	if text == "" {
+		return ofMessage(inner), inner
+	}
+	if ending := ofStatus(code); ending != loop.EndFailed {
+		return ending, text
+	}
+	return ofMessage(text), text
+}
+
+// answered takes the JSON apart that a service answers with when something is
+// wrong; the message is "" where the text is none.
+func answered(body string) (code int, message string) {
 	var answer struct {
 		Error struct {
 			Code    int    `json:"code"`
 			Message string `json:"message"`
 		} `json:"error"`
 	}
-	if decode([]byte(inner), &answer) && answer.Error.Message != "" {
-		if ending := ofStatus(answer.Error.Code); ending != loop.EndFailed {
-			return ending, answer.Error.Message
-		}
-		return ofMessage(answer.Error.Message), answer.Error.Message
+	if body == "" || body[0] != '{' || !decode([]byte(body), &answer) {
+		return 0, ""
 	}
-	return ofMessage(inner), inner
+	return answer.Error.Code, answer.Error.Message
 }
 
 // A message is an error as formats spell it: a text, or an object with a

@@ -13,6 +13,7 @@ import (
 type input struct {
 	Command      words `json:"command"`
 	Cmd          words `json:"cmd"`
+	Commands     words `json:"commands"`
 	FilePath     words `json:"file_path"`
 	FilePathToo  words `json:"filePath"`
 	NotebookPath words `json:"notebook_path"`
@@ -23,7 +24,7 @@ type input struct {
 	Description  words `json:"description"`
 }
 
-func (i input) command() string { return first(i.Command, i.Cmd) }
+func (i input) command() string { return first(i.Command, i.Cmd, i.Commands) }
 
 func (i input) path() string { return first(i.FilePath, i.FilePathToo, i.NotebookPath, i.Path) }
 

@@ -1,0 +1,124 @@
+package e2e
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/e2e/model"
+	"codeloops/internal/loop"
+)
+
+// A trouble is something that a model's service does to an agent.
+type trouble struct {
+	name  string
+	fault model.Fault
+	empty bool // the answer has no words
+	gone  bool // nobody listens
+	// ending is how the turn has to end; others are those of agents that see it
+	// otherwise, each for a reason that docs/adding-agents.md gives.
+	ending loop.Ending
+	others map[string]loop.Ending
+}
+
+func troubles() []trouble {
+	status := func(code int, message string) model.Fault {
+		return model.Fault{Status: code, Message: message}
+	}
+	limited := status(http.StatusTooManyRequests, "scripted limit")
+	limited.Header = http.Header{"Retry-After": {"1"}}
+	return []trouble{
+		{name: "401", fault: status(http.StatusUnauthorized, "scripted fault"), ending: loop.EndAuth},
+		{name: "400", fault: status(http.StatusBadRequest, "scripted fault"), ending: loop.EndFailed},
+		{name: "404", fault: status(http.StatusNotFound, "scripted fault"), ending: loop.EndFailed},
+		{name: "too long", fault: model.Fault{TooLong: true}, ending: loop.EndContextTooLong},
+		{name: "429", fault: limited, ending: loop.EndRateLimited},
+		{name: "500", fault: status(http.StatusInternalServerError, "scripted fault"), ending: loop.EndOverloaded},
+		{name: "529", fault: status(529, "scripted overload"), ending: loop.EndOverloaded},
+		{name: "cut", fault: model.Fault{Cut: true}, ending: loop.EndOverloaded},
+		{name: "event", fault: model.Fault{Event: true, Message: "scripted error event"}, ending: loop.EndFailed},
+		{name: "empty", empty: true, ending: loop.EndEmpty},
+		{name: "hang", fault: model.Fault{Hang: true}, ending: loop.EndIdle},
+		{name: "refused", gone: true, ending: loop.EndOverloaded},
+	}
+}
+
+// Limits within which an agent has to say what is in its way, or codeloops
+// stops it.
+const (
+	turnLimit = 45 * time.Second
+	idleLimit = 20 * time.Second
+)
+
+// TestFaults lets the actor's model fail in every way. The actor has written
+// nothing, the critic wants more: codeloops has to say what was in the way, and
+// to end.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	for _, trouble := range troubles() {
+		t.Run(trouble.name, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, c cli) { trouble.meets(t, c) })
+		})
+	}
+}
+
+func (f trouble) meets(t *testing.T, c cli) {
+	t.Helper()
+	s := newStage(t, c, turns(func(turn) model.Answer {
+		if f.empty {
+			return model.Answer{}
+		}
+		return model.Answer{Text: "I begin, and I come to an end.", Fault: f.fault}
+	}))
+	if f.gone {
+		s.url = "http://127.0.0.1:9/k/" + s.key // the discard service, which nobody runs
+		s.configure()
+	}
+	s.judge(goOn)
+	s.conf = "max_consecutive_errors = 1\n[actor]\nidle_timeout = \"" + idleLimit.String() + "\"\n" + s.conf
+	r := s.start("--no-wait", "-n", "1", "--actor-timeout", turnLimit.String(), "greet the world")
+	e := r.wait()
+	if len(e.actor) != 1 {
+		t.Fatalf("%d turns\n%s", len(e.actor), r.events.text())
+	}
+	turn := e.actor[0]
+	want := f.ending
+	if other, ok := f.others[c.name]; ok {
+		want = other
+	}
+	if turn.Ending != want {
+		t.Errorf("the turn ended %s, want %s: %s\nproblems: %+v", turn.Ending, want, turn.Reason, r.events.of("problem"))
+	}
+	reason, code := ends(turn.Ending)
+	if e.result.Outcome.Reason != reason || e.code != code {
+		t.Errorf("stop reason %q, exit code %d, want %q and %d", e.result.Outcome.Reason, e.code, reason, code)
+	}
+	if turn.Ending != loop.EndCompleted && turn.Ending != loop.EndEmpty && !turn.Ending.Cut() && turn.Reason == "" {
+		t.Errorf("no reason is given")
+	}
+	if strings.Contains(turn.Reason, string(filepath.Separator)+"node_modules") {
+		t.Errorf("the reason is a trace: %q", turn.Reason)
+	}
+	table.notef(c.name, "fault: "+f.name, "%s, %.0f s", turn.Ending, turn.Duration.Seconds())
+	table.notef(c.name, "reason: "+f.name, "%.60s", turn.Reason)
+}
+
+// ends is how a run ends after one turn of the actor with an ending, and a
+// critic that wants more.
+func ends(e loop.Ending) (loop.StopReason, int) {
+	switch e {
+	case loop.EndAuth:
+		return loop.StopAgentAuth, 2
+	case loop.EndRateLimited:
+		return loop.StopAgentRateLimited, 2
+	case loop.EndTimedOut, loop.EndIdle:
+		return loop.StopActorTimeout, 2
+	case loop.EndOverloaded, loop.EndContextTooLong:
+		return loop.StopConsecutiveErrors, 2
+	case loop.EndCompleted, loop.EndEmpty, loop.EndFailed, loop.EndOutputLimit, loop.EndInterrupted, loop.EndPermissionDenied:
+	}
+	return loop.StopMaxIterations, 1
+}

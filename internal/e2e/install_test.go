@@ -1,0 +1,76 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// installed is the directory of an agent's installation.
+func installed(c cli) string {
+	root := os.Getenv(cacheVar)
+	if root == "" {
+		root, _ = os.UserCacheDir() // install has seen to it that there is one
+		root = filepath.Join(root, "codeloops-e2e")
+	}
+	return filepath.Join(root, c.name+"-"+c.version)
+}
+
+// install installs what is missing, two at a time: most of it is unpacking.
+func install(all []cli) error {
+	if _, err := os.UserCacheDir(); err != nil && os.Getenv(cacheVar) == "" {
+		return fmt.Errorf("find a place for the agents, which %s can name: %w", cacheVar, err)
+	}
+	var (
+		wait sync.WaitGroup
+		mu   sync.Mutex
+		errs error
+	)
+	places := make(chan struct{}, 2)
+	for _, c := range all {
+		if _, err := os.Stat(c.program()); err == nil {
+			continue
+		}
+		wait.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			began := time.Now()
+			err := c.install()
+			if err == nil {
+				fmt.Printf("installed %s@%s in %.0f s\n", c.pkg, c.version, time.Since(began).Seconds())
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			errs = errors.Join(errs, err)
+		})
+	}
+	wait.Wait()
+	return errs
+}
+
+// install puts an agent into a directory of its own, whole or not at all.
+func (c cli) install() error {
+	dir := installed(c)
+	if err := os.MkdirAll(filepath.Dir(dir), 0o750); err != nil {
+		return fmt.Errorf("install %s: %w", c.name, err)
+	}
+	half, err := os.MkdirTemp(filepath.Dir(dir), "half-")
+	if err != nil {
+		return fmt.Errorf("install %s: %w", c.name, err)
+	}
+	defer os.RemoveAll(half)
+	cmd := exec.Command("npm", "install", "--prefix", half, "--no-audit", "--no-fund", "--no-package-lock",
+		"--loglevel", "error", c.pkg+"@"+c.version)
+	cmd.Dir = half
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("install %s: %w\n%s", c.name, err, out)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("install %s: %w", c.name, err)
+	}
+	return os.Rename(half, dir)
+}

@@ -1,0 +1,156 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"strings"
+	"sync/atomic"
+)
+
+// Handler serves a script below /k/KEY/, where KEY tells who asks. Whatever is
+// not a model's answer (lists of models, counts of tokens) it answers by itself.
+func Handler(script Script) http.Handler {
+	var answers atomic.Int64
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		key, path := keyed(r.URL.Path)
+		wire, stream, ok := wireOf(path)
+		if r.Method != http.MethodPost || !ok {
+			writeJSON(w, http.StatusOK, map[string]any{"data": []any{}, "models": []any{}, "input_tokens": 1, "totalTokens": 1})
+			return
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // whoever asked is gone
+		}
+		q := Request{Key: key, Wire: wire, Stream: stream, Header: r.Header}
+		if err := wires()[wire].parse(body, &q); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		a := script(q)
+		a.number = answers.Add(1)
+		answer(w, r, q, a)
+	})
+}
+
+// keyed takes "/k/KEY" from the front of a path.
+func keyed(path string) (key, rest string) {
+	below, ok := strings.CutPrefix(path, "/k/")
+	if !ok {
+		return "", path
+	}
+	key, rest, _ = strings.Cut(below, "/")
+	return key, "/" + rest
+}
+
+func wireOf(path string) (wire Wire, stream, ok bool) {
+	switch {
+	case strings.HasSuffix(path, "/messages"):
+		return Messages, false, true
+	case strings.HasSuffix(path, "/responses"):
+		return Responses, false, true
+	case strings.HasSuffix(path, "/chat/completions"):
+		return Chat, false, true
+	case strings.HasSuffix(path, ":generateContent"):
+		return Gemini, false, true
+	case strings.HasSuffix(path, ":streamGenerateContent"):
+		return Gemini, true, true
+	}
+	return "", false, false
+}
+
+// A protocol is how a wire spells requests and answers.
+type protocol struct {
+	parse parser
+	// stream returns the events of an answer, in order.
+	stream func(Answer) []event
+	whole  func(Answer) any
+	// failure is the event, or the body, of an error.
+	failure func(status int, message string) event
+	// tooLong is how the service says that a prompt is.
+	tooLong string
+}
+
+// An event is one piece of a stream of server-sent events.
+type event struct {
+	name string // "": it has none
+	data any    // a string stands as it is
+}
+
+func wires() map[Wire]protocol {
+	return map[Wire]protocol{
+		Messages:  {parseMessages, streamMessages, wholeMessages, failMessages, "prompt is too long: 250000 tokens > 200000 maximum"},
+		Responses: {parseResponses, streamResponses, wholeResponses, failResponses, ""},
+		Chat:      {parseChat, streamChat, wholeChat, failChat, "This model's maximum context length is 128000 tokens. However, your messages resulted in 250000 tokens."},
+		Gemini:    {parseGemini, streamGemini, wholeGemini, failGemini, "The input token count (1250000) exceeds the maximum number of tokens allowed (1048576)."},
+	}
+}
+
+func answer(w http.ResponseWriter, r *http.Request, q Request, a Answer) {
+	speak, f := wires()[q.Wire], a.Fault
+	if f.TooLong && speak.tooLong != "" {
+		f.Status, f.Message = http.StatusBadRequest, speak.tooLong
+	}
+	switch {
+	case f.Hang:
+		<-r.Context().Done()
+	case f.Status != 0:
+		maps.Copy(w.Header(), f.Header)
+		writeJSON(w, f.Status, speak.failure(f.Status, f.Message).data)
+	case !q.Stream && f.Cut:
+		w.Header().Set("Content-Length", "1000")
+		_ = send(w, []event{{"", `{"id":`}}) // whoever asked may be gone
+		panic(http.ErrAbortHandler)
+	case !q.Stream:
+		writeJSON(w, http.StatusOK, speak.whole(a))
+	default:
+		stream(w, speak, a)
+	}
+}
+
+func stream(w http.ResponseWriter, speak protocol, a Answer) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	events := speak.stream(a)
+	if a.Fault.Cut || a.Fault.Event {
+		events = events[:len(events)/2]
+	}
+	if a.Fault.Event {
+		events = append(events, speak.failure(http.StatusInternalServerError, a.Fault.Message))
+	}
+	if err := send(w, events); err != nil || a.Fault.Cut {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func send(w http.ResponseWriter, events []event) error {
+	for _, e := range events {
+		text, plain := e.data.(string)
+		if !plain {
+			data, err := json.Marshal(e.data)
+			if err != nil {
+				return fmt.Errorf("encode an event: %w", err)
+			}
+			text = string(data)
+		}
+		text = "data: " + text + "\n\n"
+		if e.name != "" {
+			text = "event: " + e.name + "\n" + text
+		}
+		if _, err := io.WriteString(w, text); err != nil {
+			return err
+		}
+		if err := http.NewResponseController(w).Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // whoever asked may be gone
+}

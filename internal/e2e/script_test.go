@@ -1,0 +1,90 @@
+package e2e
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"codeloops/internal/e2e/model"
+)
+
+// A turn is what a model is asked in a turn of a loop.
+type turn struct {
+	model.Request
+	critic    bool
+	iteration int
+	prompt    string   // codeloops', as it arrived
+	results   []string // of the tools used so far
+}
+
+// What codeloops says first in a prompt.
+const (
+	actorMark  = "You are working in the git repository that is your working directory."
+	criticMark = "You are the critic in a loop."
+)
+
+var iterationMark = regexp.MustCompile(`This is iteration (\d+)`)
+
+// turns makes a script of what the model does in a turn. Agents ask for more
+// than that: a title for the conversation, which of two models to take, what to
+// remember. Whatever does not offer a shell or has no prompt of codeloops' in it
+// is such a thing.
+func turns(play func(turn) model.Answer) model.Script {
+	return func(r model.Request) model.Answer {
+		t := turn{Request: r}
+		var ok bool
+		t.prompt, t.results, ok = r.Last(actorMark, criticMark)
+		_, shell := r.Run("true")
+		if !ok || !shell || aside(r) {
+			return sideAnswer(r)
+		}
+		t.critic = strings.Contains(t.prompt, criticMark)
+		if m := iterationMark.FindStringSubmatch(t.prompt); m != nil {
+			t.iteration, _ = strconv.Atoi(m[1])
+		}
+		return play(t)
+	}
+}
+
+// aside recognizes an agent's own question about what was said.
+func aside(r model.Request) bool {
+	for _, item := range r.Items {
+		if item.By == model.System && strings.Contains(item.Text, "memory extraction") {
+			return true
+		}
+	}
+	return false
+}
+
+// sideAnswer is good for all of them.
+func sideAnswer(r model.Request) model.Answer {
+	if r.Wire == model.Gemini && r.Schema {
+		return model.Answer{Text: `{"reasoning":"scripted","complexity_reasoning":"scripted","complexity_score":10,"model_choice":"flash"}`}
+	}
+	return model.Answer{Text: "Scripted"}
+}
+
+// use is an answer that uses a tool; ok comes from the request.
+func use(c model.Call, ok bool) model.Answer {
+	if !ok {
+		return model.Answer{Text: "the agent offers no such tool"}
+	}
+	return model.Answer{Text: "I use " + c.Tool + ".", Call: &c}
+}
+
+// writes makes a file with the agent's own tool for that, or with its shell
+// where it has none.
+func (t turn) writes(path, text string) model.Answer {
+	if call, ok := t.Write(path, text); ok {
+		return use(call, true)
+	}
+	return use(t.Run("printf '%s' " + quoted(text) + " > " + quoted(path)))
+}
+
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+const (
+	done     = "It works.\n\nDECISION: DONE\nSUMMARY: the greeting is whole\nCONFIDENCE: 0.9\n"
+	goOn     = "It does not work yet.\n\nDECISION: CONTINUE\nFEEDBACK: greet the world\n"
+	greeting = "greeting.txt"
+)
