@@ -7,7 +7,7 @@ LINT   := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build demo test lint fuzz fuzz-diff diffcheck golden bench bench-diff cross clean
+.PHONY: build demo test lint fuzz fuzz-diff diffcheck golden bench bench-diff e2e cross clean
 
 build:
 	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/codeloops
@@ -63,6 +63,15 @@ ROUNDS ?= 10
 bench-diff:
 	CODELOOPS_BENCH_DIFF=$(ROUNDS) CODELOOPS_BENCH_REPO=$(if $(REPO),$(abspath $(REPO))) \
 		$(GO) test -count=1 -timeout 1h -run TestBench -v ./internal/diff/bench
+
+# The real agents, on scripted models: all of them, or E2E_AGENTS="claude codex".
+# They are installed with npm, in the user's cache directory or E2E_CACHE. It
+# takes a while; RUN=TestLoop is the shortest that says something.
+E2E_AGENTS ?= all
+RUN        ?= .
+e2e: build
+	E2E_AGENTS="$(E2E_AGENTS)" CODELOOPS_BIN=$(abspath $(BIN)) \
+		$(GO) test -count=1 -timeout 2h -parallel 3 -run '$(RUN)' -v ./internal/e2e
 
 # The other systems build and vet.
 cross:

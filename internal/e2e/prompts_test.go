@@ -1,0 +1,74 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"codeloops/internal/e2e/model"
+	"codeloops/internal/loop"
+)
+
+// TestPrompts gives tasks that some agent would take for something else: an
+// option, a command of its own, a file.
+func TestPrompts(t *testing.T) {
+	t.Parallel()
+	for name, task := range map[string]string{
+		"dash":  "-h --version is what this task begins with",
+		"slash": "/help is what this task begins with",
+		"at":    "@README.md is what this task begins with",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, c cli) {
+				var told heard
+				e := told.once(t, c, task, "I have read it.")
+				table.notef(c.name, "prompt: "+name, "whole, %.1f s", e.took.Seconds())
+			})
+		})
+	}
+}
+
+// TestLong gives a task of 300 kB and gets an answer of 200 kB.
+func TestLong(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, c cli) {
+		var told heard
+		answer := numbered("answer", 200<<10)
+		e := told.once(t, c, numbered("task", 300<<10), answer)
+		if got := e.actor[0].Stdout; got.Omitted != 0 || !strings.Contains(e.rounds[0].Attempt.Stdout.Text, answer) {
+			t.Errorf("of an answer of %d bytes there are %d, %d left out", len(answer), got.Total, got.Omitted)
+		}
+		table.notef(c.name, "prompt: long", "300 kB in, 200 kB out, %.1f s", e.took.Seconds())
+	})
+}
+
+// numbered is a text of about so many bytes, in lines that all differ.
+func numbered(word string, size int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < size; i++ {
+		fmt.Fprintf(&b, "This is line %d of the %s, and it says nothing else.\n", i, word)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// once plays one turn of the actor, with a judge who is content, and wants the
+// task to have arrived whole.
+func (h *heard) once(t *testing.T, c cli, task, answer string) end {
+	t.Helper()
+	s := newStage(t, c, turns(func(q turn) model.Answer {
+		h.add(q)
+		return model.Answer{Text: answer}
+	}))
+	s.judge(done)
+	s.write("task.md", task)
+	r := s.start("--prompt-file", "../task.md")
+	e := r.wait()
+	if e.code != 0 || len(e.actor) != 1 || e.actor[0].Ending != loop.EndCompleted || len(e.rounds) != 1 {
+		t.Fatalf("exit code %d, %+v\n%s", e.code, e.result, r.events.text())
+	}
+	if got := h.prompt(false, 1); !strings.Contains(got, task) {
+		t.Errorf("the task of %d bytes did not arrive whole: %d bytes, %.300q", len(task), len(got), got)
+	}
+	return e
+}
