@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"codeloops/internal/agent"
 	"codeloops/internal/config"
@@ -28,37 +29,85 @@ func (p player) ref() loop.AgentRef {
 	return loop.AgentRef{Agent: p.spec.Name, Model: p.model}
 }
 
-// players finds the two agents of a configuration. Whatever is wrong with
-// them is said here, before anything is started.
-func (a *app) players(cfg *config.Config, o *runOptions, dir string) (actor, critic player, err error) {
+// A cast is who plays one role: the preferred player first, then those that
+// play on when it cannot go on.
+type cast []player
+
+// crew finds the agents of a configuration. Whatever is wrong with them is said
+// here, before anything is started.
+func (a *app) crew(cfg *config.Config, o *runOptions, dir string) (actor, critic cast, err error) {
+	if o.script != "" && !slices.Contains(named(cfg), scriptedName) {
+		return nil, nil, usagef("add --agent "+scriptedName, "--script is given, but no role is played by the agent %q", scriptedName)
+	}
 	specs, err := a.specs(cfg, o)
 	if err != nil {
-		return actor, critic, err
+		return nil, nil, err
 	}
-	if o.script != "" && cfg.Actor.Agent != scriptedName && cfg.Critic.Agent != scriptedName {
-		return actor, critic, usagef("add --agent "+scriptedName, "--script is given, but no role is played by the agent %q", scriptedName)
+	c := casting{app: a, cfg: cfg, specs: specs, dir: dir}
+	if actor, err = c.cast(loop.RoleActor, cfg.Actor); err != nil {
+		return nil, nil, err
 	}
-	find := func(role loop.Role, r config.Role) (player, error) {
-		p := player{role: role, model: r.Model}
-		if p.spec, err = agent.Find(r.Agent, specs...); err != nil {
-			return p, fmt.Errorf("find the %s: %w", role, err)
-		}
-		p.limits = agent.Limits{
-			Timeout: r.Timeout, Idle: r.IdleTimeout,
-			MaxOutput: int64(cfg.MaxOutput), Keep: int64(cfg.LogOutput),
-		}
-		// Silence means something only where an agent prints as it works.
-		if !p.spec.Streams && cfg.Origin(string(role)+".idle_timeout").Layer == config.Default {
-			p.limits.Idle = 0
-		}
-		p.path, err = p.spec.Resolve(role, dir, a.env)
-		return p, err
-	}
-	if actor, err = find(loop.RoleActor, cfg.Actor); err != nil {
-		return actor, critic, err
-	}
-	critic, err = find(loop.RoleCritic, cfg.Critic)
+	critic, err = c.cast(loop.RoleCritic, cfg.Critic)
 	return actor, critic, err
+}
+
+// named lists every agent that a configuration gives a role to, as it is
+// spelled there.
+func named(cfg *config.Config) []string {
+	var names []string
+	for _, r := range []config.Role{cfg.Actor, cfg.Critic} {
+		names = append(names, r.Agent)
+		for _, entry := range r.Fallback {
+			name, _, _ := strings.Cut(entry, ":")
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// A casting looks for the players of one configuration.
+type casting struct {
+	app   *app
+	cfg   *config.Config
+	specs []agent.Spec // those that the catalogue does not hold
+	dir   string
+}
+
+// cast finds the players of a role. One that is named twice plays once.
+func (c casting) cast(role loop.Role, r config.Role) (cast, error) {
+	first, err := c.find(role, r, r.Agent, r.Model)
+	if err != nil {
+		return nil, err
+	}
+	players := cast{first}
+	for _, entry := range r.Fallback {
+		name, model, _ := strings.Cut(entry, ":")
+		p, err := c.find(role, r, name, model)
+		if err != nil {
+			return nil, fmt.Errorf("fallback of the %s: %w", role, err)
+		}
+		if !slices.ContainsFunc(players, func(o player) bool { return o.ref() == p.ref() }) {
+			players = append(players, p)
+		}
+	}
+	return players, nil
+}
+
+func (c casting) find(role loop.Role, r config.Role, name, model string) (p player, err error) {
+	p = player{role: role, model: model}
+	if p.spec, err = agent.Find(name, c.specs...); err != nil {
+		return p, fmt.Errorf("find the %s: %w", role, err)
+	}
+	p.limits = agent.Limits{
+		Timeout: r.Timeout, Idle: r.IdleTimeout,
+		MaxOutput: int64(c.cfg.MaxOutput), Keep: int64(c.cfg.LogOutput),
+	}
+	// Silence means something only where an agent prints as it works.
+	if !p.spec.Streams && c.cfg.Origin(string(role)+".idle_timeout").Layer == config.Default {
+		p.limits.Idle = 0
+	}
+	p.path, err = p.spec.Resolve(role, c.dir, c.app.env)
+	return p, err
 }
 
 // specs returns the agents that the catalogue does not hold: the user's own,
@@ -77,8 +126,7 @@ func (a *app) specs(cfg *config.Config, o *runOptions) ([]agent.Spec, error) {
 		}
 		specs = append(specs, spec)
 	}
-	uses := cfg.Actor.Agent == scriptedName || cfg.Critic.Agent == scriptedName
-	if _, own := cfg.Agents[scriptedName]; !uses || own {
+	if _, own := cfg.Agents[scriptedName]; own || !slices.Contains(named(cfg), scriptedName) {
 		return specs, nil
 	}
 	if o.script == "" {

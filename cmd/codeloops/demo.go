@@ -57,7 +57,7 @@ func runDemo(ctx context.Context, a *app, o *runOptions, keep bool) (err error) 
 	o.workingDir, o.script = repository, script
 	// What the user has configured is for real work.
 	o.set = map[string]any{
-		"agent": scriptedName, "model": "", "max_iterations": 5, "checks": []string{},
+		"agent": scriptedName, "model": "", "fallback": []string{}, "max_iterations": 5, "checks": []string{},
 		"actor.agent": scriptedName, "critic.agent": scriptedName, "actor.model": "", "critic.model": "",
 	}
 	return runRun(ctx, a, o)

@@ -151,7 +151,7 @@ func (a *app) checkAgents(ctx context.Context, cfg *config.Config) []finding {
 			findings = append(findings, finding{What: "also here", OK: true, Detail: strings.TrimSpace(spec.Name + " " + a.agentVersion(ctx, spec, path))})
 		}
 	}
-	if cfg.Actor == cfg.Critic {
+	if cfg.Actor.Agent == cfg.Critic.Agent && cfg.Actor.Model == cfg.Critic.Model {
 		findings = append(findings, finding{
 			What: "advice", OK: true,
 			Detail: "actor and critic are the same agent with the same model: a critic of another kind sees what this one overlooks",

@@ -21,9 +21,15 @@ func (p *plan) describe(w io.Writer) error {
 	row("prompt", "%d bytes from %s", len(p.prompt), p.promptFrom)
 	row("directory", "%s", p.dir)
 	row("work tree", "%s", p.tree.Root())
-	for _, who := range []player{p.actor, p.critic} {
-		row(string(who.role), "%s", term.Line(strings.Join(who.commandLine(), " ")))
-		row("", "time limit %s, prompt by %s", limit(who.limits.Timeout), who.spec.Prompt)
+	for _, players := range []cast{p.actor, p.critic} {
+		for i, who := range players {
+			name := string(who.role)
+			if i > 0 {
+				name = "  fallback"
+			}
+			row(name, "%s", term.Line(strings.Join(who.commandLine(), " ")))
+			row("", "time limit %s, prompt by %s", limit(who.limits.Timeout), who.spec.Prompt)
+		}
 	}
 	for _, c := range p.cfg.Checks {
 		row("check", "%s", term.Line(c))

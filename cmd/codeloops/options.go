@@ -37,6 +37,7 @@ func settingFlags() map[string]string {
 		"model":          "model",
 		"actor-model":    "actor.model",
 		"critic-model":   "critic.model",
+		"fallback":       "fallback",
 		"max-iterations": "max_iterations",
 		"max-duration":   "max_duration",
 		"max-cost":       "max_cost",
@@ -72,6 +73,7 @@ func (o *runOptions) addRunFlags(f *pflag.FlagSet) {
 	f.StringP("model", "m", "", "model for both roles")
 	f.String("actor-model", "", "`model` of the actor")
 	f.String("critic-model", "", "`model` of the critic")
+	f.StringSlice("fallback", nil, "`agent`, or agent:model, that plays on when one cannot go on; may be repeated")
 	f.StringVar(&o.script, "script", "", "scenario `file` for the agent called scripted")
 
 	f.IntP("max-iterations", "n", 0, "end after so many iterations; 0 is no limit (default 10)")
@@ -122,6 +124,8 @@ func (o *runOptions) takeSettings(flags *pflag.FlagSet) {
 			o.set[key], _ = flags.GetBool(name)
 		case "stringArray":
 			o.set[key], _ = flags.GetStringArray(name)
+		case "stringSlice":
+			o.set[key], _ = flags.GetStringSlice(name)
 		default:
 			o.set[key] = f.Value.String()
 		}

@@ -27,8 +27,8 @@ type plan struct {
 	dir        string // where the agents work, absolute
 	cfg        *config.Config
 	tree       *workTree
-	actor      player
-	critic     player
+	actor      cast
+	critic     cast
 	sessions   string // directory of the session logs
 
 	course *session.Course // of the session to carry on; nil for a new one
@@ -69,7 +69,7 @@ func (p *plan) settle() (err error) {
 	if p.sessions, err = p.cfg.Sessions(); err != nil {
 		return err
 	}
-	p.actor, p.critic, err = p.app.players(p.cfg, p.opts, p.dir)
+	p.actor, p.critic, err = p.app.crew(p.cfg, p.opts, p.dir)
 	return err
 }
 

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"time"
 
 	"codeloops/internal/actor"
 	"codeloops/internal/agent"
 	"codeloops/internal/check"
+	"codeloops/internal/config"
 	"codeloops/internal/critic"
+	"codeloops/internal/fallback"
 	"codeloops/internal/loop"
 	"codeloops/internal/metrics"
 	"codeloops/internal/patience"
@@ -109,7 +112,7 @@ func (p *plan) drive(ctx context.Context, l *loop.Loop, rec *session.Recorder, c
 	}
 	s := loop.Session{
 		ID: rec.ID(), Prompt: p.prompt, WorkingDir: p.dir,
-		Actor: p.actor.ref(), Critic: p.critic.ref(),
+		Actor: p.actor[0].ref(), Critic: p.critic[0].ref(),
 		MaxIterations: p.cfg.MaxIterations, BaseCommit: p.tree.BaseCommit(), Checkpoint: checkpoint, Version: version(),
 	}
 	run := l.Run
@@ -136,19 +139,16 @@ func (p *plan) drive(ctx context.Context, l *loop.Loop, rec *session.Recorder, c
 func (p *plan) loop(runner *proc.Runner, rec *session.Recorder) (*loop.Loop, error) {
 	a := p.app
 	outputs := filepath.Dir(rec.File(1, ""))
-	hurry := a.signals.hurry()
-	bind := func(who player) (*patience.Agent, error) {
-		player, err := agent.New(who.spec, who.model, agent.Place{
-			Starter: runner, Dir: p.dir, Environ: a.env, EnvDeny: p.cfg.EnvDeny,
-			Outputs: outputs, Session: rec.ID(), Limits: who.limits,
-		}, who.role)
-		return &patience.Agent{Player: player, Now: a.now, MaxWait: p.cfg.MaxWait, Random: rand.Float64, Hurry: hurry}, err
+	place := agent.Place{
+		Starter: runner, Dir: p.dir, Environ: a.env, EnvDeny: p.cfg.EnvDeny,
+		Outputs: outputs, Session: rec.ID(),
 	}
-	worker, err := bind(p.actor)
+	hurry := a.signals.hurry()
+	worker, err := p.bind(p.actor, place, hurry)
 	if err != nil {
 		return nil, fmt.Errorf("set up the actor: %w", err)
 	}
-	judge, err := bind(p.critic)
+	judge, err := p.bind(p.critic, place, hurry)
 	if err != nil {
 		return nil, fmt.Errorf("set up the critic: %w", err)
 	}
@@ -171,6 +171,30 @@ func (p *plan) loop(runner *proc.Runner, rec *session.Recorder) (*loop.Loop, err
 		l.Checker, l.CheckBefore = checker, p.cfg.CheckBefore
 	}
 	return l, nil
+}
+
+// shortWait is how long an agent waits for the end of a limit when another one
+// could play on, unless the user has said how long.
+const shortWait = 5 * time.Minute
+
+// bind makes the players of a role ready to play.
+func (p *plan) bind(players cast, at agent.Place, hurry <-chan struct{}) (*fallback.Chain, error) {
+	chain := &fallback.Chain{}
+	for i, who := range players {
+		at.Limits = who.limits
+		bound, err := agent.New(who.spec, who.model, at, who.role)
+		if err != nil {
+			return nil, err
+		}
+		wait := p.cfg.MaxWait
+		if i < len(players)-1 && p.cfg.Origin("max_wait").Layer == config.Default {
+			wait = min(wait, shortWait)
+		}
+		chain.Agents = append(chain.Agents, fallback.Agent{Ref: bound.Ref(), Player: &patience.Agent{
+			Player: bound, Now: p.app.now, MaxWait: wait, Random: rand.Float64, Hurry: hurry,
+		}})
+	}
+	return chain, nil
 }
 
 // printResult writes the document of --json-output.

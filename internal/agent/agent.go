@@ -49,8 +49,12 @@ type Request struct {
 	Iteration int
 	Ask       int // 0; in the same iteration, 1 for the second time the role is asked, and so on
 	Try       int // 0; 1 when the very same request is made again, and so on
+	Leg       int // 0; 1 when another agent, or a new conversation, has taken the turn over, and so on
 	Prompt    string
-	Watch     loop.Watch // told of whole lines as they come; may be nil
+	// Conversation is to be carried on, where it is one of this agent's that it
+	// can carry on; otherwise the turn begins a new one.
+	Conversation loop.Conversation
+	Watch        loop.Watch // told of whole lines as they come; may be nil
 }
 
 // A Reply is one turn played.
@@ -62,8 +66,8 @@ type Reply struct {
 }
 
 // An Agent is a CLI that is there, bound to a model and a place. It is safe
-// for concurrent use as long as no two turns have the same role, iteration
-// and ask.
+// for concurrent use as long as no two turns have the same role, iteration,
+// ask, leg and try.
 type Agent struct {
 	spec  Spec
 	model string
@@ -95,7 +99,7 @@ func New(spec Spec, model string, at Place, roles ...loop.Role) (*Agent, error) 
 // checkModel refuses a model that would be passed over, and the lack of one
 // that the arguments need.
 func (s Spec) checkModel(role loop.Role, model string) error {
-	asks := mentions(s.args(role, ""), holdModel)
+	asks := mentions(s.args(role, "", loop.Conversation{}), holdModel)
 	switch {
 	case model == "" && asks:
 		return fmt.Errorf("the agent %s needs a model for the %s: its command holds {model}", s.Name, role)
@@ -147,7 +151,7 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 // placeholder keeps it.
 func (a *Agent) argv(r Request, promptFile string) ([]string, error) {
 	fill := strings.NewReplacer(holdPrompt, r.Prompt, holdPromptFile, promptFile)
-	args := a.spec.args(r.Role, a.model)
+	args := a.spec.args(r.Role, a.model, r.Conversation)
 	for i, arg := range args {
 		args[i] = fill.Replace(arg)
 		if a.spec.Prompt == Arg && len(args[i]) > maxArg {
@@ -168,7 +172,12 @@ func (a *Agent) run(ctx context.Context, cmd proc.Command, r Request) (Reply, er
 			return Reply{}, err
 		}
 	}
-	return a.spec.reply(r.Role, res, l.end(res.Stdout)), err
+	reply := a.spec.reply(r.Role, res, l.end(res.Stdout))
+	reply.Agent, reply.Resumed = a.Ref(), a.spec.carriesOn(r.Conversation)
+	if reply.Resumed && a.spec.ResumeTotals {
+		reply.Usage = reply.Usage.Less(r.Conversation.Spent)
+	}
+	return reply, err
 }
 
 // turnName names the files of a turn, in the order of the turns.
@@ -176,6 +185,9 @@ func turnName(r Request) string {
 	name := fmt.Sprintf("%03d.%s", r.Iteration, r.Role)
 	if r.Ask > 0 {
 		name += fmt.Sprintf("-%d", r.Ask)
+	}
+	if r.Leg > 0 {
+		name += fmt.Sprintf(".leg%d", r.Leg)
 	}
 	if r.Try > 0 {
 		name += fmt.Sprintf(".try%d", r.Try)

@@ -9,7 +9,7 @@ func amp() Spec {
 		Binaries:    []string{"amp"},
 		VersionArgs: []string{"--version"},
 		Actor:       []string{holdResumeArgs, "-x", "--stream-json"},
-		Critic:      []string{holdResumeArgs, "-x", "--stream-json"},
+		Critic:      []string{"-x", "--stream-json"},
 		ModelArgs:   []string{"--mode", holdModel},
 		Resume:      []string{"threads", "continue", holdConversation},
 		Prompt:      Stdin,

@@ -18,14 +18,15 @@ func claude() Spec {
 		// that follows it, so it stands last.
 		Critic: []string{
 			"-p", "--output-format", "stream-json", "--verbose",
-			"--dangerously-skip-permissions", holdModelArgs, holdResumeArgs,
+			"--dangerously-skip-permissions", holdModelArgs,
 			"--disallowedTools", "Write,Edit,NotebookEdit",
 		},
-		ModelArgs: []string{"--model", holdModel},
-		Resume:    []string{"--resume", holdConversation},
-		Prompt:    Stdin,
-		Output:    "claude-stream-json",
-		Streams:   true,
+		ModelArgs:    []string{"--model", holdModel},
+		Resume:       []string{"--resume", holdConversation},
+		ResumeTotals: true,
+		Prompt:       Stdin,
+		Output:       "claude-stream-json",
+		Streams:      true,
 		Sayings: []Saying{
 			{
 				Line:   "--dangerously-skip-permissions cannot be used with root/sudo privileges",

@@ -11,20 +11,21 @@ func codex() Spec {
 		Binaries:    []string{"codex"},
 		VersionArgs: []string{"--version"},
 		Actor: []string{
-			"exec", "--dangerously-bypass-approvals-and-sandbox", "--json", holdModelArgs, holdResumeArgs, "-",
+			"exec", holdResumeArgs, "--dangerously-bypass-approvals-and-sandbox", "--json", holdModelArgs, "-",
 		},
 		// The sandbox holds for its shell as well: the critic can run whatever
 		// needs no writing, and nothing it does can change the work tree.
 		Critic: []string{
-			"exec", "-s", "read-only", "--skip-git-repo-check", "--json", holdModelArgs, holdResumeArgs, "-",
+			"exec", "-s", "read-only", "--skip-git-repo-check", "--json", holdModelArgs, "-",
 		},
-		ModelArgs: []string{"-m", holdModel},
-		Resume:    []string{"resume", holdConversation},
-		Prompt:    Stdin,
-		Output:    "codex-json",
-		Streams:   true,
-		Sayings:   []Saying{{Line: "Missing environment variable", Ending: loop.EndAuth}},
-		Install:   "install it with `npm install -g @openai/codex`, then run `codex login`",
-		Tested:    "0.169.0",
+		ModelArgs:    []string{"-m", holdModel},
+		Resume:       []string{"resume", holdConversation},
+		ResumeTotals: true,
+		Prompt:       Stdin,
+		Output:       "codex-json",
+		Streams:      true,
+		Sayings:      []Saying{{Line: "Missing environment variable", Ending: loop.EndAuth}},
+		Install:      "install it with `npm install -g @openai/codex`, then run `codex login`",
+		Tested:       "0.169.0",
 	}
 }

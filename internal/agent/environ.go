@@ -44,7 +44,7 @@ func (a *Agent) environ(r Request) []string {
 		"CODELOOPS_SESSION="+a.at.Session,
 		"CODELOOPS_ROLE="+string(r.Role),
 		"CODELOOPS_ITERATION="+strconv.Itoa(r.Iteration),
-		"CODELOOPS_ASK="+strconv.Itoa(r.Ask+r.Try),
+		"CODELOOPS_ASK="+strconv.Itoa(r.Ask+r.Leg+r.Try),
 	)
 }
 

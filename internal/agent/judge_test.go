@@ -254,6 +254,7 @@ func TestStructuredTurn(t *testing.T) {
 		Conversation: "scripted-conversation",
 		Usage:        loop.Usage{Tokens: &loop.Tokens{Input: 5, Output: 6, CacheRead: 7}, Rounds: new(1)},
 		ResetAt:      time.Time{},
+		Agent:        loop.AgentRef{Agent: "mine"},
 	}}
 	if g, w := dump(t, reply), dump(t, want); g != w {
 		t.Errorf("got\n%s\nwant\n%s", g, w)

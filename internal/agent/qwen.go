@@ -10,13 +10,14 @@ func qwen() Spec {
 		VersionArgs: []string{"--version"},
 		Actor:       []string{"--approval-mode", "yolo", "-o", "stream-json"},
 		// As with gemini: no tool that edits, but the shell.
-		Critic:    []string{"--approval-mode", "default", "--allowed-tools", "run_shell_command", "-o", "stream-json"},
-		ModelArgs: []string{"-m", holdModel},
-		Resume:    []string{"--resume", holdConversation},
-		Prompt:    Stdin,
-		Output:    "qwen-stream-json",
-		Streams:   true,
-		Install:   "install it with `npm install -g @qwen-code/qwen-code`, then run `qwen` once to log in",
-		Tested:    "0.24.4",
+		Critic:       []string{"--approval-mode", "default", "--allowed-tools", "run_shell_command", "-o", "stream-json"},
+		ModelArgs:    []string{"-m", holdModel},
+		Resume:       []string{"--resume", holdConversation},
+		ResumeTotals: true,
+		Prompt:       Stdin,
+		Output:       "qwen-stream-json",
+		Streams:      true,
+		Install:      "install it with `npm install -g @qwen-code/qwen-code`, then run `qwen` once to log in",
+		Tested:       "0.24.4",
 	}
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -79,6 +80,9 @@ type Spec struct {
 	// stand where the arguments hold "{resume_args}", or at their end. None: the
 	// CLI cannot, or only with a terminal.
 	Resume []string
+	// ResumeTotals is set for a CLI that tells, of a turn in a conversation that
+	// it has carried on, what all turns of that conversation have used.
+	ResumeTotals bool
 
 	// Sayings are looked for at the beginnings of the last lines of a turn that
 	// failed, and nowhere else. The first one that is found counts.
@@ -95,9 +99,9 @@ type Spec struct {
 	Tested string
 }
 
-// args returns the arguments for a role, with the model filled in and the
-// prompt's placeholders left alone.
-func (s Spec) args(role loop.Role, model string) []string {
+// args returns the arguments for a role, with the model and the conversation
+// filled in and the prompt's placeholders left alone.
+func (s Spec) args(role loop.Role, model string, c loop.Conversation) []string {
 	args := s.Actor
 	if role == loop.RoleCritic {
 		args = s.Critic
@@ -106,20 +110,7 @@ func (s Spec) args(role loop.Role, model string) []string {
 	if model != "" {
 		forModel = s.ModelArgs
 	}
-	out := make([]string, 0, len(args)+len(forModel)+1)
-	spliced := slices.Contains(args, holdModelArgs)
-	for _, arg := range args {
-		switch arg {
-		case holdModelArgs:
-			out = append(out, forModel...)
-		case holdResumeArgs: // every turn is a conversation of its own
-		default:
-			out = append(out, arg)
-		}
-	}
-	if !spliced {
-		out = append(out, forModel...)
-	}
+	out := splice(splice(args, holdModelArgs, forModel), holdResumeArgs, s.resume(c))
 	if s.Prompt == Arg && !mentions(out, holdPrompt) {
 		out = append(out, holdPrompt)
 	}
@@ -129,6 +120,41 @@ func (s Spec) args(role loop.Role, model string) []string {
 		}
 	}
 	return out
+}
+
+// splice returns args with more in the place of a placeholder, or else at
+// their end.
+func splice(args []string, placeholder string, more []string) []string {
+	at := slices.Index(args, placeholder)
+	if at < 0 {
+		return slices.Concat(args, more)
+	}
+	return slices.Concat(args[:at], more, args[at+1:])
+}
+
+// resume returns the arguments that carry on a conversation; none for one that
+// the CLI cannot carry on.
+func (s Spec) resume(c loop.Conversation) []string {
+	if !s.carriesOn(c) {
+		return nil
+	}
+	args := slices.Clone(s.Resume)
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], holdConversation, c.ID)
+	}
+	return args
+}
+
+// Resumes reports whether the CLI can carry on a conversation: it has to take
+// its name, and to tell it before.
+func (s Spec) Resumes() bool { return len(s.Resume) > 0 && s.Output != Text }
+
+// conversationID is what names of conversations look like. The name comes from
+// what an agent has printed, and must not be taken for an option.
+var conversationID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)
+
+func (s Spec) carriesOn(c loop.Conversation) bool {
+	return s.Resumes() && c.Agent.Agent == s.Name && conversationID.MatchString(c.ID)
 }
 
 // binaries returns the names of the program that plays a role.
@@ -143,7 +169,7 @@ func (s Spec) binaries(role loop.Role) []string {
 // the program's names and its arguments, with "{prompt}" or "{prompt_file}"
 // where the prompt goes.
 func (s Spec) CommandLine(role loop.Role, model string) []string {
-	return append([]string{s.binaries(role)[0]}, s.args(role, model)...)
+	return append([]string{s.binaries(role)[0]}, s.args(role, model, loop.Conversation{})...)
 }
 
 func mentions(args []string, placeholder string) bool {

@@ -133,3 +133,59 @@ func program(t *testing.T, name string, mode os.FileMode) {
 		t.Fatal(err)
 	}
 }
+
+func TestResume(t *testing.T) {
+	t.Parallel()
+	of := func(spec Spec, id string) loop.Conversation {
+		return loop.Conversation{ID: id, Agent: loop.AgentRef{Agent: spec.Name, Model: "whatever"}}
+	}
+	for _, test := range []struct {
+		spec Spec
+		c    loop.Conversation
+		want []string
+	}{
+		{codex(), of(codex(), "01-a"), []string{"exec", "resume", "01-a", "--dangerously-bypass-approvals-and-sandbox", "--json", "-m", "m", "-"}},
+		{gemini(), of(gemini(), "a.b_c"), []string{"--approval-mode", "yolo", "-o", "stream-json", "-m", "m", "--resume", "a.b_c"}},
+		{copilot(), of(copilot(), "x"), append(copilot().args(loop.RoleActor, "m", loop.Conversation{}), "--resume=x")},
+		// Whose name could be an option, or is another agent's, and who cannot.
+		{codex(), of(codex(), "--full-auto"), codex().args(loop.RoleActor, "m", loop.Conversation{})},
+		{codex(), of(codex(), "a b"), codex().args(loop.RoleActor, "m", loop.Conversation{})},
+		{codex(), of(claude(), "01-a"), codex().args(loop.RoleActor, "m", loop.Conversation{})},
+		{cline(), of(cline(), "01-a"), cline().args(loop.RoleActor, "m", loop.Conversation{})},
+		{auggie(), of(auggie(), "01-a"), auggie().args(loop.RoleActor, "m", loop.Conversation{})},
+	} {
+		equal(t, test.spec.Name+" "+test.c.ID, test.spec.args(loop.RoleActor, "m", test.c), test.want)
+	}
+}
+
+// TestResumedTurn plays two turns of a conversation with real processes; the
+// second one tells what both have used.
+func TestResumedTurn(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		totals bool
+		spent  loop.Tokens
+		want   loop.Tokens
+	}{
+		{false, loop.Tokens{Input: 2}, loop.Tokens{Input: 5, Output: 6, CacheRead: 7}},
+		{true, loop.Tokens{Input: 2, CacheRead: 9}, loop.Tokens{Input: 3, Output: 6}},
+	} {
+		s := newStage(t, "mine")
+		s.speaks("claude-stream-json")
+		spec := ownAgent(t, Own{Command: []string{"mine"}, Output: "claude-stream-json"})
+		spec.Resume, spec.ResumeTotals = []string{"--resume", holdConversation}, test.totals
+		a := s.agent(spec, "")
+		before := loop.Conversation{ID: "c-1", Agent: a.Ref(), Spent: loop.Usage{Tokens: &test.spent}}
+		reply, c := s.play(a, Request{Role: loop.RoleActor, Iteration: 2, Leg: 1, Conversation: before})
+		equal(t, "arguments", c.Args, []string{"--resume", "c-1"})
+		if !reply.Resumed || *reply.Usage.Tokens != test.want {
+			t.Errorf("got %+v, want %+v", *reply.Usage.Tokens, test.want)
+		}
+		if _, err := os.Stat(filepath.Join(s.place.Outputs, "002.actor.leg1.stdout")); err != nil {
+			t.Error(err)
+		}
+		if reply, c = s.play(a, Request{Role: loop.RoleActor, Iteration: 3}); reply.Resumed || len(c.Args) > 0 || reply.Usage.Tokens.Input != 5 {
+			t.Errorf("a turn of its own: %q, %+v", c.Args, reply.Turn)
+		}
+	}
+}

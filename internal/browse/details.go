@@ -42,6 +42,7 @@ type Details struct {
 	Zone      *time.Location
 	Bad       func(error) // is told of lines that could not be read
 
+	session loop.Session
 	reached loop.State // the phase of an iteration that is not whole
 	open    int        // the iteration that is not whole; 0: none
 	last    int        // the last whole one
@@ -57,6 +58,7 @@ type note struct {
 
 // Show writes the session.
 func (d *Details) Show(o session.Overview, entries Entries) error {
+	d.session = o.Session
 	if d.Iteration == 0 {
 		d.header(o)
 	}
@@ -210,7 +212,8 @@ func (d *Details) noted() {
 
 func (d *Details) round(r loop.Round) {
 	d.sayf("\n%s  %s", d.strong(fmt.Sprintf("Iteration %d", r.Iteration)), d.faint(render.Span(r.Attempt.Duration+r.Review.Duration)))
-	d.rowf("actor", "%s  %s", render.Span(r.Attempt.Duration), render.Fate(r.Attempt.Turn))
+	d.rowf("actor", "%s  %s", render.Span(r.Attempt.Duration), render.Fate(r.Attempt.Turn)+render.By(d.session.Actor, r.Attempt.Turn))
+	d.missed(r.Attempt.Turn)
 	d.block("", r.Attempt.Stdout.Text, 6)
 	d.omitted(r.Attempt.Stdout)
 	d.block("standard error", r.Attempt.Stderr.Text, 3)
@@ -232,6 +235,12 @@ func (d *Details) round(r loop.Round) {
 		}
 	}
 	d.judged(r)
+}
+
+func (d *Details) missed(t loop.Turn) {
+	for _, line := range render.Misses(t) {
+		d.rowf("", "%s", line)
+	}
 }
 
 func (d *Details) omitted(o loop.Output) {
@@ -268,7 +277,8 @@ func (d *Details) judged(r loop.Round) {
 		decision = "no verdict: " + term.Line(r.Review.Problem)
 	}
 	d.noted()
-	d.rowf("critic", "%s  %s", render.Span(r.Review.Duration), term.Line(decision))
+	d.rowf("critic", "%s  %s", render.Span(r.Review.Duration), term.Line(decision)+render.By(d.session.Critic, r.Review.Turn))
+	d.missed(r.Review.Turn)
 	if d.Full {
 		d.block("reply", r.Review.Reply, 0)
 	}

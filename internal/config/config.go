@@ -11,6 +11,7 @@ import (
 type Config struct {
 	Agent                string        `mapstructure:"agent"`
 	Model                string        `mapstructure:"model"`          // "": the agent's default
+	Fallback             []string      `mapstructure:"fallback"`       // "agent" or "agent:model"
 	MaxIterations        int           `mapstructure:"max_iterations"` // 0: no limit
 	MaxDuration          time.Duration `mapstructure:"max_duration"`   // 0: no limit
 	MaxCost              float64       `mapstructure:"max_cost"`       // US dollars; 0: no limit
@@ -37,11 +38,12 @@ type Config struct {
 	paths   Paths
 }
 
-// A Role says who plays the actor or the critic. Agent and Model have the
-// general ones in them where the role has none of its own.
+// A Role says who plays the actor or the critic. Agent, Model and Fallback have
+// the general ones in them where the role has none of its own.
 type Role struct {
 	Agent       string        `mapstructure:"agent"`
 	Model       string        `mapstructure:"model"`        // "": the agent's default
+	Fallback    []string      `mapstructure:"fallback"`     // "agent" or "agent:model"
 	Timeout     time.Duration `mapstructure:"timeout"`      // of one turn; 0: no limit
 	IdleTimeout time.Duration `mapstructure:"idle_timeout"` // without output; 0: no limit
 }

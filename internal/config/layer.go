@@ -26,10 +26,11 @@ type layer struct {
 	agents map[string]Agent
 }
 
-// inherit gives the roles the general agent and model where the layer sets
-// those but none of the role's own. An empty one of a role is none.
+// inherit gives the roles the general agent, model and fallback where the layer
+// sets those but none of the role's own. An empty agent or model of a role is
+// none; an empty fallback is one.
 func (l layer) inherit() {
-	for _, name := range []string{"agent", "model"} {
+	for _, name := range []string{"agent", "model", "fallback"} {
 		for _, role := range []string{"actor.", "critic."} {
 			if own, ok := l.values[role+name]; ok && own.is != "" {
 				continue
@@ -185,11 +186,11 @@ func (r *fileReader) mayDefault(key []string) bool {
 	if r.origin != Global {
 		return false
 	}
-	return len(key) == 0 || slices.Contains([]string{"agent", "model", "max_iterations", "actor", "critic"}, key[0])
+	return len(key) == 0 || slices.Contains([]string{"agent", "model", "fallback", "max_iterations", "actor", "critic"}, key[0])
 }
 
 func (r *fileReader) refuseDefault(n node) {
-	hint := "[defaults] takes agent, model, max_iterations, actor and critic; write other keys at the top level"
+	hint := "[defaults] takes agent, model, fallback, max_iterations, actor and critic; write other keys at the top level"
 	if r.origin != Global {
 		hint = "[defaults] belongs in the global file; here, write its keys at the top level"
 	}

@@ -17,9 +17,9 @@ import (
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	c := mustLoad(t, Options{})
-	role := Role{Agent: "claude", Timeout: time.Hour, IdleTimeout: 15 * time.Minute}
+	role := Role{Agent: "claude", Fallback: []string{}, Timeout: time.Hour, IdleTimeout: 15 * time.Minute}
 	want := Config{
-		Agent: "claude", MaxIterations: 10, MaxWait: 6 * time.Hour, MaxConsecutiveErrors: 3, CriticRetries: 2,
+		Agent: "claude", Fallback: []string{}, MaxIterations: 10, MaxWait: 6 * time.Hour, MaxConsecutiveErrors: 3, CriticRetries: 2,
 		MaxOutput: 256 << 20, LogOutput: 1 << 20,
 		Checks: []string{}, CheckTimeout: 10 * time.Minute, LogFormat: "pretty", EnvDeny: []string{},
 		Actor: role, Critic: role,
@@ -418,6 +418,33 @@ func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
 		if _, err := Load(Options{Env: []string{"CODELOOPS_MODEL=m"}, Flags: map[string]any{"agent": "a"}}); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// A fallback is the general one of the highest layer that sets either; an empty
+// one is nobody.
+func TestFallbackIsInherited(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.global("fallback = [\"codex\", \"claude:haiku:x\"]\nactor.fallback = [\"pi\"]\n")
+	c := mustLoad(t, p.options())
+	if want := []string{"codex", "claude:haiku:x"}; !slices.Equal(c.Actor.Fallback, []string{"pi"}) || !slices.Equal(c.Critic.Fallback, want) {
+		t.Errorf("got %q and %q", c.Actor.Fallback, c.Critic.Fallback)
+	}
+	p.project("critic.fallback = []\n")
+	o := p.options()
+	if c = mustLoad(t, o); len(c.Critic.Fallback) != 0 || len(c.Actor.Fallback) != 1 {
+		t.Errorf("got %q and %q", c.Actor.Fallback, c.Critic.Fallback)
+	}
+	o.Flags = map[string]any{"fallback": []string{"qwen"}}
+	if c = mustLoad(t, o); !slices.Equal(c.Actor.Fallback, []string{"qwen"}) || !slices.Equal(c.Critic.Fallback, []string{"qwen"}) {
+		t.Errorf("with a flag: %q and %q", c.Actor.Fallback, c.Critic.Fallback)
+	}
+	for _, bad := range []string{"", ":m", "a:", "a b", "a:-m", "-a"} {
+		o.Flags = map[string]any{"fallback": []string{bad}}
+		if _, err := Load(o); err == nil {
+			t.Errorf("%q was taken", bad)
 		}
 	}
 }

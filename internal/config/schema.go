@@ -46,6 +46,9 @@ func general() schema {
 			key: "model", value: text(modelName), byDefault: "", flag: "--model",
 			doc: `The model it is asked for; "" is the agent's default.`,
 		}, {
+			key: "fallback", value: list(agentAndModel), byDefault: []string{}, flag: "--fallback",
+			doc: "Who plays on, in turn, when an agent cannot: [\"codex\", \"claude:haiku\"]. One\ncannot when it is not signed in, at a limit that is not waited for, overloaded\nfor too long, or when the prompt is too long for its model.",
+		}, {
 			key: "max_iterations", value: count(0), byDefault: 10, flag: "--max-iterations",
 			doc: "The most iterations of actor and critic; 0 is no limit.",
 		}, {
@@ -60,7 +63,8 @@ func general() schema {
 		}, {
 			key: "max_wait", value: duration, byDefault: 6 * time.Hour, flag: "--max-wait",
 			doc: `The longest wait for an agent's rate limit to end; "0s" is not to wait, neither
-for that nor for a service that is overloaded.`,
+for that nor for a service that is overloaded. Unless it is set, one with a
+fallback waits 5 minutes at most.`,
 		}, {
 			key: "max_consecutive_errors", value: count(1), byDefault: 3,
 			doc: "So many failed iterations in a row end a run.",
@@ -107,6 +111,9 @@ func role(name string) schema {
 		}, {
 			key: name + ".model", value: text(modelName), byDefault: "", flag: flag + "model",
 			doc: "The " + name + "'s own model; \"\" is the general one.",
+		}, {
+			key: name + ".fallback", value: list(agentAndModel), byDefault: []string{},
+			doc: "Who plays on when the " + name + "'s agent cannot go on; without it, the general one,\nand with [] nobody.",
 		}, {
 			key: name + ".timeout", value: duration, byDefault: time.Hour, flag: flag + "timeout",
 			doc: "The time limit of one turn; \"0s\" is no limit.",

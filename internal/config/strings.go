@@ -57,6 +57,19 @@ func modelName(s string) *fault {
 	return nil
 }
 
+// agentAndModel refuses what is neither an agent's name nor one with a colon and
+// a model behind it.
+func agentAndModel(s string) *fault {
+	agent, model, hasModel := strings.Cut(s, ":")
+	if f := agentName(agent); f != nil {
+		return &fault{f.problem, `write it like "codex" or "claude:haiku"`}
+	}
+	if hasModel && model == "" {
+		return &fault{"must have a model behind the colon", `write it like "codex" or "claude:haiku"`}
+	}
+	return modelName(model)
+}
+
 // globPattern refuses what path.Match cannot read, or no variable matches.
 func globPattern(s string) *fault {
 	if _, err := path.Match(s, ""); err != nil {

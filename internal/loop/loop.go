@@ -46,6 +46,7 @@ func (l *Loop) Resume(ctx context.Context, s Session, p Past) (Outcome, error) {
 
 func (l *Loop) run(ctx context.Context, s Session, first Event, p Past) (Outcome, error) {
 	r := &run{Loop: l, began: l.Clock().Add(-p.Elapsed), seq: p.Seq, pending: p.Attempt, baseline: p.Baseline, session: s.ID}
+	r.conversation = p.Conversation
 	for _, round := range p.Rounds {
 		r.progress.Spent.Add(RoleActor, round.Attempt.Turn)
 		r.progress.Spent.Add(RoleCritic, round.Review.Turn)
@@ -86,6 +87,8 @@ type run struct {
 	session  string   // its name
 	trace    []Phase  // of the iteration under way
 	entered  time.Time
+
+	conversation Conversation // of the actor's last turn
 
 	mu     sync.Mutex // guards seq, broken and the sink: agents report while their turn lasts
 	seq    int

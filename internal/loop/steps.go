@@ -119,12 +119,14 @@ func (r *run) act(ctx context.Context, c *Case) (err error) {
 		return err
 	}
 	brief := Brief{Iteration: c.Iteration, ID: r.turnID(RoleActor, c.Iteration, 1), Task: c.Task, Previous: r.previous, Baseline: r.baseline}
+	brief.Conversation = r.conversation
 	c.Attempt, err = r.Actor.Act(ctx, brief, r.watch(c.Iteration, RoleActor))
 	if err != nil {
 		return fmt.Errorf("run the actor: %w", err)
 	}
 	r.took(&c.Attempt.Turn, brief.ID)
 	r.progress.Spent.Add(RoleActor, c.Attempt.Turn)
+	r.conversation = r.conversation.After(c.Attempt.Turn)
 	if err := r.emit(ActorFinished{Iteration: c.Iteration, Attempt: c.Attempt}); err != nil {
 		return err
 	}

@@ -23,6 +23,9 @@ type Brief struct {
 	Iteration int
 	ID        string // names the turn; see [Turn.ID]
 	Task      string // the user's prompt, always
+	// Conversation is the one that the actor's last turn was part of, to be
+	// carried on or not; the zero value when there is none.
+	Conversation Conversation
 	// Previous is the round before this one; nil in the first iteration.
 	Previous *Round
 	// Baseline is what the checks said before the session, where they were run.
@@ -100,7 +103,25 @@ type Turn struct {
 	// Conversation is the agent's own name for its session, "" when it tells
 	// none.
 	Conversation string
-	Usage        Usage
+	// Resumed is set when the turn carried on a conversation of earlier turns.
+	Resumed bool
+	Usage   Usage
+
+	// Agent is who played the turn: not the session's own where another one had
+	// to take over.
+	Agent AgentRef
+	// Misses are the tries at this turn, oldest first, that came to nothing.
+	Misses []Miss
+}
+
+// A Miss is a try at a turn after which another agent, or a new conversation,
+// took the turn over.
+type Miss struct {
+	Agent   AgentRef
+	Resumed bool // it was to carry on a conversation
+	Ending  Ending
+	Reason  string // the agent's own sentence, "" when it has none
+	Usage   Usage
 }
 
 // Blocked reports whether the agent could not work at all, and cannot until
@@ -174,6 +195,7 @@ const (
 	NoticeEdit    NoticeKind = "edit"    // a file is changed
 	NoticeProblem NoticeKind = "problem" // a fault that the agent copes with by itself
 	NoticeWait    NoticeKind = "wait"    // codeloops waits before it asks again
+	NoticeChange  NoticeKind = "change"  // another agent, or a new conversation, takes the turn over
 )
 
 // A Watch is told what an agent does while its turn lasts. It may be called
@@ -190,19 +212,28 @@ type Spending struct {
 	NoCost   Role
 }
 
-// Add adds a turn. One that was blocked has cost nothing.
+// Add adds a turn, with its misses. One that was blocked has cost nothing.
 func (s *Spending) Add(role Role, t Turn) {
+	for _, m := range t.Misses {
+		s.add(m.Usage)
+	}
 	if t.Blocked() {
 		return
 	}
-	if k := t.Usage.Tokens; k != nil {
-		s.Tokens += k.Input + k.CacheRead + k.CacheWrite + k.Output
-	} else {
+	s.add(t.Usage)
+	if t.Usage.Tokens == nil {
 		s.NoTokens = role
 	}
-	if t.Usage.CostUSD != nil {
-		s.CostUSD += *t.Usage.CostUSD
-	} else {
+	if t.Usage.CostUSD == nil {
 		s.NoCost = role
+	}
+}
+
+func (s *Spending) add(u Usage) {
+	if k := u.Tokens; k != nil {
+		s.Tokens += k.Input + k.CacheRead + k.CacheWrite + k.Output
+	}
+	if u.CostUSD != nil {
+		s.CostUSD += *u.CostUSD
 	}
 }

@@ -136,6 +136,9 @@ type Past struct {
 	// Attempt is a finished turn of the actor in the iteration after them,
 	// still to be judged; nil when there is none.
 	Attempt *Attempt
+	// Conversation is the one that the actor's last turn was part of, a turn
+	// that has to be played again included.
+	Conversation Conversation
 	// Baseline is what the checks said before the session.
 	Baseline []CheckResult
 	Seq      int           // of the last event

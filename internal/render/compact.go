@@ -31,7 +31,7 @@ func (c *compact) Handle(_ loop.Stamp, e loop.Event) error {
 	case loop.Finished:
 		return c.end(e.Outcome)
 	case loop.Activity:
-		if e.Kind == loop.NoticeWait {
+		if e.Kind == loop.NoticeWait || e.Kind == loop.NoticeChange {
 			return c.say("#%d %s: %s", e.Iteration, e.Role, waiting(e.Notice))
 		}
 		if c.Verbose {
@@ -46,8 +46,8 @@ func (c *compact) Handle(_ loop.Stamp, e loop.Event) error {
 func (c *compact) round(r loop.Round) error {
 	parts := []string{
 		fmt.Sprintf("#%d %s", r.Iteration, c.decision(r.Verdict.Decision)),
-		"actor " + span(r.Attempt.Duration),
-		"critic " + span(r.Review.Duration),
+		"actor " + span(r.Attempt.Duration) + by(c.session.Actor, r.Attempt.Turn),
+		"critic " + span(r.Review.Duration) + by(c.session.Critic, r.Review.Turn),
 		stat(r.Change),
 	}
 	if r.Unjudged {

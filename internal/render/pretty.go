@@ -82,9 +82,9 @@ func (p *pretty) working(s loop.State) error {
 	var name, what string
 	switch s {
 	case loop.ActorExecuting:
-		name, what = "actor", who(p.session.Actor)+" is working …"
+		name, what = "actor", who(p.playing[loop.RoleActor])+" is working …"
 	case loop.CriticEvaluating:
-		name, what = "critic", who(p.session.Critic)+" is judging …"
+		name, what = "critic", who(p.playing[loop.RoleCritic])+" is judging …"
 	case loop.Verifying:
 		name, what = "checks", "running …"
 	case loop.Start, loop.CapturingDiff, loop.DecidedDone, loop.DecidedContinue, loop.DecidedError, loop.Ended:
@@ -110,8 +110,12 @@ func (p *pretty) erase() {
 }
 
 func (p *pretty) activity(e loop.Activity) error {
-	if e.Kind == loop.NoticeWait {
+	switch e.Kind {
+	case loop.NoticeWait:
 		return p.notes([]string{waiting(e.Notice)})
+	case loop.NoticeChange:
+		return p.notes([]string{e.Text})
+	case loop.NoticeOutput, loop.NoticeMessage, loop.NoticeTool, loop.NoticeCommand, loop.NoticeEdit, loop.NoticeProblem:
 	}
 	if !p.Verbose {
 		return nil
@@ -132,6 +136,11 @@ func (p *pretty) step(name, took, what string) error {
 }
 
 func (p *pretty) turn(name string, t loop.Turn, what string) error {
+	expected := p.session.Actor
+	if name == string(loop.RoleCritic) {
+		expected = p.session.Critic
+	}
+	what += by(expected, t)
 	if err := p.step(name, span(t.Duration), what); err != nil {
 		return err
 	}

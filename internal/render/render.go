@@ -91,6 +91,7 @@ type page struct {
 
 	// session and change are what the end needs of the events before it.
 	session loop.Session
+	playing map[loop.Role]loop.AgentRef // who has played last
 	change  loop.Change
 	spent   loop.Spending
 }
@@ -115,19 +116,31 @@ func concerns(i loop.Inspection) []string {
 func (p *page) keep(e loop.Event) {
 	switch e := e.(type) {
 	case loop.Started:
-		p.session = e.Session
+		p.begin(e.Session)
 	case loop.Resumed:
-		p.session = e.Session
+		p.begin(e.Session)
 	case loop.ActorFinished:
-		p.spent.Add(loop.RoleActor, e.Attempt.Turn)
+		p.played(loop.RoleActor, e.Attempt.Turn)
 	case loop.DiffCaptured:
 		p.change = e.Change
 	case loop.ReviewRejected:
-		p.spent.Add(loop.RoleCritic, e.Review.Turn)
+		p.played(loop.RoleCritic, e.Review.Turn)
 	case loop.CriticFinished:
-		p.spent.Add(loop.RoleCritic, e.Review.Turn)
+		p.played(loop.RoleCritic, e.Review.Turn)
 	case loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished,
 		loop.IterationFinished, loop.Warned, loop.Finished:
+	}
+}
+
+func (p *page) begin(s loop.Session) {
+	p.session = s
+	p.playing = map[loop.Role]loop.AgentRef{loop.RoleActor: s.Actor, loop.RoleCritic: s.Critic}
+}
+
+func (p *page) played(role loop.Role, t loop.Turn) {
+	p.spent.Add(role, t)
+	if t.Agent.Agent != "" && p.playing != nil {
+		p.playing[role] = t.Agent
 	}
 }
 

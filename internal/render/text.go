@@ -119,6 +119,31 @@ func who(a loop.AgentRef) string {
 	return name
 }
 
+// by names who played a turn, where it was not the one who was to.
+func by(expected loop.AgentRef, t loop.Turn) string {
+	if t.Agent.Agent == "" || t.Agent == expected {
+		return ""
+	}
+	return " by " + who(t.Agent)
+}
+
+// misses says, a line each, which tries at a turn came to nothing.
+func misses(t loop.Turn) []string {
+	lines := make([]string, 0, len(t.Misses))
+	for _, m := range t.Misses {
+		what := "could not play this turn"
+		if m.Resumed {
+			what = "could not carry on its conversation"
+		}
+		line := fmt.Sprintf("%s %s: %s", who(m.Agent), what, fate(loop.Turn{Ending: m.Ending, ExitCode: 1}))
+		if m.Reason != "" {
+			line += " (" + term.Line(m.Reason) + ")"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
 func leftovers(ps []loop.Process) string {
 	names := make([]string, 0, len(ps))
 	for _, p := range ps {

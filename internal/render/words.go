@@ -21,6 +21,13 @@ func Fate(t loop.Turn) string { return fate(t) }
 // Who names an agent, with its model when one was asked for.
 func Who(a loop.AgentRef) string { return who(a) }
 
+// By names who played a turn, as an addition to its fate, where it was not the
+// one who was to.
+func By(expected loop.AgentRef, t loop.Turn) string { return by(expected, t) }
+
+// Misses says, a line each, which tries at a turn came to nothing.
+func Misses(t loop.Turn) []string { return misses(t) }
+
 // Cut shortens a line to width columns.
 func Cut(line string, width int) string { return cut(line, width) }
 

@@ -91,6 +91,7 @@ func (f *follower) follow(entry Entry) {
 // in which the agent could not work, has to be played again.
 func (f *follower) attempt(entry Entry, a loop.Attempt) {
 	f.Past.Attempt, f.acted = nil, entry
+	f.Past.Conversation = f.Past.Conversation.After(a.Turn)
 	if a.Ending != loop.EndInterrupted && !a.Blocked() {
 		f.Past.Attempt = &a
 	}

@@ -246,13 +246,26 @@ func turn(f fields, role loop.Role, t *loop.Turn) {
 	f.text(is+"reason,omitempty", &t.Reason)
 	f.value(is+"reset_at,omitempty", (*moment)(&t.ResetAt))
 	f.text(is+"conversation,omitempty", &t.Conversation)
+	f.value(is+"resumed,omitempty", &t.Resumed)
 	usage(f, is+"usage,null", &t.Usage)
+	f.text(is+"agent,omitempty", &t.Agent.Agent)
+	f.text(is+"model,omitempty", &t.Agent.Model)
+	list(f, is+"misses,omitempty", &t.Misses, miss)
 	list(f, is+"leftovers,omitempty", &t.Leftovers, func(f fields, p *loop.Process) {
 		f.value("pid", &p.PID)
 		f.text("command", &p.Command)
 	})
 	stream(f, is+"output", &t.Stdout)
 	stream(f, is+"stderr", &t.Stderr)
+}
+
+func miss(f fields, m *loop.Miss) {
+	f.text("agent", &m.Agent.Agent)
+	f.text("model,omitempty", &m.Agent.Model)
+	f.value("resumed,omitempty", &m.Resumed)
+	word(f, "ending", &m.Ending)
+	f.text("reason,omitempty", &m.Reason)
+	usage(f, "usage,null", &m.Usage)
 }
 
 // usage is what a turn cost; null where the agent told nothing of it.

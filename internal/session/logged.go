@@ -86,7 +86,10 @@ func withoutPatches(c loop.Change) loop.Change {
 func loggedTurn(t loop.Turn) loop.Turn {
 	t.ResetAt = loggedTime(t.ResetAt)
 	t.Usage.CostUSD = finite(t.Usage.CostUSD)
-	t.Leftovers = orNil(t.Leftovers)
+	t.Leftovers, t.Misses = orNil(t.Leftovers), orNil(slices.Clone(t.Misses))
+	for i := range t.Misses {
+		t.Misses[i].Usage.CostUSD = finite(t.Misses[i].Usage.CostUSD)
+	}
 	return t
 }
 

@@ -1,0 +1,194 @@
+package fallback_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+
+	"codeloops/internal/agent"
+	"codeloops/internal/fallback"
+	"codeloops/internal/loop"
+)
+
+// cli is an agent whose turns end as they are written down; the last one
+// repeats.
+type cli struct {
+	name  string
+	turns []loop.Turn
+	err   error
+
+	played []agent.Request
+}
+
+func (c *cli) Run(_ context.Context, r agent.Request) (agent.Reply, error) {
+	turn := c.turns[min(len(c.played), len(c.turns)-1)]
+	c.played = append(c.played, r)
+	turn.Agent = loop.AgentRef{Agent: c.name}
+	turn.Resumed = r.Conversation.ID != "" && r.Conversation.Agent.Agent == c.name
+	return agent.Reply{Turn: turn}, c.err
+}
+
+func chain(players ...*cli) *fallback.Chain {
+	c := &fallback.Chain{}
+	for _, p := range players {
+		c.Agents = append(c.Agents, fallback.Agent{Player: p, Ref: loop.AgentRef{Agent: p.name}})
+	}
+	return c
+}
+
+func does(name string, turns ...loop.Turn) *cli { return &cli{name: name, turns: turns} }
+
+var (
+	done    = loop.Turn{Ending: loop.EndCompleted, Conversation: "c-2", Usage: loop.Usage{Tokens: &loop.Tokens{Input: 1}}}
+	limited = loop.Turn{Ending: loop.EndRateLimited, Reason: "5-hour limit"}
+	auth    = loop.Turn{Ending: loop.EndAuth, Reason: "run login"}
+	tooLong = loop.Turn{Ending: loop.EndContextTooLong}
+)
+
+// play asks for one turn and returns who played it, how it ended, its misses
+// and what was told.
+func play(t *testing.T, c *fallback.Chain, r agent.Request) (loop.Turn, []string) {
+	t.Helper()
+	var told []string
+	r.Watch = func(n loop.Notice) {
+		if n.Kind != loop.NoticeChange {
+			t.Errorf("notice of the kind %q", n.Kind)
+		}
+		told = append(told, n.Text)
+	}
+	reply, err := c.Run(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply.Turn, told
+}
+
+func TestNextAgentTakesOver(t *testing.T) {
+	t.Parallel()
+	for _, miss := range []loop.Turn{
+		limited, auth, tooLong,
+		{Ending: loop.EndOverloaded},
+		{Ending: loop.EndPermissionDenied, Reason: "not as root"},
+	} {
+		claude, codex := does("claude", miss), does("codex", done)
+		c := chain(claude, codex)
+		got, told := play(t, c, agent.Request{Prompt: "p"})
+		if got.Agent.Agent != "codex" || got.Ending != loop.EndCompleted || len(told) != 1 {
+			t.Errorf("%s: played by %q, %s, told %q", miss.Ending, got.Agent.Agent, got.Ending, told)
+		}
+		want := []loop.Miss{{Agent: loop.AgentRef{Agent: "claude"}, Ending: miss.Ending, Reason: miss.Reason}}
+		if !reflect.DeepEqual(got.Misses, want) {
+			t.Errorf("misses %+v, want %+v", got.Misses, want)
+		}
+		if r := codex.played[0]; r.Leg != 1 || r.Prompt != "p" {
+			t.Errorf("the request was %+v", r)
+		}
+		// It stays with the one that took over.
+		if got, told := play(t, c, agent.Request{}); got.Agent.Agent != "codex" || got.Misses != nil || told != nil || len(claude.played) != 1 {
+			t.Errorf("the next turn: %+v, told %q", got, told)
+		}
+	}
+}
+
+func TestOrdinaryEndsStay(t *testing.T) {
+	t.Parallel()
+	for _, ending := range []loop.Ending{
+		loop.EndCompleted, loop.EndFailed, loop.EndEmpty, loop.EndTimedOut, loop.EndIdle, loop.EndOutputLimit, loop.EndInterrupted,
+	} {
+		codex := does("codex", done)
+		got, told := play(t, chain(does("claude", loop.Turn{Ending: ending}), codex), agent.Request{})
+		if got.Ending != ending || told != nil || codex.played != nil {
+			t.Errorf("%s: %+v, told %q", ending, got, told)
+		}
+	}
+}
+
+func TestNobodyIsLeft(t *testing.T) {
+	t.Parallel()
+	claude, codex := does("claude", limited, limited, done), does("codex", auth)
+	c := chain(claude, codex)
+	got, told := play(t, c, agent.Request{})
+	want := loop.Turn{
+		Ending: loop.EndRateLimited, Reason: "5-hour limit; then codex: not signed in: run login", Agent: loop.AgentRef{Agent: "claude"},
+		Misses: []loop.Miss{{Agent: loop.AgentRef{Agent: "codex"}, Ending: loop.EndAuth, Reason: "run login"}},
+	}
+	if !reflect.DeepEqual(got, want) || len(told) != 1 {
+		t.Errorf("got %+v, told %q\nwant %+v", got, told, want)
+	}
+	// The next turn begins with the preferred agent.
+	if got, _ := play(t, c, agent.Request{}); got.Ending != loop.EndRateLimited || len(claude.played) != 2 {
+		t.Errorf("the next turn: %+v", got)
+	}
+	if got, _ := play(t, c, agent.Request{}); got.Ending != loop.EndCompleted || got.Agent.Agent != "claude" {
+		t.Errorf("the turn after: %+v", got)
+	}
+	alone := does("claude", limited)
+	if got, told := play(t, chain(alone), agent.Request{}); got.Ending != loop.EndRateLimited || got.Reason != limited.Reason || told != nil {
+		t.Errorf("alone: %+v, told %q", got, told)
+	}
+}
+
+func TestConversationThatIsLost(t *testing.T) {
+	t.Parallel()
+	before := agent.Request{Prompt: "p", Conversation: loop.Conversation{ID: "c-1", Agent: loop.AgentRef{Agent: "claude"}}}
+	for _, miss := range []loop.Turn{
+		{Ending: loop.EndFailed, Reason: "no such session"},
+		{Ending: loop.EndFailed, Usage: loop.Usage{Tokens: &loop.Tokens{}}},
+		tooLong,
+	} {
+		claude, codex := does("claude", miss, done), does("codex", done)
+		got, told := play(t, chain(claude, codex), before)
+		if got.Agent.Agent != "claude" || got.Resumed || len(got.Misses) != 1 || !got.Misses[0].Resumed || len(told) != 1 {
+			t.Errorf("%+v: got %+v, told %q", miss, got, told)
+		}
+		if r := claude.played[1]; r.Conversation.ID != "" || r.Leg != 1 || r.Prompt != "p" {
+			t.Errorf("the request was %+v", r)
+		}
+	}
+}
+
+// TestConversationThatIsKept goes through turns that failed in their
+// conversation, and are not played again.
+func TestConversationThatIsKept(t *testing.T) {
+	t.Parallel()
+	before := agent.Request{Conversation: loop.Conversation{ID: "c-1", Agent: loop.AgentRef{Agent: "claude"}}}
+	worked := loop.Turn{Ending: loop.EndFailed, Usage: loop.Usage{Tokens: &loop.Tokens{Output: 5}}}
+	said := loop.Turn{Ending: loop.EndFailed, Stdout: loop.Output{Text: "I began"}}
+	for _, turn := range []loop.Turn{worked, said} {
+		claude := does("claude", turn)
+		if got, _ := play(t, chain(claude), before); got.Ending != loop.EndFailed || len(claude.played) != 1 {
+			t.Errorf("%+v after %d turns", got, len(claude.played))
+		}
+	}
+	claude := does("claude", loop.Turn{Ending: loop.EndFailed})
+	if play(t, chain(claude), agent.Request{}); len(claude.played) != 1 {
+		t.Errorf("a turn of its own was played %d times", len(claude.played))
+	}
+}
+
+// TestTooLongInEveryConversation is for another agent.
+func TestTooLongInEveryConversation(t *testing.T) {
+	t.Parallel()
+	before := agent.Request{Conversation: loop.Conversation{ID: "c-1", Agent: loop.AgentRef{Agent: "claude"}}}
+	claude, codex := does("claude", tooLong), does("codex", done)
+	if got, _ := play(t, chain(claude, codex), before); got.Agent.Agent != "codex" || len(got.Misses) != 2 || len(claude.played) != 2 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestErrorsEnd(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	claude, codex := does("claude", limited), does("codex", done)
+	claude.err = broken
+	if _, err := chain(claude, codex).Run(t.Context(), agent.Request{}); !errors.Is(err, broken) || codex.played != nil {
+		t.Errorf("error %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	claude.err = nil
+	if reply, err := chain(claude, codex).Run(ctx, agent.Request{}); err != nil || reply.Ending != loop.EndRateLimited || codex.played != nil {
+		t.Errorf("when it is cancelled: %+v, %v", reply.Turn, err)
+	}
+}

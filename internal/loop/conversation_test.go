@@ -1,0 +1,72 @@
+package loop_test
+
+import (
+	"reflect"
+	"testing"
+
+	"codeloops/internal/loop"
+)
+
+func used(input int64, cost float64) loop.Usage {
+	return loop.Usage{Tokens: &loop.Tokens{Input: input, Output: 1}, CostUSD: &cost}
+}
+
+func TestConversationAfter(t *testing.T) {
+	t.Parallel()
+	claude, codex := loop.AgentRef{Agent: "claude"}, loop.AgentRef{Agent: "codex"}
+	before := loop.Conversation{ID: "a", Agent: claude, Spent: used(10, 0.5)}
+	sum := loop.Usage{Tokens: &loop.Tokens{Input: 15, Output: 2}, CostUSD: new(0.75)}
+	for name, test := range map[string]struct {
+		turn loop.Turn
+		want loop.Conversation
+	}{
+		"carried on":      {loop.Turn{Agent: claude, Conversation: "a", Resumed: true, Usage: used(5, 0.25)}, loop.Conversation{ID: "a", Agent: claude, Spent: sum}},
+		"under a new id":  {loop.Turn{Agent: claude, Conversation: "b", Resumed: true, Usage: used(5, 0.25)}, loop.Conversation{ID: "b", Agent: claude, Spent: sum}},
+		"a new one":       {loop.Turn{Agent: claude, Conversation: "b", Usage: used(5, 0.25)}, loop.Conversation{ID: "b", Agent: claude, Spent: used(5, 0.25)}},
+		"another agent's": {loop.Turn{Agent: codex, Conversation: "a", Usage: used(5, 0.25)}, loop.Conversation{ID: "a", Agent: codex, Spent: used(5, 0.25)}},
+		"untold":          {loop.Turn{Agent: codex, Ending: loop.EndCompleted}, loop.Conversation{}},
+		"blocked":         {loop.Turn{Agent: codex, Ending: loop.EndAuth}, before},
+		"interrupted":     {loop.Turn{Agent: claude, Resumed: true, Ending: loop.EndInterrupted}, before},
+		"lost":            {loop.Turn{Agent: claude, Resumed: true, Ending: loop.EndFailed}, loop.Conversation{}},
+		"too long":        {loop.Turn{Agent: claude, Conversation: "a", Resumed: true, Ending: loop.EndContextTooLong}, loop.Conversation{}},
+		"nothing is told": {loop.Turn{Agent: claude, Conversation: "a", Resumed: true}, before},
+	} {
+		if got := before.After(test.turn); !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
+		}
+	}
+}
+
+func TestUsageLess(t *testing.T) {
+	t.Parallel()
+	told := loop.Usage{Tokens: &loop.Tokens{Input: 20, Output: 1, CacheRead: 3}, CostUSD: new(0.75), Rounds: new(2)}
+	want := loop.Usage{Tokens: &loop.Tokens{Input: 10, CacheRead: 3}, CostUSD: new(0.25), Rounds: new(2)}
+	if got := told.Less(used(10, 0.5)); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got := told.Less(loop.Usage{}); !reflect.DeepEqual(got, told) {
+		t.Errorf("nothing is known of before: %+v", got)
+	}
+	if got := (loop.Usage{}).Less(told); got != (loop.Usage{}) {
+		t.Errorf("nothing is told: %+v", got)
+	}
+	if got := used(1, 0.1).Less(told); got.Tokens.Input != 0 || *got.CostUSD != 0 {
+		t.Errorf("below zero: %+v", got.Tokens)
+	}
+}
+
+// TestConversationIsHandedOn looks at what the actor is told of the conversation
+// before, in a run and in one that carries it on.
+func TestConversationIsHandedOn(t *testing.T) {
+	t.Parallel()
+	claude := loop.AgentRef{Agent: "claude"}
+	p := &play{
+		attempts: []loop.Attempt{{Turn: loop.Turn{Agent: claude, Conversation: "a", Usage: used(1, 1)}}},
+		reviews:  []loop.Review{says(loop.Continue, "more"), says(loop.Done, "")},
+	}
+	p.run(t)
+	want := loop.Conversation{ID: "a", Agent: claude, Spent: used(1, 1)}
+	if p.briefs[0].Conversation.ID != "" || !reflect.DeepEqual(p.briefs[1].Conversation, want) {
+		t.Errorf("got %+v, then %+v", p.briefs[0].Conversation, p.briefs[1].Conversation)
+	}
+}
