@@ -1,16 +1,57 @@
 package main
 
-import "codeloops/internal/policy"
+import (
+	"slices"
 
-// gate puts the rules of the run together. docs/policy.md tells of each of them,
-// in this order.
+	"codeloops/internal/config"
+	"codeloops/internal/loop"
+	"codeloops/internal/policy"
+)
+
+// gate puts the rules of the run together. docs/policy.md tells of each of them.
 func (p *plan) gate() policy.Gate {
 	return policy.Gate{
 		MaxIterations:        p.cfg.MaxIterations,
 		MaxConsecutiveErrors: p.cfg.MaxConsecutiveErrors,
 		MaxCost:              p.cfg.MaxCost,
 		MaxTokens:            p.cfg.MaxTokens,
-		Inspectors:           []policy.Inspector{},
-		Rulers:               []policy.Ruler{policy.Checks{}},
+		Inspectors:           p.inspectors(),
+		Rulers:               policy.Rulers(p.policy()),
+		Revise:               p.cfg.Policy.OnViolation == "revise",
 	}
+}
+
+// inspectors are the rules on the actor's work, in the order in which they
+// apply. Those that are off are among them, as in [policy.Rulers].
+func (p *plan) inspectors() []policy.Inspector {
+	return nil
+}
+
+// policy is what the log keeps of the rules. What is the default is left out.
+func (p *plan) policy() loop.Policy {
+	c := p.cfg
+	var set loop.Policy
+	if c.Profile != "default" {
+		set.Profile = c.Profile
+	}
+	if c.ApprovalThreshold > 0 {
+		set.ApprovalThreshold = &c.ApprovalThreshold
+	}
+	set.NoAutoRevise = !c.Policy.AutoRevise
+	if c.Policy.OnViolation != "stop" {
+		set.OnViolation = c.Policy.OnViolation
+	}
+	if slices.ContainsFunc(config.Decisions(), func(d string) bool { return !slices.Contains(c.Policy.CriticDecisions, d) }) {
+		set.CriticDecisions = c.Policy.CriticDecisions
+	}
+	if c.Policy.Critique == "structured" {
+		set.Critique = &loop.CritiquePolicy{
+			RiskTypes: c.Policy.RiskTypes, HighRiskTypes: c.Policy.HighRiskTypes,
+			MaxRisks: c.Policy.MaxRisks, MaxRequiredChanges: c.Policy.MaxChanges,
+		}
+		if c.Policy.Fallback != "off" {
+			set.Critique.Fallback = c.Policy.Fallback
+		}
+	}
+	return set
 }

@@ -31,25 +31,27 @@ type runOptions struct {
 // settingFlags maps the flags that are keys of the configuration to them.
 func settingFlags() map[string]string {
 	return map[string]string{
-		"agent":          "agent",
-		"actor-agent":    "actor.agent",
-		"critic-agent":   "critic.agent",
-		"model":          "model",
-		"actor-model":    "actor.model",
-		"critic-model":   "critic.model",
-		"fallback":       "fallback",
-		"max-iterations": "max_iterations",
-		"max-duration":   "max_duration",
-		"max-cost":       "max_cost",
-		"max-tokens":     "max_tokens",
-		"max-wait":       "max_wait",
-		"actor-timeout":  "actor.timeout",
-		"critic-timeout": "critic.timeout",
-		"check":          "checks",
-		"check-before":   "check_before",
-		"fail-fast":      "fail_fast",
-		"log-format":     "log_format",
-		"session-dir":    "session_dir",
+		"agent":              "agent",
+		"actor-agent":        "actor.agent",
+		"critic-agent":       "critic.agent",
+		"model":              "model",
+		"actor-model":        "actor.model",
+		"critic-model":       "critic.model",
+		"fallback":           "fallback",
+		"max-iterations":     "max_iterations",
+		"max-duration":       "max_duration",
+		"max-cost":           "max_cost",
+		"max-tokens":         "max_tokens",
+		"max-wait":           "max_wait",
+		"actor-timeout":      "actor.timeout",
+		"critic-timeout":     "critic.timeout",
+		"check":              "checks",
+		"profile":            "profile",
+		"approval-threshold": "approval_threshold",
+		"check-before":       "check_before",
+		"fail-fast":          "fail_fast",
+		"log-format":         "log_format",
+		"session-dir":        "session_dir",
 	}
 }
 
@@ -87,6 +89,8 @@ func (o *runOptions) addRunFlags(f *pflag.FlagSet) {
 	f.StringArray("check", nil, "shell `command` that must pass before the work is done; may be repeated")
 	f.Bool("check-before", false, "run the checks before the session, too, to tell what failed already")
 	f.Bool("fail-fast", false, "run no check after one that fails")
+	f.String("profile", "", "what the settings begin with: default or strict (docs/policy.md)")
+	f.String("approval-threshold", "", "the critic's `score`, 0 to 1, that approves the work, whatever it decides")
 
 	f.String("log-format", "", "how progress is shown: pretty, compact or json (events as JSON lines)")
 	f.BoolVar(&o.jsonOutput, "json-output", false, "print one JSON object on standard output at the end, and nothing else there")

@@ -114,6 +114,7 @@ func (p *plan) drive(ctx context.Context, l *loop.Loop, rec *session.Recorder, c
 		ID: rec.ID(), Prompt: p.prompt, WorkingDir: p.dir,
 		Actor: p.actor[0].ref(), Critic: p.critic[0].ref(),
 		MaxIterations: p.cfg.MaxIterations, BaseCommit: p.tree.BaseCommit(), Checkpoint: checkpoint, Version: version(),
+		Policy: p.policy(),
 	}
 	run := l.Run
 	if p.course != nil {

@@ -25,9 +25,12 @@ type Config struct {
 	CheckTimeout         time.Duration `mapstructure:"check_timeout"`
 	CheckBefore          bool          `mapstructure:"check_before"`
 	FailFast             bool          `mapstructure:"fail_fast"`
-	LogFormat            string        `mapstructure:"log_format"`  // "pretty", "compact" or "json"
-	SessionDir           string        `mapstructure:"session_dir"` // absolute; "": see [Config.Sessions]
-	EnvDeny              []string      `mapstructure:"env_deny"`    // names, or globs as in path.Match
+	LogFormat            string        `mapstructure:"log_format"`         // "pretty", "compact" or "json"
+	SessionDir           string        `mapstructure:"session_dir"`        // absolute; "": see [Config.Sessions]
+	EnvDeny              []string      `mapstructure:"env_deny"`           // names, or globs as in path.Match
+	Profile              string        `mapstructure:"profile"`            // "default" or "strict"
+	ApprovalThreshold    float64       `mapstructure:"approval_threshold"` // 0 to 1; 0: none
+	Policy               Policy        `mapstructure:"policy"`
 	Actor                Role          `mapstructure:"actor"`
 	Critic               Role          `mapstructure:"critic"`
 
@@ -96,6 +99,7 @@ func (c *Config) Validate() error {
 		key, args = "critic_command", own.CriticCommand
 	}
 	problems = append(problems, c.lacksModel("critic", c.Critic, key, args)...)
+	problems = append(problems, c.lacksRevision()...)
 	return problems.orNil()
 }
 

@@ -6,7 +6,8 @@ import (
 
 // Example returns a configuration file that holds every key with its default
 // and a description. The keys are commented out, so that a copy of it changes
-// nothing and needs no trust: "# " begins a description, "#" a key.
+// nothing and needs no trust: "# " begins a description, "#" a key or the lines
+// of a long list.
 func Example() string {
 	var b strings.Builder
 	b.WriteString(exampleHead)
@@ -74,5 +75,28 @@ func (s setting) sample() string {
 	if strings.HasSuffix(s.key, ".env.*") {
 		return "{ NAME = " + text + " }"
 	}
+	if items, isList := s.byDefault.([]string); isList && len(text) > listWidth {
+		return folded(items)
+	}
 	return text
+}
+
+// listWidth is how long a list in one line may be.
+const listWidth = 60
+
+// folded writes a list over several lines, commented out like the key.
+func folded(items []string) string {
+	var b strings.Builder
+	b.WriteString("[")
+	width := listWidth
+	for _, item := range items {
+		text := tomlText(item) + ","
+		if width += 1 + len(text); width > listWidth {
+			b.WriteString("\n#\t" + text)
+			width = len(text)
+			continue
+		}
+		b.WriteString(" " + text)
+	}
+	return b.String() + "\n#]"
 }

@@ -25,7 +25,7 @@ func TestExampleIsTheDefaults(t *testing.T) {
 		t.Errorf("as it stands:\ngot  %+v\nwant %+v", got, want)
 	}
 
-	text := regexp.MustCompile(`(?m)^#([a-z\[])`).ReplaceAllString(Example(), "$1")
+	text := regexp.MustCompile(`(?m)^#([a-z\[\]\t])`).ReplaceAllString(Example(), "$1")
 	p.project(text)
 	o := p.options()
 	o.TrustProject = true

@@ -209,9 +209,9 @@ func (r *fileReader) set(n node, key string, is any) {
 
 // guard notes a key that counts only in a trusted file.
 func (r *fileReader) guard(n node, key []string) {
-	name := key[0]
-	if name == "agents" {
-		name += "." + key[1]
+	name := strings.Join(key, ".")
+	if key[0] == "agents" {
+		name = key[0] + "." + key[1]
 	}
 	if !slices.ContainsFunc(r.guarded, func(e *Error) bool { return e.Key == name }) {
 		r.guarded = append(r.guarded, &Error{File: r.name, Line: n.line, Key: name})

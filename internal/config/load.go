@@ -54,6 +54,7 @@ func Load(o Options) (*Config, error) {
 	if err := problems.orNil(); err != nil {
 		return nil, err
 	}
+	layers = slices.Insert(layers, 1, profile(profileOf(layers)))
 	c, err := merge(layers)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,17 @@ func TestDefaults(t *testing.T) {
 		MaxOutput: 256 << 20, LogOutput: 1 << 20,
 		Checks: []string{}, CheckTimeout: 10 * time.Minute, LogFormat: "pretty", EnvDeny: []string{},
 		Actor: role, Critic: role,
-		Agents: map[string]Agent{},
+		Agents:  map[string]Agent{},
+		Profile: "default",
+		Policy: Policy{
+			OnViolation: "stop", AutoRevise: true, CriticDecisions: []string{"done", "continue", "error", "escalate"},
+			Critique: "free", MaxRisks: 5, MaxChanges: 5, Fallback: "off",
+			RiskTypes: []string{
+				"missing_requirement", "correctness", "security", "data_loss", "compatibility", "performance", "untested",
+				"overconfidence", "missing_uncertainty", "contradiction", "scope_leak", "policy_violation", "legal_risk",
+			},
+			HighRiskTypes: []string{"policy_violation", "legal_risk"},
+		},
 	}
 	if got := settingsOf(c); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -85,12 +95,26 @@ func sources() []source { // lowest first
 	}
 }
 
+// chosen are two values of each key that does not take any of its type.
+func chosen() map[string][2]any {
+	return map[string][2]any{
+		"log_format":                       {"compact", "json"},
+		"profile":                          {"default", "strict"},
+		"approval_threshold":               {0.5, 0.75},
+		"policy.on_violation":              {"stop", "revise"},
+		"policy.auto_revise":               {false, true},
+		"policy.critique":                  {"free", "structured"},
+		"policy.critic_decisions":          {[]string{"done"}, []string{"done", "continue"}},
+		"policy.required_changes_fallback": {"off", "apply"},
+	}
+}
+
 // sample returns a value for a key, in its file form, that differs from those
 // of the neighbouring layers.
 func sample(t *testing.T, s setting, step int) any {
 	t.Helper()
-	if s.key == "log_format" {
-		return []string{"compact", "json"}[step%2]
+	if two, ok := chosen()[s.key]; ok {
+		return two[step%2]
 	}
 	if s.directory {
 		return filepath.Join(filepath.VolumeName(t.TempDir())+string(filepath.Separator), "dir", strconv.Itoa(step))

@@ -20,8 +20,8 @@ type Origin struct {
 	File  string `json:"file,omitempty"` // absolute; only for files
 	Line  int    `json:"line,omitempty"` // from 1; 0: unknown
 	// Name is what was set there: a flag ("--agent"), a variable
-	// ("CODELOOPS_AGENT") or a key of the file. It differs from the key asked
-	// for where a role takes the general agent or model.
+	// ("CODELOOPS_AGENT"), a key of the file or a profile. It differs from the
+	// key asked for where a role takes the general agent or model.
 	Name string `json:"name,omitempty"`
 }
 
@@ -36,6 +36,9 @@ func (o Origin) String() string {
 		}
 		return o.File
 	case Default:
+		if o.Name != "" { // a profile
+			return o.Name
+		}
 	}
 	return string(Default)
 }

@@ -31,9 +31,10 @@ type schema []setting
 // newSchema returns the schema; outputs are the output formats that an agent
 // may have besides "text".
 func newSchema(outputs []string) schema {
-	s := general()
+	s := append(general(), verdicts()...)
 	s = append(s, role("actor")...)
 	s = append(s, role("critic")...)
+	s = append(s, policy()...)
 	return append(s, agent(outputs)...)
 }
 

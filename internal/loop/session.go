@@ -11,4 +11,5 @@ type Session struct {
 	BaseCommit    string // HEAD when the session began; "" when there was none
 	Checkpoint    string // the commit that keeps the work tree as the session found it
 	Version       string // of codeloops
+	Policy        Policy // that the run keeps from now on
 }

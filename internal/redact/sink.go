@@ -161,6 +161,18 @@ func (r *Redactor) in(texts ...*string) {
 
 func (r *Redactor) session(s *loop.Session) {
 	r.in(&s.Prompt, &s.WorkingDir, &s.Actor.Agent, &s.Actor.Model, &s.Critic.Agent, &s.Critic.Model)
+	r.policy(&s.Policy)
+}
+
+func (r *Redactor) policy(p *loop.Policy) {
+	r.in(&p.Profile, &p.OnViolation)
+	p.CriticDecisions = r.texts(p.CriticDecisions)
+	if p.Critique != nil {
+		c := *p.Critique
+		c.RiskTypes, c.HighRiskTypes = r.texts(c.RiskTypes), r.texts(c.HighRiskTypes)
+		r.in(&c.Fallback)
+		p.Critique = &c
+	}
 }
 
 func (r *Redactor) turn(t *loop.Turn) {

@@ -27,6 +27,10 @@ func (v *verifier) compare(today loop.Round) {
 	if v.setting.ours {
 		told("why it counts as an error", orNone(string(log.Failure)), orNone(string(today.Failure)))
 	}
+	if log.Rule != "" { // older logs do not name it
+		told("the rule that decided", log.Rule, orNone(today.Rule))
+		told("what the rule ends the session with", orNone(string(log.Stop)), orNone(string(today.Stop)))
+	}
 	if log.Review.Problem != "" || today.Review.Problem != "" {
 		return
 	}
@@ -78,7 +82,7 @@ func (v *verifier) foreign() string {
 	case end.Reason == loop.StopNone && (end.Result == loop.Success || end.Result == loop.MaxIterations):
 		return ""
 	case slices.Contains([]loop.StopReason{loop.StopDone, loop.StopMaxIterations, loop.StopPolicyEscalation}, end.Reason),
-		tooManyErrors(end.Reason):
+		tooManyErrors(end.Reason), end.Reason.Violates() != "":
 		return ""
 	}
 	return "the session ended as " + ended(*end) + ", which no loop decides"

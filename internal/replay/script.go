@@ -95,6 +95,23 @@ type setting struct {
 	retries int  // how often a critic was asked again within one iteration
 	errors  int  // in a row that a run bore
 	resumed map[int]bool
+	rules   []rules // in the order in which they came to hold
+}
+
+// rules are what a session kept after so many iterations.
+type rules struct {
+	after  int
+	policy loop.Policy
+}
+
+// policyAt is what counted in an iteration.
+func (s setting) policyAt(iteration int) (p loop.Policy) {
+	for _, r := range s.rules {
+		if r.after < iteration {
+			p = r.policy
+		}
+	}
+	return p
 }
 
 // settingOf reads a whole log for it. What the log does not hold, how many
@@ -137,9 +154,11 @@ func (o *observer) take(entry session.Entry) {
 	switch e := entry.Event.(type) {
 	case loop.Started:
 		o.session, o.ours, o.begun = e.Session, entry.At.Seq > 0, true
+		o.rules = append(o.rules, rules{0, e.Session.Policy})
 	case loop.Resumed:
 		o.session.MaxIterations = e.Session.MaxIterations
 		o.resumed[e.Iterations] = true
+		o.rules = append(o.rules, rules{e.Iterations, e.Session.Policy})
 		o.end, o.row, o.asked = nil, 0, 0
 	case loop.IterationStarted:
 		o.asked = 0

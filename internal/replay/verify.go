@@ -78,9 +78,8 @@ func (v *verifier) run(ctx context.Context) (Report, error) {
 		Gate: &gate{
 			Gate: policy.Gate{
 				MaxIterations: v.setting.session.MaxIterations, MaxConsecutiveErrors: v.setting.errors,
-				Rulers: []policy.Ruler{policy.Checks{}},
 			},
-			resumed: v.setting.resumed,
+			v: v,
 		},
 		Clock:         func() time.Time { return time.Time{} }, // no limit of time is played
 		CriticRetries: v.setting.retries,
@@ -142,9 +141,9 @@ func (v *verifier) Judge(context.Context, loop.Case, loop.Watch) (loop.Review, e
 	v.asks++
 	switch {
 	case ask < len(v.now.rejected):
-		return reread(v.now.rejected[ask]), nil
+		return v.reread(v.now.rejected[ask]), nil
 	case ask == len(v.now.rejected):
-		return reread(v.now.round.Review), nil
+		return v.reread(v.now.round.Review), nil
 	}
 	v.differf("iteration %d: the critic's last reply cannot be used today: it would be asked again", v.now.round.Iteration)
 	return loop.Review{}, errOver
@@ -152,7 +151,7 @@ func (v *verifier) Judge(context.Context, loop.Case, loop.Watch) (loop.Review, e
 
 // reread reads a reply as it is read today. A log without replies, as the
 // original writes it, is taken at its word.
-func reread(r loop.Review) loop.Review {
+func (v *verifier) reread(r loop.Review) loop.Review {
 	blank := strings.TrimSpace(r.Reply) == ""
 	if blank && r.Problem == "" {
 		return r
@@ -165,12 +164,12 @@ func reread(r loop.Review) loop.Review {
 		}
 		return r
 	}
-	v, err := critic.Parser{}.Parse(r.Reply)
+	verdict, err := critic.Parser{}.Parse(r.Reply)
 	if err != nil {
 		r.Problem = err.Error()
 		return r
 	}
-	r.Verdict = v
+	r.Verdict = verdict
 	return r
 }
 
@@ -197,21 +196,37 @@ func (v *verifier) differf(format string, args ...any) {
 }
 
 // gate is today's, which begins to count errors anew where the session was
-// resumed.
+// resumed, and keeps the policy that the session kept.
 type gate struct {
 	policy.Gate
-	resumed  map[int]bool // after so many iterations
+	v        *verifier
 	forgiven int
 }
 
 // Stop implements [loop.Gate].
 func (g *gate) Stop(p loop.Progress) (loop.StopReason, string) {
-	if g.resumed[p.Iterations] {
+	if g.v.setting.resumed[p.Iterations] {
 		g.forgiven = p.ConsecutiveErrors
 	}
 	g.forgiven = min(g.forgiven, p.ConsecutiveErrors)
 	p.ConsecutiveErrors -= g.forgiven
 	return g.Gate.Stop(p)
+}
+
+// Inspect implements [loop.Gate] with what the rules found then: the work that
+// they looked at is not in the log.
+func (g *gate) Inspect(loop.Case) (loop.Inspection, *loop.Ruling) {
+	round := g.v.now.round
+	if !round.Unjudged {
+		return round.Inspection, nil
+	}
+	return round.Inspection, &round.Ruling
+}
+
+// Rule implements [loop.Gate].
+func (g *gate) Rule(c loop.Case, r loop.Review) loop.Ruling {
+	g.Rulers = policy.Rulers(g.v.setting.policyAt(c.Iteration))
+	return g.Gate.Rule(c, r)
 }
 
 // samePhases compares the phases of an iteration. Where a project's checks came

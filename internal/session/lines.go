@@ -188,6 +188,32 @@ func setting(f fields, s *loop.Session) {
 	f.text("version,omitempty", &s.Version)
 	f.text("base_commit,omitempty", &s.BaseCommit)
 	f.text("checkpoint,omitempty", &s.Checkpoint)
+	policy(f, &s.Policy)
+}
+
+// policy is what the rules of the run are set to; a run without any has none.
+func policy(f fields, p *loop.Policy) {
+	p.ApprovalThreshold = finite(p.ApprovalThreshold)
+	f.object("policy,omitempty", !reflect.ValueOf(*p).IsZero(), func(f fields) {
+		f.text("profile,omitempty", &p.Profile)
+		fraction(f, "approval_threshold,omitempty", &p.ApprovalThreshold)
+		f.value("no_auto_revise,omitempty", &p.NoAutoRevise)
+		f.text("on_violation,omitempty", &p.OnViolation)
+		f.texts("critic_decisions,omitempty", &p.CriticDecisions)
+		var c loop.CritiquePolicy
+		if p.Critique != nil {
+			c = *p.Critique
+		}
+		if f.object("critique,omitempty", p.Critique != nil, func(f fields) {
+			f.texts("risk_types,omitempty", &c.RiskTypes)
+			f.texts("high_risk_types,omitempty", &c.HighRiskTypes)
+			f.value("max_risks,omitempty", &c.MaxRisks)
+			f.value("max_required_changes,omitempty", &c.MaxRequiredChanges)
+			f.text("required_changes_fallback,omitempty", &c.Fallback)
+		}) {
+			p.Critique = &c
+		}
+	})
 }
 
 func iteration(f fields, r *loop.Round) {

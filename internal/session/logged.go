@@ -52,13 +52,26 @@ func Logged(at loop.Stamp, e loop.Event) (_ loop.Stamp, _ loop.Event, ok bool) {
 	case loop.Finished:
 		x.Outcome.Confidence = finite(x.Outcome.Confidence)
 		return at, x, true
-	case loop.Resumed:
-		x.Session.Prompt = ""
+	case loop.Started:
+		x.Session.Policy = loggedPolicy(x.Session.Policy)
 		return at, x, true
-	case loop.Started, loop.IterationStarted, loop.PhaseEntered, loop.Warned:
+	case loop.Resumed:
+		x.Session.Prompt, x.Session.Policy = "", loggedPolicy(x.Session.Policy)
+		return at, x, true
+	case loop.IterationStarted, loop.PhaseEntered, loop.Warned:
 		return at, x, true
 	}
 	return at, e, false
+}
+
+func loggedPolicy(p loop.Policy) loop.Policy {
+	p.ApprovalThreshold, p.CriticDecisions = finite(p.ApprovalThreshold), orNil(p.CriticDecisions)
+	if p.Critique != nil {
+		c := *p.Critique
+		c.RiskTypes, c.HighRiskTypes = orNil(c.RiskTypes), orNil(c.HighRiskTypes)
+		p.Critique = &c
+	}
+	return p
 }
 
 func loggedTime(t time.Time) time.Time { return t.UTC().Round(0) }

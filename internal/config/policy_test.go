@@ -1,0 +1,73 @@
+package config
+
+import (
+	"errors"
+	"testing"
+)
+
+func TestProfile(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		global, project string
+		env             []string
+		want            float64
+		origin          string
+	}{
+		"none":             {"", "", nil, 0, "default"},
+		"strict":           {`profile = "strict"`, "", nil, 0.9, "profile strict"},
+		"a key wins":       {"profile = \"strict\"\napproval_threshold = 0.5", "", nil, 0.5, ""},
+		"a lower one does": {"approval_threshold = 0.5", `profile = "strict"`, nil, 0.5, ""},
+		"taken back":       {`profile = "strict"`, `profile = "default"`, nil, 0, "default"},
+		"by variable":      {"", "", []string{"CODELOOPS_PROFILE=strict"}, 0.9, "profile strict"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			p.global(test.global)
+			p.project(test.project)
+			o := p.options(test.env...)
+			o.TrustProject = true
+			c := mustLoad(t, o)
+			got := entry(t, c, "approval_threshold")
+			if c.ApprovalThreshold != test.want || test.origin != "" && got.Origin.String() != test.origin {
+				t.Errorf("got %v from %v, want %v from %s", c.ApprovalThreshold, got.Origin, test.want, test.origin)
+			}
+		})
+	}
+}
+
+func TestPolicyValues(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]string{
+		"approval_threshold = 1.5":                                 "approval_threshold must be a number from 0 to 1, but is 1.5",
+		"approval_threshold = \"high\"":                            `approval_threshold must be a number from 0 to 1, not "high"`,
+		"approval_threshold = nan":                                 "approval_threshold must be a number from 0 to 1, but is NaN",
+		"approval_threshold = true":                                "approval_threshold must be a number from 0 to 1, not a boolean",
+		"profile = \"strickt\"":                                    `profile must be "default" or "strict", not "strickt"`,
+		"[policy]\nauto_revise = \"no\"":                           "policy.auto_revise must be true or false, not a string",
+		"[policy]\ncritic_decisions = [\"approve\"]":               `policy.critic_decisions has a bad item 1: it must be "done", "continue", "error" or "escalate", not "approve"`,
+		"[policy]\non_violation = \"revise\"\nauto_revise = false": `policy.on_violation is "revise", but policy.auto_revise lets nothing be revised`,
+		"[policy]\nrequired_changes_fallback = \"aply\"":           `policy.required_changes_fallback must be "off" or "apply", not "aply"`,
+	} {
+		t.Run(content, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			p.global(content)
+			_, err := Load(p.options())
+			got, ok := errors.AsType[*Error](err)
+			if !ok || got.Problem != want || got.Line == 0 {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	for value, want := range map[string]bool{"false": false, "1": true} {
+		p := newPlace(t)
+		if c := mustLoad(t, p.options("CODELOOPS_POLICY_AUTO_REVISE="+value)); c.Policy.AutoRevise != want {
+			t.Errorf("%s reads as %t", value, c.Policy.AutoRevise)
+		}
+	}
+	p := newPlace(t)
+	if _, err := Load(p.options("CODELOOPS_POLICY_AUTO_REVISE=no thanks")); err == nil {
+		t.Error("a word that is no boolean passes for one")
+	}
+}

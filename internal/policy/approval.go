@@ -1,0 +1,94 @@
+package policy
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// RuleApproval is the rule that the critic's score decides.
+const RuleApproval = "approval_threshold"
+
+// Approval lets the critic's score decide between DONE and CONTINUE, whichever
+// of them the critic chose: who scores must not be able to approve what it finds
+// wanting. An ERROR, an escalation and changes that the critic requires by name
+// are no matter of degree, and stand. The zero value decides nothing.
+type Approval struct {
+	Threshold float64 // 0 to 1; 0: none
+	// Strict leaves a reply that cannot be used an ERROR. Otherwise it is a score
+	// of 0 with the reply as the one issue, so that the loop goes on.
+	Strict bool
+}
+
+// Name implements [Ruler].
+func (Approval) Name() string { return RuleApproval }
+
+// Rule implements [Ruler].
+func (a Approval) Rule(_ loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
+	v := so.Verdict
+	switch {
+	case a.Threshold <= 0 || v.Escalation != "":
+		return so
+	case r.Problem != "":
+		return a.unread(r, so)
+	case v.Decision == loop.Error:
+		return so
+	case v.Score != nil && *v.Score >= a.Threshold:
+		return approve(so)
+	case v.Decision == loop.Done:
+		return a.refuse(so)
+	}
+	return so
+}
+
+// unread makes a score of 0 of a reply without a verdict. A turn that was cut,
+// or failed, left no reply to speak of.
+func (a Approval) unread(r loop.Review, so loop.Ruling) loop.Ruling {
+	reply := strings.TrimSpace(r.Reply)
+	if a.Strict || reply == "" || r.Ending != loop.EndCompleted || r.ExitCode != 0 {
+		return so
+	}
+	so.Rule = RuleApproval
+	so.Verdict = loop.Verdict{
+		Decision: loop.Continue, Score: new(float64), Issues: []string{reply},
+		Feedback: "The review does not keep to its form, so nothing in it approves the work. It says:\n" + reply,
+	}
+	return so
+}
+
+// approve makes DONE of a CONTINUE that requires nothing by name.
+func approve(so loop.Ruling) loop.Ruling {
+	if so.Verdict.Decision == loop.Done || len(so.Verdict.RequiredChanges) > 0 {
+		return so
+	}
+	so.Rule = RuleApproval
+	if so.Verdict.Summary == "" {
+		so.Verdict.Summary = "approved with a score of " + score(*so.Verdict.Score)
+	}
+	so.Verdict.Decision = loop.Done
+	return so
+}
+
+// refuse makes CONTINUE of a DONE whose score is too low, or missing.
+func (a Approval) refuse(so loop.Ruling) loop.Ruling {
+	v := &so.Verdict
+	words := "The reviewer was content, but gave no score"
+	if v.Score != nil {
+		words = "The reviewer was content, but gave a score of " + score(*v.Score)
+	}
+	words += fmt.Sprintf("; %s approves.", score(a.Threshold))
+	switch {
+	case len(v.Issues) > 0:
+		words += " What it found:\n- " + strings.Join(v.Issues, "\n- ")
+	case v.Feedback != "":
+		words += " It says:\n" + v.Feedback
+	case v.Summary != "":
+		words += " It says:\n" + v.Summary
+	}
+	so.Rule, v.Decision, v.Feedback = RuleApproval, loop.Continue, words
+	return so
+}
+
+func score(n float64) string { return strconv.FormatFloat(n, 'g', 4, 64) }
