@@ -47,8 +47,29 @@ func (a *app) crew(cfg *config.Config, o *runOptions, dir string) (actor, critic
 	if actor, err = c.cast(loop.RoleActor, cfg.Actor); err != nil {
 		return nil, nil, err
 	}
+	if err := mayResume(cfg, actor[0].spec); err != nil {
+		return nil, nil, err
+	}
 	critic, err = c.cast(loop.RoleCritic, cfg.Critic)
 	return actor, critic, err
+}
+
+// resume is the actor_session that carries conversations on.
+const resume = "resume"
+
+// mayResume refuses to carry on conversations with an agent that cannot.
+func mayResume(cfg *config.Config, spec agent.Spec) error {
+	if cfg.ActorSession != resume || spec.Resumes() {
+		return nil
+	}
+	var able []string
+	for _, s := range agent.Catalogue() {
+		if s.Resumes() {
+			able = append(able, s.Name)
+		}
+	}
+	return usagef("set --actor-session fresh, or choose one that can: "+strings.Join(able, ", "),
+		"actor_session is %q, but the agent %s cannot carry on a conversation", resume, spec.Name)
 }
 
 // named lists every agent that a configuration gives a role to, as it is
@@ -119,7 +140,7 @@ func (a *app) specs(cfg *config.Config, o *runOptions) ([]agent.Spec, error) {
 		spec, err := agent.Custom(name, agent.Own{
 			Command: own.Command, CriticCommand: own.CriticCommand,
 			Prompt: own.Prompt, Output: own.Output,
-			ModelArgs: own.ModelArgs, Env: own.Env, Install: own.Install,
+			ModelArgs: own.ModelArgs, ResumeArgs: own.ResumeArgs, Env: own.Env, Install: own.Install,
 		})
 		if err != nil {
 			return nil, err

@@ -31,6 +31,7 @@ func (p *plan) describe(w io.Writer) error {
 			row("", "time limit %s, prompt by %s", limit(who.limits.Timeout), who.spec.Prompt)
 		}
 	}
+	row("session", "%s", p.cfg.ActorSession)
 	for _, c := range p.cfg.Checks {
 		row("check", "%s", term.Line(c))
 	}

@@ -38,6 +38,7 @@ func settingFlags() map[string]string {
 		"actor-model":        "actor.model",
 		"critic-model":       "critic.model",
 		"fallback":           "fallback",
+		"actor-session":      "actor_session",
 		"max-iterations":     "max_iterations",
 		"max-duration":       "max_duration",
 		"max-cost":           "max_cost",
@@ -76,6 +77,7 @@ func (o *runOptions) addRunFlags(f *pflag.FlagSet) {
 	f.String("actor-model", "", "`model` of the actor")
 	f.String("critic-model", "", "`model` of the critic")
 	f.StringSlice("fallback", nil, "`agent`, or agent:model, that plays on when one cannot go on; may be repeated")
+	f.String("actor-session", "", "`fresh`, or resume: carry on the actor's conversation over the iterations (default fresh)")
 	f.StringVar(&o.script, "script", "", "scenario `file` for the agent called scripted")
 
 	f.IntP("max-iterations", "n", 0, "end after so many iterations; 0 is no limit (default 10)")

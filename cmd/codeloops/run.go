@@ -154,7 +154,7 @@ func (p *plan) loop(runner *proc.Runner, rec *session.Recorder) (*loop.Loop, err
 		return nil, fmt.Errorf("set up the critic: %w", err)
 	}
 	l := &loop.Loop{
-		Actor:         &actor.Actor{Agent: worker},
+		Actor:         &actor.Actor{Agent: worker, Resume: p.cfg.ActorSession == resume},
 		Tree:          p.tree,
 		Critic:        &critic.Critic{Agent: judge, Dir: outputs},
 		Gate:          p.gate(),

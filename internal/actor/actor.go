@@ -17,6 +17,10 @@ type Agent interface {
 // An Actor is a [loop.Actor] that asks an agent. It keeps no state.
 type Actor struct {
 	Agent Agent
+	// Resume carries on the agent's conversation over the iterations. The prompt
+	// is the same either way, so that a new one lacks nothing when the old one
+	// cannot be carried on.
+	Resume bool
 }
 
 var _ loop.Actor = (*Actor)(nil)
@@ -24,8 +28,10 @@ var _ loop.Actor = (*Actor)(nil)
 // Act hands the brief to the agent as a prompt. A turn that was interrupted is
 // an attempt like any other; errors are the agent's.
 func (a *Actor) Act(ctx context.Context, b loop.Brief, watch loop.Watch) (loop.Attempt, error) {
-	reply, err := a.Agent.Run(ctx, agent.Request{
-		Role: loop.RoleActor, Iteration: b.Iteration, Prompt: prompt(b), Watch: watch,
-	})
+	r := agent.Request{Role: loop.RoleActor, Iteration: b.Iteration, Prompt: prompt(b), Watch: watch}
+	if a.Resume {
+		r.Conversation = b.Conversation
+	}
+	reply, err := a.Agent.Run(ctx, r)
 	return loop.Attempt{Turn: reply.Turn}, err
 }

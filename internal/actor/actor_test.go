@@ -56,6 +56,27 @@ func TestAct(t *testing.T) {
 	}
 }
 
+// TestActResumes hands the conversation on when it is to be carried on, and only
+// then; the prompt is the same.
+func TestActResumes(t *testing.T) {
+	t.Parallel()
+	brief := loop.Brief{Iteration: 2, Task: "do it", Conversation: loop.Conversation{ID: "c-1", Agent: loop.AgentRef{Agent: "claude"}}}
+	var prompts []string
+	for _, resume := range []bool{false, true} {
+		l := &listener{}
+		if _, err := (&actor.Actor{Agent: l, Resume: resume}).Act(t.Context(), brief, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := l.request.Conversation.ID == "c-1"; got != resume {
+			t.Errorf("resume %v: the request has %+v", resume, l.request.Conversation)
+		}
+		prompts = append(prompts, l.request.Prompt)
+	}
+	if prompts[0] != prompts[1] {
+		t.Errorf("the prompts differ: %q", prompts)
+	}
+}
+
 func TestActFails(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")

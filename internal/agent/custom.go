@@ -15,6 +15,7 @@ type Own struct {
 	Prompt        string            // a [Channel]; "": stdin
 	Output        string            // a [Format]; "": text
 	ModelArgs     []string          // appended when a model is asked for
+	ResumeArgs    []string          // appended to carry on "{conversation}"
 	Env           map[string]string // set for the program
 	Install       string            // what to do when the program is missing
 }
@@ -49,6 +50,7 @@ func Custom(name string, own Own) (Spec, error) {
 		Actor:          slices.Clone(own.Command[1:]),
 		Critic:         slices.Clone(own.CriticCommand[1:]),
 		ModelArgs:      slices.Clone(own.ModelArgs),
+		Resume:         slices.Clone(own.ResumeArgs),
 		Prompt:         Channel(own.Prompt),
 		Output:         Format(own.Output),
 		Streams:        Format(own.Output) != Text,
@@ -70,9 +72,14 @@ func (o Own) check() error {
 	if err := checkCommand("critic_command", o.CriticCommand, Channel(o.Prompt)); err != nil {
 		return err
 	}
-	for _, held := range placeholder.FindAllString(fmt.Sprint(o.ModelArgs), -1) {
-		if held != holdModel {
-			return fmt.Errorf("model_args cannot hold %s, only {model}", held)
+	for key, added := range map[string]struct {
+		args  []string
+		holds string
+	}{"model_args": {o.ModelArgs, holdModel}, "resume_args": {o.ResumeArgs, holdConversation}} {
+		for _, held := range placeholder.FindAllString(fmt.Sprint(added.args), -1) {
+			if held != added.holds {
+				return fmt.Errorf("%s cannot hold %s, only %s", key, held, added.holds)
+			}
 		}
 	}
 	return nil

@@ -75,6 +75,7 @@ func TestCustomRefuses(t *testing.T) {
 		{"mine", Own{Command: command, Prompt: "argv"}, `prompt is "argv", not`},
 		{"mine", Own{Command: command, Output: "jsonl"}, `output is "jsonl", not one of text, claude-stream-json, `},
 		{"mine", Own{Command: command, ModelArgs: []string{"{prompt}"}}, "model_args cannot hold {prompt}, only {model}"},
+		{"mine", Own{Command: command, ResumeArgs: []string{"{model}"}}, "resume_args cannot hold {model}, only {conversation}"},
 	} {
 		_, err := Custom(test.name, test.own)
 		if err == nil || !strings.Contains(err.Error(), test.want) {

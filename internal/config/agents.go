@@ -46,7 +46,10 @@ func (r *fileReader) checkAgent(table string, own Agent) {
 		r.checkCommand(table+".critic_command", own.CriticCommand, own.Prompt)
 	}
 	if own.ModelArgs != nil {
-		r.checkModelArgs(table+".model_args", own.ModelArgs)
+		r.checkAdded(table+".model_args", own.ModelArgs, "{model}", `["--model", "{model}"]`)
+	}
+	if own.ResumeArgs != nil {
+		r.checkAdded(table+".resume_args", own.ResumeArgs, "{conversation}", `["--resume", "{conversation}"]`)
 	}
 	for _, name := range slices.Sorted(maps.Keys(own.Env)) {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
@@ -88,15 +91,17 @@ func (r *fileReader) checkCommand(key string, args []string, prompt string) {
 	}
 }
 
-func (r *fileReader) checkModelArgs(key string, args []string) {
+// checkAdded holds arguments that are added at times to the one placeholder that
+// they are for.
+func (r *fileReader) checkAdded(key string, args []string, placeholder, like string) {
 	used := placeholders(args...)
 	for _, name := range used {
-		if name != "{model}" {
-			r.blame(key, unknownPlaceholder(name, []string{"{model}"}))
+		if name != placeholder {
+			r.blame(key, unknownPlaceholder(name, []string{placeholder}))
 		}
 	}
-	if !slices.Contains(used, "{model}") {
-		r.blame(key, fault{"lacks {model}", `write it like ["--model", "{model}"]`})
+	if !slices.Contains(used, placeholder) {
+		r.blame(key, fault{"lacks " + placeholder, "write it like " + like})
 	}
 }
 

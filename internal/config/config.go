@@ -19,9 +19,10 @@ type Config struct {
 	MaxWait              time.Duration `mapstructure:"max_wait"`       // for a rate limit; 0: none
 	MaxConsecutiveErrors int           `mapstructure:"max_consecutive_errors"`
 	CriticRetries        int           `mapstructure:"critic_retries"`
-	MaxOutput            Size          `mapstructure:"max_output"` // of one turn; 0: no limit
-	LogOutput            Size          `mapstructure:"log_output"` // of each stream, kept in the log
-	Checks               []string      `mapstructure:"checks"`     // shell commands
+	ActorSession         string        `mapstructure:"actor_session"` // "fresh" or "resume"
+	MaxOutput            Size          `mapstructure:"max_output"`    // of one turn; 0: no limit
+	LogOutput            Size          `mapstructure:"log_output"`    // of each stream, kept in the log
+	Checks               []string      `mapstructure:"checks"`        // shell commands
 	CheckTimeout         time.Duration `mapstructure:"check_timeout"`
 	CheckBefore          bool          `mapstructure:"check_before"`
 	FailFast             bool          `mapstructure:"fail_fast"`
@@ -60,6 +61,7 @@ type Agent struct {
 	Prompt        string            `toml:"prompt"`         // "stdin", "pipe", "arg" or "file"
 	Output        string            `toml:"output"`         // "text", or one of [Options.Outputs]
 	ModelArgs     []string          `toml:"model_args"`     // appended when a model is set
+	ResumeArgs    []string          `toml:"resume_args"`    // appended to carry on a conversation
 	Env           map[string]string `toml:"env"`
 	Install       string            `toml:"install"` // told to a user who lacks the command
 }

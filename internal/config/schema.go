@@ -73,6 +73,10 @@ fallback waits 5 minutes at most.`,
 			key: "critic_retries", value: count(0), byDefault: 2,
 			doc: "How often a critic is asked again for a decision that can be read.",
 		}, {
+			key: "actor_session", value: choice("fresh", "resume"), byDefault: "fresh", flag: "--actor-session",
+			doc: `Whether each of the actor's turns is a "fresh" conversation with its agent, or
+carries the last one on: "resume". A critic's are always fresh.`,
+		}, {
 			key: "max_output", value: size(0), byDefault: Size(256 << 20),
 			doc: "A turn that prints more is stopped; 0 is no limit. Sizes have a unit (B, KB,\nKiB, MB, MiB, GB, GiB); a bare number is bytes.",
 		}, {
@@ -142,6 +146,9 @@ func agent(outputs []string) schema {
 		}, {
 			key: "agents.*.model_args", value: list(plain), byDefault: []string{"--model", "{model}"},
 			doc: "Arguments that are added only when a model is set.",
+		}, {
+			key: "agents.*.resume_args", value: list(plain), byDefault: []string{"--resume", "{conversation}"},
+			doc: "Arguments that are added to carry on a conversation, whose name a structured\noutput tells.",
 		}, {
 			key: "agents.*.env.*", value: text(plain), byDefault: "value",
 			doc: "Variables that it gets besides the environment.",
