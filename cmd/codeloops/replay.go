@@ -26,8 +26,8 @@ func newReplayCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay [ID|FILE|DIR]",
 		Short: "Play a session log back, or check that it would still end the same",
-		Long: `Play a session log back the way the run was shown. Without an ID it is the
-latest session. Nothing is run and nothing is changed.
+		Long: `Play a session log back the way the run was shown. Nothing is run and nothing is
+changed.
 
 With --verify the log is not shown: today's state machine runs on what the
 agents said then, the critic's replies are read anew, and every difference in
@@ -88,7 +88,7 @@ func runReplay(ctx context.Context, l *logs, o *replayOptions, ref string) error
 	if o.until < 0 {
 		return usagef("iterations are numbered from 1", "--until-iteration cannot be %d", o.until)
 	}
-	one, err := l.find(ref)
+	one, err := l.find(ctx, ref, "Replay which session?")
 	if err != nil {
 		return err
 	}

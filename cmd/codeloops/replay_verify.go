@@ -19,7 +19,7 @@ import (
 
 // runVerify verifies one log, or all of a directory.
 func runVerify(ctx context.Context, l *logs, ref string) error {
-	paths, err := l.paths(ref)
+	paths, err := l.paths(ctx, ref)
 	if err != nil {
 		return err
 	}
@@ -64,10 +64,10 @@ func verify(ctx context.Context, path string) (replay.Report, error) {
 }
 
 // paths returns the logs that a reference means.
-func (l *logs) paths(ref string) ([]string, error) {
+func (l *logs) paths(ctx context.Context, ref string) ([]string, error) {
 	dir := resolve(l.app.dir, ref)
 	if st, err := os.Stat(dir); ref == "" || err != nil || !st.IsDir() {
-		one, err := l.find(ref)
+		one, err := l.find(ctx, ref, "Verify which session?")
 		return []string{one.Path}, err
 	}
 	entries, err := os.ReadDir(dir)

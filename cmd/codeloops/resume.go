@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,8 +25,8 @@ func newResumeCmd(a *app) *cobra.Command {
 		Short: "Carry on a session that was interrupted, crashed or hit its limit",
 		Long: `Carry on a session in the phase that it had reached: a turn of the actor that
 was over is not played again, the critic is asked again for what it had not yet
-said. Without an ID it is the latest session of this work tree; the beginning of
-an ID will do. Agents, models and the limit are the session's own unless flags
+said. Without an ID you choose one of this work tree's on a terminal; elsewhere it
+is the latest. The beginning of an ID will do. Agents, models and the limit are the session's own unless flags
 say otherwise.
 
 ` + exitHelp(),
@@ -52,7 +53,7 @@ say otherwise.
 }
 
 func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err error) {
-	course, err := a.course(o, ref)
+	course, err := a.course(ctx, o, ref)
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err e
 }
 
 // course finds the session and reads how far it had come.
-func (a *app) course(o *resumeOptions, ref string) (session.Course, error) {
+func (a *app) course(ctx context.Context, o *resumeOptions, ref string) (session.Course, error) {
 	co := a.configOptions(a.dir)
 	co.TrustProject = o.trustProject
 	if dir, ok := o.set["session_dir"]; ok {
@@ -97,7 +98,7 @@ func (a *app) course(o *resumeOptions, ref string) (session.Course, error) {
 	if err != nil {
 		return session.Course{}, err
 	}
-	id, err := a.toResume(store, ref, co.RepositoryRoot)
+	id, err := a.toResume(ctx, store, ref, co.RepositoryRoot)
 	if err != nil {
 		return session.Course{}, err
 	}
@@ -108,9 +109,10 @@ func (a *app) course(o *resumeOptions, ref string) (session.Course, error) {
 	return course, resumable(course)
 }
 
-// toResume resolves a reference; without one it is the latest session of the
-// work tree.
-func (a *app) toResume(store *session.Store, ref, root string) (string, error) {
+// toResume resolves a reference; without one it is a session of the work tree:
+// the one that the user chooses among those that did not succeed, or where
+// nobody can be asked the latest.
+func (a *app) toResume(ctx context.Context, store *session.Store, ref, root string) (string, error) {
 	if ref != "" {
 		return store.Resolve(ref)
 	}
@@ -118,13 +120,24 @@ func (a *app) toResume(store *session.Store, ref, root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, one := range all {
+	all = slices.DeleteFunc(all, func(one session.Overview) bool {
 		dir := one.Session.WorkingDir
-		if one.Err == nil && (dir == a.dir || root != "" && (dir == root || strings.HasPrefix(dir, root+"/"))) {
-			return one.ID, nil
-		}
+		return one.Err != nil || dir != a.dir && (root == "" || dir != root && !strings.HasPrefix(dir, root+"/"))
+	})
+	if len(all) == 0 {
+		return "", usagef("name one: codeloops resume ID", "no session of this work tree in %s", store.Dir())
 	}
-	return "", usagef("name one: codeloops resume ID", "no session of this work tree in %s", store.Dir())
+	if !a.interactive() {
+		return all[0].ID, nil
+	}
+	open := slices.DeleteFunc(slices.Clone(all), func(one session.Overview) bool {
+		return one.Status == session.Status(loop.Success) || one.Status == session.Running
+	})
+	if len(open) == 0 {
+		return all[0].ID, nil // why not is said further on
+	}
+	one, err := a.choose(ctx, open, "Carry on which session?")
+	return one.ID, err
 }
 
 // resumable refuses a session that there is nothing to carry on of.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -31,7 +32,8 @@ const sessionsExit = `Exit status:
 `
 
 const refHelp = `ID is the id of a session, any beginning of it or of its hash that fits only
-one, "latest", or "latest~1" for the one before that.`
+one, "latest", or "latest~1" for the one before that. Without an ID you choose
+from a list on a terminal; elsewhere it is the latest session.`
 
 // A hintedError adds what can be done to an error.
 type hintedError struct {
@@ -115,8 +117,12 @@ func (l *logs) store() (*session.Store, error) {
 }
 
 // find returns the overview of the session that a reference or, when it looks
-// like one, a path names.
-func (l *logs) find(ref string) (session.Overview, error) {
+// like one, a path names. Without one a person is asked; the words are for what.
+func (l *logs) find(ctx context.Context, ref, what string) (session.Overview, error) {
+	if ref == "" && l.app.interactive() {
+		one, err := l.pick(ctx, what)
+		return l.lasting(one), err
+	}
 	if path, ok := l.file(ref); ok {
 		return readable(l.lasting(session.Look(path)))
 	}

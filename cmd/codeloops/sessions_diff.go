@@ -64,7 +64,7 @@ state that the session, or the iteration, began with:
 }
 
 func runSessionsDiff(ctx context.Context, l *logs, o *diffOptions, ref string) error {
-	one, err := l.find(ref)
+	one, err := l.find(ctx, ref, "Show the diff of which session?")
 	if err != nil {
 		return err
 	}

@@ -116,9 +116,16 @@ func (l *logs) goal(ctx context.Context, o *restoreOptions, ref string) (goal, e
 	if err != nil {
 		return goal{}, err
 	}
+	if ref == "" && l.app.interactive() {
+		one, err := l.pick(ctx, "Put the files back to which session's?")
+		if err != nil {
+			return goal{}, err
+		}
+		ref = one.ID
+	}
 	id, err := store.Resolve(ref)
 	if err != nil {
-		return goal{}, err
+		return goal{}, explain(err, ref)
 	}
 	course, err := store.Course(id)
 	if err != nil {

@@ -39,8 +39,7 @@ func newSessionsShowCmd(l *logs) *cobra.Command {
 		Use:   "show [ID|FILE]",
 		Short: "Show a session: its prompt, every iteration, its end",
 		Long: `Show a session: its prompt, every iteration with what the actor said, what
-changed, the checks, the critic's decision and feedback, and its end. Without
-an ID it is the latest session.
+changed, the checks, the critic's decision and feedback, and its end.
 
 ` + refHelp + `
 
@@ -53,7 +52,7 @@ an ID it is the latest session.
 			if err := o.validate(cmd.Flags()); err != nil {
 				return err
 			}
-			one, err := l.find(first(args))
+			one, err := l.find(cmd.Context(), first(args), "Show which session?")
 			if err != nil {
 				return err
 			}

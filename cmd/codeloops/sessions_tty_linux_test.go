@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -49,6 +52,114 @@ func terminal(t *testing.T, dir string, env []string, typed string, args ...stri
 	_, _ = shown.ReadFrom(main) // ends with EIO when the last one closes the other side
 	_ = cmd.Wait()
 	return strings.ReplaceAll(shown.String(), "\r\n", "\n"), cmd.ProcessState.ExitCode()
+}
+
+// A dialogue is codeloops on a pseudo-terminal that somebody looks at and types
+// into.
+type dialogue struct {
+	t    *testing.T
+	main *os.File
+	cmd  *exec.Cmd
+
+	mu    sync.Mutex
+	shown bytes.Buffer
+	ended chan struct{}
+}
+
+// talk starts codeloops with a session directory.
+func talk(t *testing.T, dir string, env []string, args ...string) *dialogue {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return talkTo(t, dir, append([]string{playCodeloops + "=1"}, env...), exe, args...)
+}
+
+// talkTo starts another program.
+func talkTo(t *testing.T, dir string, env []string, program string, args ...string) *dialogue {
+	t.Helper()
+	main, name := openTerminal(t)
+	screen, err := os.OpenFile(name, os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &dialogue{t: t, main: main, cmd: exec.Command(program, args...), ended: make(chan struct{})}
+	d.cmd.Dir = t.TempDir()
+	d.cmd.Env = append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + d.cmd.Dir, "TERM=xterm", "TZ=UTC",
+		"CODELOOPS_SESSION_DIR=" + dir, "GORACE=atexit_sleep_ms=0", "PAGER=cat",
+	}, env...)
+	d.cmd.Stdin, d.cmd.Stdout, d.cmd.Stderr = screen, screen, screen
+	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := errors.Join(d.cmd.Start(), screen.Close()); err != nil {
+		t.Fatal(err)
+	}
+	kill := time.AfterFunc(liveness, func() { _ = d.cmd.Process.Kill() })
+	t.Cleanup(func() { kill.Stop(); _ = d.cmd.Process.Kill() })
+	go func() {
+		defer close(d.ended)
+		buf := make([]byte, 4096)
+		for {
+			n, err := main.Read(buf)
+			d.mu.Lock()
+			d.shown.Write(buf[:n])
+			d.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return d
+}
+
+func (d *dialogue) text() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return strings.ReplaceAll(d.shown.String(), "\r\n", "\n")
+}
+
+// sees waits until a text has been shown since the last thing that was typed.
+func (d *dialogue) sees(text string) {
+	d.t.Helper()
+	for end := time.Now().Add(liveness); !strings.Contains(d.text(), text); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			d.t.Fatalf("waited in vain for %q in %q", text, d.text())
+		}
+	}
+}
+
+// types forgets what has been shown, and types.
+func (d *dialogue) types(keys string) {
+	d.t.Helper()
+	d.mu.Lock()
+	d.shown.Reset()
+	d.mu.Unlock()
+	if _, err := d.main.WriteString(keys); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// end waits for the end and returns what was shown last, and the exit code.
+func (d *dialogue) end() (string, int) {
+	d.t.Helper()
+	select {
+	case <-d.ended:
+	case <-time.After(liveness):
+		d.t.Fatalf("it does not end: %q", d.text())
+	}
+	_ = d.cmd.Wait()
+	return d.text(), d.cmd.ProcessState.ExitCode()
+}
+
+// modes are those of the terminal.
+func (d *dialogue) modes() unix.Termios {
+	d.t.Helper()
+	modes, err := unix.IoctlGetTermios(int(d.main.Fd()), unix.TCGETS)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return *modes
 }
 
 // openTerminal returns the side of a new pseudo-terminal that plays the
@@ -161,6 +272,132 @@ func TestPagerOnATerminal(t *testing.T) {
 			t.Errorf("%s: exit code %d: %.200q", name, code, shown)
 		}
 	}
+}
+
+// library is a session directory with so many sessions.
+func library(t *testing.T, sessions int) string {
+	t.Helper()
+	dir := t.TempDir()
+	for i := range sessions {
+		at := time.Date(2025, 1, 1, 0, i, 0, 0, time.UTC)
+		log := fmt.Sprintf(`{"type":"session_start","timestamp":%[1]q,"prompt":"Task number %[2]d, with \u001b[2J in it","working_dir":"/home/user/project","actor_agent":"claude","critic_agent":"opencode","actor_model":null,"critic_model":null,"max_iterations":10}
+{"type":"iteration","iteration_number":1,"actor_output":"Done.","actor_stderr":"","actor_exit_code":0,"actor_duration_secs":74.5,"git_diff":"","git_files_changed":0,"critic_decision":"DONE","feedback":null,"timestamp":%[1]q}
+{"type":"session_end","outcome":"success","iterations":1,"summary":"Fixed \u001b[2J it","confidence":0.95,"duration_secs":135.0,"timestamp":%[1]q}
+`, at.Format(time.RFC3339), i)
+		name := fmt.Sprintf("%s_%06x.jsonl", at.Format("2006-01-02T15-04-05Z"), i)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(log), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestPickOnATerminal(t *testing.T) {
+	t.Parallel()
+	dir := library(t, 40)
+	d := talk(t, dir, nil, "sessions", "show")
+	d.sees("40 of 40")
+	d.types("number 17,\r")
+	shown, code := d.end()
+	if code != exitDone || !strings.Contains(shown, "Task number 17, with") || !strings.Contains(shown, "Iteration 1") {
+		t.Errorf("exit code %d: %q", code, shown)
+	}
+	if strings.Contains(shown, "number 17, with \x1b") {
+		t.Errorf("not cleaned: %q", shown)
+	}
+}
+
+// TestPickLeaves leaves the list in every way, and wants the terminal as it was.
+func TestPickLeaves(t *testing.T) {
+	t.Parallel()
+	dir := library(t, 3)
+	for name, leave := range map[string]func(*dialogue){
+		"escape":  func(d *dialogue) { d.types("\x1b") },
+		"ctrl+c":  func(d *dialogue) { d.types("\x03") },
+		"SIGTERM": func(d *dialogue) { _ = d.cmd.Process.Signal(syscall.SIGTERM) },
+		"SIGHUP":  func(d *dialogue) { _ = d.cmd.Process.Signal(syscall.SIGHUP) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := talk(t, dir, nil, "sessions", "diff")
+			before := d.modes()
+			d.sees("3 of 3")
+			if d.modes() == before {
+				t.Error("the terminal is not read key by key")
+			}
+			keep, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/0", d.cmd.Process.Pid), os.O_RDWR|unix.O_NOCTTY, 0) // modes go with the last one
+			if err != nil {
+				t.Fatal(err)
+			}
+			leave(d)
+			_ = d.cmd.Wait()
+			if got := d.modes(); got != before {
+				t.Errorf("modes %+v, want %+v", got, before)
+			}
+			if err := keep.Close(); err != nil {
+				t.Fatal(err)
+			}
+			shown, code := d.end()
+			if code != exitInterrupted || !strings.Contains(shown, "\x1b[?1049l") || strings.Contains(shown, "hint") {
+				t.Errorf("exit code %d: %q", code, shown)
+			}
+		})
+	}
+}
+
+// TestPickResized makes the terminal smaller while the list is shown.
+func TestPickResized(t *testing.T) {
+	t.Parallel()
+	d := talk(t, library(t, 40), nil, "sessions", "show")
+	d.sees("success")
+	d.types("")
+	if err := unix.IoctlSetWinsize(int(d.main.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 9, Col: 30}); err != nil {
+		t.Fatal(err)
+	}
+	d.sees("↑↓ move  enter choose  esc le")
+	d.types("\x1b[B\x1b[B\r")
+	if shown, code := d.end(); code != exitDone || !strings.Contains(shown, "Task number 37, with") {
+		t.Errorf("exit code %d: %q", code, shown)
+	}
+}
+
+// TestPickNowhere has nobody to ask: it is the latest session.
+func TestPickNowhere(t *testing.T) {
+	t.Parallel()
+	dir := library(t, 3)
+	for _, env := range []string{"TERM=dumb", "TERM=", "CI=1"} {
+		shown, code := terminal(t, dir, []string{env, "PAGER=cat"}, "", "sessions", "show")
+		if code != exitDone || !strings.Contains(shown, "Task number 2, with") || strings.Contains(shown, "\x1b[?1049h") {
+			t.Errorf("%s: exit code %d: %q", env, code, shown)
+		}
+	}
+	if shown, code := terminal(t, t.TempDir(), nil, "", "sessions", "show"); code != exitError || !strings.Contains(shown, "holds none") {
+		t.Errorf("of none: exit code %d: %q", code, shown)
+	}
+}
+
+// TestPickStopped stops codeloops under a shell, and lets it go on.
+func TestPickStopped(t *testing.T) {
+	t.Parallel()
+	d := talkTo(t, library(t, 3), nil, "bash", "--norc", "--noprofile", "-i")
+	d.types("PS1=ready'> '\r")
+	d.sees("ready> ")
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.types(playCodeloops + "=1 " + exe + " sessions show\r")
+	d.sees("3 of 3")
+	for range 2 {
+		d.types("\x1a")
+		d.sees("Stopped")
+		d.types("fg\r")
+		d.sees("3 of 3")
+	}
+	d.types("number 1\r")
+	d.sees("Iteration 1")
+	d.types("exit\r")
+	d.end()
 }
 
 func TestRemoveOnATerminal(t *testing.T) {

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"codeloops/internal/browse"
+	"codeloops/internal/loop"
+	"codeloops/internal/picker"
+	"codeloops/internal/session"
+)
+
+// interactive reports whether there is a person to ask, at a terminal that can
+// show a list.
+func (a *app) interactive() bool {
+	term := a.getenv("TERM")
+	return a.InTTY && a.OutTTY && a.ErrTTY && term != "" && term != "dumb" && a.getenv("CI") == ""
+}
+
+// pick lets the user choose one of the sessions that can be read.
+func (l *logs) pick(ctx context.Context, what string) (session.Overview, error) {
+	all, err := l.survey()
+	if err != nil {
+		return session.Overview{}, err
+	}
+	all = slices.DeleteFunc(all, func(o session.Overview) bool { return o.Err != nil })
+	if len(all) > 0 {
+		return l.app.choose(ctx, all, what)
+	}
+	store, err := l.store()
+	if err == nil {
+		_, err = store.Latest() // says that there is none
+	}
+	return session.Overview{}, explain(err, "")
+}
+
+// choose lets the user choose one of some sessions; a single one needs no
+// choice.
+func (a *app) choose(ctx context.Context, some []session.Overview, what string) (session.Overview, error) {
+	if len(some) == 1 {
+		return some[0], nil
+	}
+	zone := a.now().Location()
+	screen := browse.Screen{Style: a.ErrRenderer()}
+	list := picker.List{
+		Count:   len(some),
+		Search:  func(i int) string { return browse.Haystack(some[i]) },
+		Line:    func(i, width int) string { return screen.Wide(width).PickLine(some[i], zone) },
+		Preview: func(i, width int) []string { return screen.Wide(width).Preview(some[i], zone) },
+	}
+	at, err := picker.Pick(ctx, list, picker.Options{In: a.In, Out: a.Err, Env: a.env, Style: screen.Style, Title: what})
+	if errors.Is(err, picker.ErrCancelled) {
+		// The user knows: there is nothing to be said.
+		return session.Overview{}, &endedError{result: loop.Interrupted}
+	}
+	if err != nil {
+		return session.Overview{}, err
+	}
+	return some[at], nil
+}

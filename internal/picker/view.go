@@ -1,0 +1,99 @@
+package picker
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+const (
+	head         = 2  // lines above the list: what is asked, what is typed
+	foot         = 1  // line below all: the keys
+	leastPreview = 14 // lines that a screen must have for a preview
+)
+
+// rows is how many lines of the list there is room for.
+func (m model) rows() int { return max(1, m.height-head-foot-m.previewLines()) }
+
+// previewLines is the room for the preview with the line above it, 0 for none.
+func (m model) previewLines() int {
+	if m.height < leastPreview {
+		return 0
+	}
+	return min(m.height*2/5, 16)
+}
+
+// View implements [tea.Model].
+func (m model) View() tea.View {
+	faint := m.opts.Style.NewStyle().Faint(true)
+	strong := m.opts.Style.NewStyle().Bold(true)
+	lines := make([]string, 0, m.height)
+	lines = append(lines,
+		strong.Render(m.opts.Title)+faint.Render(fmt.Sprintf("  %d of %d", len(m.matches), m.list.Count)),
+		"> "+m.filter)
+	lines = append(lines, m.listed()...)
+	if room := m.previewLines(); room > 0 {
+		lines = append(lines, faint.Render(strings.Repeat("─", m.width)))
+		lines = append(lines, m.preview(room-1)...)
+	}
+	lines = append(lines, faint.Render("↑↓ move  enter choose  esc leave  type to narrow the list"))
+	for i, line := range lines {
+		lines[i] = ansi.Truncate(line, m.width, "…")
+	}
+	v := tea.NewView(strings.Join(lines[:min(len(lines), max(1, m.height))], "\n"))
+	v.AltScreen = true
+	v.Cursor = tea.NewCursor(min(ansi.StringWidth("> "+m.filter), m.width-1), 1)
+	return v
+}
+
+// listed is the part of the list that is seen, filled up with empty lines.
+func (m model) listed() []string {
+	rows := m.rows()
+	top := m.firstLine(rows)
+	marked := m.opts.Style.NewStyle().Reverse(true)
+	lines := make([]string, 0, rows)
+	for at := top; at < min(top+rows, len(m.matches)); at++ {
+		line := m.list.Line(m.matches[at], m.width-2)
+		if at == m.at {
+			lines = append(lines, marked.Render("> "+ansi.Strip(line)+strings.Repeat(" ", max(0, m.width-2-ansi.StringWidth(line)))))
+			continue
+		}
+		lines = append(lines, "  "+line)
+	}
+	if len(m.matches) == 0 {
+		lines = append(lines, "  nothing fits")
+	}
+	for len(lines) < rows {
+		lines = append(lines, "")
+	}
+	return lines
+}
+
+// firstLine keeps what is marked near the middle, as far as there is more.
+func (m model) firstLine(rows int) int {
+	return max(0, min(m.at-rows/2, len(m.matches)-rows))
+}
+
+func (m model) preview(room int) []string {
+	var lines []string
+	if len(m.matches) > 0 && m.list.Preview != nil {
+		lines = m.list.Preview(m.matches[m.at], m.width)
+	}
+	for len(lines) < room {
+		lines = append(lines, "")
+	}
+	return lines[:room]
+}
+
+// typed is what of a text can be looked for.
+func typed(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
