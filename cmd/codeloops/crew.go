@@ -10,6 +10,7 @@ import (
 
 	"codeloops/internal/agent"
 	"codeloops/internal/config"
+	"codeloops/internal/estimate"
 	"codeloops/internal/loop"
 )
 
@@ -23,6 +24,7 @@ type player struct {
 	model  string
 	path   string // of the program
 	limits agent.Limits
+	prices estimate.Prices
 }
 
 func (p player) ref() loop.AgentRef {
@@ -100,6 +102,7 @@ func (c casting) cast(role loop.Role, r config.Role) (cast, error) {
 	if err != nil {
 		return nil, err
 	}
+	first.prices = estimate.Prices{Input: r.PriceInput, Output: r.PriceOutput} // of a model, and so not of the others
 	players := cast{first}
 	for _, entry := range r.Fallback {
 		name, model, _ := strings.Cut(entry, ":")

@@ -13,8 +13,9 @@ func (p *plan) gate() policy.Gate {
 	return policy.Gate{
 		MaxIterations:        p.cfg.MaxIterations,
 		MaxConsecutiveErrors: p.cfg.MaxConsecutiveErrors,
-		MaxCost:              p.cfg.MaxCost,
-		MaxTokens:            p.cfg.MaxTokens,
+		Budget:               policy.Budget{CostUSD: p.cfg.MaxCost, Tokens: int64(p.cfg.MaxTokens)},
+		ActorBudget:          policy.Budget{CostUSD: p.cfg.Actor.MaxCost, Tokens: int64(p.cfg.Actor.MaxTokens)},
+		CriticBudget:         policy.Budget{CostUSD: p.cfg.Critic.MaxCost, Tokens: int64(p.cfg.Critic.MaxTokens)},
 		Inspectors:           p.inspectors(),
 		Rulers:               policy.Rulers(p.policy()),
 		Revise:               p.cfg.Policy.OnViolation == "revise",

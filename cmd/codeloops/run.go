@@ -13,6 +13,7 @@ import (
 	"codeloops/internal/check"
 	"codeloops/internal/config"
 	"codeloops/internal/critic"
+	"codeloops/internal/estimate"
 	"codeloops/internal/fallback"
 	"codeloops/internal/loop"
 	"codeloops/internal/metrics"
@@ -191,8 +192,9 @@ func (p *plan) bind(players cast, at agent.Place, hurry <-chan struct{}) (*fallb
 		if i < len(players)-1 && p.cfg.Origin("max_wait").Layer == config.Default {
 			wait = min(wait, shortWait)
 		}
+		paid := &estimate.Agent{Player: bound, Prices: who.prices}
 		chain.Agents = append(chain.Agents, fallback.Agent{Ref: bound.Ref(), Player: &patience.Agent{
-			Player: bound, Now: p.app.now, MaxWait: wait, Random: rand.Float64, Hurry: hurry,
+			Player: paid, Now: p.app.now, MaxWait: wait, Random: rand.Float64, Hurry: hurry,
 		}})
 	}
 	return chain, nil
@@ -204,6 +206,10 @@ func (p *plan) printResult(out loop.Outcome, t *metrics.Tally, rec *session.Reco
 		Outcome: out, ExitCode: resultCode(out.Result),
 		SessionID: rec.ID(), Log: rec.Path(),
 		FilesChanged: t.FilesChanged, Insertions: t.Insertions, Deletions: t.Deletions,
+		Spent: t.Spent,
+	}
+	if p.course != nil {
+		doc.Spent = doc.Spent.Plus(p.course.Past.Spent)
 	}
 	if broke != nil {
 		doc.Failure = p.app.failure(broke)

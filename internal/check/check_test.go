@@ -124,7 +124,7 @@ func TestPassedTreesAreNotCheckedAgain(t *testing.T) {
 		}
 		return strings.Count(string(text), "\n")
 	}
-	check := func(iteration int, state string, reused, passed bool) {
+	again := func(iteration int, state string, reused, passed bool) {
 		t.Helper()
 		got, err := r.Check(t.Context(), iteration, state)
 		if err != nil {
@@ -134,13 +134,13 @@ func TestPassedTreesAreNotCheckedAgain(t *testing.T) {
 			t.Errorf("iteration %d: %+v", iteration, got)
 		}
 	}
-	check(1, "one", false, false)
-	check(2, "one", true, false)
+	again(1, "one", false, false)
+	again(2, "one", true, false)
 	if err := os.WriteFile(r.Dir+"/mended", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	check(3, "one", true, true)
-	check(4, "two", false, true)
+	again(3, "one", true, true)
+	again(4, "two", false, true)
 	if a, b := runs("a"), runs("b"); a != 2 || b != 4 {
 		t.Errorf("the first check ran %d times, the second %d times", a, b)
 	}

@@ -50,6 +50,10 @@ type Role struct {
 	Fallback    []string      `mapstructure:"fallback"`     // "agent" or "agent:model"
 	Timeout     time.Duration `mapstructure:"timeout"`      // of one turn; 0: no limit
 	IdleTimeout time.Duration `mapstructure:"idle_timeout"` // without output; 0: no limit
+	MaxCost     float64       `mapstructure:"max_cost"`     // US dollars; 0: no limit
+	MaxTokens   int           `mapstructure:"max_tokens"`   // 0: no limit
+	PriceInput  float64       `mapstructure:"price_input"`  // US dollars for a million tokens; 0: not known
+	PriceOutput float64       `mapstructure:"price_output"`
 }
 
 // An Agent is one of the user's own agents. Arguments may hold the

@@ -60,7 +60,7 @@ func general() schema {
 			doc: "What all turns may cost together, in US dollars as the agents report it; 0.0 is\nno limit. The run ends before the next turn.",
 		}, {
 			key: "max_tokens", value: count(0), byDefault: 0, flag: "--max-tokens",
-			doc: "The tokens that all turns may use together, input, cache and output; 0 is no\nlimit.",
+			doc: "The tokens that all turns may use together, input, cache and output; 0 is no\nlimit. What an agent does not report is estimated, too low, from the texts.",
 		}, {
 			key: "max_wait", value: duration, byDefault: 6 * time.Hour, flag: "--max-wait",
 			doc: `The longest wait for an agent's rate limit to end; "0s" is not to wait, neither
@@ -125,6 +125,18 @@ func role(name string) schema {
 		}, {
 			key: name + ".idle_timeout", value: duration, byDefault: 15 * time.Minute,
 			doc: "A turn that prints nothing for so long is stopped; \"0s\" is no limit. The\ndefault counts only for an agent that prints as it works, one that you set for\nany.",
+		}, {
+			key: name + ".max_cost", value: dollars, byDefault: 0.0,
+			doc: "What the " + name + "'s turns may cost together, in US dollars; 0.0 is no limit\nbut the general one.",
+		}, {
+			key: name + ".max_tokens", value: count(0), byDefault: 0,
+			doc: "The tokens that the " + name + "'s turns may use together; 0 is no limit but the\ngeneral one.",
+		}, {
+			key: name + ".price_input", value: dollars, byDefault: 0.0,
+			doc: "US dollars for a million tokens of input, to estimate what a turn cost of an\nagent that does not report it.",
+		}, {
+			key: name + ".price_output", value: dollars, byDefault: 0.0,
+			doc: "The same for a million tokens of output.",
 		},
 	}
 }

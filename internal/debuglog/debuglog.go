@@ -44,7 +44,7 @@ func (s *sink) Handle(at loop.Stamp, e loop.Event) error {
 }
 
 // describe completes and sends one line.
-func describe(l *zerolog.Event, e loop.Event) {
+func describe(l *zerolog.Event, e loop.Event) { //nolint:gocyclo // one case for each event
 	switch e := e.(type) {
 	case loop.Started:
 		l.Str("session", e.Session.ID).Str("dir", e.Session.WorkingDir).

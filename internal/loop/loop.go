@@ -48,10 +48,9 @@ func (l *Loop) run(ctx context.Context, s Session, first Event, p Past) (Outcome
 	r := &run{Loop: l, began: l.Clock().Add(-p.Elapsed), seq: p.Seq, pending: p.Attempt, baseline: p.Baseline, session: s.ID}
 	r.conversation = p.Conversation
 	for _, round := range p.Rounds {
-		r.progress.Spent.Add(RoleActor, round.Attempt.Turn)
-		r.progress.Spent.Add(RoleCritic, round.Review.Turn)
 		r.remember(round)
 	}
+	r.progress.Spent = p.Spent
 	r.progress.ConsecutiveErrors, r.progress.LastFailure = 0, StopNone // whoever resumes wants another try
 	stop := r.drive(ctx, s, first)
 	out := Outcome{

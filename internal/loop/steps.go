@@ -112,7 +112,6 @@ func (r *run) open(iteration int) error {
 func (r *run) act(ctx context.Context, c *Case) (err error) {
 	if r.pending != nil {
 		c.Attempt, r.pending = *r.pending, nil
-		r.progress.Spent.Add(RoleActor, c.Attempt.Turn)
 		return r.machine.To(ActorExecuting)
 	}
 	if err := r.enter(c.Iteration, ActorExecuting); err != nil {

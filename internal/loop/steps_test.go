@@ -264,7 +264,15 @@ func TestSpending(t *testing.T) {
 	if _, err := l.Run(t.Context(), loop.Session{}); err != nil {
 		t.Fatal(err)
 	}
-	want := []loop.Spending{{}, {Tokens: 15, CostUSD: 0.5}, {Tokens: 45, CostUSD: 1.5}, {Tokens: 60, CostUSD: 2}}
+	spent := func(turns int, basis loop.Basis) loop.Spent {
+		return loop.Spent{Tokens: int64(turns) * 15, CostUSD: float64(turns) * 0.5, TokensBasis: basis, CostBasis: basis}
+	}
+	want := []loop.Spending{
+		{},
+		{Actor: spent(1, loop.Reported)},
+		{Actor: spent(1, loop.Reported), Critic: spent(2, loop.Reported)},
+		{Actor: spent(2, loop.Reported), Critic: spent(2, loop.Reported)},
+	}
 	if !reflect.DeepEqual(seen, want) {
 		t.Errorf("the gate saw %+v, want %+v", seen, want)
 	}

@@ -131,23 +131,6 @@ func (t Turn) Blocked() bool {
 	return t.Ending == EndAuth || t.Ending == EndRateLimited || t.Ending == EndPermissionDenied && t.Usage.Tokens == nil
 }
 
-// Usage is what a turn cost, as far as the agent reports it; what it does not
-// report is nil.
-type Usage struct {
-	Tokens  *Tokens
-	CostUSD *float64
-	Rounds  *int // how often the model was asked
-}
-
-// Tokens are counts of tokens. Input does not hold those read from a cache.
-type Tokens struct {
-	Input      int64
-	Output     int64
-	CacheRead  int64
-	CacheWrite int64
-	Reasoning  int64
-}
-
 // An Attempt is what one turn of the actor left, its change apart.
 type Attempt struct {
 	Turn
@@ -201,39 +184,3 @@ const (
 // A Watch is told what an agent does while its turn lasts. It may be called
 // from any goroutine, never concurrently with itself.
 type Watch func(Notice)
-
-// Spending adds up what turns cost.
-type Spending struct {
-	Tokens  int64 // input, cache and output
-	CostUSD float64
-	// NoTokens and NoCost name the role of a turn that did not report them;
-	// the sums are then too low. "" is none.
-	NoTokens Role
-	NoCost   Role
-}
-
-// Add adds a turn, with its misses. One that was blocked has cost nothing.
-func (s *Spending) Add(role Role, t Turn) {
-	for _, m := range t.Misses {
-		s.add(m.Usage)
-	}
-	if t.Blocked() {
-		return
-	}
-	s.add(t.Usage)
-	if t.Usage.Tokens == nil {
-		s.NoTokens = role
-	}
-	if t.Usage.CostUSD == nil {
-		s.NoCost = role
-	}
-}
-
-func (s *Spending) add(u Usage) {
-	if k := u.Tokens; k != nil {
-		s.Tokens += k.Input + k.CacheRead + k.CacheWrite + k.Output
-	}
-	if u.CostUSD != nil {
-		s.CostUSD += *u.CostUSD
-	}
-}

@@ -141,6 +141,9 @@ type Past struct {
 	Conversation Conversation
 	// Baseline is what the checks said before the session.
 	Baseline []CheckResult
-	Seq      int           // of the last event
-	Elapsed  time.Duration // time spent so far
+	// Spent is what all turns so far have cost, Attempt among them, and also
+	// those that no round holds.
+	Spent   Spending
+	Seq     int           // of the last event
+	Elapsed time.Duration // time spent so far
 }

@@ -28,6 +28,9 @@ type Tally struct {
 	ActorUsage  Usage
 	CriticUsage Usage
 
+	// Spent is what a budget is held against.
+	Spent loop.Spending
+
 	// FilesChanged, Insertions and Deletions are the last diff's.
 	FilesChanged int
 	Insertions   int
@@ -80,6 +83,7 @@ func (t *Tally) actor(a loop.Attempt) {
 	t.ActorTurns++
 	t.ActorTime += a.Duration
 	t.ActorUsage.add(a.Usage)
+	t.Spent.Add(loop.RoleActor, a.Turn)
 	t.Leftovers += len(a.Leftovers)
 }
 
@@ -87,6 +91,7 @@ func (t *Tally) critic(r loop.Review) {
 	t.Asks++
 	t.CriticTime += r.Duration
 	t.CriticUsage.add(r.Usage)
+	t.Spent.Add(loop.RoleCritic, r.Turn)
 	t.Leftovers += len(r.Leftovers)
 }
 

@@ -58,12 +58,16 @@ func tally(t *testing.T, events []loop.Event) Tally {
 	return sum
 }
 
+// untold is what agents have cost that keep silent about it.
+var untold = loop.Spent{TokensBasis: loop.Unknown, CostBasis: loop.Unknown}
+
 func TestTally(t *testing.T) {
 	t.Parallel()
 	whole := Tally{
 		Iterations: 2, Errors: 1, ActorTurns: 2, Asks: 3, Leftovers: 4,
 		ActorTime: 30 * time.Second, CriticTime: 13 * time.Second, CheckTime: 4 * time.Second,
 		FilesChanged: 3, Insertions: 7, Deletions: 1,
+		Spent: loop.Spending{Actor: untold, Critic: untold},
 	}
 	if got := tally(t, twoIterations()); got != whole {
 		t.Errorf("all events\n got %+v\nwant %+v", got, whole)
@@ -86,7 +90,7 @@ func TestTally(t *testing.T) {
 func TestTallyOfAnIterationCutShort(t *testing.T) {
 	t.Parallel()
 	events := twoIterations()
-	want := Tally{ActorTurns: 1, Leftovers: 1, ActorTime: 10 * time.Second, FilesChanged: 1, Insertions: 5, Deletions: 2}
+	want := Tally{Spent: loop.Spending{Actor: untold}, ActorTurns: 1, Leftovers: 1, ActorTime: 10 * time.Second, FilesChanged: 1, Insertions: 5, Deletions: 2}
 	if got := tally(t, append(events[:4:4], loop.Finished{})); got != want {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}

@@ -2,8 +2,6 @@
 package policy
 
 import (
-	"fmt"
-
 	"codeloops/internal/loop"
 )
 
@@ -13,10 +11,12 @@ import (
 // is carried on or played back comes to the same. It may be shared as far as its
 // rules may.
 type Gate struct {
-	MaxIterations        int     // 0: no limit
-	MaxConsecutiveErrors int     // 0: no limit
-	MaxCost              float64 // US dollars for all turns; 0: no limit
-	MaxTokens            int     // for all turns; 0: no limit
+	MaxIterations        int // 0: no limit
+	MaxConsecutiveErrors int // 0: no limit
+
+	Budget       Budget // of all turns
+	ActorBudget  Budget // of the actor's
+	CriticBudget Budget // of the critic's
 
 	// Inspectors look at the work, all of them, in this order. The first one
 	// whose rule is broken names the ruling.
@@ -30,44 +30,6 @@ type Gate struct {
 }
 
 var _ loop.Gate = Gate{}
-
-// Stop ends a run that has failed too often in a row or has used its
-// iterations. Errors come first: they say more than the limit does.
-func (g Gate) Stop(p loop.Progress) (loop.StopReason, string) {
-	switch {
-	case g.MaxConsecutiveErrors > 0 && p.ConsecutiveErrors >= g.MaxConsecutiveErrors:
-		return p.LastFailure, fmt.Sprintf("%d iterations in a row ended in an error, the last one because %s",
-			p.ConsecutiveErrors, because(p.LastFailure))
-	case g.MaxCost > 0 && p.Spent.CostUSD >= g.MaxCost:
-		return loop.StopMaxCost, fmt.Sprintf("the turns have cost $%.2f of $%.2f", p.Spent.CostUSD, g.MaxCost)
-	case g.MaxTokens > 0 && p.Spent.Tokens >= int64(g.MaxTokens):
-		return loop.StopMaxTokens, fmt.Sprintf("the turns have used %d of %d tokens", p.Spent.Tokens, g.MaxTokens)
-	case g.MaxCost > 0 && p.Spent.NoCost != "":
-		return loop.StopMaxCost, fmt.Sprintf("max_cost cannot be held: the %s's agent does not report what it costs", p.Spent.NoCost)
-	case g.MaxTokens > 0 && p.Spent.NoTokens != "":
-		return loop.StopMaxTokens, fmt.Sprintf("max_tokens cannot be held: the %s's agent does not report its tokens", p.Spent.NoTokens)
-	case g.MaxIterations > 0 && p.Iterations >= g.MaxIterations:
-		return loop.StopMaxIterations, fmt.Sprintf("all %d iterations are used up", g.MaxIterations)
-	}
-	return loop.StopNone, ""
-}
-
-func because(r loop.StopReason) string {
-	switch r {
-	case loop.StopActorTimeout:
-		return "the actor ran into its time limit"
-	case loop.StopCriticTimeout:
-		return "the critic ran into its time limit"
-	case loop.StopOutputLimit:
-		return "an agent printed more than max_output"
-	case loop.StopNoDecision:
-		return "the critic gave no decision"
-	case loop.StopNone, loop.StopDone, loop.StopMaxIterations, loop.StopMaxDuration, loop.StopMaxCost, loop.StopMaxTokens,
-		loop.StopStuck, loop.StopConsecutiveErrors, loop.StopAgentNotFound, loop.StopAgentAuth, loop.StopAgentRateLimited,
-		loop.StopPolicyEscalation, loop.StopInterrupted, loop.StopInternal:
-	}
-	return "the critic said ERROR, or an agent could not work"
-}
 
 // An Inspector is a rule on the actor's work. It keeps no state.
 type Inspector interface {

@@ -9,6 +9,10 @@ import (
 	"codeloops/internal/policy"
 )
 
+func spends(actor, critic loop.Spent) loop.Progress {
+	return loop.Progress{Spent: loop.Spending{Actor: actor, Critic: critic}}
+}
+
 func TestStop(t *testing.T) {
 	t.Parallel()
 	gate := policy.Gate{MaxIterations: 5, MaxConsecutiveErrors: 3}
@@ -18,18 +22,22 @@ func TestStop(t *testing.T) {
 		reason   loop.StopReason
 		why      string
 	}{
-		"fresh":          {gate, loop.Progress{}, loop.StopNone, ""},
-		"under way":      {gate, loop.Progress{Iterations: 4, ConsecutiveErrors: 2}, loop.StopNone, ""},
-		"limit":          {gate, loop.Progress{Iterations: 5}, loop.StopMaxIterations, "all 5 iterations are used up"},
-		"errors":         {gate, loop.Progress{Iterations: 3, ConsecutiveErrors: 3, LastFailure: loop.StopActorTimeout}, loop.StopActorTimeout, "3 iterations in a row ended in an error, the last one because the actor ran into its time limit"},
-		"errors first":   {gate, loop.Progress{Iterations: 5, ConsecutiveErrors: 3, LastFailure: loop.StopNoDecision}, loop.StopNoDecision, "3 iterations in a row ended in an error, the last one because the critic gave no decision"},
-		"cost":           {policy.Gate{MaxCost: 2}, loop.Progress{Spent: loop.Spending{CostUSD: 2.5}}, loop.StopMaxCost, "the turns have cost $2.50 of $2.00"},
-		"below cost":     {policy.Gate{MaxCost: 2}, loop.Progress{Spent: loop.Spending{CostUSD: 1.9, NoTokens: loop.RoleActor}}, loop.StopNone, ""},
-		"tokens":         {policy.Gate{MaxTokens: 10}, loop.Progress{Spent: loop.Spending{Tokens: 10, NoCost: loop.RoleActor}}, loop.StopMaxTokens, "the turns have used 10 of 10 tokens"},
-		"no cost told":   {policy.Gate{MaxCost: 2}, loop.Progress{Spent: loop.Spending{NoCost: loop.RoleActor}}, loop.StopMaxCost, "max_cost cannot be held: the actor's agent does not report what it costs"},
-		"no tokens told": {policy.Gate{MaxTokens: 10}, loop.Progress{Spent: loop.Spending{NoTokens: loop.RoleCritic}}, loop.StopMaxTokens, "max_tokens cannot be held: the critic's agent does not report its tokens"},
-		"no limits":      {policy.Gate{}, loop.Progress{Iterations: 1000, ConsecutiveErrors: 1000}, loop.StopNone, ""},
-		"critic's turn":  {gate, loop.Progress{Iterations: 4, Next: loop.RoleCritic}, loop.StopNone, ""},
+		"fresh":           {gate, loop.Progress{}, loop.StopNone, ""},
+		"under way":       {gate, loop.Progress{Iterations: 4, ConsecutiveErrors: 2}, loop.StopNone, ""},
+		"limit":           {gate, loop.Progress{Iterations: 5}, loop.StopMaxIterations, "all 5 iterations are used up"},
+		"errors":          {gate, loop.Progress{Iterations: 3, ConsecutiveErrors: 3, LastFailure: loop.StopActorTimeout}, loop.StopActorTimeout, "3 iterations in a row ended in an error, the last one because the actor ran into its time limit"},
+		"errors first":    {gate, loop.Progress{Iterations: 5, ConsecutiveErrors: 3, LastFailure: loop.StopNoDecision}, loop.StopNoDecision, "3 iterations in a row ended in an error, the last one because the critic gave no decision"},
+		"cost":            {policy.Gate{Budget: policy.Budget{CostUSD: 2}}, spends(loop.Spent{CostUSD: 1}, loop.Spent{CostUSD: 1.5}), loop.StopMaxCost, "the turns have cost $2.50 of $2.00"},
+		"below cost":      {policy.Gate{Budget: policy.Budget{CostUSD: 2}}, spends(loop.Spent{CostUSD: 1.9, TokensBasis: loop.Unknown}, loop.Spent{}), loop.StopNone, ""},
+		"tokens":          {policy.Gate{Budget: policy.Budget{Tokens: 10}}, spends(loop.Spent{Tokens: 9, CostBasis: loop.Unknown}, loop.Spent{Tokens: 1}), loop.StopMaxTokens, "the turns have used 10 of 10 tokens"},
+		"estimated":       {policy.Gate{Budget: policy.Budget{Tokens: 10}}, spends(loop.Spent{Tokens: 9, TokensBasis: loop.Reported}, loop.Spent{Tokens: 9, TokensBasis: loop.Estimated}), loop.StopMaxTokens, "the turns have used 18 of 10 tokens, by estimate"},
+		"actor's tokens":  {policy.Gate{ActorBudget: policy.Budget{Tokens: 10}}, spends(loop.Spent{Tokens: 11}, loop.Spent{}), loop.StopMaxTokens, "the actor's turns have used 11 of 10 tokens"},
+		"not the actor's": {policy.Gate{ActorBudget: policy.Budget{Tokens: 10, CostUSD: 1}}, spends(loop.Spent{Tokens: 9}, loop.Spent{Tokens: 11, CostUSD: 2, CostBasis: loop.Unknown}), loop.StopNone, ""},
+		"critic's cost":   {policy.Gate{CriticBudget: policy.Budget{CostUSD: 1}}, spends(loop.Spent{CostUSD: 0.5}, loop.Spent{CostUSD: 1, CostBasis: loop.Estimated}), loop.StopMaxCost, "the critic's turns have cost $1.00 of $1.00, by estimate"},
+		"no cost told":    {policy.Gate{Budget: policy.Budget{CostUSD: 2}}, spends(loop.Spent{CostBasis: loop.Unknown}, loop.Spent{}), loop.StopMaxCost, "max_cost cannot be held: an agent does not report what its turns cost, and it has no price_input and price_output"},
+		"no tokens told":  {policy.Gate{CriticBudget: policy.Budget{Tokens: 10}}, spends(loop.Spent{}, loop.Spent{TokensBasis: loop.Unknown}), loop.StopMaxTokens, "critic.max_tokens cannot be held: the tokens of a turn are not known"},
+		"no limits":       {policy.Gate{}, loop.Progress{Iterations: 1000, ConsecutiveErrors: 1000}, loop.StopNone, ""},
+		"critic's turn":   {gate, loop.Progress{Iterations: 4, Next: loop.RoleCritic}, loop.StopNone, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,7 +16,7 @@ type pretty struct {
 
 const indent = "           " // under the texts of a step's line
 
-func (p *pretty) Handle(_ loop.Stamp, e loop.Event) error {
+func (p *pretty) Handle(_ loop.Stamp, e loop.Event) error { //nolint:gocyclo // one case for each event
 	p.keep(e)
 	switch e := e.(type) {
 	case loop.Started:

@@ -28,8 +28,8 @@ func (p *page) end(o loop.Outcome) error {
 		}
 	}
 	fmt.Fprintf(&b, "  %s\n", stat(p.change))
-	if p.spent.CostUSD > 0 {
-		fmt.Fprintf(&b, "  %s\n", cost(p.spent))
+	if spent := p.spent.Total(); spent.CostUSD > 0 {
+		fmt.Fprintf(&b, "  %s\n", cost(spent))
 	}
 	if p.Log != "" {
 		fmt.Fprintf(&b, "  %s\n", p.faint.Render("log: "+p.Log))

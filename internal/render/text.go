@@ -40,13 +40,17 @@ func stat(c loop.Change) string {
 	return fmt.Sprintf("%s, +%d -%d", count(len(c.Files), "file", "files"), c.Insertions, c.Deletions)
 }
 
-// cost is what the turns have cost. It is the agents' word, and may not be all.
-func cost(s loop.Spending) string {
-	text := fmt.Sprintf("$%.2f, as the agents report it", s.CostUSD)
-	if s.NoCost != "" {
-		text += fmt.Sprintf(" (the %s's does not report all)", s.NoCost)
+// cost is what the turns have cost, and how good the figure is.
+func cost(s loop.Spent) string {
+	how := "as the agents report it"
+	switch s.CostBasis {
+	case loop.Estimated:
+		how = "by estimate"
+	case loop.Unknown:
+		how = "and what the agents do not report"
+	case loop.Reported, loop.NoBasis:
 	}
-	return text
+	return fmt.Sprintf("$%.2f, %s", s.CostUSD, how)
 }
 
 // fate says how a turn ended, in a word or two.

@@ -235,6 +235,10 @@ func TestResult(t *testing.T) {
 				Confidence: &half, Duration: 90 * time.Second,
 			},
 			SessionID: "2025-01-27T15-30-45Z_abcdef", Log: "/logs/x.jsonl", FilesChanged: 2, Insertions: 10, Deletions: 4,
+			Spent: loop.Spending{
+				Actor:  loop.Spent{Tokens: 1200, TokensBasis: loop.Reported, CostUSD: 0.25, CostBasis: loop.Estimated},
+				Critic: loop.Spent{Tokens: 7, TokensBasis: loop.Estimated, CostBasis: loop.Unknown},
+			},
 		},
 		{
 			Outcome:  loop.Outcome{Result: loop.Failed, Reason: loop.StopAgentNotFound},
@@ -250,7 +254,9 @@ func TestResult(t *testing.T) {
 	}
 	want := `{"type":"result","schema_version":1,"outcome":"failed","stop_reason":null,"exit_code":2,"iterations":0,` +
 		`"summary":null,"confidence":null,"duration_secs":0.0,"session_id":null,"log":null,"files_changed":0,` +
-		`"insertions":0,"deletions":0,"error":{"message":"no","hint":null}}` + "\n"
+		`"insertions":0,"deletions":0,` +
+		`"spent":{"actor":{"tokens":0,"tokens_basis":null,"cost_usd":0,"cost_basis":null},` +
+		`"critic":{"tokens":0,"tokens_basis":null,"cost_usd":0,"cost_basis":null}},"error":{"message":"no","hint":null}}` + "\n"
 	failed := Result{Outcome: loop.Outcome{Result: loop.Failed}, ExitCode: 2, Failure: &Failure{Message: "no"}}
 	if got := string(failed.Encode()); got != want {
 		t.Errorf("got  %swant %s", got, want)

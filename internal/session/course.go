@@ -54,6 +54,8 @@ type follower struct {
 	began time.Time // of the run, the first or a resumed one, that the lines belong to
 	last  time.Time
 	acted Entry // of Past.Attempt
+
+	paidActor, paidCritic int // the iteration whose turns of these are in Past.Spent
 }
 
 func (f *follower) follow(entry Entry) {
@@ -69,7 +71,12 @@ func (f *follower) follow(entry Entry) {
 	case loop.IterationStarted:
 		f.Past.Attempt = nil
 	case loop.ActorFinished:
-		f.attempt(entry, e.Attempt)
+		f.attempt(entry, e.Iteration, e.Attempt)
+	case loop.ReviewRejected:
+		f.Past.Spent.Add(loop.RoleCritic, e.Review.Turn)
+	case loop.CriticFinished:
+		f.paidCritic = e.Iteration
+		f.Past.Spent.Add(loop.RoleCritic, e.Review.Turn)
 	case loop.DiffCaptured:
 		f.State, f.Checkpoint, f.Checks = e.Change.State, e.Change.Checkpoint, nil
 	case loop.ChecksFinished:
@@ -82,16 +89,18 @@ func (f *follower) follow(entry Entry) {
 		if e.State == loop.ActorExecuting { // from here on nobody knows
 			f.State, f.Checkpoint, f.Checks = "", "", nil
 		}
-	case loop.Activity, loop.Inspected, loop.ReviewRejected, loop.CriticFinished, loop.Warned:
+	case loop.Activity, loop.Inspected, loop.Warned:
 	}
 	f.last = entry.At.Time
 }
 
 // attempt takes a turn of the actor that is over. One that was interrupted, or
 // in which the agent could not work, has to be played again.
-func (f *follower) attempt(entry Entry, a loop.Attempt) {
+func (f *follower) attempt(entry Entry, iteration int, a loop.Attempt) {
 	f.Past.Attempt, f.acted = nil, entry
 	f.Past.Conversation = f.Past.Conversation.After(a.Turn)
+	f.paidActor = iteration
+	f.Past.Spent.Add(loop.RoleActor, a.Turn)
 	if a.Ending != loop.EndInterrupted && !a.Blocked() {
 		f.Past.Attempt = &a
 	}
@@ -124,6 +133,13 @@ func keptText(path string) (string, error) {
 }
 
 func (f *follower) round(r loop.Round) {
+	// Some logs have whole iterations only.
+	if f.paidActor != r.Iteration {
+		f.Past.Spent.Add(loop.RoleActor, r.Attempt.Turn)
+	}
+	if f.paidCritic != r.Iteration && !r.Unjudged {
+		f.Past.Spent.Add(loop.RoleCritic, r.Review.Turn)
+	}
 	if n := len(f.Past.Rounds); n > 0 {
 		f.Past.Rounds[n-1] = f.Past.Rounds[n-1].Outline()
 	}

@@ -200,6 +200,7 @@ func TestDocsListEveryField(t *testing.T) {
 		for n := range 200 {
 			var r Result
 			randomize(rnd, reflect.ValueOf(&r.Outcome).Elem())
+			randomize(rnd, reflect.ValueOf(&r.Spent).Elem())
 			r.SessionID, r.Log = randomText(rnd), randomText(rnd)
 			if n%2 == 0 {
 				r.Failure = &Failure{Message: randomText(rnd), Hint: randomText(rnd)}

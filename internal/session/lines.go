@@ -30,7 +30,7 @@ const (
 )
 
 // typeOf returns the type of the line that e makes.
-func typeOf(e loop.Event) string {
+func typeOf(e loop.Event) string { //nolint:gocyclo // one case for each event
 	switch e.(type) {
 	case loop.Started:
 		return typeSessionStart
@@ -99,7 +99,7 @@ func blank(typ string) loop.Event {
 
 // event describes the fields of each type of line but the head that all have.
 // It returns e with what f has read into it.
-func event(f fields, e loop.Event) loop.Event {
+func event(f fields, e loop.Event) loop.Event { //nolint:gocyclo // one case for each event
 	switch e := e.(type) {
 	case loop.Started:
 		f.text("prompt", &e.Session.Prompt)
@@ -296,7 +296,7 @@ func miss(f fields, m *loop.Miss) {
 
 // usage is what a turn cost; null where the agent told nothing of it.
 func usage(f fields, tag string, u *loop.Usage) {
-	u.CostUSD = finite(u.CostUSD)
+	*u = loggedUsage(*u)
 	f.object(tag, *u != loop.Usage{}, func(f fields) {
 		var t loop.Tokens
 		if u.Tokens != nil {
@@ -313,6 +313,8 @@ func usage(f fields, tag string, u *loop.Usage) {
 		}
 		fraction(f, "cost_usd,null", &u.CostUSD)
 		f.value("rounds,null", &u.Rounds)
+		f.value("tokens_estimated,omitempty", &u.TokensEstimated)
+		f.value("cost_estimated,omitempty", &u.CostEstimated)
 	})
 }
 

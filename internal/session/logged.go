@@ -98,12 +98,20 @@ func withoutPatches(c loop.Change) loop.Change {
 
 func loggedTurn(t loop.Turn) loop.Turn {
 	t.ResetAt = loggedTime(t.ResetAt)
-	t.Usage.CostUSD = finite(t.Usage.CostUSD)
+	t.Usage = loggedUsage(t.Usage)
 	t.Leftovers, t.Misses = orNil(t.Leftovers), orNil(slices.Clone(t.Misses))
 	for i := range t.Misses {
-		t.Misses[i].Usage.CostUSD = finite(t.Misses[i].Usage.CostUSD)
+		t.Misses[i].Usage = loggedUsage(t.Misses[i].Usage)
 	}
 	return t
+}
+
+// loggedUsage: what is not known is no estimate.
+func loggedUsage(u loop.Usage) loop.Usage {
+	u.CostUSD = finite(u.CostUSD)
+	u.TokensEstimated = u.TokensEstimated && u.Tokens != nil
+	u.CostEstimated = u.CostEstimated && u.CostUSD != nil
+	return u
 }
 
 func loggedChange(c loop.Change) loop.Change {

@@ -20,6 +20,8 @@ type Result struct {
 	Insertions   int
 	Deletions    int
 
+	Spent loop.Spending // by all turns of the session
+
 	Failure *Failure // nil when nothing broke
 }
 
@@ -69,6 +71,10 @@ func (r *Result) fields(f fields) {
 	f.value("files_changed", &r.FilesChanged)
 	f.value("insertions", &r.Insertions)
 	f.value("deletions", &r.Deletions)
+	f.object("spent", true, func(f fields) {
+		spent(f, "actor", &r.Spent.Actor)
+		spent(f, "critic", &r.Spent.Critic)
+	})
 	var failure Failure
 	if r.Failure != nil {
 		failure = *r.Failure
@@ -79,4 +85,17 @@ func (r *Result) fields(f fields) {
 	}) {
 		r.Failure = &failure
 	}
+}
+
+// spent is what the turns of a role have cost.
+func spent(f fields, role string, s *loop.Spent) {
+	if finite(&s.CostUSD) == nil {
+		s.CostUSD = 0
+	}
+	f.object(role, true, func(f fields) {
+		f.value("tokens", &s.Tokens)
+		word(f, "tokens_basis,null", &s.TokensBasis)
+		f.value("cost_usd", &s.CostUSD)
+		word(f, "cost_basis,null", &s.CostBasis)
+	})
 }

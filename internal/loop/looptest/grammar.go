@@ -60,7 +60,7 @@ func (g *Grammar) take(at loop.Stamp, e loop.Event) error {
 }
 
 // step moves on by one event.
-func (g *Grammar) step(e loop.Event) error {
+func (g *Grammar) step(e loop.Event) error { //nolint:gocyclo // one case for each event
 	switch e := e.(type) {
 	case loop.Started:
 		g.place = between

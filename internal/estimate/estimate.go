@@ -1,0 +1,66 @@
+// Package estimate fills in what an agent does not report of a turn's cost.
+package estimate
+
+import (
+	"context"
+
+	"codeloops/internal/agent"
+	"codeloops/internal/loop"
+)
+
+// A Player plays one turn; [agent.Agent] is one.
+type Player interface {
+	Run(context.Context, agent.Request) (agent.Reply, error)
+}
+
+// Prices are in US dollars for a million tokens. The zero value is none.
+type Prices struct {
+	Input  float64
+	Output float64
+}
+
+// An Agent is a Player whose turns say what they cost, and whether that is an
+// estimate. It is as safe for concurrent use as its Player.
+//
+// Tokens that are not reported are taken from the length of the prompt and of
+// what was printed. What the agent has read and thought by itself is not in
+// them: the estimate is low. A cost that is not reported needs prices. Tokens
+// read from a cache count a tenth of the price, those written to it a quarter
+// more, as the large services charge them.
+type Agent struct {
+	Player Player
+	Prices Prices
+}
+
+// bytesPerToken is the usual ratio for English text and source code.
+const bytesPerToken = 4
+
+// Run plays a turn.
+func (a *Agent) Run(ctx context.Context, r agent.Request) (agent.Reply, error) {
+	reply, err := a.Player.Run(ctx, r)
+	if err != nil || reply.Blocked() {
+		return reply, err
+	}
+	u := &reply.Usage
+	if u.Tokens == nil {
+		u.Tokens = &loop.Tokens{Input: tokens(int64(len(r.Prompt))), Output: tokens(printed(reply))}
+		u.TokensEstimated = true
+	}
+	if u.CostUSD == nil && a.Prices != (Prices{}) {
+		cost := a.Prices.of(*u.Tokens)
+		u.CostUSD, u.CostEstimated = &cost, true
+	}
+	return reply, nil
+}
+
+func printed(r agent.Reply) int64 {
+	return max(r.Stdout.Total, int64(len(r.Stdout.Text)), int64(len(r.Text)))
+}
+
+func tokens(bytes int64) int64 { return (bytes + bytesPerToken - 1) / bytesPerToken }
+
+func (p Prices) of(t loop.Tokens) float64 {
+	const million, cached, caching = 1e6, 0.1, 1.25
+	input := float64(t.Input) + cached*float64(t.CacheRead) + caching*float64(t.CacheWrite)
+	return (input*p.Input + float64(t.Output)*p.Output) / million
+}

@@ -1,0 +1,88 @@
+package policy
+
+import (
+	"fmt"
+
+	"codeloops/internal/loop"
+)
+
+// A Budget is what turns may cost. 0 is no limit.
+type Budget struct {
+	CostUSD float64
+	Tokens  int64
+}
+
+// Stop ends a run that has failed too often in a row or has used up its
+// iterations or a budget. Errors come first: they say more than a limit does.
+func (g Gate) Stop(p loop.Progress) (loop.StopReason, string) {
+	if g.MaxConsecutiveErrors > 0 && p.ConsecutiveErrors >= g.MaxConsecutiveErrors {
+		return p.LastFailure, fmt.Sprintf("%d iterations in a row ended in an error, the last one because %s",
+			p.ConsecutiveErrors, because(p.LastFailure))
+	}
+	if reason, why := g.spent(p.Spent); reason != loop.StopNone {
+		return reason, why
+	}
+	if g.MaxIterations > 0 && p.Iterations >= g.MaxIterations {
+		return loop.StopMaxIterations, fmt.Sprintf("all %d iterations are used up", g.MaxIterations)
+	}
+	return loop.StopNone, ""
+}
+
+// spent says which budget is used up.
+func (g Gate) spent(s loop.Spending) (loop.StopReason, string) {
+	for _, part := range []struct {
+		budget Budget
+		spent  loop.Spent
+		whose  string // turns
+		key    string // of the configuration
+	}{
+		{g.Budget, s.Total(), "the turns", ""},
+		{g.ActorBudget, s.Actor, "the actor's turns", "actor."},
+		{g.CriticBudget, s.Critic, "the critic's turns", "critic."},
+	} {
+		if reason, why := part.budget.exceeded(part.spent, part.whose, part.key); reason != loop.StopNone {
+			return reason, why
+		}
+	}
+	return loop.StopNone, ""
+}
+
+// exceeded also holds a budget exceeded whose figure nobody knows: it would let
+// everything pass.
+func (b Budget) exceeded(s loop.Spent, whose, key string) (loop.StopReason, string) {
+	switch {
+	case b.CostUSD > 0 && s.CostUSD >= b.CostUSD:
+		return loop.StopMaxCost, fmt.Sprintf("%s have cost $%.2f of $%.2f%s", whose, s.CostUSD, b.CostUSD, mark(s.CostBasis))
+	case b.Tokens > 0 && s.Tokens >= b.Tokens:
+		return loop.StopMaxTokens, fmt.Sprintf("%s have used %d of %d tokens%s", whose, s.Tokens, b.Tokens, mark(s.TokensBasis))
+	case b.CostUSD > 0 && s.CostBasis == loop.Unknown:
+		return loop.StopMaxCost, key + "max_cost cannot be held: an agent does not report what its turns cost, and it has no price_input and price_output"
+	case b.Tokens > 0 && s.TokensBasis == loop.Unknown:
+		return loop.StopMaxTokens, key + "max_tokens cannot be held: the tokens of a turn are not known"
+	}
+	return loop.StopNone, ""
+}
+
+func mark(b loop.Basis) string {
+	if b == loop.Estimated {
+		return ", by estimate"
+	}
+	return ""
+}
+
+func because(r loop.StopReason) string {
+	switch r {
+	case loop.StopActorTimeout:
+		return "the actor ran into its time limit"
+	case loop.StopCriticTimeout:
+		return "the critic ran into its time limit"
+	case loop.StopOutputLimit:
+		return "an agent printed more than max_output"
+	case loop.StopNoDecision:
+		return "the critic gave no decision"
+	case loop.StopNone, loop.StopDone, loop.StopMaxIterations, loop.StopMaxDuration, loop.StopMaxCost, loop.StopMaxTokens,
+		loop.StopStuck, loop.StopConsecutiveErrors, loop.StopAgentNotFound, loop.StopAgentAuth, loop.StopAgentRateLimited,
+		loop.StopPolicyEscalation, loop.StopInterrupted, loop.StopInternal:
+	}
+	return "the critic said ERROR, or an agent could not work"
+}
