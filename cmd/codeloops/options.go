@@ -39,6 +39,8 @@ func settingFlags() map[string]string {
 		"critic-model":       "critic.model",
 		"fallback":           "fallback",
 		"actor-session":      "actor_session",
+		"critic-env":         "critic_env",
+		"env-pass":           "env_pass",
 		"max-iterations":     "max_iterations",
 		"max-duration":       "max_duration",
 		"max-cost":           "max_cost",
@@ -78,6 +80,8 @@ func (o *runOptions) addRunFlags(f *pflag.FlagSet) {
 	f.String("critic-model", "", "`model` of the critic")
 	f.StringSlice("fallback", nil, "`agent`, or agent:model, that plays on when one cannot go on; may be repeated")
 	f.String("actor-session", "", "`fresh`, or resume: carry on the actor's conversation over the iterations (default fresh)")
+	f.String("critic-env", "", "`full`, or clean: no secrets for the critic but what its model needs (default full)")
+	f.StringArray("env-pass", nil, "secret `variable` that a critic gets with a clean environment; may be repeated")
 	f.StringVar(&o.script, "script", "", "scenario `file` for the agent called scripted")
 
 	f.IntP("max-iterations", "n", 0, "end after so many iterations; 0 is no limit (default 10)")

@@ -143,6 +143,7 @@ func (p *plan) loop(runner *proc.Runner, rec *session.Recorder) (*loop.Loop, err
 	outputs := filepath.Dir(rec.File(1, ""))
 	place := agent.Place{
 		Starter: runner, Dir: p.dir, Environ: a.env, EnvDeny: p.cfg.EnvDeny,
+		CleanCritic: p.cfg.CriticEnv == "clean", EnvPass: p.cfg.EnvPass,
 		Outputs: outputs, Session: rec.ID(),
 	}
 	hurry := a.signals.hurry()

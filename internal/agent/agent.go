@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,9 +39,13 @@ type Place struct {
 	Dir     string   // the user's working directory, absolute
 	Environ []string // what codeloops was started with
 	EnvDeny []string // names of variables, or globs as in path.Match, that no agent sees
-	Outputs string   // an existing directory, absolute, for the files of the turns
-	Session string   // the session's ID
-	Limits  Limits
+	// CleanCritic keeps variables whose names look secret from critics, but for
+	// those that their CLIs sign in with and those that EnvPass names.
+	CleanCritic bool
+	EnvPass     []string // names or globs
+	Outputs     string   // an existing directory, absolute, for the files of the turns
+	Session     string   // the session's ID
+	Limits      Limits
 }
 
 // A Request is one turn to play.
@@ -79,7 +84,7 @@ type Agent struct {
 // looked up before anything runs. Errors are those of [Spec.Resolve], or say
 // that the model or the place does not fit.
 func New(spec Spec, model string, at Place, roles ...loop.Role) (*Agent, error) {
-	if err := checkGlobs(at.EnvDeny); err != nil {
+	if err := checkGlobs(slices.Concat(at.EnvDeny, at.EnvPass)); err != nil {
 		return nil, err
 	}
 	a := &Agent{spec: spec, model: model, at: at, paths: map[loop.Role]string{}}

@@ -15,6 +15,10 @@ func amp() Spec {
 		Prompt:      Stdin,
 		Output:      "claude-stream-json",
 		Streams:     true,
-		Install:     "install it with `npm install -g @sourcegraph/amp`, then run `amp login`",
+		Credentials: []Credential{
+			{Env: "AMP_API_KEY"},
+			{File: ".local/share/amp/secrets.json"},
+		},
+		Install: "install it with `npm install -g @sourcegraph/amp`, then run `amp login`",
 	}
 }

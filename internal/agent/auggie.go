@@ -14,6 +14,11 @@ func auggie() Spec {
 		Resume:    []string{"--resume", holdConversation},
 		Prompt:    File,
 		Output:    Text,
-		Install:   "install it with `npm install -g @augmentcode/auggie`, then run `auggie login`",
+		Credentials: []Credential{
+			{Env: "AUGMENT_SESSION_AUTH"},
+			{Env: "AUGMENT_API_TOKEN"},
+			{File: ".augment/session.json"},
+		},
+		Install: "install it with `npm install -g @augmentcode/auggie`, then run `auggie login`",
 	}
 }

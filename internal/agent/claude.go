@@ -36,6 +36,16 @@ func claude() Spec {
 			{Line: "Not logged in", Ending: loop.EndAuth},
 			{Line: "Failed to authenticate.", Ending: loop.EndAuth},
 		},
+		Credentials: []Credential{
+			{Env: "ANTHROPIC_API_KEY"},
+			{Env: "ANTHROPIC_AUTH_TOKEN"},
+			{Env: "CLAUDE_CODE_OAUTH_TOKEN"},
+			{Env: "AWS_BEARER_TOKEN_BEDROCK"},
+			{Env: "CLAUDE_CODE_USE_BEDROCK"},
+			{Env: "CLAUDE_CODE_USE_VERTEX"},
+			{File: ".claude/.credentials.json", Home: "CLAUDE_CONFIG_DIR"},
+			{File: ".claude.json", Home: "CLAUDE_CONFIG_DIR", Key: "oauthAccount"}, // the key itself may be in the system's keyring
+		},
 		Install: "install it with `npm install -g @anthropic-ai/claude-code`, then run `claude` once to log in",
 		Tested:  "2.1.329",
 	}

@@ -11,12 +11,13 @@ func cline() Spec {
 		Actor:       []string{"--json", holdModelArgs, "Do what follows."},
 		// Plan mode has no tools that edit; its shell may write to the
 		// directory for temporary files, where tests do.
-		Critic:    []string{"--plan", "--json", holdModelArgs, "Do what follows."},
-		ModelArgs: []string{"-m", holdModel},
-		Prompt:    Pipe,
-		Output:    "cline-json",
-		Streams:   true,
-		Install:   "install it with `npm install -g cline`, then run `cline auth`",
-		Tested:    "3.0.65",
+		Critic:      []string{"--plan", "--json", holdModelArgs, "Do what follows."},
+		ModelArgs:   []string{"-m", holdModel},
+		Prompt:      Pipe,
+		Output:      "cline-json",
+		Streams:     true,
+		Credentials: []Credential{{File: ".cline/data/settings/providers.json"}},
+		Install:     "install it with `npm install -g cline`, then run `cline auth`",
+		Tested:      "3.0.65",
 	}
 }

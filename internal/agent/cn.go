@@ -23,6 +23,11 @@ func cn() Spec {
 			{Line: `{"status":"error","message":"529 `, Ending: loop.EndOverloaded},
 			{Line: `{"status":"error","message":"500 `, Ending: loop.EndOverloaded},
 		},
+		Credentials: []Credential{
+			{Env: "CONTINUE_API_KEY"},
+			{File: ".continue/auth.json"},
+			{File: ".continue/config.yaml"}, // names models with their keys
+		},
 		Install: "install it with `npm install -g @continuedev/cli`, then run `cn login`",
 		Tested:  "1.5.47",
 	}

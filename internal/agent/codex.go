@@ -25,7 +25,12 @@ func codex() Spec {
 		Output:       "codex-json",
 		Streams:      true,
 		Sayings:      []Saying{{Line: "Missing environment variable", Ending: loop.EndAuth}},
-		Install:      "install it with `npm install -g @openai/codex`, then run `codex login`",
-		Tested:       "0.169.0",
+		Credentials: []Credential{
+			{Env: "CODEX_API_KEY"},
+			{Env: "OPENAI_API_KEY"},
+			{File: ".codex/auth.json", Home: "CODEX_HOME"},
+		},
+		Install: "install it with `npm install -g @openai/codex`, then run `codex login`",
+		Tested:  "0.169.0",
 	}
 }

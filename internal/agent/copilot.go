@@ -18,7 +18,16 @@ func copilot() Spec {
 		Prompt:    Stdin,
 		Output:    "copilot-json",
 		Streams:   true,
-		Install:   "install it with `npm install -g @github/copilot`, then run `copilot` once to log in",
-		Tested:    "1.0.102",
+		Credentials: []Credential{
+			{Env: "COPILOT_GITHUB_TOKEN"},
+			{Env: "GH_TOKEN"},
+			{Env: "GITHUB_TOKEN"},
+			{Env: "COPILOT_PROVIDER_API_KEY"},
+			{Env: "COPILOT_PROVIDER_BASE_URL"}, // a service of the user's own may ask for no key
+			{File: ".copilot/config.json", Home: "COPILOT_HOME", Key: "logged_in_users"},
+			{File: ".copilot/config.json", Home: "COPILOT_HOME", Key: "loggedInUsers"},
+		},
+		Install: "install it with `npm install -g @github/copilot`, then run `copilot` once to log in",
+		Tested:  "1.0.102",
 	}
 }

@@ -12,6 +12,9 @@ func crush() Spec {
 		Resume:      []string{"--session", holdConversation},
 		Prompt:      Stdin,
 		Output:      Text,
-		Install:     "install it with `npm install -g @charmland/crush`, then run `crush` once to log in",
+		Credentials: append([]Credential{
+			{File: ".local/share/crush/crush.json", Key: "providers"},
+		}, providerKeys()...),
+		Install: "install it with `npm install -g @charmland/crush`, then run `crush` once to log in",
 	}
 }

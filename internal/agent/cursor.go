@@ -18,6 +18,11 @@ func cursor() Spec {
 		Resume:    []string{"--resume", holdConversation},
 		Prompt:    Stdin,
 		Output:    Text,
-		Install:   "install it with `curl https://cursor.com/install -fsS | bash`, then run `cursor-agent login`",
+		Credentials: []Credential{
+			{Env: "CURSOR_API_KEY"},
+			{File: ".cursor/cli-config.json", Home: "CURSOR_CONFIG_DIR", Key: "authInfo"},
+			{File: ".config/cursor/auth.json"},
+		},
+		Install: "install it with `curl https://cursor.com/install -fsS | bash`, then run `cursor-agent login`",
 	}
 }

@@ -16,7 +16,13 @@ func droid() Spec {
 		Prompt:    Stdin,
 		Output:    "droid-stream-json",
 		Streams:   true,
-		Install:   "install it with `npm install -g @factory/cli`, then run `droid` once to log in",
-		Tested:    "0.225.2",
+		Credentials: []Credential{
+			{Env: "FACTORY_API_KEY"},
+			{File: ".factory/auth.json"},
+			{File: ".factory/auth.encrypted"},
+			{File: ".factory/settings.json", Key: "customModels"},
+		},
+		Install: "install it with `npm install -g @factory/cli`, then run `droid` once to log in",
+		Tested:  "0.225.2",
 	}
 }

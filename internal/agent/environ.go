@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/secretname"
 )
 
 // nested lists the variables with which agents mark what runs inside them. A
@@ -26,14 +29,15 @@ func nested() []string {
 
 // environ returns the whole environment of a turn: what codeloops was started
 // with, without its own configuration, without the marks of an agent around
-// it and without what the user or the spec denies; then the spec's variables
-// and those that tell the turn what it is.
+// it, without what the user or the spec denies and, where it is to be clean,
+// without secrets of others; then the spec's variables and those that tell the
+// turn what it is.
 func (a *Agent) environ(r Request) []string {
 	deny := slices.Concat(nested(), []string{"CODELOOPS_*"}, a.spec.DropEnv, a.at.EnvDeny)
 	var env []string
 	for _, entry := range a.at.Environ {
 		name, _, _ := strings.Cut(entry, "=")
-		if _, replaced := a.spec.Env[name]; !replaced && !denied(name, deny) {
+		if _, replaced := a.spec.Env[name]; !replaced && !matchesAny(name, deny) && !a.withheld(name, r.Role) {
 			env = append(env, entry)
 		}
 	}
@@ -48,7 +52,16 @@ func (a *Agent) environ(r Request) []string {
 	)
 }
 
-func denied(name string, globs []string) bool {
+// withheld reports whether a variable is a secret that is not for this turn.
+func (a *Agent) withheld(name string, role loop.Role) bool {
+	if role != loop.RoleCritic || !a.at.CleanCritic || !secretname.Is(name) {
+		return false
+	}
+	own := slices.ContainsFunc(a.spec.Credentials, func(c Credential) bool { return c.Env == name })
+	return !own && !matchesAny(name, a.at.EnvPass)
+}
+
+func matchesAny(name string, globs []string) bool {
 	return slices.ContainsFunc(globs, func(glob string) bool {
 		if runtime.GOOS == "windows" { // where names have no case
 			name, glob = strings.ToUpper(name), strings.ToUpper(glob)

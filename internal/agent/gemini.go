@@ -24,7 +24,13 @@ func gemini() Spec {
 			41: loop.EndAuth,
 			55: loop.EndPermissionDenied, // the folder is not trusted
 		},
-		Env:     map[string]string{"GEMINI_CLI_TRUST_WORKSPACE": "true"},
+		Env: map[string]string{"GEMINI_CLI_TRUST_WORKSPACE": "true"},
+		Credentials: []Credential{
+			{Env: "GEMINI_API_KEY"},
+			{Env: "GOOGLE_API_KEY"},
+			{Env: "GOOGLE_APPLICATION_CREDENTIALS"},
+			{File: ".gemini/oauth_creds.json"},
+		},
 		Install: "install it with `npm install -g @google/gemini-cli`, then run `gemini` once to log in",
 		Tested:  "0.61.0",
 	}

@@ -13,6 +13,10 @@ func goose() Spec {
 		Prompt:      Stdin,
 		Output:      Text,
 		Env:         map[string]string{"GOOSE_MODE": "auto"},
-		Install:     "see https://block.github.io/goose, then run `goose configure`",
+		Credentials: append([]Credential{
+			{File: ".config/goose/secrets.yaml"},
+			{File: ".config/goose/config.yaml"}, // names the service; its key is in the system's keyring
+		}, providerKeys()...),
+		Install: "see https://block.github.io/goose, then run `goose configure`",
 	}
 }

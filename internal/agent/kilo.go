@@ -14,7 +14,10 @@ func kilo() Spec {
 		Prompt:      Stdin,
 		Output:      "opencode-json",
 		Streams:     true,
-		Install:     "install it with `npm install -g @kilocode/cli`, then run `kilo auth login`",
-		Tested:      "7.7.9",
+		Credentials: append([]Credential{
+			{File: ".local/share/kilo/auth.json"},
+		}, providerKeys()...),
+		Install: "install it with `npm install -g @kilocode/cli`, then run `kilo auth login`",
+		Tested:  "7.7.9",
 	}
 }

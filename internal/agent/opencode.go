@@ -18,7 +18,10 @@ func opencode() Spec {
 		Prompt:    Stdin,
 		Output:    "opencode-json",
 		Streams:   true,
-		Install:   "install it with `npm install -g opencode-ai`, then run `opencode auth login`",
-		Tested:    "1.18.33",
+		Credentials: append([]Credential{
+			{File: ".local/share/opencode/auth.json"},
+		}, providerKeys()...),
+		Install: "install it with `npm install -g opencode-ai`, then run `opencode auth login`",
+		Tested:  "1.18.33",
 	}
 }

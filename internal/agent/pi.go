@@ -16,7 +16,11 @@ func pi() Spec {
 		Prompt:    Stdin,
 		Output:    "pi-json",
 		Streams:   true,
-		Install:   "install it with `npm install -g @mariozechner/pi-coding-agent`, then run `pi` once to log in",
-		Tested:    "0.73.1",
+		Credentials: append([]Credential{
+			{File: ".pi/agent/auth.json"},
+			{File: ".pi/agent/models.json", Key: "providers"},
+		}, providerKeys()...),
+		Install: "install it with `npm install -g @mariozechner/pi-coding-agent`, then run `pi` once to log in",
+		Tested:  "0.73.1",
 	}
 }

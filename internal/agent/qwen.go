@@ -17,7 +17,12 @@ func qwen() Spec {
 		Prompt:       Stdin,
 		Output:       "qwen-stream-json",
 		Streams:      true,
-		Install:      "install it with `npm install -g @qwen-code/qwen-code`, then run `qwen` once to log in",
-		Tested:       "0.24.4",
+		Credentials: []Credential{
+			{Env: "OPENAI_API_KEY"},
+			{Env: "DASHSCOPE_API_KEY"},
+			{File: ".qwen/oauth_creds.json"},
+		},
+		Install: "install it with `npm install -g @qwen-code/qwen-code`, then run `qwen` once to log in",
+		Tested:  "0.24.4",
 	}
 }

@@ -93,6 +93,9 @@ type Spec struct {
 	Env     map[string]string // set for the CLI, whatever the user's environment says
 	DropEnv []string          // names, or globs as in path.Match, that the CLI must not see
 
+	// Credentials are what the CLI may be signed in with, the first one first.
+	Credentials []Credential
+
 	Install string // what to do when the program is missing: a sentence's end
 	// Tested is the version of the real program with which these very arguments
 	// have been seen to work. "": they follow its documentation.

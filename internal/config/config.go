@@ -32,6 +32,8 @@ type Config struct {
 	Profile              string        `mapstructure:"profile"`            // "default" or "strict"
 	ApprovalThreshold    float64       `mapstructure:"approval_threshold"` // 0 to 1; 0: none
 	Policy               Policy        `mapstructure:"policy"`
+	CriticEnv            string        `mapstructure:"critic_env"` // "full" or "clean"
+	EnvPass              []string      `mapstructure:"env_pass"`   // names, or globs as in path.Match
 	Actor                Role          `mapstructure:"actor"`
 	Critic               Role          `mapstructure:"critic"`
 

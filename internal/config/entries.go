@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"path"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/BurntSushi/toml"
+
+	"codeloops/internal/secretname"
 )
 
 // An Entry is one key of the effective configuration.
@@ -31,7 +32,7 @@ func (e Entry) String() string { return e.Key + " = " + tomlText(e.Value) }
 func (c *Config) Entries() []Entry {
 	all := c.entries()
 	for i, e := range all {
-		if table, name, ok := strings.Cut(e.Key, ".env."); ok && strings.HasPrefix(table, "agents.") && looksSecret(strings.Trim(name, `"`)) {
+		if table, name, ok := strings.Cut(e.Key, ".env."); ok && strings.HasPrefix(table, "agents.") && secretname.Is(strings.Trim(name, `"`)) {
 			all[i].Value = "[redacted]"
 		}
 	}
@@ -97,12 +98,4 @@ func tomlText(is any) string {
 		return fmt.Sprintf("%q", is) // not for the types that values have
 	}
 	return strings.TrimSpace(strings.TrimPrefix(b.String(), "x = "))
-}
-
-// looksSecret reports whether a variable of that name may hold a secret.
-func looksSecret(name string) bool {
-	return slices.ContainsFunc([]string{"*_KEY", "*TOKEN*", "*SECRET*", "*PASSWORD*"}, func(pattern string) bool {
-		ok, _ := path.Match(pattern, strings.ToUpper(strings.ReplaceAll(name, "/", "_")))
-		return ok
-	})
 }

@@ -21,7 +21,7 @@ func TestDefaults(t *testing.T) {
 	want := Config{
 		Agent: "claude", Fallback: []string{}, MaxIterations: 10, MaxWait: 6 * time.Hour, MaxConsecutiveErrors: 3, CriticRetries: 2,
 		MaxOutput: 256 << 20, LogOutput: 1 << 20,
-		Checks: []string{}, CheckTimeout: 10 * time.Minute, LogFormat: "pretty", ActorSession: "fresh", EnvDeny: []string{},
+		Checks: []string{}, CheckTimeout: 10 * time.Minute, LogFormat: "pretty", ActorSession: "fresh", EnvDeny: []string{}, CriticEnv: "full", EnvPass: []string{},
 		Actor: role, Critic: role,
 		Agents:  map[string]Agent{},
 		Profile: "default",
@@ -99,6 +99,7 @@ func sources() []source { // lowest first
 func chosen() map[string][2]any {
 	return map[string][2]any{
 		"log_format":                       {"compact", "json"},
+		"critic_env":                       {"full", "clean"},
 		"actor_session":                    {"fresh", "resume"},
 		"profile":                          {"default", "strict"},
 		"approval_threshold":               {0.5, 0.75},

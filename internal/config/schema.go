@@ -104,6 +104,17 @@ carries the last one on: "resume". A critic's are always fresh.`,
 			key: "env_deny", value: list(globPattern), byDefault: []string{}, guarded: true,
 			doc: "Environment variables, by name or glob (\"AWS_*\"), that agents do not get. In a\nproject file it needs trust.",
 		},
+		{
+			key: "critic_env", value: choice("full", "clean"), byDefault: "full", flag: "--critic-env", guarded: true,
+			doc: `What a critic gets of the environment: "full" is all that an actor gets,
+"clean" leaves out variables whose names look secret, but for those that its own
+model needs and those of env_pass. In a project file it needs trust.`,
+		},
+		{
+			key: "env_pass", value: list(globPattern), byDefault: []string{}, flag: "--env-pass", guarded: true,
+			doc: `Secret variables, by name or glob, that a critic gets also when critic_env is
+"clean". In a project file it needs trust.`,
+		},
 	}
 }
 

@@ -143,15 +143,3 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
-
-func TestLooksSecret(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]bool{
-		"API_KEY": true, "api_key": true, "GITHUB_TOKEN_2": true, "SECRETS": true, "DB_PASSWORD": true, "A/B_KEY": true,
-		"MODE": false, "KEYBOARD": false, "": false,
-	} {
-		if got := looksSecret(name); got != want {
-			t.Errorf("%q looks secret: %v", name, got)
-		}
-	}
-}

@@ -7,7 +7,11 @@
 // encodings, and parts of a secret, are not found.
 package redact
 
-import "strings"
+import (
+	"strings"
+
+	"codeloops/internal/secretname"
+)
 
 // Mark stands where a secret was.
 const Mark = "[redacted]"
@@ -23,7 +27,7 @@ func New(environ []string) *Redactor {
 	patterns := map[string]bool{}
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
-		if !secretName(name) {
+		if !secretname.Is(name) {
 			continue
 		}
 		value = strings.TrimSpace(value)

@@ -21,13 +21,6 @@ const (
 	minBase64 = 8
 )
 
-// secretName reports whether a variable of that name holds a secret.
-func secretName(name string) bool {
-	name = strings.ToUpper(name)
-	return strings.HasSuffix(name, "_KEY") || strings.Contains(name, "TOKEN") ||
-		strings.Contains(name, "SECRET") || strings.Contains(name, "PASSWORD")
-}
-
 // secretValue reports whether a value can be a secret. Switches and other
 // words of configuration are none, although TOKENIZERS_PARALLELISM looks like
 // one, and neither is a number of TOKENS.

@@ -1,0 +1,94 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"codeloops/internal/loop"
+)
+
+func TestSignedIn(t *testing.T) {
+	t.Parallel()
+	home, other := t.TempDir(), t.TempDir()
+	write := func(dir, name, text string) string {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	auth := write(home, ".codex/auth.json", "{}")
+	elsewhere := write(other, "auth.json", "{}")
+	write(home, ".qwen/oauth_creds.json", "")
+	account := write(home, ".claude.json", `{"oauthAccount": {"a": 1}}`)
+	write(other, ".claude.json", `{"oauthAccount": {}, "numStartups": 3}`)
+	write(home, ".cursor/cli-config.json", `{"authInfo": null}`)
+	write(home, ".copilot/config.json", "// not JSON\n{}")
+	for _, test := range []struct {
+		name string
+		spec Spec
+		env  []string
+		want string
+	}{
+		{"a variable", claude(), []string{"ANTHROPIC_API_KEY=x"}, "ANTHROPIC_API_KEY"},
+		{"an empty one", cursor(), []string{"CURSOR_API_KEY=x", "CURSOR_API_KEY="}, ""},
+		{"a file", codex(), nil, auth},
+		{"a file elsewhere", codex(), []string{"CODEX_HOME=" + other}, elsewhere},
+		{"an empty file", qwen(), nil, ""},
+		{"a key in a file", claude(), nil, account},
+		{"an empty key", claude(), []string{"CLAUDE_CONFIG_DIR=" + other}, ""},
+		{"a key that is null", cursor(), nil, ""},
+		{"what is no JSON", copilot(), nil, ""},
+		{"nothing", amp(), nil, ""},
+	} {
+		if got := test.spec.SignedIn(test.env, home); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+	if got := codex().SignedIn(nil, ""); got != "" {
+		t.Errorf("without a home: %q", got)
+	}
+}
+
+// Every agent of the catalogue says what it may be signed in with; auto would
+// pass it over.
+func TestCatalogueHasCredentials(t *testing.T) {
+	t.Parallel()
+	for _, s := range Catalogue() {
+		if len(s.Credentials) == 0 {
+			t.Errorf("%s has no credentials", s.Name)
+		}
+		for _, c := range s.Credentials {
+			if (c.Env == "") == (c.File == "") || filepath.IsAbs(c.File) {
+				t.Errorf("%s: %+v", s.Name, c)
+			}
+		}
+	}
+}
+
+// TestCleanCritic looks at the environment of real processes.
+func TestCleanCritic(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, "mine")
+	s.place.CleanCritic, s.place.EnvPass = true, []string{"NPM_*"}
+	s.place.Environ = append(s.place.Environ, "MINE_API_KEY=k", "AWS_SECRET_ACCESS_KEY=s", "NPM_TOKEN=n", "PLAIN=p")
+	spec := ownAgent(t, Own{Command: []string{"mine"}, Env: map[string]string{"GIVEN_TOKEN": "g"}})
+	spec.Credentials = []Credential{{Env: "MINE_API_KEY"}}
+	a := s.agent(spec, "")
+	for role, want := range map[loop.Role][]string{
+		loop.RoleActor:  {"k", "s", "n", "p", "g"},
+		loop.RoleCritic: {"k", "", "n", "p", "g"},
+	} {
+		_, c := s.play(a, Request{Role: role, Iteration: 1})
+		for i, name := range []string{"MINE_API_KEY", "AWS_SECRET_ACCESS_KEY", "NPM_TOKEN", "PLAIN", "GIVEN_TOKEN"} {
+			got := c.env(name)
+			if len(got) > 1 || (len(got) == 1) != (want[i] != "") || len(got) == 1 && got[0] != want[i] {
+				t.Errorf("%s: %s is %q, want %q", role, name, got, want[i])
+			}
+		}
+	}
+}
