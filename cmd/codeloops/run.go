@@ -13,6 +13,7 @@ import (
 	"codeloops/internal/check"
 	"codeloops/internal/config"
 	"codeloops/internal/critic"
+	"codeloops/internal/critique"
 	"codeloops/internal/estimate"
 	"codeloops/internal/fallback"
 	"codeloops/internal/loop"
@@ -158,7 +159,7 @@ func (p *plan) loop(runner *proc.Runner, rec *session.Recorder) (*loop.Loop, err
 	l := &loop.Loop{
 		Actor:         &actor.Actor{Agent: worker, Resume: p.cfg.ActorSession == resume},
 		Tree:          p.tree,
-		Critic:        &critic.Critic{Agent: judge, Dir: outputs},
+		Critic:        &critic.Critic{Agent: judge, Dir: outputs, Contract: critique.Of(p.policy())},
 		Gate:          p.gate(),
 		Clock:         a.now,
 		CriticRetries: p.cfg.CriticRetries,

@@ -11,6 +11,7 @@ import (
 
 	"codeloops/internal/agent"
 	"codeloops/internal/critic/excerpt"
+	"codeloops/internal/critique"
 	"codeloops/internal/loop"
 )
 
@@ -30,6 +31,9 @@ type Critic struct {
 	// Random gives the names of the boundaries, which an actor must not be
 	// able to guess; nil is [rand.Reader].
 	Random io.Reader
+	// Contract is what a verdict must keep; one that does not is asked for
+	// again.
+	Contract critique.Contract
 	// Budget bounds the prompt; the zero value is [DefaultBudget].
 	Budget Budget
 
@@ -59,10 +63,7 @@ func (c *Critic) Judge(ctx context.Context, matter loop.Case, watch loop.Watch) 
 	if review.Problem = failure(reply); review.Problem != "" {
 		return review, nil
 	}
-	review.Verdict, err = Parser{Boundary: string(b)}.Parse(reply.Text)
-	if err != nil {
-		review.Problem = err.Error()
-	}
+	review.Verdict, review.Problem = Parser{Boundary: string(b), Contract: c.Contract}.Read(reply.Text)
 	return review, nil
 }
 
@@ -83,7 +84,7 @@ func (c *Critic) prompt(matter loop.Case) (string, boundary, error) {
 		budget = DefaultBudget()
 	}
 	file := filepath.Join(c.Dir, fmt.Sprintf("%03d.diff", matter.Iteration))
-	p, cut := compose(matter, budget, file)
+	p, cut := compose(matter, c.Contract, budget, file)
 	if cut {
 		if err := c.keep(file, matter.Change); err != nil {
 			return "", "", fmt.Errorf("write the whole diff for the critic: %w", err)

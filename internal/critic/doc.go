@@ -31,6 +31,9 @@
 // lines with nothing between them, a text and a JSON object, or two JSON
 // objects contradict each other when they differ, and then nothing decides.
 //
+// Where the policy of a run wants structured replies, nothing but a JSON object
+// decides, and what it must hold is for package critique to say.
+//
 // A reply that is torn, glued together from several, or still holds the
 // placeholders of the instructions decides nothing either. Every doubt ends in
 // a [ReplyError] rather than in a DONE.

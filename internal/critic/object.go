@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"codeloops/internal/critique"
 	"codeloops/internal/loop"
 )
 
@@ -207,7 +208,7 @@ func (o object) decided(v loop.Verdict, word loop.Decision) loop.Verdict {
 		v.Analysis = either(v.Analysis, reason)
 	case escalate:
 		v.Decision = loop.Error
-		v.Escalation = either(reason, v.Guidance(), "the critic escalates and gives no reason")
+		v.Escalation = either(reason, v.Guidance(), critique.NoReason)
 	}
 	if v.Guidance() == "" {
 		v.Feedback = bullets(slices.Concat(v.RequiredChanges, v.Issues))
@@ -282,7 +283,10 @@ func (o object) fraction(key string) *float64 {
 }
 
 func (o object) risks() []loop.Risk {
-	items, _ := o.value("risks").([]any)
+	items, isList := o.value("risks").([]any)
+	if one := o.value("risks"); !isList && one != nil {
+		items = []any{one}
+	}
 	var risks []loop.Risk
 	for _, item := range items {
 		risk := loop.Risk{Detail: textOf(item)}

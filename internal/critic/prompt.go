@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"codeloops/internal/critic/excerpt"
+	"codeloops/internal/critique"
 	"codeloops/internal/loop"
 )
 
@@ -66,20 +67,9 @@ const judging = `How to judge:
 - DONE means that everything the task asks for is there and works, and that you have seen it work. In doubt it is CONTINUE.
 - Do not ask for more than the task does: taste is no reason to go on.`
 
-const blocks = `DECISION: DONE
-SUMMARY: <what was achieved>
-CONFIDENCE: <a number from 0 to 1>
-
-DECISION: CONTINUE
-FEEDBACK: <what is missing or wrong, where, and what to do about it, the most important first>
-
-DECISION: ERROR
-ANALYSIS: <what broke: the actor's turn failed, or left the project in a worse state>
-RECOVERY: <how the actor gets out of it>`
-
 // compose writes everything but the boundary. The second result is whether the
 // diff is cut; wholeDiff is the file that then holds all of it.
-func compose(c loop.Case, budget Budget, wholeDiff string) (prompt, bool) {
+func compose(c loop.Case, contract critique.Contract, budget Budget, wholeDiff string) (prompt, bool) {
 	var p prompt
 	p.sayf(intro, c.Iteration)
 	if c.Objection != nil {
@@ -92,12 +82,7 @@ func compose(c loop.Case, budget Budget, wholeDiff string) (prompt, bool) {
 	p.history(c.History, budget)
 	p.sayf(judging)
 	p.objection(c.Objection, budget)
-	if c.Objection == nil {
-		p.sayf("End your reply with exactly one of these three blocks, filled in, as plain text and not in a code fence, with nothing after it:")
-	} else {
-		p.sayf("Answer with exactly one of these three blocks, filled in, as plain text and not in a code fence, with nothing before or after it:")
-	}
-	p.sayf(blocks)
+	p.form(contract, c.Objection != nil)
 	return p, cut
 }
 

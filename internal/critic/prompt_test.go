@@ -13,6 +13,7 @@ import (
 
 	"codeloops/internal/agent"
 	"codeloops/internal/critic"
+	"codeloops/internal/critique"
 	"codeloops/internal/loop"
 )
 
@@ -32,9 +33,15 @@ func (c *counting) Read(p []byte) (int, error) {
 // asked returns the prompt for a case. The directory in it reads DIR.
 func asked(t *testing.T, matter loop.Case, budget critic.Budget) string {
 	t.Helper()
+	return askedBy(t, critique.Contract{}, matter, budget)
+}
+
+// askedBy is asked with a contract.
+func askedBy(t *testing.T, contract critique.Contract, matter loop.Case, budget critic.Budget) string {
+	t.Helper()
 	a := &answering{replies: []agent.Reply{answer("DECISION: DONE")}}
 	dir := t.TempDir()
-	judge := &critic.Critic{Agent: a, Dir: dir, Random: &counting{}, Budget: budget}
+	judge := &critic.Critic{Agent: a, Dir: dir, Random: &counting{}, Budget: budget, Contract: contract}
 	if _, err := judge.Judge(t.Context(), matter, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -90,18 +97,29 @@ func TestPrompt(t *testing.T) {
 	failed.Change = loop.Change{}
 	failed.Objection = &loop.Objection{Problem: "the critic's turn ended with exit code 1"}
 	small := critic.Budget{Diff: 500, Files: 1000, Stdout: 200, Stderr: 200, Check: 300, Passing: 100, Checks: 600, History: 1200, Reply: 300}
+	structured := critique.Contract{Structured: &loop.CritiquePolicy{
+		RiskTypes: []string{"overconfidence", "legal_risk"}, HighRiskTypes: []string{"legal_risk"}, MaxRisks: 5, MaxRequiredChanges: 5,
+	}}
+	everything := structured
+	everything.Threshold, everything.Decisions = 0.9, []string{"done", "continue"}
+	everything.Structured = &loop.CritiquePolicy{RiskTypes: []string{"security"}}
 	for name, c := range map[string]struct {
-		matter loop.Case
-		budget critic.Budget
+		matter   loop.Case
+		budget   critic.Budget
+		contract critique.Contract
 	}{
-		"first":  {first(), critic.Budget{}},
-		"later":  {later(), small},
-		"again":  {again, small},
-		"failed": {failed, critic.Budget{}},
+		"first":            {first(), critic.Budget{}, critique.Contract{}},
+		"later":            {later(), small, critique.Contract{}},
+		"again":            {again, small, critique.Contract{}},
+		"failed":           {failed, critic.Budget{}, critique.Contract{}},
+		"scored":           {first(), critic.Budget{}, critique.Contract{Threshold: 0.9}},
+		"done_or_error":    {first(), critic.Budget{}, critique.Contract{Decisions: []string{"done", "error"}}},
+		"structured":       {first(), critic.Budget{}, structured},
+		"structured_again": {again, small, everything},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := asked(t, c.matter, c.budget)
+			got := askedBy(t, c.contract, c.matter, c.budget)
 			file := filepath.Join("testdata", "prompts", name+".txt")
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {

@@ -26,8 +26,9 @@ type reading struct {
 	started bool // a line that is not blank has been seen
 	closeAt int  // of the next closing tag; see tagged
 
-	claim claim
-	glued string // a line with a decision that is glued to other text
+	claim      claim
+	structured bool   // the verdict is that of a JSON object, or has one beside it
+	glued      string // a line with a decision that is glued to other text
 }
 
 // read takes a clean text apart. The error is a [ReplyError].

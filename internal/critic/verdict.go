@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"codeloops/internal/critic/excerpt"
+	"codeloops/internal/critique"
 	"codeloops/internal/loop"
 )
 
@@ -33,6 +34,21 @@ type Parser struct {
 	// Boundary is the random name in that prompt. What a reply repeats from
 	// within the boundary is a quotation. "" is none.
 	Boundary string
+	// Contract is what the verdicts must keep.
+	Contract critique.Contract
+}
+
+// Read reads a verdict that keeps the contract. The problem is a sentence that
+// says why there is none; what there is of a verdict does not count then.
+func (p Parser) Read(reply string) (v loop.Verdict, problem string) {
+	v, err := p.Parse(reply)
+	if err != nil {
+		return v, err.Error()
+	}
+	if broken := p.Contract.Check(v); broken != "" {
+		return v, "the reply does not keep to the rules of this run: " + broken
+	}
+	return v, ""
 }
 
 // Parse reads a verdict by the grammar in the package comment. The error is
@@ -52,6 +68,9 @@ func (p Parser) Parse(reply string) (loop.Verdict, error) {
 	v, at, err := r.verdict()
 	if err != nil {
 		return loop.Verdict{}, err
+	}
+	if p.Contract.Structured != nil && !r.structured {
+		return loop.Verdict{}, problem("the reply holds no JSON object with a decision")
 	}
 	if v.Decision != loop.Done && v.Guidance() == "" {
 		v.Feedback = remarks(text[:at])
@@ -77,6 +96,7 @@ func (r *reading) verdict() (v loop.Verdict, at int, err error) {
 		v, err = r.spoken()
 	case r.claim.made:
 		at, v = r.claim.at, r.claim.verdict
+		r.structured = true
 	default:
 		return r.fenced()
 	}
@@ -109,6 +129,7 @@ func (r *reading) spoken() (loop.Verdict, error) {
 	if !r.claim.made {
 		return v, nil
 	}
+	r.structured = true
 	if !agree(v, r.claim.verdict) {
 		return loop.Verdict{}, problem("the DECISION line says %s and the JSON object says otherwise", v.Decision)
 	}
@@ -182,6 +203,7 @@ func (r *reading) fenced() (v loop.Verdict, at int, err error) {
 		if !ok {
 			err = none
 		}
+		r.structured = ok
 		return v, at, err
 	}
 	inner, err := read(content, "")

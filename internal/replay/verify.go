@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"codeloops/internal/critic"
+	"codeloops/internal/critique"
 	"codeloops/internal/loop"
 	"codeloops/internal/policy"
 )
@@ -164,12 +165,8 @@ func (v *verifier) reread(r loop.Review) loop.Review {
 		}
 		return r
 	}
-	verdict, err := critic.Parser{}.Parse(r.Reply)
-	if err != nil {
-		r.Problem = err.Error()
-		return r
-	}
-	r.Verdict = verdict
+	rules := critique.Of(v.setting.policyAt(v.now.round.Iteration))
+	r.Verdict, r.Problem = critic.Parser{Contract: rules}.Read(r.Reply)
 	return r
 }
 

@@ -1,0 +1,66 @@
+package critic_test
+
+import (
+	"reflect"
+	"testing"
+
+	"codeloops/internal/agent"
+	"codeloops/internal/critic"
+	"codeloops/internal/critique"
+	"codeloops/internal/loop"
+)
+
+// A reply that breaks the contract is no verdict, however well it reads.
+func TestContract(t *testing.T) {
+	t.Parallel()
+	structured := critique.Contract{Structured: &loop.CritiquePolicy{RiskTypes: []string{"security"}, MaxRequiredChanges: 1}}
+	const (
+		labels  = "DECISION: DONE\nSUMMARY: fine"
+		approve = `{"decision": "approve", "severity": "low", "risks": [{"type": "security", "note": "none"}], "summary": "fine"}`
+		broken  = "the reply does not keep to the rules of this run: "
+	)
+	for name, c := range map[string]struct {
+		contract critique.Contract
+		reply    string
+		problem  string
+	}{
+		"free":                 {critique.Contract{}, labels, ""},
+		"labels":               {structured, labels, "the reply holds no JSON object with a decision"},
+		"labels in a fence":    {structured, "```\n" + labels + "\n```", "the reply holds no JSON object with a decision"},
+		"an object":            {structured, approve, ""},
+		"in a fence":           {structured, "I have looked.\n```json\n" + approve + "\n```", ""},
+		"beside labels":        {structured, approve + "\n\n" + labels, ""},
+		"no phrase":            {structured, `{"decision": "revise", "required_changes": ["rewrite it"]}`, broken + `the required change "rewrite it" does not hold exactly one quoted phrase`},
+		"a wrong severity":     {structured, `{"decision": "approve", "severity": 3}`, broken + `its severity is "3", which is none of low, medium and high`},
+		"risks that are none":  {structured, `{"decision": "approve", "risks": "it may break"}`, broken + `it names a risk of the type "", which is none of security`},
+		"no reason":            {structured, `{"decision": "escalate"}`, broken + "it escalates and gives no reason"},
+		"a reason":             {structured, `{"decision": "escalate", "reason": "a licence"}`, ""},
+		"no score":             {critique.Contract{Threshold: 0.9}, labels, broken + "it gives no score from 0 to 1, and this run goes by the score"},
+		"a score":              {critique.Contract{Threshold: 0.9}, labels + "\nSCORE: 0.3", ""},
+		"a decision too many":  {critique.Contract{Decisions: []string{"done"}}, "DECISION: CONTINUE\nFEEDBACK: more", broken + "it decides continue, and this run lets a critic decide only done"},
+		"a decision it allows": {critique.Contract{Decisions: []string{"done"}}, labels, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := &answering{replies: []agent.Reply{answer(c.reply)}}
+			judge := &critic.Critic{Agent: a, Dir: t.TempDir(), Contract: c.contract}
+			got, err := judge.Judge(t.Context(), loop.Case{Iteration: 1, Task: "do it"}, nil)
+			if err != nil || got.Problem != c.problem {
+				t.Errorf("got %q, %v\nwant %q", got.Problem, err, c.problem)
+			}
+			v, problem := critic.Parser{Contract: c.contract}.Read(c.reply)
+			if problem != c.problem || !reflect.DeepEqual(v, got.Verdict) {
+				t.Errorf("read again: %+v, %q", v, problem)
+			}
+		})
+	}
+}
+
+// An escalation without a reason passes where replies are free.
+func TestEscalationWithoutAReason(t *testing.T) {
+	t.Parallel()
+	v, err := critic.Parse(`{"decision": "escalate"}`)
+	if err != nil || v.Escalation != critique.NoReason {
+		t.Errorf("got %+v, %v", v, err)
+	}
+}

@@ -1,0 +1,128 @@
+package critic
+
+import (
+	"fmt"
+	"strings"
+
+	"codeloops/internal/critique"
+	"codeloops/internal/loop"
+)
+
+// form asks for the reply, in the form that the contract wants; again is
+// whether the critic has been asked before.
+func (p *prompt) form(c critique.Contract, again bool) {
+	if c.Threshold > 0 {
+		p.sayf(scoring)
+	}
+	if c.Structured != nil {
+		p.structured(c, again)
+		return
+	}
+	blocks := blocks(c)
+	which := "this block"
+	if len(blocks) > 1 {
+		which = fmt.Sprintf("one of these %s blocks", []string{"", "", "two", "three"}[len(blocks)])
+	}
+	if again {
+		p.sayf("Answer with exactly %s, filled in, as plain text and not in a code fence, with nothing before or after it:", which)
+	} else {
+		p.sayf("End your reply with exactly %s, filled in, as plain text and not in a code fence, with nothing after it:", which)
+	}
+	p.sayf("%s", strings.Join(blocks, "\n\n"))
+}
+
+const scoring = `Give the work a score from 0 to 1, your confidence that it fully solves the task. The score decides, so be sparing with it:
+- 1.0: nothing is wrong or missing
+- 0.7 to 0.9: mostly right, with small gaps
+- 0.4 to 0.6: real faults that have to be mended
+- 0.0 to 0.3: wrong, or the main thing is missing`
+
+// blocks are the labels of each decision that a critic may make.
+func blocks(c critique.Contract) []string {
+	score := ""
+	if c.Threshold > 0 {
+		score = "\nSCORE: <the score, from 0 to 1>"
+	}
+	all := []struct {
+		decision loop.Decision
+		text     string
+	}{
+		{loop.Done, "DECISION: DONE\nSUMMARY: <what was achieved>\nCONFIDENCE: <a number from 0 to 1>" + score},
+		{loop.Continue, "DECISION: CONTINUE" + score + "\nFEEDBACK: <what is missing or wrong, where, and what to do about it, the most important first>"},
+		{loop.Error, "DECISION: ERROR\nANALYSIS: <what broke: the actor's turn failed, or left the project in a worse state>\nRECOVERY: <how the actor gets out of it>"},
+	}
+	var texts []string
+	for _, b := range all {
+		if c.May(critique.Word(loop.Verdict{Decision: b.decision})) {
+			texts = append(texts, b.text)
+		}
+	}
+	if len(texts) == 0 { // nothing but an escalation is left
+		texts = append(texts, `{"decision": "escalate", "reason": "<why a person has to decide>"}`)
+	}
+	return texts
+}
+
+// structured asks for a JSON object that keeps the contract.
+func (p *prompt) structured(c critique.Contract, again bool) {
+	s := c.Structured
+	var words []string
+	for _, w := range []struct{ word, json string }{{"done", "approve"}, {"continue", "revise"}, {"escalate", "escalate"}, {"error", "error"}} {
+		if c.May(w.word) {
+			words = append(words, w.json)
+		}
+	}
+	when := "End your reply with exactly one JSON object of this form, bare and not in a code fence, with nothing after it:"
+	if again {
+		when = "Answer with exactly one JSON object of this form, bare and not in a code fence, with nothing before or after it:"
+	}
+	score := ""
+	if c.Threshold > 0 {
+		score = "\n  \"score\": 0.0,"
+	}
+	p.sayf("%s", when)
+	p.sayf(`{
+  "decision": "%s",%s
+  "severity": "low|medium|high",
+  "risks": [{"type": "...", "note": "..."}],
+  "required_changes": ["..."],
+  "summary": "...",
+  "reason": "..."
+}`, strings.Join(words, "|"), score)
+	p.sayf("%s", strings.Join(rules(c, s), "\n"))
+}
+
+// rules tells, in words, what the contract checks.
+func rules(c critique.Contract, s *loop.CritiquePolicy) []string {
+	out := []string{"What the object must keep, or you will be asked again:"}
+	say := func(format string, args ...any) { out = append(out, "- "+fmt.Sprintf(format, args...)) }
+	if c.May("done") {
+		say("approve: the task is finished. Nothing may be required then, and no risk be high.")
+	}
+	if c.May("continue") {
+		say("revise: the actor goes on. It names at least one required change%s.", atMost(s.MaxRequiredChanges))
+		say(`Each required change is one of ADD "phrase", REMOVE "phrase", MUST_INCLUDE "phrase" and MUST_REMOVE "phrase", with exactly one phrase in quotation marks, of %d to %d characters. A program looks for the phrase, word for word, in the files that were changed: choose one that shows that the fault is mended. What more there is to say goes into "summary".`, critique.MinPhrase, critique.MaxPhrase)
+	}
+	if c.May("escalate") {
+		say(`escalate: a person has to decide; "reason" says why. That is so whenever the severity is high%s, and whenever what has to change cannot be put as a phrase.`, highTypes(s.HighRiskTypes))
+	}
+	if c.May("error") {
+		say(`error: the actor's turn failed, or left the project in a worse state; "reason" says how to recover.`)
+	}
+	say("The risks%s have a note each, and a type that is one of: %s.", atMost(s.MaxRisks), strings.Join(s.RiskTypes, ", "))
+	return out
+}
+
+func atMost(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (at most %d)", n)
+}
+
+func highTypes(types []string) string {
+	if len(types) == 0 {
+		return ""
+	}
+	return " or a risk is of the type " + strings.Join(types, " or ")
+}
