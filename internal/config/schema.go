@@ -43,72 +43,91 @@ func general() schema {
 		{
 			key: "agent", value: text(agentName), byDefault: "claude", flag: "--agent",
 			doc: "The agent that plays a role which names none of its own: one of\n`codeloops agents`, or of [agents] below.",
-		}, {
+		},
+		{
 			key: "model", value: text(modelName), byDefault: "", flag: "--model",
 			doc: `The model it is asked for; "" is the agent's default.`,
-		}, {
+		},
+		{
 			key: "fallback", value: list(agentAndModel), byDefault: []string{}, flag: "--fallback",
 			doc: "Who plays on, in turn, when an agent cannot: [\"codex\", \"claude:haiku\"]. One\ncannot when it is not signed in, at a limit that is not waited for, overloaded\nfor too long, or when the prompt is too long for its model.",
-		}, {
+		},
+		{
 			key: "max_iterations", value: count(0), byDefault: 10, flag: "--max-iterations",
 			doc: "The most iterations of actor and critic; 0 is no limit.",
-		}, {
+		},
+		{
 			key: "max_duration", value: duration, byDefault: time.Duration(0), flag: "--max-duration",
 			doc: `The longest that a run may take; "0s" is no limit.`,
-		}, {
+		},
+		{
 			key: "max_cost", value: dollars, byDefault: 0.0, flag: "--max-cost",
 			doc: "What all turns may cost together, in US dollars as the agents report it; 0.0 is\nno limit. The run ends before the next turn.",
-		}, {
+		},
+		{
 			key: "max_tokens", value: count(0), byDefault: 0, flag: "--max-tokens",
 			doc: "The tokens that all turns may use together, input, cache and output; 0 is no\nlimit. What an agent does not report is estimated, too low, from the texts.",
-		}, {
+		},
+		{
 			key: "max_wait", value: duration, byDefault: 6 * time.Hour, flag: "--max-wait",
 			doc: `The longest wait for an agent's rate limit to end; "0s" is not to wait, neither
 for that nor for a service that is overloaded. Unless it is set, one with a
 fallback waits 5 minutes at most.`,
-		}, {
+		},
+		{
 			key: "max_consecutive_errors", value: count(1), byDefault: 3,
 			doc: "So many failed iterations in a row end a run.",
-		}, {
+		},
+		{
 			key: "critic_retries", value: count(0), byDefault: 2,
 			doc: "How often a critic is asked again for a decision that can be read.",
-		}, {
+		},
+		{
 			key: "actor_session", value: choice("fresh", "resume"), byDefault: "fresh", flag: "--actor-session",
 			doc: `Whether each of the actor's turns is a "fresh" conversation with its agent, or
 carries the last one on: "resume". A critic's are always fresh.`,
-		}, {
+		},
+		{
 			key: "max_output", value: size(0), byDefault: Size(256 << 20),
 			doc: "A turn that prints more is stopped; 0 is no limit. Sizes have a unit (B, KB,\nKiB, MB, MiB, GB, GiB); a bare number is bytes.",
-		}, {
+		},
+		{
 			key: "log_output", value: size(1 << 10), byDefault: Size(1 << 20),
 			doc: "How much of each output stream of a turn the session log keeps.",
-		}, {
+		},
+		{
 			key: "checks", value: list(notBlank), byDefault: []string{}, flag: "--check", guarded: true,
 			doc: "Shell commands that must pass before the critic may say DONE, such as\n[\"go test ./...\"]. In a project file they need `codeloops config trust`.",
-		}, {
+		},
+		{
 			key: "check_timeout", value: duration, byDefault: 10 * time.Minute,
 			doc: `The time limit of one check; "0s" is no limit.`,
-		}, {
+		},
+		{
 			key: "check_before", value: toggle, byDefault: false, flag: "--check-before",
 			doc: "Whether the checks are also run before the session, so that everybody is told\nwhich of them failed already.",
-		}, {
+		},
+		{
 			key: "fail_fast", value: toggle, byDefault: false, flag: "--fail-fast",
 			doc: "Whether no check is run after one that fails.",
-		}, {
+		},
+		{
 			key: "log_format", value: choice("pretty", "compact", "json"), byDefault: "pretty", flag: "--log-format",
 			doc: `How progress is shown: "pretty", "compact" or "json".`,
-		}, {
+		},
+		{
 			key: "session_dir", value: text(plain), byDefault: "", flag: "--session-dir", guarded: true, directory: true,
 			doc: "Where session logs are kept; \"\" is codeloops/sessions in $XDG_DATA_HOME. A\nrelative path starts at this file. In a project file it needs trust.",
-		}, {
+		},
+		{
 			key: "env_deny", value: list(globPattern), byDefault: []string{}, guarded: true,
 			doc: "Environment variables, by name or glob (\"AWS_*\"), that agents do not get. In a\nproject file it needs trust.",
 		},
 		{
 			key: "critic_env", value: choice("full", "clean"), byDefault: "full", flag: "--critic-env", guarded: true,
 			doc: `What a critic gets of the environment: "full" is all that an actor gets,
-"clean" leaves out variables whose names look secret, but for those that its own
-model needs and those of env_pass. In a project file it needs trust.`,
+"clean" leaves out variables whose names look secret, but for those that its
+own model needs and those of env_pass. In a project file it needs trust.`,
 		},
 		{
 			key: "env_pass", value: list(globPattern), byDefault: []string{}, flag: "--env-pass", guarded: true,
