@@ -6,27 +6,69 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"codeloops/internal/diff"
+	"codeloops/internal/loop"
 )
 
 // TestRandomHistories compares captures with git's own answer on random
-// histories of a work tree. CODELOOPS_FUZZ_DIFF sets how many.
+// histories of a work tree, with hints and without. CODELOOPS_FUZZ_DIFF sets how
+// many.
 func TestRandomHistories(t *testing.T) {
 	t.Parallel()
 	for seed := range randomCount(60) {
 		t.Run(strconv.Itoa(seed), func(t *testing.T) {
 			t.Parallel()
 			h := newHistory(t, uint64(seed))
+			hinted := h.beginHinted()
 			tree, o := h.begin(), newOracle(h.sandbox)
 			for range 4 {
 				h.steps(h.rand.IntN(8))
-				o.capture(tree)
+				c := o.capture(tree)
+				h.recapture(hinted, c)
+				if h.rand.IntN(2) == 0 {
+					h.steps(h.rand.IntN(3))
+					h.recapture(hinted, o.capture(tree))
+				}
 			}
 		})
+	}
+}
+
+// beginHinted is begin for a tree that goes by hints.
+func (s *sandbox) beginHinted() *diff.Tree {
+	s.t.Helper()
+	o := s.options()
+	o.Hints = diff.On
+	tree, err := diff.Open(s.t.Context(), s.root, o)
+	s.must(err)
+	s.t.Cleanup(func() { _ = tree.Close() })
+	s.must(tree.Baseline(s.t.Context()))
+	return tree
+}
+
+// recapture looks again, most often by hints, and wants what a full scan has
+// found.
+func (h *history) recapture(tree *diff.Tree, want loop.Change) {
+	h.t.Helper()
+	if h.rand.IntN(4) > 0 {
+		tree.AwaitHints()
+	}
+	look, way := tree.Recapture, fmt.Sprintf("recapture, hints hold: %v", tree.HintsHold())
+	if h.rand.IntN(5) == 0 {
+		look, way = tree.Capture, "capture"
+	}
+	h.t.Log(way)
+	got, err := look(h.t.Context())
+	h.must(err)
+	if !reflect.DeepEqual(got, want) {
+		h.t.Fatalf("%s: got %s:\n%swant %s:\n%s", way, got.State, got.Patch(), want.State, want.Patch())
 	}
 }
 
@@ -65,7 +107,7 @@ func (h *history) steps(n int) {
 func (h *history) step() {
 	h.t.Helper()
 	steps := []func() string{
-		h.put, h.put, h.put, h.flip, h.flip, h.flip, h.drop, h.drop, h.mode, h.symlink, h.move, h.move,
+		h.put, h.put, h.put, h.flip, h.flip, h.flip, h.drop, h.drop, h.mode, h.symlink, h.move, h.move, h.swap,
 		h.ignore, h.nest, h.command, h.command, h.command,
 	}
 	h.t.Log(steps[h.rand.IntN(len(steps))]())
@@ -199,6 +241,19 @@ func (h *history) move() string {
 	h.must(os.MkdirAll(filepath.Dir(h.path(to)), 0o755))
 	err := os.Rename(h.path(from), h.path(to))
 	return fmt.Sprintf("move %q to %q: %v", from, to, err)
+}
+
+// swap makes two paths change places.
+func (h *history) swap() string {
+	a, b := h.existing(false), h.existing(false)
+	if strings.HasPrefix(a+"/", b+"/") || strings.HasPrefix(b+"/", a+"/") {
+		return "swap nothing"
+	}
+	aside := filepath.Join(h.base, "aside")
+	h.must(os.Rename(h.path(a), aside))
+	h.must(os.Rename(h.path(b), h.path(a)))
+	h.must(os.Rename(aside, h.path(b)))
+	return fmt.Sprintf("swap %q and %q", a, b)
 }
 
 func (h *history) ignore() string {

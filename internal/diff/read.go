@@ -47,9 +47,15 @@ func stampOf(name string) file.Stamp {
 	return file.StampOf(info)
 }
 
+// How a state is found.
+type how struct {
+	also  *scan.Dir // in scope, too
+	hints bool      // may stand for a look
+}
+
 // scan finds the state of the work tree. The settings are read anew each time:
-// they may have changed like any file. What also has is in scope, too.
-func (t *Tree) scan(ctx context.Context, also *scan.Dir) (scan.State, error) {
+// they may have changed like any file.
+func (t *Tree) scan(ctx context.Context, how how) (scan.State, error) {
 	r, err := t.reopen()
 	if err != nil {
 		return scan.State{}, err
@@ -71,15 +77,24 @@ func (t *Tree) scan(ctx context.Context, also *scan.Dir) (scan.State, error) {
 		rules = t.recall(ctx, s, rules, where)
 	}
 	s.Rules = rules.Rules
-	known := scan.Known{Base: t.base, Index: t.tracked.root, Last: t.last, Also: also}
+	known := scan.Known{Base: t.base, Index: t.tracked.root, Last: t.last, Also: how.also}
 	known.Listed, known.Foreign = rules == t.rules, t.last != nil && t.last == t.saved
+	view := t.view(s, known, rules)
+	quiet := t.hints.ask(s, t.last, view)
+	if how.hints {
+		known.Quiet = quiet
+	}
 	state, err := s.Scan(ctx, known)
 	if err == nil && t.last != nil && t.reconverted(s.Settings, state.Root) {
-		known.Last, known.Listed = t.base, false
+		known.Last, known.Listed, known.Quiet = t.base, false, nil
 		state, err = s.Scan(ctx, known)
 	}
 	if err != nil {
 		return scan.State{}, err
+	}
+	t.hints.follow(s, state.Root, view)
+	if t.watches() {
+		t.hints.begin(t.Root(), state.Root)
 	}
 	t.last, t.settings, t.rules, t.lastContext = state.Root, s.Settings, rules, where
 	state.Warnings = append(state.Warnings, rules.unread()...)

@@ -35,7 +35,7 @@ func (t *Tree) Restore(ctx context.Context, c loop.Change) (kept string, err err
 	}
 	var refs []string
 	for range restorePasses {
-		state, err := t.scan(ctx, target)
+		state, err := t.scan(ctx, how{also: target})
 		if err != nil {
 			return words(refs), fmt.Errorf("restore %s: %w", t.Root(), err)
 		}
@@ -59,7 +59,7 @@ func (t *Tree) Restore(ctx context.Context, c loop.Change) (kept string, err err
 // not be of themselves: an ignore file that is ignored itself, and so left
 // alone, may hide them now, or they are no longer tracked.
 func (t *Tree) holdOnTo(ctx context.Context, target *scan.Dir) error {
-	state, err := t.scan(ctx, t.also)
+	state, err := t.scan(ctx, how{also: t.also})
 	if err != nil {
 		return fmt.Errorf("restore %s: %w", t.Root(), err)
 	}

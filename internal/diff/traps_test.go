@@ -3,6 +3,7 @@ package diff_test
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -28,17 +29,24 @@ func runTraps(t *testing.T, traps []trap) {
 			}
 			s := newRepo(t)
 			trap.setup(s)
-			tree, o := s.begin(), newOracle(s)
+			tree, hinted, o := s.begin(), s.beginHinted(), newOracle(s)
 			if c := o.capture(tree); !c.Empty() {
 				t.Fatalf("changed before anything happened:\n%s", c.Patch())
 			}
+			hinted.AwaitHints()
+			s.must(second(hinted.Capture(t.Context())))
 			for _, step := range trap.steps {
 				step(s)
-				o.capture(tree)
+				want := o.capture(tree)
+				if got, err := hinted.Recapture(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
+					t.Errorf("by hints: %v\n%s", err, got.Patch())
+				}
 			}
 		})
 	}
 }
+
+func second[T any](_ T, err error) error { return err }
 
 // stale gives a file another time, so that its stat proves nothing.
 func (s *sandbox) stale(name string) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -48,11 +49,13 @@ func TestUnreadable(t *testing.T) {
 	s.write("f", "f\n")
 	s.write("d/a", "a\n")
 	s.commit("first")
-	tree := s.begin()
+	tree, hinted := s.begin(), s.beginHinted()
 	s.write("f", "changed\n")
 	s.write("d/b", "b\n")
 	before, err := tree.Capture(t.Context())
 	s.must(err)
+	hinted.AwaitHints()
+	s.must(second(hinted.Capture(t.Context())))
 	s.write("f", "changed again\n")
 	s.write("new", "new\n")
 	s.write("e/new", "new\n")
@@ -64,6 +67,11 @@ func TestUnreadable(t *testing.T) {
 	s.must(err)
 	if after.Patch() != before.Patch() {
 		t.Errorf("captured %s, want what was last known: %s", after.Patch(), before.Patch())
+	}
+	for range 2 {
+		if got, err := hinted.Recapture(t.Context()); err != nil || !reflect.DeepEqual(got, after) {
+			t.Errorf("by hints: %v, warnings %q, want %q\n%s", err, got.Warnings, after.Warnings, got.Patch())
+		}
 	}
 	want := []string{"cannot read d", "cannot read e", "cannot read f", "cannot read new"}
 	for i, w := range after.Warnings {

@@ -66,6 +66,10 @@ type Options struct {
 	// another process need not begin anew. By itself where there are some
 	// thousands of files.
 	Saved Switch
+	// Hints: on Linux, a Recapture asks the system which directories may have
+	// changed instead of looking at all. By itself where there are some tens of
+	// thousands of files.
+	Hints Switch
 }
 
 // A Tree is a work tree with what is known of it since the baseline. Its
@@ -88,6 +92,8 @@ type Tree struct {
 	rules      *rules                       // of the last scan
 	settings   attr.Settings                // of the last scan
 	texts      map[change][]loop.FileChange // of the last capture
+
+	hints hints
 
 	saved       *scan.Dir // the state that is in the git directory
 	lastContext string    // see context; of the last scan
@@ -124,11 +130,12 @@ func Open(_ context.Context, dir string, o Options) (*Tree, error) {
 	return t, nil
 }
 
-// Close saves the last state, if [Options.Saved] says so, and closes the files of
-// the object store.
+// Close saves the last state, if [Options.Saved] says so, ends the watching of
+// directories, and closes the files of the object store.
 func (t *Tree) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.hints.close()
 	t.save()
 	return t.store.Close()
 }
@@ -159,7 +166,7 @@ func (t *Tree) Baseline(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.base, t.last = nil, nil
-	state, err := t.scan(ctx, nil)
+	state, err := t.scan(ctx, how{})
 	if err != nil {
 		return fmt.Errorf("take the state of %s: %w", t.Root(), err)
 	}
@@ -170,12 +177,27 @@ func (t *Tree) Baseline(ctx context.Context) error {
 
 // Capture returns what differs from the baseline.
 func (t *Tree) Capture(ctx context.Context) (loop.Change, error) {
+	return t.capture(ctx, how{})
+}
+
+// Recapture is Capture for a look again. It may take the system's word for
+// which directories have not changed since the last one, in which case it takes
+// no longer in a large repository than in a small one. What it may miss then is
+// what was written through a mapping of a file that is still open, or through
+// another name of the file outside the repository; nothing should be kept on
+// its word alone.
+func (t *Tree) Recapture(ctx context.Context) (loop.Change, error) {
+	return t.capture(ctx, how{hints: true})
+}
+
+func (t *Tree) capture(ctx context.Context, how how) (loop.Change, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.base == nil {
 		return loop.Change{}, ErrNoBaseline
 	}
-	state, err := t.scan(ctx, t.also)
+	how.also = t.also
+	state, err := t.scan(ctx, how)
 	if err != nil {
 		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)
 	}

@@ -83,6 +83,7 @@ type run struct {
 	previous *Round  // the last one, whole
 	baseline []CheckResult
 	pending  *Attempt // of the first iteration of a resumed run, to be judged
+	judged   bool     // an iteration was finished here, not only in the process before
 	session  string   // its name
 	trace    []Phase  // of the iteration under way
 	entered  time.Time
@@ -118,7 +119,7 @@ func (r *run) drive(ctx context.Context, s Session, first Event) stop {
 	for {
 		if r.pending == nil {
 			if end, over := r.mayNot(ctx, RoleActor); over {
-				return end
+				return r.lookBack(ctx, end)
 			}
 		}
 		round, end, over := r.iterate(ctx, s.Prompt)
@@ -126,10 +127,24 @@ func (r *run) drive(ctx context.Context, s Session, first Event) stop {
 			return end
 		}
 		r.remember(round)
+		r.judged = true
 		if end, over := decided(round); over {
-			return end
+			return r.lookBack(ctx, end)
 		}
 	}
+}
+
+// lookBack looks at the whole work tree before the run ends, after looks that may
+// have been less: what the critic has changed does not stay.
+func (r *run) lookBack(ctx context.Context, end stop) stop {
+	if !r.judged || ctx.Err() != nil {
+		return end
+	}
+	last := Case{Iteration: r.previous.Iteration, Change: r.previous.Change}
+	if err := r.undo(ctx, last, "the critic", r.Tree.Capture); err != nil && ctx.Err() == nil {
+		return failed(err)
+	}
+	return end
 }
 
 // mayNot asks the context and the gate whether the run ends before the next

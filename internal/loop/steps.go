@@ -172,7 +172,7 @@ func (r *run) verify(ctx context.Context, c *Case) (err error) {
 	if err := r.emit(ChecksFinished{Iteration: c.Iteration, Checks: c.Checks}); err != nil {
 		return err
 	}
-	return r.undo(ctx, *c, "a check")
+	return r.undo(ctx, *c, "a check", r.Tree.Recapture)
 }
 
 // checkBefore runs the checks on the work tree as the session finds it.
@@ -218,7 +218,7 @@ func (r *run) judge(ctx context.Context, c Case) (Review, error) {
 		if err := context.Cause(ctx); err != nil {
 			return review, err
 		}
-		if err := r.undo(ctx, c, "the critic"); err != nil {
+		if err := r.undo(ctx, c, "the critic", r.Tree.Recapture); err != nil {
 			return review, err
 		}
 		if err := blocked(RoleCritic, review.Turn); err != nil {
@@ -237,8 +237,8 @@ func (r *run) judge(ctx context.Context, c Case) (Review, error) {
 // undo puts the work tree back when somebody else than the actor has changed
 // it: a verdict is on what the actor left, and the next diff must be the
 // actor's alone.
-func (r *run) undo(ctx context.Context, c Case, who string) error {
-	now, err := r.Tree.Capture(ctx)
+func (r *run) undo(ctx context.Context, c Case, who string, look func(context.Context) (Change, error)) error {
+	now, err := look(ctx)
 	if err != nil {
 		return fmt.Errorf("compare the work tree after %s: %w", who, err)
 	}

@@ -118,6 +118,9 @@ func (v *verifier) Act(context.Context, loop.Brief, loop.Watch) (loop.Attempt, e
 // Capture implements [loop.Tree].
 func (v *verifier) Capture(context.Context) (loop.Change, error) { return v.now.round.Change, nil }
 
+// Recapture implements [loop.Tree].
+func (v *verifier) Recapture(ctx context.Context) (loop.Change, error) { return v.Capture(ctx) }
+
 // Between implements [loop.Tree].
 func (v *verifier) Between(context.Context, loop.Change, loop.Change) (loop.Change, error) {
 	return loop.Change{State: v.now.round.Change.State}, nil

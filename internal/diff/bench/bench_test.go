@@ -44,6 +44,7 @@ func measure(t *testing.T, w *work, rounds int) {
 	w.verify(t)
 	first(r, w, rounds)
 	repeated(r, w, rounds)
+	hinted(r, w, rounds)
 	checkpoints(r, w, rounds)
 	r.memory(plain, w.child(t, "first", w.root))
 	stale(r, w, rounds)
@@ -79,6 +80,29 @@ func repeated(r *report, w *work, rounds int) {
 		again.add(s.ask("capture"))
 	}
 	r.ratio("repeat", again, a, b)
+}
+
+// hinted measures further looks of one process that asks the system what has
+// changed: nothing, and 12 files.
+func hinted(r *report, w *work, rounds int) {
+	s := w.serve(r.t, "serve hints")
+	defer s.close()
+	s.ask("capture")
+	s.ask("await")
+	s.ask("capture")
+	var a, b, idle, edited, whole runs
+	for range rounds {
+		a.add(w.gitA(r.t))
+		idle.add(s.ask("recapture"))
+		b.add(w.gitB(r.t))
+		idle.add(s.ask("recapture"))
+		w.edit(r.t)
+		edited.add(s.ask("recapture"))
+		whole.add(s.ask("capture"))
+	}
+	r.ratio("repeat, hints, idle", idle, a, b)
+	r.ratio("repeat, hints, edited", edited, a, b)
+	r.ratio("repeat while watching", whole, a, b)
 }
 
 // checkpoints measures what keeping 20 changes costs beyond finding them.

@@ -82,6 +82,12 @@ func serve(ctx context.Context, tree *diff.Tree) error {
 				return err
 			}
 			state = c.State
+		case "recapture":
+			if _, err := tree.Recapture(ctx); err != nil {
+				return err
+			}
+		case "await": // the watching has begun
+			time.Sleep(time.Second)
 		case "checkpoint":
 			if _, err := tree.Checkpoint(ctx, state, fmt.Sprintf("bench/%d", n), "bench"); err != nil {
 				return err
@@ -181,8 +187,12 @@ func must(t *testing.T, err error) {
 
 func options(mode string) diff.Options {
 	o := diff.Options{Env: os.LookupEnv, Now: time.Now, Saved: diff.Off}
-	if mode == "saved" {
+	o.Hints = diff.Off
+	switch mode {
+	case "saved":
 		o.Saved = diff.On
+	case "serve hints":
+		o.Hints = diff.On
 	}
 	return o
 }

@@ -45,6 +45,9 @@ func (v *visit) findFiles(ctx context.Context) error {
 	if v.dir.Files == nil {
 		v.dir.Files = known[:same:same]
 	}
+	if v.handle.shared {
+		v.unsure(v.path)
+	}
 	return nil
 }
 

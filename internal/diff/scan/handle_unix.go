@@ -18,6 +18,9 @@ type handle struct {
 	path string
 	fd   int  // of the open directory
 	bare bool // it is open only for what is below it to be looked up
+	// shared: a file that was looked at has another name somewhere, by which it
+	// may be changed, too.
+	shared bool
 }
 
 // closed is the file descriptor of a directory that is not open: paths are
@@ -92,7 +95,9 @@ func (h *handle) stat(name string) (Stat, kind, error) {
 	for {
 		err := unix.Fstatat(h.fd, path, &st, unix.AT_SYMLINK_NOFOLLOW)
 		if err == nil {
-			return statOf(&st), kindOf(uint32(st.Mode)), nil
+			k := kindOf(uint32(st.Mode))
+			h.shared = h.shared || st.Nlink > 1 && k != directory
+			return statOf(&st), k, nil
 		}
 		if !errors.Is(err, unix.EINTR) {
 			return Stat{}, unknown, &fs.PathError{Op: "lstat", Path: name, Err: err}

@@ -9,9 +9,12 @@ import (
 )
 
 // A handle is a directory, named by its path.
-type handle struct{ path string }
+type handle struct {
+	path   string
+	shared bool // not told here
+}
 
-func newHandle(path string) *handle { return &handle{path} }
+func newHandle(path string) *handle { return &handle{path: path} }
 
 // ensure makes sure that it is a directory.
 func (h *handle) ensure() error {

@@ -53,6 +53,11 @@ type Scanner struct {
 
 	// Head looks at the directory at path, from the root, as a repository.
 	Head func(path string) (Head, error)
+	// Watch is told of every directory before anything in it is looked at, and
+	// Unsure of those of which it may not be told that they have changed. Both
+	// get the path from the root with a slash at its end, in several
+	// goroutines. May be nil.
+	Watch, Unsure func(dir string)
 	// Hash stores files through git, which alone can convert them, and
 	// returns the ids of their blobs.
 	Hash func(ctx context.Context, paths []string) ([]plumbing.Hash, error)
@@ -71,6 +76,10 @@ type Known struct {
 	// nothing is known.
 	Foreign bool
 	Also    *Dir // more that is in scope
+	// Quiet reports whether nothing has changed in a directory and all that is
+	// below since Last was found, which was with the same Base, Index, Also and
+	// settings. Nil: that is not known of any.
+	Quiet func(dir string) bool
 }
 
 // A State is what a scan found.
@@ -89,6 +98,7 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 		Scanner: s,
 		clock:   clockOf(s.Root),
 		foreign: k.Foreign,
+		quiet:   k.Quiet,
 	}
 	found, err := w.run(ctx, place{listed: k.Listed, base: k.Base, index: k.Index, last: k.Last, also: k.Also})
 	if err != nil {
@@ -109,7 +119,8 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 type walk struct {
 	*Scanner
 	clock   clock
-	foreign bool // see Known.Foreign
+	foreign bool              // see Known.Foreign
+	quiet   func(string) bool // see Known.Quiet
 	queue
 	root found
 
@@ -148,9 +159,22 @@ func (w *walk) warn(path string, err error) {
 	if cause, ok := errors.AsType[*fs.PathError](err); ok {
 		err = cause.Err
 	}
+	w.unsure(path[:strings.LastIndexByte(path, '/')+1])
 	w.shared.Lock()
 	defer w.shared.Unlock()
 	w.warnings = append(w.warnings, fmt.Sprintf("cannot read %s: %v; what has changed there is not seen", strings.TrimSuffix(path, "/"), err))
+}
+
+func (w *walk) watch(dir string) {
+	if w.Watch != nil {
+		w.Watch(dir)
+	}
+}
+
+func (w *walk) unsure(dir string) {
+	if w.Unsure != nil {
+		w.Unsure(dir)
+	}
 }
 
 func (w *walk) hashByGit(ctx context.Context) error {

@@ -43,6 +43,10 @@ func (w *walk) visit(ctx context.Context, p place) (found, *visit, error) {
 	if err := ctx.Err(); err != nil {
 		return found{}, nil, err
 	}
+	if w.spared(p) {
+		return found{dir: p.last}, nil, nil
+	}
+	w.watch(p.path)
 	v := &visit{walk: w, place: p, handle: newHandle(w.absolute(p.path)), scratch: w.borrow()}
 	defer v.release()
 	err := v.list()
@@ -54,6 +58,7 @@ func (w *walk) visit(ctx context.Context, p place) (found, *visit, error) {
 		return result, nil, err
 	}
 	if v.listing.hasGit && p.path != "" && !p.known() {
+		v.unsure(p.path)
 		if head, err := w.Head(p.path); err != nil || head.Repository {
 			return v.repository(head, err), nil, nil
 		}
@@ -64,6 +69,12 @@ func (w *walk) visit(ctx context.Context, p place) (found, *visit, error) {
 	}
 	v.findPlaces()
 	return found{}, v, nil
+}
+
+// spared reports whether a directory is known to be what it was at the last
+// time. Rules that bear on it must be the same, too.
+func (w *walk) spared(p place) bool {
+	return w.quiet != nil && p.listed && p.last != nil && w.quiet(p.path)
 }
 
 // unreadable keeps what was last known of a directory.
@@ -242,8 +253,10 @@ func (v *visit) finish() found {
 		case r.dir != nil:
 			v.dir.Dirs = append(v.dir.Dirs, r.dir)
 		case r.link != nil:
+			v.unsure(v.path)
 			v.addLink(*r.link)
 		case r.repository:
+			v.unsure(v.path)
 			v.listing.others += v.places[i].name + "/"
 		default:
 			v.listing.stat = Stat{} // it may come back without a trace here
@@ -278,10 +291,12 @@ func (v *visit) findPlaces() {
 		id, linked := knownLink(base, index)
 		switch {
 		case linked && p.index == nil && (p.base == nil || p.base.empty):
+			v.unsure(v.path)
 			v.addLink(File{Name: name, Mode: Gitlink, ID: v.linked(p.path, id)})
 		case p.known(), !v.rules.Ignored(name, true):
 			v.places = append(v.places, p)
 		case base != nil || index != nil:
+			v.unsure(v.path)
 			// A path in scope that has become a repository: git does not ask
 			// the rules.
 			if commit := v.linked(p.path, plumbing.ZeroHash); !commit.IsZero() {

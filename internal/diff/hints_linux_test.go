@@ -1,0 +1,129 @@
+package diff_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"codeloops/internal/diff"
+)
+
+// hinting is a repository with a tree of which the hints hold.
+func hinting(t *testing.T, setup ...func(*sandbox)) (*sandbox, *diff.Tree) {
+	t.Helper()
+	s := newRepo(t)
+	s.write("a", "a\n")
+	s.write("d/b", "b\n")
+	s.write("d/e/c", "c\n")
+	s.write(".gitignore", "*.log\n")
+	for _, step := range setup {
+		step(s)
+	}
+	s.commit("first")
+	tree := s.beginHinted()
+	tree.AwaitHints()
+	s.must(second(tree.Capture(t.Context())))
+	if !tree.HintsHold() {
+		t.Skip("changes cannot be watched here")
+	}
+	return s, tree
+}
+
+// again looks again and wants these changes.
+func (s *sandbox) again(tree *diff.Tree, want string) {
+	s.t.Helper()
+	c, err := tree.Recapture(s.t.Context())
+	s.must(err)
+	if got := summary(c); got != want {
+		s.t.Errorf("captured %q, want %q", got, want)
+	}
+}
+
+// TestHintsSpareALook: what the system does not tell is found by a whole look
+// only, which shows that the others are less.
+func TestHintsSpareALook(t *testing.T) {
+	t.Parallel()
+	s, tree := hinting(t)
+	outside := filepath.Join(s.base, "outside")
+	s.must(os.Link(s.path("d/b"), outside))
+	s.must(os.WriteFile(outside, []byte("changed\n"), 0o644))
+	s.again(tree, "")
+	c, err := tree.Capture(t.Context())
+	s.must(err)
+	if got := summary(c); got != "M d/b\n" {
+		t.Errorf("captured %q", got)
+	}
+	s.must(os.WriteFile(outside, []byte("b\n"), 0o644))
+	s.again(tree, "") // now its other name is known
+	s.write("d/e/c", "changed\n")
+	s.again(tree, "M d/e/c\n")
+	s.again(tree, "M d/e/c\n")
+	if !tree.HintsHold() {
+		t.Error("the hints have ceased to hold")
+	}
+}
+
+// TestHintsFallBack: what bears on more than the directories that changed makes
+// for a whole look.
+func TestHintsFallBack(t *testing.T) {
+	t.Parallel()
+	hidden := func(s *sandbox) { // without a sign
+		outside := filepath.Join(s.base, "outside")
+		s.must(os.Link(s.path("d/b"), outside))
+		s.must(os.WriteFile(outside, []byte("changed\n"), 0o644))
+	}
+	for name, doubt := range map[string]func(*sandbox){
+		"index":     func(s *sandbox) { s.write("x.log", "x\n"); s.git("add", "-f", "x.log"); s.remove("x.log") },
+		"rules":     func(s *sandbox) { s.write(".git/info/exclude", "*.tmp\n") },
+		"mode":      func(s *sandbox) { s.git("config", "core.fileMode", "false") },
+		"settings":  func(s *sandbox) { s.git("config", "core.autocrlf", "input") },
+		"overflow":  func(s *sandbox) { s.overflow("a", "d/b") },
+		"root gone": func(s *sandbox) { s.must(os.Rename(s.root, s.root+"-")); s.must(os.Rename(s.root+"-", s.root)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, tree := hinting(t)
+			hidden(s)
+			doubt(s)
+			s.again(tree, "M d/b\n")
+			tree.AwaitHints()
+			s.must(second(tree.Recapture(t.Context())))
+			if !tree.HintsHold() {
+				t.Error("no hints from then on")
+			}
+		})
+	}
+}
+
+// overflow makes more changes than the system keeps for those who watch.
+func (s *sandbox) overflow(names ...string) {
+	s.t.Helper()
+	content, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events")
+	s.must(err)
+	n, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	s.must(err)
+	for i := range n {
+		s.chmod(names[i%len(names)], 0o644)
+	}
+}
+
+// TestHintsWhereNothingIsTold: a repository inside is looked at each time.
+func TestHintsWhereNothingIsTold(t *testing.T) {
+	t.Parallel()
+	s, tree := hinting(t, func(s *sandbox) {
+		s.write("inner/f", "f\n")
+		s.gitIn(s.path("inner"), "init", "-q")
+		s.gitIn(s.path("inner"), "add", ".")
+		s.gitIn(s.path("inner"), "commit", "-q", "-m", "inner")
+	})
+	s.gitIn(s.path("inner"), "commit", "-q", "--allow-empty", "-m", "more")
+	s.again(tree, "M inner\n")
+	s.write("d/later/f", "f\n")
+	s.gitIn(s.path("d/later"), "init", "-q")
+	s.again(tree, "M inner\n")
+	s.gitIn(s.path("d/later"), "add", ".")
+	s.gitIn(s.path("d/later"), "commit", "-q", "-m", "later")
+	s.again(tree, "A d/later\nM inner\n")
+}

@@ -1,0 +1,13 @@
+//go:build !linux
+
+package diff
+
+import "codeloops/internal/diff/scan"
+
+// hints are known on Linux only: elsewhere every directory is looked at.
+type hints struct{}
+
+func (*hints) ask(*scan.Scanner, *scan.Dir, view) func(string) bool { return nil }
+func (*hints) follow(*scan.Scanner, *scan.Dir, view)                {}
+func (*hints) begin(string, *scan.Dir)                              {}
+func (*hints) close()                                               {}
