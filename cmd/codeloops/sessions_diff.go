@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"codeloops/internal/browse"
+	"codeloops/internal/diff/rename"
 	"codeloops/internal/loop"
 	"codeloops/internal/recorded"
 	"codeloops/internal/render"
@@ -21,6 +22,7 @@ type diffOptions struct {
 	stat     bool
 	nameOnly bool
 	nul      bool
+	renames  bool
 }
 
 func newSessionsDiffCmd(l *logs) *cobra.Command {
@@ -42,7 +44,7 @@ state that the session, or the iteration, began with:
 ` + refHelp + `
 
 ` + sessionsExit,
-		Example: `  codeloops sessions diff --stat
+		Example: `  codeloops sessions diff --stat --find-renames
   codeloops sessions diff latest~1 --until-iteration 2 > work.patch
   codeloops sessions diff --iteration 2`,
 		Args:              oneRef,
@@ -59,6 +61,7 @@ state that the session, or the iteration, began with:
 	f.IntVar(&o.until, "until-iteration", 0, "what had changed when iteration `n` was over")
 	f.BoolVar(&o.stat, "stat", false, "only how much changed in each file")
 	f.BoolVar(&o.nameOnly, "name-only", false, "only the names of the files")
+	f.BoolVar(&o.renames, "find-renames", false, "show files that are at least half alike as renamed, as git diff does")
 	f.BoolVarP(&o.nul, "null", "z", false, "with --name-only: names as they are, each ended by a zero byte")
 	return cmd
 }
@@ -71,6 +74,9 @@ func runSessionsDiff(ctx context.Context, l *logs, o *diffOptions, ref string) e
 	change, err := l.change(ctx, one, o)
 	if err != nil {
 		return err
+	}
+	if o.renames {
+		change = rename.Find(change)
 	}
 	a := l.app
 	if !a.OutTTY && !o.nameOnly && !o.stat {

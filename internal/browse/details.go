@@ -313,6 +313,8 @@ func letter(s loop.FileStatus) string {
 		return "A"
 	case loop.FileDeleted:
 		return "D"
+	case loop.FileRenamed:
+		return "R"
 	case loop.FileModified:
 	}
 	return "M"

@@ -144,6 +144,36 @@ func Names(w io.Writer, c loop.Change, nul bool) error {
 	return nil
 }
 
+// named returns the path of a file or, when it was renamed, both, as git has it:
+// "a/{b => c}/d".
+func named(f loop.FileChange) string {
+	from, to := f.OldPath, f.Path
+	switch {
+	case from == "":
+		return quoted(to)
+	case quoted(from) != from || quoted(to) != to:
+		return quoted(from) + " => " + quoted(to)
+	}
+	head := 0
+	for i := 0; i < min(len(from), len(to)) && from[i] == to[i]; i++ {
+		if from[i] == '/' {
+			head = i + 1
+		}
+	}
+	tail := 0
+	// The slash before the first difference may be the one after the last.
+	for i := 1; i <= min(len(from), len(to))-max(head-1, 0) && from[len(from)-i] == to[len(to)-i]; i++ {
+		if from[len(from)-i] == '/' {
+			tail = i
+		}
+	}
+	if head+tail == 0 {
+		return from + " => " + to
+	}
+	middle := func(path string) string { return path[min(head, len(path)-tail) : len(path)-tail] }
+	return from[:head] + "{" + middle(from) + " => " + middle(to) + "}" + from[len(from)-tail:]
+}
+
 // quoted returns a path as git prints it: odd ones as a C string. Letters of
 // any language are not odd.
 func quoted(path string) string {
@@ -179,7 +209,7 @@ func quoted(path string) string {
 func DiffStat(w io.Writer, c loop.Change, s Screen) error {
 	name, number, most := 0, 0, 0
 	for _, f := range c.Files {
-		name = max(name, len([]rune(quoted(f.Path))))
+		name = max(name, len([]rune(named(f))))
 		most = max(most, f.Insertions+f.Deletions)
 		if !f.Binary {
 			number = max(number, len(size(f)))
@@ -191,7 +221,7 @@ func DiffStat(w io.Writer, c loop.Change, s Screen) error {
 	var b strings.Builder
 	for _, f := range c.Files {
 		plus, minus := share(f.Insertions, most, bar), share(f.Deletions, most, bar)
-		line := fmt.Sprintf(" %-*s | %*s %s%s", name, shortened(quoted(f.Path), name), number, size(f),
+		line := fmt.Sprintf(" %-*s | %*s %s%s", name, shortened(named(f), name), number, size(f),
 			good.Render(strings.Repeat("+", plus)), bad.Render(strings.Repeat("-", minus)))
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}

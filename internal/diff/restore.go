@@ -69,11 +69,12 @@ func (t *Tree) holdOnTo(ctx context.Context, target *scan.Dir) error {
 	return nil
 }
 
-// toUndo leaves out what is in scope only because somebody has told git to
-// track it although it is ignored: it may have been there before.
+// toUndo leaves out what is in scope only because somebody has told git, since
+// the session began, to track it although it is ignored: it may have been there
+// before.
 func (t *Tree) toUndo(changes []scan.Change) []scan.Change {
 	return slices.DeleteFunc(changes, func(c scan.Change) bool {
-		return c.After == nil && t.base.Find(c.Path) == nil && t.rules.ignores(c.Path)
+		return c.After == nil && t.base.Find(c.Path) == nil && t.trackedThen.Find(c.Path) == nil && t.rules.ignores(c.Path)
 	})
 }
 

@@ -42,6 +42,12 @@ func TestRestoreRandom(t *testing.T) {
 			if critic.State == actor.State {
 				return
 			}
+			if kept == "" { // it was there, only hidden by ignore rules
+				if now := o.now(); now != taken {
+					t.Errorf("git finds %s, not %s, though nothing was taken away", now, taken)
+				}
+				return
+			}
 			_, ref, _ := strings.Cut(kept, "kept as ")
 			first, _, _ := strings.Cut(ref, ", ")
 			if lost := o.in("now", nil, "diff-tree", "-r", "--diff-filter=a", taken, first); lost != "" {

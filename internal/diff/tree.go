@@ -82,16 +82,19 @@ type Tree struct {
 	store   *store.Store
 	head    repo.Head // when the tree was opened
 
-	mu         sync.Mutex
-	base       *scan.Dir
-	last       *scan.Dir
-	also       *scan.Dir            // in scope since a Restore
-	states     map[string]*scan.Dir // by loop.Change.State
-	checkpoint plumbing.Hash        // the last one
-	tracked    tracked
-	rules      *rules                       // of the last scan
-	settings   attr.Settings                // of the last scan
-	texts      map[change][]loop.FileChange // of the last capture
+	mu   sync.Mutex
+	base *scan.Dir
+	last *scan.Dir
+	also *scan.Dir // in scope since a Restore
+	// trackedThen is what the index had when the baseline was taken, nil when
+	// that was not here.
+	trackedThen *scan.Dir
+	states      map[string]*scan.Dir // by loop.Change.State
+	checkpoint  plumbing.Hash        // the last one
+	tracked     tracked
+	rules       *rules                       // of the last scan
+	settings    attr.Settings                // of the last scan
+	texts       map[change][]loop.FileChange // of the last capture
 
 	hints hints
 
@@ -171,6 +174,7 @@ func (t *Tree) Baseline(ctx context.Context) error {
 		return fmt.Errorf("take the state of %s: %w", t.Root(), err)
 	}
 	t.begin(state.Root)
+	t.trackedThen = t.tracked.root
 	t.save()
 	return nil
 }

@@ -15,11 +15,15 @@ const (
 	FileAdded    FileStatus = "added"
 	FileModified FileStatus = "modified"
 	FileDeleted  FileStatus = "deleted"
+	// FileRenamed is for display, and in logs that are not ours: a capture has a
+	// deletion and an addition.
+	FileRenamed FileStatus = "renamed"
 )
 
 // A FileChange is one path's part of a [Change].
 type FileChange struct {
 	Path    string // slash-separated, relative to the work tree's root; any bytes but NUL
+	OldPath string // of a renamed file, else ""
 	Status  FileStatus
 	OldMode uint32 // as git writes it: 0o100644, 0o100755, 0o120000, 0o160000; 0 when absent
 	NewMode uint32

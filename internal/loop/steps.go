@@ -188,7 +188,7 @@ func (r *run) checkBefore(ctx context.Context) error {
 	if err := r.emit(BaselineChecked{Checks: r.baseline}); err != nil {
 		return err
 	}
-	return r.undo(ctx, c, "a check")
+	return r.undo(ctx, c, "a check", r.Tree.Recapture)
 }
 
 // sinceWhen marks the checks that failed before the session, too.

@@ -24,6 +24,7 @@ func change(f fields, c *loop.Change, file func(fields, *loop.FileChange)) {
 
 func fileStat(f fields, c *loop.FileChange) {
 	f.text("path", &c.Path)
+	f.text("old_path,omitempty", &c.OldPath)
 	word(f, "status", &c.Status)
 	f.value("old_mode,omitempty", (*fileMode)(&c.OldMode))
 	f.value("new_mode,omitempty", (*fileMode)(&c.NewMode))
@@ -124,8 +125,11 @@ func headerLine(file *loop.FileChange, line string) {
 		file.Status = loop.FileDeleted
 	case strings.HasPrefix(line, "Binary files "), line == "GIT binary patch":
 		file.Binary = true
+	case strings.HasPrefix(line, "rename from "):
+		file.Status = loop.FileRenamed
+		file.OldPath = strings.Clone(unquote(line[len("rename from "):]))
 	case strings.HasPrefix(line, "rename to "):
-		file.Path = unquote(line[len("rename to "):])
+		file.Path = strings.Clone(unquote(line[len("rename to "):]))
 	}
 }
 

@@ -16,8 +16,8 @@ type names struct {
 	before, after       string
 }
 
-func namesOf(path string, before, after Side) names {
-	n := names{gitBefore: quote("a/" + path), gitAfter: quote("b/" + path)}
+func namesOf(from, to string, before, after Side) names {
+	n := names{gitBefore: quote("a/" + from), gitAfter: quote("b/" + to)}
 	n.before, n.after = n.gitBefore, n.gitAfter
 	if !before.exists() {
 		n.before = devNull
@@ -28,8 +28,9 @@ func namesOf(path string, before, after Side) names {
 	return n
 }
 
-// appendHeader appends the lines down to the "index" line.
-func appendHeader(dst []byte, n names, before, after Side) []byte {
+// appendHeader appends the lines down to the "index" line, with those of a rename
+// before it.
+func appendHeader(dst []byte, n names, before, after Side, rename string) []byte {
 	dst = fmt.Appendf(dst, "diff --git %s %s\n", n.gitBefore, n.gitAfter)
 	switch {
 	case !before.exists():
@@ -39,6 +40,7 @@ func appendHeader(dst []byte, n names, before, after Side) []byte {
 	case before.Mode != after.Mode:
 		dst = fmt.Appendf(dst, "old mode %06o\nnew mode %06o\n", before.Mode, after.Mode)
 	}
+	dst = append(dst, rename...)
 	if before.ID == after.ID {
 		return dst
 	}

@@ -9,6 +9,7 @@ package patch
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 
 	"codeloops/internal/diff/lines"
 	"codeloops/internal/loop"
@@ -63,25 +64,34 @@ func File(path string, before, after Side) []loop.FileChange {
 		return nil
 	case before.exists() && after.exists() && before.Mode&kindMask != after.Mode&kindMask:
 		return []loop.FileChange{
-			change(path, before, Side{}),
-			change(path, Side{}, after),
+			change(path, path, before, Side{}, ""),
+			change(path, path, Side{}, after, ""),
 		}
 	default:
-		return []loop.FileChange{change(path, before, after)}
+		return []loop.FileChange{change(path, path, before, after, "")}
 	}
 }
 
-func change(path string, before, after Side) loop.FileChange {
+// Renamed returns the change of a file that has another path after it, as git
+// writes it. Both sides exist. Similarity is in percent.
+func Renamed(from, to string, before, after Side, similarity int) loop.FileChange {
+	c := change(from, to, before, after,
+		fmt.Sprintf("similarity index %d%%\nrename from %s\nrename to %s\n", similarity, quote(from), quote(to)))
+	c.Status, c.OldPath = loop.FileRenamed, from
+	return c
+}
+
+func change(from, to string, before, after Side, rename string) loop.FileChange {
 	c := loop.FileChange{
-		Path:    path,
+		Path:    to,
 		Status:  status(before, after),
 		OldMode: before.Mode,
 		NewMode: after.Mode,
 		OldSize: before.size(),
 		NewSize: after.size(),
 	}
-	n := namesOf(path, before, after)
-	head := appendHeader(nil, n, before, after)
+	n := namesOf(from, to, before, after)
+	head := appendHeader(nil, n, before, after, rename)
 	switch {
 	case before.exists() == after.exists() && before.sameContent(after):
 		c.Patch = string(head)
