@@ -84,6 +84,7 @@ func newSessionsCmd(a *app) *cobra.Command {
 	cmd.AddCommand(
 		newSessionsListCmd(l),
 		newSessionsShowCmd(l),
+		newSessionsAuditCmd(l),
 		newSessionsDiffCmd(l),
 		newSessionsStatsCmd(l),
 		newSessionsRmCmd(l),

@@ -272,11 +272,17 @@ func (d *Details) files(c loop.Change) {
 }
 
 func (d *Details) judged(r loop.Round) {
+	d.noted()
+	if r.Unjudged {
+		d.rowf("rules", "%s by the rule %s; no critic was asked", term.Line(string(r.Verdict.Decision)), term.Line(r.Rule))
+		d.block("", r.Why, 12)
+		d.block("", r.Verdict.Guidance(), 12)
+		return
+	}
 	decision := string(r.Review.Verdict.Decision)
 	if r.Review.Problem != "" {
 		decision = "no verdict: " + term.Line(r.Review.Problem)
 	}
-	d.noted()
 	d.rowf("critic", "%s  %s", render.Span(r.Review.Duration), term.Line(decision)+render.By(d.session.Critic, r.Review.Turn))
 	d.missed(r.Review.Turn)
 	if d.Full {
@@ -284,7 +290,11 @@ func (d *Details) judged(r loop.Round) {
 	}
 	v := r.Verdict
 	if r.Review.Problem != "" || v.Decision != r.Review.Verdict.Decision {
-		d.rowf("verdict", "%s", term.Line(string(v.Decision)))
+		by := ""
+		if r.Rule != "" {
+			by = " by the rule " + r.Rule
+		}
+		d.rowf("verdict", "%s", term.Line(string(v.Decision)+by))
 	}
 	if v.Confidence != nil {
 		d.rowf("confidence", "%.2f", *v.Confidence)
