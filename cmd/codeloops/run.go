@@ -78,7 +78,7 @@ func (p *plan) run(ctx context.Context) (err error) {
 // record opens the log: a new one, or that of the session to carry on.
 func (p *plan) record(store *session.Store) (*session.Recorder, error) {
 	if p.course != nil {
-		return store.Reopen(p.course.Session.ID)
+		return store.Reopen(p.course.Session.ID, p.course.Tally)
 	}
 	return store.Create(p.prompt, p.app.now())
 }

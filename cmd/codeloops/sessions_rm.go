@@ -177,6 +177,9 @@ func (l *logs) remove(store *session.Store, ids []string, o *removeOptions) erro
 			return err
 		}
 	}
+	if err := store.Forget(); err != nil {
+		return err
+	}
 	return l.list("removed ", ids, space)
 }
 

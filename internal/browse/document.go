@@ -99,7 +99,7 @@ func (d *document) entry(entry session.Entry) {
 }
 
 func line(entry session.Entry) string {
-	return string(bytes.TrimSuffix(session.Encode(entry.At, entry.Event), []byte("\n")))
+	return string(bytes.TrimSuffix(entry.Encode(), []byte("\n")))
 }
 
 func orNull(document []byte) string {

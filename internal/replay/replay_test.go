@@ -16,6 +16,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/looptest"
+	"codeloops/internal/metrics"
 	"codeloops/internal/policy"
 	"codeloops/internal/replay"
 	"codeloops/internal/session"
@@ -183,7 +184,7 @@ func TestVerifyResumed(t *testing.T) {
 	if err != nil || course.Past.Attempt == nil {
 		t.Fatalf("%+v, %v", course, err)
 	}
-	rec, err := store.Reopen(id)
+	rec, err := store.Reopen(id, metrics.Tally{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,10 @@ func fileStat(f fields, c *loop.FileChange) {
 // git_diff as a binary patch is kept with the file.
 func patches(f fields, c *loop.Change) {
 	text := c.ApplicablePatch()
-	f.text("git_diff", &text)
+	if !f.bulk("git_diff", &text, "files") {
+		change(f, c, fileStat)
+		return
+	}
 	left, split := text, true
 	change(f, c, func(f fields, file *loop.FileChange) {
 		fileStat(f, file)
@@ -61,7 +64,7 @@ func patches(f fields, c *loop.Change) {
 	if !split || left != "" {
 		// Not a log of ours, or one that was edited.
 		c.Files = splitPatch(text)
-		c.Insertions, c.Deletions = totals(c.Files)
+		c.Insertions, c.Deletions = lineTotals(c.Files)
 	}
 }
 
@@ -148,7 +151,7 @@ func unquote(name string) string {
 	return name
 }
 
-func totals(files []loop.FileChange) (insertions, deletions int) {
+func lineTotals(files []loop.FileChange) (insertions, deletions int) {
 	for _, f := range files {
 		insertions += f.Insertions
 		deletions += f.Deletions

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/metrics"
 )
 
 // kept names the files, relative to the log, that hold what an agent wrote in
@@ -19,21 +20,36 @@ func (k *kept) fields(f fields) {
 	f.text("kept_reply,omitempty", &k.reply)
 }
 
+// aside is what a line holds beside its event.
+type aside struct {
+	kept   kept
+	totals *metrics.Tally // at the end of a log
+}
+
+func (a *aside) fields(f fields) {
+	a.kept.fields(f)
+	totals(f, "totals,omitempty", &a.totals)
+}
+
 // Encode returns e as one line of JSON, with its line break. Reading the line
 // gives what [Logged] says. An [loop.Activity] has a line, too, for whoever
 // follows a run as it goes; it has no place in a log.
 func Encode(at loop.Stamp, e loop.Event) []byte {
-	return encode(at, e, kept{})
+	return encode(at, e, aside{})
 }
 
-func encode(at loop.Stamp, e loop.Event, k kept) []byte {
+// Encode returns the line that an entry was read from, but for the files that
+// it named and the fields that this version does not know.
+func (e Entry) Encode() []byte { return encode(e.At, e.Event, aside{totals: e.Totals}) }
+
+func encode(at loop.Stamp, e loop.Event, a aside) []byte {
 	w := &encoder{buf: make([]byte, 0, 1024+textSize(e)*5/4)}
 	w.open('{')
 	typ := typeOf(e)
 	w.text("type", &typ)
 	head(w, &at)
 	event(w, e)
-	k.fields(w)
+	a.fields(w)
 	return append(w.buf, '}', '\n')
 }
 
@@ -58,10 +74,10 @@ func textSize(e loop.Event) int {
 	return n
 }
 
-// decode returns what a line holds. The event is nil when the type of line is
-// not known.
-func decode(line []byte) (Entry, error) {
-	d, err := newDecoder(line)
+// decode returns what a line holds, without its bulk when it is to be lean. The
+// event is nil when the type of line is not known.
+func decode(line []byte, lean bool) (Entry, error) {
+	d, err := newDecoder(line, lean)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -77,9 +93,9 @@ func decode(line []byte) (Entry, error) {
 	var entry Entry
 	head(d, &entry.At)
 	entry.Event = complete(d, event(d, e))
-	var k kept
-	k.fields(d)
-	entry.Stdout, entry.Stderr, entry.Reply = k.stdout, k.stderr, k.reply
+	var a aside
+	a.fields(d)
+	entry.Stdout, entry.Stderr, entry.Reply, entry.Totals = a.kept.stdout, a.kept.stderr, a.kept.reply, a.totals
 	return entry, *d.err
 }
 

@@ -105,7 +105,7 @@ func checkCodec(t *testing.T, at loop.Stamp, e loop.Event) {
 	if n := strings.Count(string(line), "\n"); n != 1 || line[len(line)-1] != '\n' {
 		t.Fatalf("not one line: %q", line)
 	}
-	got, err := decode(line)
+	got, err := decode(line, false)
 	if err != nil {
 		t.Fatalf("%v in %s", err, line)
 	}
@@ -159,7 +159,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"type":"iteration","files":[{"diff_bytes":-1}],"git_diff":"x"}`))
 	f.Add([]byte(`{"type":"iteration","git_diff":"diff --git a/x b/x\n@@ -1 +1 @@\n-a\n+b\n","git_diff_base64":null}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		first, err := decode(line)
+		first, err := decode(line, false)
 		if err != nil || first.Event == nil {
 			return
 		}
@@ -265,5 +265,26 @@ func TestResult(t *testing.T) {
 		if _, err := DecodeResult([]byte(bad)); err == nil {
 			t.Errorf("%q is read as a result", bad)
 		}
+	}
+}
+
+// blanks holds one event of each kind.
+func blanks() []loop.Event {
+	return []loop.Event{
+		loop.Started{},
+		loop.Resumed{},
+		loop.IterationStarted{},
+		loop.PhaseEntered{},
+		loop.Activity{},
+		loop.ActorFinished{},
+		loop.DiffCaptured{},
+		loop.Inspected{},
+		loop.BaselineChecked{},
+		loop.ChecksFinished{},
+		loop.ReviewRejected{},
+		loop.CriticFinished{},
+		loop.IterationFinished{},
+		loop.Warned{},
+		loop.Finished{},
 	}
 }

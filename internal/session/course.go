@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/metrics"
 )
 
 // A Course is what a log tells of how far a session had come.
@@ -19,6 +20,8 @@ type Course struct {
 	Checkpoint string
 	// Checks are the results of the last checks that were run on State.
 	Checks []loop.CheckResult
+	// Tally is what it came to, for [Store.Reopen].
+	Tally metrics.Tally
 	// Outcome is the last end; nil for a session that broke off.
 	Outcome *loop.Outcome
 }
@@ -59,6 +62,7 @@ type follower struct {
 }
 
 func (f *follower) follow(entry Entry) {
+	_ = f.Tally.Handle(entry.At, entry.Event) // never fails
 	f.Past.Seq = max(f.Past.Seq, entry.At.Seq)
 	switch e := entry.Event.(type) {
 	case loop.Started:
@@ -150,9 +154,11 @@ func (f *follower) round(r loop.Round) {
 // Reopen returns a recorder that adds to the log of a session. What a crash
 // has left of a line is cut off first. The error is [ErrRunning] while another
 // recorder is at work. The caller closes the recorder, unless it has handled
-// [loop.Finished].
-func (s *Store) Reopen(id string) (*Recorder, error) {
+// [loop.Finished]. Past is what the session came to so far: the recorder adds
+// to it, for the end of the log.
+func (s *Store) Reopen(id string, past metrics.Tally) (*Recorder, error) {
 	r := s.recorder(id)
+	r.tally = past
 	log, err := os.OpenFile(r.path, os.O_APPEND|os.O_RDWR, 0)
 	if err != nil {
 		return nil, fmt.Errorf("reopen session log: %w", err)
@@ -172,7 +178,7 @@ func (r *Recorder) takeUp(log *os.File) error {
 	if err != nil {
 		return fmt.Errorf("reopen session log: %w", err)
 	}
-	end, err := skipBack(log, st.Size(), func(c byte) bool { return c != '\n' })
+	end, err := skipBack(log, st.Size(), lineBreak)
 	if err != nil {
 		return fmt.Errorf("find the end of session log %s: %w", r.path, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/metrics"
 	"codeloops/internal/session"
 )
 
@@ -110,10 +111,10 @@ func TestCourseOfAResumedSession(t *testing.T) {
 		t.Error("the end is lost")
 	}
 	var err error
-	if l.rec, err = store.Reopen(l.rec.ID()); err != nil {
+	if l.rec, err = store.Reopen(l.rec.ID(), metrics.Tally{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Reopen(l.rec.ID()); !errors.Is(err, session.ErrRunning) {
+	if _, err := store.Reopen(l.rec.ID(), metrics.Tally{}); !errors.Is(err, session.ErrRunning) {
 		t.Errorf("reopened twice: %v", err)
 	}
 	l.now = l.now.Add(5 * time.Hour)
@@ -150,7 +151,7 @@ func TestReopenCutsATornEnd(t *testing.T) {
 	if err := os.WriteFile(rec.Path(), append(whole, `{"type":"iteration_sta`...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	again, err := store.Reopen(rec.ID())
+	again, err := store.Reopen(rec.ID(), metrics.Tally{})
 	if err != nil {
 		t.Fatal(err)
 	}

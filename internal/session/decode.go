@@ -1,9 +1,11 @@
 package session
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // exactSuffix marks the field that holds, in base64, the exact bytes of a text
@@ -21,41 +23,71 @@ var (
 // decoder reads the fields of one object. The first error stands, the rest of
 // the fields are then of no interest.
 type decoder struct {
-	raw  map[string]json.RawMessage
-	path string // in front of a field's name, in errors
-	err  *error
+	members []member
+	lean    bool // bulk is left out
+	err     *error
+
+	// Where the object stands, for errors: in a field of its parent, at an
+	// index of it from 0 or, where that is no list, at -1.
+	parent *decoder
+	field  string
+	index  int
 }
 
-// newDecoder splits an object into its fields.
-func newDecoder(object []byte) (*decoder, error) {
-	d := &decoder{err: new(error)}
-	if err := json.Unmarshal(object, &d.raw); err != nil {
-		if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			return nil, errNotObject
-		}
-		return nil, err
+// newDecoder splits an object into its fields, which alias it.
+func newDecoder(object []byte, lean bool) (*decoder, error) {
+	d := &decoder{err: new(error), lean: lean}
+	var ok bool
+	if d.members, ok = splitObject(object); ok {
+		return d, nil
 	}
-	if d.raw == nil {
+	// Whatever is wrong, encoding/json finds the words for it.
+	var raw map[string]json.RawMessage
+	err := json.Unmarshal(object, &raw)
+	if _, other := errors.AsType[*json.UnmarshalTypeError](err); other || err == nil {
 		return nil, errNotObject
 	}
-	return d, nil
+	return nil, err
 }
 
-func (d *decoder) has(name string) bool {
-	_, ok := d.raw[name]
-	return ok
+// find returns the value of a field, nil when there is none. Of several the
+// last one counts.
+func (d *decoder) find(name string) []byte {
+	for _, m := range slices.Backward(d.members) {
+		if string(m.name) == name {
+			return m.raw
+		}
+	}
+	return nil
 }
 
-// read unmarshals a field into p and reports whether there is such a field.
-func (d *decoder) read(name string, p any) bool {
-	raw, ok := d.raw[name]
-	if !ok {
-		return false
+// findText returns the value of a field, and of the one with its exact bytes.
+func (d *decoder) findText(name string) (raw, exact []byte) {
+	for _, m := range d.members {
+		rest, ok := bytes.CutPrefix(m.name, []byte(name))
+		if !ok {
+			continue
+		}
+		switch string(rest) {
+		case "":
+			raw = m.raw
+		case exactSuffix:
+			exact = m.raw
+		}
+	}
+	return raw, exact
+}
+
+func (d *decoder) has(name string) bool { return d.find(name) != nil }
+
+// read unmarshals a value into p; nil is no value.
+func (d *decoder) read(name string, raw []byte, p any) {
+	if raw == nil || string(raw) == "null" {
+		return
 	}
 	if err := json.Unmarshal(raw, p); err != nil {
 		d.fail(name, err)
 	}
-	return true
 }
 
 func (d *decoder) fail(name string, err error) {
@@ -65,17 +97,38 @@ func (d *decoder) fail(name string, err error) {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		err = fmt.Errorf("want %s, have %s", wrong.Type, wrong.Value)
 	}
-	*d.err = fmt.Errorf("field %s: %w", d.path+name, err)
+	*d.err = fmt.Errorf("field %s: %w", d.path()+name, err)
+}
+
+// path is what stands in front of a field's name.
+func (d *decoder) path() string {
+	switch {
+	case d.parent == nil:
+		return ""
+	case d.index < 0:
+		return d.parent.path() + d.field + "."
+	}
+	return fmt.Sprintf("%s%s[%d].", d.parent.path(), d.field, d.index)
+}
+
+// inner returns the decoder of an object in a field.
+func (d *decoder) inner(members []member, field string, index int) *decoder {
+	return &decoder{members: members, lean: d.lean, err: d.err, parent: d, field: field, index: index}
 }
 
 func (d *decoder) text(tag string, p *string) {
 	name, _ := splitTag(tag)
-	var exact []byte
-	if d.read(name+exactSuffix, &exact) {
-		*p = string(exact)
-		return
+	raw, exact := d.findText(name)
+	switch {
+	case exact != nil:
+		var b []byte
+		d.read(name+exactSuffix, exact, &b)
+		*p = string(b)
+	case len(raw) > 0 && raw[0] == '"':
+		*p = unquoteString(raw)
+	default:
+		d.read(name, raw, p)
 	}
-	d.read(name, p)
 }
 
 func (d *decoder) textUnless(tag string, p *string, other string) {
@@ -83,17 +136,27 @@ func (d *decoder) textUnless(tag string, p *string, other string) {
 	d.text(tag, p)
 }
 
+func (d *decoder) bulk(tag string, p *string, instead string) bool {
+	if d.lean && (instead == "" || d.has(instead)) {
+		return false
+	}
+	d.text(tag, p)
+	return true
+}
+
 func (d *decoder) texts(tag string, p *[]string) {
 	name, _ := splitTag(tag)
+	raw, exact := d.findText(name)
 	*p = nil
-	var exact [][]byte
-	if d.read(name+exactSuffix, &exact) {
-		for _, s := range exact {
+	if exact != nil {
+		var list [][]byte
+		d.read(name+exactSuffix, exact, &list)
+		for _, s := range list {
 			*p = append(*p, string(s))
 		}
 		return
 	}
-	d.read(name, p)
+	d.read(name, raw, p)
 	if len(*p) == 0 {
 		*p = nil
 	}
@@ -101,25 +164,35 @@ func (d *decoder) texts(tag string, p *[]string) {
 
 func (d *decoder) value(tag string, p any) {
 	name, _ := splitTag(tag)
-	d.read(name, p)
+	d.read(name, d.find(name), p)
 }
 
 func (d *decoder) list(tag string, _ int, item func(int, fields)) {
 	name, _ := splitTag(tag)
-	var items []map[string]json.RawMessage
-	d.read(name, &items)
-	for i, raw := range items {
-		item(i, &decoder{raw: raw, path: fmt.Sprintf("%s%s[%d].", d.path, name, i), err: d.err})
+	raw := d.find(name)
+	wrong := func() { d.read(name, raw, new([]map[string]json.RawMessage)) }
+	if len(raw) == 0 || raw[0] != '[' {
+		wrong()
+		return
+	}
+	for i, one := range splitArray(raw) {
+		members, ok := splitObject(one)
+		if !ok && string(one) != "null" {
+			wrong()
+			return
+		}
+		item(i, d.inner(members, name, i))
 	}
 }
 
 func (d *decoder) object(tag string, _ bool, inner func(fields)) bool {
 	name, _ := splitTag(tag)
-	var raw map[string]json.RawMessage
-	d.read(name, &raw)
-	if raw == nil {
+	raw := d.find(name)
+	members, ok := splitObject(raw)
+	if !ok {
+		d.read(name, raw, new(map[string]json.RawMessage))
 		return false
 	}
-	inner(&decoder{raw: raw, path: d.path + name + ".", err: d.err})
+	inner(d.inner(members, name, -1))
 	return true
 }

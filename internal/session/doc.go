@@ -3,7 +3,7 @@
 //
 // The format is described in docs/session-format.md. [Encode] and [Read] are
 // the two ends of one codec; [Logged] says what of an event survives between
-// them. A [Store] is a directory of logs, a [Recorder] writes one, a [Lock]
-// keeps a second run out of the same work tree, and a [Result] is the document
-// that says how a run ended.
+// them. A [Store] is a directory of logs, with an index that is derived from
+// them; a [Recorder] writes one, a [Lock] keeps a second run out of the same
+// work tree, and a [Result] is the document that says how a run ended.
 package session

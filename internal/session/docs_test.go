@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/metrics"
 )
 
 // A row is a line of a table in docs/session-format.md.
@@ -21,7 +22,7 @@ type row struct {
 
 var (
 	fieldRow = regexp.MustCompile("^\\| `([^`]+)` \\| ([a-z ]+) \\| ([a-z ]+) \\| ([a-z0-9]+) \\|")
-	groupRow = regexp.MustCompile("^\\| \\[([a-z]+)\\]\\(#([a-z]+)\\)(?: of the `([a-z_]+)`)? \\|")
+	groupRow = regexp.MustCompile("^\\| \\[([a-z]+)\\]\\(#([a-z]+)\\)(?: of the `([a-z_.]+)`)? \\|")
 )
 
 // documented returns the fields of each section of the page, by name.
@@ -172,14 +173,17 @@ func TestDocsListEveryField(t *testing.T) {
 	for seed := range uint64(150) {
 		stamps, events := randomEvents(seed)
 		for i, e := range events {
-			var k kept
+			var a aside
 			switch e.(type) {
 			case loop.CriticFinished:
-				k = kept{"\xff", "\xff", "\xff"}
+				a.kept = kept{"\xff", "\xff", "\xff"}
 			case loop.ActorFinished:
-				k = kept{stdout: "\xff", stderr: "\xff"}
+				a.kept = kept{stdout: "\xff", stderr: "\xff"}
+			case loop.Finished:
+				a.totals = &metrics.Tally{}
+				randomize(rand.New(rand.NewPCG(seed, 2)), reflect.ValueOf(&a.totals.Spent).Elem())
 			}
-			samples[typeOf(e)] = append(samples[typeOf(e)], encode(stamps[i], e, k))
+			samples[typeOf(e)] = append(samples[typeOf(e)], encode(stamps[i], e, a))
 		}
 	}
 	for _, e := range blanks() {

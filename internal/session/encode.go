@@ -57,6 +57,11 @@ func (w *encoder) textUnless(tag string, p *string, other string) {
 	}
 }
 
+func (w *encoder) bulk(tag string, p *string, _ string) bool {
+	w.text(tag, p)
+	return true
+}
+
 func (w *encoder) texts(tag string, p *[]string) {
 	name, option := splitTag(tag)
 	if len(*p) == 0 && w.skip(name, option) {

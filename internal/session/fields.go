@@ -21,6 +21,10 @@ type fields interface {
 	text(tag string, p *string)
 	// textUnless is free text that is left out when it equals other.
 	textUnless(tag string, p *string, other string)
+	// bulk is free text that may be very long. A lean decoder leaves it out,
+	// unless the object lacks the field instead ("" for none) which tells what
+	// matters of it; taken says whether it did not.
+	bulk(tag string, p *string, instead string) (taken bool)
 	// texts is a list of free texts; an empty one reads as nil.
 	texts(tag string, p *[]string)
 	// value is anything that encoding/json can marshal from p into p.

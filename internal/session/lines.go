@@ -66,33 +66,39 @@ func typeOf(e loop.Event) string { //nolint:gocyclo // one case for each event
 	return ""
 }
 
-// blanks holds one event of each kind.
-func blanks() []loop.Event {
-	return []loop.Event{
-		loop.Started{},
-		loop.Resumed{},
-		loop.IterationStarted{},
-		loop.PhaseEntered{},
-		loop.Activity{},
-		loop.ActorFinished{},
-		loop.DiffCaptured{},
-		loop.Inspected{},
-		loop.BaselineChecked{},
-		loop.ChecksFinished{},
-		loop.ReviewRejected{},
-		loop.CriticFinished{},
-		loop.IterationFinished{},
-		loop.Warned{},
-		loop.Finished{},
-	}
-}
-
 // blank returns the empty event of a type of line, nil for an unknown type.
-func blank(typ string) loop.Event {
-	for _, e := range blanks() {
-		if typeOf(e) == typ {
-			return e
-		}
+func blank(typ string) loop.Event { //nolint:gocyclo // one case for each event
+	switch typ {
+	case typeSessionStart:
+		return loop.Started{}
+	case typeSessionResume:
+		return loop.Resumed{}
+	case typeIterationStart:
+		return loop.IterationStarted{}
+	case typePhase:
+		return loop.PhaseEntered{}
+	case typeActivity:
+		return loop.Activity{}
+	case typeActorTurn:
+		return loop.ActorFinished{}
+	case typeDiff:
+		return loop.DiffCaptured{}
+	case typeInspection:
+		return loop.Inspected{}
+	case typeBaseline:
+		return loop.BaselineChecked{}
+	case typeChecks:
+		return loop.ChecksFinished{}
+	case typeReviewRejected:
+		return loop.ReviewRejected{}
+	case typeCriticTurn:
+		return loop.CriticFinished{}
+	case typeIteration:
+		return loop.IterationFinished{}
+	case typeWarning:
+		return loop.Warned{}
+	case typeSessionEnd:
+		return loop.Finished{}
 	}
 	return nil
 }
@@ -218,7 +224,8 @@ func policy(f fields, p *loop.Policy) {
 
 func iteration(f fields, r *loop.Round) {
 	number(f, &r.Iteration)
-	turnTexts(f, loop.RoleActor, &r.Attempt.Turn)
+	f.bulk("actor_output", &r.Attempt.Stdout.Text, "")
+	f.bulk("actor_stderr", &r.Attempt.Stderr.Text, "")
 	turn(f, loop.RoleActor, &r.Attempt.Turn)
 	patches(f, &r.Change)
 	word(f, "critic_decision", &r.Verdict.Decision)
@@ -254,12 +261,6 @@ func sessionEnd(f fields, o *loop.Outcome) {
 	fraction(f, "confidence,null", &o.Confidence)
 	duration(f, "duration_secs", &o.Duration)
 	word(f, "stop_reason,omitempty", &o.Reason)
-}
-
-// turnTexts are what an agent wrote.
-func turnTexts(f fields, role loop.Role, t *loop.Turn) {
-	f.text(string(role)+"_output", &t.Stdout.Text)
-	f.text(string(role)+"_stderr", &t.Stderr.Text)
 }
 
 // turn is what is known of an agent's turn but what it wrote.
@@ -303,11 +304,7 @@ func usage(f fields, tag string, u *loop.Usage) {
 			t = *u.Tokens
 		}
 		if f.object("tokens,null", u.Tokens != nil, func(f fields) {
-			f.value("input", &t.Input)
-			f.value("output", &t.Output)
-			f.value("cache_read", &t.CacheRead)
-			f.value("cache_write", &t.CacheWrite)
-			f.value("reasoning", &t.Reasoning)
+			tokens(f, &t)
 		}) {
 			u.Tokens = &t
 		}
@@ -316,6 +313,14 @@ func usage(f fields, tag string, u *loop.Usage) {
 		f.value("tokens_estimated,omitempty", &u.TokensEstimated)
 		f.value("cost_estimated,omitempty", &u.CostEstimated)
 	})
+}
+
+func tokens(f fields, t *loop.Tokens) {
+	f.value("input", &t.Input)
+	f.value("output", &t.Output)
+	f.value("cache_read", &t.CacheRead)
+	f.value("cache_write", &t.CacheWrite)
+	f.value("reasoning", &t.Reasoning)
 }
 
 // stream is what is known of an output but its text. Its file counts only while
@@ -334,7 +339,7 @@ func check(f fields, c *loop.CheckResult) {
 	f.value("exit_code", &c.ExitCode)
 	word(f, "ending", &c.Ending)
 	duration(f, "duration_secs", &c.Duration)
-	f.text("output", &c.Output.Text)
+	f.bulk("output", &c.Output.Text, "")
 	stream(f, "output", &c.Output)
 	f.value("failed_before,omitempty", &c.FailedBefore)
 	f.value("reused,omitempty", &c.Reused)
@@ -342,7 +347,8 @@ func check(f fields, c *loop.CheckResult) {
 
 // reviewTexts are what the critic wrote. Its reply is often all of its output.
 func reviewTexts(f fields, r *loop.Review) {
-	turnTexts(f, loop.RoleCritic, &r.Turn)
+	f.bulk("critic_output", &r.Stdout.Text, "critic_reply")
+	f.bulk("critic_stderr", &r.Stderr.Text, "")
 	f.textUnless("critic_reply", &r.Reply, r.Stdout.Text)
 }
 

@@ -1,17 +1,12 @@
 package session
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"codeloops/internal/loop"
@@ -43,53 +38,27 @@ type Overview struct {
 	// Duration reaches to the end of the session; without one, to its last
 	// line.
 	Duration time.Duration
-	// Problem is what is wrong with the end of the log of a session that is
-	// not running: the rest can be relied on. What is wrong with its beginning
-	// is in Err.
+	// Problem is what is wrong with the log behind its first line: the rest can
+	// be relied on. What is wrong with its beginning is in Err.
 	Problem error
-}
-
-// Survey returns the overviews of all sessions, the newest first. However long
-// the logs are, only their first lines and their ends are read. A log that is
-// none is among them, with the reason in Err.
-func (s *Store) Survey() ([]Overview, error) {
-	ids, err := s.ids()
-	if err != nil {
-		return nil, err
-	}
-	all := make([]Overview, len(ids))
-	var next atomic.Int64
-	var readers sync.WaitGroup
-	for range min(len(ids), 2*runtime.GOMAXPROCS(0)) {
-		readers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(ids)); i = next.Add(1) - 1 {
-				all[i] = s.overview(ids[i])
-			}
-		})
-	}
-	readers.Wait()
-	slices.SortStableFunc(all, func(a, b Overview) int {
-		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID))
-	})
-	return all, nil
 }
 
 // Look returns the overview of the log at path.
 func Look(path string) Overview {
 	store := &Store{dir: filepath.Dir(path)}
-	return store.overview(strings.TrimSuffix(filepath.Base(path), logEnding))
+	o, _ := store.look(strings.TrimSuffix(filepath.Base(path), logEnding))
+	if o.Outcome == nil && o.Err == nil {
+		o.Problem = o.readLast()
+	}
+	store.live(&o)
+	return o
 }
 
-func (s *Store) overview(id string) Overview {
-	o := Overview{Summary: s.summary(id), Iterations: UnknownIterations}
-	if o.Outcome != nil {
-		o.Status, o.Iterations, o.Duration = Status(o.Outcome.Result), o.Outcome.Iterations, o.Outcome.Duration
-		return o
-	}
-	o.Status = Crashed
-	if at, err := s.Running(id); at && err == nil {
-		o.Status = Running
-	}
+// look reads the first line of a log and its end. A log without an end is
+// that of a crashed session, whoever is at work on it.
+func (s *Store) look(id string) (Overview, stamp) {
+	sum, now := s.summary(id)
+	o := Overview{Summary: sum, Iterations: UnknownIterations, Status: Crashed}
 	if errors.Is(o.Err, errNoStart) {
 		why := errNoStart
 		if o.Size == 0 {
@@ -97,10 +66,26 @@ func (s *Store) overview(id string) Overview {
 		}
 		o.Err = &LineError{File: o.Path, Line: 1, Err: why}
 	}
-	if o.Err == nil {
-		o.Problem = o.readLast()
+	o.ended()
+	return o, now
+}
+
+// ended takes over what the end of a session says.
+func (o *Overview) ended() {
+	if o.Outcome != nil {
+		o.Status, o.Iterations, o.Duration = Status(o.Outcome.Result), o.Outcome.Iterations, o.Outcome.Duration
 	}
-	return o
+}
+
+// live looks whether somebody is at work on a session without an end. What its
+// log ends with is then being written, and no problem.
+func (s *Store) live(o *Overview) {
+	if o.Outcome != nil {
+		return
+	}
+	if at, err := s.Running(o.ID); at && err == nil {
+		o.Status, o.Problem = Running, nil
+	}
 }
 
 // readLast takes from the last line of a log without an end how far the
@@ -116,9 +101,6 @@ func (o *Overview) readLast() error {
 	if torn != nil {
 		if size, _, err = lastBounds(f, size); err == nil {
 			last, _, err = lastEntry(f, size)
-		}
-		if o.Status == Running {
-			torn = nil // it is being written
 		}
 	}
 	if err != nil {
@@ -142,7 +124,7 @@ func lastEntry(f io.ReaderAt, size int64) (last Entry, torn, err error) {
 	if err != nil || len(line) == 0 {
 		return Entry{}, nil, err
 	}
-	last, torn = decode(line)
+	last, torn = decode(line, true)
 	return last, torn, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/metrics"
 )
 
 // MaxLine is how many bytes a line of a log may have. No more are written, and
@@ -48,11 +49,18 @@ type Entry struct {
 	// lost ("" is an empty text), for as long as the log has no line for the
 	// whole iteration.
 	Stdout, Stderr, Reply string
+	// Totals is what the session came to up to here; nil but at the end of a
+	// log that says so.
+	Totals *metrics.Tally
 }
 
 // A Reader reads the entries of one log, in the order in which they stand. It
 // holds one line at a time. It is not safe for concurrent use.
 type Reader struct {
+	// Lean leaves out what is bulky: what the actor wrote, what the critic
+	// wrote beside its reply, what checks wrote, and the text of patches,
+	// unless nothing else tells what has changed. It is several times as fast.
+	Lean bool
 	// Unknown counts the lines passed over because their type is not known.
 	Unknown int
 
@@ -133,7 +141,7 @@ func (r *Reader) entry(line []byte, end error) (entry Entry, ok bool, bad error)
 		}
 		return Entry{}, false, nil
 	}
-	entry, err := decode(line)
+	entry, err := decode(line, r.Lean)
 	if err != nil {
 		if errors.Is(end, io.EOF) || filled {
 			err = fmt.Errorf("%w (%w)", ErrTorn, err)
@@ -188,6 +196,9 @@ func (l *lineReader) next() ([]byte, error) {
 	tooLong := false
 	for {
 		part, err := l.in.ReadSlice('\n')
+		if len(l.buf) == 0 && !tooLong && !errors.Is(err, bufio.ErrBufferFull) && len(part) <= l.limit {
+			return part, err // most lines are short: they need no copy
+		}
 		if tooLong = tooLong || len(l.buf)+len(part) > l.limit; !tooLong {
 			l.buf = append(l.buf, part...)
 		}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/metrics"
 )
 
 // A WriteError says that a session's log could not be written, and with it the
@@ -49,7 +50,8 @@ type Recorder struct {
 	log   *os.File // nil once closed
 	limit int      // bytes that a line may have
 	size  int64    // bytes of whole lines
-	torn  bool     // a part of a line stands behind them and could not be cut off
+	tally metrics.Tally
+	torn  bool // a part of a line stands behind them and could not be cut off
 }
 
 // ID returns the session's id: the name of its log without the ending.
@@ -76,6 +78,9 @@ func (r *Recorder) Handle(at loop.Stamp, e loop.Event) error {
 		return r.failed(os.ErrClosed)
 	}
 	err := r.record(at, e)
+	if err == nil {
+		_ = r.tally.Handle(at, e) // never fails
+	}
 	switch e := e.(type) {
 	case loop.BaselineChecked:
 		if err == nil {
@@ -94,11 +99,15 @@ func (r *Recorder) Handle(at loop.Stamp, e loop.Event) error {
 }
 
 func (r *Recorder) record(at loop.Stamp, e loop.Event) error {
-	k, err := r.files.keep(e)
-	if err != nil {
+	var a aside
+	var err error
+	if a.kept, err = r.files.keep(e); err != nil {
 		return r.failed(err)
 	}
-	line := encode(at, r.files.relative(e), k)
+	if _, end := e.(loop.Finished); end {
+		a.totals = &r.tally
+	}
+	line := encode(at, r.files.relative(e), a)
 	if len(line) > r.limit {
 		return r.failed(fmt.Errorf("%w: %d bytes", ErrLineTooLong, len(line)))
 	}

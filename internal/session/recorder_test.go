@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/metrics"
 )
 
 // record writes events to a new log and returns where it is.
@@ -99,8 +100,9 @@ func TestRecorderGolden(t *testing.T) {
 	}
 
 	got := readFile(t, r.Path())
+	checkTotals(t, got)
 	for i := range got {
-		got[i].Stdout, got[i].Stderr, got[i].Reply = "", "", ""
+		got[i].Stdout, got[i].Stderr, got[i].Reply, got[i].Totals = "", "", "", nil
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("read\n%+v\nwant\n%+v", got, want)
@@ -108,6 +110,24 @@ func TestRecorderGolden(t *testing.T) {
 	// Only the file whose stream has something omitted is left.
 	if got, want := names(t, r.files.dir), []string{"001.actor.stderr"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("left in the folder: %v, want %v", got, want)
+	}
+}
+
+// checkTotals holds the end of a log against the sum of its lines.
+func checkTotals(t *testing.T, entries []Entry) {
+	t.Helper()
+	var sum metrics.Tally
+	for _, e := range entries {
+		_ = sum.Handle(e.At, e.Event)
+	}
+	want := metrics.Tally{
+		Errors: sum.Errors, ActorTurns: sum.ActorTurns, Asks: sum.Asks, Leftovers: sum.Leftovers,
+		ActorTime: sum.ActorTime, CriticTime: sum.CriticTime, CheckTime: sum.CheckTime,
+		ActorUsage: sum.ActorUsage, CriticUsage: sum.CriticUsage, Spent: sum.Spent,
+		FilesChanged: sum.FilesChanged, Insertions: sum.Insertions, Deletions: sum.Deletions,
+	}
+	if got := entries[len(entries)-1].Totals; got == nil || *got != want {
+		t.Errorf("the end has the totals %+v, want %+v", got, want)
 	}
 }
 

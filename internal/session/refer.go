@@ -25,20 +25,11 @@ func (s *Store) Resolve(ref string) (string, error) {
 	if err != nil || n < 0 {
 		return "", fmt.Errorf("%w: %q is not %s~ with a number behind it", ErrNotFound, ref, latestWord)
 	}
-	all, err := s.Survey()
-	if err != nil {
-		return "", err
+	id, err := s.back(n)
+	if err == nil && id == "" {
+		err = fmt.Errorf("%w: %s holds fewer than %s says", ErrNotFound, s.dir, ref)
 	}
-	for _, one := range all {
-		if one.Size == 0 {
-			continue // as Latest does
-		}
-		if n == 0 {
-			return one.ID, nil
-		}
-		n--
-	}
-	return "", fmt.Errorf("%w: %s holds fewer than %s says", ErrNotFound, s.dir, ref)
+	return id, err
 }
 
 // Path returns where the log of a session is, whether there is one or not.

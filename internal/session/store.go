@@ -35,7 +35,8 @@ func (e *AmbiguousError) Error() string {
 
 // A Store is a directory of session logs.
 type Store struct {
-	dir string // absolute
+	dir  string // absolute
+	racy time.Duration
 }
 
 // NewStore returns the store in a directory, which need not exist.
@@ -44,7 +45,7 @@ func NewStore(dir string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("session directory %s: %w", dir, err)
 	}
-	return &Store{dir: abs}, nil
+	return &Store{dir: abs, racy: coarsest}, nil
 }
 
 // Dir returns the absolute path of the directory.
@@ -128,24 +129,47 @@ func (s *Store) Find(prefix string) (string, error) {
 
 // Latest returns the id of the session that began last.
 func (s *Store) Latest() (string, error) {
+	id, err := s.back(0)
+	if err == nil && id == "" {
+		err = fmt.Errorf("%w: %s holds none", ErrNotFound, s.dir)
+	}
+	return id, err
+}
+
+// back returns the id of the session that began n before the last one, "" when
+// there are not as many. Empty logs do not count.
+func (s *Store) back(n int) (string, error) {
 	ids, err := s.ids()
-	if err != nil {
-		return "", err
+	for end := len(ids); end > 0; {
+		begin := end - 1
+		for begin > 0 && second(ids[begin-1]) == second(ids[begin]) {
+			begin--
+		}
+		group := s.newest(ids[begin:end])
+		if n < len(group) {
+			return group[n], nil
+		}
+		n, end = n-len(group), begin
 	}
-	// Names tell the second; within one only the logs know.
-	var latest Summary
+	return "", err
+}
+
+// newest returns those of some ids whose logs are not empty, the newest first.
+// Names tell the second; within one only the logs know.
+func (s *Store) newest(ids []string) (begun []string) {
+	started := map[string]time.Time{}
 	for _, id := range slices.Backward(ids) {
-		if latest.ID != "" && second(id) != second(latest.ID) {
-			break
+		if st, err := os.Stat(s.path(id)); err != nil || st.Size() == 0 {
+			continue
 		}
-		if one := s.summary(id); one.Size > 0 && (latest.ID == "" || one.Started.After(latest.Started)) {
-			latest = one
+		begun = append(begun, id)
+		if len(ids) > 1 {
+			sum, _ := s.summary(id)
+			started[id] = sum.Started
 		}
 	}
-	if latest.ID == "" {
-		return "", fmt.Errorf("%w: %s holds none", ErrNotFound, s.dir)
-	}
-	return latest.ID, nil
+	slices.SortStableFunc(begun, func(a, b string) int { return started[b].Compare(started[a]) })
+	return begun
 }
 
 // second returns the part of an id that says when the session began.
@@ -169,21 +193,34 @@ func (s *Store) path(id string) string { return filepath.Join(s.dir, id+logEndin
 
 // ids returns the ids of all sessions, oldest first as far as names tell.
 func (s *Store) ids() ([]string, error) {
+	ids, _, err := s.list()
+	return ids, err
+}
+
+// list returns the ids of all sessions, oldest first as far as names tell, and
+// the names of drafts of an index.
+func (s *Store) list() (ids, drafts []string, err error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("list sessions: %w", err)
+		return nil, nil, fmt.Errorf("list sessions: %w", err)
 	}
-	var ids []string
+	type aged struct{ id, age string }
+	var logs []aged
 	for _, entry := range entries {
 		if id, ok := strings.CutSuffix(entry.Name(), logEnding); ok && !entry.IsDir() {
-			ids = append(ids, id)
+			logs = append(logs, aged{id, age(id)})
+		} else if strings.HasPrefix(entry.Name(), indexDraft) {
+			drafts = append(drafts, entry.Name())
 		}
 	}
-	slices.SortFunc(ids, func(a, b string) int {
+	slices.SortFunc(logs, func(a, b aged) int {
 		// A name that does not begin with a time says nothing of its age.
-		return cmp.Or(cmp.Compare(age(a), age(b)), cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(a.age, b.age), cmp.Compare(len(a.id), len(b.id)), cmp.Compare(a.id, b.id))
 	})
-	return ids, nil
+	for _, one := range logs {
+		ids = append(ids, one.id)
+	}
+	return ids, drafts, nil
 }
 
 func age(id string) string {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/metrics"
 )
 
 // begin writes a session of one line, or of two with an end.
@@ -137,6 +138,12 @@ func TestStoreSummaries(t *testing.T) {
 		t.Fatalf("got %+v", got)
 	}
 	got[2].Err = nil
+	for i, one := range got[:2] {
+		if *one.Tally != (metrics.Tally{}) {
+			t.Errorf("nothing was done, and came to %+v", *one.Tally)
+		}
+		got[i].Tally = nil
+	}
 	size := func(path string) int64 {
 		st, err := os.Stat(path)
 		if err != nil {
@@ -171,7 +178,7 @@ func TestSurveyOfALargeLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := Encode(stamped(9), loop.Finished{Outcome: loop.Outcome{Result: loop.Interrupted, Iterations: 7}})
+	end := encode(stamped(9), loop.Finished{Outcome: loop.Outcome{Result: loop.Interrupted, Iterations: 7}}, aside{totals: &metrics.Tally{ActorTurns: 9}})
 	_, err = f.WriteAt(append([]byte("\n"), end...), 1<<30)
 	if err = errors.Join(err, f.Close()); err != nil {
 		t.Skip("no room for a large file:", err)
@@ -187,7 +194,8 @@ func TestSurveyOfALargeLog(t *testing.T) {
 		t.Errorf("read %d bytes for %q, %v", counted.bytes, line, err)
 	}
 	got, err := surveyed(store)
-	if err != nil || len(got) != 1 || got[0].Err != nil || got[0].Outcome == nil || got[0].Outcome.Iterations != 7 {
+	if err != nil || len(got) != 1 || got[0].Err != nil || got[0].Outcome == nil || got[0].Outcome.Iterations != 7 ||
+		*got[0].Tally != (metrics.Tally{Iterations: 7, ActorTurns: 9}) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }

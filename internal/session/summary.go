@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"slices"
 	"time"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/metrics"
 )
 
 // A Summary is what the first and the last line of a log say.
@@ -23,6 +24,9 @@ type Summary struct {
 	// or was cut off; Ended is then zero.
 	Outcome *loop.Outcome
 	Ended   time.Time
+	// Tally is what the session has come to; nil where the log would have to
+	// be read for it.
+	Tally *metrics.Tally
 	// Err says why the log does not tell more.
 	Err error
 }
@@ -30,19 +34,43 @@ type Summary struct {
 // errNoStart is a log that does not begin as logs do.
 var errNoStart = errors.New("the first line is not a session_start")
 
-func (s *Store) summary(id string) Summary {
-	sum := Summary{ID: id, Path: s.path(id)}
-	f, err := os.Open(sum.Path)
+// errNoFile is something else than a file where a log should be.
+var errNoFile = errors.New("it is not a file")
+
+// summary reads the first and the last line of a log, in the state that the
+// stamp stands for.
+func (s *Store) summary(id string) (sum Summary, now stamp) {
+	sum = Summary{ID: id, Path: s.path(id)}
+	f, st, err := openLog(sum.Path)
 	if err != nil {
 		sum.Err = fmt.Errorf("open session log: %w", err)
-		return sum
+		return sum, now
 	}
 	defer f.Close() //nolint:errcheck // only read
-	if st, err := f.Stat(); err == nil {
-		sum.Size = st.Size()
+	sum.Size = st.Size()
+	if sum.Err = sum.readStart(f); sum.Err == nil || !errors.Is(sum.Err, errNoStart) {
+		sum.Err = errors.Join(sum.Err, sum.readEnd(f))
 	}
-	sum.Err = errors.Join(sum.readStart(f), sum.readEnd(f))
-	return sum
+	return sum, stampOf(st)
+}
+
+// openLog opens what is a file: of a pipe nobody knows when it says something.
+func openLog(path string) (*os.File, fs.FileInfo, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, nil, &fs.PathError{Op: "open", Path: path, Err: errNoFile}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if st, err = f.Stat(); err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, st, nil
 }
 
 func (s *Summary) readStart(f *os.File) error {
@@ -65,9 +93,12 @@ func (s *Summary) readEnd(f *os.File) error {
 		return fmt.Errorf("read the end of session log %s: %w", s.Path, err)
 	}
 	// A last line that cannot be read is a session without an end.
-	entry, err := decode(line)
+	entry, err := decode(line, true)
 	if end, ok := entry.Event.(loop.Finished); ok && err == nil {
 		s.Outcome, s.Ended = &end.Outcome, entry.At.Time
+		if s.Tally = entry.Totals; s.Tally != nil {
+			s.Tally.Iterations = end.Outcome.Iterations
+		}
 	}
 	return nil
 }
@@ -104,32 +135,36 @@ func lastLine(f io.ReaderAt, size int64) ([]byte, error) {
 
 // lastBounds returns where the last line that is not empty begins and ends.
 func lastBounds(f io.ReaderAt, size int64) (start, end int64, err error) {
-	end, err = skipBack(f, size, func(c byte) bool { return bytes.IndexByte([]byte("\x00 \t\r\n"), c) >= 0 })
+	end, err = skipBack(f, size, func(part []byte) int { return len(bytes.TrimRight(part, "\x00 \t\r\n")) - 1 })
 	if err != nil {
 		return 0, 0, err
 	}
-	start, err = skipBack(f, end, func(c byte) bool { return c != '\n' })
+	start, err = skipBack(f, end, lineBreak)
 	return start, end, err
 }
+
+func lineBreak(part []byte) int { return bytes.LastIndexByte(part, '\n') }
 
 // endHead is how a session_end line begins, in our logs and the original's.
 const endHead = `{"type":"` + typeSessionEnd + `"`
 
-// skipBack returns the offset behind the last byte before from that skip does
-// not skip. It gives up, and returns where it is, after [MaxLine] bytes.
-func skipBack(f io.ReaderAt, from int64, skip func(byte) bool) (int64, error) {
+// skipBack returns the offset behind the last byte before from that last finds
+// in a part of the file: it returns the byte's index there, or -1. skipBack
+// gives up, and returns where it is, after [MaxLine] bytes.
+func skipBack(f io.ReaderAt, from int64, last func(part []byte) int) (int64, error) {
 	buf := make([]byte, blockSize)
 	for lowest := max(0, from-MaxLine); from > lowest; {
 		part := buf[:min(int64(len(buf)), from-lowest)]
 		if _, err := f.ReadAt(part, from-int64(len(part))); err != nil && !errors.Is(err, io.EOF) {
 			return 0, err
 		}
-		for i, c := range slices.Backward(part) {
-			if !skip(c) {
-				return from - int64(len(part)) + int64(i) + 1, nil
-			}
-		}
 		from -= int64(len(part))
+		if i := last(part); i >= 0 {
+			return from + int64(i) + 1, nil
+		}
+		if len(buf) < 64*blockSize { // a long line
+			buf = make([]byte, 2*len(buf))
+		}
 	}
 	return from, nil
 }

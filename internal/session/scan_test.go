@@ -1,0 +1,190 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/metrics"
+)
+
+// checkScan holds the scanner against encoding/json: the same texts are
+// objects, with the same fields.
+func checkScan(t *testing.T, text []byte) {
+	t.Helper()
+	var want map[string]json.RawMessage
+	err := json.Unmarshal(text, &want)
+	members, ok := splitObject(text)
+	if isObject := err == nil && want != nil; ok != isObject {
+		t.Fatalf("%q is an object: %v, want %v (%v)", text, ok, isObject, err)
+	}
+	if !ok {
+		return
+	}
+	got := map[string]json.RawMessage{}
+	for _, m := range members {
+		got[string(m.name)] = m.raw
+		if m.raw[0] == '"' {
+			var plain string
+			if err := json.Unmarshal(m.raw, &plain); err != nil || unquoteString(m.raw) != plain {
+				t.Fatalf("%s reads %q, want %q", m.raw, unquoteString(m.raw), plain)
+			}
+		}
+		if m.raw[0] == '[' {
+			var elements []json.RawMessage
+			if err := json.Unmarshal(m.raw, &elements); err != nil {
+				t.Fatal(err)
+			}
+			if split := splitArray(m.raw); !slices.EqualFunc(split, elements, func(a []byte, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+				t.Fatalf("%s splits into %s", m.raw, split)
+			}
+		}
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("%q has the fields %q, want %q", text, got, want)
+	}
+}
+
+func scanSeeds() []string {
+	return []string{
+		``, `{}`, ` { } `, `{`, `[]`, `null`, `7`, `{"a":1}x`, `{"a":1,}`, `{,}`, `{"a" : [1, 2 ,{"b":null}] , "c":true}`,
+		`{"a":01}`, `{"a":-}`, `{"a":-0.5e+10}`, `{"a":1.}`, `{"a":1e}`, `{"a":.5}`, `{"a":nul}`, `{"a":"\x"}`, `{"a":"\u12g4"}`,
+		`{"a":"\ud83d\ude00"}`, `{"a":"\ud83d"}`, `{"\u0061":1,"a":2}`, `{"a":"\"\\\/\b\f\n\r\t\u0085\u00e9"}`, `{"a":1,"a":2}`,
+		"{\"a\":\"\x00\"}", "{\"a\":\"1234567\x1f\"}", "{\"a\":\"\xff\"}", "{\"\xff\":1}", "{\"a\":\"\x7f\u0085\"}", `{"a":"unended`, `{"a":"unended\`, `{a:1}`,
+		`{"a":` + strings.Repeat("[", 50) + strings.Repeat("]", 50) + `}`, `{"a":"` + strings.Repeat("é\\n", 40) + `"}`,
+	}
+}
+
+func FuzzScan(f *testing.F) {
+	for _, s := range scanSeeds() {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(checkScan)
+}
+
+// TestScanDeep nests values as deep as encoding/json takes them, and deeper.
+func TestScanDeep(t *testing.T) {
+	t.Parallel()
+	for _, depth := range []int{maxDepth - 1, maxDepth, maxDepth + 1} {
+		checkScan(t, []byte(`{"a":`+strings.Repeat("[", depth)+strings.Repeat("]", depth)+`}`))
+	}
+}
+
+// TestScanAnywhere has every kind of end at every place of a word.
+func TestScanAnywhere(t *testing.T) {
+	t.Parallel()
+	for n := range 40 {
+		for _, end := range []string{"", `\n`, `\`, "\x01", "\x1f", " ", "é", "\x80", `\"`, "\"", "\u0081"} {
+			checkScan(t, []byte(`{"a":"`+strings.Repeat("x", n)+end+`"}`))
+		}
+	}
+}
+
+// TestLean reads every generated event lean: it is the event without what is
+// bulky.
+func TestLean(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(60) {
+		stamps, events := randomEvents(seed)
+		for i, e := range events {
+			at, want, _ := Logged(stamps[i], e)
+			if round, ok := want.(loop.IterationFinished); ok && len(round.Round.Change.Files) == 0 {
+				continue
+			}
+			got, err := decode(Encode(at, e), true)
+			if err != nil || !reflect.DeepEqual(got.Event, withoutBulk(want)) {
+				t.Fatalf("%T, %v\n got %+v\nwant %+v", e, err, got.Event, withoutBulk(want))
+			}
+		}
+	}
+}
+
+func withoutBulk(e loop.Event) loop.Event {
+	critic := func(r loop.Review) loop.Review {
+		if r.Reply != r.Stdout.Text {
+			r.Stdout.Text = ""
+		}
+		r.Stderr.Text = ""
+		return r
+	}
+	checks := func(list []loop.CheckResult) {
+		for i := range list {
+			list[i].Output.Text = ""
+		}
+	}
+	switch e := e.(type) {
+	case loop.BaselineChecked:
+		checks(e.Checks)
+		return e
+	case loop.ChecksFinished:
+		checks(e.Checks)
+		return e
+	case loop.ReviewRejected:
+		e.Review = critic(e.Review)
+		return e
+	case loop.IterationFinished:
+		e.Round.Attempt.Turn = withoutText(e.Round.Attempt.Turn)
+		e.Round.Change = withoutPatches(e.Round.Change)
+		e.Round.Review = critic(e.Round.Review)
+		checks(e.Round.Checks)
+		return e
+	}
+	return e
+}
+
+// TestLeanOriginal: a line that says of its files nothing but the diff is read
+// for them.
+func TestLeanOriginal(t *testing.T) {
+	t.Parallel()
+	line := `{"type":"iteration","git_diff":"diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1 +1,2 @@\n-a\n+b\n+c\n","actor_output":"x"}`
+	got, err := decode([]byte(line), true)
+	round, ok := got.Event.(loop.IterationFinished)
+	if err != nil || !ok || round.Round.Change.Insertions != 2 || round.Round.Change.Deletions != 1 || round.Round.Attempt.Stdout.Text != "" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestTotals(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(7, 7))
+	for range 100 {
+		var sum metrics.Tally
+		for _, part := range reflect.ValueOf(&sum).Elem().Fields() {
+			if part.CanSet() {
+				randomize(rnd, part)
+			}
+		}
+		sum.Iterations = 0 // the outcome's
+		sum.ActorUsage.CostUSD, sum.CriticUsage.CostUSD = rnd.Float64(), rnd.Float64()
+		sum.Spent.Actor.CostUSD, sum.Spent.Critic.CostUSD = rnd.Float64(), rnd.Float64()
+		got, err := decode(encode(stamped(1), loop.Finished{}, aside{totals: &sum}), false)
+		if err != nil || got.Totals == nil || *got.Totals != sum {
+			t.Fatalf("%v\n got %+v\nwant %+v", err, got.Totals, sum)
+		}
+	}
+	if got, err := decode(Encode(stamped(1), loop.Finished{}), false); err != nil || got.Totals != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func BenchmarkLean(b *testing.B) {
+	e := firstRound()
+	text := strings.Repeat("+\tif err := some.Call(\"of a function\"); err != nil { // é\n", 20_000)
+	e.Change.Files[0].Patch, e.Attempt.Stdout.Text = text, text
+	line := Encode(stamped(1), loop.IterationFinished{Round: e})
+	for name, lean := range map[string]bool{"lean": true, "whole": false} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(line)))
+			for b.Loop() {
+				if _, err := decode(line, lean); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

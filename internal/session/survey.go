@@ -1,0 +1,221 @@
+package session
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"codeloops/internal/metrics"
+)
+
+// An index is written where it saves something: below so many logs, and so
+// many bytes that had to be read whole, they are as quick without.
+const (
+	manyLogs  = 100
+	manyBytes = 16 << 20
+)
+
+// longRunning is how long the log of a running session may be, in bytes, for
+// all of it to be read, which is done each time.
+const longRunning = 64 << 20
+
+// Survey returns the overviews of all sessions, the newest first, each with its
+// tally. A log that is none is among them, with the reason in Err.
+//
+// Of a log whose end tells what the session came to, the first line and the
+// last are read, of another one all lines, once: an index beside the logs
+// remembers them. Whether somebody is at work on a session is looked at each
+// time; if so, and if its log is very long, it has no tally yet.
+func (s *Store) Survey() ([]Overview, error) {
+	ids, drafts, err := s.list()
+	if err != nil {
+		return nil, err
+	}
+	v := &survey{store: s, index: s.loadIndex(), all: make([]Overview, len(ids)), stamps: make([]*stamp, len(ids))}
+	v.look(ids)
+	if v.fresh.Load() > 0 && (v.index.logs != nil || len(ids) >= manyLogs || v.bytes.Load() >= manyBytes) || v.gone(ids) {
+		s.saveIndex(v.known(), drafts)
+	}
+	slices.SortStableFunc(v.all, func(a, b Overview) int {
+		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID))
+	})
+	return v.all, nil
+}
+
+// Forget drops from the index what it remembers of logs that are gone.
+func (s *Store) Forget() error {
+	_, err := s.Survey()
+	return err
+}
+
+// A survey is one look at all logs of a store.
+type survey struct {
+	store  *Store
+	index  index
+	all    []Overview
+	stamps []*stamp // of those that an index may remember
+
+	fresh atomic.Int64 // those of them that it did not
+	bytes atomic.Int64 // read whole
+}
+
+// look takes down the overviews of sessions, many at once.
+func (v *survey) look(ids []string) {
+	var next atomic.Int64
+	var readers sync.WaitGroup
+	for range min(len(ids), 2*runtime.GOMAXPROCS(0)) {
+		readers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(ids)); i = next.Add(1) - 1 {
+				v.one(int(i), ids[i])
+			}
+		})
+	}
+	readers.Wait()
+}
+
+func (v *survey) one(i int, id string) {
+	for range 3 {
+		now := v.read(i, id)
+		// A session that ended after its log was read has not crashed.
+		if v.all[i].Status != Crashed || v.all[i].Err != nil || v.stampOf(id) == now {
+			break
+		}
+	}
+}
+
+// read takes down the overview of one session, from the index or from its log,
+// and returns the log's stamp.
+func (v *survey) read(i int, id string) stamp {
+	v.stamps[i] = nil
+	now := v.stampOf(id)
+	if known := v.index.recall(id, now); known != nil {
+		v.all[i], v.stamps[i] = known.recalled(v.store.path(id)), &now
+		v.store.live(&v.all[i])
+		return now
+	}
+	o, now := v.store.look(id)
+	v.store.live(&o)
+	switch {
+	case o.Err != nil || o.Tally != nil:
+	case o.Status == Running && o.Size > longRunning:
+		_ = o.readLast() // what is wrong with it is being written
+	default:
+		problem := o.readWhole()
+		if v.bytes.Add(o.Size); o.Status != Running {
+			o.Problem = problem
+		}
+	}
+	v.all[i] = o
+	if o.Status != Running && o.lasts() {
+		v.stamps[i] = &now
+		v.fresh.Add(1)
+	}
+	return now
+}
+
+// stampOf returns the stamp of a log, zero when that cannot be looked at.
+func (v *survey) stampOf(id string) stamp {
+	st, err := os.Stat(v.store.path(id))
+	if err != nil {
+		return stamp{}
+	}
+	return stampOf(st)
+}
+
+// lasts reports whether an overview is the same the next time, as far as its
+// log goes, and small enough to be remembered.
+func (o *Overview) lasts() bool {
+	n := len(o.Session.Prompt)
+	if o.Outcome != nil {
+		n += len(o.Outcome.Summary)
+	}
+	return n <= entryLimit && ofLine(o.Err) && ofLine(o.Problem)
+}
+
+// ofLine reports whether a problem, if there is one, is of a line, not of the
+// system.
+func ofLine(err error) bool {
+	_, line := errors.AsType[*LineError](err)
+	return err == nil || line
+}
+
+// gone reports whether the index remembers logs that are no longer there.
+func (v *survey) gone(ids []string) bool {
+	there := 0
+	for _, id := range ids {
+		if v.index.logs[id] != nil {
+			there++
+		}
+	}
+	return there < len(v.index.logs)
+}
+
+// known is what an index is to remember.
+func (v *survey) known() []indexed {
+	logs := make([]indexed, 0, len(v.all))
+	for i, o := range v.all {
+		if v.stamps[i] != nil && o.Status != Running {
+			logs = append(logs, indexed{o.ID, *v.stamps[i], o})
+		}
+	}
+	return logs
+}
+
+// recalled completes what an index remembers with what it does not.
+func (e *indexed) recalled(path string) Overview {
+	o := e.overview
+	o.ID, o.Path, o.Size, o.Status = e.id, path, e.stamp.size, Crashed
+	for _, err := range []error{o.Err, o.Problem} {
+		if line, ok := errors.AsType[*LineError](err); ok {
+			line.File = path
+		}
+	}
+	o.ended()
+	return o
+}
+
+// readWhole reads a log for what its end does not tell. The error is the first
+// bad line, if there is one, or of the file.
+func (o *Overview) readWhole() error {
+	r, err := OpenFile(o.Path)
+	if err != nil {
+		return err
+	}
+	defer r.Close() //nolint:errcheck // only read
+	r.Lean = true
+	var sum metrics.Tally
+	var first, torn *LineError // bad lines: torn is one behind which nothing was read
+	last := o.Started
+	for entry, err := range r.Entries() {
+		if line, ok := errors.AsType[*LineError](err); ok {
+			first, torn = cmp.Or(first, line), line
+			continue
+		}
+		if torn = nil; err != nil {
+			return fmt.Errorf("read session log %s: %w", o.Path, err)
+		}
+		_ = sum.Handle(entry.At, entry.Event) // never fails
+		if !entry.At.Time.IsZero() {
+			last = entry.At.Time
+		}
+		if n := wholeBefore(entry.Event); o.Outcome == nil && n != UnknownIterations {
+			o.Iterations = n
+		}
+	}
+	if o.Outcome == nil {
+		o.Duration = last.Sub(o.Started)
+	}
+	o.Tally = &sum
+	switch {
+	case first == nil:
+		return nil
+	case first == torn && !errors.Is(torn, ErrTorn):
+		torn.Err = fmt.Errorf("%w (%w)", ErrTorn, torn.Err)
+	}
+	return first
+}
