@@ -22,6 +22,8 @@ func cn() Spec {
 			{Line: `{"status":"error","message":"429 `, Ending: loop.EndRateLimited},
 			{Line: `{"status":"error","message":"529 `, Ending: loop.EndOverloaded},
 			{Line: `{"status":"error","message":"500 `, Ending: loop.EndOverloaded},
+			{Line: `{"status":"error","message":"Connection error.`, Ending: loop.EndOverloaded},
+			{Line: `{"status":"error","message":"Context length exceeded`, Ending: loop.EndContextTooLong},
 		},
 		Credentials: []Credential{
 			{Env: "CONTINUE_API_KEY"},

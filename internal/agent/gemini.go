@@ -23,6 +23,9 @@ func gemini() Spec {
 		Exits: map[int]loop.Ending{
 			41: loop.EndAuth,
 			55: loop.EndPermissionDenied, // the folder is not trusted
+			// The status of the service, of which an exit code has room for the
+			// lowest eight bits: 401, 403, 429, 500, 503.
+			145: loop.EndAuth, 147: loop.EndAuth, 173: loop.EndRateLimited, 244: loop.EndOverloaded, 247: loop.EndOverloaded,
 		},
 		Env: map[string]string{"GEMINI_CLI_TRUST_WORKSPACE": "true"},
 		Credentials: []Credential{

@@ -81,7 +81,7 @@ func TestFaults(t *testing.T) {
 		"codex/fault-errevent-json":   {loop.EndOverloaded, "stream disconnected"},
 		"copilot/fault-401-json":      {loop.EndAuth, "Authentication failed"},
 		"copilot/fault-empty-json":    {loop.EndFailed, "No response was returned."},
-		"copilot/fault-errevent-json": {loop.EndFailed, "Failed to get response"},
+		"copilot/fault-errevent-json": {loop.EndOverloaded, "Failed to get response"},
 		"droid/fault-401-json":        {loop.EndAuth, "401 scripted fault"},
 		"droid/fault-too-long-json":   {loop.EndContextTooLong, "400 prompt is too long"},
 		"droid/fault-429-cut":         {loop.EndFailed, "its output breaks off"},

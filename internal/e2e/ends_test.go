@@ -69,13 +69,14 @@ func TestTimeout(t *testing.T) {
 		work = s.work
 		s.judge(goOn)
 		s.conf = "max_consecutive_errors = 1\n" + s.conf
-		r := s.start("--actor-timeout", turnLimit.String(), "greet the world")
+		limit := 30 * time.Second // enough for the slowest to be in its tool by then
+		r := s.start("--actor-timeout", limit.String(), "greet the world")
 		r.awaitFile("in-tool")
 		e := r.wait()
 		if len(e.actor) != 1 || e.actor[0].Ending != loop.EndTimedOut || e.result.Outcome.Reason != loop.StopActorTimeout || e.code != 2 {
 			t.Errorf("exit code %d, %+v, %d turns\n%s", e.code, e.result, len(e.actor), r.events.text())
 		}
-		table.notef(c.name, "end: time limit", "+%.1f s, gone in %.2f s", (e.took - turnLimit).Seconds(), e.alive.Seconds())
+		table.notef(c.name, "end: time limit", "+%.1f s, gone in %.2f s", (e.took - limit).Seconds(), e.alive.Seconds())
 	})
 }
 

@@ -48,8 +48,8 @@ func troubles() []trouble {
 // Limits within which an agent has to say what is in its way, or codeloops
 // stops it.
 const (
-	turnLimit = 45 * time.Second
-	idleLimit = 20 * time.Second
+	turnLimit = 100 * time.Second
+	idleLimit = 45 * time.Second
 )
 
 // TestFaults lets the actor's model fail in every way. The actor has written

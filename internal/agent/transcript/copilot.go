@@ -66,6 +66,11 @@ func ofCopilot(errorType string, status int, message string) loop.Ending {
 		return loop.EndAuth
 	case strings.HasPrefix(message, "The provider rejected the prompt as too long"):
 		return loop.EndContextTooLong
+	case ofStatus(status) != loop.EndFailed:
+		return ofStatus(status)
+	case strings.HasPrefix(message, "Failed to get response from the AI model; retried"),
+		strings.HasPrefix(message, "Could not connect to "):
+		return loop.EndOverloaded
 	}
-	return ofStatus(status)
+	return ofMessage(message)
 }

@@ -45,17 +45,27 @@ func leadingStatus(message string) int {
 }
 
 // ofMessage returns the ending that goes with a message of a model's service,
-// which may begin with a status. That a prompt is too long services say with
-// the status of any bad request: these are the words of Anthropic's and of
-// OpenAI's.
+// which may begin with a status, or of what was to ask the service. That a
+// prompt is too long services say with the status of any bad request.
 func ofMessage(message string) loop.Ending {
 	status := leadingStatus(message)
 	if status != 0 {
 		message = strings.TrimSpace(message[3:])
 	}
-	for _, known := range []string{"prompt is too long", "This model's maximum context length is"} {
-		if strings.HasPrefix(message, known) {
-			return loop.EndContextTooLong
+	for _, known := range []struct {
+		line   string // how it begins
+		ending loop.Ending
+	}{
+		{"prompt is too long", loop.EndContextTooLong},                     // Anthropic
+		{"This model's maximum context length is", loop.EndContextTooLong}, // OpenAI
+		{"Your input exceeds the context window", loop.EndContextTooLong},  // OpenAI
+		{"The input token count", loop.EndContextTooLong},                  // Google
+		{"Connection error.", loop.EndOverloaded},                          // OpenAI's client: nobody answers
+		{"fetch failed", loop.EndOverloaded},                               // Node: nobody answers
+		{"terminated (", loop.EndOverloaded},                               // Node: the answer breaks off
+	} {
+		if strings.HasPrefix(message, known.line) || message+" (" == known.line {
+			return known.ending
 		}
 	}
 	return ofStatus(status)
@@ -69,6 +79,7 @@ func apiError(message string) (loop.Ending, string) {
 	if !ok {
 		return loop.EndFailed, message
 	}
+	inner, _, _ = strings.Cut(inner, "]\n") // what follows is advice
 	inner = strings.TrimSuffix(inner, "]")
 	code, text := answered(inner)
 	if text == "" {

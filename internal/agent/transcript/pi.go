@@ -84,14 +84,6 @@ func (p *pi) message(m piMessage) {
 	})
 	p.recovered()
 	if m.StopReason == "error" || m.StopReason == "aborted" {
-		p.fault(ofPi(m.Error), m.Error)
+		p.fault(ofMessage(m.Error), m.Error)
 	}
-}
-
-// ofPi knows what pi says when there was no answer, or half of one.
-func ofPi(message string) loop.Ending {
-	if message == "Connection error." || message == "terminated" {
-		return loop.EndOverloaded
-	}
-	return ofMessage(message)
 }
