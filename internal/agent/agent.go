@@ -129,7 +129,6 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 		Timeout: a.at.Limits.Timeout, Idle: a.at.Limits.Idle,
 		MaxOutput: a.at.Limits.MaxOutput, Keep: a.at.Limits.Keep, Grace: a.at.Limits.Grace,
 	}
-	promptFile := name + ".prompt"
 	switch a.spec.Prompt {
 	case Arg:
 		if strings.Contains(r.Prompt, "\x00") {
@@ -137,6 +136,7 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 				a.spec.Name)
 		}
 	case File:
+		promptFile := name + promptSuffix
 		if err := os.WriteFile(promptFile, []byte(r.Prompt), 0o600); err != nil {
 			return Reply{}, fmt.Errorf("write the prompt for %s: %w", a.spec.Name, err)
 		}
@@ -144,18 +144,29 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 	case Stdin, Pipe:
 		cmd.Stdin, cmd.StdinPipe = []byte(r.Prompt), a.spec.Prompt == Pipe
 	}
-	args, err := a.argv(r, promptFile)
+	args, err := a.argv(r, name)
 	if err != nil {
 		return Reply{}, err
 	}
 	cmd.Argv = append([]string{path}, args...)
-	return a.run(ctx, cmd, r)
+	reply, err := a.run(ctx, cmd, r)
+	a.spec.addUsage(&reply.Turn, name+usageSuffix)
+	if reply.Resumed && a.spec.ResumeTotals {
+		reply.Usage = reply.Usage.Less(r.Conversation.Spent)
+	}
+	return reply, err
 }
 
-// argv returns the arguments with everything filled in. A prompt that holds a
-// placeholder keeps it.
-func (a *Agent) argv(r Request, promptFile string) ([]string, error) {
-	fill := strings.NewReplacer(holdPrompt, r.Prompt, holdPromptFile, promptFile)
+// What the names of a turn's files end in, beside ".stdout" and ".stderr".
+const (
+	promptSuffix = ".prompt"
+	usageSuffix  = ".usage"
+)
+
+// argv returns the arguments with everything filled in; name is what the
+// turn's files are named after. A prompt that holds a placeholder keeps it.
+func (a *Agent) argv(r Request, name string) ([]string, error) {
+	fill := strings.NewReplacer(holdPrompt, r.Prompt, holdPromptFile, name+promptSuffix, holdUsageFile, name+usageSuffix)
 	args := a.spec.args(r.Role, a.model, r.Conversation)
 	for i, arg := range args {
 		args[i] = fill.Replace(arg)
@@ -179,9 +190,6 @@ func (a *Agent) run(ctx context.Context, cmd proc.Command, r Request) (Reply, er
 	}
 	reply := a.spec.reply(r.Role, res, l.end(res.Stdout))
 	reply.Agent, reply.Resumed = a.Ref(), a.spec.carriesOn(r.Conversation)
-	if reply.Resumed && a.spec.ResumeTotals {
-		reply.Usage = reply.Usage.Less(r.Conversation.Spent)
-	}
 	return reply, err
 }
 

@@ -7,11 +7,14 @@ func copilot() Spec {
 		Aliases:     []string{"github-copilot", "copilot-cli"},
 		Binaries:    []string{"copilot"},
 		VersionArgs: []string{"--version"},
-		Actor:       []string{"--no-color", "--no-ask-user", "--allow-all-tools", "--output-format", "json"},
+		Actor: []string{
+			"--no-color", "--no-ask-user", "--allow-all-tools", "--output-format", "json", "--usage-output-file", holdUsageFile,
+		},
 		// Plan mode blocks commands that it takes for writing, tests among
 		// them. Denied, the tools that edit fail when they are used.
 		Critic: []string{
 			"--no-color", "--no-ask-user", "--allow-all-tools", "--deny-tool=write", "--output-format", "json",
+			"--usage-output-file", holdUsageFile,
 		},
 		ModelArgs: []string{"--model", holdModel},
 		Resume:    []string{"--resume=" + holdConversation},

@@ -73,6 +73,9 @@ func fake(record, does string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 99
 	}
+	if i := slices.Index(c.Args, "--usage-output-file"); i >= 0 {
+		_ = os.WriteFile(c.Args[i+1], []byte(`{"modelMetrics":{"m":{"usage":{"inputTokens":1000,"cacheReadTokens":300,"outputTokens":20}}}}`), 0o600)
+	}
 	if does == "" {
 		return scripted.Main(context.Background(), scripted.Invocation{
 			Args:  []string{"--script", os.Getenv("FAKE_SCENARIO"), "--format", os.Getenv("FAKE_FORMAT")},

@@ -49,6 +49,7 @@ const (
 	holdConversation = "{conversation}"
 	holdPrompt       = "{prompt}"
 	holdPromptFile   = "{prompt_file}"
+	holdUsageFile    = "{usage_file}" // replaced by a file in which the CLI leaves what the turn has used
 )
 
 // A Spec describes one CLI. It is data: nothing in it runs.

@@ -207,7 +207,7 @@ func testDescription(t *testing.T, spec Spec) {
 func without(args []string) []string {
 	var out []string
 	for _, a := range args {
-		if a != holdModelArgs && a != holdResumeArgs {
+		if a != holdModelArgs && a != holdResumeArgs && a != holdUsageFile {
 			out = append(out, a)
 		}
 	}

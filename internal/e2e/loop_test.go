@@ -147,8 +147,6 @@ func reports(c cli) tells {
 		all.cost = true
 	case "cn":
 		return tells{}
-	case "copilot":
-		all.tokens = false
 	}
 	if c.name == "cline" {
 		all.conversation = false

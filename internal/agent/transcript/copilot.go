@@ -8,8 +8,8 @@ import (
 )
 
 // copilot reads the JSONL of GitHub Copilot CLI. The last line is a result with
-// the exit code; what went wrong stands in a session.error before it. It tells
-// no counts of tokens.
+// the exit code; what went wrong stands in a session.error before it. The
+// counts of tokens stand in a file of their own, see [Counts].
 type copilot struct{ *record }
 
 func (c *copilot) event(kind string, object []byte) bool {
@@ -73,4 +73,36 @@ func ofCopilot(errorType string, status int, message string) loop.Ending {
 		return loop.EndOverloaded
 	}
 	return ofMessage(message)
+}
+
+// Counts reads the file in which a CLI leaves the tokens of a turn when its
+// output does not tell them. nil: they are not there, or the format is not that
+// of such a CLI.
+func Counts(format string, document []byte) *loop.Tokens {
+	if format != "copilot-json" {
+		return nil
+	}
+	var all struct {
+		Models map[string]struct {
+			Usage struct {
+				Input      int64 `json:"inputTokens"`
+				Output     int64 `json:"outputTokens"`
+				CacheRead  int64 `json:"cacheReadTokens"`
+				CacheWrite int64 `json:"cacheWriteTokens"`
+				Reasoning  int64 `json:"reasoningTokens"`
+			} `json:"usage"`
+		} `json:"modelMetrics"`
+	}
+	if !decode(document, &all) || len(all.Models) == 0 {
+		return nil
+	}
+	var r record
+	for _, m := range all.Models {
+		u := m.Usage
+		r.add(loop.Tokens{
+			Input: u.Input - u.CacheRead - u.CacheWrite, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
+			Output: u.Output, Reasoning: u.Reasoning,
+		})
+	}
+	return r.report.Usage.Tokens
 }
