@@ -7,7 +7,7 @@ LINT   := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build demo test lint fuzz fuzz-diff diffcheck golden bench bench-diff e2e cross clean
+.PHONY: build demo test lint fuzz fuzz-diff diffcheck golden bench bench-agents bench-diff e2e cross clean
 
 build:
 	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/codeloops
@@ -57,6 +57,10 @@ golden:
 bench: build
 	CODELOOPS_BIN=$(abspath $(BIN)) $(GO) test ./cmd/codeloops -run '^$$' -bench . -benchtime 20x -count 3
 
+# What codeloops itself costs beside its agents: processor time, memory, delay.
+bench-agents: build
+	E2E_FIGURES=1 CODELOOPS_BIN=$(abspath $(BIN)) $(GO) test -count=1 -timeout 30m -run TestFigures -v ./internal/e2e
+
 # Captures against git, on synthetic repositories or a clone of REPO. It takes
 # some minutes.
 ROUNDS ?= 10
@@ -66,7 +70,7 @@ bench-diff:
 
 # The real agents, on scripted models: all of them, or E2E_AGENTS="claude codex".
 # They are installed with npm, in the user's cache directory or E2E_CACHE. It
-# takes a while; RUN=TestLoop is the shortest that says something.
+# takes half an hour; RUN=TestLoop is the shortest that says something.
 E2E_AGENTS ?= all
 RUN        ?= .
 e2e: build
