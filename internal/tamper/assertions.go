@@ -2,19 +2,9 @@ package tamper
 
 import (
 	"fmt"
-	"regexp"
-	"strings"
 
 	"codeloops/internal/loop"
 )
-
-func match(r *regexp.Regexp, s string) bool { return r != nil && r.MatchString(s) }
-
-func (l *language) isExact(x line) bool {
-	return match(l.exact, x.bare) && !match(l.inexact, x.bare)
-}
-
-func (l *language) isLoose(x line) bool { return !l.isExact(x) && match(l.loose, x.bare) }
 
 // assertions reports files and moved tests that assert less than they did, and
 // comparisons that became weaker.
@@ -27,7 +17,7 @@ func (r *report) assertions() {
 	}
 	arrived := r.added()
 	for _, f := range r.files {
-		if !f.test || f.lang == nil || f.lang.assert == nil || f.Status == loop.FileDeleted {
+		if !f.readable() || f.Status == loop.FileDeleted {
 			continue
 		}
 		r.fewer(f, arrived)
@@ -35,7 +25,7 @@ func (r *report) assertions() {
 			r.weaker(f, h)
 		}
 		f.each("+", func(_ hunk, l line) {
-			if match(f.lang.idle, l.bare) {
+			if l.idle {
 				r.addf(Loosened, f, l.at, "an assertion was added that cannot fail")
 			}
 		})
@@ -47,13 +37,11 @@ func (r *report) assertions() {
 func (r *report) added() map[string]int {
 	all := map[string]int{}
 	for _, f := range r.files {
-		if f.test && f.lang != nil {
-			f.each("+", func(_ hunk, l line) {
-				if match(f.lang.assert, l.bare) {
-					all[normal(l.code)]++
-				}
-			})
-		}
+		f.each("+", func(_ hunk, l line) {
+			if l.asserts {
+				all[normal(l.code)]++
+			}
+		})
 	}
 	return all
 }
@@ -105,9 +93,6 @@ func (r *report) strangers(f *file, now bool) map[int]bool {
 // declaredLines returns the tests that only the old file has, and those that
 // only the new one has.
 func (f *file) declaredLines() (old, now []*test) {
-	if f.lang.declare == nil {
-		return nil, nil
-	}
 	return differ(f.declared('+'), f.declared('-'))
 }
 
@@ -120,10 +105,10 @@ func (f *file) assertedBy(op string, strangers map[int]bool, do func(line)) {
 			if l.op != ' ' && l.op != op[0] {
 				continue
 			}
-			if f.lang.declare != nil && f.lang.declares(l) != "" {
+			if l.declares != "" {
 				strange = l.op != ' ' && strangers[l.at]
 			}
-			if l.op == op[0] && !strange && match(f.lang.assert, l.bare) {
+			if l.op == op[0] && !strange && l.asserts {
 				do(l)
 			}
 		}
@@ -152,12 +137,12 @@ func (r *report) weaker(f *file, h hunk) {
 			by = -1
 			kept[normal(l.code)] = true
 			// What was a test of its own is no longer compared with anything.
-			decided = decided || f.lang.declare != nil && f.lang.declares(l) != ""
+			decided = decided || l.declares != ""
 		}
 		switch {
-		case f.lang.isExact(l):
+		case l.exact:
 			exact += by
-		case f.lang.isLoose(l):
+		case l.loose:
 			if loose += by; by > 0 && first == 0 && !kept[normal(l.code)] {
 				first = l.at
 			}
@@ -171,10 +156,6 @@ func count(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
-}
-
-func quoted(marker string) string {
-	return "`" + strings.TrimSpace(strings.TrimRight(marker, "(")) + "`"
 }
 
 func abs(n int) int {

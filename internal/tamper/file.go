@@ -33,6 +33,7 @@ type line struct {
 	code    string // without comments
 	bare    string // the same with nothing in its string literals
 	comment string
+	sense
 }
 
 func read(f loop.FileChange, known tongues) *file {
@@ -44,7 +45,9 @@ func read(f loop.FileChange, known tongues) *file {
 	}
 	for _, h := range x.hunks {
 		for i := range h.lines {
-			h.lines[i].code, h.lines[i].bare, h.lines[i].comment = x.lang.split(h.lines[i].text)
+			l := &h.lines[i]
+			l.code, l.bare, l.comment = x.lang.split(l.text)
+			l.sense = x.lang.senseOf(*l, x.test)
 		}
 	}
 	return x
@@ -107,3 +110,6 @@ func (f *file) each(ops string, do func(h hunk, l line)) {
 // normal is a line as it is compared with others: indentation and the width of
 // blanks tell nothing.
 func normal(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// readable reports whether the file has tests that can be told apart.
+func (f *file) readable() bool { return f.test && f.lang != nil && f.lang.declare != nil }

@@ -42,7 +42,7 @@ func newPlaces() places {
 // settings reports changes of what watches over the project, and of what its
 // tests compare with.
 func (r *report) settings() {
-	p := newPlaces()
+	p := r.places
 	for _, f := range r.files {
 		whole := f.Status != loop.FileAdded
 		switch {

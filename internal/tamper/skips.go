@@ -22,13 +22,13 @@ func (r *report) skips(added []*test) {
 	before := map[string]int{} // markers that were there already, perhaps elsewhere
 	for _, f := range r.files {
 		f.each("-", func(_ hunk, l line) {
-			if f.test && f.lang != nil && f.lang.skips(l) != "" {
+			if l.skips != "" {
 				before[normal(l.text)]++
 			}
 		})
 	}
 	for _, f := range r.files {
-		if !f.test || f.lang == nil || f.Status == loop.FileAdded && !r.receives(f) {
+		if !f.readable() || f.Status == loop.FileAdded && !r.receives(f) {
 			continue
 		}
 		for _, h := range f.hunks {
@@ -43,21 +43,20 @@ func (r *report) skipsIn(f *file, h hunk, fresh map[int]bool, before map[string]
 		if l.op == '-' {
 			continue
 		}
-		if f.lang.declare != nil && f.lang.declares(l) != "" {
+		if l.declares != "" {
 			inFresh = fresh[l.at]
 		}
-		marker := f.lang.skips(l)
-		if l.op != '+' || marker == "" {
+		if l.op != '+' || l.skips == "" {
 			continue
 		}
 		if key := normal(l.text); before[key] > 0 {
 			before[key]--
 			continue
 		}
-		if inFresh && !above(l) || above(l) && f.nextFresh(h.lines[i:], fresh) {
+		if inFresh && !above(l) || above(l) && nextFresh(h.lines[i:], fresh) {
 			continue
 		}
-		r.addf(TestSkipped, f, l.at, "%s was added, which keeps tests from being run", marker)
+		r.addf(TestSkipped, f, l.at, "%s was added, which keeps tests from being run", l.skips)
 	}
 }
 
@@ -68,27 +67,13 @@ func above(l line) bool {
 }
 
 // nextFresh reports whether the next test below a marker is a new one.
-func (f *file) nextFresh(below []line, fresh map[int]bool) bool {
+func nextFresh(below []line, fresh map[int]bool) bool {
 	for _, l := range below {
-		if l.op != '-' && f.lang.declare != nil && f.lang.declares(l) != "" {
+		if l.op != '-' && l.declares != "" {
 			return fresh[l.at]
 		}
 	}
 	return false
-}
-
-// skips returns the marker in a line that keeps tests from being run, "" for
-// none. It is one of the few words that the language's expressions know.
-func (l *language) skips(x line) string {
-	if l.skip != nil {
-		if m := l.skip.FindString(x.bare); m != "" {
-			return quoted(m)
-		}
-	}
-	if l.exclude != nil && l.exclude.MatchString(strings.TrimSpace(x.comment)) {
-		return "a build constraint"
-	}
-	return ""
 }
 
 // arrived reports whether a test that looks new was somewhere else before.

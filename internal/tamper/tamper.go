@@ -56,16 +56,23 @@ func (s Sign) String() string {
 	return place + ": " + s.Text
 }
 
+// A Detector knows what to look for. [New] makes it; it may then be shared.
+type Detector struct {
+	known  tongues
+	places places
+}
+
+// New returns a detector. That takes some milliseconds.
+func New() *Detector { return &Detector{known: languages(), places: newPlaces()} }
+
 // Inspect returns the signs in a change, by path and line. The change should be
 // the one since the session began: what an iteration did and a later one took
 // back is no sign. It takes patches of any bytes.
-func Inspect(c loop.Change) []Sign {
-	known := languages()
-	var files []*file
+func (d *Detector) Inspect(c loop.Change) []Sign {
+	r := &report{places: d.places}
 	for _, f := range c.Files {
-		files = append(files, read(f, known))
+		r.files = append(r.files, read(f, d.known))
 	}
-	r := &report{files: files}
 	r.tests()
 	r.assertions()
 	r.suppressions()
@@ -78,10 +85,11 @@ func Inspect(c loop.Change) []Sign {
 
 // A report is an inspection under way.
 type report struct {
-	files []*file
-	signs []Sign
-	gone  map[*test]bool // removed, and nowhere else to be found
-	moved []move
+	places places
+	files  []*file
+	signs  []Sign
+	gone   map[*test]bool // removed, and nowhere else to be found
+	moved  []move
 }
 
 func (r *report) addf(k Kind, f *file, line int, format string, args ...any) {

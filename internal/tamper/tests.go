@@ -24,7 +24,7 @@ type move struct{ from, to *test }
 func (r *report) tests() {
 	var removed, added []*test
 	for _, f := range r.files {
-		if f.test && f.lang != nil && f.lang.declare != nil {
+		if f.readable() {
 			out, in := f.declared('+'), f.declared('-')
 			out, in = differ(out, in)
 			removed, added = append(removed, out...), append(added, in...)
@@ -73,13 +73,13 @@ func (f *file) declared(skip byte) []*test {
 			if l.op == skip {
 				continue
 			}
-			if f.lang.mark != nil && f.lang.mark.MatchString(l.code) {
+			if l.marks {
 				marked = 8
 			}
-			if name := f.lang.declares(l); name != "" {
+			if l.declares != "" {
 				current = nil
 				if f.lang.mark == nil || marked > 0 {
-					current = &test{file: f, name: name, at: l.at}
+					current = &test{file: f, name: l.declares, at: l.at}
 					all = append(all, current)
 				}
 				marked = 0
@@ -88,27 +88,13 @@ func (f *file) declared(skip byte) []*test {
 			marked--
 			if current != nil && l.op != ' ' && strings.TrimSpace(l.text) != "" {
 				current.body = append(current.body, normal(l.text))
-				if match(f.lang.assert, l.bare) {
+				if l.asserts {
 					current.size++
 				}
 			}
 		}
 	}
 	return all
-}
-
-// declares returns the name of the test that a line declares, "" for none.
-func (l *language) declares(x line) string {
-	if match(l.call, x.code) {
-		return ""
-	}
-	m := l.declare.FindStringSubmatch(x.code)
-	for _, group := range m[min(1, len(m)):] {
-		if group != "" {
-			return group
-		}
-	}
-	return ""
 }
 
 // differ leaves out of two lists the tests that both have.
