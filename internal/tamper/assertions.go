@@ -12,7 +12,7 @@ func (r *report) assertions() {
 	for _, m := range r.moved {
 		if lost := m.from.size - m.to.size; lost > 0 && len(m.from.body) > 0 && len(m.to.body) > 0 {
 			r.addf(Loosened, m.to.file, m.to.at, "the test %s, which stood in %s, has %s fewer than before",
-				name(m.to.name, maxName), name(m.from.file.Path, maxPath), count(lost, "assertion"))
+				Quote(m.to.name, maxName), Quote(m.from.file.Path, maxPath), count(lost, "assertion"))
 		}
 	}
 	arrived := r.added()

@@ -195,7 +195,7 @@ func (r *report) targets(f *file, p places) {
 				continue
 			}
 			reported = current
-			r.addf(CIChanged, f, l.at, "the target %s was changed", name(current, maxName))
+			r.addf(CIChanged, f, l.at, "the target %s was changed", Quote(current, maxName))
 		}
 	}
 }

@@ -49,7 +49,7 @@ type Sign struct {
 
 // String returns the sign as a sentence that begins with its place.
 func (s Sign) String() string {
-	place := name(s.Path, maxPath)
+	place := Quote(s.Path, maxPath)
 	if s.Line > 0 {
 		place += ":" + strconv.Itoa(s.Line)
 	}
@@ -101,9 +101,10 @@ const (
 	maxName = 80
 )
 
-// name returns a name from the repository as our own sentences may hold it:
-// plain words stay, everything else is quoted.
-func name(s string, most int) string {
+// Quote returns a name from the repository as our own sentences may hold it:
+// plain words stay, everything else is quoted; what is longer than most characters
+// is cut.
+func Quote(s string, most int) string {
 	if n := utf8.RuneCountInString(s); n > most {
 		s = string([]rune(s)[:most]) + "…"
 	}

@@ -45,7 +45,7 @@ func (r *report) tests() {
 	}
 	for _, t := range removed {
 		if r.gone[t] && emptied[t.file] > 0 {
-			r.addf(TestRemoved, t.file, t.at, "the test %s is gone", name(t.name, maxName))
+			r.addf(TestRemoved, t.file, t.at, "the test %s is gone", Quote(t.name, maxName))
 		}
 	}
 	r.skips(added)

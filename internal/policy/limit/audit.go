@@ -1,0 +1,86 @@
+package limit
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/policy"
+)
+
+// Audit is no rule: it fills in the figures of the iteration, which every other
+// rule may add to.
+type Audit struct {
+	// Base is the state of the work tree when the session began.
+	Base string
+}
+
+// Name implements [policy.Inspector].
+func (Audit) Name() string { return "audit" }
+
+// Inspect implements [policy.Inspector].
+func (a Audit) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
+	x := &found.Audit
+	x.Before, x.After = a.Base, c.Change.State
+	if n := len(c.History); n > 0 {
+		x.Before = c.History[n-1].Change.State
+	}
+	x.Files, x.Insertions, x.Deletions = len(paths(c.Step)), c.Step.Insertions, c.Step.Deletions
+	x.Bytes, x.Growth = grown(c)
+	x.Similarity = similarity(c.Step)
+	x.Excerpt = excerpt(c.Step)
+	return nil
+}
+
+// similarity is how much is left of all text files that an iteration changed;
+// nil when it changed none.
+func similarity(step loop.Change) *float64 {
+	var left, was int64
+	for _, f := range step.Files {
+		if n, ok := kept(f); ok {
+			left, was = left+n, was+f.OldSize
+		}
+	}
+	if was == 0 {
+		return nil
+	}
+	part := float64(left) / float64(was)
+	return &part
+}
+
+// How much of a change an audit shows.
+const (
+	excerptLines = 20
+	excerptBytes = 2 << 10
+)
+
+// excerpt returns the first lines of a change. It ends between two lines, or
+// between two characters of one that is too long.
+func excerpt(c loop.Change) string {
+	var b strings.Builder
+	lines := 0
+	for _, f := range c.Files {
+		for line := range strings.Lines(f.Patch) {
+			if lines == excerptLines {
+				return b.String()
+			}
+			lines++
+			if room := excerptBytes - b.Len(); len(line) > room {
+				if b.Len() == 0 || room > excerptBytes/4 {
+					b.WriteString(characters(line, room))
+				}
+				return b.String()
+			}
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// characters returns the first whole characters of s, at most n bytes.
+func characters(s string, n int) string {
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

@@ -1,0 +1,51 @@
+// Package limit holds the rules on what an actor may change in a work tree.
+//
+// Each rule is a [policy.Inspector] over the change since the session began, or
+// over the iteration's own part of it; all of them work on patches and sizes
+// alone, so that they come to the same in a run that is carried on.
+package limit
+
+import (
+	"fmt"
+	"strings"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/tamper"
+)
+
+// The names of the rules.
+const (
+	RuleAllowPaths     = "allow_paths"
+	RuleDenyPaths      = "deny_paths"
+	RuleMaxFiles       = "max_files"
+	RuleMaxLines       = "max_lines"
+	RuleMaxBytes       = "max_bytes"
+	RuleMaxGrowth      = "max_growth"
+	RuleMinSimilarity  = "min_similarity"
+	RuleNoDependencies = "no_new_dependencies"
+	RuleTamper         = "tamper"
+)
+
+// paths returns the paths of a change, each one once.
+func paths(c loop.Change) []string {
+	var all []string
+	for i, f := range c.Files {
+		if i == 0 || c.Files[i-1].Path != f.Path { // a change of type stands there twice
+			all = append(all, f.Path)
+		}
+	}
+	return all
+}
+
+// listed names a few and counts the rest.
+func listed(names []string) string {
+	const most = 8
+	var shown []string
+	for _, n := range names[:min(most, len(names))] {
+		shown = append(shown, tamper.Quote(n, 160))
+	}
+	if rest := len(names) - most; rest > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(shown, ", "), rest)
+	}
+	return strings.Join(shown, ", ")
+}

@@ -1,0 +1,304 @@
+package limit_test
+
+import (
+	"crypto/sha1"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"codeloops/internal/diff/patch"
+	"codeloops/internal/loop"
+	"codeloops/internal/policy"
+	"codeloops/internal/policy/limit"
+	"codeloops/internal/tamper"
+)
+
+type tree map[string]string
+
+// change makes the patches that git would print between two trees.
+func change(before, after tree) loop.Change {
+	all := maps.Clone(before)
+	if all == nil {
+		all = tree{}
+	}
+	maps.Copy(all, after)
+	var c loop.Change
+	for _, p := range slices.Sorted(maps.Keys(all)) {
+		c.Files = append(c.Files, patch.File(p, side(before, p), side(after, p))...)
+	}
+	for _, f := range c.Files {
+		c.Insertions += f.Insertions
+		c.Deletions += f.Deletions
+	}
+	return c
+}
+
+func side(t tree, path string) patch.Side {
+	content, there := t[path]
+	if !there {
+		return patch.Side{}
+	}
+	return patch.Side{Mode: patch.Regular, ID: sha1.Sum([]byte(content)), Content: []byte(content), Size: int64(len(content))}
+}
+
+// revised is the case of an iteration that found the work as before, in a
+// repository that began as base, and left it as after.
+func revised(base, before, after tree) loop.Case {
+	c := loop.Case{Iteration: 1, Change: change(base, after), Step: change(before, after)}
+	c.Change.State = "after"
+	if before != nil {
+		c.Iteration = 2
+		previous := change(base, before)
+		previous.State = "before"
+		c.History = []loop.Round{loop.Round{Iteration: 1, Change: previous}.Outline()}
+	} else {
+		c.Step = change(base, after)
+	}
+	return c
+}
+
+func why(i policy.Inspector, c loop.Case) string {
+	b := i.Inspect(c, &loop.Inspection{})
+	if b == nil {
+		return ""
+	}
+	if b.Feedback == "" || b.Back {
+		return "no feedback"
+	}
+	return b.Why
+}
+
+func TestPaths(t *testing.T) {
+	t.Parallel()
+	c := loop.Case{Change: change(tree{"src/a.go": "a\n", "docs/b/c.md": "c\n"}, tree{"src/a.go": "b\n", "src/x/y.go": "y\n", ".env": "z\n"})}
+	for name, r := range map[string]struct {
+		rule policy.Inspector
+		want string
+	}{
+		"all allowed":            {limit.AllowPaths{"**"}, ""},
+		"one pattern each":       {limit.AllowPaths{"src/**", "docs/", ".env"}, ""},
+		"a star stops at /":      {limit.AllowPaths{"src/*.go", "docs/*/*.md", ".e?v"}, "only src/*.go, docs/*/*.md, .e?v may be changed, but so was src/x/y.go"},
+		"a directory":            {limit.AllowPaths{"./src", "docs"}, "only ./src, docs may be changed, but so was .env"},
+		"removed counts":         {limit.AllowPaths{"src/**", "{.env,x}"}, "only src/**, {.env,x} may be changed, but so was docs/b/c.md"},
+		"nothing denied matches": {limit.DenyPaths{"vendor/**", "*.md", "b"}, ""},
+		"denied":                 {limit.DenyPaths{"**/*.md", "src"}, "docs/b/c.md, src/a.go, src/x/y.go was changed, which may not be"},
+	} {
+		if got := strings.ReplaceAll(why(r.rule, c), `"`, ""); got != r.want {
+			t.Errorf("%s: got %q, want %q", name, got, r.want)
+		}
+	}
+	if limit.ValidPattern("a[") || !limit.ValidPattern("a/{b,c}/**/*.go") {
+		t.Error("patterns are judged wrongly")
+	}
+}
+
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	c := loop.Case{Change: change(tree{"a": "one\ntwo\n", "b": "x\n", "bin": "\x00\x01"}, tree{"a": "one\nTWO\nthree", "bin": "\x00\x02\x03"})}
+	for _, r := range []struct {
+		rule policy.Inspector
+		want string
+	}{
+		{limit.MaxFiles(3), ""},
+		{limit.MaxFiles(2), "2 files may be changed, but 3 are"},
+		{limit.MaxLines(4), ""},
+		{limit.MaxLines(3), "3 lines may be changed, but 4 are"},
+		{limit.MaxBytes(4 + 9 + 2 + 5), ""},
+		{limit.MaxBytes(4 + 9 + 2 + 4), "19 bytes may be changed, but 20 are"},
+	} {
+		if got := why(r.rule, c); got != r.want {
+			t.Errorf("%s: got %q, want %q", r.rule.Name(), got, r.want)
+		}
+	}
+}
+
+func TestMaxGrowth(t *testing.T) {
+	t.Parallel()
+	ten := strings.Repeat("0123456789\n", 100)
+	for name, r := range map[string]struct {
+		c    loop.Case
+		want string
+	}{
+		"the first iteration is free": {revised(tree{"a": "x\n"}, nil, tree{"a": ten}), ""},
+		"as much as it may":           {revised(tree{}, tree{"a": ten}, tree{"a": ten + ten[:220]}), ""},
+		"more":                        {revised(tree{}, tree{"a": ten}, tree{"a": ten + ten[:242]}), "the work grew by 22.0 % in one iteration, and 20.0 % is the most"},
+		"a new file beside it":        {revised(tree{}, tree{"a": ten}, tree{"a": ten, "b": ten}), "the work grew by 100.0 % in one iteration, and 20.0 % is the most"},
+		"work that was not there yet": {revised(tree{"a": ten, "b": ten}, tree{"a": ten + "x\n", "b": ten}, tree{"a": ten + "x\n", "b": ten + ten[:330]}), ""},
+		"smaller":                     {revised(tree{}, tree{"a": ten}, tree{"a": "x\n"}), ""},
+		"nothing before":              {revised(tree{}, tree{}, tree{"a": ten}), ""},
+	} {
+		if got := why(limit.MaxGrowth(20), r.c); got != r.want {
+			t.Errorf("%s: got %q, want %q", name, got, r.want)
+		}
+	}
+}
+
+func TestMinSimilarity(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("The quick brown fox jumps over the lazy dog, again and again and again.\n", 10)
+	long := strings.ReplaceAll(text, "\n", " ") + "\n" // all of it in one line
+	var b strings.Builder
+	for i := range 200 {
+		b.WriteString(strconv.Itoa(1000+i) + " ")
+	}
+	numbers := b.String()
+	other := strings.Repeat("Nothing of what stood there is left: it is another text from A to Z!\n", 10)
+	for name, r := range map[string]struct {
+		c    loop.Case
+		want string
+	}{
+		"a patch":                   {revised(tree{}, tree{"a": text}, tree{"a": text + "one more\n"}), ""},
+		"words of one long line":    {revised(tree{}, tree{"a": long}, tree{"a": strings.Replace(long, "lazy dog", "sleeping cat", 3)}), ""},
+		"a rewrite":                 {revised(tree{}, tree{"a": text}, tree{"a": other}), "of a less than 40 % is left, so it was rewritten and not revised"},
+		"the first iteration":       {revised(tree{"a": text}, nil, tree{"a": other}), ""},
+		"another's file":            {revised(tree{"a": text, "b": text}, tree{"a": text, "b": text + "x\n"}, tree{"a": other, "b": text + "x\n"}), ""},
+		"a short one":               {revised(tree{}, tree{"a": "x = 1\n"}, tree{"a": "y\n"}), ""},
+		"removed":                   {revised(tree{}, tree{"a": text}, tree{}), ""},
+		"a file that was changed":   {revised(tree{"a": text}, tree{"a": text + "x\n"}, tree{"a": other}), "of a less than 40 % is left, so it was rewritten and not revised"},
+		"the same words mixed up":   {revised(tree{}, tree{"a": numbers}, tree{"a": reversed(numbers)}), "of a less than 40 % is left, so it was rewritten and not revised"},
+		"a file that grows tenfold": {revised(tree{}, tree{"a": text}, tree{"a": text + strings.Repeat(other, 10)}), ""},
+	} {
+		if got := why(limit.MinSimilarity(0.4), r.c); got != r.want {
+			t.Errorf("%s: got %q, want %q", name, got, r.want)
+		}
+	}
+}
+
+func reversed(s string) string {
+	words := strings.Fields(s)
+	slices.Reverse(words)
+	return strings.Join(words, " ") + "\n"
+}
+
+func TestNoNewDependencies(t *testing.T) {
+	t.Parallel()
+	archive, err := txtar.ParseFile("testdata/dependencies.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after, want := map[string]tree{}, map[string]tree{}, map[string]string{}
+	for _, f := range archive.Files {
+		name, rest, _ := strings.Cut(f.Name, "/")
+		when, path, _ := strings.Cut(rest, "/")
+		if before[name] == nil {
+			before[name], after[name] = tree{}, tree{}
+		}
+		switch when {
+		case "before":
+			before[name][path] = string(f.Data)
+		case "after":
+			after[name][path] = string(f.Data)
+		default:
+			want[name] = string(f.Data)
+		}
+	}
+	rule := limit.NewNoNewDependencies()
+	for name := range want {
+		b := rule.Inspect(loop.Case{Change: change(before[name], after[name])}, nil)
+		var wanted []string
+		for line := range strings.Lines(want[name]) {
+			wanted = append(wanted, strings.ReplaceAll(strings.TrimSpace(line), `"`, ""))
+		}
+		got := ""
+		if b != nil {
+			got = strings.ReplaceAll(strings.TrimPrefix(b.Why, "new dependencies: "), `"`, "")
+		}
+		if got != strings.Join(wanted, ", ") {
+			t.Errorf("%s: got %q, want %q", name, got, wanted)
+		}
+	}
+}
+
+func FuzzNoNewDependencies(f *testing.F) {
+	f.Add("go.mod", "@@ -1 +1 @@ require (\n+\texample.com/a v1.0.0\n")
+	f.Add("package.json", "@@ -1 +1 @@\n+  \"a\": \"^1\",\n }\n+{\n")
+	f.Add("Cargo.toml", "@@\n+[dependencies.x]\n+[\n+]")
+	f.Add("pyproject.toml", "@@ @@ dependencies = [\n+\"a\"]\n+\n")
+	rule := limit.NewNoNewDependencies()
+	f.Fuzz(func(_ *testing.T, path, patch string) {
+		c := loop.Case{Change: loop.Change{Files: []loop.FileChange{{Path: path, Status: loop.FileModified, Patch: patch, OldSize: 10}}}}
+		c.Step = c.Change
+		for _, i := range []policy.Inspector{rule, limit.Audit{}, limit.MaxBytes(1), limit.MinSimilarity(1), limit.MaxGrowth(1), limit.AllowPaths{"a"}} {
+			i.Inspect(c, &loop.Inspection{})
+		}
+	})
+}
+
+func TestTamper(t *testing.T) {
+	t.Parallel()
+	c := loop.Case{Change: change(tree{"a_test.go": "package a\n\nfunc TestA(t *testing.T) {\n}\n\nfunc TestB(t *testing.T) {\n}\n"}, tree{"a_test.go": "package a\n"})}
+	rule := limit.Tamper{Detector: tamper.New()}
+	var found loop.Inspection
+	if b := rule.Inspect(c, &found); b != nil {
+		t.Errorf("a report broke the rule: %+v", b)
+	}
+	want := []loop.Concern{
+		{Rule: "tamper", Text: "a_test.go:3: the test TestA is gone"},
+		{Rule: "tamper", Text: "a_test.go:6: the test TestB is gone"},
+	}
+	if !reflect.DeepEqual(found.Concerns, want) {
+		t.Errorf("got %+v", found.Concerns)
+	}
+	rule.Block = true
+	if got, want := why(rule, c), "tests, or what watches over them, were weakened: a_test.go:3: the test TestA is gone, and 1 more"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := why(rule, loop.Case{Change: change(nil, tree{"a_test.go": "package a\n"})}); got != "" {
+		t.Errorf("nothing wrong, but %q", got)
+	}
+	many := tree{"a_test.go": "package a\n\n" + strings.Repeat("func TestA(t *testing.T) {\n}\n", 100)}
+	found = loop.Inspection{}
+	rule.Inspect(loop.Case{Change: change(many, tree{"a_test.go": "package a\n"})}, &found)
+	if n := len(found.Concerns); n != 41 || found.Concerns[40].Text != "60 more places like these" {
+		t.Errorf("%d concerns, the last one %+v", n, found.Concerns[n-1])
+	}
+}
+
+func TestAudit(t *testing.T) {
+	t.Parallel()
+	c := revised(tree{"a": "one\ntwo\nthree\n"}, tree{"a": "one\ntwo\nthree\nfour\n"}, tree{"a": "one\n2\nthree\nfour\n", "b": "new\n"})
+	var got loop.Inspection
+	limit.Audit{Base: "base"}.Inspect(c, &got)
+	growth, similarity := 100*2.0/19, 16.0/19
+	want := loop.Audit{
+		Before: "before", After: "after", Files: 2, Insertions: 2, Deletions: 1,
+		Bytes: 2, Growth: &growth, Similarity: &similarity, Excerpt: c.Step.Patch(),
+	}
+	if !near(got.Audit.Growth, want.Growth) || !near(got.Audit.Similarity, want.Similarity) {
+		t.Errorf("growth %v, similarity %v", *got.Audit.Growth, *got.Audit.Similarity)
+	}
+	got.Audit.Growth, got.Audit.Similarity = want.Growth, want.Similarity
+	if !reflect.DeepEqual(got.Audit, want) {
+		t.Errorf("got  %+v\nwant %+v", got.Audit, want)
+	}
+
+	got = loop.Inspection{}
+	limit.Audit{Base: "base"}.Inspect(revised(nil, nil, tree{"a": "x\n"}), &got)
+	if got.Audit.Before != "base" || got.Audit.Growth != nil || got.Audit.Similarity != nil || got.Audit.Bytes != 2 {
+		t.Errorf("the first iteration: %+v", got.Audit)
+	}
+}
+
+func near(a, b *float64) bool { return a != nil && b != nil && math.Abs(*a-*b) < 1e-9 }
+
+// TestExcerptIsBounded cuts between lines, and never inside a character.
+func TestExcerptIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, content := range []string{
+		strings.Repeat("short\n", 100), strings.Repeat("é", 5000), strings.Repeat("日本語"+strings.Repeat("x", 97)+"\n", 50), "x" + strings.Repeat("😀", 2000),
+	} {
+		var got loop.Inspection
+		limit.Audit{}.Inspect(revised(nil, nil, tree{"a": content}), &got)
+		text := got.Audit.Excerpt
+		if len(text) > 2<<10 || len(text) < 100 || strings.Count(text, "\n") > 20 || !utf8.ValidString(text) {
+			t.Errorf("%d bytes, %d lines, UTF-8 %t", len(text), strings.Count(text, "\n"), utf8.ValidString(text))
+		}
+	}
+}

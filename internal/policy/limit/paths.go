@@ -1,0 +1,75 @@
+package limit
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/policy"
+)
+
+// AllowPaths lets nothing be changed but what one of the patterns matches.
+type AllowPaths []string
+
+// Name implements [policy.Inspector].
+func (AllowPaths) Name() string { return RuleAllowPaths }
+
+// Inspect implements [policy.Inspector].
+func (a AllowPaths) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
+	var outside []string
+	for _, path := range paths(c.Change) {
+		if !matches(a, path) {
+			outside = append(outside, path)
+		}
+	}
+	if len(outside) == 0 {
+		return nil
+	}
+	return &policy.Breach{
+		Why: "only " + listed(a) + " may be changed, but so was " + listed(outside),
+		Feedback: fmt.Sprintf("Only these paths may be changed: %s. Put back as they were, or remove: %s. Do the task without changing them.",
+			listed(a), listed(outside)),
+	}
+}
+
+// DenyPaths lets nothing be changed that one of the patterns matches.
+type DenyPaths []string
+
+// Name implements [policy.Inspector].
+func (DenyPaths) Name() string { return RuleDenyPaths }
+
+// Inspect implements [policy.Inspector].
+func (d DenyPaths) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
+	var within []string
+	for _, path := range paths(c.Change) {
+		if matches(d, path) {
+			within = append(within, path)
+		}
+	}
+	if len(within) == 0 {
+		return nil
+	}
+	return &policy.Breach{
+		Why: listed(within) + " was changed, which may not be",
+		Feedback: fmt.Sprintf("These paths may not be changed: %s. Put back as they were, or remove: %s. Do the task without changing them.",
+			listed(d), listed(within)),
+	}
+}
+
+// ValidPattern reports whether a pattern can match anything.
+func ValidPattern(pattern string) bool { return doublestar.ValidatePattern(pattern) }
+
+// matches reports whether one of the patterns matches a path, or a directory
+// above it. "**" stands for any number of directories, "*" does not cross a
+// slash, {a,b} is either.
+func matches(patterns []string, path string) bool {
+	for _, p := range patterns {
+		p = strings.TrimSuffix(strings.TrimPrefix(p, "./"), "/")
+		if doublestar.MatchUnvalidated(p, path) || doublestar.MatchUnvalidated(p+"/**", path) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,196 @@
+package limit
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/policy"
+	"codeloops/internal/tamper"
+)
+
+// MaxGrowth is by how many percent of its size an iteration, from the second
+// on, may make the work larger. The size of the work is that of all files that
+// differ from the start of the session, in the iteration or before it.
+type MaxGrowth float64
+
+// Name implements [policy.Inspector].
+func (MaxGrowth) Name() string { return RuleMaxGrowth }
+
+// Inspect implements [policy.Inspector].
+func (m MaxGrowth) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
+	if len(c.History) == 0 {
+		return nil
+	}
+	_, growth := grown(c)
+	if growth == nil || *growth <= float64(m) {
+		return nil
+	}
+	return &policy.Breach{
+		Why: fmt.Sprintf("the work grew by %.1f %% in one iteration, and %.1f %% is the most", *growth, float64(m)),
+		Feedback: fmt.Sprintf("A revision may make the work at most %.1f %% larger, and yours made it %.1f %% larger. "+
+			"Change what was asked for and leave out the rest.", float64(m), *growth),
+	}
+}
+
+// grown returns by how many bytes the iteration made the work larger, and the
+// same in percent; nil for work that was empty.
+func grown(c loop.Case) (bytes int64, percent *float64) {
+	for _, f := range c.Step.Files {
+		bytes += f.NewSize - f.OldSize
+	}
+	before := map[string]int64{} // sizes when the iteration began
+	for _, f := range c.Change.Files {
+		before[f.Path] = max(before[f.Path], f.OldSize)
+	}
+	if n := len(c.History); n > 0 {
+		for _, f := range c.History[n-1].Change.Files {
+			before[f.Path] = f.NewSize
+		}
+	}
+	var was int64
+	for _, size := range before {
+		was += size
+	}
+	if was <= 0 {
+		return bytes, nil
+	}
+	p := 100 * float64(bytes) / float64(was)
+	return bytes, &p
+}
+
+// MinSimilarity is how much, from 0 to 1, of every text file that the actor had
+// already worked on must still be there after an iteration that changes it. Very
+// short files tell nothing.
+type MinSimilarity float64
+
+// Name implements [policy.Inspector].
+func (MinSimilarity) Name() string { return RuleMinSimilarity }
+
+const telling = 200 // bytes
+
+// Inspect implements [policy.Inspector].
+func (m MinSimilarity) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
+	if len(c.History) == 0 {
+		return nil
+	}
+	ours := map[string]bool{}
+	for _, round := range c.History {
+		for _, f := range round.Change.Files {
+			ours[f.Path] = true
+		}
+	}
+	var rewritten, named []string
+	for _, f := range c.Step.Files {
+		kept, ok := kept(f)
+		if !ok || !ours[f.Path] || f.OldSize < telling {
+			continue
+		}
+		if part := float64(kept) / float64(f.OldSize); part < float64(m) {
+			named = append(named, f.Path)
+			rewritten = append(rewritten, fmt.Sprintf("%s (%.0f %%)", tamper.Quote(f.Path, 160), math.Floor(100*part)))
+		}
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	return &policy.Breach{
+		Why: fmt.Sprintf("of %s less than %.0f %% is left, so it was rewritten and not revised", listed(named), 100*float64(m)),
+		Feedback: fmt.Sprintf("A revision is a patch, not a rewrite: at least %.0f %% of a file that you had worked on must stay as it was. "+
+			"Less was left of %s. Put back what did not have to change.", 100*float64(m), strings.Join(rewritten[:min(8, len(rewritten))], ", ")),
+	}
+}
+
+// kept returns how many bytes of a file's old text are still in the new one. A
+// file that was added, removed or is binary has nothing to compare.
+func kept(f loop.FileChange) (n int64, ok bool) {
+	if f.Status != loop.FileModified || f.Binary || f.OldSize == 0 {
+		return 0, false
+	}
+	n = f.OldSize
+	for _, g := range groups(f.Patch) {
+		n += common(g) - g.removed()
+	}
+	return max(n, 0), true
+}
+
+// common returns how many bytes of a group's old words stand, in the same
+// order, among the new ones.
+func common(g group) int64 {
+	const most = 4 << 20 // cells of the table
+	a, b := words(g.before), words(g.after)
+	if len(a)*len(b) > most {
+		return atLeast(g)
+	}
+	row := make([]int64, len(b)+1)
+	for _, w := range a {
+		var corner int64 // the cell above and to the left
+		for j := range b {
+			above := row[j+1]
+			row[j+1] = max(above, row[j])
+			if b[j] == w {
+				row[j+1] = corner + int64(len(w))
+			}
+			corner = above
+		}
+	}
+	return row[len(b)]
+}
+
+// atLeast is what common comes to for very large groups: whole lines, in any
+// order.
+func atLeast(g group) (n int64) {
+	has := map[string]int{}
+	for _, l := range g.after {
+		has[l]++
+	}
+	for _, l := range g.before {
+		if has[l] > 0 {
+			has[l]--
+			n += int64(len(l))
+		}
+	}
+	return n
+}
+
+// words splits lines into words, blanks and single signs.
+func words(lines []string) []string {
+	var all []string
+	for _, l := range lines {
+		for l != "" {
+			n := wordLength(l)
+			all = append(all, l[:n])
+			l = l[n:]
+		}
+	}
+	return all
+}
+
+func wordLength(s string) int {
+	first, n := utf8.DecodeRuneInString(s)
+	if sort(first) == 0 {
+		return n
+	}
+	for n < len(s) {
+		r, width := utf8.DecodeRuneInString(s[n:])
+		if sort(r) != sort(first) {
+			break
+		}
+		n += width
+	}
+	return n
+}
+
+// sort is 0 for what stands by itself.
+func sort(r rune) int {
+	switch {
+	case unicode.IsLetter(r), unicode.IsDigit(r), r == '_':
+		return 1
+	case r == ' ', r == '\t':
+		return 2
+	}
+	return 0
+}
