@@ -6,6 +6,8 @@ import (
 	"codeloops/internal/config"
 	"codeloops/internal/loop"
 	"codeloops/internal/policy"
+	"codeloops/internal/policy/limits"
+	"codeloops/internal/tamper"
 )
 
 // gate puts the rules of the run together. docs/policy.md tells of each of them.
@@ -25,7 +27,27 @@ func (p *plan) gate() policy.Gate {
 // inspectors are the rules on the actor's work, in the order in which they
 // apply. Those that are off are among them, as in [policy.Rulers].
 func (p *plan) inspectors() []policy.Inspector {
-	return nil
+	c := p.cfg.Policy
+	dependencies := limits.NoNewDependencies{}
+	if c.NoNewDependencies {
+		dependencies = limits.NewNoNewDependencies()
+	}
+	weakened := limits.Tamper{Block: c.Tamper == "block"}
+	if c.Tamper != "off" {
+		weakened.Detector = tamper.New()
+	}
+	return []policy.Inspector{
+		limits.Audit{Base: p.tree.BaseState()},
+		limits.AllowPaths(c.AllowPaths),
+		limits.DenyPaths(c.DenyPaths),
+		limits.MaxFiles(c.MaxFiles),
+		limits.MaxLines(c.MaxLines),
+		limits.MaxBytes(c.MaxBytes),
+		limits.MaxGrowth(c.MaxGrowth),
+		limits.MinSimilarity(c.MinSimilarity),
+		dependencies,
+		weakened,
+	}
 }
 
 // policy is what the log keeps of the rules. What is the default is left out.

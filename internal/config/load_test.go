@@ -27,7 +27,8 @@ func TestDefaults(t *testing.T) {
 		Profile: "default",
 		Policy: Policy{
 			OnViolation: "stop", AutoRevise: true, CriticDecisions: []string{"done", "continue", "error", "escalate"},
-			Critique: "free", MaxRisks: 5, MaxChanges: 5, Fallback: "off",
+			Critique: "free", MaxRisks: 5, MaxChanges: 5, Fallback: "off", Tamper: "report",
+			AllowPaths: []string{}, DenyPaths: []string{},
 			RiskTypes: []string{
 				"missing_requirement", "correctness", "security", "data_loss", "compatibility", "performance", "untested",
 				"overconfidence", "missing_uncertainty", "contradiction", "scope_leak", "policy_violation", "legal_risk",
@@ -104,6 +105,8 @@ func chosen() map[string][2]any {
 		"profile":                          {"default", "strict"},
 		"approval_threshold":               {0.5, 0.75},
 		"policy.on_violation":              {"stop", "revise"},
+		"policy.tamper":                    {"report", "block"},
+		"policy.min_similarity":            {0.25, 0.5},
 		"policy.auto_revise":               {false, true},
 		"policy.critique":                  {"free", "structured"},
 		"policy.critic_decisions":          {[]string{"done"}, []string{"done", "continue"}},

@@ -19,6 +19,16 @@ type Policy struct {
 	MaxRisks        int      `mapstructure:"max_risks"`                 // 0: no limit
 	MaxChanges      int      `mapstructure:"max_required_changes"`      // 0: no limit
 	Fallback        string   `mapstructure:"required_changes_fallback"` // "off" or "apply"
+
+	AllowPaths        []string `mapstructure:"allow_paths"` // globs; none: every path
+	DenyPaths         []string `mapstructure:"deny_paths"`  // globs
+	MaxFiles          int      `mapstructure:"max_files"`   // 0: no limit, as for all of these
+	MaxLines          int      `mapstructure:"max_lines"`
+	MaxBytes          Size     `mapstructure:"max_bytes"`
+	MaxGrowth         float64  `mapstructure:"max_growth"`     // percent
+	MinSimilarity     float64  `mapstructure:"min_similarity"` // 0 to 1
+	NoNewDependencies bool     `mapstructure:"no_new_dependencies"`
+	Tamper            string   `mapstructure:"tamper"` // "off", "report" or "block"
 }
 
 // Decisions are the words that a critic may decide with.
@@ -72,6 +82,7 @@ func policy() schema {
 			doc: "\"apply\" makes the required changes in the one text file that was changed, when\nthe actor has failed three times to make them; \"off\" ends the run.",
 		},
 	}
+	s = append(s, limits()...)
 	for i := range s {
 		s[i].guarded = true
 	}

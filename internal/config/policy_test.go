@@ -39,6 +39,16 @@ func TestProfile(t *testing.T) {
 func TestPolicyValues(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
+		"[policy]\ntamper = \"warn\"":                              "policy.tamper must be \"off\", \"report\" or \"block\", not \"warn\"",
+		"[policy]\nallow_paths = [\"a\", \"/etc/**\"]":             `policy.allow_paths has a bad item 2: it must be a path within the repository, not "/etc/**"`,
+		"[policy]\ndeny_paths = [\"a/../../b\"]":                   `policy.deny_paths has a bad item 1: it must be a path within the repository, not "a/../../b"`,
+		"[policy]\ndeny_paths = [\"!a\"]":                          `policy.deny_paths has a bad item 1: it cannot be turned around with "!", as in "!a"`,
+		"[policy]\ndeny_paths = [\"a[\"]":                          `policy.deny_paths has a bad item 1: it must be a glob, not "a["`,
+		"[policy]\nmax_growth = -1":                                "policy.max_growth must be a number from 0, but is -1",
+		"[policy]\nmax_growth = \"much\"":                          `policy.max_growth must be a number of percent, not "much"`,
+		"[policy]\nmax_growth = true":                              "policy.max_growth must be a number of percent, not a boolean",
+		"[policy]\nmin_similarity = 40":                            "policy.min_similarity must be a number from 0 to 1, but is 40",
+		"[policy]\nno_new_dependencies = 1":                        "policy.no_new_dependencies must be true or false, not a number",
 		"approval_threshold = 1.5":                                 "approval_threshold must be a number from 0 to 1, but is 1.5",
 		"approval_threshold = \"high\"":                            `approval_threshold must be a number from 0 to 1, not "high"`,
 		"approval_threshold = nan":                                 "approval_threshold must be a number from 0 to 1, but is NaN",

@@ -78,6 +78,7 @@ func compose(c loop.Case, contract critique.Contract, budget Budget, wholeDiff s
 	p.show("task", excerpt.Plain(c.Task))
 	p.attempt(c.Attempt, budget)
 	cut := p.change(c.Change, budget, wholeDiff)
+	p.concerns(c.Inspection.Concerns)
 	p.checks(c.Checks, budget)
 	p.history(c.History, budget)
 	p.sayf(judging)
@@ -104,6 +105,23 @@ func (p *prompt) change(c loop.Change, budget Budget, wholeDiff string) (cut boo
 	return x.Cut
 }
 
+// concerns tells what the rules of the run point at. The words are our own;
+// names in them that come from the repository are quoted by the rules.
+func (p *prompt) concerns(concerns []loop.Concern) {
+	if len(concerns) == 0 {
+		return
+	}
+	var b strings.Builder
+	for _, c := range concerns {
+		fmt.Fprintf(&b, "\n- %s", oneLine(c.Text))
+	}
+	p.sayf("codeloops has looked at the change itself and points at these places. Look at each of them: is it what the task asks for, or does it hide that the work is not finished?%s", b.String())
+}
+
+// oneLine makes one line of a sentence, so that nothing in it can look like a
+// part of the prompt.
+func oneLine(text string) string { return strings.Join(strings.Fields(excerpt.Plain(text)), " ") }
+
 func (p *prompt) warnings(warnings []string, budget Budget) {
 	if len(warnings) == 0 {
 		return
@@ -119,7 +137,7 @@ func (p *prompt) objection(o *loop.Objection, budget Budget) {
 		return
 	}
 	const most = 1 << 10
-	problem := strings.Join(strings.Fields(excerpt.Plain(o.Problem)), " ")
+	problem := oneLine(o.Problem)
 	p.sayf("Your last reply could not be used: %s.", strings.TrimSuffix(excerpt.Clip(problem, most, most), "."))
 	if reply := strings.TrimSpace(excerpt.Plain(o.Reply)); reply != "" {
 		p.show("your last reply", excerpt.Clip(reply, budget.Reply, budget.Reply/4))

@@ -75,6 +75,10 @@ func later() loop.Case {
 			Patch: "diff --git a/main.go b/main.go\n--- a/main.go\n+++ b/main.go\n@@ -1 +1,2 @@\n+one\n@@ -9 +10,60 @@\n" + strings.Repeat("+more of it\n", 59),
 		})
 	c.Change.Insertions = 62
+	c.Inspection.Concerns = []loop.Concern{
+		{Rule: "tamper", Text: "login_test.go:12: the test TestLogin is gone"},
+		{Rule: "tamper", Text: "two\nlines \x1b[1mof it"},
+	}
 	c.Checks = []loop.CheckResult{
 		{Command: "go vet ./...", Ending: loop.EndCompleted, Duration: 2 * time.Second, Output: loop.Output{Text: ""}},
 		{Command: "go test ./...", Ending: loop.EndFailed, ExitCode: 1, Duration: 31 * time.Second, Output: loop.Output{Text: strings.Repeat("=== RUN\n", 40) + "--- FAIL: TestLogin\n"}},

@@ -1,4 +1,4 @@
-package limit
+package limits
 
 import (
 	"fmt"
@@ -8,7 +8,8 @@ import (
 	"codeloops/internal/policy"
 )
 
-// MaxFiles is the most files that may differ from the start of the session.
+// MaxFiles is the most files that may differ from the start of the session; 0 is
+// no limit.
 type MaxFiles int
 
 // Name implements [policy.Inspector].
@@ -20,7 +21,7 @@ func (m MaxFiles) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 }
 
 // MaxLines is the most lines that may have been added and removed, together,
-// since the session began.
+// since the session began; 0 is no limit.
 type MaxLines int
 
 // Name implements [policy.Inspector].
@@ -32,7 +33,8 @@ func (m MaxLines) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 }
 
 // MaxBytes is the most bytes that the lines added and removed since the session
-// began may have, together. A binary file counts whole, as it was and as it is.
+// began may have, together. A binary file counts whole, as it was and as it is. 0
+// is no limit.
 type MaxBytes int64
 
 // Name implements [policy.Inspector].
@@ -40,6 +42,9 @@ func (MaxBytes) Name() string { return RuleMaxBytes }
 
 // Inspect implements [policy.Inspector].
 func (m MaxBytes) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
+	if m == 0 {
+		return nil
+	}
 	var n int64
 	for _, f := range c.Change.Files {
 		if f.Binary {
@@ -54,7 +59,7 @@ func (m MaxBytes) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 }
 
 func atMost(n, most int64, what string) *policy.Breach {
-	if n <= most {
+	if most == 0 || n <= most {
 		return nil
 	}
 	return &policy.Breach{

@@ -1,4 +1,4 @@
-package limit
+package limits
 
 import (
 	"path"
@@ -11,7 +11,8 @@ import (
 )
 
 // NoNewDependencies lets no manifest name a dependency that it did not name when
-// the session began. Another version of one that was there is none.
+// the session began. Another version of one that was there is none. The zero
+// value lets everything pass.
 type NoNewDependencies struct{ manifests []manifest }
 
 // NewNoNewDependencies returns the rule.
@@ -37,7 +38,7 @@ func (d NoNewDependencies) Inspect(c loop.Case, _ *loop.Inspection) *policy.Brea
 	}
 	each('-', func(m manifest, _, name string) { gone[m.sort+"\x00"+name] = true })
 	each('+', func(m manifest, file, name string) {
-		if entry := file + ": " + name; !gone[m.sort+"\x00"+name] && !slices.Contains(found, entry) {
+		if entry := quote(name) + " in " + quote(file); !gone[m.sort+"\x00"+name] && !slices.Contains(found, entry) {
 			found = append(found, entry)
 		}
 	})
@@ -45,8 +46,8 @@ func (d NoNewDependencies) Inspect(c loop.Case, _ *loop.Inspection) *policy.Brea
 		return nil
 	}
 	return &policy.Breach{
-		Why: "new dependencies: " + listed(found),
-		Feedback: "No new dependencies may be added, and these were: " + listed(found) +
+		Why: "new dependencies: " + few(found),
+		Feedback: "No new dependencies may be added, and these were: " + few(found) +
 			". Take them out again, from lock files as well, and do the task with what is there.",
 	}
 }

@@ -1,9 +1,9 @@
-// Package limit holds the rules on what an actor may change in a work tree.
+// Package limits holds the rules on what an actor may change in a work tree.
 //
 // Each rule is a [policy.Inspector] over the change since the session began, or
 // over the iteration's own part of it; all of them work on patches and sizes
 // alone, so that they come to the same in a run that is carried on.
-package limit
+package limits
 
 import (
 	"fmt"
@@ -37,15 +37,21 @@ func paths(c loop.Change) []string {
 	return all
 }
 
-// listed names a few and counts the rest.
+// listed names a few paths and counts the rest.
 func listed(names []string) string {
+	texts := make([]string, len(names))
+	for i, n := range names {
+		texts[i] = quote(n)
+	}
+	return few(texts)
+}
+
+func quote(name string) string { return tamper.Quote(name, 160) }
+
+func few(texts []string) string {
 	const most = 8
-	var shown []string
-	for _, n := range names[:min(most, len(names))] {
-		shown = append(shown, tamper.Quote(n, 160))
+	if rest := len(texts) - most; rest > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(texts[:most], ", "), rest)
 	}
-	if rest := len(names) - most; rest > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(shown, ", "), rest)
-	}
-	return strings.Join(shown, ", ")
+	return strings.Join(texts, ", ")
 }

@@ -1,20 +1,19 @@
-package limit
+package limits
 
 import (
 	"fmt"
 	"math"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/policy"
-	"codeloops/internal/tamper"
 )
 
 // MaxGrowth is by how many percent of its size an iteration, from the second
 // on, may make the work larger. The size of the work is that of all files that
-// differ from the start of the session, in the iteration or before it.
+// differ from the start of the session, in the iteration or before it. 0 is no
+// limit.
 type MaxGrowth float64
 
 // Name implements [policy.Inspector].
@@ -22,7 +21,7 @@ func (MaxGrowth) Name() string { return RuleMaxGrowth }
 
 // Inspect implements [policy.Inspector].
 func (m MaxGrowth) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
-	if len(c.History) == 0 {
+	if m == 0 || len(c.History) == 0 {
 		return nil
 	}
 	_, growth := grown(c)
@@ -64,7 +63,7 @@ func grown(c loop.Case) (bytes int64, percent *float64) {
 
 // MinSimilarity is how much, from 0 to 1, of every text file that the actor had
 // already worked on must still be there after an iteration that changes it. Very
-// short files tell nothing.
+// short files tell nothing. 0 is no limit.
 type MinSimilarity float64
 
 // Name implements [policy.Inspector].
@@ -74,7 +73,7 @@ const telling = 200 // bytes
 
 // Inspect implements [policy.Inspector].
 func (m MinSimilarity) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
-	if len(c.History) == 0 {
+	if m == 0 || len(c.History) == 0 {
 		return nil
 	}
 	ours := map[string]bool{}
@@ -91,7 +90,7 @@ func (m MinSimilarity) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 		}
 		if part := float64(kept) / float64(f.OldSize); part < float64(m) {
 			named = append(named, f.Path)
-			rewritten = append(rewritten, fmt.Sprintf("%s (%.0f %%)", tamper.Quote(f.Path, 160), math.Floor(100*part)))
+			rewritten = append(rewritten, fmt.Sprintf("%s (%.0f %%)", quote(f.Path), math.Floor(100*part)))
 		}
 	}
 	if len(named) == 0 {
@@ -100,7 +99,7 @@ func (m MinSimilarity) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 	return &policy.Breach{
 		Why: fmt.Sprintf("of %s less than %.0f %% is left, so it was rewritten and not revised", listed(named), 100*float64(m)),
 		Feedback: fmt.Sprintf("A revision is a patch, not a rewrite: at least %.0f %% of a file that you had worked on must stay as it was. "+
-			"Less was left of %s. Put back what did not have to change.", 100*float64(m), strings.Join(rewritten[:min(8, len(rewritten))], ", ")),
+			"Less was left of %s. Put back what did not have to change.", 100*float64(m), few(rewritten)),
 	}
 }
 

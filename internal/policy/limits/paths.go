@@ -1,4 +1,4 @@
-package limit
+package limits
 
 import (
 	"fmt"
@@ -10,7 +10,8 @@ import (
 	"codeloops/internal/policy"
 )
 
-// AllowPaths lets nothing be changed but what one of the patterns matches.
+// AllowPaths lets nothing be changed but what one of the patterns matches. None
+// is no limit.
 type AllowPaths []string
 
 // Name implements [policy.Inspector].
@@ -20,7 +21,7 @@ func (AllowPaths) Name() string { return RuleAllowPaths }
 func (a AllowPaths) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 	var outside []string
 	for _, path := range paths(c.Change) {
-		if !matches(a, path) {
+		if len(a) > 0 && !matches(a, path) {
 			outside = append(outside, path)
 		}
 	}
@@ -57,9 +58,6 @@ func (d DenyPaths) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 			listed(d), listed(within)),
 	}
 }
-
-// ValidPattern reports whether a pattern can match anything.
-func ValidPattern(pattern string) bool { return doublestar.ValidatePattern(pattern) }
 
 // matches reports whether one of the patterns matches a path, or a directory
 // above it. "**" stands for any number of directories, "*" does not cross a
