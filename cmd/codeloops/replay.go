@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/render"
@@ -18,6 +19,9 @@ type replayOptions struct {
 	until  int
 	speed  string
 	verify bool
+	apply  bool
+	dir    string // where apply works
+	force  bool
 }
 
 func newReplayCmd(a *app) *cobra.Command {
@@ -25,7 +29,7 @@ func newReplayCmd(a *app) *cobra.Command {
 	o := &replayOptions{}
 	cmd := &cobra.Command{
 		Use:   "replay [ID|FILE|DIR]",
-		Short: "Play a session log back, or check that it would still end the same",
+		Short: "Play a session log back, check it, or rebuild its files",
 		Long: `Play a session log back the way the run was shown. Nothing is run and nothing is
 changed.
 
@@ -35,20 +39,36 @@ the course or the end of the session is told. A directory stands for all logs
 in it. A session that was interrupted, broke down or ran out of a budget is
 compared as far as it goes.
 
+With --apply the files that the last iteration left, or the one that
+--until-iteration names, are rebuilt from the log alone, in a checkout of the
+commit that the session began at: all of them, byte for byte, or none. HEAD,
+branches and the index stay as they are. What the log does not hold cannot be
+rebuilt: uncommitted changes that the session began with (they have to be there
+again), files too large for a log, values of secrets, commits of repositories
+inside of this one.
+
 ` + refHelp + `
 
 Exit status:
-  0    the log was played; with --verify: nothing differs
+  0    the log was played; with --verify: nothing differs; with --apply: the
+       files were rebuilt
   1    with --verify: a session would take another course, or end otherwise
   2    error: usage, configuration, a log that is not there or not readable
   130  interrupted: Ctrl+C or SIGTERM
 `,
 		Example: `  codeloops replay
   codeloops replay latest~1 --speed 2 --until-iteration 1
-  codeloops replay --verify ~/.local/share/codeloops/sessions`,
+  codeloops replay --verify ~/.local/share/codeloops/sessions
+  git worktree add --detach ../rebuilt 5fd3a7e && codeloops replay --apply -d ../rebuilt latest`,
 		Args:              oneRef,
 		ValidArgsFunction: l.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.validate(cmd.Flags()); err != nil {
+				return err
+			}
+			if o.apply {
+				return runApply(cmd.Context(), l, o, first(args))
+			}
 			if o.verify {
 				return runVerify(cmd.Context(), l, first(args))
 			}
@@ -62,7 +82,31 @@ Exit status:
 	f.IntVar(&o.until, "until-iteration", 0, "stop after iteration `n`")
 	f.StringVar(&o.speed, "speed", "max", "how `fast`: 1 as it was, 2 twice as fast, …, max without a pause")
 	f.BoolVar(&o.verify, "verify", false, "show nothing; check that the session would still end the same")
+	f.BoolVar(&o.apply, "apply", false, "show nothing; rebuild the files that the session left")
+	f.StringVarP(&o.dir, "working-dir", "d", ".", "with --apply: rebuild them in the work tree of `dir`")
+	f.BoolVar(&o.force, "force", false, "with --apply: also at another commit, and in place of files that are others")
 	return cmd
+}
+
+// validate refuses flags that do not go together.
+func (o *replayOptions) validate(flags *pflag.FlagSet) error {
+	if o.apply && o.verify {
+		return usagef("give one of them", "--apply and --verify are two things to do")
+	}
+	for _, name := range []string{"working-dir", "force"} {
+		if flags.Changed(name) && !o.apply {
+			return usagef("add --apply", "--%s is about --apply", name)
+		}
+	}
+	for _, name := range []string{"speed", "log-format"} {
+		if flags.Changed(name) && (o.apply || o.verify) {
+			return usagef("leave one of them out", "--%s is about what is shown, and --apply and --verify show nothing", name)
+		}
+	}
+	if flags.Changed("until-iteration") && o.until < 1 {
+		return usagef("iterations are numbered from 1", "--until-iteration cannot be %d", o.until)
+	}
+	return nil
 }
 
 // fastest is the highest --speed that is a number.
@@ -84,9 +128,6 @@ func runReplay(ctx context.Context, l *logs, o *replayOptions, ref string) error
 	rate, err := o.rate()
 	if err != nil {
 		return err
-	}
-	if o.until < 0 {
-		return usagef("iterations are numbered from 1", "--until-iteration cannot be %d", o.until)
 	}
 	one, err := l.find(ctx, ref, "Replay which session?")
 	if err != nil {

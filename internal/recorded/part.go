@@ -58,6 +58,7 @@ type Part struct {
 	text             []*gitdiff.TextFragment
 	forward, reverse *gitdiff.BinaryFragment
 	missing          bool // the content of a file that has some
+	told             bool // the modes are those that the patch tells
 }
 
 // regular is the mode of a side that exists and of which the patch says no
@@ -92,10 +93,10 @@ func (p *Part) header(line string) (err error) {
 		prefix string
 		take   func(string) error
 	}{
-		{"old mode ", modeInto(&p.Old.Mode)},
-		{"new mode ", modeInto(&p.New.Mode)},
-		{"new file mode ", func(s string) error { p.Old = Version{}; return modeInto(&p.New.Mode)(s) }},
-		{"deleted file mode ", func(s string) error { p.New = Version{}; return modeInto(&p.Old.Mode)(s) }},
+		{"old mode ", p.modeInto(&p.Old.Mode)},
+		{"new mode ", p.modeInto(&p.New.Mode)},
+		{"new file mode ", func(s string) error { p.Old = Version{}; return p.modeInto(&p.New.Mode)(s) }},
+		{"deleted file mode ", func(s string) error { p.New = Version{}; return p.modeInto(&p.Old.Mode)(s) }},
 		{"rename from ", p.from},
 		{"copy from ", func(s string) error { p.Copy = true; return p.from(s) }},
 		{"index ", p.index},
@@ -108,10 +109,10 @@ func (p *Part) header(line string) (err error) {
 	return nil
 }
 
-func modeInto(mode *uint32) func(string) error {
+func (p *Part) modeInto(mode *uint32) func(string) error {
 	return func(text string) error {
 		bits, err := strconv.ParseUint(text, 8, 32)
-		*mode = uint32(bits)
+		*mode, p.told = uint32(bits), true
 		if err != nil {
 			return fmt.Errorf("%q is no file mode", text)
 		}
@@ -143,7 +144,7 @@ func (p *Part) index(text string) error {
 	if !same {
 		return nil
 	}
-	if err := modeInto(&p.Old.Mode)(mode); err != nil {
+	if err := p.modeInto(&p.Old.Mode)(mode); err != nil {
 		return err
 	}
 	p.New.Mode = p.Old.Mode

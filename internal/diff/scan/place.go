@@ -16,7 +16,7 @@ type Placed struct {
 // Place returns a file of which no more is known than this. It reports false
 // when a work tree cannot have such a file.
 func Place(path string, mode uint32, id plumbing.Hash, size int64) (Placed, bool) {
-	ok := mode == Regular || mode == Executable
+	ok := mode == Regular || mode == Executable || mode == Symlink
 	name := path
 	for part := range strings.SplitSeq(path, "/") {
 		f := File{Name: part, Mode: mode}
@@ -50,4 +50,49 @@ func (d *Dir) with(path string, f File) *Dir {
 	}
 	now.Dirs[i] = now.Dirs[i].with(rest, f)
 	return now
+}
+
+// Put returns the state with a file in the place of what is at its path. It
+// reports false when that is a directory with files in it, or when another file
+// is where a directory would have to be. Seal it before use.
+func (d *Dir) Put(f Placed) (*Dir, bool) { return d.put(f.Path, &f.File) }
+
+// Without returns the state without the file at a path. Seal it before use.
+func (d *Dir) Without(path string) *Dir {
+	now, _ := d.put(path, nil)
+	return now
+}
+
+func (d *Dir) put(path string, f *File) (_ *Dir, ok bool) {
+	now := &Dir{Name: d.Name, Files: slices.Clone(d.Files), Dirs: slices.Clone(d.Dirs)}
+	name, rest, deeper := strings.Cut(path, "/")
+	file, isFile := slices.BinarySearchFunc(now.Files, name, byName)
+	dir, isDir := slices.BinarySearchFunc(now.Dirs, name, byDirName)
+	if !deeper {
+		if isFile {
+			now.Files = slices.Delete(now.Files, file, file+1)
+		}
+		if f != nil {
+			now.Files = slices.Insert(now.Files, file, *f)
+		}
+		return now, f == nil || !isDir || now.Dirs[dir].bare()
+	}
+	if isFile || !isDir && f == nil {
+		return now, f == nil
+	}
+	if !isDir {
+		now.Dirs = slices.Insert(now.Dirs, dir, &Dir{Name: name})
+	}
+	if now.Dirs[dir], ok = now.Dirs[dir].put(rest, f); !ok {
+		return now, false
+	}
+	if f == nil && now.Dirs[dir].bare() {
+		now.Dirs = slices.Delete(now.Dirs, dir, dir+1)
+	}
+	return now, true
+}
+
+// bare reports whether no file is in a directory, at any depth.
+func (d *Dir) bare() bool {
+	return len(d.Files) == 0 && !slices.ContainsFunc(d.Dirs, func(child *Dir) bool { return !child.bare() })
 }

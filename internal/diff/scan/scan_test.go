@@ -71,6 +71,47 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+func TestPut(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		before    []string
+		gone, put string // "" is none
+		want      []string
+		refused   bool
+	}{
+		{nil, "", "a", []string{"a"}, false},
+		{nil, "", "a/b/c", []string{"a/b/c"}, false},
+		{[]string{"a", "b/c"}, "a", "", []string{"b/c"}, false},
+		{[]string{"a", "b/c", "b/d"}, "b/c", "", []string{"a", "b/d"}, false},
+		{[]string{"a", "b/c/d"}, "b/c/d", "b", []string{"a", "b"}, false},
+		{[]string{"a", "b"}, "b", "b/c", []string{"a", "b/c"}, false},
+		{[]string{"a=x", "b"}, "", "a", []string{"a", "b"}, false},
+		{[]string{"a", "a-b/c", "a/c"}, "missing/x", "a.b", []string{"a", "a-b/c", "a.b", "a/c"}, false},
+		{[]string{"a/b"}, "", "a", nil, true},
+		{[]string{"a"}, "", "a/b", nil, true},
+		{[]string{"a"}, "a/b", "", []string{"a"}, false},
+	} {
+		before := state(t, test.before...)
+		id := before.ID()
+		got, ok := before.Without(test.gone), true
+		if test.put != "" {
+			placed, _ := Place(test.put, Regular, store.Sum(plumbing.BlobObject, []byte(test.put)), 1)
+			got, ok = got.Put(placed)
+		}
+		if ok == test.refused {
+			t.Errorf("%+v: ok is %v", test, ok)
+		}
+		if got.Seal(); ok && got.ID() != state(t, test.want...).ID() {
+			t.Errorf("%+v: %s", test, got.Object())
+		}
+		before.sealed = false
+		before.Seal()
+		if before.ID() != id {
+			t.Errorf("%+v: the state before has changed", test)
+		}
+	}
+}
+
 func TestFind(t *testing.T) {
 	t.Parallel()
 	d := state(t, "a", "a.b/c", "a/b", "d/e/f")

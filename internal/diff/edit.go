@@ -1,0 +1,143 @@
+package diff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"codeloops/internal/diff/scan"
+	"codeloops/internal/diff/store"
+)
+
+// An Edit says what a path is to be. Mode 0 is nothing; the content of a symlink
+// is its target.
+type Edit struct {
+	Path    string // slash-separated, relative to the root
+	Mode    uint32
+	Content []byte
+}
+
+// errPath is a path that no state can have: it leads out of the work tree, or
+// into a repository's own files, on some system at least.
+var errPath = errors.New("this is no path for a file of a work tree")
+
+// Edited makes the baseline with edits a state that [Tree.Restore] knows, and
+// returns the [loop.Change.State] that names it. Nothing is written but
+// contents, as objects. A file that is ignored, and so in no state, is in the
+// way of one that is to be there.
+func (t *Tree) Edited(ctx context.Context, edits []Edit) (state string, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.base == nil {
+		return "", ErrNoBaseline
+	}
+	root, err := os.OpenRoot(t.Root())
+	if err != nil {
+		return "", err
+	}
+	defer root.Close() //nolint:errcheck // only read
+	edited := t.base
+	var problems []error
+	for _, gone := range []bool{true, false} { // first what goes, so that what comes has room
+		for _, e := range edits {
+			if gone != (e.Mode == 0) {
+				continue
+			}
+			next, err := t.edit(root, edited, e)
+			if err != nil {
+				problems = append(problems, fmt.Errorf("%s: %w", e.Path, err))
+				continue
+			}
+			edited = next
+		}
+	}
+	if err := errors.Join(append(problems, ctx.Err())...); err != nil {
+		return "", err
+	}
+	edited.Seal()
+	state = stateOf(edited)
+	if _, known := t.states[state]; !known {
+		t.states[state] = edited
+	}
+	return state, nil
+}
+
+func (t *Tree) edit(root *os.Root, d *scan.Dir, e Edit) (*scan.Dir, error) {
+	if !proper(e.Path) {
+		return nil, errPath
+	}
+	if e.Mode == 0 {
+		return d.Without(e.Path), nil
+	}
+	if t.base.Find(e.Path) == nil && t.base.Dir(e.Path) == nil {
+		if _, err := root.Lstat(e.Path); err == nil {
+			return nil, errInTheWay
+		}
+	}
+	id := store.Sum(plumbing.BlobObject, e.Content)
+	placed, ok := scan.Place(e.Path, e.Mode, id, int64(len(e.Content)))
+	if !ok {
+		return nil, errPath
+	}
+	if err := t.store.Keep(id, e.Content); err != nil {
+		return nil, err
+	}
+	next, ok := d.Put(placed)
+	if !ok {
+		return nil, errInTheWay
+	}
+	return next, nil
+}
+
+// proper reports whether a path is one that git would check out on every
+// system.
+func proper(name string) bool {
+	if name == "" || path.Clean(name) != name || !filepath.IsLocal(filepath.FromSlash(name)) ||
+		strings.ContainsRune(name, 0) || filepath.Separator != '/' && strings.ContainsRune(name, filepath.Separator) {
+		return false
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if takenForGit(part) {
+			return false
+		}
+	}
+	return true
+}
+
+// takenForGit reports whether some file system takes a name for .git: HFS+
+// passes over some characters, NTFS over dots and spaces at the end and what
+// follows a colon, and git~1 is the short name of .git.
+func takenForGit(name string) bool {
+	name = strings.Map(func(r rune) rune {
+		if r >= 0x200c && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x206a && r <= 0x206f || r == 0xfeff {
+			return -1
+		}
+		return r
+	}, name)
+	name, _, _ = strings.Cut(name, ":")
+	name = strings.ToLower(strings.TrimRight(name, ". "))
+	return name == ".git" || name == "git~1"
+}
+
+// File returns what the baseline has at a path: mode 0 when it has nothing
+// there.
+func (t *Tree) File(name string) (mode uint32, id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if f := t.base.Find(name); f != nil {
+		return f.Mode, f.ID.String()
+	}
+	return 0, ""
+}
+
+// Blob returns the content of a blob by its whole id: of a file of the
+// baseline, or of whatever else the repository holds.
+func (t *Tree) Blob(ctx context.Context, id string) ([]byte, error) {
+	return t.store.Blob(ctx, plumbing.NewHash(id))
+}
