@@ -27,7 +27,7 @@ func (p *plan) gate() policy.Gate {
 // inspectors are the rules on the actor's work, in the order in which they
 // apply. Those that are off are among them, as in [policy.Rulers].
 func (p *plan) inspectors() []policy.Inspector {
-	c := p.cfg.Policy
+	c, set := p.cfg.Policy, p.policy().Critique
 	dependencies := limits.NoNewDependencies{}
 	if c.NoNewDependencies {
 		dependencies = limits.NewNoNewDependencies()
@@ -47,6 +47,7 @@ func (p *plan) inspectors() []policy.Inspector {
 		limits.MinSimilarity(c.MinSimilarity),
 		dependencies,
 		weakened,
+		policy.Required{On: set != nil, Files: workFiles{p.tree.Root()}, Apply: set != nil && set.Fallback == "apply"},
 	}
 }
 

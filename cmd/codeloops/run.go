@@ -19,6 +19,7 @@ import (
 	"codeloops/internal/loop"
 	"codeloops/internal/metrics"
 	"codeloops/internal/patience"
+	"codeloops/internal/policy"
 	"codeloops/internal/proc"
 	"codeloops/internal/session"
 )
@@ -157,7 +158,10 @@ func (p *plan) loop(runner *proc.Runner, rec *session.Recorder) (*loop.Loop, err
 		return nil, fmt.Errorf("set up the critic: %w", err)
 	}
 	l := &loop.Loop{
-		Actor:         &actor.Actor{Agent: worker, Resume: p.cfg.ActorSession == resume},
+		Actor: policy.Mender{
+			Actor: &actor.Actor{Agent: worker, Resume: p.cfg.ActorSession == resume},
+			Files: workFiles{p.tree.Root()},
+		},
 		Tree:          p.tree,
 		Critic:        &critic.Critic{Agent: judge, Dir: outputs, Contract: critique.Of(p.policy())},
 		Gate:          p.gate(),

@@ -128,6 +128,9 @@ func briefs() map[string]loop.Brief {
 		"lists": after(loop.Round{Attempt: ended, Ruling: loop.Ruling{Verdict: loop.Verdict{
 			Decision: loop.Continue, Feedback: "Not yet: no test.", Issues: []string{"no test", "no docs"}, RequiredChanges: []string{"ADD \"x\""},
 		}}}),
+		"sent back": after(loop.Round{Attempt: ended, Unjudged: true, Ruling: loop.Ruling{
+			Rule: "deny_paths", Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "go.mod was changed"},
+		}}),
 		"no reasons": after(loop.Round{Attempt: ended, Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Continue}}}),
 		"no review": after(loop.Round{
 			Attempt: ended, Review: loop.Review{Problem: "no decision"},

@@ -78,6 +78,9 @@ func review(p *strings.Builder, r loop.Round) {
 	switch {
 	case r.Review.Problem != "" && r.Verdict.Feedback == "" && r.Verdict.Recovery == "":
 		p.WriteString("\nThe review of your last turn came to nothing, so there is no feedback on it. Check your work against the task and go on.\n")
+	case r.Unjudged:
+		p.WriteString("\nYour last turn goes back to you before a reviewer has seen it: what is in the repository does not keep to the rules of this loop. They say:\n\n")
+		fence(p, excerpt.Clip(words, maxFeedback, maxFeedback/2))
 	case words == "":
 		p.WriteString("\nThe reviewer finds that the task is not finished and gives no reasons. Check your work against the task and go on.\n")
 	case r.Verdict.Decision == loop.Error:

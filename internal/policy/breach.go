@@ -24,6 +24,8 @@ type Breach struct {
 	// broken [MaxTries] times in a row: the name under which the work is sent
 	// back once more. "" is to end it.
 	Last string
+	// Required are changes that the actor still has to make.
+	Required []string
 
 	rule string
 }
@@ -35,7 +37,7 @@ func answer(c loop.Case, broken []Breach) *loop.Ruling {
 		return nil
 	}
 	so := loop.Ruling{Rule: broken[0].rule, Why: broken[0].Why}
-	var back []string
+	var back, required []string
 	for _, b := range broken {
 		tried := b.Back && Tries(c.History, b.rule)+1 >= MaxTries
 		switch {
@@ -49,9 +51,9 @@ func answer(c loop.Case, broken []Breach) *loop.Ruling {
 		if words == "" {
 			words = b.Why
 		}
-		back = append(back, words)
+		back, required = append(back, words), append(required, b.Required...)
 	}
-	so.Verdict = loop.Verdict{Decision: loop.Continue, Feedback: strings.Join(back, "\n\n")}
+	so.Verdict = loop.Verdict{Decision: loop.Continue, Feedback: strings.Join(back, "\n\n"), RequiredChanges: required}
 	if asked := Asked(c.History).Guidance(); asked != "" {
 		so.Verdict.Feedback += "\n\nWhat the last review asked for is still to be done:\n" + asked
 	}
