@@ -1,17 +1,14 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/agent"
 	"codeloops/internal/config"
 	"codeloops/internal/loop"
-	"codeloops/internal/proc"
 	"codeloops/internal/term"
 )
 
@@ -96,25 +93,4 @@ func showAgents(a *app, rows []agentRow) error {
 	}
 	_, err := fmt.Fprint(a.Out, b.String())
 	return err
-}
-
-// versionTimeout bounds how long an agent may take to tell its version.
-const versionTimeout = 10 * time.Second
-
-// agentVersion asks an installed agent for its version; "" when it has none to
-// tell.
-func (a *app) agentVersion(ctx context.Context, spec agent.Spec, path string) string {
-	if len(spec.VersionArgs) == 0 {
-		return ""
-	}
-	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
-	defer cancel()
-	out, err := proc.Output(ctx, proc.Call{
-		Argv: append([]string{path}, spec.VersionArgs...), Dir: a.dir, Env: a.env, MaxOutput: 64 << 10,
-	})
-	if err != nil {
-		return "its version is unknown: " + term.Line(err.Error())
-	}
-	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-	return term.Line(first)
 }

@@ -73,7 +73,8 @@ func (a *app) complain(args []string, err error) {
 // refused is the outcome of a run that could not begin.
 func refused(err error, code int) loop.Outcome {
 	out := loop.Outcome{Result: loop.Failed, Reason: loop.StopInternal}
-	if _, missing := errors.AsType[*agent.NotFoundError](err); missing {
+	_, missing := errors.AsType[*agent.NotFoundError](err)
+	if _, nobody := errors.AsType[*nobodyError](err); missing || nobody {
 		out.Reason = loop.StopAgentNotFound
 	}
 	if code == exitInterrupted {

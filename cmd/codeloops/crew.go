@@ -25,6 +25,8 @@ type player struct {
 	path   string // of the program
 	limits agent.Limits
 	prices estimate.Prices
+	// chosen says why "auto" came to it; "" when it was named.
+	chosen string
 }
 
 func (p player) ref() loop.AgentRef {
@@ -52,6 +54,7 @@ func (a *app) crew(cfg *config.Config, o *runOptions, dir string) (actor, critic
 	if err := mayResume(cfg, actor[0].spec); err != nil {
 		return nil, nil, err
 	}
+	c.actor = actor[0].spec.Name
 	critic, err = c.cast(loop.RoleCritic, cfg.Critic)
 	return actor, critic, err
 }
@@ -80,6 +83,9 @@ func named(cfg *config.Config) []string {
 	var names []string
 	for _, r := range []config.Role{cfg.Actor, cfg.Critic} {
 		names = append(names, r.Agent)
+		if r.Agent == autoName {
+			names = append(names, cfg.AgentOrder...)
+		}
 		for _, entry := range r.Fallback {
 			name, _, _ := strings.Cut(entry, ":")
 			names = append(names, name)
@@ -94,16 +100,21 @@ type casting struct {
 	cfg   *config.Config
 	specs []agent.Spec // those that the catalogue does not hold
 	dir   string
+	actor string // the agent that plays the actor, once it is known
 }
 
 // cast finds the players of a role. One that is named twice plays once.
-func (c casting) cast(role loop.Role, r config.Role) (cast, error) {
-	first, err := c.find(role, r, r.Agent, r.Model)
+func (c casting) cast(role loop.Role, r config.Role) (players cast, err error) {
+	if c.isAuto(r.Agent) {
+		players, err = c.auto(role, r)
+	} else {
+		players = make(cast, 1)
+		players[0], err = c.find(role, r, r.Agent, r.Model)
+		players[0].prices = estimate.Prices{Input: r.PriceInput, Output: r.PriceOutput} // of a model, and so not of the others
+	}
 	if err != nil {
 		return nil, err
 	}
-	first.prices = estimate.Prices{Input: r.PriceInput, Output: r.PriceOutput} // of a model, and so not of the others
-	players := cast{first}
 	for _, entry := range r.Fallback {
 		name, model, _ := strings.Cut(entry, ":")
 		p, err := c.find(role, r, name, model)
@@ -130,7 +141,9 @@ func (c casting) find(role loop.Role, r config.Role, name, model string) (p play
 	if !p.spec.Streams && c.cfg.Origin(string(role)+".idle_timeout").Layer == config.Default {
 		p.limits.Idle = 0
 	}
-	p.path, err = p.spec.Resolve(role, c.dir, c.app.env)
+	if p.path, err = p.spec.Resolve(role, c.dir, c.app.env); err == nil {
+		err = p.spec.Equipped(c.app.env)
+	}
 	return p, err
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/charmbracelet/lipgloss"
 	"github.com/spf13/cobra"
 
-	"codeloops/internal/agent"
 	"codeloops/internal/config"
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/loop"
@@ -27,26 +26,40 @@ type finding struct {
 	What   string `json:"what"`
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"`
-	Hint   string `json:"hint,omitempty"`
+	// Aside is set for what does not stand in a run's way.
+	Aside bool   `json:"aside,omitempty"`
+	Hint  string `json:"hint,omitempty"`
 }
 
 func newDoctorCmd(a *app) *cobra.Command {
 	var asJSON bool
+	var probe string
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check git, the agents, the configuration and the session directory",
 		Long: `Check git, the agents, the configuration and the session directory: each is ok,
 or comes with what to do. It ends with 2 when a run could not start here.
 
+Whether an agent is signed in is told from its files and the environment, and
+costs nothing. --probe asks each agent of the configuration for one word, with
+its real model: that shows whether it works, and costs a little.
+
 ` + exitHelp(),
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), a, asJSON) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if probe != "" && probe != probeConfigured && probe != probeAll {
+				return usagef("--probe asks the configured agents, --probe=all every one that is installed", "--probe cannot be %q", probe)
+			}
+			return runDoctor(cmd.Context(), a, asJSON, probe)
+		},
 	}
+	cmd.Flags().StringVar(&probe, "probe", "", "let the agents of the configuration play one tiny turn; `all`: every one installed")
+	cmd.Flags().Lookup("probe").NoOptDefVal = probeConfigured
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON list")
 	return cmd
 }
 
-func runDoctor(ctx context.Context, a *app, asJSON bool) error {
+func runDoctor(ctx context.Context, a *app, asJSON bool, probe string) error {
 	findings := []finding{a.checkGit(ctx), a.checkRepository()}
 	cfg, err := config.Load(a.configOptions(a.dir))
 	if err != nil {
@@ -55,7 +68,7 @@ func runDoctor(ctx context.Context, a *app, asJSON bool) error {
 		}
 	} else {
 		findings = append(findings, finding{What: "configuration", OK: true, Detail: "valid"}, a.checkSessions(cfg))
-		findings = append(findings, a.checkAgents(ctx, cfg)...)
+		findings = append(findings, a.checkAgents(ctx, cfg, probe)...)
 	}
 	if asJSON {
 		err = writeJSON(a.Out, findings)
@@ -66,7 +79,7 @@ func runDoctor(ctx context.Context, a *app, asJSON bool) error {
 		return err
 	}
 	for _, f := range findings {
-		if !f.OK {
+		if !f.OK && !f.Aside {
 			return &endedError{result: loop.Failed} // the findings have said it
 		}
 	}
@@ -116,57 +129,16 @@ func (a *app) checkSessions(cfg *config.Config) finding {
 	return f
 }
 
-// checkAgents looks at the two agents that a run would use, which must be
-// there, and mentions the others that are installed.
-func (a *app) checkAgents(ctx context.Context, cfg *config.Config) []finding {
-	own, err := a.specs(cfg, &runOptions{})
-	if err != nil {
-		return []finding{{What: "agents", Detail: err.Error()}}
-	}
-	var findings []finding
-	seen := map[string]bool{}
-	for _, role := range []loop.Role{loop.RoleActor, loop.RoleCritic} {
-		name := cfg.Actor.Agent
-		if role == loop.RoleCritic {
-			name = cfg.Critic.Agent
-		}
-		f := finding{What: string(role)}
-		spec, err := agent.Find(name, own...)
-		var path string
-		if err == nil {
-			path, err = spec.Resolve(role, a.dir, a.env)
-		}
-		if err != nil {
-			c := complaints(err)[0]
-			f.Detail, f.Hint = c.Message, c.Hint
-		} else {
-			seen[spec.Name] = true
-			f.OK, f.Detail = true, strings.TrimSpace(spec.Name+" "+a.agentVersion(ctx, spec, path))
-		}
-		findings = append(findings, f)
-	}
-	for _, spec := range append(own, agent.Catalogue()...) {
-		path, err := spec.Resolve(loop.RoleActor, a.dir, a.env)
-		if err == nil && !seen[spec.Name] {
-			findings = append(findings, finding{What: "also here", OK: true, Detail: strings.TrimSpace(spec.Name + " " + a.agentVersion(ctx, spec, path))})
-		}
-	}
-	if cfg.Actor.Agent == cfg.Critic.Agent && cfg.Actor.Model == cfg.Critic.Model {
-		findings = append(findings, finding{
-			What: "advice", OK: true,
-			Detail: "actor and critic are the same agent with the same model: a critic of another kind sees what this one overlooks",
-		})
-	}
-	return findings
-}
-
 func showFindings(a *app, findings []finding) error {
 	styles := a.OutRenderer()
 	good, bad := styles.NewStyle().Foreground(ansiGreen), styles.NewStyle().Foreground(ansiRed)
 	var b strings.Builder
 	for _, f := range findings {
 		mark := good.Render("ok  ")
-		if !f.OK {
+		switch {
+		case !f.OK && f.Aside:
+			mark = bad.Render("no  ")
+		case !f.OK:
 			mark = bad.Render("FAIL")
 		}
 		fmt.Fprintf(&b, "%s  %-14s %s\n", mark, f.What, term.Line(f.Detail))

@@ -28,7 +28,11 @@ func (p *plan) describe(w io.Writer) error {
 				name = "  fallback"
 			}
 			row(name, "%s", term.Line(strings.Join(who.commandLine(), " ")))
-			row("", "time limit %s, prompt by %s", limit(who.limits.Timeout), who.spec.Prompt)
+			about := fmt.Sprintf("time limit %s, prompt by %s", limit(who.limits.Timeout), who.spec.Prompt)
+			if who.chosen != "" {
+				about = "auto: " + who.spec.Name + ", " + who.chosen + "; " + about
+			}
+			row("", "%s", term.Line(about))
 		}
 	}
 	row("session", "%s", p.cfg.ActorSession)

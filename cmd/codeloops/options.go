@@ -38,6 +38,7 @@ func settingFlags() map[string]string {
 		"actor-model":        "actor.model",
 		"critic-model":       "critic.model",
 		"fallback":           "fallback",
+		"agent-order":        "agent_order",
 		"actor-session":      "actor_session",
 		"critic-env":         "critic_env",
 		"env-pass":           "env_pass",
@@ -78,6 +79,7 @@ func (o *runOptions) addRunFlags(f *pflag.FlagSet) {
 	f.StringP("model", "m", "", "model for both roles")
 	f.String("actor-model", "", "`model` of the actor")
 	f.String("critic-model", "", "`model` of the critic")
+	f.StringSlice("agent-order", nil, "`agent`, or agent:model, among which \"auto\" chooses; may be repeated")
 	f.StringSlice("fallback", nil, "`agent`, or agent:model, that plays on when one cannot go on; may be repeated")
 	f.String("actor-session", "", "`fresh`, or resume: carry on the actor's conversation over the iterations (default fresh)")
 	f.String("critic-env", "", "`full`, or clean: no secrets for the critic but what its model needs (default full)")

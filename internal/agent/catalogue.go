@@ -13,7 +13,7 @@ import (
 func Catalogue() []Spec {
 	return []Spec{
 		claude(), codex(), opencode(), gemini(), qwen(), copilot(), cursor(), pi(), cline(),
-		cn(), droid(), kilo(), amp(), auggie(), goose(), crush(),
+		cn(), droid(), kilo(), claudeGateway(), amp(), auggie(), goose(), crush(),
 	}
 }
 

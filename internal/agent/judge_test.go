@@ -286,7 +286,7 @@ func TestFormats(t *testing.T) {
 		if spec.Streams != (spec.Output != Text) {
 			t.Errorf("%s: streams %t with %s", spec.Name, spec.Streams, spec.Output)
 		}
-		if _, err := os.Stat(filepath.Join("testdata", "samples", spec.Name)); err != nil && len(spec.Sayings)+len(spec.Exits) > 0 {
+		if _, err := os.Stat(filepath.Join("testdata", "samples", spec.Binaries[0])); err != nil && len(spec.Sayings)+len(spec.Exits) > 0 {
 			t.Errorf("%s: there is no sample of what it says", spec.Name)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -29,6 +30,33 @@ func (e *NotFoundError) Hint() string {
 		return "install it, or choose another agent"
 	}
 	return e.Install
+}
+
+// An UnsetError is an agent that lacks a variable.
+type UnsetError struct {
+	Agent     string
+	Variables []string // any of them would do
+}
+
+// Error implements error.
+func (e *UnsetError) Error() string {
+	return fmt.Sprintf("the agent %s needs the variable %s", e.Agent, strings.Join(e.Variables, " or "))
+}
+
+// Hint returns what to do about it.
+func (e *UnsetError) Hint() string {
+	return "set it where you start codeloops: export " + e.Variables[0] + "=…"
+}
+
+// Equipped returns an [*UnsetError] when the environment lacks something that
+// the agent cannot do without.
+func (s Spec) Equipped(env []string) error {
+	for _, names := range s.Requires {
+		if !slices.ContainsFunc(names, func(name string) bool { return lookup(env, name) != "" }) {
+			return &UnsetError{Agent: s.Name, Variables: names}
+		}
+	}
+	return nil
 }
 
 // Resolve returns the absolute path of the program that plays a role. dir is

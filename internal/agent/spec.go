@@ -94,6 +94,9 @@ type Spec struct {
 	Env     map[string]string // set for the CLI, whatever the user's environment says
 	DropEnv []string          // names, or globs as in path.Match, that the CLI must not see
 
+	// Requires are variables that have to be set, each with those that would do
+	// in its place.
+	Requires [][]string
 	// Credentials are what the CLI may be signed in with, the first one first.
 	Credentials []Credential
 

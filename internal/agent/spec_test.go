@@ -24,7 +24,7 @@ func TestFind(t *testing.T) {
 		"cursor_agent": `did you mean "cursor-agent"?`,
 		"mien":         `did you mean "mine"?`,
 		"": "the agents are mine, claude, codex, opencode, gemini, qwen, copilot, cursor, pi, cline, " +
-			"cn, droid, kilo, amp, auggie, goose, crush",
+			"cn, droid, kilo, claude-gateway, amp, auggie, goose, crush",
 	} {
 		_, err := Find(name, Spec{Name: "mine"})
 		unknown, ok := errors.AsType[*UnknownError](err)

@@ -11,6 +11,7 @@ import (
 type Config struct {
 	Agent                string        `mapstructure:"agent"`
 	Model                string        `mapstructure:"model"`          // "": the agent's default
+	AgentOrder           []string      `mapstructure:"agent_order"`    // "agent" or "agent:model"; none: the catalogue's
 	Fallback             []string      `mapstructure:"fallback"`       // "agent" or "agent:model"
 	MaxIterations        int           `mapstructure:"max_iterations"` // 0: no limit
 	MaxDuration          time.Duration `mapstructure:"max_duration"`   // 0: no limit

@@ -19,7 +19,7 @@ func TestDefaults(t *testing.T) {
 	c := mustLoad(t, Options{})
 	role := Role{Agent: "claude", Fallback: []string{}, Timeout: time.Hour, IdleTimeout: 15 * time.Minute}
 	want := Config{
-		Agent: "claude", Fallback: []string{}, MaxIterations: 10, MaxWait: 6 * time.Hour, MaxConsecutiveErrors: 3, CriticRetries: 2,
+		Agent: "claude", AgentOrder: []string{}, Fallback: []string{}, MaxIterations: 10, MaxWait: 6 * time.Hour, MaxConsecutiveErrors: 3, CriticRetries: 2,
 		MaxOutput: 256 << 20, LogOutput: 1 << 20,
 		Checks: []string{}, CheckTimeout: 10 * time.Minute, LogFormat: "pretty", ActorSession: "fresh", EnvDeny: []string{}, CriticEnv: "full", EnvPass: []string{},
 		Actor: role, Critic: role,

@@ -42,11 +42,17 @@ func general() schema {
 	return schema{
 		{
 			key: "agent", value: text(agentName), byDefault: "claude", flag: "--agent",
-			doc: "The agent that plays a role which names none of its own: one of\n`codeloops agents`, or of [agents] below.",
+			doc: "The agent that plays a role which names none of its own: one of\n`codeloops agents`, or of [agents] below, or \"auto\".",
 		},
 		{
 			key: "model", value: text(modelName), byDefault: "", flag: "--model",
 			doc: `The model it is asked for; "" is the agent's default.`,
+		},
+		{
+			key: "agent_order", value: list(agentAndModel), byDefault: []string{}, flag: "--agent-order",
+			doc: `Among whom the agent "auto" chooses: the first one that is installed and signed
+in, such as ["codex", "claude:opus"]. Without any it is the order of
+` + "`codeloops agents`" + `.`,
 		},
 		{
 			key: "fallback", value: list(agentAndModel), byDefault: []string{}, flag: "--fallback",

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"codeloops/internal/agent"
+	"codeloops/internal/config"
+	"codeloops/internal/loop"
+)
+
+// autoName is the agent that stands for the first one that can play.
+const autoName = "auto"
+
+// isAuto reports whether a name stands for whoever can play; an agent of the
+// user's own may have that name.
+func (c casting) isAuto(name string) bool {
+	_, own := c.cfg.Agents[autoName]
+	return name == autoName && !own
+}
+
+// auto returns everybody who can play a role, in the configured order: whoever
+// is installed and seems to be signed in. The next one plays on when it shows
+// that one is not. A critic is another agent than the actor where there is one.
+func (c casting) auto(role loop.Role, r config.Role) (cast, error) {
+	if r.Model != "" {
+		return nil, usagef(`name it in agent_order, as in ["claude:`+r.Model+`"]`,
+			"the %s's agent is auto, which takes no model, but got %q", role, r.Model)
+	}
+	order := c.cfg.AgentOrder
+	if len(order) == 0 {
+		for _, spec := range agent.Catalogue() {
+			order = append(order, spec.Name)
+		}
+	}
+	var players, actors cast
+	var unsigned []string
+	for _, entry := range order {
+		name, model, _ := strings.Cut(entry, ":")
+		p, err := c.find(role, r, name, model)
+		if _, unknown := errors.AsType[*agent.UnknownError](err); unknown {
+			return nil, fmt.Errorf("agent_order: %w", err)
+		}
+		if err != nil {
+			continue // not here, or not usable
+		}
+		p.chosen = c.signedIn(p.spec)
+		switch {
+		case p.chosen == "":
+			unsigned = append(unsigned, p.spec.Name)
+		case role == loop.RoleCritic && p.spec.Name == c.actor:
+			actors = append(actors, p)
+		default:
+			players = append(players, p)
+		}
+	}
+	if players = append(players, actors...); len(players) == 0 {
+		return nil, &nobodyError{role: role, unsigned: unsigned, order: order}
+	}
+	return players, nil
+}
+
+// signedIn says by what an agent seems to be signed in; one that the catalogue
+// does not hold the user has named, and answers for.
+func (c casting) signedIn(spec agent.Spec) string {
+	if slices.ContainsFunc(c.specs, func(own agent.Spec) bool { return own.Name == spec.Name }) {
+		return "your own"
+	}
+	if by := spec.SignedIn(c.app.env, c.app.home()); by != "" {
+		return "signed in by " + by
+	}
+	return ""
+}
+
+// A nobodyError is an auto that finds no agent.
+type nobodyError struct {
+	role     loop.Role
+	unsigned []string // those that are installed
+	order    []string
+}
+
+// Error implements error.
+func (e *nobodyError) Error() string {
+	if len(e.unsigned) > 0 {
+		return fmt.Sprintf("no agent for the %s: none of those installed is seen to be signed in (%s)", e.role, strings.Join(e.unsigned, ", "))
+	}
+	return fmt.Sprintf("no agent for the %s: none of %s is installed", e.role, strings.Join(e.order, ", "))
+}
+
+// Hint returns what to do about it.
+func (e *nobodyError) Hint() string {
+	if len(e.unsigned) > 0 {
+		return "sign in to one, or name it if it is: --agent " + e.unsigned[0]
+	}
+	return "`codeloops agents` tells how to install one"
+}
