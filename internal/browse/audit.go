@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"codeloops/internal/loop"
 	"codeloops/internal/render"
 	"codeloops/internal/session"
@@ -181,10 +183,14 @@ func (p *auditPage) sayf(format string, args ...any) {
 	}
 }
 
-// rowf writes a named row that fits the screen.
+// rowf writes a named row, on as many lines as it needs.
 func (p *auditPage) rowf(name, format string, args ...any) {
 	const indent = 13
-	p.sayf("  %-10s %s", name, render.Cut(term.Line(fmt.Sprintf(format, args...)), p.screen.Width-indent))
+	text := ansi.Wrap(term.Line(fmt.Sprintf(format, args...)), max(20, p.screen.Width-indent), "")
+	for line := range strings.Lines(text) {
+		p.sayf("  %-10s %s", name, strings.TrimRight(line, "\n"))
+		name = ""
+	}
 }
 
 func (p *auditPage) head(r Row) {
@@ -236,7 +242,7 @@ func (p *auditPage) change(a Audited) {
 	}
 	p.rowf("change", "%s", text)
 	for line := range strings.Lines(a.Excerpt) {
-		p.rowf("", "  %s", strings.TrimRight(line, "\n"))
+		p.sayf("             %s", render.Cut(term.Line(line), p.screen.Width-13))
 	}
 }
 
