@@ -12,10 +12,12 @@ func droid() Spec {
 		// writing.
 		Critic:    []string{"exec", "-o", "stream-json"},
 		ModelArgs: []string{"-m", holdModel},
-		Resume:    []string{"-s", holdConversation},
-		Prompt:    Stdin,
-		Output:    "droid-stream-json",
-		Streams:   true,
+		// -s goes on in the conversation itself, but not for somebody who is not
+		// signed in; this goes on in a copy.
+		Resume:  []string{"--fork", holdConversation},
+		Prompt:  Stdin,
+		Output:  "droid-stream-json",
+		Streams: true,
 		Credentials: []Credential{
 			{Env: "FACTORY_API_KEY"},
 			{File: ".factory/auth.json"},

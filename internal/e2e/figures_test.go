@@ -17,13 +17,13 @@ import (
 // TestFigures measures what codeloops itself costs, with agents that cost next
 // to nothing: `make bench-agents`. It prints and judges nothing, machines
 // differ; what is to be reached stands in docs/adding-agents.md.
-func TestFigures(t *testing.T) {
+func TestFigures(t *testing.T) { //nolint:paralleltest // what is measured must not be disturbed
 	if os.Getenv("E2E_FIGURES") == "" {
 		t.Skip("E2E_FIGURES is not set: use make bench-agents")
 	}
-	t.Run("cpu", measureCPU)
-	t.Run("memory", measureMemory)
-	t.Run("latency", measureLatency)
+	t.Run("cpu", measureCPU)         //nolint:paralleltest // as above
+	t.Run("memory", measureMemory)   //nolint:paralleltest // as above
+	t.Run("latency", measureLatency) //nolint:paralleltest // as above
 }
 
 // own makes a stage for an agent that is a shell command.

@@ -46,6 +46,17 @@ func turns(play func(turn) model.Answer) model.Script {
 	}
 }
 
+// count is how many texts of the user hold a mark.
+func (t turn) count(mark string) int {
+	n := 0
+	for _, item := range t.Items {
+		if item.By == model.User {
+			n += strings.Count(item.Text, mark)
+		}
+	}
+	return n
+}
+
 // aside recognizes an agent's own question about what was said.
 func aside(r model.Request) bool {
 	for _, item := range r.Items {

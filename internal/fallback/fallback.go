@@ -74,7 +74,7 @@ func lost(r agent.Reply) bool {
 		return false
 	}
 	t := r.Usage.Tokens
-	unasked := (t == nil || *t == loop.Tokens{}) && strings.TrimSpace(r.Stdout.Text) == ""
+	unasked := (t == nil || r.Usage.TokensEstimated || *t == loop.Tokens{}) && strings.TrimSpace(r.Stdout.Text) == ""
 	return r.Ending == loop.EndContextTooLong || r.Ending == loop.EndFailed && unasked
 }
 

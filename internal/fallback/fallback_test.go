@@ -135,6 +135,7 @@ func TestConversationThatIsLost(t *testing.T) {
 	for _, miss := range []loop.Turn{
 		{Ending: loop.EndFailed, Reason: "no such session"},
 		{Ending: loop.EndFailed, Usage: loop.Usage{Tokens: &loop.Tokens{}}},
+		{Ending: loop.EndFailed, Usage: loop.Usage{Tokens: &loop.Tokens{Input: 9}, TokensEstimated: true}},
 		tooLong,
 	} {
 		claude, codex := does("claude", miss, done), does("codex", done)

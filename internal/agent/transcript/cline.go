@@ -103,5 +103,5 @@ func ofCline(class, reason string) loop.Ending {
 	case class == "context_window_exceeded", strings.HasPrefix(reason, "The request exceeds the model's context window"):
 		return loop.EndContextTooLong
 	}
-	return loop.EndFailed
+	return ofMessage(reason)
 }

@@ -56,13 +56,15 @@ func ofMessage(message string) loop.Ending {
 		line   string // how it begins
 		ending loop.Ending
 	}{
-		{"prompt is too long", loop.EndContextTooLong},                     // Anthropic
-		{"This model's maximum context length is", loop.EndContextTooLong}, // OpenAI
-		{"Your input exceeds the context window", loop.EndContextTooLong},  // OpenAI
-		{"The input token count", loop.EndContextTooLong},                  // Google
-		{"Connection error.", loop.EndOverloaded},                          // OpenAI's client: nobody answers
-		{"fetch failed", loop.EndOverloaded},                               // Node: nobody answers
-		{"terminated (", loop.EndOverloaded},                               // Node: the answer breaks off
+		{"prompt is too long", loop.EndContextTooLong},                         // Anthropic
+		{"This model's maximum context length is", loop.EndContextTooLong},     // OpenAI
+		{"Your input exceeds the context window", loop.EndContextTooLong},      // OpenAI
+		{"The input token count", loop.EndContextTooLong},                      // Google
+		{"Connection error.", loop.EndOverloaded},                              // OpenAI's client: nobody answers
+		{"fetch failed", loop.EndOverloaded},                                   // Node: nobody answers
+		{"terminated (", loop.EndOverloaded},                                   // Node: the answer breaks off
+		{"Unable to connect.", loop.EndOverloaded},                             // Bun: nobody answers
+		{"The socket connection was closed unexpectedly.", loop.EndOverloaded}, // Bun: the answer breaks off
 	} {
 		if strings.HasPrefix(message, known.line) || message+" (" == known.line {
 			return known.ending
