@@ -148,12 +148,12 @@ func (p *plan) loop(runner *proc.Runner, rec *session.Recorder) (*loop.Loop, err
 		CleanCritic: p.cfg.CriticEnv == "clean", EnvPass: p.cfg.EnvPass,
 		Outputs: outputs, Session: rec.ID(),
 	}
-	hurry := a.signals.hurry()
-	worker, err := p.bind(p.actor, place, hurry)
+	waiting := p.lounge()
+	worker, err := p.bind(p.actor, place, waiting)
 	if err != nil {
 		return nil, fmt.Errorf("set up the actor: %w", err)
 	}
-	judge, err := p.bind(p.critic, place, hurry)
+	judge, err := p.bind(p.critic, place, waiting)
 	if err != nil {
 		return nil, fmt.Errorf("set up the critic: %w", err)
 	}
@@ -186,7 +186,7 @@ func (p *plan) loop(runner *proc.Runner, rec *session.Recorder) (*loop.Loop, err
 const shortWait = 5 * time.Minute
 
 // bind makes the players of a role ready to play.
-func (p *plan) bind(players cast, at agent.Place, hurry <-chan struct{}) (*fallback.Chain, error) {
+func (p *plan) bind(players cast, at agent.Place, waiting *lounge) (*fallback.Chain, error) {
 	chain := &fallback.Chain{}
 	for i, who := range players {
 		at.Limits = who.limits
@@ -200,7 +200,7 @@ func (p *plan) bind(players cast, at agent.Place, hurry <-chan struct{}) (*fallb
 		}
 		paid := &estimate.Agent{Player: bound, Prices: who.prices}
 		chain.Agents = append(chain.Agents, fallback.Agent{Ref: bound.Ref(), Player: &patience.Agent{
-			Player: paid, Now: p.app.now, MaxWait: wait, Random: rand.Float64, Hurry: hurry,
+			Player: paid, Now: p.app.now, MaxWait: wait, Random: rand.Float64, Enter: waiting.enter,
 		}})
 	}
 	return chain, nil

@@ -41,8 +41,10 @@ type Agent struct {
 	MaxWait time.Duration
 	// Random is in [0, 1), so that many runs do not come back at once.
 	Random func() float64
-	// Hurry, when something can be received from it, ends a wait.
-	Hurry <-chan struct{}
+	// Enter is called when a wait begins, for a time known by then. The wait ends
+	// early when something can be received from hurry; leave is called when it is
+	// over, on every path. nil: nobody can end a wait.
+	Enter func(until time.Time) (hurry <-chan struct{}, leave func())
 }
 
 // Run plays a turn, as often as it takes for the service to let it. The watch
@@ -97,13 +99,19 @@ func (a *Agent) wait(ctx context.Context, r agent.Request, reply agent.Reply, un
 	if r.Watch != nil {
 		r.Watch(loop.Notice{Kind: loop.NoticeWait, Text: why(reply), Until: until})
 	}
+	var hurry <-chan struct{}
+	if a.Enter != nil {
+		var leave func()
+		hurry, leave = a.Enter(until)
+		defer leave()
+	}
 	timer := time.NewTimer(until.Sub(a.Now()))
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return false
 	case <-timer.C:
-	case <-a.Hurry:
+	case <-hurry:
 	}
 	return true
 }

@@ -123,8 +123,18 @@ func TestWaitIsCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hurry := make(chan struct{}, 1)
 		hurry <- struct{}{}
+		left := 0
+		enter := func(until time.Time) (<-chan struct{}, func()) {
+			if want := time.Now().Add(time.Hour + 3*time.Second); !until.Equal(want) {
+				t.Errorf("until %v, want %v", until, want)
+			}
+			return hurry, func() { left++ }
+		}
 		s := &service{turns: []loop.Turn{limited(time.Now().Add(time.Hour)), done}}
-		ending, took, _ := play(t.Context(), t, s, &patience.Agent{MaxWait: 6 * time.Hour, Hurry: hurry})
+		ending, took, _ := play(t.Context(), t, s, &patience.Agent{MaxWait: 6 * time.Hour, Enter: enter})
+		if left != 1 {
+			t.Errorf("left %d times", left)
+		}
 		if ending != loop.EndCompleted || took != 0 {
 			t.Errorf("%s after %v", ending, took)
 		}
@@ -132,10 +142,12 @@ func TestWaitIsCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
+		left := false
+		enter := func(time.Time) (<-chan struct{}, func()) { return nil, func() { left = true } }
 		s := &service{turns: []loop.Turn{limited(time.Now().Add(time.Hour))}}
-		ending, took, _ := play(ctx, t, s, &patience.Agent{MaxWait: 6 * time.Hour})
-		if ending != loop.EndInterrupted || took != time.Minute {
-			t.Errorf("%s after %v", ending, took)
+		ending, took, _ := play(ctx, t, s, &patience.Agent{MaxWait: 6 * time.Hour, Enter: enter})
+		if ending != loop.EndInterrupted || took != time.Minute || !left {
+			t.Errorf("%s after %v, left %t", ending, took, left)
 		}
 	})
 }

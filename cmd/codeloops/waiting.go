@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"codeloops/internal/render"
+	"codeloops/internal/term"
+)
+
+// tryAgain is the key that ends a wait.
+const tryAgain = 'w'
+
+// A lounge is where a run waits for the end of a limit: it counts down on a
+// terminal, and lets whoever sits there end the wait.
+type lounge struct {
+	app     *app
+	signals <-chan struct{} // SIGUSR1; nil: there are none
+	watched bool            // somebody sees standard error
+}
+
+func (p *plan) lounge() *lounge {
+	return &lounge{
+		app: p.app, signals: p.app.signals.hurry(),
+		watched: p.app.ErrTTY && !p.opts.quiet && render.Format(p.cfg.LogFormat) != render.JSON,
+	}
+}
+
+// enter begins a wait. Something can be received when it is to end early; leave
+// is called when it is over, and puts the terminal back.
+func (l *lounge) enter(until time.Time) (hurry <-chan struct{}, leave func()) {
+	if !l.watched {
+		return l.signals, func() {}
+	}
+	w := &wait{lounge: l, until: until, now: make(chan struct{}, 1), over: make(chan struct{})}
+	keys, ok := term.ReadKeys(l.app.In)
+	if ok {
+		w.keys = keys.Pressed()
+	}
+	w.done.Go(w.run)
+	return w.now, func() {
+		close(w.over)
+		w.done.Wait()
+		if ok {
+			keys.Close()
+		}
+	}
+}
+
+// A wait is one stay in the lounge.
+type wait struct {
+	*lounge
+	until time.Time
+	keys  <-chan byte // nil: none can be read
+	now   chan struct{}
+	over  chan struct{}
+	done  sync.WaitGroup
+}
+
+func (w *wait) run() {
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	w.show()
+	for {
+		select {
+		case <-w.over:
+			w.clear()
+			return
+		case <-second.C:
+			w.count()
+		case <-w.signals:
+			w.hurry()
+		case key := <-w.keys:
+			if key == tryAgain || key == 'W' {
+				w.hurry()
+			}
+		}
+	}
+}
+
+func (w *wait) hurry() {
+	select {
+	case w.now <- struct{}{}:
+	default:
+	}
+}
+
+// show tells for how long, and how to end it. Where nothing may move it is told
+// once.
+func (w *wait) show() {
+	if !w.app.Plain {
+		w.count()
+	} else if w.keys != nil {
+		w.printf("  %s\n", w.hint())
+	}
+}
+
+func (w *wait) count() {
+	if w.app.Plain {
+		return
+	}
+	line := "waiting " + clock(w.until.Sub(w.app.now()))
+	if hint := w.hint(); hint != "" {
+		line += " · " + hint
+	}
+	w.printf("\r\x1b[K  %s", line)
+}
+
+func (w *wait) clear() {
+	if !w.app.Plain {
+		w.printf("\r\x1b[K")
+	}
+}
+
+func (w *wait) hint() string {
+	if w.keys == nil {
+		return ""
+	}
+	return string(tryAgain) + " tries again now"
+}
+
+func (w *wait) printf(format string, args ...any) {
+	fmt.Fprintf(w.app.Err, format, args...) //nolint:errcheck // a courtesy
+}
+
+// clock writes what is left of a wait, as 1:02:03 or 4:05.
+func clock(left time.Duration) string {
+	seconds := int(max(0, left.Round(time.Second)) / time.Second)
+	if seconds >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
+	}
+	return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
+}

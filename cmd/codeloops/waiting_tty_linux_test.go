@@ -1,0 +1,243 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/sys/unix"
+)
+
+// A desk is a run of codeloops on a terminal that is its own, with an agent
+// that has reached its limit for an hour.
+type desk struct {
+	t    *testing.T
+	main *os.File // where somebody sits
+	cmd  *exec.Cmd
+
+	mu    sync.Mutex
+	shown bytes.Buffer
+	ended chan struct{}
+}
+
+// newDesk starts it. The agent plays on when it is asked again.
+func newDesk(t *testing.T, env ...string) *desk {
+	t.Helper()
+	home := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(home, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenario := write("scenario.toml", `
+[[actor]]
+fault = "rate_limited"
+reason = "5-hour limit reached"
+reset_after = "1h"
+exit = 1
+again = [{ say = "done" }]
+[[critic]]
+say = "DECISION: DONE"
+`)
+	write(".config/codeloops/config.toml", fmt.Sprintf(
+		"agent = \"tired\"\n[agents.tired]\ncommand = [%q, %q, \"--script\", %q, \"--format\", \"claude-stream-json\"]\noutput = \"claude-stream-json\"\n",
+		exe, scriptedCommand, scenario))
+	work := filepath.Join(home, "work")
+	if out, err := exec.Command("git", "init", "-q", work).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	main, name := openTerminal(t)
+	screen, err := os.OpenFile(name, os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &desk{t: t, main: main, ended: make(chan struct{})}
+	d.cmd = exec.Command(exe, "wait for it")
+	d.cmd.Dir = work
+	d.cmd.Env = append([]string{
+		playCodeloops + "=1", "PATH=" + os.Getenv("PATH"), "HOME=" + home, "TERM=xterm", "TZ=UTC",
+		"CODELOOPS_SESSION_DIR=" + filepath.Join(home, "sessions"), "GORACE=atexit_sleep_ms=0",
+		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
+	}, env...)
+	d.cmd.Stdin, d.cmd.Stdout, d.cmd.Stderr = screen, screen, screen
+	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := d.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := screen.Close(); err != nil {
+		t.Fatal(err)
+	}
+	go d.read()
+	t.Cleanup(func() { _ = d.cmd.Process.Kill() })
+	return d
+}
+
+func (d *desk) read() {
+	defer close(d.ended)
+	buf := make([]byte, 4<<10)
+	for {
+		n, err := d.main.Read(buf) // ends with EIO when the last one closes the other side
+		d.mu.Lock()
+		d.shown.Write(buf[:n])
+		d.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (d *desk) text() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.shown.String()
+}
+
+// await waits for something to be so.
+func (d *desk) await(what string, so func() bool) {
+	d.t.Helper()
+	for end := time.Now().Add(liveness); !so(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			d.t.Fatalf("waited in vain until %s: %q", what, d.text())
+		}
+	}
+}
+
+// cooked reports whether the terminal is as it was found: lines, shown as they
+// are typed.
+func (d *desk) cooked() bool {
+	modes, err := unix.IoctlGetTermios(int(d.main.Fd()), unix.TCGETS)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	const both = unix.ICANON | unix.ECHO
+	return modes.Lflag&both == both && modes.Lflag&unix.ISIG != 0
+}
+
+func (d *desk) types(keys string) {
+	d.t.Helper()
+	if _, err := d.main.WriteString(keys); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// waits waits for the countdown, and for keys to be read.
+func (d *desk) waits() {
+	d.t.Helper()
+	d.await("it waits", func() bool { return strings.Contains(d.text(), "w tries again now") })
+	d.await("keys are read", func() bool { return !d.cooked() })
+}
+
+// ends wants an exit code, and the terminal as it was.
+func (d *desk) ends(code int) {
+	d.t.Helper()
+	kill := time.AfterFunc(liveness, func() { _ = d.cmd.Process.Kill() })
+	defer kill.Stop()
+	_ = d.cmd.Wait()
+	if got := d.cmd.ProcessState.ExitCode(); got != code {
+		d.t.Errorf("exit code %d, want %d: %q", got, code, d.text())
+	}
+	if !d.cooked() {
+		d.t.Error("the terminal was not put back")
+	}
+}
+
+func (d *desk) state() string {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.cmd.Process.Pid))
+	if err != nil {
+		return ""
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return rest[:min(1, len(rest))]
+}
+
+func TestWaitIsEndedByAKey(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.waits()
+	d.await("it counts down", func() bool {
+		return strings.Contains(d.text(), "\r\x1b[K  waiting 1:00:0") && strings.Contains(d.text(), "waiting 59:5")
+	})
+	d.types("xyw")
+	d.ends(exitDone)
+	shown := ansi.Strip(d.text())
+	if !strings.Contains(shown, "! the rate limit is reached (5-hour limit reached): waiting until ") || !strings.Contains(shown, "Done after 1 iteration") {
+		t.Errorf("shown: %q", shown)
+	}
+	if _, after, _ := strings.Cut(shown, "Done after"); strings.Contains(after, "waiting") {
+		t.Errorf("it still counts: %q", after)
+	}
+}
+
+func TestWaitWithoutColour(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "NO_COLOR=1")
+	d.waits()
+	d.types("W")
+	d.ends(exitDone)
+	if shown := d.text(); strings.Contains(shown, "\x1b") || strings.Count(shown, "w tries again now") != 1 {
+		t.Errorf("shown: %q", shown)
+	}
+}
+
+func TestWaitIsInterrupted(t *testing.T) {
+	t.Parallel()
+	for name, how := range map[string]func(*desk){
+		"Ctrl+C":  func(d *desk) { d.types("\x03") },
+		"SIGTERM": func(d *desk) { _ = d.cmd.Process.Signal(unix.SIGTERM) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.waits()
+			how(d)
+			d.ends(exitInterrupted)
+			if shown := ansi.Strip(d.text()); !strings.Contains(shown, "Interrupted after 0 iterations") {
+				t.Errorf("shown: %q", shown)
+			}
+		})
+	}
+}
+
+func TestWaitQuits(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.waits()
+	d.types("\x1c")
+	d.ends(2) // as Go programs do
+}
+
+// TestWaitIsStopped stops the process with Ctrl+Z in the middle of a wait, and
+// lets it go on.
+func TestWaitIsStopped(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.waits()
+	d.types("\x1a")
+	d.await("it is stopped", func() bool { return d.state() == "T" })
+	if !d.cooked() {
+		t.Error("the terminal was not put back")
+	}
+	if err := d.cmd.Process.Signal(unix.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	d.await("keys are read again", func() bool { return !d.cooked() })
+	d.types("w")
+	d.ends(exitDone)
+}

@@ -1,0 +1,17 @@
+//go:build !linux && !darwin
+
+package term
+
+import "io"
+
+// Keys reads single keys from a terminal; here it cannot.
+type Keys struct{}
+
+// ReadKeys reports that keys cannot be read here.
+func ReadKeys(io.Reader) (*Keys, bool) { return nil, false }
+
+// Pressed returns the channel of the keys.
+func (k *Keys) Pressed() <-chan byte { return nil }
+
+// Close does nothing.
+func (k *Keys) Close() {}

@@ -1,0 +1,131 @@
+//go:build linux || darwin
+
+package term
+
+import (
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// between is how often a terminal is looked at for a key.
+const between = 100 * time.Millisecond
+
+// Keys reads single keys from a terminal, without their showing on it and
+// without waiting for the end of a line. Keys that make signals go on doing so:
+// when the process is stopped or quits, the terminal is put back first.
+type Keys struct {
+	fd      int
+	pressed chan byte
+	signals chan os.Signal
+	stop    chan struct{}
+	ended   sync.WaitGroup
+
+	cooked unix.Termios // what the terminal is put back to
+	raw    bool
+}
+
+// ReadKeys begins to read keys from in; ok is false where that is no terminal.
+// The caller closes what it gets.
+func ReadKeys(in io.Reader) (k *Keys, ok bool) {
+	f, isFile := in.(*os.File)
+	if !isFile || !isTerminal(f) {
+		return nil, false
+	}
+	k = &Keys{
+		fd: int(f.Fd()), pressed: make(chan byte, 1), stop: make(chan struct{}),
+		signals: make(chan os.Signal, 1),
+	}
+	signal.Notify(k.signals, unix.SIGTSTP, unix.SIGQUIT)
+	k.prepare()
+	k.ended.Go(k.run)
+	return k, true
+}
+
+// Pressed returns the channel of the keys; while nobody receives, all but one
+// are dropped.
+func (k *Keys) Pressed() <-chan byte { return k.pressed }
+
+// Close puts the terminal back as it was.
+func (k *Keys) Close() {
+	close(k.stop)
+	k.ended.Wait()
+	signal.Stop(k.signals)
+	k.restore()
+}
+
+func (k *Keys) run() {
+	look := time.NewTicker(between)
+	defer look.Stop()
+	for {
+		select {
+		case <-k.stop:
+			return
+		case s := <-k.signals:
+			k.obey(s)
+		case <-look.C:
+			k.look()
+		}
+	}
+}
+
+// look takes a key, if there is one. In the background it takes none: it would
+// be stopped for that.
+func (k *Keys) look() {
+	k.prepare()
+	if !k.raw || !k.foreground() {
+		return
+	}
+	var key [1]byte
+	if n, err := unix.Read(k.fd, key[:]); n == 1 && err == nil {
+		select {
+		case k.pressed <- key[0]:
+		default:
+		}
+	}
+}
+
+// obey does what a signal does by itself, with the terminal put back.
+func (k *Keys) obey(s os.Signal) {
+	k.restore()
+	if s == unix.SIGTSTP {
+		_ = unix.Kill(unix.Getpid(), unix.SIGSTOP) // goes on here with SIGCONT
+		return
+	}
+	signal.Reset(s)
+	_ = unix.Kill(unix.Getpid(), unix.SIGQUIT)
+}
+
+// prepare makes the terminal hand over keys one by one, unless it does or
+// belongs to somebody else at the moment. A read returns at once.
+func (k *Keys) prepare() {
+	if k.raw || !k.foreground() {
+		return
+	}
+	modes, err := unix.IoctlGetTermios(k.fd, readModes)
+	if err != nil {
+		return
+	}
+	k.cooked = *modes
+	modes.Lflag &^= unix.ICANON | unix.ECHO
+	modes.Cc[unix.VMIN], modes.Cc[unix.VTIME] = 0, 0
+	k.raw = unix.IoctlSetTermios(k.fd, writeModes, modes) == nil
+}
+
+// restore puts the terminal back. One that belongs to somebody else has been
+// put back by the shell.
+func (k *Keys) restore() {
+	if k.raw && k.foreground() {
+		_ = unix.IoctlSetTermios(k.fd, writeModes, &k.cooked)
+	}
+	k.raw = false
+}
+
+func (k *Keys) foreground() bool {
+	group, err := unix.IoctlGetInt(k.fd, unix.TIOCGPGRP)
+	return err == nil && group == unix.Getpgrp()
+}
