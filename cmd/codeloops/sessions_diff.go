@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"codeloops/internal/browse"
-	"codeloops/internal/diff/rename"
 	"codeloops/internal/loop"
 	"codeloops/internal/recorded"
+	"codeloops/internal/recorded/rename"
 	"codeloops/internal/render"
 	"codeloops/internal/session"
 )

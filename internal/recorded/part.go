@@ -16,6 +16,7 @@ import (
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 
+	"codeloops/internal/diff/patch"
 	"codeloops/internal/loop"
 )
 
@@ -68,24 +69,48 @@ const regular = 0o100644
 // Parse reads one file's part of a diff, as git writes it.
 func Parse(f loop.FileChange) (Part, error) {
 	p := Part{Path: f.Path, Old: Version{Mode: regular}, New: Version{Mode: regular}}
-	patch := f.Patch
+	text := f.Patch
 	if f.BinaryPatch != "" {
-		patch = f.BinaryPatch
+		text = f.BinaryPatch
 	}
-	for patch != "" {
-		line, rest, _ := strings.Cut(patch, "\n")
+	for text != "" {
+		line, rest, _ := strings.Cut(text, "\n")
 		if strings.HasPrefix(line, "@@ ") || line == "GIT binary patch" {
 			break
 		}
 		if err := p.header(line); err != nil {
 			return p, fmt.Errorf("%s: %w", f.Path, err)
 		}
-		patch = rest
+		text = rest
 	}
-	if err := p.body(patch); err != nil {
+	if err := p.body(text); err != nil {
 		return p, fmt.Errorf("%s: %w", f.Path, err)
 	}
 	return p, nil
+}
+
+// Only returns the side that a file has which was added or deleted. When the
+// patch does not hold its content, whole is false.
+func Only(f loop.FileChange) (only patch.Side, whole bool) {
+	p, err := Parse(f)
+	version := p.New
+	if !p.New.Exists() {
+		version = p.Old
+	}
+	switch {
+	case version.Mode == patch.Gitlink:
+		return sideOf(version, nil), true
+	case err != nil:
+	case p.New.Exists():
+		if only, whole = side([]Part{p}, nil, false); whole {
+			return only, true
+		}
+	default:
+		if content, ok := start([]Part{p}, nil); ok && version.Has(content) {
+			return sideOf(version, content), true
+		}
+	}
+	return sideOf(version, nil), false
 }
 
 func (p *Part) header(line string) (err error) {

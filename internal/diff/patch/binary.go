@@ -3,10 +3,7 @@ package patch
 import (
 	"bytes"
 	"compress/zlib"
-	"encoding/binary"
 	"fmt"
-	"math"
-	"strings"
 )
 
 const (
@@ -71,53 +68,4 @@ func appendBase85(dst, data []byte) []byte {
 		dst = append(dst, digits[:]...)
 	}
 	return dst
-}
-
-// Base85 returns the bytes that the lines of a binary patch stand for; false
-// when they are not what appendBinary writes.
-func Base85(lines string) ([]byte, bool) {
-	var data []byte
-	for line := range strings.Lines(lines) {
-		line = strings.TrimSuffix(line, "\n")
-		if line == "" {
-			continue
-		}
-		n := letterLength(line[0])
-		digits := line[1:]
-		if n == 0 || len(digits) != (n+3)/4*5 {
-			return nil, false
-		}
-		for ; len(digits) > 0; digits = digits[5:] {
-			word, ok := word85(digits[:5])
-			if !ok {
-				return nil, false
-			}
-			data = append(data, word[:min(n, len(word))]...)
-			n -= len(word)
-		}
-	}
-	return data, true
-}
-
-func letterLength(letter byte) int {
-	switch {
-	case 'A' <= letter && letter <= 'Z':
-		return int(letter-'A') + 1
-	case 'a' <= letter && letter <= 'z':
-		return int(letter-'a') + 27
-	}
-	return 0
-}
-
-func word85(digits string) (word [4]byte, ok bool) {
-	var value uint64
-	for i := range len(digits) {
-		digit := strings.IndexByte(base85Digits, digits[i])
-		if digit < 0 {
-			return word, false
-		}
-		value = value*85 + uint64(digit)
-	}
-	binary.BigEndian.PutUint32(word[:], uint32(value))
-	return word, value <= math.MaxUint32
 }

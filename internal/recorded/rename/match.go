@@ -171,7 +171,7 @@ func compare(a, b pair) int {
 
 // score tells how much two files are alike; less than enough may be 0.
 func (m *match) score(from, to *candidate, enough int) int {
-	if !from.regular() || !to.regular() || !from.read || !to.read {
+	if !from.regular() || !to.regular() || from.side.TooLarge || to.side.TooLarge {
 		return 0
 	}
 	a, b := len(from.side.Content), len(to.side.Content)

@@ -12,6 +12,7 @@ package rename
 import (
 	"codeloops/internal/diff/patch"
 	"codeloops/internal/loop"
+	"codeloops/internal/recorded"
 )
 
 // Find returns the change with a single file for each two that are one renamed.
@@ -53,9 +54,19 @@ type candidate struct {
 	*loop.FileChange
 	at   int // in the change
 	side patch.Side
-	read bool // the side has its content
 
 	taken bool // it has its partner
+}
+
+// newCandidate reads what the patch holds. Size is that of a content that it
+// does not hold.
+func newCandidate(f *loop.FileChange, at int, size int64) *candidate {
+	c := &candidate{FileChange: f, at: at}
+	var whole bool
+	if c.side, whole = recorded.Only(*f); !whole {
+		c.side.TooLarge, c.side.Size = true, size
+	}
+	return c
 }
 
 // candidates returns what was deleted and what was added, but for changes of
@@ -68,9 +79,9 @@ func candidates(files []loop.FileChange) (from, to []*candidate) {
 		}
 		switch f.Status {
 		case loop.FileDeleted:
-			from = append(from, newCandidate(f, i, f.OldMode, f.OldSize))
+			from = append(from, newCandidate(f, i, f.OldSize))
 		case loop.FileAdded:
-			to = append(to, newCandidate(f, i, f.NewMode, f.NewSize))
+			to = append(to, newCandidate(f, i, f.NewSize))
 		case loop.FileModified, loop.FileRenamed:
 		}
 	}

@@ -15,8 +15,8 @@ import (
 
 	"codeloops/internal/diff/lines"
 	"codeloops/internal/diff/patch"
-	"codeloops/internal/diff/rename"
 	"codeloops/internal/loop"
+	"codeloops/internal/recorded/rename"
 )
 
 // A file is what a tree has at a path.
