@@ -27,7 +27,12 @@ type sandbox struct {
 
 func newSandbox(tb testing.TB) *sandbox {
 	tb.Helper()
-	base, err := filepath.EvalSymlinks(tb.TempDir())
+	return newSandboxIn(tb, tb.TempDir())
+}
+
+func newSandboxIn(tb testing.TB, dir string) *sandbox {
+	tb.Helper()
+	base, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -53,7 +58,23 @@ func newSandbox(tb testing.TB) *sandbox {
 // newRepo is a sandbox with an empty repository in it.
 func newRepo(tb testing.TB) *sandbox {
 	tb.Helper()
-	s := newSandbox(tb)
+	return newSandbox(tb).initialized()
+}
+
+// newRepoInMemory is newRepo where the system has a directory for that: disks
+// are slow.
+func newRepoInMemory(tb testing.TB) *sandbox {
+	tb.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "codeloops-test-") //nolint:usetesting // elsewhere
+	if err != nil {
+		return newRepo(tb)
+	}
+	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return newSandboxIn(tb, dir).initialized()
+}
+
+func (s *sandbox) initialized() *sandbox {
+	s.t.Helper()
 	s.git("init", "-q", "-b", "main")
 	return s
 }

@@ -28,7 +28,9 @@ type oracle struct {
 
 func newOracle(s *sandbox) *oracle {
 	s.t.Helper()
-	o := &oracle{sandbox: s, dir: s.t.TempDir()}
+	dir, err := os.MkdirTemp(s.base, "oracle")
+	s.must(err)
+	o := &oracle{sandbox: s, dir: dir}
 	o.objects = o.gitPath("objects")
 	s.must(os.Mkdir(filepath.Join(o.dir, "objects"), 0o755))
 	o.copy(o.gitPath("index"), o.index("base"))
@@ -166,7 +168,13 @@ func (o *oracle) patch(tree string) string {
 // beginning.
 func (o *oracle) check(c loop.Change) {
 	o.t.Helper()
-	tree := o.now()
+	o.checkApplies(c, o.checkText(c))
+}
+
+// checkText compares a capture with what git says, and returns the tree.
+func (o *oracle) checkText(c loop.Change) (tree string) {
+	o.t.Helper()
+	tree = o.now()
 	if got, want := c.Patch(), o.patch(tree); got != want {
 		hunks, _, _ := lines.Append(nil, []byte(want), []byte(got))
 		o.t.Fatalf("from git's text to the captured one:\n%s", hunks)
@@ -175,7 +183,7 @@ func (o *oracle) check(c loop.Change) {
 		o.t.Fatalf("state %s, git's tree %s", c.State, tree)
 	}
 	o.checkNumbers(c, tree)
-	o.checkApplies(c, tree)
+	return tree
 }
 
 func (o *oracle) checkNumbers(c loop.Change, tree string) {

@@ -36,6 +36,7 @@ func TestRestoreRandom(t *testing.T) {
 			h.must(err)
 			again, err := tree.Capture(t.Context())
 			h.must(err)
+			actor.Warnings, again.Warnings = nil, nil // of rules that were not read at first
 			if !reflect.DeepEqual(again, actor) {
 				t.Fatalf("restored\n%swant\n%s", again.Patch(), actor.Patch())
 			}

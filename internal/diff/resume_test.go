@@ -40,9 +40,13 @@ func TestResumeRandom(t *testing.T) {
 	}
 }
 
+// randomCount returns how many random sequences are to be tried.
 func randomCount(ordinary int) int {
 	if n, err := strconv.Atoi(os.Getenv("CODELOOPS_FUZZ_DIFF")); err == nil {
 		return n
+	}
+	if testing.Short() {
+		return min(ordinary, 20)
 	}
 	return ordinary
 }
