@@ -85,7 +85,7 @@ func (a *app) demoRepository(ctx context.Context, dir, script string) error {
 		{"add", "-A"},
 		{"-c", "commit.gpgSign=false", "-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", "A program with a failing test"},
 	} {
-		if _, err := git.Run(ctx, dir, args, nil); err != nil {
+		if _, err := git.in(ctx, dir, args...); err != nil {
 			return err
 		}
 	}

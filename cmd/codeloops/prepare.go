@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"codeloops/internal/agent"
 	"codeloops/internal/config"
@@ -97,8 +98,15 @@ func checkDir(dir string) error {
 type gitProgram struct{ env []string }
 
 // Run implements [diff.Git].
-func (g gitProgram) Run(ctx context.Context, dir string, args []string, stdin []byte) ([]byte, error) {
-	return proc.Output(ctx, proc.Call{Argv: append([]string{"git"}, args...), Dir: dir, Env: g.env, Stdin: stdin})
+func (g gitProgram) Run(ctx context.Context, c diff.GitCall) ([]byte, error) {
+	return proc.Output(ctx, proc.Call{
+		Argv: append([]string{"git"}, c.Args...), Dir: c.Dir, Env: slices.Concat(g.env, c.Env), Stdin: c.Stdin,
+	})
+}
+
+// in runs the git program in a directory.
+func (g gitProgram) in(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	return g.Run(ctx, diff.GitCall{Dir: dir, Args: args})
 }
 
 func (a *app) openTree(ctx context.Context, dir string) (*workTree, error) {

@@ -89,8 +89,8 @@ func (s *sandbox) lookup(name string) (string, bool) {
 }
 
 // Run implements diff.Git.
-func (s *sandbox) Run(ctx context.Context, dir string, args []string, stdin []byte) ([]byte, error) {
-	return s.run(ctx, dir, nil, stdin, args...)
+func (s *sandbox) Run(ctx context.Context, c diff.GitCall) ([]byte, error) {
+	return s.run(ctx, c.Dir, c.Env, c.Stdin, c.Args...)
 }
 
 func (s *sandbox) run(ctx context.Context, dir string, env []string, stdin []byte, args ...string) ([]byte, error) {

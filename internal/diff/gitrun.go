@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -12,6 +14,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"codeloops/internal/diff/index"
+	"codeloops/internal/diff/scan"
 )
 
 var errNoGit = errors.New("the git program is needed for this")
@@ -37,13 +40,20 @@ type purpose struct {
 	why string
 }
 
-// Run implements [Git].
+// Run implements [store.Git].
 func (p purpose) Run(ctx context.Context, dir string, args []string, stdin []byte) ([]byte, error) {
+	return p.call(ctx, GitCall{Dir: dir, Args: args, Stdin: stdin})
+}
+
+// call runs git on the objects as they are, whatever may be told to stand in for
+// them.
+func (p purpose) call(ctx context.Context, c GitCall) ([]byte, error) {
 	if p.git == nil {
 		return nil, errNoGit
 	}
 	p.once()
-	return p.git.Run(ctx, dir, slices.Concat(p.global, args), stdin)
+	c.Args = slices.Concat([]string{"--no-replace-objects"}, p.global, c.Args)
+	return p.git.Run(ctx, c)
 }
 
 func (p purpose) once() {
@@ -60,14 +70,77 @@ func (p purpose) once() {
 }
 
 // hash stores files as git converts them.
-func (t *Tree) hash(ctx context.Context, paths []string) ([]plumbing.Hash, error) {
+func (t *Tree) hash(ctx context.Context, files []scan.Unconverted) ([]plumbing.Hash, error) {
+	var paths []string
+	var withCRLF []scan.Unconverted
+	for _, f := range files {
+		paths = append(paths, f.Path)
+		if f.Before != nil {
+			withCRLF = append(withCRLF, f)
+		}
+	}
+	git := t.git.purpose("to convert files (filter, ident or encoding)")
+	ids, err := t.hashObjects(ctx, git, paths)
+	if err != nil || len(withCRLF) == 0 {
+		return ids, err
+	}
+	kept, err := t.hashBeside(ctx, git, withCRLF)
+	for i, f := range files {
+		if id, ok := kept[f.Path]; ok {
+			ids[i] = id
+		}
+	}
+	return ids, err
+}
+
+// hashBeside stores files of which the version before has CRLF. Git may then
+// leave their line ends alone, which it finds out from the index: here from one
+// that holds just those versions.
+func (t *Tree) hashBeside(ctx context.Context, git purpose, files []scan.Unconverted) (map[string]plumbing.Hash, error) {
+	dir, err := os.MkdirTemp("", "codeloops-index-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // nobody minds
+	var before, paths bytes.Buffer
+	for _, f := range files {
+		if _, err := t.store.Persist(f.Before.ID); err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&before, "%o %s\t%s\x00", f.Before.Mode, f.Before.ID, f.Path)
+		paths.WriteString(f.Path + "\x00")
+	}
+	plain := []string{"-c", "core.splitIndex=false", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false"}
+	env := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
+	var out []byte
+	for _, c := range []GitCall{
+		{Args: []string{"update-index", "-z", "--index-info"}, Stdin: before.Bytes()},
+		{Args: []string{"update-index", "-z", "--stdin"}, Stdin: paths.Bytes()},
+		{Args: []string{"ls-files", "--stage", "-z"}},
+	} {
+		c.Dir, c.Env, c.Args = t.Root(), env, slices.Concat(plain, c.Args)
+		if out, err = git.call(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	x, err := parseStages(out)
+	if err != nil {
+		return nil, err
+	}
+	ids := make(map[string]plumbing.Hash)
+	for _, e := range x.Entries {
+		ids[e.Path] = plumbing.Hash(e.ID)
+	}
+	return ids, nil
+}
+
+func (t *Tree) hashObjects(ctx context.Context, git purpose, paths []string) ([]plumbing.Hash, error) {
 	var stdin bytes.Buffer
 	for _, path := range paths {
 		stdin.WriteString(quoteLine(path))
 		stdin.WriteByte('\n')
 	}
-	out, err := t.git.purpose("to convert files (filter, ident or encoding)").
-		Run(ctx, t.Root(), []string{"hash-object", "-w", "--stdin-paths"}, stdin.Bytes())
+	out, err := git.Run(ctx, t.Root(), []string{"hash-object", "-w", "--stdin-paths"}, stdin.Bytes())
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +180,11 @@ func (t *Tree) listIndex(ctx context.Context) (*index.Index, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parseStages(out)
+}
+
+// parseStages reads what `git ls-files --stage -z` prints.
+func parseStages(out []byte) (*index.Index, error) {
 	x := &index.Index{}
 	for record := range bytes.SplitSeq(bytes.TrimSuffix(out, []byte{0}), []byte{0}) {
 		if len(record) == 0 {

@@ -48,10 +48,18 @@ var (
 	ErrUnknownState = errors.New("not a state that this session captured")
 )
 
-// A Git runs the git program in dir and returns its standard output; a
-// command that fails is an error that carries what it said.
+// A Git runs the git program and returns its standard output; a command that
+// fails is an error that carries what it said.
 type Git interface {
-	Run(ctx context.Context, dir string, args []string, stdin []byte) (stdout []byte, err error)
+	Run(context.Context, GitCall) (stdout []byte, err error)
+}
+
+// A GitCall is one run of the git program.
+type GitCall struct {
+	Dir   string
+	Args  []string
+	Env   []string // "NAME=value", beyond the user's own
+	Stdin []byte
 }
 
 // Options are what a [Tree] needs from outside. Env and Now must be set.

@@ -207,7 +207,7 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 	converts := mode != Symlink && c.Settings.Converts(attrs)
 	switch {
 	case mode != Symlink && c.Settings.NeedsGit(attrs), converts && st.Size > store.Large:
-		c.postpone(path)
+		c.postpone(ctx, path)
 		return f, nil
 	case st.Size > store.Large:
 		if f.ID, err = store.SumBlob(file, st.Size); err != nil {
@@ -282,20 +282,29 @@ func (c *candidate) readAll(file io.Reader, size int64) ([]byte, error) {
 }
 
 // postpone leaves the file to git.
-func (c *candidate) postpone(path string) {
+func (c *candidate) postpone(ctx context.Context, path string) {
 	c.waits = true
+	p := pending{Unconverted: Unconverted{Path: path}, dir: c.dir, name: c.name}
+	if c.hasCRLF(ctx) {
+		p.Before = c.before()
+	}
 	c.shared.Lock()
 	defer c.shared.Unlock()
-	c.pending = append(c.pending, pending{dir: c.dir, name: c.name, path: path})
+	c.pending = append(c.pending, p)
+}
+
+// before is what a file was for git, which looks at the index.
+func (c *candidate) before() *File {
+	if c.base != nil {
+		return c.base
+	}
+	return c.index
 }
 
 // hasCRLF looks at the blob that a file had before, on which git's conversion
 // of line ends depends.
 func (c *candidate) hasCRLF(ctx context.Context) bool {
-	before := c.base
-	if before == nil {
-		before = c.index
-	}
+	before := c.before()
 	if before == nil || before.Mode == Gitlink {
 		return false
 	}

@@ -60,7 +60,15 @@ type Scanner struct {
 	Watch, Unsure func(dir string)
 	// Hash stores files through git, which alone can convert them, and
 	// returns the ids of their blobs.
-	Hash func(ctx context.Context, paths []string) ([]plumbing.Hash, error)
+	Hash func(context.Context, []Unconverted) ([]plumbing.Hash, error)
+}
+
+// An Unconverted file is one that only git can convert.
+type Unconverted struct {
+	Path string
+	// Before is what it was when it was known last, if that has CRLF: git may
+	// then convert it otherwise. Else nil.
+	Before *File
 }
 
 // Known is what is known before a scan. Any part may be nil.
@@ -151,8 +159,9 @@ func (w *walk) giveBack(s *scratch) {
 
 // A pending file has no id yet: git is to give it.
 type pending struct {
-	dir        *Dir
-	name, path string
+	Unconverted
+	dir  *Dir
+	name string
 }
 
 func (w *walk) warn(path string, err error) {
@@ -181,11 +190,11 @@ func (w *walk) hashByGit(ctx context.Context) error {
 	if len(w.pending) == 0 {
 		return nil
 	}
-	paths := make([]string, len(w.pending))
+	files := make([]Unconverted, len(w.pending))
 	for i, p := range w.pending {
-		paths[i] = p.path
+		files[i] = p.Unconverted
 	}
-	ids, err := w.Hash(ctx, paths)
+	ids, err := w.Hash(ctx, files)
 	if err != nil {
 		return fmt.Errorf("convert files through git: %w", err)
 	}

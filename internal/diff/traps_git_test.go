@@ -1,0 +1,165 @@
+package diff_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"codeloops/internal/diff"
+)
+
+// TestForeignOwner: git refuses a repository that belongs to somebody else
+// (safe.directory). We read it, for that runs nothing of it; what needs git
+// fails with its words, and no command of the repository's is run.
+func TestForeignOwner(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write("f", "one\n")
+	s.write("g", "one\n")
+	s.commit("first")
+	ran := filepath.Join(s.base, "ran")
+	s.git("config", "filter.evil.clean", "touch "+ran)
+	s.git("config", "core.fsmonitor", "touch "+ran)
+	s.env = append(s.env, "GIT_TEST_ASSUME_DIFFERENT_OWNER=1")
+	if _, err := s.run(t.Context(), s.root, nil, nil, "status"); err == nil || !strings.Contains(err.Error(), "dubious ownership") {
+		t.Skipf("git looks at it: %v", err)
+	}
+	tree := s.begin()
+	s.append("f", "two\n")
+	c, err := tree.Capture(t.Context())
+	s.must(err)
+	if got := summary(c); got != "M f\n" || !strings.Contains(c.Patch(), "\n one\n+two\n") {
+		t.Errorf("captured %s", c.Patch())
+	}
+	s.write(".gitattributes", "g filter=evil\n")
+	s.append("g", "two\n")
+	if c, err := tree.Capture(t.Context()); err == nil || !strings.Contains(err.Error(), "dubious ownership") {
+		t.Errorf("captured %q, error %v", summary(c), err)
+	}
+	if _, err := os.Lstat(ran); err == nil {
+		t.Error("a command of the repository was run")
+	}
+}
+
+// TestReplacedObjects: what stands in for an object (git-replace) does not, as
+// it was not so in the work tree.
+func TestReplacedObjects(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write("f", "one\ntwo\n")
+	s.write("f.up", "ONE\n")
+	s.git("config", "filter.up.clean", "tr a-z A-Z")
+	s.commit("first")
+	s.write("other", "another\n")
+	blob, other := s.git("rev-parse", "HEAD:f"), s.git("hash-object", "-w", "other")
+	s.git("replace", blob, other)
+	s.git("replace", s.git("rev-parse", "HEAD:f.up"), other)
+	s.git("replace", "HEAD", s.git("commit-tree", "-m", "no parent", s.git("mktree", "--missing")))
+	s.must(os.MkdirAll(s.path(".git/info"), 0o755))
+	s.must(os.WriteFile(s.path(".git/info/grafts"), []byte(s.git("rev-parse", "HEAD")+"\n"), 0o644))
+	s.env = append(s.env, "GIT_NO_REPLACE_OBJECTS=1") // for git, as the oracle
+	lookup := func(name string) (string, bool) {
+		if name == "GIT_NO_REPLACE_OBJECTS" {
+			return "", false
+		}
+		return s.lookup(name)
+	}
+	o := s.options()
+	o.Env = lookup
+	tree, err := diff.Open(t.Context(), s.root, o)
+	s.must(err)
+	t.Cleanup(func() { _ = tree.Close() })
+	s.must(tree.Baseline(t.Context()))
+	git := newOracle(s)
+	s.append("f", "three\n")
+	s.write(".gitattributes", "*.up filter=up\n")
+	s.append("f.up", "two\n")
+	git.capture(tree)
+	s.remove("f")
+	git.capture(tree)
+}
+
+// TestMissingBlob: a blob that a partial clone has left out is fetched by git
+// when a change to its file is shown, and said so.
+func TestMissingBlob(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	filled(s)
+	s.git("config", "uploadpack.allowFilter", "true")
+	s.git("config", "uploadpack.allowAnySHA1InWant", "true")
+	from := s.root
+	s.root = filepath.Join(s.base, "clone")
+	s.gitIn(s.base, "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+from, s.root)
+	s.write("a", "a\nsecond\n")
+	s.write("d/b", "b\n")
+	s.write("d/e/c", "c\n")
+	for name := range strings.FieldsSeq("a d/b d/e/c") {
+		s.stale(name)
+	}
+	s.git("reset", "-q") // by what is there, without a blob
+	missing := func() int {
+		return strings.Count(s.git("rev-list", "--objects", "--all", "--missing=print"), "?")
+	}
+	before := missing()
+	if before == 0 {
+		t.Fatal("the clone has all blobs")
+	}
+	options := s.options()
+	var notes []string
+	options.Note = func(note string) { notes = append(notes, note) }
+	tree, err := diff.Open(t.Context(), s.root, options)
+	s.must(err)
+	t.Cleanup(func() { _ = tree.Close() })
+	s.must(tree.Baseline(t.Context()))
+	s.write("new", "new\n")
+	c, err := tree.Capture(t.Context())
+	s.must(err)
+	if got := missing(); got != before || notes != nil || summary(c) != "A new\n" {
+		t.Errorf("%d blobs missing of %d, notes %q, captured %q", got, before, notes, summary(c))
+	}
+	o := newOracle(s)
+	o.fresh = true
+	s.append("a", "more\n")
+	s.remove("d/e/c")
+	c, err = tree.Capture(t.Context())
+	s.must(err)
+	if got, want := summary(c), "M a\nD d/e/c\nA new\n"; got != want || !strings.Contains(c.Patch(), "\n second\n+more\n") || !strings.Contains(c.Patch(), "\n-c\n") {
+		t.Errorf("captured %s", c.Patch())
+	}
+	if want := []string{"ran the git program to read objects of a partial clone"}; !slices.Equal(notes, want) || missing() >= before {
+		t.Errorf("notes %q, %d blobs missing of %d", notes, missing(), before)
+	}
+}
+
+// TestConvertedWithCRLF: git leaves the line ends of a file alone that has CRLF
+// in the index, filter or not.
+func TestConvertedWithCRLF(t *testing.T) {
+	t.Parallel()
+	crlf := func(attributes string, config ...string) func(*sandbox) {
+		return func(s *sandbox) {
+			s.write("f", "one\r\ntwo\r\n")
+			s.write("lf", "one\ntwo\n")
+			s.commit("first")
+			for i := 0; i < len(config); i += 2 {
+				s.git("config", config[i], config[i+1])
+			}
+			s.write(".gitattributes", attributes+"\n")
+			s.stale("f")
+			s.stale("lf")
+		}
+	}
+	upper := []string{"filter.up.clean", "tr a-z A-Z"}
+	steps := []func(*sandbox){
+		appends("f", "three\r\n"), appends("lf", "three\r\n"), writes("new", "one\r\n"),
+		runs("add", "-A"), appends("f", "four\r\n"), appends("new", "two\r\n"),
+	}
+	runTraps(t, []trap{
+		{name: "text auto", setup: crlf("* text=auto"), steps: steps},
+		{name: "filter and text auto", setup: crlf("* filter=up text=auto", upper...), steps: steps},
+		{name: "filter and autocrlf", setup: crlf("* filter=up", append(upper, "core.autocrlf", "true")...), steps: steps},
+		{name: "ident and text auto", setup: crlf("* ident text=auto"), steps: steps},
+		{name: "filter and text", setup: crlf("* filter=up text", upper...), steps: steps},
+	})
+}
