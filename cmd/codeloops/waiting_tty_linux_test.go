@@ -150,6 +150,7 @@ func (d *desk) ends(code int) {
 	kill := time.AfterFunc(liveness, func() { _ = d.cmd.Process.Kill() })
 	defer kill.Stop()
 	_ = d.cmd.Wait()
+	<-d.ended // all that it has shown is read
 	if got := d.cmd.ProcessState.ExitCode(); got != code {
 		d.t.Errorf("exit code %d, want %d: %q", got, code, d.text())
 	}
