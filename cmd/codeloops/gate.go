@@ -68,6 +68,9 @@ func (p *plan) policy() loop.Policy {
 	if slices.ContainsFunc(config.Decisions(), func(d string) bool { return !slices.Contains(c.Policy.CriticDecisions, d) }) {
 		set.CriticDecisions = c.Policy.CriticDecisions
 	}
+	if v := c.Convergence; v.WarnAfter > 0 || v.StopAfter > 0 {
+		set.Convergence = &loop.ConvergencePolicy{WarnAfter: v.WarnAfter, StopAfter: v.StopAfter, Similarity: &v.Similarity}
+	}
 	if c.Policy.Critique == "structured" {
 		set.Critique = &loop.CritiquePolicy{
 			RiskTypes: c.Policy.RiskTypes, HighRiskTypes: c.Policy.HighRiskTypes,

@@ -131,6 +131,16 @@ func briefs() map[string]loop.Brief {
 		"sent back": after(loop.Round{Attempt: ended, Unjudged: true, Ruling: loop.Ruling{
 			Rule: "deny_paths", Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "go.mod was changed"},
 		}}),
+		"stuck": after(loop.Round{Attempt: ended, Ruling: loop.Ruling{
+			Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "Add a test."},
+			Findings: []loop.Finding{
+				{ID: "F1", Text: "Add a test.", State: loop.FindingOpen, Since: 1},
+				{ID: "F3", Text: "No\n```docs", State: loop.FindingReopened, Since: 2},
+				{ID: "F4", Text: "not yet shown", State: loop.FindingNew, Since: 4},
+				{ID: "F2", Text: "done with", State: loop.FindingClosed, Since: 1},
+			},
+			Warnings: []string{"The last 2 turns of the actor changed nothing in the work tree."},
+		}}),
 		"no reasons": after(loop.Round{Attempt: ended, Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Continue}}}),
 		"no review": after(loop.Round{
 			Attempt: ended, Review: loop.Review{Problem: "no decision"},

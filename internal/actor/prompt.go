@@ -31,6 +31,8 @@ func prompt(b loop.Brief) string {
 	} else {
 		turn(&p, b.Previous.Attempt.Turn)
 		review(&p, *b.Previous)
+		findings(&p, b.Previous.Findings)
+		warnings(&p, b.Previous.Warnings)
 		checks(&p, b.Previous.Checks)
 	}
 	return p.String()

@@ -33,6 +33,7 @@ type Config struct {
 	Profile              string        `mapstructure:"profile"`            // "default" or "strict"
 	ApprovalThreshold    float64       `mapstructure:"approval_threshold"` // 0 to 1; 0: none
 	Policy               Policy        `mapstructure:"policy"`
+	Convergence          Convergence   `mapstructure:"convergence"`
 	CriticEnv            string        `mapstructure:"critic_env"` // "full" or "clean"
 	EnvPass              []string      `mapstructure:"env_pass"`   // names, or globs as in path.Match
 	Actor                Role          `mapstructure:"actor"`
@@ -109,6 +110,7 @@ func (c *Config) Validate() error {
 	}
 	problems = append(problems, c.lacksModel("critic", c.Critic, key, args)...)
 	problems = append(problems, c.lacksRevision()...)
+	problems = append(problems, c.endsUnwarned()...)
 	return problems.orNil()
 }
 

@@ -35,6 +35,7 @@ func TestDefaults(t *testing.T) {
 			},
 			HighRiskTypes: []string{"policy_violation", "legal_risk"},
 		},
+		Convergence: Convergence{WarnAfter: 2, StopAfter: 4, Similarity: 0.8},
 	}
 	if got := settingsOf(c); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -106,6 +107,8 @@ func chosen() map[string][2]any {
 		"approval_threshold":               {0.5, 0.75},
 		"policy.on_violation":              {"stop", "revise"},
 		"policy.tamper":                    {"report", "block"},
+		"convergence.warn_after":           {0, 3},
+		"convergence.similarity":           {0.25, 0.5},
 		"policy.min_similarity":            {0.25, 0.5},
 		"policy.auto_revise":               {false, true},
 		"policy.critique":                  {"free", "structured"},

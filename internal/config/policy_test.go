@@ -39,6 +39,9 @@ func TestProfile(t *testing.T) {
 func TestPolicyValues(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
+		"[convergence]\nwarn_after = 1":                            "convergence.warn_after must be at least 2, or 0 for never, but is 1",
+		"[convergence]\nstop_after = -1":                           "convergence.stop_after must not be negative, but is -1",
+		"[convergence]\nwarn_after = 3\nstop_after = 3":            "convergence.stop_after is 3, but the agents are warned after 3 only",
 		"[policy]\ntamper = \"warn\"":                              "policy.tamper must be \"off\", \"report\" or \"block\", not \"warn\"",
 		"[policy]\nallow_paths = [\"a\", \"/etc/**\"]":             `policy.allow_paths has a bad item 2: it must be a path within the repository, not "/etc/**"`,
 		"[policy]\ndeny_paths = [\"a/../../b\"]":                   `policy.deny_paths has a bad item 1: it must be a path within the repository, not "a/../../b"`,

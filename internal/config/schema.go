@@ -35,6 +35,7 @@ func newSchema(outputs []string) schema {
 	s = append(s, role("actor")...)
 	s = append(s, role("critic")...)
 	s = append(s, policy()...)
+	s = append(s, convergence()...)
 	return append(s, agent(outputs)...)
 }
 

@@ -81,6 +81,7 @@ func compose(c loop.Case, contract critique.Contract, budget Budget, wholeDiff s
 	p.concerns(c.Inspection.Concerns)
 	p.checks(c.Checks, budget)
 	p.history(c.History, budget)
+	p.course(c.History, budget)
 	p.sayf(judging)
 	p.objection(c.Objection, budget)
 	p.form(contract, c.Objection != nil)

@@ -95,6 +95,16 @@ func later() loop.Case {
 
 func TestPrompt(t *testing.T) {
 	t.Parallel()
+	stuck := first()
+	stuck.Iteration = 4
+	stuck.History = later().History
+	stuck.History[0].Findings = []loop.Finding{
+		{ID: "F1", Text: "No test.", State: loop.FindingOpen, Since: 1},
+		{ID: "F3", Text: "No\n[docs] at all", State: loop.FindingNew, Since: 2},
+		{ID: "F2", Text: "It does not build.", State: loop.FindingClosed, Since: 1},
+	}
+	stuck.History[0].Warnings = []string{"The last 2 turns of the actor changed nothing in the work tree."}
+	stuck.History[1].Unjudged = true
 	again := later()
 	again.Objection = &loop.Objection{Problem: noDecision, Reply: "Looks fine.\n" + strings.Repeat("Really. ", 60)}
 	failed := first()
@@ -113,6 +123,7 @@ func TestPrompt(t *testing.T) {
 		contract critique.Contract
 	}{
 		"first":            {first(), critic.Budget{}, critique.Contract{}},
+		"stuck":            {stuck, critic.Budget{}, critique.Contract{}},
 		"later":            {later(), small, critique.Contract{}},
 		"again":            {again, small, critique.Contract{}},
 		"failed":           {failed, critic.Budget{}, critique.Contract{}},

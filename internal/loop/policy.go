@@ -12,6 +12,17 @@ type Policy struct {
 	CriticDecisions []string
 	// Critique is what a structured reply must keep; nil: replies are free.
 	Critique *CritiquePolicy
+	// Convergence is when a loop that does not get on is warned and ended; nil:
+	// never.
+	Convergence *ConvergencePolicy
+}
+
+// A ConvergencePolicy is how often the same sign that a loop does not get on
+// may show.
+type ConvergencePolicy struct {
+	WarnAfter  int      // 0: never
+	StopAfter  int      // 0: never
+	Similarity *float64 // 0 to 1, from when on two texts say the same; nil: as the code has it
 }
 
 // A CritiquePolicy is what a critic's structured reply must keep.

@@ -16,5 +16,6 @@ func Rulers(p loop.Policy) []Ruler {
 		Approval{Threshold: threshold, Strict: p.Critique != nil},
 		Checks{},
 		AutoRevise{Denied: p.NoAutoRevise},
+		convergence(p.Convergence),
 	}
 }

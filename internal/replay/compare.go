@@ -81,7 +81,7 @@ func (v *verifier) foreign() string {
 		return "the log has no end"
 	case end.Reason == loop.StopNone && (end.Result == loop.Success || end.Result == loop.MaxIterations):
 		return ""
-	case slices.Contains([]loop.StopReason{loop.StopDone, loop.StopMaxIterations, loop.StopPolicyEscalation}, end.Reason),
+	case slices.Contains([]loop.StopReason{loop.StopDone, loop.StopMaxIterations, loop.StopPolicyEscalation, loop.StopStuck}, end.Reason),
 		tooManyErrors(end.Reason), end.Reason.Violates() != "":
 		return ""
 	}

@@ -220,13 +220,23 @@ func (g *gate) Inspect(loop.Case) (loop.Inspection, *loop.Ruling) {
 	if !round.Unjudged {
 		return round.Inspection, nil
 	}
-	return round.Inspection, &round.Ruling
+	ruling := g.resumed(round.Iteration, round.Ruling)
+	return round.Inspection, &ruling
 }
 
 // Rule implements [loop.Gate].
 func (g *gate) Rule(c loop.Case, r loop.Review) loop.Ruling {
 	g.Rulers = policy.Rulers(g.v.setting.policyAt(c.Iteration))
-	return g.Gate.Rule(c, r)
+	return g.resumed(c.Iteration, g.Gate.Rule(c, r))
+}
+
+// resumed lets the loop go on after a rule that ended it, where the session was
+// resumed.
+func (g *gate) resumed(iteration int, r loop.Ruling) loop.Ruling {
+	if log := &g.v.now.round; g.v.setting.resumed[iteration] && r.Stop == log.Stop {
+		r.Stop, log.Stop = loop.StopNone, loop.StopNone
+	}
+	return r
 }
 
 // samePhases compares the phases of an iteration. Where a project's checks came

@@ -219,6 +219,17 @@ func policy(f fields, p *loop.Policy) {
 		}) {
 			p.Critique = &c
 		}
+		var v loop.ConvergencePolicy
+		if p.Convergence != nil {
+			v = *p.Convergence
+		}
+		if f.object("convergence,omitempty", p.Convergence != nil, func(f fields) {
+			f.value("warn_after,omitempty", &v.WarnAfter)
+			f.value("stop_after,omitempty", &v.StopAfter)
+			fraction(f, "similarity,omitempty", &v.Similarity)
+		}) {
+			p.Convergence = &v
+		}
 	})
 }
 

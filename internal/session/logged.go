@@ -71,6 +71,11 @@ func loggedPolicy(p loop.Policy) loop.Policy {
 		c.RiskTypes, c.HighRiskTypes = orNil(c.RiskTypes), orNil(c.HighRiskTypes)
 		p.Critique = &c
 	}
+	if p.Convergence != nil {
+		c := *p.Convergence
+		c.Similarity = finite(c.Similarity)
+		p.Convergence = &c
+	}
 	return p
 }
 

@@ -1,0 +1,371 @@
+package converge_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"codeloops/internal/converge"
+	"codeloops/internal/loop"
+)
+
+var settings = converge.Settings{WarnAfter: 2, StopAfter: 4}
+
+// An act is a round as a test tells it: the state it leaves, what the critic
+// says, and what else matters.
+type act struct {
+	state    string
+	feedback string
+	issues   []string
+	failing  int // of two checks; -1: there are none
+	score    float64
+	decision loop.Decision // "" is CONTINUE
+	rule     string
+	unjudged bool
+}
+
+func (a act) round(n int) loop.Round {
+	r := loop.Round{Iteration: n, Unjudged: a.unjudged, Change: loop.Change{State: a.state}}
+	r.Change.Files = []loop.FileChange{{Path: "a"}}
+	r.Verdict = loop.Verdict{Decision: loop.Continue, Feedback: a.feedback, Issues: a.issues}
+	r.Rule = a.rule
+	if a.decision != "" {
+		r.Verdict.Decision = a.decision
+	}
+	if a.score > 0 {
+		r.Verdict.Score = &a.score
+	}
+	for i := range 2 {
+		if a.failing >= 0 {
+			code := 0
+			if i < a.failing {
+				code = 1
+			}
+			r.Checks = append(r.Checks, loop.CheckResult{Ending: loop.EndCompleted, ExitCode: code})
+		}
+	}
+	return r
+}
+
+// play runs the rounds one after the other, as a gate would, and returns what
+// was said after each: "", the warnings, or "stuck: " and why.
+func play(s converge.Settings, acts []act) (said []string, last converge.Report) {
+	var history []loop.Round
+	for i, a := range acts {
+		r := a.round(i + 1)
+		if a.unjudged {
+			said = append(said, "")
+			history = append(history, r.Outline())
+			continue
+		}
+		last = s.Look(history, r)
+		r.Findings, r.Warnings = last.Findings, last.Warnings
+		history = append(history, r.Outline())
+		switch {
+		case last.Stuck != "":
+			return append(said, "stuck: "+last.Stuck), last
+		default:
+			said = append(said, strings.Join(last.Warnings, " "))
+		}
+	}
+	return said, last
+}
+
+const (
+	long    = "The function parse does not refuse empty input: return an error for it, and add a test that shows so."
+	another = "Write documentation for every exported name of package login before going on with anything else."
+)
+
+func acts(n int, each func(i int) act) []act {
+	all := make([]act, n)
+	for i := range all {
+		all[i] = each(i)
+	}
+	return all
+}
+
+func state(i int) string { return fmt.Sprintf("state-%d", i) }
+
+// TestStuck plays loops that do not get on. Each one is warned before it ends.
+func TestStuck(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		acts []act
+		want []string
+	}{
+		"no change": {
+			acts(9, func(i int) act {
+				return act{state: "same", failing: -1, feedback: fmt.Sprint("Look at file ", i, ".go, and say why")}
+			}),
+			[]string{
+				"", "", "The last 2 turns of the actor changed nothing in the work tree.",
+				"The last 3 turns of the actor changed nothing in the work tree.",
+				"stuck: The last 4 turns of the actor changed nothing in the work tree.",
+			},
+		},
+		"in circles": {
+			acts(9, func(i int) act {
+				return act{state: state(i % 2), failing: -1, feedback: fmt.Sprint("Now try number ", i, " of them")}
+			}),
+			[]string{
+				"", "",
+				"The work tree is again as it was after iteration 1: the work goes round in circles.",
+				"The work tree is again as it was after iteration 2: the work goes round in circles.",
+				"The work tree is again as it was after iteration 1: the work goes round in circles.",
+				"The work tree is again as it was after iteration 2: the work goes round in circles.",
+				"stuck: The work tree is again as it was after iteration 1: the work goes round in circles.",
+			},
+		},
+		"the same feedback": {
+			acts(9, func(i int) act { return act{state: state(i), failing: 1, feedback: long} }),
+			[]string{
+				"", "The feedback has been the same for 2 iterations.", "The feedback has been the same for 3 iterations.",
+				"stuck: The feedback has been the same for 4 iterations.",
+			},
+		},
+		"nearly the same feedback": {
+			acts(4, func(i int) act {
+				return act{state: state(i), failing: -1, feedback: long + []string{"", " Please.", " Still.", " It must be done."}[i]}
+			}),
+			[]string{
+				"", "The feedback has been the same for 2 iterations.", "The feedback has been the same for 3 iterations.",
+				"stuck: The feedback has been the same for 4 iterations.",
+			},
+		},
+		"a finding that comes back": {
+			acts(9, func(i int) act {
+				issues := []string{"The error of parse is dropped."}
+				if i%2 == 1 {
+					issues = []string{"Login lacks a timeout."}
+				}
+				return act{state: state(i), failing: -1, issues: issues, feedback: fmt.Sprint("Round ", i, " has one more thing")}
+			}),
+			[]string{
+				"", "",
+				"The finding F1 was settled and has come up again.", "The finding F2 was settled and has come up again.",
+				"The finding F1 was settled and has come up again.", "The finding F2 was settled and has come up again.",
+				"stuck: The finding F1 was settled and has come up again.",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got, _ := play(settings, c.acts); !slices.Equal(got, c.want) {
+				t.Errorf("got  %q\nwant %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestNotStuck plays loops that look stuck and are not: nothing may end them.
+func TestNotStuck(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		acts   []act
+		warned bool
+	}{
+		"alternating files, new work each time": {
+			acts(12, func(i int) act {
+				return act{state: state(i), failing: -1, feedback: fmt.Sprintf("The file %s has to do part %d as well", []string{"a.go", "b.go"}[i%2], i)}
+			}), false,
+		},
+		"the same word, with real changes": {
+			acts(12, func(i int) act { return act{state: state(i), failing: -1, feedback: "more"} }), false,
+		},
+		"ever fewer checks fail": {
+			acts(3, func(i int) act { return act{state: state(i), failing: 2 - i, feedback: long} }), false,
+		},
+		"the score rises": {
+			acts(12, func(i int) act { return act{state: state(i), failing: -1, score: 0.3 + float64(i)/20, feedback: long} }), false,
+		},
+		"other numbers in the same words": {
+			acts(12, func(i int) act {
+				return act{state: state(i), failing: -1, feedback: fmt.Sprintf("There are still %d tests that fail, see to them one by one", 40-i)}
+			}), false,
+		},
+		"the same words on other functions": {
+			acts(12, func(i int) act {
+				return act{state: state(i), failing: -1, feedback: fmt.Sprintf("The function parse_%c does not refuse empty input: return an error for it", 'a'+i)}
+			}), false,
+		},
+		"ever fewer findings": {
+			acts(6, func(i int) act {
+				return act{state: state(i), failing: -1, issues: []string{"No timeout.", "No tests at all.", "Docs lacking entirely.", "Wrong exit code.", "Leaks memory badly.", "Races on shutdown."}[i:], feedback: long}
+			}), false,
+		},
+		"a check fails and says the same each time": {
+			acts(12, func(i int) act {
+				return act{state: state(i), failing: 1, rule: "checks", feedback: "The reviewer was content, but these checks do not pass:\n- `go test ./...` ended with exit code 1"}
+			}), false,
+		},
+		"errors have a limit of their own": {
+			acts(12, func(int) act { return act{state: "same", failing: -1, decision: loop.Error, feedback: long} }), false,
+		},
+		"so have rules": {
+			acts(12, func(int) act { return act{state: "same", failing: -1, unjudged: true, feedback: long} }), false,
+		},
+		"put back once because it was asked for": {
+			[]act{{state: "a", failing: -1, feedback: long}, {state: "b", failing: -1, feedback: another}, {state: "a", failing: -1, feedback: "Thanks, that was the better way to do this"}, {state: "c", failing: -1, feedback: long}},
+			true,
+		},
+		"a warning that helped": {
+			[]act{
+				{state: "a", failing: -1, feedback: long},
+				{state: "b", failing: -1, feedback: long},
+				{state: "c", failing: -1, feedback: long},
+				{state: "d", failing: -1, feedback: another},
+				{state: "e", failing: -1, feedback: long},
+				{state: "f", failing: -1, feedback: another},
+			}, true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			said, last := play(settings, c.acts)
+			if last.Stuck != "" {
+				t.Errorf("stuck: %q", said)
+			}
+			if warned := strings.Join(said, "") != ""; warned != c.warned {
+				t.Errorf("warned %t: %q", warned, said)
+			}
+		})
+	}
+}
+
+// TestThresholds changes one setting at a time.
+func TestThresholds(t *testing.T) {
+	t.Parallel()
+	idle := acts(12, func(int) act { return act{state: "same", failing: -1, feedback: "more"} })
+	for name, c := range map[string]struct {
+		settings      converge.Settings
+		warned, ended int // the first warning and the end, in iterations; 0: never
+	}{
+		"as they are":   {settings, 3, 5},
+		"off":           {converge.Settings{}, 0, 0},
+		"never stop":    {converge.Settings{WarnAfter: 3}, 4, 0},
+		"without words": {converge.Settings{StopAfter: 3}, 0, 4},
+		"patient":       {converge.Settings{WarnAfter: 5, StopAfter: 9}, 6, 10},
+	} {
+		said, _ := play(c.settings, idle)
+		warned := 1 + slices.IndexFunc(said, func(s string) bool { return s != "" && !strings.HasPrefix(s, "stuck") })
+		ended := 1 + slices.IndexFunc(said, func(s string) bool { return strings.HasPrefix(s, "stuck") })
+		if warned != c.warned || ended != c.ended {
+			t.Errorf("%s: warned after %d and ended after %d, want %d and %d", name, warned, ended, c.warned, c.ended)
+		}
+	}
+	strict := converge.Settings{WarnAfter: 2, Similarity: 1}
+	said, _ := play(strict, []act{{state: "a", failing: -1, feedback: long}, {state: "b", failing: -1, feedback: long + " Really."}})
+	if strings.Join(said, "") != "" {
+		t.Errorf("texts that differ are the same: %q", said)
+	}
+}
+
+func TestFindings(t *testing.T) {
+	t.Parallel()
+	rounds := []act{
+		{state: "1", failing: -1, feedback: "Not yet.\n\n1. There is no test for `parse_input`.\n2. The README does not\n   mention the flag --json.\n"},
+		{state: "2", failing: -1, feedback: "Better:\n- still no test for parse_input\n- Close the file in all cases.\n"},
+		{state: "3", failing: -1, issues: []string{"Close the file in all cases.", "Close the file in all cases."}},
+		{state: "4", failing: -1, issues: []string{"No test for parse_input!"}, feedback: "- ignored"},
+		{state: "5", failing: -1, issues: []string{"No test for print_output!"}},
+		{state: "6", failing: -1, decision: loop.Done},
+	}
+	want := []string{
+		"F1 new 1, F2 new 1",
+		"F1 open 1, F3 new 2, F2 closed 1",
+		"F3 open 2, F1 closed 1, F2 closed 1",
+		"F1 reopened 1, F2 closed 1, F3 closed 2",
+		"F4 new 5, F1 closed 1, F2 closed 1, F3 closed 2",
+		"F1 closed 1, F2 closed 1, F3 closed 2, F4 closed 5",
+	}
+	for n := range rounds {
+		_, report := play(settings, rounds[:n+1])
+		var got []string
+		for _, f := range report.Findings {
+			got = append(got, fmt.Sprint(f.ID, " ", f.State, " ", f.Since))
+		}
+		if s := strings.Join(got, ", "); s != want[n] {
+			t.Errorf("after round %d: %s, want %s", n+1, s, want[n])
+		}
+	}
+	_, first := play(settings, rounds[:1])
+	if got := first.Findings[1].Text; got != "The README does not mention the flag --json." {
+		t.Errorf("the second finding is %q", got)
+	}
+}
+
+// TestLaws plays random sessions. Whoever resumes one, and so folds it anew,
+// comes to the same; nobody is stopped unwarned; work that is always new, with
+// feedback that is always other, is never stopped; findings keep their names.
+func TestLaws(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(7, 9))
+	words := strings.Fields("parse login timeout test error close file flag json docs README exit code memory race shutdown empty input")
+	sentence := func() string {
+		var s []string
+		for range 3 + r.IntN(6) {
+			s = append(s, words[r.IntN(len(words))])
+		}
+		return strings.Join(s, " ")
+	}
+	for range 100 {
+		said := []string{sentence(), sentence(), sentence()}
+		fresh := r.IntN(4) == 0
+		session := acts(14, func(i int) act {
+			a := act{state: state(r.IntN(4)), failing: r.IntN(4) - 1, feedback: said[r.IntN(3)]}
+			if r.IntN(3) == 0 {
+				a.issues = []string{said[r.IntN(3)], sentence()}
+			}
+			if r.IntN(6) == 0 {
+				a.decision = loop.Error
+			}
+			a.unjudged = r.IntN(8) == 0
+			if fresh {
+				a = act{state: state(i), failing: -1, feedback: fmt.Sprintf("%s %d", sentence(), i), issues: []string{fmt.Sprintf("name_%d is wrong", i)}}
+			}
+			return a
+		})
+		told, last := play(settings, session)
+		if again, _ := play(settings, session); !slices.Equal(told, again) {
+			t.Fatalf("the same session, told twice: %q and %q", told, again)
+		}
+		if last.Stuck != "" && strings.Join(told[:len(told)-1], "") == "" {
+			t.Fatalf("stopped unwarned: %q in %+v", told, session)
+		}
+		if fresh && strings.Join(told, "") != "" {
+			t.Fatalf("always new, but %q in %+v", told, session)
+		}
+		names := map[string]int{}
+		for n := range session {
+			_, report := play(settings, session[:n+1])
+			for _, f := range report.Findings {
+				if since, known := names[f.ID]; known && since != f.Since {
+					t.Fatalf("%s began in %d, then in %d", f.ID, since, f.Since)
+				}
+				names[f.ID] = f.Since
+			}
+		}
+	}
+}
+
+func FuzzLook(f *testing.F) {
+	f.Add("- a\n- b", "1. a\n 2) b", "", 0.5)
+	f.Add("\xff\x00 ", "more", "parse.go parse.go", 0.0)
+	f.Fuzz(func(t *testing.T, a, b, c string, similarity float64) {
+		s := converge.Settings{WarnAfter: 2, StopAfter: 3, Similarity: similarity}
+		session := []act{{state: "1", feedback: a}, {state: "2", feedback: b, issues: []string{c}}, {state: "1", feedback: a}, {state: "1", feedback: c}}
+		told, report := play(s, session)
+		again, same := play(s, session)
+		if !reflect.DeepEqual(told, again) || !reflect.DeepEqual(report, same) {
+			t.Errorf("%q, then %q", told, again)
+		}
+		for _, x := range report.Findings {
+			if strings.ContainsAny(x.Text, "\n\r") || x.ID == "" || x.State == "" || x.Since == 0 {
+				t.Errorf("%+v", x)
+			}
+		}
+	})
+}
