@@ -61,8 +61,8 @@ bench: build
 bench-agents: build
 	E2E_FIGURES=1 CODELOOPS_BIN=$(abspath $(BIN)) $(GO) test -count=1 -timeout 30m -run TestFigures -v ./internal/e2e
 
-# Captures against git, on synthetic repositories or a clone of REPO. It takes
-# some minutes.
+# Captures against git, on synthetic repositories or a clone of REPO, and against
+# libgit2 where its headers are installed. It takes some minutes.
 ROUNDS ?= 10
 bench-diff:
 	CODELOOPS_BENCH_DIFF=$(ROUNDS) CODELOOPS_BENCH_REPO=$(if $(REPO),$(abspath $(REPO))) \

@@ -43,6 +43,7 @@ func measure(t *testing.T, w *work, rounds int) {
 	w.settle(t)
 	w.verify(t)
 	first(r, w, rounds)
+	againstLibgit2(r, w, rounds)
 	repeated(r, w, rounds)
 	hinted(r, w, rounds)
 	checkpoints(r, w, rounds)
