@@ -146,7 +146,7 @@ func (p *plan) loop(runner *proc.Runner, rec *session.Recorder) (*loop.Loop, err
 	place := agent.Place{
 		Starter: runner, Dir: p.dir, Environ: a.env, EnvDeny: p.cfg.EnvDeny,
 		CleanCritic: p.cfg.CriticEnv == "clean", EnvPass: p.cfg.EnvPass,
-		Outputs: outputs, Session: rec.ID(),
+		Outputs: outputs, Session: rec.ID(), Now: a.now,
 	}
 	waiting := p.lounge()
 	worker, err := p.bind(p.actor, place, waiting)

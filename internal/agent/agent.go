@@ -46,6 +46,9 @@ type Place struct {
 	Outputs     string   // an existing directory, absolute, for the files of the turns
 	Session     string   // the session's ID
 	Limits      Limits
+	// Now is the time, for ends of limits that are told as a pause or as a time of
+	// the day; nil: those are not understood.
+	Now func() time.Time
 }
 
 // A Request is one turn to play.
@@ -151,6 +154,9 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 	cmd.Argv = append([]string{path}, args...)
 	reply, err := a.run(ctx, cmd, r)
 	a.spec.addUsage(&reply.Turn, name+usageSuffix)
+	if reply.Ending == loop.EndRateLimited && reply.ResetAt.IsZero() && a.at.Now != nil {
+		reply.ResetAt = resetIn(reply.Reason, a.at.Now())
+	}
 	if reply.Resumed && a.spec.ResumeTotals {
 		reply.Usage = reply.Usage.Less(r.Conversation.Spent)
 	}

@@ -107,6 +107,8 @@ func misbehave(does string) int {
 			fmt.Fprint(os.Stdout, "line of a flood\n")
 		}
 		fmt.Fprint(os.Stdout, sample)
+	case "print":
+		fmt.Fprintln(os.Stdout, arg)
 	case "leave":
 		_ = exec.Command("sleep", "300").Start()
 	}

@@ -157,7 +157,7 @@ func (c *claude) result(object []byte) {
 		c.cope("it was not allowed to use " + d.Tool)
 	}
 	switch {
-	case e.IsError:
+	case e.IsError, e.Result != nil && strings.HasPrefix(*e.Result, usageLimit):
 		c.report.ResetAt = c.resetAt
 		c.fault(c.faultOf(e))
 	case e.Result != nil:
@@ -188,6 +188,11 @@ func (c *claude) tokens(e claudeResult) {
 	c.add(t)
 }
 
+// usageLimit is how Claude Code begins what it says in the model's place at the
+// limit of a subscription; the time at which that ends follows. Some versions do
+// not call it an error.
+const usageLimit = "Claude AI usage limit reached|"
+
 func (c *claude) faultOf(e claudeResult) (loop.Ending, string) {
 	reason := string(e.Error)
 	if e.Result != nil && *e.Result != "" {
@@ -201,6 +206,8 @@ func (c *claude) faultOf(e claudeResult) (loop.Ending, string) {
 		ending = ofStatus(e.Status)
 	case c.ending != "":
 		ending = c.ending
+	case strings.HasPrefix(reason, usageLimit):
+		ending = loop.EndRateLimited
 	}
 	if ending == loop.EndFailed && c.ending != "" {
 		ending = c.ending

@@ -70,6 +70,12 @@ func ofMessage(message string) loop.Ending {
 			return known.ending
 		}
 	}
+	// Google's services, through Gemini CLI, say these without a status.
+	for _, known := range []string{"You have exhausted your capacity on this model.", "You exceeded your current quota"} {
+		if strings.HasPrefix(message, known) {
+			return loop.EndRateLimited
+		}
+	}
 	return ofStatus(status)
 }
 

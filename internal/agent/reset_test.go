@@ -1,0 +1,95 @@
+package agent
+
+import (
+	"testing"
+	"time"
+	_ "time/tzdata"
+
+	"codeloops/internal/loop"
+)
+
+func TestResetIn(t *testing.T) {
+	t.Parallel()
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 3, 10, 20, 30, 0, 0, berlin) // 19:30 UTC
+	for message, want := range map[string]string{
+		"Claude AI usage limit reached|1773174600":                                                                                   "2026-03-10T20:30:00Z",
+		"You've hit your limit · resets 9pm (UTC)":                                                                                   "2026-03-10T21:00:00Z",
+		"You've hit your session limit · resets 8:20pm (Asia/Singapore)":                                                             "2026-03-11T12:20:00Z",
+		"5-hour limit reached ∙ resets 11pm":                                                                                         "2026-03-10T22:00:00Z",
+		"You've hit your usage limit. Visit https://x to purchase more credits or try again at 9:28 PM.":                             "2026-03-10T20:28:00Z",
+		"You've hit your usage limit. Visit https://x to purchase more credits or try again at 3:28 PM.":                             "2026-03-11T14:28:00Z",
+		"You've hit your usage limit. Upgrade to Pro (https://x), or try again at Mar 18th, 2026 12:30 PM.":                          "2026-03-18T11:30:00Z",
+		"You've hit your usage limit. Upgrade to Pro (https://x), or try again at Apr 1st, 2026 12:30 PM.":                           "2026-04-01T10:30:00Z",
+		"You've hit your usage limit. To get more, ask your admin or try again in 3 days 6 hours 57 minutes.":                        "2026-03-14T02:27:00Z",
+		"You've hit your usage limit. Upgrade to Plus or try again in 1 minute.":                                                     "2026-03-10T19:31:00Z",
+		"You have exhausted your capacity on this model. Your quota will reset after 21h53m56s.":                                     "2026-03-11T17:23:56Z",
+		"You exceeded your current quota, please check your plan. Please retry in 23.5s.":                                            "2026-03-10T19:30:23.5Z",
+		"Rate limit reached for gpt-5 in organization o on tokens per min (TPM): Limit 3. Please try again in 1m2s. Visit https://x": "2026-03-10T19:31:02Z",
+		// What only looks like it.
+		"Claude AI usage limit reached|17":                                   "",
+		"You've hit your limit · resets 9pm (Nowhere/Else)":                  "",
+		"You've hit your limit · resets Tuesday":                             "",
+		"You've hit your usage limit. Try again later.":                      "",
+		"The docs say: You've hit your usage limit. Try again at 3:28 PM.":   "",
+		"Your quota will reset after 5s.":                                    "",
+		"You've hit your usage limit. x try again in 9999999999999999 days.": "",
+		"": "",
+	} {
+		got := ""
+		if at := resetIn(message, now); !at.IsZero() {
+			got = at.Format(time.RFC3339Nano)
+		}
+		if got != want {
+			t.Errorf("%q: got %q, want %q", message, got, want)
+		}
+	}
+}
+
+func FuzzResetIn(f *testing.F) {
+	for _, s := range []string{
+		"Claude AI usage limit reached|1773174600", "You've hit your limit · resets 99pm (UTC)",
+		"You've hit your usage limit. a try again at Xyz 99th, 2026 99:30 PM.", "You've hit your usage limit. a try again in 1000 days 1000 days.",
+		"Rate limit reached for a Please try again in 9999999h1s.",
+	} {
+		f.Add(s)
+	}
+	now := time.Date(2026, 3, 10, 20, 30, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, s string) {
+		if at := resetIn(s, now); at.Location() != time.UTC {
+			t.Errorf("%q: %v", s, at)
+		}
+	})
+}
+
+// TestResetIsTold plays turns of real processes that say in words when their
+// limit ends.
+func TestResetIsTold(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 10, 20, 30, 0, 0, time.UTC)
+	for format, test := range map[Format]struct{ output, want string }{
+		"claude-stream-json": {
+			`{"type":"result","subtype":"success","is_error":false,"result":"Claude AI usage limit reached|1773174600"}`, "2026-03-10T20:30:00Z",
+		},
+		"codex-json": {
+			`{"type":"thread.started","thread_id":"t"}` + "\n" + `{"type":"turn.failed","error":{"message":"You've hit your usage limit. Upgrade or try again in 2 hours 5 minutes."}}`,
+			"2026-03-10T22:35:00Z",
+		},
+		"gemini-stream-json": {
+			`{"type":"init","session_id":"s"}` + "\n" + `{"type":"result","status":"error","error":{"type":"unknown","message":"[API Error: You have exhausted your capacity on this model. Your quota will reset after 1h49m8s.]"}}`,
+			"2026-03-10T22:19:08Z",
+		},
+	} {
+		s := newStage(t, "mine")
+		s.place.Now = func() time.Time { return now }
+		s.does("print " + test.output)
+		spec := ownAgent(t, Own{Command: []string{"mine"}, Output: string(format)})
+		reply, _ := s.play(s.agent(spec, ""), Request{Role: loop.RoleActor, Iteration: 1})
+		if got := reply.ResetAt.Format(time.RFC3339); reply.Ending != loop.EndRateLimited || got != test.want {
+			t.Errorf("%s: %s until %s, want %s (%s)", format, reply.Ending, got, test.want, reply.Reason)
+		}
+	}
+}
