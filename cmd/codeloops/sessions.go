@@ -90,6 +90,7 @@ func newSessionsCmd(a *app) *cobra.Command {
 		newSessionsRmCmd(l),
 		newSessionsPruneCmd(l),
 		newSessionsRestoreCmd(l),
+		newSessionsExportCmd(l),
 	)
 	return cmd
 }

@@ -413,3 +413,17 @@ func TestRemoveOnATerminal(t *testing.T) {
 		t.Fatalf("yes: exit code %d, %v: %q", code, err, shown)
 	}
 }
+
+// TestExportOnATerminal writes a file rather than the terminal full.
+func TestExportOnATerminal(t *testing.T) {
+	t.Parallel()
+	d := talk(t, shelf(t), []string{"NO_COLOR=1"}, "sessions", "export")
+	shown, code := d.end()
+	page, err := os.ReadFile(filepath.Join(d.cmd.Dir, "2025-01-27T15-30-45Z_d4f2aa.html"))
+	if code != exitDone || err != nil || !strings.HasPrefix(shown, "wrote 2025-01-27T15-30-45Z_d4f2aa.html (") {
+		t.Fatalf("exit code %d, %v: %q", code, err, shown)
+	}
+	if !bytes.Contains(page, []byte("new red")) || bytes.ContainsRune(page, '\x1b') {
+		t.Errorf("%.300q", page)
+	}
+}

@@ -260,7 +260,7 @@ func (d *Details) files(c loop.Change) {
 		if f.Binary {
 			size = "binary"
 		}
-		d.sayf("    %s %s  %s", letter(f.Status), quoted(f.Path), d.faint(size))
+		d.sayf("    %s %s  %s", Letter(f.Status), Quoted(f.Path), d.faint(size))
 	}
 	if !d.Full {
 		return
@@ -317,7 +317,8 @@ func (d *Details) end(o loop.Outcome) {
 	d.block("", o.Summary, 12)
 }
 
-func letter(s loop.FileStatus) string {
+// Letter is the sign that git has for what happened to a file.
+func Letter(s loop.FileStatus) string {
 	switch s {
 	case loop.FileAdded:
 		return "A"

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strconv"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/session"
 )
 
-// Document writes a session as one JSON object: what a list tells of it, and
+// Document writes a session as one JSON object, which docs/session-format.md
+// describes: what a list tells of it, and
 // the lines of its log for the start, the iterations (or the one that is asked
 // for, when that is not 0) and the end. It holds one line of the log at a time.
 // Lines that cannot be read are told to bad.
@@ -20,7 +22,7 @@ func Document(w io.Writer, o session.Overview, entries Entries, iteration int, b
 	if err != nil {
 		return err
 	}
-	d.write(`{"session":`, string(row), `,"start":`)
+	d.write(`{"type":"session","schema_version":`, strconv.Itoa(session.SchemaVersion), `,"session":`, string(row), `,"start":`)
 	for entry, err := range entries {
 		if line, ok := errors.AsType[*session.LineError](err); ok {
 			bad(line)

@@ -133,7 +133,7 @@ func Names(w io.Writer, c loop.Change, nul bool) error {
 			continue // a change of type has two parts
 		}
 		last = f.Path
-		line := quoted(f.Path) + "\n"
+		line := Quoted(f.Path) + "\n"
 		if nul {
 			line = f.Path + "\x00"
 		}
@@ -150,9 +150,9 @@ func named(f loop.FileChange) string {
 	from, to := f.OldPath, f.Path
 	switch {
 	case from == "":
-		return quoted(to)
-	case quoted(from) != from || quoted(to) != to:
-		return quoted(from) + " => " + quoted(to)
+		return Quoted(to)
+	case Quoted(from) != from || Quoted(to) != to:
+		return Quoted(from) + " => " + Quoted(to)
 	}
 	head := 0
 	for i := 0; i < min(len(from), len(to)) && from[i] == to[i]; i++ {
@@ -174,9 +174,9 @@ func named(f loop.FileChange) string {
 	return from[:head] + "{" + middle(from) + " => " + middle(to) + "}" + from[len(from)-tail:]
 }
 
-// quoted returns a path as git prints it: odd ones as a C string. Letters of
+// Quoted returns a path as git prints it: odd ones as a C string. Letters of
 // any language are not odd.
-func quoted(path string) string {
+func Quoted(path string) string {
 	odd := strings.ContainsFunc(path, func(r rune) bool {
 		return r == '"' || r == '\\' || r == utf8.RuneError || !unicode.IsPrint(r)
 	})

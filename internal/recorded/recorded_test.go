@@ -230,6 +230,30 @@ func TestApplyRefuses(t *testing.T) {
 	}
 }
 
+// TestBetweenForeign tells what changed from diffs that name no objects.
+func TestBetweenForeign(t *testing.T) {
+	t.Parallel()
+	diff := func(line string) loop.Change {
+		return loop.Change{Files: []loop.FileChange{{Path: "f", Patch: "diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-old\n+" + line + "\n"}}}
+	}
+	for _, c := range []struct {
+		before, after loop.Change
+		want          string
+	}{
+		{diff("new"), diff("newer"), "-new\n+newer\n"},
+		{diff("new"), loop.Change{}, "-new\n+old\n"},
+		{loop.Change{}, diff("new"), "-old\n+new\n"},
+	} {
+		got, missing := recorded.Between(c.before, c.after)
+		if want := "diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n" + c.want; got.Patch() != want || len(missing) > 0 {
+			t.Errorf("%v\n%s", missing, got.Patch())
+		}
+	}
+	if got, missing := recorded.Between(diff("new"), diff("new")); !got.Empty() || len(missing) > 0 {
+		t.Errorf("%v\n%s", missing, got.Patch())
+	}
+}
+
 // TestBetweenMissing names what the diffs do not hold enough of.
 func TestBetweenMissing(t *testing.T) {
 	t.Parallel()

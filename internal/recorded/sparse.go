@@ -56,15 +56,15 @@ func sparse(path string, was, is []Part) ([]loop.FileChange, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := loop.FileChange{Path: path, Status: loop.FileModified, OldMode: was[0].New.Mode, NewMode: is[0].New.Mode}
 	if bytes.Equal(before, after) {
-		f.Patch = header(path, was[0].New, is[0].New)
-		return []loop.FileChange{f}, nil
+		return patch.File(path, sideOf(was[0].New, []byte{}), sideOf(is[0].New, []byte{})), nil // the mode, if at all
 	}
 	hunks, insertions, deletions := lines.Append(nil, before, after)
 	text, err := without(string(hunks), standIn)
-	f.Patch, f.Insertions, f.Deletions = header(path, was[0].New, is[0].New)+text, insertions, deletions
-	return []loop.FileChange{f}, err
+	return []loop.FileChange{{
+		Path: path, Status: loop.FileModified, OldMode: was[0].New.Mode, NewMode: is[0].New.Mode,
+		Patch: header(path, was[0].New, is[0].New) + text, Insertions: insertions, Deletions: deletions,
+	}}, err
 }
 
 // named gives a part that changes no content, and so has no ids, that of its old
@@ -80,20 +80,17 @@ func textual(p Part) bool {
 	return p.Old.Exists() && p.New.Exists() && p.forward == nil && !p.missing
 }
 
-// header is that of the patch between two versions, down to their names. It has
+// header is that of the patch between two texts, down to their names. It has
 // no ids when they are cut: git would look for such objects.
 func header(path string, before, after Version) string {
 	a, b := sideOf(before, nil), sideOf(after, nil)
 	a.Content, b.Content = []byte("a\n"), []byte("b\n")
-	if before.ID == after.ID {
-		return patch.File(path, a, b)[0].Patch
-	}
 	if a.ID == b.ID { // what there is of them
 		b.ID[0]++
 	}
 	text := patch.File(path, a, b)[0].Patch
 	text = text[:strings.Index(text, "\n@@ ")+1]
-	if len(before.ID) == len(blobID(nil)) && len(after.ID) == len(before.ID) {
+	if len(before.ID) == len(blobID(nil)) && len(after.ID) == len(before.ID) && before.ID != after.ID {
 		return text
 	}
 	at := strings.Index(text, "\nindex ") + 1
