@@ -258,7 +258,10 @@ func (d *Details) files(c loop.Change) {
 		}
 		size := fmt.Sprintf("+%d -%d", f.Insertions, f.Deletions)
 		if f.Binary {
-			size = "binary"
+			size = fmt.Sprintf("%d -> %d bytes", f.OldSize, f.NewSize)
+		}
+		for _, word := range f.Nature() {
+			size += ", " + word
 		}
 		d.sayf("    %s %s  %s", Letter(f.Status), Quoted(f.Path), d.faint(size))
 	}

@@ -95,7 +95,7 @@ func (p *prompt) change(c loop.Change, budget Budget, wholeDiff string) (cut boo
 		return false
 	}
 	x := excerpt.OfChange(c, budget.Diff, budget.Files)
-	p.sayf("Changed since the session began: %s, +%d -%d lines.", count(len(c.Files), "file"), c.Insertions, c.Deletions)
+	p.sayf("Changed since the session began, %s. Lines: +%d -%d.", c.Shape(), c.Insertions, c.Deletions)
 	p.show("changed files", x.Files)
 	if x.Diff != "" {
 		p.show("diff", x.Diff)

@@ -87,6 +87,18 @@ func TestOfChange(t *testing.T) {
 				Files: "modified  b.go  (+2 -0)  NOT SHOWN: 1 of 1 hunk, 123 bytes (6 lines)\n", Cut: true,
 			},
 		},
+		"more than lines": {
+			change: changed(
+				loop.FileChange{Path: "run.sh", Status: loop.FileModified, OldMode: 0o100644, NewMode: 0o100755},
+				loop.FileChange{Path: "l", Status: loop.FileAdded, NewMode: 0o120000, Insertions: 1},
+				loop.FileChange{Path: "tool", Status: loop.FileAdded, NewMode: 0o100755, NewSize: 9, Binary: true},
+			), diff: 1 << 20, files: 1 << 20,
+			want: excerpt.Change{
+				Files: "modified  run.sh  (+0 -0, now executable)\nadded     l  (+1 -0, symlink)\n" +
+					"added     tool  (binary, 0 bytes before, 9 bytes now, now executable)\n",
+				Diff: "binary file tool added: 0 bytes before, 9 bytes now\n",
+			},
+		},
 		"odd paths and bytes": {
 			change: changed(loop.FileChange{Path: "a\nb", Status: loop.FileDeleted, Patch: "x\x00\xff"}), diff: 100, files: 100,
 			want: excerpt.Change{Files: "deleted   \"a\\nb\"  (+0 -0)\n", Diff: "x\ufffd\ufffd\n"},

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"codeloops/internal/loop"
 )
 
 // list writes one line per file, as many as the budget takes, and counts the
@@ -26,6 +28,11 @@ func (v *view) line() string {
 	size := fmt.Sprintf("+%d -%d", v.file.Insertions, v.file.Deletions)
 	if v.file.Binary {
 		size = fmt.Sprintf("binary, %d bytes before, %d bytes now", v.file.OldSize, v.file.NewSize)
+	}
+	for _, word := range v.file.Nature() {
+		if word != loop.Binary {
+			size += ", " + word
+		}
 	}
 	line := fmt.Sprintf("%-8s  %s  (%s)", v.file.Status, Path(v.file.Path), size)
 	switch {

@@ -1,0 +1,142 @@
+package loop
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Kinds of file, and the bit that makes one executable, in a mode of git's.
+const (
+	modeKind      uint32 = 0o170000
+	modeSymlink   uint32 = 0o120000
+	modeSubmodule uint32 = 0o160000
+	modeExecute   uint32 = 0o111
+)
+
+// A Shape is a change in numbers.
+type Shape struct {
+	Files                             int // paths, each counted in one of the next line
+	Added, Modified, Deleted, Renamed int
+	Retyped                           int // as from file to symlink
+
+	// Of these files.
+	Executability, Symlinks, Submodules, Binary int
+
+	Insertions, Deletions int // lines
+}
+
+// Shape returns the change in numbers.
+func (c Change) Shape() Shape {
+	s := Shape{Insertions: c.Insertions, Deletions: c.Deletions}
+	for i := 0; i < len(c.Files); i++ {
+		f := c.Files[i]
+		s.Files++
+		if i+1 < len(c.Files) && c.Files[i+1].Path == f.Path { // as it was, and as it is
+			i++
+			s.Retyped++
+			s.count(c.Files[i])
+			continue
+		}
+		switch f.Status {
+		case FileAdded:
+			s.Added++
+		case FileModified:
+			s.Modified++
+		case FileDeleted:
+			s.Deleted++
+		case FileRenamed:
+			s.Renamed++
+		}
+		s.count(f)
+	}
+	return s
+}
+
+func (s *Shape) count(f FileChange) {
+	for kind, n := range map[string]*int{
+		NowExecutable: &s.Executability, NoLongerExecutable: &s.Executability,
+		Symlink: &s.Symlinks, Submodule: &s.Submodules, Binary: &s.Binary,
+	} {
+		if f.is(kind) {
+			*n++
+		}
+	}
+}
+
+// String tells how many files changed in which way, as in "3 files: 1 added,
+// 2 modified; 1 binary".
+func (s Shape) String() string {
+	ways := some(part{s.Added, "added"}, part{s.Modified, "modified"}, part{s.Deleted, "deleted"},
+		part{s.Renamed, "renamed"}, part{s.Retyped, "of another type"})
+	kinds := some(part{s.Executability, "made executable or no longer so"}, part{s.Symlinks, "symlink"},
+		part{s.Submodules, "submodule"}, part{s.Binary, "binary"})
+	text := fmt.Sprintf("%d files", s.Files)
+	if s.Files == 1 {
+		text = "1 file"
+	}
+	if ways != "" {
+		text += ": " + ways
+	}
+	if kinds != "" {
+		text += "; " + kinds
+	}
+	return text
+}
+
+type part struct {
+	n    int
+	what string
+}
+
+func some(parts ...part) string {
+	var words []string
+	for _, p := range parts {
+		if p.n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// The words of [FileChange.Nature].
+const (
+	Symlink            = "symlink"
+	Submodule          = "submodule"
+	Binary             = "binary"
+	NowExecutable      = "now executable"
+	NoLongerExecutable = "no longer executable"
+)
+
+// Nature returns what else there is to say of a file than its lines: that it is
+// a symlink, a submodule or binary, and that it became executable or ceased to
+// be.
+func (f FileChange) Nature() (words []string) {
+	for _, word := range []string{Symlink, Submodule, Binary, NowExecutable, NoLongerExecutable} {
+		if f.is(word) {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+func (f FileChange) is(nature string) bool {
+	mode := f.NewMode
+	if mode == 0 {
+		mode = f.OldMode
+	}
+	both := f.OldMode&modeKind != 0 && f.OldMode&modeKind == f.NewMode&modeKind
+	before, now := f.OldMode&modeExecute != 0, f.NewMode&modeExecute != 0
+	switch nature {
+	case Symlink:
+		return mode&modeKind == modeSymlink
+	case Submodule:
+		return mode&modeKind == modeSubmodule
+	case Binary:
+		return f.Binary
+	case NowExecutable:
+		return now && !before
+	case NoLongerExecutable:
+		return both && before && !now
+	}
+	return false
+}
