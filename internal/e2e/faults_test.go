@@ -62,15 +62,16 @@ func troubles() []trouble {
 		},
 		{
 			name: "empty", empty: true, ending: loop.EndEmpty,
-			// The last three end with 1 and a sentence; of cn there is no telling.
+			// Of cn there is no telling; the others take it for a fault.
 			others: map[string]loop.Ending{
 				"cn": loop.EndCompleted, "copilot": loop.EndFailed, "qwen": loop.EndFailed, "cline": loop.EndFailed,
+				"kilo": loop.EndFailed,
 			},
 		},
 		{name: "hang", fault: model.Fault{Hang: true}, ending: loop.EndIdle},
 		{
 			name: "refused", gone: true, ending: loop.EndOverloaded,
-			others: silent("codex", "gemini", "opencode", "kilo", "cline"),
+			others: silent("codex", "opencode", "kilo", "cline"),
 		},
 	}
 }

@@ -49,7 +49,8 @@ func (c *codex) event(kind string, object []byte) bool {
 	case "item.completed":
 		c.completed(e.Item)
 	case "error":
-		c.cope(e.Message)
+		_, problem := ofCodex(e.Message)
+		c.cope(problem)
 	case "turn.completed":
 		c.closed = true
 		c.recovered()

@@ -62,6 +62,7 @@ func ofMessage(message string) loop.Ending {
 		{"The input token count", loop.EndContextTooLong},                      // Google
 		{"Connection error.", loop.EndOverloaded},                              // OpenAI's client: nobody answers
 		{"fetch failed", loop.EndOverloaded},                                   // Node: nobody answers
+		{"exception TypeError: fetch failed", loop.EndOverloaded},              // Google's client on Node: nobody answers
 		{"terminated (", loop.EndOverloaded},                                   // Node: the answer breaks off
 		{"Unable to connect.", loop.EndOverloaded},                             // Bun: nobody answers
 		{"The socket connection was closed unexpectedly.", loop.EndOverloaded}, // Bun: the answer breaks off
