@@ -7,7 +7,7 @@ LINT   := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build demo test lint fuzz fuzz-diff diffcheck golden bench bench-agents bench-diff e2e cross clean
+.PHONY: build demo test lint fuzz fuzz-diff diffcheck golden bench bench-agents bench-diff bench-sessions e2e cross clean
 
 build:
 	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/codeloops
@@ -76,6 +76,13 @@ RUN        ?= .
 e2e: build
 	E2E_AGENTS="$(E2E_AGENTS)" CODELOOPS_BIN=$(abspath $(BIN)) \
 		$(GO) test -count=1 -timeout 2h -parallel 3 -run '$(RUN)' -v ./internal/e2e
+
+# Commands on 10,000 session logs of 1 GB, and on a single one of 1 GB. They are
+# made below SESSIONS, where they stay: 3 GB.
+SESSIONS ?= /tmp/codeloops-bench-sessions
+bench-sessions: build
+	CODELOOPS_BIN=$(abspath $(BIN)) CODELOOPS_BENCH_SESSIONS=$(SESSIONS) \
+		$(GO) test -count=1 -timeout 1h -run TestBenchSessions -v ./cmd/codeloops
 
 # The other systems build and vet.
 cross:

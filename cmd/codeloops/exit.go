@@ -78,6 +78,9 @@ func exitCode(err error) int {
 	if ended, ok := errors.AsType[*endedError](err); ok {
 		return resultCode(ended.result)
 	}
+	if errors.Is(err, errDiffers) {
+		return exitLimit // what was hoped for was not reached
+	}
 	if code, ok := errors.AsType[agentExitError](err); ok {
 		return int(code)
 	}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"codeloops/internal/loop"
 	"codeloops/internal/render"
 	"codeloops/internal/replay"
 	"codeloops/internal/session"
@@ -45,13 +44,16 @@ func runVerify(ctx context.Context, l *logs, ref string) error {
 	}
 	switch {
 	case differs:
-		// The exit code of what has not reached its goal; all has been said.
-		return &endedError{result: loop.MaxIterations}
+		return errDiffers
 	case unread > 0:
 		return fmt.Errorf("%s could not be read", render.Count(unread, "log", "logs"))
 	}
 	return nil
 }
+
+// errDiffers says that a log would come to another end today, or on another
+// way. The user has been told which, and where.
+var errDiffers = errors.New("not every log comes to the same end today")
 
 func verify(ctx context.Context, path string) (replay.Report, error) {
 	return replay.Verify(ctx, func() (replay.Entries, func() error, error) {
@@ -59,6 +61,7 @@ func verify(ctx context.Context, path string) (replay.Report, error) {
 		if err != nil {
 			return nil, nil, err
 		}
+		r.Lean = true // a loop decides without what agents wrote on the way
 		return r.Entries(), r.Close, nil
 	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -144,9 +145,9 @@ func runSessionsList(l *logs, o *listOptions) error {
 	return l.app.print(func(w io.Writer) error {
 		switch {
 		case o.json:
-			return writeJSON(w, rows(picked))
+			return jsonList(w, picked)
 		case o.jsonl:
-			return jsonLines(w, rows(picked))
+			return jsonLines(w, picked)
 		case l.app.OutTTY && len(picked) == 0:
 			_, err := fmt.Fprintln(l.app.Err, "no sessions")
 			return err
@@ -192,19 +193,38 @@ func (l *logs) lasting(one session.Overview) session.Overview {
 	return one
 }
 
-func rows(picked []session.Overview) []browse.Row {
-	rows := make([]browse.Row, len(picked))
-	for i, one := range picked {
-		rows[i] = browse.NewRow(one)
+// jsonList writes sessions as writeJSON would, one at a time.
+func jsonList(w io.Writer, picked []session.Overview) error {
+	if len(picked) == 0 {
+		_, err := io.WriteString(w, "[]\n")
+		return err
 	}
-	return rows
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("  ", "  ")
+	before := "[\n  "
+	for _, one := range picked {
+		b.Reset()
+		b.WriteString(before)
+		if err := enc.Encode(browse.NewRow(one)); err != nil {
+			return err
+		}
+		b.Truncate(b.Len() - 1) // the line break may be followed by a comma
+		if _, err := b.WriteTo(w); err != nil {
+			return err
+		}
+		before = ",\n  "
+	}
+	_, err := io.WriteString(w, "\n]\n")
+	return err
 }
 
-func jsonLines[T any](w io.Writer, list []T) error {
+func jsonLines(w io.Writer, picked []session.Overview) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	for _, one := range list {
-		if err := enc.Encode(one); err != nil {
+	for _, one := range picked {
+		if err := enc.Encode(browse.NewRow(one)); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -33,10 +35,11 @@ func newSessionsRmCmd(l *logs) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "rm ID…",
 		Aliases: []string{"remove", "delete"},
-		Short:   "Remove sessions: their logs and the files beside them",
-		Long: `Remove sessions: their logs and the files beside them. All of them must be there,
-and none may be running; otherwise nothing is removed. On a terminal you are
-asked first, elsewhere --yes is needed.
+		Short:   "Remove sessions: their logs, the files beside them, their checkpoints",
+		Long: `Remove sessions: their logs, the files beside them, and the checkpoints of the
+work tree that they kept in its repository as refs/codeloops/ID/N. All of the
+sessions must be there, and none may be running; otherwise nothing is removed.
+On a terminal you are asked first, elsewhere --yes is needed.
 
 ` + refHelp + `
 
@@ -49,7 +52,7 @@ asked first, elsewhere --yes is needed.
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := l.store()
 			if err != nil {
 				return err
@@ -64,7 +67,7 @@ asked first, elsewhere --yes is needed.
 					ids = append(ids, id)
 				}
 			}
-			return l.remove(store, ids, o)
+			return l.remove(cmd.Context(), store, ids, o)
 		},
 	}
 	o.addFlags(cmd.Flags())
@@ -83,15 +86,15 @@ func newSessionsPruneCmd(l *logs) *cobra.Command {
 		Use:   "prune",
 		Short: "Remove old sessions",
 		Long: `Remove the sessions that began longer ago than --older-than and are not among the
---keep newest. With one of the two only that counts. Running sessions stay, and
-so does what is no session log. On a terminal you are asked first, elsewhere
+--keep newest, with their checkpoints. With one of the two only that counts.
+Running sessions stay, and so does what is no session log. On a terminal you are asked first, elsewhere
 --yes is needed.
 
 ` + sessionsExit,
 		Example: "  codeloops sessions prune --older-than 30d --keep 50 --dry-run",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runSessionsPrune(l, o, cmd.Flags())
+			return runSessionsPrune(cmd.Context(), l, o, cmd.Flags())
 		},
 	}
 	f := cmd.Flags()
@@ -101,7 +104,7 @@ so does what is no session log. On a terminal you are asked first, elsewhere
 	return cmd
 }
 
-func runSessionsPrune(l *logs, o *pruneOptions, flags *pflag.FlagSet) error {
+func runSessionsPrune(ctx context.Context, l *logs, o *pruneOptions, flags *pflag.FlagSet) error {
 	if !flags.Changed("older-than") && !flags.Changed("keep") {
 		return usagef("say which: --older-than 30d, --keep 50, or both", "prune without a limit would remove every session")
 	}
@@ -124,7 +127,7 @@ func runSessionsPrune(l *logs, o *pruneOptions, flags *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
-	return l.remove(store, prunable(all, before, o.keep), &o.removeOptions)
+	return l.remove(ctx, store, prunable(all, before, o.keep), &o.removeOptions)
 }
 
 // prunable returns the ids of the sessions, of all from the newest to the
@@ -143,7 +146,7 @@ func prunable(all []session.Overview, before time.Time, keep int) (ids []string)
 }
 
 // remove removes sessions after the user has agreed.
-func (l *logs) remove(store *session.Store, ids []string, o *removeOptions) error {
+func (l *logs) remove(ctx context.Context, store *session.Store, ids []string, o *removeOptions) error {
 	if len(ids) == 0 {
 		_, err := fmt.Fprintln(l.app.Out, "nothing to remove")
 		return err
@@ -162,17 +165,27 @@ func (l *logs) remove(store *session.Store, ids []string, o *removeOptions) erro
 		}
 		space += store.Space(id)
 	}
+	kept, err := l.checkpointsOf(ctx, store, ids)
+	if err != nil {
+		return err
+	}
+	for _, sentence := range kept.lost {
+		l.tell(errors.New(sentence))
+	}
 	if o.dryRun {
-		return l.list("would remove ", ids, space)
+		return l.list("would remove ", ids, kept, space)
 	}
 	if !o.yes {
-		question := fmt.Sprintf("remove %s (%s)?", render.Count(len(ids), "session", "sessions"), bytesText(space))
+		question := fmt.Sprintf("remove %s (%s%s)?", render.Count(len(ids), "session", "sessions"), kept.count(), bytesText(space))
 		if err := l.app.sure(question); err != nil {
 			return err
 		}
 	}
+	// The logs go last: what is left when this fails can be removed again.
+	if err := kept.remove(ctx); err != nil {
+		return err
+	}
 	for _, id := range ids {
-		// Whatever else belongs to a session goes here, before its log.
 		if err := store.Remove(id); err != nil {
 			return err
 		}
@@ -180,15 +193,15 @@ func (l *logs) remove(store *session.Store, ids []string, o *removeOptions) erro
 	if err := store.Forget(); err != nil {
 		return err
 	}
-	return l.list("removed ", ids, space)
+	return l.list("removed ", ids, kept, space)
 }
 
-func (l *logs) list(what string, ids []string, space int64) error {
+func (l *logs) list(what string, ids []string, kept *checkpoints, space int64) error {
 	var b strings.Builder
 	for _, id := range ids {
-		fmt.Fprintf(&b, "%s%s\n", what, term.Line(id))
+		fmt.Fprintf(&b, "%s%s\n%s", what, term.Line(id), kept.lines(id))
 	}
-	fmt.Fprintf(&b, "%s, %s\n", render.Count(len(ids), "session", "sessions"), bytesText(space))
+	fmt.Fprintf(&b, "%s, %s%s\n", render.Count(len(ids), "session", "sessions"), kept.count(), bytesText(space))
 	_, err := io.WriteString(l.app.Out, b.String())
 	return err
 }

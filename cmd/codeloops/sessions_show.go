@@ -34,12 +34,13 @@ func (o *viewOptions) validate(flags *pflag.FlagSet) error {
 
 func newSessionsShowCmd(l *logs) *cobra.Command {
 	o := &viewOptions{}
-	var full, asJSON bool
+	var brief, full, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show [ID|FILE]",
 		Short: "Show a session: its prompt, every iteration, its end",
 		Long: `Show a session: its prompt, every iteration with what the actor said, what
-changed, the checks, the critic's decision and feedback, and its end.
+changed, the checks, the critic's decision and feedback, and its end. --brief
+leaves out the iterations, and takes no longer for a log of any length.
 
 ` + refHelp + `
 
@@ -56,7 +57,15 @@ changed, the checks, the critic's decision and feedback, and its end.
 			if err != nil {
 				return err
 			}
-			if asJSON {
+			switch {
+			case brief && (full || asJSON || o.iteration > 0):
+				return usagef("leave --brief out to see iterations", "--brief shows none of what --full, --json and --iteration are about")
+			case brief:
+				return l.app.print(func(w io.Writer) error {
+					d := browse.Details{Out: w, Screen: l.app.screen(), Zone: l.app.now().Location()}
+					return d.Brief(one)
+				})
+			case asJSON:
 				return l.document(cmd.Context(), one, o)
 			}
 			return l.show(cmd.Context(), one, o, full)
@@ -64,6 +73,7 @@ changed, the checks, the critic's decision and feedback, and its end.
 	}
 	f := cmd.Flags()
 	o.addFlags(f, "only iteration `n`")
+	f.BoolVar(&brief, "brief", false, "only how it began and how it ended")
 	f.BoolVar(&full, "full", false, "texts whole, and the diffs")
 	f.BoolVar(&asJSON, "json", false, "as one JSON object, with the lines of the log as they are")
 	return cmd

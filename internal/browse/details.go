@@ -84,6 +84,15 @@ func (d *Details) Show(o session.Overview, entries Entries) error {
 	return d.err
 }
 
+// Brief writes what the beginning and the end of a session's log say.
+func (d *Details) Brief(o session.Overview) error {
+	d.header(o)
+	if o.Outcome != nil {
+		d.end(*o.Outcome)
+	}
+	return d.err
+}
+
 func (d *Details) sayf(format string, args ...any) {
 	if d.err == nil {
 		_, d.err = fmt.Fprintf(d.Out, format+"\n", args...)

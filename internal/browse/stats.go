@@ -2,7 +2,6 @@ package browse
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"math"
 	"slices"
 	"time"
@@ -202,14 +201,9 @@ func bands() []band {
 }
 
 // work tells sessions with the same prompt in the same directory from others.
-type work struct {
-	prompt [sha256.Size]byte
-	dir    string
-}
+type work struct{ prompt, dir string }
 
-func workOf(o session.Overview) work {
-	return work{sha256.Sum256([]byte(o.Session.Prompt)), o.Session.WorkingDir}
-}
+func workOf(o session.Overview) work { return work{o.Session.Prompt, o.Session.WorkingDir} }
 
 // confidence compares what critics were sure of with what users did next.
 func confidence(picked, all []session.Overview) []ConfidenceOf {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 // exactSuffix marks the field that holds, in base64, the exact bytes of a text
@@ -38,7 +39,7 @@ type decoder struct {
 func newDecoder(object []byte, lean bool) (*decoder, error) {
 	d := &decoder{err: new(error), lean: lean}
 	var ok bool
-	if d.members, ok = splitObject(object); ok {
+	if d.members, ok = splitObject(object, lean); ok {
 		return d, nil
 	}
 	// Whatever is wrong, encoding/json finds the words for it.
@@ -124,7 +125,7 @@ func (d *decoder) text(tag string, p *string) {
 		var b []byte
 		d.read(name+exactSuffix, exact, &b)
 		*p = string(b)
-	case len(raw) > 0 && raw[0] == '"':
+	case len(raw) > 0 && raw[0] == '"' && (!d.lean || len(raw) <= longString || wellFormed(raw)):
 		*p = unquoteString(raw)
 	default:
 		d.read(name, raw, p)
@@ -164,7 +165,25 @@ func (d *decoder) texts(tag string, p *[]string) {
 
 func (d *decoder) value(tag string, p any) {
 	name, _ := splitTag(tag)
-	d.read(name, d.find(name), p)
+	raw := d.find(name)
+	if raw == nil {
+		return
+	}
+	// What most fields are is read without encoding/json, which takes ten times
+	// as long.
+	switch p := p.(type) {
+	case *int:
+		if n, err := strconv.Atoi(string(raw)); err == nil {
+			*p = n
+			return
+		}
+	case json.Unmarshaler:
+		if err := p.UnmarshalJSON(raw); err != nil {
+			d.fail(name, err)
+		}
+		return
+	}
+	d.read(name, raw, p)
 }
 
 func (d *decoder) list(tag string, _ int, item func(int, fields)) {
@@ -175,8 +194,8 @@ func (d *decoder) list(tag string, _ int, item func(int, fields)) {
 		wrong()
 		return
 	}
-	for i, one := range splitArray(raw) {
-		members, ok := splitObject(one)
+	for i, one := range splitArray(raw, d.lean) {
+		members, ok := splitObject(one, d.lean)
 		if !ok && string(one) != "null" {
 			wrong()
 			return
@@ -188,7 +207,7 @@ func (d *decoder) list(tag string, _ int, item func(int, fields)) {
 func (d *decoder) object(tag string, _ bool, inner func(fields)) bool {
 	name, _ := splitTag(tag)
 	raw := d.find(name)
-	members, ok := splitObject(raw)
+	members, ok := splitObject(raw, d.lean)
 	if !ok {
 		d.read(name, raw, new(map[string]json.RawMessage))
 		return false

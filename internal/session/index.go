@@ -1,11 +1,13 @@
 package session
 
 import (
+	"bufio"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,14 +68,22 @@ func (p *packer) indexed(e *indexed) {
 	p.overview(&e.overview)
 }
 
-func packIndex(logs []indexed) []byte {
+// writeIndex writes an index of n logs. It holds one of them at a time.
+func writeIndex(out io.Writer, n int, logs iter.Seq[indexed]) error {
+	buf := bufio.NewWriterSize(out, 64<<10)
+	sum := crc32.New(castagnoli())
+	w := io.MultiWriter(buf, sum)
 	p := &packer{out: []byte(indexMagic)}
-	n := len(logs)
 	p.count(&n)
-	for i := range logs {
-		p.indexed(&logs[i])
+	_, err := w.Write(p.out)
+	for one := range logs {
+		p.out = p.out[:0]
+		p.indexed(&one)
+		_, e := w.Write(p.out)
+		err = errors.Join(err, e)
 	}
-	return binary.LittleEndian.AppendUint32(p.out, crc32.Checksum(p.out, castagnoli()))
+	_, e := buf.Write(binary.LittleEndian.AppendUint32(nil, sum.Sum32()))
+	return errors.Join(err, e, buf.Flush())
 }
 
 // castagnoli is the polynomial that processors know.
@@ -161,9 +171,9 @@ func (x index) recall(id string, now stamp) *indexed {
 // saveIndex writes the index anew. Whoever reads meanwhile has the old one or
 // the new one; of two who write, the last one's counts. A store that cannot be
 // written to has no index. Drafts are the names of others' that were seen.
-func (s *Store) saveIndex(logs []indexed, drafts []string) {
+func (s *Store) saveIndex(n int, logs iter.Seq[indexed], drafts []string) {
 	path := filepath.Join(s.dir, indexName)
-	if len(logs) == 0 {
+	if n == 0 {
 		_ = os.Remove(path)
 		return
 	}
@@ -171,7 +181,7 @@ func (s *Store) saveIndex(logs []indexed, drafts []string) {
 	if err != nil {
 		return
 	}
-	_, err = f.Write(packIndex(logs))
+	err = writeIndex(f, n, logs)
 	st, statErr := f.Stat()
 	if err = errors.Join(err, statErr, f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)

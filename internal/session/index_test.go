@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -59,6 +61,14 @@ func randomIndex(seed uint64) []indexed {
 		}
 	}
 	return logs
+}
+
+func packIndex(logs []indexed) []byte {
+	var out bytes.Buffer
+	if err := writeIndex(&out, len(logs), slices.Values(logs)); err != nil {
+		panic(err) // of a buffer
+	}
+	return out.Bytes()
 }
 
 func TestPackIndex(t *testing.T) {
@@ -219,7 +229,7 @@ func TestIndex(t *testing.T) {
 		one.overview.Session.Prompt = "of the index"
 		logs = append(logs, *one)
 	}
-	s.saveIndex(logs, nil)
+	s.saveIndex(len(logs), slices.Values(logs), nil)
 	settle()
 	if got := strings.Count(plain(survey1(t, s)), "Prompt:of the index"); got != len(logs) || got != manyLogs+5 {
 		t.Errorf("%d sessions come from the index of %d", got, len(logs))

@@ -59,7 +59,8 @@ type Entry struct {
 type Reader struct {
 	// Lean leaves out what is bulky: what the actor wrote, what the critic
 	// wrote beside its reply, what checks wrote, and the text of patches,
-	// unless nothing else tells what has changed. It is several times as fast.
+	// unless nothing else tells what has changed. It is several times as fast,
+	// and does not see what is wrong within what it leaves out.
 	Lean bool
 	// Unknown counts the lines passed over because their type is not known.
 	Unknown int

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"math/bits"
@@ -24,13 +25,18 @@ type scanner struct {
 	text  []byte
 	at    int
 	depth int
+	loose bool // the inside of long strings is not looked at
 }
 
+// longString is from how many bytes on a string is long.
+const longString = 4 << 10
+
 // splitObject returns the fields of a text that is one JSON object and nothing
-// else, in order. They alias the text.
-func splitObject(text []byte) (members []member, ok bool) {
-	s := scanner{text: text}
-	members = make([]member, 0, 32)
+// else, in order. They alias the text. A loose look finds where long strings
+// end, not whether they are well formed: see wellFormed.
+func splitObject(text []byte, loose bool) (members []member, ok bool) {
+	s := scanner{text: text, loose: loose}
+	members = make([]member, 0, min(32, 1+len(text)/16)) // as many as there may well be
 	s.space()
 	ok = s.peek() == '{' && s.object(func(name, raw []byte) {
 		members = append(members, member{name, raw})
@@ -39,10 +45,15 @@ func splitObject(text []byte) (members []member, ok bool) {
 	return members, ok && s.at == len(text)
 }
 
-// splitArray returns the elements of a JSON array that is known to be well
-// formed.
-func splitArray(text []byte) (elements [][]byte) {
+// wellFormed reports whether a text is one JSON string.
+func wellFormed(text []byte) bool {
 	s := scanner{text: text}
+	return s.str() && s.at == len(text)
+}
+
+// splitArray returns the elements of a JSON array that is known to be one.
+func splitArray(text []byte, loose bool) (elements [][]byte) {
+	s := scanner{text: text, loose: loose}
 	s.array(func(raw []byte) { elements = append(elements, raw) })
 	return elements
 }
@@ -193,6 +204,9 @@ func (s *scanner) str() bool {
 	at := s.at + 1
 	for {
 		at = special(s.text, at)
+		if s.loose && at-s.at > longString {
+			at = closingQuote(s.text, s.at+longString)
+		}
 		if at >= len(s.text) {
 			return false
 		}
@@ -209,6 +223,23 @@ func (s *scanner) str() bool {
 		default:
 			return false // a control character
 		}
+	}
+}
+
+// closingQuote returns the offset of the first quote from at on, which is in a
+// string, that is not escaped.
+func closingQuote(text []byte, at int) int {
+	for {
+		i := bytes.IndexByte(text[at:], '"')
+		if i < 0 {
+			return len(text)
+		}
+		at += i
+		slashes := at - len(bytes.TrimRight(text[:at], `\`))
+		if slashes%2 == 0 {
+			return at
+		}
+		at++
 	}
 }
 

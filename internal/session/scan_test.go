@@ -19,9 +19,12 @@ func checkScan(t *testing.T, text []byte) {
 	t.Helper()
 	var want map[string]json.RawMessage
 	err := json.Unmarshal(text, &want)
-	members, ok := splitObject(text)
+	members, ok := splitObject(text, false)
 	if isObject := err == nil && want != nil; ok != isObject {
 		t.Fatalf("%q is an object: %v, want %v (%v)", text, ok, isObject, err)
+	}
+	if loose, loosely := splitObject(text, true); ok && (!loosely || !reflect.DeepEqual(loose, members)) {
+		t.Fatalf("%q splits into %q when it is looked at loosely", text, loose)
 	}
 	if !ok {
 		return
@@ -40,7 +43,7 @@ func checkScan(t *testing.T, text []byte) {
 			if err := json.Unmarshal(m.raw, &elements); err != nil {
 				t.Fatal(err)
 			}
-			if split := splitArray(m.raw); !slices.EqualFunc(split, elements, func(a []byte, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+			if split := splitArray(m.raw, false); !slices.EqualFunc(split, elements, func(a []byte, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
 				t.Fatalf("%s splits into %s", m.raw, split)
 			}
 		}
@@ -79,7 +82,7 @@ func TestScanDeep(t *testing.T) {
 func TestScanAnywhere(t *testing.T) {
 	t.Parallel()
 	for n := range 40 {
-		for _, end := range []string{"", `\n`, `\`, "\x01", "\x1f", " ", "é", "\x80", `\"`, "\"", "\u0081"} {
+		for _, end := range []string{"", strings.Repeat(`\\`, longString/2+n) + `\"`, strings.Repeat("é", longString) + `\\`, `\n`, `\`, "\x01", "\x1f", " ", "é", "\x80", `\"`, "\"", "\u0081"} {
 			checkScan(t, []byte(`{"a":"`+strings.Repeat("x", n)+end+`"}`))
 		}
 	}
@@ -146,6 +149,24 @@ func TestLeanOriginal(t *testing.T) {
 	round, ok := got.Event.(loop.IterationFinished)
 	if err != nil || !ok || round.Round.Change.Insertions != 2 || round.Round.Change.Deletions != 1 || round.Round.Attempt.Stdout.Text != "" {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestLeanIsNoLessCareful with what it does not leave out.
+func TestLeanIsNoLessCareful(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 2*longString)
+	for line, bad := range map[string]bool{
+		`{"type":"warning","message":"` + long + `"}`:             false,
+		`{"type":"warning","message":"` + long + `\u12"}`:         true,
+		`{"type":"warning","message":"` + long + "\x01" + `"}`:    true,
+		`{"type":"iteration","actor_output":"` + long + `\u12"}`:  false,
+		`{"type":"iteration","actor_output":"` + long + `\"}`:     true,
+		`{"type":"iteration","critic_output":"` + long + `\u12"}`: true,
+	} {
+		if got, err := decode([]byte(line), true); (err != nil) != bad {
+			t.Errorf("%.30s…%s: %v, %v", line, line[len(line)-8:], got.Event != nil, err)
+		}
 	}
 }
 

@@ -32,14 +32,21 @@ const longRunning = 64 << 20
 // remembers them. Whether somebody is at work on a session is looked at each
 // time; if so, and if its log is very long, it has no tally yet.
 func (s *Store) Survey() ([]Overview, error) {
+	var x index
+	var loading sync.WaitGroup
+	loading.Go(func() { x = s.loadIndex() })
 	ids, drafts, err := s.list()
-	if err != nil {
+	if loading.Wait(); err != nil {
 		return nil, err
 	}
-	v := &survey{store: s, index: s.loadIndex(), all: make([]Overview, len(ids)), stamps: make([]*stamp, len(ids))}
+	v := &survey{store: s, index: x, all: make([]Overview, len(ids)), stamps: make([]*stamp, len(ids))}
 	v.look(ids)
 	if v.fresh.Load() > 0 && (v.index.logs != nil || len(ids) >= manyLogs || v.bytes.Load() >= manyBytes) || v.gone(ids) {
-		s.saveIndex(v.known(), drafts)
+		n := 0
+		for range v.known {
+			n++
+		}
+		s.saveIndex(n, v.known, drafts)
 	}
 	slices.SortStableFunc(v.all, func(a, b Overview) int {
 		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID))
@@ -155,15 +162,13 @@ func (v *survey) gone(ids []string) bool {
 	return there < len(v.index.logs)
 }
 
-// known is what an index is to remember.
-func (v *survey) known() []indexed {
-	logs := make([]indexed, 0, len(v.all))
+// known yields what an index is to remember.
+func (v *survey) known(yield func(indexed) bool) {
 	for i, o := range v.all {
-		if v.stamps[i] != nil && o.Status != Running {
-			logs = append(logs, indexed{o.ID, *v.stamps[i], o})
+		if v.stamps[i] != nil && o.Status != Running && !yield(indexed{o.ID, *v.stamps[i], o}) {
+			return
 		}
 	}
-	return logs
 }
 
 // recalled completes what an index remembers with what it does not.

@@ -3,6 +3,7 @@ package term
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -25,7 +26,7 @@ func Clean(text string) string {
 			return r
 		case r == '\r':
 			return '\n'
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == '\u2028', r == '\u2029':
+		case unfit(r):
 			return -1
 		}
 		return r
@@ -34,7 +35,29 @@ func Clean(text string) string {
 
 // Line is Clean for a place that has one line: breaks and tabs become spaces.
 func Line(text string) string {
-	return strings.Join(strings.Fields(Clean(text)), " ")
+	text = Clean(text)
+	var b strings.Builder
+	b.Grow(len(text))
+	word := -1 // where the word began that is read; -1 between words
+	put := func(end int) {
+		if word < 0 {
+			return
+		}
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(text[word:end])
+		word = -1
+	}
+	for i, r := range text {
+		if r == ' ' || r < ' ' || r > '~' && unicode.IsSpace(r) {
+			put(i)
+		} else if word < 0 {
+			word = i
+		}
+	}
+	put(len(text))
+	return b.String()
 }
 
 // sevenBit writes the C1 controls, which a terminal obeys also when they come
@@ -56,11 +79,26 @@ func sevenBit(text string) string {
 
 func c1(r rune) bool { return r >= 0x80 && r < 0xa0 }
 
+// plain reports whether Clean has nothing to do, as in nearly every text.
 func plain(text string) bool {
-	for i := range len(text) {
-		if c := text[i]; (c < ' ' && c != '\n' && c != '\t') || c >= 0x7f {
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
+				return false
+			}
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if r == utf8.RuneError && size == 1 || unfit(r) {
 			return false
 		}
+		i += size - 1
 	}
 	return true
+}
+
+// unfit reports whether Clean takes a character out.
+func unfit(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 }

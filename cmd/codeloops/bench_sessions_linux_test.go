@@ -1,0 +1,267 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/metrics"
+	"codeloops/internal/session"
+)
+
+// TestBenchSessions times whole processes of the program that CODELOOPS_BIN
+// names on many session logs and on a large one, as `make bench-sessions` does.
+// The logs are made in the directory that CODELOOPS_BENCH_SESSIONS names, and
+// stay there for the next time.
+func TestBenchSessions(t *testing.T) { //nolint:paralleltest // it measures
+	dir := os.Getenv("CODELOOPS_BENCH_SESSIONS")
+	bin := os.Getenv("CODELOOPS_BIN")
+	if dir == "" || bin == "" {
+		t.Skip("CODELOOPS_BENCH_SESSIONS names no directory: use make bench-sessions")
+	}
+	g := &logMaker{t: t, dir: dir, text: benchText()}
+	many, old := g.many("many", true), g.many("old", false)
+	small, large := g.large("250M", 125), g.large("1G", 500)
+	m := &stopwatch{t: t, bin: bin}
+	load, _ := os.ReadFile("/proc/loadavg")
+	t.Logf("load %s", load)
+
+	sub := func(dir string, args ...string) []string {
+		return append([]string{"--session-dir", dir}, args...)
+	}
+	m.time("version", 20, nil, []string{"version"})
+	for i, args := range [][]string{{"list"}, {"stats"}, {"list", "--json"}, {"show", "--no-pager", "latest"}, {"show", "--no-pager", "latest~1"}, {"show", "--brief", "2025-01-01T01-00-00Z"}} {
+		argv := append([]string{"sessions"}, sub(many, args...)...)
+		name := strings.Join(args, " ")
+		m.time(name+", index made", 1, nil, argv)
+		m.time(name+", warm", 20, nil, argv)
+		m.time(name+", no index", 5, func() { unindex(t, many) }, argv)
+		if i < 2 && dropCaches() == nil {
+			m.time(name+", no index, nothing in memory", 3, func() { unindex(t, many); _ = dropCaches() }, argv)
+		}
+	}
+	m.time("list, no index, ends without totals", 5, func() { unindex(t, old) }, append([]string{"sessions"}, sub(old, "list")...))
+	m.time("250 MB: show --brief", 10, nil, []string{"sessions", "show", "--brief", small})
+	m.time("1 GB: show --brief", 10, nil, []string{"sessions", "show", "--brief", large})
+	m.time("250 MB: replay --verify", 3, nil, []string{"replay", "--verify", small})
+	m.time("1 GB: replay --verify", 3, nil, []string{"replay", "--verify", large})
+	m.time("1 GB: sessions diff", 3, nil, []string{"sessions", "diff", large})
+}
+
+func unindex(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.Remove(filepath.Join(dir, ".index")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+}
+
+// dropCaches makes the system forget what it has read. Only root may.
+func dropCaches() error {
+	syscall.Sync()
+	return os.WriteFile("/proc/sys/vm/drop_caches", []byte("3"), 0)
+}
+
+// A stopwatch times processes.
+type stopwatch struct {
+	t   *testing.T
+	bin string
+}
+
+// time runs a command some times and prints the shortest and the median time,
+// the least time of processors, which others at work disturb less, and the most
+// memory that it had (no less than this process's when it was started).
+func (m *stopwatch) time(name string, rounds int, before func(), args []string) {
+	m.t.Helper()
+	var took, cpu []time.Duration
+	var peak int64
+	for range rounds {
+		if before != nil {
+			before()
+		}
+		cmd := exec.Command(m.bin, args...)
+		cmd.Env = []string{"HOME=" + m.t.TempDir(), "PATH=" + os.Getenv("PATH")}
+		cmd.Dir = "/"
+		var errs strings.Builder
+		cmd.Stderr = &errs
+		began := time.Now()
+		err := cmd.Run()
+		took = append(took, time.Since(began))
+		cpu = append(cpu, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+		if err != nil {
+			m.t.Fatalf("%v: %v\n%s", args, err, errs.String())
+		}
+		if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+			peak = max(peak, usage.Maxrss)
+		}
+	}
+	slices.Sort(took)
+	slices.Sort(cpu)
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	m.t.Logf("%-52s min %8.1f ms  median %8.1f ms  processors %8.1f ms  peak %4d MB",
+		name, ms(took[0]), ms(took[len(took)/2]), ms(cpu[0]), peak>>10)
+}
+
+// A logMaker makes logs, as they would have been written.
+type logMaker struct {
+	t    *testing.T
+	dir  string
+	text string
+}
+
+// benchText is text such as agents and diffs have.
+func benchText() string {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	words := strings.Fields(`func err := range if nil return { } ( ) "a string" \\path + - the of test 'quoted' é value, string; int) // comment`)
+	var b strings.Builder
+	for b.Len() < 4<<20 {
+		b.WriteByte("+- "[rnd.IntN(3)])
+		for range 3 + rnd.IntN(9) {
+			b.WriteByte(' ')
+			b.WriteString(words[rnd.IntN(len(words))])
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// some returns about n bytes of text.
+func (g *logMaker) some(rnd *rand.Rand, n int) string {
+	from := rnd.IntN(len(g.text) - n)
+	return g.text[from : from+n]
+}
+
+const manyLogs = 10_000
+
+// many makes a directory of 10,000 logs, 1 GB together.
+func (g *logMaker) many(name string, totals bool) string {
+	dir := filepath.Join(g.dir, name)
+	if _, err := os.Stat(dir); err == nil {
+		return dir
+	}
+	draft := dir + ".new"
+	if err := errors.Join(os.RemoveAll(draft), os.MkdirAll(draft, 0o700)); err != nil {
+		g.t.Fatal(err)
+	}
+	var makers sync.WaitGroup
+	for worker := range 4 {
+		makers.Go(func() {
+			for i := worker; i < manyLogs; i += 4 {
+				rnd := rand.New(rand.NewPCG(uint64(i), 7))
+				began := time.Date(2025, 1, 1, i, 0, 0, 0, time.UTC)
+				id := fmt.Sprintf("%s_%06x", began.Format("2006-01-02T15-04-05Z"), rnd.IntN(1<<24))
+				s := loop.Session{
+					ID: id, Prompt: g.some(rnd, 40+rnd.IntN(1500)), WorkingDir: fmt.Sprintf("/home/user/project%d", rnd.IntN(20)),
+					Actor: loop.AgentRef{Agent: "claude"}, Critic: loop.AgentRef{Agent: "codex"}, MaxIterations: 10, Version: "1.0",
+				}
+				w := &logWriter{maker: g, rnd: rnd, at: began, totals: totals}
+				if err := w.write(filepath.Join(draft, id+".jsonl"), s, 1+rnd.IntN(4), 15_000); err != nil {
+					g.t.Error(err)
+				}
+			}
+		})
+	}
+	makers.Wait()
+	if err := os.Rename(draft, dir); err != nil || g.t.Failed() {
+		g.t.Fatal(err)
+	}
+	return dir
+}
+
+// large makes one log of so many iterations of 2 MB.
+func (g *logMaker) large(name string, iterations int) string {
+	path := filepath.Join(g.dir, name+".jsonl")
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	w := &logWriter{maker: g, rnd: rand.New(rand.NewPCG(1, 1)), at: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), totals: true}
+	s := loop.Session{ID: name, Prompt: "a large one", WorkingDir: "/p", Actor: loop.AgentRef{Agent: "claude"}, Critic: loop.AgentRef{Agent: "codex"}, MaxIterations: iterations}
+	if err := errors.Join(w.write(path+".new", s, iterations, 880_000), os.Rename(path+".new", path)); err != nil {
+		g.t.Fatal(err)
+	}
+	return path
+}
+
+// A logWriter writes one log.
+type logWriter struct {
+	maker  *logMaker
+	rnd    *rand.Rand
+	at     time.Time
+	seq    int
+	tally  metrics.Tally
+	totals bool
+}
+
+// write writes a session whose actor, and whose diff, have about size bytes in
+// an iteration; some end with success, some at the limit, some crash.
+func (w *logWriter) write(path string, s loop.Session, iterations, size int) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	ending := w.rnd.IntN(20)
+	if s.MaxIterations == iterations {
+		ending = 1
+	}
+	w.line(f, loop.Started{Session: s})
+	for n := 1; n <= iterations; n++ {
+		w.iteration(f, n, size, n == iterations && ending > 1)
+	}
+	out := loop.Outcome{Iterations: iterations, Duration: w.at.Sub(time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)) % time.Hour}
+	switch ending {
+	case 0: // crashed
+		return f.Close()
+	case 1:
+		out.Result, out.Reason = loop.MaxIterations, loop.StopMaxIterations
+	default:
+		out.Result, out.Reason, out.Summary, out.Confidence = loop.Success, loop.StopDone, w.maker.some(w.rnd, 200), new(0.9)
+	}
+	w.line(f, loop.Finished{Outcome: out})
+	return f.Close()
+}
+
+func (w *logWriter) iteration(f *os.File, n, size int, done bool) {
+	usage := loop.Usage{Tokens: &loop.Tokens{Input: 1000, Output: 2000, CacheRead: 30_000}, CostUSD: new(0.12)}
+	text := w.maker.some(w.rnd, size+w.rnd.IntN(size))
+	patch := "diff --git a/file b/file\n" + w.maker.some(w.rnd, size)
+	reply, verdict := "DECISION: CONTINUE\nFEEDBACK: more of it", loop.Verdict{Decision: loop.Continue, Feedback: "more of it"}
+	if done {
+		reply, verdict = "DECISION: DONE\nSUMMARY: done", loop.Verdict{Decision: loop.Done, Summary: "done"}
+	}
+	round := loop.Round{
+		Iteration: n,
+		Attempt:   loop.Attempt{Turn: loop.Turn{Stdout: loop.Output{Text: text, Total: int64(len(text))}, Ending: loop.EndCompleted, Duration: time.Minute, Usage: usage}},
+		Change:    loop.Change{Files: []loop.FileChange{{Path: "file", Status: loop.FileModified, Insertions: 100, Patch: patch}}, Insertions: 100, State: "tree:1"},
+		Review:    loop.Review{Turn: loop.Turn{Stdout: loop.Output{Text: reply}, Ending: loop.EndCompleted, Duration: time.Minute, Usage: usage}, Reply: reply, Verdict: verdict},
+		Ruling:    loop.Ruling{Verdict: verdict}, Duration: 2 * time.Minute,
+	}
+	for _, e := range []loop.Event{
+		loop.IterationStarted{Iteration: n}, loop.PhaseEntered{Iteration: n, State: loop.ActorExecuting}, loop.ActorFinished{Iteration: n, Attempt: round.Attempt},
+		loop.PhaseEntered{Iteration: n, State: loop.CapturingDiff}, loop.DiffCaptured{Iteration: n, Change: round.Change},
+		loop.PhaseEntered{Iteration: n, State: loop.CriticEvaluating}, loop.CriticFinished{Iteration: n, Review: round.Review}, loop.IterationFinished{Round: round},
+	} {
+		w.line(f, e)
+	}
+}
+
+func (w *logWriter) line(f *os.File, e loop.Event) {
+	w.seq++
+	w.at = w.at.Add(7 * time.Second)
+	entry := session.Entry{At: loop.Stamp{Seq: w.seq, Time: w.at}, Event: e}
+	if _, end := e.(loop.Finished); end && w.totals {
+		entry.Totals = &w.tally
+	}
+	_ = w.tally.Handle(entry.At, e)
+	if _, err := f.Write(entry.Encode()); err != nil {
+		w.maker.t.Error(err)
+	}
+}
