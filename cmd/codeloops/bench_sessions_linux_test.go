@@ -245,9 +245,14 @@ func (w *logWriter) iteration(f *os.File, n, size int, done bool) {
 		Ruling:    loop.Ruling{Verdict: verdict}, Duration: 2 * time.Minute,
 	}
 	for _, e := range []loop.Event{
-		loop.IterationStarted{Iteration: n}, loop.PhaseEntered{Iteration: n, State: loop.ActorExecuting}, loop.ActorFinished{Iteration: n, Attempt: round.Attempt},
-		loop.PhaseEntered{Iteration: n, State: loop.CapturingDiff}, loop.DiffCaptured{Iteration: n, Change: round.Change},
-		loop.PhaseEntered{Iteration: n, State: loop.CriticEvaluating}, loop.CriticFinished{Iteration: n, Review: round.Review}, loop.IterationFinished{Round: round},
+		loop.IterationStarted{Iteration: n},
+		loop.PhaseEntered{Iteration: n, State: loop.ActorExecuting},
+		loop.ActorFinished{Iteration: n, Attempt: round.Attempt},
+		loop.PhaseEntered{Iteration: n, State: loop.CapturingDiff},
+		loop.DiffCaptured{Iteration: n, Change: round.Change},
+		loop.PhaseEntered{Iteration: n, State: loop.CriticEvaluating},
+		loop.CriticFinished{Iteration: n, Review: round.Review},
+		loop.IterationFinished{Round: round},
 	} {
 		w.line(f, e)
 	}
