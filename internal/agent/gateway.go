@@ -4,7 +4,7 @@ package agent
 // the user's own that speaks Anthropic's Messages API.
 func claudeGateway() Spec {
 	s := claude()
-	s.Name, s.Aliases, s.Tested = "claude-gateway", []string{"claude-proxy"}, ""
+	s.Name, s.Aliases = "claude-gateway", []string{"claude-proxy"}
 	s.Requires = [][]string{{"ANTHROPIC_BASE_URL"}, {"ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"}}
 	s.Credentials = []Credential{{Env: "ANTHROPIC_AUTH_TOKEN"}, {Env: "ANTHROPIC_API_KEY"}}
 	// Whoever runs the gateway is not to get the token of a subscription; other

@@ -156,9 +156,20 @@ func (s *stage) start(args ...string) *run {
 	} else {
 		all = append(all, "--critic-agent", "judge")
 	}
+	return s.launch(append(all, args...)...)
+}
+
+// carryOn starts codeloops to carry on the last session.
+func (s *stage) carryOn(args ...string) *run {
+	s.t.Helper()
+	return s.launch(append([]string{"resume", "--json-output", "--log-format", "json"}, args...)...)
+}
+
+func (s *stage) launch(args ...string) *run {
+	s.t.Helper()
 	s.write("home/.config/codeloops/config.toml", s.conf)
 	r := &run{stage: s, ended: make(chan error, 1)}
-	r.cmd = exec.Command(os.Getenv(binaryVar), append(all, args...)...)
+	r.cmd = exec.Command(os.Getenv(binaryVar), args...)
 	r.cmd.Dir, r.cmd.Env = s.work, s.env()
 	out, err := os.Create(filepath.Join(s.dir, "stdout"))
 	s.must(err)

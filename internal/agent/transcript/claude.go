@@ -115,6 +115,7 @@ type claudeResult struct {
 	IsError  bool          `json:"is_error"`
 	Subtype  string        `json:"subtype"`
 	Result   *string       `json:"result"`
+	Errors   []string      `json:"errors"`
 	Error    message       `json:"error"` // Qwen Code and Amp say here what Claude Code says in result
 	Status   int           `json:"api_error_status"`
 	Terminal string        `json:"terminal_reason"`
@@ -195,6 +196,9 @@ const usageLimit = "Claude AI usage limit reached|"
 
 func (c *claude) faultOf(e claudeResult) (loop.Ending, string) {
 	reason := string(e.Error)
+	if reason == "" && len(e.Errors) > 0 {
+		reason = e.Errors[0]
+	}
 	if e.Result != nil && *e.Result != "" {
 		reason = *e.Result
 	}
