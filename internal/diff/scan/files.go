@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -22,28 +23,40 @@ func (v *visit) findFiles(ctx context.Context) error {
 	if v.last == nil {
 		known = v.index.files()
 	}
-	same := 0 // so many are as known, and the rest is in v.dir
-	base, index, last, also := cursor(v.base.files()), cursor(v.index.files()), cursor(v.last.files()), cursor(v.also.files())
-	c := candidate{visit: v}
+	tracked := sameSlice(known, v.index.files()) // all that is known is
+	at, same := 0, 0                             // so many are before the name; are as known, and the rest is in v.found
+	c := v.scratch.candidate(v)
 	for _, name := range v.files {
-		c.name, c.base, c.index, c.last = name, base.find(name), index.find(name), last.find(name)
-		if also.find(name) == nil && c.base == nil && c.index == nil && v.rules.Ignored(name, false) {
+		for at < len(known) && known[at].Name < name {
+			at++
+		}
+		isKnown := at < len(known) && known[at].Name == name
+		if !(tracked && isKnown) && !c.inScope(name) {
 			continue
 		}
-		f, err := c.look(ctx)
+		st, k, err := v.handle.stat(name)
+		if isKnown && err == nil && v.unmoved(&known[at], st, k) {
+			if v.found == nil && same == at {
+				same++
+			} else {
+				v.keep(File{Name: known[at].Name, Mode: known[at].Mode, ID: known[at].ID, stat: st, trust: exact}, known[:same])
+			}
+			continue
+		}
+		f, err := c.look(ctx, looked{name, st, k, err})
 		switch {
 		case err != nil:
 			return err
 		case f.Mode == 0:
 			v.listing.stat = Stat{} // it may come back without a trace here
-		case v.dir.Files == nil && same < len(known) && f.like(&known[same]):
+		case v.found == nil && same == at && isKnown && f.like(&known[at]):
 			same++
 		default:
 			v.keep(f, known[:same])
 		}
 	}
-	if v.dir.Files == nil {
-		v.dir.Files = known[:same:same]
+	if v.found == nil {
+		v.found = known[:same:same]
 	}
 	if v.handle.shared {
 		v.unsure(v.path)
@@ -51,13 +64,33 @@ func (v *visit) findFiles(ctx context.Context) error {
 	return nil
 }
 
+// unmoved reports whether a file is what is known of it, as most are. For the
+// others a candidate looks closer.
+func (v *visit) unmoved(f *File, st Stat, k kind) bool {
+	return f.trust != doubtful && f.stat == st && v.FileMode && v.Symlinks && f.Mode == modeOf(k)
+}
+
+// modeOf returns what git records of a type of file; 0 for nothing.
+func modeOf(k kind) uint32 {
+	switch k {
+	case regular:
+		return Regular
+	case executable:
+		return Executable
+	case symlink:
+		return Symlink
+	case unknown, directory, other:
+	}
+	return 0
+}
+
 // keep adds a file to those of the directory, the first time after what was
 // known before it.
 func (v *visit) keep(f File, before []File) {
-	if v.dir.Files == nil {
-		v.dir.Files = append(make([]File, 0, len(v.files)), before...)
+	if v.found == nil {
+		v.found = append(make([]File, 0, len(v.files)), before...)
 	}
-	v.dir.Files = append(v.dir.Files, f)
+	v.found = append(v.found, f)
 }
 
 // A cursor finds files by names that come in order.
@@ -85,14 +118,38 @@ type candidate struct {
 	*visit
 	name              string
 	base, index, last *File
+
+	bases, indexes, lasts, others cursor
 }
 
-// look is find for errors that end the scan.
-func (c *candidate) look(ctx context.Context) (File, error) {
+// candidate returns the one with which to look at the files of a directory.
+func (s *scratch) candidate(v *visit) *candidate {
+	s.one = candidate{visit: v, bases: v.base.files(), indexes: v.index.files(), lasts: v.last.files(), others: v.also.files()}
+	return &s.one
+}
+
+// inScope reports whether the file of that name is.
+func (c *candidate) inScope(name string) bool {
+	return c.indexes.find(name) != nil || c.bases.find(name) != nil || c.others.find(name) != nil ||
+		!c.ignores().Ignored(name, false)
+}
+
+// looked is what a look at a file told.
+type looked struct {
+	name string
+	stat Stat
+	kind kind
+	err  error
+}
+
+// look returns the state of a file; one without a mode for what git does not
+// record. An error ends the scan.
+func (c *candidate) look(ctx context.Context, l looked) (File, error) {
+	c.name, c.base, c.index, c.last = l.name, c.bases.find(l.name), c.indexes.find(l.name), c.lasts.find(l.name)
 	if c.foreign && c.last != nil && c.last.trust == doubtful {
 		c.last = nil
 	}
-	f, err := c.find(ctx)
+	f, err := c.find(ctx, l)
 	if err != nil {
 		return c.forgive(err)
 	}
@@ -122,13 +179,12 @@ func (c *candidate) lastKnown() File {
 	return File{}
 }
 
-// find returns the state of a file; one without a mode for what git does not
-// record.
-func (c *candidate) find(ctx context.Context) (File, error) {
-	st, k, err := c.handle.stat(c.name)
-	if err != nil {
-		return File{}, unreadable(err)
+// find is look for errors that end the scan or do not.
+func (c *candidate) find(ctx context.Context, l looked) (File, error) {
+	if l.err != nil {
+		return File{}, unreadable(l.err)
 	}
+	st, k := l.stat, l.kind
 	mode := c.mode(k)
 	if mode == 0 {
 		return File{}, nil
@@ -229,16 +285,17 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 // file returns the file without its id. A name that is known already is
 // shared.
 func (c *candidate) file(mode uint32, st Stat, settled bool) File {
-	f := File{Name: c.name, Mode: mode, stat: st}
+	f := File{Mode: mode, stat: st}
 	if settled {
 		f.trust = exact
 	}
 	for _, known := range [...]*File{c.last, c.base, c.index} {
 		if known != nil {
 			f.Name = known.Name
-			break
+			return f
 		}
 	}
+	f.Name = strings.Clone(c.name)
 	return f
 }
 
@@ -284,7 +341,7 @@ func (c *candidate) readAll(file io.Reader, size int64) ([]byte, error) {
 // postpone leaves the file to git.
 func (c *candidate) postpone(ctx context.Context, path string) {
 	c.waits = true
-	p := pending{Unconverted: Unconverted{Path: path}, dir: c.dir, name: c.name}
+	p := Unconverted{Path: path}
 	if c.hasCRLF(ctx) {
 		p.Before = c.before()
 	}

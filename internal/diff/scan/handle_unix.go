@@ -15,19 +15,27 @@ import (
 // symlink's target. One that is not open is good enough for a look at the files
 // of a directory that has just been found unchanged.
 type handle struct {
-	path string
-	fd   int  // of the open directory
-	bare bool // it is open only for what is below it to be looked up
+	path  string
+	fd    int  // of the open directory
+	bare  bool // it is open only for what is below it to be looked up
+	local bool // see clock.local
 	// shared: a file that was looked at has another name somewhere, by which it
 	// may be changed, too.
 	shared bool
+
+	// For calls of the system.
+	name []byte // with a zero at its end
+	st   unix.Stat_t
 }
 
 // closed is the file descriptor of a directory that is not open: paths are
 // absolute then.
 const closed = unix.AT_FDCWD
 
-func newHandle(path string) *handle { return &handle{path: path, fd: closed} }
+// reset makes h the handle of another directory, which is not open.
+func (h *handle) reset(path string, local bool) {
+	h.path, h.fd, h.bare, h.local, h.shared = path, closed, false, local, false
+}
 
 // ensure opens the directory to be listed.
 func (h *handle) ensure() error {
@@ -38,7 +46,7 @@ func (h *handle) ensure() error {
 	if h.bare {
 		dir, path = h.fd, "."
 	}
-	fd, err := openAt(dir, path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC)
+	fd, err := h.openAt(dir, path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC)
 	if err != nil {
 		return &fs.PathError{Op: "open", Path: h.path, Err: err}
 	}
@@ -55,10 +63,10 @@ func (h *handle) ensureAny() error {
 	return h.ensure()
 }
 
-func openAt(dir int, name string, flags int) (int, error) {
+func (h *handle) openAt(dir int, name string, flags int) (int, error) {
 	for {
-		fd, err := unix.Openat(dir, name, flags, 0)
-		if !errors.Is(err, unix.EINTR) {
+		fd, err := h.openat(dir, name, flags)
+		if err != unix.EINTR { //nolint:errorlint // it is never wrapped
 			return fd, err
 		}
 	}
@@ -74,12 +82,12 @@ func (h *handle) close() {
 // list returns the entries of the open directory with its stat from before.
 // They hold until s is used again.
 func (h *handle) list(s *scratch) ([]entry, Stat, error) {
-	var st unix.Stat_t
-	if err := unix.Fstat(h.fd, &st); err != nil {
+	if err := unix.Fstat(h.fd, &h.st); err != nil {
 		return nil, Stat{}, &fs.PathError{Op: "fstat", Path: h.path, Err: err}
 	}
+	st := statOf(&h.st)
 	entries, err := h.entries(s)
-	return entries, statOf(&st), err
+	return entries, st, err
 }
 
 // stat does not follow a symlink. The directory itself has the name "".
@@ -91,13 +99,12 @@ func (h *handle) stat(name string) (Stat, kind, error) {
 	case h.fd == closed:
 		path = h.path + "/" + name
 	}
-	var st unix.Stat_t
 	for {
-		err := unix.Fstatat(h.fd, path, &st, unix.AT_SYMLINK_NOFOLLOW)
+		err := h.lstat(path)
 		if err == nil {
-			k := kindOf(uint32(st.Mode))
-			h.shared = h.shared || st.Nlink > 1 && k != directory
-			return statOf(&st), k, nil
+			k := kindOf(uint32(h.st.Mode))
+			h.shared = h.shared || h.st.Nlink > 1 && k != directory
+			return statOf(&h.st), k, nil
 		}
 		if !errors.Is(err, unix.EINTR) {
 			return Stat{}, unknown, &fs.PathError{Op: "lstat", Path: name, Err: err}
@@ -110,20 +117,19 @@ func (h *handle) open(name string) (io.ReadCloser, Stat, error) {
 	if err := h.ensureAny(); err != nil {
 		return nil, Stat{}, err
 	}
-	fd, err := openAt(h.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC)
+	fd, err := h.openAt(h.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC)
 	if err != nil {
 		return nil, Stat{}, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
+	if err := unix.Fstat(fd, &h.st); err != nil {
 		_ = unix.Close(fd)
 		return nil, Stat{}, &fs.PathError{Op: "fstat", Path: name, Err: err}
 	}
-	if k := kindOf(uint32(st.Mode)); k != regular && k != executable {
+	if k := kindOf(uint32(h.st.Mode)); k != regular && k != executable {
 		_ = unix.Close(fd)
 		return nil, Stat{}, &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
 	}
-	return reader(fd), statOf(&st), nil
+	return reader(fd), statOf(&h.st), nil
 }
 
 // A reader reads a regular file. An os.File would first ask the system what it

@@ -14,7 +14,8 @@ type handle struct {
 	shared bool // not told here
 }
 
-func newHandle(path string) *handle { return &handle{path: path} }
+// reset makes h the handle of another directory.
+func (h *handle) reset(path string, _ bool) { h.path = filepath.FromSlash(path) }
 
 // ensure makes sure that it is a directory.
 func (h *handle) ensure() error {

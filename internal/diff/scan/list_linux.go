@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io/fs"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -13,21 +14,19 @@ import (
 // listed: a look at its files is faster then.
 func (h *handle) glance() (Stat, kind, error) {
 	if h.fd == closed {
-		fd, err := openAt(closed, h.path, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC)
+		fd, err := h.openAt(closed, h.path, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC)
 		if err != nil {
 			return Stat{}, unknown, &fs.PathError{Op: "open", Path: h.path, Err: err}
 		}
 		h.fd, h.bare = fd, true
 	}
-	var st unix.Stat_t
-	if err := unix.Fstat(h.fd, &st); err != nil {
+	if err := unix.Fstat(h.fd, &h.st); err != nil {
 		return Stat{}, unknown, &fs.PathError{Op: "fstat", Path: h.path, Err: err}
 	}
-	return statOf(&st), kindOf(st.Mode), nil
+	return statOf(&h.st), kindOf(h.st.Mode), nil
 }
 
-// entries reads the directory by getdents64(2), with one allocation for all
-// names.
+// entries reads the directory by getdents64(2). The names are in the scratch.
 func (h *handle) entries(s *scratch) ([]entry, error) {
 	if s.dirents == nil {
 		s.dirents = make([]byte, 32<<10)
@@ -46,7 +45,7 @@ func (h *handle) entries(s *scratch) ([]entry, error) {
 		}
 		s.take(s.dirents[:n])
 	}
-	all, from := string(s.names), 0
+	all, from := unsafe.String(unsafe.SliceData(s.names), len(s.names)), 0 //nolint:gosec // see scratch
 	for i, end := range s.ends {
 		e := &s.entries[i]
 		e.name, from = all[from:end], end

@@ -14,7 +14,7 @@ func (h *handle) glance() (Stat, kind, error) { return h.stat("") }
 // entries reads the directory through the standard library, which knows how on
 // each system.
 func (h *handle) entries(s *scratch) ([]entry, error) {
-	fd, err := openAt(h.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC)
+	fd, err := h.openAt(h.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"sync/atomic"
 )
 
 // A task is a directory to visit, one of those below a visit. The root's has no
@@ -22,7 +23,8 @@ type queue struct {
 	tasks   []task
 	waiting int
 	done    bool
-	err     error // the first one; nothing more is looked at then
+	err     error       // the first one
+	failed  atomic.Bool // there is one; nothing more is looked at then
 }
 
 // run works until the root has been visited, and returns what it turned out to
@@ -34,8 +36,9 @@ func (w *walk) run(ctx context.Context, root place) (found, error) {
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
+			s := &scratch{}
 			for t, ok := q.next(); ok; t, ok = q.next() {
-				w.do(ctx, t)
+				w.do(ctx, t, s)
 			}
 		})
 	}
@@ -87,34 +90,29 @@ func (q *queue) fail(err error) {
 	defer q.mu.Unlock()
 	if q.err == nil {
 		q.err = err
+		q.failed.Store(true)
 	}
-}
-
-func (q *queue) failed() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.err != nil
 }
 
 // do visits a directory. Whoever finishes the last one below a directory
 // finishes that, too.
-func (w *walk) do(ctx context.Context, t task) {
+func (w *walk) do(ctx context.Context, t task, s *scratch) {
 	result, v := found{}, (*visit)(nil)
-	if !w.failed() {
+	if !w.failed.Load() {
 		var err error
-		if result, v, err = w.visit(ctx, t.place); err != nil {
+		if result, v, err = w.visit(ctx, t, s); err != nil {
 			w.fail(err)
 		}
 	}
 	if v != nil {
-		v.above, v.at = t.above, t.at
 		if len(v.places) > 0 {
 			w.add(v, v.places)
 			return
 		}
-		result = v.finish()
+		result = v.finish(s)
+		s.done(v)
 	}
-	for above, at := t.above, t.at; ; above, at = above.above, above.at {
+	for above, at := t.above, t.at; ; {
 		if above == nil {
 			w.root = result
 			w.finish()
@@ -124,6 +122,8 @@ func (w *walk) do(ctx context.Context, t task) {
 		if above.left.Add(-1) > 0 {
 			return
 		}
-		result = above.finish()
+		over := above
+		result, above, at = over.finish(s), over.above, over.at
+		s.done(over)
 	}
 }

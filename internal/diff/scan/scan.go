@@ -108,14 +108,15 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 		foreign: k.Foreign,
 		quiet:   k.Quiet,
 	}
-	found, err := w.run(ctx, place{listed: k.Listed, base: k.Base, index: k.Index, last: k.Last, also: k.Also})
+	full := strings.TrimSuffix(s.Root, string(filepath.Separator)) + "/"
+	found, err := w.run(ctx, place{full: full, listed: k.Listed, base: k.Base, index: k.Index, last: k.Last, also: k.Also})
 	if err != nil {
 		return State{}, err
 	}
 	if found.dir == nil {
 		return State{}, fmt.Errorf("read work tree %s: %w", s.Root, fs.ErrNotExist)
 	}
-	if err := w.hashByGit(ctx); err != nil {
+	if err := w.hashByGit(ctx, found.dir); err != nil {
 		return State{}, err
 	}
 	found.dir.Seal() // what waited for git
@@ -132,36 +133,9 @@ type walk struct {
 	queue
 	root found
 
-	shared    sync.Mutex
-	warnings  []string
-	pending   []pending
-	scratches []*scratch // those that nobody uses
-}
-
-// borrow returns memory that is the caller's until it gives it back.
-func (w *walk) borrow() *scratch {
-	w.shared.Lock()
-	defer w.shared.Unlock()
-	last := len(w.scratches) - 1
-	if last < 0 {
-		return &scratch{}
-	}
-	s := w.scratches[last]
-	w.scratches = w.scratches[:last]
-	return s
-}
-
-func (w *walk) giveBack(s *scratch) {
-	w.shared.Lock()
-	defer w.shared.Unlock()
-	w.scratches = append(w.scratches, s)
-}
-
-// A pending file has no id yet: git is to give it.
-type pending struct {
-	Unconverted
-	dir  *Dir
-	name string
+	shared   sync.Mutex
+	warnings []string
+	pending  []Unconverted // files without an id yet: git is to give them
 }
 
 func (w *walk) warn(path string, err error) {
@@ -186,25 +160,25 @@ func (w *walk) unsure(dir string) {
 	}
 }
 
-func (w *walk) hashByGit(ctx context.Context) error {
+func (w *walk) hashByGit(ctx context.Context, root *Dir) error {
 	if len(w.pending) == 0 {
 		return nil
 	}
-	files := make([]Unconverted, len(w.pending))
-	for i, p := range w.pending {
-		files[i] = p.Unconverted
-	}
-	ids, err := w.Hash(ctx, files)
+	ids, err := w.Hash(ctx, w.pending)
 	if err != nil {
 		return fmt.Errorf("convert files through git: %w", err)
 	}
-	for i, p := range w.pending {
-		p.dir.file(p.name).ID = ids[i]
+	for i, f := range w.pending {
+		root.Find(f.Path).ID = ids[i]
 	}
 	return nil
 }
 
-// absolute returns the path that the operating system knows.
-func (w *walk) absolute(path string) string {
-	return filepath.Join(w.Root, filepath.FromSlash(path))
+// absolute returns the path that the operating system knows, without a slash at
+// its end.
+func (w *walk) absolute(p place) string {
+	if p.path == "" {
+		return w.Root
+	}
+	return p.full[:len(p.full)-1]
 }

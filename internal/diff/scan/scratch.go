@@ -7,11 +7,31 @@ type entry struct {
 	kind kind
 }
 
-// A scratch is memory that visits use one after the other.
+// A scratch is memory that the visits of one goroutine use one after the other.
+// The names of entries are in it: whatever stays copies them.
 type scratch struct {
 	dirents, names []byte
 	ends           []int // of the names
 	entries        []entry
-	files, dirs    []string
 	content        []byte // of a file or a tree object
+	dirs           []*Dir
+	visits         []*visit // that are over
+	one            candidate
+}
+
+// visit returns a visit to begin with.
+func (s *scratch) visit() *visit {
+	last := len(s.visits) - 1
+	if last < 0 {
+		return &visit{}
+	}
+	v := s.visits[last]
+	s.visits = s.visits[:last]
+	return v
+}
+
+// done takes back a visit that nobody knows any more.
+func (s *scratch) done(v *visit) {
+	v.reset()
+	s.visits = append(s.visits, v)
 }

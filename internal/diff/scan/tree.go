@@ -127,31 +127,30 @@ func (d *Dir) subdir(name string) *Dir {
 	return d.Dirs[i]
 }
 
-// equal reports whether nothing differs, the files' stats included.
-func (d *Dir) equal(other *Dir) bool {
-	return other != nil && d.Name == other.Name && d.listing == other.listing &&
-		(d.sharesFiles(other) || slices.Equal(d.Files, other.Files)) && slices.Equal(d.Dirs, other.Dirs)
-}
-
 // covers reports whether every name of other, which may be nil, is one of d's.
 func (d *Dir) covers(other *Dir) bool {
 	if other == nil || other == d {
 		return true
 	}
-	return contains(d.Files, other.Files, func(a, b File) int { return strings.Compare(a.Name, b.Name) }) &&
-		contains(d.Dirs, other.Dirs, func(a, b *Dir) int { return order(a.Name, true, b.Name, true) })
+	return (d.sharesFiles(other) || containsFiles(d.Files, other.Files)) && containsDirs(d.Dirs, other.Dirs)
 }
 
-// contains reports whether all of some are among all. Both are ordered.
-func contains[T any](all, some []T, compare func(a, b T) int) bool {
-	for _, s := range some {
-		for len(all) > 0 && compare(all[0], s) < 0 {
-			all = all[1:]
-		}
-		if len(all) == 0 || compare(all[0], s) != 0 {
+func containsFiles(all, some []File) bool {
+	names := cursor(all)
+	for i := range some {
+		if names.find(some[i].Name) == nil {
 			return false
 		}
-		all = all[1:]
+	}
+	return true
+}
+
+func containsDirs(all, some []*Dir) bool {
+	names := dirCursor(all)
+	for _, d := range some {
+		if names.find(d.Name) == nil {
+			return false
+		}
 	}
 	return true
 }
@@ -200,10 +199,9 @@ func (d *Dir) alike(like *Dir) bool {
 }
 
 // sharesFiles reports whether the files are the very same.
-func (d *Dir) sharesFiles(other *Dir) bool {
-	n := len(d.Files)
-	return n == len(other.Files) && (n == 0 || &d.Files[0] == &other.Files[0])
-}
+func (d *Dir) sharesFiles(other *Dir) bool { return sameSlice(d.Files, other.Files) }
+
+func sameSlice(a, b []File) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 // Object returns the content of the directory's tree object.
 func (d *Dir) Object() []byte { return d.appendObject(nil) }

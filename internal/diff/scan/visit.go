@@ -17,9 +17,9 @@ import (
 // A place is a directory to visit with what is known of it.
 type place struct {
 	name, path              string // path from the root with a slash at its end; "" for the root
+	full                    string // the path that the operating system knows, with a slash at its end
 	base, index, last, also *Dir
-	listed                  bool        // see Known.Listed
-	parent                  *ignore.Dir // nil for the root
+	listed                  bool // see Known.Listed
 }
 
 // known reports whether a file below is in scope by itself.
@@ -39,36 +39,47 @@ type found struct {
 // visit finds what is in a directory itself. It returns what the directory
 // turned out to be or, when that is a directory, the visit, to be finished
 // after those of its places.
-func (w *walk) visit(ctx context.Context, p place) (found, *visit, error) {
+func (w *walk) visit(ctx context.Context, t task, s *scratch) (found, *visit, error) {
 	if err := ctx.Err(); err != nil {
 		return found{}, nil, err
 	}
-	if w.spared(p) {
-		return found{dir: p.last}, nil, nil
+	if w.spared(t.place) {
+		return found{dir: t.last}, nil, nil
 	}
-	w.watch(p.path)
-	v := &visit{walk: w, place: p, handle: newHandle(w.absolute(p.path)), scratch: w.borrow()}
-	defer v.release()
-	err := v.list()
-	if gone(err) {
-		return found{}, nil, nil
-	}
-	if err != nil {
-		result, err := w.unreadable(p, err)
+	w.watch(t.path)
+	v := s.visit()
+	v.begin(w, t, s)
+	result, whole, err := v.look(ctx)
+	v.handle.close()
+	v.scratch = nil
+	if !whole {
+		s.done(v)
 		return result, nil, err
 	}
-	if v.listing.hasGit && p.path != "" && !p.known() {
-		v.unsure(p.path)
-		if head, err := w.Head(p.path); err != nil || head.Repository {
-			return v.repository(head, err), nil, nil
+	return found{}, v, nil
+}
+
+// look is visit. It reports whether it found a directory.
+func (v *visit) look(ctx context.Context) (result found, whole bool, err error) {
+	err = v.list()
+	if gone(err) {
+		return found{}, false, nil
+	}
+	if err != nil {
+		result, err := v.unreadable(v.place, err)
+		return result, false, err
+	}
+	if v.listing.hasGit && v.path != "" && !v.known() {
+		v.unsure(v.path)
+		if head, err := v.Head(v.path); err != nil || head.Repository {
+			return v.repository(head, err), false, nil
 		}
 	}
-	v.dir = &Dir{Name: v.name}
 	if err := v.findFiles(ctx); err != nil {
-		return found{}, nil, err
+		return found{}, false, err
 	}
 	v.findPlaces()
-	return found{}, v, nil
+	return found{}, true, nil
 }
 
 // spared reports whether a directory is known to be what it was at the last
@@ -92,43 +103,63 @@ func (w *walk) unreadable(p place, err error) (found, error) {
 	return found{}, nil
 }
 
-// A visit is the work on one directory.
+// A visit is the work on one directory. Its memory is used again for another one
+// when it is over.
 type visit struct {
 	*walk
-	place
-	above  *visit // nil for the root
-	at     int    // in the results of the one above
-	handle *handle
-	rules  *ignore.Dir
+	task
+	handle handle
+	rules  atomic.Pointer[ignore.Dir] // see ignores
 
 	places  []place // the subdirectories to visit
 	results []found // of the places
 	left    atomic.Int32
 
-	// scratch is at hand until the subdirectories are visited.
-	scratch     *scratch
-	files, dirs []string // names, in git's order; in the scratch
+	scratch     *scratch // until the subdirectories are visited
+	files, dirs []string // names, in git's order; likewise
 	listing     listing
-	dir         *Dir
-	waits       bool // for git to identify files
+	found       []File // in the directory
+	waits       bool   // for git to identify files
 }
 
-// release lets go of what a visit needs only while it looks at the directory
-// itself.
-func (v *visit) release() {
-	v.handle.close()
-	if v.scratch != nil {
-		v.scratch.files, v.scratch.dirs = v.files, v.dirs
-		v.files, v.dirs = nil, nil
-		v.giveBack(v.scratch)
-		v.scratch = nil
+func (v *visit) begin(w *walk, t task, s *scratch) {
+	v.walk, v.task, v.scratch = w, t, s
+	v.handle.reset(w.absolute(t.place), w.clock.local)
+}
+
+// reset drops what the visit knows but for the memory of it.
+func (v *visit) reset() {
+	clear(v.places)
+	clear(v.results)
+	v.places, v.results = v.places[:0], v.results[:0]
+	v.files, v.dirs = v.files[:0], v.dirs[:0]
+	v.walk, v.task, v.found = nil, task{}, nil
+	v.listing, v.waits = listing{}, false
+	v.rules.Store(nil)
+}
+
+// ignores returns the ignore rules in the directory. They are needed only for
+// names that nobody knows, and by then those of the directory above may have
+// been made by another goroutine.
+func (v *visit) ignores() *ignore.Dir {
+	if rules := v.rules.Load(); rules != nil {
+		return rules
 	}
+	var rules *ignore.Dir
+	if v.above == nil {
+		rules = v.Rules.Root(v.listing.hasIgnore)
+	} else {
+		rules = v.above.ignores().Sub(v.name, v.listing.hasIgnore)
+	}
+	if v.rules.CompareAndSwap(nil, rules) {
+		return rules
+	}
+	return v.rules.Load()
 }
 
 // list finds the names in the directory: those of the last time, if nothing has
 // come or gone since.
 func (v *visit) list() error {
-	v.files, v.dirs = v.scratch.files[:0], v.scratch.dirs[:0]
 	if v.unchanged() {
 		v.recall()
 		return nil
@@ -168,12 +199,11 @@ func (v *visit) unchanged() bool {
 // recall takes the names of the last time.
 func (v *visit) recall() {
 	v.listing = v.last.listing
-	for name := range strings.SplitAfterSeq(v.listing.others, "/") {
-		if name != "" {
-			v.dirs = append(v.dirs, strings.TrimSuffix(name, "/"))
-		}
+	for v.listing.others != "" {
+		var name string
+		name, v.listing.others, _ = strings.Cut(v.listing.others, "/")
+		v.dirs = append(v.dirs, name)
 	}
-	v.listing.others = ""
 	for i := range v.last.Files {
 		if f := &v.last.Files[i]; f.Mode == Gitlink {
 			v.dirs = append(v.dirs, f.Name)
@@ -188,7 +218,6 @@ func (v *visit) recall() {
 	if recalled > 0 {
 		sortDirs(v.dirs)
 	}
-	v.enter()
 }
 
 // sort tells files from directories and drops what git never looks at.
@@ -206,20 +235,10 @@ func (v *visit) sort(entries []entry) {
 	}
 	slices.Sort(v.files)
 	sortDirs(v.dirs)
-	v.enter()
 }
 
 func sortDirs(names []string) {
 	slices.SortFunc(names, func(a, b string) int { return order(a, true, b, true) })
-}
-
-// enter finds the ignore rules.
-func (v *visit) enter() {
-	if v.parent == nil {
-		v.rules = v.Rules.Root(v.listing.hasIgnore)
-	} else {
-		v.rules = v.parent.Sub(v.name, v.listing.hasIgnore)
-	}
 }
 
 func (v *visit) isDotGit(name string) bool {
@@ -243,15 +262,13 @@ func (v *visit) repository(head Head, err error) found {
 	return found{link: &File{Name: v.name, Mode: Gitlink, ID: head.Commit}}
 }
 
-// finish puts together what the visits below have found.
-func (v *visit) finish() found {
-	if len(v.places) > 0 {
-		v.dir.Dirs = make([]*Dir, 0, len(v.places))
-	}
+// finish puts together what the visits below have found. The visit is over then.
+func (v *visit) finish(s *scratch) found {
+	dirs := s.dirs[:0]
 	for i, r := range v.results {
 		switch {
 		case r.dir != nil:
-			v.dir.Dirs = append(v.dir.Dirs, r.dir)
+			dirs = append(dirs, r.dir)
 		case r.link != nil:
 			v.unsure(v.path)
 			v.addLink(*r.link)
@@ -262,16 +279,22 @@ func (v *visit) finish() found {
 			v.listing.stat = Stat{} // it may come back without a trace here
 		}
 	}
-	v.dir.listing = v.listing
-	switch {
-	case v.dir.equal(v.last):
+	s.dirs = dirs
+	if v.asLast(dirs) {
 		return found{dir: v.last}
-	case !v.waits && !slices.ContainsFunc(v.dir.Dirs, func(d *Dir) bool { return !d.sealed }):
-		s := v.borrow()
-		v.dir.seal(v.index, s)
-		v.giveBack(s)
 	}
-	return found{dir: v.dir}
+	d := &Dir{Name: v.name, Files: v.found, Dirs: slices.Clone(dirs), listing: v.listing}
+	if !v.waits && !slices.ContainsFunc(d.Dirs, func(d *Dir) bool { return !d.sealed }) {
+		d.seal(v.index, s)
+	}
+	return found{dir: d}
+}
+
+// asLast reports whether nothing differs from the last state, the files' stats
+// included.
+func (v *visit) asLast(dirs []*Dir) bool {
+	return v.last != nil && v.last.Name == v.name && v.last.listing == v.listing &&
+		(sameSlice(v.last.Files, v.found) || slices.Equal(v.last.Files, v.found)) && slices.Equal(v.last.Dirs, dirs)
 }
 
 // findPlaces finds the subdirectories to visit. Those that are known to be
@@ -280,32 +303,63 @@ func (v *visit) findPlaces() {
 	if len(v.dirs) == 0 {
 		return
 	}
-	v.places = make([]place, 0, len(v.dirs))
+	base, index, last, also := dirCursor(v.base.dirs()), dirCursor(v.index.dirs()), dirCursor(v.last.dirs()), dirCursor(v.also.dirs())
 	for _, name := range v.dirs {
-		p := place{
-			name: name, path: v.path + name + "/", listed: v.listed, parent: v.rules,
-			base: v.base.subdir(name), index: v.index.subdir(name),
-			last: v.last.subdir(name), also: v.also.subdir(name),
+		p := place{listed: v.listed, base: base.find(name), index: index.find(name), last: last.find(name), also: also.find(name)}
+		p.name = nameOf(name, p.last, p.index, p.base)
+		p.full = v.full + p.name + "/"
+		p.path = p.full[len(v.full)-len(v.path):]
+		if p.index != nil { // most often
+			v.places = append(v.places, p)
+			continue
 		}
 		base, index := v.base.file(name), v.index.file(name)
 		id, linked := knownLink(base, index)
 		switch {
-		case linked && p.index == nil && (p.base == nil || p.base.empty):
+		case linked && (p.base == nil || p.base.empty):
 			v.unsure(v.path)
-			v.addLink(File{Name: name, Mode: Gitlink, ID: v.linked(p.path, id)})
-		case p.known(), !v.rules.Ignored(name, true):
+			v.addLink(File{Name: p.name, Mode: Gitlink, ID: v.linked(p.path, id)})
+		case p.known(), !v.ignores().Ignored(name, true):
 			v.places = append(v.places, p)
 		case base != nil || index != nil:
 			v.unsure(v.path)
 			// A path in scope that has become a repository: git does not ask
 			// the rules.
 			if commit := v.linked(p.path, plumbing.ZeroHash); !commit.IsZero() {
-				v.addLink(File{Name: name, Mode: Gitlink, ID: commit})
+				v.addLink(File{Name: p.name, Mode: Gitlink, ID: commit})
 			}
 		}
 	}
-	v.results = make([]found, len(v.places))
+	v.results = slices.Grow(v.results, len(v.places))[:len(v.places)]
 	v.left.Store(int32(len(v.places)))
+}
+
+// nameOf returns a name that may stay: that of one of the directories that are
+// known, or a copy.
+func nameOf(name string, known ...*Dir) string {
+	for _, d := range known {
+		if d != nil {
+			return d.Name
+		}
+	}
+	return strings.Clone(name)
+}
+
+// A dirCursor finds directories by names that come in order.
+type dirCursor []*Dir
+
+func (c *dirCursor) find(name string) *Dir {
+	for len(*c) > 0 {
+		d := (*c)[0]
+		if d.Name == name {
+			return d
+		}
+		if byDirName(d, name) > 0 {
+			return nil
+		}
+		*c = (*c)[1:]
+	}
+	return nil
 }
 
 func knownLink(base, index *File) (plumbing.Hash, bool) {
@@ -330,9 +384,10 @@ func (v *visit) linked(path string, known plumbing.Hash) plumbing.Hash {
 	return head.Commit
 }
 
+// addLink adds a file to those found, which may be shared with what is known.
 func (v *visit) addLink(link File) {
-	i, _ := slices.BinarySearchFunc(v.dir.Files, link.Name, byName)
-	v.dir.Files = slices.Insert(v.dir.Files, i, link)
+	i, _ := slices.BinarySearchFunc(v.found, link.Name, byName)
+	v.found = slices.Insert(slices.Clip(v.found), i, link)
 }
 
 // gone reports an error that means that nothing of the kind is there: no

@@ -1,0 +1,13 @@
+//go:build unix && !(linux && (amd64 || arm64))
+
+package scan
+
+import "golang.org/x/sys/unix"
+
+func (h *handle) lstat(path string) error {
+	return unix.Fstatat(h.fd, path, &h.st, unix.AT_SYMLINK_NOFOLLOW)
+}
+
+func (h *handle) openat(dir int, path string, flags int) (int, error) {
+	return unix.Openat(dir, path, flags, 0)
+}
