@@ -41,7 +41,7 @@ const worthSaving = 5_000
 const (
 	savedDir   = "codeloops"
 	savedName  = savedDir + "/scan"
-	savedMagic = "codeloops scan 1\n"
+	savedMagic = "codeloops scan 2\n"
 	savedAt    = len(savedMagic) + 4
 	maxSaved   = 1 << 30 // bytes
 )

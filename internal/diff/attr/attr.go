@@ -4,6 +4,7 @@
 package attr
 
 import (
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -52,25 +53,26 @@ type Attrs struct {
 	Encoding Value // working-tree-encoding
 }
 
-// A Reader answers for the paths of one work tree. It keeps the files it has
-// read: make a new one when they may have changed. It is safe for concurrent
+// A Reader answers for the paths of one work tree. It keeps what it has read for
+// a path: make a new one when the files may have changed. It is safe for concurrent
 // use.
 type Reader struct {
 	o Options
 
-	mu    sync.Mutex
-	files map[string]*definitions // by path; of the work tree, from its root
+	mu   sync.Mutex
+	dirs map[string]*Dir // by path
 }
 
 // New returns a Reader. Files are read when a path needs them.
 func New(o Options) *Reader {
-	return &Reader{o: o, files: make(map[string]*definitions)}
+	return &Reader{o: o, dirs: make(map[string]*Dir)}
 }
 
 // All returns every attribute of path (slash-separated, from the root) that is
 // not unspecified, by name.
 func (r *Reader) All(path string) map[string]Value {
-	values := r.resolve(path)
+	dir, name := r.above(path)
+	values := dir.resolve(name)
 	for name, v := range values {
 		if v.State == Unspecified {
 			delete(values, name)
@@ -82,50 +84,41 @@ func (r *Reader) All(path string) map[string]Value {
 // Of returns the attributes of path (slash-separated, from the root) that bear
 // on its conversion.
 func (r *Reader) Of(path string) Attrs {
-	values := r.resolve(path)
-	return Attrs{
-		Text:     values["text"],
-		CRLF:     values["crlf"],
-		EOL:      values["eol"],
-		Ident:    values["ident"],
-		Filter:   values["filter"],
-		Encoding: values["working-tree-encoding"],
-	}
+	dir, name := r.above(path)
+	return dir.Of(name)
 }
 
-// A layer is the definitions of one file, as they bear on one path.
-type layer struct {
-	*definitions
-	path string // relative to the file's directory
-}
-
-// layers returns all definitions that bear on path, the ones that count most
-// first.
-func (r *Reader) layers(path string) []layer {
+// above returns the directory of a path, and the name in it.
+func (r *Reader) above(path string) (dir *Dir, name string) {
+	end := strings.LastIndexByte(path, '/') + 1
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := []layer{{r.outside(r.o.Info), path}}
-	for dir := path; dir != ""; {
-		dir = dir[:strings.LastIndexByte(dir, '/')+1]
-		all = append(all, layer{r.inside(dir), path[len(dir):]})
-		dir = strings.TrimSuffix(dir, "/")
-	}
-	return append(all, layer{r.outside(r.o.User), path}, layer{r.outside(r.o.System), path}, layer{builtIn(), path})
+	return r.dir(path[:end]), path[end:]
 }
 
-// outside returns the definitions in a file outside the work tree.
-func (r *Reader) outside(path string) *definitions {
+// dir returns a directory by its path, "" or one with a slash behind.
+func (r *Reader) dir(path string) *Dir {
+	if d, ok := r.dirs[path]; ok {
+		return d
+	}
+	var d *Dir
+	if path == "" {
+		d = r.Root(true)
+	} else {
+		end := strings.LastIndexByte(path[:len(path)-1], '/') + 1
+		d = r.dir(path[:end]).Sub(path[end:len(path)-1], true)
+	}
+	r.dirs[path] = d
+	return d
+}
+
+// readOutside returns the definitions in a file outside the work tree.
+func readOutside(path string) *definitions {
 	if path == "" {
 		return &definitions{}
 	}
-	// The key cannot be that of a file in the work tree: those are relative.
-	if d, ok := r.files[path]; ok {
-		return d
-	}
 	text, _ := read(path, file.How{Max: maxFile})
-	d := parse(text, true)
-	r.files[path] = d
-	return d
+	return parse(text, true)
 }
 
 // read returns the content of a file without a byte order mark, which git
@@ -137,18 +130,19 @@ func read(path string, how file.How) (string, error) {
 
 // inside returns the definitions in a directory of the work tree, "" or one
 // with a slash behind.
-func (r *Reader) inside(dir string) *definitions {
+func (r *Reader) inside(dir string, mayHaveFile bool) *definitions {
 	name := dir + fileName
-	if d, ok := r.files[name]; ok {
-		return d
+	text, err := "", fs.ErrNotExist
+	if mayHaveFile {
+		path := filepath.Join(r.o.WorkTree, filepath.FromSlash(name))
+		text, err = read(path, file.How{NoFollow: true, Max: maxFile})
 	}
-	path := filepath.Join(r.o.WorkTree, filepath.FromSlash(name))
-	text, err := read(path, file.How{NoFollow: true, Max: maxFile})
 	if err != nil && r.o.FromIndex != nil {
 		data, _ := r.o.FromIndex(name)
 		text = string(data)
 	}
-	d := parse(text, dir == "")
-	r.files[name] = d
-	return d
+	if text == "" {
+		return &definitions{}
+	}
+	return parse(text, dir == "")
 }

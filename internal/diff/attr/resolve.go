@@ -1,34 +1,33 @@
 package attr
 
-import "strings"
-
 // A resolution collects the attributes of one path, the ones that count most
 // first: what is known stays.
 type resolution struct {
-	values map[string]Value
-	macros map[string][]assignment
+	dir        *Dir
+	path, name string // from the root; in its directory
+	values     map[string]Value
 }
 
-// resolve returns the attributes that the definitions mention for path.
-func (r *Reader) resolve(path string) map[string]Value {
-	res := resolution{values: make(map[string]Value), macros: make(map[string][]assignment)}
-	layers := r.layers(path)
-	for _, l := range layers {
-		for name, assign := range l.macros {
-			if _, ok := res.macros[name]; !ok {
-				res.macros[name] = assign
-			}
-		}
+// resolve returns the attributes that the definitions mention for the file of
+// that name.
+func (d *Dir) resolve(name string) map[string]Value {
+	res := resolution{dir: d, path: d.path + name, name: name, values: make(map[string]Value)}
+	res.match(d.above, 0)
+	for _, l := range d.layers {
+		res.match(l.rules, l.from)
 	}
-	for _, l := range layers {
-		base := l.path[strings.LastIndexByte(l.path, '/')+1:]
-		for i := len(l.rules) - 1; i >= 0; i-- {
-			if l.rules[i].pattern.Match(l.path, base, false, r.o.IgnoreCase) {
-				res.apply(l.rules[i].assign)
-			}
-		}
-	}
+	res.match(d.below, 0)
 	return res.values
+}
+
+// match applies the rules that match, which are of the directory whose path is
+// that long.
+func (res *resolution) match(rules []rule, from int) {
+	for i := len(rules) - 1; i >= 0; i-- {
+		if rules[i].pattern.Match(res.path[from:], res.name, false, res.dir.reader.o.IgnoreCase) {
+			res.apply(rules[i].assign)
+		}
+	}
 }
 
 // apply takes over the assignments of a line, the last one first. A macro that
@@ -50,7 +49,7 @@ func (res *resolution) apply(assign []assignment) {
 		}
 		res.values[a.name] = a.value
 		if a.value.State == Set {
-			stack = append(stack, res.macros[a.name])
+			stack = append(stack, res.dir.macros[a.name])
 		}
 	}
 }

@@ -14,8 +14,6 @@ import (
 	"codeloops/internal/diff/store"
 )
 
-var errGrowing = errors.New("grows while it is read")
-
 // findFiles finds the state of the directory's files and symlinks. As long as
 // they are what is known already, that is shared.
 func (v *visit) findFiles(ctx context.Context) error {
@@ -259,7 +257,7 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 	defer file.Close() //nolint:errcheck // opened for reading: nothing to lose
 	f := c.file(mode, st, c.clock.settled(st, at))
 	path := c.path + c.name
-	attrs := c.Attributes.Of(path)
+	attrs := c.attributes().Of(c.name)
 	converts := mode != Symlink && c.Settings.Converts(attrs)
 	switch {
 	case mode != Symlink && c.Settings.NeedsGit(attrs), converts && st.Size > store.Large:
@@ -302,7 +300,7 @@ func (c *candidate) file(mode uint32, st Stat, settled bool) File {
 // identify sets the id, and keeps a copy of the content unless it is known to
 // be stored.
 func (c *candidate) identify(f *File, content []byte) error {
-	f.ID = store.Sum(plumbing.BlobObject, content)
+	f.ID = c.scratch.hash.Sum(plumbing.BlobObject, content)
 	for _, known := range [...]*File{c.last, c.base, c.index} {
 		if known != nil && known.ID == f.ID && len(content) > 0 {
 			return nil
@@ -318,24 +316,22 @@ func (c *candidate) identify(f *File, content []byte) error {
 const maxScratch = 1 << 20
 
 // readAll returns the content of a file, which holds until the next one is
-// read.
+// read. As for git, a file that is being written to ends where it did when it
+// was opened: the next look will see that it has changed.
 func (c *candidate) readAll(file io.Reader, size int64) ([]byte, error) {
 	content := c.scratch.content
-	if int64(cap(content)) <= size {
-		content = make([]byte, size+1, max(size+1, 8<<10))
+	if int64(cap(content)) < size {
+		content = make([]byte, size, max(size, 8<<10))
 		if size < maxScratch {
 			c.scratch.content = content
 		}
 	}
-	content = content[:size+1]
+	content = content[:size]
 	n, err := io.ReadFull(file, content)
-	switch {
-	case err == nil:
-		return nil, errGrowing
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return content[:n:n], nil
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = nil
 	}
-	return nil, err
+	return content[:n:n], err
 }
 
 // postpone leaves the file to git.

@@ -12,11 +12,12 @@ var ErrSaved = errors.New("bad saved state")
 
 // Bits of what stands before a saved directory.
 const (
-	savedGit       = 1 << iota // listing.hasGit
-	savedIgnore                // listing.hasIgnore
-	savedStat                  // listing.stat follows
-	savedSameFiles             // the files are those of the index
-	savedSameDirs              // the subdirectories have the names of those of the index
+	savedGit        = 1 << iota // listing.hasGit
+	savedIgnore                 // listing.hasIgnore
+	savedStat                   // listing.stat follows
+	savedSameFiles              // the files are those of the index
+	savedSameDirs               // the subdirectories have the names of those of the index
+	savedAttributes             // listing.hasAttributes
 )
 
 // maxSavedDepth bounds how deep directories may be in each other: no path of an
@@ -50,14 +51,17 @@ func (d *Dir) Save(b []byte, index *Dir) []byte {
 }
 
 func (d *Dir) savedBits(index *Dir) (bits byte) {
-	for bit, set := range map[byte]bool{
-		savedGit: d.listing.hasGit, savedIgnore: d.listing.hasIgnore, savedStat: d.listing.stat != Stat{},
-		savedSameFiles: d.sameFiles(index), savedSameDirs: d.sameDirs(index),
-	} {
-		if set {
+	set := func(bit byte, is bool) {
+		if is {
 			bits |= bit
 		}
 	}
+	set(savedGit, d.listing.hasGit)
+	set(savedIgnore, d.listing.hasIgnore)
+	set(savedAttributes, d.listing.hasAttributes)
+	set(savedStat, d.listing.stat != Stat{})
+	set(savedSameFiles, d.sameFiles(index))
+	set(savedSameDirs, d.sameDirs(index))
 	return bits
 }
 
@@ -172,7 +176,7 @@ func (r *savedReader) dir(name string, index *Dir, depth int) *Dir {
 	if bits&(savedSameFiles|savedSameDirs) != 0 && index == nil || depth > maxSavedDepth {
 		r.bad = true
 	}
-	d.listing.hasGit, d.listing.hasIgnore = bits&savedGit != 0, bits&savedIgnore != 0
+	d.listing.hasGit, d.listing.hasIgnore, d.listing.hasAttributes = bits&savedGit != 0, bits&savedIgnore != 0, bits&savedAttributes != 0
 	if bits&savedStat != 0 {
 		d.listing.stat = r.stat()
 	}

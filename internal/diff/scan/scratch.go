@@ -1,5 +1,7 @@
 package scan
 
+import "codeloops/internal/diff/store"
+
 // An entry is a name in a directory with what the directory says of it: an
 // executable file is regular here.
 type entry struct {
@@ -17,6 +19,7 @@ type scratch struct {
 	dirs           []*Dir
 	visits         []*visit // that are over
 	one            candidate
+	hash           store.Hasher
 }
 
 // visit returns a visit to begin with.

@@ -7,8 +7,6 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
-
-	"codeloops/internal/diff/store"
 )
 
 // Modes of a [File], as a git tree has them.
@@ -157,9 +155,9 @@ func containsDirs(all, some []*Dir) bool {
 
 // A listing is what is known of a directory's entries besides those in scope.
 type listing struct {
-	stat      Stat // the entries are the same while this is; zero when it proves nothing
-	hasGit    bool
-	hasIgnore bool
+	stat Stat // the entries are the same while this is; zero when it proves nothing
+	// It has .git, .gitignore, .gitattributes, whether in scope or not.
+	hasGit, hasIgnore, hasAttributes bool
 	// others are repositories inside that are not in the state.
 	others string // names, each with a slash
 }
@@ -188,7 +186,7 @@ func (d *Dir) seal(like *Dir, s *scratch) {
 	}
 	s.content = d.appendObject(s.content[:0])
 	d.empty = len(s.content) == 0
-	d.id = store.Sum(plumbing.TreeObject, s.content)
+	d.id = s.hash.Sum(plumbing.TreeObject, s.content)
 }
 
 // alike reports whether both have the same files, and subdirectories of the

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"codeloops/internal/diff/attr"
 	"codeloops/internal/diff/ignore"
 )
 
@@ -110,6 +111,7 @@ type visit struct {
 	task
 	handle handle
 	rules  atomic.Pointer[ignore.Dir] // see ignores
+	attrs  atomic.Pointer[attr.Dir]   // see attributes
 
 	places  []place // the subdirectories to visit
 	results []found // of the places
@@ -120,6 +122,23 @@ type visit struct {
 	listing     listing
 	found       []File // in the directory
 	waits       bool   // for git to identify files
+}
+
+// attributes returns what defines the attributes of the files in the directory.
+func (v *visit) attributes() *attr.Dir {
+	if attrs := v.attrs.Load(); attrs != nil {
+		return attrs
+	}
+	var attrs *attr.Dir
+	if v.above == nil {
+		attrs = v.Attributes.Root(v.listing.hasAttributes)
+	} else {
+		attrs = v.above.attributes().Sub(v.name, v.listing.hasAttributes)
+	}
+	if v.attrs.CompareAndSwap(nil, attrs) {
+		return attrs
+	}
+	return v.attrs.Load()
 }
 
 func (v *visit) begin(w *walk, t task, s *scratch) {
@@ -136,6 +155,7 @@ func (v *visit) reset() {
 	v.walk, v.task, v.found = nil, task{}, nil
 	v.listing, v.waits = listing{}, false
 	v.rules.Store(nil)
+	v.attrs.Store(nil)
 }
 
 // ignores returns the ignore rules in the directory. They are needed only for
@@ -224,13 +244,16 @@ func (v *visit) recall() {
 func (v *visit) sort(entries []entry) {
 	for _, e := range entries {
 		switch {
-		case v.isDotGit(e.name):
+		case v.isNamed(e.name, ".git"):
 			v.listing.hasGit = true
 		case e.kind == directory:
 			v.dirs = append(v.dirs, e.name)
 		case e.kind == regular, e.kind == executable, e.kind == symlink:
 			v.files = append(v.files, e.name)
-			v.listing.hasIgnore = v.listing.hasIgnore || v.isIgnore(e.name)
+			if e.name[0] == '.' {
+				v.listing.hasIgnore = v.listing.hasIgnore || v.isNamed(e.name, ".gitignore")
+				v.listing.hasAttributes = v.listing.hasAttributes || v.isNamed(e.name, ".gitattributes")
+			}
 		}
 	}
 	slices.Sort(v.files)
@@ -241,12 +264,8 @@ func sortDirs(names []string) {
 	slices.SortFunc(names, func(a, b string) int { return order(a, true, b, true) })
 }
 
-func (v *visit) isDotGit(name string) bool {
-	return name == ".git" || v.IgnoreCase && strings.EqualFold(name, ".git")
-}
-
-func (v *visit) isIgnore(name string) bool {
-	return name == ".gitignore" || v.IgnoreCase && strings.EqualFold(name, ".gitignore")
+func (v *visit) isNamed(name, special string) bool {
+	return name == special || v.IgnoreCase && strings.EqualFold(name, special)
 }
 
 // repository makes a repository inside this one a single entry, as git does

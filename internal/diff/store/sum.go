@@ -2,6 +2,7 @@ package store
 
 import (
 	"crypto/sha1" //nolint:gosec // the id of a git object is its SHA-1
+	"hash"
 	"io"
 	"strconv"
 
@@ -10,10 +11,26 @@ import (
 
 // Sum returns the id that git gives an object.
 func Sum(kind plumbing.ObjectType, content []byte) plumbing.Hash {
-	h := sha1.New() //nolint:gosec // see the import
-	_, _ = h.Write(header(kind, int64(len(content))))
-	_, _ = h.Write(content)
-	return plumbing.Hash(h.Sum(nil))
+	return (&Hasher{}).Sum(kind, content)
+}
+
+// A Hasher computes ids with the same memory each time. Its zero value is ready.
+type Hasher struct {
+	hash   hash.Hash
+	header [32]byte
+	sum    plumbing.Hash
+}
+
+// Sum returns the id that git gives an object.
+func (h *Hasher) Sum(kind plumbing.ObjectType, content []byte) plumbing.Hash {
+	if h.hash == nil {
+		h.hash = sha1.New() //nolint:gosec // see the import
+	}
+	h.hash.Reset()
+	_, _ = h.hash.Write(appendHeader(h.header[:0], kind, int64(len(content))))
+	_, _ = h.hash.Write(content)
+	h.hash.Sum(h.sum[:0])
+	return h.sum
 }
 
 // SumBlob returns the id of a blob of size bytes that is read from r; content
@@ -29,7 +46,11 @@ func SumBlob(r io.Reader, size int64) (plumbing.Hash, error) {
 }
 
 func header(kind plumbing.ObjectType, size int64) []byte {
-	b := append(make([]byte, 0, 32), kind.String()...)
+	return appendHeader(make([]byte, 0, 32), kind, size)
+}
+
+func appendHeader(b []byte, kind plumbing.ObjectType, size int64) []byte {
+	b = append(b, kind.String()...)
 	b = append(b, ' ')
 	b = strconv.AppendInt(b, size, 10)
 	return append(b, 0)
