@@ -118,21 +118,52 @@ func (t *Tree) readIndex(ctx context.Context) error {
 	}
 	at := t.options.Now().Add(-scan.Slack(t.GitDir()))
 	stamp := stampOf(t.repo.IndexFile())
+	read := tracked{read: at, stamp: stamp, ignores: make(map[string]index.ID)}
+	x, err := read.take(func(take func(*index.Index, *index.Entry)) (*index.Index, error) {
+		return index.Each(t.repo.IndexFile(), take)
+	})
+	if errors.Is(err, index.ErrSplit) || errors.Is(err, index.ErrSparse) || errors.Is(err, index.ErrExtension) {
+		read.entries = 0
+		clear(read.ignores)
+		x, err = read.take(func(take func(*index.Index, *index.Entry)) (*index.Index, error) {
+			return t.wholeIndex(ctx, take)
+		})
+	}
+	if err != nil {
+		return err
+	}
+	read.trailer = x.Trailer
+	t.tracked = read
+	return nil
+}
+
+// take takes the entries that each hands out.
+func (t *tracked) take(each func(take func(*index.Index, *index.Entry)) (*index.Index, error)) (*index.Index, error) {
+	tracking := scan.Track()
+	x, err := each(func(x *index.Index, e *index.Entry) {
+		t.entries++
+		if e.Flags&index.SkipWorktree != 0 && strings.HasSuffix(e.Path, ".gitignore") {
+			t.ignores[strings.Clone(e.Path)] = e.ID
+		}
+		tracking.Add(x, e)
+	})
+	t.root = tracking.Root()
+	return x, err
+}
+
+// wholeIndex hands out the entries of an index in an unusual form.
+func (t *Tree) wholeIndex(ctx context.Context, take func(*index.Index, *index.Entry)) (*index.Index, error) {
 	x, err := index.Read(t.repo.IndexFile(), t.repo.GitDir)
 	if errors.Is(err, index.ErrSparse) || errors.Is(err, index.ErrExtension) {
 		x, err = t.listIndex(ctx)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	t.tracked = tracked{read: at, stamp: stamp, root: scan.Tracked(x), ignores: make(map[string]index.ID)}
-	t.tracked.entries, t.tracked.trailer = len(x.Entries), x.Trailer
-	for _, e := range x.Entries {
-		if e.Flags&index.SkipWorktree != 0 && strings.HasSuffix(e.Path, ".gitignore") {
-			t.tracked.ignores[e.Path] = e.ID
-		}
+	for i := range x.Entries {
+		take(x, &x.Entries[i])
 	}
-	return nil
+	return x, nil
 }
 
 func (t *Tree) scanner(ctx context.Context, r *repo.Repository) (*scan.Scanner, error) {

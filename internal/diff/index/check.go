@@ -25,15 +25,24 @@ func (d *decoder) check() error {
 		if size == 0 && d.link != nil {
 			continue // the shared index has the path
 		}
-		same := commonPrefix(before, path)
-		from := bytes.LastIndexByte(path[:same], '/') + 1
-		if !safe(path[from:]) || filepath.Separator != '/' && !filepath.IsLocal(e.Path) {
-			return corrupt("unsafe path %q", path)
-		}
-		if i > 0 && d.link == nil && !inOrder(before, path, same) && d.entries[i-1].compare(e) >= 0 {
-			return corrupt("%q is out of order", path)
+		if err := checkEntry(before, path, i > 0 && d.link == nil, i > 0 && d.entries[i-1].Stage < e.Stage); err != nil {
+			return err
 		}
 		before = path
+	}
+	return nil
+}
+
+// checkEntry checks one path, and if it is to be in order, that it comes after
+// the one before; the same one must be at a later stage.
+func checkEntry(before, path []byte, ordered, later bool) error {
+	same := commonPrefix(before, path)
+	from := bytes.LastIndexByte(path[:same], '/') + 1
+	if !safe(path[from:]) || filepath.Separator != '/' && !filepath.IsLocal(string(path)) {
+		return corrupt("unsafe path %q", path)
+	}
+	if ordered && !inOrder(before, path, same) && !(later && bytes.Equal(before, path)) {
+		return corrupt("%q is out of order", path)
 	}
 	return nil
 }

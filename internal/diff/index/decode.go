@@ -41,16 +41,17 @@ type decoder struct {
 
 // decode takes an index file apart.
 func decode(data []byte) (*decoder, error) {
-	if len(data) < headerSize+hashSize || string(data[:4]) != "DIRC" {
+	if len(data) < headerSize+hashSize {
 		return nil, corrupt("no index file")
 	}
-	d := &decoder{version: binary.BigEndian.Uint32(data[4:])}
-	if d.version < 2 || d.version > 4 {
-		return nil, corrupt("version %d", d.version)
+	d := &decoder{}
+	count, err := d.header(data)
+	if err != nil {
+		return nil, err
 	}
 	body := data[headerSize : len(data)-hashSize]
 	d.trailer = ID(data[len(data)-hashSize:])
-	rest, err := d.readEntries(body, binary.BigEndian.Uint32(data[8:]))
+	rest, err := d.readEntries(body, count)
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +59,17 @@ func decode(data []byte) (*decoder, error) {
 		return nil, err
 	}
 	return d, d.check()
+}
+
+// header reads what the file begins with, and returns how many entries it has.
+func (d *decoder) header(data []byte) (count uint32, err error) {
+	if string(data[:4]) != "DIRC" {
+		return 0, corrupt("no index file")
+	}
+	if d.version = binary.BigEndian.Uint32(data[4:]); d.version < 2 || d.version > 4 {
+		return 0, corrupt("version %d", d.version)
+	}
+	return binary.BigEndian.Uint32(data[8:]), nil
 }
 
 // readEntries decodes count entries and returns what follows them. The paths

@@ -300,7 +300,9 @@ func TestTruncated(t *testing.T) {
 		}
 		for n := range data {
 			// A cut right behind the entries or an extension leaves a sound file.
-			if d, err := decode(data[:n]); err == nil && !reflect.DeepEqual(d.entries, whole.entries) {
+			d, err := decode(data[:n])
+			sameInPieces(t, data[:n], d, err)
+			if err == nil && !reflect.DeepEqual(d.entries, whole.entries) {
 				t.Fatalf("version %s cut at %d of %d: no error", version, n, len(data))
 			}
 		}
@@ -343,6 +345,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d, err := decode(data)
+		sameInPieces(t, data, d, err)
 		if err != nil {
 			if !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrSparse) && !errors.Is(err, ErrExtension) {
 				t.Errorf("unknown error %v", err)
@@ -360,6 +363,42 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("%d entries of %d", len(merged), len(d.entries))
 		}
 	})
+}
+
+// sameInPieces fails unless an index is the same whether decoded as a whole or
+// read in pieces that no entry fits in.
+func sameInPieces(t *testing.T, data []byte, whole *decoder, wholeErr error) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "index")
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r := reader{file: f, end: int64(len(data)) - hashSize, buffer: make([]byte, 50)}
+	var entries []Entry
+	x := &Index{}
+	err = r.each(x, func(_ *Index, e *Entry) {
+		kept := *e
+		kept.Path = strings.Clone(e.Path)
+		entries = append(entries, kept)
+	})
+	switch {
+	case errors.Is(err, ErrSplit):
+		if wholeErr == nil && whole.link == nil {
+			t.Error("it is not split")
+		}
+	case (err == nil) != (wholeErr == nil):
+		// Only the whole is looked at for a cache tree.
+		if !errors.Is(wholeErr, ErrCorrupt) || err != nil {
+			t.Errorf("%v in pieces, %v as a whole", err, wholeErr)
+		}
+	case err == nil && (!slices.Equal(entries, whole.entries) || x.Trailer != whole.trailer):
+		t.Errorf("%v in pieces, %v as a whole", entries, whole.entries)
+	}
 }
 
 func BenchmarkRead(b *testing.B) {

@@ -17,6 +17,15 @@ import (
 )
 
 // state builds a directory from paths, each with the id of its own text.
+// tracked returns the files of an index as directories.
+func tracked(x *index.Index) *Dir {
+	t := Track()
+	for i := range x.Entries {
+		t.Add(x, &x.Entries[i])
+	}
+	return t.Root()
+}
+
 func state(t *testing.T, paths ...string) *Dir {
 	t.Helper()
 	slices.Sort(paths)
@@ -30,7 +39,7 @@ func state(t *testing.T, paths ...string) *Dir {
 			Path: path, Mode: Regular, ID: index.ID(store.Sum(plumbing.BlobObject, []byte(text))),
 		})
 	}
-	d := Tracked(x)
+	d := tracked(x)
 	if d == nil {
 		d = &Dir{}
 	}
@@ -144,7 +153,7 @@ func TestTracked(t *testing.T) {
 		change(&e)
 		return e
 	}
-	d := Tracked(&index.Index{
+	d := tracked(&index.Index{
 		Stamp: file.Stamp{Mtime: 200 * int64(time.Second)},
 		Entries: []index.Entry{
 			with("conflict", func(e *index.Entry) { e.Stage = 1 }),
@@ -174,7 +183,7 @@ func TestTracked(t *testing.T) {
 	if f := d.file("sound"); !f.matches(wrapped) || f.matches(Stat{}) || f.matches(Stat{Size: 7, Modified: st.Modified, Inode: 3}) {
 		t.Error("the stat is compared wrong")
 	}
-	if Tracked(&index.Index{}) != nil {
+	if tracked(&index.Index{}) != nil {
 		t.Error("an empty index has a root")
 	}
 }

@@ -58,23 +58,39 @@ type How struct {
 	Max      int64 // bytes; a larger file is ErrTooLarge
 }
 
-// Read returns the content of the regular file at path with its stamp. The
-// stamp is set as soon as the file could be opened, whatever the error.
-func Read(path string, how How) ([]byte, Stamp, error) {
+// Open opens the regular file at path, and returns it with its stamp, which is
+// set as soon as it could be opened, whatever the error.
+func Open(path string, how How) (*os.File, Stamp, error) {
 	f, err := open(path, how.NoFollow)
 	if err != nil {
 		return nil, Stamp{}, err
 	}
-	defer f.Close() //nolint:errcheck // opened for reading: nothing to lose
 	fi, err := f.Stat()
 	if err != nil {
+		_ = f.Close()
 		return nil, Stamp{}, err
 	}
-	stamp := StampOf(fi)
-	if !fi.Mode().IsRegular() {
+	switch stamp := StampOf(fi); {
+	case !fi.Mode().IsRegular():
+		_ = f.Close()
 		return nil, stamp, &fs.PathError{Op: "read", Path: path, Err: ErrNotRegular}
+	case fi.Size() > how.Max:
+		_ = f.Close()
+		return nil, stamp, fmt.Errorf("read %s: %w", path, ErrTooLarge)
+	default:
+		return f, stamp, nil
 	}
-	data, err := readAll(f, fi.Size(), how.Max)
+}
+
+// Read returns the content of the regular file at path with its stamp. The
+// stamp is set as soon as the file could be opened, whatever the error.
+func Read(path string, how How) ([]byte, Stamp, error) {
+	f, stamp, err := Open(path, how)
+	if err != nil {
+		return nil, stamp, err
+	}
+	defer f.Close() //nolint:errcheck // opened for reading: nothing to lose
+	data, err := readAll(f, stamp.Size)
 	if err != nil {
 		return nil, stamp, fmt.Errorf("read %s: %w", path, err)
 	}
@@ -82,10 +98,7 @@ func Read(path string, how How) ([]byte, Stamp, error) {
 }
 
 // readAll reads f to its end in one allocation when size tells the truth.
-func readAll(f *os.File, size, limit int64) ([]byte, error) {
-	if size > limit {
-		return nil, ErrTooLarge
-	}
+func readAll(f *os.File, size int64) ([]byte, error) {
 	data := make([]byte, size)
 	n, err := io.ReadFull(f, data)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
