@@ -56,7 +56,12 @@ func (t *Tree) commit(ctx context.Context, c checkpoint.Checkpoint) (plumbing.Ha
 		}
 	}
 	w := checkpoint.Writer{Root: t.Root(), CommonDir: t.repo.CommonDir, Store: t.store, Now: t.options.Now}
-	return w.Write(ctx, c)
+	c.Kept = t.kept
+	id, root, err := w.Write(ctx, c)
+	if err == nil {
+		t.kept = root
+	}
+	return id, err
 }
 
 // Resume takes the state of a checkpoint, instead of the work tree's own, for

@@ -99,6 +99,7 @@ type Tree struct {
 	trackedThen *scan.Dir
 	states      map[string]*scan.Dir // by loop.Change.State
 	checkpoint  plumbing.Hash        // the last one
+	kept        *scan.Dir            // the last state of which all objects were written
 	tracked     tracked
 	rules       *rules                       // of the last scan
 	settings    attr.Settings                // of the last scan

@@ -47,28 +47,32 @@ type Checkpoint struct {
 	// [store.Large] and in no object. Of others the commit only says what they
 	// were, so that a checkpoint costs no more than what changed.
 	Whole map[string]bool
+	// Kept is a state of which everything was written before, by Write. May be
+	// nil.
+	Kept *scan.Dir
 }
 
 // Write writes the blobs and trees that are missing, a commit, and the
 // reference to it. The commit's tree is the one that `git write-tree` would
 // write for the state, if no file is left out.
-func (w *Writer) Write(ctx context.Context, c Checkpoint) (plumbing.Hash, error) {
+// It returns the state as it was written, too.
+func (w *Writer) Write(ctx context.Context, c Checkpoint) (plumbing.Hash, *scan.Dir, error) {
 	k := keeping{Writer: w, whole: c.Whole}
-	root, err := k.tree(ctx, "", c.State)
+	root, err := k.begin(ctx, c.State, c.Kept)
 	if err != nil {
-		return plumbing.ZeroHash, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
+		return plumbing.ZeroHash, nil, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
 	}
 	c.Message = appendLeftOut(c.Message, k.leftOut)
 	id, err := w.Store.Write(plumbing.CommitObject, w.commit(root.ID(), c))
 	if err != nil {
-		return id, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
+		return id, nil, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
 	}
 	refs := filesystem.NewStorage(osfs.New(w.CommonDir, osfs.WithBoundOS()), cache.NewObjectLRU(0))
 	name := plumbing.ReferenceName(Namespace + c.Ref)
 	if err := refs.SetReference(plumbing.NewHashReference(name, id)); err != nil {
-		return id, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
+		return id, nil, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
 	}
-	return id, nil
+	return id, root, nil
 }
 
 // commit returns a commit object; the format is that of git-commit-tree(1).

@@ -18,30 +18,45 @@ type keeping struct {
 	leftOut []scan.Placed
 }
 
+// begin writes the root. What it has in common with a state that is there as a
+// whole need not be looked for.
+func (k *keeping) begin(ctx context.Context, root, kept *scan.Dir) (*scan.Dir, error) {
+	if kept != nil && !k.Store.Has(kept.ID()) {
+		kept = nil
+	}
+	return k.tree(ctx, "", root, kept)
+}
+
 // tree writes a directory after all that is below it, so that a tree that is
 // there has its content with it, on which later checkpoints rely. It returns
-// the directory as it was written.
-func (k *keeping) tree(ctx context.Context, path string, d *scan.Dir) (*scan.Dir, error) {
+// the directory as it was written. The one that is kept, which may be nil, is
+// there.
+func (k *keeping) tree(ctx context.Context, path string, d, kept *scan.Dir) (*scan.Dir, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if k.Store.Has(d.ID()) {
+	if kept != nil && kept.ID() == d.ID() || k.Store.Has(d.ID()) {
 		return d, nil
 	}
 	written := scan.Dir{Name: d.Name}
 	for _, child := range d.Dirs {
-		child, err := k.tree(ctx, path+child.Name+"/", child)
+		child, err := k.tree(ctx, path+child.Name+"/", child, kept.Dir(child.Name))
 		if err != nil {
 			return nil, err
 		}
 		written.Dirs = append(written.Dirs, child)
 	}
 	for _, f := range d.Files {
-		kept, err := k.file(ctx, path+f.Name, f)
+		known := kept.Find(f.Name)
+		if known != nil && known.ID == f.ID {
+			written.Files = append(written.Files, f)
+			continue
+		}
+		there, err := k.file(ctx, path+f.Name, f)
 		if err != nil {
 			return nil, fmt.Errorf("keep %s%s: %w", path, f.Name, err)
 		}
-		if kept {
+		if there {
 			written.Files = append(written.Files, f)
 		}
 	}

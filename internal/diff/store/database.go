@@ -6,9 +6,9 @@ import (
 	"compress/zlib"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
@@ -34,6 +34,7 @@ type database struct {
 	storages []*filesystem.Storage
 	packs    []*packs // of the same repositories, for a short way
 	zlib     *zlib.Writer
+	loose    bytes.Buffer // what it last wrote
 }
 
 func (d *database) open() {
@@ -118,7 +119,7 @@ func (d *database) packed(kind plumbing.ObjectType, id plumbing.Hash) ([]byte, e
 func (d *database) has(id plumbing.Hash) bool {
 	d.open()
 	for _, p := range d.packs {
-		if p.repacked() {
+		if p.changed() {
 			_ = p.close() // they were opened for reading
 			d.reindex()
 		}
@@ -126,8 +127,19 @@ func (d *database) has(id plumbing.Hash) bool {
 			return true
 		}
 	}
+	if d.known() {
+		return slices.ContainsFunc(d.packs, func(p *packs) bool {
+			_, err := os.Lstat(loosePath(p.objects, id))
+			return err == nil
+		})
+	}
 	_, err := d.find(id)
 	return err == nil
+}
+
+// known reports whether there are no packs but those that were opened here.
+func (d *database) known() bool {
+	return len(d.packs) > 0 && !slices.ContainsFunc(d.packs, func(p *packs) bool { return p.more })
 }
 
 // find returns the storage that has an object.
@@ -192,32 +204,32 @@ func (d *database) write(kind plumbing.ObjectType, id plumbing.Hash, content []b
 	if _, err := os.Lstat(path); err == nil {
 		return nil
 	}
-	f, err := os.CreateTemp(d.objects, tempObject)
+	loose, err := d.deflate(kind, content)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) //nolint:errcheck // it is gone when all went well
-	err = d.deflate(f, kind, content)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return adopt(f.Name(), path)
+	return writeLoose(path, loose)
 }
 
-// deflate writes an object as a loose one is, with the same memory each time.
-func (d *database) deflate(f io.Writer, kind plumbing.ObjectType, content []byte) error {
+// deflate returns an object as a loose one is, in the same memory each time.
+func (d *database) deflate(kind plumbing.ObjectType, content []byte) ([]byte, error) {
+	if d.loose.Cap() > keepFile {
+		d.loose = bytes.Buffer{}
+	}
+	d.loose.Reset()
 	if d.zlib == nil {
-		d.zlib, _ = zlib.NewWriterLevel(f, zlib.BestSpeed) // the level is valid
+		d.zlib, _ = zlib.NewWriterLevel(&d.loose, zlib.BestSpeed) // the level is valid
 	} else {
-		d.zlib.Reset(f)
+		d.zlib.Reset(&d.loose)
 	}
 	if _, err := d.zlib.Write(header(kind, int64(len(content)))); err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := d.zlib.Write(content); err != nil {
-		return err
+		return nil, err
 	}
-	return d.zlib.Close()
+	err := d.zlib.Close()
+	return d.loose.Bytes(), err
 }
 
 // ensureNamed makes sure that what is written can be found again.

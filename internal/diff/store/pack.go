@@ -8,9 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"codeloops/internal/diff/repo/file"
 )
 
 // errNotHere is an object that is not where it was looked for, or not in a form
@@ -27,6 +30,8 @@ const maxPacks = 64
 type packs struct {
 	objects string
 	looked  bool
+	stamp   file.Stamp // of their directory before that
+	more    bool       // packs that are not in the list
 	list    []*pack
 	inflate inflater
 }
@@ -35,15 +40,18 @@ func (p *packs) open() {
 	if p.looked {
 		return
 	}
-	p.looked = true
+	p.looked, p.stamp = true, p.look()
 	names, err := filepath.Glob(filepath.Join(escapeGlob(p.objects), "pack", "pack-*.idx"))
-	if err != nil || len(names) > maxPacks {
+	if p.more = err != nil || len(names) > maxPacks; p.more {
 		return
 	}
 	for _, name := range names {
-		if pack, err := openPack(name); err == nil {
-			p.list = append(p.list, pack)
+		pack, err := openPack(name)
+		if err != nil {
+			p.more = true
+			continue
 		}
+		p.list = append(p.list, pack)
 	}
 }
 
@@ -65,13 +73,22 @@ func (p *packs) close() error {
 	return errors.Join(errs...)
 }
 
-// repacked reports whether a pack is gone: git may have removed objects with
-// it, which can still be read from the open file.
-func (p *packs) repacked() bool {
-	return slices.ContainsFunc(p.list, func(pack *pack) bool {
+// changed reports whether there is a pack that was not there, or one is gone: git
+// may have removed objects with it, which can still be read from the open file.
+func (p *packs) changed() bool {
+	return p.looked && (p.stamp != p.look() || slices.ContainsFunc(p.list, func(pack *pack) bool {
 		_, err := os.Lstat(pack.data.Name())
 		return err != nil
-	})
+	}))
+}
+
+// look returns what tells that packs have come or gone.
+func (p *packs) look() file.Stamp {
+	info, err := os.Stat(filepath.Join(p.objects, "pack"))
+	if err != nil {
+		return file.Stamp{}
+	}
+	return file.StampOf(info)
 }
 
 // has reports whether a pack has the object; the storage may know of more.
@@ -106,7 +123,12 @@ func (p *packs) read(kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error)
 type pack struct {
 	index, data *os.File
 	fanout      [256]uint32 // how many objects have a name up to this first byte
+	names       [few * nameSize]byte
 }
+
+// few is how many names are read at once: looking for one among them costs less
+// than another call of the system.
+const few = 256
 
 // Parts of an index of version 2.
 const (
@@ -155,21 +177,31 @@ func (p *pack) find(id plumbing.Hash) (int64, error) {
 		low = int64(p.fanout[id[0]-1])
 	}
 	var name [nameSize]byte
-	for low < high {
+	for high-low > few {
 		middle := low + (high-low)/2
 		if _, err := p.index.ReadAt(name[:], namesAt+middle*nameSize); err != nil {
 			return 0, err
 		}
-		switch c := bytes.Compare(name[:], id[:]); {
-		case c == 0:
-			return p.offset(middle)
-		case c < 0:
-			low = middle + 1
-		default:
+		if bytes.Compare(name[:], id[:]) <= 0 {
+			low = middle
+		} else {
 			high = middle
 		}
 	}
-	return 0, errNotHere
+	if low >= high {
+		return 0, errNotHere
+	}
+	names := p.names[:(high-low)*nameSize]
+	if _, err := p.index.ReadAt(names, namesAt+low*nameSize); err != nil {
+		return 0, err
+	}
+	i, found := sort.Find(len(names)/nameSize, func(i int) int {
+		return bytes.Compare(id[:], names[i*nameSize:(i+1)*nameSize])
+	})
+	if !found {
+		return 0, errNotHere
+	}
+	return p.offset(low + int64(i))
 }
 
 // offset returns where the object of that number begins. Offsets of more than 31

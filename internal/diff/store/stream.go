@@ -1,7 +1,10 @@
 package store
 
 import (
+	"crypto/rand"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -55,4 +58,34 @@ func adopt(from, to string) error {
 		return err
 	}
 	return os.Rename(from, to)
+}
+
+// writeLoose writes a file that is whole, first under the name of an unfinished
+// one. It is not synced, as git's are not by default (core.fsync): a checkpoint
+// outlives this process, and what a crash of the system loses is found missing.
+func writeLoose(path string, loose []byte) error {
+	temp := filepath.Join(filepath.Dir(path), tempObject+rand.Text())
+	err := create(temp, loose)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(filepath.Dir(path), 0o777); err == nil { //nolint:gosec // the user's umask decides, as in git
+			err = create(temp, loose)
+		}
+	}
+	if err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		_ = os.Remove(temp)
+	}
+	return err
+}
+
+// create writes a new file that nobody is to change.
+func create(name string, content []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Close())
 }
