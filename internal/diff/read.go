@@ -122,7 +122,7 @@ func (t *Tree) readIndex(ctx context.Context) error {
 	x, err := read.take(func(take func(*index.Index, *index.Entry)) (*index.Index, error) {
 		return index.Each(t.repo.IndexFile(), take)
 	})
-	if errors.Is(err, index.ErrSplit) || errors.Is(err, index.ErrSparse) || errors.Is(err, index.ErrExtension) {
+	if err != nil { // it is of an unusual form, or wrong as a whole, too
 		read.entries = 0
 		clear(read.ignores)
 		x, err = read.take(func(take func(*index.Index, *index.Entry)) (*index.Index, error) {

@@ -119,7 +119,7 @@ func (t *Tree) recall(ctx context.Context, s *scan.Scanner, current *rules, wher
 	if current.Changed() {
 		return t.newRules(ctx, current.origin)
 	}
-	t.last, t.saved, t.settings, t.rules = state, state, s.Settings, current
+	t.last, t.saved, t.savedContext, t.settings, t.rules = state, state, where, s.Settings, current
 	return current
 }
 
@@ -141,6 +141,9 @@ func (t *Tree) save() {
 	if t.last == nil || t.last == t.saved || t.lastContext == "" {
 		return
 	}
+	if t.saved != nil && t.lastContext == t.savedContext && t.last.Saves(t.saved, t.tracked.root) {
+		return
+	}
 	sources, ok := t.rules.Save()
 	if !ok {
 		return
@@ -155,7 +158,7 @@ func (t *Tree) save() {
 	data = t.last.Save(append(data, header...), t.tracked.root)
 	binary.LittleEndian.PutUint32(data[len(savedMagic):], crc32.Checksum(data[savedAt:], crc32.MakeTable(crc32.Castagnoli)))
 	if t.replaceSaved(data) == nil {
-		t.saved = t.last
+		t.saved, t.savedContext = t.last, t.lastContext
 	}
 }
 

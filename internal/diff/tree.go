@@ -107,8 +107,10 @@ type Tree struct {
 
 	hints hints
 
-	saved       *scan.Dir // the state that is in the git directory
-	lastContext string    // see context; of the last scan
+	// The state that is in the git directory, and the contexts of it and of the
+	// last scan.
+	saved                     *scan.Dir
+	savedContext, lastContext string
 }
 
 // Open finds the repository of dir, which may be any directory in its work

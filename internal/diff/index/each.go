@@ -22,8 +22,8 @@ const chunk = 256 << 10
 // entry and its path are take's only until it returns; x has the stamp of the
 // file by then. In contrast to Read, the memory that this takes does not grow
 // with the index, and what is returned has neither entries nor trees. A missing
-// file is an empty index. Errors are those of Read or [ErrSplit]; entries may have
-// been handed out before.
+// file is an empty index. After an error, for which entries may have been handed
+// out, Read may find a sound index of an unusual form.
 func Each(path string, take func(x *Index, e *Entry)) (*Index, error) {
 	f, stamp, err := file.Open(path, file.How{Max: maxIndex})
 	if file.Missing(err) {

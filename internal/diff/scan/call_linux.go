@@ -10,9 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lstat looks at a path as [unix.Fstatat] does, though without allocating and,
-// where a look does not take long, without telling the scheduler: there are as
-// many looks as files.
+// The calls of the system that there are as many of as files or directories
+// are made without allocating. Where what they look at is at hand they do not
+// tell the scheduler either, which would take as long as the call.
+
+// lstat is [unix.Fstatat].
 func (h *handle) lstat(path string) error {
 	h.name = append(append(h.name[:0], path...), 0)
 	name, st := unsafe.Pointer(&h.name[0]), unsafe.Pointer(&h.st) //nolint:gosec // for the system
@@ -23,20 +25,43 @@ func (h *handle) lstat(path string) error {
 		_, _, failure = syscall.Syscall6(sysFstatat, uintptr(h.fd), uintptr(name), uintptr(st), unix.AT_SYMLINK_NOFOLLOW, 0, 0)
 	}
 	runtime.KeepAlive(h)
-	if failure != 0 {
-		return failure
-	}
-	return nil
+	return orNil(failure)
 }
 
-// openat opens a path as [unix.Openat] does, without allocating.
+// openat is [unix.Openat].
 func (h *handle) openat(dir int, path string, flags int) (int, error) {
 	h.name = append(append(h.name[:0], path...), 0)
 	name := unsafe.Pointer(&h.name[0]) //nolint:gosec // for the system
-	fd, _, failure := syscall.Syscall6(unix.SYS_OPENAT, uintptr(dir), uintptr(name), uintptr(flags|unix.O_LARGEFILE), 0, 0, 0)
+	var fd uintptr
+	var failure syscall.Errno
+	if h.local {
+		fd, _, failure = syscall.RawSyscall6(unix.SYS_OPENAT, uintptr(dir), uintptr(name), uintptr(flags|unix.O_LARGEFILE), 0, 0, 0)
+	} else {
+		fd, _, failure = syscall.Syscall6(unix.SYS_OPENAT, uintptr(dir), uintptr(name), uintptr(flags|unix.O_LARGEFILE), 0, 0, 0)
+	}
 	runtime.KeepAlive(h)
 	if failure != 0 {
 		return -1, failure
 	}
 	return int(fd), nil
+}
+
+// fstat is [unix.Fstat].
+func (h *handle) fstat(fd int) error {
+	st := unsafe.Pointer(&h.st) //nolint:gosec // for the system
+	var failure syscall.Errno
+	if h.local {
+		_, _, failure = syscall.RawSyscall(unix.SYS_FSTAT, uintptr(fd), uintptr(st), 0)
+	} else {
+		_, _, failure = syscall.Syscall(unix.SYS_FSTAT, uintptr(fd), uintptr(st), 0)
+	}
+	runtime.KeepAlive(h)
+	return orNil(failure)
+}
+
+func orNil(failure syscall.Errno) error {
+	if failure != 0 {
+		return failure
+	}
+	return nil
 }

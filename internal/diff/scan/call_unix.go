@@ -11,3 +11,5 @@ func (h *handle) lstat(path string) error {
 func (h *handle) openat(dir int, path string, flags int) (int, error) {
 	return unix.Openat(dir, path, flags, 0)
 }
+
+func (h *handle) fstat(fd int) error { return unix.Fstat(fd, &h.st) }

@@ -17,53 +17,76 @@ import (
 // findFiles finds the state of the directory's files and symlinks. As long as
 // they are what is known already, that is shared.
 func (v *visit) findFiles(ctx context.Context) error {
-	known := v.last.files()
+	m := match{known: v.last.files(), most: len(v.files)}
 	if v.last == nil {
-		known = v.index.files()
+		m.known = v.index.files()
 	}
-	tracked := sameSlice(known, v.index.files()) // all that is known is
-	at, same := 0, 0                             // so many are before the name; are as known, and the rest is in v.found
+	tracked := sameSlice(m.known, v.index.files()) // all that is known is
 	c := v.scratch.candidate(v)
 	for _, name := range v.files {
-		for at < len(known) && known[at].Name < name {
-			at++
-		}
-		isKnown := at < len(known) && known[at].Name == name
-		if !(tracked && isKnown) && !c.inScope(name) {
+		known := m.find(name)
+		if (known == nil || !tracked) && !c.inScope(name) {
 			continue
 		}
-		st, k, err := v.handle.stat(name)
-		if isKnown && err == nil && v.unmoved(&known[at], st, k) {
-			if v.found == nil && same == at {
-				same++
-			} else {
-				v.keep(File{Name: known[at].Name, Mode: known[at].Mode, ID: known[at].ID, stat: st, trust: exact}, known[:same])
-			}
-			continue
-		}
-		f, err := c.look(ctx, looked{name, st, k, err})
+		f, err := c.look(ctx, name, known)
 		switch {
 		case err != nil:
 			return err
 		case f.Mode == 0:
 			v.listing.stat = Stat{} // it may come back without a trace here
-		case v.found == nil && same == at && isKnown && f.like(&known[at]):
-			same++
 		default:
-			v.keep(f, known[:same])
+			m.add(f)
 		}
 	}
-	if v.found == nil {
-		v.found = known[:same:same]
-	}
+	v.found = m.files()
 	if v.handle.shared {
 		v.unsure(v.path)
 	}
 	return nil
 }
 
-// unmoved reports whether a file is what is known of it, as most are. For the
-// others a candidate looks closer.
+// A match puts together the files of a directory, in the memory of those that
+// are known as long as nothing differs.
+type match struct {
+	known []File
+	at    int // so many come before the name that was looked for last
+	same  int // so many are the first of the known ones, and the rest is in found
+	found []File
+	most  int // there can be
+}
+
+// find returns what is known by a name, nil for nothing. Names come in order.
+func (m *match) find(name string) *File {
+	for m.at < len(m.known) && m.known[m.at].Name < name {
+		m.at++
+	}
+	if m.at < len(m.known) && m.known[m.at].Name == name {
+		return &m.known[m.at]
+	}
+	return nil
+}
+
+// add adds a file of the name that was looked for last.
+func (m *match) add(f *File) {
+	if m.found == nil && m.same == m.at && m.at < len(m.known) && (f == &m.known[m.at] || f.like(&m.known[m.at])) {
+		m.same++
+		return
+	}
+	if m.found == nil {
+		m.found = append(make([]File, 0, m.most), m.known[:m.same]...)
+	}
+	m.found = append(m.found, *f)
+}
+
+// files returns what was added.
+func (m *match) files() []File {
+	if m.found == nil {
+		return m.known[:m.same:m.same]
+	}
+	return m.found
+}
+
+// unmoved reports whether a file is what is known of it, as most are.
 func (v *visit) unmoved(f *File, st Stat, k kind) bool {
 	return f.trust != doubtful && f.stat == st && v.FileMode && v.Symlinks && f.Mode == modeOf(k)
 }
@@ -80,15 +103,6 @@ func modeOf(k kind) uint32 {
 	case unknown, directory, other:
 	}
 	return 0
-}
-
-// keep adds a file to those of the directory, the first time after what was
-// known before it.
-func (v *visit) keep(f File, before []File) {
-	if v.found == nil {
-		v.found = append(make([]File, 0, len(v.files)), before...)
-	}
-	v.found = append(v.found, f)
 }
 
 // A cursor finds files by names that come in order.
@@ -116,6 +130,7 @@ type candidate struct {
 	*visit
 	name              string
 	base, index, last *File
+	file              File // what it is
 
 	bases, indexes, lasts, others cursor
 }
@@ -132,26 +147,27 @@ func (c *candidate) inScope(name string) bool {
 		!c.ignores().Ignored(name, false)
 }
 
-// looked is what a look at a file told.
-type looked struct {
-	name string
-	stat Stat
-	kind kind
-	err  error
-}
-
-// look returns the state of a file; one without a mode for what git does not
-// record. An error ends the scan.
-func (c *candidate) look(ctx context.Context, l looked) (File, error) {
-	c.name, c.base, c.index, c.last = l.name, c.bases.find(l.name), c.indexes.find(l.name), c.lasts.find(l.name)
+// look returns the state of a file, of which something may be known already; one
+// without a mode for what git does not record. An error ends the scan. The file
+// may be changed by the next look.
+func (c *candidate) look(ctx context.Context, name string, known *File) (*File, error) {
+	st, k, err := c.handle.stat(name)
+	if known != nil && err == nil && c.unmoved(known, st, k) {
+		return known, nil
+	}
+	c.name, c.base, c.index, c.last = name, c.bases.find(name), c.indexes.find(name), c.lasts.find(name)
 	if c.foreign && c.last != nil && c.last.trust == doubtful {
 		c.last = nil
 	}
-	f, err := c.find(ctx, l)
-	if err != nil {
-		return c.forgive(err)
+	if err == nil {
+		c.file, err = c.find(ctx, st, k)
+	} else {
+		err = unreadable(err)
 	}
-	return f, nil
+	if err != nil {
+		c.file, err = c.forgive(err)
+	}
+	return &c.file, err
 }
 
 // forgive tells what to take for a file that was not found or could not be read.
@@ -177,12 +193,9 @@ func (c *candidate) lastKnown() File {
 	return File{}
 }
 
-// find is look for errors that end the scan or do not.
-func (c *candidate) find(ctx context.Context, l looked) (File, error) {
-	if l.err != nil {
-		return File{}, unreadable(l.err)
-	}
-	st, k := l.stat, l.kind
+// find finds out what a file is that may have changed. The error ends the scan,
+// or is about the file.
+func (c *candidate) find(ctx context.Context, st Stat, k kind) (File, error) {
 	mode := c.mode(k)
 	if mode == 0 {
 		return File{}, nil
@@ -238,7 +251,7 @@ func (c *candidate) readLink(st Stat) (File, error) {
 	if err != nil {
 		return File{}, unreadable(err)
 	}
-	f := c.file(Symlink, st, c.clock.settled(st, at))
+	f := c.fresh(Symlink, st, c.clock.settled(st, at))
 	err = c.identify(&f, []byte(target))
 	return f, err
 }
@@ -255,7 +268,7 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 		return File{}, unreadable(err)
 	}
 	defer file.Close() //nolint:errcheck // opened for reading: nothing to lose
-	f := c.file(mode, st, c.clock.settled(st, at))
+	f := c.fresh(mode, st, c.clock.settled(st, at))
 	path := c.path + c.name
 	attrs := c.attributes().Of(c.name)
 	converts := mode != Symlink && c.Settings.Converts(attrs)
@@ -280,9 +293,9 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 	return f, err
 }
 
-// file returns the file without its id. A name that is known already is
+// fresh returns the file without its id. A name that is known already is
 // shared.
-func (c *candidate) file(mode uint32, st Stat, settled bool) File {
+func (c *candidate) fresh(mode uint32, st Stat, settled bool) File {
 	f := File{Mode: mode, stat: st}
 	if settled {
 		f.trust = exact

@@ -82,7 +82,7 @@ func (h *handle) close() {
 // list returns the entries of the open directory with its stat from before.
 // They hold until s is used again.
 func (h *handle) list(s *scratch) ([]entry, Stat, error) {
-	if err := unix.Fstat(h.fd, &h.st); err != nil {
+	if err := h.fstat(h.fd); err != nil {
 		return nil, Stat{}, &fs.PathError{Op: "fstat", Path: h.path, Err: err}
 	}
 	st := statOf(&h.st)
@@ -121,7 +121,7 @@ func (h *handle) open(name string) (io.ReadCloser, Stat, error) {
 	if err != nil {
 		return nil, Stat{}, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	if err := unix.Fstat(fd, &h.st); err != nil {
+	if err := h.fstat(fd); err != nil {
 		_ = unix.Close(fd)
 		return nil, Stat{}, &fs.PathError{Op: "fstat", Path: name, Err: err}
 	}

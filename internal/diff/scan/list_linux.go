@@ -20,7 +20,7 @@ func (h *handle) glance() (Stat, kind, error) {
 		}
 		h.fd, h.bare = fd, true
 	}
-	if err := unix.Fstat(h.fd, &h.st); err != nil {
+	if err := h.fstat(h.fd); err != nil {
 		return Stat{}, unknown, &fs.PathError{Op: "fstat", Path: h.path, Err: err}
 	}
 	return statOf(&h.st), kindOf(h.st.Mode), nil

@@ -113,6 +113,31 @@ func Saved(data []byte, index *Dir) (*Dir, error) {
 	return d, nil
 }
 
+// Saves reports whether saving the state would make what Saved made saved from,
+// with the same index.
+func (d *Dir) Saves(saved, index *Dir) bool {
+	if d == saved {
+		return true
+	}
+	if saved == nil || d.listing != saved.listing || len(d.Files) != len(saved.Files) || len(d.Dirs) != len(saved.Dirs) {
+		return false
+	}
+	for i, f := range d.Files {
+		if tracked := index.file(f.Name); tracked == nil || tracked.ID != f.ID {
+			f.trust = saved.Files[i].trust // Saved makes it doubtful
+		}
+		if f != saved.Files[i] {
+			return false
+		}
+	}
+	for i, child := range d.Dirs {
+		if child.Name != saved.Dirs[i].Name || !child.Saves(saved.Dirs[i], index.subdir(child.Name)) {
+			return false
+		}
+	}
+	return true
+}
+
 // A savedReader takes saved data apart. After the first error it is bad, and
 // all that it returns is zero.
 type savedReader struct {

@@ -82,7 +82,7 @@ func writeLoose(path string, loose []byte) error {
 
 // create writes a new file that nobody is to change.
 func create(name string, content []byte) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444) //nolint:gosec // as git's objects
 	if err != nil {
 		return err
 	}
