@@ -62,10 +62,11 @@ bench-agents: build
 	E2E_FIGURES=1 CODELOOPS_BIN=$(abspath $(BIN)) $(GO) test -count=1 -timeout 30m -run TestFigures -v ./internal/e2e
 
 # Captures against git, on synthetic repositories or a clone of REPO, and against
-# libgit2 where its headers are installed. It takes some minutes.
+# libgit2 where its headers are installed, by a program that is built as the
+# released ones are. It takes some minutes.
 ROUNDS ?= 10
 bench-diff:
-	CODELOOPS_BENCH_DIFF=$(ROUNDS) CODELOOPS_BENCH_REPO=$(if $(REPO),$(abspath $(REPO))) \
+	CGO_ENABLED=0 CODELOOPS_BENCH_DIFF=$(ROUNDS) CODELOOPS_BENCH_REPO=$(if $(REPO),$(abspath $(REPO))) \
 		$(GO) test -count=1 -timeout 1h -run TestBench -v ./internal/diff/bench
 
 # The real agents, on scripted models: all of them, or E2E_AGENTS="claude codex".

@@ -115,6 +115,41 @@ func TestSavedIsUsed(t *testing.T) {
 	}
 }
 
+// TestSavedOnce: a process that finds nothing new leaves the saved state alone,
+// though it has read again what differs from the index.
+func TestSavedOnce(t *testing.T) {
+	t.Parallel()
+	s, commit := savedRepo(t)
+	for _, step := range []struct {
+		write map[string]string
+		again bool
+	}{
+		{nil, false},
+		{map[string]string{"a": "A\n"}, true},
+		{nil, false},
+		{map[string]string{"d/e/another": "x\n"}, true},
+		{nil, false},
+		{map[string]string{"d/new": "NEW\n"}, true},
+		{nil, false},
+	} {
+		for name, content := range step.write {
+			s.write(name, content)
+		}
+		settle()
+		before, err := os.Stat(s.saved())
+		s.must(err)
+		tree := s.resumed(commit)
+		_, err = tree.Capture(t.Context())
+		s.must(err)
+		s.must(tree.Close())
+		after, err := os.Stat(s.saved())
+		s.must(err)
+		if again := !os.SameFile(before, after); again != step.again {
+			t.Errorf("after %v: saved again: %v", step.write, again)
+		}
+	}
+}
+
 // TestSavedRules: rules that have changed between two processes are noticed.
 func TestSavedRules(t *testing.T) {
 	t.Parallel()

@@ -38,7 +38,6 @@ func measure(t *testing.T, w *work, rounds int) {
 	t.Helper()
 	r := &report{t: t}
 	fmt.Printf("%s: %d files, %d directories, %d rounds; git's time / ours, min and median\n", w.root, w.files, w.dirs, rounds)
-	plain := w.child(t, "nothing", w.root)
 	w.change(t)
 	w.settle(t)
 	w.verify(t)
@@ -47,7 +46,7 @@ func measure(t *testing.T, w *work, rounds int) {
 	repeated(r, w, rounds)
 	hinted(r, w, rounds)
 	checkpoints(r, w, rounds)
-	r.memory(plain, w.child(t, "first", w.root))
+	r.memory(w.peak(t, "nothing"), w.peak(t, "first"))
 	stale(r, w, rounds)
 }
 
@@ -135,7 +134,6 @@ func stale(r *report, w *work, rounds int) {
 // A cost is what one run took.
 type cost struct {
 	wall, cpu time.Duration
-	peak      int64 // resident memory, bytes
 	text      string
 }
 
@@ -177,6 +175,6 @@ func (r *report) ratio(name string, ours runs, git ...runs) {
 
 func quotient(a, b time.Duration) float64 { return float64(a) / float64(max(b, 1)) }
 
-func (r *report) memory(plain, full cost) {
-	fmt.Printf("  %-22s %.1f MB over %.1f MB\n", "memory", float64(full.peak-plain.peak)/1e6, float64(plain.peak)/1e6)
+func (r *report) memory(plain, full int64) {
+	fmt.Printf("  %-22s %.1f MB over %.1f MB\n", "memory", float64(full-plain)/1e6, float64(plain)/1e6)
 }

@@ -38,8 +38,14 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	// The peak that wait4(2) tells may be that of the parent.
-	if status, err := os.ReadFile("/proc/self/status"); err == nil {
-		_ = os.WriteFile(os.Getenv(childPeak), status, 0o600)
+	if name := os.Getenv(childPeak); name != "" {
+		status, err := os.ReadFile("/proc/self/status")
+		if err == nil {
+			err = os.WriteFile(name, status, 0o600)
+		}
+		if err != nil {
+			os.Exit(1)
+		}
 	}
 }
 
@@ -108,21 +114,29 @@ func (w *work) command(mode, dir string) *exec.Cmd {
 	self, _ := os.Executable()
 	cmd := exec.Command(self)
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
-	cmd.Env = append(slices.Clip(w.env), childMode+"="+mode, childPeak+"="+w.peakFile())
+	cmd.Env = append(slices.Clip(w.env), childMode+"="+mode)
 	return cmd
 }
 
 // child runs a job in a process of its own.
 func (w *work) child(t *testing.T, mode, dir string) cost {
 	t.Helper()
-	c := run(t, w.command(mode, dir))
+	return run(t, w.command(mode, dir))
+}
+
+// peak runs a job and returns how much memory it takes at most, in bytes. The
+// job's own cost would have that of telling in it.
+func (w *work) peak(t *testing.T, mode string) (bytes int64) {
+	t.Helper()
+	cmd := w.command(mode, w.root)
+	cmd.Env = append(cmd.Env, childPeak+"="+w.peakFile())
+	run(t, cmd)
 	status, err := os.ReadFile(w.peakFile())
 	must(t, err)
 	_, rest, _ := strings.Cut(string(status), "VmHWM:")
-	_, err = fmt.Sscan(rest, &c.peak)
+	_, err = fmt.Sscan(rest, &bytes)
 	must(t, err)
-	c.peak <<= 10
-	return c
+	return bytes << 10
 }
 
 func (w *work) peakFile() string { return filepath.Join(w.scratch, "peak") }
