@@ -126,7 +126,7 @@ func (w *work) child(t *testing.T, mode, dir string) cost {
 
 // peak runs a job and returns how much memory it takes at most, in bytes. The
 // job's own cost would have that of telling in it.
-func (w *work) peak(t *testing.T, mode string) (bytes int64) {
+func (w *work) peak(t *testing.T, mode string) (size int64) {
 	t.Helper()
 	cmd := w.command(mode, w.root)
 	cmd.Env = append(cmd.Env, childPeak+"="+w.peakFile())
@@ -134,9 +134,9 @@ func (w *work) peak(t *testing.T, mode string) (bytes int64) {
 	status, err := os.ReadFile(w.peakFile())
 	must(t, err)
 	_, rest, _ := strings.Cut(string(status), "VmHWM:")
-	_, err = fmt.Sscan(rest, &bytes)
+	_, err = fmt.Sscan(rest, &size)
 	must(t, err)
-	return bytes << 10
+	return size << 10
 }
 
 func (w *work) peakFile() string { return filepath.Join(w.scratch, "peak") }

@@ -14,15 +14,19 @@ import (
 // are made without allocating. Where what they look at is at hand they do not
 // tell the scheduler either, which would take as long as the call.
 
-// lstat is [unix.Fstatat].
-func (h *handle) lstat(path string) error {
-	h.name = append(append(h.name[:0], path...), 0)
+// lstat is [unix.Fstatat], of a path or of a name in it.
+func (h *handle) lstat(dir int, path, below string) error {
+	h.name = append(h.name[:0], path...)
+	if below != "" {
+		h.name = append(append(h.name, '/'), below...)
+	}
+	h.name = append(h.name, 0)
 	name, st := unsafe.Pointer(&h.name[0]), unsafe.Pointer(&h.st) //nolint:gosec // for the system
 	var failure syscall.Errno
 	if h.local {
-		_, _, failure = syscall.RawSyscall6(sysFstatat, uintptr(h.fd), uintptr(name), uintptr(st), unix.AT_SYMLINK_NOFOLLOW, 0, 0)
+		_, _, failure = syscall.RawSyscall6(sysFstatat, uintptr(dir), uintptr(name), uintptr(st), unix.AT_SYMLINK_NOFOLLOW, 0, 0)
 	} else {
-		_, _, failure = syscall.Syscall6(sysFstatat, uintptr(h.fd), uintptr(name), uintptr(st), unix.AT_SYMLINK_NOFOLLOW, 0, 0)
+		_, _, failure = syscall.Syscall6(sysFstatat, uintptr(dir), uintptr(name), uintptr(st), unix.AT_SYMLINK_NOFOLLOW, 0, 0)
 	}
 	runtime.KeepAlive(h)
 	return orNil(failure)

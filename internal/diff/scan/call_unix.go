@@ -4,8 +4,11 @@ package scan
 
 import "golang.org/x/sys/unix"
 
-func (h *handle) lstat(path string) error {
-	return unix.Fstatat(h.fd, path, &h.st, unix.AT_SYMLINK_NOFOLLOW)
+func (h *handle) lstat(dir int, path, below string) error {
+	if below != "" {
+		path += "/" + below
+	}
+	return unix.Fstatat(dir, path, &h.st, unix.AT_SYMLINK_NOFOLLOW)
 }
 
 func (h *handle) openat(dir int, path string, flags int) (int, error) {

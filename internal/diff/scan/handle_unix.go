@@ -15,10 +15,12 @@ import (
 // symlink's target. One that is not open is good enough for a look at the files
 // of a directory that has just been found unchanged.
 type handle struct {
-	path  string
-	fd    int  // of the open directory
-	bare  bool // it is open only for what is below it to be looked up
-	local bool // see clock.local
+	path  string // of the operating system
+	at    int    // an open directory, to which the next one is relative
+	rel   string // the path, in short
+	fd    int    // of the open directory
+	bare  bool   // it is open only for what is below it to be looked up
+	local bool   // see clock.local
 	// shared: a file that was looked at has another name somewhere, by which it
 	// may be changed, too.
 	shared bool
@@ -32,17 +34,24 @@ type handle struct {
 // absolute then.
 const closed = unix.AT_FDCWD
 
-// reset makes h the handle of another directory, which is not open.
-func (h *handle) reset(path string, local bool) {
-	h.path, h.fd, h.bare, h.local, h.shared = path, closed, false, local, false
+// reset makes h the handle of another directory, which is not open. The one
+// above may be nil or closed.
+func (h *handle) reset(path, name string, above *handle, local bool) {
+	h.path, h.at, h.rel, h.fd = path, closed, path, closed
+	h.bare, h.local, h.shared = false, local, false
+	if above != nil && above.isOpen() {
+		h.at, h.rel = above.fd, name
+	}
 }
+
+func (h *handle) isOpen() bool { return h.fd != closed }
 
 // ensure opens the directory to be listed.
 func (h *handle) ensure() error {
-	if h.fd != closed && !h.bare {
+	if h.isOpen() && !h.bare {
 		return nil
 	}
-	dir, path := closed, h.path
+	dir, path := h.at, h.rel
 	if h.bare {
 		dir, path = h.fd, "."
 	}
@@ -57,7 +66,7 @@ func (h *handle) ensure() error {
 
 // ensureAny opens the directory unless it is open in any way.
 func (h *handle) ensureAny() error {
-	if h.fd != closed {
+	if h.isOpen() {
 		return nil
 	}
 	return h.ensure()
@@ -73,7 +82,7 @@ func (h *handle) openAt(dir int, name string, flags int) (int, error) {
 }
 
 func (h *handle) close() {
-	if h.fd != closed {
+	if h.isOpen() {
 		_ = unix.Close(h.fd)
 		h.fd, h.bare = closed, false
 	}
@@ -92,15 +101,8 @@ func (h *handle) list(s *scratch) ([]entry, Stat, error) {
 
 // stat does not follow a symlink. The directory itself has the name "".
 func (h *handle) stat(name string) (Stat, kind, error) {
-	path := name
-	switch {
-	case name == "":
-		path = h.path
-	case h.fd == closed:
-		path = h.path + "/" + name
-	}
 	for {
-		err := h.lstat(path)
+		err := h.look(name)
 		if err == nil {
 			k := kindOf(uint32(h.st.Mode))
 			h.shared = h.shared || h.st.Nlink > 1 && k != directory
@@ -110,6 +112,17 @@ func (h *handle) stat(name string) (Stat, kind, error) {
 			return Stat{}, unknown, &fs.PathError{Op: "lstat", Path: name, Err: err}
 		}
 	}
+}
+
+// look sets the stat of what stat is asked for.
+func (h *handle) look(name string) error {
+	switch {
+	case name == "":
+		return h.lstat(h.at, h.rel, "")
+	case h.isOpen():
+		return h.lstat(h.fd, name, "")
+	}
+	return h.lstat(h.at, h.rel, name)
 }
 
 // open opens a regular file; a FIFO that took its place does not block.

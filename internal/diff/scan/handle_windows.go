@@ -15,7 +15,11 @@ type handle struct {
 }
 
 // reset makes h the handle of another directory.
-func (h *handle) reset(path string, _ bool) { h.path = filepath.FromSlash(path) }
+func (h *handle) reset(path, _ string, _ *handle, _ bool) {
+	h.path, h.shared = filepath.FromSlash(path), false
+}
+
+func (h *handle) isOpen() bool { return false }
 
 // ensure makes sure that it is a directory.
 func (h *handle) ensure() error {
@@ -48,7 +52,7 @@ func (h *handle) list(s *scratch) ([]entry, Stat, error) {
 }
 
 // glance returns the stat of the directory.
-func (h *handle) glance() (Stat, kind, error) { return h.stat("") }
+func (h *handle) glance(bool) (Stat, kind, error) { return h.stat("") }
 
 // stat does not follow a symlink. The directory itself has the name "". The
 // time of change is that of creation, as in git for Windows.

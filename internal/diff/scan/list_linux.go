@@ -10,11 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// glance returns the stat of the directory. It stays open, though not to be
-// listed: a look at its files is faster then.
-func (h *handle) glance() (Stat, kind, error) {
-	if h.fd == closed {
-		fd, err := h.openAt(closed, h.path, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC)
+// glance returns the stat of the directory. Where much below it will be looked
+// at, it stays open, though not to be listed: that is faster then.
+func (h *handle) glance(much bool) (Stat, kind, error) {
+	if !much {
+		return h.stat("")
+	}
+	if !h.isOpen() {
+		fd, err := h.openAt(h.at, h.rel, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC)
 		if err != nil {
 			return Stat{}, unknown, &fs.PathError{Op: "open", Path: h.path, Err: err}
 		}

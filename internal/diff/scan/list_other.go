@@ -9,7 +9,7 @@ import (
 )
 
 // glance returns the stat of the directory.
-func (h *handle) glance() (Stat, kind, error) { return h.stat("") }
+func (h *handle) glance(bool) (Stat, kind, error) { return h.stat("") }
 
 // entries reads the directory through the standard library, which knows how on
 // each system.

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -132,6 +133,7 @@ type walk struct {
 	quiet   func(string) bool // see Known.Quiet
 	queue
 	root found
+	open atomic.Int32 // directories that are held open
 
 	shared   sync.Mutex
 	warnings []string

@@ -51,7 +51,9 @@ func (w *walk) visit(ctx context.Context, t task, s *scratch) (found, *visit, er
 	v := s.visit()
 	v.begin(w, t, s)
 	result, whole, err := v.look(ctx)
-	v.handle.close()
+	if len(v.places) == 0 || !v.hold() {
+		v.handle.close()
+	}
 	v.scratch = nil
 	if !whole {
 		s.done(v)
@@ -110,6 +112,7 @@ type visit struct {
 	*walk
 	task
 	handle handle
+	held   bool                       // the handle is open until all is finished
 	rules  atomic.Pointer[ignore.Dir] // see ignores
 	attrs  atomic.Pointer[attr.Dir]   // see attributes
 
@@ -143,7 +146,37 @@ func (v *visit) attributes() *attr.Dir {
 
 func (v *visit) begin(w *walk, t task, s *scratch) {
 	v.walk, v.task, v.scratch = w, t, s
-	v.handle.reset(w.absolute(t.place), w.clock.local)
+	var above *handle
+	if t.above != nil {
+		above = &t.above.handle
+	}
+	v.handle.reset(w.absolute(t.place), t.name, above, w.clock.local)
+}
+
+// maxHeld is how many directories may be open at a time for those below to be
+// found faster: more than a tree is deep, less than a process may have.
+const maxHeld = 100
+
+// hold keeps the directory open, if it is, until the visit is finished. It
+// reports false when there are enough of them.
+func (v *visit) hold() bool {
+	if !v.handle.isOpen() {
+		return false
+	}
+	v.held = v.open.Add(1) <= maxHeld
+	if !v.held {
+		v.open.Add(-1)
+	}
+	return v.held
+}
+
+// letGo closes the directory.
+func (v *visit) letGo() {
+	if v.held {
+		v.handle.close()
+		v.open.Add(-1)
+		v.held = false
+	}
 }
 
 // reset drops what the visit knows but for the memory of it.
@@ -212,7 +245,8 @@ func (v *visit) unchanged() bool {
 			return false
 		}
 	}
-	st, k, err := v.handle.glance()
+	const many = 50 // files: a longer path for each of them takes longer than to open the directory
+	st, k, err := v.handle.glance(len(v.last.Dirs) > 0 || len(v.last.Files) > many)
 	return err == nil && k == directory && st == v.last.listing.stat
 }
 
@@ -283,6 +317,7 @@ func (v *visit) repository(head Head, err error) found {
 
 // finish puts together what the visits below have found. The visit is over then.
 func (v *visit) finish(s *scratch) found {
+	v.letGo()
 	dirs := s.dirs[:0]
 	for i, r := range v.results {
 		switch {
