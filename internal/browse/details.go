@@ -269,10 +269,8 @@ func (d *Details) files(c loop.Change) {
 		if f.Binary {
 			size = fmt.Sprintf("%d -> %d bytes", f.OldSize, f.NewSize)
 		}
-		for _, word := range f.Nature() {
-			size += ", " + word
-		}
-		d.sayf("    %s %s  %s", Letter(f.Status), Quoted(f.Path), d.faint(size))
+		words := append([]string{size}, f.Nature()...)
+		d.sayf("    %s %s  %s", Letter(f.Status), Quoted(f.Path), d.faint(strings.Join(words, ", ")))
 	}
 	if !d.Full {
 		return

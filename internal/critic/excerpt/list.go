@@ -2,6 +2,7 @@ package excerpt
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -29,12 +30,9 @@ func (v *view) line() string {
 	if v.file.Binary {
 		size = fmt.Sprintf("binary, %d bytes before, %d bytes now", v.file.OldSize, v.file.NewSize)
 	}
-	for _, word := range v.file.Nature() {
-		if word != loop.Binary {
-			size += ", " + word
-		}
-	}
-	line := fmt.Sprintf("%-8s  %s  (%s)", v.file.Status, Path(v.file.Path), size)
+	words := append([]string{size}, v.file.Nature()...)
+	words = slices.DeleteFunc(words, func(w string) bool { return w == loop.Binary })
+	line := fmt.Sprintf("%-8s  %s  (%s)", v.file.Status, Path(v.file.Path), strings.Join(words, ", "))
 	switch {
 	case v.missing == "":
 	case v.shown == "":
