@@ -102,7 +102,8 @@ func newSessionsListCmd(l *logs) *cobra.Command {
 		Aliases: []string{"ls"},
 		Short:   "List sessions, the newest first",
 		Long: `List sessions, the newest first: as a table on a terminal, elsewhere as lines of
-id, directory, outcome, iterations, seconds and prompt, set apart by tabs.
+id, directory, outcome, iterations, seconds, cost and prompt, set apart by tabs.
+A cost is what the agents report: - is none, and ≥$0.12 is without some turns.
 
 A session without an end is "running" while somebody is at work on it, and
 "crashed" when nobody is.

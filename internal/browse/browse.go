@@ -34,15 +34,19 @@ type Query struct {
 // An Order is what sessions are sorted by.
 type Order string
 
-// The orders: the newest first, the longest first, the most iterations first.
+// The orders: the newest first, the longest, that with the most iterations, the
+// most expensive.
 const (
 	ByStart      Order = "started"
 	ByDuration   Order = "duration"
 	ByIterations Order = "iterations"
+	ByCost       Order = "cost"
 )
 
 // Orders lists all of them.
-func Orders() []string { return []string{string(ByStart), string(ByDuration), string(ByIterations)} }
+func Orders() []string {
+	return []string{string(ByStart), string(ByDuration), string(ByIterations), string(ByCost)}
+}
 
 // Outcomes lists what can have become of a session.
 func Outcomes() []string {
@@ -62,12 +66,22 @@ func (q Query) Pick(all []session.Overview) []session.Overview {
 		slices.SortStableFunc(picked, func(a, b session.Overview) int { return cmp.Compare(b.Duration, a.Duration) })
 	case ByIterations:
 		slices.SortStableFunc(picked, func(a, b session.Overview) int { return cmp.Compare(b.Iterations, a.Iterations) })
+	case ByCost:
+		slices.SortStableFunc(picked, func(a, b session.Overview) int { return cmp.Compare(known(b), known(a)) })
 	case ByStart:
 	}
 	if q.Limit > 0 && len(picked) > q.Limit {
 		picked = picked[:q.Limit]
 	}
 	return picked
+}
+
+// known is the cost of a session, below all others where nothing is known of it.
+func known(o session.Overview) float64 {
+	if usd := SpentBy(o).CostUSD; usd != nil {
+		return *usd
+	}
+	return -1
 }
 
 func (q Query) wants(o session.Overview) bool {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"codeloops/internal/loop"
 	"codeloops/internal/render"
 	"codeloops/internal/term"
 )
@@ -47,6 +48,26 @@ func (c *charts) totals(st Stats) {
 	secs := func(s float64) string { return render.Span(time.Duration(s * float64(time.Second))) }
 	c.sayf("iterations  mean %.1f, median %.1f, p90 %.0f", st.Iterations.Mean, st.Iterations.Median, st.Iterations.P90)
 	c.sayf("duration    mean %s, median %s, p90 %s", secs(st.Duration.Mean), secs(st.Duration.Median), secs(st.Duration.P90))
+	c.cost(st)
+}
+
+// cost is what it came to in money, with how much of it is known.
+func (c *charts) cost(st Stats) {
+	if st.Cost.Sessions == 0 && st.Cost.Tokens == 0 {
+		return
+	}
+	sum := dollars(st.Cost.USD)
+	if st.Cost.Partly > 0 || st.Cost.Sessions < st.Sessions {
+		sum = "≥" + sum
+	}
+	line := fmt.Sprintf("cost        %s, %s tokens", sum, tokens(st.Cost.Tokens))
+	if st.Cost.PerDone > 0 {
+		line += ", " + dollars(st.Cost.PerDone) + " for each success"
+	}
+	if st.Cost.Sessions < st.Sessions {
+		line += fmt.Sprintf("; known of %d", st.Cost.Sessions)
+	}
+	c.sayf("%s", line)
 }
 
 func percent(rate *float64) string {
@@ -59,6 +80,7 @@ func percent(rate *float64) string {
 const (
 	mostGroups  = 12
 	widestGroup = 40
+	leastGroup  = 16
 	widestBar   = 30
 )
 
@@ -76,7 +98,7 @@ func (c *charts) groups(heading string, groups []Group, rates bool) {
 	}
 	width := 0
 	for _, g := range groups {
-		width = max(width, min(widestGroup, ansi.StringWidth(term.Line(g.Name))))
+		width = max(width, min(widestGroup, max(leastGroup, c.screen.Width/3), ansi.StringWidth(term.Line(g.Name))))
 	}
 	for _, g := range groups {
 		// The end of a path tells more than its beginning.
@@ -88,19 +110,23 @@ func (c *charts) groups(heading string, groups []Group, rates bool) {
 		if rates {
 			line += fmt.Sprintf("  %4s success", percent(g.SuccessRate))
 		}
-		c.sayf("%s", strings.TrimRight(line+"  "+c.bar(g.Sessions, groups[0].Sessions, ansi.StringWidth(line)), " "))
+		c.sayf("%s", strings.TrimRight(line+"  "+c.bar(g, groups[0].Sessions, ansi.StringWidth(line)), " "))
 	}
 	if rest > 0 {
 		c.sayf("  … and %s in others", render.Count(rest, "session", "sessions"))
 	}
 }
 
-func (c *charts) bar(n, most, used int) string {
+// bar draws a group beside the largest one, its successes in their colour.
+func (c *charts) bar(g Group, most, used int) string {
 	room := min(widestBar, c.screen.Width-used-3)
-	if !c.bars || room < 4 || n == 0 {
+	if !c.bars || room < 4 || g.Sessions == 0 {
 		return ""
 	}
-	return strings.Repeat("█", max(1, n*room/most))
+	length := max(1, g.Sessions*room/most)
+	done := g.successes * length / g.Sessions
+	return c.screen.likeOutcome(string(loop.Success), strings.Repeat("█", done)) +
+		c.screen.Style.NewStyle().Faint(true).Render(strings.Repeat("█", length-done))
 }
 
 func (c *charts) periods(st Stats) {
@@ -110,7 +136,13 @@ func (c *charts) periods(st Stats) {
 	first, last := st.Periods[0], st.Periods[len(st.Periods)-1]
 	c.heading("Sessions for each " + periodName(st.PeriodDays) + " from " + first.Begin + " to " + last.Begin)
 	if c.bars {
-		c.sayf("  %s", spark(st.Periods))
+		most := 0
+		for _, p := range st.Periods {
+			most = max(most, p.Sessions)
+		}
+		c.sayf("  sessions  %s  at most %d", spark(st.Periods, most, func(p Period) int { return p.Sessions }), most)
+		c.sayf("  success   %s", c.screen.likeOutcome(string(loop.Success),
+			spark(st.Periods, most, func(p Period) int { return p.Successes })))
 		return
 	}
 	for _, p := range st.Periods {
@@ -129,19 +161,16 @@ func periodName(days int) string {
 }
 
 // spark draws the periods as one sign each, from nothing to the most.
-func spark(periods []Period) string {
+func spark(periods []Period, most int, count func(Period) int) string {
 	signs := []rune("▁▂▃▄▅▆▇█")
-	most := 0
-	for _, p := range periods {
-		most = max(most, p.Sessions)
-	}
 	var b strings.Builder
 	for _, p := range periods {
-		if p.Sessions == 0 {
+		n := count(p)
+		if n == 0 {
 			b.WriteByte(' ')
 			continue
 		}
-		b.WriteRune(signs[(p.Sessions*len(signs)-1)/most])
+		b.WriteRune(signs[(n*len(signs)-1)/most])
 	}
 	return b.String()
 }
@@ -155,7 +184,11 @@ func (c *charts) confidence(rows []ConfidenceOf) {
 		return
 	}
 	c.heading("Confidence against what came after")
-	c.sayf("  %-14s  %9s  %s", "confidence", "successes", "same prompt run again, in the same directory")
+	again := "same prompt run again, in the same directory"
+	if c.screen.Width < 75 {
+		again = "same prompt run again there"
+	}
+	c.sayf("  %-14s  %9s  %s", "confidence", "successes", again)
 	for _, r := range rows {
 		if r.Successes == 0 {
 			continue

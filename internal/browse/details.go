@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/metrics"
 	"codeloops/internal/render"
 	"codeloops/internal/session"
 	"codeloops/internal/term"
@@ -47,6 +48,7 @@ type Details struct {
 	open    int        // the iteration that is not whole; 0: none
 	last    int        // the last whole one
 	notes   []note     // of the iteration that is not whole yet
+	tally   metrics.Tally
 	err     error
 }
 
@@ -81,6 +83,9 @@ func (d *Details) Show(o session.Overview, entries Entries) error {
 		return &MissingError{ID: o.ID, Iteration: d.Iteration, Last: d.last}
 	}
 	d.brokeOff(o.Status == session.Running)
+	if o.Outcome == nil {
+		d.cost()
+	}
 	return d.err
 }
 
@@ -152,6 +157,7 @@ func (d *Details) header(o session.Overview) {
 }
 
 func (d *Details) entry(entry session.Entry) {
+	_ = d.tally.Handle(entry.At, entry.Event) // never fails
 	switch e := entry.Event.(type) {
 	case loop.IterationStarted:
 		d.open, d.reached, d.notes = e.Iteration, loop.Start, nil
@@ -324,7 +330,20 @@ func (d *Details) end(o loop.Outcome) {
 	if o.Confidence != nil {
 		d.rowf("confidence", "%.2f", *o.Confidence)
 	}
+	d.cost()
 	d.block("", o.Summary, 12)
+}
+
+// cost is what the session has cost so far.
+func (d *Details) cost() {
+	cost := Cost(&d.tally)
+	if spent := spentBy(&d.tally); spent.Tokens != nil {
+		cost += ", " + tokens(*spent.Tokens) + " tokens"
+	}
+	if cost != "-" {
+		cost += ", as the agents report it"
+	}
+	d.rowf("cost", "%s", cost)
 }
 
 // Letter is the sign that git has for what happened to a file.

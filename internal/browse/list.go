@@ -32,6 +32,9 @@ type Row struct {
 	ActorModel   string    `json:"actor_model,omitempty"`
 	CriticAgent  string    `json:"critic_agent"`
 	CriticModel  string    `json:"critic_model,omitempty"`
+	CostUSD      *float64  `json:"cost_usd"`               // null: no agent reports it
+	CostPartly   bool      `json:"cost_partial,omitempty"` // some turns' cost is not known
+	Tokens       *int64    `json:"tokens"`                 // null: no agent reports them
 	Confidence   *float64  `json:"confidence"`
 	Summary      string    `json:"summary,omitempty"`
 	Prompt       string    `json:"prompt"`
@@ -50,6 +53,8 @@ func NewRow(o session.Overview) Row {
 	if o.Iterations != session.UnknownIterations {
 		r.Iterations = &o.Iterations
 	}
+	spent := SpentBy(o)
+	r.CostUSD, r.CostPartly, r.Tokens = spent.CostUSD, spent.Partly, spent.Tokens
 	if o.Outcome != nil {
 		r.StopReason, r.Confidence, r.Summary = string(o.Outcome.Reason), o.Outcome.Confidence, o.Outcome.Summary
 	}
@@ -57,12 +62,13 @@ func NewRow(o session.Overview) Row {
 }
 
 // Tabs writes a line for each session, its fields set apart by tabs: id,
-// directory, outcome, iterations ("" when not known), seconds, prompt.
+// directory, outcome, iterations ("" when not known), seconds, cost (as of
+// [Cost]), prompt.
 func Tabs(w io.Writer, picked []session.Overview) error {
 	for _, o := range picked {
 		fields := []string{
 			term.Line(o.ID), term.Line(o.Session.WorkingDir), term.Line(string(o.Status)), iterations(o, ""),
-			strconv.FormatFloat(o.Duration.Seconds(), 'f', 1, 64), term.Line(o.Session.Prompt),
+			strconv.FormatFloat(o.Duration.Seconds(), 'f', 1, 64), Cost(o.Tally), term.Line(o.Session.Prompt),
 		}
 		if _, err := fmt.Fprintln(w, strings.Join(fields, "\t")); err != nil {
 			return err
@@ -93,11 +99,11 @@ const (
 // the room that the other columns leave; where that is too little, some of
 // those are left out.
 func Table(w io.Writer, picked []session.Overview, s Screen) error {
-	rows := [][]string{{"ID", "PROJECT", "OUTCOME", "ITER", "DURATION", "PROMPT"}}
+	rows := [][]string{{"ID", "PROJECT", "OUTCOME", "ITER", "DURATION", "COST", "PROMPT"}}
 	for _, o := range picked {
 		rows = append(rows, []string{
 			term.Line(o.ID), project(o.Session.WorkingDir), shortOutcome(string(o.Status)), iterations(o, "?"),
-			render.Span(o.Duration), term.Line(o.Session.Prompt),
+			render.Span(o.Duration), Cost(o.Tally), term.Line(o.Session.Prompt),
 		})
 	}
 	widths := columns(rows, s.Width)
@@ -116,6 +122,7 @@ const (
 	columnOutcome
 	columnIterations
 	columnDuration
+	columnCost
 	columnPrompt
 )
 
@@ -140,7 +147,7 @@ func columns(rows [][]string, width int) []int {
 		}
 		return left - len(gap)
 	}
-	for _, dispensable := range []int{columnDuration, columnIterations, columnProject} {
+	for _, dispensable := range []int{columnCost, columnDuration, columnIterations, columnProject} {
 		if left() < min(leastPrompt, prompt) {
 			widths[dispensable] = 0
 		}
@@ -163,7 +170,7 @@ func (s Screen) line(row []string, widths []int, head bool) string {
 		case i == columnOutcome:
 			cell = s.outcome(cell)
 		}
-		if i == columnIterations {
+		if i == columnIterations || i == columnCost {
 			cells = append(cells, blank+cell)
 			continue
 		}
@@ -184,9 +191,12 @@ func shortOutcome(outcome string) string {
 	return term.Line(outcome)
 }
 
-func (s Screen) outcome(short string) string {
+func (s Screen) outcome(short string) string { return s.likeOutcome(short, short) }
+
+// likeOutcome is a text in the colour of an outcome.
+func (s Screen) likeOutcome(outcome, text string) string {
 	colour := "3" // yellow: neither done nor broken
-	switch short {
+	switch outcome {
 	case string(loop.Success):
 		colour = "2"
 	case string(loop.Failed), string(session.Crashed):
@@ -194,7 +204,7 @@ func (s Screen) outcome(short string) string {
 	case string(session.Running):
 		colour = "4"
 	}
-	return s.Style.NewStyle().Foreground(lipgloss.Color(colour)).Render(short)
+	return s.Style.NewStyle().Foreground(lipgloss.Color(colour)).Render(text)
 }
 
 // project names a working directory, of this system or another, by its last

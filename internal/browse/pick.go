@@ -75,6 +75,9 @@ func (s Screen) Preview(o session.Overview, zone *time.Location) []string {
 	if o.Outcome != nil && o.Outcome.Confidence != nil {
 		facts += fmt.Sprintf(", confidence %.2f", *o.Outcome.Confidence)
 	}
+	if cost := Cost(o.Tally); cost != "-" {
+		facts += ", " + cost
+	}
 	lines := []string{
 		head, facts,
 		fmt.Sprintf("actor %s, critic %s, in %s", render.Who(o.Session.Actor), render.Who(o.Session.Critic), term.Line(o.Session.WorkingDir)),

@@ -18,6 +18,7 @@ type Stats struct {
 	SuccessRate *float64       `json:"success_rate"`
 	Iterations  Spread         `json:"iterations"`    // of the ended ones
 	Duration    Spread         `json:"duration_secs"` // of the ended ones
+	Cost        Costs          `json:"cost"`
 	Outcomes    []Group        `json:"outcomes"`
 	StopReasons []Group        `json:"stop_reasons"`
 	Projects    []Group        `json:"projects"`
@@ -25,6 +26,29 @@ type Stats struct {
 	Periods     []Period       `json:"periods"`
 	PeriodDays  int            `json:"period_days"`
 	Confidence  []ConfidenceOf `json:"confidence"`
+}
+
+// Costs are what sessions have cost, as far as their agents tell.
+type Costs struct {
+	USD      float64 `json:"usd"`
+	Sessions int     `json:"sessions"` // whose cost is known, at least in part
+	Partly   int     `json:"partial"`  // those of them of which some turns' is not
+	PerDone  float64 `json:"usd_per_success"`
+	Tokens   int64   `json:"tokens"`
+}
+
+func (c *Costs) add(o session.Overview) {
+	spent := SpentBy(o)
+	if spent.CostUSD != nil {
+		c.USD += *spent.CostUSD
+		c.Sessions++
+	}
+	if spent.Partly {
+		c.Partly++
+	}
+	if spent.Tokens != nil {
+		c.Tokens += *spent.Tokens
+	}
 }
 
 // A Spread is how a number is distributed; all zero without any number.
@@ -68,6 +92,7 @@ func NewStats(picked, all []session.Overview, zone *time.Location) Stats {
 	outcomes, reasons, projects, agents := groups{}, groups{}, groups{}, groups{}
 	for _, o := range picked {
 		total.add(o)
+		s.Cost.add(o)
 		outcomes.add(string(o.Status), o)
 		projects.add(o.Session.WorkingDir, o)
 		agents.add(o.Session.Actor.Agent+" + "+o.Session.Critic.Agent, o)
@@ -82,6 +107,9 @@ func NewStats(picked, all []session.Overview, zone *time.Location) Stats {
 	}
 	s.Sessions, s.Ended, s.SuccessRate = total.Sessions, total.ended, total.rate()
 	s.Iterations, s.Duration = spread(iterations), spread(seconds)
+	if total.successes > 0 {
+		s.Cost.PerDone = s.Cost.USD / float64(total.successes)
+	}
 	s.Outcomes, s.StopReasons = outcomes.sorted(), reasons.sorted()
 	s.Projects, s.Agents = projects.sorted(), agents.sorted()
 	s.Periods, s.PeriodDays = periods(picked, zone)

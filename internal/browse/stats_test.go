@@ -113,7 +113,7 @@ func TestChartsFit(t *testing.T) {
 			t.Fatal("not cleaned")
 		}
 		for line := range strings.Lines(out.String()) {
-			if ansi.StringWidth(strings.TrimSuffix(line, "\n")) > max(width, 75) {
+			if ansi.StringWidth(strings.TrimSuffix(line, "\n")) > width {
 				t.Errorf("width %d: %q", width, line)
 			}
 		}
