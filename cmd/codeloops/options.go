@@ -40,6 +40,7 @@ func settingFlags() map[string]string {
 		"fallback":           "fallback",
 		"agent-order":        "agent_order",
 		"actor-session":      "actor_session",
+		"critic-worktree":    "critic_worktree",
 		"critic-env":         "critic_env",
 		"env-pass":           "env_pass",
 		"max-iterations":     "max_iterations",
@@ -82,6 +83,7 @@ func (o *runOptions) addRunFlags(f *pflag.FlagSet) {
 	f.StringSlice("agent-order", nil, "`agent`, or agent:model, among which \"auto\" chooses; may be repeated")
 	f.StringSlice("fallback", nil, "`agent`, or agent:model, that plays on when one cannot go on; may be repeated")
 	f.String("actor-session", "", "`fresh`, or resume: carry on the actor's conversation over the iterations (default fresh)")
+	f.Bool("critic-worktree", false, "the critic works in a copy of the work tree, in which it may build and test")
 	f.String("critic-env", "", "`full`, or clean: no secrets for the critic but what its model needs (default full)")
 	f.StringArray("env-pass", nil, "secret `variable` that a critic gets with a clean environment; may be repeated")
 	f.StringVar(&o.script, "script", "", "scenario `file` for the agent called scripted")

@@ -12,8 +12,6 @@ import (
 	"codeloops/internal/agent"
 	"codeloops/internal/check"
 	"codeloops/internal/config"
-	"codeloops/internal/critic"
-	"codeloops/internal/critique"
 	"codeloops/internal/estimate"
 	"codeloops/internal/fallback"
 	"codeloops/internal/loop"
@@ -64,7 +62,10 @@ func (p *plan) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer lock.Close() //nolint:errcheck // the system takes it back in any case
+	defer lock.Close()                        //nolint:errcheck // the system takes it back in any case
+	if err := p.copy().Remove(); err != nil { // a run that was killed may have left one
+		return err
+	}
 	start, err := p.begin(ctx, rec.ID())
 	if err != nil {
 		return err
@@ -153,7 +154,7 @@ func (p *plan) loop(runner *proc.Runner, rec *session.Recorder) (*loop.Loop, err
 	if err != nil {
 		return nil, fmt.Errorf("set up the actor: %w", err)
 	}
-	judge, err := p.bind(p.critic, place, waiting)
+	judge, err := p.judge(place, waiting, outputs)
 	if err != nil {
 		return nil, fmt.Errorf("set up the critic: %w", err)
 	}
@@ -163,7 +164,7 @@ func (p *plan) loop(runner *proc.Runner, rec *session.Recorder) (*loop.Loop, err
 			Files: workFiles{p.tree.Root()},
 		},
 		Tree:          p.tree,
-		Critic:        &critic.Critic{Agent: judge, Dir: outputs, Contract: critique.Of(p.policy())},
+		Critic:        judge,
 		Gate:          p.gate(),
 		Clock:         a.now,
 		CriticRetries: p.cfg.CriticRetries,

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,6 +60,7 @@ type Request struct {
 	Try       int // 0; 1 when the very same request is made again, and so on
 	Leg       int // 0; 1 when another agent, or a new conversation, has taken the turn over, and so on
 	Prompt    string
+	Dir       string // where the agent works, absolute; "" is its place's
 	// Conversation is to be carried on, where it is one of this agent's that it
 	// can carry on; otherwise the turn begins a new one.
 	Conversation loop.Conversation
@@ -127,7 +129,7 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 	}
 	name := filepath.Join(a.at.Outputs, turnName(r))
 	cmd := proc.Command{
-		Dir: a.at.Dir, Env: a.environ(r),
+		Dir: cmp.Or(r.Dir, a.at.Dir), Env: a.environ(r),
 		Stdout: name + ".stdout", Stderr: name + ".stderr",
 		Timeout: a.at.Limits.Timeout, Idle: a.at.Limits.Idle,
 		MaxOutput: a.at.Limits.MaxOutput, Keep: a.at.Limits.Keep, Grace: a.at.Limits.Grace,

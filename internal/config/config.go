@@ -34,6 +34,7 @@ type Config struct {
 	ApprovalThreshold    float64       `mapstructure:"approval_threshold"` // 0 to 1; 0: none
 	Policy               Policy        `mapstructure:"policy"`
 	Convergence          Convergence   `mapstructure:"convergence"`
+	CriticWorktree       bool          `mapstructure:"critic_worktree"`
 	CriticEnv            string        `mapstructure:"critic_env"` // "full" or "clean"
 	EnvPass              []string      `mapstructure:"env_pass"`   // names, or globs as in path.Match
 	Actor                Role          `mapstructure:"actor"`

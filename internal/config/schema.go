@@ -131,6 +131,10 @@ carries the last one on: "resume". A critic's are always fresh.`,
 			doc: "Environment variables, by name or glob (\"AWS_*\"), that agents do not get. In a\nproject file it needs trust.",
 		},
 		{
+			key: "critic_worktree", value: boolean, byDefault: false, flag: "--critic-worktree", guarded: true,
+			doc: "Whether the critic gets a copy of the work tree, made anew for every turn, in\nwhich it may build, test and change what it likes; it is then started as an\nactor is. In a project file it needs trust.",
+		},
+		{
 			key: "critic_env", value: choice("full", "clean"), byDefault: "full", flag: "--critic-env", guarded: true,
 			doc: `What a critic gets of the environment: "full" is all that an actor gets,
 "clean" leaves out variables whose names look secret, but for those that its

@@ -3,6 +3,7 @@ package critic
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,6 +22,14 @@ type Agent interface {
 	Run(context.Context, agent.Request) (agent.Reply, error)
 }
 
+// A Worktree makes a copy of the work tree as a change left it.
+type Worktree interface {
+	// Make returns the directory to work in.
+	Make(context.Context, loop.Change) (dir string, err error)
+	// Remove removes the copy.
+	Remove() error
+}
+
 // A Critic is a [loop.Critic] that asks an agent. It is not safe for concurrent
 // use.
 type Critic struct {
@@ -36,6 +45,9 @@ type Critic struct {
 	Contract critique.Contract
 	// Budget bounds the prompt; the zero value is [DefaultBudget].
 	Budget Budget
+	// Worktree, when it is not nil, has a copy of the work tree for every turn,
+	// in which the agent works and may do what it likes.
+	Worktree Worktree
 
 	iteration, asks int // the last iteration judged, and how often
 }
@@ -50,7 +62,7 @@ func (c *Critic) Judge(ctx context.Context, matter loop.Case, watch loop.Watch) 
 	if err != nil {
 		return loop.Review{}, err
 	}
-	reply, err := c.Agent.Run(ctx, agent.Request{
+	reply, err := c.play(ctx, matter, agent.Request{
 		Role: loop.RoleCritic, Iteration: matter.Iteration, Ask: c.ask(matter.Iteration), Prompt: text, Watch: watch,
 	})
 	review := loop.Review{Turn: reply.Turn, Reply: reply.Text}
@@ -65,6 +77,18 @@ func (c *Critic) Judge(ctx context.Context, matter loop.Case, watch loop.Watch) 
 	}
 	review.Verdict, review.Problem = Parser{Boundary: string(b), Contract: c.Contract}.Read(reply.Text)
 	return review, nil
+}
+
+// play plays a turn, in a copy of the work tree where there is to be one.
+func (c *Critic) play(ctx context.Context, matter loop.Case, r agent.Request) (reply agent.Reply, err error) {
+	if c.Worktree == nil {
+		return c.Agent.Run(ctx, r)
+	}
+	if r.Dir, err = c.Worktree.Make(ctx, matter.Change); err != nil {
+		return reply, err
+	}
+	defer func() { err = errors.Join(err, c.Worktree.Remove()) }()
+	return c.Agent.Run(ctx, r)
 }
 
 // ask counts how often an iteration has been judged before.
@@ -84,7 +108,7 @@ func (c *Critic) prompt(matter loop.Case) (string, boundary, error) {
 		budget = DefaultBudget()
 	}
 	file := filepath.Join(c.Dir, fmt.Sprintf("%03d.diff", matter.Iteration))
-	p, cut := compose(matter, c.Contract, budget, file)
+	p, cut := c.compose(matter, budget, file)
 	if cut {
 		if err := c.keep(file, matter.Change); err != nil {
 			return "", "", fmt.Errorf("write the whole diff for the critic: %w", err)

@@ -211,3 +211,54 @@ func TestJudgeKeepsTheDiff(t *testing.T) {
 		t.Error("a diff that cannot be kept is no error")
 	}
 }
+
+// desk is a work tree that notes what becomes of it.
+type desk struct {
+	events []string
+	err    error
+}
+
+func (d *desk) Make(_ context.Context, c loop.Change) (string, error) {
+	d.events = append(d.events, "make "+c.State)
+	return "/copy", d.err
+}
+
+func (d *desk) Remove() error {
+	d.events = append(d.events, "remove")
+	return nil
+}
+
+// TestJudgeInCopy makes a copy for every turn, and removes it however the turn
+// ends.
+func TestJudgeInCopy(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	for name, c := range map[string]struct {
+		desk  desk
+		agent answering
+		want  string
+		err   error
+	}{
+		"judged":    {desk{}, answering{replies: []agent.Reply{answer("DECISION: DONE")}}, "make s, run in /copy, remove", nil},
+		"no turn":   {desk{}, answering{err: broken}, "make s, run in /copy, remove", broken},
+		"no copy":   {desk{err: broken}, answering{}, "make s", broken},
+		"no answer": {desk{}, answering{replies: []agent.Reply{answer("")}}, "make s, run in /copy, remove", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.agent.during = func() {
+				c.desk.events = append(c.desk.events, "run in "+c.agent.requests[len(c.agent.requests)-1].Dir)
+			}
+			judge := &critic.Critic{Agent: &c.agent, Dir: t.TempDir(), Worktree: &c.desk}
+			_, err := judge.Judge(t.Context(), loop.Case{Iteration: 1, Task: "x", Change: loop.Change{State: "s"}}, nil)
+			if got := strings.Join(c.desk.events, ", "); got != c.want || !errors.Is(err, c.err) {
+				t.Errorf("got %q and %v, want %q and %v", got, err, c.want, c.err)
+			}
+			for _, r := range c.agent.requests {
+				if !strings.Contains(r.Prompt, "Your working directory is a copy of the work tree") || strings.Contains(r.Prompt, "Leave the work tree as it is") {
+					t.Errorf("the prompt is\n%s", r.Prompt)
+				}
+			}
+		})
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"codeloops/internal/critic/excerpt"
-	"codeloops/internal/critique"
 	"codeloops/internal/loop"
 )
 
@@ -61,30 +60,41 @@ const intro = `You are the critic in a loop. A coding agent, the actor, works on
 const judging = `How to judge:
 - Judge what is in the work tree by what the task asks for. The diff shows everything that has changed since the session began.
 - Do not trust what the actor says about its work. Verify it: run the tests, the build, the program itself, and read the code around the changes.
-- Leave the work tree as it is. Do not edit, create, delete, stage, commit or stash anything in it; use a temporary directory for what you need. Whatever you change will be undone.
+- %s
 - A check that fails means that the task is not finished.
 - Tests that were deleted, skipped or weakened, and results that are written into the code, are faults.
 - DONE means that everything the task asks for is there and works, and that you have seen it work. In doubt it is CONTINUE.
 - Do not ask for more than the task does: taste is no reason to go on.`
 
+// What a critic may do in its working directory: the work tree itself, or a
+// copy of it.
+const (
+	leaveAlone = `Leave the work tree as it is. Do not edit, create, delete, stage, commit or stash anything in it; use a temporary directory for what you need. Whatever you change will be undone.`
+	ownCopy    = `Your working directory is a copy of the work tree as the actor left it, made for you: build, test and change in it what you like. Files that git ignores, such as installed packages, are not in it. Nothing that you change counts, and nobody sees it but you. Leave everything outside of it alone, above all the actor's own work tree.`
+)
+
 // compose writes everything but the boundary. The second result is whether the
 // diff is cut; wholeDiff is the file that then holds all of it.
-func compose(c loop.Case, contract critique.Contract, budget Budget, wholeDiff string) (prompt, bool) {
+func (c *Critic) compose(matter loop.Case, budget Budget, wholeDiff string) (prompt, bool) {
 	var p prompt
-	p.sayf(intro, c.Iteration)
-	if c.Objection != nil {
+	p.sayf(intro, matter.Iteration)
+	if matter.Objection != nil {
 		p.sayf("You have judged this iteration before, but your reply could not be used. The end of this prompt says why.")
 	}
-	p.show("task", excerpt.Plain(c.Task))
-	p.attempt(c.Attempt, budget)
-	cut := p.change(c.Change, budget, wholeDiff)
-	p.concerns(c.Inspection.Concerns)
-	p.checks(c.Checks, budget)
-	p.history(c.History, budget)
-	p.course(c.History, budget)
-	p.sayf(judging)
-	p.objection(c.Objection, budget)
-	p.form(contract, c.Objection != nil)
+	p.show("task", excerpt.Plain(matter.Task))
+	p.attempt(matter.Attempt, budget)
+	cut := p.change(matter.Change, budget, wholeDiff)
+	p.concerns(matter.Inspection.Concerns)
+	p.checks(matter.Checks, budget)
+	p.history(matter.History, budget)
+	p.course(matter.History, budget)
+	place := leaveAlone
+	if c.Worktree != nil {
+		place = ownCopy
+	}
+	p.sayf(judging, place)
+	p.objection(matter.Objection, budget)
+	p.form(c.Contract, matter.Objection != nil)
 	return p, cut
 }
 
