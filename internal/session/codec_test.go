@@ -85,7 +85,7 @@ func randomize(rnd *rand.Rand, v reflect.Value) {
 
 func randomEvents(seed uint64) (stamps []loop.Stamp, events []loop.Event) {
 	rnd := rand.New(rand.NewPCG(seed, 0))
-	for _, e := range blanks() {
+	for _, e := range everyEvent() {
 		v := reflect.New(reflect.TypeOf(e)).Elem()
 		randomize(rnd, v)
 		var at loop.Stamp
@@ -268,8 +268,8 @@ func TestResult(t *testing.T) {
 	}
 }
 
-// blanks holds one event of each kind.
-func blanks() []loop.Event {
+// everyEvent holds one event of each kind.
+func everyEvent() []loop.Event {
 	return []loop.Event{
 		loop.Started{},
 		loop.Resumed{},

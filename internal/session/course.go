@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -169,6 +170,26 @@ func (s *Store) Reopen(id string, past metrics.Tally) (*Recorder, error) {
 	return r, nil
 }
 
+// mend cuts off what is left of a line, from its start to the size of the log.
+// A line that lacks nothing but its break counts as read, and gets one. It
+// returns the new size.
+func mend(log *os.File, start, size int64) (int64, error) {
+	line := make([]byte, size-start)
+	if _, err := log.ReadAt(line, start); err != nil {
+		return 0, err
+	}
+	line = bytes.TrimRight(line, blanks)
+	if _, err := decode(bytes.TrimLeft(line, blanks), true); err != nil {
+		return start, log.Truncate(start)
+	}
+	size = start + int64(len(line))
+	err := log.Truncate(size)
+	if err == nil {
+		_, err = log.Write([]byte("\n")) // at the end, as all of a log
+	}
+	return size + 1, err
+}
+
 func (r *Recorder) takeUp(log *os.File) error {
 	// As in create, a file system without locks loses only this answer.
 	if free, err := lockAlone(log); err == nil && !free {
@@ -183,7 +204,7 @@ func (r *Recorder) takeUp(log *os.File) error {
 		return fmt.Errorf("find the end of session log %s: %w", r.path, err)
 	}
 	if end < st.Size() {
-		if err := log.Truncate(end); err != nil {
+		if end, err = mend(log, end, st.Size()); err != nil {
 			return fmt.Errorf("cut the torn end off session log %s: %w", r.path, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"reflect"
@@ -129,36 +130,58 @@ func TestCourseOfAResumedSession(t *testing.T) {
 	}
 }
 
-func TestReopenCutsATornEnd(t *testing.T) {
+// TestReopenATornLog cuts a log at every byte: the session is carried on from
+// what was read of it, and what is added can be read.
+func TestReopenATornLog(t *testing.T) {
 	t.Parallel()
-	store, err := session.NewStore(t.TempDir())
+	store, l := newTold(t)
+	l.tell(loop.IterationStarted{Iteration: 1}, loop.DiffCaptured{Iteration: 1, Change: change}, loop.IterationFinished{Round: round},
+		loop.IterationStarted{Iteration: 2}, loop.PhaseEntered{Iteration: 2, State: loop.ActorExecuting})
+	if err := l.rec.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(l.rec.Path())
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec, err := store.Create("do it", time.Unix(0, 0))
+	for cut := bytes.IndexByte(whole, '\n'); cut <= len(whole); cut++ {
+		for _, tail := range []string{"", "\x00\x00"} {
+			reopenTorn(t, store, l.rec, append(whole[:cut:cut], tail...))
+		}
+	}
+}
+
+func reopenTorn(t *testing.T, store *session.Store, rec *session.Recorder, text []byte) {
+	t.Helper()
+	if err := os.WriteFile(rec.Path(), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before, err := store.Course(rec.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &told{t: t, rec: rec, now: time.Unix(0, 0)}
-	l.tell(loop.Started{Session: loop.Session{ID: rec.ID(), Prompt: "do it"}})
-	if err := rec.Close(); err != nil {
-		t.Fatal(err)
-	}
-	whole, err := os.ReadFile(rec.Path())
+	again, err := store.Reopen(rec.ID(), before.Tally)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(rec.Path(), append(whole, `{"type":"iteration_sta`...), 0o600); err != nil {
+	warned := loop.Warned{Text: "carried on"}
+	if err := errors.Join(again.Handle(loop.Stamp{Seq: 99}, warned), again.Close()); err != nil {
 		t.Fatal(err)
 	}
-	again, err := store.Reopen(rec.ID(), metrics.Tally{})
+	r, err := session.OpenFile(rec.Path())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := again.Close(); err != nil {
-		t.Fatal(err)
+	defer r.Close()
+	var last loop.Event
+	for entry, err := range r.Entries() {
+		if err != nil {
+			t.Fatalf("cut at %d: %v", len(text), err)
+		}
+		last = entry.Event
 	}
-	if got, err := os.ReadFile(rec.Path()); err != nil || string(got) != string(whole) {
-		t.Errorf("the log is %q, %v", got, err)
+	after, err := store.Course(rec.ID())
+	if err != nil || last != loop.Event(warned) || len(after.Past.Rounds) != len(before.Past.Rounds) || after.State != before.State || after.Tally != before.Tally {
+		t.Fatalf("cut at %d: %v, the last is %+v\n got %+v\nwant %+v", len(text), err, last, after, before)
 	}
 }

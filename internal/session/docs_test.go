@@ -186,7 +186,7 @@ func TestDocsListEveryField(t *testing.T) {
 			samples[typeOf(e)] = append(samples[typeOf(e)], encode(stamps[i], e, a))
 		}
 	}
-	for _, e := range blanks() {
+	for _, e := range everyEvent() {
 		t.Run(typeOf(e), func(t *testing.T) {
 			t.Parallel()
 			table := tables[typeOf(e)]

@@ -26,6 +26,10 @@ var (
 	ErrLineTooLong = errors.New("the line is too long")
 )
 
+// blanks may stand around a line: a file system may fill what it lost with
+// zero bytes.
+const blanks = "\x00 \t\r\n"
+
 // A LineError is one line of a log that could not be read. The lines around it
 // are none the worse.
 type LineError struct {
@@ -133,9 +137,8 @@ func (r *Reader) entry(line []byte, end error) (entry Entry, ok bool, bad error)
 	if r.lines.count == 1 {
 		line = bytes.TrimPrefix(line, []byte("\ufeff"))
 	}
-	// A file system may fill what it lost with zero bytes.
 	filled := bytes.IndexByte(line, 0) >= 0
-	line = bytes.Trim(line, "\x00 \t\r\n")
+	line = bytes.Trim(line, blanks)
 	if len(line) == 0 {
 		if filled {
 			return Entry{}, false, ErrTorn

@@ -135,7 +135,7 @@ func lastLine(f io.ReaderAt, size int64) ([]byte, error) {
 
 // lastBounds returns where the last line that is not empty begins and ends.
 func lastBounds(f io.ReaderAt, size int64) (start, end int64, err error) {
-	end, err = skipBack(f, size, func(part []byte) int { return len(bytes.TrimRight(part, "\x00 \t\r\n")) - 1 })
+	end, err = skipBack(f, size, func(part []byte) int { return len(bytes.TrimRight(part, blanks)) - 1 })
 	if err != nil {
 		return 0, 0, err
 	}

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/loop"
+)
+
+// paid is a session of two iterations whose agents note each of their turns.
+// The file slow.txt runs through a filter of git while the diff is captured.
+const paid = `
+[[actor]]
+say = "one"
+step = [
+  { run = "echo actor >>../calls" },
+  { write = "slow.txt", content = "one\n" },
+  { run = "if test -e ../hold-actor; then touch ../actor; sh -c 'sleep 300; true' WORD; fi" },
+  { run = "if test -e ../large; then for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do seq 90000 >large$i.txt; done; fi" },
+]
+[[actor]]
+say = "two"
+step = [{ run = "echo actor >>../calls" }, { write = "b.txt", content = "two\n" }]
+[[critic]]
+step = [
+  { run = "echo critic >>../calls" },
+  { run = "if test -e ../hold-critic; then touch ../critic; sh -c 'sleep 300; true' WORD; fi" },
+]
+say = "DECISION: CONTINUE\nFEEDBACK: more"
+[[critic]]
+step = [{ run = "echo critic >>../calls" }]
+say = "DECISION: DONE"
+`
+
+// A ledger compares what agents were asked for with what the log has of it.
+type ledger struct {
+	*stage
+	cut map[loop.Role]int // turns that were begun and are not in the log
+}
+
+func newLedger(t *testing.T) *ledger {
+	t.Helper()
+	s := newStage(t, paid)
+	s.write(s.word+".toml", strings.ReplaceAll(paid, "WORD", s.word))
+	s.write("slow", "#!/bin/sh\ntouch ../capture\nwhile test -e ../hold-capture; do sleep 0.02; done\nexec cat\n")
+	if err := os.Chmod(filepath.Join(s.dir, "slow"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.write("work/.git/info/attributes", "slow.txt filter=slow\n")
+	s.write("work/.git/config", "[core]\nrepositoryformatversion = 0\n[filter \"slow\"]\nclean = ../slow\n")
+	return &ledger{stage: s, cut: map[loop.Role]int{}}
+}
+
+// start begins the session, or carries it on.
+func (l *ledger) start(resume bool) *exec.Cmd {
+	l.t.Helper()
+	check := "if test -e ../hold-check; then touch ../check; sh -c 'sleep 300; true' " + l.word + "; fi"
+	cmd := l.codeloops("-n", "4", "--check", check, "task")
+	if resume {
+		self := cmd.Args[0]
+		cmd.Args = []string{self, "resume", "--agent", "scripted", "--script", "../scenario.toml", "--check", check}
+	}
+	for i, arg := range cmd.Args { // so that its agents are known, to wait for their end
+		if arg == "../scenario.toml" {
+			cmd.Args[i] = "../" + l.word + ".toml"
+		}
+	}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		l.t.Fatal(err)
+	}
+	return cmd
+}
+
+// kill ends codeloops at once, and notes which turns it cut.
+func (l *ledger) kill(cmd *exec.Cmd) {
+	l.t.Helper()
+	if err := cmd.Process.Kill(); err != nil {
+		l.t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	l.await("the end of the agents", func() bool { return !running(l.word) })
+	for role, begun := range l.begun() {
+		before := l.cut[role]
+		l.cut[role] = begun - l.finished()[role]
+		if more := l.cut[role] - before; more < 0 || more > 1 {
+			l.t.Errorf("one kill cut %d turns of the %s", more, role)
+		}
+	}
+	for _, name := range []string{"actor", "capture", "check", "critic"} {
+		_ = os.Remove(filepath.Join(l.dir, "hold-"+name))
+	}
+}
+
+// begun counts the turns that agents began.
+func (l *ledger) begun() map[loop.Role]int {
+	calls, _ := os.ReadFile(filepath.Join(l.dir, "calls"))
+	return map[loop.Role]int{
+		loop.RoleActor:  strings.Count(string(calls), "actor\n"),
+		loop.RoleCritic: strings.Count(string(calls), "critic\n"),
+	}
+}
+
+// finished counts the turns that the log has.
+func (l *ledger) finished() map[loop.Role]int {
+	count := map[loop.Role]int{}
+	for _, e := range l.events() {
+		switch e.(type) {
+		case loop.ActorFinished:
+			count[loop.RoleActor]++
+		case loop.CriticFinished:
+			count[loop.RoleCritic]++
+		}
+	}
+	return count
+}
+
+// settle carries the session on to its end, and holds the agents' turns
+// against the log: one that was finished was not asked for again.
+func (l *ledger) settle() {
+	l.t.Helper()
+	if !strings.Contains(l.log(), `"type":"session_end"`) { // else it was quicker than the signal
+		cmd := l.start(true)
+		_ = cmd.Wait() // the exit code tells
+		if code := cmd.ProcessState.ExitCode(); code != exitDone {
+			l.t.Fatalf("resume: exit code %d\n%s", code, cmd.Stdout)
+		}
+	}
+	acted, judged := map[int]int{}, map[int]int{}
+	for _, e := range l.events() {
+		switch e := e.(type) {
+		case loop.ActorFinished:
+			acted[e.Iteration]++
+		case loop.IterationFinished:
+			judged[e.Round.Iteration]++
+		}
+	}
+	for n := 1; n <= 2; n++ {
+		if acted[n] != 1 || judged[n] != 1 {
+			l.t.Errorf("iteration %d has %d turns of the actor, and is whole %d times", n, acted[n], judged[n])
+		}
+	}
+	for role, begun := range l.begun() {
+		if want := l.finished()[role] + l.cut[role]; begun != want || len(acted) != 2 {
+			l.t.Errorf("the %s was asked %d times, want %d, of them %d cut", role, begun, want, l.cut[role])
+		}
+	}
+}
+
+// log returns the text of the log as it stands.
+func (l *ledger) log() string {
+	logs, _ := filepath.Glob(filepath.Join(l.dir, "sessions", "*.jsonl"))
+	if len(logs) == 0 {
+		return ""
+	}
+	text, _ := os.ReadFile(logs[0])
+	return string(text)
+}
+
+// TestPaidOnce kills codeloops as soon as a line is in the log, which is where
+// one phase ends and the next begins, and in the middle of every phase; then
+// it carries the session on.
+func TestPaidOnce(t *testing.T) {
+	t.Parallel()
+	phase := func(name string) string { return `"iteration_number":1,"state":"` + name + `"` }
+	for name, line := range map[string]string{
+		"begun":              `"type":"session_start"`,
+		"iteration begun":    `"type":"iteration_start"`,
+		"actor begun":        phase("ACTOR_EXECUTING"),
+		"actor finished":     `"type":"actor_turn"`,
+		"capture begun":      phase("CAPTURING_DIFF"),
+		"capture finished":   `"type":"diff"`,
+		"checks begun":       phase("VERIFYING"),
+		"checks finished":    `"type":"checks"`,
+		"critic begun":       phase("CRITIC_EVALUATING"),
+		"critic finished":    `"type":"critic_turn"`,
+		"iteration finished": `"type":"iteration"`,
+		"second begun":       `"type":"iteration_start"*2`,
+		"second acted":       `"type":"actor_turn"*2`,
+		"second judged":      `"type":"critic_turn"*2`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLedger(t)
+			cmd := l.start(false)
+			line, times, _ := strings.Cut(line, "*")
+			n, _ := strconv.Atoi(times)
+			l.await(line, func() bool { return strings.Count(l.log(), line) >= max(1, n) })
+			l.kill(cmd)
+			l.settle()
+		})
+	}
+	for _, name := range []string{"actor", "capture", "check", "critic"} {
+		t.Run("in the middle: "+name, func(t *testing.T) {
+			t.Parallel()
+			l := newLedger(t)
+			l.write("hold-"+name, "")
+			cmd := l.start(false)
+			l.await(name, func() bool { _, err := os.Stat(filepath.Join(l.dir, name)); return err == nil })
+			l.kill(cmd)
+			want := map[string]int{"actor": 1}[name] + map[string]int{"critic": 1}[name]
+			if got := l.cut[loop.RoleActor] + l.cut[loop.RoleCritic]; got != want {
+				t.Errorf("%d turns were cut, want %d", got, want)
+			}
+			l.settle()
+		})
+	}
+	t.Run("in the middle: log", func(t *testing.T) {
+		t.Parallel()
+		l := newLedger(t)
+		l.write("large", "")
+		cmd := l.start(false)
+		l.await("a large line", func() bool {
+			logs, _ := filepath.Glob(filepath.Join(l.dir, "sessions", "*.jsonl"))
+			if len(logs) == 0 {
+				return false
+			}
+			st, err := os.Stat(logs[0])
+			return err == nil && st.Size() > 1<<20
+		})
+		l.kill(cmd)
+		l.settle()
+	})
+}
+
+// TestPaidOnceAnywhere kills a session, and those that carry it on, at random
+// moments until it comes to its end.
+func TestPaidOnceAnywhere(t *testing.T) {
+	t.Parallel()
+	for i := range 6 {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			l := newLedger(t)
+			cmd := l.start(false)
+			for range 5 {
+				time.Sleep(time.Duration(rand.IntN(600)) * time.Millisecond)
+				if strings.Contains(l.log(), `"type":"session_end"`) {
+					break
+				}
+				l.kill(cmd)
+				cmd = l.start(strings.Contains(l.log(), `"type":"session_start"`))
+			}
+			_ = cmd.Wait() // it has come to its end, or is carried on now
+			l.settle()
+		})
+	}
+}
