@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -96,6 +97,9 @@ func (s Spec) failed(res proc.Result, said *transcript.Report, reason string) en
 	}
 	if reason == "" {
 		reason = lastWords(errors)
+	}
+	if reason == "" && res.ExitCode > 0 {
+		reason = fmt.Sprintf("it ended with exit code %d", res.ExitCode)
 	}
 	if e, ok := s.Exits[res.ExitCode]; ok {
 		return end{ending: e, reason: reason}

@@ -28,10 +28,10 @@ func TestInterrupted(t *testing.T) {
 		code    int
 		longest time.Duration
 	}{
-		"int":     {[]syscall.Signal{syscall.SIGINT}, 130, 7 * time.Second},
-		"int int": {[]syscall.Signal{syscall.SIGINT, syscall.SIGINT}, 130, 3 * time.Second},
-		"term":    {[]syscall.Signal{syscall.SIGTERM}, 130, 7 * time.Second},
-		"kill":    {[]syscall.Signal{syscall.SIGKILL}, -1, time.Second},
+		"int":   {[]syscall.Signal{syscall.SIGINT}, 130, 7 * time.Second},
+		"twice": {[]syscall.Signal{syscall.SIGINT, syscall.SIGINT}, 130, 3 * time.Second},
+		"term":  {[]syscall.Signal{syscall.SIGTERM}, 130, 7 * time.Second},
+		"kill":  {[]syscall.Signal{syscall.SIGKILL}, -1, time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -69,7 +69,7 @@ func TestTimeout(t *testing.T) {
 		s.conf = "max_consecutive_errors = 1\n" + s.conf
 		limit := 30 * time.Second
 		if c.name == "kilo" || c.name == "opencode" || c.name == "qwen" { // they are slow to begin
-			limit = kiloLimit
+			limit = slowLimit
 		}
 		r := s.start("--actor-timeout", limit.String(), "greet the world")
 		r.awaitFile("in-tool")

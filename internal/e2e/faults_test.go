@@ -40,10 +40,17 @@ func troubles() []trouble {
 		{name: "401", fault: status(http.StatusUnauthorized, "scripted fault"), ending: loop.EndAuth},
 		{name: "400", fault: status(http.StatusBadRequest, "scripted fault"), ending: loop.EndFailed},
 		{name: "404", fault: status(http.StatusNotFound, "scripted fault"), ending: loop.EndFailed},
-		{name: "too long", fault: model.Fault{TooLong: true}, ending: loop.EndContextTooLong},
+		{
+			name: "too long", fault: model.Fault{TooLong: true}, ending: loop.EndContextTooLong,
+			// These shorten the conversation and go on, but end with 1.
+			others: map[string]loop.Ending{"opencode": loop.EndFailed, "kilo": loop.EndFailed},
+		},
 		{
 			name: "429", fault: limited, ending: loop.EndRateLimited,
-			others: with(silent("cn", "qwen", "droid"), "cline", loop.EndFailed), // cline does not tell the status
+			others: map[string]loop.Ending{
+				"cn": loop.EndIdle, "qwen": loop.EndIdle, "droid": loop.EndIdle,
+				"cline": loop.EndFailed, // it does not tell the status
+			},
 		},
 		{
 			name: "500", fault: status(http.StatusInternalServerError, "scripted fault"), ending: loop.EndOverloaded,
@@ -56,9 +63,11 @@ func troubles() []trouble {
 		{name: "cut", fault: model.Fault{Cut: true}, ending: loop.EndOverloaded, others: silent("cn", "opencode", "kilo")},
 		{
 			name: "event", fault: model.Fault{Event: true, Message: "scripted error event"}, ending: loop.EndFailed,
-			others: with(with(with(silent("cn", "droid", "opencode"),
-				"claude", loop.EndCompleted), // it asks again, not for a stream
-				"codex", loop.EndOverloaded), "copilot", loop.EndOverloaded),
+			others: map[string]loop.Ending{
+				"cn": loop.EndIdle, "droid": loop.EndIdle,
+				"claude": loop.EndCompleted, // it asks again, not for a stream
+				"codex":  loop.EndOverloaded, "copilot": loop.EndOverloaded, "opencode": loop.EndOverloaded, "kilo": loop.EndOverloaded,
+			},
 		},
 		{
 			name: "empty", empty: true, ending: loop.EndEmpty,
@@ -76,17 +85,12 @@ func troubles() []trouble {
 	}
 }
 
-func with(all map[string]loop.Ending, name string, e loop.Ending) map[string]loop.Ending {
-	all[name] = e
-	return all
-}
-
 // Limits within which an agent has to say what is in its way, or codeloops
 // stops it.
 const (
 	turnLimit = 150 * time.Second
-	idleLimit = 45 * time.Second
-	kiloLimit = 90 * time.Second // it takes half of that to begin
+	idleLimit = 45 * time.Second // where nothing else will end the turn
+	slowLimit = 90 * time.Second // some take half of that to begin
 )
 
 // TestFaults lets the actor's model fail in every way. The actor has written
@@ -115,9 +119,13 @@ func (f trouble) meets(t *testing.T, c cli) {
 		s.configure()
 	}
 	s.judge(goOn)
-	idle := idleLimit
-	if c.name == "kilo" {
-		idle = kiloLimit
+	want := f.ending
+	if other, ok := f.others[c.name]; ok {
+		want = other
+	}
+	idle := slowLimit
+	if want == loop.EndIdle && c.name != "kilo" {
+		idle = idleLimit
 	}
 	s.conf = "max_consecutive_errors = 1\n[actor]\nidle_timeout = \"" + idle.String() + "\"\n" + s.conf
 	r := s.start("--no-wait", "-n", "1", "--actor-timeout", turnLimit.String(), "greet the world")
@@ -126,10 +134,6 @@ func (f trouble) meets(t *testing.T, c cli) {
 		t.Fatalf("%d turns\n%s", len(e.actor), r.events.text())
 	}
 	turn := e.actor[0]
-	want := f.ending
-	if other, ok := f.others[c.name]; ok {
-		want = other
-	}
 	if turn.Ending != want {
 		t.Errorf("the turn ended %s, want %s: %s\nproblems: %+v", turn.Ending, want, turn.Reason, r.events.of("problem"))
 	}

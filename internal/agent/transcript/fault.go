@@ -101,16 +101,22 @@ func apiError(message string) (loop.Ending, string) {
 }
 
 // answered takes the JSON apart that a service answers with when something is
-// wrong; the message is "" where the text is none.
+// wrong, or what stands in its "error" alone; the message is "" where the text
+// is neither.
 func answered(body string) (code int, message string) {
+	type fault struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	}
 	var answer struct {
-		Error struct {
-			Code    int    `json:"code"`
-			Message string `json:"message"`
-		} `json:"error"`
+		fault
+		Error fault `json:"error"`
 	}
 	if body == "" || body[0] != '{' || !decode([]byte(body), &answer) {
 		return 0, ""
+	}
+	if answer.Error.Message == "" {
+		return answer.Code, answer.Message
 	}
 	return answer.Error.Code, answer.Error.Message
 }

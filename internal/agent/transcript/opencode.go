@@ -83,6 +83,9 @@ func (e openCodeError) fault() (loop.Ending, string) {
 	if reason == "" {
 		reason = e.Name
 	}
+	if code, inner := answered(reason); inner != "" {
+		return ofStatus(code), inner
+	}
 	switch {
 	case e.Name == "ProviderAuthError":
 		return loop.EndAuth, reason
