@@ -6,6 +6,7 @@ import (
 
 	"codeloops/internal/critic/excerpt"
 	"codeloops/internal/loop"
+	"codeloops/internal/plain"
 )
 
 // maxFindings bounds the list of findings, in bytes.
@@ -42,4 +43,4 @@ func warnings(p *strings.Builder, all []string) {
 	p.WriteString("If it goes on like this the run is ended. Do it another way than before, and where you cannot do what is asked, say exactly what is in the way.\n")
 }
 
-func oneLine(text string) string { return strings.Join(strings.Fields(excerpt.Plain(text)), " ") }
+func oneLine(text string) string { return strings.Join(strings.Fields(plain.Text(text)), " ") }

@@ -7,6 +7,7 @@ import (
 
 	"codeloops/internal/critic/excerpt"
 	"codeloops/internal/loop"
+	"codeloops/internal/plain"
 )
 
 // What of the round before may go into a prompt, in bytes.
@@ -97,9 +98,9 @@ func review(p *strings.Builder, r loop.Round) {
 // guidance is the verdict's, with those of its issues and required changes that
 // are not part of it already.
 func guidance(v loop.Verdict) string {
-	words := strings.TrimSpace(excerpt.Plain(v.Guidance()))
+	words := strings.TrimSpace(plain.Text(v.Guidance()))
 	for _, item := range slices.Concat(v.RequiredChanges, v.Issues) {
-		item = strings.TrimSpace(excerpt.Plain(item))
+		item = strings.TrimSpace(plain.Text(item))
 		if !strings.Contains(words, item) {
 			words = strings.TrimLeft(words+"\n- "+item, "\n")
 		}
@@ -132,8 +133,8 @@ func baseline(p *strings.Builder, results []loop.CheckResult) {
 // check shows one of so many checks that fail.
 func check(p *strings.Builder, c loop.CheckResult, of int) {
 	size := min(maxCheck, maxChecks/of)
-	output := strings.TrimSpace(excerpt.Plain(c.Output.Text))
-	fence(p, "$ "+excerpt.Plain(c.Command)+"\n"+excerpt.Clip(output, size, size/4))
+	output := strings.TrimSpace(plain.Text(c.Output.Text))
+	fence(p, "$ "+plain.Text(c.Command)+"\n"+excerpt.Clip(output, size, size/4))
 	if c.Output.Omitted > 0 && c.Output.File != "" {
 		fmt.Fprintf(p, "\nAll of its output stands in the file\n%s\n", c.Output.File)
 	}

@@ -10,6 +10,7 @@ import (
 	"codeloops/internal/agent/transcript"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
+	"codeloops/internal/stopped"
 )
 
 const (
@@ -30,7 +31,7 @@ type end struct {
 // that the agent is known for. Nothing is looked for in prose: a program that
 // is about rate limits is not rate limited.
 func (s Spec) judge(role loop.Role, res proc.Result, said *transcript.Report) end {
-	if e, stopped := stopped(res.Stop); stopped {
+	if e, ok := stopped.Ending(res.Stop); ok {
 		return end{ending: e, reason: problem(said)}
 	}
 	if said != nil && said.Spoken {
@@ -54,21 +55,6 @@ func (s Spec) judge(role loop.Role, res proc.Result, said *transcript.Report) en
 		return end{ending: loop.EndEmpty}
 	}
 	return end{ending: loop.EndCompleted}
-}
-
-func stopped(why proc.Stop) (loop.Ending, bool) {
-	switch why {
-	case proc.StopTimeout:
-		return loop.EndTimedOut, true
-	case proc.StopIdle:
-		return loop.EndIdle, true
-	case proc.StopOutputLimit:
-		return loop.EndOutputLimit, true
-	case proc.StopCancelled:
-		return loop.EndInterrupted, true
-	case proc.StopNone:
-	}
-	return "", false
 }
 
 func problem(said *transcript.Report) string {

@@ -11,6 +11,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
+	"codeloops/internal/stopped"
 )
 
 // A Starter runs one command to its end and leaves nothing of it running;
@@ -130,16 +131,8 @@ func shell(command string) []string {
 }
 
 func ending(r proc.Result) loop.Ending {
-	switch r.Stop {
-	case proc.StopTimeout:
-		return loop.EndTimedOut
-	case proc.StopIdle:
-		return loop.EndIdle
-	case proc.StopOutputLimit:
-		return loop.EndOutputLimit
-	case proc.StopCancelled:
-		return loop.EndInterrupted
-	case proc.StopNone:
+	if e, ok := stopped.Ending(r.Stop); ok {
+		return e
 	}
 	if r.ExitCode != 0 {
 		return loop.EndFailed

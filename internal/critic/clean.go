@@ -4,14 +4,14 @@ import (
 	"strings"
 	"unicode"
 
-	"codeloops/internal/critic/excerpt"
+	"codeloops/internal/plain"
 )
 
 // clean returns the reply as the parser reads it: without control sequences,
 // without blanks at the ends of lines, and without an indentation that all its
 // lines share.
 func clean(reply string) string {
-	text := excerpt.Plain(reply)
+	text := plain.Text(reply)
 	if strings.Contains(text, " \n") || strings.Contains(text, "\t\n") || strings.Contains(text, "\u00a0\n") {
 		text = mapLines(text, func(line string) string { return strings.TrimRight(line, blanks) })
 	}

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"codeloops/internal/agent"
-	"codeloops/internal/critic/excerpt"
 	"codeloops/internal/critique"
 	"codeloops/internal/loop"
+	"codeloops/internal/plain"
 )
 
 // An Agent plays one turn. However the turn ends is a reply; an error means
@@ -136,7 +136,7 @@ func failure(r agent.Reply) string {
 		return "the critic's turn " + ended(r.Ending, r.ExitCode)
 	case r.ExitCode != 0 || r.Ending != loop.EndCompleted:
 		return "the critic's turn " + ended(r.Ending, r.ExitCode) + lastWords(r.Turn)
-	case strings.TrimSpace(excerpt.Plain(r.Text)) == "":
+	case strings.TrimSpace(plain.Text(r.Text)) == "":
 		return "the critic's turn ended with exit code 0, but it printed no answer" + lastWords(r.Turn)
 	}
 	return ""
@@ -149,7 +149,7 @@ func lastWords(t loop.Turn) string {
 	if said == "" {
 		said = t.Stderr.Text
 	}
-	said = strings.TrimSpace(excerpt.Plain(said))
+	said = strings.TrimSpace(plain.Text(said))
 	line := strings.TrimSpace(said[strings.LastIndexByte(said, '\n')+1:])
 	if line == "" {
 		return ""

@@ -8,13 +8,14 @@ import (
 
 	"codeloops/internal/critic/excerpt"
 	"codeloops/internal/loop"
+	"codeloops/internal/plain"
 )
 
 // attempt shows how the actor's turn went.
 func (p *prompt) attempt(a loop.Attempt, budget Budget) {
 	p.sayf("The actor's turn %s, after %s.", ended(a.Ending, a.ExitCode), about(a.Duration))
 	if a.Reason != "" {
-		p.show("what the actor's program says of that", excerpt.Plain(a.Reason))
+		p.show("what the actor's program says of that", plain.Text(a.Reason))
 	}
 	if len(a.Leftovers) > 0 {
 		p.sayf("It left processes running, which have been ended since:")
@@ -27,14 +28,14 @@ func (p *prompt) attempt(a loop.Attempt, budget Budget) {
 func leftovers(processes []loop.Process) string {
 	var b strings.Builder
 	for _, l := range processes {
-		fmt.Fprintf(&b, "%d %s\n", l.PID, excerpt.Plain(l.Command))
+		fmt.Fprintf(&b, "%d %s\n", l.PID, plain.Text(l.Command))
 	}
 	return b.String()
 }
 
 // output shows a stream, or says that it is empty.
 func (p *prompt) output(title string, o loop.Output, budget, head int) {
-	text := excerpt.Plain(o.Text)
+	text := plain.Text(o.Text)
 	if strings.TrimSpace(text) == "" && o.Omitted == 0 {
 		p.sayf("%s%s is empty.", strings.ToUpper(title[:1]), title[1:])
 		return
@@ -102,8 +103,8 @@ func (p *prompt) checks(checks []loop.CheckResult, budget Budget) {
 		if !c.Passed() {
 			size = min(budget.Check, budget.Checks/failing)
 		}
-		text := fmt.Sprintf("command: %s\n%s after %s%s\n", excerpt.Plain(c.Command), ended(c.Ending, c.ExitCode), about(c.Duration), earlier(c))
-		output := strings.TrimSpace(excerpt.Plain(c.Output.Text))
+		text := fmt.Sprintf("command: %s\n%s after %s%s\n", plain.Text(c.Command), ended(c.Ending, c.ExitCode), about(c.Duration), earlier(c))
+		output := strings.TrimSpace(plain.Text(c.Output.Text))
 		p.show(fmt.Sprintf("check %d of %d, %s", i+1, len(checks), fate(c)), text+excerpt.Clip(output, size, size/4))
 	}
 }
@@ -172,7 +173,7 @@ func outline(r loop.Round, budget int) string {
 	if r.Attempt.Ending != loop.EndCompleted {
 		line += "; the actor's turn " + ended(r.Attempt.Ending, r.Attempt.ExitCode)
 	}
-	words := strings.TrimSpace(excerpt.Plain(r.Verdict.Guidance()))
+	words := strings.TrimSpace(plain.Text(r.Verdict.Guidance()))
 	if words == "" {
 		return line + "\n"
 	}

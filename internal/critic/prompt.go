@@ -7,6 +7,7 @@ import (
 
 	"codeloops/internal/critic/excerpt"
 	"codeloops/internal/loop"
+	"codeloops/internal/plain"
 )
 
 // A prompt is what the critic is asked: codeloops' own words, and evidence that
@@ -81,7 +82,7 @@ func (c *Critic) compose(matter loop.Case, budget Budget, wholeDiff string) (pro
 	if matter.Objection != nil {
 		p.sayf("You have judged this iteration before, but your reply could not be used. The end of this prompt says why.")
 	}
-	p.show("task", excerpt.Plain(matter.Task))
+	p.show("task", plain.Text(matter.Task))
 	p.attempt(matter.Attempt, budget)
 	cut := p.change(matter.Change, budget, wholeDiff)
 	p.concerns(matter.Inspection.Concerns)
@@ -131,14 +132,14 @@ func (p *prompt) concerns(concerns []loop.Concern) {
 
 // oneLine makes one line of a sentence, so that nothing in it can look like a
 // part of the prompt.
-func oneLine(text string) string { return strings.Join(strings.Fields(excerpt.Plain(text)), " ") }
+func oneLine(text string) string { return strings.Join(strings.Fields(plain.Text(text)), " ") }
 
 func (p *prompt) warnings(warnings []string, budget Budget) {
 	if len(warnings) == 0 {
 		return
 	}
 	p.sayf("Not everything in the work tree could be read:")
-	p.show("not read", excerpt.Clip(excerpt.Plain(strings.Join(warnings, "\n")), budget.Files, budget.Files))
+	p.show("not read", excerpt.Clip(plain.Text(strings.Join(warnings, "\n")), budget.Files, budget.Files))
 }
 
 // objection repeats the reply that could not be used, as evidence: it may hold
@@ -150,7 +151,7 @@ func (p *prompt) objection(o *loop.Objection, budget Budget) {
 	const most = 1 << 10
 	problem := oneLine(o.Problem)
 	p.sayf("Your last reply could not be used: %s.", strings.TrimSuffix(excerpt.Clip(problem, most, most), "."))
-	if reply := strings.TrimSpace(excerpt.Plain(o.Reply)); reply != "" {
+	if reply := strings.TrimSpace(plain.Text(o.Reply)); reply != "" {
 		p.show("your last reply", excerpt.Clip(reply, budget.Reply, budget.Reply/4))
 	}
 }

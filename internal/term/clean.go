@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/x/ansi"
+	"codeloops/internal/plain"
 )
 
 // Clean returns text without anything that could steer a terminal: escape
@@ -14,23 +14,16 @@ import (
 // direction of writing go. Tabs and line breaks stay, and what is not UTF-8
 // becomes U+FFFD.
 func Clean(text string) string {
-	if plain(text) {
+	if harmless(text) {
 		return text
 	}
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	text = ansi.Strip(sevenBit(text))
-	text = strings.ReplaceAll(text, "\r\n", "\n")
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r == '\r':
-			return '\n'
-		case unfit(r):
+		if unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
 			return -1
 		}
 		return r
-	}, text)
+	}, plain.Text(text))
 }
 
 // Line is Clean for a place that has one line: breaks and tabs become spaces.
@@ -60,27 +53,7 @@ func Line(text string) string {
 	return b.String()
 }
 
-// sevenBit writes the C1 controls, which a terminal obeys also when they come
-// as UTF-8, in their two-byte form, which is what ansi.Strip knows.
-func sevenBit(text string) string {
-	if !strings.ContainsFunc(text, c1) {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		if c1(r) {
-			b.WriteByte('\x1b')
-			r -= 0x40
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-func c1(r rune) bool { return r >= 0x80 && r < 0xa0 }
-
-// plain reports whether Clean has nothing to do, as in nearly every text.
-func plain(text string) bool {
+func harmless(text string) bool {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		if c < utf8.RuneSelf {

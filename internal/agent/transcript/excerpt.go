@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/plain"
 )
 
 // maxNotice bounds a line for the screen, in bytes.
@@ -67,15 +68,11 @@ func wholeEnd(b []byte) []byte {
 // characters and white space become single spaces, and escape sequences of
 // terminals go.
 func Line(s string) string {
+	s = strings.TrimSpace(s)
+	s = plain.Text(string(wholeEnd([]byte(s[:min(len(s), maxHead)])))) // a message may be long, a line is not
 	var b strings.Builder
 	space := false
-	for s != "" {
-		if rest := skipEscape(s); len(rest) < len(s) {
-			s = rest
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s)
-		s = s[size:]
+	for _, r := range s {
 		if unicode.IsSpace(r) || !unicode.IsPrint(r) {
 			space = b.Len() > 0
 			continue
@@ -90,21 +87,4 @@ func Line(s string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-// skipEscape returns s behind the control sequence that it begins with, if
-// any: ECMA-48, section 5.4.
-func skipEscape(s string) string {
-	rest, ok := strings.CutPrefix(s, "\x1b[")
-	if !ok {
-		return s
-	}
-	for i := range len(rest) {
-		if c := rest[i]; c >= 0x40 && c <= 0x7e {
-			return rest[i+1:]
-		} else if c < 0x20 || c > 0x3f {
-			break
-		}
-	}
-	return rest
 }

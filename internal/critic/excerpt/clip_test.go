@@ -63,32 +63,3 @@ func FuzzClip(f *testing.F) {
 		}
 	})
 }
-
-func TestPlain(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ text, want string }{
-		"plain":             {"a\tb\nc é 😀\n", "a\tb\nc é 😀\n"},
-		"colours":           {"\x1b[1;31mred\x1b[0m\x1b[K", "red"},
-		"CRLF":              {"a\r\nb\r\r\n", "a\nb\n"},
-		"carriage return":   {"10%\r20%", "10%20%"},
-		"title, BEL":        {"\x1b]0;t\ax", "x"},
-		"title, ST":         {"\x1b]0;t\x1b\\x", "x"},
-		"title never ends":  {"a\x1b]0;t\nb", "a\nb"},
-		"title torn":        {"\x1b]0;t\x1b[1mb", "b"},
-		"device string":     {"\x1bPq#0\x1b\\x", "x"},
-		"character set":     {"\x1b(Bx", "x"},
-		"two bytes":         {"\x1b7x\x1b8", "x"},
-		"CSI torn":          {"\x1b[12\nx", "\nx"},
-		"escape at the end": {"a\x1b", "a"},
-		"escape, line":      {"\x1b\nx", "\nx"},
-		"controls":          {"a\x00b\x07c\x7fd\u0085e", "abcde"},
-		"not UTF-8":         {"caf\xe9s", "caf\ufffds"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got := excerpt.Plain(c.text); got != c.want {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
-		})
-	}
-}
