@@ -60,7 +60,7 @@ func troubles() []trouble {
 			name: "529", fault: status(529, "scripted overload"), ending: loop.EndOverloaded,
 			others: silent("cn", "qwen", "droid", "cline", "opencode", "kilo"),
 		},
-		{name: "cut", fault: model.Fault{Cut: true}, ending: loop.EndOverloaded, others: silent("cn", "opencode", "kilo")},
+		{name: "cut", fault: model.Fault{Cut: true}, ending: loop.EndOverloaded, others: silent("cn", "opencode")},
 		{
 			name: "event", fault: model.Fault{Event: true, Message: "scripted error event"}, ending: loop.EndFailed,
 			others: map[string]loop.Ending{

@@ -56,7 +56,7 @@ func measureCPU(t *testing.T) {
 	event := `{"type":"assistant","message":{"content":[{"type":"text","text":"` + strings.Repeat("words ", 40) + `"}]}}` + "\n"
 	for _, kind := range []struct{ name, output, actor, printed string }{
 		{"text, one line", "text", "echo x >> file", ""},
-		{"events, 1 MB", "claude-stream-json", "cat ../printed", strings.Repeat(event, 1<<20/len(event)) +
+		{"events, 1 MB", "claude-stream-json", "echo x >> file; cat ../printed", strings.Repeat(event, 1<<20/len(event)) +
 			`{"type":"result","subtype":"success","result":"done"}` + "\n"},
 	} {
 		critic := "echo DECISION: CONTINUE; echo FEEDBACK: more"
