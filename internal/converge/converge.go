@@ -110,12 +110,12 @@ func (f *fold) count(r loop.Round, unchanged bool) {
 		f.seen[f.state] = v
 	}
 	said := read(r.Verdict.Guidance())
-	// What a rule says in the critic's place is the same while a check fails,
-	// however much nearer the work has come.
-	if !said.tells() || r.Rule != "" || !said.repeats(f.said, f.Similarity) {
+	if !said.repeats(f.said, f.Similarity) {
 		f.same = 0
 	}
 	f.said = said
+	// What a rule says in the critic's place is the same while a check fails,
+	// however much nearer the work has come.
 	if said.tells() && r.Rule == "" {
 		f.same++
 	}

@@ -191,6 +191,11 @@ func TestNotStuck(t *testing.T) {
 				return act{state: state(i), failing: -1, feedback: fmt.Sprintf("The function parse_%c does not refuse empty input: return an error for it", 'a'+i)}
 			}), false,
 		},
+		"a line more or less": {
+			acts(12, func(i int) act {
+				return act{state: state(i), failing: -1, feedback: long + []string{"", " See line 12."}[i%2]}
+			}), false,
+		},
 		"ever fewer findings": {
 			acts(6, func(i int) act {
 				return act{state: state(i), failing: -1, issues: []string{"No timeout.", "No tests at all.", "Docs lacking entirely.", "Wrong exit code.", "Leaks memory badly.", "Races on shutdown."}[i:], feedback: long}
@@ -260,6 +265,39 @@ func TestThresholds(t *testing.T) {
 	said, _ := play(strict, []act{{state: "a", failing: -1, feedback: long}, {state: "b", failing: -1, feedback: long + " Really."}})
 	if strings.Join(said, "") != "" {
 		t.Errorf("texts that differ are the same: %q", said)
+	}
+}
+
+// TestWarnedFirst folds a history in which nobody has been warned yet, as that of
+// a session which began without thresholds.
+func TestWarnedFirst(t *testing.T) {
+	t.Parallel()
+	idle := func(n int) loop.Round { return act{state: "same", failing: -1, feedback: "more"}.round(n) }
+	var history []loop.Round
+	for n := range 8 {
+		history = append(history, idle(n+1))
+	}
+	got := settings.Look(history, idle(9))
+	if got.Stuck != "" || len(got.Warnings) != 1 {
+		t.Errorf("the first time: %+v", got)
+	}
+	history = append(history, idle(9))
+	history[8].Warnings = got.Warnings
+	if got = settings.Look(history, idle(10)); got.Stuck == "" {
+		t.Errorf("the second time: %+v", got)
+	}
+	// Whoever resumes the session gets another try.
+	history = append(history, idle(10))
+	history[9].Rule = converge.Rule
+	for n := 11; n < 14; n++ {
+		if got = settings.Look(history, idle(n)); got.Stuck != "" {
+			t.Errorf("stuck again in iteration %d", n)
+		}
+		history = append(history, idle(n))
+		history[n-1].Warnings = got.Warnings
+	}
+	if got = settings.Look(history, idle(14)); got.Stuck != "The last 4 turns of the actor changed nothing in the work tree." {
+		t.Errorf("after another try: %+v", got)
 	}
 }
 

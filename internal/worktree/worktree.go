@@ -139,8 +139,8 @@ func (c *Copy) initialize(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Join(git, "objects", "info"), 0o700); err != nil {
 		return err
 	}
-	settings := fmt.Sprintf("[include]\n\tpath = %s\n[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = %s\n"+
-		"\tfsmonitor = false\n\tsparseCheckout = false\n\tlogAllRefUpdates = false\n[gc]\n\tauto = 0\n", quote(config), quote(c.root()))
+	settings := fmt.Sprintf("[include]\n\tpath = %s\n[core]\n\trepositoryformatversion = 0\n\tbare = false\n"+
+		"\tfsmonitor = false\n\tsparseCheckout = false\n\tlogAllRefUpdates = false\n[gc]\n\tauto = 0\n", quote(config))
 	for name, content := range map[string]string{"config": settings, filepath.Join("objects", "info", "alternates"): objects + "\n"} {
 		if err := os.WriteFile(filepath.Join(git, name), []byte(content), 0o600); err != nil {
 			return err
