@@ -3,7 +3,7 @@ package config
 import "fmt"
 
 // Convergence is when a loop that does not get on is warned and ended: the
-// table [convergence]. docs/policy.md tells of the signs.
+// table [convergence]. docs/limits.md tells of the signs.
 type Convergence struct {
 	WarnAfter  int     `mapstructure:"warn_after"` // 0: never
 	StopAfter  int     `mapstructure:"stop_after"` // 0: never

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"codeloops/internal/config"
+	"codeloops/internal/loop"
+	"codeloops/internal/policy"
+	"codeloops/internal/policy/limits"
+)
+
+// TestLimitsDocs holds the table of docs/limits.md to the rules: their keys with
+// the defaults, what a run ends with, and with which exit code.
+func TestLimitsDocs(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/limits.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load(config.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defaults := map[string]string{}
+	for _, e := range cfg.Entries() {
+		key, value, _ := strings.Cut(e.String(), " = ")
+		defaults[key] = value
+	}
+	var want []string
+	for _, i := range []policy.Inspector{
+		limits.AllowPaths{}, limits.DenyPaths{}, limits.MaxFiles(0), limits.MaxLines(0), limits.MaxBytes(0),
+		limits.MaxGrowth(0), limits.MinSimilarity(0), limits.NoNewDependencies{}, limits.Tamper{},
+	} {
+		want = append(want, i.Name())
+	}
+	var got []string
+	row := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| `(policy\\.\\w+)` \\| `([^`]*)`.*\\| `([\\w:]+)` \\| (\\d) \\|$")
+	for _, m := range row.FindAllStringSubmatch(string(text), -1) {
+		got = append(got, m[1])
+		reason := loop.StopReason(m[4])
+		if is := defaults[m[2]]; is != m[3] && is != strconv.Quote(m[3]+"B") {
+			t.Errorf("%s is %s by default, and %s in the table", m[2], is, m[3])
+		}
+		if reason != loop.Violation(m[1]) || strconv.Itoa(resultCode(reason.Result())) != m[5] {
+			t.Errorf("%s ends with %s and exit code %d", m[1], loop.Violation(m[1]), resultCode(reason.Result()))
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the table has %q, want %q", got, want)
+	}
+	for _, m := range regexp.MustCompile("(?m)^\\| `(convergence\\.\\w+)` \\| `([^`]*)` \\|").FindAllStringSubmatch(string(text), -1) {
+		if defaults[m[1]] != m[2] {
+			t.Errorf("%s is %s by default, and %s in the table", m[1], defaults[m[1]], m[2])
+		}
+		delete(defaults, m[1])
+	}
+	for key := range defaults {
+		if strings.HasPrefix(key, "convergence.") {
+			t.Errorf("docs/limits.md lacks %s", key)
+		}
+	}
+}
