@@ -9,19 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isolate takes the network away from a command, loopback apart. Only root can;
-// elsewhere the agents' own switches must do.
-func isolate(cmd *exec.Cmd) {
-	if os.Geteuid() != 0 {
-		fmt.Println("not root: the agents keep the network, their own switches keep them from it")
-		return
-	}
+// isolate takes the network away from a command, loopback apart. Whoever is not
+// root may not, nor root in many a container: the command then does not start.
+func isolate(cmd *exec.Cmd) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET}
+	return nil
 }
 
 // loopback switches the loopback on, which is off where a network begins anew.
 func loopback() error {
-	if os.Getenv(insideVar) == "" || os.Geteuid() != 0 {
+	if os.Getenv(insideVar) != alone {
 		return nil
 	}
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)

@@ -27,15 +27,15 @@ type stage struct {
 	conf string // the user's configuration of codeloops
 }
 
-// alone holds cline back: its runs share a helper on a fixed port, whatever
+// oneCline holds cline back: its runs share a helper on a fixed port, whatever
 // their homes, and codeloops ends what a turn leaves.
-var alone sync.Mutex
+var oneCline sync.Mutex
 
 func newStage(t *testing.T, c cli, script model.Script) *stage {
 	t.Helper()
 	if c.name == "cline" {
-		alone.Lock()
-		t.Cleanup(alone.Unlock)
+		oneCline.Lock()
+		t.Cleanup(oneCline.Unlock)
 	}
 	name := strings.NewReplacer("/", "-", " ", "-").Replace(t.Name())
 	s := &stage{t: t, cli: c, key: fmt.Sprintf("%s-%08x", name, rand.Uint32()), dir: t.TempDir()}
