@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"strconv"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -12,12 +15,14 @@ import (
 	"codeloops/internal/render"
 	"codeloops/internal/replay"
 	"codeloops/internal/session"
+	"codeloops/internal/term"
 )
 
 type replayOptions struct {
 	format string // "": what the configuration says
 	until  int
 	speed  string
+	step   bool
 	verify bool
 	apply  bool
 	dir    string // where apply works
@@ -32,6 +37,10 @@ func newReplayCmd(a *app) *cobra.Command {
 		Short: "Play a session log back, check it, or rebuild its files",
 		Long: `Play a session log back the way the run was shown. Nothing is run and nothing is
 changed.
+
+On a terminal, with a --speed or --step, keys have their say: space pauses and
+goes on, n or → shows the next event at once, i or ↓ goes to the next iteration,
++ and - change the speed, q quits.
 
 With --verify the log is not shown: today's state machine runs on what the
 agents said then, the critic's replies are read anew, and every difference in
@@ -81,6 +90,7 @@ Exit status:
 	f.StringVar(&o.format, "log-format", "", "how it is shown: pretty, compact or json (default: as a run is)")
 	f.IntVar(&o.until, "until-iteration", 0, "stop after iteration `n`")
 	f.StringVar(&o.speed, "speed", "max", "how `fast`: 1 as it was, 2 twice as fast, …, max without a pause")
+	f.BoolVar(&o.step, "step", false, "on a terminal: begin paused, and wait for keys")
 	f.BoolVar(&o.verify, "verify", false, "show nothing; check that the session would still end the same")
 	f.BoolVar(&o.apply, "apply", false, "show nothing; rebuild the files that the session left")
 	f.StringVarP(&o.dir, "working-dir", "d", ".", "with --apply: rebuild them in the work tree of `dir`")
@@ -98,7 +108,7 @@ func (o *replayOptions) validate(flags *pflag.FlagSet) error {
 			return usagef("add --apply", "--%s is about --apply", name)
 		}
 	}
-	for _, name := range []string{"speed", "log-format"} {
+	for _, name := range []string{"speed", "step", "log-format"} {
 		if flags.Changed(name) && (o.apply || o.verify) {
 			return usagef("leave one of them out", "--%s is about what is shown, and --apply and --verify show nothing", name)
 		}
@@ -138,12 +148,20 @@ func runReplay(ctx context.Context, l *logs, o *replayOptions, ref string) error
 		return err
 	}
 	p := replay.Player{Sink: sink, Until: o.until, Speed: rate, Bad: l.tell}
+	if (rate > 0 || o.step) && l.app.interactive() {
+		p.Control = replay.NewControl(rate, o.step, l.app.aside)
+		defer l.app.control(p.Control)()
+	}
 	r, err := session.OpenFile(one.Path)
 	if err != nil {
 		return err
 	}
 	defer r.Close() //nolint:errcheck // opened for reading
 	ended, err := p.Play(ctx, r.Entries())
+	if errors.Is(err, replay.ErrQuit) {
+		_, err = fmt.Fprintln(l.app.Err)
+		return unlessGone(err)
+	}
 	if err = unlessGone(err); err != nil || ended || o.until > 0 {
 		return err
 	}
@@ -153,6 +171,41 @@ func runReplay(ctx context.Context, l *logs, o *replayOptions, ref string) error
 	}
 	_, err = fmt.Fprintf(l.app.Err, "the log has no end: %s\n", state)
 	return unlessGone(err)
+}
+
+// control hands keys over until the returned function is called.
+func (a *app) control(c *replay.Control) (end func()) {
+	keys, ok := term.ReadKeys(a.In)
+	if !ok {
+		return func() {}
+	}
+	over := make(chan struct{})
+	var done sync.WaitGroup
+	done.Go(func() {
+		for {
+			select {
+			case key := <-keys.Pressed():
+				c.Press(key)
+			case <-over:
+				return
+			}
+		}
+	})
+	return func() {
+		close(over)
+		done.Wait()
+		keys.Close()
+	}
+}
+
+// aside shows a line behind what stands on the terminal, "" takes it away: the
+// place is saved and gone back to.
+func (a *app) aside(text string) {
+	if text == "" {
+		_, _ = io.WriteString(a.Err, "\x1b[K") // of a terminal that is gone the next event tells
+		return
+	}
+	_, _ = io.WriteString(a.Err, "\x1b7  "+a.ErrRenderer().NewStyle().Faint(true).Render(render.Cut(text, a.Width()-34))+"\x1b8")
 }
 
 // display is what showed the session as it ran.

@@ -427,3 +427,48 @@ func TestExportOnATerminal(t *testing.T) {
 		t.Errorf("%.300q", page)
 	}
 }
+
+// TestReplayKeys plays a session that took hours.
+func TestReplayKeys(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "long.jsonl")
+	text := `{"type":"session_start","timestamp":"2025-01-27T10:00:00Z","prompt":"x","working_dir":"/p","actor_agent":"claude","critic_agent":"opencode","actor_model":null,"critic_model":null,"max_iterations":10}
+{"type":"iteration_start","timestamp":"2025-01-27T11:00:00Z","seq":2,"iteration_number":1}
+{"type":"phase","timestamp":"2025-01-27T12:00:00Z","seq":3,"iteration_number":1,"state":"ACTOR_EXECUTING"}
+{"type":"iteration","iteration_number":1,"actor_output":"","actor_stderr":"","actor_exit_code":0,"actor_duration_secs":74.5,"git_diff":"","git_files_changed":0,"critic_decision":"DONE","feedback":null,"timestamp":"2025-01-27T13:00:00Z"}
+{"type":"session_end","outcome":"success","iterations":1,"summary":"Fixed","confidence":0.95,"duration_secs":135.0,"timestamp":"2025-01-27T14:00:00Z"}
+`
+	if err := os.WriteFile(log, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := talk(t, t.TempDir(), []string{"NO_COLOR=1"}, "replay", "--speed", "1", "--log-format", "pretty", log)
+	d.sees("at most 10 iterations")
+	d.types(" ")
+	d.sees("paused, speed 1 [space n i + - q]")
+	d.types("+")
+	d.sees("paused, speed 2")
+	d.types("n")
+	d.sees("Iteration 1")
+	d.types("n")
+	d.sees("working")
+	d.types(" n")
+	d.sees("DONE")
+	d.types("i")
+	if shown, code := d.end(); code != exitDone || !strings.Contains(shown, "Done after 1 iteration in 2m 15s") || strings.Contains(shown, "paused") {
+		t.Errorf("exit code %d: %q", code, shown)
+	}
+
+	d = talk(t, t.TempDir(), nil, "replay", "--step", log)
+	d.sees("paused, full speed")
+	d.types("q")
+	if shown, code := d.end(); code != exitDone || strings.Contains(shown, "Iteration") {
+		t.Errorf("exit code %d: %q", code, shown)
+	}
+
+	d = talk(t, t.TempDir(), nil, "replay", "--speed", "1", log)
+	d.sees("at most 10 iterations")
+	d.types("\x03")
+	if shown, code := d.end(); code != exitInterrupted {
+		t.Errorf("exit code %d: %q", code, shown)
+	}
+}

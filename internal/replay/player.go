@@ -19,6 +19,8 @@ type Player struct {
 	Until int         // the last iteration to play; 0: all
 	Speed float64     // 1: as it was, 2: twice as fast; 0: at once
 	Bad   func(error) // is told of lines that could not be read
+	// Control, unless it is nil, has the say in when an event is shown.
+	Control *Control
 
 	seen seen
 	at   time.Time // of the last event
@@ -36,7 +38,7 @@ func (p *Player) Play(ctx context.Context, entries Entries) (ended bool, err err
 		if err != nil {
 			return ended, err
 		}
-		if err := p.wait(ctx, entry.At.Time); err != nil {
+		if err := p.wait(ctx, entry.At.Time, entry.Event); err != nil {
 			return ended, err
 		}
 		whole, isWhole := entry.Event.(loop.IterationFinished)
@@ -58,13 +60,19 @@ func (p *Player) Play(ctx context.Context, entries Entries) (ended bool, err err
 }
 
 // wait lets the time pass that lay between two events.
-func (p *Player) wait(ctx context.Context, at time.Time) error {
+func (p *Player) wait(ctx context.Context, at time.Time, next loop.Event) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	pause := at.Sub(p.at)
 	first := p.at.IsZero()
 	p.at = at
+	if p.Control != nil {
+		if first {
+			pause = 0
+		}
+		return p.Control.wait(ctx, pause, next)
+	}
 	if first || p.Speed <= 0 || pause <= 0 {
 		return nil
 	}
