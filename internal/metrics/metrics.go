@@ -82,7 +82,7 @@ func (t *Tally) round(r loop.Round) {
 func (t *Tally) actor(a loop.Attempt) {
 	t.ActorTurns++
 	t.ActorTime += a.Duration
-	t.ActorUsage.add(a.Usage)
+	t.ActorUsage.turn(a.Turn)
 	t.Spent.Add(loop.RoleActor, a.Turn)
 	t.Leftovers += len(a.Leftovers)
 }
@@ -90,7 +90,7 @@ func (t *Tally) actor(a loop.Attempt) {
 func (t *Tally) critic(r loop.Review) {
 	t.Asks++
 	t.CriticTime += r.Duration
-	t.CriticUsage.add(r.Usage)
+	t.CriticUsage.turn(r.Turn)
 	t.Spent.Add(loop.RoleCritic, r.Turn)
 	t.Leftovers += len(r.Leftovers)
 }

@@ -14,6 +14,17 @@ type Usage struct {
 	Priced  int // turns whose cost is known
 }
 
+// turn adds a turn, with the tries at it that came to nothing; those are no
+// turns of their own.
+func (u *Usage) turn(t loop.Turn) {
+	counted, priced := u.Counted, u.Priced
+	for _, m := range t.Misses {
+		u.add(m.Usage)
+	}
+	u.Counted, u.Priced = counted, priced
+	u.add(t.Usage)
+}
+
 func (u *Usage) add(turn loop.Usage) {
 	if t := turn.Tokens; t != nil {
 		u.Counted++

@@ -40,3 +40,17 @@ func TestUsage(t *testing.T) {
 		t.Errorf("together %+v, want %+v", got, both)
 	}
 }
+
+// A try that came to nothing has cost something, and is no turn.
+func TestUsageOfMisses(t *testing.T) {
+	t.Parallel()
+	paid := loop.Usage{Tokens: &loop.Tokens{Input: 10}, CostUSD: new(0.5), Rounds: new(1)}
+	turn := loop.Turn{Usage: paid, Misses: []loop.Miss{{Usage: paid}, {Ending: loop.EndAuth}}}
+	var sum Tally
+	if err := sum.Handle(loop.Stamp{}, loop.ActorFinished{Iteration: 1, Attempt: loop.Attempt{Turn: turn}}); err != nil {
+		t.Fatal(err)
+	}
+	if want := (Usage{Tokens: loop.Tokens{Input: 20}, CostUSD: 1, Rounds: 2, Counted: 1, Priced: 1}); sum.ActorUsage != want {
+		t.Errorf("got %+v, want %+v", sum.ActorUsage, want)
+	}
+}
