@@ -16,12 +16,10 @@ import (
 
 // judge is the critic of a run.
 func (p *plan) judge(place agent.Place, waiting *lounge, outputs string) (*critic.Critic, error) {
-	players := p.critic
 	if p.cfg.CriticWorktree {
-		players = p.mayWrite(players)
 		place.Environ = ownRepository(place.Environ)
 	}
-	judge, err := p.bind(players, place, waiting)
+	judge, err := p.bind(p.critic, place, waiting)
 	if err != nil {
 		return nil, err
 	}

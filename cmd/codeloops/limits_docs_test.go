@@ -33,8 +33,12 @@ func TestLimitsDocs(t *testing.T) {
 	}
 	var want []string
 	for _, i := range []policy.Inspector{
-		limits.AllowPaths{}, limits.DenyPaths{}, limits.MaxFiles(0), limits.MaxLines(0), limits.MaxBytes(0),
-		limits.MaxGrowth(0), limits.MinSimilarity(0), limits.NoNewDependencies{}, limits.Tamper{},
+		limits.AllowPaths{},
+		limits.DenyPaths{},
+		limits.MaxFiles(0), limits.MaxLines(0), limits.MaxBytes(0),
+		limits.MaxGrowth(0), limits.MinSimilarity(0),
+		limits.NoNewDependencies{},
+		limits.Tamper{},
 	} {
 		want = append(want, i.Name())
 	}

@@ -71,6 +71,9 @@ func (p *plan) settle() (err error) {
 		return err
 	}
 	p.actor, p.critic, err = p.app.crew(p.cfg, p.opts, p.dir)
+	if p.cfg.CriticWorktree {
+		p.critic = p.mayWrite(p.critic)
+	}
 	return err
 }
 

@@ -213,8 +213,8 @@ func (r *report) renamedFile(f *file) bool {
 		return false
 	}
 	old := f.texts("-")
-	for _, other := range r.files {
-		if other.Status == loop.FileAdded && path.Ext(other.Path) == path.Ext(f.Path) && shared(old, other.texts("+")) > 0.99 {
+	for _, other := range r.like(f) {
+		if other.Status == loop.FileAdded && shared(old, other.texts("+")) > 0.99 {
 			return true
 		}
 	}

@@ -11,7 +11,7 @@ import (
 func (r *report) skips(added []*test) {
 	fresh := map[*file]map[int]bool{} // the lines with declarations of new tests
 	for _, t := range added {
-		if r.arrived(t) {
+		if r.arrived[t] {
 			continue
 		}
 		if fresh[t.file] == nil {
@@ -28,7 +28,7 @@ func (r *report) skips(added []*test) {
 		})
 	}
 	for _, f := range r.files {
-		if !f.readable() || f.Status == loop.FileAdded && !r.receives(f) {
+		if !f.readable() || f.Status == loop.FileAdded && !r.receives[f] {
 			continue
 		}
 		for _, h := range f.hunks {
@@ -71,25 +71,6 @@ func nextFresh(below []line, fresh map[int]bool) bool {
 	for _, l := range below {
 		if l.op != '-' && l.declares != "" {
 			return fresh[l.at]
-		}
-	}
-	return false
-}
-
-// arrived reports whether a test that looks new was somewhere else before.
-func (r *report) arrived(t *test) bool {
-	for _, m := range r.moved {
-		if m.to == t {
-			return true
-		}
-	}
-	return false
-}
-
-func (r *report) receives(f *file) bool {
-	for _, m := range r.moved {
-		if m.to.file == f {
-			return true
 		}
 	}
 	return false

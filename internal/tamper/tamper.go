@@ -90,6 +90,10 @@ type report struct {
 	signs  []Sign
 	gone   map[*test]bool // removed, and nowhere else to be found
 	moved  []move
+	// arrived are the tests that were somewhere else before, receives the files
+	// that they are in now.
+	arrived  map[*test]bool
+	receives map[*file]bool
 }
 
 func (r *report) addf(k Kind, f *file, line int, format string, args ...any) {

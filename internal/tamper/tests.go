@@ -125,38 +125,41 @@ func differ(a, b []*test) (onlyA, onlyB []*test) {
 // match finds out what became of the tests that were removed: those of the
 // same name come first, then those with much the same body.
 func (r *report) match(removed, added []*test) {
-	r.gone = map[*test]bool{}
+	r.gone, r.arrived, r.receives = map[*test]bool{}, map[*test]bool{}, map[*file]bool{}
+	byName := map[string][]*test{}
+	for _, now := range added {
+		byName[now.name] = append(byName[now.name], now)
+	}
 	taken := map[*test]bool{}
-	same := func(a, b *test) bool { return a.name == b.name && a.file.lang == b.file.lang }
-	for _, alike := range []func(a, b *test) bool{same, renamed} {
-		for _, old := range removed {
-			if r.found(old) {
-				continue
-			}
-			for _, now := range added {
-				if !taken[now] && alike(old, now) {
-					taken[now] = true
-					r.moved = append(r.moved, move{old, now})
-					break
-				}
-			}
+	var lost []*test
+	for _, old := range removed {
+		if !r.pair(old, byName[old.name], taken, sameLanguage) {
+			lost = append(lost, old)
 		}
 	}
-	for _, t := range removed {
-		if !r.found(t) {
-			r.gone[t] = true
+	// So many at once are a rewrite of the whole suite, which is told anyhow.
+	const most = 1 << 18
+	for _, old := range lost {
+		if len(lost)*len(added) > most || !r.pair(old, added, taken, renamed) {
+			r.gone[old] = true
 		}
 	}
 }
 
-func (r *report) found(t *test) bool {
-	for _, m := range r.moved {
-		if m.from == t {
+// pair notes where a test went, if it is one of the candidates.
+func (r *report) pair(old *test, candidates []*test, taken map[*test]bool, alike func(a, b *test) bool) bool {
+	for _, now := range candidates {
+		if !taken[now] && alike(old, now) {
+			taken[now] = true
+			r.moved = append(r.moved, move{old, now})
+			r.arrived[now], r.receives[now.file] = true, true
 			return true
 		}
 	}
 	return false
 }
+
+func sameLanguage(a, b *test) bool { return a.file.lang == b.file.lang }
 
 // renamed reports whether one test took the place of another: it has most of
 // the other's lines, or nothing but its declaration was changed.
@@ -208,14 +211,31 @@ func (r *report) elsewhere(f *file, gone int) bool {
 	}
 	const most = 0.6
 	old := f.texts("-")
-	for _, other := range r.files {
-		if other != f && other.Status != loop.FileDeleted && (path.Base(other.Path) == path.Base(f.Path) || path.Ext(other.Path) == path.Ext(f.Path)) {
-			if len(old) == 0 && path.Base(other.Path) == path.Base(f.Path) || shared(old, other.texts("+")) >= most {
-				return true
-			}
+	for _, other := range r.like(f) {
+		if len(old) == 0 && path.Base(other.Path) == path.Base(f.Path) || shared(old, other.texts("+")) >= most {
+			return true
 		}
 	}
 	return false
+}
+
+// like returns the files that a deleted one may have become: those that end
+// alike, and where there are many only those of the same name.
+func (r *report) like(f *file) []*file {
+	var alike, named []*file
+	for _, other := range r.files {
+		if other == f || other.Status == loop.FileDeleted || path.Ext(other.Path) != path.Ext(f.Path) {
+			continue
+		}
+		alike = append(alike, other)
+		if path.Base(other.Path) == path.Base(f.Path) {
+			named = append(named, other)
+		}
+	}
+	if many := 50; len(alike) > many {
+		return named[:min(len(named), many)]
+	}
+	return alike
 }
 
 func (f *file) texts(ops string) (all []string) {

@@ -175,7 +175,7 @@ func (c *Copy) path(ctx context.Context, what string) (string, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(c.Root, name)
 	}
-	return name, nil
+	return filepath.ToSlash(name), nil
 }
 
 // quote writes a value of a git configuration file.
