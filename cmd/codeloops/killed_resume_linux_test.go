@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -237,7 +236,7 @@ func TestPaidOnce(t *testing.T) {
 func TestPaidOnceAnywhere(t *testing.T) {
 	t.Parallel()
 	for i := range 6 {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			t.Parallel()
 			l := newLedger(t)
 			cmd := l.start(false)
