@@ -402,8 +402,12 @@ func (failing) Read([]byte) (int, error) { return 0, errFull }
 // paced is a run of two iterations whose events are a minute apart.
 func paced() replay.Entries {
 	events := []loop.Event{
-		loop.Started{}, loop.IterationStarted{Iteration: 1}, loop.PhaseEntered{Iteration: 1, State: loop.ActorExecuting},
-		loop.IterationStarted{Iteration: 2}, loop.PhaseEntered{Iteration: 2, State: loop.ActorExecuting}, loop.Finished{},
+		loop.Started{},
+		loop.IterationStarted{Iteration: 1},
+		loop.PhaseEntered{Iteration: 1, State: loop.ActorExecuting},
+		loop.IterationStarted{Iteration: 2},
+		loop.PhaseEntered{Iteration: 2, State: loop.ActorExecuting},
+		loop.Finished{},
 	}
 	return func(yield func(session.Entry, error) bool) {
 		for i, e := range events {
