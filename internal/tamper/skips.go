@@ -33,6 +33,7 @@ func (r *report) skips(added []*test) {
 		}
 		for _, h := range f.hunks {
 			r.skipsIn(f, h, fresh[f], before)
+			r.enclosed(f, h)
 		}
 	}
 }
@@ -74,4 +75,28 @@ func nextFresh(below []line, fresh map[int]bool) bool {
 		}
 	}
 	return false
+}
+
+// enclosed reports comments that were opened above a test which was there
+// before, or above what it asserts.
+func (r *report) enclosed(f *file, h hunk) {
+	open := 0
+	for _, l := range h.lines {
+		switch {
+		case l.op == '-':
+		case l.op == '+' && f.lang.opens(l):
+			open = l.at
+		case strings.Contains(l.text, "*/"):
+			open = 0
+		case open > 0 && l.op == ' ' && (l.declares != "" || l.marks || l.asserts):
+			r.addf(TestSkipped, f, open, "a comment was opened that takes in what was tested")
+			open = 0
+		}
+	}
+}
+
+// opens reports whether a comment begins in a line and goes on below.
+func (l *language) opens(x line) bool {
+	begin := strings.LastIndex(x.text, "/*")
+	return l.block && begin >= 0 && len(x.bare) <= begin && !strings.Contains(x.text[begin:], "*/")
 }
