@@ -200,15 +200,14 @@ func (d *database) write(kind plumbing.ObjectType, id plumbing.Hash, content []b
 	if err := d.ensureNamed(); err != nil {
 		return err
 	}
-	path := loosePath(d.objects, id)
-	if _, err := os.Lstat(path); err == nil {
+	if _, err := os.Lstat(loosePath(d.objects, id)); err == nil {
 		return nil
 	}
 	loose, err := d.deflate(kind, content)
 	if err != nil {
 		return err
 	}
-	return writeLoose(path, loose)
+	return writeLoose(d.objects, id, loose)
 }
 
 // deflate returns an object as a loose one is, in the same memory each time.

@@ -60,19 +60,20 @@ func adopt(from, to string) error {
 	return os.Rename(from, to)
 }
 
-// writeLoose writes a file that is whole, first under the name of an unfinished
-// one. It is not synced, as git's are not by default (core.fsync): a checkpoint
-// outlives this process, and what a crash of the system loses is found missing.
-func writeLoose(path string, loose []byte) error {
-	temp := filepath.Join(filepath.Dir(path), tempObject+rand.Text())
+// writeLoose writes an object that is whole, first under the name of an
+// unfinished one: all in one directory, in which a file system finds room for
+// them sooner. It is not synced, as git's are not by default (core.fsync): what a
+// crash of the system loses is found missing.
+func writeLoose(objects string, id plumbing.Hash, loose []byte) error {
+	temp, path := filepath.Join(objects, tempObject+rand.Text()), loosePath(objects, id)
 	err := create(temp, loose)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(filepath.Dir(path), 0o777); err == nil { //nolint:gosec // the user's umask decides, as in git
-			err = create(temp, loose)
-		}
-	}
 	if err == nil {
 		err = os.Rename(temp, path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(filepath.Dir(path), 0o777); err == nil { //nolint:gosec // the user's umask decides, as in git
+			err = os.Rename(temp, path)
+		}
 	}
 	if err != nil {
 		_ = os.Remove(temp)
