@@ -16,7 +16,7 @@ import (
 // Charts writes stats for a person. With bars, those of the groups and a
 // sparkline of the periods are drawn; without, the numbers stand alone.
 func Charts(w io.Writer, st Stats, s Screen, bars bool) error {
-	c := &charts{screen: s, bars: bars}
+	c := &charts{screen: s, bars: bars, priced: st.Cost.Sessions > 0}
 	c.totals(st)
 	c.groups("Outcome", st.Outcomes, false)
 	c.groups("Stop reason", st.StopReasons, false)
@@ -32,6 +32,7 @@ type charts struct {
 	b      strings.Builder
 	screen Screen
 	bars   bool
+	priced bool // something is known of what sessions cost
 }
 
 func (c *charts) sayf(format string, args ...any) { fmt.Fprintf(&c.b, format+"\n", args...) }
@@ -68,6 +69,13 @@ func (c *charts) cost(st Stats) {
 		line += fmt.Sprintf("; known of %d", st.Cost.Sessions)
 	}
 	c.sayf("%s", line)
+}
+
+func orUnknown(usd *float64) string {
+	if usd == nil {
+		return "-"
+	}
+	return dollars(*usd)
 }
 
 func percent(rate *float64) string {
@@ -110,6 +118,9 @@ func (c *charts) groups(heading string, groups []Group, rates bool) {
 		if rates {
 			line += fmt.Sprintf("  %4s success", percent(g.SuccessRate))
 		}
+		if c.priced {
+			line += fmt.Sprintf("  %8s", orUnknown(g.CostUSD))
+		}
 		c.sayf("%s", strings.TrimRight(line+"  "+c.bar(g, groups[0].Sessions, ansi.StringWidth(line)), " "))
 	}
 	if rest > 0 {
@@ -146,7 +157,11 @@ func (c *charts) periods(st Stats) {
 		return
 	}
 	for _, p := range st.Periods {
-		c.sayf("  %s  %5d  %5d success", p.Begin, p.Sessions, p.Successes)
+		line := fmt.Sprintf("  %s  %5d  %5d success", p.Begin, p.Sessions, p.Successes)
+		if c.priced {
+			line += fmt.Sprintf("  %8s", orUnknown(p.CostUSD))
+		}
+		c.sayf("%s", line)
 	}
 }
 

@@ -63,6 +63,8 @@ type Group struct {
 	Name        string   `json:"name"`
 	Sessions    int      `json:"sessions"`
 	SuccessRate *float64 `json:"success_rate"`
+	CostUSD     *float64 `json:"cost_usd"` // as far as it is known; null: not at all
+	Tokens      int64    `json:"tokens"`
 
 	ended, successes int
 }
@@ -72,6 +74,8 @@ type Period struct {
 	Begin     string `json:"begin"` // its first day, where the user is
 	Sessions  int    `json:"sessions"`
 	Successes int    `json:"successes"`
+
+	CostUSD *float64 `json:"cost_usd"` // as far as it is known; null: not at all
 }
 
 // A ConfidenceOf is the successes in which the critic's confidence was in a
@@ -125,6 +129,19 @@ func (g *Group) add(o session.Overview) {
 	if o.Status == session.Status(loop.Success) {
 		g.successes++
 	}
+	spent := SpentBy(o)
+	g.CostUSD = plus(g.CostUSD, spent.CostUSD)
+	if spent.Tokens != nil {
+		g.Tokens += *spent.Tokens
+	}
+}
+
+// plus adds what is known; nil is nothing.
+func plus(a, b *float64) *float64 {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	return new(*a + *b)
 }
 
 func (g *Group) rate() *float64 {
@@ -205,6 +222,7 @@ func periods(picked []session.Overview, zone *time.Location) (list []Period, day
 		if o.Status == session.Status(loop.Success) {
 			p.Successes++
 		}
+		p.CostUSD = plus(p.CostUSD, SpentBy(o).CostUSD)
 	}
 	return list, days
 }

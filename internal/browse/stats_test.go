@@ -11,6 +11,7 @@ import (
 
 	"codeloops/internal/browse"
 	"codeloops/internal/loop"
+	"codeloops/internal/metrics"
 	"codeloops/internal/session"
 )
 
@@ -121,5 +122,39 @@ func TestChartsFit(t *testing.T) {
 	var none bytes.Buffer
 	if err := browse.Charts(&none, browse.NewStats(nil, nil, time.UTC), browse.Screen{Width: 80, Style: colours()}, true); err != nil || none.String() != "0 sessions, 0 of them ended; success -\n" {
 		t.Errorf("%q, %v", none.String(), err)
+	}
+}
+
+// TestStatsCost adds up money and tokens by whatever sessions have in common.
+func TestStatsCost(t *testing.T) {
+	t.Parallel()
+	cost := func(usd float64, tokens int64) *metrics.Tally {
+		return &metrics.Tally{ActorTurns: 1, ActorUsage: metrics.Usage{CostUSD: usd, Priced: 1, Counted: 1, Tokens: loop.Tokens{Output: tokens}}}
+	}
+	list := many()
+	list[1].Tally, list[2].Tally = cost(0.25, 100), cost(1.5, 7)
+	st := browse.NewStats(list, list, time.UTC)
+	got := map[string]float64{}
+	for _, g := range st.Outcomes {
+		if g.CostUSD != nil {
+			got[g.Name] = *g.CostUSD
+		}
+	}
+	want := map[string]float64{"success": 1.5, "max_iterations_reached": 0.25}
+	if !reflect.DeepEqual(got, want) || st.Projects[0].Tokens+st.Projects[1].Tokens != 107 {
+		t.Errorf("by outcome %v, want %v; projects %+v", got, want, st.Projects)
+	}
+	sum := 0.0
+	for _, p := range st.Periods {
+		if p.CostUSD != nil {
+			sum += *p.CostUSD
+		}
+	}
+	if sum != 1.75 {
+		t.Errorf("over time %v", sum)
+	}
+	var out bytes.Buffer
+	if err := browse.Charts(&out, st, browse.Screen{Width: 80, Style: colours()}, false); err != nil || strings.Count(out.String(), "$1.75") != 4 {
+		t.Errorf("%v\n%s", err, out.String())
 	}
 }

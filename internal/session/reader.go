@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"path/filepath"
 
 	"codeloops/internal/loop"
@@ -86,7 +85,7 @@ func newReader(r io.Reader, name string, buffer int) *Reader {
 
 // OpenFile returns a reader of the log at path. The caller closes it.
 func OpenFile(path string) (*Reader, error) {
-	f, err := os.Open(path)
+	f, _, err := openLog(path)
 	if err != nil {
 		return nil, fmt.Errorf("open session log: %w", err)
 	}

@@ -181,7 +181,7 @@ func second(id string) string {
 // Running reports whether a recorder of the session is at work, in any
 // process.
 func (s *Store) Running(id string) (bool, error) {
-	f, err := os.Open(s.path(id)) // only locked, never read
+	f, _, err := openLog(s.path(id)) // only locked, never read
 	if err != nil {
 		return false, fmt.Errorf("look whether session %s is running: %w", id, err)
 	}

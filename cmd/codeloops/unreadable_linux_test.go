@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// nobody is a user that may do nothing: root may read whatever it likes.
+const nobody = 65534
+
+// TestUnreadable lists logs, as a user who may not read all of them, or not
+// write beside them.
+func TestUnreadable(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	sessions := filepath.Join(dir, "sessions")
+	const log = `{"type":"session_start","timestamp":"2025-02-01T00:00:00Z","prompt":"p","working_dir":"/p","actor_agent":"a","critic_agent":"a"}` + "\n" +
+		`{"type":"session_end","timestamp":"2025-02-01T00:01:00Z","outcome":"success","iterations":0,"duration_secs":60.0,"totals":{}}` + "\n"
+	id := func(i int) string { return fmt.Sprintf("2025-02-01T00-%02d-%02dZ_aaaaaa", i/60, i%60) }
+	if err := os.Mkdir(sessions, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const n = 150 // enough for an index
+	for i := range n {
+		if err := os.WriteFile(filepath.Join(sessions, id(i)+".jsonl"), []byte(log), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hide := func(path string, mode os.FileMode) {
+		t.Helper()
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := asNobody(t, dir)
+	expect := func(code, lines int, says string, args ...string) {
+		t.Helper()
+		cmd, stdout, stderr := run(append(args, "--session-dir", sessions)...)
+		_ = cmd.Run() // the exit code tells
+		if cmd.ProcessState.ExitCode() != code || strings.Count(stdout.String(), "\n") != lines || !strings.Contains(stderr.String(), says) || says == "" && stderr.Len() > 0 {
+			t.Errorf("%v: exit code %d, %d lines, %s", args, cmd.ProcessState.ExitCode(), strings.Count(stdout.String(), "\n"), stderr)
+		}
+	}
+	expect(0, n, "", "sessions", "list")
+	if _, err := os.Lstat(filepath.Join(sessions, ".index")); err == nil {
+		t.Error("an index was written where nobody may write")
+	}
+	hide(filepath.Join(sessions, id(7)+".jsonl"), 0)
+	expect(0, n-1, id(7)+".jsonl: permission denied", "sessions", "list")
+	expect(2, 0, "permission denied", "sessions", "show", id(7))
+	hide(sessions, 0)
+	expect(0, 0, "sessions: permission denied", "sessions", "list")
+	expect(2, 0, "permission denied", "sessions", "show", id(8))
+	hide(sessions, 0o755)
+}
+
+// asNobody returns what prepares codeloops to run as a user without rights.
+func asNobody(t *testing.T, dir string) func(args ...string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var as *syscall.SysProcAttr
+	if os.Getuid() == 0 {
+		as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		program, err := os.ReadFile(self)
+		if err != nil {
+			t.Fatal(err)
+		}
+		self = filepath.Join(dir, "codeloops")
+		if err := os.WriteFile(self, program, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for up := dir; up != os.TempDir() && up != "/"; up = filepath.Dir(up) {
+			if err := os.Chmod(up, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return func(args ...string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer) {
+		cmd := exec.Command(self, args...)
+		cmd.SysProcAttr, cmd.Dir = as, "/"
+		cmd.Env = []string{"HOME=" + dir, playCodeloops + "=1"}
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		return cmd, &stdout, &stderr
+	}
+}
