@@ -24,6 +24,9 @@ func TestPasses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			each(t, func(t *testing.T, c cli) {
+				if c.name == "cline" && name == "429" {
+					t.Skip("it does not tell that this is a limit: the turn has failed")
+				}
 				var passed atomic.Bool
 				s := newStage(t, c, turns(func(turn) model.Answer {
 					if !passed.Load() {

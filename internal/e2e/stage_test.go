@@ -191,8 +191,9 @@ func (s *stage) launch(args ...string) *run {
 	return r
 }
 
-// patience bounds everything that is waited for.
-const patience = 3 * time.Minute
+// patience bounds everything that is waited for: it says that something hangs,
+// not that it is slow.
+const patience = 10 * time.Minute
 
 // await waits until something is there.
 func (r *run) await(what string, there func() bool) {
