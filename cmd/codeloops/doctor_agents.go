@@ -28,7 +28,7 @@ const (
 const (
 	// versionTimeout bounds how long an agent may take to tell its version,
 	// probeTimeout how long to answer one word.
-	versionTimeout = 10 * time.Second
+	versionTimeout = 20 * time.Second
 	probeTimeout   = 3 * time.Minute
 	// atOnce is how many agents are asked at the same time.
 	atOnce = 4
@@ -146,8 +146,11 @@ func (a *app) agentVersion(ctx context.Context, spec agent.Spec, path string) st
 	out, err := proc.Output(ctx, proc.Call{
 		Argv: append([]string{path}, spec.VersionArgs...), Dir: a.dir, Env: a.env, MaxOutput: 64 << 10,
 	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Sprintf("(it does not tell its version within %s)", versionTimeout)
+	}
 	if err != nil {
-		return "its version is unknown: " + term.Line(err.Error())
+		return "(its version is unknown: " + term.Line(err.Error()) + ")"
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	return term.Line(first)
