@@ -1,0 +1,67 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// FuzzResolve holds what a reference stands for against a plain count of the
+// sessions that it fits.
+func FuzzResolve(f *testing.F) {
+	ids := []string{
+		"2025-01-27T15-30-45Z_5d2f60", "2025-01-27T15-30-46Z_5d2f60", "2025-01-27T15-30-46Z_5d2f60-2",
+		"2025-02-01T00-00-00Z_abcdef", "2026-01-01T00-00-00Z_00ff00", "latest~x", "x",
+	}
+	dir := f.TempDir()
+	for _, id := range ids {
+		start := fmt.Sprintf(`{"type":"session_start","timestamp":"2025-01-01T00:00:00Z","prompt":%q}`+"\n", id)
+		if err := os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(start), 0o600); err != nil {
+			f.Fatal(err)
+		}
+	}
+	store, err := NewStore(dir)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, ref := range []string{
+		"", "latest", "latest~0", "latest~6", "latest~7", "latest~-1", "latest~99999999999999999999", "latest~x", "latest~01",
+		"2025", "2025-01-27T15-30-45Z_5d2f60", "2025-02-01T00-00-00Z_abcdef.jsonl", "5d2f60", "abc", "00", "x", "../x", "_", "\xff", "X",
+	} {
+		f.Add(ref)
+	}
+	f.Fuzz(func(t *testing.T, ref string) {
+		id, err := store.Resolve(ref)
+		if err == nil && !slices.Contains(ids, id) {
+			t.Fatalf("%q stands for %q, which is no session", ref, id)
+		}
+		if ref == "" || strings.HasPrefix(ref, "latest") {
+			if err != nil && !errors.Is(err, ErrNotFound) {
+				t.Fatalf("%q: %v", ref, err)
+			}
+			return
+		}
+		var fits []string
+		name := strings.TrimSuffix(ref, ".jsonl")
+		for _, one := range ids {
+			_, hash, _ := strings.Cut(one, "_")
+			if name != "" && (strings.HasPrefix(one, name) || strings.HasPrefix(hash, name)) {
+				fits = append(fits, one)
+			}
+		}
+		if slices.Contains(ids, name) {
+			fits = []string{name}
+		}
+		many, ambiguous := errors.AsType[*AmbiguousError](err)
+		switch {
+		case len(fits) == 1 && (err != nil || id != fits[0]),
+			len(fits) == 0 && !errors.Is(err, ErrNotFound),
+			len(fits) > 1 && (!ambiguous || len(many.IDs) != len(fits)):
+			t.Fatalf("%q fits %q, but stands for %q, %v", ref, fits, id, err)
+		}
+	})
+}
