@@ -45,17 +45,7 @@ func FuzzResolve(f *testing.F) {
 			}
 			return
 		}
-		var fits []string
-		name := strings.TrimSuffix(ref, ".jsonl")
-		for _, one := range ids {
-			_, hash, _ := strings.Cut(one, "_")
-			if name != "" && (strings.HasPrefix(one, name) || strings.HasPrefix(hash, name)) {
-				fits = append(fits, one)
-			}
-		}
-		if slices.Contains(ids, name) {
-			fits = []string{name}
-		}
+		fits := fitting(ids, ref)
 		many, ambiguous := errors.AsType[*AmbiguousError](err)
 		switch {
 		case len(fits) == 1 && (err != nil || id != fits[0]),
@@ -64,4 +54,20 @@ func FuzzResolve(f *testing.F) {
 			t.Fatalf("%q fits %q, but stands for %q, %v", ref, fits, id, err)
 		}
 	})
+}
+
+// fitting returns the ids that a reference stands for: the one that it is, or
+// all that it, or what stands behind their time, begins with.
+func fitting(ids []string, ref string) (fits []string) {
+	name := strings.TrimSuffix(ref, ".jsonl")
+	if slices.Contains(ids, name) {
+		return []string{name}
+	}
+	for _, id := range ids {
+		_, hash, _ := strings.Cut(id, "_")
+		if name != "" && (strings.HasPrefix(id, name) || strings.HasPrefix(hash, name)) {
+			fits = append(fits, id)
+		}
+	}
+	return fits
 }
