@@ -150,7 +150,7 @@ func (l *ledger) settle() {
 	}
 	for role, begun := range l.begun() {
 		if want := l.finished()[role] + l.cut[role]; begun != want || len(acted) != 2 {
-			l.t.Errorf("the %s was asked %d times, want %d, of them %d cut", role, begun, want, l.cut[role])
+			l.t.Errorf("the %s was asked %d times, want %d, of them %d cut\n%s", role, begun, want, l.cut[role], l.log())
 		}
 	}
 }

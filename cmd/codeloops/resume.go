@@ -72,7 +72,7 @@ func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err e
 	if err := p.settle(); err != nil {
 		return err
 	}
-	if limit := p.cfg.MaxIterations; limit > 0 && len(course.Past.Rounds) >= limit {
+	if limit := p.cfg.MaxIterations; limit > 0 && len(course.Past.Rounds) >= limit && course.Past.Ended {
 		return usagef(fmt.Sprintf("allow more: codeloops resume -n %d", limit+5),
 			"session %s has used its %d iterations", course.Session.ID, limit)
 	}

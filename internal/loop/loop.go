@@ -45,7 +45,7 @@ func (l *Loop) Resume(ctx context.Context, s Session, p Past) (Outcome, error) {
 }
 
 func (l *Loop) run(ctx context.Context, s Session, first Event, p Past) (Outcome, error) {
-	r := &run{Loop: l, began: l.Clock().Add(-p.Elapsed), seq: p.Seq, pending: p.Attempt, baseline: p.Baseline, session: s.ID}
+	r := &run{Loop: l, began: l.Clock().Add(-p.Elapsed), seq: p.Seq, ended: p.Ended, pending: p.Attempt, baseline: p.Baseline, session: s.ID}
 	r.conversation = p.Conversation
 	for _, round := range p.Rounds {
 		r.remember(round)
@@ -83,6 +83,7 @@ type run struct {
 	previous *Round  // the last one, whole
 	baseline []CheckResult
 	pending  *Attempt // of the first iteration of a resumed run, to be judged
+	ended    bool     // once, before it was taken up again
 	judged   bool     // an iteration was finished here, not only in the process before
 	session  string   // its name
 	trace    []Phase  // of the iteration under way
@@ -114,6 +115,11 @@ func (r *run) drive(ctx context.Context, s Session, first Event) stop {
 	if _, fresh := first.(Started); fresh && r.CheckBefore && r.Checker != nil {
 		if err := r.checkBefore(ctx); err != nil {
 			return r.broke(ctx, err)
+		}
+	}
+	if r.pending == nil && r.previous != nil && !r.ended {
+		if end, over := decided(*r.previous); over {
+			return end
 		}
 	}
 	for {

@@ -126,3 +126,37 @@ func TestResumeJudgesFirst(t *testing.T) {
 		t.Errorf("the brief is %+v", b)
 	}
 }
+
+// TestResumeWritesTheEnd takes up a session that broke off between its last
+// round and its end: nobody is paid again for what is decided.
+func TestResumeWritesTheEnd(t *testing.T) {
+	t.Parallel()
+	for reason, ruling := range map[loop.StopReason]loop.Ruling{
+		loop.StopDone:             {Verdict: loop.Verdict{Decision: loop.Done, Summary: "all of it"}},
+		loop.StopPolicyEscalation: {Verdict: loop.Verdict{Decision: loop.Error, Escalation: "all of it"}},
+		loop.StopStuck:            {Verdict: loop.Verdict{Decision: loop.Continue}, Stop: loop.StopStuck, Why: "all of it"},
+	} {
+		for _, ended := range []bool{false, true} {
+			p := &play{attempts: []loop.Attempt{{}}, reviews: []loop.Review{says(loop.Done, "more of it")}}
+			l := loop.Loop{
+				Actor: p, Tree: p, Critic: p, Gate: limit{}, Sink: p,
+				Clock: func() time.Time { return time.Unix(1000, 0) },
+			}
+			past := loop.Past{Rounds: []loop.Round{{Iteration: 1, Ruling: ruling}}, Ended: ended}
+			out, err := l.Resume(t.Context(), loop.Session{Prompt: "do it"}, past)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := loop.Outcome{Result: reason.Result(), Reason: reason, Iterations: 1, Summary: "all of it"}
+			if ended {
+				want = loop.Outcome{Result: loop.Success, Reason: loop.StopDone, Iterations: 2, Summary: "more of it"}
+			}
+			if out != want || len(p.briefs) != want.Iterations-1 {
+				t.Errorf("%s, ended %v: got %+v after %d turns of the actor", reason, ended, out, len(p.briefs))
+			}
+			if err := p.grammar.End(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

@@ -136,6 +136,9 @@ type Past struct {
 	// Attempt is a finished turn of the actor in the iteration after them,
 	// still to be judged; nil when there is none.
 	Attempt *Attempt
+	// Ended: the session had come to an end, and shall go on all the same. One
+	// that broke off behind a last round that decides has only that end to write.
+	Ended bool
 	// Conversation is the one that the actor's last turn was part of, a turn
 	// that has to be played again included.
 	Conversation Conversation

@@ -199,7 +199,7 @@ func (r *Redactor) check(c *loop.CheckResult) {
 }
 
 func (r *Redactor) change(c *loop.Change) {
-	c.Files = each(c.Files, func(f *loop.FileChange) { r.in(&f.Path, &f.Patch, &f.BinaryPatch) })
+	c.Files = each(c.Files, func(f *loop.FileChange) { r.in(&f.Path, &f.OldPath, &f.Patch, &f.BinaryPatch) })
 	c.Warnings = r.texts(c.Warnings)
 }
 

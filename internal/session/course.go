@@ -49,6 +49,7 @@ func (s *Store) Course(id string) (Course, error) {
 		return Course{}, fmt.Errorf("%s: %w", s.path(id), errNoStart)
 	}
 	f.Past.Elapsed += f.last.Sub(f.began)
+	f.Past.Ended = f.Outcome != nil
 	return f.Course, f.texts()
 }
 
