@@ -46,11 +46,7 @@ func FuzzResolve(f *testing.F) {
 			return
 		}
 		fits := fitting(ids, ref)
-		many, ambiguous := errors.AsType[*AmbiguousError](err)
-		switch {
-		case len(fits) == 1 && (err != nil || id != fits[0]),
-			len(fits) == 0 && !errors.Is(err, ErrNotFound),
-			len(fits) > 1 && (!ambiguous || len(many.IDs) != len(fits)):
+		if !answers(fits, id, err) {
 			t.Fatalf("%q fits %q, but stands for %q, %v", ref, fits, id, err)
 		}
 	})
@@ -70,4 +66,16 @@ func fitting(ids []string, ref string) (fits []string) {
 		}
 	}
 	return fits
+}
+
+// answers reports whether an answer is right for a reference that fits those.
+func answers(fits []string, id string, err error) bool {
+	switch len(fits) {
+	case 0:
+		return errors.Is(err, ErrNotFound)
+	case 1:
+		return err == nil && id == fits[0]
+	}
+	many, ambiguous := errors.AsType[*AmbiguousError](err)
+	return ambiguous && len(many.IDs) == len(fits)
 }
