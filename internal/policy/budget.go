@@ -16,6 +16,9 @@ type Budget struct {
 // iterations or a budget. Errors come first: they say more than a limit does.
 func (g Gate) Stop(p loop.Progress) (loop.StopReason, string) {
 	if g.MaxConsecutiveErrors > 0 && p.ConsecutiveErrors >= g.MaxConsecutiveErrors {
+		if p.ConsecutiveErrors == 1 {
+			return p.LastFailure, "the iteration ended in an error, because " + because(p.LastFailure)
+		}
 		return p.LastFailure, fmt.Sprintf("%d iterations in a row ended in an error, the last one because %s",
 			p.ConsecutiveErrors, because(p.LastFailure))
 	}
