@@ -111,7 +111,7 @@ func TestEveryRuleMatters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tree.Close() //nolint:errcheck // it was only read
+	defer tree.Close()
 	gate := func(set func(*config.Config)) policy.Gate {
 		cfg, err := config.Load(config.Options{Home: dir, WorkingDir: dir, RepositoryRoot: dir})
 		if err != nil {
@@ -152,16 +152,16 @@ func TestEveryRuleMatters(t *testing.T) {
 // critique must keep.
 func documented(t *testing.T, rules []string) {
 	t.Helper()
-	var text string
+	var text strings.Builder
 	for _, page := range []string{"policy.md", "limits.md"} {
 		content, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
 		if err != nil {
 			t.Fatal(err)
 		}
-		text += string(content)
+		text.Write(content)
 	}
 	for _, name := range slices.Concat(rules, critique.Terms()) {
-		if name != "audit" && !strings.Contains(text, "\n| `"+name+"` |") {
+		if name != "audit" && !strings.Contains(text.String(), "\n| `"+name+"` |") {
 			t.Errorf("docs/policy.md has no row for %s", name)
 		}
 	}
