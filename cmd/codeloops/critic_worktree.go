@@ -48,8 +48,9 @@ func (p *plan) copy() *worktree.Copy {
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = resolved // as the root is
 	}
+	git := gitProgram{env: ownRepository(p.app.env), runner: p.tree.git.runner, note: p.tree.note}
 	return &worktree.Copy{
-		Git: gitProgram{ownRepository(p.app.env)}.in, Head: p.tree.Head,
+		Git: git.in, Head: p.tree.Head,
 		Root: p.tree.Root(), Dir: dir, Home: filepath.Join(p.app.cache(), "worktrees"),
 	}
 }

@@ -77,7 +77,7 @@ func (a *app) demoRepository(ctx context.Context, dir, script string) error {
 			return err
 		}
 	}
-	git := gitProgram{append(slices.Clip(a.env),
+	git := gitProgram{env: append(slices.Clip(a.env),
 		"GIT_AUTHOR_NAME=codeloops", "GIT_AUTHOR_EMAIL=codeloops@example.com",
 		"GIT_COMMITTER_NAME=codeloops", "GIT_COMMITTER_EMAIL=codeloops@example.com")}
 	for _, args := range [][]string{

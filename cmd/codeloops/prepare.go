@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"codeloops/internal/agent"
 	"codeloops/internal/config"
@@ -97,25 +96,11 @@ func checkDir(dir string) error {
 	return nil
 }
 
-// gitProgram runs the git program for what package diff cannot do by itself.
-type gitProgram struct{ env []string }
-
-// Run implements [diff.Git].
-func (g gitProgram) Run(ctx context.Context, c diff.GitCall) ([]byte, error) {
-	return proc.Output(ctx, proc.Call{
-		Argv: append([]string{"git"}, c.Args...), Dir: c.Dir, Env: slices.Concat(g.env, c.Env), Stdin: c.Stdin,
-	})
-}
-
-// in runs the git program in a directory.
-func (g gitProgram) in(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	return g.Run(ctx, diff.GitCall{Dir: dir, Args: args})
-}
-
 func (a *app) openTree(ctx context.Context, dir string) (*workTree, error) {
 	t := &workTree{}
+	t.git = &gitProgram{env: a.env, note: t.note}
 	tree, err := diff.Open(ctx, dir, diff.Options{
-		Env: a.lookupEnv, Now: a.now, Git: gitProgram{a.env}, Note: t.note,
+		Env: a.lookupEnv, Now: a.now, Git: t.git, Note: t.note,
 	})
 	t.Tree = tree
 	return t, err

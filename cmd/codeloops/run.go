@@ -41,6 +41,7 @@ func (p *plan) run(ctx context.Context) (err error) {
 	a := p.app
 	runner := proc.NewRunner(a.now) // starts its keeper while the work tree is read
 	defer func() { err = errors.Join(err, runner.Close()) }()
+	p.tree.git.runner = runner
 	a.signals.on(func() {
 		if a.ErrTTY {
 			fmt.Fprintln(a.Err, "\nstopping; Ctrl+C again kills at once") //nolint:errcheck // a courtesy

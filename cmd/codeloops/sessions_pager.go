@@ -80,7 +80,7 @@ func (a *app) pager(ctx context.Context) string {
 
 func (a *app) configuredPager(ctx context.Context) (command string, set bool) {
 	for _, scope := range []string{"--global", "--system"} {
-		out, err := gitProgram{a.env}.in(ctx, a.dir, "config", scope, "--includes", "--get", "core.pager")
+		out, err := gitProgram{env: a.env}.in(ctx, a.dir, "config", scope, "--includes", "--get", "core.pager")
 		if err == nil {
 			return string(out), true
 		}

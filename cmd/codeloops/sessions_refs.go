@@ -25,7 +25,7 @@ type checkpoints struct {
 
 // checkpointsOf looks for the references of sessions.
 func (l *logs) checkpointsOf(ctx context.Context, store *session.Store, ids []string) (*checkpoints, error) {
-	c := &checkpoints{git: gitProgram{withoutRepository(l.app.env)}, refs: map[string][]string{}, dirs: map[string][]string{}}
+	c := &checkpoints{git: gitProgram{env: withoutRepository(l.app.env)}, refs: map[string][]string{}, dirs: map[string][]string{}}
 	worked := map[string][]string{}
 	for _, id := range ids {
 		// A log of the original tool tells of no checkpoints, for there are none.

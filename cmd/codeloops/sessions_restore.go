@@ -106,7 +106,7 @@ func runRestore(ctx context.Context, l *logs, o *restoreOptions, ref string) (er
 // goal finds what a reference and an iteration mean.
 func (l *logs) goal(ctx context.Context, o *restoreOptions, ref string) (goal, error) {
 	if strings.HasPrefix(ref, checkpointRefs) {
-		out, err := gitProgram{l.app.env}.in(ctx, l.app.dir, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+		out, err := gitProgram{env: l.app.env}.in(ctx, l.app.dir, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 		if err != nil {
 			return goal{}, usagef("`git for-each-ref "+checkpointRefs+"` lists what there is", "there is no reference %s here", ref)
 		}

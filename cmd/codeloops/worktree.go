@@ -14,6 +14,7 @@ import (
 type workTree struct {
 	*diff.Tree
 
+	git     *gitProgram
 	session string // the session's id, for the names of checkpoints
 
 	mu    sync.Mutex

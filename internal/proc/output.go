@@ -26,10 +26,17 @@ type Call struct {
 	MaxOutput int64    // bytes of stdout; 0: 256 MiB
 }
 
+func (c Call) limit() int64 {
+	if c.MaxOutput > 0 {
+		return c.MaxOutput
+	}
+	return maxCallOutput
+}
+
 // Output runs a program and returns what it wrote to stdout, also along with an
 // [*ExitError]. Other errors are a [*StartError], [ErrOutput], or the cause of
 // ctx. The program's process group ends with it; what moves to a session of its
-// own does not: for programs that are not trusted there is a [Runner].
+// own does not: for programs that are not trusted there is [Runner.Output].
 func Output(ctx context.Context, call Call) ([]byte, error) {
 	sp, err := resolve(call.Argv, call.Dir, call.Env)
 	if err != nil {
@@ -38,10 +45,7 @@ func Output(ctx context.Context, call Call) ([]byte, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	program := filepath.Base(call.Argv[0])
-	stdout := &limited{left: call.MaxOutput, full: func() { cancel(fmt.Errorf("%s: %w", program, ErrOutput)) }}
-	if stdout.left <= 0 {
-		stdout.left = maxCallOutput
-	}
+	stdout := &limited{left: call.limit(), full: func() { cancel(fmt.Errorf("%s: %w", program, ErrOutput)) }}
 	stderr := &lastBytes{limit: maxCallStderr}
 	cmd := exec.CommandContext(ctx, sp.path)
 	cmd.Args, cmd.Dir, cmd.Env = sp.argv, sp.dir, sp.env
@@ -68,10 +72,38 @@ func callError(ctx context.Context, program string, cmd *exec.Cmd, err error, st
 		// of its input: neither is a failure of the program.
 		return nil
 	case cmd.ProcessState != nil:
-		text := strings.TrimSpace(string(wholeStart(stderr.buf)))
-		return &ExitError{Program: program, ExitCode: cmd.ProcessState.ExitCode(), Stderr: text}
+		return exitError(program, cmd.ProcessState.ExitCode(), stderr)
 	}
 	return fmt.Errorf("run %s: %w", program, err)
+}
+
+// Output does what the function of that name does, for a program that may start
+// others which are not trusted: nothing of it is left, and those that it left
+// running are named.
+func (r *Runner) Output(ctx context.Context, call Call) (out []byte, left []Process, err error) {
+	program := filepath.Base(call.Argv[0])
+	res, err := r.Run(ctx, Command{
+		Argv: call.Argv, Dir: call.Dir, Env: call.Env, Stdin: call.Stdin,
+		MaxOutput: call.limit(), Keep: call.limit(), Grace: callGrace,
+	})
+	out, left = res.Stdout.Text, res.Leftovers
+	switch {
+	case err != nil:
+		return nil, left, err
+	case ctx.Err() != nil:
+		return nil, left, context.Cause(ctx)
+	case res.Stdout.Omitted > 0 || res.Stop == StopOutputLimit:
+		return nil, left, fmt.Errorf("%s: %w", program, ErrOutput)
+	case res.ExitCode != 0:
+		stderr := &lastBytes{limit: maxCallStderr}
+		_, _ = stderr.Write(res.Stderr.Text)
+		return out, left, exitError(program, res.ExitCode, stderr)
+	}
+	return out, left, nil
+}
+
+func exitError(program string, code int, stderr *lastBytes) error {
+	return &ExitError{Program: program, ExitCode: code, Stderr: strings.TrimSpace(string(wholeStart(stderr.buf)))}
 }
 
 // limited holds what is written to it, up to a limit.

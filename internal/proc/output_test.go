@@ -100,3 +100,24 @@ func TestLookPath(t *testing.T) {
 		}
 	}
 }
+
+func TestRunnerOutputFails(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t)
+	out, _, err := r.Output(t.Context(), shell(t, `echo some; echo ' fatal: no ' >&2; exit 128`))
+	ee, ok := errors.AsType[*proc.ExitError](err)
+	if want := (proc.ExitError{Program: "sh", ExitCode: 128, Stderr: "fatal: no"}); !ok || *ee != want || string(out) != "some\n" {
+		t.Errorf("got %q, %v", out, err)
+	}
+	call := shell(t, `yes`)
+	call.MaxOutput = 1000
+	if _, _, err := r.Output(t.Context(), call); !errors.Is(err, proc.ErrOutput) {
+		t.Errorf("got %v", err)
+	}
+	cause := errors.New("enough")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, cause)
+	defer cancel()
+	if _, _, err := r.Output(ctx, shell(t, `sleep 300`)); !errors.Is(err, cause) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -246,3 +246,19 @@ func TestStoppedKeeper(t *testing.T) {
 		t.Errorf("got %+v", res)
 	}
 }
+
+// TestRunnerOutput: what [proc.Output] does, with nothing left of what moved to
+// a session of its own.
+func TestRunnerOutput(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t)
+	call := shell(t, `cat; setsid sleep 300 >/dev/null 2>&1 & echo $! >pids; echo noise >&2; while ! grep -q sleep /proc/$!/cmdline; do :; done`)
+	call.Stdin = []byte("in\n")
+	out, left, err := r.Output(t.Context(), call)
+	if err != nil || string(out) != "in\n" || len(left) != 1 || left[0].Command != "sleep 300" {
+		t.Errorf("got %q, %v, %v", out, left, err)
+	}
+	if pid := pids(t, filepath.Join(call.Dir, "pids"))[0]; runs(pid) {
+		t.Errorf("%d still runs", pid)
+	}
+}
