@@ -11,6 +11,7 @@ import (
 	"codeloops/internal/agent"
 	"codeloops/internal/critic"
 	"codeloops/internal/critique"
+	"codeloops/internal/template"
 	"codeloops/internal/worktree"
 )
 
@@ -23,7 +24,11 @@ func (p *plan) judge(place agent.Place, waiting *lounge, outputs string) (*criti
 	if err != nil {
 		return nil, err
 	}
-	c := &critic.Critic{Agent: judge, Dir: outputs, Contract: critique.Of(p.policy())}
+	asked, err := template.ForCritique(p.cfg.CritiqueTemplate)
+	if err != nil {
+		return nil, err
+	}
+	c := &critic.Critic{Agent: judge, Dir: outputs, Contract: critique.Of(p.policy()), Template: asked}
 	if p.cfg.CriticWorktree {
 		c.Worktree = p.copy()
 	}

@@ -20,6 +20,7 @@ import (
 	"codeloops/internal/policy"
 	"codeloops/internal/proc"
 	"codeloops/internal/session"
+	"codeloops/internal/template"
 )
 
 // runRun runs the loop, or with --dry-run says what it would run.
@@ -151,7 +152,7 @@ func (p *plan) loop(runner *proc.Runner, rec *session.Recorder) (*loop.Loop, err
 		Outputs: outputs, Session: rec.ID(), Now: a.now,
 	}
 	waiting := p.lounge()
-	worker, err := p.bind(p.actor, place, waiting)
+	worker, err := p.worker(place, waiting)
 	if err != nil {
 		return nil, fmt.Errorf("set up the actor: %w", err)
 	}
@@ -161,7 +162,7 @@ func (p *plan) loop(runner *proc.Runner, rec *session.Recorder) (*loop.Loop, err
 	}
 	l := &loop.Loop{
 		Actor: policy.Mender{
-			Actor: &actor.Actor{Agent: worker, Resume: p.cfg.ActorSession == resume},
+			Actor: worker,
 			Files: workFiles{p.tree.Root()},
 		},
 		Tree:          p.tree,
@@ -181,6 +182,16 @@ func (p *plan) loop(runner *proc.Runner, rec *session.Recorder) (*loop.Loop, err
 		l.Checker, l.CheckBefore = checker, p.cfg.CheckBefore
 	}
 	return l, nil
+}
+
+// worker is the actor of a run.
+func (p *plan) worker(place agent.Place, waiting *lounge) (*actor.Actor, error) {
+	worker, err := p.bind(p.actor, place, waiting)
+	if err != nil {
+		return nil, err
+	}
+	refine, err := template.ForRefinement(p.cfg.RefineTemplate)
+	return &actor.Actor{Agent: worker, Resume: p.cfg.ActorSession == resume, Refine: refine}, err
 }
 
 // shortWait is how long an agent waits for the end of a limit when another one

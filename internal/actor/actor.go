@@ -6,6 +6,7 @@ import (
 
 	"codeloops/internal/agent"
 	"codeloops/internal/loop"
+	"codeloops/internal/template"
 )
 
 // An Agent plays one turn. However the turn ends is a reply; an error means
@@ -21,6 +22,9 @@ type Actor struct {
 	// is the same either way, so that a new one lacks nothing when the old one
 	// cannot be carried on.
 	Resume bool
+	// Refine is what the agent is asked from the second iteration on; nil is
+	// codeloops' own words.
+	Refine template.Template
 }
 
 var _ loop.Actor = (*Actor)(nil)
@@ -28,7 +32,7 @@ var _ loop.Actor = (*Actor)(nil)
 // Act hands the brief to the agent as a prompt. A turn that was interrupted is
 // an attempt like any other; errors are the agent's.
 func (a *Actor) Act(ctx context.Context, b loop.Brief, watch loop.Watch) (loop.Attempt, error) {
-	r := agent.Request{Role: loop.RoleActor, Iteration: b.Iteration, Prompt: prompt(b), Watch: watch}
+	r := agent.Request{Role: loop.RoleActor, Iteration: b.Iteration, Prompt: a.prompt(b), Watch: watch}
 	if a.Resume {
 		r.Conversation = b.Conversation
 	}

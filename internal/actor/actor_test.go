@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -173,20 +171,7 @@ func TestPrompt(t *testing.T) {
 	for name, brief := range briefs() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := asked(t, brief)
-			file := filepath.Join("testdata", "prompts", strings.ReplaceAll(name, " ", "_")+".txt")
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got != string(want) {
-				t.Errorf("the prompt differs from %s; -update writes it anew. It is now\n%s", file, got)
-			}
+			golden(t, name, asked(t, brief))
 		})
 	}
 }

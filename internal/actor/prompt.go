@@ -1,6 +1,7 @@
 package actor
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,19 +25,30 @@ const intro = `You are working in the git repository that is your working direct
 // prompt writes what the actor is asked. The task stands in it as the user
 // wrote it; texts from other sources stand in fences that nothing in them can
 // close.
-func prompt(b loop.Brief) string {
+func (a *Actor) prompt(b loop.Brief) string {
 	var p strings.Builder
-	fmt.Fprintf(&p, intro+"\n\nThe task:\n\n%s\n", b.Iteration, strings.Trim(b.Task, "\n"))
-	if b.Previous == nil {
+	fmt.Fprintf(&p, intro+"\n", b.Iteration)
+	switch {
+	case b.Previous == nil:
+		task(&p, b.Task)
 		baseline(&p, b.Baseline)
-	} else {
+		return p.String()
+	case a.Refine != nil:
+		refine(&p, a.Refine, b)
+		turn(&p, b.Previous.Attempt.Turn)
+	default:
+		task(&p, b.Task)
 		turn(&p, b.Previous.Attempt.Turn)
 		review(&p, *b.Previous)
-		findings(&p, b.Previous.Findings)
-		warnings(&p, b.Previous.Warnings)
-		checks(&p, b.Previous.Checks)
 	}
+	findings(&p, b.Previous.Findings)
+	warnings(&p, b.Previous.Warnings)
+	checks(&p, b.Previous.Checks)
 	return p.String()
+}
+
+func task(p *strings.Builder, text string) {
+	fmt.Fprintf(p, "\nThe task:\n\n%s\n", strings.Trim(text, "\n"))
 }
 
 // turn says that the last turn did not come to its own end.
@@ -77,22 +89,34 @@ func failed(exitCode int) string {
 
 // review passes on what the reviewer said.
 func review(p *strings.Builder, r loop.Round) {
-	words := guidance(r.Verdict)
-	switch {
-	case r.Review.Problem != "" && r.Verdict.Feedback == "" && r.Verdict.Recovery == "":
-		p.WriteString("\nThe review of your last turn came to nothing, so there is no feedback on it. Check your work against the task and go on.\n")
-	case r.Unjudged:
-		p.WriteString("\nYour last turn goes back to you before a reviewer has seen it: what is in the repository does not keep to the rules of this loop. They say:\n\n")
-		fence(p, excerpt.Clip(words, maxFeedback, maxFeedback/2))
-	case words == "":
-		p.WriteString("\nThe reviewer finds that the task is not finished and gives no reasons. Check your work against the task and go on.\n")
-	case r.Verdict.Decision == loop.Error:
-		p.WriteString("\nSomething went wrong in your last turn. The reviewer suggests how to recover:\n\n")
-		fence(p, excerpt.Clip(words, maxFeedback, maxFeedback/2))
-	default:
-		p.WriteString("\nThe task is not finished. The reviewer's feedback on your last turn:\n\n")
+	lead, words := heard(r)
+	fmt.Fprintf(p, "\n%s\n", cmp.Or(lead, "The task is not finished. The reviewer's feedback on your last turn:"))
+	quoted(p, words)
+}
+
+// quoted writes what somebody said of the last turn, where there is something.
+func quoted(p *strings.Builder, words string) {
+	if words != "" {
+		p.WriteString("\n")
 		fence(p, excerpt.Clip(words, maxFeedback, maxFeedback/2))
 	}
+}
+
+// heard is what was said of the last turn: words, where there are some, and what
+// they are where they are no ordinary feedback.
+func heard(r loop.Round) (lead, words string) {
+	words = guidance(r.Verdict)
+	switch {
+	case r.Review.Problem != "" && r.Verdict.Feedback == "" && r.Verdict.Recovery == "":
+		return "The review of your last turn came to nothing, so there is no feedback on it. Check your work against the task and go on.", ""
+	case r.Unjudged:
+		return "Your last turn goes back to you before a reviewer has seen it: what is in the repository does not keep to the rules of this loop. They say:", words
+	case words == "":
+		return "The reviewer finds that the task is not finished and gives no reasons. Check your work against the task and go on.", ""
+	case r.Verdict.Decision == loop.Error:
+		return "Something went wrong in your last turn. The reviewer suggests how to recover:", words
+	}
+	return "", words
 }
 
 // guidance is the verdict's, with those of its issues and required changes that

@@ -38,7 +38,7 @@ func (r *fileReader) takeAgents(doc *document) {
 
 func (r *fileReader) checkAgent(table string, own Agent) {
 	if own.Command == nil {
-		r.blame(table, fault{"has no command", `add command = ["program", "argument", …]`})
+		r.blame(table, fault{problem: "has no command", hint: `add command = ["program", "argument", …]`})
 		return
 	}
 	r.checkCommand(table+".command", own.Command, own.Prompt)
@@ -60,7 +60,7 @@ func (r *fileReader) checkAgent(table string, own Agent) {
 
 func (r *fileReader) checkCommand(key string, args []string, prompt string) {
 	if len(args) == 0 || strings.TrimSpace(args[0]) == "" {
-		r.blame(key, fault{"names no program", `write it like ["program", "argument", …]`})
+		r.blame(key, fault{problem: "names no program", hint: `write it like ["program", "argument", …]`})
 		return
 	}
 	if len(placeholders(args[0])) > 0 {
@@ -101,7 +101,7 @@ func (r *fileReader) checkAdded(key string, args []string, placeholder, like str
 		}
 	}
 	if !slices.Contains(used, placeholder) {
-		r.blame(key, fault{"lacks " + placeholder, "write it like " + like})
+		r.blame(key, fault{problem: "lacks " + placeholder, hint: "write it like " + like})
 	}
 }
 

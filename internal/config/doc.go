@@ -22,7 +22,7 @@
 //
 // A project file may come with a repository that the user merely cloned. Its
 // keys that run commands or loosen safety (agents, checks, env_deny,
-// session_dir, the policy) count only once the user has trusted that very content with
+// session_dir, templates, the policy) count only once the user has trusted that very content with
 // [Trust]; until then they are an error that is [ErrUntrusted].
 //
 // Nothing here reads the process's environment or working directory: both come

@@ -27,6 +27,17 @@ type node struct {
 	key   toml.Key
 	value any
 	line  int
+	first int // the line in which a string of several lines begins to say something
+	last  int // the one in which it ends
+}
+
+// at returns the line of the file in which the given one of a string stands, as
+// near as its escapes let it be told; 0 is the value's own.
+func (n node) at(line int) int {
+	if line == 0 || n.last <= n.line {
+		return n.line
+	}
+	return min(n.first+line-1, n.last)
 }
 
 // readFile returns the content of a configuration file, which is text. For a
@@ -128,7 +139,7 @@ func (d *document) walk(table node, values map[string]toml.Primitive) []node {
 	var all []node
 	for name, value := range values {
 		n := node{key: append(slices.Clone(table.key), name)}
-		n.value, n.line = d.locate(value)
+		n.value, n.line, n.first, n.last = d.locate(value)
 		var within []node
 		if _, isTable := n.value.(map[string]any); isTable {
 			var inner map[string]toml.Primitive
@@ -147,18 +158,23 @@ func (d *document) walk(table node, values map[string]toml.Primitive) []node {
 	return all
 }
 
-// locate returns a value as the decoder has it, and its line; 0 for a table
+// locate returns a value as the decoder has it, and its lines: 0 for a table
 // without a line of its own. The decoder tells positions only in errors, so
 // that a probe takes the value and fails.
-func (d *document) locate(value toml.Primitive) (any, int) {
+func (d *document) locate(value toml.Primitive) (is any, line, first, last int) {
 	var p probe
 	err := d.meta.PrimitiveDecode(value, &p)
 	at, _ := errors.AsType[toml.ParseError](err)
 	if at.Position.Line == 0 {
-		return p.value, 0
+		return p.value, 0, 0, 0
+	}
+	line = 1 + bytes.Count(d.text[:at.Position.Start], []byte("\n"))
+	first = line
+	if rest := d.text[at.Position.Start:]; bytes.HasPrefix(rest, []byte("\n")) || bytes.HasPrefix(rest, []byte("\r\n")) {
+		first++ // a line break behind the opening quotes is not part of the string
 	}
 	// The position's own line is where a string of several lines ends.
-	return p.value, 1 + bytes.Count(d.text[:at.Position.Start], []byte("\n"))
+	return p.value, line, first, at.Position.Line
 }
 
 type probe struct{ value any }

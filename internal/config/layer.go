@@ -149,6 +149,7 @@ func (r *fileReader) take(n node) bool {
 	}
 	is, f := s.value(n.value)
 	if f != nil {
+		n.line = n.at(f.line)
 		r.fail(n, n.key.String()+" "+f.problem, f.hint)
 		return false
 	}

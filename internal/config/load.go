@@ -195,7 +195,11 @@ func (o Options) given(s setting, raw any, origin Origin) (value, *Error) {
 		is, f = absolute(is.(string), o.WorkingDir, o.Home)
 	}
 	if f != nil {
-		return value{}, &Error{Key: s.key, Problem: origin.Name + " " + f.problem, Hint: f.hint}
+		problem := origin.Name + " " + f.problem
+		if f.line > 1 {
+			problem += fmt.Sprintf(" in its line %d", f.line)
+		}
+		return value{}, &Error{Key: s.key, Problem: problem, Hint: f.hint}
 	}
 	return value{is, origin}, nil
 }

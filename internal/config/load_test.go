@@ -105,6 +105,8 @@ func chosen() map[string][2]any {
 		"actor_session":                    {"fresh", "resume"},
 		"profile":                          {"default", "strict"},
 		"approval_threshold":               {0.5, 0.75},
+		"critique_template":                {"{prompt}{diff}", "{diff}\n{prompt}"},
+		"refine_template":                  {"{prompt}{critique}", "{issues_bulleted}\n{prompt}"},
 		"policy.on_violation":              {"stop", "revise"},
 		"policy.tamper":                    {"report", "block"},
 		"convergence.warn_after":           {0, 3},

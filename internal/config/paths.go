@@ -144,7 +144,7 @@ func absolute(dir, base, home string) (string, *fault) {
 	}
 	if rest, ok := strings.CutPrefix(dir, "~/"); ok || dir == "~" {
 		if home == "" {
-			return "", &fault{"begins with ~, but the home directory is unknown", "set HOME, or write an absolute path"}
+			return "", &fault{problem: "begins with ~, but the home directory is unknown", hint: "set HOME, or write an absolute path"}
 		}
 		return filepath.Join(home, strings.TrimPrefix(rest, "~")), nil
 	}

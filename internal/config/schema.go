@@ -32,6 +32,7 @@ type schema []setting
 // may have besides "text".
 func newSchema(outputs []string) schema {
 	s := append(general(), verdicts()...)
+	s = append(s, templates()...)
 	s = append(s, role("actor")...)
 	s = append(s, role("critic")...)
 	s = append(s, policy()...)

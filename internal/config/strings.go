@@ -62,10 +62,10 @@ func modelName(s string) *fault {
 func agentAndModel(s string) *fault {
 	agent, model, hasModel := strings.Cut(s, ":")
 	if f := agentName(agent); f != nil {
-		return &fault{f.problem, `write it like "codex" or "claude:haiku"`}
+		return &fault{problem: f.problem, hint: `write it like "codex" or "claude:haiku"`}
 	}
 	if hasModel && model == "" {
-		return &fault{"must have a model behind the colon", `write it like "codex" or "claude:haiku"`}
+		return &fault{problem: "must have a model behind the colon", hint: `write it like "codex" or "claude:haiku"`}
 	}
 	return modelName(model)
 }

@@ -20,6 +20,7 @@ type kind func(raw any) (any, *fault)
 type fault struct {
 	problem string
 	hint    string
+	line    int // of a text of several lines, from 1; 0: the value as a whole
 }
 
 // A word is the text of an environment variable. It is apart from string so

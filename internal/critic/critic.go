@@ -14,6 +14,7 @@ import (
 	"codeloops/internal/critique"
 	"codeloops/internal/loop"
 	"codeloops/internal/plain"
+	"codeloops/internal/template"
 )
 
 // An Agent plays one turn. However the turn ends is a reply; an error means
@@ -43,6 +44,8 @@ type Critic struct {
 	// Contract is what a verdict must keep; one that does not is asked for
 	// again.
 	Contract critique.Contract
+	// Template is what the agent is asked; nil is codeloops' own words.
+	Template template.Template
 	// Budget bounds the prompt; the zero value is [DefaultBudget].
 	Budget Budget
 	// Worktree, when it is not nil, has a copy of the work tree for every turn,

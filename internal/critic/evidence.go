@@ -11,8 +11,8 @@ import (
 	"codeloops/internal/plain"
 )
 
-// attempt shows how the actor's turn went.
-func (p *prompt) attempt(a loop.Attempt, budget Budget) {
+// turn tells how the actor's turn went.
+func (p *prompt) turn(a loop.Attempt, budget Budget) {
 	p.sayf("The actor's turn %s, after %s.", ended(a.Ending, a.ExitCode), about(a.Duration))
 	if a.Reason != "" {
 		p.show("what the actor's program says of that", plain.Text(a.Reason))
@@ -21,6 +21,10 @@ func (p *prompt) attempt(a loop.Attempt, budget Budget) {
 		p.sayf("It left processes running, which have been ended since:")
 		p.show("left running", excerpt.Clip(leftovers(a.Leftovers), budget.Stderr, budget.Stderr))
 	}
+}
+
+// printed shows what the actor's turn printed.
+func (p *prompt) printed(a loop.Attempt, budget Budget) {
 	p.output("the actor's stdout", a.Stdout, budget.Stdout, budget.Stdout/3)
 	p.output("the actor's stderr", a.Stderr, budget.Stderr, budget.Stderr/3)
 }

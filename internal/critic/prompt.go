@@ -82,9 +82,15 @@ func (c *Critic) compose(matter loop.Case, budget Budget, wholeDiff string) (pro
 	if matter.Objection != nil {
 		p.sayf("You have judged this iteration before, but your reply could not be used. The end of this prompt says why.")
 	}
-	p.show("task", plain.Text(matter.Task))
-	p.attempt(matter.Attempt, budget)
-	cut := p.change(matter.Change, budget, wholeDiff)
+	var cut bool
+	if c.Template != nil {
+		cut = p.fill(c.Template, matter, budget, wholeDiff)
+	} else {
+		p.task(matter.Task)
+		p.turn(matter.Attempt, budget)
+		p.printed(matter.Attempt, budget)
+		cut = p.change(matter.Change, budget, wholeDiff)
+	}
 	p.concerns(matter.Inspection.Concerns)
 	p.checks(matter.Checks, budget)
 	p.history(matter.History, budget)
@@ -93,11 +99,17 @@ func (c *Critic) compose(matter loop.Case, budget Budget, wholeDiff string) (pro
 	if c.Worktree != nil {
 		place = ownCopy
 	}
-	p.sayf(judging, place)
+	if c.Template != nil {
+		p.sayf("%s", place)
+	} else {
+		p.sayf(judging, place)
+	}
 	p.objection(matter.Objection, budget)
 	p.form(c.Contract, matter.Objection != nil)
 	return p, cut
 }
+
+func (p *prompt) task(text string) { p.show("task", plain.Text(text)) }
 
 func (p *prompt) change(c loop.Change, budget Budget, wholeDiff string) (cut bool) {
 	p.warnings(c.Warnings, budget)

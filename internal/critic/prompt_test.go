@@ -135,20 +135,26 @@ func TestPrompt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := askedBy(t, c.contract, c.matter, c.budget)
-			file := filepath.Join("testdata", "prompts", name+".txt")
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got != string(want) {
-				t.Errorf("the prompt differs from %s; -update writes it anew. It is now\n%s", file, got)
-			}
+			golden(t, name, got)
 		})
+	}
+}
+
+// golden compares a prompt with the one that is kept.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", "prompts", name+".txt")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("the prompt differs from %s; -update writes it anew. It is now\n%s", file, got)
 	}
 }
 
