@@ -10,6 +10,10 @@ import (
 	"codeloops/internal/metrics"
 )
 
+// ErrChanged says that a log is not what its recorder has left: the agents of
+// the session can reach the file, too.
+var ErrChanged = errors.New("somebody else has changed or removed it")
+
 // A WriteError says that a session's log could not be written, and with it the
 // run not be carried on.
 type WriteError struct {
@@ -29,6 +33,8 @@ func (e *WriteError) Hint() string {
 		return "the diff is very large: should .gitignore name what the actor has built or downloaded?"
 	case diskFull(e.Err):
 		return "free some space there, or choose another place with --session-dir"
+	case errors.Is(e.Err, ErrChanged):
+		return "was it the agent? What the log does not hold has not been recorded, and counts for nothing"
 	case errors.Is(e.Err, os.ErrPermission):
 		return "choose another place with --session-dir"
 	}
@@ -111,8 +117,30 @@ func (r *Recorder) record(at loop.Stamp, e loop.Event) error {
 	if len(line) > r.limit {
 		return r.failed(fmt.Errorf("%w: %d bytes", ErrLineTooLong, len(line)))
 	}
-	if err := r.append(line); err != nil {
+	if err = r.unchanged(); err == nil {
+		err = r.append(line)
+	}
+	if err != nil {
 		return r.failed(err)
+	}
+	return nil
+}
+
+// unchanged looks whether the log is still the file of its name, and has the
+// size that it was left with. One that has another is written to from its end,
+// so that the end of the session still finds its place.
+func (r *Recorder) unchanged() error {
+	log, err := r.log.Stat()
+	if err != nil {
+		return err
+	}
+	named, err := os.Lstat(r.path)
+	if err != nil || !os.SameFile(log, named) {
+		return ErrChanged
+	}
+	if !r.torn && log.Size() != r.size {
+		r.torn = true
+		return ErrChanged
 	}
 	return nil
 }

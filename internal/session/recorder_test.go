@@ -234,3 +234,45 @@ func TestRecorderRefusesALineThatNoReaderTakes(t *testing.T) {
 		t.Errorf("the log holds %d lines", len(got))
 	}
 }
+
+// TestRecorderOfAChangedLog: whoever adds to the log, empties or replaces it
+// ends the run; the end is written where there is a place for it.
+func TestRecorderOfAChangedLog(t *testing.T) {
+	t.Parallel()
+	end := loop.Finished{Outcome: loop.Outcome{Result: loop.Failed, Reason: loop.StopInternal}}
+	for name, meddle := range map[string]func(path string) error{
+		"added to": func(path string) error {
+			f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			_, err = f.WriteString(`{"type":"session_end","outcome":"success"`)
+			return errors.Join(err, f.Close())
+		},
+		"emptied": func(path string) error { return os.Truncate(path, 0) },
+		"removed": os.Remove,
+		"replaced": func(path string) error {
+			text, err := os.ReadFile(path)
+			return errors.Join(err, os.Remove(path), os.WriteFile(path, text, 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := record(t, newStore(t, t.TempDir()), wholeRun()[:2])
+			if err := meddle(r.Path()); err != nil {
+				t.Skip(err) // a system that keeps an open file
+			}
+			err := r.Handle(stamped(3), wholeRun()[2])
+			if werr, ok := errors.AsType[*WriteError](err); !ok || !errors.Is(err, ErrChanged) || werr.Hint() == "" {
+				t.Errorf("got %v", err)
+			}
+			if err := r.Handle(stamped(4), end); errors.Is(err, ErrChanged) != (name == "removed" || name == "replaced") {
+				t.Errorf("the end: %v", err)
+			}
+			text, err := os.ReadFile(r.Path())
+			if last := bytes.Contains(text, []byte(`"outcome":"failed"`)); last != (name == "added to" || name == "emptied") {
+				t.Errorf("the log holds %q, %v", text, err)
+			}
+		})
+	}
+}
