@@ -19,9 +19,10 @@ type Command struct {
 	Stdin     []byte
 	StdinPipe bool
 
-	// Stdout and Stderr are the files to write, created with mode 0600 or
-	// emptied. They may be the same path: both streams then go to one file in
-	// the order in which they come. "" is a file that is gone after the run.
+	// Stdout and Stderr are the files to write, made with mode 0600 in the place
+	// of what is there. They may be the same path: both streams then go to one
+	// file in the order in which they come. "" is a file that is gone after the
+	// run.
 	Stdout string
 	Stderr string
 

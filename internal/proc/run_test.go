@@ -3,11 +3,13 @@
 package proc_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"codeloops/internal/proc"
@@ -78,6 +80,27 @@ func TestStreamsWithoutAPath(t *testing.T) {
 
 // What was there is lost when a command empties its own output, as with any
 // redirection to a file, but nothing after it.
+// TestStreamsInThePlaceOfSomething: what an earlier command left where the
+// output goes, a link or a pipe, does not take it.
+func TestStreamsInThePlaceOfSomething(t *testing.T) {
+	t.Parallel()
+	cmd := script(t, `echo out; echo err >&2`)
+	other := filepath.Join(cmd.Dir, "other")
+	if err := os.WriteFile(other, []byte("other\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Symlink(other, cmd.Stdout), syscall.Mkfifo(cmd.Stderr, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	res := run(t, cmd)
+	if string(res.Stdout.Text) != "out\n" || string(res.Stderr.Text) != "err\n" {
+		t.Errorf("got %q, %q", res.Stdout.Text, res.Stderr.Text)
+	}
+	if text, err := os.ReadFile(other); err != nil || string(text) != "other\n" {
+		t.Errorf("the other file holds %q, %v", text, err)
+	}
+}
+
 func TestCommandThatOpensItsOutputAgain(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"", "path"} {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 )
 
@@ -79,12 +80,21 @@ func (s *streams) openOutput(name, path string) (*stream, error) {
 	if path == "" {
 		f, err = s.passingFile(os.O_APPEND)
 	} else {
-		f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600)
+		f, err = newFile(path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("prepare a file for the command's %s: %w", name, err)
 	}
 	return &stream{name: name, path: path, file: f}, nil
+}
+
+// newFile makes a file in the place of whatever is there: an earlier command may
+// have left a link to somewhere else, or a pipe.
+func newFile(path string) (*os.File, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 }
 
 // passingFile returns a file without a name, or one that close removes.
