@@ -32,19 +32,10 @@ say otherwise.
 ` + exitHelp(),
 		Example: `  codeloops resume
   codeloops resume -n 20 2026-01-27T15-30`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usagef("name one session", "resume takes one session, but got %d", len(args))
-			}
-			return nil
-		},
+		Args: oneRef,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.takeSettings(cmd.Flags())
-			id := ""
-			if len(args) == 1 {
-				id = args[0]
-			}
-			return runResume(cmd.Context(), a, o, id)
+			return runResume(cmd.Context(), a, o, first(args))
 		},
 	}
 	o.addRunFlags(cmd.Flags())

@@ -134,6 +134,9 @@ func (p *plan) drive(ctx context.Context, l *loop.Loop, rec *session.Recorder, c
 		out.Summary = a.secrets.String(out.Summary) // the sinks have had it so
 		if err := p.printResult(out, tally, rec, broke); err != nil {
 			broke = errors.Join(broke, err)
+			if out.Result == loop.Success {
+				out.Result = loop.Failed // whoever waits for the document has none
+			}
 		}
 	}
 	if broke == nil && out.Result == loop.Success {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -214,6 +215,15 @@ func (l *logs) complete(_ *cobra.Command, _ []string, prefix string) ([]cobra.Co
 func oneRef(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return usagef("name one session at a time", "%s takes one session, but got %d", cmd.CommandPath(), len(args))
+	}
+	return noneEmpty(args)
+}
+
+// noneEmpty refuses a reference that is there and says nothing, as that of a
+// variable that is not set: it would stand for the latest session.
+func noneEmpty(refs []string) error {
+	if slices.Contains(refs, "") {
+		return usagef("name it; the last one is `latest`", "the name of the session is empty")
 	}
 	return nil
 }

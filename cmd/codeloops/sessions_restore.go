@@ -37,19 +37,10 @@ undone.
 ` + refHelp + `
 
 ` + sessionsExit,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usagef("name one", "sessions restore takes one session, but got %d", len(args))
-			}
-			return nil
-		},
+		Args: oneRef,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.given = cmd.Flags().Changed("iteration")
-			ref := ""
-			if len(args) == 1 {
-				ref = args[0]
-			}
-			return runRestore(cmd.Context(), l, o, ref)
+			return runRestore(cmd.Context(), l, o, first(args))
 		},
 	}
 	cmd.Flags().IntVar(&o.iteration, "iteration", 0, "the state after iteration `N`; 0 is the session's start")

@@ -46,11 +46,11 @@ On a terminal you are asked first, elsewhere --yes is needed.
 ` + sessionsExit,
 		Example:           "  codeloops sessions rm 2025-01-27T15 --dry-run",
 		ValidArgsFunction: l.complete,
-		Args: func(cmd *cobra.Command, args []string) error {
+		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("name them; `codeloops sessions list` shows what there is", "%s needs a session", cmd.CommandPath())
+				return usagef("name them; `codeloops sessions list` shows what there is", "no session is named")
 			}
-			return nil
+			return noneEmpty(args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := l.store()
