@@ -201,3 +201,23 @@ func TestRead(t *testing.T) {
 		t.Errorf("read %d", d.Read())
 	}
 }
+
+// TestLine looks at what becomes of a text on its way to the screen.
+func TestLine(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("wörd ", 100)
+	for in, want := range map[string]string{
+		"":                                       "",
+		" \t\n a \r\n b\u00a0\u2028c  ":          "a b c",
+		"\x1b[31mred\x1b[0m \u009b1mbold\x07":    "red bold",
+		"caf\xe9 \ufffd":                         "caf\ufffd \ufffd",
+		long:                                     strings.Repeat("wörd ", 39) + "…",
+		strings.Repeat("x", 300):                 strings.Repeat("x", 233) + " …",
+		"a" + strings.Repeat(" ", maxHead) + "b": "a",
+		strings.Repeat("\u3000", maxHead) + "ü":  "ü",
+	} {
+		if got := Line(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}

@@ -12,7 +12,18 @@ import (
 // counts of tokens stand in a file of their own, see [Counts].
 type copilot struct{ *record }
 
+// event knows few of the many events: what comes in pieces comes once more as
+// a whole.
 func (c *copilot) event(kind string, object []byte) bool {
+	switch kind {
+	case "assistant.message", "assistant.turn_start", "tool.execution_start", "session.info", "session.error", "result":
+		c.known(kind, object)
+		return true
+	}
+	return false
+}
+
+func (c *copilot) known(kind string, object []byte) {
 	var e struct {
 		Session  string `json:"sessionId"`
 		ExitCode int    `json:"exitCode"`
@@ -43,10 +54,7 @@ func (c *copilot) event(kind string, object []byte) bool {
 		c.fault(ofCopilot(e.Data.ErrorType, e.Data.Status, e.Data.Message), e.Data.Message)
 	case "result":
 		c.result(e.Session, e.ExitCode)
-	default:
-		return false
 	}
-	return true
 }
 
 func (c *copilot) result(session string, exitCode int) {

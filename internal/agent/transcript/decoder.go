@@ -2,8 +2,9 @@ package transcript
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"codeloops/internal/loop"
 )
@@ -23,6 +24,7 @@ type Decoder struct {
 	format  string
 	turn    *record
 	dialect dialect
+	peek    peeker
 
 	line []byte // the line that is not over yet, or the head of one that is too long
 	size int64  // bytes of that line
@@ -54,8 +56,7 @@ func (d *Decoder) Write(piece []byte) (int, error) {
 			d.extend(rest)
 			break
 		}
-		d.extend(rest[:end])
-		d.flush()
+		d.end(rest[:end])
 		rest = rest[end+1:]
 	}
 	return len(piece), nil
@@ -72,14 +73,18 @@ func (d *Decoder) extend(part []byte) {
 	d.line = append(d.line, part...)
 }
 
-// flush takes the line as whole.
-func (d *Decoder) flush() {
-	line := bytes.TrimSpace(d.line)
-	switch {
-	case d.size > maxLine:
-		d.long(line)
-	case len(line) > 0:
-		d.take(line)
+// end takes the line as whole, with the last part of it. Most lines come in one
+// part.
+func (d *Decoder) end(part []byte) {
+	if d.size == 0 && len(part) <= maxLine {
+		d.take(part)
+		return
+	}
+	d.extend(part)
+	if d.size > maxLine {
+		d.long(d.line)
+	} else {
+		d.take(d.line)
 	}
 	d.size = 0
 	if d.line = d.line[:0]; cap(d.line) > idleBuffer {
@@ -89,14 +94,14 @@ func (d *Decoder) flush() {
 
 // take hands an event to the dialect; whatever is none is plain text.
 func (d *Decoder) take(line []byte) {
-	var head struct {
-		Type string `json:"type"`
-	}
-	if line[0] != '{' || !decode(line, &head) || head.Type == "" {
-		d.turn.plainLine(line)
+	if line = bytes.TrimSpace(line); len(line) == 0 {
 		return
 	}
-	d.hear(head.Type, line)
+	if kind, whole := d.peek.kind(line); whole && kind != "" {
+		d.hear(kind, line)
+		return
+	}
+	d.turn.plainLine(line)
 }
 
 func (d *Decoder) hear(kind string, object []byte) {
@@ -109,54 +114,17 @@ func (d *Decoder) hear(kind string, object []byte) {
 // fields, when its type stands at the beginning.
 func (d *Decoder) long(head []byte) {
 	d.turn.notice(loop.NoticeProblem, fmt.Sprintf("a line of %d bytes was passed over", d.size))
-	kind := leadingType(head)
+	kind, _ := d.peek.kind(head)
 	if kind == "" {
 		return
 	}
-	if object, err := json.Marshal(map[string]string{"type": kind}); err == nil {
-		d.hear(kind, object)
-	}
-}
-
-// leadingType returns the type of an object of which only the beginning is
-// there.
-func leadingType(head []byte) string {
-	tokens := json.NewDecoder(bytes.NewReader(head))
-	for depth, name := 0, ""; ; {
-		token, err := tokens.Token()
-		if err != nil {
-			return ""
-		}
-		switch token := token.(type) {
-		case json.Delim:
-			if depth++; token == '}' || token == ']' {
-				depth -= 2
-			}
-			name = ""
-		case string:
-			if depth == 1 && name == "type" {
-				return token
-			}
-			if name != "" {
-				token = ""
-			}
-			name = token
-		default:
-			name = ""
-		}
-	}
+	object, _ := jsontext.AppendQuote([]byte(`{"type":`), kind) // it is UTF-8
+	d.hear(kind, append(object, '}'))
 }
 
 // Report ends the output and returns what it says. What is left without a line
 // end counts as a line. Nothing may be written after it.
 func (d *Decoder) Report() Report {
-	d.flush()
+	d.end(nil)
 	return d.turn.end(d.format)
-}
-
-// decode reads the fields of an object into v. Fields of another type than v
-// wants are left alone. It reports whether the object is JSON.
-func decode(object []byte, v any) bool {
-	err := json.Unmarshal(object, v)
-	return err == nil || isMismatch(err)
 }

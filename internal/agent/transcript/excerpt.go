@@ -69,22 +69,43 @@ func wholeEnd(b []byte) []byte {
 // terminals go.
 func Line(s string) string {
 	s = strings.TrimSpace(s)
-	s = plain.Text(string(wholeEnd([]byte(s[:min(len(s), maxHead)])))) // a message may be long, a line is not
-	var b strings.Builder
-	space := false
-	for _, r := range s {
-		if unicode.IsSpace(r) || !unicode.IsPrint(r) {
-			space = b.Len() > 0
-			continue
-		}
-		if b.Len() > maxNotice-len(" …")-utf8.UTFMax {
-			return b.String() + " …"
-		}
-		if space {
-			b.WriteByte(' ')
-			space = false
-		}
-		b.WriteRune(r)
+	s = s[:min(len(s), maxHead)] // a message may be long, a line is not
+	line, clean := oneLine(s)
+	if !clean {
+		line, _ = oneLine(plain.Text(string(wholeEnd([]byte(s)))))
 	}
-	return b.String()
+	return line
+}
+
+// oneLine is Line for a text that drives no terminal, as most do not: clean is
+// false when it meets what only [plain.Text] can judge.
+func oneLine(s string) (line string, clean bool) {
+	b := make([]byte, 0, maxNotice)
+	space := false
+	for i := 0; i < len(s); {
+		size, visible := 1, s[i] > ' ' && s[i] <= '~'
+		if !visible {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && n == 1 || unicode.IsControl(r) && r != '\n' && r != '\t' {
+				return "", false
+			}
+			size, visible = n, r != ' ' && unicode.IsPrint(r)
+		}
+		switch {
+		case !visible:
+			space = len(b) > 0
+		case len(b) > maxNotice-len(" …")-utf8.UTFMax:
+			return string(b) + " …", true
+		default:
+			if space {
+				b = append(b, ' ')
+				space = false
+			}
+			for j := range size { // mostly one: not worth a copy
+				b = append(b, s[i+j])
+			}
+		}
+		i += size
+	}
+	return string(b), true
 }

@@ -1,10 +1,11 @@
 package transcript
 
 import (
-	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
+
+	json "github.com/go-json-experiment/json/v1"
 
 	"codeloops/internal/loop"
 )
@@ -128,17 +129,19 @@ type message string
 
 // UnmarshalJSON never fails.
 func (m *message) UnmarshalJSON(raw []byte) error {
-	var text string
-	var object struct {
-		Message string `json:"message"`
-	}
-	switch {
-	case json.Unmarshal(raw, &text) == nil:
+	*m = ""
+	switch raw[0] {
+	case '"':
+		var text string
+		decode(raw, &text)
 		*m = message(text)
-	case json.Unmarshal(raw, &object) == nil:
-		*m = message(object.Message)
-	default:
-		*m = ""
+	case '{':
+		var object struct {
+			Message string `json:"message"`
+		}
+		if json.Unmarshal(raw, &object) == nil {
+			*m = message(object.Message)
+		}
 	}
 	return nil
 }

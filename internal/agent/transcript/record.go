@@ -1,8 +1,6 @@
 package transcript
 
 import (
-	"encoding/json"
-	"errors"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -32,7 +30,7 @@ func (r *record) say(text string) {
 	}
 	r.last, r.problem = text, ""
 	if len(r.text)+len(text) >= maxLine {
-		r.text = nil // nobody says as much in one round
+		r.text = r.text[:0] // nobody says as much in one round
 	}
 	if len(r.text) > 0 {
 		r.text = append(r.text, '\n')
@@ -93,7 +91,10 @@ func (r *record) cope(problem string) {
 }
 
 func (r *record) notice(kind loop.NoticeKind, text string) {
-	if text = Line(text); r.watch != nil && text != "" {
+	if r.watch == nil {
+		return
+	}
+	if text = Line(text); text != "" {
 		r.watch(loop.Notice{Kind: kind, Text: text})
 	}
 }
@@ -171,9 +172,4 @@ func (r *record) end(format string) Report {
 	}
 	out.Reason = Line(out.Reason)
 	return out
-}
-
-func isMismatch(err error) bool {
-	_, ok := errors.AsType[*json.UnmarshalTypeError](err)
-	return ok
 }

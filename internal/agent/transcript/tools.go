@@ -1,9 +1,10 @@
 package transcript
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
+
+	json "github.com/go-json-experiment/json/v1"
 
 	"codeloops/internal/loop"
 )
@@ -43,15 +44,17 @@ type words string
 
 // UnmarshalJSON never fails.
 func (w *words) UnmarshalJSON(raw []byte) error {
-	var one string
-	var list []string
-	switch {
-	case json.Unmarshal(raw, &one) == nil:
+	*w = ""
+	switch raw[0] {
+	case '"':
+		var one string
+		decode(raw, &one)
 		*w = words(one)
-	case json.Unmarshal(raw, &list) == nil:
-		*w = words(strings.Join(list, " "))
-	default:
-		*w = ""
+	case '[':
+		var list []string
+		if json.Unmarshal(raw, &list) == nil {
+			*w = words(strings.Join(list, " "))
+		}
 	}
 	return nil
 }

@@ -1,0 +1,59 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"testing"
+)
+
+// FuzzJSON holds what is made of a line against encoding/json, whatever the line
+// is: torn, not UTF-8, with a name twice or in capitals, with a number where a
+// text should be.
+func FuzzJSON(f *testing.F) {
+	for _, s := range samples(f) {
+		for line := range bytes.Lines(s.stdout) {
+			f.Add(bytes.TrimSpace(line))
+		}
+	}
+	for _, line := range []string{
+		`{"type":"a","TYPE":"b","type":null,"x":{"type":"c"}}`, `{"ty\u0070e":"\ud800é"}`, `{"type":"a"`, `{"type":"a"} x`,
+		"{\"type\":\"\xff\",\"text\":\"\xc3\"}", `{"type":5,"is_error":"no","num_turns":1e99,"result":{},"usage":[]}`,
+		`{"content":[{"text":1},{"text":"b"}],"content":[{"type":"c"}],"error":{"message":["a"]}}`,
+		`{"command":["a","b"],"cmd":[1],"path":null,"query":"\u0000"}`, `{"modelUsage":{"a":{"inputTokens":1}},"modelUsage":{"b":{}}}`,
+		`[1]`, `null`, `{}`, `{"a":01}`, `{"type":"a",}`, "{\"a\":\"\t\"}", `{"usage":{"input":9223372036854775808,"cost":{"total":-0.0}}}`,
+	} {
+		f.Add([]byte(line))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		var head struct {
+			Type string `json:"type"`
+		}
+		var p peeker
+		want := bytes.HasPrefix(line, []byte{'{'}) && standard(line, &head)
+		if kind, whole := p.kind(line); whole != want || whole && kind != head.Type {
+			t.Errorf("is it whole: %t, want %t; of the type %q, want %q", whole, want, kind, head.Type)
+		}
+		if !want {
+			return
+		}
+		for _, fresh := range []func() any{
+			func() any { return new(claudeResult) }, func() any { return new(clineEvent) }, func() any { return new(codexItem) },
+			func() any { return new(input) }, func() any { return new(openCodeError) }, func() any { return new(piMessage) },
+			func() any { return new(struct{ Error message }) },
+		} {
+			got, want := fresh(), fresh()
+			if ok := decode(line, got); ok != standard(line, want) || !reflect.DeepEqual(got, want) {
+				t.Errorf("read as %T: %+v, want %+v", got, got, want)
+			}
+		}
+	})
+}
+
+// standard is decode by encoding/json.
+func standard(object []byte, v any) bool {
+	err := json.Unmarshal(object, v)
+	_, mismatch := errors.AsType[*json.UnmarshalTypeError](err)
+	return err == nil || mismatch
+}
