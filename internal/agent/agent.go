@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"codeloops/internal/agent/transcript"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
 )
@@ -159,6 +160,7 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 	if reply.Ending == loop.EndRateLimited && reply.ResetAt.IsZero() && a.at.Now != nil {
 		reply.ResetAt = resetIn(reply.Reason, a.at.Now())
 	}
+	reply.Reason = transcript.Line(reply.Reason) // some tell the end of a limit at the end of many words
 	if reply.Resumed && a.spec.ResumeTotals {
 		reply.Usage = reply.Usage.Less(r.Conversation.Spent)
 	}

@@ -105,6 +105,13 @@ func TestFaults(t *testing.T) {
 		"qwen/fault-too-long-json":     {loop.EndContextTooLong, "400 prompt is too long"},
 		"qwen/fault-empty-json":        {loop.EndFailed, "Model stream ended with empty"},
 		"qwen/fault-errevent-json":     {loop.EndFailed, "scripted error event"},
+		// The service says when its limit ends.
+		"claude/fault-limit-json":  {loop.EndRateLimited, "You've hit your 5-hour limit · resets 6:32am (UTC)"},
+		"cline/fault-limit-json":   {loop.EndRateLimited, "Rate limit reached for"},
+		"codex/fault-limit-json":   {loop.EndRateLimited, "You’ve hit your usage limit."},
+		"copilot/fault-limit-json": {loop.EndRateLimited, "429 Rate limit reached for"},
+		"droid/fault-limit-json":   {loop.EndRateLimited, "429 Rate limit reached for"},
+		"gemini/fault-limit-json":  {loop.EndRateLimited, "You exceeded your current quota"},
 		// Nobody listens.
 		"claude/fault-refused-json":  {loop.EndOverloaded, "API Error: Connection refused"},
 		"cn/fault-refused":           {loop.EndOverloaded, `{"status":"error","message":"Connection error.`},
@@ -127,6 +134,7 @@ func TestFaults(t *testing.T) {
 		"gemini/fault-too-long-google-json":   {loop.EndContextTooLong, "The input token count"},
 		"kilo/fault-401-json":                 {loop.EndAuth, "scripted fault"},
 		"kilo/fault-empty-json":               {loop.EndFailed, "Error: run ended without an assistant message"},
+		"opencode/fault-cut-json":             {loop.EndOverloaded, "Connection reset by server"},
 		"opencode/fault-429-json":             {loop.EndRateLimited, "scripted limit"},
 		"opencode/fault-errevent-openai-json": {loop.EndOverloaded, "scripted error event"},
 		// Asked for JSON, these printed none: they had not come that far, or

@@ -20,12 +20,12 @@ func resetTexts() []resetText {
 	return []resetText{
 		{`^Claude AI usage limit reached\|(\d{10})$`, ofUnix},
 		{`^(?:You've hit your (?:\w+ )?limit|\d+-hour limit reached) [·∙] resets (\d{1,2}(?::\d\d)?[ap]m)(?: \(([\w/+-]+)\))?`, ofClock},
-		{`^You've hit your usage limit\. .*[Tt]ry again at (\d{1,2}:\d\d [AP]M)\.`, ofClock},
-		{`^You've hit your usage limit\. .*[Tt]ry again at (\w{3} \d{1,2})\w\w, (\d{4} \d{1,2}:\d\d [AP]M)\.`, ofDate},
-		{`^You've hit your usage limit\. .*[Tt]ry again in ((?:\d+ (?:day|hour|minute|second)s? ?)+)\.`, ofWords},
+		{`^You['’]ve hit your usage limit\. .*[Tt]ry again at (\d{1,2}:\d\d [AP]M)\.`, ofClock},
+		{`^You['’]ve hit your usage limit\. .*[Tt]ry again at (\w{3} \d{1,2})\w\w, (\d{4} \d{1,2}:\d\d [AP]M)\.`, ofDate},
+		{`^You['’]ve hit your usage limit\. .*[Tt]ry again in ((?:\d+ (?:day|hour|minute|second)s? ?)+)\.`, ofWords},
 		{`^You have exhausted your capacity on this model\. Your quota will reset after ([\dhms.]+s)\.`, ofPause},
-		{`^You exceeded your current quota.* Please retry in ([\dhms.]+s)\.`, ofPause},
-		{`^Rate limit reached for .* Please try again in ([\dhms.]+s)\.`, ofPause},
+		{`^You exceeded your current quota.* (?:Please retry in|Suggested retry after) ([\dhms.]+s)\.`, ofPause},
+		{`^(?:429 )?Rate limit reached for .* Please try again in ([\dhms.]+s)\.`, ofPause},
 	}
 }
 
@@ -49,6 +49,15 @@ func ofUnix(_ time.Time, found []string) (time.Time, bool) {
 	return time.Unix(seconds, 0), err == nil
 }
 
+const (
+	// leftOut is what the CLIs leave out of a time: the seconds. The limit ends
+	// somewhere in the minute that they name.
+	leftOut = time.Minute
+	// justPast is for how long a time of the day that is over is today's: the limit
+	// has ended while the turn did.
+	justPast = 10 * time.Minute
+)
+
 // ofClock takes a time of the day, the next one, in the zone that is named or
 // else in the user's.
 func ofClock(now time.Time, found []string) (time.Time, bool) {
@@ -66,18 +75,19 @@ func ofClock(now time.Time, found []string) (time.Time, bool) {
 			continue
 		}
 		local := now.In(zone)
-		at := time.Date(local.Year(), local.Month(), local.Day(), clock.Hour(), clock.Minute(), 0, 0, zone)
-		if !at.After(now) {
-			at = time.Date(local.Year(), local.Month(), local.Day()+1, clock.Hour(), clock.Minute(), 0, 0, zone)
+		for day := local.Day() - 1; ; day++ {
+			at := time.Date(local.Year(), local.Month(), day, clock.Hour(), clock.Minute(), 0, 0, zone)
+			if !at.Before(now.Add(-justPast)) {
+				return at.Add(leftOut), true
+			}
 		}
-		return at, true
 	}
 	return time.Time{}, false
 }
 
 func ofDate(now time.Time, found []string) (time.Time, bool) {
 	at, err := time.ParseInLocation("Jan 2, 2006 3:04 PM", found[0]+", "+found[1], now.Location())
-	return at, err == nil
+	return at.Add(leftOut), err == nil
 }
 
 func ofPause(now time.Time, found []string) (time.Time, bool) {

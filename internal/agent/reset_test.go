@@ -16,19 +16,26 @@ func TestResetIn(t *testing.T) {
 	}
 	now := time.Date(2026, 3, 10, 20, 30, 0, 0, berlin) // 19:30 UTC
 	for message, want := range map[string]string{
-		"Claude AI usage limit reached|1773174600":                                                                                   "2026-03-10T20:30:00Z",
-		"You've hit your limit · resets 9pm (UTC)":                                                                                   "2026-03-10T21:00:00Z",
-		"You've hit your session limit · resets 8:20pm (Asia/Singapore)":                                                             "2026-03-11T12:20:00Z",
-		"5-hour limit reached ∙ resets 11pm":                                                                                         "2026-03-10T22:00:00Z",
-		"You've hit your usage limit. Visit https://x to purchase more credits or try again at 9:28 PM.":                             "2026-03-10T20:28:00Z",
-		"You've hit your usage limit. Visit https://x to purchase more credits or try again at 3:28 PM.":                             "2026-03-11T14:28:00Z",
-		"You've hit your usage limit. Upgrade to Pro (https://x), or try again at Mar 18th, 2026 12:30 PM.":                          "2026-03-18T11:30:00Z",
-		"You've hit your usage limit. Upgrade to Pro (https://x), or try again at Apr 1st, 2026 12:30 PM.":                           "2026-04-01T10:30:00Z",
-		"You've hit your usage limit. To get more, ask your admin or try again in 3 days 6 hours 57 minutes.":                        "2026-03-14T02:27:00Z",
-		"You've hit your usage limit. Upgrade to Plus or try again in 1 minute.":                                                     "2026-03-10T19:31:00Z",
-		"You have exhausted your capacity on this model. Your quota will reset after 21h53m56s.":                                     "2026-03-11T17:23:56Z",
-		"You exceeded your current quota, please check your plan. Please retry in 23.5s.":                                            "2026-03-10T19:30:23.5Z",
-		"Rate limit reached for gpt-5 in organization o on tokens per min (TPM): Limit 3. Please try again in 1m2s. Visit https://x": "2026-03-10T19:31:02Z",
+		"Claude AI usage limit reached|1773174600":                                                                                              "2026-03-10T20:30:00Z",
+		"You've hit your limit · resets 9pm (UTC)":                                                                                              "2026-03-10T21:01:00Z",
+		"You've hit your session limit · resets 8:20pm (Asia/Singapore)":                                                                        "2026-03-11T12:21:00Z",
+		"5-hour limit reached ∙ resets 11pm":                                                                                                    "2026-03-10T22:01:00Z",
+		"You've hit your usage limit. Visit https://x to purchase more credits or try again at 9:28 PM.":                                        "2026-03-10T20:29:00Z",
+		"You've hit your usage limit. Visit https://x to purchase more credits or try again at 3:28 PM.":                                        "2026-03-11T14:29:00Z",
+		"You've hit your usage limit. Upgrade to Pro (https://x), or try again at Mar 18th, 2026 12:30 PM.":                                     "2026-03-18T11:31:00Z",
+		"You've hit your usage limit. Upgrade to Pro (https://x), or try again at Apr 1st, 2026 12:30 PM.":                                      "2026-04-01T10:31:00Z",
+		"You've hit your usage limit. To get more, ask your admin or try again in 3 days 6 hours 57 minutes.":                                   "2026-03-14T02:27:00Z",
+		"You've hit your usage limit. Upgrade to Plus or try again in 1 minute.":                                                                "2026-03-10T19:31:00Z",
+		"You have exhausted your capacity on this model. Your quota will reset after 21h53m56s.":                                                "2026-03-11T17:23:56Z",
+		"You exceeded your current quota, please check your plan. Please retry in 23.5s.":                                                       "2026-03-10T19:30:23.5Z",
+		"Rate limit reached for gpt-5 in organization o on tokens per min (TPM): Limit 3. Please try again in 1m2s. Visit https://x":            "2026-03-10T19:31:02Z",
+		"You’ve hit your usage limit. Upgrade to Pro (https://x), visit https://x to purchase more credits or try again at 9:28 PM.":            "2026-03-10T20:29:00Z",
+		"You exceeded your current quota, see https://x. * limit: 10 Please retry in 594.055333560s. Suggested retry after 594.055333560s.":     "2026-03-10T19:39:54.05533356Z",
+		"429 Rate limit reached for gpt-5 in organization o on requests per min (RPM): Limit 3. Please try again in 9m58.106s. Visit https://x": "2026-03-10T19:39:58.106Z",
+		// The minute is not over, or only just.
+		"You’ve hit your usage limit. Upgrade to Pro (https://x) or try again at 8:30 PM.": "2026-03-10T19:31:00Z",
+		"You’ve hit your usage limit. Upgrade to Pro (https://x) or try again at 8:25 PM.": "2026-03-10T19:26:00Z",
+		"You’ve hit your usage limit. Upgrade to Pro (https://x) or try again at 8:15 PM.": "2026-03-11T19:16:00Z",
 		// What only looks like it.
 		"Claude AI usage limit reached|17":                                   "",
 		"You've hit your limit · resets 9pm (Nowhere/Else)":                  "",
@@ -45,6 +52,45 @@ func TestResetIn(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%q: got %q, want %q", message, got, want)
+		}
+	}
+}
+
+// TestResetOfSamples reads the end of a limit as the CLIs have told it.
+func TestResetOfSamples(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 6, 23, 0, 0, time.UTC)
+	for cli, want := range map[string]string{
+		"claude":  "2026-11-21T06:32:50Z",
+		"cline":   "2026-11-21T06:32:43.068Z",
+		"codex":   "2026-11-21T06:33:00Z", // it has told the minute
+		"copilot": "2026-11-21T06:32:41.742Z",
+		"droid":   "2026-11-21T06:31:27.698Z",
+		"gemini":  "2026-11-21T06:32:42.842028928Z",
+	} {
+		spec, err := Find(cli)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := played(spec, loop.RoleActor, recorded(t, cli+"/fault-limit-json"))
+		if got.ResetAt.IsZero() {
+			got.ResetAt = resetIn(got.Reason, now)
+		}
+		if at := got.ResetAt.Format(time.RFC3339Nano); at != want {
+			t.Errorf("%s: %s, want %s (%s)", cli, at, want, got.Reason)
+		}
+	}
+}
+
+// TestResetAroundMidnight: yesterday's last minutes are just over.
+func TestResetAroundMidnight(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 11, 0, 3, 0, 0, time.UTC)
+	for clock, want := range map[string]string{
+		"11:57 PM": "2026-03-10T23:58:00Z", "12:04 AM": "2026-03-11T00:05:00Z", "11:50 PM": "2026-03-11T23:51:00Z",
+	} {
+		if at := resetIn("You’ve hit your usage limit. Try again at "+clock+".", now); at.Format(time.RFC3339) != want {
+			t.Errorf("%s: %s, want %s", clock, at, want)
 		}
 	}
 }

@@ -109,6 +109,7 @@ func ofCodex(message string) (loop.Ending, string) {
 	}
 	for prefix, ending := range map[string]loop.Ending{
 		"You've hit your usage limit":                         loop.EndRateLimited,
+		"You’ve hit your usage limit":                         loop.EndRateLimited,
 		"stream disconnected before completion":               loop.EndOverloaded,
 		"We’re currently experiencing high demand":            loop.EndOverloaded,
 		"exceeded retry limit, last status: 429":              loop.EndRateLimited,

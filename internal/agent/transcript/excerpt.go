@@ -67,20 +67,23 @@ func wholeEnd(b []byte) []byte {
 // Line returns a text as one line of at most 240 bytes: control
 // characters and white space become single spaces, and escape sequences of
 // terminals go.
-func Line(s string) string {
+func Line(s string) string { return line(s, maxNotice) }
+
+// line is Line for another bound, of 4 KiB at most.
+func line(s string, most int) string {
 	s = strings.TrimSpace(s)
 	s = s[:min(len(s), maxHead)] // a message may be long, a line is not
-	line, clean := oneLine(s)
+	text, clean := oneLine(s, most)
 	if !clean {
-		line, _ = oneLine(plain.Text(string(wholeEnd([]byte(s)))))
+		text, _ = oneLine(plain.Text(string(wholeEnd([]byte(s)))), most)
 	}
-	return line
+	return text
 }
 
-// oneLine is Line for a text that drives no terminal, as most do not: clean is
+// oneLine is line for a text that drives no terminal, as most do not: clean is
 // false when it meets what only [plain.Text] can judge.
-func oneLine(s string) (line string, clean bool) {
-	b := make([]byte, 0, maxNotice)
+func oneLine(s string, most int) (text string, clean bool) {
+	b := make([]byte, 0, maxNotice) // mostly enough, and no work for the collector
 	space := false
 	for i := 0; i < len(s); {
 		size, visible := 1, s[i] > ' ' && s[i] <= '~'
@@ -94,7 +97,7 @@ func oneLine(s string) (line string, clean bool) {
 		switch {
 		case !visible:
 			space = len(b) > 0
-		case len(b) > maxNotice-len(" …")-utf8.UTFMax:
+		case len(b) > most-len(" …")-utf8.UTFMax:
 			return string(b) + " …", true
 		default:
 			if space {

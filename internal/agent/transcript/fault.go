@@ -73,8 +73,11 @@ func ofMessage(message string) loop.Ending {
 			return known.ending
 		}
 	}
-	// Google's services, through Gemini CLI, say these without a status.
-	for _, known := range []string{"You have exhausted your capacity on this model.", "You exceeded your current quota"} {
+	// These are said without a status: by Google's services through Gemini CLI, by
+	// OpenAI's through Cline.
+	for _, known := range []string{
+		"You have exhausted your capacity on this model.", "You exceeded your current quota", "Rate limit reached for ",
+	} {
 		if strings.HasPrefix(message, known) {
 			return loop.EndRateLimited
 		}

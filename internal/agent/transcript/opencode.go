@@ -94,5 +94,8 @@ func (e openCodeError) fault() (loop.Ending, string) {
 	case strings.HasPrefix(reason, "Cannot connect to API"):
 		return loop.EndOverloaded, reason
 	}
-	return ofStatus(e.Data.Status), reason
+	if ending := ofStatus(e.Data.Status); ending != loop.EndFailed {
+		return ending, reason
+	}
+	return ofMessage(reason), reason
 }

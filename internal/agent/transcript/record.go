@@ -170,6 +170,6 @@ func (r *record) end(format string) Report {
 	default:
 		out.Ending = loop.EndCompleted
 	}
-	out.Reason = Line(out.Reason)
+	out.Reason = line(out.Reason, maxHead)
 	return out
 }

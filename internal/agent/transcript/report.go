@@ -23,7 +23,7 @@ type Report struct {
 	Usage        loop.Usage
 
 	// Ending is EndCompleted, or what the agent says was in its way: Reason is
-	// then its own sentence. An output that breaks off is EndFailed, one that is
+	// then its own words, in one line of at most 4 KiB. An output that breaks off is EndFailed, one that is
 	// whole and holds no final message EndEmpty.
 	Ending  loop.Ending
 	Reason  string
