@@ -60,7 +60,7 @@ func troubles() []trouble {
 			name: "529", fault: status(529, "scripted overload"), ending: loop.EndOverloaded,
 			others: silent("cn", "qwen", "droid", "cline", "opencode", "kilo"),
 		},
-		{name: "cut", fault: model.Fault{Cut: true}, ending: loop.EndOverloaded, others: silent("cn", "opencode")},
+		{name: "cut", fault: model.Fault{Cut: true}, ending: loop.EndOverloaded, others: silent("cn")},
 		{
 			name: "event", fault: model.Fault{Event: true, Message: "scripted error event"}, ending: loop.EndFailed,
 			others: map[string]loop.Ending{
@@ -119,15 +119,8 @@ func (f trouble) meets(t *testing.T, c cli) {
 		s.configure()
 	}
 	s.judge(goOn)
-	want := f.ending
-	if other, ok := f.others[c.name]; ok {
-		want = other
-	}
-	idle := slowLimit
-	if want == loop.EndIdle && c.name != "kilo" {
-		idle = idleLimit
-	}
-	s.conf = "max_consecutive_errors = 1\n[actor]\nidle_timeout = \"" + idle.String() + "\"\n" + s.conf
+	want := f.wants(c)
+	s.conf = "max_consecutive_errors = 1\n[actor]\nidle_timeout = \"" + f.idle(c).String() + "\"\n" + s.conf
 	r := s.start("--no-wait", "-n", "1", "--actor-timeout", turnLimit.String(), "greet the world")
 	e := r.wait()
 	if len(e.actor) != 1 {
@@ -149,6 +142,22 @@ func (f trouble) meets(t *testing.T, c cli) {
 	}
 	table.notef(c.name, "fault: "+f.name, "%s, %.0f s", turn.Ending, turn.Duration.Seconds())
 	table.notef(c.name, "reason: "+f.name, "%.60s", turn.Reason)
+}
+
+// wants is how the turn has to end with an agent.
+func (f trouble) wants(c cli) loop.Ending {
+	if other, ok := f.others[c.name]; ok {
+		return other
+	}
+	return f.ending
+}
+
+// idle is how long the agent may be silent.
+func (f trouble) idle(c cli) time.Duration {
+	if f.wants(c) == loop.EndIdle && c.name != "kilo" {
+		return idleLimit
+	}
+	return slowLimit
 }
 
 // ends is how a run ends after one turn of the actor with an ending, and a

@@ -32,6 +32,7 @@ func own(t *testing.T, output, actor, critic string) *stage {
 	s := newStage(t, cli{name: "mine"}, nil)
 	s.conf = fmt.Sprintf("max_output = 0\n[agents.mine]\noutput = %q\ncommand = [\"/bin/sh\", \"-c\", %q]\n"+
 		"[agents.judge]\ncommand = [\"/bin/sh\", \"-c\", %q]\n", output, actor, critic)
+	s.critic = "judge"
 	s.write("home/.config/codeloops/config.toml", s.conf)
 	return s
 }

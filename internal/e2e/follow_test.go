@@ -17,6 +17,8 @@ type activity struct {
 	Kind string `json:"kind"`
 	Text string `json:"text"`
 
+	Until time.Time `json:"until"`
+
 	heard time.Time
 }
 

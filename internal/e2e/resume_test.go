@@ -61,6 +61,7 @@ func apart(t *testing.T, first, second loop.Usage) {
 // second.
 func (s *stage) judgeTwice() {
 	s.t.Helper()
+	s.critic = "judge"
 	s.write("go-on", goOn)
 	s.write("done", done)
 	s.conf += fmt.Sprintf("[agents.judge]\ncommand = [\"/bin/sh\", \"-c\", %q]\n",

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -25,6 +26,8 @@ type stage struct {
 	work string // the repository
 	url  string // of the model
 	conf string // the user's configuration of codeloops
+
+	critic string // the agent that judges; "" is the one on stage
 }
 
 // oneCline holds cline back: its runs share a helper on a fixed port, whatever
@@ -126,6 +129,7 @@ func (s *stage) env() []string {
 
 // judge is a critic that no model is needed for, with these words.
 func (s *stage) judge(words string) {
+	s.critic = "judge"
 	s.write("judge", words)
 	s.conf += fmt.Sprintf("[agents.judge]\ncommand = [\"/bin/sh\", \"-c\", \"cat >/dev/null; cat %s\"]\n",
 		filepath.Join(s.dir, "judge"))
@@ -148,13 +152,9 @@ func (s *stage) start(args ...string) *run {
 	if s.cli.model != "" {
 		all = append(all, "--actor-model", s.cli.model)
 	}
-	if s.conf == "" {
-		all = append(all, "--critic-agent", s.cli.name)
-		if s.cli.model != "" {
-			all = append(all, "--critic-model", s.cli.model)
-		}
-	} else {
-		all = append(all, "--critic-agent", "judge")
+	all = append(all, "--critic-agent", cmp.Or(s.critic, s.cli.name))
+	if s.critic == "" && s.cli.model != "" {
+		all = append(all, "--critic-model", s.cli.model)
 	}
 	return s.launch(append(all, args...)...)
 }

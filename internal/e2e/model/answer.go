@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"net/http"
+	"time"
 	"unicode/utf8"
 )
 
@@ -27,6 +28,10 @@ type Fault struct {
 	Status  int
 	Message string
 	Header  http.Header
+
+	// Until is when a limit ends, which the service then says in its own way; the
+	// status is 429.
+	Until time.Time
 
 	TooLong bool // the prompt is more than the model takes, as the service says it
 

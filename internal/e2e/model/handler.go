@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 // Handler serves a script below /k/KEY/, where KEY tells who asks. Whatever is
@@ -70,6 +71,8 @@ type protocol struct {
 	whole  func(Answer) any
 	// failure is the event, or the body, of an error.
 	failure func(status int, message string) event
+	// limit is the header and the body of an answer that says when a limit ends.
+	limit func(left time.Duration, until time.Time) (http.Header, any)
 	// tooLong is how the service says that a prompt is.
 	tooLong string
 }
@@ -82,10 +85,10 @@ type event struct {
 
 func wires() map[Wire]protocol {
 	return map[Wire]protocol{
-		Messages:  {parseMessages, streamMessages, wholeMessages, failMessages, "prompt is too long: 250000 tokens > 200000 maximum"},
-		Responses: {parseResponses, streamResponses, wholeResponses, failResponses, ""},
-		Chat:      {parseChat, streamChat, wholeChat, failChat, "This model's maximum context length is 128000 tokens. However, your messages resulted in 250000 tokens."},
-		Gemini:    {parseGemini, streamGemini, wholeGemini, failGemini, "The input token count (1250000) exceeds the maximum number of tokens allowed (1048576)."},
+		Messages:  {parseMessages, streamMessages, wholeMessages, failMessages, limitMessages, "prompt is too long: 250000 tokens > 200000 maximum"},
+		Responses: {parseResponses, streamResponses, wholeResponses, failResponses, limitResponses, ""},
+		Chat:      {parseChat, streamChat, wholeChat, failChat, limitChat, "This model's maximum context length is 128000 tokens. However, your messages resulted in 250000 tokens."},
+		Gemini:    {parseGemini, streamGemini, wholeGemini, failGemini, limitGemini, "The input token count (1250000) exceeds the maximum number of tokens allowed (1048576)."},
 	}
 }
 
@@ -97,6 +100,10 @@ func answer(w http.ResponseWriter, r *http.Request, q Request, a Answer) {
 	switch {
 	case f.Hang:
 		<-r.Context().Done()
+	case !f.Until.IsZero():
+		header, body := speak.limit(time.Until(f.Until), f.Until)
+		maps.Copy(w.Header(), header)
+		writeJSON(w, http.StatusTooManyRequests, body)
 	case f.Status != 0:
 		maps.Copy(w.Header(), f.Header)
 		writeJSON(w, f.Status, speak.failure(f.Status, f.Message).data)

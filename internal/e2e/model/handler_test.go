@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"codeloops/internal/e2e/model"
 )
@@ -227,6 +229,38 @@ func TestFaults(t *testing.T) {
 		_, body, err = p.ask(t, wire, stream)
 		if err != nil || strings.Contains(body, "it broke") != stream {
 			t.Errorf("event: %s, %v", body, err)
+		}
+	})
+}
+
+// TestLimitEnds looks for the end of a limit where each service states it.
+func TestLimitEnds(t *testing.T) {
+	t.Parallel()
+	everyWire(t, func(t *testing.T, wire model.Wire, stream bool) {
+		until := time.Now().Add(90 * time.Second)
+		p := serve(t, func(model.Request) model.Answer { return model.Answer{Fault: model.Fault{Until: until}} })
+		resp, body, err := p.ask(t, wire, stream)
+		if err != nil || resp.StatusCode != http.StatusTooManyRequests {
+			t.Fatalf("%v, %s, %v", resp.Status, body, err)
+		}
+		stated := strconv.FormatInt(until.Unix(), 10)
+		switch wire {
+		case model.Messages:
+			if got := resp.Header.Get("anthropic-ratelimit-unified-reset"); got != stated || resp.Header.Get("Retry-After") != "90" {
+				t.Errorf("the header says %q, want %s", got, stated)
+			}
+		case model.Responses:
+			if !strings.Contains(body, `"resets_at":`+stated) || !strings.Contains(body, `"type":"usage_limit_reached"`) {
+				t.Error(body)
+			}
+		case model.Chat:
+			if !strings.Contains(body, "Please try again in 1m2") {
+				t.Error(body)
+			}
+		case model.Gemini:
+			if !strings.Contains(body, "Please retry in 89.") || !strings.Contains(body, `"retryDelay":"89.`) {
+				t.Error(body)
+			}
 		}
 	})
 }

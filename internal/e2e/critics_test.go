@@ -1,0 +1,117 @@
+package e2e
+
+import (
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"codeloops/internal/e2e/model"
+	"codeloops/internal/loop"
+)
+
+// TestCriticFaults lets the critic's model fail, after a turn of the actor that
+// was paid for. codeloops has to say what was in the way and to end; carried on
+// with a service that works, it must not have that turn played again.
+func TestCriticFaults(t *testing.T) {
+	t.Parallel()
+	many := []string{"claude", "codex", "opencode", "gemini", "pi", "qwen"}
+	for _, trouble := range troubles() {
+		everybody := trouble.name == "401" || trouble.name == "hang"
+		if !everybody && !slices.Contains([]string{"429", "500", "cut", "empty"}, trouble.name) {
+			continue
+		}
+		t.Run(trouble.name, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, c cli) {
+				if everybody || slices.Contains(many, c.name) {
+					trouble.meetsCritic(t, c)
+				}
+			})
+		})
+	}
+}
+
+func (f trouble) meetsCritic(t *testing.T, c cli) {
+	t.Helper()
+	var passed atomic.Bool
+	var worked atomic.Int32 // how often the first turn of the actor was asked for
+	s := newStage(t, c, turns(func(q turn) model.Answer {
+		switch {
+		case !q.critic:
+			if q.iteration == 1 {
+				worked.Add(1)
+			}
+			return model.Answer{Text: "I have greeted the world."}
+		case passed.Load():
+			return model.Answer{Text: done}
+		case f.empty:
+			return model.Answer{}
+		}
+		return model.Answer{Text: "I begin, and I come to an end.", Fault: f.fault}
+	}))
+	want := f.wants(c)
+	s.conf = "max_consecutive_errors = 1\ncritic_retries = 0\n[critic]\nidle_timeout = \"" + f.idle(c).String() + "\"\n"
+	r := s.start("--no-wait", "-n", "3", "--critic-timeout", turnLimit.String(), "greet the world")
+	e := r.wait()
+	reason := criticEnds(want)
+	if e.code != 2 || e.result.Outcome.Reason != reason || len(e.actor) != 1 || e.actor[0].Ending != loop.EndCompleted {
+		t.Fatalf("stop reason %q, exit code %d, %d turns of the actor, want %q, 2 and one\n%s",
+			e.result.Outcome.Reason, e.code, len(e.actor), reason, r.events.text())
+	}
+	if len(e.critic) > 0 && e.critic[0].Ending != want {
+		t.Errorf("the critic's turn ended %s (%s), want %s", e.critic[0].Ending, e.critic[0].Reason, want)
+	}
+	table.notef(c.name, "critic: "+f.name, "%s, %.0f s", reason, e.took.Seconds())
+	paid := worked.Load()
+	passed.Store(true)
+	r = s.carryOn()
+	e = r.wait()
+	turns := 1 // the critic alone is asked again
+	if !want.Stuck() || want == loop.EndOverloaded {
+		turns = 2 // its iteration is over, in an error, and the next one follows
+	}
+	if e.code != 0 || e.result.Outcome.Reason != loop.StopDone || len(e.actor) != turns || worked.Load() != paid {
+		t.Errorf("carried on: exit code %d, %+v, %d turns of the actor, the first one asked for %d times, want 0, %d and %d\n%s",
+			e.code, e.result, len(e.actor), worked.Load(), turns, paid, r.events.text())
+	}
+}
+
+// criticEnds is how a run ends after one turn of the critic with an ending that
+// is no good.
+func criticEnds(e loop.Ending) loop.StopReason {
+	switch e {
+	case loop.EndAuth:
+		return loop.StopAgentAuth
+	case loop.EndRateLimited:
+		return loop.StopAgentRateLimited
+	case loop.EndTimedOut, loop.EndIdle:
+		return loop.StopCriticTimeout
+	case loop.EndCompleted, loop.EndEmpty, loop.EndFailed, loop.EndOutputLimit, loop.EndInterrupted, loop.EndPermissionDenied,
+		loop.EndOverloaded, loop.EndContextTooLong:
+	}
+	return loop.StopNoDecision
+}
+
+// TestCriticLong has the critic say 200 kB before it decides.
+func TestCriticLong(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, c cli) {
+		review := numbered("review", 200<<10)
+		s := newStage(t, c, turns(func(q turn) model.Answer {
+			if q.critic {
+				return model.Answer{Text: review + "\n\n" + done}
+			}
+			return model.Answer{Text: "I have greeted the world."}
+		}))
+		r := s.start("-n", "1", "greet the world")
+		e := r.wait()
+		if e.code != 0 || e.result.Outcome.Reason != loop.StopDone || len(e.rounds) != 1 {
+			t.Fatalf("exit code %d, %+v\n%s", e.code, e.result, r.events.text())
+		}
+		if got := e.critic[0].Stdout; got.Omitted != 0 || !strings.Contains(e.rounds[0].Review.Reply, review) {
+			t.Errorf("of a review of %d bytes there are %d, %d left out", len(review), got.Total, got.Omitted)
+		}
+		table.notef(c.name, "critic: 200 kB", "%.1f s", e.took.Seconds())
+	})
+}
