@@ -23,6 +23,7 @@ func cn() Spec {
 			{Line: `{"status":"error","message":"529 `, Ending: loop.EndOverloaded},
 			{Line: `{"status":"error","message":"500 `, Ending: loop.EndOverloaded},
 			{Line: `{"status":"error","message":"Connection error.`, Ending: loop.EndOverloaded},
+			{Line: `{"status":"error","message":"Premature close"`, Ending: loop.EndOverloaded}, // the answer breaks off
 			{Line: `{"status":"error","message":"Context length exceeded`, Ending: loop.EndContextTooLong},
 		},
 		Credentials: []Credential{

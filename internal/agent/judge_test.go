@@ -123,6 +123,7 @@ func TestFaults(t *testing.T) {
 		// In other words of other services.
 		"cline/fault-404-json":                {loop.EndFailed, "scripted fault"},
 		"cline/fault-429-json":                {loop.EndFailed, "scripted limit"},
+		"cn/fault-cut":                        {loop.EndOverloaded, `{"status":"error","message":"Premature close"}`},
 		"cn/fault-400":                        {loop.EndFailed, `{"status":"error","message":"400 scripted fault"}`},
 		"cn/fault-too-long":                   {loop.EndContextTooLong, `{"status":"error","message":"Context length exceeded`},
 		"codex/fault-400-json":                {loop.EndFailed, "scripted fault"},

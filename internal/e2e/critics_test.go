@@ -50,31 +50,38 @@ func (f trouble) meetsCritic(t *testing.T, c cli) {
 		}
 		return model.Answer{Text: "I begin, and I come to an end.", Fault: f.fault}
 	}))
-	want := f.wants(c)
 	s.conf = "max_consecutive_errors = 1\ncritic_retries = 0\n[critic]\nidle_timeout = \"" + f.idle(c).String() + "\"\n"
 	r := s.start("--no-wait", "-n", "3", "--critic-timeout", turnLimit.String(), "greet the world")
 	e := r.wait()
-	reason := criticEnds(want)
-	if e.code != 2 || e.result.Outcome.Reason != reason || len(e.actor) != 1 || e.actor[0].Ending != loop.EndCompleted {
-		t.Fatalf("stop reason %q, exit code %d, %d turns of the actor, want %q, 2 and one\n%s",
-			e.result.Outcome.Reason, e.code, len(e.actor), reason, r.events.text())
-	}
-	if len(e.critic) > 0 && e.critic[0].Ending != want {
-		t.Errorf("the critic's turn ended %s (%s), want %s", e.critic[0].Ending, e.critic[0].Reason, want)
-	}
-	table.notef(c.name, "critic: "+f.name, "%s, %.0f s", reason, e.took.Seconds())
+	f.stops(r, e)
 	paid := worked.Load()
 	passed.Store(true)
 	r = s.carryOn()
 	e = r.wait()
-	turns := 1 // the critic alone is asked again
-	if !want.Stuck() || want == loop.EndOverloaded {
-		turns = 2 // its iteration is over, in an error, and the next one follows
+	turns := 2 // the iteration has ended in an error: the next one follows
+	if reason := criticEnds(f.wants(c)); reason == loop.StopAgentAuth || reason == loop.StopAgentRateLimited {
+		turns = 1 // the critic alone is asked again
 	}
 	if e.code != 0 || e.result.Outcome.Reason != loop.StopDone || len(e.actor) != turns || worked.Load() != paid {
 		t.Errorf("carried on: exit code %d, %+v, %d turns of the actor, the first one asked for %d times, want 0, %d and %d\n%s",
 			e.code, e.result, len(e.actor), worked.Load(), turns, paid, r.events.text())
 	}
+}
+
+// stops looks at how a run has ended after a turn of the actor that was good,
+// and one of the critic that was not.
+func (f trouble) stops(r *run, e end) {
+	r.t.Helper()
+	want := f.wants(r.cli)
+	reason := criticEnds(want)
+	if e.code != 2 || e.result.Outcome.Reason != reason || len(e.actor) != 1 || e.actor[0].Ending != loop.EndCompleted {
+		r.t.Fatalf("stop reason %q, exit code %d, %d turns of the actor, want %q, 2 and one\n%s",
+			e.result.Outcome.Reason, e.code, len(e.actor), reason, r.events.text())
+	}
+	if len(e.critic) > 0 && e.critic[0].Ending != want {
+		r.t.Errorf("the critic's turn ended %s (%s), want %s", e.critic[0].Ending, e.critic[0].Reason, want)
+	}
+	table.notef(r.cli.name, "critic: "+f.name, "%s, %.0f s", reason, e.took.Seconds())
 }
 
 // criticEnds is how a run ends after one turn of the critic with an ending that

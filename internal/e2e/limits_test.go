@@ -74,14 +74,11 @@ func (l limit) meets(t *testing.T, c cli, role loop.Role) {
 	var end atomic.Pointer[time.Time]
 	var passed atomic.Bool
 	s := newStage(t, c, turns(func(q turn) model.Answer {
-		if q.critic == (role == loop.RoleCritic) {
-			first := time.Now().Add(l.left)
-			end.CompareAndSwap(nil, &first)
-			if until := *end.Load(); !passed.Load() && time.Now().Before(until) {
-				return model.Answer{Fault: model.Fault{Until: until}}
-			}
-		}
-		if q.critic {
+		first := time.Now().Add(l.left)
+		switch {
+		case q.critic == (role == loop.RoleCritic) && !passed.Load() && (end.CompareAndSwap(nil, &first) || time.Now().Before(*end.Load())):
+			return model.Answer{Fault: model.Fault{Until: *end.Load()}}
+		case q.critic:
 			return model.Answer{Text: done}
 		}
 		return model.Answer{Text: "I could work."}
@@ -96,21 +93,27 @@ func (l limit) meets(t *testing.T, c cli, role loop.Role) {
 	if e.code != 0 || e.result.Outcome.Reason != loop.StopDone || len(e.actor) != 1 || len(e.critic) != 1 || len(e.rounds) != 1 {
 		t.Fatalf("exit code %d, %+v, %d turns\n%s", e.code, e.result, len(e.actor)+len(e.critic), r.events.text())
 	}
+	l.waited(r, role, *end.Load())
+}
+
+// waited looks at the waits of a run that a limit had held up until end.
+func (l limit) waited(r *run, role loop.Role, end time.Time) {
+	r.t.Helper()
+	const slack = 4 * time.Second // codeloops adds three
 	waits := r.events.of("wait")
 	if !l.told {
 		if len(waits) > 0 {
-			t.Errorf("it passes the limit on: %+v", waits)
+			r.t.Errorf("it passes the limit on: %+v", waits)
 		}
-		table.notef(c.name, "limit: its end is stated", "it waits by itself, %.1f s", e.took.Seconds())
+		table.notef(r.cli.name, "limit: stated to the "+string(role), "it waits by itself, %.1f s", time.Since(r.began).Seconds())
 		return
 	}
-	const slack = 4 * time.Second // codeloops adds three
 	if len(waits) != 1 || waits[0].Role != string(role) {
-		t.Fatalf("waits: %+v\n%s", waits, r.events.text())
+		r.t.Fatalf("waits: %+v\n%s", waits, r.events.text())
 	}
-	late := waits[0].Until.Sub(*end.Load())
+	late := waits[0].Until.Sub(end)
 	if late < 0 || late > l.late+slack {
-		t.Errorf("codeloops waits until %s, the limit ends at %s", waits[0].Until, *end.Load())
+		r.t.Errorf("codeloops waits until %s, the limit ends at %s", waits[0].Until, end)
 	}
-	table.notef(c.name, "limit: its end is stated", "codeloops waits for it, and %.1f s", late.Seconds())
+	table.notef(r.cli.name, "limit: stated to the "+string(role), "codeloops waits for it, and %.1f s", late.Seconds())
 }
