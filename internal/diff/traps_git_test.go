@@ -163,3 +163,23 @@ func TestConvertedWithCRLF(t *testing.T) {
 		{name: "filter and text", setup: crlf("* filter=up text", upper...), steps: steps},
 	})
 }
+
+// TestFilterAtTheRoot: the files at the root that git converts are named to it
+// by their own names, whatever is read of the directories after them.
+func TestFilterAtTheRoot(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.git("config", "filter.up.clean", "tr a-z A-Z")
+	s.write(".gitattributes", "*.up filter=up\n")
+	for _, name := range []string{"a.up", "b.up", "dir/some-long-name", "dir/zzz/another-long-name"} {
+		s.write(name, name+"\n")
+	}
+	s.commit("first")
+	tree, o := s.begin(), newOracle(s)
+	s.write("a.up", "changed\n")
+	s.write("b.up", "also changed\n")
+	s.write("dir/more", "more\n")
+	if got := summary(o.capture(tree)); got != "M a.up\nM b.up\nA dir/more\n" {
+		t.Errorf("captured %s", got)
+	}
+}

@@ -347,10 +347,11 @@ func (c *candidate) readAll(file io.Reader, size int64) ([]byte, error) {
 	return content[:n:n], err
 }
 
-// postpone leaves the file to git.
+// postpone leaves the file to git. The path of one at the root is its name, in
+// memory that the next directory uses again.
 func (c *candidate) postpone(ctx context.Context, path string) {
 	c.waits = true
-	p := Unconverted{Path: path}
+	p := Unconverted{Path: strings.Clone(path)}
 	if c.hasCRLF(ctx) {
 		p.Before = c.before()
 	}
