@@ -150,8 +150,8 @@ func (p *prompt) warnings(warnings []string, budget Budget) {
 	if len(warnings) == 0 {
 		return
 	}
-	p.sayf("Not everything in the work tree could be read:")
-	p.show("not read", excerpt.Clip(plain.Text(strings.Join(warnings, "\n")), budget.Files, budget.Files))
+	p.sayf("What codeloops noted as it looked at the work tree. Where the diff may not show everything, look for yourself:")
+	p.show("notes on the diff", excerpt.Clip(plain.Text(strings.Join(warnings, "\n")), budget.Files, budget.Files))
 }
 
 // objection repeats the reply that could not be used, as evidence: it may hold

@@ -97,6 +97,7 @@ func (t *Tree) scan(ctx context.Context, how how) (scan.State, error) {
 		t.hints.begin(t.Root(), state.Root)
 	}
 	t.last, t.settings, t.rules, t.lastContext = state.Root, s.Settings, rules, where
+	t.setup = t.setupOf(r)
 	state.Warnings = append(state.Warnings, rules.unread()...)
 	return state, nil
 }
@@ -229,6 +230,9 @@ func (t *Tree) nested(name string) (scan.Head, error) {
 		return scan.Head{}, err
 	}
 	head, err := r.Head()
+	if err == nil && head.Commit == "" {
+		t.nests.add(name)
+	}
 	return scan.Head{Repository: true, Commit: plumbing.NewHash(head.Commit)}, err
 }
 

@@ -75,8 +75,12 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 	if err != nil {
 		return err
 	}
+	r, err := t.reopen()
+	if err != nil {
+		return err
+	}
 	t.begin(base)
-	t.last, t.checkpoint = nil, id
+	t.last, t.checkpoint, t.setupThen = nil, id, t.setupOf(r) // how git was set up then is not known
 	return nil
 }
 

@@ -107,6 +107,9 @@ type Tree struct {
 
 	hints hints
 
+	setup, setupThen setup // of the last scan, and when the session began
+	nests            nests
+
 	// The state that is in the git directory, and the contexts of it and of the
 	// last scan.
 	saved                     *scan.Dir
@@ -186,6 +189,8 @@ func (t *Tree) Baseline(ctx context.Context) error {
 	}
 	t.begin(state.Root)
 	t.trackedThen = t.tracked.root
+	t.setupThen = t.setup
+	t.nests.begin()
 	t.save()
 	return nil
 }
@@ -217,6 +222,10 @@ func (t *Tree) capture(ctx context.Context, how how) (loop.Change, error) {
 		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)
 	}
 	t.states[stateOf(state.Root)] = state.Root
+	if changed := t.setup.changedSince(t.setupThen); changed != "" {
+		state.Warnings = append(state.Warnings, changed)
+	}
+	state.Warnings = append(state.Warnings, t.nests.come(t.Root())...)
 	files, err := t.render(ctx, scan.Compare(t.base, state.Root))
 	if err != nil {
 		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)

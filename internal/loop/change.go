@@ -54,7 +54,8 @@ type Change struct {
 	State string
 	// Checkpoint is the commit that keeps the state; "" when there is none.
 	Checkpoint string
-	// Warnings are paths that could not be read, as sentences for a person.
+	// Warnings are what may keep this from being all that differs, such as paths
+	// that could not be read, as sentences for a person.
 	Warnings []string
 }
 

@@ -1,0 +1,132 @@
+package diff
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"codeloops/internal/diff/repo"
+	"codeloops/internal/diff/repo/file"
+)
+
+// A setup is what decides, outside of the work tree, which changes git sees and
+// how it converts them. No diff shows when it changes, and much can be hidden by
+// it. It holds values, or digests of them, by names that tell a person where to
+// look.
+type setup map[string]string
+
+// maxSetup is how much of a file that decides is read, in bytes.
+const maxSetup = 16 << 20
+
+// setupOf returns the setup of a repository. What cannot be read stands in it as
+// the reason.
+func (t *Tree) setupOf(r *repo.Repository) setup {
+	s := make(setup)
+	for _, e := range r.Config.Entries() {
+		if decides(e.Key) {
+			s[e.Key] = fmt.Sprint(e.Value, e.Implicit)
+		}
+	}
+	excludes, _ := r.ExcludesFile() // or the scan says so
+	attributes, _ := r.AttributesFiles()
+	for _, path := range []string{r.InfoExclude(), excludes, attributes.Info, attributes.User, attributes.System} {
+		if path == "" {
+			continue
+		}
+		name := path
+		if below, err := filepath.Rel(t.Root(), path); err == nil && filepath.IsLocal(below) {
+			name = filepath.ToSlash(below)
+		}
+		content, _, err := file.Read(path, file.How{Max: maxSetup})
+		switch {
+		case err == nil && len(content) > 0:
+			s[name] = fmt.Sprintf("%x", sha256.Sum256(content))
+		case err != nil && !file.Missing(err):
+			s[name] = err.Error()
+		}
+	}
+	return s
+}
+
+// decides reports whether a setting is part of a setup.
+func decides(key string) bool {
+	switch key {
+	case "core.filemode", "core.symlinks", "core.ignorecase", "core.autocrlf", "core.excludesfile", "core.attributesfile":
+		return true
+	}
+	return strings.HasPrefix(key, "filter.")
+}
+
+// changedSince returns a sentence about what is not as it was, "" when all is.
+func (s setup) changedSince(then setup) string {
+	const most = 20
+	names := make(map[string]bool)
+	for _, all := range []setup{s, then} {
+		for name := range all {
+			if was, ok := then[name]; ok != (s[name] != "") || was != s[name] {
+				names[visible(name)] = true
+			}
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	sorted := slices.Sorted(maps.Keys(names))
+	if more := len(sorted) - most; more > 0 {
+		sorted = append(sorted[:most], fmt.Sprintf("%d more", more))
+	}
+	return "git has been set up in another way since the session began, which no diff shows and which can hide changes from it: " +
+		strings.Join(sorted, ", ")
+}
+
+// visible returns a name as it can stand within a line.
+func visible(name string) string {
+	if quoted := strconv.Quote(name); quoted != `"`+name+`"` {
+		return quoted
+	}
+	return name
+}
+
+// nests are the repositories within the work tree that have no commit. For git
+// there is nothing in them, whatever there is. They are found from several
+// goroutines.
+type nests struct {
+	mu     sync.Mutex
+	found  map[string]bool // by their paths
+	before map[string]bool // found when the session began
+}
+
+func (n *nests) add(path string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.found == nil {
+		n.found = make(map[string]bool)
+	}
+	n.found[strings.TrimSuffix(path, "/")] = true
+}
+
+// begin takes those that have been found for what was there before.
+func (n *nests) begin() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.found, n.before = nil, n.found
+}
+
+// come returns a sentence for each that has come below root.
+func (n *nests) come(root string) (sentences []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, path := range slices.Sorted(maps.Keys(n.found)) {
+		if _, err := os.Lstat(filepath.Join(root, filepath.FromSlash(path), ".git")); err != nil || n.before[path] {
+			continue
+		}
+		sentences = append(sentences, visible(path)+" has become a repository of its own, without a commit: no diff shows what is in it")
+	}
+	return sentences
+}

@@ -1,0 +1,109 @@
+package diff_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestSetup: what hides changes from a diff, and stands in none itself, is told.
+func TestSetup(t *testing.T) {
+	t.Parallel()
+	const since = "git has been set up in another way since the session began, which no diff shows and which can hide changes from it: "
+	for _, c := range []struct {
+		name   string
+		change func(*sandbox)
+		want   string
+	}{
+		{"ignored", func(s *sandbox) {
+			s.write(".git/info/exclude", "new\n")
+			s.write("new", "new\n")
+		}, since + ".git/info/exclude"},
+		{"ignored by the user", func(s *sandbox) {
+			s.must(os.MkdirAll(filepath.Join(s.base, "home", ".config", "git"), 0o755))
+			s.must(os.WriteFile(filepath.Join(s.base, "home", ".config", "git", "ignore"), []byte("new\n"), 0o644))
+			s.write("new", "new\n")
+		}, since + "BASE/home/.config/git/ignore"},
+		{"ignored elsewhere", func(s *sandbox) {
+			s.write(".git/mine", "new\n")
+			s.write("new", "new\n")
+			s.git("config", "core.excludesFile", ".git/mine")
+		}, since + ".git/mine, core.excludesfile"},
+		{"filtered", func(s *sandbox) {
+			s.git("config", "filter.h.clean", "git cat-file blob HEAD:a")
+			s.write(".git/info/attributes", "a filter=h\n")
+			s.write("a", "changed\n")
+		}, since + ".git/info/attributes, filter.h.clean"},
+		{"a filter with an odd name", func(s *sandbox) {
+			s.git("config", "filter.\x1b.clean", "cat")
+		}, since + `"filter.\x1b.clean"`},
+		{"modes", func(s *sandbox) {
+			s.git("config", "core.fileMode", "false")
+			s.chmod("a", 0o755)
+		}, since + "core.filemode"},
+		{"what was set and is not", func(s *sandbox) { s.git("config", "--unset", "filter.old.clean") }, since + "filter.old.clean"},
+		{"nested", func(s *sandbox) {
+			s.git("init", "-q", "d")
+			s.write("d/new", "new\n")
+		}, "d has become a repository of its own, without a commit: no diff shows what is in it"},
+		{"other settings", func(s *sandbox) {
+			s.git("config", "user.name", "me")
+			s.git("checkout", "-q", "-b", "other")
+			s.git("config", "branch.other.remote", "origin")
+		}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newRepo(t)
+			s.write("a", "a\n")
+			s.commit("first")
+			s.git("config", "filter.old.clean", "cat")
+			s.git("init", "-q", "old")
+			s.write("old/file", "old\n")
+			tree := s.begin()
+			change, err := tree.Capture(t.Context())
+			s.must(err)
+			if change.Warnings != nil {
+				t.Fatalf("before anything has changed: %q", change.Warnings)
+			}
+			c.change(s)
+			for range 2 {
+				change, err = tree.Capture(t.Context())
+				s.must(err)
+				var want []string
+				if c.want != "" {
+					want = []string{strings.ReplaceAll(c.want, "BASE", s.base)}
+				}
+				if !change.Empty() || !reflect.DeepEqual(change.Warnings, want) {
+					t.Errorf("%s, warnings %q, want %q", summary(change), change.Warnings, want)
+				}
+			}
+		})
+	}
+}
+
+// TestSetupPutBack: what is as it was when the session began is not told.
+func TestSetupPutBack(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write("a", "a\n")
+	s.commit("first")
+	s.write(".git/info/exclude", "")
+	tree := s.begin()
+	s.write(".git/info/exclude", "new\n")
+	s.git("init", "-q", "d")
+	change, err := tree.Capture(t.Context())
+	s.must(err)
+	if len(change.Warnings) != 2 {
+		t.Errorf("warnings %q", change.Warnings)
+	}
+	s.write(".git/info/exclude", "")
+	s.remove("d")
+	change, err = tree.Capture(t.Context())
+	s.must(err)
+	if change.Warnings != nil {
+		t.Errorf("warnings %q", change.Warnings)
+	}
+}
