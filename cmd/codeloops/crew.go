@@ -156,7 +156,7 @@ func (a *app) specs(cfg *config.Config, o *runOptions) ([]agent.Spec, error) {
 		spec, err := agent.Custom(name, agent.Own{
 			Command: own.Command, CriticCommand: own.CriticCommand,
 			Prompt: own.Prompt, Output: own.Output,
-			ModelArgs: own.ModelArgs, ResumeArgs: own.ResumeArgs, Env: own.Env, Install: own.Install,
+			ModelArgs: own.ModelArgs, SessionArgs: own.SessionArgs, ResumeArgs: own.ResumeArgs, Env: own.Env, Install: own.Install,
 		})
 		if err != nil {
 			return nil, err

@@ -154,6 +154,9 @@ func (p *plan) loop(runner *proc.Runner, rec *session.Recorder) (*loop.Loop, err
 		CleanCritic: p.cfg.CriticEnv == "clean", EnvPass: p.cfg.EnvPass,
 		Outputs: outputs, Session: rec.ID(), Now: a.now,
 	}
+	if p.course != nil {
+		place.Run = p.course.Resumed + 1
+	}
 	waiting := p.lounge()
 	worker, err := p.worker(place, waiting)
 	if err != nil {

@@ -32,7 +32,7 @@ var _ loop.Actor = (*Actor)(nil)
 // Act hands the brief to the agent as a prompt. A turn that was interrupted is
 // an attempt like any other; errors are the agent's.
 func (a *Actor) Act(ctx context.Context, b loop.Brief, watch loop.Watch) (loop.Attempt, error) {
-	r := agent.Request{Role: loop.RoleActor, Iteration: b.Iteration, Prompt: a.prompt(b), Watch: watch}
+	r := agent.Request{ID: b.ID, Role: loop.RoleActor, Iteration: b.Iteration, Prompt: a.prompt(b), Watch: watch}
 	if a.Resume {
 		r.Conversation = b.Conversation
 	}

@@ -47,7 +47,10 @@ type Place struct {
 	EnvPass     []string // names or globs
 	Outputs     string   // an existing directory, absolute, for the files of the turns
 	Session     string   // the session's ID
-	Limits      Limits
+	// Run counts the times that the session was carried on: a turn that is played
+	// again must not give its conversation a name that the CLI knows already.
+	Run    int
+	Limits Limits
 	// Now is the time, for ends of limits that are told as a pause or as a time of
 	// the day; nil: those are not understood.
 	Now func() time.Time
@@ -55,6 +58,7 @@ type Place struct {
 
 // A Request is one turn to play.
 type Request struct {
+	ID        string // the turn's; see [loop.Turn.ID]
 	Role      loop.Role
 	Iteration int
 	Ask       int // 0; in the same iteration, 1 for the second time the role is asked, and so on
@@ -110,7 +114,7 @@ func New(spec Spec, model string, at Place, roles ...loop.Role) (*Agent, error) 
 // checkModel refuses a model that would be passed over, and the lack of one
 // that the arguments need.
 func (s Spec) checkModel(role loop.Role, model string) error {
-	asks := mentions(s.args(role, "", loop.Conversation{}), holdModel)
+	asks := mentions(s.args(role, "", loop.Conversation{}, ""), holdModel)
 	switch {
 	case model == "" && asks:
 		return fmt.Errorf("the agent %s needs a model for the %s: its command holds {model}", s.Name, role)
@@ -177,7 +181,7 @@ const (
 // turn's files are named after. A prompt that holds a placeholder keeps it.
 func (a *Agent) argv(r Request, name string) ([]string, error) {
 	fill := strings.NewReplacer(holdPrompt, r.Prompt, holdPromptFile, name+promptSuffix, holdUsageFile, name+usageSuffix)
-	args := a.spec.args(r.Role, a.model, r.Conversation)
+	args := a.spec.args(r.Role, a.model, r.Conversation, a.sessionID(r))
 	for i, arg := range args {
 		args[i] = fill.Replace(arg)
 		if a.spec.Prompt == Arg && len(args[i]) > maxArg {
@@ -199,7 +203,7 @@ func (a *Agent) run(ctx context.Context, cmd proc.Command, r Request) (Reply, er
 		}
 	}
 	reply := a.spec.reply(r.Role, res, l.end(res.Stdout))
-	reply.Agent, reply.Resumed = a.Ref(), a.spec.carriesOn(r.Conversation)
+	reply.Agent, reply.Resumed, reply.SessionID = a.Ref(), a.spec.carriesOn(r.Conversation), a.sessionID(r)
 	return reply, err
 }
 
@@ -209,13 +213,18 @@ func turnName(r Request) string {
 	if r.Ask > 0 {
 		name += fmt.Sprintf("-%d", r.Ask)
 	}
+	return name + r.again()
+}
+
+// again tells the tries at one turn apart; "" is the first.
+func (r Request) again() (suffix string) {
 	if r.Leg > 0 {
-		name += fmt.Sprintf(".leg%d", r.Leg)
+		suffix = fmt.Sprintf(".leg%d", r.Leg)
 	}
 	if r.Try > 0 {
-		name += fmt.Sprintf(".try%d", r.Try)
+		suffix += fmt.Sprintf(".try%d", r.Try)
 	}
-	return name
+	return suffix
 }
 
 // Ref names the agent as events do.

@@ -8,7 +8,7 @@ func amp() Spec {
 		Name:        "amp",
 		Binaries:    []string{"amp"},
 		VersionArgs: []string{"--version"},
-		Actor:       []string{holdResumeArgs, "-x", "--stream-json"},
+		Actor:       []string{holdConversationArgs, "-x", "--stream-json"},
 		Critic:      []string{"-x", "--stream-json"},
 		ModelArgs:   []string{"--mode", holdModel},
 		Resume:      []string{"threads", "continue", holdConversation},

@@ -11,17 +11,18 @@ func claude() Spec {
 		VersionArgs: []string{"--version"},
 		Actor: []string{
 			"-p", "--output-format", "stream-json", "--verbose",
-			"--dangerously-skip-permissions", holdModelArgs, holdResumeArgs,
+			"--dangerously-skip-permissions", holdModelArgs, holdConversationArgs,
 		},
 		// A critic has to run tests. Plan mode denies it the shell, so the
 		// tools that edit are taken away instead. The list takes every word
 		// that follows it, so it stands last.
 		Critic: []string{
 			"-p", "--output-format", "stream-json", "--verbose",
-			"--dangerously-skip-permissions", holdModelArgs,
+			"--dangerously-skip-permissions", holdModelArgs, holdConversationArgs,
 			"--disallowedTools", "Write,Edit,NotebookEdit",
 		},
 		ModelArgs:    []string{"--model", holdModel},
+		Begin:        []string{"--session-id", holdSessionID},
 		Resume:       []string{"--resume", holdConversation},
 		ResumeTotals: true,
 		Prompt:       Stdin,

@@ -11,7 +11,7 @@ func codex() Spec {
 		Binaries:    []string{"codex"},
 		VersionArgs: []string{"--version"},
 		Actor: []string{
-			"exec", holdResumeArgs, "--dangerously-bypass-approvals-and-sandbox", "--json", holdModelArgs, "-",
+			"exec", holdConversationArgs, "--dangerously-bypass-approvals-and-sandbox", "--json", holdModelArgs, "-",
 		},
 		// The sandbox holds for its shell as well: the critic can run whatever
 		// needs no writing, and nothing it does can change the work tree.

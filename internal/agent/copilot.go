@@ -17,6 +17,7 @@ func copilot() Spec {
 			"--usage-output-file", holdUsageFile,
 		},
 		ModelArgs:    []string{"--model", holdModel},
+		Begin:        []string{"--session-id=" + holdSessionID},
 		Resume:       []string{"--resume=" + holdConversation},
 		ResumeTotals: true,
 		Prompt:       Stdin,

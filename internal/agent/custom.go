@@ -15,6 +15,7 @@ type Own struct {
 	Prompt        string            // a [Channel]; "": stdin
 	Output        string            // a [Format]; "": text
 	ModelArgs     []string          // appended when a model is asked for
+	SessionArgs   []string          // appended to begin a conversation with the name "{session_id}"
 	ResumeArgs    []string          // appended to carry on "{conversation}"
 	Env           map[string]string // set for the program
 	Install       string            // what to do when the program is missing
@@ -50,6 +51,7 @@ func Custom(name string, own Own) (Spec, error) {
 		Actor:          slices.Clone(own.Command[1:]),
 		Critic:         slices.Clone(own.CriticCommand[1:]),
 		ModelArgs:      slices.Clone(own.ModelArgs),
+		Begin:          slices.Clone(own.SessionArgs),
 		Resume:         slices.Clone(own.ResumeArgs),
 		Prompt:         Channel(own.Prompt),
 		Output:         Format(own.Output),
@@ -75,7 +77,7 @@ func (o Own) check() error {
 	for key, added := range map[string]struct {
 		args  []string
 		holds string
-	}{"model_args": {o.ModelArgs, holdModel}, "resume_args": {o.ResumeArgs, holdConversation}} {
+	}{"model_args": {o.ModelArgs, holdModel}, "session_args": {o.SessionArgs, holdSessionID}, "resume_args": {o.ResumeArgs, holdConversation}} {
 		for _, held := range placeholder.FindAllString(fmt.Sprint(added.args), -1) {
 			if held != added.holds {
 				return fmt.Errorf("%s cannot hold %s, only %s", key, held, added.holds)

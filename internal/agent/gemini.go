@@ -16,6 +16,7 @@ func gemini() Spec {
 		// tools that change something the shell alone is.
 		Critic:    []string{"--approval-mode", "default", "--allowed-tools", "run_shell_command", "-o", "stream-json"},
 		ModelArgs: []string{"-m", holdModel},
+		Begin:     []string{"--session-id", holdSessionID},
 		Resume:    []string{"--resume", holdConversation},
 		Prompt:    Stdin,
 		Output:    "gemini-stream-json",

@@ -12,6 +12,7 @@ func qwen() Spec {
 		// As with gemini: no tool that edits, but the shell.
 		Critic:       []string{"--approval-mode", "default", "--allowed-tools", "run_shell_command", "-o", "stream-json"},
 		ModelArgs:    []string{"-m", holdModel},
+		Begin:        []string{"--session-id", holdSessionID},
 		Resume:       []string{"--resume", holdConversation},
 		ResumeTotals: true,
 		Prompt:       Stdin,

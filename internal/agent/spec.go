@@ -43,13 +43,14 @@ type Saying struct {
 // Placeholders in the arguments of a [Spec]. Model and prompt may be part of an
 // argument; ModelArgs stands alone.
 const (
-	holdModel        = "{model}"
-	holdModelArgs    = "{model_args}"  // replaced by Spec.ModelArgs, or by nothing without a model
-	holdResumeArgs   = "{resume_args}" // replaced by Spec.Resume, or by nothing in a conversation of its own
-	holdConversation = "{conversation}"
-	holdPrompt       = "{prompt}"
-	holdPromptFile   = "{prompt_file}"
-	holdUsageFile    = "{usage_file}" // replaced by a file in which the CLI leaves what the turn has used
+	holdModel            = "{model}"
+	holdModelArgs        = "{model_args}"        // replaced by Spec.ModelArgs, or by nothing without a model
+	holdConversationArgs = "{conversation_args}" // replaced by Spec.Begin or Spec.Resume, or by nothing
+	holdConversation     = "{conversation}"
+	holdSessionID        = "{session_id}"
+	holdPrompt           = "{prompt}"
+	holdPromptFile       = "{prompt_file}"
+	holdUsageFile        = "{usage_file}" // replaced by a file in which the CLI leaves what the turn has used
 )
 
 // A Spec describes one CLI. It is data: nothing in it runs.
@@ -77,9 +78,12 @@ type Spec struct {
 	// something. The others are silent until they are done.
 	Streams bool
 
+	// Begin are arguments that give a new conversation the name "{session_id}", a
+	// UUID; they stand where the arguments hold "{conversation_args}", or at their
+	// end. None: the CLI chooses the name.
+	Begin []string
 	// Resume are arguments that carry on the conversation "{conversation}"; they
-	// stand where the arguments hold "{resume_args}", or at their end. None: the
-	// CLI cannot, or only with a terminal.
+	// stand there instead. None: the CLI cannot, or only with a terminal.
 	Resume []string
 	// ResumeTotals is set for a CLI that tells, of a turn in a conversation that
 	// it has carried on, what all turns of that conversation have used.
@@ -107,8 +111,9 @@ type Spec struct {
 }
 
 // args returns the arguments for a role, with the model and the conversation
-// filled in and the prompt's placeholders left alone.
-func (s Spec) args(role loop.Role, model string, c loop.Conversation) []string {
+// filled in and the prompt's placeholders left alone. A new conversation gets the
+// name id; "" leaves that to the CLI.
+func (s Spec) args(role loop.Role, model string, c loop.Conversation, id string) []string {
 	args := s.Actor
 	if role == loop.RoleCritic {
 		args = s.Critic
@@ -117,7 +122,7 @@ func (s Spec) args(role loop.Role, model string, c loop.Conversation) []string {
 	if model != "" {
 		forModel = s.ModelArgs
 	}
-	out := splice(splice(args, holdModelArgs, forModel), holdResumeArgs, s.resume(c))
+	out := splice(splice(args, holdModelArgs, forModel), holdConversationArgs, s.conversation(c, id))
 	if s.Prompt == Arg && !mentions(out, holdPrompt) {
 		out = append(out, holdPrompt)
 	}
@@ -139,15 +144,19 @@ func splice(args []string, placeholder string, more []string) []string {
 	return slices.Concat(args[:at], more, args[at+1:])
 }
 
-// resume returns the arguments that carry on a conversation; none for one that
-// the CLI cannot carry on.
-func (s Spec) resume(c loop.Conversation) []string {
-	if !s.carriesOn(c) {
+// conversation returns the arguments that carry on a conversation or, where the
+// CLI cannot carry it on, those that begin one with the name id.
+func (s Spec) conversation(c loop.Conversation, id string) []string {
+	args, hold, name := s.Begin, holdSessionID, id
+	if s.carriesOn(c) {
+		args, hold, name = s.Resume, holdConversation, c.ID
+	}
+	if name == "" {
 		return nil
 	}
-	args := slices.Clone(s.Resume)
+	args = slices.Clone(args)
 	for i := range args {
-		args[i] = strings.ReplaceAll(args[i], holdConversation, c.ID)
+		args[i] = strings.ReplaceAll(args[i], hold, name)
 	}
 	return args
 }
@@ -174,9 +183,9 @@ func (s Spec) binaries(role loop.Role) []string {
 
 // CommandLine returns how a role is called, for people to read: the first of
 // the program's names and its arguments, with "{prompt}" or "{prompt_file}"
-// where the prompt goes.
+// where the prompt goes and "{session_id}" where the conversation gets its name.
 func (s Spec) CommandLine(role loop.Role, model string) []string {
-	return append([]string{s.binaries(role)[0]}, s.args(role, model, loop.Conversation{})...)
+	return append([]string{s.binaries(role)[0]}, s.args(role, model, loop.Conversation{}, holdSessionID)...)
 }
 
 func mentions(args []string, placeholder string) bool {

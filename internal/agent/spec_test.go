@@ -76,6 +76,7 @@ func TestCustomRefuses(t *testing.T) {
 		{"mine", Own{Command: command, Output: "jsonl"}, `output is "jsonl", not one of text, claude-stream-json, `},
 		{"mine", Own{Command: command, ModelArgs: []string{"{prompt}"}}, "model_args cannot hold {prompt}, only {model}"},
 		{"mine", Own{Command: command, ResumeArgs: []string{"{model}"}}, "resume_args cannot hold {model}, only {conversation}"},
+		{"mine", Own{Command: command, SessionArgs: []string{"{conversation}"}}, "session_args cannot hold {conversation}, only {session_id}"},
 	} {
 		_, err := Custom(test.name, test.own)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
@@ -147,15 +148,16 @@ func TestResume(t *testing.T) {
 	}{
 		{codex(), of(codex(), "01-a"), []string{"exec", "resume", "01-a", "--dangerously-bypass-approvals-and-sandbox", "--json", "-m", "m", "-"}},
 		{gemini(), of(gemini(), "a.b_c"), []string{"--approval-mode", "yolo", "-o", "stream-json", "-m", "m", "--resume", "a.b_c"}},
-		{copilot(), of(copilot(), "x"), append(copilot().args(loop.RoleActor, "m", loop.Conversation{}), "--resume=x")},
+		{copilot(), of(copilot(), "x"), append(copilot().args(loop.RoleActor, "m", loop.Conversation{}, ""), "--resume=x")},
+		{gemini(), of(claude(), "a"), []string{"--approval-mode", "yolo", "-o", "stream-json", "-m", "m", "--session-id", "u-1"}},
 		// Whose name could be an option, or is another agent's, and who cannot.
-		{codex(), of(codex(), "--full-auto"), codex().args(loop.RoleActor, "m", loop.Conversation{})},
-		{codex(), of(codex(), "a b"), codex().args(loop.RoleActor, "m", loop.Conversation{})},
-		{codex(), of(claude(), "01-a"), codex().args(loop.RoleActor, "m", loop.Conversation{})},
-		{cline(), of(cline(), "01-a"), cline().args(loop.RoleActor, "m", loop.Conversation{})},
-		{auggie(), of(auggie(), "01-a"), auggie().args(loop.RoleActor, "m", loop.Conversation{})},
+		{codex(), of(codex(), "--full-auto"), codex().args(loop.RoleActor, "m", loop.Conversation{}, "")},
+		{codex(), of(codex(), "a b"), codex().args(loop.RoleActor, "m", loop.Conversation{}, "")},
+		{codex(), of(claude(), "01-a"), codex().args(loop.RoleActor, "m", loop.Conversation{}, "")},
+		{cline(), of(cline(), "01-a"), cline().args(loop.RoleActor, "m", loop.Conversation{}, "")},
+		{auggie(), of(auggie(), "01-a"), auggie().args(loop.RoleActor, "m", loop.Conversation{}, "")},
 	} {
-		equal(t, test.spec.Name+" "+test.c.ID, test.spec.args(loop.RoleActor, "m", test.c), test.want)
+		equal(t, test.spec.Name+" "+test.c.ID, test.spec.args(loop.RoleActor, "m", test.c, "u-1"), test.want)
 	}
 }
 

@@ -59,7 +59,7 @@ func testArguments(t *testing.T, spec Spec) {
 			if model != "" && len(spec.ModelArgs) == 0 {
 				continue
 			}
-			_, c := s.play(s.agent(spec, model), Request{Role: role, Iteration: 1, Prompt: "do {model} it"})
+			_, c := s.play(s.agent(spec, model), Request{ID: "session__" + string(role) + "_1", Role: role, Iteration: 1, Prompt: "do {model} it"})
 			args := strings.ReplaceAll(fmt.Sprintf("%q", c.Args), s.place.Outputs, "OUTPUTS")
 			fmt.Fprintf(&got, "%s, model %q: %s\n", role, model, args)
 			equal(t, "working directory", []string{c.Dir}, []string{s.place.Dir})
@@ -207,7 +207,7 @@ func testDescription(t *testing.T, spec Spec) {
 func without(args []string) []string {
 	var out []string
 	for _, a := range args {
-		if a != holdModelArgs && a != holdResumeArgs && a != holdUsageFile {
+		if a != holdModelArgs && a != holdConversationArgs && a != holdUsageFile {
 			out = append(out, a)
 		}
 	}

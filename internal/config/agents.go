@@ -48,6 +48,9 @@ func (r *fileReader) checkAgent(table string, own Agent) {
 	if own.ModelArgs != nil {
 		r.checkAdded(table+".model_args", own.ModelArgs, "{model}", `["--model", "{model}"]`)
 	}
+	if own.SessionArgs != nil {
+		r.checkAdded(table+".session_args", own.SessionArgs, "{session_id}", `["--session-id", "{session_id}"]`)
+	}
 	if own.ResumeArgs != nil {
 		r.checkAdded(table+".resume_args", own.ResumeArgs, "{conversation}", `["--resume", "{conversation}"]`)
 	}

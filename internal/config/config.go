@@ -72,6 +72,7 @@ type Agent struct {
 	Prompt        string            `toml:"prompt"`         // "stdin", "pipe", "arg" or "file"
 	Output        string            `toml:"output"`         // "text", or one of [Options.Outputs]
 	ModelArgs     []string          `toml:"model_args"`     // appended when a model is set
+	SessionArgs   []string          `toml:"session_args"`   // appended to begin a conversation
 	ResumeArgs    []string          `toml:"resume_args"`    // appended to carry on a conversation
 	Env           map[string]string `toml:"env"`
 	Install       string            `toml:"install"` // told to a user who lacks the command

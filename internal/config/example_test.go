@@ -32,7 +32,7 @@ func TestExampleIsTheDefaults(t *testing.T) {
 	c := mustLoad(t, o)
 	sample := map[string]Agent{"mine": {
 		Command: []string{"mine", "--yes"}, CriticCommand: []string{"mine", "--read-only"},
-		Prompt: "stdin", Output: "text", ModelArgs: []string{"--model", "{model}"}, ResumeArgs: []string{"--resume", "{conversation}"},
+		Prompt: "stdin", Output: "text", ModelArgs: []string{"--model", "{model}"}, SessionArgs: []string{"--session-id", "{session_id}"}, ResumeArgs: []string{"--resume", "{conversation}"},
 		Env: map[string]string{"NAME": "value"}, Install: "see the project's wiki",
 	}}
 	if !reflect.DeepEqual(c.Agents, sample) {

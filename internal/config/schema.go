@@ -201,6 +201,9 @@ func agent(outputs []string) schema {
 			key: "agents.*.model_args", value: list(plain), byDefault: []string{"--model", "{model}"},
 			doc: "Arguments that are added only when a model is set.",
 		}, {
+			key: "agents.*.session_args", value: list(plain), byDefault: []string{"--session-id", "{session_id}"},
+			doc: "Arguments that are added to begin a conversation; {session_id} stands for its\nname, a UUID that the log holds as well.",
+		}, {
 			key: "agents.*.resume_args", value: list(plain), byDefault: []string{"--resume", "{conversation}"},
 			doc: "Arguments that are added to carry on a conversation, whose name a structured\noutput tells.",
 		}, {

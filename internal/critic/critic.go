@@ -66,7 +66,7 @@ func (c *Critic) Judge(ctx context.Context, matter loop.Case, watch loop.Watch) 
 		return loop.Review{}, err
 	}
 	reply, err := c.play(ctx, matter, agent.Request{
-		Role: loop.RoleCritic, Iteration: matter.Iteration, Ask: c.ask(matter.Iteration), Prompt: text, Watch: watch,
+		ID: matter.ID, Role: loop.RoleCritic, Iteration: matter.Iteration, Ask: c.ask(matter.Iteration), Prompt: text, Watch: watch,
 	})
 	review := loop.Review{Turn: reply.Turn, Reply: reply.Text}
 	if ctx.Err() != nil {

@@ -52,6 +52,7 @@ func TestLoop(t *testing.T) {
 			t.Errorf("warned: %q", e.warned)
 		}
 		costs(t, c, e)
+		named(t, c, e)
 		table.notef(c.name, "loop: whole", "%.1f s", e.took.Seconds())
 		table.notef(c.name, "loop: actor turn", "%.1f s", e.rounds[0].Attempt.Duration.Seconds())
 		table.notef(c.name, "loop: tools", "%s", told.tools())
@@ -176,6 +177,18 @@ func costs(t *testing.T, c cli, e end) {
 		}
 		if (turn.Conversation != "") != want.conversation {
 			t.Errorf("turn %d: the conversation is %q", i+1, turn.Conversation)
+		}
+	}
+}
+
+// named checks that an agent which takes a name for its conversation has given it
+// the one that codeloops chose.
+func named(t *testing.T, c cli, e end) {
+	t.Helper()
+	for i, turn := range append(e.actor, e.critic...) {
+		takes := c.name == "claude" || c.name == "gemini" || c.name == "qwen" || c.name == "copilot"
+		if takes != (turn.SessionID != "") || takes && turn.SessionID != turn.Conversation {
+			t.Errorf("turn %d: the conversation was to be %q, and is %q", i+1, turn.SessionID, turn.Conversation)
 		}
 	}
 }

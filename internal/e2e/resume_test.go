@@ -38,6 +38,9 @@ func TestResume(t *testing.T) {
 		if c.name != "droid" && first.Conversation != second.Conversation { // droid goes on in a copy
 			t.Errorf("the conversation was %q, then %q", first.Conversation, second.Conversation)
 		}
+		if second.SessionID != "" {
+			t.Errorf("the second turn was to name its conversation %q", second.SessionID)
+		}
 		apart(t, first.Usage, second.Usage)
 		if first.Ending != loop.EndCompleted || second.Ending != loop.EndCompleted {
 			t.Errorf("the turns ended %s and %s", first.Ending, second.Ending)

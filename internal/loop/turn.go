@@ -103,6 +103,9 @@ type Turn struct {
 	// Conversation is the agent's own name for its session, "" when it tells
 	// none.
 	Conversation string
+	// SessionID is the name, a UUID, that the agent was told to give its session;
+	// "" where it takes none, or carried on a conversation.
+	SessionID string
 	// Resumed is set when the turn carried on a conversation of earlier turns.
 	Resumed bool
 	Usage   Usage

@@ -178,7 +178,7 @@ func (r *Redactor) policy(p *loop.Policy) {
 func (r *Redactor) turn(t *loop.Turn) {
 	r.output(&t.Stdout)
 	r.output(&t.Stderr)
-	r.in(&t.Reason, &t.Conversation, &t.Agent.Agent, &t.Agent.Model)
+	r.in(&t.Reason, &t.Conversation, &t.SessionID, &t.Agent.Agent, &t.Agent.Model)
 	t.Misses = each(t.Misses, func(m *loop.Miss) { r.in(&m.Reason, &m.Agent.Agent, &m.Agent.Model) })
 	t.Leftovers = each(t.Leftovers, func(p *loop.Process) { r.in(&p.Command) })
 }

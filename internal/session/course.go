@@ -23,6 +23,8 @@ type Course struct {
 	Checks []loop.CheckResult
 	// Tally is what it came to, for [Store.Reopen].
 	Tally metrics.Tally
+	// Resumed is how often it was carried on before.
+	Resumed int
 	// Outcome is the last end; nil for a session that broke off.
 	Outcome *loop.Outcome
 }
@@ -72,6 +74,7 @@ func (f *follower) follow(entry Entry) {
 	case loop.Resumed:
 		f.Past.Elapsed += f.last.Sub(f.began)
 		f.began, f.Outcome = entry.At.Time, nil
+		f.Resumed++
 	case loop.BaselineChecked:
 		f.Past.Baseline = e.Checks
 	case loop.IterationStarted:

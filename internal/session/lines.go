@@ -278,6 +278,7 @@ func sessionEnd(f fields, o *loop.Outcome) {
 func turn(f fields, role loop.Role, t *loop.Turn) {
 	is := string(role) + "_"
 	f.text(is+"turn_id,omitempty", &t.ID)
+	f.text(is+"session_id,omitempty", &t.SessionID)
 	f.value(is+"exit_code", &t.ExitCode)
 	duration(f, is+"duration_secs", &t.Duration)
 	word(f, is+"ending", &t.Ending)

@@ -1,0 +1,74 @@
+package agent
+
+import (
+	"testing"
+
+	"codeloops/internal/loop"
+)
+
+// TestUUID compares with what Python's uuid.uuid5 makes of the same names.
+func TestUUID(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"2026-11-21T06-00-00Z_abcdef__actor_1":                   "faab30f3-fee0-56b6-80f3-5c597c7982ee",
+		"2026-11-21T06-00-00Z_abcdef__critic_2_2.run1.leg1.try3": "6adba7f3-b74b-5a9c-be87-b6f36fd4755a",
+	} {
+		if got := uuid(name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
+// TestSessionID checks that a try has the same name whoever asks, and no two tries
+// have one.
+func TestSessionID(t *testing.T) {
+	t.Parallel()
+	const turn = "s__actor_2"
+	old := loop.Conversation{ID: "c", Agent: loop.AgentRef{Agent: "claude"}}
+	seen := map[string]string{}
+	for name, c := range map[string]struct {
+		run  int
+		r    Request
+		want string // what the UUID is of
+	}{
+		"first":          {0, Request{ID: turn}, turn},
+		"after a limit":  {0, Request{ID: turn, Try: 1}, turn + ".try1"},
+		"another agent":  {0, Request{ID: turn, Leg: 1}, turn + ".leg1"},
+		"both":           {0, Request{ID: turn, Leg: 1, Try: 2}, turn + ".leg1.try2"},
+		"carried on":     {1, Request{ID: turn}, turn + ".run1"},
+		"twice":          {2, Request{ID: turn, Try: 1}, turn + ".run2.try1"},
+		"asked again":    {0, Request{ID: "s__critic_2_2", Ask: 1}, "s__critic_2_2"},
+		"another's":      {0, Request{ID: "s__actor_3", Conversation: loop.Conversation{ID: "c", Agent: loop.AgentRef{Agent: "codex"}}}, "s__actor_3"},
+		"no session":     {0, Request{}, ""},
+		"a conversation": {0, Request{ID: turn, Conversation: old}, ""},
+	} {
+		a := &Agent{spec: claude(), at: Place{Run: c.run}}
+		got, want := a.sessionID(c.r), ""
+		if c.want != "" {
+			want = uuid(c.want)
+		}
+		if got != want || got != a.sessionID(c.r) {
+			t.Errorf("%s: %q, want that of %q", name, got, c.want)
+		}
+		if before, ok := seen[got]; ok && got != "" {
+			t.Errorf("%s has the name of %s", name, before)
+		}
+		seen[got] = name
+	}
+	if got := (&Agent{spec: codex()}).sessionID(Request{ID: turn}); got != "" {
+		t.Errorf("codex, which takes none, gets %q", got)
+	}
+}
+
+// TestBegins plays a turn with a real process.
+func TestBegins(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, "mine")
+	spec := ownAgent(t, Own{Command: []string{"mine"}, SessionArgs: []string{"--id={session_id}"}})
+	reply, c := s.play(s.agent(spec, ""), Request{ID: "s__actor_1", Role: loop.RoleActor, Iteration: 1})
+	equal(t, "arguments", c.Args, []string{"--id=" + uuid("s__actor_1")})
+	if reply.SessionID != uuid("s__actor_1") {
+		t.Errorf("the turn has %q", reply.SessionID)
+	}
+	equal(t, "for people", spec.CommandLine(loop.RoleActor, ""), []string{"mine", "--id={session_id}"})
+}
