@@ -5,28 +5,12 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"syscall"
-
-	"github.com/go-git/go-git/v5/plumbing"
 
 	"codeloops/internal/diff/attr"
 	"codeloops/internal/diff/ignore"
 )
-
-// A place is a directory to visit with what is known of it.
-type place struct {
-	name, path              string // path from the root with a slash at its end; "" for the root
-	full                    string // the path that the operating system knows, with a slash at its end
-	base, index, last, also *Dir
-	listed                  bool // see Known.Listed
-}
-
-// known reports whether a file below is in scope by itself.
-func (p place) known() bool {
-	return p.index != nil || p.base != nil && !p.base.empty || p.also != nil && !p.also.empty
-}
 
 // found is what a place turned out to be: a directory, a repository of its
 // own, or nothing (both nil).
@@ -210,111 +194,6 @@ func (v *visit) ignores() *ignore.Dir {
 	return v.rules.Load()
 }
 
-// list finds the names in the directory: those of the last time, if nothing has
-// come or gone since.
-func (v *visit) list() error {
-	if v.unchanged() {
-		v.recall()
-		return nil
-	}
-	if err := v.handle.ensure(); err != nil {
-		return err
-	}
-	at := v.Now()
-	entries, st, err := v.handle.list(v.scratch)
-	if err != nil {
-		return err
-	}
-	v.sort(entries)
-	if v.clock.dirs && v.clock.settled(st, at) {
-		v.listing.stat = st
-	}
-	// Rules that appear bear on all that is below; those that go or change
-	// are noticed beforehand.
-	v.listed = v.listed && v.last != nil && v.last.listing.hasIgnore == v.listing.hasIgnore
-	return nil
-}
-
-// unchanged reports whether the names in scope are those of the last time.
-func (v *visit) unchanged() bool {
-	if !v.listed || v.last == nil || v.last.listing.stat == (Stat{}) {
-		return false
-	}
-	for _, d := range []*Dir{v.base, v.index, v.also} {
-		if !v.last.covers(d) {
-			return false
-		}
-	}
-	const many = 50 // files: a longer path for each of them takes longer than to open the directory
-	st, k, err := v.handle.glance(len(v.last.Dirs) > 0 || len(v.last.Files) > many)
-	return err == nil && k == directory && st == v.last.listing.stat
-}
-
-// recall takes the names of the last time.
-func (v *visit) recall() {
-	v.listing = v.last.listing
-	for v.listing.others != "" {
-		var name string
-		name, v.listing.others, _ = strings.Cut(v.listing.others, "/")
-		v.dirs = append(v.dirs, name)
-	}
-	for i := range v.last.Files {
-		if f := &v.last.Files[i]; f.Mode == Gitlink {
-			v.dirs = append(v.dirs, f.Name)
-		} else {
-			v.files = append(v.files, f.Name)
-		}
-	}
-	recalled := len(v.dirs)
-	for _, d := range v.last.Dirs {
-		v.dirs = append(v.dirs, d.Name)
-	}
-	if recalled > 0 {
-		sortDirs(v.dirs)
-	}
-}
-
-// sort tells files from directories and drops what git never looks at.
-func (v *visit) sort(entries []entry) {
-	for _, e := range entries {
-		switch {
-		case v.isNamed(e.name, ".git"):
-			v.listing.hasGit = true
-		case e.kind == directory:
-			v.dirs = append(v.dirs, e.name)
-		case e.kind == regular, e.kind == executable, e.kind == symlink:
-			v.files = append(v.files, e.name)
-			if e.name[0] == '.' {
-				v.listing.hasIgnore = v.listing.hasIgnore || v.isNamed(e.name, ".gitignore")
-				v.listing.hasAttributes = v.listing.hasAttributes || v.isNamed(e.name, ".gitattributes")
-			}
-		}
-	}
-	slices.Sort(v.files)
-	sortDirs(v.dirs)
-}
-
-func sortDirs(names []string) {
-	slices.SortFunc(names, func(a, b string) int { return order(a, true, b, true) })
-}
-
-func (v *visit) isNamed(name, special string) bool {
-	return name == special || v.IgnoreCase && strings.EqualFold(name, special)
-}
-
-// repository makes a repository inside this one a single entry, as git does
-// once it has a commit.
-func (v *visit) repository(head Head, err error) found {
-	if err != nil {
-		v.warn(v.path, err)
-		return found{repository: true}
-	}
-	if head.Commit.IsZero() {
-		return found{repository: true}
-	}
-	return found{link: &File{Name: v.name, Mode: Gitlink, ID: head.Commit}}
-}
-
 // finish puts together what the visits below have found. The visit is over then.
 func (v *visit) finish(s *scratch) found {
 	v.letGo()
@@ -349,99 +228,6 @@ func (v *visit) finish(s *scratch) found {
 func (v *visit) asLast(dirs []*Dir) bool {
 	return v.last != nil && v.last.Name == v.name && v.last.listing == v.listing &&
 		(sameSlice(v.last.Files, v.found) || slices.Equal(v.last.Files, v.found)) && slices.Equal(v.last.Dirs, dirs)
-}
-
-// findPlaces finds the subdirectories to visit. Those that are known to be
-// repositories of their own become files at once.
-func (v *visit) findPlaces() {
-	if len(v.dirs) == 0 {
-		return
-	}
-	base, index, last, also := dirCursor(v.base.dirs()), dirCursor(v.index.dirs()), dirCursor(v.last.dirs()), dirCursor(v.also.dirs())
-	for _, name := range v.dirs {
-		p := place{listed: v.listed, base: base.find(name), index: index.find(name), last: last.find(name), also: also.find(name)}
-		p.name = nameOf(name, p.last, p.index, p.base)
-		p.full = v.full + p.name + "/"
-		p.path = p.full[len(v.full)-len(v.path):]
-		if p.index != nil { // most often
-			v.places = append(v.places, p)
-			continue
-		}
-		base, index := v.base.file(name), v.index.file(name)
-		id, linked := knownLink(base, index)
-		switch {
-		case linked && (p.base == nil || p.base.empty):
-			v.unsure(v.path)
-			v.addLink(File{Name: p.name, Mode: Gitlink, ID: v.linked(p.path, id)})
-		case p.known(), !v.ignores().Ignored(name, true):
-			v.places = append(v.places, p)
-		case base != nil || index != nil:
-			v.unsure(v.path)
-			// A path in scope that has become a repository: git does not ask
-			// the rules.
-			if commit := v.linked(p.path, plumbing.ZeroHash); !commit.IsZero() {
-				v.addLink(File{Name: p.name, Mode: Gitlink, ID: commit})
-			}
-		}
-	}
-	v.results = slices.Grow(v.results, len(v.places))[:len(v.places)]
-	v.left.Store(int32(len(v.places)))
-}
-
-// nameOf returns a name that may stay: that of one of the directories that are
-// known, or a copy.
-func nameOf(name string, known ...*Dir) string {
-	for _, d := range known {
-		if d != nil {
-			return d.Name
-		}
-	}
-	return strings.Clone(name)
-}
-
-// A dirCursor finds directories by names that come in order.
-type dirCursor []*Dir
-
-func (c *dirCursor) find(name string) *Dir {
-	for len(*c) > 0 {
-		d := (*c)[0]
-		if d.Name == name {
-			return d
-		}
-		if byDirName(d, name) > 0 {
-			return nil
-		}
-		*c = (*c)[1:]
-	}
-	return nil
-}
-
-func knownLink(base, index *File) (plumbing.Hash, bool) {
-	for _, f := range []*File{base, index} {
-		if f != nil && f.Mode == Gitlink {
-			return f.ID, true
-		}
-	}
-	return plumbing.ZeroHash, false
-}
-
-// linked returns the commit that a submodule is at, or the known one when it
-// has none, as one that is not checked out.
-func (v *visit) linked(path string, known plumbing.Hash) plumbing.Hash {
-	head, err := v.Head(path)
-	if err != nil {
-		v.warn(path, err)
-	}
-	if err != nil || head.Commit.IsZero() {
-		return known
-	}
-	return head.Commit
-}
-
-// addLink adds a file to those found, which may be shared with what is known.
-func (v *visit) addLink(link File) {
-	i, _ := slices.BinarySearchFunc(v.found, link.Name, byName)
-	v.found = slices.Insert(slices.Clip(v.found), i, link)
 }
 
 // gone reports an error that means that nothing of the kind is there: no
