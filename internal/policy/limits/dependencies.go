@@ -28,7 +28,7 @@ func (d NoNewDependencies) Inspect(c loop.Case, _ *loop.Inspection) *policy.Brea
 	each := func(op byte, do func(m manifest, file, name string)) {
 		for _, f := range c.Change.Files {
 			for _, m := range d.manifests {
-				if m.file.MatchString(path.Base(f.Path)) {
+				if m.is(f.Path) {
 					for _, name := range m.names(f.Patch, op) {
 						do(m, f.Path, name)
 					}
@@ -56,6 +56,7 @@ func (d NoNewDependencies) Inspect(c loop.Case, _ *loop.Inspection) *policy.Brea
 type manifest struct {
 	sort string // those of one sort name the same things
 	file *regexp.Regexp
+	dir  string // in a directory of this name, all that ends in .txt
 	// line finds a name in a line; the groups that are not empty make it up.
 	line *regexp.Regexp
 	// within are the sections and lists, by their heading, in which names are
@@ -64,6 +65,12 @@ type manifest struct {
 	// sure finds a name where the heading is too far away for the patch to show.
 	sure *regexp.Regexp
 	not  *regexp.Regexp // names that are none
+}
+
+// is reports whether a path is one of a manifest of this sort.
+func (m manifest) is(file string) bool {
+	base, dir := path.Base(file), path.Base(path.Dir(file))
+	return m.file.MatchString(base) || m.dir != "" && m.dir == dir && path.Ext(base) == ".txt"
 }
 
 func manifests() []manifest {
@@ -76,6 +83,10 @@ func manifests() []manifest {
 		sure: re(`^\s*"((?:@[\w.-]+/)?[\w.-]+)"\s*:\s*"(?:` + version + `)"`),
 		not:  re(`^(?:version|node|npm|yarn|pnpm|packageManager|vscode)$`),
 	}
+	// What stands for the dependency of a name: another package, or no version.
+	stand := json
+	stand.line = re(`:\s*"(?:npm:((?:@[\w.-]+/)?[\w.-]+)|((?:git|git\+\w+|github|gitlab|bitbucket|https?|file|link):[^"#]+))`)
+	stand.sure = re(`:\s*"npm:((?:@[\w.-]+/)?[\w.-]+)`)
 	composer := json
 	composer.sort, composer.file, composer.within = "composer", re(`^composer\.json$`), re(`^require`)
 	composer.sure = re(`^\s*"([\w.-]+/[\w.-]+)"\s*:\s*"(?:` + version + `|[^"]*\d[^"]*)"`)
@@ -92,8 +103,8 @@ func manifests() []manifest {
 	poetry.sort, poetry.file, poetry.within = "python", re(`^pyproject\.toml$`), re(`^tool\.(?:poetry|pdm|hatch|uv).*dependencies$`)
 	poetry.sure = re(`^\s*([A-Za-z0-9][\w.-]*)\s*=\s*["'][\^~]\d`)
 	return []manifest{
-		{sort: "go", file: re(`^go\.mod$`), line: re(`^\s*(?:require\s+|replace\s.*=>\s*|tool\s+)?((?:[\w-]+\.)+[\w-]+(?:/[\w.~-]+)*)(?:\s+v\d|$)|=>\s*(\S+)\s+v\d`)},
-		json, composer, cargo, pipfile, poetry,
+		{sort: "go", file: re(`^go\.mod$`), line: re(`^\s*(?:require\s+|replace\s.*=>\s*|tool\s+)?((?:[\w-]+\.)+[\w-]+(?:/[\w.~-]+)*)(?:\s+v\d|$)|=>\s*(\S+)\s+v\d|=>\s*(\.{0,2}/\S+)`)},
+		json, stand, composer, cargo, pipfile, poetry,
 		{
 			// PEP 508 names in the lists of PEP 621 and PEP 735.
 			sort: "python", file: re(`^pyproject\.toml$`),
@@ -101,7 +112,7 @@ func manifests() []manifest {
 			heading: re(`^\s*\[+\s*([^\]]+?)\s*\]+\s*$|^([\w-]+)\s*=\s*\[`), within: re(`^(?:project\.)?optional-dependencies$|^dependency-groups$|^(?:dev-)?dependencies$|^requires$`),
 			sure: re(`^\s*["']([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*[<>=!~]=?\s*\d`),
 		},
-		{sort: "python", file: re(`^(?:requirements|constraints)[\w.-]*\.(?:txt|in)$`), line: re(`^\s*(?:-e\s+)?([A-Za-z0-9][\w.-]*)\s*(?:$|[\[<>=!~;@ #])|^\s*(?:-e\s+)?((?:git\+|https?:)\S+)`)},
+		{sort: "python", file: re(`^[\w.-]*(?:requirements|constraints)[\w.-]*\.(?:txt|in)$`), dir: "requirements", line: re(`^\s*(?:-e\s+)?([A-Za-z0-9][\w.-]*)\s*(?:$|[\[<>=!~;@ #])|^\s*(?:-e\s+)?((?:git\+|https?:)\S+)`)},
 		{sort: "python", file: re(`^setup\.(?:py|cfg)$`), line: re(`^\s*["']?([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?\s*[<>=~!]=\s*\d`)},
 		{sort: "maven", file: re(`^pom\.xml$`), line: re(`<artifactId>\s*([^<\s]+)\s*</artifactId>`)},
 		{sort: "maven", file: re(`\.gradle(?:\.kts)?$`), line: re(`\b\w*(?i:implementation|api|only|classpath|processor|kapt|ksp|compile|runtime)\s*\(?\s*(?:platform\()?["'][^"':]+:([^"':]+)|\bid\s*\(?["']([\w.-]+)["']\)?\s+version`)},
