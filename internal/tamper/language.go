@@ -21,6 +21,7 @@ type language struct {
 	mark    *regexp.Regexp // stands before what declare matches; nil: declare is enough
 	skip    *regexp.Regexp // keeps a test from being run, or all others
 	exclude *regexp.Regexp // the same in a comment
+	sweep   *regexp.Regexp // decides over all tests around it, in a new test as well
 	assert  *regexp.Regexp
 	exact   *regexp.Regexp // compares with one value
 	inexact *regexp.Regexp // is none of exact after all
@@ -72,6 +73,7 @@ func golang() *language {
 		declare: re(`^func\s+(?:\([^)]*\)\s*)?((?:Test|Benchmark|Fuzz|Example)\w*)\s*\(|\bt\.Run\(\s*"([^"]*)"`),
 		skip:    re(`\b\w+(?:\(\))?\.(?:Skip|Skipf|SkipNow)\(|\bos\.Exit\(0\)`),
 		exclude: re(`^//go:build\b|^//\s*\+build\b`),
+		sweep:   re(`\bos\.Exit\(0\)|^func\s+TestMain\(`),
 		assert:  re(`\b(?:t|b|f|tb)\.(?:Errorf?|Fatalf?|Fail|FailNow)\(|\b(?:assert|require|qt|is|must)\.\w+\(|\bExpect\(`),
 		exact: re(`\b(?:reflect\.DeepEqual|cmp\.(?:Diff|Equal)|slices\.Equal|maps\.Equal|bytes\.Equal|errors\.Is)\(` +
 			`|\b(?:assert|require)\.(?:Equal|Exactly|ErrorIs|JSONEq|YAMLEq|ElementsMatch|Len|Same|InDelta|InEpsilon)\w*\(` +
@@ -92,6 +94,7 @@ func python() *language {
 		declare: re(`^\s*(?:async\s+)?def\s+(test\w*)\s*\(|^\s*class\s+(Test\w*)\b|^\s*class\s+(\w+)\(.*\bTestCase\b`),
 		skip: re(`@?\bpytest\.mark\.(?:skip|skipif|xfail)\b|\bpytest\.(?:skip|xfail|importorskip)\(|\bunittest\.(?:skip\w*|expectedFailure)\b` +
 			`|^\s*@(?:skip\w*|expectedFailure)\b|\bself\.skipTest\(|\braise\s+(?:unittest\.)?SkipTest\b|\b__test__\s*=\s*False\b|\bcollect_ignore\w*\s*=|\bdef\s+pytest_collection_modifyitems\b`),
+		sweep:   re(`\bcollect_ignore\w*\s*=|\bdef\s+pytest_(?:collection_modifyitems|ignore_collect|runtest_\w+|pyfunc_call|sessionfinish)\b|\bos\._exit\(0\)`),
 		assert:  re(`^\s*assert\b|\bself\.(?:assert\w+|fail)\(|\bpytest\.(?:raises|fail|warns)\(|\.assert_(?:called|not_called|any_call|has_calls|awaited)\w*\(|\bassert_\w+\(`),
 		exact:   re(`^\s*assert\b.*(?:==|\bis\s+(?:True|False|None)\b)|\bself\.assert(?:Equals?|(?:List|Dict|Set|Tuple|Sequence|Count|MultiLine)Equal|Is|AlmostEqual|Raises)\(|\.assert_(?:called|awaited)(?:_once)?_with\(|\bpytest\.(?:raises|approx)\(`),
 		inexact: re(`^\s*assert\b.*\bor\s+(?:True|1)\b`),
@@ -109,6 +112,7 @@ func javascript() *language {
 		isTest:  re(`\.(?:test|spec|cy|e2e)\.[cm]?[jt]sx?$|(?:^|/)(?:__tests__|tests?|specs?|e2e|cypress)/.*\.[cm]?[jt]sx?$`),
 		declare: re(`^\s*[fx]?` + runs + "(?:\\.\\w+)*\\s*\\(\\s*(?:\"([^\"]*)\"|'([^']*)'|`([^`]*)`)"),
 		skip:    re(`\b` + runs + `(?:\.\w+)*\.(?:skip|skipIf|todo|fixme|failing|fails|only)\b|\b(?:x|f)(?:it|test|describe|context|specify)\s*\(|\bthis\.skip\(\)|\bpending\(\s*\)`),
+		sweep:   re(`\bprocess\.exit\(0?\)`),
 		assert:  re(`\bexpect(?:\.\w+)*\(|\bassert(?:\.\w+)*\(|\.should(?:\.|\()|\bt\.(?:is|deepEqual|true|throws|like)\(`),
 		exact:   re(`\.(?:toBe|toEqual|toStrictEqual|toHaveBeenCalledWith|toHaveBeenLastCalledWith|toHaveBeenCalledTimes|toHaveLength|toBeCloseTo|toMatchInlineSnapshot|toHaveTextContent)\(|\bassert\.(?:equal|strictEqual|deepEqual|deepStrictEqual)\(|\.to\.(?:deep\.)?(?:equal|eql)\(|\.toThrow(?:Error)?\([^)]|\bt\.(?:is|deepEqual)\(`),
 		inexact: re(`\.not\.to(?:Be|Equal|StrictEqual)\(|\bexpect\.(?:anything\(\)|any\()`),

@@ -10,6 +10,7 @@ type sense struct {
 	marks    bool   // a test is declared below
 	declares string // the name of what is declared
 	skips    string // the marker that keeps tests from being run
+	sweeps   string // what decides over all tests around it
 	silences string // the marker that keeps a tool quiet
 	asserts  bool
 	exact    bool // compares with one value
@@ -28,6 +29,9 @@ func (l *language) senseOf(x line, test bool) (s sense) {
 		return s
 	}
 	s.marks, s.declares, s.skips = match(l.mark, x.code), l.declared(x), l.skipper(x)
+	if m := l.sweep; m != nil {
+		s.sweeps = m.FindString(x.bare)
+	}
 	s.asserts, s.exact = match(l.assert, x.bare), match(l.exact, x.bare) && !match(l.inexact, x.bare)
 	s.loose = !s.exact && match(l.loose, x.bare)
 	s.idle = s.asserts && match(l.idle, x.bare)

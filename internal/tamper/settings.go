@@ -12,6 +12,7 @@ import (
 // Expressions for files that are known by their names.
 type places struct {
 	ci, golden, config, mixed *regexp.Regexp
+	agents                    *regexp.Regexp // what agents read before they work
 	hides, runs               *regexp.Regexp // lines that swallow a failure; lines that check something
 	part, key                 *regexp.Regexp // what is about checks in files with other things in them
 	target, check             *regexp.Regexp // targets of a Makefile, and those that check
@@ -26,6 +27,8 @@ func newPlaces() places {
 			`|\.?ruff\.toml|\.?mypy\.ini|\.flake8|\.?pylintrc|pyrightconfig\.json|\.coveragerc|\.?pytest\.ini|\.?clippy\.toml|rust-toolchain(?:\.toml)?|\.config/nextest\.toml` +
 			`|checkstyle[^/]*\.xml|pmd[^/]*\.xml|spotbugs[^/]*\.xml|findbugs[^/]*\.xml|detekt[^/]*\.ya?ml|sonar-project\.properties|\.rubocop\.ya?ml|\.clang-tidy|phpstan\.neon(?:\.dist)?|phpunit\.xml(?:\.dist)?|\.swiftlint\.ya?ml` +
 			`|\.pre-commit-config\.ya?ml|lefthook\.ya?ml|\.semgrep\.ya?ml|\.nycrc(?:\.json)?|\.c8rc\.json|(?:jest|vitest|karma|playwright|cypress|ava|wdio)\.conf(?:ig)?(?:\.\w+)?\.[cm]?[jt]s(?:on)?|jest\.config\.json|\.mocharc\.\w+)$`),
+		agents: re(`(?:^|/)(?:(?:AGENTS|CLAUDE|GEMINI|QWEN|CRUSH)(?:\.\w+)?\.md|\.(?:cursor|windsurf|cline)rules|\.goosehints|\.mcp\.json|(?:opencode|kilo|\.?crush)\.jsonc?|codeloops\.toml)$` +
+			`|(?:^|/)\.(?:claude|codex|gemini|qwen|cursor|opencode|clinerules|continue|factory|kilocode|augment|amp|crush|pi|agents)/|^\.github/(?:copilot-instructions\.md$|instructions/|agents/|prompts/)`),
 		mixed: re(`(?:^|/)(?:pyproject\.toml|setup\.cfg|tox\.ini|noxfile\.py|package\.json|Cargo\.toml|pom\.xml|build\.gradle(?:\.kts)?|tsconfig[^/]*\.json)$`),
 		hides: re(`\|\|\s*(?:true|:|exit 0|echo\b)|;\s*true\s*$|^\s*-?\s*set \+e\b|\bcontinue-on-error:\s*true\b|\ballow_failure:\s*true\b|--passWithNoTests\b|--exit-zero\b|--no-fail\b` +
 			`|-DskipTests\b|-Dmaven\.test\.(?:skip|failure\.ignore)|\btestFailureIgnore>\s*true|\bignoreFailures\s*=?\s*true|-x test\b|--no-verify\b|\bcatchError\b`),
@@ -73,11 +76,23 @@ func (r *report) settings() {
 	}
 }
 
+// instructions reports changes of what agents read before they work, by which an
+// actor can tell the critic what to say.
+func (r *report) instructions() {
+	for _, f := range r.files {
+		if r.places.agents.MatchString(f.Path) {
+			r.addf(AgentsChanged, f, 0, "what agents are told, the critic perhaps among them, was %s", f.fate())
+		}
+	}
+}
+
 // fate is what happened to a file as a whole.
 func (f *file) fate() string {
 	switch {
 	case f.Status == loop.FileDeleted:
 		return "removed"
+	case f.Status == loop.FileAdded:
+		return "added"
 	case f.Binary:
 		return "changed"
 	}

@@ -28,7 +28,11 @@ func (r *report) skips(added []*test) {
 		})
 	}
 	for _, f := range r.files {
-		if !f.readable() || f.Status == loop.FileAdded && !r.receives[f] {
+		if !f.readable() {
+			continue
+		}
+		r.sweeps(f)
+		if f.Status == loop.FileAdded && !r.receives[f] {
 			continue
 		}
 		for _, h := range f.hunks {
@@ -36,6 +40,28 @@ func (r *report) skips(added []*test) {
 			r.enclosed(f, h)
 		}
 	}
+}
+
+// sweeps reports what was added, in a new file or test as well, and can keep the
+// tests that were there before from being run.
+func (r *report) sweeps(f *file) {
+	runs := false
+	f.each(" +", func(_ hunk, l line) { runs = runs || strings.Contains(l.bare, ".Run()") })
+	before := map[string]bool{}
+	f.each("-", func(_ hunk, l line) { before[normal(l.text)] = true })
+	f.each("+", func(_ hunk, l line) {
+		marker := l.sweeps
+		if marker == "" || before[normal(l.text)] {
+			return
+		}
+		if strings.HasPrefix(marker, "func TestMain") {
+			if runs {
+				return
+			}
+			marker = "TestMain without Run"
+		}
+		r.addf(TestSkipped, f, l.at, "%s was added, which keeps tests from being run", quoted(marker))
+	})
 }
 
 func (r *report) skipsIn(f *file, h hunk, fresh map[int]bool, before map[string]int) {

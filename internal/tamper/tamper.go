@@ -33,6 +33,7 @@ const (
 	ConfigChanged   Kind = "config_changed" // of linters, type checkers, test runners
 	Suppressed      Kind = "suppression_added"
 	GoldenChanged   Kind = "golden_changed" // what tests compare with
+	AgentsChanged   Kind = "agents_changed" // their instructions and settings
 )
 
 // A Sign is one place in a change that somebody should look at.
@@ -77,6 +78,7 @@ func (d *Detector) Inspect(c loop.Change) []Sign {
 	r.assertions()
 	r.suppressions()
 	r.settings()
+	r.instructions()
 	slices.SortStableFunc(r.signs, func(a, b Sign) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
 	})
