@@ -22,6 +22,7 @@ func TestFigures(t *testing.T) { //nolint:paralleltest // what is measured must 
 		t.Skip("E2E_FIGURES is not set: use make bench-agents")
 	}
 	t.Run("cpu", measureCPU)         //nolint:paralleltest // as above
+	t.Run("silence", measureSilence) //nolint:paralleltest // as above
 	t.Run("memory", measureMemory)   //nolint:paralleltest // as above
 	t.Run("latency", measureLatency) //nolint:paralleltest // as above
 }
@@ -80,6 +81,15 @@ func measureCPU(t *testing.T) {
 		t.Logf("processor time per turn, %s: %s with the agent, %s the agent alone, %s codeloops (a run of one iteration: %s)",
 			kind.name, round((many-one)/turns), round(agents/turns), round((many-one-agents)/turns), round(one))
 	}
+}
+
+// measureSilence measures what a turn costs for as long as its agent thinks.
+func measureSilence(t *testing.T) {
+	const long = 10
+	critic := "echo DECISION: DONE"
+	short := spent(own(t, "text", "echo x >> file", critic).play(0))
+	silent := spent(own(t, "text", fmt.Sprintf("sleep %d; echo x >> file", long), critic).play(0))
+	t.Logf("processor time while an agent is silent: %s a second", round((silent-short)/long))
 }
 
 func round(d time.Duration) time.Duration { return d.Round(time.Microsecond) }

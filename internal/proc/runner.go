@@ -9,8 +9,9 @@ import (
 
 // A Runner runs commands. It is safe for concurrent use.
 type Runner struct {
-	now  func() time.Time
-	host *host
+	now     func() time.Time
+	host    *host
+	lookout *lookout
 
 	runs   sync.WaitGroup
 	mu     sync.Mutex
@@ -22,7 +23,7 @@ type Runner struct {
 // Run says so. On Linux this process adopts orphans from then on (see
 // PR_SET_CHILD_SUBREAPER in prctl(2)). now is the clock for durations.
 func NewRunner(now func() time.Time) *Runner {
-	return &Runner{now: now, host: newHost(), killed: make(chan struct{})}
+	return &Runner{now: now, host: newHost(), lookout: newLookout(), killed: make(chan struct{})}
 }
 
 // Run runs a command and returns when nothing of it is left. Being stopped,
@@ -58,11 +59,13 @@ func (r *Runner) run(ctx context.Context, cmd Command, sp spawn, killed <-chan s
 	}
 	fed := sp.io.feedChild()
 	files := sp.io.outputs()
+	g, forget := r.lookout.follow(files)
+	defer forget()
 	var t *tail
 	if cmd.Watch != nil {
-		t = startTail(files, cmd.Watch)
+		t = startTail(files, g, cmd.Watch)
 	}
-	s := supervisor{cmd: cmd, child: c, files: files, killed: killed, now: r.now}
+	s := supervisor{cmd: cmd, child: c, files: files, growth: g, killed: killed, now: r.now}
 	rep, stop := s.supervise(ctx)
 	took := r.now().Sub(began)
 	fed()
@@ -118,5 +121,6 @@ func (r *Runner) Close() error {
 	r.mu.Unlock()
 	r.Kill()
 	r.runs.Wait()
+	r.lookout.close()
 	return r.host.close()
 }

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -19,6 +20,7 @@ type supervisor struct {
 	cmd    Command
 	child  *child
 	files  []*stream
+	growth *growth
 	killed <-chan struct{}
 	now    func() time.Time
 
@@ -40,6 +42,10 @@ func (s *supervisor) supervise(ctx context.Context) (report, Stop) {
 		s.deadline = timer.C
 	}
 	var tick <-chan time.Time
+	var written <-chan struct{}
+	if s.cmd.MaxOutput > 0 {
+		written = s.growth.sizes
+	}
 	if period := s.period(); period > 0 {
 		ticker := time.NewTicker(period)
 		defer ticker.Stop()
@@ -60,6 +66,8 @@ func (s *supervisor) supervise(ctx context.Context) (report, Stop) {
 			s.ask(StopTimeout)
 		case <-tick:
 			s.measure()
+		case <-written:
+			s.measure()
 		case <-s.grace:
 			s.kill(s.stop)
 		case <-s.killed:
@@ -68,15 +76,19 @@ func (s *supervisor) supervise(ctx context.Context) (report, Stop) {
 	}
 }
 
-// period is how often the files are measured; 0 is never.
+// period is how often the files are measured at least; 0 is never.
 func (s *supervisor) period() time.Duration {
-	switch {
-	case s.cmd.MaxOutput > 0:
-		return watchPeriod
-	case s.cmd.Idle > 0:
-		return min(max(s.cmd.Idle/10, time.Millisecond), time.Second)
+	periods := make([]time.Duration, 0, 2)
+	if s.cmd.MaxOutput > 0 {
+		periods = append(periods, s.growth.period)
 	}
-	return 0
+	if s.cmd.Idle > 0 {
+		periods = append(periods, min(max(s.cmd.Idle/10, time.Millisecond), time.Second))
+	}
+	if len(periods) == 0 {
+		return 0
+	}
+	return slices.Min(periods)
 }
 
 // ask tells the command to end, once, whatever else comes to pass.

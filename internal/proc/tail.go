@@ -2,30 +2,29 @@ package proc
 
 import "time"
 
-const (
-	watchPeriod = 25 * time.Millisecond
-	watchChunk  = 32 << 10
-)
+const watchChunk = 32 << 10
 
 // A tail hands on what files grow by.
 type tail struct {
-	watch func(stream string, chunk []byte)
-	files []*stream
-	read  []int64 // offsets reached, by file
-	buf   []byte
-	over  chan struct{}
-	done  chan struct{}
+	watch  func(stream string, chunk []byte)
+	files  []*stream
+	growth *growth
+	read   []int64 // offsets reached, by file
+	buf    []byte
+	over   chan struct{}
+	done   chan struct{}
 }
 
 // startTail begins to follow the files. The caller must call finish.
-func startTail(files []*stream, watch func(string, []byte)) *tail {
+func startTail(files []*stream, g *growth, watch func(string, []byte)) *tail {
 	t := &tail{
-		watch: watch,
-		files: files,
-		read:  make([]int64, len(files)),
-		buf:   make([]byte, watchChunk),
-		over:  make(chan struct{}),
-		done:  make(chan struct{}),
+		watch:  watch,
+		files:  files,
+		growth: g,
+		read:   make([]int64, len(files)),
+		buf:    make([]byte, watchChunk),
+		over:   make(chan struct{}),
+		done:   make(chan struct{}),
 	}
 	go t.follow()
 	return t
@@ -33,10 +32,12 @@ func startTail(files []*stream, watch func(string, []byte)) *tail {
 
 func (t *tail) follow() {
 	defer close(t.done)
-	ticker := time.NewTicker(watchPeriod)
+	ticker := time.NewTicker(t.growth.period)
 	defer ticker.Stop()
 	for {
 		select {
+		case <-t.growth.text:
+			t.drain()
 		case <-ticker.C:
 			t.drain()
 		case <-t.over:
