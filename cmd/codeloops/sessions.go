@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -252,8 +253,9 @@ func (a *app) outWidth() int {
 // print hands out standard output as it is for text: without the values of
 // secrets, which the log of another program may hold.
 func (a *app) print(write func(io.Writer) error) error {
-	w := a.secrets.Writer(a.Out)
-	return unlessGone(errors.Join(write(w), w.Close()))
+	clean := a.secrets.Writer(a.Out)
+	w := bufio.NewWriterSize(clean, 64<<10)
+	return unlessGone(errors.Join(write(w), w.Flush(), clean.Close()))
 }
 
 // unlessGone drops the error of a write whose reader has gone away, as head

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/charmbracelet/lipgloss"
-	"github.com/charmbracelet/x/ansi"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/render"
@@ -39,6 +38,7 @@ type Row struct {
 	Summary      string    `json:"summary,omitempty"`
 	Prompt       string    `json:"prompt"`
 	LogBytes     int64     `json:"log_bytes"`
+	Problem      string    `json:"problem,omitempty"` // with the log: file, line, what is wrong
 }
 
 // NewRow tells of a session what its overview does.
@@ -52,6 +52,9 @@ func NewRow(o session.Overview) Row {
 	}
 	if o.Iterations != session.UnknownIterations {
 		r.Iterations = &o.Iterations
+	}
+	if o.Problem != nil {
+		r.Problem = o.Problem.Error()
 	}
 	spent := SpentBy(o)
 	r.CostUSD, r.CostPartly, r.Tokens = spent.CostUSD, spent.Partly, spent.Tokens
@@ -103,12 +106,13 @@ func Table(w io.Writer, picked []session.Overview, s Screen) error {
 	for _, o := range picked {
 		rows = append(rows, []string{
 			term.Line(o.ID), project(o.Session.WorkingDir), shortOutcome(string(o.Status)), iterations(o, "?"),
-			render.Span(o.Duration), Cost(o.Tally), term.Line(o.Session.Prompt),
+			render.Span(o.Duration), Cost(o.Tally), lineFor(o.Session.Prompt, s.Width),
 		})
 	}
 	widths := columns(rows, s.Width)
+	styled := map[string]string{} // few words, many times
 	for i, row := range rows {
-		if _, err := fmt.Fprintln(w, s.line(row, widths, i == 0)); err != nil {
+		if _, err := fmt.Fprintln(w, s.line(row, widths, i == 0, styled)); err != nil {
 			return err
 		}
 	}
@@ -134,7 +138,9 @@ func columns(rows [][]string, width int) []int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], ansi.StringWidth(cell))
+			if len(cell) > widths[i] && widths[i] < width {
+				widths[i] = max(widths[i], wide(cell))
+			}
 		}
 	}
 	prompt := widths[columnPrompt]
@@ -156,19 +162,22 @@ func columns(rows [][]string, width int) []int {
 	return widths
 }
 
-func (s Screen) line(row []string, widths []int, head bool) string {
+func (s Screen) line(row []string, widths []int, head bool, styled map[string]string) string {
 	var cells []string
 	for i, width := range widths {
 		if width == 0 {
 			continue
 		}
-		cell := ansi.Truncate(row[i], width, "…")
-		blank := strings.Repeat(" ", max(0, width-ansi.StringWidth(cell)))
+		cell := fit(row[i], width)
+		blank := strings.Repeat(" ", max(0, width-wide(cell)))
 		switch {
 		case head:
 			cell = s.Style.NewStyle().Faint(true).Render(cell)
 		case i == columnOutcome:
-			cell = s.outcome(cell)
+			if styled[cell] == "" {
+				styled[cell] = s.outcome(cell)
+			}
+			cell = styled[cell]
 		}
 		if i == columnIterations || i == columnCost {
 			cells = append(cells, blank+cell)
@@ -211,5 +220,5 @@ func (s Screen) likeOutcome(outcome, text string) string {
 // part.
 func project(dir string) string {
 	name := path.Base(filepath.ToSlash(term.Line(dir)))
-	return ansi.Truncate(name, widestProject, "…")
+	return fit(name, widestProject)
 }

@@ -41,10 +41,7 @@ func fileStat(f fields, c *loop.FileChange) {
 // git_diff as a binary patch is kept with the file.
 func patches(f fields, c *loop.Change) {
 	text := c.ApplicablePatch()
-	if !f.bulk("git_diff", &text, "files") {
-		change(f, c, fileStat)
-		return
-	}
+	taken := f.bulk("git_diff", &text, "files")
 	left, split := text, true
 	change(f, c, func(f fields, file *loop.FileChange) {
 		fileStat(f, file)
@@ -55,13 +52,18 @@ func patches(f fields, c *loop.Change) {
 		f.value("diff_bytes,omitempty", &textual)
 		f.value("binary_diff_bytes,omitempty", &binary)
 		if binary > 0 {
-			f.text("patch,omitempty", &file.Patch)
+			f.bulk("patch,omitempty", &file.Patch, "")
+		}
+		if !taken {
+			return
+		}
+		if binary > 0 {
 			file.BinaryPatch, left, split = take(left, binary, split)
 			return
 		}
 		file.Patch, left, split = take(left, textual, split)
 	})
-	if !split || left != "" {
+	if taken && (!split || left != "") {
 		// Not a log of ours, or one that was edited.
 		c.Files = splitPatch(text)
 		c.Insertions, c.Deletions = lineTotals(c.Files)

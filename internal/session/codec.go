@@ -74,13 +74,17 @@ func textSize(e loop.Event) int {
 	return n
 }
 
-// decode returns what a line holds, without its bulk when it is to be lean. The
-// event is nil when the type of line is not known.
-func decode(line []byte, lean bool) (Entry, error) {
-	d, err := newDecoder(line, lean)
+// decode returns what a line holds, without its bulk unless it is to be whole.
+// The event is nil when the type of line is not known.
+func decode(line []byte, how care) (Entry, error) {
+	d, err := newDecoder(line, how)
 	if err != nil {
 		return Entry{}, err
 	}
+	return d.entry()
+}
+
+func (d *decoder) entry() (Entry, error) {
 	var typ string
 	d.text("type", &typ)
 	if typ == "" && *d.err == nil {

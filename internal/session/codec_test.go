@@ -105,7 +105,7 @@ func checkCodec(t *testing.T, at loop.Stamp, e loop.Event) {
 	if n := strings.Count(string(line), "\n"); n != 1 || line[len(line)-1] != '\n' {
 		t.Fatalf("not one line: %q", line)
 	}
-	got, err := decode(line, false)
+	got, err := decode(line, whole)
 	if err != nil {
 		t.Fatalf("%v in %s", err, line)
 	}
@@ -159,7 +159,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"type":"iteration","files":[{"diff_bytes":-1}],"git_diff":"x"}`))
 	f.Add([]byte(`{"type":"iteration","git_diff":"diff --git a/x b/x\n@@ -1 +1 @@\n-a\n+b\n","git_diff_base64":null}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		first, err := decode(line, false)
+		first, err := decode(line, whole)
 		if err != nil || first.Event == nil {
 			return
 		}

@@ -183,7 +183,7 @@ func mend(log *os.File, start, size int64) (int64, error) {
 		return 0, err
 	}
 	line = bytes.TrimRight(line, blanks)
-	if _, err := decode(bytes.TrimLeft(line, blanks), true); err != nil {
+	if _, err := decode(bytes.TrimLeft(line, blanks), lean); err != nil {
 		return start, log.Truncate(start)
 	}
 	size = start + int64(len(line))

@@ -21,11 +21,20 @@ var (
 	errNotState   = errors.New("unknown state")
 )
 
+// A care is how much of a line is read.
+type care int
+
+const (
+	whole   care = iota // all of it
+	careful             // what is bulky is looked through, and left out
+	lean                // what is bulky is passed over
+)
+
 // decoder reads the fields of one object. The first error stands, the rest of
 // the fields are then of no interest.
 type decoder struct {
 	members []member
-	lean    bool // bulk is left out
+	care    care
 	err     *error
 
 	// Where the object stands, for errors: in a field of its parent, at an
@@ -36,10 +45,16 @@ type decoder struct {
 }
 
 // newDecoder splits an object into its fields, which alias it.
-func newDecoder(object []byte, lean bool) (*decoder, error) {
-	d := &decoder{err: new(error), lean: lean}
+func newDecoder(object []byte, how care) (*decoder, error) {
+	return newDecoderIn(nil, object, how)
+}
+
+// newDecoderIn keeps the fields where those of another object were that is no
+// longer of interest.
+func newDecoderIn(room []member, object []byte, how care) (*decoder, error) {
+	d := &decoder{err: new(error), care: how}
 	var ok bool
-	if d.members, ok = splitObject(object, lean); ok {
+	if d.members, ok = appendMembers(room[:0], object, how == lean); ok {
 		return d, nil
 	}
 	// Whatever is wrong, encoding/json finds the words for it.
@@ -114,7 +129,7 @@ func (d *decoder) path() string {
 
 // inner returns the decoder of an object in a field.
 func (d *decoder) inner(members []member, field string, index int) *decoder {
-	return &decoder{members: members, lean: d.lean, err: d.err, parent: d, field: field, index: index}
+	return &decoder{members: members, care: d.care, err: d.err, parent: d, field: field, index: index}
 }
 
 func (d *decoder) text(tag string, p *string) {
@@ -125,7 +140,7 @@ func (d *decoder) text(tag string, p *string) {
 		var b []byte
 		d.read(name+exactSuffix, exact, &b)
 		*p = string(b)
-	case len(raw) > 0 && raw[0] == '"' && (!d.lean || len(raw) <= longString || wellFormed(raw)):
+	case len(raw) > 0 && raw[0] == '"' && (d.care != lean || len(raw) <= longString || wellFormed(raw)):
 		*p = unquoteString(raw)
 	default:
 		d.read(name, raw, p)
@@ -138,11 +153,16 @@ func (d *decoder) textUnless(tag string, p *string, other string) {
 }
 
 func (d *decoder) bulk(tag string, p *string, instead string) bool {
-	if d.lean && (instead == "" || d.has(instead)) {
-		return false
+	if d.care == whole || instead != "" && !d.has(instead) {
+		d.text(tag, p)
+		return true
 	}
-	d.text(tag, p)
-	return true
+	name, _ := splitTag(tag)
+	raw, exact := d.findText(name)
+	if d.care == careful && (exact != nil || len(raw) > 0 && raw[0] != '"') {
+		d.text(tag, new(string)) // says what is wrong with it
+	}
+	return false
 }
 
 func (d *decoder) texts(tag string, p *[]string) {
@@ -166,7 +186,7 @@ func (d *decoder) texts(tag string, p *[]string) {
 func (d *decoder) value(tag string, p any) {
 	name, _ := splitTag(tag)
 	raw := d.find(name)
-	if raw == nil {
+	if raw == nil || string(raw) == "null" {
 		return
 	}
 	// What most fields are is read without encoding/json, which takes ten times
@@ -175,6 +195,21 @@ func (d *decoder) value(tag string, p any) {
 	case *int:
 		if n, err := strconv.Atoi(string(raw)); err == nil {
 			*p = n
+			return
+		}
+	case *int64:
+		if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
+			*p = n
+			return
+		}
+	case *float64:
+		if x, ok := number64(raw); ok {
+			*p = x
+			return
+		}
+	case **float64:
+		if x, ok := number64(raw); ok {
+			*p = &x
 			return
 		}
 	case json.Unmarshaler:
@@ -186,6 +221,12 @@ func (d *decoder) value(tag string, p any) {
 	d.read(name, raw, p)
 }
 
+// number64 reads a number, if that is what a value is.
+func number64(raw []byte) (x float64, ok bool) {
+	x, err := strconv.ParseFloat(string(raw), 64)
+	return x, err == nil
+}
+
 func (d *decoder) list(tag string, _ int, item func(int, fields)) {
 	name, _ := splitTag(tag)
 	raw := d.find(name)
@@ -194,8 +235,8 @@ func (d *decoder) list(tag string, _ int, item func(int, fields)) {
 		wrong()
 		return
 	}
-	for i, one := range splitArray(raw, d.lean) {
-		members, ok := splitObject(one, d.lean)
+	for i, one := range splitArray(raw, d.care == lean) {
+		members, ok := splitObject(one, d.care == lean)
 		if !ok && string(one) != "null" {
 			wrong()
 			return
@@ -207,7 +248,7 @@ func (d *decoder) list(tag string, _ int, item func(int, fields)) {
 func (d *decoder) object(tag string, _ bool, inner func(fields)) bool {
 	name, _ := splitTag(tag)
 	raw := d.find(name)
-	members, ok := splitObject(raw, d.lean)
+	members, ok := splitObject(raw, d.care == lean)
 	if !ok {
 		d.read(name, raw, new(map[string]json.RawMessage))
 		return false

@@ -35,6 +35,7 @@ func randomIndex(seed uint64) []indexed {
 		randomize(rnd, reflect.ValueOf(&o.Started).Elem())
 		randomize(rnd, reflect.ValueOf(&o.Iterations).Elem())
 		randomize(rnd, reflect.ValueOf(&o.Duration).Elem())
+		o.through = rnd.IntN(2) == 0
 		_, logged, _ := Logged(loop.Stamp{}, loop.Started{Session: o.Session})
 		o.Session = logged.(loop.Started).Session
 		o.Started = o.Started.UTC()

@@ -41,6 +41,8 @@ type Overview struct {
 	// Problem is what is wrong with the log behind its first line: the rest can
 	// be relied on. What is wrong with its beginning is in Err.
 	Problem error
+
+	through bool // all of the log was looked at for a problem
 }
 
 // Look returns the overview of the log at path.
@@ -124,7 +126,7 @@ func lastEntry(f io.ReaderAt, size int64) (last Entry, torn, err error) {
 	if err != nil || len(line) == 0 {
 		return Entry{}, nil, err
 	}
-	last, torn = decode(line, true)
+	last, torn = decode(line, lean)
 	return last, torn, nil
 }
 

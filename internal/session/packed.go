@@ -122,6 +122,7 @@ func (p *packer) overview(o *Overview) {
 	}
 	p.problem(&o.Err)
 	p.problem(&o.Problem)
+	p.yes(&o.through)
 }
 
 func (p *packer) session(s *loop.Session) {
@@ -153,7 +154,7 @@ func (p *packer) policy(rules *loop.Policy) {
 	if p.text(&text); !p.reading || text == "" {
 		return
 	}
-	d, err := newDecoder([]byte(text), false)
+	d, err := newDecoder([]byte(text), whole)
 	if err == nil {
 		policy(d, rules)
 		err = *d.err

@@ -68,20 +68,37 @@ type Reader struct {
 	// Unknown counts the lines passed over because their type is not known.
 	Unknown int
 
-	name   string
-	lines  lineReader
-	closer io.Closer
+	name    string
+	careful bool // leaves out as much as Lean, and sees what is wrong in it
+	members []member
+	lines   lineReader
+	closer  io.Closer
 }
 
 // NewReader returns a reader of the log in r. Name is its path: it stands in
 // errors, and the files that the log names are looked for beside it.
 func NewReader(r io.Reader, name string) *Reader {
-	return newReader(r, name, 64<<10)
+	return newReader(r, name, buffered)
 }
 
 func newReader(r io.Reader, name string, buffer int) *Reader {
 	return &Reader{name: name, lines: lineReader{in: bufio.NewReaderSize(r, buffer), limit: MaxLine}}
 }
+
+// reset makes the reader one of another log.
+func (r *Reader) reset(in io.Reader, name string) {
+	if r.name, r.Unknown = name, 0; r.lines.in == nil || cap(r.lines.buf) > mostKept {
+		r.lines = newReader(in, name, buffered).lines
+		return
+	}
+	r.lines.in.Reset(in)
+	r.lines.count = 0
+}
+
+const (
+	buffered = 64 << 10 // bytes that are read ahead
+	mostKept = 1 << 20  // bytes of a line whose room is kept for the next log
+)
 
 // OpenFile returns a reader of the log at path. The caller closes it.
 func OpenFile(path string) (*Reader, error) {
@@ -144,7 +161,7 @@ func (r *Reader) entry(line []byte, end error) (entry Entry, ok bool, bad error)
 		}
 		return Entry{}, false, nil
 	}
-	entry, err := decode(line, r.Lean)
+	entry, err := r.decode(line)
 	if err != nil {
 		if errors.Is(end, io.EOF) || filled {
 			err = fmt.Errorf("%w (%w)", ErrTorn, err)
@@ -157,6 +174,22 @@ func (r *Reader) entry(line []byte, end error) (entry Entry, ok bool, bad error)
 	}
 	entry.Line = r.lines.count
 	return r.placed(entry), true, nil
+}
+
+func (r *Reader) decode(line []byte) (Entry, error) {
+	how := whole
+	switch {
+	case r.careful:
+		how = careful
+	case r.Lean:
+		how = lean
+	}
+	d, err := newDecoderIn(r.members, line, how)
+	if err != nil {
+		return Entry{}, err
+	}
+	r.members = d.members
+	return d.entry()
 }
 
 // placed turns the names of files, which are relative to the log, into paths.

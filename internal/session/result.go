@@ -44,7 +44,7 @@ func (r Result) Encode() []byte {
 // DecodeResult is the inverse of [Result.Encode].
 func DecodeResult(document []byte) (Result, error) {
 	var r Result
-	d, err := newDecoder(document, false)
+	d, err := newDecoder(document, whole)
 	if err == nil {
 		r.fields(d)
 		err = *d.err

@@ -35,8 +35,13 @@ const longString = 4 << 10
 // else, in order. They alias the text. A loose look finds where long strings
 // end, not whether they are well formed: see wellFormed.
 func splitObject(text []byte, loose bool) (members []member, ok bool) {
-	s := scanner{text: text, loose: loose}
 	members = make([]member, 0, min(32, 1+len(text)/16)) // as many as there may well be
+	return appendMembers(members, text, loose)
+}
+
+// appendMembers is splitObject for members that there is room for.
+func appendMembers(members []member, text []byte, loose bool) (_ []member, ok bool) {
+	s := scanner{text: text, loose: loose}
 	s.space()
 	ok = s.peek() == '{' && s.object(func(name, raw []byte) {
 		members = append(members, member{name, raw})

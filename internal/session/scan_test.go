@@ -99,7 +99,7 @@ func TestLean(t *testing.T) {
 			if round, ok := want.(loop.IterationFinished); ok && len(round.Round.Change.Files) == 0 {
 				continue
 			}
-			got, err := decode(Encode(at, e), true)
+			got, err := decode(Encode(at, e), lean)
 			if err != nil || !reflect.DeepEqual(got.Event, withoutBulk(want)) {
 				t.Fatalf("%T, %v\n got %+v\nwant %+v", e, err, got.Event, withoutBulk(want))
 			}
@@ -145,7 +145,7 @@ func withoutBulk(e loop.Event) loop.Event {
 func TestLeanOriginal(t *testing.T) {
 	t.Parallel()
 	line := `{"type":"iteration","git_diff":"diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1 +1,2 @@\n-a\n+b\n+c\n","actor_output":"x"}`
-	got, err := decode([]byte(line), true)
+	got, err := decode([]byte(line), lean)
 	round, ok := got.Event.(loop.IterationFinished)
 	if err != nil || !ok || round.Round.Change.Insertions != 2 || round.Round.Change.Deletions != 1 || round.Round.Attempt.Stdout.Text != "" {
 		t.Errorf("%+v, %v", got, err)
@@ -164,7 +164,7 @@ func TestLeanIsNoLessCareful(t *testing.T) {
 		`{"type":"iteration","actor_output":"` + long + `\"}`:     true,
 		`{"type":"iteration","critic_output":"` + long + `\u12"}`: true,
 	} {
-		if got, err := decode([]byte(line), true); (err != nil) != bad {
+		if got, err := decode([]byte(line), lean); (err != nil) != bad {
 			t.Errorf("%.30s…%s: %v, %v", line, line[len(line)-8:], got.Event != nil, err)
 		}
 	}
@@ -183,12 +183,12 @@ func TestTotals(t *testing.T) {
 		sum.Iterations = 0 // the outcome's
 		sum.ActorUsage.CostUSD, sum.CriticUsage.CostUSD = rnd.Float64(), rnd.Float64()
 		sum.Spent.Actor.CostUSD, sum.Spent.Critic.CostUSD = rnd.Float64(), rnd.Float64()
-		got, err := decode(encode(stamped(1), loop.Finished{}, aside{totals: &sum}), false)
+		got, err := decode(encode(stamped(1), loop.Finished{}, aside{totals: &sum}), whole)
 		if err != nil || got.Totals == nil || *got.Totals != sum {
 			t.Fatalf("%v\n got %+v\nwant %+v", err, got.Totals, sum)
 		}
 	}
-	if got, err := decode(Encode(stamped(1), loop.Finished{}), false); err != nil || got.Totals != nil {
+	if got, err := decode(Encode(stamped(1), loop.Finished{}), whole); err != nil || got.Totals != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -198,11 +198,11 @@ func BenchmarkLean(b *testing.B) {
 	text := strings.Repeat("+\tif err := some.Call(\"of a function\"); err != nil { // é\n", 20_000)
 	e.Change.Files[0].Patch, e.Attempt.Stdout.Text = text, text
 	line := Encode(stamped(1), loop.IterationFinished{Round: e})
-	for name, lean := range map[string]bool{"lean": true, "whole": false} {
+	for name, how := range map[string]care{"lean": lean, "careful": careful, "whole": whole} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(line)))
 			for b.Loop() {
-				if _, err := decode(line, lean); err != nil {
+				if _, err := decode(line, how); err != nil {
 					b.Fatal(err)
 				}
 			}

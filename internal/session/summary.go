@@ -47,6 +47,7 @@ func (s *Store) summary(id string) (sum Summary, now stamp) {
 		return sum, now
 	}
 	defer f.Close() //nolint:errcheck // only read
+	readSparsely(f)
 	sum.Size = st.Size()
 	if sum.Err = sum.readStart(f); sum.Err == nil || !errors.Is(sum.Err, errNoStart) {
 		sum.Err = errors.Join(sum.Err, sum.readEnd(f))
@@ -93,7 +94,7 @@ func (s *Summary) readEnd(f *os.File) error {
 		return fmt.Errorf("read the end of session log %s: %w", s.Path, err)
 	}
 	// A last line that cannot be read is a session without an end.
-	entry, err := decode(line, true)
+	entry, err := decode(line, lean)
 	if end, ok := entry.Event.(loop.Finished); ok && err == nil {
 		s.Outcome, s.Ended = &end.Outcome, entry.At.Time
 		if s.Tally = entry.Totals; s.Tally != nil {

@@ -17,8 +17,12 @@ import (
 // many bytes that had to be read whole, they are as quick without.
 const (
 	manyLogs  = 100
-	manyBytes = 16 << 20
+	manyBytes = 4 << 20
 )
+
+// atOnce is how many bytes of logs are read whole at a time though an overview
+// could do without: more would keep people waiting.
+const atOnce = 256 << 20
 
 // longRunning is how long the log of a running session may be, in bytes, for
 // all of it to be read, which is done each time.
@@ -27,10 +31,12 @@ const longRunning = 64 << 20
 // Survey returns the overviews of all sessions, the newest first, each with its
 // tally. A log that is none is among them, with the reason in Err.
 //
-// Of a log whose end tells what the session came to, the first line and the
-// last are read, of another one all lines, once: an index beside the logs
-// remembers them. Whether somebody is at work on a session is looked at each
-// time; if so, and if its log is very long, it has no tally yet.
+// A log is read whole, once: an index beside the logs remembers what it tells,
+// and the first bad line of it. Of very many logs only some are read whole at a
+// time, the newest first; of the others, when their ends tell what the sessions
+// came to, just the first line and the last, until their turn comes. Whether
+// somebody is at work on a session is looked at each time; if so, and if its
+// log is very long, it has no tally yet.
 func (s *Store) Survey() ([]Overview, error) {
 	var x index
 	var loading sync.WaitGroup
@@ -40,6 +46,9 @@ func (s *Store) Survey() ([]Overview, error) {
 		return nil, err
 	}
 	v := &survey{store: s, index: x, all: make([]Overview, len(ids)), stamps: make([]*stamp, len(ids))}
+	if v.room.Store(s.atOnce); x.logs == nil {
+		v.room.Store(s.atOnce / 4) // all logs are opened: that takes its time
+	}
 	v.look(ids)
 	if v.fresh.Load() > 0 && (v.index.logs != nil || len(ids) >= manyLogs || v.bytes.Load() >= manyBytes) || v.gone(ids) {
 		n := 0
@@ -69,25 +78,32 @@ type survey struct {
 
 	fresh atomic.Int64 // those of them that it did not
 	bytes atomic.Int64 // read whole
+	room  atomic.Int64 // bytes that may still be read of logs that need not be
 }
 
-// look takes down the overviews of sessions, many at once.
+// readers is how many logs are read at the same time: a disk answers many
+// questions as soon as one.
+const readers = 16
+
+// look takes down the overviews of sessions, the newest first.
 func (v *survey) look(ids []string) {
-	var next atomic.Int64
-	var readers sync.WaitGroup
-	for range min(len(ids), 2*runtime.GOMAXPROCS(0)) {
-		readers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(ids)); i = next.Add(1) - 1 {
-				v.one(int(i), ids[i])
+	var left atomic.Int64
+	left.Store(int64(len(ids)))
+	var work sync.WaitGroup
+	for range min(len(ids), max(readers, 2*runtime.GOMAXPROCS(0))) {
+		work.Go(func() {
+			r := &Reader{careful: true}
+			for i := left.Add(-1); i >= 0; i = left.Add(-1) {
+				v.one(int(i), ids[i], r)
 			}
 		})
 	}
-	readers.Wait()
+	work.Wait()
 }
 
-func (v *survey) one(i int, id string) {
+func (v *survey) one(i int, id string, r *Reader) {
 	for range 3 {
-		now := v.read(i, id)
+		now := v.read(i, id, r)
 		// A session that ended after its log was read has not crashed.
 		if v.all[i].Status != Crashed || v.all[i].Err != nil || v.stampOf(id) == now {
 			break
@@ -97,10 +113,12 @@ func (v *survey) one(i int, id string) {
 
 // read takes down the overview of one session, from the index or from its log,
 // and returns the log's stamp.
-func (v *survey) read(i int, id string) stamp {
+func (v *survey) read(i int, id string, r *Reader) stamp {
 	v.stamps[i] = nil
 	now := v.stampOf(id)
-	if known := v.index.recall(id, now); known != nil {
+	known := v.index.recall(id, now)
+	through := (known == nil || !known.overview.through) && v.room.Add(-now.size) > -now.size
+	if known != nil && !through {
 		v.all[i], v.stamps[i] = known.recalled(v.store.path(id)), &now
 		v.store.live(&v.all[i])
 		return now
@@ -108,13 +126,14 @@ func (v *survey) read(i int, id string) stamp {
 	o, now := v.store.look(id)
 	v.store.live(&o)
 	switch {
-	case o.Err != nil || o.Tally != nil:
+	case o.Err != nil:
+		o.through = true // such a log is not read
 	case o.Status == Running && o.Size > longRunning:
 		_ = o.readLast() // what is wrong with it is being written
-	default:
-		problem := o.readWhole()
+	case through || o.Tally == nil:
+		problem := o.readWhole(r)
 		if v.bytes.Add(o.Size); o.Status != Running {
-			o.Problem = problem
+			o.Problem, o.through = problem, true
 		}
 	}
 	v.all[i] = o
@@ -186,13 +205,13 @@ func (e *indexed) recalled(path string) Overview {
 
 // readWhole reads a log for what its end does not tell. The error is the first
 // bad line, if there is one, or of the file.
-func (o *Overview) readWhole() error {
-	r, err := OpenFile(o.Path)
+func (o *Overview) readWhole(r *Reader) error {
+	f, _, err := openLog(o.Path)
 	if err != nil {
-		return err
+		return fmt.Errorf("open session log: %w", err)
 	}
-	defer r.Close() //nolint:errcheck // only read
-	r.Lean = true
+	defer f.Close() //nolint:errcheck // only read
+	r.reset(f, o.Path)
 	var sum metrics.Tally
 	var first, torn *LineError // bad lines: torn is one behind which nothing was read
 	last := o.Started
@@ -215,7 +234,9 @@ func (o *Overview) readWhole() error {
 	if o.Outcome == nil {
 		o.Duration = last.Sub(o.Started)
 	}
-	o.Tally = &sum
+	if o.Tally == nil {
+		o.Tally = &sum
+	}
 	switch {
 	case first == nil:
 		return nil

@@ -26,31 +26,38 @@ func Clean(text string) string {
 	}, plain.Text(text))
 }
 
-// Line is Clean for a place that has one line: breaks and tabs become spaces.
+// Line is Clean for a place that has one line: breaks and tabs become spaces,
+// and of several spaces one is left.
 func Line(text string) string {
 	text = Clean(text)
-	var b strings.Builder
-	b.Grow(len(text))
-	word := -1 // where the word began that is read; -1 between words
-	put := func(end int) {
-		if word < 0 {
-			return
+	line, n := make([]byte, len(text)), 0
+	spaced := true // what stands in front of a space would be one, or nothing
+	for at := 0; at < len(text); at++ {
+		c := text[at]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(text[at:])
+			if at += size - 1; !unicode.IsSpace(r) {
+				n += copy(line[n:], text[at+1-size:at+1])
+				spaced = false
+				continue
+			}
+			c = ' '
 		}
-		if b.Len() > 0 {
-			b.WriteByte(' ')
+		// Without a branch for each end of a word, which nobody can foresee.
+		space := c <= ' '
+		if space {
+			c = ' '
 		}
-		b.WriteString(text[word:end])
-		word = -1
+		line[n] = c
+		if !space || !spaced {
+			n++
+		}
+		spaced = space
 	}
-	for i, r := range text {
-		if r == ' ' || r < ' ' || r > '~' && unicode.IsSpace(r) {
-			put(i)
-		} else if word < 0 {
-			word = i
-		}
+	if spaced && n > 0 {
+		n--
 	}
-	put(len(text))
-	return b.String()
+	return string(line[:n])
 }
 
 func harmless(text string) bool {
@@ -71,7 +78,10 @@ func harmless(text string) bool {
 	return true
 }
 
-// unfit reports whether Clean takes a character out.
+// unfit reports whether Clean takes a character out that is not ASCII.
 func unfit(r rune) bool {
+	if r < 0x600 { // most letters: nothing but control characters among them
+		return r < 0xa0
+	}
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 }

@@ -45,6 +45,18 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// FuzzLine holds a line against what the words of a text come to.
+func FuzzLine(f *testing.F) {
+	for _, s := range []string{"", " ", "a", "  a\n\tb ", "é\u00a0é\u2003x\u3000", "\u200ba \xff", "a\u2028b"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if got, want := term.Line(s), strings.Join(strings.Fields(term.Clean(s)), " "); got != want {
+			t.Fatalf("Line(%q) = %q, want %q", s, got, want)
+		}
+	})
+}
+
 func FuzzClean(f *testing.F) {
 	for _, s := range []string{"", "a\x1b[31mb", "\x9b", "\xc2\x9b31m", "\x1b\x1b[[", "\x1b]0;\x07", "a\r\nb"} {
 		f.Add(s)

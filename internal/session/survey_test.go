@@ -1,0 +1,140 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/metrics"
+)
+
+// endedLog is a log of some events whose end tells what they came to.
+func endedLog(seed uint64) []byte {
+	log := Encode(stamped(1), loop.Started{Session: loop.Session{Prompt: strconv.FormatUint(seed, 10), WorkingDir: "/p"}})
+	stamps, events := randomEvents(seed)
+	for i, e := range events {
+		switch e.(type) {
+		case loop.Started, loop.Finished, loop.Activity:
+			continue
+		}
+		log = append(log, Encode(stamps[i], e)...)
+	}
+	return append(log, encode(stamped(99), loop.Finished{Outcome: loop.Outcome{Result: loop.Success}}, aside{totals: &metrics.Tally{Errors: 1}})...)
+}
+
+// spoil changes something of a log behind its first line and before its last.
+func spoil(rnd *rand.Rand, log []byte) []byte {
+	from := bytes.IndexByte(log, '\n') + 1
+	to := bytes.LastIndexByte(log[:len(log)-1], '\n') + 1
+	if from == to {
+		return log
+	}
+	at := from + rnd.IntN(to-from)
+	n := rnd.IntN(min(40, to-at))
+	switch rnd.IntN(5) {
+	case 0: // a byte of any kind
+		log = slices.Clone(log)
+		log[at] = byte(rnd.IntN(256))
+	case 1: // one that means something
+		log = slices.Clone(log)
+		log[at] = "\"\\{}[],:0n\n\x00 "[rnd.IntN(13)]
+	case 2: // something is lost
+		log = slices.Delete(slices.Clone(log), at, at+n)
+	case 3: // or filled with zeros
+		log = slices.Clone(log)
+		clear(log[at : at+n])
+	case 4: // another program was here
+		log = slices.Insert(slices.Clone(log), at, []byte("\nnot JSON\n")...)
+	}
+	return log
+}
+
+// firstBad returns the first bad line that whoever reads all of a log meets.
+func firstBad(path string) (line int) {
+	r, err := OpenFile(path)
+	if err != nil {
+		return -1
+	}
+	defer r.Close()
+	for _, err := range r.Entries() {
+		if bad, ok := errors.AsType[*LineError](err); ok {
+			return bad.Line
+		}
+	}
+	return 0
+}
+
+// TestSurveyNamesBadLines holds what a survey says of logs that something
+// happened to against a reader of the whole of them.
+func TestSurveyNamesBadLines(t *testing.T) {
+	t.Parallel()
+	s := newStore(t, t.TempDir())
+	rnd := rand.New(rand.NewPCG(1, 3))
+	const n = 600
+	for i := range uint64(n) {
+		writeFile(t, s.path(fmt.Sprintf("%03d", i)), string(spoil(rnd, endedLog(i%20))))
+	}
+	for name, all := range map[string][]Overview{"read": survey1(t, s), "from the index": survey1(t, s)} {
+		bad := 0
+		for _, o := range all {
+			line, want := 0, firstBad(o.Path)
+			if err, ok := errors.AsType[*LineError](errors.Join(o.Err, o.Problem)); ok {
+				line = err.Line
+			}
+			if line != want || line > 0 && o.Err == nil && (o.Tally == nil || o.Tally.Errors != 1) {
+				t.Errorf("%s: %s: line %d is bad, want line %d; %+v", name, o.Path, line, want, o.Tally)
+			}
+			if want > 0 {
+				bad++
+			}
+		}
+		if bad < n/4 || bad > n*9/10 {
+			t.Errorf("%d of %d logs are bad", bad, n)
+		}
+	}
+}
+
+// TestSurveyByAndBy: of many logs some are read whole each time, the newest
+// first as far as those go that read side by side, until all have been.
+func TestSurveyByAndBy(t *testing.T) {
+	t.Parallel()
+	s := newStore(t, t.TempDir())
+	s.racy = 0
+	log := endedLog(1)
+	cut := bytes.IndexByte(log, '\n') + 1
+	text := string(log[:cut]) + "not JSON\n" + string(log[cut:])
+	const n = 2 * manyLogs
+	for i := range n {
+		writeFile(t, s.path(fmt.Sprintf("2025-01-27T15-%02d-%02dZ_aaaaaa", i/60, i%60)), text)
+	}
+	settle()
+	s.atOnce = int64(40*len(text)) - 1
+	problems := func() (bad []string) {
+		for _, o := range survey1(t, s) {
+			if o.Problem != nil {
+				bad = append(bad, o.ID)
+			}
+		}
+		slices.Sort(bad)
+		return bad
+	}
+	for i, want := range []int{10, 50, 90, 130, 170, n, n} {
+		got := problems()
+		oldest := max(0, n-want-readers)
+		if len(got) != want || got[0] < fmt.Sprintf("2025-01-27T15-%02d-%02dZ_aaaaaa", oldest/60, oldest%60) {
+			t.Fatalf("the %d. time %d are bad, want the newest %d: %v", i+1, len(got), want, got)
+		}
+	}
+	if err := os.Remove(s.path("2025-01-27T15-00-00Z_aaaaaa")); err != nil {
+		t.Fatal(err)
+	}
+	if got := problems(); len(got) != n-1 {
+		t.Errorf("%d are bad, want %d", len(got), n-1)
+	}
+}
