@@ -262,12 +262,11 @@ func (o object) list(key string) []string {
 	switch v := o.value(key).(type) {
 	case []any:
 		return texts(v)
-	case string:
-		if v = strings.TrimSpace(v); v != "" {
-			return []string{v}
-		}
+	case nil, bool: // "required_changes": false is none
+		return nil
+	default: // what should be a list and is none must not read as nothing
+		return texts([]any{v})
 	}
-	return nil
 }
 
 func (o object) fraction(key string) *float64 {
@@ -290,11 +289,12 @@ func (o object) risks() []loop.Risk {
 	var risks []loop.Risk
 	for _, item := range items {
 		risk := loop.Risk{Detail: textOf(item)}
-		if m, ok := item.(map[string]any); ok {
+		m, ok := item.(map[string]any)
+		if ok {
 			risk.Type = textOf(m["type"])
 			risk.Detail = detail(m)
 		}
-		if risk != (loop.Risk{}) {
+		if risk != (loop.Risk{}) || ok { // an object without a word in it is a risk that lacks everything
 			risks = append(risks, risk)
 		}
 	}
@@ -323,7 +323,7 @@ func textOf(v any) string {
 	case bool:
 		return strconv.FormatBool(v)
 	case map[string]any:
-		if d := detail(v); d != "" {
+		if d := detail(v); d != "" || len(v) == 0 {
 			return d
 		}
 	}
