@@ -71,12 +71,14 @@ bench-diff:
 
 # The real agents, on scripted models: all of them, or E2E_AGENTS="claude codex".
 # They are installed with npm, in the user's cache directory or E2E_CACHE. It
-# takes half an hour; RUN=TestLoop is the shortest that says something.
+# takes most of an hour, half of which is waiting; RUN=TestLoop is the shortest
+# that says something.
 E2E_AGENTS ?= all
 RUN        ?= .
+PARALLEL   ?= 4
 e2e: build
 	E2E_AGENTS="$(E2E_AGENTS)" CODELOOPS_BIN=$(abspath $(BIN)) \
-		$(GO) test -count=1 -timeout 2h -parallel 3 -run '$(RUN)' -v ./internal/e2e
+		$(GO) test -count=1 -timeout 2h -parallel $(PARALLEL) -run '$(RUN)' -v ./internal/e2e
 
 # Commands on 10,000 session logs of 1 GB, and on a single one of 1 GB. They are
 # made below SESSIONS, where they stay: 3 GB.

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"hash/fnv"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -109,6 +110,9 @@ func clis() []cli {
 		},
 		{
 			name: "cline", pkg: "cline", version: "3.0.65",
+			// Its runs share a helper, whatever their homes, and codeloops ends what a
+			// turn leaves: each run has to have its own.
+			env: func(url string) []string { return []string{fmt.Sprintf("CLINE_HUB_PORT=%d", hubPort(url))} },
 			files: func(url string) map[string]string {
 				return map[string]string{".cline/data/settings/providers.json": fmt.Sprintf(
 					`{"version":1,"lastUsedProvider":"openai-compatible","modes":{},"providers":{"openai-compatible":{"settings":`+
@@ -117,6 +121,14 @@ func clis() []cli {
 			},
 		},
 	}
+}
+
+// hubPort is a port for one address of a model, below those that systems give
+// out.
+func hubPort(url string) uint32 {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(url)) // it never fails
+	return 10000 + sum.Sum32()%20000
 }
 
 func openCodeEnv(string) []string {

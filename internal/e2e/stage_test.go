@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -30,16 +29,8 @@ type stage struct {
 	critic string // the agent that judges; "" is the one on stage
 }
 
-// oneCline holds cline back: its runs share a helper on a fixed port, whatever
-// their homes, and codeloops ends what a turn leaves.
-var oneCline sync.Mutex
-
 func newStage(t *testing.T, c cli, script model.Script) *stage {
 	t.Helper()
-	if c.name == "cline" {
-		oneCline.Lock()
-		t.Cleanup(oneCline.Unlock)
-	}
 	name := strings.NewReplacer("/", "-", " ", "-").Replace(t.Name())
 	s := &stage{t: t, cli: c, key: fmt.Sprintf("%s-%08x", name, rand.Uint32()), dir: t.TempDir()}
 	s.work = filepath.Join(s.dir, "work")
