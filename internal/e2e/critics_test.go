@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"codeloops/internal/e2e/model"
@@ -98,6 +99,49 @@ func criticEnds(e loop.Ending) loop.StopReason {
 		loop.EndOverloaded, loop.EndContextTooLong:
 	}
 	return loop.StopNoDecision
+}
+
+// TestCriticInterrupted ends a run in the critic's tool. Carried on, it must
+// not have the actor's turn played again.
+func TestCriticInterrupted(t *testing.T) {
+	t.Parallel()
+	for name, way := range map[string]struct {
+		signal syscall.Signal
+		code   int
+	}{"int": {syscall.SIGINT, 130}, "kill": {syscall.SIGKILL, -1}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, c cli) {
+				var passed atomic.Bool
+				var worked atomic.Int32
+				s := newStage(t, c, turns(func(q turn) model.Answer {
+					switch {
+					case !q.critic:
+						worked.Add(1)
+						return model.Answer{Text: "I have greeted the world."}
+					case passed.Load():
+						return model.Answer{Text: done}
+					}
+					return use(q.Run("echo begun; sh -c 'sleep 617; true'"))
+				}))
+				r := s.start("greet the world")
+				r.await("the critic's tool", func() bool { return strings.Contains(strings.Join(living(s.key), "\n"), "sleep 617") })
+				r.interrupt(way.signal)
+				e := r.wait()
+				if e.code != way.code || len(e.actor) != 1 || e.actor[0].Ending != loop.EndCompleted {
+					t.Fatalf("exit code %d, %d turns of the actor, want %d and one\n%s", e.code, len(e.actor), way.code, r.events.text())
+				}
+				table.notef(c.name, "end: "+name+" in the critic's tool", "gone in %.2f s", e.alive.Seconds())
+				paid := worked.Load()
+				passed.Store(true)
+				r = s.carryOn()
+				if e = r.wait(); e.code != 0 || e.result.Outcome.Reason != loop.StopDone || len(e.actor) != 1 || worked.Load() != paid {
+					t.Errorf("carried on: exit code %d, %+v, %d turns of the actor, asked for %d times, want 0, one and %d\n%s",
+						e.code, e.result, len(e.actor), worked.Load(), paid, r.events.text())
+				}
+			})
+		})
+	}
 }
 
 // TestCriticLong has the critic say 200 kB before it decides.
