@@ -19,7 +19,7 @@ type resetText struct {
 func resetTexts() []resetText {
 	return []resetText{
 		{`^Claude AI usage limit reached\|(\d{10})$`, ofUnix},
-		{`^(?:You've hit your (?:\w+ )?limit|\d+-hour limit reached) [·∙] resets (\d{1,2}(?::\d\d)?[ap]m)(?: \(([\w/+-]+)\))?`, ofClock},
+		{`^(?:You've hit your (?:[\w-]+ )?limit|\d+-hour limit reached) [·∙] resets (\d{1,2}(?::\d\d)?[ap]m)(?: \(([\w/+-]+)\))?`, ofClock},
 		{`^You['’]ve hit your usage limit\. .*[Tt]ry again at (\d{1,2}:\d\d [AP]M)\.`, ofClock},
 		{`^You['’]ve hit your usage limit\. .*[Tt]ry again at (\w{3} \d{1,2})\w\w, (\d{4} \d{1,2}:\d\d [AP]M)\.`, ofDate},
 		{`^You['’]ve hit your usage limit\. .*[Tt]ry again in ((?:\d+ (?:day|hour|minute|second)s? ?)+)\.`, ofWords},

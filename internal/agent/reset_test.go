@@ -32,6 +32,7 @@ func TestResetIn(t *testing.T) {
 		"You’ve hit your usage limit. Upgrade to Pro (https://x), visit https://x to purchase more credits or try again at 9:28 PM.":            "2026-03-10T20:29:00Z",
 		"You exceeded your current quota, see https://x. * limit: 10 Please retry in 594.055333560s. Suggested retry after 594.055333560s.":     "2026-03-10T19:39:54.05533356Z",
 		"429 Rate limit reached for gpt-5 in organization o on requests per min (RPM): Limit 3. Please try again in 9m58.106s. Visit https://x": "2026-03-10T19:39:58.106Z",
+		"You've hit your 5-hour limit · resets 10:08pm (UTC)":                                                                                   "2026-03-10T22:09:00Z",
 		// The minute is not over, or only just.
 		"You’ve hit your usage limit. Upgrade to Pro (https://x) or try again at 8:30 PM.": "2026-03-10T19:31:00Z",
 		"You’ve hit your usage limit. Upgrade to Pro (https://x) or try again at 8:25 PM.": "2026-03-10T19:26:00Z",
