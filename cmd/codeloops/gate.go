@@ -40,6 +40,7 @@ func (p *plan) inspectors() []policy.Inspector {
 		limits.Audit{Base: p.tree.BaseState()},
 		limits.AllowPaths(c.AllowPaths),
 		limits.DenyPaths(c.DenyPaths),
+		limits.DenyPhrases(c.DenyPhrases),
 		limits.MaxFiles(c.MaxFiles),
 		limits.MaxLines(c.MaxLines),
 		limits.MaxBytes(c.MaxBytes),

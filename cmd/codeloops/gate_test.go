@@ -43,6 +43,7 @@ func breakings() map[string]breaking {
 		"audit":               {files: lines},
 		"allow_paths":         {set: func(c *config.Config) { c.Policy.AllowPaths = []string{"src/**"} }, files: lines},
 		"deny_paths":          {set: func(c *config.Config) { c.Policy.DenyPaths = []string{"*.txt"} }, files: lines},
+		"deny_phrases":        {set: func(c *config.Config) { c.Policy.DenyPhrases = []string{"OLD text"} }, files: lines},
 		"max_files":           {set: func(c *config.Config) { c.Policy.MaxFiles = 1 }, files: map[string][2]string{"a": {"", "a\n"}, "b": {"", "b\n"}}},
 		"max_lines":           {set: func(c *config.Config) { c.Policy.MaxLines = 19 }, files: lines},
 		"max_bytes":           {set: func(c *config.Config) { c.Policy.MaxBytes = 100 }, files: lines},

@@ -35,6 +35,7 @@ func TestLimitsDocs(t *testing.T) {
 	for _, i := range []policy.Inspector{
 		limits.AllowPaths{},
 		limits.DenyPaths{},
+		limits.DenyPhrases{},
 		limits.MaxFiles(0), limits.MaxLines(0), limits.MaxBytes(0),
 		limits.MaxGrowth(0), limits.MinSimilarity(0),
 		limits.NoNewDependencies{},

@@ -24,6 +24,9 @@ func limits() schema {
 			key: "policy.deny_paths", value: list(pathPattern), byDefault: []string{},
 			doc: "Globs of the paths that may not.",
 		}, {
+			key: "policy.deny_phrases", value: list(notBlank), byDefault: []string{},
+			doc: "What may not be written: [\"console.log\", \"all tests pass\"]. Whole words, in any\ncase; what stood there before may stay.",
+		}, {
 			key: "policy.max_files", value: count(0), byDefault: 0,
 			doc: "The most files that may differ from the start of the session; 0 is no limit.",
 		}, {

@@ -28,7 +28,7 @@ func TestDefaults(t *testing.T) {
 		Policy: Policy{
 			OnViolation: "stop", AutoRevise: true, CriticDecisions: []string{"done", "continue", "error", "escalate"},
 			Critique: "free", MaxRisks: 5, MaxChanges: 5, Fallback: "off", Tamper: "report",
-			AllowPaths: []string{}, DenyPaths: []string{},
+			AllowPaths: []string{}, DenyPaths: []string{}, DenyPhrases: []string{},
 			RiskTypes: []string{
 				"missing_requirement", "correctness", "security", "data_loss", "compatibility", "performance", "untested",
 				"overconfidence", "missing_uncertainty", "contradiction", "scope_leak", "policy_violation", "legal_risk",

@@ -22,7 +22,8 @@ type Policy struct {
 
 	AllowPaths        []string `mapstructure:"allow_paths"` // globs; none: every path
 	DenyPaths         []string `mapstructure:"deny_paths"`  // globs
-	MaxFiles          int      `mapstructure:"max_files"`   // 0: no limit, as for all of these
+	DenyPhrases       []string `mapstructure:"deny_phrases"`
+	MaxFiles          int      `mapstructure:"max_files"` // 0: no limit, as for all of these
 	MaxLines          int      `mapstructure:"max_lines"`
 	MaxBytes          Size     `mapstructure:"max_bytes"`
 	MaxGrowth         float64  `mapstructure:"max_growth"`     // percent

@@ -34,7 +34,7 @@ func TestGuardedKeys(t *testing.T) {
 		"profile":          {`profile = "default"`, "profile", 1},
 		"threshold":        {"approval_threshold = 0.1", "approval_threshold", 1},
 		"policy":           {"[policy]\nauto_revise = true\nmax_risks = 9", "policy.auto_revise, policy.max_risks", 2},
-		"limits":           {"[policy]\ntamper = \"off\"\nmax_files = 9\ndeny_paths = []", "policy.tamper, policy.max_files, policy.deny_paths", 2},
+		"limits":           {"[policy]\ntamper = \"off\"\nmax_files = 9\ndeny_paths = []\ndeny_phrases = []", "policy.tamper, policy.max_files, policy.deny_paths, policy.deny_phrases", 2},
 		"templates":        {"critique_template = \"{prompt}{diff}\"\nrefine_template = \"\"", "critique_template, refine_template", 1},
 		"agent":            {"[agents.mine]\ncommand = [\"x\"]", "agents.mine", 1},
 		"agent, inline":    {`agents = { mine = { command = ["x"] } }`, "agents.mine", 1},

@@ -17,6 +17,7 @@ import (
 const (
 	RuleAllowPaths     = "allow_paths"
 	RuleDenyPaths      = "deny_paths"
+	RuleDenyPhrases    = "deny_phrases"
 	RuleMaxFiles       = "max_files"
 	RuleMaxLines       = "max_lines"
 	RuleMaxBytes       = "max_bytes"

@@ -96,6 +96,39 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+func TestDenyPhrases(t *testing.T) {
+	t.Parallel()
+	const was = "func a() {\n\tconsole.log(1)\n}\n"
+	for name, r := range map[string]struct {
+		before, after tree
+		want          string
+	}{
+		"none":                  {nil, tree{"a.txt": "unresolved, and logged to the consoles.log\n"}, ""},
+		"written":               {nil, tree{"a.txt": "It is RESOLVED.\n", "b.txt": "resolved\n"}, `what may not be written was: "resolved" in "a.txt", "b.txt"`},
+		"over a line break":     {tree{"a.txt": "x\n"}, tree{"a.txt": "x\nall  tests\n\tpass!\n"}, `what may not be written was: "All tests pass" in "a.txt"`},
+		"a part of a name":      {nil, tree{"a.js": "my_resolved(resolved2)\n"}, ""},
+		"beside letters of all": {nil, tree{"a.txt": "straßenresolved\n"}, ""},
+		"it stood there":        {tree{"a.js": was}, tree{"a.js": was + "x\n"}, ""},
+		"in a line that changed": {
+			tree{"a.js": was}, tree{"a.js": "func a() {\n\tconsole.log(2)\n}\n"}, "",
+		},
+		"moved":      {tree{"a.js": was}, tree{"b.js": was}, ""},
+		"once more":  {tree{"a.js": was}, tree{"a.js": was, "b.js": was}, `what may not be written was: "console.log" in "b.js"`},
+		"twice of 1": {nil, tree{"a.js": "console.log(console.log)"}, `what may not be written was: "console.log" in "a.js"`},
+		"removed":    {tree{"a.js": was}, nil, ""},
+		"binary":     {nil, tree{"a.bin": "\x00resolved\n"}, ""},
+	} {
+		rule := limits.DenyPhrases{"resolved", "All tests pass", "console.log"}
+		c := loop.Case{Change: change(r.before, r.after)}
+		if got := why(rule, c); strings.ReplaceAll(got, `"`, "") != strings.ReplaceAll(r.want, `"`, "") {
+			t.Errorf("%s: got %q, want %q", name, got, r.want)
+		}
+		if got := why(limits.DenyPhrases{}, c); got != "" {
+			t.Errorf("%s: without phrases: %q", name, got)
+		}
+	}
+}
+
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	c := loop.Case{Change: change(tree{"a": "one\ntwo\n", "b": "x\n", "bin": "\x00\x01"}, tree{"a": "one\nTWO\nthree", "bin": "\x00\x02\x03"})}

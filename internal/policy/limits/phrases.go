@@ -1,0 +1,105 @@
+package limits
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/policy"
+)
+
+// DenyPhrases lets none of the phrases be written: whole words, in any case, over
+// line breaks as well. One that stood there before, and was moved or has stayed in
+// a line that was changed, is not written anew.
+type DenyPhrases []string
+
+// Name implements [policy.Inspector].
+func (DenyPhrases) Name() string { return RuleDenyPhrases }
+
+// Inspect implements [policy.Inspector].
+func (d DenyPhrases) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
+	if len(d) == 0 {
+		return nil
+	}
+	var found []string
+	for i, more := range d.more(c.Change) {
+		if more.n > 0 {
+			found = append(found, fmt.Sprintf("%s in %s", strconv.Quote(d[i]), listed(more.in)))
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return &policy.Breach{
+		Why: "what may not be written was: " + few(found),
+		Feedback: fmt.Sprintf("These phrases may not be written, in any case of letters: %s. Found was %s. Say it in another way, or leave it out.",
+			listed(d), few(found)),
+	}
+}
+
+// A written is how much more often a phrase stands in the work tree than it did
+// when the session began, and the files in which it does.
+type written struct {
+	n  int
+	in []string
+}
+
+// more counts, for each phrase, what was added less what was removed.
+func (d DenyPhrases) more(c loop.Change) []written {
+	phrases := make([]string, len(d))
+	for i, p := range d {
+		phrases[i] = flat(p)
+	}
+	all := make([]written, len(d))
+	for _, f := range c.Files {
+		here := make([]int, len(d))
+		for _, g := range groups(f.Patch) {
+			before, after := flat(strings.Join(g.before, "")), flat(strings.Join(g.after, ""))
+			for i, p := range phrases {
+				here[i] += times(after, p) - times(before, p)
+			}
+		}
+		for i, n := range here {
+			all[i].n += n
+			if n > 0 {
+				all[i].in = append(all[i].in, f.Path)
+			}
+		}
+	}
+	return all
+}
+
+// flat makes texts comparable: neither case counts nor white space.
+func flat(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
+
+// times counts how often a phrase stands in a text as whole words.
+func times(text, phrase string) (n int) {
+	for at := 0; phrase != ""; {
+		i := strings.Index(text[at:], phrase)
+		if i < 0 {
+			break
+		}
+		i += at
+		end := i + len(phrase)
+		if parted(text[:i], text[i:]) && parted(text[:end], text[end:]) {
+			n++
+		}
+		_, width := utf8.DecodeRuneInString(text[i:])
+		at = i + width
+	}
+	return n
+}
+
+// parted reports whether no word goes on from the one text into the other.
+func parted(left, right string) bool {
+	last, _ := utf8.DecodeLastRuneInString(left)
+	first, _ := utf8.DecodeRuneInString(right)
+	return !inWord(last) || !inWord(first)
+}
+
+func inWord(r rune) bool {
+	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}
