@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,7 +25,7 @@ func (c casting) isAuto(name string) bool {
 // auto returns everybody who can play a role, in the configured order: whoever
 // is installed and seems to be signed in. The next one plays on when it shows
 // that one is not. A critic is another agent than the actor where there is one.
-func (c casting) auto(role loop.Role, r config.Role) (cast, error) {
+func (c casting) auto(ctx context.Context, role loop.Role, r config.Role) (cast, error) {
 	if r.Model != "" {
 		return nil, usagef(`name it in agent_order, as in ["claude:`+r.Model+`"]`,
 			"the %s's agent is auto, which takes no model, but got %q", role, r.Model)
@@ -46,7 +47,7 @@ func (c casting) auto(role loop.Role, r config.Role) (cast, error) {
 		if err != nil {
 			continue // not here, or not usable
 		}
-		p.chosen = c.signedIn(p.spec)
+		p.chosen = c.signedIn(ctx, p)
 		switch {
 		case p.chosen == "":
 			unsigned = append(unsigned, p.spec.Name)
@@ -64,14 +65,15 @@ func (c casting) auto(role loop.Role, r config.Role) (cast, error) {
 
 // signedIn says by what an agent seems to be signed in; one that the catalogue
 // does not hold the user has named, and answers for.
-func (c casting) signedIn(spec agent.Spec) string {
-	if slices.ContainsFunc(c.specs, func(own agent.Spec) bool { return own.Name == spec.Name }) {
+func (c casting) signedIn(ctx context.Context, p player) string {
+	if slices.ContainsFunc(c.specs, func(own agent.Spec) bool { return own.Name == p.spec.Name }) {
 		return "your own"
 	}
-	if by := spec.SignedIn(c.app.env, c.app.home()); by != "" {
-		return "signed in by " + by
+	in, how := c.app.login(ctx, p)
+	if !in {
+		return ""
 	}
-	return ""
+	return how
 }
 
 // A nobodyError is an auto that finds no agent.

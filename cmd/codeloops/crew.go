@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -39,7 +40,7 @@ type cast []player
 
 // crew finds the agents of a configuration. Whatever is wrong with them is said
 // here, before anything is started.
-func (a *app) crew(cfg *config.Config, o *runOptions, dir string) (actor, critic cast, err error) {
+func (a *app) crew(ctx context.Context, cfg *config.Config, o *runOptions, dir string) (actor, critic cast, err error) {
 	if o.script != "" && !slices.Contains(named(cfg), scriptedName) {
 		return nil, nil, usagef("add --agent "+scriptedName, "--script is given, but no role is played by the agent %q", scriptedName)
 	}
@@ -48,14 +49,14 @@ func (a *app) crew(cfg *config.Config, o *runOptions, dir string) (actor, critic
 		return nil, nil, err
 	}
 	c := casting{app: a, cfg: cfg, specs: specs, dir: dir}
-	if actor, err = c.cast(loop.RoleActor, cfg.Actor); err != nil {
+	if actor, err = c.cast(ctx, loop.RoleActor, cfg.Actor); err != nil {
 		return nil, nil, err
 	}
 	if err := mayResume(cfg, actor[0].spec); err != nil {
 		return nil, nil, err
 	}
 	c.actor = actor[0].spec.Name
-	critic, err = c.cast(loop.RoleCritic, cfg.Critic)
+	critic, err = c.cast(ctx, loop.RoleCritic, cfg.Critic)
 	return actor, critic, err
 }
 
@@ -104,9 +105,9 @@ type casting struct {
 }
 
 // cast finds the players of a role. One that is named twice plays once.
-func (c casting) cast(role loop.Role, r config.Role) (players cast, err error) {
+func (c casting) cast(ctx context.Context, role loop.Role, r config.Role) (players cast, err error) {
 	if c.isAuto(r.Agent) {
-		players, err = c.auto(role, r)
+		players, err = c.auto(ctx, role, r)
 	} else {
 		players = make(cast, 1)
 		players[0], err = c.find(role, r, r.Agent, r.Model)

@@ -40,9 +40,10 @@ func newDoctorCmd(a *app) *cobra.Command {
 		Long: `Check git, the agents, the configuration and the session directory: each is ok,
 or comes with what to do. It ends with 2 when a run could not start here.
 
-Whether an agent is signed in is told from its files and the environment, and
-costs nothing. --probe asks each agent of the configuration for one word, with
-its real model: that shows whether it works, and costs a little.
+Whether an agent is signed in is told from its files and the environment, or by
+the agent itself where it has a command for that, and costs nothing. --probe asks
+each agent of the configuration for one word, with its real model: that shows
+whether it works, and costs a little.
 
 ` + exitHelp(),
 		Args: noArgs,

@@ -44,7 +44,7 @@ type patient struct {
 // checkAgents looks at the agents that a run would use, which must be there,
 // and mentions the others that are installed.
 func (a *app) checkAgents(ctx context.Context, cfg *config.Config, probe string) []finding {
-	patients, findings := a.patients(cfg)
+	patients, findings := a.patients(ctx, cfg)
 	findings = append(findings, inParallel(patients, func(p patient) finding { return a.examine(ctx, p) })...)
 	if probe != "" {
 		findings = append(findings, a.probes(ctx, patients, probe)...)
@@ -69,7 +69,7 @@ func playsBoth(patients []patient) bool {
 
 // patients returns who plays in a run of this configuration, the actor first,
 // then who else is here; and what is wrong with those that cannot be found.
-func (a *app) patients(cfg *config.Config) (patients []patient, failed []finding) {
+func (a *app) patients(ctx context.Context, cfg *config.Config) (patients []patient, failed []finding) {
 	fail := func(what string, err error) {
 		c := complaints(err)[0]
 		failed = append(failed, finding{What: what, Detail: c.Message, Hint: c.Hint})
@@ -86,7 +86,7 @@ func (a *app) patients(cfg *config.Config) (patients []patient, failed []finding
 		if role == loop.RoleCritic {
 			settings = cfg.Critic
 		}
-		players, err := c.cast(role, settings)
+		players, err := c.cast(ctx, role, settings)
 		if err != nil {
 			fail(string(role), err)
 			continue
@@ -126,10 +126,7 @@ func (a *app) examine(ctx context.Context, p patient) finding {
 	words = append(words, a.agentVersion(ctx, p.spec, p.path))
 	detail := strings.TrimSpace(strings.Join(words, " "))
 	if len(p.spec.Credentials) > 0 {
-		login := "not seen to be signed in"
-		if by := p.spec.SignedIn(a.env, a.home()); by != "" {
-			login = "signed in by " + by
-		}
+		_, login := a.login(ctx, p.player)
 		detail += "; " + login
 	}
 	return finding{What: p.what, OK: true, Detail: detail, Aside: p.aside}

@@ -53,6 +53,9 @@ func TestMain(m *testing.M) {
 // the scenario that the variable SCENARIO names, in the format that the real
 // one prints.
 func fakeAgent() {
+	if asked := strings.Join(os.Args[1:], " "); asked == "auth status" || asked == "login status" {
+		fakeLogin()
+	}
 	record := filepath.Join(os.Getenv("RECORD"), "argv."+os.Getenv("CODELOOPS_ROLE"))
 	line := strings.Join(append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...), " ") + "\n"
 	f, err := os.OpenFile(record, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
@@ -74,6 +77,20 @@ func fakeAgent() {
 		Args:  args,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv, Now: time.Now,
 	}))
+}
+
+// fakeLogin says whether an agent is signed in: with the exit code that stands
+// in the file keyring.<name>, or else that it is not.
+func fakeLogin() {
+	code, err := os.ReadFile(filepath.Join(os.Getenv("RECORD"), "keyring."+filepath.Base(os.Args[0])))
+	if err != nil {
+		os.Exit(1)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(code)))
+	if err != nil {
+		os.Exit(1)
+	}
+	os.Exit(n)
 }
 
 func TestScripts(t *testing.T) {

@@ -51,14 +51,14 @@ func (a *app) prepare(ctx context.Context, o *runOptions) (*plan, error) {
 	if p.tree, err = a.openTree(ctx, p.dir); err != nil {
 		return nil, err
 	}
-	if err := p.settle(); err != nil {
+	if err := p.settle(ctx); err != nil {
 		return nil, errors.Join(err, p.tree.Close())
 	}
 	return p, nil
 }
 
 // settle works out the configuration and what follows from it.
-func (p *plan) settle() (err error) {
+func (p *plan) settle(ctx context.Context) (err error) {
 	co := config.Options{
 		Flags: p.opts.set, Env: p.app.env, Home: p.app.home(), WorkingDir: p.dir,
 		RepositoryRoot: p.tree.Root(), TrustProject: p.opts.trustProject, Outputs: agent.Formats(),
@@ -69,7 +69,7 @@ func (p *plan) settle() (err error) {
 	if p.sessions, err = p.cfg.Sessions(); err != nil {
 		return err
 	}
-	p.actor, p.critic, err = p.app.crew(p.cfg, p.opts, p.dir)
+	p.actor, p.critic, err = p.app.crew(ctx, p.cfg, p.opts, p.dir)
 	if p.cfg.CriticWorktree {
 		p.critic = p.mayWrite(p.critic)
 	}

@@ -60,7 +60,7 @@ func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err e
 		return err
 	}
 	defer p.tree.Close() //nolint:errcheck // it was only read
-	if err := p.settle(); err != nil {
+	if err := p.settle(ctx); err != nil {
 		return err
 	}
 	if limit := p.cfg.MaxIterations; limit > 0 && len(course.Past.Rounds) >= limit && course.Past.Ended {

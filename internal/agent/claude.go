@@ -9,6 +9,7 @@ func claude() Spec {
 		Aliases:     []string{"claude-code"},
 		Binaries:    []string{"claude"},
 		VersionArgs: []string{"--version"},
+		StatusArgs:  []string{"auth", "status"},
 		Actor: []string{
 			"-p", "--output-format", "stream-json", "--verbose",
 			"--dangerously-skip-permissions", holdModelArgs, holdConversationArgs,

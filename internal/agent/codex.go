@@ -10,6 +10,7 @@ func codex() Spec {
 		Aliases:     []string{"codex-cli"},
 		Binaries:    []string{"codex"},
 		VersionArgs: []string{"--version"},
+		StatusArgs:  []string{"login", "status"},
 		Actor: []string{
 			"exec", holdConversationArgs, "--dangerously-bypass-approvals-and-sandbox", "--json", holdModelArgs, "-",
 		},

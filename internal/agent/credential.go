@@ -15,7 +15,9 @@ type Credential struct {
 	// kept from it.
 	Env string
 	// File is relative to the user's home, with slashes. Where Home names a
-	// variable that is set, that is the directory File's last part lies in.
+	// variable that is set, that is the directory File's last part lies in. Where
+	// XDG_DATA_HOME or XDG_CONFIG_HOME is set, that is what File means by
+	// .local/share or .config.
 	File string
 	Home string
 	// Key is what File, then a JSON object, has to hold; "": anything.
@@ -50,6 +52,13 @@ func (c Credential) path(env []string, home string) string {
 			return filepath.Join(dir, filepath.Base(filepath.FromSlash(c.File)))
 		}
 	}
+	for below, name := range map[string]string{".local/share/": "XDG_DATA_HOME", ".config/": "XDG_CONFIG_HOME"} {
+		rest, ok := strings.CutPrefix(c.File, below)
+		// The specification has relative ones passed over.
+		if dir := lookup(env, name); ok && filepath.IsAbs(dir) {
+			return filepath.Join(dir, filepath.FromSlash(rest))
+		}
+	}
 	if home == "" {
 		return ""
 	}
@@ -61,20 +70,24 @@ func (c Credential) holds(path string) bool {
 	if err != nil || !st.Mode().IsRegular() || st.Size() == 0 || st.Size() > maxCredentials {
 		return false
 	}
-	if c.Key == "" {
-		return true
-	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return false
+	}
+	if c.Key == "" {
+		return !slices.Contains(nothing(), strings.TrimSpace(string(data)))
 	}
 	var object map[string]json.RawMessage
 	if json.Unmarshal(data, &object) != nil {
 		return false
 	}
 	value := strings.TrimSpace(string(object[c.Key]))
-	return !slices.Contains([]string{"", "null", `""`, "{}", "[]", "false"}, value)
+	return !slices.Contains(nothing(), value)
 }
+
+// nothing is what stands in a file, or under a key, before anybody has signed
+// in; some CLIs write it the first time that they are started.
+func nothing() []string { return []string{"", "null", `""`, "{}", "[]", "false"} }
 
 // lookup finds a variable; the last of a name counts.
 func lookup(env []string, name string) string {

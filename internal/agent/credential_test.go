@@ -21,8 +21,11 @@ func TestSignedIn(t *testing.T) {
 		}
 		return path
 	}
-	auth := write(home, ".codex/auth.json", "{}")
-	elsewhere := write(other, "auth.json", "{}")
+	auth := write(home, ".codex/auth.json", `{"tokens": {}}`)
+	elsewhere := write(other, "auth.json", `{"tokens": {}}`)
+	moved := write(other, "opencode/auth.json", `{"anthropic": {}}`)
+	write(home, ".pi/agent/auth.json", "{}\n")
+	write(home, ".local/share/amp/secrets.json", `{"apiKey": 1}`)
 	write(home, ".qwen/oauth_creds.json", "")
 	account := write(home, ".claude.json", `{"oauthAccount": {"a": 1}}`)
 	write(other, ".claude.json", `{"oauthAccount": {}, "numStartups": 3}`)
@@ -38,12 +41,16 @@ func TestSignedIn(t *testing.T) {
 		{"an empty one", cursor(), []string{"CURSOR_API_KEY=x", "CURSOR_API_KEY="}, ""},
 		{"a file", codex(), nil, auth},
 		{"a file elsewhere", codex(), []string{"CODEX_HOME=" + other}, elsewhere},
+		{"where data is", opencode(), []string{"XDG_DATA_HOME=" + other}, moved},
+		{"data that is elsewhere", amp(), []string{"XDG_DATA_HOME=" + other}, ""},
+		{"data that is nowhere", amp(), []string{"XDG_DATA_HOME=other"}, filepath.Join(home, ".local", "share", "amp", "secrets.json")},
+		{"what was there before a login", pi(), nil, ""},
 		{"an empty file", qwen(), nil, ""},
 		{"a key in a file", claude(), nil, account},
 		{"an empty key", claude(), []string{"CLAUDE_CONFIG_DIR=" + other}, ""},
 		{"a key that is null", cursor(), nil, ""},
 		{"what is no JSON", copilot(), nil, ""},
-		{"nothing", amp(), nil, ""},
+		{"nothing", crush(), nil, ""},
 	} {
 		if got := test.spec.SignedIn(test.env, home); got != test.want {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)

@@ -34,6 +34,8 @@ func gemini() Spec {
 			{Env: "GOOGLE_API_KEY"},
 			{Env: "GOOGLE_APPLICATION_CREDENTIALS"},
 			{File: ".gemini/oauth_creds.json"},
+			{File: ".gemini/gemini-credentials.json"},
+			{File: ".gemini/google_accounts.json", Key: "active"},
 		},
 		Install: "install it with `npm install -g @google/gemini-cli`, then run `gemini` once to log in",
 		Tested:  "0.61.0",

@@ -17,8 +17,8 @@ func pi() Spec {
 		Output:    "pi-json",
 		Streams:   true,
 		Credentials: append([]Credential{
-			{File: ".pi/agent/auth.json"},
-			{File: ".pi/agent/models.json", Key: "providers"},
+			{File: ".pi/agent/auth.json", Home: "PI_CODING_AGENT_DIR"},
+			{File: ".pi/agent/models.json", Home: "PI_CODING_AGENT_DIR", Key: "providers"},
 		}, providerKeys()...),
 		Install: "install it with `npm install -g @mariozechner/pi-coding-agent`, then run `pi` once to log in",
 		Tested:  "0.73.1",

@@ -21,7 +21,7 @@ func qwen() Spec {
 		Credentials: []Credential{
 			{Env: "OPENAI_API_KEY"},
 			{Env: "DASHSCOPE_API_KEY"},
-			{File: ".qwen/oauth_creds.json"},
+			{File: ".qwen/oauth_creds.json", Home: "QWEN_HOME"},
 		},
 		Install: "install it with `npm install -g @qwen-code/qwen-code`, then run `qwen` once to log in",
 		Tested:  "0.24.4",

@@ -64,6 +64,10 @@ type Spec struct {
 	CriticBinaries []string
 	// VersionArgs make the program print its version; none: it cannot.
 	VersionArgs []string
+	// StatusArgs make the program end with 0 when it is signed in, and with
+	// another code when it is not, at once and without a terminal; none: it cannot
+	// say. They are for logins that stand where nobody else can see them.
+	StatusArgs []string
 
 	Actor  []string // arguments for a turn that changes files
 	Critic []string // arguments for a turn that only judges; as read-only as the CLI has it
