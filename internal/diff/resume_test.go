@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strconv"
 	"strings"
@@ -103,6 +104,49 @@ func TestCheckpoint(t *testing.T) {
 	}
 	if err := s.open().Resume(t.Context(), strings.Repeat("1", 40)); err == nil {
 		t.Error("resumed from a commit that is not there")
+	}
+}
+
+// TestCheckpointMany: what many files were is kept in one pack, from which they
+// come back when git has cleaned up.
+func TestCheckpointMany(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	name := func(i int) string { return fmt.Sprintf("d%d/e%d/f%d", i%7, i%3, i) }
+	fill := func(content string) {
+		for i := range 300 {
+			s.write(name(i), fmt.Sprintf("%s %d\n", content, i))
+		}
+	}
+	fill("first")
+	s.commit("first")
+	fill("before")
+	tree := s.begin()
+	base, err := tree.Checkpoint(t.Context(), tree.BaseState(), "x/0", "Before")
+	s.must(err)
+	fill("after")
+	c, err := tree.Capture(t.Context())
+	s.must(err)
+	last, err := tree.Checkpoint(t.Context(), c.State, "x/1", "After")
+	s.must(err)
+	if packs, err := filepath.Glob(s.path(".git/objects/pack/*.idx")); err != nil || len(packs) != 2 {
+		t.Errorf("packs %q, %v", packs, err)
+	}
+	s.git("gc", "-q", "--prune=now")
+	s.git("fsck", "--strict", "--full")
+	if got := s.git("rev-parse", last+"^{tree}"); got != c.State {
+		t.Errorf("the last tree is %s, not %s", got, c.State)
+	}
+	s.restore(tree, loop.Change{State: tree.BaseState()})
+	for i := range 300 {
+		if got, err := os.ReadFile(s.path(name(i))); err != nil || string(got) != fmt.Sprintf("before %d\n", i) {
+			t.Fatalf("%s is %q, %v", name(i), got, err)
+		}
+	}
+	again := s.open()
+	s.must(again.Resume(t.Context(), base))
+	if c, err := again.Capture(t.Context()); err != nil || !c.Empty() {
+		t.Errorf("resumed: %s, %v", c.Patch(), err)
 	}
 }
 

@@ -57,14 +57,14 @@ type Checkpoint struct {
 // write for the state, if no file is left out.
 // It returns the state as it was written, too.
 func (w *Writer) Write(ctx context.Context, c Checkpoint) (plumbing.Hash, *scan.Dir, error) {
-	k := keeping{Writer: w, whole: c.Whole}
+	k := keeping{Writer: w, batch: w.Store.Batch(), whole: c.Whole}
 	root, err := k.begin(ctx, c.State, c.Kept)
 	if err != nil {
 		return plumbing.ZeroHash, nil, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
 	}
 	c.Message = appendLeftOut(c.Message, k.leftOut)
-	id, err := w.Store.Write(plumbing.CommitObject, w.commit(root.ID(), c))
-	if err != nil {
+	id := k.batch.Add(plumbing.CommitObject, w.commit(root.ID(), c))
+	if err := k.batch.Write(); err != nil {
 		return id, nil, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
 	}
 	refs := filesystem.NewStorage(osfs.New(w.CommonDir, osfs.WithBoundOS()), cache.NewObjectLRU(0))

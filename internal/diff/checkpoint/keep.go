@@ -11,15 +11,16 @@ import (
 	"codeloops/internal/diff/store"
 )
 
-// A keeping writes the objects of one state.
+// A keeping gathers the objects of one state.
 type keeping struct {
 	*Writer
+	batch   *store.Batch
 	whole   map[string]bool // paths
 	leftOut []scan.Placed
 }
 
-// begin writes the root. What it has in common with a state that is there as a
-// whole need not be looked for.
+// begin gathers what the root is made of. What it has in common with a state that
+// is there as a whole need not be looked for.
 func (k *keeping) begin(ctx context.Context, root, kept *scan.Dir) (*scan.Dir, error) {
 	if kept != nil && !k.Store.Has(kept.ID()) {
 		kept = nil
@@ -27,10 +28,10 @@ func (k *keeping) begin(ctx context.Context, root, kept *scan.Dir) (*scan.Dir, e
 	return k.tree(ctx, "", root, kept)
 }
 
-// tree writes a directory after all that is below it, so that a tree that is
+// tree adds a directory after all that is below it, so that a tree that is
 // there has its content with it, on which later checkpoints rely. It returns
-// the directory as it was written. The one that is kept, which may be nil, is
-// there.
+// the directory as it is to be written. The one that is kept, which may be nil,
+// is there.
 func (k *keeping) tree(ctx context.Context, path string, d, kept *scan.Dir) (*scan.Dir, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -61,18 +62,18 @@ func (k *keeping) tree(ctx context.Context, path string, d, kept *scan.Dir) (*sc
 		}
 	}
 	written.Seal()
-	_, err := k.Store.Write(plumbing.TreeObject, written.Object())
-	return &written, err
+	k.batch.Add(plumbing.TreeObject, written.Object())
+	return &written, nil
 }
 
-// file makes sure that there is an object of the file's content, or leaves the
-// file out.
+// file makes sure that there is or will be an object of the file's content, or
+// leaves the file out.
 func (k *keeping) file(ctx context.Context, path string, f scan.File) (bool, error) {
 	if f.Mode == scan.Gitlink || k.Store.Has(f.ID) {
 		return true, nil
 	}
-	if persisted, err := k.Store.Persist(f.ID); persisted || err != nil {
-		return true, err
+	if k.batch.Persist(f.ID) {
+		return true, nil
 	}
 	switch {
 	case f.Size() <= store.Large:

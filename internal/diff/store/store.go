@@ -113,17 +113,6 @@ func (s *Store) Persist(id plumbing.Hash) (bool, error) {
 	return true, nil
 }
 
-// Write adds an object to the database as a loose one.
-func (s *Store) Write(kind plumbing.ObjectType, content []byte) (plumbing.Hash, error) {
-	id := Sum(kind, content)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.database.write(kind, id, content); err != nil {
-		return id, fmt.Errorf("write %s %s: %w", kind, id, err)
-	}
-	return id, nil
-}
-
 // Stream adds a blob of size bytes, read from r, as a loose object without
 // loading it. Content of another length is an error.
 func (s *Store) Stream(r io.Reader, size int64) (plumbing.Hash, error) {

@@ -244,31 +244,3 @@ func TestLargeBlob(t *testing.T) {
 		t.Errorf("left behind: %s", left)
 	}
 }
-
-func TestWrite(t *testing.T) {
-	t.Parallel()
-	g := newGitDir(t)
-	s := g.store()
-	blob, err := s.Write(plumbing.BlobObject, []byte("b\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	content := append([]byte("100644 f\x00"), blob[:]...)
-	tree, err := s.Write(plumbing.TreeObject, content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := g.git("", "ls-tree", tree.String()), "100644 blob "+blob.String()+"\tf"; got != want {
-		t.Errorf("tree %q, want %q", got, want)
-	}
-	if got, err := s.Tree(t.Context(), tree); err != nil || !bytes.Equal(got, content) {
-		t.Errorf("read %q, %v", got, err)
-	}
-	if _, err := s.Blob(t.Context(), tree); err == nil {
-		t.Error("a tree was read as a blob")
-	}
-	renamed := store.New(store.Options{ObjectsDir: filepath.Join(g.path, "elsewhere")})
-	if _, err := renamed.Write(plumbing.BlobObject, nil); err == nil || !strings.Contains(err.Error(), "elsewhere") {
-		t.Errorf("write to a directory of another name: %v", err)
-	}
-}
