@@ -23,6 +23,9 @@ type sandbox struct {
 	base string // holds home, and the work tree unless a test says otherwise
 	root string // of the work tree
 	env  []string
+	// trees are those that are open. The list is what a test that is over lets go
+	// of: its clean-up functions are remembered until all tests are.
+	trees []*diff.Tree
 }
 
 func newSandbox(tb testing.TB) *sandbox {
@@ -37,6 +40,7 @@ func newSandboxIn(tb testing.TB, dir string) *sandbox {
 		tb.Fatal(err)
 	}
 	s := &sandbox{t: tb, base: base, root: filepath.Join(base, "work")}
+	tb.Cleanup(s.closeTrees)
 	s.env = []string{
 		"PATH=" + os.Getenv("PATH"),
 		"HOME=" + filepath.Join(base, "home"),
@@ -160,8 +164,16 @@ func (s *sandbox) open() *diff.Tree {
 	s.t.Helper()
 	tree, err := diff.Open(s.t.Context(), s.root, s.options())
 	s.must(err)
-	s.t.Cleanup(func() { _ = tree.Close() })
+	s.trees = append(s.trees, tree)
 	return tree
+}
+
+// closeTrees ends what the trees do that were opened, and forgets them.
+func (s *sandbox) closeTrees() {
+	for _, tree := range s.trees {
+		_ = tree.Close()
+	}
+	s.trees = nil
 }
 
 // begin opens the work tree and takes the baseline.

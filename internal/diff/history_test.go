@@ -63,7 +63,7 @@ func (s *sandbox) beginHinted() *diff.Tree {
 	o.Hints = diff.On
 	tree, err := diff.Open(s.t.Context(), s.root, o)
 	s.must(err)
-	s.t.Cleanup(func() { _ = tree.Close() })
+	s.trees = append(s.trees, tree)
 	s.must(tree.Baseline(s.t.Context()))
 	return tree
 }

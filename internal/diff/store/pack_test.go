@@ -15,8 +15,8 @@ import (
 )
 
 // packedRepo is a git directory in which one pack has all objects, most of them
-// as deltas, by name and kind.
-func packedRepo(t *testing.T, config ...string) (git func(args ...string) string, kinds map[string]string) {
+// as deltas, by name.
+func packedRepo(t *testing.T, config ...string) (git func(args ...string) string, objects map[string]object) {
 	t.Helper()
 	work := filepath.Join(t.TempDir(), "[a] repo")
 	if err := os.Mkdir(work, 0o700); err != nil {
@@ -38,7 +38,7 @@ func packedRepo(t *testing.T, config ...string) (git func(args ...string) string
 	random := rand.New(rand.NewPCG(1, 2))
 	var text []string
 	for version := range 40 {
-		for range 200 {
+		for range 20 {
 			text = append(text, fmt.Sprintf("line %d", random.Int()))
 		}
 		text[random.IntN(len(text))] = "changed"
@@ -53,12 +53,22 @@ func packedRepo(t *testing.T, config ...string) (git func(args ...string) string
 	}
 	git("tag", "-a", "-m", "tag", "t")
 	git(append(config, "repack", "-q", "-a", "-d", "-f", "--depth=50")...)
-	kinds = map[string]string{}
-	for line := range strings.Lines(git("cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)")) {
-		id, kind, _ := strings.Cut(strings.TrimSpace(line), " ")
-		kinds[id] = kind
+	objects = map[string]object{}
+	for all := git("cat-file", "--batch-all-objects", "--batch"); all != ""; {
+		var id, kind string
+		var size int
+		head, rest, _ := strings.Cut(all, "\n")
+		if _, err := fmt.Sscan(head, &id, &kind, &size); err != nil {
+			t.Fatal(err)
+		}
+		parsed, err := plumbing.ParseObjectType(kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects[id] = object{kind: parsed, id: plumbing.NewHash(id), content: []byte(rest[:size])}
+		all = rest[size+1:]
 	}
-	return git, kinds
+	return git, objects
 }
 
 // TestPacks reads every object of a pack, with the bases of the deltas by
@@ -66,19 +76,15 @@ func packedRepo(t *testing.T, config ...string) (git func(args ...string) string
 func TestPacks(t *testing.T) {
 	t.Parallel()
 	for _, config := range [][]string{nil, {"-c", "repack.useDeltaBaseOffset=false"}} {
-		git, kinds := packedRepo(t, config...)
+		git, objects := packedRepo(t, config...)
 		p := packs{objects: strings.TrimSpace(git("rev-parse", "--path-format=absolute", "--git-path", "objects"))}
-		for id, name := range kinds {
-			kind, err := plumbing.ParseObjectType(name)
-			if err != nil {
-				t.Fatal(err)
+		for id, want := range objects {
+			content, err := p.read(want.kind, want.id)
+			if err != nil || !bytes.Equal(content, want.content) {
+				t.Fatalf("%s %s: %d bytes, %v; want %d", want.kind, id, len(content), err, len(want.content))
 			}
-			content, err := p.read(kind, plumbing.NewHash(id))
-			if want := git("cat-file", name, id); err != nil || string(content) != want {
-				t.Fatalf("%s %s: %d bytes, %v; want %d", name, id, len(content), err, len(want))
-			}
-			if !p.has(plumbing.NewHash(id)) || kind != plumbing.TreeObject && has(&p, plumbing.TreeObject, id) {
-				t.Errorf("%s %s is found wrong", name, id)
+			if !p.has(want.id) || want.kind != plumbing.TreeObject && has(&p, plumbing.TreeObject, id) {
+				t.Errorf("%s %s is found wrong", want.kind, id)
 			}
 		}
 		if missing := strings.Repeat("1", 40); p.has(plumbing.NewHash(missing)) || has(&p, plumbing.BlobObject, missing) {
@@ -98,9 +104,9 @@ func has(p *packs, kind plumbing.ObjectType, id string) bool {
 // TestPacksDamaged: an object is as its name says or it is not returned.
 func TestPacksDamaged(t *testing.T) {
 	t.Parallel()
-	git, kinds := packedRepo(t)
-	objects := strings.TrimSpace(git("rev-parse", "--path-format=absolute", "--git-path", "objects"))
-	names, err := os.ReadDir(filepath.Join(objects, "pack"))
+	git, objects := packedRepo(t)
+	where := strings.TrimSpace(git("rev-parse", "--path-format=absolute", "--git-path", "objects"))
+	names, err := os.ReadDir(filepath.Join(where, "pack"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +117,7 @@ func TestPacksDamaged(t *testing.T) {
 	}
 	for range 8 {
 		for _, name := range names {
-			content, err := os.ReadFile(filepath.Join(objects, "pack", name.Name()))
+			content, err := os.ReadFile(filepath.Join(where, "pack", name.Name()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,10 +132,9 @@ func TestPacksDamaged(t *testing.T) {
 			}
 		}
 		p := packs{objects: dir}
-		for id, name := range kinds {
-			kind, _ := plumbing.ParseObjectType(name)
-			content, err := p.read(kind, plumbing.NewHash(id))
-			if err == nil && Sum(kind, content).String() != id {
+		for id, o := range objects {
+			content, err := p.read(o.kind, o.id)
+			if err == nil && Sum(o.kind, content) != o.id {
 				t.Errorf("%s is %d other bytes", id, len(content))
 			}
 		}
