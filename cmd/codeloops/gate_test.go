@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -161,9 +162,15 @@ func documented(t *testing.T, rules []string) {
 		}
 		text.Write(content)
 	}
-	for _, name := range slices.Concat(rules, critique.Terms()) {
+	known := slices.Concat(rules, critique.Terms())
+	for _, name := range known {
 		if name != "audit" && !strings.Contains(text.String(), "\n| `"+name+"` |") {
 			t.Errorf("docs/policy.md has no row for %s", name)
+		}
+	}
+	for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllStringSubmatch(text.String(), -1) {
+		if !slices.Contains(known, m[1]) {
+			t.Errorf("no rule is called %s, as the pages say", m[1])
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (l *Loop) run(ctx context.Context, s Session, first Event, p Past) (Outcome
 		r.remember(round)
 	}
 	r.progress.Spent = p.Spent
-	r.progress.ConsecutiveErrors, r.progress.LastFailure = 0, StopNone // whoever resumes wants another try
+	r.progress.ConsecutiveErrors, r.progress.LastFailure, r.progress.LastProblem = 0, StopNone, "" // whoever resumes wants another try
 	stop := r.drive(ctx, s, first)
 	out := Outcome{
 		Result:     stop.reason.Result(),
@@ -189,7 +189,7 @@ func decided(round Round) (stop, bool) {
 // that a long session does not grow with what its agents print.
 func (r *run) remember(round Round) {
 	r.progress.Iterations++
-	r.progress.LastFailure = round.Failure
+	r.progress.LastFailure, r.progress.LastProblem = round.Failure, trouble(round)
 	if round.Failure == StopNone {
 		r.progress.ConsecutiveErrors = 0
 	} else {

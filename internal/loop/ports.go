@@ -52,6 +52,7 @@ type Progress struct {
 	Iterations        int           // whole iterations so far
 	ConsecutiveErrors int           // iterations in a row, up to now, that count as errors
 	LastFailure       StopReason    // of the last iteration; StopNone when it was none
+	LastProblem       string        // what was said of that failure, "" where nothing was
 	Elapsed           time.Duration // since the run began
 	Next              Role          // whose turn it would be
 	Spent             Spending

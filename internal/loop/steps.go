@@ -293,6 +293,19 @@ func failure(round Round) StopReason {
 	return StopNone
 }
 
+// trouble is what was said of an iteration that counts as an error.
+func trouble(round Round) string {
+	switch {
+	case round.Failure == StopNone:
+		return ""
+	case round.Review.Problem != "":
+		return round.Review.Problem
+	case round.Attempt.Ending.Cut(), round.Attempt.Ending.Stuck():
+		return round.Attempt.Reason
+	}
+	return round.Verdict.Analysis
+}
+
 func cutReason(e Ending, timeout, other StopReason) StopReason {
 	switch e {
 	case EndTimedOut, EndIdle:

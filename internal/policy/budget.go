@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"strings"
 
 	"codeloops/internal/loop"
 )
@@ -17,10 +18,10 @@ type Budget struct {
 func (g Gate) Stop(p loop.Progress) (loop.StopReason, string) {
 	if g.MaxConsecutiveErrors > 0 && p.ConsecutiveErrors >= g.MaxConsecutiveErrors {
 		if p.ConsecutiveErrors == 1 {
-			return p.LastFailure, "the iteration ended in an error, because " + because(p.LastFailure)
+			return p.LastFailure, "the iteration ended in an error, because " + because(p)
 		}
 		return p.LastFailure, fmt.Sprintf("%d iterations in a row ended in an error, the last one because %s",
-			p.ConsecutiveErrors, because(p.LastFailure))
+			p.ConsecutiveErrors, because(p))
 	}
 	if reason, why := g.spent(p.Spent); reason != loop.StopNone {
 		return reason, why
@@ -73,7 +74,20 @@ func mark(b loop.Basis) string {
 	return ""
 }
 
-func because(r loop.StopReason) string {
+// because says what went wrong in the last iteration.
+func because(p loop.Progress) string {
+	const most = 200 // characters of what an agent may have said
+	words := []rune(strings.Join(strings.Fields(p.LastProblem), " "))
+	switch {
+	case len(words) == 0:
+		return failing(p.LastFailure)
+	case len(words) > most:
+		words = append(words[:most], '…')
+	}
+	return failing(p.LastFailure) + ": " + string(words)
+}
+
+func failing(r loop.StopReason) string {
 	switch r {
 	case loop.StopActorTimeout:
 		return "the actor ran into its time limit"

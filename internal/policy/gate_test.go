@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,6 +27,8 @@ func TestStop(t *testing.T) {
 		"under way":       {gate, loop.Progress{Iterations: 4, ConsecutiveErrors: 2}, loop.StopNone, ""},
 		"limit":           {gate, loop.Progress{Iterations: 5}, loop.StopMaxIterations, "all 5 iterations are used up"},
 		"errors":          {gate, loop.Progress{Iterations: 3, ConsecutiveErrors: 3, LastFailure: loop.StopActorTimeout}, loop.StopActorTimeout, "3 iterations in a row ended in an error, the last one because the actor ran into its time limit"},
+		"errors, told":    {gate, loop.Progress{ConsecutiveErrors: 3, LastFailure: loop.StopNoDecision, LastProblem: "the reply\n is empty"}, loop.StopNoDecision, "3 iterations in a row ended in an error, the last one because the critic gave no decision: the reply is empty"},
+		"one, at length":  {policy.Gate{MaxConsecutiveErrors: 1}, loop.Progress{ConsecutiveErrors: 1, LastFailure: loop.StopConsecutiveErrors, LastProblem: strings.Repeat("é", 201)}, loop.StopConsecutiveErrors, "the iteration ended in an error, because the critic said ERROR, or an agent could not work: " + strings.Repeat("é", 200) + "…"},
 		"errors first":    {gate, loop.Progress{Iterations: 5, ConsecutiveErrors: 3, LastFailure: loop.StopNoDecision}, loop.StopNoDecision, "3 iterations in a row ended in an error, the last one because the critic gave no decision"},
 		"cost":            {policy.Gate{Budget: policy.Budget{CostUSD: 2}}, spends(loop.Spent{CostUSD: 1}, loop.Spent{CostUSD: 1.5}), loop.StopMaxCost, "the turns have cost $2.50 of $2.00"},
 		"below cost":      {policy.Gate{Budget: policy.Budget{CostUSD: 2}}, spends(loop.Spent{CostUSD: 1.9, TokensBasis: loop.Unknown}, loop.Spent{}), loop.StopNone, ""},
@@ -45,6 +48,47 @@ func TestStop(t *testing.T) {
 				t.Errorf("got %q, %q; want %q, %q", reason, why, c.reason, c.why)
 			}
 		})
+	}
+}
+
+// TestEveryLimitMatters takes each limit of a gate away and sees a run go on that
+// it had ended: a limit that could be lost unseen, or has no case here, fails.
+func TestEveryLimitMatters(t *testing.T) {
+	t.Parallel()
+	spent := loop.Spent{CostUSD: 5, Tokens: 5}
+	cases := map[string]struct {
+		gate     policy.Gate
+		progress loop.Progress
+	}{
+		"MaxIterations":        {policy.Gate{MaxIterations: 5}, loop.Progress{Iterations: 5}},
+		"MaxConsecutiveErrors": {policy.Gate{MaxConsecutiveErrors: 2}, loop.Progress{ConsecutiveErrors: 2, LastFailure: loop.StopNoDecision}},
+		"Budget.CostUSD":       {policy.Gate{Budget: policy.Budget{CostUSD: 5}}, spends(spent, loop.Spent{})},
+		"Budget.Tokens":        {policy.Gate{Budget: policy.Budget{Tokens: 5}}, spends(spent, loop.Spent{})},
+		"ActorBudget.CostUSD":  {policy.Gate{ActorBudget: policy.Budget{CostUSD: 5}}, spends(spent, loop.Spent{})},
+		"ActorBudget.Tokens":   {policy.Gate{ActorBudget: policy.Budget{Tokens: 5}}, spends(spent, loop.Spent{})},
+		"CriticBudget.CostUSD": {policy.Gate{CriticBudget: policy.Budget{CostUSD: 5}}, spends(loop.Spent{}, spent)},
+		"CriticBudget.Tokens":  {policy.Gate{CriticBudget: policy.Budget{Tokens: 5}}, spends(loop.Spent{}, spent)},
+	}
+	var names []string
+	for f := range reflect.TypeFor[policy.Gate]().Fields() {
+		switch f.Type {
+		case reflect.TypeFor[int]():
+			names = append(names, f.Name)
+		case reflect.TypeFor[policy.Budget]():
+			names = append(names, f.Name+".CostUSD", f.Name+".Tokens")
+		}
+	}
+	for _, name := range names {
+		c := cases[name]
+		if reason, _ := c.gate.Stop(c.progress); reason == loop.StopNone {
+			t.Errorf("%s ends nothing", name)
+		}
+		if reason, why := (policy.Gate{}).Stop(c.progress); reason != loop.StopNone {
+			t.Errorf("without %s: %s, %s", name, reason, why)
+		}
+	}
+	if len(cases) != len(names) {
+		t.Errorf("%d cases for %d limits", len(cases), len(names))
 	}
 }
 
