@@ -2,13 +2,12 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,7 +39,7 @@ func newInitCmd(a *app) *cobra.Command {
 			for _, name := range []string{"actor-agent", "critic-agent", "max-iterations"} {
 				o.asked = o.asked || cmd.Flags().Changed(name)
 			}
-			return runInit(a, o)
+			return runInit(cmd.Context(), a, o)
 		},
 	}
 	f := cmd.Flags()
@@ -52,7 +51,7 @@ func newInitCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runInit(a *app, o *initOptions) error {
+func runInit(ctx context.Context, a *app, o *initOptions) error {
 	file := filepath.Join(a.dir, "codeloops.toml")
 	if o.global {
 		paths, err := config.Locate(a.configOptions(""))
@@ -66,7 +65,7 @@ func runInit(a *app, o *initOptions) error {
 	}
 	a.suggest(o)
 	if a.InTTY && a.ErrTTY && !o.asked {
-		if err := a.ask(o); err != nil {
+		if err := a.ask(ctx, o); err != nil {
 			return err
 		}
 	}
@@ -110,7 +109,7 @@ func (a *app) suggest(o *initOptions) {
 }
 
 // ask lets the user confirm or change each answer.
-func (a *app) ask(o *initOptions) error {
+func (a *app) ask(ctx context.Context, o *initOptions) error {
 	in := bufio.NewReader(a.In)
 	limit := strconv.Itoa(o.max)
 	for _, q := range []struct {
@@ -121,14 +120,11 @@ func (a *app) ask(o *initOptions) error {
 		{"agent that judges it", &o.critic},
 		{"iterations at most, 0 for no limit", &limit},
 	} {
-		if _, err := fmt.Fprintf(a.Err, "%s [%s]: ", q.question, *q.answer); err != nil {
+		line, err := a.answer(ctx, in, fmt.Sprintf("%s [%s]: ", q.question, *q.answer))
+		if err != nil {
 			return err
 		}
-		line, err := in.ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("read the answer: %w", err)
-		}
-		if line = strings.TrimSpace(line); line != "" {
+		if line != "" {
 			*q.answer = line
 		}
 	}

@@ -45,7 +45,7 @@ func (a *app) prepare(ctx context.Context, o *runOptions) (*plan, error) {
 		return nil, err
 	}
 	var err error
-	if p.prompt, p.promptFrom, err = o.prompt.read(p.dir, a.In); err != nil {
+	if p.prompt, p.promptFrom, err = o.prompt.await(ctx, p.dir, a.In); err != nil {
 		return nil, err
 	}
 	if p.tree, err = a.openTree(ctx, p.dir); err != nil {

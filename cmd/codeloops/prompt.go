@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +29,17 @@ type promptSources struct {
 	flag    *string  // --prompt, nil when it was not given
 	file    string   // --prompt-file, "-" for standard input
 	literal bool     // the words came after "--"
+}
+
+// await is read, but for a ctx that is done before a pipe or somebody at a
+// terminal has said all.
+func (p promptSources) await(ctx context.Context, dir string, stdin io.Reader) (text, from string, err error) {
+	type prompt struct{ text, from string }
+	got, err := within(ctx, func() (got prompt, err error) {
+		got.text, got.from, err = p.read(dir, stdin)
+		return got, err
+	})
+	return got.text, got.from, err
 }
 
 // read returns the prompt and, for messages, the name of where it came from.

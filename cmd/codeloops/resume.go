@@ -187,7 +187,7 @@ func (p *plan) comeBack(ctx context.Context) error {
 	}
 	problem := "the work tree is not as session " + c.Session.ID + " left it" + what
 	if p.app.InTTY && p.app.ErrTTY {
-		return p.app.sure(problem + "\ncarry on with it as it is?")
+		return p.app.sure(ctx, problem+"\ncarry on with it as it is?")
 	}
 	return usagef("put it back, or carry on with it as it is: --accept-changes", "%s", problem)
 }

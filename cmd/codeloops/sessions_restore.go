@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -72,7 +70,7 @@ func runRestore(ctx context.Context, l *logs, o *restoreOptions, ref string) (er
 	}
 	defer lock.Close() //nolint:errcheck // the system takes it back in any case
 	if !o.yes {
-		if err := a.sure(fmt.Sprintf("put the files of %s back to %s?", tree.Root(), g.name)); err != nil {
+		if err := a.sure(ctx, fmt.Sprintf("put the files of %s back to %s?", tree.Root(), g.name)); err != nil {
 			return err
 		}
 	}
@@ -142,22 +140,4 @@ func restoreGoal(c session.Course, o *restoreOptions) (goal, error) {
 		return g, usagef("its diff is in the log: codeloops sessions diff "+c.Session.ID, "no checkpoint was kept for %s", g.name)
 	}
 	return g, checkDir(g.dir)
-}
-
-// sure asks a question that wants a yes; where nobody can be asked it is no.
-func (a *app) sure(question string) error {
-	if !a.InTTY || !a.ErrTTY {
-		return usagef("say --yes", "there is no terminal to ask on: %s", question)
-	}
-	if _, err := fmt.Fprintf(a.Err, "%s [y/N] ", question); err != nil {
-		return err
-	}
-	answer, err := bufio.NewReader(a.In).ReadString('\n')
-	if err != nil && answer == "" {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	if s := strings.ToLower(strings.TrimSpace(answer)); s != "y" && s != "yes" {
-		return errors.New("nothing was changed")
-	}
-	return nil
 }

@@ -177,7 +177,7 @@ func (l *logs) remove(ctx context.Context, store *session.Store, ids []string, o
 	}
 	if !o.yes {
 		question := fmt.Sprintf("remove %s (%s%s)?", render.Count(len(ids), "session", "sessions"), kept.count(), bytesText(space))
-		if err := l.app.sure(question); err != nil {
+		if err := l.app.sure(ctx, question); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestQuestionsEnd: whoever is asked may leave, by Ctrl+C or by the end of the
+// input, and nothing has happened then.
+func TestQuestionsEnd(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, sees, types, says string
+		code                    int
+		args                    []string
+	}{
+		{"interrupted", "[y/N] ", "\x03", "received the signal", exitInterrupted, []string{"sessions", "rm", "latest"}},
+		{"ended", "[y/N] ", "\x04", "no answer", exitError, []string{"sessions", "rm", "latest"}},
+		{"denied", "[y/N] ", "n\n", "nothing was changed", exitError, []string{"sessions", "rm", "latest"}},
+		{"init interrupted", "agent that does the work", "\n\x03", "received the signal", exitInterrupted, []string{"init"}},
+		{"init ended", "agent that does the work", "\n\x04", "no answer", exitError, []string{"init"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := shelf(t)
+			d := talk(t, dir, nil, c.args...)
+			d.sees(c.sees)
+			d.types(c.types)
+			if text, code := d.end(); code != c.code || !strings.Contains(text, c.says) {
+				t.Errorf("exit code %d, it shows %q", code, text)
+			}
+			if logs, err := filepath.Glob(filepath.Join(dir, "*.jsonl")); err != nil || len(logs) != 1 {
+				t.Errorf("the logs are %q, %v", logs, err)
+			}
+			if _, err := os.Stat(filepath.Join(d.cmd.Dir, "codeloops.toml")); err == nil {
+				t.Error("a configuration was written")
+			}
+		})
+	}
+}
+
+// TestPromptIsNotAwaited: Ctrl+C ends the wait for a prompt that is not written
+// to its end.
+func TestPromptIsNotAwaited(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := talk(t, t.TempDir(), nil, "--prompt-file", pipe)
+	w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // waits for the reader
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	d.types("\x03")
+	if text, code := d.end(); code != exitInterrupted || !strings.Contains(text, "received the signal") {
+		t.Errorf("exit code %d, it shows %q", code, text)
+	}
+}
