@@ -465,6 +465,30 @@ func TestReplayKeys(t *testing.T) {
 		t.Errorf("exit code %d: %q", code, shown)
 	}
 
+	// Arrows send three bytes each, which come at once.
+	var steps strings.Builder
+	steps.WriteString(text[:strings.Index(text, "\n")+1])
+	for i := range 12 {
+		fmt.Fprintf(&steps, `{"type":"warning","timestamp":"2025-01-27T12:00:00Z","message":"warned %d times"}`+"\n", i)
+	}
+	many := filepath.Join(t.TempDir(), "many.jsonl")
+	if err := os.WriteFile(many, []byte(steps.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d = talk(t, t.TempDir(), []string{"NO_COLOR=1"}, "replay", "--step", many)
+	d.sees("paused, full speed")
+	began := time.Now()
+	d.types(strings.Repeat("\x1b[C", 6) + strings.Repeat("\x1bOC", 5))
+	d.sees("warned 9 times")
+	if took := time.Since(began); took > 1500*time.Millisecond {
+		t.Errorf("eleven arrows took %v", took)
+	}
+	d.types("\x1b") // alone it does nothing
+	d.types("q")
+	if shown, code := d.end(); code != exitDone || strings.Contains(shown, "warned 11") {
+		t.Errorf("exit code %d: %q", code, shown)
+	}
+
 	d = talk(t, t.TempDir(), nil, "replay", "--speed", "1", log)
 	d.sees("at most 10 iterations")
 	d.types("\x03")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 )
 
 // tryAgain is the key that ends a wait.
-const tryAgain = 'w'
+const tryAgain = "w"
 
 // A lounge is where a run waits for the end of a limit: it counts down on a
 // terminal, and lets whoever sits there end the wait.
@@ -52,7 +53,7 @@ func (l *lounge) enter(until time.Time) (hurry <-chan struct{}, leave func()) {
 type wait struct {
 	*lounge
 	until time.Time
-	keys  <-chan byte // nil: none can be read
+	keys  <-chan string // nil: none can be read
 	now   chan struct{}
 	over  chan struct{}
 	done  sync.WaitGroup
@@ -72,7 +73,7 @@ func (w *wait) run() {
 		case <-w.signals:
 			w.hurry()
 		case key := <-w.keys:
-			if key == tryAgain || key == 'W' {
+			if strings.EqualFold(key, tryAgain) {
 				w.hurry()
 			}
 		}
@@ -117,7 +118,7 @@ func (w *wait) hint() string {
 	if w.keys == nil {
 		return ""
 	}
-	return string(tryAgain) + " tries again now"
+	return tryAgain + " tries again now"
 }
 
 func (w *wait) printf(format string, args ...any) {

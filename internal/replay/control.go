@@ -24,7 +24,6 @@ const (
 type Control struct {
 	note func(string) // shows a line for whoever is at the keys; "" takes it away
 
-	begun  string // the bytes so far of a key that sends several
 	keys   chan string
 	rate   float64 // 0: without a pause
 	paused bool
@@ -38,14 +37,9 @@ func NewControl(speed float64, paused bool, note func(string)) *Control {
 	return &Control{note: note, keys: make(chan string, 16), rate: speed, paused: paused}
 }
 
-// Press takes a byte that a key has sent; an arrow sends three. A key that comes
-// faster than the replay can go is lost.
-func (c *Control) Press(sent byte) {
-	key := c.begun + string(rune(sent))
-	if c.begun = ""; key == "\x1b" || key == "\x1b[" || key == "\x1bO" {
-		c.begun = key
-		return
-	}
+// Press takes a key, as what it sends. One that comes faster than the replay
+// can go is lost.
+func (c *Control) Press(key string) {
 	select {
 	case c.keys <- key:
 	default:

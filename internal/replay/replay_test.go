@@ -462,9 +462,7 @@ func TestControl(t *testing.T) {
 				}()
 				synctest.Wait()
 				for _, key := range c.keys {
-					for i := range len(key) {
-						control.Press(key[i])
-					}
+					control.Press(key)
 					synctest.Wait()
 				}
 				select {

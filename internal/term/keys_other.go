@@ -11,7 +11,7 @@ type Keys struct{}
 func ReadKeys(io.Reader) (*Keys, bool) { return nil, false }
 
 // Pressed returns the channel of the keys.
-func (k *Keys) Pressed() <-chan byte { return nil }
+func (k *Keys) Pressed() <-chan string { return nil }
 
 // Close does nothing.
 func (k *Keys) Close() {}

@@ -12,15 +12,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// between is how often a terminal is looked at for a key.
-const between = 100 * time.Millisecond
+// between is how often a terminal is looked at for keys, and as long is waited
+// for the rest of one: an Esc alone could be the beginning of an arrow.
+const between = 20 * time.Millisecond
 
 // Keys reads single keys from a terminal, without their showing on it and
 // without waiting for the end of a line. Keys that make signals go on doing so:
 // when the process is stopped or quits, the terminal is put back first.
 type Keys struct {
 	fd      int
-	pressed chan byte
+	pressed chan string
+	begun   string // of a key whose rest may be still to come
 	signals chan os.Signal
 	stop    chan struct{}
 	ended   sync.WaitGroup
@@ -37,7 +39,7 @@ func ReadKeys(in io.Reader) (k *Keys, ok bool) {
 		return nil, false
 	}
 	k = &Keys{
-		fd: int(f.Fd()), pressed: make(chan byte, 1), stop: make(chan struct{}),
+		fd: int(f.Fd()), pressed: make(chan string, 16), stop: make(chan struct{}),
 		signals: make(chan os.Signal, 1),
 	}
 	signal.Notify(k.signals, unix.SIGTSTP, unix.SIGQUIT)
@@ -46,9 +48,9 @@ func ReadKeys(in io.Reader) (k *Keys, ok bool) {
 	return k, true
 }
 
-// Pressed returns the channel of the keys; while nobody receives, all but one
-// are dropped.
-func (k *Keys) Pressed() <-chan byte { return k.pressed }
+// Pressed returns the channel of the keys, each as what it sends: a character,
+// or an escape sequence. While nobody receives, all but some are dropped.
+func (k *Keys) Pressed() <-chan string { return k.pressed }
 
 // Close puts the terminal back as it was.
 func (k *Keys) Close() {
@@ -73,19 +75,33 @@ func (k *Keys) run() {
 	}
 }
 
-// look takes a key, if there is one. In the background it takes none: it would
+// look takes the keys that there are. In the background it takes none: it would
 // be stopped for that.
 func (k *Keys) look() {
 	k.prepare()
 	if !k.raw || !k.foreground() {
 		return
 	}
-	var key [1]byte
-	if n, err := unix.Read(k.fd, key[:]); n == 1 && err == nil {
-		select {
-		case k.pressed <- key[0]:
-		default:
+	var sent [64]byte
+	n, err := unix.Read(k.fd, sent[:])
+	if n <= 0 || err != nil {
+		if k.begun != "" { // nothing more has come
+			k.press(k.begun)
 		}
+		k.begun = ""
+		return
+	}
+	key, rest := cutKey(k.begun + string(sent[:n]))
+	for ; key != ""; key, rest = cutKey(rest) {
+		k.press(key)
+	}
+	k.begun = rest
+}
+
+func (k *Keys) press(key string) {
+	select {
+	case k.pressed <- key:
+	default:
 	}
 }
 
