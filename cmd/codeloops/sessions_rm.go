@@ -33,7 +33,7 @@ func (o *removeOptions) addFlags(f *pflag.FlagSet) {
 func newSessionsRmCmd(l *logs) *cobra.Command {
 	o := &removeOptions{}
 	cmd := &cobra.Command{
-		Use:     "rm ID…",
+		Use:     "rm [ID…]",
 		Aliases: []string{"remove", "delete"},
 		Short:   "Remove sessions: their logs, the files beside them, their checkpoints",
 		Long: `Remove sessions: their logs, the files beside them, and the checkpoints of the
@@ -42,36 +42,56 @@ sessions must be there, and none may be running; otherwise nothing is removed.
 On a terminal you are asked first, elsewhere --yes is needed.
 
 ` + refHelp + `
+The latest is only shown, as with --dry-run: to remove it, name it.
 
 ` + sessionsExit,
 		Example:           "  codeloops sessions rm 2025-01-27T15 --dry-run",
 		ValidArgsFunction: l.complete,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef("name them; `codeloops sessions list` shows what there is", "no session is named")
-			}
-			return noneEmpty(args)
-		},
+		Args:              func(_ *cobra.Command, args []string) error { return noneEmpty(args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := l.store()
 			if err != nil {
 				return err
 			}
-			var ids []string
-			for _, ref := range args {
-				id, err := store.Resolve(ref)
-				if err != nil {
-					return explain(err, ref)
-				}
-				if !slices.Contains(ids, id) {
-					ids = append(ids, id)
-				}
+			ids, err := l.toRemove(cmd.Context(), store, args, o)
+			if err != nil {
+				return err
 			}
 			return l.remove(cmd.Context(), store, ids, o)
 		},
 	}
 	o.addFlags(cmd.Flags())
 	return cmd
+}
+
+// toRemove returns the ids of the sessions that are to go. Without a name a
+// person chooses. Elsewhere that would be the latest, but a variable of a script
+// that is not set must not cost a session.
+func (l *logs) toRemove(ctx context.Context, store *session.Store, refs []string, o *removeOptions) (ids []string, err error) {
+	if len(refs) == 0 && l.app.interactive() {
+		one, err := l.pick(ctx, "Remove which session?")
+		return []string{one.ID}, err
+	}
+	if len(refs) == 0 {
+		id, err := store.Latest()
+		if err != nil {
+			return nil, explain(err, "")
+		}
+		if !o.dryRun {
+			return nil, usagef("name it: codeloops sessions rm latest --yes", "no session is named; the latest is %s", id)
+		}
+		return []string{id}, nil
+	}
+	for _, ref := range refs {
+		id, err := store.Resolve(ref)
+		if err != nil {
+			return nil, explain(err, ref)
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
 }
 
 type pruneOptions struct {

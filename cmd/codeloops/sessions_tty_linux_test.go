@@ -414,6 +414,39 @@ func TestRemoveOnATerminal(t *testing.T) {
 	}
 }
 
+// TestRemovePicked removes the one that was chosen, when that is confirmed.
+func TestRemovePicked(t *testing.T) {
+	t.Parallel()
+	dir := library(t, 40)
+	left := func() int {
+		logs, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(logs)
+	}
+	for _, c := range []struct {
+		keys string
+		left int
+		code int
+	}{{"\x1b", 40, exitInterrupted}, {"number 17,\rn\n", 40, exitError}, {"number 17,\ry\n", 39, exitDone}} {
+		d := talk(t, dir, nil, "sessions", "rm")
+		d.sees("Remove which session?")
+		pick, answer, asked := strings.Cut(c.keys, "\r")
+		if d.types(pick); asked {
+			d.types("\r")
+			d.sees("remove 1 session (")
+			d.types(answer)
+		}
+		if shown, code := d.end(); code != c.code || left() != c.left {
+			t.Errorf("%q: exit code %d, %d left: %q", c.keys, code, left(), shown)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "2025-01-01T00-17-00Z_000011.jsonl")); err == nil {
+		t.Error("another one was removed")
+	}
+}
+
 // TestExportOnATerminal writes a file rather than the terminal full.
 func TestExportOnATerminal(t *testing.T) {
 	t.Parallel()
