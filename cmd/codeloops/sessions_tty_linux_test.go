@@ -79,17 +79,24 @@ func talk(t *testing.T, dir string, env []string, args ...string) *dialogue {
 // talkTo starts another program.
 func talkTo(t *testing.T, dir string, env []string, program string, args ...string) *dialogue {
 	t.Helper()
+	cmd := exec.Command(program, args...)
+	cmd.Dir = t.TempDir()
+	cmd.Env = append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + cmd.Dir, "TERM=xterm", "TZ=UTC",
+		"CODELOOPS_SESSION_DIR=" + dir, "GORACE=atexit_sleep_ms=0", "PAGER=cat",
+	}, env...)
+	return onTerminal(t, cmd)
+}
+
+// onTerminal starts a command.
+func onTerminal(t *testing.T, cmd *exec.Cmd) *dialogue {
+	t.Helper()
 	main, name := openTerminal(t)
 	screen, err := os.OpenFile(name, os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &dialogue{t: t, main: main, cmd: exec.Command(program, args...), ended: make(chan struct{})}
-	d.cmd.Dir = t.TempDir()
-	d.cmd.Env = append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + d.cmd.Dir, "TERM=xterm", "TZ=UTC",
-		"CODELOOPS_SESSION_DIR=" + dir, "GORACE=atexit_sleep_ms=0", "PAGER=cat",
-	}, env...)
+	d := &dialogue{t: t, main: main, cmd: cmd, ended: make(chan struct{})}
 	d.cmd.Stdin, d.cmd.Stdout, d.cmd.Stderr = screen, screen, screen
 	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := errors.Join(d.cmd.Start(), screen.Close()); err != nil {
