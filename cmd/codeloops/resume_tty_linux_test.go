@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,10 +10,10 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestResumeAsks when the work tree is not as the session left it: what differs
-// is shown, a no changes nothing, a yes goes on with what is there.
-func TestResumeAsks(t *testing.T) {
-	t.Parallel()
+// leftAt is a stage whose session has reached its limit, and whose work tree
+// somebody has changed since.
+func leftAt(t *testing.T) *stage {
+	t.Helper()
 	s := newStage(t, `
 [[actor]]
 step = [{ append = "done.txt", content = "first\n" }]
@@ -30,46 +31,64 @@ say = "DECISION: DONE"
 	}
 	s.write("work/done.txt", "first\nmine\n")
 	s.write("work/stranger.txt", "x\n")
-	read := func(pattern string) string {
-		names, err := filepath.Glob(filepath.Join(s.dir, pattern))
-		if err != nil || len(names) != 1 {
-			t.Fatal(names, err)
-		}
-		text, err := os.ReadFile(names[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	before := read("sessions/*.jsonl")
+	return s
+}
 
-	resume := func(answer string) (string, int) {
-		cmd := s.codeloops()
-		cmd.Args = append(cmd.Args[:1], "resume", "-n", "3", "--agent", "scripted", "--script", "../scenario.toml")
-		cmd.Env = append(cmd.Env, "TERM=xterm")
-		d := onTerminal(t, cmd)
-		d.sees("left it: ")
-		d.sees("carry on with it as it is? [y/N] ")
-		if shown := d.text(); !strings.Contains(shown, "the work tree is not as session ") ||
-			!strings.Contains(shown, "done.txt modified, stranger.txt added\n") {
-			t.Errorf("asked: %q", shown)
+// state is what the log and the files of the work tree hold.
+func (s *stage) state() string {
+	s.t.Helper()
+	var all strings.Builder
+	for _, pattern := range []string{"sessions/*.jsonl", "work/*.txt"} {
+		names, err := filepath.Glob(filepath.Join(s.dir, pattern))
+		if err != nil {
+			s.t.Fatal(err)
 		}
-		d.types(answer)
-		return d.end()
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			fmt.Fprintf(&all, "%s: %s\n", filepath.Base(name), text)
+		}
 	}
+	return all.String()
+}
+
+// answer resumes the session on a terminal and answers what is asked.
+func (s *stage) answer(answer string) (shown string, code int) {
+	s.t.Helper()
+	cmd := s.codeloops()
+	cmd.Args = append(cmd.Args[:1], "resume", "-n", "3", "--agent", "scripted", "--script", "../scenario.toml")
+	cmd.Env = append(cmd.Env, "TERM=xterm")
+	d := onTerminal(s.t, cmd)
+	d.sees("carry on with it as it is? [y/N] ")
+	if shown := d.text(); !strings.Contains(shown, "the work tree is not as session ") ||
+		!strings.Contains(shown, " left it: done.txt modified, stranger.txt added\n") {
+		s.t.Errorf("asked: %q", shown)
+	}
+	d.types(answer)
+	return d.end()
+}
+
+// TestResumeAsks when the work tree is not as the session left it: what differs
+// is shown, a no changes nothing, a yes goes on with what is there.
+func TestResumeAsks(t *testing.T) {
+	t.Parallel()
+	s := leftAt(t)
+	before := s.state()
 	for _, no := range []string{"n\n", "\n", "\x04"} {
-		if shown, code := resume(no); code != exitError || strings.Contains(shown, "Iteration") {
+		if shown, code := s.answer(no); code != exitError || strings.Contains(shown, "Iteration") {
 			t.Errorf("%q: exit code %d: %q", no, code, shown)
 		}
-		if read("sessions/*.jsonl") != before || read("work/done.txt") != "first\nmine\n" || read("work/stranger.txt") != "x\n" {
-			t.Fatalf("%q: something was changed", no)
+		if now := s.state(); now != before {
+			t.Fatalf("%q: something was changed:\n%s", no, now)
 		}
 	}
-	if shown, code := resume("y\n"); code != exitDone || !strings.Contains(shown, "Done after 2 iterations") {
+	if shown, code := s.answer("y\n"); code != exitDone || !strings.Contains(shown, "Done after 2 iterations") {
 		t.Errorf("yes: exit code %d: %q", code, shown)
 	}
-	if got := read("work/done.txt"); got != "first\nmine\nsecond\n" {
-		t.Errorf("the file holds %q", got)
+	if now := s.state(); !strings.Contains(now, "done.txt: first\nmine\nsecond\n\n") {
+		t.Errorf("it comes to\n%s", now)
 	}
 	events := s.events()
 	if end, ok := events[len(events)-1].(loop.Finished); !ok || end.Outcome.Result != loop.Success {

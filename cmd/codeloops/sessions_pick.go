@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"codeloops/internal/browse"
 	"codeloops/internal/loop"
@@ -43,11 +44,25 @@ func (a *app) choose(ctx context.Context, some []session.Overview, what string) 
 	}
 	zone := a.now().Location()
 	screen := browse.Screen{Style: a.ErrRenderer()}
+	var steps sync.Map // of those that were looked at
 	list := picker.List{
-		Count:   len(some),
-		Search:  func(i int) string { return browse.Haystack(some[i]) },
-		Line:    func(i, width int) string { return screen.Wide(width).PickLine(some[i], zone) },
-		Preview: func(i, width int) []string { return screen.Wide(width).Preview(some[i], zone) },
+		Count:  len(some),
+		Search: func(i int) string { return browse.Haystack(some[i]) },
+		Line:   func(i, width int) string { return screen.Wide(width).PickLine(some[i], zone) },
+		Preview: func(i, width int) []string {
+			known, _ := steps.Load(i)
+			read, _ := known.([]browse.Step)
+			return screen.Wide(width).Preview(some[i], read, zone)
+		},
+		Load: func(ctx context.Context, i int) {
+			if _, known := steps.Load(i); known {
+				return
+			}
+			// What cannot be read is not shown here.
+			if read, _ := browse.ReadSteps(ctx, some[i].Path); read != nil {
+				steps.Store(i, read)
+			}
+		},
 	}
 	at, err := picker.Pick(ctx, list, picker.Options{In: a.In, Out: a.Err, Env: a.env, Style: screen.Style, Title: what})
 	if errors.Is(err, picker.ErrCancelled) {

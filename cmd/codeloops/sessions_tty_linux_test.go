@@ -304,6 +304,7 @@ func TestPickOnATerminal(t *testing.T) {
 	dir := library(t, 40)
 	d := talk(t, dir, nil, "sessions", "show")
 	d.sees("40 of 40")
+	d.sees("  no changes") // of its iteration, read while the list is there
 	d.types("number 17,\r")
 	shown, code := d.end()
 	if code != exitDone || !strings.Contains(shown, "Task number 17, with") || !strings.Contains(shown, "Iteration 1") {

@@ -62,8 +62,9 @@ func padded(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-ansi.StringWidth(text)))
 }
 
-// Preview tells in some lines what a session was about, and what came of it.
-func (s Screen) Preview(o session.Overview, zone *time.Location) []string {
+// Preview tells in some lines what a session was about, what it did, and what
+// came of it. Steps are its iterations, nil as long as they have not been read.
+func (s Screen) Preview(o session.Overview, steps []Step, zone *time.Location) []string {
 	head := fmt.Sprintf("%s  %s", s.Style.NewStyle().Bold(true).Render(term.Line(o.ID)), s.outcome(term.Line(string(o.Status))))
 	if o.Outcome != nil && o.Outcome.Reason != loop.StopNone && string(o.Outcome.Reason) != string(o.Outcome.Result) {
 		head += " (" + term.Line(string(o.Outcome.Reason)) + ")"
@@ -81,8 +82,8 @@ func (s Screen) Preview(o session.Overview, zone *time.Location) []string {
 	lines := []string{
 		head, facts,
 		fmt.Sprintf("actor %s, critic %s, in %s", render.Who(o.Session.Actor), render.Who(o.Session.Critic), term.Line(o.Session.WorkingDir)),
-		"",
 	}
+	lines = append(append(lines, s.steps(o, steps)...), "")
 	lines = append(lines, render.Excerpt(o.Session.Prompt, 5, s.Width)...)
 	if o.Outcome != nil && strings.TrimSpace(o.Outcome.Summary) != "" {
 		lines = append(lines, "")

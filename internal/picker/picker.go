@@ -28,6 +28,10 @@ type List struct {
 	Search  func(i int) string // what the words that are typed are looked for in
 	Line    func(i, width int) string
 	Preview func(i, width int) []string
+	// Load is called, in another goroutine, for what stays marked; when it
+	// returns, the preview is asked for again. Its context is over when
+	// something else is marked. It may be nil.
+	Load func(ctx context.Context, i int)
 }
 
 // Options are where, and for what, something is chosen.
@@ -43,9 +47,11 @@ type Options struct {
 // [ErrCancelled], the cause of ctx, or what the terminal says.
 func Pick(ctx context.Context, list List, o Options) (int, error) {
 	m := newModel(list, o)
+	m.loader = newLoader(ctx, list.Load)
 	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Env),
 		// Styles know what the terminal may have; signals are the caller's.
 		tea.WithColorProfile(colorprofile.ANSI), tea.WithoutSignalHandler())
+	defer func() { m.loader.cancel() }()
 	defer m.stopper.serve(program)()
 	end, err := program.Run()
 	switch {
@@ -73,10 +79,11 @@ type model struct {
 	chosen        bool
 
 	stopper *stopper
+	loader  *loader
 }
 
 func newModel(list List, o Options) model {
-	m := model{list: list, opts: o, search: make([]string, list.Count), width: 80, height: 24, stopper: &stopper{}}
+	m := model{list: list, opts: o, search: make([]string, list.Count), width: 80, height: 24, stopper: &stopper{}, loader: &loader{}}
 	for i := range m.search {
 		m.search[i] = strings.ToLower(list.Search(i))
 	}
@@ -118,10 +125,7 @@ func (m *model) narrow(filter string) {
 	if filter == m.filter {
 		return
 	}
-	marked := -1
-	if len(m.matches) > 0 {
-		marked = m.matches[m.at]
-	}
+	marked := m.marked()
 	var some []int
 	if strings.HasPrefix(filter, m.filter) { // none of the others can match now
 		some = m.matches
@@ -135,23 +139,36 @@ func (m *model) narrow(filter string) {
 	}
 }
 
+// marked returns what is marked, -1 when there is nothing.
+func (m model) marked() int {
+	if len(m.matches) == 0 {
+		return -1
+	}
+	return m.matches[m.at]
+}
+
 // Init implements [tea.Model].
-func (m model) Init() tea.Cmd { return nil }
+func (m model) Init() tea.Cmd { return m.loader.follow(m.marked()) }
 
 // Update implements [tea.Model].
 func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
+	case restedMsg:
+		return m, m.loader.rested(int(msg))
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 	case tea.PasteMsg:
 		m.narrow(m.filter + typed(msg.Content))
 	case tea.KeyPressMsg:
-		if cmd, known := m.press(msg.String()); known {
+		cmd, known := m.press(msg.String())
+		if cmd != nil {
 			return m, cmd
 		}
-		m.narrow(m.filter + typed(msg.Text))
+		if !known {
+			m.narrow(m.filter + typed(msg.Text))
+		}
 	}
-	return m, nil
+	return m, m.loader.follow(m.marked())
 }
 
 // press does what a key is for; known is false for one that is text.

@@ -1,8 +1,10 @@
 package picker
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,5 +143,50 @@ func BenchmarkTyping(b *testing.B) {
 	for b.Loop() {
 		m, _ = press(m, "t", "h", "i", "n", "g", " ", "9", "ctrl+u")
 		_ = m.View()
+	}
+}
+
+// TestLoad asks for more about what stays marked, and tells when nobody waits
+// for it any more.
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	var loads []int
+	var last context.Context
+	m := shelf(1000)
+	m.loader = newLoader(t.Context(), func(ctx context.Context, i int) { loads, last = append(loads, i), ctx })
+	// rest lets a moment go by after a command.
+	rest := func(cmd tea.Cmd) tea.Cmd {
+		t.Helper()
+		if cmd == nil {
+			t.Fatal("nothing is waited for")
+		}
+		next, load := m.Update(cmd())
+		m = next.(model)
+		return load
+	}
+	load := rest(m.Init())
+	if msg := load(); msg != (loadedMsg{}) || !slices.Equal(loads, []int{0}) {
+		t.Fatalf("%v, %v", msg, loads)
+	}
+	if last.Err() == nil {
+		t.Error("what has been read is still being read")
+	}
+
+	// Whoever goes past something does not ask for it.
+	m, first := press(m, "down")
+	m, second := press(m, "down")
+	if cmd := rest(first); cmd != nil {
+		t.Error("what is not marked any more is asked for")
+	}
+	load = rest(second)
+	if m, cmd := press(m, "up", "down"); cmd == nil || m.loader.at != 2 {
+		t.Error("what is marked again is not asked for again")
+	}
+	load()
+	if !slices.Equal(loads, []int{0, 2}) || last.Err() == nil {
+		t.Errorf("%v, %v: it goes on for nobody", loads, last.Err())
+	}
+	if _, cmd := press(m, "x", "y"); cmd != nil || m.loader.at != -1 {
+		t.Error("nothing is marked, and asked for")
 	}
 }

@@ -79,8 +79,8 @@ func (m model) firstLine(rows int) int {
 
 func (m model) preview(room int) []string {
 	var lines []string
-	if len(m.matches) > 0 && m.list.Preview != nil {
-		lines = m.list.Preview(m.matches[m.at], m.width)
+	if i := m.marked(); i >= 0 && m.list.Preview != nil {
+		lines = m.list.Preview(i, m.width)
 	}
 	for len(lines) < room {
 		lines = append(lines, "")
