@@ -18,7 +18,7 @@ func (a *Agent) sessionID(r Request) string {
 	if len(a.spec.Begin) == 0 || r.ID == "" || a.spec.carriesOn(r.Conversation) {
 		return ""
 	}
-	name := r.ID
+	name := a.at.Dir + "\n" + r.ID // sessions in two places may have one ID
 	if a.at.Run > 0 {
 		name += fmt.Sprintf(".run%d", a.at.Run)
 	}

@@ -42,10 +42,10 @@ func TestSessionID(t *testing.T) {
 		"no session":     {0, Request{}, ""},
 		"a conversation": {0, Request{ID: turn, Conversation: old}, ""},
 	} {
-		a := &Agent{spec: claude(), at: Place{Run: c.run}}
+		a := &Agent{spec: claude(), at: Place{Dir: "/work", Run: c.run}}
 		got, want := a.sessionID(c.r), ""
 		if c.want != "" {
-			want = uuid(c.want)
+			want = uuid("/work\n" + c.want)
 		}
 		if got != want || got != a.sessionID(c.r) {
 			t.Errorf("%s: %q, want that of %q", name, got, c.want)
@@ -66,8 +66,9 @@ func TestBegins(t *testing.T) {
 	s := newStage(t, "mine")
 	spec := ownAgent(t, Own{Command: []string{"mine"}, SessionArgs: []string{"--id={session_id}"}})
 	reply, c := s.play(s.agent(spec, ""), Request{ID: "s__actor_1", Role: loop.RoleActor, Iteration: 1})
-	equal(t, "arguments", c.Args, []string{"--id=" + uuid("s__actor_1")})
-	if reply.SessionID != uuid("s__actor_1") {
+	want := uuid(s.place.Dir + "\ns__actor_1")
+	equal(t, "arguments", c.Args, []string{"--id=" + want})
+	if reply.SessionID != want {
 		t.Errorf("the turn has %q", reply.SessionID)
 	}
 	equal(t, "for people", spec.CommandLine(loop.RoleActor, ""), []string{"mine", "--id={session_id}"})

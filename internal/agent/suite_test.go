@@ -59,8 +59,11 @@ func testArguments(t *testing.T, spec Spec) {
 			if model != "" && len(spec.ModelArgs) == 0 {
 				continue
 			}
-			_, c := s.play(s.agent(spec, model), Request{ID: "session__" + string(role) + "_1", Role: role, Iteration: 1, Prompt: "do {model} it"})
+			reply, c := s.play(s.agent(spec, model), Request{ID: "session__" + string(role) + "_1", Role: role, Iteration: 1, Prompt: "do {model} it"})
 			args := strings.ReplaceAll(fmt.Sprintf("%q", c.Args), s.place.Outputs, "OUTPUTS")
+			if reply.SessionID != "" {
+				args = strings.ReplaceAll(args, reply.SessionID, "SESSION_ID")
+			}
 			fmt.Fprintf(&got, "%s, model %q: %s\n", role, model, args)
 			equal(t, "working directory", []string{c.Dir}, []string{s.place.Dir})
 		}
