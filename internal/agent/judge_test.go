@@ -114,6 +114,7 @@ func TestFaults(t *testing.T) {
 		"gemini/fault-limit-json":  {loop.EndRateLimited, "You exceeded your current quota"},
 		// Nobody listens.
 		"claude/fault-refused-json":  {loop.EndOverloaded, "API Error: Connection refused"},
+		"cline/fault-refused-json":   {loop.EndOverloaded, "Cannot connect to API: Unable to connect."},
 		"cn/fault-refused":           {loop.EndOverloaded, `{"status":"error","message":"Connection error.`},
 		"copilot/fault-refused-json": {loop.EndOverloaded, "Could not connect to local model provider"},
 		"droid/fault-refused-json":   {loop.EndOverloaded, "Connection error."},

@@ -18,7 +18,8 @@ type trouble struct {
 	empty bool // the answer has no words
 	gone  bool // nobody listens
 	// ending is how the turn has to end; others are those of agents that see it
-	// otherwise, each for a reason that docs/adding-agents.md gives.
+	// otherwise, each for a reason that docs/adding-agents.md gives: where that is
+	// EndIdle, they try again for longer than the test waits, and say nothing.
 	ending loop.Ending
 	others map[string]loop.Ending
 }
@@ -29,13 +30,6 @@ func troubles() []trouble {
 	}
 	limited := status(http.StatusTooManyRequests, "scripted limit")
 	limited.Header = http.Header{"Retry-After": {"1"}}
-	silent := func(names ...string) map[string]loop.Ending { // they try again for longer than the test waits, and say nothing
-		all := map[string]loop.Ending{}
-		for _, name := range names {
-			all[name] = loop.EndIdle
-		}
-		return all
-	}
 	return []trouble{
 		{name: "401", fault: status(http.StatusUnauthorized, "scripted fault"), ending: loop.EndAuth},
 		{name: "400", fault: status(http.StatusBadRequest, "scripted fault"), ending: loop.EndFailed},
@@ -48,23 +42,22 @@ func troubles() []trouble {
 		{
 			name: "429", fault: limited, ending: loop.EndRateLimited,
 			others: map[string]loop.Ending{
-				"cn": loop.EndIdle, "qwen": loop.EndIdle, "droid": loop.EndIdle,
+				"qwen":  loop.EndIdle,
 				"cline": loop.EndFailed, // it does not tell the status
 			},
 		},
 		{
 			name: "500", fault: status(http.StatusInternalServerError, "scripted fault"), ending: loop.EndOverloaded,
-			others: silent("cn", "qwen", "droid", "cline", "opencode", "kilo"),
+			others: map[string]loop.Ending{"droid": loop.EndIdle, "cline": loop.EndFailed},
 		},
 		{
 			name: "529", fault: status(529, "scripted overload"), ending: loop.EndOverloaded,
-			others: silent("cn", "qwen", "droid", "cline", "opencode", "kilo"),
+			others: map[string]loop.Ending{"droid": loop.EndIdle, "cline": loop.EndFailed},
 		},
-		{name: "cut", fault: model.Fault{Cut: true}, ending: loop.EndOverloaded, others: silent("cn")},
+		{name: "cut", fault: model.Fault{Cut: true}, ending: loop.EndOverloaded},
 		{
 			name: "event", fault: model.Fault{Event: true, Message: "scripted error event"}, ending: loop.EndFailed,
 			others: map[string]loop.Ending{
-				"cn": loop.EndIdle, "droid": loop.EndIdle,
 				"claude": loop.EndCompleted, // it asks again, not for a stream
 				"codex":  loop.EndOverloaded, "copilot": loop.EndOverloaded, "opencode": loop.EndOverloaded, "kilo": loop.EndOverloaded,
 			},
@@ -80,15 +73,15 @@ func troubles() []trouble {
 		{name: "hang", fault: model.Fault{Hang: true}, ending: loop.EndIdle},
 		{
 			name: "refused", gone: true, ending: loop.EndOverloaded,
-			others: silent("codex", "opencode", "kilo", "cline"),
+			others: map[string]loop.Ending{"codex": loop.EndIdle, "kilo": loop.EndIdle},
 		},
 	}
 }
 
 // Limits within which an agent has to say what is in its way, or codeloops
-// stops it.
+// stops it. Some try again for two minutes before.
 const (
-	turnLimit = 150 * time.Second
+	turnLimit = 200 * time.Second
 	idleLimit = 45 * time.Second // where nothing else will end the turn
 	slowLimit = 90 * time.Second // some take half of that to begin
 )
@@ -154,10 +147,13 @@ func (f trouble) wants(c cli) loop.Ending {
 
 // idle is how long the agent may be silent.
 func (f trouble) idle(c cli) time.Duration {
-	if f.wants(c) == loop.EndIdle && c.name != "kilo" {
-		return idleLimit
+	switch {
+	case f.wants(c) != loop.EndIdle:
+		return turnLimit
+	case c.name == "kilo":
+		return slowLimit
 	}
-	return slowLimit
+	return idleLimit
 }
 
 // ends is how a run ends after one turn of the actor with an ending, and a

@@ -66,6 +66,7 @@ func ofMessage(message string) loop.Ending {
 		{"exception TypeError: fetch failed", loop.EndOverloaded},              // Google's client on Node: nobody answers
 		{"terminated (", loop.EndOverloaded},                                   // Node: the answer breaks off
 		{"Connection reset by server", loop.EndOverloaded},                     // Kilo Code: the answer breaks off
+		{"Cannot connect to API: ", loop.EndOverloaded},                        // Vercel's SDK: nobody answers
 		{"Unable to connect.", loop.EndOverloaded},                             // Bun: nobody answers
 		{"The socket connection was closed unexpectedly.", loop.EndOverloaded}, // Bun: the answer breaks off
 	} {

@@ -1,10 +1,6 @@
 package transcript
 
-import (
-	"strings"
-
-	"codeloops/internal/loop"
-)
+import "codeloops/internal/loop"
 
 // opencode reads the JSONL of `opencode run --format json`, which Kilo Code
 // prints as well. It has no closing event: the output is whole when the last
@@ -86,13 +82,11 @@ func (e openCodeError) fault() (loop.Ending, string) {
 	if code, inner := answered(reason); inner != "" {
 		return ofStatus(code), inner
 	}
-	switch {
-	case e.Name == "ProviderAuthError":
+	switch e.Name {
+	case "ProviderAuthError":
 		return loop.EndAuth, reason
-	case e.Name == "ContextOverflowError":
+	case "ContextOverflowError":
 		return loop.EndContextTooLong, reason
-	case strings.HasPrefix(reason, "Cannot connect to API"):
-		return loop.EndOverloaded, reason
 	}
 	if ending := ofStatus(e.Data.Status); ending != loop.EndFailed {
 		return ending, reason
