@@ -38,6 +38,15 @@ func (p player) ref() loop.AgentRef {
 // play on when it cannot go on.
 type cast []player
 
+// fallback names all but the first.
+func (c cast) fallback() []loop.AgentRef {
+	var refs []loop.AgentRef
+	for _, p := range c[1:] {
+		refs = append(refs, p.ref())
+	}
+	return refs
+}
+
 // crew finds the agents of a configuration. Whatever is wrong with them is said
 // here, before anything is started.
 func (a *app) crew(ctx context.Context, cfg *config.Config, o *runOptions, dir string) (actor, critic cast, err error) {

@@ -26,8 +26,8 @@ func newResumeCmd(a *app) *cobra.Command {
 		Long: `Carry on a session in the phase that it had reached: a turn of the actor that
 was over is not played again, the critic is asked again for what it had not yet
 said. Without an ID you choose one of this work tree's on a terminal; elsewhere it
-is the latest. The beginning of an ID will do. Agents, models and the limit are the session's own unless flags
-say otherwise.
+is the latest. The beginning of an ID will do. Agents, models, fallbacks and the
+limit are the session's own unless flags say otherwise.
 
 ` + exitHelp(),
 		Example: `  codeloops resume
@@ -145,23 +145,44 @@ func resumable(c session.Course) error {
 // inherit takes over, from the session, what the flags do not say.
 func (o *resumeOptions) inherit(c session.Course) {
 	for _, role := range []struct {
-		name string
-		ref  loop.AgentRef
-	}{{"actor", c.Session.Actor}, {"critic", c.Session.Critic}} {
-		_, general := o.set["agent"]
-		_, own := o.set[role.name+".agent"]
-		if general || own {
+		name     string
+		ref      loop.AgentRef
+		fallback []loop.AgentRef
+	}{{"actor", c.Session.Actor, c.Session.ActorFallback}, {"critic", c.Session.Critic, c.Session.CriticFallback}} {
+		if !o.says(role.name, "fallback") && len(role.fallback) > 0 {
+			o.set[role.name+".fallback"] = entries(role.fallback)
+		}
+		if o.says(role.name, "agent") {
 			continue
 		}
 		o.set[role.name+".agent"] = role.ref.Agent
-		_, model := o.set["model"]
-		if _, own := o.set[role.name+".model"]; !model && !own {
+		if !o.says(role.name, "model") {
 			o.set[role.name+".model"] = role.ref.Model
 		}
 	}
 	if _, ok := o.set["max_iterations"]; !ok {
 		o.set["max_iterations"] = c.Session.MaxIterations
 	}
+}
+
+// says reports whether a flag sets something of a role, or of both.
+func (o *resumeOptions) says(role, what string) bool {
+	_, general := o.set[what]
+	_, own := o.set[role+"."+what]
+	return general || own
+}
+
+// entries spells agents as the configuration does.
+func entries(refs []loop.AgentRef) []string {
+	var list []string
+	for _, r := range refs {
+		entry := r.Agent
+		if r.Model != "" {
+			entry += ":" + r.Model
+		}
+		list = append(list, entry)
+	}
+	return list
 }
 
 // comeBack makes the state that the session began with the baseline again, and

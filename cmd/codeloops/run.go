@@ -119,6 +119,7 @@ func (p *plan) drive(ctx context.Context, l *loop.Loop, rec *session.Recorder, c
 	s := loop.Session{
 		ID: rec.ID(), Prompt: p.prompt, WorkingDir: p.dir,
 		Actor: p.actor[0].ref(), Critic: p.critic[0].ref(),
+		ActorFallback: p.actor.fallback(), CriticFallback: p.critic.fallback(),
 		MaxIterations: p.cfg.MaxIterations, BaseCommit: p.tree.BaseCommit(), Checkpoint: checkpoint, Version: version(),
 		Policy: p.policy(),
 	}

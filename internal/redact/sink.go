@@ -161,6 +161,9 @@ func (r *Redactor) in(texts ...*string) {
 
 func (r *Redactor) session(s *loop.Session) {
 	r.in(&s.Prompt, &s.WorkingDir, &s.Actor.Agent, &s.Actor.Model, &s.Critic.Agent, &s.Critic.Model)
+	for _, refs := range []*[]loop.AgentRef{&s.ActorFallback, &s.CriticFallback} {
+		*refs = each(*refs, func(a *loop.AgentRef) { r.in(&a.Agent, &a.Model) })
+	}
 	r.policy(&s.Policy)
 }
 

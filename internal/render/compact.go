@@ -46,8 +46,8 @@ func (c *compact) Handle(_ loop.Stamp, e loop.Event) error {
 func (c *compact) round(r loop.Round) error {
 	parts := []string{
 		fmt.Sprintf("#%d %s", r.Iteration, c.decision(r.Verdict.Decision)),
-		"actor " + span(r.Attempt.Duration) + by(c.session.Actor, r.Attempt.Turn),
-		"critic " + span(r.Review.Duration) + by(c.session.Critic, r.Review.Turn),
+		"actor " + span(r.Attempt.Duration) + instead(c.session.Actor, r.Attempt.Turn),
+		"critic " + span(r.Review.Duration) + instead(c.session.Critic, r.Review.Turn),
 		stat(r.Change),
 	}
 	if r.Unjudged {

@@ -140,7 +140,7 @@ func (p *pretty) turn(name string, t loop.Turn, what string) error {
 	if name == string(loop.RoleCritic) {
 		expected = p.session.Critic
 	}
-	what += by(expected, t)
+	what += instead(expected, t)
 	if err := p.step(name, span(t.Duration), what); err != nil {
 		return err
 	}

@@ -131,6 +131,24 @@ func by(expected loop.AgentRef, t loop.Turn) string {
 	return " by " + who(t.Agent)
 }
 
+// instead is by, with what was in the way of whoever was to play.
+func instead(expected loop.AgentRef, t loop.Turn) string {
+	why := make([]string, 0, len(t.Misses))
+	for _, m := range t.Misses {
+		reason := term.Line(m.Agent.Agent)
+		if m.Resumed {
+			reason += " could not carry on its conversation"
+		} else {
+			reason += ": " + fate(loop.Turn{Ending: m.Ending, ExitCode: 1})
+		}
+		why = append(why, reason)
+	}
+	if len(why) == 0 {
+		return by(expected, t)
+	}
+	return by(expected, t) + " (" + strings.Join(why, ", ") + ")"
+}
+
 // misses says, a line each, which tries at a turn came to nothing.
 func misses(t loop.Turn) []string {
 	lines := make([]string, 0, len(t.Misses))

@@ -194,7 +194,22 @@ func setting(f fields, s *loop.Session) {
 	f.text("version,omitempty", &s.Version)
 	f.text("base_commit,omitempty", &s.BaseCommit)
 	f.text("checkpoint,omitempty", &s.Checkpoint)
+	seldom(f, s)
+}
+
+// seldom is what few sessions set.
+func seldom(f fields, s *loop.Session) {
+	agents(f, "actor_fallback,omitempty", &s.ActorFallback)
+	agents(f, "critic_fallback,omitempty", &s.CriticFallback)
 	policy(f, &s.Policy)
+}
+
+// agents maps a list of agents, each with its model when one was asked for.
+func agents(f fields, tag string, p *[]loop.AgentRef) {
+	list(f, tag, p, func(f fields, a *loop.AgentRef) {
+		f.text("agent", &a.Agent)
+		f.text("model,omitempty", &a.Model)
+	})
 }
 
 // policy is what the rules of the run are set to; a run without any has none.

@@ -53,15 +53,22 @@ func Logged(at loop.Stamp, e loop.Event) (_ loop.Stamp, _ loop.Event, ok bool) {
 		x.Outcome.Confidence = finite(x.Outcome.Confidence)
 		return at, x, true
 	case loop.Started:
-		x.Session.Policy = loggedPolicy(x.Session.Policy)
+		x.Session = loggedSession(x.Session)
 		return at, x, true
 	case loop.Resumed:
-		x.Session.Prompt, x.Session.Policy = "", loggedPolicy(x.Session.Policy)
+		x.Session = loggedSession(x.Session)
+		x.Session.Prompt = ""
 		return at, x, true
 	case loop.IterationStarted, loop.PhaseEntered, loop.Warned:
 		return at, x, true
 	}
 	return at, e, false
+}
+
+func loggedSession(s loop.Session) loop.Session {
+	s.ActorFallback, s.CriticFallback = orNil(s.ActorFallback), orNil(s.CriticFallback)
+	s.Policy = loggedPolicy(s.Policy)
+	return s
 }
 
 func loggedPolicy(p loop.Policy) loop.Policy {

@@ -137,16 +137,15 @@ func (p *packer) session(s *loop.Session) {
 	p.text(&s.BaseCommit)
 	p.text(&s.Checkpoint)
 	p.text(&s.Version)
-	p.policy(&s.Policy)
+	p.seldom(s)
 }
 
-// policy packs the rules of a run as a log spells them: they are many, and
-// seldom set.
-func (p *packer) policy(rules *loop.Policy) {
+// seldom packs what few sessions set as a log spells it.
+func (p *packer) seldom(s *loop.Session) {
 	var text string
 	if !p.reading {
 		w := &encoder{buf: []byte{'{'}}
-		policy(w, rules)
+		seldom(w, s)
 		if text = string(append(w.buf, '}')); text == "{}" {
 			text = ""
 		}
@@ -156,7 +155,7 @@ func (p *packer) policy(rules *loop.Policy) {
 	}
 	d, err := newDecoder([]byte(text), whole)
 	if err == nil {
-		policy(d, rules)
+		seldom(d, s)
 		err = *d.err
 	}
 	p.bad = p.bad || err != nil
