@@ -131,15 +131,17 @@ func (o *runOptions) takeSettings(flags *pflag.FlagSet) {
 		if !flags.Changed(name) {
 			continue
 		}
-		switch f := flags.Lookup(name); f.Value.Type() {
+		f := flags.Lookup(name)
+		switch f.Value.Type() {
 		case "int":
 			o.set[key], _ = flags.GetInt(name)
 		case "bool":
 			o.set[key], _ = flags.GetBool(name)
-		case "stringArray":
-			o.set[key], _ = flags.GetStringArray(name)
-		case "stringSlice":
-			o.set[key], _ = flags.GetStringSlice(name)
+		case "stringArray", "stringSlice":
+			// For GetStringArray a single value that is empty is none.
+			if list, ok := f.Value.(pflag.SliceValue); ok {
+				o.set[key] = list.GetSlice()
+			}
 		default:
 			o.set[key] = f.Value.String()
 		}

@@ -104,7 +104,7 @@ func readPrompt(r io.Reader, name string) (text, from string, err error) {
 	if err != nil {
 		return "", name, fmt.Errorf("read the prompt from %s: %w", name, err)
 	}
-	return string(data), name, nil
+	return strings.TrimPrefix(string(data), "\ufeff"), name, nil
 }
 
 func resolve(dir, path string) string {
