@@ -15,8 +15,9 @@ import (
 // ErrSplit is an index of which the other half is in another file.
 var ErrSplit = errors.New("index is split")
 
-// chunk is how much of the file is in memory at a time, in bytes.
-const chunk = 256 << 10
+// chunk is how much of the file is in memory at a time, in bytes: so little that
+// the memory does not take longer to get than the file to read.
+const chunk = 32 << 10
 
 // Each reads the index at path and hands its entries, in order, to take. An
 // entry and its path are take's only until it returns; x has the stamp of the
