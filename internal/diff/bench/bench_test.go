@@ -67,19 +67,23 @@ func first(r *report, w *work, rounds int) {
 	r.ratio("baseline / status", baseline, status)
 }
 
-// repeated measures further captures of one process.
+// repeated measures further captures of one process, and what the system alone
+// needs for them.
 func repeated(r *report, w *work, rounds int) {
 	s := w.serve(r.t, "serve")
 	defer s.close()
 	s.ask("capture")
-	var a, b, again runs
+	var a, b, again, floor runs
 	for range rounds {
 		a.add(w.gitA(r.t))
 		again.add(s.ask("capture"))
 		b.add(w.gitB(r.t))
 		again.add(s.ask("capture"))
+		w.gitA(r.t)
+		floor.add(s.ask("floor"))
 	}
 	r.ratio("repeat", again, a, b)
+	r.ratio("stats alone", floor, a, b)
 }
 
 // hinted measures further looks of one process that asks the system what has

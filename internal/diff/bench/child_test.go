@@ -78,6 +78,10 @@ func job(ctx context.Context, mode string) error {
 
 // serve does what standard input says and tells what each took.
 func serve(ctx context.Context, tree *diff.Tree) error {
+	lowest, err := newFloor()
+	if err != nil {
+		return err
+	}
 	lines, state := bufio.NewScanner(os.Stdin), ""
 	for n := 0; lines.Scan(); n++ {
 		cpu, at := used(), time.Now()
@@ -90,6 +94,10 @@ func serve(ctx context.Context, tree *diff.Tree) error {
 			state = c.State
 		case "recapture":
 			if _, err := tree.Recapture(ctx); err != nil {
+				return err
+			}
+		case "floor":
+			if err := lowest.run(); err != nil {
 				return err
 			}
 		case "await": // the watching has begun
