@@ -19,6 +19,7 @@ type workTree struct {
 
 	mu    sync.Mutex
 	notes []string
+	head  string // where HEAD was at the last look
 }
 
 func (t *workTree) note(text string) {
@@ -40,6 +41,35 @@ func (t *workTree) Capture(ctx context.Context) (loop.Change, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c.Warnings = append(c.Warnings, t.notes...)
-	t.notes = nil
+	t.notes, t.head = nil, t.where()
 	return c, err
 }
+
+// Recapture implements [loop.Tree]. Whoever has moved HEAD since the last look
+// has touched what is not put back.
+func (t *workTree) Recapture(ctx context.Context) (loop.Change, error) {
+	c, err := t.Tree.Recapture(ctx)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	was := t.head
+	if t.head = t.where(); t.head != was {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("HEAD was moved from %s to %s, and stays there", was, t.head))
+	}
+	return c, err
+}
+
+// where says where HEAD is.
+func (t *workTree) where() string {
+	commit, branch, err := t.Head()
+	switch {
+	case err != nil:
+		return "what cannot be read"
+	case commit == "":
+		return fmt.Sprintf("%q without commits", branch)
+	case branch == "":
+		return short(commit)
+	}
+	return fmt.Sprintf("%q at %s", branch, short(commit))
+}
+
+func short(commit string) string { return commit[:min(len(commit), 12)] }

@@ -88,6 +88,7 @@ type run struct {
 	session  string   // its name
 	trace    []Phase  // of the iteration under way
 	entered  time.Time
+	told     map[string]bool // warnings of a look after a turn
 
 	conversation Conversation // of the actor's last turn
 

@@ -242,6 +242,9 @@ func (r *run) undo(ctx context.Context, c Case, who string, look func(context.Co
 	if err != nil {
 		return fmt.Errorf("compare the work tree after %s: %w", who, err)
 	}
+	if err := r.noticed(c, who, now.Warnings); err != nil {
+		return err
+	}
 	if now.State == c.Change.State {
 		return nil
 	}
@@ -253,6 +256,24 @@ func (r *run) undo(ctx context.Context, c Case, who string, look func(context.Co
 		Iteration: c.Iteration,
 		Text:      fmt.Sprintf("%s changed the work tree (%s): undone, %s", who, listed(differing(c.Change, now)), kept),
 	})
+}
+
+// noticed tells, once, what a look at the work tree after somebody's turn warns
+// of and the one before did not. It cannot be undone, or may hide what could.
+func (r *run) noticed(c Case, who string, warnings []string) error {
+	for _, w := range warnings {
+		if slices.Contains(c.Change.Warnings, w) || r.told[w] {
+			continue
+		}
+		if r.told == nil {
+			r.told = map[string]bool{}
+		}
+		r.told[w] = true
+		if err := r.emit(Warned{Iteration: c.Iteration, Text: fmt.Sprintf("after the turn of %s: %s", who, w)}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // decide lets the gate rule, moves the machine and counts failures.

@@ -20,6 +20,7 @@ type play struct {
 	limits   loop.Gate      // nil: limit
 	checker  loop.Checker   // asked before the session, too; may be nil
 	blind    bool           // a Recapture misses what the critic does
+	warns    map[int]string // by how often the critic was asked: what a look then warns of
 
 	state    string
 	asked    int
@@ -37,7 +38,13 @@ func (p *play) Act(_ context.Context, b loop.Brief, _ loop.Watch) (loop.Attempt,
 }
 
 func (p *play) Capture(context.Context) (loop.Change, error) {
-	return loop.Change{State: p.state, Files: []loop.FileChange{{Path: "a.txt", Patch: p.state}}}, nil
+	c := loop.Change{State: p.state, Files: []loop.FileChange{{Path: "a.txt", Patch: p.state}}}
+	for asked := range p.asked + 1 {
+		if w, ok := p.warns[asked]; ok {
+			c.Warnings = append(c.Warnings, w)
+		}
+	}
+	return c, nil
 }
 
 func (p *play) Recapture(ctx context.Context) (loop.Change, error) {
@@ -232,6 +239,27 @@ func meddlingIsUndone(t *testing.T, blind bool) {
 	}
 	if want := []string{"the critic changed the work tree (a.txt): undone, kept in x.patch"}; !reflect.DeepEqual(warnings, want) {
 		t.Errorf("warned %q, want %q", warnings, want)
+	}
+}
+
+// TestWarningsAfterATurn: what comes to be warned of while the critic is at work
+// is told once, and what the actor left is not told again.
+func TestWarningsAfterATurn(t *testing.T) {
+	t.Parallel()
+	p := &play{
+		attempts: []loop.Attempt{{}},
+		reviews:  []loop.Review{says(loop.Continue, "more"), says(loop.Done, "")},
+		warns:    map[int]string{0: "the actor's", 1: "HEAD was moved"},
+	}
+	p.run(t)
+	var warned []loop.Warned
+	for _, e := range p.events {
+		if w, ok := e.(loop.Warned); ok {
+			warned = append(warned, w)
+		}
+	}
+	if want := []loop.Warned{{Iteration: 1, Text: "after the turn of the critic: HEAD was moved"}}; !reflect.DeepEqual(warned, want) {
+		t.Errorf("warned %+v, want %+v", warned, want)
 	}
 }
 
