@@ -115,6 +115,14 @@ func hintFor(err error) string {
 		return "a bare repository has no files to work on: run it in a clone or a worktree of it"
 	case errors.Is(err, proc.ErrTooLong):
 		return "give the prompt through standard input: prompt = \"stdin\" in the agent's table"
+	case errors.Is(err, proc.ErrDirectory):
+		return "name the program in it"
+	case errors.Is(err, proc.ErrNotExecutable):
+		return "make it executable (chmod +x), or name the program that runs it"
+	case errors.Is(err, proc.ErrInterpreter):
+		return "the program that its first line names (#!…) is not there"
+	case errors.Is(err, proc.ErrFormat):
+		return "a script begins with a line such as #!/bin/sh"
 	case errors.Is(err, fs.ErrPermission):
 		return "check who may read and write it"
 	}

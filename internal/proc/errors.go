@@ -24,6 +24,9 @@ var (
 	// ErrInterpreter is the Err of a [StartError] for a script whose
 	// interpreter does not exist.
 	ErrInterpreter = errors.New("its interpreter does not exist")
+	// ErrFormat is the Err of a [StartError] for a file that is executable and no
+	// program, such as a script without its first line.
+	ErrFormat = errors.New("is neither a program nor a script that names its interpreter")
 	// ErrTooLong is the Err of a [StartError] for arguments and environment
 	// that the system does not take.
 	ErrTooLong = errors.New("the arguments are too long for the system")

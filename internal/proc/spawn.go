@@ -51,6 +51,8 @@ func startError(path string, err error) error {
 	switch {
 	case errors.Is(err, syscall.E2BIG):
 		err = ErrTooLong
+	case errors.Is(err, syscall.ENOEXEC):
+		err = ErrFormat
 	case errors.Is(err, syscall.ENOENT):
 		// The file and the directory were there a moment ago, so what is
 		// missing is the interpreter that the file names.

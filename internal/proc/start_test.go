@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"codeloops/internal/proc"
@@ -44,7 +43,7 @@ func TestWhatCannotStart(t *testing.T) {
 		{"directory", []string{dir}, dir, dir, proc.ErrDirectory},
 		{"not executable", []string{plain}, dir, plain, proc.ErrNotExecutable},
 		{"no interpreter", []string{orphan}, dir, orphan, proc.ErrInterpreter},
-		{"no program", []string{garbage}, dir, garbage, syscall.ENOEXEC},
+		{"no program", []string{garbage}, dir, garbage, proc.ErrFormat},
 		{"too long", append([]string{"/bin/sh"}, long...), dir, "/bin/sh", proc.ErrTooLong},
 		{"missing directory", []string{"/bin/sh"}, filepath.Join(dir, "no"), filepath.Join(dir, "no"), os.ErrNotExist},
 		{"file as directory", []string{"/bin/sh"}, plain, plain, proc.ErrNotDirectory},

@@ -46,8 +46,8 @@ func (c *compact) Handle(_ loop.Stamp, e loop.Event) error {
 func (c *compact) round(r loop.Round) error {
 	parts := []string{
 		fmt.Sprintf("#%d %s", r.Iteration, c.decision(r.Verdict.Decision)),
-		"actor " + span(r.Attempt.Duration) + instead(c.session.Actor, r.Attempt.Turn),
-		"critic " + span(r.Review.Duration) + instead(c.session.Critic, r.Review.Turn),
+		"actor " + took(r.Attempt.Turn) + instead(c.session.Actor, r.Attempt.Turn),
+		"critic " + took(r.Review.Turn) + instead(c.session.Critic, r.Review.Turn),
 		stat(r.Change),
 	}
 	if r.Unjudged {
@@ -60,6 +60,14 @@ func (c *compact) round(r loop.Round) error {
 		parts = append(parts, cut(term.Line(r.Verdict.Guidance()), c.Width-20))
 	}
 	return c.say("%s", strings.Join(parts, "  "))
+}
+
+// took says how long a turn took, and how it ended where it did not end well.
+func took(t loop.Turn) string {
+	if t.Ending == loop.EndCompleted || t.Ending == "" {
+		return span(t.Duration)
+	}
+	return span(t.Duration) + ", " + fate(t)
 }
 
 func failing(checks []loop.CheckResult) (n int) {

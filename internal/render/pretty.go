@@ -161,7 +161,11 @@ func (p *pretty) ending(t loop.Turn) string {
 	if t.Ending == loop.EndCompleted {
 		return fate(t)
 	}
-	return p.bad.Render(fate(t))
+	what := p.bad.Render(fate(t))
+	if t.Ending == loop.EndFailed && t.ExitCode == 0 && t.Reason != "" {
+		what += ": " + cut(term.Line(t.Reason), p.Width-len(indent))
+	}
+	return what
 }
 
 func (p *pretty) checks(checks []loop.CheckResult) error {

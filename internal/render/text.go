@@ -78,8 +78,11 @@ func fate(t loop.Turn) string {
 		return "not allowed to work"
 	case loop.EndCompleted, loop.EndFailed:
 	}
-	if t.ExitCode < 0 {
+	switch {
+	case t.ExitCode < 0:
 		return "killed by a signal"
+	case t.ExitCode == 0 && t.Ending == loop.EndFailed: // its exit code says nothing
+		return "failed"
 	}
 	return fmt.Sprintf("exit %d", t.ExitCode)
 }
