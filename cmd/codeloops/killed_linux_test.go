@@ -135,18 +135,39 @@ step = [{ run = "if test -e ../hold-critic; then touch ../critic; sh -c 'sleep 3
 say = "DECISION: CONTINUE\nFEEDBACK: more"
 `
 
-// TestKilledInEachPhase kills codeloops with SIGKILL while an agent or a check
-// is at work.
+// filters has git run what an actor has written through a filter, which does not
+// end, and starts another process in a session of its own, while it is to hold.
+func (s *stage) filters() {
+	s.t.Helper()
+	s.write("filter", strings.ReplaceAll(`#!/bin/sh
+if test -e ../hold-capture; then
+	setsid sh -c 'sleep 300; true' WORD >/dev/null 2>&1 &
+	touch ../capture
+	sh -c 'sleep 300; true' WORD
+fi
+exec cat
+`, "WORD", s.word))
+	if err := os.Chmod(filepath.Join(s.dir, "filter"), 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	s.write("work/.git/info/attributes", "a.txt filter=slow\n")
+	s.write("work/.git/config", "[core]\nrepositoryformatversion = 0\n[filter \"slow\"]\nclean = ../filter\n")
+}
+
+// TestKilledInEachPhase kills codeloops with SIGKILL while an agent, a check, or
+// a filter that git has started for a capture is at work.
 func TestKilledInEachPhase(t *testing.T) {
 	t.Parallel()
 	for phase, want := range map[string]loop.State{
-		"actor":  loop.ActorExecuting,
-		"check":  loop.Verifying,
-		"critic": loop.CriticEvaluating,
+		"actor":   loop.ActorExecuting,
+		"capture": loop.CapturingDiff,
+		"check":   loop.Verifying,
+		"critic":  loop.CriticEvaluating,
 	} {
 		t.Run(phase, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, phases)
+			s.filters()
 			s.write("hold-"+phase, "")
 			cmd := s.codeloops("-n", "3", "--check",
 				"if test -e ../hold-check; then touch ../check; sh -c 'sleep 300; true' "+s.word+"; fi", "task")
@@ -154,6 +175,7 @@ func TestKilledInEachPhase(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.await(phase, func() bool { _, err := os.Stat(filepath.Join(s.dir, phase)); return err == nil })
+			s.await("what "+phase+" leaves", func() bool { return running(s.word) })
 			if err := cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
