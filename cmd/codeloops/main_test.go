@@ -32,6 +32,10 @@ func TestMain(m *testing.M) {
 	if proc.Keep() {
 		return
 	}
+	// Else each process under the race detector sleeps a second at its end.
+	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
+		panic(err)
+	}
 	play := func() {
 		os.Exit((&app{
 			Streams: term.New(os.Stdin, os.Stdout, os.Stderr, os.Getenv),
