@@ -183,3 +183,40 @@ func TestFilterAtTheRoot(t *testing.T) {
 		t.Errorf("captured %s", got)
 	}
 }
+
+// TestIndexThatLies: an entry of the index has the stat of a file and another
+// content, as a filter leaves it that is there for one "git add". It is not
+// believed once a session has begun, neither of a file that is known nor of one
+// that is new, also in another process.
+func TestIndexThatLies(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write("a", "harmless\n")
+	s.write("d/b", "b\n")
+	s.commit("first")
+	tree := s.begin()
+	base, err := tree.Checkpoint(t.Context(), tree.BaseState(), "s/0", "base")
+	s.must(err)
+	for _, name := range []string{"a", "new/c"} {
+		s.write(name, "harmful\n")
+		s.stale(name)
+	}
+	settle()
+	s.git("config", "filter.lie.clean", "echo harmless")
+	s.write(".git/info/attributes", "a filter=lie\nc filter=lie\n")
+	s.git("add", "-A")
+	s.remove(".git/info/attributes")
+	s.git("config", "--remove-section", "filter.lie")
+	if got := s.git("status", "--porcelain"); got != "A  new/c" {
+		t.Skipf("git sees %q", got)
+	}
+	again := s.process()
+	s.must(again.Resume(t.Context(), base))
+	for who, tree := range map[string]*diff.Tree{"the same process": tree, "another": again} {
+		c, err := tree.Capture(t.Context())
+		s.must(err)
+		if got := summary(c); got != "M a\nA new/c\n" || strings.Count(c.Patch(), "+harmful") != 2 {
+			t.Errorf("%s: captured %s%s", who, got, c.Patch())
+		}
+	}
+}

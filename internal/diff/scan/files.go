@@ -9,7 +9,7 @@ import (
 // they are what is known already, that is shared.
 func (v *visit) findFiles(ctx context.Context) error {
 	m := match{known: v.last.files(), most: len(v.files)}
-	if v.last == nil {
+	if v.last == nil && v.indexed {
 		m.known = v.index.files()
 	}
 	tracked := sameSlice(m.known, v.index.files()) // all that is known is
@@ -192,7 +192,10 @@ func (c *candidate) find(ctx context.Context, st Stat, k kind) (File, error) {
 		return File{}, nil
 	}
 	sources := [...]*File{c.last, c.index}
-	if c.foreign {
+	switch {
+	case !c.indexed:
+		sources[1] = nil
+	case c.foreign:
 		sources = [...]*File{c.index, c.last}
 	}
 	for _, known := range sources {

@@ -74,15 +74,19 @@ type Unconverted struct {
 
 // Known is what is known before a scan. Any part may be nil.
 type Known struct {
-	Base  *Dir // the state when the session began: all of it is in scope
-	Index *Dir // the tracked files: all of them are in scope
+	Base *Dir // the state when the session began: all of it is in scope
+	// Index are the tracked files: all of them are in scope. What it says of their
+	// contents is taken as git takes it, but only where there is no Base: later on
+	// it can be the word of whoever is looked at (a filter that is there for one
+	// "git add" makes an entry with another content and the file's own stat).
+	Index *Dir
 	Last  *Dir // the last state that was found; reading is spared by it
 	// Listed: the rules are those of the last scan, so that a directory that
 	// has not changed since need not be listed.
 	Listed bool
 	// Foreign: Last is of another process, of which the contents are not at
-	// hand. What the index says of a file goes first then, as it does when
-	// nothing is known.
+	// hand. Where the index counts, it goes first then, as it does when nothing is
+	// known.
 	Foreign bool
 	Also    *Dir // more that is in scope
 	// Quiet reports whether nothing has changed in a directory and all that is
@@ -107,6 +111,7 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 		Scanner: s,
 		clock:   clockOf(s.Root),
 		foreign: k.Foreign,
+		indexed: k.Base == nil,
 		quiet:   k.Quiet,
 	}
 	full := strings.TrimSuffix(s.Root, string(filepath.Separator)) + "/"
@@ -130,6 +135,7 @@ type walk struct {
 	*Scanner
 	clock   clock
 	foreign bool              // see Known.Foreign
+	indexed bool              // see Known.Index
 	quiet   func(string) bool // see Known.Quiet
 	queue
 	root found
