@@ -255,7 +255,13 @@ func (a *app) outWidth() int {
 func (a *app) print(write func(io.Writer) error) error {
 	clean := a.secrets.Writer(a.Out)
 	w := bufio.NewWriterSize(clean, 64<<10)
-	return unlessGone(errors.Join(write(w), w.Flush(), clean.Close()))
+	err := write(w)
+	for _, end := range []func() error{w.Flush, clean.Close} {
+		if again := end(); err == nil { // it says again what went wrong before
+			err = again
+		}
+	}
+	return unlessGone(err)
 }
 
 // unlessGone drops the error of a write whose reader has gone away, as head

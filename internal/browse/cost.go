@@ -5,7 +5,9 @@ import (
 	"math"
 	"strconv"
 
+	"codeloops/internal/loop"
 	"codeloops/internal/metrics"
+	"codeloops/internal/render"
 	"codeloops/internal/session"
 )
 
@@ -35,8 +37,7 @@ func spentBy(t *metrics.Tally) (s Spent) {
 	return s
 }
 
-// Cost is what a session has cost, as its agents report it: "-" when none does,
-// with "≥" ahead when some turn's cost is not known. Nil is a session of which
+// Cost is what a session has cost: "-" when nobody knows, with "≥" ahead when some turn's cost is not known. Nil is a session of which
 // nothing is known.
 func Cost(t *metrics.Tally) string {
 	spent := spentBy(t)
@@ -48,6 +49,23 @@ func Cost(t *metrics.Tally) string {
 		return "≥" + text
 	}
 	return text
+}
+
+// Told is how good the figures of a session's cost are, for a sentence that has
+// told them.
+func Told(t *metrics.Tally) string {
+	if t == nil {
+		return ""
+	}
+	sum, spent := t.Spent.Total(), spentBy(t)
+	basis := loop.NoBasis
+	if spent.CostUSD != nil {
+		basis = basis.And(sum.CostBasis)
+	}
+	if spent.Tokens != nil {
+		basis = basis.And(sum.TokensBasis)
+	}
+	return render.Told(basis)
 }
 
 func dollars(usd float64) string {

@@ -341,7 +341,7 @@ func (d *Details) cost() {
 		cost += ", " + tokens(*spent.Tokens) + " tokens"
 	}
 	if cost != "-" {
-		cost += ", as the agents report it"
+		cost += ", " + Told(&d.tally)
 	}
 	d.rowf("cost", "%s", cost)
 }

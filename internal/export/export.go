@@ -240,7 +240,7 @@ func (e ending) facts() []fact {
 		}
 	}
 	if cost := browse.Cost(&e.tally); cost != "-" {
-		all = append(all, fact{"Cost", cost + ", as the agents report it"})
+		all = append(all, fact{"Cost", cost + ", " + browse.Told(&e.tally)})
 	}
 	return append(all, fact{"Agents at work", render.Span(e.tally.ActorTime + e.tally.CriticTime)})
 }

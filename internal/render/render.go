@@ -92,7 +92,7 @@ type page struct {
 	// session and change are what the end needs of the events before it.
 	session loop.Session
 	playing map[loop.Role]loop.AgentRef // who has played last
-	change  loop.Change
+	change  *loop.Change                // nil: nobody has looked since the actor worked
 	spent   loop.Spending
 }
 
@@ -121,8 +121,9 @@ func (p *page) keep(e loop.Event) {
 		p.begin(e.Session)
 	case loop.ActorFinished:
 		p.played(loop.RoleActor, e.Attempt.Turn)
+		p.change = nil
 	case loop.DiffCaptured:
-		p.change = e.Change
+		p.change = &e.Change
 	case loop.ReviewRejected:
 		p.played(loop.RoleCritic, e.Review.Turn)
 	case loop.CriticFinished:

@@ -27,7 +27,9 @@ func (p *page) end(o loop.Outcome) error {
 			b.WriteString("  " + line + "\n")
 		}
 	}
-	fmt.Fprintf(&b, "  %s\n", stat(p.change))
+	if p.change != nil {
+		fmt.Fprintf(&b, "  %s\n", stat(*p.change))
+	}
 	if spent := p.spent.Total(); spent.CostUSD > 0 {
 		fmt.Fprintf(&b, "  %s\n", cost(spent))
 	}

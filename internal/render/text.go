@@ -41,16 +41,17 @@ func stat(c loop.Change) string {
 }
 
 // cost is what the turns have cost, and how good the figure is.
-func cost(s loop.Spent) string {
-	how := "as the agents report it"
-	switch s.CostBasis {
+func cost(s loop.Spent) string { return fmt.Sprintf("$%.2f, %s", s.CostUSD, told(s.CostBasis)) }
+
+func told(b loop.Basis) string {
+	switch b {
 	case loop.Estimated:
-		how = "by estimate"
+		return "by estimate"
 	case loop.Unknown:
-		how = "and what the agents do not report"
+		return "and what the agents do not report"
 	case loop.Reported, loop.NoBasis:
 	}
-	return fmt.Sprintf("$%.2f, %s", s.CostUSD, how)
+	return "as the agents report it"
 }
 
 // fate says how a turn ended, in a word or two.

@@ -34,3 +34,6 @@ func Cut(line string, width int) string { return cut(line, width) }
 // Excerpt returns the first lines of a text, cleaned and each cut to width
 // columns, with a line that counts the rest.
 func Excerpt(text string, most, width int) []string { return excerpt(text, most, width) }
+
+// Told is how good a figure is, for a sentence that has told it.
+func Told(b loop.Basis) string { return told(b) }
