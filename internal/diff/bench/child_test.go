@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"codeloops/internal/diff"
+	"codeloops/internal/loop"
 )
 
 // The environment of a child: what it does, and where it says how much memory
@@ -59,8 +60,11 @@ func job(ctx context.Context, mode string) error {
 		return err
 	}
 	defer tree.Close()
-	if mode == "baseline" {
+	switch mode {
+	case "baseline":
 		return tree.Baseline(ctx)
+	case "first":
+		return first(ctx, tree)
 	}
 	if err := tree.Resume(ctx, tree.BaseCommit()); err != nil {
 		return err
@@ -69,6 +73,24 @@ func job(ctx context.Context, mode string) error {
 		return serve(ctx, tree)
 	}
 	c, err := tree.Capture(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(os.Stdout, c.Patch())
+	return err
+}
+
+// first is what a session's first look finds, as a difference to HEAD. The
+// index counts here, as it does for git.
+func first(ctx context.Context, tree *diff.Tree) error {
+	if err := tree.Baseline(ctx); err != nil {
+		return err
+	}
+	head, err := tree.Recall(ctx, tree.BaseCommit())
+	if err != nil {
+		return err
+	}
+	c, err := tree.Between(ctx, loop.Change{State: head}, loop.Change{})
 	if err != nil {
 		return err
 	}
