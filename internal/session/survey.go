@@ -57,7 +57,7 @@ func (s *Store) Survey() ([]Overview, error) {
 		}
 		s.saveIndex(n, v.known, drafts)
 	}
-	slices.SortStableFunc(v.all, func(a, b Overview) int {
+	slices.SortFunc(v.all, func(a, b Overview) int {
 		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID))
 	})
 	return v.all, nil
