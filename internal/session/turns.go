@@ -1,0 +1,128 @@
+package session
+
+import "codeloops/internal/loop"
+
+// turn is what is known of an agent's turn but what it wrote.
+func turn(f fields, role loop.Role, t *loop.Turn) {
+	is := string(role) + "_"
+	f.text(is+"turn_id,omitempty", &t.ID)
+	f.text(is+"session_id,omitempty", &t.SessionID)
+	f.value(is+"exit_code", &t.ExitCode)
+	duration(f, is+"duration_secs", &t.Duration)
+	word(f, is+"ending", &t.Ending)
+	f.text(is+"reason,omitempty", &t.Reason)
+	f.value(is+"reset_at,omitempty", (*moment)(&t.ResetAt))
+	f.text(is+"conversation,omitempty", &t.Conversation)
+	f.value(is+"resumed,omitempty", &t.Resumed)
+	usage(f, is+"usage,null", &t.Usage)
+	f.text(is+"agent,omitempty", &t.Agent.Agent)
+	f.text(is+"model,omitempty", &t.Agent.Model)
+	list(f, is+"misses,omitempty", &t.Misses, miss)
+	list(f, is+"leftovers,omitempty", &t.Leftovers, func(f fields, p *loop.Process) {
+		f.value("pid", &p.PID)
+		f.text("command", &p.Command)
+	})
+	stream(f, is+"output", &t.Stdout)
+	stream(f, is+"stderr", &t.Stderr)
+}
+
+func miss(f fields, m *loop.Miss) {
+	f.text("agent", &m.Agent.Agent)
+	f.text("model,omitempty", &m.Agent.Model)
+	f.value("resumed,omitempty", &m.Resumed)
+	word(f, "ending", &m.Ending)
+	f.text("reason,omitempty", &m.Reason)
+	usage(f, "usage,null", &m.Usage)
+}
+
+// usage is what a turn cost; null where the agent told nothing of it.
+func usage(f fields, tag string, u *loop.Usage) {
+	*u = loggedUsage(*u)
+	f.object(tag, *u != loop.Usage{}, func(f fields) {
+		var t loop.Tokens
+		if u.Tokens != nil {
+			t = *u.Tokens
+		}
+		if f.object("tokens,null", u.Tokens != nil, func(f fields) {
+			tokens(f, &t)
+		}) {
+			u.Tokens = &t
+		}
+		fraction(f, "cost_usd,null", &u.CostUSD)
+		f.value("rounds,null", &u.Rounds)
+		f.value("tokens_estimated,omitempty", &u.TokensEstimated)
+		f.value("cost_estimated,omitempty", &u.CostEstimated)
+	})
+}
+
+func tokens(f fields, t *loop.Tokens) {
+	f.value("input", &t.Input)
+	f.value("output", &t.Output)
+	f.value("cache_read", &t.CacheRead)
+	f.value("cache_write", &t.CacheWrite)
+	f.value("reasoning", &t.Reasoning)
+}
+
+// stream is what is known of an output but its text. Its file counts only while
+// something is omitted: it is gone otherwise.
+func stream(f fields, name string, o *loop.Output) {
+	if o.Omitted <= 0 {
+		o.File = ""
+	}
+	f.value(name+"_total,omitempty", &o.Total)
+	f.value(name+"_omitted,omitempty", &o.Omitted)
+	f.text(name+"_file,omitempty", &o.File)
+}
+
+func check(f fields, c *loop.CheckResult) {
+	f.text("command", &c.Command)
+	f.value("exit_code", &c.ExitCode)
+	word(f, "ending", &c.Ending)
+	duration(f, "duration_secs", &c.Duration)
+	f.bulk("output", &c.Output.Text, "")
+	stream(f, "output", &c.Output)
+	f.value("failed_before,omitempty", &c.FailedBefore)
+	f.value("reused,omitempty", &c.Reused)
+}
+
+// reviewTexts are what the critic wrote. Its reply is often all of its output.
+func reviewTexts(f fields, r *loop.Review) {
+	f.bulk("critic_output", &r.Stdout.Text, "critic_reply")
+	f.bulk("critic_stderr", &r.Stderr.Text, "")
+	f.textUnless("critic_reply", &r.Reply, r.Stdout.Text)
+}
+
+// judged is a review but what the critic wrote.
+func judged(f fields, r *loop.Review) {
+	review(f, r)
+	decision(f, &r.Verdict)
+}
+
+// review is the critic's turn but what it wrote and what it decided.
+func review(f fields, r *loop.Review) {
+	turn(f, loop.RoleCritic, &r.Turn)
+	f.text("critic_problem,omitempty", &r.Problem)
+}
+
+func decision(f fields, v *loop.Verdict) {
+	word(f, "critic_decision,omitempty", &v.Decision)
+	f.text("feedback,omitempty", &v.Feedback)
+	verdict(f, v)
+}
+
+// verdict is what a verdict holds beside the decision and the feedback.
+func verdict(f fields, v *loop.Verdict) {
+	f.text("summary,omitempty", &v.Summary)
+	fraction(f, "confidence,omitempty", &v.Confidence)
+	fraction(f, "score,omitempty", &v.Score)
+	f.texts("issues,omitempty", &v.Issues)
+	f.text("analysis,omitempty", &v.Analysis)
+	f.text("recovery,omitempty", &v.Recovery)
+	f.text("escalation,omitempty", &v.Escalation)
+	f.text("severity,omitempty", &v.Severity)
+	list(f, "risks,omitempty", &v.Risks, func(f fields, r *loop.Risk) {
+		f.text("type,omitempty", &r.Type)
+		f.text("detail,omitempty", &r.Detail)
+	})
+	f.texts("required_changes,omitempty", &v.RequiredChanges)
+}
