@@ -127,3 +127,31 @@ func TestHintsWhereNothingIsTold(t *testing.T) {
 	s.gitIn(s.path("d/later"), "commit", "-q", "-m", "later")
 	s.again(tree, "A d/later\nM inner\n")
 }
+
+// TestHintsOfLinks: what is written by one name of a file is found by the other
+// one, in another directory, as well.
+func TestHintsOfLinks(t *testing.T) {
+	t.Parallel()
+	s, tree := hinting(t)
+	s.must(os.Link(s.path("d/e/c"), s.path("new")))
+	s.must(os.Link(s.path("a"), s.path("d/a")))
+	s.again(tree, "A d/a\nA new\n")
+	for _, step := range []struct{ write, want string }{
+		{"new", "A d/a\nM d/e/c\nA new\n"},
+		{"a", "M a\nA d/a\nM d/e/c\nA new\n"},
+		{"d/a", "M a\nA d/a\nM d/e/c\nA new\n"},
+	} {
+		before, err := tree.Recapture(t.Context())
+		s.must(err)
+		s.append(step.write, "more\n")
+		s.again(tree, step.want)
+		after, err := tree.Recapture(t.Context())
+		s.must(err)
+		if got := after.Insertions - before.Insertions; got != 2 {
+			t.Errorf("%s is written: %d lines more", step.write, got)
+		}
+	}
+	if !tree.HintsHold() {
+		t.Error("the hints have ceased to hold")
+	}
+}

@@ -257,7 +257,14 @@ func TestRepositoriesInside(t *testing.T) {
 		{name: "untracked repository", setup: nest("inner"), steps: []func(*sandbox){writes("inner/new", "new\n"), commit("inner"), removes("inner/.git")}},
 		{name: "repository that appears", setup: writes("f", "f\n"), steps: []func(*sandbox){nest("inner"), nest("d/e/inner"), removes("d")}},
 		{name: "repository in a directory with known files", setup: writes("inner/known", "f\n"), steps: []func(*sandbox){nest("inner")}},
-		{name: "directory that only looks like a repository", setup: writes("inner/.git/config", ""), steps: []func(*sandbox){writes("inner/f", "f\n")}},
+		{name: "directory that only looks like a repository", setup: writes("inner/.git/config", ""), steps: []func(*sandbox){
+			writes("inner/f", "f\n"),
+			func(s *sandbox) { // becomes one, of which the directory itself shows nothing
+				s.gitIn(s.path("inner"), "init", "-q")
+				s.gitIn(s.path("inner"), "add", ".")
+				s.gitIn(s.path("inner"), "commit", "-q", "-m", "inner")
+			},
+		}},
 		{name: "ignored repository", setup: writes(".gitignore", "inner\n"), steps: []func(*sandbox){nest("inner")}},
 	})
 }

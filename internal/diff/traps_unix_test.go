@@ -57,12 +57,13 @@ func TestUnreadable(t *testing.T) {
 	hinted.AwaitHints()
 	s.must(second(hinted.Capture(t.Context())))
 	s.write("f", "changed again\n")
-	s.write("new", "new\n")
+	s.write("x/new", "new\n")
 	s.write("e/new", "new\n")
-	for _, name := range []string{"f", "d", "new", "e"} {
+	for _, name := range []string{"f", "d", "x/new", "e"} {
 		s.chmod(name, 0)
 	}
 	t.Cleanup(func() { s.chmod("d", 0o755); s.chmod("e", 0o755) })
+	settle()
 	after, err := tree.Capture(t.Context())
 	s.must(err)
 	if after.Patch() != before.Patch() {
@@ -73,7 +74,7 @@ func TestUnreadable(t *testing.T) {
 			t.Errorf("by hints: %v, warnings %q, want %q\n%s", err, got.Warnings, after.Warnings, got.Patch())
 		}
 	}
-	want := []string{"cannot read d", "cannot read e", "cannot read f", "cannot read new"}
+	want := []string{"cannot read d", "cannot read e", "cannot read f", "cannot read x/new"}
 	for i, w := range after.Warnings {
 		if i >= len(want) || !strings.HasPrefix(w, want[i]+": permission denied") {
 			t.Errorf("warning %q", w)
@@ -81,6 +82,17 @@ func TestUnreadable(t *testing.T) {
 	}
 	if len(after.Warnings) != len(want) {
 		t.Errorf("warnings %q", after.Warnings)
+	}
+	for _, name := range []string{"d", "e", "f", "x/new"} {
+		s.chmod(name, 0o755)
+	}
+	again, err := tree.Capture(t.Context())
+	s.must(err)
+	if got, want := summary(again), "A d/b\nA e/new\nM f\nA x/new\n"; got != want || again.Warnings != nil {
+		t.Errorf("when all can be read: captured %q, want %q; warnings %q", got, want, again.Warnings)
+	}
+	if got, err := hinted.Recapture(t.Context()); err != nil || !reflect.DeepEqual(got, again) {
+		t.Errorf("by hints: %v, warnings %q\n%s", err, got.Warnings, got.Patch())
 	}
 }
 

@@ -204,8 +204,8 @@ func (t *Tree) Capture(ctx context.Context) (loop.Change, error) {
 // which directories have not changed since the last one, in which case it takes
 // no longer in a large repository than in a small one. What it may miss then is
 // what was written through a mapping of a file that is still open, or through
-// another name of the file outside the repository; nothing should be kept on
-// its word alone.
+// another name of the file that is not in scope, or gone; nothing should be kept
+// on its word alone.
 func (t *Tree) Recapture(ctx context.Context) (loop.Change, error) {
 	return t.capture(ctx, how{hints: true})
 }

@@ -146,6 +146,9 @@ func (c *candidate) look(ctx context.Context, name string, known *File) (*File, 
 	if known != nil && err == nil && c.unmoved(known, st, k) {
 		return known, nil
 	}
+	if err == nil && c.handle.linked() {
+		c.doubt.Store(true)
+	}
 	c.name, c.base, c.index, c.last = name, c.bases.find(name), c.indexes.find(name), c.lasts.find(name)
 	if c.foreign && c.last != nil && c.last.trust == doubtful {
 		c.last = nil

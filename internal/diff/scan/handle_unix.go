@@ -105,7 +105,7 @@ func (h *handle) stat(name string) (Stat, kind, error) {
 		err := h.look(name)
 		if err == nil {
 			k := kindOf(uint32(h.st.Mode))
-			h.shared = h.shared || h.st.Nlink > 1 && k != directory
+			h.shared = h.shared || h.linked() && k != directory
 			return statOf(&h.st), k, nil
 		}
 		if !errors.Is(err, unix.EINTR) {
@@ -113,6 +113,9 @@ func (h *handle) stat(name string) (Stat, kind, error) {
 		}
 	}
 }
+
+// linked reports whether the file that was looked at last has another name.
+func (h *handle) linked() bool { return h.st.Nlink > 1 }
 
 // look sets the stat of what stat is asked for.
 func (h *handle) look(name string) error {

@@ -21,6 +21,9 @@ func (h *handle) reset(path, _ string, _ *handle, _ bool) {
 
 func (h *handle) isOpen() bool { return false }
 
+// linked reports whether a file has another name: that is not told here.
+func (h *handle) linked() bool { return false }
+
 // ensure makes sure that it is a directory.
 func (h *handle) ensure() error {
 	info, err := os.Lstat(h.path)

@@ -119,6 +119,10 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
+	if k.Quiet != nil && w.doubt.Load() { // what was spared may have another name of it
+		k.Quiet = nil
+		return s.Scan(ctx, k)
+	}
 	if found.dir == nil {
 		return State{}, fmt.Errorf("read work tree %s: %w", s.Root, fs.ErrNotExist)
 	}
@@ -138,8 +142,9 @@ type walk struct {
 	indexed bool              // see Known.Index
 	quiet   func(string) bool // see Known.Quiet
 	queue
-	root found
-	open atomic.Int32 // directories that are held open
+	root  found
+	open  atomic.Int32 // directories that are held open
+	doubt atomic.Bool  // a file has changed, or come, that has another name
 
 	shared   sync.Mutex
 	warnings []string

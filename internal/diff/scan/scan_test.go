@@ -170,8 +170,11 @@ func TestTracked(t *testing.T) {
 		"conflict": false, "empty": true, "intended": false, "racy": false, "smudged": false, "sound": true,
 	} {
 		st := st
-		if name == "empty" || name == "smudged" {
+		switch name {
+		case "empty", "smudged":
 			st.Size = 0
+		case "racy":
+			st.Modified += 100 * int64(time.Second)
 		}
 		if got := d.file(name).matches(st); got != want {
 			t.Errorf("%s is trusted: %t", name, got)
@@ -180,8 +183,21 @@ func TestTracked(t *testing.T) {
 	wrapped := st
 	wrapped.Size += 1 << 32
 	wrapped.Inode += 1 << 32
-	if f := d.file("sound"); !f.matches(wrapped) || f.matches(Stat{}) || f.matches(Stat{Size: 7, Modified: st.Modified, Inode: 3}) {
+	f := d.file("sound")
+	if !f.matches(wrapped) || f.matches(Stat{}) {
 		t.Error("the stat is compared wrong")
+	}
+	for name, change := range map[string]func(*Stat){
+		"size":  func(st *Stat) { st.Size++ },
+		"mtime": func(st *Stat) { st.Modified++ },
+		"ctime": func(st *Stat) { st.Changed++ },
+		"inode": func(st *Stat) { st.Inode++ },
+	} {
+		other := st
+		change(&other)
+		if f.matches(other) {
+			t.Errorf("another %s goes unnoticed", name)
+		}
 	}
 	if tracked(&index.Index{}) != nil {
 		t.Error("an empty index has a root")
