@@ -226,7 +226,7 @@ func (l *logs) display(o *replayOptions, one session.Overview) (loop.Sink, error
 	}
 	shown, err := render.Run(format, render.Options{
 		Progress: a.Err, Result: a.Out, Style: a.ErrRenderer(), Width: a.Width(),
-		Live: a.ErrTTY && !a.Plain, Log: one.Path,
+		Live: a.ErrTTY && !a.Plain, Log: one.Path, Zone: a.now().Location(),
 	})
 	return a.secrets.Sink(shown), err
 }

@@ -33,7 +33,7 @@ func (p *plan) display(rec *session.Recorder) (loop.Sink, error) {
 	a := p.app
 	o := render.Options{
 		Progress: a.Err, Result: a.Out, Style: a.ErrRenderer(), Width: a.Width(),
-		Live: a.ErrTTY && !a.Plain, Verbose: p.opts.verbose, Quiet: p.opts.quiet, Log: rec.Path(),
+		Live: a.ErrTTY && !a.Plain, Verbose: p.opts.verbose, Quiet: p.opts.quiet, Log: rec.Path(), Zone: a.now().Location(),
 	}
 	format := render.Format(p.cfg.LogFormat)
 	if p.opts.jsonOutput {

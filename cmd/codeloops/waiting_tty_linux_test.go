@@ -181,7 +181,7 @@ func TestWaitIsEndedByAKey(t *testing.T) {
 	if !strings.Contains(shown, "! the rate limit is reached (5-hour limit reached): waiting until ") || !strings.Contains(shown, "Done after 1 iteration") {
 		t.Errorf("shown: %q", shown)
 	}
-	if _, after, _ := strings.Cut(shown, "Done after"); strings.Contains(after, "waiting") {
+	if _, after, _ := strings.Cut(shown, "Done after"); strings.Contains(after, "waiting ") {
 		t.Errorf("it still counts: %q", after)
 	}
 }

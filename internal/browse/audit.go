@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -90,6 +89,7 @@ type AuditedCheck struct {
 type AuditedPhase struct {
 	State        string  `json:"state"`
 	DurationSecs float64 `json:"duration_secs"`
+	WaitedSecs   float64 `json:"waited_secs"` // of them, for services
 	Turns        int     `json:"turns"`
 }
 
@@ -131,7 +131,7 @@ func audited(r loop.Round) Audited {
 		}),
 		Checks: each(r.Checks, func(x loop.CheckResult) AuditedCheck { return AuditedCheck{x.Command, x.Passed()} }),
 		Trace: each(r.Trace, func(x loop.Phase) AuditedPhase {
-			return AuditedPhase{State: x.State.String(), DurationSecs: x.Duration.Seconds(), Turns: x.Turns}
+			return AuditedPhase{State: x.State.String(), DurationSecs: x.Duration.Seconds(), WaitedSecs: x.Waited.Seconds(), Turns: x.Turns}
 		}),
 	}
 	if own := r.Inspection.Audit; own.After != "" {
@@ -222,7 +222,7 @@ func (p *auditPage) iteration(a Audited) {
 		if t.Turns > 0 {
 			turns = ", " + render.Count(t.Turns, "turn", "turns")
 		}
-		p.rowf("phase", "%s  %s%s", t.State, render.Span(time.Duration(t.DurationSecs*float64(time.Second))), turns)
+		p.rowf("phase", "%s  %s%s", t.State, render.Span(seconds(t.DurationSecs)), render.OfIt(seconds(t.WaitedSecs))+turns)
 	}
 }
 

@@ -46,11 +46,17 @@ func (c *charts) totals(st Stats) {
 	if st.Ended == 0 {
 		return
 	}
-	secs := func(s float64) string { return render.Span(time.Duration(s * float64(time.Second))) }
+	secs := func(s float64) string { return render.Span(seconds(s)) }
 	c.sayf("iterations  mean %.1f, median %.1f, p90 %.0f", st.Iterations.Mean, st.Iterations.Median, st.Iterations.P90)
 	c.sayf("duration    mean %s, median %s, p90 %s", secs(st.Duration.Mean), secs(st.Duration.Median), secs(st.Duration.P90))
+	if w := st.Waiting; w.Sessions > 0 {
+		c.sayf("working     mean %s, median %s, p90 %s", secs(st.Working.Mean), secs(st.Working.Median), secs(st.Working.P90))
+		c.sayf("waiting     %s for services, in %s", secs(w.Seconds), render.Count(w.Sessions, "session", "sessions"))
+	}
 	c.cost(st)
 }
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // cost is what it came to in money, with how much of it is known.
 func (c *charts) cost(st Stats) {

@@ -44,10 +44,12 @@ type Details struct {
 	Bad       func(error) // is told of lines that could not be read
 
 	session loop.Session
-	reached loop.State // the phase of an iteration that is not whole
-	open    int        // the iteration that is not whole; 0: none
-	last    int        // the last whole one
-	notes   []note     // of the iteration that is not whole yet
+	reached loop.State  // the phase of an iteration that is not whole
+	open    int         // the iteration that is not whole; 0: none
+	last    int         // the last whole one
+	notes   []note      // of the iteration that is not whole yet
+	waits   []loop.Wait // of its turns
+	waiting *loop.Wait  // that is not over
 	tally   metrics.Tally
 	err     error
 }
@@ -156,11 +158,15 @@ func (d *Details) header(o session.Overview) {
 	d.block("prompt", o.Session.Prompt, 20)
 }
 
-func (d *Details) entry(entry session.Entry) {
+func (d *Details) entry(entry session.Entry) { //nolint:gocyclo // one case for each event
 	_ = d.tally.Handle(entry.At, entry.Event) // never fails
 	switch e := entry.Event.(type) {
 	case loop.IterationStarted:
 		d.open, d.reached, d.notes = e.Iteration, loop.Start, nil
+	case loop.WaitStarted:
+		d.waiting = &e.Wait
+	case loop.WaitFinished:
+		d.waits, d.waiting = append(d.waits, e.Wait), nil
 	case loop.PhaseEntered:
 		d.open, d.reached = e.Iteration, e.State
 	case loop.ReviewRejected:
@@ -170,7 +176,7 @@ func (d *Details) entry(entry session.Entry) {
 		if d.wants(e.Round.Iteration) {
 			d.round(e.Round)
 		}
-		d.notes = nil
+		d.notes, d.waits = nil, nil
 	case loop.Inspected:
 		for _, c := range e.Inspection.Concerns {
 			d.notes = append(d.notes, note{what: c.Rule + ": " + term.Line(c.Text)})
@@ -183,6 +189,7 @@ func (d *Details) entry(entry session.Entry) {
 			d.open = 0
 			d.sayf("\n%s after %s", d.strong("Resumed"), render.Count(e.Iterations, "iteration", "iterations"))
 		}
+		d.waiting = nil
 	case loop.Finished:
 		if d.Iteration == 0 {
 			d.brokeOff(false)
@@ -216,6 +223,13 @@ func (d *Details) brokeOff(running bool) {
 }
 
 func (d *Details) noted() {
+	if text := render.Waited(d.waits); text != "" {
+		d.rowf("", "%s", text)
+	}
+	if d.waiting != nil {
+		d.rowf("", "%s", render.Awaited(*d.waiting, d.Zone))
+	}
+	d.waits, d.waiting = nil, nil
 	for _, n := range d.notes {
 		d.rowf("", "%s", n.what)
 		if d.Full {
@@ -325,8 +339,8 @@ func (d *Details) judged(r loop.Round) {
 }
 
 func (d *Details) end(o loop.Outcome) {
-	d.sayf("\n%s after %s, %s", d.strong(d.Screen.outcome(term.Line(string(o.Result)))),
-		render.Count(o.Iterations, "iteration", "iterations"), render.Span(o.Duration))
+	d.sayf("\n%s after %s, %s%s", d.strong(d.Screen.outcome(term.Line(string(o.Result)))),
+		render.Count(o.Iterations, "iteration", "iterations"), render.Span(o.Duration), render.OfIt(d.tally.Waited()))
 	if o.Confidence != nil {
 		d.rowf("confidence", "%.2f", *o.Confidence)
 	}

@@ -95,7 +95,7 @@ func (d *document) entry(entry session.Entry) {
 		d.end = []byte(line(entry))
 	case loop.Resumed:
 		d.end = nil
-	case loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.ActorFinished, loop.DiffCaptured,
+	case loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured,
 		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned:
 	}
 }

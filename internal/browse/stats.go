@@ -18,6 +18,8 @@ type Stats struct {
 	SuccessRate *float64       `json:"success_rate"`
 	Iterations  Spread         `json:"iterations"`    // of the ended ones
 	Duration    Spread         `json:"duration_secs"` // of the ended ones
+	Working     Spread         `json:"working_secs"`  // the same without waits for services
+	Waiting     Waits          `json:"waiting"`
 	Cost        Costs          `json:"cost"`
 	Outcomes    []Group        `json:"outcomes"`
 	StopReasons []Group        `json:"stop_reasons"`
@@ -26,6 +28,23 @@ type Stats struct {
 	Periods     []Period       `json:"periods"`
 	PeriodDays  int            `json:"period_days"`
 	Confidence  []ConfidenceOf `json:"confidence"`
+}
+
+// Waits are those for services that were at a limit, or overloaded.
+type Waits struct {
+	Seconds  float64 `json:"secs"`
+	Sessions int     `json:"sessions"` // that have waited
+}
+
+// add returns how long a session has waited.
+func (w *Waits) add(o session.Overview) time.Duration {
+	if o.Tally == nil || o.Tally.Waits == 0 {
+		return 0
+	}
+	waited := o.Tally.Waited()
+	w.Seconds += waited.Seconds()
+	w.Sessions++
+	return waited
 }
 
 // Costs are what sessions have cost, as far as their agents tell.
@@ -91,12 +110,13 @@ type ConfidenceOf struct {
 // one of them, picked or not. Days are those of the zone.
 func NewStats(picked, all []session.Overview, zone *time.Location) Stats {
 	var s Stats
-	var iterations, seconds []float64
+	var iterations, took, worked []float64
 	total := &Group{}
 	outcomes, reasons, projects, agents := groups{}, groups{}, groups{}, groups{}
 	for _, o := range picked {
 		total.add(o)
 		s.Cost.add(o)
+		waited := s.Waiting.add(o)
 		outcomes.add(string(o.Status), o)
 		projects.add(o.Session.WorkingDir, o)
 		agents.add(o.Session.Actor.Agent+" + "+o.Session.Critic.Agent, o)
@@ -107,10 +127,11 @@ func NewStats(picked, all []session.Overview, zone *time.Location) Stats {
 			reasons.add(string(o.Outcome.Reason), o)
 		}
 		iterations = append(iterations, float64(o.Outcome.Iterations))
-		seconds = append(seconds, o.Outcome.Duration.Seconds())
+		took = append(took, o.Outcome.Duration.Seconds())
+		worked = append(worked, max(0, o.Outcome.Duration-waited).Seconds())
 	}
 	s.Sessions, s.Ended, s.SuccessRate = total.Sessions, total.ended, total.rate()
-	s.Iterations, s.Duration = spread(iterations), spread(seconds)
+	s.Iterations, s.Duration, s.Working = spread(iterations), spread(took), spread(worked)
 	if total.successes > 0 {
 		s.Cost.PerDone = s.Cost.USD / float64(total.successes)
 	}

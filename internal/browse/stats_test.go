@@ -33,7 +33,9 @@ func many() []session.Overview {
 		one("unsure", 60, func(o *session.Overview) {
 			o.Outcome = &loop.Outcome{Result: loop.Success, Reason: loop.StopDone, Iterations: 3, Confidence: new(0.5), Duration: 3 * time.Second}
 		}),
-		one("none", 61, nil),
+		one("none", 61, func(o *session.Overview) {
+			o.Tally = &metrics.Tally{Waits: 2, ActorWait: o.Outcome.Duration / 2, CriticWait: o.Outcome.Duration / 4}
+		}),
 		one("limit", 62, limit),
 	}
 }
@@ -49,6 +51,9 @@ func TestStats(t *testing.T) {
 	}
 	if want := (browse.Spread{Mean: 16.8, Median: 10, P90: 60}); !near(got.Duration, want) {
 		t.Errorf("duration: %+v", got.Duration)
+	}
+	if want := (browse.Spread{Mean: 7.8, Median: 10, P90: 15}); !near(got.Working, want) || got.Waiting != (browse.Waits{Seconds: 45, Sessions: 1}) {
+		t.Errorf("working: %+v, waiting: %+v", got.Working, got.Waiting)
 	}
 	var names []string
 	for _, g := range got.Outcomes {

@@ -56,6 +56,10 @@ func describe(l *zerolog.Event, e loop.Event) { //nolint:gocyclo // one case for
 		l.Int("iteration", e.Iteration).Msg("iteration")
 	case loop.PhaseEntered:
 		l.Int("iteration", e.Iteration).Stringer("state", e.State).Msg("phase")
+	case loop.WaitStarted:
+		wait(l.Int("iteration", e.Iteration), e.Role, e.Wait).Time("until", e.Wait.Until).Msg("wait")
+	case loop.WaitFinished:
+		wait(l.Int("iteration", e.Iteration), e.Role, e.Wait).Dur("took_ms", e.Wait.Duration).Str("ended", string(e.Wait.End)).Msg("wait finished")
 	case loop.ActorFinished:
 		turn(l.Int("iteration", e.Iteration), e.Attempt.Turn).Msg("actor finished")
 	case loop.DiffCaptured:
@@ -99,6 +103,10 @@ func checks(l *zerolog.Event, results []loop.CheckResult) *zerolog.Event {
 		list.Dict(l.CreateDict().Str("command", c.Command).Int("exit", c.ExitCode).Dur("took_ms", c.Duration))
 	}
 	return l.Array("checks", list)
+}
+
+func wait(l *zerolog.Event, role loop.Role, w loop.Wait) *zerolog.Event {
+	return l.Str("role", string(role)).Str("agent", w.Agent.Agent).Str("cause", string(w.Cause)).Str("reason", w.Reason)
 }
 
 func turn(l *zerolog.Event, t loop.Turn) *zerolog.Event {

@@ -22,6 +22,8 @@ func TestLines(t *testing.T) {
 		loop.IterationStarted{Iteration: 1},
 		loop.PhaseEntered{Iteration: 1, State: loop.ActorExecuting},
 		loop.Activity{Iteration: 1},
+		loop.WaitStarted{Iteration: 1, Role: loop.RoleActor},
+		loop.WaitFinished{Iteration: 1, Role: loop.RoleActor},
 		loop.ActorFinished{Iteration: 1, Attempt: attempt},
 		loop.DiffCaptured{Iteration: 1, Change: loop.Change{Files: []loop.FileChange{{}}, Insertions: 2}},
 		loop.ChecksFinished{Iteration: 1, Checks: []loop.CheckResult{{Command: "time", ExitCode: 2}}},
@@ -44,7 +46,7 @@ func TestLines(t *testing.T) {
 		}
 		messages = append(messages, fields["message"].(string))
 	}
-	want := "started, iteration, phase, actor finished, diff captured, checks finished, critic asked again, critic finished, warning, iteration finished, finished"
+	want := "started, iteration, phase, wait, wait finished, actor finished, diff captured, checks finished, critic asked again, critic finished, warning, iteration finished, finished"
 	if got := strings.Join(messages, ", "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// An activity is what codeloops tells of an agent while it works.
+// An activity is what codeloops tells of an agent while it works, or waits.
 type activity struct {
 	Type string `json:"type"`
 	Role string `json:"role"`
@@ -53,7 +53,13 @@ func (f *follower) take(line string) {
 	defer f.mu.Unlock()
 	f.lines = append(f.lines, line[:min(len(line), 2000)])
 	var a activity
-	if json.Unmarshal([]byte(line), &a) == nil && a.Type == "activity" {
+	if json.Unmarshal([]byte(line), &a) != nil {
+		return
+	}
+	if a.Type == "wait_start" {
+		a.Type, a.Kind = "activity", "wait"
+	}
+	if a.Type == "activity" {
 		a.heard = time.Now()
 		f.all = append(f.all, a)
 	}

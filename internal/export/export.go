@@ -135,6 +135,7 @@ type follower struct {
 	open  int        // the iteration that is not whole; 0: none
 	state loop.State // that it has reached
 	notes []string
+	waits []loop.Wait
 	count int
 }
 
@@ -158,6 +159,8 @@ func (f *follower) entry(e loop.Event) error {
 		f.notes = append(f.notes, "the critic was asked again: "+line(e.Review.Problem))
 	case loop.Warned:
 		f.notes = append(f.notes, line(e.Text))
+	case loop.WaitFinished:
+		f.waits = append(f.waits, e.Wait)
 	case loop.IterationFinished:
 		return f.round(e.Round)
 	case loop.Resumed:
@@ -167,7 +170,7 @@ func (f *follower) entry(e loop.Event) error {
 	case loop.Finished:
 		f.outcome = &e.Outcome
 		return f.brokeOff(false)
-	case loop.Started, loop.Activity, loop.BaselineChecked, loop.ActorFinished, loop.DiffCaptured, loop.Inspected,
+	case loop.Started, loop.Activity, loop.WaitStarted, loop.BaselineChecked, loop.ActorFinished, loop.DiffCaptured, loop.Inspected,
 		loop.ChecksFinished, loop.CriticFinished: // the line of the iteration has it
 	}
 	return nil
@@ -178,8 +181,8 @@ func (f *follower) round(r loop.Round) error {
 	for _, m := range missing {
 		f.notes = append(f.notes, line(m.Error()))
 	}
-	s := step{Round: r, own: own, notes: append(f.notes, r.Change.Warnings...)}
-	f.change, f.notes, f.open = r.Change, nil, 0
+	s := step{Round: r, own: own, notes: append(f.takeNotes(), r.Change.Warnings...)}
+	f.change, f.open = r.Change, 0
 	f.count++
 	f.single = f.count == 1
 	return f.iteration(s)
@@ -197,9 +200,18 @@ func (f *follower) brokeOff(running bool) error {
 	if f.state != loop.Start {
 		what += " in " + f.state.String()
 	}
-	n, notes := f.open, f.notes
-	f.open, f.notes = 0, nil
-	return f.unfinished(n, what, notes)
+	n := f.open
+	f.open = 0
+	return f.unfinished(n, what, f.takeNotes())
+}
+
+func (f *follower) takeNotes() []string {
+	notes := f.notes
+	if text := render.Waited(f.waits); text != "" {
+		notes = append(notes, line(text))
+	}
+	f.notes, f.waits = nil, nil
+	return notes
 }
 
 // A fact is a name with a value.
@@ -242,7 +254,11 @@ func (e ending) facts() []fact {
 	if cost := browse.Cost(&e.tally); cost != "-" {
 		all = append(all, fact{"Cost", cost + ", " + browse.Told(&e.tally)})
 	}
-	return append(all, fact{"Agents at work", render.Span(e.tally.ActorTime + e.tally.CriticTime)})
+	all = append(all, fact{"Agents at work", render.Span(e.tally.ActorTime + e.tally.CriticTime)})
+	if waited := e.tally.Waited(); waited > 0 {
+		all = append(all, fact{"Waited for services", render.Span(waited)})
+	}
+	return all
 }
 
 // title is the first line of a prompt that says something.

@@ -32,7 +32,9 @@
 // iterations go on from the last whole one. The log then holds what came before
 // as well, an earlier Finished included.
 //
-// [Activity] and [Warned] may stand anywhere between Started and Finished.
+// While the turn of an agent lasts, pairs of WaitStarted and WaitFinished tell
+// when it stood still. [Activity] and [Warned] may stand anywhere between
+// Started and Finished.
 // The last iteration may break off at any point, when the run is interrupted
 // or fails; Finished follows at once. There is exactly one Finished on every
 // path, and nothing after it. Iterations are numbered from 1 without gaps.

@@ -47,6 +47,8 @@ func (l *Loop) Resume(ctx context.Context, s Session, p Past) (Outcome, error) {
 func (l *Loop) run(ctx context.Context, s Session, first Event, p Past) (Outcome, error) {
 	r := &run{Loop: l, began: l.Clock().Add(-p.Elapsed), seq: p.Seq, ended: p.Ended, pending: p.Attempt, baseline: p.Baseline, session: s.ID}
 	r.conversation = p.Conversation
+	ctx, r.abort = context.WithCancelCause(ctx)
+	defer r.abort(nil)
 	for _, round := range p.Rounds {
 		r.remember(round)
 	}
@@ -92,9 +94,12 @@ type run struct {
 
 	conversation Conversation // of the actor's last turn
 
-	mu     sync.Mutex // guards seq, broken and the sink: agents report while their turn lasts
+	abort func(error) // ends the turn under way
+
+	mu     sync.Mutex // guards what follows, and the sink: agents report while their turn lasts
 	seq    int
 	broken error
+	waited time.Duration // in the phase under way
 }
 
 // A stop is why drive came back.
@@ -199,13 +204,6 @@ func (r *run) remember(round Round) {
 	r.previous = &round
 	// A new array each time: the critic may still hold the old one.
 	r.history = append(slices.Clip(r.history), round.Outline())
-}
-
-func (r *run) watch(iteration int, role Role) Watch {
-	return func(n Notice) {
-		// A sink that fails here fails the run at the next event.
-		_ = r.emit(Activity{Iteration: iteration, Role: role, Notice: n})
-	}
 }
 
 // emit stamps an event and hands it to the sink. After the first failure only

@@ -68,9 +68,20 @@ func (s *script) Act(_ context.Context, _ loop.Brief, watch loop.Watch) (loop.At
 	for range s.rnd.IntN(3) {
 		watch(loop.Notice{Kind: loop.NoticeOutput, Stream: "stdout", Text: "working"})
 	}
+	s.waits(watch)
 	s.state++
 	words := loop.Output{Text: strings.Repeat("x", s.rnd.IntN(10))}
 	return loop.Attempt{Turn: loop.Turn{Ending: s.ending(), Stdout: words}}, s.fault()
+}
+
+// waits stands still now and then.
+func (s *script) waits(watch loop.Watch) {
+	for range max(0, s.rnd.IntN(8)-5) {
+		w := loop.Wait{Cause: loop.EndOverloaded}
+		watch(loop.Notice{Wait: &w})
+		w.Duration, w.End = time.Second, loop.WaitOver
+		watch(loop.Notice{Wait: &w})
+	}
 }
 
 func (s *script) Capture(context.Context) (loop.Change, error) {
@@ -100,8 +111,9 @@ func (s *script) Check(context.Context, int, string) ([]loop.CheckResult, error)
 	return []loop.CheckResult{{Command: "test", ExitCode: s.rnd.IntN(2)}}, s.fault()
 }
 
-func (s *script) Judge(_ context.Context, c loop.Case, _ loop.Watch) (loop.Review, error) {
+func (s *script) Judge(_ context.Context, c loop.Case, watch loop.Watch) (loop.Review, error) {
 	s.asked++
+	s.waits(watch)
 	if s.rnd.IntN(4) == 0 {
 		s.state += 100 // meddles
 	}

@@ -80,5 +80,6 @@ const (
 type Phase struct {
 	State    State
 	Duration time.Duration
-	Turns    int // how often an agent was asked in it
+	Waited   time.Duration // part of it, for services
+	Turns    int           // how often an agent was asked in it
 }

@@ -360,7 +360,7 @@ func (r *run) took(t *Turn, id string) {
 // leave closes the phase under way.
 func (r *run) leave() {
 	if n := len(r.trace); n > 0 {
-		r.trace[n-1].Duration = r.Clock().Sub(r.entered)
+		r.trace[n-1].Duration, r.trace[n-1].Waited = r.Clock().Sub(r.entered), r.takeWaited()
 	}
 }
 

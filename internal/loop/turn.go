@@ -165,8 +165,9 @@ type Notice struct {
 	// Text is what is printed, whole lines where the agent writes lines, or
 	// one line that says what is done.
 	Text string
-	// Until is the end of a wait, when it is known.
-	Until time.Time
+	// Wait is set where the run stands still, or goes on again: that is no
+	// [Activity], but an event of its own.
+	Wait *Wait
 }
 
 // A NoticeKind says what a notice is about.
@@ -180,7 +181,6 @@ const (
 	NoticeCommand NoticeKind = "command" // a command is run
 	NoticeEdit    NoticeKind = "edit"    // a file is changed
 	NoticeProblem NoticeKind = "problem" // a fault that the agent copes with by itself
-	NoticeWait    NoticeKind = "wait"    // codeloops waits before it asks again
 	NoticeChange  NoticeKind = "change"  // another agent, or a new conversation, takes the turn over
 )
 

@@ -24,6 +24,11 @@ type Tally struct {
 	CriticTime time.Duration
 	CheckTime  time.Duration
 
+	// Waits for services stand beside the time of turns, and are no part of it.
+	Waits      int
+	ActorWait  time.Duration
+	CriticWait time.Duration
+
 	// ActorUsage and CriticUsage hold what the agents tell of their turns.
 	ActorUsage  Usage
 	CriticUsage Usage
@@ -42,6 +47,8 @@ type Tally struct {
 // Handle adds an event. It never fails.
 func (t *Tally) Handle(_ loop.Stamp, e loop.Event) error {
 	switch e := e.(type) {
+	case loop.WaitFinished:
+		t.waited(e)
 	case loop.ActorFinished:
 		t.acted = e.Iteration
 		t.actor(e.Attempt)
@@ -57,7 +64,8 @@ func (t *Tally) Handle(_ loop.Stamp, e loop.Event) error {
 		t.critic(e.Review)
 	case loop.IterationFinished:
 		t.round(e.Round)
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.Inspected, loop.BaselineChecked, loop.Warned, loop.Finished:
+	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.WaitStarted,
+		loop.Inspected, loop.BaselineChecked, loop.Warned, loop.Finished:
 	}
 	return nil
 }
@@ -78,6 +86,18 @@ func (t *Tally) round(r loop.Round) {
 	}
 	t.diff(r.Change)
 }
+
+func (t *Tally) waited(e loop.WaitFinished) {
+	t.Waits++
+	if e.Role == loop.RoleCritic {
+		t.CriticWait += e.Wait.Duration
+	} else {
+		t.ActorWait += e.Wait.Duration
+	}
+}
+
+// Waited returns how long both roles have waited for services.
+func (t *Tally) Waited() time.Duration { return t.ActorWait + t.CriticWait }
 
 func (t *Tally) actor(a loop.Attempt) {
 	t.ActorTurns++

@@ -35,11 +35,14 @@ func twoIterations() []loop.Event {
 	events := []loop.Event{loop.Started{}}
 	for _, r := range []loop.Round{first, second} {
 		events = append(events, loop.IterationStarted{Iteration: r.Iteration},
+			loop.WaitStarted{Iteration: r.Iteration, Role: loop.RoleActor},
+			loop.WaitFinished{Iteration: r.Iteration, Role: loop.RoleActor, Wait: loop.Wait{Duration: time.Minute}},
 			loop.ActorFinished{Iteration: r.Iteration, Attempt: r.Attempt},
 			loop.DiffCaptured{Iteration: r.Iteration, Change: r.Change},
 			loop.ChecksFinished{Iteration: r.Iteration, Checks: r.Checks})
 		if r.Iteration == 1 {
-			events = append(events, loop.ReviewRejected{Iteration: 1, Review: loop.Review{Turn: turn(3*time.Second, 1)}})
+			events = append(events, loop.WaitFinished{Iteration: 1, Role: loop.RoleCritic, Wait: loop.Wait{Duration: time.Hour}},
+				loop.ReviewRejected{Iteration: 1, Review: loop.Review{Turn: turn(3*time.Second, 1)}})
 		}
 		events = append(events, loop.CriticFinished{Iteration: r.Iteration, Review: r.Review}, loop.IterationFinished{Round: r})
 	}
@@ -66,6 +69,7 @@ func TestTally(t *testing.T) {
 	whole := Tally{
 		Iterations: 2, Errors: 1, ActorTurns: 2, Asks: 3, Leftovers: 4,
 		ActorTime: 30 * time.Second, CriticTime: 13 * time.Second, CheckTime: 4 * time.Second,
+		Waits: 3, ActorWait: 2 * time.Minute, CriticWait: time.Hour,
 		FilesChanged: 3, Insertions: 7, Deletions: 1,
 		Spent: loop.Spending{Actor: untold, Critic: untold},
 	}
@@ -82,6 +86,7 @@ func TestTally(t *testing.T) {
 	}
 	want := whole
 	want.Asks, want.Leftovers, want.CriticTime = 2, 3, 10*time.Second
+	want.Waits, want.ActorWait, want.CriticWait = 0, 0, 0
 	if got := tally(t, rounds); got != want {
 		t.Errorf("iterations only\n got %+v\nwant %+v", got, want)
 	}
@@ -90,8 +95,8 @@ func TestTally(t *testing.T) {
 func TestTallyOfAnIterationCutShort(t *testing.T) {
 	t.Parallel()
 	events := twoIterations()
-	want := Tally{Spent: loop.Spending{Actor: untold}, ActorTurns: 1, Leftovers: 1, ActorTime: 10 * time.Second, FilesChanged: 1, Insertions: 5, Deletions: 2}
-	if got := tally(t, append(events[:4:4], loop.Finished{})); got != want {
+	want := Tally{Spent: loop.Spending{Actor: untold}, Waits: 1, ActorWait: time.Minute, ActorTurns: 1, Leftovers: 1, ActorTime: 10 * time.Second, FilesChanged: 1, Insertions: 5, Deletions: 2}
+	if got := tally(t, append(events[:6:6], loop.Finished{})); got != want {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
 }

@@ -3,7 +3,6 @@ package patience
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"codeloops/internal/agent"
@@ -96,33 +95,37 @@ func (a *Agent) spread(first, longest time.Duration, tries int) time.Duration {
 
 // wait reports whether to go on.
 func (a *Agent) wait(ctx context.Context, r agent.Request, reply agent.Reply, until time.Time) bool {
+	w := loop.Wait{Agent: reply.Agent, Cause: reply.Ending, Reason: reply.Reason, Until: until}
+	began := a.Now()
+	tell(r, w)
+	w.End = a.until(ctx, until)
+	w.Duration = a.Now().Sub(began)
+	tell(r, w)
+	return w.End != loop.WaitInterrupted
+}
+
+func tell(r agent.Request, w loop.Wait) {
 	if r.Watch != nil {
-		r.Watch(loop.Notice{Kind: loop.NoticeWait, Text: why(reply), Until: until})
+		r.Watch(loop.Notice{Wait: &w})
 	}
+}
+
+// until lets the time pass, or what is left of it when the wait is cut short.
+func (a *Agent) until(ctx context.Context, end time.Time) loop.WaitEnd {
 	var hurry <-chan struct{}
 	if a.Enter != nil {
 		var leave func()
-		hurry, leave = a.Enter(until)
+		hurry, leave = a.Enter(end)
 		defer leave()
 	}
-	timer := time.NewTimer(until.Sub(a.Now()))
+	timer := time.NewTimer(end.Sub(a.Now()))
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return false
+		return loop.WaitInterrupted
 	case <-timer.C:
+		return loop.WaitOver
 	case <-hurry:
+		return loop.WaitHurried
 	}
-	return true
-}
-
-func why(reply agent.Reply) string {
-	what := "the rate limit is reached"
-	if reply.Ending == loop.EndOverloaded {
-		what = "the model's service is overloaded"
-	}
-	if reply.Reason == "" {
-		return what
-	}
-	return fmt.Sprintf("%s (%s)", what, reply.Reason)
 }

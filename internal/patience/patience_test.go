@@ -28,8 +28,11 @@ func (s *service) Run(_ context.Context, r agent.Request) (agent.Reply, error) {
 	}
 	turn := s.turns[min(s.calls, len(s.turns)-1)]
 	s.calls++
+	turn.Agent = tired
 	return agent.Reply{Turn: turn}, s.err
 }
+
+var tired = loop.AgentRef{Agent: "tired", Model: "large"}
 
 func limited(until time.Time) loop.Turn {
 	return loop.Turn{Ending: loop.EndRateLimited, ResetAt: until, Reason: "5-hour limit"}
@@ -41,14 +44,14 @@ var (
 )
 
 // play runs one request with a fake clock and tells how it ended, after what
-// time, and what was told.
-func play(ctx context.Context, t *testing.T, s *service, a *patience.Agent) (loop.Ending, time.Duration, []loop.Notice) {
+// time, and which waits began and ended.
+func play(ctx context.Context, t *testing.T, s *service, a *patience.Agent) (loop.Ending, time.Duration, []loop.Wait) {
 	t.Helper()
 	a.Player, a.Now = s, time.Now
 	a.Random = func() float64 { return 0 }
 	began := time.Now()
-	var told []loop.Notice
-	reply, err := a.Run(ctx, agent.Request{Watch: func(n loop.Notice) { told = append(told, n) }})
+	var told []loop.Wait
+	reply, err := a.Run(ctx, agent.Request{Watch: func(n loop.Notice) { told = append(told, *n.Wait) }})
 	if !errors.Is(err, s.err) {
 		t.Errorf("error %v", err)
 	}
@@ -64,7 +67,10 @@ func TestWaitsForAStatedEnd(t *testing.T) {
 		if ending != loop.EndCompleted || took != 2*time.Hour+3*time.Second || s.calls != 2 {
 			t.Errorf("%s after %v, %d calls", ending, took, s.calls)
 		}
-		want := []loop.Notice{{Kind: loop.NoticeWait, Text: "the rate limit is reached (5-hour limit)", Until: end.Add(3 * time.Second)}}
+		begun := loop.Wait{Agent: tired, Cause: loop.EndRateLimited, Reason: "5-hour limit", Until: end.Add(3 * time.Second)}
+		over := begun
+		over.Duration, over.End = 2*time.Hour+3*time.Second, loop.WaitOver
+		want := []loop.Wait{begun, over}
 		if !reflect.DeepEqual(told, want) {
 			t.Errorf("told %+v, want %+v", told, want)
 		}
@@ -131,7 +137,10 @@ func TestWaitIsCutShort(t *testing.T) {
 			return hurry, func() { left++ }
 		}
 		s := &service{turns: []loop.Turn{limited(time.Now().Add(time.Hour)), done}}
-		ending, took, _ := play(t.Context(), t, s, &patience.Agent{MaxWait: 6 * time.Hour, Enter: enter})
+		ending, took, told := play(t.Context(), t, s, &patience.Agent{MaxWait: 6 * time.Hour, Enter: enter})
+		if len(told) != 2 || told[1].End != loop.WaitHurried || told[1].Duration != 0 {
+			t.Errorf("told %+v", told)
+		}
 		if left != 1 {
 			t.Errorf("left %d times", left)
 		}
@@ -145,7 +154,10 @@ func TestWaitIsCutShort(t *testing.T) {
 		left := false
 		enter := func(time.Time) (<-chan struct{}, func()) { return nil, func() { left = true } }
 		s := &service{turns: []loop.Turn{limited(time.Now().Add(time.Hour))}}
-		ending, took, _ := play(ctx, t, s, &patience.Agent{MaxWait: 6 * time.Hour, Enter: enter})
+		ending, took, told := play(ctx, t, s, &patience.Agent{MaxWait: 6 * time.Hour, Enter: enter})
+		if len(told) != 2 || told[1].End != loop.WaitInterrupted || told[1].Duration != time.Minute {
+			t.Errorf("told %+v", told)
+		}
 		if ending != loop.EndInterrupted || took != time.Minute || !left {
 			t.Errorf("%s after %v, left %t", ending, took, left)
 		}

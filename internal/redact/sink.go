@@ -93,13 +93,19 @@ func (s *sink) say(v *voice, text []byte) error {
 
 // event returns e redacted. Files are redacted with the event that names them
 // first.
-func (r *Redactor) event(e loop.Event) (loop.Event, error) {
+func (r *Redactor) event(e loop.Event) (loop.Event, error) { //nolint:gocyclo // one case for each event
 	switch e := e.(type) {
 	case loop.Started:
 		r.session(&e.Session)
 		return e, nil
 	case loop.Resumed:
 		r.session(&e.Session)
+		return e, nil
+	case loop.WaitStarted:
+		r.wait(&e.Wait)
+		return e, nil
+	case loop.WaitFinished:
+		r.wait(&e.Wait)
 		return e, nil
 	case loop.ActorFinished:
 		err := r.files(e.Attempt.Stdout, e.Attempt.Stderr)
@@ -185,6 +191,8 @@ func (r *Redactor) turn(t *loop.Turn) {
 	t.Misses = each(t.Misses, func(m *loop.Miss) { r.in(&m.Reason, &m.Agent.Agent, &m.Agent.Model) })
 	t.Leftovers = each(t.Leftovers, func(p *loop.Process) { r.in(&p.Command) })
 }
+
+func (r *Redactor) wait(w *loop.Wait) { r.in(&w.Agent.Agent, &w.Agent.Model, &w.Reason) }
 
 func (r *Redactor) output(o *loop.Output) { r.in(&o.Text, &o.File) }
 

@@ -63,7 +63,7 @@ func closed(path string) bool {
 	for _, end := range []string{
 		".Session.ID", ".Session.BaseCommit", ".Session.Version", ".Change.State", ".Turn.ID", ".Concerns.Rule", ".Audit.Before", ".Audit.After",
 		".Ruling.Rule", ".Ruling.Stop", ".Findings.ID", ".Findings.State",
-		"Activity.Role", "Activity.Notice.Stream", "Activity.Notice.Kind", ".Checkpoint", ".Ending", ".Status", ".Decision", ".Failure", ".Result", ".Outcome.Reason",
+		"Activity.Role", "WaitStarted.Role", "WaitFinished.Role", ".Wait.Cause", ".Wait.End", "Activity.Notice.Stream", "Activity.Notice.Kind", ".Checkpoint", ".Ending", ".Status", ".Decision", ".Failure", ".Result", ".Outcome.Reason",
 	} {
 		if strings.HasSuffix(path, end) {
 			return true
@@ -79,6 +79,8 @@ func TestSinkRedactsEveryText(t *testing.T) {
 		loop.IterationStarted{},
 		loop.PhaseEntered{},
 		loop.Activity{},
+		loop.WaitStarted{},
+		loop.WaitFinished{},
 		loop.ActorFinished{},
 		loop.DiffCaptured{},
 		loop.Inspected{},

@@ -30,14 +30,16 @@ func (c *compact) Handle(_ loop.Stamp, e loop.Event) error {
 		return c.say("#%d warning: %s", e.Iteration, term.Line(e.Text))
 	case loop.Finished:
 		return c.end(e.Outcome)
+	case loop.WaitStarted:
+		return c.say("#%d %s: %s", e.Iteration, e.Role, waiting(e.Wait, c.Zone))
 	case loop.Activity:
-		if e.Kind == loop.NoticeWait || e.Kind == loop.NoticeChange {
-			return c.say("#%d %s: %s", e.Iteration, e.Role, waiting(e.Notice))
+		if e.Kind == loop.NoticeChange {
+			return c.say("#%d %s: %s", e.Iteration, e.Role, term.Line(e.Text))
 		}
 		if c.Verbose {
 			return c.say("#%d %s: %s", e.Iteration, e.Role, cut(term.Line(e.Text), c.Width-12))
 		}
-	case loop.Started, loop.IterationStarted, loop.PhaseEntered, loop.ActorFinished, loop.DiffCaptured, loop.BaselineChecked, loop.ChecksFinished,
+	case loop.Started, loop.IterationStarted, loop.PhaseEntered, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured, loop.BaselineChecked, loop.ChecksFinished,
 		loop.ReviewRejected, loop.CriticFinished:
 	}
 	return nil
@@ -53,6 +55,10 @@ func (c *compact) round(r loop.Round) error {
 	if r.Unjudged {
 		parts[2] = "rule " + r.Rule
 	}
+	if text := Waited(c.waits); text != "" {
+		parts = append(parts, text)
+	}
+	c.waits = nil
 	if failing := failing(r.Checks); failing > 0 {
 		parts = append(parts, count(failing, "check fails", "checks fail"))
 	}

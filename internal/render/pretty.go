@@ -29,6 +29,8 @@ func (p *pretty) Handle(_ loop.Stamp, e loop.Event) error { //nolint:gocyclo // 
 		return p.working(e.State)
 	case loop.Activity:
 		return p.activity(e)
+	case loop.WaitStarted:
+		return p.notes([]string{waiting(e.Wait, p.Zone)})
 	case loop.ActorFinished:
 		return p.turn("actor", e.Attempt.Turn, p.ending(e.Attempt.Turn))
 	case loop.DiffCaptured:
@@ -52,6 +54,7 @@ func (p *pretty) Handle(_ loop.Stamp, e loop.Event) error { //nolint:gocyclo // 
 		return p.notes([]string{e.Text})
 	case loop.Finished:
 		return p.finish(e.Outcome)
+	case loop.WaitFinished: // the turn will tell
 	}
 	return nil
 }
@@ -111,8 +114,6 @@ func (p *pretty) erase() {
 
 func (p *pretty) activity(e loop.Activity) error {
 	switch e.Kind {
-	case loop.NoticeWait:
-		return p.notes([]string{waiting(e.Notice)})
 	case loop.NoticeChange:
 		return p.notes([]string{e.Text})
 	case loop.NoticeOutput, loop.NoticeMessage, loop.NoticeTool, loop.NoticeCommand, loop.NoticeEdit, loop.NoticeProblem:
@@ -144,10 +145,15 @@ func (p *pretty) turn(name string, t loop.Turn, what string) error {
 	if err := p.step(name, span(t.Duration), what); err != nil {
 		return err
 	}
-	if len(t.Leftovers) == 0 {
-		return nil
+	var notes []string
+	if text := Waited(p.waits); text != "" {
+		notes = append(notes, text)
 	}
-	return p.notes([]string{leftovers(t.Leftovers)})
+	p.waits = nil
+	if len(t.Leftovers) > 0 {
+		notes = append(notes, leftovers(t.Leftovers))
+	}
+	return p.notes(notes)
 }
 
 func (p *pretty) diff(c loop.Change) error {

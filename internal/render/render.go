@@ -11,6 +11,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/charmbracelet/lipgloss"
 
@@ -33,11 +34,12 @@ type Options struct {
 	Progress io.Writer // usually standard error
 	Result   io.Writer // usually standard output
 	Style    *lipgloss.Renderer
-	Width    int    // columns
-	Live     bool   // Progress is a terminal on which a line may be written over
-	Verbose  bool   // show what the agents print while they work
-	Quiet    bool   // no progress, only the result
-	Log      string // where the session log is, for the result; "" when there is none
+	Width    int            // columns
+	Live     bool           // Progress is a terminal on which a line may be written over
+	Verbose  bool           // show what the agents print while they work
+	Quiet    bool           // no progress, only the result
+	Log      string         // where the session log is, for the result; "" when there is none
+	Zone     *time.Location // of the times of day; nil is UTC
 }
 
 // Run returns the sink that shows a run. JSON goes to Progress alone, also
@@ -94,11 +96,16 @@ type page struct {
 	playing map[loop.Role]loop.AgentRef // who has played last
 	change  *loop.Change                // nil: nobody has looked since the actor worked
 	spent   loop.Spending
+	waits   []loop.Wait // of the turn under way
+	waited  time.Duration
 }
 
 func newPage(o Options) page {
 	if o.Quiet {
 		o.Progress = io.Discard
+	}
+	if o.Zone == nil {
+		o.Zone = time.UTC
 	}
 	return page{Options: o, styles: newStyles(o.Style)}
 }
@@ -119,6 +126,9 @@ func (p *page) keep(e loop.Event) {
 		p.begin(e.Session)
 	case loop.Resumed:
 		p.begin(e.Session)
+	case loop.WaitFinished:
+		p.waits = append(p.waits, e.Wait)
+		p.waited += e.Wait.Duration
 	case loop.ActorFinished:
 		p.played(loop.RoleActor, e.Attempt.Turn)
 		p.change = nil
@@ -128,13 +138,13 @@ func (p *page) keep(e loop.Event) {
 		p.played(loop.RoleCritic, e.Review.Turn)
 	case loop.CriticFinished:
 		p.played(loop.RoleCritic, e.Review.Turn)
-	case loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished,
+	case loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.WaitStarted, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished,
 		loop.IterationFinished, loop.Warned, loop.Finished:
 	}
 }
 
 func (p *page) begin(s loop.Session) {
-	p.session = s
+	p.session, p.waits = s, nil
 	p.playing = map[loop.Role]loop.AgentRef{loop.RoleActor: s.Actor, loop.RoleCritic: s.Critic}
 }
 

@@ -27,6 +27,21 @@ type stamped struct {
 	e  loop.Event
 }
 
+// waits are two for a service that fails, and one for a limit that nobody wanted
+// to wait for.
+func waits() (events []loop.Event) {
+	add := func(w loop.Wait, d time.Duration, end loop.WaitEnd) {
+		w.Agent, w.Until = loop.AgentRef{Agent: "claude"}, time.Date(2026, 1, 27, 16, 0, 0, 0, time.UTC)
+		events = append(events, loop.WaitStarted{Iteration: 2, Role: loop.RoleActor, Wait: w})
+		w.Duration, w.End = d, end
+		events = append(events, loop.WaitFinished{Iteration: 2, Role: loop.RoleActor, Wait: w})
+	}
+	add(loop.Wait{Cause: loop.EndOverloaded}, 2*time.Second, loop.WaitOver)
+	add(loop.Wait{Cause: loop.EndOverloaded, Reason: "529\x1b[2J"}, 4*time.Second, loop.WaitOver)
+	add(loop.Wait{Cause: loop.EndRateLimited, Reason: "5-hour limit"}, 12*time.Minute, loop.WaitHurried)
+	return events
+}
+
 // story is a run with everything in it that can be shown.
 func story() []stamped {
 	confidence, dollars := 0.95, 0.125
@@ -63,8 +78,11 @@ func story() []stamped {
 	iteration := func(n int, a loop.Attempt, c []loop.CheckResult, v loop.Verdict, reviews ...loop.Review) {
 		emit(loop.IterationStarted{Iteration: n},
 			loop.PhaseEntered{Iteration: n, State: loop.ActorExecuting},
-			loop.Activity{Iteration: n, Role: loop.RoleActor, Notice: loop.Notice{Kind: loop.NoticeOutput, Stream: "stdout", Text: "reading \x1b[31ma.go\x1b[0m\n"}},
-			loop.ActorFinished{Iteration: n, Attempt: a},
+			loop.Activity{Iteration: n, Role: loop.RoleActor, Notice: loop.Notice{Kind: loop.NoticeOutput, Stream: "stdout", Text: "reading \x1b[31ma.go\x1b[0m\n"}})
+		if n == 2 {
+			emit(waits()...)
+		}
+		emit(loop.ActorFinished{Iteration: n, Attempt: a},
 			loop.PhaseEntered{Iteration: n, State: loop.CapturingDiff},
 			loop.DiffCaptured{Iteration: n, Change: change})
 		if c != nil {

@@ -15,7 +15,7 @@ const resultWidth = 1000
 // and where the log is.
 func (p *page) end(o loop.Outcome) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s after %s in %s", p.headline(o), count(o.Iterations, "iteration", "iterations"), span(o.Duration))
+	fmt.Fprintf(&b, "%s after %s in %s%s", p.headline(o), count(o.Iterations, "iteration", "iterations"), span(o.Duration), ofIt(p.waited))
 	if o.Confidence != nil {
 		fmt.Fprintf(&b, ", confidence %.2f", *o.Confidence)
 	}

@@ -110,15 +110,6 @@ func cut(line string, width int) string {
 	return ansi.Truncate(strings.ReplaceAll(line, "\t", "    "), max(width, 20), "…")
 }
 
-// waiting says for what, and until when, a run stands still.
-func waiting(n loop.Notice) string {
-	text := term.Line(n.Text)
-	if n.Until.IsZero() {
-		return text
-	}
-	return fmt.Sprintf("%s: waiting until %s", text, n.Until.Format("15:04:05"))
-}
-
 func who(a loop.AgentRef) string {
 	name := term.Line(a.Agent)
 	if a.Model != "" {

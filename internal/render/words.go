@@ -35,5 +35,9 @@ func Cut(line string, width int) string { return cut(line, width) }
 // columns, with a line that counts the rest.
 func Excerpt(text string, most, width int) []string { return excerpt(text, most, width) }
 
+// OfIt says, as an addition to a time, how much of it was spent waiting for
+// services; "" where nothing was.
+func OfIt(waited time.Duration) string { return ofIt(waited) }
+
 // Told is how good a figure is, for a sentence that has told it.
 func Told(b loop.Basis) string { return told(b) }

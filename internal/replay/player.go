@@ -59,7 +59,8 @@ func (p *Player) Play(ctx context.Context, entries Entries) (ended bool, err err
 	return ended, nil
 }
 
-// wait lets the time pass that lay between two events.
+// wait lets the time pass that lay between two events, unless nobody was at
+// work in it.
 func (p *Player) wait(ctx context.Context, at time.Time, next loop.Event) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -67,6 +68,9 @@ func (p *Player) wait(ctx context.Context, at time.Time, next loop.Event) error 
 	pause := at.Sub(p.at)
 	first := p.at.IsZero()
 	p.at = at
+	if idle(next) {
+		pause = 0
+	}
 	if p.Control != nil {
 		if first {
 			pause = 0
@@ -84,6 +88,14 @@ func (p *Player) wait(ctx context.Context, at time.Time, next loop.Event) error 
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// idle reports whether nothing was done before an event: the run waited for a
+// service, or had broken off.
+func idle(next loop.Event) bool {
+	_, waited := next.(loop.WaitFinished)
+	_, resumed := next.(loop.Resumed)
+	return waited || resumed
 }
 
 // unsaid plays the events that a log may leave out before a whole iteration,
@@ -146,7 +158,7 @@ func (s *seen) take(e loop.Event) {
 	case loop.CriticFinished:
 		s.open(e.Iteration)
 		s.reviewed = true
-	case loop.Started, loop.Resumed, loop.PhaseEntered, loop.Activity, loop.Inspected, loop.BaselineChecked, loop.ReviewRejected,
+	case loop.Started, loop.Resumed, loop.PhaseEntered, loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.Inspected, loop.BaselineChecked, loop.ReviewRejected,
 		loop.IterationFinished, loop.Warned, loop.Finished:
 	}
 }

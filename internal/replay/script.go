@@ -78,7 +78,7 @@ func (s *script) take(e loop.Event) bool {
 		s.open.round = e.Round.Outline()
 		s.open.round.Review.Reply = e.Round.Review.Reply
 		return true
-	case loop.Started, loop.Activity, loop.ActorFinished, loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished,
+	case loop.Started, loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished,
 		loop.CriticFinished, loop.Warned, loop.Finished:
 	}
 	return false
@@ -169,7 +169,7 @@ func (o *observer) take(entry session.Entry) {
 		o.iteration(e.Round)
 	case loop.Finished:
 		o.end = &e.Outcome
-	case loop.PhaseEntered, loop.Activity, loop.ActorFinished, loop.DiffCaptured,
+	case loop.PhaseEntered, loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured,
 		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.CriticFinished, loop.Warned:
 	}
 }

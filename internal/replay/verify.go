@@ -185,7 +185,7 @@ func (v *verifier) Handle(_ loop.Stamp, e loop.Event) error {
 	case loop.IterationFinished:
 		v.report.Iterations++
 		v.compare(e.Round)
-	case loop.Started, loop.Resumed, loop.Activity, loop.ActorFinished, loop.DiffCaptured,
+	case loop.Started, loop.Resumed, loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured,
 		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.CriticFinished, loop.Warned, loop.Finished:
 	}
 	return nil

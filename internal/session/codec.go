@@ -157,7 +157,7 @@ func mapOutputs(e loop.Event, fn func(loop.Output) loop.Output) loop.Event {
 		both(&e.Round.Review.Turn)
 		e.Round.Checks = all(e.Round.Checks)
 		return e
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity,
+	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.WaitStarted, loop.WaitFinished,
 		loop.DiffCaptured, loop.Inspected, loop.Warned, loop.Finished:
 	}
 	return e

@@ -276,6 +276,8 @@ func everyEvent() []loop.Event {
 		loop.IterationStarted{},
 		loop.PhaseEntered{},
 		loop.Activity{},
+		loop.WaitStarted{},
+		loop.WaitFinished{},
 		loop.ActorFinished{},
 		loop.DiffCaptured{},
 		loop.Inspected{},

@@ -98,7 +98,7 @@ func (f *follower) follow(entry Entry) {
 		if e.State == loop.ActorExecuting { // from here on nobody knows
 			f.State, f.Checkpoint, f.Checks = "", "", nil
 		}
-	case loop.Activity, loop.Inspected, loop.Warned:
+	case loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.Inspected, loop.Warned:
 	}
 	f.last = entry.At.Time
 }

@@ -35,7 +35,7 @@ func (d *folder) keep(e loop.Event) (kept, error) {
 			k.reply, err = d.write(fileName(e.Iteration, "critic.reply.kept"), e.Review.Reply)
 		}
 		return k, err
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.DiffCaptured,
+	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.DiffCaptured,
 		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.IterationFinished, loop.Warned, loop.Finished:
 	}
 	return kept{}, nil

@@ -19,6 +19,8 @@ const (
 	typePhase          = "phase"
 	typeSessionResume  = "session_resume"
 	typeActivity       = "activity"
+	typeWaitStart      = "wait_start"
+	typeWaitEnd        = "wait_end"
 	typeActorTurn      = "actor_turn"
 	typeDiff           = "diff"
 	typeInspection     = "inspection"
@@ -42,6 +44,10 @@ func typeOf(e loop.Event) string { //nolint:gocyclo // one case for each event
 		return typePhase
 	case loop.Activity:
 		return typeActivity
+	case loop.WaitStarted:
+		return typeWaitStart
+	case loop.WaitFinished:
+		return typeWaitEnd
 	case loop.ActorFinished:
 		return typeActorTurn
 	case loop.DiffCaptured:
@@ -79,6 +85,10 @@ func blank(typ string) loop.Event { //nolint:gocyclo // one case for each event
 		return loop.PhaseEntered{}
 	case typeActivity:
 		return loop.Activity{}
+	case typeWaitStart:
+		return loop.WaitStarted{}
+	case typeWaitEnd:
+		return loop.WaitFinished{}
 	case typeActorTurn:
 		return loop.ActorFinished{}
 	case typeDiff:
@@ -125,6 +135,16 @@ func event(f fields, e loop.Event) loop.Event { //nolint:gocyclo // one case for
 		return e
 	case loop.Activity:
 		activity(f, &e)
+		return e
+	case loop.WaitStarted:
+		number(f, &e.Iteration)
+		wait(f, &e.Role, &e.Wait)
+		return e
+	case loop.WaitFinished:
+		number(f, &e.Iteration)
+		wait(f, &e.Role, &e.Wait)
+		duration(f, "duration_secs", &e.Wait.Duration)
+		word(f, "ended", &e.Wait.End)
 		return e
 	case loop.ActorFinished:
 		number(f, &e.Iteration)
@@ -176,7 +196,6 @@ func activity(f fields, a *loop.Activity) {
 	word(f, "kind", &a.Kind)
 	f.text("stream", &a.Stream)
 	f.text("text", &a.Text)
-	f.value("until,omitempty", (*moment)(&a.Until))
 }
 
 // setting is what a session starts with, but for the prompt.
@@ -276,6 +295,7 @@ func iteration(f fields, r *loop.Round) {
 	list(f, "trace,omitempty", &r.Trace, func(f fields, p *loop.Phase) {
 		f.value("state", (*state)(&p.State))
 		duration(f, "duration_secs", &p.Duration)
+		duration(f, "waited_secs,omitempty", &p.Waited)
 		f.value("turns,omitempty", &p.Turns)
 	})
 }

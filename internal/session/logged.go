@@ -18,12 +18,18 @@ import (
 //   - The file of an output is kept while something of the output is omitted.
 //   - Times are in UTC, without a monotonic reading; empty lists are nil;
 //     numbers that are not finite are nil.
-func Logged(at loop.Stamp, e loop.Event) (_ loop.Stamp, _ loop.Event, ok bool) {
+func Logged(at loop.Stamp, e loop.Event) (_ loop.Stamp, _ loop.Event, ok bool) { //nolint:gocyclo // one case for each event
 	at.Time = loggedTime(at.Time)
 	switch x := mapOutputs(e, loggedOutput).(type) {
 	case loop.Activity:
-		x.Until = loggedTime(x.Until)
+		x.Wait = nil
 		return at, x, false
+	case loop.WaitStarted:
+		x.Wait = loop.Wait{Agent: x.Wait.Agent, Cause: x.Wait.Cause, Reason: x.Wait.Reason, Until: loggedTime(x.Wait.Until)}
+		return at, x, true
+	case loop.WaitFinished:
+		x.Wait.Until = loggedTime(x.Wait.Until)
+		return at, x, true
 	case loop.ActorFinished:
 		x.Attempt.Turn = withoutText(loggedTurn(x.Attempt.Turn))
 		return at, x, true

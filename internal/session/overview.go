@@ -131,7 +131,7 @@ func lastEntry(f io.ReaderAt, size int64) (last Entry, torn, err error) {
 }
 
 // wholeBefore counts the iterations that were whole when an event was logged.
-func wholeBefore(e loop.Event) int {
+func wholeBefore(e loop.Event) int { //nolint:gocyclo // one case for each event
 	switch e := e.(type) {
 	case loop.Started, loop.BaselineChecked:
 		return 0
@@ -140,6 +140,10 @@ func wholeBefore(e loop.Event) int {
 	case loop.IterationStarted:
 		return e.Iteration - 1
 	case loop.PhaseEntered:
+		return e.Iteration - 1
+	case loop.WaitStarted:
+		return e.Iteration - 1
+	case loop.WaitFinished:
 		return e.Iteration - 1
 	case loop.ActorFinished:
 		return e.Iteration - 1

@@ -172,13 +172,13 @@ func (p *packer) outcome(o *loop.Outcome) {
 
 func (p *packer) tally(t *metrics.Tally) {
 	for _, n := range []*int{
-		&t.Iterations, &t.Errors, &t.ActorTurns, &t.Asks, &t.Leftovers, &t.FilesChanged, &t.Insertions, &t.Deletions,
+		&t.Iterations, &t.Errors, &t.ActorTurns, &t.Asks, &t.Leftovers, &t.Waits, &t.FilesChanged, &t.Insertions, &t.Deletions,
 	} {
 		p.count(n)
 	}
-	p.duration(&t.ActorTime)
-	p.duration(&t.CriticTime)
-	p.duration(&t.CheckTime)
+	for _, d := range []*time.Duration{&t.ActorTime, &t.CriticTime, &t.CheckTime, &t.ActorWait, &t.CriticWait} {
+		p.duration(d)
+	}
 	for _, s := range []*loop.Spent{&t.Spent.Actor, &t.Spent.Critic} {
 		p.num(&s.Tokens)
 		p.float(&s.CostUSD)

@@ -98,7 +98,7 @@ func (r *Recorder) Handle(at loop.Stamp, e loop.Event) error {
 		}
 	case loop.Finished:
 		err = errors.Join(err, r.Close())
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.ActorFinished,
+	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
 		loop.DiffCaptured, loop.Inspected, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned:
 	}
 	return err

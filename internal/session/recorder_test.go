@@ -123,6 +123,7 @@ func checkTotals(t *testing.T, entries []Entry) {
 	want := metrics.Tally{
 		Errors: sum.Errors, ActorTurns: sum.ActorTurns, Asks: sum.Asks, Leftovers: sum.Leftovers,
 		ActorTime: sum.ActorTime, CriticTime: sum.CriticTime, CheckTime: sum.CheckTime,
+		Waits: sum.Waits, ActorWait: sum.ActorWait, CriticWait: sum.CriticWait,
 		ActorUsage: sum.ActorUsage, CriticUsage: sum.CriticUsage, Spent: sum.Spent,
 		FilesChanged: sum.FilesChanged, Insertions: sum.Insertions, Deletions: sum.Deletions,
 	}
@@ -178,7 +179,7 @@ func checkKept(t *testing.T, path, want string) {
 func TestRecorderModes(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, filepath.Join(t.TempDir(), "a", "sessions"))
-	r := record(t, store, wholeRun()[:6])
+	r := record(t, store, wholeRun()[:8])
 	defer r.Close()
 	for path, want := range map[string]os.FileMode{
 		store.Dir():                         0o700 | os.ModeDir,

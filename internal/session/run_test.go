@@ -102,10 +102,23 @@ func firstRound() loop.Round {
 		},
 		Duration: 25 * time.Second,
 		Trace: []loop.Phase{
-			{State: loop.ActorExecuting, Duration: 12 * time.Second, Turns: 1},
+			{State: loop.ActorExecuting, Duration: 12 * time.Second, Waited: 2 * time.Second, Turns: 1},
 			{State: loop.CriticEvaluating, Duration: 5 * time.Second, Turns: 2},
 		},
 	}
+}
+
+func aWait() loop.Wait {
+	return loop.Wait{
+		Agent: loop.AgentRef{Agent: "claude", Model: "opus"}, Cause: loop.EndRateLimited,
+		Reason: "5-hour limit", Until: time.Unix(1738000003, 0).UTC(),
+	}
+}
+
+func waited() loop.Wait {
+	w := aWait()
+	w.Duration, w.End = 2*time.Second, loop.WaitOver
+	return w
 }
 
 func inspected() loop.Inspection {
@@ -165,6 +178,8 @@ func wholeRun() []loop.Event {
 		loop.IterationStarted{Iteration: 1},
 		loop.PhaseEntered{Iteration: 1, State: loop.ActorExecuting},
 		loop.Activity{Iteration: 1, Role: loop.RoleActor, Notice: loop.Notice{Stream: "stdout", Text: "I did it.\n"}},
+		loop.WaitStarted{Iteration: 1, Role: loop.RoleActor, Wait: aWait()},
+		loop.WaitFinished{Iteration: 1, Role: loop.RoleActor, Wait: waited()},
 		loop.ActorFinished{Iteration: 1, Attempt: one.Attempt},
 		loop.PhaseEntered{Iteration: 1, State: loop.CapturingDiff},
 		loop.DiffCaptured{Iteration: 1, Change: one.Change},

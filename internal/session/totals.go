@@ -18,6 +18,9 @@ func totals(f fields, tag string, p **metrics.Tally) {
 		duration(f, "actor_secs", &t.ActorTime)
 		duration(f, "critic_secs", &t.CriticTime)
 		duration(f, "check_secs", &t.CheckTime)
+		f.value("waits", &t.Waits)
+		duration(f, "actor_wait_secs", &t.ActorWait)
+		duration(f, "critic_wait_secs", &t.CriticWait)
 		sum(f, "actor_usage", &t.ActorUsage)
 		sum(f, "critic_usage", &t.CriticUsage)
 		f.object("spent", true, func(f fields) {

@@ -63,6 +63,16 @@ func tokens(f fields, t *loop.Tokens) {
 	f.value("reasoning", &t.Reasoning)
 }
 
+// wait is a pause in a turn but what it came to.
+func wait(f fields, role *loop.Role, w *loop.Wait) {
+	word(f, "role", role)
+	f.text("agent", &w.Agent.Agent)
+	f.text("model,omitempty", &w.Agent.Model)
+	word(f, "cause", &w.Cause)
+	f.text("reason,omitempty", &w.Reason)
+	f.value("until", (*moment)(&w.Until))
+}
+
 // stream is what is known of an output but its text. Its file counts only while
 // something is omitted: it is gone otherwise.
 func stream(f fields, name string, o *loop.Output) {

@@ -16,6 +16,7 @@ type Grammar struct {
 	iteration int
 	stamp     loop.Stamp
 	whole     int // iterations finished
+	waits     bool
 	err       error
 }
 
@@ -56,6 +57,9 @@ func (g *Grammar) take(at loop.Stamp, e loop.Event) error {
 	if err := g.ends(e); err != nil {
 		return err
 	}
+	if err := g.still(e); err != nil {
+		return err
+	}
 	return g.step(e)
 }
 
@@ -68,6 +72,12 @@ func (g *Grammar) step(e loop.Event) error { //nolint:gocyclo // one case for ea
 		return g.open(e)
 	case loop.PhaseEntered:
 		return g.enter(e)
+	case loop.WaitStarted:
+		g.waits = true
+		return g.waiting(e.Iteration, e, e.Role)
+	case loop.WaitFinished:
+		g.waits = false
+		return g.waiting(e.Iteration, e, e.Role)
 	case loop.ActorFinished:
 		return g.in(e.Iteration, e, loop.ActorExecuting)
 	case loop.DiffCaptured:
@@ -101,7 +111,7 @@ func (g *Grammar) resume(e loop.Resumed) error {
 	if seen := g.place != before; seen && e.Iterations != g.whole {
 		return fmt.Errorf("resumed after %d iterations, there were %d", e.Iterations, g.whole)
 	}
-	g.machine = loop.Machine{}
+	g.machine, g.waits = loop.Machine{}, false
 	g.place, g.iteration, g.whole = between, e.Iterations, e.Iterations
 	if !e.Judge {
 		return nil
@@ -121,6 +131,27 @@ func (g *Grammar) ends(e loop.Event) error {
 		return fmt.Errorf("%T where the run stands at %d", e, g.place)
 	}
 	return nil
+}
+
+// still refuses what cannot happen while a turn stands still, and the end of a
+// wait that has not begun.
+func (g *Grammar) still(e loop.Event) error {
+	_, ends := e.(loop.WaitFinished)
+	_, says := e.(loop.Activity)
+	_, warns := e.(loop.Warned)
+	_, breaks := e.(loop.Finished) // the end of the wait could not be recorded
+	if ends != g.waits && !says && !warns && !breaks {
+		return fmt.Errorf("%T where waiting is %t", e, g.waits)
+	}
+	return nil
+}
+
+// waiting holds a wait to the turn of its role.
+func (g *Grammar) waiting(iteration int, e loop.Event, role loop.Role) error {
+	if role == loop.RoleActor {
+		return g.in(iteration, e, loop.ActorExecuting)
+	}
+	return g.in(iteration, e, loop.CriticEvaluating)
 }
 
 func (g *Grammar) open(e loop.IterationStarted) error {
