@@ -36,10 +36,8 @@ func (p *plan) describe(w io.Writer) error {
 		}
 	}
 	row("session", "%s", p.cfg.ActorSession)
-	for _, t := range []struct{ key, text string }{{"critique_template", p.cfg.CritiqueTemplate}, {"refine_template", p.cfg.RefineTemplate}} {
-		if t.text != "" {
-			row("template", "%s of %s", t.key, term.Line(p.cfg.Origin(t.key).String()))
-		}
+	for _, t := range p.templates() {
+		row("template", "%s of %s", t.Key, term.Line(t.Origin))
 	}
 	for _, c := range p.cfg.Checks {
 		row("check", "%s", term.Line(c))

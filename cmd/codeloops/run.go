@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -121,7 +122,7 @@ func (p *plan) drive(ctx context.Context, l *loop.Loop, rec *session.Recorder, c
 		Actor: p.actor[0].ref(), Critic: p.critic[0].ref(),
 		ActorFallback: p.actor.fallback(), CriticFallback: p.critic.fallback(),
 		MaxIterations: p.cfg.MaxIterations, BaseCommit: p.tree.BaseCommit(), Checkpoint: checkpoint, Version: version(),
-		Policy: p.policy(),
+		Policy: p.policy(), Templates: p.templates(),
 	}
 	run := l.Run
 	if p.course != nil {
@@ -224,6 +225,19 @@ func (p *plan) bind(players cast, at agent.Place, waiting *lounge) (*fallback.Ch
 		}})
 	}
 	return chain, nil
+}
+
+// templates are the texts of the user's own in which the agents are asked.
+func (p *plan) templates() (list []loop.Template) {
+	for _, t := range []struct{ key, text string }{
+		{"critique_template", p.cfg.CritiqueTemplate}, {"refine_template", p.cfg.RefineTemplate},
+	} {
+		if t.text != "" {
+			digest := fmt.Sprintf("%x", sha256.Sum256([]byte(t.text)))
+			list = append(list, loop.Template{Key: t.key, Origin: p.cfg.Origin(t.key).String(), SHA256: digest})
+		}
+	}
+	return list
 }
 
 // printResult writes the document of --json-output.

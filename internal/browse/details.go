@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -147,6 +148,7 @@ func (d *Details) header(o session.Overview) {
 		d.rowf("actor", "%s", render.Who(o.Session.Actor))
 		d.rowf("critic", "%s", render.Who(o.Session.Critic))
 	}
+	d.templates(o.Session)
 	if o.Session.MaxIterations > 0 {
 		d.rowf("limit", "%s", render.Count(o.Session.MaxIterations, "iteration", "iterations"))
 	}
@@ -156,6 +158,13 @@ func (d *Details) header(o session.Overview) {
 	d.rowf("log", "%s", term.Line(o.Path))
 	d.sayf("")
 	d.block("prompt", o.Session.Prompt, 20)
+}
+
+// templates names the texts of the user's own in which agents are asked.
+func (d *Details) templates(s loop.Session) {
+	for _, line := range render.Templates(s) {
+		d.rowf("template", "%s", line)
+	}
 }
 
 func (d *Details) entry(entry session.Entry) { //nolint:gocyclo // one case for each event
@@ -188,8 +197,11 @@ func (d *Details) entry(entry session.Entry) { //nolint:gocyclo // one case for 
 			d.brokeOff(false)
 			d.open = 0
 			d.sayf("\n%s after %s", d.strong("Resumed"), render.Count(e.Iterations, "iteration", "iterations"))
+			if !slices.Equal(e.Session.Templates, d.session.Templates) {
+				d.templates(e.Session)
+			}
 		}
-		d.waiting = nil
+		d.waiting, d.session.Templates = nil, e.Session.Templates
 	case loop.Finished:
 		if d.Iteration == 0 {
 			d.brokeOff(false)

@@ -227,6 +227,9 @@ func facts(s loop.Session, o Options) []fact {
 		all = append(all, fact{"Started", o.Session.Started.In(o.Zone).Format("2006-01-02 15:04:05 MST")},
 			fact{"Took", render.Span(o.Session.Duration)})
 	}
+	for _, t := range s.Templates {
+		all = append(all, fact{"Own words", line(fmt.Sprintf("%s, sha256 %.12s", t.Key, t.SHA256))})
+	}
 	if s.BaseCommit != "" {
 		all = append(all, fact{"Base commit", line(s.BaseCommit)})
 	}

@@ -16,4 +16,13 @@ type Session struct {
 	Checkpoint     string // the commit that keeps the work tree as the session found it
 	Version        string // of codeloops
 	Policy         Policy // that the run keeps from now on
+	Templates      []Template
+}
+
+// A Template is a text of the user's own in which agents are asked from now on;
+// the text itself is no part of a session.
+type Template struct {
+	Key    string // of the configuration
+	Origin string // where it was set
+	SHA256 string // of the text, in hexadecimal digits
 }

@@ -171,6 +171,7 @@ func (r *Redactor) session(s *loop.Session) {
 		*refs = each(*refs, func(a *loop.AgentRef) { r.in(&a.Agent, &a.Model) })
 	}
 	r.policy(&s.Policy)
+	s.Templates = each(s.Templates, func(t *loop.Template) { r.in(&t.Origin) })
 }
 
 func (r *Redactor) policy(p *loop.Policy) {

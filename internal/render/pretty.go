@@ -64,8 +64,12 @@ func (p *pretty) start(s loop.Session) error {
 	if s.MaxIterations > 0 {
 		limit = "at most " + count(s.MaxIterations, "iteration", "iterations")
 	}
-	return p.say("%s  actor %s, critic %s, %s\n%s", p.strong.Render("codeloops"),
+	err := p.say("%s  actor %s, critic %s, %s\n%s", p.strong.Render("codeloops"),
 		who(s.Actor), who(s.Critic), limit, p.faint.Render(term.Line(s.WorkingDir)))
+	if err != nil || len(s.Templates) == 0 {
+		return err
+	}
+	return p.say("%s", p.faint.Render("asked in your own words: "+strings.Join(templates(s), ", ")))
 }
 
 func (p *pretty) resume(e loop.Resumed) error {

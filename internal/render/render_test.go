@@ -99,6 +99,10 @@ func story() []stamped {
 	emit(loop.Started{Session: loop.Session{
 		ID: "2026-01-27T15-30-00Z_abc123", Prompt: "validate the input", WorkingDir: "/home/u/project",
 		Actor: loop.AgentRef{Agent: "claude", Model: "opus"}, Critic: loop.AgentRef{Agent: "codex"}, MaxIterations: 5,
+		Templates: []loop.Template{
+			{Key: "critique_template", Origin: "/home/u/.config/codeloops/config.toml:7", SHA256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
+			{Key: "refine_template", Origin: "CODELOOPS_REFINE_TEMPLATE\x1b[2J", SHA256: "\x1b[2J"},
+		},
 	}})
 	iteration(1, attempt, checks, failing, rejected, done)
 	emit(loop.Warned{Iteration: 1, Text: "the critic changed the work tree (a.go): undone, kept in 001.undone.patch"})

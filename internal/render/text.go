@@ -118,6 +118,16 @@ func who(a loop.AgentRef) string {
 	return name
 }
 
+// templates names the texts of the user's own in which agents are asked, and
+// what tells one from another.
+func templates(s loop.Session) []string {
+	lines := make([]string, len(s.Templates))
+	for i, t := range s.Templates {
+		lines[i] = fmt.Sprintf("%s of %s (sha256 %.12s)", term.Line(t.Key), term.Line(t.Origin), term.Line(t.SHA256))
+	}
+	return lines
+}
+
 // by names who played a turn, where it was not the one who was to.
 func by(expected loop.AgentRef, t loop.Turn) string {
 	if t.Agent.Agent == "" || t.Agent == expected {

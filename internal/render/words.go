@@ -21,6 +21,10 @@ func Fate(t loop.Turn) string { return fate(t) }
 // Who names an agent, with its model when one was asked for.
 func Who(a loop.AgentRef) string { return who(a) }
 
+// Templates names, a line each, the texts of the user's own in which agents are
+// asked.
+func Templates(s loop.Session) []string { return templates(s) }
+
 // By names who played a turn, as an addition to its fate, where it was not the
 // one who was to.
 func By(expected loop.AgentRef, t loop.Turn) string { return by(expected, t) }

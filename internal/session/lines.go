@@ -221,6 +221,11 @@ func seldom(f fields, s *loop.Session) {
 	agents(f, "actor_fallback,omitempty", &s.ActorFallback)
 	agents(f, "critic_fallback,omitempty", &s.CriticFallback)
 	policy(f, &s.Policy)
+	list(f, "templates,omitempty", &s.Templates, func(f fields, t *loop.Template) {
+		f.text("key", &t.Key)
+		f.text("origin", &t.Origin)
+		f.text("sha256", &t.SHA256)
+	})
 }
 
 // agents maps a list of agents, each with its model when one was asked for.

@@ -73,7 +73,7 @@ func Logged(at loop.Stamp, e loop.Event) (_ loop.Stamp, _ loop.Event, ok bool) {
 
 func loggedSession(s loop.Session) loop.Session {
 	s.ActorFallback, s.CriticFallback = orNil(s.ActorFallback), orNil(s.CriticFallback)
-	s.Policy = loggedPolicy(s.Policy)
+	s.Policy, s.Templates = loggedPolicy(s.Policy), orNil(s.Templates)
 	return s
 }
 
