@@ -112,7 +112,7 @@ func (o *runOptions) addRunFlags(f *pflag.FlagSet) {
 }
 
 // take collects what the command line says after it has been parsed.
-func (o *runOptions) take(cmd *cobra.Command, args, commands []string) {
+func (o *runOptions) take(cmd *cobra.Command, args, commands []string) error {
 	flags := cmd.Flags()
 	o.prompt.words = args
 	o.prompt.literal = cmd.ArgsLenAtDash() == 0
@@ -121,11 +121,11 @@ func (o *runOptions) take(cmd *cobra.Command, args, commands []string) {
 		text, _ := flags.GetString("prompt") // declared above
 		o.prompt.flag = &text
 	}
-	o.takeSettings(flags)
+	return o.takeSettings(flags)
 }
 
 // takeSettings collects the settings among the flags.
-func (o *runOptions) takeSettings(flags *pflag.FlagSet) {
+func (o *runOptions) takeSettings(flags *pflag.FlagSet) error {
 	o.set = map[string]any{}
 	for name, key := range settingFlags() {
 		if !flags.Changed(name) {
@@ -146,9 +146,14 @@ func (o *runOptions) takeSettings(flags *pflag.FlagSet) {
 			o.set[key] = f.Value.String()
 		}
 	}
-	if o.noWait {
-		o.set["max_wait"] = "0s"
+	if !o.noWait {
+		return nil
 	}
+	if wait, ok := o.set["max_wait"]; ok {
+		return usagef("leave one of them out", "--no-wait and --max-wait %s contradict each other", wait)
+	}
+	o.set["max_wait"] = "0s"
+	return nil
 }
 
 // flagError says what is wrong with a flag, with the nearest one there is.

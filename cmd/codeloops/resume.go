@@ -34,7 +34,9 @@ limit are the session's own unless flags say otherwise.
   codeloops resume -n 20 2026-01-27T15-30`,
 		Args: oneRef,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.takeSettings(cmd.Flags())
+			if err := o.takeSettings(cmd.Flags()); err != nil {
+				return err
+			}
 			return runResume(cmd.Context(), a, o, first(args))
 		},
 	}

@@ -35,7 +35,9 @@ working directory.
 		SilenceUsage:      true,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.take(cmd, args, commandNames(cmd.Root()))
+			if err := o.take(cmd, args, commandNames(cmd.Root())); err != nil {
+				return err
+			}
 			return runRun(cmd.Context(), a, o)
 		},
 	}
@@ -75,7 +77,9 @@ func newRunCmd(a *app) *cobra.Command {
 		Long:  "Run the loop: actor, diff, critic, until the critic says DONE.\n\n" + exitHelp(),
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.take(cmd, args, nil)
+			if err := o.take(cmd, args, nil); err != nil {
+				return err
+			}
 			return runRun(cmd.Context(), a, o)
 		},
 	}
