@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"codeloops/internal/diff"
 )
 
 func TestSpecialFiles(t *testing.T) {
@@ -83,16 +85,23 @@ func TestUnreadable(t *testing.T) {
 	if len(after.Warnings) != len(want) {
 		t.Errorf("warnings %q", after.Warnings)
 	}
+	s.readableAgain(tree, hinted)
+}
+
+// readableAgain lets everything be read, and wants it to be seen: the directories
+// that it is in are as they were.
+func (s *sandbox) readableAgain(tree, hinted *diff.Tree) {
+	s.t.Helper()
 	for _, name := range []string{"d", "e", "f", "x/new"} {
 		s.chmod(name, 0o755)
 	}
-	again, err := tree.Capture(t.Context())
+	again, err := tree.Capture(s.t.Context())
 	s.must(err)
 	if got, want := summary(again), "A d/b\nA e/new\nM f\nA x/new\n"; got != want || again.Warnings != nil {
-		t.Errorf("when all can be read: captured %q, want %q; warnings %q", got, want, again.Warnings)
+		s.t.Errorf("captured %q, want %q; warnings %q", got, want, again.Warnings)
 	}
-	if got, err := hinted.Recapture(t.Context()); err != nil || !reflect.DeepEqual(got, again) {
-		t.Errorf("by hints: %v, warnings %q\n%s", err, got.Warnings, got.Patch())
+	if got, err := hinted.Recapture(s.t.Context()); err != nil || !reflect.DeepEqual(got, again) {
+		s.t.Errorf("by hints: %v, warnings %q\n%s", err, got.Warnings, got.Patch())
 	}
 }
 

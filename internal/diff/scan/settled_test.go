@@ -1,0 +1,44 @@
+package scan
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"codeloops/internal/diff/attr"
+	"codeloops/internal/diff/ignore"
+	"codeloops/internal/diff/store"
+)
+
+// TestUnsettled: what was changed a moment before it was looked at may change
+// again without its stat showing it. It is not known by that, neither a file nor
+// a directory.
+func TestUnsettled(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	if !clockOf(root).dirs {
+		t.Skip("directories are listed each time here")
+	}
+	if err := os.WriteFile(filepath.Join(root, "f"), []byte("f\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for ago, want := range map[time.Duration]bool{-time.Minute: true, time.Minute: false} {
+		s := Scanner{
+			Root: root, FileMode: true, Symlinks: true,
+			Now:   func() time.Time { return time.Now().Add(-ago) },
+			Blobs: store.New(store.Options{}), Rules: ignore.New(ignore.Options{WorkTree: root}),
+			Attributes: attr.New(attr.Options{WorkTree: root}),
+		}
+		state, err := s.Scan(t.Context(), Known{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := state.Root.listing.stat != (Stat{}); got != want {
+			t.Errorf("looked at %v after the change: the directory is known by its stat: %t", -ago, got)
+		}
+		if got := state.Root.file("f").trust == exact; got != want {
+			t.Errorf("looked at %v after the change: the file is known by its stat: %t", -ago, got)
+		}
+	}
+}
