@@ -14,13 +14,12 @@ type hints struct {
 	watcher *hint.Watcher // nil while there is none
 	never   bool          // there cannot be one
 	whole   *scan.Dir     // the state that they are of; nil while they do not hold
-	view    view          // of that state
 }
 
 // ask takes notice, before a scan, of what has changed, and has the scanner
 // watch the directories that it reads. It returns the directories in which
 // nothing has changed since the last state; nil when that is not known.
-func (h *hints) ask(s *scan.Scanner, last *scan.Dir, v view) (quiet func(dir string) bool) {
+func (h *hints) ask(s *scan.Scanner, k scan.Known) (quiet func(dir string) bool) {
 	whole := h.whole
 	h.whole = nil // until this scan has gone well
 	if h.watcher == nil || !h.watcher.Ready() {
@@ -33,7 +32,7 @@ func (h *hints) ask(s *scan.Scanner, last *scan.Dir, v view) (quiet func(dir str
 		return nil
 	}
 	s.Watch, s.Unsure = h.watcher.Watch, h.watcher.Unsure
-	if whole == nil || whole != last || v != h.view {
+	if whole == nil || whole != k.Last || !k.Same {
 		return nil
 	}
 	return func(dir string) bool { return !changed[dir] }
@@ -41,9 +40,9 @@ func (h *hints) ask(s *scan.Scanner, last *scan.Dir, v view) (quiet func(dir str
 
 // follow takes note of a state that a scan has found, by a scanner that ask has
 // prepared.
-func (h *hints) follow(s *scan.Scanner, root *scan.Dir, v view) {
+func (h *hints) follow(s *scan.Scanner, root *scan.Dir) {
 	if h.watcher != nil && s.Watch != nil {
-		h.whole, h.view = root, v
+		h.whole = root
 	}
 }
 

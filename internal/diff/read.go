@@ -79,24 +79,25 @@ func (t *Tree) scan(ctx context.Context, how how) (scan.State, error) {
 	s.Rules = rules.Rules
 	known := scan.Known{Base: t.base, Index: t.tracked.root, Last: t.last, Also: how.also}
 	known.Listed, known.Foreign = rules == t.rules, t.last != nil && t.last == t.saved
-	view := t.view(s, known, rules)
-	quiet := t.hints.ask(s, t.last, view)
+	view := viewOf(s, known, rules)
+	known.Same = known.Listed && !known.Foreign && view.like(t.view, t.last)
+	quiet := t.hints.ask(s, known)
 	if how.hints {
 		known.Quiet = quiet
 	}
 	state, err := s.Scan(ctx, known)
 	if err == nil && t.last != nil && t.reconverted(s.Settings, state.Root) {
-		known.Last, known.Listed, known.Quiet = t.base, false, nil
+		known.Last, known.Listed, known.Same, known.Quiet = t.base, false, false, nil
 		state, err = s.Scan(ctx, known)
 	}
 	if err != nil {
 		return scan.State{}, err
 	}
-	t.hints.follow(s, state.Root, view)
+	t.hints.follow(s, state.Root)
 	if t.watches() {
 		t.hints.begin(t.Root(), state.Root)
 	}
-	t.last, t.settings, t.rules, t.lastContext = state.Root, s.Settings, rules, where
+	t.last, t.view, t.settings, t.rules, t.lastContext = state.Root, view, s.Settings, rules, where
 	t.setup = t.setupOf(r)
 	state.Warnings = append(state.Warnings, rules.unread()...)
 	return state, nil

@@ -101,6 +101,7 @@ type Tree struct {
 	checkpoint  plumbing.Hash        // the last one
 	kept        *scan.Dir            // the last state of which all objects were written
 	tracked     tracked
+	view        view                         // of the last scan
 	rules       *rules                       // of the last scan
 	settings    attr.Settings                // of the last scan
 	texts       map[change][]loop.FileChange // of the last capture

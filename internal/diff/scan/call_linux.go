@@ -14,13 +14,23 @@ import (
 // are made without allocating. Where what they look at is at hand they do not
 // tell the scheduler either, which would take as long as the call.
 
-// lstat is [unix.Fstatat], of a path or of a name in it.
-func (h *handle) lstat(dir int, path, below string) error {
-	h.name = append(h.name[:0], path...)
-	if below != "" {
-		h.name = append(append(h.name, '/'), below...)
+// lstat is [unix.Fstatat].
+func (h *handle) lstat(dir int, path string) error {
+	h.name, h.prefix = append(append(h.name[:0], path...), 0), 0
+	return h.fstatat(dir)
+}
+
+// lstatBelow is lstat of a name in the directory, which is not open.
+func (h *handle) lstatBelow(name string) error {
+	if h.prefix == 0 {
+		h.name = append(append(h.name[:0], h.rel...), '/')
+		h.prefix = len(h.name)
 	}
-	h.name = append(h.name, 0)
+	h.name = append(append(h.name[:h.prefix], name...), 0)
+	return h.fstatat(h.at)
+}
+
+func (h *handle) fstatat(dir int) error {
 	name, st := unsafe.Pointer(&h.name[0]), unsafe.Pointer(&h.st) //nolint:gosec // for the system
 	var failure syscall.Errno
 	if h.local {
@@ -34,7 +44,7 @@ func (h *handle) lstat(dir int, path, below string) error {
 
 // openat is [unix.Openat].
 func (h *handle) openat(dir int, path string, flags int) (int, error) {
-	h.name = append(append(h.name[:0], path...), 0)
+	h.name, h.prefix = append(append(h.name[:0], path...), 0), 0
 	name := unsafe.Pointer(&h.name[0]) //nolint:gosec // for the system
 	var fd uintptr
 	var failure syscall.Errno

@@ -4,12 +4,11 @@ package scan
 
 import "golang.org/x/sys/unix"
 
-func (h *handle) lstat(dir int, path, below string) error {
-	if below != "" {
-		path += "/" + below
-	}
+func (h *handle) lstat(dir int, path string) error {
 	return unix.Fstatat(dir, path, &h.st, unix.AT_SYMLINK_NOFOLLOW)
 }
+
+func (h *handle) lstatBelow(name string) error { return h.lstat(h.at, h.rel+"/"+name) }
 
 func (h *handle) openat(dir int, path string, flags int) (int, error) {
 	return unix.Openat(dir, path, flags, 0)

@@ -8,6 +8,12 @@ import (
 // findFiles finds the state of the directory's files and symlinks. As long as
 // they are what is known already, that is shared.
 func (v *visit) findFiles(ctx context.Context) error {
+	if v.again {
+		if whole, err := v.filesAgain(ctx); whole || err != nil {
+			return err
+		}
+		v.recallNames()
+	}
 	m := match{known: v.last.files(), most: len(v.files)}
 	if v.last == nil && v.indexed {
 		m.known = v.index.files()
@@ -20,20 +26,56 @@ func (v *visit) findFiles(ctx context.Context) error {
 			continue
 		}
 		f, err := c.look(ctx, name, known)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case f.Mode == 0:
-			v.listing.stat = Stat{} // it may come back without a trace here
-		default:
-			m.add(f)
 		}
+		v.add(&m, f)
 	}
+	v.keep(&m)
+	return nil
+}
+
+// filesAgain is findFiles of the names of the last time. It reports false when
+// a repository is among them.
+func (v *visit) filesAgain(ctx context.Context) (whole bool, err error) {
+	m := match{known: v.last.Files, most: len(v.last.Files)}
+	var c *candidate // few directories need one
+	for m.at = range m.known {
+		f := &m.known[m.at]
+		st, k, err := v.handle.stat(f.Name)
+		if err != nil || !v.unmoved(f, st, k) {
+			if f.Mode == Gitlink {
+				return false, nil
+			}
+			if c == nil {
+				v.resolve(v.walk)
+				c = v.scratch.candidate(v)
+			}
+			if f, err = c.examine(ctx, f.Name, st, k, err); err != nil {
+				return false, err
+			}
+		}
+		v.add(&m, f)
+	}
+	v.keep(&m)
+	return true, nil
+}
+
+// add adds a file, unless git does not record what it is.
+func (v *visit) add(m *match, f *File) {
+	if f.Mode == 0 {
+		v.listing.stat = Stat{} // it may come back without a trace here
+		return
+	}
+	m.add(f)
+}
+
+// keep takes what was found of the files.
+func (v *visit) keep(m *match) {
 	v.found = m.files()
 	if v.handle.shared {
 		v.unsure(v.path)
 	}
-	return nil
 }
 
 // A match puts together the files of a directory, in the memory of those that
@@ -146,6 +188,12 @@ func (c *candidate) look(ctx context.Context, name string, known *File) (*File, 
 	if known != nil && err == nil && c.unmoved(known, st, k) {
 		return known, nil
 	}
+	return c.examine(ctx, name, st, k, err)
+}
+
+// examine is look for a file that is not what is known of it, given what its
+// stat was.
+func (c *candidate) examine(ctx context.Context, name string, st Stat, k kind, err error) (*File, error) {
 	if err == nil && c.handle.linked() {
 		c.doubt.Store(true)
 	}

@@ -26,8 +26,9 @@ type handle struct {
 	shared bool
 
 	// For calls of the system.
-	name []byte // with a zero at its end
-	st   unix.Stat_t
+	name   []byte // with a zero at its end
+	prefix int    // so much of it is rel and a slash; 0 when it is anything else
+	st     unix.Stat_t
 }
 
 // closed is the file descriptor of a directory that is not open: paths are
@@ -38,7 +39,7 @@ const closed = unix.AT_FDCWD
 // above may be nil or closed.
 func (h *handle) reset(path, name string, above *handle, local bool) {
 	h.path, h.at, h.rel, h.fd = path, closed, path, closed
-	h.bare, h.local, h.shared = false, local, false
+	h.bare, h.local, h.shared, h.prefix = false, local, false, 0
 	if above != nil && above.isOpen() {
 		h.at, h.rel = above.fd, name
 	}
@@ -121,11 +122,11 @@ func (h *handle) linked() bool { return h.st.Nlink > 1 }
 func (h *handle) look(name string) error {
 	switch {
 	case name == "":
-		return h.lstat(h.at, h.rel, "")
+		return h.lstat(h.at, h.rel)
 	case h.isOpen():
-		return h.lstat(h.fd, name, "")
+		return h.lstat(h.fd, name)
 	}
-	return h.lstat(h.at, h.rel, name)
+	return h.lstatBelow(name)
 }
 
 // open opens a regular file; a FIFO that took its place does not block.

@@ -12,6 +12,7 @@ func (v *visit) list() error {
 		v.recall()
 		return nil
 	}
+	v.resolve(v.walk)
 	if err := v.handle.ensure(); err != nil {
 		return err
 	}
@@ -35,9 +36,11 @@ func (v *visit) unchanged() bool {
 	if !v.listed || v.last == nil || v.last.listing.stat == (Stat{}) {
 		return false
 	}
-	for _, d := range []*Dir{v.base, v.index, v.also} {
-		if !v.last.covers(d) {
-			return false
+	if !v.known.Same {
+		for _, d := range [...]*Dir{v.base, v.index, v.also} {
+			if !v.last.covers(d) {
+				return false
+			}
 		}
 	}
 	const many = 50 // files: a longer path for each of them takes longer than to open the directory
@@ -48,6 +51,18 @@ func (v *visit) unchanged() bool {
 // recall takes the names of the last time.
 func (v *visit) recall() {
 	v.listing = v.last.listing
+	// What is a repository of its own, or becomes one, shows no trace of it here.
+	v.again = v.known.Same && v.listing.others == "" && (v.path == "" || !v.listing.hasGit)
+	if !v.again {
+		v.recallNames()
+	}
+}
+
+// recallNames is recall where it takes more than the last state to know what
+// they are of.
+func (v *visit) recallNames() {
+	v.again = false
+	v.resolve(v.walk)
 	for v.listing.others != "" {
 		var name string
 		name, v.listing.others, _ = strings.Cut(v.listing.others, "/")

@@ -9,29 +9,47 @@ import (
 
 // A place is a directory to visit with what is known of it.
 type place struct {
-	name, path              string // path from the root with a slash at its end; "" for the root
-	full                    string // the path that the operating system knows, with a slash at its end
-	base, index, last, also *Dir
-	listed                  bool // see Known.Listed
+	name, path string // path from the root with a slash at its end; "" for the root
+	full       string // the path that the operating system knows, with a slash at its end
+	last       *Dir
+	listed     bool // see Known.Listed
+	scope
 }
 
-// known reports whether a file below is in scope by itself.
-func (p place) known() bool {
+// A scope is what is in scope below a place by itself.
+type scope struct {
+	base, index, also *Dir
+	unresolved        bool // it is still to be found: few places need it
+}
+
+// resolve finds the scope.
+func (p *place) resolve(w *walk) *place {
+	if p.unresolved {
+		path := strings.TrimSuffix(p.path, "/")
+		p.scope = scope{base: w.known.Base.Dir(path), index: w.known.Index.Dir(path), also: w.known.Also.Dir(path)}
+	}
+	return p
+}
+
+// scoped reports whether a file below is in scope by itself.
+func (p *place) scoped() bool {
 	return p.index != nil || p.base != nil && !p.base.empty || p.also != nil && !p.also.empty
 }
 
 // findPlaces finds the subdirectories to visit. Those that are known to be
 // repositories of their own become files at once.
 func (v *visit) findPlaces() {
+	if v.again {
+		v.placesAgain()
+		return
+	}
 	if len(v.dirs) == 0 {
 		return
 	}
 	base, index, last, also := dirCursor(v.base.dirs()), dirCursor(v.index.dirs()), dirCursor(v.last.dirs()), dirCursor(v.also.dirs())
 	for _, name := range v.dirs {
-		p := place{listed: v.listed, base: base.find(name), index: index.find(name), last: last.find(name), also: also.find(name)}
-		p.name = nameOf(name, p.last, p.index, p.base)
-		p.full = v.full + p.name + "/"
-		p.path = p.full[len(v.full)-len(v.path):]
+		p := place{listed: v.listed, last: last.find(name), scope: scope{base: base.find(name), index: index.find(name), also: also.find(name)}}
+		p.under(v.place, nameOf(name, p.last, p.index, p.base))
 		if p.index != nil { // most often
 			v.places = append(v.places, p)
 			continue
@@ -42,7 +60,7 @@ func (v *visit) findPlaces() {
 		case linked && (p.base == nil || p.base.empty):
 			v.unsure(v.path)
 			v.addLink(File{Name: p.name, Mode: Gitlink, ID: v.linked(p.path, id)})
-		case p.known(), !v.ignores().Ignored(name, true):
+		case p.scoped(), !v.ignores().Ignored(name, true):
 			v.places = append(v.places, p)
 		case base != nil || index != nil:
 			v.unsure(v.path)
@@ -53,8 +71,30 @@ func (v *visit) findPlaces() {
 			}
 		}
 	}
+	v.expect()
+}
+
+// placesAgain finds the subdirectories of the last time.
+func (v *visit) placesAgain() {
+	for _, d := range v.last.Dirs {
+		p := place{listed: true, last: d, scope: scope{unresolved: true}}
+		p.under(v.place, d.Name)
+		v.places = append(v.places, p)
+	}
+	v.expect()
+}
+
+// expect makes room for what the places turn out to be.
+func (v *visit) expect() {
 	v.results = slices.Grow(v.results, len(v.places))[:len(v.places)]
 	v.left.Store(int32(len(v.places)))
+}
+
+// under gives the place its paths.
+func (p *place) under(above *place, name string) {
+	p.name = name
+	p.full = above.full + name + "/"
+	p.path = p.full[len(above.full)-len(above.path):]
 }
 
 // nameOf returns a name that may stay: that of one of the directories that are

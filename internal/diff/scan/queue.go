@@ -10,9 +10,9 @@ import (
 // A task is a directory to visit, one of those below a visit. The root's has no
 // visit above.
 type task struct {
-	place
+	*place
 	above *visit
-	at    int // in the results of the visit above
+	at    int // in the places and results of the visit above
 }
 
 // A queue is the tasks of a walk. The newest are done first, so that they
@@ -29,7 +29,7 @@ type queue struct {
 
 // run works until the root has been visited, and returns what it turned out to
 // be.
-func (w *walk) run(ctx context.Context, root place) (found, error) {
+func (w *walk) run(ctx context.Context, root *place) (found, error) {
 	q := &w.queue
 	q.more.L = &q.mu
 	q.tasks = append(q.tasks, task{place: root})
@@ -69,8 +69,8 @@ func (q *queue) next() (t task, ok bool) {
 func (q *queue) add(above *visit, places []place) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for i, p := range places {
-		q.tasks = append(q.tasks, task{place: p, above: above, at: i})
+	for i := range places {
+		q.tasks = append(q.tasks, task{place: &places[i], above: above, at: i})
 	}
 	if q.waiting > 0 {
 		q.more.Broadcast()

@@ -89,9 +89,12 @@ type Known struct {
 	// known.
 	Foreign bool
 	Also    *Dir // more that is in scope
+	// Same: Listed, and Last was found with the same Base, Index, Also and
+	// settings. What it says of names that are still there then needs no other
+	// source.
+	Same bool
 	// Quiet reports whether nothing has changed in a directory and all that is
-	// below since Last was found, which was with the same Base, Index, Also and
-	// settings. Nil: that is not known of any.
+	// below since Last was found, which is Same. Nil: that is not known of any.
 	Quiet func(dir string) bool
 }
 
@@ -110,12 +113,12 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 	w := &walk{
 		Scanner: s,
 		clock:   clockOf(s.Root),
+		known:   k,
 		foreign: k.Foreign,
 		indexed: k.Base == nil,
-		quiet:   k.Quiet,
 	}
 	full := strings.TrimSuffix(s.Root, string(filepath.Separator)) + "/"
-	found, err := w.run(ctx, place{full: full, listed: k.Listed, base: k.Base, index: k.Index, last: k.Last, also: k.Also})
+	found, err := w.run(ctx, &place{full: full, listed: k.Listed, last: k.Last, scope: scope{base: k.Base, index: k.Index, also: k.Also}})
 	if err != nil {
 		return State{}, err
 	}
@@ -138,9 +141,9 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 type walk struct {
 	*Scanner
 	clock   clock
-	foreign bool              // see Known.Foreign
-	indexed bool              // see Known.Index
-	quiet   func(string) bool // see Known.Quiet
+	known   Known
+	foreign bool // see Known.Foreign
+	indexed bool // see Known.Index
 	queue
 	root  found
 	open  atomic.Int32 // directories that are held open
@@ -189,7 +192,7 @@ func (w *walk) hashByGit(ctx context.Context, root *Dir) error {
 
 // absolute returns the path that the operating system knows, without a slash at
 // its end.
-func (w *walk) absolute(p place) string {
+func (w *walk) absolute(p *place) string {
 	if p.path == "" {
 		return w.Root
 	}

@@ -56,7 +56,7 @@ func (v *visit) look(ctx context.Context) (result found, whole bool, err error) 
 		result, err := v.unreadable(v.place, err)
 		return result, false, err
 	}
-	if v.listing.hasGit && v.path != "" && !v.known() {
+	if v.listing.hasGit && v.path != "" && !v.scoped() {
 		v.unsure(v.path)
 		if head, err := v.Head(v.path); err != nil || head.Repository {
 			return v.repository(head, err), false, nil
@@ -71,12 +71,12 @@ func (v *visit) look(ctx context.Context) (result found, whole bool, err error) 
 
 // spared reports whether a directory is known to be what it was at the last
 // time. Rules that bear on it must be the same, too.
-func (w *walk) spared(p place) bool {
-	return w.quiet != nil && p.listed && p.last != nil && w.quiet(p.path)
+func (w *walk) spared(p *place) bool {
+	return w.known.Quiet != nil && p.listed && p.last != nil && w.known.Quiet(p.path)
 }
 
 // unreadable keeps what was last known of a directory.
-func (w *walk) unreadable(p place, err error) (found, error) {
+func (w *walk) unreadable(p *place, err error) (found, error) {
 	if p.path == "" {
 		return found{}, err
 	}
@@ -84,7 +84,7 @@ func (w *walk) unreadable(p place, err error) (found, error) {
 	switch {
 	case p.last != nil && !w.foreign:
 		return found{dir: p.last}, nil
-	case p.index != nil:
+	case p.resolve(w).index != nil:
 		return found{dir: p.index}, nil
 	}
 	return found{}, nil
@@ -99,6 +99,8 @@ type visit struct {
 	held   bool                       // the handle is open until all is finished
 	rules  atomic.Pointer[ignore.Dir] // see ignores
 	attrs  atomic.Pointer[attr.Dir]   // see attributes
+
+	again bool // the names are those of the last time, and so is their scope
 
 	places  []place // the subdirectories to visit
 	results []found // of the places
@@ -170,7 +172,7 @@ func (v *visit) reset() {
 	v.places, v.results = v.places[:0], v.results[:0]
 	v.files, v.dirs = v.files[:0], v.dirs[:0]
 	v.walk, v.task, v.found = nil, task{}, nil
-	v.listing, v.waits = listing{}, false
+	v.listing, v.again, v.waits = listing{}, false, false
 	v.rules.Store(nil)
 	v.attrs.Store(nil)
 }
@@ -218,7 +220,7 @@ func (v *visit) finish(s *scratch) found {
 	}
 	d := &Dir{Name: v.name, Files: v.found, Dirs: slices.Clone(dirs), listing: v.listing}
 	if !v.waits && !slices.ContainsFunc(d.Dirs, func(d *Dir) bool { return !d.sealed }) {
-		d.seal(v.index, s)
+		d.seal(v.resolve(v.walk).index, s)
 	}
 	return found{dir: d}
 }
