@@ -137,6 +137,35 @@ func TestRestoreLeavesIgnoredFiles(t *testing.T) {
 	}
 }
 
+// TestRestoreIgnored undoes that a file is tracked no longer, which leaves no
+// trace in the work tree.
+func TestRestoreIgnored(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write(".gitignore", "*.log\n")
+	s.commit("first")
+	tree := s.begin()
+	s.write("x.log", "log\n")
+	s.git("add", "-f", "x.log")
+	settle()
+	with, err := tree.Capture(t.Context())
+	s.must(err)
+	s.git("rm", "-q", "--cached", "x.log")
+	without, err := tree.Capture(t.Context())
+	s.must(err)
+	s.append("x.log", "more\n")
+	kept, err := tree.Restore(t.Context(), with)
+	s.must(err)
+	after, err := tree.Capture(t.Context())
+	s.must(err)
+	if !without.Empty() || !reflect.DeepEqual(after, with) {
+		t.Errorf("captured %q, restored to %q, not %q", without.Patch(), after.Patch(), with.Patch())
+	}
+	if was := s.git("show", strings.TrimPrefix(kept, "kept as ")+":x.log"); was != "log\nmore" {
+		t.Errorf("%s: x.log as it was is %q", kept, was)
+	}
+}
+
 func TestRestoreRefuses(t *testing.T) {
 	t.Parallel()
 	for name, refuse := range map[string]struct {

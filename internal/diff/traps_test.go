@@ -25,25 +25,41 @@ func runTraps(t *testing.T, traps []trap) {
 	for _, trap := range traps {
 		t.Run(trap.name, func(t *testing.T) {
 			t.Parallel()
-			if trap.linux && runtime.GOOS != "linux" {
-				t.Skip("names are any bytes, and not folded, on Linux only")
-			}
-			s := newRepo(t)
-			trap.setup(s)
-			tree, hinted, o := s.begin(), s.beginHinted(), newOracle(s)
-			if c := o.capture(tree); !c.Empty() {
-				t.Fatalf("changed before anything happened:\n%s", c.Patch())
-			}
-			hinted.AwaitHints()
-			s.must(second(hinted.Capture(t.Context())))
-			for _, step := range trap.steps {
-				step(s)
-				want := o.capture(tree)
-				if got, err := hinted.Recapture(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
-					t.Errorf("by hints: %v\n%s", err, got.Patch())
-				}
-			}
+			trap.run(t, func() {})
 		})
+		t.Run(trap.name+", slowly", func(t *testing.T) {
+			t.Parallel()
+			trap.run(t, settle)
+		})
+	}
+}
+
+// run waits before each capture: what a capture may go by depends on how long ago
+// a file or directory has changed.
+func (trap trap) run(t *testing.T, wait func()) {
+	t.Helper()
+	if trap.linux && runtime.GOOS != "linux" {
+		t.Skip("names are any bytes, and not folded, on Linux only")
+	}
+	s := newRepo(t)
+	trap.setup(s)
+	wait()
+	tree, hinted, o := s.begin(), s.beginHinted(), newOracle(s)
+	if c := o.capture(tree); !c.Empty() {
+		t.Fatalf("changed before anything happened:\n%s", c.Patch())
+	}
+	hinted.AwaitHints()
+	s.must(second(hinted.Capture(t.Context())))
+	for _, step := range trap.steps {
+		step(s)
+		wait()
+		want := o.capture(tree)
+		if got, err := hinted.Recapture(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("by hints: %v\n%s", err, got.Patch())
+		}
+		if again, err := tree.Capture(t.Context()); err != nil || !reflect.DeepEqual(again, want) {
+			t.Errorf("again: %v\n%s", err, again.Patch())
+		}
 	}
 }
 
@@ -256,7 +272,7 @@ func TestRepositoriesInside(t *testing.T) {
 		}, steps: []func(*sandbox){writes("inner/new", "new\n")}},
 		{name: "untracked repository", setup: nest("inner"), steps: []func(*sandbox){writes("inner/new", "new\n"), commit("inner"), removes("inner/.git")}},
 		{name: "repository that appears", setup: writes("f", "f\n"), steps: []func(*sandbox){nest("inner"), nest("d/e/inner"), removes("d")}},
-		{name: "repository in a directory with known files", setup: writes("inner/known", "f\n"), steps: []func(*sandbox){nest("inner")}},
+		{name: "repository in a directory with known files", setup: writes("inner/known", "f\n"), steps: []func(*sandbox){nest("inner"), writes("other", "x\n")}},
 		{name: "directory that only looks like a repository", setup: writes("inner/.git/config", ""), steps: []func(*sandbox){
 			writes("inner/f", "f\n"),
 			func(s *sandbox) { // becomes one, of which the directory itself shows nothing
@@ -290,6 +306,14 @@ func TestUnbornRepositoryInside(t *testing.T) {
 	s.must(err)
 	if got := summary(c); got != "A inner\n" {
 		t.Errorf("captured %q once it has a commit", got)
+	}
+	again, err := tree.Capture(t.Context()) // in which nothing is new
+	s.must(err)
+	s.gitIn(s.path("inner"), "commit", "-q", "--allow-empty", "-m", "inner")
+	born, err := tree.Capture(t.Context())
+	s.must(err)
+	if !again.Empty() || len(born.Files) != 1 || born.Files[0].Path != "inner" {
+		t.Errorf("captured %q, and %q when there is a commit", again.Patch(), born.Patch())
 	}
 }
 
