@@ -8,6 +8,6 @@ import "codeloops/internal/diff/scan"
 type hints struct{}
 
 func (*hints) ask(*scan.Scanner, scan.Known) func(string) bool { return nil }
-func (*hints) follow(*scan.Scanner, *scan.Dir)                {}
-func (*hints) begin(string, *scan.Dir)                              {}
-func (*hints) close()                                               {}
+func (*hints) follow(*scan.Scanner, *scan.Dir)                 {}
+func (*hints) begin(string, *scan.Dir)                         {}
+func (*hints) close()                                          {}
