@@ -4,11 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
 )
 
 // manDate is the date on the man pages: fixed, so that the same source gives
@@ -30,41 +27,34 @@ func newManCmd(a *app) *cobra.Command {
 }
 
 func runMan(a *app, root *cobra.Command, dir string) error {
-	date, err := time.Parse(time.DateOnly, manDate)
-	if err != nil {
-		return fmt.Errorf("date the manual page: %w", err)
-	}
-	root.DisableAutoGenTag = true
-	header := &doc.GenManHeader{Section: "1", Date: &date, Source: "codeloops", Manual: "codeloops"}
 	if dir == "" {
-		return doc.GenMan(root, header, a.Out)
+		return writeManPage(a.Out, root)
 	}
 	dir = resolve(a.dir, dir)
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // manual pages are for everybody
 		return fmt.Errorf("make the directory for the manual pages: %w", err)
 	}
-	return writePages(root, header, dir)
+	return writePages(root, dir)
 }
 
 // writePages writes the page of a command and those of the commands below it.
-func writePages(cmd *cobra.Command, header *doc.GenManHeader, dir string) error {
-	if err := writeMan(cmd, header, dir); err != nil {
+func writePages(cmd *cobra.Command, dir string) error {
+	if err := writeMan(cmd, dir); err != nil {
 		return fmt.Errorf("write the manual page of %s: %w", cmd.CommandPath(), err)
 	}
 	for _, below := range cmd.Commands() {
 		if !below.IsAvailableCommand() {
 			continue
 		}
-		if err := writePages(below, header, dir); err != nil {
+		if err := writePages(below, dir); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func writeMan(cmd *cobra.Command, header *doc.GenManHeader, dir string) (err error) {
-	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".1"
-	f, err := os.Create(filepath.Join(dir, name))
+func writeMan(cmd *cobra.Command, dir string) (err error) {
+	f, err := os.Create(filepath.Join(dir, manName(cmd)+".1"))
 	if err != nil {
 		return err
 	}
@@ -73,6 +63,5 @@ func writeMan(cmd *cobra.Command, header *doc.GenManHeader, dir string) (err err
 			err = e
 		}
 	}()
-	own := *header // GenMan fills in the title
-	return doc.GenMan(cmd, &own, f)
+	return writeManPage(f, cmd)
 }

@@ -21,15 +21,23 @@ type Own struct {
 	Install       string            // what to do when the program is missing
 }
 
-var (
-	placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
-	agentName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
-)
+// placeholders returns what stands in braces in a text.
+func placeholders(text string) []string {
+	return regexp.MustCompile(`\{[a-z_]+\}`).FindAllString(text, -1)
+}
+
+// named reports whether a text is a plain name: letters, digits, dots, and what
+// joins them, with nothing ahead that could be taken for an option.
+func named(text string) bool {
+	return text != "" && !strings.ContainsAny(text[:1], "._-") && strings.Trim(text, nameChars) == ""
+}
+
+const nameChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 
 // Custom returns the spec of an agent of the user's own. An error names what
 // is wrong with it, and the agent.
 func Custom(name string, own Own) (Spec, error) {
-	if !agentName.MatchString(name) {
+	if !named(name) {
 		return Spec{}, fmt.Errorf("%q cannot be the name of an agent: use letters, digits, '.', '_' and '-'", name)
 	}
 	if own.Prompt == "" {
@@ -78,7 +86,7 @@ func (o Own) check() error {
 		args  []string
 		holds string
 	}{"model_args": {o.ModelArgs, holdModel}, "session_args": {o.SessionArgs, holdSessionID}, "resume_args": {o.ResumeArgs, holdConversation}} {
-		for _, held := range placeholder.FindAllString(fmt.Sprint(added.args), -1) {
+		for _, held := range placeholders(fmt.Sprint(added.args)) {
 			if held != added.holds {
 				return fmt.Errorf("%s cannot hold %s, only %s", key, held, added.holds)
 			}
@@ -92,11 +100,11 @@ func checkCommand(key string, command []string, prompt Channel) error {
 	if len(command) == 0 || command[0] == "" {
 		return fmt.Errorf("%s names no program", key)
 	}
-	if placeholder.MatchString(command[0]) {
+	if len(placeholders(command[0])) > 0 {
 		return fmt.Errorf("%s cannot begin with a placeholder", key)
 	}
 	for _, arg := range command[1:] {
-		for _, held := range placeholder.FindAllString(arg, -1) {
+		for _, held := range placeholders(arg) {
 			switch {
 			case held == holdModel,
 				held == holdPrompt && prompt == Arg,

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -169,12 +168,12 @@ func (s Spec) conversation(c loop.Conversation, id string) []string {
 // its name, and to tell it before.
 func (s Spec) Resumes() bool { return len(s.Resume) > 0 && s.Output != Text }
 
-// conversationID is what names of conversations look like. The name comes from
-// what an agent has printed, and must not be taken for an option.
-var conversationID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)
+// longestID bounds the name of a conversation, in bytes. It comes from what an
+// agent has printed.
+const longestID = 200
 
 func (s Spec) carriesOn(c loop.Conversation) bool {
-	return s.Resumes() && c.Agent.Agent == s.Name && conversationID.MatchString(c.ID)
+	return s.Resumes() && c.Agent.Agent == s.Name && len(c.ID) <= longestID && named(c.ID)
 }
 
 // binaries returns the names of the program that plays a role.

@@ -9,7 +9,7 @@ import (
 // tomlToken matches the tokens of TOML 1.0 (https://toml.io/en/v1.0.0) that
 // matter for finding one's way: strings in their four spellings, comments,
 // line ends, punctuation, and everything else as one bare word.
-var tomlToken = regexp.MustCompile(`(?s:` +
+const tomlToken = `(?s:` +
 	`"""(?:[^"\\]|\\.|"{1,2}[^"\\]|"{1,2}\\.)*"{3,5}` +
 	`|'''(?:[^']|'{1,2}[^'])*'{3,5}` +
 	`|"(?:[^"\\\n]|\\.)*"` +
@@ -17,7 +17,7 @@ var tomlToken = regexp.MustCompile(`(?s:` +
 	`|#[^\n]*` +
 	`|\n` +
 	`|[\[\]{}=,]` +
-	`|[^\s\[\]{}=,#"']+)`)
+	`|[^\s\[\]{}=,#"']+)`
 
 // lines returns the line of every table, array element and key of a TOML
 // document that is known to be valid: "actor[1].step[0].write" to 12. The
@@ -26,7 +26,7 @@ var tomlToken = regexp.MustCompile(`(?s:` +
 func lines(document string) map[string]int {
 	w := &walker{line: map[string]int{}, tables: map[string]int{}}
 	at, line := 0, 1
-	for _, span := range tomlToken.FindAllStringIndex(document, -1) {
+	for _, span := range regexp.MustCompile(tomlToken).FindAllStringIndex(document, -1) {
 		line += strings.Count(document[at:span[0]], "\n")
 		w.tokens = append(w.tokens, token{document[span[0]:span[1]], line})
 		line += strings.Count(document[span[0]:span[1]], "\n")

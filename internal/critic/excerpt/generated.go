@@ -2,7 +2,6 @@ package excerpt
 
 import (
 	"path"
-	"regexp"
 	"strings"
 )
 
@@ -18,10 +17,27 @@ func generated(file, patch string) bool {
 	case hasAny(strings.Contains, "/"+file, folders()):
 		return true
 	}
-	return generatedMark.MatchString(patch[:min(len(patch), 4<<10)])
+	for line := range strings.Lines(patch[:min(len(patch), 4<<10)]) {
+		if marked(strings.TrimSuffix(line, "\n")) {
+			return true
+		}
+	}
+	return false
 }
 
-var generatedMark = regexp.MustCompile(`(?m)^[ +-](//|#) Code generated .* DO NOT EDIT\.$`)
+// marked reports whether a line of a patch holds the mark, in a comment of Go's
+// or a shell's kind.
+func marked(line string) bool {
+	if line == "" || !strings.Contains(" +-", line[:1]) {
+		return false
+	}
+	said, ok := strings.CutPrefix(line[1:], "//")
+	if !ok {
+		said, ok = strings.CutPrefix(line[1:], "#")
+	}
+	what, generated := strings.CutPrefix(said, " Code generated ")
+	return ok && generated && strings.HasSuffix(what, " DO NOT EDIT.")
+}
 
 func lockFile(base string) bool {
 	switch base {
