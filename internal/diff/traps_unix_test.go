@@ -50,7 +50,11 @@ func TestUnreadable(t *testing.T) {
 	s := newRepo(t)
 	s.write("f", "f\n")
 	s.write("d/a", "a\n")
+	s.write("y/f", "f\n")
+	s.gitIn(s.path("y"), "init", "-q", "inner")
+	s.gitIn(s.path("y/inner"), "commit", "-q", "--allow-empty", "-m", "inner")
 	s.commit("first")
+	settle()
 	tree, hinted := s.begin(), s.beginHinted()
 	s.write("f", "changed\n")
 	s.write("d/b", "b\n")
@@ -61,7 +65,7 @@ func TestUnreadable(t *testing.T) {
 	s.write("f", "changed again\n")
 	s.write("x/new", "new\n")
 	s.write("e/new", "new\n")
-	for _, name := range []string{"f", "d", "x/new", "e"} {
+	for _, name := range []string{"f", "d", "x/new", "e", "y/f"} {
 		s.chmod(name, 0)
 	}
 	t.Cleanup(func() { s.chmod("d", 0o755); s.chmod("e", 0o755) })
@@ -76,7 +80,7 @@ func TestUnreadable(t *testing.T) {
 			t.Errorf("by hints: %v, warnings %q, want %q\n%s", err, got.Warnings, after.Warnings, got.Patch())
 		}
 	}
-	want := []string{"cannot read d", "cannot read e", "cannot read f", "cannot read x/new"}
+	want := []string{"cannot read d", "cannot read e", "cannot read f", "cannot read x/new", "cannot read y/f"}
 	for i, w := range after.Warnings {
 		if i >= len(want) || !strings.HasPrefix(w, want[i]+": permission denied") {
 			t.Errorf("warning %q", w)
@@ -92,12 +96,12 @@ func TestUnreadable(t *testing.T) {
 // that it is in are as they were.
 func (s *sandbox) readableAgain(tree, hinted *diff.Tree) {
 	s.t.Helper()
-	for _, name := range []string{"d", "e", "f", "x/new"} {
+	for _, name := range []string{"d", "e", "f", "x/new", "y/f"} {
 		s.chmod(name, 0o755)
 	}
 	again, err := tree.Capture(s.t.Context())
 	s.must(err)
-	if got, want := summary(again), "A d/b\nA e/new\nM f\nA x/new\n"; got != want || again.Warnings != nil {
+	if got, want := summary(again), "A d/b\nA e/new\nM f\nA x/new\nM y/f\n"; got != want || again.Warnings != nil {
 		s.t.Errorf("captured %q, want %q; warnings %q", got, want, again.Warnings)
 	}
 	if got, err := hinted.Recapture(s.t.Context()); err != nil || !reflect.DeepEqual(got, again) {

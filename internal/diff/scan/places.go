@@ -68,6 +68,8 @@ func (v *visit) findPlaces() {
 			// the rules.
 			if commit := v.linked(p.path, plumbing.ZeroHash); !commit.IsZero() {
 				v.addLink(File{Name: p.name, Mode: Gitlink, ID: commit})
+			} else {
+				v.listing.stat = Stat{} // it may become one without a trace here
 			}
 		}
 	}

@@ -134,7 +134,7 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 	}
 	found.dir.Seal() // what waited for git
 	slices.Sort(w.warnings)
-	return State{Root: found.dir, Warnings: w.warnings}, nil
+	return State{Root: found.dir, Warnings: slices.Compact(w.warnings)}, nil // some are looked at twice
 }
 
 // A walk is one scan. Its goroutines share the queue and what the mutex guards.
