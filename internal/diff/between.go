@@ -44,7 +44,7 @@ func (t *Tree) stateAt(ctx context.Context, c loop.Change) (*scan.Dir, error) {
 	if c.Checkpoint == "" {
 		return nil, ErrUnknownState
 	}
-	root, err := checkpoint.Read(ctx, t.store, plumbing.NewHash(c.Checkpoint), t.known(ctx))
+	root, err := checkpoint.Read(ctx, t.store, plumbing.NewHash(c.Checkpoint), func() *scan.Dir { return t.known(ctx) })
 	if err == nil {
 		t.states[stateOf(root)] = root
 	}

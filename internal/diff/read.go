@@ -119,6 +119,9 @@ func (t *Tree) readIndex(ctx context.Context) error {
 		return nil
 	}
 	at := t.options.Now().Add(-scan.Slack(t.GitDir()))
+	if t.tracked.read.IsZero() && t.recallIndex(at) {
+		return nil
+	}
 	stamp := stampOf(t.repo.IndexFile())
 	read := tracked{read: at, stamp: stamp, ignores: make(map[string]index.ID)}
 	x, err := read.take(func(take func(*index.Index, *index.Entry)) (*index.Index, error) {

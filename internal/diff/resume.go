@@ -3,6 +3,7 @@ package diff
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -70,17 +71,21 @@ func (t *Tree) commit(ctx context.Context, c checkpoint.Checkpoint) (plumbing.Ha
 func (t *Tree) Resume(ctx context.Context, commit string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	id := plumbing.NewHash(commit)
-	base, err := checkpoint.Read(ctx, t.store, id, t.known(ctx))
-	if err != nil {
-		return err
-	}
+	known := sync.OnceValue(func() *scan.Dir { return t.known(ctx) })
+	go known() // beside the rest
+	defer known()
 	r, err := t.reopen()
 	if err != nil {
 		return err
 	}
+	setup := t.setupOf(r) // how git was set up when the session began is not known
+	id := plumbing.NewHash(commit)
+	base, err := checkpoint.Read(ctx, t.store, id, known)
+	if err != nil {
+		return err
+	}
 	t.begin(base)
-	t.last, t.checkpoint, t.setupThen = nil, id, t.setupOf(r) // how git was set up then is not known
+	t.last, t.checkpoint, t.setupThen = nil, id, setup
 	return nil
 }
 
@@ -95,7 +100,7 @@ func (t *Tree) begin(base *scan.Dir) {
 func (t *Tree) Recall(ctx context.Context, commit string) (state string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	root, err := checkpoint.Read(ctx, t.store, plumbing.NewHash(commit), t.known(ctx))
+	root, err := checkpoint.Read(ctx, t.store, plumbing.NewHash(commit), func() *scan.Dir { return t.known(ctx) })
 	if err != nil {
 		return "", err
 	}

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -35,14 +36,13 @@ const (
 // without being asked: below, a scan takes no longer than the reading.
 const worthSaving = 5_000
 
-// The saved state is in the work tree's own git directory: savedMagic, the
-// CRC-32C of the rest, the length of the header in 4 bytes, the header, and what
-// [scan.Dir.Save] makes of the state.
+// What is saved is in the work tree's own git directory: savedMagic, the CRC-32
+// of the header and its length in 4 bytes each, the header, and a [scan.Saved].
 const (
 	savedDir   = "codeloops"
 	savedName  = savedDir + "/scan"
-	savedMagic = "codeloops scan 2\n"
-	savedAt    = len(savedMagic) + 4
+	savedMagic = "codeloops scan 3\n"
+	savedHead  = len(savedMagic) + 2*4
 	maxSaved   = 1 << 30 // bytes
 )
 
@@ -50,10 +50,32 @@ const (
 // for their times to tell of a later change, on the coarsest of file systems.
 const savedSlack = 3 * time.Second
 
-// A savedHeader says when a saved state holds.
+// A savedHeader says when what is saved holds.
 type savedHeader struct {
+	Index   savedIndex
 	Context string // all that the state depends on besides the work tree's files
 	Rules   []ignore.Saved
+}
+
+// A savedIndex is an index file without its entries.
+type savedIndex struct {
+	Stamp   file.Stamp
+	Trailer index.ID
+	Entries int
+	Ignores []savedIgnore
+}
+
+// A savedIgnore is one of tracked.ignores.
+type savedIgnore struct {
+	Path []byte // any bytes
+	ID   index.ID
+}
+
+// A recalled state is one that was saved with the index as it is, and holds in
+// the context that its header says.
+type recalled struct {
+	savedHeader
+	state *scan.Dir
 }
 
 // saves reports whether states are saved and saved ones used. An index that
@@ -97,42 +119,75 @@ func (t *Tree) context(r *repo.Repository, s *scan.Scanner, o origin) (string, e
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
+// recallIndex takes what is saved for the index, and the state that is saved with
+// it for one that may hold. It reports false when there is none, or another index.
+func (t *Tree) recallIndex(at time.Time) bool {
+	if t.options.Saved == Off {
+		return false
+	}
+	f, size, err := file.Open(filepath.Join(t.GitDir(), filepath.FromSlash(savedName)), file.How{NoFollow: true, Max: maxSaved})
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // opened for reading: nothing to lose
+	header, from, ok := readHeader(f, size.Size)
+	if !ok {
+		return false
+	}
+	stamp, trailer, err := index.Identity(t.repo.IndexFile())
+	if err != nil || stamp != header.Index.Stamp || trailer != header.Index.Trailer || !stamp.Before(at) {
+		return false
+	}
+	saved, err := scan.ReadSaved(io.NewSectionReader(f, from, size.Size-from), size.Size-from)
+	if err != nil {
+		return false
+	}
+	t.tracked = tracked{
+		read: at, stamp: stamp, trailer: trailer,
+		root: saved.Index, entries: header.Index.Entries, ignores: make(map[string]index.ID),
+	}
+	for _, i := range header.Index.Ignores {
+		t.tracked.ignores[string(i.Path)] = i.ID
+	}
+	t.recalled = &recalled{savedHeader: header, state: saved.State}
+	return true
+}
+
+// readHeader reads the header of a file of that size, and returns where it ends.
+func readHeader(f io.ReaderAt, size int64) (h savedHeader, end int64, ok bool) {
+	head := make([]byte, savedHead)
+	if _, err := f.ReadAt(head, 0); err != nil {
+		return h, 0, false
+	}
+	numbers, ours := bytes.CutPrefix(head, []byte(savedMagic))
+	if !ours {
+		return h, 0, false
+	}
+	sum, length := binary.LittleEndian.Uint32(numbers), int64(binary.LittleEndian.Uint32(numbers[4:]))
+	if length > size-int64(savedHead) {
+		return h, 0, false
+	}
+	text := make([]byte, length)
+	if _, err := f.ReadAt(text, int64(savedHead)); err != nil || crc32.ChecksumIEEE(text) != sum {
+		return h, 0, false
+	}
+	return h, int64(savedHead) + length, json.Unmarshal(text, &h) == nil
+}
+
 // recall takes the saved state for the last one if there is one that holds. At
 // any doubt there is none. It returns the rules to go on with.
 func (t *Tree) recall(ctx context.Context, s *scan.Scanner, current *rules, where string) *rules {
-	if t.last != nil || where == "" {
+	saved := t.recalled
+	t.recalled = nil
+	if saved == nil || t.last != nil || where == "" || saved.Context != where {
 		return current
 	}
-	data, _, err := file.Read(filepath.Join(t.GitDir(), filepath.FromSlash(savedName)), file.How{NoFollow: true, Max: maxSaved})
-	if err != nil {
-		return current
-	}
-	header, body, ok := parseSaved(data)
-	if !ok || header.Context != where {
-		return current
-	}
-	state, err := scan.Saved(body, t.tracked.root)
-	if err != nil {
-		return current
-	}
-	current.Inherit(header.Rules)
+	current.Inherit(saved.Rules)
 	if current.Changed() {
 		return t.newRules(ctx, current.origin)
 	}
-	t.last, t.saved, t.savedContext, t.settings, t.rules = state, state, where, s.Settings, current
+	t.last, t.saved, t.savedContext, t.settings, t.rules = saved.state, saved.state, where, s.Settings, current
 	return current
-}
-
-func parseSaved(data []byte) (header savedHeader, body []byte, ok bool) {
-	rest, found := bytes.CutPrefix(data, []byte(savedMagic))
-	if !found || len(rest) < 8 || crc32.Checksum(rest[4:], crc32.MakeTable(crc32.Castagnoli)) != binary.LittleEndian.Uint32(rest) {
-		return header, nil, false
-	}
-	size, rest := uint64(binary.LittleEndian.Uint32(rest[4:])), rest[8:]
-	if size > uint64(len(rest)) || json.Unmarshal(rest[:size], &header) != nil {
-		return header, nil, false
-	}
-	return header, rest[size:], true
 }
 
 // save saves the last state. That is a help for the next process: a failure
@@ -148,18 +203,24 @@ func (t *Tree) save() {
 	if !ok {
 		return
 	}
-	header, err := json.Marshal(savedHeader{Context: t.lastContext, Rules: sources})
+	header, err := json.Marshal(savedHeader{Index: t.tracked.save(), Context: t.lastContext, Rules: sources})
 	if err != nil {
 		return
 	}
-	data := append(make([]byte, 0, 1<<20), savedMagic...)
-	data = append(data, 0, 0, 0, 0)
+	data := binary.LittleEndian.AppendUint32([]byte(savedMagic), crc32.ChecksumIEEE(header))
 	data = binary.LittleEndian.AppendUint32(data, uint32(len(header)))
-	data = t.last.Save(append(data, header...), t.tracked.root)
-	binary.LittleEndian.PutUint32(data[len(savedMagic):], crc32.Checksum(data[savedAt:], crc32.MakeTable(crc32.Castagnoli)))
+	data = scan.Saved{Index: t.tracked.root, State: t.last}.Append(append(data, header...))
 	if t.replaceSaved(data) == nil {
 		t.saved, t.savedContext = t.last, t.lastContext
 	}
+}
+
+func (t *tracked) save() savedIndex {
+	s := savedIndex{Stamp: t.stamp, Trailer: t.trailer, Entries: t.entries}
+	for path, id := range t.ignores {
+		s.Ignores = append(s.Ignores, savedIgnore{Path: []byte(path), ID: id})
+	}
+	return s
 }
 
 // replaceSaved writes the file beside the old one and renames it. It does not

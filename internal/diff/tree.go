@@ -115,6 +115,7 @@ type Tree struct {
 	// last scan.
 	saved                     *scan.Dir
 	savedContext, lastContext string
+	recalled                  *recalled // what may become the last state; nil after the first scan
 }
 
 // Open finds the repository of dir, which may be any directory in its work

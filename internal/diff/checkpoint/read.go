@@ -15,8 +15,9 @@ import (
 var errCommit = errors.New("bad commit object")
 
 // Read returns the state that the commit of a checkpoint keeps. It shares with
-// like, which may be nil, what is the same.
-func Read(ctx context.Context, objects *store.Store, commit plumbing.Hash, like *scan.Dir) (*scan.Dir, error) {
+// what like returns, which may be nil, what is the same. That is asked for once
+// the commit has been read.
+func Read(ctx context.Context, objects *store.Store, commit plumbing.Hash, like func() *scan.Dir) (*scan.Dir, error) {
 	content, err := objects.Commit(ctx, commit)
 	if err != nil {
 		return nil, fmt.Errorf("read checkpoint %s: %w", commit, err)
@@ -25,7 +26,7 @@ func Read(ctx context.Context, objects *store.Store, commit plumbing.Hash, like 
 	if err != nil {
 		return nil, fmt.Errorf("read checkpoint %s: %w", commit, err)
 	}
-	state, err := scan.Load(ctx, tree, like, objects.Tree)
+	state, err := scan.Load(ctx, tree, like(), objects.Tree)
 	if err != nil {
 		return nil, fmt.Errorf("read checkpoint %s: %w", commit, err)
 	}

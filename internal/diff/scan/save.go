@@ -2,66 +2,221 @@ package scan
 
 import (
 	"encoding/binary"
-	"errors"
+	"hash/crc32"
 	"slices"
-	"strings"
 )
 
-// ErrSaved is a saved state that is cut short or could not have been saved.
-var ErrSaved = errors.New("bad saved state")
+// A Saved is what one process leaves to the next: the tracked files, nil where
+// there are none, and the state of the work tree.
+//
+// Most directories are the same in both. In saved form such a directory stands
+// once, among those of the index, but with the listing of the state; and where
+// both are known to be what they say, with the stats of the state's files, which
+// are not cut to 32 bits.
+//
+// The form begins with how many pieces there are, the CRC-32 of the table of
+// them, and the table: the size of each, its CRC-32, and how many directories are
+// in it. All but the last hold the directories of the index, the root first, then
+// those in the first directory, those in the second, and so on. The last one is the
+// state: what [saver.state] appends. All numbers but those of the state are
+// little-endian, of 4 bytes where nothing else is said.
+type Saved struct{ Index, State *Dir }
 
-// Bits of what stands before a saved directory.
+// A piece is so small that the memory for it stays in the processor's cache, and
+// that there are enough of them for several goroutines. It holds how many files
+// it has and how many bytes of names, the names of the files and the directories,
+// and the records of both.
+const savedPiece = 32 << 10 // bytes; it ends with the directory that goes beyond it
+
+// Sizes in bytes.
+const (
+	savedRow      = 3 * 4 // of the table
+	savedNameEnd  = 4     // where a name ends within those of the piece: each begins where the one before ends
+	savedStatSize = 4 * 8
+	savedFileSize = savedNameEnd + 1 + 20 + savedStatSize         // …, mode and trust, id, stat
+	savedDirSize  = savedNameEnd + 4 + 4 + 1 + 20 + savedStatSize // …, files, directories, bits, id, stat
+	savedLeast    = savedFileSize - savedNameEnd + 2              // of a file with its name, of one byte, before it
+)
+
+// Bits of what stands before a directory.
 const (
 	savedGit        = 1 << iota // listing.hasGit
 	savedIgnore                 // listing.hasIgnore
-	savedStat                   // listing.stat follows
+	savedAttributes             // listing.hasAttributes
 	savedSameFiles              // the files are those of the index
 	savedSameDirs               // the subdirectories have the names of those of the index
-	savedAttributes             // listing.hasAttributes
+	savedSame                   // it is that of the index; nothing follows
 )
 
-// maxSavedDepth bounds how deep directories may be in each other: no path of an
-// operating system is deeper.
-const maxSavedDepth = 5000
-
-// Save appends a state to b in a form that [Saved] reads. What the state has in
-// common with the index is left out.
-func (d *Dir) Save(b []byte, index *Dir) []byte {
-	b = append(b, d.savedBits(index))
-	if d.listing.stat != (Stat{}) {
-		b = d.listing.stat.save(b)
+// Append appends the saved form to b.
+func (s Saved) Append(b []byte) []byte {
+	w := saver{agreed: make(map[*Dir]*Dir)}
+	w.agree(s.State, s.Index)
+	pieces, size := w.pieces(s.Index)
+	head := len(b)
+	table := head + 2*4
+	rows := len(pieces) + 1
+	b = append(slices.Grow(b, size+size/8), make([]byte, 2*4+rows*savedRow)...)
+	for i := range rows {
+		from, dirs := len(b), 0
+		if i < len(pieces) {
+			dirs = len(pieces[i])
+			b = appendPiece(b, pieces[i])
+		} else {
+			b = w.state(b, s.State, s.Index)
+		}
+		row := b[table+i*savedRow:]
+		binary.LittleEndian.PutUint32(row, uint32(len(b)-from))
+		binary.LittleEndian.PutUint32(row[4:], crc32.ChecksumIEEE(b[from:]))
+		binary.LittleEndian.PutUint32(row[8:], uint32(dirs))
 	}
-	b = saveString(b, d.listing.others)
-	if !d.sameFiles(index) {
-		b = binary.AppendUvarint(b, uint64(len(d.Files)))
+	binary.LittleEndian.PutUint32(b[head:], uint32(rows))
+	binary.LittleEndian.PutUint32(b[head+4:], crc32.ChecksumIEEE(b[table:table+rows*savedRow]))
+	return b
+}
+
+// A saver makes the saved form.
+type saver struct {
+	agreed map[*Dir]*Dir // by the directory of the index, the one of the state that is the same
+}
+
+// agree finds out which directories are the same in both. It reports whether
+// these are.
+func (w *saver) agree(d, index *Dir) bool {
+	switch {
+	case d == index:
+		return true
+	case index == nil:
+		return false
+	}
+	same := len(d.Dirs) == len(index.Dirs) && d.listing.others == "" &&
+		slices.EqualFunc(d.Files, index.Files, func(a, b File) bool { return a.standsFor(&b) })
+	for _, child := range d.Dirs {
+		if !w.agree(child, index.subdir(child.Name)) {
+			same = false
+		}
+	}
+	if same {
+		w.agreed[index] = d
+	}
+	return same
+}
+
+// standsFor reports whether all that is known of f holds for a tracked file, too.
+func (f *File) standsFor(tracked *File) bool {
+	return *f == *tracked ||
+		f.Name == tracked.Name && f.same(tracked) && f.trust == exact && tracked.matches(f.stat)
+}
+
+func (w *saver) agrees(d, index *Dir) bool {
+	return index != nil && (d == index || w.agreed[index] == d)
+}
+
+// pieces returns the directories of the index, breadth first, by the pieces that
+// they are in, and how many bytes these have.
+func (w *saver) pieces(index *Dir) (pieces [][]*Dir, size int) {
+	var dirs []*Dir
+	if index != nil {
+		dirs = append(dirs, index)
+	}
+	from, begun := 0, 0
+	for i := 0; i < len(dirs); i++ {
+		if d := w.agreed[dirs[i]]; d != nil {
+			dirs[i] = d
+		}
+		d := dirs[i]
+		dirs = append(dirs, d.Dirs...)
+		size += savedDirSize + len(d.Name) + len(d.Files)*savedFileSize
+		for j := range d.Files {
+			size += len(d.Files[j].Name)
+		}
+		if size-begun >= savedPiece || i == len(dirs)-1 {
+			pieces = append(pieces, dirs[from:i+1:i+1])
+			from, begun = i+1, size
+		}
+	}
+	return pieces, size
+}
+
+func appendPiece(b []byte, dirs []*Dir) []byte {
+	at, files := len(b), 0
+	b = append(b, make([]byte, 2*4)...)
+	for _, d := range dirs {
+		files += len(d.Files)
 		for i := range d.Files {
+			b = append(b, d.Files[i].Name...)
+		}
+	}
+	for _, d := range dirs {
+		b = append(b, d.Name...)
+	}
+	binary.LittleEndian.PutUint32(b[at:], uint32(files))
+	binary.LittleEndian.PutUint32(b[at+4:], uint32(len(b)-at-2*4))
+	end := uint32(0)
+	number := func(n int) { b = binary.LittleEndian.AppendUint32(b, uint32(n)) }
+	name := func(name string) {
+		end += uint32(len(name))
+		number(int(end))
+	}
+	for _, d := range dirs {
+		for i := range d.Files {
+			name(d.Files[i].Name)
 			b = d.Files[i].save(b)
 		}
 	}
-	if !d.sameDirs(index) {
+	for _, d := range dirs {
+		name(d.Name)
+		number(len(d.Files))
+		number(len(d.Dirs))
+		b = append(append(b, d.listing.bits()), d.id[:]...)
+		b = d.listing.stat.save(b)
+	}
+	return b
+}
+
+// state appends a directory of the state.
+func (w *saver) state(b []byte, d, index *Dir) []byte {
+	if w.agrees(d, index) {
+		return append(b, savedSame)
+	}
+	bits := d.listing.bits()
+	sameFiles, sameDirs := d.sameFiles(index), d.sameDirs(index)
+	if sameFiles {
+		bits |= savedSameFiles
+	}
+	if sameDirs {
+		bits |= savedSameDirs
+	}
+	b = append(append(b, bits), d.id[:]...)
+	b = d.listing.stat.save(b)
+	b = saveString(b, d.listing.others)
+	if !sameFiles {
+		b = binary.AppendUvarint(b, uint64(len(d.Files)))
+		for i := range d.Files {
+			b = d.Files[i].save(saveString(b, d.Files[i].Name))
+		}
+	}
+	if !sameDirs {
 		b = binary.AppendUvarint(b, uint64(len(d.Dirs)))
 		for _, child := range d.Dirs {
 			b = saveString(b, child.Name)
 		}
 	}
 	for _, child := range d.Dirs {
-		b = child.Save(b, index.subdir(child.Name))
+		b = w.state(b, child, index.subdir(child.Name))
 	}
 	return b
 }
 
-func (d *Dir) savedBits(index *Dir) (bits byte) {
+func (l *listing) bits() (bits byte) {
 	set := func(bit byte, is bool) {
 		if is {
 			bits |= bit
 		}
 	}
-	set(savedGit, d.listing.hasGit)
-	set(savedIgnore, d.listing.hasIgnore)
-	set(savedAttributes, d.listing.hasAttributes)
-	set(savedStat, d.listing.stat != Stat{})
-	set(savedSameFiles, d.sameFiles(index))
-	set(savedSameDirs, d.sameDirs(index))
+	set(savedGit, l.hasGit)
+	set(savedIgnore, l.hasIgnore)
+	set(savedAttributes, l.hasAttributes)
 	return bits
 }
 
@@ -71,22 +226,17 @@ func (d *Dir) sameFiles(index *Dir) bool {
 }
 
 func (d *Dir) sameDirs(index *Dir) bool {
-	if index == nil || len(d.Dirs) != len(index.Dirs) {
-		return false
-	}
-	for i, child := range d.Dirs {
-		if child.Name != index.Dirs[i].Name {
-			return false
-		}
-	}
-	return true
+	return index != nil && slices.EqualFunc(d.Dirs, index.Dirs, func(a, b *Dir) bool { return a.Name == b.Name })
 }
 
+// savedModes are the modes of files in the order of their numbers.
+func savedModes() [4]uint32 { return [...]uint32{Regular, Executable, Symlink, Gitlink} }
+
+// save appends all but the name.
 func (f *File) save(b []byte) []byte {
-	b = saveString(b, f.Name)
-	b = binary.LittleEndian.AppendUint32(b, f.Mode)
+	modes := savedModes()
+	b = append(b, byte(slices.Index(modes[:], f.Mode))|byte(f.trust)<<4)
 	b = append(b, f.ID[:]...)
-	b = append(b, byte(f.trust))
 	return f.stat.save(b)
 }
 
@@ -99,18 +249,6 @@ func (s Stat) save(b []byte) []byte {
 
 func saveString(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
-}
-
-// Saved reads a state that was saved with the same index. Data that was not
-// written by [Dir.Save] is [ErrSaved], or a state of names that a work tree can
-// have.
-func Saved(data []byte, index *Dir) (*Dir, error) {
-	r := savedReader{rest: data}
-	d := r.dir("", index, 0)
-	if r.bad || len(r.rest) > 0 {
-		return nil, ErrSaved
-	}
-	return d, nil
 }
 
 // Saves reports whether saving the state would make what Saved made saved from,
@@ -136,154 +274,4 @@ func (d *Dir) Saves(saved, index *Dir) bool {
 		}
 	}
 	return true
-}
-
-// A savedReader takes saved data apart. After the first error it is bad, and
-// all that it returns is zero.
-type savedReader struct {
-	rest    []byte
-	bad     bool
-	scratch scratch
-}
-
-func (r *savedReader) take(n uint64) []byte {
-	if r.bad || n > uint64(len(r.rest)) {
-		r.bad = true
-		return nil
-	}
-	b := r.rest[:n]
-	r.rest = r.rest[n:]
-	return b
-}
-
-func (r *savedReader) byte() byte {
-	if b := r.take(1); len(b) == 1 {
-		return b[0]
-	}
-	return 0
-}
-
-func (r *savedReader) number() uint64 {
-	n, size := binary.Uvarint(r.rest)
-	if size <= 0 {
-		r.bad = true
-		return 0
-	}
-	r.take(uint64(size))
-	return n
-}
-
-// count returns how many things of at least size bytes follow.
-func (r *savedReader) count(size int) int {
-	n := r.number()
-	if n > uint64(len(r.rest)/size) {
-		r.bad = true
-		return 0
-	}
-	return int(n)
-}
-
-func (r *savedReader) string() string { return string(r.take(r.number())) }
-
-func (r *savedReader) stat() Stat {
-	const size = 8
-	b := r.take(4 * size)
-	if b == nil {
-		return Stat{}
-	}
-	word := func(i int) uint64 { return binary.LittleEndian.Uint64(b[i*size:]) }
-	return Stat{Size: int64(word(0)), Modified: int64(word(1)), Changed: int64(word(2)), Inode: word(3)}
-}
-
-func (r *savedReader) dir(name string, index *Dir, depth int) *Dir {
-	d := &Dir{Name: name}
-	bits := r.byte()
-	if bits&(savedSameFiles|savedSameDirs) != 0 && index == nil || depth > maxSavedDepth {
-		r.bad = true
-	}
-	d.listing.hasGit, d.listing.hasIgnore, d.listing.hasAttributes = bits&savedGit != 0, bits&savedIgnore != 0, bits&savedAttributes != 0
-	if bits&savedStat != 0 {
-		d.listing.stat = r.stat()
-	}
-	d.listing.others = r.others()
-	switch {
-	case r.bad:
-		return d
-	case bits&savedSameFiles != 0:
-		d.Files = index.Files
-	default:
-		d.Files = r.files(index)
-	}
-	if bits&savedSameDirs != 0 {
-		d.Dirs = make([]*Dir, len(index.Dirs))
-		for i, child := range index.Dirs {
-			d.Dirs[i] = r.dir(child.Name, child, depth+1)
-		}
-	} else {
-		r.dirs(d, index, depth)
-	}
-	if !r.bad {
-		d.seal(index, &r.scratch)
-	}
-	return d
-}
-
-// dirs reads the subdirectories with their names.
-func (r *savedReader) dirs(d, index *Dir, depth int) {
-	names := make([]string, r.count(1))
-	for i := range names {
-		names[i] = r.name()
-		r.bad = r.bad || i > 0 && order(names[i-1], true, names[i], true) >= 0
-	}
-	d.Dirs = make([]*Dir, 0, len(names))
-	for _, name := range names {
-		if r.bad {
-			return
-		}
-		d.Dirs = append(d.Dirs, r.dir(name, index.subdir(name), depth+1))
-	}
-}
-
-// name reads what a work tree can have for a name.
-func (r *savedReader) name() string {
-	f := File{Name: r.string(), Mode: Regular}
-	r.bad = r.bad || !f.sound()
-	return f.Name
-}
-
-// others reads names with a slash behind each.
-func (r *savedReader) others() string {
-	names := r.string()
-	for name := range strings.SplitAfterSeq(names, "/") {
-		f := File{Name: strings.TrimSuffix(name, "/"), Mode: Regular}
-		r.bad = r.bad || name != "" && (f.Name == name || !f.sound())
-	}
-	return names
-}
-
-// files reads files. What another process has read of those that differ from
-// the index may be nowhere by now: they are to be read again.
-func (r *savedReader) files(index *Dir) []File {
-	tracked := cursor(index.files())
-	const leastSize = 1 + 1 + 4 + 20 + 1 + 32 // of a name of one byte
-	files := make([]File, r.count(leastSize))
-	for i := range files {
-		f := &files[i]
-		f.Name = r.name()
-		if b := r.take(4); b != nil {
-			f.Mode = binary.LittleEndian.Uint32(b)
-		}
-		copy(f.ID[:], r.take(uint64(len(f.ID))))
-		f.trust = trust(r.byte())
-		f.stat = r.stat()
-		r.bad = r.bad || f.trust > fromIndex || !f.isBlob() && f.Mode != Gitlink || i > 0 && files[i-1].Name >= f.Name
-		if t := tracked.find(f.Name); t == nil || t.ID != f.ID {
-			f.trust = doubtful
-		}
-	}
-	return files
-}
-
-func (f *File) isBlob() bool {
-	return f.Mode == Regular || f.Mode == Executable || f.Mode == Symlink
 }

@@ -2,31 +2,108 @@ package scan
 
 import (
 	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
 	"reflect"
 	"testing"
 )
 
-// TestSaved: a state comes back as it was saved, with what it has in common
-// with the index left out or not.
+func (s Saved) reread(t *testing.T) Saved {
+	t.Helper()
+	data := s.Append(nil)
+	got, err := ReadSaved(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// many returns a state of so many files that they are in several pieces.
+func many(t *testing.T) *Dir {
+	t.Helper()
+	var names []string
+	for i := range 40 {
+		for j := range 50 {
+			names = append(names, fmt.Sprintf("dir%02d/e/file%02d", i, j))
+		}
+	}
+	return state(t, names...)
+}
+
+// TestSaved: what was saved comes back.
 func TestSaved(t *testing.T) {
 	t.Parallel()
 	tracked := state(t, "a", "b/c", "b/d/e", "f/g", "f/h")
 	now := state(t, "a", "b/c=other", "b/d/e", "f/g", "i/j")
 	now.Dirs[0].listing = listing{stat: Stat{Size: 1, Modified: -2, Changed: 3, Inode: 1 << 63}, hasGit: true, hasIgnore: true, others: "x/y/"}
-	for _, d := range []*Dir{now, tracked, {Files: []File{}, Dirs: []*Dir{}}} {
-		d.Seal()
-		for _, index := range []*Dir{nil, tracked} {
-			got, err := Saved(d.Save(nil, index), index)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(Compare(d, got)) > 0 || got.ID() != d.ID() || !bytes.Equal(got.Save(nil, index), d.Save(nil, index)) {
-				t.Errorf("%v comes back as %v", d, got)
-			}
-			if below := got.Dir("b"); below != nil && below.listing != d.Dir("b").listing {
-				t.Errorf("listing %+v", below.listing)
+	now.Dirs[1].listing = listing{stat: Stat{Size: 2}, hasAttributes: true}
+	bare := &Dir{Dirs: []*Dir{{Name: "d"}}}
+	bare.Seal()
+	for _, index := range []*Dir{nil, tracked, many(t)} {
+		for _, d := range []*Dir{now, tracked, bare, many(t)} {
+			got := Saved{Index: index, State: d}.reread(t)
+			if !alikeDirs(got.State, d) || index == nil != (got.Index == nil) || index != nil && !alikeDirs(got.Index, index) {
+				t.Errorf("%v and %v come back as %v and %v", index, d, got.Index, got.State)
 			}
 		}
+	}
+}
+
+// alikeDirs reports whether all is the same, but for the listings where a has
+// none and for what Saved makes doubtful.
+func alikeDirs(a, b *Dir) bool {
+	if a.Name != b.Name || a.id != b.id || a.empty != b.empty || !a.sealed || len(a.Files) != len(b.Files) || len(a.Dirs) != len(b.Dirs) {
+		return false
+	}
+	if b.listing != (listing{}) && a.listing != b.listing {
+		return false
+	}
+	for i, f := range a.Files {
+		if f.trust == doubtful {
+			f.trust = b.Files[i].trust
+		}
+		if f != b.Files[i] {
+			return false
+		}
+	}
+	for i := range a.Dirs {
+		if !alikeDirs(a.Dirs[i], b.Dirs[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// TestSavedShared: what is the same in the index and in the state is so in
+// memory, too, and is known as well as the state knows it.
+func TestSavedShared(t *testing.T) {
+	t.Parallel()
+	index, now := state(t, "a", "b/c", "d/e", "d/f"), state(t, "a", "b/c", "d/e", "d/f")
+	for _, d := range []*Dir{index, index.Dirs[0], index.Dirs[1]} {
+		for i := range d.Files {
+			d.Files[i].trust, d.Files[i].stat = fromIndex, Stat{Size: 5, Modified: 1, Changed: 2, Inode: 7}
+		}
+	}
+	for _, d := range []*Dir{now, now.Dirs[0], now.Dirs[1]} {
+		d.listing.stat = Stat{Modified: 9}
+		for i := range d.Files {
+			d.Files[i].trust, d.Files[i].stat = exact, Stat{Size: 5, Modified: 1, Changed: 2, Inode: 1<<40 | 7}
+		}
+	}
+	got := Saved{Index: index, State: now}.reread(t)
+	if got.State != got.Index || got.State.Dirs[0].listing != now.Dirs[0].listing || !reflect.DeepEqual(got.State.Dirs[0].Files, now.Dirs[0].Files) {
+		t.Errorf("%+v and %+v", got.Index, got.State)
+	}
+	index.Dirs[1].Files[1].trust = doubtful // racy in the index
+	got = Saved{Index: index, State: now}.reread(t)
+	switch {
+	case got.State == got.Index, got.State.Dirs[1] == got.Index.Dirs[1], got.State.Dirs[0] != got.Index.Dirs[0]:
+		t.Errorf("%+v and %+v", got.Index, got.State)
+	case got.Index.Dirs[1].Files[1].trust != doubtful, got.Index.Dirs[1].Files[0].stat.Inode != 7:
+		t.Errorf("in the index %+v", got.Index.Dirs[1].Files)
+	case got.State.Dirs[1].Files[1] != now.Dirs[1].Files[1]:
+		t.Errorf("in the state %+v", got.State.Dirs[1].Files)
 	}
 }
 
@@ -37,12 +114,8 @@ func TestSavedTrust(t *testing.T) {
 	for i := range now.Files {
 		now.Files[i].trust = exact
 	}
-	got, err := Saved(now.Save(nil, tracked), tracked)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var trusts []trust
-	for _, f := range got.Files {
+	for _, f := range (Saved{Index: tracked, State: now}).reread(t).State.Files {
 		trusts = append(trusts, f.trust)
 	}
 	if want := []trust{exact, doubtful, doubtful}; !reflect.DeepEqual(trusts, want) {
@@ -50,21 +123,94 @@ func TestSavedTrust(t *testing.T) {
 	}
 }
 
+// TestSavedOrder: directories that are below each other, or below none, are no
+// tree.
+func TestSavedOrder(t *testing.T) {
+	t.Parallel()
+	x := savedIndex{dirs: make([]Dir, 4)}
+	for i, name := range []string{"", "a", "b", "c"} {
+		x.dirs[i] = Dir{Name: name, Files: make([]File, 1)}
+	}
+	for _, c := range []struct {
+		below []int
+		want  bool
+	}{
+		{[]int{3, 0, 0, 0}, true},
+		{[]int{1, 1, 1, 0}, true},
+		{[]int{2, 0, 0, 0}, false},
+		{[]int{2, 0, 0, 1}, false},
+		{[]int{0, 0, 0, 3}, false},
+		{[]int{4, 0, 0, 0}, false},
+	} {
+		if x.below = c.below; x.link() != c.want {
+			t.Errorf("%v: %v", c.below, !c.want)
+		}
+	}
+}
+
+// mend makes the sums of forged data right.
+func mend(data []byte) []byte {
+	const head = 2 * 4
+	data = bytes.Clone(data)
+	if len(data) < head {
+		return data
+	}
+	count := int(binary.LittleEndian.Uint32(data))
+	if count > (len(data)-head)/savedRow {
+		return data
+	}
+	table, body := data[head:head+count*savedRow], data[head+count*savedRow:]
+	for row := table; len(row) > 0; row = row[savedRow:] {
+		size := min(len(body), int(binary.LittleEndian.Uint32(row)))
+		binary.LittleEndian.PutUint32(row[4:], crc32.ChecksumIEEE(body[:size]))
+		body = body[size:]
+	}
+	binary.LittleEndian.PutUint32(data[4:], crc32.ChecksumIEEE(table))
+	return data
+}
+
 func FuzzSaved(f *testing.F) {
-	index := &Dir{Files: []File{{Name: "a", Mode: Regular}}, Dirs: []*Dir{{Name: "b"}}}
+	index := &Dir{
+		Files: []File{{Name: "a", Mode: Regular, trust: fromIndex}, {Name: "l", Mode: Symlink}},
+		Dirs:  []*Dir{{Name: "b", Files: []File{{Name: "c", Mode: Gitlink}}, listing: listing{hasIgnore: true}}, {Name: "d", Files: []File{{Name: "e", Mode: Executable}}}},
+	}
 	index.Seal()
+	now := &Dir{Files: index.Files[:1], Dirs: []*Dir{index.Dirs[0], {Name: "new", Files: index.Files, listing: listing{others: "x/"}}}}
+	now.Seal()
 	f.Add([]byte{})
-	f.Add(index.Save(nil, index))
-	f.Add(index.Save(nil, nil))
-	f.Add((&Dir{listing: listing{others: "x/"}, Files: index.Files}).Save(nil, nil))
+	for _, s := range []Saved{{index, index}, {index, now}, {nil, now}, {now, &Dir{}}} {
+		f.Add(s.Append(nil))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := Saved(data, index)
+		data = mend(data)
+		s, err := ReadSaved(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
 			return
 		}
-		again, err := Saved(d.Save(nil, index), index)
-		if err != nil || again.ID() != d.ID() {
-			t.Errorf("%q comes back as %v, %v", data, again, err)
+		for _, d := range []*Dir{s.Index, s.State} {
+			checkSound(t, d)
+		}
+		again := s.Append(nil)
+		s, err = ReadSaved(bytes.NewReader(again), int64(len(again)))
+		if err != nil || !bytes.Equal(s.Append(nil), again) {
+			t.Errorf("%q comes back as %v, %v", data, s, err)
 		}
 	})
+}
+
+// checkSound checks that a work tree can have what is in a directory.
+func checkSound(t *testing.T, d *Dir) {
+	t.Helper()
+	for i := range d.files() {
+		if f := &d.Files[i]; !f.sound() || f.trust > fromIndex || i > 0 && d.Files[i-1].Name >= f.Name {
+			t.Errorf("%+v", f)
+		}
+	}
+	for i, child := range d.dirs() {
+		f := File{Name: child.Name, Mode: Regular}
+		if !f.sound() || i > 0 && order(d.Dirs[i-1].Name, true, child.Name, true) >= 0 {
+			t.Errorf("directory %q", child.Name)
+		}
+		checkSound(t, child)
+	}
 }

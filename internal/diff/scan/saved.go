@@ -1,0 +1,200 @@
+package scan
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// ErrSaved is a saved form that is cut short or was not made by [Saved.Append].
+var ErrSaved = errors.New("bad saved state")
+
+// maxSavedDepth bounds how deep directories may be in each other: no path of an
+// operating system is deeper.
+const maxSavedDepth = 5000
+
+// ReadSaved reads the saved form, of which size bytes are in r. Of data that was
+// not made by [Saved.Append] it is [ErrSaved], or trees of names that a work tree
+// can have. The ids of directories are taken as they are.
+func ReadSaved(r io.ReaderAt, size int64) (Saved, error) {
+	x := savedIndex{file: r}
+	if !x.readTable(size) || !x.readPieces() || !x.link() {
+		return Saved{}, ErrSaved
+	}
+	last := x.pieces[len(x.pieces)-1]
+	data, ok := last.read(r, nil)
+	if !ok {
+		return Saved{}, ErrSaved
+	}
+	var index *Dir
+	if len(x.dirs) > 0 {
+		index = &x.dirs[0]
+	}
+	state := savedReader{rest: data}
+	root := state.dir("", index, 0)
+	if state.bad || len(state.rest) > 0 {
+		return Saved{}, ErrSaved
+	}
+	return Saved{Index: index, State: root}, nil
+}
+
+// A savedReader takes saved data apart. After the first error it is bad, and
+// all that it returns is zero.
+type savedReader struct {
+	rest []byte
+	bad  bool
+}
+
+func (r *savedReader) take(n uint64) []byte {
+	if r.bad || n > uint64(len(r.rest)) {
+		r.bad = true
+		return nil
+	}
+	b := r.rest[:n]
+	r.rest = r.rest[n:]
+	return b
+}
+
+func (r *savedReader) byte() byte {
+	if b := r.take(1); len(b) == 1 {
+		return b[0]
+	}
+	return 0
+}
+
+func (r *savedReader) number() uint64 {
+	n, size := binary.Uvarint(r.rest)
+	if size <= 0 {
+		r.bad = true
+		return 0
+	}
+	r.take(uint64(size))
+	return n
+}
+
+// count returns how many things of at least size bytes follow.
+func (r *savedReader) count(size int) int {
+	n := r.number()
+	if n > uint64(len(r.rest)/size) {
+		r.bad = true
+		return 0
+	}
+	return int(n)
+}
+
+func (r *savedReader) string() string { return string(r.take(r.number())) }
+
+// dir reads a directory of the state.
+func (r *savedReader) dir(name string, index *Dir, depth int) *Dir {
+	bits := r.byte()
+	if bits&(savedSame|savedSameFiles|savedSameDirs) != 0 && index == nil || depth > maxSavedDepth {
+		r.bad = true
+	}
+	if r.bad || bits&savedSame != 0 {
+		return index
+	}
+	d := &Dir{Name: name}
+	d.listing.setBits(bits)
+	if b := r.take(uint64(len(d.id) + savedStatSize)); b != nil {
+		d.id, d.sealed = plumbing.Hash(b), true
+		d.listing.stat = savedStatOf(b[len(d.id):])
+	}
+	d.listing.others = r.others()
+	if bits&savedSameFiles != 0 {
+		d.Files = index.Files
+	} else {
+		d.Files = r.files(index)
+	}
+	names := r.dirNames(index, bits&savedSameDirs != 0)
+	if r.bad {
+		return d
+	}
+	d.Dirs = make([]*Dir, len(names))
+	d.empty = len(d.Files) == 0
+	for i, name := range names {
+		if d.Dirs[i] = r.dir(name, index.subdir(name), depth+1); r.bad {
+			return d
+		}
+		d.empty = d.empty && d.Dirs[i].empty
+	}
+	return d
+}
+
+// dirNames reads the names of the subdirectories, if they are not those of the
+// index.
+func (r *savedReader) dirNames(index *Dir, same bool) []string {
+	if same && !r.bad {
+		names := make([]string, len(index.Dirs))
+		for i, child := range index.Dirs {
+			names[i] = child.Name
+		}
+		return names
+	}
+	names := make([]string, r.count(1))
+	for i := range names {
+		names[i] = r.name()
+		r.bad = r.bad || i > 0 && order(names[i-1], true, names[i], true) >= 0
+	}
+	return names
+}
+
+// name reads what a work tree can have for a name.
+func (r *savedReader) name() string {
+	f := File{Name: r.string(), Mode: Regular}
+	r.bad = r.bad || !f.sound()
+	return f.Name
+}
+
+// others reads names with a slash behind each.
+func (r *savedReader) others() string {
+	names := r.string()
+	for name := range strings.SplitAfterSeq(names, "/") {
+		f := File{Name: strings.TrimSuffix(name, "/"), Mode: Regular}
+		r.bad = r.bad || name != "" && (f.Name == name || !f.sound())
+	}
+	return names
+}
+
+// files reads files. What another process has read of those that differ from
+// the index may be nowhere by now: they are to be read again.
+func (r *savedReader) files(index *Dir) []File {
+	tracked := cursor(index.files())
+	files := make([]File, r.count(savedLeast))
+	for i := range files {
+		f := &files[i]
+		f.Name = r.name()
+		if b := r.take(savedFileSize - savedNameEnd); b == nil || !f.read(b) {
+			r.bad = true
+		}
+		r.bad = r.bad || i > 0 && files[i-1].Name >= f.Name
+		if r.bad {
+			return nil
+		}
+		if t := tracked.find(f.Name); t == nil || t.ID != f.ID {
+			f.trust = doubtful
+		}
+	}
+	return files
+}
+
+// read reads what save has appended. It reports false if that is none.
+func (f *File) read(b []byte) bool {
+	modes := savedModes()
+	mode := b[0] & 0xf
+	if f.trust = trust(b[0] >> 4); f.trust > fromIndex || int(mode) >= len(modes) {
+		return false
+	}
+	f.Mode = modes[mode]
+	f.ID = plumbing.Hash(b[1:])
+	f.stat = savedStatOf(b[1+len(f.ID):])
+	return true
+}
+
+func savedStatOf(b []byte) Stat {
+	b = b[:savedStatSize]
+	word := func(i int) uint64 { return binary.LittleEndian.Uint64(b[i*8:]) }
+	return Stat{Size: int64(word(0)), Modified: int64(word(1)), Changed: int64(word(2)), Inode: word(3)}
+}
