@@ -78,7 +78,7 @@ func (t *Tree) scan(ctx context.Context, how how) (scan.State, error) {
 	}
 	s.Rules = rules.Rules
 	known := scan.Known{Base: t.base, Index: t.tracked.root, Last: t.last, Also: how.also}
-	known.Listed, known.Foreign = rules == t.rules, t.last != nil && t.last == t.saved
+	known.Listed, known.Foreign = rules == t.rules, t.last != nil && t.last == t.foreign
 	view := viewOf(s, known, rules)
 	known.Same = known.Listed && !known.Foreign && view.like(t.view, t.last)
 	quiet := t.hints.ask(s, known)

@@ -186,7 +186,8 @@ func (t *Tree) recall(ctx context.Context, s *scan.Scanner, current *rules, wher
 	if current.Changed() {
 		return t.newRules(ctx, current.origin)
 	}
-	t.last, t.saved, t.savedContext, t.settings, t.rules = saved.state, saved.state, where, s.Settings, current
+	t.last, t.saved, t.foreign = saved.state, saved.state, saved.state
+	t.savedContext, t.settings, t.rules = where, s.Settings, current
 	return current
 }
 

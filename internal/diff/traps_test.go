@@ -207,6 +207,9 @@ func TestModesAndTypes(t *testing.T) {
 			s.home(".gitconfig", "[include]\n\tpath = more\n")
 			s.home("more", "[core]\n\tfileMode = false\n")
 		}), steps: []func(*sandbox){executable(0o755)}},
+		{name: "fileMode false, later", setup: committed(), steps: []func(*sandbox){
+			executable(0o755), runs("config", "core.fileMode", "false"), runs("config", "core.fileMode", "true"),
+		}},
 		{name: "permissions that git does not record", setup: committed(), steps: []func(*sandbox){executable(0o600), executable(0o654), executable(0o744), executable(0o644)}},
 		{name: "symlink to another target", setup: committed(), steps: []func(*sandbox){func(s *sandbox) { s.remove("l"); s.link("d", "l") }}},
 		{name: "directory to symlink", setup: committed(), steps: []func(*sandbox){func(s *sandbox) {
@@ -225,6 +228,10 @@ func TestModesAndTypes(t *testing.T) {
 			s.remove("l")
 			s.git("checkout", "l")
 		}), steps: []func(*sandbox){writes("l", "d/a")}},
+		{name: "symlinks false, later", setup: committed(), steps: []func(*sandbox){
+			func(s *sandbox) { s.remove("l"); s.write("l", "f") },
+			runs("config", "core.symlinks", "false"), writes("l", "d/a"), runs("config", "core.symlinks", "true"),
+		}},
 		{name: "staged rename", setup: committed(), steps: []func(*sandbox){runs("mv", "f", "g")}},
 		{name: "rename in case only", setup: committed(), steps: []func(*sandbox){runs("mv", "f", "F")}, linux: true},
 		{name: "empty directories", setup: committed(), steps: []func(*sandbox){func(s *sandbox) { s.must(os.MkdirAll(s.path("x/y/z"), 0o755)) }, removes("x")}},

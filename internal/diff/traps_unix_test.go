@@ -109,6 +109,54 @@ func (s *sandbox) readableAgain(tree, hinted *diff.Tree) {
 	}
 }
 
+// TestUnreadableAtFirst: of a directory that was never read, what the index says
+// is what was last known; what another process knew, and nobody has kept, is not.
+func TestUnreadableAtFirst(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		asNobody(t)
+		return
+	}
+	s := newRepo(t)
+	s.write("d/a", "a\n")
+	s.write("e/a", "a\n")
+	s.commit("first")
+	s.write("u/untracked", "u\n")
+	s.chmod("d", 0)
+	t.Cleanup(func() { s.chmod("d", 0o755); s.chmod("e", 0o755); s.chmod("u", 0o755) })
+	settle()
+	first := s.process()
+	s.must(first.Baseline(t.Context()))
+	s.chmod("u", 0)
+	if c, err := first.Capture(t.Context()); err != nil || !c.Empty() || len(c.Warnings) != 2 {
+		t.Errorf("captured %q, warnings %q, %v", summary(c), c.Warnings, err)
+	}
+	s.chmod("u", 0o755)
+	commit, err := first.Checkpoint(t.Context(), first.BaseState(), "test/0", "")
+	s.must(err)
+	s.write("e/new", "new\n")
+	settle()
+	c, err := first.Capture(t.Context())
+	s.must(err)
+	if got := summary(c); got != "A e/new\n" || len(c.Warnings) != 1 {
+		t.Errorf("captured %q, warnings %q", got, c.Warnings)
+	}
+	s.must(first.Close())
+	s.chmod("e", 0)
+	c, err = s.resumed(commit).Capture(t.Context())
+	s.must(err)
+	if !c.Empty() || len(c.Warnings) != 2 {
+		t.Errorf("another process captured %q, warnings %q", summary(c), c.Warnings)
+	}
+	s.chmod("d", 0o755)
+	s.write("d/a", "b\n")
+	c, err = first.Capture(t.Context())
+	s.must(err)
+	if got := summary(c); got != "M d/a\nA e/new\n" {
+		t.Errorf("captured %q, warnings %q", got, c.Warnings)
+	}
+}
+
 func asNobody(t *testing.T) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "nobody") //nolint:usetesting // nobody may not enter the other

@@ -111,9 +111,9 @@ type Tree struct {
 	setup, setupThen setup // of the last scan, and when the session began
 	nests            nests
 
-	// The state that is in the git directory, and the contexts of it and of the
-	// last scan.
-	saved                     *scan.Dir
+	// The state that is in the git directory, the one that another process had left
+	// there, and the contexts of the first one and of the last scan.
+	saved, foreign            *scan.Dir
 	savedContext, lastContext string
 	recalled                  *recalled // what may become the last state; nil after the first scan
 }
