@@ -3,6 +3,7 @@ package scan
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -15,13 +16,15 @@ type task struct {
 	at    int // in the places and results of the visit above
 }
 
-// A queue is the tasks of a walk. The newest are done first, so that they
-// never become many.
+// A queue is the tasks of a walk that any goroutine may do. What one finds to do
+// it does itself, the newest first, so that tasks never become many, and shares
+// with those that wait: goroutines at work in one directory would slow each other
+// down in the system.
 type queue struct {
 	mu      sync.Mutex
 	more    sync.Cond
 	tasks   []task
-	waiting int
+	waiting atomic.Int32 // goroutines
 	done    bool
 	err     error       // the first one
 	failed  atomic.Bool // there is one; nothing more is looked at then
@@ -37,7 +40,7 @@ func (w *walk) run(ctx context.Context, root *place) (found, error) {
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			s := &scratch{}
-			for t, ok := q.next(); ok; t, ok = q.next() {
+			for t, ok := q.next(s); ok; t, ok = q.next(s) {
 				w.do(ctx, t, s)
 			}
 		})
@@ -46,34 +49,51 @@ func (w *walk) run(ctx context.Context, root *place) (found, error) {
 	return w.root, q.err
 }
 
-// next waits for a task; ok is false when all is done.
-func (q *queue) next() (t task, ok bool) {
+// next returns the newest task of one's own, or waits for one. ok is false when
+// all is done.
+func (q *queue) next(s *scratch) (t task, ok bool) {
+	if len(s.tasks) > 1 && q.waiting.Load() > 0 {
+		q.share(s)
+	}
+	if len(s.tasks) > 0 {
+		return pop(&s.tasks), true
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.tasks) == 0 && !q.done {
-		q.waiting++
+		q.waiting.Add(1)
 		q.more.Wait()
-		q.waiting--
+		q.waiting.Add(-1)
 	}
 	if q.done {
 		return task{}, false
 	}
-	last := len(q.tasks) - 1
-	t = q.tasks[last]
-	q.tasks[last] = task{}
-	q.tasks = q.tasks[:last]
-	return t, true
+	return pop(&q.tasks), true
+}
+
+// share hands out half of one's own tasks: the oldest, below which there is most
+// to do.
+func (q *queue) share(s *scratch) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	half := len(s.tasks) / 2
+	q.tasks = append(q.tasks, s.tasks[:half]...)
+	s.tasks = slices.Delete(s.tasks, 0, half)
+	q.more.Broadcast()
+}
+
+func pop(tasks *[]task) task {
+	last := len(*tasks) - 1
+	t := (*tasks)[last]
+	(*tasks)[last] = task{}
+	*tasks = (*tasks)[:last]
+	return t
 }
 
 // add adds a task for each place.
-func (q *queue) add(above *visit, places []place) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+func (s *scratch) add(above *visit, places []place) {
 	for i := range places {
-		q.tasks = append(q.tasks, task{place: &places[i], above: above, at: i})
-	}
-	if q.waiting > 0 {
-		q.more.Broadcast()
+		s.tasks = append(s.tasks, task{place: &places[i], above: above, at: i})
 	}
 }
 
@@ -106,7 +126,7 @@ func (w *walk) do(ctx context.Context, t task, s *scratch) {
 	}
 	if v != nil {
 		if len(v.places) > 0 {
-			w.add(v, v.places)
+			s.add(v, v.places)
 			return
 		}
 		result = v.finish(s)

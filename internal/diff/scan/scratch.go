@@ -18,6 +18,7 @@ type scratch struct {
 	content        []byte // of a file or a tree object
 	dirs           []*Dir
 	visits         []*visit // that are over
+	tasks          []task   // of one's own, see queue
 	one            candidate
 	hash           store.Hasher
 }
