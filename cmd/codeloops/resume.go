@@ -25,7 +25,8 @@ func newResumeCmd(a *app) *cobra.Command {
 		Short: "Carry on a session that was interrupted, crashed or hit its limit",
 		Long: `Carry on a session in the phase that it had reached: a turn of the actor that
 was over is not played again, the critic is asked again for what it had not yet
-said. Without an ID you choose one of this work tree's on a terminal; elsewhere it
+said. Work on which it had given no verdict is judged again before the actor goes
+on. Without an ID you choose one of this work tree's on a terminal; elsewhere it
 is the latest. The beginning of an ID will do. Agents, models, fallbacks and the
 limit are the session's own unless flags say otherwise.
 

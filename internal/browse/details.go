@@ -253,7 +253,7 @@ func (d *Details) noted() {
 
 func (d *Details) round(r loop.Round) {
 	d.sayf("\n%s  %s", d.strong(fmt.Sprintf("Iteration %d", r.Iteration)), d.faint(render.Span(r.Attempt.Duration+r.Review.Duration)))
-	d.rowf("actor", "%s  %s", render.Span(r.Attempt.Duration), render.Fate(r.Attempt.Turn)+render.By(d.session.Actor, r.Attempt.Turn))
+	d.rowf("actor", "%s", render.Acted(d.session.Actor, r.Attempt))
 	d.missed(r.Attempt.Turn)
 	d.block("", r.Attempt.Stdout.Text, 6)
 	d.omitted(r.Attempt.Stdout)

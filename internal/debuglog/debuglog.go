@@ -51,7 +51,7 @@ func describe(l *zerolog.Event, e loop.Event) { //nolint:gocyclo // one case for
 			Str("actor", e.Session.Actor.Agent).Str("critic", e.Session.Critic.Agent).
 			Str("version", e.Session.Version).Msg("started")
 	case loop.Resumed:
-		l.Str("session", e.Session.ID).Int("iterations", e.Iterations).Bool("judge", e.Judge).Msg("resumed")
+		l.Str("session", e.Session.ID).Int("iterations", e.Iterations).Bool("judge", e.Judge).Bool("rejudge", e.Rejudge).Msg("resumed")
 	case loop.IterationStarted:
 		l.Int("iteration", e.Iteration).Msg("iteration")
 	case loop.PhaseEntered:

@@ -287,3 +287,11 @@ func class(status string) string {
 
 // took is the time of a turn with how it ended.
 func took(t loop.Turn) string { return render.Span(t.Duration) + ", " + render.Fate(t) }
+
+// acted is the same for the actor's part of an iteration.
+func acted(a loop.Attempt) string {
+	if a.Rejudged {
+		return render.Acted(a.Agent, a)
+	}
+	return took(a.Turn)
+}

@@ -104,7 +104,7 @@ func (m *markdown) iteration(s step) error {
 		decision = string(s.Verdict.Decision)
 	}
 	m.fold(fmt.Sprintf("Iteration %d: %s, %s", s.Iteration, decision, render.Stat(s.own)))
-	m.sayf("\nActor: %s", code(took(s.Attempt.Turn)))
+	m.sayf("\nActor: %s", code(acted(s.Attempt)))
 	m.fence(s.Attempt.Stdout.Text)
 	m.notes(s.notes)
 	if len(s.Checks) > 0 {

@@ -76,7 +76,7 @@ func (p *page) iteration(s step) error {
 	return p.write("iteration", map[string]any{
 		"Number": s.Iteration, "Decision": line(string(s.Verdict.Decision)), "Class": class(string(s.Verdict.Decision)),
 		"Took":  render.Span(s.Attempt.Duration + s.Review.Duration),
-		"Actor": took(s.Attempt.Turn), "Output": p.output("output", s.Attempt.Stdout), "Stderr": p.output("standard error", s.Attempt.Stderr),
+		"Actor": acted(s.Attempt), "Output": p.output("output", s.Attempt.Stdout), "Stderr": p.output("standard error", s.Attempt.Stderr),
 		"Notes": cleaned(s.notes), "Stat": render.Stat(s.own), "Diff": p.diff(s.own, true), "Checks": checks,
 		"Critic": judged(s.Round), "Reply": p.reply(s.Review), "Guidance": p.text(guidance, s.Verdict.Guidance()),
 	})

@@ -29,7 +29,9 @@
 //	Resumed [PhaseEntered(CAPTURING_DIFF) ...] Iteration* Finished
 //
 // where the rest of an iteration whose actor had finished comes first, and
-// iterations go on from the last whole one. The log then holds what came before
+// iterations go on from the last whole one. Where that one had come to no
+// verdict, the first iteration plays no turn of the actor: it judges again what
+// there is ([Attempt.Rejudged]). The log then holds what came before
 // as well, an earlier Finished included.
 //
 // While the turn of an agent lasts, pairs of WaitStarted and WaitFinished tell

@@ -16,6 +16,7 @@ type Resumed struct {
 	Session    Session
 	Iterations int  // whole ones so far
 	Judge      bool // the next iteration's actor turn is finished and not judged yet
+	Rejudge    bool // the next iteration judges again what the last one left
 }
 
 // IterationStarted opens an iteration.

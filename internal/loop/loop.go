@@ -40,8 +40,10 @@ func (l *Loop) Run(ctx context.Context, s Session) (Outcome, error) {
 // Resume carries on a session that broke off, or that ended short of success,
 // from where it had come to. The critic is asked again for what it had not yet
 // said; an actor's turn that was finished is not played again.
+// What the critic had given no verdict on is judged again first.
 func (l *Loop) Resume(ctx context.Context, s Session, p Past) (Outcome, error) {
-	return l.run(ctx, s, Resumed{Session: s, Iterations: len(p.Rounds), Judge: p.Attempt != nil}, p)
+	p.Undecided = p.Undecided && p.Attempt == nil && len(p.Rounds) > 0
+	return l.run(ctx, s, Resumed{Session: s, Iterations: len(p.Rounds), Judge: p.Attempt != nil, Rejudge: p.Undecided}, p)
 }
 
 func (l *Loop) run(ctx context.Context, s Session, first Event, p Past) (Outcome, error) {
@@ -51,6 +53,9 @@ func (l *Loop) run(ctx context.Context, s Session, first Event, p Past) (Outcome
 	defer r.abort(nil)
 	for _, round := range p.Rounds {
 		r.remember(round)
+	}
+	if p.Undecided {
+		r.undecided = r.previous.Attempt.again()
 	}
 	r.progress.Spent = p.Spent
 	r.progress.ConsecutiveErrors, r.progress.LastFailure, r.progress.LastProblem = 0, StopNone, "" // whoever resumes wants another try
@@ -78,19 +83,20 @@ func (l *Loop) run(ctx context.Context, s Session, first Event, p Past) (Outcome
 // goroutine that called Run.
 type run struct {
 	*Loop
-	began    time.Time
-	machine  Machine
-	progress Progress
-	history  []Round // without their texts
-	previous *Round  // the last one, whole
-	baseline []CheckResult
-	pending  *Attempt // of the first iteration of a resumed run, to be judged
-	ended    bool     // once, before it was taken up again
-	judged   bool     // an iteration was finished here, not only in the process before
-	session  string   // its name
-	trace    []Phase  // of the iteration under way
-	entered  time.Time
-	told     map[string]bool // warnings of a look after a turn
+	began     time.Time
+	machine   Machine
+	progress  Progress
+	history   []Round // without their texts
+	previous  *Round  // the last one, whole
+	baseline  []CheckResult
+	pending   *Attempt // of the first iteration of a resumed run, to be judged
+	undecided *Attempt // of the iteration before a resumed run, to be judged again
+	ended     bool     // once, before it was taken up again
+	judged    bool     // an iteration was finished here, not only in the process before
+	session   string   // its name
+	trace     []Phase  // of the iteration under way
+	entered   time.Time
+	told      map[string]bool // warnings of a look after a turn
 
 	conversation Conversation // of the actor's last turn
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,18 +14,21 @@ import (
 // past says what the events of a run that broke off had come to.
 func past(events []loop.Event) loop.Past {
 	var p loop.Past
+	rejudges := false
 	for _, e := range events {
 		switch e := e.(type) {
 		case loop.ActorFinished:
-			p.Attempt = nil
+			p.Attempt, p.Undecided, rejudges = nil, false, false
 			if !e.Attempt.Blocked() {
 				p.Attempt = &e.Attempt
 			}
 		case loop.IterationStarted:
-			p.Attempt = nil
+			p.Attempt, p.Undecided = nil, p.Undecided && rejudges
 		case loop.IterationFinished:
-			p.Rounds, p.Attempt = append(p.Rounds, e.Round), nil
-		case loop.Started, loop.Resumed, loop.PhaseEntered, loop.Activity, loop.DiffCaptured,
+			p.Rounds, p.Attempt, p.Undecided = append(p.Rounds, e.Round), nil, e.Round.Undecided()
+		case loop.Resumed:
+			rejudges = e.Rejudge
+		case loop.Started, loop.PhaseEntered, loop.Activity, loop.DiffCaptured,
 			loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Finished:
 		}
 	}
@@ -49,10 +53,12 @@ func (c *crash) Handle(at loop.Stamp, e loop.Event) error {
 }
 
 // TestResumedRuns breaks random runs off after any of their events, carries
-// them on, again and again, and holds all of it to the grammar. An actor's turn
-// whose end was recorded is never played again.
+// them on, again and again, also when they had ended without a verdict, and holds
+// all of it to the grammar. An actor's turn whose end was recorded is never played
+// again, and after it nobody works before there is a verdict on it.
 func TestResumedRuns(t *testing.T) {
 	t.Parallel()
+	again := 0
 	for seed := range uint64(2000) {
 		s := &script{rnd: rand.New(rand.NewPCG(seed, 2)), now: time.Unix(0, 0), cancel: func(error) {}}
 		acted := 0
@@ -69,8 +75,8 @@ func TestResumedRuns(t *testing.T) {
 					acted++
 				}
 			}
-			if err == nil && (out.Reason == loop.StopAgentAuth || out.Reason == loop.StopAgentRateLimited) {
-				continue // the user signs in, and resumes
+			if err == nil && helped(out.Reason) {
+				continue
 			}
 			if err == nil {
 				if rounds := past(s.events).Rounds; len(rounds) != out.Iterations || acted != out.Iterations {
@@ -85,7 +91,48 @@ func TestResumedRuns(t *testing.T) {
 		if err := s.grammar.End(); err != nil {
 			t.Fatalf("seed %d: %v\n%#v", seed, err, s.events)
 		}
+		again += rejudged(t, seed, s.events)
 	}
+	if again == 0 {
+		t.Error("nothing was judged again")
+	}
+}
+
+// helped reports whether a user resumes after such an end: signed in now, or with
+// another critic.
+func helped(why loop.StopReason) bool {
+	return slices.Contains([]loop.StopReason{
+		loop.StopAgentAuth, loop.StopAgentRateLimited, loop.StopNoDecision, loop.StopCriticTimeout,
+	}, why)
+}
+
+// rejudged counts the attempts that were judged again, and holds them to come
+// where a run is resumed behind work without a verdict, with the words of that
+// work, and nowhere else.
+func rejudged(t *testing.T, seed uint64, events []loop.Event) (again int) {
+	t.Helper()
+	var last loop.Round
+	due := false
+	for i, e := range events {
+		switch e := e.(type) {
+		case loop.Resumed:
+			if e.Rejudge != past(events[:i]).Undecided {
+				t.Fatalf("seed %d: event %d is %+v", seed, i, e)
+			}
+			due = e.Rejudge
+		case loop.ActorFinished:
+			if e.Attempt.Rejudged != due || due && e.Attempt.Stdout != last.Attempt.Stdout {
+				t.Fatalf("seed %d: event %d is %+v after %+v", seed, i, e, last)
+			}
+			if due {
+				again++
+			}
+			due = false
+		case loop.IterationFinished:
+			last = e.Round
+		}
+	}
+	return again
 }
 
 func resume(ctx context.Context, s *script, sink loop.Sink) (loop.Outcome, error) {
@@ -157,6 +204,41 @@ func TestResumeWritesTheEnd(t *testing.T) {
 			if err := p.grammar.End(); err != nil {
 				t.Error(err)
 			}
+		}
+	}
+}
+
+// TestResumeJudgesAgain carries on behind an iteration that came to no verdict.
+func TestResumeJudgesAgain(t *testing.T) {
+	t.Parallel()
+	lost := loop.Round{
+		Iteration: 1, Failure: loop.StopNoDecision,
+		Attempt: loop.Attempt{Turn: loop.Turn{
+			Stdout: loop.Output{Text: "paid for"}, Duration: time.Hour, Usage: loop.Usage{CostUSD: new(3.0)},
+		}},
+		Review: loop.Review{Problem: "no decision"},
+		Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Error}},
+	}
+	for name, c := range map[string]struct {
+		past   loop.Past
+		briefs int
+	}{
+		"after an end":            {loop.Past{Rounds: []loop.Round{lost}, Undecided: true, Ended: true}, 0},
+		"after a crash":           {loop.Past{Rounds: []loop.Round{lost}, Undecided: true}, 0},
+		"the actor was at work":   {loop.Past{Rounds: []loop.Round{lost}}, 1},
+		"the actor has been done": {loop.Past{Rounds: []loop.Round{lost}, Undecided: true, Attempt: &loop.Attempt{}}, 0},
+	} {
+		p := &play{attempts: []loop.Attempt{{}}, reviews: []loop.Review{says(loop.Done, "fine")}, state: "as it was left"}
+		now := time.Unix(1000, 0)
+		l := loop.Loop{Actor: p, Tree: p, Critic: p, Gate: limit{}, Sink: p, Clock: func() time.Time { now = now.Add(time.Second); return now }}
+		out, err := l.Resume(t.Context(), loop.Session{Prompt: "do it"}, c.past)
+		if err != nil || out.Reason != loop.StopDone || out.Iterations != 2 || len(p.briefs) != c.briefs {
+			t.Errorf("%s: %+v, %v after %d turns of the actor", name, out, err, len(p.briefs))
+			continue
+		}
+		got := p.cases[0].Attempt
+		if again := c.briefs == 0 && c.past.Attempt == nil; got.Rejudged != again || again && (got.Stdout.Text != "paid for" || got.Duration != 0 || *got.Usage.CostUSD != 0) {
+			t.Errorf("%s: judged is %+v", name, got)
 		}
 	}
 }

@@ -117,6 +117,10 @@ func (r *run) act(ctx context.Context, c *Case) (err error) {
 	if err := r.enter(c.Iteration, ActorExecuting); err != nil {
 		return err
 	}
+	if r.undecided != nil {
+		c.Attempt, r.undecided = *r.undecided, nil
+		return r.emit(ActorFinished{Iteration: c.Iteration, Attempt: c.Attempt})
+	}
 	brief := Brief{Iteration: c.Iteration, ID: r.turnID(RoleActor, c.Iteration, 1), Task: c.Task, Previous: r.previous, Baseline: r.baseline}
 	brief.Conversation = r.conversation
 	c.Attempt, err = r.Actor.Act(ctx, brief, r.watch(c.Iteration, RoleActor))

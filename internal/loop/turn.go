@@ -137,6 +137,17 @@ func (t Turn) Blocked() bool {
 // An Attempt is what one turn of the actor left, its change apart.
 type Attempt struct {
 	Turn
+	// Rejudged: it is the attempt of the iteration before, which the critic had
+	// given no verdict on. No turn was played, and so it took nothing.
+	Rejudged bool
+}
+
+// again is what the attempt is in an iteration in which it is only judged.
+func (a Attempt) again() *Attempt {
+	a.Rejudged = true
+	a.Duration, a.Misses = 0, nil
+	a.Usage = Usage{Tokens: &Tokens{}, CostUSD: new(0.0), Rounds: new(0)}
+	return &a
 }
 
 // A CheckResult is one of the project's own check commands, run and judged.

@@ -128,6 +128,12 @@ func (r Round) Outline() Round {
 	return r
 }
 
+// Undecided reports whether the work is still to be judged: the critic was
+// asked, and what it replied gave no verdict.
+func (r Round) Undecided() bool {
+	return !r.Unjudged && r.Review.Problem != "" && r.Verdict.Decision == Error
+}
+
 // Past is what a session had come to when it broke off.
 type Past struct {
 	// Rounds are the whole iterations, oldest first. Only the last one needs
@@ -136,6 +142,9 @@ type Past struct {
 	// Attempt is a finished turn of the actor in the iteration after them,
 	// still to be judged; nil when there is none.
 	Attempt *Attempt
+	// Undecided: the work of the last round has had no verdict, and nobody has
+	// been at work since. It is judged again before the actor goes on.
+	Undecided bool
 	// Ended: the session had come to an end, and shall go on all the same. One
 	// that broke off behind a last round that decides has only that end to write.
 	Ended bool

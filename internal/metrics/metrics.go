@@ -100,6 +100,9 @@ func (t *Tally) waited(e loop.WaitFinished) {
 func (t *Tally) Waited() time.Duration { return t.ActorWait + t.CriticWait }
 
 func (t *Tally) actor(a loop.Attempt) {
+	if a.Rejudged {
+		return
+	}
 	t.ActorTurns++
 	t.ActorTime += a.Duration
 	t.ActorUsage.turn(a.Turn)

@@ -52,6 +52,9 @@ func (c *compact) round(r loop.Round) error {
 		"critic " + took(r.Review.Turn) + instead(c.session.Critic, r.Review.Turn),
 		stat(r.Change),
 	}
+	if r.Attempt.Rejudged {
+		parts[1] = "actor not asked"
+	}
 	if r.Unjudged {
 		parts[2] = "rule " + r.Rule
 	}

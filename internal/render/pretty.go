@@ -12,6 +12,7 @@ import (
 type pretty struct {
 	page
 	pending bool // a line stands on the terminal that the next one writes over
+	rejudge bool // the next turn of the actor is none
 }
 
 const indent = "           " // under the texts of a step's line
@@ -26,12 +27,19 @@ func (p *pretty) Handle(_ loop.Stamp, e loop.Event) error { //nolint:gocyclo // 
 	case loop.IterationStarted:
 		return p.say("\n%s", p.strong.Render(fmt.Sprintf("Iteration %d", e.Iteration)))
 	case loop.PhaseEntered:
+		if p.rejudge {
+			p.rejudge = false
+			return nil
+		}
 		return p.working(e.State)
 	case loop.Activity:
 		return p.activity(e)
 	case loop.WaitStarted:
 		return p.notes([]string{waiting(e.Wait, p.Zone)})
 	case loop.ActorFinished:
+		if e.Attempt.Rejudged {
+			return p.step("actor", "", rejudged)
+		}
 		return p.turn("actor", e.Attempt.Turn, p.ending(e.Attempt.Turn))
 	case loop.DiffCaptured:
 		return p.diff(e.Change)
@@ -76,7 +84,11 @@ func (p *pretty) resume(e loop.Resumed) error {
 	if err := p.start(e.Session); err != nil {
 		return err
 	}
+	p.rejudge = e.Rejudge
 	next := "the actor is next"
+	if e.Rejudge {
+		next = "the last work got no verdict and will be judged again"
+	}
 	if e.Judge {
 		next = "the actor's last turn is there and will be judged"
 	}

@@ -128,6 +128,9 @@ func templates(s loop.Session) []string {
 	return lines
 }
 
+// rejudged stands in the place of a turn of the actor that was not played.
+const rejudged = "not asked: its last work is judged again"
+
 // by names who played a turn, where it was not the one who was to.
 func by(expected loop.AgentRef, t loop.Turn) string {
 	if t.Agent.Agent == "" || t.Agent == expected {

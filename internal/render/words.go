@@ -18,6 +18,15 @@ func Stat(c loop.Change) string { return stat(c) }
 // Fate says how a turn ended, in a word or two.
 func Fate(t loop.Turn) string { return fate(t) }
 
+// Acted says how a turn of the actor went, in a few words: how long it took, how
+// it ended and by whom it was played.
+func Acted(expected loop.AgentRef, a loop.Attempt) string {
+	if a.Rejudged {
+		return rejudged
+	}
+	return span(a.Duration) + "  " + fate(a.Turn) + by(expected, a.Turn)
+}
+
 // Who names an agent, with its model when one was asked for.
 func Who(a loop.AgentRef) string { return who(a) }
 

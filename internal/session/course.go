@@ -62,10 +62,12 @@ type follower struct {
 	last  time.Time
 	acted Entry // of Past.Attempt
 
+	rejudges bool // nobody will be at work before what there is has been judged again
+
 	paidActor, paidCritic int // the iteration whose turns of these are in Past.Spent
 }
 
-func (f *follower) follow(entry Entry) {
+func (f *follower) follow(entry Entry) { //nolint:gocyclo // one case for each event
 	_ = f.Tally.Handle(entry.At, entry.Event) // never fails
 	f.Past.Seq = max(f.Past.Seq, entry.At.Seq)
 	switch e := entry.Event.(type) {
@@ -73,12 +75,12 @@ func (f *follower) follow(entry Entry) {
 		f.Session, f.began = e.Session, entry.At.Time
 	case loop.Resumed:
 		f.Past.Elapsed += f.last.Sub(f.began)
-		f.began, f.Outcome = entry.At.Time, nil
+		f.began, f.Outcome, f.rejudges = entry.At.Time, nil, e.Rejudge
 		f.Resumed++
 	case loop.BaselineChecked:
 		f.Past.Baseline = e.Checks
 	case loop.IterationStarted:
-		f.Past.Attempt = nil
+		f.Past.Attempt, f.Past.Undecided = nil, f.Past.Undecided && f.rejudges
 	case loop.ActorFinished:
 		f.attempt(entry, e.Iteration, e.Attempt)
 	case loop.ReviewRejected:
@@ -106,8 +108,10 @@ func (f *follower) follow(entry Entry) {
 // attempt takes a turn of the actor that is over. One that was interrupted, or
 // in which the agent could not work, has to be played again.
 func (f *follower) attempt(entry Entry, iteration int, a loop.Attempt) {
-	f.Past.Attempt, f.acted = nil, entry
-	f.Past.Conversation = f.Past.Conversation.After(a.Turn)
+	f.Past.Attempt, f.Past.Undecided, f.rejudges, f.acted = nil, false, false, entry
+	if !a.Rejudged {
+		f.Past.Conversation = f.Past.Conversation.After(a.Turn)
+	}
 	f.paidActor = iteration
 	f.Past.Spent.Add(loop.RoleActor, a.Turn)
 	if a.Ending != loop.EndInterrupted && !a.Blocked() {
@@ -152,7 +156,7 @@ func (f *follower) round(r loop.Round) {
 	if n := len(f.Past.Rounds); n > 0 {
 		f.Past.Rounds[n-1] = f.Past.Rounds[n-1].Outline()
 	}
-	f.Past.Rounds, f.Past.Attempt = append(f.Past.Rounds, r), nil
+	f.Past.Rounds, f.Past.Attempt, f.Past.Undecided = append(f.Past.Rounds, r), nil, r.Undecided()
 	f.State, f.Checkpoint, f.Checks = r.Change.State, r.Change.Checkpoint, r.Checks
 }
 

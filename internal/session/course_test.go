@@ -185,3 +185,41 @@ func reopenTorn(t *testing.T, store *session.Store, rec *session.Recorder, text 
 		t.Fatalf("cut at %d: %v, the last is %+v\n got %+v\nwant %+v", len(text), err, last, after, before)
 	}
 }
+
+// TestCourseWithoutVerdict follows the work of an iteration that came to no
+// verdict: it is to be judged again until the actor is at work.
+func TestCourseWithoutVerdict(t *testing.T) {
+	t.Parallel()
+	lost := round
+	lost.Attempt.Conversation, lost.Attempt.Usage = "c-1", loop.Usage{CostUSD: new(2.0)}
+	lost.Review.Problem, lost.Verdict = "no decision", loop.Verdict{Decision: loop.Error}
+	store, log := newTold(t)
+	defer log.rec.Close()
+	undecided := func(want bool) loop.Past {
+		t.Helper()
+		got, err := store.Course(log.rec.ID())
+		if err != nil || got.Past.Undecided != want || len(got.Past.Rounds) != 1 {
+			t.Errorf("after %d lines: %+v, %v", log.seq, got.Past, err)
+		}
+		return got.Past
+	}
+	log.tell(loop.IterationStarted{Iteration: 1}, loop.ActorFinished{Iteration: 1, Attempt: lost.Attempt}, loop.IterationFinished{Round: lost})
+	if past := undecided(true); past.Rounds[0].Attempt.Stdout.Text != "first" {
+		t.Errorf("the actor's words are %q", past.Rounds[0].Attempt.Stdout.Text)
+	}
+	log.tell(loop.IterationStarted{Iteration: 2}, loop.PhaseEntered{Iteration: 2, State: loop.ActorExecuting})
+	undecided(false)
+
+	store, log = newTold(t)
+	defer log.rec.Close()
+	log.tell(loop.ActorFinished{Iteration: 1, Attempt: lost.Attempt}, loop.IterationFinished{Round: lost},
+		loop.Resumed{Iterations: 1, Rejudge: true}, loop.IterationStarted{Iteration: 2})
+	before := undecided(true) // broken off before anything was judged
+	again := lost.Attempt
+	again.Rejudged, again.Usage = true, loop.Usage{CostUSD: new(0.0)}
+	log.tell(loop.ActorFinished{Iteration: 2, Attempt: again})
+	past := undecided(false)
+	if past.Attempt == nil || past.Attempt.Stdout.Text != "first" || past.Spent.Total().CostUSD != 2 || !reflect.DeepEqual(past.Conversation, before.Conversation) {
+		t.Errorf("got %+v, had %+v", past, before)
+	}
+}

@@ -125,6 +125,7 @@ func event(f fields, e loop.Event) loop.Event { //nolint:gocyclo // one case for
 		setting(f, &e.Session)
 		f.value("iterations", &e.Iterations)
 		f.value("judge", &e.Judge)
+		f.value("rejudge,omitempty", &e.Rejudge)
 		return e
 	case loop.IterationStarted:
 		number(f, &e.Iteration)
@@ -148,6 +149,7 @@ func event(f fields, e loop.Event) loop.Event { //nolint:gocyclo // one case for
 		return e
 	case loop.ActorFinished:
 		number(f, &e.Iteration)
+		f.value("rejudged,omitempty", &e.Attempt.Rejudged)
 		turn(f, loop.RoleActor, &e.Attempt.Turn)
 		return e
 	case loop.DiffCaptured:
@@ -276,6 +278,7 @@ func iteration(f fields, r *loop.Round) {
 	number(f, &r.Iteration)
 	f.bulk("actor_output", &r.Attempt.Stdout.Text, "")
 	f.bulk("actor_stderr", &r.Attempt.Stderr.Text, "")
+	f.value("rejudged,omitempty", &r.Attempt.Rejudged)
 	turn(f, loop.RoleActor, &r.Attempt.Turn)
 	patches(f, &r.Change)
 	word(f, "critic_decision", &r.Verdict.Decision)

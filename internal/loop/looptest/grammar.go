@@ -17,6 +17,7 @@ type Grammar struct {
 	stamp     loop.Stamp
 	whole     int // iterations finished
 	waits     bool
+	again     bool // the next attempt is the last one, to be judged again
 	err       error
 }
 
@@ -79,6 +80,10 @@ func (g *Grammar) step(e loop.Event) error { //nolint:gocyclo // one case for ea
 		g.waits = false
 		return g.waiting(e.Iteration, e, e.Role)
 	case loop.ActorFinished:
+		if e.Attempt.Rejudged != g.again {
+			return fmt.Errorf("the attempt of iteration %d is rejudged: %t, want %t", e.Iteration, e.Attempt.Rejudged, g.again)
+		}
+		g.again = false
 		return g.in(e.Iteration, e, loop.ActorExecuting)
 	case loop.DiffCaptured:
 		return g.in(e.Iteration, e, loop.CapturingDiff)
@@ -111,10 +116,13 @@ func (g *Grammar) resume(e loop.Resumed) error {
 	if seen := g.place != before; seen && e.Iterations != g.whole {
 		return fmt.Errorf("resumed after %d iterations, there were %d", e.Iterations, g.whole)
 	}
-	g.machine, g.waits = loop.Machine{}, false
+	g.machine, g.waits, g.again = loop.Machine{}, false, e.Rejudge
 	g.place, g.iteration, g.whole = between, e.Iterations, e.Iterations
 	if !e.Judge {
 		return nil
+	}
+	if e.Rejudge {
+		return fmt.Errorf("after %d iterations both the last work and the next one are to be judged", e.Iterations)
 	}
 	g.place, g.iteration = within, e.Iterations+1
 	return g.machine.To(loop.ActorExecuting)
