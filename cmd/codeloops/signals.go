@@ -13,7 +13,8 @@ import (
 // signals turns the signals that ask a process to end into, first, a cancelled
 // context and, from the second on, a call of what has been registered to end
 // things at once. The default action is never restored: with agents alive it
-// would leave them to themselves.
+// would leave them to themselves. SIGQUIT is left to Go, which shows where every
+// goroutine stands: whoever sends it looks for a fault.
 type signals struct {
 	mu    sync.Mutex
 	first func()

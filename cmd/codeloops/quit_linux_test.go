@@ -1,0 +1,49 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestQuit sends codeloops a SIGQUIT, as Ctrl+\ does, while an agent is at work
+// that has left a process in a session of its own: it shows where it stands, and
+// leaves nothing behind but a session that can be carried on.
+func TestQuit(t *testing.T) {
+	t.Parallel()
+	for _, phase := range []string{"actor", "critic"} {
+		t.Run(phase, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, phases)
+			s.write("hold-"+phase, "")
+			cmd := s.codeloops("-n", "1", "task")
+			var shown bytes.Buffer
+			cmd.Stderr = &shown
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			s.await(phase, func() bool { _, err := os.Stat(filepath.Join(s.dir, phase)); return err == nil })
+			s.await("what "+phase+" leaves", func() bool { return running(s.word) })
+			if err := cmd.Process.Signal(syscall.SIGQUIT); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait() // the exit code tells
+			if code := cmd.ProcessState.ExitCode(); code != 2 || !strings.Contains(shown.String(), "SIGQUIT: quit") || !strings.Contains(shown.String(), "goroutine 1 ") {
+				t.Errorf("exit code %d: %s", code, shown.String())
+			}
+			s.check()
+
+			if err := os.Remove(filepath.Join(s.dir, "hold-"+phase)); err != nil {
+				t.Fatal(err)
+			}
+			again := s.codeloops()
+			again.Args = []string{again.Args[0], "resume", "--script", "../scenario.toml"}
+			if out, err := again.CombinedOutput(); again.ProcessState.ExitCode() != exitLimit {
+				t.Errorf("carried on: %v\n%s", err, out)
+			}
+		})
+	}
+}
