@@ -9,6 +9,7 @@ import (
 
 	"codeloops/internal/diff"
 	"codeloops/internal/diff/repo"
+	"codeloops/internal/diff/store"
 )
 
 // A form is a way in which a repository can be laid out or set up. The sandbox
@@ -261,5 +262,29 @@ func TestLargeFile(t *testing.T) {
 		if !f.Binary || f.NewSize < size || f.Path != "new" && f.OldSize != size || len(f.Patch) > 500 {
 			t.Errorf("%s: binary %t, sizes %d and %d, patch of %d bytes", f.Path, f.Binary, f.OldSize, f.NewSize, len(f.Patch))
 		}
+	}
+}
+
+// TestLargeLimit: a file of just the size up to which files are compared is; a
+// larger one is not, whatever git makes of its line ends.
+func TestLargeLimit(t *testing.T) {
+	t.Parallel()
+	s := newRepoInMemory(t)
+	line := "0123456789abcd\r\n"
+	exact := strings.Repeat(line, store.Large/len(line))
+	s.write(".gitattributes", "over text\n")
+	tree, o := s.begin(), newOracle(s)
+	s.write("exact", exact)
+	s.write("over", exact+exact[:store.Large/8])
+	c, err := tree.Capture(t.Context())
+	s.must(err)
+	if want := o.now(); c.State != want {
+		t.Errorf("state %s, git's tree %s", c.State, want)
+	}
+	if got := summary(c); got != "A exact\nA over\n" {
+		t.Fatalf("captured %s", got)
+	}
+	if exact, over := c.Files[0], c.Files[1]; exact.Binary || exact.Insertions != store.Large/len(line) || !over.Binary {
+		t.Errorf("exact: binary %t, %d lines; over: binary %t", exact.Binary, exact.Insertions, over.Binary)
 	}
 }

@@ -1,6 +1,7 @@
 package diff_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"codeloops/internal/diff/scan"
 )
 
 // A trap is a situation in which a comparison of work trees easily goes wrong.
@@ -207,6 +210,12 @@ func TestModesAndTypes(t *testing.T) {
 			s.home(".gitconfig", "[include]\n\tpath = more\n")
 			s.home("more", "[core]\n\tfileMode = false\n")
 		}), steps: []func(*sandbox){executable(0o755)}},
+		{name: "fileMode false, of an executable", setup: committed(executable(0o755), runs("config", "core.fileMode", "false"), func(s *sandbox) {
+			s.git("update-index", "--add", "--chmod=+x", "f")
+		}), steps: []func(*sandbox){
+			executable(0o644), appends("f", "x\n"), runs("rm", "-q", "--cached", "f"), appends("f", "x\n"),
+			runs("config", "core.fileMode", "true"),
+		}},
 		{name: "fileMode false, later", setup: committed(), steps: []func(*sandbox){
 			executable(0o755), runs("config", "core.fileMode", "false"), runs("config", "core.fileMode", "true"),
 		}},
@@ -228,14 +237,54 @@ func TestModesAndTypes(t *testing.T) {
 			s.remove("l")
 			s.git("checkout", "l")
 		}), steps: []func(*sandbox){writes("l", "d/a")}},
+		{name: "long symlinks", setup: committed(), steps: []func(*sandbox){func(s *sandbox) {
+			for _, n := range []int{255, 256, 257, 512, 4000} {
+				s.link(strings.Repeat("x/", n)[:n], fmt.Sprint("to", n))
+			}
+		}}},
 		{name: "symlinks false, later", setup: committed(), steps: []func(*sandbox){
 			func(s *sandbox) { s.remove("l"); s.write("l", "f") },
 			runs("config", "core.symlinks", "false"), writes("l", "d/a"), runs("config", "core.symlinks", "true"),
 		}},
 		{name: "staged rename", setup: committed(), steps: []func(*sandbox){runs("mv", "f", "g")}},
 		{name: "rename in case only", setup: committed(), steps: []func(*sandbox){runs("mv", "f", "F")}, linux: true},
+		{name: "empty file of which git has been told", setup: committed(), steps: []func(*sandbox){
+			writes("new", "x\n"), runs("add", "-N", "new"), writes("new", ""), writes("new", "y\n"),
+		}},
 		{name: "empty directories", setup: committed(), steps: []func(*sandbox){func(s *sandbox) { s.must(os.MkdirAll(s.path("x/y/z"), 0o755)) }, removes("x")}},
 	})
+}
+
+// TestSymlinksAsFiles: no attribute bears on a symlink that is checked out as a
+// file. Git converts such a file, though not when it checks it out, and so finds
+// it changed at once.
+func TestSymlinksAsFiles(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.link("f", "filtered")
+	s.link("f", "text")
+	s.commit("first")
+	tree := s.begin()
+	s.git("config", "core.symlinks", "false")
+	s.git("config", "filter.up.clean", "tr a-z A-Z")
+	s.write(".git/info/attributes", "filtered filter=up\ntext text\n")
+	for _, name := range []string{"filtered", "text"} {
+		s.remove(name)
+		s.git("checkout", name)
+	}
+	c, err := tree.Capture(t.Context())
+	s.must(err)
+	if !c.Empty() {
+		t.Errorf("captured %s", c.Patch())
+	}
+	for _, name := range []string{"filtered", "text"} {
+		s.write(name, "a\r\n")
+	}
+	c, err = tree.Capture(t.Context())
+	s.must(err)
+	if got := summary(c); got != "M filtered\nM text\n" || strings.Count(c.Patch(), "\n+a\r\n") != 2 || c.Files[0].NewMode != scan.Symlink {
+		t.Errorf("captured %s", c.Patch())
+	}
 }
 
 func TestRepositoriesInside(t *testing.T) {

@@ -120,18 +120,21 @@ func TestUnreadableAtFirst(t *testing.T) {
 	s := newRepo(t)
 	s.write("d/a", "a\n")
 	s.write("e/a", "a\n")
+	s.write("g", "g\n")
 	s.commit("first")
 	s.write("u/untracked", "u\n")
 	s.chmod("d", 0)
+	s.chmod("g", 0)
 	t.Cleanup(func() { s.chmod("d", 0o755); s.chmod("e", 0o755); s.chmod("u", 0o755) })
 	settle()
 	first := s.process()
 	s.must(first.Baseline(t.Context()))
 	s.chmod("u", 0)
-	if c, err := first.Capture(t.Context()); err != nil || !c.Empty() || len(c.Warnings) != 2 {
+	if c, err := first.Capture(t.Context()); err != nil || !c.Empty() || len(c.Warnings) != 3 {
 		t.Errorf("captured %q, warnings %q, %v", summary(c), c.Warnings, err)
 	}
 	s.chmod("u", 0o755)
+	s.chmod("g", 0o644)
 	commit, err := first.Checkpoint(t.Context(), first.BaseState(), "test/0", "")
 	s.must(err)
 	s.write("e/new", "new\n")
