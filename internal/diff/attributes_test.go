@@ -2,7 +2,10 @@ package diff_test
 
 import (
 	"strconv"
+	"strings"
 	"testing"
+
+	"codeloops/internal/diff"
 )
 
 // TestAttributesOutOfScope: what defines attributes counts though it is ignored
@@ -31,4 +34,49 @@ func TestAttributesOutOfScope(t *testing.T) {
 		s.write("f/.gitattributes", "* text=auto\n")
 		settle()
 	}
+}
+
+// TestLeftOutOfTheWorkTree: ignore rules that a sparse checkout leaves out of the
+// work tree count, and so do attributes that are in the index only.
+func TestLeftOutOfTheWorkTree(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.env = append(s.env, "GIT_OPTIONAL_LOCKS=0") // for an index that stays as it is
+	s.write("d/.gitignore", "*.log\n")
+	s.write("d/.gitattributes", "* text\n")
+	s.write("d/f", "f\n")
+	s.commit("first")
+	s.git("update-index", "--skip-worktree", "d/.gitignore")
+	s.remove("d/.gitignore")
+	s.remove("d/.gitattributes")
+	settle()
+	tree := s.begin()
+	saving := s.process()
+	s.must(saving.Baseline(t.Context()))
+	base, err := saving.Checkpoint(t.Context(), saving.BaseState(), "s/0", "base")
+	s.must(err)
+	s.must(saving.Close())
+	check := func(ignored, want string) {
+		t.Helper()
+		if got := s.git("status", "--porcelain", "--ignored", "-uall"); !strings.Contains(got+"\n", "!! "+ignored+"\n") {
+			t.Fatalf("git says\n%s", got)
+		}
+		for who, tree := range map[string]*diff.Tree{"the same process": tree, "another": s.resumed(base)} {
+			c, err := tree.Capture(t.Context())
+			s.must(err)
+			if got := summary(c); got != want || strings.Contains(c.Patch(), "\r") {
+				t.Errorf("%s: captured %s", who, c.Patch())
+			}
+		}
+	}
+	s.write("d/sub/x.log", "log\n")
+	s.write("d/sub/new", "new\r\n")
+	settle()
+	check("d/sub/x.log", "A d/sub/new\n")
+	s.write("rules", "new\n")
+	s.git("update-index", "--cacheinfo", "100644,"+s.git("hash-object", "-w", "rules")+",d/.gitignore")
+	s.git("update-index", "--skip-worktree", "d/.gitignore")
+	s.remove("rules")
+	settle()
+	check("d/sub/new", "A d/sub/x.log\n")
 }

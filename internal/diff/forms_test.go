@@ -288,3 +288,23 @@ func TestLargeLimit(t *testing.T) {
 		t.Errorf("exact: binary %t, %d lines; over: binary %t", exact.Binary, exact.Insertions, over.Binary)
 	}
 }
+
+// TestAnotherRepositoryAtTheStart: what the directory that the session began in
+// has become, a repository of its own, says nothing of the one around it.
+func TestAnotherRepositoryAtTheStart(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	filled(s)
+	tree, err := diff.Open(t.Context(), s.path("d"), s.options())
+	s.must(err)
+	s.trees = append(s.trees, tree)
+	s.must(tree.Baseline(t.Context()))
+	s.gitIn(s.path("d"), "init", "-q")
+	s.write("d/.git/info/exclude", "*.txt\n")
+	s.write("new.txt", "new\n")
+	c, err := tree.Capture(t.Context())
+	s.must(err)
+	if got := summary(c); got != "A new.txt\n" || tree.Root() != s.root {
+		t.Errorf("captured %q in %s", got, tree.Root())
+	}
+}

@@ -42,9 +42,14 @@ func TestHandle(t *testing.T) {
 			t.Errorf("open %s: %v", name, err)
 		}
 	}
+	h.looksAtDirectories(t, in)
+}
+
+func (h *handle) looksAtDirectories(t *testing.T, in func(string) string) {
+	t.Helper()
 	for name, want := range map[string]bool{"dir": true, "dirlink": false, "file": false, "fifo": false, "missing": false} {
 		var below handle
-		below.reset(in(name), name, &h, true)
+		below.reset(in(name), name, h, true)
 		if err := below.ensure(); (err == nil) != want || err != nil && !gone(err) {
 			t.Errorf("open the directory %s: %v", name, err)
 		}
