@@ -319,7 +319,9 @@ func TestRepositoriesInside(t *testing.T) {
 		{name: "submodule not checked out", setup: func(s *sandbox) {
 			submodule(s)
 			s.git("submodule", "--quiet", "deinit", "-f", "sub")
-		}, steps: []func(*sandbox){writes("other", "x\n"), writes("sub/file", "x\n")}},
+		}, steps: []func(*sandbox){
+			writes("other", "x\n"), runs("update-index", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",sub"), writes("sub/file", "x\n"),
+		}},
 		{name: "submodule to file", setup: submodule, steps: []func(*sandbox){func(s *sandbox) { s.remove("sub"); s.write("sub", "sub\n") }}},
 		{name: "gitlink without .gitmodules", setup: func(s *sandbox) {
 			nest("inner")(s)
@@ -328,7 +330,9 @@ func TestRepositoriesInside(t *testing.T) {
 		}, steps: []func(*sandbox){writes("inner/new", "new\n")}},
 		{name: "untracked repository", setup: nest("inner"), steps: []func(*sandbox){writes("inner/new", "new\n"), commit("inner"), removes("inner/.git")}},
 		{name: "repository that appears", setup: writes("f", "f\n"), steps: []func(*sandbox){nest("inner"), nest("d/e/inner"), removes("d")}},
-		{name: "repository in a directory with known files", setup: writes("inner/known", "f\n"), steps: []func(*sandbox){nest("inner"), writes("other", "x\n")}},
+		{name: "repository in a directory with known files", setup: writes("inner/known", "f\n"), steps: []func(*sandbox){
+			nest("inner"), writes("other", "x\n"), runs("-c", "advice.addEmbeddedRepo=false", "add", "inner"),
+		}},
 		{name: "directory that only looks like a repository", setup: writes("inner/.git/config", ""), steps: []func(*sandbox){
 			writes("inner/f", "f\n"),
 			func(s *sandbox) { // becomes one, of which the directory itself shows nothing
