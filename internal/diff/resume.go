@@ -30,6 +30,9 @@ func (t *Tree) BaseState() string {
 //
 // A file above [store.Large] that is in no object yet is not copied: the commit
 // says what it was, which is enough for Resume, and its tree lacks it.
+//
+// The first one of the baseline stands for the session, by its id: the message
+// should be none that another session has.
 func (t *Tree) Checkpoint(ctx context.Context, state, name, message string) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -42,6 +45,10 @@ func (t *Tree) Checkpoint(ctx context.Context, state, name, message string) (str
 		return "", err
 	}
 	t.checkpoint = id
+	if t.session == "" && t.base != nil && root.ID() == t.base.ID() {
+		t.session = id.String()
+		t.save() // this process may be killed
+	}
 	return id.String(), nil
 }
 
@@ -85,7 +92,7 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 		return err
 	}
 	t.begin(base)
-	t.last, t.checkpoint, t.setupThen = nil, id, setup
+	t.last, t.checkpoint, t.session, t.setupThen = nil, id, id.String(), setup
 	return nil
 }
 

@@ -36,14 +36,14 @@ const (
 // without being asked: below, a scan takes no longer than the reading.
 const worthSaving = 5_000
 
-// What is saved is in the work tree's own git directory: savedMagic, the CRC-32
-// of the header and its length in 4 bytes each, the header, and a [scan.Saved].
+// What is saved of a work tree is one file in [Options.SavedDir]: savedMagic, the
+// CRC-32 of the header and its length in 4 bytes each, the header, and a
+// [scan.Saved].
 const (
-	savedDir   = "codeloops"
-	savedName  = savedDir + "/scan"
 	savedMagic = "codeloops scan 3\n"
 	savedHead  = len(savedMagic) + 2*4
 	maxSaved   = 1 << 30 // bytes
+	savedFor   = 30 * 24 * time.Hour
 )
 
 // savedSlack is how long ago files outside the work tree must have been written
@@ -52,9 +52,24 @@ const savedSlack = 3 * time.Second
 
 // A savedHeader says when what is saved holds.
 type savedHeader struct {
-	Index   savedIndex
+	Index savedIndex
+	savedIn
+	Rules []ignore.Saved
+}
+
+// savedIn is what a state was saved in.
+type savedIn struct {
 	Context string // all that the state depends on besides the work tree's files
-	Rules   []ignore.Saved
+	// Session is the checkpoint that the session began with; "" when none was
+	// made. Another session may have begun later, and have believed the index of
+	// what the actor of the one before has made of it.
+	Session string
+}
+
+// as reports whether what was saved in other need not be saved again: whoever
+// belongs to no session leaves it to the one that it is of.
+func (in savedIn) as(other savedIn) bool {
+	return in.Context == other.Context && (in.Session == other.Session || in.Session == "")
 }
 
 // A savedIndex is an index file without its entries.
@@ -122,10 +137,11 @@ func (t *Tree) context(r *repo.Repository, s *scan.Scanner, o origin) (string, e
 // recallIndex takes what is saved for the index, and the state that is saved with
 // it for one that may hold. It reports false when there is none, or another index.
 func (t *Tree) recallIndex(at time.Time) bool {
-	if t.options.Saved == Off {
+	dir, name := t.savedAt()
+	if dir == "" {
 		return false
 	}
-	f, size, err := file.Open(filepath.Join(t.GitDir(), filepath.FromSlash(savedName)), file.How{NoFollow: true, Max: maxSaved})
+	f, size, err := file.Open(filepath.Join(dir, name), file.How{NoFollow: true, Max: maxSaved})
 	if err != nil {
 		return false
 	}
@@ -174,12 +190,13 @@ func readHeader(f io.ReaderAt, size int64) (h savedHeader, end int64, ok bool) {
 	return h, int64(savedHead) + length, json.Unmarshal(text, &h) == nil
 }
 
-// recall takes the saved state for the last one if there is one that holds. At
-// any doubt there is none. It returns the rules to go on with.
+// recall takes the saved state for the last one if there is one that holds, in a
+// session that was resumed one of its own. At any doubt there is none. It returns
+// the rules to go on with.
 func (t *Tree) recall(ctx context.Context, s *scan.Scanner, current *rules, where string) *rules {
 	saved := t.recalled
 	t.recalled = nil
-	if saved == nil || t.last != nil || where == "" || saved.Context != where {
+	if saved == nil || t.last != nil || where == "" || saved.Context != where || t.base != nil && saved.Session != t.session {
 		return current
 	}
 	current.Inherit(saved.Rules)
@@ -187,32 +204,35 @@ func (t *Tree) recall(ctx context.Context, s *scan.Scanner, current *rules, wher
 		return t.newRules(ctx, current.origin)
 	}
 	t.last, t.saved, t.foreign = saved.state, saved.state, saved.state
-	t.savedContext, t.settings, t.rules = where, s.Settings, current
+	t.savedIn, t.settings, t.rules = saved.savedIn, s.Settings, current
 	return current
 }
 
 // save saves the last state. That is a help for the next process: a failure
 // does no harm.
 func (t *Tree) save() {
-	if t.last == nil || t.last == t.saved || t.lastContext == "" {
+	dir, name := t.savedAt()
+	if dir == "" || t.last == nil || t.lastContext == "" {
 		return
 	}
-	if t.saved != nil && t.lastContext == t.savedContext && t.last.Saves(t.saved, t.tracked.root) {
+	in := savedIn{Context: t.lastContext, Session: t.session}
+	if t.saved != nil && in.as(t.savedIn) && t.last.Saves(t.saved, t.tracked.root) {
 		return
 	}
 	sources, ok := t.rules.Save()
 	if !ok {
 		return
 	}
-	header, err := json.Marshal(savedHeader{Index: t.tracked.save(), Context: t.lastContext, Rules: sources})
+	header, err := json.Marshal(savedHeader{Index: t.tracked.save(), savedIn: in, Rules: sources})
 	if err != nil {
 		return
 	}
 	data := binary.LittleEndian.AppendUint32([]byte(savedMagic), crc32.ChecksumIEEE(header))
 	data = binary.LittleEndian.AppendUint32(data, uint32(len(header)))
 	data = scan.Saved{Index: t.tracked.root, State: t.last}.Append(append(data, header...))
-	if t.replaceSaved(data) == nil {
-		t.saved, t.savedContext = t.last, t.lastContext
+	if replaceSaved(dir, name, data) == nil {
+		t.saved, t.savedIn = t.last, in
+		removeOlder(dir, t.options.Now().Add(-savedFor))
 	}
 }
 
@@ -224,24 +244,46 @@ func (t *tracked) save() savedIndex {
 	return s
 }
 
-// replaceSaved writes the file beside the old one and renames it. It does not
-// leave the git directory, whatever stands in its place.
-func (t *Tree) replaceSaved(data []byte) error {
-	root, err := os.OpenRoot(t.GitDir())
-	if err != nil {
+// savedAt returns the directory and the name of the work tree's file there; "" for
+// none. A directory in the work tree itself is within reach of whoever works there.
+func (t *Tree) savedAt() (dir, name string) {
+	if t.options.Saved == Off || t.options.SavedDir == "" {
+		return "", ""
+	}
+	dir = t.options.SavedDir
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
+	}
+	if below, err := filepath.Rel(t.Root(), dir); err == nil && filepath.IsLocal(below) {
+		return "", ""
+	}
+	sum := sha256.Sum256([]byte(t.GitDir()))
+	return dir, hex.EncodeToString(sum[:16])
+}
+
+// replaceSaved writes the file beside the old one and renames it.
+func replaceSaved(dir, name string, data []byte) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	defer root.Close() //nolint:errcheck // nothing was written through it
-	if err := root.MkdirAll(savedDir, 0o700); err != nil {
-		return err
-	}
-	temp := savedName + "-" + rand.Text()
-	err = root.WriteFile(temp, data, 0o600)
+	temp := filepath.Join(dir, name+"-"+rand.Text())
+	err := os.WriteFile(temp, data, 0o600)
 	if err == nil {
-		err = root.Rename(temp, savedName)
+		err = os.Rename(temp, filepath.Join(dir, name))
 	}
 	if err != nil {
-		_ = root.Remove(temp)
+		_ = os.Remove(temp)
 	}
 	return err
+}
+
+// removeOlder removes the files of a directory that were written before: the work
+// trees may be gone.
+func removeOlder(dir string, before time.Time) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.ModTime().Before(before) {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
 }

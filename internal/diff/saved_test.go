@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,7 @@ import (
 func (s *sandbox) process() *diff.Tree {
 	s.t.Helper()
 	o := s.options()
-	o.Saved = diff.On
+	o.Saved, o.SavedDir = diff.On, s.savedDir()
 	tree, err := diff.Open(s.t.Context(), s.root, o)
 	s.must(err)
 	s.trees = append(s.trees, tree)
@@ -89,7 +90,17 @@ func savedRepo(t *testing.T) (s *sandbox, commit string) {
 	return s, commit
 }
 
-func (s *sandbox) saved() string { return s.path(".git/codeloops/scan") }
+func (s *sandbox) savedDir() string { return filepath.Join(s.base, "saved") }
+
+// saved returns the path of what has been saved of the work tree.
+func (s *sandbox) saved() string {
+	s.t.Helper()
+	names, err := filepath.Glob(filepath.Join(s.savedDir(), "*"))
+	if err != nil || len(names) != 1 {
+		s.t.Fatalf("saved: %v, %v", names, err)
+	}
+	return names[0]
+}
 
 // TestSavedIsUsed: a process goes on from a saved state, and sees what has
 // changed since; so does the one after it.
@@ -264,21 +275,55 @@ func TestSavedForeign(t *testing.T) {
 	o.capture(other.resumed(commit))
 }
 
-// TestSavedNowhere: that the state cannot be saved is no error, and it is not
-// saved through a symlink.
+// TestSavedNowhere: that the state cannot be saved is no error.
 func TestSavedNowhere(t *testing.T) {
 	t.Parallel()
 	s, commit := savedRepo(t)
-	outside := t.TempDir()
-	s.remove(".git/codeloops")
-	s.must(os.Symlink(outside, s.path(".git/codeloops")))
+	s.must(os.RemoveAll(s.savedDir()))
+	s.must(os.WriteFile(s.savedDir(), nil, 0o600))
 	s.write("a", "A\n")
 	tree := s.resumed(commit)
 	_, err := tree.Capture(t.Context())
 	s.must(err)
 	s.must(tree.Close())
-	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
-		t.Errorf("%v, %v", entries, err)
+}
+
+// TestSavedWithin: a directory in the work tree is none to save in, or to believe.
+func TestSavedWithin(t *testing.T) {
+	t.Parallel()
+	s, commit := savedRepo(t)
+	link := filepath.Join(s.base, "link")
+	s.must(os.Rename(s.savedDir(), s.path("d/saved")))
+	s.must(os.Symlink(s.path("d"), link))
+	for _, dir := range []string{s.path("d/saved"), s.root, filepath.Join(link, "saved")} {
+		o := s.options()
+		o.Saved, o.SavedDir = diff.On, dir
+		tree, err := diff.Open(t.Context(), s.root, o)
+		s.must(err)
+		s.must(tree.Resume(t.Context(), commit))
+		if tree.Recalling() {
+			t.Errorf("what is in %s is used", dir)
+		}
+		_, err = tree.Capture(t.Context())
+		s.must(err)
+		s.must(tree.Close())
+	}
+}
+
+// TestSavedLongAgo: what nobody has saved for long goes when something is saved.
+func TestSavedLongAgo(t *testing.T) {
+	t.Parallel()
+	s, commit := savedRepo(t)
+	old := filepath.Join(s.savedDir(), "old")
+	s.must(os.WriteFile(old, nil, 0o600))
+	s.must(os.Chtimes(old, time.Time{}, time.Now().AddDate(0, 0, -31)))
+	s.write("a", "A\n")
+	tree := s.resumed(commit)
+	_, err := tree.Capture(t.Context())
+	s.must(err)
+	s.must(tree.Close())
+	if _, err := os.Stat(s.saved()); err != nil { // and nothing else is there
+		t.Error(err)
 	}
 }
 
@@ -336,4 +381,63 @@ func mend(data []byte) {
 		from += word(table + i*row)
 	}
 	sum(at+4, table, count*row)
+}
+
+// TestSavedByAnother: what another session has saved may rest on an index that the
+// actor of this one has made, with the stats of the files and the contents from
+// before. A session that is resumed does not believe it, and saves its own.
+func TestSavedByAnother(t *testing.T) {
+	t.Parallel()
+	for name, another := range map[string]func(s *sandbox, tree *diff.Tree){
+		"a session": func(s *sandbox, tree *diff.Tree) {
+			_, err := tree.Checkpoint(s.t.Context(), tree.BaseState(), "another/0", "another")
+			s.must(err)
+		},
+		"no session": func(*sandbox, *diff.Tree) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, commit := savedRepo(t)
+			s.write("a", "harmful\n")
+			s.stale("a")
+			s.lie("echo a", "a")
+			settle()
+			tree := s.process()
+			s.must(tree.Baseline(t.Context()))
+			another(s, tree)
+			s.must(tree.Close())
+			for again := range 2 {
+				tree := s.resumed(commit)
+				c, err := tree.Capture(t.Context())
+				s.must(err)
+				if got := summary(c); got != "M a\n" || !strings.Contains(c.Patch(), "+harmful") {
+					t.Errorf("captured %s%s", got, c.Patch())
+				}
+				if tree.Recalled() != (again > 0) {
+					t.Errorf("the saved state is used: %v", again == 0)
+				}
+				s.must(tree.Close())
+			}
+		})
+	}
+}
+
+// TestSavedForNew: a session that begins takes what another one has saved, and
+// makes it its own, so that it can be resumed with it.
+func TestSavedForNew(t *testing.T) {
+	t.Parallel()
+	s, first := savedRepo(t)
+	tree := s.process()
+	s.must(tree.Baseline(t.Context()))
+	if !tree.Recalled() {
+		t.Error("the saved state is not used")
+	}
+	second, err := tree.Checkpoint(t.Context(), tree.BaseState(), "another/0", "another")
+	s.must(err) // and is killed
+	for commit, want := range map[string]bool{first: false, second: true} {
+		tree := s.resumed(commit)
+		if _, err := tree.Capture(t.Context()); err != nil || tree.Recalled() != want {
+			t.Errorf("used for %s: %v, %v", commit, !want, err)
+		}
+	}
 }

@@ -184,6 +184,18 @@ func TestFilterAtTheRoot(t *testing.T) {
 	}
 }
 
+// lie makes entries of the index that have the stats of files, and what a command
+// says for their contents.
+func (s *sandbox) lie(clean string, names ...string) {
+	s.t.Helper()
+	settle()
+	s.git("config", "filter.lie.clean", clean)
+	s.write(".git/info/attributes", strings.Join(names, " filter=lie\n")+" filter=lie\n")
+	s.git("add", "-A")
+	s.remove(".git/info/attributes")
+	s.git("config", "--remove-section", "filter.lie")
+}
+
 // TestIndexThatLies: an entry of the index has the stat of a file and another
 // content, as a filter leaves it that is there for one "git add". It is not
 // believed once a session has begun, neither of a file that is known nor of one
@@ -201,12 +213,7 @@ func TestIndexThatLies(t *testing.T) {
 		s.write(name, "harmful\n")
 		s.stale(name)
 	}
-	settle()
-	s.git("config", "filter.lie.clean", "echo harmless")
-	s.write(".git/info/attributes", "a filter=lie\nc filter=lie\n")
-	s.git("add", "-A")
-	s.remove(".git/info/attributes")
-	s.git("config", "--remove-section", "filter.lie")
+	s.lie("echo harmless", "a", "c")
 	if got := s.git("status", "--porcelain"); got != "A  new/c" {
 		t.Skipf("git sees %q", got)
 	}

@@ -14,8 +14,8 @@
 // are not looked at.
 //
 // Taking the baseline or a capture writes nothing but, beyond what a
-// [store.Store] keeps in memory, loose objects, and the state itself where
-// [Options.Saved] says so.
+// [store.Store] keeps in memory, loose objects. A checkpoint and the end write the
+// state itself where [Options.Saved] says so.
 package diff
 
 import (
@@ -70,10 +70,13 @@ type Options struct {
 	// Note is told, once for each purpose, that the git program was run. May
 	// be nil. It can be called from several goroutines.
 	Note func(string)
-	// Saved: the state is kept in codeloops/scan in the git directory, so that
-	// another process need not begin anew. By itself where there are some
-	// thousands of files.
+	// Saved: the state is kept in SavedDir, so that another process need not begin
+	// anew. By itself where there are some thousands of files.
 	Saved Switch
+	// SavedDir is where states are kept, those of other work trees, too; "": they
+	// are not. It is made when it is missing. What is in it is believed: it must be
+	// as far out of an actor's reach as the session logs are.
+	SavedDir string
 	// Hints: on Linux, a Recapture asks the system which directories may have
 	// changed instead of looking at all. By itself where there are some tens of
 	// thousands of files.
@@ -111,11 +114,13 @@ type Tree struct {
 	setup, setupThen setup // of the last scan, and when the session began
 	nests            nests
 
-	// The state that is in the git directory, the one that another process had left
-	// there, and the contexts of the first one and of the last scan.
-	saved, foreign            *scan.Dir
-	savedContext, lastContext string
-	recalled                  *recalled // what may become the last state; nil after the first scan
+	session string // the checkpoint that it began with; "" before there is one
+	// The state that is in SavedDir with what it was saved in, the one that another
+	// process had left there, and the context of the last scan.
+	saved, foreign *scan.Dir
+	savedIn        savedIn
+	lastContext    string
+	recalled       *recalled // what may become the last state; nil after the first scan
 }
 
 // Open finds the repository of dir, which may be any directory in its work
@@ -180,11 +185,11 @@ func (t *Tree) Head() (commit, branch string, err error) {
 }
 
 // Baseline takes the state of the work tree that later captures are compared
-// with.
+// with. The first Checkpoint of it says which session it is that begins.
 func (t *Tree) Baseline(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.base, t.last = nil, nil
+	t.base, t.last, t.session = nil, nil, ""
 	state, err := t.scan(ctx, how{})
 	if err != nil {
 		return fmt.Errorf("take the state of %s: %w", t.Root(), err)
@@ -193,7 +198,6 @@ func (t *Tree) Baseline(ctx context.Context) error {
 	t.trackedThen = t.tracked.root
 	t.setupThen = t.setup
 	t.nests.begin()
-	t.save()
 	return nil
 }
 

@@ -51,8 +51,8 @@ func measure(t *testing.T, w *work, rounds int) {
 }
 
 // processes measures whole processes: what a new one needs until it has the diff.
-// One that resumes a session, and has no cache, reads every file: the index may
-// be the word of whoever was at work in it.
+// One that resumes a session, and has no cache that this session saved, reads every
+// file: the index may be the word of whoever was at work in it.
 func processes(r *report, w *work, rounds int) {
 	var a, b, status, cold, saved, resumed, baseline runs
 	for range rounds {

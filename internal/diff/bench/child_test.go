@@ -234,7 +234,7 @@ func options(mode string) diff.Options {
 	o.Hints = diff.Off
 	switch mode {
 	case "saved":
-		o.Saved = diff.On
+		o.Saved, o.SavedDir = diff.On, filepath.Join(os.Getenv("HOME"), "saved")
 	case "serve hints":
 		o.Hints = diff.On
 	}

@@ -148,7 +148,6 @@ func (w *work) copy(t *testing.T) string {
 	t.Helper()
 	to := filepath.Join(w.scratch, "copy")
 	w.run(t, exec.Command("cp", "-a", w.root, to))
-	must(t, os.RemoveAll(filepath.Join(to, ".git", "codeloops")))
 	return to
 }
 

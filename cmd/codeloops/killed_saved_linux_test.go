@@ -1,0 +1,85 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/diff/scan"
+)
+
+const held = `
+[[actor]]
+say = "done"
+step = [{ run = "if test -e ../hold-actor; then touch ../actor; sh -c 'sleep 300; true' WORD; fi" }]
+[[critic]]
+say = "DECISION: DONE"
+`
+
+// killed begins a session, and kills codeloops while the actor is at work.
+func (s *stage) killed() {
+	s.t.Helper()
+	s.write("hold-actor", "")
+	cmd := s.codeloops("task")
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.await("the actor", func() bool { return os.Remove(filepath.Join(s.dir, "actor")) == nil })
+	if err := cmd.Process.Kill(); err != nil {
+		s.t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	s.await("the end of the agents", func() bool { return !running(s.word) })
+	if err := os.Remove(filepath.Join(s.dir, "hold-actor")); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// logs returns the paths of the sessions' logs.
+func (s *stage) logs() []string {
+	s.t.Helper()
+	logs, err := filepath.Glob(filepath.Join(s.dir, "sessions", "*.jsonl"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return logs
+}
+
+// TestKilledAndLiedTo: an actor has changed a file, and the index so that it seems
+// to be what it was; codeloops is killed. Another session begins with that, and
+// what it saw is kept. The first one, resumed, sees the change all the same.
+func TestKilledAndLiedTo(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, held)
+	s.sh(`cd work; mkdir d; i=0; while test $i -lt 5000; do echo $i >d/$i; i=$((i+1)); done
+		echo harmless >a; touch -d yesterday a; git add -A; git -c user.name=A -c user.email=a@example.com commit -q -m files`)
+	slack := scan.Slack(s.dir) + 50*time.Millisecond
+	time.Sleep(slack)
+	s.killed()
+	first := strings.TrimSuffix(filepath.Base(s.logs()[0]), ".jsonl")
+	s.sh(`cd work; echo harmful >a; touch -d 'last week' a
+		git config filter.lie.clean 'echo harmless'; echo 'a filter=lie' >.git/info/attributes; git add a
+		rm .git/info/attributes; git config --remove-section filter.lie
+		test -z "$(git status --porcelain)"`)
+	time.Sleep(slack)
+	s.killed()
+	if n := len(s.logs()); n != 2 {
+		t.Fatalf("%d sessions", n)
+	}
+	saved, err := filepath.Glob(filepath.Join(s.dir, "codeloops", "scans", "*"))
+	if err != nil || len(saved) != 1 {
+		t.Errorf("kept: %v, %v", saved, err)
+	}
+	within, err := filepath.Glob(filepath.Join(s.dir, "work", ".git", "codeloops", "*"))
+	if err != nil || len(within) != 1 || filepath.Ext(within[0]) != ".lock" {
+		t.Errorf("in the git directory: %v, %v", within, err)
+	}
+	cmd := s.codeloops()
+	cmd.Args = append(cmd.Args[:1], "resume", "--agent", "scripted", "--script", "../scenario.toml", first)
+	out, err := cmd.CombinedOutput()
+	if err != nil || strings.Contains(string(out), "no changes") {
+		t.Errorf("resume: %v\n%s", err, out)
+	}
+}
