@@ -20,13 +20,19 @@ func TestUnsettled(t *testing.T) {
 	if !clockOf(root).dirs {
 		t.Skip("directories are listed each time here")
 	}
-	if err := os.WriteFile(filepath.Join(root, "f"), []byte("f\n"), 0o600); err != nil {
+	name := filepath.Join(root, "f")
+	if err := os.WriteFile(name, []byte("f\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for ago, want := range map[time.Duration]bool{-time.Minute: true, time.Minute: false} {
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tick = 10 * time.Millisecond // of the slowest of clocks
+	for later, want := range map[time.Duration]bool{time.Minute: true, tick: false, -time.Minute: false} {
 		s := Scanner{
 			Root: root, FileMode: true, Symlinks: true,
-			Now:   func() time.Time { return time.Now().Add(-ago) },
+			Now:   func() time.Time { return info.ModTime().Add(later) },
 			Blobs: store.New(store.Options{}), Rules: ignore.New(ignore.Options{WorkTree: root}),
 			Attributes: attr.New(attr.Options{WorkTree: root}),
 		}
@@ -35,10 +41,10 @@ func TestUnsettled(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := state.Root.listing.stat != (Stat{}); got != want {
-			t.Errorf("looked at %v after the change: the directory is known by its stat: %t", -ago, got)
+			t.Errorf("looked at %v after the change: the directory is known by its stat: %t", later, got)
 		}
 		if got := state.Root.file("f").trust == exact; got != want {
-			t.Errorf("looked at %v after the change: the file is known by its stat: %t", -ago, got)
+			t.Errorf("looked at %v after the change: the file is known by its stat: %t", later, got)
 		}
 	}
 }
