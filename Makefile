@@ -50,7 +50,7 @@ diffcheck:
 
 # Golden files, written anew: look at the difference before you commit it.
 golden:
-	$(GO) test ./internal/actor ./internal/agent ./internal/config ./internal/critic/... ./internal/render ./internal/session -update
+	$(GO) test ./internal/actor ./internal/agent/... ./internal/config ./internal/critic/... ./internal/render ./internal/session -update
 	UPDATE_SCRIPTS=1 $(GO) test ./cmd/codeloops -run TestScripts
 
 # Whole processes: start-up, a round, memory.
