@@ -124,7 +124,7 @@ func (o *oracle) trackNow() {
 	var entries bytes.Buffer
 	for record := range strings.SplitSeq(o.git("ls-files", "-t", "--stage", "-z"), "\x00") {
 		_, name, _ := strings.Cut(record, "\t")
-		if name == "" || o.known[name] || record[0] == 'S' && !o.exists(name) || above[name] && o.isDir(name) {
+		if name == "" || o.decided(record[2:], name) || record[0] == 'S' && !o.exists(name) || above[name] && o.isDir(name) {
 			continue
 		}
 		free := true
@@ -138,6 +138,15 @@ func (o *oracle) trackNow() {
 	if entries.Len() > 0 {
 		o.in("now", entries.Bytes(), "update-index", "-z", "--index-info")
 	}
+}
+
+// decided reports whether what the beginning has by the name of an entry counts.
+// It does not where the entry is a submodule that is not checked out, in the place
+// of a file: git does not look into its directory.
+func (o *oracle) decided(entry, name string) bool {
+	const gitlink = "160000 "
+	unpopulated := strings.HasPrefix(entry, gitlink) && o.isDir(name) && !o.exists(name+"/.git")
+	return o.known[name] && (!unpopulated || strings.HasPrefix(o.in("base", nil, "ls-files", "--stage", "--", ":(literal)"+name), gitlink))
 }
 
 func (o *oracle) isDir(name string) bool {

@@ -173,6 +173,11 @@ func TestConversions(t *testing.T) {
 			},
 		},
 		{
+			name:  "macro below the root",
+			setup: writes("d/.gitattributes", "[attr]own text\nf own\ng text\n"),
+			steps: []func(*sandbox){writes("d/f", "one\r\n"), writes("d/g", "one\r\n"), writes(".gitattributes", "[attr]own text\n"), writes("d/h", "x\n"), appends("d/f", "two\r\n")},
+		},
+		{
 			name:  "filter and an odd name",
 			linux: true,
 			setup: func(s *sandbox) {
@@ -353,6 +358,15 @@ func TestRepositoriesInside(t *testing.T) {
 				s.gitIn(s.path("d/f"), "commit", "-q", "-m", "inner")
 			},
 			removes("d/f/.git"),
+		}},
+		{name: "submodule that is not checked out, in the place of a file", setup: func(s *sandbox) {
+			s.write("f", "f\n")
+			s.commit("first")
+		}, steps: []func(*sandbox){
+			func(s *sandbox) { s.remove("f"); s.write("f/g", "g\n") },
+			runs("rm", "-q", "--cached", "f"),
+			runs("update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",f"),
+			runs("add", "-A"),
 		}},
 		{name: "ignored repository", setup: writes(".gitignore", "inner\n"), steps: []func(*sandbox){nest("inner")}},
 	})

@@ -173,6 +173,21 @@ func TestChanged(t *testing.T) {
 	}
 }
 
+// TestChangedMeanwhile: rules that were read twice, and not the same, have changed,
+// though they are now as they were read last.
+func TestChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	path := filepath.Join(w.tree, fileName)
+	w.write(path, "a\n")
+	r := w.rules(false)
+	first := r.Root(true).Ignored("a", false)
+	w.write(path, "another\n")
+	if second := r.Root(true).Ignored("a", false); !first || second || !r.Changed() {
+		t.Errorf("a is ignored: %t, then %t; changed: %t", first, second, r.Changed())
+	}
+}
+
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
