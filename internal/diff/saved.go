@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -40,7 +39,7 @@ const worthSaving = 5_000
 // CRC-32 of the header and its length in 4 bytes each, the header, and a
 // [scan.Saved].
 const (
-	savedMagic = "codeloops scan 3\n"
+	savedMagic = "codeloops scan 4\n"
 	savedHead  = len(savedMagic) + 2*4
 	maxSaved   = 1 << 30 // bytes
 	savedFor   = 30 * 24 * time.Hour
@@ -187,7 +186,9 @@ func readHeader(f io.ReaderAt, size int64) (h savedHeader, end int64, ok bool) {
 	if _, err := f.ReadAt(text, int64(savedHead)); err != nil || crc32.ChecksumIEEE(text) != sum {
 		return h, 0, false
 	}
-	return h, int64(savedHead) + length, json.Unmarshal(text, &h) == nil
+	p := packer{b: text, reading: true}
+	h.pack(&p)
+	return h, int64(savedHead) + length, !p.bad && len(p.b) == 0
 }
 
 // recall takes the saved state for the last one if there is one that holds, in a
@@ -223,13 +224,11 @@ func (t *Tree) save() {
 	if !ok {
 		return
 	}
-	header, err := json.Marshal(savedHeader{Index: t.tracked.save(), savedIn: in, Rules: sources})
-	if err != nil {
-		return
-	}
-	data := binary.LittleEndian.AppendUint32([]byte(savedMagic), crc32.ChecksumIEEE(header))
-	data = binary.LittleEndian.AppendUint32(data, uint32(len(header)))
-	data = scan.Saved{Index: t.tracked.root, State: t.last}.Append(append(data, header...))
+	header, p := savedHeader{Index: t.tracked.save(), savedIn: in, Rules: sources}, packer{}
+	header.pack(&p)
+	data := binary.LittleEndian.AppendUint32([]byte(savedMagic), crc32.ChecksumIEEE(p.b))
+	data = binary.LittleEndian.AppendUint32(data, uint32(len(p.b)))
+	data = scan.Saved{Index: t.tracked.root, State: t.last}.Append(append(data, p.b...))
 	if replaceSaved(dir, name, data) == nil {
 		t.saved, t.savedIn = t.last, in
 		removeOlder(dir, t.options.Now().Add(-savedFor))

@@ -358,7 +358,7 @@ func TestSavedForged(t *testing.T) {
 // mend makes the sums in a file right, as far as it can be taken apart: that of
 // the header, of the table of pieces, and of each piece.
 func mend(data []byte) {
-	const magic, row = len("codeloops scan 3\n"), 3 * 4
+	const magic, row = len("codeloops scan 4\n"), 3 * 4
 	word := func(at int) int { return int(binary.LittleEndian.Uint32(data[at:])) }
 	sum := func(at, from, size int) {
 		if from+size <= len(data) {
