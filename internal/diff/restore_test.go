@@ -270,7 +270,12 @@ func TestRestoreLarge(t *testing.T) {
 		}
 	}
 	s.append("untracked", "more")
-	if kept, err := tree.Restore(t.Context(), start); err == nil || !strings.Contains(err.Error(), "untracked") || kept == "" {
+	kept, err := tree.Restore(t.Context(), start)
+	if err == nil || !strings.Contains(err.Error(), "untracked") || kept == "" {
 		t.Errorf("restored what was not kept: %q, %v", kept, err)
+	}
+	ref, _, _ := strings.Cut(strings.TrimPrefix(kept, "kept as "), ", ")
+	if got, want := s.git("cat-file", "-s", ref+":untracked"), strconv.Itoa(len(large)+len("untracked"+"more")); got != want {
+		t.Errorf("%s has untracked with %s bytes, not %s", ref, got, want)
 	}
 }
