@@ -221,15 +221,16 @@ func TestRestoreConverted(t *testing.T) {
 	s.git("config", "filter.up.smudge", "tr A-Z a-z")
 	s.write(".gitattributes", "*.up filter=up\n*.crlf text eol=crlf\n")
 	s.write("a.up", "abc\n")
+	s.write("+.up", "abc\n") // before .gitattributes
 	s.write("a.crlf", "abc\r\n")
 	tree, o := s.begin(), newOracle(s)
 	s.append("a.up", "more\n")
 	c := o.capture(tree)
-	for _, name := range []string{".gitattributes", "a.up", "a.crlf"} {
+	for _, name := range []string{".gitattributes", "+.up", "a.up", "a.crlf"} {
 		s.remove(name)
 	}
 	s.restore(tree, c)
-	for name, want := range map[string]string{"a.up": "abc\nmore\n", "a.crlf": "abc\r\n"} {
+	for name, want := range map[string]string{"+.up": "abc\n", "a.up": "abc\nmore\n", "a.crlf": "abc\r\n"} {
 		if got, err := os.ReadFile(s.path(name)); err != nil || string(got) != want {
 			t.Errorf("%s is %q, %v; want %q", name, got, err, want)
 		}
