@@ -150,6 +150,29 @@ func TestCheckpointMany(t *testing.T) {
 	}
 }
 
+// TestCheckpointGone: a checkpoint rests on the one before it only while that is
+// there.
+func TestCheckpointGone(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write("f", "f\n")
+	s.commit("first")
+	s.write("d/untracked", "u\n")
+	tree := s.begin()
+	_, err := tree.Checkpoint(t.Context(), tree.BaseState(), "x/0", "Before")
+	s.must(err)
+	s.git("update-ref", "-d", "refs/codeloops/x/0")
+	s.git("prune", "--expire=now")
+	s.append("f", "more\n")
+	c, err := tree.Capture(t.Context())
+	s.must(err)
+	last, err := tree.Checkpoint(t.Context(), c.State, "x/1", "After")
+	s.must(err)
+	if got := s.git("cat-file", "blob", last+":d/untracked"); got != "u" {
+		t.Errorf("the untracked file is %q", got)
+	}
+}
+
 // TestRecall goes back to a state of a session that another process had.
 func TestRecall(t *testing.T) {
 	t.Parallel()
