@@ -84,6 +84,8 @@ func TestRestoreToBaseline(t *testing.T) {
 	s.append("f", "dirt\n")
 	s.write("untracked", "u\n")
 	s.chmod("untracked", 0o600)
+	s.write("private", "p\n")
+	s.chmod("private", 0o700)
 	tree := s.begin()
 	start, err := tree.Capture(t.Context())
 	s.must(err)
@@ -93,6 +95,7 @@ func TestRestoreToBaseline(t *testing.T) {
 	s.write("l/x/y", "y\n")
 	s.append("untracked", "more\n")
 	s.chmod("f", 0o755)
+	s.chmod("private", 0o600)
 	s.git("rm", "-q", "--cached", "untracked")
 	s.restore(tree, start)
 	after, err := tree.Capture(t.Context())
@@ -100,8 +103,10 @@ func TestRestoreToBaseline(t *testing.T) {
 	if !reflect.DeepEqual(after, start) {
 		t.Errorf("restored to %s", after.Patch())
 	}
-	if info, err := os.Stat(s.path("untracked")); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("permissions of untracked: %v, %v", info.Mode(), err)
+	for name, want := range map[string]os.FileMode{"untracked": 0o600, "private": 0o700} {
+		if info, err := os.Stat(s.path(name)); err != nil || info.Mode().Perm() != want {
+			t.Errorf("permissions of %s: %v, %v", name, info.Mode(), err)
+		}
 	}
 	if s.exists("l/x") {
 		t.Error("an emptied directory is still there")
