@@ -72,11 +72,11 @@ func processes(r *report, w *work, rounds int) {
 }
 
 // repeated measures further captures of one process, and what the system alone
-// needs for them. All run three times in a row, so that each finds the
-// processor's caches as it has left them itself; what the first of three takes,
+// needs for them. All run many times in a row, so that each finds the
+// processor's caches as it has left them itself; what the first of a row takes,
 // which finds them as git has left them, is told besides.
 func repeated(r *report, w *work, rounds int) {
-	const inRow = 3
+	const inRow = 8
 	s := w.serve(r.t, "serve")
 	defer s.close()
 	s.ask("capture")
