@@ -15,7 +15,7 @@ func (v *visit) findFiles(ctx context.Context) error {
 		v.recallNames()
 	}
 	m := match{known: v.last.files(), most: len(v.files)}
-	if v.last == nil && v.indexed {
+	if v.last == nil && v.indexed() {
 		m.known = v.index.files()
 	}
 	tracked := sameSlice(m.known, v.index.files()) // all that is known is
@@ -198,7 +198,7 @@ func (c *candidate) examine(ctx context.Context, name string, st Stat, k kind, e
 		c.doubt.Store(true)
 	}
 	c.name, c.base, c.index, c.last = name, c.bases.find(name), c.indexes.find(name), c.lasts.find(name)
-	if c.foreign && c.last != nil && c.last.trust == doubtful {
+	if c.known.Foreign && c.last != nil && c.last.trust == doubtful {
 		c.last = nil
 	}
 	if err == nil {
@@ -244,9 +244,9 @@ func (c *candidate) find(ctx context.Context, st Stat, k kind) (File, error) {
 	}
 	sources := [...]*File{c.last, c.index}
 	switch {
-	case !c.indexed:
+	case !c.indexed():
 		sources[1] = nil
-	case c.foreign:
+	case c.known.Foreign:
 		sources = [...]*File{c.index, c.last}
 	}
 	for _, known := range sources {

@@ -114,8 +114,6 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 		Scanner: s,
 		clock:   clockOf(s.Root),
 		known:   k,
-		foreign: k.Foreign,
-		indexed: k.Base == nil,
 	}
 	full := strings.TrimSuffix(s.Root, string(filepath.Separator)) + "/"
 	found, err := w.run(ctx, &place{full: full, listed: k.Listed, last: k.Last, scope: scope{base: k.Base, index: k.Index, also: k.Also}})
@@ -140,10 +138,8 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 // A walk is one scan. Its goroutines share the queue and what the mutex guards.
 type walk struct {
 	*Scanner
-	clock   clock
-	known   Known
-	foreign bool // see Known.Foreign
-	indexed bool // see Known.Index
+	clock clock
+	known Known
 	queue
 	root  found
 	open  atomic.Int32 // directories that are held open
@@ -153,6 +149,9 @@ type walk struct {
 	warnings []string
 	pending  []Unconverted // files without an id yet: git is to give them
 }
+
+// indexed reports whether the index counts for contents, see Known.Index.
+func (w *walk) indexed() bool { return w.known.Base == nil }
 
 func (w *walk) warn(path string, err error) {
 	if cause, ok := errors.AsType[*fs.PathError](err); ok {

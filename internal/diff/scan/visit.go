@@ -82,7 +82,7 @@ func (w *walk) unreadable(p *place, err error) (found, error) {
 	}
 	w.warn(p.path, err)
 	switch {
-	case p.last != nil && !w.foreign:
+	case p.last != nil && !w.known.Foreign:
 		return found{dir: p.last}, nil
 	case p.resolve(w).index != nil:
 		return found{dir: p.index}, nil
