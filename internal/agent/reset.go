@@ -78,7 +78,7 @@ func ofClock(now time.Time, found []string) (time.Time, bool) {
 		for day := local.Day() - 1; ; day++ {
 			at := time.Date(local.Year(), local.Month(), day, clock.Hour(), clock.Minute(), 0, 0, zone)
 			if !at.Before(now.Add(-justPast)) {
-				return at.Add(leftOut), true
+				return within(at, now), true
 			}
 		}
 	}
@@ -87,7 +87,16 @@ func ofClock(now time.Time, found []string) (time.Time, bool) {
 
 func ofDate(now time.Time, found []string) (time.Time, bool) {
 	at, err := time.ParseInLocation("Jan 2, 2006 3:04 PM", found[0]+", "+found[1], now.Location())
-	return at.Add(leftOut), err == nil
+	return within(at, now), err == nil
+}
+
+// within returns when a limit is over that ends within a minute: surely at the end
+// of it, and perhaps already once it has begun.
+func within(minute, now time.Time) time.Time {
+	if minute.After(now) {
+		return minute.Add(leftOut)
+	}
+	return minute
 }
 
 func ofPause(now time.Time, found []string) (time.Time, bool) {

@@ -33,10 +33,12 @@ func TestResetIn(t *testing.T) {
 		"You exceeded your current quota, see https://x. * limit: 10 Please retry in 594.055333560s. Suggested retry after 594.055333560s.":     "2026-03-10T19:39:54.05533356Z",
 		"429 Rate limit reached for gpt-5 in organization o on requests per min (RPM): Limit 3. Please try again in 9m58.106s. Visit https://x": "2026-03-10T19:39:58.106Z",
 		"You've hit your 5-hour limit · resets 10:08pm (UTC)":                                                                                   "2026-03-10T22:09:00Z",
-		// The minute is not over, or only just.
-		"You’ve hit your usage limit. Upgrade to Pro (https://x) or try again at 8:30 PM.": "2026-03-10T19:31:00Z",
-		"You’ve hit your usage limit. Upgrade to Pro (https://x) or try again at 8:25 PM.": "2026-03-10T19:26:00Z",
-		"You’ve hit your usage limit. Upgrade to Pro (https://x) or try again at 8:15 PM.": "2026-03-11T19:16:00Z",
+		// The minute has begun, or is over.
+		"You’ve hit your usage limit. Upgrade to Pro (https://x) or try again at 8:31 PM.":                 "2026-03-10T19:32:00Z",
+		"You’ve hit your usage limit. Upgrade to Pro (https://x) or try again at 8:30 PM.":                 "2026-03-10T19:30:00Z",
+		"You’ve hit your usage limit. Upgrade to Pro (https://x) or try again at 8:25 PM.":                 "2026-03-10T19:25:00Z",
+		"You've hit your usage limit. Upgrade to Pro (https://x), or try again at Mar 10th, 2026 8:30 PM.": "2026-03-10T19:30:00Z",
+		"You’ve hit your usage limit. Upgrade to Pro (https://x) or try again at 8:15 PM.":                 "2026-03-11T19:16:00Z",
 		// What only looks like it.
 		"Claude AI usage limit reached|17":                                   "",
 		"You've hit your limit · resets 9pm (Nowhere/Else)":                  "",
@@ -88,7 +90,7 @@ func TestResetAroundMidnight(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 11, 0, 3, 0, 0, time.UTC)
 	for clock, want := range map[string]string{
-		"11:57 PM": "2026-03-10T23:58:00Z", "12:04 AM": "2026-03-11T00:05:00Z", "11:50 PM": "2026-03-11T23:51:00Z",
+		"11:57 PM": "2026-03-10T23:57:00Z", "12:04 AM": "2026-03-11T00:05:00Z", "11:50 PM": "2026-03-11T23:51:00Z",
 	} {
 		if at := resetIn("You’ve hit your usage limit. Try again at "+clock+".", now); at.Format(time.RFC3339) != want {
 			t.Errorf("%s: %s, want %s", clock, at, want)

@@ -18,9 +18,10 @@ type Player interface {
 const (
 	// slack is added to a stated end of a limit: clocks differ.
 	slack = 3 * time.Second
-	// firstLimit and longestLimit are between tries while a limit has no
-	// stated end.
+	// firstLimit is before the next try while a limit has no stated end, firstOver
+	// where that is over; both grow up to longestLimit.
 	firstLimit   = time.Minute
+	firstOver    = 2 * time.Second
 	longestLimit = 30 * time.Minute
 	// firstFault and longestFault are between tries while the service or the
 	// network fails, maxFaults is how often it is tried again.
@@ -51,21 +52,13 @@ type Agent struct {
 // interrupted.
 func (a *Agent) Run(ctx context.Context, r agent.Request) (agent.Reply, error) {
 	began := a.Now()
-	var limits, faults int
+	var met obstacles
 	for ; ; r.Try++ {
 		reply, err := a.Player.Run(ctx, r)
 		if err != nil || ctx.Err() != nil {
 			return reply, err
 		}
-		var until time.Time
-		if reply.Ending == loop.EndRateLimited {
-			until = a.limitEnds(reply, limits)
-			limits++
-		}
-		if reply.Ending == loop.EndOverloaded && faults < maxFaults {
-			until = a.Now().Add(a.spread(firstFault, longestFault, faults))
-			faults++
-		}
+		until := a.again(reply.Turn, &met)
 		if until.IsZero() || until.Sub(began) > a.MaxWait {
 			return reply, nil
 		}
@@ -76,20 +69,37 @@ func (a *Agent) Run(ctx context.Context, r agent.Request) (agent.Reply, error) {
 	}
 }
 
-// limitEnds says when to try again: when the agent says so, or after ever
-// longer pauses.
-func (a *Agent) limitEnds(reply agent.Reply, tries int) time.Time {
-	now := a.Now()
-	if reply.ResetAt.After(now) {
-		return reply.ResetAt.Add(slack)
-	}
-	return now.Add(a.spread(firstLimit, longestLimit, tries))
+// obstacles counts what has been in the way of a request.
+type obstacles struct {
+	limits int // without a stated end
+	over   int // limits whose stated end was over
+	faults int
 }
 
-// spread doubles a pause with every try, up to a longest one, and makes it a
-// little longer by chance.
-func (a *Agent) spread(first, longest time.Duration, tries int) time.Duration {
-	pause := min(first<<min(tries, 10), longest)
+// again says when to try again: when the service says so, or after ever longer
+// pauses; zero when there is nothing to wait for. They are short where the stated
+// end is over, or as good as: nobody knows whose clock is wrong.
+func (a *Agent) again(t loop.Turn, met *obstacles) time.Time {
+	now := a.Now()
+	switch end := t.ResetAt.Add(slack); {
+	case t.Ending == loop.EndOverloaded && met.faults < maxFaults:
+		return now.Add(a.pause(firstFault, longestFault, &met.faults))
+	case t.Ending != loop.EndRateLimited:
+		return time.Time{}
+	case t.ResetAt.IsZero():
+		return now.Add(a.pause(firstLimit, longestLimit, &met.limits))
+	case t.ResetAt.After(now.Add(slack)):
+		return end
+	default:
+		return now.Add(max(end.Sub(now), a.pause(firstOver, longestLimit, &met.over)))
+	}
+}
+
+// pause doubles with every try, up to a longest one, and is a little longer by
+// chance.
+func (a *Agent) pause(first, longest time.Duration, tries *int) time.Duration {
+	pause := min(first<<min(*tries, 10), longest)
+	*tries++
 	return pause + time.Duration(a.Random()*float64(pause)/4)
 }
 

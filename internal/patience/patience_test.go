@@ -95,6 +95,43 @@ func TestWaitsLongerAndLonger(t *testing.T) {
 	})
 }
 
+// TestStatedEndIsOver: the turn took longer than the limit lasted, or clocks differ.
+func TestStatedEndIsOver(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		ends []time.Duration // what the service states, from the start on
+		took time.Duration
+	}{
+		"a minute ago":     {[]time.Duration{-time.Minute}, 2 * time.Second},
+		"yesterday":        {[]time.Duration{-24 * time.Hour}, 2 * time.Second},
+		"just now":         {[]time.Duration{0}, 3 * time.Second},
+		"in a moment":      {[]time.Duration{time.Second}, 4 * time.Second},
+		"still the same":   {[]time.Duration{-time.Hour, -time.Hour, -time.Hour, -time.Hour}, 30 * time.Second},
+		"after waiting":    {[]time.Duration{time.Hour, time.Hour, time.Hour}, time.Hour + 9*time.Second},
+		"ever in a moment": {[]time.Duration{time.Second, 5 * time.Second, 10 * time.Second, 18 * time.Second}, 32 * time.Second},
+		"the next one":     {[]time.Duration{-time.Hour, -time.Hour, time.Hour}, time.Hour + 3*time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &service{}
+			for _, end := range test.ends {
+				s.turns = append(s.turns, limited(time.Now().Add(end)))
+			}
+			s.turns = append(s.turns, done)
+			ending, took, _ := play(t.Context(), t, s, &patience.Agent{MaxWait: 6 * time.Hour})
+			if ending != loop.EndCompleted || took != test.took {
+				t.Errorf("%s: %s after %v, want %v", name, ending, took, test.took)
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{turns: []loop.Turn{limited(time.Now())}}
+		ending, took, _ := play(t.Context(), t, s, &patience.Agent{MaxWait: 6 * time.Hour})
+		if ending != loop.EndRateLimited || took > 6*time.Hour || s.calls > 25 {
+			t.Errorf("%s after %v, %d calls", ending, took, s.calls)
+		}
+	})
+}
+
 func TestDoesNotWaitTooLong(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
