@@ -83,7 +83,7 @@ func (p *plan) run(ctx context.Context) (err error) {
 // record opens the log: a new one, or that of the session to carry on.
 func (p *plan) record(store *session.Store) (*session.Recorder, error) {
 	if p.course != nil {
-		return store.Reopen(p.course.Session.ID, p.course.Tally)
+		return store.Reopen(p.course.Session.ID, p.past())
 	}
 	return store.Create(p.prompt, p.app.now())
 }
@@ -105,13 +105,13 @@ func (p *plan) begin(ctx context.Context, id string) (checkpoint string, err err
 // gets.
 func (p *plan) drive(ctx context.Context, l *loop.Loop, rec *session.Recorder, checkpoint string) error {
 	a := p.app
-	tally := &metrics.Tally{}
+	tally := p.past()
 	shown, closeLog, err := p.sinks(rec)
 	if err != nil {
 		return err
 	}
 	defer closeLog()
-	l.Sink = a.secrets.Sink(loop.Tee(rec, tally, shown))
+	l.Sink = a.secrets.Sink(loop.Tee(rec, &tally, shown))
 	if p.cfg.MaxDuration > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, p.cfg.MaxDuration, loop.ErrMaxDuration)
@@ -134,7 +134,7 @@ func (p *plan) drive(ctx context.Context, l *loop.Loop, rec *session.Recorder, c
 	out, broke := run(ctx, s)
 	if p.opts.jsonOutput {
 		out.Summary = a.secrets.String(out.Summary) // the sinks have had it so
-		if err := p.printResult(out, tally, rec, broke); err != nil {
+		if err := p.printResult(out, &tally, rec, broke); err != nil {
 			broke = errors.Join(broke, err)
 			if out.Result == loop.Success {
 				out.Result = loop.Failed // whoever waits for the document has none
@@ -145,6 +145,14 @@ func (p *plan) drive(ctx context.Context, l *loop.Loop, rec *session.Recorder, c
 		return nil
 	}
 	return &endedError{result: out.Result, err: broke}
+}
+
+// past is what the session had come to when it broke off.
+func (p *plan) past() metrics.Tally {
+	if p.course == nil {
+		return metrics.Tally{}
+	}
+	return p.course.Tally
 }
 
 // loop puts the parts of a run together; its sink comes later.
@@ -247,9 +255,6 @@ func (p *plan) printResult(out loop.Outcome, t *metrics.Tally, rec *session.Reco
 		SessionID: rec.ID(), Log: rec.Path(),
 		FilesChanged: t.FilesChanged, Insertions: t.Insertions, Deletions: t.Deletions,
 		Spent: t.Spent,
-	}
-	if p.course != nil {
-		doc.Spent = doc.Spent.Plus(p.course.Past.Spent)
 	}
 	if broke != nil {
 		doc.Failure = p.app.failure(broke)

@@ -34,6 +34,7 @@ func (p *plan) display(rec *session.Recorder) (loop.Sink, error) {
 	o := render.Options{
 		Progress: a.Err, Result: a.Out, Style: a.ErrRenderer(), Width: a.Width(),
 		Live: a.ErrTTY && !a.Plain, Verbose: p.opts.verbose, Quiet: p.opts.quiet, Log: rec.Path(), Zone: a.now().Location(),
+		Past: p.past(),
 	}
 	format := render.Format(p.cfg.LogFormat)
 	if p.opts.jsonOutput {

@@ -86,11 +86,6 @@ type Spending struct {
 // Total returns what both roles have cost.
 func (s Spending) Total() Spent { return s.Actor.Plus(s.Critic) }
 
-// Plus returns the sum of both.
-func (s Spending) Plus(t Spending) Spending {
-	return Spending{Actor: s.Actor.Plus(t.Actor), Critic: s.Critic.Plus(t.Critic)}
-}
-
 // Add adds a turn, with its misses. A try that came to nothing and whose agent
 // reports no cost has cost nothing.
 func (s *Spending) Add(role Role, t Turn) {

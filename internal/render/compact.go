@@ -13,8 +13,8 @@ type compact struct {
 	page
 }
 
-func (c *compact) Handle(_ loop.Stamp, e loop.Event) error {
-	c.keep(e)
+func (c *compact) Handle(at loop.Stamp, e loop.Event) error {
+	c.keep(at, e)
 	switch e := e.(type) {
 	case loop.Resumed:
 		return c.say("resumed after %s", count(e.Iterations, "iteration", "iterations"))

@@ -17,8 +17,8 @@ type pretty struct {
 
 const indent = "           " // under the texts of a step's line
 
-func (p *pretty) Handle(_ loop.Stamp, e loop.Event) error { //nolint:gocyclo // one case for each event
-	p.keep(e)
+func (p *pretty) Handle(at loop.Stamp, e loop.Event) error { //nolint:gocyclo // one case for each event
+	p.keep(at, e)
 	switch e := e.(type) {
 	case loop.Started:
 		return p.start(e.Session)

@@ -16,6 +16,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/metrics"
 	"codeloops/internal/term"
 )
 
@@ -40,6 +41,7 @@ type Options struct {
 	Quiet    bool           // no progress, only the result
 	Log      string         // where the session log is, for the result; "" when there is none
 	Zone     *time.Location // of the times of day; nil is UTC
+	Past     metrics.Tally  // of a session that is carried on: what it had come to
 }
 
 // Run returns the sink that shows a run. JSON goes to Progress alone, also
@@ -95,9 +97,8 @@ type page struct {
 	session loop.Session
 	playing map[loop.Role]loop.AgentRef // who has played last
 	change  *loop.Change                // nil: nobody has looked since the actor worked
-	spent   loop.Spending
+	tally   metrics.Tally
 	waits   []loop.Wait // of the turn under way
-	waited  time.Duration
 }
 
 func newPage(o Options) page {
@@ -107,7 +108,7 @@ func newPage(o Options) page {
 	if o.Zone == nil {
 		o.Zone = time.UTC
 	}
-	return page{Options: o, styles: newStyles(o.Style)}
+	return page{Options: o, styles: newStyles(o.Style), tally: o.Past}
 }
 
 // concerns are what the rules of the run point at, a line each.
@@ -120,7 +121,8 @@ func concerns(i loop.Inspection) []string {
 }
 
 // keep takes what the end needs of an event.
-func (p *page) keep(e loop.Event) {
+func (p *page) keep(at loop.Stamp, e loop.Event) {
+	_ = p.tally.Handle(at, e) // never fails
 	switch e := e.(type) {
 	case loop.Started:
 		p.begin(e.Session)
@@ -128,7 +130,6 @@ func (p *page) keep(e loop.Event) {
 		p.begin(e.Session)
 	case loop.WaitFinished:
 		p.waits = append(p.waits, e.Wait)
-		p.waited += e.Wait.Duration
 	case loop.ActorFinished:
 		p.played(loop.RoleActor, e.Attempt.Turn)
 		p.change = nil
@@ -149,7 +150,6 @@ func (p *page) begin(s loop.Session) {
 }
 
 func (p *page) played(role loop.Role, t loop.Turn) {
-	p.spent.Add(role, t)
 	if t.Agent.Agent != "" && p.playing != nil {
 		p.playing[role] = t.Agent
 	}

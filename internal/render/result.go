@@ -15,7 +15,7 @@ const resultWidth = 1000
 // and where the log is.
 func (p *page) end(o loop.Outcome) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s after %s in %s%s", p.headline(o), count(o.Iterations, "iteration", "iterations"), span(o.Duration), ofIt(p.waited))
+	fmt.Fprintf(&b, "%s after %s in %s%s", p.headline(o), count(o.Iterations, "iteration", "iterations"), span(o.Duration), ofIt(p.tally.Waited()))
 	if o.Confidence != nil {
 		fmt.Fprintf(&b, ", confidence %.2f", *o.Confidence)
 	}
@@ -30,7 +30,7 @@ func (p *page) end(o loop.Outcome) error {
 	if p.change != nil {
 		fmt.Fprintf(&b, "  %s\n", stat(*p.change))
 	}
-	if spent := p.spent.Total(); spent.CostUSD > 0 {
+	if spent := p.tally.Spent.Total(); spent.CostUSD > 0 {
 		fmt.Fprintf(&b, "  %s\n", cost(spent))
 	}
 	if p.Log != "" {
