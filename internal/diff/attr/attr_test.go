@@ -84,6 +84,29 @@ func TestRandomAttributesLikeGit(t *testing.T) {
 	}
 }
 
+// TestUserBeforeSystem: what the user says counts more than what the installation
+// says, and what both say of different attributes counts, as if the user's file
+// were the end of the installation's.
+func TestUserBeforeSystem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	system := "[attr]m one\n[attr]n two\n*.c text eol=lf\n*.h -text\n*.m m n\n"
+	user := "[attr]m -one\n*.c -text\n*.h text=auto\n"
+	w.write(".config/git/attributes", system+user)
+	o, _ := w.open()
+	paths := []string{"a.c", "d/a.h", "a.m"}
+	want := w.checked(paths)
+	w.write("system", system)
+	w.write(".config/git/attributes", user)
+	o.System = filepath.Join(w.home, "system")
+	reader := New(o)
+	for _, path := range paths {
+		if got := reader.All(path); len(got) == 0 || !maps.Equal(got, want[path]) {
+			t.Errorf("%s:\n got %v\nwant %v", path, got, want[path])
+		}
+	}
+}
+
 // Where the work tree lacks the file, the tracked one counts.
 func TestFromIndexLikeGit(t *testing.T) {
 	t.Parallel()

@@ -173,6 +173,60 @@ func TestChanged(t *testing.T) {
 	}
 }
 
+// TestChangedWithinATick: a file that is written again before the clock of its
+// times goes on has the stamp that it had, and is known by its content; by that of
+// another process's reading, too, and when it is read twice.
+func TestChangedWithinATick(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	for _, inside := range []bool{true, false} {
+		w := newWorld(t)
+		path := filepath.Join(w.home, "excludes")
+		if inside {
+			path = filepath.Join(w.tree, fileName)
+		}
+		w.write(path, "a\n")
+		o := Options{WorkTree: w.tree, ExcludesFile: filepath.Join(w.home, "excludes"), Now: func() time.Time { return began }}
+		read := func() *Rules {
+			r := New(o)
+			r.Root(true).Ignored("a", false)
+			return r
+		}
+		r, again := read(), read()
+		w.write(path, "b\n")
+		r.standStill(t, path)
+		again.standStill(t, path)
+		saved, ok := r.Save()
+		if !ok {
+			t.Fatal("nothing is saved")
+		}
+		if !r.Changed() {
+			t.Error("a rewrite goes unnoticed")
+		}
+		inherited := New(o)
+		if inherited.Inherit(saved); !inherited.Changed() {
+			t.Error("a rewrite goes unnoticed by another process")
+		}
+		again.read(path, !inside)
+		again.standStill(t, path)
+		if !again.Changed() {
+			t.Error("a rewrite between two looks goes unnoticed")
+		}
+	}
+}
+
+// standStill makes the stamp of a file as it is that with which it was read.
+func (r *Rules) standStill(t *testing.T, path string) {
+	t.Helper()
+	fi, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := r.sources[path]
+	s.Stamp = file.StampOf(fi)
+	r.sources[path] = s
+}
+
 // TestChangedMeanwhile: rules that were read twice, and not the same, have changed,
 // though they are now as they were read last.
 func TestChangedMeanwhile(t *testing.T) {

@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"crypto/sha1"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"codeloops/internal/diff/repo/file"
 )
@@ -185,6 +187,44 @@ func TestSplitLikeGit(t *testing.T) {
 				t.Errorf("the index was split %d times only", splits)
 			}
 		})
+	}
+}
+
+// TestSplitTwice: an entry that both halves have, though nothing says that one
+// takes the place of the other, is that of the split index.
+func TestSplitTwice(t *testing.T) {
+	t.Parallel()
+	r := newRepository(t)
+	r.git("", "config", "splitIndex.maxPercentChange", "100")
+	long := time.Unix(1_000_000_000, 0) // ago, so that git need not mark the entries
+	for _, name := range []string{"a", "b", "d"} {
+		r.write(name, "shared")
+		if err := os.Chtimes(filepath.Join(r.dir, name), long, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.git("", "add", ".")
+	r.git("", "update-index", "--split-index")
+	r.write("c", "split")
+	r.git("", "add", "c")
+	data, err := os.ReadFile(r.path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := decode(data)
+	if err != nil || d.link == nil || len(d.entries) != 1 {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	const nameAt = headerSize + fixedSize
+	data[nameAt] = 'b'
+	end := len(data) - hashSize
+	sum := sha1.Sum(data[:end])
+	if err := os.WriteFile(r.path(), append(data[:end], sum[:]...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x := r.sameAsGit()
+	if got := x.Entries[1]; got.Path != "b" || got.Size != uint32(len("split")) {
+		t.Errorf("%+v", got)
 	}
 }
 
