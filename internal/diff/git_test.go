@@ -23,6 +23,7 @@ type sandbox struct {
 	base string // holds home, and the work tree unless a test says otherwise
 	root string // of the work tree
 	env  []string
+	now  func() time.Time
 	// trees are those that are open. The list is what a test that is over lets go
 	// of: its clean-up functions are remembered until all tests are.
 	trees []*diff.Tree
@@ -39,7 +40,7 @@ func newSandboxIn(tb testing.TB, dir string) *sandbox {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s := &sandbox{t: tb, base: base, root: filepath.Join(base, "work")}
+	s := &sandbox{t: tb, base: base, root: filepath.Join(base, "work"), now: time.Now}
 	tb.Cleanup(s.closeTrees)
 	s.env = []string{
 		"PATH=" + os.Getenv("PATH"),
@@ -157,7 +158,7 @@ func (s *sandbox) must(err error) {
 }
 
 func (s *sandbox) options() diff.Options {
-	return diff.Options{Env: s.lookup, Now: time.Now, Git: s}
+	return diff.Options{Env: s.lookup, Now: s.now, Git: s}
 }
 
 func (s *sandbox) open() *diff.Tree {
