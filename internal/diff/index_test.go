@@ -1,0 +1,42 @@
+package diff_test
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+// TestIndexWithinATick: an index that was read so soon after it was written that
+// another one may have the same times is read again, and nothing is saved with it.
+func TestIndexWithinATick(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write(".gitignore", "*.log\n")
+	s.write("f", "f\n")
+	s.commit("first")
+	s.write("a.log", "a\n")
+	s.write("b.log", "b\n")
+	s.git("add", "-f", "b.log")
+	second, err := os.ReadFile(s.path(".git/index"))
+	s.must(err)
+	s.git("rm", "-q", "--cached", "b.log")
+	s.git("add", "-f", "a.log")
+	info, err := os.Stat(s.path(".git/index"))
+	s.must(err)
+	s.now = func() time.Time { return info.ModTime().Add(10 * time.Millisecond) }
+	tree, o := s.process(), newOracle(s)
+	s.must(tree.Baseline(t.Context()))
+	s.must(os.WriteFile(s.path(".git/index"), second, 0o644))
+	tree.StandStill()
+	if got := summary(o.capture(tree)); got != "A b.log\n" {
+		t.Errorf("captured %q", got)
+	}
+	commit, err := tree.Checkpoint(t.Context(), tree.BaseState(), "s/0", "base")
+	s.must(err)
+	s.must(tree.Close())
+	s.now = time.Now
+	settle()
+	if s.resumed(commit).Recalling() {
+		t.Error("what may have changed is saved")
+	}
+}

@@ -1,0 +1,85 @@
+package diff_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestHintsUnderMounts runs itself where it may mount: what is mounted in the work
+// tree, or no longer is, hides and shows files of which the system tells nothing.
+func TestHintsUnderMounts(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("CODELOOPS_TEST_MOUNTS") == "" {
+		again(t, "CODELOOPS_TEST_MOUNTS=1", mayMount(t))
+		return
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		t.Skipf("mounts cannot be kept from others: %v", err)
+	}
+	s, tree := hinting(t)
+	other := filepath.Join(s.base, "other")
+	s.must(os.MkdirAll(filepath.Join(other, "sub"), 0o755))
+	s.must(os.WriteFile(filepath.Join(other, "sub/x"), []byte("x\n"), 0o644))
+	o := newOracle(s)
+	check := func(what, want string) {
+		t.Helper()
+		for range 2 { // the second time by new hints, if there can be any
+			c, err := tree.Recapture(t.Context())
+			s.must(err)
+			o.check(c)
+			if got := summary(c); got != want || c.Warnings != nil {
+				t.Errorf("%s: captured %q, want %q, warnings %q", what, got, want, c.Warnings)
+			}
+			tree.AwaitHints()
+			s.must(second(tree.Recapture(t.Context())))
+		}
+	}
+	dir, file := s.path("d/e"), s.path("a")
+	mount(t, other, dir)
+	check("a directory is mounted", "D d/e/c\nA d/e/sub/x\n")
+	s.must(os.WriteFile(filepath.Join(other, "sub/y"), []byte("y\n"), 0o644))
+	check("it is written to elsewhere", "D d/e/c\nA d/e/sub/x\nA d/e/sub/y\n")
+	s.must(unix.Unmount(dir, 0))
+	check("it is no longer mounted", "")
+	mount(t, filepath.Join(other, "sub/x"), file)
+	check("a file is mounted", "M a\n")
+	s.must(unix.Unmount(file, 0))
+	check("it is no longer mounted", "")
+	s.must(unix.Mount("tmpfs", dir, "tmpfs", 0, ""))
+	check("a file system is mounted", "D d/e/c\n")
+	s.write("d/e/new", "new\n")
+	check("it is written to", "D d/e/c\nA d/e/new\n")
+	s.must(unix.Unmount(dir, 0))
+	check("it is no longer mounted", "")
+}
+
+func mount(t *testing.T, from, to string) {
+	t.Helper()
+	if err := unix.Mount(from, to, "", unix.MS_BIND, ""); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mayMount makes a process one that has mounts of its own, and is its own root. It
+// skips the test where that is not allowed.
+func mayMount(t *testing.T) func(*exec.Cmd) {
+	t.Helper()
+	own := func(cmd *exec.Cmd) {
+		cmd.SysProcAttr = &syscall.SysProcAttr{
+			Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS,
+			UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "true")
+	own(cmd)
+	if err := cmd.Run(); err != nil {
+		t.Skipf("a process cannot have mounts of its own: %v", err)
+	}
+	return own
+}
