@@ -28,9 +28,9 @@ func newSessionsRestoreCmd(l *logs) *cobra.Command {
 		Short: "Put the work tree back to what it was after an iteration",
 		Long: `Put the files of the work tree back to what they were after the last iteration
 of a session, or after the one that --iteration names; 0 is the session's start.
-HEAD, branches, the index and ignored files stay as they are. What is there now
-is kept first, as a reference that this command takes as well: a restore can be
-undone.
+HEAD, branches, the index and ignored files stay as they are. Line ends and what
+filters make of a file are as git checks it out now. What is there is kept first,
+as a reference that this command takes as well: a restore can be undone.
 
 ` + refHelp + `
 

@@ -26,15 +26,11 @@ var (
 // apply makes the changes to the work tree: first what goes, the deepest
 // first, then what comes. A path that fails does not keep the others back.
 func (t *Tree) apply(ctx context.Context, target *scan.Dir, changes []scan.Change) error {
-	root, err := os.OpenRoot(t.Root())
+	u, err := t.undo(target)
 	if err != nil {
 		return err
 	}
-	defer root.Close() //nolint:errcheck // nothing was written through it
-	u, err := t.undo(root, target)
-	if err != nil {
-		return err
-	}
+	defer u.root.Close() //nolint:errcheck // nothing was written through it
 	var errs []error
 	for _, c := range slices.Backward(changes) {
 		if err := u.takeAway(c); err != nil {
@@ -75,16 +71,25 @@ type undo struct {
 	root     *os.Root
 	settings *repo.Repository
 	symlinks bool // the file system has them
+	fileMode bool // and what is executable
 	target   *scan.Dir
 }
 
-func (t *Tree) undo(root *os.Root, target *scan.Dir) (*undo, error) {
+// undo returns one whose root the caller closes.
+func (t *Tree) undo(target *scan.Dir) (*undo, error) {
 	r, err := t.reopen()
 	if err != nil {
 		return nil, err
 	}
-	symlinks, err := r.Config.Bool("core.symlinks", true)
-	return &undo{Tree: t, root: root, settings: r, symlinks: symlinks, target: target}, err
+	u := &undo{Tree: t, settings: r, target: target}
+	if u.symlinks, err = r.Config.Bool("core.symlinks", true); err != nil {
+		return nil, err
+	}
+	if u.fileMode, err = r.Config.Bool("core.fileMode", true); err != nil {
+		return nil, err
+	}
+	u.root, err = os.OpenRoot(t.Root())
+	return u, err
 }
 
 // takeAway removes a file that the target has not, with the directories that

@@ -1,9 +1,12 @@
 package diff
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -18,14 +21,15 @@ const restorePasses = 4
 
 // Restore puts the files in scope back to the state that an earlier Capture
 // returned. What it takes away is kept first as a commit below
-// refs/codeloops/undone, which the returned words name; they are "" when
-// there was nothing to do.
+// refs/codeloops/undone, which the returned words name, and so does the error;
+// they are "" when there was nothing to do.
 //
 // Ignored files are left alone, and so are HEAD, the index, and repositories
 // inside this one: a path that cannot be put back without touching them, or
 // through a symlink, is an error that names it, after all others have been put
 // back. So is a file above [store.Large] that is in no object.
-// Contents that git converts come out as git checks them out.
+// Contents that git converts come out as git checks them out, also where it
+// converts them otherwise than at that time, and would not get the same from them.
 func (t *Tree) Restore(ctx context.Context, c loop.Change) (kept string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -33,26 +37,44 @@ func (t *Tree) Restore(ctx context.Context, c loop.Change) (kept string, err err
 	if !known {
 		return "", fmt.Errorf("restore %s: %w", t.Root(), ErrUnknownState)
 	}
-	var refs []string
-	for range restorePasses {
+	refs, err := t.restore(ctx, target)
+	kept = words(refs)
+	if err != nil && kept != "" {
+		err = fmt.Errorf("%w\nwhat was there is %s", err, kept)
+	}
+	if err != nil {
+		return kept, fmt.Errorf("restore %s: %w", t.Root(), err)
+	}
+	return kept, nil
+}
+
+// restore returns the references of what it has taken away.
+func (t *Tree) restore(ctx context.Context, target *scan.Dir) (refs []string, err error) {
+	var changes []scan.Change
+	for pass := range restorePasses {
 		state, err := t.scan(ctx, how{also: target})
 		if err != nil {
-			return words(refs), fmt.Errorf("restore %s: %w", t.Root(), err)
+			return refs, err
 		}
-		changes := t.toUndo(scan.Compare(state.Root, target))
+		changes = t.toUndo(scan.Compare(state.Root, target))
+		if pass > 0 { // before, all of them are written: that is as fast as to compare
+			if changes, err = t.unlike(ctx, target, changes); err != nil {
+				return refs, err
+			}
+		}
 		if len(changes) == 0 {
-			return words(refs), t.holdOnTo(ctx, target)
+			return refs, t.holdOnTo(ctx, target)
 		}
 		ref, err := t.keep(ctx, state.Root, changes)
 		if err != nil {
-			return words(refs), fmt.Errorf("restore %s: %w", t.Root(), err)
+			return refs, err
 		}
 		refs = append(refs, ref)
 		if err := t.apply(ctx, target, changes); err != nil {
-			return words(refs), fmt.Errorf("restore %s: %w", t.Root(), err)
+			return refs, err
 		}
 	}
-	return words(refs), fmt.Errorf("restore %s: %w", t.Root(), errUnsettled)
+	return refs, &unsettledError{changes}
 }
 
 // holdOnTo keeps the files of a state in scope for later captures if they would
@@ -61,7 +83,7 @@ func (t *Tree) Restore(ctx context.Context, c loop.Change) (kept string, err err
 func (t *Tree) holdOnTo(ctx context.Context, target *scan.Dir) error {
 	state, err := t.scan(ctx, how{also: t.also})
 	if err != nil {
-		return fmt.Errorf("restore %s: %w", t.Root(), err)
+		return err
 	}
 	if state.Root.ID() != target.ID() {
 		t.also = target
@@ -78,7 +100,80 @@ func (t *Tree) toUndo(changes []scan.Change) []scan.Change {
 	})
 }
 
+// unlike leaves out the changes that would change nothing.
+func (t *Tree) unlike(ctx context.Context, target *scan.Dir, changes []scan.Change) ([]scan.Change, error) {
+	u, err := t.undo(target)
+	if err != nil {
+		return nil, err
+	}
+	defer u.root.Close() //nolint:errcheck // nothing was written through it
+	var left []scan.Change
+	for _, c := range changes {
+		there, err := u.isBack(ctx, c)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Path, err)
+		}
+		if !there {
+			left = append(left, c)
+		}
+	}
+	return left, nil
+}
+
+// isBack reports whether a file that a look finds changed is what putBack makes of
+// it all the same: git converts it, or is told not to see modes or symlinks, and
+// so would not get the target from it either.
+func (u *undo) isBack(ctx context.Context, c scan.Change) (bool, error) {
+	switch {
+	case c.Before == nil, c.After == nil, c.Before.Mode == scan.Gitlink, c.After.Mode == scan.Gitlink,
+		u.symlinks && c.After.Mode == scan.Symlink,
+		u.fileMode && (c.Before.Mode == scan.Executable) != (c.After.Mode == scan.Executable):
+		return false, nil
+	}
+	if info, err := u.root.Lstat(c.Path); err != nil || !info.Mode().IsRegular() {
+		return false, nil // it is gone
+	}
+	want, err := u.content(ctx, c.Path, c.After)
+	if err != nil {
+		return false, err
+	}
+	defer want.Close() //nolint:errcheck // opened for reading: nothing to lose
+	have, err := u.root.Open(c.Path)
+	if err != nil {
+		return false, err
+	}
+	defer have.Close() //nolint:errcheck // likewise
+	return sameContent(have, want)
+}
+
+func sameContent(a, b io.Reader) (bool, error) {
+	x, y := sha256.New(), sha256.New()
+	_, errX := io.Copy(x, a)
+	_, errY := io.Copy(y, b)
+	return bytes.Equal(x.Sum(nil), y.Sum(nil)), errors.Join(errX, errY)
+}
+
 var errUnsettled = errors.New("files keep changing")
+
+// An unsettledError names files that were others again as soon as they had been
+// put back.
+type unsettledError struct{ changes []scan.Change }
+
+func (e *unsettledError) Error() string {
+	const most = 5
+	var names []string
+	for _, c := range e.changes[:min(most, len(e.changes))] {
+		names = append(names, visible(c.Path))
+	}
+	if more := len(e.changes) - most; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return fmt.Sprintf("%v, although they were put back %d times: %s", errUnsettled, restorePasses, strings.Join(names, ", "))
+}
+
+func (e *unsettledError) Hint() string {
+	return "stop what writes to them (or the git filter that makes something else of them each time), and try again"
+}
 
 func words(refs []string) string {
 	if len(refs) == 0 {

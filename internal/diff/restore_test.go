@@ -2,6 +2,8 @@ package diff_test
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"reflect"
@@ -240,6 +242,124 @@ func TestRestoreConverted(t *testing.T) {
 			t.Errorf("%s is %q, %v; want %q", name, got, err, want)
 		}
 	}
+}
+
+// TestRestoreReconverted puts a state back that git would convert otherwise by
+// now: the files come out as git checks them out, whatever it makes of them.
+func TestRestoreReconverted(t *testing.T) {
+	t.Parallel()
+	sets := func(pairs ...string) func(*sandbox) {
+		return func(s *sandbox) {
+			for i := 0; i < len(pairs); i += 2 {
+				s.git("config", pairs[i], pairs[i+1])
+			}
+		}
+	}
+	attributes := func(text string, pairs ...string) func(*sandbox) {
+		return func(s *sandbox) {
+			s.write(".git/info/attributes", text+"\n")
+			sets(pairs...)(s)
+		}
+	}
+	for name, test := range map[string]struct{ then, now func(*sandbox) }{
+		"as it was":            {sets(), sets()},
+		"autocrlf on":          {sets(), sets("core.autocrlf", "true")},
+		"autocrlf input":       {sets(), sets("core.autocrlf", "input")},
+		"autocrlf off":         {sets("core.autocrlf", "true"), sets("core.autocrlf", "false")},
+		"autocrlf and eol":     {sets("core.autocrlf", "input"), sets("core.autocrlf", "false", "core.eol", "crlf")},
+		"text":                 {sets(), attributes("* text")},
+		"text auto":            {sets(), attributes("* text=auto", "core.eol", "crlf")},
+		"eol crlf":             {sets(), attributes("* text eol=crlf")},
+		"eol lf":               {attributes("* text eol=crlf"), attributes("* text eol=lf")},
+		"no text":              {attributes("* text eol=crlf"), attributes("* -text")},
+		"filter":               {sets(), attributes("* filter=up", "filter.up.clean", "tr a-z A-Z")},
+		"other filter":         {attributes("* filter=up", "filter.up.clean", "tr a-z A-Z"), sets("filter.up.clean", "rev")},
+		"no filter":            {attributes("* filter=up", "filter.up.clean", "tr a-z A-Z"), attributes("* -filter")},
+		"ident":                {sets(), attributes("* ident")},
+		"encoding":             {sets(), attributes("* working-tree-encoding=ISO-8859-1")},
+		"filter and line ends": {sets(), attributes("* text filter=up", "filter.up.clean", "tr a-z A-Z", "filter.up.smudge", "tr A-Z a-z")},
+		"no file mode":         {sets(), sets("core.fileMode", "false")},
+		"no symlinks":          {sets(), sets("core.symlinks", "false")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newRepo(t)
+			files := map[string]string{"lf": "one\ntwo\n", "crlf": "one\r\ntwo\r\n", "mixed": "one\r\ntwo\n", "id": "$Id: one$\n", "euro": "é €\n", "same": "same\n", "new": "new\r\n"}
+			s.write("tracked", "one\n")
+			s.write("turned", "one\n")
+			s.write("plain", "one\n")
+			s.commit("first")
+			test.then(s)
+			tree := s.begin()
+			for name, content := range files {
+				s.write(name, content)
+			}
+			s.write("turned", "one\r\n")
+			s.chmod("tracked", 0o755)
+			s.link("lf", "link")
+			c, err := tree.Capture(t.Context())
+			s.must(err)
+			commit, err := tree.Checkpoint(t.Context(), c.State, "then/1", "then")
+			s.must(err)
+
+			test.now(s)
+			for name := range files {
+				s.write(name, "other\n")
+			}
+			s.write("turned", "one\n")
+			s.write("same", files["same"])
+			s.write("tracked", "other\n")
+			s.chmod("tracked", 0o644)
+			s.remove("link")
+			s.remove("crlf")
+			s.write("stranger", "stranger\n")
+			for range 2 { // the second time nothing is to be done
+				again := s.begin()
+				state, err := again.Recall(t.Context(), commit)
+				s.must(err)
+				_, err = again.Restore(t.Context(), loop.Change{State: state})
+				s.must(err)
+			}
+			restored := s.tree()
+			for name := range restored {
+				s.remove(name)
+			}
+			s.git("rm", "-q", "-r", "--cached", ".")
+			s.git("restore", "--source="+commit, "--worktree", ".")
+			want := s.tree()
+			for name, is := range map[string]string{"plain": `false "one\n"`, "same": `false "same\n"`} {
+				if restored[name] == is {
+					want[name] = is // there was no reason to write it anew
+				}
+			}
+			if !maps.Equal(restored, want) {
+				t.Errorf("restored %q, git %q", restored, want)
+			}
+		})
+	}
+}
+
+// tree returns what the files of the work tree are, by their names.
+func (s *sandbox) tree() map[string]string {
+	s.t.Helper()
+	files := make(map[string]string)
+	entries, err := os.ReadDir(s.root)
+	s.must(err)
+	for _, e := range entries {
+		info, err := e.Info()
+		s.must(err)
+		switch content, err := os.ReadFile(s.path(e.Name())); {
+		case e.IsDir():
+		case e.Type()&os.ModeSymlink != 0:
+			target, err := os.Readlink(s.path(e.Name()))
+			s.must(err)
+			files[e.Name()] = "-> " + target
+		default:
+			s.must(err)
+			files[e.Name()] = fmt.Sprintf("%v %q", info.Mode()&0o100 != 0, content)
+		}
+	}
+	return files
 }
 
 func TestRestoreUnknownState(t *testing.T) {
