@@ -229,6 +229,7 @@ func (t *Tree) nested(name string) (scan.Head, error) {
 	case errors.Is(err, repo.ErrNotRepository), errors.Is(err, fs.ErrNotExist):
 		return scan.Head{}, nil
 	case errors.As(err, new(*repo.UnsupportedError)):
+		t.nests.add(name)
 		return scan.Head{Repository: true}, nil
 	case err != nil:
 		return scan.Head{}, err

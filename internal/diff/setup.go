@@ -93,9 +93,9 @@ func visible(name string) string {
 	return name
 }
 
-// nests are the repositories within the work tree that have no commit. For git
-// there is nothing in them, whatever there is. They are found from several
-// goroutines.
+// nests are the repositories within the work tree that have no commit, or are of a
+// form in which none can be read. For git there is nothing in them, whatever there
+// is. They are found from several goroutines.
 type nests struct {
 	mu     sync.Mutex
 	found  map[string]bool // by their paths
@@ -126,7 +126,7 @@ func (n *nests) come(root string) (sentences []string) {
 		if _, err := os.Lstat(filepath.Join(root, filepath.FromSlash(path), ".git")); err != nil || n.before[path] {
 			continue
 		}
-		sentences = append(sentences, visible(path)+" has become a repository of its own, without a commit: no diff shows what is in it")
+		sentences = append(sentences, visible(path)+" has become a repository of its own, without a commit that can be read: no diff shows what is in it")
 	}
 	return sentences
 }

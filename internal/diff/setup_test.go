@@ -47,7 +47,13 @@ func TestSetup(t *testing.T) {
 		{"nested", func(s *sandbox) {
 			s.git("init", "-q", "d")
 			s.write("d/new", "new\n")
-		}, "d has become a repository of its own, without a commit: no diff shows what is in it"},
+		}, "d has become a repository of its own, without a commit that can be read: no diff shows what is in it"},
+		{"repository in a form that is not known", func(s *sandbox) {
+			s.git("init", "-q", "--object-format=sha256", "d")
+			s.write("d/file", "new\n")
+			s.gitIn(s.path("d"), "add", "file")
+			s.gitIn(s.path("d"), "commit", "-q", "-m", "first")
+		}, "d has become a repository of its own, without a commit that can be read: no diff shows what is in it"},
 		{"other settings", func(s *sandbox) {
 			s.git("config", "user.name", "me")
 			s.git("checkout", "-q", "-b", "other")

@@ -382,7 +382,7 @@ func TestUnbornRepositoryInside(t *testing.T) {
 	for range 2 {
 		c, err := tree.Capture(t.Context())
 		s.must(err)
-		want := []string{"inner has become a repository of its own, without a commit: no diff shows what is in it"}
+		want := []string{"inner has become a repository of its own, without a commit that can be read: no diff shows what is in it"}
 		if !c.Empty() || !slices.Equal(c.Warnings, want) {
 			t.Errorf("captured %q, warnings %q", c.Patch(), c.Warnings)
 		}
