@@ -85,14 +85,14 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 	if err != nil {
 		return err
 	}
-	setup := t.setupOf(r) // how git was set up when the session began is not known
 	id := plumbing.NewHash(commit)
 	base, err := checkpoint.Read(ctx, t.store, id, known)
 	if err != nil {
 		return err
 	}
 	t.begin(base)
-	t.last, t.checkpoint, t.session, t.setupThen = nil, id, id.String(), setup
+	t.last, t.checkpoint, t.session = nil, id, id.String()
+	t.setupThen = t.setupOf(r) // how git was set up when the session began is not known
 	return nil
 }
 

@@ -33,6 +33,9 @@ func (t *Tree) setupOf(r *repo.Repository) setup {
 			s[e.Key] = fmt.Sprint(e.Value, e.Implicit)
 		}
 	}
+	for path, id := range t.tracked.ignores {
+		s[path+" in the index"] = fmt.Sprintf("%x", id)
+	}
 	excludes, _ := r.ExcludesFile() // or the scan says so
 	attributes, _ := r.AttributesFiles()
 	for _, path := range []string{r.InfoExclude(), excludes, attributes.Info, attributes.User, attributes.System} {

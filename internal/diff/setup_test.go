@@ -54,6 +54,13 @@ func TestSetup(t *testing.T) {
 			s.gitIn(s.path("d"), "add", "file")
 			s.gitIn(s.path("d"), "commit", "-q", "-m", "first")
 		}, "d has become a repository of its own, without a commit that can be read: no diff shows what is in it"},
+		{"rules in the index only", func(s *sandbox) {
+			s.write(".gitignore", "hidden\n")
+			s.git("add", ".gitignore")
+			s.git("update-index", "--skip-worktree", ".gitignore")
+			s.remove(".gitignore")
+			s.write("hidden", "new\n")
+		}, since + ".gitignore in the index"},
 		{"other settings", func(s *sandbox) {
 			s.git("config", "user.name", "me")
 			s.git("checkout", "-q", "-b", "other")
@@ -111,5 +118,26 @@ func TestSetupPutBack(t *testing.T) {
 	s.must(err)
 	if change.Warnings != nil {
 		t.Errorf("warnings %q", change.Warnings)
+	}
+}
+
+// TestSetupOfAResumedSession: what a session that is resumed has found is not new.
+func TestSetupOfAResumedSession(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write("d/.gitignore", "*.log\n")
+	s.commit("first")
+	s.git("update-index", "--skip-worktree", "d/.gitignore")
+	s.remove("d/.gitignore")
+	s.write(".git/info/exclude", "new\n")
+	tree := s.begin()
+	base, err := tree.Checkpoint(t.Context(), tree.BaseState(), "s/0", "base")
+	s.must(err)
+	again := s.open()
+	s.must(again.Resume(t.Context(), base))
+	change, err := again.Capture(t.Context())
+	s.must(err)
+	if !change.Empty() || change.Warnings != nil {
+		t.Errorf("%s, warnings %q", summary(change), change.Warnings)
 	}
 }
