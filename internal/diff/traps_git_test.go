@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"codeloops/internal/diff"
 )
@@ -162,6 +163,78 @@ func TestConvertedWithCRLF(t *testing.T) {
 		{name: "ident and text auto", setup: crlf("* ident text=auto"), steps: steps},
 		{name: "filter and text", setup: crlf("* filter=up text", upper...), steps: steps},
 	})
+}
+
+// TestTextWithCRLF: the blob of a file that is declared to be text has CRLF all the
+// same, as it was added before that. For git it is changed as soon as its stat
+// proves nothing any more, byte for byte what it was. Here it is not, for whoever
+// has touched it has changed nothing; and a session that is resumed, which has no
+// stat to go by, would take every such file for changed.
+func TestTextWithCRLF(t *testing.T) {
+	t.Parallel()
+	for name, attributes := range map[string]string{"text": "* text", "eol": "* eol=crlf", "auto": "* text=auto"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newRepo(t)
+			for _, name := range []string{"same", "touched", "gone", "turned", "d/changed"} {
+				s.write(name, "one\r\ntwo\r\n")
+				s.stale(name)
+			}
+			s.git("add", ".")
+			s.write(".gitattributes", attributes+"\n")
+			settle()
+			s.commit("first")
+			if dirty := s.git("status", "--porcelain"); dirty != "" {
+				t.Fatalf("git trusts no stat: %s", dirty)
+			}
+			tree := s.begin()
+			start, err := tree.Checkpoint(t.Context(), tree.BaseState(), "test/0", "")
+			s.must(err)
+			c, err := tree.Capture(t.Context())
+			s.must(err)
+
+			s.must(os.Chtimes(s.path("touched"), time.Time{}, time.Now()))
+			if dirty := s.git("status", "--porcelain"); (dirty == " M touched") == (name == "auto") {
+				t.Errorf("git finds %q in what was touched", dirty)
+			}
+			s.remove("gone")
+			s.write("turned", "one\ntwo\n")
+			s.append("d/changed", "three\r\n")
+			resumed := s.open()
+			s.must(resumed.Resume(t.Context(), start))
+			for _, tree := range []*diff.Tree{tree, resumed} {
+				c, err := tree.Capture(t.Context())
+				s.must(err)
+				if got := summary(c); got != "M d/changed\nD gone\nM turned\n" || !strings.Contains(c.Patch(), "\n+three") {
+					t.Errorf("captured %s", c.Patch())
+				}
+			}
+			s.restore(tree, c)
+			for _, tree := range []*diff.Tree{tree, resumed} {
+				c, err := tree.Capture(t.Context())
+				s.must(err)
+				if got := summary(c); got != "" {
+					t.Errorf("put back, but for %s", got)
+				}
+			}
+		})
+	}
+}
+
+// TestFilterOfItsOwnOutput: bytes that are those of the blob are another content
+// where a filter makes something else of them.
+func TestFilterOfItsOwnOutput(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.git("config", "filter.rev.clean", "rev")
+	s.write(".gitattributes", "f filter=rev text\n")
+	s.write("f", "abc\n")
+	s.commit("first")
+	tree, o := s.begin(), newOracle(s)
+	s.write("f", "cba\n")
+	if got := summary(o.capture(tree)); got != "M f\n" {
+		t.Errorf("captured %s", got)
+	}
 }
 
 // TestFilterAtTheRoot: the files at the root that git converts are named to it

@@ -55,11 +55,23 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 	if err != nil {
 		return File{}, unreadable(err)
 	}
+	normal := content
 	if converts {
-		content = c.Settings.Normalize(content, attrs, func() bool { return c.hasCRLF(ctx) })
+		normal = c.Settings.Normalize(content, attrs, func() bool { return c.hasCRLF(ctx) })
 	}
-	err = c.identify(&f, content)
+	err = c.identify(&f, normal)
+	if converts && c.asBegun(&f, content) {
+		f.ID = c.base.ID
+	}
 	return f, err
+}
+
+// asBegun reports whether a file whose line ends git would convert is, byte for
+// byte, the blob that it was when the session began. For git it is changed as soon
+// as its stat proves nothing. But nobody has changed it, and in a session that is
+// resumed no stat is known.
+func (c *candidate) asBegun(f *File, content []byte) bool {
+	return c.base != nil && c.base.ID != f.ID && c.base.ID == c.scratch.hash.Sum(plumbing.BlobObject, content)
 }
 
 // fresh returns the file without its id. A name that is known already is
