@@ -39,18 +39,19 @@ func (k *keeping) tree(ctx context.Context, path string, d, kept *scan.Dir) (*sc
 	if kept != nil && kept.ID() == d.ID() || k.Store.Has(d.ID()) {
 		return d, nil
 	}
-	written := scan.Dir{Name: d.Name}
+	var files []scan.File
+	var dirs []*scan.Dir
 	for _, child := range d.Dirs {
 		child, err := k.tree(ctx, path+child.Name+"/", child, kept.Dir(child.Name))
 		if err != nil {
 			return nil, err
 		}
-		written.Dirs = append(written.Dirs, child)
+		dirs = append(dirs, child)
 	}
-	for _, f := range d.Files {
+	for _, f := range d.Files() {
 		known := kept.Find(f.Name)
 		if known != nil && known.ID == f.ID {
-			written.Files = append(written.Files, f)
+			files = append(files, f)
 			continue
 		}
 		there, err := k.file(ctx, path+f.Name, f)
@@ -58,12 +59,13 @@ func (k *keeping) tree(ctx context.Context, path string, d, kept *scan.Dir) (*sc
 			return nil, fmt.Errorf("keep %s%s: %w", path, f.Name, err)
 		}
 		if there {
-			written.Files = append(written.Files, f)
+			files = append(files, f)
 		}
 	}
+	written := scan.NewDir(d.Name, files, dirs)
 	written.Seal()
 	k.batch.Add(plumbing.TreeObject, written.Object())
-	return &written, nil
+	return written, nil
 }
 
 // file makes sure that there is or will be an object of the file's content, or

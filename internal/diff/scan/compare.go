@@ -24,7 +24,7 @@ func compareDirs(changes []Change, path string, before, after *Dir) []Change {
 	if before == after || before != nil && after != nil && before.id == after.id {
 		return changes
 	}
-	changes = compareFiles(changes, path, before.files(), after.files())
+	changes = compareFiles(changes, path, before.Files(), after.Files())
 	old, now := before.dirs(), after.dirs()
 	for len(old) > 0 || len(now) > 0 {
 		var a, b *Dir
@@ -71,13 +71,6 @@ func side(first, second int, compare func() int) int {
 		return 1
 	}
 	return compare()
-}
-
-func (d *Dir) files() []File {
-	if d == nil {
-		return nil
-	}
-	return d.Files
 }
 
 func (d *Dir) dirs() []*Dir {

@@ -14,11 +14,11 @@ func (v *visit) findFiles(ctx context.Context) error {
 		}
 		v.recallNames()
 	}
-	m := match{known: v.last.files(), most: len(v.files)}
+	m := match{known: v.last.Files(), most: len(v.files)}
 	if v.last == nil && v.indexed() {
-		m.known = v.index.files()
+		m.known = v.index.Files()
 	}
-	tracked := sameSlice(m.known, v.index.files()) // all that is known is
+	tracked := sameSlice(m.known, v.index.Files()) // all that is known is
 	c := v.scratch.candidate(v)
 	for _, name := range v.files {
 		known := m.find(name)
@@ -31,14 +31,17 @@ func (v *visit) findFiles(ctx context.Context) error {
 		}
 		v.add(&m, f)
 	}
-	v.keep(&m)
+	v.keep(listOf(m.files()))
 	return nil
 }
 
 // filesAgain is findFiles of the names of the last time. It reports false when
 // a repository is among them.
 func (v *visit) filesAgain(ctx context.Context) (whole bool, err error) {
-	m := match{known: v.last.Files, most: len(v.last.Files)}
+	if v.savedAgain() {
+		return true, nil
+	}
+	m := match{known: v.last.Files(), most: v.last.files.len()}
 	var c *candidate // few directories need one
 	for m.at = range m.known {
 		f := &m.known[m.at]
@@ -57,8 +60,25 @@ func (v *visit) filesAgain(ctx context.Context) (whole bool, err error) {
 		}
 		v.add(&m, f)
 	}
-	v.keep(&m)
+	v.keep(listOf(m.files()))
 	return true, nil
+}
+
+// savedAgain is filesAgain of files in saved form, which they stay in. It reports
+// false when one of them is not what it was, or they are not in that form.
+func (v *visit) savedAgain() bool {
+	saved := v.last.files.saved
+	if saved == nil {
+		return false
+	}
+	for i := range saved.count {
+		f := saved.file(i)
+		if st, k, err := v.handle.stat(f.Name); err != nil || !v.unmoved(&f, st, k) {
+			return false
+		}
+	}
+	v.keep(v.last.files)
+	return true
 }
 
 // add adds a file, unless git does not record what it is.
@@ -71,8 +91,8 @@ func (v *visit) add(m *match, f *File) {
 }
 
 // keep takes what was found of the files.
-func (v *visit) keep(m *match) {
-	v.found = m.files()
+func (v *visit) keep(found fileList) {
+	v.found = found
 	if v.handle.shared {
 		v.unsure(v.path)
 	}
@@ -170,7 +190,7 @@ type candidate struct {
 
 // candidate returns the one with which to look at the files of a directory.
 func (s *scratch) candidate(v *visit) *candidate {
-	s.one = candidate{visit: v, bases: v.base.files(), indexes: v.index.files(), lasts: v.last.files(), others: v.also.files()}
+	s.one = candidate{visit: v, bases: v.base.Files(), indexes: v.index.Files(), lasts: v.last.Files(), others: v.also.Files()}
 	return &s.one
 }
 

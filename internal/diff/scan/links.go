@@ -43,6 +43,7 @@ func (v *visit) linked(path string, known plumbing.Hash) plumbing.Hash {
 
 // addLink adds a file to those found, which may be shared with what is known.
 func (v *visit) addLink(link File) {
-	i, _ := slices.BinarySearchFunc(v.found, link.Name, byName)
-	v.found = slices.Insert(slices.Clip(v.found), i, link)
+	files := v.found.all()
+	i, _ := slices.BinarySearchFunc(files, link.Name, byName)
+	v.found = listOf(slices.Insert(slices.Clip(files), i, link))
 }

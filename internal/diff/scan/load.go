@@ -48,19 +48,20 @@ func load(ctx context.Context, name string, id plumbing.Hash, like *Dir, tree Ob
 	if err != nil {
 		return nil, fmt.Errorf("tree %s: %w", id, err)
 	}
-	d := &Dir{Name: name}
+	var files []File
+	var dirs []*Dir
 	for _, e := range entries {
 		if e.Mode != uint32(filemode.Dir) {
-			d.Files = append(d.Files, e)
+			files = append(files, e)
 			continue
 		}
 		child, err := load(ctx, e.Name, e.ID, like.subdir(e.Name), tree)
 		if err != nil {
 			return nil, err
 		}
-		d.Dirs = append(d.Dirs, child)
+		dirs = append(dirs, child)
 	}
-	return d, nil
+	return NewDir(name, files, dirs), nil
 }
 
 // parseTree reads "<octal mode> <name>\0<20 bytes>" until the end.

@@ -44,7 +44,7 @@ func (v *visit) unchanged() bool {
 		}
 	}
 	const many = 50 // files: a longer path for each of them takes longer than to open the directory
-	st, k, err := v.handle.glance(len(v.last.Dirs) > 0 || len(v.last.Files) > many)
+	st, k, err := v.handle.glance(len(v.last.Dirs) > 0 || v.last.files.len() > many)
 	return err == nil && k == directory && st == v.last.listing.stat
 }
 
@@ -52,7 +52,7 @@ func (v *visit) unchanged() bool {
 func (v *visit) recall() {
 	v.listing = v.last.listing
 	// What is a repository of its own, or becomes one, shows no trace of it here.
-	v.again = v.known.Same && v.listing.others == "" && (v.path == "" || !v.listing.hasGit)
+	v.again = (v.known.Same || v.settled()) && v.listing.others == "" && (v.path == "" || !v.listing.hasGit)
 	if !v.again {
 		v.recallNames()
 	}
@@ -68,8 +68,9 @@ func (v *visit) recallNames() {
 		name, v.listing.others, _ = strings.Cut(v.listing.others, "/")
 		v.dirs = append(v.dirs, name)
 	}
-	for i := range v.last.Files {
-		if f := &v.last.Files[i]; f.Mode == Gitlink {
+	files := v.last.Files()
+	for i := range files {
+		if f := &files[i]; f.Mode == Gitlink {
 			v.dirs = append(v.dirs, f.Name)
 		} else {
 			v.files = append(v.files, f.Name)

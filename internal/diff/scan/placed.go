@@ -35,15 +35,16 @@ func (d *Dir) With(files []Placed) *Dir {
 }
 
 func (d *Dir) with(path string, f File) *Dir {
-	now := &Dir{Name: d.Name, Files: slices.Clone(d.Files), Dirs: slices.Clone(d.Dirs)}
 	name, rest, deeper := strings.Cut(path, "/")
 	if !deeper {
-		i, found := slices.BinarySearchFunc(now.Files, name, byName)
+		i, found := slices.BinarySearchFunc(d.Files(), name, byName)
+		files := slices.Clone(d.Files())
 		if !found {
-			now.Files = slices.Insert(now.Files, i, f)
+			files = slices.Insert(files, i, f)
 		}
-		return now
+		return NewDir(d.Name, files, d.Dirs)
 	}
+	now := &Dir{Name: d.Name, Dirs: slices.Clone(d.Dirs), files: d.files}
 	i, found := slices.BinarySearchFunc(now.Dirs, name, byDirName)
 	if !found {
 		now.Dirs = slices.Insert(now.Dirs, i, &Dir{Name: name})
@@ -64,17 +65,19 @@ func (d *Dir) Without(path string) *Dir {
 }
 
 func (d *Dir) put(path string, f *File) (_ *Dir, ok bool) {
-	now := &Dir{Name: d.Name, Files: slices.Clone(d.Files), Dirs: slices.Clone(d.Dirs)}
+	now := &Dir{Name: d.Name, Dirs: slices.Clone(d.Dirs), files: d.files}
 	name, rest, deeper := strings.Cut(path, "/")
-	file, isFile := slices.BinarySearchFunc(now.Files, name, byName)
+	file, isFile := slices.BinarySearchFunc(d.Files(), name, byName)
 	dir, isDir := slices.BinarySearchFunc(now.Dirs, name, byDirName)
 	if !deeper {
+		files := slices.Clone(d.Files())
 		if isFile {
-			now.Files = slices.Delete(now.Files, file, file+1)
+			files = slices.Delete(files, file, file+1)
 		}
 		if f != nil {
-			now.Files = slices.Insert(now.Files, file, *f)
+			files = slices.Insert(files, file, *f)
 		}
+		now.files = listOf(files)
 		return now, f == nil || !isDir || now.Dirs[dir].bare()
 	}
 	if isFile || !isDir && f == nil {
@@ -94,5 +97,5 @@ func (d *Dir) put(path string, f *File) (_ *Dir, ok bool) {
 
 // bare reports whether no file is in a directory, at any depth.
 func (d *Dir) bare() bool {
-	return len(d.Files) == 0 && !slices.ContainsFunc(d.Dirs, func(child *Dir) bool { return !child.bare() })
+	return d.files.len() == 0 && !slices.ContainsFunc(d.Dirs, func(child *Dir) bool { return !child.bare() })
 }

@@ -31,6 +31,19 @@ func (p *place) resolve(w *walk) *place {
 	return p
 }
 
+// settled reports whether what is in scope by itself is just what the last state
+// has: it is so below, too.
+func (p *place) settled() bool {
+	some := false
+	for _, d := range [...]*Dir{p.base, p.index, p.also} {
+		if d != nil && d != p.last {
+			return false
+		}
+		some = some || d != nil
+	}
+	return some && !p.unresolved
+}
+
 // scoped reports whether a file below is in scope by itself.
 func (p *place) scoped() bool {
 	return p.index != nil || p.base != nil && !p.base.empty || p.also != nil && !p.also.empty
@@ -78,8 +91,18 @@ func (v *visit) findPlaces() {
 
 // placesAgain finds the subdirectories of the last time.
 func (v *visit) placesAgain() {
+	of := func(known, d *Dir) *Dir {
+		if known == nil {
+			return nil
+		}
+		return d
+	}
+	settled := v.settled()
 	for _, d := range v.last.Dirs {
 		p := place{listed: true, last: d, scope: scope{unresolved: true}}
+		if settled {
+			p.scope = scope{base: of(v.base, d), index: of(v.index, d), also: of(v.also, d)}
+		}
 		p.under(v.place, d.Name)
 		v.places = append(v.places, p)
 	}

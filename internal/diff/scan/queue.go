@@ -36,16 +36,18 @@ func (w *walk) run(ctx context.Context, root *place) (found, error) {
 	q := &w.queue
 	q.more.L = &q.mu
 	q.tasks = append(q.tasks, task{place: root})
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			s := &scratch{}
-			for t, ok := q.next(s); ok; t, ok = q.next(s) {
-				w.do(ctx, t, s)
-			}
-		})
+	work := func() {
+		s := &scratch{}
+		for t, ok := q.next(s); ok; t, ok = q.next(s) {
+			w.do(ctx, t, s)
+		}
 	}
-	workers.Wait()
+	var others sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
 	return w.root, q.err
 }
 

@@ -14,24 +14,19 @@ import (
 // both are known to be what they say, with the stats of the state's files, which
 // are not cut to 32 bits.
 //
-// The form begins with how many pieces there are, the CRC-32 of the table of
-// them, and the table: the size of each, its CRC-32, and how many directories are
-// in it. All but the last hold the directories of the index, the root first, then
-// those in the first directory, those in the second, and so on. The last one is the
-// state: what [saver.state] appends. All numbers but those of the state are
-// little-endian, of 4 bytes where nothing else is said.
+// The form begins with the CRC-32 of all that follows it, how many files and how
+// many directories of the index there are, and how many bytes of names these have.
+// Then come the names, those of the files first, and a record of each file and of
+// each directory. The directories are in order of their depth: the root, those in it,
+// those in the first of these, those in the second, and so on; the files likewise.
+// The rest is the state: what [saver.state] appends. All numbers but those of the
+// state are little-endian, of 4 bytes where nothing else is said.
 type Saved struct{ Index, State *Dir }
-
-// A piece is so small that the memory for it stays in the processor's cache, and
-// that there are enough of them for several goroutines. It holds how many files
-// it has and how many bytes of names, the names of the files and the directories,
-// and the records of both.
-const savedPiece = 32 << 10 // bytes; it ends with the directory that goes beyond it
 
 // Sizes in bytes.
 const (
-	savedRow      = 3 * 4 // of the table
-	savedNameEnd  = 4     // where a name ends within those of the piece: each begins where the one before ends
+	savedHead     = 4 * 4
+	savedNameEnd  = 4 // where a name ends within the names: each begins where the one before ends
 	savedStatSize = 4 * 8
 	savedFileSize = savedNameEnd + 1 + 20 + savedStatSize         // …, mode and trust, id, stat
 	savedDirSize  = savedNameEnd + 4 + 4 + 1 + 20 + savedStatSize // …, files, directories, bits, id, stat
@@ -52,26 +47,10 @@ const (
 func (s Saved) Append(b []byte) []byte {
 	w := saver{agreed: make(map[*Dir]*Dir)}
 	w.agree(s.State, s.Index)
-	pieces, size := w.pieces(s.Index)
-	head := len(b)
-	table := head + 2*4
-	rows := len(pieces) + 1
-	b = append(slices.Grow(b, size+size/8), make([]byte, 2*4+rows*savedRow)...)
-	for i := range rows {
-		from, dirs := len(b), 0
-		if i < len(pieces) {
-			dirs = len(pieces[i])
-			b = appendPiece(b, pieces[i])
-		} else {
-			b = w.state(b, s.State, s.Index)
-		}
-		row := b[table+i*savedRow:]
-		binary.LittleEndian.PutUint32(row, uint32(len(b)-from))
-		binary.LittleEndian.PutUint32(row[4:], crc32.ChecksumIEEE(b[from:]))
-		binary.LittleEndian.PutUint32(row[8:], uint32(dirs))
-	}
-	binary.LittleEndian.PutUint32(b[head:], uint32(rows))
-	binary.LittleEndian.PutUint32(b[head+4:], crc32.ChecksumIEEE(b[table:table+rows*savedRow]))
+	at := len(b)
+	b = w.index(append(b, 0, 0, 0, 0), s.Index)
+	b = w.state(b, s.State, s.Index)
+	binary.LittleEndian.PutUint32(b[at:], crc32.ChecksumIEEE(b[at+4:]))
 	return b
 }
 
@@ -90,7 +69,7 @@ func (w *saver) agree(d, index *Dir) bool {
 		return false
 	}
 	same := len(d.Dirs) == len(index.Dirs) && d.listing.others == "" &&
-		slices.EqualFunc(d.Files, index.Files, func(a, b File) bool { return a.standsFor(&b) })
+		slices.EqualFunc(d.Files(), index.Files(), func(a, b File) bool { return a.standsFor(&b) })
 	for _, child := range d.Dirs {
 		if !w.agree(child, index.subdir(child.Name)) {
 			same = false
@@ -112,66 +91,44 @@ func (w *saver) agrees(d, index *Dir) bool {
 	return index != nil && (d == index || w.agreed[index] == d)
 }
 
-// pieces returns the directories of the index, breadth first, by the pieces that
-// they are in, and how many bytes these have.
-func (w *saver) pieces(index *Dir) (pieces [][]*Dir, size int) {
-	var dirs []*Dir
+// index appends the directories of the index.
+func (w *saver) index(b []byte, index *Dir) []byte {
+	dirs, files := w.breadthFirst(index)
+	names, records := make([]byte, 0, files*16), make([]byte, 0, files*savedFileSize+len(dirs)*savedDirSize)
+	number := binary.LittleEndian.AppendUint32
+	for _, d := range dirs {
+		for _, f := range d.Files() {
+			names = append(names, f.Name...)
+			records = f.save(number(records, uint32(len(names))))
+		}
+	}
+	for _, d := range dirs {
+		names = append(names, d.Name...)
+		records = number(records, uint32(len(names)))
+		records = number(number(records, uint32(len(d.Files()))), uint32(len(d.Dirs)))
+		records = append(append(records, d.listing.bits()), d.id[:]...)
+		records = d.listing.stat.save(records)
+	}
+	for _, n := range []int{files, len(dirs), len(names)} {
+		b = number(b, uint32(n))
+	}
+	return append(append(b, names...), records...)
+}
+
+// breadthFirst returns the directories of the index, and how many files are in
+// them.
+func (w *saver) breadthFirst(index *Dir) (dirs []*Dir, files int) {
 	if index != nil {
 		dirs = append(dirs, index)
 	}
-	from, begun := 0, 0
 	for i := 0; i < len(dirs); i++ {
 		if d := w.agreed[dirs[i]]; d != nil {
 			dirs[i] = d
 		}
-		d := dirs[i]
-		dirs = append(dirs, d.Dirs...)
-		size += savedDirSize + len(d.Name) + len(d.Files)*savedFileSize
-		for j := range d.Files {
-			size += len(d.Files[j].Name)
-		}
-		if size-begun >= savedPiece || i == len(dirs)-1 {
-			pieces = append(pieces, dirs[from:i+1:i+1])
-			from, begun = i+1, size
-		}
+		dirs = append(dirs, dirs[i].Dirs...)
+		files += len(dirs[i].Files())
 	}
-	return pieces, size
-}
-
-func appendPiece(b []byte, dirs []*Dir) []byte {
-	at, files := len(b), 0
-	b = append(b, make([]byte, 2*4)...)
-	for _, d := range dirs {
-		files += len(d.Files)
-		for i := range d.Files {
-			b = append(b, d.Files[i].Name...)
-		}
-	}
-	for _, d := range dirs {
-		b = append(b, d.Name...)
-	}
-	binary.LittleEndian.PutUint32(b[at:], uint32(files))
-	binary.LittleEndian.PutUint32(b[at+4:], uint32(len(b)-at-2*4))
-	end := uint32(0)
-	number := func(n int) { b = binary.LittleEndian.AppendUint32(b, uint32(n)) }
-	name := func(name string) {
-		end += uint32(len(name))
-		number(int(end))
-	}
-	for _, d := range dirs {
-		for i := range d.Files {
-			name(d.Files[i].Name)
-			b = d.Files[i].save(b)
-		}
-	}
-	for _, d := range dirs {
-		name(d.Name)
-		number(len(d.Files))
-		number(len(d.Dirs))
-		b = append(append(b, d.listing.bits()), d.id[:]...)
-		b = d.listing.stat.save(b)
-	}
-	return b
+	return dirs, files
 }
 
 // state appends a directory of the state.
@@ -191,9 +148,10 @@ func (w *saver) state(b []byte, d, index *Dir) []byte {
 	b = d.listing.stat.save(b)
 	b = saveString(b, d.listing.others)
 	if !sameFiles {
-		b = binary.AppendUvarint(b, uint64(len(d.Files)))
-		for i := range d.Files {
-			b = d.Files[i].save(saveString(b, d.Files[i].Name))
+		files := d.Files()
+		b = binary.AppendUvarint(b, uint64(len(files)))
+		for i := range files {
+			b = files[i].save(saveString(b, files[i].Name))
 		}
 	}
 	if !sameDirs {
@@ -221,8 +179,8 @@ func (l *listing) bits() (bits byte) {
 }
 
 func (d *Dir) sameFiles(index *Dir) bool {
-	return index != nil && (d.sharesFiles(index) ||
-		slices.EqualFunc(d.Files, index.Files, func(a, b File) bool { return a.like(&b) }))
+	return index != nil && (d.files.shares(&index.files) ||
+		slices.EqualFunc(d.Files(), index.Files(), func(a, b File) bool { return a.like(&b) }))
 }
 
 func (d *Dir) sameDirs(index *Dir) bool {
@@ -257,14 +215,15 @@ func (d *Dir) Saves(saved, index *Dir) bool {
 	if d == saved {
 		return true
 	}
-	if saved == nil || d.listing != saved.listing || len(d.Files) != len(saved.Files) || len(d.Dirs) != len(saved.Dirs) {
+	if saved == nil || d.listing != saved.listing || len(d.Files()) != len(saved.Files()) || len(d.Dirs) != len(saved.Dirs) {
 		return false
 	}
-	for i, f := range d.Files {
+	before := saved.Files()
+	for i, f := range d.Files() {
 		if tracked := index.file(f.Name); tracked == nil || tracked.ID != f.ID {
-			f.trust = saved.Files[i].trust // Saved makes it doubtful
+			f.trust = before[i].trust // Saved makes it doubtful
 		}
-		if f != saved.Files[i] {
+		if f != before[i] {
 			return false
 		}
 	}

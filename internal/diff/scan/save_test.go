@@ -3,10 +3,15 @@ package scan
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
+	"os"
+	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
+	"time"
 )
 
 func (s Saved) reread(t *testing.T) Saved {
@@ -53,17 +58,17 @@ func TestSaved(t *testing.T) {
 // alikeDirs reports whether all is the same, but for the listings where a has
 // none and for what Saved makes doubtful.
 func alikeDirs(a, b *Dir) bool {
-	if a.Name != b.Name || a.id != b.id || a.empty != b.empty || !a.sealed || len(a.Files) != len(b.Files) || len(a.Dirs) != len(b.Dirs) {
+	if a.Name != b.Name || a.id != b.id || a.empty != b.empty || !a.sealed || len(a.Files()) != len(b.Files()) || len(a.Dirs) != len(b.Dirs) {
 		return false
 	}
 	if b.listing != (listing{}) && a.listing != b.listing {
 		return false
 	}
-	for i, f := range a.Files {
+	for i, f := range a.Files() {
 		if f.trust == doubtful {
-			f.trust = b.Files[i].trust
+			f.trust = b.Files()[i].trust
 		}
-		if f != b.Files[i] {
+		if f != b.Files()[i] {
 			return false
 		}
 	}
@@ -81,41 +86,93 @@ func TestSavedShared(t *testing.T) {
 	t.Parallel()
 	index, now := state(t, "a", "b/c", "d/e", "d/f"), state(t, "a", "b/c", "d/e", "d/f")
 	for _, d := range []*Dir{index, index.Dirs[0], index.Dirs[1]} {
-		for i := range d.Files {
-			d.Files[i].trust, d.Files[i].stat = fromIndex, Stat{Size: 5, Modified: 1, Changed: 2, Inode: 7}
+		for i := range d.Files() {
+			d.Files()[i].trust, d.Files()[i].stat = fromIndex, Stat{Size: 5, Modified: 1, Changed: 2, Inode: 7}
 		}
 	}
 	for _, d := range []*Dir{now, now.Dirs[0], now.Dirs[1]} {
 		d.listing.stat = Stat{Modified: 9}
-		for i := range d.Files {
-			d.Files[i].trust, d.Files[i].stat = exact, Stat{Size: 5, Modified: 1, Changed: 2, Inode: 1<<40 | 7}
+		for i := range d.Files() {
+			d.Files()[i].trust, d.Files()[i].stat = exact, Stat{Size: 5, Modified: 1, Changed: 2, Inode: 1<<40 | 7}
 		}
 	}
 	got := Saved{Index: index, State: now}.reread(t)
-	if got.State != got.Index || got.State.Dirs[0].listing != now.Dirs[0].listing || !reflect.DeepEqual(got.State.Dirs[0].Files, now.Dirs[0].Files) {
+	if got.State != got.Index || got.State.Dirs[0].listing != now.Dirs[0].listing || !reflect.DeepEqual(got.State.Dirs[0].Files(), now.Dirs[0].Files()) {
 		t.Errorf("%+v and %+v", got.Index, got.State)
 	}
-	index.Dirs[1].Files[1].trust = doubtful // racy in the index
+	index.Dirs[1].Files()[1].trust = doubtful // racy in the index
 	got = Saved{Index: index, State: now}.reread(t)
 	switch {
 	case got.State == got.Index, got.State.Dirs[1] == got.Index.Dirs[1], got.State.Dirs[0] != got.Index.Dirs[0]:
 		t.Errorf("%+v and %+v", got.Index, got.State)
-	case got.Index.Dirs[1].Files[1].trust != doubtful, got.Index.Dirs[1].Files[0].stat.Inode != 7:
-		t.Errorf("in the index %+v", got.Index.Dirs[1].Files)
-	case got.State.Dirs[1].Files[1] != now.Dirs[1].Files[1]:
-		t.Errorf("in the state %+v", got.State.Dirs[1].Files)
+	case got.Index.Dirs[1].Files()[1].trust != doubtful, got.Index.Dirs[1].Files()[0].stat.Inode != 7:
+		t.Errorf("in the index %+v", got.Index.Dirs[1].Files())
+	case got.State.Dirs[1].Files()[1] != now.Dirs[1].Files()[1]:
+		t.Errorf("in the state %+v", got.State.Dirs[1].Files())
 	}
+}
+
+// TestSavedStays: files in saved form stay in it as long as they are what they
+// were, which is what makes a scan by them fast. Where one is not, what is beside
+// it stays as it is.
+func TestSavedStays(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for _, name := range []string{"a", "d/b", "d/c", "e/f/g", "e/h"} {
+		name = filepath.Join(root, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	scan := func(k Known) *Dir {
+		s, err := scannerOf(root, time.Now().Add(time.Minute)).Scan(t.Context(), k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Root
+	}
+	first := scan(Known{})
+	if !clockOf(root).dirs {
+		t.Skip("each directory is listed each time here")
+	}
+	known := Saved{Index: first, State: first}.reread(t)
+	k := Known{Index: known.Index, Last: known.State, Listed: true, Foreign: true}
+	if again := scan(k); again != known.State || strings.Join(needed(again, "/"), " ") != "" {
+		t.Errorf("nothing has changed, and the files of %q were needed", needed(again, "/"))
+	}
+	if err := os.WriteFile(filepath.Join(root, "d", "c"), []byte("c"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again := scan(k)
+	if got := strings.Join(needed(known.State, "/"), " "); got != "/ /d/" { // for their tree objects
+		t.Errorf("the files of %q were needed", got)
+	}
+	want := scan(Known{})
+	if again.Dirs[1] != known.State.Dirs[1] || again.ID() != want.ID() || again.ID() == first.ID() {
+		t.Errorf("after a change %+v, want %+v", again, want)
+	}
+}
+
+// needed returns the directories of which the files were not left in saved form.
+func needed(d *Dir, path string) (dirs []string) {
+	if d.files.saved != nil && d.files.saved.list.Load() != nil {
+		dirs = append(dirs, path)
+	}
+	for _, child := range d.Dirs {
+		dirs = append(dirs, needed(child, path+child.Name+"/")...)
+	}
+	return dirs
 }
 
 // TestSavedTrust: what differs from the index is to be read again.
 func TestSavedTrust(t *testing.T) {
 	t.Parallel()
 	tracked, now := state(t, "a", "b"), state(t, "a", "b=other", "c")
-	for i := range now.Files {
-		now.Files[i].trust = exact
+	for i := range now.Files() {
+		now.Files()[i].trust = exact
 	}
 	var trusts []trust
-	for _, f := range (Saved{Index: tracked, State: now}).reread(t).State.Files {
+	for _, f := range (Saved{Index: tracked, State: now}).reread(t).State.Files() {
 		trusts = append(trusts, f.trust)
 	}
 	if want := []trust{exact, doubtful, doubtful}; !reflect.DeepEqual(trusts, want) {
@@ -129,7 +186,7 @@ func TestSavedOrder(t *testing.T) {
 	t.Parallel()
 	x := savedIndex{dirs: make([]Dir, 4)}
 	for i, name := range []string{"", "a", "b", "c"} {
-		x.dirs[i] = Dir{Name: name, Files: make([]File, 1)}
+		x.dirs[i] = *NewDir(name, make([]File, 1), nil)
 	}
 	for _, c := range []struct {
 		below []int
@@ -148,34 +205,23 @@ func TestSavedOrder(t *testing.T) {
 	}
 }
 
-// mend makes the sums of forged data right.
+// mend makes the sum of forged data right.
 func mend(data []byte) []byte {
-	const head = 2 * 4
 	data = bytes.Clone(data)
-	if len(data) < head {
-		return data
+	if len(data) > 4 {
+		binary.LittleEndian.PutUint32(data, crc32.ChecksumIEEE(data[4:]))
 	}
-	count := int(binary.LittleEndian.Uint32(data))
-	if count > (len(data)-head)/savedRow {
-		return data
-	}
-	table, body := data[head:head+count*savedRow], data[head+count*savedRow:]
-	for row := table; len(row) > 0; row = row[savedRow:] {
-		size := min(len(body), int(binary.LittleEndian.Uint32(row)))
-		binary.LittleEndian.PutUint32(row[4:], crc32.ChecksumIEEE(body[:size]))
-		body = body[size:]
-	}
-	binary.LittleEndian.PutUint32(data[4:], crc32.ChecksumIEEE(table))
 	return data
 }
 
 func FuzzSaved(f *testing.F) {
-	index := &Dir{
-		Files: []File{{Name: "a", Mode: Regular, trust: fromIndex}, {Name: "l", Mode: Symlink}},
-		Dirs:  []*Dir{{Name: "b", Files: []File{{Name: "c", Mode: Gitlink}}, listing: listing{hasIgnore: true}}, {Name: "d", Files: []File{{Name: "e", Mode: Executable}}}},
-	}
+	b, d := NewDir("b", []File{{Name: "c", Mode: Gitlink}}, nil), NewDir("d", []File{{Name: "e", Mode: Executable}}, nil)
+	b.listing.hasIgnore = true
+	index := NewDir("", []File{{Name: "a", Mode: Regular, trust: fromIndex}, {Name: "l", Mode: Symlink}}, []*Dir{b, d})
 	index.Seal()
-	now := &Dir{Files: index.Files[:1], Dirs: []*Dir{index.Dirs[0], {Name: "new", Files: index.Files, listing: listing{others: "x/"}}}}
+	n := NewDir("new", index.Files(), nil)
+	n.listing.others = "x/"
+	now := NewDir("", index.Files()[:1], []*Dir{b, n})
 	now.Seal()
 	f.Add([]byte{})
 	for _, s := range []Saved{{index, index}, {index, now}, {nil, now}, {now, &Dir{}}} {
@@ -201,8 +247,8 @@ func FuzzSaved(f *testing.F) {
 // checkSound checks that a work tree can have what is in a directory.
 func checkSound(t *testing.T, d *Dir) {
 	t.Helper()
-	for i := range d.files() {
-		if f := &d.Files[i]; !f.sound() || f.trust > fromIndex || i > 0 && d.Files[i-1].Name >= f.Name {
+	for i := range d.Files() {
+		if f := &d.Files()[i]; !f.sound() || f.trust > fromIndex || i > 0 && d.Files()[i-1].Name >= f.Name {
 			t.Errorf("%+v", f)
 		}
 	}

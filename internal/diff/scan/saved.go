@@ -4,7 +4,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -20,12 +23,12 @@ const maxSavedDepth = 5000
 // not made by [Saved.Append] it is [ErrSaved], or trees of names that a work tree
 // can have. The ids of directories are taken as they are.
 func ReadSaved(r io.ReaderAt, size int64) (Saved, error) {
-	x := savedIndex{file: r}
-	if !x.readTable(size) || !x.readPieces() || !x.link() {
+	data := make([]byte, size)
+	if !readAt(r, data) {
 		return Saved{}, ErrSaved
 	}
-	last := x.pieces[len(x.pieces)-1]
-	data, ok := last.read(r, nil)
+	x := savedIndex{}
+	rest, ok := x.read(data)
 	if !ok {
 		return Saved{}, ErrSaved
 	}
@@ -33,12 +36,31 @@ func ReadSaved(r io.ReaderAt, size int64) (Saved, error) {
 	if len(x.dirs) > 0 {
 		index = &x.dirs[0]
 	}
-	state := savedReader{rest: data}
+	state := savedReader{rest: rest}
 	root := state.dir("", index, 0)
 	if state.bad || len(state.rest) > 0 {
 		return Saved{}, ErrSaved
 	}
 	return Saved{Index: index, State: root}, nil
+}
+
+// readAt reads data in parallel: most of what it takes is to give it memory.
+func readAt(r io.ReaderAt, data []byte) bool {
+	var (
+		short   atomic.Bool
+		workers sync.WaitGroup
+	)
+	size := len(data)/runtime.GOMAXPROCS(0) + 1
+	for at := 0; at < len(data); at += size {
+		workers.Go(func() {
+			part := data[at:min(at+size, len(data))]
+			if n, _ := r.ReadAt(part, int64(at)); n < len(part) {
+				short.Store(true)
+			}
+		})
+	}
+	workers.Wait()
+	return !short.Load()
 }
 
 // A savedReader takes saved data apart. After the first error it is bad, and
@@ -104,16 +126,16 @@ func (r *savedReader) dir(name string, index *Dir, depth int) *Dir {
 	}
 	d.listing.others = r.others()
 	if bits&savedSameFiles != 0 {
-		d.Files = index.Files
+		d.files = index.files
 	} else {
-		d.Files = r.files(index)
+		d.files = listOf(r.files(index))
 	}
 	names := r.dirNames(index, bits&savedSameDirs != 0)
 	if r.bad {
 		return d
 	}
 	d.Dirs = make([]*Dir, len(names))
-	d.empty = len(d.Files) == 0
+	d.empty = d.files.len() == 0
 	for i, name := range names {
 		if d.Dirs[i] = r.dir(name, index.subdir(name), depth+1); r.bad {
 			return d
@@ -161,18 +183,17 @@ func (r *savedReader) others() string {
 // files reads files. What another process has read of those that differ from
 // the index may be nowhere by now: they are to be read again.
 func (r *savedReader) files(index *Dir) []File {
-	tracked := cursor(index.files())
+	tracked := cursor(index.Files())
 	files := make([]File, r.count(savedLeast))
 	for i := range files {
 		f := &files[i]
 		f.Name = r.name()
-		if b := r.take(savedFileSize - savedNameEnd); b == nil || !f.read(b) {
-			r.bad = true
-		}
-		r.bad = r.bad || i > 0 && files[i-1].Name >= f.Name
+		b := r.take(savedFileSize - savedNameEnd)
+		r.bad = r.bad || !soundMode(b[0]) || i > 0 && files[i-1].Name >= f.Name
 		if r.bad {
 			return nil
 		}
+		f.read(b)
 		if t := tracked.find(f.Name); t == nil || t.ID != f.ID {
 			f.trust = doubtful
 		}
@@ -180,17 +201,17 @@ func (r *savedReader) files(index *Dir) []File {
 	return files
 }
 
-// read reads what save has appended. It reports false if that is none.
-func (f *File) read(b []byte) bool {
-	modes := savedModes()
-	mode := b[0] & 0xf
-	if f.trust = trust(b[0] >> 4); f.trust > fromIndex || int(mode) >= len(modes) {
-		return false
-	}
-	f.Mode = modes[mode]
+// read reads what save has appended, with a sound mode.
+func (f *File) read(b []byte) {
+	f.trust, f.Mode = trust(b[0]>>4), savedModes()[b[0]&0xf]
 	f.ID = plumbing.Hash(b[1:])
 	f.stat = savedStatOf(b[1+len(f.ID):])
-	return true
+}
+
+// soundMode reports whether b is a mode and trust that save has appended.
+func soundMode(b byte) bool {
+	modes := savedModes()
+	return trust(b>>4) <= fromIndex && int(b&0xf) < len(modes)
 }
 
 func savedStatOf(b []byte) Stat {

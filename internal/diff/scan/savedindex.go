@@ -3,133 +3,63 @@ package scan
 import (
 	"encoding/binary"
 	"hash/crc32"
-	"io"
 	"math"
-	"path/filepath"
-	"runtime"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // A savedIndex is the tracked files while they are read.
 type savedIndex struct {
-	file   io.ReaderAt
-	pieces []piece
-	dirs   []Dir // of all pieces
-	below  []int // how many directories are in each
+	records savedRecords
+	files   []savedFiles // of each directory
+	dirs    []Dir        // the root first
+	below   []int        // how many directories are in each
 }
 
-// A piece is a row of the table.
-type piece struct {
-	at   int64 // in the file
-	size int
-	sum  uint32
-	dirs int // so many are in it
-	from int // so many are in those before
+// readIndex reads the directories of the index from the beginning of the saved
+// form, and returns what follows them. It reports false of what is damaged.
+func (x *savedIndex) read(data []byte) (rest []byte, ok bool) {
+	if len(data) < savedHead || crc32.ChecksumIEEE(data[4:]) != binary.LittleEndian.Uint32(data) {
+		return nil, false
+	}
+	files, dirs, names := word(data[4:]), word(data[8:]), word(data[12:])
+	data = data[savedHead:]
+	if int64(names)+int64(files)*savedFileSize+int64(dirs)*savedDirSize > int64(len(data)) {
+		return nil, false
+	}
+	x.records.names, data = string(data[:names]), data[names:]
+	x.records.files, data = data[:files*savedFileSize], data[files*savedFileSize:]
+	if strings.IndexByte(x.records.names, '/') >= 0 || strings.IndexByte(x.records.names, 0) >= 0 {
+		return nil, false
+	}
+	x.files, x.dirs, x.below = make([]savedFiles, dirs), make([]Dir, dirs), make([]int, dirs)
+	rest = data[dirs*savedDirSize:]
+	return rest, x.readDirs(data, files) && x.link()
 }
 
-// readTable reads the table, after which there is room for the directories.
-func (x *savedIndex) readTable(size int64) bool {
-	var head [2 * 4]byte
-	if !readFull(x.file, head[:], 0) {
-		return false
-	}
-	count, left := word(head[:]), size-int64(len(head))
-	if int64(count) > left/savedRow || count == 0 {
-		return false
-	}
-	table := make([]byte, count*savedRow)
-	if !readFull(x.file, table, int64(len(head))) || crc32.ChecksumIEEE(table) != binary.LittleEndian.Uint32(head[4:]) {
-		return false
-	}
-	left -= int64(len(table))
-	x.pieces = make([]piece, count)
-	dirs := 0
-	for i := range x.pieces {
-		row := table[i*savedRow:]
-		p := piece{at: size - left, size: word(row), sum: binary.LittleEndian.Uint32(row[4:]), dirs: word(row[8:]), from: dirs}
-		if int64(p.size) > left || p.dirs > p.size/savedDirSize {
+// readDirs reads the records of the directories, which have so many files.
+func (x *savedIndex) readDirs(data []byte, files int) bool {
+	begin, from := x.records.end(files), 0
+	for i := range x.dirs {
+		d, record := &x.dirs[i], data[i*savedDirSize:(i+1)*savedDirSize]
+		end, own := word(record), word(record[4:])
+		d.Name = x.records.name(begin, end)
+		if own > files-from || i == 0 != (d.Name == "") || i > 0 && !soundSaved(d.Name) {
 			return false
 		}
-		left -= int64(p.size)
-		dirs += p.dirs
-		x.pieces[i] = p
-	}
-	x.dirs, x.below = make([]Dir, dirs), make([]int, dirs)
-	return left == 0 && x.pieces[count-1].dirs == 0
-}
-
-// readPieces reads the pieces of the index in parallel.
-func (x *savedIndex) readPieces() bool {
-	var (
-		next    atomic.Int64
-		bad     atomic.Bool
-		workers sync.WaitGroup
-	)
-	pieces := x.pieces[:len(x.pieces)-1]
-	for range min(len(pieces), runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
-			buffer := make([]byte, savedPiece+savedPiece/2)
-			for i := int(next.Add(1)) - 1; i < len(pieces) && !bad.Load(); i = int(next.Add(1)) - 1 {
-				ok := false
-				if buffer, ok = pieces[i].read(x.file, buffer); !ok || !x.take(pieces[i], buffer) {
-					bad.Store(true)
-				}
-			}
-		})
-	}
-	workers.Wait()
-	return !bad.Load()
-}
-
-// read returns the data of a piece, in the memory of buffer if that is large
-// enough.
-func (p *piece) read(file io.ReaderAt, buffer []byte) (data []byte, ok bool) {
-	if cap(buffer) < p.size {
-		buffer = make([]byte, p.size)
-	}
-	data = buffer[:p.size]
-	return data, readFull(file, data, p.at) && crc32.ChecksumIEEE(data) == p.sum
-}
-
-func readFull(file io.ReaderAt, b []byte, at int64) bool {
-	n, _ := file.ReadAt(b, at)
-	return n == len(b)
-}
-
-// take makes the directories of a piece, but for what is below them.
-func (x *savedIndex) take(p piece, data []byte) bool {
-	const head = 2 * 4
-	if len(data) < head {
-		return false
-	}
-	files, names := word(data), word(data[4:])
-	if int64(head)+int64(names)+int64(files)*savedFileSize+int64(p.dirs)*savedDirSize != int64(len(data)) {
-		return false
-	}
-	r := recordReader{names: string(data[head : head+names]), data: data[head+names:]}
-	if strings.IndexByte(r.names, '/') >= 0 || strings.IndexByte(r.names, 0) >= 0 {
-		return false
-	}
-	records := r.data[files*savedFileSize:]
-	all := make([]File, files)
-	dirs, below := x.dirs[p.from:p.from+p.dirs], x.below[p.from:p.from+p.dirs]
-	for i := range dirs {
-		own := word(records[i*savedDirSize+savedNameEnd:])
-		if own > len(all) || !r.files(all[:own]) {
+		x.files[i] = savedFiles{in: &x.records, from: from, count: own}
+		d.files.saved = &x.files[i]
+		if !x.files[i].sound() {
 			return false
 		}
-		dirs[i].Files, all = all[:own:own], all[own:]
+		x.below[i] = word(record[8:])
+		d.listing.setBits(record[12])
+		d.id, d.sealed = plumbing.Hash(record[13:]), true
+		d.listing.stat = savedStatOf(record[13+len(d.id):])
+		begin, from = end, from+own
 	}
-	for i := range dirs {
-		if !r.dir(&dirs[i], &below[i], p.from+i == 0) {
-			return false
-		}
-	}
-	return len(all) == 0 && r.name == len(r.names)
+	return from == files && begin == len(x.records.names)
 }
 
 // link puts the directories below each other. It reports whether all are below
@@ -149,7 +79,7 @@ func (x *savedIndex) link() bool {
 			levelEnd, depth = end, depth+1
 		}
 		own, d := x.below[i], all[i]
-		if i >= end || own > len(all)-end || own == 0 && len(d.Files) == 0 || depth > maxSavedDepth {
+		if i >= end || own > len(all)-end || own == 0 && d.files.len() == 0 || depth > maxSavedDepth {
 			return false
 		}
 		d.Dirs = all[end : end+own : end+own]
@@ -161,60 +91,6 @@ func (x *savedIndex) link() bool {
 		}
 	}
 	return end == len(all)
-}
-
-// A recordReader reads the records of a piece, one after the other.
-type recordReader struct {
-	names string
-	name  int // where the next one begins
-	data  []byte
-}
-
-// next returns the name of the next record and what follows it there. It reports
-// false when a work tree cannot have the name.
-func (r *recordReader) next(size int) (name string, data []byte, ok bool) {
-	data, r.data = r.data[:size], r.data[size:]
-	end := word(data)
-	if end < r.name || end > len(r.names) {
-		return "", nil, false
-	}
-	name, r.name = r.names[r.name:end], end
-	return name, data[savedNameEnd:], true
-}
-
-// files reads the files of one directory.
-func (r *recordReader) files(files []File) bool {
-	before := ""
-	for i := range files {
-		name, data, ok := r.next(savedFileSize)
-		if !ok || name <= before || !soundSaved(name) || !files[i].read(data) {
-			return false
-		}
-		files[i].Name, before = name, name
-	}
-	return true
-}
-
-// dir reads a directory, and how many are below it.
-func (r *recordReader) dir(d *Dir, below *int, root bool) bool {
-	name, data, ok := r.next(savedDirSize)
-	if !ok || root != (name == "") || !root && !soundSaved(name) {
-		return false
-	}
-	d.Name, *below = name, word(data[4:])
-	d.listing.setBits(data[8])
-	d.id, d.sealed = plumbing.Hash(data[9:]), true
-	d.listing.stat = savedStatOf(data[9+len(d.id):])
-	return true
-}
-
-// soundSaved reports whether a name without a slash is one that a work tree can
-// have.
-func soundSaved(name string) bool {
-	if filepath.Separator != '/' && !filepath.IsLocal(name) {
-		return false
-	}
-	return name != "" && (name[0] != '.' || name != "." && name != ".." && !strings.EqualFold(name, ".git"))
 }
 
 // word returns a number that is not below zero, whatever an int can hold.

@@ -11,6 +11,16 @@ import (
 	"codeloops/internal/diff/store"
 )
 
+// scannerOf returns a scanner at one moment.
+func scannerOf(root string, at time.Time) *Scanner {
+	return &Scanner{
+		Root: root, FileMode: true, Symlinks: true,
+		Now:   func() time.Time { return at },
+		Blobs: store.New(store.Options{}), Rules: ignore.New(ignore.Options{WorkTree: root}),
+		Attributes: attr.New(attr.Options{WorkTree: root}),
+	}
+}
+
 // TestUnsettled: what was changed a moment before it was looked at may change
 // again without its stat showing it. It is not known by that, neither a file nor
 // a directory.
@@ -28,12 +38,7 @@ func TestUnsettled(t *testing.T) {
 	}
 	const tick = 10 * time.Millisecond // of the slowest of clocks
 	for later, want := range map[time.Duration]bool{time.Minute: true, tick: false, -time.Minute: false} {
-		s := Scanner{
-			Root: root, FileMode: true, Symlinks: true,
-			Now:   func() time.Time { return info.ModTime().Add(later) },
-			Blobs: store.New(store.Options{}), Rules: ignore.New(ignore.Options{WorkTree: root}),
-			Attributes: attr.New(attr.Options{WorkTree: root}),
-		}
+		s := scannerOf(root, info.ModTime().Add(later))
 		state, err := s.Scan(t.Context(), Known{})
 		if err != nil {
 			t.Fatal(err)

@@ -66,15 +66,30 @@ func (f *File) like(known *File) bool {
 // A Dir is one directory of a work tree: a value that is never changed once it
 // is sealed. The states of one work tree share those in which nothing differs.
 type Dir struct {
-	Name  string // within its parent; "" for the root
-	Files []File // by name, as bytes
-	Dirs  []*Dir // by name and a slash, as git sorts them; some have no file in them
+	Name string // within its parent; "" for the root
+	Dirs []*Dir // by name and a slash, as git sorts them; some have no file in them
 
+	files   fileList
 	listing listing
 
 	sealed bool
 	empty  bool          // of files, at any depth
 	id     plumbing.Hash // of the tree object
+}
+
+// NewDir returns a directory that is still to be sealed, of files and
+// directories in the order that a [Dir] has them in.
+func NewDir(name string, files []File, dirs []*Dir) *Dir {
+	return &Dir{Name: name, Dirs: dirs, files: listOf(files)}
+}
+
+// Files returns the files in the directory, by name, as bytes; nil when d is nil.
+// They are not to be changed.
+func (d *Dir) Files() []File {
+	if d == nil {
+		return nil
+	}
+	return d.files.all()
 }
 
 func byDirName(d *Dir, name string) int { return order(d.Name, true, name, true) }
@@ -103,11 +118,12 @@ func (d *Dir) file(name string) *File {
 	if d == nil {
 		return nil
 	}
-	i, ok := slices.BinarySearchFunc(d.Files, name, byName)
+	files := d.Files()
+	i, ok := slices.BinarySearchFunc(files, name, byName)
 	if !ok {
 		return nil
 	}
-	return &d.Files[i]
+	return &files[i]
 }
 
 func byName(f File, name string) int { return strings.Compare(f.Name, name) }
@@ -130,7 +146,7 @@ func (d *Dir) covers(other *Dir) bool {
 	if other == nil || other == d {
 		return true
 	}
-	return (d.sharesFiles(other) || containsFiles(d.Files, other.Files)) && containsDirs(d.Dirs, other.Dirs)
+	return (d.files.shares(&other.files) || containsFiles(d.Files(), other.Files())) && containsDirs(d.Dirs, other.Dirs)
 }
 
 func containsFiles(all, some []File) bool {
@@ -192,20 +208,15 @@ func (d *Dir) seal(like *Dir, s *scratch) {
 // alike reports whether both have the same files, and subdirectories of the
 // same ids, as far as that is seen at a glance.
 func (d *Dir) alike(like *Dir) bool {
-	return like.sealed && d.sharesFiles(like) &&
+	return like.sealed && d.files.shares(&like.files) &&
 		slices.EqualFunc(d.Dirs, like.Dirs, func(a, b *Dir) bool { return a.Name == b.Name && a.id == b.id })
 }
-
-// sharesFiles reports whether the files are the very same.
-func (d *Dir) sharesFiles(other *Dir) bool { return sameSlice(d.Files, other.Files) }
-
-func sameSlice(a, b []File) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 // Object returns the content of the directory's tree object.
 func (d *Dir) Object() []byte { return d.appendObject(nil) }
 
 func (d *Dir) appendObject(b []byte) []byte {
-	files, dirs := d.Files, d.Dirs
+	files, dirs := d.Files(), d.Dirs
 	for len(files) > 0 || len(dirs) > 0 {
 		if len(dirs) == 0 || len(files) > 0 && order(files[0].Name, false, dirs[0].Name, true) < 0 {
 			b = appendEntry(b, files[0].Mode, files[0].Name, files[0].ID)

@@ -109,8 +109,8 @@ type visit struct {
 	scratch     *scratch // until the subdirectories are visited
 	files, dirs []string // names, in git's order; likewise
 	listing     listing
-	found       []File // in the directory
-	waits       bool   // for git to identify files
+	found       fileList // in the directory
+	waits       bool     // for git to identify files
 }
 
 // attributes returns what defines the attributes of the files in the directory.
@@ -171,7 +171,7 @@ func (v *visit) reset() {
 	clear(v.results)
 	v.places, v.results = v.places[:0], v.results[:0]
 	v.files, v.dirs = v.files[:0], v.dirs[:0]
-	v.walk, v.task, v.found = nil, task{}, nil
+	v.walk, v.task, v.found = nil, task{}, fileList{}
 	v.listing, v.again, v.waits = listing{}, false, false
 	v.rules.Store(nil)
 	v.attrs.Store(nil)
@@ -218,7 +218,7 @@ func (v *visit) finish(s *scratch) found {
 	if v.asLast(dirs) {
 		return found{dir: v.last}
 	}
-	d := &Dir{Name: v.name, Files: v.found, Dirs: slices.Clone(dirs), listing: v.listing}
+	d := &Dir{Name: v.name, Dirs: slices.Clone(dirs), files: v.found, listing: v.listing}
 	if !v.waits && !slices.ContainsFunc(d.Dirs, func(d *Dir) bool { return !d.sealed }) {
 		d.seal(v.resolve(v.walk).index, s)
 	}
@@ -229,7 +229,7 @@ func (v *visit) finish(s *scratch) found {
 // included.
 func (v *visit) asLast(dirs []*Dir) bool {
 	return v.last != nil && v.last.Name == v.name && v.last.listing == v.listing &&
-		(sameSlice(v.last.Files, v.found) || slices.Equal(v.last.Files, v.found)) && slices.Equal(v.last.Dirs, dirs)
+		(v.found.shares(&v.last.files) || slices.Equal(v.last.Files(), v.found.all())) && slices.Equal(v.last.Dirs, dirs)
 }
 
 // gone reports an error that means that nothing of the kind is there: no
