@@ -9,10 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/cache"
-	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/diff/store"
@@ -53,7 +50,7 @@ type Checkpoint struct {
 }
 
 // Write writes the blobs and trees that are missing, a commit, and the
-// reference to it. The commit's tree is the one that `git write-tree` would
+// reference to it. The error is a [*RefError] when that cannot be there. The commit's tree is the one that `git write-tree` would
 // write for the state, if no file is left out.
 // It returns the state as it was written, too.
 func (w *Writer) Write(ctx context.Context, c Checkpoint) (plumbing.Hash, *scan.Dir, error) {
@@ -67,9 +64,7 @@ func (w *Writer) Write(ctx context.Context, c Checkpoint) (plumbing.Hash, *scan.
 	if err := k.batch.Write(); err != nil {
 		return id, nil, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
 	}
-	refs := filesystem.NewStorage(osfs.New(w.CommonDir, osfs.WithBoundOS()), cache.NewObjectLRU(0))
-	name := plumbing.ReferenceName(Namespace + c.Ref)
-	if err := refs.SetReference(plumbing.NewHashReference(name, id)); err != nil {
+	if err := setRef(ctx, w.CommonDir, Namespace+c.Ref, id); err != nil {
 		return id, nil, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
 	}
 	return id, root, nil

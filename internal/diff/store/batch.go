@@ -85,16 +85,10 @@ func (b *Batch) Write() error {
 
 // writePack adds objects as a pack. It is there at once for whoever reads.
 func (d *database) writePack(objects []object) error {
-	if err := d.ensureNamed(); err != nil {
-		return err
-	}
 	err := writePack(d.objects, objects)
 	if errors.Is(err, fs.ErrNotExist) { // `git prune` has taken it for a left-over
 		err = writePack(d.objects, objects)
 	}
-	for _, p := range d.packs {
-		_ = p.close() // they were opened for reading
-	}
-	d.reindex()
+	_ = d.close() // they were opened for reading
 	return err
 }

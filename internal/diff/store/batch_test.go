@@ -141,12 +141,27 @@ func TestBatchFails(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(g.objects(), "*", "tmp_*")); len(left) > 0 {
 		t.Errorf("left behind: %s", left)
 	}
-	renamed := store.New(store.Options{ObjectsDir: filepath.Join(g.path, "elsewhere")})
-	for _, blobs := range []int{0, 200} {
-		b := renamed.Batch()
-		add(b, blobs)
-		if err := b.Write(); err == nil || !strings.Contains(err.Error(), "elsewhere") {
-			t.Errorf("write to a directory of another name: %v", err)
+}
+
+// TestBatchElsewhere: a directory of objects may have any name.
+func TestBatchElsewhere(t *testing.T) {
+	t.Parallel()
+	g := newGitDir(t)
+	s := store.New(store.Options{ObjectsDir: filepath.Join(g.path, "elsewhere")})
+	if err := os.Mkdir(filepath.Join(g.path, "elsewhere"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, blobs := range []int{1, 200} {
+		b := s.Batch()
+		tree, content := add(b, blobs)
+		if err := b.Write(); err != nil {
+			t.Fatal(err)
 		}
+		if got, err := s.Tree(t.Context(), tree); err != nil || !bytes.Equal(got, content) || !s.Has(tree) {
+			t.Errorf("read %d bytes, %v", len(got), err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }

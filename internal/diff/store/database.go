@@ -1,205 +1,137 @@
 package store
 
 import (
-	"bufio"
 	"bytes"
 	"compress/zlib"
 	"errors"
-	"fmt"
+	"io"
 	"os"
-	"path/filepath"
 	"slices"
 
-	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/cache"
-	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
-// decoded is how much of the objects that it decoded a database caches, for
-// the chains of deltas in pack files.
-const decoded = 8 << 20
+// What keeps an object from being read.
+var (
+	errKind    = errors.New("it is an object of another type")
+	errDamaged = errors.New("it is damaged")
+)
 
-var errUnnamed = errors.New(`objects can be written only to a directory named "objects"`)
-
-// alternatesDepth is how many repositories a chain of alternates may have, as
-// in git.
-const alternatesDepth = 5
-
-// A database is a repository's objects with those of its alternates, opened
-// when first used. The alternates are opened here because the storage's own
-// way loads all their pack indexes anew for every object.
+// A database is a repository's objects with those of its alternates, which are
+// looked for when first used.
 type database struct {
-	objects  string
-	storages []*filesystem.Storage
-	packs    []*packs // of the same repositories, for a short way
-	zlib     *zlib.Writer
-	loose    bytes.Buffer // what it last wrote
+	objects string
+	dirs    []*directory // this one first
+	inflate inflater
+	zlib    *zlib.Writer
+	loose   bytes.Buffer // what it last wrote
+}
+
+// A source is a place where an object seems to be. What it returns is not yet
+// checked against the object's id.
+type source interface {
+	// load returns the content; it is [ErrLarge] for more than [Large].
+	load(want plumbing.ObjectType) ([]byte, error)
+	// size returns the length of the content.
+	size() (int64, error)
+	// open returns a reader of the content, whatever its length is.
+	open(want plumbing.ObjectType) (r io.ReadCloser, size int64, err error)
 }
 
 func (d *database) open() {
-	if d.storages == nil {
-		d.add(d.objects, map[string]bool{}, alternatesDepth)
-	}
-}
-
-// add opens the storage of a directory of objects. The storage is given the
-// directory above, and finds them only by the name "objects"; those of another
-// name are left to git.
-func (d *database) add(objects string, seen map[string]bool, depth int) {
-	if resolved, err := filepath.EvalSymlinks(objects); err == nil {
-		objects = resolved
-	}
-	if seen[objects] || filepath.Base(objects) != "objects" {
+	if d.dirs != nil {
 		return
 	}
-	seen[objects] = true
-	d.storages = append(d.storages, filesystem.NewStorageWithOptions(
-		osfs.New(filepath.Dir(objects), osfs.WithBoundOS()),
-		cache.NewObjectLRU(decoded),
-		filesystem.Options{
-			KeepDescriptors:      true,
-			LargeObjectThreshold: Large,
-			AlternatesFS:         osfs.New(string(filepath.Separator), osfs.WithBoundOS()),
-		}))
-	d.packs = append(d.packs, &packs{objects: objects})
-	if depth == 0 {
-		return
-	}
-	for _, more := range alternates(objects) {
-		d.add(more, seen, depth-1)
+	for _, path := range withAlternates(d.objects) {
+		d.dirs = append(d.dirs, openDirectory(path))
 	}
 }
 
-// alternates reads info/alternates as gitrepository-layout(5) describes it.
-func alternates(objects string) []string {
-	text, err := os.ReadFile(filepath.Join(objects, "info", "alternates"))
-	if err != nil {
-		return nil
-	}
-	var dirs []string
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	for lines.Scan() {
-		dir := lines.Text()
-		if dir == "" || dir[0] == '#' {
-			continue
-		}
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(objects, dir)
-		}
-		dirs = append(dirs, filepath.Clean(dir))
-	}
-	return dirs
-}
-
+// close forgets where the objects are.
 func (d *database) close() error {
 	var errs []error
-	for _, s := range d.storages {
-		errs = append(errs, s.Close())
+	for _, dir := range d.dirs {
+		errs = append(errs, dir.close())
 	}
-	for _, p := range d.packs {
-		errs = append(errs, p.close())
-	}
-	d.storages, d.packs = nil, nil
+	d.dirs = nil
 	return errors.Join(errs...)
-}
-
-// packed returns an object that is in a pack and not too large.
-func (d *database) packed(kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
-	d.open()
-	for _, p := range d.packs {
-		if content, err := p.read(kind, id); err == nil {
-			return content, nil
-		}
-	}
-	return nil, errNotHere
 }
 
 // has reports whether an object is there now.
 func (d *database) has(id plumbing.Hash) bool {
+	if slices.ContainsFunc(d.dirs, (*directory).changed) {
+		_ = d.close() // they were opened for reading
+	}
 	d.open()
-	for _, p := range d.packs {
-		if p.changed() {
-			_ = p.close() // they were opened for reading
-			d.reindex()
+	return slices.ContainsFunc(d.dirs, func(dir *directory) bool { return dir.has(id) })
+}
+
+// read tries all sources of an object until one can be used. Then it looks for
+// them anew and tries once more: `git gc` may have repacked in the meantime, and
+// another process may have written the object.
+func (d *database) read(id plumbing.Hash, use func(source) error) (failure error) {
+	for range 2 {
+		d.open()
+		failure = plumbing.ErrObjectNotFound
+		for _, dir := range d.dirs {
+			err := dir.read(d, id, use)
+			if err == nil || errors.Is(err, ErrLarge) {
+				return err
+			}
+			failure = graver(failure, err)
 		}
-		if p.has(id) {
-			return true
+		_ = d.close() // they were opened for reading
+	}
+	return failure
+}
+
+// graver returns the failure that says more than that there is no object.
+func graver(a, b error) error {
+	if errors.Is(b, plumbing.ErrObjectNotFound) {
+		return a
+	}
+	return b
+}
+
+// content returns an object that is not too large.
+func (d *database) content(kind plumbing.ObjectType, id plumbing.Hash) (content []byte, err error) {
+	err = d.read(id, func(s source) error {
+		content, err = s.load(kind)
+		if err == nil && Sum(kind, content) != id {
+			err = errDamaged
 		}
-	}
-	if d.known() {
-		return slices.ContainsFunc(d.packs, func(p *packs) bool {
-			_, err := os.Lstat(loosePath(p.objects, id))
-			return err == nil
-		})
-	}
-	_, err := d.find(id)
-	return err == nil
-}
-
-// known reports whether there are no packs but those that were opened here.
-func (d *database) known() bool {
-	return len(d.packs) > 0 && !slices.ContainsFunc(d.packs, func(p *packs) bool { return p.more })
-}
-
-// find returns the storage that has an object.
-func (d *database) find(id plumbing.Hash) (*filesystem.Storage, error) {
-	d.open()
-	for _, s := range d.storages {
-		if s.HasEncodedObject(id) == nil {
-			return s, nil
-		}
-	}
-	return nil, plumbing.ErrObjectNotFound
-}
-
-func (d *database) reindex() {
-	for _, s := range d.storages {
-		s.Reindex()
-	}
-}
-
-func (d *database) object(kind plumbing.ObjectType, id plumbing.Hash) (object plumbing.EncodedObject, err error) {
-	err = d.read(id, func(s *filesystem.Storage) error {
-		object, err = s.EncodedObject(kind, id)
 		return err
 	})
-	return object, err
+	if err != nil {
+		return nil, err
+	}
+	return content, nil
 }
 
 func (d *database) size(id plumbing.Hash) (size int64, err error) {
-	err = d.read(id, func(s *filesystem.Storage) error {
-		size, err = s.EncodedObjectSize(id)
+	err = d.read(id, func(s source) error {
+		size, err = s.size()
 		return err
 	})
 	return size, err
 }
 
-// read tries twice, the second time with the pack indexes read anew: `git gc`
-// may have repacked in the meantime, and an index that was read before still
-// names a pack that is gone.
-func (d *database) read(id plumbing.Hash, with func(*filesystem.Storage) error) error {
-	var failure error
-	for range 2 {
-		s, err := d.find(id)
+// stream returns a reader of an object of any size, at the end of which there is
+// an error if it was not what its id says.
+func (d *database) stream(kind plumbing.ObjectType, id plumbing.Hash) (r io.ReadCloser, err error) {
+	err = d.read(id, func(s source) error {
+		content, size, err := s.open(kind)
 		if err == nil {
-			err = with(s)
+			r = check(content, kind, size, id)
 		}
-		if err == nil {
-			return nil
-		}
-		failure = err
-		d.reindex()
-	}
-	return failure
+		return err
+	})
+	return r, err
 }
 
 // write adds a loose object unless there is one. Whether a pack has it already
-// is not asked: that would load all pack indexes.
+// is not asked: that would open all pack indexes.
 func (d *database) write(kind plumbing.ObjectType, id plumbing.Hash, content []byte) error {
-	if err := d.ensureNamed(); err != nil {
-		return err
-	}
 	if _, err := os.Lstat(loosePath(d.objects, id)); err == nil {
 		return nil
 	}
@@ -229,13 +161,4 @@ func (d *database) deflate(kind plumbing.ObjectType, content []byte) ([]byte, er
 	}
 	err := d.zlib.Close()
 	return d.loose.Bytes(), err
-}
-
-// ensureNamed makes sure that what is written can be found again.
-func (d *database) ensureNamed() error {
-	d.open()
-	if len(d.storages) == 0 {
-		return fmt.Errorf("directory %s: %w", d.objects, errUnnamed)
-	}
-	return nil
 }

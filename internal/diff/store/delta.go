@@ -2,17 +2,23 @@ package store
 
 import (
 	"bufio"
-	"compress/zlib"
+	"encoding/binary"
+	"fmt"
 	"io"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
+
+// maxVarint is how many bytes a number takes at most.
+const maxVarint = 8
 
 // entryHeader reads the type and the size that an entry of a pack begins with,
 // and returns how many bytes they take; 0 when they are not whole.
-func entryHeader(b []byte) (kind byte, size int64, used int) {
+func entryHeader(b []byte) (kind plumbing.ObjectType, size int64, used int) {
 	shift := 4
 	for i, c := range b {
 		if i == 0 {
-			kind, size = c>>4&7, int64(c&15)
+			kind, size = plumbing.ObjectType(c>>4&7), int64(c&15)
 		} else {
 			size |= int64(c&0x7f) << shift
 			shift += 7
@@ -30,7 +36,7 @@ func entryHeader(b []byte) (kind byte, size int64, used int) {
 // offsetVarint reads how far back the base of a delta is, and returns how many
 // bytes that takes; 0 when it is not whole.
 func offsetVarint(b []byte) (value int64, used int) {
-	for i, c := range b[:min(len(b), 8)] {
+	for i, c := range b[:min(len(b), maxVarint)] {
 		if i > 0 {
 			value++
 		}
@@ -42,107 +48,84 @@ func offsetVarint(b []byte) (value int64, used int) {
 	return 0, 0
 }
 
-// sizeVarint reads one of the two sizes that a delta begins with.
-func sizeVarint(b []byte) (value int64, used int) {
-	for i, c := range b[:min(len(b), 8)] {
-		value |= int64(c&0x7f) << (7 * i)
-		if c&0x80 == 0 {
-			return value, i + 1
+// deltaSizes reads what a delta begins with: the sizes of its base and its result.
+func deltaSizes(delta io.ByteReader) (base, result int64, err error) {
+	var sizes [2]uint64
+	for i := range sizes {
+		if sizes[i], err = binary.ReadUvarint(delta); err != nil {
+			return 0, 0, err
 		}
 	}
-	return 0, 0
+	base, result = int64(sizes[0]), int64(sizes[1])
+	if base < 0 || result < 0 {
+		return 0, 0, errDamaged
+	}
+	return base, result, nil
 }
 
-// patch applies a delta, by the section "Deltified representation" of
-// gitformat-pack(5).
-func patch(base, delta []byte) ([]byte, error) {
-	from, n := sizeVarint(delta)
-	delta = delta[n:]
-	to, m := sizeVarint(delta)
-	delta = delta[m:]
-	if n == 0 || m == 0 || from != int64(len(base)) || to > Large {
-		return nil, errNotHere
-	}
-	result := make([]byte, 0, to)
-	for len(delta) > 0 {
-		op := delta[0]
-		piece, used := delta[1:], int(op)
-		if op&0x80 != 0 {
-			piece, used = copied(base, delta)
-		}
-		if used == 0 || op&0x80 == 0 && used > len(piece) {
-			return nil, errNotHere
-		}
-		if op&0x80 == 0 {
-			piece, used = piece[:used], used+1
-		}
-		if int64(len(result)+len(piece)) > to {
-			return nil, errNotHere
-		}
-		result = append(result, piece...)
-		delta = delta[used:]
-	}
-	if int64(len(result)) != to {
-		return nil, errNotHere
-	}
-	return result, nil
+// maxInstruction is the longest that an instruction is, without what it inserts.
+const maxInstruction = 8
+
+// An instruction of a delta is to copy bytes of the base, or to insert as many as
+// follow it.
+type instruction struct {
+	copies       bool
+	offset, size int64 // in the base, if it copies; otherwise offset is 0
 }
 
-// copied returns the piece of the base that an instruction names, and the length
-// of the instruction; 0 when there is no such piece. The bits of its first byte
-// say which of four bytes of the offset and three of the size follow.
-func copied(base, delta []byte) (piece []byte, used int) {
-	offset, size, used := 0, 0, 1
+// parseInstruction reads an instruction, and returns how many bytes it takes; 0
+// when it is not whole. If it copies, the bits of its first byte say which of four
+// bytes of the offset and three of the size follow.
+func parseInstruction(b []byte) (in instruction, used int) {
+	op := b[0]
+	if op&0x80 == 0 {
+		if op == 0 { // reserved
+			return in, 0
+		}
+		return instruction{size: int64(op)}, 1
+	}
+	in.copies, used = true, 1
 	for bit := range 7 {
-		if delta[0]>>bit&1 == 0 {
+		if op>>bit&1 == 0 {
 			continue
 		}
-		if used == len(delta) {
-			return nil, 0
+		if used == len(b) {
+			return in, 0
 		}
 		if bit < 4 {
-			offset |= int(delta[used]) << (8 * bit)
+			in.offset |= int64(b[used]) << (8 * bit)
 		} else {
-			size |= int(delta[used]) << (8 * (bit - 4))
+			in.size |= int64(b[used]) << (8 * (bit - 4))
 		}
 		used++
 	}
-	if size == 0 {
-		size = 0x10000
+	if in.size == 0 {
+		in.size = 0x10000
 	}
-	if offset > len(base) || size > len(base)-offset {
-		return nil, 0
-	}
-	return base[offset : offset+size], used
+	return in, used
 }
 
-// An inflater decompresses again and again with the same memory.
-type inflater struct {
-	input *bufio.Reader
-	zlib  io.ReadCloser
-}
-
-// inflate returns the size bytes that r holds compressed.
-func (z *inflater) inflate(r io.Reader, size int64) ([]byte, error) {
-	if err := z.reset(r); err != nil {
-		return nil, err
+// patch writes what a delta makes of its base, by the section "Deltified
+// representation" of gitformat-pack(5). The sizes have been read.
+func patch(to, base *piece, delta *bufio.Reader) error {
+	for to.left > 0 {
+		head, err := delta.Peek(maxInstruction)
+		if len(head) == 0 {
+			return fmt.Errorf("a delta without end: %w", err)
+		}
+		in, used := parseInstruction(head)
+		if used == 0 {
+			return errDamaged
+		}
+		_, _ = delta.Discard(used) // it was seen
+		if in.copies {
+			err = to.copyAt(base, in.offset, in.size)
+		} else {
+			err = to.copyFrom(delta, in.size)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	content := make([]byte, size)
-	if _, err := io.ReadFull(z.zlib, content); err != nil {
-		return nil, err
-	}
-	if n, err := z.zlib.Read(make([]byte, 1)); n > 0 || err != io.EOF {
-		return nil, errNotHere
-	}
-	return content, nil
-}
-
-func (z *inflater) reset(r io.Reader) (err error) {
-	if z.zlib == nil {
-		z.input = bufio.NewReader(r)
-		z.zlib, err = zlib.NewReader(z.input)
-		return err
-	}
-	z.input.Reset(r)
-	return z.zlib.(zlib.Resetter).Reset(z.input, nil)
+	return nil
 }

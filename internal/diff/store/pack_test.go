@@ -1,8 +1,11 @@
 package store
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -71,41 +74,149 @@ func packedRepo(t *testing.T, config ...string) (git func(args ...string) string
 	return git, objects
 }
 
+func objectsDir(git func(args ...string) string) string {
+	return strings.TrimSpace(git("rev-parse", "--path-format=absolute", "--git-path", "objects"))
+}
+
+// checkObjects reads every object in all ways.
+func checkObjects(t *testing.T, d *database, objects map[string]object) {
+	t.Helper()
+	for id, want := range objects {
+		content, err := d.content(want.kind, want.id)
+		if err != nil || !bytes.Equal(content, want.content) {
+			t.Fatalf("%s %s: %d bytes, %v; want %d", want.kind, id, len(content), err, len(want.content))
+		}
+		if size, err := d.size(want.id); err != nil || size != int64(len(want.content)) {
+			t.Errorf("%s %s: size %d, %v; want %d", want.kind, id, size, err, len(want.content))
+		}
+		content, err = streamed(d, want)
+		if err != nil || !bytes.Equal(content, want.content) {
+			t.Errorf("%s %s as a stream: %d bytes, %v; want %d", want.kind, id, len(content), err, len(want.content))
+		}
+		other := map[bool]plumbing.ObjectType{true: plumbing.TreeObject, false: plumbing.CommitObject}[want.kind != plumbing.TreeObject]
+		if _, err := d.content(other, want.id); !errors.Is(err, errKind) || !d.has(want.id) {
+			t.Errorf("%s %s as a %s: %v", want.kind, id, other, err)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(d.objects, "tmp_*")); len(left) > 0 {
+		t.Errorf("left behind: %s", left)
+	}
+}
+
+func streamed(d *database, o object) ([]byte, error) {
+	r, err := d.stream(o.kind, o.id)
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(r)
+	return content, errors.Join(err, r.Close())
+}
+
 // TestPacks reads every object of a pack, with the bases of the deltas by
-// offset and by name.
+// offset, which are 64 bits long in the index, and by name.
 func TestPacks(t *testing.T) {
 	t.Parallel()
 	for _, config := range [][]string{nil, {"-c", "repack.useDeltaBaseOffset=false"}} {
 		git, objects := packedRepo(t, config...)
-		p := packs{objects: strings.TrimSpace(git("rev-parse", "--path-format=absolute", "--git-path", "objects"))}
-		for id, want := range objects {
-			content, err := p.read(want.kind, want.id)
-			if err != nil || !bytes.Equal(content, want.content) {
-				t.Fatalf("%s %s: %d bytes, %v; want %d", want.kind, id, len(content), err, len(want.content))
-			}
-			if !p.has(want.id) || want.kind != plumbing.TreeObject && has(&p, plumbing.TreeObject, id) {
-				t.Errorf("%s %s is found wrong", want.kind, id)
-			}
+		if config == nil {
+			withLongOffsets(t, git)
 		}
-		if missing := strings.Repeat("1", 40); p.has(plumbing.NewHash(missing)) || has(&p, plumbing.BlobObject, missing) {
-			t.Error("what is not there is found")
+		d := &database{objects: objectsDir(git)}
+		checkObjects(t, d, objects)
+		missing := plumbing.NewHash(strings.Repeat("1", 40))
+		if _, err := d.content(plumbing.BlobObject, missing); !errors.Is(err, plumbing.ErrObjectNotFound) || d.has(missing) {
+			t.Errorf("what is not there: %v", err)
 		}
-		if len(p.list) != 1 || p.close() != nil {
-			t.Errorf("%d packs", len(p.list))
+		if len(d.dirs) != 1 || len(d.dirs[0].packs) != 1 || d.close() != nil {
+			t.Errorf("%d directories", len(d.dirs))
 		}
 	}
 }
 
-func has(p *packs, kind plumbing.ObjectType, id string) bool {
-	_, err := p.read(kind, plumbing.NewHash(id))
-	return err == nil
+// withLongOffsets makes the offsets in the index of the pack 64 bits long.
+func withLongOffsets(t *testing.T, git func(args ...string) string) {
+	t.Helper()
+	packs, err := filepath.Glob(filepath.Join(strings.NewReplacer("[", `\[`).Replace(objectsDir(git)), "pack", "*.pack"))
+	if err != nil || len(packs) != 1 {
+		t.Fatalf("packs %s, %v", packs, err)
+	}
+	index := strings.TrimSuffix(packs[0], "pack") + "idx"
+	before, err := os.Stat(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(index); err != nil {
+		t.Fatal(err)
+	}
+	git("index-pack", "--index-version=2,0x40", packs[0])
+	if after, err := os.Stat(index); err != nil || after.Size() <= before.Size() {
+		t.Fatalf("an index of %d bytes, not more: %v", after.Size(), err)
+	}
+}
+
+// TestPackDeep: git lets as many deltas build on each other as it is told to.
+func TestPackDeep(t *testing.T) {
+	t.Parallel()
+	git, objects := packedRepo(t)
+	var commands bytes.Buffer
+	text := []byte(strings.Repeat("a line of the file\n", 20))
+	for version := range 4095 {
+		text = fmt.Appendf(text[:20*19], "version %d\n", version)
+		fmt.Fprintf(&commands, "blob\ndata %d\n%s\n", len(text), text)
+	}
+	dir := strings.TrimSpace(git("rev-parse", "--show-toplevel"))
+	cmd := exec.CommandContext(t.Context(), "git", "-C", dir, "fast-import", "--quiet", "--depth=4095")
+	cmd.Stdin = &commands
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git fast-import: %v: %s", err, out)
+	}
+	last := object{kind: plumbing.BlobObject, id: Sum(plumbing.BlobObject, text), content: text}
+	objects[last.id.String()] = last
+	d := &database{objects: objectsDir(git)}
+	checkObjects(t, d, objects)
+	for _, p := range d.dirs[0].packs {
+		if at, err := p.find(last.id); err == nil {
+			chain, err := packedObject{pack: p, at: at, in: d}.chain(last.kind)
+			if len(chain) < 4000 || err != nil {
+				t.Errorf("git made a chain of %d, %v", len(chain), err)
+			}
+		}
+	}
+}
+
+// TestPacksMany: beyond a number of packs they are not kept open.
+func TestPacksMany(t *testing.T) {
+	t.Parallel()
+	d, objects := &database{objects: t.TempDir()}, map[string]object{}
+	for i := range maxOpen + 20 {
+		content := fmt.Appendf(nil, "content %d", i)
+		o := object{kind: plumbing.BlobObject, id: Sum(plumbing.BlobObject, content), content: content}
+		objects[o.id.String()] = o
+		if err := writePack(d.objects, []object{o}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkObjects(t, d, objects)
+	d.has(plumbing.ZeroHash)
+	open := 0
+	for _, p := range d.dirs[0].packs {
+		if p.index != nil {
+			open++
+		}
+	}
+	if len(d.dirs[0].packs) != maxOpen+20 || open != maxOpen {
+		t.Errorf("%d of %d packs are open", open, len(d.dirs[0].packs))
+	}
+	if err := d.close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestPacksDamaged: an object is as its name says or it is not returned.
 func TestPacksDamaged(t *testing.T) {
 	t.Parallel()
 	git, objects := packedRepo(t)
-	where := strings.TrimSpace(git("rev-parse", "--path-format=absolute", "--git-path", "objects"))
+	where := objectsDir(git)
 	names, err := os.ReadDir(filepath.Join(where, "pack"))
 	if err != nil {
 		t.Fatal(err)
@@ -115,6 +226,7 @@ func TestPacksDamaged(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "pack"), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	read, refused := 0, 0
 	for range 8 {
 		for _, name := range names {
 			content, err := os.ReadFile(filepath.Join(where, "pack", name.Name()))
@@ -131,15 +243,46 @@ func TestPacksDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		p := packs{objects: dir}
+		d := &database{objects: dir}
 		for id, o := range objects {
-			content, err := p.read(o.kind, o.id)
-			if err == nil && Sum(o.kind, content) != o.id {
-				t.Errorf("%s is %d other bytes", id, len(content))
+			_, _ = d.size(o.id) // it may be wrong
+			for _, get := range []func() ([]byte, error){
+				func() ([]byte, error) { return d.content(o.kind, o.id) },
+				func() ([]byte, error) { return streamed(d, o) },
+			} {
+				content, err := get()
+				if err == nil && Sum(o.kind, content) != o.id {
+					t.Errorf("%s is %d other bytes", id, len(content))
+				}
+				if err == nil {
+					read++
+				} else {
+					refused++
+				}
 			}
 		}
-		_ = p.close()
+		_ = d.close()
 	}
+	if read == 0 || refused == 0 {
+		t.Errorf("%d were read, %d refused", read, refused)
+	}
+}
+
+// patched applies a delta in memory.
+func patched(base, delta []byte) ([]byte, error) {
+	instructions := bufio.NewReader(bytes.NewReader(delta))
+	from, to, err := deltaSizes(instructions)
+	if err != nil || from != int64(len(base)) || to > Large {
+		return nil, errors.Join(err, errDamaged)
+	}
+	made, err := newPiece(to, "")
+	if err != nil {
+		return nil, err
+	}
+	if err := patch(made, &piece{size: from, memory: base}, instructions); err != nil {
+		return nil, err
+	}
+	return made.memory, made.flush()
 }
 
 func FuzzPatch(f *testing.F) {
@@ -147,20 +290,27 @@ func FuzzPatch(f *testing.F) {
 	f.Add([]byte("base"), []byte{4, 3, 0x91, 1, 3})
 	f.Add([]byte{}, []byte{0, 0})
 	f.Fuzz(func(t *testing.T, base, delta []byte) {
-		result, err := patch(base, delta)
+		result, err := patched(base, delta)
 		if err != nil {
 			return
 		}
-		if _, n := sizeVarint(delta); len(result) > Large || n == 0 {
-			t.Errorf("%d bytes", len(result))
+		if _, to, _ := deltaSizes(bytes.NewReader(delta)); int64(len(result)) != to {
+			t.Errorf("%d bytes, not %d", len(result), to)
 		}
 	})
 }
 
 func TestPatch(t *testing.T) {
 	t.Parallel()
-	got, err := patch([]byte("base"), []byte{4, 6, 0x90, 4, 2, 'x', 'y'})
+	got, err := patched([]byte("base"), []byte{4, 6, 0x90, 4, 2, 'x', 'y'})
 	if err != nil || !bytes.Equal(got, []byte("basexy")) {
 		t.Errorf("%q, %v", got, err)
+	}
+	for _, delta := range [][]byte{
+		{4, 6, 0x90, 4, 1, 'x'}, {4, 6, 0x90, 4, 0x90, 4}, {4, 6, 0x90, 4, 3, 'x', 'y', 'z'}, {4, 6, 0x91, 1, 4}, {4, 6, 0x90, 4, 0}, {3, 3, 0x90, 3},
+	} {
+		if got, err := patched([]byte("base"), delta); err == nil {
+			t.Errorf("%d makes %q", delta, got)
+		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"compress/zlib"
-	"crypto/rand"
 	"crypto/sha1" //nolint:gosec // packs have their SHA-1 at the end
 	"encoding/binary"
 	"encoding/hex"
@@ -40,11 +39,11 @@ func writePack(objects string, content []object) error {
 		return err
 	}
 	var p packing
-	pack, index := filepath.Join(dir, tempPack+rand.Text()), filepath.Join(dir, tempIndex+rand.Text())
-	err := createSynced(pack, func(w io.Writer) error { return p.writeObjects(w, content) })
-	if err == nil {
-		err = createSynced(index, p.writeIndex)
+	pack, err := createSynced(dir, tempPack, func(w io.Writer) error { return p.writeObjects(w, content) })
+	if err != nil {
+		return err
 	}
+	index, err := createSynced(dir, tempIndex, p.writeIndex)
 	name := filepath.Join(dir, "pack-"+hex.EncodeToString(p.sum))
 	if err == nil {
 		err = os.Rename(pack, name+".pack")
@@ -58,11 +57,12 @@ func writePack(objects string, content []object) error {
 	return err
 }
 
-// createSynced writes a new file that nobody is to change, down to the disk.
-func createSynced(name string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444) //nolint:gosec // as git's packs
+// createSynced writes a new file that nobody is to change, down to the disk, and
+// returns its name.
+func createSynced(dir, prefix string, write func(io.Writer) error) (string, error) {
+	f, err := createTemp(dir, prefix)
 	if err != nil {
-		return err
+		return "", err
 	}
 	w := bufio.NewWriterSize(f, 64<<10)
 	err = write(w)
@@ -72,7 +72,10 @@ func createSynced(name string, write func(io.Writer) error) error {
 	if err == nil {
 		err = f.Sync()
 	}
-	return errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return f.Name(), err
 }
 
 // A packing is a pack that is being written.

@@ -146,16 +146,17 @@ func (s *Store) Blob(ctx context.Context, id plumbing.Hash) ([]byte, error) {
 	return s.read(ctx, plumbing.BlobObject, id)
 }
 
-// Open returns a reader of a blob of any length that the database has. The
-// caller closes it before it closes the store.
+// Open returns a reader of a blob of any length that the database has. Where it
+// would end there is an error if it was not the blob of that id. The caller closes
+// it.
 func (s *Store) Open(id plumbing.Hash) (io.ReadCloser, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	object, err := s.database.object(plumbing.BlobObject, id)
+	r, err := s.database.stream(plumbing.BlobObject, id)
 	if err != nil {
 		return nil, fmt.Errorf("read blob %s: %w", id, err)
 	}
-	return object.Reader()
+	return r, nil
 }
 
 // read asks git for what the database has not: git may fetch it from the
@@ -175,6 +176,9 @@ func (s *Store) read(ctx context.Context, kind plumbing.ObjectType, id plumbing.
 		return nil, ErrLarge
 	}
 	content, err = s.options.Git.Run(ctx, s.options.Dir, []string{"cat-file", kind.String(), id.String()}, nil)
+	if err == nil && Sum(kind, content) != id {
+		err = errDamaged
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", kind, id, err)
 	}
@@ -207,30 +211,7 @@ func (s *Store) local(kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error
 	if content, kept := s.kept[id]; kept {
 		return content, nil
 	}
-	if content, err := s.database.packed(kind, id); err == nil {
-		return content, nil
-	}
-	size, err := s.database.size(id)
-	if err != nil {
-		return nil, err
-	}
-	if size > Large {
-		return nil, ErrLarge
-	}
-	object, err := s.database.object(kind, id)
-	if err != nil {
-		return nil, err
-	}
-	r, err := object.Reader()
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close() //nolint:errcheck // opened for reading: nothing to lose
-	content := make([]byte, object.Size())
-	if _, err := io.ReadFull(r, content); err != nil {
-		return nil, err
-	}
-	return content, nil
+	return s.database.content(kind, id)
 }
 
 func (s *Store) localSize(id plumbing.Hash) (int64, error) {

@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -119,6 +123,70 @@ func TestBlobLooseAndPacked(t *testing.T) {
 	}
 }
 
+// TestStoreWhilePacked: git packs anew what is open, and what is being read.
+func TestStoreWhilePacked(t *testing.T) {
+	t.Parallel()
+	g := newGitDir(t)
+	s := g.store()
+	long := strings.Repeat("a line of many\n", 50_000)
+	blobs := map[plumbing.Hash]string{}
+	for _, how := range [][]string{
+		{"repack", "-q", "-d"},
+		{"multi-pack-index", "write"},
+		{"repack", "-q", "-d"},
+		{"gc", "-q", "--prune=now"},
+		{"multi-pack-index", "write"},
+		{"repack", "-q", "-a", "-d"},
+		{"unpack-all"},
+		{"gc", "-q", "--prune=now"},
+	} {
+		content := long + strings.Join(how, " ") + strconv.Itoa(len(blobs))
+		blobs[g.blob(content)] = content
+		readers := map[plumbing.Hash]io.ReadCloser{}
+		for id := range blobs {
+			r, err := s.Open(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			readers[id] = r
+		}
+		if how[0] == "unpack-all" {
+			g.unpackAll()
+		} else {
+			g.git("", how...)
+		}
+		for id, content := range blobs {
+			checkBlob(t, s, id, content)
+			if !s.Has(id) {
+				t.Errorf("%s: a blob is missing", how)
+			}
+			got, err := io.ReadAll(readers[id])
+			if err = errors.Join(err, readers[id].Close()); err != nil || string(got) != content {
+				t.Errorf("%s: %d bytes, %v; want %d", how, len(got), err, len(content))
+			}
+		}
+	}
+}
+
+// unpackAll makes all objects loose.
+func (g *gitDir) unpackAll() {
+	g.t.Helper()
+	packs, err := filepath.Glob(filepath.Join(g.objects(), "pack", "*.pack"))
+	if err != nil || len(packs) == 0 {
+		g.t.Fatalf("packs %q, %v", packs, err)
+	}
+	for _, name := range packs {
+		pack, err := os.ReadFile(name)
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		if err := os.RemoveAll(filepath.Dir(name)); err != nil {
+			g.t.Fatal(err)
+		}
+		g.git(string(pack), "unpack-objects", "-q")
+	}
+}
+
 // TestHasAfterPruning: what git has removed is no longer there, even if it could
 // still be read.
 func TestHasAfterPruning(t *testing.T) {
@@ -136,29 +204,8 @@ func TestHasAfterPruning(t *testing.T) {
 	if !s.Has(kept) || s.Has(pruned) {
 		t.Error("Has tells of what was")
 	}
-}
-
-func TestBlobOfAlternates(t *testing.T) {
-	t.Parallel()
-	first, second, third := newGitDir(t), newGitDir(t), newGitDir(t)
-	loose := first.blob("far\n")
-	packed := second.blob("near\n")
-	second.git("", "gc", "-q")
-	borrow(t, second, first.objects())
-	relative, err := filepath.Rel(third.objects(), second.objects())
-	if err != nil {
-		t.Fatal(err)
-	}
-	borrow(t, third, "# a comment\n"+relative)
-	s := third.store()
-	checkBlob(t, s, loose, "far\n")
-	checkBlob(t, s, packed, "near\n")
-}
-
-func borrow(t *testing.T, g *gitDir, from string) {
-	t.Helper()
-	if err := os.WriteFile(filepath.Join(g.objects(), "info", "alternates"), []byte(from+"\n"), 0o600); err != nil {
-		t.Fatal(err)
+	if _, err := s.Blob(t.Context(), pruned); !errors.Is(err, plumbing.ErrObjectNotFound) {
+		t.Errorf("a blob that is gone: %v", err)
 	}
 }
 
@@ -174,6 +221,22 @@ func TestBlobByGit(t *testing.T) {
 	checkBlob(t, store.New(store.Options{ObjectsDir: empty.objects(), Dir: g.path, Git: g}), id, "remote\n")
 	if g.runs == runs {
 		t.Error("git was not asked")
+	}
+}
+
+// A liar is a git program that says the same to everything.
+type liar string
+
+// Run implements store.Git.
+func (l liar) Run(context.Context, string, []string, []byte) ([]byte, error) { return []byte(l), nil }
+
+// TestBlobByGitDamaged: what git has must be what was asked for.
+func TestBlobByGitDamaged(t *testing.T) {
+	t.Parallel()
+	s := store.New(store.Options{ObjectsDir: newGitDir(t).objects(), Git: liar("1")})
+	checkBlob(t, s, store.Sum(plumbing.BlobObject, []byte("1")), "1")
+	if got, err := s.Blob(t.Context(), store.Sum(plumbing.BlobObject, []byte("2"))); err == nil {
+		t.Errorf("another blob is %q", got)
 	}
 }
 
@@ -216,6 +279,67 @@ func TestKeep(t *testing.T) {
 	}
 }
 
+// checkLarge reads a blob piece by piece.
+func checkLarge(t *testing.T, s *store.Store, id plumbing.Hash, size int64) {
+	t.Helper()
+	r, err := s.Open(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := store.SumBlob(r, size)
+	if err = errors.Join(err, r.Close()); got != id || err != nil {
+		t.Errorf("blob %s is %s, %v", id, got, err)
+	}
+	if got, err := s.Size(t.Context(), id); got != size || err != nil {
+		t.Errorf("size %d, %v; want %d", got, err, size)
+	}
+	_, err = s.Blob(t.Context(), id)
+	if size > store.Large != errors.Is(err, store.ErrLarge) {
+		t.Errorf("blob of %d bytes: %v", size, err)
+	}
+}
+
+// TestLargeDeltas reads blobs that git keeps as deltas on large ones, of which
+// nothing is loaded whole but what is not large itself.
+//
+//nolint:paralleltest // it counts what is allocated
+func TestLargeDeltas(t *testing.T) {
+	g := newGitDir(t)
+	g.git("", "config", "core.compression", "0")
+	random := make([]byte, store.Large+100_000)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(random)
+	large := string(random)
+	contents := []string{large, large[:store.Large+1000] + "changed" + large[store.Large+1000:], large + "longer", large[1000:store.Large]}
+	ids := make([]plumbing.Hash, len(contents))
+	for i, content := range contents {
+		ids[i] = g.blob(content)
+	}
+	g.git("", "repack", "-q", "-a", "-d", "-f", "--window=4")
+	packs, err := filepath.Glob(filepath.Join(g.objects(), "pack", "*.idx"))
+	if err != nil || len(packs) != 1 {
+		t.Fatalf("packs %q, %v", packs, err)
+	}
+	listing := g.git("", "verify-pack", "-v", packs[0])
+	if !strings.Contains(listing, ids[3].String()+" blob   ") || strings.Count(listing, "chain length") < 1 {
+		t.Fatalf("git made\n%s", listing)
+	}
+	s := g.store()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i, content := range contents[:3] {
+		checkLarge(t, s, ids[i], int64(len(content)))
+	}
+	runtime.ReadMemStats(&after)
+	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > store.Large/2 {
+		t.Errorf("%d bytes were allocated", allocated)
+	}
+	checkLarge(t, s, ids[3], int64(len(contents[3])))
+	checkBlob(t, s, ids[3], contents[3])
+	if left, _ := filepath.Glob(filepath.Join(g.objects(), "tmp_*")); len(left) > 0 {
+		t.Errorf("left behind: %s", left)
+	}
+}
+
 func TestLargeBlob(t *testing.T) {
 	t.Parallel()
 	g := newGitDir(t)
@@ -234,6 +358,10 @@ func TestLargeBlob(t *testing.T) {
 	if size, err := s.Size(t.Context(), id); size != int64(len(content)) || err != nil {
 		t.Errorf("size %d, %v", size, err)
 	}
+	checkLarge(t, s, id, int64(len(content)))
+	g.git("", "update-ref", "refs/large", id.String())
+	g.git("", "gc", "-q", "--prune=now")
+	checkLarge(t, s, id, int64(len(content)))
 	if _, err := s.Stream(strings.NewReader("short"), 6); err == nil {
 		t.Error("no error for content that is too short")
 	}

@@ -45,6 +45,31 @@ func SumBlob(r io.Reader, size int64) (plumbing.Hash, error) {
 	return plumbing.Hash(h.Sum(nil)), err
 }
 
+// A checked reader ends with [errDamaged], not io.EOF, when what it read is not
+// what was asked for.
+type checked struct {
+	io.ReadCloser
+	hash hash.Hash
+	left int64
+	want plumbing.Hash
+}
+
+func check(r io.ReadCloser, kind plumbing.ObjectType, size int64, want plumbing.Hash) io.ReadCloser {
+	h := sha1.New() //nolint:gosec // see the import
+	_, _ = h.Write(header(kind, size))
+	return &checked{ReadCloser: r, hash: h, left: size, want: want}
+}
+
+func (c *checked) Read(b []byte) (int, error) {
+	n, err := c.ReadCloser.Read(b)
+	_, _ = c.hash.Write(b[:n])
+	c.left -= int64(n)
+	if c.left < 0 || err == io.EOF && plumbing.Hash(c.hash.Sum(nil)) != c.want {
+		err = errDamaged
+	}
+	return n, err
+}
+
 func header(kind plumbing.ObjectType, size int64) []byte {
 	return appendHeader(make([]byte, 0, 32), kind, size)
 }

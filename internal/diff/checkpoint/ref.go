@@ -1,0 +1,178 @@
+package checkpoint
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"codeloops/internal/diff/repo/file"
+)
+
+const (
+	lockWait  = 100 * time.Millisecond // as git's core.filesRefLockTimeout
+	maxPacked = 1 << 30                // bytes of packed-refs
+)
+
+// A RefError says that a reference cannot be written because of what is there.
+type RefError struct {
+	Ref string // its whole name
+	// Lock is the file by which some process holds it; "" when none does.
+	Lock string
+	// Other is the reference whose name has this one's as a directory, or the
+	// other way round; "" when there is none.
+	Other string
+}
+
+func (e *RefError) Error() string {
+	if e.Lock != "" {
+		return e.Ref + " is locked by another process"
+	}
+	return fmt.Sprintf("%s cannot be there beside %s", e.Ref, e.Other)
+}
+
+// Hint returns what to do about it.
+func (e *RefError) Hint() string {
+	if e.Lock != "" {
+		return "when no git runs in the repository, one was killed: remove " + e.Lock
+	}
+	return "remove the other one: git update-ref -d " + e.Other
+}
+
+// A ref is a reference that is to be written as git does where references are
+// files, by gitrepository-layout(5): a lock file beside it, which nobody else has,
+// becomes the reference. Whoever is killed leaves the old value, and the lock.
+type ref struct {
+	root *os.Root // what git calls the common directory; nothing outside is touched
+	name string
+}
+
+// setRef makes a reference below [Namespace] name an object. The error is a
+// [*RefError] when something is in the way.
+func setRef(ctx context.Context, commonDir, name string, id plumbing.Hash) error {
+	if err := plumbing.ReferenceName(name).Validate(); err != nil {
+		return fmt.Errorf("%q: %w", name, err)
+	}
+	root, err := os.OpenRoot(commonDir)
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // what was written through it is closed
+	r := ref{root: root, name: name}
+	if err := r.checkAbove(); err != nil {
+		return err
+	}
+	if err := r.checkPacked(); err != nil {
+		return err
+	}
+	lock, err := r.lock(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = lock.WriteString(id.String() + "\n")
+	if err = errors.Join(err, lock.Sync(), lock.Close()); err == nil {
+		err = r.commit()
+	}
+	if err != nil {
+		return errors.Join(err, root.Remove(r.lockName()))
+	}
+	return nil
+}
+
+func (r ref) lockName() string { return r.name + ".lock" }
+
+// checkAbove looks for a reference where this one needs a directory.
+func (r ref) checkAbove() error {
+	for dir := path.Dir(r.name); dir != "."; dir = path.Dir(dir) {
+		if info, err := r.root.Stat(dir); err == nil && !info.IsDir() {
+			return &RefError{Ref: r.name, Other: dir}
+		}
+	}
+	return nil
+}
+
+// checkPacked looks for one that stands in packed-refs and would need this one's
+// name for a directory, or be one itself.
+func (r ref) checkPacked() error {
+	packed, _, err := file.Read(filepath.Join(r.root.Name(), "packed-refs"), file.How{Max: maxPacked})
+	if file.Missing(err) {
+		return nil
+	}
+	if err != nil || !bytes.Contains(packed, []byte(strings.TrimSuffix(Namespace, "/"))) {
+		return err
+	}
+	for line := range strings.Lines(string(packed)) {
+		_, other, _ := strings.Cut(strings.TrimRight(line, "\r\n"), " ")
+		if strings.HasPrefix(other, r.name+"/") || strings.HasPrefix(r.name, other+"/") {
+			return &RefError{Ref: r.name, Other: other}
+		}
+	}
+	return nil
+}
+
+// lock creates the lock file with the directories above it, which git removes
+// when it finds them empty.
+func (r ref) lock(ctx context.Context) (*os.File, error) {
+	for wait := time.Millisecond; ; wait *= 2 {
+		err := r.root.MkdirAll(path.Dir(r.name), 0o777)
+		if err != nil {
+			return nil, err
+		}
+		f, err := r.root.OpenFile(r.lockName(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		switch {
+		case err == nil:
+			return f, nil
+		case !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		case wait > lockWait && errors.Is(err, fs.ErrExist):
+			return nil, &RefError{Ref: r.name, Lock: filepath.Join(r.root.Name(), filepath.FromSlash(r.lockName()))}
+		case wait > lockWait:
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// commit makes the lock file the reference.
+func (r ref) commit() error {
+	err := r.root.Rename(r.lockName(), r.name)
+	if info, statErr := r.root.Lstat(r.name); err == nil || statErr != nil || !info.IsDir() {
+		return err
+	}
+	if err := r.removeDirs(); err != nil {
+		return err
+	}
+	return r.root.Rename(r.lockName(), r.name)
+}
+
+// removeDirs removes the empty directories that references have left which were
+// below this one.
+func (r ref) removeDirs() error {
+	var dirs []string
+	err := fs.WalkDir(r.root.FS(), r.name, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			err = &RefError{Ref: r.name, Other: name}
+		}
+		dirs = append(dirs, name)
+		return err
+	})
+	for _, dir := range slices.Backward(dirs) {
+		if err == nil {
+			err = r.root.Remove(dir)
+		}
+	}
+	return err
+}
