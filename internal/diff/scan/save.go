@@ -187,8 +187,11 @@ func (d *Dir) sameDirs(index *Dir) bool {
 	return index != nil && slices.EqualFunc(d.Dirs, index.Dirs, func(a, b *Dir) bool { return a.Name == b.Name })
 }
 
+// savedModeCount is how many modes of files there are.
+const savedModeCount = 4
+
 // savedModes are the modes of files in the order of their numbers.
-func savedModes() [4]uint32 { return [...]uint32{Regular, Executable, Symlink, Gitlink} }
+func savedModes() [savedModeCount]uint32 { return [...]uint32{Regular, Executable, Symlink, Gitlink} }
 
 // save appends all but the name.
 func (f *File) save(b []byte) []byte {

@@ -210,8 +210,7 @@ func (f *File) read(b []byte) {
 
 // soundMode reports whether b is a mode and trust that save has appended.
 func soundMode(b byte) bool {
-	modes := savedModes()
-	return trust(b>>4) <= fromIndex && int(b&0xf) < len(modes)
+	return trust(b>>4) <= fromIndex && b&0xf < savedModeCount
 }
 
 func savedStatOf(b []byte) Stat {
