@@ -87,7 +87,7 @@ func (t *Tree) scan(ctx context.Context, how how) (scan.State, error) {
 	}
 	state, err := s.Scan(ctx, known)
 	if err == nil && t.last != nil && t.reconverted(s.Settings, state.Root) {
-		known.Last, known.Listed, known.Same, known.Quiet = t.base, false, false, nil
+		known.Last, known.Listed, known.Same, known.Quiet = t.found, false, false, nil
 		state, err = s.Scan(ctx, known)
 	}
 	if err != nil {

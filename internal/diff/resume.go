@@ -98,7 +98,7 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 
 // begin forgets all states but the new baseline.
 func (t *Tree) begin(base *scan.Dir) {
-	t.base, t.also, t.trackedThen = base, nil, nil
+	t.base, t.found, t.also, t.trackedThen = base, nil, nil, nil
 	t.states = map[string]*scan.Dir{stateOf(base): base}
 }
 

@@ -1,6 +1,7 @@
 package diff_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"codeloops/internal/diff"
+	"codeloops/internal/diff/store"
 )
 
 // TestForeignOwner: git refuses a repository that belongs to somebody else
@@ -300,3 +302,89 @@ func TestIndexThatLies(t *testing.T) {
 		}
 	}
 }
+
+// TestBaselineOfAnIndexThatLies: a session that is resumed has its baseline from a
+// checkpoint, and may have it from the index where the two agree. What the index
+// says of the files' stats is not believed there either, also when the attributes
+// or the settings change.
+func TestBaselineOfAnIndexThatLies(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write("a", "a\n")
+	s.write("d/b", "harmless\n")
+	s.commit("first")
+	tree := s.begin()
+	base, err := tree.Checkpoint(t.Context(), tree.BaseState(), "s/0", "base")
+	s.must(err)
+	s.write("d/b", "harmful\n")
+	s.stale("d/b")
+	s.lie("echo harmless", "b")
+	if got := s.git("status", "--porcelain"); got != "" {
+		t.Skipf("git sees %q", got)
+	}
+	for who, tree := range map[string]*diff.Tree{"without a saved state": s.open(), "with one": s.process()} {
+		s.must(tree.Resume(t.Context(), base))
+		for _, step := range []struct {
+			do   func(*sandbox)
+			want string
+		}{
+			{func(*sandbox) {}, "M d/b\n"},
+			{writes(".gitattributes", "*.txt text\n"), "A .gitattributes\nM d/b\n"},
+			{runs("config", "core.autocrlf", "input"), "A .gitattributes\nM d/b\n"},
+		} {
+			step.do(s)
+			c, err := tree.Capture(t.Context())
+			s.must(err)
+			if got := summary(c); got != step.want {
+				t.Errorf("%s: captured %q, want %q", who, got, step.want)
+			}
+		}
+		s.must(tree.Close())
+		s.remove(".gitattributes")
+		s.git("config", "--unset", "core.autocrlf")
+	}
+}
+
+// TestForgedObjects: what whoever works in the repository has put in the place of an
+// object is shown to nobody, neither as what a file was, nor as what it is.
+func TestForgedObjects(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write("a", "harmless\n")
+	s.commit("first")
+	tree := s.begin()
+	base, err := tree.Checkpoint(t.Context(), tree.BaseState(), "s/0", "base")
+	s.must(err)
+	before := s.git("rev-parse", "HEAD:a")
+	s.write("a", "harmful\n")
+	s.commit("second")
+	after := s.git("rev-parse", "HEAD:a")
+	for name, c := range map[string]struct{ id, with string }{
+		"the old side is the new one":         {before, after},
+		"the new side is the old one":         {after, before},
+		"the session began with what is here": {base, s.git("rev-parse", "HEAD")},
+	} {
+		whole := s.object(c.id)
+		s.must(os.Rename(whole, whole+"-"))
+		s.must(os.Link(s.object(c.with), whole))
+		again := s.open()
+		err := again.Resume(t.Context(), base)
+		if err == nil {
+			_, err = again.Capture(t.Context())
+		}
+		if !errors.Is(err, store.ErrForged) {
+			t.Errorf("%s: %v", name, err)
+		}
+		s.must(os.Rename(whole+"-", whole))
+	}
+	again := s.open()
+	s.must(again.Resume(t.Context(), base))
+	c, err := again.Capture(t.Context())
+	s.must(err)
+	if !strings.Contains(c.Patch(), "\n-harmless\n+harmful\n") {
+		t.Errorf("captured %s", c.Patch())
+	}
+}
+
+// object returns the path of an object that is in no pack.
+func (s *sandbox) object(id string) string { return s.path(".git/objects/" + id[:2] + "/" + id[2:]) }

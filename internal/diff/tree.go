@@ -95,8 +95,12 @@ type Tree struct {
 
 	mu   sync.Mutex
 	base *scan.Dir
-	last *scan.Dir
-	also *scan.Dir // in scope since a Restore
+	// found is the baseline that was found here; nil for one that was read from a
+	// checkpoint: it may be the index's own in parts, with stats that anybody can
+	// have written there since.
+	found *scan.Dir
+	last  *scan.Dir
+	also  *scan.Dir // in scope since a Restore
 	// trackedThen is what the index had when the baseline was taken, nil when
 	// that was not here.
 	trackedThen *scan.Dir
@@ -195,6 +199,7 @@ func (t *Tree) Baseline(ctx context.Context) error {
 		return fmt.Errorf("take the state of %s: %w", t.Root(), err)
 	}
 	t.begin(state.Root)
+	t.found = state.Root
 	t.trackedThen = t.tracked.root
 	t.setupThen = t.setup
 	t.nests.begin()

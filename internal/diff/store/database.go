@@ -98,7 +98,7 @@ func (d *database) content(kind plumbing.ObjectType, id plumbing.Hash) (content 
 	err = d.read(id, func(s source) error {
 		content, err = s.load(kind)
 		if err == nil && Sum(kind, content) != id {
-			err = errDamaged
+			err = ErrForged
 		}
 		return err
 	})

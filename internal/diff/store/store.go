@@ -25,6 +25,10 @@ const (
 // ErrLarge is returned for the content of a blob above [Large].
 var ErrLarge = errors.New("blob is too large to load")
 
+// ErrForged is an object of which the content is not the one that its name is made
+// of: whoever works in the repository can write what they like there.
+var ErrForged = errors.New("the object has another content than its name says")
+
 // A Git runs the git program in dir and returns its standard output; a
 // command that fails is an error that carries what it said.
 type Git interface {
@@ -177,7 +181,7 @@ func (s *Store) read(ctx context.Context, kind plumbing.ObjectType, id plumbing.
 	}
 	content, err = s.options.Git.Run(ctx, s.options.Dir, []string{"cat-file", kind.String(), id.String()}, nil)
 	if err == nil && Sum(kind, content) != id {
-		err = errDamaged
+		err = ErrForged
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", kind, id, err)

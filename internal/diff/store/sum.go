@@ -45,7 +45,7 @@ func SumBlob(r io.Reader, size int64) (plumbing.Hash, error) {
 	return plumbing.Hash(h.Sum(nil)), err
 }
 
-// A checked reader ends with [errDamaged], not io.EOF, when what it read is not
+// A checked reader ends with [ErrForged], not io.EOF, when what it read is not
 // what was asked for.
 type checked struct {
 	io.ReadCloser
@@ -65,7 +65,7 @@ func (c *checked) Read(b []byte) (int, error) {
 	_, _ = c.hash.Write(b[:n])
 	c.left -= int64(n)
 	if c.left < 0 || err == io.EOF && plumbing.Hash(c.hash.Sum(nil)) != c.want {
-		err = errDamaged
+		err = ErrForged
 	}
 	return n, err
 }

@@ -1,0 +1,86 @@
+package store_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"codeloops/internal/diff/store"
+)
+
+// TestForged: what stands under the name of an object and is another one is not
+// returned, whoever reads it, alone or in a pack.
+func TestForged(t *testing.T) {
+	t.Parallel()
+	for name, forge := range map[string]func(g *gitDir, id, with plumbing.Hash){
+		"alone": func(g *gitDir, id, with plumbing.Hash) {
+			must(g.t, os.Remove(g.loose(id)))
+			must(g.t, os.Link(g.loose(with), g.loose(id)))
+		},
+		"in a pack": func(g *gitDir, id, with plumbing.Hash) {
+			g.git("", "gc", "-q")
+			g.mislead(id, with)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGitDir(t)
+			id, with := g.blob("harmless\n"), g.blob("harmful!\n")
+			forge(g, id, with)
+			options := store.Options{ObjectsDir: g.objects(), Dir: g.path}
+			for range 2 { // the second time with git
+				s := store.New(options)
+				if content, err := s.Blob(t.Context(), id); err == nil || options.Git != nil && !errors.Is(err, store.ErrForged) {
+					t.Errorf("%q, %v", content, err)
+				}
+				if content, err := s.Blob(t.Context(), with); err != nil || string(content) != "harmful!\n" {
+					t.Errorf("%q, %v", content, err)
+				}
+				must(t, s.Close())
+				options.Git = g
+			}
+		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (g *gitDir) loose(id plumbing.Hash) string {
+	name := id.String()
+	return filepath.Join(g.objects(), name[:2], name[2:])
+}
+
+// mislead makes the index of the only pack lead from an object to another one.
+func (g *gitDir) mislead(id, to plumbing.Hash) {
+	g.t.Helper()
+	const header, name, sum, offset = 8 + 256*4, 20, 4, 4
+	files, err := filepath.Glob(filepath.Join(g.objects(), "pack", "*.idx"))
+	must(g.t, err)
+	if len(files) != 1 {
+		g.t.Fatalf("packs %q", files)
+	}
+	index, err := os.ReadFile(files[0])
+	must(g.t, err)
+	count := int(index[header-1]) // few enough for one byte
+	at := func(id plumbing.Hash) []byte {
+		for i := range count {
+			if slices.Equal(index[header+i*name:][:name], id[:]) {
+				return index[header+count*(name+sum)+i*offset:][:offset]
+			}
+		}
+		g.t.Fatalf("%s is not in the pack", id)
+		return nil
+	}
+	copy(at(id), at(to))
+	must(g.t, os.Remove(files[0]))
+	must(g.t, os.WriteFile(files[0], index, 0o444))
+}
