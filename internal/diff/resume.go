@@ -40,12 +40,17 @@ func (t *Tree) Checkpoint(ctx context.Context, state, name, message string) (str
 	if !known {
 		return "", fmt.Errorf("checkpoint %s: %w", name, ErrUnknownState)
 	}
-	id, err := t.commit(ctx, checkpoint.Checkpoint{Ref: name, State: root, Message: message})
+	c := checkpoint.Checkpoint{Ref: name, State: root, Message: message}
+	begins := t.session == "" && t.base != nil && root.ID() == t.base.ID()
+	if begins {
+		c.Setup = t.setupThen
+	}
+	id, err := t.commit(ctx, c)
 	if err != nil {
 		return "", err
 	}
 	t.checkpoint = id
-	if t.session == "" && t.base != nil && root.ID() == t.base.ID() {
+	if begins {
 		t.session = id.String()
 		t.save() // this process may be killed
 	}
@@ -92,8 +97,10 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 	}
 	t.begin(base)
 	t.last, t.checkpoint, t.session = nil, id, id.String()
-	t.setupThen = t.setupOf(r) // how git was set up when the session began is not known
-	return nil
+	if t.setupThen, err = checkpoint.Setup(ctx, t.store, id); t.setupThen == nil {
+		t.setupThen = t.setupOf(r) // how git was set up when the session began is not known
+	}
+	return err
 }
 
 // begin forgets all states but the new baseline.

@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"maps"
 	"os"
@@ -11,26 +10,26 @@ import (
 	"strings"
 	"sync"
 
+	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/diff/repo/file"
 )
 
 // A setup is what decides, outside of the work tree, which changes git sees and
 // how it converts them. No diff shows when it changes, and much can be hidden by
-// it. It holds values, or digests of them, by names that tell a person where to
-// look.
+// it. It holds digests of values by names that tell a person where to look.
 type setup map[string]string
 
 // maxSetup is how much of a file that decides is read, in bytes.
 const maxSetup = 16 << 20
 
-// setupOf returns the setup of a repository. What cannot be read stands in it as
+// setupOf returns the setup of a repository. What cannot be read stands in it by
 // the reason.
 func (t *Tree) setupOf(r *repo.Repository) setup {
 	s := make(setup)
 	for _, e := range r.Config.Entries() {
 		if decides(e.Key) {
-			s[e.Key] = fmt.Sprint(e.Value, e.Implicit)
+			s[e.Key] = checkpoint.Digest(fmt.Sprint(e.Value, e.Implicit))
 		}
 	}
 	for path, id := range t.tracked.ignores {
@@ -49,9 +48,9 @@ func (t *Tree) setupOf(r *repo.Repository) setup {
 		content, _, err := file.Read(path, file.How{Max: maxSetup})
 		switch {
 		case err == nil && len(content) > 0:
-			s[name] = fmt.Sprintf("%x", sha256.Sum256(content))
+			s[name] = checkpoint.Digest(string(content))
 		case err != nil && !file.Missing(err):
-			s[name] = err.Error()
+			s[name] = checkpoint.Digest(err.Error())
 		}
 	}
 	return s
@@ -60,7 +59,7 @@ func (t *Tree) setupOf(r *repo.Repository) setup {
 // decides reports whether a setting is part of a setup.
 func decides(key string) bool {
 	switch key {
-	case "core.filemode", "core.symlinks", "core.ignorecase", "core.autocrlf", "core.excludesfile", "core.attributesfile":
+	case "core.filemode", "core.symlinks", "core.ignorecase", "core.autocrlf", "core.excludesfile", "core.attributesfile", "core.worktree":
 		return true
 	}
 	return strings.HasPrefix(key, "filter.")

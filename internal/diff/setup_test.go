@@ -121,23 +121,53 @@ func TestSetupPutBack(t *testing.T) {
 	}
 }
 
-// TestSetupOfAResumedSession: what a session that is resumed has found is not new.
+// TestSetupOfAResumedSession: how git was set up when a session began is known when
+// it is resumed, and told if it is no longer so.
 func TestSetupOfAResumedSession(t *testing.T) {
 	t.Parallel()
-	s := newRepo(t)
-	s.write("d/.gitignore", "*.log\n")
-	s.commit("first")
-	s.git("update-index", "--skip-worktree", "d/.gitignore")
-	s.remove("d/.gitignore")
-	s.write(".git/info/exclude", "new\n")
-	tree := s.begin()
-	base, err := tree.Checkpoint(t.Context(), tree.BaseState(), "s/0", "base")
-	s.must(err)
-	again := s.open()
-	s.must(again.Resume(t.Context(), base))
-	change, err := again.Capture(t.Context())
-	s.must(err)
-	if !change.Empty() || change.Warnings != nil {
-		t.Errorf("%s, warnings %q", summary(change), change.Warnings)
+	for name, c := range map[string]struct {
+		change func(*sandbox)
+		want   string
+	}{
+		"nothing":  {func(*sandbox) {}, ""},
+		"exclude":  {func(s *sandbox) { s.write(".git/info/exclude", "new\n"); s.write("new", "new\n") }, ".git/info/exclude"},
+		"filter":   {func(s *sandbox) { s.git("config", "filter.h.clean", "cat") }, "filter.h.clean"},
+		"was set":  {func(s *sandbox) { s.git("config", "--unset", "filter.old.clean") }, "filter.old.clean"},
+		"in index": {func(s *sandbox) { s.git("update-index", "--no-skip-worktree", "d/.gitignore") }, "d/.gitignore in the index"},
+		"another work tree": {func(s *sandbox) {
+			other := filepath.Join(s.base, "other")
+			s.must(os.Mkdir(other, 0o755))
+			s.must(os.WriteFile(filepath.Join(other, "a"), []byte("a\n"), 0o644))
+			s.write("a", "changed\n")
+			s.git("config", "core.worktree", other)
+		}, ".git/info/exclude, BASE/work/.git/info/exclude, core.worktree"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newRepo(t)
+			s.write("a", "a\n")
+			s.write("d/.gitignore", "*.log\n")
+			s.commit("first")
+			s.git("update-index", "--skip-worktree", "d/.gitignore")
+			s.remove("d/.gitignore")
+			s.write(".git/info/exclude", "x\n")
+			s.git("config", "filter.old.clean", "cat")
+			tree := s.begin()
+			base, err := tree.Checkpoint(t.Context(), tree.BaseState(), "s/0", "base")
+			s.must(err)
+			c.change(s)
+			var want []string
+			if c.want != "" {
+				want = []string{"git has been set up in another way since the session began, which no diff shows and which can hide changes from it: " +
+					strings.ReplaceAll(c.want, "BASE", s.base)}
+			}
+			again := s.open()
+			s.must(again.Resume(t.Context(), base))
+			change, err := again.Capture(t.Context())
+			s.must(err)
+			if !change.Empty() || !reflect.DeepEqual(change.Warnings, want) {
+				t.Errorf("%s, warnings %q, want %q", summary(change), change.Warnings, want)
+			}
+		})
 	}
 }

@@ -40,6 +40,9 @@ type Checkpoint struct {
 	State   *scan.Dir
 	Parents []plumbing.Hash
 	Message string
+	// Setup is how git is set up: a [Digest] for each name that tells a person what
+	// it is of. Nil: that is not to be said.
+	Setup map[string]string
 	// Whole are the paths of files that are kept even if they are above
 	// [store.Large] and in no object. Of others the commit only says what they
 	// were, so that a checkpoint costs no more than what changed.
@@ -59,7 +62,7 @@ func (w *Writer) Write(ctx context.Context, c Checkpoint) (plumbing.Hash, *scan.
 	if err != nil {
 		return plumbing.ZeroHash, nil, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
 	}
-	c.Message = appendLeftOut(c.Message, k.leftOut)
+	c.Message = appendLeftOut(appendSetup(c.Message, c.Setup), k.leftOut)
 	id := k.batch.Add(plumbing.CommitObject, w.commit(root.ID(), c))
 	if err := k.batch.Write(); err != nil {
 		return id, nil, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
