@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
-	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/loop"
 )
@@ -44,7 +41,7 @@ func (t *Tree) stateAt(ctx context.Context, c loop.Change) (*scan.Dir, error) {
 	if c.Checkpoint == "" {
 		return nil, ErrUnknownState
 	}
-	root, err := checkpoint.Read(ctx, t.store, plumbing.NewHash(c.Checkpoint), func() *scan.Dir { return t.known(ctx) })
+	root, err := t.recallState(ctx, c.Checkpoint)
 	if err == nil {
 		t.states[stateOf(root)] = root
 	}

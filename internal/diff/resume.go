@@ -83,24 +83,30 @@ func (t *Tree) commit(ctx context.Context, c checkpoint.Checkpoint) (plumbing.Ha
 func (t *Tree) Resume(ctx context.Context, commit string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	known := sync.OnceValue(func() *scan.Dir { return t.known(ctx) })
-	go known() // beside the rest
-	defer known()
-	r, err := t.reopen()
+	id := plumbing.NewHash(commit)
+	var kept checkpoint.Kept
+	var err error
+	var beside sync.WaitGroup
+	beside.Go(func() { kept, err = checkpoint.Read(ctx, t.store, id) })
+	like := t.known(ctx)
+	if beside.Wait(); err != nil {
+		return err
+	}
+	base, err := kept.State(ctx, t.store, like)
 	if err != nil {
 		return err
 	}
-	id := plumbing.NewHash(commit)
-	base, err := checkpoint.Read(ctx, t.store, id, known)
-	if err != nil {
-		return err
+	then := setup(kept.Setup)
+	if then == nil { // it is not known how git was set up when the session began
+		r, err := t.reopen()
+		if err != nil {
+			return err
+		}
+		then = t.setupOf(r)
 	}
 	t.begin(base)
-	t.last, t.checkpoint, t.session = nil, id, id.String()
-	if t.setupThen, err = checkpoint.Setup(ctx, t.store, id); t.setupThen == nil {
-		t.setupThen = t.setupOf(r) // how git was set up when the session began is not known
-	}
-	return err
+	t.last, t.checkpoint, t.session, t.setupThen = nil, id, id.String(), then
+	return nil
 }
 
 // begin forgets all states but the new baseline.
@@ -114,7 +120,7 @@ func (t *Tree) begin(base *scan.Dir) {
 func (t *Tree) Recall(ctx context.Context, commit string) (state string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	root, err := checkpoint.Read(ctx, t.store, plumbing.NewHash(commit), func() *scan.Dir { return t.known(ctx) })
+	root, err := t.recallState(ctx, commit)
 	if err != nil {
 		return "", err
 	}
@@ -126,6 +132,15 @@ func (t *Tree) Recall(ctx context.Context, commit string) (state string, err err
 		t.states[state] = root
 	}
 	return state, nil
+}
+
+// recallState returns the state of a checkpoint.
+func (t *Tree) recallState(ctx context.Context, commit string) (*scan.Dir, error) {
+	kept, err := checkpoint.Read(ctx, t.store, plumbing.NewHash(commit))
+	if err != nil {
+		return nil, err
+	}
+	return kept.State(ctx, t.store, t.known(ctx))
 }
 
 // known returns a state that is at hand, of which another one may have much;

@@ -38,6 +38,7 @@ func measure(t *testing.T, w *work, rounds int) {
 	t.Helper()
 	r := &report{t: t}
 	fmt.Printf("%s: %d files, %d directories, %d rounds; git's time / ours, min and median\n", w.root, w.files, w.dirs, rounds)
+	w.begin(t)
 	w.change(t)
 	w.settle(t)
 	w.verify(t)

@@ -16,6 +16,7 @@ import (
 // A work is the work tree of a repository that is measured.
 type work struct {
 	root, scratch string
+	session       string // the checkpoint that it began with
 	env           []string
 	tracked       []string
 	files, dirs   int
@@ -32,6 +33,7 @@ func newWork(t *testing.T) *work {
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
 	w := &work{root: filepath.Join(base, "work"), scratch: filepath.Join(base, "scratch")}
 	must(t, os.MkdirAll(filepath.Join(w.scratch, "objects"), 0o755))
+	w.build(t)
 	w.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + w.scratch, "GIT_CONFIG_SYSTEM=/dev/null", "LC_ALL=C",
 		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.com",

@@ -14,24 +14,37 @@ import (
 
 var errCommit = errors.New("bad commit object")
 
-// Read returns the state that the commit of a checkpoint keeps. It shares with
-// what like returns, which may be nil, what is the same. That is asked for once
-// the commit has been read.
-func Read(ctx context.Context, objects *store.Store, commit plumbing.Hash, like func() *scan.Dir) (*scan.Dir, error) {
+// A Kept is what the commit of a checkpoint says.
+type Kept struct {
+	// Setup is how git was set up, as in [Checkpoint]; nil when it is not said.
+	Setup map[string]string
+
+	commit, tree plumbing.Hash
+	leftOut      []scan.Placed
+}
+
+// Read reads the commit of a checkpoint.
+func Read(ctx context.Context, objects *store.Store, commit plumbing.Hash) (Kept, error) {
 	content, err := objects.Commit(ctx, commit)
 	if err != nil {
-		return nil, fmt.Errorf("read checkpoint %s: %w", commit, err)
+		return Kept{}, fmt.Errorf("read checkpoint %s: %w", commit, err)
 	}
 	tree, err := treeOf(content)
 	if err != nil {
-		return nil, fmt.Errorf("read checkpoint %s: %w", commit, err)
-	}
-	state, err := scan.Load(ctx, tree, like(), objects.Tree)
-	if err != nil {
-		return nil, fmt.Errorf("read checkpoint %s: %w", commit, err)
+		return Kept{}, fmt.Errorf("read checkpoint %s: %w", commit, err)
 	}
 	_, message, _ := bytes.Cut(content, []byte("\n\n"))
-	return state.With(parseLeftOut(string(message))), nil
+	return Kept{Setup: parseSetup(string(message)), commit: commit, tree: tree, leftOut: parseLeftOut(string(message))}, nil
+}
+
+// State returns the state that is kept. It shares with like, which may be nil, what
+// is the same.
+func (k Kept) State(ctx context.Context, objects *store.Store, like *scan.Dir) (*scan.Dir, error) {
+	state, err := scan.Load(ctx, k.tree, like, objects.Tree)
+	if err != nil {
+		return nil, fmt.Errorf("read checkpoint %s: %w", k.commit, err)
+	}
+	return state.With(k.leftOut), nil
 }
 
 // treeOf reads the first line of a commit: "tree <id>".

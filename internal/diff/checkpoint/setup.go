@@ -1,18 +1,12 @@
 package checkpoint
 
 import (
-	"bytes"
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/go-git/go-git/v5/plumbing"
-
-	"codeloops/internal/diff/store"
 )
 
 // setUp starts a line of a commit's message that says how git was set up: the
@@ -37,17 +31,6 @@ func appendSetup(message string, setup map[string]string) string {
 		b = fmt.Appendf(b, "%s%s %s\n", setUp, setup[name], strconv.QuoteToASCII(name))
 	}
 	return string(b)
-}
-
-// Setup returns what the commit of a checkpoint says of how git was set up; nil when
-// it says nothing.
-func Setup(ctx context.Context, objects *store.Store, commit plumbing.Hash) (map[string]string, error) {
-	content, err := objects.Commit(ctx, commit)
-	if err != nil {
-		return nil, fmt.Errorf("read checkpoint %s: %w", commit, err)
-	}
-	_, message, _ := bytes.Cut(content, []byte("\n\n"))
-	return parseSetup(string(message)), nil
 }
 
 func parseSetup(message string) map[string]string {
