@@ -24,7 +24,8 @@ type database struct {
 	dirs    []*directory // this one first
 	inflate inflater
 	zlib    *zlib.Writer
-	loose   bytes.Buffer // what it last wrote
+	loose   bytes.Buffer           // what it last wrote
+	large   map[plumbing.Hash]bool // have been read as a whole
 }
 
 // A source is a place where an object seems to be. What it returns is not yet
@@ -97,7 +98,10 @@ func graver(a, b error) error {
 func (d *database) content(kind plumbing.ObjectType, id plumbing.Hash) (content []byte, err error) {
 	err = d.read(id, func(s source) error {
 		content, err = s.load(kind)
-		if err == nil && Sum(kind, content) != id {
+		switch {
+		case errors.Is(err, ErrLarge):
+			err = d.checkLarge(s, kind, id)
+		case err == nil && Sum(kind, content) != id:
 			err = ErrForged
 		}
 		return err
@@ -106,6 +110,27 @@ func (d *database) content(kind plumbing.ObjectType, id plumbing.Hash) (content 
 		return nil, err
 	}
 	return content, nil
+}
+
+// checkLarge returns [ErrLarge] for an object that seems to be too large, if it is
+// what its id says: else its header alone would keep a text from being seen.
+func (d *database) checkLarge(s source, kind plumbing.ObjectType, id plumbing.Hash) error {
+	if d.large[id] {
+		return ErrLarge
+	}
+	r, size, err := s.open(kind)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, check(r, kind, size, id))
+	if err = errors.Join(err, r.Close()); err != nil {
+		return err
+	}
+	if d.large == nil {
+		d.large = make(map[plumbing.Hash]bool)
+	}
+	d.large[id] = true
+	return ErrLarge
 }
 
 func (d *database) size(id plumbing.Hash) (size int64, err error) {

@@ -164,13 +164,13 @@ func (s *Store) Open(id plumbing.Hash) (io.ReadCloser, error) {
 }
 
 // read asks git for what the database has not: git may fetch it from the
-// remote of a partial clone.
+// remote of a partial clone. What is forged git would take from the same place.
 func (s *Store) read(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
 	content, err := s.local(kind, id)
 	if err == nil || errors.Is(err, ErrLarge) {
 		return content, err
 	}
-	if s.options.Git == nil {
+	if s.options.Git == nil || errors.Is(err, ErrForged) {
 		return nil, fmt.Errorf("read %s %s: %w", kind, id, err)
 	}
 	switch size, err := s.sizeByGit(ctx, id); {
