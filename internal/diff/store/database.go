@@ -119,6 +119,9 @@ func (d *database) checkLarge(s source, kind plumbing.ObjectType, id plumbing.Ha
 		return ErrLarge
 	}
 	r, size, err := s.open(kind)
+	if errors.Is(err, ErrLarge) { // only a delta says that it is so large
+		return errDamaged
+	}
 	if err != nil {
 		return err
 	}

@@ -57,6 +57,27 @@ func TestForged(t *testing.T) {
 	}
 }
 
+// TestLargeClaimed: that an object is too large is not believed before all of it was
+// read, whoever says so: git does of one that is cut short.
+func TestLargeClaimed(t *testing.T) {
+	t.Parallel()
+	g := newGitDir(t)
+	id := g.blob("harmful!\n")
+	must(t, os.Remove(g.loose(id)))
+	var b bytes.Buffer
+	z := zlib.NewWriter(&b)
+	_, err := fmt.Fprintf(z, "blob %d\x00harmless\n", store.Large+1)
+	must(t, errors.Join(err, z.Close(), os.WriteFile(g.loose(id), b.Bytes()[:b.Len()-4], 0o600)))
+	s := store.New(store.Options{ObjectsDir: g.objects(), Dir: g.path, Git: g})
+	if content, err := s.Blob(t.Context(), id); err == nil || errors.Is(err, store.ErrLarge) {
+		t.Errorf("%q, %v", content, err)
+	}
+	if g.runs == 0 {
+		t.Error("git was not asked")
+	}
+	must(t, s.Close())
+}
+
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {

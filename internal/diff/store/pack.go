@@ -22,22 +22,24 @@ type pack struct {
 	index, data *os.File
 	bad         error       // what keeps the index from being read
 	fanout      [256]uint32 // how many objects have a name up to this first byte
+	version1    bool        // of the index: each name has its offset before it
 }
 
 // few is how many names are read at once: looking for one among them costs less
 // than another call of the system.
 const few = 256
 
-// Parts of an index of version 2.
+// Parts of an index, which has a header since version 2.
 const (
-	indexHeader = "\xfftOc\x00\x00\x00\x02"
-	namesAt     = int64(len(indexHeader) + 256*4)
+	indexMagic  = "\xfftOc"
+	indexHeader = indexMagic + "\x00\x00\x00\x02"
+	fanoutSize  = 256 * 4
 	nameSize    = 20
 	sumSize     = 4
 	offsetSize  = 4
 )
 
-var errIndex = errors.New("it is no index of version 2")
+var errIndex = errors.New("it is an index of an unknown version")
 
 func (p *pack) openIndex() error {
 	if p.index != nil || p.bad != nil {
@@ -77,18 +79,31 @@ func (p *pack) close() error {
 }
 
 func (p *pack) readFanout() error {
-	header := make([]byte, namesAt)
-	if _, err := p.index.ReadAt(header, 0); err != nil {
+	header := make([]byte, len(indexHeader)+fanoutSize)
+	n, err := p.index.ReadAt(header, 0)
+	if n < fanoutSize {
 		return err
 	}
-	table, found := bytes.CutPrefix(header, []byte(indexHeader))
-	if !found {
+	table, version2 := bytes.CutPrefix(header[:n], []byte(indexHeader))
+	p.version1 = !version2
+	if p.version1 && bytes.HasPrefix(table, []byte(indexMagic)) {
 		return errIndex
+	}
+	if len(table) < fanoutSize {
+		return err
 	}
 	for i := range p.fanout {
 		p.fanout[i] = binary.BigEndian.Uint32(table[4*i:])
 	}
 	return nil
+}
+
+// names returns where the first name is, and how far the next one is from it.
+func (p *pack) names() (at, apart int64) {
+	if p.version1 {
+		return fanoutSize + offsetSize, offsetSize + nameSize
+	}
+	return int64(len(indexHeader) + fanoutSize), nameSize
 }
 
 // find returns where in the pack an object begins.
@@ -100,11 +115,12 @@ func (p *pack) find(id plumbing.Hash) (int64, error) {
 	if id[0] > 0 {
 		low = int64(p.fanout[id[0]-1])
 	}
-	var b [few * nameSize]byte
+	at, apart := p.names()
+	var b [few * (offsetSize + nameSize)]byte
 	for high-low > few {
 		middle := low + (high-low)/2
 		name := b[:nameSize]
-		if _, err := p.index.ReadAt(name, namesAt+middle*nameSize); err != nil {
+		if _, err := p.index.ReadAt(name, at+middle*apart); err != nil {
 			return 0, err
 		}
 		if bytes.Compare(name, id[:]) <= 0 {
@@ -116,12 +132,12 @@ func (p *pack) find(id plumbing.Hash) (int64, error) {
 	if low >= high {
 		return 0, plumbing.ErrObjectNotFound
 	}
-	names := b[:(high-low)*nameSize]
-	if _, err := p.index.ReadAt(names, namesAt+low*nameSize); err != nil {
+	names := b[:(high-low-1)*apart+nameSize]
+	if _, err := p.index.ReadAt(names, at+low*apart); err != nil {
 		return 0, err
 	}
-	i, found := sort.Find(len(names)/nameSize, func(i int) int {
-		return bytes.Compare(id[:], names[i*nameSize:(i+1)*nameSize])
+	i, found := sort.Find(int(high-low), func(i int) int {
+		return bytes.Compare(id[:], names[i*int(apart):][:nameSize])
 	})
 	if !found {
 		return 0, plumbing.ErrObjectNotFound
@@ -129,17 +145,22 @@ func (p *pack) find(id plumbing.Hash) (int64, error) {
 	return p.offset(low + int64(i))
 }
 
-// offset returns where the object of that number begins. Offsets of more than 31
-// bits are in a table of their own.
+// offset returns where the object of that number begins. Since version 2, offsets of
+// more than 31 bits are in a table of their own.
 func (p *pack) offset(number int64) (int64, error) {
 	const long = 1 << 31
-	offsetsAt := namesAt + int64(p.fanout[255])*(nameSize+sumSize)
+	offsetsAt, apart := p.names()
+	if p.version1 {
+		offsetsAt -= offsetSize
+	} else {
+		offsetsAt, apart = offsetsAt+int64(p.fanout[255])*(nameSize+sumSize), offsetSize
+	}
 	var b [8]byte
-	if _, err := p.index.ReadAt(b[:offsetSize], offsetsAt+number*offsetSize); err != nil {
+	if _, err := p.index.ReadAt(b[:offsetSize], offsetsAt+number*apart); err != nil {
 		return 0, err
 	}
 	at := int64(binary.BigEndian.Uint32(b[:]))
-	if at < long {
+	if at < long || p.version1 {
 		return at, nil
 	}
 	_, err := p.index.ReadAt(b[:], offsetsAt+int64(p.fanout[255])*offsetSize+(at-long)*int64(len(b)))

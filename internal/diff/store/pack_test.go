@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -113,10 +114,11 @@ func streamed(d *database, o object) ([]byte, error) {
 }
 
 // TestPacks reads every object of a pack, with the bases of the deltas by
-// offset, which are 64 bits long in the index, and by name.
+// offset, which are 64 bits long in the index, and by name; and of one with an
+// index of version 1.
 func TestPacks(t *testing.T) {
 	t.Parallel()
-	for _, config := range [][]string{nil, {"-c", "repack.useDeltaBaseOffset=false"}} {
+	for _, config := range [][]string{nil, {"-c", "repack.useDeltaBaseOffset=false"}, {"-c", "pack.indexVersion=1"}} {
 		git, objects := packedRepo(t, config...)
 		if config == nil {
 			withLongOffsets(t, git)
@@ -129,6 +131,44 @@ func TestPacks(t *testing.T) {
 		}
 		if len(d.dirs) != 1 || len(d.dirs[0].packs) != 1 || d.close() != nil {
 			t.Errorf("%d directories", len(d.dirs))
+		}
+	}
+}
+
+// TestPackFind: one of many names that begin alike is found, in an index of either
+// version.
+func TestPackFind(t *testing.T) {
+	t.Parallel()
+	const many = 5 * few
+	old, p := make([]byte, fanoutSize), packing{sum: make([]byte, nameSize)}
+	for first := 7; first < 256; first++ {
+		binary.BigEndian.PutUint32(old[4*first:], many)
+	}
+	for i := range uint32(many) {
+		id := plumbing.Hash{7, byte(i >> 6), byte(i << 2)}
+		p.entries = append(p.entries, packEntry{id: id, offset: i + 12})
+		old = append(binary.BigEndian.AppendUint32(old, i+12), id[:]...)
+	}
+	var index bytes.Buffer
+	if err := p.writeIndex(&index); err != nil {
+		t.Fatal(err)
+	}
+	for version, content := range map[int][]byte{1: old, 2: index.Bytes()} {
+		found := &pack{path: filepath.Join(t.TempDir(), "x")}
+		if err := os.WriteFile(found.path+".idx", content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range p.entries {
+			if at, err := found.find(e.id); err != nil || at != int64(e.offset) {
+				t.Fatalf("version %d: %s is at %d: %v", version, e.id, at, err)
+			}
+			e.id[2]++
+			if at, err := found.find(e.id); !errors.Is(err, plumbing.ErrObjectNotFound) {
+				t.Fatalf("version %d: %s is at %d: %v", version, e.id, at, err)
+			}
+		}
+		if err := found.close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -164,7 +164,9 @@ func (s *Store) Open(id plumbing.Hash) (io.ReadCloser, error) {
 }
 
 // read asks git for what the database has not: git may fetch it from the
-// remote of a partial clone. What is forged git would take from the same place.
+// remote of a partial clone. What is forged git would take from the same place; and
+// of what is large it would tell what stands in the header, which is not believed:
+// only the database, which has by now what was fetched, reads all of it.
 func (s *Store) read(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
 	content, err := s.local(kind, id)
 	if err == nil || errors.Is(err, ErrLarge) {
@@ -177,7 +179,7 @@ func (s *Store) read(ctx context.Context, kind plumbing.ObjectType, id plumbing.
 	case err != nil:
 		return nil, fmt.Errorf("read %s %s: %w", kind, id, err)
 	case size > Large:
-		return nil, ErrLarge
+		return s.large(kind, id)
 	}
 	content, err = s.options.Git.Run(ctx, s.options.Dir, []string{"cat-file", kind.String(), id.String()}, nil)
 	if err == nil && Sum(kind, content) != id {
@@ -187,6 +189,15 @@ func (s *Store) read(ctx context.Context, kind plumbing.ObjectType, id plumbing.
 		return nil, fmt.Errorf("read %s %s: %w", kind, id, err)
 	}
 	return content, nil
+}
+
+// large returns [ErrLarge] for an object that is too large, and is in the database.
+func (s *Store) large(kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
+	content, err := s.local(kind, id)
+	if err != nil && !errors.Is(err, ErrLarge) {
+		err = fmt.Errorf("read %s %s: %w", kind, id, err)
+	}
+	return content, err
 }
 
 func (s *Store) sizeByGit(ctx context.Context, id plumbing.Hash) (int64, error) {
