@@ -90,10 +90,15 @@ func setRef(ctx context.Context, commonDir, name string, id plumbing.Hash) error
 
 func (r ref) lockName() string { return r.name + ".lock" }
 
-// checkAbove looks for a reference where this one needs a directory.
+// checkAbove looks for a reference where this one needs a directory, and for a link
+// by which it would become another one, as a branch.
 func (r ref) checkAbove() error {
-	for dir := path.Dir(r.name); dir != "."; dir = path.Dir(dir) {
-		if info, err := r.root.Stat(dir); err == nil && !info.IsDir() {
+	for dir := path.Dir(r.name); dir != "refs"; dir = path.Dir(dir) {
+		switch info, err := r.root.Lstat(dir); {
+		case err != nil:
+		case info.Mode().Type() == fs.ModeSymlink:
+			return fmt.Errorf("%s is a symbolic link, and a reference below it would be another one", dir)
+		case !info.IsDir():
 			return &RefError{Ref: r.name, Other: dir}
 		}
 	}

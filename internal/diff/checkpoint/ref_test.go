@@ -185,15 +185,22 @@ func TestSetRefLocked(t *testing.T) {
 	}
 }
 
-// TestSetRefOutside: no symlink leads out of the repository.
+// TestSetRefOutside: no symlink leads out of the repository, or to the branches.
 func TestSetRefOutside(t *testing.T) {
 	t.Parallel()
 	r, outside := newRepository(t), t.TempDir()
-	if err := os.Symlink(outside, filepath.Join(r.dir, "refs", "codeloops")); err != nil {
-		t.Skip(err)
-	}
-	if err := r.set("s/1", r.first); err == nil {
-		t.Error("no error")
+	branches := r.must("for-each-ref")
+	for _, to := range []string{"heads", outside} {
+		_ = os.Remove(filepath.Join(r.dir, "refs", "codeloops"))
+		if err := os.Symlink(to, filepath.Join(r.dir, "refs", "codeloops")); err != nil {
+			t.Skip(err)
+		}
+		if err := r.set("s/1", r.first); err == nil || !strings.Contains(err.Error(), "refs/codeloops is a symbolic link") {
+			t.Errorf("through a link to %s: %v", to, err)
+		}
+		if left := r.must("for-each-ref"); left != branches {
+			t.Errorf("references %s", left)
+		}
 	}
 	if left, err := os.ReadDir(outside); len(left) > 0 || err != nil {
 		t.Errorf("written: %v, %v", left, err)
