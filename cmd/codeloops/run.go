@@ -229,7 +229,7 @@ func (p *plan) bind(players cast, at agent.Place, waiting *lounge) (*fallback.Ch
 		}
 		paid := &estimate.Agent{Player: bound, Prices: who.prices}
 		chain.Agents = append(chain.Agents, fallback.Agent{Ref: bound.Ref(), Player: &patience.Agent{
-			Player: paid, Now: p.app.now, MaxWait: wait, Random: rand.Float64, Enter: waiting.enter,
+			Player: paid, Now: p.app.now, MaxWait: wait, Random: rand.Float64, Ready: waiting.ready, Enter: waiting.enter,
 		}})
 	}
 	return chain, nil

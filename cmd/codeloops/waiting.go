@@ -28,6 +28,14 @@ func (p *plan) lounge() *lounge {
 	}
 }
 
+// ready forgets a signal that came when nobody waited.
+func (l *lounge) ready() {
+	select {
+	case <-l.signals:
+	default:
+	}
+}
+
 // enter begins a wait. Something can be received when it is to end early; leave
 // is called when it is over, and puts the terminal back.
 func (l *lounge) enter(until time.Time) (hurry <-chan struct{}, leave func()) {

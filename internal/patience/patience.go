@@ -41,6 +41,9 @@ type Agent struct {
 	MaxWait time.Duration
 	// Random is in [0, 1), so that many runs do not come back at once.
 	Random func() float64
+	// Ready is called before a wait is told, so that whoever hears of it can end it
+	// at once: what somebody asked for before counts no longer. May be nil.
+	Ready func()
 	// Enter is called when a wait begins, for a time known by then. The wait ends
 	// early when something can be received from hurry; leave is called when it is
 	// over, on every path. nil: nobody can end a wait.
@@ -107,6 +110,9 @@ func (a *Agent) pause(first, longest time.Duration, tries *int) time.Duration {
 func (a *Agent) wait(ctx context.Context, r agent.Request, reply agent.Reply, until time.Time) bool {
 	w := loop.Wait{Agent: reply.Agent, Cause: reply.Ending, Reason: reply.Reason, Until: until}
 	began := a.Now()
+	if a.Ready != nil {
+		a.Ready()
+	}
 	tell(r, w)
 	w.End = a.until(ctx, until)
 	w.Duration = a.Now().Sub(began)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -197,6 +198,38 @@ func TestWaitIsCutShort(t *testing.T) {
 		}
 		if ending != loop.EndInterrupted || took != time.Minute || !left {
 			t.Errorf("%s after %v, left %t", ending, took, left)
+		}
+	})
+}
+
+// TestReady: a wait that is ended as soon as it is told is over, however early
+// that is, and what was asked for before is forgotten.
+func TestReady(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hurry := make(chan struct{}, 1)
+		hurry <- struct{}{} // long ago
+		a := &patience.Agent{
+			Player: &service{turns: []loop.Turn{limited(time.Now().Add(time.Hour)), limited(time.Now().Add(time.Hour)), done}},
+			Now:    time.Now, MaxWait: 6 * time.Hour, Random: func() float64 { return 0 },
+			Ready: func() {
+				select {
+				case <-hurry:
+				default:
+				}
+			},
+			Enter: func(time.Time) (<-chan struct{}, func()) { return hurry, func() {} },
+		}
+		var ends []loop.WaitEnd
+		watch := func(n loop.Notice) {
+			if ends = append(ends, n.Wait.End); len(ends) == 1 {
+				hurry <- struct{}{}
+			}
+		}
+		_, err := a.Run(t.Context(), agent.Request{Watch: watch})
+		want := []loop.WaitEnd{ends[0], loop.WaitHurried, ends[0], loop.WaitOver}
+		if err != nil || !slices.Equal(ends, want) {
+			t.Errorf("the waits ended with %v, %v, want %v", ends, err, want)
 		}
 	})
 }
