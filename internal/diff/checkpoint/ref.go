@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	lockWait  = 100 * time.Millisecond // as git's core.filesRefLockTimeout
+	lockWait  = 100 * time.Millisecond // for git, which waits as long: core.filesRefLockTimeout
 	maxPacked = 1 << 30                // bytes of packed-refs
 )
 
@@ -50,7 +50,9 @@ func (e *RefError) Hint() string {
 
 // A ref is a reference that is to be written as git does where references are
 // files, by gitrepository-layout(5): a lock file beside it, which nobody else has,
-// becomes the reference. Whoever is killed leaves the old value, and the lock.
+// becomes the reference. Whoever is killed leaves the old value, and the lock. One
+// that stays is taken for left: nobody but the session writes its references, and
+// git, which packs them, holds a lock for a moment only.
 type ref struct {
 	root *os.Root // what git calls the common directory; nothing outside is touched
 	name string
@@ -127,6 +129,7 @@ func (r ref) checkPacked() error {
 // lock creates the lock file with the directories above it, which git removes
 // when it finds them empty.
 func (r ref) lock(ctx context.Context) (*os.File, error) {
+	left := false
 	for wait := time.Millisecond; ; wait *= 2 {
 		err := r.root.MkdirAll(path.Dir(r.name), 0o777)
 		if err != nil {
@@ -138,6 +141,9 @@ func (r ref) lock(ctx context.Context) (*os.File, error) {
 			return f, nil
 		case !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist):
 			return nil, err
+		case wait > lockWait && errors.Is(err, fs.ErrExist) && !left && r.root.Remove(r.lockName()) == nil:
+			left, wait = true, time.Millisecond
+			continue
 		case wait > lockWait && errors.Is(err, fs.ErrExist):
 			return nil, &RefError{Ref: r.name, Lock: filepath.Join(r.root.Name(), filepath.FromSlash(r.lockName()))}
 		case wait > lockWait:

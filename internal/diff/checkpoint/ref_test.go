@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -151,8 +152,8 @@ func TestSetRefBeside(t *testing.T) {
 	}
 }
 
-// TestSetRefLocked: a lock that stays leaves the old value; one that goes is
-// waited for.
+// TestSetRefLocked: a lock that goes is waited for; one that stays was left by a
+// process that was killed, and is taken away, if it can be.
 func TestSetRefLocked(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)
@@ -160,7 +161,29 @@ func TestSetRefLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	lock := filepath.Join(r.dir, "refs", "codeloops", "s", "1.lock")
-	if err := os.WriteFile(lock, []byte("of another"), 0o600); err != nil {
+	hold := func() {
+		if err := os.WriteFile(lock, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hold()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := setRef(ctx, r.dir, Namespace+"s/1", plumbing.NewHash(r.second)); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	time.AfterFunc(lockWait/10, func() { _ = os.Remove(lock) })
+	if err := r.set("s/1", r.second); err != nil || r.must("rev-parse", Namespace+"s/1") != r.second {
+		t.Errorf("after the lock: %v", err)
+	}
+	hold()
+	if err := r.set("s/1", r.first); err != nil || r.must("rev-parse", Namespace+"s/1") != r.first {
+		t.Errorf("with a lock that was left: %v", err)
+	}
+	if _, err := os.Lstat(lock); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the lock: %v", err)
+	}
+	if err := os.MkdirAll(filepath.Join(lock, "full"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	err := r.set("s/1", r.second)
@@ -170,18 +193,6 @@ func TestSetRefLocked(t *testing.T) {
 	}
 	if got := r.must("rev-parse", Namespace+"s/1"); got != r.first {
 		t.Errorf("the reference is %s", got)
-	}
-	if content, err := os.ReadFile(lock); err != nil || string(content) != "of another" {
-		t.Errorf("the lock is %q, %v", content, err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := setRef(ctx, r.dir, Namespace+"s/1", plumbing.NewHash(r.second)); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
-	time.AfterFunc(lockWait/10, func() { _ = os.Remove(lock) })
-	if err := r.set("s/1", r.second); err != nil || r.must("rev-parse", Namespace+"s/1") != r.second {
-		t.Errorf("after the lock: %v", err)
 	}
 }
 
