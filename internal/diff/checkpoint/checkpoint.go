@@ -53,9 +53,9 @@ type Checkpoint struct {
 }
 
 // Write writes the blobs and trees that are missing, a commit, and the
-// reference to it. The error is a [*RefError] when that cannot be there. The commit's tree is the one that `git write-tree` would
-// write for the state, if no file is left out.
-// It returns the state as it was written, too.
+// reference to it. The commit's tree is the one that `git write-tree` would
+// write for the state, if no file is left out. It returns the state as it was
+// written, too. The error is a [*RefError] when the reference cannot be there.
 func (w *Writer) Write(ctx context.Context, c Checkpoint) (plumbing.Hash, *scan.Dir, error) {
 	k := keeping{Writer: w, batch: w.Store.Batch(), whole: c.Whole}
 	root, err := k.begin(ctx, c.State, c.Kept)
