@@ -178,6 +178,7 @@ func (t *Tree) scanner(ctx context.Context, r *repo.Repository) (*scan.Scanner, 
 		Blobs: t.store,
 		Head:  t.nested,
 		Hash:  t.hash,
+		Kept:  &t.open,
 	}
 	var err error
 	for key, field := range map[string]*bool{

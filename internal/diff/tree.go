@@ -124,6 +124,7 @@ type Tree struct {
 	saved, foreign *scan.Dir
 	savedIn        savedIn
 	lastContext    string
+	open           scan.Kept
 	recalled       *recalled // what may become the last state; nil after the first scan
 }
 
@@ -164,6 +165,7 @@ func (t *Tree) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.hints.close()
+	t.open.Close()
 	t.save()
 	return t.store.Close()
 }

@@ -34,9 +34,9 @@ func (h *handle) fstatat(dir int) error {
 	name, st := unsafe.Pointer(&h.name[0]), unsafe.Pointer(&h.st) //nolint:gosec // for the system
 	var failure syscall.Errno
 	if h.local {
-		_, _, failure = syscall.RawSyscall6(sysFstatat, uintptr(dir), uintptr(name), uintptr(st), unix.AT_SYMLINK_NOFOLLOW, 0, 0)
+		_, _, failure = syscall.RawSyscall6(unix.SYS_NEWFSTATAT, uintptr(dir), uintptr(name), uintptr(st), unix.AT_SYMLINK_NOFOLLOW, 0, 0)
 	} else {
-		_, _, failure = syscall.Syscall6(sysFstatat, uintptr(dir), uintptr(name), uintptr(st), unix.AT_SYMLINK_NOFOLLOW, 0, 0)
+		_, _, failure = syscall.Syscall6(unix.SYS_NEWFSTATAT, uintptr(dir), uintptr(name), uintptr(st), unix.AT_SYMLINK_NOFOLLOW, 0, 0)
 	}
 	runtime.KeepAlive(h)
 	return orNil(failure)

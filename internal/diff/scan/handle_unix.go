@@ -20,6 +20,7 @@ type handle struct {
 	rel   string // the path, in short
 	fd    int    // of the open directory
 	bare  bool   // it is open only for what is below it to be looked up
+	lent  bool   // a [Kept] closes it
 	local bool   // see clock.local
 	// shared: a file that was looked at has another name somewhere, by which it
 	// may be changed, too.
@@ -39,7 +40,7 @@ const closed = unix.AT_FDCWD
 // above may be nil or closed.
 func (h *handle) reset(path, name string, above *handle, local bool) {
 	h.path, h.at, h.rel, h.fd = path, closed, path, closed
-	h.bare, h.local, h.shared, h.prefix = false, local, false, 0
+	h.bare, h.lent, h.local, h.shared, h.prefix = false, false, local, false, 0
 	if above != nil && above.isOpen() {
 		h.at, h.rel = above.fd, name
 	}
@@ -83,10 +84,10 @@ func (h *handle) openAt(dir int, name string, flags int) (int, error) {
 }
 
 func (h *handle) close() {
-	if h.isOpen() {
+	if h.isOpen() && !h.lent {
 		_ = unix.Close(h.fd)
-		h.fd, h.bare = closed, false
 	}
+	h.fd, h.bare, h.lent = closed, false, false
 }
 
 // list returns the entries of the open directory with its stat from before.

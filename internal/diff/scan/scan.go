@@ -59,6 +59,8 @@ type Scanner struct {
 	// get the path from the root with a slash at its end, in several
 	// goroutines. May be nil.
 	Watch, Unsure func(dir string)
+	// Kept may keep directories open between scans, which is faster. May be nil.
+	Kept *Kept
 	// Hash stores files through git, which alone can convert them, and
 	// returns the ids of their blobs.
 	Hash func(context.Context, []Unconverted) ([]plumbing.Hash, error)
@@ -115,8 +117,10 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 		clock:   clockOf(s.Root),
 		known:   k,
 	}
+	w.keeper = s.Kept.begin(w)
 	full := strings.TrimSuffix(s.Root, string(filepath.Separator)) + "/"
 	found, err := w.run(ctx, &place{full: full, listed: k.Listed, last: k.Last, scope: scope{base: k.Base, index: k.Index, also: k.Also}})
+	w.keeper.end(k.Quiet == nil)
 	if err != nil {
 		return State{}, err
 	}
@@ -141,9 +145,10 @@ type walk struct {
 	clock clock
 	known Known
 	queue
-	root  found
-	open  atomic.Int32 // directories that are held open
-	doubt atomic.Bool  // a file has changed, or come, that has another name
+	keeper *keeper
+	root   found
+	open   atomic.Int32 // directories that are held open
+	doubt  atomic.Bool  // a file has changed, or come, that has another name
 
 	shared   sync.Mutex
 	warnings []string

@@ -35,7 +35,7 @@ func (w *walk) visit(ctx context.Context, t task, s *scratch) (found, *visit, er
 	v := s.visit()
 	v.begin(w, t, s)
 	result, whole, err := v.look(ctx)
-	if len(v.places) == 0 || !v.hold() {
+	if !(whole && w.keeper.keep(v)) && (len(v.places) == 0 || !v.hold()) {
 		v.handle.close()
 	}
 	v.scratch = nil
@@ -97,6 +97,7 @@ type visit struct {
 	task
 	handle handle
 	held   bool                       // the handle is open until all is finished
+	kept   *openDir                   // the handle is open for longer; or nil
 	rules  atomic.Pointer[ignore.Dir] // see ignores
 	attrs  atomic.Pointer[attr.Dir]   // see attributes
 
@@ -137,6 +138,7 @@ func (v *visit) begin(w *walk, t task, s *scratch) {
 		above = &t.above.handle
 	}
 	v.handle.reset(w.absolute(t.place), t.name, above, w.clock.local)
+	w.keeper.find(v)
 }
 
 // maxHeld is how many directories may be open at a time for those below to be
@@ -172,7 +174,7 @@ func (v *visit) reset() {
 	v.places, v.results = v.places[:0], v.results[:0]
 	v.files, v.dirs = v.files[:0], v.dirs[:0]
 	v.walk, v.task, v.found = nil, task{}, fileList{}
-	v.listing, v.again, v.waits = listing{}, false, false
+	v.listing, v.kept, v.again, v.waits = listing{}, nil, false, false
 	v.rules.Store(nil)
 	v.attrs.Store(nil)
 }
@@ -198,6 +200,13 @@ func (v *visit) ignores() *ignore.Dir {
 
 // finish puts together what the visits below have found. The visit is over then.
 func (v *visit) finish(s *scratch) found {
+	d := v.state(s)
+	v.keeper.found(v, d)
+	return found{dir: d}
+}
+
+// state returns the directory with what is in it.
+func (v *visit) state(s *scratch) *Dir {
 	v.letGo()
 	dirs := s.dirs[:0]
 	for i, r := range v.results {
@@ -216,13 +225,13 @@ func (v *visit) finish(s *scratch) found {
 	}
 	s.dirs = dirs
 	if v.asLast(dirs) {
-		return found{dir: v.last}
+		return v.last
 	}
 	d := &Dir{Name: v.name, Dirs: slices.Clone(dirs), files: v.found, listing: v.listing}
 	if !v.waits && !slices.ContainsFunc(d.Dirs, func(d *Dir) bool { return !d.sealed }) {
 		d.seal(v.resolve(v.walk).index, s)
 	}
-	return found{dir: d}
+	return d
 }
 
 // asLast reports whether nothing differs from the last state, the files' stats

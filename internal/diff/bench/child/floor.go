@@ -14,22 +14,21 @@ import (
 )
 
 // A floor asks the system for the stat of every file and directory, on all
-// cores, and does nothing else: what no full scan can be faster than. Each path
-// is as short as it can be, relative to the open directory above the one that
-// the file is in, which takes less time than to open that one.
+// cores, and does nothing else: what no full scan can be faster than. Each
+// directory is open, so that no path is needed for it, and a name for a file.
 type floor struct {
 	dirs []floorDir
 }
 
 // A floorDir is a directory with what is in it.
 type floorDir struct {
-	from  int      // an open directory
-	names [][]byte // of the directory and its files, each with a zero at the end
+	fd    int
+	files [][]byte // their names, each with a zero at the end
 }
 
 // newFloor looks through the current directory.
 func newFloor() (*floor, error) {
-	f, fds, at := &floor{}, map[string]int{}, map[string]int{}
+	f, at := &floor{}, map[string]int{}
 	err := filepath.WalkDir(".", func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -37,18 +36,13 @@ func newFloor() (*floor, error) {
 		case path == ".git":
 			return fs.SkipDir
 		case e.IsDir():
+			fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 			at[path] = len(f.dirs)
-			above := filepath.Dir(path)
-			if _, open := fds[above]; !open {
-				if fds[above], err = unix.Open(above, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
-					return err
-				}
-			}
-			f.dirs = append(f.dirs, floorDir{from: fds[above], names: [][]byte{[]byte(filepath.Base(path) + "\x00")}})
-		default:
-			d := &f.dirs[at[filepath.Dir(path)]]
-			d.names = append(d.names, []byte(filepath.Join(filepath.Base(filepath.Dir(path)), e.Name())+"\x00"))
+			f.dirs = append(f.dirs, floorDir{fd: fd})
+			return err
 		}
+		d := &f.dirs[at[filepath.Dir(path)]]
+		d.files = append(d.files, []byte(e.Name()+"\x00"))
 		return nil
 	})
 	return f, err
@@ -60,12 +54,15 @@ func (f *floor) run() error {
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
-			var st unix.Statx_t
+			var st unix.Stat_t
 			for i := int(next.Add(1)) - 1; i < len(f.dirs); i = int(next.Add(1)) - 1 {
-				for _, name := range f.dirs[i].names {
-					if err := statx(f.dirs[i].from, name, &st); err != 0 {
-						failed.Store(uintptr(err))
-					}
+				d := &f.dirs[i]
+				err := fstat(d.fd, &st)
+				for _, name := range d.files {
+					err = max(err, fstatat(d.fd, name, &st))
+				}
+				if err != 0 {
+					failed.Store(uintptr(err))
 				}
 			}
 		})
@@ -77,10 +74,15 @@ func (f *floor) run() error {
 	return nil
 }
 
-// statx is [unix.Statx] without telling the scheduler.
-func statx(from int, name []byte, st *unix.Statx_t) unix.Errno {
+// fstat is [unix.Fstat] without telling the scheduler.
+func fstat(fd int, st *unix.Stat_t) unix.Errno {
+	_, _, err := unix.RawSyscall(unix.SYS_FSTAT, uintptr(fd), uintptr(unsafe.Pointer(st)), 0) //nolint:gosec // for the system
+	return err
+}
+
+// fstatat is [unix.Fstatat] likewise.
+func fstatat(dir int, name []byte, st *unix.Stat_t) unix.Errno {
 	path, to := unsafe.Pointer(&name[0]), unsafe.Pointer(st) //nolint:gosec // for the system
-	_, _, err := unix.RawSyscall6(unix.SYS_STATX, uintptr(from), uintptr(path),
-		unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BASIC_STATS, uintptr(to), 0)
+	_, _, err := unix.RawSyscall6(unix.SYS_NEWFSTATAT, uintptr(dir), uintptr(path), uintptr(to), unix.AT_SYMLINK_NOFOLLOW, 0, 0)
 	return err
 }

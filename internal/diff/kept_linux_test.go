@@ -1,0 +1,155 @@
+package diff_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"codeloops/internal/diff"
+)
+
+// keeping is a repository with a tree that keeps its directories open.
+func keeping(t *testing.T) (*sandbox, *diff.Tree) {
+	t.Helper()
+	s := newRepo(t)
+	for _, name := range []string{"a/b/c/f", "a/b/g", "a/x/c/f", "a/x/g", "h/i/j"} {
+		s.write(name, name+"\n")
+	}
+	s.commit("first")
+	settle()
+	tree := s.begin()
+	for range 2 {
+		newOracle(s).capture(tree)
+	}
+	if len(s.openDirs()) == 0 {
+		t.Skip("no directory stays open on this file system")
+	}
+	return s, tree
+}
+
+// openDirs returns the directories of the work tree that this process has open.
+func (s *sandbox) openDirs() (names []string) {
+	s.t.Helper()
+	const all = "/proc/self/fd"
+	entries, err := os.ReadDir(all)
+	s.must(err)
+	for _, e := range entries {
+		target, err := os.Readlink(filepath.Join(all, e.Name()))
+		if name, inside := strings.CutPrefix(target, s.root+"/"); err == nil && inside && name != ".git" && !strings.HasPrefix(name, ".git/") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// TestKeptDirectories: a directory that stays open is taken for the one at its path
+// only as long as it is that.
+func TestKeptDirectories(t *testing.T) {
+	t.Parallel()
+	for name, step := range map[string]struct {
+		do   func(*sandbox)
+		want string
+	}{
+		"written below": {func(s *sandbox) { s.write("a/b/c/f", "new\n") }, "M a/b/c/f\n"},
+		"added below":   {func(s *sandbox) { s.write("a/b/c/new", "new\n") }, "A a/b/c/new\n"},
+		"exchanged": {func(s *sandbox) {
+			s.must(unix.Renameat2(unix.AT_FDCWD, s.path("a/b"), unix.AT_FDCWD, s.path("a/x"), unix.RENAME_EXCHANGE))
+		}, "M a/b/c/f\nM a/b/g\nM a/x/c/f\nM a/x/g\n"},
+		"another above": {func(s *sandbox) {
+			s.must(os.Rename(s.path("a"), filepath.Join(s.base, "old")))
+			s.write("a/b/c/f", "new\n")
+			s.write("a/b/g", "a/b/g\n")
+		}, "M a/b/c/f\nD a/x/c/f\nD a/x/g\n"},
+		"a link above": {func(s *sandbox) {
+			s.must(os.Rename(s.path("a"), filepath.Join(s.base, "old")))
+			s.link(filepath.Join(s.base, "old"), "a")
+		}, "A a\nD a/b/c/f\nD a/b/g\nD a/x/c/f\nD a/x/g\n"},
+		"moved elsewhere": {func(s *sandbox) {
+			s.must(os.Rename(s.path("a/b"), s.path("k")))
+			s.must(os.Rename(s.path("k/c"), s.path("h/i/c")))
+		}, "D a/b/c/f\nD a/b/g\nA h/i/c/f\nA k/g\n"},
+		"a file above": {func(s *sandbox) { s.remove("h"); s.write("h", "h\n") }, "A h\nD h/i/j\n"},
+		"another work tree": {func(s *sandbox) {
+			s.must(os.Rename(s.root, s.root+"-old"))
+			s.must(os.Mkdir(s.root, 0o755))
+			s.must(os.Rename(s.root+"-old/.git", s.path(".git")))
+			s.write("a/b/g", "a/b/g\n")
+		}, "D a/b/c/f\nD a/x/c/f\nD a/x/g\nD h/i/j\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, tree := keeping(t)
+			o := newOracle(s)
+			step.do(s)
+			for range 3 { // the last ones by what is open by then
+				if got := summary(o.capture(tree)); got != step.want {
+					t.Errorf("captured %q, want %q", got, step.want)
+				}
+				settle()
+			}
+		})
+	}
+}
+
+// TestKeptAreClosed: what is gone does not stay open, and nothing does for longer
+// than the tree.
+func TestKeptAreClosed(t *testing.T) {
+	t.Parallel()
+	s, tree := keeping(t)
+	if got := len(s.openDirs()); got != 7 {
+		t.Errorf("%d directories stay open: %q", got, s.openDirs())
+	}
+	s.remove("a/b")
+	s.must(os.Rename(s.path("h"), filepath.Join(s.base, "h")))
+	for range 5 {
+		settle()
+		s.must(second(tree.Capture(t.Context())))
+	}
+	if got := len(s.openDirs()); got != 3 {
+		t.Errorf("%d directories stay open: %q", got, s.openDirs())
+	}
+	s.must(tree.Close())
+	if got := s.openDirs(); got != nil {
+		t.Errorf("open after the end: %q", got)
+	}
+}
+
+// TestKeptUnderMounts runs itself where it may mount. What is mounted over a
+// directory changes no time; and what would stay open in it could not be unmounted.
+func TestKeptUnderMounts(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("CODELOOPS_TEST_MOUNTS") == "" {
+		again(t, "CODELOOPS_TEST_MOUNTS=1", mayMount(t))
+		return
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		t.Skipf("mounts cannot be kept from others: %v", err)
+	}
+	s, tree := keeping(t)
+	o := newOracle(s)
+	other := filepath.Join(s.base, "other")
+	s.must(os.MkdirAll(filepath.Join(other, "c/d"), 0o755))
+	s.must(os.WriteFile(filepath.Join(other, "c/d/f"), []byte("new\n"), 0o644))
+	check := func(what, want string) {
+		t.Helper()
+		for range 3 {
+			if got := summary(o.capture(tree)); got != want {
+				t.Errorf("%s: captured %q, want %q", what, got, want)
+			}
+			settle()
+		}
+	}
+	check("nothing is mounted", "")
+	mount(t, other, s.path("a/b"))
+	check("a directory is mounted", "A a/b/c/d/f\nD a/b/c/f\nD a/b/g\n")
+	s.must(unix.Unmount(s.path("a/b"), 0))
+	check("it is no longer mounted", "")
+	s.must(unix.Mount("tmpfs", s.path("a"), "tmpfs", 0, ""))
+	s.write("a/new/f", "new\n")
+	check("a file system is mounted", "D a/b/c/f\nD a/b/g\nA a/new/f\nD a/x/c/f\nD a/x/g\n")
+	s.must(unix.Unmount(s.path("a"), 0))
+	check("it is no longer mounted", "")
+}

@@ -1,0 +1,194 @@
+package scan
+
+import (
+	"maps"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// Kept are directories of one work tree that stay open from scan to scan. What
+// is asked of one, and of the files in it, then needs no path, of which the system
+// spends a tenth of a scan that finds nothing new.
+//
+// An open directory is the one at its path as long as the one above has not
+// changed: a name that comes to stand for another changes the times of the
+// directory that it is in. Only what is mounted over it does not; when anything
+// has been, all are closed. What lies in another mount stays closed: it could not
+// be unmounted.
+//
+// The zero value keeps none yet. One scan may use it at a time.
+type Kept struct {
+	dirs   map[*Dir]*openDir // by what was last found in them
+	scan   int               // the number of the last scan
+	mount  uint64            // that the root is in
+	mounts int               // the system's table of them, open once dirs is not nil
+	most   int               // may be open
+}
+
+// An openDir is a directory that is open, though not to be listed.
+type openDir struct {
+	fd   int
+	scan int // the last one that found it unchanged
+}
+
+// Close closes the directories. Another scan may open some again.
+func (k *Kept) Close() {
+	if k.dirs == nil {
+		return
+	}
+	k.drop(func(*openDir) bool { return true })
+	_ = unix.Close(k.mounts)
+	k.dirs = nil
+}
+
+func (k *Kept) drop(which func(*openDir) bool) {
+	maps.DeleteFunc(k.dirs, func(_ *Dir, d *openDir) bool {
+		if !which(d) {
+			return false
+		}
+		_ = unix.Close(d.fd)
+		return true
+	})
+}
+
+// begin begins a scan. It returns nil if directories do not stay open: to open
+// one takes longer than it spares the next scan, so the first one of a process
+// opens none.
+func (k *Kept) begin(w *walk) *keeper {
+	if k == nil || !w.clock.local || w.known.Last == nil || w.known.Foreign {
+		return nil
+	}
+	if k.dirs == nil && !k.open(w.Root) {
+		return nil
+	}
+	if k.remounted() {
+		k.drop(func(*openDir) bool { return true })
+	}
+	k.scan++
+	return &keeper{Kept: k}
+}
+
+// maxKept is how many directories stay open at most, if a quarter of the files
+// that the process may open is not less: each process that it starts begins with a
+// copy of the table of them.
+const maxKept = 4_096
+
+func (k *Kept) open(root string) bool {
+	var limit unix.Rlimit
+	mount, ok := mountOf(unix.AT_FDCWD, root)
+	if !ok || unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return false
+	}
+	mounts, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	k.dirs, k.mount, k.mounts, k.most = make(map[*Dir]*openDir), mount, mounts, int(min(limit.Cur/4, maxKept))
+	return true
+}
+
+// remounted reports whether anything has been mounted or unmounted since it was
+// asked before; see proc_pid_mounts(5).
+func (k *Kept) remounted() bool {
+	fds := []unix.PollFd{{Fd: int32(k.mounts), Events: unix.POLLPRI}}
+	n, err := unix.Poll(fds, 0)
+	return n != 0 || err != nil
+}
+
+// mountOf returns the number of the mount that a file is in.
+func mountOf(dir int, path string) (uint64, bool) {
+	var st unix.Statx_t
+	err := unix.Statx(dir, path, unix.AT_EMPTY_PATH|unix.AT_SYMLINK_NOFOLLOW, unix.STATX_MNT_ID, &st)
+	return st.Mnt_id, err == nil && st.Mask&unix.STATX_MNT_ID != 0
+}
+
+// A keeper is a Kept during one scan. May be nil.
+type keeper struct {
+	*Kept
+	more atomic.Int32 // directories than before the scan
+
+	mu    sync.Mutex
+	moved []keptAs
+}
+
+// A keptAs is a directory that is kept from now on, or as another state of it.
+type keptAs struct {
+	was, is *Dir
+	open    *openDir
+}
+
+// find has a visit begin with the open directory, if there is one that is the one
+// at the visit's path.
+func (k *keeper) find(v *visit) {
+	if k == nil || v.above == nil || !v.above.again {
+		return
+	}
+	if d := k.dirs[v.last]; d != nil {
+		v.kept, v.handle.fd, v.handle.bare, v.handle.lent = d, d.fd, true, true
+	}
+}
+
+// opens reports whether the directory of a visit is worth to be open: it will
+// stay so, if it has not changed.
+func (k *keeper) opens(v *visit) bool {
+	return k != nil && (v.kept != nil || v.above != nil && k.room())
+}
+
+func (k *keeper) room() bool { return int(k.more.Load()) < k.most-len(k.dirs) }
+
+// keep reports whether the directory that a visit has open stays so. It does if
+// it has not changed, in which case it is not likely to before the next scan.
+func (k *keeper) keep(v *visit) bool {
+	switch {
+	case k == nil || v.above == nil || !v.again || !v.handle.bare:
+		v.kept = nil
+		return false
+	case v.kept != nil:
+		return true
+	case !k.room():
+		return false
+	}
+	if mount, ok := mountOf(v.handle.fd, ""); !ok || mount != k.mount {
+		return false
+	}
+	k.more.Add(1)
+	v.kept, v.handle.lent = &openDir{fd: v.handle.fd}, true
+	return true
+}
+
+// found takes note of what the visit of a directory that stays open has found.
+func (k *keeper) found(v *visit, d *Dir) {
+	if v.kept == nil {
+		return
+	}
+	if v.kept.scan > 0 && d == v.last {
+		v.kept.scan = k.scan
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.moved = append(k.moved, keptAs{was: v.last, is: d, open: v.kept})
+}
+
+// end ends the scan. Directories that it did not find any more are closed, unless
+// it has not looked at all.
+func (k *keeper) end(all bool) {
+	if k == nil {
+		return
+	}
+	for _, d := range k.moved {
+		if k.dirs[d.was] == d.open {
+			delete(k.dirs, d.was)
+		}
+		if before := k.dirs[d.is]; before != nil { // the one above had changed
+			_ = unix.Close(before.fd)
+		}
+		d.open.scan = k.scan
+		k.dirs[d.is] = d.open
+	}
+	if all {
+		k.drop(func(d *openDir) bool { return d.scan != k.scan })
+	}
+}
