@@ -108,7 +108,7 @@ func (a *app) course(ctx context.Context, o *resumeOptions, ref string) (session
 // nobody can be asked the latest.
 func (a *app) toResume(ctx context.Context, store *session.Store, ref, root string) (string, error) {
 	if ref != "" {
-		return store.Resolve(ref)
+		return idOf(store, ref)
 	}
 	all, err := store.Survey()
 	if err != nil {

@@ -134,9 +134,9 @@ func (l *logs) find(ctx context.Context, ref, what string) (session.Overview, er
 	if err != nil {
 		return session.Overview{}, err
 	}
-	id, err := store.Resolve(ref)
+	id, err := idOf(store, ref)
 	if err != nil {
-		return session.Overview{}, explain(err, ref)
+		return session.Overview{}, err
 	}
 	return readable(l.lasting(session.Look(store.Path(id))))
 }
@@ -170,6 +170,15 @@ func readable(o session.Overview) (session.Overview, error) {
 		}
 	}
 	return o, fmt.Errorf("read session %s: %w", o.ID, o.Err)
+}
+
+// idOf returns the id of the session that a reference stands for.
+func idOf(store *session.Store, ref string) (string, error) {
+	id, err := store.Resolve(ref)
+	if err != nil {
+		return "", explain(err, ref)
+	}
+	return id, nil
 }
 
 // explain tells what to do about a reference that stands for no session.

@@ -112,9 +112,9 @@ func (l *logs) goal(ctx context.Context, o *restoreOptions, ref string) (goal, e
 		}
 		ref = one.ID
 	}
-	id, err := store.Resolve(ref)
+	id, err := idOf(store, ref)
 	if err != nil {
-		return goal{}, explain(err, ref)
+		return goal{}, err
 	}
 	course, err := store.Course(id)
 	if err != nil {

@@ -73,9 +73,9 @@ func (l *logs) toRemove(ctx context.Context, store *session.Store, refs []string
 		return []string{one.ID}, err
 	}
 	if len(refs) == 0 {
-		id, err := store.Latest()
+		id, err := idOf(store, "")
 		if err != nil {
-			return nil, explain(err, "")
+			return nil, err
 		}
 		if !o.dryRun {
 			return nil, usagef("name it: codeloops sessions rm latest --yes", "no session is named; the latest is %s", id)
@@ -83,9 +83,9 @@ func (l *logs) toRemove(ctx context.Context, store *session.Store, refs []string
 		return []string{id}, nil
 	}
 	for _, ref := range refs {
-		id, err := store.Resolve(ref)
+		id, err := idOf(store, ref)
 		if err != nil {
-			return nil, explain(err, ref)
+			return nil, err
 		}
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
