@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"codeloops/internal/browse"
 	"codeloops/internal/loop"
@@ -34,7 +33,7 @@ func runApply(ctx context.Context, l *logs, o *replayOptions, ref string) (err e
 		return err
 	}
 	defer tree.Close() //nolint:errcheck // its objects are written
-	lock, err := session.Acquire(filepath.Join(tree.GitDir(), "codeloops"), tree.Root(), "replay --apply", a.now())
+	lock, err := tree.lock("replay --apply", a.now())
 	if err != nil {
 		return err
 	}

@@ -59,9 +59,7 @@ func (p *plan) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer rec.Close() //nolint:errcheck // handling the end has closed it, or nothing has been written
-	// The lock lies in the git directory: runs that keep their logs in
-	// different places must still see each other.
-	lock, err := session.Acquire(filepath.Join(p.tree.GitDir(), "codeloops"), p.tree.Root(), rec.ID(), a.now())
+	lock, err := p.tree.lock(rec.ID(), a.now())
 	if err != nil {
 		return err
 	}

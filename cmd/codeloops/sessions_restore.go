@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -64,7 +63,7 @@ func runRestore(ctx context.Context, l *logs, o *restoreOptions, ref string) (er
 		return err
 	}
 	defer tree.Close() //nolint:errcheck // its objects are written
-	lock, err := session.Acquire(filepath.Join(tree.GitDir(), "codeloops"), tree.Root(), "restore", a.now())
+	lock, err := tree.lock("restore", a.now())
 	if err != nil {
 		return err
 	}

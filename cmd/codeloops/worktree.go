@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"codeloops/internal/diff"
 	"codeloops/internal/loop"
+	"codeloops/internal/session"
 )
 
 // workTree is the [loop.Tree] of a run: the tree itself, with what it had to
@@ -20,6 +22,16 @@ type workTree struct {
 	mu    sync.Mutex
 	notes []string
 	head  string // where HEAD was at the last look
+}
+
+// lock keeps other runs out of the work tree. The lock lies in the git directory:
+// runs that keep their logs in different places must still see each other.
+func (t *workTree) lock(by string, at time.Time) (*session.Lock, error) {
+	dir, err := t.LockDir()
+	if err != nil {
+		return nil, err
+	}
+	return session.Acquire(dir, t.Root(), by, at)
 }
 
 func (t *workTree) note(text string) {

@@ -68,7 +68,7 @@ func (t *Tree) commit(ctx context.Context, c checkpoint.Checkpoint) (plumbing.Ha
 			c.Parents = append(c.Parents, parent)
 		}
 	}
-	w := checkpoint.Writer{Root: t.Root(), CommonDir: t.repo.CommonDir, Store: t.store, Now: t.options.Now}
+	w := checkpoint.Writer{Root: t.Root(), CommonDir: t.repo.CommonDir, Shared: t.shared, Store: t.store, Now: t.options.Now}
 	c.Kept = t.kept
 	id, root, err := w.Write(ctx, c)
 	if err == nil {

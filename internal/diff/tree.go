@@ -32,6 +32,7 @@ import (
 	"codeloops/internal/diff/attr"
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/diff/scan"
+	"codeloops/internal/diff/shared"
 	"codeloops/internal/diff/store"
 	"codeloops/internal/loop"
 )
@@ -89,6 +90,7 @@ type Tree struct {
 	options Options
 	dir     string // where the session began
 	repo    *repo.Repository
+	shared  shared.Mode // of what is written in it
 	git     *gitRunner
 	store   *store.Store
 	head    repo.Head // when the tree was opened
@@ -145,17 +147,24 @@ func Open(_ context.Context, dir string, o Options) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the repository of %s: %w", dir, err)
 	}
+	mode, err := shared.Of(r.Config)
+	if err != nil {
+		return nil, fmt.Errorf("open the repository of %s: %w", dir, err)
+	}
 	t := &Tree{
 		options: o,
 		dir:     dir,
 		repo:    r,
+		shared:  mode,
 		head:    head,
 		git:     &gitRunner{git: o.Git, note: o.Note},
 	}
 	if _, err := os.Lstat(filepath.Join(r.WorkTree, ".git")); err != nil {
 		t.git.global = []string{"--git-dir=" + r.GitDir, "--work-tree=" + r.WorkTree}
 	}
-	t.store = store.New(store.Options{ObjectsDir: r.ObjectsDir(), Dir: r.WorkTree, Git: t.git.purpose("to read objects of a partial clone")})
+	t.store = store.New(store.Options{
+		ObjectsDir: r.ObjectsDir(), Dir: r.WorkTree, Git: t.git.purpose("to read objects of a partial clone"), Shared: t.shared,
+	})
 	return t, nil
 }
 
@@ -175,6 +184,25 @@ func (t *Tree) Root() string { return t.repo.WorkTree }
 
 // GitDir returns the absolute path of the work tree's git directory.
 func (t *Tree) GitDir() string { return t.repo.GitDir }
+
+// LockDir returns the directory for locks of the work tree, in its git directory.
+// Where several users share the repository it is made, so that they share it, too;
+// elsewhere it may be missing.
+func (t *Tree) LockDir() (string, error) {
+	const name = "codeloops"
+	dir := filepath.Join(t.GitDir(), name)
+	if t.shared == (shared.Mode{}) {
+		return dir, nil
+	}
+	root, err := os.OpenRoot(t.GitDir())
+	if err == nil {
+		err = errors.Join(t.shared.MkdirAll(root, name), root.Close())
+	}
+	if err != nil {
+		return "", fmt.Errorf("make %s: %w", dir, err)
+	}
+	return dir, nil
+}
 
 // BaseCommit returns the commit that HEAD was at when the tree was opened, as
 // 40 hexadecimal digits; "" on a branch without commits.

@@ -52,7 +52,7 @@ type holder struct {
 // Acquire takes the lock of a work tree for a session that begins at since.
 // Locks are files in dir, which is made when it is missing. They stay there:
 // were one removed, two runs could hold the lock of the old and of the new file.
-// The error is a [*HeldError] when another run has the lock.
+// Whoever may write in dir may take them. The error is a [*HeldError] when another run has the lock.
 func Acquire(dir, workTree, session string, since time.Time) (*Lock, error) {
 	tree, err := resolved(workTree)
 	if err != nil {
@@ -65,6 +65,9 @@ func Acquire(dir, workTree, session string, since time.Time) (*Lock, error) {
 	f, err := os.OpenFile(filepath.Join(dir, hex.EncodeToString(sum[:8])+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock work tree %s: %w", tree, err)
+	}
+	if info, err := os.Stat(dir); err == nil {
+		_ = f.Chmod(info.Mode().Perm() & 0o666) // the user who made it has done so
 	}
 	err = claim(f, holder{PID: os.Getpid(), Session: session, Since: since.UTC(), WorkTree: tree})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -220,5 +221,30 @@ func TestLockOfAnother(t *testing.T) {
 	}
 	if _, err := Acquire(locks, filepath.Join(t.TempDir(), "missing"), "mine", began); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("of a work tree that is not there: %v", err)
+	}
+}
+
+// TestLockShared: who may make a lock may take one that another user has made.
+func TestLockShared(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []os.FileMode{0o700, 0o770, 0o777} {
+		locks, tree := t.TempDir(), t.TempDir()
+		if err := os.Chmod(locks, mode); err != nil {
+			t.Fatal(err)
+		}
+		l, err := Acquire(locks, tree, "mine", began)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := l.file.Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := info.Mode().Perm(), mode&0o666; runtime.GOOS != "windows" && got != want {
+			t.Errorf("in a directory of mode %o a lock has %o, not %o", mode, got, want)
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

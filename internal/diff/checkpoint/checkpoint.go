@@ -12,6 +12,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"codeloops/internal/diff/scan"
+	"codeloops/internal/diff/shared"
 	"codeloops/internal/diff/store"
 )
 
@@ -30,6 +31,7 @@ var ErrContent = errors.New("content has changed since")
 type Writer struct {
 	Root      string // of the work tree
 	CommonDir string // where the references are
+	Shared    shared.Mode
 	Store     *store.Store
 	Now       func() time.Time
 }
@@ -67,7 +69,7 @@ func (w *Writer) Write(ctx context.Context, c Checkpoint) (plumbing.Hash, *scan.
 	if err := k.batch.Write(); err != nil {
 		return id, nil, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
 	}
-	if err := setRef(ctx, w.CommonDir, Namespace+c.Ref, id); err != nil {
+	if err := (refs{dir: w.CommonDir, shared: w.Shared}).set(ctx, Namespace+c.Ref, id); err != nil {
 		return id, nil, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
 	}
 	return id, root, nil

@@ -16,6 +16,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/diff/shared"
 )
 
 const (
@@ -54,22 +55,29 @@ func (e *RefError) Hint() string {
 // that stays is taken for left: nobody but the session writes its references, and
 // git, which packs them, holds a lock for a moment only.
 type ref struct {
-	root *os.Root // what git calls the common directory; nothing outside is touched
-	name string
+	root   *os.Root // what git calls the common directory; nothing outside is touched
+	name   string
+	shared shared.Mode
 }
 
-// setRef makes a reference below [Namespace] name an object. The error is a
+// refs are the references of a repository.
+type refs struct {
+	dir    string // what git calls the common directory
+	shared shared.Mode
+}
+
+// set makes a reference below [Namespace] name an object. The error is a
 // [*RefError] when something is in the way.
-func setRef(ctx context.Context, commonDir, name string, id plumbing.Hash) error {
+func (all refs) set(ctx context.Context, name string, id plumbing.Hash) error {
 	if err := plumbing.ReferenceName(name).Validate(); err != nil {
 		return fmt.Errorf("%q: %w", name, err)
 	}
-	root, err := os.OpenRoot(commonDir)
+	root, err := os.OpenRoot(all.dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close() //nolint:errcheck // what was written through it is closed
-	r := ref{root: root, name: name}
+	r := ref{root: root, name: name, shared: all.shared}
 	if err := r.checkAbove(); err != nil {
 		return err
 	}
@@ -81,7 +89,7 @@ func setRef(ctx context.Context, commonDir, name string, id plumbing.Hash) error
 		return err
 	}
 	_, err = lock.WriteString(id.String() + "\n")
-	if err = errors.Join(err, lock.Sync(), lock.Close()); err == nil {
+	if err = errors.Join(err, r.shared.Chmod(lock), lock.Sync(), lock.Close()); err == nil {
 		err = r.commit()
 	}
 	if err != nil {
@@ -131,11 +139,11 @@ func (r ref) checkPacked() error {
 func (r ref) lock(ctx context.Context) (*os.File, error) {
 	left := false
 	for wait := time.Millisecond; ; wait *= 2 {
-		err := r.root.MkdirAll(path.Dir(r.name), 0o777)
-		if err != nil {
-			return nil, err
+		var f *os.File
+		err := r.shared.MkdirAll(r.root, path.Dir(r.name))
+		if err == nil {
+			f, err = r.root.OpenFile(r.lockName(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		}
-		f, err := r.root.OpenFile(r.lockName(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		switch {
 		case err == nil:
 			return f, nil

@@ -53,7 +53,7 @@ func (r *repository) must(args ...string) string {
 
 // set writes a reference, by its name below the namespace.
 func (r *repository) set(name, commit string) error {
-	return setRef(r.t.Context(), r.dir, Namespace+name, plumbing.NewHash(commit))
+	return refs{dir: r.dir}.set(r.t.Context(), Namespace+name, plumbing.NewHash(commit))
 }
 
 // refs returns what git sees, and the files that are there.
@@ -169,7 +169,7 @@ func TestSetRefLocked(t *testing.T) {
 	hold()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := setRef(ctx, r.dir, Namespace+"s/1", plumbing.NewHash(r.second)); !errors.Is(err, context.Canceled) {
+	if err := (refs{dir: r.dir}).set(ctx, Namespace+"s/1", plumbing.NewHash(r.second)); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	time.AfterFunc(lockWait/10, func() { _ = os.Remove(lock) })
@@ -265,7 +265,7 @@ func TestSetRefWorkTree(t *testing.T) {
 	linked := filepath.Join(t.TempDir(), "linked")
 	r.must("worktree", "add", "-q", linked, r.first)
 	common := r.must("-C", linked, "rev-parse", "--path-format=absolute", "--git-common-dir")
-	if err := setRef(t.Context(), common, Namespace+"s/1", plumbing.NewHash(r.second)); err != nil {
+	if err := (refs{dir: common}).set(t.Context(), Namespace+"s/1", plumbing.NewHash(r.second)); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.must("--git-dir="+filepath.Join(linked, ".git"), "rev-parse", Namespace+"s/1"); got != r.second {

@@ -85,9 +85,9 @@ func (b *Batch) Write() error {
 
 // writePack adds objects as a pack. It is there at once for whoever reads.
 func (d *database) writePack(objects []object) error {
-	err := writePack(d.objects, objects)
+	err := d.place.writePack(objects)
 	if errors.Is(err, fs.ErrNotExist) { // `git prune` has taken it for a left-over
-		err = writePack(d.objects, objects)
+		err = d.place.writePack(objects)
 	}
 	_ = d.close() // they were opened for reading
 	return err

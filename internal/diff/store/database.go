@@ -20,7 +20,7 @@ var (
 // A database is a repository's objects with those of its alternates, which are
 // looked for when first used.
 type database struct {
-	objects string
+	place
 	dirs    []*directory // this one first
 	inflate inflater
 	zlib    *zlib.Writer
@@ -167,7 +167,7 @@ func (d *database) write(kind plumbing.ObjectType, id plumbing.Hash, content []b
 	if err != nil {
 		return err
 	}
-	return writeLoose(d.objects, id, loose)
+	return d.writeLoose(id, loose)
 }
 
 // deflate returns an object as a loose one is, in the same memory each time.

@@ -4,12 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"compress/zlib"
-	"crypto/rand"
-	"crypto/sha1" //nolint:gosec // the id of a git object is its SHA-1
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -108,70 +104,4 @@ func (o looseObject) open(want plumbing.ObjectType) (io.ReadCloser, int64, error
 		return nil, 0, errors.Join(errKind, f.Close())
 	}
 	return reader{z.out, f}, size, nil
-}
-
-// stream writes a loose blob piece by piece: under a name that `git gc` knows
-// for a left-over until it is whole, then under its id.
-func stream(objects string, r io.Reader, size int64) (id plumbing.Hash, err error) {
-	f, err := createTemp(objects, tempObject)
-	if err != nil {
-		return id, err
-	}
-	id, err = deflateBlob(f, r, size)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return id, errors.Join(err, os.Remove(f.Name()))
-	}
-	return id, adopt(f.Name(), loosePath(objects, id))
-}
-
-func deflateBlob(to io.Writer, r io.Reader, size int64) (id plumbing.Hash, err error) {
-	compressed, sum := zlib.NewWriter(to), sha1.New() //nolint:gosec // see the import
-	w := io.MultiWriter(compressed, sum)
-	if _, err := w.Write(header(plumbing.BlobObject, size)); err != nil {
-		return id, err
-	}
-	n, err := io.Copy(w, io.LimitReader(r, size+1))
-	if err == nil && n != size {
-		err = io.ErrUnexpectedEOF
-	}
-	return plumbing.Hash(sum.Sum(nil)), errors.Join(err, compressed.Close())
-}
-
-// writeLoose writes an object that is whole, first under the name of an
-// unfinished one: all in one directory, in which a file system finds room for
-// them sooner. It is not synced, as git's are not by default (core.fsync): what a
-// crash of the system loses is found missing.
-func writeLoose(objects string, id plumbing.Hash, loose []byte) error {
-	f, err := createTemp(objects, tempObject)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(loose)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return adopt(f.Name(), loosePath(objects, id))
-}
-
-// tempObject begins the name of an unfinished object: `git gc` removes such
-// left-overs in time.
-const tempObject = "tmp_obj_"
-
-// createTemp creates a file that nobody else is to change.
-func createTemp(dir, prefix string) (*os.File, error) {
-	return os.OpenFile(filepath.Join(dir, prefix+rand.Text()), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o444) //nolint:gosec // as git's objects
-}
-
-// adopt gives a finished object its name.
-func adopt(from, to string) error {
-	err := os.Rename(from, to)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(filepath.Dir(to), 0o777); err == nil { //nolint:gosec // the user's umask decides, as in git
-			err = os.Rename(from, to)
-		}
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(from))
-	}
-	return nil
 }

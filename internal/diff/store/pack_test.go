@@ -123,7 +123,7 @@ func TestPacks(t *testing.T) {
 		if config == nil {
 			withLongOffsets(t, git)
 		}
-		d := &database{objects: objectsDir(git)}
+		d := &database{place: place{objects: objectsDir(git)}}
 		checkObjects(t, d, objects)
 		missing := plumbing.NewHash(strings.Repeat("1", 40))
 		if _, err := d.content(plumbing.BlobObject, missing); !errors.Is(err, plumbing.ErrObjectNotFound) || d.has(missing) {
@@ -212,7 +212,7 @@ func TestPackDeep(t *testing.T) {
 	}
 	last := object{kind: plumbing.BlobObject, id: Sum(plumbing.BlobObject, text), content: text}
 	objects[last.id.String()] = last
-	d := &database{objects: objectsDir(git)}
+	d := &database{place: place{objects: objectsDir(git)}}
 	checkObjects(t, d, objects)
 	for _, p := range d.dirs[0].packs {
 		if at, err := p.find(last.id); err == nil {
@@ -227,12 +227,12 @@ func TestPackDeep(t *testing.T) {
 // TestPacksMany: beyond a number of packs they are not kept open.
 func TestPacksMany(t *testing.T) {
 	t.Parallel()
-	d, objects := &database{objects: t.TempDir()}, map[string]object{}
+	d, objects := &database{place: place{objects: t.TempDir()}}, map[string]object{}
 	for i := range maxOpen + 20 {
 		content := fmt.Appendf(nil, "content %d", i)
 		o := object{kind: plumbing.BlobObject, id: Sum(plumbing.BlobObject, content), content: content}
 		objects[o.id.String()] = o
-		if err := writePack(d.objects, []object{o}); err != nil {
+		if err := d.place.writePack([]object{o}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -283,7 +283,7 @@ func TestPacksDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		d := &database{objects: dir}
+		d := &database{place: place{objects: dir}}
 		for id, o := range objects {
 			_, _ = d.size(o.id) // it may be wrong
 			for _, get := range []func() ([]byte, error){

@@ -11,6 +11,7 @@ import (
 	"hash"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,11 +19,12 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// Names of unfinished packs and their indexes begin so: `git gc` removes such
-// left-overs in time.
+// Where packs are among the objects, and how the names of unfinished ones and of
+// their indexes begin: `git gc` removes such left-overs in time.
 const (
-	tempPack  = "tmp_pack_"
-	tempIndex = "tmp_idx_"
+	packDir   = "pack"
+	tempPack  = packDir + "/tmp_pack_"
+	tempIndex = packDir + "/tmp_idx_"
 )
 
 // packHeader is that of version 2, before the number of objects.
@@ -31,51 +33,50 @@ const packHeader = "PACK\x00\x00\x00\x02"
 // writePack writes objects, no two of the same id, as a pack with its index, by
 // gitformat-pack(5). What is not whole has the name of something unfinished. As
 // git's, both are synced before they get theirs: in contrast to a loose object, a
-// pack that a crash of the system has cut short would be in everyone's way. The
-// index, by which a pack is found, comes last.
-func writePack(objects string, content []object) error {
-	dir := filepath.Join(objects, "pack")
-	if err := os.MkdirAll(dir, 0o777); err != nil { //nolint:gosec // the user's umask decides, as in git
+// pack that a crash of the system has cut short would be in everyone's way.
+func (p place) writePack(content []object) error {
+	if err := p.mkdir(packDir); err != nil {
 		return err
 	}
-	var p packing
-	pack, err := createSynced(dir, tempPack, func(w io.Writer) error { return p.writeObjects(w, content) })
+	var made packing
+	pack, err := p.createSynced(tempPack, func(w io.Writer) error { return made.writeObjects(w, content) })
 	if err != nil {
 		return err
 	}
-	index, err := createSynced(dir, tempIndex, p.writeIndex)
-	name := filepath.Join(dir, "pack-"+hex.EncodeToString(p.sum))
-	if err == nil {
-		err = os.Rename(pack, name+".pack")
+	index, err := p.createSynced(tempIndex, made.writeIndex)
+	if err != nil {
+		return errors.Join(err, os.Remove(pack))
 	}
-	if err == nil {
-		err = os.Rename(index, name+".idx")
-	}
+	return adoptPack(pack, index, filepath.Join(p.objects, packDir, "pack-"+hex.EncodeToString(made.sum)))
+}
+
+// adoptPack gives a finished pack and its index their names. The index, by which a
+// pack is found, comes last: without it a pack that nobody finds, nor git removes,
+// is not left there.
+func adoptPack(pack, index, name string) error {
+	err := os.Rename(pack, name+".pack")
 	if err != nil {
 		_, _ = os.Remove(pack), os.Remove(index)
+		return err
+	}
+	if err = os.Rename(index, name+".idx"); err != nil {
+		_ = os.Remove(index)
+		if _, there := os.Lstat(name + ".idx"); errors.Is(there, fs.ErrNotExist) { // else another process wrote the same
+			_ = os.Remove(name + ".pack")
+		}
 	}
 	return err
 }
 
-// createSynced writes a new file that nobody is to change, down to the disk, and
-// returns its name.
-func createSynced(dir, prefix string, write func(io.Writer) error) (string, error) {
-	f, err := createTemp(dir, prefix)
-	if err != nil {
-		return "", err
-	}
-	w := bufio.NewWriterSize(f, 64<<10)
-	err = write(w)
-	if err == nil {
-		err = w.Flush()
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return f.Name(), err
+// createSynced writes a new file, down to the disk.
+func (p place) createSynced(prefix string, write func(io.Writer) error) (name string, err error) {
+	return p.create(prefix, func(f *os.File) error {
+		w := bufio.NewWriterSize(f, 64<<10)
+		if err := write(w); err != nil {
+			return err
+		}
+		return errors.Join(w.Flush(), f.Sync())
+	})
 }
 
 // A packing is a pack that is being written.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // maxPiece is the largest content, in bytes, that a delta can build on.
@@ -29,7 +30,7 @@ func newPiece(size int64, dir string) (*piece, error) {
 		p.memory = make([]byte, 0, size)
 		return p, nil
 	}
-	f, err := createTemp(dir, tempObject)
+	f, err := createTemp(filepath.Join(dir, tempObject))
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"codeloops/internal/diff/shared"
 )
 
 // Limits of what a store holds in memory, in bytes.
@@ -43,6 +45,8 @@ type Options struct {
 	// from a promisor remote.
 	Dir string
 	Git Git // nil: such objects are missing
+	// Shared are the permissions of what is written.
+	Shared shared.Mode
 }
 
 // A Store is the object database of one repository with what this process
@@ -68,7 +72,7 @@ func New(o Options) *Store {
 	return &Store{
 		options:  o,
 		kept:     make(map[plumbing.Hash][]byte),
-		database: database{objects: o.ObjectsDir},
+		database: database{place: place{objects: o.ObjectsDir, shared: o.Shared}},
 	}
 }
 
@@ -120,7 +124,7 @@ func (s *Store) Persist(id plumbing.Hash) (bool, error) {
 // Stream adds a blob of size bytes, read from r, as a loose object without
 // loading it. Content of another length is an error.
 func (s *Store) Stream(r io.Reader, size int64) (plumbing.Hash, error) {
-	id, err := stream(s.options.ObjectsDir, r, size)
+	id, err := s.database.place.stream(r, size)
 	if err != nil {
 		return id, fmt.Errorf("write a blob of %d bytes: %w", size, err)
 	}
