@@ -32,19 +32,28 @@ type RefError struct {
 	// Other is the reference whose name has this one's as a directory, or the
 	// other way round; "" when there is none.
 	Other string
+	// Link is a symbolic link by which it would be another reference, or lie
+	// outside of the repository; "" when there is none.
+	Link string
 }
 
 func (e *RefError) Error() string {
-	if e.Lock != "" {
+	switch {
+	case e.Lock != "":
 		return e.Ref + " is locked by another process"
+	case e.Link != "":
+		return fmt.Sprintf("%s is a symbolic link, and %s is not written through one", e.Link, e.Ref)
 	}
 	return fmt.Sprintf("%s cannot be there beside %s", e.Ref, e.Other)
 }
 
 // Hint returns what to do about it.
 func (e *RefError) Hint() string {
-	if e.Lock != "" {
+	switch {
+	case e.Lock != "":
 		return "when no git runs in the repository, one was killed: remove " + e.Lock
+	case e.Link != "":
+		return "put a directory in the place of the link; for one more work tree of a repository there is git worktree add"
 	}
 	return "remove the other one: git update-ref -d " + e.Other
 }
@@ -72,7 +81,11 @@ func (all refs) set(ctx context.Context, name string, id plumbing.Hash) error {
 	if err := plumbing.ReferenceName(name).Validate(); err != nil {
 		return fmt.Errorf("%q: %w", name, err)
 	}
-	root, err := os.OpenRoot(all.dir)
+	dir, err := all.home(name)
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
@@ -98,6 +111,31 @@ func (all refs) set(ctx context.Context, name string, id plumbing.Hash) error {
 	return nil
 }
 
+// home returns the directory that "refs" is in. That is another one where it is a
+// link, as git-new-workdir makes one to a repository of the same objects: a
+// reference that stood here alone would not keep them there. No other link is
+// followed: whoever works in the repository can make one to any place.
+func (all refs) home(name string) (string, error) {
+	link := filepath.Join(all.dir, "refs")
+	if info, err := os.Lstat(link); err != nil || info.Mode().Type() != fs.ModeSymlink {
+		return all.dir, nil // what is amiss is said by whoever uses it
+	}
+	to, err := filepath.EvalSymlinks(link)
+	if err != nil || filepath.Base(to) != "refs" || !sameDir(filepath.Join(all.dir, "objects"), filepath.Join(filepath.Dir(to), "objects")) {
+		return "", &RefError{Ref: name, Link: link}
+	}
+	return filepath.Dir(to), nil
+}
+
+func sameDir(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && one.IsDir() && os.SameFile(one, other)
+}
+
 func (r ref) lockName() string { return r.name + ".lock" }
 
 // checkAbove looks for a reference where this one needs a directory, and for a link
@@ -107,7 +145,7 @@ func (r ref) checkAbove() error {
 		switch info, err := r.root.Lstat(dir); {
 		case err != nil:
 		case info.Mode().Type() == fs.ModeSymlink:
-			return fmt.Errorf("%s is a symbolic link, and a reference below it would be another one", dir)
+			return &RefError{Ref: r.name, Link: filepath.Join(r.root.Name(), filepath.FromSlash(dir))}
 		case !info.IsDir():
 			return &RefError{Ref: r.name, Other: dir}
 		}

@@ -206,9 +206,7 @@ func TestSetRefOutside(t *testing.T) {
 		if err := os.Symlink(to, filepath.Join(r.dir, "refs", "codeloops")); err != nil {
 			t.Skip(err)
 		}
-		if err := r.set("s/1", r.first); err == nil || !strings.Contains(err.Error(), "refs/codeloops is a symbolic link") {
-			t.Errorf("through a link to %s: %v", to, err)
-		}
+		r.checkRefused("s/1", filepath.Join(r.dir, "refs", "codeloops"))
 		if left := r.must("for-each-ref"); left != branches {
 			t.Errorf("references %s", left)
 		}
@@ -270,5 +268,54 @@ func TestSetRefWorkTree(t *testing.T) {
 	}
 	if got := r.must("--git-dir="+filepath.Join(linked, ".git"), "rev-parse", Namespace+"s/1"); got != r.second {
 		t.Errorf("the reference is %s", got)
+	}
+}
+
+// checkRefused: a reference is not written through a link.
+func (r *repository) checkRefused(name, link string) {
+	r.t.Helper()
+	err := r.set(name, r.first)
+	problem, ok := errors.AsType[*RefError](err)
+	if !ok || *problem != (RefError{Ref: Namespace + name, Link: link}) || !strings.Contains(err.Error(), link+" is a symbolic link") || problem.Hint() == "" {
+		r.t.Errorf("through the link %s: %v", link, err)
+	}
+}
+
+// TestSetRefLinked: where the directory of all references is a link to that of a
+// repository with the same objects, the reference is one of that repository. It is
+// not written to any other place.
+func TestSetRefLinked(t *testing.T) {
+	t.Parallel()
+	r, other := newRepository(t), newRepository(t)
+	work := &repository{t: t, dir: filepath.Join(t.TempDir(), "work.git"), first: r.first, second: r.second}
+	if err := os.Mkdir(work.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(work.dir, "HEAD"), []byte("ref: refs/heads/main\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"config", "refs", "packed-refs", "objects"} { // as git-new-workdir does
+		if err := os.Symlink(filepath.Join(r.dir, name), filepath.Join(work.dir, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	if err := work.set("s/1", work.first); err != nil || work.must("for-each-ref") != r.must("for-each-ref") || r.must("rev-parse", Namespace+"s/1") != r.first {
+		t.Errorf("through links to a repository: %v", err)
+	}
+	r.must("pack-refs", "--all")
+	err := work.set("s/1/2", work.first)
+	if problem, ok := errors.AsType[*RefError](err); !ok || problem.Other != Namespace+"s/1" {
+		t.Errorf("beside a packed one: %v", err)
+	}
+	link := filepath.Join(work.dir, "refs")
+	for _, to := range []string{filepath.Join(other.dir, "refs"), filepath.Join(r.dir, "refs", "heads"), t.TempDir(), "missing"} {
+		if err := errors.Join(os.Remove(link), os.Symlink(to, link)); err != nil {
+			t.Fatal(err)
+		}
+		before := r.refs() + other.refs()
+		work.checkRefused("s/2", link)
+		if after := r.refs() + other.refs(); after != before {
+			t.Errorf("through a link to %s are written\n%s\nnot\n%s", to, after, before)
+		}
 	}
 }
