@@ -35,7 +35,7 @@ func (a *app) run(args []string) int {
 	a.secrets = redact.New(a.env)
 	ctx, stop := a.signals.watch(context.Background())
 	defer stop()
-	err := a.execute(ctx, args)
+	err := interrupted(ctx, a.execute(ctx, args))
 	if err == nil {
 		return exitDone
 	}

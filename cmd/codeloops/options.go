@@ -117,6 +117,9 @@ func (o *runOptions) take(cmd *cobra.Command, args, commands []string) error {
 	o.prompt.words = args
 	o.prompt.literal = cmd.ArgsLenAtDash() == 0
 	o.commands = commands
+	if o.dryRun && o.jsonOutput {
+		return usagef("leave one of them out", "--dry-run and --json-output contradict each other")
+	}
 	if flags.Changed("prompt") {
 		text, _ := flags.GetString("prompt") // declared above
 		o.prompt.flag = &text

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"codeloops/internal/agent"
 	"codeloops/internal/config"
@@ -46,6 +48,9 @@ func (a *app) prepare(ctx context.Context, o *runOptions) (*plan, error) {
 	}
 	var err error
 	if p.prompt, p.promptFrom, err = o.prompt.await(ctx, p.dir, a.In); err != nil {
+		if ctx.Err() != nil && a.InTTY && a.ErrTTY {
+			_, _ = io.WriteString(a.Err, "\n") // the cursor stands behind what was typed
+		}
 		return nil, err
 	}
 	if p.tree, err = a.openTree(ctx, p.dir); err != nil {
@@ -114,6 +119,8 @@ func (a *app) openTree(ctx context.Context, dir string) (*workTree, error) {
 // hintFor says what can be done about errors that do not say so themselves.
 func hintFor(err error) string {
 	switch {
+	case begun(err) && (errors.Is(err, diff.ErrNotRepository) || errors.Is(err, fs.ErrNotExist)):
+		return "it was there when the run began: was it the agent?"
 	case errors.Is(err, diff.ErrNotRepository):
 		return "run it inside a git repository, or make one: git init"
 	case errors.Is(err, diff.ErrBare):
@@ -128,16 +135,36 @@ func hintFor(err error) string {
 		return "the program that its first line names (#!…) is not there"
 	case errors.Is(err, proc.ErrFormat):
 		return "a script begins with a line such as #!/bin/sh"
-	case errors.Is(err, fs.ErrPermission):
-		return "check who may read and write it"
 	}
 	if unsupported, ok := errors.AsType[*repo.UnsupportedError](err); ok {
 		return unsupportedHint(unsupported)
+	}
+	return systemHint(err)
+}
+
+// systemHint says what can be done about what the system refuses.
+func systemHint(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return "check who may read and write it"
+	case session.DiskFull(err):
+		return "free some space there"
+	case errors.Is(err, syscall.EROFS):
+		return "codeloops has to write there: is it mounted read-only?"
+	case errors.Is(err, syscall.EMFILE):
+		return "let a process open more files at once: ulimit -n 1024"
 	}
 	if path, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrNotExist) {
 		return "is the name right? It was looked for in " + filepath.Dir(path.Path)
 	}
 	return ""
+}
+
+// begun reports whether an error has ended a run, which then found everything in
+// its place when it began.
+func begun(err error) bool {
+	_, ok := errors.AsType[*endedError](err)
+	return ok
 }
 
 func unsupportedHint(*repo.UnsupportedError) string {

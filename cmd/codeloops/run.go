@@ -42,7 +42,7 @@ func runRun(ctx context.Context, a *app, o *runOptions) error {
 func (p *plan) run(ctx context.Context) (err error) {
 	a := p.app
 	runner := proc.NewRunner(a.now) // starts its keeper while the work tree is read
-	defer func() { err = errors.Join(err, runner.Close()) }()
+	defer func() { err = errors.Join(interrupted(ctx, err), runner.Close()) }()
 	p.tree.git.runner = runner
 	a.signals.on(func() {
 		if a.ErrTTY {
@@ -109,7 +109,8 @@ func (p *plan) drive(ctx context.Context, l *loop.Loop, rec *session.Recorder, c
 		return err
 	}
 	defer closeLog()
-	l.Sink = a.secrets.Sink(loop.Tee(rec, &tally, shown))
+	last := &ending{shown: shown}
+	l.Sink = a.secrets.Sink(loop.Tee(rec, &tally, last))
 	if p.cfg.MaxDuration > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, p.cfg.MaxDuration, loop.ErrMaxDuration)
@@ -130,8 +131,9 @@ func (p *plan) drive(ctx context.Context, l *loop.Loop, rec *session.Recorder, c
 		}
 	}
 	out, broke := run(ctx, s)
+	out.Summary = a.secrets.String(out.Summary) // the sinks have had it so
+	last.end(a.now(), out)
 	if p.opts.jsonOutput {
-		out.Summary = a.secrets.String(out.Summary) // the sinks have had it so
 		if err := p.printResult(out, &tally, rec, broke); err != nil {
 			broke = errors.Join(broke, err)
 			if out.Result == loop.Success {

@@ -23,7 +23,11 @@ const (
 func (a *app) page(ctx context.Context, noPager bool, write func(context.Context, io.Writer) error) error {
 	show := func(ctx context.Context, out io.Writer) error {
 		safe := a.secrets.Writer(out)
-		return errors.Join(write(ctx, safe), safe.Close())
+		err := write(ctx, safe)
+		if again := safe.Close(); err == nil { // it says again what went wrong before
+			err = again
+		}
+		return err
 	}
 	command := ""
 	if !noPager && a.OutTTY {

@@ -29,6 +29,21 @@ func (e *signalError) Error() string { return fmt.Sprintf("received the signal %
 // Is makes a signal an ordinary cancellation to whoever asks.
 func (e *signalError) Is(target error) bool { return errors.Is(target, context.Canceled) }
 
+// interrupted returns the signal in place of an error that has come of it and
+// says only that something was cancelled. An end that the user has been told of
+// stays what it is.
+func interrupted(ctx context.Context, err error) error {
+	_, told := errors.AsType[*endedError](err)
+	_, known := errors.AsType[*signalError](err)
+	if told || known || !errors.Is(err, context.Canceled) {
+		return err
+	}
+	if cause, ok := errors.AsType[*signalError](context.Cause(ctx)); ok {
+		return cause
+	}
+	return err
+}
+
 // watch begins to listen; the returned function ends it.
 func (s *signals) watch(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)

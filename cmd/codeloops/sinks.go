@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"codeloops/internal/debuglog"
 	"codeloops/internal/loop"
@@ -45,6 +46,28 @@ func (p *plan) display(rec *session.Recorder) (loop.Sink, error) {
 	}
 	shown, err := render.Run(format, o)
 	return &tolerant{sink: shown}, err
+}
+
+// ending shows what it is handed, and at the end what a run came to, also when
+// the log could not take that any more: then no sink behind it was told.
+type ending struct {
+	shown loop.Sink
+	seq   int
+	told  bool
+}
+
+// Handle hands every event on.
+func (e *ending) Handle(at loop.Stamp, event loop.Event) error {
+	_, e.told = event.(loop.Finished)
+	e.seq = at.Seq
+	return e.shown.Handle(at, event)
+}
+
+// end makes sure that the outcome was shown.
+func (e *ending) end(at time.Time, out loop.Outcome) {
+	if !e.told {
+		_ = e.Handle(loop.Stamp{Seq: e.seq + 1, Time: at}, loop.Finished{Outcome: out}) // a display ends no run
+	}
 }
 
 // tolerant keeps a display that cannot be written to from ending a run: the

@@ -113,7 +113,7 @@ func (w *wait) count() {
 	if hint := w.hint(); hint != "" {
 		line += " · " + hint
 	}
-	w.printf("\r\x1b[K  %s", line)
+	w.printf("\r\x1b[K%s", term.Fit("  "+line, w.app.Width()))
 }
 
 func (w *wait) clear() {

@@ -186,6 +186,29 @@ func TestWaitIsEndedByAKey(t *testing.T) {
 	}
 }
 
+// TestWaitInANarrowTerminal: the countdown stays in one row, also of a terminal
+// that has become narrow in the meantime.
+func TestWaitInANarrowTerminal(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.waits()
+	if err := unix.IoctlSetWinsize(int(d.main.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 20, Col: 20}); err != nil {
+		t.Fatal(err)
+	}
+	before := len(d.text())
+	var rows []string
+	d.await("it counts down twice", func() bool {
+		rows = strings.Split(d.text()[before:], "\r\x1b[K")
+		return len(rows) > 3
+	})
+	d.types("w")
+	d.ends(exitDone)
+	// The first one may have been under way.
+	if row := rows[2]; ansi.StringWidth(row) > 20 || !strings.HasPrefix(row, "  waiting ") {
+		t.Errorf("in 20 columns it shows %q", row)
+	}
+}
+
 func TestWaitWithoutColour(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "NO_COLOR=1")

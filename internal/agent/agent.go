@@ -185,11 +185,25 @@ func (a *Agent) argv(r Request, name string) ([]string, error) {
 	for i, arg := range args {
 		args[i] = fill.Replace(arg)
 		if a.spec.Prompt == Arg && len(args[i]) > maxArg {
-			return nil, fmt.Errorf("the agent %s takes its prompt as an argument, which has room for %d bytes, not %d",
-				a.spec.Name, maxArg, len(args[i]))
+			return nil, &longPromptError{a.spec.Name, len(args[i])}
 		}
 	}
 	return args, nil
+}
+
+// A longPromptError says that a prompt is too long for an argument.
+type longPromptError struct {
+	agent string
+	size  int // bytes of the argument that it would make
+}
+
+func (e *longPromptError) Error() string {
+	return fmt.Sprintf("the agent %s takes its prompt as an argument, which has room for %d bytes, not %d", e.agent, maxArg, e.size)
+}
+
+// Hint says what can be done about it.
+func (e *longPromptError) Hint() string {
+	return "write what is long into a file, and name that file in the prompt"
 }
 
 func (a *Agent) run(ctx context.Context, cmd proc.Command, r Request) (Reply, error) {

@@ -27,6 +27,9 @@ func (g Gate) Stop(p loop.Progress) (loop.StopReason, string) {
 		return reason, why
 	}
 	if g.MaxIterations > 0 && p.Iterations >= g.MaxIterations {
+		if g.MaxIterations == 1 {
+			return loop.StopMaxIterations, "the one iteration is used up"
+		}
 		return loop.StopMaxIterations, fmt.Sprintf("all %d iterations are used up", g.MaxIterations)
 	}
 	return loop.StopNone, ""

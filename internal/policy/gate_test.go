@@ -26,6 +26,7 @@ func TestStop(t *testing.T) {
 		"fresh":           {gate, loop.Progress{}, loop.StopNone, ""},
 		"under way":       {gate, loop.Progress{Iterations: 4, ConsecutiveErrors: 2}, loop.StopNone, ""},
 		"limit":           {gate, loop.Progress{Iterations: 5}, loop.StopMaxIterations, "all 5 iterations are used up"},
+		"limit of one":    {policy.Gate{MaxIterations: 1}, loop.Progress{Iterations: 1}, loop.StopMaxIterations, "the one iteration is used up"},
 		"errors":          {gate, loop.Progress{Iterations: 3, ConsecutiveErrors: 3, LastFailure: loop.StopActorTimeout}, loop.StopActorTimeout, "3 iterations in a row ended in an error, the last one because the actor ran into its time limit"},
 		"errors, told":    {gate, loop.Progress{ConsecutiveErrors: 3, LastFailure: loop.StopNoDecision, LastProblem: "the reply\n is empty"}, loop.StopNoDecision, "3 iterations in a row ended in an error, the last one because the critic gave no decision: the reply is empty"},
 		"one, at length":  {policy.Gate{MaxConsecutiveErrors: 1}, loop.Progress{ConsecutiveErrors: 1, LastFailure: loop.StopConsecutiveErrors, LastProblem: strings.Repeat("é", 201)}, loop.StopConsecutiveErrors, "the iteration ended in an error, because the critic said ERROR, or an agent could not work: " + strings.Repeat("é", 200) + "…"},

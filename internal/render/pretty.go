@@ -111,12 +111,12 @@ func (p *pretty) working(s loop.State) error {
 	if name == "" {
 		return nil
 	}
-	line := p.faint.Render(fmt.Sprintf("  %-8s %s", name, what))
+	line := fmt.Sprintf("  %-8s %s", name, what)
 	if !p.Live {
-		return p.say("%s", line)
+		return p.say("%s", p.faint.Render(line))
 	}
 	p.pending = true
-	_, err := fmt.Fprint(p.Progress, line)
+	_, err := fmt.Fprint(p.Progress, p.faint.Render(term.Fit(line, p.Width)))
 	return err
 }
 

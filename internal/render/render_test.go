@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
 
 	"codeloops/internal/loop"
@@ -230,6 +231,24 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 		shown := show(t, f, render.Options{Width: 80, Verbose: true}, story())
 		if i := strings.IndexFunc(shown, func(r rune) bool { return r < ' ' && r != '\n' }); i >= 0 {
 			t.Errorf("%s: control character in %q", f, shown[max(0, i-20):i+5])
+		}
+	}
+}
+
+// TestLiveLinesFit: a line that is written over stands in one row, however narrow
+// the terminal is.
+func TestLiveLinesFit(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{1, 12, 28, 80} {
+		shown := show(t, render.Pretty, render.Options{Width: width, Live: true, Style: colours()}, story())
+		painted := strings.Split(shown, "\r\x1b[K")
+		if len(painted) < 4 {
+			t.Fatalf("nothing is written over: %q", shown)
+		}
+		for _, part := range painted[:len(painted)-1] {
+			if line := part[strings.LastIndex(part, "\n")+1:]; ansi.StringWidth(line) > width {
+				t.Errorf("in %d columns: %q", width, line)
+			}
 		}
 	}
 }

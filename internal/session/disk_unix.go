@@ -23,9 +23,9 @@ func syncDir(dir string) error {
 	return errors.Join(err, d.Close())
 }
 
-// diskFull reports whether err says that there is no room, or no more for this
+// DiskFull reports whether err says that there is no room, or no more for this
 // user or process.
-func diskFull(err error) bool {
+func DiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 

@@ -11,9 +11,9 @@ import (
 // syncDir does nothing: Windows writes a new name with the file.
 func syncDir(string) error { return nil }
 
-// diskFull reports whether err says that there is no room, or no more for this
+// DiskFull reports whether err says that there is no room, or no more for this
 // user.
-func diskFull(err error) bool {
+func DiskFull(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) ||
 		errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
 }

@@ -31,7 +31,7 @@ func (e *WriteError) Hint() string {
 	switch {
 	case errors.Is(e.Err, ErrLineTooLong):
 		return "the diff is very large: should .gitignore name what the actor has built or downloaded?"
-	case diskFull(e.Err):
+	case DiskFull(e.Err):
 		return "free some space there, or choose another place with --session-dir"
 	case errors.Is(e.Err, ErrChanged):
 		return "was it the agent? What the log does not hold has not been recorded, and counts for nothing"

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
 	"golang.org/x/term"
 )
@@ -59,6 +60,10 @@ func (s *Streams) Width() int {
 	}
 	return defaultWidth
 }
+
+// Fit cuts a line to width columns. A line that is to be written over must not be
+// longer: what stands in the rows above its last one would stay.
+func Fit(line string, width int) string { return ansi.Truncate(line, max(width, 1), "…") }
 
 // ErrRenderer returns the renderer for styles on standard error: without
 // colour unless standard error is a terminal that may have it.

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"codeloops/internal/loop"
+)
+
+// TestInterrupted: whoever presses Ctrl+C is told of a signal, and not that a
+// context was cancelled.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(&signalError{os.Interrupt})
+	const told = `received the signal "interrupt"`
+	ended := &endedError{result: loop.Interrupted, err: context.Canceled}
+	for _, c := range []struct {
+		err  error
+		want string
+		code int
+	}{
+		{fmt.Errorf("take the state of x: %w", context.Canceled), told, exitInterrupted},
+		{fmt.Errorf("read the answer: %w", context.Cause(ctx)), "read the answer: " + told, exitInterrupted},
+		{errors.Join(context.Cause(ctx), errors.New("a process stays")), told + "\na process stays", exitInterrupted},
+		{ended, ended.Error(), exitInterrupted},
+		{errors.New("no such file"), "no such file", exitError},
+	} {
+		if got := interrupted(ctx, c.err); got.Error() != c.want || exitCode(got) != c.code {
+			t.Errorf("%v: %v, exit code %d", c.err, got, exitCode(got))
+		}
+	}
+	if got := interrupted(ctx, nil); got != nil {
+		t.Error(got)
+	}
+	if got := interrupted(t.Context(), context.Canceled); !errors.Is(got, context.Canceled) {
+		t.Error(got)
+	}
+}
