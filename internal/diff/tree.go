@@ -163,7 +163,7 @@ func Open(_ context.Context, dir string, o Options) (*Tree, error) {
 		t.git.global = []string{"--git-dir=" + r.GitDir, "--work-tree=" + r.WorkTree}
 	}
 	t.store = store.New(store.Options{
-		ObjectsDir: r.ObjectsDir(), Dir: r.WorkTree, Git: t.git.purpose("to read objects of a partial clone"), Shared: t.shared,
+		ObjectsDir: r.ObjectsDir(), Dir: r.WorkTree, Git: t.git.purpose("to read objects of a partial clone"), Shared: t.shared, Now: o.Now,
 	})
 	return t, nil
 }

@@ -5,7 +5,6 @@ import (
 	"compress/zlib"
 	"errors"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -58,13 +57,40 @@ func (d *database) close() error {
 	return errors.Join(errs...)
 }
 
-// has reports whether an object is there now.
-func (d *database) has(id plumbing.Hash) bool {
+// openAnew opens what is there now.
+func (d *database) openAnew() {
 	if slices.ContainsFunc(d.dirs, (*directory).changed) {
 		_ = d.close() // they were opened for reading
 	}
 	d.open()
+}
+
+// has reports whether an object is there now.
+func (d *database) has(id plumbing.Hash) bool {
+	d.openAnew()
 	return slices.ContainsFunc(d.dirs, func(dir *directory) bool { return dir.has(id) })
+}
+
+// freshen is has, and makes the object as if it had been written now. A pack of
+// what is left over has times of its own for each object: one that is there alone
+// is copied. That it cannot be is no failure: it is there.
+func (d *database) freshen(kind plumbing.ObjectType, id plumbing.Hash) bool {
+	d.openAnew()
+	cruft := false
+	for _, dir := range d.dirs {
+		fresh, inCruft := dir.freshen(d.place, id)
+		if fresh {
+			return true
+		}
+		cruft = cruft || inCruft
+	}
+	if !cruft || d.now == nil {
+		return cruft
+	}
+	if content, err := d.content(kind, id); err == nil {
+		_ = d.write(kind, id, content)
+	}
+	return true
 }
 
 // read tries all sources of an object until one can be used. Then it looks for
@@ -160,7 +186,7 @@ func (d *database) stream(kind plumbing.ObjectType, id plumbing.Hash) (r io.Read
 // write adds a loose object unless there is one. Whether a pack has it already
 // is not asked: that would open all pack indexes.
 func (d *database) write(kind plumbing.ObjectType, id plumbing.Hash, content []byte) error {
-	if _, err := os.Lstat(loosePath(d.objects, id)); err == nil {
+	if d.place.freshen(loosePath(d.objects, id)) {
 		return nil
 	}
 	loose, err := d.deflate(kind, content)

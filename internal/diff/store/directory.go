@@ -33,7 +33,7 @@ func openDirectory(path string) *directory {
 	}
 	for _, e := range entries {
 		if name, found := strings.CutSuffix(e.Name(), ".idx"); found && names[name+".pack"] {
-			d.packs = append(d.packs, &pack{path: filepath.Join(path, "pack", name)})
+			d.packs = append(d.packs, &pack{path: filepath.Join(path, "pack", name), cruft: names[name+".mtimes"]})
 		}
 	}
 	return d
@@ -71,6 +71,19 @@ func (d *directory) has(id plumbing.Hash) bool {
 	}
 	_, err := os.Lstat(loosePath(d.path, id))
 	return err == nil
+}
+
+// freshen makes what an object is in as if it had been written now, unless that is a
+// pack of what is left over.
+func (d *directory) freshen(p place, id plumbing.Hash) (fresh, cruft bool) {
+	_ = d.packed(id, func(in *pack, _ int64) error {
+		if cruft = in.cruft; cruft {
+			return plumbing.ErrObjectNotFound // it may be in another one
+		}
+		fresh = p.freshen(in.path + ".pack")
+		return nil
+	})
+	return fresh || p.freshen(loosePath(d.path, id)), cruft
 }
 
 // read tries the sources of an object in this directory until one can be used.

@@ -19,6 +19,7 @@ import (
 // whole one takes longer than all the objects that a capture asks for.
 type pack struct {
 	path        string // of both, without ".idx" and ".pack"
+	cruft       bool   // it has what nothing refers to, by gitformat-pack(5)
 	index, data *os.File
 	bad         error       // what keeps the index from being read
 	fanout      [256]uint32 // how many objects have a name up to this first byte
@@ -74,7 +75,7 @@ func (p *pack) close() error {
 			errs = append(errs, f.Close())
 		}
 	}
-	*p = pack{path: p.path}
+	*p = pack{path: p.path, cruft: p.cruft}
 	return errors.Join(errs...)
 }
 

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -19,6 +20,27 @@ import (
 type place struct {
 	objects string
 	shared  shared.Mode
+	now     func() time.Time // nil: nothing is made newer
+}
+
+// freshFor is for how long a file that was written counts as new.
+const freshFor = time.Minute
+
+// freshen reports whether there is a file of one object or many, and makes it as if
+// it had been written now: git goes by that time when it removes what is left over.
+// Of a file of another user that may fail, as it may for git.
+func (p place) freshen(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return false
+	}
+	if p.now == nil || !info.Mode().IsRegular() {
+		return true
+	}
+	if at := p.now(); at.Sub(info.ModTime()) > freshFor {
+		_ = os.Chtimes(path, time.Time{}, at)
+	}
+	return true
 }
 
 // tempObject begins the name of an unfinished object: `git gc` removes such

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -47,6 +48,9 @@ type Options struct {
 	Git Git // nil: such objects are missing
 	// Shared are the permissions of what is written.
 	Shared shared.Mode
+	// Now is the clock that the file system's times are of. Nil: nothing that is
+	// there is made newer.
+	Now func() time.Time
 }
 
 // A Store is the object database of one repository with what this process
@@ -72,7 +76,7 @@ func New(o Options) *Store {
 	return &Store{
 		options:  o,
 		kept:     make(map[plumbing.Hash][]byte),
-		database: database{place: place{objects: o.ObjectsDir, shared: o.Shared}},
+		database: database{place: place{objects: o.ObjectsDir, shared: o.Shared, now: o.Now}},
 	}
 }
 
@@ -146,6 +150,16 @@ func (s *Store) Has(id plumbing.Hash) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.database.has(id)
+}
+
+// Freshen reports, as Has does, whether the database holds an object, to which
+// something is about to refer. What git holds for left over, and is about to remove,
+// it spares then for the time that it spares what is new (gc.pruneExpire): it may
+// have looked for what is referred to before.
+func (s *Store) Freshen(kind plumbing.ObjectType, id plumbing.Hash) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.database.freshen(kind, id)
 }
 
 // Blob returns the content of a blob, which the caller must not change. It is
