@@ -184,7 +184,7 @@ func (u *undo) content(ctx context.Context, name string, f *scan.File) (io.ReadC
 	}
 	content, err := u.store.Blob(ctx, f.ID)
 	if errors.Is(err, store.ErrLarge) {
-		return u.store.Open(f.ID)
+		return u.store.Open(ctx, f.ID)
 	}
 	return io.NopCloser(bytes.NewReader(content)), err
 }

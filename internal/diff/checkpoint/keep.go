@@ -36,7 +36,7 @@ func (k *keeping) tree(ctx context.Context, path string, d, kept *scan.Dir) (*sc
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if kept != nil && kept.ID() == d.ID() || k.Store.Freshen(plumbing.TreeObject, d.ID()) {
+	if kept != nil && kept.ID() == d.ID() || k.Store.Freshen(ctx, plumbing.TreeObject, d.ID()) {
 		return d, nil
 	}
 	var files []scan.File
@@ -71,7 +71,7 @@ func (k *keeping) tree(ctx context.Context, path string, d, kept *scan.Dir) (*sc
 // file makes sure that there is or will be an object of the file's content, or
 // leaves the file out.
 func (k *keeping) file(ctx context.Context, path string, f scan.File) (bool, error) {
-	if f.Mode == scan.Gitlink || k.Store.Freshen(plumbing.BlobObject, f.ID) {
+	if f.Mode == scan.Gitlink || k.Store.Freshen(ctx, plumbing.BlobObject, f.ID) {
 		return true, nil
 	}
 	if k.batch.Persist(f.ID) {

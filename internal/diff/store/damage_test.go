@@ -68,20 +68,20 @@ func checkDamaged(t *testing.T, o object, loose map[string][]byte) {
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := d.content(o.kind, o.id)
-		stream, streamErr := streamed(d, o)
+		got, err := d.content(t.Context(), o.kind, o.id)
+		stream, streamErr := streamed(t.Context(), d, o)
 		if random := strings.HasPrefix(name, "random "); err == nil && !random || streamErr == nil && !random {
 			t.Errorf("%q: %d bytes, and %d as a stream", name, len(got), len(stream))
 		}
 		if err == nil && !bytes.Equal(got, o.content) || streamErr == nil && !bytes.Equal(stream, o.content) {
 			t.Errorf("%q: %d other bytes, %d as a stream", name, len(got), len(stream))
 		}
-		_, _ = d.size(o.id)
+		_, _ = d.size(t.Context(), o.id)
 	}
 	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.content(o.kind, o.id); err == nil || errors.Is(err, plumbing.ErrObjectNotFound) {
+	if _, err := d.content(t.Context(), o.kind, o.id); err == nil || errors.Is(err, plumbing.ErrObjectNotFound) {
 		t.Errorf("a directory: %v", err)
 	}
 }
@@ -121,7 +121,7 @@ func TestPackHostile(t *testing.T) {
 	t.Parallel()
 	o := object{kind: plumbing.BlobObject, id: Sum(plumbing.BlobObject, []byte("content"))}
 	entry := func(kind plumbing.ObjectType, size int, rest ...[]byte) []byte {
-		return append(appendEntryHeader(nil, kind, size), bytes.Join(rest, nil)...)
+		return append(makeEntryHeader(kind, size), bytes.Join(rest, nil)...)
 	}
 	name := func(i byte) []byte { id := plumbing.Hash{i}; return id[:] }
 	blob := entry(plumbing.BlobObject, 7, deflated([]byte("another")))
@@ -152,13 +152,13 @@ func TestPackHostile(t *testing.T) {
 		"too little":              {delta(7, 7, 1, 'c'), blob},
 	} {
 		d := rawPack(t, o, entries...)
-		if content, err := d.content(o.kind, o.id); err == nil || errors.Is(err, plumbing.ErrObjectNotFound) || errors.Is(err, ErrLarge) {
+		if content, err := d.content(t.Context(), o.kind, o.id); err == nil || errors.Is(err, plumbing.ErrObjectNotFound) || errors.Is(err, ErrLarge) {
 			t.Errorf("%s: %q, %v", what, content, err)
 		}
-		if content, err := streamed(d, o); err == nil {
+		if content, err := streamed(t.Context(), d, o); err == nil {
 			t.Errorf("%s: the stream %q", what, content)
 		}
-		_, _ = d.size(o.id)
+		_, _ = d.size(t.Context(), o.id)
 		if left, _ := filepath.Glob(filepath.Join(d.objects, "tmp_*")); len(left) > 0 {
 			t.Errorf("%s: left behind: %s", what, left)
 		}
@@ -167,7 +167,7 @@ func TestPackHostile(t *testing.T) {
 		}
 	}
 	good := rawPack(t, o, delta(7, 7, 7, 'c', 'o', 'n', 't', 'e', 'n', 't'), blob)
-	if content, err := good.content(o.kind, o.id); string(content) != "content" || err != nil {
+	if content, err := good.content(t.Context(), o.kind, o.id); string(content) != "content" || err != nil {
 		t.Errorf("a delta that is right: %q, %v", content, err)
 	}
 	if err := good.close(); err != nil {
@@ -180,7 +180,7 @@ func TestPackBeside(t *testing.T) {
 	t.Parallel()
 	content := []byte("content")
 	o := object{kind: plumbing.BlobObject, id: Sum(plumbing.BlobObject, content), content: content}
-	d := rawPack(t, o, append(appendEntryHeader(nil, o.kind, 7), deflated([]byte("another"))...))
+	d := rawPack(t, o, append(makeEntryHeader(o.kind, 7), deflated([]byte("another"))...))
 	if err := os.WriteFile(filepath.Join(d.objects, "pack", "x.idx"), []byte("no index"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestPackBeside(t *testing.T) {
 	if err := d.write(o.kind, o.id, o.content); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := d.content(o.kind, o.id); err != nil || !bytes.Equal(got, content) {
+	if got, err := d.content(t.Context(), o.kind, o.id); err != nil || !bytes.Equal(got, content) {
 		t.Errorf("%q, %v", got, err)
 	}
 	if err := d.close(); err != nil {

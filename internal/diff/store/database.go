@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"compress/zlib"
+	"context"
 	"errors"
 	"io"
 	"slices"
@@ -31,11 +32,11 @@ type database struct {
 // checked against the object's id.
 type source interface {
 	// load returns the content; it is [ErrLarge] for more than [Large].
-	load(want plumbing.ObjectType) ([]byte, error)
+	load(ctx context.Context, want plumbing.ObjectType) ([]byte, error)
 	// size returns the length of the content.
-	size() (int64, error)
+	size(ctx context.Context) (int64, error)
 	// open returns a reader of the content, whatever its length is.
-	open(want plumbing.ObjectType) (r io.ReadCloser, size int64, err error)
+	open(ctx context.Context, want plumbing.ObjectType) (r io.ReadCloser, size int64, err error)
 }
 
 func (d *database) open() {
@@ -74,7 +75,7 @@ func (d *database) has(id plumbing.Hash) bool {
 // freshen is has, and makes the object as if it had been written now. A pack of
 // what is left over has times of its own for each object: one that is there alone
 // is copied. That it cannot be is no failure: it is there.
-func (d *database) freshen(kind plumbing.ObjectType, id plumbing.Hash) bool {
+func (d *database) freshen(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) bool {
 	d.openAnew()
 	cruft := false
 	for _, dir := range d.dirs {
@@ -87,7 +88,7 @@ func (d *database) freshen(kind plumbing.ObjectType, id plumbing.Hash) bool {
 	if !cruft || d.now == nil {
 		return cruft
 	}
-	if content, err := d.content(kind, id); err == nil {
+	if content, err := d.content(ctx, kind, id); err == nil {
 		_ = d.write(kind, id, content)
 	}
 	return true
@@ -121,12 +122,12 @@ func graver(a, b error) error {
 }
 
 // content returns an object that is not too large.
-func (d *database) content(kind plumbing.ObjectType, id plumbing.Hash) (content []byte, err error) {
+func (d *database) content(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) (content []byte, err error) {
 	err = d.read(id, func(s source) error {
-		content, err = s.load(kind)
+		content, err = s.load(ctx, kind)
 		switch {
 		case errors.Is(err, ErrLarge):
-			err = d.checkLarge(s, kind, id)
+			err = d.checkLarge(ctx, s, kind, id)
 		case err == nil && Sum(kind, content) != id:
 			err = ErrForged
 		}
@@ -140,11 +141,11 @@ func (d *database) content(kind plumbing.ObjectType, id plumbing.Hash) (content 
 
 // checkLarge returns [ErrLarge] for an object that seems to be too large, if it is
 // what its id says: else its header alone would keep a text from being seen.
-func (d *database) checkLarge(s source, kind plumbing.ObjectType, id plumbing.Hash) error {
+func (d *database) checkLarge(ctx context.Context, s source, kind plumbing.ObjectType, id plumbing.Hash) error {
 	if d.large[id] {
 		return ErrLarge
 	}
-	r, size, err := s.open(kind)
+	r, size, err := s.open(ctx, kind)
 	if errors.Is(err, ErrLarge) { // only a delta says that it is so large
 		return errDamaged
 	}
@@ -162,9 +163,9 @@ func (d *database) checkLarge(s source, kind plumbing.ObjectType, id plumbing.Ha
 	return ErrLarge
 }
 
-func (d *database) size(id plumbing.Hash) (size int64, err error) {
+func (d *database) size(ctx context.Context, id plumbing.Hash) (size int64, err error) {
 	err = d.read(id, func(s source) error {
-		size, err = s.size()
+		size, err = s.size(ctx)
 		return err
 	})
 	return size, err
@@ -172,9 +173,9 @@ func (d *database) size(id plumbing.Hash) (size int64, err error) {
 
 // stream returns a reader of an object of any size, at the end of which there is
 // an error if it was not what its id says.
-func (d *database) stream(kind plumbing.ObjectType, id plumbing.Hash) (r io.ReadCloser, err error) {
+func (d *database) stream(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) (r io.ReadCloser, err error) {
 	err = d.read(id, func(s source) error {
-		content, size, err := s.open(kind)
+		content, size, err := s.open(ctx, kind)
 		if err == nil {
 			r = check(content, kind, size, id)
 		}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -107,8 +108,11 @@ func parseInstruction(b []byte) (in instruction, used int) {
 
 // patch writes what a delta makes of its base, by the section "Deltified
 // representation" of gitformat-pack(5). The sizes have been read.
-func patch(to, base *piece, delta *bufio.Reader) error {
+func patch(ctx context.Context, to, base *piece, delta *bufio.Reader) error {
 	for to.left > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		head, err := delta.Peek(maxInstruction)
 		if len(head) == 0 {
 			return fmt.Errorf("a delta without end: %w", err)

@@ -36,7 +36,7 @@ func TestFreshen(t *testing.T) {
 		do     func(*store.Store) bool
 	}{
 		{"looked for", false, func(s *store.Store) bool { return s.Has(id) }},
-		{"asked for", true, func(s *store.Store) bool { return s.Freshen(plumbing.BlobObject, id) }},
+		{"asked for", true, func(s *store.Store) bool { return s.Freshen(t.Context(), plumbing.BlobObject, id) }},
 		{"written", true, func(s *store.Store) bool {
 			b := s.Batch()
 			b.Add(plumbing.BlobObject, []byte(content))
@@ -72,7 +72,7 @@ func TestFreshen(t *testing.T) {
 				if got := s.Has(id); got != use.spares {
 					t.Errorf("it is there after git gc: %t", got)
 				}
-				if s.Freshen(plumbing.BlobObject, plumbing.Hash{1}) {
+				if s.Freshen(t.Context(), plumbing.BlobObject, plumbing.Hash{1}) {
 					t.Error("what is nowhere is there")
 				}
 				must(t, s.Close())

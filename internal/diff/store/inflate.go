@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"compress/zlib"
+	"context"
 	"errors"
 	"io"
 )
@@ -14,8 +15,10 @@ type inflater struct {
 	out   *bufio.Reader // what is decompressed
 }
 
-// reset begins with what r holds compressed.
-func (z *inflater) reset(r io.Reader) (err error) {
+// reset begins with what r holds compressed. The end of the context is one of the
+// reading.
+func (z *inflater) reset(ctx context.Context, r io.Reader) (err error) {
+	r = until(ctx, r)
 	if z.zlib == nil {
 		z.input = bufio.NewReader(r)
 		if z.zlib, err = zlib.NewReader(z.input); err != nil {
@@ -27,6 +30,22 @@ func (z *inflater) reset(r io.Reader) (err error) {
 	z.input.Reset(r)
 	z.out.Reset(z.zlib)
 	return z.zlib.(zlib.Resetter).Reset(z.input, nil)
+}
+
+// A readFunc is a reader.
+type readFunc func([]byte) (int, error)
+
+func (f readFunc) Read(b []byte) (int, error) { return f(b) }
+
+// until returns a reader that fails as soon as the context has ended: a few bytes
+// can stand for many that they are decompressed to.
+func until(ctx context.Context, r io.Reader) io.Reader {
+	return readFunc(func(b []byte) (int, error) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		return r.Read(b)
+	})
 }
 
 // end reports as an error that there is more, or that the checksum is wrong.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -28,7 +29,7 @@ func loosePath(objects string, id plumbing.Hash) string {
 }
 
 // begin opens the file and reads the header; the inflater goes on from there.
-func (o looseObject) begin(z *inflater) (f *os.File, kind plumbing.ObjectType, size int64, err error) {
+func (o looseObject) begin(ctx context.Context, z *inflater) (f *os.File, kind plumbing.ObjectType, size int64, err error) {
 	f, err = openWhole(o.path)
 	if file.Missing(err) {
 		return nil, 0, 0, plumbing.ErrObjectNotFound
@@ -36,7 +37,7 @@ func (o looseObject) begin(z *inflater) (f *os.File, kind plumbing.ObjectType, s
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	if err = z.reset(f); err == nil {
+	if err = z.reset(ctx, f); err == nil {
 		kind, size, err = readHeader(z.out)
 	}
 	if err != nil {
@@ -67,16 +68,16 @@ func parseHeader(header []byte) (kind plumbing.ObjectType, size int64, err error
 	return kind, int64(length), err
 }
 
-func (o looseObject) size() (int64, error) {
-	f, _, size, err := o.begin(o.z)
+func (o looseObject) size(ctx context.Context) (int64, error) {
+	f, _, size, err := o.begin(ctx, o.z)
 	if err != nil {
 		return 0, err
 	}
 	return size, f.Close()
 }
 
-func (o looseObject) load(want plumbing.ObjectType) ([]byte, error) {
-	f, kind, size, err := o.begin(o.z)
+func (o looseObject) load(ctx context.Context, want plumbing.ObjectType) ([]byte, error) {
+	f, kind, size, err := o.begin(ctx, o.z)
 	if err != nil {
 		return nil, err
 	}
@@ -94,9 +95,9 @@ func (o looseObject) load(want plumbing.ObjectType) ([]byte, error) {
 	return content, o.z.end()
 }
 
-func (o looseObject) open(want plumbing.ObjectType) (io.ReadCloser, int64, error) {
+func (o looseObject) open(ctx context.Context, want plumbing.ObjectType) (io.ReadCloser, int64, error) {
 	var z inflater
-	f, kind, size, err := o.begin(&z)
+	f, kind, size, err := o.begin(ctx, &z)
 	if err != nil {
 		return nil, 0, err
 	}

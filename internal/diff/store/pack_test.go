@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -83,19 +84,19 @@ func objectsDir(git func(args ...string) string) string {
 func checkObjects(t *testing.T, d *database, objects map[string]object) {
 	t.Helper()
 	for id, want := range objects {
-		content, err := d.content(want.kind, want.id)
+		content, err := d.content(t.Context(), want.kind, want.id)
 		if err != nil || !bytes.Equal(content, want.content) {
 			t.Fatalf("%s %s: %d bytes, %v; want %d", want.kind, id, len(content), err, len(want.content))
 		}
-		if size, err := d.size(want.id); err != nil || size != int64(len(want.content)) {
+		if size, err := d.size(t.Context(), want.id); err != nil || size != int64(len(want.content)) {
 			t.Errorf("%s %s: size %d, %v; want %d", want.kind, id, size, err, len(want.content))
 		}
-		content, err = streamed(d, want)
+		content, err = streamed(t.Context(), d, want)
 		if err != nil || !bytes.Equal(content, want.content) {
 			t.Errorf("%s %s as a stream: %d bytes, %v; want %d", want.kind, id, len(content), err, len(want.content))
 		}
 		other := map[bool]plumbing.ObjectType{true: plumbing.TreeObject, false: plumbing.CommitObject}[want.kind != plumbing.TreeObject]
-		if _, err := d.content(other, want.id); !errors.Is(err, errKind) || !d.has(want.id) {
+		if _, err := d.content(t.Context(), other, want.id); !errors.Is(err, errKind) || !d.has(want.id) {
 			t.Errorf("%s %s as a %s: %v", want.kind, id, other, err)
 		}
 	}
@@ -104,8 +105,8 @@ func checkObjects(t *testing.T, d *database, objects map[string]object) {
 	}
 }
 
-func streamed(d *database, o object) ([]byte, error) {
-	r, err := d.stream(o.kind, o.id)
+func streamed(ctx context.Context, d *database, o object) ([]byte, error) {
+	r, err := d.stream(ctx, o.kind, o.id)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +127,7 @@ func TestPacks(t *testing.T) {
 		d := &database{place: place{objects: objectsDir(git)}}
 		checkObjects(t, d, objects)
 		missing := plumbing.NewHash(strings.Repeat("1", 40))
-		if _, err := d.content(plumbing.BlobObject, missing); !errors.Is(err, plumbing.ErrObjectNotFound) || d.has(missing) {
+		if _, err := d.content(t.Context(), plumbing.BlobObject, missing); !errors.Is(err, plumbing.ErrObjectNotFound) || d.has(missing) {
 			t.Errorf("what is not there: %v", err)
 		}
 		if len(d.dirs) != 1 || len(d.dirs[0].packs) != 1 || d.close() != nil {
@@ -216,7 +217,7 @@ func TestPackDeep(t *testing.T) {
 	checkObjects(t, d, objects)
 	for _, p := range d.dirs[0].packs {
 		if at, err := p.find(last.id); err == nil {
-			chain, err := packedObject{pack: p, at: at, in: d}.chain(last.kind)
+			chain, err := packedObject{pack: p, at: at, in: d}.chain(t.Context(), last.kind)
 			if len(chain) < 4000 || err != nil {
 				t.Errorf("git made a chain of %d, %v", len(chain), err)
 			}
@@ -285,10 +286,10 @@ func TestPacksDamaged(t *testing.T) {
 		}
 		d := &database{place: place{objects: dir}}
 		for id, o := range objects {
-			_, _ = d.size(o.id) // it may be wrong
+			_, _ = d.size(t.Context(), o.id) // it may be wrong
 			for _, get := range []func() ([]byte, error){
-				func() ([]byte, error) { return d.content(o.kind, o.id) },
-				func() ([]byte, error) { return streamed(d, o) },
+				func() ([]byte, error) { return d.content(t.Context(), o.kind, o.id) },
+				func() ([]byte, error) { return streamed(t.Context(), d, o) },
 			} {
 				content, err := get()
 				if err == nil && Sum(o.kind, content) != o.id {
@@ -309,7 +310,7 @@ func TestPacksDamaged(t *testing.T) {
 }
 
 // patched applies a delta in memory.
-func patched(base, delta []byte) ([]byte, error) {
+func patched(ctx context.Context, base, delta []byte) ([]byte, error) {
 	instructions := bufio.NewReader(bytes.NewReader(delta))
 	from, to, err := deltaSizes(instructions)
 	if err != nil || from != int64(len(base)) || to > Large {
@@ -319,7 +320,7 @@ func patched(base, delta []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := patch(made, &piece{size: from, memory: base}, instructions); err != nil {
+	if err := patch(ctx, made, &piece{size: from, memory: base}, instructions); err != nil {
 		return nil, err
 	}
 	return made.memory, made.flush()
@@ -330,7 +331,7 @@ func FuzzPatch(f *testing.F) {
 	f.Add([]byte("base"), []byte{4, 3, 0x91, 1, 3})
 	f.Add([]byte{}, []byte{0, 0})
 	f.Fuzz(func(t *testing.T, base, delta []byte) {
-		result, err := patched(base, delta)
+		result, err := patched(t.Context(), base, delta)
 		if err != nil {
 			return
 		}
@@ -342,14 +343,14 @@ func FuzzPatch(f *testing.F) {
 
 func TestPatch(t *testing.T) {
 	t.Parallel()
-	got, err := patched([]byte("base"), []byte{4, 6, 0x90, 4, 2, 'x', 'y'})
+	got, err := patched(t.Context(), []byte("base"), []byte{4, 6, 0x90, 4, 2, 'x', 'y'})
 	if err != nil || !bytes.Equal(got, []byte("basexy")) {
 		t.Errorf("%q, %v", got, err)
 	}
 	for _, delta := range [][]byte{
 		{4, 6, 0x90, 4, 1, 'x'}, {4, 6, 0x90, 4, 0x90, 4}, {4, 6, 0x90, 4, 3, 'x', 'y', 'z'}, {4, 6, 0x91, 1, 4}, {4, 6, 0x90, 4, 0}, {3, 3, 0x90, 3},
 	} {
-		if got, err := patched([]byte("base"), delta); err == nil {
+		if got, err := patched(t.Context(), []byte("base"), delta); err == nil {
 			t.Errorf("%d makes %q", delta, got)
 		}
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"slices"
@@ -25,19 +26,21 @@ type entry struct {
 }
 
 // maxChain is how many entries may make up an object: git's deltas are at most
-// 4095 deep.
+// 4095 deep. With [maxPiece] that is all that bounds the work, which somebody who
+// writes packs by hand can make hours of: what git writes where pack.depth and
+// core.bigFileThreshold are raised takes as much, and is read. The context ends it.
 const maxChain = 4096
 
 // chain returns the entries that make up an object of that type: the deltas, the
 // last one first, and what they build on.
-func (o packedObject) chain(want plumbing.ObjectType) ([]entry, error) {
+func (o packedObject) chain(ctx context.Context, want plumbing.ObjectType) ([]entry, error) {
 	if err := o.pack.openData(); err != nil {
 		return nil, err
 	}
 	var chain []entry
 	for at := o.at; len(chain) < maxChain; {
 		e, err := o.pack.entry(at)
-		if err != nil {
+		if err = cmp.Or(ctx.Err(), err); err != nil {
 			return nil, err
 		}
 		chain = append(chain, e)
@@ -101,7 +104,7 @@ func (e entry) compressed(data io.ReaderAt) io.Reader {
 	return io.NewSectionReader(data, e.body, 1<<62)
 }
 
-func (o packedObject) size() (int64, error) {
+func (o packedObject) size(ctx context.Context) (int64, error) {
 	if err := o.pack.openData(); err != nil {
 		return 0, err
 	}
@@ -109,32 +112,32 @@ func (o packedObject) size() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return o.sizeOf(e)
+	return o.sizeOf(ctx, e)
 }
 
 // sizeOf returns the size of what an entry stands for.
-func (o packedObject) sizeOf(e entry) (int64, error) {
+func (o packedObject) sizeOf(ctx context.Context, e entry) (int64, error) {
 	if !e.kind.IsDelta() {
 		return e.size, nil
 	}
-	if err := o.in.inflate.reset(e.compressed(o.pack.data)); err != nil {
+	if err := o.in.inflate.reset(ctx, e.compressed(o.pack.data)); err != nil {
 		return 0, err
 	}
 	_, size, err := deltaSizes(o.in.inflate.out)
 	return size, err
 }
 
-func (o packedObject) load(want plumbing.ObjectType) ([]byte, error) {
-	chain, err := o.chain(want)
+func (o packedObject) load(ctx context.Context, want plumbing.ObjectType) ([]byte, error) {
+	chain, err := o.chain(ctx, want)
 	if err != nil {
 		return nil, err
 	}
-	made, err := o.build(chain, Large)
+	made, err := o.build(ctx, chain, Large)
 	if errors.Is(err, ErrLarge) {
-		if size, err := o.sizeOf(chain[0]); err != nil || size > Large {
+		if size, err := o.sizeOf(ctx, chain[0]); err != nil || size > Large {
 			return nil, cmp.Or(err, ErrLarge)
 		}
-		made, err = o.build(chain, maxPiece) // it builds on something large
+		made, err = o.build(ctx, chain, maxPiece) // it builds on something large
 	}
 	if err != nil {
 		return nil, err
@@ -143,24 +146,24 @@ func (o packedObject) load(want plumbing.ObjectType) ([]byte, error) {
 }
 
 // open opens the pack once more: it may be closed here before the reader is.
-func (o packedObject) open(want plumbing.ObjectType) (io.ReadCloser, int64, error) {
-	chain, err := o.chain(want)
+func (o packedObject) open(ctx context.Context, want plumbing.ObjectType) (io.ReadCloser, int64, error) {
+	chain, err := o.chain(ctx, want)
 	if err != nil {
 		return nil, 0, err
 	}
 	if len(chain) > 1 {
-		made, err := o.build(chain, maxPiece)
+		made, err := o.build(ctx, chain, maxPiece)
 		if err != nil {
 			return nil, 0, err
 		}
-		return reader{io.NewSectionReader(made, 0, made.size), made}, made.size, nil
+		return reader{until(ctx, io.NewSectionReader(made, 0, made.size)), made}, made.size, nil
 	}
 	data, err := openWhole(o.pack.data.Name())
 	if err != nil {
 		return nil, 0, err
 	}
 	var z inflater
-	if err := z.reset(chain[0].compressed(data)); err != nil {
+	if err := z.reset(ctx, chain[0].compressed(data)); err != nil {
 		return nil, 0, errors.Join(err, data.Close())
 	}
 	return reader{z.out, data}, chain[0].size, nil
@@ -174,9 +177,9 @@ type reader struct {
 
 // build returns what the entries of a chain make, one after the other; it is
 // [ErrLarge] if one makes more than largest.
-func (o packedObject) build(chain []entry, largest int64) (made *piece, err error) {
+func (o packedObject) build(ctx context.Context, chain []entry, largest int64) (made *piece, err error) {
 	for _, e := range slices.Backward(chain) {
-		next, err := o.step(e, made, largest)
+		next, err := o.step(ctx, e, made, largest)
 		if made != nil {
 			_ = made.Close() // what it was for is done, or fails
 		}
@@ -189,9 +192,9 @@ func (o packedObject) build(chain []entry, largest int64) (made *piece, err erro
 }
 
 // step returns what an entry makes of its base, which is nil when it has none.
-func (o packedObject) step(e entry, base *piece, largest int64) (*piece, error) {
+func (o packedObject) step(ctx context.Context, e entry, base *piece, largest int64) (*piece, error) {
 	in := &o.in.inflate
-	if err := in.reset(e.compressed(o.pack.data)); err != nil {
+	if err := in.reset(ctx, e.compressed(o.pack.data)); err != nil {
 		return nil, err
 	}
 	size := e.size
@@ -213,7 +216,7 @@ func (o packedObject) step(e entry, base *piece, largest int64) (*piece, error) 
 		return nil, err
 	}
 	if base != nil {
-		err = patch(made, base, in.out)
+		err = patch(ctx, made, base, in.out)
 	} else {
 		err = made.copyFrom(in.out, size)
 	}

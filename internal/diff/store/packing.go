@@ -125,7 +125,7 @@ func (p *packing) writeObjects(to io.Writer, objects []object) (err error) {
 	}
 	for _, o := range objects {
 		entry.Reset()
-		entry.Write(appendEntryHeader(nil, o.kind, len(o.content)))
+		entry.Write(makeEntryHeader(o.kind, len(o.content)))
 		deflate.Reset(&entry)
 		if _, err := deflate.Write(o.content); err != nil {
 			return err
@@ -144,8 +144,8 @@ func (p *packing) writeObjects(to io.Writer, objects []object) (err error) {
 	return err
 }
 
-// appendEntryHeader is the other way round than entryHeader.
-func appendEntryHeader(b []byte, kind plumbing.ObjectType, size int) []byte {
+// makeEntryHeader is the other way round than entryHeader.
+func makeEntryHeader(kind plumbing.ObjectType, size int) (b []byte) {
 	c, rest := byte(kind)<<4|byte(size&15), size>>4
 	for ; rest > 0; rest >>= 7 {
 		b = append(b, c|0x80)

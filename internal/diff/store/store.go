@@ -156,10 +156,10 @@ func (s *Store) Has(id plumbing.Hash) bool {
 // something is about to refer. What git holds for left over, and is about to remove,
 // it spares then for the time that it spares what is new (gc.pruneExpire): it may
 // have looked for what is referred to before.
-func (s *Store) Freshen(kind plumbing.ObjectType, id plumbing.Hash) bool {
+func (s *Store) Freshen(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.database.freshen(kind, id)
+	return s.database.freshen(ctx, kind, id)
 }
 
 // Blob returns the content of a blob, which the caller must not change. It is
@@ -169,12 +169,12 @@ func (s *Store) Blob(ctx context.Context, id plumbing.Hash) ([]byte, error) {
 }
 
 // Open returns a reader of a blob of any length that the database has. Where it
-// would end there is an error if it was not the blob of that id. The caller closes
-// it.
-func (s *Store) Open(id plumbing.Hash) (io.ReadCloser, error) {
+// would end there is an error if it was not the blob of that id. The end of the
+// context is one of the reading. The caller closes it.
+func (s *Store) Open(ctx context.Context, id plumbing.Hash) (io.ReadCloser, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, err := s.database.stream(plumbing.BlobObject, id)
+	r, err := s.database.stream(ctx, plumbing.BlobObject, id)
 	if err != nil {
 		return nil, fmt.Errorf("read blob %s: %w", id, err)
 	}
@@ -186,18 +186,18 @@ func (s *Store) Open(id plumbing.Hash) (io.ReadCloser, error) {
 // of what is large it would tell what stands in the header, which is not believed:
 // only the database, which has by now what was fetched, reads all of it.
 func (s *Store) read(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
-	content, err := s.local(kind, id)
+	content, err := s.local(ctx, kind, id)
 	if err == nil || errors.Is(err, ErrLarge) {
 		return content, err
 	}
-	if s.options.Git == nil || errors.Is(err, ErrForged) {
+	if s.options.Git == nil || errors.Is(err, ErrForged) || ctx.Err() != nil {
 		return nil, fmt.Errorf("read %s %s: %w", kind, id, err)
 	}
 	switch size, err := s.sizeByGit(ctx, id); {
 	case err != nil:
 		return nil, fmt.Errorf("read %s %s: %w", kind, id, err)
 	case size > Large:
-		return s.large(kind, id)
+		return s.large(ctx, kind, id)
 	}
 	content, err = s.options.Git.Run(ctx, s.options.Dir, []string{"cat-file", kind.String(), id.String()}, nil)
 	if err == nil && Sum(kind, content) != id {
@@ -210,8 +210,8 @@ func (s *Store) read(ctx context.Context, kind plumbing.ObjectType, id plumbing.
 }
 
 // large returns [ErrLarge] for an object that is too large, and is in the database.
-func (s *Store) large(kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
-	content, err := s.local(kind, id)
+func (s *Store) large(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
+	content, err := s.local(ctx, kind, id)
 	if err != nil && !errors.Is(err, ErrLarge) {
 		err = fmt.Errorf("read %s %s: %w", kind, id, err)
 	}
@@ -228,7 +228,7 @@ func (s *Store) sizeByGit(ctx context.Context, id plumbing.Hash) (int64, error) 
 
 // Size returns the length of a blob in bytes.
 func (s *Store) Size(ctx context.Context, id plumbing.Hash) (int64, error) {
-	size, err := s.localSize(id)
+	size, err := s.localSize(ctx, id)
 	if err != nil && s.options.Git != nil {
 		size, err = s.sizeByGit(ctx, id)
 	}
@@ -238,20 +238,20 @@ func (s *Store) Size(ctx context.Context, id plumbing.Hash) (int64, error) {
 	return size, nil
 }
 
-func (s *Store) local(kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
+func (s *Store) local(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if content, kept := s.kept[id]; kept {
 		return content, nil
 	}
-	return s.database.content(kind, id)
+	return s.database.content(ctx, kind, id)
 }
 
-func (s *Store) localSize(id plumbing.Hash) (int64, error) {
+func (s *Store) localSize(ctx context.Context, id plumbing.Hash) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if content, kept := s.kept[id]; kept {
 		return int64(len(content)), nil
 	}
-	return s.database.size(id)
+	return s.database.size(ctx, id)
 }

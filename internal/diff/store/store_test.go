@@ -144,7 +144,7 @@ func TestStoreWhilePacked(t *testing.T) {
 		blobs[g.blob(content)] = content
 		readers := map[plumbing.Hash]io.ReadCloser{}
 		for id := range blobs {
-			r, err := s.Open(id)
+			r, err := s.Open(t.Context(), id)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -282,7 +282,7 @@ func TestKeep(t *testing.T) {
 // checkLarge reads a blob piece by piece.
 func checkLarge(t *testing.T, s *store.Store, id plumbing.Hash, size int64) {
 	t.Helper()
-	r, err := s.Open(id)
+	r, err := s.Open(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
