@@ -242,10 +242,21 @@ func (t *Tree) nested(name string) (scan.Head, error) {
 	return scan.Head{Repository: true, Commit: plumbing.NewHash(head.Commit)}, err
 }
 
-// reopen reads the configuration anew. The directory that the session began in
-// may be gone by now, or be part of another repository.
+// configured is a repository as it was opened last.
+type configured struct {
+	*repo.Repository
+	read time.Time // before it was
+}
+
+// reopen reads the configuration anew, unless it is what it was. The directory that
+// the session began in may be gone by now, or be part of another repository.
 func (t *Tree) reopen() (*repo.Repository, error) {
+	if t.now.Current(t.now.read) {
+		return t.now.Repository, nil
+	}
+	at := t.options.Now()
 	if r, err := repo.Open(t.dir, t.options.Env); err == nil && r.GitDir == t.GitDir() && r.WorkTree == t.Root() {
+		t.now = configured{r, at}
 		return r, nil
 	}
 	return repo.Open(t.Root(), t.environment(t.GitDir(), t.Root()))

@@ -45,10 +45,6 @@ const (
 	savedFor   = 30 * 24 * time.Hour
 )
 
-// savedSlack is how long ago files outside the work tree must have been written
-// for their times to tell of a later change, on the coarsest of file systems.
-const savedSlack = 3 * time.Second
-
 // A savedHeader says when what is saved holds.
 type savedHeader struct {
 	Index savedIndex
@@ -122,7 +118,7 @@ func (t *Tree) context(r *repo.Repository, s *scan.Scanner, o origin) (string, e
 	sum := sha256.New()
 	_, _ = fmt.Fprintf(sum, "%q %d %d %v %v %v\n", t.Root(), root.Dev, root.Ino, s.FileMode, s.Symlinks, s.IgnoreCase)
 	_, _ = fmt.Fprintf(sum, "%#v\n%#v\n%x %v\n", s.Settings, o, t.tracked.trailer, t.tracked.stamp)
-	settled := t.options.Now().Add(-savedSlack)
+	settled := t.options.Now().Add(-file.Slack)
 	for _, name := range []string{files.System, files.User, files.Info} {
 		stamp := stampOf(name)
 		if !stamp.Before(settled) {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/repo"
@@ -38,22 +39,53 @@ func (t *Tree) setupOf(r *repo.Repository) setup {
 	excludes, _ := r.ExcludesFile() // or the scan says so
 	attributes, _ := r.AttributesFiles()
 	for _, path := range []string{r.InfoExclude(), excludes, attributes.Info, attributes.User, attributes.System} {
-		if path == "" {
-			continue
-		}
-		name := path
-		if below, err := filepath.Rel(t.Root(), path); err == nil && filepath.IsLocal(below) {
-			name = filepath.ToSlash(below)
-		}
-		content, _, err := file.Read(path, file.How{Max: maxSetup})
-		switch {
-		case err == nil && len(content) > 0:
-			s[name] = checkpoint.Digest(string(content))
-		case err != nil && !file.Missing(err):
-			s[name] = checkpoint.Digest(err.Error())
+		if digest := t.digestOf(path); digest != "" {
+			s[t.nameOf(path)] = digest
 		}
 	}
 	return s
+}
+
+// nameOf returns the path from the root of a file in the work tree, and the whole
+// path of any other.
+func (t *Tree) nameOf(path string) string {
+	if below, err := filepath.Rel(t.Root(), path); err == nil && filepath.IsLocal(below) {
+		return filepath.ToSlash(below)
+	}
+	return path
+}
+
+// A digested is a file as it was read.
+type digested struct {
+	read   time.Time // before it was
+	stamp  file.Stamp
+	digest string
+}
+
+// digestOf returns the digest of a file, or that of the reason why it cannot be
+// read; "" of a file that is empty or missing. One that is what was read is not read
+// again.
+func (t *Tree) digestOf(path string) string {
+	info, err := os.Stat(path)
+	if file.Missing(err) {
+		return ""
+	}
+	if known, ok := t.digests[path]; ok && err == nil && known.stamp == file.StampOf(info) && known.stamp.Settled(known.read) {
+		return known.digest
+	}
+	d := digested{read: t.options.Now()}
+	content, stamp, err := file.Read(path, file.How{Max: maxSetup})
+	switch {
+	case file.Missing(err):
+		return ""
+	case err != nil:
+		return checkpoint.Digest(err.Error())
+	case len(content) > 0:
+		d.digest = checkpoint.Digest(string(content))
+	}
+	d.stamp = stamp
+	t.digests[path] = d
+	return d.digest
 }
 
 // decides reports whether a setting is part of a setup.

@@ -1,11 +1,13 @@
 package diff_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestSetup: what hides changes from a diff, and stands in none itself, is told.
@@ -67,33 +69,38 @@ func TestSetup(t *testing.T) {
 			s.git("config", "branch.other.remote", "origin")
 		}, ""},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s := newRepo(t)
-			s.write("a", "a\n")
-			s.commit("first")
-			s.git("config", "filter.old.clean", "cat")
-			s.git("init", "-q", "old")
-			s.write("old/file", "old\n")
-			tree := s.begin()
-			change, err := tree.Capture(t.Context())
-			s.must(err)
-			if change.Warnings != nil {
-				t.Fatalf("before anything has changed: %q", change.Warnings)
-			}
-			c.change(s)
-			for range 2 {
-				change, err = tree.Capture(t.Context())
+		for _, longAgo := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, long ago %v", c.name, longAgo), func(t *testing.T) {
+				t.Parallel()
+				s := newRepo(t)
+				s.write("a", "a\n")
+				s.commit("first")
+				s.git("config", "filter.old.clean", "cat")
+				s.git("init", "-q", "old")
+				s.write("old/file", "old\n")
+				if longAgo {
+					s.longAgo()
+				}
+				tree := s.begin()
+				change, err := tree.Capture(t.Context())
 				s.must(err)
-				var want []string
-				if c.want != "" {
-					want = []string{strings.ReplaceAll(c.want, "BASE", s.base)}
+				if change.Warnings != nil {
+					t.Fatalf("before anything has changed: %q", change.Warnings)
 				}
-				if !change.Empty() || !reflect.DeepEqual(change.Warnings, want) {
-					t.Errorf("%s, warnings %q, want %q", summary(change), change.Warnings, want)
+				c.change(s)
+				for range 2 {
+					change, err = tree.Capture(t.Context())
+					s.must(err)
+					var want []string
+					if c.want != "" {
+						want = []string{strings.ReplaceAll(c.want, "BASE", s.base)}
+					}
+					if !change.Empty() || !reflect.DeepEqual(change.Warnings, want) {
+						t.Errorf("%s, warnings %q, want %q", summary(change), change.Warnings, want)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }
 
@@ -169,5 +176,53 @@ func TestSetupOfAResumedSession(t *testing.T) {
 				t.Errorf("%s, warnings %q, want %q", summary(change), change.Warnings, want)
 			}
 		})
+	}
+}
+
+// longAgo lets all that has been written be as old as files mostly are.
+func (s *sandbox) longAgo() {
+	settle()
+	s.now = func() time.Time { return time.Now().Add(time.Hour) }
+}
+
+// TestSetupInATick: what changed so soon after it was read that it may have the same
+// times is read again.
+func TestSetupInATick(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write("a", "a\n")
+	s.commit("first")
+	s.write(".git/info/exclude", "old\n")
+	tree := s.begin()
+	s.write(".git/info/exclude", "new\n")
+	tree.SetupStandsStill()
+	change, err := tree.Capture(t.Context())
+	s.must(err)
+	if len(change.Warnings) != 1 {
+		t.Errorf("warnings %q", change.Warnings)
+	}
+}
+
+// TestSetupLongAgo: what has been as it is for long is seen to change, whatever time
+// it is given.
+func TestSetupLongAgo(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write("a", "a\n")
+	s.commit("first")
+	s.write(".git/info/exclude", "old\n")
+	info, err := os.Stat(s.path(".git/info/exclude"))
+	s.must(err)
+	s.longAgo()
+	tree := s.begin()
+	for i, text := range []string{"old\n", "new\n", "old\n", "old\n"} {
+		settle()
+		s.write(".git/info/exclude", text)
+		s.must(os.Chtimes(s.path(".git/info/exclude"), time.Time{}, info.ModTime()))
+		change, err := tree.Capture(t.Context())
+		s.must(err)
+		if told := change.Warnings != nil; told != (text == "new\n") {
+			t.Errorf("%d: warnings %q", i, change.Warnings)
+		}
 	}
 }

@@ -96,6 +96,7 @@ type Tree struct {
 	head    repo.Head // when the tree was opened
 
 	mu   sync.Mutex
+	now  configured
 	base *scan.Dir
 	// found is the baseline that was found here; nil for one that was read from a
 	// checkpoint: it may be the index's own in parts, with stats that anybody can
@@ -117,7 +118,8 @@ type Tree struct {
 
 	hints hints
 
-	setup, setupThen setup // of the last scan, and when the session began
+	setup, setupThen setup               // of the last scan, and when the session began
+	digests          map[string]digested // of the files that decide, by their paths
 	nests            nests
 
 	session string // the checkpoint that it began with; "" before there is one
@@ -139,6 +141,7 @@ func Open(_ context.Context, dir string, o Options) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the repository of %s: %w", dir, err)
 	}
+	opened := o.Now()
 	r, err := repo.Open(dir, o.Env)
 	if err != nil {
 		return nil, fmt.Errorf("open the repository of %s: %w", dir, err)
@@ -156,8 +159,10 @@ func Open(_ context.Context, dir string, o Options) (*Tree, error) {
 		dir:     dir,
 		repo:    r,
 		shared:  mode,
+		now:     configured{r, opened},
 		head:    head,
 		git:     &gitRunner{git: o.Git, note: o.Note},
+		digests: make(map[string]digested),
 	}
 	if _, err := os.Lstat(filepath.Join(r.WorkTree, ".git")); err != nil {
 		t.git.global = []string{"--git-dir=" + r.GitDir, "--work-tree=" + r.WorkTree}

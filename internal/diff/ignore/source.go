@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"os"
 	"slices"
-	"time"
 
 	"codeloops/internal/diff/repo/file"
 )
@@ -13,10 +12,6 @@ import (
 // maxFile is the size in bytes from which a file of rules is passed over. Git
 // draws a line too, though a higher one.
 const maxFile = 16 << 20
-
-// clockSlack is how far apart two writes must be to leave different times, on
-// the coarsest of file systems.
-const clockSlack = 3 * time.Second
 
 // A Source is a file that was looked at for rules.
 type Source struct {
@@ -73,7 +68,7 @@ func (r *Rules) read(path string, follow bool) (text string, ok bool) {
 	if err != nil && !file.Missing(err) {
 		s.Err = err
 	}
-	if err == nil && (r.o.Now == nil || !stamp.Before(r.o.Now().Add(-clockSlack))) {
+	if err == nil && (r.o.Now == nil || !stamp.Before(r.o.Now().Add(-file.Slack))) {
 		s.sum = sum(data)
 	}
 	r.mu.Lock()

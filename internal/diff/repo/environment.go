@@ -14,7 +14,7 @@ func (l *loader) environment() error {
 	if err != nil {
 		return err
 	}
-	parameters, err := parameters(l.env.get("GIT_CONFIG_PARAMETERS"))
+	parameters, err := parameters(l.ask.env.get("GIT_CONFIG_PARAMETERS"))
 	if err != nil {
 		return err
 	}
@@ -22,7 +22,7 @@ func (l *loader) environment() error {
 }
 
 func (l *loader) numbered() ([]Entry, error) {
-	text := l.env.get("GIT_CONFIG_COUNT")
+	text := l.ask.env.get("GIT_CONFIG_COUNT")
 	if text == "" {
 		return nil, nil
 	}
@@ -33,8 +33,8 @@ func (l *loader) numbered() ([]Entry, error) {
 	var entries []Entry
 	for i := range count {
 		keyName, valueName := "GIT_CONFIG_KEY_"+strconv.Itoa(i), "GIT_CONFIG_VALUE_"+strconv.Itoa(i)
-		key, okKey := l.env(keyName)
-		value, okValue := l.env(valueName)
+		key, okKey := l.ask.env(keyName)
+		value, okValue := l.ask.env(valueName)
 		if !okKey || !okValue || !strings.Contains(key, ".") {
 			return nil, fmt.Errorf("GIT_CONFIG_COUNT is %d, but %s with %s is not a setting", count, keyName, valueName)
 		}

@@ -3,7 +3,6 @@ package repo
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -33,19 +32,19 @@ type place struct {
 const maxLink = 1 << 20
 
 // find returns the place of the repository that git would use in dir.
-func find(dir string, env Env) (place, error) {
+func find(dir string, ask *inquiry) (place, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return place{}, err
 	}
-	start, err := filepath.EvalSymlinks(abs)
+	start, err := ask.resolve(abs)
 	if err != nil {
 		return place{}, fmt.Errorf("find the git repository of %s: %w", dir, err)
 	}
-	if named := env.get("GIT_DIR"); named != "" {
-		return findNamed(start, join(start, named), env)
+	if named := ask.env.get("GIT_DIR"); named != "" {
+		return findNamed(start, join(start, named), ask)
 	}
-	p, err := findAbove(start, env)
+	p, err := findAbove(start, ask)
 	if err != nil {
 		return place{}, err
 	}
@@ -59,12 +58,12 @@ func find(dir string, env Env) (place, error) {
 }
 
 // findNamed returns the place that GIT_DIR names.
-func findNamed(start, gitDir string, env Env) (place, error) {
-	if target, err := readLink(gitDir); err == nil {
+func findNamed(start, gitDir string, ask *inquiry) (place, error) {
+	if target, err := readLink(gitDir, ask); err == nil {
 		gitDir = target
 	}
 	p := place{kind: kindNamed, start: start, lexical: gitDir}
-	if !p.take(gitDir, env) {
+	if !p.take(gitDir, ask) {
 		return place{}, fmt.Errorf("GIT_DIR is %s: %w", gitDir, ErrNotRepository)
 	}
 	return p, nil
@@ -72,17 +71,17 @@ func findNamed(start, gitDir string, env Env) (place, error) {
 
 // findAbove looks for a repository in start and the directories above it, no
 // higher than GIT_CEILING_DIRECTORIES and the root of the file system allow.
-func findAbove(start string, env Env) (place, error) {
+func findAbove(start string, ask *inquiry) (place, error) {
 	none := fmt.Errorf("%s, like the directories above it, is %w", start, ErrNotRepository)
-	ceiling := ceilingOf(start, env.get("GIT_CEILING_DIRECTORIES"))
-	across, _ := parseBool(env.get("GIT_DISCOVERY_ACROSS_FILESYSTEM"))
-	device := deviceOf(start)
+	ceiling := ceilingOf(start, ask)
+	across, _ := parseBool(ask.env.get("GIT_DISCOVERY_ACROSS_FILESYSTEM"))
+	device := deviceOf(start, ask)
 	for dir := start; ; dir = filepath.Dir(dir) {
-		if dir != start && (dir == ceiling || !across && deviceOf(dir) != device) {
+		if dir != start && (dir == ceiling || !across && deviceOf(dir, ask) != device) {
 			return place{}, none
 		}
 		p := place{start: start, parent: dir}
-		found, err := p.look(dir, env)
+		found, err := p.look(dir, ask)
 		if found || err != nil {
 			return p, err
 		}
@@ -93,40 +92,40 @@ func findAbove(start string, env Env) (place, error) {
 }
 
 // look takes the repository that dir has or is.
-func (p *place) look(dir string, env Env) (found bool, err error) {
+func (p *place) look(dir string, ask *inquiry) (found bool, err error) {
 	gitDir := filepath.Join(dir, ".git")
-	target, err := readLink(gitDir)
+	target, err := readLink(gitDir, ask)
 	switch {
 	case err == nil:
-		if !p.take(target, env) {
+		if !p.take(target, ask) {
 			return false, fmt.Errorf("%s leads to %s: %w", gitDir, target, ErrNotRepository)
 		}
 		return true, nil
 	case !file.Missing(err) && !errors.Is(err, file.ErrNotRegular):
 		return false, err
 	}
-	if p.take(gitDir, env) {
+	if p.take(gitDir, ask) {
 		return true, nil
 	}
 	p.kind = kindInside
-	return p.take(dir, env), nil
+	return p.take(dir, ask), nil
 }
 
 // take sets the place to gitDir if that is a git directory.
-func (p *place) take(gitDir string, env Env) bool {
-	resolved, err := filepath.EvalSymlinks(gitDir)
-	if err != nil || !hasHead(resolved) {
+func (p *place) take(gitDir string, ask *inquiry) bool {
+	resolved, err := ask.resolve(gitDir)
+	if err != nil || !hasHead(resolved, ask) {
 		return false
 	}
-	common, err := filepath.EvalSymlinks(commonDirOf(resolved, p.start, env))
-	if err != nil || !isDir(filepath.Join(common, "refs")) {
+	common, err := ask.resolve(commonDirOf(resolved, p.start, ask))
+	if err != nil || !ask.isDir(filepath.Join(common, "refs")) {
 		return false
 	}
 	objects := filepath.Join(common, "objects")
-	if named := env.get("GIT_OBJECT_DIRECTORY"); named != "" {
+	if named := ask.env.get("GIT_OBJECT_DIRECTORY"); named != "" {
 		objects = join(p.start, named)
 	}
-	if !isDir(objects) {
+	if !ask.isDir(objects) {
 		return false
 	}
 	p.gitDir, p.commonDir = resolved, common
@@ -135,11 +134,11 @@ func (p *place) take(gitDir string, env Env) bool {
 
 // commonDirOf returns the directory that gitDir shares with other work trees,
 // or gitDir itself.
-func commonDirOf(gitDir, start string, env Env) string {
-	if named := env.get("GIT_COMMON_DIR"); named != "" {
+func commonDirOf(gitDir, start string, ask *inquiry) string {
+	if named := ask.env.get("GIT_COMMON_DIR"); named != "" {
 		return join(start, named)
 	}
-	data, _, err := file.Read(filepath.Join(gitDir, "commondir"), file.How{Max: maxLink})
+	data, err := ask.read(filepath.Join(gitDir, "commondir"), maxLink)
 	if err != nil {
 		return gitDir
 	}
@@ -147,12 +146,12 @@ func commonDirOf(gitDir, start string, env Env) string {
 }
 
 // hasHead reports whether dir holds a HEAD that makes it a git directory.
-func hasHead(dir string) bool {
+func hasHead(dir string, ask *inquiry) bool {
 	path := filepath.Join(dir, "HEAD")
-	if target, err := os.Readlink(path); err == nil {
+	if target, err := ask.link(path); err == nil {
 		return strings.HasPrefix(filepath.ToSlash(target), "refs/")
 	}
-	data, _, err := file.Read(path, file.How{Max: maxRef})
+	data, err := ask.read(path, maxRef)
 	if err != nil {
 		return false
 	}
@@ -165,8 +164,8 @@ func hasHead(dir string) bool {
 // readLink returns the directory that the .git file at path points to. The
 // error is one of a missing file, or wraps file.ErrNotRegular, when path is no
 // file.
-func readLink(path string) (string, error) {
-	data, _, err := file.Read(path, file.How{Max: maxLink})
+func readLink(path string, ask *inquiry) (string, error) {
+	data, err := ask.read(path, maxLink)
 	if err != nil {
 		return "", err
 	}
@@ -178,12 +177,12 @@ func readLink(path string) (string, error) {
 	return join(filepath.Dir(path), target), nil
 }
 
-// ceilingOf returns the nearest directory above start that the list names; ""
+// ceilingOf returns the nearest directory above start that the user names; ""
 // when there is none. After an empty element, the rest of the list is taken
 // without resolving symbolic links.
-func ceilingOf(start, list string) string {
+func ceilingOf(start string, ask *inquiry) string {
 	resolve, nearest := true, ""
-	for _, dir := range filepath.SplitList(list) {
+	for _, dir := range filepath.SplitList(ask.env.get("GIT_CEILING_DIRECTORIES")) {
 		if dir == "" {
 			resolve = false
 			continue
@@ -193,7 +192,7 @@ func ceilingOf(start, list string) string {
 		}
 		dir = filepath.Clean(dir)
 		if resolve {
-			if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+			if resolved, err := ask.resolve(dir); err == nil {
 				dir = resolved
 			}
 		}
@@ -207,15 +206,7 @@ func ceilingOf(start, list string) string {
 
 // deviceOf returns the file system of dir; 0 where the system has no such
 // number.
-func deviceOf(dir string) uint64 {
-	fi, err := os.Stat(dir)
-	if err != nil {
-		return 0
-	}
-	return file.StampOf(fi).Dev
-}
-
-func isDir(path string) bool {
-	fi, err := os.Stat(path)
-	return err == nil && fi.IsDir()
+func deviceOf(dir string, ask *inquiry) uint64 {
+	a, _ := ask.look(dir)
+	return a.stamp.Dev
 }

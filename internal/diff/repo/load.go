@@ -20,7 +20,7 @@ const (
 
 // sources say where the configuration of a repository is.
 type sources struct {
-	env            Env
+	ask            *inquiry
 	gitDirs        []string // the paths that conditional includes compare with
 	commonDir      string
 	worktreeConfig bool
@@ -45,19 +45,19 @@ func loadConfig(from sources) (*Config, error) {
 		return nil, err
 	}
 	if !first.pending {
-		return newConfig(first.entries, from.env), nil
+		return newConfig(first.entries, from.ask.caller), nil
 	}
 	second := &loader{sources: from, urls: first.urls}
 	if err := second.all(); err != nil {
 		return nil, err
 	}
-	return newConfig(second.entries, from.env), nil
+	return newConfig(second.entries, from.ask.caller), nil
 }
 
 // readSettings reads one file without what it includes. A missing file is
 // empty.
-func readSettings(path string) (*Config, error) {
-	entries, err := readEntries(path)
+func readSettings(path string, ask *inquiry) (*Config, error) {
+	entries, err := readEntries(path, ask)
 	if err != nil && !file.Missing(err) {
 		return nil, err
 	}
@@ -65,8 +65,8 @@ func readSettings(path string) (*Config, error) {
 }
 
 // readEntries returns the settings of one file.
-func readEntries(path string) ([]Entry, error) {
-	data, _, err := file.Read(path, file.How{Max: maxConfig})
+func readEntries(path string, ask *inquiry) ([]Entry, error) {
+	data, err := ask.read(path, maxConfig)
 	if errors.Is(err, file.ErrNotRegular) {
 		return nil, nil // such as /dev/null
 	}
@@ -90,7 +90,7 @@ func (l *loader) all() error {
 		yield bool // to a lack of permission, as in a home that is not ours
 	}
 	var files []source
-	if no, _ := parseBool(l.env.get("GIT_CONFIG_NOSYSTEM")); !no {
+	if no, _ := parseBool(l.ask.env.get("GIT_CONFIG_NOSYSTEM")); !no {
 		files = append(files, source{path: l.system()})
 	}
 	for _, path := range l.global() {
@@ -113,18 +113,18 @@ func (l *loader) all() error {
 }
 
 func (l *loader) system() string {
-	if path, ok := l.env("GIT_CONFIG_SYSTEM"); ok {
+	if path, ok := l.ask.env("GIT_CONFIG_SYSTEM"); ok {
 		return path
 	}
-	return systemFile(l.env, "gitconfig")
+	return systemFile(l.ask.env, "gitconfig")
 }
 
 func (l *loader) global() []string {
-	if path, ok := l.env("GIT_CONFIG_GLOBAL"); ok {
+	if path, ok := l.ask.env("GIT_CONFIG_GLOBAL"); ok {
 		return []string{path}
 	}
-	paths := []string{userFile(l.env, "config")}
-	if dir := home(l.env); dir != "" {
+	paths := []string{userFile(l.ask.env, "config")}
+	if dir := home(l.ask.env); dir != "" {
 		paths = append(paths, filepath.Join(dir, ".gitconfig"))
 	}
 	return paths
@@ -135,7 +135,7 @@ func (l *loader) file(path string) error {
 	if path == "" {
 		return nil
 	}
-	entries, err := readEntries(path)
+	entries, err := readEntries(path, l.ask)
 	if file.Missing(err) {
 		return nil
 	}
@@ -170,7 +170,10 @@ func (l *loader) include(e Entry) error {
 			return err
 		}
 	}
-	path, err := expand(e, l.env)
+	if strings.HasPrefix(e.Value, "~") && !strings.HasPrefix(e.Value, "~/") {
+		l.ask.unsure = true // where a user lives is no file of ours to look at
+	}
+	path, err := expand(e, l.ask.env)
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,10 @@ func Missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
+// Slack is by how much the times of files may lag behind the clock on the coarsest
+// of file systems: only those from before that tell of every later change.
+const Slack = 3 * time.Second
+
 // A Stamp is the identity and the times of a file, as one stat call saw them.
 // Two equal stamps mean that the file has not been touched in between, down to
 // the resolution of the file system's clock. The zero value is "no file".
@@ -44,6 +48,11 @@ func (s Stamp) Exists() bool { return s != Stamp{} }
 // Before reports whether the file was last touched before t, so that a later
 // write cannot have left the same stamp if t allows for the clock's resolution.
 func (s Stamp) Before(t time.Time) bool { return max(s.Mtime, s.Ctime) < t.UnixNano() }
+
+// Settled reports whether a file that changes after the time at gets another
+// stamp, whatever the file system. It does not where the system tells nothing that
+// a program cannot set back.
+func (s Stamp) Settled(at time.Time) bool { return s.Ctime != 0 && s.Before(at.Add(-Slack)) }
 
 // StampOf returns the stamp in the result of a stat call.
 func StampOf(fi fs.FileInfo) Stamp {
