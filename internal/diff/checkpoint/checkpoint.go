@@ -29,9 +29,9 @@ var ErrContent = errors.New("content has changed since")
 
 // A Writer writes the checkpoints of one work tree.
 type Writer struct {
-	Root      string // of the work tree
-	CommonDir string // where the references are
-	Shared    shared.Mode
+	Root      string      // of the work tree
+	CommonDir string      // where the references are
+	Shared    shared.Mode // of what is written there
 	Store     *store.Store
 	Now       func() time.Time
 }

@@ -48,10 +48,13 @@ func Of(c *repo.Config) (Mode, error) {
 	n, err := strconv.ParseInt(strings.TrimLeft(value, " \t"), 8, 64)
 	if err != nil {
 		yes, err := c.Bool(key, false)
-		if yes {
-			return Mode{bits: group}, err
+		switch {
+		case err != nil:
+			return Mode{}, fmt.Errorf("%w, nor umask, group, all or an octal number", err)
+		case yes:
+			return Mode{bits: group}, nil
 		}
-		return Mode{}, err
+		return Mode{}, nil
 	}
 	switch n { // as old repositories have it
 	case 0:
@@ -62,7 +65,7 @@ func Of(c *repo.Config) (Mode, error) {
 		return Mode{bits: all}, nil
 	}
 	if n&0o600 != 0o600 {
-		return Mode{}, fmt.Errorf("git configuration %s = %q takes from the owner of files what git needs: reading and writing", key, value)
+		return Mode{}, fmt.Errorf("git configuration %s = %q keeps the owner of files from reading or writing them, which git refuses", key, value)
 	}
 	return Mode{bits: fs.FileMode(n & 0o666), exact: true}, nil
 }

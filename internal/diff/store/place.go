@@ -68,7 +68,7 @@ func (p place) create(prefix string, write func(*os.File) error) (name string, e
 	if err != nil {
 		return "", err
 	}
-	if err = errors.Join(write(f), p.shared.Chmod(f), f.Close()); err != nil {
+	if err = errors.Join(p.shared.Chmod(f), write(f), f.Close()); err != nil {
 		return "", errors.Join(err, os.Remove(f.Name()))
 	}
 	return f.Name(), nil
