@@ -74,7 +74,8 @@ func (d *database) has(id plumbing.Hash) bool {
 
 // freshen is has, and makes the object as if it had been written now. A pack of
 // what is left over has times of its own for each object: one that is there alone
-// is copied. That it cannot be is no failure: it is there.
+// is copied, unless it is large: a checkpoint is to cost no more than what changed.
+// That it cannot be copied is no failure: it is there.
 func (d *database) freshen(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) bool {
 	d.openAnew()
 	cruft := false
@@ -87,6 +88,9 @@ func (d *database) freshen(ctx context.Context, kind plumbing.ObjectType, id plu
 	}
 	if !cruft || d.now == nil {
 		return cruft
+	}
+	if size, err := d.size(ctx, id); err != nil || size > Large {
+		return true
 	}
 	if content, err := d.content(ctx, kind, id); err == nil {
 		_ = d.write(kind, id, content)
