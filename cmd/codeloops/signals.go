@@ -48,7 +48,10 @@ func interrupted(ctx context.Context, err error) error {
 func (s *signals) watch(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	ch := make(chan os.Signal, 4)
-	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup leaves it: the run is to outlive its terminal
+		signal.Notify(ch, syscall.SIGHUP)
+	}
 	// A reader that has gone away is an error of the write, not a reason to
 	// die between two lines of the log.
 	signal.Ignore(syscall.SIGPIPE)
