@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestQuestionsEnd: whoever is asked may leave, by Ctrl+C or by the end of the
@@ -56,6 +57,27 @@ func TestPromptIsNotAwaited(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
+	d.types("\x03")
+	if text, code := d.end(); code != exitInterrupted || !strings.Contains(text, "received the signal") {
+		t.Errorf("exit code %d, it shows %q", code, text)
+	}
+}
+
+// TestDebugLogIsNotAwaited: Ctrl+C ends the wait for whoever is to read a pipe that
+// the debug log goes to.
+func TestDebugLogIsNotAwaited(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, "[[actor]]\n[[critic]]\nsay = \"DECISION: DONE\"\n")
+	pipe := filepath.Join(s.dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := onTerminal(t, s.codeloops("--log-file", pipe, "task"))
+	s.await("the run begins", func() bool {
+		logs, _ := filepath.Glob(filepath.Join(s.dir, "sessions", "*.jsonl"))
+		return len(logs) > 0
+	})
+	time.Sleep(100 * time.Millisecond) // it has come to the pipe, or will find the signal there
 	d.types("\x03")
 	if text, code := d.end(); code != exitInterrupted || !strings.Contains(text, "received the signal") {
 		t.Errorf("exit code %d, it shows %q", code, text)

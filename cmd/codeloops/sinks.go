@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,7 +16,7 @@ import (
 
 // sinks returns what shows a run, beside the recorder that writes it down. The
 // returned function closes what was opened.
-func (p *plan) sinks(rec *session.Recorder) (_ loop.Sink, closed func(), err error) {
+func (p *plan) sinks(ctx context.Context, rec *session.Recorder) (_ loop.Sink, closed func(), err error) {
 	shown, err := p.display(rec)
 	if err != nil {
 		return nil, nil, err
@@ -22,12 +24,18 @@ func (p *plan) sinks(rec *session.Recorder) (_ loop.Sink, closed func(), err err
 	if p.opts.logFile == "" {
 		return shown, func() {}, nil
 	}
-	path := resolve(p.app.dir, p.opts.logFile)
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := within(ctx, func() (*os.File, error) { // a pipe waits for its reader
+		return os.OpenFile(resolve(p.app.dir, p.opts.logFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the debug log: %w", err)
 	}
-	return loop.Tee(&tolerant{sink: debuglog.New(f)}, shown), func() { _ = f.Close() }, nil
+	debug := &tolerant{sink: debuglog.New(f)}
+	return loop.Tee(debug, shown), func() {
+		if err := errors.Join(debug.broken, f.Close()); err != nil {
+			report(p.app.Err, fmt.Errorf("write the debug log: %w", err), p.app.secrets)
+		}
+	}, nil
 }
 
 func (p *plan) display(rec *session.Recorder) (loop.Sink, error) {
@@ -74,13 +82,13 @@ func (e *ending) end(at time.Time, out loop.Outcome) {
 // reader of a pipe may go away, the work goes on, and the log has it all.
 type tolerant struct {
 	sink   loop.Sink
-	broken bool
+	broken error
 }
 
 // Handle hands events on until the first one fails.
 func (t *tolerant) Handle(at loop.Stamp, e loop.Event) error {
-	if !t.broken {
-		t.broken = t.sink.Handle(at, e) != nil
+	if t.broken == nil {
+		t.broken = t.sink.Handle(at, e)
 	}
 	return nil
 }

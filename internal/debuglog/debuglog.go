@@ -22,16 +22,15 @@ type sink struct {
 	out *checked
 }
 
-// checked keeps the error that zerolog swallows.
+// checked keeps the error from zerolog, which would print it in words of its own.
 type checked struct {
 	w   io.Writer
 	err error
 }
 
 func (c *checked) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.err = err
-	return n, err
+	_, c.err = c.w.Write(p)
+	return len(p), nil
 }
 
 func (s *sink) Handle(at loop.Stamp, e loop.Event) error {
