@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 	"math"
 	"strings"
+	"unsafe"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -28,7 +29,9 @@ func (x *savedIndex) read(data []byte) (rest []byte, ok bool) {
 	if int64(names)+int64(files)*savedFileSize+int64(dirs)*savedDirSize > int64(len(data)) {
 		return nil, false
 	}
-	x.records.names, data = string(data[:names]), data[names:]
+	// The data is never written again, and kept for the records anyway.
+	x.records.names = unsafe.String(unsafe.SliceData(data), names) //nolint:gosec // see above
+	data = data[names:]
 	x.records.files, data = data[:files*savedFileSize], data[files*savedFileSize:]
 	if strings.IndexByte(x.records.names, '/') >= 0 || strings.IndexByte(x.records.names, 0) >= 0 {
 		return nil, false
