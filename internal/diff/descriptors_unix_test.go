@@ -17,7 +17,7 @@ import (
 // that is deeper, and has more directories, than those are.
 func TestFewDescriptors(t *testing.T) {
 	t.Parallel()
-	few := 150 + 4*runtime.GOMAXPROCS(0) // some are held, and each goroutine opens some
+	few := 130 + 4*runtime.GOMAXPROCS(0) // some are held, and each goroutine opens some
 	if os.Getenv("CODELOOPS_TEST_FEW") == "" {
 		again(t, "CODELOOPS_TEST_FEW=1")
 		return

@@ -2,6 +2,7 @@ package diff_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -115,6 +116,64 @@ func TestKeptAreClosed(t *testing.T) {
 	if got := s.openDirs(); got != nil {
 		t.Errorf("open after the end: %q", got)
 	}
+}
+
+// TestKeptUnreadable: a directory that comes into the place of an open one is looked
+// at itself, though nothing more is known of it at first than of that one.
+func TestKeptUnreadable(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		asNobody(t)
+		return
+	}
+	s, tree := keepingHinted(t)
+	s.must(os.Rename(s.path("d/e"), filepath.Join(s.base, "old")))
+	s.write("d/e/c", "new\n")
+	s.chmod("d/e", 0)
+	settle()
+	c, err := tree.Recapture(t.Context()) // which does not look for all that is open
+	s.must(err)
+	if !c.Empty() || len(c.Warnings) != 1 {
+		t.Errorf("captured %q, warnings %q", summary(c), c.Warnings)
+	}
+	s.chmod("d/e", 0o755)
+	c, err = tree.Capture(t.Context())
+	s.must(err)
+	if got, want := summary(c), "M d/e/c\n"; got != want || c.Warnings != nil {
+		t.Errorf("captured %q, want %q, warnings %q", got, want, c.Warnings)
+	}
+}
+
+// TestKeptLetGo: the system says that a root is gone for good, on which hints rely,
+// only when nothing that was in it is open any more.
+func TestKeptLetGo(t *testing.T) {
+	t.Parallel()
+	s, tree := keepingHinted(t)
+	other := filepath.Join(s.base, "other")
+	s.must(exec.CommandContext(t.Context(), "cp", "-a", s.root, other).Run())
+	s.must(os.RemoveAll(filepath.Join(other, "d/e")))
+	s.remove("")
+	s.must(os.Rename(other, s.root))
+	s.again(tree, "D d/e/c\n")
+	for _, content := range []string{"second\n", "third\n"} {
+		s.write("a", content)
+		s.again(tree, "M a\nD d/e/c\n")
+	}
+}
+
+// keepingHinted is keeping for a tree of which the hints hold. No file has ignore
+// rules, which would have all looked at when they change.
+func keepingHinted(t *testing.T) (*sandbox, *diff.Tree) {
+	t.Helper()
+	s, tree := hinting(t, func(s *sandbox) { s.remove(".gitignore"); s.remove(".git/info") })
+	for range 3 {
+		settle()
+		s.must(second(tree.Capture(t.Context())))
+	}
+	if len(s.openDirs()) == 0 {
+		t.Skip("no directory stays open on this file system")
+	}
+	return s, tree
 }
 
 // TestKeptUnderMounts runs itself where it may mount. What is mounted over a

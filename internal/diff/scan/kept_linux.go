@@ -16,13 +16,16 @@ import (
 // changed: a name that comes to stand for another changes the times of the
 // directory that it is in. Only what is mounted over it does not; when anything
 // has been, all are closed. What lies in another mount stays closed: it could not
-// be unmounted.
+// be unmounted. So does what lies in another volume than the root: a snapshot has
+// the times, and the numbers, of what it was made of. And when the root has become
+// another one, all are closed: as long as one is open, nobody who watches the old
+// root is told that it is gone.
 //
 // The zero value keeps none yet. One scan may use it at a time.
 type Kept struct {
 	dirs   map[*Dir]*openDir // by what was last found in them
 	scan   int               // the number of the last scan
-	mount  uint64            // that the root is in
+	site   site              // of the root
 	mounts int               // the system's table of them, open once dirs is not nil
 	most   int               // may be open
 }
@@ -30,7 +33,21 @@ type Kept struct {
 // An openDir is a directory that is open, though not to be listed.
 type openDir struct {
 	fd   int
-	scan int // the last one that found it unchanged
+	scan int // the last one that found it unchanged; 0 when one has found it otherwise
+}
+
+// A volume is what is in one mount and, where a file system has several of them,
+// in one subvolume.
+type volume struct {
+	mount        uint64
+	major, minor uint32 // the device
+}
+
+// A site is a directory in a volume.
+type site struct {
+	volume
+	id    unix.Fsid // of the volume: the device of a subvolume that is deleted goes to the next one
+	inode uint64
 }
 
 // Close closes the directories. Another scan may open some again.
@@ -57,35 +74,41 @@ func (k *Kept) drop(which func(*openDir) bool) {
 // one takes longer than it spares the next scan, so the first one of a process
 // opens none.
 func (k *Kept) begin(w *walk) *keeper {
-	if k == nil || !w.clock.local || w.known.Last == nil || w.known.Foreign {
+	if k == nil {
 		return nil
 	}
-	if k.dirs == nil && !k.open(w.Root) {
+	at, ok := siteOf(w.Root)
+	if !ok || !w.clock.local || w.known.Last == nil || w.known.Foreign {
+		k.Close()
 		return nil
 	}
-	if k.remounted() {
+	if k.dirs == nil && !k.open() {
+		return nil
+	}
+	if k.remounted() || at != k.site {
 		k.drop(func(*openDir) bool { return true })
 	}
+	k.site = at
 	k.scan++
 	return &keeper{Kept: k}
 }
 
 // maxKept is how many directories stay open at most, if a quarter of the files
-// that the process may open is not less: each process that it starts begins with a
-// copy of the table of them.
+// that the process may open besides those of a scan is not less: each process that
+// it starts begins with a copy of the table of them.
 const maxKept = 4_096
 
-func (k *Kept) open(root string) bool {
+func (k *Kept) open() bool {
 	var limit unix.Rlimit
-	mount, ok := mountOf(unix.AT_FDCWD, root)
-	if !ok || unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
 		return false
 	}
 	mounts, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return false
 	}
-	k.dirs, k.mount, k.mounts, k.most = make(map[*Dir]*openDir), mount, mounts, int(min(limit.Cur/4, maxKept))
+	const others = 2 * maxHeld
+	k.dirs, k.mounts, k.most = make(map[*Dir]*openDir), mounts, int(min((max(limit.Cur, others)-others)/4, maxKept))
 	return true
 }
 
@@ -97,11 +120,22 @@ func (k *Kept) remounted() bool {
 	return n != 0 || err != nil
 }
 
-// mountOf returns the number of the mount that a file is in.
-func mountOf(dir int, path string) (uint64, bool) {
+// siteOf returns where the root is.
+func siteOf(root string) (at site, ok bool) {
+	var fs unix.Statfs_t
+	if unix.Statfs(root, &fs) != nil {
+		return at, false
+	}
+	at.id = fs.Fsid
+	at.volume, at.inode, ok = volumeOf(unix.AT_FDCWD, root)
+	return at, ok
+}
+
+// volumeOf returns the volume that a directory is in, with its number there.
+func volumeOf(dir int, path string) (in volume, inode uint64, ok bool) {
 	var st unix.Statx_t
-	err := unix.Statx(dir, path, unix.AT_EMPTY_PATH|unix.AT_SYMLINK_NOFOLLOW, unix.STATX_MNT_ID, &st)
-	return st.Mnt_id, err == nil && st.Mask&unix.STATX_MNT_ID != 0
+	err := unix.Statx(dir, path, unix.AT_EMPTY_PATH|unix.AT_SYMLINK_NOFOLLOW, unix.STATX_INO|unix.STATX_MNT_ID, &st)
+	return volume{st.Mnt_id, st.Dev_major, st.Dev_minor}, st.Ino, err == nil && st.Mask&unix.STATX_MNT_ID != 0
 }
 
 // A keeper is a Kept during one scan. May be nil.
@@ -122,10 +156,15 @@ type keptAs struct {
 // find has a visit begin with the open directory, if there is one that is the one
 // at the visit's path.
 func (k *keeper) find(v *visit) {
-	if k == nil || v.above == nil || !v.above.again {
+	if k == nil || v.above == nil {
 		return
 	}
-	if d := k.dirs[v.last]; d != nil {
+	d := k.dirs[v.last]
+	if d == nil {
+		return
+	}
+	d.scan = 0 // even if this scan comes to the same state: it may be of another directory
+	if v.above.again {
 		v.kept, v.handle.fd, v.handle.bare, v.handle.lent = d, d.fd, true, true
 	}
 }
@@ -150,7 +189,7 @@ func (k *keeper) keep(v *visit) bool {
 	case !k.room():
 		return false
 	}
-	if mount, ok := mountOf(v.handle.fd, ""); !ok || mount != k.mount {
+	if in, _, ok := volumeOf(v.handle.fd, ""); !ok || in != k.site.volume {
 		return false
 	}
 	k.more.Add(1)
@@ -163,7 +202,7 @@ func (k *keeper) found(v *visit, d *Dir) {
 	if v.kept == nil {
 		return
 	}
-	if v.kept.scan > 0 && d == v.last {
+	if d == v.last && k.dirs[d] == v.kept {
 		v.kept.scan = k.scan
 		return
 	}
@@ -172,8 +211,8 @@ func (k *keeper) found(v *visit, d *Dir) {
 	k.moved = append(k.moved, keptAs{was: v.last, is: d, open: v.kept})
 }
 
-// end ends the scan. Directories that it did not find any more are closed, unless
-// it has not looked at all.
+// end ends the scan. Directories that it found otherwise are closed, and those
+// that it did not find any more, unless it has not looked at all.
 func (k *keeper) end(all bool) {
 	if k == nil {
 		return
@@ -188,7 +227,5 @@ func (k *keeper) end(all bool) {
 		d.open.scan = k.scan
 		k.dirs[d.is] = d.open
 	}
-	if all {
-		k.drop(func(d *openDir) bool { return d.scan != k.scan })
-	}
+	k.drop(func(d *openDir) bool { return d.scan == 0 || all && d.scan != k.scan })
 }

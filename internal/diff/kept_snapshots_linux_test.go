@@ -1,0 +1,87 @@
+package diff_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestKeptUnderSnapshots runs itself where it may mount a file system of which there
+// are snapshots: as root, with the tools of btrfs.
+func TestKeptUnderSnapshots(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("CODELOOPS_TEST_MOUNTS") == "" {
+		if os.Geteuid() != 0 {
+			t.Skip("only root may mount an image")
+		}
+		for _, name := range []string{"mkfs.btrfs", "btrfs", "mount"} {
+			if _, err := exec.LookPath(name); err != nil {
+				t.Skip(err)
+			}
+		}
+		again(t, "CODELOOPS_TEST_MOUNTS=1", func(cmd *exec.Cmd) {
+			cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}
+		})
+		return
+	}
+	for name, volume := range map[string]string{"of all": "", "of a directory": "d"} { //nolint:paralleltest // a mount has all closed
+		t.Run(name, func(t *testing.T) {
+			s := newSandboxIn(t, snapshots(t))
+			s.remove("")
+			tool(t, "btrfs", "subvolume", "create", s.root)
+			s.initialized()
+			if volume != "" {
+				tool(t, "btrfs", "subvolume", "create", s.path(volume))
+			}
+			s.write("d/e/f", "f\n")
+			s.commit("first")
+			settle()
+			tree, snapshot := s.begin(), filepath.Join(s.base, "snapshot")
+			for range 2 {
+				s.must(second(tree.Capture(t.Context())))
+			}
+			tool(t, "btrfs", "subvolume", "snapshot", s.path(volume), snapshot)
+			tool(t, "btrfs", "subvolume", "delete", s.path(volume))
+			tool(t, "btrfs", "subvolume", "snapshot", snapshot, s.path(volume))
+			s.write("d/e/f", "new\n")
+			c, err := tree.Capture(t.Context())
+			s.must(err)
+			if got, want := summary(c), "M d/e/f\n"; got != want {
+				t.Errorf("captured %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// snapshots returns a directory of a file system of its own, until the test ends.
+func snapshots(t *testing.T) string {
+	t.Helper()
+	const size = 256 << 20 // bytes, most of which nobody writes
+	dir, image := t.TempDir(), filepath.Join(t.TempDir(), "image")
+	if err := os.WriteFile(image, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(image, size); err != nil {
+		t.Fatal(err)
+	}
+	tool(t, "mkfs.btrfs", "-q", image)
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		t.Skipf("mounts cannot be kept from others: %v", err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "mount", "-o", "loop", image, dir).CombinedOutput(); err != nil {
+		t.Skipf("nothing can be mounted: %s", out)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	return dir
+}
+
+func tool(t *testing.T, name string, args ...string) {
+	t.Helper()
+	if out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s %q: %v\n%s", name, args, err, out)
+	}
+}
