@@ -28,6 +28,8 @@ const (
 	firstFault   = 2 * time.Second
 	longestFault = time.Minute
 	maxFaults    = 5
+	// glance is how often the clock is looked at during a wait.
+	glance = 10 * time.Second
 )
 
 // An Agent is a Player that waits: for the end of a rate limit, for a service
@@ -136,12 +138,24 @@ func (a *Agent) until(ctx context.Context, end time.Time) loop.WaitEnd {
 	}
 	timer := time.NewTimer(end.Sub(a.Now()))
 	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return loop.WaitInterrupted
-	case <-timer.C:
-		return loop.WaitOver
-	case <-hurry:
-		return loop.WaitHurried
+	look := time.NewTicker(glance)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return loop.WaitInterrupted
+		case <-timer.C:
+			return loop.WaitOver
+		case <-look.C:
+			if past(a.Now(), end) {
+				return loop.WaitOver
+			}
+		case <-hurry:
+			return loop.WaitHurried
+		}
 	}
 }
+
+// past reports whether a time of day has come, whatever has been measured since:
+// timers stand still while a machine sleeps.
+func past(now, end time.Time) bool { return !now.Round(0).Before(end.Round(0)) }

@@ -78,6 +78,27 @@ func TestWaitsForAStatedEnd(t *testing.T) {
 	})
 }
 
+// TestWaitOfAMachineThatSleeps: the end of a limit has come when the clock says so,
+// also when the time until then was not measured.
+func TestWaitOfAMachineThatSleeps(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		slept := func() time.Time {
+			if now := time.Now(); now.Sub(began) < time.Minute {
+				return now
+			}
+			return time.Now().Add(8 * time.Hour)
+		}
+		s := &service{turns: []loop.Turn{limited(began.Add(5 * time.Hour)), done}}
+		a := &patience.Agent{Player: s, Now: slept, MaxWait: 6 * time.Hour, Random: func() float64 { return 0 }}
+		reply, err := a.Run(t.Context(), agent.Request{})
+		if took := time.Since(began); err != nil || reply.Ending != loop.EndCompleted || took < time.Minute || took > 2*time.Minute {
+			t.Errorf("%s after %v, %v", reply.Ending, took, err)
+		}
+	})
+}
+
 func TestWaitsLongerAndLonger(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
