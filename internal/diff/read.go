@@ -53,8 +53,8 @@ type how struct {
 	hints bool      // may stand for a look
 }
 
-// scan finds the state of the work tree. The settings are read anew each time:
-// they may have changed like any file.
+// scan finds the state of the work tree. The settings are looked at each time: they
+// may have changed like any file.
 func (t *Tree) scan(ctx context.Context, how how) (scan.State, error) {
 	r, err := t.reopen()
 	if err != nil {
