@@ -38,8 +38,11 @@ func (Checks) Rule(c loop.Case, _ loop.Review, so loop.Ruling) loop.Ruling {
 }
 
 func fate(c loop.CheckResult) string {
-	if c.Ending == loop.EndTimedOut {
+	switch {
+	case c.Ending == loop.EndTimedOut:
 		return fmt.Sprintf("did not end within %s", c.Duration.Round(1e9))
+	case c.ExitCode < 0:
+		return "was ended by a signal"
 	}
 	return fmt.Sprintf("ended with exit code %d", c.ExitCode)
 }

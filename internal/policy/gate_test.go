@@ -98,6 +98,7 @@ func TestChecks(t *testing.T) {
 	passing := loop.CheckResult{Command: "true", Ending: loop.EndCompleted}
 	failing := loop.CheckResult{Command: "go test ./...", Ending: loop.EndFailed, ExitCode: 1}
 	slow := loop.CheckResult{Command: "make", Ending: loop.EndTimedOut, ExitCode: -1, Duration: 90 * time.Second}
+	killed := loop.CheckResult{Command: "make", Ending: loop.EndFailed, ExitCode: -1}
 	done := loop.Verdict{Decision: loop.Done, Summary: "fine"}
 	more := loop.Verdict{Decision: loop.Continue, Feedback: "more"}
 
@@ -109,6 +110,7 @@ func TestChecks(t *testing.T) {
 	}{
 		"no checks":   {nil, done, loop.Done, ""},
 		"all pass":    {[]loop.CheckResult{passing, passing}, done, loop.Done, ""},
+		"one killed":  {[]loop.CheckResult{killed}, done, loop.Continue, "The reviewer was content, but these checks do not pass:\n- `make` was ended by a signal"},
 		"some fail":   {[]loop.CheckResult{passing, failing, slow}, done, loop.Continue, "The reviewer was content, but these checks do not pass:\n- `go test ./...` ended with exit code 1\n- `make` did not end within 1m30s"},
 		"not done":    {[]loop.CheckResult{failing}, more, loop.Continue, "more"},
 		"error stays": {[]loop.CheckResult{failing}, loop.Verdict{Decision: loop.Error}, loop.Error, ""},

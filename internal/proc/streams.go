@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // streams are the open files of one run.
@@ -59,7 +60,7 @@ func (s *streams) openStdin(cmd Command) (err error) {
 	case cmd.Stdin == nil:
 		s.stdin, err = os.Open(os.DevNull)
 	default:
-		if s.stdin, err = s.passingFile(0); err == nil {
+		if s.stdin, err = s.passingFile(beside(cmd.Stdout), 0); err == nil {
 			_, err = s.stdin.Write(cmd.Stdin)
 		}
 		if err == nil {
@@ -78,7 +79,7 @@ func (s *streams) openOutput(name, path string) (*stream, error) {
 	var f *os.File
 	var err error
 	if path == "" {
-		f, err = s.passingFile(os.O_APPEND)
+		f, err = s.passingFile("", os.O_APPEND)
 	} else {
 		f, err = newFile(path)
 	}
@@ -97,9 +98,19 @@ func newFile(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 }
 
-// passingFile returns a file without a name, or one that close removes.
-func (s *streams) passingFile(flag int) (*os.File, error) {
-	made, err := os.CreateTemp("", "codeloops-*")
+// beside returns the directory of an output's file, where there is one: what goes
+// into a command then needs no other place than what comes out of it.
+func beside(output string) string {
+	if output == "" {
+		return ""
+	}
+	return filepath.Dir(output)
+}
+
+// passingFile returns a file without a name, or one that close removes. It is made
+// in dir; "" is the system's directory for such files.
+func (s *streams) passingFile(dir string, flag int) (*os.File, error) {
+	made, err := os.CreateTemp(dir, "codeloops-*")
 	if err != nil {
 		return nil, err
 	}
