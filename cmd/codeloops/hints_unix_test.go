@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"codeloops/internal/diff"
+	"codeloops/internal/session"
 )
 
 // TestHints: what the system refuses comes with what can be done about it, and
@@ -27,6 +28,7 @@ func TestHints(t *testing.T) {
 		{syscall.EROFS, "mounted read-only"},
 		{syscall.EMFILE, "ulimit -n"},
 		{syscall.EACCES, "who may read and write"},
+		{session.ErrRunning, "wait for it"},
 		{diff.ErrNotRepository, "git init"},
 		{broke(diff.ErrNotRepository), "was it the agent?"},
 		{&fs.PathError{Op: "open", Path: "/a/b", Err: syscall.ENOENT}, "looked for in /a"},

@@ -125,6 +125,8 @@ func hintFor(err error) string {
 		return "run it inside a git repository, or make one: git init"
 	case errors.Is(err, diff.ErrBare):
 		return "a bare repository has no files to work on: run it in a clone or a worktree of it"
+	case errors.Is(err, session.ErrRunning):
+		return "wait for it, or stop it with Ctrl+C where it runs"
 	case errors.Is(err, proc.ErrTooLong):
 		return "give the prompt through standard input: prompt = \"stdin\" in the agent's table"
 	case errors.Is(err, proc.ErrDirectory):
