@@ -58,22 +58,69 @@ func Acquire(dir, workTree, session string, since time.Time) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock work tree %s: %w", workTree, err)
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("lock work tree %s: %w", tree, err)
-	}
 	sum := sha256.Sum256([]byte(tree))
-	f, err := os.OpenFile(filepath.Join(dir, hex.EncodeToString(sum[:8])+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := openLock(dir, hex.EncodeToString(sum[:8])+".lock")
 	if err != nil {
 		return nil, fmt.Errorf("lock work tree %s: %w", tree, err)
-	}
-	if info, err := os.Stat(dir); err == nil {
-		_ = f.Chmod(info.Mode().Perm() & 0o666) // the user who made it has done so
 	}
 	err = claim(f, holder{PID: os.Getpid(), Session: session, Since: since.UTC(), WorkTree: tree})
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return &Lock{file: f}, nil
+}
+
+// openLock opens or makes a lock file. An agent that may write into the git
+// directory, and nowhere else, must not be able to have another file overwritten:
+// no link is followed.
+func openLock(dir, name string) (*os.File, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s is a symbolic link, and no lock is taken through one", dir)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close() //nolint:errcheck // it was only read
+	if there, err := root.Lstat(name); err == nil && !there.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, name), errNoLock)
+	}
+	f, err := root.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("in %s: %w", dir, err)
+	}
+	if err := ours(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", filepath.Join(dir, name), err), f.Close())
+	}
+	_ = f.Chmod(info.Mode().Perm() & 0o666) // the user who made it has done so
+	return f, nil
+}
+
+// errNoLock says that something else stands in the place of a lock file.
+var errNoLock = errors.New("it is no lock file of codeloops, and would be overwritten")
+
+// lockBegins is what every [holder] begins with.
+const lockBegins = `{"pid":`
+
+// ours reports a file that holds something else than a holder, such as another
+// name of a user's own file.
+func ours(f *os.File) error {
+	begin := make([]byte, len(lockBegins))
+	n, err := f.ReadAt(begin, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if n > 0 && string(begin[:n]) != lockBegins {
+		return errNoLock
+	}
+	return nil
 }
 
 // Close gives the lock back.
