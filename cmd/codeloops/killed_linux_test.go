@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/looptest"
 	"codeloops/internal/session"
@@ -216,5 +218,43 @@ func TestKilledAnywhere(t *testing.T) {
 			_ = cmd.Wait() // it was killed
 			s.check()
 		})
+	}
+}
+
+// TestStopsWhenNobodyReads: a run whose output nobody reads any more, as when a
+// terminal hangs, still ends when it is told to.
+func TestStopsWhenNobodyReads(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, "[[actor]]\nstep = [{ flood = \"10MB\" }, { hang = true }]\n[[critic]]\nsay = \"DECISION: DONE\"\n")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd := s.codeloops("-v", "task")
+	cmd.Stdout, cmd.Stderr = w, w
+	if err := errors.Join(cmd.Start(), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	kill := time.AfterFunc(liveness, func() { _ = cmd.Process.Kill() })
+	defer kill.Stop()
+	s.await("the pipe is full", func() bool {
+		n, err := unix.IoctlGetInt(int(r.Fd()), unix.TIOCINQ)
+		return err != nil || n > 60<<10
+	})
+	time.Sleep(100 * time.Millisecond) // so that a write waits
+	if err := cmd.Process.Signal(unix.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit code %d", code)
+	}
+	logs, _ := filepath.Glob(filepath.Join(s.dir, "sessions", "*.jsonl"))
+	if len(logs) != 1 {
+		t.Fatalf("the logs are %q", logs)
+	}
+	if text, err := os.ReadFile(logs[0]); err != nil || !strings.Contains(string(text), `"outcome":"interrupted"`) {
+		t.Errorf("the log holds %s, %v", text, err)
 	}
 }

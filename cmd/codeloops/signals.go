@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // signals turns the signals that ask a process to end into, first, a cancelled
@@ -82,14 +83,24 @@ func (s *signals) on(first, kill func()) {
 	s.first, s.kill = first, kill
 }
 
+// call does what is registered, and waits for it but for a terminal that hangs.
 func (s *signals) call(first bool) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	do := s.kill
 	if first {
 		do = s.first
 	}
-	if do != nil {
+	s.mu.Unlock()
+	if do == nil {
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
 		do()
+	}()
+	select {
+	case <-done:
+	case <-time.After(stall):
 	}
 }

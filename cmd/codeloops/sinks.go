@@ -17,10 +17,11 @@ import (
 // sinks returns what shows a run, beside the recorder that writes it down. The
 // returned function closes what was opened.
 func (p *plan) sinks(ctx context.Context, rec *session.Recorder) (_ loop.Sink, closed func(), err error) {
-	shown, err := p.display(rec)
+	display, err := p.display(rec)
 	if err != nil {
 		return nil, nil, err
 	}
+	shown := &tolerant{sink: display, stopped: ctx.Done()}
 	if p.opts.logFile == "" {
 		return shown, func() {}, nil
 	}
@@ -30,7 +31,7 @@ func (p *plan) sinks(ctx context.Context, rec *session.Recorder) (_ loop.Sink, c
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the debug log: %w", err)
 	}
-	debug := &tolerant{sink: debuglog.New(f)}
+	debug := &tolerant{sink: debuglog.New(f), stopped: ctx.Done()}
 	return loop.Tee(debug, shown), func() {
 		if err := errors.Join(debug.broken, f.Close()); err != nil {
 			report(p.app.Err, fmt.Errorf("write the debug log: %w", err), p.app.secrets)
@@ -52,8 +53,7 @@ func (p *plan) display(rec *session.Recorder) (loop.Sink, error) {
 			o.Result = io.Discard
 		}
 	}
-	shown, err := render.Run(format, o)
-	return &tolerant{sink: shown}, err
+	return render.Run(format, o)
 }
 
 // ending shows what it is handed, and at the end what a run came to, also when
@@ -78,17 +78,48 @@ func (e *ending) end(at time.Time, out loop.Outcome) {
 	}
 }
 
+// stall is how long a run that was told to stop waits for a reader who does not
+// read, such as a terminal that hangs.
+const stall = time.Second
+
+// errStalled says that nobody reads.
+var errStalled = errors.New("nobody reads it")
+
 // tolerant keeps a display that cannot be written to from ending a run: the
-// reader of a pipe may go away, the work goes on, and the log has it all.
+// reader of a pipe may go away, the work goes on, and the log has it all. Nor does
+// one whose reader has fallen asleep keep a run from ending.
 type tolerant struct {
-	sink   loop.Sink
-	broken error
+	sink    loop.Sink
+	stopped <-chan struct{} // closed when the run is to stop
+	broken  error
 }
 
 // Handle hands events on until the first one fails.
 func (t *tolerant) Handle(at loop.Stamp, e loop.Event) error {
 	if t.broken == nil {
-		t.broken = t.sink.Handle(at, e)
+		t.broken = t.hand(at, e)
 	}
 	return nil
+}
+
+func (t *tolerant) hand(at loop.Stamp, e loop.Event) error {
+	handled := make(chan error, 1)
+	go func() { handled <- t.sink.Handle(at, e) }()
+	select {
+	case err := <-handled:
+		return err
+	case <-t.stopped:
+		return soon(handled)
+	}
+}
+
+// soon waits for a display that may hang. One that does may be at it still: nothing
+// more is to be handed to it.
+func soon(handled <-chan error) error {
+	select {
+	case err := <-handled:
+		return err
+	case <-time.After(stall):
+		return errStalled
+	}
 }

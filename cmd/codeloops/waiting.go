@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"codeloops/internal/render"
@@ -47,10 +46,17 @@ func (l *lounge) enter(until time.Time) (hurry <-chan struct{}, leave func()) {
 	if ok {
 		w.keys = keys.Pressed()
 	}
-	w.done.Go(w.run)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.run()
+	}()
 	return w.now, func() {
 		close(w.over)
-		w.done.Wait()
+		select {
+		case <-done:
+		case <-time.After(stall): // the terminal hangs
+		}
 		if ok {
 			keys.Close()
 		}
@@ -64,7 +70,6 @@ type wait struct {
 	keys  <-chan string // nil: none can be read
 	now   chan struct{}
 	over  chan struct{}
-	done  sync.WaitGroup
 }
 
 func (w *wait) run() {
