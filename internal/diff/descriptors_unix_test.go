@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,9 +18,12 @@ import (
 // that is deeper, and has more directories, than those are.
 func TestFewDescriptors(t *testing.T) {
 	t.Parallel()
-	few := 130 + 4*runtime.GOMAXPROCS(0) // some are held, and each goroutine opens some
-	if os.Getenv("CODELOOPS_TEST_FEW") == "" {
-		again(t, "CODELOOPS_TEST_FEW=1")
+	few, err := strconv.Atoi(os.Getenv("CODELOOPS_TEST_FEW"))
+	if err != nil {
+		few = 130 + 4*runtime.GOMAXPROCS(0) // some are held, and each goroutine opens some
+		for _, few := range []int{few, 2 * few} {
+			again(t, fmt.Sprintf("CODELOOPS_TEST_FEW=%d", few)) // some stay open, the second time
+		}
 		return
 	}
 	s := newRepo(t)

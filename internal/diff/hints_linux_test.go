@@ -155,3 +155,22 @@ func TestHintsOfLinks(t *testing.T) {
 		t.Error("the hints have ceased to hold")
 	}
 }
+
+// TestHintsBelowUnreadable: what was told of a directory counts until it has been
+// looked at.
+func TestHintsBelowUnreadable(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		asNobody(t)
+		return
+	}
+	s, tree := hinting(t)
+	s.write("d/e/c", "changed\n")
+	s.chmod("d", 0)
+	s.again(tree, "")
+	s.chmod("d", 0o755)
+	s.again(tree, "M d/e/c\n")
+	if !tree.HintsHold() {
+		t.Error("the hints have ceased to hold")
+	}
+}

@@ -1,11 +1,16 @@
 package diff_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -39,7 +44,7 @@ func (s *sandbox) openDirs() (names []string) {
 	s.must(err)
 	for _, e := range entries {
 		target, err := os.Readlink(filepath.Join(all, e.Name()))
-		if name, inside := strings.CutPrefix(target, s.root+"/"); err == nil && inside && name != ".git" && !strings.HasPrefix(name, ".git/") {
+		if name, inside := strings.CutPrefix(target, s.root); err == nil && inside && !strings.HasPrefix(name+"/", "/.git/") {
 			names = append(names, name)
 		}
 	}
@@ -103,18 +108,105 @@ func TestKeptAreClosed(t *testing.T) {
 	if got := len(s.openDirs()); got != 7 {
 		t.Errorf("%d directories stay open: %q", got, s.openDirs())
 	}
+	rest := func(want int) {
+		t.Helper()
+		for range 5 {
+			settle()
+			s.must(second(tree.Capture(t.Context())))
+		}
+		if got := s.openDirs(); len(got) != want {
+			t.Errorf("%d directories stay open, want %d: %q", len(got), want, got)
+		}
+	}
+	s.write("a/x/new", "new\n")
+	rest(7)
 	s.remove("a/b")
 	s.must(os.Rename(s.path("h"), filepath.Join(s.base, "h")))
-	for range 5 {
-		settle()
-		s.must(second(tree.Capture(t.Context())))
+	rest(3)
+	s.must(tree.Baseline(t.Context()))
+	if got := s.openDirs(); got != nil {
+		t.Errorf("open after a scan that knows nothing: %q", got)
 	}
-	if got := len(s.openDirs()); got != 3 {
-		t.Errorf("%d directories stay open: %q", got, s.openDirs())
-	}
+	rest(3)
 	s.must(tree.Close())
 	if got := s.openDirs(); got != nil {
 		t.Errorf("open after the end: %q", got)
+	}
+}
+
+// TestKeptInScansThatEnd: wherever a scan ends, nothing that it has opened is lost.
+func TestKeptInScansThatEnd(t *testing.T) {
+	t.Parallel()
+	s, tree := keeping(t)
+	s.must(tree.Close())
+	for looks := range int64(20) {
+		tree := s.begin()
+		s.append("a/b/g", "more\n")
+		s.append("a/x/c/f", "more\n")
+		_, err := tree.Capture(&brief{Context: t.Context(), looks: looks})
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		s.must(tree.Close())
+		if got := s.openDirs(); got != nil {
+			t.Errorf("after %d looks, open: %q", looks, got)
+		}
+	}
+}
+
+// A brief context is over when it has been looked at so often.
+type brief struct {
+	context.Context //nolint:containedctx // it is one
+	looks           int64
+	past            atomic.Int64
+}
+
+func (b *brief) Err() error {
+	if b.past.Add(1) > b.looks {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestKeptAreClosedOnce: a descriptor that a directory had is another file's as soon
+// as it is closed.
+func TestKeptAreClosedOnce(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	var opened []*os.File // while directories are listed
+	var mu sync.Mutex
+	now, armed := s.now, false
+	s.now = func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		for range 50 {
+			if !armed {
+				break
+			}
+			f, err := os.Open(os.DevNull)
+			s.must(err)
+			opened = append(opened, f)
+		}
+		return now()
+	}
+	s.write("a/b/f", "f\n")
+	s.commit("first")
+	settle()
+	tree := s.begin()
+	for range 2 {
+		s.must(second(tree.Capture(t.Context())))
+	}
+	s.write("a/b/new", "new\n")
+	armed = true
+	s.must(second(tree.Capture(t.Context())))
+	armed = false
+	if len(opened) == 0 {
+		t.Error("nothing was opened meanwhile")
+	}
+	for _, f := range opened {
+		if err := f.Close(); err != nil {
+			t.Errorf("closed by somebody else: %v", err)
+		}
 	}
 }
 
@@ -149,6 +241,11 @@ func TestKeptUnreadable(t *testing.T) {
 func TestKeptLetGo(t *testing.T) {
 	t.Parallel()
 	s, tree := keepingHinted(t)
+	before := s.openDirs()
+	s.again(tree, "")
+	if got := s.openDirs(); len(got) != len(before) {
+		t.Errorf("open after a look by hints: %q, before %q", got, before)
+	}
 	other := filepath.Join(s.base, "other")
 	s.must(exec.CommandContext(t.Context(), "cp", "-a", s.root, other).Run())
 	s.must(os.RemoveAll(filepath.Join(other, "d/e")))

@@ -83,11 +83,22 @@ func (w *walk) unreadable(p *place, err error) (found, error) {
 	w.warn(p.path, err)
 	switch {
 	case p.last != nil && !w.known.Foreign:
+		w.unsureBelow(p.path, p.last)
 		return found{dir: p.last}, nil
 	case p.resolve(w).index != nil:
+		w.unsureBelow(p.path, p.index)
 		return found{dir: p.index}, nil
 	}
 	return found{}, nil
+}
+
+// unsureBelow is unsure of a directory that was not looked at with all that is
+// below: what has been told of them is not asked for again.
+func (w *walk) unsureBelow(path string, d *Dir) {
+	w.unsure(path)
+	for _, sub := range d.Dirs {
+		w.unsureBelow(path+sub.Name+"/", sub)
+	}
 }
 
 // A visit is the work on one directory. Its memory is used again for another one

@@ -1,0 +1,102 @@
+package scan
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestKept: each directory is open once, by what was last found in it, and stays so.
+func TestKept(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	if !clockOf(root).local {
+		t.Skip("no directory stays open on this file system")
+	}
+	write := func(name, content string) {
+		t.Helper()
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a/b/f", "f\n")
+	write("a/c/f", "f\n")
+	s := scannerOf(root, time.Now().Add(time.Minute))
+	s.Kept = &Kept{}
+	var last *Dir
+	look := func() []int {
+		t.Helper()
+		state, err := s.Scan(t.Context(), Known{Last: last, Listed: last != nil, Same: last != nil})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = state.Root
+		return s.Kept.check(t, last)
+	}
+	if got := look(); len(got) > 0 {
+		t.Errorf("the first scan of a process keeps %d directories", len(got))
+	}
+	first := look()
+	if len(first) != 3 {
+		t.Fatalf("%d directories are kept", len(first))
+	}
+	write("a/b/f", "longer\n")
+	for range 3 {
+		if got := look(); !slices.Equal(got, first) {
+			t.Errorf("open are %d, before %d", got, first)
+		}
+	}
+	mounts := s.Kept.mounts
+	s.Kept.Close()
+	if name, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", mounts)); strings.HasSuffix(name, "/mountinfo") {
+		t.Error("the table of mounts is still open")
+	}
+	if got := s.Kept.check(t, last); len(got) > 0 {
+		t.Errorf("%d are kept by what is closed", len(got))
+	}
+	if look(); s.Kept.remounted() || len(look()) != 3 {
+		t.Error("what was closed does not begin again")
+	}
+	s.Kept.Close()
+}
+
+// check wants what is open to be some of what is below root, and returns the
+// descriptors.
+func (k *Kept) check(t *testing.T, root *Dir) (open []int) {
+	t.Helper()
+	dirs := maps.Clone(k.dirs)
+	var below func(d *Dir)
+	below = func(d *Dir) {
+		for _, sub := range d.Dirs {
+			if is := dirs[sub]; is != nil {
+				var st unix.Stat_t
+				if err := unix.Fstat(is.fd, &st); err != nil || st.Ino != sub.listing.stat.Inode {
+					t.Errorf("%s is open as %d, which is inode %d: %v", sub.Name, is.fd, st.Ino, err)
+				}
+				open = append(open, is.fd)
+				delete(dirs, sub)
+			}
+			below(sub)
+		}
+	}
+	below(root)
+	for d := range dirs {
+		t.Errorf("%s is open, and nobody has found it", d.Name)
+	}
+	slices.Sort(open)
+	if len(slices.Compact(slices.Clone(open))) != len(open) {
+		t.Errorf("open twice: %d", open)
+	}
+	return open
+}
