@@ -2,6 +2,7 @@ package diff_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -173,4 +174,16 @@ func TestHintsBelowUnreadable(t *testing.T) {
 	if !tree.HintsHold() {
 		t.Error("the hints have ceased to hold")
 	}
+}
+
+// TestHintsOfAnotherRoot: nobody tells that a directory above has become another one.
+func TestHintsOfAnotherRoot(t *testing.T) {
+	t.Parallel()
+	s, tree := hinting(t, func(s *sandbox) { s.remove(".gitignore"); s.remove(".git/info") }) // nothing else tells
+	old := s.base + "-old"
+	t.Cleanup(func() { s.must(os.RemoveAll(old)) })
+	s.must(os.Rename(s.base, old))
+	s.must(exec.CommandContext(t.Context(), "cp", "-a", old, s.base).Run())
+	s.write("d/e/c", "changed\n")
+	s.again(tree, "M d/e/c\n")
 }

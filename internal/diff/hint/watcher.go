@@ -44,6 +44,7 @@ const how = unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW
 // may be called from several goroutines.
 type Watcher struct {
 	root    string
+	is      identity // what root named at first
 	mounts  *mounts
 	prepare sync.WaitGroup
 
@@ -71,7 +72,7 @@ func New(root string) (*Watcher, error) {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return &Watcher{
-		root: root, mounts: m, fd: fd, buffer: make([]byte, 64<<10),
+		root: root, is: identify(root), mounts: m, fd: fd, buffer: make([]byte, 64<<10),
 		dirs: make(map[int32]string), watches: make(map[string]int32),
 		unsure: make(map[string]bool),
 	}, nil
@@ -173,7 +174,7 @@ func (w *Watcher) Unsure(dir string) {
 func (w *Watcher) Changed() (dirs map[string]bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.err == nil && w.mounts.changed() {
+	if w.err == nil && (w.mounts.changed() || identify(w.root) != w.is) {
 		w.fail(ErrLost)
 	}
 	c := changes{touched: maps.Clone(w.unsure), gone: make(map[string]bool)}
@@ -184,6 +185,18 @@ func (w *Watcher) Changed() (dirs map[string]bool, err error) {
 	}
 	w.forget(&c)
 	return c.touched, nil
+}
+
+// An identity is what tells a directory from another one: that one of those above
+// the root has been moved, nobody tells.
+type identity struct{ device, inode uint64 }
+
+func identify(dir string) identity {
+	var st unix.Stat_t
+	if unix.Lstat(dir, &st) != nil {
+		return identity{}
+	}
+	return identity{device: uint64(st.Dev), inode: st.Ino} //nolint:unconvert // not everywhere
 }
 
 func (w *Watcher) fail(err error) {
