@@ -14,11 +14,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"codeloops/internal/diff/ground"
 )
 
 // What a [Watcher] cannot do.
@@ -44,8 +48,7 @@ const how = unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW
 // may be called from several goroutines.
 type Watcher struct {
 	root    string
-	is      identity // what root named at first
-	mounts  *mounts
+	ground  *ground.Ground
 	prepare sync.WaitGroup
 
 	mu      sync.RWMutex
@@ -62,17 +65,17 @@ type Watcher struct {
 // New watches nothing yet in the work tree at root, an absolute path free of
 // symlinks. The error is [ErrUnavailable].
 func New(root string) (*Watcher, error) {
-	m, err := openMounts(root)
+	under, err := ground.Open(root)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
-		m.close()
+		under.Close()
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return &Watcher{
-		root: root, is: identify(root), mounts: m, fd: fd, buffer: make([]byte, 64<<10),
+		root: root, ground: under, fd: fd, buffer: make([]byte, 64<<10),
 		dirs: make(map[int32]string), watches: make(map[string]int32),
 		unsure: make(map[string]bool),
 	}, nil
@@ -85,7 +88,7 @@ func (w *Watcher) Close() {
 		w.closed = true
 		w.fail(ErrLost)
 		_ = unix.Close(w.fd)
-		w.mounts.close()
+		w.ground.Close()
 	}
 	w.mu.Unlock()
 	w.prepare.Wait()
@@ -174,7 +177,7 @@ func (w *Watcher) Unsure(dir string) {
 func (w *Watcher) Changed() (dirs map[string]bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.err == nil && (w.mounts.changed() || identify(w.root) != w.is) {
+	if w.err == nil && w.ground.Changed() {
 		w.fail(ErrLost)
 	}
 	c := changes{touched: maps.Clone(w.unsure), gone: make(map[string]bool)}
@@ -185,18 +188,6 @@ func (w *Watcher) Changed() (dirs map[string]bool, err error) {
 	}
 	w.forget(&c)
 	return c.touched, nil
-}
-
-// An identity is what tells a directory from another one: that one of those above
-// the root has been moved, nobody tells.
-type identity struct{ device, inode uint64 }
-
-func identify(dir string) identity {
-	var st unix.Stat_t
-	if unix.Lstat(dir, &st) != nil {
-		return identity{}
-	}
-	return identity{device: uint64(st.Dev), inode: st.Ino} //nolint:unconvert // not everywhere
 }
 
 func (w *Watcher) fail(err error) {
@@ -218,3 +209,18 @@ func mark(dirs map[string]bool, dir string) {
 
 // above returns the directory that holds a directory other than the root.
 func above(dir string) string { return dir[:strings.LastIndexByte(dir[:len(dir)-1], '/')+1] }
+
+// userWatches is how many directories a user may watch; where the system does
+// not say, a number that it is never below by default.
+func userWatches() int {
+	const usual = 8192
+	content, err := os.ReadFile("/proc/sys/fs/inotify/max_user_watches")
+	if err != nil {
+		return usual
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	if err != nil {
+		return usual
+	}
+	return n
+}

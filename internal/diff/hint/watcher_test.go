@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"codeloops/internal/diff/ground"
 )
 
 // A tree is a directory that is watched.
@@ -32,7 +34,7 @@ func watched(t *testing.T, dirs ...string) *tree {
 		t.Fatal(err)
 	}
 	w, err := New(root)
-	if errors.Is(err, errFileSystem) {
+	if errors.Is(err, ground.ErrFileSystem) {
 		t.Skip(err)
 	}
 	if err != nil {
@@ -230,42 +232,6 @@ func TestTooMany(t *testing.T) {
 	}
 	if _, err := w.Changed(); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestRelevantMounts(t *testing.T) {
-	t.Parallel()
-	const (
-		root  = "22 1 8:1 / / rw - ext4 /dev/a rw\n"
-		proc  = "23 22 0:4 / /proc rw - proc proc rw\n"
-		home  = "24 22 0:40 / /home rw shared:1 - nfs4 server:/home rw\n"
-		work  = "25 24 8:2 / /home/me/my\\040work rw - btrfs /dev/b rw\n"
-		below = "26 25 0:41 / /home/me/my\\040work/remote rw - fuse.sshfs host rw\n"
-		cache = "27 25 0:42 / /home/me/my\\040work/cache rw - tmpfs tmpfs rw\n"
-	)
-	for _, c := range []struct {
-		mounts, root, want string
-		err                error
-	}{
-		{root + proc, "/src", root, nil},
-		{root + proc + home, "/src", root, nil},
-		{root + proc + home, "/home/me/src", "", errFileSystem},
-		{root + home + work, "/home/me/my work", root + home + work, nil},
-		{root + home + work + cache, "/home/me/my work", root + home + work + cache, nil},
-		{root + home + work + below, "/home/me/my work", "", errFileSystem},
-		{root + home + work + below, "/home/me/my work/a", root + home + work, nil},
-		{proc, "/src", "", errFileSystem},
-	} {
-		got, err := relevant(c.mounts, c.root)
-		if got != c.want || !errors.Is(err, c.err) {
-			t.Errorf("%s: %q, %v; want %q, %v", c.root, got, err, c.want, c.err)
-		}
-	}
-	if _, err := relevant("nonsense\n", "/"); err == nil {
-		t.Error("nonsense is taken for mounts")
-	}
-	if got, want := unescape(`a\040b\134\011c\9\`), "a b\\\tc\\9\\"; got != want {
-		t.Errorf("unescaped %q, want %q", got, want)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
+
+	"codeloops/internal/diff/ground"
 )
 
 // Kept are directories of one work tree that stay open from scan to scan. What
@@ -14,19 +16,14 @@ import (
 //
 // An open directory is the one at its path as long as the one above has not
 // changed: a name that comes to stand for another changes the times of the
-// directory that it is in. Only what is mounted over it does not; when anything
-// has been, all are closed. What lies in another mount stays closed: it could not
-// be unmounted. So does what lies in another volume than the root: a snapshot has
-// the times, and the numbers, of what it was made of. And when the root has become
-// another one, all are closed: as long as one is open, nobody who watches the old
-// root is told that it is gone.
+// directory that it is in. When there is anything else on which the work tree
+// stands, all are closed; and what is not in the root's own volume is not kept.
 //
 // The zero value keeps none yet. One scan may use it at a time.
 type Kept struct {
+	ground *ground.Ground    // of all of them; nil while there are none
 	dirs   map[*Dir]*openDir // by what was last found in them
 	scan   int               // the number of the last scan
-	site   site              // of the root
-	mounts int               // the system's table of them, open once dirs is not nil
 	most   int               // may be open
 }
 
@@ -36,28 +33,14 @@ type openDir struct {
 	scan int // the last one that found it unchanged; 0 when one has found it otherwise
 }
 
-// A volume is what is in one mount and, where a file system has several of them,
-// in one subvolume.
-type volume struct {
-	mount        uint64
-	major, minor uint32 // the device
-}
-
-// A site is a directory in a volume.
-type site struct {
-	volume
-	id    unix.Fsid // of the volume: the device of a subvolume that is deleted goes to the next one
-	inode uint64
-}
-
 // Close closes the directories. Another scan may open some again.
 func (k *Kept) Close() {
-	if k.dirs == nil {
+	if k.ground == nil {
 		return
 	}
 	k.drop(func(*openDir) bool { return true })
-	_ = unix.Close(k.mounts)
-	k.dirs = nil
+	k.ground.Close()
+	k.ground = nil
 }
 
 func (k *Kept) drop(which func(*openDir) bool) {
@@ -77,18 +60,13 @@ func (k *Kept) begin(w *walk) *keeper {
 	if k == nil {
 		return nil
 	}
-	at, ok := siteOf(w.Root)
-	if !ok || !w.clock.local || w.known.Last == nil || w.known.Foreign {
+	again := w.clock.local && w.known.Last != nil && !w.known.Foreign
+	if !again || k.ground != nil && k.ground.Changed() {
 		k.Close()
+	}
+	if !again || k.ground == nil && !k.open(w.Root) {
 		return nil
 	}
-	if k.dirs == nil && !k.open() {
-		return nil
-	}
-	if k.remounted() || at != k.site {
-		k.drop(func(*openDir) bool { return true })
-	}
-	k.site = at
 	k.scan++
 	return &keeper{Kept: k}
 }
@@ -98,44 +76,18 @@ func (k *Kept) begin(w *walk) *keeper {
 // it starts begins with a copy of the table of them.
 const maxKept = 4_096
 
-func (k *Kept) open() bool {
+func (k *Kept) open(root string) bool {
+	const others = 2 * maxHeld
 	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil || limit.Cur <= others {
 		return false
 	}
-	mounts, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	under, err := ground.Open(root)
 	if err != nil {
 		return false
 	}
-	const others = 2 * maxHeld
-	k.dirs, k.mounts, k.most = make(map[*Dir]*openDir), mounts, int(min((max(limit.Cur, others)-others)/4, maxKept))
+	k.ground, k.dirs, k.most = under, make(map[*Dir]*openDir), int(min((limit.Cur-others)/4, maxKept))
 	return true
-}
-
-// remounted reports whether anything has been mounted or unmounted since it was
-// asked before; see proc_pid_mounts(5).
-func (k *Kept) remounted() bool {
-	fds := []unix.PollFd{{Fd: int32(k.mounts), Events: unix.POLLPRI}}
-	n, err := unix.Poll(fds, 0)
-	return n != 0 || err != nil
-}
-
-// siteOf returns where the root is.
-func siteOf(root string) (at site, ok bool) {
-	var fs unix.Statfs_t
-	if unix.Statfs(root, &fs) != nil {
-		return at, false
-	}
-	at.id = fs.Fsid
-	at.volume, at.inode, ok = volumeOf(unix.AT_FDCWD, root)
-	return at, ok
-}
-
-// volumeOf returns the volume that a directory is in, with its number there.
-func volumeOf(dir int, path string) (in volume, inode uint64, ok bool) {
-	var st unix.Statx_t
-	err := unix.Statx(dir, path, unix.AT_EMPTY_PATH|unix.AT_SYMLINK_NOFOLLOW, unix.STATX_INO|unix.STATX_MNT_ID, &st)
-	return volume{st.Mnt_id, st.Dev_major, st.Dev_minor}, st.Ino, err == nil && st.Mask&unix.STATX_MNT_ID != 0
 }
 
 // A keeper is a Kept during one scan. May be nil.
@@ -189,7 +141,7 @@ func (k *keeper) keep(v *visit) bool {
 	case !k.room():
 		return false
 	}
-	if in, _, ok := volumeOf(v.handle.fd, ""); !ok || in != k.site.volume {
+	if !k.ground.Holds(v.handle.fd) {
 		return false
 	}
 	k.more.Add(1)

@@ -1,12 +1,10 @@
 package scan
 
 import (
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -57,15 +55,11 @@ func TestKept(t *testing.T) {
 			t.Errorf("open are %d, before %d", got, first)
 		}
 	}
-	mounts := s.Kept.mounts
 	s.Kept.Close()
-	if name, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", mounts)); strings.HasSuffix(name, "/mountinfo") {
-		t.Error("the table of mounts is still open")
-	}
 	if got := s.Kept.check(t, last); len(got) > 0 {
 		t.Errorf("%d are kept by what is closed", len(got))
 	}
-	if look(); s.Kept.remounted() || len(look()) != 3 {
+	if look(); len(look()) != 3 {
 		t.Error("what was closed does not begin again")
 	}
 	s.Kept.Close()

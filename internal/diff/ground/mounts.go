@@ -1,6 +1,6 @@
 //go:build linux
 
-package hint
+package ground
 
 import (
 	"bytes"
@@ -14,60 +14,55 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var errFileSystem = errors.New("not on a local file system")
-
 // local returns the file systems of which the kernel sees every change.
 func local() []string {
 	return []string{"ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs", "f2fs", "overlay"}
 }
 
-// mounts tells whether anything has been mounted or unmounted that bears on a
-// work tree: that hides directories without an event.
+// mounts is the system's table of what is mounted, see proc_pid_mountinfo(5).
 type mounts struct {
-	root     string
 	fd       int
-	relevant string
+	relevant string // what bears on the work tree
 }
 
 const mountinfo = "/proc/self/mountinfo"
 
-func openMounts(root string) (*mounts, error) {
+func openMounts(root string) (mounts, error) {
 	fd, err := unix.Open(mountinfo, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, &os.PathError{Op: "open", Path: mountinfo, Err: err}
+		return mounts{}, &os.PathError{Op: "open", Path: mountinfo, Err: err}
 	}
-	m := &mounts{root: root, fd: fd}
+	m := mounts{fd: fd}
 	m.stirred() // by what was before
-	if m.relevant, err = m.read(); err != nil {
+	if m.relevant, err = readMounts(root); err != nil {
 		m.close()
-		return nil, err
 	}
-	return m, nil
+	return m, err
 }
 
-func (m *mounts) close() { _ = unix.Close(m.fd) }
+func (m mounts) close() { _ = unix.Close(m.fd) }
 
-func (m *mounts) read() (string, error) {
+func readMounts(root string) (string, error) {
 	content, err := os.ReadFile(mountinfo)
 	if err != nil {
 		return "", err
 	}
-	return relevant(string(content), m.root)
+	return relevant(string(content), root)
 }
 
-// changed reports whether the mounts are not those of the beginning, or cannot
-// be told.
-func (m *mounts) changed() bool {
+// changed reports whether what is mounted is not what was in the beginning, or
+// cannot be told.
+func (m mounts) changed(root string) bool {
 	if !m.stirred() {
 		return false
 	}
-	now, err := m.read()
+	now, err := readMounts(root)
 	return err != nil || now != m.relevant
 }
 
 // stirred reports whether anything has been mounted or unmounted anywhere since
-// the last question, as proc_pid_mountinfo(5) says.
-func (m *mounts) stirred() bool {
+// the last question.
+func (m mounts) stirred() bool {
 	fds := []unix.PollFd{{Fd: int32(m.fd), Events: unix.POLLPRI}}
 	for {
 		_, err := unix.Poll(fds, 0)
@@ -95,12 +90,12 @@ func relevant(mounts, root string) (string, error) {
 		case !within(point, root):
 			continue
 		case !slices.Contains(local(), typ):
-			return "", fmt.Errorf("%s, %s: %w", point, typ, errFileSystem)
+			return "", fmt.Errorf("%s, %s: %w", point, typ, ErrFileSystem)
 		}
 		lines.WriteString(line)
 	}
 	if !slices.Contains(local(), kind) {
-		return "", fmt.Errorf("%s, %s: %w", root, kind, errFileSystem)
+		return "", fmt.Errorf("%s, %s: %w", root, kind, ErrFileSystem)
 	}
 	return lines.String(), nil
 }
@@ -139,19 +134,4 @@ func unescape(s string) string {
 // within reports whether path is dir or below it.
 func within(path, dir string) bool {
 	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
-}
-
-// userWatches is how many directories a user may watch; where the system does
-// not say, a number that it is never below by default.
-func userWatches() int {
-	const usual = 8192
-	content, err := os.ReadFile("/proc/sys/fs/inotify/max_user_watches")
-	if err != nil {
-		return usual
-	}
-	n, err := strconv.Atoi(strings.TrimSpace(string(content)))
-	if err != nil {
-		return usual
-	}
-	return n
 }
