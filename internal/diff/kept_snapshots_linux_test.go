@@ -1,6 +1,7 @@
 package diff_test
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"codeloops/internal/loop"
 )
 
 // TestKeptUnderSnapshots runs itself where it may mount a file system of which there
@@ -40,18 +43,22 @@ func TestKeptUnderSnapshots(t *testing.T) {
 			s.write("d/e/f", "f\n")
 			s.commit("first")
 			settle()
-			tree, snapshot := s.begin(), filepath.Join(s.base, "snapshot")
+			tree, hinted, snapshot := s.begin(), s.beginHinted(), filepath.Join(s.base, "snapshot")
 			for range 2 {
 				s.must(second(tree.Capture(t.Context())))
+				hinted.AwaitHints()
+				s.must(second(hinted.Recapture(t.Context())))
 			}
 			tool(t, "btrfs", "subvolume", "snapshot", s.path(volume), snapshot)
 			tool(t, "btrfs", "subvolume", "delete", s.path(volume))
 			tool(t, "btrfs", "subvolume", "snapshot", snapshot, s.path(volume))
 			s.write("d/e/f", "new\n")
-			c, err := tree.Capture(t.Context())
-			s.must(err)
-			if got, want := summary(c), "M d/e/f\n"; got != want {
-				t.Errorf("captured %q, want %q", got, want)
+			for how, look := range map[string]func(context.Context) (loop.Change, error){"": tree.Capture, "by hints ": hinted.Recapture} {
+				c, err := look(t.Context())
+				s.must(err)
+				if got, want := summary(c), "M d/e/f\n"; got != want {
+					t.Errorf("captured %s%q, want %q", how, got, want)
+				}
 			}
 		})
 	}
