@@ -12,6 +12,7 @@ import (
 
 	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/scan"
+	"codeloops/internal/diff/store"
 	"codeloops/internal/loop"
 )
 
@@ -143,7 +144,7 @@ func (u *undo) isBack(ctx context.Context, c scan.Change) (bool, error) {
 		return false, err
 	}
 	defer have.Close() //nolint:errcheck // likewise
-	return sameContent(have, want)
+	return sameContent(store.Until(ctx, have), want)
 }
 
 func sameContent(a, b io.Reader) (bool, error) {

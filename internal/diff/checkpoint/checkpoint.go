@@ -66,7 +66,7 @@ func (w *Writer) Write(ctx context.Context, c Checkpoint) (plumbing.Hash, *scan.
 	}
 	c.Message = appendLeftOut(appendSetup(c.Message, c.Setup), k.leftOut)
 	id := k.batch.Add(plumbing.CommitObject, w.commit(root.ID(), c))
-	if err := k.batch.Write(); err != nil {
+	if err := k.batch.Write(ctx); err != nil {
 		return id, nil, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
 	}
 	if err := (refs{dir: w.CommonDir, shared: w.Shared}).set(ctx, Namespace+c.Ref, id); err != nil {

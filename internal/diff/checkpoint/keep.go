@@ -82,14 +82,14 @@ func (k *keeping) file(ctx context.Context, path string, f scan.File) (bool, err
 		_, err := k.Store.Blob(ctx, f.ID) // git may fetch it
 		return true, err
 	case k.whole[path]:
-		return true, k.large(path, f)
+		return true, k.large(ctx, path, f)
 	}
 	k.leftOut = append(k.leftOut, scan.Placed{Path: path, File: f})
 	return false, nil
 }
 
 // large reads a file that was too large to be kept once more.
-func (k *keeping) large(path string, f scan.File) error {
+func (k *keeping) large(ctx context.Context, path string, f scan.File) error {
 	root, err := os.OpenRoot(k.Root)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (k *keeping) large(path string, f scan.File) error {
 		return err
 	}
 	defer file.Close() //nolint:errcheck // likewise
-	id, err := k.Store.Stream(file, f.Size())
+	id, err := k.Store.Stream(ctx, file, f.Size())
 	if err == nil && id != f.ID {
 		err = ErrContent
 	}

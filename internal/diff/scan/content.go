@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,8 +47,8 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 		c.postpone(ctx, path)
 		return f, nil
 	case st.Size > store.Large:
-		if f.ID, err = store.SumBlob(file, st.Size); err != nil {
-			return File{}, unreadable(err)
+		if f.ID, err = store.SumBlob(ctx, file, st.Size); err != nil {
+			return File{}, cmp.Or(ctx.Err(), unreadable(err))
 		}
 		return f, nil
 	}

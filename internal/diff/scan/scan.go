@@ -134,6 +134,9 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 	if err := w.hashByGit(ctx, found.dir); err != nil {
 		return State{}, err
 	}
+	if err := ctx.Err(); err != nil { // what was asked of contents may not have been answered
+		return State{}, err
+	}
 	found.dir.Seal() // what waited for git
 	slices.Sort(w.warnings)
 	return State{Root: found.dir, Warnings: slices.Compact(w.warnings)}, nil // some are looked at twice

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -65,18 +66,23 @@ func (b *Batch) add(o object) {
 }
 
 // Write writes what was added: many objects as one pack, which is there as a
-// whole or not at all, few as loose ones.
-func (b *Batch) Write() error {
+// whole or not at all, few as loose ones. The end of the context is one of the
+// writing.
+func (b *Batch) Write(ctx context.Context) error {
 	b.store.mu.Lock()
 	defer b.store.mu.Unlock()
 	if len(b.objects) >= worthPacking && b.size <= maxPack {
-		if err := b.store.database.writePack(b.objects); err != nil {
+		if err := b.store.database.writePack(ctx, b.objects); err != nil {
 			return fmt.Errorf("write a pack of %d objects: %w", len(b.objects), err)
 		}
 		return nil
 	}
 	for _, o := range b.objects {
-		if err := b.store.database.write(o.kind, o.id, o.content); err != nil {
+		err := ctx.Err()
+		if err == nil {
+			err = b.store.database.write(o.kind, o.id, o.content)
+		}
+		if err != nil {
 			return fmt.Errorf("write %s %s: %w", o.kind, o.id, err)
 		}
 	}
@@ -84,10 +90,10 @@ func (b *Batch) Write() error {
 }
 
 // writePack adds objects as a pack. It is there at once for whoever reads.
-func (d *database) writePack(objects []object) error {
-	err := d.place.writePack(objects)
+func (d *database) writePack(ctx context.Context, objects []object) error {
+	err := d.place.writePack(ctx, objects)
 	if errors.Is(err, fs.ErrNotExist) { // `git prune` has taken it for a left-over
-		err = d.place.writePack(objects)
+		err = d.place.writePack(ctx, objects)
 	}
 	_ = d.close() // they were opened for reading
 	return err

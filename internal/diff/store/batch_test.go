@@ -36,7 +36,7 @@ func TestBatch(t *testing.T) {
 		if s.Has(tree) || other.Has(tree) {
 			t.Error("a tree is there before it is written")
 		}
-		if err := b.Write(); err != nil {
+		if err := b.Write(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Count(g.git("", "ls-tree", tree.String()), " blob "); got != c.blobs {
@@ -73,7 +73,7 @@ func TestBatchIndex(t *testing.T) {
 	g := newGitDir(t)
 	b := g.store().Batch()
 	add(b, 500)
-	if err := b.Write(); err != nil {
+	if err := b.Write(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	packs, _ := filepath.Glob(filepath.Join(g.objects(), "pack", "*.pack"))
@@ -106,7 +106,7 @@ func TestBatchAfterAnother(t *testing.T) {
 		b := s.Batch()
 		tree, _ := add(b, 200+i)
 		trees = append(trees, tree)
-		if err := b.Write(); err != nil {
+		if err := b.Write(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		g.git("", "update-ref", "refs/keep/"+tree.String(), tree.String())
@@ -135,7 +135,7 @@ func TestBatchFails(t *testing.T) {
 	if err := os.WriteFile(packs, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Write(); err == nil || !strings.Contains(err.Error(), "201 objects") {
+	if err := b.Write(t.Context()); err == nil || !strings.Contains(err.Error(), "201 objects") {
 		t.Errorf("error %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(g.objects(), "*", "tmp_*")); len(left) > 0 {
@@ -154,7 +154,7 @@ func TestBatchElsewhere(t *testing.T) {
 	for _, blobs := range []int{1, 200} {
 		b := s.Batch()
 		tree, content := add(b, blobs)
-		if err := b.Write(); err != nil {
+		if err := b.Write(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := s.Tree(t.Context(), tree); err != nil || !bytes.Equal(got, content) || !s.Has(tree) {

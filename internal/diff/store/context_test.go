@@ -81,3 +81,26 @@ func TestReadingEnds(t *testing.T) {
 		}
 	}
 }
+
+// TestWritingEnds: the end of the context is that of writing many objects, of which
+// nothing unfinished is left.
+func TestWritingEnds(t *testing.T) {
+	t.Parallel()
+	for _, objects := range []int{worthPacking - 1, worthPacking} {
+		s := New(Options{ObjectsDir: t.TempDir()})
+		for _, asked := range []int{0, 1, objects - 1} {
+			b := s.Batch()
+			for i := range objects {
+				b.Add(plumbing.BlobObject, []byte{byte(asked), byte(i)})
+			}
+			if err := b.Write(&ending{t.Context(), asked}); !errors.Is(err, context.Canceled) {
+				t.Errorf("%d objects, %d times: %v", objects, asked, err)
+			}
+		}
+		for _, pattern := range []string{"tmp_*", "pack/*"} {
+			if left, _ := filepath.Glob(filepath.Join(s.options.ObjectsDir, pattern)); len(left) > 0 {
+				t.Errorf("left behind: %s", left)
+			}
+		}
+	}
+}

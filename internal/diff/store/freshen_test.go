@@ -40,7 +40,7 @@ func TestFreshen(t *testing.T) {
 		{"written", true, func(s *store.Store) bool {
 			b := s.Batch()
 			b.Add(plumbing.BlobObject, []byte(content))
-			return b.Write() == nil
+			return b.Write(t.Context()) == nil
 		}},
 	} {
 		for place, pack := range map[string][]string{

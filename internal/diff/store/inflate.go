@@ -18,7 +18,7 @@ type inflater struct {
 // reset begins with what r holds compressed. The end of the context is one of the
 // reading.
 func (z *inflater) reset(ctx context.Context, r io.Reader) (err error) {
-	r = until(ctx, r)
+	r = Until(ctx, r)
 	if z.zlib == nil {
 		z.input = bufio.NewReader(r)
 		if z.zlib, err = zlib.NewReader(z.input); err != nil {
@@ -37,9 +37,9 @@ type readFunc func([]byte) (int, error)
 
 func (f readFunc) Read(b []byte) (int, error) { return f(b) }
 
-// until returns a reader that fails as soon as the context has ended: a few bytes
+// Until returns a reader that fails as soon as the context has ended: a few bytes
 // can stand for many that they are decompressed to.
-func until(ctx context.Context, r io.Reader) io.Reader {
+func Until(ctx context.Context, r io.Reader) io.Reader {
 	return readFunc(func(b []byte) (int, error) {
 		if err := ctx.Err(); err != nil {
 			return 0, err

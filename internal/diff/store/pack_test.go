@@ -233,7 +233,7 @@ func TestPacksMany(t *testing.T) {
 		content := fmt.Appendf(nil, "content %d", i)
 		o := object{kind: plumbing.BlobObject, id: Sum(plumbing.BlobObject, content), content: content}
 		objects[o.id.String()] = o
-		if err := d.place.writePack([]object{o}); err != nil {
+		if err := d.place.writePack(t.Context(), []object{o}); err != nil {
 			t.Fatal(err)
 		}
 	}

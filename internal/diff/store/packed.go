@@ -156,7 +156,7 @@ func (o packedObject) open(ctx context.Context, want plumbing.ObjectType) (io.Re
 		if err != nil {
 			return nil, 0, err
 		}
-		return reader{until(ctx, io.NewSectionReader(made, 0, made.size)), made}, made.size, nil
+		return reader{Until(ctx, io.NewSectionReader(made, 0, made.size)), made}, made.size, nil
 	}
 	data, err := openWhole(o.pack.data.Name())
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/zlib"
+	"context"
 	"crypto/sha1" //nolint:gosec // packs have their SHA-1 at the end
 	"encoding/binary"
 	"encoding/hex"
@@ -34,12 +35,12 @@ const packHeader = "PACK\x00\x00\x00\x02"
 // gitformat-pack(5). What is not whole has the name of something unfinished. As
 // git's, both are synced before they get theirs: in contrast to a loose object, a
 // pack that a crash of the system has cut short would be in everyone's way.
-func (p place) writePack(content []object) error {
+func (p place) writePack(ctx context.Context, content []object) error {
 	if err := p.mkdir(packDir); err != nil {
 		return err
 	}
 	var made packing
-	pack, err := p.createSynced(tempPack, func(w io.Writer) error { return made.writeObjects(w, content) })
+	pack, err := p.createSynced(tempPack, func(w io.Writer) error { return made.writeObjects(ctx, w, content) })
 	if err != nil {
 		return err
 	}
@@ -111,7 +112,7 @@ func (s summed) end() ([]byte, error) {
 }
 
 // writeObjects writes the pack, in which no object is a delta.
-func (p *packing) writeObjects(to io.Writer, objects []object) (err error) {
+func (p *packing) writeObjects(ctx context.Context, to io.Writer, objects []object) (err error) {
 	w := newSummed(to)
 	header := binary.BigEndian.AppendUint32([]byte(packHeader), uint32(len(objects)))
 	if _, err := w.Write(header); err != nil {
@@ -124,6 +125,9 @@ func (p *packing) writeObjects(to io.Writer, objects []object) (err error) {
 		return err
 	}
 	for _, o := range objects {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		entry.Reset()
 		entry.Write(makeEntryHeader(o.kind, len(o.content)))
 		deflate.Reset(&entry)

@@ -126,9 +126,10 @@ func (s *Store) Persist(id plumbing.Hash) (bool, error) {
 }
 
 // Stream adds a blob of size bytes, read from r, as a loose object without
-// loading it. Content of another length is an error.
-func (s *Store) Stream(r io.Reader, size int64) (plumbing.Hash, error) {
-	id, err := s.database.place.stream(r, size)
+// loading it. Content of another length is an error. The end of the context is
+// one of the reading.
+func (s *Store) Stream(ctx context.Context, r io.Reader, size int64) (plumbing.Hash, error) {
+	id, err := s.database.place.stream(Until(ctx, r), size)
 	if err != nil {
 		return id, fmt.Errorf("write a blob of %d bytes: %w", size, err)
 	}

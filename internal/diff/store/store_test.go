@@ -94,12 +94,12 @@ func TestSum(t *testing.T) {
 		if got := store.Sum(plumbing.BlobObject, []byte(content)); got != want {
 			t.Errorf("id of %.10q is %s, git's %s", content, got, want)
 		}
-		if got, err := store.SumBlob(strings.NewReader(content), int64(len(content))); got != want || err != nil {
+		if got, err := store.SumBlob(t.Context(), strings.NewReader(content), int64(len(content))); got != want || err != nil {
 			t.Errorf("id of %.10q as a stream is %s, %v; git's %s", content, got, err, want)
 		}
 	}
 	for _, size := range []int64{2, 4} {
-		if _, err := store.SumBlob(strings.NewReader("abc"), size); err == nil {
+		if _, err := store.SumBlob(t.Context(), strings.NewReader("abc"), size); err == nil {
 			t.Errorf("no error for 3 bytes that were to be %d", size)
 		}
 	}
@@ -286,7 +286,7 @@ func checkLarge(t *testing.T, s *store.Store, id plumbing.Hash, size int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := store.SumBlob(r, size)
+	got, err := store.SumBlob(t.Context(), r, size)
 	if err = errors.Join(err, r.Close()); got != id || err != nil {
 		t.Errorf("blob %s is %s, %v", id, got, err)
 	}
@@ -345,7 +345,7 @@ func TestLargeBlob(t *testing.T) {
 	g := newGitDir(t)
 	content := strings.Repeat("x", store.Large+1)
 	s := g.store()
-	id, err := s.Stream(strings.NewReader(content), int64(len(content)))
+	id, err := s.Stream(t.Context(), strings.NewReader(content), int64(len(content)))
 	if err != nil || id != store.Sum(plumbing.BlobObject, []byte(content)) {
 		t.Fatalf("stream: %s, %v", id, err)
 	}
@@ -362,10 +362,10 @@ func TestLargeBlob(t *testing.T) {
 	g.git("", "update-ref", "refs/large", id.String())
 	g.git("", "gc", "-q", "--prune=now")
 	checkLarge(t, s, id, int64(len(content)))
-	if _, err := s.Stream(strings.NewReader("short"), 6); err == nil {
+	if _, err := s.Stream(t.Context(), strings.NewReader("short"), 6); err == nil {
 		t.Error("no error for content that is too short")
 	}
-	if _, err := s.Stream(strings.NewReader("long"), 3); err == nil {
+	if _, err := s.Stream(t.Context(), strings.NewReader("long"), 3); err == nil {
 		t.Error("no error for content that is too long")
 	}
 	if left, _ := filepath.Glob(filepath.Join(g.objects(), "tmp_obj_*")); len(left) > 0 {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"crypto/sha1" //nolint:gosec // the id of a git object is its SHA-1
 	"hash"
 	"io"
@@ -34,11 +35,12 @@ func (h *Hasher) Sum(kind plumbing.ObjectType, content []byte) plumbing.Hash {
 }
 
 // SumBlob returns the id of a blob of size bytes that is read from r; content
-// of another length is io.ErrUnexpectedEOF.
-func SumBlob(r io.Reader, size int64) (plumbing.Hash, error) {
+// of another length is io.ErrUnexpectedEOF. The end of the context is one of the
+// reading.
+func SumBlob(ctx context.Context, r io.Reader, size int64) (plumbing.Hash, error) {
 	h := sha1.New() //nolint:gosec // see the import
 	_, _ = h.Write(header(plumbing.BlobObject, size))
-	n, err := io.Copy(h, io.LimitReader(r, size+1))
+	n, err := io.Copy(h, io.LimitReader(Until(ctx, r), size+1))
 	if err == nil && n != size {
 		err = io.ErrUnexpectedEOF
 	}

@@ -1,0 +1,102 @@
+package diff_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"codeloops/internal/diff/store"
+)
+
+// An ending context ends when it has been asked so many times whether it has.
+type ending struct {
+	context.Context //nolint:containedctx // it is one
+	left            atomic.Int64
+}
+
+func endsAfter(ctx context.Context, asked int64) *ending {
+	e := &ending{Context: ctx}
+	e.left.Store(asked)
+	return e
+}
+
+func (e *ending) Err() error {
+	if e.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// endsAnywhere does something that reads so many MB twice, to see how often it asks
+// whether its context has ended, which must be for each of them, and then with
+// contexts that end on the way.
+func endsAnywhere(t *testing.T, megabytes int64, do func(context.Context) error) {
+	t.Helper()
+	var asked int64
+	for range 2 { // the first time there may be more to write
+		whole := endsAfter(t.Context(), math.MaxInt64)
+		if err := do(whole); err != nil {
+			t.Fatal(err)
+		}
+		asked = math.MaxInt64 - whole.left.Load()
+	}
+	if asked < megabytes {
+		t.Errorf("asked %d times in %d MB", asked, megabytes)
+	}
+	const parts = 10
+	for i := range int64(parts) {
+		if err := do(endsAfter(t.Context(), asked*i/parts)); !errors.Is(err, context.Canceled) {
+			t.Errorf("ended when asked %d times of %d: %v", asked*i/parts, asked, err)
+		}
+	}
+}
+
+// TestCaptureEnds: the end of the context is that of a capture, in the midst of a
+// file, too, and not taken for a file that cannot be read.
+func TestCaptureEnds(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write("d/large", "")
+	s.must(os.Truncate(s.path("d/large"), 2*store.Large))
+	tree := s.begin()
+	size := int64(2 * store.Large)
+	endsAnywhere(t, size>>20, func(ctx context.Context) error {
+		size++
+		s.must(os.Truncate(s.path("d/large"), size))
+		return second(tree.Capture(ctx))
+	})
+	c, err := tree.Capture(t.Context())
+	s.must(err)
+	if got := summary(c); got != "M d/large\n" || c.Warnings != nil {
+		t.Errorf("captured %q, warnings %q", got, c.Warnings)
+	}
+}
+
+// TestRestoreEnds: the end of the context is that of putting a file back, and of
+// keeping what was there. No part of either stays.
+func TestRestoreEnds(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write("large", strings.Repeat("0123456789abcdef", 21<<16))
+	s.commit("first")
+	tree := s.begin()
+	start, err := tree.Capture(t.Context())
+	s.must(err)
+	size := int64(2 * store.Large)
+	endsAnywhere(t, size>>20, func(ctx context.Context) error {
+		size++
+		s.must(os.Truncate(s.path("large"), size))
+		return second(tree.Restore(ctx, start))
+	})
+	for _, pattern := range []string{".codeloops-*", ".git/objects/tmp_*"} {
+		if left, _ := filepath.Glob(s.path(pattern)); left != nil {
+			t.Errorf("left behind: %q", left)
+		}
+	}
+	s.restore(tree, start)
+}
