@@ -15,6 +15,7 @@ type runOptions struct {
 	prompt     promptSources
 	workingDir string
 	set        map[string]any // configuration key → value, set flags only
+	given      *pflag.FlagSet // as the user typed them; nil: nobody did
 
 	noWait       bool
 	script       string
@@ -129,7 +130,7 @@ func (o *runOptions) take(cmd *cobra.Command, args, commands []string) error {
 
 // takeSettings collects the settings among the flags.
 func (o *runOptions) takeSettings(flags *pflag.FlagSet) error {
-	o.set = map[string]any{}
+	o.set, o.given = map[string]any{}, flags
 	for name, key := range settingFlags() {
 		if !flags.Changed(name) {
 			continue

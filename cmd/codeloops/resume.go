@@ -66,8 +66,8 @@ func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err e
 	if err := p.settle(ctx); err != nil {
 		return err
 	}
-	if limit := p.cfg.MaxIterations; limit > 0 && len(course.Past.Rounds) >= limit && course.Past.Ended {
-		return usagef(fmt.Sprintf("allow more: codeloops resume -n %d", limit+5),
+	if limit, done := p.cfg.MaxIterations, len(course.Past.Rounds); limit > 0 && done >= limit && course.Past.Ended {
+		return usagef(fmt.Sprintf("allow more: codeloops resume -n %d", done+moreIterations),
 			"session %s has used its %d iterations", course.Session.ID, limit)
 	}
 	return p.run(ctx)

@@ -104,7 +104,7 @@ func (p *plan) begin(ctx context.Context, id string) (checkpoint string, err err
 func (p *plan) drive(ctx context.Context, l *loop.Loop, rec *session.Recorder, checkpoint string) error {
 	a := p.app
 	tally := p.past()
-	shown, closeLog, err := p.sinks(ctx, rec)
+	shown, closeLog, err := p.sinks(ctx, rec, &tally)
 	if err != nil {
 		return err
 	}

@@ -10,14 +10,15 @@ import (
 
 	"codeloops/internal/debuglog"
 	"codeloops/internal/loop"
+	"codeloops/internal/metrics"
 	"codeloops/internal/render"
 	"codeloops/internal/session"
 )
 
 // sinks returns what shows a run, beside the recorder that writes it down. The
 // returned function closes what was opened.
-func (p *plan) sinks(ctx context.Context, rec *session.Recorder) (_ loop.Sink, closed func(), err error) {
-	display, err := p.display(rec)
+func (p *plan) sinks(ctx context.Context, rec *session.Recorder, tally *metrics.Tally) (_ loop.Sink, closed func(), err error) {
+	display, err := p.display(rec, tally)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -39,12 +40,12 @@ func (p *plan) sinks(ctx context.Context, rec *session.Recorder) (_ loop.Sink, c
 	}, nil
 }
 
-func (p *plan) display(rec *session.Recorder) (loop.Sink, error) {
+func (p *plan) display(rec *session.Recorder, tally *metrics.Tally) (loop.Sink, error) {
 	a := p.app
 	o := render.Options{
 		Progress: a.Err, Result: a.Out, Style: a.ErrRenderer(), Width: a.Width(),
 		Live: a.ErrTTY && !a.Plain, Verbose: p.opts.verbose, Quiet: p.opts.quiet, Log: rec.Path(), Zone: a.now().Location(),
-		Past: p.past(),
+		Past: p.past(), CarryOn: func(out loop.Outcome) string { return p.carryOn(rec, tally, out) },
 	}
 	format := render.Format(p.cfg.LogFormat)
 	if p.opts.jsonOutput {

@@ -42,6 +42,10 @@ type Options struct {
 	Log      string         // where the session log is, for the result; "" when there is none
 	Zone     *time.Location // of the times of day; nil is UTC
 	Past     metrics.Tally  // of a session that is carried on: what it had come to
+	// CarryOn is the command that carries on a session with such an end, "" when
+	// there is none; nil: it is over, as one that is played back. It is no part of
+	// the result.
+	CarryOn func(loop.Outcome) string
 }
 
 // Run returns the sink that shows a run. JSON goes to Progress alone, also

@@ -186,7 +186,13 @@ func TestEnds(t *testing.T) {
 		loop.StopPolicyEscalation, loop.StopInterrupted, loop.StopInternal,
 	} {
 		out := loop.Outcome{Result: reason.Result(), Reason: reason, Iterations: 1, Summary: "a sentence", Duration: 42 * time.Millisecond}
-		b.WriteString(show(t, render.Pretty, render.Options{Width: 80}, []stamped{{loop.Stamp{Seq: 1}, loop.Finished{Outcome: out}}}))
+		carryOn := func(o loop.Outcome) string {
+			if o.Result == loop.Success {
+				return ""
+			}
+			return "codeloops resume x"
+		}
+		b.WriteString(show(t, render.Pretty, render.Options{Width: 80, CarryOn: carryOn}, []stamped{{loop.Stamp{Seq: 1}, loop.Finished{Outcome: out}}}))
 	}
 	golden(t, "ends", b.String())
 }

@@ -11,8 +11,8 @@ import (
 // terminal's: what a run came to is not cut to fit.
 const resultWidth = 1000
 
-// end writes the result of a run: how it ended, what was said, what changed
-// and where the log is.
+// end writes the result of a run: how it ended, what was said, what changed,
+// where the log is and how it is carried on.
 func (p *page) end(o loop.Outcome) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s after %s in %s%s", p.headline(o), count(o.Iterations, "iteration", "iterations"), span(o.Duration), ofIt(p.tally.Waited()))
@@ -35,6 +35,11 @@ func (p *page) end(o loop.Outcome) error {
 	}
 	if p.Log != "" {
 		fmt.Fprintf(&b, "  %s\n", p.faint.Render("log: "+p.Log))
+	}
+	if p.CarryOn != nil && !p.Quiet {
+		if command := p.CarryOn(o); command != "" {
+			fmt.Fprintf(&b, "  %s\n", p.faint.Render("carry on: "+command))
+		}
 	}
 	_, err := fmt.Fprint(p.Result, b.String())
 	return err
