@@ -45,7 +45,10 @@ func (t *Tree) apply(ctx context.Context, target *scan.Dir, changes []scan.Chang
 			errs = append(errs, fmt.Errorf("%s: %w", c.Path, err))
 		}
 	}
-	return errors.Join(errs...)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return several(errs)
 }
 
 // attributesFirst puts first what tells how the others are converted.

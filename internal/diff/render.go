@@ -46,11 +46,14 @@ func (t *Tree) render(ctx context.Context, changes []scan.Change) ([]loop.FileCh
 	errs := make([]error, len(changes))
 	each(len(changes), func(i int) {
 		var known bool
-		if texts[i], known = t.texts[changeOf(changes[i])]; !known {
+		if texts[i], known = t.texts[changeOf(changes[i])]; !known && ctx.Err() == nil {
 			texts[i], errs[i] = t.file(ctx, changes[i])
 		}
 	})
-	if err := errors.Join(errs...); err != nil {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := several(errs); err != nil {
 		return nil, err
 	}
 	t.texts = make(map[change][]loop.FileChange, len(changes))

@@ -27,8 +27,8 @@ const restorePasses = 4
 //
 // Ignored files are left alone, and so are HEAD, the index, and repositories
 // inside this one: a path that cannot be put back without touching them, or
-// through a symlink, is an error that names it, after all others have been put
-// back. So is a file above [store.Large] that is in no object.
+// through a symlink, is an error, which names the first ones, after all others have
+// been put back. So is a file above [store.Large] that is in no object.
 // Contents that git converts come out as git checks them out, also where it
 // converts them otherwise than at that time, and would not get the same from them.
 func (t *Tree) Restore(ctx context.Context, c loop.Change) (kept string, err error) {

@@ -1,0 +1,63 @@
+package diff_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"codeloops/internal/diff"
+)
+
+var errNoObject = errors.New("no such object")
+
+// A noObject is a git program that has no object.
+type noObject struct{}
+
+func (noObject) Run(context.Context, diff.GitCall) ([]byte, error) { return nil, errNoObject }
+
+// TestManyUnreadable: that many objects are gone is told in a sentence about the
+// first ones, also when files are to be put back from them.
+func TestManyUnreadable(t *testing.T) {
+	t.Parallel()
+	ids := regexp.MustCompile("[0-9a-f]{40}")
+	for files, more := range map[int]string{1: "", 3: "", 4: "; and 1 more error", 500: "; and 497 more errors"} {
+		t.Run(strconv.Itoa(files), func(t *testing.T) {
+			t.Parallel()
+			s := newRepo(t)
+			for i := range files {
+				s.write(fmt.Sprintf("d/%03d", i), fmt.Sprintln(i))
+			}
+			s.commit("first")
+			o := s.options()
+			o.Git = noObject{}
+			tree, err := diff.Open(t.Context(), s.root, o)
+			s.must(err)
+			defer tree.Close()
+			s.must(tree.Baseline(t.Context()))
+			start, err := tree.Capture(t.Context())
+			s.must(err)
+			s.must(os.RemoveAll(s.path(".git/objects")))
+			s.must(os.Mkdir(s.path(".git/objects"), 0o755))
+			s.remove("d")
+			var captured, restored []string
+			for i := range min(files, 3) {
+				captured = append(captured, fmt.Sprintf("read the old side of d/%03d: read blob ID: no such object", i))
+				restored = append(restored, fmt.Sprintf("d/%03d: read blob ID: no such object", i))
+			}
+			_, err = tree.Capture(t.Context())
+			want := "capture what changed in " + s.root + ": " + strings.Join(captured, "; ") + more
+			if got := ids.ReplaceAllString(fmt.Sprint(err), "ID"); got != want || !errors.Is(err, errNoObject) {
+				t.Errorf("captured: %s\nwant: %s", got, want)
+			}
+			_, err = tree.Restore(t.Context(), start)
+			if got, want := ids.ReplaceAllString(fmt.Sprint(err), "ID"), strings.Join(restored, "; ")+more; !strings.Contains(got, ": "+want+"\n") {
+				t.Errorf("restored: %s\nwant: %s", got, want)
+			}
+		})
+	}
+}
