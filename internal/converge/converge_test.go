@@ -240,6 +240,32 @@ func TestNotStuck(t *testing.T) {
 	}
 }
 
+// TestFailingCheck follows a check that fails each time, and each time otherwise:
+// it is one finding, which has never been settled.
+func TestFailingCheck(t *testing.T) {
+	t.Parallel()
+	const command = "make"
+	fates := []string{"was ended by a signal", "ended with exit code 1", "did not end within 1m30s"}
+	var history []loop.Round
+	for n := range 9 {
+		r := act{state: state(n), failing: -1, rule: "checks"}.round(n + 1)
+		r.Checks = []loop.CheckResult{{Command: command, Ending: loop.EndFailed, ExitCode: 1}}
+		r.Verdict.Feedback = "The reviewer was content, but these checks do not pass:\n- `" + command + "` " + fates[n%len(fates)]
+		got := settings.Look(history, r)
+		r.Findings, r.Warnings = got.Findings, got.Warnings
+		history = append(history, r.Outline())
+		want := converge.Report{Findings: []loop.Finding{{
+			ID: "F1", Text: "`make` " + fates[n%len(fates)], State: loop.FindingOpen, Since: 1,
+		}}}
+		if n == 0 {
+			want.Findings[0].State = loop.FindingNew
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("iteration %d: got %+v, want %+v", n+1, got, want)
+		}
+	}
+}
+
 // TestThresholds changes one setting at a time.
 func TestThresholds(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,8 @@ import (
 // A finding is one with what it takes to know it again.
 type finding struct {
 	loop.Finding
-	text text
+	text  text
+	check string // the command that fails, "" for what is no check
 	// returns is how often it came up again, in the same words, after it was
 	// settled: other numbers may be another place with the same fault.
 	returns int
@@ -29,38 +30,35 @@ const (
 
 // raise follows the findings through a round.
 func (f *fold) raise(r loop.Round) {
-	raised := points(r.Verdict)
+	var fresh []*finding
 	taken := map[*finding]bool{}
-	fresh := make([]string, 0, len(raised))
-	for _, p := range raised {
-		x := f.find(read(p), taken)
+	for _, p := range points(r.Verdict) {
+		now := &finding{Finding: loop.Finding{Text: p}, text: read(p), check: failing(r, p)}
+		x := f.find(now, taken)
 		if x == nil {
-			fresh = append(fresh, p)
+			fresh = append(fresh, now)
 			continue
 		}
 		taken[x] = true
-		x.again(p, f.Similarity)
+		x.again(now, f.Similarity)
 	}
 	for _, x := range f.known {
 		if x.back = x.back && taken[x]; !taken[x] {
 			x.State = loop.FindingClosed
 		}
 	}
-	for _, p := range fresh {
+	for _, x := range fresh {
 		if len(f.known) == maxKnown {
 			break
 		}
-		f.known = append(f.known, &finding{
-			Finding: loop.Finding{ID: fmt.Sprintf("F%d", len(f.known)+1), Text: p, State: loop.FindingNew, Since: r.Iteration},
-			text:    read(p),
-		})
+		x.ID, x.State, x.Since = fmt.Sprintf("F%d", len(f.known)+1), loop.FindingNew, r.Iteration
+		f.known = append(f.known, x)
 	}
 }
 
 // again notes that a finding is raised once more.
-func (x *finding) again(p string, similarity float64) {
-	now := read(p)
-	x.back = x.State == loop.FindingClosed && now.repeats(x.text, similarity)
+func (x *finding) again(now *finding, similarity float64) {
+	x.back = x.State == loop.FindingClosed && now.text.repeats(x.text, similarity)
 	if x.back {
 		x.returns++
 	}
@@ -69,19 +67,40 @@ func (x *finding) again(p string, similarity float64) {
 	} else {
 		x.State = loop.FindingOpen
 	}
-	x.Text, x.text = p, now
+	x.Text, x.text, x.check = now.Text, now.text, now.check
+}
+
+// failing returns the command of the check that a rule's point is about, "" for
+// none. A check that fails is one finding, however it fails.
+func failing(r loop.Round, p string) string {
+	if r.Rule == "" {
+		return "" // a critic may have more to say than one thing about a check
+	}
+	for _, c := range r.Checks {
+		if !c.Passed() && strings.HasPrefix(p, line("`"+c.Command+"`")+" ") {
+			return c.Command
+		}
+	}
+	return ""
 }
 
 // find returns the finding that says most nearly the same, nil for none.
-func (f *fold) find(t text, taken map[*finding]bool) *finding {
+func (f *fold) find(now *finding, taken map[*finding]bool) *finding {
 	var best *finding
 	most := f.Similarity * loosely
 	for _, x := range f.known {
-		if s := t.likeness(x.text); !taken[x] && s >= most && (best == nil || s > most) {
+		if s := now.likeness(x); !taken[x] && s >= most && (best == nil || s > most) {
 			best, most = x, s
 		}
 	}
 	return best
+}
+
+func (x *finding) likeness(other *finding) float64 {
+	if x.check != "" && x.check == other.check {
+		return 1
+	}
+	return x.text.likeness(other.text)
 }
 
 func (f *fold) open() (n int) {
