@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"codeloops/internal/converge"
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/looptest"
 	"codeloops/internal/metrics"
@@ -29,6 +30,8 @@ var noon = time.Date(2026, 1, 27, 12, 0, 0, 0, time.UTC)
 type crew struct {
 	policy.Gate
 	replies []string
+	policy  loop.Policy
+	checks  []loop.CheckResult // one for each turn, again from the first; nil: there are none
 	cut     context.CancelFunc // called while the critic judges for the first time; nil: never
 
 	turns, asks int
@@ -95,7 +98,15 @@ func (c *crew) clock() time.Time {
 }
 
 func (c *crew) loop(sink loop.Sink) *loop.Loop {
-	return &loop.Loop{Actor: c, Tree: c, Critic: c, Gate: c, Sink: sink, Clock: c.clock, CriticRetries: 1}
+	l := &loop.Loop{Actor: c, Tree: c, Critic: c, Gate: c, Sink: sink, Clock: c.clock, CriticRetries: 1}
+	if c.checks != nil {
+		l.Checker = c
+	}
+	return l
+}
+
+func (c *crew) Check(context.Context, int, string) ([]loop.CheckResult, error) {
+	return []loop.CheckResult{c.checks[c.turns%len(c.checks)]}, nil
 }
 
 // record runs a session and returns the store and the id of its log.
@@ -114,7 +125,7 @@ func (c *crew) record(t *testing.T) (*session.Store, string) {
 	if c.cut != nil {
 		c.cut = cancel
 	}
-	s := loop.Session{ID: rec.ID(), Prompt: "do it", MaxIterations: c.MaxIterations}
+	s := loop.Session{ID: rec.ID(), Prompt: "do it", MaxIterations: c.MaxIterations, Policy: c.policy}
 	if _, err := c.loop(rec).Run(ctx, s); err != nil {
 		t.Fatal(err)
 	}
@@ -193,6 +204,39 @@ func TestVerifyResumed(t *testing.T) {
 	}
 	if got := verify(t, store.Path(id)); got.Iterations != 2 || len(got.Differences) > 0 || got.Partly != "" {
 		t.Errorf("resumed: %+v", got)
+	}
+}
+
+// worded is the rule on checks in the words of another time.
+type worded struct{ policy.Checks }
+
+func (w worded) Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
+	so = w.Checks.Rule(c, r, so)
+	if so.Rule != "" {
+		so.Verdict.Feedback = "- a check of this project does not pass"
+	}
+	return so
+}
+
+// TestVerifyWords verifies a session whose rules were worded otherwise: two checks
+// that fail by turns are told apart in the words of today, and would end it.
+func TestVerifyWords(t *testing.T) {
+	t.Parallel()
+	stuck := loop.ConvergencePolicy{WarnAfter: 2, StopAfter: 4}
+	c := &crew{
+		Gate: policy.Gate{MaxIterations: 9, Rulers: []policy.Ruler{
+			worded{}, policy.Convergence{Settings: converge.Settings{WarnAfter: stuck.WarnAfter, StopAfter: stuck.StopAfter}},
+		}},
+		replies: []string{done},
+		policy:  loop.Policy{Convergence: &stuck},
+		checks: []loop.CheckResult{
+			{Command: "./a.sh", Ending: loop.EndFailed, ExitCode: 1}, {Command: "./b.sh", Ending: loop.EndFailed, ExitCode: 1},
+		},
+	}
+	store, id := c.record(t)
+	got := verify(t, store.Path(id))
+	if got.Outcome == nil || got.Outcome.Reason != loop.StopMaxIterations || len(got.Differences) > 0 || got.Partly != "" {
+		t.Errorf("got %+v", got)
 	}
 }
 

@@ -28,7 +28,8 @@ type Report struct {
 // tree answer what the log says, and what the critic had replied is read anew.
 // open is called twice, for the log from its beginning. A session that ended by
 // what no loop decides (an interruption, a fault, a budget) is compared as far
-// as it goes. An error means that nothing could be compared.
+// as it goes. Decisions are compared, not the words that codeloops has for them.
+// An error means that nothing could be compared.
 func Verify(ctx context.Context, open func() (Entries, func() error, error)) (Report, error) {
 	var s setting
 	err := reading(open, func(entries Entries) (err error) {
@@ -227,7 +228,26 @@ func (g *gate) Inspect(loop.Case) (loop.Inspection, *loop.Ruling) {
 // Rule implements [loop.Gate].
 func (g *gate) Rule(c loop.Case, r loop.Review) loop.Ruling {
 	g.Rulers = policy.Rulers(g.v.setting.policyAt(c.Iteration))
+	for i, ruler := range g.Rulers {
+		g.Rulers[i] = quoting{ruler, g.v.now.round.Verdict}
+	}
 	return g.resumed(c.Iteration, g.Gate.Rule(c, r))
+}
+
+// quoting is a rule that decides as today, in the words of the log: with those the
+// actor went on, and what follows is to hang on no others.
+type quoting struct {
+	policy.Ruler
+	log loop.Verdict
+}
+
+// Rule implements [policy.Ruler].
+func (q quoting) Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
+	so = q.Ruler.Rule(c, r, so)
+	if so.Rule != "" && so.Verdict.Decision == q.log.Decision {
+		so.Verdict.Feedback = q.log.Feedback
+	}
+	return so
 }
 
 // resumed lets the loop go on after a rule that ended it, where the session was
