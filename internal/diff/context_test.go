@@ -13,45 +13,40 @@ import (
 	"codeloops/internal/diff/store"
 )
 
-// An ending context ends when it has been asked so many times whether it has.
-type ending struct {
+// A brief context is over when it has been looked at so often.
+type brief struct {
 	context.Context //nolint:containedctx // it is one
-	left            atomic.Int64
+	looks           int64
+	past            atomic.Int64
 }
 
-func endsAfter(ctx context.Context, asked int64) *ending {
-	e := &ending{Context: ctx}
-	e.left.Store(asked)
-	return e
-}
-
-func (e *ending) Err() error {
-	if e.left.Add(-1) < 0 {
+func (b *brief) Err() error {
+	if b.past.Add(1) > b.looks {
 		return context.Canceled
 	}
 	return nil
 }
 
-// endsAnywhere does something that reads so many MB twice, to see how often it asks
-// whether its context has ended, which must be for each of them, and then with
-// contexts that end on the way.
+// endsAnywhere does something that reads so many MB twice, to see how often it looks
+// at its context, which must be for each of them, and then with contexts that are
+// over on the way.
 func endsAnywhere(t *testing.T, megabytes int64, do func(context.Context) error) {
 	t.Helper()
-	var asked int64
+	var looks int64
 	for range 2 { // the first time there may be more to write
-		whole := endsAfter(t.Context(), math.MaxInt64)
+		whole := &brief{Context: t.Context(), looks: math.MaxInt64}
 		if err := do(whole); err != nil {
 			t.Fatal(err)
 		}
-		asked = math.MaxInt64 - whole.left.Load()
+		looks = whole.past.Load()
 	}
-	if asked < megabytes {
-		t.Errorf("asked %d times in %d MB", asked, megabytes)
+	if looks < megabytes {
+		t.Errorf("%d looks in %d MB", looks, megabytes)
 	}
 	const parts = 10
 	for i := range int64(parts) {
-		if err := do(endsAfter(t.Context(), asked*i/parts)); !errors.Is(err, context.Canceled) {
-			t.Errorf("ended when asked %d times of %d: %v", asked*i/parts, asked, err)
+		if err := do(&brief{Context: t.Context(), looks: looks * i / parts}); !errors.Is(err, context.Canceled) {
+			t.Errorf("over after %d of %d looks: %v", looks*i/parts, looks, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package diff_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -306,5 +307,44 @@ func TestAnotherRepositoryAtTheStart(t *testing.T) {
 	s.must(err)
 	if got := summary(c); got != "A new.txt\n" || tree.Root() != s.root {
 		t.Errorf("captured %q in %s", got, tree.Root())
+	}
+}
+
+// TestRepositoryLost: what has become of the repository is told as it is; when it is
+// back, it is used again.
+func TestRepositoryLost(t *testing.T) {
+	t.Parallel()
+	const noMore = "ROOT/.git, which the session began in, is not a git repository any more"
+	for name, c := range map[string]struct {
+		lose func(*sandbox)
+		want string
+	}{
+		"removed":                {func(*sandbox) {}, "the repository that the session began in is gone: "},
+		"another kind of file":   {writes(".git", "gitdir: .\n"), noMore},
+		"another directory":      {writes(".git/HEAD/f", "f\n"), noMore},
+		"removed, inside one":    {func(s *sandbox) { s.gitIn(s.base, "init", "-q") }, "the repository that the session began in is gone: "},
+		"replaced, without HEAD": {func(s *sandbox) { s.git("init", "-q"); s.remove(".git/HEAD") }, noMore},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newRepo(t)
+			s.write("f", "f\n")
+			s.commit("first")
+			tree, away := s.begin(), filepath.Join(s.base, "away")
+			s.must(os.Rename(s.path(".git"), away))
+			c.lose(s)
+			_, err := tree.Capture(t.Context())
+			want := "capture what changed in ROOT: " + c.want
+			if got := strings.ReplaceAll(fmt.Sprint(err), s.root, "ROOT"); !strings.HasPrefix(got, want) {
+				t.Errorf("captured: %s\nwant: %s", got, want)
+			}
+			s.remove(".git")
+			s.must(os.Rename(away, s.path(".git")))
+			o := newOracle(s)
+			s.write("f", "changed\n")
+			if got := summary(o.capture(tree)); got != "M f\n" {
+				t.Errorf("captured %s", got)
+			}
+		})
 	}
 }

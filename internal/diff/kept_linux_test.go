@@ -3,12 +3,12 @@ package diff_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -100,6 +100,29 @@ func TestKeptDirectories(t *testing.T) {
 	}
 }
 
+// TestKeptOfALostRepository: that directories are open keeps no repository alive that
+// is gone, and says nothing of another one in its place.
+func TestKeptOfALostRepository(t *testing.T) {
+	t.Parallel()
+	s, tree := keeping(t)
+	s.must(os.Rename(s.path(".git"), filepath.Join(s.base, "away")))
+	for range 2 {
+		if c, err := tree.Capture(t.Context()); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("captured %q, error %v", summary(c), err)
+		}
+	}
+	s.git("init", "-q")
+	s.write("a/b/c/new", "new\n")
+	for range 3 {
+		c, err := tree.Capture(t.Context())
+		s.must(err)
+		if got, want := summary(c), "A a/b/c/new\n"; got != want {
+			t.Errorf("captured %q, want %q", got, want)
+		}
+		settle()
+	}
+}
+
 // TestKeptAreClosed: what is gone does not stay open, and nothing does for longer
 // than the tree.
 func TestKeptAreClosed(t *testing.T) {
@@ -152,20 +175,6 @@ func TestKeptInScansThatEnd(t *testing.T) {
 			t.Errorf("after %d looks, open: %q", looks, got)
 		}
 	}
-}
-
-// A brief context is over when it has been looked at so often.
-type brief struct {
-	context.Context //nolint:containedctx // it is one
-	looks           int64
-	past            atomic.Int64
-}
-
-func (b *brief) Err() error {
-	if b.past.Add(1) > b.looks {
-		return context.Canceled
-	}
-	return nil
 }
 
 // TestKeptAreClosedOnce: a descriptor that a directory had is another file's as soon

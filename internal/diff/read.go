@@ -259,7 +259,19 @@ func (t *Tree) reopen() (*repo.Repository, error) {
 		t.now = configured{r, at}
 		return r, nil
 	}
-	return repo.Open(t.Root(), t.environment(t.GitDir(), t.Root()))
+	r, err := repo.Open(t.Root(), t.environment(t.GitDir(), t.Root()))
+	if errors.Is(err, ErrNotRepository) {
+		err = t.lost()
+	}
+	return r, err
+}
+
+// lost says what has become of the repository that the session began in.
+func (t *Tree) lost() error {
+	if _, err := os.Lstat(t.GitDir()); file.Missing(err) {
+		return fmt.Errorf("the repository that the session began in is gone: %w", err)
+	}
+	return fmt.Errorf("%s, which the session began in, is %w any more", t.GitDir(), ErrNotRepository)
 }
 
 // environment names a repository and hides the one that the user's environment
