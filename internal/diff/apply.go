@@ -14,6 +14,7 @@ import (
 
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/diff/scan"
+	"codeloops/internal/diff/shown"
 	"codeloops/internal/diff/store"
 )
 
@@ -34,7 +35,7 @@ func (t *Tree) apply(ctx context.Context, target *scan.Dir, changes []scan.Chang
 	var errs []error
 	for _, c := range slices.Backward(changes) {
 		if err := u.takeAway(c); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", c.Path, err))
+			errs = append(errs, fmt.Errorf("%s: %w", shown.Name(c.Path), err))
 		}
 	}
 	for _, c := range attributesFirst(changes) {
@@ -42,7 +43,7 @@ func (t *Tree) apply(ctx context.Context, target *scan.Dir, changes []scan.Chang
 			return ctx.Err()
 		}
 		if err := u.putBack(ctx, c); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", c.Path, err))
+			errs = append(errs, fmt.Errorf("%s: %w", shown.Name(c.Path), err))
 		}
 	}
 	if err := ctx.Err(); err != nil {

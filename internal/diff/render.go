@@ -12,6 +12,7 @@ import (
 
 	"codeloops/internal/diff/patch"
 	"codeloops/internal/diff/scan"
+	"codeloops/internal/diff/shown"
 	"codeloops/internal/diff/store"
 	"codeloops/internal/loop"
 )
@@ -84,11 +85,11 @@ func each(n int, do func(i int)) {
 func (t *Tree) file(ctx context.Context, c scan.Change) ([]loop.FileChange, error) {
 	before, err := t.side(ctx, c.Before)
 	if err != nil {
-		return nil, fmt.Errorf("read the old side of %s: %w", c.Path, err)
+		return nil, fmt.Errorf("read the old side of %s: %w", shown.Name(c.Path), err)
 	}
 	after, err := t.side(ctx, c.After)
 	if err != nil {
-		return nil, fmt.Errorf("read the new side of %s: %w", c.Path, err)
+		return nil, fmt.Errorf("read the new side of %s: %w", shown.Name(c.Path), err)
 	}
 	return patch.File(c.Path, before, after), nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/scan"
+	"codeloops/internal/diff/shown"
 	"codeloops/internal/diff/store"
 	"codeloops/internal/loop"
 )
@@ -164,7 +165,7 @@ func (e *unsettledError) Error() string {
 	const most = 5
 	var names []string
 	for _, c := range e.changes[:min(most, len(e.changes))] {
-		names = append(names, visible(c.Path))
+		names = append(names, shown.Name(c.Path))
 	}
 	if more := len(e.changes) - most; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))

@@ -10,6 +10,7 @@ import (
 	"codeloops/internal/diff/ignore"
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/diff/shown"
 )
 
 // rules are ignore rules with where they come from.
@@ -75,7 +76,7 @@ func (r *rules) unread() []string {
 	var warnings []string
 	for _, source := range r.Sources() {
 		if source.Err != nil {
-			warnings = append(warnings, fmt.Sprintf("cannot read ignore rules: %v", source.Err))
+			warnings = append(warnings, shown.In(fmt.Sprintf("cannot read ignore rules: %v", source.Err), source.Path))
 		}
 	}
 	return warnings

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/diff/shown"
 )
 
 // A setup is what decides, outside of the work tree, which changes git sees and
@@ -104,7 +104,7 @@ func (s setup) changedSince(then setup) string {
 	for _, all := range []setup{s, then} {
 		for name := range all {
 			if was, ok := then[name]; ok != (s[name] != "") || was != s[name] {
-				names[visible(name)] = true
+				names[shown.Name(name)] = true
 			}
 		}
 	}
@@ -117,14 +117,6 @@ func (s setup) changedSince(then setup) string {
 	}
 	return "git has been set up in another way since the session began, which no diff shows and which can hide changes from it: " +
 		strings.Join(sorted, ", ")
-}
-
-// visible returns a name as it can stand within a line.
-func visible(name string) string {
-	if quoted := strconv.Quote(name); quoted != `"`+name+`"` {
-		return quoted
-	}
-	return name
 }
 
 // nests are the repositories within the work tree that have no commit, or are of a
@@ -160,7 +152,7 @@ func (n *nests) come(root string) (sentences []string) {
 		if _, err := os.Lstat(filepath.Join(root, filepath.FromSlash(path), ".git")); err != nil || n.before[path] {
 			continue
 		}
-		sentences = append(sentences, visible(path)+" has become a repository of its own, without a commit that can be read: no diff shows what is in it")
+		sentences = append(sentences, shown.Name(path)+" has become a repository of its own, without a commit that can be read: no diff shows what is in it")
 	}
 	return sentences
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 )
 
 // TestSetup: what hides changes from a diff, and stands in none itself, is told.
@@ -223,6 +224,33 @@ func TestSetupLongAgo(t *testing.T) {
 		s.must(err)
 		if told := change.Warnings != nil; told != (text == "new\n") {
 			t.Errorf("%d: warnings %q", i, change.Warnings)
+		}
+	}
+}
+
+// TestLongNames: a path of any length stands in a warning with its ends only.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write("f", "f\n")
+	s.commit("first")
+	tree := s.begin()
+	at := "begins/" + strings.Repeat(strings.Repeat("é", 60)+"/", 8) + "ends"
+	s.write(at+"/broken/f", "f\n")
+	s.gitIn(s.path(at+"/broken"), "init", "-q")
+	s.write(at+"/broken/.git/config", "[\n")
+	s.write(at+"/.gitignore", "")
+	s.must(os.Truncate(s.path(at+"/.gitignore"), 17<<20)) // too large
+	s.write(at+"/new/f", "f\n")
+	s.gitIn(s.path(at+"/new"), "init", "-q")
+	c, err := tree.Capture(t.Context())
+	s.must(err)
+	if len(c.Warnings) != 3 {
+		t.Fatalf("warnings: %q", c.Warnings)
+	}
+	for i, part := range []string{"é…é", "ends/broken: ", "é…é", "ends/.gitignore: ", "é…é", "ends/new has become "} {
+		if w := c.Warnings[i/2]; len(w) > 1000 || !utf8.ValidString(w) || !strings.Contains(w, part) {
+			t.Errorf("%q is not in %q", part, w)
 		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 
 	"codeloops/internal/diff/attr"
 	"codeloops/internal/diff/ignore"
+	"codeloops/internal/diff/shown"
 )
 
 var errNotRegular = errors.New("no longer a regular file")
@@ -168,7 +169,8 @@ func (w *walk) warn(path string, err error) {
 	w.unsure(path[:strings.LastIndexByte(path, '/')+1])
 	w.shared.Lock()
 	defer w.shared.Unlock()
-	w.warnings = append(w.warnings, fmt.Sprintf("cannot read %s: %v; what has changed there is not seen", strings.TrimSuffix(path, "/"), err))
+	path = strings.TrimSuffix(path, "/")
+	w.warnings = append(w.warnings, shown.In(fmt.Sprintf("cannot read %s: %v; what has changed there is not seen", path, err), path))
 }
 
 func (w *walk) watch(dir string) {
