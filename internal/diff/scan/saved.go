@@ -44,13 +44,15 @@ func ReadSaved(r io.ReaderAt, size int64) (Saved, error) {
 	return Saved{Index: index, State: root}, nil
 }
 
-// readAt reads data in parallel: most of what it takes is to give it memory.
+// readAt reads data in parallel: most of what it takes is to give it memory. Other
+// processors take longer to begin with a small part than to read it takes.
 func readAt(r io.ReaderAt, data []byte) bool {
 	var (
 		short   atomic.Bool
 		workers sync.WaitGroup
 	)
-	size := len(data)/runtime.GOMAXPROCS(0) + 1
+	const least = 1 << 20 // bytes
+	size := max(len(data)/runtime.GOMAXPROCS(0)+1, least)
 	for at := 0; at < len(data); at += size {
 		workers.Go(func() {
 			part := data[at:min(at+size, len(data))]
