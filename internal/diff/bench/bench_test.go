@@ -77,11 +77,12 @@ func processes(r *report, w *work, rounds int) {
 // repeated measures further captures of one process, and what the system alone
 // needs for them. All run many times in a row, so that each finds the
 // processor's caches as it has left them itself; what the first of a row takes,
-// which finds them as git has left them, is told besides. Each round has a process
-// of its own: where its memory lies bears on all of its captures, a quarter more or
-// less.
+// which finds them as git has left them, is told besides.
 func repeated(r *report, w *work, rounds int) {
 	const inRow = 8
+	s := w.serve(r.t, "serve")
+	defer s.close()
+	s.ask("capture")
 	var a, b, again, floor, againFirst, floorFirst runs
 	row := func(all, first *runs, one func() cost) {
 		for i := range inRow {
@@ -92,15 +93,10 @@ func repeated(r *report, w *work, rounds int) {
 		}
 	}
 	for range rounds {
-		s := w.serve(r.t, "serve")
-		for range 2 { // from the second one on, directories stay open
-			s.ask("capture")
-		}
 		row(&a, nil, func() cost { return w.gitA(r.t) })
 		row(&again, &againFirst, func() cost { return s.ask("capture") })
 		row(&b, nil, func() cost { return w.gitB(r.t) })
 		row(&floor, &floorFirst, func() cost { return s.ask("floor") })
-		s.close()
 	}
 	r.ratio("repeat", again, a, b)
 	r.ratio("stats alone", floor, a, b)
