@@ -17,18 +17,7 @@ import (
 // are snapshots: as root, with the tools of btrfs.
 func TestKeptUnderSnapshots(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("CODELOOPS_TEST_MOUNTS") == "" {
-		if os.Geteuid() != 0 {
-			t.Skip("only root may mount an image")
-		}
-		for _, name := range []string{"mkfs.btrfs", "btrfs", "mount"} {
-			if _, err := exec.LookPath(name); err != nil {
-				t.Skip(err)
-			}
-		}
-		again(t, "CODELOOPS_TEST_MOUNTS=1", func(cmd *exec.Cmd) {
-			cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}
-		})
+	if !underOwnMounts(t, mayMountImages) {
 		return
 	}
 	for name, volume := range map[string]string{"of all": "", "of a directory": "d"} { //nolint:paralleltest // a mount has all closed
@@ -64,6 +53,22 @@ func TestKeptUnderSnapshots(t *testing.T) {
 	}
 }
 
+// mayMountImages is mayMount for a file system in a file, which takes more.
+func mayMountImages(t *testing.T) func(*exec.Cmd) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root may mount an image")
+	}
+	for _, name := range []string{"mkfs.btrfs", "btrfs", "mount"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skip(err)
+		}
+	}
+	return func(cmd *exec.Cmd) {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS}
+	}
+}
+
 // snapshots returns a directory of a file system of its own, until the test ends.
 func snapshots(t *testing.T) string {
 	t.Helper()
@@ -76,9 +81,6 @@ func snapshots(t *testing.T) string {
 		t.Fatal(err)
 	}
 	tool(t, "mkfs.btrfs", "-q", image)
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		t.Skipf("mounts cannot be kept from others: %v", err)
-	}
 	if out, err := exec.CommandContext(t.Context(), "mount", "-o", "loop", image, dir).CombinedOutput(); err != nil {
 		t.Skipf("nothing can be mounted: %s", out)
 	}

@@ -14,12 +14,8 @@ import (
 // tree, or no longer is, hides and shows files of which the system tells nothing.
 func TestHintsUnderMounts(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("CODELOOPS_TEST_MOUNTS") == "" {
-		again(t, "CODELOOPS_TEST_MOUNTS=1", mayMount(t))
+	if !underOwnMounts(t, mayMount) {
 		return
-	}
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		t.Skipf("mounts cannot be kept from others: %v", err)
 	}
 	s, tree := hinting(t)
 	other := filepath.Join(s.base, "other")
@@ -56,6 +52,20 @@ func TestHintsUnderMounts(t *testing.T) {
 	check("it is written to", "D d/e/c\nA d/e/new\n")
 	s.must(unix.Unmount(dir, 0))
 	check("it is no longer mounted", "")
+}
+
+// underOwnMounts runs the test again in a process with mounts of its own, and reports
+// whether this is that process. What makes one may skip the test.
+func underOwnMounts(t *testing.T, own func(*testing.T) func(*exec.Cmd)) bool {
+	t.Helper()
+	if os.Getenv("CODELOOPS_TEST_MOUNTS") == "" {
+		again(t, "CODELOOPS_TEST_MOUNTS=1", own(t))
+		return false
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		t.Skipf("mounts cannot be kept from others: %v", err)
+	}
+	return true
 }
 
 func mount(t *testing.T, from, to string) {
