@@ -52,7 +52,8 @@ type holder struct {
 // Acquire takes the lock of a work tree for a session that begins at since.
 // Locks are files in dir, which is made when it is missing. They stay there:
 // were one removed, two runs could hold the lock of the old and of the new file.
-// Whoever may write in dir may take them. The error is a [*HeldError] when another run has the lock.
+// Whoever may write in dir may take them. The error is a [*HeldError] when another
+// run has the lock.
 func Acquire(dir, workTree, session string, since time.Time) (*Lock, error) {
 	tree, err := resolved(workTree)
 	if err != nil {
