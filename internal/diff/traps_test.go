@@ -374,25 +374,30 @@ func TestRepositoriesInside(t *testing.T) {
 
 func TestUnbornRepositoryInside(t *testing.T) {
 	t.Parallel()
-	s := newRepo(t)
-	tree := s.begin()
-	s.write("inner/file", "file\n")
-	s.gitIn(s.path("inner"), "init", "-q")
-	settle()
-	for range 2 {
-		c, err := tree.Capture(t.Context())
-		s.must(err)
-		want := []string{"inner has become a repository of its own, without a commit that can be read: no diff shows what is in it"}
-		if !c.Empty() || !slices.Equal(c.Warnings, want) {
-			t.Errorf("captured %q, warnings %q", c.Patch(), c.Warnings)
-		}
-	}
-	s.gitIn(s.path("inner"), "add", ".")
-	s.gitIn(s.path("inner"), "commit", "-q", "-m", "of which nothing shows above")
-	c, err := tree.Capture(t.Context())
-	s.must(err)
-	if got := summary(c); got != "A inner\n" {
-		t.Errorf("captured %q once it has a commit", got)
+	for _, inner := range []string{"inner", "d/inner"} {
+		t.Run(inner, func(t *testing.T) {
+			t.Parallel()
+			s := newRepo(t)
+			tree := s.begin()
+			s.write(inner+"/file", "file\n")
+			s.gitIn(s.path(inner), "init", "-q")
+			settle()
+			for range 3 {
+				c, err := tree.Capture(t.Context())
+				s.must(err)
+				want := []string{inner + " has become a repository of its own, without a commit that can be read: no diff shows what is in it"}
+				if !c.Empty() || !slices.Equal(c.Warnings, want) {
+					t.Errorf("captured %q, warnings %q", c.Patch(), c.Warnings)
+				}
+			}
+			s.gitIn(s.path(inner), "add", ".")
+			s.gitIn(s.path(inner), "commit", "-q", "-m", "of which nothing shows above")
+			c, err := tree.Capture(t.Context())
+			s.must(err)
+			if got := summary(c); got != "A "+inner+"\n" {
+				t.Errorf("captured %q once it has a commit", got)
+			}
+		})
 	}
 }
 

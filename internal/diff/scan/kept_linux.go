@@ -94,6 +94,9 @@ func (k *Kept) open(root string) bool {
 type keeper struct {
 	*Kept
 	more atomic.Int32 // directories than before the scan
+	// asked and stayed are how many of those that were open were looked for, and
+	// found unchanged.
+	asked, stayed atomic.Int32
 
 	mu    sync.Mutex
 	moved []keptAs
@@ -105,68 +108,74 @@ type keptAs struct {
 	open    *openDir
 }
 
-// find has a visit begin with the open directory, if there is one that is the one
-// at the visit's path.
-func (k *keeper) find(v *visit) {
-	if k == nil || v.above == nil {
-		return
+// find lends the handle of a directory the open one, if there is one and the
+// directory above is what it was: only then is it the one at its path.
+func (k *keeper) find(h *handle, last *Dir, again bool) *openDir {
+	if k == nil || last == nil {
+		return nil
 	}
-	d := k.dirs[v.last]
+	d := k.dirs[last]
 	if d == nil {
-		return
+		return nil
 	}
+	k.asked.Add(1)
 	d.scan = 0 // even if this scan comes to the same state: it may be of another directory
-	if v.above.again {
-		v.kept, v.handle.fd, v.handle.bare, v.handle.lent = d, d.fd, true, true
+	if !again {
+		return nil
 	}
+	h.fd, h.bare, h.lent = d.fd, true, true
+	return d
 }
 
-// opens reports whether the directory of a visit is worth to be open: it will
-// stay so, if it has not changed.
-func (k *keeper) opens(v *visit) bool {
-	return k != nil && (v.kept != nil || v.above != nil && k.room())
-}
+// opens reports whether a directory, which may be kept already, is worth to be
+// open: it will stay so, if it has not changed.
+func (k *keeper) opens(kept *openDir) bool { return k != nil && (kept != nil || k.room()) }
 
 func (k *keeper) room() bool { return int(k.more.Load()) < k.most-len(k.dirs) }
 
-// keep reports whether the directory that a visit has open stays so. It does if
-// it has not changed, in which case it is not likely to before the next scan.
-func (k *keeper) keep(v *visit) bool {
+// keep has the open directory of a handle stay open, if it does not already, and
+// returns it; nil if it does not. It is one that has not changed, which is not
+// likely to before the next scan.
+func (k *keeper) keep(h *handle, kept *openDir) *openDir {
 	switch {
-	case k == nil || v.above == nil || !v.again || !v.handle.bare:
-		v.kept = nil
-		return false
-	case v.kept != nil:
-		return true
-	case !k.room():
-		return false
-	}
-	if !k.ground.Holds(v.handle.fd) {
-		return false
+	case k == nil || !h.bare:
+		return nil
+	case kept != nil:
+		return kept
+	case !k.room() || !k.ground.Holds(h.fd):
+		return nil
 	}
 	k.more.Add(1)
-	v.kept, v.handle.lent = &openDir{fd: v.handle.fd}, true
-	return true
+	h.lent = true
+	return &openDir{fd: h.fd}
 }
 
-// found takes note of what the visit of a directory that stays open has found.
-func (k *keeper) found(v *visit, d *Dir) {
-	if v.kept == nil {
+// found takes note of what a directory that stays open was, and is.
+func (k *keeper) found(kept *openDir, was, is *Dir) {
+	switch {
+	case kept == nil:
 		return
-	}
-	if d == v.last && k.dirs[d] == v.kept {
-		v.kept.scan = k.scan
+	case was == is && k.dirs[is] == kept:
+		kept.scan = k.scan
+		k.stayed.Add(1)
 		return
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.moved = append(k.moved, keptAs{was: v.last, is: d, open: v.kept})
+	k.moved = append(k.moved, keptAs{was: was, is: is, open: kept})
 }
 
 // end ends the scan. Directories that it found otherwise are closed, and those
 // that it did not find any more, unless it has not looked at all.
 func (k *keeper) end(all bool) {
 	if k == nil {
+		return
+	}
+	expected := int(k.asked.Load())
+	if all {
+		expected = len(k.dirs)
+	}
+	if int(k.stayed.Load()) == expected && len(k.moved) == 0 {
 		return
 	}
 	for _, d := range k.moved {

@@ -15,8 +15,8 @@ type keeper struct{}
 
 type openDir struct{}
 
-func (*keeper) find(*visit)        {}
-func (*keeper) opens(*visit) bool  { return false }
-func (*keeper) keep(*visit) bool   { return false }
-func (*keeper) found(*visit, *Dir) {}
-func (*keeper) end(bool)           {}
+func (*keeper) find(*handle, *Dir, bool) *openDir { return nil }
+func (*keeper) opens(*openDir) bool               { return false }
+func (*keeper) keep(*handle, *openDir) *openDir   { return nil }
+func (*keeper) found(kept *openDir, was, is *Dir) {}
+func (*keeper) end(bool)                          {}

@@ -13,6 +13,7 @@ type place struct {
 	full       string // the path that the operating system knows, with a slash at its end
 	last       *Dir
 	listed     bool // see Known.Listed
+	again      bool // the one above is what it was, and so is what is in scope here
 	scope
 }
 
@@ -99,11 +100,10 @@ func (v *visit) placesAgain() {
 	}
 	settled := v.settled()
 	for _, d := range v.last.Dirs {
-		p := place{listed: true, last: d, scope: scope{unresolved: true}}
+		p := place{name: d.Name, listed: true, again: true, last: d, scope: scope{unresolved: true}}
 		if settled {
 			p.scope = scope{base: of(v.base, d), index: of(v.index, d), also: of(v.also, d)}
 		}
-		p.under(v.place, d.Name)
 		v.places = append(v.places, p)
 	}
 	v.expect()

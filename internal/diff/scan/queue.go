@@ -16,6 +16,13 @@ type task struct {
 	at    int // in the places and results of the visit above
 }
 
+// locate gives the place its paths, if it has none yet: few need them.
+func (t task) locate() {
+	if t.full == "" {
+		t.under(t.above.place, t.name)
+	}
+}
+
 // A queue is the tasks of a walk that any goroutine may do. What one finds to do
 // it does itself, the newest first, so that tasks never become many, and shares
 // with those that wait: goroutines at work in one directory would slow each other
@@ -94,7 +101,7 @@ func pop(tasks *[]task) task {
 
 // add adds a task for each place.
 func (s *scratch) add(above *visit, places []place) {
-	for i := range places {
+	for i := len(places) - 1; i >= 0; i-- {
 		s.tasks = append(s.tasks, task{place: &places[i], above: above, at: i})
 	}
 }
@@ -120,7 +127,11 @@ func (q *queue) fail(err error) {
 // finishes that, too.
 func (w *walk) do(ctx context.Context, t task, s *scratch) {
 	result, v := found{}, (*visit)(nil)
-	if !w.failed.Load() {
+	switch {
+	case w.failed.Load():
+	case w.still(ctx, t, s):
+		result.dir = t.last
+	default:
 		var err error
 		if result, v, err = w.visit(ctx, t, s); err != nil {
 			w.fail(err)

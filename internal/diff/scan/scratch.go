@@ -20,6 +20,7 @@ type scratch struct {
 	visits         []*visit // that are over
 	tasks          []task   // of one's own, see queue
 	one            candidate
+	handle         handle // of a directory that needs no visit
 	hash           store.Hasher
 }
 

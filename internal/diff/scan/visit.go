@@ -28,14 +28,15 @@ func (w *walk) visit(ctx context.Context, t task, s *scratch) (found, *visit, er
 	if err := ctx.Err(); err != nil {
 		return found{}, nil, err
 	}
-	if w.spared(t.place) {
+	if w.spared(t) {
 		return found{dir: t.last}, nil, nil
 	}
+	t.locate()
 	w.watch(t.path)
 	v := s.visit()
 	v.begin(w, t, s)
 	result, whole, err := v.look(ctx)
-	if !(whole && w.keeper.keep(v)) && (len(v.places) == 0 || !v.hold()) {
+	if !(whole && v.stays()) && (len(v.places) == 0 || !v.hold()) {
 		v.handle.close()
 	}
 	v.scratch = nil
@@ -71,8 +72,12 @@ func (v *visit) look(ctx context.Context) (result found, whole bool, err error) 
 
 // spared reports whether a directory is known to be what it was at the last
 // time. Rules that bear on it must be the same, too.
-func (w *walk) spared(p *place) bool {
-	return w.known.Quiet != nil && p.listed && p.last != nil && w.known.Quiet(p.path)
+func (w *walk) spared(t task) bool {
+	if w.known.Quiet == nil || !t.listed || t.last == nil {
+		return false
+	}
+	t.locate()
+	return w.known.Quiet(t.path)
 }
 
 // unreadable keeps what was last known of a directory.
@@ -149,7 +154,19 @@ func (v *visit) begin(w *walk, t task, s *scratch) {
 		above = &t.above.handle
 	}
 	v.handle.reset(w.absolute(t.place), t.name, above, w.clock.local)
-	w.keeper.find(v)
+	if t.above != nil {
+		v.kept = w.keeper.find(&v.handle, t.last, t.above.again)
+	}
+}
+
+// stays reports whether the directory is kept open.
+func (v *visit) stays() bool {
+	if v.above == nil || !v.again {
+		v.kept = nil
+	} else {
+		v.kept = v.keeper.keep(&v.handle, v.kept)
+	}
+	return v.kept != nil
 }
 
 // maxHeld is how many directories may be open at a time for those below to be
@@ -212,7 +229,7 @@ func (v *visit) ignores() *ignore.Dir {
 // finish puts together what the visits below have found. The visit is over then.
 func (v *visit) finish(s *scratch) found {
 	d := v.state(s)
-	v.keeper.found(v, d)
+	v.keeper.found(v.kept, v.last, d)
 	return found{dir: d}
 }
 

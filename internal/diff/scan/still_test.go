@@ -1,0 +1,89 @@
+package scan
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// plainTree makes a directory with a file in each of some directories, and returns
+// it with the state that a scan finds later.
+func plainTree(t *testing.T, dirs ...string) (root string, first *Dir, later time.Time) {
+	t.Helper()
+	root, later = t.TempDir(), time.Now().Add(time.Minute)
+	for _, dir := range dirs {
+		must(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
+		must(t, os.WriteFile(filepath.Join(root, dir, "f"), []byte(dir), 0o600))
+	}
+	state, err := scannerOf(root, later).Scan(t.Context(), Known{})
+	must(t, err)
+	return root, state.Root, later
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// again are those who know that nothing but the files may have changed.
+func again(last *Dir) Known { return Known{Base: last, Last: last, Listed: true, Same: true} }
+
+// TestStillWatched: what is watched is told of each directory, whether it has
+// changed or not, and what a hard link may change unseen.
+func TestStillWatched(t *testing.T) {
+	t.Parallel()
+	root, first, later := plainTree(t, "a", "b", "c/d", "e")
+	must(t, os.Link(filepath.Join(root, "b/f"), filepath.Join(t.TempDir(), "link")))
+	must(t, os.WriteFile(filepath.Join(root, "e/f"), []byte("changed"), 0o600))
+	s := scannerOf(root, later)
+	for range 3 {
+		var told sync.Mutex
+		var watched, unsure []string
+		tell := func(dirs *[]string) func(string) {
+			return func(dir string) {
+				told.Lock()
+				defer told.Unlock()
+				*dirs = append(*dirs, dir)
+			}
+		}
+		s.Watch, s.Unsure = tell(&watched), tell(&unsure)
+		state, err := s.Scan(t.Context(), again(first))
+		must(t, err)
+		if state.Root.Find("e/f").ID == first.Find("e/f").ID {
+			t.Error("a change is not seen")
+		}
+		slices.Sort(watched)
+		if want := []string{"", "a/", "b/", "c/", "c/d/", "e/"}; !slices.Equal(slices.Compact(watched), want) {
+			t.Errorf("watched %q, want %q", watched, want)
+		}
+		if want := []string{"b/"}; runtime.GOOS != "windows" && !slices.Equal(unsure, want) {
+			t.Errorf("unsure of %q, want %q", unsure, want)
+		}
+		first = state.Root
+		must(t, os.WriteFile(filepath.Join(root, "e/f"), []byte("changed "+time.Now().String()), 0o600))
+	}
+}
+
+// TestStillDoubtful: a file of which the stat proves nothing is read again, though
+// its stat is what it was.
+func TestStillDoubtful(t *testing.T) {
+	t.Parallel()
+	root, first, later := plainTree(t, "a", "b")
+	f := first.Find("a/f")
+	want := *f
+	f.trust, f.ID = doubtful, plumbing.Hash{1}
+	state, err := scannerOf(root, later).Scan(t.Context(), again(first))
+	must(t, err)
+	if got := *state.Root.Find("a/f"); !reflect.DeepEqual(got, want) {
+		t.Errorf("found %v, want %v", got, want)
+	}
+}
