@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -40,15 +41,35 @@ func changeOf(c scan.Change) change {
 	return change{path: c.Path, before: versionOf(c.Before), after: versionOf(c.After)}
 }
 
+// The differences of a state are what it differs in from the baseline.
+type differences struct {
+	base, state *scan.Dir
+	files       []loop.FileChange
+}
+
+// differences returns those of a state. Another look often finds the state of the
+// last capture.
+func (t *Tree) differences(ctx context.Context, state *scan.Dir) ([]loop.FileChange, error) {
+	if d := &t.differs; d.base == t.base && d.state == state {
+		return slices.Clone(d.files), nil
+	}
+	files, err := t.render(ctx, scan.Compare(t.base, state))
+	if err != nil {
+		return nil, err
+	}
+	t.differs = differences{base: t.base, state: state, files: slices.Clone(files)}
+	return files, nil
+}
+
 // render returns the changes with their texts, in the order given. The texts
 // of the last capture are used again.
 func (t *Tree) render(ctx context.Context, changes []scan.Change) ([]loop.FileChange, error) {
 	texts := make([][]loop.FileChange, len(changes))
 	errs := make([]error, len(changes))
-	each(len(changes), func(i int) {
+	each(len(changes), func(m *patch.Maker, i int) {
 		var known bool
 		if texts[i], known = t.texts[changeOf(changes[i])]; !known && ctx.Err() == nil {
-			texts[i], errs[i] = t.file(ctx, changes[i])
+			texts[i], errs[i] = t.file(ctx, m, changes[i])
 		}
 	})
 	if err := ctx.Err(); err != nil {
@@ -67,22 +88,23 @@ func (t *Tree) render(ctx context.Context, changes []scan.Change) ([]loop.FileCh
 }
 
 // each calls do for 0 to n-1, in parallel.
-func each(n int, do func(i int)) {
+func each(n int, do func(m *patch.Maker, i int)) {
 	var (
 		next    atomic.Int64
 		workers sync.WaitGroup
 	)
 	for range min(n, runtime.GOMAXPROCS(0)) {
 		workers.Go(func() {
+			var m patch.Maker
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(i)
+				do(&m, i)
 			}
 		})
 	}
 	workers.Wait()
 }
 
-func (t *Tree) file(ctx context.Context, c scan.Change) ([]loop.FileChange, error) {
+func (t *Tree) file(ctx context.Context, m *patch.Maker, c scan.Change) ([]loop.FileChange, error) {
 	before, err := t.side(ctx, c.Before)
 	if err != nil {
 		return nil, fmt.Errorf("read the old side of %s: %w", shown.Name(c.Path), err)
@@ -91,7 +113,7 @@ func (t *Tree) file(ctx context.Context, c scan.Change) ([]loop.FileChange, erro
 	if err != nil {
 		return nil, fmt.Errorf("read the new side of %s: %w", shown.Name(c.Path), err)
 	}
-	return patch.File(c.Path, before, after), nil
+	return m.File(c.Path, before, after), nil
 }
 
 func (t *Tree) side(ctx context.Context, f *scan.File) (patch.Side, error) {

@@ -27,12 +27,10 @@ const maxSetup = 16 << 20
 // setupOf returns the setup of a repository. What cannot be read stands in it by
 // the reason.
 func (t *Tree) setupOf(r *repo.Repository) setup {
-	s := make(setup)
-	for _, e := range r.Config.Entries() {
-		if decides(e.Key) {
-			s[e.Key] = checkpoint.Digest(fmt.Sprint(e.Value, e.Implicit))
-		}
+	if t.decided.by != r {
+		t.decided = decidedBy(r)
 	}
+	s := maps.Clone(t.decided.setup)
 	for path, id := range t.tracked.ignores {
 		s[path+" in the index"] = fmt.Sprintf("%x", id)
 	}
@@ -44,6 +42,23 @@ func (t *Tree) setupOf(r *repo.Repository) setup {
 		}
 	}
 	return s
+}
+
+// A decided is the part of a setup that is in the settings of a repository. When
+// they change they are those of another one.
+type decided struct {
+	by    *repo.Repository
+	setup setup
+}
+
+func decidedBy(r *repo.Repository) decided {
+	d := decided{by: r, setup: make(setup)}
+	for _, e := range r.Config.Entries() {
+		if decides(e.Key) {
+			d.setup[e.Key] = checkpoint.Digest(fmt.Sprint(e.Value, e.Implicit))
+		}
+	}
+	return d
 }
 
 // nameOf returns the path from the root of a file in the work tree, and the whole

@@ -115,10 +115,12 @@ type Tree struct {
 	rules       *rules                       // of the last scan
 	settings    attr.Settings                // of the last scan
 	texts       map[change][]loop.FileChange // of the last capture
+	differs     differences                  // likewise
 
 	hints hints
 
 	setup, setupThen setup               // of the last scan, and when the session began
+	decided          decided             // by the last one
 	digests          map[string]digested // of the files that decide, by their paths
 	nests            nests
 
@@ -272,7 +274,7 @@ func (t *Tree) capture(ctx context.Context, how how) (loop.Change, error) {
 		state.Warnings = append(state.Warnings, changed)
 	}
 	state.Warnings = append(state.Warnings, t.nests.come(t.Root())...)
-	files, err := t.render(ctx, scan.Compare(t.base, state.Root))
+	files, err := t.differences(ctx, state.Root)
 	if err != nil {
 		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)
 	}

@@ -21,3 +21,31 @@ func TestCaptureFirst(t *testing.T) {
 	s.remove("d")
 	o.capture(tree)
 }
+
+// TestCaptureAgain: what a caller does to what it was given does not show in what
+// another look finds, whether that finds the same state or not.
+func TestCaptureAgain(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write("a", "a\n")
+	s.write("d/b", "b\n")
+	s.commit("first")
+	tree, o := s.begin(), newOracle(s)
+	s.write("d/b", "changed\n")
+	for range 3 {
+		c := o.capture(tree)
+		c.Files[0].Path, c.Files[0].Patch = "", ""
+	}
+	s.write("a", "changed, too\n")
+	o.capture(tree)
+	s.write("a", "a\n")
+	o.capture(tree)
+	begin, err := tree.Checkpoint(t.Context(), tree.BaseState(), "test/begin", "begin")
+	s.must(err)
+	s.must(tree.Baseline(t.Context()))
+	if c, err := tree.Capture(t.Context()); err != nil || len(c.Files) > 0 {
+		t.Errorf("right after a new baseline: %v, %v", c, err)
+	}
+	s.must(tree.Resume(t.Context(), begin))
+	o.capture(tree)
+}

@@ -79,7 +79,12 @@ func (c Change) ApplicablePatch() string {
 }
 
 func (c Change) join(text func(FileChange) string) string {
+	size := 0
+	for _, f := range c.Files {
+		size += len(text(f))
+	}
 	var b strings.Builder
+	b.Grow(size)
 	for _, f := range c.Files {
 		b.WriteString(text(f))
 	}

@@ -59,29 +59,41 @@ type Side struct {
 // file changes, otherwise one change. A file that is TooLarge counts as
 // binary.
 func File(path string, before, after Side) []loop.FileChange {
+	return new(Maker).File(path, before, after)
+}
+
+// A Maker makes the changes of one path after the other in the same memory. The
+// zero value is ready for use, by one goroutine at a time.
+type Maker struct{ text []byte }
+
+// File is the function [File].
+func (m *Maker) File(path string, before, after Side) []loop.FileChange {
 	switch {
 	case before.Mode == after.Mode && before.sameContent(after):
 		return nil
 	case before.exists() && after.exists() && before.Mode&kindMask != after.Mode&kindMask:
 		return []loop.FileChange{
-			change(path, path, before, Side{}, ""),
-			change(path, path, Side{}, after, ""),
+			m.change(path, path, before, Side{}, ""),
+			m.change(path, path, Side{}, after, ""),
 		}
 	default:
-		return []loop.FileChange{change(path, path, before, after, "")}
+		return []loop.FileChange{m.change(path, path, before, after, "")}
 	}
 }
 
 // Renamed returns the change of a file that has another path after it, as git
 // writes it. Both sides exist. Similarity is in percent.
 func Renamed(from, to string, before, after Side, similarity int) loop.FileChange {
-	c := change(from, to, before, after,
+	c := new(Maker).change(from, to, before, after,
 		fmt.Sprintf("similarity index %d%%\nrename from %s\nrename to %s\n", similarity, quote(from), quote(to)))
 	c.Status, c.OldPath = loop.FileRenamed, from
 	return c
 }
 
-func change(from, to string, before, after Side, rename string) loop.FileChange {
+// kept is how much memory a Maker keeps for the next text, in bytes.
+const kept = 1 << 20
+
+func (m *Maker) change(from, to string, before, after Side, rename string) loop.FileChange {
 	c := loop.FileChange{
 		Path:    to,
 		Status:  status(before, after),
@@ -91,7 +103,7 @@ func change(from, to string, before, after Side, rename string) loop.FileChange 
 		NewSize: after.size(),
 	}
 	n := namesOf(from, to, before, after)
-	head := appendHeader(nil, n, before, after, rename)
+	head := appendHeader(m.text[:0], n, before, after, rename)
 	switch {
 	case before.exists() == after.exists() && before.sameContent(after):
 		c.Patch = string(head)
@@ -107,6 +119,9 @@ func change(from, to string, before, after Side, rename string) loop.FileChange 
 		// file and none.
 		named := appendNames(head, n)
 		text, insertions, deletions := lines.Append(named, before.text(), after.text())
+		if cap(text) <= kept {
+			m.text = text
+		}
 		if len(text) == len(named) {
 			text = head
 		}

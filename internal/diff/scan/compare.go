@@ -15,15 +15,22 @@ type Change struct {
 // Compare returns the paths that differ, in git's order. Both states must come
 // from scans of one work tree.
 func Compare(before, after *Dir) []Change {
+	if equal(before, after) {
+		return nil
+	}
 	changes := compareDirs(nil, "", before, after)
 	slices.SortFunc(changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	return changes
 }
 
+// equal reports whether git sees no difference in two directories, either of which
+// may be nil.
+func equal(before, after *Dir) bool {
+	return before == after || before != nil && after != nil && before.id == after.id
+}
+
+// compareDirs appends the changes between directories that are not equal.
 func compareDirs(changes []Change, path string, before, after *Dir) []Change {
-	if before == after || before != nil && after != nil && before.id == after.id {
-		return changes
-	}
 	changes = compareFiles(changes, path, before.Files(), after.Files())
 	old, now := before.dirs(), after.dirs()
 	for len(old) > 0 || len(now) > 0 {
@@ -35,11 +42,14 @@ func compareDirs(changes []Change, path string, before, after *Dir) []Change {
 		if c >= 0 {
 			b, now = now[0], now[1:]
 		}
-		name := a.name() + "/"
-		if a == nil {
-			name = b.name() + "/"
+		if equal(a, b) { // as most are
+			continue
 		}
-		changes = compareDirs(changes, path+name, a, b)
+		name := a.name()
+		if a == nil {
+			name = b.name()
+		}
+		changes = compareDirs(changes, path+name+"/", a, b)
 	}
 	return changes
 }
