@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -18,14 +19,18 @@ var (
 )
 
 // A database is a repository's objects with those of its alternates, which are
-// looked for when first used.
+// looked for when first used. Several goroutines may read at a time, one may write.
 type database struct {
 	place
-	dirs    []*directory // this one first
-	inflate inflater
-	zlib    *zlib.Writer
-	loose   bytes.Buffer           // what it last wrote
-	large   map[plumbing.Hash]bool // have been read as a whole
+	mu   sync.RWMutex // held for reading while dirs are in use
+	dirs []*directory // this one first; nil before they were looked for
+
+	zlib  *zlib.Writer
+	loose bytes.Buffer // what it last wrote
+
+	spare     sync.Mutex             // of what follows
+	inflaters []*inflater            // that nobody uses
+	large     map[plumbing.Hash]bool // have been read as a whole
 }
 
 // A source is a place where an object seems to be. What it returns is not yet
@@ -39,7 +44,22 @@ type source interface {
 	open(ctx context.Context, want plumbing.ObjectType) (r io.ReadCloser, size int64, err error)
 }
 
+// use calls do with where the objects are, which stays open meanwhile. It must not
+// be called by do.
+func (d *database) use(do func(dirs []*directory)) {
+	d.mu.RLock()
+	for d.dirs == nil {
+		d.mu.RUnlock()
+		d.open()
+		d.mu.RLock()
+	}
+	defer d.mu.RUnlock()
+	do(d.dirs)
+}
+
 func (d *database) open() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.dirs != nil {
 		return
 	}
@@ -50,6 +70,8 @@ func (d *database) open() {
 
 // close forgets where the objects are.
 func (d *database) close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	var errs []error
 	for _, dir := range d.dirs {
 		errs = append(errs, dir.close())
@@ -58,18 +80,22 @@ func (d *database) close() error {
 	return errors.Join(errs...)
 }
 
-// openAnew opens what is there now.
-func (d *database) openAnew() {
-	if slices.ContainsFunc(d.dirs, (*directory).changed) {
+// useNow is use of where they are now.
+func (d *database) useNow(do func(dirs []*directory)) {
+	changed := false
+	d.use(func(dirs []*directory) { changed = slices.ContainsFunc(dirs, (*directory).changed) })
+	if changed {
 		_ = d.close() // they were opened for reading
 	}
-	d.open()
+	d.use(do)
 }
 
 // has reports whether an object is there now.
-func (d *database) has(id plumbing.Hash) bool {
-	d.openAnew()
-	return slices.ContainsFunc(d.dirs, func(dir *directory) bool { return dir.has(id) })
+func (d *database) has(id plumbing.Hash) (there bool) {
+	d.useNow(func(dirs []*directory) {
+		there = slices.ContainsFunc(dirs, func(dir *directory) bool { return dir.has(id) })
+	})
+	return there
 }
 
 // freshen is has, and makes the object as if it had been written now. A pack of
@@ -77,17 +103,16 @@ func (d *database) has(id plumbing.Hash) bool {
 // is copied, unless it is large: a checkpoint is to cost no more than what changed.
 // That it cannot be copied is no failure: it is there.
 func (d *database) freshen(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) bool {
-	d.openAnew()
-	cruft := false
-	for _, dir := range d.dirs {
-		fresh, inCruft := dir.freshen(d.place, id)
-		if fresh {
-			return true
+	fresh, cruft := false, false
+	d.useNow(func(dirs []*directory) {
+		for i := 0; i < len(dirs) && !fresh; i++ {
+			var inCruft bool
+			fresh, inCruft = dirs[i].freshen(d.place, id)
+			cruft = cruft || inCruft
 		}
-		cruft = cruft || inCruft
-	}
-	if !cruft || d.now == nil {
-		return cruft
+	})
+	if fresh || !cruft || d.now == nil {
+		return fresh || cruft
 	}
 	if size, err := d.size(ctx, id); err != nil || size > Large {
 		return true
@@ -103,18 +128,46 @@ func (d *database) freshen(ctx context.Context, kind plumbing.ObjectType, id plu
 // another process may have written the object.
 func (d *database) read(id plumbing.Hash, use func(source) error) (failure error) {
 	for range 2 {
-		d.open()
-		failure = plumbing.ErrObjectNotFound
-		for _, dir := range d.dirs {
-			err := dir.read(d, id, use)
-			if err == nil || errors.Is(err, ErrLarge) {
-				return err
-			}
-			failure = graver(failure, err)
+		d.use(func(dirs []*directory) { failure = d.readIn(dirs, id, use) })
+		if failure == nil || errors.Is(failure, ErrLarge) {
+			return failure
 		}
 		_ = d.close() // they were opened for reading
 	}
 	return failure
+}
+
+func (d *database) readIn(dirs []*directory, id plumbing.Hash, use func(source) error) error {
+	z := d.inflater()
+	defer d.done(z)
+	failure := plumbing.ErrObjectNotFound
+	for _, dir := range dirs {
+		err := dir.read(d.objects, z, id, use)
+		if err == nil || errors.Is(err, ErrLarge) {
+			return err
+		}
+		failure = graver(failure, err)
+	}
+	return failure
+}
+
+// inflater returns one that nobody uses until it is done.
+func (d *database) inflater() *inflater {
+	d.spare.Lock()
+	defer d.spare.Unlock()
+	last := len(d.inflaters) - 1
+	if last < 0 {
+		return &inflater{}
+	}
+	z := d.inflaters[last]
+	d.inflaters = d.inflaters[:last]
+	return z
+}
+
+func (d *database) done(z *inflater) {
+	d.spare.Lock()
+	defer d.spare.Unlock()
+	d.inflaters = append(d.inflaters, z)
 }
 
 // graver returns the failure that says more than that there is no object.
@@ -146,7 +199,7 @@ func (d *database) content(ctx context.Context, kind plumbing.ObjectType, id plu
 // checkLarge returns [ErrLarge] for an object that seems to be too large, if it is
 // what its id says: else its header alone would keep a text from being seen.
 func (d *database) checkLarge(ctx context.Context, s source, kind plumbing.ObjectType, id plumbing.Hash) error {
-	if d.large[id] {
+	if d.wasLarge(id, false) {
 		return ErrLarge
 	}
 	r, size, err := s.open(ctx, kind)
@@ -160,11 +213,22 @@ func (d *database) checkLarge(ctx context.Context, s source, kind plumbing.Objec
 	if err = errors.Join(err, r.Close()); err != nil {
 		return err
 	}
-	if d.large == nil {
+	d.wasLarge(id, true)
+	return ErrLarge
+}
+
+// wasLarge reports whether an object has been read as a whole, or takes note that it
+// now is.
+func (d *database) wasLarge(id plumbing.Hash, now bool) bool {
+	d.spare.Lock()
+	defer d.spare.Unlock()
+	if now && d.large == nil {
 		d.large = make(map[plumbing.Hash]bool)
 	}
-	d.large[id] = true
-	return ErrLarge
+	if now {
+		d.large[id] = true
+	}
+	return d.large[id]
 }
 
 func (d *database) size(ctx context.Context, id plumbing.Hash) (size int64, err error) {

@@ -87,20 +87,24 @@ func (d *directory) freshen(p place, id plumbing.Hash) (fresh, cruft bool) {
 }
 
 // read tries the sources of an object in this directory until one can be used.
-func (d *directory) read(in *database, id plumbing.Hash, use func(source) error) error {
+// Temporary files are made in temp.
+func (d *directory) read(temp string, z *inflater, id plumbing.Hash, use func(source) error) error {
 	err := d.packed(id, func(p *pack, at int64) error {
-		return use(packedObject{pack: p, at: at, in: in})
+		return use(packedObject{pack: p, at: at, temp: temp, z: z})
 	})
 	if err == nil || errors.Is(err, ErrLarge) {
 		return err
 	}
-	return graver(err, use(looseObject{path: loosePath(d.path, id), z: &in.inflate}))
+	return graver(err, use(looseObject{path: loosePath(d.path, id), z: z}))
 }
 
 // packed tries the packs that have an object, with the place where it begins.
 func (d *directory) packed(id plumbing.Hash, use func(p *pack, at int64) error) error {
 	failure := plumbing.ErrObjectNotFound
 	for i, p := range d.packs {
+		if i >= maxOpen {
+			p = &pack{path: p.path, cruft: p.cruft}
+		}
 		at, err := p.find(id)
 		if err == nil {
 			err = use(p, at)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"sort"
+	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -18,8 +19,9 @@ import (
 // opened when first needed; of the index only what is looked for is read, for a
 // whole one takes longer than all the objects that a capture asks for.
 type pack struct {
-	path        string // of both, without ".idx" and ".pack"
-	cruft       bool   // it has what nothing refers to, by gitformat-pack(5)
+	path        string     // of both, without ".idx" and ".pack"
+	cruft       bool       // it has what nothing refers to, by gitformat-pack(5)
+	mu          sync.Mutex // of the opening
 	index, data *os.File
 	bad         error       // what keeps the index from being read
 	fanout      [256]uint32 // how many objects have a name up to this first byte
@@ -43,6 +45,8 @@ const (
 var errIndex = errors.New("it is an index of an unknown version")
 
 func (p *pack) openIndex() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.index != nil || p.bad != nil {
 		return p.bad
 	}
@@ -62,12 +66,15 @@ func openWhole(path string) (*os.File, error) {
 }
 
 func (p *pack) openData() (err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.data == nil {
 		p.data, err = openWhole(p.path + ".pack")
 	}
 	return err
 }
 
+// close closes the files, which nobody uses.
 func (p *pack) close() error {
 	var errs []error
 	for _, f := range []*os.File{p.index, p.data} {

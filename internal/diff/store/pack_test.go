@@ -217,7 +217,7 @@ func TestPackDeep(t *testing.T) {
 	checkObjects(t, d, objects)
 	for _, p := range d.dirs[0].packs {
 		if at, err := p.find(last.id); err == nil {
-			chain, err := packedObject{pack: p, at: at, in: d}.chain(t.Context(), last.kind)
+			chain, err := packedObject{pack: p, at: at}.chain(t.Context(), last.kind)
 			if len(chain) < 4000 || err != nil {
 				t.Errorf("git made a chain of %d, %v", len(chain), err)
 			}

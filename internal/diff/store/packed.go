@@ -14,7 +14,8 @@ import (
 type packedObject struct {
 	pack *pack
 	at   int64
-	in   *database
+	temp string // where temporary files are made
+	z    *inflater
 }
 
 // An entry is what stands at an offset of a pack.
@@ -120,10 +121,10 @@ func (o packedObject) sizeOf(ctx context.Context, e entry) (int64, error) {
 	if !e.kind.IsDelta() {
 		return e.size, nil
 	}
-	if err := o.in.inflate.reset(ctx, e.compressed(o.pack.data)); err != nil {
+	if err := o.z.reset(ctx, e.compressed(o.pack.data)); err != nil {
 		return 0, err
 	}
-	_, size, err := deltaSizes(o.in.inflate.out)
+	_, size, err := deltaSizes(o.z.out)
 	return size, err
 }
 
@@ -193,7 +194,7 @@ func (o packedObject) build(ctx context.Context, chain []entry, largest int64) (
 
 // step returns what an entry makes of its base, which is nil when it has none.
 func (o packedObject) step(ctx context.Context, e entry, base *piece, largest int64) (*piece, error) {
-	in := &o.in.inflate
+	in := o.z
 	if err := in.reset(ctx, e.compressed(o.pack.data)); err != nil {
 		return nil, err
 	}
@@ -211,7 +212,7 @@ func (o packedObject) step(ctx context.Context, e entry, base *piece, largest in
 	if size > largest {
 		return nil, ErrLarge
 	}
-	made, err := newPiece(size, o.in.objects)
+	made, err := newPiece(size, o.temp)
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ type Options struct {
 type Store struct {
 	options Options
 
-	mu    sync.Mutex
+	mu    sync.Mutex // of what is remembered, and of writing
 	kept  map[plumbing.Hash][]byte
 	bytes int64 // in kept
 
@@ -82,8 +82,6 @@ func New(o Options) *Store {
 
 // Close closes the pack files that were opened; the store may be used again.
 func (s *Store) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	return s.database.close()
 }
 
@@ -148,8 +146,6 @@ func (s *Store) Commit(ctx context.Context, id plumbing.Hash) ([]byte, error) {
 
 // Has reports whether the database holds an object, remembered or not.
 func (s *Store) Has(id plumbing.Hash) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	return s.database.has(id)
 }
 
@@ -173,8 +169,6 @@ func (s *Store) Blob(ctx context.Context, id plumbing.Hash) ([]byte, error) {
 // would end there is an error if it was not the blob of that id. The end of the
 // context is one of the reading. The caller closes it.
 func (s *Store) Open(ctx context.Context, id plumbing.Hash) (io.ReadCloser, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	r, err := s.database.stream(ctx, plumbing.BlobObject, id)
 	if err != nil {
 		return nil, fmt.Errorf("read blob %s: %w", id, err)
@@ -240,19 +234,22 @@ func (s *Store) Size(ctx context.Context, id plumbing.Hash) (int64, error) {
 }
 
 func (s *Store) local(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if content, kept := s.kept[id]; kept {
+	if content, kept := s.remembered(id); kept {
 		return content, nil
 	}
 	return s.database.content(ctx, kind, id)
 }
 
 func (s *Store) localSize(ctx context.Context, id plumbing.Hash) (int64, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if content, kept := s.kept[id]; kept {
+	if content, kept := s.remembered(id); kept {
 		return int64(len(content)), nil
 	}
 	return s.database.size(ctx, id)
+}
+
+func (s *Store) remembered(id plumbing.Hash) (content []byte, kept bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	content, kept = s.kept[id]
+	return content, kept
 }

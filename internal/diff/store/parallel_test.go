@@ -1,0 +1,59 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"codeloops/internal/diff/store"
+)
+
+// TestBlobsInParallel: several goroutines read, ask and write while git packs the
+// objects anew, so that each of the files that they read from goes away.
+func TestBlobsInParallel(t *testing.T) {
+	t.Parallel()
+	const blobs, readers = 20, 4
+	g := newGitDir(t)
+	content := make(map[plumbing.Hash]string)
+	for i := range blobs {
+		text := strings.Repeat(fmt.Sprintf("line of %d\n", i), 1000*i)
+		content[g.blob(text)] = text
+	}
+	s := store.New(store.Options{ObjectsDir: g.objects(), Dir: g.path}) // without git's help
+	t.Cleanup(func() { _ = s.Close() })
+	packed := make(chan struct{})
+	var workers sync.WaitGroup
+	for n := range readers {
+		workers.Go(func() {
+			for round := 0; ; round++ {
+				select {
+				case <-packed:
+					return
+				default:
+				}
+				for id, want := range content {
+					if got, err := s.Blob(t.Context(), id); err != nil || string(got) != want {
+						t.Errorf("read %d bytes, %v, want %d", len(got), err, len(want))
+						return
+					}
+				}
+				own := fmt.Appendf(nil, "%d of %d", round, n)
+				id := store.Sum(plumbing.BlobObject, own)
+				if err := s.Keep(id, own); err != nil {
+					t.Error(err)
+				}
+				if _, err := s.Persist(id); err != nil || !s.Has(id) {
+					t.Errorf("it has what was written: %t, %v", s.Has(id), err)
+				}
+			}
+		})
+	}
+	for i := range 6 {
+		g.git("", "repack", "-q", "-a", "-d", "-f", fmt.Sprintf("--depth=%d", 10*i))
+	}
+	close(packed)
+	workers.Wait()
+}
