@@ -31,7 +31,7 @@ type queue struct {
 	mu      sync.Mutex
 	more    sync.Cond
 	tasks   []task
-	waiting atomic.Int32 // goroutines
+	waiting atomic.Int32 // goroutines, or still to begin
 	done    bool
 	err     error       // the first one
 	failed  atomic.Bool // there is one; nothing more is looked at then
@@ -51,7 +51,11 @@ func (w *walk) run(ctx context.Context, root *place) (found, error) {
 	}
 	var others sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) - 1 {
-		others.Go(work)
+		q.waiting.Add(1) // there is to be something to do as soon as it has begun
+		others.Go(func() {
+			q.waiting.Add(-1)
+			work()
+		})
 	}
 	work()
 	others.Wait()
@@ -80,11 +84,14 @@ func (q *queue) next(s *scratch) (t task, ok bool) {
 	return pop(&q.tasks), true
 }
 
-// share hands out half of one's own tasks: the oldest, below which there is most
-// to do.
+// share hands out half of one's own tasks, unless some are left to be taken: the
+// oldest, below which there is most to do.
 func (q *queue) share(s *scratch) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if len(q.tasks) > 0 {
+		return
+	}
 	half := len(s.tasks) / 2
 	q.tasks = append(q.tasks, s.tasks[:half]...)
 	s.tasks = slices.Delete(s.tasks, 0, half)
