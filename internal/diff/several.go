@@ -38,3 +38,14 @@ func (e severalError) Error() string {
 }
 
 func (e severalError) Unwrap() []error { return e }
+
+// few returns the first of some warnings, with how many more there are: whoever works
+// in the repository can make any number of files that cannot be read.
+func few(warnings []string) []string {
+	const most = 20
+	more := len(warnings) - most
+	if more <= 1 {
+		return warnings
+	}
+	return append(slices.Clip(warnings[:most]), fmt.Sprintf("and %d more like these", more))
+}

@@ -270,15 +270,16 @@ func (t *Tree) capture(ctx context.Context, how how) (loop.Change, error) {
 		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)
 	}
 	t.states[stateOf(state.Root)] = state.Root
+	warnings := few(state.Warnings)
 	if changed := t.setup.changedSince(t.setupThen); changed != "" {
-		state.Warnings = append(state.Warnings, changed)
+		warnings = append(warnings, changed)
 	}
-	state.Warnings = append(state.Warnings, t.nests.come(t.Root())...)
+	warnings = append(warnings, few(t.nests.come(t.Root()))...)
 	files, err := t.differences(ctx, state.Root)
 	if err != nil {
 		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)
 	}
-	return total(loop.Change{Files: files, State: stateOf(state.Root), Warnings: state.Warnings}), nil
+	return total(loop.Change{Files: files, State: stateOf(state.Root), Warnings: warnings}), nil
 }
 
 // total adds up the lines of a change's files.
