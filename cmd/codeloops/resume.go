@@ -27,8 +27,9 @@ func newResumeCmd(a *app) *cobra.Command {
 was over is not played again, the critic is asked again for what it had not yet
 said. Work on which it had given no verdict is judged again before the actor goes
 on. Without an ID you choose one of this work tree's on a terminal; elsewhere it
-is the latest. The beginning of an ID will do. Agents, models, fallbacks and the
-limit are the session's own unless flags say otherwise.
+is the latest. The beginning of an ID will do. Agents, models, fallbacks, limits,
+checks and what else the command line said of how the run goes are the session's
+own unless flags say otherwise (--check true is a check that always passes).
 
 ` + exitHelp(),
 		Example: `  codeloops resume
@@ -47,11 +48,10 @@ limit are the session's own unless flags say otherwise.
 }
 
 func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err error) {
-	course, err := a.course(ctx, o, ref)
+	course, log, err := a.course(ctx, o, ref)
 	if err != nil {
 		return err
 	}
-	o.inherit(course)
 	p := &plan{
 		app: a, opts: &o.runOptions, dir: course.Session.WorkingDir,
 		prompt: course.Session.Prompt, course: &course, accept: o.accept,
@@ -63,6 +63,10 @@ func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err e
 		return err
 	}
 	defer p.tree.Close() //nolint:errcheck // it was only read
+	if err := o.again(course.Session, log.own && !below(p.tree.Root(), log.dir)); err != nil {
+		return err
+	}
+	o.inherit(course)
 	if err := p.settle(ctx); err != nil {
 		return err
 	}
@@ -73,8 +77,14 @@ func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err e
 	return p.run(ctx)
 }
 
+// A logPlace is where the log of a session is.
+type logPlace struct {
+	dir string
+	own bool // the user's own place, not one in the work tree or of the project's choice
+}
+
 // course finds the session and reads how far it had come.
-func (a *app) course(ctx context.Context, o *resumeOptions, ref string) (session.Course, error) {
+func (a *app) course(ctx context.Context, o *resumeOptions, ref string) (course session.Course, in logPlace, err error) {
 	co := a.configOptions(a.dir)
 	co.TrustProject = o.trustProject
 	if dir, ok := o.set["session_dir"]; ok {
@@ -82,25 +92,24 @@ func (a *app) course(ctx context.Context, o *resumeOptions, ref string) (session
 	}
 	cfg, err := config.Load(co)
 	if err != nil {
-		return session.Course{}, err
+		return course, in, err
 	}
-	dir, err := cfg.Sessions()
-	if err != nil {
-		return session.Course{}, err
+	if in.dir, err = cfg.Sessions(); err != nil {
+		return course, in, err
 	}
-	store, err := session.NewStore(dir)
+	store, err := session.NewStore(in.dir)
 	if err != nil {
-		return session.Course{}, err
+		return course, in, err
 	}
 	id, err := a.toResume(ctx, store, ref, co.RepositoryRoot)
 	if err != nil {
-		return session.Course{}, err
+		return course, in, err
 	}
-	course, err := store.Course(id)
-	if err != nil {
-		return course, fmt.Errorf("resume session %s: %w", id, err)
+	if course, err = store.Course(id); err != nil {
+		return course, in, fmt.Errorf("resume session %s: %w", id, err)
 	}
-	return course, resumable(course)
+	in.own = cfg.Origin("session_dir").Layer != config.Project && !below(co.RepositoryRoot, in.dir)
+	return course, in, resumable(course)
 }
 
 // toResume resolves a reference; without one it is a session of the work tree:

@@ -121,7 +121,7 @@ func (p *plan) drive(ctx context.Context, l *loop.Loop, rec *session.Recorder, c
 		Actor: p.actor[0].ref(), Critic: p.critic[0].ref(),
 		ActorFallback: p.actor.fallback(), CriticFallback: p.critic.fallback(),
 		MaxIterations: p.cfg.MaxIterations, BaseCommit: p.tree.BaseCommit(), Checkpoint: checkpoint, Version: version(),
-		Policy: p.policy(), Templates: p.templates(),
+		Policy: p.policy(), Templates: p.templates(), Flags: p.opts.flags(),
 	}
 	run := l.Run
 	if p.course != nil {

@@ -17,6 +17,14 @@ type Session struct {
 	Version        string // of codeloops
 	Policy         Policy // that the run keeps from now on
 	Templates      []Template
+	Flags          []Flag // what else the command line says of the run from now on
+}
+
+// A Flag is an option of the command line.
+type Flag struct {
+	Name   string   // without dashes
+	Values []string // more than one where it was repeated
+	Hidden bool     // there was a secret in it: the values are not kept
 }
 
 // A Template is a text of the user's own in which agents are asked from now on;

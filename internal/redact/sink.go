@@ -3,6 +3,7 @@ package redact
 import (
 	"errors"
 	"io/fs"
+	"slices"
 
 	"codeloops/internal/loop"
 )
@@ -172,6 +173,12 @@ func (r *Redactor) session(s *loop.Session) {
 	}
 	r.policy(&s.Policy)
 	s.Templates = each(s.Templates, func(t *loop.Template) { r.in(&t.Origin) })
+	s.Flags = each(s.Flags, func(f *loop.Flag) {
+		r.in(&f.Name)
+		if !slices.Equal(r.texts(f.Values), f.Values) {
+			f.Values, f.Hidden = nil, true
+		}
+	})
 }
 
 func (r *Redactor) policy(p *loop.Policy) {

@@ -13,7 +13,7 @@ import (
 
 // A Course is what a log tells of how far a session had come.
 type Course struct {
-	Session loop.Session
+	Session loop.Session // as it began, but for the Flags, which are those of the last run
 	Past    loop.Past
 	// State and Checkpoint are those of the last capture of the work tree, ""
 	// before the first and once the actor has been at work since.
@@ -76,6 +76,7 @@ func (f *follower) follow(entry Entry) { //nolint:gocyclo // one case for each e
 	case loop.Resumed:
 		f.Past.Elapsed += f.last.Sub(f.began)
 		f.began, f.Outcome, f.rejudges = entry.At.Time, nil, e.Rejudge
+		f.Session.Flags = e.Session.Flags
 		f.Resumed++
 	case loop.BaselineChecked:
 		f.Past.Baseline = e.Checks

@@ -228,6 +228,11 @@ func seldom(f fields, s *loop.Session) {
 		f.text("origin", &t.Origin)
 		f.text("sha256", &t.SHA256)
 	})
+	list(f, "flags,omitempty", &s.Flags, func(f fields, x *loop.Flag) {
+		f.text("name", &x.Name)
+		f.texts("values,omitempty", &x.Values)
+		f.value("hidden,omitempty", &x.Hidden)
+	})
 }
 
 // agents maps a list of agents, each with its model when one was asked for.
