@@ -83,11 +83,19 @@ func (o *resumeOptions) contradicts(flag string) bool {
 
 // below reports whether a path is in a directory, wherever symbolic links lead.
 func below(dir, path string) bool {
-	for _, p := range []*string{&dir, &path} {
-		if resolved, err := filepath.EvalSymlinks(*p); err == nil {
-			*p = resolved
+	rel, err := filepath.Rel(followed(dir), followed(path))
+	return dir != "" && err == nil && filepath.IsLocal(rel)
+}
+
+// followed is where an absolute path leads, of which the last part may not be there
+// yet.
+func followed(path string) string {
+	for there, rest := path, ""; ; there, rest = filepath.Dir(there), filepath.Join(filepath.Base(there), rest) {
+		if resolved, err := filepath.EvalSymlinks(there); err == nil {
+			return filepath.Join(resolved, rest)
+		}
+		if there == filepath.Dir(there) {
+			return path
 		}
 	}
-	rel, err := filepath.Rel(dir, path)
-	return dir != "" && err == nil && filepath.IsLocal(rel)
 }

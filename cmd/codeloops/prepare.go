@@ -74,11 +74,24 @@ func (p *plan) settle(ctx context.Context) (err error) {
 	if p.sessions, err = p.cfg.Sessions(); err != nil {
 		return err
 	}
+	if err := p.checkSessions(ctx); err != nil {
+		return err
+	}
 	p.actor, p.critic, err = p.app.crew(ctx, p.cfg, p.opts, p.dir)
 	if p.cfg.CriticWorktree {
 		p.critic = p.mayWrite(p.critic)
 	}
 	return err
+}
+
+// checkSessions refuses logs that would be part of the diff: they change all the time,
+// and are put back with it.
+func (p *plan) checkSessions(ctx context.Context) error {
+	shows, err := p.tree.Shows(ctx, filepath.Join(followed(p.sessions), "log"))
+	if err != nil || !shows {
+		return err
+	}
+	return usagef("keep them elsewhere, or have git ignore them", "session logs in %s would be part of the diff", p.sessions)
 }
 
 func notACommand(word, name string) error {
