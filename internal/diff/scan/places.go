@@ -13,7 +13,7 @@ type place struct {
 	full       string // the path that the operating system knows, with a slash at its end
 	last       *Dir
 	listed     bool // see Known.Listed
-	again      bool // the one above is what it was, and so is what is in scope here
+	again      bool // the one above is what it was, and so is what is in scope here, and how git sees it
 	scope
 }
 
@@ -99,8 +99,9 @@ func (v *visit) placesAgain() {
 		return d
 	}
 	settled := v.settled()
+	again := v.known.Same || v.FileMode && v.Symlinks // else modes are not only those of the files
 	for _, d := range v.last.Dirs {
-		p := place{name: d.Name, listed: true, again: true, last: d, scope: scope{unresolved: true}}
+		p := place{name: d.Name, listed: true, again: again, last: d, scope: scope{unresolved: true}}
 		if settled {
 			p.scope = scope{base: of(v.base, d), index: of(v.index, d), also: of(v.also, d)}
 		}

@@ -87,3 +87,33 @@ func TestStillDoubtful(t *testing.T) {
 		t.Errorf("found %v, want %v", got, want)
 	}
 }
+
+// TestStillOtherwise: files that are in scope only because they were in a state are
+// seen as git sees them now, in every directory, when it is told to see modes or to
+// see them no more.
+func TestStillOtherwise(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("no file is executable by its mode")
+	}
+	for now, want := range map[bool]uint32{false: Regular, true: Executable} {
+		root, _, later := plainTree(t, "a/b", "c")
+		names := []string{"a/f", "a/b/f"}
+		for _, name := range names {
+			must(t, os.WriteFile(filepath.Join(root, name), nil, 0o600))
+			must(t, os.Chmod(filepath.Join(root, name), 0o700))
+		}
+		s := scannerOf(root, later)
+		s.FileMode = !now
+		first, err := s.Scan(t.Context(), Known{})
+		must(t, err)
+		s.FileMode = now
+		state, err := s.Scan(t.Context(), Known{Base: &Dir{}, Last: first.Root, Also: first.Root, Listed: true})
+		must(t, err)
+		for _, name := range names {
+			if got := state.Root.Find(name).Mode; got != want {
+				t.Errorf("core.fileMode becomes %t: %s has mode %o, want %o", now, name, got, want)
+			}
+		}
+	}
+}
