@@ -1,12 +1,16 @@
 package scan
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,6 +37,8 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+func second(_ State, err error) error { return err }
 
 // again are those who know that nothing but the files may have changed.
 func again(last *Dir) Known { return Known{Base: last, Last: last, Listed: true, Same: true} }
@@ -115,5 +121,43 @@ func TestStillOtherwise(t *testing.T) {
 				t.Errorf("core.fileMode becomes %t: %s has mode %o, want %o", now, name, got, want)
 			}
 		}
+	}
+}
+
+// TestStillQuiet: where nothing has changed, by the word of whoever watches, nothing
+// is looked at.
+func TestStillQuiet(t *testing.T) {
+	t.Parallel()
+	root, first, later := plainTree(t, "a", "b")
+	known := again(first)
+	known.Quiet = func(dir string) bool { return dir != "" }
+	s := scannerOf(root, later)
+	s.Watch = func(dir string) {
+		if dir != "" {
+			t.Errorf("looks at %s", dir)
+		}
+	}
+	must(t, second(s.Scan(t.Context(), known)))
+}
+
+// TestStillEnds: when the context has ended, no more directories are looked at.
+func TestStillEnds(t *testing.T) {
+	t.Parallel()
+	var dirs []string
+	for i := range 4 * runtime.GOMAXPROCS(0) {
+		dirs = append(dirs, strconv.Itoa(i))
+	}
+	root, first, later := plainTree(t, dirs...)
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	var looks atomic.Int32
+	s := scannerOf(root, later)
+	s.Watch = func(string) {
+		looks.Add(1)
+		end()
+	}
+	err := second(s.Scan(ctx, again(first)))
+	if n := int(looks.Load()); n != 1 || !errors.Is(err, context.Canceled) {
+		t.Errorf("%d looks, error %v", n, err)
 	}
 }
