@@ -124,7 +124,7 @@ func (t *Tree) side(ctx context.Context, f *scan.File) (patch.Side, error) {
 	if f.Mode == scan.Gitlink {
 		return side, nil
 	}
-	if f.Size() > store.Large && !t.store.Has(f.ID) { // it was not kept
+	if f.Size() > store.Large && !t.store.Has(ctx, f.ID) { // it was not kept
 		side.TooLarge, side.Size = true, f.Size()
 		return side, nil
 	}

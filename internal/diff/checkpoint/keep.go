@@ -22,7 +22,7 @@ type keeping struct {
 // begin gathers what the root is made of. What it has in common with a state that
 // is there as a whole need not be looked for.
 func (k *keeping) begin(ctx context.Context, root, kept *scan.Dir) (*scan.Dir, error) {
-	if kept != nil && !k.Store.Has(kept.ID()) {
+	if kept != nil && !k.Store.Has(ctx, kept.ID()) {
 		kept = nil
 	}
 	return k.tree(ctx, "", root, kept)

@@ -52,7 +52,7 @@ func TestAlternatesAsGit(t *testing.T) {
 		s, found := g.store(), 0
 		for j, id := range blobs {
 			_, err := g.Run(t.Context(), g.path, []string{"cat-file", "-e", id.String()}, nil)
-			if got := s.Has(id); got != (err == nil) {
+			if got := s.Has(t.Context(), id); got != (err == nil) {
 				t.Errorf("repository %d finds blob %d: %t; git: %v", i, j, got, err)
 			} else if got {
 				checkBlob(t, s, id, "blob "+strconv.Itoa(j))

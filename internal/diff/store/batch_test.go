@@ -33,7 +33,7 @@ func TestBatch(t *testing.T) {
 		b := s.Batch()
 		tree, content := add(b, c.blobs)
 		add(b, c.blobs) // once more: it is the same
-		if s.Has(tree) || other.Has(tree) {
+		if s.Has(t.Context(), tree) || other.Has(t.Context(), tree) {
 			t.Error("a tree is there before it is written")
 		}
 		if err := b.Write(t.Context()); err != nil {
@@ -43,7 +43,7 @@ func TestBatch(t *testing.T) {
 			t.Errorf("git finds a tree of %d blobs, not %d", got, c.blobs)
 		}
 		for _, s := range []*store.Store{s, other} {
-			if got, err := s.Tree(t.Context(), tree); err != nil || !bytes.Equal(got, content) || !s.Has(tree) {
+			if got, err := s.Tree(t.Context(), tree); err != nil || !bytes.Equal(got, content) || !s.Has(t.Context(), tree) {
 				t.Errorf("read %d bytes, %v", len(got), err)
 			}
 			if _, err := s.Blob(t.Context(), tree); err == nil {
@@ -115,7 +115,7 @@ func TestBatchAfterAnother(t *testing.T) {
 		}
 	}
 	for _, tree := range trees {
-		if _, err := s.Tree(t.Context(), tree); err != nil || !s.Has(tree) {
+		if _, err := s.Tree(t.Context(), tree); err != nil || !s.Has(t.Context(), tree) {
 			t.Errorf("tree %s: %v", tree, err)
 		}
 	}
@@ -157,7 +157,7 @@ func TestBatchElsewhere(t *testing.T) {
 		if err := b.Write(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.Tree(t.Context(), tree); err != nil || !bytes.Equal(got, content) || !s.Has(tree) {
+		if got, err := s.Tree(t.Context(), tree); err != nil || !bytes.Equal(got, content) || !s.Has(t.Context(), tree) {
 			t.Errorf("read %d bytes, %v", len(got), err)
 		}
 	}

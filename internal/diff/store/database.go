@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -22,15 +21,14 @@ var (
 // looked for when first used. Several goroutines may read at a time, one may write.
 type database struct {
 	place
-	mu   sync.RWMutex // held for reading while dirs are in use
-	dirs []*directory // this one first; nil before they were looked for
+	mu      sync.Mutex // of listing
+	listing *listing   // nil: they are to be looked for
 
 	zlib  *zlib.Writer
 	loose bytes.Buffer // what it last wrote
 
-	spare     sync.Mutex             // of what follows
-	inflaters []*inflater            // that nobody uses
-	large     map[plumbing.Hash]bool // have been read as a whole
+	inflaters sync.Pool // of *inflater
+	large     sync.Map  // the ids of what has been read as a whole
 }
 
 // A source is a place where an object seems to be. What it returns is not yet
@@ -44,58 +42,63 @@ type source interface {
 	open(ctx context.Context, want plumbing.ObjectType) (r io.ReadCloser, size int64, err error)
 }
 
-// use calls do with where the objects are, which stays open meanwhile. It must not
-// be called by do.
-func (d *database) use(do func(dirs []*directory)) {
-	d.mu.RLock()
-	for d.dirs == nil {
-		d.mu.RUnlock()
-		d.open()
-		d.mu.RLock()
-	}
-	defer d.mu.RUnlock()
-	do(d.dirs)
-}
-
-func (d *database) open() {
+// use returns where the objects are, for whoever asks to release.
+func (d *database) use() *listing {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.dirs != nil {
-		return
+	if d.listing == nil {
+		d.listing = list(d.objects)
 	}
-	for _, path := range withAlternates(d.objects) {
-		d.dirs = append(d.dirs, openDirectory(path))
-	}
+	d.listing.users.Add(1)
+	return d.listing
 }
 
-// close forgets where the objects are.
+// close forgets where the objects are. Nobody who reads is waited for.
 func (d *database) close() error {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	var errs []error
-	for _, dir := range d.dirs {
-		errs = append(errs, dir.close())
+	l := d.listing
+	d.listing = nil
+	d.mu.Unlock()
+	if l == nil {
+		return nil
 	}
-	d.dirs = nil
-	return errors.Join(errs...)
+	return l.release()
 }
 
-// useNow is use of where they are now.
-func (d *database) useNow(do func(dirs []*directory)) {
-	changed := false
-	d.use(func(dirs []*directory) { changed = slices.ContainsFunc(dirs, (*directory).changed) })
-	if changed {
-		_ = d.close() // they were opened for reading
+// attempts is how often an object is looked for while packs come and go.
+const attempts = 10
+
+// seek tries the directories until one does not fail, or has what is too large. When
+// all have failed it looks for them anew, as long as that can help: `git gc` may have
+// repacked in the meantime.
+func (d *database) seek(ctx context.Context, try func(*directory) error) (failure error) {
+	for attempt := range attempts {
+		l := d.use()
+		failure = l.first(try)
+		again := failure != nil && !errors.Is(failure, ErrLarge) && ctx.Err() == nil &&
+			(attempt == 0 && !errors.Is(failure, plumbing.ErrObjectNotFound) || l.changed())
+		_ = l.release() // the files were opened for reading
+		if !again {
+			break
+		}
+		_ = d.close() // likewise
 	}
-	d.use(do)
+	return failure
+}
+
+// look makes the listing one of what is there now.
+func (d *database) look() {
+	l := d.use()
+	if l.changed() {
+		_ = d.close() // the files were opened for reading
+	}
+	_ = l.release() // likewise
 }
 
 // has reports whether an object is there now.
-func (d *database) has(id plumbing.Hash) (there bool) {
-	d.useNow(func(dirs []*directory) {
-		there = slices.ContainsFunc(dirs, func(dir *directory) bool { return dir.has(id) })
-	})
-	return there
+func (d *database) has(ctx context.Context, id plumbing.Hash) bool {
+	d.look()
+	return d.seek(ctx, func(dir *directory) error { return dir.has(ctx, id) }) == nil
 }
 
 // freshen is has, and makes the object as if it had been written now. A pack of
@@ -103,19 +106,19 @@ func (d *database) has(id plumbing.Hash) (there bool) {
 // is copied, unless it is large: a checkpoint is to cost no more than what changed.
 // That it cannot be copied is no failure: it is there.
 func (d *database) freshen(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) bool {
-	fresh, cruft := false, false
-	d.useNow(func(dirs []*directory) {
-		for i := 0; i < len(dirs) && !fresh; i++ {
-			var inCruft bool
-			fresh, inCruft = dirs[i].freshen(d.place, id)
-			cruft = cruft || inCruft
-		}
+	d.look()
+	cruft := false
+	err := d.seek(ctx, func(dir *directory) error {
+		inCruft, err := dir.freshen(ctx, d.place, id)
+		cruft = cruft || inCruft
+		return err
 	})
-	if fresh || !cruft || d.now == nil {
-		return fresh || cruft
+	if err == nil || !cruft || d.now == nil {
+		return err == nil || cruft
 	}
-	if size, err := d.size(ctx, id); err != nil || size > Large {
-		return true
+	size, err := d.size(ctx, id)
+	if err != nil || size > Large {
+		return !errors.Is(err, plumbing.ErrObjectNotFound)
 	}
 	if content, err := d.content(ctx, kind, id); err == nil {
 		_ = d.write(kind, id, content)
@@ -123,51 +126,21 @@ func (d *database) freshen(ctx context.Context, kind plumbing.ObjectType, id plu
 	return true
 }
 
-// read tries all sources of an object until one can be used. Then it looks for
-// them anew and tries once more: `git gc` may have repacked in the meantime, and
-// another process may have written the object.
-func (d *database) read(id plumbing.Hash, use func(source) error) (failure error) {
-	for range 2 {
-		d.use(func(dirs []*directory) { failure = d.readIn(dirs, id, use) })
-		if failure == nil || errors.Is(failure, ErrLarge) {
-			return failure
-		}
-		_ = d.close() // they were opened for reading
+// read tries all sources of an object until one can be used. Of what is missing it
+// makes sure: not every file system tells at once that a directory has changed.
+func (d *database) read(ctx context.Context, id plumbing.Hash, use func(source) error) error {
+	z, _ := d.inflaters.Get().(*inflater)
+	if z == nil {
+		z = &inflater{}
 	}
-	return failure
-}
-
-func (d *database) readIn(dirs []*directory, id plumbing.Hash, use func(source) error) error {
-	z := d.inflater()
-	defer d.done(z)
-	failure := plumbing.ErrObjectNotFound
-	for _, dir := range dirs {
-		err := dir.read(d.objects, z, id, use)
-		if err == nil || errors.Is(err, ErrLarge) {
-			return err
-		}
-		failure = graver(failure, err)
+	defer d.inflaters.Put(z)
+	try := func(dir *directory) error { return dir.read(ctx, tools{z, d.objects}, id, use) }
+	err := d.seek(ctx, try)
+	if errors.Is(err, plumbing.ErrObjectNotFound) {
+		_ = d.close() // the files were opened for reading
+		err = d.seek(ctx, try)
 	}
-	return failure
-}
-
-// inflater returns one that nobody uses until it is done.
-func (d *database) inflater() *inflater {
-	d.spare.Lock()
-	defer d.spare.Unlock()
-	last := len(d.inflaters) - 1
-	if last < 0 {
-		return &inflater{}
-	}
-	z := d.inflaters[last]
-	d.inflaters = d.inflaters[:last]
-	return z
-}
-
-func (d *database) done(z *inflater) {
-	d.spare.Lock()
-	defer d.spare.Unlock()
-	d.inflaters = append(d.inflaters, z)
+	return err
 }
 
 // graver returns the failure that says more than that there is no object.
@@ -180,7 +153,7 @@ func graver(a, b error) error {
 
 // content returns an object that is not too large.
 func (d *database) content(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) (content []byte, err error) {
-	err = d.read(id, func(s source) error {
+	err = d.read(ctx, id, func(s source) error {
 		content, err = s.load(ctx, kind)
 		switch {
 		case errors.Is(err, ErrLarge):
@@ -199,7 +172,7 @@ func (d *database) content(ctx context.Context, kind plumbing.ObjectType, id plu
 // checkLarge returns [ErrLarge] for an object that seems to be too large, if it is
 // what its id says: else its header alone would keep a text from being seen.
 func (d *database) checkLarge(ctx context.Context, s source, kind plumbing.ObjectType, id plumbing.Hash) error {
-	if d.wasLarge(id, false) {
+	if _, known := d.large.Load(id); known {
 		return ErrLarge
 	}
 	r, size, err := s.open(ctx, kind)
@@ -213,26 +186,12 @@ func (d *database) checkLarge(ctx context.Context, s source, kind plumbing.Objec
 	if err = errors.Join(err, r.Close()); err != nil {
 		return err
 	}
-	d.wasLarge(id, true)
+	d.large.Store(id, true)
 	return ErrLarge
 }
 
-// wasLarge reports whether an object has been read as a whole, or takes note that it
-// now is.
-func (d *database) wasLarge(id plumbing.Hash, now bool) bool {
-	d.spare.Lock()
-	defer d.spare.Unlock()
-	if now && d.large == nil {
-		d.large = make(map[plumbing.Hash]bool)
-	}
-	if now {
-		d.large[id] = true
-	}
-	return d.large[id]
-}
-
 func (d *database) size(ctx context.Context, id plumbing.Hash) (size int64, err error) {
-	err = d.read(id, func(s source) error {
+	err = d.read(ctx, id, func(s source) error {
 		size, err = s.size(ctx)
 		return err
 	})
@@ -242,7 +201,7 @@ func (d *database) size(ctx context.Context, id plumbing.Hash) (size int64, err 
 // stream returns a reader of an object of any size, at the end of which there is
 // an error if it was not what its id says.
 func (d *database) stream(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) (r io.ReadCloser, err error) {
-	err = d.read(id, func(s source) error {
+	err = d.read(ctx, id, func(s source) error {
 		content, size, err := s.open(ctx, kind)
 		if err == nil {
 			r = check(content, kind, size, id)

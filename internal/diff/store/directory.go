@@ -1,7 +1,9 @@
 package store
 
 import (
+	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,15 +14,13 @@ import (
 	"codeloops/internal/diff/repo/file"
 )
 
-// maxOpen is how many packs of a directory stay open.
-const maxOpen = 256
-
 // A directory is one of loose objects and packs. Of these it knows what was there
 // when it was opened.
 type directory struct {
 	path  string
 	stamp file.Stamp // of the directory of the packs before it was read
 	packs []*pack
+	keeps int // so many of them stay open
 }
 
 func openDirectory(path string) *directory {
@@ -65,51 +65,63 @@ func (d *directory) close() error {
 	return errors.Join(errs...)
 }
 
-func (d *directory) has(id plumbing.Hash) bool {
-	if d.packed(id, func(*pack, int64) error { return nil }) == nil {
-		return true
+// has returns an error when the object is not there, or that cannot be told.
+func (d *directory) has(ctx context.Context, id plumbing.Hash) error {
+	err := d.packed(ctx, id, func(*pack, int64) error { return nil })
+	if err == nil {
+		return nil
 	}
-	_, err := os.Lstat(loosePath(d.path, id))
-	return err == nil
+	if _, missing := os.Lstat(loosePath(d.path, id)); missing == nil {
+		return nil
+	}
+	return err
 }
 
-// freshen makes what an object is in as if it had been written now, unless that is a
-// pack of what is left over.
-func (d *directory) freshen(p place, id plumbing.Hash) (fresh, cruft bool) {
-	_ = d.packed(id, func(in *pack, _ int64) error {
-		if cruft = in.cruft; cruft {
+// freshen is has, and makes what the object is in as if it had been written now. A pack
+// of what is left over is none that it is in.
+func (d *directory) freshen(ctx context.Context, p place, id plumbing.Hash) (cruft bool, err error) {
+	err = d.packed(ctx, id, func(in *pack, _ int64) error {
+		switch {
+		case in.cruft:
+			cruft = true
 			return plumbing.ErrObjectNotFound // it may be in another one
+		case !p.freshen(in.path + ".pack"):
+			return fs.ErrNotExist
 		}
-		fresh = p.freshen(in.path + ".pack")
 		return nil
 	})
-	return fresh || p.freshen(loosePath(d.path, id)), cruft
+	if err != nil && p.freshen(loosePath(d.path, id)) {
+		err = nil
+	}
+	return cruft, err
 }
 
 // read tries the sources of an object in this directory until one can be used.
-// Temporary files are made in temp.
-func (d *directory) read(temp string, z *inflater, id plumbing.Hash, use func(source) error) error {
-	err := d.packed(id, func(p *pack, at int64) error {
-		return use(packedObject{pack: p, at: at, temp: temp, z: z})
+func (d *directory) read(ctx context.Context, with tools, id plumbing.Hash, use func(source) error) error {
+	err := d.packed(ctx, id, func(p *pack, at int64) error {
+		return use(packedObject{pack: p, at: at, tools: with})
 	})
 	if err == nil || errors.Is(err, ErrLarge) {
 		return err
 	}
-	return graver(err, use(looseObject{path: loosePath(d.path, id), z: z}))
+	return graver(err, use(looseObject{path: loosePath(d.path, id), z: with.z}))
 }
 
 // packed tries the packs that have an object, with the place where it begins.
-func (d *directory) packed(id plumbing.Hash, use func(p *pack, at int64) error) error {
+func (d *directory) packed(ctx context.Context, id plumbing.Hash, use func(p *pack, at int64) error) error {
 	failure := plumbing.ErrObjectNotFound
 	for i, p := range d.packs {
-		if i >= maxOpen {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if i >= d.keeps {
 			p = &pack{path: p.path, cruft: p.cruft}
 		}
 		at, err := p.find(id)
 		if err == nil {
 			err = use(p, at)
 		}
-		if i >= maxOpen {
+		if i >= d.keeps {
 			_ = p.close() // it was opened for reading
 		}
 		if err == nil || errors.Is(err, ErrLarge) {

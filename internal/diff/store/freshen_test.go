@@ -35,7 +35,7 @@ func TestFreshen(t *testing.T) {
 		spares bool
 		do     func(*store.Store) bool
 	}{
-		{"looked for", false, func(s *store.Store) bool { return s.Has(id) }},
+		{"looked for", false, func(s *store.Store) bool { return s.Has(t.Context(), id) }},
 		{"asked for", true, func(s *store.Store) bool { return s.Freshen(t.Context(), plumbing.BlobObject, id) }},
 		{"written", true, func(s *store.Store) bool {
 			b := s.Batch()
@@ -69,7 +69,7 @@ func TestFreshen(t *testing.T) {
 					t.Error("it is not there")
 				}
 				g.git("", "-c", cruft, "gc", "-q", "--prune=2.weeks.ago")
-				if got := s.Has(id); got != use.spares {
+				if got := s.Has(t.Context(), id); got != use.spares {
 					t.Errorf("it is there after git gc: %t", got)
 				}
 				if s.Freshen(t.Context(), plumbing.BlobObject, plumbing.Hash{1}) {

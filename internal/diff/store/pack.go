@@ -74,7 +74,7 @@ func (p *pack) openData() (err error) {
 	return err
 }
 
-// close closes the files, which nobody uses.
+// close closes the files, which nobody uses any more.
 func (p *pack) close() error {
 	var errs []error
 	for _, f := range []*os.File{p.index, p.data} {
@@ -82,7 +82,6 @@ func (p *pack) close() error {
 			errs = append(errs, f.Close())
 		}
 	}
-	*p = pack{path: p.path, cruft: p.cruft}
 	return errors.Join(errs...)
 }
 

@@ -96,7 +96,7 @@ func checkObjects(t *testing.T, d *database, objects map[string]object) {
 			t.Errorf("%s %s as a stream: %d bytes, %v; want %d", want.kind, id, len(content), err, len(want.content))
 		}
 		other := map[bool]plumbing.ObjectType{true: plumbing.TreeObject, false: plumbing.CommitObject}[want.kind != plumbing.TreeObject]
-		if _, err := d.content(t.Context(), other, want.id); !errors.Is(err, errKind) || !d.has(want.id) {
+		if _, err := d.content(t.Context(), other, want.id); !errors.Is(err, errKind) || !d.has(t.Context(), want.id) {
 			t.Errorf("%s %s as a %s: %v", want.kind, id, other, err)
 		}
 	}
@@ -127,11 +127,11 @@ func TestPacks(t *testing.T) {
 		d := &database{place: place{objects: objectsDir(git)}}
 		checkObjects(t, d, objects)
 		missing := plumbing.NewHash(strings.Repeat("1", 40))
-		if _, err := d.content(t.Context(), plumbing.BlobObject, missing); !errors.Is(err, plumbing.ErrObjectNotFound) || d.has(missing) {
+		if _, err := d.content(t.Context(), plumbing.BlobObject, missing); !errors.Is(err, plumbing.ErrObjectNotFound) || d.has(t.Context(), missing) {
 			t.Errorf("what is not there: %v", err)
 		}
-		if len(d.dirs) != 1 || len(d.dirs[0].packs) != 1 || d.close() != nil {
-			t.Errorf("%d directories", len(d.dirs))
+		if len(d.listing.dirs) != 1 || len(d.listing.dirs[0].packs) != 1 || d.close() != nil {
+			t.Errorf("%d directories", len(d.listing.dirs))
 		}
 	}
 }
@@ -215,41 +215,13 @@ func TestPackDeep(t *testing.T) {
 	objects[last.id.String()] = last
 	d := &database{place: place{objects: objectsDir(git)}}
 	checkObjects(t, d, objects)
-	for _, p := range d.dirs[0].packs {
+	for _, p := range d.listing.dirs[0].packs {
 		if at, err := p.find(last.id); err == nil {
 			chain, err := packedObject{pack: p, at: at}.chain(t.Context(), last.kind)
 			if len(chain) < 4000 || err != nil {
 				t.Errorf("git made a chain of %d, %v", len(chain), err)
 			}
 		}
-	}
-}
-
-// TestPacksMany: beyond a number of packs they are not kept open.
-func TestPacksMany(t *testing.T) {
-	t.Parallel()
-	d, objects := &database{place: place{objects: t.TempDir()}}, map[string]object{}
-	for i := range maxOpen + 20 {
-		content := fmt.Appendf(nil, "content %d", i)
-		o := object{kind: plumbing.BlobObject, id: Sum(plumbing.BlobObject, content), content: content}
-		objects[o.id.String()] = o
-		if err := d.place.writePack(t.Context(), []object{o}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	checkObjects(t, d, objects)
-	d.has(plumbing.ZeroHash)
-	open := 0
-	for _, p := range d.dirs[0].packs {
-		if p.index != nil {
-			open++
-		}
-	}
-	if len(d.dirs[0].packs) != maxOpen+20 || open != maxOpen {
-		t.Errorf("%d of %d packs are open", open, len(d.dirs[0].packs))
-	}
-	if err := d.close(); err != nil {
-		t.Error(err)
 	}
 }
 

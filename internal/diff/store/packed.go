@@ -14,8 +14,13 @@ import (
 type packedObject struct {
 	pack *pack
 	at   int64
-	temp string // where temporary files are made
+	tools
+}
+
+// Tools are what an object is made with, by one goroutine at a time.
+type tools struct {
 	z    *inflater
+	temp string // where temporary files are made
 }
 
 // An entry is what stands at an offset of a pack.

@@ -1,10 +1,15 @@
 package store_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -45,8 +50,8 @@ func TestBlobsInParallel(t *testing.T) {
 				if err := s.Keep(id, own); err != nil {
 					t.Error(err)
 				}
-				if _, err := s.Persist(id); err != nil || !s.Has(id) {
-					t.Errorf("it has what was written: %t, %v", s.Has(id), err)
+				if _, err := s.Persist(id); err != nil || !s.Has(t.Context(), id) {
+					t.Errorf("it has what was written: %t, %v", s.Has(t.Context(), id), err)
 				}
 			}
 		})
@@ -56,4 +61,91 @@ func TestBlobsInParallel(t *testing.T) {
 	}
 	close(packed)
 	workers.Wait()
+}
+
+// A stuck context is asked whether it has ended, and answers when it may go on.
+type stuck struct {
+	context.Context //nolint:containedctx // it is one
+	asked, on       chan struct{}
+}
+
+func (c stuck) Err() error {
+	select {
+	case c.asked <- struct{}{}:
+		<-c.on
+	case <-c.on:
+	}
+	return nil
+}
+
+// TestNobodyWaits: while one object is read for long, whoever finds that another one is
+// missing, that the packs have changed, or that nothing is needed any more, goes on.
+func TestNobodyWaits(t *testing.T) {
+	t.Parallel()
+	g := newGitDir(t)
+	long := strings.Repeat("long\n", 100_000)
+	id, other := g.blob(long), g.blob("other\n")
+	g.git("", "repack", "-q", "-a", "-d")
+	s := store.New(store.Options{ObjectsDir: g.objects(), Dir: g.path})
+	ctx := stuck{t.Context(), make(chan struct{}), make(chan struct{})}
+	var reader, others sync.WaitGroup
+	reader.Go(func() {
+		if got, err := s.Blob(ctx, id); err != nil || string(got) != long {
+			t.Errorf("read %d bytes, %v", len(got), err)
+		}
+	})
+	<-ctx.asked
+	others.Go(func() {
+		if _, err := s.Blob(t.Context(), plumbing.Hash{1}); !errors.Is(err, plumbing.ErrObjectNotFound) {
+			t.Errorf("what is missing: %v", err)
+		}
+		g.git("", "repack", "-q", "-a", "-d", "-F", "--window=0")
+		if !s.Has(t.Context(), other) || s.Has(t.Context(), plumbing.Hash{1}) {
+			t.Error("Has is wrong")
+		}
+		checkBlob(t, s, other, "other\n")
+		must(t, s.Close())
+	})
+	gone := make(chan struct{})
+	go func() { others.Wait(); close(gone) }()
+	select {
+	case <-gone:
+	case <-time.After(20 * time.Second):
+		t.Error("they wait")
+	}
+	close(ctx.on)
+	reader.Wait()
+	<-gone
+	must(t, s.Close())
+}
+
+// TestHasAgain: that an index could not be opened once is not for ever.
+func TestHasAgain(t *testing.T) {
+	t.Parallel()
+	g := newGitDir(t)
+	id := g.blob("there\n")
+	g.git("", "repack", "-q", "-a", "-d")
+	g.git("", "prune-packed")
+	found, err := filepath.Glob(filepath.Join(g.objects(), "pack", "*.idx"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("indexes %q, %v", found, err)
+	}
+	elsewhere := filepath.Join(t.TempDir(), "index")
+	must(t, os.Rename(found[0], elsewhere))
+	if err := os.Symlink(elsewhere, found[0]); err != nil {
+		t.Skip(err)
+	}
+	s := g.store()
+	if !s.Has(t.Context(), id) {
+		t.Error("it is not there through a symbolic link")
+	}
+	must(t, s.Close())
+	must(t, os.Rename(elsewhere, elsewhere+"."))
+	if s.Has(t.Context(), id) {
+		t.Error("it is there without an index")
+	}
+	must(t, os.Rename(elsewhere+".", elsewhere))
+	if !s.Has(t.Context(), id) || !s.Freshen(t.Context(), plumbing.BlobObject, id) {
+		t.Error("it is not there again")
+	}
 }

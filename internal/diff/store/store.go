@@ -145,8 +145,8 @@ func (s *Store) Commit(ctx context.Context, id plumbing.Hash) ([]byte, error) {
 }
 
 // Has reports whether the database holds an object, remembered or not.
-func (s *Store) Has(id plumbing.Hash) bool {
-	return s.database.has(id)
+func (s *Store) Has(ctx context.Context, id plumbing.Hash) bool {
+	return s.database.has(ctx, id)
 }
 
 // Freshen reports, as Has does, whether the database holds an object, to which

@@ -118,7 +118,7 @@ func TestBlobLooseAndPacked(t *testing.T) {
 	g.git("", "repack", "-q", "-a", "-d")
 	checkBlob(t, s, loose, "loose\n")
 	checkBlob(t, s, later, "later\n")
-	if !s.Has(loose) || s.Has(plumbing.NewHash(strings.Repeat("1", 40))) {
+	if !s.Has(t.Context(), loose) || s.Has(t.Context(), plumbing.NewHash(strings.Repeat("1", 40))) {
 		t.Error("Has is wrong")
 	}
 }
@@ -157,7 +157,7 @@ func TestStoreWhilePacked(t *testing.T) {
 		}
 		for id, content := range blobs {
 			checkBlob(t, s, id, content)
-			if !s.Has(id) {
+			if !s.Has(t.Context(), id) {
 				t.Errorf("%s: a blob is missing", how)
 			}
 			got, err := io.ReadAll(readers[id])
@@ -195,13 +195,13 @@ func TestHasAfterPruning(t *testing.T) {
 	kept, pruned := g.blob("kept\n"), g.blob("pruned\n")
 	g.git("", "repack", "-q", "-a", "-d")
 	s := g.store()
-	if !s.Has(kept) || !s.Has(pruned) {
+	if !s.Has(t.Context(), kept) || !s.Has(t.Context(), pruned) {
 		t.Error("a packed blob is missing")
 	}
 	checkBlob(t, s, pruned, "pruned\n")
 	g.git("", "update-ref", "-d", "refs/heads/"+pruned.String())
 	g.git("", "repack", "-q", "-a", "-d")
-	if !s.Has(kept) || s.Has(pruned) {
+	if !s.Has(t.Context(), kept) || s.Has(t.Context(), pruned) {
 		t.Error("Has tells of what was")
 	}
 	if _, err := s.Blob(t.Context(), pruned); !errors.Is(err, plumbing.ErrObjectNotFound) {
@@ -253,28 +253,28 @@ func TestKeep(t *testing.T) {
 	}
 	small := keep("small")
 	checkBlob(t, s, small, "small")
-	if s.Has(small) {
+	if s.Has(t.Context(), small) {
 		t.Error("a small blob was written")
 	}
-	if written, err := s.Persist(small); !written || err != nil || !s.Has(small) {
+	if written, err := s.Persist(small); !written || err != nil || !s.Has(t.Context(), small) {
 		t.Errorf("persist: %t, %v", written, err)
 	}
 	if written, err := s.Persist(store.Sum(plumbing.BlobObject, nil)); written || err != nil {
 		t.Errorf("persist what is not kept: %t, %v", written, err)
 	}
 	big := strings.Repeat("x", 1<<20+1)
-	if id := keep(big); !s.Has(id) || g.git("", "cat-file", "-s", id.String()) != "1048577" {
+	if id := keep(big); !s.Has(t.Context(), id) || g.git("", "cat-file", "-s", id.String()) != "1048577" {
 		t.Error("a big blob was not written")
 	}
 	large := strings.Repeat("x", store.Large+1)
-	if id := keep(large); s.Has(id) {
+	if id := keep(large); s.Has(t.Context(), id) {
 		t.Error("a large blob was written")
 	}
 	var last plumbing.Hash
 	for i := range 70 {
 		last = keep(strings.Repeat("y", 1<<20-i))
 	}
-	if !s.Has(last) {
+	if !s.Has(t.Context(), last) {
 		t.Error("more than 64 MiB are in memory")
 	}
 }
