@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -91,10 +89,7 @@ func (b *Batch) Write(ctx context.Context) error {
 
 // writePack adds objects as a pack. It is there at once for whoever reads.
 func (d *database) writePack(ctx context.Context, objects []object) error {
-	err := d.place.writePack(ctx, objects)
-	if errors.Is(err, fs.ErrNotExist) { // `git prune` has taken it for a left-over
-		err = d.place.writePack(ctx, objects)
-	}
+	err := unpruned(func() error { return d.place.writePack(ctx, objects) })
 	_ = d.close() // they were opened for reading
 	return err
 }

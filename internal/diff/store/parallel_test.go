@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -148,4 +149,49 @@ func TestHasAgain(t *testing.T) {
 	if !s.Has(t.Context(), id) || !s.Freshen(t.Context(), plumbing.BlobObject, id) {
 		t.Error("it is not there again")
 	}
+}
+
+// TestKeepWhilePruned: another process removes what is not finished, and what is empty,
+// at any moment.
+func TestKeepWhilePruned(t *testing.T) {
+	t.Parallel()
+	g := newGitDir(t)
+	s := g.store()
+	done := make(chan struct{})
+	var pruner sync.WaitGroup
+	removed := 0
+	pruner.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			left, _ := filepath.Glob(filepath.Join(g.objects(), "tmp_obj_*"))
+			for _, name := range left {
+				if os.Remove(name) == nil {
+					removed++
+				}
+			}
+			dirs, _ := filepath.Glob(filepath.Join(g.objects(), "??"))
+			for _, name := range dirs {
+				_ = os.Remove(name) // when it is empty
+			}
+			time.Sleep(200 * time.Microsecond)
+		}
+	})
+	for i := range 1000 {
+		content := strconv.AppendInt(make([]byte, 64<<10, 65<<10), int64(i), 10)
+		id := store.Sum(plumbing.BlobObject, content)
+		b := s.Batch()
+		b.Add(plumbing.BlobObject, content)
+		if err := b.Write(t.Context()); err != nil || !s.Has(t.Context(), id) {
+			t.Errorf("blob %d is there: %t, %v", i, s.Has(t.Context(), id), err)
+			break
+		}
+		must(t, os.Remove(g.loose(id)))
+	}
+	close(done)
+	pruner.Wait()
+	t.Logf("%d were removed", removed)
 }

@@ -105,14 +105,27 @@ func deflateBlob(to io.Writer, r io.Reader, size int64) (id plumbing.Hash, err e
 // them sooner. It is not synced, as git's are not by default (core.fsync): what a
 // crash of the system loses is found missing.
 func (p place) writeLoose(id plumbing.Hash, loose []byte) error {
-	temp, err := p.create(tempObject, func(f *os.File) error {
-		_, err := f.Write(loose)
-		return err
+	return unpruned(func() error {
+		temp, err := p.create(tempObject, func(f *os.File) error {
+			_, err := f.Write(loose)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return p.adopt(temp, id)
 	})
-	if err != nil {
-		return err
+}
+
+// unpruned calls write again when what it had made is gone: `git prune` takes what is
+// unfinished for a left-over, and removes directories that are empty.
+func unpruned(write func() error) (err error) {
+	for range attempts {
+		if err = write(); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
 	}
-	return p.adopt(temp, id)
+	return err
 }
 
 // adopt gives a finished object its name.
