@@ -15,26 +15,42 @@ const (
 	// to, as in git.
 	alternatesDepth = 6
 
-	maxAlternates = 1 << 20 // bytes of info/alternates
+	// maxDirectories is how many directories are looked at, twice the same or missing
+	// as they may be: each is for each object.
+	maxDirectories = 256
+
+	maxAlternates = 1 << 18 // bytes of info/alternates
 )
 
 // withAlternates returns a directory of objects and those it borrows from.
-func withAlternates(objects string) []string { return borrow(nil, objects, alternatesDepth) }
+func withAlternates(objects string) []string {
+	b := borrowing{left: maxDirectories}
+	b.from(objects, alternatesDepth)
+	return b.dirs
+}
 
-func borrow(dirs []string, objects string, depth int) []string {
+// A borrowing gathers directories of objects.
+type borrowing struct {
+	dirs []string
+	left int // directories to be looked at
+}
+
+func (b *borrowing) from(objects string, depth int) {
+	if b.left--; b.left < 0 {
+		return
+	}
 	if resolved, err := filepath.EvalSymlinks(objects); err == nil {
 		objects = resolved
 	}
-	if slices.Contains(dirs, objects) {
-		return dirs
+	if slices.Contains(b.dirs, objects) {
+		return
 	}
-	dirs = append(dirs, objects)
+	b.dirs = append(b.dirs, objects)
 	if depth > 0 {
 		for _, more := range alternates(objects) {
-			dirs = borrow(dirs, more, depth-1)
+			b.from(more, depth-1)
 		}
 	}
-	return dirs
 }
 
 // alternates reads info/alternates as gitrepository-layout(5) describes it: a

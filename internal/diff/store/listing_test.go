@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -117,5 +118,25 @@ func writeAlternates(t *testing.T, objects string, lines ...string) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestAlternatesWithoutEnd: there is an end to what is borrowed from, missing as it may
+// be, or the same again and again.
+func TestAlternatesWithoutEnd(t *testing.T) {
+	t.Parallel()
+	missing, same := make([]string, 5000), make([]string, 5000)
+	dir := t.TempDir()
+	for i := range missing {
+		missing[i] = filepath.Join("/missing", strconv.Itoa(i))
+		same[i] = dir
+	}
+	writeAlternates(t, dir, missing...)
+	if dirs := withAlternates(dir); len(dirs) != maxDirectories {
+		t.Errorf("%d directories", len(dirs))
+	}
+	writeAlternates(t, dir, append(same, t.TempDir())...)
+	if dirs := withAlternates(dir); len(dirs) != 1 {
+		t.Errorf("directories %q", dirs)
 	}
 }
