@@ -7,7 +7,9 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -102,5 +104,59 @@ func TestWritingEnds(t *testing.T) {
 				t.Errorf("left behind: %s", left)
 			}
 		}
+	}
+}
+
+// TestDiskOfOne: what is made of deltas and is too large for memory is made when there is
+// nothing of that kind on the disk any more; what is not, at once.
+func TestDiskOfOne(t *testing.T) {
+	t.Parallel()
+	const size = 1 << 16
+	delta := func(copies int) []byte {
+		id, content := plumbing.Hash{2}, copying(size, copies)
+		return slices.Concat(makeEntryHeader(plumbing.REFDeltaObject, len(content)), id[:], deflated(content))
+	}
+	large, small := plumbing.Hash{0xff}, plumbing.Hash{1}
+	d := rawPack(t, object{kind: plumbing.BlobObject, id: large}, delta(Large/size+1), delta(2),
+		append(makeEntryHeader(plumbing.BlobObject, size), deflated(make([]byte, size))...))
+	open := func(ctx context.Context, id plumbing.Hash) (io.Closer, error) {
+		return d.stream(ctx, plumbing.BlobObject, id)
+	}
+	first, err := open(t.Context(), large)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		r, err := open(t.Context(), small)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+	}
+	short, end := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer end()
+	if _, err := open(short, large); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a second one: %v", err)
+	}
+	if _, err := d.content(short, plumbing.BlobObject, large); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a second one as a whole: %v", err)
+	}
+	next := make(chan error)
+	go func() {
+		r, err := open(t.Context(), large)
+		if err == nil {
+			err = r.Close()
+		}
+		next <- err
+	}()
+	if err := errors.Join(first.Close(), <-next); err != nil {
+		t.Error(err)
+	}
+	_ = first.Close() // once more is harmless
+	if left, _ := filepath.Glob(filepath.Join(d.objects, "tmp_*")); len(left) > 0 {
+		t.Errorf("left behind: %s", left)
+	}
+	if err := d.close(); err != nil {
+		t.Error(err)
 	}
 }

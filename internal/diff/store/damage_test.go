@@ -59,7 +59,7 @@ func TestLooseDamaged(t *testing.T) {
 // checkDamaged checks what an object is read as from damaged files.
 func checkDamaged(t *testing.T, o object, loose map[string][]byte) {
 	t.Helper()
-	d := &database{place: place{objects: t.TempDir()}}
+	d := newDatabase(place{objects: t.TempDir()})
 	path := loosePath(d.objects, o.id)
 	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func rawPack(t *testing.T, o object, entries ...[]byte) *database {
 			t.Fatal(err)
 		}
 	}
-	return &database{place: place{objects: dir}}
+	return newDatabase(place{objects: dir})
 }
 
 // TestPackHostile reads what no git writes.

@@ -29,12 +29,16 @@ type database struct {
 
 	inflaters sync.Pool // of *inflater
 	large     sync.Map  // the ids of what has been read as a whole
+	disk      chan struct{}
 }
+
+func newDatabase(p place) *database { return &database{place: p, disk: make(chan struct{}, 1)} }
 
 // A source is a place where an object seems to be. What it returns is not yet
 // checked against the object's id.
 type source interface {
-	// load returns the content; it is [ErrLarge] for more than [Large].
+	// load returns the content; it is [ErrLarge] if that, or what it is made of, is
+	// more than [Large].
 	load(ctx context.Context, want plumbing.ObjectType) ([]byte, error)
 	// size returns the length of the content.
 	size(ctx context.Context) (int64, error)
@@ -134,7 +138,7 @@ func (d *database) read(ctx context.Context, id plumbing.Hash, use func(source) 
 		z = &inflater{}
 	}
 	defer d.inflaters.Put(z)
-	try := func(dir *directory) error { return dir.read(ctx, tools{z, d.objects}, id, use) }
+	try := func(dir *directory) error { return dir.read(ctx, tools{z, d.objects, d.disk}, id, use) }
 	err := d.seek(ctx, try)
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
 		_ = d.close() // the files were opened for reading
@@ -157,7 +161,7 @@ func (d *database) content(ctx context.Context, kind plumbing.ObjectType, id plu
 		content, err = s.load(ctx, kind)
 		switch {
 		case errors.Is(err, ErrLarge):
-			err = d.checkLarge(ctx, s, kind, id)
+			content, err = d.loadLarge(ctx, s, kind, id)
 		case err == nil && Sum(kind, content) != id:
 			err = ErrForged
 		}
@@ -169,25 +173,30 @@ func (d *database) content(ctx context.Context, kind plumbing.ObjectType, id plu
 	return content, nil
 }
 
-// checkLarge returns [ErrLarge] for an object that seems to be too large, if it is
-// what its id says: else its header alone would keep a text from being seen.
-func (d *database) checkLarge(ctx context.Context, s source, kind plumbing.ObjectType, id plumbing.Hash) error {
+// loadLarge returns what cannot be made in memory. It is [ErrLarge] for an object that is
+// too large, if it is what its id says: else its header alone would keep a text from
+// being seen.
+func (d *database) loadLarge(ctx context.Context, s source, kind plumbing.ObjectType, id plumbing.Hash) (content []byte, err error) {
 	if _, known := d.large.Load(id); known {
-		return ErrLarge
+		return nil, ErrLarge
 	}
 	r, size, err := s.open(ctx, kind)
 	if errors.Is(err, ErrLarge) { // only a delta says that it is so large
-		return errDamaged
+		return nil, errDamaged
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = io.Copy(io.Discard, check(r, kind, size, id))
+	if r = check(r, kind, size, id); size <= Large {
+		content, err = io.ReadAll(r)
+		return content, errors.Join(err, r.Close())
+	}
+	_, err = io.Copy(io.Discard, r)
 	if err = errors.Join(err, r.Close()); err != nil {
-		return err
+		return nil, err
 	}
 	d.large.Store(id, true)
-	return ErrLarge
+	return nil, ErrLarge
 }
 
 func (d *database) size(ctx context.Context, id plumbing.Hash) (size int64, err error) {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -26,8 +27,9 @@ func addPack(t *testing.T, d *database, content string) object {
 // TestSeek: what fails is tried again when that can help.
 func TestSeek(t *testing.T) {
 	t.Parallel()
-	d := &database{place: place{objects: t.TempDir()}}
+	d := newDatabase(place{objects: t.TempDir()})
 	addPack(t, d, "first")
+	seen := time.Now()
 	ended, end := context.WithCancel(t.Context())
 	end()
 	for what, c := range map[string]struct {
@@ -47,10 +49,17 @@ func TestSeek(t *testing.T) {
 		"packed anew in vain": {t.Context(), plumbing.ErrObjectNotFound, 3, attempts, 4},
 		"packed for ever":     {t.Context(), errDamaged, attempts, attempts, attempts},
 	} {
+		if err := d.close(); err != nil { // it is of before the packs of the last case
+			t.Fatal(err)
+		}
 		tries := 0
 		err := d.seek(c.ctx, func(*directory) error {
 			if tries++; tries <= c.packs {
 				addPack(t, d, fmt.Sprint(what, tries))
+				seen = seen.Add(time.Hour) // as a slower machine would have it
+				if err := os.Chtimes(filepath.Join(d.objects, packDir), time.Time{}, seen); err != nil {
+					t.Error(err)
+				}
 			}
 			if tries > c.until {
 				return nil
@@ -74,8 +83,8 @@ func TestSeek(t *testing.T) {
 func TestPacksMany(t *testing.T) {
 	t.Parallel()
 	const own, borrowed = maxOpen - 20, 40
-	d, objects := &database{place: place{objects: t.TempDir()}}, map[string]object{}
-	other := &database{place: place{objects: t.TempDir()}}
+	d, objects := newDatabase(place{objects: t.TempDir()}), map[string]object{}
+	other := newDatabase(place{objects: t.TempDir()})
 	writeAlternates(t, d.objects, other.objects)
 	for in, packs := range map[*database]int{d: own, other: borrowed} {
 		for i := range packs {

@@ -124,7 +124,7 @@ func TestPacks(t *testing.T) {
 		if config == nil {
 			withLongOffsets(t, git)
 		}
-		d := &database{place: place{objects: objectsDir(git)}}
+		d := newDatabase(place{objects: objectsDir(git)})
 		checkObjects(t, d, objects)
 		missing := plumbing.NewHash(strings.Repeat("1", 40))
 		if _, err := d.content(t.Context(), plumbing.BlobObject, missing); !errors.Is(err, plumbing.ErrObjectNotFound) || d.has(t.Context(), missing) {
@@ -213,7 +213,7 @@ func TestPackDeep(t *testing.T) {
 	}
 	last := object{kind: plumbing.BlobObject, id: Sum(plumbing.BlobObject, text), content: text}
 	objects[last.id.String()] = last
-	d := &database{place: place{objects: objectsDir(git)}}
+	d := newDatabase(place{objects: objectsDir(git)})
 	checkObjects(t, d, objects)
 	for _, p := range d.listing.dirs[0].packs {
 		if at, err := p.find(last.id); err == nil {
@@ -256,7 +256,7 @@ func TestPacksDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		d := &database{place: place{objects: dir}}
+		d := newDatabase(place{objects: dir})
 		for id, o := range objects {
 			_, _ = d.size(t.Context(), o.id) // it may be wrong
 			for _, get := range []func() ([]byte, error){

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -20,7 +21,18 @@ type packedObject struct {
 // Tools are what an object is made with, by one goroutine at a time.
 type tools struct {
 	z    *inflater
-	temp string // where temporary files are made
+	temp string        // where temporary files are made
+	disk chan struct{} // has room for the one whose files they are
+}
+
+// await waits until nobody else has temporary files, which done says of this one.
+func (t tools) await(ctx context.Context) (done func(), err error) {
+	select {
+	case t.disk <- struct{}{}:
+		return sync.OnceFunc(func() { <-t.disk }), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // An entry is what stands at an offset of a pack.
@@ -139,12 +151,6 @@ func (o packedObject) load(ctx context.Context, want plumbing.ObjectType) ([]byt
 		return nil, err
 	}
 	made, err := o.build(ctx, chain, Large)
-	if errors.Is(err, ErrLarge) {
-		if size, err := o.sizeOf(ctx, chain[0]); err != nil || size > Large {
-			return nil, cmp.Or(err, ErrLarge)
-		}
-		made, err = o.build(ctx, chain, maxPiece) // it builds on something large
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -158,11 +164,7 @@ func (o packedObject) open(ctx context.Context, want plumbing.ObjectType) (io.Re
 		return nil, 0, err
 	}
 	if len(chain) > 1 {
-		made, err := o.build(ctx, chain, maxPiece)
-		if err != nil {
-			return nil, 0, err
-		}
-		return reader{Until(ctx, io.NewSectionReader(made, 0, made.size)), made}, made.size, nil
+		return o.openMade(ctx, chain)
 	}
 	data, err := openWhole(o.pack.data.Name())
 	if err != nil {
@@ -173,6 +175,35 @@ func (o packedObject) open(ctx context.Context, want plumbing.ObjectType) (io.Re
 		return nil, 0, errors.Join(err, data.Close())
 	}
 	return reader{z.out, data}, chain[0].size, nil
+}
+
+// openMade returns a reader of what a chain makes. There is room on the disk for that of
+// one that is large, and for what it is made of, not for any number of them.
+func (o packedObject) openMade(ctx context.Context, chain []entry) (io.ReadCloser, int64, error) {
+	done := func() {}
+	made, err := o.build(ctx, chain, Large)
+	if errors.Is(err, ErrLarge) {
+		if done, err = o.await(ctx); err != nil {
+			return nil, 0, err
+		}
+		made, err = o.build(ctx, chain, maxPiece)
+	}
+	if err != nil {
+		done()
+		return nil, 0, err
+	}
+	return reader{Until(ctx, io.NewSectionReader(made, 0, made.size)), closer{made, done}}, made.size, nil
+}
+
+// A closer is done when it has closed a piece.
+type closer struct {
+	*piece
+	done func()
+}
+
+func (c closer) Close() error {
+	defer c.done()
+	return c.piece.Close()
 }
 
 // A reader reads from what Closer closes.

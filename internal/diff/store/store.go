@@ -68,7 +68,7 @@ type Store struct {
 	kept  map[plumbing.Hash][]byte
 	bytes int64 // in kept
 
-	database database
+	database *database
 }
 
 // New returns the store of a repository. It reads nothing yet.
@@ -76,7 +76,7 @@ func New(o Options) *Store {
 	return &Store{
 		options:  o,
 		kept:     make(map[plumbing.Hash][]byte),
-		database: database{place: place{objects: o.ObjectsDir, shared: o.Shared, now: o.Now}},
+		database: newDatabase(place{objects: o.ObjectsDir, shared: o.Shared, now: o.Now}),
 	}
 }
 
@@ -167,7 +167,8 @@ func (s *Store) Blob(ctx context.Context, id plumbing.Hash) ([]byte, error) {
 
 // Open returns a reader of a blob of any length that the database has. Where it
 // would end there is an error if it was not the blob of that id. The end of the
-// context is one of the reading. The caller closes it.
+// context is one of the reading. The caller closes it: until then no other object can
+// be read that is made of deltas of such lengths.
 func (s *Store) Open(ctx context.Context, id plumbing.Hash) (io.ReadCloser, error) {
 	r, err := s.database.stream(ctx, plumbing.BlobObject, id)
 	if err != nil {
