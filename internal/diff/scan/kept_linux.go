@@ -155,7 +155,7 @@ func (k *keeper) found(kept *openDir, was, is *Dir) {
 	switch {
 	case kept == nil:
 		return
-	case was == is && k.dirs[is] == kept:
+	case k.dirs[is] == kept: // it is what it was
 		kept.scan = k.scan
 		k.stayed.Add(1)
 		return

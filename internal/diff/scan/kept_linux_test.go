@@ -4,7 +4,9 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -63,6 +65,63 @@ func TestKept(t *testing.T) {
 		t.Error("what was closed does not begin again")
 	}
 	s.Kept.Close()
+}
+
+// keepingPlain returns what looks at a work tree of plain directories and wants no
+// more to be open than so many of them.
+func keepingPlain(t *testing.T, dirs ...string) (root string, kept *Kept, look func(most int) (open int)) {
+	t.Helper()
+	root, last, later := plainTree(t, dirs...)
+	if !clockOf(root).local {
+		t.Skip("no directory stays open on this file system")
+	}
+	s := scannerOf(root, later)
+	s.Kept = &Kept{}
+	t.Cleanup(s.Kept.Close)
+	return root, s.Kept, func(most int) int {
+		t.Helper()
+		state, err := s.Scan(t.Context(), again(last))
+		must(t, err)
+		last = state.Root
+		open := len(s.Kept.check(t, last))
+		if open > most {
+			t.Errorf("%d directories are open, want %d at most", open, most)
+		}
+		return open
+	}
+}
+
+// TestKeptOfNothing: what is gone is closed also when nothing else was open.
+func TestKeptOfNothing(t *testing.T) {
+	t.Parallel()
+	root, _, look := keepingPlain(t, "a")
+	if look(1) != 1 {
+		t.Error("nothing is kept")
+	}
+	must(t, os.RemoveAll(filepath.Join(root, "a")))
+	look(0)
+}
+
+// TestKeptAtMost: no more directories are open than may be, however many scans there
+// are; each goroutine may open one at the same moment.
+func TestKeptAtMost(t *testing.T) {
+	t.Parallel()
+	const may = 2
+	most := may + runtime.GOMAXPROCS(0) - 1
+	var dirs []string
+	for i := range 2 * most {
+		dirs = append(dirs, strconv.Itoa(i))
+	}
+	root, kept, look := keepingPlain(t, dirs...)
+	if !kept.open(root) {
+		t.Fatal("nothing can be kept")
+	}
+	kept.most = may
+	for range dirs {
+		if open := look(most); open < may {
+			t.Errorf("only %d directories are open", open)
+		}
+	}
 }
 
 // check wants what is open to be some of what is below root, and returns the
