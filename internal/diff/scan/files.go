@@ -67,15 +67,8 @@ func (v *visit) filesAgain(ctx context.Context) (whole bool, err error) {
 // savedAgain is filesAgain of files in saved form, which they stay in. It reports
 // false when one of them is not what it was, or they are not in that form.
 func (v *visit) savedAgain() bool {
-	saved := v.last.files.saved
-	if saved == nil {
+	if v.last.files.saved == nil || !v.ownModes() || !v.handle.unmoved(&v.last.files) {
 		return false
-	}
-	for i := range saved.count {
-		f := saved.file(i)
-		if st, k, err := v.handle.stat(f.Name); err != nil || !v.unmoved(&f, st, k) {
-			return false
-		}
 	}
 	v.keep(v.last.files)
 	return true
@@ -141,7 +134,7 @@ func (m *match) files() []File {
 
 // unmoved reports whether a file is what is known of it, as most are.
 func (v *visit) unmoved(f *File, st Stat, k kind) bool {
-	return f.trust != doubtful && f.stat == st && v.FileMode && v.Symlinks && f.Mode == modeOf(k)
+	return v.ownModes() && f.is(st, k)
 }
 
 // modeOf returns what git records of a type of file; 0 for nothing.

@@ -99,7 +99,7 @@ func (v *visit) placesAgain() {
 		return d
 	}
 	settled := v.settled()
-	again := v.known.Same || v.FileMode && v.Symlinks // else modes are not only those of the files
+	again := v.known.Same || v.ownModes()
 	for _, d := range v.last.Dirs {
 		p := place{name: d.Name, listed: true, again: again, last: d, scope: scope{unresolved: true}}
 		if settled {

@@ -75,6 +75,10 @@ type Unconverted struct {
 	Before *File
 }
 
+// ownModes reports whether nothing but a file itself says what its mode is: what is
+// known of the file does elsewhere.
+func (s *Scanner) ownModes() bool { return s.FileMode && s.Symlinks }
+
 // Known is what is known before a scan. Any part may be nil.
 type Known struct {
 	Base *Dir // the state when the session began: all of it is in scope

@@ -56,5 +56,5 @@ func (h *handle) unmoved(files *fileList) bool {
 // has reports whether a file is what is known of it.
 func (h *handle) has(f *File) bool {
 	st, k, err := h.stat(f.Name)
-	return err == nil && f.trust != doubtful && f.stat == st && f.Mode == modeOf(k)
+	return err == nil && f.is(st, k)
 }

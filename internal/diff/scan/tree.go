@@ -54,6 +54,12 @@ func (f *File) matches(st Stat) bool {
 	return false
 }
 
+// is reports whether a stat proves that f is the file that it is of, where nothing
+// but the file itself says what its mode is.
+func (f *File) is(st Stat, k kind) bool {
+	return f.trust != doubtful && f.stat == st && f.Mode == modeOf(k)
+}
+
 // same reports whether git sees no difference.
 func (f *File) same(other *File) bool { return f.Mode == other.Mode && f.ID == other.ID }
 
