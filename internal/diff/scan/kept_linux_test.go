@@ -102,6 +102,29 @@ func TestKeptOfNothing(t *testing.T) {
 	look(0)
 }
 
+// TestKeptQuiet: what is not looked at stays open.
+func TestKeptQuiet(t *testing.T) {
+	t.Parallel()
+	root, last, later := plainTree(t, "a", "b", "c")
+	if !clockOf(root).local {
+		t.Skip("no directory stays open on this file system")
+	}
+	s := scannerOf(root, later)
+	s.Kept = &Kept{}
+	t.Cleanup(s.Kept.Close)
+	for _, quiet := range []func(string) bool{nil, func(dir string) bool { return dir != "" && dir != "a/" }} {
+		known := again(last)
+		known.Quiet = quiet
+		state, err := s.Scan(t.Context(), known)
+		must(t, err)
+		last = state.Root
+		if open := s.Kept.check(t, last); len(open) != 3 {
+			t.Errorf("%d directories are open", len(open))
+		}
+		must(t, os.WriteFile(filepath.Join(root, "a/f"), []byte("changed"), 0o600))
+	}
+}
+
 // TestKeptAtMost: no more directories are open than may be, however many scans there
 // are; each goroutine may open one at the same moment.
 func TestKeptAtMost(t *testing.T) {
