@@ -129,6 +129,20 @@ func TestHintsWhereNothingIsTold(t *testing.T) {
 	s.again(tree, "A d/later\nM inner\n")
 }
 
+// TestHintsOfNewRules: ignore rules that appear bear on what is below, where nothing
+// has changed.
+func TestHintsOfNewRules(t *testing.T) {
+	t.Parallel()
+	s, tree := hinting(t)
+	s.write("d/e/new", "new\n")
+	s.again(tree, "A d/e/new\n")
+	if !tree.HintsHold() {
+		t.Error("the hints have ceased to hold")
+	}
+	s.write("d/.gitignore", "new\n")
+	s.again(tree, "A d/.gitignore\n")
+}
+
 // TestHintsOfLinks: what is written by one name of a file is found by the other
 // one, in another directory, as well.
 func TestHintsOfLinks(t *testing.T) {
