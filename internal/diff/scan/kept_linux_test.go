@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -131,10 +130,7 @@ func TestKeptAtMost(t *testing.T) {
 	t.Parallel()
 	const may = 2
 	most := may + runtime.GOMAXPROCS(0) - 1
-	var dirs []string
-	for i := range 2 * most {
-		dirs = append(dirs, strconv.Itoa(i))
-	}
+	dirs := numbered(2 * most)
 	root, kept, look := keepingPlain(t, dirs...)
 	if !kept.open(root) {
 		t.Fatal("nothing can be kept")

@@ -143,11 +143,7 @@ func TestStillQuiet(t *testing.T) {
 // TestStillEnds: when the context has ended, no more directories are looked at.
 func TestStillEnds(t *testing.T) {
 	t.Parallel()
-	var dirs []string
-	for i := range 4 * runtime.GOMAXPROCS(0) {
-		dirs = append(dirs, strconv.Itoa(i))
-	}
-	root, first, later := plainTree(t, dirs...)
+	root, first, later := plainTree(t, numbered(4)...)
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
 	var looks atomic.Int32
@@ -161,3 +157,34 @@ func TestStillEnds(t *testing.T) {
 		t.Errorf("%d looks, error %v", n, err)
 	}
 }
+
+// TestFailureEnds: after a failure no more directories are looked at, whichever
+// goroutine it was that failed.
+func TestFailureEnds(t *testing.T) {
+	t.Parallel()
+	dirs := numbered(8 * runtime.GOMAXPROCS(0))
+	root, _, later := plainTree(t, dirs...)
+	var looks atomic.Int32
+	s := scannerOf(root, later)
+	s.Blobs = full{}
+	s.Watch = func(string) { looks.Add(1) }
+	err := second(s.Scan(t.Context(), Known{}))
+	if n := int(looks.Load()); n > len(dirs)/2 || !errors.Is(err, errFull) {
+		t.Errorf("%d looks, error %v", n, err)
+	}
+}
+
+// numbered returns so many names.
+func numbered(n int) (names []string) {
+	for i := range n {
+		names = append(names, strconv.Itoa(i))
+	}
+	return names
+}
+
+// full has no room for a content.
+type full struct{ Blobs }
+
+var errFull = errors.New("no room")
+
+func (full) Keep(plumbing.Hash, []byte) error { return errFull }
