@@ -45,27 +45,24 @@ func ReadSaved(r io.ReaderAt, size int64) (Saved, error) {
 }
 
 // readAt reads data in parallel: most of what it takes is to give it memory. Other
-// processors help as soon as they have woken up, by when much may have been read.
+// processors take longer to begin with a small part than to read it takes.
 func readAt(r io.ReaderAt, data []byte) bool {
-	const size = 64 << 10 // bytes
 	var (
-		next, short atomic.Int64
-		workers     sync.WaitGroup
+		short   atomic.Bool
+		workers sync.WaitGroup
 	)
-	read := func() {
-		for at := next.Add(size) - size; at < int64(len(data)); at = next.Add(size) - size {
-			part := data[at:min(at+size, int64(len(data)))]
-			if n, _ := r.ReadAt(part, at); n < len(part) {
-				short.Add(1)
+	const least = 1 << 20 // bytes
+	size := max(len(data)/runtime.GOMAXPROCS(0)+1, least)
+	for at := 0; at < len(data); at += size {
+		workers.Go(func() {
+			part := data[at:min(at+size, len(data))]
+			if n, _ := r.ReadAt(part, int64(at)); n < len(part) {
+				short.Store(true)
 			}
-		}
+		})
 	}
-	for range min(runtime.GOMAXPROCS(0), len(data)/size) - 1 {
-		workers.Go(read)
-	}
-	read()
 	workers.Wait()
-	return short.Load() == 0
+	return !short.Load()
 }
 
 // A savedReader takes saved data apart. After the first error it is bad, and
