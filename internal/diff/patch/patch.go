@@ -112,7 +112,7 @@ func (m *Maker) change(from, to string, before, after Side, rename string) loop.
 		c.Patch = string(appendTooLarge(appendDiffer(head, n), before, after))
 	case before.binary() || after.binary():
 		c.Binary = true
-		c.BinaryPatch = string(appendBinary(bytes.Clone(head), before.Content, after.Content))
+		c.BinaryPatch = string(appendBinary(head, before.Content, after.Content))
 		c.Patch = string(appendDiffer(head, n))
 	default:
 		// The names are taken back when no line differs, as between an empty
