@@ -90,18 +90,14 @@ func (d *database) seek(ctx context.Context, try func(*directory) error) (failur
 	return failure
 }
 
-// look makes the listing one of what is there now.
-func (d *database) look() {
+// has reports whether an object is there now. What was removed with a pack could still
+// be found in its open files.
+func (d *database) has(ctx context.Context, id plumbing.Hash) bool {
 	l := d.use()
 	if l.changed() {
 		_ = d.close() // the files were opened for reading
 	}
 	_ = l.release() // likewise
-}
-
-// has reports whether an object is there now.
-func (d *database) has(ctx context.Context, id plumbing.Hash) bool {
-	d.look()
 	return d.seek(ctx, func(dir *directory) error { return dir.has(ctx, id) }) == nil
 }
 
@@ -110,7 +106,6 @@ func (d *database) has(ctx context.Context, id plumbing.Hash) bool {
 // is copied, unless it is large: a checkpoint is to cost no more than what changed.
 // That it cannot be copied is no failure: it is there.
 func (d *database) freshen(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) bool {
-	d.look()
 	cruft := false
 	err := d.seek(ctx, func(dir *directory) error {
 		inCruft, err := dir.freshen(ctx, d.place, id)

@@ -149,3 +149,20 @@ func TestAlternatesWithoutEnd(t *testing.T) {
 		t.Errorf("directories %q", dirs)
 	}
 }
+
+// TestReadLateNews: what is missing is looked for once more, though the directory seems
+// to be what it was.
+func TestReadLateNews(t *testing.T) {
+	t.Parallel()
+	d := newDatabase(place{objects: t.TempDir()})
+	addPack(t, d, "first")
+	l := d.use()
+	o := addPack(t, d, "second")
+	l.dirs[0].stamp = l.dirs[0].look() // as a file system has it that tells late
+	if content, err := d.content(t.Context(), o.kind, o.id); err != nil || string(content) != "second" {
+		t.Errorf("read %q, %v", content, err)
+	}
+	if err := errors.Join(l.release(), d.close()); err != nil {
+		t.Error(err)
+	}
+}
