@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -20,13 +21,17 @@ type directory struct {
 	path  string
 	stamp file.Stamp // of the directory of the packs before it was read
 	packs []*pack
-	keeps int // so many of them stay open
+	keeps int   // so many of them stay open
+	bad   error // what kept some of them from being found
 }
 
 func openDirectory(path string) *directory {
 	d := &directory{path: path}
 	d.stamp = d.look()
-	entries, _ := os.ReadDir(filepath.Join(path, "pack")) // there may be none
+	entries, err := os.ReadDir(filepath.Join(path, "pack"))
+	if err != nil && !file.Missing(err) {
+		d.bad = err
+	}
 	names := make(map[string]bool, len(entries))
 	for _, e := range entries {
 		names[e.Name()] = true
@@ -109,7 +114,7 @@ func (d *directory) read(ctx context.Context, with tools, id plumbing.Hash, use 
 
 // packed tries the packs that have an object, with the place where it begins.
 func (d *directory) packed(ctx context.Context, id plumbing.Hash, use func(p *pack, at int64) error) error {
-	failure := plumbing.ErrObjectNotFound
+	failure := cmp.Or(d.bad, plumbing.ErrObjectNotFound)
 	for i, p := range d.packs {
 		if err := ctx.Err(); err != nil {
 			return err

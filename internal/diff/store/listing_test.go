@@ -166,3 +166,22 @@ func TestReadLateNews(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPacksUnread: that the packs cannot be listed is not that an object is missing.
+func TestPacksUnread(t *testing.T) {
+	t.Parallel()
+	d := newDatabase(place{objects: t.TempDir()})
+	if err := os.Symlink(packDir, filepath.Join(d.objects, packDir)); err != nil {
+		t.Skip(err)
+	}
+	id := Sum(plumbing.BlobObject, nil)
+	if _, err := d.content(t.Context(), plumbing.BlobObject, id); err == nil || errors.Is(err, plumbing.ErrObjectNotFound) {
+		t.Errorf("in packs that cannot be listed: %v", err)
+	}
+	if err := d.write(plumbing.BlobObject, id, nil); err != nil || !d.has(t.Context(), id) {
+		t.Errorf("alone, beside such packs: %v", err)
+	}
+	if err := d.close(); err != nil {
+		t.Error(err)
+	}
+}
