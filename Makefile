@@ -19,10 +19,10 @@ demo: build
 # without it, and say so.
 test:
 	@if command -v "$${CC:-cc}" >/dev/null 2>&1; then \
-		CGO_ENABLED=1 $(GO) test -race -shuffle=on ./...; \
+		CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 30m ./...; \
 	else \
 		echo "no C compiler found: testing without the race detector" >&2; \
-		$(GO) test -shuffle=on ./...; \
+		$(GO) test -shuffle=on -timeout 30m ./...; \
 	fi
 
 lint: cross

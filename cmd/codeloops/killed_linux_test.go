@@ -106,11 +106,18 @@ func (s *stage) events() []loop.Event {
 	return events
 }
 
+// buried waits for the end of all that a run has started which was killed: its
+// agents, and the keeper that may be about to start one.
+func (s *stage) buried() {
+	s.t.Helper()
+	s.await("the end of what was started", func() bool { return !running(s.dir, "") })
+}
+
 // check holds the log of a run that was killed to the grammar of events, as
 // far as it goes, and looks for processes that are left.
 func (s *stage) check() []loop.Event {
 	s.t.Helper()
-	s.await("the end of the agents", func() bool { return !running(s.word) })
+	s.buried()
 	events := s.events()
 	var grammar looptest.Grammar
 	for i, e := range events {
@@ -177,7 +184,7 @@ func TestKilledInEachPhase(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.await(phase, func() bool { _, err := os.Stat(filepath.Join(s.dir, phase)); return err == nil })
-			s.await("what "+phase+" leaves", func() bool { return running(s.word) })
+			s.await("what "+phase+" leaves", func() bool { return running(s.dir, s.word) })
 			if err := cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}

@@ -48,7 +48,6 @@ type ledger struct {
 func newLedger(t *testing.T) *ledger {
 	t.Helper()
 	s := newStage(t, paid)
-	s.write(s.word+".toml", strings.ReplaceAll(paid, "WORD", s.word))
 	s.write("slow", "#!/bin/sh\ntouch ../capture\nwhile test -e ../hold-capture; do sleep 0.02; done\nexec cat\n")
 	if err := os.Chmod(filepath.Join(s.dir, "slow"), 0o700); err != nil {
 		t.Fatal(err)
@@ -67,11 +66,6 @@ func (l *ledger) start(resume bool) *exec.Cmd {
 		self := cmd.Args[0]
 		cmd.Args = []string{self, "resume", "--agent", "scripted", "--script", "../scenario.toml", "--check", check}
 	}
-	for i, arg := range cmd.Args { // so that its agents are known, to wait for their end
-		if arg == "../scenario.toml" {
-			cmd.Args[i] = "../" + l.word + ".toml"
-		}
-	}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
@@ -87,7 +81,7 @@ func (l *ledger) kill(cmd *exec.Cmd) {
 		l.t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	l.await("the end of the agents", func() bool { return !running(l.word) })
+	l.buried()
 	for role, begun := range l.begun() {
 		before := l.cut[role]
 		l.cut[role] = begun - l.finished()[role]

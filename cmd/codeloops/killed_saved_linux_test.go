@@ -31,7 +31,7 @@ func (s *stage) killed() {
 		s.t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	s.await("the end of the agents", func() bool { return !running(s.word) })
+	s.buried()
 	if err := os.Remove(filepath.Join(s.dir, "hold-actor")); err != nil {
 		s.t.Fatal(err)
 	}

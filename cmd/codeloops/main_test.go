@@ -177,12 +177,13 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdSignals starts a command, waits for a file that it makes, sends it signals
-// one after the other, and wants one certain exit code; -1 is death by a signal.
-// What it printed is then in the files out and err of the script's directory.
+// cmdSignals starts a command, waits for a file that it makes, or for one that
+// holds a text, sends it signals one after the other, and wants one certain exit
+// code; -1 is death by a signal. What it printed is then in the files out and err
+// of the script's directory.
 func cmdSignals(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
-		ts.Fatalf("usage: signals CODE SIGNAL[,SIGNAL] FILE COMMAND [ARG ...]")
+		ts.Fatalf("usage: signals CODE SIGNAL[,SIGNAL] FILE[:TEXT] COMMAND [ARG ...]")
 	}
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -206,7 +207,8 @@ func cmdSignals(ts *testscript.TestScript, neg bool, args []string) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	ts.Defer(func() { _ = cmd.Process.Kill() })
-	await(ts, args[2], func() bool { _, err := os.Stat(ts.MkAbs(args[2])); return err == nil })
+	pattern, text, _ := strings.Cut(args[2], ":")
+	await(ts, args[2], func() bool { return holds(ts, pattern, text) })
 	for name := range strings.SplitSeq(args[1], ",") {
 		if err := cmd.Process.Signal(signalsByName[name]); !errors.Is(err, os.ErrProcessDone) {
 			ts.Check(err)
@@ -229,7 +231,7 @@ const scriptEnv = "PATH HOME XDG_CONFIG_HOME XDG_DATA_HOME CODELOOPS_SESSION_DIR
 
 // liveness bounds every wait: it says that something hangs, not that it is
 // slow.
-const liveness = 60 * time.Second
+const liveness = 5 * time.Minute
 
 func await(ts *testscript.TestScript, what string, there func() bool) {
 	for end := time.Now().Add(liveness); !there(); time.Sleep(5 * time.Millisecond) {
@@ -244,36 +246,50 @@ func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: await FILE")
 	}
-	await(ts, args[0], func() bool {
-		found, err := filepath.Glob(ts.MkAbs(args[0]))
+	await(ts, args[0], func() bool { return holds(ts, args[0], "") })
+}
+
+// holds reports whether one of the files that fit a pattern holds a text.
+func holds(ts *testscript.TestScript, pattern, text string) bool {
+	found, err := filepath.Glob(ts.MkAbs(pattern))
+	ts.Check(err)
+	return slices.ContainsFunc(found, func(path string) bool {
+		if text == "" {
+			return true // whatever it is
+		}
+		data, err := os.ReadFile(path)
 		ts.Check(err)
-		return len(found) > 0
+		return strings.Contains(string(data), text)
 	})
 }
 
-// cmdGone waits until no process has a word in its command line.
+// cmdGone waits until no process of this script has a word in its command line.
 func cmdGone(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: [!] gone WORD")
 	}
+	work := ts.Getenv("WORK")
 	if neg {
-		if !running(args[0]) {
+		if !running(work, args[0]) {
 			ts.Fatalf("no process with %q", args[0])
 		}
 		return
 	}
-	await(ts, "the end of "+args[0], func() bool { return !running(args[0]) })
+	await(ts, "the end of "+args[0], func() bool { return !running(work, args[0]) })
 }
 
-func running(word string) bool {
-	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, path := range lines {
-		data, err := os.ReadFile(path)
-		if err == nil && strings.Contains(strings.ReplaceAll(string(data), "\x00", " "), word) {
-			return true
-		}
-	}
-	return false
+// running reports whether there is a process that has a word in its command line
+// and a directory in its environment, as all have that are started in a home there.
+// Between fork and exec it has both of its parent's.
+func running(dir, word string) bool {
+	all, _ := filepath.Glob("/proc/[0-9]*")
+	return slices.ContainsFunc(all, func(process string) bool {
+		environ, _ := os.ReadFile(filepath.Join(process, "environ"))
+		command, _ := os.ReadFile(filepath.Join(process, "cmdline"))
+		text := string(environ) + "\x00"
+		return (strings.Contains(text, dir+"\x00") || strings.Contains(text, dir+"/")) &&
+			strings.Contains(strings.ReplaceAll(string(command), "\x00", " "), word)
+	})
 }
 
 // cmdLog copies the latest session log, to be looked at.

@@ -26,7 +26,7 @@ func TestQuit(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.await(phase, func() bool { _, err := os.Stat(filepath.Join(s.dir, phase)); return err == nil })
-			s.await("what "+phase+" leaves", func() bool { return running(s.word) })
+			s.await("what "+phase+" leaves", func() bool { return running(s.dir, s.word) })
 			if err := cmd.Process.Signal(syscall.SIGQUIT); err != nil {
 				t.Fatal(err)
 			}

@@ -70,12 +70,14 @@ func asNobody(t *testing.T, dir string) func(args ...string) (*exec.Cmd, *bytes.
 	var as *syscall.SysProcAttr
 	if os.Getuid() == 0 {
 		as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-		program, err := os.ReadFile(self)
-		if err != nil {
-			t.Fatal(err)
+		// Another process copies it: one that is forked here meanwhile would have it
+		// open for writing until its exec, and nobody could run it.
+		program := filepath.Join(dir, "codeloops")
+		if out, err := exec.Command("cp", self, program).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
 		}
-		self = filepath.Join(dir, "codeloops")
-		if err := os.WriteFile(self, program, 0o755); err != nil {
+		self = program
+		if err := os.Chmod(self, 0o755); err != nil {
 			t.Fatal(err)
 		}
 		for up := dir; up != os.TempDir() && up != "/"; up = filepath.Dir(up) {

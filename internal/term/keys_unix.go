@@ -91,7 +91,12 @@ func (k *Keys) look() {
 		k.begun = ""
 		return
 	}
-	key, rest := cutKey(k.begun + string(sent[:n]))
+	k.take(string(sent[:n]))
+}
+
+// take hands on every key that is whole.
+func (k *Keys) take(sent string) {
+	key, rest := cutKey(k.begun + sent)
 	for ; key != ""; key, rest = cutKey(rest) {
 		k.press(key)
 	}
