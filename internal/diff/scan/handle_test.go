@@ -4,6 +4,7 @@ package scan
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -62,4 +63,72 @@ func (h *handle) looksAtDirectories(t *testing.T, in func(string) string) {
 			below.close()
 		}
 	}
+}
+
+// TestHandleReach: what is below directories that are not open is reached from the
+// last one that is, not by a path in which another process puts a symlink.
+func TestHandleReach(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	in := func(name string) string { return filepath.Join(root, name) }
+	for _, err := range []error{
+		os.MkdirAll(in("tree/a/b/c"), 0o700),
+		os.WriteFile(in("tree/a/b/c/file"), []byte("ours"), 0o600),
+		os.MkdirAll(in("elsewhere/b/c"), 0o700),
+		os.WriteFile(in("elsewhere/b/c/file"), []byte("not ours"), 0o600),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, open := range []bool{true, false} { // the root
+		var h [4]handle
+		h[0].reset(in("tree"), "", nil, true)
+		if err := h[0].ensure(); err != nil {
+			t.Fatal(err)
+		}
+		if !open {
+			h[0].close()
+		}
+		for i, name := range []string{"a", "b", "c"} {
+			h[i+1].reset(filepath.Join(h[i].path, name), name, &h[i], true)
+		}
+		if got := h[3].finds(); got != "ours" {
+			t.Errorf("with the root open, %t: found %q", open, got)
+		}
+		for _, err := range []error{os.Rename(in("tree/a"), in("was")), os.Symlink("../elsewhere", in("tree/a"))} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := h[3].finds(); got != "" {
+			t.Errorf("with the root open, %t: found %q behind a symlink", open, got)
+		}
+		for _, err := range []error{os.Remove(in("tree/a")), os.Rename(in("was"), in("tree/a"))} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		h[0].close()
+	}
+}
+
+// finds returns what is in the file of the directory, if all ways to look at it
+// find it.
+func (h *handle) finds() string {
+	for _, much := range []bool{true, false} {
+		_, k, err := h.glance(much)
+		h.close()
+		if err != nil || k != directory {
+			return ""
+		}
+	}
+	f, _, err := h.open("file")
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	defer h.close()
+	content, _ := io.ReadAll(f)
+	return string(content)
 }

@@ -15,13 +15,16 @@ import (
 // symlink's target. One that is not open is good enough for a look at the files
 // of a directory that has just been found unchanged.
 type handle struct {
-	path  string // of the operating system
-	at    int    // an open directory, to which the next one is relative
-	rel   string // the path, in short
-	fd    int    // of the open directory
-	bare  bool   // it is open only for what is below it to be looked up
-	lent  bool   // a [Kept] closes it
-	local bool   // see clock.local
+	path  string  // of the operating system
+	above *handle // nil for the root
+	at    int     // the directory above, open, to which this one is relative
+	rel   string  // the name there; of the root, the path
+	gap   int     // so many directories above are not open
+	fd    int     // of the open directory
+	bare  bool    // it is open only for what is below it to be looked up
+	lent  bool    // a [Kept] closes it
+	own   bool    // the directory above is open for this handle only
+	local bool    // see clock.local
 	// shared: a file that was looked at has another name somewhere, by which it
 	// may be changed, too.
 	shared bool
@@ -32,38 +35,100 @@ type handle struct {
 	st     unix.Stat_t
 }
 
-// closed is the file descriptor of a directory that is not open: paths are
-// absolute then.
+// closed is the file descriptor of a directory that is not open.
 const closed = unix.AT_FDCWD
 
-// reset makes h the handle of another directory, which is not open. The one
-// above may be nil or closed.
+// reset makes h the handle of another directory, which is not open. The one above,
+// nil for the root, stays as it is while h is in use.
 func (h *handle) reset(path, name string, above *handle, local bool) {
-	h.path, h.at, h.rel, h.fd = path, closed, path, closed
-	h.bare, h.lent, h.local, h.shared, h.prefix = false, false, local, false, 0
-	if above != nil && above.isOpen() {
+	h.path, h.above, h.at, h.rel, h.fd = path, above, closed, path, closed
+	h.gap, h.bare, h.lent, h.own, h.local, h.shared, h.prefix = 0, false, false, false, local, false, 0
+	if above != nil {
 		h.at, h.rel = above.fd, name
+		if !above.isOpen() {
+			h.gap = above.gap + 1
+		}
 	}
 }
 
 func (h *handle) isOpen() bool { return h.fd != closed }
+
+// isFar reports whether it is a long way from the last open directory.
+func (h *handle) isFar() bool {
+	const long = 32
+	return h.gap >= long
+}
+
+// reach opens the directory above, where so many are open that it is not. Its path
+// would not do: a symlink may have taken the place of any directory in it.
+func (h *handle) reach() error {
+	if h.at != closed || h.gap == 0 {
+		return nil
+	}
+	way := make([]*handle, h.gap)
+	for i, up := h.gap-1, h.above; i >= 0; i, up = i-1, up.above {
+		way[i] = up
+	}
+	at := way[0].at
+	for i, next := range way {
+		fd, err := h.openAt(at, next.rel, passing|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC)
+		if i > 0 {
+			_ = unix.Close(at)
+		}
+		if err != nil {
+			return &fs.PathError{Op: "open", Path: h.path, Err: err}
+		}
+		at = fd
+	}
+	h.at, h.own = at, true
+	return nil
+}
 
 // ensure opens the directory to be listed.
 func (h *handle) ensure() error {
 	if h.isOpen() && !h.bare {
 		return nil
 	}
-	dir, path := h.at, h.rel
-	if h.bare {
-		dir, path = h.fd, "."
+	return h.openAs(unix.O_RDONLY)
+}
+
+// openAs opens the directory, again if it is open.
+func (h *handle) openAs(flags int) error {
+	dir, path := h.fd, "."
+	if !h.isOpen() {
+		if err := h.reach(); err != nil {
+			return err
+		}
+		dir, path = h.at, h.rel
 	}
-	fd, err := h.openAt(dir, path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC)
+	fd, err := h.openAt(dir, path, flags|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC)
 	if err != nil {
 		return &fs.PathError{Op: "open", Path: h.path, Err: err}
 	}
 	h.close()
 	h.fd = fd
 	return nil
+}
+
+// glance returns the stat of the directory. Where much below it will be looked
+// at, it stays open, though not to be listed: that is faster then.
+func (h *handle) glance(much bool) (Stat, kind, error) {
+	if !much && !h.isOpen() {
+		if err := h.reach(); err != nil {
+			return Stat{}, unknown, err
+		}
+		return h.stat("")
+	}
+	if !h.isOpen() {
+		if err := h.openAs(passing); err != nil {
+			return Stat{}, unknown, err
+		}
+		h.bare = true
+	}
+	if err := h.fstat(h.fd); err != nil {
+		return Stat{}, unknown, &fs.PathError{Op: "fstat", Path: h.path, Err: err}
+	}
+	return statOf(&h.st), kindOf(uint32(h.st.Mode)), nil
 }
 
 // ensureAny opens the directory unless it is open in any way.
@@ -87,7 +152,11 @@ func (h *handle) close() {
 	if h.isOpen() && !h.lent {
 		_ = unix.Close(h.fd)
 	}
-	h.fd, h.bare, h.lent = closed, false, false
+	if h.own {
+		_ = unix.Close(h.at)
+		h.at = closed
+	}
+	h.fd, h.bare, h.lent, h.own = closed, false, false, false
 }
 
 // list returns the entries of the open directory with its stat from before.

@@ -21,6 +21,8 @@ func (h *handle) reset(path, _ string, _ *handle, _ bool) {
 
 func (h *handle) isOpen() bool { return false }
 
+func (h *handle) isFar() bool { return false }
+
 // linked reports whether a file has another name: that is not told here.
 func (h *handle) linked() bool { return false }
 

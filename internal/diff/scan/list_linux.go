@@ -10,24 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// glance returns the stat of the directory. Where much below it will be looked
-// at, it stays open, though not to be listed: that is faster then.
-func (h *handle) glance(much bool) (Stat, kind, error) {
-	if !much {
-		return h.stat("")
-	}
-	if !h.isOpen() {
-		fd, err := h.openAt(h.at, h.rel, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC)
-		if err != nil {
-			return Stat{}, unknown, &fs.PathError{Op: "open", Path: h.path, Err: err}
-		}
-		h.fd, h.bare = fd, true
-	}
-	if err := h.fstat(h.fd); err != nil {
-		return Stat{}, unknown, &fs.PathError{Op: "fstat", Path: h.path, Err: err}
-	}
-	return statOf(&h.st), kindOf(h.st.Mode), nil
-}
+// passing opens a directory for no more than what is below it to be looked up.
+const passing = unix.O_PATH
 
 // entries reads the directory by getdents64(2). The names are in the scratch.
 func (h *handle) entries(s *scratch) ([]entry, error) {

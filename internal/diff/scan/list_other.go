@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// glance returns the stat of the directory.
-func (h *handle) glance(bool) (Stat, kind, error) { return h.stat("") }
+// passing opens a directory for what is below it to be looked up.
+const passing = unix.O_RDONLY
 
 // entries reads the directory through the standard library, which knows how on
 // each system.

@@ -170,7 +170,8 @@ func (v *visit) stays() bool {
 }
 
 // maxHeld is how many directories may be open at a time for those below to be
-// found faster: more than a tree is deep, less than a process may have.
+// found faster: less than a process may have. Half of them are for trees that are
+// deeper than people make them.
 const maxHeld = 100
 
 // hold keeps the directory open, if it is, until the visit is finished. It
@@ -179,7 +180,8 @@ func (v *visit) hold() bool {
 	if !v.handle.isOpen() {
 		return false
 	}
-	v.held = v.open.Add(1) <= maxHeld
+	n := v.open.Add(1)
+	v.held = n <= maxHeld/2 || n <= maxHeld && v.handle.isFar()
 	if !v.held {
 		v.open.Add(-1)
 	}
