@@ -199,11 +199,7 @@ func cmdSignals(ts *testscript.TestScript, neg bool, args []string) {
 		defer f.Close()
 		*stream = f
 	}
-	// What nohup leaves ignored would stay so in the command.
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
-	defer signal.Stop(hangup)
-	ts.Check(cmd.Start())
+	ts.Check(startHearing(cmd))
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	ts.Defer(func() { _ = cmd.Process.Kill() })
@@ -223,6 +219,15 @@ func cmdSignals(ts *testscript.TestScript, neg bool, args []string) {
 	if code := cmd.ProcessState.ExitCode(); code != want {
 		ts.Fatalf("exit code %d, want %d\n%s", code, want, ts.ReadFile(filepath.Join(work, "err")))
 	}
+}
+
+// startHearing starts a command that SIGHUP ends: what nohup has the tests ignore
+// would else stay ignored in it.
+func startHearing(cmd *exec.Cmd) error {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	return cmd.Start()
 }
 
 // scriptEnv names the variables of a script that matter to a run.

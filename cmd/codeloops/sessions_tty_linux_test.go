@@ -101,7 +101,7 @@ func onTerminal(t *testing.T, cmd *exec.Cmd) *dialogue {
 	d.found = d.modes()
 	d.cmd.Stdin, d.cmd.Stdout, d.cmd.Stderr = screen, screen, screen
 	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := errors.Join(d.cmd.Start(), screen.Close()); err != nil {
+	if err := errors.Join(startHearing(d.cmd), screen.Close()); err != nil {
 		t.Fatal(err)
 	}
 	kill := time.AfterFunc(liveness, func() { _ = d.cmd.Process.Kill() })
