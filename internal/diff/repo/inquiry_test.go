@@ -198,7 +198,9 @@ func TestCurrentInATick(t *testing.T) {
 	notOnWindows(t)
 	s := newSandbox(t)
 	dir := s.init("r")
-	opened := time.Now()
+	written, err := os.Stat(filepath.Join(dir, ".git", "config"))
+	s.must(err)
+	opened := written.ModTime() // however long ago that is by now
 	r, err := Open(dir, s.env)
 	s.must(err)
 	if r.Current(opened) {

@@ -32,7 +32,7 @@ func TestUnsettled(t *testing.T) {
 	if err := os.WriteFile(name, []byte("f\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	info, err := os.Stat(name)
+	info, err := os.Stat(root) // since when there is the file, which was written then or later
 	if err != nil {
 		t.Fatal(err)
 	}
