@@ -29,8 +29,8 @@ func DiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
-// tryLock takes the lock on an open file, which lasts until the file is closed
-// or the process is gone. ok is false when another open file has it.
+// tryLock takes the lock on an open file, which lasts until it is given back or the
+// process is gone. ok is false when another open file has it.
 func tryLock(f *os.File, shared bool) (ok bool, err error) {
 	how := syscall.LOCK_EX
 	if shared {
@@ -48,4 +48,10 @@ func tryLock(f *os.File, shared bool) (ok bool, err error) {
 		}
 		return false, fmt.Errorf("lock %s: %w", f.Name(), err)
 	}
+}
+
+// unlock gives the lock on an open file back. To close it is not enough: a process
+// that has just been forked has it open, too, until its exec.
+func unlock(f *os.File) {
+	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) // fails where there was no lock to be had
 }

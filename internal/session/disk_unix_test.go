@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"reflect"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/metrics"
 )
 
 // fillDisk writes a session in a directory that has room for some 100 KiB. The
@@ -114,5 +117,83 @@ func TestHintOfNoPermission(t *testing.T) {
 		if hint := (&WriteError{Path: "x", Err: fmt.Errorf("write: %w", err)}).Hint(); !strings.Contains(hint, want) || want == "" && hint != "" {
 			t.Errorf("%v: %q", err, hint)
 		}
+	}
+}
+
+// inherits starts a process that has a file of ours open, as every one has between
+// its fork and its exec.
+func inherits(t *testing.T, f *os.File) {
+	t.Helper()
+	cmd := exec.Command("sleep", "300")
+	cmd.ExtraFiles = []*os.File{f}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+	})
+}
+
+// TestLocksAreGivenBack although a process is just being started, which has the
+// file open, too.
+func TestLocksAreGivenBack(t *testing.T) {
+	t.Parallel()
+	locks, tree := t.TempDir(), t.TempDir()
+	l, err := Acquire(locks, tree, "first", began)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inherits(t, l.file)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if l, err = Acquire(locks, tree, "second", began); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+
+	store := newStore(t, t.TempDir())
+	r := record(t, store, wholeRun()[:2])
+	inherits(t, r.log)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if running, err := store.Running(r.ID()); running || err != nil {
+		t.Errorf("a session that is closed runs: %v, %v", running, err)
+	}
+}
+
+// TestLockAloneWaits for somebody who only looks whether the session is running,
+// however long that takes a machine with other work.
+func TestLockAloneWaits(t *testing.T) {
+	t.Parallel()
+	store := newStore(t, t.TempDir())
+	r := record(t, store, wholeRun()[:2])
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	look, err := os.Open(r.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer look.Close()
+	if ok, err := tryLock(look, true); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	looked := make(chan struct{})
+	time.AfterFunc(100*time.Millisecond, func() {
+		unlock(look)
+		close(looked)
+	})
+	again, err := store.Reopen(r.ID(), metrics.Tally{})
+	<-looked
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
 	}
 }

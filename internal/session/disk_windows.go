@@ -18,8 +18,8 @@ func DiskFull(err error) bool {
 		errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
 }
 
-// tryLock takes the lock on an open file, which lasts until the file is closed
-// or the process is gone. ok is false when another open file has it. Windows
+// tryLock takes the lock on an open file, which lasts until it is given back or the
+// process is gone. ok is false when another open file has it. Windows
 // keeps others from reading what is locked: the byte that stands for the file
 // lies far behind its end.
 func tryLock(f *os.File, shared bool) (ok bool, err error) {
@@ -36,4 +36,10 @@ func tryLock(f *os.File, shared bool) (ok bool, err error) {
 		return false, fmt.Errorf("lock %s: %w", f.Name(), err)
 	}
 	return true, nil
+}
+
+// unlock gives the lock on an open file back.
+func unlock(f *os.File) {
+	far := &windows.Overlapped{OffsetHigh: 1 << 30}
+	_ = windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, far) // fails where there was no lock to be had
 }

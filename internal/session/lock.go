@@ -127,7 +127,9 @@ func ours(f *os.File) error {
 // Close gives the lock back.
 func (l *Lock) Close() error {
 	// An empty file says nothing wrong to whoever reads it too late.
-	return errors.Join(l.file.Truncate(0), l.file.Close())
+	err := l.file.Truncate(0)
+	unlock(l.file)
+	return errors.Join(err, l.file.Close())
 }
 
 // claim locks f and writes down who has it.
@@ -178,11 +180,11 @@ func resolved(dir string) (string, error) {
 // lockAlone takes the lock of a log for its recorder. [Store.Running] holds it
 // for a moment, too: that is waited for.
 func lockAlone(log *os.File) (ok bool, err error) {
-	for range 10 {
+	for range 100 {
 		if ok, err = tryLock(log, false); ok || err != nil {
 			break
 		}
-		time.Sleep(2 * time.Millisecond)
+		time.Sleep(5 * time.Millisecond)
 	}
 	return ok, err
 }

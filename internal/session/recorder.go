@@ -186,6 +186,7 @@ func (r *Recorder) Close() error {
 		return nil
 	}
 	r.files.removeEmpty()
+	unlock(r.log)
 	err := r.log.Close()
 	r.log = nil
 	if r.size == 0 && !r.torn {

@@ -187,6 +187,7 @@ func (s *Store) Running(id string) (bool, error) {
 		return false, fmt.Errorf("look whether session %s is running: %w", id, err)
 	}
 	free, err := tryLock(f, true)
+	unlock(f)
 	return err == nil && !free, errors.Join(err, f.Close())
 }
 
