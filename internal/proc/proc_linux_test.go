@@ -27,6 +27,7 @@ nohup setsid sh -c "$live" >/dev/null 2>&1 &
 env -i /usr/bin/setsid /bin/sh -c "(setsid sh -c '$live' >/dev/null 2>&1 </dev/null &)"
 setsid sh -c 'trap "" TERM HUP INT; echo $$ >>pids; while :; do sleep 0.1; done' &
 while [ "$(wc -l <pids)" -lt 5 ]; do sleep 0.01; done
+until [ "$(ps -o args= -p "$(head -n 5 pids | paste -sd , -)" | grep -c '^sleep 300')" = 4 ]; do sleep 0.01; done
 `
 
 func TestFugitivesAreEnded(t *testing.T) {
@@ -75,7 +76,7 @@ func TestCancelAsksOtherSessionsToo(t *testing.T) {
 	cmd := script(t, `trap : TERM
 setsid sh -c 'trap "echo bye; exit 0" TERM; echo ready; while :; do sleep 0.05; done'
 echo over`)
-	cmd.Grace = time.Minute
+	cmd.Grace = within
 	res := runUntil(t, cmd, func(cancel, _ func()) { cancel() })
 	if got := string(res.Stdout.Text); got != "ready\nbye\nover\n" || res.Stop != proc.StopCancelled {
 		t.Errorf("got %q, %+v", got, res)
@@ -252,7 +253,7 @@ func TestStoppedKeeper(t *testing.T) {
 func TestRunnerOutput(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t)
-	call := shell(t, `cat; setsid sleep 300 >/dev/null 2>&1 & echo $! >pids; echo noise >&2; while ! grep -q sleep /proc/$!/cmdline; do :; done`)
+	call := shell(t, `cat; setsid sleep 300 >/dev/null 2>&1 & echo $! >pids; echo noise >&2; until ps -o args= -p $! | grep -q '^sleep'; do sleep 0.01; done`)
 	call.Stdin = []byte("in\n")
 	out, left, err := r.Output(t.Context(), call)
 	if err != nil || string(out) != "in\n" || len(left) != 1 || left[0].Command != "sleep 300" {

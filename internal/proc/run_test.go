@@ -181,7 +181,9 @@ func TestLongLineIsKeptInPart(t *testing.T) {
 
 func TestBackgroundProcessIsEnded(t *testing.T) {
 	t.Parallel()
-	cmd := script(t, `sleep 300 & echo $! >>pids; echo done`)
+	cmd := script(t, `sleep 300 & echo $! >>pids
+until ps -o args= -p $! | grep -q '^sleep'; do sleep 0.01; done
+echo done`)
 	res := run(t, cmd)
 	if string(res.Stdout.Text) != "done\n" || res.ExitCode != 0 || res.Stop != proc.StopNone {
 		t.Errorf("got %+v", res)

@@ -39,8 +39,7 @@ func (s sweep) run() (leftovers, survivors []Process) {
 	if poll(settle, time.Millisecond, s.hurry, s.gone) {
 		return nil, nil
 	}
-	left := s.list()
-	leftovers = name(left)
+	left, leftovers := s.look()
 	if !s.hurry() {
 		for _, pid := range left {
 			if !s.asked[pid] {
@@ -52,6 +51,17 @@ func (s sweep) run() (leftovers, survivors []Process) {
 		}
 	}
 	return leftovers, s.kill()
+}
+
+// look returns who is left, and those of them that can be named: whoever dies just
+// now cannot, nor who is being born.
+func (s sweep) look() (left []int, named []Process) {
+	poll(leftoverGrace, time.Millisecond, s.hurry, func() bool {
+		left = s.list()
+		named = name(left)
+		return len(named) > 0 || s.gone()
+	})
+	return left, named
 }
 
 // kill kills until nobody is left, or returns those whom it cannot end.

@@ -3,6 +3,7 @@
 package proc
 
 import (
+	"os"
 	"reflect"
 	"testing"
 )
@@ -19,5 +20,28 @@ func TestSweepGivesUp(t *testing.T) {
 	want := []Process{{Command: "?"}}
 	if left != nil || !reflect.DeepEqual(survivors, want) || rounds < 10 {
 		t.Errorf("left %v, survivors %v, after %d rounds", left, survivors, rounds)
+	}
+}
+
+// TestSweepNamesWhoFollows: one that has died when its name is looked for has left
+// another.
+func TestSweepNamesWhoFollows(t *testing.T) {
+	t.Parallel()
+	const nobody = 1 << 30 // no system counts processes so far
+	looks, self := 0, os.Getpid()
+	s := sweep{
+		gone: func() bool { return looks > 1 },
+		list: func() []int {
+			if looks++; looks == 1 {
+				return []int{nobody}
+			}
+			return []int{self}
+		},
+		hurry: func() bool { return false },
+		asked: map[int]bool{self: true},
+	}
+	left, survivors := s.run()
+	if len(left) != 1 || left[0].PID != self || survivors != nil {
+		t.Errorf("left %v, survivors %v", left, survivors)
 	}
 }
