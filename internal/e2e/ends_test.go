@@ -9,6 +9,7 @@ import (
 
 	"codeloops/internal/e2e/model"
 	"codeloops/internal/loop"
+	"codeloops/internal/proc"
 )
 
 // napping makes the actor run a command that outlives everything, again and
@@ -28,10 +29,10 @@ func TestInterrupted(t *testing.T) {
 		code    int
 		longest time.Duration
 	}{
-		"int":   {[]syscall.Signal{syscall.SIGINT}, 130, 7 * time.Second},
-		"twice": {[]syscall.Signal{syscall.SIGINT, syscall.SIGINT}, 130, 3 * time.Second},
-		"term":  {[]syscall.Signal{syscall.SIGTERM}, 130, 7 * time.Second},
-		"kill":  {[]syscall.Signal{syscall.SIGKILL}, -1, time.Second},
+		"int":   {[]syscall.Signal{syscall.SIGINT}, 130, soon},
+		"twice": {[]syscall.Signal{syscall.SIGINT, syscall.SIGINT}, 130, proc.DefaultGrace},
+		"term":  {[]syscall.Signal{syscall.SIGTERM}, 130, soon},
+		"kill":  {[]syscall.Signal{syscall.SIGKILL}, -1, soon},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -79,9 +79,10 @@ func troubles() []trouble {
 }
 
 // Limits within which an agent has to say what is in its way, or codeloops
-// stops it. Some try again for two minutes before.
+// stops it. Some try again for two minutes before, and on a machine with other work
+// it takes them as long to begin.
 const (
-	turnLimit = 200 * time.Second
+	turnLimit = 8 * time.Minute
 	idleLimit = 45 * time.Second // where nothing else will end the turn
 	slowLimit = 90 * time.Second // some take half of that to begin
 )
