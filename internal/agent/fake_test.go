@@ -158,7 +158,7 @@ func newStage(t *testing.T, names ...string) *stage {
 		},
 		Outputs: t.TempDir(),
 		Session: "2025-01-27T15-30-45Z_abc123",
-		Limits:  Limits{Timeout: time.Minute, Keep: 1 << 20, Grace: time.Second},
+		Limits:  Limits{Timeout: 5 * time.Minute, Keep: 1 << 20, Grace: time.Second},
 	}
 	return s
 }

@@ -32,7 +32,7 @@ func runner(t *testing.T, commands ...string) *check.Runner {
 	})
 	return &check.Runner{
 		Starter: starter, Commands: commands, Dir: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH"), "GREETING=hello"},
-		Outputs: t.TempDir(), Timeout: time.Minute, Keep: 1 << 10, Max: 1 << 20,
+		Outputs: t.TempDir(), Timeout: 5 * time.Minute, Keep: 1 << 10, Max: 1 << 20,
 	}
 }
 

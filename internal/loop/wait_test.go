@@ -25,7 +25,7 @@ func (p patient) Act(ctx context.Context, b loop.Brief, watch loop.Watch) (loop.
 	if len(p.waits) == 1 {
 		select {
 		case <-ctx.Done():
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			p.t.Error("the wait goes on")
 		}
 		return loop.Attempt{Turn: loop.Turn{Ending: loop.EndInterrupted}}, nil

@@ -339,12 +339,12 @@ func TestPromptUnread(t *testing.T) {
 // await waits for a file and returns what is in it.
 func await(t *testing.T, name string) string {
 	t.Helper()
-	for start := time.Now(); time.Since(start) < 30*time.Second; time.Sleep(5 * time.Millisecond) {
+	for start := time.Now(); time.Since(start) < 2*time.Minute; time.Sleep(5 * time.Millisecond) {
 		if data, err := os.ReadFile(name); err == nil {
 			return string(data)
 		}
 	}
-	t.Fatalf("no %s after 30 s", name)
+	t.Fatalf("no %s after two minutes", name)
 	return ""
 }
 
