@@ -184,3 +184,10 @@ func (s *sandbox) begin() *diff.Tree {
 	s.must(tree.Baseline(s.t.Context()))
 	return tree
 }
+
+func tool(tb testing.TB, name string, args ...string) {
+	tb.Helper()
+	if out, err := exec.CommandContext(tb.Context(), name, args...).CombinedOutput(); err != nil {
+		tb.Fatalf("%s %q: %v\n%s", name, args, err, out)
+	}
+}

@@ -2,6 +2,7 @@ package diff_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"codeloops/internal/diff"
@@ -256,8 +258,18 @@ func (h *history) move() string {
 	}
 	h.clear(to)
 	h.must(os.MkdirAll(filepath.Dir(h.path(to)), 0o755))
-	err := os.Rename(h.path(from), h.path(to))
+	err := h.rename(h.path(from), h.path(to))
 	return fmt.Sprintf("move %q to %q: %v", from, to, err)
+}
+
+// rename renames as mv does, which copies what is elsewhere.
+func (h *history) rename(from, to string) error {
+	err := os.Rename(from, to)
+	if errors.Is(err, syscall.EXDEV) {
+		tool(h.t, "mv", "-T", "--", from, to)
+		return nil
+	}
+	return err
 }
 
 // swap makes two paths change places.
@@ -267,9 +279,9 @@ func (h *history) swap() string {
 		return "swap nothing"
 	}
 	aside := filepath.Join(h.base, "aside")
-	h.must(os.Rename(h.path(a), aside))
-	h.must(os.Rename(h.path(b), h.path(a)))
-	h.must(os.Rename(aside, h.path(b)))
+	h.must(h.rename(h.path(a), aside))
+	h.must(h.rename(h.path(b), h.path(a)))
+	h.must(h.rename(aside, h.path(b)))
 	return fmt.Sprintf("swap %q and %q", a, b)
 }
 
