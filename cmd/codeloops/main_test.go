@@ -219,6 +219,9 @@ func cmdSignals(ts *testscript.TestScript, neg bool, args []string) {
 	if code := cmd.ProcessState.ExitCode(); code != want {
 		ts.Fatalf("exit code %d, want %d\n%s", code, want, ts.ReadFile(filepath.Join(work, "err")))
 	}
+	if want == -1 { // what it has started hears of it a little later
+		await(ts, "the end of its agents", func() bool { return !running(work, "") })
+	}
 }
 
 // startHearing starts a command that SIGHUP ends: what nohup has the tests ignore
