@@ -67,6 +67,13 @@ func again(t *testing.T, variable string, change ...func(*exec.Cmd)) {
 	for _, change := range change {
 		change(cmd)
 	}
+	testedBy(t, cmd)
+}
+
+// testedBy runs the test in another process, which may also find that it cannot be
+// run where that process is.
+func testedBy(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
 	out, err := cmd.CombinedOutput()
 	switch {
 	case strings.Contains(string(out), "SKIP: "+t.Name()):
