@@ -254,7 +254,8 @@ func TestDiffOnATerminal(t *testing.T) {
 	} {
 		shown, code := terminal(t, dir, []string{"PAGER=" + pager}, "", "sessions", "diff")
 		if pager == "no-such-pager" { // the shell says that it is not there
-			_, shown, _ = strings.Cut(shown, "not found\n")
+			_, shown, _ = strings.Cut(shown, pager+": ")
+			_, shown, _ = strings.Cut(shown, "\n")
 		}
 		if code != 0 || shown != want {
 			t.Errorf("%s: exit code %d, %d bytes: %.300q", pager, code, len(shown), shown)

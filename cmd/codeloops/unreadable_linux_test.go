@@ -47,6 +47,7 @@ func TestUnreadable(t *testing.T) {
 			t.Errorf("%v: exit code %d, %d lines, %s", args, cmd.ProcessState.ExitCode(), strings.Count(stdout.String(), "\n"), stderr)
 		}
 	}
+	hide(sessions, 0o555) // from whoever is not root
 	expect(0, n, "", "sessions", "list")
 	if _, err := os.Lstat(filepath.Join(sessions, ".index")); err == nil {
 		t.Error("an index was written where nobody may write")
