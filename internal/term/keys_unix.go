@@ -110,15 +110,24 @@ func (k *Keys) press(key string) {
 	}
 }
 
-// obey does what a signal does by itself, with the terminal put back.
+// obey does what a signal does by itself, with the terminal put back. Both calls
+// return before it has happened: until then nothing may take the terminal again.
 func (k *Keys) obey(s os.Signal) {
 	k.restore()
 	if s == unix.SIGTSTP {
-		_ = unix.Kill(unix.Getpid(), unix.SIGSTOP) // goes on here with SIGCONT
+		goes := make(chan os.Signal, 1) // on again
+		signal.Notify(goes, unix.SIGCONT)
+		defer signal.Stop(goes)
+		_ = unix.Kill(unix.Getpid(), unix.SIGSTOP)
+		select {
+		case <-goes:
+		case <-k.stop:
+		}
 		return
 	}
 	signal.Reset(s)
 	_ = unix.Kill(unix.Getpid(), unix.SIGQUIT)
+	<-k.stop
 }
 
 // prepare makes the terminal hand over keys one by one, unless it does or
