@@ -196,11 +196,12 @@ step = [
 	if err != nil {
 		t.Fatal(err)
 	}
+	dir, file := ordinary(t)
 	for name, want := range map[string]string{
-		"deep": "drwxr-xr-x ", "deep/er": "drwxr-xr-x ", "deep/er/a.txt": "-rw-r--r-- one\ntwo\n",
-		"old.txt": "-rw-r--r-- short", "tool": "-rwxr-xr-x #!/bin/sh\n", "secret": "-rw------- ",
-		"moved": "drwxr-xr-x ", "moved/there.txt": "-rw-r--r-- begun\n", "link": "-> ../../anywhere",
-		"empty": "drwxr-xr-x ", "empty/dir": "drwxr-xr-x ",
+		"deep": dir + " ", "deep/er": dir + " ", "deep/er/a.txt": file + " one\ntwo\n",
+		"old.txt": file + " short", "tool": "-rwxr-xr-x #!/bin/sh\n", "secret": "-rw------- ",
+		"moved": dir + " ", "moved/there.txt": file + " begun\n", "link": "-> ../../anywhere",
+		"empty": dir + " ", "empty/dir": dir + " ",
 	} {
 		if got[name] != want {
 			t.Errorf("%s: got %q, want %q", name, got[name], want)
@@ -210,6 +211,25 @@ step = [
 	if len(got) != 0 {
 		t.Errorf("also there: %v", got)
 	}
+}
+
+// ordinary returns the modes that a new directory and a new file have.
+func ordinary(t *testing.T) (dir, file string) {
+	t.Helper()
+	in := t.TempDir()
+	for _, err := range []error{os.Mkdir(filepath.Join(in, "d"), 0o755), os.WriteFile(filepath.Join(in, "f"), nil, 0o644)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	mode := func(name string) string {
+		info, err := os.Lstat(filepath.Join(in, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode().String()
+	}
+	return mode("d"), mode("f")
 }
 
 // No step leads out of the working directory, whatever links stand in it.
