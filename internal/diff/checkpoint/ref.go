@@ -188,7 +188,7 @@ func (r ref) lock(ctx context.Context) (*os.File, error) {
 			return f, nil
 		case !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist):
 			return nil, err
-		case wait > lockWait && errors.Is(err, fs.ErrExist) && !left && r.root.Remove(r.lockName()) == nil:
+		case wait > lockWait && errors.Is(err, fs.ErrExist) && !left && missing(r.root.Remove(r.lockName())):
 			left, wait = true, time.Millisecond
 			continue
 		case wait > lockWait && errors.Is(err, fs.ErrExist):
@@ -203,6 +203,9 @@ func (r ref) lock(ctx context.Context) (*os.File, error) {
 		}
 	}
 }
+
+// missing reports whether what was to be removed is not there any more.
+func missing(err error) bool { return err == nil || errors.Is(err, fs.ErrNotExist) }
 
 // commit makes the lock file the reference.
 func (r ref) commit() error {
