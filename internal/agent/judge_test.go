@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -295,6 +297,7 @@ func TestStructuredTurn(t *testing.T) {
 	}
 	message := loop.Notice{Kind: loop.NoticeMessage, Text: strings.ReplaceAll(said, "\n", " ")}
 	warning := loop.Notice{Kind: loop.NoticeOutput, Stream: "stderr", Text: "a warning\n"}
+	slices.SortFunc(heard, func(a, b loop.Notice) int { return cmp.Compare(a.Stream, b.Stream) }) // by two pipes, in any order
 	equal(t, "notices", heard, []loop.Notice{message, warning})
 	if !spec.Streams {
 		t.Error("an agent that prints events does not count as one that streams")
