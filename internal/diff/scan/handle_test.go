@@ -91,7 +91,7 @@ func TestHandleReach(t *testing.T) {
 			h[0].close()
 		}
 		for i, name := range []string{"a", "b", "c"} {
-			h[i+1].reset(filepath.Join(h[i].path, name), name, &h[i], true)
+			h[i+1].reset("", name, &h[i], true)
 		}
 		if got := h[3].finds(); got != "ours" {
 			t.Errorf("with the root open, %t: found %q", open, got)

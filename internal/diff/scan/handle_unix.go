@@ -15,7 +15,6 @@ import (
 // symlink's target. One that is not open is good enough for a look at the files
 // of a directory that has just been found unchanged.
 type handle struct {
-	path  string  // of the operating system
 	above *handle // nil for the root
 	at    int     // the directory above, open, to which this one is relative
 	rel   string  // the name there; of the root, the path
@@ -38,10 +37,11 @@ type handle struct {
 // closed is the file descriptor of a directory that is not open.
 const closed = unix.AT_FDCWD
 
-// reset makes h the handle of another directory, which is not open. The one above,
-// nil for the root, stays as it is while h is in use.
+// reset makes h the handle of another directory, which is not open. The one above
+// stays as it is while h is in use; there is none above the root, which is found by
+// its path.
 func (h *handle) reset(path, name string, above *handle, local bool) {
-	h.path, h.above, h.at, h.rel, h.fd = path, above, closed, path, closed
+	h.above, h.at, h.rel, h.fd = above, closed, path, closed
 	h.gap, h.bare, h.lent, h.own, h.local, h.shared, h.prefix = 0, false, false, false, local, false, 0
 	if above != nil {
 		h.at, h.rel = above.fd, name
@@ -76,7 +76,7 @@ func (h *handle) reach() error {
 			_ = unix.Close(at)
 		}
 		if err != nil {
-			return &fs.PathError{Op: "open", Path: h.path, Err: err}
+			return &fs.PathError{Op: "open", Path: h.rel, Err: err}
 		}
 		at = fd
 	}
@@ -103,7 +103,7 @@ func (h *handle) openAs(flags int) error {
 	}
 	fd, err := h.openAt(dir, path, flags|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC)
 	if err != nil {
-		return &fs.PathError{Op: "open", Path: h.path, Err: err}
+		return &fs.PathError{Op: "open", Path: h.rel, Err: err}
 	}
 	h.close()
 	h.fd = fd
@@ -126,7 +126,7 @@ func (h *handle) glance(much bool) (Stat, kind, error) {
 		h.bare = true
 	}
 	if err := h.fstat(h.fd); err != nil {
-		return Stat{}, unknown, &fs.PathError{Op: "fstat", Path: h.path, Err: err}
+		return Stat{}, unknown, &fs.PathError{Op: "fstat", Path: h.rel, Err: err}
 	}
 	return statOf(&h.st), kindOf(uint32(h.st.Mode)), nil
 }
@@ -163,7 +163,7 @@ func (h *handle) close() {
 // They hold until s is used again.
 func (h *handle) list(s *scratch) ([]entry, Stat, error) {
 	if err := h.fstat(h.fd); err != nil {
-		return nil, Stat{}, &fs.PathError{Op: "fstat", Path: h.path, Err: err}
+		return nil, Stat{}, &fs.PathError{Op: "fstat", Path: h.rel, Err: err}
 	}
 	st := statOf(&h.st)
 	entries, err := h.entries(s)

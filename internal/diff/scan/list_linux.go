@@ -25,7 +25,7 @@ func (h *handle) entries(s *scratch) ([]entry, error) {
 			continue
 		}
 		if err != nil {
-			return nil, &fs.PathError{Op: "readdirent", Path: h.path, Err: err}
+			return nil, &fs.PathError{Op: "readdirent", Path: h.rel, Err: err}
 		}
 		if n <= 0 {
 			break

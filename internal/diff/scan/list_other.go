@@ -18,7 +18,7 @@ func (h *handle) entries(s *scratch) ([]entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := os.NewFile(uintptr(fd), h.path)
+	f := os.NewFile(uintptr(fd), h.rel)
 	defer f.Close() //nolint:errcheck // opened for reading: nothing to lose
 	found, err := f.ReadDir(-1)
 	return s.convert(found), err
