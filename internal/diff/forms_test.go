@@ -40,6 +40,19 @@ func fill(s *sandbox) {
 	s.write("untracked", "u\n")
 }
 
+func unmerged(s *sandbox) {
+	s.t.Helper()
+	filled(s)
+	s.git("stash", "-q")
+	s.git("checkout", "-q", "-b", "other", "HEAD^")
+	s.append("a", "other\n")
+	s.commit("other")
+	s.try("merge", "-q", "main")
+	if s.git("ls-files", "--unmerged") == "" {
+		s.t.Fatal("git has merged it")
+	}
+}
+
 func TestForms(t *testing.T) {
 	t.Parallel()
 	for _, form := range []form{
@@ -92,14 +105,8 @@ func TestForms(t *testing.T) {
 			s.git("config", "core.repositoryFormatVersion", "1")
 			s.git("config", "extensions.preciousObjects", "true")
 		}},
-		{"unmerged", func(s *sandbox) {
-			filled(s)
-			s.git("stash", "-q")
-			s.git("checkout", "-q", "-b", "other", "HEAD^")
-			s.append("a", "other\n")
-			s.commit("other")
-			s.try("merge", "-q", "main")
-		}},
+		{"unmerged", unmerged},
+		{"unmerged and ignored", func(s *sandbox) { unmerged(s); s.write(".git/info/exclude", "a\n!a/\n") }},
 		{"shallow", func(s *sandbox) {
 			filled(s)
 			s.git("clone", "-q", "--depth=1", "file://"+s.root, filepath.Join(s.base, "clone"))
@@ -145,6 +152,11 @@ func TestForms(t *testing.T) {
 				}
 				step(s)
 				o.capture(tree)
+			}
+			s.keeps(tree, o)
+			// It would hide that something is not read here.
+			if len(s.ran) > 0 && form.name != "sparse index" {
+				t.Errorf("%q", s.ran)
 			}
 		})
 	}
@@ -263,6 +275,12 @@ func TestLargeFile(t *testing.T) {
 		if !f.Binary || f.NewSize < size || f.Path != "new" && f.OldSize != size || len(f.Patch) > 500 {
 			t.Errorf("%s: binary %t, sizes %d and %d, patch of %d bytes", f.Path, f.Binary, f.OldSize, f.NewSize, len(f.Patch))
 		}
+	}
+	is := s.git("hash-object", "new")
+	want := "diff --git a/new b/new\nnew file mode 100644\nindex " + strings.Repeat("0", 40) + ".." + is + "\nBinary files /dev/null and b/new differ\n" +
+		fmt.Sprintf("# too large to compare: %d bytes\n", size)
+	if got := c.Files[0].Patch; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 

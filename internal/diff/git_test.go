@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,6 +28,9 @@ type sandbox struct {
 	// trees are those that are open. The list is what a test that is over lets go
 	// of: its clean-up functions are remembered until all tests are.
 	trees []*diff.Tree
+
+	noting sync.Mutex
+	ran    []string // what the trees ran the git program for
 }
 
 func newSandbox(tb testing.TB) *sandbox {
@@ -158,7 +162,13 @@ func (s *sandbox) must(err error) {
 }
 
 func (s *sandbox) options() diff.Options {
-	return diff.Options{Env: s.lookup, Now: s.now, Git: s}
+	return diff.Options{Env: s.lookup, Now: s.now, Git: s, Note: s.note}
+}
+
+func (s *sandbox) note(what string) {
+	s.noting.Lock()
+	defer s.noting.Unlock()
+	s.ran = append(s.ran, what)
 }
 
 func (s *sandbox) open() *diff.Tree {

@@ -54,6 +54,9 @@ func TestRandomHistories(t *testing.T) {
 				}
 			}
 			o.check(look(3))
+			if h.ran != nil {
+				t.Errorf("%q", h.ran)
+			}
 		})
 	}
 }

@@ -7,13 +7,17 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+
+	"codeloops/internal/diff"
+	"codeloops/internal/loop"
 )
 
 // listing returns everything below a directory, with mode, time and content.
-func listing(t *testing.T, root string) map[string]string {
-	t.Helper()
+func listing(tb testing.TB, root string) map[string]string {
+	tb.Helper()
 	all := map[string]string{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -42,7 +46,7 @@ func listing(t *testing.T, root string) map[string]string {
 		return nil
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return all
 }
@@ -78,6 +82,53 @@ func TestNothingIsTouched(t *testing.T) {
 	if after := listing(t, s.base); !maps.Equal(before, after) {
 		t.Errorf("before %v\nafter %v", before, after)
 	}
+}
+
+// keeps has the state that the work tree is in kept, a session resumed, and the work
+// tree put back to what it was when the session began. Git finds both states, and
+// nothing else of its own is touched.
+func (s *sandbox) keeps(tree *diff.Tree, o *oracle) {
+	s.t.Helper()
+	ctx, c := s.t.Context(), o.capture(tree)
+	own := s.gitOwn()
+	base, err := tree.Checkpoint(ctx, tree.BaseState(), "test/0", "")
+	s.must(err)
+	last, err := tree.Checkpoint(ctx, c.State, "test/1", "")
+	s.must(err)
+	again := s.open()
+	s.must(again.Resume(ctx, base))
+	resumed, err := again.Capture(ctx)
+	s.must(err)
+	s.restore(tree, loop.Change{State: tree.BaseState()})
+	if now := s.gitOwn(); !maps.Equal(now, own) {
+		s.t.Errorf("git's own files were %v\nand are %v", own, now)
+	}
+	if resumed.Warnings = c.Warnings; !reflect.DeepEqual(resumed, c) {
+		s.t.Errorf("resumed:\n%s\nwant:\n%s", resumed.Patch(), c.Patch())
+	}
+	for commit, want := range map[string]string{base: o.start, last: c.State} {
+		if got := s.git("rev-parse", commit+"^{tree}"); got != want {
+			s.t.Errorf("kept the tree %s, not %s", got, want)
+		}
+		s.git("rev-list", "--objects", "--quiet", "--no-object-names", commit)
+	}
+	if got := o.now(); got != o.start {
+		s.t.Errorf("put back:\n%s", o.patch(got))
+	}
+}
+
+// gitOwn returns the files in git's directory that are neither objects nor ours.
+func (s *sandbox) gitOwn() map[string]string {
+	s.t.Helper()
+	dir := s.git("rev-parse", "--path-format=absolute", "--git-common-dir")
+	dir, err := filepath.EvalSymlinks(dir)
+	s.must(err)
+	all := listing(s.t, dir)
+	maps.DeleteFunc(all, func(path, about string) bool {
+		name := strings.TrimPrefix(path, dir)
+		return about[0] == 'd' || strings.HasPrefix(name, "/objects/") || strings.HasPrefix(name, "/refs/codeloops/")
+	})
+	return all
 }
 
 // TestOnlyLooseObjectsAreAdded: what is too much for the memory goes to the
