@@ -191,6 +191,11 @@ func TestRestoreRefuses(t *testing.T) {
 			s.link("../outside", "d")
 			s.write(".git/info/exclude", "d\n")
 		}, "d/g: d: something that is out of scope is in the way"},
+		"ignored symlink to a directory inside": {func(s *sandbox) {
+			s.remove("d")
+			s.link("e", "d")
+			s.write(".git/info/exclude", "d\n")
+		}, "d/g: d: something that is out of scope is in the way"},
 		"ignored file in a directory for a file": {func(s *sandbox) {
 			s.remove("f")
 			s.write("f/x.log", "log\n")
@@ -202,6 +207,7 @@ func TestRestoreRefuses(t *testing.T) {
 			s.write(".gitignore", "*.log\n")
 			s.write("f", "f\n")
 			s.write("d/g", "g\n")
+			s.write("e/h", "h\n")
 			s.commit("first")
 			tree := s.begin()
 			start, err := tree.Capture(t.Context())
@@ -214,7 +220,7 @@ func TestRestoreRefuses(t *testing.T) {
 			if s.exists("other") {
 				t.Error("the rest is not put back")
 			}
-			if entries, _ := os.ReadDir(s.base + "/outside"); len(entries) > 0 {
+			if entries, _ := os.ReadDir(s.base + "/outside"); len(entries) > 0 || s.exists("e/g") {
 				t.Error("written through a symlink")
 			}
 		})

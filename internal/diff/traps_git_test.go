@@ -11,6 +11,7 @@ import (
 
 	"codeloops/internal/diff"
 	"codeloops/internal/diff/store"
+	"codeloops/internal/loop"
 )
 
 // TestForeignOwner: git refuses a repository that belongs to somebody else
@@ -54,6 +55,7 @@ func TestReplacedObjects(t *testing.T) {
 	s.write("f", "one\ntwo\n")
 	s.write("f.up", "ONE\n")
 	s.git("config", "filter.up.clean", "tr a-z A-Z")
+	s.write(".git/info/attributes", "*.up filter=up\n")
 	s.commit("first")
 	s.write("other", "another\n")
 	blob, other := s.git("rev-parse", "HEAD:f"), s.git("hash-object", "-w", "other")
@@ -62,26 +64,18 @@ func TestReplacedObjects(t *testing.T) {
 	s.git("replace", "HEAD", s.git("commit-tree", "-m", "no parent", s.git("mktree", "--missing")))
 	s.must(os.MkdirAll(s.path(".git/info"), 0o755))
 	s.must(os.WriteFile(s.path(".git/info/grafts"), []byte(s.git("rev-parse", "HEAD")+"\n"), 0o644))
-	s.env = append(s.env, "GIT_NO_REPLACE_OBJECTS=1") // for git, as the oracle
-	lookup := func(name string) (string, bool) {
-		if name == "GIT_NO_REPLACE_OBJECTS" {
-			return "", false
-		}
-		return s.lookup(name)
-	}
-	o := s.options()
-	o.Env = lookup
-	tree, err := diff.Open(t.Context(), s.root, o)
-	s.must(err)
-	t.Cleanup(func() { _ = tree.Close() })
-	s.must(tree.Baseline(t.Context()))
-	git := newOracle(s)
+	tree := s.begin() // with a git that has not been told
+	git := newOracle(&sandbox{t: t, base: s.base, root: s.root, env: append(slices.Clip(s.env), "GIT_NO_REPLACE_OBJECTS=1")})
 	s.append("f", "three\n")
-	s.write(".gitattributes", "*.up filter=up\n")
 	s.append("f.up", "two\n")
 	git.capture(tree)
 	s.remove("f")
+	s.remove("f.up")
 	git.capture(tree)
+	s.restore(tree, loop.Change{State: tree.BaseState()})
+	if got := git.now(); got != git.start {
+		t.Errorf("put back:\n%s", git.patch(got))
+	}
 }
 
 // TestMissingBlob: a blob that a partial clone has left out is fetched by git

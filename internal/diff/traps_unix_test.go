@@ -109,6 +109,36 @@ func (s *sandbox) readableAgain(tree, hinted *diff.Tree) {
 	}
 }
 
+// TestIgnoredIsNotEntered: what is ignored is not looked into, however much it is:
+// that it cannot be read is not noticed.
+func TestIgnoredIsNotEntered(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		asNobody(t)
+		return
+	}
+	s := newRepo(t)
+	s.write(".gitignore", "node_modules\n")
+	s.write("d/f", "f\n")
+	for _, dir := range []string{"node_modules", "d/node_modules"} {
+		s.write(dir+"/x/index.js", "x\n")
+		s.chmod(dir, 0)
+		t.Cleanup(func() { s.chmod(dir, 0o755) })
+	}
+	tree, hinted, o := s.begin(), s.beginHinted(), newOracle(s)
+	hinted.AwaitHints()
+	for range 3 {
+		s.append("d/f", "more\n")
+		settle()
+		c := o.capture(tree)
+		again, err := hinted.Recapture(t.Context())
+		s.must(err)
+		if got := summary(c) + summary(again); got != "M d/f\nM d/f\n" || c.Warnings != nil || again.Warnings != nil {
+			t.Errorf("captured %q, warnings %q, %q", got, c.Warnings, again.Warnings)
+		}
+	}
+}
+
 // TestUnreadableAtFirst: of a directory that was never read, what the index says
 // is what was last known; what another process knew, and nobody has kept, is not.
 func TestUnreadableAtFirst(t *testing.T) {
@@ -190,6 +220,33 @@ func asNobody(t *testing.T) {
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + filepath.Join(dir, "tmp")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	testedBy(t, cmd)
+}
+
+// TestRacyIndex: a file may have been written again in the moment in which the index
+// was written, which then says nothing of it. Here it has the stat of the file, and
+// another content.
+func TestRacyIndex(t *testing.T) {
+	t.Parallel()
+	for name, at := range map[string]time.Time{
+		"in seconds":     time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC),
+		"in nanoseconds": time.Date(2020, 1, 1, 0, 0, 0, 123456789, time.UTC),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newRepo(t)
+			s.write("f", "new\n")
+			s.must(os.Chtimes(s.path("f"), at, at))
+			s.lie("echo old", "f")
+			s.must(os.Chtimes(s.path(".git/index"), at, at))
+			if got := s.git("--no-optional-locks", "status", "--porcelain"); got != "AM f" {
+				t.Fatalf("git finds %q", got)
+			}
+			o, tree := newOracle(s), s.begin()
+			if got := tree.BaseState(); got != o.start {
+				t.Errorf("the state is %s, for git %s", got, o.start)
+			}
+		})
+	}
 }
 
 // TestStatLies checks files that are changed behind their stat.
