@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"codeloops/internal/diff"
+	"codeloops/internal/diff/hint"
 )
 
 // hinting is a repository with a tree of which the hints hold.
@@ -26,10 +27,23 @@ func hinting(t *testing.T, setup ...func(*sandbox)) (*sandbox, *diff.Tree) {
 	tree := s.beginHinted()
 	tree.AwaitHints()
 	s.must(second(tree.Capture(t.Context())))
-	if !tree.HintsHold() {
+	switch {
+	case tree.HintsHold():
+	case canWatch(s.root):
+		t.Fatal("the hints do not hold")
+	default:
 		t.Skip("changes cannot be watched here")
 	}
 	return s, tree
+}
+
+// canWatch reports whether there can be hints of a work tree.
+func canWatch(root string) bool {
+	w, err := hint.New(root)
+	if err == nil {
+		w.Close()
+	}
+	return err == nil
 }
 
 // again looks again and wants these changes.

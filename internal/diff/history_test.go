@@ -29,6 +29,9 @@ func TestRandomHistories(t *testing.T) {
 	n := randomCount(500)
 	t.Cleanup(func() {
 		t.Logf("%d sequences, %d captures compared with git, %d of them again by hints", n, captures.Load(), hints.Load())
+		if hints.Load() < captures.Load()/10 && canWatch(os.TempDir()) {
+			t.Error("there are hardly any hints")
+		}
 	})
 	for seed := range n {
 		t.Run(strconv.Itoa(seed), func(t *testing.T) {
