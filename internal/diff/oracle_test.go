@@ -2,8 +2,10 @@ package diff_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"codeloops/internal/diff"
@@ -177,7 +179,9 @@ func (o *oracle) patch(tree string) string {
 // beginning.
 func (o *oracle) check(c loop.Change) {
 	o.t.Helper()
-	o.checkApplies(c, o.checkText(c))
+	tree := o.checkText(c)
+	o.checkShape(c, tree)
+	o.checkApplies(c, tree)
 }
 
 // checkText compares a capture with what git says, and returns the tree.
@@ -193,6 +197,77 @@ func (o *oracle) checkText(c loop.Change) (tree string) {
 	}
 	o.checkNumbers(c, tree)
 	return tree
+}
+
+// checkShape compares the numbers, modes and sizes of a capture with git's, path by
+// path.
+func (o *oracle) checkShape(c loop.Change, tree string) {
+	o.t.Helper()
+	var b strings.Builder
+	for i := 0; i < len(c.Files); i++ {
+		f := c.Files[i]
+		counts := fmt.Sprintf("%d\t%d", f.Insertions, f.Deletions)
+		switch {
+		case i+1 < len(c.Files) && c.Files[i+1].Path == f.Path:
+			i++
+			counts, f.NewMode, f.NewSize = otherType, c.Files[i].NewMode, c.Files[i].NewSize
+		case f.Binary:
+			counts = "-\t-"
+		}
+		fmt.Fprintf(&b, "%s\t%q\t%06o %06o\t%d %d\n", counts, f.Path, f.OldMode, f.NewMode, f.OldSize, f.NewSize)
+	}
+	if got, want := b.String(), o.shape(tree); got != want {
+		o.t.Fatalf("the shape is\n%sgit's\n%s", got, want)
+	}
+}
+
+// otherType stands for the numbers of a path that is a symlink now, or one no longer:
+// git compares the two as if nothing had gone and come.
+const otherType = "of another type"
+
+// shape returns a line for each path that git finds changed.
+func (o *oracle) shape(tree string) string {
+	o.t.Helper()
+	records := func(form string) []string {
+		out := o.in("now", nil, "diff-tree", "-r", "-z", "--no-renames", "--no-abbrev", form, o.start, tree)
+		return strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
+	}
+	raw, numbers := records("--raw"), records("--numstat")
+	if raw[0] == "" {
+		return ""
+	}
+	sizes := o.sizes(raw)
+	var b strings.Builder
+	for i, number := range numbers {
+		fields := strings.Fields(strings.TrimPrefix(raw[2*i], ":")) // modes, ids, and what happened
+		columns := strings.SplitN(number, "\t", 3)
+		counts, path := columns[0]+"\t"+columns[1], columns[2]
+		switch {
+		case fields[4] == "T":
+			counts = otherType
+		case fields[2] == fields[3]: // binary or not
+			counts = "0\t0"
+		}
+		fmt.Fprintf(&b, "%s\t%q\t%s %s\t%d %d\n", counts, path, fields[0], fields[1], sizes[fields[2]], sizes[fields[3]])
+	}
+	return b.String()
+}
+
+// sizes returns the lengths of the blobs that records of git's are about, and is 0 for
+// all else.
+func (o *oracle) sizes(raw []string) map[string]int {
+	o.t.Helper()
+	var ids bytes.Buffer
+	for i := 0; i < len(raw); i += 2 {
+		fields := strings.Fields(raw[i])
+		ids.WriteString(fields[2] + "\n" + fields[3] + "\n")
+	}
+	sizes := make(map[string]int)
+	for line := range strings.SplitSeq(o.in("now", ids.Bytes(), "cat-file", "--batch-check=%(objectname) %(objectsize)"), "\n") {
+		id, size, _ := strings.Cut(line, " ")
+		sizes[id], _ = strconv.Atoi(size) // not of "missing"
+	}
+	return sizes
 }
 
 func (o *oracle) checkNumbers(c loop.Change, tree string) {
