@@ -39,7 +39,7 @@ const worthSaving = 5_000
 // CRC-32 of the header and its length in 4 bytes each, the header, and a
 // [scan.Saved].
 const (
-	savedMagic = "codeloops scan 5\n"
+	savedMagic = "codeloops scan 6\n"
 	savedHead  = len(savedMagic) + 2*4
 	maxSaved   = 1 << 30 // bytes
 	savedFor   = 30 * 24 * time.Hour

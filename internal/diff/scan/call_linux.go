@@ -14,32 +14,16 @@ import (
 // are made without allocating. Where what they look at is at hand they do not
 // tell the scheduler either, which would take as long as the call.
 
-// lstat is [unix.Fstatat].
-func (h *handle) lstat(dir int, path string) error {
-	h.name, h.prefix = append(append(h.name[:0], path...), 0), 0
-	return h.fstatat(dir)
-}
-
-// lstatBelow is lstat of a name in the directory, which is not open.
-func (h *handle) lstatBelow(name string) error {
-	if h.prefix == 0 {
-		h.name = append(append(h.name[:0], h.rel...), '/')
-		h.prefix = len(h.name)
-	}
-	h.name = append(append(h.name[:h.prefix], name...), 0)
-	return h.fstatat(h.at)
-}
-
-func (h *handle) fstatat(dir int) error {
+// lstat is [unix.Fstatat] of what h.name is, relative to a directory.
+func (h *handle) lstat(dir int) (failure syscall.Errno) {
 	name, st := unsafe.Pointer(&h.name[0]), unsafe.Pointer(&h.st) //nolint:gosec // for the system
-	var failure syscall.Errno
 	if h.local {
 		_, _, failure = syscall.RawSyscall6(unix.SYS_NEWFSTATAT, uintptr(dir), uintptr(name), uintptr(st), unix.AT_SYMLINK_NOFOLLOW, 0, 0)
 	} else {
 		_, _, failure = syscall.Syscall6(unix.SYS_NEWFSTATAT, uintptr(dir), uintptr(name), uintptr(st), unix.AT_SYMLINK_NOFOLLOW, 0, 0)
 	}
 	runtime.KeepAlive(h)
-	return orNil(failure)
+	return failure
 }
 
 // openat is [unix.Openat].

@@ -2,13 +2,17 @@
 
 package scan
 
-import "golang.org/x/sys/unix"
+import (
+	"errors"
 
-func (h *handle) lstat(dir int, path string) error {
-	return unix.Fstatat(dir, path, &h.st, unix.AT_SYMLINK_NOFOLLOW)
+	"golang.org/x/sys/unix"
+)
+
+// lstat is [unix.Fstatat] of what h.name is, relative to a directory.
+func (h *handle) lstat(dir int) (failure unix.Errno) {
+	errors.As(unix.Fstatat(dir, string(h.name[:len(h.name)-1]), &h.st, unix.AT_SYMLINK_NOFOLLOW), &failure)
+	return failure
 }
-
-func (h *handle) lstatBelow(name string) error { return h.lstat(h.at, h.rel+"/"+name) }
 
 func (h *handle) openat(dir int, path string, flags int) (int, error) {
 	return unix.Openat(dir, path, flags, 0)

@@ -170,33 +170,52 @@ func (h *handle) list(s *scratch) ([]entry, Stat, error) {
 	return entries, st, err
 }
 
+// has reports whether a file is what is known of it. A call that was
+// interrupted does not tell.
+func (h *handle) has(f *File) bool {
+	if h.lstat(h.aim(f.Name)) != 0 {
+		return false
+	}
+	k := kindOf(uint32(h.st.Mode))
+	h.shared = h.shared || h.linked() && k != directory
+	return f.is(statOf(&h.st), k)
+}
+
 // stat does not follow a symlink. The directory itself has the name "".
 func (h *handle) stat(name string) (Stat, kind, error) {
-	for {
-		err := h.look(name)
-		if err == nil {
-			k := kindOf(uint32(h.st.Mode))
-			h.shared = h.shared || h.linked() && k != directory
-			return statOf(&h.st), k, nil
-		}
-		if !errors.Is(err, unix.EINTR) {
-			return Stat{}, unknown, &fs.PathError{Op: "lstat", Path: name, Err: err}
-		}
+	dir := h.aim(name)
+	err := h.lstat(dir)
+	for err == unix.EINTR {
+		err = h.lstat(dir)
 	}
+	if err != 0 {
+		return Stat{}, unknown, &fs.PathError{Op: "lstat", Path: name, Err: err}
+	}
+	k := kindOf(uint32(h.st.Mode))
+	h.shared = h.shared || h.linked() && k != directory
+	return statOf(&h.st), k, nil
 }
 
 // linked reports whether the file that was looked at last has another name.
 func (h *handle) linked() bool { return h.st.Nlink > 1 }
 
-// look sets the stat of what stat is asked for.
-func (h *handle) look(name string) error {
+// aim makes h.name the path of what stat is asked for, and returns the directory that
+// it is relative to.
+func (h *handle) aim(name string) (dir int) {
 	switch {
 	case name == "":
-		return h.lstat(h.at, h.rel)
+		dir, name, h.prefix = h.at, h.rel, 0
 	case h.isOpen():
-		return h.lstat(h.fd, name)
+		dir, h.prefix = h.fd, 0
+	default:
+		dir = h.at
+		if h.prefix == 0 {
+			h.name = append(append(h.name[:0], h.rel...), '/')
+			h.prefix = len(h.name)
+		}
 	}
-	return h.lstatBelow(name)
+	h.name = append(append(h.name[:h.prefix], name...), 0)
+	return dir
 }
 
 // open opens a regular file; a FIFO that took its place does not block.

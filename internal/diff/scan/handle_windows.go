@@ -59,6 +59,12 @@ func (h *handle) list(s *scratch) ([]entry, Stat, error) {
 // glance returns the stat of the directory.
 func (h *handle) glance(bool) (Stat, kind, error) { return h.stat("") }
 
+// has reports whether a file is what is known of it.
+func (h *handle) has(f *File) bool {
+	st, k, err := h.stat(f.Name)
+	return err == nil && f.is(st, k)
+}
+
 // stat does not follow a symlink. The directory itself has the name "". The
 // time of change is that of creation, as in git for Windows.
 func (h *handle) stat(name string) (Stat, kind, error) {

@@ -15,22 +15,25 @@ import (
 // are not cut to 32 bits.
 //
 // The form begins with the CRC-32 of all that follows it, how many files and how
-// many directories of the index there are, and how many bytes of names these have.
-// Then come the names, those of the files first, and a record of each file and of
-// each directory. The directories are in order of their depth: the root, those in it,
-// those in the first of these, those in the second, and so on; the files likewise.
-// The rest is the state: what [saver.state] appends. All numbers but those of the
-// state are little-endian, of 4 bytes where nothing else is said.
+// many directories of the index there are, and how many bytes the names and the
+// records of the files take. Then come the names, of each directory and then of the
+// files in it, the ids of the files, what [saveFiles] appends for each directory, and
+// a record of each. The directories are in order of their depth: the root, those in
+// it, those in the first of these, those in the second, and so on. The rest is the
+// state: what [saver.state] appends. All numbers but those of the state are
+// little-endian, of 4 bytes where nothing else is said.
+//
+// It is no larger than can be helped: to give a process memory takes longer than to
+// look at all that is in it.
 type Saved struct{ Index, State *Dir }
 
 // Sizes in bytes.
 const (
-	savedHead     = 4 * 4
-	savedNameEnd  = 4 // where a name ends within the names: each begins where the one before ends
+	savedHead     = 5 * 4
+	savedIDSize   = 20
 	savedStatSize = 4 * 8
-	savedFileSize = savedNameEnd + 1 + 20 + savedStatSize         // …, mode and trust, id, stat
-	savedDirSize  = savedNameEnd + 4 + 4 + 1 + 20 + savedStatSize // …, files, directories, bits, id, stat
-	savedLeast    = savedFileSize - savedNameEnd + 2              // of a file with its name, of one byte, before it
+	savedDirSize  = 4 + 4 + 4 + 1 + savedIDSize + savedStatSize // length of the name, files, directories, bits, id, stat
+	savedLeast    = 2 + 1 + savedIDSize + savedStatSize         // a file of the state: its name, of one byte, mode and trust, id, stat
 )
 
 // Bits of what stands before a directory.
@@ -41,6 +44,7 @@ const (
 	savedSameFiles              // the files are those of the index
 	savedSameDirs               // the subdirectories have the names of those of the index
 	savedSame                   // it is that of the index; nothing follows
+	savedShort                  // the records of the files are short
 )
 
 // Append appends the saved form to b.
@@ -94,25 +98,26 @@ func (w *saver) agrees(d, index *Dir) bool {
 // index appends the directories of the index.
 func (w *saver) index(b []byte, index *Dir) []byte {
 	dirs, files := w.breadthFirst(index)
-	names, records := make([]byte, 0, files*16), make([]byte, 0, files*savedFileSize+len(dirs)*savedDirSize)
-	number := binary.LittleEndian.AppendUint32
-	for _, d := range dirs {
-		for _, f := range d.Files() {
-			names = append(names, f.Name...)
-			records = f.save(number(records, uint32(len(names))))
+	var names, ids, records, all []byte
+	numbers := func(b []byte, numbers ...int) []byte {
+		for _, n := range numbers {
+			b = binary.LittleEndian.AppendUint32(b, uint32(n))
 		}
+		return b
 	}
 	for _, d := range dirs {
 		names = append(names, d.Name...)
-		records = number(records, uint32(len(names)))
-		records = number(number(records, uint32(len(d.Files()))), uint32(len(d.Dirs)))
-		records = append(append(records, d.listing.bits()), d.id[:]...)
-		records = d.listing.stat.save(records)
+		for _, f := range d.Files() {
+			names, ids = append(names, f.Name...), append(ids, f.ID[:]...)
+		}
+		bits, short := d.listing.bits(), false
+		if records, short = saveFiles(records, d.Files()); short {
+			bits |= savedShort
+		}
+		all = append(append(numbers(all, len(d.Name), len(d.Files()), len(d.Dirs)), bits), d.id[:]...)
+		all = d.listing.stat.save(all)
 	}
-	for _, n := range []int{files, len(dirs), len(names)} {
-		b = number(b, uint32(n))
-	}
-	return append(append(b, names...), records...)
+	return slices.Concat(numbers(b, files, len(dirs), len(names), len(records)), names, ids, records, all)
 }
 
 // breadthFirst returns the directories of the index, and how many files are in
@@ -151,7 +156,8 @@ func (w *saver) state(b []byte, d, index *Dir) []byte {
 		files := d.Files()
 		b = binary.AppendUvarint(b, uint64(len(files)))
 		for i := range files {
-			b = files[i].save(saveString(b, files[i].Name))
+			f := &files[i]
+			b = f.stat.save(append(append(saveString(b, f.Name), f.savedMode()), f.ID[:]...))
 		}
 	}
 	if !sameDirs {
@@ -193,12 +199,10 @@ const savedModeCount = 4
 // savedModes are the modes of files in the order of their numbers.
 func savedModes() [savedModeCount]uint32 { return [...]uint32{Regular, Executable, Symlink, Gitlink} }
 
-// save appends all but the name.
-func (f *File) save(b []byte) []byte {
+// savedMode returns the mode and the trust.
+func (f *File) savedMode() byte {
 	modes := savedModes()
-	b = append(b, byte(slices.Index(modes[:], f.Mode))|byte(f.trust)<<4)
-	b = append(b, f.ID[:]...)
-	return f.stat.save(b)
+	return byte(slices.Index(modes[:], f.Mode)) | byte(f.trust)<<4
 }
 
 func (s Stat) save(b []byte) []byte {

@@ -6,12 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 func (s Saved) reread(t *testing.T) Saved {
@@ -50,6 +54,60 @@ func TestSaved(t *testing.T) {
 			got := Saved{Index: index, State: d}.reread(t)
 			if !alikeDirs(got.State, d) || index == nil != (got.Index == nil) || index != nil && !alikeDirs(got.Index, index) {
 				t.Errorf("%v and %v come back as %v and %v", index, d, got.Index, got.State)
+			}
+		}
+	}
+}
+
+// TestSavedRecords: files come back whatever is known of them, in records as short as
+// can be.
+func TestSavedRecords(t *testing.T) {
+	t.Parallel()
+	const now = 1_700_000_000_000_000_000
+	plain := Stat{Size: 5, Modified: now, Changed: now, Inode: 70_000}
+	for name, c := range map[string]struct {
+		change func(*File)
+		short  bool
+	}{
+		"nothing":        {func(*File) {}, true},
+		"later":          {func(f *File) { f.stat.Modified, f.stat.Changed = now+math.MaxUint32, now+math.MaxUint32 }, true},
+		"much later":     {func(f *File) { f.stat.Modified, f.stat.Changed = now+math.MaxUint32+1, now+math.MaxUint32+1 }, false},
+		"earlier":        {func(f *File) { f.stat.Modified = now - 1 }, true},
+		"long ago":       {func(f *File) { f.stat.Modified = math.MinInt64 }, false},
+		"in the end":     {func(f *File) { f.stat.Modified, f.stat.Changed = math.MaxInt64, math.MaxInt64 }, false},
+		"changed later":  {func(f *File) { f.stat.Changed += math.MaxUint32 }, true},
+		"changed before": {func(f *File) { f.stat.Changed-- }, false},
+		"next inode":     {func(f *File) { f.stat.Inode += math.MaxUint32 }, true},
+		"far inode":      {func(f *File) { f.stat.Inode += math.MaxUint32 + 1 }, false},
+		"last inode":     {func(f *File) { f.stat.Inode = math.MaxUint64 }, false},
+		"4 GiB less one": {func(f *File) { f.stat.Size = math.MaxUint32 }, true},
+		"4 GiB":          {func(f *File) { f.stat.Size = math.MaxUint32 + 1 }, false},
+		"size below 0":   {func(f *File) { f.stat.Size = -1 }, false},
+		"nothing known":  {func(f *File) { f.stat = Stat{} }, false},
+		"name":           {func(f *File) { f.Name = strings.Repeat("n", math.MaxUint8) }, true},
+		"long name":      {func(f *File) { f.Name = strings.Repeat("n", math.MaxUint8+1) }, false},
+		"very long name": {func(f *File) { f.Name = strings.Repeat("n", 1<<17) }, false},
+		"symlink":        {func(f *File) { f.Mode, f.trust = Symlink, doubtful }, true},
+		"gitlink":        {func(f *File) { f.Mode, f.trust = Gitlink, fromIndex }, true},
+	} {
+		for at := range 3 {
+			files := []File{
+				{Name: "a", Mode: Regular, ID: plumbing.Hash{1}, stat: plain, trust: exact},
+				{Name: "m", Mode: Executable, ID: plumbing.Hash{2}, stat: plain, trust: exact},
+				{Name: "z", Mode: Regular, ID: plumbing.Hash{3}, stat: plain, trust: exact},
+			}
+			c.change(&files[at])
+			slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+			d := NewDir("", files, []*Dir{NewDir("d", slices.Clone(files), nil)})
+			d.Seal()
+			got := Saved{Index: d, State: d}.reread(t)
+			for _, d := range []*Dir{got.Index, got.Index.Dirs[0]} {
+				if !slices.Equal(d.Files(), files) {
+					t.Errorf("%s: %+v comes back as %+v", name, files, d.Files())
+				}
+				if d.files.saved.short != c.short {
+					t.Errorf("%s: short %t", name, !c.short)
+				}
 			}
 		}
 	}
@@ -222,7 +280,11 @@ func FuzzSaved(f *testing.F) {
 	now := NewDir("", index.Files()[:1], []*Dir{b, n})
 	now.Seal()
 	f.Add([]byte{})
-	for _, s := range []Saved{{index, index}, {index, now}, {nil, now}, {now, &Dir{}}} {
+	short := Stat{Size: 1, Modified: 2, Changed: 3, Inode: 4}
+	both := NewDir("", []File{{Name: "a", Mode: Regular, stat: short}, {Name: "b", Mode: Symlink, stat: short}},
+		[]*Dir{NewDir("d", []File{{Name: "c", Mode: Regular, stat: Stat{Size: -1}}}, nil)})
+	both.Seal()
+	for _, s := range []Saved{{index, index}, {index, now}, {nil, now}, {now, &Dir{}}, {both, both}, {both, now}} {
 		f.Add(s.Append(nil))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

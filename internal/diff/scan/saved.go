@@ -190,12 +190,13 @@ func (r *savedReader) files(index *Dir) []File {
 	for i := range files {
 		f := &files[i]
 		f.Name = r.name()
-		b := r.take(savedFileSize - savedNameEnd)
+		b := r.take(1 + savedIDSize + savedStatSize)
 		r.bad = r.bad || !soundMode(b[0]) || i > 0 && files[i-1].Name >= f.Name
 		if r.bad {
 			return nil
 		}
-		f.read(b)
+		f.setMode(b[0])
+		f.ID, f.stat = plumbing.Hash(b[1:]), savedStatOf(b[1+savedIDSize:])
 		if t := tracked.find(f.Name); t == nil || t.ID != f.ID {
 			f.trust = doubtful
 		}
@@ -203,14 +204,10 @@ func (r *savedReader) files(index *Dir) []File {
 	return files
 }
 
-// read reads what save has appended, with a sound mode.
-func (f *File) read(b []byte) {
-	f.trust, f.Mode = trust(b[0]>>4), savedModes()[b[0]&0xf]
-	f.ID = plumbing.Hash(b[1:])
-	f.stat = savedStatOf(b[1+len(f.ID):])
-}
+// setMode sets what savedMode has returned.
+func (f *File) setMode(b byte) { f.trust, f.Mode = trust(b>>4), savedModes()[b&0xf] }
 
-// soundMode reports whether b is a mode and trust that save has appended.
+// soundMode reports whether savedMode may have returned b.
 func soundMode(b byte) bool {
 	return trust(b>>4) <= fromIndex && b&0xf < savedModeCount
 }

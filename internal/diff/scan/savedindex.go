@@ -24,15 +24,16 @@ func (x *savedIndex) read(data []byte) (rest []byte, ok bool) {
 	if len(data) < savedHead || crc32.ChecksumIEEE(data[4:]) != binary.LittleEndian.Uint32(data) {
 		return nil, false
 	}
-	files, dirs, names := word(data[4:]), word(data[8:]), word(data[12:])
+	files, dirs, names, records := word(data[4:]), word(data[8:]), word(data[12:]), word(data[16:])
 	data = data[savedHead:]
-	if int64(names)+int64(files)*savedFileSize+int64(dirs)*savedDirSize > int64(len(data)) {
+	if int64(names)+int64(files)*savedIDSize+int64(records)+int64(dirs)*savedDirSize > int64(len(data)) {
 		return nil, false
 	}
 	// The data is never written again, and kept for the records anyway.
 	x.records.names = unsafe.String(unsafe.SliceData(data), names) //nolint:gosec // see above
 	data = data[names:]
-	x.records.files, data = data[:files*savedFileSize], data[files*savedFileSize:]
+	x.records.ids, data = data[:files*savedIDSize], data[files*savedIDSize:]
+	x.records.records, data = data[:records], data[records:]
 	if strings.IndexByte(x.records.names, '/') >= 0 || strings.IndexByte(x.records.names, 0) >= 0 {
 		return nil, false
 	}
@@ -43,26 +44,30 @@ func (x *savedIndex) read(data []byte) (rest []byte, ok bool) {
 
 // readDirs reads the records of the directories, which have so many files.
 func (x *savedIndex) readDirs(data []byte, files int) bool {
-	begin, from := x.records.end(files), 0
+	all := &x.records
+	names, from, at := 0, 0, 0
 	for i := range x.dirs {
-		d, record := &x.dirs[i], data[i*savedDirSize:(i+1)*savedDirSize]
-		end, own := word(record), word(record[4:])
-		d.Name = x.records.name(begin, end)
-		if own > files-from || i == 0 != (d.Name == "") || i > 0 && !soundSaved(d.Name) {
+		d, own, record := &x.dirs[i], &x.files[i], data[i*savedDirSize:(i+1)*savedDirSize]
+		name, count, bits := word(record), word(record[4:]), record[12]
+		if name > len(all.names)-names || i == 0 != (name == 0) || count > files-from || savedSize(count, bits&savedShort != 0) > len(all.records)-at {
 			return false
 		}
-		x.files[i] = savedFiles{in: &x.records, from: from, count: own}
-		d.files.saved = &x.files[i]
-		if !x.files[i].sound() {
+		d.Name, names = all.names[names:names+name], names+name
+		*own = savedFiles{
+			in: all, from: uint32(from), count: uint32(count), names: uint32(names),
+			records: uint32(at), short: bits&savedShort != 0,
+		}
+		var ok bool
+		if names, ok = own.sound(); !ok || i > 0 && !soundSaved(d.Name) {
 			return false
 		}
-		x.below[i] = word(record[8:])
-		d.listing.setBits(record[12])
+		d.files.saved, x.below[i] = own, word(record[8:])
+		d.listing.setBits(bits)
 		d.id, d.sealed = plumbing.Hash(record[13:]), true
-		d.listing.stat = savedStatOf(record[13+len(d.id):])
-		begin, from = end, from+own
+		d.listing.stat = savedStatOf(record[13+savedIDSize:])
+		from, at = from+count, at+savedSize(count, own.short)
 	}
-	return from == files && begin == len(x.records.names)
+	return from == files && names == len(all.names) && at == len(all.records)
 }
 
 // link puts the directories below each other. It reports whether all are below

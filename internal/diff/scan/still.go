@@ -38,8 +38,8 @@ func (p *place) plain() bool {
 // unmoved reports whether the files of the directory are what is known of them.
 func (h *handle) unmoved(files *fileList) bool {
 	if saved := files.saved; saved != nil {
-		for i := range saved.count {
-			if f := saved.file(i); !h.has(&f) {
+		for c := saved.each(); c.next(); {
+			if f := c.file(); !h.has(&f) {
 				return false
 			}
 		}
@@ -51,10 +51,4 @@ func (h *handle) unmoved(files *fileList) bool {
 		}
 	}
 	return true
-}
-
-// has reports whether a file is what is known of it.
-func (h *handle) has(f *File) bool {
-	st, k, err := h.stat(f.Name)
-	return err == nil && f.is(st, k)
 }
