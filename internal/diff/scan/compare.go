@@ -31,7 +31,9 @@ func equal(before, after *Dir) bool {
 
 // compareDirs appends the changes between directories that are not equal.
 func compareDirs(changes []Change, path string, before, after *Dir) []Change {
-	changes = compareFiles(changes, path, before.Files(), after.Files())
+	if before == nil || after == nil || !before.files.shares(&after.files) {
+		changes = compareFiles(changes, path, before.Files(), after.Files())
+	}
 	old, now := before.dirs(), after.dirs()
 	for len(old) > 0 || len(now) > 0 {
 		var a, b *Dir
@@ -56,16 +58,19 @@ func compareDirs(changes []Change, path string, before, after *Dir) []Change {
 
 func compareFiles(changes []Change, path string, before, after []File) []Change {
 	for len(before) > 0 || len(after) > 0 {
-		var change Change
+		var a, b *File
 		c := side(len(before), len(after), func() int { return strings.Compare(before[0].Name, after[0].Name) })
 		if c <= 0 {
-			change.Before, change.Path, before = &before[0], path+before[0].Name, before[1:]
+			a, before = &before[0], before[1:]
 		}
 		if c >= 0 {
-			change.After, change.Path, after = &after[0], path+after[0].Name, after[1:]
+			b, after = &after[0], after[1:]
 		}
-		if c != 0 || !change.Before.same(change.After) {
-			changes = append(changes, change)
+		switch {
+		case a == nil:
+			changes = append(changes, Change{Path: path + b.Name, After: b})
+		case b == nil || !a.same(b): // few are not the same
+			changes = append(changes, Change{Path: path + a.Name, Before: a, After: b})
 		}
 	}
 	return changes

@@ -222,22 +222,30 @@ func (d *Dir) Saves(saved, index *Dir) bool {
 	if d == saved {
 		return true
 	}
-	if saved == nil || d.listing != saved.listing || len(d.Files()) != len(saved.Files()) || len(d.Dirs) != len(saved.Dirs) {
+	if saved == nil || d.listing != saved.listing || len(d.Dirs) != len(saved.Dirs) || !d.savesFiles(saved, index) {
 		return false
 	}
-	before := saved.Files()
-	for i, f := range d.Files() {
-		if tracked := index.file(f.Name); tracked == nil || tracked.ID != f.ID {
-			f.trust = before[i].trust // Saved makes it doubtful
-		}
-		if f != before[i] {
-			return false
-		}
-	}
 	for i, child := range d.Dirs {
+		if child == saved.Dirs[i] { // as most are
+			continue
+		}
 		if child.Name != saved.Dirs[i].Name || !child.Saves(saved.Dirs[i], index.subdir(child.Name)) {
 			return false
 		}
 	}
 	return true
+}
+
+// savesFiles is Saves of the files in the directory itself.
+func (d *Dir) savesFiles(saved, index *Dir) bool {
+	if d.files.shares(&saved.files) {
+		return true
+	}
+	tracked := cursor(index.Files())
+	return slices.EqualFunc(d.Files(), saved.Files(), func(f, before File) bool {
+		if t := tracked.find(f.Name); t == nil || t.ID != f.ID {
+			f.trust = before.trust // Saved makes it doubtful
+		}
+		return f == before
+	})
 }

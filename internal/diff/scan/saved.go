@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -53,14 +54,16 @@ func readAt(r io.ReaderAt, data []byte) bool {
 	)
 	const least = 1 << 20 // bytes
 	size := max(len(data)/runtime.GOMAXPROCS(0)+1, least)
-	for at := 0; at < len(data); at += size {
-		workers.Go(func() {
-			part := data[at:min(at+size, len(data))]
-			if n, _ := r.ReadAt(part, int64(at)); n < len(part) {
-				short.Store(true)
-			}
-		})
+	read := func(at int) {
+		part := data[at:min(at+size, len(data))]
+		if n, _ := r.ReadAt(part, int64(at)); n < len(part) {
+			short.Store(true)
+		}
 	}
+	for at := size; at < len(data); at += size {
+		workers.Go(func() { read(at) })
+	}
+	read(0)
 	workers.Wait()
 	return !short.Load()
 }
@@ -132,31 +135,22 @@ func (r *savedReader) dir(name string, index *Dir, depth int) *Dir {
 	} else {
 		d.files = listOf(r.files(index))
 	}
-	names := r.dirNames(index, bits&savedSameDirs != 0)
-	if r.bad {
-		return d
-	}
-	d.Dirs = make([]*Dir, len(names))
-	d.empty = d.files.len() == 0
-	for i, name := range names {
-		if d.Dirs[i] = r.dir(name, index.subdir(name), depth+1); r.bad {
-			return d
+	if bits&savedSameDirs != 0 && !r.bad {
+		d.Dirs = make([]*Dir, 0, len(index.Dirs))
+		for _, child := range index.Dirs {
+			d.Dirs = append(d.Dirs, r.dir(child.Name, child, depth+1))
 		}
-		d.empty = d.empty && d.Dirs[i].empty
+	} else {
+		for _, name := range r.dirNames() {
+			d.Dirs = append(d.Dirs, r.dir(name, index.subdir(name), depth+1))
+		}
 	}
+	d.empty = !r.bad && d.files.len() == 0 && !slices.ContainsFunc(d.Dirs, func(d *Dir) bool { return !d.empty })
 	return d
 }
 
-// dirNames reads the names of the subdirectories, if they are not those of the
-// index.
-func (r *savedReader) dirNames(index *Dir, same bool) []string {
-	if same && !r.bad {
-		names := make([]string, len(index.Dirs))
-		for i, child := range index.Dirs {
-			names[i] = child.Name
-		}
-		return names
-	}
+// dirNames reads the names of the subdirectories.
+func (r *savedReader) dirNames() []string {
 	names := make([]string, r.count(1))
 	for i := range names {
 		names[i] = r.name()
