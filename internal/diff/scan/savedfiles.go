@@ -12,11 +12,11 @@ import (
 )
 
 // In saved form a file is a record: a byte for its mode and trust, the length of its
-// name, and its stat. Most directories have short records, in which each number but
-// the time of change, which is the difference to that of modification, is one to the
-// least in the directory: so much takes a checkout that writes one file after the
-// other. The least are in front of them. Where anything is too large for that, all
-// records are long.
+// name, and its stat. A checkout writes one file after the other, so the records of
+// most directories can be short: the size in 4 bytes, how much later than the first
+// in the directory the file was modified, how much later than that it was changed, and
+// by how much its inode is above the least. The first time and the least inode stand
+// in front of the records. Where a number is too large, all are long.
 const (
 	savedLeastSize = 8 + 8       // time of modification, inode
 	savedShortSize = 1 + 1 + 4*4 // mode and trust, length of the name, stat
@@ -53,8 +53,8 @@ func saveFiles(b []byte, files []File) (_ []byte, short bool) {
 	return b, short
 }
 
-// shortest returns what short records of files begin with, and whether they can be
-// short.
+// shortest returns what stands in front of short records of files, and whether they
+// can be short.
 func shortest(files []File) (least Stat, short bool) {
 	if len(files) == 0 {
 		return Stat{}, false
