@@ -46,32 +46,35 @@ func (l *loader) numbered() ([]Entry, error) {
 // parameters reads 'key'='value' and 'key=value', separated by blanks, with the
 // quoting of a shell.
 func parameters(text string) ([]Entry, error) {
-	bad := fmt.Errorf("GIT_CONFIG_PARAMETERS is malformed: %q", text)
 	var entries []Entry
 	for rest := strings.TrimLeft(text, " "); rest != ""; rest = strings.TrimLeft(rest, " ") {
 		key, after, ok := unquote(rest)
 		if !ok {
-			return nil, bad
+			return nil, badParameters(text)
 		}
 		e := Entry{Key: key, Implicit: true}
 		if after, ok = strings.CutPrefix(after, "="); ok {
 			e.Implicit = after == "" || after[0] == ' '
 			if !e.Implicit {
 				if e.Value, after, ok = unquote(after); !ok {
-					return nil, bad
+					return nil, badParameters(text)
 				}
 			}
 		} else if key, value, ok := strings.Cut(key, "="); ok {
 			e = Entry{Key: key, Value: value}
 		}
 		if after != "" && after[0] != ' ' {
-			return nil, bad
+			return nil, badParameters(text)
 		}
 		e.Key = canonical(e.Key)
 		entries = append(entries, e)
 		rest = after
 	}
 	return entries, nil
+}
+
+func badParameters(text string) error {
+	return fmt.Errorf("GIT_CONFIG_PARAMETERS is malformed: %q", text)
 }
 
 // unquote reads a word in single quotes, in which \' and \! stand outside of

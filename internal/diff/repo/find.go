@@ -72,13 +72,12 @@ func findNamed(start, gitDir string, ask *inquiry) (place, error) {
 // findAbove looks for a repository in start and the directories above it, no
 // higher than GIT_CEILING_DIRECTORIES and the root of the file system allow.
 func findAbove(start string, ask *inquiry) (place, error) {
-	none := fmt.Errorf("%s, like the directories above it, is %w", start, ErrNotRepository)
 	ceiling := ceilingOf(start, ask)
 	across, _ := parseBool(ask.env.get("GIT_DISCOVERY_ACROSS_FILESYSTEM"))
 	device := deviceOf(start, ask)
 	for dir := start; ; dir = filepath.Dir(dir) {
 		if dir != start && (dir == ceiling || !across && deviceOf(dir, ask) != device) {
-			return place{}, none
+			return place{}, notFound(start)
 		}
 		p := place{start: start, parent: dir}
 		found, err := p.look(dir, ask)
@@ -86,9 +85,14 @@ func findAbove(start string, ask *inquiry) (place, error) {
 			return p, err
 		}
 		if dir == filepath.Dir(dir) {
-			return place{}, none
+			return place{}, notFound(start)
 		}
 	}
+}
+
+// notFound returns the error for a directory that is in no repository.
+func notFound(start string) error {
+	return fmt.Errorf("%s, like the directories above it, is %w", start, ErrNotRepository)
 }
 
 // look takes the repository that dir has or is.
