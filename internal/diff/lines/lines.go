@@ -21,11 +21,25 @@ package lines
 // Memory grows with the number of lines, time with the size of the contents
 // and, at worst, with the number of lines to the power of 1.5.
 func Append(dst, before, after []byte) (text []byte, insertions, deletions int) {
-	a, b := split(before), split(after)
+	return new(Differ).Append(dst, before, after)
+}
+
+// A Differ compares one pair of contents after the other in the same memory. The
+// zero value is ready for use, by one goroutine at a time.
+type Differ struct{ before, after side }
+
+// Append is the function [Append].
+func (d *Differ) Append(dst, before, after []byte) (text []byte, insertions, deletions int) {
+	a, b := &d.before, &d.after
+	a.split(before)
+	b.split(after)
 	mark(a, b)
 	compact(a, b)
 	compact(b, a)
-	return appendHunks(dst, a, b)
+	text, insertions, deletions = appendHunks(dst, a, b)
+	a.forget()
+	b.forget()
+	return text, insertions, deletions
 }
 
 // mark marks the changed lines of a and b: those outside of a common

@@ -88,6 +88,7 @@ func TestAppend(t *testing.T) {
 func TestRandomEdits(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 8))
+	var again lines.Differ
 	for range 2000 {
 		before, after := randomText(r), randomText(r)
 		if r.IntN(2) == 0 {
@@ -95,6 +96,10 @@ func TestRandomEdits(t *testing.T) {
 			after = before[:at] + after + before[min(at+r.IntN(20), len(before)):]
 		}
 		check(t, []byte(before), []byte(after))
+		hunks, _, _ := lines.Append(nil, []byte(before), []byte(after))
+		if got, _, _ := again.Append(nil, []byte(before), []byte(after)); !bytes.Equal(got, hunks) {
+			t.Fatalf("in the memory of other contents, the hunks are\n%.2000swant\n%.2000s", got, hunks)
+		}
 	}
 }
 

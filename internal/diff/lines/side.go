@@ -9,9 +9,18 @@ type side struct {
 	changed []bool // per line, then one that stays false
 }
 
-func split(content []byte) *side {
-	newlines := bytes.Count(content, []byte{'\n'})
-	s := &side{content: content, starts: make([]int, 1, newlines+2)}
+const (
+	few  = 256     // most contents have fewer lines
+	many = 1 << 16 // the memory for more is not kept for the next content
+)
+
+// split cuts another content, in the memory of the one before.
+func (s *side) split(content []byte) {
+	starts := bytes.Count(content, []byte{'\n'}) + 2
+	if starts > cap(s.starts) {
+		s.starts, s.changed = make([]int, 0, max(starts, few)), make([]bool, max(starts, few))
+	}
+	s.content, s.starts = content, append(s.starts[:0], 0)
 	for at := 0; at < len(content); {
 		length := bytes.IndexByte(content[at:], '\n') + 1
 		if length == 0 {
@@ -20,8 +29,16 @@ func split(content []byte) *side {
 		at += length
 		s.starts = append(s.starts, at)
 	}
-	s.changed = make([]bool, len(s.starts))
-	return s
+	s.changed = s.changed[:len(s.starts)]
+	clear(s.changed)
+}
+
+// forget lets go of the content.
+func (s *side) forget() {
+	s.content = nil
+	if cap(s.starts) > many {
+		*s = side{}
+	}
 }
 
 func (s *side) count() int { return len(s.starts) - 1 }

@@ -64,7 +64,10 @@ func File(path string, before, after Side) []loop.FileChange {
 
 // A Maker makes the changes of one path after the other in the same memory. The
 // zero value is ready for use, by one goroutine at a time.
-type Maker struct{ text []byte }
+type Maker struct {
+	text   []byte
+	differ lines.Differ
+}
 
 // File is the function [File].
 func (m *Maker) File(path string, before, after Side) []loop.FileChange {
@@ -118,7 +121,7 @@ func (m *Maker) change(from, to string, before, after Side, rename string) loop.
 		// The names are taken back when no line differs, as between an empty
 		// file and none.
 		named := appendNames(head, n)
-		text, insertions, deletions := lines.Append(named, before.text(), after.text())
+		text, insertions, deletions := m.differ.Append(named, before.text(), after.text())
 		if cap(text) <= kept {
 			m.text = text
 		}
