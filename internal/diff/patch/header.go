@@ -3,6 +3,7 @@ package patch
 import (
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -31,29 +32,44 @@ func namesOf(from, to string, before, after Side) names {
 // appendHeader appends the lines down to the "index" line, with those of a rename
 // before it.
 func appendHeader(dst []byte, n names, before, after Side, rename string) []byte {
-	dst = fmt.Appendf(dst, "diff --git %s %s\n", n.gitBefore, n.gitAfter)
+	dst = appendAll(dst, "diff --git ", n.gitBefore, " ", n.gitAfter, "\n")
 	switch {
 	case !before.exists():
-		dst = fmt.Appendf(dst, "new file mode %06o\n", after.Mode)
+		dst = appendAll(dst, "new file mode ", octal(after.Mode), "\n")
 	case !after.exists():
-		dst = fmt.Appendf(dst, "deleted file mode %06o\n", before.Mode)
+		dst = appendAll(dst, "deleted file mode ", octal(before.Mode), "\n")
 	case before.Mode != after.Mode:
-		dst = fmt.Appendf(dst, "old mode %06o\nnew mode %06o\n", before.Mode, after.Mode)
+		dst = appendAll(dst, "old mode ", octal(before.Mode), "\nnew mode ", octal(after.Mode), "\n")
 	}
 	dst = append(dst, rename...)
 	if before.ID == after.ID {
 		return dst
 	}
-	dst = fmt.Appendf(dst, "index %s..%s", hex.EncodeToString(before.ID[:]), hex.EncodeToString(after.ID[:]))
+	dst = hex.AppendEncode(append(dst, "index "...), before.ID[:])
+	dst = hex.AppendEncode(append(dst, ".."...), after.ID[:])
 	if before.Mode == after.Mode {
-		dst = fmt.Appendf(dst, " %06o", after.Mode)
+		dst = appendAll(dst, " ", octal(after.Mode))
 	}
 	return append(dst, '\n')
 }
 
 // appendNames appends the "---" line with the "+++" line.
 func appendNames(dst []byte, n names) []byte {
-	return fmt.Appendf(dst, "--- %s%s\n+++ %s%s\n", n.before, tab(n.before), n.after, tab(n.after))
+	return appendAll(dst, "--- ", n.before, tab(n.before), "\n+++ ", n.after, tab(n.after), "\n")
+}
+
+// appendAll is what takes the least memory here in a new process.
+func appendAll(dst []byte, texts ...string) []byte {
+	for _, text := range texts {
+		dst = append(dst, text...)
+	}
+	return dst
+}
+
+// octal returns a mode in the six digits that git gives it.
+func octal(mode uint32) string {
+	digits := strconv.FormatUint(uint64(mode), 8)
+	return strings.Repeat("0", max(6-len(digits), 0)) + digits
 }
 
 // tab ends a name that has a space, so that GNU patch does not take what

@@ -93,8 +93,10 @@ func Renamed(from, to string, before, after Side, similarity int) loop.FileChang
 	return c
 }
 
-// kept is how much memory a Maker keeps for the next text, in bytes.
-const kept = 1 << 20
+const (
+	usual = 4 << 10 // bytes of a text that most are shorter than
+	kept  = 1 << 20 // bytes of memory that a Maker keeps for the next text
+)
 
 func (m *Maker) change(from, to string, before, after Side, rename string) loop.FileChange {
 	c := loop.FileChange{
@@ -106,6 +108,9 @@ func (m *Maker) change(from, to string, before, after Side, rename string) loop.
 		NewSize: after.size(),
 	}
 	n := namesOf(from, to, before, after)
+	if m.text == nil {
+		m.text = make([]byte, 0, usual)
+	}
 	head := appendHeader(m.text[:0], n, before, after, rename)
 	switch {
 	case before.exists() == after.exists() && before.sameContent(after):
