@@ -93,14 +93,16 @@ func each(n int, do func(m *patch.Maker, i int)) {
 		next    atomic.Int64
 		workers sync.WaitGroup
 	)
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
-			var m patch.Maker
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(&m, i)
-			}
-		})
+	work := func() {
+		var m patch.Maker
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			do(&m, i)
+		}
 	}
+	for range min(n, runtime.GOMAXPROCS(0)) - 1 {
+		workers.Go(work)
+	}
+	work()
 	workers.Wait()
 }
 
