@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
+	"strings"
 
 	"codeloops/internal/diff/lines"
 	"codeloops/internal/loop"
@@ -67,6 +68,7 @@ func File(path string, before, after Side) []loop.FileChange {
 type Maker struct {
 	text   []byte
 	differ lines.Differ
+	made   strings.Builder // short texts, one after the other
 }
 
 // File is the function [File].
@@ -95,6 +97,7 @@ func Renamed(from, to string, before, after Side, similarity int) loop.FileChang
 
 const (
 	usual = 4 << 10 // bytes of a text that most are shorter than
+	short = 1 << 10 // bytes of a text that shares memory with others
 	kept  = 1 << 20 // bytes of memory that a Maker keeps for the next text
 )
 
@@ -114,7 +117,7 @@ func (m *Maker) change(from, to string, before, after Side, rename string) loop.
 	head := appendHeader(m.text[:0], n, before, after, rename)
 	switch {
 	case before.exists() == after.exists() && before.sameContent(after):
-		c.Patch = string(head)
+		c.Patch = m.keep(head)
 	case before.TooLarge || after.TooLarge:
 		c.Binary = true
 		c.Patch = string(appendTooLarge(appendDiffer(head, n), before, after))
@@ -133,9 +136,24 @@ func (m *Maker) change(from, to string, before, after Side, rename string) loop.
 		if len(text) == len(named) {
 			text = head
 		}
-		c.Patch, c.Insertions, c.Deletions = string(text), insertions, deletions
+		c.Patch, c.Insertions, c.Deletions = m.keep(text), insertions, deletions
 	}
 	return c
+}
+
+// keep returns a text as a string. A string of its own for each takes two pages of
+// a new process for each size that they have.
+func (m *Maker) keep(text []byte) string {
+	if len(text) > short {
+		return string(text)
+	}
+	if m.made.Cap()-m.made.Len() < len(text) {
+		m.made.Reset()
+		m.made.Grow(usual)
+	}
+	at := m.made.Len()
+	m.made.Write(text)
+	return m.made.String()[at:]
 }
 
 func status(before, after Side) loop.FileStatus {

@@ -142,6 +142,26 @@ func TestFile(t *testing.T) {
 	}
 }
 
+// TestMaker makes many changes in the same memory: they are those of new memory.
+func TestMaker(t *testing.T) {
+	t.Parallel()
+	g := &generator{newRand(10), map[string]file{}}
+	var m patch.Maker
+	var got, want []loop.FileChange
+	for range 8 {
+		before, after := g.worktree(), g.worktree()
+		for path := range union(before, after) {
+			got = append(got, m.File(path, sideOf(before[path]), sideOf(after[path]))...)
+			want = append(want, patch.File(path, sideOf(before[path]), sideOf(after[path]))...)
+		}
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("got\n%#v\nwant\n%#v", got[i], want[i])
+		}
+	}
+}
+
 // TestApply has git rebuild a work tree from a patch, and take the patch back.
 func TestApply(t *testing.T) {
 	t.Parallel()
