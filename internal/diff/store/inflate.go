@@ -13,6 +13,7 @@ type inflater struct {
 	input *bufio.Reader
 	zlib  io.ReadCloser
 	out   *bufio.Reader // what is decompressed
+	small []byte        // memory of small contents, one after the other
 }
 
 // reset begins with what r holds compressed. The end of the context is one of the
@@ -30,6 +31,21 @@ func (z *inflater) reset(ctx context.Context, r io.Reader) (err error) {
 	z.input.Reset(r)
 	z.out.Reset(z.zlib)
 	return z.zlib.(zlib.Resetter).Reset(z.input, nil)
+}
+
+// room returns memory for a content of that size, which is empty yet. Memory of its
+// own for each takes two pages of a new process for each size that they have.
+func (z *inflater) room(size int64) []byte {
+	const small, shared = 1 << 10, 4 << 10
+	if size > small {
+		return make([]byte, 0, size)
+	}
+	if z.small == nil || int64(cap(z.small)-len(z.small)) < size {
+		z.small = make([]byte, 0, shared)
+	}
+	at, end := len(z.small), len(z.small)+int(size)
+	z.small = z.small[:end]
+	return z.small[at:at:end]
 }
 
 // A readFunc is a reader.

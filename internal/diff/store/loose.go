@@ -88,7 +88,7 @@ func (o looseObject) load(ctx context.Context, want plumbing.ObjectType) ([]byte
 	case size > Large:
 		return nil, ErrLarge
 	}
-	content := make([]byte, size)
+	content := o.z.room(size)[:size]
 	if _, err := io.ReadFull(o.z.out, content); err != nil {
 		return nil, err
 	}

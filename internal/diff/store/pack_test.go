@@ -281,6 +281,26 @@ func TestPacksDamaged(t *testing.T) {
 	}
 }
 
+// TestRoom fills the memory of many contents, of which none has a byte of another.
+func TestRoom(t *testing.T) {
+	t.Parallel()
+	var z inflater
+	var contents [][]byte
+	for i := range 100 {
+		size := i * i
+		content := z.room(int64(size))
+		if content == nil || len(content) != 0 || cap(content) < size || size <= 1<<10 && cap(content) != size {
+			t.Fatalf("room for %d bytes has %d of %d bytes (nil: %t)", size, len(content), cap(content), content == nil)
+		}
+		contents = append(contents, append(content, bytes.Repeat([]byte{byte(i)}, size)...))
+	}
+	for i, content := range contents {
+		if !bytes.Equal(content, bytes.Repeat([]byte{byte(i)}, i*i)) {
+			t.Errorf("the content of %d bytes has become another", i*i)
+		}
+	}
+}
+
 // patched applies a delta in memory.
 func patched(ctx context.Context, base, delta []byte) ([]byte, error) {
 	instructions := bufio.NewReader(bytes.NewReader(delta))
@@ -288,7 +308,7 @@ func patched(ctx context.Context, base, delta []byte) ([]byte, error) {
 	if err != nil || from != int64(len(base)) || to > Large {
 		return nil, errors.Join(err, errDamaged)
 	}
-	made, err := newPiece(to, "")
+	made, err := tools{z: &inflater{}}.piece(to)
 	if err != nil {
 		return nil, err
 	}

@@ -248,7 +248,7 @@ func (o packedObject) step(ctx context.Context, e entry, base *piece, largest in
 	if size > largest {
 		return nil, ErrLarge
 	}
-	made, err := newPiece(size, o.temp)
+	made, err := o.piece(size)
 	if err != nil {
 		return nil, err
 	}

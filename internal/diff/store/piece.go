@@ -23,14 +23,14 @@ type piece struct {
 	w      *bufio.Writer
 }
 
-// newPiece returns a piece that is to be written. A file is made in dir.
-func newPiece(size int64, dir string) (*piece, error) {
+// piece returns a piece that is to be written.
+func (t tools) piece(size int64) (*piece, error) {
 	p := &piece{size: size, left: size}
 	if size <= Large {
-		p.memory = make([]byte, 0, size)
+		p.memory = t.z.room(size)
 		return p, nil
 	}
-	f, err := createTemp(filepath.Join(dir, tempObject))
+	f, err := createTemp(filepath.Join(t.temp, tempObject))
 	if err != nil {
 		return nil, err
 	}
