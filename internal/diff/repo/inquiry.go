@@ -20,6 +20,7 @@ type inquiry struct {
 	variables map[string]variable
 	answers   map[string]answer     // by path
 	resolved  map[string]resolution // by path, where symbolic links are on it
+	settings  map[string][]Entry    // of files by path, without what they include
 	// unsure: there is something that it does not ask again, or was told in two ways.
 	unsure bool
 }
@@ -42,12 +43,16 @@ type answer struct {
 	stamp file.Stamp  // of what is no regular file, only where it is
 }
 
+// usual is how many variables and paths Open asks for where nothing is unusual.
+const usual = 14
+
 func newInquiry(env Env) *inquiry {
 	i := &inquiry{
 		caller:    env,
-		variables: make(map[string]variable),
-		answers:   make(map[string]answer),
+		variables: make(map[string]variable, usual),
+		answers:   make(map[string]answer, usual),
 		resolved:  make(map[string]resolution),
+		settings:  make(map[string][]Entry),
 	}
 	i.env = func(name string) (string, bool) {
 		value, ok := env(name)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"codeloops/internal/diff/repo/file"
@@ -66,6 +67,9 @@ func readSettings(path string, ask *inquiry) (*Config, error) {
 
 // readEntries returns the settings of one file.
 func readEntries(path string, ask *inquiry) ([]Entry, error) {
+	if entries, asked := ask.settings[path]; asked {
+		return entries, nil
+	}
 	data, err := ask.read(path, maxConfig)
 	if errors.Is(err, file.ErrNotRegular) {
 		return nil, nil // such as /dev/null
@@ -80,6 +84,7 @@ func readEntries(path string, ask *inquiry) ([]Entry, error) {
 	for i := range entries {
 		entries[i].Origin = path
 	}
+	ask.settings[path] = entries
 	return entries, nil
 }
 
@@ -147,6 +152,7 @@ func (l *loader) file(path string) error {
 
 // add adds settings, each include followed by what it names.
 func (l *loader) add(entries []Entry) error {
+	l.entries = slices.Grow(l.entries, len(entries))
 	for _, e := range entries {
 		l.entries = append(l.entries, e)
 		if l.gather && strings.HasPrefix(e.Key, "remote.") && strings.HasSuffix(e.Key, ".url") {

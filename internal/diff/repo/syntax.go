@@ -31,6 +31,7 @@ const end = -1
 // mistake; line tells where.
 func parse(text string) (entries []Entry, line int, ok bool) {
 	p := &parser{text: strings.TrimPrefix(text, "\ufeff"), line: 1}
+	entries = make([]Entry, 0, 16) // what most files have, at most
 	for {
 		switch c := p.next(); {
 		case c == end:
