@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -55,7 +56,7 @@ func decidedBy(r *repo.Repository) decided {
 	d := decided{by: r, setup: make(setup)}
 	for _, e := range r.Config.Entries() {
 		if decides(e.Key) {
-			d.setup[e.Key] = checkpoint.Digest(fmt.Sprint(e.Value, e.Implicit))
+			d.setup[e.Key] = checkpoint.Digest(e.Value + strconv.FormatBool(e.Implicit))
 		}
 	}
 	return d

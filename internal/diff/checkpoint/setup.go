@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,7 +19,10 @@ const setUp = "Set-up: "
 const setUpKnown = "Set-up-known: yes"
 
 // Digest returns what stands for a value in [Checkpoint.Setup].
-func Digest(value string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(value))) }
+func Digest(value string) string {
+	sum := sha256.Sum256([]byte(value))
+	return hex.EncodeToString(sum[:])
+}
 
 func appendSetup(message string, setup map[string]string) string {
 	message = strings.TrimRight(message, "\n") + "\n"
