@@ -15,7 +15,6 @@ import (
 	"codeloops/internal/render"
 	"codeloops/internal/replay"
 	"codeloops/internal/session"
-	"codeloops/internal/term"
 )
 
 type replayOptions struct {
@@ -175,7 +174,7 @@ func runReplay(ctx context.Context, l *logs, o *replayOptions, ref string) error
 
 // control hands keys over until the returned function is called.
 func (a *app) control(c *replay.Control) (end func()) {
-	keys, ok := term.ReadKeys(a.In)
+	keys, ok := a.ReadKeys()
 	if !ok {
 		return func() {}
 	}

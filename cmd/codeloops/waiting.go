@@ -42,7 +42,7 @@ func (l *lounge) enter(until time.Time) (hurry <-chan struct{}, leave func()) {
 		return l.signals, func() {}
 	}
 	w := &wait{lounge: l, until: until, now: make(chan struct{}, 1), over: make(chan struct{})}
-	keys, ok := term.ReadKeys(l.app.In)
+	keys, ok := l.app.ReadKeys()
 	if ok {
 		w.keys = keys.Pressed()
 	}

@@ -34,6 +34,13 @@ type desk struct {
 // newDesk starts it. The agent plays on when it is asked again.
 func newDesk(t *testing.T, env ...string) *desk {
 	t.Helper()
+	return newDeskBy(t, nil, env...)
+}
+
+// newDeskBy has another command, to which codeloops and its arguments are added,
+// start it.
+func newDeskBy(t *testing.T, by []string, env ...string) *desk {
+	t.Helper()
 	home := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(home, name)
@@ -72,7 +79,8 @@ say = "DECISION: DONE"
 		t.Fatal(err)
 	}
 	d := &desk{t: t, main: main, ended: make(chan struct{})}
-	d.cmd = exec.Command(exe, "wait for it")
+	by = append(slices.Clone(by), exe, "wait for it")
+	d.cmd = exec.Command(by[0], by[1:]...)
 	d.cmd.Dir = work
 	d.cmd.Env = append([]string{
 		playCodeloops + "=1", "PATH=" + os.Getenv("PATH"), "HOME=" + home, "TERM=xterm", "TZ=UTC",
@@ -122,13 +130,19 @@ func (d *desk) await(what string, so func() bool) {
 	}
 }
 
-// cooked reports whether the terminal is as it was found: lines, shown as they
-// are typed.
-func (d *desk) cooked() bool {
+func (d *desk) modes() *unix.Termios {
+	d.t.Helper()
 	modes, err := unix.IoctlGetTermios(int(d.main.Fd()), unix.TCGETS)
 	if err != nil {
 		d.t.Fatal(err)
 	}
+	return modes
+}
+
+// cooked reports whether the terminal is as it was found: lines, shown as they
+// are typed.
+func (d *desk) cooked() bool {
+	modes := d.modes()
 	const both = unix.ICANON | unix.ECHO
 	return modes.Lflag&both == both && modes.Lflag&unix.ISIG != 0
 }
@@ -163,12 +177,27 @@ func (d *desk) ends(code int) {
 }
 
 func (d *desk) state() string {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.cmd.Process.Pid))
+	return state(d.cmd.Process.Pid)
+}
+
+// state returns the letter that /proc has for a process.
+func state(pid int) string {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return ""
 	}
 	_, rest, _ := strings.Cut(string(stat), ") ")
 	return rest[:min(1, len(rest))]
+}
+
+// worker returns what a shell has started, 0 for nothing.
+func (d *desk) worker() int {
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", d.cmd.Process.Pid))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(children)))
+	return pid
 }
 
 // counted returns the times that it has shown in one row, one after the other.
@@ -274,12 +303,45 @@ func TestWaitQuits(t *testing.T) {
 // lets it go on.
 func TestWaitIsStopped(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newDeskBy(t, []string{"sh", "-c", `set -m; "$0" "$@"; read -r go; fg`})
 	d.waits()
+	worker := d.worker()
 	d.types("\x1a")
-	d.await("it is stopped", func() bool { return d.state() == "T" })
+	d.await("it is stopped", func() bool { return state(worker) == "T" })
 	if !d.cooked() {
 		t.Error("the terminal was not put back")
+	}
+	d.types("go\n")
+	d.await("keys are read again", func() bool { return !d.cooked() })
+	d.types("w")
+	d.ends(exitDone)
+}
+
+// TestWaitIsNotStopped has nobody who could let the process go on: the system
+// would not stop it either.
+func TestWaitIsNotStopped(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.waits()
+	d.types("\x1aw")
+	d.ends(exitDone)
+}
+
+// TestWaitGoesOn stops the process without its being asked. Meanwhile the shell puts
+// the terminal back.
+func TestWaitGoesOn(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.waits()
+	found := d.modes()
+	found.Lflag |= unix.ICANON | unix.ECHO
+	found.Cc[unix.VMIN] = 1
+	if err := d.cmd.Process.Signal(unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	d.await("it is stopped", func() bool { return d.state() == "T" })
+	if err := unix.IoctlSetTermios(int(d.main.Fd()), unix.TCSETS, found); err != nil {
+		t.Fatal(err)
 	}
 	if err := d.cmd.Process.Signal(unix.SIGCONT); err != nil {
 		t.Fatal(err)

@@ -2,13 +2,11 @@
 
 package term
 
-import "io"
-
 // Keys reads single keys from a terminal; here it cannot.
 type Keys struct{}
 
 // ReadKeys reports that keys cannot be read here.
-func ReadKeys(io.Reader) (*Keys, bool) { return nil, false }
+func (*Streams) ReadKeys() (*Keys, bool) { return nil, false }
 
 // Pressed returns the channel of the keys.
 func (k *Keys) Pressed() <-chan string { return nil }

@@ -3,7 +3,6 @@
 package term
 
 import (
-	"io"
 	"os"
 	"os/signal"
 	"sync"
@@ -23,7 +22,8 @@ type Keys struct {
 	fd      int
 	pressed chan string
 	begun   string // of a key whose rest may be still to come
-	signals chan os.Signal
+	hold    *Hold
+	quits   chan os.Signal
 	stop    chan struct{}
 	ended   sync.WaitGroup
 
@@ -31,18 +31,18 @@ type Keys struct {
 	raw    bool
 }
 
-// ReadKeys begins to read keys from in; ok is false where that is no terminal.
+// ReadKeys begins to read keys from In; ok is false where that is no terminal.
 // The caller closes what it gets.
-func ReadKeys(in io.Reader) (k *Keys, ok bool) {
-	f, isFile := in.(*os.File)
+func (s *Streams) ReadKeys() (k *Keys, ok bool) {
+	f, isFile := s.In.(*os.File)
 	if !isFile || !isTerminal(f) {
 		return nil, false
 	}
 	k = &Keys{
 		fd: int(f.Fd()), pressed: make(chan string, 16), stop: make(chan struct{}),
-		signals: make(chan os.Signal, 1),
+		hold: s.Jobs.Hold(), quits: make(chan os.Signal, 1),
 	}
-	signal.Notify(k.signals, unix.SIGTSTP, unix.SIGQUIT)
+	signal.Notify(k.quits, unix.SIGQUIT)
 	k.prepare()
 	k.ended.Go(k.run)
 	return k, true
@@ -56,8 +56,9 @@ func (k *Keys) Pressed() <-chan string { return k.pressed }
 func (k *Keys) Close() {
 	close(k.stop)
 	k.ended.Wait()
-	signal.Stop(k.signals)
+	signal.Stop(k.quits)
 	k.restore()
+	k.hold.Release()
 }
 
 func (k *Keys) run() {
@@ -67,8 +68,13 @@ func (k *Keys) run() {
 		select {
 		case <-k.stop:
 			return
-		case s := <-k.signals:
-			k.obey(s)
+		case s := <-k.hold.Signals():
+			if IsStop(s) && resumable() {
+				k.restore()
+				k.hold.stop(unix.Getpid(), k.stop)
+			}
+		case <-k.quits:
+			k.quit()
 		case <-look.C:
 			k.look()
 		}
@@ -110,34 +116,24 @@ func (k *Keys) press(key string) {
 	}
 }
 
-// obey does what a signal does by itself, with the terminal put back. Both calls
-// return before it has happened: until then nothing may take the terminal again.
-func (k *Keys) obey(s os.Signal) {
+// quit does what SIGQUIT does by itself, with the terminal put back. The call
+// returns before it has happened: until then nothing may take the terminal again.
+func (k *Keys) quit() {
 	k.restore()
-	if s == unix.SIGTSTP {
-		goes := make(chan os.Signal, 1) // on again
-		signal.Notify(goes, unix.SIGCONT)
-		defer signal.Stop(goes)
-		_ = unix.Kill(unix.Getpid(), unix.SIGSTOP)
-		select {
-		case <-goes:
-		case <-k.stop:
-		}
-		return
-	}
-	signal.Reset(s)
+	signal.Reset(unix.SIGQUIT)
 	_ = unix.Kill(unix.Getpid(), unix.SIGQUIT)
 	<-k.stop
 }
 
 // prepare makes the terminal hand over keys one by one, unless it does or
-// belongs to somebody else at the moment. A read returns at once.
+// belongs to somebody else at the moment. A read returns at once. What a SIGSTOP has
+// stopped finds the terminal as the shell has put it: a read would wait for a line.
 func (k *Keys) prepare() {
-	if k.raw || !k.foreground() {
+	if !k.foreground() {
 		return
 	}
 	modes, err := unix.IoctlGetTermios(k.fd, readModes)
-	if err != nil {
+	if err != nil || k.raw && modes.Lflag&unix.ICANON == 0 && modes.Cc[unix.VMIN] == 0 {
 		return
 	}
 	k.cooked = *modes

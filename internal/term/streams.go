@@ -26,6 +26,8 @@ type Streams struct {
 	Plain bool
 	// Columns is a width to use instead of the terminal's; 0: ask it.
 	Columns int
+	// Jobs stops the process for whoever holds the terminal.
+	Jobs Jobs
 }
 
 // New describes the streams of a process. getenv looks up a variable of its
