@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"sync"
 
@@ -64,7 +65,8 @@ func (a *app) choose(ctx context.Context, some []session.Overview, what string) 
 			}
 		},
 	}
-	at, err := picker.Pick(ctx, list, picker.Options{In: a.In, Out: a.Err, Env: a.env, Style: screen.Style, Title: what})
+	in, _ := a.In.(*os.File) // a terminal: there is somebody to ask
+	at, err := picker.Pick(ctx, list, picker.Options{In: in, Out: a.Err, Env: a.env, Jobs: &a.Jobs, Style: screen.Style, Title: what})
 	if errors.Is(err, picker.ErrCancelled) {
 		// The user knows: there is nothing to be said.
 		return session.Overview{}, &endedError{result: loop.Interrupted}

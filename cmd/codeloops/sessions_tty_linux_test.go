@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -406,6 +408,43 @@ func TestPickStopped(t *testing.T) {
 	}
 	d.types("number 1\r")
 	d.sees("Iteration 1")
+	d.types("exit\r")
+	d.end()
+}
+
+// TestPickEndedWhileStopped has the shell end what it has stopped: that sends two
+// signals at once, and the list must not ask for the terminal between them.
+func TestPickEndedWhileStopped(t *testing.T) {
+	t.Parallel()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := talkTo(t, library(t, 3), nil, "bash", "--norc", "--noprofile", "-i")
+	d.types("PS1=ready'> '\r")
+	d.sees("ready> ")
+	d.types(playCodeloops + "=1 " + exe + " sessions show\r")
+	d.sees("3 of 3")
+	d.types("\x1a")
+	d.sees("Stopped")
+	d.types("jobs -p %1\r")
+	d.sees("ready> ")
+	_, shown, _ := strings.Cut(ansi.Strip(d.text()), "\n")
+	shown, _, _ = strings.Cut(shown, "\n")
+	pid, err := strconv.Atoi(strings.TrimSpace(shown))
+	if err != nil {
+		t.Fatalf("%v: %q", err, d.text())
+	}
+	d.types("kill %1\r")
+	d.sees(`received the signal "terminated"`)
+	for end := time.Now().Add(liveness); !slices.Contains([]string{"", "Z"}, state(pid)); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("its state is %s: %q", state(pid), d.text())
+		}
+	}
+	if shown = d.text(); strings.Contains(shown, "3 of 3") || strings.Contains(shown, "\x1b[?1049h") {
+		t.Errorf("in the background it shows %q", shown)
+	}
 	d.types("exit\r")
 	d.end()
 }

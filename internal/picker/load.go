@@ -33,6 +33,12 @@ func newLoader(ctx context.Context, load func(context.Context, int)) *loader {
 	}
 }
 
+// forget has whatever is marked asked for again.
+func (l *loader) forget() {
+	l.cancel()
+	l.at = -1
+}
+
 // follow takes down what is marked now.
 func (l *loader) follow(i int) tea.Cmd {
 	if l.load == nil || i == l.at {

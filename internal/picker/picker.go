@@ -10,11 +10,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/lipgloss"
+
+	"codeloops/internal/term"
 )
 
 // ErrCancelled says that nothing was chosen: Esc or Ctrl+C.
@@ -36,9 +40,10 @@ type List struct {
 
 // Options are where, and for what, something is chosen.
 type Options struct {
-	In    io.Reader // a terminal
+	In    *os.File  // a terminal
 	Out   io.Writer // the same one
 	Env   []string  // of the process
+	Jobs  *term.Jobs
 	Style *lipgloss.Renderer
 	Title string // what is to be chosen, as the words above the list
 }
@@ -46,25 +51,102 @@ type Options struct {
 // Pick shows the list and returns the index of what was chosen. The error is
 // [ErrCancelled], the cause of ctx, or what the terminal says.
 func Pick(ctx context.Context, list List, o Options) (int, error) {
-	m := newModel(list, o)
-	m.loader = newLoader(ctx, list.Load)
-	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Env),
+	hold := o.Jobs.Hold()
+	defer hold.Release()
+	return pick(ctx, newModel(list, o), hold)
+}
+
+// A holder is asked when the process is to be stopped, and stops it.
+type holder interface {
+	Signals() <-chan os.Signal
+	Resumable() bool
+	Stop(ctx context.Context, terminal *os.File) error
+}
+
+// pick shows the list until something is chosen, or nothing is to be. Each stay on
+// the terminal, from one stop of the process to the next, is a program of its own:
+// one that lets go of the terminal and takes it again may never draw anything more
+// (github.com/charmbracelet/bubbletea/issues/1778).
+func pick(ctx context.Context, m model, hold holder) (int, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil) // what is still being read, too
+	m.holder, m.loader = hold, newLoader(ctx, m.list.Load)
+	for {
+		end, err := m.stay(ctx, cancel)
+		switch {
+		case ctx.Err() != nil:
+			return 0, context.Cause(ctx)
+		case err != nil:
+			return 0, fmt.Errorf("show what there is to choose from: %w", err)
+		}
+		switch m = end; m.left {
+		case chosen:
+			return m.matches[m.at], nil
+		case stopped:
+			if err = hold.Stop(ctx, m.opts.In); err != nil {
+				return 0, err
+			}
+		case resumed:
+		case stays, cancelled:
+			return 0, ErrCancelled
+		}
+		m.left = stays
+		m.loader.forget() // its answer would come to the program that is over
+	}
+}
+
+// stay shows the list once, and returns how it was left.
+func (m model) stay(ctx context.Context, cancel context.CancelCauseFunc) (model, error) {
+	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(keyboard{m.opts.In, cancel}), tea.WithOutput(m.opts.Out),
+		tea.WithEnvironment(m.opts.Env),
 		// Styles know what the terminal may have; signals are the caller's.
 		tea.WithColorProfile(colorprofile.ANSI), tea.WithoutSignalHandler())
-	defer func() { m.loader.cancel() }()
-	defer m.stopper.serve(program)()
+	over := make(chan struct{})
+	var heard sync.WaitGroup
+	heard.Go(func() {
+		for {
+			select {
+			case s := <-m.holder.Signals():
+				program.Send(signalMsg{s})
+			case <-over:
+				return
+			}
+		}
+	})
 	end, err := program.Run()
-	switch {
-	case ctx.Err() != nil:
-		return 0, context.Cause(ctx)
-	case err != nil:
-		return 0, fmt.Errorf("show what there is to choose from: %w", err)
+	close(over)
+	heard.Wait()
+	if end, ok := end.(model); ok {
+		m = end
 	}
-	if m = end.(model); !m.chosen {
-		return 0, ErrCancelled
-	}
-	return m.matches[m.at], nil
+	return m, err
 }
+
+// A keyboard tells when its terminal is gone: the library would wait for keys
+// for ever.
+type keyboard struct {
+	*os.File
+	gone context.CancelCauseFunc
+}
+
+func (k keyboard) Read(keys []byte) (int, error) {
+	n, err := k.File.Read(keys)
+	if errors.Is(err, io.EOF) {
+		k.gone(fmt.Errorf("read keys: %w", io.ErrUnexpectedEOF))
+	}
+	return n, err
+}
+
+// leaving is why the list is not shown any more.
+type leaving int
+
+const (
+	stays     leaving = iota
+	chosen            // what is marked
+	cancelled         // for good
+	stopped           // until the process goes on
+	resumed           // to be shown anew: the process was stopped, the terminal is another's
+)
 
 // A model is the state of the list on the screen.
 type model struct {
@@ -76,14 +158,14 @@ type model struct {
 	matches       []int // indices of what the filter leaves
 	at            int   // of the marked one, in matches
 	width, height int
-	chosen        bool
+	left          leaving
 
-	stopper *stopper
-	loader  *loader
+	holder holder
+	loader *loader
 }
 
 func newModel(list List, o Options) model {
-	m := model{list: list, opts: o, search: make([]string, list.Count), width: 80, height: 24, stopper: &stopper{}, loader: &loader{}}
+	m := model{list: list, opts: o, search: make([]string, list.Count), width: 80, height: 24, loader: &loader{}}
 	for i := range m.search {
 		m.search[i] = strings.ToLower(list.Search(i))
 	}
@@ -150,8 +232,12 @@ func (m model) marked() int {
 // Init implements [tea.Model].
 func (m model) Init() tea.Cmd { return m.loader.follow(m.marked()) }
 
-// Update implements [tea.Model].
+// Update implements [tea.Model]. What comes when the list is being left does not
+// change what was chosen.
 func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if m.left != stays {
+		return m, nil
+	}
 	switch msg := msg.(type) {
 	case restedMsg:
 		return m, m.loader.rested(int(msg))
@@ -159,29 +245,30 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.width, m.height = msg.Width, msg.Height
 	case tea.PasteMsg:
 		m.narrow(m.filter + typed(msg.Content))
+	case signalMsg:
+		m.signalled(msg.Signal)
 	case tea.KeyPressMsg:
-		cmd, known := m.press(msg.String())
-		if cmd != nil {
-			return m, cmd
-		}
-		if !known {
+		if known := m.press(msg.String()); !known {
 			m.narrow(m.filter + typed(msg.Text))
 		}
+	}
+	if m.left != stays {
+		return m, tea.Quit
 	}
 	return m, m.loader.follow(m.marked())
 }
 
 // press does what a key is for; known is false for one that is text.
-func (m *model) press(key string) (cmd tea.Cmd, known bool) {
+func (m *model) press(key string) (known bool) {
 	switch key {
 	case "enter", "ctrl+j":
-		if m.chosen = len(m.matches) > 0; m.chosen {
-			return tea.Quit, true
+		if len(m.matches) > 0 {
+			m.left = chosen
 		}
 	case "esc", "ctrl+c", "ctrl+g":
-		return tea.Quit, true
+		m.left = cancelled
 	case "ctrl+z":
-		return m.stopper.stop, true
+		m.stop()
 	case "up", "ctrl+p":
 		m.move(-1)
 	case "down", "ctrl+n":
@@ -204,9 +291,28 @@ func (m *model) press(key string) (cmd tea.Cmd, known bool) {
 	case "ctrl+u":
 		m.narrow("")
 	default:
-		return nil, false
+		return false
 	}
-	return nil, true
+	return true
+}
+
+// A signalMsg is a signal that another process has sent.
+type signalMsg struct{ os.Signal }
+
+// signalled does what it asks for.
+func (m *model) signalled(s os.Signal) {
+	if !term.IsStop(s) {
+		m.left = resumed
+		return
+	}
+	m.stop()
+}
+
+// stop leaves the list for as long as the process is stopped.
+func (m *model) stop() {
+	if m.holder.Resumable() {
+		m.left = stopped
+	}
 }
 
 func (m *model) move(by int) {

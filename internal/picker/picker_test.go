@@ -90,16 +90,16 @@ func TestKeys(t *testing.T) {
 	} {
 		m, cmd := press(shelf(1000), append(c.keys, "enter")...)
 		got := -1
-		if m.chosen {
+		if m.left == chosen {
 			got = m.matches[m.at]
 		}
-		if got != c.want || m.chosen != (cmd != nil) {
+		if got != c.want || (m.left == chosen) != (cmd != nil) {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
 	for _, key := range []string{"esc", "ctrl+c"} {
-		if m, cmd := press(shelf(3), key); m.chosen || cmd == nil {
-			t.Errorf("%s: chosen is %v", key, m.chosen)
+		if m, cmd := press(shelf(3), key); m.left != cancelled || cmd == nil {
+			t.Errorf("%s: left as %v", key, m.left)
 		}
 	}
 }
