@@ -1,0 +1,45 @@
+package diff_test
+
+import (
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestHugeFile: a file far above what is compared is never in the memory, neither when
+// the session begins nor when it changes.
+//
+//nolint:paralleltest // it counts what is allocated
+func TestHugeFile(t *testing.T) {
+	const huge = 128 << 20
+	s := newRepoInMemory(t)
+	s.write("tracked", "")
+	s.must(os.Truncate(s.path("tracked"), huge)) // which takes no room
+	s.commit("first")
+	s.stale("tracked")
+	s.write("untracked", "")
+	s.must(os.Truncate(s.path("untracked"), huge))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	tree := s.begin()
+	s.must(os.Truncate(s.path("tracked"), huge+1))
+	s.must(os.Truncate(s.path("untracked"), huge+2))
+	c, err := tree.Capture(t.Context())
+	s.must(err)
+	runtime.ReadMemStats(&after)
+	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > huge/8 {
+		t.Errorf("%d bytes were allocated", allocated)
+	}
+	if got := summary(c); got != "M tracked\nM untracked\n" {
+		t.Fatalf("captured %s", got)
+	}
+	for _, f := range c.Files {
+		if !strings.Contains(f.Patch, ".."+s.git("hash-object", f.Path)+" 100644\nBinary files ") {
+			t.Errorf("captured %s", f.Patch)
+		}
+	}
+	if want := "# too large to compare: 134217728 bytes before, 134217729 bytes after\n"; !strings.HasSuffix(c.Files[0].Patch, want) {
+		t.Errorf("captured %s", c.Files[0].Patch)
+	}
+}
