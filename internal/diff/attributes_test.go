@@ -36,6 +36,39 @@ func TestAttributesOutOfScope(t *testing.T) {
 	}
 }
 
+// TestShownWhatever: what attributes say of how a file is to be shown hides nothing:
+// the text is git's where it has none.
+func TestShownWhatever(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	names := []string{"binary", "unset", "set", "driver.py", "info"}
+	for _, name := range names {
+		s.write(name, "  def f():\n    a\n    b\n    c\n    d\n")
+	}
+	s.write("set", "\x00\n")
+	tree := s.begin()
+	base, err := tree.Checkpoint(t.Context(), tree.BaseState(), "test/0", "")
+	s.must(err)
+	s.write(".gitattributes", "binary binary\nunset -diff\nset diff\n*.py diff=python\n")
+	s.write(".git/info/attributes", "info -diff\n")
+	for _, name := range names {
+		s.append(name, "    more\n")
+	}
+	c, err := tree.Capture(t.Context())
+	s.must(err)
+	last, err := tree.Checkpoint(t.Context(), c.State, "test/1", "")
+	s.must(err)
+	between := []string{"diff-tree", "-p", "-r", "--full-index", "--no-renames", base, last}
+	if got := s.git(between...); strings.Count(got, "\n+    more") != 2 || !strings.Contains(got, "@@ def f():\n") {
+		t.Fatalf("attributes do not bear on git:\n%s", got)
+	}
+	s.remove(".git/info/attributes")
+	want := s.gitIn(s.path(".git"), append([]string{"-c", "core.bare=true"}, between...)...)
+	if got := strings.TrimSuffix(c.Patch(), "\n"); got != want || strings.Count(got, "\n+    more") != 4 {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // TestLeftOutOfTheWorkTree: ignore rules that a sparse checkout leaves out of the
 // work tree count, and so do attributes that are in the index only.
 func TestLeftOutOfTheWorkTree(t *testing.T) {

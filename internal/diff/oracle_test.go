@@ -259,8 +259,12 @@ func (o *oracle) sizes(raw []string) map[string]int {
 	o.t.Helper()
 	var ids bytes.Buffer
 	for i := 0; i < len(raw); i += 2 {
-		fields := strings.Fields(raw[i])
-		ids.WriteString(fields[2] + "\n" + fields[3] + "\n")
+		fields := strings.Fields(strings.TrimPrefix(raw[i], ":"))
+		for side := range 2 {
+			if mode, id := fields[side], fields[2+side]; mode != "160000" { // whose commit can be here, too
+				ids.WriteString(id + "\n")
+			}
+		}
 	}
 	sizes := make(map[string]int)
 	for line := range strings.SplitSeq(o.in("now", ids.Bytes(), "cat-file", "--batch-check=%(objectname) %(objectsize)"), "\n") {

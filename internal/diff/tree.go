@@ -13,6 +13,9 @@
 // submodule or not, is one entry with the commit that it is at; its own files
 // are not looked at.
 //
+// What attributes say of how a file is to be shown (diff, binary) is not asked: who
+// works in the tree could hide a change by it.
+//
 // Taking the baseline or a capture writes nothing but, beyond what a
 // [store.Store] keeps in memory, loose objects. A checkpoint and the end write the
 // state itself where [Options.Saved] says so.
