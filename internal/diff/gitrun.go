@@ -14,6 +14,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"codeloops/internal/diff/index"
+	"codeloops/internal/diff/repo"
 	"codeloops/internal/diff/scan"
 )
 
@@ -24,12 +25,46 @@ type gitRunner struct {
 	git  Git
 	note func(string)
 	// global are the arguments that lead git to the repository where it would
-	// not find it by itself. Elsewhere they are not given, for with them git
-	// does not check who owns the repository (safe.directory).
+	// not find it by itself, from the root of the work tree. With them git does not
+	// check who owns the repository (safe.directory): it has to accept it before,
+	// where the session began.
 	global []string
+	start  string
 
-	mu    sync.Mutex
-	noted map[string]bool
+	mu       sync.Mutex
+	noted    map[string]bool
+	accepted bool
+}
+
+// foundBelow reports whether git finds a repository from the root of its work tree.
+func foundBelow(r *repo.Repository, env repo.Env) bool {
+	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE"} {
+		if _, ok := env(name); ok { // which may say something else from there
+			return false
+		}
+	}
+	if r.GitDir == filepath.Join(r.WorkTree, ".git") {
+		return true
+	}
+	at, err := repo.Open(r.WorkTree, env)
+	return err == nil && at.GitDir == r.GitDir && at.WorkTree == r.WorkTree
+}
+
+// lead has git led to a repository that it finds from start.
+func (g *gitRunner) lead(r *repo.Repository, start string) {
+	g.global, g.start = []string{"--git-dir=" + r.GitDir, "--work-tree=" + r.WorkTree}, start
+}
+
+// accept has git find the repository by itself once, before it is led there.
+func (g *gitRunner) accept(ctx context.Context) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.accepted || g.global == nil {
+		return nil
+	}
+	_, err := g.git.Run(ctx, GitCall{Dir: g.start, Args: []string{"rev-parse", "--git-dir"}})
+	g.accepted = err == nil
+	return err
 }
 
 // purpose returns the runner for one purpose, named as in "to read objects".
@@ -52,6 +87,9 @@ func (p purpose) call(ctx context.Context, c GitCall) ([]byte, error) {
 		return nil, errNoGit
 	}
 	p.once()
+	if err := p.accept(ctx); err != nil {
+		return nil, err
+	}
 	c.Args = slices.Concat([]string{"--no-replace-objects"}, p.global, c.Args)
 	return p.git.Run(ctx, c)
 }

@@ -68,6 +68,50 @@ func TestNotesUseOfGit(t *testing.T) {
 	}
 }
 
+// TestConvertedInAnotherWorkTree: git is led to the repository where it would find none
+// from the work tree, or another one.
+func TestConvertedInAnotherWorkTree(t *testing.T) {
+	t.Parallel()
+	for name, set := range map[string]func(s *sandbox, far string){
+		"core.worktree": func(s *sandbox, far string) { s.git("config", "core.worktree", far) },
+		"core.worktree, a repository itself": func(s *sandbox, far string) {
+			s.gitIn(far, "init", "-q")
+			s.git("config", "core.worktree", far)
+		},
+		"GIT_WORK_TREE": func(s *sandbox, _ string) { s.env = append(s.env, "GIT_WORK_TREE=../far") },
+		"GIT_DIR": func(s *sandbox, far string) {
+			s.must(os.Rename(s.path(".git"), s.path("dir")))
+			s.env = append(s.env, "GIT_DIR=../work/dir")
+			s.root = far
+		},
+		"GIT_DIR and GIT_WORK_TREE": func(s *sandbox, far string) {
+			s.must(os.Mkdir(filepath.Join(far, "d"), 0o755))
+			s.env = append(s.env, "GIT_DIR=../../work/.git", "GIT_WORK_TREE=..")
+			s.root = filepath.Join(far, "d")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newRepo(t)
+			far := filepath.Join(s.base, "far")
+			s.must(os.Mkdir(far, 0o755))
+			s.git("config", "filter.up.clean", "tr a-z A-Z")
+			set(s, far)
+			tree := s.begin()
+			if s.root = far; tree.Root() != far {
+				t.Fatalf("the root is %s", tree.Root())
+			}
+			s.write(".gitattributes", "*.up filter=up\n")
+			s.write("e/f.up", "abc\n")
+			c, err := tree.Capture(t.Context())
+			s.must(err)
+			if got := summary(c); got != "A .gitattributes\nA e/f.up\n" || !strings.Contains(c.Patch(), "\n+ABC\n") {
+				t.Errorf("captured %s", c.Patch())
+			}
+		})
+	}
+}
+
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)

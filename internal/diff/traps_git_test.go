@@ -19,31 +19,45 @@ import (
 // fails with its words, and no command of the repository's is run.
 func TestForeignOwner(t *testing.T) {
 	t.Parallel()
-	s := newRepo(t)
-	s.write("f", "one\n")
-	s.write("g", "one\n")
-	s.commit("first")
-	ran := filepath.Join(s.base, "ran")
-	s.git("config", "filter.evil.clean", "touch "+ran)
-	s.git("config", "core.fsmonitor", "touch "+ran)
-	s.env = append(s.env, "GIT_TEST_ASSUME_DIFFERENT_OWNER=1")
-	if _, err := s.run(t.Context(), s.root, nil, nil, "status"); err == nil || !strings.Contains(err.Error(), "dubious ownership") {
-		t.Skipf("git looks at it: %v", err)
-	}
-	tree := s.begin()
-	s.append("f", "two\n")
-	c, err := tree.Capture(t.Context())
-	s.must(err)
-	if got := summary(c); got != "M f\n" || !strings.Contains(c.Patch(), "\n one\n+two\n") {
-		t.Errorf("captured %s", c.Patch())
-	}
-	s.write(".gitattributes", "g filter=evil\n")
-	s.append("g", "two\n")
-	if c, err := tree.Capture(t.Context()); err == nil || !strings.Contains(err.Error(), "dubious ownership") {
-		t.Errorf("captured %q, error %v", summary(c), err)
-	}
-	if _, err := os.Lstat(ran); err == nil {
-		t.Error("a command of the repository was run")
+	for name, workTree := range map[string]string{"a repository": "work", "with another work tree": "far"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newRepo(t)
+			s.write("f", "one\n")
+			s.write("g", "one\n")
+			s.commit("first")
+			ran := filepath.Join(s.base, "ran")
+			s.git("config", "filter.evil.clean", "touch "+ran)
+			s.git("config", "core.fsmonitor", "touch "+ran)
+			far := filepath.Join(s.base, "far")
+			s.must(os.Mkdir(far, 0o755))
+			for _, name := range []string{"f", "g"} {
+				s.must(os.Rename(s.path(name), filepath.Join(s.base, workTree, name)))
+			}
+			s.git("config", "core.worktree", filepath.Join(s.base, workTree))
+			s.env = append(s.env, "GIT_TEST_ASSUME_DIFFERENT_OWNER=1")
+			if _, err := s.run(t.Context(), s.root, nil, nil, "status"); err == nil || !strings.Contains(err.Error(), "dubious ownership") {
+				t.Skipf("git looks at it: %v", err)
+			}
+			tree := s.begin()
+			s.root = tree.Root()
+			s.append("f", "two\n")
+			c, err := tree.Capture(t.Context())
+			s.must(err)
+			if got := summary(c); got != "M f\n" || !strings.Contains(c.Patch(), "\n one\n+two\n") {
+				t.Errorf("captured %s", c.Patch())
+			}
+			s.write(".gitattributes", "g filter=evil\n")
+			s.append("g", "two\n")
+			for range 2 {
+				if c, err := tree.Capture(t.Context()); err == nil || !strings.Contains(err.Error(), "dubious ownership") {
+					t.Errorf("captured %q, error %v", summary(c), err)
+				}
+			}
+			if _, err := os.Lstat(ran); err == nil {
+				t.Error("a command of the repository was run")
+			}
+		})
 	}
 }
 

@@ -169,8 +169,8 @@ func Open(_ context.Context, dir string, o Options) (*Tree, error) {
 		git:     &gitRunner{git: o.Git, note: o.Note},
 		digests: make(map[string]digested),
 	}
-	if _, err := os.Lstat(filepath.Join(r.WorkTree, ".git")); err != nil {
-		t.git.global = []string{"--git-dir=" + r.GitDir, "--work-tree=" + r.WorkTree}
+	if !foundBelow(r, o.Env) {
+		t.git.lead(r, dir)
 	}
 	t.store = store.New(store.Options{
 		ObjectsDir: r.ObjectsDir(), Dir: r.WorkTree, Git: t.git.purpose("to read objects of a partial clone"), Shared: t.shared, Now: o.Now,
