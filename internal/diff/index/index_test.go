@@ -431,6 +431,12 @@ func sameInPieces(t *testing.T, data []byte, whole *decoder, wholeErr error) {
 		if wholeErr == nil && whole.link == nil {
 			t.Error("it is not split")
 		}
+	case wholeErr == nil && whole.link != nil:
+		// What is here is but a part, which may be in any order, and is not to be
+		// taken for all.
+		if err == nil {
+			t.Error("it is split")
+		}
 	case (err == nil) != (wholeErr == nil):
 		// Only the whole is looked at for a cache tree.
 		if !errors.Is(wholeErr, ErrCorrupt) || err != nil {
