@@ -125,7 +125,7 @@ func (s *sandbox) gitOwn() map[string]string {
 	s.must(err)
 	all := listing(s.t, dir)
 	maps.DeleteFunc(all, func(path, about string) bool {
-		name := strings.TrimPrefix(path, dir)
+		name := filepath.ToSlash(strings.TrimPrefix(path, dir))
 		return about[0] == 'd' || strings.HasPrefix(name, "/objects/") || strings.HasPrefix(name, "/refs/codeloops/")
 	})
 	return all
