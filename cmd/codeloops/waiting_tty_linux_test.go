@@ -190,11 +190,12 @@ func state(pid int) string {
 	return rest[:min(1, len(rest))]
 }
 
-// worker returns what a shell has started, 0 for nothing.
-func (d *desk) worker() int {
-	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", d.cmd.Process.Pid))
+// child returns the process that another one has started, 0 for none.
+func child(t *testing.T, of int) int {
+	t.Helper()
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", of))
 	if err != nil {
-		d.t.Fatal(err)
+		t.Fatal(err)
 	}
 	pid, _ := strconv.Atoi(strings.TrimSpace(string(children)))
 	return pid
@@ -305,7 +306,7 @@ func TestWaitIsStopped(t *testing.T) {
 	t.Parallel()
 	d := newDeskBy(t, []string{"sh", "-c", `set -m; "$0" "$@"; read -r go; fg`})
 	d.waits()
-	worker := d.worker()
+	worker := child(t, d.cmd.Process.Pid)
 	d.types("\x1a")
 	d.await("it is stopped", func() bool { return state(worker) == "T" })
 	if !d.cooked() {
