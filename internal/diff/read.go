@@ -77,7 +77,7 @@ func (t *Tree) scan(ctx context.Context, how how) (scan.State, error) {
 		rules = t.recall(ctx, s, rules, where)
 	}
 	s.Rules = rules.Rules
-	known := scan.Known{Base: t.base, Index: t.tracked.root, Last: t.last, Also: how.also}
+	known := scan.Known{Base: t.base, Index: t.tracked.root, Then: t.trackedThen, Last: t.last, Also: how.also}
 	known.Listed, known.Foreign = rules == t.rules, t.last != nil && t.last == t.foreign
 	view := viewOf(s, known, rules)
 	known.Same = known.Listed && !known.Foreign && view.like(t.view, t.last)

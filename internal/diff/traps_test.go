@@ -189,6 +189,26 @@ func TestConversions(t *testing.T) {
 	})
 }
 
+// TestStagedMode: where files have no mode of their own, one that is staged in the
+// session is part of the change.
+func TestStagedMode(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	s.write("f", "f\n")
+	s.commit("first")
+	s.git("config", "core.fileMode", "false")
+	tree := s.begin()
+	s.git("update-index", "--chmod=+x", "f")
+	c, err := tree.Capture(t.Context())
+	if want := "diff --git a/f b/f\nold mode 100644\nnew mode 100755\n"; err != nil || c.Patch() != want {
+		t.Errorf("%v\n%s", err, c.Patch())
+	}
+	s.git("update-index", "--chmod=-x", "f")
+	if c, err := tree.Capture(t.Context()); err != nil || !c.Empty() {
+		t.Errorf("taken back: %v\n%s", err, c.Patch())
+	}
+}
+
 func TestModesAndTypes(t *testing.T) {
 	t.Parallel()
 	executable := func(mode os.FileMode) func(*sandbox) {
@@ -223,6 +243,13 @@ func TestModesAndTypes(t *testing.T) {
 		}},
 		{name: "fileMode false, later", setup: committed(), steps: []func(*sandbox){
 			executable(0o755), runs("config", "core.fileMode", "false"), runs("config", "core.fileMode", "true"),
+		}},
+		{name: "fileMode false, later, of what was not staged", setup: func(s *sandbox) {
+			committed()(s)
+			s.chmod("f", 0o755)
+			s.chmod("d/b", 0o755)
+		}, steps: []func(*sandbox){
+			runs("config", "core.fileMode", "false"), appends("f", "x\n"), executable(0o644), runs("add", "f"), runs("config", "core.fileMode", "true"),
 		}},
 		{name: "permissions that git does not record", setup: committed(), steps: []func(*sandbox){executable(0o600), executable(0o654), executable(0o744), executable(0o644)}},
 		{name: "symlink to another target", setup: committed(), steps: []func(*sandbox){func(s *sandbox) { s.remove("l"); s.link("d", "l") }}},

@@ -284,21 +284,32 @@ func isLink(mode uint32) bool { return mode == Symlink }
 
 // mode returns what git records of a file's type and permissions.
 func (c *candidate) mode(k kind) uint32 {
-	tracked := c.index
-	if tracked == nil {
-		tracked = c.base
-	}
 	switch {
 	case k == symlink:
 		return Symlink
 	case k != regular && k != executable:
 		return 0
-	case !c.Symlinks && tracked != nil && tracked.Mode == Symlink:
+	case !c.Symlinks && c.recorded() == Symlink:
 		return Symlink
-	case c.FileMode && k == executable:
-		return Executable
-	case !c.FileMode && tracked != nil && tracked.Mode == Executable:
+	case c.FileMode && k == executable, !c.FileMode && c.recorded() == Executable:
 		return Executable
 	}
 	return Regular
+}
+
+// recorded returns the mode that stands for the file's own, 0 for none: the one in the
+// index, unless that is still what it was when the session began, and the file was
+// something else already.
+func (c *candidate) recorded() uint32 {
+	switch {
+	case c.index == nil && c.base == nil:
+		return 0
+	case c.index == nil:
+		return c.base.Mode
+	case c.base != nil:
+		if then := c.known.Then.Find(c.path + c.name); then != nil && then.Mode == c.index.Mode {
+			return c.base.Mode
+		}
+	}
+	return c.index.Mode
 }

@@ -87,6 +87,7 @@ type Known struct {
 	// it can be the word of whoever is looked at (a filter that is there for one
 	// "git add" makes an entry with another content and the file's own stat).
 	Index *Dir
+	Then  *Dir // what Index was when the session began; nil where that is not known
 	Last  *Dir // the last state that was found; reading is spared by it
 	// Listed: the rules are those of the last scan, so that a directory that
 	// has not changed since need not be listed.
