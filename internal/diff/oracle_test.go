@@ -43,11 +43,11 @@ func newOracle(s *sandbox) *oracle {
 	return o
 }
 
-func (o *oracle) gitPath(name string) string {
-	o.t.Helper()
-	path := o.git("rev-parse", "--git-path", name)
+func (s *sandbox) gitPath(name string) string {
+	s.t.Helper()
+	path := s.git("rev-parse", "--git-path", name)
 	if !filepath.IsAbs(path) {
-		path = o.path(path)
+		path = s.path(path)
 	}
 	return path
 }

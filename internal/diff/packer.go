@@ -20,6 +20,7 @@ func (h *savedHeader) pack(p *packer) {
 	p.stamp(&h.Index.Stamp)
 	p.array(h.Index.Trailer[:])
 	number(p, &h.Index.Entries)
+	p.flag(&h.Index.Partial)
 	list(p, &h.Index.Ignores, func(i *savedIgnore) {
 		text(p, &i.Path)
 		p.array(i.ID[:])
@@ -29,12 +30,7 @@ func (h *savedHeader) pack(p *packer) {
 	list(p, &h.Rules, func(r *ignore.Saved) {
 		text(p, &r.Path)
 		p.stamp(&r.Stamp)
-		follow := 0
-		if r.Follow {
-			follow = 1
-		}
-		number(p, &follow)
-		r.Follow = follow != 0
+		p.flag(&r.Follow)
 		text(p, &r.Sum)
 	})
 }
@@ -58,6 +54,15 @@ func number[T int | int64 | uint64](p *packer, n *T) {
 		return
 	}
 	*n, p.b = T(value), p.b[size:]
+}
+
+func (p *packer) flag(b *bool) {
+	n := 0
+	if *b {
+		n = 1
+	}
+	number(p, &n)
+	*b = n != 0
 }
 
 // length packs how many bytes or more follow.

@@ -29,6 +29,7 @@ type tracked struct {
 	root  *scan.Dir // nil when nothing is tracked
 
 	entries int      // in the index
+	partial bool     // git would not make a tree of all of them, or it is not known
 	trailer index.ID // of the index file
 	// ignores are the .gitignore files that a sparse checkout leaves out.
 	ignores map[string]index.ID
@@ -128,7 +129,7 @@ func (t *Tree) readIndex(ctx context.Context) error {
 		return index.Each(t.repo.IndexFile(), take)
 	})
 	if err != nil { // it is of an unusual form, or wrong as a whole, too
-		read.entries = 0
+		read.entries, read.partial = 0, false
 		clear(read.ignores)
 		x, err = read.take(func(take func(*index.Index, *index.Entry)) (*index.Index, error) {
 			return t.wholeIndex(ctx, take)
@@ -138,6 +139,7 @@ func (t *Tree) readIndex(ctx context.Context) error {
 		return err
 	}
 	read.trailer = x.Trailer
+	read.partial = read.partial || x.Trailer == index.ID{} // git may have read it
 	t.tracked = read
 	return nil
 }
@@ -147,6 +149,7 @@ func (t *tracked) take(each func(take func(*index.Index, *index.Entry)) (*index.
 	tracking := scan.Track()
 	x, err := each(func(x *index.Index, e *index.Entry) {
 		t.entries++
+		t.partial = t.partial || e.Stage != 0 || e.Flags&index.IntentToAdd != 0
 		if e.Flags&index.SkipWorktree != 0 && strings.HasSuffix(e.Path, ".gitignore") {
 			t.ignores[strings.Clone(e.Path)] = e.ID
 		}

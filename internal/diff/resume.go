@@ -63,6 +63,9 @@ func (t *Tree) commit(ctx context.Context, c checkpoint.Checkpoint) (plumbing.Ha
 	if err != nil {
 		return plumbing.ZeroHash, fmt.Errorf("checkpoint %s: %w", c.Ref, err)
 	}
+	if c.Branch = head.Branch; t.tracked.root != nil && !t.tracked.partial {
+		c.Index = t.tracked.root.ID()
+	}
 	for _, parent := range []plumbing.Hash{t.checkpoint, plumbing.NewHash(head.Commit)} {
 		if !parent.IsZero() {
 			c.Parents = append(c.Parents, parent)

@@ -61,7 +61,78 @@ func (h *history) checkpoint(tree *diff.Tree, state, name string) string {
 		h.t.Fatalf("checkpoint %s has the tree %s, want %s", name, got, state)
 	}
 	h.git("rev-list", "--objects", "--quiet", commit)
+	h.tellsHead(commit)
 	return commit
+}
+
+// tellsHead checks what a checkpoint says of HEAD and the index.
+func (s *sandbox) tellsHead(commit string) {
+	s.t.Helper()
+	var want string
+	if branch := s.git("branch", "--show-current"); branch != "" {
+		want += "Branch: " + branch + "\n"
+	}
+	out, err := s.run(s.t.Context(), s.root, []string{ // as if it wrote nothing
+		"GIT_OBJECT_DIRECTORY=" + s.t.TempDir(), "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + s.gitPath("objects"),
+	}, nil, "write-tree")
+	added := []string{"diff", "--cached", "--name-only", "--diff-filter=A", "--ita-invisible-in-index"}
+	intended := s.git(added...) != s.git(append(added, "--ita-visible-in-index")...)
+	if err == nil && !intended && s.git("ls-files") != "" {
+		want += "Index: " + string(out)
+	}
+	var got strings.Builder
+	for line := range strings.Lines(s.git("log", "-1", "--format=%B", commit) + "\n") {
+		if strings.HasPrefix(line, "Branch: ") || strings.HasPrefix(line, "Index: ") {
+			got.WriteString(line)
+		}
+	}
+	if got.String() != want {
+		s.t.Errorf("the checkpoint says %q, want %q", got.String(), want)
+	}
+}
+
+// TestCheckpointTellsHead: of an index of which git would make no tree, or that only
+// git reads, nothing is said.
+func TestCheckpointTellsHead(t *testing.T) {
+	t.Parallel()
+	for name, step := range map[string]func(*sandbox){
+		"plain":            func(*sandbox) {},
+		"staged":           func(s *sandbox) { s.write("b", "b\n"); s.git("add", "b") },
+		"empty":            func(s *sandbox) { s.git("rm", "-q", "--cached", "-r", ".") },
+		"intended":         func(s *sandbox) { s.write("b", "b\n"); s.git("add", "-N", "b") },
+		"detached":         func(s *sandbox) { s.git("checkout", "-q", "--detach") },
+		"on another":       func(s *sandbox) { s.git("checkout", "-q", "-b", "a/b-ü") },
+		"on an unborn one": func(s *sandbox) { s.git("checkout", "-q", "--orphan", "new") },
+		"in a conflict": func(s *sandbox) {
+			s.git("checkout", "-q", "-b", "other")
+			s.write("f", "other\n")
+			s.commit("other")
+			s.git("checkout", "-q", "-")
+			s.write("f", "main\n")
+			s.commit("main")
+			if _, err := s.run(t.Context(), s.root, nil, nil, "merge", "other"); err == nil {
+				t.Error("no conflict")
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newRepo(t)
+			s.write("f", "f\n")
+			s.write("d/e", "e\n")
+			s.commit("first")
+			step(s)
+			settle()
+			for range 2 { // the second goes by what the first has saved
+				tree := s.process()
+				s.must(tree.Baseline(t.Context()))
+				commit, err := tree.Checkpoint(t.Context(), tree.BaseState(), "x/0", "Before")
+				s.must(err)
+				s.tellsHead(commit)
+				s.must(tree.Close())
+			}
+		})
+	}
 }
 
 func TestCheckpoint(t *testing.T) {
@@ -79,10 +150,11 @@ func TestCheckpoint(t *testing.T) {
 	s.append("f", "more\n")
 	c, err := tree.Capture(t.Context())
 	s.must(err)
+	head := fmt.Sprintf("Branch: main\nIndex: %s\n", s.git("rev-parse", "HEAD^{tree}"))
 	leftOut := fmt.Sprintf("Left-out: 100644 %s %d \"d/large\"\n", s.git("hash-object", "d/large"), len(large))
 	second, err := tree.Checkpoint(t.Context(), c.State, "x/1", "After the first turn\n\nMore.\n")
 	s.must(err)
-	if got, want := s.git("log", "-1", "--format=%P|%B", second), first+" "+tree.BaseCommit()+"|After the first turn\n\nMore.\n\n"+leftOut; got != want {
+	if got, want := s.git("log", "-1", "--format=%P|%B", second), first+" "+tree.BaseCommit()+"|After the first turn\n\nMore.\n\n"+head+"\n"+leftOut; got != want {
 		t.Errorf("commit %q, want %q", got, want)
 	}
 	s.git("checkout", "-q", "f")

@@ -72,6 +72,7 @@ type savedIndex struct {
 	Stamp   file.Stamp
 	Trailer index.ID
 	Entries int
+	Partial bool
 	Ignores []savedIgnore
 }
 
@@ -155,7 +156,7 @@ func (t *Tree) recallIndex(at time.Time) bool {
 	}
 	t.tracked = tracked{
 		read: at, stamp: stamp, trailer: trailer,
-		root: saved.Index, entries: header.Index.Entries, ignores: make(map[string]index.ID),
+		root: saved.Index, entries: header.Index.Entries, partial: header.Index.Partial, ignores: make(map[string]index.ID),
 	}
 	for _, i := range header.Index.Ignores {
 		t.tracked.ignores[string(i.Path)] = i.ID
@@ -232,7 +233,7 @@ func (t *Tree) save() {
 }
 
 func (t *tracked) save() savedIndex {
-	s := savedIndex{Stamp: t.stamp, Trailer: t.trailer, Entries: t.entries}
+	s := savedIndex{Stamp: t.stamp, Trailer: t.trailer, Entries: t.entries, Partial: t.partial}
 	for path, id := range t.ignores {
 		s.Ignores = append(s.Ignores, savedIgnore{Path: []byte(path), ID: id})
 	}

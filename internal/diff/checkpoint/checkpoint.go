@@ -13,6 +13,7 @@ import (
 
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/diff/shared"
+	"codeloops/internal/diff/shown"
 	"codeloops/internal/diff/store"
 )
 
@@ -42,6 +43,10 @@ type Checkpoint struct {
 	State   *scan.Dir
 	Parents []plumbing.Hash
 	Message string
+	// Branch is the one that HEAD is on, and Index the tree that `git write-tree` would
+	// make of the index; "" and zero where there is none. They are for a person to read.
+	Branch string
+	Index  plumbing.Hash
 	// Setup is how git is set up: a [Digest] for each name that tells a person what
 	// it is of. Nil: that is not to be said.
 	Setup map[string]string
@@ -64,7 +69,7 @@ func (w *Writer) Write(ctx context.Context, c Checkpoint) (plumbing.Hash, *scan.
 	if err != nil {
 		return plumbing.ZeroHash, nil, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
 	}
-	c.Message = appendLeftOut(appendSetup(c.Message, c.Setup), k.leftOut)
+	c.Message = appendLeftOut(appendSetup(appendHead(c.Message, c.Branch, c.Index), c.Setup), k.leftOut)
 	id := k.batch.Add(plumbing.CommitObject, w.commit(root.ID(), c))
 	if err := k.batch.Write(ctx); err != nil {
 		return id, nil, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
@@ -73,6 +78,20 @@ func (w *Writer) Write(ctx context.Context, c Checkpoint) (plumbing.Hash, *scan.
 		return id, nil, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
 	}
 	return id, root, nil
+}
+
+func appendHead(message, branch string, index plumbing.Hash) string {
+	message = strings.TrimRight(message, "\n") + "\n"
+	if branch != "" || !index.IsZero() {
+		message += "\n"
+	}
+	if branch != "" {
+		message += "Branch: " + shown.Name(branch) + "\n"
+	}
+	if !index.IsZero() {
+		message += "Index: " + index.String() + "\n"
+	}
+	return message
 }
 
 // commit returns a commit object; the format is that of git-commit-tree(1).
