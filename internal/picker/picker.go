@@ -64,9 +64,9 @@ type holder interface {
 }
 
 // pick shows the list until something is chosen, or nothing is to be. Each stay on
-// the terminal, from one stop of the process to the next, is a program of its own:
-// one that lets go of the terminal and takes it again may never draw anything more
-// (github.com/charmbracelet/bubbletea/issues/1778).
+// the terminal, from one stop of the process to the next, is a program of its own: in
+// bubbletea 2.0.9, one that lets go of the terminal and takes it again may never draw
+// anything more, as what ends the drawing can come after its new beginning.
 func pick(ctx context.Context, m model, hold holder) (int, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil) // what is still being read, too

@@ -82,7 +82,14 @@ func (s *stand) Stop(ctx context.Context, _ *os.File) error {
 	if s.modes() != s.found {
 		s.t.Error("it is stopped before the terminal is given back")
 	}
-	s.types("") // what is shown from now on is the next list
+	// The shell's word comes after all that the list has shown. What is shown from now
+	// on is the next list.
+	const shell = "shell$ "
+	if _, err := s.screen.WriteString(shell); err != nil {
+		s.t.Error(err)
+	}
+	s.sees(shell)
+	s.types("")
 	s.stop()
 	s.stopped <- struct{}{}
 	return context.Cause(ctx)
