@@ -15,13 +15,15 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/sys/unix"
+
+	"codeloops/internal/term/termtest"
 )
 
 // terminal starts codeloops on a pseudo-terminal of 70 columns, types into it,
 // and returns what it shows and its exit code.
 func terminal(t *testing.T, dir string, env []string, typed string, args ...string) (string, int) {
 	t.Helper()
-	main, name := openTerminal(t)
+	main, name := termtest.Open(t)
 	screen, err := os.OpenFile(name, os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +94,7 @@ func talkTo(t *testing.T, dir string, env []string, program string, args ...stri
 // onTerminal starts a command.
 func onTerminal(t *testing.T, cmd *exec.Cmd) *dialogue {
 	t.Helper()
-	main, name := openTerminal(t)
+	main, name := termtest.Open(t)
 	screen, err := os.OpenFile(name, os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -169,29 +171,6 @@ func (d *dialogue) modes() unix.Termios {
 		d.t.Fatal(err)
 	}
 	return *modes
-}
-
-// openTerminal returns the side of a new pseudo-terminal that plays the
-// terminal, and the name of the other one (see pty(7)).
-func openTerminal(t *testing.T) (main *os.File, name string) {
-	t.Helper()
-	main, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip("there are no pseudo-terminals:", err)
-	}
-	t.Cleanup(func() { _ = main.Close() })
-	fd := int(main.Fd())
-	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 70}); err != nil {
-		t.Fatal(err)
-	}
-	return main, fmt.Sprintf("/dev/pts/%d", n)
 }
 
 // shelf is a session directory with one session of the original tool, whose

@@ -17,6 +17,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/sys/unix"
+
+	"codeloops/internal/term/termtest"
 )
 
 // A desk is a run of codeloops on a terminal that is its own, with an agent
@@ -73,7 +75,7 @@ say = "DECISION: DONE"
 	if out, err := exec.Command("git", "init", "-q", work).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	main, name := openTerminal(t)
+	main, name := termtest.Open(t)
 	screen, err := os.OpenFile(name, os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)

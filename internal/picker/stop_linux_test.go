@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/sys/unix"
+
+	"codeloops/internal/term/termtest"
 )
 
 // liveness bounds every wait: it says that something hangs, not that it is slow.
@@ -39,18 +40,8 @@ type stand struct {
 
 func newStand(t *testing.T) *stand {
 	t.Helper()
-	// Of one that does not block a read ends when it is closed.
-	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		t.Skip("there are no pseudo-terminals:", err)
-	}
-	main := os.NewFile(uintptr(fd), "/dev/ptmx")
-	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err = errors.Join(err, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0),
-		unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 70})); err != nil {
-		t.Fatal(err)
-	}
-	screen, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	main, name := termtest.Open(t)
+	screen, err := os.OpenFile(name, os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +62,7 @@ func newStand(t *testing.T) *stand {
 			}
 		}
 	}()
-	t.Cleanup(func() { _ = errors.Join(main.Close(), screen.Close()) })
+	t.Cleanup(func() { _ = screen.Close() })
 	return s
 }
 

@@ -1,0 +1,2 @@
+// Package termtest makes terminals for tests.
+package termtest
