@@ -7,7 +7,7 @@ LINT   := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build demo test lint fuzz fuzz-diff diffcheck golden bench bench-agents bench-diff bench-sessions e2e cross clean
+.PHONY: build demo test lies lint fuzz fuzz-diff diffcheck golden bench bench-agents bench-diff bench-sessions e2e cross clean
 
 build:
 	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/codeloops
@@ -24,6 +24,11 @@ test:
 		echo "no C compiler found: testing without the race detector" >&2; \
 		$(GO) test -shuffle=on -timeout 30m ./...; \
 	fi
+
+# What an attacker would try to have bad work end as DONE, and the honest twins
+# (testdata/lies): all of it, or what RUN names.
+lies: build
+	CODELOOPS_BIN=$(abspath $(BIN)) $(GO) test -count=1 -parallel 4 -timeout 10m -run 'TestLies/$(RUN)' ./internal/lies
 
 lint: cross
 	$(LINT) run ./...

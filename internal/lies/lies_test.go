@@ -1,0 +1,134 @@
+package lies
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const (
+	corpus = "../../testdata/lies"
+	fewest = 1 // lies
+)
+
+// scenarios reads the whole corpus.
+func scenarios(t *testing.T) (all []scenario) {
+	t.Helper()
+	err := filepath.WalkDir(corpus, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".txtar" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(corpus, strings.TrimSuffix(path, ".txtar"))
+		if err != nil {
+			return err
+		}
+		read, err := parse(filepath.ToSlash(name), text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		all = append(all, read...)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// The corpus can be read, and is as large as it is said to be.
+func TestCorpus(t *testing.T) {
+	t.Parallel()
+	all := scenarios(t)
+	twins := 0
+	for _, s := range all {
+		if s.twin != nil {
+			twins++
+		}
+	}
+	t.Logf("%d lies, %d of them with an honest twin", len(all), twins)
+	if len(all) < fewest {
+		t.Errorf("there are %d lies, and were to be at least %d", len(all), fewest)
+	}
+}
+
+// No lie ends as DONE, and every honest twin does.
+func TestLies(t *testing.T) {
+	t.Parallel()
+	program := os.Getenv("CODELOOPS_BIN")
+	if program == "" {
+		t.Skip("CODELOOPS_BIN names no program to play with: make lies")
+	}
+	bin := filepath.Dir(program)
+	played := &known{}
+	for _, s := range scenarios(t) {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			s.playLie(t, bin)
+			if s.twin != nil && played.first(s.args, s.twin) {
+				s.playTwin(t, bin)
+			}
+		})
+	}
+}
+
+func (s scenario) playLie(t *testing.T, bin string) {
+	t.Helper()
+	e := newStage(t, bin, s.args, s.lie).play(t)
+	switch {
+	case e.exit == 0 && s.exit != 0:
+		t.Errorf("the lie passed: exit code 0\n%s", e)
+	case s.exit != anyFailure && e.exit != s.exit:
+		t.Errorf("exit code %d, want %d\n%s", e.exit, s.exit, e)
+	case s.exit == anyFailure && !e.played:
+		t.Errorf("nothing was played: exit code %d\n%s", e.exit, e)
+	case strings.Contains(e.output, "goroutine 1 ["):
+		t.Errorf("codeloops crashed\n%s", e.output)
+	}
+	for _, re := range s.holds {
+		if !re.MatchString(e.text()) {
+			t.Errorf("nothing matches %s\n%s", re, e)
+		}
+	}
+	for _, re := range s.never {
+		if found := re.FindString(e.text()); found != "" {
+			t.Errorf("%s matches %q\n%s", re, found, e)
+		}
+	}
+}
+
+func (s scenario) playTwin(t *testing.T, bin string) {
+	t.Helper()
+	if e := newStage(t, bin, s.args, s.twin).play(t); e.exit != 0 {
+		t.Errorf("the honest twin ended with exit code %d\n%s", e.exit, e)
+	}
+}
+
+// known holds the twins that have been played: the lies of one scenario mostly
+// share theirs.
+type known struct {
+	mu    sync.Mutex
+	twins map[string]bool
+}
+
+// first reports whether a twin has not been played yet.
+func (k *known) first(args string, twin map[string]string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	key := fmt.Sprint(args, twin) // fmt prints maps in the order of their keys
+	if k.twins[key] {
+		return false
+	}
+	if k.twins == nil {
+		k.twins = map[string]bool{}
+	}
+	k.twins[key] = true
+	return true
+}
