@@ -1,0 +1,222 @@
+// Package deciding names the files that decide over work without being judged
+// themselves: the programs and scripts that a check or a critic runs.
+//
+// It reads command lines and looks at no disk. What it names may not exist, and
+// what a script runs in its turn is not named.
+package deciding
+
+import (
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Shell returns the files that a line for the shell runs, such as tools/check.sh
+// in `cd tools && sh check.sh` and the Makefile in `make test`. Relative ones
+// begin where the line is run. They are slash-separated, clean, and each is named
+// once.
+func Shell(line string) []string {
+	var n names
+	n.line(line, 0)
+	return n.files
+}
+
+// Argv returns the files that a command runs, given word by word. Every other
+// argument that could be a path is among them: a command of this form has nothing
+// in it but the program and what the program needs.
+func Argv(argv []string) []string {
+	var n names
+	n.command(argv, 0)
+	for _, arg := range argv {
+		if _, value, ok := strings.Cut(arg, "="); ok {
+			arg = value
+		}
+		if !strings.HasPrefix(arg, "-") && !strings.ContainsAny(arg, " \n{}") {
+			n.add(arg)
+		}
+	}
+	return n.files
+}
+
+// Within returns those of some files that lie in a root, seen from there. Relative
+// ones begin in dir, which is absolute, as the root is.
+func Within(root, dir string, files []string) []string {
+	var in []string
+	for _, file := range files {
+		name := filepath.FromSlash(file)
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		if rel, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(rel) && rel != "." {
+			in = append(in, filepath.ToSlash(rel))
+		}
+	}
+	return in
+}
+
+// names collects the files of a line.
+type names struct {
+	files []string
+	seen  map[string]bool
+	in    string // where `cd` has led; "" is where the line began
+}
+
+func (n *names) add(file string) {
+	file = rooted(file)
+	if file == "" || strings.ContainsAny(file, "$`*?\x00") {
+		return // what the shell makes of it is not known
+	}
+	if !path.IsAbs(file) {
+		file = path.Join(n.in, file)
+	}
+	if file = path.Clean(file); file == "." || n.seen[file] {
+		return
+	}
+	if n.seen == nil {
+		n.seen = map[string]bool{}
+	}
+	n.seen[file] = true
+	n.files = append(n.files, file)
+}
+
+// rooted takes off what spells the directory of the line: $PWD/, $(git rev-parse
+// --show-toplevel)/ and the like.
+func rooted(file string) string {
+	if !strings.HasPrefix(file, "$") && !strings.HasPrefix(file, "`") {
+		return file
+	}
+	end := strings.IndexByte(file, '/')
+	if closed := strings.LastIndexAny(file, ")}`"); closed > end {
+		end = closed + 1
+	}
+	if end < 0 || end >= len(file) || file[end] != '/' {
+		return ""
+	}
+	return file[end+1:]
+}
+
+// maxDepth is how deep a line may stand in another one: sh -c "sh -c '…'".
+const maxDepth = 5
+
+// line takes every command of a line.
+func (n *names) line(line string, depth int) {
+	if depth > maxDepth {
+		return
+	}
+	from := n.in
+	for _, c := range split(line) {
+		n.command(c.words, depth)
+		for _, file := range c.input { // sh <check.sh
+			if len(c.words) > 0 && interpreter(c.words[0]) != notOne {
+				n.add(file)
+			}
+		}
+		if c.leaves { // a subshell, whose directory was its own
+			n.in = from
+		}
+	}
+}
+
+// command takes what one simple command runs.
+func (n *names) command(words []string, depth int) {
+	words = stripped(words)
+	if len(words) == 0 {
+		return
+	}
+	name, args := path.Base(filepath.ToSlash(words[0])), words[1:]
+	if strings.Contains(words[0], "/") {
+		n.add(words[0])
+	}
+	if recipes, ok := recipesOf(name); ok {
+		n.recipes(recipes, args)
+	}
+	switch {
+	case name == "cd":
+		n.enter(args)
+	case name == "." || name == "source":
+		if len(args) > 0 {
+			n.add(args[0])
+		}
+	case name == "eval":
+		n.line(strings.Join(args, " "), depth+1)
+	case name == "go":
+		if len(args) > 1 && args[0] == "run" {
+			n.script(other, args[1:], depth)
+		}
+	case runsAnother(name):
+		n.command(another(args), depth+1)
+	default:
+		n.script(interpreter(name), args, depth)
+	}
+}
+
+func (n *names) enter(args []string) {
+	for _, dir := range args {
+		if !strings.HasPrefix(dir, "-") {
+			if dir = rooted(dir); path.IsAbs(dir) {
+				n.in = path.Clean(dir)
+			} else {
+				n.in = path.Join(n.in, dir)
+			}
+			return
+		}
+	}
+}
+
+// recipes takes the files from which a tool such as make learns what to run.
+func (n *names) recipes(files, args []string) {
+	dir := ""
+	for i, arg := range args {
+		value := ""
+		if i+1 < len(args) {
+			value = args[i+1]
+		}
+		switch arg {
+		case "-C", "--directory", "--prefix", "--cwd", "--dir":
+			dir = value
+		case "-f", "--file", "--makefile", "--justfile", "--taskfile", "-c":
+			n.add(path.Join(dir, value))
+		}
+	}
+	for _, file := range files {
+		n.add(path.Join(dir, file))
+	}
+}
+
+// script takes the file that an interpreter runs.
+func (n *names) script(kind kind, args []string, depth int) {
+	if kind == notOne {
+		return
+	}
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		switch {
+		case kind == shell && isCommandFlag(arg):
+			if i+1 < len(args) {
+				n.line(args[i+1], depth+1)
+			}
+			return
+		case kind == other && (arg == "-c" || arg == "-e" || arg == "--eval"):
+			return // the program stands there itself
+		case arg == "-m" && i+1 < len(args):
+			module := strings.ReplaceAll(args[i+1], ".", "/")
+			n.add(module + ".py")
+			n.add(module + "/__main__.py")
+			return
+		case kind == shell && (arg == "-o" || arg == "-O" || arg == "+o"):
+			i++
+		case strings.HasPrefix(arg, "-") || strings.HasPrefix(arg, "+"):
+		default:
+			n.add(arg)
+			if kind == shell || strings.ContainsAny(arg, "./") {
+				return
+			} // else it may be the value of a flag: python -W error check.py
+		}
+	}
+}
+
+// isCommandFlag reports whether a flag of a shell says that the next word is a line
+// for it: -c, -ec.
+func isCommandFlag(arg string) bool {
+	return strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, "c")
+}
