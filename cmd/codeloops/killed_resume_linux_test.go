@@ -107,9 +107,11 @@ func (l *ledger) begun() map[loop.Role]int {
 func (l *ledger) finished() map[loop.Role]int {
 	count := map[loop.Role]int{}
 	for _, e := range l.events() {
-		switch e.(type) {
+		switch e := e.(type) {
 		case loop.ActorFinished:
-			count[loop.RoleActor]++
+			if !e.Attempt.Rejudged {
+				count[loop.RoleActor]++
+			}
 		case loop.CriticFinished:
 			count[loop.RoleCritic]++
 		}
@@ -132,7 +134,9 @@ func (l *ledger) settle() {
 	for _, e := range l.events() {
 		switch e := e.(type) {
 		case loop.ActorFinished:
-			acted[e.Iteration]++
+			if !e.Attempt.Rejudged { // else the kill came between the DONE and the end of the session
+				acted[e.Iteration]++
+			}
 		case loop.IterationFinished:
 			judged[e.Round.Iteration]++
 		}

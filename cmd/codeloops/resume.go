@@ -26,7 +26,7 @@ func newResumeCmd(a *app) *cobra.Command {
 		Long: `Carry on a session in the phase that it had reached: a turn of the actor that
 was over is not played again, the critic is asked again for what it had not yet
 said. Work on which it had given no verdict is judged again before the actor goes
-on. Without an ID you choose one of this work tree's on a terminal; elsewhere it
+on, and so is work that was DONE when the session broke off. Without an ID you choose one of this work tree's on a terminal; elsewhere it
 is the latest. The beginning of an ID will do. Agents, models, fallbacks, limits,
 checks and what else the command line said of how the run goes are the session's
 own unless flags say otherwise (--check true is a check that always passes).
@@ -70,7 +70,7 @@ func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err e
 	if err := p.settle(ctx); err != nil {
 		return err
 	}
-	if limit, done := p.cfg.MaxIterations, len(course.Past.Rounds); limit > 0 && done >= limit && course.Past.Ended {
+	if limit, done := p.cfg.MaxIterations, len(course.Past.Rounds); limit > 0 && done >= limit && course.Past.Ended && !course.Past.Undecided {
 		return usagef(fmt.Sprintf("allow more: codeloops resume -n %d", done+moreIterations),
 			"session %s has used its %d iterations", course.Session.ID, limit)
 	}

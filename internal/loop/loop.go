@@ -40,7 +40,8 @@ func (l *Loop) Run(ctx context.Context, s Session) (Outcome, error) {
 // Resume carries on a session that broke off, or that ended short of success,
 // from where it had come to. The critic is asked again for what it had not yet
 // said; an actor's turn that was finished is not played again.
-// What the critic had given no verdict on is judged again first.
+// What the critic had given no verdict on is judged again first, and so is what a
+// recorded DONE is about: no run ends with success on what a log says.
 func (l *Loop) Resume(ctx context.Context, s Session, p Past) (Outcome, error) {
 	p.Undecided = p.Undecided && p.Attempt == nil && len(p.Rounds) > 0
 	return l.run(ctx, s, Resumed{Session: s, Iterations: len(p.Rounds), Judge: p.Attempt != nil, Rejudge: p.Undecided}, p)
@@ -129,16 +130,14 @@ func (r *run) drive(ctx context.Context, s Session, first Event) stop {
 			return r.broke(ctx, err)
 		}
 	}
-	if r.pending == nil && r.previous != nil && !r.ended {
-		if end, over := decided(*r.previous); over {
+	if r.pending == nil && r.undecided == nil && r.previous != nil && !r.ended {
+		if end, over := decided(*r.previous); over && end.reason != StopDone {
 			return end
 		}
 	}
 	for {
-		if r.pending == nil {
-			if end, over := r.mayNot(ctx, RoleActor); over {
-				return r.lookBack(ctx, end)
-			}
+		if end, over := r.mayNotOpen(ctx); over {
+			return r.lookBack(ctx, end)
 		}
 		round, end, over := r.iterate(ctx, s.Prompt)
 		if over {
@@ -150,6 +149,18 @@ func (r *run) drive(ctx context.Context, s Session, first Event) stop {
 			return r.lookBack(ctx, end)
 		}
 	}
+}
+
+// mayNotOpen asks whether the run ends before the next iteration. What was begun
+// before the session broke off is finished in any case.
+func (r *run) mayNotOpen(ctx context.Context) (stop, bool) {
+	switch {
+	case r.pending != nil:
+		return stop{}, false
+	case r.undecided != nil:
+		return r.mayNot(ctx, RoleCritic)
+	}
+	return r.mayNot(ctx, RoleActor)
 }
 
 // lookBack looks at the whole work tree before the run ends, after looks that may

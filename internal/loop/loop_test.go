@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,13 +158,13 @@ func (s *script) Handle(at loop.Stamp, e loop.Event) error {
 }
 
 // limit is a gate of three errors in a row or six iterations.
-type limit struct{}
+type limit struct{ iterations int } // 0: six
 
-func (limit) Stop(p loop.Progress) (loop.StopReason, string) {
+func (l limit) Stop(p loop.Progress) (loop.StopReason, string) {
 	switch {
 	case p.ConsecutiveErrors >= 3:
 		return p.LastFailure, "errors"
-	case p.Iterations >= 6:
+	case p.Iterations >= cmp.Or(l.iterations, 6) && p.Next != loop.RoleCritic:
 		return loop.StopMaxIterations, "limit"
 	}
 	return loop.StopNone, ""

@@ -179,7 +179,6 @@ func TestResumeJudgesFirst(t *testing.T) {
 func TestResumeWritesTheEnd(t *testing.T) {
 	t.Parallel()
 	for reason, ruling := range map[loop.StopReason]loop.Ruling{
-		loop.StopDone:             {Verdict: loop.Verdict{Decision: loop.Done, Summary: "all of it"}},
 		loop.StopPolicyEscalation: {Verdict: loop.Verdict{Decision: loop.Error, Escalation: "all of it"}},
 		loop.StopStuck:            {Verdict: loop.Verdict{Decision: loop.Continue}, Stop: loop.StopStuck, Why: "all of it"},
 	} {
@@ -204,6 +203,39 @@ func TestResumeWritesTheEnd(t *testing.T) {
 			if err := p.grammar.End(); err != nil {
 				t.Error(err)
 			}
+		}
+	}
+}
+
+// TestResumeBelievesNoDone carries on behind a DONE that the session did not end
+// with: the work is judged again, and no turn of the actor or iteration is taken for
+// it. Where the actor had been at work since, it goes on.
+func TestResumeBelievesNoDone(t *testing.T) {
+	t.Parallel()
+	done := loop.Round{Iteration: 1, Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Done}}}
+	for name, c := range map[string]struct {
+		past   loop.Past
+		says   loop.Review
+		want   loop.StopReason
+		briefs int
+	}{
+		"after a crash":         {loop.Past{Undecided: done.Undecided()}, says(loop.Done, "fine"), loop.StopDone, 0},
+		"after an end":          {loop.Past{Undecided: done.Undecided(), Ended: true}, says(loop.Done, "fine"), loop.StopDone, 0},
+		"it was not done":       {loop.Past{Undecided: done.Undecided()}, says(loop.Continue, "more"), loop.StopMaxIterations, 0},
+		"the actor was at work": {loop.Past{}, says(loop.Done, "fine"), loop.StopDone, 1},
+	} {
+		p := &play{attempts: []loop.Attempt{{}}, reviews: []loop.Review{c.says}}
+		l := loop.Loop{
+			Actor: p, Tree: p, Critic: p, Gate: limit{1 + c.briefs}, Sink: p,
+			Clock: func() time.Time { return time.Unix(1000, 0) },
+		}
+		c.past.Rounds = []loop.Round{done}
+		out, err := l.Resume(t.Context(), loop.Session{Prompt: "do it"}, c.past)
+		if err != nil || out.Reason != c.want || out.Iterations != 2 || len(p.briefs) != c.briefs || len(p.cases) != 1 {
+			t.Errorf("%s: got %+v, %v after %d turns of the actor and %d of the critic", name, out, err, len(p.briefs), len(p.cases))
+		}
+		if err := p.grammar.End(); err != nil {
+			t.Error(err)
 		}
 	}
 }

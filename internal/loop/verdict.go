@@ -128,10 +128,13 @@ func (r Round) Outline() Round {
 	return r
 }
 
-// Undecided reports whether the work is still to be judged: the critic was
-// asked, and what it replied gave no verdict.
+// Undecided reports whether a session that goes on behind this round has to have
+// the work judged again: the critic was asked, and what it replied gave no verdict,
+// or it was DONE. A DONE that counted has the end of the session behind it; one
+// without is not known to have been given under the rules of today, on the work of
+// today, or by a critic at all.
 func (r Round) Undecided() bool {
-	return !r.Unjudged && r.Review.Problem != "" && r.Verdict.Decision == Error
+	return !r.Unjudged && (r.Review.Problem != "" && r.Verdict.Decision == Error || r.Verdict.Decision == Done)
 }
 
 // Past is what a session had come to when it broke off.
@@ -142,11 +145,13 @@ type Past struct {
 	// Attempt is a finished turn of the actor in the iteration after them,
 	// still to be judged; nil when there is none.
 	Attempt *Attempt
-	// Undecided: the work of the last round has had no verdict, and nobody has
-	// been at work since. It is judged again before the actor goes on.
+	// Undecided: the work of the last round has had no verdict that stands
+	// ([Round.Undecided]), and nobody has been at work since. It is judged again
+	// before the actor goes on.
 	Undecided bool
 	// Ended: the session had come to an end, and shall go on all the same. One
-	// that broke off behind a last round that decides has only that end to write.
+	// that broke off behind a last round that ends it short of success has only
+	// that end to write.
 	Ended bool
 	// Conversation is the one that the actor's last turn was part of, a turn
 	// that has to be played again included.

@@ -26,7 +26,7 @@ func (g Gate) Stop(p loop.Progress) (loop.StopReason, string) {
 	if reason, why := g.spent(p.Spent); reason != loop.StopNone {
 		return reason, why
 	}
-	if g.MaxIterations > 0 && p.Iterations >= g.MaxIterations {
+	if g.MaxIterations > 0 && p.Iterations >= g.MaxIterations && p.Next != loop.RoleCritic { // to judge again takes none
 		if g.MaxIterations == 1 {
 			return loop.StopMaxIterations, "the one iteration is used up"
 		}

@@ -87,7 +87,7 @@ func (p *pretty) resume(e loop.Resumed) error {
 	p.rejudge = e.Rejudge
 	next := "the actor is next"
 	if e.Rejudge {
-		next = "the last work got no verdict and will be judged again"
+		next = "the last work has no verdict that stands and will be judged again"
 	}
 	if e.Judge {
 		next = "the actor's last turn is there and will be judged"

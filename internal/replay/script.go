@@ -95,7 +95,8 @@ type setting struct {
 	retries int  // how often a critic was asked again within one iteration
 	errors  int  // in a row that a run bore
 	resumed map[int]bool
-	rules   []rules // in the order in which they came to hold
+	again   map[int]bool // the iterations whose work was judged again in the next one
+	rules   []rules      // in the order in which they came to hold
 }
 
 // rules are what a session kept after so many iterations.
@@ -118,7 +119,7 @@ func (s setting) policyAt(iteration int) (p loop.Policy) {
 // errors in a row were allowed and how often a critic was asked again, follows
 // from the course that the session took.
 func settingOf(entries Entries) (setting, error) {
-	o := observer{setting: setting{resumed: map[int]bool{}}}
+	o := observer{setting: setting{resumed: map[int]bool{}, again: map[int]bool{}}}
 	for entry, err := range entries {
 		if _, bad := errors.AsType[*session.LineError](err); bad {
 			continue
@@ -158,6 +159,7 @@ func (o *observer) take(entry session.Entry) {
 	case loop.Resumed:
 		o.session.MaxIterations = e.Session.MaxIterations
 		o.resumed[e.Iterations] = true
+		o.again[e.Iterations] = e.Rejudge
 		o.rules = append(o.rules, rules{e.Iterations, e.Session.Policy})
 		o.end, o.row, o.asked = nil, 0, 0
 	case loop.IterationStarted:

@@ -211,6 +211,9 @@ func (g *gate) Stop(p loop.Progress) (loop.StopReason, string) {
 	}
 	g.forgiven = min(g.forgiven, p.ConsecutiveErrors)
 	p.ConsecutiveErrors -= g.forgiven
+	if g.v.setting.again[p.Iterations] {
+		p.Next = loop.RoleCritic
+	}
 	return g.Gate.Stop(p)
 }
 
@@ -251,8 +254,11 @@ func (q quoting) Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
 }
 
 // resumed lets the loop go on after a rule that ended it, where the session was
-// resumed.
+// resumed, and after a DONE that was judged again.
 func (g *gate) resumed(iteration int, r loop.Ruling) loop.Ruling {
+	if log := &g.v.now.round; g.v.setting.again[iteration] && r.Verdict.Decision == loop.Done && log.Verdict.Decision == loop.Done {
+		r.Verdict.Decision, log.Verdict.Decision = loop.Continue, loop.Continue
+	}
 	if log := &g.v.now.round; g.v.setting.resumed[iteration] && r.Stop == log.Stop {
 		r.Stop, log.Stop = loop.StopNone, loop.StopNone
 	}
