@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -81,10 +82,21 @@ func (o *resumeOptions) contradicts(flag string) bool {
 	return flag == "no-wait" && o.given.Changed("max-wait") || flag == "max-wait" && o.given.Changed("no-wait")
 }
 
-// below reports whether a path is in a directory, wherever symbolic links lead.
+// below reports whether a path is in a directory, or is the directory itself, wherever
+// symbolic links lead and whatever names a directory has.
 func below(dir, path string) bool {
-	rel, err := filepath.Rel(followed(dir), followed(path))
-	return dir != "" && err == nil && filepath.IsLocal(rel)
+	top, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	for there := followed(path); ; there = filepath.Dir(there) {
+		if st, err := os.Stat(there); err == nil && os.SameFile(top, st) {
+			return true
+		}
+		if there == filepath.Dir(there) {
+			return false
+		}
+	}
 }
 
 // followed is where an absolute path leads, of which the last part may not be there

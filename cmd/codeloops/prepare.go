@@ -74,7 +74,7 @@ func (p *plan) settle(ctx context.Context) (err error) {
 	if p.sessions, err = p.cfg.Sessions(); err != nil {
 		return err
 	}
-	if err := p.checkSessions(ctx); err != nil {
+	if err := p.checkSessions(p.sessions); err != nil {
 		return err
 	}
 	p.actor, p.critic, err = p.app.crew(ctx, p.cfg, p.opts, p.dir)
@@ -84,14 +84,16 @@ func (p *plan) settle(ctx context.Context) (err error) {
 	return err
 }
 
-// checkSessions refuses logs that would be part of the diff: they change all the time,
-// and are put back with it.
-func (p *plan) checkSessions(ctx context.Context) error {
-	shows, err := p.tree.Shows(ctx, filepath.Join(followed(p.sessions), "log"))
-	if err != nil || !shows {
-		return err
+// checkSessions refuses logs where the agents work: what an actor can write says
+// nothing of what it was held to.
+func (p *plan) checkSessions(dir string) error {
+	for _, of := range []string{p.tree.Root(), p.tree.GitDir(), p.tree.CommonDir()} {
+		if below(of, dir) {
+			return usagef("keep them elsewhere: --session-dir DIR",
+				"session logs in %s would lie in %s, where the agents can write", dir, of)
+		}
 	}
-	return usagef("keep them elsewhere, or have git ignore them", "session logs in %s would be part of the diff", p.sessions)
+	return nil
 }
 
 func notACommand(word, name string) error {

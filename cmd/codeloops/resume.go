@@ -63,7 +63,10 @@ func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err e
 		return err
 	}
 	defer p.tree.Close() //nolint:errcheck // it was only read
-	if err := o.again(course.Session, log.own && !below(p.tree.Root(), log.dir)); err != nil {
+	if err := p.checkSessions(log.dir); err != nil {
+		return err
+	}
+	if err := o.again(course.Session, log.own); err != nil {
 		return err
 	}
 	o.inherit(course)
@@ -80,7 +83,7 @@ func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err e
 // A logPlace is where the log of a session is.
 type logPlace struct {
 	dir string
-	own bool // the user's own place, not one in the work tree or of the project's choice
+	own bool // the user's own place, not one of the project's choice
 }
 
 // course finds the session and reads how far it had come.
@@ -108,7 +111,7 @@ func (a *app) course(ctx context.Context, o *resumeOptions, ref string) (course 
 	if course, err = store.Course(id); err != nil {
 		return course, in, fmt.Errorf("resume session %s: %w", id, err)
 	}
-	in.own = cfg.Origin("session_dir").Layer != config.Project && !below(co.RepositoryRoot, in.dir)
+	in.own = cfg.Origin("session_dir").Layer != config.Project
 	return course, in, resumable(course)
 }
 

@@ -125,7 +125,7 @@ carries the last one on: "resume". A critic's are always fresh.`,
 		},
 		{
 			key: "session_dir", value: text(plain), byDefault: "", flag: "--session-dir", guarded: true, directory: true,
-			doc: "Where session logs are kept; \"\" is codeloops/sessions in $XDG_DATA_HOME. A\nrelative path starts at this file. In a project file it needs trust.",
+			doc: "Where session logs are kept, outside of the work tree; \"\" is codeloops/sessions\nin $XDG_DATA_HOME. A relative path starts at this file. In a project file it\nneeds trust.",
 		},
 		{
 			key: "env_deny", value: list(globPattern), byDefault: []string{}, guarded: true,

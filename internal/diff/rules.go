@@ -3,7 +3,6 @@ package diff
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -81,27 +80,6 @@ func (r *rules) unread() []string {
 		}
 	}
 	return warnings
-}
-
-// Shows reports whether a new file at an absolute path, free of symbolic links, would
-// be part of a capture: it is in the work tree, and no rule hits it as they are now.
-func (t *Tree) Shows(ctx context.Context, path string) (bool, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	rel, err := filepath.Rel(t.Root(), path)
-	name := filepath.ToSlash(rel)
-	if err != nil || !filepath.IsLocal(rel) || name == ".git" || strings.HasPrefix(name, ".git/") {
-		return false, nil
-	}
-	r, err := t.reopen()
-	if err != nil {
-		return false, err
-	}
-	rules, err := t.currentRules(ctx, r)
-	if err != nil {
-		return false, err
-	}
-	return !rules.ignores(name), nil
 }
 
 // ignores reports whether the rules hit an untracked file, by its path from

@@ -111,28 +111,3 @@ func TestRulesBehindALink(t *testing.T) {
 		}
 	}
 }
-
-// TestShows: what a new file would be part of, by the rules as they are now.
-func TestShows(t *testing.T) {
-	t.Parallel()
-	s := newRepo(t)
-	s.write(".gitignore", "*.log\n/logs/\n")
-	s.write("d/.gitignore", "!x.log\n")
-	s.commit("first")
-	tree := s.open()
-	for range 2 {
-		for name, want := range map[string]bool{
-			"a": true, "a.log": false, "logs/a": false, "d/logs/a": true, "d/x.log": true, "d/y.log": false,
-			".git/a": false, ".gitmodules": true, "../a": false,
-		} {
-			if got, err := tree.Shows(t.Context(), s.path(name)); err != nil || got != want {
-				t.Errorf("%s: %t, %v, want %t", name, got, err, want)
-			}
-		}
-		s.must(tree.Baseline(t.Context()))
-	}
-	s.write(".gitignore", "")
-	if got, err := tree.Shows(t.Context(), s.path("a.log")); err != nil || !got {
-		t.Errorf("without the rule: %t, %v", got, err)
-	}
-}

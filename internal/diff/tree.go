@@ -195,6 +195,10 @@ func (t *Tree) Root() string { return t.repo.WorkTree }
 // GitDir returns the absolute path of the work tree's git directory.
 func (t *Tree) GitDir() string { return t.repo.GitDir }
 
+// CommonDir returns the absolute path of the git directory that the work tree shares
+// with others of its repository; it is GitDir where there is one work tree alone.
+func (t *Tree) CommonDir() string { return t.repo.CommonDir }
+
 // LockDir returns the directory for locks of the work tree, in its git directory.
 // Where several users share the repository it is made, so that they share it, too;
 // elsewhere it may be missing.
