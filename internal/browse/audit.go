@@ -67,8 +67,16 @@ type AuditedRequired struct {
 
 // AuditedConcern is what a rule pointed at.
 type AuditedConcern struct {
-	Rule string `json:"rule"`
-	Text string `json:"text"`
+	Rule   string         `json:"rule"`
+	Kind   string         `json:"kind,omitempty"`
+	Text   string         `json:"text"`
+	Places []AuditedPlace `json:"places"`
+}
+
+// AuditedPlace is where something was found, and what.
+type AuditedPlace struct {
+	At   string `json:"at"`
+	What string `json:"what,omitempty"`
 }
 
 // AuditedFinding is a point of the critic's, followed over the iterations.
@@ -125,7 +133,9 @@ func audited(r loop.Round) Audited {
 		Score: v.Score, Severity: v.Severity, Demands: append([]string{}, v.RequiredChanges...),
 		Risks:    each(v.Risks, func(x loop.Risk) AuditedRisk { return AuditedRisk(x) }),
 		Required: each(r.Inspection.Audit.Required, func(x loop.Requirement) AuditedRequired { return AuditedRequired(x) }),
-		Concerns: each(r.Inspection.Concerns, func(x loop.Concern) AuditedConcern { return AuditedConcern(x) }),
+		Concerns: each(r.Inspection.Concerns, func(x loop.Concern) AuditedConcern {
+			return AuditedConcern{x.Rule, x.Kind, x.Text, each(x.Places, func(p loop.Place) AuditedPlace { return AuditedPlace(p) })}
+		}),
 		Findings: each(r.Findings, func(x loop.Finding) AuditedFinding {
 			return AuditedFinding{ID: x.ID, Text: x.Text, State: string(x.State), Since: x.Since}
 		}),
@@ -264,6 +274,9 @@ func (p *auditPage) judgement(a Audited) {
 	}
 	for _, c := range a.Concerns {
 		p.rowf("concern", "%s: %s", c.Rule, c.Text)
+		for _, place := range c.Places {
+			p.rowf("", "- %s", loop.Place(place))
+		}
 	}
 	for _, f := range a.Findings {
 		p.rowf("finding", "%s %s since %d: %s", f.ID, f.State, f.Since, f.Text)

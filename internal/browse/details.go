@@ -187,8 +187,8 @@ func (d *Details) entry(entry session.Entry) { //nolint:gocyclo // one case for 
 		}
 		d.notes, d.waits = nil, nil
 	case loop.Inspected:
-		for _, c := range e.Inspection.Concerns {
-			d.notes = append(d.notes, note{what: c.Rule + ": " + term.Line(c.Text)})
+		for _, c := range render.Concerns(e.Inspection) {
+			d.notes = append(d.notes, note{what: c})
 		}
 	case loop.Warned:
 		d.notes = append(d.notes, note{what: "warning: " + term.Line(e.Text)})

@@ -5,6 +5,7 @@ package critic
 type Budget struct {
 	Diff    int // all patches together
 	Files   int // the list of changed files
+	Places  int // those that the rules of the run point at
 	Stdout  int // the actor's, head and tail
 	Stderr  int // the actor's, head and tail
 	Check   int // the output of each check that fails, mostly its end
@@ -18,8 +19,9 @@ type Budget struct {
 // fit, with room to work, into the context of every model that agents run on.
 func DefaultBudget() Budget {
 	return Budget{
-		Diff:    120 << 10,
+		Diff:    108 << 10,
 		Files:   16 << 10,
+		Places:  12 << 10,
 		Stdout:  24 << 10,
 		Stderr:  8 << 10,
 		Check:   16 << 10,

@@ -36,7 +36,8 @@ type Worktree interface {
 type Critic struct {
 	Agent Agent
 	// Dir is where a diff too large for the prompt is written whole, as
-	// "<iteration, three digits>.diff"; absolute, made when it is missing.
+	// "<iteration, three digits>.diff", and a list of places as "….places";
+	// absolute, made when it is missing.
 	Dir string
 	// Random gives the names of the boundaries, which an actor must not be
 	// able to guess; nil is [rand.Reader].
@@ -103,19 +104,16 @@ func (c *Critic) ask(iteration int) int {
 	return c.asks
 }
 
-// prompt writes the prompt and, when the diff is cut in it, the file that holds
-// the whole.
+// prompt writes the prompt and the files that hold whole what is cut in it.
 func (c *Critic) prompt(matter loop.Case) (string, boundary, error) {
 	budget := c.Budget
 	if budget == (Budget{}) {
 		budget = DefaultBudget()
 	}
-	file := filepath.Join(c.Dir, fmt.Sprintf("%03d.diff", matter.Iteration))
-	p, cut := c.compose(matter, budget, file)
-	if cut {
-		if err := c.keep(file, matter.Change); err != nil {
-			return "", "", fmt.Errorf("write the whole diff for the critic: %w", err)
-		}
+	p := prompt{whole: filepath.Join(c.Dir, fmt.Sprintf("%03d", matter.Iteration))}
+	c.compose(&p, matter, budget)
+	if err := c.keep(p, matter); err != nil {
+		return "", "", fmt.Errorf("write what is cut in the prompt for the critic: %w", err)
 	}
 	random := c.Random
 	if random == nil {
@@ -124,11 +122,27 @@ func (c *Critic) prompt(matter loop.Case) (string, boundary, error) {
 	return p.render(random)
 }
 
-func (c *Critic) keep(file string, change loop.Change) error {
-	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
-		return err
+// keep writes what the prompt says stands in files.
+func (c *Critic) keep(p prompt, matter loop.Case) error {
+	for _, file := range []struct {
+		cut  bool
+		name string
+		text func() string
+	}{
+		{p.cutDiff, p.wholeDiff(), matter.Change.Patch},
+		{p.cutPlaces, p.wholeList(), func() string { return loop.Listing(matter.Inspection.Concerns) }},
+	} {
+		if !file.cut {
+			continue
+		}
+		if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file.name, []byte(file.text()), 0o600); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(file, []byte(change.Patch()), 0o600)
+	return nil
 }
 
 // failure says why a turn cannot be used, before anything in it is read: agents

@@ -13,7 +13,7 @@ import (
 // fill writes the user's own template, in place of our words on how to judge.
 // What stands in its places is the same evidence, within the same boundary and
 // budget, as without one; how the actor's turn went follows in any case.
-func (p *prompt) fill(t template.Template, matter loop.Case, budget Budget, wholeDiff string) (cut bool) {
+func (p *prompt) fill(t template.Template, matter loop.Case, budget Budget) {
 	last := lastReview(matter.History)
 	for _, piece := range t {
 		if text := strings.TrimRight(strings.TrimLeft(plain.Text(piece.Text), "\n"), " \t\n"); text != "" {
@@ -25,7 +25,7 @@ func (p *prompt) fill(t template.Template, matter loop.Case, budget Budget, whol
 		case template.Output:
 			p.printed(matter.Attempt, budget)
 		case template.Diff:
-			cut = p.change(matter.Change, budget, wholeDiff)
+			p.change(matter.Change, budget)
 		case template.Critique:
 			p.said("the last review", last.Guidance(), budget)
 		case template.Issues:
@@ -33,7 +33,6 @@ func (p *prompt) fill(t template.Template, matter loop.Case, budget Budget, whol
 		}
 	}
 	p.turn(matter.Attempt, budget)
-	return cut
 }
 
 // said shows words of the last review.

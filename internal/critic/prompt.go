@@ -17,7 +17,16 @@ import (
 // command or an option. Some CLIs replace "@path" anywhere in a prompt by the
 // content of that file. Evidence can hold that; the boundary then encloses the
 // file's content too, and its text stays data.
-type prompt struct{ parts []part }
+type prompt struct {
+	parts []part
+	whole string // the files that hold whole what is cut are named after it
+	// What is cut, and has such a file.
+	cutDiff, cutPlaces bool
+}
+
+func (p *prompt) wholeDiff() string { return p.whole + ".diff" }
+
+func (p *prompt) wholeList() string { return p.whole + ".places" }
 
 // A part is evidence when it has a title.
 type part struct{ title, text string }
@@ -74,24 +83,21 @@ const (
 	ownCopy    = `Your working directory is a copy of the work tree as the actor left it, made for you: build, test and change in it what you like. Files that git ignores, such as installed packages, are not in it. Nothing that you change counts, and nobody sees it but you. Leave everything outside of it alone, above all the actor's own work tree.`
 )
 
-// compose writes everything but the boundary. The second result is whether the
-// diff is cut; wholeDiff is the file that then holds all of it.
-func (c *Critic) compose(matter loop.Case, budget Budget, wholeDiff string) (prompt, bool) {
-	var p prompt
+// compose writes everything but the boundary.
+func (c *Critic) compose(p *prompt, matter loop.Case, budget Budget) {
 	p.sayf(intro, matter.Iteration)
 	if matter.Objection != nil {
 		p.sayf("You have judged this iteration before, but your reply could not be used. The end of this prompt says why.")
 	}
-	var cut bool
 	if c.Template != nil {
-		cut = p.fill(c.Template, matter, budget, wholeDiff)
+		p.fill(c.Template, matter, budget)
 	} else {
 		p.task(matter.Task)
 		p.turn(matter.Attempt, budget)
 		p.printed(matter.Attempt, budget)
-		cut = p.change(matter.Change, budget, wholeDiff)
+		p.change(matter.Change, budget)
 	}
-	p.concerns(matter.Inspection.Concerns)
+	p.concerns(matter.Inspection.Concerns, budget)
 	p.checks(matter.Checks, budget)
 	p.history(matter.History, budget)
 	p.course(matter.History, budget)
@@ -106,16 +112,15 @@ func (c *Critic) compose(matter loop.Case, budget Budget, wholeDiff string) (pro
 	}
 	p.objection(matter.Objection, budget)
 	p.form(c.Contract, matter.Objection != nil)
-	return p, cut
 }
 
 func (p *prompt) task(text string) { p.show("task", plain.Text(text)) }
 
-func (p *prompt) change(c loop.Change, budget Budget, wholeDiff string) (cut bool) {
+func (p *prompt) change(c loop.Change, budget Budget) {
 	p.warnings(c.Warnings, budget)
 	if c.Empty() {
 		p.sayf("Nothing in the work tree has changed since the session began.")
-		return false
+		return
 	}
 	x := excerpt.OfChange(c, budget.Diff, budget.Files)
 	p.sayf("Changed since the session began, %s. Lines: +%d -%d.", c.Shape(), c.Insertions, c.Deletions)
@@ -123,23 +128,23 @@ func (p *prompt) change(c loop.Change, budget Budget, wholeDiff string) (cut boo
 	if x.Diff != "" {
 		p.show("diff", x.Diff)
 	}
-	if x.Cut {
-		p.sayf("The diff above is too large to be shown whole; what is missing is named in it and in the list of files. All of it stands in the file\n%s\nOpen that file and read what is missing before you decide: a change that you have not seen cannot be DONE.", wholeDiff)
+	if p.cutDiff = x.Cut; x.Cut {
+		p.sayf("The diff above is too large to be shown whole; what is missing is named in it and in the list of files. All of it stands in the file\n%s\nOpen that file and read what is missing before you decide: a change that you have not seen cannot be DONE.", p.wholeDiff())
 	}
-	return x.Cut
 }
 
-// concerns tells what the rules of the run point at. The words are our own;
-// names in them that come from the repository are quoted by the rules.
-func (p *prompt) concerns(concerns []loop.Concern) {
+// concerns tells what the rules of the run point at. The names in it are the
+// repository's.
+func (p *prompt) concerns(concerns []loop.Concern, budget Budget) {
 	if len(concerns) == 0 {
 		return
 	}
-	var b strings.Builder
-	for _, c := range concerns {
-		fmt.Fprintf(&b, "\n- %s", oneLine(c.Text))
+	p.sayf("codeloops has looked at the change itself and points at the places below, those that weigh most first. Look at each of them: is it what the task asks for, or does it hide that the work is not finished?")
+	text, cut := loop.Outline(concerns, budget.Places)
+	p.show("places to look at", plain.Text(text))
+	if p.cutPlaces = cut; cut {
+		p.sayf("There are more places than can be shown here. All of them stand, one a line, in the file\n%s\nRead it before you decide: a place that you have not looked at cannot be DONE.", p.wholeList())
 	}
-	p.sayf("codeloops has looked at the change itself and points at these places. Look at each of them: is it what the task asks for, or does it hide that the work is not finished?%s", b.String())
 }
 
 // oneLine makes one line of a sentence, so that nothing in it can look like a

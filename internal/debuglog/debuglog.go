@@ -91,7 +91,7 @@ func describe(l *zerolog.Event, e loop.Event) { //nolint:gocyclo // one case for
 func concerns(i loop.Inspection) []string {
 	texts := make([]string, len(i.Concerns))
 	for n, c := range i.Concerns {
-		texts[n] = c.Rule + ": " + c.Text
+		texts[n] = c.Rule + ": " + c.Summary(500)
 	}
 	return texts
 }

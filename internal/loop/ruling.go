@@ -10,12 +10,6 @@ type Inspection struct {
 	Audit    Audit
 }
 
-// A Concern is one thing in the work that a rule points at.
-type Concern struct {
-	Rule string // its name, as the policy spells it
-	Text string // a sentence
-}
-
 // An Audit holds the figures of one iteration's own change: what the work tree
 // was before, what it is after, and what was required of it. What is unknown is
 // nil.

@@ -236,7 +236,10 @@ func (r *Redactor) verdict(v *loop.Verdict) {
 }
 
 func (r *Redactor) inspection(i *loop.Inspection) {
-	i.Concerns = each(i.Concerns, func(c *loop.Concern) { r.in(&c.Text) })
+	i.Concerns = each(i.Concerns, func(c *loop.Concern) {
+		r.in(&c.Text)
+		c.Places = each(c.Places, func(p *loop.Place) { r.in(&p.At, &p.What) })
+	})
 	r.in(&i.Audit.Excerpt)
 	i.Audit.Required = each(i.Audit.Required, func(q *loop.Requirement) { r.in(&q.Text) })
 }

@@ -61,7 +61,7 @@ func leaks(v reflect.Value, path string) []string {
 // vocabulary, or codeloops made it up.
 func closed(path string) bool {
 	for _, end := range []string{
-		".Session.ID", ".Session.BaseCommit", ".Session.Version", ".Change.State", ".Turn.ID", ".Concerns.Rule", ".Audit.Before", ".Audit.After",
+		".Session.ID", ".Session.BaseCommit", ".Session.Version", ".Change.State", ".Turn.ID", ".Concerns.Rule", ".Concerns.Kind", ".Audit.Before", ".Audit.After",
 		".Templates.Key", ".Templates.SHA256", ".Ruling.Rule", ".Ruling.Stop", ".Findings.ID", ".Findings.State",
 		"Activity.Role", "WaitStarted.Role", "WaitFinished.Role", ".Wait.Cause", ".Wait.End", "Activity.Notice.Stream", "Activity.Notice.Kind", ".Checkpoint", ".Ending", ".Status", ".Decision", ".Failure", ".Result", ".Outcome.Reason",
 	} {

@@ -115,11 +115,13 @@ func newPage(o Options) page {
 	return page{Options: o, styles: newStyles(o.Style), tally: o.Past}
 }
 
-// concerns are what the rules of the run point at, a line each.
+// concerns are what the rules of the run point at, a line each. The log has the
+// places that are left out.
 func concerns(i loop.Inspection) []string {
+	const most = 500 // bytes
 	lines := make([]string, len(i.Concerns))
 	for n, c := range i.Concerns {
-		lines[n] = c.Rule + ": " + term.Line(c.Text)
+		lines[n] = c.Rule + ": " + term.Line(c.Summary(most))
 	}
 	return lines
 }

@@ -38,6 +38,9 @@ func Templates(s loop.Session) []string { return templates(s) }
 // one who was to.
 func By(expected loop.AgentRef, t loop.Turn) string { return by(expected, t) }
 
+// Concerns says, a line each, what the rules of the run point at in the work.
+func Concerns(i loop.Inspection) []string { return concerns(i) }
+
 // Misses says, a line each, which tries at a turn came to nothing.
 func Misses(t loop.Turn) []string { return misses(t) }
 

@@ -159,7 +159,10 @@ func loggedRound(r loop.Round) loop.Round {
 
 // loggedInspection: an audit that names no state is none.
 func loggedInspection(i loop.Inspection) loop.Inspection {
-	i.Concerns = orNil(i.Concerns)
+	i.Concerns = orNil(slices.Clone(i.Concerns))
+	for n := range i.Concerns {
+		i.Concerns[n].Places = orNil(i.Concerns[n].Places)
+	}
 	if i.Audit.After == "" {
 		i.Audit = loop.Audit{}
 	}

@@ -6,7 +6,12 @@ import "codeloops/internal/loop"
 func inspection(f fields, i *loop.Inspection) {
 	list(f, "concerns,omitempty", &i.Concerns, func(f fields, c *loop.Concern) {
 		f.text("rule", &c.Rule)
+		f.text("kind,omitempty", &c.Kind)
 		f.text("text", &c.Text)
+		list(f, "places,omitempty", &c.Places, func(f fields, p *loop.Place) {
+			f.text("at", &p.At)
+			f.text("what,omitempty", &p.What)
+		})
 	})
 	audit(f, &i.Audit)
 }

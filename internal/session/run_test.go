@@ -123,7 +123,10 @@ func waited() loop.Wait {
 
 func inspected() loop.Inspection {
 	return loop.Inspection{
-		Concerns: []loop.Concern{{Rule: "tamper", Text: "TestX is gone from x_test.go"}},
+		Concerns: []loop.Concern{
+			{Rule: "tamper", Text: "TestX is gone from x_test.go"},
+			{Rule: "tamper", Kind: "test_removed", Text: "tests are gone", Places: []loop.Place{{At: "x_test.go:3", What: "the test TestX is gone"}, {At: "y_test.go"}}},
+		},
 		Audit: loop.Audit{
 			Before: "4b825dc642cb6eb9a060e54bf8d69288fbee4904", After: "8ab686eafeb1f44702738c8b0f24f2567c36da6d",
 			Files: 1, Insertions: 2, Deletions: 1, Bytes: -12, Growth: new(-3.5), Similarity: new(0.75), Excerpt: "-a\n+b\n",

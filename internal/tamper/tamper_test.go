@@ -2,11 +2,14 @@ package tamper_test
 
 import (
 	"crypto/sha1"
+	"flag"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -39,6 +42,29 @@ func side(tree map[string]string, path string) patch.Side {
 	}
 	return patch.Side{
 		Mode: patch.Regular, ID: sha1.Sum([]byte(content)), Content: []byte(content), Size: int64(len(content)),
+	}
+}
+
+var update = flag.Bool("update", false, "write the signs that are found into the cases; look at the difference")
+
+var writing sync.Mutex
+
+// write puts what is found in the place of what was wanted.
+func write(t *testing.T, file, name, got string) {
+	t.Helper()
+	writing.Lock()
+	defer writing.Unlock()
+	archive, err := txtar.ParseFile(file)
+	for i, f := range archive.Files {
+		if f.Name == name {
+			archive.Files[i].Data = []byte(got)
+		}
+	}
+	if err == nil {
+		err = os.WriteFile(file, txtar.Format(archive), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -97,7 +123,10 @@ func TestInspect(t *testing.T) {
 		for name, p := range pairs(t, file) {
 			t.Run(filepath.Base(file)+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				if got := told(tamper.New().Inspect(change(p.before, p.after))); got != p.want {
+				got := told(tamper.New().Inspect(change(p.before, p.after)))
+				if *update {
+					write(t, file, name+"/want", got)
+				} else if got != p.want {
 					t.Errorf("got\n%swant\n%s", got, p.want)
 				}
 			})
@@ -155,7 +184,7 @@ func FuzzInspect(f *testing.F) {
 		}}
 		for _, s := range detector.Inspect(c) {
 			text := s.String()
-			if strings.ContainsAny(text, "\n\r\x1b\x00") || len(text) > 4096 || s.Line < 0 {
+			if strings.ContainsAny(text, "\n\r\x1b\x00") || len(text) > 4096 || len(s.Lines) > 100 {
 				t.Errorf("%q", text)
 			}
 			if s.Path != pathA && s.Path != pathB {

@@ -2,6 +2,7 @@ package limits_test
 
 import (
 	"crypto/sha1"
+	"fmt"
 	"maps"
 	"math"
 	"reflect"
@@ -290,10 +291,10 @@ func TestTamper(t *testing.T) {
 	if b := rule.Inspect(c, &found); b != nil {
 		t.Errorf("a report broke the rule: %+v", b)
 	}
-	want := []loop.Concern{
-		{Rule: "tamper", Text: "a_test.go:3: the test TestA is gone"},
-		{Rule: "tamper", Text: "a_test.go:6: the test TestB is gone"},
-	}
+	want := []loop.Concern{{Rule: "tamper", Kind: "test_removed", Text: "tests are gone", Places: []loop.Place{
+		{At: "a_test.go:3", What: "the test TestA is gone"},
+		{At: "a_test.go:6", What: "the test TestB is gone"},
+	}}}
 	if !reflect.DeepEqual(found.Concerns, want) {
 		t.Errorf("got %+v", found.Concerns)
 	}
@@ -304,11 +305,24 @@ func TestTamper(t *testing.T) {
 	if got := why(rule, loop.Case{Change: change(nil, tree{"a_test.go": "package a\n"})}); got != "" {
 		t.Errorf("nothing wrong, but %q", got)
 	}
-	many := tree{"a_test.go": "package a\n\n" + strings.Repeat("func TestA(t *testing.T) {\n}\n", 100)}
-	found = loop.Inspection{}
-	rule.Inspect(loop.Case{Change: change(many, tree{"a_test.go": "package a\n"})}, &found)
-	if n := len(found.Concerns); n != 41 || found.Concerns[40].Text != "60 more places like these" {
-		t.Errorf("%d concerns, the last one %+v", n, found.Concerns[n-1])
+}
+
+// TestTamperFlooded shows that of thousands of signs each has its place, and that
+// those which weigh most come first, for the actor and a person as well.
+func TestTamperFlooded(t *testing.T) {
+	t.Parallel()
+	before := tree{"z_test.go": "package a\n\nfunc TestZ(t *testing.T) {\n}\n"}
+	after := tree{"z_test.go": "package a\n"}
+	for i := range 3000 {
+		after[fmt.Sprintf("a%d.py", i)] = "import os  # noqa\n"
+	}
+	var found loop.Inspection
+	b := limits.Tamper{Detector: tamper.New(), Block: true}.Inspect(loop.Case{Change: change(before, after)}, &found)
+	if n := len(found.Concerns); n != 2 || len(found.Concerns[1].Places) != 3000 || found.Concerns[0].Places[0].At != "z_test.go:3" {
+		t.Fatalf("%d concerns: %.1000v", n, found.Concerns)
+	}
+	if !strings.Contains(b.Why, ": z_test.go:3: the test TestZ is gone, and 3000 more") || !strings.Contains(b.Feedback, "TestZ") || len(b.Feedback) > 10<<10 {
+		t.Errorf("%q\n%.1000s", b.Why, b.Feedback)
 	}
 }
 

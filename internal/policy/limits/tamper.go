@@ -2,7 +2,6 @@ package limits
 
 import (
 	"fmt"
-	"strings"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/policy"
@@ -19,9 +18,8 @@ type Tamper struct {
 // Name implements [policy.Inspector].
 func (Tamper) Name() string { return RuleTamper }
 
-const maxSigns = 40 // that are told one by one
-
-// Inspect implements [policy.Inspector].
+// Inspect implements [policy.Inspector]. Each kind of sign is a concern, with all
+// its places.
 func (t Tamper) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
 	var signs []tamper.Sign
 	if t.Detector != nil {
@@ -30,24 +28,30 @@ func (t Tamper) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
 	if len(signs) == 0 {
 		return nil
 	}
-	var told []string
-	for _, s := range signs[:min(maxSigns, len(signs))] {
-		told = append(told, s.String())
-	}
-	if rest := len(signs) - maxSigns; rest > 0 {
-		told = append(told, fmt.Sprintf("%d more places like these", rest))
-	}
-	for _, text := range told {
-		found.Concerns = append(found.Concerns, loop.Concern{Rule: RuleTamper, Text: text})
-	}
+	told := concerns(signs)
+	found.Concerns = append(found.Concerns, told...)
 	if !t.Block {
 		return nil
 	}
+	const most = 8 << 10 // bytes
+	list, _ := loop.Outline(told, most)
 	return &policy.Breach{
-		Why: "tests, or what watches over them, were weakened: " + told[0] + others(len(signs)-1),
-		Feedback: "Tests and what watches over them may not be weakened. Put these back as they were, and change the code instead:\n- " +
-			strings.Join(told, "\n- "),
+		Why:      "tests, or what watches over them, were weakened: " + signs[0].String() + others(len(signs)-1),
+		Feedback: "Tests and what watches over them may not be weakened. Put these back as they were, and change the code instead:\n" + list,
 	}
+}
+
+// concerns makes one of each kind of sign; the signs are in the order of kinds.
+func concerns(signs []tamper.Sign) []loop.Concern {
+	var all []loop.Concern
+	for i, s := range signs {
+		if i == 0 || signs[i-1].Kind != s.Kind {
+			all = append(all, loop.Concern{Rule: RuleTamper, Kind: string(s.Kind), Text: s.Kind.Title()})
+		}
+		last := &all[len(all)-1]
+		last.Places = append(last.Places, loop.Place{At: s.Place(), What: s.Text})
+	}
+	return all
 }
 
 func others(n int) string {
