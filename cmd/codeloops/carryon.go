@@ -21,7 +21,7 @@ import (
 // going: it says again what the user has said, unless the log keeps it, and more of
 // what is used up.
 func (p *plan) carryOn(rec *session.Recorder, tally *metrics.Tally, out loop.Outcome) string {
-	if p.opts.given == nil || out.Result == loop.Success {
+	if p.opts.given == nil || out.Result == loop.Success || rec.Changed() {
 		return ""
 	}
 	if log := session.Look(rec.Path()); log.Err != nil || log.Session.Checkpoint == "" {

@@ -149,6 +149,8 @@ func (a *app) toResume(ctx context.Context, store *session.Store, ref, root stri
 // resumable refuses a session that there is nothing to carry on of.
 func resumable(c session.Course) error {
 	switch {
+	case c.Changed:
+		return usagef("begin a new session", "somebody else wrote to the log of session %s while it ran, and what it says counts for nothing", c.Session.ID)
 	case c.Outcome != nil && c.Outcome.Result == loop.Success:
 		return usagef("begin a new session for what is left to do", "session %s ended with success", c.Session.ID)
 	case c.Session.Checkpoint == "":

@@ -24,10 +24,13 @@ func (k *kept) fields(f fields) {
 type aside struct {
 	kept   kept
 	totals *metrics.Tally // at the end of a log
+
+	changed bool // somebody else wrote to the log, too
 }
 
 func (a *aside) fields(f fields) {
 	a.kept.fields(f)
+	f.value("log_changed,omitempty", &a.changed)
 	totals(f, "totals,omitempty", &a.totals)
 }
 
@@ -40,7 +43,9 @@ func Encode(at loop.Stamp, e loop.Event) []byte {
 
 // Encode returns the line that an entry was read from, but for the files that
 // it named and the fields that this version does not know.
-func (e Entry) Encode() []byte { return encode(e.At, e.Event, aside{totals: e.Totals}) }
+func (e Entry) Encode() []byte {
+	return encode(e.At, e.Event, aside{totals: e.Totals, changed: e.Changed})
+}
 
 func encode(at loop.Stamp, e loop.Event, a aside) []byte {
 	w := &encoder{buf: make([]byte, 0, 1024+textSize(e)*5/4)}
@@ -100,6 +105,7 @@ func (d *decoder) entry() (Entry, error) {
 	var a aside
 	a.fields(d)
 	entry.Stdout, entry.Stderr, entry.Reply, entry.Totals = a.kept.stdout, a.kept.stderr, a.kept.reply, a.totals
+	entry.Changed = a.changed
 	return entry, *d.err
 }
 

@@ -25,6 +25,8 @@ type Course struct {
 	Tally metrics.Tally
 	// Resumed is how often it was carried on before.
 	Resumed int
+	// Changed: somebody else wrote to the log while a run did.
+	Changed bool
 	// Outcome is the last end; nil for a session that broke off.
 	Outcome *loop.Outcome
 }
@@ -69,6 +71,7 @@ type follower struct {
 
 func (f *follower) follow(entry Entry) { //nolint:gocyclo // one case for each event
 	_ = f.Tally.Handle(entry.At, entry.Event) // never fails
+	f.Changed = f.Changed || entry.Changed
 	f.Past.Seq = max(f.Past.Seq, entry.At.Seq)
 	switch e := entry.Event.(type) {
 	case loop.Started:
@@ -220,6 +223,9 @@ func (r *Recorder) takeUp(log *os.File) error {
 	if err := os.Mkdir(r.files.dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("reopen session log: %w", err)
 	}
-	r.log, r.size = log, end
+	if r.written, err = testify(log, end); err != nil {
+		return err
+	}
+	r.log = log
 	return nil
 }

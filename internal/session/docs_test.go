@@ -180,7 +180,7 @@ func TestDocsListEveryField(t *testing.T) {
 			case loop.ActorFinished:
 				a.kept = kept{stdout: "\xff", stderr: "\xff"}
 			case loop.Finished:
-				a.totals = &metrics.Tally{}
+				a.totals, a.changed = &metrics.Tally{}, true
 				randomize(rand.New(rand.NewPCG(seed, 2)), reflect.ValueOf(&a.totals.Spent).Elem())
 			}
 			samples[typeOf(e)] = append(samples[typeOf(e)], encode(stamps[i], e, a))

@@ -55,6 +55,9 @@ type Entry struct {
 	// Totals is what the session came to up to here; nil but at the end of a
 	// log that says so.
 	Totals *metrics.Tally
+	// Changed says, at the end of a log, that somebody else has written to it while
+	// the run did.
+	Changed bool
 }
 
 // A Reader reads the entries of one log, in the order in which they stand. It

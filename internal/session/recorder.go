@@ -34,7 +34,7 @@ func (e *WriteError) Hint() string {
 	case DiskFull(e.Err):
 		return "free some space there, or choose another place with --session-dir"
 	case errors.Is(e.Err, ErrChanged):
-		return "was it the agent? What the log does not hold has not been recorded, and counts for nothing"
+		return "was it the agent? Begin a new session: what the log holds now proves nothing"
 	case errors.Is(e.Err, os.ErrPermission):
 		return "choose another place with --session-dir"
 	}
@@ -53,11 +53,12 @@ type Recorder struct {
 	path  string
 	files folder
 
-	log   *os.File // nil once closed
-	limit int      // bytes that a line may have
-	size  int64    // bytes of whole lines
-	tally metrics.Tally
-	torn  bool // a part of a line stands behind them and could not be cut off
+	log     *os.File // nil once closed
+	limit   int      // bytes that a line may have
+	written *witness
+	tally   metrics.Tally
+	torn    bool // a part of a line stands behind them and could not be cut off
+	changed bool // somebody else has written to it, or taken it away
 }
 
 // ID returns the session's id: the name of its log without the ending.
@@ -65,6 +66,10 @@ func (r *Recorder) ID() string { return r.id }
 
 // Path returns where the log is.
 func (r *Recorder) Path() string { return r.path }
+
+// Changed reports whether somebody else has changed or removed the log while it was
+// written.
+func (r *Recorder) Changed() bool { return r.changed }
 
 // File returns the path, beside the log, of a file for something that an
 // agent reads or writes in an iteration ("actor.stdout", "diff"). The file is
@@ -110,36 +115,53 @@ func (r *Recorder) record(at loop.Stamp, e loop.Event) error {
 	if a.kept, err = r.files.keep(e); err != nil {
 		return r.failed(err)
 	}
-	if _, end := e.(loop.Finished); end {
-		a.totals = &r.tally
+	found := r.unchanged(decides(e))
+	end, ends := e.(loop.Finished)
+	if found != nil && !(ends && r.torn) {
+		return r.failed(found)
+	}
+	if found != nil { // what ends here is not what the log tells of
+		end.Outcome = loop.Outcome{
+			Result: loop.Failed, Reason: loop.StopInternal, Summary: r.failed(found).Error(),
+			Iterations: end.Outcome.Iterations, Duration: end.Outcome.Duration,
+		}
+		e = end
+	}
+	if ends {
+		a.totals, a.changed = &r.tally, r.changed
 	}
 	line := encode(at, r.files.relative(e), a)
 	if len(line) > r.limit {
 		return r.failed(fmt.Errorf("%w: %d bytes", ErrLineTooLong, len(line)))
 	}
-	if err = r.unchanged(); err == nil {
-		err = r.append(line)
-	}
-	if err != nil {
+	if err := errors.Join(r.append(line), found); err != nil {
 		return r.failed(err)
 	}
 	return nil
 }
 
-// unchanged looks whether the log is still the file of its name, and has the
-// size that it was left with. One that has another is written to from its end,
-// so that the end of the session still finds its place.
-func (r *Recorder) unchanged() error {
+// unchanged looks whether the log is still the file of its name, and holds what was
+// written to it. One that does not is written to once more, from its end: the end
+// of the session shall find its place.
+func (r *Recorder) unchanged(thorough bool) error {
 	log, err := r.log.Stat()
 	if err != nil {
 		return err
 	}
 	named, err := os.Lstat(r.path)
 	if err != nil || !os.SameFile(log, named) {
+		r.changed = true
 		return ErrChanged
 	}
-	if !r.torn && log.Size() != r.size {
-		r.torn = true
+	if r.torn {
+		return nil
+	}
+	same, err := r.written.holds(r.log, thorough)
+	if err != nil {
+		return err
+	}
+	if !same {
+		r.changed, r.torn = true, true
 		return ErrChanged
 	}
 	return nil
@@ -148,27 +170,34 @@ func (r *Recorder) unchanged() error {
 // append writes a whole line with one write and waits until it is on the disk.
 func (r *Recorder) append(line []byte) error {
 	if r.torn {
-		st, err := r.log.Stat()
-		if err != nil {
-			return err
-		}
-		r.size = st.Size()
 		line = append([]byte{'\n'}, line...)
 	}
 	n, err := r.log.Write(line)
 	if err != nil {
-		r.torn = r.torn || n > 0 && r.log.Truncate(r.size) != nil
+		r.torn = r.torn || n > 0 && r.log.Truncate(r.written.size) != nil
 		return err
 	}
-	first := r.size == 0
-	r.size, r.torn = r.size+int64(n), false
-	if err := r.log.Sync(); err != nil {
+	first := r.written.size == 0
+	if err := errors.Join(r.wrote(line), r.log.Sync()); err != nil {
 		return err
 	}
 	if first {
 		return syncDir(filepath.Dir(r.path))
 	}
 	return nil
+}
+
+// wrote takes down what the log holds now that a line was added.
+func (r *Recorder) wrote(line []byte) error {
+	if !r.torn {
+		return r.written.wrote(r.log, line)
+	}
+	st, err := r.log.Stat()
+	if err == nil {
+		r.written, err = testify(r.log, st.Size())
+	}
+	r.torn = err != nil
+	return err
 }
 
 func (r *Recorder) failed(err error) error {
@@ -189,7 +218,7 @@ func (r *Recorder) Close() error {
 	unlock(r.log)
 	err := r.log.Close()
 	r.log = nil
-	if r.size == 0 && !r.torn {
+	if r.written.size == 0 && !r.torn {
 		_ = os.Remove(r.path)
 	}
 	if err != nil {

@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -236,8 +237,8 @@ func TestRecorderRefusesALineThatNoReaderTakes(t *testing.T) {
 	}
 }
 
-// TestRecorderOfAChangedLog: whoever adds to the log, empties or replaces it
-// ends the run; the end is written where there is a place for it.
+// TestRecorderOfAChangedLog: whoever adds to the log, empties, edits or replaces
+// it ends the run; the end is written where there is a place for it, and says so.
 func TestRecorderOfAChangedLog(t *testing.T) {
 	t.Parallel()
 	end := loop.Finished{Outcome: loop.Outcome{Result: loop.Failed, Reason: loop.StopInternal}}
@@ -250,8 +251,9 @@ func TestRecorderOfAChangedLog(t *testing.T) {
 			_, err = f.WriteString(`{"type":"session_end","outcome":"success"`)
 			return errors.Join(err, f.Close())
 		},
-		"emptied": func(path string) error { return os.Truncate(path, 0) },
-		"removed": os.Remove,
+		"emptied":         func(path string) error { return os.Truncate(path, 0) },
+		"edited in place": func(path string) error { return edit(path, "go test", "go fest") },
+		"removed":         os.Remove,
 		"replaced": func(path string) error {
 			text, err := os.ReadFile(path)
 			return errors.Join(err, os.Remove(path), os.WriteFile(path, text, 0o600))
@@ -271,9 +273,85 @@ func TestRecorderOfAChangedLog(t *testing.T) {
 				t.Errorf("the end: %v", err)
 			}
 			text, err := os.ReadFile(r.Path())
-			if last := bytes.Contains(text, []byte(`"outcome":"failed"`)); last != (name == "added to" || name == "emptied") {
+			stays := name != "removed" && name != "replaced"
+			if last := bytes.Contains(text, []byte(`"outcome":"failed"`)) && bytes.Contains(text, []byte(`"log_changed":true`)); last != stays || !r.Changed() {
 				t.Errorf("the log holds %q, %v", text, err)
 			}
+			if stays && name != "emptied" {
+				if course, err := newStore(t, filepath.Dir(r.Path())).Course(r.ID()); err != nil || !course.Changed {
+					t.Errorf("read back: %+v, %v", course, err)
+				}
+			}
 		})
+	}
+}
+
+// edit replaces a text in a file by one of the same length, and takes back what
+// the system says of when.
+func edit(path, from, to string) error {
+	st, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if !bytes.Contains(text, []byte(from)) {
+		return fmt.Errorf("%q is not in %s", from, path)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(bytes.ReplaceAll(text, []byte(from), []byte(to)), 0)
+	return errors.Join(err, f.Close(), os.Chtimes(path, st.ModTime(), st.ModTime()))
+}
+
+// TestRecorderLooksBeforeItEnds: what was edited behind the last line is found
+// before a DONE, or the end, is written; and the end then tells of no success.
+func TestRecorderLooksBeforeItEnds(t *testing.T) {
+	t.Parallel()
+	done := loop.IterationFinished{Round: loop.Round{Iteration: 1, Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Done}}}}
+	end := loop.Finished{Outcome: loop.Outcome{Result: loop.Success, Reason: loop.StopDone, Iterations: 1}}
+	for name, e := range map[string]loop.Event{"a DONE": done, "the end": end} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := record(t, newStore(t, t.TempDir()), wholeRun()[:2])
+			if err := edit(r.Path(), "go test", "go fest"); err != nil {
+				t.Fatal(err)
+			}
+			st, err := os.Stat(r.Path())
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.written.seen = stampOf(st) // as on a file system that keeps no times
+			if err := r.Handle(stamped(3), e); !errors.Is(err, ErrChanged) || !r.Changed() {
+				t.Errorf("got %v", err)
+			}
+			text, err := os.ReadFile(r.Path())
+			if bytes.Contains(text, []byte(`"outcome":"success"`)) || bytes.Contains(text, []byte("DONE")) ||
+				bytes.Contains(text, []byte(`"log_changed":true`)) != (name == "the end") {
+				t.Errorf("the log holds %s, %v", text, err)
+			}
+		})
+	}
+}
+
+// TestRecorderOfATouchedLog: what changes nothing of the content ends no run.
+func TestRecorderOfATouchedLog(t *testing.T) {
+	t.Parallel()
+	r := record(t, newStore(t, t.TempDir()), wholeRun()[:2])
+	for _, touch := range []func() error{
+		func() error { return os.Chtimes(r.Path(), began, began) },
+		func() error { return os.Chmod(r.Path(), 0o640) },
+		func() error { return edit(r.Path(), "go test", "go test") },
+	} {
+		if err := errors.Join(touch(), r.Handle(stamped(3), wholeRun()[2])); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := r.Handle(stamped(4), loop.Finished{}); err != nil || r.Changed() {
+		t.Error(err)
 	}
 }

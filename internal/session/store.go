@@ -81,10 +81,13 @@ func (s *Store) create(id string) (*Recorder, error) {
 	if err := os.Mkdir(r.files.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create session log: %w", err)
 	}
-	log, err := os.OpenFile(r.path, os.O_APPEND|os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(r.path, os.O_APPEND|os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		r.files.removeEmpty()
 		return nil, fmt.Errorf("create session log: %w", err)
+	}
+	if r.written, err = testify(log, 0); err != nil {
+		return nil, errors.Join(fmt.Errorf("create session log: %w", err), log.Close())
 	}
 	r.log = log
 	// Only Running asks for this lock. A file system that has none loses that
