@@ -37,7 +37,7 @@ func (c casting) auto(ctx context.Context, role loop.Role, r config.Role) (cast,
 		}
 	}
 	var players, actors cast
-	var unsigned []string
+	var unsigned, silent []string
 	for _, entry := range order {
 		name, model, _ := strings.Cut(entry, ":")
 		p, err := c.find(role, r, name, model)
@@ -49,6 +49,8 @@ func (c casting) auto(ctx context.Context, role loop.Role, r config.Role) (cast,
 		}
 		p.chosen = c.signedIn(ctx, p)
 		switch {
+		case costLimit(c.cfg, role) != "" && !p.tellsCost():
+			silent = append(silent, p.spec.Name)
 		case p.chosen == "":
 			unsigned = append(unsigned, p.spec.Name)
 		case role == loop.RoleCritic && p.spec.Name == c.actor:
@@ -58,7 +60,7 @@ func (c casting) auto(ctx context.Context, role loop.Role, r config.Role) (cast,
 		}
 	}
 	if players = append(players, actors...); len(players) == 0 {
-		return nil, &nobodyError{role: role, unsigned: unsigned, order: order}
+		return nil, &nobodyError{role: role, unsigned: unsigned, silent: silent, order: order}
 	}
 	return players, nil
 }
@@ -80,6 +82,7 @@ func (c casting) signedIn(ctx context.Context, p player) string {
 type nobodyError struct {
 	role     loop.Role
 	unsigned []string // those that are installed
+	silent   []string // those that do not say what they cost, where that is limited
 	order    []string
 }
 
@@ -88,6 +91,9 @@ func (e *nobodyError) Error() string {
 	if len(e.unsigned) > 0 {
 		return fmt.Sprintf("no agent for the %s: none of those installed is seen to be signed in (%s)", e.role, strings.Join(e.unsigned, ", "))
 	}
+	if len(e.silent) > 0 {
+		return fmt.Sprintf("no agent for the %s: none of those installed says what its turns cost, which max_cost needs (%s)", e.role, strings.Join(e.silent, ", "))
+	}
 	return fmt.Sprintf("no agent for the %s: none of %s is installed", e.role, strings.Join(e.order, ", "))
 }
 
@@ -95,6 +101,9 @@ func (e *nobodyError) Error() string {
 func (e *nobodyError) Hint() string {
 	if len(e.unsigned) > 0 {
 		return "sign in to one, or name it if it is: --agent " + e.unsigned[0]
+	}
+	if len(e.silent) > 0 {
+		return "limit tokens instead: max_tokens"
 	}
 	return "`codeloops agents` tells how to install one"
 }

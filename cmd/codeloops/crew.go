@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -65,8 +66,10 @@ func (a *app) crew(ctx context.Context, cfg *config.Config, o *runOptions, dir s
 		return nil, nil, err
 	}
 	c.actor = actor[0].spec.Name
-	critic, err = c.cast(ctx, loop.RoleCritic, cfg.Critic)
-	return actor, critic, err
+	if critic, err = c.cast(ctx, loop.RoleCritic, cfg.Critic); err != nil {
+		return nil, nil, err
+	}
+	return actor, critic, errors.Join(actor.mayCost(cfg), critic.mayCost(cfg))
 }
 
 // resume is the actor_session that carries conversations on.

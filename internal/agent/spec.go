@@ -32,6 +32,9 @@ func Formats() []string { return append([]string{string(Text)}, transcript.Forma
 
 func (f Format) known() bool { return slices.Contains(Formats(), string(f)) }
 
+// TellsCost reports whether the CLI says what its turns cost.
+func (s Spec) TellsCost() bool { return transcript.TellsCost(string(s.Output)) }
+
 // A Saying is a line with which a CLI says, in plain text, what was in its way.
 type Saying struct {
 	Line   string // how the line begins, exactly

@@ -70,7 +70,7 @@ in, such as ["codex", "claude:opus"]. Without any it is the order of
 		},
 		{
 			key: "max_cost", value: dollars, byDefault: 0.0, flag: "--max-cost",
-			doc: "What all turns may cost together, in US dollars as the agents report it; 0.0 is\nno limit. The run ends before the next turn.",
+			doc: "What all turns may cost together, in US dollars as the agents report it; 0.0 is\nno limit. The run ends before the next turn. An agent that reports none needs\nprice_input and price_output.",
 		},
 		{
 			key: "max_tokens", value: count(0), byDefault: 0, flag: "--max-tokens",

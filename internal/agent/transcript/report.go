@@ -58,5 +58,10 @@ func dialects() map[string]func(*record) dialect {
 	}
 }
 
+// TellsCost reports whether an output of a format says what its turn has cost.
+func TellsCost(format string) bool {
+	return slices.Contains([]string{"claude-stream-json", "cline-json", "opencode-json", "pi-json"}, format)
+}
+
 // Formats returns the names of the formats, sorted.
 func Formats() []string { return slices.Sorted(maps.Keys(dialects())) }

@@ -115,6 +115,23 @@ func TestSamples(t *testing.T) {
 	}
 }
 
+// TestTellsCost holds what is said of a format against what the turns of real CLIs
+// came to.
+func TestTellsCost(t *testing.T) {
+	t.Parallel()
+	for _, s := range samples(t) {
+		if !strings.Contains(s.name, "/actor-") {
+			continue // a fault may cost nothing
+		}
+		if told := hear(t, s.format, s.stdout, whole).Report.Usage.CostUSD != nil; told != TellsCost(s.format) {
+			t.Errorf("%s: a cost is told: %t", s.name, told)
+		}
+	}
+	if TellsCost("text") {
+		t.Error("a text is said to tell a cost")
+	}
+}
+
 // TestPieces holds every way of cutting a sample up against the whole of it.
 func TestPieces(t *testing.T) {
 	t.Parallel()
