@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ type app struct {
 	env []string
 	now func() time.Time
 
-	dir     string // working directory, absolute
+	dir     string // working directory, absolute and free of symbolic links
 	signals signals
 	secrets *redact.Redactor
 }
@@ -44,7 +45,10 @@ func (a *app) run(args []string) int {
 }
 
 func (a *app) execute(ctx context.Context, args []string) (err error) {
-	if a.dir, err = os.Getwd(); err != nil {
+	if a.dir, err = os.Getwd(); err == nil {
+		a.dir, err = filepath.EvalSymlinks(a.dir) // it may be the shell's name for it
+	}
+	if err != nil {
 		return fmt.Errorf("find the working directory: %w", err)
 	}
 	root := newRootCmd(a) //nolint:contextcheck // commands get theirs from ExecuteContext

@@ -49,14 +49,10 @@ func (p *plan) mayWrite(players cast) cast {
 
 // copy is the copy of the work tree for the critic.
 func (p *plan) copy() *worktree.Copy {
-	dir := p.dir
-	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = resolved // as the root is
-	}
 	git := gitProgram{env: ownRepository(p.app.env), runner: p.tree.git.runner, note: p.tree.note}
 	return &worktree.Copy{
 		Git: git.in, Head: p.tree.Head,
-		Root: p.tree.Root(), Dir: dir, Home: filepath.Join(p.app.cache(), "worktrees"),
+		Root: p.tree.Root(), Dir: p.dir, Home: filepath.Join(p.app.cache(), "worktrees"),
 	}
 }
 

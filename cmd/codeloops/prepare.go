@@ -26,7 +26,7 @@ type plan struct {
 
 	prompt     string
 	promptFrom string
-	dir        string // where the agents work, absolute
+	dir        string // where the agents work, absolute and free of symbolic links
 	cfg        *config.Config
 	tree       *workTree
 	actor      cast
@@ -42,11 +42,11 @@ func (a *app) prepare(ctx context.Context, o *runOptions) (*plan, error) {
 	if name := o.prompt.mistyped(o.commands); name != "" {
 		return nil, notACommand(o.prompt.words[0], name)
 	}
-	p := &plan{app: a, opts: o, dir: resolve(a.dir, o.workingDir)}
-	if err := checkDir(p.dir); err != nil {
+	dir, err := realDir(resolve(a.dir, o.workingDir))
+	if err != nil {
 		return nil, err
 	}
-	var err error
+	p := &plan{app: a, opts: o, dir: dir}
 	if p.prompt, p.promptFrom, err = o.prompt.await(ctx, p.dir, a.In); err != nil {
 		if ctx.Err() != nil && a.InTTY && a.ErrTTY {
 			_, _ = io.WriteString(a.Err, "\n") // the cursor stands behind what was typed
@@ -105,15 +105,21 @@ func notACommand(word, name string) error {
 	return usagef(hint, "%q is no command, and hardly a prompt", word)
 }
 
-func checkDir(dir string) error {
-	st, err := os.Stat(dir)
+// realDir returns where a working directory is. A link in its path may be turned
+// elsewhere during a run: from here on nobody goes by it.
+func realDir(dir string) (string, error) {
+	there, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return fmt.Errorf("use the working directory: %w", err)
+		return "", fmt.Errorf("use the working directory: %w", err)
+	}
+	st, err := os.Stat(there)
+	if err != nil {
+		return "", fmt.Errorf("use the working directory: %w", err)
 	}
 	if !st.IsDir() {
-		return usagef("name a directory", "the working directory %s is not a directory", dir)
+		return "", usagef("name a directory", "the working directory %s is not a directory", dir)
 	}
-	return nil
+	return there, nil
 }
 
 func (a *app) openTree(ctx context.Context, dir string) (*workTree, error) {
@@ -127,8 +133,17 @@ func (a *app) openTree(ctx context.Context, dir string) (*workTree, error) {
 	tree, err := diff.Open(ctx, dir, diff.Options{
 		Env: a.lookupEnv, Now: a.now, Git: t.git, Note: t.note, SavedDir: saved,
 	})
+	if err != nil {
+		return nil, err
+	}
 	t.Tree = tree
-	return t, err
+	if t.dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, errors.Join(fmt.Errorf("look at the working directory: %w", err), tree.Close())
+	}
+	if t.root, err = os.Lstat(tree.Root()); err != nil {
+		return nil, errors.Join(fmt.Errorf("look at the work tree: %w", err), tree.Close())
+	}
+	return t, nil
 }
 
 // hintFor says what can be done about errors that do not say so themselves.

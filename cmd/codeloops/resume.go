@@ -52,12 +52,13 @@ func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err e
 	if err != nil {
 		return err
 	}
-	p := &plan{
-		app: a, opts: &o.runOptions, dir: course.Session.WorkingDir,
-		prompt: course.Session.Prompt, course: &course, accept: o.accept,
-	}
-	if err := checkDir(p.dir); err != nil {
+	dir, err := realDir(course.Session.WorkingDir)
+	if err != nil {
 		return err
+	}
+	p := &plan{
+		app: a, opts: &o.runOptions, dir: dir,
+		prompt: course.Session.Prompt, course: &course, accept: o.accept,
 	}
 	if p.tree, err = a.openTree(ctx, p.dir); err != nil {
 		return err

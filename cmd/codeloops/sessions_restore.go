@@ -138,5 +138,7 @@ func restoreGoal(c session.Course, o *restoreOptions) (goal, error) {
 	if g.checkpoint == "" {
 		return g, usagef("its diff is in the log: codeloops sessions diff "+c.Session.ID, "no checkpoint was kept for %s", g.name)
 	}
-	return g, checkDir(g.dir)
+	var err error
+	g.dir, err = realDir(g.dir)
+	return g, err
 }

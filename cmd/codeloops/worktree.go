@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -17,7 +19,9 @@ type workTree struct {
 	*diff.Tree
 
 	git     *gitProgram
-	session string // the session's id, for the names of checkpoints
+	dir     string      // where the agents work, free of symbolic links
+	root    os.FileInfo // of the directory that was at the root's path
+	session string      // the session's id, for the names of checkpoints
 
 	mu    sync.Mutex
 	notes []string
@@ -49,6 +53,9 @@ func (t *workTree) Checkpoint(ctx context.Context, iteration int, c loop.Change)
 
 // Capture implements [loop.Tree].
 func (t *workTree) Capture(ctx context.Context) (loop.Change, error) {
+	if err := t.stands(); err != nil {
+		return loop.Change{}, err
+	}
 	c, err := t.Tree.Capture(ctx)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -60,6 +67,9 @@ func (t *workTree) Capture(ctx context.Context) (loop.Change, error) {
 // Recapture implements [loop.Tree]. Whoever has moved HEAD since the last look
 // has touched what is not put back.
 func (t *workTree) Recapture(ctx context.Context) (loop.Change, error) {
+	if err := t.stands(); err != nil {
+		return loop.Change{}, err
+	}
 	c, err := t.Tree.Recapture(ctx)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -68,6 +78,29 @@ func (t *workTree) Recapture(ctx context.Context) (loop.Change, error) {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("HEAD was moved from %s to %s, and stays there", was, t.head))
 	}
 	return c, err
+}
+
+// stands reports that the run would go on in another place than it began in: agents,
+// checks and captures find the work tree by its path. One that is gone is for the
+// capture to tell.
+func (t *workTree) stands() error {
+	if now, err := os.Lstat(t.Root()); err == nil && !os.SameFile(now, t.root) {
+		return &movedError{fmt.Sprintf("another directory is in the place of the work tree %s", t.Root())}
+	}
+	if there, err := filepath.EvalSymlinks(t.dir); err == nil && there != t.dir {
+		return &movedError{fmt.Sprintf("the working directory %s leads to %s now", t.dir, there)}
+	}
+	return nil
+}
+
+// A movedError is a work tree that is no longer in its place.
+type movedError struct{ problem string }
+
+func (e *movedError) Error() string { return e.problem }
+
+// Hint returns what to do about it.
+func (e *movedError) Hint() string {
+	return "it was another one when the run began: was it the agent? Put that one back, then `codeloops resume`"
 }
 
 // where says where HEAD is.

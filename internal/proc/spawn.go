@@ -40,10 +40,19 @@ func resolve(argv []string, dir string, env []string) (spawn, error) {
 	if err != nil {
 		return spawn{}, err
 	}
-	if env == nil {
-		env = []string{} // nil would mean our own to package os
+	return spawn{path: path, dir: dir, argv: argv, env: inDir(env, dir)}, nil
+}
+
+// inDir returns an environment that names the directory in which a program begins, as
+// a shell would: the name that it has from elsewhere may lead elsewhere by now.
+func inDir(env []string, dir string) []string {
+	in := make([]string, 0, len(env)+1)
+	for _, variable := range env {
+		if !strings.HasPrefix(variable, "PWD=") {
+			in = append(in, variable)
+		}
 	}
-	return spawn{path: path, dir: dir, argv: argv, env: env}, nil
+	return append(in, "PWD="+dir)
 }
 
 // startError explains what the system said to a program that was there.
