@@ -85,7 +85,7 @@ func (t *workTree) Recapture(ctx context.Context) (loop.Change, error) {
 // capture to tell.
 func (t *workTree) stands() error {
 	if now, err := os.Lstat(t.Root()); err == nil && !os.SameFile(now, t.root) {
-		return &movedError{fmt.Sprintf("another directory is in the place of the work tree %s", t.Root())}
+		return &movedError{"another directory is in the place of the work tree " + t.Root()}
 	}
 	if there, err := filepath.EvalSymlinks(t.dir); err == nil && there != t.dir {
 		return &movedError{fmt.Sprintf("the working directory %s leads to %s now", t.dir, there)}
