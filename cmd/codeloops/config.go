@@ -145,6 +145,9 @@ When it changes it needs trust again.`,
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			if err := a.usersOwn(map[string]bool{"`codeloops config trust`": true}); err != nil {
+				return err
+			}
 			return runTrust(a, options(), args)
 		},
 	}

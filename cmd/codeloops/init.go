@@ -52,6 +52,9 @@ func newInitCmd(a *app) *cobra.Command {
 }
 
 func runInit(ctx context.Context, a *app, o *initOptions) error {
+	if err := a.usersOwn(map[string]bool{"`codeloops init --global`": o.global}); err != nil {
+		return err
+	}
 	file := filepath.Join(a.dir, "codeloops.toml")
 	if o.global {
 		paths, err := config.Locate(a.configOptions(""))

@@ -15,7 +15,9 @@ import (
 
 type resumeOptions struct {
 	runOptions
-	accept bool
+	accept      bool
+	acceptRules bool
+	typed       map[string]bool // the flags of this very command line; those of the log are not among them
 }
 
 func newResumeCmd(a *app) *cobra.Command {
@@ -29,7 +31,9 @@ said. Work on which it had given no verdict is judged again before the actor goe
 on, and so is work that was DONE when the session broke off. Without an ID you choose one of this work tree's on a terminal; elsewhere it
 is the latest. The beginning of an ID will do. Agents, models, fallbacks, limits,
 checks and what else the command line said of how the run goes are the session's
-own unless flags say otherwise (--check true is a check that always passes).
+own unless flags say otherwise (--check true is a check that always passes). Rules
+that files or variables have made weaker since it began are named, and refused
+until a flag sets them or --accept-rules takes them as they are.
 
 ` + exitHelp(),
 		Example: `  codeloops resume
@@ -39,15 +43,20 @@ own unless flags say otherwise (--check true is a check that always passes).
 			if err := o.takeSettings(cmd.Flags()); err != nil {
 				return err
 			}
+			o.typed = flagsIn(cmd.Flags())
 			return runResume(cmd.Context(), a, o, first(args))
 		},
 	}
 	o.addRunFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&o.accept, "accept-changes", false, "carry on although the work tree is not as the session left it")
+	cmd.Flags().BoolVar(&o.acceptRules, "accept-rules", false, "carry on under the rules as they are now, although they hold less than those of the session")
 	return cmd
 }
 
 func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err error) {
+	if err := a.usersOwn(map[string]bool{"--trust-project": o.trustProject, "--accept-rules": o.acceptRules, "--accept-changes": o.accept}); err != nil {
+		return err
+	}
 	course, log, err := a.course(ctx, o, ref)
 	if err != nil {
 		return err
@@ -72,6 +81,9 @@ func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err e
 	}
 	o.inherit(course)
 	if err := p.settle(ctx); err != nil {
+		return err
+	}
+	if err := p.held(course, o); err != nil {
 		return err
 	}
 	if limit, done := p.cfg.MaxIterations, len(course.Past.Rounds); limit > 0 && done >= limit && course.Past.Ended && !course.Past.Undecided {
@@ -167,7 +179,8 @@ func (o *resumeOptions) inherit(c session.Course) {
 		ref      loop.AgentRef
 		fallback []loop.AgentRef
 	}{{"actor", c.Session.Actor, c.Session.ActorFallback}, {"critic", c.Session.Critic, c.Session.CriticFallback}} {
-		if !o.says(role.name, "fallback") && len(role.fallback) > 0 {
+		// Of a log without rules, an empty list may mean that it is too old.
+		if !o.says(role.name, "fallback") && (len(role.fallback) > 0 || len(c.Session.Rules) > 0) {
 			o.set[role.name+".fallback"] = entries(role.fallback)
 		}
 		if o.says(role.name, "agent") {
@@ -192,7 +205,7 @@ func (o *resumeOptions) says(role, what string) bool {
 
 // entries spells agents as the configuration does.
 func entries(refs []loop.AgentRef) []string {
-	var list []string
+	list := []string{}
 	for _, r := range refs {
 		entry := r.Agent
 		if r.Model != "" {

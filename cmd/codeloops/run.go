@@ -26,6 +26,9 @@ import (
 
 // runRun runs the loop, or with --dry-run says what it would run.
 func runRun(ctx context.Context, a *app, o *runOptions) error {
+	if err := a.usersOwn(map[string]bool{"--trust-project": o.trustProject}); err != nil {
+		return err
+	}
 	p, err := a.prepare(ctx, o)
 	if err != nil {
 		return err
@@ -121,7 +124,7 @@ func (p *plan) drive(ctx context.Context, l *loop.Loop, rec *session.Recorder, c
 		Actor: p.actor[0].ref(), Critic: p.critic[0].ref(),
 		ActorFallback: p.actor.fallback(), CriticFallback: p.critic.fallback(),
 		MaxIterations: p.cfg.MaxIterations, BaseCommit: p.tree.BaseCommit(), Checkpoint: checkpoint, Version: version(),
-		Policy: p.policy(), Templates: p.templates(), Flags: p.opts.flags(),
+		Policy: p.policy(), Rules: p.rules(), Templates: p.templates(), Flags: p.opts.flags(),
 	}
 	run := l.Run
 	if p.course != nil {

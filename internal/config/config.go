@@ -47,6 +47,7 @@ type Config struct {
 
 	origins map[string]Origin
 	paths   Paths
+	trusted string // the digest of a project file that counts because it is trusted
 }
 
 // A Role says who plays the actor or the critic. Agent, Model and Fallback have

@@ -40,10 +40,14 @@ func Load(o Options) (*Config, error) {
 	}
 	keys := newSchema(o.Outputs)
 	var problems Errors
+	trusted := ""
 	layers := []layer{keys.defaults()} // lowest first
 	for _, read := range []func() (layer, Errors){
 		func() (layer, Errors) { return o.global(keys, paths) },
-		func() (layer, Errors) { return o.project(keys, paths) },
+		func() (l layer, found Errors) {
+			l, trusted, found = o.project(keys, paths)
+			return l, found
+		},
 		func() (layer, Errors) { return o.variables(keys) },
 		func() (layer, Errors) { return o.flags(keys) },
 	} {
@@ -59,7 +63,7 @@ func Load(o Options) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.paths = paths
+	c.paths, c.trusted = paths, trusted
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -119,27 +123,32 @@ func (o Options) global(keys schema, paths Paths) (layer, Errors) {
 	return r.read(content)
 }
 
-func (o Options) project(keys schema, paths Paths) (layer, Errors) {
+// project reads the project file. Where keys of it need trust, and have it, the
+// content's digest is returned, too.
+func (o Options) project(keys schema, paths Paths) (_ layer, trusted string, _ Errors) {
 	if paths.Project == "" {
-		return layer{}, nil
+		return layer{}, "", nil
 	}
 	content, problem := readFile(paths.Project)
 	if problem != nil {
-		return layer{}, Errors{problem}
+		return layer{}, "", Errors{problem}
 	}
 	r := fileReader{name: paths.Project, origin: Project, schema: keys, home: o.Home}
 	l, problems := r.read(content)
-	if len(problems) > 0 || len(r.guarded) == 0 || o.TrustProject {
-		return l, problems
+	if len(problems) > 0 || len(r.guarded) == 0 {
+		return l, "", problems
 	}
-	trusted, problem := trustStore{paths.Trust}.holds(paths.Project, content)
+	if o.TrustProject {
+		return l, digest(content), nil
+	}
+	known, problem := trustStore{paths.Trust}.holds(paths.Project, content)
 	switch {
 	case problem != nil:
-		return layer{}, Errors{problem}
-	case !trusted:
-		return layer{}, Errors{untrusted(r.guarded)}
+		return layer{}, "", Errors{problem}
+	case !known:
+		return layer{}, "", Errors{untrusted(r.guarded)}
 	}
-	return l, nil
+	return l, digest(content), nil
 }
 
 // flags reads what the user gave on the command line.

@@ -47,10 +47,10 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// settingsOf returns a copy without origins and paths.
+// settingsOf returns a copy without origins, paths and trust.
 func settingsOf(c *Config) Config {
 	bare := *c
-	bare.origins, bare.paths = nil, Paths{}
+	bare.origins, bare.paths, bare.trusted = nil, Paths{}, ""
 	return bare
 }
 

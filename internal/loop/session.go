@@ -16,8 +16,17 @@ type Session struct {
 	Checkpoint     string // the commit that keeps the work tree as the session found it
 	Version        string // of codeloops
 	Policy         Policy // that the run keeps from now on
+	Rules          []Rule // that the run is held to from now on; none: a log that does not tell
 	Templates      []Template
 	Flags          []Flag // what else the command line says of the run from now on
+}
+
+// A Rule is a setting that holds a run: what work has to keep to be done, and what
+// the run may cost. A rule that is not among those of a session is at its default.
+type Rule struct {
+	Key    string   // of the configuration
+	Values []string // the elements of a list, or the one value
+	Origin string   // where it was set
 }
 
 // A Flag is an option of the command line.

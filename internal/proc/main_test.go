@@ -67,6 +67,13 @@ var parts = map[string]func(args []string) int{
 	"trap":     trap,
 	"comet":    comet,
 	"runner":   playRunner,
+	"kept":     kept,
+}
+
+// kept says whether it runs in what a runner runs.
+func kept([]string) int {
+	fmt.Println(proc.Kept())
+	return 0
 }
 
 // echo copies its input to stdout at once.

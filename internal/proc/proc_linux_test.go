@@ -263,3 +263,22 @@ func TestRunnerOutput(t *testing.T) {
 		t.Errorf("%d still runs", pid)
 	}
 }
+
+// TestKept: whoever a runner runs, or has run, knows; and nobody else.
+func TestKept(t *testing.T) {
+	t.Parallel()
+	if proc.Kept() {
+		t.Skip("these tests run in a runner themselves")
+	}
+	for name, line := range map[string]string{
+		"a child":      `%s`,
+		"a grandchild": `sh -c '%s; true'`,
+		"without environment, in another session, orphaned": `(env -i ` + part + `=kept setsid sh -c 'sleep 0.05; %s >out' &) ; until test -s out; do sleep 0.01; done; cat out`,
+	} {
+		cmd := script(t, strings.ReplaceAll(line, "%s", self(t)))
+		cmd.Env = append(cmd.Env, part+"=kept", "GORACE=atexit_sleep_ms=0")
+		if res := run(t, cmd); string(res.Stdout.Text) != "true\n" {
+			t.Errorf("%s: %q %q", name, res.Stdout.Text, res.Stderr.Text)
+		}
+	}
+}

@@ -173,6 +173,7 @@ func (r *Redactor) session(s *loop.Session) {
 	}
 	r.policy(&s.Policy)
 	s.Templates = each(s.Templates, func(t *loop.Template) { r.in(&t.Origin) })
+	s.Rules = each(s.Rules, r.rule)
 	s.Flags = each(s.Flags, func(f *loop.Flag) {
 		r.in(&f.Name)
 		if !slices.Equal(r.texts(f.Values), f.Values) {
@@ -180,6 +181,14 @@ func (r *Redactor) session(s *loop.Session) {
 		}
 	})
 }
+
+func (r *Redactor) rule(x *loop.Rule) {
+	r.in(&x.Key, &x.Origin)
+	x.Values = r.texts(x.Values)
+}
+
+// Rules returns the rules as a log keeps them.
+func (r *Redactor) Rules(rules []loop.Rule) []loop.Rule { return each(rules, r.rule) }
 
 func (r *Redactor) policy(p *loop.Policy) {
 	r.in(&p.Profile, &p.OnViolation)

@@ -228,6 +228,11 @@ func seldom(f fields, s *loop.Session) {
 		f.text("origin", &t.Origin)
 		f.text("sha256", &t.SHA256)
 	})
+	list(f, "rules,omitempty", &s.Rules, func(f fields, r *loop.Rule) {
+		f.text("key", &r.Key)
+		f.texts("values,omitempty", &r.Values)
+		f.text("origin", &r.Origin)
+	})
 	list(f, "flags,omitempty", &s.Flags, func(f fields, x *loop.Flag) {
 		f.text("name", &x.Name)
 		f.texts("values,omitempty", &x.Values)

@@ -1,0 +1,285 @@
+package config
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Rule is a key that holds a run to something, in the form in which it is kept,
+// so that a later run can be held to it, too. What is the default is not kept.
+type Rule struct {
+	Key    string   // as a file spells it, with dots for tables
+	Values []string // the elements of a list, or the one value
+	Origin string   // where it was set
+}
+
+// TrustRule is the key of the rule that tells which project file counts as trusted:
+// its value is the content's SHA-256, its origin the file.
+const TrustRule = "trust"
+
+// A Loosening is a rule that holds less than it did.
+type Loosening struct {
+	Key    string
+	Origin string // where it was set
+	Was    string // as TOML
+	Now    string // as TOML; "" where nothing is left of it
+}
+
+// String says it as the end of a sentence.
+func (l Loosening) String() string {
+	now := l.Now
+	if now == "" {
+		now = "gone"
+	}
+	if l.Key == TrustRule {
+		return fmt.Sprintf("%s was not trusted as it is now", l.Origin)
+	}
+	return fmt.Sprintf("%s = %s (%s) is %s now", l.Key, l.Was, l.Origin, now)
+}
+
+// A looser reports whether a value holds a run less than another one did. Both are
+// as [Config] holds them.
+type looser func(was, is any) bool
+
+// looseners are the keys that are rules, and how each of them is compared. No other
+// key bears on whether work counts as done, or on what it may cost.
+func looseners() map[string]looser {
+	return map[string]looser{
+		"profile":            lower("default", "strict"),
+		"approval_threshold": lessOf,
+		"critique_template":  differs,
+		"checks":             lacks,
+		"check_timeout":      moreThanLimit,
+		"critic_worktree":    turnedOff,
+		"critic_env":         lower("full", "clean"),
+		"env_deny":           lacks,
+		"env_pass":           adds,
+
+		"max_duration":      moreThanLimit,
+		"max_cost":          moreThanLimit,
+		"max_tokens":        moreThanLimit,
+		"actor.max_cost":    moreThanLimit,
+		"actor.max_tokens":  moreThanLimit,
+		"critic.max_cost":   moreThanLimit,
+		"critic.max_tokens": moreThanLimit,
+
+		"policy.on_violation":              lower("revise", "stop"),
+		"policy.auto_revise":               turnedOn,
+		"policy.critic_decisions":          differs,
+		"policy.critique":                  lower("free", "structured"),
+		"policy.risk_types":                differs,
+		"policy.high_risk_types":           lacks,
+		"policy.max_risks":                 moreThanLimit,
+		"policy.max_required_changes":      moreThanLimit,
+		"policy.required_changes_fallback": lower("apply", "off"),
+		"policy.tamper":                    lower("off", "report", "block"),
+		"policy.allow_paths":               allowsMore,
+		"policy.deny_paths":                lacks,
+		"policy.deny_phrases":              lacks,
+		"policy.max_files":                 moreThanLimit,
+		"policy.max_lines":                 moreThanLimit,
+		"policy.max_bytes":                 moreThanLimit,
+		"policy.max_growth":                moreThanLimit,
+		"policy.min_similarity":            lessOf,
+		"policy.no_new_dependencies":       turnedOff,
+	}
+}
+
+// Rules returns what holds a run, in the order of [Example], without what is the
+// default; the profile is always there. Behind it stand the definitions of the
+// user's own agents that judge, and the project file that is trusted.
+func (c *Config) Rules() []Rule {
+	rules, ordinary := looseners(), newSchema(nil).defaults().values
+	var all []Rule
+	for _, e := range c.entries() {
+		_, known := rules[e.Key]
+		if !known && !c.judges(e.Key) || known && e.Key != "profile" && reflect.DeepEqual(e.Value, fileForm(ordinary[e.Key].is)) {
+			continue
+		}
+		all = append(all, Rule{Key: e.Key, Values: texts(e.Key, e.Value), Origin: e.Origin.String()})
+	}
+	if c.trusted != "" {
+		all = append(all, Rule{Key: TrustRule, Values: []string{c.trusted}, Origin: c.paths.Project})
+	}
+	return all
+}
+
+// judges reports whether a key defines an agent of the user's own that may play the
+// critic. What is in its environment stays out of every log.
+func (c *Config) judges(key string) bool {
+	for _, entry := range append([]string{c.Critic.Agent}, c.Critic.Fallback...) {
+		name, _, _ := strings.Cut(entry, ":")
+		if strings.HasPrefix(key, "agents."+name+".") && !strings.HasPrefix(key, "agents."+name+".env.") && key != "agents."+name+".install" {
+			return true
+		}
+	}
+	return false
+}
+
+// texts spells a value. A template is known by its digest.
+func texts(key string, is any) []string {
+	switch v := is.(type) {
+	case []string:
+		return v
+	case string:
+		if key == "critique_template" && v != "" {
+			return []string{fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(v)))}
+		}
+		return []string{v}
+	}
+	return []string{fmt.Sprint(is)}
+}
+
+// Loosened compares the rules of two runs: it returns those that held the first one
+// and hold the second one less.
+func Loosened(was, now []Rule) []Loosening {
+	var all []Loosening
+	byKey := map[string]Rule{}
+	for _, r := range now {
+		byKey[r.Key] = r
+	}
+	var keys []string
+	for _, then := range was {
+		keys = append(keys, then.Key)
+		if is, there := byKey[then.Key]; then.Key != TrustRule && loosened(then, is, there) {
+			all = append(all, loosening(then, is, there))
+		}
+	}
+	// A rule that is kept nowhere was set to its default.
+	for _, is := range now {
+		switch then, ok := byDefault(is.Key); {
+		case is.Key == TrustRule:
+			if !slices.ContainsFunc(was, func(r Rule) bool { return r.Key == TrustRule && slices.Equal(r.Values, is.Values) }) {
+				all = append(all, Loosening{Key: is.Key, Origin: is.Origin, Was: "none", Now: is.Values[0]})
+			}
+		case ok && !slices.Contains(keys, is.Key) && loosened(then, is, true):
+			all = append(all, loosening(then, is, true))
+		}
+	}
+	return all
+}
+
+// byDefault is the rule of a key that nobody sets.
+func byDefault(key string) (Rule, bool) {
+	v, ok := newSchema(nil).defaults().values[key]
+	if !ok {
+		return Rule{}, false
+	}
+	return Rule{Key: key, Values: texts(key, fileForm(v.is)), Origin: v.origin.String()}, true
+}
+
+func loosened(was, is Rule, there bool) bool {
+	if !there {
+		var ordinary bool
+		if is, ordinary = byDefault(was.Key); !ordinary {
+			return true // an agent, or a key of another version
+		}
+	}
+	compare := looseners()[was.Key]
+	before, ok := was.value()
+	after, readable := is.value()
+	if compare == nil || !ok || !readable {
+		return !slices.Equal(was.Values, is.Values)
+	}
+	return compare(before, after)
+}
+
+func loosening(was, is Rule, there bool) Loosening {
+	l := Loosening{Key: was.Key, Origin: was.Origin, Was: was.toml()}
+	if !there {
+		is, there = byDefault(was.Key)
+	}
+	if there {
+		l.Now = is.toml()
+	}
+	return l
+}
+
+// value reads a rule's value, as [Config] holds it.
+func (r Rule) value() (any, bool) {
+	s, ok := newSchema(nil).find(strings.Split(r.Key, "."))
+	if !ok {
+		return nil, false
+	}
+	if _, isList := s.byDefault.([]string); isList {
+		return r.Values, true
+	}
+	if len(r.Values) != 1 {
+		return nil, false
+	}
+	if r.Key == "critique_template" {
+		return r.Values[0], true
+	}
+	is, f := s.value(word(r.Values[0]))
+	return is, f == nil
+}
+
+func (r Rule) toml() string {
+	is, ok := r.value()
+	if !ok {
+		return tomlText(r.Values)
+	}
+	if list, isList := is.([]string); isList && list == nil {
+		is = []string{}
+	}
+	return tomlText(fileForm(is))
+}
+
+func differs(was, is any) bool { return !reflect.DeepEqual(was, is) }
+
+func turnedOff(was, is any) bool { return was == true && is == false }
+
+func turnedOn(was, is any) bool { return was == false && is == true }
+
+// lower is for words in an order, the loosest first.
+func lower(order ...string) looser {
+	return func(was, is any) bool {
+		before, _ := was.(string)
+		after, _ := is.(string)
+		return slices.Index(order, after) < slices.Index(order, before)
+	}
+}
+
+// lacks is for a list of which each element holds.
+func lacks(was, is any) bool {
+	before, _ := was.([]string)
+	after, _ := is.([]string)
+	return slices.ContainsFunc(before, func(s string) bool { return !slices.Contains(after, s) })
+}
+
+// adds is for a list of exceptions.
+func adds(was, is any) bool { return lacks(is, was) }
+
+// allowsMore is for a list of all that is allowed; an empty one allows everything.
+func allowsMore(was, is any) bool {
+	before, _ := was.([]string)
+	after, _ := is.([]string)
+	return len(before) > 0 && (len(after) == 0 || adds(was, is))
+}
+
+// lessOf is for a number that has to be reached.
+func lessOf(was, is any) bool { return number(is) < number(was) }
+
+// moreThanLimit is for a number that may not be exceeded; 0 is no limit.
+func moreThanLimit(was, is any) bool {
+	before, after := number(was), number(is)
+	return before > 0 && (after == 0 || after > before)
+}
+
+func number(is any) float64 {
+	switch v := is.(type) {
+	case int:
+		return float64(v)
+	case float64:
+		return v
+	case time.Duration:
+		return float64(v)
+	case Size:
+		return float64(v)
+	}
+	return 0
+}

@@ -1,0 +1,161 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// free are the keys that hold no run: who plays, how long one turn may take, what
+// is shown and where. A resumed run goes by what they are then.
+func free() []string {
+	return []string{
+		"agent", "model", "agent_order", "fallback", "max_iterations", "max_wait", "max_consecutive_errors", "critic_retries", "actor_session", "max_output",
+		"log_output", "check_before", "fail_fast", "log_format", "session_dir", "refine_template",
+		"convergence.warn_after", "convergence.stop_after", "convergence.similarity",
+		"actor.agent", "actor.model", "actor.fallback", "actor.timeout", "actor.idle_timeout", "actor.price_input", "actor.price_output",
+		"critic.agent", "critic.model", "critic.fallback", "critic.timeout", "critic.idle_timeout", "critic.price_input", "critic.price_output",
+	}
+}
+
+// TestEveryKeyIsARuleOrFree: whoever adds a key has to say whether a resumed run is
+// held to it.
+func TestEveryKeyIsARuleOrFree(t *testing.T) {
+	t.Parallel()
+	rules := looseners()
+	for _, s := range newSchema(nil) {
+		_, held := rules[s.key]
+		if isFree := slices.Contains(free(), s.key); !s.named() && held == isFree {
+			t.Errorf("%s: is it a rule? Either looseners or free, above, has to name it", s.key)
+		}
+		delete(rules, s.key)
+	}
+	for key := range rules {
+		t.Errorf("%s is a rule, and no key", key)
+	}
+}
+
+func TestRules(t *testing.T) {
+	t.Parallel()
+	if got, want := mustLoad(t, Options{}).Rules(), []Rule{{Key: "profile", Values: []string{"default"}, Origin: "default"}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("by default: %+v", got)
+	}
+	p := newPlace(t)
+	file := p.project(`profile = "strict"
+checks = ["sh check.sh", "make"]
+max_cost = 2.5
+critique_template = "{prompt} {diff}"
+[policy]
+deny_paths = ["*.md"]
+max_bytes = "2KiB"
+[critic]
+agent = "judge"
+[agents.judge]
+command = ["judge"]
+critic_command = ["tools/judge.sh"]
+env = { JUDGE_TOKEN = "hidden" }
+[agents.other]
+command = ["other"]
+`)
+	o := p.options()
+	o.TrustProject = true
+	o.Flags = map[string]any{"check_timeout": "90s"}
+	got := mustLoad(t, o).Rules()
+	want := []Rule{
+		{"max_cost", []string{"2.5"}, file + ":3"},
+		{"checks", []string{"sh check.sh", "make"}, file + ":2"},
+		{"check_timeout", []string{"1m30s"}, "--check-timeout"},
+		{"profile", []string{"strict"}, file + ":1"},
+		{"approval_threshold", []string{"0.9"}, "profile strict"},
+		{"critique_template", []string{"sha256:fe7e8d10f0cc6e5fd9f94e6e0c4e9f1d8c2a2bb4f2e8c8c6c3d5e2e4a4c2f8ab"}, file + ":4"},
+		{"policy.deny_paths", []string{"*.md"}, file + ":6"},
+		{"policy.max_bytes", []string{"2KiB"}, file + ":7"},
+		{"agents.judge.command", []string{"judge"}, file + ":11"},
+		{"agents.judge.critic_command", []string{"tools/judge.sh"}, file + ":12"},
+		{"agents.judge.output", []string{"text"}, file + ":11"},
+		{"agents.judge.prompt", []string{"stdin"}, file + ":11"},
+		{"trust", []string{"a digest"}, file},
+	}
+	for i, r := range got {
+		if r.Key == "critique_template" || r.Key == TrustRule {
+			if hex := strings.TrimPrefix(r.Values[0], "sha256:"); len(hex) != 64 {
+				t.Errorf("%s is %q", r.Key, r.Values)
+			}
+			got[i].Values = want[i].Values
+		}
+		if strings.HasPrefix(r.Key, "agents.") {
+			got[i].Origin = want[i].Origin
+		}
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if loose := Loosened(got, got); loose != nil {
+		t.Errorf("against themselves: %v", loose)
+	}
+}
+
+func TestLoosened(t *testing.T) {
+	t.Parallel()
+	rule := func(key string, values ...string) Rule { return Rule{Key: key, Values: values, Origin: "file:1"} }
+	for name, c := range map[string]struct {
+		was, now Rule // the zero value: not kept
+		want     string
+	}{
+		"checks gone":            {rule("checks", "make", "sh check.sh"), Rule{}, `checks = ["make", "sh check.sh"] (file:1) is [] now`},
+		"one check gone":         {rule("checks", "make", "sh check.sh"), rule("checks", "make"), `checks = ["make", "sh check.sh"] (file:1) is ["make"] now`},
+		"another check":          {rule("checks", "sh check.sh"), rule("checks", "true"), `checks = ["sh check.sh"] (file:1) is ["true"] now`},
+		"one check more":         {rule("checks", "make"), rule("checks", "sh check.sh", "make"), ""},
+		"a longer check":         {Rule{}, rule("check_timeout", "20m"), `check_timeout = "10m" (default) is "20m" now`},
+		"a shorter check":        {rule("check_timeout", "10m"), rule("check_timeout", "5m"), ""},
+		"no limit of a check":    {rule("check_timeout", "10m"), rule("check_timeout", "0s"), `check_timeout = "10m" (file:1) is "0s" now`},
+		"a threshold gone":       {rule("approval_threshold", "0.9"), Rule{}, `approval_threshold = 0.9 (file:1) is 0.0 now`},
+		"a lower threshold":      {rule("approval_threshold", "0.9"), rule("approval_threshold", "0.5"), `approval_threshold = 0.9 (file:1) is 0.5 now`},
+		"a higher threshold":     {rule("approval_threshold", "0.5"), rule("approval_threshold", "0.9"), ""},
+		"not strict any more":    {rule("profile", "strict"), rule("profile", "default"), `profile = "strict" (file:1) is "default" now`},
+		"strict from now on":     {rule("profile", "default"), rule("profile", "strict"), ""},
+		"a denied path allowed":  {rule("policy.deny_paths", "a", "b"), rule("policy.deny_paths", "b"), `policy.deny_paths = ["a", "b"] (file:1) is ["b"] now`},
+		"more paths":             {rule("policy.allow_paths", "src/**"), rule("policy.allow_paths", "src/**", "x"), `policy.allow_paths = ["src/**"] (file:1) is ["src/**", "x"] now`},
+		"all paths":              {rule("policy.allow_paths", "src/**"), Rule{}, `policy.allow_paths = ["src/**"] (file:1) is [] now`},
+		"fewer paths":            {rule("policy.allow_paths", "src/**", "x"), rule("policy.allow_paths", "x"), ""},
+		"some paths":             {Rule{}, rule("policy.allow_paths", "x"), ""},
+		"tamper unseen":          {Rule{}, rule("policy.tamper", "off"), `policy.tamper = "report" (default) is "off" now`},
+		"tamper no longer stops": {rule("policy.tamper", "block"), Rule{}, `policy.tamper = "block" (file:1) is "report" now`},
+		"tamper stops":           {Rule{}, rule("policy.tamper", "block"), ""},
+		"sent back":              {rule("policy.on_violation", "stop"), rule("policy.on_violation", "revise"), `policy.on_violation = "stop" (file:1) is "revise" now`},
+		"free again":             {rule("policy.critique", "structured"), Rule{}, `policy.critique = "structured" (file:1) is "free" now`},
+		"no limit of files":      {rule("policy.max_files", "3"), Rule{}, `policy.max_files = 3 (file:1) is 0 now`},
+		"more bytes":             {rule("policy.max_bytes", "1KiB"), rule("policy.max_bytes", "1MiB"), `policy.max_bytes = "1KiB" (file:1) is "1MiB" now`},
+		"fewer bytes":            {rule("policy.max_bytes", "1MiB"), rule("policy.max_bytes", "1KiB"), ""},
+		"dependencies":           {rule("policy.no_new_dependencies", "true"), Rule{}, `policy.no_new_dependencies = true (file:1) is false now`},
+		"the critic's own tree":  {rule("critic_worktree", "true"), Rule{}, `critic_worktree = true (file:1) is false now`},
+		"secrets":                {rule("critic_env", "clean"), Rule{}, `critic_env = "clean" (file:1) is "full" now`},
+		"one secret more":        {rule("env_pass", "A_KEY"), rule("env_pass", "A_KEY", "B_KEY"), `env_pass = ["A_KEY"] (file:1) is ["A_KEY", "B_KEY"] now`},
+		"a dearer run":           {rule("max_cost", "1"), rule("max_cost", "2"), `max_cost = 1.0 (file:1) is 2.0 now`},
+		"words of another":       {rule("critique_template", "sha256:1"), rule("critique_template", "sha256:2"), `critique_template = "sha256:1" (file:1) is "sha256:2" now`},
+		"fewer decisions":        {Rule{}, rule("policy.critic_decisions", "done", "continue"), `policy.critic_decisions = ["done", "continue", "error", "escalate"] (default) is ["done", "continue"] now`},
+		"another judge":          {rule("agents.judge.command", "judge"), rule("agents.judge.command", "true"), `agents.judge.command = ["judge"] (file:1) is ["true"] now`},
+		"a judge gone":           {rule("agents.judge.command", "judge"), Rule{}, `agents.judge.command = ["judge"] (file:1) is gone now`},
+		"of another version":     {rule("not_yet", "1"), Rule{}, `not_yet = ["1"] (file:1) is gone now`},
+		"newly trusted":          {Rule{}, rule(TrustRule, "1"), "file:1 was not trusted as it is now"},
+		"trusted anew":           {rule(TrustRule, "1"), rule(TrustRule, "2"), "file:1 was not trusted as it is now"},
+		"still trusted":          {rule(TrustRule, "1"), rule(TrustRule, "1"), ""},
+		"no longer there":        {rule(TrustRule, "1"), Rule{}, ""},
+		"nothing that is read":   {rule("max_cost", "much"), rule("max_cost", "more"), `max_cost = ["much"] (file:1) is ["more"] now`},
+	} {
+		list := func(r Rule) (l []Rule) {
+			if r.Key != "" {
+				l = append(l, r)
+			}
+			return l
+		}
+		got := ""
+		for _, l := range Loosened(list(c.was), list(c.now)) {
+			got += l.String()
+		}
+		if got != c.want {
+			t.Errorf("%s: %s\nwant %s", name, got, c.want)
+		}
+	}
+}
