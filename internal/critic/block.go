@@ -1,11 +1,9 @@
 package critic
 
 import (
-	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"codeloops/internal/critique"
 	"codeloops/internal/loop"
 )
 
@@ -14,6 +12,7 @@ import (
 type field struct {
 	name     label
 	first    string
+	at       int // of the label's line
 	from, to int // of the lines that follow
 }
 
@@ -21,20 +20,23 @@ func (f field) value(text string) string {
 	return strings.TrimSpace(f.first + "\n" + text[f.from:f.to])
 }
 
+// prose reports whether the value is text of any length.
+func (f field) prose() bool {
+	return f.name != labelConfidence && f.name != labelScore && f.name != labelSeal && f.name != labelDecision
+}
+
 // A block is one decision line with what follows it, up to the next one.
 type block struct {
-	at       int  // of the decision line
-	apart    bool // it has a blank line, or nothing, before it
+	at       int // of the decision line
 	decision field
 	fields   []field
 
 	// What settle finds.
-	word    loop.Decision // "" when the line holds none
-	said    string        // the text that should be a decision
-	rest    string        // the remark, and text up to the first label
-	heading bool          // no decision, only a title above a JSON object or a fence
-	mixed   bool          // another decision stands right below
-	runsOn  bool          // the next line goes on with a sentence
+	word     loop.Decision // "" when the line holds none
+	said     string        // the text that should be a decision
+	rest     string        // the remark, and text up to the first label
+	heading  bool          // no decision, only a title above a JSON object or a fence
+	unfilled bool          // the form of the instructions
 }
 
 // settle reads the block's decision once all of it is known.
@@ -47,16 +49,91 @@ func (b *block) settle(text string) {
 	}
 	word, remark, _ := decide(b.said)
 	b.word = word
-	next, _, _ := strings.Cut(below, "\n")
-	r, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(next, blank))
-	b.runsOn = unicode.IsLower(r)
+	b.rest = strings.TrimSpace(remark + "\n" + strings.TrimSpace(below))
+}
 
-	below = strings.TrimSpace(below)
-	first, _ := cutLine(below)
-	if other, more, ok := decide(first); ok && other != word && (more == "" || word == loop.Done) {
-		b.mixed = true
+// verdict makes a verdict of the block. Text without a label goes where the
+// decision's own text belongs.
+func (b *block) verdict(text string, fields []field) loop.Verdict {
+	joined := func(name label) string { return strings.Join(values(fields, name, len(b.fields), text), "\n") }
+	last := func(name label) (n *float64) {
+		for _, v := range values(fields, name, len(b.fields), text) {
+			n = fraction(v)
+		}
+		return n
 	}
-	b.rest = strings.TrimSpace(remark + "\n" + below)
+	v := loop.Verdict{
+		Decision:   b.word,
+		Summary:    joined(labelSummary),
+		Confidence: last(labelConfidence),
+		Score:      last(labelScore),
+		Feedback:   joined(labelFeedback),
+		Analysis:   joined(labelAnalysis),
+		Recovery:   joined(labelRecovery),
+	}
+	own := &v.Feedback
+	switch v.Decision {
+	case loop.Done:
+		own = &v.Summary
+	case loop.Error, escalate:
+		own = &v.Analysis
+	case loop.Continue:
+	}
+	if *own == "" {
+		*own = b.rest
+	}
+	if v.Decision == escalate {
+		v.Decision = loop.Error
+		v.Escalation = either(v.Analysis, v.Guidance(), critique.NoReason)
+	}
+	return v
+}
+
+// values returns what stands under a label, one text per label: below the
+// decision, where the first own of the fields stand, or else above it.
+func values(fields []field, name label, own int, text string) (out []string) {
+	for i, f := range fields {
+		if i == own && len(out) > 0 {
+			break
+		}
+		if v := f.value(text); f.name == name && v != "" {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// end returns where the block is over: behind its last line, or the first
+// paragraph of a text that is its last value.
+func (b *block) end(text string) int {
+	last := b.decision
+	if n := len(b.fields); n > 0 {
+		last = b.fields[n-1]
+	}
+	value := text[last.from:last.to]
+	switch {
+	case last.first != "" && !last.prose():
+		return last.from
+	case last.first != "":
+		return last.from + paragraph(value)
+	}
+	skipped := len(value) - len(strings.TrimLeft(value, "\n"))
+	if !last.prose() {
+		first, _, _ := strings.Cut(value[skipped:], "\n")
+		return last.from + skipped + len(first)
+	}
+	return last.from + skipped + paragraph(value[skipped:])
+}
+
+// paragraph returns the length of a text up to its first blank line.
+func paragraph(text string) int {
+	if strings.HasPrefix(text, "\n") {
+		return 0
+	}
+	if i := strings.Index(text, "\n\n"); i >= 0 {
+		return i
+	}
+	return len(text)
 }
 
 // cutLine cuts the first line that is not blank off a text.
@@ -72,32 +149,21 @@ func titled(line string) bool {
 	return size > 0 || strings.HasPrefix(line, "{") || hasPrefixFold(line, openTag)
 }
 
-// bare reports whether the block is nothing but its decision.
-func (b *block) bare() bool { return len(b.fields) == 0 && b.rest == "" }
-
-// standsAlone reports whether the block shows by its form that it is a verdict
-// and not a line of somebody's text: it goes on with what belongs to a DONE,
-// or stands apart at the end of the reply.
-func (b *block) standsAlone() bool {
-	if b.rest != "" {
-		return false
-	}
-	if len(b.fields) == 0 {
-		return b.apart
-	}
-	companions := []label{labelSummary, labelConfidence, labelScore}
-	return slices.Contains(companions, b.fields[0].name)
-}
-
 // placeholder returns a value that is still what the instructions have in its
-// place.
-func placeholder(fields []field, text string) (string, bool) {
+// place; form is whether all of them are.
+func placeholder(fields []field, text string) (mark string, form bool) {
+	form = true
 	for _, f := range fields {
-		if first, _ := cutLine(f.value(text)); isPlaceholder(first) {
-			return first, true
+		first, _ := cutLine(f.value(text))
+		switch {
+		case f.name == labelSeal:
+		case isPlaceholder(first):
+			mark = either(mark, first)
+		default:
+			form = false
 		}
 	}
-	return "", false
+	return mark, form && mark != ""
 }
 
 // isPlaceholder reports whether a value is "<something>" or an ellipsis.

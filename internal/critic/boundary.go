@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -30,30 +31,30 @@ func (b boundary) marks(line, what string) bool {
 	return strings.HasPrefix(line, "["+string(b)+" "+what+":")
 }
 
-// errBoundary reports a source of randomness that gives no usable name.
-var errBoundary = errors.New("the source of randomness gives no name that the evidence does not hold")
-
-// draw reads a name from random that stands nowhere in the texts.
-func draw(random io.Reader, texts []string) (boundary, error) {
-	const tries = 8
-	raw := make([]byte, 12)
-	for range tries {
-		if _, err := io.ReadFull(random, raw); err != nil {
-			return "", fmt.Errorf("draw the name of the boundary: %w", err)
-		}
-		name := hex.EncodeToString(raw)
-		if !containsAny(texts, name) {
-			return boundary(name), nil
-		}
-	}
-	return "", errBoundary
+// drawBoundary draws a name that stands nowhere in the texts.
+func drawBoundary(random io.Reader, texts []string) (boundary, error) {
+	name, err := draw(random, texts, func(random io.Reader) (string, error) {
+		raw := make([]byte, 12)
+		_, err := io.ReadFull(random, raw)
+		return hex.EncodeToString(raw), err
+	})
+	return boundary(name), err
 }
 
-func containsAny(texts []string, s string) bool {
-	for _, t := range texts {
-		if strings.Contains(t, s) {
-			return true
+// errRandom reports a source of randomness that gives no usable word.
+var errRandom = errors.New("the source of randomness gives no word that the evidence does not hold")
+
+// draw spells a random word that stands nowhere in the texts, in any case.
+func draw(random io.Reader, texts []string, spell func(io.Reader) (string, error)) (string, error) {
+	const tries = 8
+	for range tries {
+		word, err := spell(random)
+		if err != nil {
+			return "", fmt.Errorf("draw a random word for the critic's prompt: %w", err)
+		}
+		if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(strings.ToLower(text), word) }) {
+			return word, nil
 		}
 	}
-	return false
+	return "", errRandom
 }

@@ -28,6 +28,6 @@ func DefaultBudget() Budget {
 		Passing: 1 << 10,
 		Checks:  48 << 10,
 		History: 12 << 10,
-		Reply:   8 << 10,
+		Reply:   7 << 10,
 	}
 }

@@ -40,7 +40,7 @@ func TestContract(t *testing.T) {
 		"changes of nothing":   {structured, `{"decision": "revise", "required_changes": [null, " ", {}]}`, broken + "it asks for a revision and requires no changes"},
 		"an empty reason":      {structured, `{"decision": "escalate", "reason": {}}`, broken + "it escalates and gives no reason"},
 		"no object":            {structured, `["approve"]`, "no line of the reply begins with DECISION: outside of quotations, and it holds no JSON object with a decision"},
-		"a decision of nobody": {structured, `{"decision": 1}`, `the decision of the JSON object is "1", which is none of done, continue and error`},
+		"a decision of nobody": {structured, `{"decision": 1}`, `the decision of the JSON object is "1", which is none of done, continue, error and escalate`},
 		"torn":                 {structured, `{"decision": "approve", "risks": [`, `a JSON object in the reply never ends: "{\"decision\": \"approve\", \"risks\": ["`},
 		"no reason":            {structured, `{"decision": "escalate"}`, broken + "it escalates and gives no reason"},
 		"a reason":             {structured, `{"decision": "escalate", "reason": "a licence"}`, ""},
@@ -57,7 +57,7 @@ func TestContract(t *testing.T) {
 			if err != nil || got.Problem != c.problem {
 				t.Errorf("got %q, %v\nwant %q", got.Problem, err, c.problem)
 			}
-			v, problem := critic.Parser{Contract: c.contract}.Read(c.reply)
+			v, _, problem := critic.Parser{Contract: c.contract}.Read(c.reply)
 			if problem != c.problem || !reflect.DeepEqual(v, got.Verdict) {
 				t.Errorf("read again: %+v, %q", v, problem)
 			}

@@ -39,8 +39,8 @@ type Critic struct {
 	// "<iteration, three digits>.diff", and a list of places as "….places";
 	// absolute, made when it is missing.
 	Dir string
-	// Random gives the names of the boundaries, which an actor must not be
-	// able to guess; nil is [rand.Reader].
+	// Random gives the names of the boundaries and the seals, which an actor
+	// must not be able to guess; nil is [rand.Reader].
 	Random io.Reader
 	// Contract is what a verdict must keep; one that does not is asked for
 	// again.
@@ -53,7 +53,8 @@ type Critic struct {
 	// in which the agent works and may do what it likes.
 	Worktree Worktree
 
-	iteration, asks int // the last iteration judged, and how often
+	iteration, asks int  // the last iteration judged, and how often
+	last            seal // of the last prompt
 }
 
 var _ loop.Critic = (*Critic)(nil)
@@ -62,14 +63,14 @@ var _ loop.Critic = (*Critic)(nil)
 // verdict, whatever it printed. When the context is done, the error is its
 // cause.
 func (c *Critic) Judge(ctx context.Context, matter loop.Case, watch loop.Watch) (loop.Review, error) {
-	text, b, err := c.prompt(matter)
+	asked, err := c.prompt(matter)
 	if err != nil {
 		return loop.Review{}, err
 	}
 	reply, err := c.play(ctx, matter, agent.Request{
-		ID: matter.ID, Role: loop.RoleCritic, Iteration: matter.Iteration, Ask: c.ask(matter.Iteration), Prompt: text, Watch: watch,
+		ID: matter.ID, Role: loop.RoleCritic, Iteration: matter.Iteration, Ask: c.ask(matter.Iteration), Prompt: asked.text, Watch: watch,
 	})
-	review := loop.Review{Turn: reply.Turn, Reply: reply.Text}
+	review := loop.Review{Turn: reply.Turn, Reply: reply.Text, Seal: string(asked.seal), Boundary: string(asked.boundary)}
 	if ctx.Err() != nil {
 		return review, context.Cause(ctx)
 	}
@@ -79,7 +80,7 @@ func (c *Critic) Judge(ctx context.Context, matter loop.Case, watch loop.Watch) 
 	if review.Problem = failure(reply); review.Problem != "" {
 		return review, nil
 	}
-	review.Verdict, review.Problem = Parser{Boundary: string(b), Contract: c.Contract}.Read(reply.Text)
+	Read(&review, matter, c.Contract)
 	return review, nil
 }
 
@@ -104,8 +105,15 @@ func (c *Critic) ask(iteration int) int {
 	return c.asks
 }
 
+// asking is a prompt with the random words in it.
+type asking struct {
+	text     string
+	boundary boundary
+	seal     seal
+}
+
 // prompt writes the prompt and the files that hold whole what is cut in it.
-func (c *Critic) prompt(matter loop.Case) (string, boundary, error) {
+func (c *Critic) prompt(matter loop.Case) (a asking, err error) {
 	budget := c.Budget
 	if budget == (Budget{}) {
 		budget = DefaultBudget()
@@ -113,13 +121,22 @@ func (c *Critic) prompt(matter loop.Case) (string, boundary, error) {
 	p := prompt{whole: filepath.Join(c.Dir, fmt.Sprintf("%03d", matter.Iteration))}
 	c.compose(&p, matter, budget)
 	if err := c.keep(p, matter); err != nil {
-		return "", "", fmt.Errorf("write what is cut in the prompt for the critic: %w", err)
+		return a, fmt.Errorf("write what is cut in the prompt for the critic: %w", err)
 	}
 	random := c.Random
 	if random == nil {
 		random = rand.Reader
 	}
-	return p.render(random)
+	if a.boundary, err = drawBoundary(random, p.texts()); err != nil {
+		return a, err
+	}
+	if a.seal, err = drawSeal(random, p.texts()); err != nil {
+		return a, err
+	}
+	c.last = a.seal
+	p.form(c.Contract, a.seal, matter.Objection != nil)
+	a.text = p.render(a.boundary)
+	return a, nil
 }
 
 // keep writes what the prompt says stands in files.

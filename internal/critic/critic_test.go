@@ -15,6 +15,9 @@ import (
 	"codeloops/internal/loop"
 )
 
+// firstSeal is what [counting] draws for the first prompt.
+const firstSeal = "pqrstu"
+
 // An answering agent plays one reply after the other and keeps the requests.
 type answering struct {
 	replies  []agent.Reply
@@ -75,12 +78,18 @@ func TestJudge(t *testing.T) {
 			t.Parallel()
 			var seen string
 			a := &answering{replies: []agent.Reply{c.reply}}
-			judge := &critic.Critic{Agent: a, Dir: t.TempDir()}
+			judge := &critic.Critic{Agent: a, Dir: t.TempDir(), Random: &counting{}}
 			got, err := judge.Judge(t.Context(), loop.Case{Iteration: 4, Task: "do it"}, func(n loop.Notice) { seen = n.Stream + ": " + n.Text })
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := loop.Review{Turn: c.reply.Turn, Reply: c.reply.Text, Verdict: c.verdict, Problem: c.problem}
+			want := loop.Review{
+				Turn: c.reply.Turn, Reply: c.reply.Text, Verdict: c.verdict, Problem: c.problem,
+				Seal: firstSeal, Boundary: "000102030405060708090a0b",
+			}
+			if c.problem == "" {
+				want.Sealed = loop.SealNone
+			}
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %+v\nwant %+v", got, want)
 			}
@@ -155,11 +164,11 @@ func TestJudgeKnowsTheBoundary(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := loop.Review{Turn: loop.Turn{Ending: loop.EndCompleted}, Reply: review.Reply}
+		want := loop.Review{Turn: loop.Turn{Ending: loop.EndCompleted}, Reply: review.Reply, Seal: review.Seal, Boundary: review.Boundary}
 		if extra == "" {
-			want.Problem = `the last block is not filled in: it holds "<what broke: the actor's turn failed, or left the project in a worse state>"`
+			want.Problem = `a block is not filled in: it holds "<what only a person can decide, and why; the run ends with it>"`
 		} else {
-			want.Verdict = more("no")
+			want.Verdict, want.Sealed = more("no"), loop.SealNone
 		}
 		if !reflect.DeepEqual(review, want) {
 			t.Errorf("%q and problem %q", show(review.Verdict), review.Problem)

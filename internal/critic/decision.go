@@ -17,7 +17,7 @@ func decide(line string) (d loop.Decision, remark string, ok bool) {
 			return d, "", true
 		}
 	}
-	for _, d := range []loop.Decision{loop.Continue, loop.Error} {
+	for _, d := range []loop.Decision{loop.Continue, loop.Error, escalate} {
 		if remark, ok := cutRemark(core, d); ok {
 			return d, remark, true
 		}
@@ -26,7 +26,7 @@ func decide(line string) (d loop.Decision, remark string, ok bool) {
 }
 
 func decisions() []loop.Decision {
-	return []loop.Decision{loop.Done, loop.Continue, loop.Error}
+	return []loop.Decision{loop.Done, loop.Continue, loop.Error, escalate}
 }
 
 // trim takes away what may stand around a decision: blanks, emphasis, quotation

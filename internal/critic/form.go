@@ -10,26 +10,29 @@ import (
 
 // form asks for the reply, in the form that the contract wants; again is
 // whether the critic has been asked before.
-func (p *prompt) form(c critique.Contract, again bool) {
+func (p *prompt) form(c critique.Contract, s seal, again bool) {
 	if c.Threshold > 0 {
 		p.sayf(scoring)
 	}
 	if c.Structured != nil {
-		p.structured(c, again)
+		p.structured(c, s, again)
 		return
 	}
-	blocks := blocks(c)
+	blocks := blocks(c, s)
 	which := "this block"
 	if len(blocks) > 1 {
-		which = fmt.Sprintf("one of these %s blocks", []string{"", "", "two", "three"}[len(blocks)])
+		which = fmt.Sprintf("one of these %s blocks", []string{"", "", "two", "three", "four"}[len(blocks)])
 	}
 	if again {
-		p.sayf("Answer with exactly %s, filled in, as plain text and not in a code fence, with nothing before or after it:", which)
+		p.sayf("Answer with exactly %s, filled in, as plain text and not in a code fence, with nothing before or after it. %s", which, sealing)
 	} else {
-		p.sayf("End your reply with exactly %s, filled in, as plain text and not in a code fence, with nothing after it:", which)
+		p.sayf("End your reply with exactly %s, filled in, as plain text and not in a code fence, with nothing after it. %s", which, sealing)
 	}
 	p.sayf("%s", strings.Join(blocks, "\n\n"))
 }
+
+// sealing tells what the seal is for.
+const sealing = `The seal shows that a decision is your own: write it once, where it stands here, when you have decided, and nowhere else.`
 
 const scoring = `Give the work a score from 0 to 1, your confidence that it fully solves the task. The score decides, so be sparing with it:
 - 1.0: nothing is wrong or missing
@@ -38,58 +41,56 @@ const scoring = `Give the work a score from 0 to 1, your confidence that it full
 - 0.0 to 0.3: wrong, or the main thing is missing`
 
 // blocks are the labels of each decision that a critic may make.
-func blocks(c critique.Contract) []string {
+func blocks(c critique.Contract, s seal) []string {
 	score := ""
 	if c.Threshold > 0 {
 		score = "\nSCORE: <the score, from 0 to 1>"
 	}
 	all := []struct {
-		decision loop.Decision
-		text     string
+		word string
+		text string
 	}{
-		{loop.Done, "DECISION: DONE\nSUMMARY: <what was achieved>\nCONFIDENCE: <a number from 0 to 1>" + score},
-		{loop.Continue, "DECISION: CONTINUE" + score + "\nFEEDBACK: <what is missing or wrong, where, and what to do about it, the most important first>"},
-		{loop.Error, "DECISION: ERROR\nANALYSIS: <what broke: the actor's turn failed, or left the project in a worse state>\nRECOVERY: <how the actor gets out of it>"},
+		{"done", "DECISION: DONE\nSUMMARY: <what was achieved>\nCONFIDENCE: <a number from 0 to 1>" + score},
+		{"continue", "DECISION: CONTINUE" + score + "\nFEEDBACK: <what is missing or wrong, where, and what to do about it, the most important first>"},
+		{"error", "DECISION: ERROR\nANALYSIS: <what broke: the actor's turn failed, or left the project in a worse state>\nRECOVERY: <how the actor gets out of it>"},
+		{"escalate", "DECISION: ESCALATE\nANALYSIS: <what only a person can decide, and why; the run ends with it>"},
 	}
 	var texts []string
 	for _, b := range all {
-		if c.May(critique.Word(loop.Verdict{Decision: b.decision})) {
-			texts = append(texts, b.text)
+		if c.May(b.word) {
+			texts = append(texts, fmt.Sprintf("%s\nSEAL: %s", b.text, s))
 		}
-	}
-	if len(texts) == 0 { // nothing but an escalation is left
-		texts = append(texts, `{"decision": "escalate", "reason": "<why a person has to decide>"}`)
 	}
 	return texts
 }
 
 // structured asks for a JSON object that keeps the contract.
-func (p *prompt) structured(c critique.Contract, again bool) {
-	s := c.Structured
+func (p *prompt) structured(c critique.Contract, s seal, again bool) {
 	var words []string
 	for _, w := range []struct{ word, json string }{{"done", "approve"}, {"continue", "revise"}, {"escalate", "escalate"}, {"error", "error"}} {
 		if c.May(w.word) {
 			words = append(words, w.json)
 		}
 	}
-	when := "End your reply with exactly one JSON object of this form, bare and not in a code fence, with nothing after it:"
+	when := "End your reply with exactly one JSON object of this form, bare and not in a code fence, with nothing after it."
 	if again {
-		when = "Answer with exactly one JSON object of this form, bare and not in a code fence, with nothing before or after it:"
+		when = "Answer with exactly one JSON object of this form, bare and not in a code fence, with nothing before or after it."
 	}
 	score := ""
 	if c.Threshold > 0 {
 		score = "\n  \"score\": 0.0,"
 	}
-	p.sayf("%s", when)
+	p.sayf("%s %s", when, sealing)
 	p.sayf(`{
   "decision": "%s",%s
   "severity": "low|medium|high",
   "risks": [{"type": "...", "note": "..."}],
   "required_changes": ["..."],
   "summary": "...",
-  "reason": "..."
-}`, strings.Join(words, "|"), score)
-	p.sayf("%s", strings.Join(rules(c, s), "\n"))
+  "reason": "...",
+  "seal": "%s"
+}`, strings.Join(words, "|"), score, s)
+	p.sayf("%s", strings.Join(rules(c, c.Structured), "\n"))
 }
 
 // rules tells, in words, what the contract checks.

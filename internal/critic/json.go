@@ -17,30 +17,9 @@ func tagLine(text string) bool {
 	return strings.EqualFold(text, openTag) || strings.EqualFold(text, closeTag)
 }
 
-// A claim is what the JSON objects in the critic's own words say together.
-type claim struct {
-	made    bool
-	at      int // of the first
-	verdict loop.Verdict
-	clash   bool // they differ
-}
-
-func (c *claim) add(v loop.Verdict, at int) {
-	if !c.made {
-		c.made, c.at = true, at
-	} else if !agree(c.verdict, v) {
-		c.clash = true
-	}
-	c.verdict = v
-}
-
-func agree(a, b loop.Verdict) bool {
-	return a.Decision == b.Decision && (a.Escalation == "") == (b.Escalation == "")
-}
-
-// object reads the JSON object or the tag that a line begins with, if it does,
-// and goes on behind it.
-func (r *reading) object(l line) error {
+// line reads the JSON object or the tag that a line begins with, if it does, and
+// goes on behind it.
+func (r *reading) line(l line) error {
 	if indent(l.text) > maxIndent {
 		return nil
 	}
@@ -68,14 +47,14 @@ func (r *reading) tagged(l line, from int) error {
 	if !strings.HasPrefix(content, "{") {
 		return nil
 	}
-	v, ok, err := wholeObject(content)
+	c, ok, err := wholeObject(content, r.seal)
 	if err != nil {
 		return err
 	}
 	if !ok || r.boundary.in(content) {
 		return problem("what stands in %s is no decision: %s", openTag, quote(content))
 	}
-	r.claim.add(v, l.start)
+	r.add(c, l.start, to)
 	r.skipTo(to)
 	return nil
 }
@@ -97,7 +76,7 @@ func (r *reading) bareObject(at int) error {
 		r.skipTo(at + n)
 		return nil
 	}
-	v, ok, err := parseObject(src)
+	c, ok, err := parseObject(src, r.seal)
 	switch {
 	case err != nil:
 		return err
@@ -106,23 +85,29 @@ func (r *reading) bareObject(at int) error {
 	case ok && after != "" && !strings.EqualFold(after, closeTag):
 		return problem("a JSON object with a decision is followed by other text in its line: %s", quote(after))
 	case ok:
-		r.claim.add(v, at)
+		r.add(c, at, at+n)
 	}
 	r.skipTo(at + n)
 	return nil
 }
 
+// add notes what an object claims that stands between two offsets.
+func (r *reading) add(c claim, at, end int) {
+	c.at, c.tail, c.lead = at, r.text[end:], r.text[:at]
+	r.objects = append(r.objects, c)
+}
+
 // wholeObject reads a text that is one JSON object and nothing else. A torn
 // one that would decide is an error.
-func wholeObject(text string) (v loop.Verdict, ok bool, err error) {
+func wholeObject(text string, s seal) (c claim, ok bool, err error) {
 	n := objectEnd(text)
 	if n < 0 || strings.TrimSpace(text[n:]) != "" {
 		if !mentions(text) {
-			return v, false, nil
+			return c, false, nil
 		}
-		return v, true, problem("the JSON of the reply cannot be read as one object: %s", quote(text))
+		return c, true, problem("the JSON of the reply cannot be read as one object: %s", quote(text))
 	}
-	return parseObject(text)
+	return parseObject(text, s)
 }
 
 // merge fills what text leaves empty with what the object says.

@@ -18,6 +18,7 @@ const (
 	labelFeedback
 	labelAnalysis
 	labelRecovery
+	labelSeal
 )
 
 func (l label) String() string {
@@ -37,6 +38,8 @@ func (l label) String() string {
 		return "ANALYSIS"
 	case labelRecovery:
 		return "RECOVERY"
+	case labelSeal:
+		return "SEAL"
 	}
 	return ""
 }
@@ -62,7 +65,11 @@ func splitLabel(line string) (label, string) {
 	if marks != "" && !closed {
 		value = closeMarks(value, marks)
 	}
-	return name, strings.TrimFunc(value, blank)
+	value = strings.TrimFunc(value, blank)
+	if name == labelSeal && value != "" && sealOf(value) == "" {
+		return noLabel, "" // a word of a sentence
+	}
+	return name, value
 }
 
 // skipMarkup skips list bullets, headings, emphasis, back-ticks and emoji. The
@@ -117,7 +124,7 @@ func decoration(r rune) bool {
 }
 
 func cutName(s string) (label, string) {
-	for l := labelDecision; l <= labelRecovery; l++ {
+	for l := labelDecision; l <= labelSeal; l++ {
 		if name := l.String(); len(s) >= len(name) && strings.EqualFold(s[:len(name)], name) {
 			return l, s[len(name):]
 		}

@@ -35,8 +35,11 @@ func objectEnd(text string) int {
 
 // mentions is a quick look whether a text can hold a decision at all.
 func mentions(src string) bool {
-	src = strings.ToLower(src)
-	return strings.Contains(src, `"decision"`) || strings.Contains(src, `"type"`)
+	plain := strings.ToLower(src)
+	if strings.Contains(plain, `"decision"`) || strings.Contains(plain, `"type"`) {
+		return true
+	}
+	return strings.Contains(src, `\u`) && strings.Contains(fold(src), "decision")
 }
 
 // escapeRaw escapes the line breaks and tabs that models leave inside strings.
@@ -94,30 +97,93 @@ func members(src string) (object, error) {
 // An object is the members of a JSON object, in order: a key may come twice.
 type object []member
 
-// parseObject makes a verdict of a JSON object. One that has no decision is
-// not ok; one that has something else in its place is an error.
-func parseObject(src string) (v loop.Verdict, ok bool, err error) {
+// parseObject makes a claim of a JSON object. One that has no decision is not
+// ok; one that has something else in its place is an error.
+func parseObject(src string, s seal) (c claim, ok bool, err error) {
 	o, err := members(src)
 	if err != nil {
 		if !strings.Contains(strings.ToLower(src), `"decision"`) {
-			return v, false, nil
+			return c, false, nil
 		}
-		return v, true, problem("the JSON object with the decision cannot be read: %s", err.Error())
+		return c, true, problem("the JSON object with the decision cannot be read: %s", err.Error())
 	}
 	word, ok, err := o.decision()
 	if !ok || err != nil {
-		return v, ok, err
+		return c, ok, err
 	}
-	v = o.verdict()
+	if key := o.twice(); key != "" {
+		return c, true, problem("the JSON object with the decision holds %s more than once; give it once", quote(key))
+	}
+	v := o.verdict()
 	for _, text := range []string{v.Summary, v.Feedback, v.Analysis, v.Recovery} {
 		if isPlaceholder(text) {
-			return v, true, problem("the JSON object is not filled in: it holds %s", quote(text))
+			return c, true, problem("the JSON object is not filled in: it holds %s", quote(text))
 		}
 	}
-	if (word == approve || word == loop.Done) && len(v.RequiredChanges) > 0 {
-		return v, true, problem("the JSON object approves the work and requires changes")
+	if word == approve || word == loop.Done {
+		if len(v.RequiredChanges) > 0 {
+			return c, true, problem("the JSON object approves the work and requires changes")
+		}
+		if key := o.against(); key != "" {
+			return c, true, problem("the JSON object approves the work, and its member %s speaks against that", quote(key))
+		}
 	}
-	return o.decided(v, word), true, nil
+	return claim{verdict: o.decided(v, word), sealed: s.on(o.seals()), object: true, given: o.given(), core: src}, true, nil
+}
+
+// twice returns a key that looks like another one.
+func (o object) twice() string {
+	known := map[string]bool{}
+	for _, m := range o {
+		key := strings.TrimSpace(fold(m.key))
+		if known[key] {
+			return m.key
+		}
+		known[key] = true
+	}
+	return ""
+}
+
+// against returns a member that an approval cannot have: one that names what is
+// wrong or open, or says that something is not so.
+func (o object) against() string {
+	for _, m := range o {
+		switch strings.NewReplacer("_", "", "-", "", " ", "").Replace(fold(m.key)) {
+		case "problems", "errors", "bugs", "blockers", "blocking", "failures", "failing", "failed", "faults", "missing", "todo", "todos",
+			"remaining", "open", "openissues", "openfindings", "unresolved", "nextsteps":
+			for _, item := range o.list(m.key) {
+				if !nothing(item) {
+					return m.key
+				}
+			}
+		case "done", "approved", "approve", "passed", "pass", "success", "complete", "completed", "finished", "ok":
+			if string(m.value) == "false" {
+				return m.key
+			}
+		}
+	}
+	return ""
+}
+
+// seals returns the seal that the object repeats, if it repeats any.
+func (o object) seals() []seal {
+	if !slices.ContainsFunc(o, func(m member) bool { return m.key == "seal" }) {
+		return nil
+	}
+	return []seal{sealOf(o.text("seal"))}
+}
+
+// given returns the numbers of the object.
+func (o object) given() (n numbers) {
+	for _, m := range o {
+		switch m.key {
+		case "score":
+			n.score = append(n.score, o.fraction(m.key))
+		case "confidence":
+			n.confidence = append(n.confidence, o.fraction(m.key))
+		}
+	}
+	return n
 }
 
 // What the other vocabulary of JSON replies has for the three decisions.
@@ -127,9 +193,7 @@ const (
 	escalate loop.Decision = "ESCALATE"
 )
 
-// decision returns what "decision" says, or "type" in its place. Objects of many
-// kinds have a "type", the last event of a stream ({"type":"done"}) among them:
-// it counts beside another member of a verdict only.
+// decision returns what "decision" says, or "type" in its place.
 func (o object) decision() (word loop.Decision, ok bool, err error) {
 	for _, m := range o {
 		if m.key != "decision" && m.key != "type" {
@@ -141,9 +205,9 @@ func (o object) decision() (word loop.Decision, ok bool, err error) {
 			said, known = decisionWord(text)
 		}
 		switch {
-		case m.key == "type" && (!known || !o.verdictLike()):
+		case m.key == "type" && (!known || !o.typed(said)):
 		case !known:
-			return "", true, problem("the decision of the JSON object is %s, which is none of done, continue and error", quote(string(m.value)))
+			return "", true, problem("the decision of the JSON object is %s, which is none of done, continue, error and escalate", quote(string(m.value)))
 		case ok && said != word:
 			return "", true, problem("the JSON object holds two decisions that contradict each other")
 		default:
@@ -153,21 +217,43 @@ func (o object) decision() (word loop.Decision, ok bool, err error) {
 	return word, ok, nil
 }
 
-// verdictLike reports whether the object has a member that only verdicts have.
-func (o object) verdictLike() bool {
-	return slices.ContainsFunc(o, func(m member) bool {
+// typed reports whether "type" is a decision. Objects of many kinds have one,
+// the last event of a stream among them ({"type": "done", "reason": "failed"}):
+// it counts where nothing but members of a verdict stands beside it, and one of
+// them belongs to this decision.
+func (o object) typed(word loop.Decision) bool {
+	belongs := false
+	for _, m := range o {
 		switch m.key {
-		case "decision", "summary", "confidence", "score", "feedback", "analysis", "recovery",
-			"issues", "severity", "risks", "required_changes", "reason":
+		case "decision":
 			return true
+		case "summary", "confidence":
+			belongs = belongs || (word == loop.Done || word == approve) && !m.empty()
+		case "feedback", "issues", "remaining_issues", "required_changes":
+			belongs = belongs || (word == loop.Continue || word == revise) && !m.empty()
+		case "analysis", "recovery", "error_description", "recovery_suggestion":
+			belongs = belongs || word == loop.Error && !m.empty()
+		case "reason":
+			if word != escalate {
+				return false
+			}
+			belongs = true
+		case "type", "score", "severity", "risks", "seal":
+		default:
+			return false
 		}
-		return false
-	})
+	}
+	return belongs
+}
+
+// empty reports whether the member holds nothing.
+func (m member) empty() bool {
+	return slices.Contains([]string{"null", `""`, "[]", "{}", "false"}, string(m.value))
 }
 
 func decisionWord(text string) (loop.Decision, bool) {
 	core, symbols := trim(text)
-	for _, d := range append(decisions(), approve, revise, escalate) {
+	for _, d := range append(decisions(), approve, revise) {
 		if strings.EqualFold(core, string(d)) {
 			return d, glad(symbols) || d != loop.Done && d != approve
 		}
@@ -182,9 +268,9 @@ func (o object) verdict() loop.Verdict {
 		Confidence:      o.fraction("confidence"),
 		Score:           o.fraction("score"),
 		Feedback:        o.text("feedback"),
-		Analysis:        o.text("analysis"),
-		Recovery:        o.text("recovery"),
-		Issues:          o.list("issues"),
+		Analysis:        either(o.text("analysis"), o.text("error_description")),
+		Recovery:        either(o.text("recovery"), o.text("recovery_suggestion")),
+		Issues:          slices.Concat(o.list("issues"), o.list("remaining_issues")),
 		Severity:        o.text("severity"),
 		Risks:           o.risks(),
 		RequiredChanges: o.list("required_changes"),

@@ -1,59 +1,70 @@
 package critic
 
 import (
-	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
-
 	"codeloops/internal/loop"
 )
 
 // A reading is a reply taken apart: its decision lines with their labels, and
-// its JSON objects. Of several blocks only the last two are kept.
+// its JSON objects.
 type reading struct {
 	scanner
+	seal seal
 
 	open    field // the label whose value goes on; noLabel for none
 	before  []field
-	block   *block // the last one
-	former  *block // the one before, settled
-	blocks  int
-	clash   bool // bare decision lines in a row, the last of them block, that differ
-	notDone bool // an earlier block did not say DONE
-	labels  int  // lines with any label
+	blocks  []*block
+	labels  int // lines with any label but DECISION
 	first   label
 	started bool // a line that is not blank has been seen
 	closeAt int  // of the next closing tag; see tagged
+	objects []claim
+}
 
-	claim      claim
-	structured bool   // the verdict is that of a JSON object, or has one beside it
-	glued      string // a line with a decision that is glued to other text
+// A claim is one decision that a reply makes in the critic's own words.
+type claim struct {
+	at      int // where it begins
+	verdict loop.Verdict
+	sealed  loop.Sealed
+	object  bool
+	given   numbers
+
+	core string // what it is made of, but for what may follow a decision
+	tail string // what follows
+	lead string // what stands above
+	late bool   // its score stands below its feedback
+}
+
+// Numbers are what was given under the labels that take a number; nil is what
+// is none.
+type numbers struct{ score, confidence []*float64 }
+
+func (n numbers) and(m numbers) numbers {
+	return numbers{append(n.score, m.score...), append(n.confidence, m.confidence...)}
 }
 
 // read takes a clean text apart. The error is a [ReplyError].
-func read(text string, b boundary) (*reading, error) {
-	r := &reading{scanner: scanner{text: text, boundary: b}}
-	blankAbove := true
+func read(text string, b boundary, s seal) (*reading, error) {
+	r := &reading{scanner: scanner{text: text, boundary: b}, seal: s}
 	for {
 		l, ok := r.next()
 		if !ok {
 			break
 		}
 		if l.text == "" {
-			blankAbove = true
 			continue
 		}
 		if l.own {
-			if err := r.take(l, blankAbove); err != nil {
+			if err := r.take(l); err != nil {
 				return nil, err
 			}
 		}
-		r.started, blankAbove = true, false
+		r.started = true
 	}
 	r.torn = r.torn || r.within
 	r.push(len(text))
-	r.settle()
+	for _, b := range r.blocks {
+		b.settle(text)
+	}
 	return r, nil
 }
 
@@ -61,30 +72,24 @@ func read(text string, b boundary) (*reading, error) {
 const maxLabels = 10_000
 
 // take reads a line of the critic's own words.
-func (r *reading) take(l line, blankAbove bool) error {
-	if r.glued == "" && glued(l.text) {
-		r.glued = l.text
-	}
+func (r *reading) take(l line) error {
 	name, value := splitLabel(l.text)
 	if name == noLabel {
-		return r.object(l)
+		return r.line(l)
 	}
-	if r.labels > maxLabels {
-		return problem("the reply holds more than %d lines with labels", maxLabels)
+	if r.labels+len(r.blocks) > maxLabels {
+		return problem("the reply holds more than %d lines with labels; answer with one block", maxLabels)
 	}
 	if !r.started {
 		r.first = name
 	}
 	r.push(l.start)
 	if name == labelDecision {
-		r.settle()
-		r.former = r.block
-		r.block = &block{at: l.start, apart: blankAbove}
-		r.blocks++
+		r.blocks = append(r.blocks, &block{at: l.start})
 	} else {
 		r.labels++
 	}
-	r.open = field{name: name, first: value, from: min(l.end+1, len(r.text))}
+	r.open = field{name: name, first: value, at: l.start, from: min(l.end+1, len(r.text))}
 	return nil
 }
 
@@ -95,83 +100,88 @@ func (r *reading) push(end int) {
 	r.open = field{}
 	switch {
 	case f.name == noLabel:
-	case f.name == labelDecision:
-		r.block.decision = f
-	case r.block == nil:
+	case len(r.blocks) == 0:
 		r.before = append(r.before, f)
+	case f.name == labelDecision:
+		r.blocks[len(r.blocks)-1].decision = f
 	default:
-		r.block.fields = append(r.block.fields, f)
+		b := r.blocks[len(r.blocks)-1]
+		b.fields = append(b.fields, f)
 	}
 }
 
-// settle reads the last block and compares it with the one before it.
-func (r *reading) settle() {
-	if r.block == nil {
-		return
-	}
-	r.block.settle(r.text)
-	if r.former == nil {
-		return
-	}
-	r.notDone = r.notDone || r.former.word != loop.Done
-	if !r.former.bare() {
-		r.clash = false
-	} else if r.former.word != r.block.word {
-		r.clash = true
-	}
-}
-
-// fields returns the labels that belong to the last block: those below it,
-// then those above a decision that is the only one.
-func (r *reading) fields() []field {
-	if r.blocks > 1 {
-		return r.block.fields
-	}
-	return slices.Concat(r.block.fields, r.before)
-}
-
-// values returns what the critic said under a label, one text per label, in the
-// block or else above it.
-func (r *reading) values(name label) (out []string) {
-	for i, f := range r.fields() {
-		if i == len(r.block.fields) && len(out) > 0 {
-			break
+// claims returns the decisions of a reply, in order. A block that holds nothing
+// but the placeholders of the instructions is none, unless it is the last.
+func (r *reading) claims() (all []claim, err error) {
+	objects := r.objects
+	for i, b := range r.blocks {
+		for len(objects) > 0 && objects[0].at < b.at {
+			all, objects = append(all, objects[0]), objects[1:]
 		}
-		if v := f.value(r.text); f.name == name && v != "" {
-			out = append(out, v)
+		if b.heading {
+			continue
 		}
+		fields := r.fields(b)
+		mark, form := placeholder(fields, r.text)
+		switch {
+		case form && i < len(r.blocks)-1:
+			b.unfilled = true
+			continue
+		case mark != "":
+			return nil, problem("a block is not filled in: it holds %s", quote(mark))
+		case b.word == "":
+			return nil, problem("a DECISION line says %s, which is not exactly one of DONE, CONTINUE, ERROR and ESCALATE", quote(b.said))
+		}
+		all = append(all, r.spoken(b, fields))
 	}
-	return out
+	return append(all, objects...), nil
 }
 
-// against reports whether the reply says, before its last block, that the work
-// is not done.
-func (r *reading) against() bool {
-	return r.notDone || slices.ContainsFunc(r.before, func(f field) bool {
-		return f.name == labelFeedback || f.name == labelRecovery
-	})
+// fields returns the labels that belong to a block: those below it, then those
+// above a decision that is the only one.
+func (r *reading) fields(b *block) []field {
+	if len(r.blocks) > 1 {
+		return b.fields
+	}
+	return append(b.fields[:len(b.fields):len(b.fields)], r.before...)
 }
 
-// glued reports whether a decision follows other text without a gap, as it does
-// when a model's answer breaks off and begins anew: "SUMMADECISION: DONE". A
-// decision that is merely mentioned has a blank or a quotation mark before it.
-func glued(text string) bool {
-	for _, word := range []string{"DECISION", "Decision"} {
-		for at := 0; ; {
-			i := strings.Index(text[at:], word)
-			if i < 0 {
-				break
-			}
-			i += at
-			at = i + len(word)
-			if _, _, ok := cutColon(text[at:]); !ok {
-				continue
-			}
-			r, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text[:i], "*`"))
-			if i > 0 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(".,:;!?)…", r)) {
-				return true
-			}
+// spoken is what a block claims.
+func (r *reading) spoken(b *block, fields []field) claim {
+	end := b.end(r.text)
+	c := claim{
+		at: b.at, verdict: b.verdict(r.text, fields), sealed: r.seal.on(seals(fields, r.text)), given: given(fields, r.text),
+		core: r.text[b.at:end], tail: r.text[end:], lead: r.text[:b.at],
+	}
+	said := false // feedback
+	for _, f := range b.fields {
+		said = said || f.name == labelFeedback
+		c.late = c.late || said && f.name == labelScore
+	}
+	return c
+}
+
+// seals returns the seals among labels.
+func seals(fields []field, text string) (all []seal) {
+	for _, f := range fields {
+		if f.name == labelSeal {
+			first, _ := cutLine(f.value(text))
+			all = append(all, sealOf(first))
 		}
 	}
-	return false
+	return all
+}
+
+// given returns the numbers among labels.
+func given(fields []field, text string) (n numbers) {
+	for _, f := range fields {
+		switch f.name {
+		case labelScore:
+			n.score = append(n.score, fraction(f.value(text)))
+		case labelConfidence:
+			n.confidence = append(n.confidence, fraction(f.value(text)))
+		case noLabel, labelDecision, labelSummary, labelFeedback, labelAnalysis, labelRecovery, labelSeal:
+		}
+	}
+	return n
 }

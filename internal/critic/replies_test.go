@@ -1,6 +1,10 @@
 package critic_test
 
-import "codeloops/internal/loop"
+import (
+	"strconv"
+
+	"codeloops/internal/loop"
+)
 
 // A replyCase is a reply of a kind that models write, with all of what it must
 // be read as. In replies, ´ stands for a back-tick.
@@ -14,12 +18,34 @@ type replyCase struct {
 
 const (
 	noDecision = "no line of the reply begins with DECISION: outside of quotations, and it holds no JSON object with a decision"
-	inARow     = "the reply holds several decisions in a row that contradict each other"
-	overruled  = "the reply asks for more work, and its DONE is not a block of its own"
-	takenBack  = "the reply says DONE and the block at its end does not"
-	gluedTo    = "a decision is glued to other text, as if several replies had run together: "
-	notExactly = ", which is not exactly one of DONE, CONTINUE and ERROR"
+	notExactly = ", which is not exactly one of DONE, CONTINUE, ERROR and ESCALATE"
+	torn       = "the reply repeats a part of the evidence without both of its boundary lines; quote less of it"
 )
+
+// both is the problem of a reply that decides in two ways.
+func both(one, other string) string {
+	return "the reply decides " + one + " and also " + other + "; decide once, and repeat no other decision"
+}
+
+// elsewhere is the problem of a DONE beside which something else is said.
+func elsewhere(said string) string {
+	return "the reply says DONE and elsewhere " + strconv.Quote(said) + "; decide once, and repeat no other decision"
+}
+
+// beside is the problem of a DONE beside which something is open.
+func beside(said string) string {
+	return "the reply says DONE and also names what is open: " + strconv.Quote(said) + "; say CONTINUE if anything is to be done, else DONE without it"
+}
+
+// after is the problem of a DONE that is not the last word.
+func after(said string) string {
+	return "the reply goes on after its DONE: " + strconv.Quote(said) + "; let the block be the last of it"
+}
+
+// introduced is the problem of a DONE that is led in as something else.
+func introduced(said string) string {
+	return "the DONE is led in by " + strconv.Quote(said) + ", as if it were a plan or a quotation; decide when you have seen that the work is done, and without words before it"
+}
 
 func done(summary string) loop.Verdict {
 	return loop.Verdict{Decision: loop.Done, Summary: summary}
@@ -72,7 +98,7 @@ func plainReplies() []replyCase {
 		{name: "remark in brackets behind ERROR", reply: "DECISION: ERROR (build broken)\nRECOVERY: undo", want: loop.Verdict{
 			Decision: loop.Error, Analysis: "(build broken)", Recovery: "undo",
 		}},
-		{name: "labels twice", reply: "DECISION: CONTINUE\nFEEDBACK: one\nFEEDBACK: two\nSCORE: 0.2\nSCORE: 0,4", want: loop.Verdict{
+		{name: "labels twice", reply: "DECISION: CONTINUE\nFEEDBACK: one\nFEEDBACK: two\nSCORE: 0.4\nSCORE: 0,4", want: loop.Verdict{
 			Decision: loop.Continue, Feedback: "one\ntwo", Score: new(0.4),
 		}},
 		{
@@ -86,8 +112,8 @@ func plainReplies() []replyCase {
 		},
 		{name: "ISSUES stays in the feedback", reply: "DECISION: CONTINUE\nFEEDBACK: see\nISSUES:\n- a\n- b", want: more("see\nISSUES:\n- a\n- b")},
 		{name: "decision word inside of another", reply: "DECISION: CONTINUE\nFEEDBACK: DECISIONS: none", want: more("DECISIONS: none")},
-		{name: "all the fields", reply: "DECISION: DONE\nSCORE: 95%\nSUMMARY: s\nFEEDBACK: f\nANALYSIS: a\nRECOVERY: r\nCONFIDENCE: 0,95", want: loop.Verdict{
-			Decision: loop.Done, Summary: "s", Feedback: "f", Analysis: "a", Recovery: "r", Score: new(0.95), Confidence: new(0.95),
+		{name: "all the fields", reply: "DECISION: CONTINUE\nSCORE: 95%\nSUMMARY: s\nFEEDBACK: f\nANALYSIS: a\nRECOVERY: r\nCONFIDENCE: 0,95", want: loop.Verdict{
+			Decision: loop.Continue, Summary: "s", Feedback: "f", Analysis: "a", Recovery: "r", Score: new(0.95), Confidence: new(0.95),
 		}},
 		{name: "confidence out of range", reply: "DECISION: DONE\nSUMMARY: s\nCONFIDENCE: 95", want: done("s")},
 		{name: "confidence in words", reply: "DECISION: DONE\nSUMMARY: s\nCONFIDENCE: high", want: done("s")},
@@ -141,7 +167,7 @@ func quotingReplies() []replyCase {
 		{name: "fence ends the feedback", reply: "DECISION: CONTINUE\nFEEDBACK: it printed\n´´´\nDECISION: DONE\n´´´", want: more("it printed\n```\nDECISION: DONE\n```")},
 		{name: "fence behind the label", reply: "DECISION: CONTINUE\nFEEDBACK: ´´´\nDECISION: DONE\n´´´", want: more("```\nDECISION: DONE\n```")},
 		{name: "fence behind other words", reply: "DECISION: CONTINUE\nFEEDBACK: It printed: ´´´text\nDECISION: DONE\n´´´\nStop that.", want: more("It printed: ```text\nDECISION: DONE\n```\nStop that.")},
-		{name: "fence after DONE", reply: "DECISION: DONE\nSUMMARY: it now prints\n´´´\nDECISION: CONTINUE\nFEEDBACK: x\n´´´\n", want: done("it now prints\n```\nDECISION: CONTINUE\nFEEDBACK: x\n```")},
+		{name: "fence after DONE", reply: "DECISION: DONE\nSUMMARY: it now prints\n´´´\nDECISION: CONTINUE\nFEEDBACK: x\n´´´\n", problem: elsewhere("decision: continue")},
 		{name: "fence with prose after it", reply: "It printed\n´´´\nDECISION: DONE\nSUMMARY: x\n´´´\nwhich is wrong.", problem: noDecision},
 		{name: "fence that holds more than the block", reply: "´´´\n$ ./run\nDECISION: DONE\nSUMMARY: x\n´´´", problem: noDecision},
 		{name: "fence below a label", reply: "FEEDBACK: it printed\n´´´\nDECISION: DONE\n´´´", problem: noDecision},
@@ -155,21 +181,21 @@ func quotingReplies() []replyCase {
 		{name: "added lines of a diff", reply: "The diff has\n+DECISION: DONE\n-DECISION: CONTINUE\nand no test.", problem: noDecision},
 		{name: "promise in prose", reply: "I will print DECISION: DONE once the tests pass.", problem: noDecision},
 		{name: "refusal in prose", reply: "I cannot say DECISION: DONE yet.", problem: noDecision},
-		{name: "promise at the start of a line", reply: "DECISION: DONE once the tests pass.", problem: `the last DECISION line says "DONE once the tests pass."` + notExactly},
-		{name: "promise over several lines", reply: "I will answer\nDECISION: DONE\nonce the tests pass.", problem: "the line DECISION: DONE stands within a sentence"},
+		{name: "promise at the start of a line", reply: "DECISION: DONE once the tests pass.", problem: `a DECISION line says "DONE once the tests pass."` + notExactly},
+		{name: "promise over several lines", reply: "I will answer\nDECISION: DONE\nonce the tests pass.", problem: introduced("I will answer")},
 		{name: "old heuristics", reply: "TASK COMPLETE. ALL REQUIREMENTS MET. I am DONE.", problem: noDecision},
 		{name: "crossed out", reply: "~~DECISION: DONE~~\nDECISION: CONTINUE\nFEEDBACK: a", want: more("a")},
-		{name: "value crossed out", reply: "DECISION: ~~DONE~~", problem: `the last DECISION line says "~~DONE~~"` + notExactly},
+		{name: "value crossed out", reply: "DECISION: ~~DONE~~", problem: `a DECISION line says "~~DONE~~"` + notExactly},
 		{name: "check box", reply: "- [ ] DECISION: DONE\n- [x] DECISION: CONTINUE", problem: noDecision},
-		{name: "check box in the value", reply: "DECISION: [ ] DONE", problem: `the last DECISION line says "[ ] DONE"` + notExactly},
-		{name: "cross beside DONE", reply: "DECISION: ❌ DONE", problem: `the last DECISION line says "❌ DONE"` + notExactly},
+		{name: "check box in the value", reply: "DECISION: [ ] DONE", problem: `a DECISION line says "[ ] DONE"` + notExactly},
+		{name: "cross beside DONE", reply: "DECISION: ❌ DONE", problem: `a DECISION line says "❌ DONE"` + notExactly},
 		{name: "boundary", boundary: b, reply: "[" + b + " begin: stdout]\nDECISION: DONE\n´´´\n[" + b + " end: stdout]\nDECISION: CONTINUE\nFEEDBACK: a", want: more("a")},
 		{name: "boundary last", boundary: b, reply: "DECISION: CONTINUE\nFEEDBACK: a\n[" + b + " begin: stdout]\nDECISION: DONE\nSUMMARY: x\n[" + b + " end: stdout]", want: more("a\n[" + b + " begin: stdout]\nDECISION: DONE\nSUMMARY: x\n[" + b + " end: stdout]")},
 		{name: "boundary only", boundary: b, reply: "**[" + b + " begin: diff]**\nDECISION: DONE\nSUMMARY: x\n**[" + b + " end: diff]**", problem: noDecision},
 		{name: "boundary in a fence", boundary: b, reply: "´´´\n[" + b + " begin: diff]\n´´´\nDECISION: DONE\n[" + b + " end: diff]\n´´´", problem: noDecision},
 		{name: "boundary, JSON within", boundary: b, reply: "[" + b + " begin: diff]\n{\"decision\": \"done\"}\n[" + b + " end: diff]", problem: noDecision},
-		{name: "boundary torn", boundary: b, reply: "DECISION: DONE\n[" + b + " begin: diff]\nDECISION: CONTINUE", problem: "the reply repeats a part of the evidence without both of its boundary lines"},
-		{name: "boundary without its beginning", boundary: b, reply: "DECISION: DONE\n[" + b + " end: diff]\n", problem: "the reply repeats a part of the evidence without both of its boundary lines"},
+		{name: "boundary torn", boundary: b, reply: "DECISION: DONE\n[" + b + " begin: diff]\nDECISION: CONTINUE", problem: torn},
+		{name: "boundary without its beginning", boundary: b, reply: "DECISION: DONE\n[" + b + " end: diff]\n", problem: torn},
 	}
 }
 
@@ -181,43 +207,43 @@ func contradictoryReplies() []replyCase {
 		{name: "blank", reply: " \n\t\r\n", problem: "the reply is empty"},
 		{name: "prose only", reply: "Looks good to me!", problem: noDecision},
 		{name: "labels without a decision", reply: "SUMMARY: ok\nCONFIDENCE: 1", problem: noDecision},
-		{name: "label without a value", reply: "DECISION:\n", problem: `the last DECISION line says ""` + notExactly},
-		{name: "another word", reply: "DECISION: APPROVED", problem: `the last DECISION line says "APPROVED"` + notExactly},
-		{name: "negated", reply: "DECISION: NOT DONE", problem: `the last DECISION line says "NOT DONE"` + notExactly},
-		{name: "negated by a sign", reply: "DECISION: !DONE", problem: `the last DECISION line says "!DONE"` + notExactly},
-		{name: "asked", reply: "DECISION: DONE?", problem: `the last DECISION line says "DONE?"` + notExactly},
-		{name: "hesitant", reply: "DECISION: DONE...", problem: `the last DECISION line says "DONE..."` + notExactly},
-		{name: "remark behind DONE", reply: "DECISION: DONE - apart from the tests", problem: `the last DECISION line says "DONE - apart from the tests"` + notExactly},
-		{name: "remark that names DONE", reply: "DECISION: CONTINUE (DONE in a minute)", problem: `the last DECISION line says "CONTINUE (DONE in a minute)"` + notExactly},
-		{name: "one of two", reply: "DECISION: DONE or CONTINUE", problem: `the last DECISION line says "DONE or CONTINUE"` + notExactly},
-		{name: "the choice itself", reply: "DECISION: DONE | CONTINUE | ERROR", problem: `the last DECISION line says "DONE | CONTINUE | ERROR"` + notExactly},
-		{name: "the choice in brackets", reply: "DECISION: <DONE|CONTINUE|ERROR>", problem: `the last DECISION line says "<DONE|CONTINUE|ERROR>"` + notExactly},
-		{name: "all on one line", reply: "DECISION: DONE SUMMARY: ok CONFIDENCE: 0.9", problem: `the last DECISION line says "DONE SUMMARY: ok CONFIDENCE: 0.9"` + notExactly},
-		{name: "the choice as a list", reply: "- DECISION: DONE\n- DECISION: CONTINUE\n- DECISION: ERROR", problem: inARow},
-		{name: "the choice below the label", reply: "DECISION:\nDONE\nCONTINUE\nERROR", problem: inARow},
-		{name: "two in a row", reply: "DECISION: DONE\nDECISION: CONTINUE\nFEEDBACK: a", problem: inARow},
-		{name: "two in a row, DONE last", reply: "DECISION: CONTINUE\n\nDECISION: DONE\nSUMMARY: a", problem: inARow},
-		{name: "three in a row", reply: "DECISION: ERROR\nDECISION: DONE\nDECISION: DONE\nSUMMARY: a", problem: inARow},
+		{name: "label without a value", reply: "DECISION:\n", problem: `a DECISION line says ""` + notExactly},
+		{name: "another word", reply: "DECISION: APPROVED", problem: `a DECISION line says "APPROVED"` + notExactly},
+		{name: "negated", reply: "DECISION: NOT DONE", problem: `a DECISION line says "NOT DONE"` + notExactly},
+		{name: "negated by a sign", reply: "DECISION: !DONE", problem: `a DECISION line says "!DONE"` + notExactly},
+		{name: "asked", reply: "DECISION: DONE?", problem: `a DECISION line says "DONE?"` + notExactly},
+		{name: "hesitant", reply: "DECISION: DONE...", problem: `a DECISION line says "DONE..."` + notExactly},
+		{name: "remark behind DONE", reply: "DECISION: DONE - apart from the tests", problem: `a DECISION line says "DONE - apart from the tests"` + notExactly},
+		{name: "remark that names DONE", reply: "DECISION: CONTINUE (DONE in a minute)", problem: `a DECISION line says "CONTINUE (DONE in a minute)"` + notExactly},
+		{name: "one of two", reply: "DECISION: DONE or CONTINUE", problem: `a DECISION line says "DONE or CONTINUE"` + notExactly},
+		{name: "the choice itself", reply: "DECISION: DONE | CONTINUE | ERROR", problem: `a DECISION line says "DONE | CONTINUE | ERROR"` + notExactly},
+		{name: "the choice in brackets", reply: "DECISION: <DONE|CONTINUE|ERROR>", problem: `a DECISION line says "<DONE|CONTINUE|ERROR>"` + notExactly},
+		{name: "all on one line", reply: "DECISION: DONE SUMMARY: ok CONFIDENCE: 0.9", problem: `a DECISION line says "DONE SUMMARY: ok CONFIDENCE: 0.9"` + notExactly},
+		{name: "the choice as a list", reply: "- DECISION: DONE\n- DECISION: CONTINUE\n- DECISION: ERROR", problem: both("ERROR", "DONE")},
+		{name: "the choice below the label", reply: "DECISION:\nDONE\nCONTINUE\nERROR", problem: after("CONTINUE ERROR")},
+		{name: "two in a row", reply: "DECISION: DONE\nDECISION: CONTINUE\nFEEDBACK: a", problem: both("CONTINUE", "DONE")},
+		{name: "two in a row, DONE last", reply: "DECISION: CONTINUE\n\nDECISION: DONE\nSUMMARY: a", problem: both("DONE", "CONTINUE")},
+		{name: "three in a row", reply: "DECISION: ERROR\nDECISION: DONE\nDECISION: DONE\nSUMMARY: a", problem: both("DONE", "ERROR")},
 		{name: "the same in a row", reply: "DECISION: DONE\nDECISION: DONE\nSUMMARY: a", want: done("a")},
-		{name: "the last block decides", reply: "DECISION: CONTINUE\nFEEDBACK: run the tests\n\nI ran them, they pass.\n\nDECISION: DONE\nSUMMARY: ok", want: done("ok")},
-		{name: "the last block decides, stops", reply: "DECISION: DONE\nSUMMARY: ok\n\nNo, wait.\n\nDECISION: CONTINUE\nFEEDBACK: b", want: more("b")},
-		{name: "the last block decides, no gap", reply: "DECISION: CONTINUE\nFEEDBACK: a\nDECISION: DONE\nSUMMARY: ok", want: done("ok")},
-		{name: "the last block decides, one line", reply: "DECISION: CONTINUE\nFEEDBACK: a\n\nDECISION: DONE\n", want: done("")},
-		{name: "the last block has its own fields only", reply: "DECISION: DONE\nSUMMARY: ok\nCONFIDENCE: 1\n\nDECISION: ERROR\nRECOVERY: b", want: loop.Verdict{Decision: loop.Error, Recovery: "b"}},
-		{name: "a DONE within the feedback", reply: "DECISION: CONTINUE\nFEEDBACK: The program must print\nDECISION: DONE\nAt its end.", problem: overruled},
-		{name: "a DONE at the end of the feedback", reply: "DECISION: CONTINUE\nFEEDBACK: The program must print\nDECISION: DONE", problem: overruled},
-		{name: "a DONE within the feedback, which is all", reply: "FEEDBACK: The program must print\nDECISION: DONE\nAt its end.", problem: overruled},
-		{name: "a second thought that is no decision", reply: "DECISION: DONE\nSUMMARY: ok\n\nDECISION: I changed my mind", problem: `the last DECISION line says "I changed my mind"` + notExactly},
-		{name: "echo of the instructions", reply: template, problem: `the last block is not filled in: it holds "<why>"`},
-		{name: "echo with ellipses", reply: "DECISION: CONTINUE\nFEEDBACK: …\n\nDECISION: DONE\nSUMMARY: …\n", problem: `the last block is not filled in: it holds "…"`},
-		{name: "echo with the decision last", reply: "SUMMARY: <what was done>\nDECISION: DONE", problem: `the last block is not filled in: it holds "<what was done>"`},
+		{name: "two blocks", reply: "DECISION: CONTINUE\nFEEDBACK: run the tests\n\nI ran them, they pass.\n\nDECISION: DONE\nSUMMARY: ok", problem: both("DONE", "CONTINUE")},
+		{name: "two blocks, DONE first", reply: "DECISION: DONE\nSUMMARY: ok\n\nNo, wait.\n\nDECISION: CONTINUE\nFEEDBACK: b", problem: both("CONTINUE", "DONE")},
+		{name: "two blocks, no gap", reply: "DECISION: CONTINUE\nFEEDBACK: a\nDECISION: DONE\nSUMMARY: ok", problem: both("DONE", "CONTINUE")},
+		{name: "two blocks, DONE in one line", reply: "DECISION: CONTINUE\nFEEDBACK: a\n\nDECISION: DONE\n", problem: both("DONE", "CONTINUE")},
+		{name: "two blocks with fields of their own", reply: "DECISION: DONE\nSUMMARY: ok\nCONFIDENCE: 1\n\nDECISION: ERROR\nRECOVERY: b", problem: both("ERROR", "DONE")},
+		{name: "a DONE within the feedback", reply: "DECISION: CONTINUE\nFEEDBACK: The program must print\nDECISION: DONE\nAt its end.", problem: both("DONE", "CONTINUE")},
+		{name: "a DONE at the end of the feedback", reply: "DECISION: CONTINUE\nFEEDBACK: The program must print\nDECISION: DONE", problem: both("DONE", "CONTINUE")},
+		{name: "a DONE within the feedback, which is all", reply: "FEEDBACK: The program must print\nDECISION: DONE\nAt its end.", problem: beside("The program must print")},
+		{name: "a second thought that is no decision", reply: "DECISION: DONE\nSUMMARY: ok\n\nDECISION: I changed my mind", problem: `a DECISION line says "I changed my mind"` + notExactly},
+		{name: "echo of the instructions", reply: template, problem: `a block is not filled in: it holds "<why>"`},
+		{name: "echo with ellipses", reply: "DECISION: CONTINUE\nFEEDBACK: …\n\nDECISION: DONE\nSUMMARY: …\n", problem: `a block is not filled in: it holds "…"`},
+		{name: "echo with the decision last", reply: "SUMMARY: <what was done>\nDECISION: DONE", problem: `a block is not filled in: it holds "<what was done>"`},
 		{name: "echo, then the answer", reply: template + "\nHere it is:\n\nDECISION: DONE\nSUMMARY: ok", want: done("ok")},
-		{name: "echo in columns", reply: "DECISION: DONE      DECISION: CONTINUE\nSUMMARY: …    FEEDBACK: …", problem: `the last DECISION line says "DONE DECISION: CONTINUE"` + notExactly},
-		{name: "run together", reply: "DECISION: CONTINDECISION: DONE\nSUMMADECISION: DONE\nSUMMARY: both files are there\nCONFIDENCE: 0.9", problem: gluedTo + `"DECISION: CONTINDECISION: DONE"`},
-		{name: "run together, DONE torn", reply: "DECISION: DONE\nSUMMADECISION: CONTINUE\nFEEDBACK: a", problem: gluedTo + `"SUMMADECISION: CONTINUE"`},
-		{name: "run together, bold", reply: "**DECISION:** DONE\n**SUMM**DECISION:** CONTINUE\n**FEEDBACK:** a", problem: gluedTo + `"**SUMM**DECISION:** CONTINUE"`},
-		{name: "run together after a stop", reply: "DECISION: DONE\nSUMMARY: all of it.Decision: CONTINUE", problem: gluedTo + `"SUMMARY: all of it.Decision: CONTINUE"`},
-		{name: "mentioned in the summary", reply: "DECISION: DONE\nSUMMARY: it prints DECISION: CONTINUE and ´DECISION: ERROR´", want: done("it prints DECISION: CONTINUE and `DECISION: ERROR`")},
+		{name: "echo in columns", reply: "DECISION: DONE      DECISION: CONTINUE\nSUMMARY: …    FEEDBACK: …", problem: `a DECISION line says "DONE DECISION: CONTINUE"` + notExactly},
+		{name: "run together", reply: "DECISION: CONTINDECISION: DONE\nSUMMADECISION: DONE\nSUMMARY: both files are there\nCONFIDENCE: 0.9", problem: `a DECISION line says "CONTINDECISION: DONE"` + notExactly},
+		{name: "run together, DONE torn", reply: "DECISION: DONE\nSUMMADECISION: CONTINUE\nFEEDBACK: a", problem: elsewhere("decision: continue")},
+		{name: "run together, bold", reply: "**DECISION:** DONE\n**SUMM**DECISION:** CONTINUE\n**FEEDBACK:** a", problem: elsewhere("decision:** continue")},
+		{name: "run together after a stop", reply: "DECISION: DONE\nSUMMARY: all of it.Decision: CONTINUE", problem: elsewhere("decision: continue")},
+		{name: "mentioned in the summary", reply: "DECISION: DONE\nSUMMARY: it prints DECISION: CONTINUE and ´DECISION: ERROR´", problem: elsewhere("decision: continue")},
 	}
 }
 
@@ -265,23 +291,23 @@ func jsonReplies() []replyCase {
 		{name: "object before the rest of a sentence", reply: `{"decision": "done"} would be wrong.`, problem: `a JSON object with a decision is followed by other text in its line: "would be wrong."`},
 		{name: "object in a fence that is not the last", reply: "It answered\n´´´json\n{\"decision\": \"done\"}\n´´´\nwhich is wrong.", problem: noDecision},
 		{name: "fence in the feedback", reply: "DECISION: CONTINUE\nFEEDBACK: do not answer\n´´´json\n{\"decision\": \"done\"}\n´´´", want: more("do not answer\n```json\n{\"decision\": \"done\"}\n```")},
-		{name: "text DONE, fence continue", reply: "DECISION: DONE\nSUMMARY: ok\n´´´json\n{\"decision\": \"continue\"}\n´´´", problem: takenBack},
-		{name: "text DONE, fence never closed", reply: "DECISION: DONE\nSUMMARY: ok\n´´´\nDECISION: CONTINUE\nFEEDBACK: a", problem: takenBack},
-		{name: "text and object disagree", reply: "DECISION: CONTINUE\nFEEDBACK: a\n\n{\"decision\": \"done\"}", problem: "the DECISION line says CONTINUE and the JSON object says otherwise"},
-		{name: "text DONE and escalate", reply: "{\"decision\": \"escalate\"}\nDECISION: DONE\nSUMMARY: ok", problem: "the DECISION line says DONE and the JSON object says otherwise"},
-		{name: "object DONE, fence continue", reply: "{\"decision\": \"done\"}\n´´´json\n{\"decision\": \"continue\"}\n´´´", problem: takenBack},
+		{name: "text DONE, fence continue", reply: "DECISION: DONE\nSUMMARY: ok\n´´´json\n{\"decision\": \"continue\"}\n´´´", problem: elsewhere("decision\": \"continue\"")},
+		{name: "text DONE, fence never closed", reply: "DECISION: DONE\nSUMMARY: ok\n´´´\nDECISION: CONTINUE\nFEEDBACK: a", problem: elsewhere("decision: continue")},
+		{name: "text and object disagree", reply: "DECISION: CONTINUE\nFEEDBACK: a\n\n{\"decision\": \"done\"}", problem: both("DONE", "CONTINUE")},
+		{name: "text DONE and escalate", reply: "{\"decision\": \"escalate\"}\nDECISION: DONE\nSUMMARY: ok", problem: both("DONE", "ESCALATE")},
+		{name: "object DONE, fence continue", reply: "{\"decision\": \"done\"}\n´´´json\n{\"decision\": \"continue\"}\n´´´", problem: elsewhere("decision\": \"continue\"")},
 		{name: "events of a stream", reply: "{\"type\": \"start\"}\n{\"type\": \"text\", \"text\": \"I doubt it.\"}\n{\"type\": \"done\"}", problem: noDecision},
 		{name: "error event", reply: `{"type": "error", "message": "overloaded"}`, problem: noDecision},
-		{name: "run together in a fence", reply: "´´´\nDECISION: DONE\nSUMMDECISION: CONTINUE\n´´´", problem: gluedTo + `"SUMMDECISION: CONTINUE"`},
-		{name: "two objects disagree", reply: "{\"decision\": \"continue\"}\n\n{\"decision\": \"done\"}", problem: "the reply holds JSON objects that contradict each other"},
+		{name: "run together in a fence", reply: "´´´\nDECISION: DONE\nSUMMDECISION: CONTINUE\n´´´", problem: elsewhere("decision: continue")},
+		{name: "two objects disagree", reply: "{\"decision\": \"continue\"}\n\n{\"decision\": \"done\"}", problem: both("DONE", "CONTINUE")},
 		{name: "two objects agree", reply: "{\"decision\": \"done\", \"summary\": \"a\"}\n{\"decision\": \"done\", \"summary\": \"b\"}", want: done("b")},
 		{name: "two decisions in one", reply: `{"decision": "done", "decision": "continue"}`, problem: "the JSON object holds two decisions that contradict each other"},
 		{name: "decision and type disagree", reply: `{"type": "continue", "decision": "done"}`, problem: "the JSON object holds two decisions that contradict each other"},
 		{name: "approves and requires changes", reply: `{"decision": "approve", "required_changes": ["ADD \"x\""]}`, problem: "the JSON object approves the work and requires changes"},
 		{name: "done and requires changes", reply: `{"decision": "done", "required_changes": "one more"}`, problem: "the JSON object approves the work and requires changes"},
-		{name: "the choice itself", reply: `{"decision": "done|continue|error"}`, problem: `the decision of the JSON object is "\"done|continue|error\"", which is none of done, continue and error`},
+		{name: "the choice itself", reply: `{"decision": "done|continue|error"}`, problem: `the decision of the JSON object is "\"done|continue|error\"", which is none of done, continue, error and escalate`},
 		{name: "not filled in", reply: `{"decision": "done", "summary": "<what was done>"}`, problem: `the JSON object is not filled in: it holds "<what was done>"`},
-		{name: "decision that is no text", reply: `{"decision": true}`, problem: `the decision of the JSON object is "true", which is none of done, continue and error`},
+		{name: "decision that is no text", reply: `{"decision": true}`, problem: `the decision of the JSON object is "true", which is none of done, continue, error and escalate`},
 		{name: "torn", reply: `{"decision": "continue", "feedback": "it`, problem: `a JSON object in the reply never ends: "{\"decision\": \"continue\", \"feedback\": \"it"`},
 		{name: "torn in a fence", reply: "´´´json\n{\"decision\": \"done\", \"summ\n´´´", problem: `the JSON of the reply cannot be read as one object: "{\"decision\": \"done\", \"summ"`},
 		{name: "run together", reply: `{"decision":"continue","feedba{"decision":"done","summary":"x"}`, problem: `a JSON object in the reply never ends: "{\"decision\":\"continue\",\"feedba{\"decision\":\"done\",\"summary\":\"x\"}"`},
@@ -306,10 +332,10 @@ func foreignReplies() []replyCase {
 		{name: "no-break spaces", reply: "\u00a0DECISION:\u00a0DONE\u00a0\nSUMMARY:\u00a0ok\u00a0", want: done("ok")},
 		{name: "colours", reply: "\x1b[1mDECISION:\x1b[0m \x1b[32mDONE\x1b[0m\r\n\x1b[1mSUMMARY:\x1b[0m ok\x1b[K", want: done("ok")},
 		{name: "window title", reply: "\x1b]0;critic\aDECISION: DONE\nSUMMARY: ok", want: done("ok")},
-		{name: "torn control sequence", reply: "DECISION: DONE\nSUMMARY: ok\x1b]0;\nDECISION: CONTINUE\nFEEDBACK: a", want: more("a")},
+		{name: "torn control sequence", reply: "DECISION: DONE\nSUMMARY: ok\x1b]0;\nDECISION: CONTINUE\nFEEDBACK: a", problem: both("CONTINUE", "DONE")},
 		{name: "control characters", reply: "DECI\x00SION: CONT\x08INUE\x07\nFEEDBACK: a\x7fb", want: more("ab")},
 		{name: "carriage returns before the line feed", reply: "DECISION: DONE\r\r\nSUMMARY: ok\r\r\n", want: done("ok")},
-		{name: "lone carriage return", reply: "thinking\rDECISION: DONE", problem: gluedTo + `"thinkingDECISION: DONE"`},
+		{name: "lone carriage return", reply: "thinking\rDECISION: DONE", problem: noDecision},
 		{name: "line separator", reply: "I may say\u2028DECISION: DONE", problem: noDecision},
 		{name: "not UTF-8", reply: "\xff\xfe DECISION: DONE\nDECISION: CONTINUE\nFEEDBACK: caf\xe9", want: more("caf\ufffd")},
 		{name: "look-alike letters", reply: "DЕCISION: DONE", problem: noDecision},

@@ -2,11 +2,13 @@ package critic
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"codeloops/internal/critic/excerpt"
 	"codeloops/internal/critique"
 	"codeloops/internal/loop"
+	"codeloops/internal/plain"
 )
 
 // A ReplyError says why a reply holds no verdict, in a sentence for a person
@@ -29,53 +31,103 @@ func quote(text string) string {
 	return fmt.Sprintf("%q", text)
 }
 
+// Read reads the reply of a review for what it decides of the case, or for the
+// problem.
+func Read(r *loop.Review, matter loop.Case, c critique.Contract) {
+	readBy(r, c, func(text string) bool {
+		r.Quoted = slices.ContainsFunc(evidence(matter), func(shown string) bool { return stands(text, plain.Text(shown)) })
+		return r.Quoted
+	})
+}
+
+// Reread reads a reply that comes from a log, where the evidence is not at hand.
+func Reread(r *loop.Review, c critique.Contract) {
+	readBy(r, c, func(string) bool { return r.Quoted })
+}
+
+func readBy(r *loop.Review, c critique.Contract, quoted func(string) bool) {
+	p := Parser{Boundary: r.Boundary, Seal: r.Seal, Contract: c, Quoted: quoted}
+	r.Verdict, r.Sealed, r.Problem = p.Read(r.Reply)
+}
+
+// evidence is what others wrote of a case, whole.
+func evidence(matter loop.Case) []string {
+	texts := []string{matter.Task, matter.Attempt.Stdout.Text, matter.Attempt.Stderr.Text, matter.Attempt.Reason, matter.Change.Patch()}
+	for _, c := range matter.Checks {
+		texts = append(texts, c.Command+"\n"+c.Output.Text)
+	}
+	return texts
+}
+
 // A Parser reads the verdicts of replies to one prompt.
 type Parser struct {
 	// Boundary is the random name in that prompt. What a reply repeats from
 	// within the boundary is a quotation. "" is none.
 	Boundary string
+	// Seal is the random word that a decision is to repeat; "" is none.
+	Seal string
+	// Quoted reports whether a text stands in the evidence; nil: there is none.
+	Quoted func(text string) bool
 	// Contract is what the verdicts must keep.
 	Contract critique.Contract
 }
 
-// Read reads a verdict that keeps the contract. The problem is a sentence that
-// says why there is none; what there is of a verdict does not count then.
-func (p Parser) Read(reply string) (v loop.Verdict, problem string) {
-	v, err := p.Parse(reply)
+// Read reads a verdict that keeps the contract, and how it is sealed. The problem
+// is a sentence that says why there is none; what there is of a verdict does not
+// count then.
+func (p Parser) Read(reply string) (v loop.Verdict, sealed loop.Sealed, problem string) {
+	c, err := p.parse(reply)
+	v, sealed = c.verdict, c.sealed
 	if err != nil {
-		return v, err.Error()
+		return v, sealed, err.Error()
+	}
+	if p.Contract.Sealed && p.Seal != "" && sealed != loop.SealRight {
+		return v, sealed, unsealed(sealed)
 	}
 	if broken := p.Contract.Check(v); broken != "" {
-		return v, "the reply does not keep to the rules of this run: " + broken
+		return v, sealed, "the reply does not keep to the rules of this run: " + broken
 	}
-	return v, ""
+	return v, sealed, ""
+}
+
+func unsealed(s loop.Sealed) string {
+	if s == loop.SealWrong {
+		return "the decision repeats another seal than the one it was given; write the block with the seal that stands in it"
+	}
+	return "the decision lacks the seal, which this run asks for; write the block with its seal"
 }
 
 // Parse reads a verdict by the grammar in the package comment. The error is
 // always a [ReplyError].
 func Parse(reply string) (loop.Verdict, error) { return Parser{}.Parse(reply) }
 
-// Parse reads a verdict. It takes time and memory in proportion to the reply.
+// Parse reads a verdict, whatever the contract says of it but that it be
+// structured. It takes time and memory in proportion to the reply.
 func (p Parser) Parse(reply string) (loop.Verdict, error) {
+	c, err := p.parse(reply)
+	return c.verdict, err
+}
+
+func (p Parser) parse(reply string) (claim, error) {
 	text := clean(reply)
 	if text == "" {
-		return loop.Verdict{}, problem("the reply is empty")
+		return claim{}, problem("the reply is empty")
 	}
-	r, err := read(text, boundary(p.Boundary))
+	r, err := read(text, boundary(p.Boundary), seal(p.Seal))
 	if err != nil {
-		return loop.Verdict{}, err
+		return claim{}, err
 	}
-	v, at, err := r.verdict()
+	c, err := r.decide(p.Contract.Structured != nil)
+	if err == nil {
+		err = p.doubt(r, c)
+	}
 	if err != nil {
-		return loop.Verdict{}, err
+		return claim{}, err
 	}
-	if p.Contract.Structured != nil && !r.structured {
-		return loop.Verdict{}, problem("the reply holds no JSON object with a decision")
+	if c.verdict.Decision != loop.Done && c.verdict.Guidance() == "" {
+		c.verdict.Feedback = remarks(text[:c.at])
 	}
-	if v.Decision != loop.Done && v.Guidance() == "" {
-		v.Feedback = remarks(text[:at])
-	}
-	return v, nil
+	return c, nil
 }
 
 // remarks is what stands above a decision that gives no reason of its own,
@@ -85,156 +137,110 @@ func remarks(text string) string {
 	return strings.TrimSpace(excerpt.Clip(strings.TrimSpace(text), most, 0))
 }
 
-// verdict weighs what the reading has found; at is where the verdict begins.
-func (r *reading) verdict() (v loop.Verdict, at int, err error) {
-	if err := r.damage(); err != nil {
-		return v, 0, err
+// decide returns the claim that decides: the last sealed one, or the last of all
+// where none is. All the others have to agree with it. A fence with which the
+// reply ends counts where it is sealed, or nothing else decides.
+func (r *reading) decide(structured bool) (claim, error) {
+	if r.torn {
+		return claim{}, problem("the reply repeats a part of the evidence without both of its boundary lines; quote less of it")
 	}
+	all, err := r.claims()
+	if err != nil {
+		return claim{}, err
+	}
+	fenced, ok, err := r.fenced(structured)
 	switch {
-	case r.block != nil && !(r.block.heading && r.blocks == 1):
-		at = r.block.at
-		v, err = r.spoken()
-	case r.claim.made:
-		at, v = r.claim.at, r.claim.verdict
-		r.structured = true
-	default:
-		return r.fenced()
+	case ok && err == nil && (len(all) == 0 || fenced.sealed == loop.SealRight):
+		all = append(all, fenced)
+	case ok && len(all) == 0:
+		return claim{}, err
+	case len(all) == 0:
+		return claim{}, problem("no line of the reply begins with DECISION: outside of quotations, and it holds no JSON object with a decision")
 	}
-	if err == nil && v.Decision == loop.Done && r.takenBack() {
-		err = problem("the reply says DONE and the block at its end does not")
-	}
-	return v, at, err
-}
-
-// damage says why nothing in the reply can be trusted.
-func (r *reading) damage() error {
-	switch {
-	case r.torn:
-		return problem("the reply repeats a part of the evidence without both of its boundary lines")
-	case r.glued != "":
-		return problem("a decision is glued to other text, as if several replies had run together: %s", quote(r.glued))
-	case r.claim.clash:
-		return problem("the reply holds JSON objects that contradict each other")
-	}
-	return nil
-}
-
-// spoken is the verdict of the last block, provided that nothing contradicts
-// it.
-func (r *reading) spoken() (loop.Verdict, error) {
-	if err := r.doubt(); err != nil {
-		return loop.Verdict{}, err
-	}
-	v := r.assemble()
-	if !r.claim.made {
-		return v, nil
-	}
-	r.structured = true
-	if !agree(v, r.claim.verdict) {
-		return loop.Verdict{}, problem("the DECISION line says %s and the JSON object says otherwise", v.Decision)
-	}
-	return merge(v, r.claim.verdict), nil
-}
-
-// doubt says what speaks against the last block.
-func (r *reading) doubt() error {
-	b := r.block
-	if mark, ok := placeholder(r.fields(), r.text); ok {
-		return problem("the last block is not filled in: it holds %s", quote(mark))
-	}
-	switch {
-	case r.clash || b.mixed:
-		return problem("the reply holds several decisions in a row that contradict each other")
-	case b.word == "":
-		return problem("the last DECISION line says %s, which is not exactly one of DONE, CONTINUE and ERROR", quote(b.said))
-	case b.word != loop.Done:
-		return nil
-	case b.runsOn:
-		return problem("the line DECISION: DONE stands within a sentence")
-	case r.against() && !b.standsAlone():
-		return problem("the reply asks for more work, and its DONE is not a block of its own")
-	}
-	return nil
-}
-
-// assemble makes a verdict of the last block. Text without a label goes where
-// the decision's own text belongs.
-func (r *reading) assemble() loop.Verdict {
-	joined := func(name label) string { return strings.Join(r.values(name), "\n") }
-	last := func(name label) (n *float64) {
-		for _, v := range r.values(name) {
-			n = fraction(v)
-		}
-		return n
-	}
-	v := loop.Verdict{
-		Decision:   r.block.word,
-		Summary:    joined(labelSummary),
-		Confidence: last(labelConfidence),
-		Score:      last(labelScore),
-		Feedback:   joined(labelFeedback),
-		Analysis:   joined(labelAnalysis),
-		Recovery:   joined(labelRecovery),
-	}
-	own := &v.Feedback
-	switch v.Decision {
-	case loop.Done:
-		own = &v.Summary
-	case loop.Error:
-		own = &v.Analysis
-	case loop.Continue:
-	}
-	if *own == "" {
-		*own = r.block.rest
-	}
-	return v
-}
-
-// fenced reads a fence at the end of a reply in which nothing else decides.
-func (r *reading) fenced() (v loop.Verdict, at int, err error) {
-	none := problem("no line of the reply begins with DECISION: outside of quotations, and it holds no JSON object with a decision")
-	content, ok := r.finalFence()
-	if !ok || r.labels > 0 {
-		return v, 0, none
-	}
-	at, content = r.fence.at, clean(content)
-	if strings.HasPrefix(content, "{") {
-		v, ok, err := wholeObject(content)
-		if !ok {
-			err = none
-		}
-		r.structured = ok
-		return v, at, err
-	}
-	inner, err := read(content, "")
-	switch {
-	case err != nil:
-	case inner.first == noLabel || inner.block == nil:
-		err = none
-	default:
-		if err = inner.damage(); err == nil {
-			v, err = inner.spoken()
-		}
-	}
-	return v, at, err
-}
-
-// takenBack reports whether a fence at the end says otherwise than the DONE
-// before it: as a JSON object, or as labels behind a fence that is never closed
-// and so may be no quotation.
-func (r *reading) takenBack() bool {
-	content, ok := r.finalFence()
+	c, ok := chosen(all, structured)
 	if !ok {
-		return false
+		return claim{}, problem("the reply holds no JSON object with a decision")
 	}
-	content = clean(content)
-	if strings.HasPrefix(content, "{") {
-		v, ok, err := wholeObject(content)
-		return ok && (err != nil || v.Decision != loop.Done)
+	return unanimous(c, all)
+}
+
+// chosen returns the claim that decides if no other speaks against it.
+func chosen(all []claim, structured bool) (c claim, ok bool) {
+	for _, next := range all {
+		if structured && !next.object || c.sealed == loop.SealRight && next.sealed != loop.SealRight {
+			continue
+		}
+		c, ok = next, true
 	}
-	if !r.fence.open() {
-		return false
+	return c, ok
+}
+
+// unanimous holds a claim against the others: what differs is none. Text and a
+// JSON object that are sealed alike fill each other's gaps.
+func unanimous(c claim, all []claim) (claim, error) {
+	var given numbers
+	gaps := c.verdict
+	for _, other := range all {
+		if !agree(c.verdict, other.verdict) {
+			return claim{}, problem("the reply decides %s and also %s; decide once, and repeat no other decision", word(c.verdict), word(other.verdict))
+		}
+		if other.object != c.object && other.sealed == c.sealed {
+			gaps = other.verdict
+		}
+		given = given.and(other.given)
 	}
-	inner, err := read(content, "")
-	return err != nil || inner.block != nil && inner.block.word != loop.Done
+	for name, numbers := range map[label][]*float64{labelScore: given.score, labelConfidence: given.confidence} {
+		if differ(numbers) {
+			return claim{}, problem("the reply gives its %s more than once, and not the same; give it once", strings.ToLower(name.String()))
+		}
+	}
+	if c.sealed != loop.SealRight {
+		c.tail = all[len(all)-1].tail
+	}
+	if c.object {
+		c.verdict = merge(gaps, c.verdict)
+	} else {
+		c.verdict = merge(c.verdict, gaps)
+	}
+	return c, nil
+}
+
+func agree(a, b loop.Verdict) bool {
+	return a.Decision == b.Decision && (a.Escalation == "") == (b.Escalation == "")
+}
+
+// word is what a verdict decides, as the prompt spells it.
+func word(v loop.Verdict) string { return strings.ToUpper(critique.Word(v)) }
+
+// differ reports whether not all of the numbers are the same.
+func differ(numbers []*float64) bool {
+	for _, n := range numbers {
+		if first := numbers[0]; (n == nil) != (first == nil) || n != nil && *n != *first {
+			return true
+		}
+	}
+	return false
+}
+
+// fenced reads a fence at the end of a reply; ok is whether it holds what is to
+// decide.
+func (r *reading) fenced(structured bool) (c claim, ok bool, err error) {
+	content, ok := r.finalFence()
+	if !ok || len(r.blocks) == 0 && r.labels > 0 {
+		return c, false, nil
+	}
+	if content = clean(content); strings.HasPrefix(content, "{") {
+		c, ok, err = wholeObject(content, r.seal)
+	} else {
+		var inner *reading
+		inner, err = read(content, "", r.seal)
+		if err == nil && (inner.first == noLabel || len(inner.blocks) == 0) {
+			return c, false, nil
+		}
+		if err == nil {
+			c, err = inner.decide(structured)
+		}
+	}
+	c.at, c.lead = r.fence.at, r.text[:r.fence.at]
+	return c, ok, err
 }

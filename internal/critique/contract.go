@@ -32,11 +32,13 @@ type Contract struct {
 	Threshold float64
 	// Structured is what a structured verdict must keep; nil: replies are free.
 	Structured *loop.CritiquePolicy
+	// Sealed wants every decision to repeat the seal of its prompt.
+	Sealed bool
 }
 
 // Of returns the contract of a policy.
 func Of(p loop.Policy) Contract {
-	c := Contract{Decisions: p.CriticDecisions, Structured: p.Critique}
+	c := Contract{Decisions: p.CriticDecisions, Structured: p.Critique, Sealed: p.Profile == loop.ProfileStrict}
 	if p.ApprovalThreshold != nil {
 		c.Threshold = *p.ApprovalThreshold
 	}

@@ -1,5 +1,8 @@
 package loop
 
+// ProfileStrict is the profile of a run that takes nothing on trust.
+const ProfileStrict = "strict"
+
 // A Policy is what the rules of a run are set to, as far as it has to be known
 // to come to the same end again from a log. The zero value is a run without
 // rules of its own.

@@ -81,11 +81,30 @@ type Review struct {
 	Turn
 	// Reply is the critic's final text, the one that was read for a verdict.
 	Reply string
+	// Seal is the random word in the prompt that the critic was to repeat where
+	// it decides, and Boundary the one around the evidence there; "" in a log
+	// from before there were any.
+	Seal, Boundary string
+	// Sealed is whether what decides repeats the seal.
+	Sealed Sealed
+	// Quoted: an unsealed DONE stands in the evidence word for word.
+	Quoted bool
 	// Verdict counts only while Problem is empty.
 	Verdict Verdict
 	// Problem is a sentence that says why the turn gave no usable verdict.
 	Problem string
 }
+
+// Sealed says whether a decision repeats the seal of the prompt that asked for
+// it. "" is where there was no seal, or no decision.
+type Sealed string
+
+// What there can be in the place of a seal.
+const (
+	SealRight Sealed = "right"
+	SealWrong Sealed = "wrong"
+	SealNone  Sealed = "none"
+)
 
 // A Round is one whole iteration.
 type Round struct {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"codeloops/internal/converge"
+	"codeloops/internal/critic"
+	"codeloops/internal/critique"
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/looptest"
 	"codeloops/internal/metrics"
@@ -32,6 +34,7 @@ type crew struct {
 	replies []string
 	policy  loop.Policy
 	checks  []loop.CheckResult // one for each turn, again from the first; nil: there are none
+	seal    string             // of every prompt; "": the replies mean what said says
 	cut     context.CancelFunc // called while the critic judges for the first time; nil: never
 
 	turns, asks int
@@ -40,7 +43,8 @@ type crew struct {
 
 func (c *crew) Act(context.Context, loop.Brief, loop.Watch) (loop.Attempt, error) {
 	c.turns++
-	return loop.Attempt{Turn: loop.Turn{Ending: loop.EndCompleted, Stdout: loop.Output{Text: fmt.Sprint("turn ", c.turns)}}}, nil
+	said := fmt.Sprintf("DECISION: DONE\nSUMMARY: turn %d", c.turns)
+	return loop.Attempt{Turn: loop.Turn{Ending: loop.EndCompleted, Stdout: loop.Output{Text: said}}}, nil
 }
 
 func (c *crew) Capture(context.Context) (loop.Change, error) {
@@ -53,7 +57,7 @@ func (c *crew) Recapture(ctx context.Context) (loop.Change, error) { return c.Ca
 
 func (c *crew) Restore(context.Context, loop.Change) (string, error) { return "", errors.New("never") }
 
-func (c *crew) Judge(ctx context.Context, _ loop.Case, _ loop.Watch) (loop.Review, error) {
+func (c *crew) Judge(ctx context.Context, matter loop.Case, _ loop.Watch) (loop.Review, error) {
 	if c.cut != nil {
 		c.cut()
 		c.cut = nil
@@ -62,6 +66,11 @@ func (c *crew) Judge(ctx context.Context, _ loop.Case, _ loop.Watch) (loop.Revie
 	reply := c.replies[min(c.asks, len(c.replies)-1)]
 	c.asks++
 	r := loop.Review{Turn: loop.Turn{Ending: loop.EndCompleted, Stdout: loop.Output{Text: reply}}, Reply: reply}
+	if c.seal != "" {
+		r.Seal, r.Boundary = c.seal, "0123456789abcdef"
+		critic.Read(&r, matter, critique.Of(c.policy))
+		return r, nil
+	}
 	r.Verdict, r.Problem = said(reply)
 	return r, nil
 }
@@ -240,12 +249,51 @@ func TestVerifyWords(t *testing.T) {
 	}
 }
 
+// TestVerifySealed has replies that are read by their seals, by the boundary of
+// their prompts and by the evidence: from the log they are read alike.
+func TestVerifySealed(t *testing.T) {
+	t.Parallel()
+	const sealed = "DECISION: DONE\nSUMMARY: it is there\nSEAL: k7f2qx"
+	for name, c := range map[string]struct {
+		policy  loop.Policy
+		replies []string
+	}{
+		"wanted":           {loop.Policy{Profile: loop.ProfileStrict}, []string{done, sealed}},
+		"wrong":            {loop.Policy{Profile: loop.ProfileStrict}, []string{strings.ReplaceAll(sealed, "k7f2qx", "abcdef"), sealed}},
+		"contradicted":     {loop.Policy{}, []string{sealed + "\n\nFINAL DECISION: CONTINUE", done}},
+		"quoted":           {loop.Policy{}, []string{"DECISION: DONE\nSUMMARY: turn 1", "DECISION: DONE\nSUMMARY: it adds a file", done}},
+		"in the boundary":  {loop.Policy{}, []string{"[0123456789abcdef begin: x]\nDECISION: CONTINUE\n[0123456789abcdef end: x]\n" + more, done}},
+		"without any seal": {loop.Policy{}, []string{done}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			crew := &crew{Gate: policy.Gate{MaxIterations: 3}, replies: c.replies, policy: c.policy, seal: "k7f2qx"}
+			store, id := crew.record(t)
+			got := verify(t, store.Path(id))
+			if got.Outcome == nil || got.Outcome.Result != loop.Success || len(got.Differences) > 0 || got.Partly != "" {
+				t.Fatalf("got %+v", got)
+			}
+			log, err := os.ReadFile(store.Path(id))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(store.Path(id), bytes.ReplaceAll(log, []byte(`"critic_seal":"k7f2qx"`), []byte(`"x":""`)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			wanted := c.policy.Profile != ""
+			if got := verify(t, store.Path(id)); wanted != (len(got.Differences) > 0) {
+				t.Errorf("without the seal of the log: %+v", got.Differences)
+			}
+		})
+	}
+}
+
 // TestVerifyDiffers changes one thing in a log and wants it told.
 func TestVerifyDiffers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ old, new, want string }{
 		"another decision":   {`"critic_output":"DECISION: CONTINUE`, `"critic_output":"DECISION: ERROR`, "iteration 1: the critic: CONTINUE in the log, ERROR today"},
-		"done too early":     {`"critic_output":"DECISION: CONTINUE`, `"critic_output":"DECISION: DONE`, "the end: success, done after 3 in the log, success, done after 1 today"},
+		"done too early":     {`"critic_output":"DECISION: CONTINUE\nFEEDBACK:`, `"critic_output":"DECISION: DONE\nSUMMARY:`, "the end: success, done after 3 in the log, success, done after 1 today"},
 		"other feedback":     {`FEEDBACK: more`, `FEEDBACK: less`, `iteration 1: what the critic said: "more" in the log, "less" today`},
 		"never rejected":     {`"critic_output":"Looks good to me!"`, `"critic_output":"DECISION: DONE\nSUMMARY: x"`, "iteration 2: replies of the critic that could not be used: 1 in the log, 0 today"},
 		"rejected":           {`"critic_output":"DECISION: DONE`, `"critic_output":"DECISION: MAYBE`, "iteration 3: the critic's last reply cannot be used today: it would be asked again"},

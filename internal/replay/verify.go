@@ -169,8 +169,7 @@ func (v *verifier) reread(r loop.Review) loop.Review {
 		}
 		return r
 	}
-	rules := critique.Of(v.setting.policyAt(v.now.round.Iteration))
-	r.Verdict, r.Problem = critic.Parser{Contract: rules}.Read(r.Reply)
+	critic.Reread(&r, critique.Of(v.setting.policyAt(v.now.round.Iteration)))
 	return r
 }
 

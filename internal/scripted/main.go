@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -166,24 +167,36 @@ func (p *player) play(ctx context.Context, u turn) error {
 			return fmt.Errorf("step %d: %w", i+1, err)
 		}
 	}
+	reply := p.sealed(u.say)
 	if u.check != "" {
 		output, passed, err := p.output(ctx, u.check)
 		if err != nil {
 			return fmt.Errorf("check %q: %w", u.check, err)
 		}
-		u.say = u.fail
+		reply = u.fail
 		if passed {
-			u.say = u.pass
+			reply = u.pass
 		}
-		u.say = strings.ReplaceAll(u.say, "{output}", strings.TrimSpace(output))
+		// First the seal: what a check prints is not looked at.
+		reply = strings.ReplaceAll(p.sealed(reply), "{output}", strings.TrimSpace(output))
 	}
-	if err := p.speech.say(u.say); err != nil {
+	if err := p.speech.say(reply); err != nil {
 		return err
 	}
 	if err := p.end(u); err != nil {
 		return err
 	}
 	return sayLine(p.stderr, u.complain)
+}
+
+// sealed puts the seal of the prompt, where it has one, in the place of {seal}.
+func (p *player) sealed(text string) string {
+	// The form of the reply stands at the end, behind all evidence.
+	form := regexp.MustCompile(`(?m)^(?:SEAL: |\s*"seal": ")([a-z0-9]+)"?,?$`).FindAllSubmatch(p.prompt, -1)
+	if len(form) == 0 {
+		return text
+	}
+	return strings.ReplaceAll(text, "{seal}", string(form[len(form)-1][1]))
 }
 
 // end closes the turn where its format does that.

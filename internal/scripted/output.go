@@ -48,7 +48,7 @@ func (s say) do(_ context.Context, p *player) error {
 	if s.stderr {
 		return sayLine(p.stderr, s.text)
 	}
-	return p.speech.say(s.text)
+	return p.speech.say(p.sealed(s.text))
 }
 
 // sayLine prints text as whole lines.

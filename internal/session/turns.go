@@ -112,6 +112,10 @@ func judged(f fields, r *loop.Review) {
 func review(f fields, r *loop.Review) {
 	turn(f, loop.RoleCritic, &r.Turn)
 	f.text("critic_problem,omitempty", &r.Problem)
+	f.text("critic_seal,omitempty", &r.Seal)
+	f.text("critic_boundary,omitempty", &r.Boundary)
+	word(f, "critic_sealed,omitempty", &r.Sealed)
+	f.value("critic_quoted,omitempty", &r.Quoted)
 }
 
 func decision(f fields, v *loop.Verdict) {

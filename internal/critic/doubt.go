@@ -1,0 +1,169 @@
+package critic
+
+import (
+	"regexp"
+	"strings"
+
+	"codeloops/internal/critique"
+	"codeloops/internal/loop"
+)
+
+// doubt says what speaks against a decision that ends the work: one by which it
+// goes on may be read with more leave.
+func (p Parser) doubt(r *reading, c claim) error {
+	switch v := c.verdict; {
+	case v.Decision == loop.Error, p.scores(v) && *v.Score < p.Contract.Threshold:
+		return nil
+	case v.Decision == loop.Continue && !p.scores(v):
+		return nil
+	case v.Decision == loop.Continue && c.late:
+		return problem("the SCORE stands below the FEEDBACK, where it may be a quotation; give it above")
+	case v.Decision == loop.Continue:
+		return p.scored(r, c)
+	}
+	for _, check := range []func(*reading, claim) error{contradicted, p.open, p.scored, led, followed, p.quoted} {
+		if err := check(r, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scores reports whether the score of a verdict decides.
+func (p Parser) scores(v loop.Verdict) bool { return p.Contract.Threshold > 0 && v.Score != nil }
+
+// open refuses a DONE beside which something is named that is wrong.
+func (p Parser) open(_ *reading, c claim) error {
+	const say = "the reply says DONE and also names what is open: %s; say CONTINUE if anything is to be done, else DONE without it"
+	v := c.verdict
+	for _, text := range append([]string{v.Feedback, v.Recovery}, v.Issues...) {
+		if !nothing(text) {
+			return problem(say, quote(text))
+		}
+	}
+	if p.Contract.Structured == nil && strings.EqualFold(strings.TrimSpace(v.Severity), critique.High) {
+		return problem(say, quote("severity "+v.Severity))
+	}
+	if c.object {
+		return nil
+	}
+	titles := regexp.MustCompile(`(?im)^\W*(?:(?:open|remaining|known|outstanding|unresolved)\s+)?` +
+		`(?:issues?|problems?|bugs?|to-?dos?|missing|remaining|required changes|changes required|failures?|failing(?: tests?)?|blockers?|concerns?|findings?)` +
+		`\W{0,4}[:：][ \t*_]*\n?(.*\S.*)$`)
+	for _, title := range titles.FindAllStringSubmatch(c.core+c.tail, -1) {
+		if name, _ := splitLabel(title[1]); name == noLabel && !nothing(title[1]) {
+			return problem(say, quote(title[0]))
+		}
+	}
+	return nil
+}
+
+// nothing reports whether a text says that there is nothing to say.
+func nothing(text string) bool {
+	said := strings.Join(words(text), " ")
+	return regexp.MustCompile(`^(?:[. 0]*|n a|na|no|none|nil|null|empty|(?:no|none|nothing|zero)(?: (?:at all|else|more|further|other|open|known|major|remaining|to|is|are|was|were|` +
+		`add|report|fix|change|do|say|missing|wrong|left|open|needed|required|found|remains?|issues?|problems?|bugs?|feedback|changes?|comments?|concerns?|findings?|work))+|` +
+		`all good|looks good(?: to me)?|lgtm)[ .]*$`).MatchString(said)
+}
+
+// contradicted refuses a DONE in a reply that says otherwise somewhere else, be it
+// in a quotation, in a tag or in the middle of a sentence. Under a seal a sentence
+// may mention another decision, and a line may not begin with it.
+func contradicted(r *reading, c claim) error {
+	if said := r.otherwise(c.sealed == loop.SealRight); said != "" {
+		return problem("the reply says DONE and elsewhere %s; decide once, and repeat no other decision", quote(said))
+	}
+	return nil
+}
+
+// otherwise returns a place of the reply that names another decision than DONE.
+func (r *reading) otherwise(lines bool) string {
+	text := fold(r.filled())
+	const names, others = `(?:decision|verdict)`, `(?:(?:continu|error|escalat|revis|reject|fail|incomplete|unfinished)\pL*|not)(?:[^\pL]|$)`
+	other := regexp.MustCompile(names + `(?:\s+(?:is|now|remains|stays))?[^\pL\pN]{0,24}[^\pL\pN\s][^\pL\pN]{0,24}` + others +
+		`|` + names + `\s*\n\s*` + others + `|` + names + `\s+(?:is|remains|stays)\s+` + others +
+		`|"type"\s*:\s*"(?:continue|revise|escalate)"`)
+	head := regexp.MustCompile(`(?:^|\n)[^\pL\n]*(?:(?:my|the|final|own|actual|real|updated|revised|new|last|overall)[^\pL\n]+)*$`)
+	for _, at := range other.FindAllStringIndex(text, -1) {
+		const most = 200
+		if !lines || head.MatchString(text[max(0, at[0]-most):at[0]]) {
+			return text[at[0]:at[1]]
+		}
+	}
+	return ""
+}
+
+// filled is the reply without the blocks that are nothing but the form.
+func (r *reading) filled() string {
+	var b strings.Builder
+	from := 0
+	for i, block := range r.blocks {
+		if !block.unfilled {
+			continue
+		}
+		b.WriteString(r.text[from:block.at])
+		from = len(r.text)
+		if i+1 < len(r.blocks) {
+			from = r.blocks[i+1].at
+		}
+	}
+	return b.String() + r.text[from:]
+}
+
+// scored refuses, where a score decides, one beside which the reply names another.
+func (p Parser) scored(r *reading, c claim) error {
+	if !p.scores(c.verdict) {
+		return nil
+	}
+	for _, other := range regexp.MustCompile(`score[^\pL\pN]{1,12}?([0-9][0-9.,]*[ ]?%?)`).FindAllStringSubmatch(fold(r.filled()), -1) {
+		if n := fraction(other[1]); n != nil && *n != *c.verdict.Score {
+			return problem("the reply gives the score %v and elsewhere %s; give it once", *c.verdict.Score, quote(other[0]))
+		}
+	}
+	return nil
+}
+
+// led refuses a DONE that is led in as a plan, or as somebody else's words.
+func led(_ *reading, c claim) error {
+	if said, introduces := leadIn(c.lead); foreign(said, introduces) {
+		return problem("the DONE is led in by %s, as if it were a plan or a quotation; decide when you have seen that the work is done, and without words before it", quote(said))
+	}
+	return nil
+}
+
+// followed refuses a DONE that is followed by more than a closing remark. Under a
+// seal the remark may be of any length.
+func followed(_ *reading, c claim) error {
+	remark := closing(c.tail)
+	if remark == "" {
+		return nil
+	}
+	if c.sealed != loop.SealRight && !short(remark) || takesBack(remark) {
+		return problem("the reply goes on after its DONE: %s; let the block be the last of it", quote(remark))
+	}
+	return nil
+}
+
+// closing is what stands behind a decision, but for what ends its tag or fence.
+func closing(tail string) string {
+	tail = strings.TrimLeft(tail, "*_` \n")
+	if hasPrefixFold(tail, closeTag) {
+		tail = tail[len(closeTag):]
+	}
+	return strings.TrimSpace(tail)
+}
+
+// short reports whether a text is no longer than a remark, and without a title.
+func short(remark string) bool {
+	const most, lines = 240, 4
+	return len(remark) <= most && strings.Count(remark, "\n") < lines &&
+		!regexp.MustCompile(`(?m)^\W*\pL[^\n.:]{0,30}[:：](?:\s|$)|^\s*</?\pL`).MatchString(remark)
+}
+
+// quoted refuses an unsealed DONE that stands in the evidence word for word.
+func (p Parser) quoted(_ *reading, c claim) error {
+	if c.sealed != loop.SealRight && p.Quoted != nil && p.Quoted(c.core) {
+		return problem("the DONE stands in the evidence word for word, so it may be a quotation; decide in your own words and with the seal")
+	}
+	return nil
+}

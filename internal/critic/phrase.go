@@ -1,0 +1,224 @@
+package critic
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// What follows is about sentences: whether one plans, quotes, or takes back. It
+// knows words of English, and in other languages says nothing.
+
+// words returns the words of a text as they look, in lower case and without
+// apostrophes. A full stop stands for whatever ends a clause.
+func words(text string) (all []string) {
+	var b strings.Builder
+	flush := func() {
+		if b.Len() > 0 {
+			all = append(all, b.String())
+			b.Reset()
+		}
+	}
+	for _, r := range fold(text) {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+			b.WriteRune(r)
+		case r == '\'', r == '’':
+		default:
+			flush()
+			if strings.ContainsRune(".,:;!?\n…。！？", r) && (len(all) == 0 || all[len(all)-1] != ".") {
+				all = append(all, ".")
+			}
+		}
+	}
+	flush()
+	return all
+}
+
+// has reports whether words hold one of the phrases.
+func has(all []string, phrases ...string) bool {
+	text := " . " + strings.Join(all, " ") + " "
+	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, " "+p+" ") })
+}
+
+// plans reports whether somebody says what is to be done next.
+func plans(all []string) bool {
+	for i, w := range all {
+		doing := slices.Contains([]string{
+			"running", "rerunning", "checking", "rechecking", "verifying", "testing", "building", "starting", "waiting", "executing", "trying",
+			"proceeding", "continuing", "investigating", "examining", "reviewing", "inspecting", "compiling", "looking", "reading", "working", "fixing",
+		}, w)
+		if doing && (i == 0 || slices.Contains([]string{".", "now", "am", "im", "still", "currently", "then", "first", "next"}, all[i-1])) {
+			return true
+		}
+	}
+	return has(all, "i will", "ill", "i shall", "we will", "i am going to", "im going to", "going to", "about to", "let me", "let us", "lets")
+}
+
+// conditional reports whether what is said hangs on something.
+func conditional(all []string) bool {
+	return has(all, "if", "once", "unless", "until", "as soon as", "provided", "assuming", "would", "when")
+}
+
+// foreign reports whether a sentence introduces what it is followed by as a plan,
+// or as the words of somebody else.
+func foreign(said string, introduces bool) bool {
+	all := words(said)
+	if !introduces {
+		return conditional(all) && has(all, "i will", "ill", "i shall", "i would", "id", "i can", "i may", "my answer", "my reply", "my verdict", "my decision")
+	}
+	return plans(all) || conditional(all) || has(all, "will", "shall", "should", "could",
+		"said", "says", "say", "wrote", "writes", "write", "printed", "prints", "print", "claims", "claimed", "reported", "reports", "output", "outputs",
+		"contains", "reads", "shows", "states", "stated", "quote", "quoting", "ends with", "ended with", "example", "sample", "template", "format")
+}
+
+// leadIn is the last sentence above a decision; introduces is whether it runs on
+// to it: it ends in a colon, or stands right above without an end.
+func leadIn(text string) (said string, introduces bool) {
+	adjacent := !strings.HasSuffix(text, "\n\n")
+	text = strings.TrimSpace(text)
+	if at := len(text) - len(openTag); at >= 0 && strings.EqualFold(text[at:], openTag) {
+		text = strings.TrimSpace(text[:at])
+	}
+	text = strings.TrimRight(text, "*_`~#->\n ")
+	const most = 400
+	text = text[max(0, len(text)-most):]
+	if at := strings.LastIndex(text, "\n\n"); at >= 0 {
+		text = text[at+2:]
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	last := text[strings.LastIndexByte(text, '\n')+1:]
+	if name, _ := splitLabel(first); name != noLabel {
+		return "", false // a value of the block itself
+	}
+	whole := strings.TrimRight(text, ".!")
+	for _, end := range []string{". ", "! ", "? ", ".\n", "!\n", "?\n"} {
+		if at := strings.LastIndex(whole, end); at >= 0 {
+			whole, text = whole[at+2:], text[at+2:]
+		}
+	}
+	listed := strings.HasPrefix(last, "- ") || strings.HasPrefix(last, "* ") || strings.HasPrefix(last, "#")
+	introduces = strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：") || adjacent && whole == text && !listed
+	return strings.TrimSpace(text), introduces
+}
+
+// takesBack reports whether a remark behind a decision plans, or says that
+// something is not as it should be.
+func takesBack(remark string) bool {
+	all := words(remark)
+	all = without(all, "let me know", "let us know", "feel free", "happy to", "glad to", "if you have", "if you need", "if you want", "if you would", "i hope", "hope this")
+	if plans(all) || has(all, "if", "once", "unless", "until", "as soon as", "would") {
+		return true
+	}
+	denied := 0 // words that a "no" before them still covers
+	for _, w := range all {
+		switch {
+		case w == ".":
+			denied = 0
+		case slices.Contains([]string{"no", "nothing", "none", "zero", "0", "without"}, w):
+			denied = 4
+		case denied > 0:
+			denied--
+		case slices.Contains([]string{
+			"but", "however", "although", "though", "except", "not", "never", "cannot", "cant", "dont", "doesnt", "didnt", "isnt", "arent", "wasnt",
+			"wont", "wouldnt", "havent", "hasnt", "fail", "fails", "failed", "failing", "failure", "failures", "wrong", "incorrect", "false", "untrue",
+			"broken", "missing", "incomplete", "unfinished", "untested", "unverified", "todo", "disagree", "reject", "rejected", "refuse", "still",
+			"remain", "remains", "remaining", "wait", "actually", "instead", "claims", "claimed", "continue", "error", "revise", "escalate", "pending",
+		}, w):
+			return true
+		}
+	}
+	return false
+}
+
+// without takes a courtesy out of words, to the end of its clause.
+func without(all []string, courtesies ...string) (rest []string) {
+	for i := 0; i < len(all); i++ {
+		begins := func(c string) bool {
+			parts := strings.Fields(c)
+			return len(all)-i >= len(parts) && slices.Equal(all[i:i+len(parts)], parts)
+		}
+		if slices.ContainsFunc(courtesies, begins) {
+			for i < len(all) && all[i] != "." {
+				i++
+			}
+			continue
+		}
+		rest = append(rest, all[i])
+	}
+	return rest
+}
+
+// stands reports whether a text stands in another, by its letters and digits
+// alone: whatever marks quotations, or added lines, does not count.
+func stands(text, other string) bool {
+	needle := []rune(" " + spelled(text) + " ")
+	return len(needle) > 2 && search(other, needle, failures(needle))
+}
+
+// spelled is the letters and digits of a text, word for word.
+func spelled(text string) string {
+	var b strings.Builder
+	spell(text, func(r rune) bool {
+		b.WriteRune(r)
+		return true
+	})
+	return strings.TrimSpace(b.String())
+}
+
+// spell hands on a text letter by letter, with one blank between words and at both
+// ends, while next says so.
+func spell(text string, next func(rune) bool) {
+	gap := true
+	if !next(' ') {
+		return
+	}
+	for _, r := range text {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+			gap = false
+			if !next(unicode.ToLower(r)) {
+				return
+			}
+		case !gap && !invisible(r):
+			gap = true
+			if !next(' ') {
+				return
+			}
+		}
+	}
+	if !gap {
+		next(' ')
+	}
+}
+
+// failures and search are the algorithm of Knuth, Morris and Pratt, which needs no
+// copy of the evidence.
+func failures(needle []rune) []int {
+	fails := make([]int, len(needle))
+	for i, k := 1, 0; i < len(needle); i++ {
+		for k > 0 && needle[i] != needle[k] {
+			k = fails[k-1]
+		}
+		if needle[i] == needle[k] {
+			k++
+		}
+		fails[i] = k
+	}
+	return fails
+}
+
+func search(text string, needle []rune, fails []int) (found bool) {
+	k := 0
+	spell(text, func(r rune) bool {
+		for k > 0 && r != needle[k] {
+			k = fails[k-1]
+		}
+		if r == needle[k] {
+			k++
+		}
+		found = k == len(needle)
+		return !found
+	})
+	return found
+}
