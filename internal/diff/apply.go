@@ -103,12 +103,12 @@ func (u *undo) takeAway(c scan.Change) error {
 		return nil
 	}
 	if c.Before.Mode == scan.Gitlink {
-		return errRepository
+		return u.removeNest(c.Path)
 	}
 	if err := u.root.Remove(c.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	for dir := path.Dir(c.Path); dir != "." && u.target.Dir(dir) == nil; dir = path.Dir(dir) {
+	for dir := path.Dir(c.Path); dir != "." && u.target.Dir(dir) == nil && !u.isNest(dir); dir = path.Dir(dir) {
 		if u.root.Remove(dir) != nil {
 			return nil //nolint:nilerr // something else is in it
 		}
@@ -121,8 +121,12 @@ func (u *undo) putBack(ctx context.Context, c scan.Change) error {
 	switch {
 	case c.After == nil:
 		return nil
-	case c.After.Mode == scan.Gitlink, c.Before != nil && c.Before.Mode == scan.Gitlink:
-		return errRepository
+	case c.After.Mode == scan.Gitlink:
+		return u.makeNest(c)
+	case c.Before != nil && c.Before.Mode == scan.Gitlink:
+		if err := u.removeNest(c.Path); err != nil {
+			return err
+		}
 	}
 	if err := u.makeDirs(path.Dir(c.Path)); err != nil {
 		return err
@@ -177,7 +181,7 @@ func permissions(have fs.FileMode, mode uint32) fs.FileMode {
 
 // content returns what is to stand in the work tree.
 func (u *undo) content(ctx context.Context, name string, f *scan.File) (io.ReadCloser, error) {
-	if f.Mode != scan.Symlink {
+	if in, _ := u.nests.of(name); f.Mode != scan.Symlink && in == nil {
 		attributes, settings, err := u.conversion(ctx, u.settings)
 		if err != nil {
 			return nil, err

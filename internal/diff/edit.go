@@ -82,7 +82,7 @@ func (t *Tree) edit(root *os.Root, d *scan.Dir, e Edit) (*scan.Dir, error) {
 	}
 	id := store.Sum(plumbing.BlobObject, e.Content)
 	placed, ok := scan.Place(e.Path, e.Mode, id, int64(len(e.Content)))
-	if !ok {
+	if !ok || e.Mode == scan.Gitlink {
 		return nil, errPath
 	}
 	if err := t.store.Keep(id, e.Content); err != nil {

@@ -137,10 +137,12 @@ func TestHintsWhereNothingIsTold(t *testing.T) {
 	s.again(tree, "M inner\n")
 	s.write("d/later/f", "f\n")
 	s.gitIn(s.path("d/later"), "init", "-q")
-	s.again(tree, "M inner\n")
+	s.again(tree, "A d/later/f\nM inner\n")
+	s.append("inner/f", "more\n")
+	s.again(tree, "A d/later/f\nM inner\nM inner/f\n")
 	s.gitIn(s.path("d/later"), "add", ".")
 	s.gitIn(s.path("d/later"), "commit", "-q", "-m", "later")
-	s.again(tree, "A d/later\nM inner\n")
+	s.again(tree, "A d/later/f\nM inner\nM inner/f\n")
 }
 
 // TestHintsOfNewRules: ignore rules that appear bear on what is below, where nothing

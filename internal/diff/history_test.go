@@ -133,7 +133,7 @@ func (h *history) step() {
 	h.t.Helper()
 	steps := []func() string{
 		h.put, h.put, h.put, h.flip, h.flip, h.flip, h.drop, h.drop, h.mode, h.symlink, h.move, h.move, h.swap,
-		h.ignore, h.nest, h.command, h.command, h.command,
+		h.ignore, h.nest, h.inNest, h.command, h.command, h.command,
 	}
 	h.t.Log(steps[h.rand.IntN(len(steps))]())
 }
@@ -252,6 +252,9 @@ func (h *history) mode() string {
 
 func (h *history) symlink() string {
 	name, target := h.name(), pick(h, []string{"a", "d", "../e", "nowhere", "/", "d/sub"})
+	if strings.HasPrefix(target+"/", name+"/") {
+		return "link nothing" // where names never end, git keeps what it had there
+	}
 	h.clear(name)
 	h.link(target, name)
 	return fmt.Sprintf("link %q to %q", name, target)
@@ -305,7 +308,7 @@ func (h *history) ignore() string {
 
 // nest makes a repository inside the repository, with a commit.
 func (h *history) nest() string {
-	dir := pick(h, []string{"inner", "d/inner", "e"})
+	dir := pick(h, []string{"inner", "inner/deep", "d/inner", "e"})
 	h.clear(dir + "/file")
 	if h.rand.IntN(2) == 0 {
 		h.remove(dir + "/.git")
@@ -316,6 +319,27 @@ func (h *history) nest() string {
 	h.gitIn(h.path(dir), "add", "-f", "file")
 	h.gitIn(h.path(dir), "commit", "-q", "--allow-empty", "-m", strconv.Itoa(h.rand.IntN(100)))
 	return "nest a repository in " + dir
+}
+
+// inNest does something to a repository inside, or to where one may be.
+func (h *history) inNest() string {
+	dir := pick(h, []string{"inner", "inner/deep", "d/inner", "e"})
+	steps := [][]string{
+		{"-C", dir, "add", "-A"},
+		{"-C", dir, "commit", "-q", "-a", "-m", strconv.Itoa(h.rand.IntN(100))},
+		{"-C", dir, "rm", "-q", "--cached", "-r", "."},
+		{"update-index", "--add", "--cacheinfo", "160000," + strings.Repeat("1", 40) + "," + dir},
+		{"rm", "-q", "--cached", dir},
+	}
+	if h.rand.IntN(3) > 0 {
+		name := dir + "/" + pick(h, []string{"a", "b/c", "x.log", "link", ".gitignore"})
+		h.clear(name)
+		h.write(name, h.content())
+		return fmt.Sprintf("write %q", name)
+	}
+	args := pick(h, steps)
+	_, err := h.run(h.t.Context(), h.root, nil, nil, args...)
+	return fmt.Sprintf("git %q: %v", args, err)
 }
 
 func (h *history) command() string {

@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/go-git/go-git/v5/plumbing"
 
 	"codeloops/internal/diff/attr"
 	"codeloops/internal/diff/index"
@@ -77,6 +73,7 @@ func (t *Tree) scan(ctx context.Context, how how) (scan.State, error) {
 		where, _ = t.context(r, s, rules.origin) // "" is none that a state could be saved in
 		rules = t.recall(ctx, s, rules, where)
 	}
+	t.nests.reset()
 	s.Rules = rules.Rules
 	known := scan.Known{Base: t.base, Index: t.tracked.root, Then: t.trackedThen, Last: t.last, Also: how.also}
 	known.Listed, known.Foreign = rules == t.rules, t.last != nil && t.last == t.foreign
@@ -99,9 +96,11 @@ func (t *Tree) scan(ctx context.Context, how how) (scan.State, error) {
 		t.hints.begin(t.Root(), state.Root)
 	}
 	t.last, t.view, t.settings, t.rules, t.lastContext = state.Root, view, s.Settings, rules, where
-	t.setup = t.setupOf(r)
 	state.Warnings = append(state.Warnings, rules.unread()...)
-	return state, nil
+	state, err = t.scanNests(ctx, s, state, how.also)
+	t.setup = t.setupOf(r)
+	t.fakes = t.nestSetup(t.setup)
+	return state, err
 }
 
 // reconverted reports whether git may convert files otherwise than at the last
@@ -179,7 +178,6 @@ func (t *Tree) scanner(ctx context.Context, r *repo.Repository) (*scan.Scanner, 
 		Root:  t.Root(),
 		Now:   t.options.Now,
 		Blobs: t.store,
-		Head:  t.nested,
 		Hash:  t.hash,
 		Kept:  &t.open,
 	}
@@ -191,6 +189,7 @@ func (t *Tree) scanner(ctx context.Context, r *repo.Repository) (*scan.Scanner, 
 			return nil, err
 		}
 	}
+	t.looksInside(s)
 	s.Attributes, s.Settings, err = t.conversion(ctx, r)
 	return s, err
 }
@@ -222,27 +221,6 @@ func (t *Tree) conversion(ctx context.Context, r *repo.Repository) (*attr.Reader
 			return blob, err == nil
 		},
 	}), settings, err
-}
-
-// nested looks at a directory of the work tree as a repository of its own. As
-// for git, it is one by its layout, whatever its configuration says.
-func (t *Tree) nested(name string) (scan.Head, error) {
-	dir := filepath.Join(t.Root(), filepath.FromSlash(name))
-	r, err := repo.Open(dir, t.environment(filepath.Join(dir, ".git"), dir))
-	switch {
-	case errors.Is(err, repo.ErrNotRepository), errors.Is(err, fs.ErrNotExist):
-		return scan.Head{}, nil
-	case errors.As(err, new(*repo.UnsupportedError)):
-		t.nests.add(name)
-		return scan.Head{Repository: true}, nil
-	case err != nil:
-		return scan.Head{}, err
-	}
-	head, err := r.Head()
-	if err == nil && head.Commit == "" {
-		t.nests.add(name)
-	}
-	return scan.Head{Repository: true, Commit: plumbing.NewHash(head.Commit)}, err
 }
 
 // configured is a repository as it was opened last.

@@ -26,10 +26,11 @@ const restorePasses = 4
 // refs/codeloops/undone, which the returned words name, and so does the error;
 // they are "" when there was nothing to do.
 //
-// Ignored files are left alone, and so are HEAD, the index, and repositories
-// inside this one: a path that cannot be put back without touching them, or
-// through a symlink, is an error, which names the first ones, after all others have
-// been put back. So is a file above [store.Large] that is in no object.
+// Ignored files are left alone, and so are HEAD, the index, and those of the
+// repositories inside this one, which the words name if they are at another commit: a
+// path that cannot be put back without touching them, or through a symlink, is an
+// error, which names the first ones, after all others have been put back. So is a file
+// above [store.Large] that is in no object.
 // Contents that git converts come out as git checks them out, also where it
 // converts them otherwise than at that time, and would not get the same from them.
 func (t *Tree) Restore(ctx context.Context, c loop.Change) (kept string, err error) {
@@ -39,8 +40,8 @@ func (t *Tree) Restore(ctx context.Context, c loop.Change) (kept string, err err
 	if !known {
 		return "", fmt.Errorf("restore %s: %w", t.Root(), ErrUnknownState)
 	}
-	refs, err := t.restore(ctx, target)
-	kept = words(refs)
+	done, err := t.restore(ctx, target)
+	kept = done.words()
 	if err != nil && kept != "" {
 		err = fmt.Errorf("%w\nwhat was there is %s", err, kept)
 	}
@@ -50,33 +51,32 @@ func (t *Tree) Restore(ctx context.Context, c loop.Change) (kept string, err err
 	return kept, nil
 }
 
-// restore returns the references of what it has taken away.
-func (t *Tree) restore(ctx context.Context, target *scan.Dir) (refs []string, err error) {
+func (t *Tree) restore(ctx context.Context, target *scan.Dir) (done restored, err error) {
 	var changes []scan.Change
 	for pass := range restorePasses {
 		state, err := t.scan(ctx, how{also: target})
 		if err != nil {
-			return refs, err
+			return done, err
 		}
-		changes = t.toUndo(scan.Compare(state.Root, target))
+		changes, done.moved = t.toUndo(scan.Compare(state.Root, target))
 		if pass > 0 { // before, all of them are written: that is as fast as to compare
 			if changes, err = t.unlike(ctx, target, changes); err != nil {
-				return refs, err
+				return done, err
 			}
 		}
 		if len(changes) == 0 {
-			return refs, t.holdOnTo(ctx, target)
+			return done, t.holdOnTo(ctx, target)
 		}
 		ref, err := t.keep(ctx, state.Root, changes)
 		if err != nil {
-			return refs, err
+			return done, err
 		}
-		refs = append(refs, ref)
+		done.refs = append(done.refs, ref)
 		if err := t.apply(ctx, target, changes); err != nil {
-			return refs, err
+			return done, err
 		}
 	}
-	return refs, &unsettledError{changes}
+	return done, &unsettledError{changes}
 }
 
 // holdOnTo keeps the files of a state in scope for later captures if they would
@@ -95,11 +95,15 @@ func (t *Tree) holdOnTo(ctx context.Context, target *scan.Dir) error {
 
 // toUndo leaves out what is in scope only because somebody has told git, since
 // the session began, to track it although it is ignored: it may have been there
-// before.
-func (t *Tree) toUndo(changes []scan.Change) []scan.Change {
+// before. It returns apart the repositories that are at another commit.
+func (t *Tree) toUndo(changes []scan.Change) (left []scan.Change, moved []string) {
 	return slices.DeleteFunc(changes, func(c scan.Change) bool {
-		return c.After == nil && t.base.Find(c.Path) == nil && t.trackedThen.Find(c.Path) == nil && t.rules.ignores(c.Path)
-	})
+		if t.staysAt(c) {
+			moved = append(moved, shown.Name(c.Path))
+			return true
+		}
+		return c.After == nil && t.base.Find(c.Path) == nil && t.trackedThen.Find(c.Path) == nil && t.ignores(c.Path)
+	}), moved
 }
 
 // unlike leaves out the changes that would change nothing.
@@ -177,11 +181,21 @@ func (e *unsettledError) Hint() string {
 	return "stop what writes to them (or the git filter that makes something else of them each time), and try again"
 }
 
-func words(refs []string) string {
-	if len(refs) == 0 {
-		return ""
+// A restored is what Restore has done.
+type restored struct {
+	refs  []string // of what it has taken away
+	moved []string // the repositories inside that are at another commit, and stay there
+}
+
+func (r restored) words() string {
+	var words []string
+	if len(r.refs) > 0 {
+		words = append(words, "kept as "+strings.Join(r.refs, ", "))
 	}
-	return "kept as " + strings.Join(refs, ", ")
+	if len(r.moved) > 0 {
+		words = append(words, "the commits of repositories inside stay as they are: "+strings.Join(r.moved, ", "))
+	}
+	return strings.Join(words, "; ")
 }
 
 // keep makes a commit of a state before changes are made to it, and returns the

@@ -30,7 +30,7 @@ func TestRestoreRandom(t *testing.T) {
 			h.edits(1 + h.rand.IntN(8))
 			critic, err := tree.Capture(t.Context())
 			h.must(err)
-			taken := o.now()
+			taken := o.allFiles()
 			kept, err := tree.Restore(t.Context(), actor)
 			if err != nil && (strings.Contains(err.Error(), "repository of its own") || strings.Contains(err.Error(), "in the way")) {
 				return
@@ -46,7 +46,7 @@ func TestRestoreRandom(t *testing.T) {
 				return
 			}
 			if kept == "" { // it was there, only hidden by ignore rules
-				if now := o.now(); now != taken {
+				if now := o.allFiles(); now != taken {
 					t.Errorf("git finds %s, not %s, though nothing was taken away", now, taken)
 				}
 				return
@@ -179,11 +179,12 @@ func TestRestoreRefuses(t *testing.T) {
 		change func(*sandbox)
 		want   string
 	}{
-		"repository that appeared": {func(s *sandbox) {
+		"repository that appeared, and is tracked": {func(s *sandbox) {
 			s.write("inner/f", "f\n")
 			s.gitIn(s.path("inner"), "init", "-q")
 			s.gitIn(s.path("inner"), "add", ".")
 			s.gitIn(s.path("inner"), "commit", "-q", "-m", "inner")
+			s.git("-c", "advice.addEmbeddedRepo=false", "add", "inner")
 		}, "inner: it is a repository of its own"},
 		"ignored symlink for a directory": {func(s *sandbox) {
 			s.remove("d")

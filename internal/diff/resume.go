@@ -108,6 +108,8 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 		then = t.setupOf(r)
 	}
 	t.begin(base)
+	t.nests = nests{}
+	t.nests.beginWith(keptNests(kept))
 	t.last, t.checkpoint, t.session, t.setupThen = nil, id, id.String(), then
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"codeloops/internal/diff/checkpoint"
@@ -133,42 +132,4 @@ func (s setup) changedSince(then setup) string {
 	}
 	return "git has been set up in another way since the session began, which no diff shows and which can hide changes from it: " +
 		strings.Join(sorted, ", ")
-}
-
-// nests are the repositories within the work tree that have no commit, or are of a
-// form in which none can be read. For git there is nothing in them, whatever there
-// is. They are found from several goroutines.
-type nests struct {
-	mu     sync.Mutex
-	found  map[string]bool // by their paths
-	before map[string]bool // found when the session began
-}
-
-func (n *nests) add(path string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.found == nil {
-		n.found = make(map[string]bool)
-	}
-	n.found[strings.TrimSuffix(path, "/")] = true
-}
-
-// begin takes those that have been found for what was there before.
-func (n *nests) begin() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.found, n.before = nil, n.found
-}
-
-// come returns a sentence for each that has come below root.
-func (n *nests) come(root string) (sentences []string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, path := range slices.Sorted(maps.Keys(n.found)) {
-		if _, err := os.Lstat(filepath.Join(root, filepath.FromSlash(path), ".git")); err != nil || n.before[path] {
-			continue
-		}
-		sentences = append(sentences, shown.Name(path)+" has become a repository of its own, without a commit that can be read: no diff shows what is in it")
-	}
-	return sentences
 }

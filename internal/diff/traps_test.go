@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -397,35 +396,6 @@ func TestRepositoriesInside(t *testing.T) {
 		}},
 		{name: "ignored repository", setup: writes(".gitignore", "inner\n"), steps: []func(*sandbox){nest("inner")}},
 	})
-}
-
-func TestUnbornRepositoryInside(t *testing.T) {
-	t.Parallel()
-	for _, inner := range []string{"inner", "d/inner"} {
-		t.Run(inner, func(t *testing.T) {
-			t.Parallel()
-			s := newRepo(t)
-			tree := s.begin()
-			s.write(inner+"/file", "file\n")
-			s.gitIn(s.path(inner), "init", "-q")
-			settle()
-			for range 3 {
-				c, err := tree.Capture(t.Context())
-				s.must(err)
-				want := []string{inner + " has become a repository of its own, without a commit that can be read: no diff shows what is in it"}
-				if !c.Empty() || !slices.Equal(c.Warnings, want) {
-					t.Errorf("captured %q, warnings %q", c.Patch(), c.Warnings)
-				}
-			}
-			s.gitIn(s.path(inner), "add", ".")
-			s.gitIn(s.path(inner), "commit", "-q", "-m", "of which nothing shows above")
-			c, err := tree.Capture(t.Context())
-			s.must(err)
-			if got := summary(c); got != "A "+inner+"\n" {
-				t.Errorf("captured %q once it has a commit", got)
-			}
-		})
-	}
 }
 
 // ignoring is a trap of ignore rules and the names that they are asked about.

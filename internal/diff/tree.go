@@ -9,9 +9,8 @@
 // read.
 //
 // The whole work tree is in scope: what is tracked, what is untracked and not
-// ignored, and what was so when the session began. A repository inside it, a
-// submodule or not, is one entry with the commit that it is at; its own files
-// are not looked at.
+// ignored, and what was so when the session began. Of a repository inside it, a
+// submodule or not, the files are, and the commit that it is at; see [nest].
 //
 // What attributes say of how a file is to be shown (diff, binary) is not asked: who
 // works in the tree could hide a change by it.
@@ -126,6 +125,7 @@ type Tree struct {
 	decided          decided             // by the last one
 	digests          map[string]digested // of the files that decide, by their paths
 	nests            nests
+	fakes            map[string][]string // see [Tree.nestSetup]
 
 	session string // the checkpoint that it began with; "" before there is one
 	// The state that is in SavedDir with what it was saved in, the one that another
@@ -237,13 +237,13 @@ func (t *Tree) Head() (commit, branch string, err error) {
 func (t *Tree) Baseline(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.base, t.last, t.session = nil, nil, ""
+	t.base, t.last, t.session, t.nests = nil, nil, "", nests{}
 	state, err := t.scan(ctx, how{})
 	if err != nil {
 		return fmt.Errorf("take the state of %s: %w", t.Root(), err)
 	}
 	t.begin(state.Root)
-	t.found = state.Root
+	t.found = t.last
 	t.trackedThen = t.tracked.root
 	t.setupThen = t.setup
 	t.nests.begin()
@@ -281,7 +281,7 @@ func (t *Tree) capture(ctx context.Context, how how) (loop.Change, error) {
 	if changed := t.setup.changedSince(t.setupThen); changed != "" {
 		warnings = append(warnings, changed)
 	}
-	warnings = append(warnings, few(t.nests.come(t.Root()))...)
+	warnings = append(warnings, few(t.setup.fakes(t.setupThen, t.fakes))...)
 	files, err := t.differences(ctx, state.Root)
 	if err != nil {
 		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)

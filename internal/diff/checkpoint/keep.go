@@ -49,6 +49,10 @@ func (k *keeping) tree(ctx context.Context, path string, d, kept *scan.Dir) (*sc
 		dirs = append(dirs, child)
 	}
 	for _, f := range d.Files() {
+		if d.Nested(&f) { // where a tree can have but one of them
+			k.leftOut = append(k.leftOut, scan.Placed{Path: path + f.Name, File: f})
+			continue
+		}
 		known := kept.Find(f.Name)
 		if known != nil && known.ID == f.ID {
 			files = append(files, f)

@@ -11,7 +11,8 @@ import (
 )
 
 // leftOut starts a line of a commit's message that stands for a file that is
-// not in its tree: mode, id, size in bytes, and the path as a Go string.
+// not in its tree: mode, id, size in bytes, and the path as a Go string. It is a
+// large one, or the commit of a repository whose files are in the tree.
 const leftOut = "Left-out: "
 
 func appendLeftOut(message string, files []scan.Placed) string {

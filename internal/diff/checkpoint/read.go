@@ -37,6 +37,17 @@ func Read(ctx context.Context, objects *store.Store, commit plumbing.Hash) (Kept
 	return Kept{Setup: parseSetup(string(message)), commit: commit, tree: tree, leftOut: parseLeftOut(string(message))}, nil
 }
 
+// Nested returns the paths of the repositories whose files are kept with their
+// commits.
+func (k Kept) Nested() (paths []string) {
+	for _, f := range k.leftOut {
+		if f.Mode == scan.Gitlink {
+			paths = append(paths, f.Path)
+		}
+	}
+	return paths
+}
+
 // State returns the state that is kept. It shares with like, which may be nil, what
 // is the same.
 func (k Kept) State(ctx context.Context, objects *store.Store, like *scan.Dir) (*scan.Dir, error) {

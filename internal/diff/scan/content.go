@@ -39,12 +39,15 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 	}
 	defer file.Close() //nolint:errcheck // opened for reading: nothing to lose
 	f := c.fresh(mode, st, c.clock.settled(st, at))
-	path := c.path + c.name
-	attrs := c.attributes().Of(c.name)
-	converts := mode != Symlink && c.Settings.Converts(attrs)
+	var attrs attr.Attrs
+	raw := mode == Symlink || c.Attributes == nil
+	if !raw {
+		attrs = c.attributes().Of(c.name)
+	}
+	converts := !raw && c.Settings.Converts(attrs)
 	switch {
-	case mode != Symlink && c.Settings.NeedsGit(attrs), converts && st.Size > store.Large:
-		c.postpone(ctx, path)
+	case !raw && c.Settings.NeedsGit(attrs), converts && st.Size > store.Large:
+		c.postpone(ctx, c.path+c.name)
 		return f, nil
 	case st.Size > store.Large:
 		if f.ID, err = store.SumBlob(ctx, file, st.Size); err != nil {
@@ -96,7 +99,7 @@ func (c *candidate) fresh(mode uint32, st Stat, settled bool) File {
 // be stored.
 func (c *candidate) identify(f *File, content []byte) error {
 	f.ID = c.scratch.hash.Sum(plumbing.BlobObject, content)
-	for _, known := range [...]*File{c.last, c.base, c.index} {
+	for _, known := range [...]*File{c.last, c.base, c.content()} {
 		if known != nil && known.ID == f.ID && len(content) > 0 {
 			return nil
 		}

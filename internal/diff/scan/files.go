@@ -239,8 +239,16 @@ func (c *candidate) forgive(err error) (File, error) {
 	return File{}, err
 }
 
+// content returns what the index says of the file, if its content is at hand.
+func (c *candidate) content() *File {
+	if c.known.Names {
+		return nil
+	}
+	return c.index
+}
+
 func (c *candidate) lastKnown() File {
-	for _, known := range [...]*File{c.last, c.index} {
+	for _, known := range [...]*File{c.last, c.content()} {
 		if known != nil {
 			return File{Name: known.Name, Mode: known.Mode, ID: known.ID}
 		}

@@ -19,6 +19,31 @@ func (v *visit) repository(head Head, err error) found {
 	return found{link: &File{Name: v.name, Mode: Gitlink, ID: head.Commit}}
 }
 
+// nest makes a directory with a scan of its own a link, if a commit is known.
+func (v *visit) nest(p *place, known plumbing.Hash) {
+	v.unsure(v.path)
+	if id := v.linked(p.path, known); !id.IsZero() {
+		v.addLink(File{Name: p.name, Mode: Gitlink, ID: id})
+	} else {
+		v.listing.others += p.name + "/"
+	}
+}
+
+// embedded makes a path in scope that has become a repository a link: git does not
+// ask the rules.
+func (v *visit) embedded(p *place) {
+	v.unsure(v.path)
+	head, err := v.Embedded(p.path, false)
+	if err != nil {
+		v.warn(p.path, err)
+	}
+	if !head.Commit.IsZero() {
+		v.addLink(File{Name: p.name, Mode: Gitlink, ID: head.Commit})
+	} else {
+		v.listing.stat = Stat{} // it may become one without a trace here
+	}
+}
+
 func knownLink(base, index *File) (plumbing.Hash, bool) {
 	for _, f := range []*File{base, index} {
 		if f != nil && f.Mode == Gitlink {

@@ -16,7 +16,7 @@ type Placed struct {
 // Place returns a file of which no more is known than this. It reports false
 // when a work tree cannot have such a file.
 func Place(path string, mode uint32, id plumbing.Hash, size int64) (Placed, bool) {
-	ok := mode == Regular || mode == Executable || mode == Symlink
+	ok := mode == Regular || mode == Executable || mode == Symlink || mode == Gitlink
 	name := path
 	for part := range strings.SplitSeq(path, "/") {
 		f := File{Name: part, Mode: mode}
@@ -53,6 +53,37 @@ func (d *Dir) with(path string, f File) *Dir {
 	return now
 }
 
+// Graft returns the state with another one as the directory at a path. A gitlink may
+// have the same path: it is then the commit of the repository that has the files. No
+// tree object can have both, but the id of one tells such states from all others.
+func (d *Dir) Graft(path string, other *Dir) *Dir {
+	d = d.graft(path, other)
+	d.Seal()
+	return d
+}
+
+func (d *Dir) graft(path string, other *Dir) *Dir {
+	name, rest, deeper := strings.Cut(path, "/")
+	now := &Dir{Name: d.Name, Dirs: slices.Clone(d.Dirs), files: d.files}
+	i, found := slices.BinarySearchFunc(now.Dirs, name, byDirName)
+	if !found {
+		now.Dirs = slices.Insert(now.Dirs, i, &Dir{Name: name})
+	}
+	if deeper {
+		now.Dirs[i] = now.Dirs[i].graft(rest, other)
+	} else {
+		now.Dirs[i] = &Dir{Name: name, Dirs: other.Dirs, files: other.files}
+	}
+	return now
+}
+
+// Nested reports whether the gitlink of a name is that of a repository whose files
+// the state has, too.
+func (d *Dir) Nested(link *File) bool {
+	files := d.subdir(link.Name)
+	return link.Mode == Gitlink && files != nil && !files.bare()
+}
+
 // Put returns the state with a file in the place of what is at its path. It
 // reports false when that is a directory with files in it, or when another file
 // is where a directory would have to be. Seal it before use.
@@ -80,7 +111,7 @@ func (d *Dir) put(path string, f *File) (_ *Dir, ok bool) {
 		now.files = listOf(files)
 		return now, f == nil || !isDir || now.Dirs[dir].bare()
 	}
-	if isFile || !isDir && f == nil {
+	if isFile && d.Files()[file].Mode != Gitlink || !isDir && f == nil {
 		return now, f == nil
 	}
 	if !isDir {

@@ -3,8 +3,6 @@ package scan
 import (
 	"slices"
 	"strings"
-
-	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // A place is a directory to visit with what is known of it.
@@ -64,27 +62,23 @@ func (v *visit) findPlaces() {
 	for _, name := range v.dirs {
 		p := place{listed: v.listed, last: last.find(name), scope: scope{base: base.find(name), index: index.find(name), also: also.find(name)}}
 		p.under(v.place, nameOf(name, p.last, p.index, p.base))
-		if p.index != nil { // most often
+		nest := v.Nest != nil && v.Nest(p.path)
+		if p.index != nil && !nest { // most often
 			v.places = append(v.places, p)
 			continue
 		}
 		base, index := v.base.file(name), v.index.file(name)
 		id, linked := knownLink(base, index)
 		switch {
+		case nest:
+			v.nest(&p, id)
 		case linked && (p.base == nil || p.base.empty):
 			v.unsure(v.path)
 			v.addLink(File{Name: p.name, Mode: Gitlink, ID: v.linked(p.path, id)})
 		case p.scoped(), !v.ignores().Ignored(name, true):
 			v.places = append(v.places, p)
 		case base != nil || index != nil:
-			v.unsure(v.path)
-			// A path in scope that has become a repository: git does not ask
-			// the rules.
-			if commit := v.linked(p.path, plumbing.ZeroHash); !commit.IsZero() {
-				v.addLink(File{Name: p.name, Mode: Gitlink, ID: commit})
-			} else {
-				v.listing.stat = Stat{} // it may become one without a trace here
-			}
+			v.embedded(&p)
 		}
 	}
 	v.expect()

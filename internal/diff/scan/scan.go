@@ -43,6 +43,7 @@ type Head struct {
 // during a scan.
 type Scanner struct {
 	Root       string // absolute path of the work tree
+	Within     string // the path of Root for people, with a slash at its end; "": none stands before names
 	FileMode   bool   // core.fileMode: the executable bit counts
 	Symlinks   bool   // core.symlinks: a symlink is not checked out as a file
 	IgnoreCase bool   // core.ignoreCase
@@ -50,11 +51,18 @@ type Scanner struct {
 	Now        func() time.Time
 	Blobs      Blobs
 	Rules      *ignore.Rules // the ones of the last scan if they still hold
-	Attributes *attr.Reader
+	Attributes *attr.Reader  // nil: files are what they are on the disk
 	Settings   attr.Settings
 
-	// Head looks at the directory at path, from the root, as a repository.
-	Head func(path string) (Head, error)
+	// Head looks at a directory that a gitlink stands for as a repository, and
+	// Embedded at one with a .git that none stands for; scoped says that it has files
+	// which are in scope by themselves, so that it is none. Both get the path from the
+	// root with a slash at its end, in several goroutines.
+	Head     func(path string) (Head, error)
+	Embedded func(path string, scoped bool) (Head, error)
+	// Nest reports whether a directory, named likewise, has a scan of its own. May be
+	// nil.
+	Nest func(path string) bool
 	// Watch is told of every directory before anything in it is looked at, and
 	// Unsure of those of which it may not be told that they have changed. Both
 	// get the path from the root with a slash at its end, in several
@@ -87,6 +95,9 @@ type Known struct {
 	// it can be the word of whoever is looked at (a filter that is there for one
 	// "git add" makes an entry with another content and the file's own stat).
 	Index *Dir
+	// Names: the contents of Index are not at hand, even when a session begins. It says
+	// which names are in scope, and no more.
+	Names bool
 	Then  *Dir // what Index was when the session began; nil where that is not known
 	Last  *Dir // the last state that was found; reading is spared by it
 	// Listed: the rules are those of the last scan, so that a directory that
@@ -165,7 +176,7 @@ type walk struct {
 }
 
 // indexed reports whether the index counts for contents, see Known.Index.
-func (w *walk) indexed() bool { return w.known.Base == nil }
+func (w *walk) indexed() bool { return w.known.Base == nil && !w.known.Names }
 
 func (w *walk) warn(path string, err error) {
 	if cause, ok := errors.AsType[*fs.PathError](err); ok {
@@ -174,7 +185,7 @@ func (w *walk) warn(path string, err error) {
 	w.unsure(path[:strings.LastIndexByte(path, '/')+1])
 	w.shared.Lock()
 	defer w.shared.Unlock()
-	path = strings.TrimSuffix(path, "/")
+	path = w.Within + strings.TrimSuffix(path, "/")
 	w.warnings = append(w.warnings, shown.In(fmt.Sprintf("cannot read %s: %v; what has changed there is not seen", path, err), path))
 }
 

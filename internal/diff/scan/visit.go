@@ -57,9 +57,9 @@ func (v *visit) look(ctx context.Context) (result found, whole bool, err error) 
 		result, err := v.unreadable(v.place, err)
 		return result, false, err
 	}
-	if v.listing.hasGit && v.path != "" && !v.scoped() {
+	if v.listing.hasGit && v.path != "" {
 		v.unsure(v.path)
-		if head, err := v.Head(v.path); err != nil || head.Repository {
+		if head, err := v.Embedded(v.path, v.scoped()); err != nil || head.Repository {
 			return v.repository(head, err), false, nil
 		}
 	}
@@ -90,7 +90,7 @@ func (w *walk) unreadable(p *place, err error) (found, error) {
 	case p.last != nil && !w.known.Foreign:
 		w.unsureBelow(p.path, p.last)
 		return found{dir: p.last}, nil
-	case p.resolve(w).index != nil:
+	case p.resolve(w).index != nil && !w.known.Names:
 		w.unsureBelow(p.path, p.index)
 		return found{dir: p.index}, nil
 	}
