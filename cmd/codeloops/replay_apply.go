@@ -103,6 +103,9 @@ func (a *app) rebuilt(ctx context.Context, tree *workTree, change loop.Change, k
 	if kept != "" {
 		text += "; what was there is " + kept
 	}
+	if n := recorded.Commits(change); n > 0 {
+		text += "; " + render.Count(n, "repository inside stays at its commit", "repositories inside stay at their commits")
+	}
 	_, err = fmt.Fprintln(a.Out, text)
 	return err
 }

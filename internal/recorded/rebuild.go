@@ -19,11 +19,9 @@ type Base interface {
 	Blob(ctx context.Context, id string) ([]byte, error)
 }
 
-// errRepository is a change of a repository inside of this one.
-var errRepository = errors.New("it is a repository of its own")
-
 // Edits returns what makes of a work tree, in which the files are as the session
-// found them, the one that a change was captured from. With anyway, a file that
+// found them, the one that a change was captured from. The commits that repositories
+// inside are at stay, as HEAD does; [Commits] counts them. With anyway, a file that
 // is another by now is replaced all the same, if the repository holds what the
 // session had begun with. The error names every file that cannot be rebuilt.
 func Edits(ctx context.Context, c loop.Change, base Base, anyway bool) (edits []diff.Edit, err error) {
@@ -41,6 +39,17 @@ func Edits(ctx context.Context, c loop.Change, base Base, anyway bool) (edits []
 		}
 	}
 	return merged(edits), errors.Join(problems...)
+}
+
+// Commits counts the repositories inside that are at another commit after a change, or
+// come or go with it.
+func Commits(c loop.Change) (n int) {
+	for _, f := range c.Files {
+		if f.OldMode == patch.Gitlink || f.NewMode == patch.Gitlink {
+			n++
+		}
+	}
+	return n
 }
 
 // merged leaves out what goes and comes again, as where the type of a file
@@ -66,7 +75,7 @@ type rebuilder struct {
 
 func (r rebuilder) rebuild(ctx context.Context, p Part) ([]diff.Edit, error) {
 	if p.Old.Mode == patch.Gitlink || p.New.Mode == patch.Gitlink {
-		return nil, fmt.Errorf("%s: %w", p.Path, errRepository)
+		return nil, nil
 	}
 	source := p.Path
 	if p.From != "" {
