@@ -48,6 +48,7 @@ func (p *plan) inspectors() []policy.Inspector {
 		limits.MinSimilarity(c.MinSimilarity),
 		dependencies,
 		weakened,
+		limits.Deciding{Files: p.deciders, Block: p.cfg.Profile == "strict"},
 		policy.Required{On: set != nil, Files: workFiles{p.tree.Root()}, Apply: set != nil && set.Fallback == "apply"},
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"codeloops/internal/config"
 	"codeloops/internal/critique"
+	"codeloops/internal/deciding"
 	"codeloops/internal/diff"
 	"codeloops/internal/diff/patch"
 	"codeloops/internal/loop"
@@ -52,6 +53,7 @@ func breakings() map[string]breaking {
 		"min_similarity":      {set: func(c *config.Config) { c.Policy.MinSimilarity = 0.5 }, files: map[string][2]string{"a.txt": {long, again}}, edit: second},
 		"no_new_dependencies": {set: func(c *config.Config) { c.Policy.NoNewDependencies = true }, files: map[string][2]string{"go.mod": {"module m\n", "module m\n\nrequire example.com/x v1.0.0\n"}}},
 		"tamper":              {set: func(c *config.Config) { c.Policy.Tamper = "block" }, files: map[string][2]string{"a_test.go": {"package a\n\nfunc TestA(t *testing.T) { t.Fatal(1) }\n", "package a\n"}}},
+		"deciding":            {set: func(c *config.Config) { c.Profile = "strict" }},
 		"required_changes": {
 			set: func(c *config.Config) { c.Policy.Critique = "structured" }, files: lines,
 			edit: func(c *loop.Case) {
@@ -122,7 +124,9 @@ func TestEveryRuleMatters(t *testing.T) {
 		if set != nil {
 			set(cfg)
 		}
-		return (&plan{cfg: cfg, tree: &workTree{Tree: tree}}).gate()
+		other := deciding.File{Path: "a.txt", Role: deciding.Critic, SHA256: "of another content"}
+		known := &deciders{tree: deciding.Tree{Root: dir, Dir: dir}, files: []deciding.File{other}}
+		return (&plan{cfg: cfg, tree: &workTree{Tree: tree}, deciders: known}).gate()
 	}
 	cases := breakings()
 	names := gate(nil).Rules()

@@ -64,9 +64,12 @@ func flagsIn(given *pflag.FlagSet) map[string]bool {
 	return names
 }
 
-// sets reports whether a flag of this very command line sets a rule, or the profile
-// that the rule came from.
+// sets reports whether a flag of this very command line sets a rule, the profile that
+// the rule came from, or who judges in the place of the agent that it is about.
 func (o *resumeOptions) sets(l config.Loosening) bool {
+	if strings.HasPrefix(l.Key, "agents.") && (o.typed["agent"] || o.typed["critic-agent"]) {
+		return true
+	}
 	for flag, key := range settingFlags() {
 		if o.typed[flag] && (key == l.Key || key == "profile" && strings.HasPrefix(l.Origin, "profile ")) {
 			return true

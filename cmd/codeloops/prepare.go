@@ -33,6 +33,8 @@ type plan struct {
 	critic     cast
 	sessions   string // directory of the session logs
 
+	deciders *deciders // once the run begins
+
 	course *session.Course // of the session to carry on; nil for a new one
 	accept bool            // carry on whatever the work tree looks like
 }

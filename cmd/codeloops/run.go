@@ -74,6 +74,7 @@ func (p *plan) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	p.deciders = p.findDeciders()
 	l, err := p.loop(runner, rec)
 	if err != nil {
 		return err
@@ -124,7 +125,7 @@ func (p *plan) drive(ctx context.Context, l *loop.Loop, rec *session.Recorder, c
 		Actor: p.actor[0].ref(), Critic: p.critic[0].ref(),
 		ActorFallback: p.actor.fallback(), CriticFallback: p.critic.fallback(),
 		MaxIterations: p.cfg.MaxIterations, BaseCommit: p.tree.BaseCommit(), Checkpoint: checkpoint, Version: version(),
-		Policy: p.policy(), Rules: p.rules(), Templates: p.templates(), Flags: p.opts.flags(),
+		Policy: p.policy(), Rules: p.rules(), Deciders: p.deciders.logged(), Templates: p.templates(), Flags: p.opts.flags(),
 	}
 	run := l.Run
 	if p.course != nil {

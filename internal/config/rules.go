@@ -97,7 +97,7 @@ func (c *Config) Rules() []Rule {
 	var all []Rule
 	for _, e := range c.entries() {
 		_, known := rules[e.Key]
-		if !known && !c.judges(e.Key) || known && e.Key != "profile" && reflect.DeepEqual(e.Value, fileForm(ordinary[e.Key].is)) {
+		if !known && (!c.judges(e.Key) || e.Origin.Layer == Default) || known && e.Key != "profile" && reflect.DeepEqual(e.Value, fileForm(ordinary[e.Key].is)) {
 			continue
 		}
 		all = append(all, Rule{Key: e.Key, Values: texts(e.Key, e.Value), Origin: e.Origin.String()})

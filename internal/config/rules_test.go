@@ -73,8 +73,6 @@ command = ["other"]
 		{"policy.max_bytes", []string{"2KiB"}, file + ":7"},
 		{"agents.judge.command", []string{"judge"}, file + ":11"},
 		{"agents.judge.critic_command", []string{"tools/judge.sh"}, file + ":12"},
-		{"agents.judge.output", []string{"text"}, file + ":11"},
-		{"agents.judge.prompt", []string{"stdin"}, file + ":11"},
 		{"trust", []string{"a digest"}, file},
 	}
 	for i, r := range got {

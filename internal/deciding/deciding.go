@@ -1,13 +1,15 @@
-// Package deciding names the files that decide over work without being judged
-// themselves: the programs and scripts that a check or a critic runs.
+// Package deciding knows the files that decide over work without being judged
+// themselves: the programs and scripts that a check or a critic runs, and what
+// agents read before they work.
 //
-// It reads command lines and looks at no disk. What it names may not exist, and
-// what a script runs in its turn is not named.
+// Command lines are read without a look at the disk: what they name may not exist,
+// and what a script runs in its turn is not named.
 package deciding
 
 import (
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +21,14 @@ func Shell(line string) []string {
 	var n names
 	n.line(line, 0)
 	return n.files
+}
+
+// Programs returns the programs that a line for the shell looks for in PATH: those
+// it does not name by a path. Words that the shell itself knows are among them.
+func Programs(line string) []string {
+	var n names
+	n.line(line, 0)
+	return n.programs
 }
 
 // Argv returns the files that a command runs, given word by word. Every other
@@ -56,9 +66,10 @@ func Within(root, dir string, files []string) []string {
 
 // names collects the files of a line.
 type names struct {
-	files []string
-	seen  map[string]bool
-	in    string // where `cd` has led; "" is where the line began
+	files    []string
+	programs []string
+	seen     map[string]bool
+	in       string // where `cd` has led; "" is where the line began
 }
 
 func (n *names) add(file string) {
@@ -126,6 +137,8 @@ func (n *names) command(words []string, depth int) {
 	name, args := path.Base(filepath.ToSlash(words[0])), words[1:]
 	if strings.Contains(words[0], "/") {
 		n.add(words[0])
+	} else if !slices.Contains(n.programs, words[0]) && !strings.ContainsAny(words[0], "$`*?\x00") {
+		n.programs = append(n.programs, words[0])
 	}
 	if recipes, ok := recipesOf(name); ok {
 		n.recipes(recipes, args)

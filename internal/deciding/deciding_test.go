@@ -59,6 +59,20 @@ func TestShell(t *testing.T) {
 	}
 }
 
+func TestPrograms(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string][]string{
+		"mycheck --all && sh check.sh": {"mycheck", "sh"},
+		"X=1 timeout 5 mycheck":        {"timeout", "mycheck"},
+		"./mycheck; \"$TOOL\" x":       nil,
+		"make; make":                   {"make"},
+	} {
+		if got := Programs(line); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}
+
 func TestArgv(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct{ argv, want []string }{

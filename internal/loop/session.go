@@ -17,6 +17,7 @@ type Session struct {
 	Version        string // of codeloops
 	Policy         Policy // that the run keeps from now on
 	Rules          []Rule // that the run is held to from now on; none: a log that does not tell
+	Deciders       []Decider
 	Templates      []Template
 	Flags          []Flag // what else the command line says of the run from now on
 }
@@ -27,6 +28,14 @@ type Rule struct {
 	Key    string   // of the configuration
 	Values []string // the elements of a list, or the one value
 	Origin string   // where it was set
+}
+
+// A Decider is a file in the work tree that decides over the work, such as the
+// critic's own program, as it was when the session began.
+type Decider struct {
+	Path   string // from the root, slash-separated
+	Role   string // what it decides as
+	SHA256 string // of its content, in hexadecimal digits; "" where it was not there
 }
 
 // A Flag is an option of the command line.

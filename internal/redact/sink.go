@@ -174,6 +174,7 @@ func (r *Redactor) session(s *loop.Session) {
 	r.policy(&s.Policy)
 	s.Templates = each(s.Templates, func(t *loop.Template) { r.in(&t.Origin) })
 	s.Rules = each(s.Rules, r.rule)
+	s.Deciders = each(s.Deciders, func(d *loop.Decider) { r.in(&d.Path) })
 	s.Flags = each(s.Flags, func(f *loop.Flag) {
 		r.in(&f.Name)
 		if !slices.Equal(r.texts(f.Values), f.Values) {

@@ -13,7 +13,7 @@ import (
 
 // A Course is what a log tells of how far a session had come.
 type Course struct {
-	Session loop.Session // as it began, but for the Rules and Flags, which are those of the last run
+	Session loop.Session // as it began, but for the Rules, Deciders and Flags, which are those of the last run
 	Past    loop.Past
 	// State and Checkpoint are those of the last capture of the work tree, ""
 	// before the first and once the actor has been at work since.
@@ -81,7 +81,7 @@ func (f *follower) follow(entry Entry) { //nolint:gocyclo // one case for each e
 		f.began, f.Outcome, f.rejudges = entry.At.Time, nil, e.Rejudge
 		f.Session.Flags = e.Session.Flags
 		if len(e.Session.Rules) > 0 {
-			f.Session.Rules = e.Session.Rules
+			f.Session.Rules, f.Session.Deciders = e.Session.Rules, e.Session.Deciders
 		}
 		f.Resumed++
 	case loop.BaselineChecked:

@@ -233,6 +233,11 @@ func seldom(f fields, s *loop.Session) {
 		f.texts("values,omitempty", &r.Values)
 		f.text("origin", &r.Origin)
 	})
+	list(f, "deciders,omitempty", &s.Deciders, func(f fields, d *loop.Decider) {
+		f.text("path", &d.Path)
+		f.text("role", &d.Role)
+		f.text("sha256,omitempty", &d.SHA256)
+	})
 	list(f, "flags,omitempty", &s.Flags, func(f fields, x *loop.Flag) {
 		f.text("name", &x.Name)
 		f.texts("values,omitempty", &x.Values)

@@ -74,6 +74,7 @@ func Logged(at loop.Stamp, e loop.Event) (_ loop.Stamp, _ loop.Event, ok bool) {
 func loggedSession(s loop.Session) loop.Session {
 	s.ActorFallback, s.CriticFallback = orNil(s.ActorFallback), orNil(s.CriticFallback)
 	s.Policy, s.Templates = loggedPolicy(s.Policy), orNil(s.Templates)
+	s.Deciders = orNil(s.Deciders)
 	s.Rules, s.Flags = slices.Clone(orNil(s.Rules)), slices.Clone(orNil(s.Flags))
 	for i := range s.Rules {
 		s.Rules[i].Values = orNil(s.Rules[i].Values)

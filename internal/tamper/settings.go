@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"codeloops/internal/deciding"
 	"codeloops/internal/loop"
 )
 
@@ -27,9 +28,8 @@ func newPlaces() places {
 			`|\.?ruff\.toml|\.?mypy\.ini|\.flake8|\.?pylintrc|pyrightconfig\.json|\.coveragerc|\.?pytest\.ini|\.?clippy\.toml|rust-toolchain(?:\.toml)?|\.config/nextest\.toml` +
 			`|checkstyle[^/]*\.xml|pmd[^/]*\.xml|spotbugs[^/]*\.xml|findbugs[^/]*\.xml|detekt[^/]*\.ya?ml|sonar-project\.properties|\.rubocop\.ya?ml|\.clang-tidy|phpstan\.neon(?:\.dist)?|phpunit\.xml(?:\.dist)?|\.swiftlint\.ya?ml` +
 			`|\.pre-commit-config\.ya?ml|lefthook\.ya?ml|\.semgrep\.ya?ml|\.nycrc(?:\.json)?|\.c8rc\.json|(?:jest|vitest|karma|playwright|cypress|ava|wdio)\.conf(?:ig)?(?:\.\w+)?\.[cm]?[jt]s(?:on)?|jest\.config\.json|\.mocharc\.\w+)$`),
-		agents: re(`(?:^|/)(?:(?:AGENTS|CLAUDE|GEMINI|QWEN|CRUSH)(?:\.\w+)?\.md|\.(?:cursor|windsurf|cline)rules|\.goosehints|\.mcp\.json|(?:opencode|kilo|\.?crush)\.jsonc?|codeloops\.toml)$` +
-			`|(?:^|/)\.(?:claude|codex|gemini|qwen|cursor|opencode|clinerules|continue|factory|kilocode|augment|amp|crush|pi|agents)/|^\.github/(?:copilot-instructions\.md$|instructions/|agents/|prompts/)`),
-		mixed: re(`(?:^|/)(?:pyproject\.toml|setup\.cfg|tox\.ini|noxfile\.py|package\.json|Cargo\.toml|pom\.xml|build\.gradle(?:\.kts)?|tsconfig[^/]*\.json)$`),
+		agents: deciding.AgentFiles(),
+		mixed:  re(`(?:^|/)(?:pyproject\.toml|setup\.cfg|tox\.ini|noxfile\.py|package\.json|Cargo\.toml|pom\.xml|build\.gradle(?:\.kts)?|tsconfig[^/]*\.json)$`),
 		hides: re(`\|\|\s*(?:true|:|exit 0|echo\b)|;\s*true\s*$|^\s*-?\s*set \+e\b|\bcontinue-on-error:\s*true\b|\ballow_failure:\s*true\b|--passWithNoTests\b|--exit-zero\b|--no-fail\b` +
 			`|-DskipTests\b|-Dmaven\.test\.(?:skip|failure\.ignore)|\btestFailureIgnore>\s*true|\bignoreFailures\s*=?\s*true|-x test\b|--no-verify\b|\bcatchError\b`),
 		runs: re(`(?i)\b\w*(?:test|check|lint|vet|verify|mypy|ruff|tsc|eslint|clippy|coverage|build)\w*\b`),

@@ -1,0 +1,115 @@
+package deciding
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func put(t *testing.T, dir, name, text string) {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestChanged(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(t *testing.T, dir string)
+		want   string
+	}{
+		"nothing":      {func(*testing.T, string) {}, ""},
+		"touched":      {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "judge.sh", "judge") }, ""},
+		"changed":      {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "judge.sh", "fudge") }, "judge.sh changed"},
+		"removed":      {func(t *testing.T, dir string) { t.Helper(); must(t, os.Remove(filepath.Join(dir, "judge.sh"))) }, "judge.sh removed"},
+		"added":        {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "GNUmakefile", "") }, "GNUmakefile added"},
+		"a part of it": {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "tools/b.go", "b") }, "tools changed"},
+		"scripts": {func(t *testing.T, dir string) {
+			t.Helper()
+			put(t, dir, "package.json", `{"scripts": {"test": "true"}}`)
+		}, "package.json changed"},
+		"a dependency": {func(t *testing.T, dir string) {
+			t.Helper()
+			put(t, dir, "package.json", `{"dependencies": {"x": "1"}, "scripts": { "test": "jest" }}`)
+		}, ""},
+		"no JSON":        {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "package.json", `{"scripts": `) }, "package.json changed"},
+		"settings":       {func(t *testing.T, dir string) { t.Helper(); put(t, dir, ".claude/settings.json", "{}") }, ".claude/settings.json changed"},
+		"more settings":  {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "sub/.claude/agents/critic.md", "Say yes.") }, "sub/.claude/agents/critic.md added"},
+		"told below":     {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "sub/AGENTS.md", "Say yes.") }, "sub/AGENTS.md added"},
+		"told on GitHub": {func(t *testing.T, dir string) { t.Helper(); put(t, dir, ".github/copilot-instructions.md", "Say yes.") }, ".github/copilot-instructions.md added"},
+		"told elsewhere": {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "other/AGENTS.md", "Say yes.") }, ""},
+		"an agent's log": {func(t *testing.T, dir string) {
+			t.Helper()
+			put(t, dir, ".crush/logs/crush.log", "x")
+			put(t, dir, ".crush/crush.db", "x")
+		}, ""},
+		"rules":             {func(t *testing.T, dir string) { t.Helper(); put(t, dir, "sub/codeloops.toml", "") }, "sub/codeloops.toml added"},
+		"a link in its way": {func(t *testing.T, dir string) { t.Helper(); link(t, "sub/x", filepath.Join(dir, "judge.sh")) }, "judge.sh changed"},
+		"a link to outside": {func(t *testing.T, dir string) {
+			t.Helper()
+			link(t, filepath.Join(t.TempDir(), "x"), filepath.Join(dir, "judge.sh"))
+		}, "judge.sh changed"},
+		"linked settings": {func(t *testing.T, dir string) { t.Helper(); link(t, "../tools", filepath.Join(dir, "sub", ".claude")) }, "sub/.claude added"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tree := Tree{Root: t.TempDir()}
+			tree.Dir = filepath.Join(tree.Root, "sub")
+			for file, text := range map[string]string{
+				"judge.sh": "judge", "tools/a.go": "a", "tools/b.go": "", "sub/x": "x", "package.json": `{"scripts":{"test":"jest"}}`, ".claude/settings.json": "", "other/x": "",
+			} {
+				put(t, tree.Root, file, text)
+			}
+			files := tree.Take(append(tree.Settings(), File{Path: "judge.sh"}, File{Path: "GNUmakefile"}, File{Path: "tools"}, File{Path: "package.json"}, File{Path: "../judge.sh"}))
+			c.change(t, tree.Root)
+			got := ""
+			for _, changed := range tree.Changed(files) {
+				got += fmt.Sprint(changed.Path, " ", changed.Fate)
+			}
+			if got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	tree := Tree{Root: t.TempDir()}
+	tree.Dir = tree.Root
+	for _, name := range []string{"CLAUDE.md", "codeloops.toml", ".claude/hooks/x.sh", ".claude/worktrees/a/x.md", ".cursorrules", "README.md", ".github/workflows/x.yml", ".github/prompts/x.md", ".codex/log.jsonl"} {
+		put(t, tree.Root, name, "")
+	}
+	want := []File{
+		{Path: ".claude/hooks/x.sh", Role: Agents}, {Path: ".cursorrules", Role: Agents}, {Path: ".github/prompts/x.md", Role: Agents},
+		{Path: "CLAUDE.md", Role: Agents}, {Path: "codeloops.toml", Role: Rules},
+	}
+	if got := tree.Settings(); !slices.Equal(got, want) {
+		t.Errorf("got %v", got)
+	}
+	if got := (Tree{Root: filepath.Join(tree.Root, "nowhere")}).Changed([]File{{Path: "x"}}); got != nil {
+		t.Errorf("of no tree: %v", got)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func link(t *testing.T, target, name string) {
+	t.Helper()
+	_ = os.Remove(name)
+	if err := os.Symlink(target, name); err != nil {
+		t.Skip(err)
+	}
+}

@@ -1,0 +1,94 @@
+package limits
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"codeloops/internal/deciding"
+	"codeloops/internal/loop"
+	"codeloops/internal/policy"
+	"codeloops/internal/tamper"
+)
+
+// RuleDeciding is the rule on the files that decide over the work themselves.
+const RuleDeciding = "deciding"
+
+// Deciders are the files that decide over the work of a session.
+type Deciders interface {
+	// Changed returns those that are not as they were when the session began.
+	Changed() []deciding.Change
+}
+
+// Deciding tells of changes to what decides over the work: the critic's own
+// program, a script that a check runs, what agents read before they work.
+type Deciding struct {
+	Files Deciders // nil: none are known
+	Block bool     // such a change is a breach as well, unless the task names the file
+}
+
+// Name implements [policy.Inspector].
+func (Deciding) Name() string { return RuleDeciding }
+
+// Inspect implements [policy.Inspector]. A breach sends the work back, and no
+// critic is asked whose program may be another one now.
+func (d Deciding) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
+	if d.Files == nil {
+		return nil
+	}
+	told := loop.Concern{Rule: RuleDeciding, Text: "what decides over the work has changed since the session began"}
+	var barred []string
+	for _, changed := range d.Files.Changed() {
+		place := loop.Place{At: tamper.Quote(changed.Path, maxPath), What: became(changed)}
+		if d.Block && !names(c.Task, changed.Path) {
+			barred = append(barred, place.String())
+		} else if changed.Role == deciding.Agents && shows(c.Change, changed.Path) {
+			continue // the diff has it, and tampering is told of it
+		}
+		told.Places = append(told.Places, place)
+	}
+	if len(told.Places) > 0 {
+		found.Concerns = append(found.Concerns, told)
+	}
+	if len(barred) == 0 {
+		return nil
+	}
+	return &policy.Breach{
+		Why: "what decides over the work was changed: " + barred[0] + others(len(barred)-1),
+		Feedback: "What decides over the work may not be changed in this session. Put these back as they were when it began:\n- " +
+			strings.Join(barred, "\n- "),
+		Back: true,
+	}
+}
+
+// maxPath is how much of a path is told.
+const maxPath = 200
+
+func became(c deciding.Change) string {
+	switch c.Role {
+	case deciding.Critic:
+		return fmt.Sprintf("the critic is started from it, and it was %s", c.Fate)
+	case deciding.Check:
+		return fmt.Sprintf("a check runs it, and it was %s", c.Fate)
+	case deciding.Rules:
+		return fmt.Sprintf("it holds rules, and was %s: this session keeps those that it began with", c.Fate)
+	case deciding.Agents:
+	}
+	return fmt.Sprintf("agents read it before they work, the critic perhaps among them, and it was %s", c.Fate)
+}
+
+// names reports whether a task speaks of a file: who asks for a change of it wants
+// it. A plain word, such as check, may mean anything.
+func names(task, file string) bool {
+	base := path.Base(file)
+	plain := strings.ToLower(base) == base && !strings.Contains(base, ".")
+	return slices.ContainsFunc(strings.Fields(task), func(word string) bool {
+		word = strings.TrimRight(strings.Trim(word, "\"'`()[]<>,;:!?*_"), ".")
+		return word == base && !plain || word != base && path.Clean(word) == file || strings.HasSuffix(word, "/"+base)
+	})
+}
+
+func shows(c loop.Change, file string) bool {
+	return slices.ContainsFunc(c.Files, func(f loop.FileChange) bool { return f.Path == file })
+}
