@@ -63,6 +63,7 @@ func (p *plan) policy() loop.Policy {
 	if c.ApprovalThreshold > 0 {
 		set.ApprovalThreshold = &c.ApprovalThreshold
 	}
+	set.RequireChange, set.OpenFindings = c.RequireChange, c.Policy.OpenFindings
 	set.NoAutoRevise = !c.Policy.AutoRevise
 	if c.Policy.OnViolation != "stop" {
 		set.OnViolation = c.Policy.OnViolation

@@ -63,7 +63,13 @@ func breakings() map[string]breaking {
 		},
 		"approval_threshold": {set: func(c *config.Config) { c.ApprovalThreshold = 0.9 }, review: done},
 		"checks":             {edit: func(c *loop.Case) { c.Checks = []loop.CheckResult{{Command: "make", Ending: loop.EndFailed}} }, review: done},
-		"auto_revise":        {set: func(c *config.Config) { c.Policy.AutoRevise = false }, review: more},
+		"require_change":     {set: func(c *config.Config) { c.RequireChange = true }, review: done},
+		"open_findings": {set: func(c *config.Config) { c.Policy.OpenFindings = "refuse" }, review: done, edit: func(c *loop.Case) {
+			second(c)
+			c.History[0].Review.Verdict = more.Verdict
+			c.History[0].Findings = []loop.Finding{{ID: "F1", Text: more.Verdict.Feedback, State: loop.FindingNew, Since: 1}}
+		}},
+		"auto_revise": {set: func(c *config.Config) { c.Policy.AutoRevise = false }, review: more},
 		"convergence": {review: more, edit: func(c *loop.Case) {
 			for n := range 5 {
 				c.History = append(c.History, loop.Round{Iteration: n + 1, Change: loop.Change{State: "1"}, Ruling: loop.Ruling{Verdict: more.Verdict, Warnings: []string{"it does not get on"}}})

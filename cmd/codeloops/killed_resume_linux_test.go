@@ -36,7 +36,7 @@ step = [
 say = "DECISION: CONTINUE\nFEEDBACK: more"
 [[critic]]
 step = [{ run = "echo critic >>../calls" }]
-say = "DECISION: DONE"
+say = "DECISION: DONE\nF1: settled"
 `
 
 // A ledger compares what agents were asked for with what the log has of it.

@@ -54,6 +54,7 @@ func settingFlags() map[string]string {
 		"check":              "checks",
 		"profile":            "profile",
 		"approval-threshold": "approval_threshold",
+		"require-change":     "require_change",
 		"check-before":       "check_before",
 		"fail-fast":          "fail_fast",
 		"log-format":         "log_format",
@@ -102,6 +103,7 @@ func (o *runOptions) addRunFlags(f *pflag.FlagSet) {
 	f.Bool("fail-fast", false, "run no check after one that fails")
 	f.String("profile", "", "what the settings begin with: default or strict (docs/policy.md)")
 	f.String("approval-threshold", "", "the critic's `score`, 0 to 1, that approves the work, whatever it decides")
+	f.Bool("require-change", false, "the work is done only when something has changed")
 
 	f.String("log-format", "", "how progress is shown: pretty, compact or json (events as JSON lines)")
 	f.BoolVar(&o.jsonOutput, "json-output", false, "print one JSON object on standard output at the end, and nothing else there")

@@ -20,8 +20,8 @@ func findings(p *strings.Builder, all []loop.Finding) {
 		case loop.FindingOpen:
 			fmt.Fprintf(&b, "%s, since iteration %d: %s\n", f.ID, f.Since, oneLine(f.Text))
 		case loop.FindingReopened:
-			fmt.Fprintf(&b, "%s, since iteration %d, was settled in between: %s\n", f.ID, f.Since, oneLine(f.Text))
-		case loop.FindingNew, loop.FindingClosed:
+			fmt.Fprintf(&b, "%s, since iteration %d, had gone in between: %s\n", f.ID, f.Since, oneLine(f.Text))
+		case loop.FindingNew, loop.FindingUnmentioned, loop.FindingClosed, loop.FindingWithdrawn:
 		}
 	}
 	if b.Len() == 0 {
@@ -36,11 +36,13 @@ func warnings(p *strings.Builder, all []string) {
 	if len(all) == 0 {
 		return
 	}
-	p.WriteString("\nThe loop does not seem to get on; the reviewer is told the same:\n")
+	var b strings.Builder
 	for _, w := range all {
-		fmt.Fprintf(p, "- %s\n", oneLine(w))
+		fmt.Fprintf(&b, "- %s\n", oneLine(w))
 	}
-	p.WriteString("If it goes on like this the run is ended. Do it another way than before, and where you cannot do what is asked, say exactly what is in the way.\n")
+	p.WriteString("\nThe loop does not seem to get on; the reviewer is told the same:\n\n")
+	fence(p, excerpt.Clip(b.String(), maxFindings, maxFindings))
+	p.WriteString("\nIf it goes on like this the run is ended. Do it another way than before, and where you cannot do what is asked, say exactly what is in the way.\n")
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(plain.Text(text)), " ") }

@@ -351,8 +351,8 @@ func (d *Details) judged(r loop.Round) {
 }
 
 func (d *Details) end(o loop.Outcome) {
-	d.sayf("\n%s after %s, %s%s", d.strong(d.Screen.outcome(term.Line(string(o.Result)))),
-		render.Count(o.Iterations, "iteration", "iterations"), render.Span(o.Duration), render.OfIt(d.tally.Waited()))
+	d.sayf("\n%s after %s, %s%s%s", d.strong(d.Screen.outcome(term.Line(string(o.Result)))),
+		render.Count(o.Iterations, "iteration", "iterations"), render.Span(o.Duration), render.OfIt(d.tally.Waited()), render.LeftOpen(o))
 	if o.Confidence != nil {
 		d.rowf("confidence", "%.2f", *o.Confidence)
 	}

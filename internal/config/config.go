@@ -32,8 +32,9 @@ type Config struct {
 	EnvDeny              []string      `mapstructure:"env_deny"`           // names, or globs as in path.Match
 	Profile              string        `mapstructure:"profile"`            // "default" or "strict"
 	ApprovalThreshold    float64       `mapstructure:"approval_threshold"` // 0 to 1; 0: none
-	CritiqueTemplate     string        `mapstructure:"critique_template"`  // "": codeloops' own words
-	RefineTemplate       string        `mapstructure:"refine_template"`    // "": codeloops' own words
+	RequireChange        bool          `mapstructure:"require_change"`
+	CritiqueTemplate     string        `mapstructure:"critique_template"` // "": codeloops' own words
+	RefineTemplate       string        `mapstructure:"refine_template"`   // "": codeloops' own words
 	Policy               Policy        `mapstructure:"policy"`
 	Convergence          Convergence   `mapstructure:"convergence"`
 	CriticWorktree       bool          `mapstructure:"critic_worktree"`

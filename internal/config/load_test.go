@@ -26,7 +26,7 @@ func TestDefaults(t *testing.T) {
 		Agents:  map[string]Agent{},
 		Profile: "default",
 		Policy: Policy{
-			OnViolation: "stop", AutoRevise: true, CriticDecisions: []string{"done", "continue", "error", "escalate"},
+			OnViolation: "stop", AutoRevise: true, OpenFindings: "ask", CriticDecisions: []string{"done", "continue", "error", "escalate"},
 			Critique: "free", MaxRisks: 5, MaxChanges: 5, Fallback: "off", Tamper: "report",
 			AllowPaths: []string{}, DenyPaths: []string{}, DenyPhrases: []string{},
 			RiskTypes: []string{
@@ -113,6 +113,7 @@ func chosen() map[string][2]any {
 		"convergence.similarity":           {0.25, 0.5},
 		"policy.min_similarity":            {0.25, 0.5},
 		"policy.auto_revise":               {false, true},
+		"policy.open_findings":             {"ask", "refuse"},
 		"policy.critique":                  {"free", "structured"},
 		"policy.critic_decisions":          {[]string{"done"}, []string{"done", "continue"}},
 		"policy.required_changes_fallback": {"off", "apply"},

@@ -12,6 +12,7 @@ import (
 type Policy struct {
 	OnViolation     string   `mapstructure:"on_violation"` // "stop" or "revise"
 	AutoRevise      bool     `mapstructure:"auto_revise"`
+	OpenFindings    string   `mapstructure:"open_findings"`    // "ask" or "refuse"
 	CriticDecisions []string `mapstructure:"critic_decisions"` // of [Decisions]
 	Critique        string   `mapstructure:"critique"`         // "free" or "structured"
 	RiskTypes       []string `mapstructure:"risk_types"`
@@ -44,6 +45,9 @@ func verdicts() schema {
 		}, {
 			key: "approval_threshold", value: fraction, byDefault: 0.0, flag: "--approval-threshold", guarded: true,
 			doc: "The critic's score, from 0 to 1, that approves the work; a lower one sends it\nback, whatever the critic decides. 0.0 is none: scores decide nothing. In a\nproject file it needs trust.",
+		}, {
+			key: "require_change", value: toggle, byDefault: false, flag: "--require-change", guarded: true,
+			doc: "Whether a run is done only when something has changed since it began. In a\nproject file it needs trust.",
 		},
 	}
 }
@@ -56,6 +60,9 @@ func policy() schema {
 		}, {
 			key: "policy.auto_revise", value: boolean, byDefault: true,
 			doc: "Whether the actor is sent to work again; false carries out nothing but DONE and\nan escalation.",
+		}, {
+			key: "policy.open_findings", value: choice("ask", "refuse"), byDefault: "ask",
+			doc: "What becomes of a DONE that says nothing of open findings: \"ask\" asks the\ncritic again, once, and takes its second DONE, \"refuse\" does not.",
 		}, {
 			key: "policy.critic_decisions", value: list(decision), byDefault: Decisions(),
 			doc: "What a critic may decide; it is asked again when it says anything else.",
@@ -94,7 +101,9 @@ func policy() schema {
 func profile(name string) layer {
 	l := layer{values: values{}}
 	if name == "strict" {
-		l.values["approval_threshold"] = value{0.9, Origin{Layer: Default, Name: "profile strict"}}
+		origin := Origin{Layer: Default, Name: "profile strict"}
+		l.values["approval_threshold"] = value{0.9, origin}
+		l.values["policy.open_findings"] = value{"refuse", origin}
 	}
 	return l
 }

@@ -51,6 +51,7 @@ func looseners() map[string]looser {
 	return map[string]looser{
 		"profile":            lower("default", "strict"),
 		"approval_threshold": lessOf,
+		"require_change":     turnedOff,
 		"critique_template":  differs,
 		"checks":             lacks,
 		"check_timeout":      moreThanLimit,
@@ -69,6 +70,7 @@ func looseners() map[string]looser {
 
 		"policy.on_violation":              lower("revise", "stop"),
 		"policy.auto_revise":               turnedOn,
+		"policy.open_findings":             lower("ask", "refuse"),
 		"policy.critic_decisions":          differs,
 		"policy.critique":                  lower("free", "structured"),
 		"policy.risk_types":                differs,

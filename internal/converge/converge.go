@@ -135,7 +135,7 @@ func (f *fold) signs() []sign {
 	all = append(all, sign{f.same, fmt.Sprintf("The feedback has been the same for %d iterations.", f.same)})
 	for _, x := range f.known {
 		if x.back {
-			all = append(all, sign{x.returns + 1, fmt.Sprintf("The finding %s was settled and has come up again.", x.ID)})
+			all = append(all, sign{x.returns + 1, fmt.Sprintf("The finding %s had gone and has come up again.", x.ID)})
 		}
 	}
 	return all

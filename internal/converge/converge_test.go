@@ -25,6 +25,7 @@ type act struct {
 	decision loop.Decision // "" is CONTINUE
 	rule     string
 	unjudged bool
+	answers  []loop.Answer
 }
 
 func (a act) round(n int) loop.Round {
@@ -34,6 +35,9 @@ func (a act) round(n int) loop.Round {
 	r.Rule = a.rule
 	if a.decision != "" {
 		r.Verdict.Decision = a.decision
+	}
+	if r.Verdict.Answers = a.answers; a.rule == "" {
+		r.Review.Verdict = r.Verdict
 	}
 	if a.score > 0 {
 		r.Verdict.Score = &a.score
@@ -141,13 +145,13 @@ func TestStuck(t *testing.T) {
 				if i%2 == 1 {
 					issues = []string{"Login lacks a timeout."}
 				}
-				return act{state: state(i), failing: -1, issues: issues, feedback: fmt.Sprint("Round ", i, " has one more thing")}
+				return act{state: state(i), failing: -1, issues: issues, feedback: issues[0]}
 			}),
 			[]string{
 				"", "",
-				"The finding F1 was settled and has come up again.", "The finding F2 was settled and has come up again.",
-				"The finding F1 was settled and has come up again.", "The finding F2 was settled and has come up again.",
-				"stuck: The finding F1 was settled and has come up again.",
+				"The finding F1 had gone and has come up again.", "The finding F2 had gone and has come up again.",
+				"The finding F1 had gone and has come up again.", "The finding F2 had gone and has come up again.",
+				"stuck: The finding F1 had gone and has come up again.",
 			},
 		},
 	} {
@@ -255,7 +259,7 @@ func TestFailingCheck(t *testing.T) {
 		r.Findings, r.Warnings = got.Findings, got.Warnings
 		history = append(history, r.Outline())
 		want := converge.Report{Findings: []loop.Finding{{
-			ID: "F1", Text: "`make` " + fates[n%len(fates)], State: loop.FindingOpen, Since: 1,
+			ID: "F1", Text: "`make` " + fates[n%len(fates)], State: loop.FindingOpen, Since: 1, Check: command,
 		}}}
 		if n == 0 {
 			want.Findings[0].State = loop.FindingNew
@@ -332,32 +336,162 @@ func TestFindings(t *testing.T) {
 	rounds := []act{
 		{state: "1", failing: -1, feedback: "Not yet.\n\n1. There is no test for `parse_input`.\n2. The README does not\n   mention the flag --json.\n"},
 		{state: "2", failing: -1, feedback: "Better:\n- still no test for parse_input\n- Close the file in all cases.\n"},
-		{state: "3", failing: -1, issues: []string{"Close the file in all cases.", "Close the file in all cases."}},
-		{state: "4", failing: -1, issues: []string{"No test for parse_input!"}, feedback: "- ignored"},
-		{state: "5", failing: -1, issues: []string{"No test for print_output!"}},
-		{state: "6", failing: -1, decision: loop.Done},
+		{state: "3", failing: -1, issues: []string{"Close the file in all cases.", "Close the file in all cases."}, answers: says("F1 closed")},
+		{state: "4", failing: -1, issues: []string{"No test for parse_input!"}},
+		{state: "5", failing: -1, issues: []string{"No test for print_output!"}, answers: says("F2 withdrawn", "F3 closed")},
+		{state: "6", failing: -1, decision: loop.Done, answers: says("F1 closed", "F9 closed")},
 	}
 	want := []string{
 		"F1 new 1, F2 new 1",
-		"F1 open 1, F3 new 2, F2 closed 1",
-		"F3 open 2, F1 closed 1, F2 closed 1",
-		"F1 reopened 1, F2 closed 1, F3 closed 2",
-		"F4 new 5, F1 closed 1, F2 closed 1, F3 closed 2",
-		"F1 closed 1, F2 closed 1, F3 closed 2, F4 closed 5",
+		"F1 open 1, F2 unmentioned 1, F3 new 2",
+		"F2 unmentioned 1, F3 open 2, F1 closed 1",
+		"F1 reopened 1, F2 unmentioned 1, F3 unmentioned 2",
+		"F1 unmentioned 1, F4 new 5, F2 withdrawn 1, F3 closed 2",
+		"F4 unmentioned 5, F1 closed 1, F2 withdrawn 1, F3 closed 2",
 	}
 	for n := range rounds {
 		_, report := play(settings, rounds[:n+1])
-		var got []string
-		for _, f := range report.Findings {
-			got = append(got, fmt.Sprint(f.ID, " ", f.State, " ", f.Since))
-		}
-		if s := strings.Join(got, ", "); s != want[n] {
+		if s := states(report); s != want[n] {
 			t.Errorf("after round %d: %s, want %s", n+1, s, want[n])
 		}
 	}
 	_, first := play(settings, rounds[:1])
 	if got := first.Findings[1].Text; got != "The README does not mention the flag --json." {
 		t.Errorf("the second finding is %q", got)
+	}
+}
+
+// says are answers such as "F1 closed".
+func says(answers ...string) (all []loop.Answer) {
+	for _, a := range answers {
+		id, state, _ := strings.Cut(a, " ")
+		all = append(all, loop.Answer{ID: id, State: loop.FindingState(state)})
+	}
+	return all
+}
+
+func states(r converge.Report) string {
+	var all []string
+	for _, f := range r.Findings {
+		all = append(all, fmt.Sprint(f.ID, " ", f.State, " ", f.Since))
+	}
+	return strings.Join(all, ", ")
+}
+
+// TestPoints: every point of a feedback is a finding, prose too.
+func TestPoints(t *testing.T) {
+	t.Parallel()
+	const gone, back = "test_neg was removed.", "Put it back."
+	for _, c := range []struct {
+		feedback string
+		want     []string
+	}{
+		{gone, []string{gone}},
+		{gone + " " + back, []string{gone + " " + back}},
+		{gone + " " + back + "\n- Mention --neg in the README.", []string{gone + " " + back, "Mention --neg in the README."}},
+		{"- Mention --neg in the README.\n\n" + gone + " " + back, []string{"Mention --neg in the README.", gone + " " + back}},
+		{gone + " The README lacks the flag. No error is handled.", []string{gone, "The README lacks the flag.", "No error is handled."}},
+		{"**" + gone + "** The README lacks the flag.", []string{"**" + gone + "**", "The README lacks the flag."}},
+		{"Not yet. " + gone, []string{gone}},
+		{"Good progress so far, but not done yet: " + gone, []string{gone}},
+		{"Two things remain:\n1. " + gone + "\n2) " + back, []string{gone, back}},
+		{"Put these back, please:\n* test_neg\n* test_pos", []string{"Put these back, please:", "test_neg", "test_pos"}},
+		{"Add tests.\n\nFix the typo.", []string{"Add tests.", "Fix the typo."}},
+		{"Handle i.e. negative numbers. See line 12. Version no. 2 lacks `a. b`.", []string{"Handle i.e. negative numbers. See line 12.", "Version no. 2 lacks `a. b`."}},
+		{`MUST_INCLUDE "best effort. Always." He said "so. Mend 3" long boards.`, []string{`MUST_INCLUDE "best effort. Always." He said "so. Mend 3" long boards.`}},
+		{`Mend the 3" board. And the other.`, []string{`Mend the 3" board.`, "And the other."}},
+		{"测试被删除了。把它放回去。", []string{"测试被删除了。", "把它放回去。"}},
+		{"It fails:\n```\nTraceback. Error. More.\n```\n> The actor says. It is done.\nMend main.py.", []string{"It fails:", "Mend main.py."}},
+		{"The fence is never closed.\n```\n" + gone, []string{"The fence is never closed.", "``` " + gone}},
+		{"more", []string{"more"}},
+		{"Not yet.", []string{"Not yet."}},
+		{"  ", nil},
+	} {
+		_, report := play(settings, []act{{state: "1", failing: -1, feedback: c.feedback}})
+		var got []string
+		for _, f := range report.Findings {
+			got = append(got, f.Text)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%q: got %q, want %q", c.feedback, got, c.want)
+		}
+	}
+}
+
+// TestPointsBesideLists: a list of issues does not make the prose go away, unless
+// the prose only says them again.
+func TestPointsBesideLists(t *testing.T) {
+	t.Parallel()
+	issues := []string{"The README lacks the flag --neg."}
+	feedback := "The README lacks the flag --neg. The test of parse_input was removed."
+	_, report := play(settings, []act{{state: "1", failing: -1, issues: issues, feedback: feedback}})
+	if got := states(report); got != "F1 new 1, F2 new 1" || report.Findings[1].Text != "The test of parse_input was removed." {
+		t.Errorf("%+v", report.Findings)
+	}
+}
+
+// TestManyPoints: no point of a review goes uncounted.
+func TestManyPoints(t *testing.T) {
+	t.Parallel()
+	issues := make([]string, 70)
+	for i := range issues {
+		issues[i] = fmt.Sprintf("name_%d is wrong", i)
+	}
+	_, report := play(settings, []act{{state: "1", failing: -1, issues: issues}})
+	if n := len(report.Findings); n != 51 || report.Findings[50].Text != "20 more points, in the review of that iteration" {
+		t.Errorf("%d findings, the last one %+v", n, report.Findings[n-1])
+	}
+}
+
+// TestNamedPoints: a point that calls a finding by its name is that finding, and
+// an answer in a feedback is no point.
+func TestNamedPoints(t *testing.T) {
+	t.Parallel()
+	first := act{state: "1", failing: -1, feedback: "- test_neg was removed from test_calc.py\n- the README lacks --neg"}
+	for _, c := range []struct{ feedback, states, text string }{
+		{"- F1: still missing", "F1 open 1, F2 unmentioned 1", "test_neg was removed from test_calc.py"},
+		{"**f1** is not there yet", "F1 open 1, F2 unmentioned 1", "test_neg was removed from test_calc.py"},
+		{"F1, open, since iteration 1: test_neg was removed from test_calc.py", "F1 open 1, F2 unmentioned 1", "test_neg was removed from test_calc.py"},
+		{"- F1: now test_pos has gone from test_more.py too", "F1 open 1, F2 unmentioned 1", "test_neg was removed from test_calc.py Later: now test_pos has gone from test_more.py too"},
+		{"- F2: settled\n- F1: open", "F1 open 1, F2 closed 1", "test_neg was removed from test_calc.py"},
+		{"- F7: no such finding", "F1 unmentioned 1, F2 unmentioned 1, F3 new 2", "test_neg was removed from test_calc.py"},
+	} {
+		second := act{state: "2", failing: -1, feedback: c.feedback}
+		if strings.Contains(c.feedback, "settled") {
+			second.answers = says("F2 closed", "F1 open")
+		}
+		_, report := play(settings, []act{first, second})
+		if got := states(report); got != c.states || report.Findings[0].Text != c.text {
+			t.Errorf("%q: %s, %q", c.feedback, got, report.Findings[0].Text)
+		}
+	}
+}
+
+// TestLookedFor: whether a change is made that a program can look for is for the
+// program to say.
+func TestLookedFor(t *testing.T) {
+	t.Parallel()
+	const change = `MUST_INCLUDE "best effort"`
+	for _, c := range []struct {
+		enforced bool
+		decision loop.Decision
+		answers  []loop.Answer
+		want     string
+	}{
+		{false, loop.Done, says("F1 closed"), "F1 open 1"},
+		{false, loop.Done, says("F1 withdrawn"), "F1 open 1"},
+		{false, loop.Continue, says("F1 closed"), "F1 open 1"},
+		{false, loop.Continue, says("F1 withdrawn"), "F1 withdrawn 1"},
+		{true, loop.Done, nil, "F1 closed 1"},
+		{true, loop.Continue, nil, "F1 closed 1"},
+	} {
+		first := act{state: "1", failing: -1, feedback: "- " + change}.round(1)
+		first.Findings = settings.Look(nil, first).Findings
+		now := act{state: "2", failing: -1, decision: c.decision, answers: c.answers}.round(2)
+		now.Inspection.Audit.Required = []loop.Requirement{{Text: change, Enforced: c.enforced}}
+		if got := states(settings.Look([]loop.Round{first}, now)); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
 	}
 }
 

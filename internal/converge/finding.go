@@ -3,6 +3,7 @@ package converge
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,9 +14,9 @@ import (
 type finding struct {
 	loop.Finding
 	text  text
-	check string // the command that fails, "" for what is no check
-	// returns is how often it came up again, in the same words, after it was
-	// settled: other numbers may be another place with the same fault.
+	first string // how it was worded when it was first raised
+	// returns is how often it came up again, in the same words, after a review
+	// without it: other numbers may be another place with the same fault.
 	returns int
 	back    bool // it did so in the last round
 }
@@ -30,21 +31,29 @@ const (
 
 // raise follows the findings through a round.
 func (f *fold) raise(r loop.Round) {
+	answers := answered(r.Verdict.Answers)
 	var fresh []*finding
 	taken := map[*finding]bool{}
-	for _, p := range points(r.Verdict) {
-		now := &finding{Finding: loop.Finding{Text: p}, text: read(p), check: failing(r, p)}
-		x := f.find(now, taken)
+	for _, p := range f.points(r) {
+		if x := f.named(p); x != nil {
+			if !taken[x] && !over(answers[x.ID]) {
+				taken[x] = true
+				x.again(r, x.reworded(p), f.Similarity)
+			}
+			continue
+		}
+		now := &finding{Finding: loop.Finding{Text: p, Check: failing(r, p)}, text: read(p), first: p}
+		x := f.find(now, taken, answers)
 		if x == nil {
 			fresh = append(fresh, now)
 			continue
 		}
 		taken[x] = true
-		x.again(now, f.Similarity)
+		x.again(r, now, f.Similarity)
 	}
 	for _, x := range f.known {
 		if x.back = x.back && taken[x]; !taken[x] {
-			x.State = loop.FindingClosed
+			x.State = x.passedOver(r, answers[x.ID])
 		}
 	}
 	for _, x := range fresh {
@@ -56,18 +65,99 @@ func (f *fold) raise(r loop.Round) {
 	}
 }
 
+// answered returns the states that a critic gives to findings, by their ID.
+func answered(answers []loop.Answer) map[string]loop.FindingState {
+	states := map[string]loop.FindingState{}
+	for _, a := range answers {
+		states[a.ID] = a.State
+	}
+	return states
+}
+
 // again notes that a finding is raised once more.
-func (x *finding) again(now *finding, similarity float64) {
-	x.back = x.State == loop.FindingClosed && now.text.repeats(x.text, similarity)
+func (x *finding) again(r loop.Round, now *finding, similarity float64) {
+	gone := !x.raised()
+	x.back = gone && now.text.repeats(x.text, similarity)
 	if x.back {
 		x.returns++
 	}
-	if x.State == loop.FindingClosed {
+	if x.State = loop.FindingOpen; gone {
 		x.State = loop.FindingReopened
-	} else {
-		x.State = loop.FindingOpen
 	}
-	x.Text, x.text, x.check = now.Text, now.text, now.check
+	if x.looked(r) == nil { // the words of the other ones are looked for
+		x.Text, x.text, x.Check = now.Text, now.text, now.Check
+	}
+}
+
+// raised reports whether the last review had the finding in it.
+func (x *finding) raised() bool {
+	return x.State == loop.FindingNew || x.State == loop.FindingOpen || x.State == loop.FindingReopened
+}
+
+// passedOver returns the state of a finding that a review does not raise. What a
+// program can look for is settled when the program finds it, whatever a critic
+// says; a review that goes on may withdraw it.
+func (x *finding) passedOver(r loop.Round, answer loop.FindingState) loop.FindingState {
+	goesOn := r.Review.Verdict.Decision == loop.Continue && r.Verdict.Decision == loop.Continue
+	change := x.looked(r)
+	switch {
+	case x.Check != "": // it does not fail any more
+		return loop.FindingClosed
+	case change != nil && change.Enforced:
+		return loop.FindingClosed
+	case change != nil && (!goesOn || answer != loop.FindingWithdrawn):
+		return loop.FindingOpen
+	case answer != "":
+		return answer
+	case x.Due():
+		return loop.FindingUnmentioned
+	}
+	return x.State
+}
+
+// byName finds a finding's name at the beginning of a point.
+var byName = regexp.MustCompile(`^[*_` + "`" + `\[(]*([Ff]\d+)[*_` + "`" + `\])]*(?:,[^:]*)?\s*(?:[:–—-]|\bis\b)\s*`)
+
+// named returns the finding that a point calls by its name, nil for none.
+func (f *fold) named(p string) *finding {
+	m := byName.FindStringSubmatch(p)
+	if m == nil {
+		return nil
+	}
+	for _, x := range f.known {
+		if strings.EqualFold(x.ID, m[1]) {
+			return x
+		}
+	}
+	return nil
+}
+
+// reworded is a finding with what a point, which calls it by its name, says of it
+// now; what it said at first stays with it.
+func (x *finding) reworded(p string) *finding {
+	now := *x
+	said := strings.TrimSpace(p[len(byName.FindString(p)):])
+	switch t := read(said); {
+	case !t.tells():
+	case t.dice(read(x.first)) >= loosely*DefaultSimilarity:
+		now.Text = said
+	default:
+		first := []rune(x.first)
+		now.Text = line(string(first[:min(len(first), maxLine/2)]) + " Later: " + said)
+	}
+	now.text = read(now.Text)
+	return &now
+}
+
+// looked returns what a program has found of the change that the finding
+// requires; nil where none was looked for.
+func (x *finding) looked(r loop.Round) *loop.Requirement {
+	for i, q := range r.Inspection.Audit.Required {
+		if line(q.Text) == x.Text {
+			return &r.Inspection.Audit.Required[i]
+		}
+	}
+	return nil
 }
 
 // failing returns the command of the check that a rule's point is about, "" for
@@ -85,27 +175,37 @@ func failing(r loop.Round, p string) string {
 }
 
 // find returns the finding that says most nearly the same, nil for none.
-func (f *fold) find(now *finding, taken map[*finding]bool) *finding {
+// One that the critic calls settled in the same review it cannot mean.
+func (f *fold) find(now *finding, taken map[*finding]bool, answers map[string]loop.FindingState) *finding {
 	var best *finding
 	most := f.Similarity * loosely
 	for _, x := range f.known {
-		if s := now.likeness(x); !taken[x] && s >= most && (best == nil || s > most) {
+		if taken[x] || over(answers[x.ID]) || (x.Check == "") != (now.Check == "") {
+			continue
+		}
+		if s := now.likeness(x, most); s >= most && (best == nil || s > most) {
 			best, most = x, s
 		}
 	}
 	return best
 }
 
-func (x *finding) likeness(other *finding) float64 {
-	if x.check != "" && x.check == other.check {
+// likeness is how alike two findings are, or less than the least that matters.
+func (x *finding) likeness(other *finding, least float64) float64 {
+	a, b := x.text.size, other.text.size
+	switch {
+	case x.Check != "" && x.Check == other.Check:
 		return 1
+	case float64(2*min(a, b)) < least*float64(a+b): // of such lengths they cannot be alike
+		return 0
 	}
 	return x.text.likeness(other.text)
 }
 
+// open counts what the last review raised.
 func (f *fold) open() (n int) {
 	for _, x := range f.known {
-		if x.State != loop.FindingClosed {
+		if x.raised() {
 			n++
 		}
 	}
@@ -122,71 +222,14 @@ func (f *fold) findings() []loop.Finding {
 	return all
 }
 
+// over reports whether nothing is left to be done about a finding.
+func over(s loop.FindingState) bool {
+	return s == loop.FindingClosed || s == loop.FindingWithdrawn
+}
+
 func rank(x loop.Finding) int {
-	if x.State == loop.FindingClosed {
+	if over(x.State) {
 		return 1
 	}
 	return 0
-}
-
-// points returns what a verdict finds fault with, a line each and no line
-// twice: its issues, or the items of its feedback, or all of it as one.
-func points(v loop.Verdict) []string {
-	if v.Decision != loop.Continue {
-		return nil
-	}
-	all := slices.Concat(v.RequiredChanges, v.Issues)
-	if len(all) == 0 {
-		all = items(v.Feedback)
-	}
-	if len(all) == 0 {
-		all = []string{v.Feedback}
-	}
-	var lines []string
-	for _, p := range all {
-		if p = line(p); p != "" && !slices.Contains(lines, p) && len(lines) < maxRaised {
-			lines = append(lines, p)
-		}
-	}
-	return lines
-}
-
-// items returns the items of the lists in a text.
-func items(s string) []string {
-	var all []string
-	for l := range strings.Lines(s) {
-		body := strings.TrimSpace(l)
-		switch rest, is := item(body); {
-		case is:
-			all = append(all, rest)
-		case body == "" || len(all) == 0:
-		case strings.TrimLeft(l, " \t") != l: // goes on below its bullet
-			all[len(all)-1] += " " + body
-		}
-	}
-	return all
-}
-
-// item takes the bullet or the number off a line.
-func item(l string) (rest string, is bool) {
-	for _, bullet := range []string{"- ", "* ", "+ ", "• "} {
-		if rest, is = strings.CutPrefix(l, bullet); is {
-			return rest, true
-		}
-	}
-	rest = strings.TrimLeft(l, "0123456789")
-	if rest == l || len(rest) < 3 || rest[0] != '.' && rest[0] != ')' || rest[1] != ' ' {
-		return l, false
-	}
-	return rest[2:], true
-}
-
-// line makes one line of a text, of bounded length.
-func line(s string) string {
-	const most = 300
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
 }

@@ -54,7 +54,7 @@ func (b *block) settle(text string) {
 
 // verdict makes a verdict of the block. Text without a label goes where the
 // decision's own text belongs.
-func (b *block) verdict(text string, fields []field) loop.Verdict {
+func (b *block) verdict(text string, fields []field, outer boundary) loop.Verdict {
 	joined := func(name label) string { return strings.Join(values(fields, name, len(b.fields), text), "\n") }
 	last := func(name label) (n *float64) {
 		for _, v := range values(fields, name, len(b.fields), text) {
@@ -71,16 +71,23 @@ func (b *block) verdict(text string, fields []field) loop.Verdict {
 		Analysis:   joined(labelAnalysis),
 		Recovery:   joined(labelRecovery),
 	}
+	found, rest := answers(b.rest, outer)
+	for _, f := range fields {
+		more, _ := answers(f.value(text), outer)
+		found = append(found, more...)
+	}
+	v.Answers = settle(found)
 	own := &v.Feedback
 	switch v.Decision {
 	case loop.Done:
 		own = &v.Summary
+		_, v.Summary = answers(v.Summary, outer)
 	case loop.Error, escalate:
 		own = &v.Analysis
 	case loop.Continue:
 	}
 	if *own == "" {
-		*own = b.rest
+		*own = rest
 	}
 	if v.Decision == escalate {
 		v.Decision = loop.Error

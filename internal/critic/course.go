@@ -2,6 +2,7 @@ package critic
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"codeloops/internal/critic/excerpt"
@@ -9,35 +10,35 @@ import (
 )
 
 // course shows what the iterations so far come to: the findings, each under one
-// name, and signs that the loop does not get on.
-func (p *prompt) course(history []loop.Round, budget Budget) {
-	if len(history) == 0 {
-		return
+// name, and signs that the loop does not get on. A finding is in the words of a
+// critic, who may quote anybody: it is evidence like the rest.
+func (p *prompt) course(matter loop.Case, budget Budget) {
+	var last loop.Round
+	for _, round := range slices.Backward(matter.History) {
+		if last = round; !round.Unjudged {
+			break
+		}
 	}
-	last := history[len(history)-1]
-	for i := len(history) - 1; i >= 0 && last.Unjudged; i-- {
-		last = history[i] // the last one that has findings
-	}
-	if text := findings(last.Findings); text != "" {
-		p.sayf("What was found wrong so far, as the last review left it. Say of each point that is open whether it is settled; where you raise one again, use the words that it has here:")
+	if text := findings(last.Findings, matter.Inspection.Audit.Required); text != "" {
+		p.sayf("What was found wrong so far, as the last review left it. A finding that is open stays so until a review says of it, by its name, what has become of it. Where you raise one again, begin with its name:")
 		p.show("findings", excerpt.Clip(text, budget.History, budget.History))
 	}
-	if len(last.Warnings) == 0 {
-		return
+	if len(last.Warnings) > 0 {
+		p.sayf("The loop does not seem to get on; the actor has been told the same:")
+		p.list("signs", last.Warnings, budget.Files)
+		p.sayf("If it goes on like this the run is ended. Ask only for what the task asks for, say exactly what is missing and how to see it, and say ERROR where the actor cannot do it.")
 	}
-	var b strings.Builder
-	for _, w := range last.Warnings {
-		fmt.Fprintf(&b, "\n- %s", oneLine(w))
-	}
-	p.sayf("The loop does not seem to get on; the actor has been told the same:%s\nIf it goes on like this the run is ended. Ask only for what the task asks for, say exactly what is missing and how to see it, and say ERROR where the actor cannot do it.", b.String())
 }
 
-func findings(all []loop.Finding) string {
+func findings(all []loop.Finding, looked []loop.Requirement) string {
 	var b strings.Builder
 	for _, f := range all {
 		state := string(f.State)
-		if f.State == loop.FindingNew {
+		if f.State == loop.FindingNew || f.State == loop.FindingUnmentioned {
 			state = "open"
+		}
+		if slices.Contains(looked, loop.Requirement{Text: f.Text}) {
+			state += " (codeloops has looked for it: it is not made)"
 		}
 		fmt.Fprintf(&b, "%s, %s, since iteration %d: %s\n", oneLine(f.ID), oneLine(state), f.Since, oneLine(f.Text))
 	}

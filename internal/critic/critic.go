@@ -134,7 +134,7 @@ func (c *Critic) prompt(matter loop.Case) (a asking, err error) {
 		return a, err
 	}
 	c.last = a.seal
-	p.form(c.Contract, a.seal, matter.Objection != nil)
+	p.form(c.Contract, a.seal, matter.Objection != nil, loop.Due(matter.History))
 	a.text = p.render(a.boundary)
 	return a, nil
 }

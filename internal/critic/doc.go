@@ -16,6 +16,10 @@
 // is its line, which holds exactly one of the four words; all but DONE may be
 // followed by a remark.
 //
+// Below a decision, a line "F1: settled" or "F1: withdrawn, because ..." says what
+// has become of a finding of an earlier review; in an object it is the member
+// "findings".
+//
 // The object has the member "decision", or "type" beside nothing but other
 // members of a verdict: done, continue, error or escalate, or else approve or
 // revise. No key comes twice. It stands on lines of its own, in a final fence,

@@ -36,6 +36,9 @@ func (p Parser) scores(v loop.Verdict) bool { return p.Contract.Threshold > 0 &&
 func (p Parser) open(_ *reading, c claim) error {
 	const say = "the reply says DONE and also names what is open: %s; say CONTINUE if anything is to be done, else DONE without it"
 	v := c.verdict
+	if name := openStill(v); name != "" {
+		return problem(say, quote("finding "+name))
+	}
 	for _, text := range append([]string{v.Feedback, v.Recovery}, v.Issues...) {
 		if !nothing(text) {
 			return problem(say, quote(text))
@@ -51,7 +54,8 @@ func (p Parser) open(_ *reading, c claim) error {
 		`(?:issues?|problems?|bugs?|to-?dos?|missing|remaining|required changes|changes required|failures?|failing(?: tests?)?|blockers?|concerns?|findings?)` +
 		`\W{0,4}[:：][ \t*_]*\n?(.*\S.*)$`)
 	for _, title := range titles.FindAllStringSubmatch(c.core+c.tail, -1) {
-		if name, _ := splitLabel(title[1]); name == noLabel && !nothing(title[1]) {
+		name, _ := splitLabel(title[1])
+		if _, more := answers(title[1], ""); name == noLabel && more != "" && !nothing(more) {
 			return problem(say, quote(title[0]))
 		}
 	}
@@ -134,7 +138,7 @@ func led(_ *reading, c claim) error {
 // followed refuses a DONE that is followed by more than a closing remark. Under a
 // seal the remark may be of any length.
 func followed(_ *reading, c claim) error {
-	remark := closing(c.tail)
+	_, remark := answers(closing(c.tail), "")
 	if remark == "" {
 		return nil
 	}

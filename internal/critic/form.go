@@ -9,16 +9,23 @@ import (
 )
 
 // form asks for the reply, in the form that the contract wants; again is
-// whether the critic has been asked before.
-func (p *prompt) form(c critique.Contract, s seal, again bool) {
+// whether the critic has been asked before. A DONE has to speak of the findings
+// that are due.
+func (p *prompt) form(c critique.Contract, s seal, again bool, due []loop.Finding) {
 	if c.Threshold > 0 {
 		p.sayf(scoring)
 	}
+	if !c.May("done") {
+		due = nil
+	}
+	if len(due) > 0 {
+		p.sayf(answering, strings.Join(namesOf(due), ", "))
+	}
 	if c.Structured != nil {
-		p.structured(c, s, again)
+		p.structured(c, s, again, due)
 		return
 	}
-	blocks := blocks(c, s)
+	blocks := blocks(c, s, due)
 	which := "this block"
 	if len(blocks) > 1 {
 		which = fmt.Sprintf("one of these %s blocks", []string{"", "", "two", "three", "four"}[len(blocks)])
@@ -34,14 +41,30 @@ func (p *prompt) form(c critique.Contract, s seal, again bool) {
 // sealing tells what the seal is for.
 const sealing = `The seal shows that a decision is your own: write it once, where it stands here, when you have decided, and nowhere else.`
 
+const answering = `These findings are open: %s. When you decide that the task is done, say of each of them by name what has become of it: settled, when you have seen that it is; or withdrawn, and why it was wrong. One line may name several: "F1, F3-F5: settled". What you leave out stays open.`
+
+func namesOf(findings []loop.Finding) (names []string) {
+	for _, f := range findings {
+		names = append(names, oneLine(f.ID))
+	}
+	return names
+}
+
 const scoring = `Give the work a score from 0 to 1, your confidence that it fully solves the task. The score decides, so be sparing with it:
 - 1.0: nothing is wrong or missing
 - 0.7 to 0.9: mostly right, with small gaps
 - 0.4 to 0.6: real faults that have to be mended
 - 0.0 to 0.3: wrong, or the main thing is missing`
 
+// maxLines is how many findings have a line of their own in the form.
+const maxLines = 20
+
 // blocks are the labels of each decision that a critic may make.
-func blocks(c critique.Contract, s seal) []string {
+func blocks(c critique.Contract, s seal, due []loop.Finding) []string {
+	var settled strings.Builder
+	for _, name := range namesOf(due[:min(len(due), maxLines)]) {
+		fmt.Fprintf(&settled, "\n%s: <settled; or withdrawn, and why it was wrong>", name)
+	}
 	score := ""
 	if c.Threshold > 0 {
 		score = "\nSCORE: <the score, from 0 to 1>"
@@ -50,7 +73,7 @@ func blocks(c critique.Contract, s seal) []string {
 		word string
 		text string
 	}{
-		{"done", "DECISION: DONE\nSUMMARY: <what was achieved>\nCONFIDENCE: <a number from 0 to 1>" + score},
+		{"done", "DECISION: DONE\nSUMMARY: <what was achieved>" + settled.String() + "\nCONFIDENCE: <a number from 0 to 1>" + score},
 		{"continue", "DECISION: CONTINUE" + score + "\nFEEDBACK: <what is missing or wrong, where, and what to do about it, the most important first>"},
 		{"error", "DECISION: ERROR\nANALYSIS: <what broke: the actor's turn failed, or left the project in a worse state>\nRECOVERY: <how the actor gets out of it>"},
 		{"escalate", "DECISION: ESCALATE\nANALYSIS: <what only a person can decide, and why; the run ends with it>"},
@@ -65,7 +88,7 @@ func blocks(c critique.Contract, s seal) []string {
 }
 
 // structured asks for a JSON object that keeps the contract.
-func (p *prompt) structured(c critique.Contract, s seal, again bool) {
+func (p *prompt) structured(c critique.Contract, s seal, again bool, due []loop.Finding) {
 	var words []string
 	for _, w := range []struct{ word, json string }{{"done", "approve"}, {"continue", "revise"}, {"escalate", "escalate"}, {"error", "error"}} {
 		if c.May(w.word) {
@@ -80,16 +103,20 @@ func (p *prompt) structured(c critique.Contract, s seal, again bool) {
 	if c.Threshold > 0 {
 		score = "\n  \"score\": 0.0,"
 	}
+	settled := ""
+	if len(due) > 0 {
+		settled = fmt.Sprintf("\n  \"findings\": [{\"id\": \"%s\", \"state\": \"settled|withdrawn\", \"why\": \"...\"}],", oneLine(due[0].ID))
+	}
 	p.sayf("%s %s", when, sealing)
 	p.sayf(`{
-  "decision": "%s",%s
+  "decision": "%s",%s%s
   "severity": "low|medium|high",
   "risks": [{"type": "...", "note": "..."}],
   "required_changes": ["..."],
   "summary": "...",
   "reason": "...",
   "seal": "%s"
-}`, strings.Join(words, "|"), score, s)
+}`, strings.Join(words, "|"), score, settled, s)
 	p.sayf("%s", strings.Join(rules(c, c.Structured), "\n"))
 }
 

@@ -1,6 +1,7 @@
 package critic
 
 import (
+	"slices"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -131,6 +132,7 @@ func merge(text, object loop.Verdict) loop.Verdict {
 	v.Recovery = pick(text.Recovery, v.Recovery)
 	v.Confidence = number(text.Confidence, v.Confidence)
 	v.Score = number(text.Score, v.Score)
+	v.Answers = settle(slices.Concat(text.Answers, v.Answers))
 	return v
 }
 

@@ -274,6 +274,7 @@ func (o object) verdict() loop.Verdict {
 		Severity:        o.text("severity"),
 		Risks:           o.risks(),
 		RequiredChanges: o.list("required_changes"),
+		Answers:         o.answers(),
 	}
 }
 
@@ -422,7 +423,7 @@ func textOf(v any) string {
 
 // detail returns the member that describes an issue or a risk.
 func detail(m map[string]any) string {
-	for _, key := range []string{"note", "detail", "description", "message", "issue", "change", "text", "title", "reason"} {
+	for _, key := range []string{"note", "detail", "description", "message", "issue", "change", "text", "title", "reason", "why"} {
 		if s, ok := m[key].(string); ok && strings.TrimSpace(s) != "" {
 			return strings.TrimSpace(s)
 		}

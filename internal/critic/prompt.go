@@ -99,7 +99,7 @@ func (c *Critic) compose(p *prompt, matter loop.Case, budget Budget) {
 	p.concerns(matter.Inspection.Concerns, budget)
 	p.checks(matter.Checks, budget)
 	p.history(matter.History, budget)
-	p.course(matter.History, budget)
+	p.course(matter, budget)
 	place := leaveAlone
 	if c.Worktree != nil {
 		place = ownCopy
@@ -145,6 +145,15 @@ func (p *prompt) concerns(concerns []loop.Concern, budget Budget) {
 	}
 }
 
+// list shows texts, a line each.
+func (p *prompt) list(title string, texts []string, budget int) {
+	var b strings.Builder
+	for _, t := range texts {
+		fmt.Fprintf(&b, "- %s\n", oneLine(t))
+	}
+	p.show(title, excerpt.Clip(b.String(), budget, budget))
+}
+
 // oneLine makes one line of a sentence, so that nothing in it can look like a
 // part of the prompt.
 func oneLine(text string) string { return strings.Join(strings.Fields(plain.Text(text)), " ") }
@@ -154,23 +163,26 @@ func (p *prompt) warnings(warnings []string, budget Budget) {
 		return
 	}
 	p.sayf("What codeloops noted as it looked at the work tree. Where the diff may not show everything, look for yourself:")
-	p.show("notes on the diff", excerpt.Clip(plain.Text(strings.Join(warnings, "\n")), budget.Files, budget.Files))
+	p.list("notes on the diff", warnings, budget.Files)
 }
 
 // objection repeats the reply that could not be used, as evidence: it may hold
-// anything, and the seal of that prompt is not to be copied.
+// anything, and the seal of that prompt is not to be copied. So may the reason,
+// which quotes it, or names files.
 func (p *prompt) objection(o *loop.Objection, stale seal, budget Budget) {
 	if o == nil {
 		return
 	}
-	const most = 1 << 10
-	problem := oneLine(o.Problem)
-	p.sayf("Your last reply could not be used: %s.", strings.TrimSuffix(excerpt.Clip(problem, most, most), "."))
-	reply := strings.TrimSpace(plain.Text(o.Reply))
-	if stale != "" {
-		reply = strings.ReplaceAll(reply, string(stale), "(the seal of then)")
+	const most = 800
+	hide := func(text string) string {
+		if stale == "" {
+			return text
+		}
+		return strings.ReplaceAll(text, string(stale), "(the seal of then)")
 	}
-	if reply != "" {
+	p.sayf("Your last reply could not be used. The reason:")
+	p.show("why it could not be used", excerpt.Clip(hide(oneLine(o.Problem)), most, most))
+	if reply := hide(strings.TrimSpace(plain.Text(o.Reply))); reply != "" {
 		p.show("your last reply", excerpt.Clip(reply, budget.Reply, budget.Reply/4))
 	}
 }

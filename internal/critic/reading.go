@@ -150,7 +150,7 @@ func (r *reading) fields(b *block) []field {
 func (r *reading) spoken(b *block, fields []field) claim {
 	end := b.end(r.text)
 	c := claim{
-		at: b.at, verdict: b.verdict(r.text, fields), sealed: r.seal.on(seals(fields, r.text)), given: given(fields, r.text),
+		at: b.at, verdict: b.verdict(r.text, fields, r.boundary), sealed: r.seal.on(seals(fields, r.text)), given: given(fields, r.text),
 		core: r.text[b.at:end], tail: r.text[end:], lead: r.text[:b.at],
 	}
 	said := false // feedback

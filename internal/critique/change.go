@@ -52,6 +52,25 @@ func ParseChange(text string) (Change, error) {
 	return c, nil
 }
 
+// Demand reads a required change out of a point of a free critique, where words
+// such as "add" may mean anything: it is one with a MUST_, or with nothing but a
+// word in capitals before the phrase.
+func Demand(text string) (Change, bool) {
+	c, err := ParseChange(text)
+	if err != nil {
+		return c, false
+	}
+	before, _, _ := quoted(text)
+	before = oneLine(strings.Trim(oneLine(before), "`*_:-"))
+	return c, before == "ADD" || before == "REMOVE" || strings.Contains(before, "MUST_INCLUDE") || strings.Contains(before, "MUST_REMOVE")
+}
+
+// Against reports whether two changes cannot be made together.
+func (c Change) Against(o Change) bool {
+	return !c.Remove && o.Remove && Holds(Normalize(c.Phrase), o.Phrase) ||
+		c.Remove && !o.Remove && Holds(Normalize(o.Phrase), c.Phrase)
+}
+
 // Changes reads all the changes of a verdict, each phrase once. Changes that
 // cannot be made together are an error.
 func Changes(texts []string) ([]Change, error) {
@@ -65,10 +84,10 @@ func Changes(texts []string) ([]Change, error) {
 			all = append(all, c)
 		}
 	}
-	for _, add := range all {
-		for _, remove := range all {
-			if !add.Remove && remove.Remove && Holds(Normalize(add.Phrase), remove.Phrase) {
-				return nil, fmt.Errorf("the required changes %.200q and %.200q contradict each other", add.Text, remove.Text)
+	for i, c := range all {
+		for _, o := range all[i+1:] {
+			if c.Against(o) {
+				return nil, fmt.Errorf("the required changes %.200q and %.200q contradict each other", c.Text, o.Text)
 			}
 		}
 	}

@@ -95,7 +95,7 @@ func (t turn) writes(path, text string) model.Answer {
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 const (
-	done     = "It works.\n\nDECISION: DONE\nSUMMARY: the greeting is whole\nCONFIDENCE: 0.9\n"
+	done     = "It works.\n\nDECISION: DONE\nSUMMARY: the greeting is whole\nF1: settled\nCONFIDENCE: 0.9\n"
 	goOn     = "It does not work yet.\n\nDECISION: CONTINUE\nFEEDBACK: greet the world\n"
 	greeting = "greeting.txt"
 )

@@ -248,7 +248,7 @@ func (e ending) facts() []fact {
 	all := []fact{{"Iterations", strconv.Itoa(e.tally.Iterations)}}
 	if e.outcome != nil {
 		if e.outcome.Reason != loop.StopNone {
-			all = append(all, fact{"Reason", line(string(e.outcome.Reason))})
+			all = append(all, fact{"Reason", line(string(e.outcome.Reason)) + render.LeftOpen(*e.outcome)})
 		}
 		if c := e.outcome.Confidence; c != nil {
 			all = append(all, fact{"Confidence", fmt.Sprintf("%.2f", *c)})

@@ -3,6 +3,7 @@ package loop
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -121,8 +122,21 @@ func (c Change) byPath() map[string]string {
 // listed names a few paths and counts the rest.
 func listed(paths []string) string {
 	const most = 5
-	if len(paths) <= most {
-		return strings.Join(paths, ", ")
+	names := make([]string, 0, most)
+	for _, p := range paths[:min(len(paths), most)] {
+		names = append(names, shown(p))
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(paths[:most], ", "), len(paths)-most)
+	if rest := len(paths) - most; rest > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), rest)
+	}
+	return strings.Join(names, ", ")
+}
+
+// shown is a path as it stands in a sentence: quoted where it could be read as a
+// part of it.
+func shown(path string) string {
+	if q := strconv.Quote(path); len(q) != len(path)+2 || strings.ContainsAny(path, " ,;:()") {
+		return q
+	}
+	return path
 }

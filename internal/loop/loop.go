@@ -69,6 +69,10 @@ func (l *Loop) run(ctx context.Context, s Session, first Event, p Past) (Outcome
 		Confidence: stop.confidence,
 		Duration:   l.Clock().Sub(r.began),
 	}
+	if last := r.previous; out.Reason == StopDone && last != nil {
+		out.Unmentioned = len(last.Review.Unmentioned)
+		out.NothingChanged = last.Change.Empty() && len(last.Checks) == 0
+	}
 	err := errors.Join(stop.err, r.machine.To(Ended))
 	// Whatever broke before, the end is offered to the sink once.
 	if e := r.emit(Finished{Outcome: out}); e != nil && stop.err == nil {
@@ -94,6 +98,7 @@ type run struct {
 	undecided *Attempt // of the iteration before a resumed run, to be judged again
 	ended     bool     // once, before it was taken up again
 	judged    bool     // an iteration was finished here, not only in the process before
+	looked    bool     // at the whole work tree, after the critic's last turn
 	session   string   // its name
 	trace     []Phase  // of the iteration under way
 	entered   time.Time
@@ -166,11 +171,11 @@ func (r *run) mayNotOpen(ctx context.Context) (stop, bool) {
 // lookBack looks at the whole work tree before the run ends, after looks that may
 // have been less: what the critic has changed does not stay.
 func (r *run) lookBack(ctx context.Context, end stop) stop {
-	if !r.judged || ctx.Err() != nil {
+	if !r.judged || r.looked || ctx.Err() != nil {
 		return end
 	}
 	last := Case{Iteration: r.previous.Iteration, Change: r.previous.Change}
-	if err := r.undo(ctx, last, "the critic", r.Tree.Capture); err != nil && ctx.Err() == nil {
+	if _, err := r.undo(ctx, last, "the critic", r.Tree.Capture); err != nil && ctx.Err() == nil {
 		return failed(err)
 	}
 	return end

@@ -190,6 +190,10 @@ func (limit) Inspect(c loop.Case) (loop.Inspection, *loop.Ruling) {
 	return i, nil
 }
 
+func (limit) Ends(_ loop.Case, r loop.Review) (bool, []string) {
+	return r.Problem == "" && r.Verdict.Decision == loop.Done, nil
+}
+
 func (limit) Rule(_ loop.Case, r loop.Review) loop.Ruling {
 	if r.Problem != "" {
 		return loop.Ruling{Verdict: loop.Verdict{Decision: loop.Error, Analysis: r.Problem}}

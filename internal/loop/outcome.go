@@ -85,4 +85,9 @@ type Outcome struct {
 	Summary    string        // the critic's, or a sentence on why the run stopped
 	Confidence *float64      // the critic's, when it said DONE
 	Duration   time.Duration // the whole run's
+
+	// What a run that is done leaves open.
+
+	Unmentioned    int  // open findings that the critic's DONE says nothing of
+	NothingChanged bool // the work tree is as it was, and no check was run
 }

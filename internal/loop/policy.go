@@ -9,8 +9,12 @@ const ProfileStrict = "strict"
 type Policy struct {
 	Profile           string   // what the settings began with; "" is the default
 	ApprovalThreshold *float64 // the score that approves, 0 to 1; nil: a score decides nothing
-	NoAutoRevise      bool     // the actor is not sent to work again
-	OnViolation       string   // "revise": work that breaks a rule goes back to the actor; "" ends the run
+	RequireChange     bool     // DONE needs a change
+	// OpenFindings is what becomes of a DONE that passes over open findings: "ask",
+	// "refuse", or "" for nothing, as in logs that are older than the rule.
+	OpenFindings string
+	NoAutoRevise bool   // the actor is not sent to work again
+	OnViolation  string // "revise": work that breaks a rule goes back to the actor; "" ends the run
 	// CriticDecisions are the words that a critic may decide with; none: any.
 	CriticDecisions []string
 	// Critique is what a structured reply must keep; nil: replies are free.

@@ -68,6 +68,9 @@ type Gate interface {
 	// when there is one, stands in for the critic's verdict: no critic is asked
 	// and no check is run.
 	Inspect(Case) (Inspection, *Ruling)
+	// Ends says whether a review would end the run as done, and which open findings
+	// it passes over without a word: the critic is asked once for that.
+	Ends(Case, Review) (done bool, unmentioned []string)
 	// Rule says what a review comes to. The verdict in its answer has a
 	// decision.
 	Rule(Case, Review) Ruling

@@ -1,6 +1,9 @@
 package loop
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // An Inspection is what the rules of a run find in the actor's work before a
 // critic sees it.
@@ -57,18 +60,44 @@ type Finding struct {
 	Text  string
 	State FindingState
 	Since int // the iteration that raised it first
+	// Check is the command of the check that it is about, "" for none: whether it
+	// is settled is for the check to say.
+	Check string
+}
+
+// Due reports whether a DONE has to say what has become of the finding.
+func (f Finding) Due() bool {
+	return f.Check == "" && f.State != FindingClosed && f.State != FindingWithdrawn
 }
 
 // A FindingState says what became of a finding.
 type FindingState string
 
-// The states of a finding.
+// The states of a finding. One that no critic has called settled is due, whether
+// a review raises it again or passes over it.
 const (
-	FindingNew      FindingState = "new"
-	FindingOpen     FindingState = "open" // raised again
-	FindingClosed   FindingState = "closed"
-	FindingReopened FindingState = "reopened"
+	FindingNew         FindingState = "new"
+	FindingOpen        FindingState = "open" // raised again
+	FindingReopened    FindingState = "reopened"
+	FindingUnmentioned FindingState = "unmentioned" // neither raised again nor settled
+	FindingClosed      FindingState = "closed"
+	FindingWithdrawn   FindingState = "withdrawn" // the critic says that it was wrong, and why
 )
+
+// Findings returns the findings of a session as its last review left them.
+func Findings(history []Round) []Finding {
+	for _, round := range slices.Backward(history) {
+		if !round.Unjudged {
+			return round.Findings
+		}
+	}
+	return nil
+}
+
+// Due returns the findings of a session that a DONE has to speak of.
+func Due(history []Round) []Finding {
+	return slices.DeleteFunc(slices.Clone(Findings(history)), func(f Finding) bool { return !f.Due() })
+}
 
 // A Phase is one working state of an iteration, with what it took.
 type Phase struct {

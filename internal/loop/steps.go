@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
 // iterate runs one whole iteration; over is true when the run ended in it.
 func (r *run) iterate(ctx context.Context, task string) (round Round, end stop, over bool) {
 	began := r.Clock()
-	r.trace = nil
+	r.trace, r.looked = nil, false
 	c := Case{Iteration: r.progress.Iterations + 1, Task: task, History: r.history}
 	ruling, err := r.work(ctx, &c)
 	switch {
@@ -176,7 +177,8 @@ func (r *run) verify(ctx context.Context, c *Case) (err error) {
 	if err := r.emit(ChecksFinished{Iteration: c.Iteration, Checks: c.Checks}); err != nil {
 		return err
 	}
-	return r.undo(ctx, *c, "a check", r.Tree.Recapture)
+	_, err = r.undo(ctx, *c, "a check", r.Tree.Recapture)
+	return err
 }
 
 // checkBefore runs the checks on the work tree as the session finds it.
@@ -192,7 +194,8 @@ func (r *run) checkBefore(ctx context.Context) error {
 	if err := r.emit(BaselineChecked{Checks: r.baseline}); err != nil {
 		return err
 	}
-	return r.undo(ctx, c, "a check", r.Tree.Recapture)
+	_, err = r.undo(ctx, c, "a check", r.Tree.Recapture)
+	return err
 }
 
 // sinceWhen marks the checks that failed before the session, too.
@@ -206,29 +209,26 @@ func (r *run) sinceWhen(checks []CheckResult) {
 
 // judge asks the critic until its reply can be used or it has been asked often
 // enough. A turn that codeloops had to cut is not asked for again: it would
-// cost the same time once more.
+// cost the same time once more. A verdict that would end the run without a word on
+// findings that are open is asked about once, beside that.
 func (r *run) judge(ctx context.Context, c Case) (Review, error) {
 	if err := r.enter(c.Iteration, CriticEvaluating); err != nil {
 		return Review{}, err
 	}
-	for ask := 0; ; ask++ {
-		c.ID = r.turnID(RoleCritic, c.Iteration, ask+1)
-		review, err := r.Critic.Judge(ctx, c, r.watch(c.Iteration, RoleCritic))
+	reminded := false
+	for ask, retries := 1, 0; ; ask++ {
+		c.ID = r.turnID(RoleCritic, c.Iteration, ask)
+		review, err := r.review(ctx, c)
 		if err != nil {
-			return review, fmt.Errorf("run the critic: %w", err)
-		}
-		r.took(&review.Turn, c.ID)
-		r.progress.Spent.Add(RoleCritic, review.Turn)
-		if err := context.Cause(ctx); err != nil {
 			return review, err
 		}
-		if err := r.undo(ctx, c, "the critic", r.Tree.Recapture); err != nil {
-			return review, err
-		}
-		if err := blocked(RoleCritic, review.Turn); err != nil {
-			return review, err
-		}
-		if review.Problem == "" || review.Ending.Cut() || ask >= r.CriticRetries {
+		switch {
+		case review.Problem != "" && !review.Ending.Cut() && retries < r.CriticRetries:
+			retries++
+		case review.Problem == "" && len(review.Unmentioned) > 0 && !reminded:
+			reminded = true
+			review.Problem = "it decides DONE and says nothing of these open findings: " + strings.Join(review.Unmentioned, ", ")
+		default:
 			return review, r.emit(CriticFinished{Iteration: c.Iteration, Review: review})
 		}
 		if err := r.emit(ReviewRejected{Iteration: c.Iteration, Review: review}); err != nil {
@@ -238,27 +238,62 @@ func (r *run) judge(ctx context.Context, c Case) (Review, error) {
 	}
 }
 
+// review is one turn of the critic. What it changed in the work tree is undone; a
+// verdict that would end the run is none then, as it is on what was undone.
+func (r *run) review(ctx context.Context, c Case) (Review, error) {
+	review, err := r.Critic.Judge(ctx, c, r.watch(c.Iteration, RoleCritic))
+	if err != nil {
+		return review, fmt.Errorf("run the critic: %w", err)
+	}
+	r.took(&review.Turn, c.ID)
+	r.progress.Spent.Add(RoleCritic, review.Turn)
+	if err := context.Cause(ctx); err != nil {
+		return review, err
+	}
+	done, unmentioned := r.Gate.Ends(c, review)
+	meddled, err := r.undo(ctx, c, "the critic", r.Tree.Recapture)
+	if r.looked = done && err == nil && len(meddled.paths) == 0; r.looked {
+		meddled, err = r.undo(ctx, c, "the critic", r.Tree.Capture)
+	}
+	if err != nil {
+		return review, err
+	}
+	review.Undone = meddled.paths
+	if review.Unmentioned = unmentioned; done && len(meddled.paths) > 0 {
+		review.Unmentioned = nil
+		review.Problem = fmt.Sprintf("the critic changed the work tree and decides DONE on what it changed; that is undone, %s: "+
+			"judge the work tree as it is now, and leave it as it is. Changed was %s", meddled.kept, listed(meddled.paths))
+	}
+	return review, blocked(RoleCritic, review.Turn)
+}
+
+// An undoing is what was put back.
+type undoing struct {
+	paths []string
+	kept  string // where, in words
+}
+
 // undo puts the work tree back when somebody else than the actor has changed
 // it: a verdict is on what the actor left, and the next diff must be the
 // actor's alone.
-func (r *run) undo(ctx context.Context, c Case, who string, look func(context.Context) (Change, error)) error {
+func (r *run) undo(ctx context.Context, c Case, who string, look func(context.Context) (Change, error)) (u undoing, err error) {
 	now, err := look(ctx)
 	if err != nil {
-		return fmt.Errorf("compare the work tree after %s: %w", who, err)
+		return u, fmt.Errorf("compare the work tree after %s: %w", who, err)
 	}
 	if err := r.noticed(c, who, now.Warnings); err != nil {
-		return err
+		return u, err
 	}
 	if now.State == c.Change.State {
-		return nil
+		return u, nil
 	}
-	kept, err := r.Tree.Restore(ctx, c.Change)
-	if err != nil {
-		return fmt.Errorf("undo what %s changed: %w", who, err)
+	u.paths = differing(c.Change, now)
+	if u.kept, err = r.Tree.Restore(ctx, c.Change); err != nil {
+		return u, fmt.Errorf("undo what %s changed: %w", who, err)
 	}
-	return r.emit(Warned{
+	return u, r.emit(Warned{
 		Iteration: c.Iteration,
-		Text:      fmt.Sprintf("%s changed the work tree (%s): undone, %s", who, listed(differing(c.Change, now)), kept),
+		Text:      fmt.Sprintf("%s changed the work tree (%s): undone, %s", who, listed(u.paths), u.kept),
 	})
 }
 

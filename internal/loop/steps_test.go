@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -19,6 +20,8 @@ type play struct {
 	meddles  map[int]string // by ask: the state that the critic leaves behind
 	limits   loop.Gate      // nil: limit
 	checker  loop.Checker   // asked before the session, too; may be nil
+	empty    bool           // nothing changes
+	path     string         // of the file that changes; "" is a.txt
 	blind    bool           // a Recapture misses what the critic does
 	warns    map[int]string // by how often the critic was asked: what a look then warns of
 
@@ -38,7 +41,10 @@ func (p *play) Act(_ context.Context, b loop.Brief, _ loop.Watch) (loop.Attempt,
 }
 
 func (p *play) Capture(context.Context) (loop.Change, error) {
-	c := loop.Change{State: p.state, Files: []loop.FileChange{{Path: "a.txt", Patch: p.state}}}
+	c := loop.Change{State: p.state, Files: []loop.FileChange{{Path: cmp.Or(p.path, "a.txt"), Patch: p.state}}}
+	if p.empty {
+		c.Files = nil
+	}
 	for asked := range p.asked + 1 {
 		if w, ok := p.warns[asked]; ok {
 			c.Warnings = append(c.Warnings, w)

@@ -30,6 +30,15 @@ type Verdict struct {
 	Severity        string
 	Risks           []Risk
 	RequiredChanges []string
+	// Answers say what has become of the findings of earlier reviews.
+	Answers []Answer
+}
+
+// An Answer is what a critic says of a finding of an earlier review.
+type Answer struct {
+	ID    string // of the finding
+	State FindingState
+	Why   string // in the critic's words, "" for none
 }
 
 // A Risk is one that a critic names in a structured reply.
@@ -93,6 +102,13 @@ type Review struct {
 	Verdict Verdict
 	// Problem is a sentence that says why the turn gave no usable verdict.
 	Problem string
+	// Unmentioned are the findings, by their ID, that the verdict would end the
+	// run over without a word on what has become of them. A review is rejected
+	// once for it.
+	Unmentioned []string
+	// Undone are the files that the critic changed in the work tree, and that were
+	// put back: a DONE on them is no verdict on the work.
+	Undone []string
 }
 
 // Sealed says whether a decision repeats the seal of the prompt that asked for

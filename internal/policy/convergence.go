@@ -8,22 +8,20 @@ import (
 // RuleConvergence is the rule that a loop must get on.
 const RuleConvergence = converge.Rule
 
-// Convergence follows the findings over the iterations. It warns both agents
-// when the loop does not get on, and ends the run when that does not help.
+// Convergence warns both agents when the loop does not get on, and ends the run
+// when that does not help.
 type Convergence struct{ converge.Settings }
 
-// convergence returns the rule that a policy asks for; one that is off follows
-// the findings all the same.
-func convergence(p *loop.ConvergencePolicy) Convergence {
-	var c Convergence
+// thresholds are those that a policy asks for.
+func thresholds(p *loop.ConvergencePolicy) (s converge.Settings) {
 	if p == nil {
-		return c
+		return s
 	}
-	c.WarnAfter, c.StopAfter = p.WarnAfter, p.StopAfter
+	s.WarnAfter, s.StopAfter = p.WarnAfter, p.StopAfter
 	if p.Similarity != nil {
-		c.Similarity = *p.Similarity
+		s.Similarity = *p.Similarity
 	}
-	return c
+	return s
 }
 
 // Name implements [Ruler].
@@ -32,9 +30,8 @@ func (Convergence) Name() string { return RuleConvergence }
 // Rule implements [Ruler].
 func (v Convergence) Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
 	report := v.Look(c.History, loop.Round{
-		Iteration: c.Iteration, Attempt: c.Attempt, Change: c.Change, Checks: c.Checks, Review: r, Ruling: so,
+		Iteration: c.Iteration, Attempt: c.Attempt, Change: c.Change, Inspection: c.Inspection, Checks: c.Checks, Review: r, Ruling: so,
 	})
-	so.Findings = report.Findings
 	so.Warnings = append(so.Warnings, report.Warnings...)
 	if report.Stuck != "" {
 		so.Rule, so.Stop, so.Why = RuleConvergence, loop.StopStuck, report.Stuck

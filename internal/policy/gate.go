@@ -78,14 +78,34 @@ func (g Gate) Inspect(c loop.Case) (found loop.Inspection, ruling *loop.Ruling) 
 // Rule lets every ruler weigh the verdict. A review without a verdict is an
 // ERROR, unless a rule makes more of it.
 func (g Gate) Rule(c loop.Case, r loop.Review) loop.Ruling {
-	so := loop.Ruling{Verdict: r.Verdict}
-	if r.Problem != "" {
-		so.Verdict = loop.Verdict{Decision: loop.Error, Analysis: "The review gave no verdict: " + r.Problem}
-	}
+	so := said(r)
 	for _, ruler := range g.Rulers {
 		if so = ruler.Rule(c, r, so); so.Stop != loop.StopNone {
 			break
 		}
+	}
+	return so
+}
+
+// Ends implements [loop.Gate].
+func (g Gate) Ends(c loop.Case, r loop.Review) (done bool, unmentioned []string) {
+	so := said(r)
+	for _, ruler := range g.Rulers {
+		if f, ok := ruler.(Findings); ok {
+			unmentioned = f.unmentioned(c, r, so)
+		}
+		if so = ruler.Rule(c, r, so); so.Stop != loop.StopNone {
+			break
+		}
+	}
+	return so.Verdict.Decision == loop.Done, unmentioned
+}
+
+// said is the ruling before any rule.
+func said(r loop.Review) loop.Ruling {
+	so := loop.Ruling{Verdict: r.Verdict}
+	if r.Problem != "" {
+		so.Verdict = loop.Verdict{Decision: loop.Error, Analysis: "The review gave no verdict: " + r.Problem}
 	}
 	return so
 }

@@ -4,7 +4,8 @@ import "codeloops/internal/loop"
 
 // Rulers returns the rules on verdicts, set as a policy says, in the order in
 // which they apply: the score first, as it may make DONE of what a check then
-// speaks against; last what may end the run for whatever the others came to.
+// speaks against; findings once nothing else does; last what may end the run for
+// whatever the others came to.
 // Rules that are off are among them: a list that is always whole can be compared
 // with the documentation, and with the tests.
 func Rulers(p loop.Policy) []Ruler {
@@ -15,7 +16,9 @@ func Rulers(p loop.Policy) []Ruler {
 	return []Ruler{
 		Approval{Threshold: threshold, Strict: p.Critique != nil},
 		Checks{},
+		Change{Required: p.RequireChange},
+		Findings{Settings: thresholds(p.Convergence), Mode: p.OpenFindings},
 		AutoRevise{Denied: p.NoAutoRevise},
-		convergence(p.Convergence),
+		Convergence{thresholds(p.Convergence)},
 	}
 }

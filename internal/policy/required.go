@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"codeloops/internal/critique"
@@ -22,11 +24,13 @@ type Files interface {
 	Read(path string) ([]byte, error)
 }
 
-// Required looks, after a revision, whether each change that the critic required
+// Required looks, after a revision, whether each change that critics required
 // was made: whether its phrase is in one of the files that have changed since
-// the session began, or in none of them. No critic has to be paid for that: the
-// actor is asked again, strictly. The zero value requires nothing.
+// the session began, or in none of them.
 type Required struct {
+	// On sends work back that lacks what the last critic required. No critic has
+	// to be paid for that: the actor is asked again, strictly. Otherwise, it is
+	// only noted, and [Findings] lets no DONE pass over it.
 	On    bool
 	Files Files
 	// Apply lets codeloops make the changes by itself when the actor does not,
@@ -40,19 +44,22 @@ func (Required) Name() string { return RuleRequired }
 // Inspect implements [Inspector]. What was required, and what of it is there,
 // goes into the audit.
 func (q Required) Inspect(c loop.Case, found *loop.Inspection) *Breach {
-	if !q.On {
-		return nil
+	asked := q.asked(c.History)
+	changes := slices.Clone(asked)
+	for _, d := range demands(c.History) {
+		if !slices.ContainsFunc(changes, func(c critique.Change) bool { return c.Text == d.Text || c.Against(d) }) {
+			changes = append(changes, d)
+		}
 	}
-	changes, err := critique.Changes(Asked(c.History).RequiredChanges)
-	if err != nil || len(changes) == 0 {
-		return nil // a verdict under other rules: before the session was resumed
+	if len(changes) == 0 {
+		return nil
 	}
 	texts := q.texts(c.Change)
 	var missing []string
-	for _, change := range changes {
+	for i, change := range changes {
 		kept := texts.keep(change)
 		found.Audit.Required = append(found.Audit.Required, loop.Requirement{Text: change.Text, Enforced: kept})
-		if !kept {
+		if !kept && i < len(asked) {
 			missing = append(missing, change.Text)
 		}
 	}
@@ -74,6 +81,19 @@ func (q Required) Inspect(c loop.Case, found *loop.Inspection) *Breach {
 	return b
 }
 
+// asked returns what the last critic required, where work has to keep it before
+// another one is asked.
+func (q Required) asked(history []loop.Round) []critique.Change {
+	if !q.On {
+		return nil
+	}
+	changes, err := critique.Changes(Asked(history).RequiredChanges)
+	if err != nil {
+		return nil // a verdict under other rules: before the session was resumed
+	}
+	return changes
+}
+
 // strictly asks for the changes in words that leave nothing open.
 func strictly(missing, all, unread []string) string {
 	var b strings.Builder
@@ -88,8 +108,23 @@ func strictly(missing, all, unread []string) string {
 	for _, a := range all {
 		fmt.Fprintf(&b, "- %s\n", a)
 	}
-	b.WriteString("The phrase of an ADD or MUST_INCLUDE has to stand, word for word, in one of the files that you change. The phrase of a REMOVE or MUST_REMOVE must stand in none of them.")
+	b.WriteString(wordForWord)
 	return b.String()
+}
+
+const wordForWord = "The phrase of an ADD or MUST_INCLUDE has to stand, word for word, in one of the files that you change. The phrase of a REMOVE or MUST_REMOVE must stand in none of them."
+
+// demands returns the changes that stand in the findings of the session and that
+// no review has withdrawn. Of two that cannot be made together the later counts.
+func demands(history []loop.Round) (all []critique.Change) {
+	findings := slices.SortedStableFunc(slices.Values(loop.Findings(history)), func(a, b loop.Finding) int { return cmp.Compare(b.Since, a.Since) })
+	for _, f := range findings {
+		c, ok := critique.Demand(f.Text)
+		if ok && f.State != loop.FindingWithdrawn && !slices.ContainsFunc(all, c.Against) {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // normalized are the texts of changed files, made comparable.

@@ -192,7 +192,7 @@ func (r *Redactor) rule(x *loop.Rule) {
 func (r *Redactor) Rules(rules []loop.Rule) []loop.Rule { return each(rules, r.rule) }
 
 func (r *Redactor) policy(p *loop.Policy) {
-	r.in(&p.Profile, &p.OnViolation)
+	r.in(&p.Profile, &p.OnViolation, &p.OpenFindings)
 	p.CriticDecisions = r.texts(p.CriticDecisions)
 	if p.Critique != nil {
 		c := *p.Critique
@@ -235,6 +235,7 @@ func (r *Redactor) change(c *loop.Change) {
 func (r *Redactor) review(v *loop.Review) {
 	r.turn(&v.Turn)
 	r.in(&v.Reply, &v.Problem)
+	v.Unmentioned, v.Undone = r.texts(v.Unmentioned), r.texts(v.Undone)
 	r.verdict(&v.Verdict)
 }
 
@@ -243,6 +244,7 @@ func (r *Redactor) verdict(v *loop.Verdict) {
 	v.Issues = r.texts(v.Issues)
 	v.Risks = each(v.Risks, func(k *loop.Risk) { r.in(&k.Type, &k.Detail) })
 	v.RequiredChanges = r.texts(v.RequiredChanges)
+	v.Answers = each(v.Answers, func(a *loop.Answer) { r.in(&a.ID, &a.Why) })
 }
 
 func (r *Redactor) inspection(i *loop.Inspection) {
@@ -257,7 +259,7 @@ func (r *Redactor) inspection(i *loop.Inspection) {
 func (r *Redactor) ruling(v *loop.Ruling) {
 	r.verdict(&v.Verdict)
 	r.in(&v.Why)
-	v.Findings = each(v.Findings, func(f *loop.Finding) { r.in(&f.Text) })
+	v.Findings = each(v.Findings, func(f *loop.Finding) { r.in(&f.Text, &f.Check) })
 	v.Warnings = r.texts(v.Warnings)
 }
 

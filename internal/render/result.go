@@ -19,7 +19,7 @@ func (p *page) end(o loop.Outcome) error {
 	if o.Confidence != nil {
 		fmt.Fprintf(&b, ", confidence %.2f", *o.Confidence)
 	}
-	b.WriteByte('\n')
+	b.WriteString(leftOpen(o) + "\n")
 	// What broke inside is reported as an error, with its hint, by the caller;
 	// an interruption has nothing more to say.
 	if o.Reason != loop.StopInternal && o.Reason != loop.StopInterrupted {
@@ -43,6 +43,17 @@ func (p *page) end(o loop.Outcome) error {
 	}
 	_, err := fmt.Fprint(p.Result, b.String())
 	return err
+}
+
+// leftOpen says, as an addition to how a run ended, what a DONE has left open.
+func leftOpen(o loop.Outcome) (text string) {
+	if o.NothingChanged {
+		text = ", nothing changed"
+	}
+	if o.Unmentioned > 0 {
+		text += fmt.Sprintf(", %s left unmentioned", count(o.Unmentioned, "finding", "findings"))
+	}
+	return text
 }
 
 func (p *page) headline(o loop.Outcome) string {

@@ -55,5 +55,8 @@ func Excerpt(text string, most, width int) []string { return excerpt(text, most,
 // services; "" where nothing was.
 func OfIt(waited time.Duration) string { return ofIt(waited) }
 
+// LeftOpen says, as an addition to how a run ended, what its DONE has left open.
+func LeftOpen(o loop.Outcome) string { return leftOpen(o) }
+
 // Told is how good a figure is, for a sentence that has told it.
 func Told(b loop.Basis) string { return told(b) }

@@ -165,7 +165,9 @@ func (o *observer) take(entry session.Entry) {
 	case loop.IterationStarted:
 		o.asked = 0
 	case loop.ReviewRejected:
-		o.asked++
+		if len(e.Review.Unmentioned) == 0 { // that one is asked beside the others
+			o.asked++
+		}
 		o.retries = max(o.retries, o.asked)
 	case loop.IterationFinished:
 		o.iteration(e.Round)

@@ -71,7 +71,8 @@ type verifier struct {
 	asks     int    // how often the critic has been asked in it
 	phases   []loop.State
 	rejected int
-	broke    error // reading the log
+	meddled  []string // what the critic's last turn had changed, while it is not undone
+	broke    error    // reading the log
 }
 
 func (v *verifier) run(ctx context.Context) (Report, error) {
@@ -116,8 +117,17 @@ func (v *verifier) Act(context.Context, loop.Brief, loop.Watch) (loop.Attempt, e
 	return c.round.Attempt, nil
 }
 
-// Capture implements [loop.Tree].
-func (v *verifier) Capture(context.Context) (loop.Change, error) { return v.now.round.Change, nil }
+// Capture implements [loop.Tree]: the tree is as the actor left it, or the critic.
+func (v *verifier) Capture(context.Context) (loop.Change, error) {
+	c := v.now.round.Change
+	if len(v.meddled) > 0 {
+		c.State += " meddled with"
+	}
+	for _, path := range v.meddled {
+		c.Files = append(slices.Clip(c.Files), loop.FileChange{Path: path, Patch: "meddled with"})
+	}
+	return c, nil
+}
 
 // Recapture implements [loop.Tree].
 func (v *verifier) Recapture(ctx context.Context) (loop.Change, error) { return v.Capture(ctx) }
@@ -132,8 +142,11 @@ func (v *verifier) Checkpoint(_ context.Context, _ int, c loop.Change) (string, 
 	return c.Checkpoint, nil
 }
 
-// Restore implements [loop.Tree]. Nobody changes a recorded tree.
-func (v *verifier) Restore(context.Context, loop.Change) (string, error) { return "", nil }
+// Restore implements [loop.Tree].
+func (v *verifier) Restore(context.Context, loop.Change) (string, error) {
+	v.meddled = nil
+	return "as recorded", nil
+}
 
 // Check implements [loop.Checker].
 func (v *verifier) Check(context.Context, int, string) ([]loop.CheckResult, error) {
@@ -157,6 +170,7 @@ func (v *verifier) Judge(context.Context, loop.Case, loop.Watch) (loop.Review, e
 // reread reads a reply as it is read today. A log without replies, as the
 // original writes it, is taken at its word.
 func (v *verifier) reread(r loop.Review) loop.Review {
+	v.meddled = r.Undone
 	blank := strings.TrimSpace(r.Reply) == ""
 	if blank && r.Problem == "" {
 		return r
@@ -225,6 +239,11 @@ func (g *gate) Inspect(loop.Case) (loop.Inspection, *loop.Ruling) {
 	}
 	ruling := g.resumed(round.Iteration, round.Ruling)
 	return round.Inspection, &ruling
+}
+
+// Ends implements [loop.Gate].
+func (g *gate) Ends(c loop.Case, r loop.Review) (done bool, unmentioned []string) {
+	return policy.Gate{Rulers: policy.Rulers(g.v.setting.policyAt(c.Iteration))}.Ends(c, r)
 }
 
 // Rule implements [loop.Gate].

@@ -232,7 +232,7 @@ func TestResult(t *testing.T) {
 		{
 			Outcome: loop.Outcome{
 				Result: loop.Success, Reason: loop.StopDone, Iterations: 3, Summary: "all <done> & well",
-				Confidence: &half, Duration: 90 * time.Second,
+				Confidence: &half, Duration: 90 * time.Second, Unmentioned: 2, NothingChanged: true,
 			},
 			SessionID: "2025-01-27T15-30-45Z_abcdef", Log: "/logs/x.jsonl", FilesChanged: 2, Insertions: 10, Deletions: 4,
 			Spent: loop.Spending{
@@ -253,7 +253,7 @@ func TestResult(t *testing.T) {
 		}
 	}
 	want := `{"type":"result","schema_version":1,"outcome":"failed","stop_reason":null,"exit_code":2,"iterations":0,` +
-		`"summary":null,"confidence":null,"duration_secs":0.0,"session_id":null,"log":null,"files_changed":0,` +
+		`"summary":null,"confidence":null,"duration_secs":0.0,"findings_unmentioned":0,"nothing_changed":false,"session_id":null,"log":null,"files_changed":0,` +
 		`"insertions":0,"deletions":0,` +
 		`"spent":{"actor":{"tokens":0,"tokens_basis":null,"cost_usd":0,"cost_basis":null},` +
 		`"critic":{"tokens":0,"tokens_basis":null,"cost_usd":0,"cost_basis":null}},"error":{"message":"no","hint":null}}` + "\n"

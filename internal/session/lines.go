@@ -259,6 +259,8 @@ func policy(f fields, p *loop.Policy) {
 	f.object("policy,omitempty", !reflect.ValueOf(*p).IsZero(), func(f fields) {
 		f.text("profile,omitempty", &p.Profile)
 		fraction(f, "approval_threshold,omitempty", &p.ApprovalThreshold)
+		f.value("require_change,omitempty", &p.RequireChange)
+		f.text("open_findings,omitempty", &p.OpenFindings)
 		f.value("no_auto_revise,omitempty", &p.NoAutoRevise)
 		f.text("on_violation,omitempty", &p.OnViolation)
 		f.texts("critic_decisions,omitempty", &p.CriticDecisions)
@@ -330,4 +332,6 @@ func sessionEnd(f fields, o *loop.Outcome) {
 	fraction(f, "confidence,null", &o.Confidence)
 	duration(f, "duration_secs", &o.Duration)
 	word(f, "stop_reason,omitempty", &o.Reason)
+	f.value("findings_unmentioned,omitempty", &o.Unmentioned)
+	f.value("nothing_changed,omitempty", &o.NothingChanged)
 }

@@ -147,6 +147,7 @@ func loggedChange(c loop.Change) loop.Change {
 
 func loggedReview(r loop.Review) loop.Review {
 	r.Turn, r.Verdict = loggedTurn(r.Turn), loggedVerdict(r.Verdict)
+	r.Unmentioned, r.Undone = orNil(r.Unmentioned), orNil(r.Undone)
 	return r
 }
 
@@ -178,6 +179,7 @@ func loggedInspection(i loop.Inspection) loop.Inspection {
 func loggedVerdict(v loop.Verdict) loop.Verdict {
 	v.Confidence, v.Score = finite(v.Confidence), finite(v.Score)
 	v.Issues, v.RequiredChanges, v.Risks = orNil(v.Issues), orNil(v.RequiredChanges), orNil(v.Risks)
+	v.Answers = orNil(v.Answers)
 	return v
 }
 

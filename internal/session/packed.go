@@ -168,6 +168,8 @@ func (p *packer) outcome(o *loop.Outcome) {
 	p.text(&o.Summary)
 	p.fraction(&o.Confidence)
 	p.duration(&o.Duration)
+	p.count(&o.Unmentioned)
+	p.yes(&o.NothingChanged)
 }
 
 func (p *packer) tally(t *metrics.Tally) {

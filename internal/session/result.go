@@ -66,6 +66,8 @@ func (r *Result) fields(f fields) {
 	f.text("summary,null", &o.Summary)
 	fraction(f, "confidence,null", &o.Confidence)
 	duration(f, "duration_secs", &o.Duration)
+	f.value("findings_unmentioned", &o.Unmentioned)
+	f.value("nothing_changed", &o.NothingChanged)
 	f.text("session_id,null", &r.SessionID)
 	f.text("log,null", &r.Log)
 	f.value("files_changed", &r.FilesChanged)

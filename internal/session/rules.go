@@ -46,6 +46,7 @@ func ruling(f fields, r *loop.Ruling) {
 		f.text("text", &x.Text)
 		word(f, "state", &x.State)
 		f.value("since", &x.Since)
+		f.text("check,omitempty", &x.Check)
 	})
 	f.texts("agent_warnings,omitempty", &r.Warnings)
 }

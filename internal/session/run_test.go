@@ -65,6 +65,7 @@ func firstRound() loop.Round {
 		Decision: loop.Done, Summary: "done, it seems", Confidence: new(0.95), Score: new(0.6),
 		Issues: []string{"no test", "caf\xe9"}, Risks: []loop.Risk{{Type: "scope", Detail: "touches the logo"}},
 		Severity: "low", RequiredChanges: []string{"add a test"},
+		Answers: []loop.Answer{{ID: "F7", State: loop.FindingWithdrawn, Why: "caf\xe9 is right"}},
 	}
 	ruled := verdict
 	ruled.Decision, ruled.Feedback = loop.Continue, "the score is below the threshold: add a test"
@@ -92,12 +93,12 @@ func firstRound() loop.Round {
 				Stdout: loop.Output{Text: `{"result":"DECISION: DONE"}` + "\n", Total: 28},
 				Ending: loop.EndCompleted, Duration: 4 * time.Second,
 			},
-			Reply: "DECISION: DONE", Verdict: verdict,
+			Reply: "DECISION: DONE", Verdict: verdict, Unmentioned: []string{"F2"}, Undone: []string{"caf\xe9.txt"},
 		},
 		Inspection: inspected(),
 		Ruling: loop.Ruling{
 			Verdict: ruled, Rule: "approval_threshold",
-			Findings: []loop.Finding{{ID: "F1", Text: "no test", State: loop.FindingNew, Since: 1}},
+			Findings: []loop.Finding{{ID: "F1", Text: "no test", State: loop.FindingNew, Since: 1, Check: "go test ./..."}},
 			Warnings: []string{"the same feedback came twice"},
 		},
 		Duration: 25 * time.Second,

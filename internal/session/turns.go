@@ -116,6 +116,8 @@ func review(f fields, r *loop.Review) {
 	f.text("critic_boundary,omitempty", &r.Boundary)
 	word(f, "critic_sealed,omitempty", &r.Sealed)
 	f.value("critic_quoted,omitempty", &r.Quoted)
+	f.texts("critic_unmentioned,omitempty", &r.Unmentioned)
+	f.texts("critic_undone,omitempty", &r.Undone)
 }
 
 func decision(f fields, v *loop.Verdict) {
@@ -139,4 +141,9 @@ func verdict(f fields, v *loop.Verdict) {
 		f.text("detail,omitempty", &r.Detail)
 	})
 	f.texts("required_changes,omitempty", &v.RequiredChanges)
+	list(f, "answers,omitempty", &v.Answers, func(f fields, a *loop.Answer) {
+		f.text("id", &a.ID)
+		word(f, "state", &a.State)
+		f.text("why,omitempty", &a.Why)
+	})
 }

@@ -1,0 +1,167 @@
+package policy_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/policy"
+)
+
+// found is a session in which a critic has said one thing.
+func found(feedback string, states ...loop.FindingState) []loop.Round {
+	r := judged(loop.Verdict{Decision: loop.Continue, Feedback: feedback})
+	r.Review.Verdict = r.Verdict
+	so := policy.Findings{}.Rule(loop.Case{Iteration: 1}, r.Review, r.Ruling)
+	for i, s := range states {
+		so.Findings[i].State = s
+	}
+	r.Iteration, r.Ruling = 1, so
+	return []loop.Round{r}
+}
+
+func answers(all ...string) (list []loop.Answer) {
+	for _, a := range all {
+		id, state, _ := strings.Cut(a, " ")
+		list = append(list, loop.Answer{ID: id, State: loop.FindingState(state), Why: "seen"})
+	}
+	return list
+}
+
+const two = "- test_neg was removed\n- the README lacks --neg"
+
+// TestOpenFindings: what a DONE says nothing of is asked about, and refused where
+// that is wanted.
+func TestOpenFindings(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		mode    string
+		verdict loop.Verdict
+		checks  []loop.CheckResult
+		asked   []string
+		rule    string
+		states  string
+	}{
+		"nothing said":           {policy.AskFindings, loop.Verdict{Decision: loop.Done}, nil, []string{"F1", "F2"}, "", "F1 unmentioned, F2 unmentioned"},
+		"nothing said, refused":  {policy.RefuseFindings, loop.Verdict{Decision: loop.Done}, nil, []string{"F1", "F2"}, "open_findings", "F1 open, F2 open"},
+		"one":                    {policy.RefuseFindings, loop.Verdict{Decision: loop.Done, Answers: answers("F2 closed")}, nil, []string{"F1"}, "open_findings", "F1 open, F2 closed"},
+		"all":                    {policy.RefuseFindings, loop.Verdict{Decision: loop.Done, Answers: answers("F2 closed", "F1 withdrawn")}, nil, nil, "", "F1 withdrawn, F2 closed"},
+		"others":                 {policy.AskFindings, loop.Verdict{Decision: loop.Done, Answers: answers("F3 closed")}, nil, []string{"F1", "F2"}, "", "F1 unmentioned, F2 unmentioned"},
+		"not done":               {policy.RefuseFindings, loop.Verdict{Decision: loop.Continue, Feedback: "more"}, nil, nil, "", "F1 unmentioned, F2 unmentioned, F3 new"},
+		"under no rule":          {"", loop.Verdict{Decision: loop.Done}, nil, nil, "", "F1 unmentioned, F2 unmentioned"},
+		"not done for a check":   {policy.AskFindings, loop.Verdict{Decision: loop.Done}, []loop.CheckResult{{Command: "make", ExitCode: 1}}, nil, "checks", "F1 unmentioned, F2 unmentioned, F3 new"},
+		"approved by a score":    {policy.AskFindings, loop.Verdict{Decision: loop.Continue, Score: new(0.95)}, nil, []string{"F1", "F2"}, "approval_threshold", "F1 unmentioned, F2 unmentioned"},
+		"and what it raises now": {policy.AskFindings, loop.Verdict{Decision: loop.Continue, Score: new(0.95), Feedback: "A name is odd.", Answers: answers("F1 closed", "F2 closed")}, nil, nil, "approval_threshold", "F1 closed, F2 closed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := loop.Policy{OpenFindings: c.mode}
+			if c.verdict.Score != nil {
+				p.ApprovalThreshold = new(0.9)
+			}
+			gate := policy.Gate{Rulers: policy.Rulers(p)}
+			matter := loop.Case{Iteration: 2, History: found(two), Checks: c.checks}
+			review := loop.Review{Verdict: c.verdict}
+			done, asked := gate.Ends(matter, review)
+			so := gate.Rule(matter, review)
+			if done != (so.Verdict.Decision == loop.Done) || !reflect.DeepEqual(asked, c.asked) || so.Rule != c.rule {
+				t.Errorf("done %v, asked about %q, ruled %+v", done, asked, so)
+			}
+			var states []string
+			for _, f := range so.Findings {
+				states = append(states, f.ID+" "+string(f.State))
+			}
+			if got := strings.Join(states, ", "); got != c.states {
+				t.Errorf("left %s, want %s", got, c.states)
+			}
+			for _, id := range asked {
+				if told := strings.Contains(so.Verdict.Feedback, "\n- "+id+": "); told != (c.rule == "open_findings") {
+					t.Errorf("told of %s: %v, in %q", id, told, so.Verdict.Feedback)
+				}
+			}
+		})
+	}
+}
+
+// TestDemands: what a program can look for is looked for in free critiques, too.
+func TestDemands(t *testing.T) {
+	t.Parallel()
+	const more, less = `MUST_INCLUDE "best effort"`, `MUST_REMOVE "at once"`
+	for name, c := range map[string]struct {
+		history []loop.Round
+		text    string
+		want    []loop.Requirement
+		answers []loop.Answer
+		done    bool
+	}{
+		"missing":            {found(more), "at once", []loop.Requirement{{Text: more}}, answers("F1 closed"), false},
+		"missing, withdrawn": {found(more), "at once", []loop.Requirement{{Text: more}}, answers("F1 withdrawn"), false},
+		"made":               {found(more), "best effort", []loop.Requirement{{Text: more, Enforced: true}}, nil, true},
+		"still there":        {found(less), "at once", []loop.Requirement{{Text: less}}, answers("F1 closed"), false},
+		"gone":               {found(less), "soon", []loop.Requirement{{Text: less, Enforced: true}}, nil, true},
+		"in a sentence":      {found("The docs " + more + " somewhere."), "at once", []loop.Requirement{{Text: "The docs " + more + " somewhere."}}, answers("F1 closed"), false},
+		"in capitals":        {found(`- ADD "best effort"`), "at once", []loop.Requirement{{Text: `ADD "best effort"`}}, answers("F1 closed"), false},
+		"settled, and again": {found(more, loop.FindingClosed), "at once", []loop.Requirement{{Text: more}}, nil, false},
+		"taken back":         {found(more, loop.FindingWithdrawn), "at once", nil, answers("F1 closed"), true},
+		"in other words":     {found(`Add "best effort" where it belongs`), "at once", nil, answers("F1 closed"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gate := policy.Gate{
+				Inspectors: []policy.Inspector{policy.Required{Files: files{"a.txt": c.text}}},
+				Rulers:     policy.Rulers(loop.Policy{OpenFindings: policy.AskFindings}),
+			}
+			matter := loop.Case{Iteration: 2, History: c.history, Change: changed(loop.FileModified, "a.txt")}
+			inspection, ruling := gate.Inspect(matter)
+			if ruling != nil || !reflect.DeepEqual(inspection.Audit.Required, c.want) {
+				t.Fatalf("found %+v, ruled %+v", inspection.Audit, ruling)
+			}
+			matter.Inspection = inspection
+			review := loop.Review{Verdict: loop.Verdict{Decision: loop.Done, Answers: c.answers}}
+			done, asked := gate.Ends(matter, review)
+			so := gate.Rule(matter, review)
+			if done != c.done || len(asked) > 0 || (so.Rule == "open_findings") == c.done {
+				t.Errorf("done %v, asked about %q, ruled %+v", done, asked, so)
+			}
+			if !c.done && (!strings.Contains(so.Verdict.Feedback, "- "+c.want[0].Text+"\n") || so.Findings[0].State == loop.FindingClosed) {
+				t.Errorf("told %q, left %+v", so.Verdict.Feedback, so.Findings)
+			}
+		})
+	}
+}
+
+// TestDemandsAgainstEachOther: of two that cannot be made together, the later one
+// counts.
+func TestDemandsAgainstEachOther(t *testing.T) {
+	t.Parallel()
+	history := found(`- MUST_INCLUDE "best effort"`)
+	history[0].Findings = append(history[0].Findings, loop.Finding{ID: "F2", Text: `MUST_REMOVE "effort"`, State: loop.FindingNew, Since: 2})
+	gate := policy.Gate{Inspectors: []policy.Inspector{policy.Required{Files: files{"a.txt": "soon"}}}}
+	inspection, _ := gate.Inspect(loop.Case{Iteration: 3, History: history, Change: changed(loop.FileModified, "a.txt")})
+	if want := []loop.Requirement{{Text: `MUST_REMOVE "effort"`, Enforced: true}}; !reflect.DeepEqual(inspection.Audit.Required, want) {
+		t.Errorf("got %+v", inspection.Audit.Required)
+	}
+}
+
+func TestChange(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		required bool
+		change   loop.Change
+		decision loop.Decision
+		rule     string
+	}{
+		"nothing":         {true, loop.Change{State: "x"}, loop.Done, "require_change"},
+		"something":       {true, changed(loop.FileModified, "a.txt"), loop.Done, ""},
+		"not required":    {false, loop.Change{State: "x"}, loop.Done, ""},
+		"not done anyway": {true, loop.Change{State: "x"}, loop.Continue, ""},
+	} {
+		gate := policy.Gate{Rulers: []policy.Ruler{policy.Change{Required: c.required}}}
+		checks := []loop.CheckResult{{Command: "true", Ending: loop.EndCompleted}}
+		so := gate.Rule(loop.Case{Change: c.change, Checks: checks}, loop.Review{Verdict: loop.Verdict{Decision: c.decision}})
+		if so.Rule != c.rule || c.rule != "" && (so.Verdict.Decision != loop.Continue || !strings.Contains(so.Verdict.Feedback, "nothing in the work tree has changed")) {
+			t.Errorf("%s: %+v", name, so)
+		}
+	}
+}
