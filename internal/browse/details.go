@@ -338,6 +338,13 @@ func (d *Details) judged(r loop.Round) {
 		}
 		d.rowf("verdict", "%s", term.Line(string(v.Decision)+by))
 	}
+	switch r.Review.Sealed {
+	case loop.SealNone:
+		d.rowf("seal", "none: the decision does not repeat it")
+	case loop.SealWrong:
+		d.rowf("seal", "wrong: as good as none")
+	case loop.SealRight:
+	}
 	if v.Confidence != nil {
 		d.rowf("confidence", "%.2f", *v.Confidence)
 	}

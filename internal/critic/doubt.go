@@ -2,6 +2,7 @@ package critic
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"codeloops/internal/critique"
@@ -21,7 +22,7 @@ func (p Parser) doubt(r *reading, c claim) error {
 	case v.Decision == loop.Continue:
 		return p.scored(r, c)
 	}
-	for _, check := range []func(*reading, claim) error{contradicted, p.open, p.scored, led, followed, p.quoted} {
+	for _, check := range []func(*reading, claim) error{contradicted, p.open, p.scored, led, followed, admitted, p.quoted} {
 		if err := check(r, c); err != nil {
 			return err
 		}
@@ -47,27 +48,78 @@ func (p Parser) open(_ *reading, c claim) error {
 	if p.Contract.Structured == nil && strings.EqualFold(strings.TrimSpace(v.Severity), critique.High) {
 		return problem(say, quote("severity "+v.Severity))
 	}
-	if c.object {
-		return nil
-	}
-	titles := regexp.MustCompile(`(?im)^\W*(?:(?:open|remaining|known|outstanding|unresolved)\s+)?` +
-		`(?:issues?|problems?|bugs?|to-?dos?|missing|remaining|required changes|changes required|failures?|failing(?: tests?)?|blockers?|concerns?|findings?)` +
-		`\W{0,4}[:：][ \t*_]*\n?(.*\S.*)$`)
-	for _, title := range titles.FindAllStringSubmatch(c.core+c.tail, -1) {
-		name, _ := splitLabel(title[1])
-		if _, more := answers(title[1], ""); name == noLabel && more != "" && !nothing(more) {
-			return problem(say, quote(title[0]))
-		}
+	if titled := openTitle(c); titled != "" {
+		return problem(say, quote(titled))
 	}
 	return nil
 }
 
-// nothing reports whether a text says that there is nothing to say.
+// admitted refuses a DONE that says of itself that the work is not done yet.
+func admitted(_ *reading, c claim) error {
+	if said := admission(c.verdict.Summary); said != "" {
+		return problem("the reply says DONE, and its summary that it is not: %s; decide when you have seen that the work is done", quote(said))
+	}
+	return nil
+}
+
+// openTitle returns a title in a block, with what stands below it, that names what
+// is open.
+func openTitle(c claim) string {
+	if c.object {
+		return ""
+	}
+	lines := strings.Split(c.core+c.tail, "\n")
+	for i, line := range lines {
+		title, said, found := strings.Cut(strings.ReplaceAll(line, "：", ":"), ":")
+		if !found || len(title) > 60 || !titlesOpen(words(title)) {
+			continue
+		}
+		if strings.Trim(said, "*_` ") == "" && i+1 < len(lines) {
+			said = lines[i+1]
+		}
+		_, more := answers(said, "")
+		if name, _ := splitLabel(said); name == noLabel && more != "" && !nothing(more) {
+			return title + ": " + said
+		}
+	}
+	return ""
+}
+
+// titlesOpen reports whether words are a title of what is open.
+func titlesOpen(title []string) bool {
+	of := []string{"issue", "issues", "problem", "problems", "bug", "bugs", "failure", "failures", "blocker", "blockers", "concern", "concerns", "finding", "findings", "todo", "todos"}
+	switch {
+	case len(title) == 0:
+		return false
+	case slices.Contains([]string{"open", "remaining", "known", "outstanding", "unresolved", "required", "failing", "missing"}, title[0]):
+		return len(title) == 1 || slices.Contains(append(of, "tests", "test", "points", "changes", "work", "items"), title[1])
+	}
+	return len(title) == 1 && slices.Contains(of, title[0])
+}
+
+// nothing reports whether a text says that there is nothing to say: in no words,
+// or in a few that deny.
 func nothing(text string) bool {
-	said := strings.Join(words(text), " ")
-	return regexp.MustCompile(`^(?:[. 0]*|n a|na|no|none|nil|null|empty|(?:no|none|nothing|zero)(?: (?:at all|else|more|further|other|open|known|major|remaining|to|is|are|was|were|` +
-		`add|report|fix|change|do|say|missing|wrong|left|open|needed|required|found|remains?|issues?|problems?|bugs?|feedback|changes?|comments?|concerns?|findings?|work))+|` +
-		`all good|looks good(?: to me)?|lgtm)[ .]*$`).MatchString(said)
+	all := slices.DeleteFunc(words(text), func(w string) bool { return w == "." })
+	for _, praise := range []string{"", "all good", "looks good", "looks good to me", "lgtm", "n a", "na", "nil", "null", "empty", "good work", "well done"} {
+		if strings.Join(all, " ") == praise {
+			return true
+		}
+	}
+	denies := false
+	for _, w := range all {
+		switch {
+		case slices.Contains([]string{"no", "none", "nothing", "zero", "0"}, w):
+			denies = true
+		case !slices.Contains([]string{
+			"at", "all", "else", "more", "further", "other", "open", "known", "major", "remaining", "to", "is", "are", "was", "were", "there",
+			"add", "report", "fix", "change", "do", "say", "missing", "wrong", "left", "needed", "required", "found", "remain", "remains",
+			"issue", "issues", "problem", "problems", "bug", "bugs", "feedback", "changes", "comment", "comments", "concern", "concerns", "finding", "findings",
+		}, w):
+			return false
+		}
+	}
+	return denies
 }
 
 // contradicted refuses a DONE in a reply that says otherwise somewhere else, be it
@@ -83,6 +135,9 @@ func contradicted(r *reading, c claim) error {
 // otherwise returns a place of the reply that names another decision than DONE.
 func (r *reading) otherwise(lines bool) string {
 	text := fold(r.filled())
+	if strings.Count(text, "decision")+strings.Count(text, "verdict") < 2 && !strings.Contains(text, `"type"`) {
+		return "" // there is nothing but the decision itself
+	}
 	const names, others = `(?:decision|verdict)`, `(?:(?:continu|error|escalat|revis|reject|fail|incomplete|unfinished)\pL*|not)(?:[^\pL]|$)`
 	other := regexp.MustCompile(names + `(?:\s+(?:is|now|remains|stays))?[^\pL\pN]{0,24}[^\pL\pN\s][^\pL\pN]{0,24}` + others +
 		`|` + names + `\s*\n\s*` + others + `|` + names + `\s+(?:is|remains|stays)\s+` + others +
@@ -164,9 +219,9 @@ func short(remark string) bool {
 		!regexp.MustCompile(`(?m)^\W*\pL[^\n.:]{0,30}[:：](?:\s|$)|^\s*</?\pL`).MatchString(remark)
 }
 
-// quoted refuses an unsealed DONE that stands in the evidence word for word.
+// quoted refuses an unsealed DONE that stands in the evidence, line for line.
 func (p Parser) quoted(_ *reading, c claim) error {
-	if c.sealed != loop.SealRight && p.Quoted != nil && p.Quoted(c.core) {
+	if c.sealed != loop.SealRight && p.Quoted != nil && p.Quoted(c.lines) {
 		return problem("the DONE stands in the evidence word for word, so it may be a quotation; decide in your own words and with the seal")
 	}
 	return nil

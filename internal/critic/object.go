@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"codeloops/internal/critique"
@@ -128,7 +127,7 @@ func parseObject(src string, s seal) (c claim, ok bool, err error) {
 			return c, true, problem("the JSON object approves the work, and its member %s speaks against that", quote(key))
 		}
 	}
-	return claim{verdict: o.decided(v, word), sealed: s.on(o.seals()), object: true, given: o.given(), core: src}, true, nil
+	return claim{verdict: o.decided(v, word), sealed: s.on(o.seals()), object: true, given: o.given(), core: src, lines: o.lines()}, true, nil
 }
 
 // twice returns a key that looks like another one.
@@ -171,6 +170,14 @@ func (o object) seals() []seal {
 		return nil
 	}
 	return []seal{sealOf(o.text("seal"))}
+}
+
+// lines returns the members as the lines of a block would hold them.
+func (o object) lines() (all []string) {
+	for _, m := range o {
+		all = append(all, m.key+" "+string(m.value))
+	}
+	return all
 }
 
 // given returns the numbers of the object.
@@ -222,25 +229,21 @@ func (o object) decision() (word loop.Decision, ok bool, err error) {
 // it counts where nothing but members of a verdict stands beside it, and one of
 // them belongs to this decision.
 func (o object) typed(word loop.Decision) bool {
+	of := map[loop.Decision][]string{
+		loop.Done: {"summary", "confidence"}, approve: {"summary", "confidence"},
+		loop.Continue: {"feedback", "issues", "remaining_issues", "required_changes"}, revise: {"feedback", "issues", "required_changes"},
+		loop.Error: {"analysis", "recovery", "error_description", "recovery_suggestion"}, escalate: {"reason"},
+	}
+	members := slices.Concat([]string{"type", "score", "severity", "risks", "findings", "seal"}, of[loop.Done], of[loop.Continue], of[loop.Error], of[word])
 	belongs := false
 	for _, m := range o {
-		switch m.key {
-		case "decision":
+		switch {
+		case m.key == "decision":
 			return true
-		case "summary", "confidence":
-			belongs = belongs || (word == loop.Done || word == approve) && !m.empty()
-		case "feedback", "issues", "remaining_issues", "required_changes":
-			belongs = belongs || (word == loop.Continue || word == revise) && !m.empty()
-		case "analysis", "recovery", "error_description", "recovery_suggestion":
-			belongs = belongs || word == loop.Error && !m.empty()
-		case "reason":
-			if word != escalate {
-				return false
-			}
-			belongs = true
-		case "type", "score", "severity", "risks", "seal":
-		default:
+		case !slices.Contains(members, m.key):
 			return false
+		case slices.Contains(of[word], m.key) && !m.empty():
+			belongs = belongs || word != loop.Done && word != approve || !takesBack(o.text(m.key))
 		}
 	}
 	return belongs
@@ -319,114 +322,4 @@ func bullets(items []string) string {
 		fmt.Fprintf(&b, "- %s\n", item)
 	}
 	return strings.TrimSpace(b.String())
-}
-
-// value returns the last value of a key; nil when there is none.
-func (o object) value(key string) (v any) {
-	for _, m := range o {
-		if m.key != key {
-			continue
-		}
-		dec := json.NewDecoder(strings.NewReader(string(m.value)))
-		dec.UseNumber()
-		v = nil
-		if dec.Decode(&v) != nil {
-			v = nil
-		}
-	}
-	return v
-}
-
-func (o object) text(key string) string {
-	v := o.value(key)
-	if items, ok := v.([]any); ok {
-		return bullets(texts(items))
-	}
-	return textOf(v)
-}
-
-func (o object) list(key string) []string {
-	switch v := o.value(key).(type) {
-	case []any:
-		return texts(v)
-	case nil, bool: // "required_changes": false is none
-		return nil
-	default: // what should be a list and is none must not read as nothing
-		return texts([]any{v})
-	}
-}
-
-func (o object) fraction(key string) *float64 {
-	switch v := o.value(key).(type) {
-	case json.Number:
-		if n, err := v.Float64(); err == nil && n >= 0 && n <= 1 {
-			return &n
-		}
-	case string:
-		return fraction(v)
-	}
-	return nil
-}
-
-func (o object) risks() []loop.Risk {
-	items, isList := o.value("risks").([]any)
-	if one := o.value("risks"); !isList && one != nil {
-		items = []any{one}
-	}
-	var risks []loop.Risk
-	for _, item := range items {
-		risk := loop.Risk{Detail: textOf(item)}
-		m, ok := item.(map[string]any)
-		if ok {
-			risk.Type = textOf(m["type"])
-			risk.Detail = detail(m)
-		}
-		if risk != (loop.Risk{}) || ok { // an object without a word in it is a risk that lacks everything
-			risks = append(risks, risk)
-		}
-	}
-	return risks
-}
-
-func texts(items []any) (out []string) {
-	for _, item := range items {
-		if t := textOf(item); t != "" {
-			out = append(out, t)
-		}
-	}
-	return out
-}
-
-// textOf writes a JSON value as text: an object by the member that describes
-// it, or else as JSON.
-func textOf(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case string:
-		return strings.TrimSpace(v)
-	case json.Number:
-		return v.String()
-	case bool:
-		return strconv.FormatBool(v)
-	case map[string]any:
-		if d := detail(v); d != "" || len(v) == 0 {
-			return d
-		}
-	}
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return ""
-	}
-	return string(raw)
-}
-
-// detail returns the member that describes an issue or a risk.
-func detail(m map[string]any) string {
-	for _, key := range []string{"note", "detail", "description", "message", "issue", "change", "text", "title", "reason", "why"} {
-		if s, ok := m[key].(string); ok && strings.TrimSpace(s) != "" {
-			return strings.TrimSpace(s)
-		}
-	}
-	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // What follows is about sentences: whether one plans, quotes, or takes back. It
@@ -52,7 +53,8 @@ func plans(all []string) bool {
 			return true
 		}
 	}
-	return has(all, "i will", "ill", "i shall", "we will", "i am going to", "im going to", "going to", "about to", "let me", "let us", "lets")
+	return has(all, "i will", "ill", "i shall", "we will", "going to", "about to", "let me", "let us", "lets", "i run", "i check", "i test", "i verify", "we run",
+		". first", ". next", ". then", ". now to", ". now i", "hold on", "one moment", "in progress", "tbd", "placeholder", "provisional", "preliminary", "tentative")
 }
 
 // conditional reports whether what is said hangs on something.
@@ -131,6 +133,18 @@ func takesBack(remark string) bool {
 	return false
 }
 
+// admission returns the sentence of a summary that says that the work is not done.
+func admission(summary string) string {
+	for _, sentence := range strings.FieldsFunc(summary, func(r rune) bool { return strings.ContainsRune(".!?\n。", r) }) {
+		if has(words(sentence), "i will", "ill", "i shall", "let me", "still running", "in progress", "tbd", "to be verified", "running the tests now",
+			"still fail", "still fails", "still failing", "not done", "not yet done", "not finished", "not complete", "not completed", "not implemented",
+			"does not build", "does not compile", "does not work", "does not pass", "do not pass", "doesnt build", "doesnt compile", "doesnt work", "doesnt pass", "dont pass") {
+			return strings.TrimSpace(sentence)
+		}
+	}
+	return ""
+}
+
 // without takes a courtesy out of words, to the end of its clause.
 func without(all []string, courtesies ...string) (rest []string) {
 	for i := 0; i < len(all); i++ {
@@ -149,11 +163,23 @@ func without(all []string, courtesies ...string) (rest []string) {
 	return rest
 }
 
-// stands reports whether a text stands in another, by its letters and digits
-// alone: whatever marks quotations, or added lines, does not count.
-func stands(text, other string) bool {
-	needle := []rune(" " + spelled(text) + " ")
-	return len(needle) > 2 && search(other, needle, failures(needle))
+// stands reports whether a line stands in one of the texts, by its letters and
+// digits alone: whatever marks quotations, or added lines, does not count.
+func stands(line string, texts []string) bool {
+	said := spelled(line)
+	if said == "" {
+		return true
+	}
+	needle := []rune(" " + said + " ")
+	fails := failures(needle)
+	first, _, _ := strings.Cut(said, " ")
+	return slices.ContainsFunc(texts, func(text string) bool {
+		small := strings.ToLower(text)
+		if !strings.Contains(small, first) && !strings.ContainsFunc(small, func(r rune) bool { return r >= utf8.RuneSelf }) {
+			return false
+		}
+		return search(text, needle, fails)
+	})
 }
 
 // spelled is the letters and digits of a text, word for word.
@@ -167,14 +193,17 @@ func spelled(text string) string {
 }
 
 // spell hands on a text letter by letter, with one blank between words and at both
-// ends, while next says so.
+// ends, while next says so. Line breaks that are written as \n part words, too.
 func spell(text string, next func(rune) bool) {
-	gap := true
+	gap, escaped := true, false
 	if !next(' ') {
 		return
 	}
 	for _, r := range text {
+		breaks := escaped && (r == 'n' || r == 'r' || r == 't')
+		escaped = r == '\\'
 		switch {
+		case breaks:
 		case unicode.IsLetter(r), unicode.IsDigit(r):
 			gap = false
 			if !next(unicode.ToLower(r)) {

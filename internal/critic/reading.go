@@ -1,6 +1,9 @@
 package critic
 
 import (
+	"slices"
+	"strings"
+
 	"codeloops/internal/loop"
 )
 
@@ -28,10 +31,11 @@ type claim struct {
 	object  bool
 	given   numbers
 
-	core string // what it is made of, but for what may follow a decision
-	tail string // what follows
-	lead string // what stands above
-	late bool   // its score stands below its feedback
+	core  string   // what it is made of, but for what may follow a decision
+	lines []string // the same: its lines, or the members of the object
+	tail  string   // what follows
+	lead  string   // what stands above
+	late  bool     // its score stands below its feedback
 }
 
 // Numbers are what was given under the labels that take a number; nil is what
@@ -143,7 +147,7 @@ func (r *reading) fields(b *block) []field {
 	if len(r.blocks) > 1 {
 		return b.fields
 	}
-	return append(b.fields[:len(b.fields):len(b.fields)], r.before...)
+	return slices.Concat(b.fields, r.before)
 }
 
 // spoken is what a block claims.
@@ -151,7 +155,7 @@ func (r *reading) spoken(b *block, fields []field) claim {
 	end := b.end(r.text)
 	c := claim{
 		at: b.at, verdict: b.verdict(r.text, fields, r.boundary), sealed: r.seal.on(seals(fields, r.text)), given: given(fields, r.text),
-		core: r.text[b.at:end], tail: r.text[end:], lead: r.text[:b.at],
+		core: r.text[b.at:end], lines: strings.Split(r.text[b.at:end], "\n"), tail: r.text[end:], lead: r.text[:b.at],
 	}
 	said := false // feedback
 	for _, f := range b.fields {

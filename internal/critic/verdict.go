@@ -34,18 +34,19 @@ func quote(text string) string {
 // Read reads the reply of a review for what it decides of the case, or for the
 // problem.
 func Read(r *loop.Review, matter loop.Case, c critique.Contract) {
-	readBy(r, c, func(text string) bool {
-		r.Quoted = slices.ContainsFunc(evidence(matter), func(shown string) bool { return stands(text, plain.Text(shown)) })
+	readBy(r, c, func(lines []string) bool {
+		shown := evidence(matter)
+		r.Quoted = !slices.ContainsFunc(lines, func(line string) bool { return !stands(line, shown) })
 		return r.Quoted
 	})
 }
 
 // Reread reads a reply that comes from a log, where the evidence is not at hand.
 func Reread(r *loop.Review, c critique.Contract) {
-	readBy(r, c, func(string) bool { return r.Quoted })
+	readBy(r, c, func([]string) bool { return r.Quoted })
 }
 
-func readBy(r *loop.Review, c critique.Contract, quoted func(string) bool) {
+func readBy(r *loop.Review, c critique.Contract, quoted func([]string) bool) {
 	p := Parser{Boundary: r.Boundary, Seal: r.Seal, Contract: c, Quoted: quoted}
 	r.Verdict, r.Sealed, r.Problem = p.Read(r.Reply)
 }
@@ -55,6 +56,9 @@ func evidence(matter loop.Case) []string {
 	texts := []string{matter.Task, matter.Attempt.Stdout.Text, matter.Attempt.Stderr.Text, matter.Attempt.Reason, matter.Change.Patch()}
 	for _, c := range matter.Checks {
 		texts = append(texts, c.Command+"\n"+c.Output.Text)
+	}
+	for i, text := range texts {
+		texts[i] = plain.Text(text)
 	}
 	return texts
 }
@@ -66,8 +70,9 @@ type Parser struct {
 	Boundary string
 	// Seal is the random word that a decision is to repeat; "" is none.
 	Seal string
-	// Quoted reports whether a text stands in the evidence; nil: there is none.
-	Quoted func(text string) bool
+	// Quoted reports whether all the lines stand in the evidence; nil: there is
+	// none.
+	Quoted func(lines []string) bool
 	// Contract is what the verdicts must keep.
 	Contract critique.Contract
 }
