@@ -134,6 +134,7 @@ func (s *stage) sh(t *testing.T, script string) (output string, exit int) {
 	var b bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &b, &b
 	cmd.WaitDelay = time.Second
+	ownGroup(cmd)
 	err := cmd.Run()
 	if ctx.Err() != nil {
 		t.Fatalf("not over after %s\n%s", limit, b.String())
