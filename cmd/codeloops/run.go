@@ -192,14 +192,11 @@ func (p *plan) loop(runner *proc.Runner, rec *session.Recorder) (*loop.Loop, err
 		CriticRetries: p.cfg.CriticRetries,
 	}
 	if len(p.cfg.Checks) > 0 {
-		checker := &check.Runner{
-			Starter: runner, Commands: p.cfg.Checks, FailFast: p.cfg.FailFast, Dir: p.dir, Env: a.env, Outputs: outputs,
+		l.Checker = &check.Runner{
+			Starter: runner, Commands: p.cfg.Checks, Dir: p.dir, Env: a.env, Outputs: outputs,
 			Timeout: p.cfg.CheckTimeout, Keep: int64(p.cfg.LogOutput), Max: int64(p.cfg.MaxOutput),
 		}
-		if p.course != nil {
-			checker.Know(p.course.State, p.course.Checks)
-		}
-		l.Checker, l.CheckBefore = checker, p.cfg.CheckBefore
+		l.CheckBefore, l.FailFast = p.cfg.CheckBefore, p.cfg.FailFast
 	}
 	return l, nil
 }

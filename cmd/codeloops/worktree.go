@@ -25,7 +25,6 @@ type workTree struct {
 
 	mu    sync.Mutex
 	notes []string
-	head  string // where HEAD was at the last look
 }
 
 // lock keeps other runs out of the work tree. The lock lies in the git directory:
@@ -60,24 +59,16 @@ func (t *workTree) Capture(ctx context.Context) (loop.Change, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c.Warnings = append(c.Warnings, t.notes...)
-	t.notes, t.head = nil, t.where()
+	t.notes = nil
 	return c, err
 }
 
-// Recapture implements [loop.Tree]. Whoever has moved HEAD since the last look
-// has touched what is not put back.
+// Recapture implements [loop.Tree].
 func (t *workTree) Recapture(ctx context.Context) (loop.Change, error) {
 	if err := t.stands(); err != nil {
 		return loop.Change{}, err
 	}
-	c, err := t.Tree.Recapture(ctx)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	was := t.head
-	if t.head = t.where(); t.head != was {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("HEAD was moved from %s to %s, and stays there", was, t.head))
-	}
-	return c, err
+	return t.Tree.Recapture(ctx)
 }
 
 // stands reports that the run would go on in another place than it began in: agents,
@@ -102,19 +93,3 @@ func (e *movedError) Error() string { return e.problem }
 func (e *movedError) Hint() string {
 	return "it was another one when the run began: was it the agent? Put that one back, then `codeloops resume`"
 }
-
-// where says where HEAD is.
-func (t *workTree) where() string {
-	commit, branch, err := t.Head()
-	switch {
-	case err != nil:
-		return "what cannot be read"
-	case commit == "":
-		return fmt.Sprintf("%q without commits", branch)
-	case branch == "":
-		return short(commit)
-	}
-	return fmt.Sprintf("%q at %s", branch, short(commit))
-}
-
-func short(commit string) string { return commit[:min(len(commit), 12)] }

@@ -162,9 +162,15 @@ func check(p *strings.Builder, c loop.CheckResult, of int) {
 	if c.Output.Omitted > 0 && c.Output.File != "" {
 		fmt.Fprintf(p, "\nAll of its output stands in the file\n%s\n", c.Output.File)
 	}
+	for _, remark := range c.Remarks() {
+		fmt.Fprintf(p, "\nOf this check: %s.\n", remark)
+	}
 }
 
 func fate(c loop.CheckResult) string {
+	if c.Ending == loop.EndCompleted && c.ExitCode == 0 {
+		return "did not pass, although it ended with exit code 0"
+	}
 	switch c.Ending {
 	case loop.EndTimedOut, loop.EndIdle:
 		return "ran into its time limit"

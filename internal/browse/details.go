@@ -267,9 +267,12 @@ func (d *Details) round(r loop.Round) {
 	for _, c := range r.Checks {
 		result := "passed"
 		if !c.Passed() {
-			result = "failed, " + render.Fate(loop.Turn{Ending: c.Ending, ExitCode: c.ExitCode})
+			result = render.Failure(c)
 		}
 		d.rowf("check", "%s  %s  %s", render.Span(c.Duration), term.Line(c.Command), result)
+		for _, remark := range c.Remarks() {
+			d.rowf("", "%s", term.Line(remark))
+		}
 		if d.Full || !c.Passed() {
 			d.block("", c.Output.Text, 6)
 			d.omitted(c.Output)

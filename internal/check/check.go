@@ -4,9 +4,9 @@ package check
 import (
 	"context"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
 
 	"codeloops/internal/loop"
@@ -20,17 +20,12 @@ type Starter interface {
 	Run(context.Context, proc.Command) (proc.Result, error)
 }
 
-// A Runner is a [loop.Checker] over a fixed list of shell commands, run one
-// after the other. It is not safe for concurrent use.
-//
-// A command that has passed on a tree is not run on the same tree again. One
-// that has failed is: what git ignores may have changed, such as installed
-// dependencies, and a failure that is not true any more would hold a run for
-// ever.
+// A Runner is a [loop.Checker] over a fixed list of shell commands. It keeps nothing
+// of what they came to: what git ignores may have changed between two runs on the same
+// tree. It is not safe for concurrent use.
 type Runner struct {
 	Starter  Starter
 	Commands []string // each for the system's shell
-	FailFast bool     // no command is run after one that fails
 	Dir      string   // where they run, absolute
 	Env      []string // complete
 	Outputs  string   // an existing directory for the files they write to
@@ -38,64 +33,32 @@ type Runner struct {
 	Keep     int64 // bytes of output in a result
 	Max      int64 // bytes of output after which a check is stopped
 
-	passed map[pass]loop.CheckResult
+	iteration, runs int // the last iteration, and how often the checks were run in it
 }
-
-// A pass is a command that passed on a tree.
-type pass struct{ state, command string }
-
-// keptAgain is how much of its output a result keeps that may be used again.
-const keptAgain = 4 << 10
 
 var _ loop.Checker = (*Runner)(nil)
 
-// Check runs all the commands, also after one has failed unless FailFast is
-// set: the actor is told everything at once. It returns early only when ctx is
-// done, with the context's cause, or when a command cannot be started.
-func (r *Runner) Check(ctx context.Context, iteration int, state string) ([]loop.CheckResult, error) {
-	results := make([]loop.CheckResult, 0, len(r.Commands))
-	for i, command := range r.Commands {
-		result, known := r.passed[pass{state, command}]
-		if !known {
-			var err error
-			out := filepath.Join(r.Outputs, fmt.Sprintf("%03d.check-%d.out", iteration, i+1))
-			if result, err = r.run(ctx, command, out); err != nil {
-				return results, err
+// Check runs the commands, also after one has failed: whoever has seen enough asks for
+// no more. It ends early only when ctx is done, with the context's cause, or when a
+// command cannot be started.
+func (r *Runner) Check(ctx context.Context, iteration int) iter.Seq2[loop.CheckResult, error] {
+	if r.iteration != iteration {
+		r.iteration, r.runs = iteration, 0
+	}
+	r.runs++
+	again := ""
+	if r.runs > 1 {
+		again = fmt.Sprintf("-%d", r.runs)
+	}
+	return func(yield func(loop.CheckResult, error) bool) {
+		for i, command := range r.Commands {
+			out := filepath.Join(r.Outputs, fmt.Sprintf("%03d.check-%d%s.out", iteration, i+1, again))
+			result, err := r.run(ctx, command, out)
+			if !yield(result, err) || err != nil {
+				return
 			}
-			r.note(state, result)
-		}
-		results = append(results, result)
-		if r.FailFast && !result.Passed() {
-			break
 		}
 	}
-	return results, nil
-}
-
-// Know takes over what an earlier process of the session found on a tree.
-func (r *Runner) Know(state string, results []loop.CheckResult) {
-	for _, result := range results {
-		r.note(state, result)
-	}
-}
-
-func (r *Runner) note(state string, result loop.CheckResult) {
-	if state == "" || !result.Passed() {
-		return
-	}
-	if r.passed == nil {
-		r.passed = make(map[pass]loop.CheckResult)
-	}
-	result.Reused, result.FailedBefore = true, false
-	o := &result.Output
-	if o.Omitted == 0 {
-		o.File = "" // it goes with its iteration
-	}
-	if len(o.Text) > keptAgain {
-		o.Text = strings.ToValidUTF8(o.Text[len(o.Text)-keptAgain:], "")
-		o.Omitted = o.Total - int64(len(o.Text))
-	}
-	r.passed[pass{state, result.Command}] = result
 }
 
 // run runs one command; its output goes to the file out.

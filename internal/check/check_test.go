@@ -36,10 +36,22 @@ func runner(t *testing.T, commands ...string) *check.Runner {
 	}
 }
 
+// all returns the results of all checks, and the error that ended them.
+func all(t *testing.T, r *check.Runner, iteration int) (results []loop.CheckResult, err error) {
+	t.Helper()
+	for result, err := range r.Check(t.Context(), iteration) {
+		if err != nil {
+			return results, err
+		}
+		results = append(results, result)
+	}
+	return results, nil
+}
+
 func TestEveryCheckRuns(t *testing.T) {
 	t.Parallel()
 	r := runner(t, "echo $GREETING; echo on stderr >&2", "exit 3", "true")
-	got, err := r.Check(t.Context(), 1, "")
+	got, err := all(t, r, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +80,7 @@ func TestCheckIsStopped(t *testing.T) {
 	t.Parallel()
 	r := runner(t, "sleep 300", "while :; do echo yes; done")
 	r.Timeout = 100 * time.Millisecond
-	got, err := r.Check(t.Context(), 1, "")
+	got, err := all(t, r, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +88,7 @@ func TestCheckIsStopped(t *testing.T) {
 		t.Errorf("the sleeper: %+v", got[0])
 	}
 	r = runner(t, "while :; do echo yes; done")
-	if got, err = r.Check(t.Context(), 1, ""); err != nil {
+	if got, err = all(t, r, 1); err != nil {
 		t.Fatal(err)
 	}
 	if got[0].Ending != loop.EndOutputLimit || got[0].Output.Omitted == 0 || len(got[0].Output.Text) > 2<<10 {
@@ -97,8 +109,12 @@ func TestCheckIsCancelled(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}()
-	if _, err := r.Check(ctx, 1, ""); !errors.Is(err, why) {
-		t.Errorf("got %v, want %v", err, why)
+	var last error
+	for _, err := range r.Check(ctx, 1) {
+		last = err
+	}
+	if !errors.Is(last, why) {
+		t.Errorf("got %v, want %v", last, why)
 	}
 	if _, err := os.Stat(r.Dir + "/there"); err == nil {
 		t.Error("the second check ran")
@@ -109,79 +125,55 @@ func TestCheckThatCannotStart(t *testing.T) {
 	t.Parallel()
 	r := runner(t, "true")
 	r.Dir = "/no/such/directory"
-	if _, err := r.Check(t.Context(), 1, ""); err == nil || !strings.Contains(err.Error(), `run the check "true"`) {
+	if _, err := all(t, r, 1); err == nil || !strings.Contains(err.Error(), `run the check "true"`) {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestPassedTreesAreNotCheckedAgain(t *testing.T) {
+// TestEveryCheckRunsAgain: that a check has passed is no reason not to run it.
+func TestEveryCheckRunsAgain(t *testing.T) {
 	t.Parallel()
-	r := runner(t, "echo a >>a; echo fine", "echo b >>b; test -e mended")
-	runs := func(name string) int {
-		text, err := os.ReadFile(r.Dir + "/" + name)
+	r := runner(t, "echo x >>runs; test $(wc -l <runs) -lt 3")
+	for run, want := range []bool{true, true, false} {
+		got, err := all(t, r, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return strings.Count(string(text), "\n")
+		if got[0].Passed() != want {
+			t.Errorf("run %d: %+v", run+1, got[0])
+		}
 	}
-	again := func(iteration int, state string, reused, passed bool) {
-		t.Helper()
-		got, err := r.Check(t.Context(), iteration, state)
+}
+
+// TestOutputsStay: what an earlier run of an iteration printed is still there.
+func TestOutputsStay(t *testing.T) {
+	t.Parallel()
+	r := runner(t, "echo x >>runs; cat runs")
+	r.Keep = 1
+	files := map[string]bool{}
+	for _, iteration := range []int{1, 1, 2} {
+		got, err := all(t, r, iteration)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got[0].Reused != reused || !got[0].Passed() || got[0].Output.Text != "fine\n" || got[1].Reused || got[1].Passed() != passed {
-			t.Errorf("iteration %d: %+v", iteration, got)
-		}
+		files[got[0].Output.File] = true
 	}
-	again(1, "one", false, false)
-	again(2, "one", true, false)
-	if err := os.WriteFile(r.Dir+"/mended", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	again(3, "one", true, true)
-	again(4, "two", false, true)
-	if a, b := runs("a"), runs("b"); a != 2 || b != 4 {
-		t.Errorf("the first check ran %d times, the second %d times", a, b)
+	if len(files) != 3 {
+		t.Errorf("three runs have written to %v", files)
 	}
 }
 
-func TestEarlierResultsAreKnown(t *testing.T) {
-	t.Parallel()
-	r := runner(t, "false", "exit 1")
-	long := strings.Repeat("x", 10_000)
-	r.Know("one", []loop.CheckResult{
-		{Command: "false", Ending: loop.EndCompleted, FailedBefore: true, Output: loop.Output{Text: long, Total: 10_000, File: "/gone"}},
-		{Command: "exit 1", Ending: loop.EndFailed, ExitCode: 2},
-	})
-	got, err := r.Check(t.Context(), 2, "one")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := loop.CheckResult{
-		Command: "false", Ending: loop.EndCompleted, Reused: true,
-		Output: loop.Output{Text: long[:4<<10], Total: 10_000, Omitted: 10_000 - 4<<10},
-	}
-	if got[0] != want || got[1].Reused || got[1].ExitCode != 1 {
-		t.Errorf("got %+v", got)
-	}
-	r = runner(t, "true")
-	r.Know("", []loop.CheckResult{{Command: "true", Ending: loop.EndCompleted}})
-	if got, err = r.Check(t.Context(), 2, ""); err != nil || got[0].Reused {
-		t.Errorf("a state without a name was known: %+v, %v", got, err)
-	}
-}
-
-func TestFailFast(t *testing.T) {
+// TestNoMoreChecks: whoever has seen enough gets no further result.
+func TestNoMoreChecks(t *testing.T) {
 	t.Parallel()
 	r := runner(t, "true", "exit 3", "touch there")
-	r.FailFast = true
-	got, err := r.Check(t.Context(), 1, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(got) != 2 || got[1].ExitCode != 3 {
-		t.Errorf("got %+v", got)
+	for result, err := range r.Check(t.Context(), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !result.Passed() {
+			break
+		}
 	}
 	if _, err := os.Stat(r.Dir + "/there"); err == nil {
 		t.Error("the third check ran")

@@ -108,6 +108,9 @@ func (p *prompt) checks(checks []loop.CheckResult, budget Budget) {
 			size = min(budget.Check, budget.Checks/failing)
 		}
 		text := fmt.Sprintf("command: %s\n%s after %s%s\n", plain.Text(c.Command), ended(c.Ending, c.ExitCode), about(c.Duration), earlier(c))
+		for _, remark := range c.Remarks() {
+			text += remark + "\n"
+		}
 		output := strings.TrimSpace(plain.Text(c.Output.Text))
 		p.show(fmt.Sprintf("check %d of %d, %s", i+1, len(checks), fate(c)), text+excerpt.Clip(output, size, size/4))
 	}
@@ -122,10 +125,7 @@ func fate(c loop.CheckResult) string {
 
 // earlier says what is known of a check from before this iteration.
 func earlier(c loop.CheckResult) string {
-	switch {
-	case c.Reused:
-		return "; that was on the same tree in an earlier iteration"
-	case c.FailedBefore:
+	if c.FailedBefore {
 		return "; it failed before the session began, too"
 	}
 	return ""

@@ -99,7 +99,8 @@ func concerns(i loop.Inspection) []string {
 func checks(l *zerolog.Event, results []loop.CheckResult) *zerolog.Event {
 	list := l.CreateArray()
 	for _, c := range results {
-		list.Dict(l.CreateDict().Str("command", c.Command).Int("exit", c.ExitCode).Dur("took_ms", c.Duration))
+		list.Dict(l.CreateDict().Str("command", c.Command).Int("exit", c.ExitCode).Dur("took_ms", c.Duration).
+			Strs("changed", c.Changed).Strs("lacked", c.Lacked))
 	}
 	return l.Array("checks", list)
 }

@@ -214,14 +214,14 @@ func quoteLine(path string) string {
 // have no stat, so that each file is compared by its content.
 func (t *Tree) listIndex(ctx context.Context) (*index.Index, error) {
 	out, err := t.git.purpose("to read an index of an unusual form").
-		Run(ctx, t.Root(), []string{"ls-files", "--stage", "-z"}, nil)
+		Run(ctx, t.Root(), []string{"ls-files", "-v", "--stage", "-z"}, nil)
 	if err != nil {
 		return nil, err
 	}
 	return parseStages(out)
 }
 
-// parseStages reads what `git ls-files --stage -z` prints.
+// parseStages reads what `git ls-files --stage -z` prints, with -v or without.
 func parseStages(out []byte) (*index.Index, error) {
 	x := &index.Index{}
 	for record := range bytes.SplitSeq(bytes.TrimSuffix(out, []byte{0}), []byte{0}) {
@@ -237,9 +237,20 @@ func parseStages(out []byte) (*index.Index, error) {
 	return x, nil
 }
 
-// parseStage reads a record of `git ls-files --stage -z`:
-// "100644 <id> 0\t<path>".
+// parseStage reads a record of `git ls-files --stage -z`: "100644 <id> 0\t<path>". With
+// -v there is "H " before it, in small letters where the file is assumed to be
+// unchanged; S is for one that a sparse checkout leaves out.
 func parseStage(record string) (index.Entry, error) {
+	var flags index.Flag
+	if len(record) > 1 && record[1] == ' ' {
+		if tag := record[0]; 'a' <= tag && tag <= 'z' {
+			flags |= index.AssumeValid
+		}
+		if record[0] == 'S' || record[0] == 's' {
+			flags |= index.SkipWorktree
+		}
+		record = record[2:]
+	}
 	const (
 		idAt    = len("100644 ")
 		stageAt = idAt + 2*len(index.ID{}) + len(" ")
@@ -259,5 +270,6 @@ func parseStage(record string) (index.Entry, error) {
 		ID:    index.ID(plumbing.NewHash(id)),
 		Mode:  uint32(mode),
 		Stage: stage,
+		Flags: flags,
 	}, nil
 }

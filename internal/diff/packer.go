@@ -25,6 +25,11 @@ func (h *savedHeader) pack(p *packer) {
 		text(p, &i.Path)
 		p.array(i.ID[:])
 	})
+	for _, m := range []*marks{&h.Index.Marked.assumed, &h.Index.Marked.skipped, &h.Index.Marked.open} {
+		number(p, &m.count)
+		list(p, &m.first, func(path *string) { text(p, path) })
+		text(p, &m.digest)
+	}
 	text(p, &h.Context)
 	text(p, &h.Session)
 	list(p, &h.Rules, func(r *ignore.Saved) {

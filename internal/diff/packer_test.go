@@ -15,6 +15,7 @@ func FuzzHeader(f *testing.F) {
 		Index: savedIndex{
 			Stamp: file.Stamp{Size: 1, Mtime: -2, Ctime: 3, Dev: 1 << 63, Ino: 5}, Trailer: index.ID{6}, Entries: 7,
 			Ignores: []savedIgnore{{Path: []byte("a/.gitignore\xff"), ID: index.ID{8}}},
+			Marked:  marked{assumed: marks{count: 10, first: []string{"a\xff", ""}, digest: "d"}, open: marks{count: 1}},
 		},
 		savedIn: savedIn{Context: "c", Session: "s"},
 		Rules:   []ignore.Saved{{Path: []byte("/x"), Stamp: file.Stamp{Size: 9}, Follow: true, Sum: []byte("sum")}, {Path: []byte("/y"), Sum: []byte{}}},

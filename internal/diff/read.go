@@ -29,6 +29,7 @@ type tracked struct {
 	trailer index.ID // of the index file
 	// ignores are the .gitignore files that a sparse checkout leaves out.
 	ignores map[string]index.ID
+	marked  marked
 }
 
 // current reports whether the index file is the one that was read.
@@ -145,8 +146,9 @@ func (t *Tree) readIndex(ctx context.Context) error {
 
 // take takes the entries that each hands out.
 func (t *tracked) take(each func(take func(*index.Index, *index.Entry)) (*index.Index, error)) (*index.Index, error) {
-	tracking := scan.Track()
+	tracking, marking := scan.Track(), &marking{}
 	x, err := each(func(x *index.Index, e *index.Entry) {
+		marking.take(e)
 		t.entries++
 		t.partial = t.partial || e.Stage != 0 || e.Flags&index.IntentToAdd != 0
 		if e.Flags&index.SkipWorktree != 0 && strings.HasSuffix(e.Path, ".gitignore") {
@@ -154,7 +156,7 @@ func (t *tracked) take(each func(take func(*index.Index, *index.Entry)) (*index.
 		}
 		tracking.Add(x, e)
 	})
-	t.root = tracking.Root()
+	t.root, t.marked = tracking.Root(), marking.end()
 	return x, err
 }
 

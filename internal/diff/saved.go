@@ -39,7 +39,7 @@ const worthSaving = 5_000
 // CRC-32 of the header and its length in 4 bytes each, the header, and a
 // [scan.Saved].
 const (
-	savedMagic = "codeloops scan 6\n"
+	savedMagic = "codeloops scan 7\n"
 	savedHead  = len(savedMagic) + 2*4
 	maxSaved   = 1 << 30 // bytes
 	savedFor   = 30 * 24 * time.Hour
@@ -74,6 +74,7 @@ type savedIndex struct {
 	Entries int
 	Partial bool
 	Ignores []savedIgnore
+	Marked  marked
 }
 
 // A savedIgnore is one of tracked.ignores.
@@ -157,6 +158,7 @@ func (t *Tree) recallIndex(at time.Time) bool {
 	t.tracked = tracked{
 		read: at, stamp: stamp, trailer: trailer,
 		root: saved.Index, entries: header.Index.Entries, partial: header.Index.Partial, ignores: make(map[string]index.ID),
+		marked: header.Index.Marked,
 	}
 	for _, i := range header.Index.Ignores {
 		t.tracked.ignores[string(i.Path)] = i.ID
@@ -233,7 +235,7 @@ func (t *Tree) save() {
 }
 
 func (t *tracked) save() savedIndex {
-	s := savedIndex{Stamp: t.stamp, Trailer: t.trailer, Entries: t.entries, Partial: t.partial}
+	s := savedIndex{Stamp: t.stamp, Trailer: t.trailer, Entries: t.entries, Partial: t.partial, Marked: t.marked}
 	for path, id := range t.ignores {
 		s.Ignores = append(s.Ignores, savedIgnore{Path: []byte(path), ID: id})
 	}

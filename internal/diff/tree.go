@@ -127,6 +127,8 @@ type Tree struct {
 	nests            nests
 	fakes            map[string][]string // see [Tree.nestSetup]
 
+	refs *repo.RefList
+
 	session string // the checkpoint that it began with; "" before there is one
 	// The state that is in SavedDir with what it was saved in, the one that another
 	// process had left there, and the context of the last scan.
@@ -168,6 +170,7 @@ func Open(_ context.Context, dir string, o Options) (*Tree, error) {
 		head:    head,
 		git:     &gitRunner{git: o.Git, note: o.Note},
 		digests: make(map[string]digested),
+		refs:    r.RefList(tags, replacements),
 	}
 	if !foundBelow(r, o.Env) {
 		t.git.lead(r, dir)
@@ -286,7 +289,7 @@ func (t *Tree) capture(ctx context.Context, how how) (loop.Change, error) {
 	if err != nil {
 		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)
 	}
-	return total(loop.Change{Files: files, State: stateOf(state.Root), Warnings: warnings}), nil
+	return total(loop.Change{Files: files, State: stateOf(state.Root), Position: t.position(), Warnings: warnings}), nil
 }
 
 // total adds up the lines of a change's files.

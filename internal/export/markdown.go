@@ -116,6 +116,9 @@ func (m *markdown) iteration(s step) error {
 			result = "**failed**"
 		}
 		m.sayf("- check %s %s", code(c.Command), result)
+		for _, remark := range c.Remarks() {
+			m.sayf("  - %s", code(remark))
+		}
 		if !c.Passed() {
 			m.fence(c.Output.Text)
 		}

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io"
 	"slices"
+	"strings"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/render"
@@ -65,7 +66,7 @@ func (p *page) iteration(s step) error {
 	for _, c := range s.Checks {
 		one := check{Class: "good", Result: "passed", Command: line(c.Command), Took: render.Span(c.Duration), Output: p.output("output", c.Output)}
 		if !c.Passed() {
-			one.Class, one.Result = "bad", "failed, "+render.Fate(loop.Turn{Ending: c.Ending, ExitCode: c.ExitCode})
+			one.Class, one.Result = "bad", line(strings.Join(append([]string{render.Failure(c)}, c.Remarks()...), "; "))
 		}
 		checks = append(checks, one)
 	}

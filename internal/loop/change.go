@@ -53,11 +53,35 @@ type Change struct {
 	// State identifies the state of the work tree: equal for equal states,
 	// within one repository.
 	State string
+	// Position is where the repository stood. It is no part of the session log.
+	Position Position
 	// Checkpoint is the commit that keeps the state; "" when there is none.
 	Checkpoint string
 	// Warnings are what may keep this from being all that differs, such as paths
 	// that could not be read, as sentences for a person.
 	Warnings []string
+}
+
+// A Position is what a check can see of a repository besides the work tree. Nobody
+// puts it back.
+type Position struct {
+	Head  string // in words
+	Index string // equal for equal entries, whatever else git keeps there
+	Tags  string // likewise
+}
+
+// Since names what is not as it was.
+func (p Position) Since(was Position) (parts []string) {
+	if p.Head != was.Head {
+		parts = append(parts, "HEAD")
+	}
+	if p.Index != was.Index {
+		parts = append(parts, "index")
+	}
+	if p.Tags != was.Tags {
+		parts = append(parts, "tags")
+	}
+	return parts
 }
 
 // Empty reports whether nothing differs from the start of the session.
@@ -111,6 +135,41 @@ func differing(a, b Change) []string {
 	return paths
 }
 
+// over tells the paths in which a later look differs from c: those of what was there,
+// and has been changed or removed since, and those of what has come.
+func (c Change) over(now Change) (changed, come []string) {
+	paths := make(map[string]bool)
+	for _, path := range differing(c, now) {
+		paths[path] = true
+	}
+	there := make(map[string]bool) // what was there, as far as a change tells
+	for _, f := range now.Files {
+		there[f.Path] = there[f.Path] || f.OldMode != 0 // when the session began
+	}
+	seen := make(map[string]bool)
+	for _, f := range c.Files {
+		if !seen[f.Path] {
+			seen[f.Path], there[f.Path] = true, false
+		}
+		there[f.Path] = there[f.Path] || f.NewMode != 0
+	}
+	for path := range paths {
+		if there[path] {
+			changed = append(changed, path)
+		} else {
+			come = append(come, path)
+		}
+	}
+	return fewest(changed), fewest(come)
+}
+
+// fewest sorts paths and keeps some of very many.
+func fewest(paths []string) []string {
+	const most = 100
+	slices.Sort(paths)
+	return paths[:min(len(paths), most)]
+}
+
 func (c Change) byPath() map[string]string {
 	patches := make(map[string]string, len(c.Files))
 	for _, f := range c.Files {
@@ -119,7 +178,7 @@ func (c Change) byPath() map[string]string {
 	return patches
 }
 
-// listed names a few paths and counts the rest.
+// listed names a few paths and counts the rest. What is odd in one is quoted.
 func listed(paths []string) string {
 	const most = 5
 	names := make([]string, 0, most)

@@ -18,8 +18,11 @@
 //	            PhaseEntered(ACTOR_EXECUTING)   ActorFinished
 //	            PhaseEntered(CAPTURING_DIFF)    DiffCaptured [Inspected]
 //	          [ [ PhaseEntered(VERIFYING)       ChecksFinished ]
-//	            PhaseEntered(CRITIC_EVALUATING) ReviewRejected* CriticFinished ]
+//	            PhaseEntered(CRITIC_EVALUATING) ReviewRejected* CriticFinished [ChecksFinished] ]
 //	            IterationFinished
+//
+// The checks are run again behind a DONE where the work tree, HEAD, the index or the
+// tags are no longer what they had run on.
 //
 // The critic's part is left out when the rules of the run ([Gate]) rule on the
 // work by themselves.

@@ -24,6 +24,8 @@ type Loop struct {
 
 	// CheckBefore: the checks are run once before the first iteration, too.
 	CheckBefore bool
+	// FailFast: no check is run after one that has not passed.
+	FailFast bool
 
 	// CriticRetries is how often the critic is asked again, within one
 	// iteration, after a reply that could not be used.
@@ -103,6 +105,8 @@ type run struct {
 	trace     []Phase  // of the iteration under way
 	entered   time.Time
 	told      map[string]bool // warnings of a look after a turn
+	position  Position        // at the last look
+	unseen    []string        // what has changed since the checks ran, and was put back
 
 	conversation Conversation // of the actor's last turn
 

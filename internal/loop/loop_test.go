@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,6 +26,8 @@ type script struct {
 	cancel context.CancelCauseFunc
 	faults int // one in so many steps goes wrong; 0: none
 	state  int
+	head   int
+	seen   []int // where HEAD was for each check of the last run
 	asked  int
 	undone int
 	events []loop.Event
@@ -86,7 +90,8 @@ func (s *script) waits(watch loop.Watch) {
 }
 
 func (s *script) Capture(context.Context) (loop.Change, error) {
-	return loop.Change{State: strconv.Itoa(s.state)}, s.fault()
+	at := loop.Position{Head: strconv.Itoa(s.head)}
+	return loop.Change{State: strconv.Itoa(s.state), Position: at}, s.fault()
 }
 
 func (s *script) Between(_ context.Context, from, to loop.Change) (loop.Change, error) {
@@ -108,16 +113,35 @@ func (s *script) Restore(_ context.Context, c loop.Change) (string, error) {
 	return "kept", errors.Join(err, s.fault())
 }
 
-func (s *script) Check(context.Context, int, string) ([]loop.CheckResult, error) {
-	return []loop.CheckResult{{Command: "test", ExitCode: s.rnd.IntN(2)}}, s.fault()
+// meddle changes the work tree now and then, or moves HEAD.
+func (s *script) meddle() {
+	if s.rnd.IntN(4) == 0 {
+		s.state += 100
+	}
+	if s.rnd.IntN(6) == 0 {
+		s.head++
+	}
+}
+
+func (s *script) Check(context.Context, int) iter.Seq2[loop.CheckResult, error] {
+	return func(yield func(loop.CheckResult, error) bool) {
+		s.seen = nil
+		for range 2 {
+			s.seen = append(s.seen, s.head)
+			s.meddle()
+			result := loop.CheckResult{Command: "test", Ending: loop.EndCompleted, ExitCode: s.rnd.IntN(6) / 5}
+			err := s.fault()
+			if !yield(result, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 func (s *script) Judge(_ context.Context, c loop.Case, watch loop.Watch) (loop.Review, error) {
 	s.asked++
 	s.waits(watch)
-	if s.rnd.IntN(4) == 0 {
-		s.state += 100 // meddles
-	}
+	s.meddle()
 	review := loop.Review{Turn: loop.Turn{Ending: s.ending()}}
 	switch s.rnd.IntN(8) {
 	case 0:
@@ -150,12 +174,30 @@ func (s *script) Handle(at loop.Stamp, e loop.Event) error {
 	if s.faults > 0 && s.rnd.IntN(s.faults*10) == 0 {
 		s.broken, err = errBroken, errBroken
 	}
+	if e, ok := e.(loop.IterationFinished); ok && e.Round.Verdict.Decision == loop.Done && len(e.Round.Checks) > 0 {
+		err = errors.Join(err, s.standsOnChecks(e.Round))
+	}
 	if _, end := e.(loop.Finished); err == nil || end {
 		s.events = append(s.events, e)
 		return errors.Join(err, s.grammar.Handle(at, e))
 	}
 	return err
 }
+
+// standsOnChecks reports a DONE whose checks have passed where HEAD no longer is.
+func (s *script) standsOnChecks(r loop.Round) error {
+	if slices.ContainsFunc(r.Checks, func(c loop.CheckResult) bool { return !c.Passed() }) {
+		return nil // no gate but this test's lets it be DONE
+	}
+	for i := range r.Checks {
+		if s.seen[i] != s.head {
+			return fmt.Errorf("%w: a check ran at HEAD %d, which is at %d now", errUnseen, s.seen[i], s.head)
+		}
+	}
+	return nil
+}
+
+var errUnseen = errors.New("not seen by the checks")
 
 // limit is a gate of three errors in a row or six iterations.
 type limit struct{ iterations int } // 0: six
@@ -211,7 +253,7 @@ func TestRandomRuns(t *testing.T) {
 		if (err != nil) != (out.Reason == loop.StopInternal) {
 			t.Fatalf("seed %d: error %v with the reason %q", seed, err, out.Reason)
 		}
-		if s.broken == nil && err != nil {
+		if s.broken == nil && err != nil || errors.Is(err, errUnseen) {
 			t.Fatalf("seed %d: nothing broke, but %v", seed, err)
 		}
 		if !s.stops && (out.Reason == loop.StopInterrupted || out.Reason == loop.StopMaxDuration) {

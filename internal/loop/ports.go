@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"iter"
 	"time"
 )
 
@@ -36,9 +37,9 @@ type Tree interface {
 // A Checker runs the project's own check commands. A check that fails is a
 // result, not an error.
 type Checker interface {
-	// Check runs them on the work tree, which is in the state that a Capture
-	// named. Iteration 0 is before the first.
-	Check(ctx context.Context, iteration int, state string) ([]CheckResult, error)
+	// Check runs them one after the other, and hands out each result before the
+	// next one begins. Iteration 0 is before the first. Nothing follows an error.
+	Check(ctx context.Context, iteration int) iter.Seq2[CheckResult, error]
 }
 
 // A Critic judges a case. A turn that gives no usable verdict is a Review with

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -30,7 +29,7 @@ func (r *run) iterate(ctx context.Context, task string) (round Round, end stop, 
 	}
 	if err == nil {
 		round.Iteration, round.Attempt, round.Change, round.Inspection, round.Checks = c.Iteration, c.Attempt, c.Change, c.Inspection, c.Checks
-		err = r.decide(c, ruling, &round)
+		err = r.decide(ctx, c, ruling, &round)
 	}
 	if err == nil {
 		round.Duration = r.Clock().Sub(began)
@@ -159,52 +158,8 @@ func (r *run) capture(ctx context.Context, c *Case) (err error) {
 			return fmt.Errorf("compare the work tree with the iteration before: %w", err)
 		}
 	}
+	r.position = c.Change.Position
 	return r.emit(DiffCaptured{Iteration: c.Iteration, Change: c.Change})
-}
-
-func (r *run) verify(ctx context.Context, c *Case) (err error) {
-	if r.Checker == nil {
-		return nil
-	}
-	if err := r.enter(c.Iteration, Verifying); err != nil {
-		return err
-	}
-	c.Checks, err = r.Checker.Check(ctx, c.Iteration, c.Change.State)
-	if err != nil {
-		return fmt.Errorf("run the checks: %w", err)
-	}
-	r.sinceWhen(c.Checks)
-	if err := r.emit(ChecksFinished{Iteration: c.Iteration, Checks: c.Checks}); err != nil {
-		return err
-	}
-	_, err = r.undo(ctx, *c, "a check", r.Tree.Recapture)
-	return err
-}
-
-// checkBefore runs the checks on the work tree as the session finds it.
-func (r *run) checkBefore(ctx context.Context) error {
-	var c Case
-	var err error
-	if c.Change, err = r.Tree.Capture(ctx); err != nil {
-		return fmt.Errorf("look at the work tree: %w", err)
-	}
-	if r.baseline, err = r.Checker.Check(ctx, 0, c.Change.State); err != nil {
-		return fmt.Errorf("run the checks before the session: %w", err)
-	}
-	if err := r.emit(BaselineChecked{Checks: r.baseline}); err != nil {
-		return err
-	}
-	_, err = r.undo(ctx, c, "a check", r.Tree.Recapture)
-	return err
-}
-
-// sinceWhen marks the checks that failed before the session, too.
-func (r *run) sinceWhen(checks []CheckResult) {
-	for i, c := range checks {
-		checks[i].FailedBefore = slices.ContainsFunc(r.baseline, func(before CheckResult) bool {
-			return before.Command == c.Command && !before.Passed()
-		})
-	}
 }
 
 // judge asks the critic until its reply can be used or it has been asked often
@@ -254,6 +209,7 @@ func (r *run) review(ctx context.Context, c Case) (Review, error) {
 	meddled, err := r.undo(ctx, c, "the critic", r.Tree.Recapture)
 	if r.looked = done && err == nil && len(meddled.paths) == 0; r.looked {
 		meddled, err = r.undo(ctx, c, "the critic", r.Tree.Capture)
+		r.unseen = union(r.unseen, meddled.paths) // by the looks before: a check may have written it
 	}
 	if err != nil {
 		return review, err
@@ -267,61 +223,14 @@ func (r *run) review(ctx context.Context, c Case) (Review, error) {
 	return review, blocked(RoleCritic, review.Turn)
 }
 
-// An undoing is what was put back.
-type undoing struct {
-	paths []string
-	kept  string // where, in words
-}
-
-// undo puts the work tree back when somebody else than the actor has changed
-// it: a verdict is on what the actor left, and the next diff must be the
-// actor's alone.
-func (r *run) undo(ctx context.Context, c Case, who string, look func(context.Context) (Change, error)) (u undoing, err error) {
-	now, err := look(ctx)
-	if err != nil {
-		return u, fmt.Errorf("compare the work tree after %s: %w", who, err)
-	}
-	if err := r.noticed(c, who, now.Warnings); err != nil {
-		return u, err
-	}
-	if now.State == c.Change.State {
-		return u, nil
-	}
-	u.paths = differing(c.Change, now)
-	if u.kept, err = r.Tree.Restore(ctx, c.Change); err != nil {
-		return u, fmt.Errorf("undo what %s changed: %w", who, err)
-	}
-	return u, r.emit(Warned{
-		Iteration: c.Iteration,
-		Text:      fmt.Sprintf("%s changed the work tree (%s): undone, %s", who, listed(u.paths), u.kept),
-	})
-}
-
-// noticed tells, once, what a look at the work tree after somebody's turn warns
-// of and the one before did not. It cannot be undone, or may hide what could.
-func (r *run) noticed(c Case, who string, warnings []string) error {
-	for _, w := range warnings {
-		if slices.Contains(c.Change.Warnings, w) || r.told[w] {
-			continue
-		}
-		if r.told == nil {
-			r.told = map[string]bool{}
-		}
-		r.told[w] = true
-		if err := r.emit(Warned{Iteration: c.Iteration, Text: fmt.Sprintf("after the turn of %s: %s", who, w)}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // decide lets the gate rule, moves the machine and counts failures.
-func (r *run) decide(c Case, ruling *Ruling, round *Round) error {
+func (r *run) decide(ctx context.Context, c Case, ruling *Ruling, round *Round) (err error) {
 	if ruling != nil {
 		round.Ruling = *ruling
-	} else {
-		round.Ruling = r.Gate.Rule(c, round.Review)
+	} else if round.Ruling, err = r.rule(ctx, &c, round.Review); err != nil {
+		return err
 	}
+	round.Checks = c.Checks
 	round.Failure = failure(*round)
 	r.leave()
 	round.Trace = r.trace

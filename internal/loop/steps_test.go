@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"reflect"
 	"strings"
 	"testing"
@@ -414,17 +415,19 @@ func TestTurnsHaveNamesAndPhasesTimes(t *testing.T) {
 // mending is a checker whose first command fails until it was asked often
 // enough, and whose second never passes.
 type mending struct {
-	asked []string
+	asked []int // by iteration
 	until int
 }
 
-func (m *mending) Check(_ context.Context, iteration int, state string) ([]loop.CheckResult, error) {
-	m.asked = append(m.asked, fmt.Sprint(iteration, " ", state))
+func (m *mending) Check(_ context.Context, iteration int) iter.Seq2[loop.CheckResult, error] {
+	m.asked = append(m.asked, iteration)
 	first := loop.CheckResult{Command: "first", Ending: loop.EndFailed}
 	if len(m.asked) > m.until {
 		first.Ending = loop.EndCompleted
 	}
-	return []loop.CheckResult{first, {Command: "second", Ending: loop.EndCompleted}}, nil
+	return func(yield func(loop.CheckResult, error) bool) {
+		_ = yield(first, nil) && yield(loop.CheckResult{Command: "second", Ending: loop.EndCompleted}, nil)
+	}
 }
 
 func TestChecksBeforeTheSession(t *testing.T) {
@@ -436,8 +439,8 @@ func TestChecksBeforeTheSession(t *testing.T) {
 		reviews:  []loop.Review{says(loop.Continue, "more"), says(loop.Done, "fine")},
 	}
 	p.run(t)
-	if want := []string{"0 base", "1 after actor 1", "2 after actor 2"}; !reflect.DeepEqual(m.asked, want) {
-		t.Errorf("checked %q, want %q", m.asked, want)
+	if want := []int{0, 1, 2}; !reflect.DeepEqual(m.asked, want) {
+		t.Errorf("checked in iterations %v, want %v", m.asked, want)
 	}
 	if got := p.briefs[0].Baseline; len(got) != 2 || got[0].Passed() {
 		t.Errorf("the actor was told %+v", got)

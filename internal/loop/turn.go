@@ -160,13 +160,31 @@ type CheckResult struct {
 
 	// FailedBefore: it did not pass when the session began, either.
 	FailedBefore bool
-	// Reused: it has passed on the same tree in this session, and was not run
-	// again.
-	Reused bool
+	// Changed is what it changed or removed of that which it was to judge. Such a
+	// check has not passed, however it ended.
+	Changed []string
+	// Lacked is what earlier checks had written and was taken away before this one,
+	// which has not passed.
+	Lacked []string
 }
 
-// Passed reports whether the check ended by itself with exit code 0.
-func (c CheckResult) Passed() bool { return c.Ending == EndCompleted && c.ExitCode == 0 }
+// Passed reports whether the check ended by itself with exit code 0, and left alone
+// what it was to judge.
+func (c CheckResult) Passed() bool {
+	return c.Ending == EndCompleted && c.ExitCode == 0 && len(c.Changed) == 0
+}
+
+// Remarks are what is to be known of the check besides how it ended.
+func (c CheckResult) Remarks() (sentences []string) {
+	if len(c.Changed) > 0 {
+		sentences = append(sentences, "it changed what it was to judge: "+listed(c.Changed))
+	}
+	if len(c.Lacked) > 0 {
+		sentences = append(sentences, "it may need what an earlier check wrote, which is taken away ("+listed(c.Lacked)+
+			"): have git ignore it, or make one check of both")
+	}
+	return sentences
+}
 
 // A Notice is something an agent does or prints while its turn lasts.
 type Notice struct {

@@ -38,6 +38,10 @@ func (Checks) Rule(c loop.Case, _ loop.Review, so loop.Ruling) loop.Ruling {
 }
 
 func fate(c loop.CheckResult) string {
+	return strings.Join(append([]string{ended(c)}, c.Remarks()...), "; ")
+}
+
+func ended(c loop.CheckResult) string {
 	switch {
 	case c.Ending == loop.EndTimedOut:
 		return fmt.Sprintf("did not end within %s", c.Duration.Round(1e9))

@@ -225,11 +225,13 @@ func (r *Redactor) checks(results *[]loop.CheckResult) (err error) {
 func (r *Redactor) check(c *loop.CheckResult) {
 	r.in(&c.Command)
 	r.output(&c.Output)
+	c.Changed, c.Lacked = r.texts(c.Changed), r.texts(c.Lacked)
 }
 
 func (r *Redactor) change(c *loop.Change) {
 	c.Files = each(c.Files, func(f *loop.FileChange) { r.in(&f.Path, &f.OldPath, &f.Patch, &f.BinaryPatch) })
 	c.Warnings = r.texts(c.Warnings)
+	r.in(&c.Position.Head, &c.Position.Index, &c.Position.Tags)
 }
 
 func (r *Redactor) review(v *loop.Review) {

@@ -194,17 +194,18 @@ func (p *pretty) checks(checks []loop.CheckResult) error {
 	for _, c := range checks {
 		result := p.good.Render("passed")
 		if !c.Passed() {
-			result = p.bad.Render("failed") + ", " + fate(loop.Turn{Ending: c.Ending, ExitCode: c.ExitCode})
+			result = p.bad.Render("failed") + strings.TrimPrefix(Failure(c), "failed")
 		}
 		switch {
-		case c.Reused:
-			result += p.faint.Render(" on this tree already")
 		case c.FailedBefore && !c.Passed():
 			result += p.faint.Render(", as before the session")
 		case c.FailedBefore:
 			result += p.faint.Render(", failed before the session")
 		}
 		if err := p.step("check", span(c.Duration), cut(term.Line(c.Command), p.Width-40)+"  "+result); err != nil {
+			return err
+		}
+		if err := p.notes(c.Remarks()); err != nil {
 			return err
 		}
 	}

@@ -18,6 +18,14 @@ func Stat(c loop.Change) string { return stat(c) }
 // Fate says how a turn ended, in a word or two.
 func Fate(t loop.Turn) string { return fate(t) }
 
+// Failure says how a check came to fail, in a word or two.
+func Failure(c loop.CheckResult) string {
+	if c.Ending == loop.EndCompleted && c.ExitCode == 0 {
+		return "failed, although exit 0"
+	}
+	return "failed, " + fate(loop.Turn{Ending: c.Ending, ExitCode: c.ExitCode})
+}
+
 // Acted says how a turn of the actor went, in a few words: how long it took, how
 // it ended and by whom it was played.
 func Acted(expected loop.AgentRef, a loop.Attempt) string {

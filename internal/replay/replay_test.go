@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"reflect"
 	"strconv"
@@ -114,8 +115,8 @@ func (c *crew) loop(sink loop.Sink) *loop.Loop {
 	return l
 }
 
-func (c *crew) Check(context.Context, int, string) ([]loop.CheckResult, error) {
-	return []loop.CheckResult{c.checks[c.turns%len(c.checks)]}, nil
+func (c *crew) Check(context.Context, int) iter.Seq2[loop.CheckResult, error] {
+	return func(yield func(loop.CheckResult, error) bool) { yield(c.checks[c.turns%len(c.checks)], nil) }
 }
 
 // record runs a session and returns the store and the id of its log.

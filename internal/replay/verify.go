@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -149,8 +150,14 @@ func (v *verifier) Restore(context.Context, loop.Change) (string, error) {
 }
 
 // Check implements [loop.Checker].
-func (v *verifier) Check(context.Context, int, string) ([]loop.CheckResult, error) {
-	return v.now.round.Checks, nil
+func (v *verifier) Check(context.Context, int) iter.Seq2[loop.CheckResult, error] {
+	return func(yield func(loop.CheckResult, error) bool) {
+		for _, result := range v.now.round.Checks {
+			if !yield(result, nil) {
+				return
+			}
+		}
+	}
 }
 
 // Judge implements [loop.Critic] with the replies that the critic gave.

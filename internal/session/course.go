@@ -19,8 +19,6 @@ type Course struct {
 	// before the first and once the actor has been at work since.
 	State      string
 	Checkpoint string
-	// Checks are the results of the last checks that were run on State.
-	Checks []loop.CheckResult
 	// Tally is what it came to, for [Store.Reopen].
 	Tally metrics.Tally
 	// Resumed is how often it was carried on before.
@@ -96,18 +94,16 @@ func (f *follower) follow(entry Entry) { //nolint:gocyclo // one case for each e
 		f.paidCritic = e.Iteration
 		f.Past.Spent.Add(loop.RoleCritic, e.Review.Turn)
 	case loop.DiffCaptured:
-		f.State, f.Checkpoint, f.Checks = e.Change.State, e.Change.Checkpoint, nil
-	case loop.ChecksFinished:
-		f.Checks = e.Checks
+		f.State, f.Checkpoint = e.Change.State, e.Change.Checkpoint
 	case loop.IterationFinished:
 		f.round(e.Round)
 	case loop.Finished:
 		f.Outcome = &e.Outcome
 	case loop.PhaseEntered:
 		if e.State == loop.ActorExecuting { // from here on nobody knows
-			f.State, f.Checkpoint, f.Checks = "", "", nil
+			f.State, f.Checkpoint = "", ""
 		}
-	case loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.Inspected, loop.Warned:
+	case loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.Inspected, loop.ChecksFinished, loop.Warned:
 	}
 	f.last = entry.At.Time
 }
@@ -164,7 +160,7 @@ func (f *follower) round(r loop.Round) {
 		f.Past.Rounds[n-1] = f.Past.Rounds[n-1].Outline()
 	}
 	f.Past.Rounds, f.Past.Attempt, f.Past.Undecided = append(f.Past.Rounds, r), nil, r.Undecided()
-	f.State, f.Checkpoint, f.Checks = r.Change.State, r.Change.Checkpoint, r.Checks
+	f.State, f.Checkpoint = r.Change.State, r.Change.Checkpoint
 }
 
 // Reopen returns a recorder that adds to the log of a session. What a crash

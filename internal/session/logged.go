@@ -14,6 +14,7 @@ import (
 //
 //   - The text of the actor's output, and of the critic's, is kept in
 //     [loop.IterationFinished] and [loop.ReviewRejected] only.
+//   - Where the repository stood is not kept.
 //   - The text of patches is kept in [loop.IterationFinished] only.
 //   - The file of an output is kept while something of the output is omitted.
 //   - Times are in UTC, without a monotonic reading; empty lists are nil;
@@ -40,10 +41,10 @@ func Logged(at loop.Stamp, e loop.Event) (_ loop.Stamp, _ loop.Event, ok bool) {
 		x.Inspection = loggedInspection(x.Inspection)
 		return at, x, true
 	case loop.BaselineChecked:
-		x.Checks = orNil(x.Checks)
+		x.Checks = loggedChecks(x.Checks)
 		return at, x, true
 	case loop.ChecksFinished:
-		x.Checks = orNil(x.Checks)
+		x.Checks = loggedChecks(x.Checks)
 		return at, x, true
 	case loop.ReviewRejected:
 		x.Review = loggedReview(x.Review)
@@ -142,7 +143,16 @@ func loggedUsage(u loop.Usage) loop.Usage {
 
 func loggedChange(c loop.Change) loop.Change {
 	c.Files, c.Warnings = orNil(c.Files), orNil(c.Warnings)
+	c.Position = loop.Position{}
 	return c
+}
+
+func loggedChecks(list []loop.CheckResult) []loop.CheckResult {
+	list = slices.Clone(orNil(list))
+	for i := range list {
+		list[i].Changed, list[i].Lacked = orNil(list[i].Changed), orNil(list[i].Lacked)
+	}
+	return list
 }
 
 func loggedReview(r loop.Review) loop.Review {
@@ -154,7 +164,7 @@ func loggedReview(r loop.Review) loop.Review {
 func loggedRound(r loop.Round) loop.Round {
 	r.Attempt.Turn = loggedTurn(r.Attempt.Turn)
 	r.Change = loggedChange(r.Change)
-	r.Checks = orNil(r.Checks)
+	r.Checks = loggedChecks(r.Checks)
 	r.Review = loggedReview(r.Review)
 	r.Inspection = loggedInspection(r.Inspection)
 	r.Verdict = loggedVerdict(r.Verdict)

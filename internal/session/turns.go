@@ -92,7 +92,8 @@ func check(f fields, c *loop.CheckResult) {
 	f.bulk("output", &c.Output.Text, "")
 	stream(f, "output", &c.Output)
 	f.value("failed_before,omitempty", &c.FailedBefore)
-	f.value("reused,omitempty", &c.Reused)
+	f.texts("changed,omitempty", &c.Changed)
+	f.texts("lacked,omitempty", &c.Lacked)
 }
 
 // reviewTexts are what the critic wrote. Its reply is often all of its output.

@@ -94,6 +94,9 @@ func (g *Grammar) step(e loop.Event) error { //nolint:gocyclo // one case for ea
 	case loop.Inspected:
 		return g.in(e.Iteration, e, loop.CapturingDiff)
 	case loop.ChecksFinished:
+		if g.place == reviewed && e.Iteration == g.iteration { // run again for a DONE
+			return nil
+		}
 		return g.in(e.Iteration, e, loop.Verifying)
 	case loop.ReviewRejected:
 		return g.in(e.Iteration, e, loop.CriticEvaluating)
