@@ -50,6 +50,9 @@
 //     it back or, without a seal, by anything long or with a title of its own;
 //   - it has no seal, and stands in the evidence word for word.
 //
+// Where a score decides, it stands above the feedback, alone in its line, and no
+// other one stands anywhere in the reply.
+//
 // Where the policy of a run wants structured replies, nothing but a JSON object
 // decides, and what it must hold is for package critique to say; so it is where
 // every decision has to be sealed.

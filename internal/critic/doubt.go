@@ -132,20 +132,26 @@ func contradicted(r *reading, c claim) error {
 	return nil
 }
 
+// otherDecision matches, in a folded text, what says another decision than DONE,
+// and lineHead what may stand before it at the beginning of a line.
+var (
+	otherDecision = regexp.MustCompile(strings.NewReplacer(
+		"NAME", `(?:decision|verdict)`,
+		"OTHER", `(?:(?:continu|error|escalat|revis|reject|fail|incomplete|unfinished)\pL*|not)(?:[^\pL]|$)`,
+	).Replace(`NAME(?:\s+(?:is|now|remains|stays))?[^\pL\pN]{0,24}[^\pL\pN\s][^\pL\pN]{0,24}OTHER|` +
+		`NAME\s*\n\s*OTHER|NAME\s+(?:is|remains|stays)\s+OTHER|"type"\s*:\s*"(?:continue|revise|escalate)"`))
+	lineHead = regexp.MustCompile(`(?:^|\n)[^\pL\n]*(?:(?:my|the|final|own|actual|real|updated|revised|new|last|overall)[^\pL\n]+)*$`)
+)
+
 // otherwise returns a place of the reply that names another decision than DONE.
 func (r *reading) otherwise(lines bool) string {
 	text := fold(r.filled())
 	if strings.Count(text, "decision")+strings.Count(text, "verdict") < 2 && !strings.Contains(text, `"type"`) {
 		return "" // there is nothing but the decision itself
 	}
-	const names, others = `(?:decision|verdict)`, `(?:(?:continu|error|escalat|revis|reject|fail|incomplete|unfinished)\pL*|not)(?:[^\pL]|$)`
-	other := regexp.MustCompile(names + `(?:\s+(?:is|now|remains|stays))?[^\pL\pN]{0,24}[^\pL\pN\s][^\pL\pN]{0,24}` + others +
-		`|` + names + `\s*\n\s*` + others + `|` + names + `\s+(?:is|remains|stays)\s+` + others +
-		`|"type"\s*:\s*"(?:continue|revise|escalate)"`)
-	head := regexp.MustCompile(`(?:^|\n)[^\pL\n]*(?:(?:my|the|final|own|actual|real|updated|revised|new|last|overall)[^\pL\n]+)*$`)
-	for _, at := range other.FindAllStringIndex(text, -1) {
+	for _, at := range otherDecision.FindAllStringIndex(text, -1) {
 		const most = 200
-		if !lines || head.MatchString(text[max(0, at[0]-most):at[0]]) {
+		if !lines || lineHead.MatchString(text[max(0, at[0]-most):at[0]]) {
 			return text[at[0]:at[1]]
 		}
 	}
@@ -169,12 +175,17 @@ func (r *reading) filled() string {
 	return b.String() + r.text[from:]
 }
 
+var anyScore = regexp.MustCompile(`score[^\pL\pN]{1,12}?([0-9][0-9.,]*[ ]?%?)`)
+
 // scored refuses, where a score decides, one beside which the reply names another.
 func (p Parser) scored(r *reading, c claim) error {
 	if !p.scores(c.verdict) {
 		return nil
 	}
-	for _, other := range regexp.MustCompile(`score[^\pL\pN]{1,12}?([0-9][0-9.,]*[ ]?%?)`).FindAllStringSubmatch(fold(r.filled()), -1) {
+	if quotes(words(c.rated)) || takesBack(c.rated) {
+		return problem("the score reads %s; give the number alone", quote(c.rated))
+	}
+	for _, other := range anyScore.FindAllStringSubmatch(fold(r.filled()), -1) {
 		if n := fraction(other[1]); n != nil && *n != *c.verdict.Score {
 			return problem("the reply gives the score %v and elsewhere %s; give it once", *c.verdict.Score, quote(other[0]))
 		}
@@ -184,7 +195,8 @@ func (p Parser) scored(r *reading, c claim) error {
 
 // led refuses a DONE that is led in as a plan, or as somebody else's words.
 func led(_ *reading, c claim) error {
-	if said, introduces := leadIn(c.lead); foreign(said, introduces) {
+	said, introduces := leadIn(c.lead)
+	if planned(said, introduces) || introduces && c.sealed != loop.SealRight && quotes(words(said)) {
 		return problem("the DONE is led in by %s, as if it were a plan or a quotation; decide when you have seen that the work is done, and without words before it", quote(said))
 	}
 	return nil
@@ -197,7 +209,8 @@ func followed(_ *reading, c claim) error {
 	if remark == "" {
 		return nil
 	}
-	if c.sealed != loop.SealRight && !short(remark) || takesBack(remark) {
+	within := strings.HasPrefix(remark, "</") || strings.HasPrefix(remark, "-->") // something that quotes or hides
+	if within || c.sealed != loop.SealRight && !short(remark) || takesBack(remark) {
 		return problem("the reply goes on after its DONE: %s; let the block be the last of it", quote(remark))
 	}
 	return nil
@@ -212,11 +225,13 @@ func closing(tail string) string {
 	return strings.TrimSpace(tail)
 }
 
+var titleOrTag = regexp.MustCompile(`(?m)^\W*\pL[^\n.:]{0,30}[:：](?:\s|$)|^\s*</?\pL`)
+
 // short reports whether a text is no longer than a remark, and without a title.
 func short(remark string) bool {
 	const most, lines = 240, 4
 	return len(remark) <= most && strings.Count(remark, "\n") < lines &&
-		!regexp.MustCompile(`(?m)^\W*\pL[^\n.:]{0,30}[:：](?:\s|$)|^\s*</?\pL`).MatchString(remark)
+		!titleOrTag.MatchString(remark)
 }
 
 // quoted refuses an unsealed DONE that stands in the evidence, line for line.

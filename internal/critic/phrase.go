@@ -10,8 +10,8 @@ import (
 // What follows is about sentences: whether one plans, quotes, or takes back. It
 // knows words of English, and in other languages says nothing.
 
-// words returns the words of a text as they look, in lower case and without
-// apostrophes. A full stop stands for whatever ends a clause.
+// words returns the words of a text as they look, in lower case, without
+// apostrophes and with "will" and the like in full. A full stop stands for whatever ends a clause.
 func words(text string) (all []string) {
 	var b strings.Builder
 	flush := func() {
@@ -20,11 +20,12 @@ func words(text string) (all []string) {
 			b.Reset()
 		}
 	}
-	for _, r := range fold(text) {
+	long := strings.NewReplacer("'ll", " will", "'d", " would", "'m", " am", "'re", " are")
+	for _, r := range long.Replace(fold(strings.ReplaceAll(text, "’", "'"))) {
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r):
 			b.WriteRune(r)
-		case r == '\'', r == '’':
+		case r == '\'':
 		default:
 			flush()
 			if strings.ContainsRune(".,:;!?\n…。！？", r) && (len(all) == 0 || all[len(all)-1] != ".") {
@@ -49,11 +50,11 @@ func plans(all []string) bool {
 			"running", "rerunning", "checking", "rechecking", "verifying", "testing", "building", "starting", "waiting", "executing", "trying",
 			"proceeding", "continuing", "investigating", "examining", "reviewing", "inspecting", "compiling", "looking", "reading", "working", "fixing",
 		}, w)
-		if doing && (i == 0 || slices.Contains([]string{".", "now", "am", "im", "still", "currently", "then", "first", "next"}, all[i-1])) {
+		if doing && (i == 0 || slices.Contains([]string{".", "now", "am", "still", "currently", "then", "first", "next"}, all[i-1])) {
 			return true
 		}
 	}
-	return has(all, "i will", "ill", "i shall", "we will", "going to", "about to", "let me", "let us", "lets", "i run", "i check", "i test", "i verify", "we run",
+	return has(all, "i will", "i shall", "we will", "going to", "about to", "let me", "let us", "lets", "i run", "i check", "i test", "i verify", "we run",
 		". first", ". next", ". then", ". now to", ". now i", "hold on", "one moment", "in progress", "tbd", "placeholder", "provisional", "preliminary", "tentative")
 }
 
@@ -62,16 +63,20 @@ func conditional(all []string) bool {
 	return has(all, "if", "once", "unless", "until", "as soon as", "provided", "assuming", "would", "when")
 }
 
-// foreign reports whether a sentence introduces what it is followed by as a plan,
-// or as the words of somebody else.
-func foreign(said string, introduces bool) bool {
+// planned reports whether a sentence speaks of what it is followed by as of
+// something to come. It introduces that, or only stands above.
+func planned(said string, introduces bool) bool {
 	all := words(said)
 	if !introduces {
-		return conditional(all) && has(all, "i will", "ill", "i shall", "i would", "id", "i can", "i may", "my answer", "my reply", "my verdict", "my decision")
+		return conditional(all) && has(all, "i will", "i shall", "i would", "i can", "i may", "my answer", "my reply", "my verdict", "my decision")
 	}
-	return plans(all) || conditional(all) || has(all, "will", "shall", "should", "could",
-		"said", "says", "say", "wrote", "writes", "write", "printed", "prints", "print", "claims", "claimed", "reported", "reports", "output", "outputs",
-		"contains", "reads", "shows", "states", "stated", "quote", "quoting", "ends with", "ended with", "example", "sample", "template", "format")
+	return plans(all) || conditional(all) || has(all, "will", "shall", "should", "could", "example", "sample", "not", "never", "cannot", "cant", "isnt", "instead")
+}
+
+// quotes reports whether words introduce those of somebody else.
+func quotes(all []string) bool {
+	return has(all, "said", "says", "say", "wrote", "writes", "write", "printed", "prints", "print", "claims", "claimed", "reported", "reports", "output", "outputs",
+		"contains", "reads", "shows", "states", "stated", "quote", "quoting", "ends with", "ended with", "according to")
 }
 
 // leadIn is the last sentence above a decision; introduces is whether it runs on
@@ -82,7 +87,7 @@ func leadIn(text string) (said string, introduces bool) {
 	if at := len(text) - len(openTag); at >= 0 && strings.EqualFold(text[at:], openTag) {
 		text = strings.TrimSpace(text[:at])
 	}
-	text = strings.TrimRight(text, "*_`~#->\n ")
+	text = strings.TrimRight(text, "*_`~#-\n ")
 	const most = 400
 	text = text[max(0, len(text)-most):]
 	if at := strings.LastIndex(text, "\n\n"); at >= 0 {
@@ -90,8 +95,8 @@ func leadIn(text string) (said string, introduces bool) {
 	}
 	first, _, _ := strings.Cut(text, "\n")
 	last := text[strings.LastIndexByte(text, '\n')+1:]
-	if name, _ := splitLabel(first); name != noLabel {
-		return "", false // a value of the block itself
+	if name, _ := splitLabel(first); name != noLabel || strings.HasPrefix(last, "<") && strings.HasSuffix(last, ">") {
+		return "", false // a value of the block itself, or a tag
 	}
 	whole := strings.TrimRight(text, ".!")
 	for _, end := range []string{". ", "! ", "? ", ".\n", "!\n", "?\n"} {
@@ -136,7 +141,7 @@ func takesBack(remark string) bool {
 // admission returns the sentence of a summary that says that the work is not done.
 func admission(summary string) string {
 	for _, sentence := range strings.FieldsFunc(summary, func(r rune) bool { return strings.ContainsRune(".!?\n。", r) }) {
-		if has(words(sentence), "i will", "ill", "i shall", "let me", "still running", "in progress", "tbd", "to be verified", "running the tests now",
+		if has(words(sentence), "i will", "i shall", "let me", "still running", "in progress", "tbd", "to be verified", "running the tests now",
 			"still fail", "still fails", "still failing", "not done", "not yet done", "not finished", "not complete", "not completed", "not implemented",
 			"does not build", "does not compile", "does not work", "does not pass", "do not pass", "doesnt build", "doesnt compile", "doesnt work", "doesnt pass", "dont pass") {
 			return strings.TrimSpace(sentence)

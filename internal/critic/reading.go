@@ -35,6 +35,7 @@ type claim struct {
 	lines []string // the same: its lines, or the members of the object
 	tail  string   // what follows
 	lead  string   // what stands above
+	rated string   // the line of its score
 	late  bool     // its score stands below its feedback
 }
 
@@ -161,6 +162,9 @@ func (r *reading) spoken(b *block, fields []field) claim {
 	for _, f := range b.fields {
 		said = said || f.name == labelFeedback
 		c.late = c.late || said && f.name == labelScore
+		if f.name == labelScore {
+			c.rated, _ = cutLine(f.value(r.text))
+		}
 	}
 	return c
 }
