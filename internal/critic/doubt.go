@@ -136,10 +136,12 @@ func contradicted(r *reading, c claim) error {
 // and lineHead what may stand before it at the beginning of a line.
 var (
 	otherDecision = regexp.MustCompile(strings.NewReplacer(
-		"NAME", `(?:decision|verdict)`,
-		"OTHER", `(?:(?:continu|error|escalat|revis|reject|fail|incomplete|unfinished)\pL*|not)(?:[^\pL]|$)`,
-	).Replace(`NAME(?:\s+(?:is|now|remains|stays))?[^\pL\pN]{0,24}[^\pL\pN\s][^\pL\pN]{0,24}OTHER|` +
-		`NAME\s*\n\s*OTHER|NAME\s+(?:is|remains|stays)\s+OTHER|"type"\s*:\s*"(?:continue|revise|escalate)"`))
+		"NAME", `(?:decision|verdict)(?:\s+(?:is|now|remains|stays))?`,
+		"ANY", `[^\pL\pN]{0,24}[^\pL\pN\s][^\pL\pN]{0,24}`,
+		"COLON", `[^\pL\pN]{0,24}[:=|>→–—-][^\pL\pN]{0,24}`,
+		"WORD", `(?:continue|escalate|revise|rejected)(?:[^\pL]|$)`,
+		"LIKE", `(?:(?:continu|error|escalat|revis|reject|fail|incomplete|unfinished)\pL*|not)(?:[^\pL]|$)`,
+	).Replace(`NAME(?:ANYWORD|COLONLIKE)|(?:decision|verdict)(?:\s*\n\s*|\s+(?:is|remains|stays)\s+)LIKE|"type"\s*:\s*"(?:continue|revise|escalate)"`))
 	lineHead = regexp.MustCompile(`(?:^|\n)[^\pL\n]*(?:(?:my|the|final|own|actual|real|updated|revised|new|last|overall)[^\pL\n]+)*$`)
 )
 
