@@ -467,6 +467,29 @@ func TestNamedPoints(t *testing.T) {
 	}
 }
 
+// TestAnsweredRanges: a range is meant for the findings there are, and a blanket
+// one for none.
+func TestAnsweredRanges(t *testing.T) {
+	t.Parallel()
+	first := act{state: "1", failing: -1, feedback: "- The README lacks it.\n- No test at all.\n- Wrong exit code."}
+	for _, c := range []struct {
+		answers []loop.Answer
+		want    string
+	}{
+		{says("F1-F3 closed"), "F1 closed 1, F2 closed 1, F3 closed 1"},
+		{says("F1-F2 closed"), "F3 unmentioned 1, F1 closed 1, F2 closed 1"},
+		{says("F1-F99 closed"), "F1 unmentioned 1, F2 unmentioned 1, F3 unmentioned 1"},
+		{says("F3-F1 closed"), "F1 unmentioned 1, F2 unmentioned 1, F3 unmentioned 1"},
+		{says("F0-F3 closed"), "F1 unmentioned 1, F2 unmentioned 1, F3 unmentioned 1"},
+		{says("F1-F3 closed", "F2 withdrawn"), "F2 unmentioned 1, F1 closed 1, F3 closed 1"},
+	} {
+		_, report := play(settings, []act{first, {state: "2", failing: -1, decision: loop.Done, answers: c.answers}})
+		if got := states(report); got != c.want {
+			t.Errorf("%v: %s, want %s", c.answers, got, c.want)
+		}
+	}
+}
+
 // TestLookedFor: whether a change is made that a program can look for is for the
 // program to say.
 func TestLookedFor(t *testing.T) {

@@ -31,7 +31,7 @@ const (
 
 // raise follows the findings through a round.
 func (f *fold) raise(r loop.Round) {
-	answers := answered(r.Verdict.Answers)
+	answers := f.answered(r.Verdict.Answers)
 	var fresh []*finding
 	taken := map[*finding]bool{}
 	for _, p := range f.points(r) {
@@ -65,13 +65,34 @@ func (f *fold) raise(r loop.Round) {
 	}
 }
 
-// answered returns the states that a critic gives to findings, by their ID.
-func answered(answers []loop.Answer) map[string]loop.FindingState {
+// answered returns the states that a critic gives to findings, by their names. A
+// range that goes beyond those there are is meant for none of them, and neither is
+// what is said in two ways.
+func (f *fold) answered(answers []loop.Answer) map[string]loop.FindingState {
 	states := map[string]loop.FindingState{}
 	for _, a := range answers {
-		states[a.ID] = a.State
+		first, last, several := strings.Cut(a.ID, "-")
+		from, to := f.index(first), f.index(last)
+		if !several {
+			to = from
+		}
+		if from < 0 || to < from {
+			continue
+		}
+		for _, x := range f.known[from : to+1] {
+			if before, twice := states[x.ID]; twice && before != a.State {
+				states[x.ID] = ""
+			} else {
+				states[x.ID] = a.State
+			}
+		}
 	}
 	return states
+}
+
+// index returns the place of the finding of a name, -1 for none.
+func (f *fold) index(name string) int {
+	return slices.IndexFunc(f.known, func(x *finding) bool { return x.ID == name })
 }
 
 // again notes that a finding is raised once more.
@@ -124,10 +145,8 @@ func (f *fold) named(p string) *finding {
 	if m == nil {
 		return nil
 	}
-	for _, x := range f.known {
-		if strings.EqualFold(x.ID, m[1]) {
-			return x
-		}
+	if i := f.index(strings.ToUpper(m[1])); i >= 0 {
+		return f.known[i]
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -109,43 +108,34 @@ func stateOf(word, verb string) loop.FindingState {
 
 // hedged reports whether what follows "settled" takes it back.
 func hedged(rest string) bool {
-	words := strings.FieldsFunc(strings.ToLower(rest), func(r rune) bool { return !unicode.IsLetter(r) })
-	if strings.HasPrefix(strings.TrimSpace(rest), "?") {
-		return true
-	}
-	return len(words) > 0 && slices.Contains([]string{
-		"but", "except", "excepting", "unless", "if", "once", "when", "after", "although", "though", "or", "apart",
-		"partly", "partially", "mostly", "only", "pending", "later", "soon", "not", "however", "until",
-	}, words[0])
+	all := words(rest)
+	first := slices.IndexFunc(all, func(w string) bool { return w != "." })
+	return strings.HasPrefix(strings.TrimSpace(rest), "?") ||
+		first >= 0 && slices.Contains([]string{
+			"if", "once", "when", "after", "or", "apart", "mostly", "only", "pending", "later", "soon", "not", "until", "incorrectly", "wrongly", "badly", "poorly",
+		}, all[first]) ||
+		has(all, "but", "except", "excepting", "however", "although", "though", "unless", "partly", "partially", "in part")
 }
 
-// nameIn finds the names of findings, or their numbers, and what stands between.
+// nameIn finds the names of findings, or their numbers, and a dash or its like
+// before them.
 var nameIn = regexp.MustCompile(`(?i)(-|–|to|through|\.\.+)?\s*F?(\d+)`)
 
-// named returns the names in a list, with those between the ends of a range.
+// named returns the names in a list. A range is one, "F4-F6": whether all of it is
+// meant is for whoever knows the findings to say.
 func named(list string) (ids []string) {
-	last := 0
 	for _, m := range nameIn.FindAllStringSubmatch(list, -1) {
-		n, err := strconv.Atoi(m[2])
-		if err != nil {
-			continue
+		id := "F" + strings.TrimLeft(m[2], "0")
+		if last := len(ids) - 1; m[1] != "" && last >= 0 && !strings.Contains(ids[last], "-") {
+			ids[last] += "-" + id
+		} else {
+			ids = append(ids, id)
 		}
-		from := n
-		if m[1] != "" && n > last && n-last < maxNamed {
-			from = last + 1
-		}
-		for ; from <= n; from++ {
-			ids = append(ids, "F"+strconv.Itoa(from))
-		}
-		last = n
 	}
 	return ids
 }
 
-// maxNamed bounds a range of findings.
-const maxNamed = 1000
-
-// settle leaves one answer for each finding. One of which two things are said is
+// settle leaves one answer for each name. One of which two things are said is
 // open.
 func settle(all []loop.Answer) (one []loop.Answer) {
 	for _, a := range all {

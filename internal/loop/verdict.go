@@ -36,7 +36,7 @@ type Verdict struct {
 
 // An Answer is what a critic says of a finding of an earlier review.
 type Answer struct {
-	ID    string // of the finding
+	ID    string // of the finding, or those of the first and the last of several: "F4-F6"
 	State FindingState
 	Why   string // in the critic's words, "" for none
 }
