@@ -92,6 +92,9 @@ func (g Gate) Ends(c loop.Case, r loop.Review) (done bool, unmentioned []string)
 	so := said(r)
 	for _, ruler := range g.Rulers {
 		if f, ok := ruler.(Findings); ok {
+			if so.Verdict.Decision != loop.Done { // and no later rule makes it so
+				return false, nil
+			}
 			unmentioned = f.unmentioned(c, r, so)
 		}
 		if so = ruler.Rule(c, r, so); so.Stop != loop.StopNone {
