@@ -135,7 +135,8 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 	name := filepath.Join(a.at.Outputs, turnName(r))
 	cmd := proc.Command{
 		Dir: cmp.Or(r.Dir, a.at.Dir), Env: a.environ(r),
-		Stdout: name + ".stdout", Stderr: name + ".stderr",
+		Stdout: name + ".stdout", Stderr: name + ".stderr", Late: name + ".late",
+		Sealed:  r.Role != loop.RoleActor, // who may not change files, decides
 		Timeout: a.at.Limits.Timeout, Idle: a.at.Limits.Idle,
 		MaxOutput: a.at.Limits.MaxOutput, Keep: a.at.Limits.Keep, Grace: a.at.Limits.Grace,
 	}
@@ -216,7 +217,7 @@ func (a *Agent) run(ctx context.Context, cmd proc.Command, r Request) (Reply, er
 			return Reply{}, err
 		}
 	}
-	reply := a.spec.reply(r.Role, res, l.end(res.Stdout))
+	reply := a.spec.reply(r.Role, res, l.end())
 	reply.Agent, reply.Resumed, reply.SessionID = a.Ref(), a.spec.carriesOn(r.Conversation), a.sessionID(r)
 	return reply, err
 }

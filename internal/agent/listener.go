@@ -1,25 +1,19 @@
 package agent
 
 import (
-	"io"
-	"os"
-
 	"codeloops/internal/agent/transcript"
 	"codeloops/internal/loop"
-	"codeloops/internal/proc"
 )
 
 // A listener hears what an agent prints while its turn lasts. It is not safe
 // for concurrent use.
 type listener struct {
-	format  Format
-	keep    int64
 	lines   *lines              // what goes to the watch as it is; nil: nobody watches
 	decoder *transcript.Decoder // nil: the output is text
 }
 
 func newListener(format Format, keep int64, watch loop.Watch) *listener {
-	l := &listener{format: format, keep: keep}
+	l := &listener{}
 	if watch != nil {
 		l.lines = newLines(watch)
 	}
@@ -39,34 +33,13 @@ func (l *listener) hear(stream string, chunk []byte) {
 
 // end is called when the turn is over. It returns what a structured output
 // says, nil for one that is text.
-func (l *listener) end(out proc.Captured) *transcript.Report {
+func (l *listener) end() *transcript.Report {
 	if l.lines != nil {
 		l.lines.flush()
 	}
 	if l.decoder == nil {
 		return nil
 	}
-	d := l.decoder
-	if d.Read() != out.Total {
-		// The agent emptied its output, or it could not be followed.
-		if again, ok := transcript.New(string(l.format), l.keep, nil); ok && readInto(again, out) == nil {
-			d = again
-		}
-	}
-	report := d.Report()
+	report := l.decoder.Report()
 	return &report
-}
-
-func readInto(w io.Writer, out proc.Captured) error {
-	if out.Omitted == 0 {
-		_, err := w.Write(out.Text)
-		return err
-	}
-	f, err := os.Open(out.File)
-	if err != nil {
-		return err
-	}
-	defer f.Close() //nolint:errcheck // opened for reading
-	_, err = io.Copy(w, f)
-	return err
 }

@@ -2,17 +2,11 @@ package agent
 
 import (
 	"bytes"
-	"io"
-	"os"
 
 	"codeloops/internal/agent/transcript"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
 )
-
-// maxTail bounds the final text of an output that is not kept whole, in
-// bytes. A verdict stands at the end, and none is that long.
-const maxTail = 256 << 10
 
 // reply puts a result into the loop's words. Of a structured output the turn
 // holds what the agent said, not how that was spelled; said is nil for one
@@ -23,6 +17,7 @@ func (s Spec) reply(role loop.Role, res proc.Result, said *transcript.Report) Re
 		Stdout: output(res.Stdout), Stderr: output(res.Stderr),
 		ExitCode: res.ExitCode, Duration: res.Duration,
 		Ending: e.ending, Reason: e.reason, ResetAt: e.resetAt,
+		Late: loop.Late{Total: res.Late.Total, File: res.Late.File},
 	}}
 	for _, p := range res.Leftovers {
 		r.Leftovers = append(r.Leftovers, loop.Process{PID: p.PID, Command: p.Command})
@@ -48,27 +43,8 @@ func final(c proc.Captured) []byte {
 	if c.Omitted == 0 {
 		return c.Text
 	}
-	tail, err := readTail(c.File)
-	if err != nil {
-		return c.Text
+	if i := bytes.IndexByte(c.End, '\n'); i >= 0 && int64(len(c.End)) < c.Total {
+		return c.End[i+1:]
 	}
-	if int64(len(tail)) < c.Total {
-		if i := bytes.IndexByte(tail, '\n'); i >= 0 {
-			tail = tail[i+1:]
-		}
-	}
-	return tail
-}
-
-func readTail(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // opened for reading
-	size, err := f.Seek(0, io.SeekEnd)
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(io.NewSectionReader(f, max(0, size-maxTail), maxTail))
+	return c.End
 }

@@ -21,6 +21,9 @@ func (p *prompt) turn(a loop.Attempt, budget Budget) {
 		p.sayf("It left processes running, which have been ended since:")
 		p.show("left running", excerpt.Clip(leftovers(a.Leftovers), budget.Stderr, budget.Stderr))
 	}
+	if a.Late.Total > 0 {
+		p.sayf("They printed %d bytes after its turn had ended. Nothing of that is shown here.", a.Late.Total)
+	}
 }
 
 // printed shows what the actor's turn printed.

@@ -133,10 +133,25 @@ func (r *run) act(ctx context.Context, c *Case) (err error) {
 	if err := r.emit(ActorFinished{Iteration: c.Iteration, Attempt: c.Attempt}); err != nil {
 		return err
 	}
+	if err := r.late(c.Iteration, RoleActor, c.Attempt.Turn); err != nil {
+		return err
+	}
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	return blocked(RoleActor, c.Attempt.Turn)
+}
+
+// late tells of what came after the end of a turn.
+func (r *run) late(iteration int, role Role, t Turn) error {
+	if t.Late.Total == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("what the %s left running printed %d bytes after the turn had ended: they count for nothing", role, t.Late.Total)
+	if t.Late.File != "" {
+		text += ", and stand in " + t.Late.File
+	}
+	return r.emit(Warned{Iteration: iteration, Text: text})
 }
 
 func (r *run) capture(ctx context.Context, c *Case) (err error) {
@@ -202,6 +217,9 @@ func (r *run) review(ctx context.Context, c Case) (Review, error) {
 	}
 	r.took(&review.Turn, c.ID)
 	r.progress.Spent.Add(RoleCritic, review.Turn)
+	if err := r.late(c.Iteration, RoleCritic, review.Turn); err != nil {
+		return review, err
+	}
 	if err := context.Cause(ctx); err != nil {
 		return review, err
 	}

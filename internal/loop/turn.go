@@ -79,6 +79,13 @@ type Process struct {
 	Command string
 }
 
+// Late is what was printed when the agent's own process had ended. It counts for
+// nothing, and nothing of it is read.
+type Late struct {
+	Total int64  // bytes, as far as it is known
+	File  string // where they stand
+}
+
 // A Turn is what is known of one finished turn of an agent, whatever its role.
 type Turn struct {
 	// ID is the same for the same turn of the same session, whoever asks:
@@ -95,6 +102,8 @@ type Turn struct {
 	// Leftovers are the processes that were still there when the agent's own
 	// process had ended. They have been ended since.
 	Leftovers []Process
+	// Late is what they printed after that.
+	Late Late
 
 	// Reason is the agent's own sentence on a bad ending, "" when it has none.
 	Reason string

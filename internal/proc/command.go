@@ -19,20 +19,25 @@ type Command struct {
 	Stdin     []byte
 	StdinPipe bool
 
-	// Stdout and Stderr are the files to write, made with mode 0600 in the place
-	// of what is there. They may be the same path: both streams then go to one
-	// file in the order in which they come. "" is a file that is gone after the
-	// run.
+	// Stdout and Stderr are files for a record of what the command prints, made
+	// with mode 0600 in the place of what is there; "" is none. They may be the same
+	// path: both streams are then one, in the order in which they come. Late is one
+	// for what comes on either when the command's own process has ended; it is made
+	// when something does.
 	Stdout string
 	Stderr string
+	Late   string
+	// Sealed keeps Stdout for the command and those who inherit it: nobody else can
+	// write into it, nor can it be opened again as /dev/stdout.
+	Sealed bool
 
 	Timeout   time.Duration // for the whole run; 0: none
-	Idle      time.Duration // without growth of either file; 0: none
-	MaxOutput int64         // bytes of each file; 0: no limit
-	Keep      int64         // bytes of each file in the Result; 0: none
+	Idle      time.Duration // without anything on either stream; 0: none
+	MaxOutput int64         // bytes of each stream; 0: no limit
+	Keep      int64         // bytes of each stream in the Result; 0: none
 	Grace     time.Duration // between being asked to end and being killed; 0: DefaultGrace
 
-	// Watch, if set, is told what is written, within some 50 ms: stream is
+	// Watch, if set, is told all of what is printed, as it comes: stream is
 	// "stdout" or "stderr" ("stdout" for both when they share a file). Chunks
 	// end anywhere, even inside a character, and belong to the caller again
 	// when Watch returns. It is called from another goroutine than Run's,

@@ -2,8 +2,9 @@
 //
 // A command ends when the process that was started for it exits, not when its
 // output closes; whatever it left running is then ended, also what moved to a
-// session of its own. Output goes to regular files, because programs lose
-// output on pipes and a background process would hold a pipe open.
+// session of its own. Its output ends with that process, too. It goes through
+// channels with much room, because programs lose output where there is little, and
+// is kept in memory as it comes: nobody can change what has been read.
 //
 // On Linux the commands are children of a keeper: this same program, started
 // again as a small process that adopts every orphan among its descendants

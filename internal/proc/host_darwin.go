@@ -19,7 +19,7 @@ func newHost() *host { return &host{} }
 func (*host) close() error { return nil }
 
 func (*host) start(s spawn) (*child, error) {
-	c := &child{ended: make(chan report, 1)}
+	c := &child{exited: make(chan map[int]bool, 1), swept: make(chan struct{}), ended: make(chan report, 1)}
 	f := &family{}
 	c.list = f.list
 	var p *os.Process
@@ -27,7 +27,7 @@ func (*host) start(s spawn) (*child, error) {
 		p, err = os.StartProcess(s.path, s.argv, &os.ProcAttr{
 			Dir:   s.dir,
 			Env:   s.env,
-			Files: []*os.File{s.io.stdin, s.io.stdout.file, s.io.stderr.file},
+			Files: []*os.File{s.io.stdin, s.io.stdout.theirs, s.io.stderr.theirs},
 			Sys:   &syscall.SysProcAttr{Setsid: true},
 		})
 		if err != nil {
@@ -46,8 +46,14 @@ func (*host) start(s spawn) (*child, error) {
 // A child is a command that this process runs.
 type child struct {
 	job
-	ended chan report // one
+	leader *leader
+	exited chan map[int]bool // one
+	swept  chan struct{}     // closed when what is left may be told to end
+	ended  chan report       // one
 }
+
+// sweep is called once after exited: what is left may be told to end.
+func (c *child) sweep() { close(c.swept) }
 
 // mind waits for the command and ends what it leaves.
 func (c *child) mind(p *os.Process) {
@@ -62,9 +68,11 @@ func (c *child) mind(p *os.Process) {
 			r.signal = status.Signal().String()
 		}
 	}
+	c.exited <- nil
+	<-c.swept
 	gone := func() bool { return len(c.list()) == 0 }
 	var survivors []Process
-	if r.leftovers, survivors = c.sweep(gone); len(survivors) > 0 {
+	if r.leftovers, survivors = c.job.sweep(gone); len(survivors) > 0 {
 		r.err = &SurvivorError{Processes: survivors}
 	}
 	c.ended <- r

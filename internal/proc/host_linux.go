@@ -3,6 +3,7 @@ package proc
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -52,8 +53,8 @@ func (h *host) start(s spawn) (*child, error) {
 		}
 		err = k.start(frame, s.io)
 		if err == nil {
-			c := &child{keeper: k, ended: make(chan report, 1)}
-			go func() { c.ended <- h.await(k, s.path) }()
+			c := &child{keeper: k, leader: newLeader(), exited: make(chan map[int]bool, 1), ended: make(chan report, 1)}
+			go func() { c.ended <- h.await(c, s.path) }()
 			return c, nil
 		}
 		// A keeper that was killed while it was idle is no loss.
@@ -78,14 +79,11 @@ func (h *host) take() (k *remote, used bool, err error) {
 	return k, false, err
 }
 
-// await returns the report on the command at path that k runs, and lays k by
-// for the next one.
-func (h *host) await(k *remote, path string) report {
-	kind, fields, err := k.receive()
-	var r report
-	if err == nil {
-		r, err = decodeReport(path, kind, fields)
-	}
+// await returns the report on the command at path that c is, and lays its keeper
+// by for the next one.
+func (h *host) await(c *child, path string) report {
+	r, err := c.follow(path)
+	k := c.keeper
 	if err != nil {
 		k.close()
 		// Whether it had been told to end is for the supervisor to know.
@@ -122,8 +120,42 @@ func (h *host) close() error {
 // A child is a command that a keeper runs.
 type child struct {
 	keeper *remote
-	ended  chan report // one
+	leader *leader
+	exited chan map[int]bool // one at most: those who outlive the command's own process
+	ended  chan report       // one
 }
+
+// follow takes what the keeper tells until it is the report.
+func (c *child) follow(path string) (report, error) {
+	kind, fields, err := c.keeper.receive()
+	pid := 0
+	if err == nil && kind == frameStarted && len(fields) == 1 {
+		pid, err = strconv.Atoi(fields[0])
+	}
+	c.leader.begins(pid)
+	for err == nil {
+		switch kind {
+		case frameStarted:
+		case frameExited:
+			var pids []int
+			if pids, err = decodePIDs(fields); err != nil {
+				return report{}, err
+			}
+			outlived := map[int]bool{}
+			for _, pid := range pids {
+				outlived[pid] = true
+			}
+			c.exited <- outlived
+		default:
+			return decodeReport(path, kind, fields)
+		}
+		kind, fields, err = c.keeper.receive()
+	}
+	return report{}, err
+}
+
+// sweep is called once after exited: what is left may be told to end.
+func (c *child) sweep() { c.keeper.tell(frameSweep) }
 
 func (c *child) terminate() { c.keeper.tell(frameTerminate) }
 func (c *child) kill()      { c.keeper.tell(frameKill) }

@@ -27,7 +27,7 @@ func (*host) start(s spawn) (*child, error) {
 	p, err := os.StartProcess(s.path, s.argv, &os.ProcAttr{
 		Dir:   s.dir,
 		Env:   s.env,
-		Files: []*os.File{s.io.stdin, s.io.stdout.file, s.io.stderr.file},
+		Files: []*os.File{s.io.stdin, s.io.stdout.theirs, s.io.stderr.theirs},
 		Sys: &syscall.SysProcAttr{
 			CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP,
 			HideWindow:    true,
@@ -43,22 +43,28 @@ func (*host) start(s spawn) (*child, error) {
 		job.close()
 		return nil, &StartError{Path: s.path, Err: err}
 	}
-	c := &child{job: job, pid: p.Pid, ended: make(chan report, 1)}
+	c := &child{job: job, pid: p.Pid, exited: make(chan map[int]bool, 1), swept: make(chan struct{}), ended: make(chan report, 1)}
 	go c.mind(p)
 	return c, nil
 }
 
 // A child is a command that this process runs.
 type child struct {
-	job   jobObject
-	pid   int
-	ended chan report // one
+	job    jobObject
+	pid    int
+	leader *leader
+	exited chan map[int]bool // one
+	swept  chan struct{}     // closed when what is left may be ended
+	ended  chan report       // one
 
 	mu      sync.Mutex
 	over    bool // its own process has ended
-	swept   bool // the job object is closed
+	closed  bool // the job object is
 	stopped bool // somebody asked for the end before that
 }
+
+// sweep is called once after exited: what is left may be ended.
+func (c *child) sweep() { close(c.swept) }
 
 // terminate sends Ctrl+Break, which a console program can catch.
 func (c *child) terminate() {
@@ -75,7 +81,7 @@ func (c *child) kill() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stopped = c.stopped || !c.over
-	if !c.swept {
+	if !c.closed {
 		c.job.terminate()
 	}
 }
@@ -90,18 +96,20 @@ func (c *child) mind(p *os.Process) {
 	if err == nil {
 		r.exitCode = state.ExitCode()
 	}
+	c.exited <- nil
+	<-c.swept
 	var survivors []Process
-	if r.leftovers, survivors = c.sweep(); len(survivors) > 0 {
+	if r.leftovers, survivors = c.clear(); len(survivors) > 0 {
 		r.err = &SurvivorError{Processes: survivors}
 	}
 	c.mu.Lock()
-	c.swept = true
+	c.closed = true
 	c.job.close()
 	c.mu.Unlock()
 	c.ended <- r
 }
 
-func (c *child) sweep() (leftovers, survivors []Process) {
+func (c *child) clear() (leftovers, survivors []Process) {
 	leftovers = c.job.members()
 	c.job.terminate()
 	const pause, limit = 5 * time.Millisecond, 5 * time.Second

@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"runtime"
 	"strconv"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -34,7 +35,7 @@ func Keep() bool {
 	k := &keeper{tasks: make(chan *task)}
 	go k.listen()
 	for t := range k.tasks {
-		k.socket.send(t.run())
+		k.socket.send(t.run(k.socket.send))
 	}
 	return true
 }
@@ -93,10 +94,13 @@ func (k *keeper) listen() {
 		case err != nil:
 			if current != nil {
 				current.kill()
+				current.release()
 			}
 			return
 		case kind == frameStart:
 			k.tasks <- current
+		case kind == frameSweep && current != nil:
+			current.release()
 		case kind == frameTerminate && current != nil:
 			current.terminate()
 		case kind == frameKill && current != nil:
@@ -109,7 +113,9 @@ func (k *keeper) listen() {
 type task struct {
 	job
 	spawn
-	files []int // stdin, stdout, stderr
+	files    []int  // stdin, stdout, stderr
+	release  func() // lets what is left be told to end
+	released chan struct{}
 }
 
 func newTask(fields []string, files []int) (*task, error) {
@@ -117,19 +123,28 @@ func newTask(fields []string, files []int) (*task, error) {
 	if err != nil || len(files) != 3 {
 		return nil, errFrame
 	}
-	t := &task{spawn: sp, files: files}
+	t := &task{spawn: sp, files: files, released: make(chan struct{})}
+	t.release = sync.OnceFunc(func() { close(t.released) })
 	t.list = func() []int { return descendants(os.Getpid()) }
 	return t, nil
 }
 
-// run runs the command and returns the frame that says how it ended.
-func (t *task) run() []byte {
+// run runs the command and returns the frame that says how it ended. The others
+// go by send.
+func (t *task) run(send func(frame []byte)) []byte {
 	if err := t.begin(t.fork); err != nil {
 		errno, _ := errors.AsType[syscall.Errno](err)
 		return encodeFailed(errno)
 	}
+	send(encodePIDs(frameStarted, t.leader))
 	status := waitFor(t.leader)
 	r := report{exitCode: status.ExitStatus(), stopped: t.end()}
+	var outlived []int
+	if !reap() {
+		outlived = t.list()
+	}
+	send(encodePIDs(frameExited, outlived...))
+	<-t.released // whoever is told to end prints something, perhaps
 	if status.Signaled() {
 		r.signal = status.Signal().String()
 	}

@@ -63,6 +63,9 @@ var parts = map[string]func(args []string) int{
 	"echo":     echo,
 	"longline": longLine,
 	"flood":    flood,
+	"burst":    burst,
+	"heir":     heir,
+	"server":   server,
 	"stubborn": stubborn,
 	"trap":     trap,
 	"comet":    comet,
@@ -110,6 +113,44 @@ func flood(args []string) int {
 			return 1
 		}
 	}
+}
+
+// burst writes so many bytes as a program does that does not wait, and exits.
+func burst(args []string) int {
+	n, _ := strconv.Atoi(args[0])
+	if err := syscall.SetNonblock(1, true); err != nil {
+		return 1
+	}
+	if k, err := syscall.Write(1, bytes.Repeat([]byte("x"), n)); k != n || err != nil {
+		return 2
+	}
+	return 0
+}
+
+// server works until it is told to end, and then writes a text to a descriptor.
+func server(args []string) int {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGTERM)
+	if err := os.WriteFile("up", nil, 0o600); err != nil {
+		return 1
+	}
+	<-c
+	fd, _ := strconv.Atoi(args[0])
+	_, _ = syscall.Write(fd, []byte(args[1]))
+	return 0
+}
+
+// heir waits for the end of its parent and prints.
+func heir([]string) int {
+	parent := os.Getppid()
+	if err := os.WriteFile("up", nil, 0o600); err != nil {
+		return 1
+	}
+	for os.Getppid() == parent {
+	}
+	_, _ = syscall.Write(1, []byte("I inherit\n"))
+	time.Sleep(5 * time.Minute)
+	return 0
 }
 
 // stubborn ignores SIGTERM, then says so.

@@ -62,13 +62,14 @@ func socketPair() (ours *net.UnixConn, theirs *os.File, err error) {
 // start hands over a start frame with the files that go with it.
 func (k *remote) start(frame []byte, files *streams) error {
 	var fds []int
-	for _, f := range []*os.File{files.stdin, files.stdout.file, files.stderr.file} {
+	for _, f := range []*os.File{files.stdin, files.stdout.theirs, files.stderr.theirs} {
 		fds = append(fds, int(f.Fd())) // in blocking mode, as programs expect
 	}
 	n, _, err := k.conn.WriteMsgUnix(frame, unix.UnixRights(fds...), nil)
 	if err == nil {
 		_, err = k.conn.Write(frame[n:])
 	}
+	k.wake() // an earlier command may have stopped it
 	return err
 }
 

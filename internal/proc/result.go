@@ -24,6 +24,9 @@ type Result struct {
 	Duration time.Duration // until nothing of the command was left
 	Stdout   Captured
 	Stderr   Captured // empty when both streams share a file
+	// Late is what came on either stream when the command's own process had ended.
+	// It is none of the command's output.
+	Late Late
 	// Leftovers are the processes, 32 at most, that outlived the command's own
 	// process. They have been ended since.
 	Leftovers []Process
@@ -36,7 +39,14 @@ type Captured struct {
 	Text    []byte
 	Total   int64  // bytes written
 	Omitted int64  // bytes that Text does not hold
-	File    string // holds everything; "" when the file is gone
+	End     []byte // where something is omitted: the last 256 KiB, cut anywhere
+	File    string // a record of everything, for people; "": there is none
+}
+
+// Late is what came too late.
+type Late struct {
+	Total int64  // bytes, as far as the channels had room for them
+	File  string // holds them; "": there are none, or they are not kept
 }
 
 // A Process is one that a command left running.

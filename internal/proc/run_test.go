@@ -78,8 +78,6 @@ func TestStreamsWithoutAPath(t *testing.T) {
 	}
 }
 
-// What was there is lost when a command empties its own output, as with any
-// redirection to a file, but nothing after it.
 // TestStreamsInThePlaceOfSomething: what an earlier command left where the
 // output goes, a link or a pipe, does not take it.
 func TestStreamsInThePlaceOfSomething(t *testing.T) {
@@ -101,6 +99,7 @@ func TestStreamsInThePlaceOfSomething(t *testing.T) {
 	}
 }
 
+// TestCommandThatOpensItsOutputAgain: nothing is lost, whatever the redirection.
 func TestCommandThatOpensItsOutputAgain(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"", "path"} {
@@ -109,7 +108,7 @@ func TestCommandThatOpensItsOutputAgain(t *testing.T) {
 			cmd.Stdout, cmd.Stderr = "", ""
 		}
 		res := run(t, cmd)
-		if string(res.Stdout.Text) != "a\nb\nc\n" || string(res.Stderr.Text) != "4\n5\n" {
+		if string(res.Stdout.Text) != "a\nb\nc\n" || string(res.Stderr.Text) != "1\n2\n3\n4\n5\n" {
 			t.Errorf("stdout %q, stderr %q", res.Stdout.Text, res.Stderr.Text)
 		}
 	}

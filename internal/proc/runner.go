@@ -9,9 +9,8 @@ import (
 
 // A Runner runs commands. It is safe for concurrent use.
 type Runner struct {
-	now     func() time.Time
-	host    *host
-	lookout *lookout
+	now  func() time.Time
+	host *host
 
 	runs   sync.WaitGroup
 	mu     sync.Mutex
@@ -23,7 +22,7 @@ type Runner struct {
 // Run says so. On Linux this process adopts orphans from then on (see
 // PR_SET_CHILD_SUBREAPER in prctl(2)). now is the clock for durations.
 func NewRunner(now func() time.Time) *Runner {
-	return &Runner{now: now, host: newHost(), lookout: newLookout(), killed: make(chan struct{})}
+	return &Runner{now: now, host: newHost(), killed: make(chan struct{})}
 }
 
 // Run runs a command and returns when nothing of it is left. Being stopped,
@@ -57,21 +56,14 @@ func (r *Runner) run(ctx context.Context, cmd Command, sp spawn, killed <-chan s
 	if err != nil {
 		return Result{}, err
 	}
+	defer c.leader.close()
+	sp.io.begin(c, cmd.Watch, r.now)
 	fed := sp.io.feedChild()
-	files := sp.io.outputs()
-	g, forget := r.lookout.follow(files)
-	defer forget()
-	var t *tail
-	if cmd.Watch != nil {
-		t = startTail(files, g, cmd.Watch)
-	}
-	s := supervisor{cmd: cmd, child: c, files: files, growth: g, killed: killed, now: r.now}
+	s := supervisor{cmd: cmd, child: c, io: sp.io, killed: killed, now: r.now}
 	rep, stop := s.supervise(ctx)
 	took := r.now().Sub(began)
 	fed()
-	if t != nil {
-		t.finish()
-	}
+	late, err := sp.io.finish()
 	if se, ok := errors.AsType[*StartError](rep.err); ok {
 		return Result{}, se
 	}
@@ -80,17 +72,17 @@ func (r *Runner) run(ctx context.Context, cmd Command, sp spawn, killed <-chan s
 		Signal:    rep.signal,
 		Stop:      stop,
 		Duration:  took,
+		Late:      late,
 		Leftovers: rep.leftovers,
 	}
-	err = res.read(sp.io, cmd.Keep)
-	return res, errors.Join(rep.err, err)
+	return res, errors.Join(rep.err, err, res.take(sp.io))
 }
 
-func (r *Result) read(io *streams, keep int64) (err error) {
-	if r.Stdout, err = io.stdout.capture(keep); err != nil || io.stderr == io.stdout {
+func (r *Result) take(io *streams) (err error) {
+	if r.Stdout, err = io.stdout.captured(); err != nil || io.stderr == io.stdout {
 		return err
 	}
-	r.Stderr, err = io.stderr.capture(keep)
+	r.Stderr, err = io.stderr.captured()
 	return err
 }
 
@@ -121,6 +113,5 @@ func (r *Runner) Close() error {
 	r.mu.Unlock()
 	r.Kill()
 	r.runs.Wait()
-	r.lookout.close()
 	return r.host.close()
 }

@@ -7,30 +7,34 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
-// streams are the open files of one run.
+// maxEnd bounds what is kept of a stream's end when it is too long to be kept
+// whole, in bytes.
+const maxEnd = 256 << 10
+
+// streams are the input and the outputs of one run. One goroutine uses them.
 type streams struct {
 	stdin  *os.File // the child's end
 	feed   *os.File // our end of a stdin pipe, or nil
 	input  []byte   // what goes into feed
 	stdout *stream
-	stderr *stream // is stdout when both share a file
+	stderr *stream // is stdout when both are one
+
+	relay *relay // nil: nobody watches
+	full  chan struct{}
+
+	ended    bool   // the outputs have been cut
+	late     []byte // what came behind them
+	lateFile string // where that goes; "": nowhere
 
 	// passing are the paths that the system did not let us unlink while open.
 	passing []string
 }
 
-// A stream is a file that the child writes and we read. The file position is
-// the child's; we read at offsets.
-type stream struct {
-	name string
-	path string // "" for a file that passes with the run
-	file *os.File
-}
-
 func openStreams(cmd Command) (_ *streams, err error) {
-	s := &streams{}
+	s := &streams{full: make(chan struct{}, 4), lateFile: cmd.Late}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -39,14 +43,14 @@ func openStreams(cmd Command) (_ *streams, err error) {
 	if err := s.openStdin(cmd); err != nil {
 		return nil, err
 	}
-	if s.stdout, err = s.openOutput("stdout", cmd.Stdout); err != nil {
+	if s.stdout, err = s.openOutput("stdout", cmd.Stdout, cmd); err != nil {
 		return nil, err
 	}
 	if cmd.Stderr != "" && cmd.Stderr == cmd.Stdout {
 		s.stderr = s.stdout
 		return s, nil
 	}
-	if s.stderr, err = s.openOutput("stderr", cmd.Stderr); err != nil {
+	if s.stderr, err = s.openOutput("stderr", cmd.Stderr, cmd); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -60,7 +64,7 @@ func (s *streams) openStdin(cmd Command) (err error) {
 	case cmd.Stdin == nil:
 		s.stdin, err = os.Open(os.DevNull)
 	default:
-		if s.stdin, err = s.passingFile(beside(cmd.Stdout), 0); err == nil {
+		if s.stdin, err = s.passingFile(beside(cmd.Stdout)); err == nil {
 			_, err = s.stdin.Write(cmd.Stdin)
 		}
 		if err == nil {
@@ -73,20 +77,23 @@ func (s *streams) openStdin(cmd Command) (err error) {
 	return nil
 }
 
-// openOutput opens for appending: a child that opens /dev/stdout once more, or
-// empties it, then neither overwrites anything nor leaves a hole.
-func (s *streams) openOutput(name, path string) (*stream, error) {
-	var f *os.File
-	var err error
-	if path == "" {
-		f, err = s.passingFile("", os.O_APPEND)
-	} else {
-		f, err = newFile(path)
+func (s *streams) openOutput(name, path string, cmd Command) (o *stream, err error) {
+	o = &stream{
+		name: name, path: path, sealed: cmd.Sealed && name == "stdout",
+		text:  excerpt{keep: int(max(cmd.Keep, 0)), end: maxEnd},
+		limit: cmd.MaxOutput, full: s.full,
+	}
+	if path != "" {
+		o.record, err = newFile(path)
+	}
+	if err == nil {
+		o.ours, o.theirs, err = openChannel(o.sealed)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("prepare a file for the command's %s: %w", name, err)
+		o.close()
+		return nil, fmt.Errorf("prepare for the command's %s: %w", name, err)
 	}
-	return &stream{name: name, path: path, file: f}, nil
+	return o, nil
 }
 
 // newFile makes a file in the place of whatever is there: an earlier command may
@@ -95,7 +102,7 @@ func newFile(path string) (*os.File, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 }
 
 // beside returns the directory of an output's file, where there is one: what goes
@@ -109,24 +116,45 @@ func beside(output string) string {
 
 // passingFile returns a file without a name, or one that close removes. It is made
 // in dir; "" is the system's directory for such files.
-func (s *streams) passingFile(dir string, flag int) (*os.File, error) {
+func (s *streams) passingFile(dir string) (*os.File, error) {
 	made, err := os.CreateTemp(dir, "codeloops-*")
 	if err != nil {
 		return nil, err
 	}
 	_ = made.Close()
-	f, err := os.OpenFile(made.Name(), os.O_RDWR|flag, 0)
+	f, err := os.OpenFile(made.Name(), os.O_RDWR, 0)
 	if os.Remove(made.Name()) != nil {
 		s.passing = append(s.passing, made.Name())
 	}
 	return f, err
 }
 
-// feedChild closes the child's end of stdin, as the child has its own by now,
-// and begins to write into the other end if there is one. The caller must call
-// end when the child is gone.
-func (s *streams) feedChild() (end func()) {
+// outputs returns the streams to read, once each.
+func (s *streams) outputs() []*stream {
+	if s.stderr == s.stdout {
+		return []*stream{s.stdout}
+	}
+	return []*stream{s.stdout, s.stderr}
+}
+
+// begin is called when the child has its ends of the streams. The caller must call
+// cut and finish.
+func (s *streams) begin(c *child, watch func(string, []byte), now func() time.Time) {
 	_ = s.stdin.Close()
+	if watch != nil {
+		s.relay = startRelay(watch)
+	}
+	for _, o := range s.outputs() {
+		_ = o.theirs.Close()
+		o.theirs = nil
+		o.leader, o.relay, o.now, o.grown = c.leader, s.relay, now, now()
+		o.listen()
+	}
+}
+
+// feedChild begins to write into a stdin pipe, if there is one. The caller must
+// call end when the child is gone.
+func (s *streams) feedChild() (end func()) {
 	if s.feed == nil {
 		return func() {}
 	}
@@ -143,12 +171,46 @@ func (s *streams) feedChild() (end func()) {
 	}
 }
 
-// outputs returns the files to read, once each.
-func (s *streams) outputs() []*stream {
-	if s.stderr == s.stdout {
-		return []*stream{s.stdout}
+// cut ends the outputs, once: the command's own process is gone, and these are
+// those that have outlived it.
+func (s *streams) cut(outlived map[int]bool) {
+	if s.ended {
+		return
 	}
-	return []*stream{s.stdout, s.stderr}
+	s.ended = true
+	if s.relay != nil {
+		s.relay.rush()
+	}
+	for _, o := range s.outputs() {
+		s.late = append(s.late, o.cut(outlived)...)
+	}
+}
+
+// finish is called when nobody is left. It returns what came behind the cut, and
+// when the watch has taken everything.
+func (s *streams) finish() (Late, error) {
+	for _, o := range s.outputs() {
+		for _, d := range o.drain() {
+			s.late = append(s.late, d.text...)
+		}
+	}
+	if s.relay != nil {
+		s.relay.finish()
+	}
+	late := Late{Total: int64(len(s.late))}
+	if s.lateFile == "" || len(s.late) == 0 {
+		return late, nil
+	}
+	late.File = s.lateFile
+	f, err := newFile(s.lateFile)
+	if err == nil {
+		_, err = f.Write(s.late)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return late, fmt.Errorf("keep what came after the command's end: %w", err)
+	}
+	return late, nil
 }
 
 // close may come before start and after any part of openStreams.
@@ -160,27 +222,10 @@ func (s *streams) close() {
 	}
 	for _, o := range []*stream{s.stdout, s.stderr} {
 		if o != nil {
-			_ = o.file.Close()
+			o.close()
 		}
 	}
 	for _, path := range s.passing {
 		_ = os.Remove(path)
 	}
-}
-
-func (o *stream) size() (int64, error) {
-	st, err := o.file.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return st.Size(), nil
-}
-
-// readAt fills buf from offset as far as the file goes.
-func (o *stream) readAt(buf []byte, offset int64) (int, error) {
-	n, err := o.file.ReadAt(buf, offset)
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return n, err
 }

@@ -2,7 +2,6 @@ package proc
 
 import (
 	"context"
-	"slices"
 	"time"
 )
 
@@ -19,8 +18,7 @@ type report struct {
 type supervisor struct {
 	cmd    Command
 	child  *child
-	files  []*stream
-	growth *growth
+	io     *streams
 	killed <-chan struct{}
 	now    func() time.Time
 
@@ -28,8 +26,6 @@ type supervisor struct {
 	cancel   <-chan struct{} // nil once the command has been told to end
 	deadline <-chan time.Time
 	grace    <-chan time.Time
-	sizes    []int64
-	grown    time.Time // when a file grew last
 }
 
 // supervise returns the report on child with the reason for which it was
@@ -42,20 +38,18 @@ func (s *supervisor) supervise(ctx context.Context) (report, Stop) {
 		s.deadline = timer.C
 	}
 	var tick <-chan time.Time
-	var written <-chan struct{}
-	if s.cmd.MaxOutput > 0 {
-		written = s.growth.sizes
-	}
-	if period := s.period(); period > 0 {
-		ticker := time.NewTicker(period)
+	if s.cmd.Idle > 0 {
+		ticker := time.NewTicker(min(max(s.cmd.Idle/10, time.Millisecond), time.Second))
 		defer ticker.Stop()
 		tick = ticker.C
-		s.sizes = make([]int64, len(s.files))
-		s.grown = s.now()
 	}
 	for {
 		select {
+		case outlived := <-s.child.exited:
+			s.io.cut(outlived)
+			s.child.sweep()
 		case rep := <-s.child.ended:
+			s.io.cut(nil) // unless it has been
 			if !rep.stopped {
 				s.stop = StopNone // it was over before it heard of it
 			}
@@ -66,7 +60,7 @@ func (s *supervisor) supervise(ctx context.Context) (report, Stop) {
 			s.ask(StopTimeout)
 		case <-tick:
 			s.measure()
-		case <-written:
+		case <-s.io.full:
 			s.measure()
 		case <-s.grace:
 			s.kill(s.stop)
@@ -74,21 +68,6 @@ func (s *supervisor) supervise(ctx context.Context) (report, Stop) {
 			s.kill(StopCancelled)
 		}
 	}
-}
-
-// period is how often the files are measured at least; 0 is never.
-func (s *supervisor) period() time.Duration {
-	periods := make([]time.Duration, 0, 2)
-	if s.cmd.MaxOutput > 0 {
-		periods = append(periods, s.growth.period)
-	}
-	if s.cmd.Idle > 0 {
-		periods = append(periods, min(max(s.cmd.Idle/10, time.Millisecond), time.Second))
-	}
-	if len(periods) == 0 {
-		return 0
-	}
-	return slices.Min(periods)
 }
 
 // ask tells the command to end, once, whatever else comes to pass.
@@ -110,19 +89,16 @@ func (s *supervisor) kill(why Stop) {
 	s.child.kill()
 }
 
-// measure looks at the sizes of the files.
+// measure looks at how much was printed, and when.
 func (s *supervisor) measure() {
 	var largest int64
-	for i, f := range s.files {
-		size, err := f.size()
-		if err != nil {
-			continue // the capture at the end meets it again and reports it
-		}
-		if size != s.sizes[i] {
-			s.sizes[i] = size
-			s.grown = s.now()
-		}
+	var grown time.Time
+	for _, o := range s.io.outputs() {
+		size, last := o.size()
 		largest = max(largest, size)
+		if last.After(grown) {
+			grown = last
+		}
 	}
 	limit := s.cmd.MaxOutput
 	switch {
@@ -130,7 +106,7 @@ func (s *supervisor) measure() {
 		s.kill(StopOutputLimit) // it uses its grace to fill the disk
 	case limit > 0 && largest > limit:
 		s.ask(StopOutputLimit)
-	case s.cmd.Idle > 0 && s.now().Sub(s.grown) >= s.cmd.Idle:
+	case s.cmd.Idle > 0 && s.now().Sub(grown) >= s.cmd.Idle:
 		s.ask(StopIdle)
 	}
 }

@@ -1,8 +1,8 @@
 package proc
 
 import (
-	"os"
-	"path/filepath"
+	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -41,28 +41,28 @@ func FuzzPrintable(f *testing.F) {
 	})
 }
 
-func FuzzCapture(f *testing.F) {
-	f.Add([]byte("ééééé"), 5)
-	f.Add([]byte("é"), 1)
-	f.Add([]byte("plain text, long enough"), 9)
-	f.Add([]byte("\x80\x80\x80\x80\x80\xff\xc3"), 3)
-	f.Add([]byte("a\U0001F600b\U0001F600c"), 7)
-	f.Fuzz(func(t *testing.T, content []byte, keep int) {
-		keep = min(max(keep, -1), 1<<10)
-		path := filepath.Join(t.TempDir(), "f")
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
+func FuzzExcerpt(f *testing.F) {
+	f.Add([]byte("ééééé"), 5, 3)
+	f.Add([]byte("é"), 1, 1)
+	f.Add([]byte("plain text, long enough"), 9, 4)
+	f.Add([]byte("\x80\x80\x80\x80\x80\xff\xc3"), 3, 1)
+	f.Add([]byte("a\U0001F600b\U0001F600c"), 7, 2)
+	f.Add([]byte(strings.Repeat("0123456789", 50)), 20, 7)
+	f.Fuzz(func(t *testing.T, content []byte, keep, step int) {
+		keep, step = min(max(keep, 0), 1<<10), min(max(step, 1), 1<<10)
+		const end = 10
+		e := excerpt{keep: keep, end: end}
+		for piece := range slices.Chunk(content, step) {
+			e.write(bytes.Clone(piece))
 		}
-		file, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
+		if most := 2*max(keep, end) + step; len(e.head)+len(e.tail) > most {
+			t.Errorf("it holds %d bytes", len(e.head)+len(e.tail))
 		}
-		defer file.Close()
-		c, err := (&stream{name: "stdout", path: path, file: file}).capture(int64(keep))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := e.captured("")
 		checkCaptured(t, c, content, keep)
+		if want := content[max(0, len(content)-end):]; c.Omitted > 0 && string(c.End) != string(want) {
+			t.Errorf("the end is %q, not %q", c.End, want)
+		}
 	})
 }
 

@@ -19,7 +19,10 @@ const (
 	frameStart     = 'S' // host: path, dir, len(argv), argv…, env…
 	frameTerminate = 'T' // host
 	frameKill      = 'K' // host
+	frameSweep     = 'W' // host, after frameExited: the outputs are cut, what is left may be told to end
 	frameFailed    = 'F' // keeper: errno
+	frameStarted   = 'P' // keeper: pid
+	frameExited    = 'X' // keeper: the pids that outlive the command's own process
 	frameEnded     = 'E' // keeper: exit code, signal, stopped, len(leftovers), leftovers…, survivors…
 )
 
@@ -81,6 +84,29 @@ func encodeEnded(r report, survivors []Process) []byte {
 		fields = append(fields, strconv.Itoa(p.PID), p.Command)
 	}
 	return appendFrame(frameEnded, fields...)
+}
+
+// encodePIDs makes a frame of process numbers.
+func encodePIDs(kind byte, pids ...int) []byte {
+	fields := make([]string, len(pids))
+	for i, pid := range pids {
+		fields[i] = strconv.Itoa(pid)
+	}
+	return appendFrame(kind, fields...)
+}
+
+func decodePIDs(fields []string) (pids []int, err error) {
+	for _, field := range fields {
+		if field == "" && len(fields) == 1 {
+			return nil, nil // there are none
+		}
+		pid, err := strconv.Atoi(field)
+		if err != nil {
+			return nil, errFrame
+		}
+		pids = append(pids, pid)
+	}
+	return pids, nil
 }
 
 // decodeReport turns a keeper's frame into a report on the program at path.

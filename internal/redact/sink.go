@@ -109,7 +109,7 @@ func (r *Redactor) event(e loop.Event) (loop.Event, error) { //nolint:gocyclo //
 		r.wait(&e.Wait)
 		return e, nil
 	case loop.ActorFinished:
-		err := r.files(e.Attempt.Stdout, e.Attempt.Stderr)
+		err := r.turnFiles(e.Attempt.Turn)
 		r.turn(&e.Attempt.Turn)
 		return e, err
 	case loop.DiffCaptured:
@@ -125,11 +125,11 @@ func (r *Redactor) event(e loop.Event) (loop.Event, error) { //nolint:gocyclo //
 		err := r.checks(&e.Checks)
 		return e, err
 	case loop.ReviewRejected:
-		err := r.files(e.Review.Stdout, e.Review.Stderr)
+		err := r.turnFiles(e.Review.Turn)
 		r.review(&e.Review)
 		return e, err
 	case loop.CriticFinished:
-		err := r.files(e.Review.Stdout, e.Review.Stderr)
+		err := r.turnFiles(e.Review.Turn)
 		r.review(&e.Review)
 		return e, err
 	case loop.IterationFinished:
@@ -157,6 +157,11 @@ func (r *Redactor) files(outputs ...loop.Output) error {
 		}
 	}
 	return nil
+}
+
+// turnFiles redacts the files of a turn.
+func (r *Redactor) turnFiles(t loop.Turn) error {
+	return r.files(t.Stdout, t.Stderr, loop.Output{File: t.Late.File})
 }
 
 // in redacts texts in place.
@@ -205,7 +210,7 @@ func (r *Redactor) policy(p *loop.Policy) {
 func (r *Redactor) turn(t *loop.Turn) {
 	r.output(&t.Stdout)
 	r.output(&t.Stderr)
-	r.in(&t.Reason, &t.Conversation, &t.SessionID, &t.Agent.Agent, &t.Agent.Model)
+	r.in(&t.Late.File, &t.Reason, &t.Conversation, &t.SessionID, &t.Agent.Agent, &t.Agent.Model)
 	t.Misses = each(t.Misses, func(m *loop.Miss) { r.in(&m.Reason, &m.Agent.Agent, &m.Agent.Model) })
 	t.Leftovers = each(t.Leftovers, func(p *loop.Process) { r.in(&p.Command) })
 }

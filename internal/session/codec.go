@@ -134,7 +134,10 @@ func ending(exitCode int) loop.Ending {
 
 // mapOutputs returns e with fn's result in place of every output that e holds.
 func mapOutputs(e loop.Event, fn func(loop.Output) loop.Output) loop.Event {
-	both := func(t *loop.Turn) { t.Stdout, t.Stderr = fn(t.Stdout), fn(t.Stderr) }
+	both := func(t *loop.Turn) {
+		t.Stdout, t.Stderr = fn(t.Stdout), fn(t.Stderr)
+		t.Late.File = fn(loop.Output{Total: t.Late.Total, Omitted: t.Late.Total, File: t.Late.File}).File
+	}
 	all := func(checks []loop.CheckResult) []loop.CheckResult {
 		checks = slices.Clone(checks)
 		for i := range checks {

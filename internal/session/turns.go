@@ -24,6 +24,11 @@ func turn(f fields, role loop.Role, t *loop.Turn) {
 	})
 	stream(f, is+"output", &t.Stdout)
 	stream(f, is+"stderr", &t.Stderr)
+	if t.Late.Total <= 0 {
+		t.Late.File = ""
+	}
+	f.value(is+"late_total,omitempty", &t.Late.Total)
+	f.text(is+"late_file,omitempty", &t.Late.File)
 }
 
 func miss(f fields, m *loop.Miss) {

@@ -1,0 +1,87 @@
+package proc
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+)
+
+// An excerpt keeps a text that grows: all of it while it fits, then its head and
+// its end. The zero value keeps nothing.
+type excerpt struct {
+	keep  int // bytes of head and tail together
+	end   int // bytes of the end that are kept in any case
+	head  []byte
+	tail  []byte
+	total int64
+}
+
+func (e *excerpt) write(b []byte) {
+	e.total += int64(len(b))
+	fits := min(e.keep/2-len(e.head), len(b))
+	e.head = grow(e.head, b[:fits])
+	most := max(e.keep-e.keep/2, e.end)
+	b = b[fits:]
+	e.tail = grow(e.tail, b[max(0, len(b)-most):])
+	if len(e.tail) > 2*most { // not for every byte that is too much
+		e.tail = append(e.tail[:0], e.tail[len(e.tail)-most:]...)
+	}
+}
+
+// grow appends in a room that doubles: what append makes of a long text is made
+// anew more often.
+func grow(text, b []byte) []byte {
+	if len(text)+len(b) > cap(text) {
+		text = slices.Grow(text, max(len(text), len(b)))
+	}
+	return append(text, b...)
+}
+
+// captured returns what is kept. Nothing may be written after it.
+func (e *excerpt) captured(file string) Captured {
+	c := Captured{Total: e.total, Omitted: e.total, File: file}
+	switch keep := int64(e.keep); {
+	case e.total <= keep:
+		c.Text, c.Omitted = slices.Concat(e.head, e.tail), 0
+		return c
+	case keep > 0:
+		head, tail := wholeEnd(e.head), wholeStart(e.tail[len(e.tail)-(e.keep-e.keep/2):])
+		c.Omitted = e.total - int64(len(head)) - int64(len(tail))
+		c.Text = slices.Concat(head, []byte(notice(c.Omitted)), tail)
+	}
+	c.End = slices.Clone(e.tail[max(0, len(e.tail)-e.end):])
+	if missing := e.end - len(c.End); missing > 0 { // head and tail are next to each other
+		c.End = slices.Concat(e.head[max(0, len(e.head)-missing):], c.End)
+	}
+	return c
+}
+
+// notice is the line that stands for what is left out.
+func notice(omitted int64) string { return fmt.Sprintf("\n[… %d bytes omitted …]\n", omitted) }
+
+// wholeEnd drops a character from b's end that is cut off.
+func wholeEnd(b []byte) []byte {
+	for i := 1; i < utf8.UTFMax && i <= len(b); i++ {
+		if c := b[len(b)-i:]; utf8.RuneStart(c[0]) {
+			if !utf8.FullRune(c) {
+				return b[:len(b)-i]
+			}
+			break
+		}
+	}
+	return b
+}
+
+// wholeStart drops what is left of a character that b does not begin with.
+func wholeStart(b []byte) []byte {
+	rest := min(len(b), utf8.UTFMax-1)
+	for i := range rest {
+		if utf8.RuneStart(b[i]) {
+			return b[i:]
+		}
+	}
+	if rest == len(b) || utf8.RuneStart(b[rest]) {
+		return b[rest:]
+	}
+	return b // no text
+}

@@ -1,0 +1,75 @@
+package proc_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A sealed output is out of reach for whoever has not inherited it, and cannot be
+// read by anybody: neither through the command's own descriptors in /proc, nor
+// through those of the programs at its other end.
+func TestSealedOutputIsOutOfReach(t *testing.T) {
+	t.Parallel()
+	cmd := script(t, `echo before
+find /proc/[0-9]*/fd -printf '%p %l\n' 2>/dev/null | grep -F " $(readlink /proc/$$/fd/1)" | cut -d ' ' -f 1 | tee /dev/stderr >fds
+echo "/proc/$PPID/fd/1" >>fds
+while read -r fd; do
+  (echo forged >"$fd") 2>/dev/null
+  (cat <"$fd") 2>/dev/null
+done <fds
+echo after`)
+	cmd.Sealed = true
+	res := run(t, cmd)
+	if string(res.Stdout.Text) != "before\nafter\n" {
+		t.Errorf("stdout %q", res.Stdout.Text)
+	}
+	if !strings.Contains(string(res.Stderr.Text), "/fd/1\n") {
+		t.Errorf("it was not looked for: %q", res.Stderr.Text)
+	}
+}
+
+// An heir has the command's output, waits for the moment in which the command's
+// own process ends, and prints: what it says is never the command's, although it
+// comes before anybody has been told to end.
+func TestHeirPrintsTooLate(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t)
+	tooLate := 0
+	for _, last := range []string{"", "last words\n"} {
+		for range 10 {
+			cmd := script(t, fmt.Sprintf(`%s & until [ -e up ]; do sleep 0.001; done; printf '%s'`, self(t), last))
+			cmd.Env = append(cmd.Env, part+"=heir", "GORACE=atexit_sleep_ms=0")
+			cmd.Sealed, cmd.Late = true, filepath.Join(cmd.Dir, "late")
+			res, err := r.Run(t.Context(), cmd)
+			if err != nil || string(res.Stdout.Text) != last {
+				t.Fatalf("stdout %q, %v", res.Stdout.Text, err)
+			}
+			switch late, err := os.ReadFile(cmd.Late); {
+			case string(late) == "I inherit\n":
+				tooLate++
+			case !errors.Is(err, os.ErrNotExist): // it was ended before it came to print
+				t.Fatalf("late %q, %v", late, err)
+			}
+		}
+	}
+	if tooLate == 0 {
+		t.Error("it has printed nothing")
+	}
+}
+
+// Whoever was heard while the command's own process ran belongs to it, also when
+// it writes to the same output as a process that is left.
+func TestOthersBelongToTheOutput(t *testing.T) {
+	t.Parallel()
+	for range 10 {
+		cmd := script(t, `sleep 300 & sh -c 'echo from a worker'; sh -c 'printf "and another"'`)
+		cmd.Sealed = true
+		if res := run(t, cmd); string(res.Stdout.Text) != "from a worker\nand another" || res.Late.Total != 0 {
+			t.Errorf("stdout %q, late %d", res.Stdout.Text, res.Late.Total)
+		}
+	}
+}
