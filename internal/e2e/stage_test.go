@@ -88,8 +88,9 @@ func (s *stage) link() {
 	}
 	to := filepath.Join(dir, s.key+".$CODELOOPS_ROLE-$CODELOOPS_ITERATION")
 	s.must(os.WriteFile(bin, fmt.Appendf(nil, "#!/bin/sh\n%s \"$@\"\nrc=$?\n"+
-		"cp /proc/$$/fd/1 %[2]s.stdout\ncp /proc/$$/fd/2 %[2]s.stderr\necho $rc \"$@\" >%[2]s.call\nexit $rc\n",
-		s.cli.program(), to), 0o700))
+		"sleep 0.2\nfor out in stdout stderr; do\n"+
+		"cp %[3]s/sessions/*.d/$(printf %%03d \"$CODELOOPS_ITERATION\").\"$CODELOOPS_ROLE\".$out %[2]s.$out\ndone\necho $rc \"$@\" >%[2]s.call\nexit $rc\n",
+		s.cli.program(), to, quoted(s.dir)), 0o700))
 }
 
 // configure writes the agent's configuration, for the model's address as it is

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -10,7 +11,8 @@ import (
 
 // claude reads the stream-json of Claude Code, which Qwen Code and Amp print as
 // well. The last line is a result; its subtype is "success" even where the
-// model's service failed, so that is_error counts alone.
+// model's service failed: there is_error counts. Where it is another one, it counts
+// itself.
 type claude struct {
 	*record
 	// openAI is set where input tokens hold those that came from a cache, as
@@ -65,6 +67,7 @@ func (c *claude) assistant(object []byte) {
 		Parent  string `json:"parent_tool_use_id"` // set inside a subagent
 		Error   string `json:"error"`              // set for what is no message of the model
 		Message struct {
+			Stop    string `json:"stop_reason"`
 			Content []struct {
 				Type  string `json:"type"`
 				Text  string `json:"text"`
@@ -76,6 +79,11 @@ func (c *claude) assistant(object []byte) {
 	decode(object, &e)
 	if e.Error != "" {
 		c.ending = ofClaudesError(e.Error)
+	}
+	if e.Parent == "" {
+		c.stopped(cmp.Or(e.Error, e.Message.Stop))
+	}
+	if e.Error != "" {
 		return
 	}
 	for _, part := range e.Message.Content {
@@ -87,6 +95,9 @@ func (c *claude) assistant(object []byte) {
 		}
 	}
 }
+
+// stopped takes why the model stopped; while it speaks, it is not told.
+func (c *claude) stopped(why string) { c.stops(why, "", "end_turn", "stop_sequence") }
 
 // user is what goes back to the model: results of tools, mostly.
 func (c *claude) user(object []byte) {
@@ -118,6 +129,7 @@ type claudeResult struct {
 	Errors   []string      `json:"errors"`
 	Error    message       `json:"error"` // Qwen Code and Amp say here what Claude Code says in result
 	Status   int           `json:"api_error_status"`
+	Stop     string        `json:"stop_reason"`
 	Terminal string        `json:"terminal_reason"`
 	Session  string        `json:"session_id"`
 	Rounds   *int          `json:"num_turns"`
@@ -146,7 +158,6 @@ func (c *claude) result(object []byte) {
 	var e claudeResult
 	decode(object, &e)
 	c.closed = true
-	c.recovered()
 	if e.Session != "" {
 		c.report.Conversation = e.Session
 	}
@@ -157,13 +168,30 @@ func (c *claude) result(object []byte) {
 	for _, d := range e.Denials {
 		c.cope("it was not allowed to use " + d.Tool)
 	}
-	switch {
+	if c.stop == "" { // one of the last message stays
+		c.stopped(e.Stop)
+	}
+	switch bad := e.badEnd(); {
 	case e.IsError, e.Result != nil && strings.HasPrefix(*e.Result, usageLimit):
 		c.report.ResetAt = c.resetAt
 		c.fault(c.faultOf(e))
+	case bad != "":
+		c.fault(loop.EndFailed, "it ended with "+strings.ReplaceAll(bad, "_", " "))
 	case e.Result != nil:
 		c.final(*e.Result)
 	}
+}
+
+// badEnd returns by what the turn was ended that says of itself to be no error: ""
+// when the model came to its end.
+func (e claudeResult) badEnd() string {
+	switch {
+	case e.Subtype != "" && e.Subtype != "success":
+		return e.Subtype
+	case e.Terminal != "" && e.Terminal != "completed":
+		return e.Terminal
+	}
+	return ""
 }
 
 // tokens prefers the counts by model: they are those that the cost is made of,

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -47,6 +48,7 @@ type clineEvent struct {
 	Input   input   `json:"input"`
 	Error   message `json:"error"`
 	Class   string  `json:"errorClass"`
+	Copes   bool    `json:"recoverable"`
 }
 
 func (c *cline) agent(e clineEvent) {
@@ -60,6 +62,9 @@ func (c *cline) agent(e clineEvent) {
 	case e.Type == "error":
 		c.class = e.Class
 		c.cope(string(e.Error))
+		if !e.Copes {
+			c.fault(ofCline(c.class, string(e.Error)), string(e.Error))
+		}
 	}
 }
 
@@ -85,13 +90,12 @@ func (c *cline) result(object []byte) {
 		})
 	}
 	if e.Reason == "completed" {
-		c.recovered()
 		c.final(e.Text)
 		return
 	}
-	reason := e.Text // the error, not a message
-	if reason == "" {
-		reason = strings.ReplaceAll(e.Reason, "_", " ")
+	reason := "it ended with " + strings.ReplaceAll(cmp.Or(e.Reason, "no reason"), "_", " ")
+	if e.Reason == "error" && e.Text != "" {
+		reason = e.Text // the error, not a message
 	}
 	c.fault(ofCline(c.class, reason), reason)
 }

@@ -7,8 +7,7 @@ import (
 )
 
 // codex reads the JSONL of `codex exec --json`. Warnings are items of type
-// error and attempts to connect again are events of type error: turn.failed
-// alone means that the turn has failed. Its counts hold what came from the
+// error, attempts to connect again events of type error that say so. Its counts hold what came from the
 // cache, and are those of the whole thread where one is resumed.
 type codex struct{ *record }
 
@@ -49,11 +48,13 @@ func (c *codex) event(kind string, object []byte) bool {
 	case "item.completed":
 		c.completed(e.Item)
 	case "error":
-		_, problem := ofCodex(e.Message)
+		ending, problem := ofCodex(e.Message)
 		c.cope(problem)
+		if !strings.HasPrefix(e.Message, "Reconnecting... ") {
+			c.fault(ending, problem)
+		}
 	case "turn.completed":
 		c.closed = true
-		c.recovered()
 	case "turn.failed":
 		c.closed = true
 		c.fault(ofCodex(string(e.Error)))

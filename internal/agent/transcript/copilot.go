@@ -60,10 +60,7 @@ func (c *copilot) known(kind string, object []byte) {
 func (c *copilot) result(session string, exitCode int) {
 	c.closed = true
 	c.report.Conversation = session
-	switch {
-	case exitCode == 0:
-		c.recovered()
-	case !c.failed:
+	if exitCode != 0 && !c.failed {
 		c.fault(loop.EndFailed, fmt.Sprintf("it gives up with exit code %d", exitCode))
 	}
 }

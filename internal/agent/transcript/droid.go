@@ -25,7 +25,6 @@ func (d *droid) event(kind string, object []byte) bool {
 	case "system", "tool_result":
 	case "message":
 		if e.Role == "assistant" {
-			d.recovered()
 			d.round()
 			d.say(e.Text)
 		}
@@ -37,7 +36,6 @@ func (d *droid) event(kind string, object []byte) bool {
 		}
 	case "completion":
 		d.closed = true
-		d.recovered()
 		d.final(e.Final)
 	case "result":
 		d.closed = true
@@ -61,7 +59,6 @@ func (d *droid) event(kind string, object []byte) bool {
 func (d *droid) result(isError bool, text string) {
 	switch {
 	case !isError:
-		d.recovered()
 		d.final(text)
 	case !d.failed:
 		d.fault(loop.EndFailed, text)

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -43,10 +44,13 @@ func (g *gemini) event(kind string, object []byte) bool {
 		g.round()
 	case "error":
 		g.cope(e.Message)
+		if !strings.HasPrefix(e.Message, "Agent execution blocked: ") { // by a hook of the user's, and it goes on
+			g.fault(loop.EndFailed, e.Message)
+		}
 	case "result":
 		g.closed = true
 		if e.Status != "success" {
-			g.fault(g.faultOf(string(e.Error)))
+			g.fault(g.faultOf(cmp.Or(string(e.Error), g.problem, "it ended with the status "+cmp.Or(e.Status, "unknown"))))
 		}
 		if s := e.Stats; s != nil {
 			// What is neither input nor output was thought.
@@ -75,9 +79,6 @@ func (g *gemini) message(role, content string, delta bool) {
 }
 
 func (g *gemini) faultOf(message string) (loop.Ending, string) {
-	if message == "" {
-		message = g.problem
-	}
 	if strings.HasPrefix(message, "The model returned an empty response") {
 		return loop.EndEmpty, message
 	}

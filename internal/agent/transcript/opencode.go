@@ -35,7 +35,6 @@ func (o *opencode) event(kind string, object []byte) bool {
 	switch kind {
 	case "step_start":
 		o.closed = false
-		o.recovered()
 		o.round()
 	case "text":
 		o.say(e.Part.Text)
@@ -43,7 +42,8 @@ func (o *opencode) event(kind string, object []byte) bool {
 		o.tool(e.Part.Tool, e.Part.State.Input)
 		o.cope(string(e.Part.State.Error))
 	case "step_finish":
-		o.closed = e.Part.Reason != "tool-calls"
+		o.closed = e.Part.Reason != "" && e.Part.Reason != "tool-calls"
+		o.stops(e.Part.Reason, "stop")
 		o.asked(1)
 		o.pay(e.Part.Cost)
 		if t := e.Part.Tokens; t != nil {

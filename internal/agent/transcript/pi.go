@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -84,6 +85,7 @@ func (p *pi) message(m piMessage) {
 	})
 	p.recovered()
 	if m.StopReason == "error" || m.StopReason == "aborted" {
-		p.fault(ofMessage(m.Error), m.Error)
+		p.fault(ofMessage(m.Error), cmp.Or(m.Error, "its message ended with "+m.StopReason))
 	}
+	p.stops(cmp.Or(m.StopReason, "no reason"), "stop")
 }

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"slices"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -20,6 +21,7 @@ type record struct {
 	open    strings.Builder // a message that comes in pieces
 	closed  bool            // the closing event was there
 	failed  bool            // report.Ending and report.Reason are set
+	stop    string          // why the model stopped, where that was no end of its own
 	problem string          // the last fault that the agent has not got over yet
 }
 
@@ -29,6 +31,9 @@ func (r *record) say(text string) {
 		return
 	}
 	r.last, r.problem = text, ""
+	if r.failed { // nothing keeps it from working, but an error was there
+		r.report.Ending = loop.EndFailed
+	}
 	if len(r.text)+len(text) >= maxLine {
 		r.text = r.text[:0] // nobody says as much in one round
 	}
@@ -70,13 +75,23 @@ func (r *record) final(text string) {
 	r.text = append(r.text[:0], text...)
 }
 
-// fault says what was in the agent's way. Of several the last one counts.
+// stops takes the reason for which the model ended what it said last; own are those
+// of an end of its own. Any other one is that of a message which may not be whole.
+func (r *record) stops(reason string, own ...string) {
+	if r.stop = reason; slices.Contains(own, reason) {
+		r.stop = ""
+	}
+}
+
+// fault says what was in the agent's way. Of several the last one counts. No end
+// of a turn takes it back, however good it is.
 func (r *record) fault(e loop.Ending, reason string) {
 	r.failed = true
 	r.report.Ending, r.report.Reason = e, reason
 }
 
-// recovered takes a fault back: the agent went on after it.
+// recovered takes a fault back that was one of a single message: the agent has sent
+// another one in its place.
 func (r *record) recovered() {
 	r.failed = false
 	r.report.Ending, r.report.Reason = "", ""
@@ -165,6 +180,8 @@ func (r *record) end(format string) Report {
 		if r.problem != "" {
 			out.Reason += "; the last problem was: " + r.problem
 		}
+	case r.stop != "":
+		out.Ending, out.Reason = loop.EndFailed, "the model did not come to an end of its own: it stopped with "+Line(r.stop)
 	case strings.TrimSpace(out.Text) == "":
 		out.Ending = loop.EndEmpty
 	default:

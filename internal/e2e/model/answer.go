@@ -16,11 +16,34 @@ type Answer struct {
 	Text  string
 	Call  *Call
 	Fault Fault
+	Stop  Stop
 
 	number int64 // of this answer: agents tell the uses of tools apart by their names
 }
 
 func (a Answer) id(kind string) string { return fmt.Sprintf("%s_%d", kind, a.number) }
+
+// A Stop is why a model comes to no end of its own.
+type Stop string
+
+// The stops; "" is the model's own end.
+const (
+	StopLength Stop = "length" // it has no more tokens to give
+	StopFilter Stop = "filter" // its service holds the rest back
+)
+
+// said is how a service says why a model stops, by its words for each reason.
+func (a Answer) said(own, tool, length, filter string) string {
+	switch {
+	case a.Stop == StopLength:
+		return length
+	case a.Stop == StopFilter:
+		return filter
+	case a.Call != nil:
+		return tool
+	}
+	return own
+}
 
 // A Fault is what goes wrong instead of, or in the middle of, an answer.
 type Fault struct {

@@ -43,10 +43,7 @@ func parseChat(body []byte, r *Request) error {
 }
 
 func chatStop(a Answer) string {
-	if a.Call != nil {
-		return "tool_calls"
-	}
-	return "stop"
+	return a.said("stop", "tool_calls", "length", "content_filter")
 }
 
 func chatUsage() object {

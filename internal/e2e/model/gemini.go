@@ -77,7 +77,7 @@ func geminiChunk(a Answer, stop bool) object {
 	candidate := object{"content": object{"role": "model", "parts": parts}, "index": 0}
 	chunk := object{"candidates": []object{candidate}, "modelVersion": "scripted"}
 	if stop {
-		candidate["finishReason"] = "STOP"
+		candidate["finishReason"] = a.said("STOP", "STOP", "MAX_TOKENS", "SAFETY")
 		chunk["usageMetadata"] = object{
 			"promptTokenCount": promptTokens, "cachedContentTokenCount": CacheReadTokens,
 			"candidatesTokenCount": OutputTokens - ReasoningTokens, "thoughtsTokenCount": ReasoningTokens,
@@ -94,7 +94,7 @@ func streamGemini(a Answer) []event {
 	for _, piece := range split(a.Text) {
 		all = append(all, event{"", geminiChunk(Answer{Text: piece}, false)})
 	}
-	return append(all, event{"", geminiChunk(Answer{Call: a.Call}, true)})
+	return append(all, event{"", geminiChunk(Answer{Call: a.Call, Stop: a.Stop}, true)})
 }
 
 func failGemini(status int, message string) event {

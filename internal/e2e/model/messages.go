@@ -44,10 +44,7 @@ func parseMessages(body []byte, r *Request) error {
 type object = map[string]any
 
 func messagesStop(a Answer) string {
-	if a.Call != nil {
-		return "tool_use"
-	}
-	return "end_turn"
+	return a.said("end_turn", "tool_use", "max_tokens", "refusal")
 }
 
 func wholeMessages(a Answer) any {

@@ -72,7 +72,7 @@ func wholeResponses(a Answer) any {
 	if a.Fault.TooLong {
 		return failedResponse("context_length_exceeded", exceeds).data
 	}
-	return object{
+	whole := object{
 		"id": a.id("resp"), "object": "response", "status": "completed", "model": "scripted", "output": responsesItems(a),
 		"usage": object{
 			"input_tokens": promptTokens, "output_tokens": OutputTokens, "total_tokens": totalTokens,
@@ -80,6 +80,11 @@ func wholeResponses(a Answer) any {
 			"output_tokens_details": object{"reasoning_tokens": ReasoningTokens},
 		},
 	}
+	if a.Stop != "" {
+		whole["status"] = "incomplete"
+		whole["incomplete_details"] = object{"reason": a.said("", "", "max_output_tokens", "content_filter")}
+	}
+	return whole
 }
 
 func streamResponses(a Answer) []event {
@@ -102,6 +107,10 @@ func streamResponses(a Answer) []event {
 			}
 		}
 		add("response.output_item.done", object{"output_index": i, "item": item})
+	}
+	if a.Stop != "" {
+		add("response.incomplete", object{"response": wholeResponses(a)})
+		return all
 	}
 	add("response.completed", object{"response": wholeResponses(a)})
 	return all

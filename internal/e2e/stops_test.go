@@ -1,0 +1,91 @@
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"codeloops/internal/e2e/model"
+	"codeloops/internal/loop"
+)
+
+// TestStops lets the critic's model be stopped in the middle of a DONE: by the
+// number of its tokens, and by its service. Whatever the agent makes of it, that
+// is no verdict.
+func TestStops(t *testing.T) {
+	t.Parallel()
+	for _, stop := range []model.Stop{model.StopLength, model.StopFilter} {
+		t.Run(string(stop), func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, c cli) {
+				if c.name == "cn" || c.name == "gemini" && stop == model.StopLength {
+					t.Skip("it does not tell")
+				}
+				s := newStage(t, c, turns(func(q turn) model.Answer {
+					if !q.critic {
+						return model.Answer{Text: "I have greeted the world."}
+					}
+					return model.Answer{Text: done, Stop: stop}
+				}))
+				s.conf = "max_consecutive_errors = 1\ncritic_retries = 0\n"
+				e := s.start("--no-wait", "-n", "1", "greet the world").wait()
+				if len(e.critic) != 1 || e.code == 0 || e.critic[0].Ending == loop.EndCompleted {
+					t.Fatalf("exit code %d, %+v, the critic %+v", e.code, e.result, e.critic)
+				}
+				table.notef(c.name, "stop: "+string(stop), "%s", e.critic[0].Ending)
+				table.notef(c.name, "stop's reason: "+string(stop), "%.60s", e.critic[0].Reason)
+			})
+		})
+	}
+}
+
+// TestLongWords lets both models say more than a pipe has room for, right before
+// the agents exit: all of it has to come.
+func TestLongWords(t *testing.T) {
+	t.Parallel()
+	for name, size := range map[string]int{"200 KB": 200_000, "400 KB": 400_000} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			long := words(size)
+			each(t, func(t *testing.T, c cli) {
+				s := newStage(t, c, turns(func(q turn) model.Answer {
+					if q.critic {
+						return model.Answer{Text: long + "\n\n" + done}
+					}
+					return model.Answer{Text: long + "The end."}
+				}))
+				s.conf = "critic_retries = 0\n"
+				e := s.start("--no-wait", "-n", "1", "greet the world").wait()
+				if e.code != 0 || len(e.actor) != 1 || len(e.critic) != 1 {
+					t.Fatalf("exit code %d, %+v\nactor %+v\ncritic %+v", e.code, e.result, ended(e.actor), ended(e.critic))
+				}
+				for role, turn := range map[string]loop.Turn{"actor": e.actor[0], "critic": e.critic[0]} {
+					if turn.Stdout.Total < int64(len(long)) {
+						t.Errorf("the %s has said %d bytes, and was to say %d", role, turn.Stdout.Total, len(long))
+					}
+				}
+				table.notef(c.name, "long: "+name, "%d bytes", e.critic[0].Stdout.Total)
+			})
+		})
+	}
+}
+
+// words is a text of so many bytes in which nothing comes twice: several agents
+// look for models that go round in circles.
+func words(size int) string {
+	var b strings.Builder
+	random := rand.New(rand.NewPCG(1, uint64(size)))
+	for b.Len() < size {
+		fmt.Fprintf(&b, "%s %x%s", []string{"It", "They", "Some", "All"}[random.IntN(4)], random.Uint64(), []string{" ", ". ", ".\n"}[random.IntN(3)])
+	}
+	return b.String()
+}
+
+// ended is how turns ended.
+func ended(turns []loop.Turn) (all []string) {
+	for _, t := range turns {
+		all = append(all, string(t.Ending)+": "+t.Reason)
+	}
+	return all
+}
