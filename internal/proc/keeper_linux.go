@@ -137,11 +137,10 @@ func (t *task) run(send func(frame []byte)) []byte {
 		return encodeFailed(errno)
 	}
 	send(encodePIDs(frameStarted, t.leader))
-	status := waitFor(t.leader)
+	status, outlived := waitFor(t.leader)
 	r := report{exitCode: status.ExitStatus(), stopped: t.end()}
-	var outlived []int
-	if !reap() {
-		outlived = t.list()
+	if !reap(func(pid int) { outlived = append(outlived, pid) }) {
+		outlived = append(outlived, t.list()...)
 	}
 	send(encodePIDs(frameExited, outlived...))
 	<-t.released // whoever is told to end prints something, perhaps
@@ -149,7 +148,7 @@ func (t *task) run(send func(frame []byte)) []byte {
 		r.signal = status.Signal().String()
 	}
 	var survivors []Process
-	r.leftovers, survivors = t.sweep(reap)
+	r.leftovers, survivors = t.sweep(func() bool { return reap(func(int) {}) })
 	return encodeEnded(r, survivors)
 }
 
@@ -170,20 +169,30 @@ func (t *task) fork() (pid int, err error) {
 	return pid, err
 }
 
-// waitFor waits for a child, and reaps the others that end before it.
-func waitFor(pid int) syscall.WaitStatus {
+// waitFor waits for a child, and reaps the others that end before it: those that
+// may have ended after it, as both had when they were seen, have outlived it.
+func waitFor(child int) (status syscall.WaitStatus, outlived []int) {
 	for {
-		var status syscall.WaitStatus
 		got, err := syscall.Wait4(-1, &status, 0, nil)
-		if got == pid || errors.Is(err, syscall.ECHILD) {
-			return status
+		switch {
+		case got == child || errors.Is(err, syscall.ECHILD):
+			return status, outlived
+		case got > 0 && hasEnded(child):
+			outlived = append(outlived, got)
 		}
 	}
 }
 
-// reap reaps all children that have ended, and reports whether those were all
-// there were. A subreaper without children has no descendants either.
-func reap() bool {
+// hasEnded reports whether a child waits to be reaped.
+func hasEnded(child int) bool {
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_PID, child, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+	return err == nil && info.Signo != 0
+}
+
+// reap reaps all children that have ended, tells each, and reports whether those
+// were all there were. A subreaper without children has no descendants either.
+func reap(tell func(pid int)) bool {
 	for {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
 		if errors.Is(err, syscall.ECHILD) {
@@ -191,6 +200,9 @@ func reap() bool {
 		}
 		if pid == 0 {
 			return false
+		}
+		if pid > 0 {
+			tell(pid)
 		}
 	}
 }

@@ -140,8 +140,8 @@ func server(args []string) int {
 	return 0
 }
 
-// heir waits for the end of its parent and prints.
-func heir([]string) int {
+// heir waits for the end of its parent, and prints; then it stays or goes.
+func heir(args []string) int {
 	parent := os.Getppid()
 	if err := os.WriteFile("up", nil, 0o600); err != nil {
 		return 1
@@ -149,7 +149,9 @@ func heir([]string) int {
 	for os.Getppid() == parent {
 	}
 	_, _ = syscall.Write(1, []byte("I inherit\n"))
-	time.Sleep(5 * time.Minute)
+	if args[0] == "stays" {
+		time.Sleep(5 * time.Minute)
+	}
 	return 0
 }
 

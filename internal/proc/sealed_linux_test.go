@@ -39,14 +39,15 @@ func TestHeirPrintsTooLate(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t)
 	tooLate := 0
-	for _, last := range []string{"", "last words\n"} {
-		for range 10 {
-			cmd := script(t, fmt.Sprintf(`%s & until [ -e up ]; do sleep 0.001; done; printf '%s'`, self(t), last))
+	for i := range 20 {
+		for _, how := range []string{"stays", "goes"} {
+			last := []string{"", "last words\n"}[i%2]
+			cmd := script(t, fmt.Sprintf(`%s %s & until [ -e up ]; do sleep 0.001; done; printf '%s'`, self(t), how, last))
 			cmd.Env = append(cmd.Env, part+"=heir", "GORACE=atexit_sleep_ms=0")
 			cmd.Sealed, cmd.Late = true, filepath.Join(cmd.Dir, "late")
 			res, err := r.Run(t.Context(), cmd)
 			if err != nil || string(res.Stdout.Text) != last {
-				t.Fatalf("stdout %q, %v", res.Stdout.Text, err)
+				t.Fatalf("it %s: stdout %q, %v", how, res.Stdout.Text, err)
 			}
 			switch late, err := os.ReadFile(cmd.Late); {
 			case string(late) == "I inherit\n":

@@ -116,25 +116,25 @@ func (s *stream) size() (bytes int64, grown time.Time) {
 }
 
 // cut ends the stream: what is in the channel now still belongs to it, but for
-// what was written by one of the processes that have outlived the command's own.
-// It returns the rest. Only the first call does anything.
+// what was written by one of the processes that have outlived the command's own,
+// which it returns. It may be called once.
 func (s *stream) cut(outlived map[int]bool) (late []byte) {
 	s.ours.interrupt()
 	<-s.done
-	last := append(s.doubtful, s.drain()...)
-	s.doubtful = nil
-	for _, d := range last {
+	s.drain()
+	for _, d := range s.doubtful {
 		if outlived[d.writer] {
 			late = append(late, d.text...)
 		} else {
 			s.add(d.text)
 		}
 	}
+	s.doubtful = nil
 	return late
 }
 
 // drain takes out of the channel what is in it.
-func (s *stream) drain() (all []doubtful) {
+func (s *stream) drain() {
 	for rest := s.ours.pending(); rest > 0; {
 		buf := make([]byte, min(rest, pumpSize))
 		n, writer, err := s.ours.take(buf)
@@ -142,10 +142,9 @@ func (s *stream) drain() (all []doubtful) {
 			s.ended(err)
 			break
 		}
-		all = append(all, doubtful{writer, buf[:n]})
+		s.doubtful = append(s.doubtful, doubtful{writer, buf[:n]})
 		rest -= n
 	}
-	return all
 }
 
 // close lets go of everything. The stream may have been opened in part only.

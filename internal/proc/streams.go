@@ -190,7 +190,8 @@ func (s *streams) cut(outlived map[int]bool) {
 // when the watch has taken everything.
 func (s *streams) finish() (Late, error) {
 	for _, o := range s.outputs() {
-		for _, d := range o.drain() {
+		o.drain()
+		for _, d := range o.doubtful {
 			s.late = append(s.late, d.text...)
 		}
 	}
