@@ -36,7 +36,7 @@ func (l Loosening) String() string {
 		now = "gone"
 	}
 	if l.Key == TrustRule {
-		return fmt.Sprintf("%s was not trusted as it is now", l.Origin)
+		return l.Origin + " was not trusted as it is now"
 	}
 	return fmt.Sprintf("%s = %s (%s) is %s now", l.Key, l.Was, l.Origin, now)
 }

@@ -151,12 +151,12 @@ func TestLoosened(t *testing.T) {
 			}
 			return l
 		}
-		got := ""
+		var got []string
 		for _, l := range Loosened(list(c.was), list(c.now)) {
-			got += l.String()
+			got = append(got, l.String())
 		}
-		if got != c.want {
-			t.Errorf("%s: %s\nwant %s", name, got, c.want)
+		if strings.Join(got, "; ") != c.want {
+			t.Errorf("%s: %q\nwant %s", name, got, c.want)
 		}
 	}
 }

@@ -198,27 +198,23 @@ func (n *names) recipes(files, args []string) {
 
 // script takes the file that an interpreter runs.
 func (n *names) script(kind kind, args []string, depth int) {
-	if kind == notOne {
-		return
-	}
-	for i := 0; i < len(args); i++ {
-		arg := args[i]
+	for i := 0; i < len(args) && kind != notOne; i++ {
+		arg, next := args[i], ""
+		if i+1 < len(args) {
+			next = args[i+1]
+		}
 		switch {
 		case kind == shell && isCommandFlag(arg):
-			if i+1 < len(args) {
-				n.line(args[i+1], depth+1)
-			}
+			n.line(next, depth+1)
 			return
-		case kind == other && (arg == "-c" || arg == "-e" || arg == "--eval"):
+		case kind == other && slices.Contains([]string{"-c", "-e", "--eval"}, arg):
 			return // the program stands there itself
-		case arg == "-m" && i+1 < len(args):
-			module := strings.ReplaceAll(args[i+1], ".", "/")
-			n.add(module + ".py")
-			n.add(module + "/__main__.py")
+		case kind == other && arg == "-m":
+			n.module(next)
 			return
-		case kind == shell && (arg == "-o" || arg == "-O" || arg == "+o"):
+		case kind == shell && slices.Contains([]string{"-o", "-O", "+o"}, arg):
 			i++
-		case strings.HasPrefix(arg, "-") || strings.HasPrefix(arg, "+"):
+		case strings.IndexAny(arg, "-+") == 0:
 		default:
 			n.add(arg)
 			if kind == shell || strings.ContainsAny(arg, "./") {
@@ -226,6 +222,13 @@ func (n *names) script(kind kind, args []string, depth int) {
 			} // else it may be the value of a flag: python -W error check.py
 		}
 	}
+}
+
+// module takes what may hold a module of Python.
+func (n *names) module(name string) {
+	file := strings.ReplaceAll(name, ".", "/")
+	n.add(file + ".py")
+	n.add(file + "/__main__.py")
 }
 
 // isCommandFlag reports whether a flag of a shell says that the next word is a line

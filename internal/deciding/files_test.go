@@ -1,10 +1,10 @@
 package deciding
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -69,11 +69,11 @@ func TestChanged(t *testing.T) {
 			}
 			files := tree.Take(append(tree.Settings(), File{Path: "judge.sh"}, File{Path: "GNUmakefile"}, File{Path: "tools"}, File{Path: "package.json"}, File{Path: "../judge.sh"}))
 			c.change(t, tree.Root)
-			got := ""
+			var got []string
 			for _, changed := range tree.Changed(files) {
-				got += fmt.Sprint(changed.Path, " ", changed.Fate)
+				got = append(got, changed.Path+" "+changed.Fate)
 			}
-			if got != c.want {
+			if strings.Join(got, ", ") != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -88,8 +88,11 @@ func TestSettings(t *testing.T) {
 		put(t, tree.Root, name, "")
 	}
 	want := []File{
-		{Path: ".claude/hooks/x.sh", Role: Agents}, {Path: ".cursorrules", Role: Agents}, {Path: ".github/prompts/x.md", Role: Agents},
-		{Path: "CLAUDE.md", Role: Agents}, {Path: "codeloops.toml", Role: Rules},
+		{Path: ".claude/hooks/x.sh", Role: Agents},
+		{Path: ".cursorrules", Role: Agents},
+		{Path: ".github/prompts/x.md", Role: Agents},
+		{Path: "CLAUDE.md", Role: Agents},
+		{Path: "codeloops.toml", Role: Rules},
 	}
 	if got := tree.Settings(); !slices.Equal(got, want) {
 		t.Errorf("got %v", got)

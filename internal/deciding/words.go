@@ -95,10 +95,10 @@ func (s *splitter) doubled() {
 	s.take("")
 	s.skip(1)
 	for s.rest != "" && s.rest[0] != '"' {
-		switch {
-		case s.rest[0] == '\\':
+		switch s.rest[0] {
+		case '\\':
 			s.escaped()
-		case s.rest[0] == '$' || s.rest[0] == '`':
+		case '$', '`':
 			s.expansion()
 		default:
 			s.take(s.rest[:1])
@@ -111,14 +111,13 @@ func (s *splitter) doubled() {
 // expansion takes what the shell would replace, as one piece.
 func (s *splitter) expansion() {
 	end := 1
-	switch {
-	case s.rest[0] == '`':
+	if s.rest[0] == '`' {
 		if i := strings.IndexByte(s.rest[1:], '`'); i >= 0 {
 			end = i + 2
 		}
-	case strings.HasPrefix(s.rest, "$("):
+	} else if strings.HasPrefix(s.rest, "$(") {
 		end = closing(s.rest[1:], '(', ')') + 1
-	case strings.HasPrefix(s.rest, "${"):
+	} else if strings.HasPrefix(s.rest, "${") {
 		end = closing(s.rest[1:], '{', '}') + 1
 	}
 	s.take(s.rest[:end])

@@ -139,10 +139,8 @@ func (r *run) drive(ctx context.Context, s Session, first Event) stop {
 			return r.broke(ctx, err)
 		}
 	}
-	if r.pending == nil && r.undecided == nil && r.previous != nil && !r.ended {
-		if end, over := decided(*r.previous); over && end.reason != StopDone {
-			return end
-		}
+	if end, over := r.ruledOut(); over {
+		return end
 	}
 	for {
 		if end, over := r.mayNotOpen(ctx); over {
@@ -158,6 +156,16 @@ func (r *run) drive(ctx context.Context, s Session, first Event) stop {
 			return r.lookBack(ctx, end)
 		}
 	}
+}
+
+// ruledOut says whether all that is left to do of a session that broke off is to
+// write its end. That is never a DONE.
+func (r *run) ruledOut() (end stop, over bool) {
+	if r.pending != nil || r.undecided != nil || r.previous == nil || r.ended {
+		return stop{}, false
+	}
+	end, over = decided(*r.previous)
+	return end, over && end.reason != StopDone
 }
 
 // mayNotOpen asks whether the run ends before the next iteration. What was begun

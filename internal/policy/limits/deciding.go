@@ -1,7 +1,6 @@
 package limits
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -68,14 +67,14 @@ const maxPath = 200
 func became(c deciding.Change) string {
 	switch c.Role {
 	case deciding.Critic:
-		return fmt.Sprintf("the critic is started from it, and it was %s", c.Fate)
+		return "the critic is started from it, and it was " + c.Fate
 	case deciding.Check:
-		return fmt.Sprintf("a check runs it, and it was %s", c.Fate)
+		return "a check runs it, and it was " + c.Fate
 	case deciding.Rules:
-		return fmt.Sprintf("it holds rules, and was %s: this session keeps those that it began with", c.Fate)
+		return "it holds rules, and was " + c.Fate + ": this session keeps those that it began with"
 	case deciding.Agents:
 	}
-	return fmt.Sprintf("agents read it before they work, the critic perhaps among them, and it was %s", c.Fate)
+	return "agents read it before they work, the critic perhaps among them, and it was " + c.Fate
 }
 
 // names reports whether a task speaks of a file: who asks for a change of it wants

@@ -45,8 +45,8 @@ func TestDeciding(t *testing.T) {
 		var found loop.Inspection
 		b := Deciding{Files: c.files, Block: c.strict}.Inspect(loop.Case{Task: c.task, Change: loop.Change{Files: []loop.FileChange{{Path: "AGENTS.md"}}}}, &found)
 		told, barred := "", ""
-		for _, x := range found.Concerns {
-			told += x.Summary(1000)
+		if len(found.Concerns) > 0 {
+			told = found.Concerns[0].Summary(1000)
 		}
 		if b != nil {
 			if barred = b.Feedback; !b.Back {
