@@ -10,6 +10,7 @@ import (
 	"codeloops/internal/agent"
 	"codeloops/internal/config"
 	"codeloops/internal/diff/repo"
+	"codeloops/internal/session"
 )
 
 // configOptions describes what the configuration depends on, seen from dir.
@@ -153,10 +154,31 @@ When it changes it needs trust again.`,
 	}
 }
 
+// quiet refuses trust while a session runs in the work tree of a project file, "" being
+// the one that applies: it would not count for the session, and whoever asks may be a
+// part of it.
+func (a *app) quiet(o config.Options, file string) error {
+	dir := o.WorkingDir
+	if file != "" {
+		dir = filepath.Dir(file)
+	}
+	r, err := repo.Open(dir, a.lookupEnv)
+	if err != nil {
+		return nil //nolint:nilerr // no session runs outside of a repository
+	}
+	if held := session.Held(filepath.Join(r.GitDir, "codeloops"), r.WorkTree); held != nil {
+		return usagef("wait for its end: what is trusted while it runs does not count for it", "%v", held)
+	}
+	return nil
+}
+
 func runTrust(a *app, o config.Options, args []string) error {
 	file := ""
 	if len(args) == 1 {
 		file = resolve(a.dir, args[0])
+	}
+	if err := a.quiet(o, file); err != nil {
+		return err
 	}
 	keys, err := config.Trust(o, file)
 	if err != nil {

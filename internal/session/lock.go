@@ -59,8 +59,7 @@ func Acquire(dir, workTree, session string, since time.Time) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock work tree %s: %w", workTree, err)
 	}
-	sum := sha256.Sum256([]byte(tree))
-	f, err := openLock(dir, hex.EncodeToString(sum[:8])+".lock")
+	f, err := openLock(dir, lockName(tree))
 	if err != nil {
 		return nil, fmt.Errorf("lock work tree %s: %w", tree, err)
 	}
@@ -69,6 +68,34 @@ func Acquire(dir, workTree, session string, since time.Time) (*Lock, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return &Lock{file: f}, nil
+}
+
+// Held returns who has the lock of a work tree, nil where nobody has it.
+func Held(dir, workTree string) *HeldError {
+	tree, err := resolved(workTree)
+	if err != nil {
+		return nil
+	}
+	name := filepath.Join(dir, lockName(tree))
+	if st, err := os.Lstat(name); err != nil || !st.Mode().IsRegular() {
+		return nil // to open a pipe would wait for its other end
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	free, err := tryLock(f, true)
+	if err != nil || free {
+		unlock(f)
+		return nil
+	}
+	return heldBy(f, tree)
+}
+
+func lockName(tree string) string {
+	sum := sha256.Sum256([]byte(tree))
+	return hex.EncodeToString(sum[:8]) + ".lock"
 }
 
 // openLock opens or makes a lock file. An agent that may write into the git

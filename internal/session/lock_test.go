@@ -53,3 +53,31 @@ func TestLockInThePlaceOfAFile(t *testing.T) {
 		})
 	}
 }
+
+func TestHeld(t *testing.T) {
+	t.Parallel()
+	locks, tree := filepath.Join(t.TempDir(), "codeloops"), t.TempDir()
+	if held := Held(locks, tree); held != nil {
+		t.Errorf("before there is a lock: %v", held)
+	}
+	lock, err := Acquire(locks, tree, "one", began)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if held := Held(locks, tree); held == nil || held.Session != "one" || held.PID != os.Getpid() {
+		t.Errorf("while it is held: %+v", held)
+	}
+	if held := Held(locks, t.TempDir()); held != nil {
+		t.Errorf("of another work tree: %v", held)
+	}
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if held := Held(locks, tree); held != nil {
+		t.Errorf("after its end: %v", held)
+	}
+	if lock, err = Acquire(locks, tree, "two", began); err != nil {
+		t.Fatalf("whoever has looked keeps it: %v", err)
+	}
+	_ = lock.Close()
+}
