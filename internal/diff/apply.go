@@ -12,6 +12,8 @@ import (
 	"path"
 	"slices"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/diff/shown"
@@ -198,12 +200,16 @@ func (u *undo) content(ctx context.Context, name string, f *scan.File) (io.ReadC
 }
 
 func (u *undo) converted(ctx context.Context, name string, f *scan.File) (io.ReadCloser, error) {
-	if _, err := u.store.Persist(f.ID); err != nil {
+	content, err := u.checkedOut(ctx, "to convert files that are put back", name, f.ID)
+	return io.NopCloser(bytes.NewReader(content)), err
+}
+
+// checkedOut returns what a checkout would write for a blob.
+func (t *Tree) checkedOut(ctx context.Context, why, name string, id plumbing.Hash) ([]byte, error) {
+	if _, err := t.store.Persist(id); err != nil {
 		return nil, err
 	}
-	content, err := u.git.purpose("to convert files that are put back").
-		Run(ctx, u.Root(), []string{"cat-file", "--filters", "--path=" + name, f.ID.String()}, nil)
-	return io.NopCloser(bytes.NewReader(content)), err
+	return t.git.purpose(why).Run(ctx, t.Root(), []string{"cat-file", "--filters", "--path=" + name, id.String()}, nil)
 }
 
 // replace writes a file beside the old one and renames it, so that there is

@@ -117,6 +117,7 @@ func (t *Tree) hash(ctx context.Context, files []scan.Unconverted) ([]plumbing.H
 			withCRLF = append(withCRLF, f)
 		}
 	}
+	t.convertedBy(paths)
 	git := t.git.purpose("to convert files (filter, ident or encoding)")
 	ids, err := t.hashObjects(ctx, git, paths)
 	if err != nil || len(withCRLF) == 0 {

@@ -64,6 +64,9 @@ func (t *Tree) scanNests(ctx context.Context, s *scan.Scanner, state scan.State,
 			return state, err
 		}
 		state.Warnings = append(state.Warnings, inside.Warnings...)
+		for _, dir := range inside.Hidden {
+			state.Hidden = append(state.Hidden, path+"/"+dir)
+		}
 		if inside.Root != nil {
 			paths, parts = append(paths, path), append(parts, inside.Root)
 		}
@@ -76,6 +79,7 @@ func (t *Tree) scanNests(ctx context.Context, s *scan.Scanner, state scan.State,
 		t.nests.parts, t.nests.whole = parts, whole
 	}
 	state.Root = t.nests.whole
+	slices.Sort(state.Hidden)
 	return state, nil
 }
 

@@ -38,6 +38,7 @@ func (h *savedHeader) pack(p *packer) {
 		p.flag(&r.Follow)
 		text(p, &r.Sum)
 	})
+	list(p, &h.Converted, func(name *string) { text(p, name) })
 }
 
 func (p *packer) stamp(s *file.Stamp) {

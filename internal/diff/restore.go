@@ -95,14 +95,15 @@ func (t *Tree) holdOnTo(ctx context.Context, target *scan.Dir) error {
 
 // toUndo leaves out what is in scope only because somebody has told git, since
 // the session began, to track it although it is ignored: it may have been there
-// before. It returns apart the repositories that are at another commit.
+// before. Of what decides over the scope it is known whether it was. It returns apart
+// the repositories that are at another commit.
 func (t *Tree) toUndo(changes []scan.Change) (left []scan.Change, moved []string) {
 	return slices.DeleteFunc(changes, func(c scan.Change) bool {
 		if t.staysAt(c) {
 			moved = append(moved, shown.Name(c.Path))
 			return true
 		}
-		return c.After == nil && t.base.Find(c.Path) == nil && t.trackedThen.Find(c.Path) == nil && t.ignores(c.Path)
+		return c.After == nil && t.base.Find(c.Path) == nil && t.trackedThen.Find(c.Path) == nil && t.ignores(c.Path) && !scan.Decides(c.Path)
 	}), moved
 }
 

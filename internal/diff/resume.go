@@ -43,7 +43,7 @@ func (t *Tree) Checkpoint(ctx context.Context, state, name, message string) (str
 	c := checkpoint.Checkpoint{Ref: name, State: root, Message: message}
 	begins := t.session == "" && t.base != nil && root.ID() == t.base.ID()
 	if begins {
-		c.Setup = t.setupThen
+		c.Setup = t.began.kept(t.setupThen)
 	}
 	id, err := t.commit(ctx, c)
 	if err != nil {
@@ -106,6 +106,9 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 			return err
 		}
 		then = t.setupOf(r)
+	}
+	if err := t.resumes(then, kept.At); err != nil {
+		return err
 	}
 	t.begin(base)
 	t.nests = nests{}

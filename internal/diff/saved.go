@@ -10,8 +10,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"codeloops/internal/diff/ignore"
@@ -49,7 +51,8 @@ const (
 type savedHeader struct {
 	Index savedIndex
 	savedIn
-	Rules []ignore.Saved
+	Rules     []ignore.Saved
+	Converted []string // paths of files that git has converted
 }
 
 // savedIn is what a state was saved in.
@@ -205,6 +208,7 @@ func (t *Tree) recall(ctx context.Context, s *scan.Scanner, current *rules, wher
 	}
 	t.last, t.saved, t.foreign = saved.state, saved.state, saved.state
 	t.savedIn, t.settings, t.rules = saved.savedIn, s.Settings, current
+	t.convertedBy(saved.Converted)
 	return current
 }
 
@@ -223,7 +227,7 @@ func (t *Tree) save() {
 	if !ok {
 		return
 	}
-	header, p := savedHeader{Index: t.tracked.save(), savedIn: in, Rules: sources}, packer{}
+	header, p := savedHeader{Index: t.tracked.save(), savedIn: in, Rules: sources, Converted: slices.Sorted(maps.Keys(t.conversions))}, packer{}
 	header.pack(&p)
 	data := binary.LittleEndian.AppendUint32([]byte(savedMagic), crc32.ChecksumIEEE(p.b))
 	data = binary.LittleEndian.AppendUint32(data, uint32(len(p.b)))

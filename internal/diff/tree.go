@@ -80,6 +80,10 @@ type Options struct {
 	// are not. It is made when it is missing. What is in it is believed: it must be
 	// as far out of an actor's reach as the session logs are.
 	SavedDir string
+	// Settings are the files that tell agents how to work, and directories of such
+	// files, in any directory in which agents look for them. Those that are ignored are
+	// no part of a change, but it is told when they change.
+	Settings []string
 	// Hints: on Linux, a Recapture asks the system which directories may have
 	// changed instead of looking at all. By itself where there are some tens of
 	// thousands of files.
@@ -126,6 +130,9 @@ type Tree struct {
 	digests          map[string]digested // of the files that decide, by their paths
 	nests            nests
 	fakes            map[string][]string // see [Tree.nestSetup]
+	began            begun
+	conversions      map[string]*conversion // of the files that git has converted, by their paths
+	binaries         map[change]*loop.Unshown
 
 	refs *repo.RefList
 
@@ -249,6 +256,7 @@ func (t *Tree) Baseline(ctx context.Context) error {
 	t.found = t.last
 	t.trackedThen = t.tracked.root
 	t.setupThen = t.setup
+	t.begins(state)
 	t.nests.begin()
 	return nil
 }
@@ -289,7 +297,12 @@ func (t *Tree) capture(ctx context.Context, how how) (loop.Change, error) {
 	if err != nil {
 		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)
 	}
-	return total(loop.Change{Files: files, State: stateOf(state.Root), Position: t.position(), Warnings: warnings}), nil
+	unshown, err := t.unshown(ctx, state, files)
+	if err != nil {
+		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)
+	}
+	warnings = append(warnings, unshownWarnings(unshown)...)
+	return total(loop.Change{Files: files, State: stateOf(state.Root), Position: t.position(), Warnings: warnings, Unshown: unshown}), nil
 }
 
 // total adds up the lines of a change's files.

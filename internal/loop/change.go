@@ -60,6 +60,8 @@ type Change struct {
 	// Warnings are what may keep this from being all that differs, such as paths
 	// that could not be read, as sentences for a person.
 	Warnings []string
+	// Unshown is what the patches do not show as it is, ordered by path.
+	Unshown []Unshown
 }
 
 // A Position is what a check can see of a repository besides the work tree. Nobody

@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -18,6 +21,8 @@ var errCommit = errors.New("bad commit object")
 type Kept struct {
 	// Setup is how git was set up, as in [Checkpoint]; nil when it is not said.
 	Setup map[string]string
+	// At is when it was written, down to the second; zero when that is not said.
+	At time.Time
 
 	commit, tree plumbing.Hash
 	leftOut      []scan.Placed
@@ -33,8 +38,8 @@ func Read(ctx context.Context, objects *store.Store, commit plumbing.Hash) (Kept
 	if err != nil {
 		return Kept{}, fmt.Errorf("read checkpoint %s: %w", commit, err)
 	}
-	_, message, _ := bytes.Cut(content, []byte("\n\n"))
-	return Kept{Setup: parseSetup(string(message)), commit: commit, tree: tree, leftOut: parseLeftOut(string(message))}, nil
+	head, message, _ := bytes.Cut(content, []byte("\n\n"))
+	return Kept{At: writtenAt(string(head)), Setup: parseSetup(string(message)), commit: commit, tree: tree, leftOut: parseLeftOut(string(message))}, nil
 }
 
 // Nested returns the paths of the repositories whose files are kept with their
@@ -66,4 +71,19 @@ func treeOf(commit []byte) (plumbing.Hash, error) {
 		return plumbing.ZeroHash, errCommit
 	}
 	return plumbing.NewHash(string(id)), nil
+}
+
+// writtenAt reads the line of a commit that names the committer, the time behind it.
+func writtenAt(head string) time.Time {
+	_, line, _ := strings.Cut(head, "\ncommitter ")
+	line, _, _ = strings.Cut(line, "\n")
+	fields := strings.Fields(line)
+	if len(fields) < 2 {
+		return time.Time{}
+	}
+	seconds, err := strconv.ParseInt(fields[len(fields)-2], 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0)
 }

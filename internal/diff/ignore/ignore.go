@@ -16,6 +16,9 @@ type Options struct {
 	InfoExclude  string // the repository's own rules; may be missing
 	ExcludesFile string // the user's rules; "" or missing: none
 	IgnoreCase   bool   // core.ignoreCase
+	// Outside are rules that count as if they stood in ExcludesFile, and then in
+	// InfoExclude.
+	Outside []string
 
 	// FromIndex returns the content of a .gitignore file, given its path from
 	// the root, that is marked skip-worktree in the index; false for any
@@ -50,6 +53,9 @@ func New(o Options) *Rules {
 		if text, ok := r.read(path, true); ok {
 			r.outside = append(r.outside, parse(text))
 		}
+	}
+	for _, text := range o.Outside {
+		r.outside = append(r.outside, parse(text))
 	}
 	return r
 }

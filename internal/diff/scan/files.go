@@ -22,14 +22,20 @@ func (v *visit) findFiles(ctx context.Context) error {
 	c := v.scratch.candidate(v)
 	for _, name := range v.files {
 		known := m.find(name)
+		decides := false
 		if (known == nil || !tracked) && !c.inScope(name) {
-			continue
+			if decides = Decides(name); !decides {
+				continue
+			}
 		}
 		f, err := c.look(ctx, name, known)
 		if err != nil {
 			return err
 		}
 		v.add(&m, f)
+		if decides && f.Mode != 0 {
+			v.deciders++
+		}
 	}
 	v.keep(listOf(m.files()))
 	return nil

@@ -1,8 +1,8 @@
 // Package scan finds the state of a work tree: what git would record of every
 // file in scope.
 //
-// In scope is what is tracked now, what is untracked and not ignored, and what
-// was in scope when the session began. HEAD and the commits play no part. A
+// In scope is what is tracked now, what is untracked and not ignored, what was in
+// scope when the session began, and what decides over the scope (see [Decides]). HEAD and the commits play no part. A
 // file is read only when its stat does not prove that it is what was known.
 package scan
 
@@ -123,6 +123,9 @@ type State struct {
 	// Warnings name what could not be read, ordered, as sentences. Such paths
 	// are in the state as they were last known.
 	Warnings []string
+	// Hidden are the directories, with a slash at their end, of which ignore files
+	// of their own hide all, themselves included. They are ordered.
+	Hidden []string
 }
 
 // Scan finds the state of the work tree. It returns an error when the root
@@ -156,7 +159,8 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 	}
 	found.dir.Seal() // what waited for git
 	slices.Sort(w.warnings)
-	return State{Root: found.dir, Warnings: slices.Compact(w.warnings)}, nil // some are looked at twice
+	slices.Sort(w.hidden)
+	return State{Root: found.dir, Warnings: slices.Compact(w.warnings), Hidden: w.hidden}, nil // some are looked at twice
 }
 
 // A walk is one scan. Its goroutines share the queue and what the mutex guards.
@@ -172,6 +176,7 @@ type walk struct {
 
 	shared   sync.Mutex
 	warnings []string
+	hidden   []string      // see State.Hidden
 	pending  []Unconverted // files without an id yet: git is to give them
 }
 
@@ -210,7 +215,9 @@ func (w *walk) hashByGit(ctx context.Context, root *Dir) error {
 		return fmt.Errorf("convert files through git: %w", err)
 	}
 	for i, f := range w.pending {
-		root.Find(f.Path).ID = ids[i]
+		if found := root.Find(f.Path); found != nil { // it may be hidden
+			found.ID = ids[i]
+		}
 	}
 	return nil
 }

@@ -127,6 +127,7 @@ type visit struct {
 	files, dirs []string // names, in git's order; likewise
 	listing     listing
 	found       fileList // in the directory
+	deciders    int      // so many of them are ignored, see Decides
 	waits       bool     // for git to identify files
 }
 
@@ -204,7 +205,7 @@ func (v *visit) reset() {
 	v.places, v.results = v.places[:0], v.results[:0]
 	v.files, v.dirs = v.files[:0], v.dirs[:0]
 	v.walk, v.task, v.found = nil, task{}, fileList{}
-	v.listing, v.kept, v.again, v.waits = listing{}, nil, false, false
+	v.listing, v.kept, v.again, v.waits, v.deciders = listing{}, nil, false, false, 0
 	v.rules.Store(nil)
 	v.attrs.Store(nil)
 }
@@ -254,6 +255,7 @@ func (v *visit) state(s *scratch) *Dir {
 		}
 	}
 	s.dirs = dirs
+	v.hide(dirs)
 	if v.asLast(dirs) {
 		return v.last
 	}

@@ -1,0 +1,203 @@
+package diff
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"codeloops/internal/diff/attr"
+	"codeloops/internal/diff/legible"
+	"codeloops/internal/diff/patch"
+	"codeloops/internal/diff/scan"
+	"codeloops/internal/diff/store"
+	"codeloops/internal/loop"
+)
+
+// maxConvertedText is how much is told of a file that git converts, in bytes.
+const maxConvertedText = 256 << 10
+
+// A conversion is what is told of a file that git has converted: nothing where a
+// reader of the diff sees what a reader of the file sees.
+type conversion struct {
+	base, now scan.File
+	told      *loop.Unshown
+}
+
+// convertedBy takes note of files that git has converted. What was told of them has
+// to be found out anew.
+func (t *Tree) convertedBy(paths []string) {
+	if t.conversions == nil {
+		t.conversions = make(map[string]*conversion)
+	}
+	for _, path := range paths {
+		t.conversions[path] = nil
+	}
+}
+
+// convertedFiles returns the files of which the diff shows, or would show, something
+// else than stands in them. Those that nobody has touched since the session began are
+// not among them.
+func (t *Tree) convertedFiles(ctx context.Context, state *scan.Dir) ([]loop.Unshown, error) {
+	if len(t.conversions) == 0 {
+		return nil, nil
+	}
+	r, err := t.reopen()
+	if err != nil {
+		return nil, err
+	}
+	c := converter{Tree: t}
+	if c.attributes, c.how, err = t.conversion(ctx, r); err != nil {
+		return nil, err
+	}
+	if c.root, err = os.OpenRoot(t.Root()); err != nil {
+		return nil, err
+	}
+	defer c.root.Close() //nolint:errcheck // only read
+	var all []loop.Unshown
+	for path := range t.conversions {
+		if told := c.told(ctx, path, t.base.Find(path), state.Find(path)); told != nil {
+			all = append(all, *told)
+		}
+	}
+	slices.SortFunc(all, func(a, b loop.Unshown) int { return strings.Compare(a.Path, b.Path) })
+	return all, ctx.Err()
+}
+
+// A converter compares what stands in files with what git makes of it.
+type converter struct {
+	*Tree
+	attributes *attr.Reader
+	how        attr.Settings
+	root       *os.Root
+}
+
+// told returns what is to be told of a file that was something else when the session
+// began, or nil; nil for nothing. Most often that is known already.
+func (c *converter) told(ctx context.Context, path string, was, now *scan.File) *loop.Unshown {
+	switch {
+	case now == nil, now.Mode == scan.Symlink, now.Mode == scan.Gitlink, !c.how.NeedsGit(c.attributes.Of(path)):
+		return nil
+	case was != nil && (now.Untouched(was) || now.ID == was.ID && now.UntouchedSince(c.began.at)):
+		return nil
+	}
+	found := &conversion{now: *now}
+	if was != nil {
+		found.base = *was
+	}
+	known := c.conversions[path]
+	if known == nil || known.now != found.now || known.base != found.base {
+		known, found.told = found, c.look(ctx, path, was, now)
+		c.conversions[path] = known
+	}
+	return known.told
+}
+
+// look is told for a file of which nothing is known.
+func (c *converter) look(ctx context.Context, path string, was, now *scan.File) *loop.Unshown {
+	attrs, same := c.attributes.Of(path), was != nil && was.ID == now.ID
+	told := &loop.Unshown{Path: path, Why: loop.Converted, Status: loop.FileModified, Via: via(attrs)}
+	if was == nil {
+		told.Status = loop.FileAdded
+	}
+	if same && now.Size() > store.Large && attrs.Ident.State != attr.Set && attrs.Encoding.State != attr.Valued {
+		return nil // what a filter keeps elsewhere is large
+	}
+	disk, err := readIn(c.root, path, store.Large)
+	if err != nil {
+		return told
+	}
+	stored, err := c.store.Blob(ctx, now.ID)
+	if err != nil {
+		return told
+	}
+	text := disk
+	if decoded, wide := legible.FromUTF16(disk); wide {
+		text = decoded
+	}
+	otherCharset := attrs.Encoding.State == attr.Valued && !utf8.Valid(text)
+	switch {
+	case bytes.Equal(plainly(text, attrs), plainly(stored, attrs)), same && pointsTo(stored, disk):
+		return nil
+	case (same || otherCharset) && c.wouldBe(ctx, path, now, disk, attrs):
+		return nil // it is what a checkout makes of it
+	}
+	told.Text = c.text(ctx, path, was, text)
+	return told
+}
+
+// pointsTo reports whether a blob stands for some content as that of Git LFS does.
+func pointsTo(stored, content []byte) bool {
+	return len(stored) < 1<<10 && bytes.HasPrefix(stored, []byte("version https://git-lfs.github.com/spec/v1\n")) &&
+		bytes.Contains(stored, fmt.Appendf(nil, "\noid sha256:%x\n", sha256.Sum256(content)))
+}
+
+// wouldBe reports whether a checkout would write the very bytes.
+func (c *converter) wouldBe(ctx context.Context, path string, f *scan.File, disk []byte, attrs attr.Attrs) bool {
+	out, err := c.checkedOut(ctx, "to see what a checkout would write", path, f.ID)
+	return err == nil && bytes.Equal(plainly(out, attrs), plainly(disk, attrs))
+}
+
+// expanded is what git writes for "$Id$".
+var expanded = regexp.MustCompile(`\$Id: [0-9a-f]{40,64} \$`)
+
+// plainly returns content without what no reader minds: line ends, a mark of the
+// encoding, and the id that git writes into "$Id$", which is of an earlier version
+// once the file has changed.
+func plainly(content []byte, attrs attr.Attrs) []byte {
+	content = bytes.TrimPrefix(content, []byte("\ufeff"))
+	content = bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n"))
+	if attrs.Ident.State == attr.Set {
+		content = expanded.ReplaceAll(content, []byte("$$Id$$"))
+	}
+	return content
+}
+
+// via names what converts a file.
+func via(a attr.Attrs) string {
+	var names []string
+	if a.Filter.State == attr.Valued {
+		names = append(names, "filter "+a.Filter.Text)
+	}
+	if a.Ident.State == attr.Set {
+		names = append(names, "ident")
+	}
+	if a.Encoding.State == attr.Valued {
+		names = append(names, "working-tree-encoding="+a.Encoding.Text)
+	}
+	return strings.Join(names, ", ")
+}
+
+// text returns the patch that leads from what git had of a file when the session
+// began to what stands in it now.
+func (c *converter) text(ctx context.Context, path string, was *scan.File, now []byte) string {
+	before, err := c.side(ctx, was)
+	if err != nil || was != nil && (was.Mode == scan.Symlink || was.Mode == scan.Gitlink) {
+		before = patch.Side{}
+	}
+	readable(&before)
+	after := patch.Side{Mode: scan.Regular, ID: store.Sum(plumbing.BlobObject, now), Content: now}
+	if !readable(&after) {
+		return ""
+	}
+	if changes := patch.File(path, before, after); len(changes) > 0 {
+		return cutText(changes[0].Patch)
+	}
+	return ""
+}
+
+// cutText cuts a text that is too long for anybody to read behind a line.
+func cutText(text string) string {
+	if len(text) <= maxConvertedText {
+		return text
+	}
+	end := strings.LastIndexByte(text[:maxConvertedText], '\n') + 1
+	return text[:end] + fmt.Sprintf("\\ %d more bytes are not shown here\n", len(text)-end)
+}

@@ -1,0 +1,345 @@
+package diff
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"codeloops/internal/diff/ignore"
+	"codeloops/internal/diff/legible"
+	"codeloops/internal/diff/patch"
+	"codeloops/internal/diff/scan"
+	"codeloops/internal/diff/store"
+	"codeloops/internal/loop"
+)
+
+// Bounds of what is told of files that became hidden.
+const (
+	maxHidden      = 500      // files that are named one by one
+	maxHiddenIn    = 20       // of them, in a directory that is hidden as a whole
+	maxHiddenText  = 64 << 10 // bytes of one of them that are told
+	maxHiddenTexts = 1 << 20  // bytes of all of them
+	maxCounted     = 10_000   // entries below a directory that are counted
+)
+
+// hidden returns the files that git ignores by rules that have come since the
+// session began. Where no rule has changed it looks at nothing.
+func (t *Tree) hidden(ctx context.Context, state scan.State, changed []loop.FileChange) ([]loop.Unshown, error) {
+	starts := t.whereRulesChanged(state, changed)
+	if len(starts) == 0 {
+		return nil, nil
+	}
+	root, err := os.OpenRoot(t.Root())
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close() //nolint:errcheck // only read
+	l := &look{root: root, state: state.Root, caches: make(map[string]bool), nests: make(map[string]bool)}
+	l.wholes = slices.DeleteFunc(slices.Clone(state.Hidden), t.hiddenThen)
+	for at, n := range t.nests.known {
+		l.nests[at] = n.rules != nil
+	}
+	for _, g := range t.grounds(ctx, state.Root) {
+		for _, start := range g.of(starts, l.nests) {
+			now, then := g.now.Root(true), g.then.Root(false)
+			for name := range strings.SplitSeq(strings.TrimSuffix(start, "/"), "/") {
+				if name != "" {
+					now, then = now.Sub(name, true), then.Sub(name, false)
+				}
+			}
+			if !then.Excluded() {
+				l.directory(ctx, g.path+start, now, then)
+			}
+		}
+	}
+	return t.tell(root, l), ctx.Err()
+}
+
+// A ground is what ignore rules are for: the work tree but for its nests, or a nest.
+type ground struct {
+	path      string // "", or that of the nest with a slash at its end
+	now, then *ignore.Rules
+}
+
+// grounds returns the grounds of a state.
+func (t *Tree) grounds(ctx context.Context, state *scan.Dir) []ground {
+	all := []ground{{now: t.newRules(ctx, t.rules.origin).Rules, then: t.rulesThen(ctx, "", t.began.outside)}}
+	for at, n := range t.nests.known {
+		if n.rules == nil || state.Dir(at) == nil {
+			continue
+		}
+		o := n.rules.origin
+		all = append(all, ground{
+			path: at + "/",
+			now: ignore.New(ignore.Options{
+				WorkTree: t.absolute(at), InfoExclude: o.info, ExcludesFile: o.excludes, IgnoreCase: o.ignoreCase, Now: t.options.Now,
+			}),
+			then: t.rulesThen(ctx, at+"/", []string{t.began.outside[0], rulesIn(o.info)}), // those of a nest do not change
+		})
+	}
+	return all
+}
+
+// of returns those of some directories that are in the ground, from there, but for
+// those that are below another one. They come in order.
+func (g ground) of(starts []string, nests map[string]bool) (own []string) {
+	for _, start := range starts {
+		in := "" // the innermost nest
+		for i := range start {
+			if start[i] == '/' && nests[start[:i]] {
+				in = start[:i+1]
+			}
+		}
+		if start == "" { // it is all below
+			return []string{""}
+		}
+		dir := strings.TrimPrefix(start, g.path)
+		if in == g.path && (len(own) == 0 || !strings.HasPrefix(dir, own[len(own)-1])) {
+			own = append(own, dir)
+		}
+	}
+	return own
+}
+
+// whereRulesChanged returns the directories, "" or with a slash at their end, in and
+// below which the ignore rules are not those of the start, in order.
+func (t *Tree) whereRulesChanged(state scan.State, changed []loop.FileChange) []string {
+	var starts []string
+	if !maps.Equal(t.setup, t.setupThen) {
+		return []string{""}
+	}
+	for _, f := range changed {
+		if dir, name := path.Split(f.Path); name == ".gitignore" {
+			starts = append(starts, dir)
+		}
+	}
+	for _, dir := range state.Hidden {
+		if !t.hiddenThen(dir) {
+			starts = append(starts, dir)
+		}
+	}
+	slices.Sort(starts)
+	return starts
+}
+
+// rulesThen returns the ignore rules of when the session began, of a ground: all
+// those in the work tree are in the state of that time, but for those of directories
+// that hid themselves.
+func (t *Tree) rulesThen(ctx context.Context, ground string, outside []string) *ignore.Rules {
+	return ignore.New(ignore.Options{
+		WorkTree: t.Root(), Outside: outside, IgnoreCase: t.began.ignoreCase,
+		FromIndex: func(name string) ([]byte, bool) {
+			name = ground + name
+			if f := t.base.Find(name); f != nil && f.Mode != scan.Symlink && f.Mode != scan.Gitlink {
+				text, err := t.store.Blob(ctx, f.ID)
+				return text, err == nil
+			}
+			dir, _ := path.Split(name)
+			if !t.hiddenThen(dir) {
+				return nil, false
+			}
+			text, err := os.ReadFile(t.absolute(name))
+			return text, err == nil
+		},
+	})
+}
+
+// A look is a search for files that became hidden.
+type look struct {
+	root   *os.Root
+	state  *scan.Dir
+	wholes []string        // see scan.State.Hidden
+	nests  map[string]bool // by their paths; they have rules of their own
+	single []string        // hidden in a directory of which something is seen
+	whole  []whole
+	caches map[string]bool // directories that call themselves so
+}
+
+// A whole is a directory that is hidden with all that is in it.
+type whole struct {
+	path  string // with a slash at its end
+	files int
+	first []string // of the files, those with the shortest ways
+}
+
+// directory looks at a directory, given the rules in it and those of the start, which
+// do not ignore it.
+func (l *look) directory(ctx context.Context, at string, now, then *ignore.Dir) {
+	if _, whole := slices.BinarySearch(l.wholes, at); whole {
+		l.count(ctx, at)
+		return
+	}
+	for e := range l.entries(at) {
+		name, is := at+e.Name(), now.Ignored(e.Name(), e.IsDir())
+		switch {
+		case e.Name() == ".git", then.Ignored(e.Name(), e.IsDir()), ctx.Err() != nil:
+		case e.IsDir() && is && !l.nests[name] && l.state.Dir(name).Empty():
+			l.count(ctx, name+"/")
+		case e.IsDir() && l.nests[name]: // another ground
+		case e.IsDir():
+			l.directory(ctx, name+"/", now.Sub(e.Name(), true), then.Sub(e.Name(), false))
+		case is && told(e) && l.state.Find(name) == nil:
+			l.single = append(l.single, name)
+		}
+	}
+}
+
+// told reports whether git would record what an entry is.
+func told(e fs.DirEntry) bool { return e.Type().IsRegular() || e.Type()&fs.ModeSymlink != 0 }
+
+// count takes a directory that is hidden as a whole.
+func (l *look) count(ctx context.Context, dir string) {
+	w, left := whole{path: dir}, maxCounted
+	for queue := []string{dir}; len(queue) > 0 && left > 0 && ctx.Err() == nil; queue = queue[1:] {
+		for e := range l.entries(queue[0]) {
+			if left--; left <= 0 {
+				break
+			}
+			name := queue[0] + e.Name()
+			switch {
+			case e.IsDir():
+				queue = append(queue, name+"/")
+			case told(e):
+				w.files++
+				if len(w.first) <= maxHiddenIn {
+					w.first = append(w.first, name)
+				}
+			}
+		}
+	}
+	if w.files > 0 {
+		l.whole = append(l.whole, w)
+		l.caches[dir] = l.isCache(dir)
+	}
+}
+
+// entries returns what is in a directory, as far as it can be read.
+func (l *look) entries(dir string) func(yield func(fs.DirEntry) bool) {
+	return func(yield func(fs.DirEntry) bool) {
+		f, err := l.root.Open(cmp.Or(strings.TrimSuffix(dir, "/"), "."))
+		if err != nil {
+			return
+		}
+		defer f.Close() //nolint:errcheck // only read
+		for {
+			some, err := f.ReadDir(maxHidden)
+			slices.SortFunc(some, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+			for _, e := range some {
+				if !yield(e) {
+					return
+				}
+			}
+			if err != nil || len(some) == 0 {
+				return
+			}
+		}
+	}
+}
+
+// isCache reports whether a directory says that it is a cache, by
+// https://bford.info/cachedir.
+func (l *look) isCache(dir string) bool {
+	const signature = "Signature: 8a477f597d28d172789f06886806bc55"
+	content, err := readIn(l.root, dir+"CACHEDIR.TAG", maxHiddenText)
+	return err == nil && bytes.HasPrefix(content, []byte(signature))
+}
+
+// tell puts what was found in words: first what is hidden one by one, then the
+// directories. Where they are too many, only directories.
+func (t *Tree) tell(root *os.Root, l *look) []loop.Unshown {
+	var all []loop.Unshown
+	slices.SortStableFunc(l.single, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
+	named, more := l.single, map[string]int{}
+	if len(named) > maxHidden {
+		for _, name := range named[maxHidden:] {
+			more[path.Dir(name)+"/"]++
+		}
+		named = named[:maxHidden]
+	}
+	for _, name := range named {
+		all = append(all, loop.Unshown{Path: name, Why: loop.Hidden, Status: loop.FileAdded})
+	}
+	for dir, n := range more {
+		all = append(all, loop.Unshown{Path: dir, Why: loop.Hidden, Status: loop.FileAdded, Files: n})
+	}
+	for _, w := range l.whole {
+		why := loop.Hidden
+		if l.caches[w.path] {
+			why = loop.HiddenCache
+		}
+		if w.files > maxHiddenIn {
+			all = append(all, loop.Unshown{Path: w.path, Why: why, Status: loop.FileAdded, Files: w.files})
+			continue
+		}
+		for _, name := range w.first {
+			all = append(all, loop.Unshown{Path: name, Why: why, Status: loop.FileAdded})
+		}
+	}
+	texts := 0 // bytes
+	for i := range all {
+		if u := &all[i]; texts < maxHiddenTexts && u.Files == 0 && u.Why == loop.Hidden && !secret(u.Path) {
+			u.Text = newText(root, u.Path)
+			texts += len(u.Text)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b loop.Unshown) int { return strings.Compare(a.Path, b.Path) })
+	return all
+}
+
+// secret reports whether a file is one of those that people keep secrets in: that it
+// is there is told, and not what stands in it.
+func secret(name string) bool {
+	base := strings.ToLower(path.Base(name))
+	switch path.Ext(base) {
+	case ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore":
+		return true
+	}
+	return strings.HasPrefix(base, ".env") || strings.HasPrefix(base, "id_") || base == ".npmrc" || base == ".netrc" || base == ".pypirc"
+}
+
+// newText returns the patch of a new file, "" where there is no text to show.
+func newText(root *os.Root, name string) string {
+	content, mode := []byte(nil), scan.Regular
+	target, err := root.Readlink(name)
+	if err == nil {
+		content, mode = []byte(target), scan.Symlink
+	} else if content, err = readIn(root, name, maxHiddenText); err != nil {
+		return ""
+	}
+	text, ok := legible.Text(content)
+	if !ok {
+		return ""
+	}
+	id := store.Sum(plumbing.BlobObject, content)
+	return patch.File(name, patch.Side{}, patch.Side{Mode: mode, ID: id, Content: text})[0].Patch
+}
+
+var errNotRead = errors.New("not a regular file, or too large")
+
+// readIn returns the content of a regular file of at most so many bytes.
+func readIn(root *os.Root, name string, most int64) ([]byte, error) {
+	info, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > most {
+		return nil, errNotRead
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a FIFO by now
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	return io.ReadAll(io.LimitReader(f, most))
+}

@@ -1,0 +1,131 @@
+// Package legible makes text for people of content that git takes for binary.
+package legible
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Text returns content as lines to read: UTF-16 as UTF-8, and control characters as
+// Go would escape them. A line that is no text is left out, and counted. It reports
+// false when hardly anything is left.
+func Text(content []byte) (text []byte, ok bool) {
+	if decoded, wide := FromUTF16(content); wide {
+		content = decoded
+	}
+	w := writer{out: make([]byte, 0, len(content))}
+	for line := range bytes.Lines(content) {
+		w.line(line)
+	}
+	w.flush()
+	const least = 10 // percent
+	return w.out, w.shown*100 >= (w.shown+w.dropped)*least
+}
+
+// A writer puts together what can be read.
+type writer struct {
+	out            []byte
+	shown, dropped int // bytes of content; a run of one control character is one byte
+	pending        int // bytes of lines that are left out, not yet told
+}
+
+func (w *writer) line(line []byte) {
+	escaped, printable, zeros, odd := escape(line)
+	const some, share = 2, 8 // a line of text may well be cut by a zero byte or two
+	if odd*share > printable || zeros > some && zeros*share > printable {
+		w.pending += len(line)
+		w.dropped += printable + zeros + odd
+		return
+	}
+	w.flush()
+	w.out = append(w.out, escaped...)
+	w.shown += printable
+}
+
+func (w *writer) flush() {
+	if w.pending > 0 {
+		w.out = fmt.Appendf(w.out, "[%d bytes that are no text]\n", w.pending)
+		w.pending = 0
+	}
+}
+
+// escape returns a line with its control characters escaped, and counts what can
+// be read, zero bytes, and what else cannot be read; a run of one character once.
+func escape(line []byte) (escaped []byte, printable, zeros, odd int) {
+	for len(line) > 0 {
+		r, size := utf8.DecodeRune(line)
+		if !control(r) && (r != utf8.RuneError || size > 1) {
+			escaped = append(escaped, line[:size]...)
+			line = line[size:]
+			printable++
+			continue
+		}
+		run := size
+		for run < len(line) && line[run] == line[0] {
+			run++
+		}
+		if line[0] == 0 {
+			zeros++
+		} else {
+			odd++
+		}
+		escaped = fmt.Appendf(escaped, `\x%02x`, line[0])
+		if run > 1 {
+			escaped = fmt.Appendf(escaped, "(×%d)", run)
+		}
+		line = line[run:]
+	}
+	return escaped, printable, zeros, odd
+}
+
+func control(r rune) bool {
+	return r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\f' || r == 0x7f
+}
+
+// FromUTF16 decodes UTF-16 that says so by a byte order mark, or shows it by where
+// its zero bytes are. It reports false for anything else.
+func FromUTF16(content []byte) (text []byte, ok bool) {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(content, []byte{0xff, 0xfe}):
+		order, content = binary.LittleEndian, content[2:]
+	case bytes.HasPrefix(content, []byte{0xfe, 0xff}):
+		order, content = binary.BigEndian, content[2:]
+	default:
+		if order = guessed(content); order == nil {
+			return nil, false
+		}
+	}
+	if len(content)%2 != 0 {
+		return nil, false
+	}
+	units := make([]uint16, len(content)/2)
+	for i := range units {
+		units[i] = order.Uint16(content[2*i:])
+	}
+	return []byte(string(utf16.Decode(units))), true
+}
+
+// guessed returns the byte order of what is mostly Latin letters in UTF-16: every
+// other byte is zero, and no other is. It is nil for all else.
+func guessed(content []byte) binary.ByteOrder {
+	const least, share = 4, 10
+	var zeros [2]int
+	for i, b := range content {
+		if b == 0 {
+			zeros[i%2]++
+		}
+	}
+	half := len(content) / 2
+	switch {
+	case half < least:
+	case zeros[0] == 0 && zeros[1]*share > half*(share-1):
+		return binary.LittleEndian
+	case zeros[1] == 0 && zeros[0]*share > half*(share-1):
+		return binary.BigEndian
+	}
+	return nil
+}
