@@ -1,8 +1,8 @@
 // Package worktree makes throw-away copies of a work tree, for a critic to build
 // and test in.
 //
-// A copy has the files of a checkpoint and a git directory of its own, which
-// borrows the objects of the user's repository: `git status` and `git diff` in
+// A copy has the files of a checkpoint, with the bytes that they have in the work
+// tree, and a git directory of its own, which borrows the objects of the user's repository: `git status` and `git diff` in
 // it show what they would show in the work tree, and nothing that is done in it
 // reaches the work tree, its index, HEAD or branches. What git ignores is not in
 // it, and neither is an untracked file that was too large for the checkpoint.
@@ -89,10 +89,13 @@ func (c *Copy) fill(ctx context.Context, checkpoint string) error {
 	if err != nil {
 		return err
 	}
-	return c.run(ctx, append([][]string{
-		{"read-tree", checkpoint},
-		{"checkout-index", "--quiet", "--all", "--force"},
-	}, heads(commit, branch)...)...)
+	if err := c.run(ctx, []string{"read-tree", checkpoint}); err != nil {
+		return err
+	}
+	if err := c.copyFiles(ctx); err != nil {
+		return err
+	}
+	return c.run(ctx, heads(commit, branch)...)
 }
 
 // heads are the commands that put HEAD and the index where those of the work

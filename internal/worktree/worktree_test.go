@@ -243,9 +243,6 @@ func TestOtherHeads(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := "hullo\n"
-			if name == "line endings" {
-				want = "hullo\r\n"
-			}
 			if c.Root != s.root {
 				want = "hello\n"
 			}
