@@ -16,6 +16,7 @@ import (
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/proc"
 	"codeloops/internal/session"
+	"codeloops/internal/tamper"
 )
 
 // A plan is a run that could start: everything that can be refused has been
@@ -133,7 +134,7 @@ func (a *app) openTree(ctx context.Context, dir string) (*workTree, error) {
 	}
 	t.git = &gitProgram{env: a.env, note: t.note}
 	tree, err := diff.Open(ctx, dir, diff.Options{
-		Env: a.lookupEnv, Now: a.now, Git: t.git, Note: t.note, SavedDir: saved,
+		Env: a.lookupEnv, Now: a.now, Git: t.git, Note: t.note, SavedDir: saved, Settings: tamper.AgentSettings(),
 	})
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ package critic
 type Budget struct {
 	Diff    int // all patches together
 	Files   int // the list of changed files
+	Unshown int // what no diff shows of them
 	Places  int // those that the rules of the run point at
 	Stdout  int // the actor's, head and tail
 	Stderr  int // the actor's, head and tail
@@ -15,12 +16,13 @@ type Budget struct {
 	Reply   int // the reply that could not be used
 }
 
-// DefaultBudget is about 250 KiB in all at the most: some 70 000 tokens, which
+// DefaultBudget is about 290 KiB in all at the most: some 80 000 tokens, which
 // fit, with room to work, into the context of every model that agents run on.
 func DefaultBudget() Budget {
 	return Budget{
 		Diff:    108 << 10,
 		Files:   16 << 10,
+		Unshown: 40 << 10,
 		Places:  12 << 10,
 		Stdout:  24 << 10,
 		Stderr:  8 << 10,

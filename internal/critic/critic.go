@@ -147,6 +147,7 @@ func (c *Critic) keep(p prompt, matter loop.Case) error {
 		text func() string
 	}{
 		{p.cutDiff, p.wholeDiff(), matter.Change.Patch},
+		{p.cutUnshown, p.wholeUnshown(), func() string { return wholeOf(matter.Change.Unshown) }},
 		{p.cutPlaces, p.wholeList(), func() string { return loop.Listing(matter.Inspection.Concerns) }},
 	} {
 		if !file.cut {

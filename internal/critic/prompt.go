@@ -20,10 +20,12 @@ type prompt struct {
 	parts []part
 	whole string // the files that hold whole what is cut are named after it
 	// What is cut, and has such a file.
-	cutDiff, cutPlaces bool
+	cutDiff, cutPlaces, cutUnshown bool
 }
 
 func (p *prompt) wholeDiff() string { return p.whole + ".diff" }
+
+func (p *prompt) wholeUnshown() string { return p.whole + ".unshown" }
 
 func (p *prompt) wholeList() string { return p.whole + ".places" }
 
@@ -116,7 +118,16 @@ func (p *prompt) task(text string) { p.show("task", plain.Text(text)) }
 
 func (p *prompt) change(c loop.Change, budget Budget) {
 	p.warnings(c.Warnings, budget)
-	if c.Empty() {
+	p.diff(c, budget)
+	p.unshown(c.Unshown, budget)
+}
+
+func (p *prompt) diff(c loop.Change, budget Budget) {
+	switch {
+	case c.Empty() && len(c.Unshown) > 0:
+		p.sayf("Git sees no change in the work tree since the session began.")
+		return
+	case c.Empty():
 		p.sayf("Nothing in the work tree has changed since the session began.")
 		return
 	}

@@ -93,6 +93,22 @@ func later() loop.Case {
 	return c
 }
 
+// unshown is a case with all that no diff shows.
+func unshown() loop.Case {
+	c := first()
+	c.Change = loop.Change{Unshown: []loop.Unshown{
+		{Path: ".claude/settings.local.json", Why: loop.IgnoredSettings, Status: loop.FileModified},
+		{Path: ".mypy_cache/", Why: loop.HiddenCache, Status: loop.FileAdded, Files: 1},
+		{Path: "a\nb.py", Why: loop.Hidden, Status: loop.FileAdded, Text: "diff --git \"a/a\\nb.py\" \"b/a\\nb.py\"\nnew file mode 100644\n@@ -0,0 +1 @@\n+hidden = True\n"},
+		{Path: "dist/", Why: loop.Hidden, Status: loop.FileAdded, Files: 4213},
+		{Path: "photo.jpg", Why: loop.Converted, Status: loop.FileModified, Via: "filter lfs"},
+		{Path: "test_a.py", Why: loop.TurnedBinary, Status: loop.FileModified, Text: "diff --git a/test_a.py b/test_a.py\n@@ -1 +1,60 @@\n-one\n" + strings.Repeat("+\\x00 more\n", 60)},
+		{Path: "words.rc", Why: loop.BinaryText, Status: loop.FileDeleted, Text: "diff --git a/words.rc b/words.rc\n@@ -1 +0,0 @@\n-word\n"},
+		{Path: "x", Why: "something new", Status: loop.FileAdded},
+	}}
+	return c
+}
+
 func TestPrompt(t *testing.T) {
 	t.Parallel()
 	stuck := first()
@@ -126,6 +142,7 @@ func TestPrompt(t *testing.T) {
 		"stuck":            {stuck, critic.Budget{}, critique.Contract{}},
 		"later":            {later(), small, critique.Contract{}},
 		"again":            {again, small, critique.Contract{}},
+		"unshown":          {unshown(), critic.Budget{Files: 4000, Unshown: 600, Stdout: 200}, critique.Contract{}},
 		"failed":           {failed, critic.Budget{}, critique.Contract{}},
 		"scored":           {first(), critic.Budget{}, critique.Contract{Threshold: 0.9}},
 		"done_or_error":    {first(), critic.Budget{}, critique.Contract{Decisions: []string{"done", "error"}}},
@@ -238,5 +255,24 @@ func TestPromptBoundary(t *testing.T) {
 	c.Task = strings.Repeat("0", 24)
 	if _, err := judge.Judge(t.Context(), c, nil); err == nil {
 		t.Error("a boundary that stands in the task is no error")
+	}
+}
+
+// TestUnshownWhole: where not all of what no diff shows fits, a file has all of it.
+func TestUnshownWhole(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	judge := &answering{replies: []agent.Reply{answer("DECISION: CONTINUE\nFEEDBACK: more")}}
+	c := &critic.Critic{Agent: judge, Dir: dir, Budget: critic.Budget{Files: 300, Unshown: 300, Stdout: 200}}
+	if _, err := c.Judge(t.Context(), unshown(), nil); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "001.unshown")
+	if prompt := judge.requests[0].Prompt; !strings.Contains(prompt, "\n"+file+"\n") {
+		t.Errorf("the prompt names no file:\n%s", prompt)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || strings.Count(string(text), "+\\x00 more\n") != 60 || !strings.Contains(string(text), "added     dist/ (4213 files): hidden") {
+		t.Errorf("%v\n%s", err, text)
 	}
 }

@@ -154,6 +154,7 @@ func (r Round) Outline() Round {
 		files[i] = f
 	}
 	r.Change.Files = files
+	r.Change.Unshown = named(r.Change.Unshown)
 	checks := make([]CheckResult, len(r.Checks))
 	for i, c := range r.Checks {
 		c.Output.Text = ""

@@ -63,7 +63,7 @@ func closed(path string) bool {
 	for _, end := range []string{
 		".Session.ID", ".Session.BaseCommit", ".Session.Version", ".Change.State", ".Turn.ID", ".Concerns.Rule", ".Concerns.Kind", ".Audit.Before", ".Audit.After",
 		".Templates.Key", ".Templates.SHA256", ".Deciders.Role", ".Deciders.SHA256", ".Ruling.Rule", ".Review.Seal", ".Review.Boundary", ".Review.Sealed", ".Ruling.Stop", ".Findings.ID", ".Findings.State", ".Answers.State",
-		"Activity.Role", "WaitStarted.Role", "WaitFinished.Role", ".Wait.Cause", ".Wait.End", "Activity.Notice.Stream", "Activity.Notice.Kind", ".Checkpoint", ".Ending", ".Status", ".Decision", ".Failure", ".Result", ".Outcome.Reason",
+		"Activity.Role", "WaitStarted.Role", "WaitFinished.Role", ".Wait.Cause", ".Wait.End", "Activity.Notice.Stream", "Activity.Notice.Kind", ".Checkpoint", ".Ending", ".Status", ".Unshown.Why", ".Decision", ".Failure", ".Result", ".Outcome.Reason",
 	} {
 		if strings.HasSuffix(path, end) {
 			return true

@@ -11,7 +11,7 @@ import (
 const gitHeader = "diff --git "
 
 // change is a work tree's change but the text of its patches.
-func change(f fields, c *loop.Change, file func(fields, *loop.FileChange)) {
+func change(f fields, c *loop.Change, file func(fields, *loop.FileChange), unshown func(fields, *loop.Unshown)) {
 	count := len(c.Files)
 	f.value("git_files_changed", &count)
 	f.value("insertions,omitempty", &c.Insertions)
@@ -19,7 +19,22 @@ func change(f fields, c *loop.Change, file func(fields, *loop.FileChange)) {
 	f.text("state,omitempty", &c.State)
 	f.text("checkpoint,omitempty", &c.Checkpoint)
 	list(f, "files,omitempty", &c.Files, file)
+	list(f, "unshown,omitempty", &c.Unshown, unshown)
 	f.texts("warnings,omitempty", &c.Warnings)
+}
+
+// unshownStat is what no patch shows, but for its text.
+func unshownStat(f fields, u *loop.Unshown) {
+	f.text("path", &u.Path)
+	word(f, "why", &u.Why)
+	word(f, "status", &u.Status)
+	f.text("via,omitempty", &u.Via)
+	f.value("files,omitempty", &u.Files)
+}
+
+func unshownText(f fields, u *loop.Unshown) {
+	unshownStat(f, u)
+	f.bulk("text,omitempty", &u.Text, "")
 }
 
 func fileStat(f fields, c *loop.FileChange) {
@@ -62,7 +77,7 @@ func patches(f fields, c *loop.Change) {
 			return
 		}
 		file.Patch, left, split = take(left, textual, split)
-	})
+	}, unshownText)
 	if taken && (!split || left != "") {
 		// Not a log of ours, or one that was edited.
 		c.Files = splitPatch(text)

@@ -75,6 +75,9 @@ func textSize(e loop.Event) int {
 		for _, f := range e.Round.Change.Files {
 			n += max(len(f.Patch), len(f.BinaryPatch))
 		}
+		for _, u := range e.Round.Change.Unshown {
+			n += len(u.Text)
+		}
 	}
 	return n
 }

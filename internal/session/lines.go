@@ -154,7 +154,7 @@ func event(f fields, e loop.Event) loop.Event { //nolint:gocyclo // one case for
 		return e
 	case loop.DiffCaptured:
 		number(f, &e.Iteration)
-		change(f, &e.Change, fileStat)
+		change(f, &e.Change, fileStat, unshownStat)
 		return e
 	case loop.Inspected:
 		number(f, &e.Iteration)

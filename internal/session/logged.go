@@ -120,6 +120,10 @@ func withoutPatches(c loop.Change) loop.Change {
 	for i := range c.Files {
 		c.Files[i].Patch, c.Files[i].BinaryPatch = "", ""
 	}
+	c.Unshown = slices.Clone(c.Unshown)
+	for i := range c.Unshown {
+		c.Unshown[i].Text = ""
+	}
 	return c
 }
 
@@ -142,7 +146,7 @@ func loggedUsage(u loop.Usage) loop.Usage {
 }
 
 func loggedChange(c loop.Change) loop.Change {
-	c.Files, c.Warnings = orNil(c.Files), orNil(c.Warnings)
+	c.Files, c.Unshown, c.Warnings = orNil(c.Files), orNil(c.Unshown), orNil(c.Warnings)
 	c.Position = loop.Position{}
 	return c
 }

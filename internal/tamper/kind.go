@@ -7,6 +7,7 @@ type Kind string
 const (
 	TestFileRemoved Kind = "test_file_removed"
 	TestRemoved     Kind = "test_removed"
+	TurnedBinary    Kind = "turned_binary" // text of which no diff shows anything any more
 	TestSkipped     Kind = "test_skipped"
 	Loosened        Kind = "assertions_loosened"
 	FailureHidden   Kind = "failure_hidden" // an exit code that is swallowed
@@ -22,7 +23,7 @@ const (
 // they compare with, last what is no part of a test.
 func Kinds() []Kind {
 	return []Kind{
-		TestFileRemoved, TestRemoved, Loosened, TestSkipped, FailureHidden, CIChanged, GoldenChanged, ConfigChanged, AgentsChanged, Suppressed,
+		TestFileRemoved, TestRemoved, TurnedBinary, Loosened, TestSkipped, FailureHidden, CIChanged, GoldenChanged, ConfigChanged, AgentsChanged, Suppressed,
 	}
 }
 
@@ -31,6 +32,7 @@ func (k Kind) Title() string {
 	return map[Kind]string{
 		TestFileRemoved: "files with tests are gone",
 		TestRemoved:     "tests are gone",
+		TurnedBinary:    "text has turned binary",
 		TestSkipped:     "tests are kept from being run",
 		Loosened:        "tests assert less than they did",
 		FailureHidden:   "failures are hidden",

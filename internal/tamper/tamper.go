@@ -65,9 +65,10 @@ func New() *Detector { return &Detector{known: languages(), places: newPlaces()}
 // one took back is no sign. It takes patches of any bytes.
 func (d *Detector) Inspect(c loop.Change) []Sign {
 	r := &report{places: d.places}
-	for _, f := range c.Files {
+	for _, f := range filesOf(c) {
 		r.files = append(r.files, read(f, d.known))
 	}
+	r.turned(c.Unshown)
 	r.tests()
 	r.assertions()
 	r.suppressions()

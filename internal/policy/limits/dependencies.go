@@ -26,11 +26,11 @@ func (d NoNewDependencies) Inspect(c loop.Case, _ *loop.Inspection) *policy.Brea
 	var found []string
 	gone := map[string]bool{} // named in a manifest of the same sort, by any line that was taken out
 	each := func(op byte, do func(m manifest, file, name string)) {
-		for _, f := range c.Change.Files {
+		for file, text := range texts(c.Change) {
 			for _, m := range d.manifests {
-				if m.is(f.Path) {
-					for _, name := range m.names(f.Patch, op) {
-						do(m, f.Path, name)
+				if m.is(file) {
+					for _, name := range m.names(text, op) {
+						do(m, file, name)
 					}
 				}
 			}

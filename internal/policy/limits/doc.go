@@ -7,6 +7,7 @@ package limits
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -36,6 +37,23 @@ func paths(c loop.Change) []string {
 		}
 	}
 	return all
+}
+
+// texts yields the patches of a change by their paths, and after them those of what
+// no patch shows.
+func texts(c loop.Change) iter.Seq2[string, string] {
+	return func(yield func(path, text string) bool) {
+		for _, f := range c.Files {
+			if !yield(f.Path, f.Patch) {
+				return
+			}
+		}
+		for _, u := range c.Unshown {
+			if !yield(u.Path, u.Text) {
+				return
+			}
+		}
+	}
 }
 
 // listed names a few paths and counts the rest.

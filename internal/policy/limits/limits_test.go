@@ -367,3 +367,38 @@ func TestExcerptIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// What no patch shows counts like what one does.
+func TestUnshown(t *testing.T) {
+	t.Parallel()
+	unshown := func(path string, why loop.UnshownWhy, text string) loop.Case {
+		return loop.Case{Change: loop.Change{Unshown: []loop.Unshown{{Path: path, Why: why, Status: loop.FileAdded, Text: text}}}}
+	}
+	const phrase, dependency = "@@ -0,0 +1 @@\n+all tests pass\n", "@@ -0,0 +1 @@\n+evil==1.0\n"
+	for name, c := range map[string]struct {
+		rule    policy.Inspector
+		matter  loop.Case
+		refused bool
+	}{
+		"a denied path that is hidden":        {limits.DenyPaths{"**/conftest.py"}, unshown("a/conftest.py", loop.Hidden, ""), true},
+		"a denied path that is converted":     {limits.DenyPaths{"run.sh"}, unshown("run.sh", loop.Converted, ""), true},
+		"a denied directory that is hidden":   {limits.DenyPaths{".claude/**"}, unshown(".claude/", loop.HiddenCache, ""), true},
+		"denied settings":                     {limits.DenyPaths{".claude"}, unshown(".claude/settings.json", loop.IgnoredSettings, ""), true},
+		"a hidden path that is not denied":    {limits.DenyPaths{"**/conftest.py"}, unshown("dist/", loop.Hidden, ""), false},
+		"a path outside that is hidden":       {limits.AllowPaths{"src"}, unshown("conftest.py", loop.Hidden, ""), true},
+		"a directory outside that is hidden":  {limits.AllowPaths{"src"}, unshown("dist/", loop.Hidden, ""), true},
+		"a path within that is hidden":        {limits.AllowPaths{"src"}, unshown("src/x", loop.Hidden, ""), false},
+		"a cache":                             {limits.AllowPaths{"src"}, unshown(".mypy_cache/", loop.HiddenCache, ""), false},
+		"settings that have been ignored":     {limits.AllowPaths{"src"}, unshown(".claude/settings.json", loop.IgnoredSettings, ""), false},
+		"a denied phrase that is hidden":      {limits.DenyPhrases{"all tests pass"}, unshown("x", loop.Hidden, phrase), true},
+		"a dependency that is hidden":         {limits.NewNoNewDependencies(), unshown("requirements.txt", loop.Hidden, dependency), true},
+		"a dependency in what is no manifest": {limits.NewNoNewDependencies(), unshown("x.txt", loop.Hidden, dependency), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if b := c.rule.Inspect(c.matter, &loop.Inspection{}); (b != nil) != c.refused {
+				t.Errorf("%+v", b)
+			}
+		})
+	}
+}

@@ -2,6 +2,7 @@ package limits
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -10,8 +11,8 @@ import (
 	"codeloops/internal/policy"
 )
 
-// AllowPaths lets nothing be changed but what one of the patterns matches. None
-// is no limit.
+// AllowPaths lets nothing be changed but what one of the patterns matches. What
+// became hidden counts, but for caches. None is no limit.
 type AllowPaths []string
 
 // Name implements [policy.Inspector].
@@ -20,7 +21,7 @@ func (AllowPaths) Name() string { return RuleAllowPaths }
 // Inspect implements [policy.Inspector].
 func (a AllowPaths) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 	var outside []string
-	for _, path := range paths(c.Change) {
+	for _, path := range touched(c.Change, func(u loop.Unshown) bool { return u.Why != loop.HiddenCache && u.Why != loop.IgnoredSettings }) {
 		if len(a) > 0 && !matches(a, path) {
 			outside = append(outside, path)
 		}
@@ -35,7 +36,8 @@ func (a AllowPaths) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 	}
 }
 
-// DenyPaths lets nothing be changed that one of the patterns matches.
+// DenyPaths lets nothing be changed that one of the patterns matches, whether a
+// diff shows it or not.
 type DenyPaths []string
 
 // Name implements [policy.Inspector].
@@ -44,7 +46,7 @@ func (DenyPaths) Name() string { return RuleDenyPaths }
 // Inspect implements [policy.Inspector].
 func (d DenyPaths) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 	var within []string
-	for _, path := range paths(c.Change) {
+	for _, path := range touched(c.Change, func(loop.Unshown) bool { return true }) {
 		if matches(d, path) {
 			within = append(within, path)
 		}
@@ -59,10 +61,24 @@ func (d DenyPaths) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 	}
 }
 
+// touched returns the paths of a change, and those of what no patch shows that
+// counts, each one once.
+func touched(c loop.Change, counts func(loop.Unshown) bool) []string {
+	all := paths(c)
+	for _, u := range c.Unshown {
+		if counts(u) {
+			all = append(all, u.Path)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // matches reports whether one of the patterns matches a path, or a directory
 // above it. "**" stands for any number of directories, "*" does not cross a
 // slash, {a,b} is either.
 func matches(patterns []string, path string) bool {
+	path = strings.TrimSuffix(path, "/")
 	for _, p := range patterns {
 		p = strings.TrimSuffix(strings.TrimPrefix(p, "./"), "/")
 		if doublestar.MatchUnvalidated(p, path) || doublestar.MatchUnvalidated(p+"/**", path) {

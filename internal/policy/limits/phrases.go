@@ -54,9 +54,9 @@ func (d DenyPhrases) more(c loop.Change) []written {
 		phrases[i] = flat(p)
 	}
 	all := make([]written, len(d))
-	for _, f := range c.Files {
+	for path, text := range texts(c) {
 		here := make([]int, len(d))
-		for _, g := range groups(f.Patch) {
+		for _, g := range groups(text) {
 			before, after := flat(strings.Join(g.before, "")), flat(strings.Join(g.after, ""))
 			for i, p := range phrases {
 				here[i] += times(after, p) - times(before, p)
@@ -65,7 +65,7 @@ func (d DenyPhrases) more(c loop.Change) []written {
 		for i, n := range here {
 			all[i].n += n
 			if n > 0 {
-				all[i].in = append(all[i].in, f.Path)
+				all[i].in = append(all[i].in, path)
 			}
 		}
 	}
