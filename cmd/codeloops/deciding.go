@@ -24,6 +24,19 @@ func (d *deciders) Changed() []deciding.Change {
 	return d.tree.Changed(d.files)
 }
 
+// checks are the paths of those that checks run.
+func (d *deciders) checks() (paths []string) {
+	if d == nil {
+		return nil
+	}
+	for _, f := range d.files {
+		if f.Role == deciding.Check {
+			paths = append(paths, f.Path)
+		}
+	}
+	return paths
+}
+
 // logged are the files as the log keeps them.
 func (d *deciders) logged() []loop.Decider {
 	var all []loop.Decider

@@ -32,7 +32,7 @@ func (p *plan) inspectors() []policy.Inspector {
 	if c.NoNewDependencies {
 		dependencies = limits.NewNoNewDependencies()
 	}
-	weakened := limits.Tamper{Block: c.Tamper == "block"}
+	weakened := limits.Tamper{Block: c.Tamper == "block", Tree: tamper.Tree{Files: workFiles{p.tree.Root()}, Deciding: p.deciders.checks()}}
 	if c.Tamper != "off" {
 		weakened.Detector = tamper.New()
 	}

@@ -27,14 +27,16 @@ func TestOutline(t *testing.T) {
 	}{
 		"nothing": {},
 		"all of it, the same things together": {
-			[]loop.Concern{gone, plain}, 1 << 20,
+			[]loop.Concern{gone, plain},
+			1 << 20,
 			"tests are gone (3 places):\n- a:1, c:3: TestA\n- b:2: TestB\none of another rule\n", false,
 		},
 		"one place": {
 			[]loop.Concern{{Text: "x", Places: places(1, "")}}, 1 << 20, "x (1 place):\n- file0000:0\n", false,
 		},
 		"names are counted": {
-			[]loop.Concern{{Text: "quiet", Places: places(60, "`# noqa`")}}, 60,
+			[]loop.Concern{{Text: "quiet", Places: places(60, "`# noqa`")}},
+			60,
 			"quiet (60 places):\n- file0000:0, file0001:1, file0002:2 and 57 more: `# noqa`\n", true,
 		},
 		"no room at all": {

@@ -2,6 +2,8 @@ package tamper
 
 import (
 	"fmt"
+	"path"
+	"strings"
 
 	"codeloops/internal/loop"
 )
@@ -24,12 +26,50 @@ func (r *report) assertions() {
 		for _, h := range f.hunks {
 			r.weaker(f, h)
 		}
-		f.each("+", func(_ hunk, l line) {
-			if l.idle {
+		r.idle(f)
+		r.mocked(f)
+	}
+}
+
+// mocked reports that the module which a file tests, by their names, was replaced in
+// a file that was there before, as a whole.
+func (r *report) mocked(f *file) {
+	if f.lang.replace == nil || f.Status == loop.FileAdded {
+		return
+	}
+	partly := false
+	f.all(func(l *line) { partly = partly || strings.Contains(l.code, "Actual(") })
+	f.each("+", func(l *line) {
+		if m := f.lang.replace.groups(l.code); m != nil && !partly && stem(m[1]) == stem(f.Path) {
+			r.addf(Loosened, f, l.at, "what is tested here was replaced")
+		}
+	})
+}
+
+// stem is the name of a file without what stands behind its first point.
+func stem(file string) string {
+	name, _, _ := strings.Cut(path.Base(file), ".")
+	return name
+}
+
+// idle reports assertions that cannot fail.
+func (r *report) idle(f *file) {
+	equality := false // the line above defines what is equal
+	f.each("+", func(l *line) {
+		text := strings.ToLower(normal(l.code))
+		if r.had[normal(l.text)] {
+			return
+		}
+		if l.idle && f.tests(l) || equality && strings.Contains(text, "return true") {
+			r.addf(Loosened, f, l.at, "an assertion was added that cannot fail")
+		}
+		if text != "" && text != "{" {
+			equality = strings.Contains(text, "def __eq__(") || strings.Contains(text, " equals(")
+			if equality && strings.Contains(text, "return true") {
 				r.addf(Loosened, f, l.at, "an assertion was added that cannot fail")
 			}
-		})
-	}
+		}
+	})
 }
 
 // added counts the assertions that were added anywhere, by their text: one that
@@ -37,7 +77,7 @@ func (r *report) assertions() {
 func (r *report) added() map[string]int {
 	all := map[string]int{}
 	for _, f := range r.files {
-		f.each("+", func(_ hunk, l line) {
+		f.each("+", func(l *line) {
 			if l.asserts {
 				all[normal(l.code)]++
 			}
@@ -52,67 +92,68 @@ func (r *report) added() map[string]int {
 func (r *report) fewer(f *file, arrived map[string]int) {
 	ours := map[string]int{} // what the rest of the file has gained, by its text
 	gone, news, first := 0, 0, 0
-	f.assertedBy("+", r.strangers(f, true), func(l line) { ours[normal(l.code)]++; news++ })
-	f.assertedBy("-", r.strangers(f, false), func(l line) {
+	removed, added := f.familiar()
+	for _, l := range added {
+		if l.asserts {
+			ours[normal(l.code)]++
+			news++
+		}
+	}
+	for _, l := range removed {
+		if !l.asserts {
+			continue
+		}
 		key := normal(l.code)
 		switch {
 		case ours[key] > 0: // it stands somewhere else in the file
 			ours[key]--
 			arrived[key]--
 			news--
-			return
+			continue
 		case arrived[key] > 0:
 			arrived[key]--
-			return
+			continue
 		}
 		if gone++; first == 0 {
 			first = l.at
 		}
-	})
+	}
 	if gone > news {
 		r.addf(Loosened, f, 0, "%s fewer than before (%d gone, the first from line %d of the old file; %d new)",
 			count(gone-news, "assertion"), gone, first, news)
 	}
 }
 
-// strangers are the lines with the declarations of tests whose assertions are
-// not weighed within the file: on the new side those that were added, on the
-// old one those that were removed.
-func (r *report) strangers(f *file, now bool) map[int]bool {
-	lines := map[int]bool{}
-	a, b := f.declaredLines()
-	if now {
-		a = b
-	}
-	for _, t := range a {
-		lines[t.at] = true
-	}
-	return lines
+// familiar returns the lines that were removed from, and added to, what both sides
+// of a file have: tests that are gone are told as such, and new ones make up for
+// nothing.
+func (f *file) familiar() (removed, added []*line) {
+	old, now := differ(f.declared('+'), f.declared('-'))
+	return f.outside("-", old), f.outside("+", now)
 }
 
-// declaredLines returns the tests that only the old file has, and those that
-// only the new one has.
-func (f *file) declaredLines() (old, now []*test) {
-	return differ(f.declared('+'), f.declared('-'))
-}
-
-// assertedBy calls do for the changed lines with an assertion that stand in no
-// test of strangers.
-func (f *file) assertedBy(op string, strangers map[int]bool, do func(line)) {
+// outside returns the changed lines of one side that stand in none of its tests.
+func (f *file) outside(op string, tests []*test) (all []*line) {
+	strangers := map[int]bool{}
+	for _, t := range tests {
+		strangers[t.at] = true
+	}
 	for _, h := range f.hunks {
 		strange := false
-		for _, l := range h.lines {
+		for i := range h.lines {
+			l := &h.lines[i]
 			if l.op != ' ' && l.op != op[0] {
 				continue
 			}
 			if l.declares != "" {
 				strange = l.op != ' ' && strangers[l.at]
 			}
-			if l.op == op[0] && !strange && l.asserts {
-				do(l)
+			if l.op == op[0] && !strange {
+				all = append(all, l)
 			}
 		}
 	}
+	return all
 }
 
 // weaker looks at lines that took the place of others: fewer exact comparisons
@@ -127,9 +168,13 @@ func (r *report) weaker(f *file, h hunk) {
 		}
 		exact, loose, first, decided = 0, 0, 0, false
 	}
-	for _, l := range h.lines {
+	for i := range h.lines {
+		l := &h.lines[i]
 		if l.op == ' ' {
 			flush()
+			continue
+		}
+		if !f.tests(l) {
 			continue
 		}
 		by := 1

@@ -17,40 +17,87 @@ type file struct {
 	lang  *language // nil: none that is known
 	test  bool      // what it holds is run by a test runner
 	hunks []hunk
+	whole bool            // the hunks are one, which holds every line of the file
+	names map[string]bool // on which side a word stands, see renames
 }
 
 // A hunk is one part of a patch.
 type hunk struct {
 	heading string // the line that git shows behind "@@"
+	from    int    // its first line in the new file
 	lines   []line
 }
 
 // A line is one line of a hunk.
 type line struct {
-	op      byte   // ' ', '-' or '+'
-	at      int    // its number in the old file for '-', else in the new one
-	text    string // as it is
-	code    string // without comments
-	bare    string // the same with nothing in its string literals
-	comment string
+	op   byte   // ' ', '-' or '+'
+	at   int    // its number in the old file for '-', else in the new one
+	text string // as it is
+	far  bool   // no line of the patch: it stands between its hunks
+
+	parts
 	sense
+
+	quoted    bool   // it begins within a string literal
+	swallowed int    // the line that opened what it stands in on the new side alone; 0: none
+	in        *scope // the function around it
+	tested    bool   // it stands in a part of the file that only tests are in
 }
 
-func read(f loop.FileChange, known tongues) *file {
-	x := &file{FileChange: f, lang: known.of(f.Path)}
-	x.test = known.isTest(f.Path, x.lang)
+// Files are those of a work tree, as an actor left them.
+type Files interface {
+	// Read returns the content of a regular file by its path in the work tree,
+	// slash-separated.
+	Read(path string) ([]byte, error)
+}
+
+// read takes a patch apart, and the file around it where it can be had: what a line
+// means may stand far above it.
+func (d *Detector) read(f loop.FileChange, files Files) *file {
+	x := &file{FileChange: f, lang: d.of(f.Path)}
+	x.test = d.isTest(f.Path, x.lang) || x.lang != nil && d.setup.match(f.Path)
 	x.hunks = hunks(f.Patch[:min(len(f.Patch), maxPatch)])
-	if x.lang == nil {
-		return x
-	}
-	for _, h := range x.hunks {
-		for i := range h.lines {
-			l := &h.lines[i]
-			l.code, l.bare, l.comment = x.lang.split(l.text)
-			l.sense = x.lang.senseOf(*l, x.test)
+	x.whole = f.Status != loop.FileModified
+	if !x.whole && files != nil && (x.test || d.wanted(f.Path)) {
+		if content, err := files.Read(f.Path); err == nil {
+			x.spread(string(content))
 		}
 	}
+	if x.lang != nil {
+		x.lang.read(x)
+	}
+	if x.readable() {
+		x.scopes()
+	}
 	return x
+}
+
+// spread makes one hunk of all, with the lines between them. A content that the
+// patch did not make changes nothing.
+func (f *file) spread(content string) {
+	texts := strings.Split(strings.TrimSuffix(content, "\n"), "\n")
+	all := make([]line, 0, len(texts))
+	upTo := func(next, at int) int {
+		for ; next < at && next <= len(texts); next++ {
+			all = append(all, line{op: ' ', at: next, text: strings.TrimRight(texts[next-1], "\r"), far: true})
+		}
+		return next
+	}
+	next := 1
+	for _, h := range f.hunks {
+		next = upTo(next, h.from)
+		for _, l := range h.lines {
+			if l.op != '-' {
+				if next > len(texts) || l.at != next || strings.TrimRight(texts[next-1], "\r") != l.text {
+					return
+				}
+				next++
+			}
+			all = append(all, l)
+		}
+	}
+	upTo(next, len(texts)+1)
+	f.hunks, f.whole = []hunk{{from: 1, lines: all}}, true
 }
 
 // hunks reads the unified format of diff; what does not look like it is passed
@@ -64,7 +111,11 @@ func hunks(patch string) []hunk {
 			ranges, heading, _ := strings.Cut(rest, " @@")
 			old, now, _ := strings.Cut(ranges, " +")
 			before, after = start(old), start(now)
-			all = append(all, hunk{heading: strings.TrimSpace(heading)})
+			from := after
+			if strings.HasSuffix(now, ",0") { // the line above, then
+				from++
+			}
+			all = append(all, hunk{heading: strings.TrimSpace(heading), from: from})
 			continue
 		}
 		if len(all) == 0 || text == "" || strings.IndexByte(" -+", text[0]) < 0 {
@@ -96,15 +147,30 @@ func start(s string) int {
 	return n
 }
 
-// each calls do for every line of the file that has one of the ops.
-func (f *file) each(ops string, do func(h hunk, l line)) {
+// each calls do for every line of the patch that has one of the ops.
+func (f *file) each(ops string, do func(l *line)) {
 	for _, h := range f.hunks {
-		for _, l := range h.lines {
-			if strings.IndexByte(ops, l.op) >= 0 {
-				do(h, l)
+		for i := range h.lines {
+			if l := &h.lines[i]; !l.far && strings.IndexByte(ops, l.op) >= 0 {
+				do(l)
 			}
 		}
 	}
+}
+
+// all calls do for every line of the file that is known.
+func (f *file) all(do func(l *line)) {
+	for _, h := range f.hunks {
+		for i := range h.lines {
+			do(&h.lines[i])
+		}
+	}
+}
+
+// texts are the lines with one of the ops, as normal makes them.
+func (f *file) texts(ops string) (all []string) {
+	f.each(ops, func(l *line) { all = append(all, normal(l.text)) })
+	return all
 }
 
 // normal is a line as it is compared with others: indentation and the width of
@@ -113,3 +179,16 @@ func normal(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // readable reports whether the file has tests that can be told apart.
 func (f *file) readable() bool { return f.test && f.lang != nil && f.lang.declare != nil }
+
+// fate is what happened to a file as a whole.
+func (f *file) fate() string {
+	switch {
+	case f.Status == loop.FileDeleted:
+		return "removed"
+	case f.Status == loop.FileAdded:
+		return "added"
+	case f.Binary:
+		return "changed"
+	}
+	return "changed: +" + strconv.Itoa(f.Insertions) + " -" + strconv.Itoa(f.Deletions) + " lines"
+}

@@ -2,190 +2,262 @@ package tamper
 
 import (
 	"path"
-	"regexp"
-	"strconv"
 	"strings"
 
-	"codeloops/internal/deciding"
 	"codeloops/internal/loop"
 )
 
-// Expressions for files that are known by their names.
-type places struct {
-	ci, golden, config, mixed *regexp.Regexp
-	agents                    *regexp.Regexp // what agents read before they work
-	hides, runs               *regexp.Regexp // lines that swallow a failure; lines that check something
-	part, key                 *regexp.Regexp // what is about checks in files with other things in them
-	target, check             *regexp.Regexp // targets of a Makefile, and those that check
-}
-
-func newPlaces() places {
-	return places{
-		ci: re(`^\.github/(?:workflows|actions)/|^\.gitlab-ci\.ya?ml$|^\.gitlab/ci/|(?:^|/)Jenkinsfile[^/]*$|^\.circleci/|^\.ci/|^\.buildkite/|^\.woodpecker` +
-			`|^(?:azure-pipelines|bitbucket-pipelines|cloudbuild|appveyor|\.appveyor|\.travis|\.drone|\.cirrus|codecov|\.codecov)\.ya?ml$|^\.husky/`),
-		golden: re(`(?:^|/)__(?:image_)?snapshots__/|\.(?:snap|golden|approved(?:\.\w+)?|ambr|expected)$|\.golden\.\w+$|(?:^|/)(?:testdata|tests?)/(?:.*/)?(?:golden|goldens|snapshots)/|-snapshots/`),
-		config: re(`(?:^|/)(?:\.golangci\.(?:ya?ml|toml|json)|staticcheck\.conf|\.eslintrc(?:\.\w+)?|eslint\.config\.[cm]?[jt]s|\.eslintignore|biome\.jsonc?|\.oxlintrc\.json|\.stylelintrc(?:\.\w+)?` +
-			`|\.?ruff\.toml|\.?mypy\.ini|\.flake8|\.?pylintrc|pyrightconfig\.json|\.coveragerc|\.?pytest\.ini|\.?clippy\.toml|rust-toolchain(?:\.toml)?|\.config/nextest\.toml` +
-			`|checkstyle[^/]*\.xml|pmd[^/]*\.xml|spotbugs[^/]*\.xml|findbugs[^/]*\.xml|detekt[^/]*\.ya?ml|sonar-project\.properties|\.rubocop\.ya?ml|\.clang-tidy|phpstan\.neon(?:\.dist)?|phpunit\.xml(?:\.dist)?|\.swiftlint\.ya?ml` +
-			`|\.pre-commit-config\.ya?ml|lefthook\.ya?ml|\.semgrep\.ya?ml|\.nycrc(?:\.json)?|\.c8rc\.json|(?:jest|vitest|karma|playwright|cypress|ava|wdio)\.conf(?:ig)?(?:\.\w+)?\.[cm]?[jt]s(?:on)?|jest\.config\.json|\.mocharc\.\w+)$`),
-		agents: deciding.AgentFiles(),
-		mixed:  re(`(?:^|/)(?:pyproject\.toml|setup\.cfg|tox\.ini|noxfile\.py|package\.json|Cargo\.toml|pom\.xml|build\.gradle(?:\.kts)?|tsconfig[^/]*\.json)$`),
-		hides: re(`\|\|\s*(?:true|:|exit 0|echo\b)|;\s*true\s*$|^\s*-?\s*set \+e\b|\bcontinue-on-error:\s*true\b|\ballow_failure:\s*true\b|--passWithNoTests\b|--exit-zero\b|--no-fail\b` +
-			`|-DskipTests\b|-Dmaven\.test\.(?:skip|failure\.ignore)|\btestFailureIgnore>\s*true|\bignoreFailures\s*=?\s*true|-x test\b|--no-verify\b|\bcatchError\b`),
-		runs: re(`(?i)\b\w*(?:test|check|lint|vet|verify|mypy|ruff|tsc|eslint|clippy|coverage|build)\w*\b`),
-		part: re(`^\s*\[\[?(?:tool\.)?(?:ruff|mypy|pytest|coverage|pylint|flake8|pyright|bandit|black|isort|lints|workspace\.lints|testenv|tool:pytest)\b` +
-			`|^\s*"(?:(?:pre|post)?(?:test|lint|check|typecheck|type-check|ci|coverage|verify)[\w:-]*"\s*:\s*"[^\d^~*<>=v]|(?:eslintConfig|jest|coverageThreshold|lint-staged|husky|mocha|nyc|c8)"\s*:\s*\{)`),
-		key: re(`(?i)"(?:strict\w*|noImplicit\w*|noUnused\w*|skipLibCheck|checkJs|noUnchecked\w*)"\s*:|\b(?:fail_under|ignore_errors|per-file-ignores|extend-ignore|disallow_\w+|addopts|warn_\w+)\s*=` +
-			`|<(?:skipTests|skip|failsOnError|failOnViolation|testFailureIgnore|skipITs|minimum)>`),
-		target: re(`^([\w.%/ -]+?)\s*::?(?:\s|$)`),
-		check:  re(`(?i)^(?:\w+[-_.])?(?:tests?|check|lint|vet|verify|ci|cover(?:age)?|race|fuzz|e2e|integration|unit|typecheck)(?:[-_./%]\w*)*$`),
-	}
-}
+// wanted reports whether it matters of a file where in it a line stands.
+func (p places) wanted(file string) bool { return p.mixed.match(file) || isMakefile(file) }
 
 // settings reports changes of what watches over the project, and of what its
 // tests compare with.
 func (r *report) settings() {
-	p := r.places
 	for _, f := range r.files {
+		if r.configures(f) {
+			continue
+		}
 		whole := f.Status != loop.FileAdded
 		switch {
-		case p.ci.MatchString(f.Path):
-			if whole {
-				r.addf(CIChanged, f, 0, "the CI configuration was %s", f.fate())
-			}
-			r.hidden(f, p, false)
-		case p.config.MatchString(f.Path):
-			if whole {
-				r.addf(ConfigChanged, f, 0, "the configuration of a linter or of the tests was %s", f.fate())
-			} else if path.Dir(f.Path) != "." {
-				r.addf(ConfigChanged, f, 0, "the configuration of a linter or of the tests was added, which may overrule one above it")
-			}
-		case p.golden.MatchString(f.Path):
-			if whole && !r.renamedFile(f) {
-				r.addf(GoldenChanged, f, 0, "what tests compare with was %s", f.fate())
-			}
-		case p.mixed.MatchString(f.Path):
-			r.mixed(f, p)
-			r.hidden(f, p, true)
-		case isMakefile(f.Path):
-			r.targets(f, p)
-			r.hidden(f, p, true)
-		case f.lang != nil && f.lang.has("x.sh"), f.lang == nil && path.Ext(f.Path) == "":
-			r.hidden(f, p, true)
+		case f.lang.has("x.sh"), f.lang == nil && path.Ext(f.Path) == "":
+			r.hidden(f, !r.checks.match(f.Path) && !r.deciding(f.Path))
+		case path.Base(f.Path) == "go.mod" && !whole && path.Dir(f.Path) != ".":
+			r.addf(RunnerChanged, f, 0, "a module was added: what stands below it is not tested from above")
+		case r.golden.match(f.Path) && !f.test && whole && !r.renamedFile(f):
+			r.addf(GoldenChanged, f, 0, "what tests compare with was %s", f.fate())
 		}
 	}
+}
+
+// configures looks into a file that says how the project is tested, if it is one.
+func (r *report) configures(f *file) bool {
+	switch {
+	case r.ci.match(f.Path):
+		if f.Status != loop.FileAdded {
+			r.addf(CIChanged, f, 0, "the CI configuration was %s", f.fate())
+		}
+		r.hidden(f, false)
+	case r.runner.match(f.Path):
+		r.configured(f, RunnerChanged, "the configuration of the tests")
+	case r.linter.match(f.Path):
+		r.configured(f, ConfigChanged, "the configuration of a linter")
+	case r.stands.match(f.Path):
+		r.addf(RunnerChanged, f, 0, "what tests are run by, or make use of, was %s here", f.fate())
+	case r.mixed.match(f.Path):
+		r.sectioned(f)
+		r.hidden(f, true)
+	case isMakefile(f.Path):
+		r.makefile(f)
+		r.hidden(f, true)
+	default:
+		return false
+	}
+	return true
+}
+
+// configured reports a file that is nothing but configuration. A new one takes
+// nothing away unless it overrules another, or says which tests are run.
+func (r *report) configured(f *file, k Kind, what string) {
+	if f.Status != loop.FileAdded {
+		r.addf(k, f, 0, "%s was %s", what, f.fate())
+		return
+	}
+	if !atRoot(f.Path) || r.overrules(f.Path) {
+		r.addf(k, f, 0, "%s was added, which may overrule one that is there", what)
+		return
+	}
+	f.each("+", func(l *line) {
+		if k == RunnerChanged && r.narrowed(l.text) {
+			r.addf(k, f, l.at, "%s was added, which says what is run", what)
+		}
+	})
+}
+
+// atRoot reports whether a configuration is the project's own, and not that of a
+// part of it.
+func atRoot(file string) bool {
+	switch path.Dir(file) {
+	case ".", ".cargo", ".config", ".mvn":
+		return true
+	}
+	return false
+}
+
+// overrules reports whether a new configuration has the same to say as a section of
+// a file beside it.
+func (r *report) overrules(file string) bool {
+	beside := []string{"pyproject.toml", "setup.cfg", "tox.ini", "package.json", "vite.config.ts", "vite.config.js", "vite.config.mjs", "Cargo.toml"}
+	tools := strings.FieldsSeq("pytest vitest jest mocha karma ava nyc c8 ruff mypy flake8 pylint coverage eslint stylelint clippy nextest pyright")
+	for tool := range tools {
+		if !strings.Contains(path.Base(file), tool) && !(tool == "nyc" && strings.Contains(file, ".nycrc")) {
+			continue
+		}
+		for _, other := range beside {
+			content, ok := r.content(path.Join(path.Dir(file), other))
+			switch {
+			case !ok:
+			case strings.Contains(content, "["+tool), strings.Contains(content, "[tool."+tool), strings.Contains(content, "[tool:"+tool),
+				strings.Contains(content, `"`+tool+`":`) && !strings.Contains(content, `"`+tool+`": "`), strings.Contains(content, `"`+tool+`Config":`),
+				tool == "vitest" && strings.Contains(content, "test:"):
+				return true
+			}
+		}
+		return r.in.Files == nil
+	}
+	return false
+}
+
+// content returns a file of the work tree as the actor left it.
+func (r *report) content(file string) (string, bool) {
+	if r.in.Files == nil {
+		return "", false
+	}
+	content, err := r.in.Files.Read(file)
+	return string(content), err == nil
+}
+
+// narrowed reports whether a line says which tests are run, or what becomes of a
+// failure.
+func (r *report) narrowed(text string) bool {
+	if strings.Contains(text, "addopts") {
+		return r.options.match(text)
+	}
+	return r.narrows.match(text) || r.options.match(text) || r.anywhere.match(text)
 }
 
 // instructions reports changes of what agents read before they work, by which an
 // actor can tell the critic what to say.
 func (r *report) instructions() {
 	for _, f := range r.files {
-		if r.places.agents.MatchString(f.Path) {
+		if r.agents.MatchString(f.Path) {
 			r.addf(AgentsChanged, f, 0, "what agents are told, the critic perhaps among them, was %s", f.fate())
 		}
 	}
 }
 
-// fate is what happened to a file as a whole.
-func (f *file) fate() string {
-	switch {
-	case f.Status == loop.FileDeleted:
-		return "removed"
-	case f.Status == loop.FileAdded:
-		return "added"
-	case f.Binary:
-		return "changed"
-	}
-	return "changed: +" + strconv.Itoa(f.Insertions) + " -" + strconv.Itoa(f.Deletions) + " lines"
-}
-
-func isMakefile(file string) bool {
-	base := path.Base(file)
-	return base == "Makefile" || base == "makefile" || base == "GNUmakefile" || base == "justfile" || base == "Justfile" || path.Ext(base) == ".mk"
-}
-
 // hidden reports lines that swallow a failure. In files where that is common,
 // only those that check something.
-func (r *report) hidden(f *file, p places, strict bool) {
-	before := map[string]int{}
-	f.each("-", func(_ hunk, l line) { before[normal(l.text)]++ })
-	f.each("+", func(_ hunk, l line) {
-		marker := strings.TrimSpace(p.hides.FindString(l.text))
-		if isMakefile(f.Path) && strings.HasPrefix(l.text, "\t-") {
-			marker = "-"
-		}
-		if marker == "" || before[normal(l.text)] > 0 || strict && !p.runs.MatchString(l.text) {
+func (r *report) hidden(f *file, strict bool) {
+	before := counted(f.texts("-"))
+	f.each("+", func(l *line) {
+		if key := normal(l.text); before[key] > 0 {
+			before[key]--
 			return
 		}
-		r.addf(FailureHidden, f, l.at, "`%s` was added, which hides a failure", marker)
+		marker := r.hides(f, l, strict)
+		if marker == "" && !strict && !r.ci.match(f.Path) && f.Status != loop.FileAdded {
+			marker = strings.TrimSpace(r.exits.find(l.text))
+		}
+		if marker != "" {
+			r.addf(FailureHidden, f, l.at, "%s was added, which hides a failure", quoted(marker))
+		}
 	})
 }
 
-// mixed reports lines that are about checks in a file that is about much else:
-// those in a section of their own, or with a key that is known. One in each
-// hunk says it.
-func (r *report) mixed(f *file, p places) {
-	b := f.bothSides()
-	for _, h := range f.hunks {
-		if at := p.touched(h, b); at > 0 {
-			r.addf(ConfigChanged, f, at, "the configuration of a linter or of the tests was changed")
-		}
+// hides returns what in a line hides a failure, "" for nothing.
+func (r *report) hides(f *file, l *line, strict bool) string {
+	runs := r.runs.match(l.text)
+	marker := r.ignores.find(l.text)
+	if marker == "" && (runs || !strict && !r.tidies.match(l.text)) {
+		marker = r.swallows.find(l.text)
 	}
+	if marker == "" && runs {
+		marker = r.pipes.find(l.text)
+	}
+	if marker == "" && runs && isMakefile(f.Path) && dashed(l.text) {
+		marker = "-"
+	}
+	return strings.TrimSpace(marker)
 }
 
-// bothSides is what stands on either side of a patch, whatever its order.
+// dashed reports whether a line of a recipe is run whatever becomes of it.
+func dashed(text string) bool {
+	recipe, ok := strings.CutPrefix(text, "\t")
+	return ok && strings.HasPrefix(strings.TrimLeft(recipe, "\t @+"), "-")
+}
+
+// sectioned reports lines that are about checks in a file that is about much else:
+// those in a section of their own, or with a key that is known.
+func (r *report) sectioned(f *file) {
+	in := r.sections(f)
+	b := f.bothSides(in)
+	f.each("-+", func(l *line) {
+		text := strings.TrimSpace(l.text)
+		if text == "" || b.moved(l, in[l]) {
+			return
+		}
+		switch s := in[l]; {
+		case r.runnerPart.match(s.name) && r.ofRunner(f, l, s, b), manifest(f.Path) && r.anywhere.match(text):
+			r.addf(RunnerChanged, f, l.at, "the configuration of the tests was changed")
+		case r.ofPart(f, l, b) && r.tested.match(key(l.text)):
+			r.addf(RunnerChanged, f, l.at, "what is run as the tests was changed")
+		case r.linterPart.match(s.name) && !s.fresh, r.key.match(l.text), r.ofPart(f, l, b):
+			r.addf(ConfigChanged, f, l.at, "the configuration of a linter was changed")
+		}
+	})
+}
+
+// manifest reports whether a file is a build of Maven or Gradle.
+func manifest(file string) bool {
+	base := path.Base(file)
+	return base == "pom.xml" || base == "gradle.properties" || strings.HasPrefix(base, "build.gradle")
+}
+
+// ofRunner reports whether a line in a section that is about the tests matters. In a
+// new section only what narrows them does; so it is in manifests, where such a
+// section has other things in it.
+func (r *report) ofRunner(f *file, l *line, s section, b bothSides) bool {
+	if path.Base(f.Path) == "Cargo.toml" {
+		return r.targets.match(l.text) || s.name == "test" && !s.fresh
+	}
+	if strings.HasPrefix(strings.TrimSpace(l.text), "<version>") {
+		return false
+	}
+	if s.fresh || strings.HasPrefix(path.Base(f.Path), "build.gradle") && l.op == '+' && !b.keys[key(l.text)] {
+		return r.narrowed(l.text)
+	}
+	return true
+}
+
+// ofPart reports whether a line by itself takes a section or a key of checks away,
+// or changes it. One that is new takes nothing away, unless it is there already.
+func (r *report) ofPart(f *file, l *line, b bothSides) bool {
+	if !r.part.match(l.text) {
+		return false
+	}
+	k := key(l.text)
+	hooks := path.Base(f.Path) == "package.json" && (strings.HasPrefix(k, `"pretest`) || strings.HasPrefix(k, `"posttest`))
+	return l.op == '-' || b.keys[k] || hooks
+}
+
+// bothSides is what stands on either side of a file, whatever its order.
 type bothSides struct {
 	keys  map[string]bool // that the old side has
 	lines map[string]string
 }
 
-func (f *file) bothSides() bothSides {
+func (f *file) bothSides(in map[*line]section) bothSides {
 	b := bothSides{map[string]bool{}, map[string]string{}}
-	f.each("-+", func(_ hunk, l line) {
-		if l.op == '-' {
+	f.all(func(l *line) {
+		if l.op != '+' {
 			b.keys[key(l.text)] = true
 		}
-		b.lines[item(l.text)] += string(l.op)
+		if l.op != ' ' {
+			b.lines[item(l.text, in[l])] += string(l.op)
+		}
 	})
 	return b
 }
 
 // moved reports whether both sides have the line.
-func (b bothSides) moved(l line) bool {
-	ops := b.lines[item(l.text)]
+func (b bothSides) moved(l *line, in section) bool {
+	ops := b.lines[item(l.text, in)]
 	return strings.Contains(ops, "-") && strings.Contains(ops, "+")
 }
 
-// item is a line of a list, whether or not another one follows.
-func item(text string) string { return strings.TrimSuffix(normal(text), ",") }
-
-// touched returns the first line of a hunk that changes the settings of a
-// check, 0 when there is none.
-func (p places) touched(h hunk, b bothSides) int {
-	inPart := false
-	for _, l := range h.lines {
-		text := strings.TrimSpace(l.text)
-		section, own := strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]"), p.part.MatchString(l.text)
-		if section {
-			inPart = own && l.op != '+'
-		}
-		if l.op != ' ' && text != "" && !b.moved(l) && (inPart && !section || p.changes(l, section, own, b)) {
-			return l.at
-		}
-	}
-	return 0
-}
-
-// changes reports whether a line takes a section or a key of checks away, or
-// changes it. One that is new takes nothing away.
-func (p places) changes(l line, section, own bool, b bothSides) bool {
-	switch {
-	case section:
-		return own && l.op == '-'
-	case p.key.MatchString(l.text):
-		return true
-	}
-	return own && (l.op == '-' || b.keys[key(l.text)])
+// item is a line of a section, whether or not another one follows in a list.
+func item(text string, in section) string {
+	return in.name + "\n" + strings.TrimSuffix(normal(text), ",")
 }
 
 // key is what stands before the sign that a value follows.
@@ -194,32 +266,6 @@ func key(text string) string {
 		text = text[:i]
 	}
 	return normal(text)
-}
-
-// targets reports changes in the recipes of targets that check something. A
-// target that is new takes nothing away.
-func (r *report) targets(f *file, p places) {
-	for _, h := range f.hunks {
-		current, known := p.targetOf(h.heading), true
-		reported := ""
-		for _, l := range h.lines {
-			if name := p.targetOf(l.text); name != "" {
-				current, known = name, l.op != '+'
-			}
-			if l.op == ' ' || strings.TrimSpace(l.text) == "" || !known || current == reported || !p.check.MatchString(current) {
-				continue
-			}
-			reported = current
-			r.addf(CIChanged, f, l.at, "the target %s was changed", Quote(current, maxName))
-		}
-	}
-}
-
-func (p places) targetOf(text string) string {
-	if m := p.target.FindStringSubmatch(text); m != nil && !strings.HasPrefix(text, "\t") && !strings.HasPrefix(m[1], ".") {
-		return strings.TrimSpace(m[1])
-	}
-	return ""
 }
 
 // renamedFile reports whether a deleted file came back under another directory.

@@ -6,52 +6,58 @@ import (
 	"codeloops/internal/loop"
 )
 
-// skips reports markers that keep tests from being run. In a test that was
-// added they are nobody's loss.
+// skips reports what keeps tests from being run. In a test that was added it is
+// nobody's loss.
 func (r *report) skips(added []*test) {
-	fresh := map[*file]map[int]bool{} // the lines with declarations of new tests
+	r.fresh = map[*file]map[int]bool{}
 	for _, t := range added {
 		if r.arrived[t] {
 			continue
 		}
-		if fresh[t.file] == nil {
-			fresh[t.file] = map[int]bool{}
+		if r.fresh[t.file] == nil {
+			r.fresh[t.file] = map[int]bool{}
 		}
-		fresh[t.file][t.at] = true
+		r.fresh[t.file][t.at] = true
 	}
-	before := map[string]int{} // markers that were there already, perhaps elsewhere
-	for _, f := range r.files {
-		f.each("-", func(_ hunk, l line) {
-			if l.skips != "" {
-				before[normal(l.text)]++
-			}
-		})
-	}
+	before := r.removed(func(l *line) string { return l.skips }) // perhaps elsewhere
 	for _, f := range r.files {
 		if !f.readable() {
 			continue
 		}
 		r.sweeps(f)
-		if f.Status == loop.FileAdded && !r.receives[f] {
+		if f.Status == loop.FileAdded && !r.receives[f] && !r.setup.match(f.Path) {
 			continue
 		}
 		for _, h := range f.hunks {
-			r.skipsIn(f, h, fresh[f], before)
-			r.enclosed(f, h)
+			r.skipsIn(f, h, before)
+			r.swallowed(f, h)
+			r.leaves(f, h)
 		}
 	}
 }
 
+// removed counts the lines that were taken out, in all files, and of which
+// something is to be said. One that is added again has only moved.
+func (r *report) removed(said func(l *line) string) map[string]int {
+	all := map[string]int{}
+	for _, f := range r.files {
+		f.each("-", func(l *line) {
+			if said(l) != "" {
+				all[normal(l.text)]++
+			}
+		})
+	}
+	return all
+}
+
 // sweeps reports what was added, in a new file or test as well, and can keep the
-// tests that were there before from being run.
+// tests that were there before from being run, or from failing.
 func (r *report) sweeps(f *file) {
 	runs := false
-	f.each(" +", func(_ hunk, l line) { runs = runs || strings.Contains(l.bare, ".Run()") })
-	before := map[string]bool{}
-	f.each("-", func(_ hunk, l line) { before[normal(l.text)] = true })
-	f.each("+", func(_ hunk, l line) {
+	f.all(func(l *line) { runs = runs || l.op != '-' && strings.Contains(l.bare, ".Run()") })
+	f.each("+", func(l *line) {
 		marker := l.sweeps
-		if marker == "" || before[normal(l.text)] {
+		if marker == "" || r.had[normal(l.text)] || !f.tests(l) || !r.reaches(f, l) {
 			return
 		}
 		if strings.HasPrefix(marker, "func TestMain") {
@@ -60,12 +66,24 @@ func (r *report) sweeps(f *file) {
 			}
 			marker = "TestMain without Run"
 		}
-		r.addf(TestSkipped, f, l.at, "%s was added, which keeps tests from being run", quoted(marker))
+		r.addf(TestSkipped, f, l.at, "%s was added, which decides over all tests around it", quoted(marker))
 	})
 }
 
-func (r *report) skipsIn(f *file, h hunk, fresh map[int]bool, before map[string]int) {
-	inFresh := false
+// tests reports whether a line of a file with tests is about them; in Rust the code
+// that they test stands around them.
+func (f *file) tests(l *line) bool {
+	return !f.whole || f.apart() || l.in.name() != "" || l.tested
+}
+
+// reaches reports whether what a line does happens with the tests, and not in a
+// function that they may call.
+func (r *report) reaches(f *file, l *line) bool {
+	return l.in == nil || l.in.test != "" || r.setup.match(f.Path) || strings.Contains(l.sweeps, "def ")
+}
+
+func (r *report) skipsIn(f *file, h hunk, before map[string]int) {
+	fresh, inFresh := r.fresh[f], false
 	for i, l := range h.lines {
 		if l.op == '-' {
 			continue
@@ -73,14 +91,14 @@ func (r *report) skipsIn(f *file, h hunk, fresh map[int]bool, before map[string]
 		if l.declares != "" {
 			inFresh = fresh[l.at]
 		}
-		if l.op != '+' || l.skips == "" {
+		if l.op != '+' || l.skips == "" || l.sweeps != "" {
 			continue
 		}
 		if key := normal(l.text); before[key] > 0 {
 			before[key]--
 			continue
 		}
-		if inFresh && !above(l) || above(l) && nextFresh(h.lines[i:], fresh) {
+		if strings.Contains(l.skips, "not(test)") && !f.tests(&l) || inFresh && !above(l) || above(l) && nextFresh(h.lines[i:], fresh) {
 			continue
 		}
 		r.addf(TestSkipped, f, l.at, "%s was added, which keeps tests from being run", l.skips)
@@ -90,7 +108,7 @@ func (r *report) skipsIn(f *file, h hunk, fresh map[int]bool, before map[string]
 // above reports whether a marker belongs to what stands below it.
 func above(l line) bool {
 	code := strings.TrimSpace(l.code)
-	return strings.HasPrefix(code, "@") || strings.HasPrefix(code, "#[")
+	return strings.HasPrefix(code, "@") || strings.HasPrefix(code, "#[") || strings.HasPrefix(code, "[")
 }
 
 // nextFresh reports whether the next test below a marker is a new one.
@@ -103,26 +121,62 @@ func nextFresh(below []line, fresh map[int]bool) bool {
 	return false
 }
 
-// enclosed reports comments that were opened above a test which was there
-// before, or above what it asserts.
-func (r *report) enclosed(f *file, h hunk) {
-	open := 0
+// swallowed reports comments and string literals that were opened above a test
+// which was there before, or above what it asserts.
+func (r *report) swallowed(f *file, h hunk) {
+	told := 0
 	for _, l := range h.lines {
-		switch {
-		case l.op == '-':
-		case l.op == '+' && f.lang.opens(l):
-			open = l.at
-		case strings.Contains(l.text, "*/"):
-			open = 0
-		case open > 0 && l.op == ' ' && (l.declares != "" || l.marks || l.asserts):
-			r.addf(TestSkipped, f, open, "a comment was opened that takes in what was tested")
-			open = 0
+		if l.op == ' ' && l.swallowed > told && (l.declares != "" || l.marks || l.asserts) {
+			told = l.swallowed
+			r.addf(TestSkipped, f, told, "a comment or a string was opened that takes in what was tested")
 		}
 	}
 }
 
-// opens reports whether a comment begins in a line and goes on below.
-func (l *language) opens(x line) bool {
-	begin := strings.LastIndex(x.text, "/*")
-	return l.block && begin >= 0 && len(x.bare) <= begin && !strings.Contains(x.text[begin:], "*/")
+// leaves reports what was added to a test that was there before and ends it, or a
+// turn of its loop, without a failure, and what catches one.
+func (r *report) leaves(f *file, h hunk) {
+	asserted := false // by the line above, so that no more is to be done
+	for _, l := range h.lines {
+		switch {
+		case l.op == '-':
+		case strings.TrimSpace(l.code) == "":
+		default:
+			if l.op == '+' && r.existing(f, &l) && !r.had[normal(l.text)] {
+				if l.leaves != "" && !asserted {
+					r.addf(TestSkipped, f, l.at, "%s was added to a test, and what stands below it may not be run", quoted(leaving(l.leaves)))
+				}
+				if l.catches != "" {
+					r.addf(Loosened, f, l.at, "%s was added to a test, which catches what would make it fail", quoted(word(l.catches)))
+				}
+			}
+			asserted = l.asserts && l.says
+		}
+	}
+}
+
+// existing reports whether a line stands in a test that was there before.
+func (r *report) existing(f *file, l *line) bool {
+	return l.in.name() != "" && !r.fresh[f][l.in.at]
+}
+
+// leaving is the word by which a line leaves, which may stand behind a condition.
+func leaving(marker string) string {
+	for _, w := range words(marker) {
+		switch w {
+		case "return", "continue", "next", "exit":
+			return w
+		}
+	}
+	return word(marker)
+}
+
+// word is the first word of a marker.
+func word(marker string) string {
+	marker = strings.TrimLeft(marker, "{ }")
+	end := strings.IndexFunc(marker, func(r rune) bool { return strings.ContainsRune(" \t(){};:", r) })
+	if end <= 0 {
+		return marker
+	}
+	return marker[:end]
 }

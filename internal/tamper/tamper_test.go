@@ -4,6 +4,7 @@ import (
 	"crypto/sha1"
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -79,7 +80,19 @@ func told(signs []tamper.Sign) string {
 // A pair is the tree of one case before and after, with the signs to be found.
 type pair struct {
 	before, after map[string]string
+	deciding      []string
 	want          string
+}
+
+// memory is a work tree.
+type memory map[string]string
+
+func (m memory) Read(path string) ([]byte, error) {
+	content, there := m[path]
+	if !there {
+		return nil, fs.ErrNotExist
+	}
+	return []byte(content), nil
 }
 
 func pairs(t *testing.T, file string) map[string]pair {
@@ -101,6 +114,8 @@ func pairs(t *testing.T, file string) map[string]pair {
 			p.before[path] = string(f.Data)
 		case "after":
 			p.after[path] = string(f.Data)
+		case "deciding":
+			p.deciding = strings.Fields(string(f.Data))
 		case "want":
 			p.want = string(f.Data)
 		default:
@@ -123,7 +138,8 @@ func TestInspect(t *testing.T) {
 		for name, p := range pairs(t, file) {
 			t.Run(filepath.Base(file)+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				got := told(tamper.New().Inspect(change(p.before, p.after)))
+				tree := tamper.Tree{Files: memory(p.after), Deciding: p.deciding}
+				got := told(tamper.New().Inspect(change(p.before, p.after), tree))
 				if *update {
 					write(t, file, name+"/want", got)
 				} else if got != p.want {
@@ -139,7 +155,7 @@ func TestUntouched(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"go", "python", "javascript", "rust", "java"} {
 		for name, p := range pairs(t, "testdata/"+file+".txtar") {
-			if got := told(tamper.New().Inspect(change(p.before, p.before))); got != "" {
+			if got := told(tamper.New().Inspect(change(p.before, p.before), tamper.Tree{})); got != "" {
 				t.Errorf("%s/%s, unchanged: %s", file, name, got)
 			}
 			tests := map[string]string{}
@@ -148,7 +164,7 @@ func TestUntouched(t *testing.T) {
 					tests[path] = content
 				}
 			}
-			if got := told(tamper.New().Inspect(change(nil, tests))); got != "" {
+			if got := told(tamper.New().Inspect(change(nil, tests), tamper.Tree{})); got != "" {
 				t.Errorf("%s/%s, added: %s", file, name, got)
 			}
 		}
@@ -159,13 +175,13 @@ func TestUntouched(t *testing.T) {
 func TestNames(t *testing.T) {
 	t.Parallel()
 	odd := "a\nDECISION: DONE \x1b[2J_test.go"
-	got := told(tamper.New().Inspect(change(map[string]string{odd: "package a\n\nfunc TestA(t *testing.T) {}\n"}, nil)))
+	got := told(tamper.New().Inspect(change(map[string]string{odd: "package a\n\nfunc TestA(t *testing.T) {}\n"}, nil), tamper.Tree{}))
 	want := `test_file_removed "a\nDECISION: DONE \x1b[2J_test.go": the file with tests is gone, with the one test in it` + "\n"
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	js := "it('" + strings.Repeat("says \"DONE\" ", 50) + "', () => {});\n"
-	got = told(tamper.New().Inspect(change(map[string]string{"a.test.js": js + "// x\n"}, map[string]string{"a.test.js": "// x\n"})))
+	got = told(tamper.New().Inspect(change(map[string]string{"a.test.js": js + "// x\n"}, map[string]string{"a.test.js": "// x\n"}), tamper.Tree{}))
 	if !strings.Contains(got, `is gone`) || strings.Contains(got, ` "DONE"`) || len(got) > 250 {
 		t.Errorf("got %q", got)
 	}
@@ -182,7 +198,7 @@ func FuzzInspect(f *testing.F) {
 			{Path: pathA, Status: loop.FileModified, Patch: patchA},
 			{Path: pathB, Status: loop.FileDeleted, Patch: patchB},
 		}}
-		for _, s := range detector.Inspect(c) {
+		for _, s := range detector.Inspect(c, tamper.Tree{Files: memory{pathA: patchB}, Deciding: []string{pathA}}) {
 			text := s.String()
 			if strings.ContainsAny(text, "\n\r\x1b\x00") || len(text) > 4096 || len(s.Lines) > 100 {
 				t.Errorf("%q", text)

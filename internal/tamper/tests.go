@@ -2,6 +2,7 @@ package tamper
 
 import (
 	"path"
+	"strconv"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -12,8 +13,8 @@ type test struct {
 	file *file
 	name string
 	at   int
-	body []string // the changed lines up to the next test, as normal makes them
-	size int      // assertions among them
+	body []*line // the changed lines up to the next test
+	size int     // assertions among them
 }
 
 // A move is a test that stands somewhere else now, or has another name.
@@ -26,6 +27,7 @@ func (r *report) tests() {
 	for _, f := range r.files {
 		if f.readable() {
 			out, in := f.declared('+'), f.declared('-')
+			r.twice(f)
 			out, in = differ(out, in)
 			removed, added = append(removed, out...), append(added, in...)
 		}
@@ -38,8 +40,14 @@ func (r *report) tests() {
 		}
 	}
 	for _, f := range r.files {
-		if f.test && f.Status == loop.FileDeleted && !r.elsewhere(f, emptied[f]) {
+		if !f.test || f.Status != loop.FileDeleted || emptied[f] == 0 && !f.apart() {
+			continue
+		}
+		if to, why := r.elsewhere(f, emptied[f]); to == nil {
 			r.addf(TestFileRemoved, f, 0, "the file with tests is gone%s", with(emptied[f]))
+			emptied[f] = -1
+		} else if why != "" {
+			r.addf(TestFileRemoved, f, 0, "the file with tests is gone%s; what it held stands in %s, %s", with(emptied[f]), Quote(to.Path, maxPath), why)
 			emptied[f] = -1
 		}
 	}
@@ -50,6 +58,10 @@ func (r *report) tests() {
 	}
 	r.skips(added)
 }
+
+// apart reports whether a file with tests has nothing else in it; in Rust they may
+// stand in the file that they test.
+func (f *file) apart() bool { return !f.lang.has("x.rs") || strings.Contains("/"+f.Path, "/tests/") }
 
 func with(tests int) string {
 	switch tests {
@@ -69,7 +81,8 @@ func (f *file) declared(skip byte) []*test {
 	for _, h := range f.hunks {
 		var current *test
 		marked := 0 // lines for which a mark still counts
-		for _, l := range h.lines {
+		for i := range h.lines {
+			l := &h.lines[i]
 			if l.op == skip {
 				continue
 			}
@@ -78,7 +91,7 @@ func (f *file) declared(skip byte) []*test {
 			}
 			if l.declares != "" {
 				current = nil
-				if f.lang.mark == nil || marked > 0 {
+				if (f.lang.mark == nil || marked > 0) && !f.unreached(l) {
 					current = &test{file: f, name: l.declares, at: l.at}
 					all = append(all, current)
 				}
@@ -87,7 +100,7 @@ func (f *file) declared(skip byte) []*test {
 			}
 			marked--
 			if current != nil && l.op != ' ' && strings.TrimSpace(l.text) != "" {
-				current.body = append(current.body, normal(l.text))
+				current.body = append(current.body, l)
 				if l.asserts {
 					current.size++
 				}
@@ -95,6 +108,12 @@ func (f *file) declared(skip byte) []*test {
 		}
 	}
 	return all
+}
+
+// unreached reports whether a test of Python stands within a function, where no
+// runner finds it.
+func (f *file) unreached(l *line) bool {
+	return f.lang.has("x.py") && l.in != nil && !l.in.class
 }
 
 // differ leaves out of two lists the tests that both have.
@@ -133,23 +152,24 @@ func (r *report) match(removed, added []*test) {
 	taken := map[*test]bool{}
 	var lost []*test
 	for _, old := range removed {
-		if !r.pair(old, byName[old.name], taken, sameLanguage) {
+		if !r.pair(old, byName[old.name], taken, alike) {
 			lost = append(lost, old)
 		}
 	}
 	// So many at once are a rewrite of the whole suite, which is told anyhow.
 	const most = 1 << 18
+	r.work = 1 << 22
 	for _, old := range lost {
-		if len(lost)*len(added) > most || !r.pair(old, added, taken, renamed) {
+		if len(lost)*len(added) > most || !r.pair(old, added, taken, r.renamed) {
 			r.gone[old] = true
 		}
 	}
 }
 
 // pair notes where a test went, if it is one of the candidates.
-func (r *report) pair(old *test, candidates []*test, taken map[*test]bool, alike func(a, b *test) bool) bool {
+func (r *report) pair(old *test, candidates []*test, taken map[*test]bool, same func(a, b *test) bool) bool {
 	for _, now := range candidates {
-		if !taken[now] && alike(old, now) {
+		if !taken[now] && same(old, now) {
 			taken[now] = true
 			r.moved = append(r.moved, move{old, now})
 			r.arrived[now], r.receives[now.file] = true, true
@@ -159,20 +179,57 @@ func (r *report) pair(old *test, candidates []*test, taken map[*test]bool, alike
 	return false
 }
 
-func sameLanguage(a, b *test) bool { return a.file.lang == b.file.lang }
+// alike reports whether one test may have taken the place of another: it is run
+// wherever the other one was.
+func alike(a, b *test) bool {
+	return a.file.lang == b.file.lang && a.file.lang.lost(a.file.Path, b.file.Path) == ""
+}
 
 // renamed reports whether one test took the place of another: it has most of
 // the other's lines, or nothing but its declaration was changed.
-func renamed(old, now *test) bool {
+func (r *report) renamed(old, now *test) bool {
 	const most = 0.6
-	if old.file.lang != now.file.lang {
+	if !alike(old, now) || method(now) && !method(old) && !r.suites() {
 		return false
 	}
 	if len(old.body) == 0 && len(now.body) == 0 {
 		const near = 4 // what stands above may have grown by a few lines
 		return old.file == now.file && abs(old.at-now.at) <= near
 	}
-	return shared(old.body, now.body) >= most
+	if r.work -= len(old.body) + len(now.body); r.work < 0 {
+		return false
+	}
+	if shared(normals(old.body), normals(now.body)) >= most {
+		return true
+	}
+	const nearly = 0.7 // of the words, where the lines are written anew
+	return old.file == now.file && len(old.body)+len(now.body) < 100 && shared(vocabulary(old.body), vocabulary(now.body)) >= nearly
+}
+
+func vocabulary(lines []*line) (all []string) {
+	for _, l := range lines {
+		all = append(all, words(l.text)...)
+	}
+	return all
+}
+
+// method reports whether a test belongs to a type, which somebody has to run.
+func method(t *test) bool { return strings.HasPrefix(t.name, "(") }
+
+// suites reports whether such a run was added.
+func (r *report) suites() (runs bool) {
+	for _, f := range r.files {
+		f.each("+", func(l *line) { runs = runs || strings.Contains(l.bare, "suite.Run(") })
+	}
+	return runs
+}
+
+func normals(lines []*line) []string {
+	all := make([]string, len(lines))
+	for i, l := range lines {
+		all[i] = normal(l.text)
+	}
+	return all
 }
 
 // shared is the part, from 0 to 1, of a's lines that b has.
@@ -197,48 +254,87 @@ func shared(a, b []string) float64 {
 	return float64(n) / float64(all)
 }
 
-// elsewhere reports whether another file of the change has what stood in a
-// deleted one: all its tests, or in a language without known tests the lines.
-func (r *report) elsewhere(f *file, gone int) bool {
+// twice reports tests that stand in the same place under the same name, where the
+// second one takes the place of the first.
+func (r *report) twice(f *file) {
+	if !f.lang.has("x.py") || f.Status == loop.FileAdded {
+		return
+	}
+	declaration := func(l *line) string {
+		return strings.Join([]string{l.in.name(), strconv.Itoa(indent(l.text)), l.declares}, " ")
+	}
+	before, now := map[string]int{}, map[string]int{}
+	f.all(func(l *line) {
+		if l.declares != "" && l.op != '+' {
+			before[declaration(l)]++
+		}
+		if l.declares != "" && l.op != '-' {
+			now[declaration(l)]++
+		}
+	})
+	f.each("+", func(l *line) {
+		if d := declaration(l); l.declares != "" && now[d] > max(1, before[d]) {
+			r.addf(TestRemoved, f, l.at, "the test %s is declared once more, and takes the place of the other one", Quote(l.declares, maxName))
+		}
+	})
+}
+
+// elsewhere returns another file of the change that has what stood in a deleted
+// one, all its tests or else most of its lines; nil is none. Why says what keeps a
+// runner from it there.
+func (r *report) elsewhere(f *file, gone int) (to *file, why string) {
 	tests := 0
 	for _, m := range r.moved {
 		if m.from.file == f {
-			tests++
+			tests, to = tests+1, m.to.file
 		}
 	}
-	if gone+tests > 0 {
-		return gone == 0
+	if tests > 0 && gone == 0 {
+		return to, ""
 	}
+	if to = r.resembles(f); to == nil {
+		return nil, ""
+	}
+	switch {
+	case !to.test:
+		why = "where no test runner looks"
+	case f.lang != nil:
+		why = f.lang.lost(f.Path, to.Path)
+	}
+	if why == "" && gone > 0 {
+		return nil, ""
+	}
+	return to, why
+}
+
+// resembles returns a file that has most of a deleted one.
+func (r *report) resembles(f *file) *file {
 	const most = 0.6
 	old := f.texts("-")
 	for _, other := range r.like(f) {
 		if len(old) == 0 && path.Base(other.Path) == path.Base(f.Path) || shared(old, other.texts("+")) >= most {
-			return true
+			return other
 		}
 	}
-	return false
+	return nil
 }
 
 // like returns the files that a deleted one may have become: those that end
 // alike, and where there are many only those of the same name.
 func (r *report) like(f *file) []*file {
-	var alike, named []*file
-	for _, other := range r.files {
-		if other == f || other.Status == loop.FileDeleted || path.Ext(other.Path) != path.Ext(f.Path) {
-			continue
-		}
-		alike = append(alike, other)
-		if path.Base(other.Path) == path.Base(f.Path) {
-			named = append(named, other)
+	if r.byEnd == nil {
+		r.byEnd, r.byBase = map[string][]*file{}, map[string][]*file{}
+		for _, other := range r.files {
+			if other.Status != loop.FileDeleted {
+				end, base := path.Ext(other.Path), path.Base(other.Path)
+				r.byEnd[end], r.byBase[base] = append(r.byEnd[end], other), append(r.byBase[base], other)
+			}
 		}
 	}
-	if many := 50; len(alike) > many {
-		return named[:min(len(named), many)]
+	const many, tries = 50, 1 << 13
+	all := r.byEnd[path.Ext(f.Path)]
+	if r.tried += len(all); len(all) > many || r.tried > tries {
+		all = r.byBase[path.Base(f.Path)]
 	}
-	return alike
-}
-
-func (f *file) texts(ops string) (all []string) {
-	f.each(ops, func(_ hunk, l line) { all = append(all, normal(l.text)) })
-	return all
+	return all[:min(len(all), many)]
 }

@@ -31,8 +31,8 @@ func filesOf(c loop.Change) []loop.FileChange {
 	return files
 }
 
-// turned reports text that has turned binary: nothing of it is in a diff any more.
-func (r *report) turned(unshown []loop.Unshown) {
+// unreadable reports text that has turned binary: nothing of it is in a diff any more.
+func (r *report) unreadable(unshown []loop.Unshown) {
 	for _, u := range unshown {
 		if u.Why == loop.TurnedBinary {
 			r.signs = append(r.signs, Sign{Kind: TurnedBinary, Path: u.Path, Text: "the text turned binary, so that a diff does not show it"})

@@ -1,8 +1,9 @@
 // Package limits holds the rules on what an actor may change in a work tree.
 //
 // Each rule is a [policy.Inspector] over the change since the session began, or
-// over the iteration's own part of it; all of them work on patches and sizes
-// alone, so that they come to the same in a run that is carried on.
+// over the iteration's own part of it. They work on patches and sizes, and on the
+// work tree as the actor left it, so that they come to the same in a run that is
+// carried on.
 package limits
 
 import (

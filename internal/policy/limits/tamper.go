@@ -12,7 +12,8 @@ import (
 // it, for the critic and the user.
 type Tamper struct {
 	Detector *tamper.Detector // nil: nothing is looked for
-	Block    bool             // it is a breach as well
+	Tree     tamper.Tree
+	Block    bool // it is a breach as well
 }
 
 // Name implements [policy.Inspector].
@@ -23,7 +24,7 @@ func (Tamper) Name() string { return RuleTamper }
 func (t Tamper) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
 	var signs []tamper.Sign
 	if t.Detector != nil {
-		signs = t.Detector.Inspect(c.Change)
+		signs = t.Detector.Inspect(c.Change, t.Tree)
 	}
 	if len(signs) == 0 {
 		return nil

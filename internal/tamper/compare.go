@@ -1,0 +1,110 @@
+package tamper
+
+import (
+	"slices"
+	"strings"
+)
+
+// operator returns the comparison that a code begins with, "" for none.
+func operator(code string) string {
+	for _, o := range [...]string{"===", "!==", "==", "!=", "<=", ">=", "<", ">"} {
+		if strings.HasPrefix(code, o) {
+			return o
+		}
+	}
+	return ""
+}
+
+// compared cuts a line at its first comparison: what is compared, by what, and with
+// what. Only bare code is looked at, so that none is found in a string.
+func compared(x parts) (left, by, right string, ok bool) {
+	if len(x.code) != len(x.bare) {
+		return "", "", "", false
+	}
+	for i := range len(x.bare) {
+		if strings.IndexByte("=!<>", x.bare[i]) < 0 {
+			continue
+		}
+		if by = operator(x.bare[i:]); by != "" && (i == 0 || strings.IndexByte("-=<>:", x.bare[i-1]) < 0) {
+			return x.code[:i], by, x.code[i+len(by):], true
+		}
+	}
+	return "", "", "", false
+}
+
+// matchers are the calls by which assertions compare, with what they compare with
+// in their parentheses. What is compared stands before them.
+func matched(x parts) (left, right string, ok bool) {
+	for _, matcher := range []string{
+		".toBe(", ".toEqual(", ".toStrictEqual(", ".toHaveLength(", ".toHaveBeenCalledTimes(", ".toHaveBeenCalledWith(", ".toThrow(", ".isEqualTo(", ".isSameAs(",
+		".hasSize(", ".containsExactly(", ".to.equal(", ".to.deep.equal(", ".to.eql(", ".to eq(", ".to eql(", ".must_equal(", ".Be(",
+	} {
+		if i := strings.Index(x.bare, matcher); i >= 0 && len(x.code) == len(x.bare) {
+			return x.code[:i], x.code[i+len(matcher):], true
+		}
+	}
+	return "", "", false
+}
+
+// alwaysSo reports whether a line compares something with itself.
+func alwaysSo(x parts) bool {
+	if left, right, ok := matched(x); ok {
+		of := arguments(right)
+		_, subject, _ := strings.Cut(left, "expect(")
+		if subject == "" {
+			_, subject, _ = strings.Cut(left, "assertThat(")
+		}
+		return len(of) == 1 && of[0] != "" && strings.TrimSuffix(strings.TrimSpace(subject), ")") == of[0]
+	}
+	for _, call := range []string{
+		"assertEqual(", "assertEquals(", "assertSame(", "assertIs(", "assertStrictEquals(", "assert_eq!(", "assert_equal(", ".equal(", ".strictEqual(", ".deepEqual(",
+		".deepStrictEqual(", ".Equal(", ".AreEqual(", ".DeepEqual(", ".EqualValues(", ".Exactly(", ".Same(", "EXPECT_EQ(", "ASSERT_EQ(", "XCTAssertEqual(", "assert_equal ",
+	} {
+		if _, rest, ok := strings.Cut(x.code, call); ok {
+			of := arguments(rest)
+			for i := 1; i < len(of); i++ {
+				if of[i] != "" && of[i] == of[i-1] {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	left, _, right, ok := compared(x)
+	if !ok {
+		return false
+	}
+	of := arguments(right)
+	if len(of) == 0 {
+		return false
+	}
+	with := strings.TrimRight(of[0], ":{ ")
+	before, same := strings.CutSuffix(strings.TrimSpace(left), with)
+	before = strings.TrimRight(before, " \t")
+	return same && with != "" && (before == "" || slices.ContainsFunc([]string{"(", ";", "&&", "||", "assert", "if", "and", "or", "not"}, func(end string) bool {
+		return strings.HasSuffix(before, end)
+	}))
+}
+
+// arguments splits what follows an open parenthesis at its commas, as far as the
+// one that closes it.
+func arguments(rest string) (of []string) {
+	depth, from := 0, 0
+	for i := 0; i < len(rest); i++ {
+		switch rest[i] {
+		case '"', '\'', '`':
+			i += literalEnd(rest[i:])
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			if depth--; depth < 0 {
+				return append(of, strings.TrimSpace(rest[from:i]))
+			}
+		case ',':
+			if depth == 0 {
+				of, from = append(of, strings.TrimSpace(rest[from:i])), i+1
+			}
+		}
+	}
+	return append(of, strings.TrimSpace(rest[from:]))
+}

@@ -1,0 +1,141 @@
+package tamper
+
+import (
+	"path"
+	"strings"
+)
+
+// A section is the part of a configuration that a line stands in.
+type section struct {
+	name  string // "" is none
+	fresh bool   // it was added
+}
+
+// sections returns the section of each line of a file, as its format has them: a
+// header, braces around it, or a plugin's name.
+func (d *Detector) sections(f *file) map[*line]section {
+	all := map[*line]section{}
+	var old, now sectioner
+	switch path.Ext(f.Path) {
+	case ".toml", ".cfg", ".ini":
+		old, now = &headed{}, &headed{}
+	case ".xml":
+		old, now = &plugins{}, &plugins{}
+	default:
+		braces := d.of("x.js")
+		old, now = &braced{language: braces}, &braced{language: braces}
+	}
+	f.all(func(l *line) {
+		if l.op != '+' {
+			all[l] = old.step(l)
+		}
+		if l.op != '-' {
+			all[l] = now.step(l)
+		}
+	})
+	return all
+}
+
+// A sectioner goes down one side of a file.
+type sectioner interface {
+	// step returns the section that a line stands in.
+	step(l *line) section
+}
+
+// headed is a file with lines such as [tool.pytest].
+type headed struct{ now section }
+
+func (h *headed) step(l *line) section {
+	text := strings.TrimSpace(l.text)
+	if name, rest, ok := strings.Cut(strings.TrimLeft(text, "["), "]"); ok && strings.HasPrefix(text, "[") {
+		rest = strings.TrimSpace(strings.TrimLeft(rest, "]"))
+		if rest == "" || rest[0] == '#' || rest[0] == ';' {
+			h.now = section{strings.ReplaceAll(strings.TrimSpace(name), `"`, ""), l.op == '+'}
+			return section{} // the header itself is in none
+		}
+	}
+	return h.now
+}
+
+// plugins is a project of Maven, where a plugin's name stands somewhere in it.
+type plugins struct{ now section }
+
+func (p *plugins) step(l *line) section {
+	if strings.Contains(l.text, "<plugin>") {
+		p.now = section{fresh: l.op == '+'}
+	}
+	if _, rest, ok := strings.Cut(l.text, "<artifactId>"); ok && p.now.name == "" {
+		p.now.name, _, _ = strings.Cut(rest, "<")
+	}
+	in := p.now
+	if strings.Contains(l.text, "</plugin>") {
+		p.now = section{}
+	}
+	return in
+}
+
+// braced is JSON, a program, or a build of Gradle: what stands before an open brace
+// names what is in it.
+type braced struct {
+	*language
+	open  *span
+	names []section
+	below int // braces that are open beyond those
+}
+
+func (b *braced) step(l *line) section {
+	var x parts
+	x, b.open = b.split(l.text, b.open)
+	in := b.path()
+	from := 0
+	for i := range min(len(x.bare), len(x.code)) {
+		switch x.bare[i] {
+		case '{', '[':
+			b.enter(section{label(x.code[from:i]), l.op == '+'})
+			from = i + 1
+		case '}', ']':
+			b.leave()
+			from = i + 1
+		case ',', ';':
+			from = i + 1
+		}
+		if from == i+1 && len(b.names) > 0 {
+			if deeper := b.path(); len(deeper.name) > len(in.name) {
+				in = deeper // {"jest": {"testMatch": []}} on one line
+			}
+		}
+	}
+	return in
+}
+
+func (b *braced) enter(s section) {
+	const most = 32
+	if len(b.names) == most {
+		b.below++
+		return
+	}
+	b.names = append(b.names, s)
+}
+
+func (b *braced) leave() {
+	if b.below > 0 {
+		b.below--
+		return
+	}
+	b.names = b.names[:max(0, len(b.names)-1)]
+}
+
+func (b *braced) path() (in section) {
+	for _, s := range b.names {
+		if s.name != "" {
+			in.name = strings.TrimPrefix(in.name+"."+s.name, ".")
+		}
+		in.fresh = in.fresh || s.fresh
+	}
+	return in
+}
+
+// label is a name as it stands before a brace.
+func label(text string) string {
+	return strings.Trim(strings.TrimSpace(strings.TrimRight(strings.TrimSpace(text), ":=(> ")), `"'`)
+}
