@@ -430,6 +430,36 @@ func TestPointsBesideLists(t *testing.T) {
 	}
 }
 
+// TestPointsOfASummary: what the actor is told is what was found, wherever it
+// stands.
+func TestPointsOfASummary(t *testing.T) {
+	t.Parallel()
+	r := act{state: "1", failing: -1}.round(1)
+	r.Verdict.Summary = "The test of parse_input was removed."
+	r.Review.Verdict = r.Verdict
+	if got := settings.Look(nil, r); states(got) != "F1 new 1" || got.Findings[0].Text != r.Verdict.Summary {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestAlikeIsNotTheSame: what is taken for a finding that was raised before does
+// not take its place, whatever the settings say of texts that are alike.
+func TestAlikeIsNotTheSame(t *testing.T) {
+	t.Parallel()
+	flag := act{state: "1", failing: -1, feedback: "- The README lacks the flag"}
+	usage := act{state: "2", failing: -1, feedback: "- The README lacks the usage"}
+	_, report := play(settings, []act{flag, usage})
+	if got := report.Findings[0]; len(report.Findings) != 1 || got.Text != "The README lacks the flag Later: The README lacks the usage" {
+		t.Errorf("%+v", report.Findings)
+	}
+	other := act{state: "2", failing: -1, feedback: "- The overflow is not handled in the README's example"}
+	loose := settings
+	loose.Similarity = 0.01
+	if _, report = play(loose, []act{flag, other}); states(report) != "F1 unmentioned 1, F2 new 2" {
+		t.Errorf("%+v", report.Findings)
+	}
+}
+
 // TestManyPoints: no point of a review goes uncounted.
 func TestManyPoints(t *testing.T) {
 	t.Parallel()

@@ -25,8 +25,10 @@ const (
 	maxRaised = 50  // findings of one round; a critic that raises more says nothing
 	maxKnown  = 500 // of a session
 	// loosely is the part of the similarity from which on two points are one:
-	// a critic words the same point anew each time.
+	// a critic words the same point anew each time. A setting can only raise it: a
+	// finding must not be taken for another one.
 	loosely = 0.75
+	checks  = "checks" // the rule that speaks of them
 )
 
 // raise follows the findings through a round.
@@ -34,11 +36,11 @@ func (f *fold) raise(r loop.Round) {
 	answers := f.answered(r.Verdict.Answers)
 	var fresh []*finding
 	taken := map[*finding]bool{}
-	for _, p := range f.points(r) {
-		if x := f.named(p); x != nil {
+	for _, p := range points(r) {
+		if x, words := f.named(p); x != nil {
 			if !taken[x] && !over(answers[x.ID]) {
 				taken[x] = true
-				x.again(r, x.reworded(p), f.Similarity)
+				x.again(r, words, f.Similarity)
 			}
 			continue
 		}
@@ -49,7 +51,7 @@ func (f *fold) raise(r loop.Round) {
 			continue
 		}
 		taken[x] = true
-		x.again(r, now, f.Similarity)
+		x.again(r, p, f.Similarity)
 	}
 	for _, x := range f.known {
 		if x.back = x.back && taken[x]; !taken[x] {
@@ -95,18 +97,28 @@ func (f *fold) index(name string) int {
 	return slices.IndexFunc(f.known, func(x *finding) bool { return x.ID == name })
 }
 
-// again notes that a finding is raised once more.
-func (x *finding) again(r loop.Round, now *finding, similarity float64) {
-	gone := !x.raised()
-	x.back = gone && now.text.repeats(x.text, similarity)
-	if x.back {
+// again notes that a finding is raised once more, in these words. What it said at
+// first stays with it, unless that says the same: two points that are alike may
+// still be two.
+func (x *finding) again(r loop.Round, words string, similarity float64) {
+	gone, now := !x.raised(), read(words)
+	kept := x.looked(r) != nil // the words of such a one are looked for
+	if words == "" {
+		now, kept = x.text, true
+	}
+	if x.back = gone && now.repeats(x.text, similarity); x.back {
 		x.returns++
 	}
 	if x.State = loop.FindingOpen; gone {
 		x.State = loop.FindingReopened
 	}
-	if x.looked(r) == nil { // the words of the other ones are looked for
-		x.Text, x.text, x.Check = now.Text, now.text, now.Check
+	if kept {
+		return
+	}
+	x.Text, x.text = words, now
+	if x.Check == "" && !now.repeats(read(x.first), DefaultSimilarity) {
+		first := []rune(x.first)
+		x.Text = line(string(first[:min(len(first), maxLine/2)]) + " Later: " + words)
 	}
 }
 
@@ -139,33 +151,20 @@ func (x *finding) passedOver(r loop.Round, answer loop.FindingState) loop.Findin
 // byName finds a finding's name at the beginning of a point.
 var byName = regexp.MustCompile(`^[*_` + "`" + `\[(]*([Ff]\d+)[*_` + "`" + `\])]*(?:,[^:]*)?\s*(?:[:–—-]|\bis\b)\s*`)
 
-// named returns the finding that a point calls by its name, nil for none.
-func (f *fold) named(p string) *finding {
+// named returns the finding that a point calls by its name, nil for none, and what
+// the point says of it, "" where that is next to nothing.
+func (f *fold) named(p string) (x *finding, words string) {
 	m := byName.FindStringSubmatch(p)
 	if m == nil {
-		return nil
+		return nil, ""
 	}
 	if i := f.index(strings.ToUpper(m[1])); i >= 0 {
-		return f.known[i]
+		x = f.known[i]
 	}
-	return nil
-}
-
-// reworded is a finding with what a point, which calls it by its name, says of it
-// now; what it said at first stays with it.
-func (x *finding) reworded(p string) *finding {
-	now := *x
-	said := strings.TrimSpace(p[len(byName.FindString(p)):])
-	switch t := read(said); {
-	case !t.tells():
-	case t.dice(read(x.first)) >= loosely*DefaultSimilarity:
-		now.Text = said
-	default:
-		first := []rune(x.first)
-		now.Text = line(string(first[:min(len(first), maxLine/2)]) + " Later: " + said)
+	if words = strings.TrimSpace(p[len(m[0]):]); !read(words).tells() {
+		words = ""
 	}
-	now.text = read(now.Text)
-	return &now
+	return x, words
 }
 
 // looked returns what a program has found of the change that the finding
@@ -182,7 +181,7 @@ func (x *finding) looked(r loop.Round) *loop.Requirement {
 // failing returns the command of the check that a rule's point is about, "" for
 // none. A check that fails is one finding, however it fails.
 func failing(r loop.Round, p string) string {
-	if r.Rule == "" {
+	if r.Rule != checks {
 		return "" // a critic may have more to say than one thing about a check
 	}
 	for _, c := range r.Checks {
@@ -197,7 +196,7 @@ func failing(r loop.Round, p string) string {
 // One that the critic calls settled in the same review it cannot mean.
 func (f *fold) find(now *finding, taken map[*finding]bool, answers map[string]loop.FindingState) *finding {
 	var best *finding
-	most := f.Similarity * loosely
+	most := max(f.Similarity, DefaultSimilarity) * loosely
 	for _, x := range f.known {
 		if taken[x] || over(answers[x.ID]) || (x.Check == "") != (now.Check == "") {
 			continue

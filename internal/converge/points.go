@@ -12,7 +12,7 @@ import (
 // points returns what a round finds fault with, a line each and no line twice:
 // the critic's issues, required changes and feedback, and what a rule lists that
 // has overruled the critic.
-func (f *fold) points(r loop.Round) []string {
+func points(r loop.Round) []string {
 	if r.Verdict.Decision != loop.Continue {
 		return nil
 	}
@@ -21,9 +21,12 @@ func (f *fold) points(r loop.Round) []string {
 		v = loop.Verdict{Issues: r.Verdict.Issues}
 	}
 	all := slices.Concat(v.RequiredChanges, v.Issues)
-	listed := len(all)
-	for _, p := range prose(v.Feedback) {
-		if !f.restates(p, all[:listed]) {
+	listed, text := len(all), v.Feedback
+	if v.Decision == loop.Continue {
+		text = v.Guidance() // the actor is told that
+	}
+	for _, p := range prose(text) {
+		if !restates(p, all[:listed]) {
 			all = append(all, p)
 		}
 	}
@@ -34,10 +37,10 @@ func (f *fold) points(r loop.Round) []string {
 }
 
 // restates reports whether a sentence only says again what is in a list.
-func (f *fold) restates(p string, list []string) bool {
+func restates(p string, list []string) bool {
 	t := read(p)
 	return slices.ContainsFunc(list, func(other string) bool {
-		return line(other) == line(p) || t.repeats(read(other), f.Similarity)
+		return line(other) == line(p) || t.repeats(read(other), DefaultSimilarity)
 	})
 }
 

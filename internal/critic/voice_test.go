@@ -19,7 +19,7 @@ func everywhere() loop.Case {
 	output := loop.Output{Text: foreign}
 	verdict := loop.Verdict{Decision: loop.Continue, Feedback: foreign, Issues: []string{foreign}}
 	concerns := []loop.Concern{{Rule: "tamper", Text: foreign, Places: []loop.Place{{At: foreign, What: foreign}}}}
-	checks := []loop.CheckResult{{Command: foreign, Ending: loop.EndFailed, ExitCode: 1, Output: output}}
+	checks := []loop.CheckResult{{Command: foreign, Ending: loop.EndFailed, ExitCode: 1, Output: output, Changed: []string{foreign}}}
 	files := []loop.FileChange{{Path: foreign, Status: loop.FileAdded, NewMode: 0o100644, Patch: foreign}}
 	return loop.Case{
 		Iteration: 3, Task: "work",
