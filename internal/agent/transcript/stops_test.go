@@ -180,39 +180,57 @@ func allEnds() []ends {
 	}
 }
 
-// A turn is whole only where its format says that the model came to its own end, and
-// where no error stood before.
-func TestEnds(t *testing.T) {
+// played is the report on a turn that ends in a way, with something else before.
+func (e ends) played(t *testing.T, end, before string) Report {
+	t.Helper()
+	return hear(t, e.format, fmt.Appendf(nil, e.turn+"%.0[1]s%.0[2]s", end, before), whole).Report
+}
+
+// A turn is whole where its format says that the model came to its own end.
+func TestGoodEnds(t *testing.T) {
 	t.Parallel()
 	formats := Formats()
 	for _, e := range allEnds() {
 		formats = slices.DeleteFunc(formats, func(f string) bool { return f == e.format })
-		played := func(end, before string) Report {
-			return hear(t, e.format, []byte(fmt.Sprintf(e.turn+"%.0[1]s%.0[2]s", end, before)), whole).Report
-		}
 		for _, end := range e.good {
 			for _, note := range append(e.notes, "") {
-				if got := played(end, note); got.Ending != loop.EndCompleted || !strings.HasSuffix(got.Text, "DECISION: DONE") {
+				if got := e.played(t, end, note); got.Ending != loop.EndCompleted || !strings.HasSuffix(got.Text, "DECISION: DONE") {
 					t.Errorf("%s: after %s, %q: %s, %s, %q", e.format, note, end, got.Ending, got.Reason, got.Text)
 				}
-			}
-			for _, trouble := range e.errors {
-				if got := played(end, trouble); got.Ending == loop.EndCompleted || got.Ending == loop.EndEmpty || !strings.Contains(got.Reason, "trouble") {
-					t.Errorf("%s: after %s, %q: %s, %s", e.format, trouble, end, got.Ending, got.Reason)
-				}
-			}
-		}
-		for _, end := range e.bad {
-			got := played(end, "")
-			if got.Ending != loop.EndFailed || got.Reason == "" {
-				t.Errorf("%s: %q: %s, %s", e.format, end, got.Ending, got.Reason)
-			}
-			if strings.Contains(end, "tomorrow") && !strings.Contains(got.Reason, "of tomorrow") {
-				t.Errorf("%s: %q is not named: %s", e.format, end, got.Reason)
 			}
 		}
 	}
 	if len(formats) > 0 {
 		t.Errorf("nobody looks at the ends of %v", formats)
+	}
+}
+
+// It is not where it says anything else, which the reason names.
+func TestBadEnds(t *testing.T) {
+	t.Parallel()
+	for _, e := range allEnds() {
+		for _, end := range e.bad {
+			got := e.played(t, end, "")
+			unnamed := strings.Contains(end, "tomorrow") && !strings.Contains(got.Reason, "of tomorrow")
+			if got.Ending != loop.EndFailed || got.Reason == "" || unnamed {
+				t.Errorf("%s: %q: %s, %s", e.format, end, got.Ending, got.Reason)
+			}
+		}
+	}
+}
+
+// No good end takes an error back.
+func TestErrorsStay(t *testing.T) {
+	t.Parallel()
+	for _, e := range allEnds() {
+		for _, end := range e.good {
+			for _, trouble := range e.errors {
+				got := e.played(t, end, trouble)
+				good := got.Ending == loop.EndCompleted || got.Ending == loop.EndEmpty
+				if good || !strings.Contains(got.Reason, "trouble") {
+					t.Errorf("%s: after %s, %q: %s, %s", e.format, trouble, end, got.Ending, got.Reason)
+				}
+			}
+		}
 	}
 }
