@@ -16,7 +16,7 @@ func limits() schema {
 	return schema{
 		{
 			key: "policy.tamper", value: choice("off", "report", "block"), byDefault: "report",
-			doc: "Tests that were removed, skipped or weakened, expectations that were changed, and\nchanges of CI, of what runs the tests and of linters: \"report\" lists them for the critic and for you,\n\"block\" makes them break a rule.",
+			doc: "Tests that were removed, skipped or weakened, expectations that were changed,\nand changes of CI, of what runs the tests and of linters: \"report\" lists them\nfor the critic and for you, \"block\" makes them break a rule.",
 		}, {
 			key: "policy.allow_paths", value: list(pathPattern), byDefault: []string{},
 			doc: "Globs of the paths that may be changed, as in [\"src/**\", \"**/*.md\"]; [] is all.\nPaths begin at the repository's root; a directory stands for all below it.",
