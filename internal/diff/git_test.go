@@ -25,6 +25,8 @@ type sandbox struct {
 	root string // of the work tree
 	env  []string
 	now  func() time.Time
+	// times says whether trees go by times.
+	times diff.Switch
 	// trees are those that are open. The list is what a test that is over lets go
 	// of: its clean-up functions are remembered until all tests are.
 	trees []*diff.Tree
@@ -79,7 +81,9 @@ func newRepoInMemory(tb testing.TB) *sandbox {
 		return newRepo(tb)
 	}
 	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return newSandboxIn(tb, dir).initialized()
+	s := newSandboxIn(tb, dir).initialized()
+	s.times = diff.On // as on a disk: nothing is written here through mappings
+	return s
 }
 
 func (s *sandbox) initialized() *sandbox {
@@ -162,7 +166,7 @@ func (s *sandbox) must(err error) {
 }
 
 func (s *sandbox) options() diff.Options {
-	return diff.Options{Env: s.lookup, Now: s.now, Git: s, Note: s.note}
+	return diff.Options{Env: s.lookup, Now: s.now, Git: s, Note: s.note, Times: s.times}
 }
 
 func (s *sandbox) note(what string) {

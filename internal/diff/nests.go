@@ -93,7 +93,7 @@ func (t *Tree) scanNest(ctx context.Context, path string, outer *scan.Scanner, a
 	s := &scan.Scanner{
 		Root: filepath.Join(t.Root(), filepath.FromSlash(path)), Within: path + "/",
 		FileMode: outer.FileMode, Symlinks: outer.Symlinks, IgnoreCase: outer.IgnoreCase,
-		Now: t.options.Now, Blobs: t.store,
+		Now: t.options.Now, Since: t.since, Content: !t.keeps, Blobs: t.store,
 	}
 	t.looksInside(s)
 	warnings, listed := n.prepare(t, s)
@@ -135,7 +135,7 @@ func (n *nest) prepare(t *Tree, s *scan.Scanner) (warnings []string, listed bool
 	listed = n.rules != nil && n.rules.origin == o && !n.rules.Changed()
 	if !listed {
 		n.rules = &rules{origin: o, Rules: ignore.New(ignore.Options{
-			WorkTree: s.Root, InfoExclude: o.info, ExcludesFile: o.excludes, IgnoreCase: o.ignoreCase, Now: t.options.Now,
+			WorkTree: s.Root, InfoExclude: o.info, ExcludesFile: o.excludes, IgnoreCase: o.ignoreCase, Now: t.looked,
 		})}
 	}
 	s.Rules = n.rules.Rules
@@ -148,7 +148,7 @@ func (n *nest) readIndex(t *Tree, r *repo.Repository) error {
 	if n.index.current(name) {
 		return nil
 	}
-	read := tracked{read: t.options.Now().Add(-scan.Slack(r.GitDir)), stamp: stampOf(name), ignores: make(map[string]index.ID)}
+	read := tracked{read: t.looked().Add(-scan.Slack(r.GitDir)), stamp: stampOf(name), ignores: make(map[string]index.ID)}
 	_, err := read.take(func(take func(*index.Index, *index.Entry)) (*index.Index, error) {
 		return index.Each(name, take)
 	})

@@ -19,7 +19,7 @@ const (
 // position says where the repository stood at the last scan.
 func (t *Tree) position() loop.Position {
 	sum := sha256.New()
-	refs := t.refs.Below(tags, t.options.Now())
+	refs := t.refs.Below(tags, t.looked())
 	for _, name := range slices.Sorted(maps.Keys(refs)) {
 		_, _ = fmt.Fprintf(sum, "%q %q\n", name, refs[name])
 	}

@@ -119,7 +119,7 @@ func (t *Tree) readIndex(ctx context.Context) error {
 	if t.tracked.current(t.repo.IndexFile()) {
 		return nil
 	}
-	at := t.options.Now().Add(-scan.Slack(t.GitDir()))
+	at := t.looked().Add(-scan.Slack(t.GitDir()))
 	if t.tracked.read.IsZero() && t.recallIndex(at) {
 		return nil
 	}
@@ -179,6 +179,7 @@ func (t *Tree) scanner(ctx context.Context, r *repo.Repository) (*scan.Scanner, 
 	s := &scan.Scanner{
 		Root:  t.Root(),
 		Now:   t.options.Now,
+		Since: t.since, Content: !t.keeps,
 		Blobs: t.store,
 		Hash:  t.hash,
 		Kept:  &t.open,
@@ -237,7 +238,7 @@ func (t *Tree) reopen() (*repo.Repository, error) {
 	if t.now.Current(t.now.read) {
 		return t.now.Repository, nil
 	}
-	at := t.options.Now()
+	at := t.looked()
 	if r, err := repo.Open(t.dir, t.options.Env); err == nil && r.GitDir == t.GitDir() && r.WorkTree == t.Root() {
 		t.now = configured{r, at}
 		return r, nil

@@ -111,6 +111,7 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 		return err
 	}
 	t.begin(base)
+	t.since = t.options.Now()
 	t.nests = nests{}
 	t.nests.beginWith(keptNests(kept))
 	t.last, t.checkpoint, t.session, t.setupThen = nil, id, id.String(), then

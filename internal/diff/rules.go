@@ -59,7 +59,7 @@ func (t *Tree) newRules(ctx context.Context, o origin) *rules {
 		InfoExclude:  o.info,
 		ExcludesFile: o.excludes,
 		IgnoreCase:   o.ignoreCase,
-		Now:          t.options.Now,
+		Now:          t.looked,
 		FromIndex: func(name string) ([]byte, bool) {
 			id, ok := t.tracked.ignores[name]
 			if !ok {

@@ -123,7 +123,7 @@ func (t *Tree) context(r *repo.Repository, s *scan.Scanner, o origin) (string, e
 	sum := sha256.New()
 	_, _ = fmt.Fprintf(sum, "%q %d %d %v %v %v\n", t.Root(), root.Dev, root.Ino, s.FileMode, s.Symlinks, s.IgnoreCase)
 	_, _ = fmt.Fprintf(sum, "%#v\n%#v\n%x %v\n", s.Settings, o, t.tracked.trailer, t.tracked.stamp)
-	settled := t.options.Now().Add(-file.Slack)
+	settled := t.looked().Add(-file.Slack)
 	for _, name := range []string{files.System, files.User, files.Info} {
 		stamp := stampOf(name)
 		if !stamp.Before(settled) {

@@ -88,7 +88,7 @@ func (t *Tree) digestOf(path string) string {
 	if known, ok := t.digests[path]; ok && err == nil && known.stamp == file.StampOf(info) && known.stamp.Settled(known.read) {
 		return known.digest
 	}
-	d := digested{read: t.options.Now()}
+	d := digested{read: t.looked()}
 	content, stamp, err := file.Read(path, file.How{Max: maxSetup})
 	switch {
 	case file.Missing(err):

@@ -84,6 +84,9 @@ type Options struct {
 	// files, in any directory in which agents look for them. Those that are ignored are
 	// no part of a change, but it is told when they change.
 	Settings []string
+	// Times: a file is not read while its times say that it is what it was. By itself
+	// where the file systems of work tree and repository keep times.
+	Times Switch
 	// Hints: on Linux, a Recapture asks the system which directories may have
 	// changed instead of looking at all. By itself where there are some tens of
 	// thousands of files.
@@ -97,13 +100,15 @@ type Tree struct {
 	dir     string // where the session began
 	repo    *repo.Repository
 	shared  shared.Mode // of what is written in it
+	keeps   bool        // times count
 	git     *gitRunner
 	store   *store.Store
 	head    repo.Head // when the tree was opened
 
-	mu   sync.Mutex
-	now  configured
-	base *scan.Dir
+	mu    sync.Mutex
+	now   configured
+	since time.Time // the session began, or this part of it; zero before that
+	base  *scan.Dir
 	// found is the baseline that was found here; nil for one that was read from a
 	// checkpoint: it may be the index's own in parts, with stats that anybody can
 	// have written there since.
@@ -173,11 +178,15 @@ func Open(_ context.Context, dir string, o Options) (*Tree, error) {
 		dir:     dir,
 		repo:    r,
 		shared:  mode,
+		keeps:   o.Times == On || o.Times == Auto && scan.Keeps(r.WorkTree) && scan.Keeps(r.GitDir) && scan.Keeps(r.CommonDir),
 		now:     configured{r, opened},
 		head:    head,
 		git:     &gitRunner{git: o.Git, note: o.Note},
 		digests: make(map[string]digested),
 		refs:    r.RefList(tags, replacements),
+	}
+	if !t.keeps {
+		t.now.read = t.looked()
 	}
 	if !foundBelow(r, o.Env) {
 		t.git.lead(r, dir)
@@ -186,6 +195,15 @@ func Open(_ context.Context, dir string, o Options) (*Tree, error) {
 		ObjectsDir: r.ObjectsDir(), Dir: r.WorkTree, Git: t.git.purpose("to read objects of a partial clone"), Shared: t.shared, Now: o.Now,
 	})
 	return t, nil
+}
+
+// looked returns the time of a look at what a stamp may stand for later. Where a file
+// system does not keep times, it is so long ago that none does.
+func (t *Tree) looked() time.Time {
+	if !t.keeps {
+		return time.Unix(0, 0)
+	}
+	return t.options.Now()
 }
 
 // Close saves the last state, if [Options.Saved] says so, ends the watching of
@@ -247,12 +265,14 @@ func (t *Tree) Head() (commit, branch string, err error) {
 func (t *Tree) Baseline(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.base, t.last, t.session, t.nests = nil, nil, "", nests{}
+	t.base, t.last, t.session, t.nests, t.since = nil, nil, "", nests{}, time.Time{}
+	began := t.options.Now()
 	state, err := t.scan(ctx, how{})
 	if err != nil {
 		return fmt.Errorf("take the state of %s: %w", t.Root(), err)
 	}
 	t.begin(state.Root)
+	t.since = began
 	t.found = t.last
 	t.trackedThen = t.tracked.root
 	t.setupThen = t.setup

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -21,7 +22,7 @@ func (c *candidate) readLink(st Stat) (File, error) {
 	if err != nil {
 		return File{}, unreadable(err)
 	}
-	f := c.fresh(Symlink, st, c.clock.settled(st, at))
+	f := c.fresh(Symlink, st, !c.Content && c.clock.settled(st, at))
 	err = c.identify(&f, []byte(target))
 	return f, err
 }
@@ -38,7 +39,7 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 		return File{}, unreadable(err)
 	}
 	defer file.Close() //nolint:errcheck // opened for reading: nothing to lose
-	f := c.fresh(mode, st, c.clock.settled(st, at))
+	f := c.fresh(mode, st, c.settled(st, at))
 	var attrs attr.Attrs
 	raw := mode == Symlink || c.Attributes == nil
 	if !raw {
@@ -68,6 +69,15 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 		f.ID = c.base.ID
 	}
 	return f, err
+}
+
+// settled reports whether the stat of the file that was opened tells of every change
+// from now on.
+func (c *candidate) settled(st Stat, at time.Time) bool {
+	if !c.Since.IsZero() && st.Size <= store.Large {
+		at = c.Since
+	}
+	return !c.Content && c.clock.settled(st, at)
 }
 
 // asBegun reports whether a file whose line ends git would convert is, byte for

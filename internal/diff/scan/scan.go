@@ -48,7 +48,14 @@ type Scanner struct {
 	Symlinks   bool   // core.symlinks: a symlink is not checked out as a file
 	IgnoreCase bool   // core.ignoreCase
 
-	Now        func() time.Time
+	Now func() time.Time
+	// Content: the file system does not keep times, see [Keeps]: every file is read.
+	Content bool
+	// Since is when the session began; zero before it has. What has been written since
+	// is read each time: whoever has a file mapped can write to it again without a
+	// trace, for as long as the system has not written it to the disk. Those above
+	// [store.Large] alone are believed by their times.
+	Since      time.Time
 	Blobs      Blobs
 	Rules      *ignore.Rules // the ones of the last scan if they still hold
 	Attributes *attr.Reader  // nil: files are what they are on the disk
@@ -181,7 +188,7 @@ type walk struct {
 }
 
 // indexed reports whether the index counts for contents, see Known.Index.
-func (w *walk) indexed() bool { return w.known.Base == nil && !w.known.Names }
+func (w *walk) indexed() bool { return w.known.Base == nil && !w.known.Names && !w.Content }
 
 func (w *walk) warn(path string, err error) {
 	if cause, ok := errors.AsType[*fs.PathError](err); ok {

@@ -3,8 +3,8 @@ package scan
 import "time"
 
 // A Stat is what the file system tells of a file without its content. Two
-// equal ones of one path mean equal content, unless the file was written
-// within the clock's tick after the first.
+// equal ones of one path mean equal content, where the file system keeps times,
+// unless the file was written within the clock's tick after the first.
 type Stat struct {
 	Size     int64
 	Modified int64 // nanoseconds since 1970
