@@ -111,8 +111,8 @@ func (p *prompt) checks(checks []loop.CheckResult, budget Budget) {
 			size = min(budget.Check, budget.Checks/failing)
 		}
 		text := fmt.Sprintf("command: %s\n%s after %s%s\n", plain.Text(c.Command), ended(c.Ending, c.ExitCode), about(c.Duration), earlier(c))
-		for _, remark := range c.Remarks() {
-			text += remark + "\n"
+		if remarks := c.Remarks(); len(remarks) > 0 {
+			text += strings.Join(remarks, "\n") + "\n"
 		}
 		output := strings.TrimSpace(plain.Text(c.Output.Text))
 		p.show(fmt.Sprintf("check %d of %d, %s", i+1, len(checks), fate(c)), text+excerpt.Clip(output, size, size/4))

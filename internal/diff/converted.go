@@ -107,8 +107,8 @@ func (c *converter) look(ctx context.Context, path string, was, now *scan.File) 
 	if was == nil {
 		told.Status = loop.FileAdded
 	}
-	if same && now.Size() > store.Large && attrs.Ident.State != attr.Set && attrs.Encoding.State != attr.Valued {
-		return nil // what a filter keeps elsewhere is large
+	if same && filteredAndLarge(now, attrs) {
+		return nil
 	}
 	disk, err := readIn(c.root, path, store.Large)
 	if err != nil {
@@ -131,6 +131,11 @@ func (c *converter) look(ctx context.Context, path string, was, now *scan.File) 
 	}
 	told.Text = c.text(ctx, path, was, text)
 	return told
+}
+
+// filteredAndLarge reports whether a file is what a filter keeps elsewhere.
+func filteredAndLarge(f *scan.File, attrs attr.Attrs) bool {
+	return f.Size() > store.Large && attrs.Ident.State != attr.Set && attrs.Encoding.State != attr.Valued
 }
 
 // pointsTo reports whether a blob stands for some content as that of Git LFS does.

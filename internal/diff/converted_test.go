@@ -51,7 +51,7 @@ func TestConverted(t *testing.T) {
 		"a filter that hides": {"* filter=h", "a\n", []string{"filter.h.clean", "grep -v evil"}, writes("f", "a\nevil\n"), "\n+evil\n"},
 		"a filter for good":   {"* filter=h", "a\n", []string{"filter.h.clean", "tr a-z A-Z", "filter.h.smudge", "tr A-Z a-z"}, writes("f", "b\n"), "\n+b\n"},
 		"a filter that loses what stood there before": {"* filter=h", "a\nevil\n", []string{"filter.h.clean", "grep -v evil"}, func(*sandbox) {}, ""},
-		"a file that goes":                            {"* ident", "$Id: code $\n", nil, removes("f"), ""},
+		"a file that goes": {"* ident", "$Id: code $\n", nil, removes("f"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -27,7 +27,7 @@ func mapping(t *testing.T, path string) *mapped {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close() //nolint:errcheck // the mapping stays
+	defer f.Close() // the mapping stays
 	info, err := f.Stat()
 	if err != nil {
 		t.Fatal(err)

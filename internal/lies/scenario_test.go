@@ -93,7 +93,7 @@ func parseVariant(text string) variant {
 	values := strings.Fields(rest)
 	if strings.Contains(rest, " | ") {
 		values = nil
-		for _, v := range strings.Split(rest, " | ") {
+		for v := range strings.SplitSeq(rest, " | ") {
 			values = append(values, strings.TrimSpace(v))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -69,9 +70,7 @@ func newStage(t *testing.T, bin, args string, files map[string]string) *stage {
 	t.Helper()
 	s := &stage{dir: t.TempDir(), bin: bin, args: args}
 	all := map[string]string{"play.sh": play, "words.sh": words, "actor.sh": "", "critic.sh": "done_\n", "run.sh": start}
-	for name, text := range files {
-		all[name] = text
-	}
+	maps.Copy(all, files)
 	for name, text := range all {
 		place := s.path("lie", name)
 		if inRepo, ok := strings.CutPrefix(name, "repo/"); ok {

@@ -113,11 +113,13 @@ func TestChecks(t *testing.T) {
 		"one killed": {[]loop.CheckResult{killed}, done, loop.Continue, "The reviewer was content, but these checks do not pass:\n- `make` was ended by a signal"},
 		"some fail":  {[]loop.CheckResult{passing, failing, slow}, done, loop.Continue, "The reviewer was content, but these checks do not pass:\n- `go test ./...` ended with exit code 1\n- `make` did not end within 1m30s"},
 		"one meddles": {
-			[]loop.CheckResult{{Command: "make", Ending: loop.EndCompleted, Changed: []string{"go.sum"}}}, done, loop.Continue,
+			[]loop.CheckResult{{Command: "make", Ending: loop.EndCompleted, Changed: []string{"go.sum"}}},
+			done, loop.Continue,
 			"The reviewer was content, but these checks do not pass:\n- `make` ended with exit code 0; it changed what it was to judge: go.sum",
 		},
 		"one lacks": {
-			[]loop.CheckResult{{Command: "make", Ending: loop.EndFailed, ExitCode: 2, Lacked: []string{"dist/app"}}}, done, loop.Continue,
+			[]loop.CheckResult{{Command: "make", Ending: loop.EndFailed, ExitCode: 2, Lacked: []string{"dist/app"}}},
+			done, loop.Continue,
 			"The reviewer was content, but these checks do not pass:\n- `make` ended with exit code 2; it may need what an earlier check wrote, which is taken away (dist/app): have git ignore it, or make one check of both",
 		},
 		"not done":    {[]loop.CheckResult{failing}, more, loop.Continue, "more"},
