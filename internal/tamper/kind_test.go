@@ -9,21 +9,21 @@ import (
 	"codeloops/internal/tamper"
 )
 
-// TestKindsDocs holds the table of docs/limits.md to the kinds, in their order.
+// TestKindsDocs holds the list of docs/limits.md to the kinds, in their order.
 func TestKindsDocs(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/limits.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rows []tamper.Kind
-	for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+_\\w+)` \\|").FindAllStringSubmatch(string(page), -1) {
+	var listed []tamper.Kind
+	for _, m := range regexp.MustCompile("(?m)^- `(\\w+_\\w+)`:").FindAllStringSubmatch(string(page), -1) {
 		if k := tamper.Kind(m[1]); k.Title() != "" {
-			rows = append(rows, k)
+			listed = append(listed, k)
 		}
 	}
-	if !slices.Equal(rows, tamper.Kinds()) {
-		t.Errorf("the table has %q, want %q", rows, tamper.Kinds())
+	if !slices.Equal(listed, tamper.Kinds()) {
+		t.Errorf("the list has %q, want %q", listed, tamper.Kinds())
 	}
 	for _, k := range tamper.Kinds() {
 		if k.Title() == "" {
