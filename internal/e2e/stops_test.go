@@ -56,31 +56,26 @@ func silent(stop model.Stop) []string {
 // the agents exit: all of it has to come.
 func TestLongWords(t *testing.T) {
 	t.Parallel()
-	for name, size := range map[string]int{"200 KB": 200_000, "400 KB": 400_000} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			long := words(size)
-			each(t, func(t *testing.T, c cli) {
-				s := newStage(t, c, turns(func(q turn) model.Answer {
-					if q.critic {
-						return model.Answer{Text: long + "\n\n" + done}
-					}
-					return model.Answer{Text: long + "The end."}
-				}))
-				s.conf = "critic_retries = 0\n"
-				e := s.start("--no-wait", "-n", "1", "greet the world").wait()
-				if e.code != 0 || len(e.actor) != 1 || len(e.critic) != 1 {
-					t.Fatalf("exit code %d, %+v\nactor %+v\ncritic %+v", e.code, e.result, ended(e.actor), ended(e.critic))
-				}
-				for role, turn := range map[string]loop.Turn{"actor": e.actor[0], "critic": e.critic[0]} {
-					if turn.Stdout.Total < int64(len(long)) {
-						t.Errorf("the %s has said %d bytes, and was to say %d", role, turn.Stdout.Total, len(long))
-					}
-				}
-				table.notef(c.name, "long: "+name, "%d bytes", e.critic[0].Stdout.Total)
-			})
-		})
-	}
+	long := words(400_000)
+	each(t, func(t *testing.T, c cli) {
+		s := newStage(t, c, turns(func(q turn) model.Answer {
+			if q.critic {
+				return model.Answer{Text: long + "\n\n" + done}
+			}
+			return model.Answer{Text: long + "The end."}
+		}))
+		s.conf = "critic_retries = 0\n"
+		e := s.start("--no-wait", "-n", "1", "greet the world").wait()
+		if e.code != 0 || len(e.actor) != 1 || len(e.critic) != 1 {
+			t.Fatalf("exit code %d, %+v\nactor %+v\ncritic %+v", e.code, e.result, ended(e.actor), ended(e.critic))
+		}
+		for role, turn := range map[string]loop.Turn{"actor": e.actor[0], "critic": e.critic[0]} {
+			if turn.Stdout.Total < int64(len(long)) {
+				t.Errorf("the %s has said %d bytes, and was to say %d", role, turn.Stdout.Total, len(long))
+			}
+		}
+		table.notef(c.name, "long words", "%d bytes", e.critic[0].Stdout.Total)
+	})
 }
 
 // words is a text of so many bytes in which nothing comes twice: several agents
