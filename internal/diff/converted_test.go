@@ -47,11 +47,11 @@ func TestConverted(t *testing.T) {
 		"UTF-16 that is not":  {"f working-tree-encoding=UTF-16LE", "a\x00\n\x00", nil, writes("f", "evil code\n"), "\n+evil code\n"},
 		"Latin-1":             {"f working-tree-encoding=ISO-8859-1", "a\n", nil, writes("f", "gr\xfc\xdfe\n"), ""},
 		"line ends":           {"* text=auto", "a\n", nil, writes("f", "b\r\nc\r\n"), ""},
+		"a file that goes":    {"* ident", "$Id: code $\n", nil, removes("f"), ""},
 		"line ends and an id": {"* ident text eol=crlf", "a\n", nil, writes("f", "b\r\n$Id$\r\n"), ""},
 		"a filter that hides": {"* filter=h", "a\n", []string{"filter.h.clean", "grep -v evil"}, writes("f", "a\nevil\n"), "\n+evil\n"},
 		"a filter for good":   {"* filter=h", "a\n", []string{"filter.h.clean", "tr a-z A-Z", "filter.h.smudge", "tr A-Z a-z"}, writes("f", "b\n"), "\n+b\n"},
 		"a filter that loses what stood there before": {"* filter=h", "a\nevil\n", []string{"filter.h.clean", "grep -v evil"}, func(*sandbox) {}, ""},
-		"a file that goes": {"* ident", "$Id: code $\n", nil, removes("f"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
