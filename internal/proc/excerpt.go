@@ -19,20 +19,22 @@ type excerpt struct {
 func (e *excerpt) write(b []byte) {
 	e.total += int64(len(b))
 	fits := min(e.keep/2-len(e.head), len(b))
-	e.head = grow(e.head, b[:fits])
+	e.head = grow(e.head, b[:fits], e.keep/2)
 	most := max(e.keep-e.keep/2, e.end)
 	b = b[fits:]
-	e.tail = grow(e.tail, b[max(0, len(b)-most):])
-	if len(e.tail) > 2*most { // not for every byte that is too much
-		e.tail = append(e.tail[:0], e.tail[len(e.tail)-most:]...)
+	b = b[max(0, len(b)-most):]
+	if len(e.tail)+len(b) > 2*most { // not for every byte that is too much
+		e.tail = append(e.tail[:0], e.tail[len(e.tail)-(most-len(b)):]...)
 	}
+	e.tail = grow(e.tail, b, 2*most)
 }
 
-// grow appends in a room that doubles: what append makes of a long text is made
-// anew more often, and [slices.Grow] makes it twice under the race detector.
-func grow(text, b []byte) []byte {
+// grow appends in a room that doubles up to most bytes, which are enough: what append
+// makes of a long text is made anew more often, and [slices.Grow] makes it twice under
+// the race detector.
+func grow(text, b []byte, most int) []byte {
 	if len(text)+len(b) > cap(text) {
-		text = append(make([]byte, 0, max(2*len(text), len(text)+len(b))), text...)
+		text = append(make([]byte, 0, min(most, max(2*len(text), len(text)+len(b)))), text...)
 	}
 	return append(text, b...)
 }
