@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"codeloops/internal/diff/index"
+	"codeloops/internal/diff/shown"
 )
 
 // marks are the entries of an index that have something in common.
@@ -15,6 +16,18 @@ type marks struct {
 	count  int
 	first  []string // paths, some of them
 	digest string   // of all; "" where there are none
+}
+
+// String names some of them.
+func (m marks) String() string {
+	names := make([]string, 0, len(m.first))
+	for _, path := range m.first {
+		names = append(names, shown.Name(path))
+	}
+	if more := m.count - len(m.first); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
 }
 
 // marked are the entries of an index by what git does not treat them as others for.

@@ -100,6 +100,7 @@ func (t *Tree) scan(ctx context.Context, how how) (scan.State, error) {
 	state.Warnings = append(state.Warnings, rules.unread()...)
 	state, err = t.scanNests(ctx, s, state, how.also)
 	t.setup = t.setupOf(r)
+	t.sways = t.swaysOf(r)
 	t.fakes = t.nestSetup(t.setup)
 	return state, err
 }
@@ -239,9 +240,16 @@ func (t *Tree) reopen() (*repo.Repository, error) {
 		return t.now.Repository, nil
 	}
 	at := t.looked()
-	if r, err := repo.Open(t.dir, t.options.Env); err == nil && r.GitDir == t.GitDir() && r.WorkTree == t.Root() {
-		t.now = configured{r, at}
-		return r, nil
+	found, err := repo.Open(t.dir, t.options.Env)
+	if err != nil { // the directory may be gone
+		found, err = repo.Open(t.Root(), t.options.Env)
+	}
+	switch {
+	case err == nil && found.GitDir == t.GitDir() && found.WorkTree == t.Root():
+		t.now, t.elsewhere = configured{found, at}, ""
+		return found, nil
+	case err == nil && found.GitDir != t.GitDir():
+		t.elsewhere = found.GitDir
 	}
 	r, err := repo.Open(t.Root(), t.environment(t.GitDir(), t.Root()))
 	if errors.Is(err, ErrNotRepository) {

@@ -44,6 +44,7 @@ func (t *Tree) Checkpoint(ctx context.Context, state, name, message string) (str
 	begins := t.session == "" && t.base != nil && root.ID() == t.base.ID()
 	if begins {
 		c.Setup = t.began.kept(t.setupThen)
+		t.swaysThen.keep(c.Setup)
 	}
 	id, err := t.commit(ctx, c)
 	if err != nil {
@@ -100,6 +101,7 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 		return err
 	}
 	then := setup(kept.Setup)
+	t.swaysThen = keptSways(then)
 	if then == nil { // it is not known how git was set up when the session began
 		r, err := t.reopen()
 		if err != nil {

@@ -49,10 +49,11 @@ func (t *Tree) setupOf(r *repo.Repository) setup {
 type decided struct {
 	by    *repo.Repository
 	setup setup
+	sways sways
 }
 
 func decidedBy(r *repo.Repository) decided {
-	d := decided{by: r, setup: make(setup)}
+	d := decided{by: r, setup: make(setup), sways: swaysIn(r.Config)}
 	for _, e := range r.Config.Entries() {
 		if decides(e.Key) {
 			d.setup[e.Key] = checkpoint.Digest(e.Value + strconv.FormatBool(e.Implicit))
@@ -112,14 +113,19 @@ func decides(key string) bool {
 	return strings.HasPrefix(key, "filter.")
 }
 
-// changedSince returns a sentence about what is not as it was, "" when all is.
-func (s setup) changedSince(then setup) string {
+// changedSince returns a sentence about what is not as it was, "" when all is. Settings
+// stand in it with their values.
+func (s setup) changedSince(then setup, settings *repo.Config) string {
 	const most = 20
 	names := make(map[string]bool)
 	for _, all := range []setup{s, then} {
 		for name := range all {
 			if was, ok := then[name]; ok != (s[name] != "") || was != s[name] {
-				names[shown.Name(name)] = true
+				text := shown.Name(name)
+				if values := settings.All(name); len(values) > 0 {
+					text += " = " + said(values)
+				}
+				names[text] = true
 			}
 		}
 	}

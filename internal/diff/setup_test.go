@@ -36,19 +36,19 @@ func TestSetup(t *testing.T) {
 			s.write(".git/mine", "new\n")
 			s.write("new", "new\n")
 			s.git("config", "core.excludesFile", ".git/mine")
-		}, since + ".git/mine, core.excludesfile"},
+		}, since + `.git/mine, core.excludesfile = ".git/mine"`},
 		{"filtered", func(s *sandbox) {
 			s.git("config", "filter.h.clean", "git cat-file blob HEAD:a")
 			s.write(".git/info/attributes", "a filter=h\n")
 			s.write("a", "changed\n")
-		}, since + ".git/info/attributes, filter.h.clean"},
+		}, since + `.git/info/attributes, filter.h.clean = "git cat-file blob HEAD:a"`},
 		{"a filter with an odd name", func(s *sandbox) {
 			s.git("config", "filter.\x1b.clean", "cat")
-		}, since + `"filter.\x1b.clean"`},
+		}, since + `"filter.\x1b.clean" = "cat"`},
 		{"modes", func(s *sandbox) {
 			s.git("config", "core.fileMode", "false")
 			s.chmod("a", 0o755)
-		}, since + "core.filemode"},
+		}, since + `core.filemode = "false"`},
 		{"what was set and is not", func(s *sandbox) { s.git("config", "--unset", "filter.old.clean") }, since + "filter.old.clean"},
 		{"nested", func(s *sandbox) {
 			s.git("init", "-q", "d")
@@ -70,7 +70,7 @@ func TestSetup(t *testing.T) {
 			s.git("update-index", "--skip-worktree", ".gitignore")
 			s.remove(".gitignore")
 			s.write("hidden", "new\n")
-		}, since + ".gitignore in the index"},
+		}, since + ".gitignore in the index\n" + sway + "skip-worktree is said of .gitignore"},
 		{"other settings", func(s *sandbox) {
 			s.git("config", "user.name", "me")
 			s.git("checkout", "-q", "-b", "other")
@@ -101,7 +101,7 @@ func TestSetup(t *testing.T) {
 					s.must(err)
 					var want []string
 					if c.want != "" {
-						want = []string{strings.ReplaceAll(c.want, "BASE", s.base)}
+						want = strings.Split(strings.ReplaceAll(c.want, "BASE", s.base), "\n")
 					}
 					if got := ofSetup(change.Warnings); summary(change) != shows[c.name] || !reflect.DeepEqual(got, want) {
 						t.Errorf("%s, warnings %q, want %q", summary(change), got, want)
@@ -156,16 +156,16 @@ func TestSetupOfAResumedSession(t *testing.T) {
 	}{
 		"nothing":  {func(*sandbox) {}, ""},
 		"exclude":  {func(s *sandbox) { s.write(".git/info/exclude", "new\n"); s.write("new", "new\n") }, ".git/info/exclude"},
-		"filter":   {func(s *sandbox) { s.git("config", "filter.h.clean", "cat") }, "filter.h.clean"},
+		"filter":   {func(s *sandbox) { s.git("config", "filter.h.clean", "cat") }, `filter.h.clean = "cat"`},
 		"was set":  {func(s *sandbox) { s.git("config", "--unset", "filter.old.clean") }, "filter.old.clean"},
-		"in index": {func(s *sandbox) { s.git("update-index", "--no-skip-worktree", "d/.gitignore") }, "d/.gitignore in the index"},
+		"in index": {func(s *sandbox) { s.git("update-index", "--no-skip-worktree", "d/.gitignore") }, "d/.gitignore in the index\n" + sway + "skip-worktree (no longer)"},
 		"another work tree": {func(s *sandbox) {
 			other := filepath.Join(s.base, "other")
 			s.must(os.Mkdir(other, 0o755))
 			s.must(os.WriteFile(filepath.Join(other, "a"), []byte("a\n"), 0o644))
 			s.write("a", "changed\n")
 			s.git("config", "core.worktree", other)
-		}, ".git/info/exclude, BASE/work/.git/info/exclude, core.worktree"},
+		}, ".git/info/exclude, BASE/work/.git/info/exclude, core.worktree = \"BASE/other\""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -183,8 +183,8 @@ func TestSetupOfAResumedSession(t *testing.T) {
 			c.change(s)
 			var want []string
 			if c.want != "" {
-				want = []string{"git has been set up in another way since the session began, which no diff shows and which can hide changes from it: " +
-					strings.ReplaceAll(c.want, "BASE", s.base)}
+				want = strings.Split("git has been set up in another way since the session began, which no diff shows and which can hide changes from it: "+
+					strings.ReplaceAll(c.want, "BASE", s.base), "\n")
 			}
 			again := s.open()
 			s.must(again.Resume(t.Context(), base))

@@ -135,6 +135,8 @@ type Tree struct {
 	digests          map[string]digested // of the files that decide, by their paths
 	nests            nests
 	fakes            map[string][]string // see [Tree.nestSetup]
+	sways, swaysThen sways               // of the last scan, and when the session began; the latter may be nil: not known
+	elsewhere        string              // the git directory of the repository that git finds, if it is another one
 	began            begun
 	conversions      map[string]*conversion // of the files that git has converted, by their paths
 	binaries         map[change]*loop.Unshown
@@ -275,7 +277,7 @@ func (t *Tree) Baseline(ctx context.Context) error {
 	t.since = began
 	t.found = t.last
 	t.trackedThen = t.tracked.root
-	t.setupThen = t.setup
+	t.setupThen, t.swaysThen = t.setup, t.sways
 	t.begins(state)
 	t.nests.begin()
 	return nil
@@ -309,9 +311,8 @@ func (t *Tree) capture(ctx context.Context, how how) (loop.Change, error) {
 	}
 	t.states[stateOf(state.Root)] = state.Root
 	warnings := few(state.Warnings)
-	if changed := t.setup.changedSince(t.setupThen); changed != "" {
-		warnings = append(warnings, changed)
-	}
+	git := t.aboutGit()
+	warnings = append(warnings, git...)
 	warnings = append(warnings, few(t.setup.fakes(t.setupThen, t.fakes))...)
 	files, err := t.differences(ctx, state.Root)
 	if err != nil {
@@ -322,7 +323,23 @@ func (t *Tree) capture(ctx context.Context, how how) (loop.Change, error) {
 		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)
 	}
 	warnings = append(warnings, unshownWarnings(unshown)...)
-	return total(loop.Change{Files: files, State: stateOf(state.Root), Position: t.position(), Warnings: warnings, Unshown: unshown}), nil
+	return total(loop.Change{Files: files, State: stateOf(state.Root), Position: t.position(), Warnings: warnings, Git: git, Unshown: unshown}), nil
+}
+
+// aboutGit says what git goes by in another way than when the session began.
+func (t *Tree) aboutGit() (sentences []string) {
+	if t.swaysThen == nil {
+		t.swaysThen = t.sways
+	}
+	for _, changed := range []string{
+		t.setup.changedSince(t.setupThen, t.decided.by.Config),
+		t.sways.changedSince(t.swaysThen),
+	} {
+		if changed != "" {
+			sentences = append(sentences, changed)
+		}
+	}
+	return sentences
 }
 
 // total adds up the lines of a change's files.

@@ -60,6 +60,9 @@ type Change struct {
 	// Warnings are what may keep this from being all that differs, such as paths
 	// that could not be read, as sentences for a person.
 	Warnings []string
+	// Git are those of Warnings that are about git itself: it may show, or run,
+	// something else than it did. They are no part of the session log by themselves.
+	Git []string
 	// Unshown is what the patches do not show as it is, ordered by path.
 	Unshown []Unshown
 }

@@ -188,7 +188,7 @@ func (r *run) judge(ctx context.Context, c Case) (Review, error) {
 	reminded := false
 	for ask, retries := 1, 0; ; ask++ {
 		c.ID = r.turnID(RoleCritic, c.Iteration, ask)
-		review, err := r.review(ctx, c)
+		review, err := r.review(ctx, &c)
 		if err != nil {
 			return review, err
 		}
@@ -209,9 +209,10 @@ func (r *run) judge(ctx context.Context, c Case) (Review, error) {
 }
 
 // review is one turn of the critic. What it changed in the work tree is undone; a
-// verdict that would end the run is none then, as it is on what was undone.
-func (r *run) review(ctx context.Context, c Case) (Review, error) {
-	review, err := r.Critic.Judge(ctx, c, r.watch(c.Iteration, RoleCritic))
+// verdict that would end the run is none then, as it is on what was undone; nor is it
+// one where git may have shown it something else than the critic was told.
+func (r *run) review(ctx context.Context, c *Case) (Review, error) {
+	review, err := r.Critic.Judge(ctx, *c, r.watch(c.Iteration, RoleCritic))
 	if err != nil {
 		return review, fmt.Errorf("run the critic: %w", err)
 	}
@@ -223,10 +224,12 @@ func (r *run) review(ctx context.Context, c Case) (Review, error) {
 	if err := context.Cause(ctx); err != nil {
 		return review, err
 	}
-	done, unmentioned := r.Gate.Ends(c, review)
-	meddled, err := r.undo(ctx, c, "the critic", r.Tree.Recapture)
+	done, unmentioned := r.Gate.Ends(*c, review)
+	meddled, err := r.undo(ctx, *c, "the critic", r.Tree.Recapture)
+	warned := len(c.Change.Warnings)
+	c.Change.Warnings = union(c.Change.Warnings, meddled.now.Git)
 	if r.looked = done && err == nil && len(meddled.paths) == 0; r.looked {
-		meddled, err = r.undo(ctx, c, "the critic", r.Tree.Capture)
+		meddled, err = r.undo(ctx, *c, "the critic", r.Tree.Capture)
 		r.unseen = union(r.unseen, meddled.paths) // by the looks before: a check may have written it
 	}
 	if err != nil {
@@ -237,6 +240,10 @@ func (r *run) review(ctx context.Context, c Case) (Review, error) {
 		review.Unmentioned = nil
 		review.Problem = fmt.Sprintf("the critic changed the work tree and decides DONE on what it changed; that is undone, %s: "+
 			"judge the work tree as it is now, and leave it as it is. Changed was %s", meddled.kept, listed(meddled.paths))
+	}
+	if done && review.Problem == "" && len(c.Change.Warnings) > warned {
+		review.Unmentioned = nil
+		review.Problem = "while it judged, git was set up in another way, and may have shown it something else: look at the last of the notes on the diff, and decide again"
 	}
 	return review, blocked(RoleCritic, review.Turn)
 }

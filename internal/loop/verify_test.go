@@ -19,6 +19,7 @@ type site struct {
 	files    map[string]string // what is there
 	base     map[string]string // what was there when the session began
 	position loop.Position
+	git      []string // what git goes by in another way
 	states   map[string]map[string]string
 	blind    bool // a Recapture sees nothing
 
@@ -43,7 +44,7 @@ func (s *site) Capture(context.Context) (loop.Change, error) {
 	for _, path := range slices.Sorted(maps.Keys(s.files)) {
 		c.State += path + "=" + s.files[path] + " "
 	}
-	c.Position = s.position
+	c.Position, c.Git, c.Warnings = s.position, s.git, s.git
 	for _, path := range slices.Sorted(maps.Keys(s.base)) {
 		if is, there := s.files[path]; is != s.base[path] {
 			f := loop.FileChange{Path: path, Status: loop.FileModified, OldMode: 0o100644, NewMode: 0o100644, Patch: is}
@@ -296,6 +297,38 @@ func TestChecksThatChangeTheRepository(t *testing.T) {
 	}
 	if !reflect.DeepEqual(s.warned(), want) {
 		t.Errorf("warned %q, want %q", s.warned(), want)
+	}
+}
+
+// TestCriticsWhomGitLiesTo: one that judged while git was set up in another way is
+// told, and asked again, once; a check that does so is told of to the critic.
+func TestCriticsWhomGitLiesTo(t *testing.T) {
+	t.Parallel()
+	lies := func(s *site) { s.git = []string{"git may show something else"} }
+	for name, c := range map[string]struct {
+		act, critic func(*site)
+		check       func(*site) bool
+		told        []int // how many sentences the critic was shown, ask by ask
+	}{
+		"nobody":     {check: passes, told: []int{0}},
+		"the actor":  {act: lies, check: passes, told: []int{1}},
+		"a check":    {check: func(s *site) bool { lies(s); return true }, told: []int{1}},
+		"the critic": {critic: lies, check: passes, told: []int{0, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &site{act: c.act, checks: []func(*site) bool{c.check}, critic: c.critic}
+			if out := s.run(t); out.Reason != loop.StopDone {
+				t.Errorf("got %+v", out)
+			}
+			var told []int
+			for _, matter := range s.cases {
+				told = append(told, len(matter.Change.Warnings))
+			}
+			if !slices.Equal(told, c.told) {
+				t.Errorf("the critic was shown %v, want %v", told, c.told)
+			}
+		})
 	}
 }
 

@@ -237,6 +237,7 @@ func (r *Redactor) change(c *loop.Change) {
 	c.Files = each(c.Files, func(f *loop.FileChange) { r.in(&f.Path, &f.OldPath, &f.Patch, &f.BinaryPatch) })
 	c.Unshown = each(c.Unshown, func(u *loop.Unshown) { r.in(&u.Path, &u.Via, &u.Text) })
 	c.Warnings = r.texts(c.Warnings)
+	c.Git = r.texts(c.Git)
 	r.in(&c.Position.Head, &c.Position.Index, &c.Position.Tags)
 }
 

@@ -14,7 +14,7 @@ import (
 //
 //   - The text of the actor's output, and of the critic's, is kept in
 //     [loop.IterationFinished] and [loop.ReviewRejected] only.
-//   - Where the repository stood is not kept.
+//   - Where the repository stood is not kept, nor what is among the warnings as well.
 //   - The text of patches is kept in [loop.IterationFinished] only.
 //   - The file of an output is kept while something of the output is omitted.
 //   - Times are in UTC, without a monotonic reading; empty lists are nil;
@@ -147,7 +147,7 @@ func loggedUsage(u loop.Usage) loop.Usage {
 
 func loggedChange(c loop.Change) loop.Change {
 	c.Files, c.Unshown, c.Warnings = orNil(c.Files), orNil(c.Unshown), orNil(c.Warnings)
-	c.Position = loop.Position{}
+	c.Position, c.Git = loop.Position{}, nil
 	return c
 }
 
