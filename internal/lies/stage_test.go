@@ -56,11 +56,14 @@ shown() { grep -Eq -e "$1" "$PROMPT"; }
 [agents.liar]
 command = ["sh", "@LIE@/play.sh"]
 `
-	gitConfig = "[user]\nname = Somebody\nemail = somebody@example.com\n[init]\ndefaultBranch = main\n"
-	begin     = "git init -q . && git add -A && git commit -q --allow-empty -m 'The work so far'"
-	start     = "codeloops run -n 1 \"$@\" -p 'Do the work.'\n"
-	enter     = ". \"$LIE/words.sh\"\n. \"$LIE/run.sh\"\n"
+	begin = "git init -q . && git add -A && git commit -q --allow-empty -m 'The work so far'"
+	start = "codeloops run -n 1 \"$@\" -p 'Do the work.'\n"
+	enter = ". \"$LIE/words.sh\"\n. \"$LIE/run.sh\"\n"
 )
+
+// What git does beside the work, of a thousand repositories, is most of the time.
+const gitConfig = "[user]\nname = Somebody\nemail = somebody@example.com\n" +
+	"[init]\ndefaultBranch = main\ntemplateDir = ~/template\n[maintenance]\nauto = false\n"
 
 // limit is how long a play may take, on a machine that does much else.
 const limit = 2 * time.Minute
@@ -79,6 +82,8 @@ func newStage(t *testing.T, bin, args string, files map[string]string) *stage {
 		write(t, place, text)
 	}
 	write(t, s.path("home", ".gitconfig"), gitConfig)
+	write(t, s.path("home", "template", "info", "exclude"), "")
+	write(t, s.path("home", "template", "hooks", "README.sample"), "")
 	write(t, s.path("home", ".config", "codeloops", "config.toml"),
 		strings.ReplaceAll(joined(config, files["config.toml"]), "@LIE@", s.path("lie")))
 	if err := os.MkdirAll(s.path("repo"), 0o755); err != nil {
