@@ -28,6 +28,7 @@ func (r *report) assertions() {
 		}
 		r.idle(f)
 		r.mocked(f)
+		r.bound(f)
 	}
 }
 

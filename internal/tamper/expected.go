@@ -105,8 +105,24 @@ func (r *report) replaced(f *file, removed, added []*line) {
 		r.addf(ExpectationChanged, f, added[0].at, "a text in a test has got more lines")
 		return
 	}
+	r.unawaited(f, rest, added)
 	left := slices.DeleteFunc(slices.Clone(added), func(l *line) bool { return taken[l] || !r.values.matter(f, l) })
 	r.rewritten(f, rest, left)
+}
+
+// unawaited reports assertions on what comes later, for which nobody waits any more.
+func (r *report) unawaited(f *file, removed, added []*line) {
+	now := map[string]int{}
+	for _, l := range added {
+		now[normal(l.code)] = l.at
+	}
+	for _, l := range removed {
+		for _, waits := range []string{"await ", "return "} {
+			if code, ok := strings.CutPrefix(normal(l.code), waits); ok && l.asserts && now[code] > 0 {
+				r.addf(Loosened, f, now[code], "nobody waits for an assertion any more")
+			}
+		}
+	}
 }
 
 // otherwise reports the values of two lines that differ in nothing else.
@@ -130,6 +146,7 @@ func (r *report) rewritten(f *file, removed, added []*line) {
 			return
 		}
 	}
+	r.fewerTurns(f, removed, added)
 	was, rows := r.remains(f, slices.DeleteFunc(slices.Clone(removed), func(l *line) bool { return l.loose }))
 	is, _ := r.remains(f, added)
 	var all []string
@@ -150,6 +167,17 @@ func (r *report) rewritten(f *file, removed, added []*line) {
 	}
 }
 
+// fewerTurns reports loops that go through a part of what they went through.
+func (r *report) fewerTurns(f *file, removed, added []*line) {
+	isNone := func(l *line) bool { return !r.values.loops.match(l.code) }
+	before, after := slices.DeleteFunc(slices.Clone(removed), isNone), slices.DeleteFunc(slices.Clone(added), isNone)
+	for i := range min(len(before), len(after)) {
+		if r.values.narrows.match(after[i].bare) && !r.values.narrows.match(before[i].bare) {
+			r.addf(Loosened, f, after[i].at, "a loop of a test goes through a part of what it went through")
+		}
+	}
+}
+
 // remains returns the values of lines that say what must come out, and those of the
 // rows of tables.
 func (r *report) remains(f *file, lines []*line) (expected, rows []string) {
@@ -158,7 +186,7 @@ func (r *report) remains(f *file, lines []*line) (expected, rows []string) {
 		if r.values.expect(l) {
 			expected = append(expected, values...)
 		}
-		if l.quoted || printed(l) || r.values.row.match(form) && !imported(f, form) {
+		if l.quoted || printed(l) || r.values.row.match(form) {
 			rows = append(rows, values...)
 		}
 	}

@@ -41,6 +41,7 @@ type line struct {
 	quoted    bool   // it begins within a string literal
 	swallowed int    // the line that opened what it stands in on the new side alone; 0: none
 	in        *scope // the function around it
+	unrun     bool   // it declares a test that no runner takes
 	tested    bool   // it stands in a part of the file that only tests are in
 }
 

@@ -30,12 +30,14 @@ type language struct {
 	begin   *probe // any function
 	part    *probe // such a function that is a part of the test around it
 	only    *probe // nothing but tests stands below
+	unrun   *probe // declares a test, or a class of them, in a way in which none is run
+	module  *probe // makes a file a part of the program, with its name
 
 	// Of what keeps tests from being run.
 	skip    *probe // a marker, for one or all
 	exclude *probe // the same in a comment
 	sweep   *probe // decides over all tests around it, in a new test as well
-	leave   *probe // ends a function, or a turn of a loop, without a failure
+	leave   *probe // ends a function, or a loop or a turn of it, without a failure
 	catch   *probe // catches a failed assertion
 
 	// Of assertions.
@@ -44,6 +46,9 @@ type language struct {
 	inexact *probe // is none of exact after all
 	loose   *probe // is content with many values
 	idle    *probe // asserts what is always so
+	bind    *probe // takes what asserts from somewhere, with that as a group
+	called  *probe // the names by which one asserts
+	shadow  *probe // declares one of them
 	replace *probe // puts something in the place of a module, with its path as the group
 	speak   *probe // tells something to a person, or names what is used
 
@@ -140,7 +145,7 @@ func golang() *language {
 		skip:    re(`\b\w+(?:\(\))?\.(?:Skip|Skipf|SkipNow)\(|\bos\.Exit\(0\)|^\s*if\s+false\b`),
 		exclude: re(`^//go:build\b|^//\s*\+build\b`),
 		sweep:   re(`\b(?:os|syscall)\.Exit\(0\)|^func\s+TestMain\(|\bflag\.Set\(|\bos\.Args\s*=`),
-		leave:   re(`^\s*(?:return|continue)\s*$|\{\s*return\s*\}\s*$|\bruntime\.Goexit\(\)`),
+		leave:   re(`^\s*(?:return|continue|break)\s*$|\{\s*return\s*\}\s*$|\bruntime\.Goexit\(\)`),
 		catch:   re(`\brecover\(\)`),
 		assert:  re(`\b(?:t|b|f|tb)\.(?:Errorf?|Fatalf?|Fail|FailNow)\(|\b(?:assert|require|qt|is|must)\.\w+\(|\bExpect\(`),
 		exact: re(`\b(?:reflect\.DeepEqual|cmp\.(?:Diff|Equal)|slices\.Equal|maps\.Equal|bytes\.Equal|errors\.Is)\(` +
@@ -152,6 +157,8 @@ func golang() *language {
 			`|\.(?:To|NotTo|ToNot)\((?:BeNil|BeEmpty|ContainSubstring|HaveOccurred|BeTrue)\(`),
 		idle:    re(`\b(?:assert|require)\.True\(\s*\w+,\s*true\b|\|\|\s*true\b|\btrue\s*\|\||&&\s*false\b|\bfalse\s*&&`),
 		speak:   re(`\b(?:t|b|f|tb)\.(?:Errorf?|Fatalf?|Logf?|Skipf?)\(|\b(?:fmt\.F?[pP]rint|log\.)|^\s*(?:import|package)\b`),
+		bind:    re(`^\s*(?:import\s+)?(?:(?:assert|require)\s+"([^"]*)"|"([^"]*/(?:assert|require))")\s*$`),
+		called:  re(`\b(?:assert|require)\b`),
 		silence: re(`^//\s*nolint\b|^//lint:(?:file-)?ignore\b|#nosec\b`),
 	}
 }
@@ -168,10 +175,10 @@ func python() *language {
 		skip: re(`@?\bpytest\.mark\.(?:skip|skipif|xfail)\b|\bpytest\.(?:skip|xfail|importorskip)\(|\bunittest\.(?:skip\w*|expectedFailure)\b` +
 			`|^\s*@(?:skip\w*|expectedFailure|nottest)\b|\bself\.skipTest\(|\braise\s+(?:unittest\.)?SkipTest\b|\b__test__\s*=\s*False\b|\bcollect_ignore\w*\s*=|\bdef\s+pytest_collection_modifyitems\b` +
 			`|^\s*(?:if|while)\s+(?:False|0|not\s+True)\s*:|\bparametrize\(.*,\s*[\[(]\s*[\])]|^\s*del\s+[tT]est\w*\s*$|^\s*[tT]est\w*\s*=\s*None\s*$`),
-		sweep: re(`\bcollect_ignore\w*\s*=|\bdef\s+pytest_(?:collection_modifyitems|ignore_collect|collect_file|runtest_\w+|pyfunc_call|sessionfinish|report_\w+|cmdline_main|exception_interact)\b` +
+		sweep: re(`\bcollect_ignore\w*\s*=|\bdef\s+pytest_(?:collection_modifyitems|ignore_collect|collect_file|runtest_\w+|pyfunc_call|sessionfinish|report_\w+|itemcollected|fixture_setup|cmdline_main|exception_interact)\b` +
 			`|\bos\._exit\b|\b(?:sys\.exit|exit|quit)\(\s*0?\s*\)|\bpytest\.exit\(|\braise\s+SystemExit\b|\bos\.kill\(\s*os\.getpid\(` +
 			`|\bbuiltins\.\w+\s*=[^=]|\bsys\.modules\[[^\]]*\]\s*=[^=]|\b(?:TestCase|unittest\.\w+)\.\w+\s*=[^=]|\bautouse\s*=\s*True\b`),
-		leave: re(`^\s*(?:return(?:\s+None)?|continue)\s*$|^\s*(?:if|elif|else|while|for|with)\b.*:\s*(?:return|continue)\b`),
+		leave: re(`^\s*(?:return(?:\s+None)?|continue|break)\s*$|^\s*(?:if|elif|else|while|for|with)\b.*:\s*(?:return|continue|break)\b`),
 		catch: re(`^\s*except\s*(?::|[^:]*\b(?:Exception|BaseException|AssertionError)\b)|\bsuppress\([^)]*\b(?:Exception|BaseException|AssertionError)\b` +
 			`|\b(?:raises|assertRaises)\(\s*(?:BaseException|AssertionError)\b`),
 		assert:  re(`^\s*assert\b|\bself\.(?:assert\w+|fail)\(|\bpytest\.(?:raises|fail|warns)\(|\.assert_(?:called|not_called|any_call|has_calls|awaited)\w*\(|\bassert_\w+\(`),
@@ -182,6 +189,10 @@ func python() *language {
 		idle: re(`^\s*assert\s*\(?\s*(?:True|1|not\s+(?:False|None|0))\s*(?:,|\)|$)|\bself\.assertTrue\(\s*(?:True|1)\s*[,)]|^\s*assert\b.*\bor\s+(?:True|1)\b|^\s*assert\s+(?:not\s+)?\(?(?:True|1)\s+or\b` +
 			`|^\s*assert\s*\([^()]*(?:\([^()]*\)[^()]*)*,[^()]*\)\s*$|^\s*assert\s*["'][^"']*["']\s*$`),
 		speak:   re(`\b(?:print|logging\.\w+|log(?:ger)?\.\w+|warnings\.warn)\(|^\s*(?:import|from)\b`),
+		bind:    re(`^\s*import\s+(\S+)\s+as\s+(?:pytest|unittest)\b|^\s*import\s+(pytest|unittest)\b|^\s*from\s+(\S+)\s+import\s+.*\b(?:TestCase|pytest|unittest|approx|raises)\b`),
+		called:  re(`\b(?:TestCase|pytest|unittest|approx|raises)\b`),
+		shadow:  re(`\bdef\s+assert(?:Equals?|True|False|Raises|Is|In)\s*\(`),
+		unrun:   re(`^\s+def\s+__(?:init|new)__\s*\(`),
 		silence: re(`#\s*(?:noqa\b|type:\s*ignore\b|ruff:\s*noqa\b|flake8:\s*noqa\b|mypy:\s*ignore-errors\b|pylint:\s*disable\b|pyright:\s*ignore\b|pragma:\s*no\s?cover\b|nosec\b)`),
 	}
 }
@@ -198,7 +209,7 @@ func javascript() *language {
 		call:     re(`^\s*(?:if|for|while|switch|catch|with|else)\b|^\s*\}`),
 		begin:    re(`(?:=>\s*\{|\bfunction\b[^{]*\{)\s*$|^\s*(?:async\s+|static\s+|\*)*[\w$]+\s*\([^()]*\)\s*\{\s*$`),
 		part:     re(`\b` + runs + `\b|\]\)\(|\.forEach\(`),
-		skip: re(`\b` + runs + `(?:\.\w+)*\.(?:skip|skipIf|todo|fixme|failing|fails|only)\b|\b(?:x|f)(?:it|test|describe|context|specify)\s*\(|\bthis\.skip\(\)|\bpending\(\s*\)` +
+		skip: re(`\b` + runs + `(?:\.\w+)*\.(?:skip|skipIf|runIf|todo|fixme|failing|fails|only)\b|\b(?:x|f)(?:it|test|describe|context|specify)\s*\(|\bthis\.skip\(\)|\bpending\(\s*\)` +
 			`|^\s*if\s*\(\s*(?:false|0)\s*\)|\.each\(\s*\[\s*\]\s*\)`),
 		sweep: re(`\bprocess\.(?:exit|reallyExit|abort)\(\s*0?\s*\)|\bprocess\.exitCode\s*=\s*0|\b(?:global|globalThis|window)\.(?:expect|it|test|describe|assert)\s*=[^=]` +
 			`|\bassert\.\w+\s*=[^=>]|^\s*function\s+(?:expect|it|test|describe)\b|^\s*(?:const|let|var)\s+(?:expect|it|test|describe)\s*=\s*(?:\(|function\b|async\b)`),
@@ -208,8 +219,10 @@ func javascript() *language {
 		exact:   re(`\.(?:toBe|toEqual|toStrictEqual|toHaveBeenCalledWith|toHaveBeenLastCalledWith|toHaveBeenCalledTimes|toHaveLength|toBeCloseTo|toMatchInlineSnapshot|toHaveTextContent)\(|\bassert\.(?:equal|strictEqual|deepEqual|deepStrictEqual)\(|\.to\.(?:deep\.)?(?:equal|eql)\(|\.toThrow(?:Error)?\([^)]|\bt\.(?:is|deepEqual)\(`),
 		inexact: re(`\.not\.to(?:Be|Equal|StrictEqual)\(|\bexpect\.(?:anything\(\)|any\()`),
 		loose: re(`\.(?:toBeDefined|toBeTruthy|toBeFalsy|toBeInstanceOf|toContain|toMatch|toMatchObject|toHaveBeenCalled|toBeGreaterThan|toBeLessThan|toBeGreaterThanOrEqual|toBeLessThanOrEqual|toHaveProperty|toBeInTheDocument)\(` +
-			`|\.not\.(?:toBe|toBeNull|toBeUndefined|toEqual|toThrow|toStrictEqual)\(|\bexpect\.(?:anything\(\)|any\()|\bassert(?:\.ok|\.exists|\.isDefined|\.notEqual|\.match|\.isOk)?\(|\.to\.(?:exist|be\.ok|be\.true|include|contain)|\.toThrow(?:Error)?\(\)|\bt\.(?:true|truthy|like)\(`),
+			`|\.not\.(?:toBe|toBeNull|toBeUndefined|toEqual|toThrow|toStrictEqual)\(|\bexpect\.(?:anything\(\)|any\()|\bassert(?:\.ok|\.exists|\.isDefined|\.notEqual|\.match|\.isOk)?\(|\.to\.(?:exist|be\.ok|be\.true|include|contain)|\.toThrow(?:Error)?\(\)|\bt\.(?:true|truthy|like)\(|\bexpect\([^()]*(?:\([^()]*\)[^()]*)*\)\s*;?\s*$|\.to(?:Be|Equal|StrictEqual|Have\w+|Match\w*|Throw\w*)\s*;?\s*$`),
 		idle:    re(`\bexpect\(\s*(?:true|1)\s*\)\.(?:toBeTruthy|toBeDefined)\(\)|\bassert(?:\.ok)?\(\s*true\s*\)|\|\|\s*true\b|\btrue\s*\|\|`),
+		bind:    re(`\b(?:expect|assert|it|test|describe)\b.*(?:\bfrom\s*|\brequire\(\s*)["']([^"']*)["']`),
+		called:  re(`\b(?:expect|assert|it|test|describe)\b`),
 		replace: re(`\b(?:jest|vi)\.(?:mock|doMock)\(\s*["'](\.[^"']*)["']`),
 		speak:   re(`\bconsole\.\w+\(|^\s*(?:import|export)\b|\brequire\(`),
 		silence: re(`\beslint-disable|@ts-(?:ignore|nocheck|expect-error)\b|\bbiome-ignore\b|\bistanbul ignore\b|\b[cv]8 ignore\b|\btslint:disable`),

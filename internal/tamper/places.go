@@ -13,6 +13,8 @@ type places struct {
 	ci, golden     *probe
 	runner, linter *probe // configuration, whole files of it
 	mixed          *probe // files with such configuration among other things
+	builds         *probe // builds that declare tests one by one
+	member         *probe // lines that make something a part of a project
 	stands         *probe // what is found instead of a test runner, or of what it uses
 
 	runnerPart, linterPart *probe // sections of mixed files
@@ -53,7 +55,9 @@ func newPlaces() places {
 			`|checkstyle[^/]*\.xml|pmd[^/]*\.xml|spotbugs[^/]*\.xml|findbugs[^/]*\.xml|detekt[^/]*\.ya?ml|sonar-project\.properties|\.rubocop\.ya?ml|\.clang-tidy|phpstan\.neon(?:\.dist)?|\.swiftlint\.ya?ml` +
 			`|\.pre-commit-config\.ya?ml|lefthook\.ya?ml|\.semgrep\.ya?ml|\.nycrc(?:\.json)?|\.c8rc\.json)$`),
 		agents: deciding.AgentFiles(),
-		mixed:  re(`(?:^|/)(?:pyproject\.toml|setup\.cfg|tox\.ini|noxfile\.py|package\.json|deno\.jsonc?|Cargo\.toml|pom\.xml|build\.gradle(?:\.kts)?|gradle\.properties|tsconfig[^/]*\.json|vite\.config\.[cm]?[jt]s)$`),
+		mixed:  re(`(?:^|/)(?:pyproject\.toml|setup\.cfg|tox\.ini|package\.json|deno\.jsonc?|Cargo\.toml|pom\.xml|build\.gradle(?:\.kts)?|gradle\.properties|tsconfig[^/]*\.json|vite\.config\.[cm]?[jt]s)$`),
+		builds: re(`(?:^|/)(?:CMakeLists\.txt|meson\.build|BUILD(?:\.bazel)?|Rakefile|Package\.swift|noxfile\.py|Taskfile\.ya?ml|build\.xml)$|\.(?:cmake|rake)$`),
+		member: re(`^\s*(?:include\b|use\b|"packages"|(?:default-)?members\b|- |["'(]*:?[\w.*/-]+["')]*,?\s*$)`),
 		stands: re(`(?:^|/)(?:_?pytest|unittest|nose|doctest|hypothesis|sitecustomize|usercustomize)(?:\.py|/__init__\.py)$|(?:^|/)[^/]*\.pth$` +
 			`|(?:^|/)(?:node_modules|vendor|third_party|site-packages)/(?:.*/)?(?:testify|gomega|ginkgo|go-cmp|jest[\w-]*|vitest|mocha|chai|expect|ava|_?pytest|unittest2?|hypothesis|rspec[\w-]*|minitest|phpunit)/`),
 

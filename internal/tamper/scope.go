@@ -96,6 +96,7 @@ func (w *walk) begun(x *line) *scope {
 		s.test = "init"
 	case x.declares != "" && (w.lang.mark == nil || w.marked >= 0):
 		s.test = x.declares
+		x.unrun = !s.class && w.lang.unrun.match(x.code)
 	case w.lang.part.match(x.code) && x.op != '+':
 		s.test = "a part"
 	}

@@ -20,7 +20,7 @@ func (r *report) settings() {
 		whole := f.Status != loop.FileAdded
 		switch {
 		case f.lang.has("x.sh"), f.lang == nil && path.Ext(f.Path) == "":
-			r.hidden(f, !r.checks.match(f.Path) && !r.deciding(f.Path))
+			r.script(f)
 		case path.Base(f.Path) == "go.mod" && !whole && path.Dir(f.Path) != ".":
 			r.addf(RunnerChanged, f, 0, "a module was added: what stands below it is not tested from above")
 		case r.golden.match(f.Path) && !f.test && whole && !r.renamedFile(f):
@@ -49,6 +49,11 @@ func (r *report) configures(f *file) bool {
 	case isMakefile(f.Path):
 		r.makefile(f)
 		r.hidden(f, true)
+	case r.builds.match(f.Path):
+		r.lost(f, r.tested, true, "what is built or run as a test was changed")
+		r.hidden(f, true)
+	case parted(f.Path):
+		r.lost(f, r.member, true, "a part of the project was taken out, with its tests")
 	default:
 		return false
 	}
@@ -116,6 +121,13 @@ func (r *report) content(file string) (string, bool) {
 	return string(content), err == nil
 }
 
+// tired reports whether the work tree was searched so often that whoever wrote the
+// change must have meant it; the worst is then taken to be so.
+func (r *report) tired() bool {
+	r.looked++
+	return r.looked > 1<<12
+}
+
 // narrowed reports whether a line says which tests are run, or what becomes of a
 // failure.
 func (r *report) narrowed(text string) bool {
@@ -132,6 +144,16 @@ func (r *report) instructions() {
 		if r.agents.MatchString(f.Path) {
 			r.addf(AgentsChanged, f, 0, "what agents are told, the critic perhaps among them, was %s", f.fate())
 		}
+	}
+}
+
+// script reports what happens to a script. In one that is called like a check, every
+// line that tests something matters.
+func (r *report) script(f *file) {
+	checks := r.checks.match(f.Path)
+	r.hidden(f, !checks && !r.deciding(f.Path))
+	if checks && !f.test && f.Status == loop.FileModified {
+		r.lost(f, r.runs, false, "what this script runs was changed")
 	}
 }
 
@@ -189,6 +211,8 @@ func (r *report) sectioned(f *file) {
 		switch s := in[l]; {
 		case r.runnerPart.match(s.name) && r.ofRunner(f, l, s, b), manifest(f.Path) && r.anywhere.match(text):
 			r.addf(RunnerChanged, f, l.at, "the configuration of the tests was changed")
+		case r.partOut(f, l, s):
+			r.addf(RunnerChanged, f, l.at, "a part of the project was taken out, with its tests")
 		case r.ofPart(f, l, b) && r.tested.match(key(l.text)):
 			r.addf(RunnerChanged, f, l.at, "what is run as the tests was changed")
 		case r.linterPart.match(s.name) && !s.fresh, r.key.match(l.text), r.ofPart(f, l, b):

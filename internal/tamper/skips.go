@@ -1,6 +1,7 @@
 package tamper
 
 import (
+	"slices"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -32,6 +33,8 @@ func (r *report) skips(added []*test) {
 			r.skipsIn(f, h, before)
 			r.swallowed(f, h)
 			r.leaves(f, h)
+			r.unrun(f, h)
+			r.guarded(f, h)
 		}
 	}
 }
@@ -98,11 +101,41 @@ func (r *report) skipsIn(f *file, h hunk, before map[string]int) {
 			before[key]--
 			continue
 		}
-		if strings.Contains(l.skips, "not(test)") && !f.tests(&l) || inFresh && !above(l) || above(l) && nextFresh(h.lines[i:], fresh) {
+		if f.ofCode(h.lines, i) || inFresh && !above(l) || above(l) && nextFresh(h.lines[i:], fresh) {
 			continue
 		}
 		r.addf(TestSkipped, f, l.at, "%s was added, which keeps tests from being run", l.skips)
 	}
+}
+
+// ofCode reports whether a marker of Rust is about code and not about tests.
+func (f *file) ofCode(lines []line, at int) bool {
+	l := &lines[at]
+	return strings.Contains(l.skips, "not(test)") && !f.tests(l) || conditional(l.skips) && !attributed(lines, at)
+}
+
+// conditional reports whether a marker of Rust depends on how a program is built,
+// and may stand above anything.
+func conditional(marker string) bool {
+	_, what, ok := strings.Cut(marker, "cfg(")
+	return ok && !strings.HasPrefix(what, "any()") && !strings.HasPrefix(what, "not(test)") && !strings.HasPrefix(strings.ToLower(what), "false")
+}
+
+// attributed reports whether an attribute of Rust is about a whole file, or stands
+// among those of a test or of a module of tests.
+func attributed(lines []line, at int) bool {
+	if strings.HasPrefix(lines[at].skips, "`#!") {
+		return true
+	}
+	marks := func(l line) bool { return l.op != '-' && (l.marks || l.tests) }
+	first, last := at, at
+	for first > 0 && above(lines[first-1]) {
+		first--
+	}
+	for last < len(lines)-1 && above(lines[last+1]) {
+		last++
+	}
+	return slices.ContainsFunc(lines[first:last+1], marks)
 }
 
 // above reports whether a marker belongs to what stands below it.
@@ -134,16 +167,19 @@ func (r *report) swallowed(f *file, h hunk) {
 }
 
 // leaves reports what was added to a test that was there before and ends it, or a
-// turn of its loop, without a failure, and what catches one.
+// loop of it, without a failure, and what catches one.
 func (r *report) leaves(f *file, h hunk) {
 	asserted := false // by the line above, so that no more is to be done
+	within := newLoop{none}
 	for _, l := range h.lines {
 		switch {
 		case l.op == '-':
 		case strings.TrimSpace(l.code) == "":
 		default:
-			if l.op == '+' && r.existing(f, &l) && !r.had[normal(l.text)] {
-				if l.leaves != "" && !asserted {
+			fresh := l.op == '+' && !r.had[normal(l.text)]
+			within.step(&l, fresh, r.values.breaks)
+			if fresh && r.existing(f, &l) {
+				if l.leaves != "" && !asserted && (within.indent == none || leaving(l.leaves) != "break") {
 					r.addf(TestSkipped, f, l.at, "%s was added to a test, and what stands below it may not be run", quoted(leaving(l.leaves)))
 				}
 				if l.catches != "" {
@@ -155,6 +191,56 @@ func (r *report) leaves(f *file, h hunk) {
 	}
 }
 
+// A newLoop is one that was added, with nothing in it that was there before.
+type newLoop struct{ indent int }
+
+const none = -1
+
+// step takes the next line; begins matches one that begins a loop.
+func (n *newLoop) step(l *line, fresh bool, begins *probe) {
+	if !fresh && len(words(l.code)) > 0 || indent(l.text) <= n.indent {
+		n.indent = none
+	}
+	if fresh && n.indent == none && begins.match(l.code) {
+		n.indent = indent(l.text)
+	}
+}
+
+// unrun reports declarations by which a test, or a class of tests, is run no more.
+func (r *report) unrun(f *file, h hunk) {
+	for i := range h.lines {
+		l := &h.lines[i]
+		inClass := f.lang.has("x.py") && r.existing(f, l) && l.in.class && l.in.indent == 0 && f.lang.unrun.match(l.code)
+		if l.op == '+' && !r.had[normal(l.text)] && (inClass || l.unrun && !r.fresh[f][l.at]) {
+			r.addf(TestSkipped, f, l.at, "a test is declared here in a way in which none is run")
+		}
+	}
+}
+
+// guarded reports conditions that were put around assertions which were there.
+func (r *report) guarded(f *file, h hunk) {
+	at := 0 // a condition that was added, right above
+	for i := range h.lines {
+		l := &h.lines[i]
+		if l.op == '-' || strings.TrimSpace(l.code) == "" {
+			continue
+		}
+		had := r.had[normal(l.text)]
+		if at > 0 && l.op == '+' && had && (r.values.expect(l) && !l.says || r.values.asks.match(l.code)) {
+			r.addf(TestSkipped, f, at, "an assertion was put under a condition")
+		}
+		at = 0
+		if l.op == '+' && !had && r.guards(f, l) {
+			at = l.at
+		}
+	}
+}
+
+// guards reports whether a line of a test is a condition, and nothing else.
+func (r *report) guards(f *file, l *line) bool {
+	return r.existing(f, l) && !l.asserts && l.skips == "" && r.values.guards.match(l.code)
+}
+
 // existing reports whether a line stands in a test that was there before.
 func (r *report) existing(f *file, l *line) bool {
 	return l.in.name() != "" && !r.fresh[f][l.in.at]
@@ -164,7 +250,7 @@ func (r *report) existing(f *file, l *line) bool {
 func leaving(marker string) string {
 	for _, w := range words(marker) {
 		switch w {
-		case "return", "continue", "next", "exit":
+		case "return", "continue", "break", "next", "exit":
 			return w
 		}
 	}

@@ -158,6 +158,7 @@ type report struct {
 
 	byEnd, byBase map[string][]*file // see like
 	tried, work   int                // what looking for moved files and tests has cost, and may cost
+	looked        int                // how often the work tree was searched for a module
 }
 
 func (r *report) addf(k Kind, f *file, line int, format string, args ...any) {

@@ -56,6 +56,7 @@ func (r *report) tests() {
 			r.addf(TestRemoved, t.file, t.at, "the test %s is gone", Quote(t.name, maxName))
 		}
 	}
+	r.detached()
 	r.skips(added)
 }
 

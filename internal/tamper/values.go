@@ -13,6 +13,10 @@ type values struct {
 	wants   *probe // of what must come out
 	reason  *probe // an assertion of Python, with what it says when it fails
 	asks    *probe // a condition
+	guards  *probe // a condition, or a loop over nothing
+	narrows *probe // takes a part of what a loop goes through
+	loops   *probe // goes through something
+	breaks  *probe // what a break ends
 	row     *probe // the form of a line that is nothing but values
 }
 
@@ -21,11 +25,15 @@ func newValues() values {
 		literal: re(`"""(?:[^"]|"[^"]|""[^"])*(?:"""|$)|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + "`[^`]*(?:`|$)" +
 			`|\b0[xXbo][0-9a-fA-F_]+\b|\b\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?\b` +
 			`|:[a-z_]\w*[?!]?|\b(?:true|false|True|False|None|nil|null|undefined|NaN|Infinity|Ok|Err|Some)\b|\b[A-Z]\w*\b`),
-		reason: re(`^(\s*assert\b.*),\s*f?(?:"[^"]*"|'[^']*')\s*$`),
-		names:  re(`^\s*["']?(?:name|desc(?:ription)?|title|msg|message|comment|label|id|summary|reason)["']?\s*[:=]`),
-		wants:  re(`(?i)\b(?:want\w*|expect\w*|exp|golden|correct)\b["']?\s*(?::=|[:=,)])`),
-		asks:   re(`^\s*(?:\}\s*else\s+)?(?:if|elif|assert|unless)\b`),
-		row:    re(`^(?:[^\w¤]|¤|\b\w+\s*:|\b(?:param|case|test|each|of|arguments|parametrize|pytest|mark|InlineData|TestCase|Row|CsvSource|ValueSource|rstest|strings|ints)\b)*¤(?:[^\w¤]|¤|\b\w+\s*:|\b(?:param|of|arguments)\b)*$`),
+		reason:  re(`^(\s*assert\b.*),\s*f?(?:"[^"]*"|'[^']*')\s*$`),
+		names:   re(`^\s*["']?(?:name|desc(?:ription)?|title|msg|message|comment|label|id|summary|reason)["']?\s*[:=]`),
+		wants:   re(`(?i)\b(?:want\w*|expect\w*|exp|golden|correct)\b["']?\s*(?::=|[:=,)])`),
+		asks:    re(`^\s*(?:\}\s*else\s+)?(?:if|elif|assert|unless)\b`),
+		guards:  re(`^\s*(?:if|unless|when|elif|\}\s*else\s+if)\b|^\s*for\b.*(?:\bin\s*(?:\[\]|\(\)|\{\}|range\(0\))\s*:|\brange\s+\[\]\w+\{\}\s*\{|\bof\s*\[\]\s*\))`),
+		narrows: re(`[\w)\]]\[[^\]{,]*:[^\]{,]*\]|\.(?:slice|filter|take|skip|first|limit|reject|select)\b|\b(?:islice|filter)\(|\bif\b`),
+		loops:   re(`^\s*for\b|\.(?:each|forEach|each_with_index)\b|\bparametrize\(`),
+		breaks:  re(`^\s*(?:for|while|loop|select|switch|case|default)\b`),
+		row:     re(`^(?:[^\w¤]|¤|\b\w+\s*:|\b(?:param|case|test|each|of|arguments|parametrize|pytest|mark|InlineData|TestCase|Row|CsvSource|ValueSource|rstest|strings|ints)\b)*¤(?:[^\w¤]|¤|\b\w+\s*:|\b(?:param|of|arguments)\b)*$`),
 	}
 }
 
@@ -76,9 +84,11 @@ func printed(l *line) bool {
 	return strings.HasPrefix(l.in.name(), "Example") && strings.TrimSpace(l.code) == "" && l.comment != ""
 }
 
-// imported reports whether the form of a line is that of an import of Go: a row of a
-// table has a comma.
-func imported(f *file, form string) bool { return f.lang != nil && f.lang.has("x.go") && form == "¤" }
+// imports reports whether a line of Go is nothing but the path of a package: a row of
+// a table has a comma.
+func imports(f *file, l *line) bool {
+	return f.lang.has("x.go") && l.in == nil && strings.Count(l.code, `"`) == 2 && !strings.Contains(l.code, "=") && strings.HasSuffix(l.code, `"`)
+}
 
 // matter reports whether the values of a line do: not those of names, of messages
 // and of comments.
@@ -89,7 +99,7 @@ func (v values) matter(f *file, l *line) bool {
 	if f.lang == nil {
 		return strings.TrimSpace(l.text) != ""
 	}
-	return strings.TrimSpace(l.code) != "" && l.declares == "" && !l.says && !v.names.match(l.code)
+	return strings.TrimSpace(l.code) != "" && !imports(f, l) && l.declares == "" && !l.says && !v.names.match(l.code)
 }
 
 // expect reports whether a line says what must come out.
