@@ -85,7 +85,7 @@ const moreIterations = 5
 // the log keeps what it began with.
 func (p *plan) kept(flag string) bool {
 	switch flag {
-	case "prompt", "prompt-file", "working-dir", "dry-run", "accept-changes", "accept-rules", "no-color",
+	case "prompt", "prompt-file", "working-dir", "dry-run", "yes", "accept-changes", "accept-rules", "no-color",
 		"log-format", "json-output", "log-file", "quiet", "verbose":
 		return true
 	case "agent", "actor-agent", "critic-agent", "model", "actor-model", "critic-model",

@@ -21,12 +21,11 @@ type runOptions struct {
 	script       string
 	trustProject bool
 	dryRun       bool
+	yes          bool
 	jsonOutput   bool
 	logFile      string
 	quiet        bool
 	verbose      bool
-
-	commands []string // what a mistyped word may have been meant to be
 }
 
 // settingFlags maps the flags that are keys of the configuration to them.
@@ -69,6 +68,7 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.prompt.file, "prompt-file", "", "read the task from `file`; - is standard input")
 	f.StringVarP(&o.workingDir, "working-dir", "d", "", "work in `dir` instead of the current directory")
 	o.addRunFlags(f)
+	f.BoolVarP(&o.yes, "yes", "y", false, "run a prompt of a few words without asking")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be run, and run nothing")
 }
 
@@ -115,11 +115,9 @@ func (o *runOptions) addRunFlags(f *pflag.FlagSet) {
 }
 
 // take collects what the command line says after it has been parsed.
-func (o *runOptions) take(cmd *cobra.Command, args, commands []string) error {
+func (o *runOptions) take(cmd *cobra.Command, args []string) error {
 	flags := cmd.Flags()
 	o.prompt.words = args
-	o.prompt.literal = cmd.ArgsLenAtDash() == 0
-	o.commands = commands
 	if o.dryRun && o.jsonOutput {
 		return usagef("leave one of them out", "--dry-run and --json-output contradict each other")
 	}

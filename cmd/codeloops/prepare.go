@@ -42,15 +42,13 @@ type plan struct {
 
 // prepare makes the plan of a run. The caller closes its tree.
 func (a *app) prepare(ctx context.Context, o *runOptions) (*plan, error) {
-	if name := o.prompt.mistyped(o.commands); name != "" {
-		return nil, notACommand(o.prompt.words[0], name)
-	}
 	dir, err := realDir(resolve(a.dir, o.workingDir))
 	if err != nil {
 		return nil, err
 	}
 	p := &plan{app: a, opts: o, dir: dir}
-	if p.prompt, p.promptFrom, err = o.prompt.await(ctx, p.dir, a.In); err != nil {
+	waiting := func() { fmt.Fprintln(a.Err, "waiting for the prompt") } //nolint:errcheck // a courtesy
+	if p.prompt, p.promptFrom, err = o.prompt.await(ctx, p.dir, a.In, waiting); err != nil {
 		if ctx.Err() != nil && a.InTTY && a.ErrTTY {
 			_, _ = io.WriteString(a.Err, "\n") // the cursor stands behind what was typed
 		}
@@ -97,15 +95,6 @@ func (p *plan) checkSessions(dir string) error {
 		}
 	}
 	return nil
-}
-
-func notACommand(word, name string) error {
-	hint := fmt.Sprintf("did you mean `codeloops %s`? If it is a prompt: codeloops -- %q", name, word)
-	if word == name {
-		hint = fmt.Sprintf("if it begins a prompt: codeloops -- %s …", word)
-		return usagef(hint, "%q is the name of a command that this version does not have", word)
-	}
-	return usagef(hint, "%q is no command, and hardly a prompt", word)
 }
 
 // realDir returns where a working directory is. A link in its path may be turned

@@ -8,15 +8,19 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
-
-	"codeloops/internal/spell"
 )
 
 // promptFile is read from the working directory when no prompt is given.
 const promptFile = "prompt.md"
+
+// What a prompt is called that was typed.
+const (
+	promptWords = "the prompt"
+	promptFlag  = "--prompt"
+)
 
 // maxPrompt bounds what is read of a prompt, in bytes: more is a mistake (a
 // log, a binary), and no model would take it.
@@ -25,16 +29,21 @@ const maxPrompt = 16 << 20
 // promptSources are the places where a prompt may come from; one of them must
 // be set, or promptFile be there.
 type promptSources struct {
-	words   []string // positional
-	flag    *string  // --prompt, nil when it was not given
-	file    string   // --prompt-file, "-" for standard input
-	literal bool     // the words came after "--"
+	words []string // positional
+	flag  *string  // --prompt, nil when it was not given
+	file  string   // --prompt-file, "-" for standard input
 }
 
+// unhurried is how long a prompt may take to come before the user is told that it is
+// waited for.
+const unhurried = 2 * time.Second
+
 // await is read, but for a ctx that is done before a pipe or somebody at a
-// terminal has said all.
-func (p promptSources) await(ctx context.Context, dir string, stdin io.Reader) (text, from string, err error) {
+// terminal has said all. tell is called once when that takes its time.
+func (p promptSources) await(ctx context.Context, dir string, stdin io.Reader, tell func()) (text, from string, err error) {
 	type prompt struct{ text, from string }
+	slow := time.AfterFunc(unhurried, tell)
+	defer slow.Stop()
 	got, err := within(ctx, func() (got prompt, err error) {
 		got.text, got.from, err = p.read(dir, stdin)
 		return got, err
@@ -59,23 +68,47 @@ func (p promptSources) read(dir string, stdin io.Reader) (text, from string, err
 	}
 	switch {
 	case len(p.words) > 0:
-		text, from = strings.Join(p.words, " "), "the prompt"
+		text, from = strings.Join(p.words, " "), promptWords
 	case p.flag != nil:
-		text, from = *p.flag, "--prompt"
+		text, from = *p.flag, promptFlag
 	case p.file == "-":
 		text, from, err = readPrompt(stdin, "standard input")
 	case p.file != "":
 		text, from, err = openPrompt(resolve(dir, p.file))
 	default:
-		text, from, err = openPrompt(filepath.Join(dir, promptFile))
-		if errors.Is(err, fs.ErrNotExist) {
-			return "", "", usagef(`type it: codeloops "what to do", or write it into `+promptFile, "no prompt given")
-		}
+		text, from, err = lyingAround(dir, stdin)
 	}
 	if err != nil {
 		return "", "", err
 	}
 	return text, from, checkPrompt(text, from)
+}
+
+// lyingAround reads the prompt that nobody named: what a pipe, or a file in the
+// place of one, has on standard input, else promptFile. A pipe with nothing in it
+// is none: schedulers and CI leave one there.
+func lyingAround(dir string, stdin io.Reader) (text, from string, err error) {
+	if piped(stdin) {
+		text, from, err = readPrompt(stdin, "standard input")
+		if err != nil || text != "" {
+			return text, from, err
+		}
+	}
+	text, from, err = openPrompt(filepath.Join(dir, promptFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", "", usagef(`type it: codeloops "what to do", or write it into `+promptFile, "no prompt given")
+	}
+	return text, from, err
+}
+
+// piped reports whether a stream is a pipe or a file that somebody has put there.
+func piped(stdin io.Reader) bool {
+	f, ok := stdin.(*os.File)
+	if !ok {
+		return false
+	}
+	st, err := f.Stat()
+	return err == nil && (st.Mode().IsRegular() || st.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0)
 }
 
 func checkPrompt(text, from string) error {
@@ -112,21 +145,4 @@ func resolve(dir, path string) string {
 		return path
 	}
 	return filepath.Join(dir, path)
-}
-
-// mistyped returns the command that a prompt of one single word was probably
-// meant to be, "" when it is none: a typing mistake must not start an agent.
-func (p promptSources) mistyped(commands []string) string {
-	if p.literal || len(p.words) == 0 {
-		return ""
-	}
-	word := p.words[0]
-	if slices.Contains(commands, word) {
-		return word
-	}
-	if len(p.words) > 1 {
-		return ""
-	}
-	name, _ := spell.Nearest(strings.ToLower(word), commands)
-	return name
 }

@@ -6,12 +6,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// reserved are the names of commands that are promised but not built yet, so
-// that they cannot be taken for a prompt and paid for.
-func reserved() []string {
-	return []string{"strategies", "lessons"}
-}
-
 // newRootCmd returns the whole command tree.
 func newRootCmd(a *app) *cobra.Command {
 	o := &runOptions{}
@@ -31,16 +25,21 @@ working directory.
       --prompt-file task.md
   codeloops demo`,
 		Args:              cobra.ArbitraryArgs,
+		Version:           buildVersion(),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.take(cmd, args, commandNames(cmd.Root())); err != nil {
+			if g, ok := guessed(cmd.Root(), args); ok && cmd.ArgsLenAtDash() != 0 {
+				return g.refusal()
+			}
+			if err := o.take(cmd, args); err != nil {
 				return err
 			}
 			return runRun(cmd.Context(), a, o)
 		},
 	}
+	root.SetVersionTemplate("codeloops {{.Version}}\n")
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
@@ -77,7 +76,7 @@ func newRunCmd(a *app) *cobra.Command {
 		Long:  "Run the loop: actor, diff, critic, until the critic says DONE.\n\n" + exitHelp(),
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.take(cmd, args, nil); err != nil {
+			if err := o.take(cmd, args); err != nil {
 				return err
 			}
 			return runRun(cmd.Context(), a, o)
@@ -85,17 +84,6 @@ func newRunCmd(a *app) *cobra.Command {
 	}
 	o.addFlags(cmd.Flags())
 	return cmd
-}
-
-// commandNames lists what a single word could have been meant to be.
-func commandNames(root *cobra.Command) []string {
-	names := append(reserved(), "help", "completion")
-	for _, cmd := range root.Commands() {
-		if !cmd.Hidden {
-			names = append(names, cmd.Name())
-		}
-	}
-	return names
 }
 
 // noArgs refuses arguments with a sentence of ours.

@@ -37,6 +37,9 @@ func runRun(ctx context.Context, a *app, o *runOptions) error {
 	if o.dryRun {
 		return p.describe(a.Out)
 	}
+	if err := p.confirm(ctx); err != nil {
+		return err
+	}
 	return p.run(ctx)
 }
 

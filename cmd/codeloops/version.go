@@ -13,8 +13,13 @@ func newVersionCmd(a *app) *cobra.Command {
 		Short: "Print the version",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(a.Out, "codeloops %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintln(a.Out, "codeloops", buildVersion())
 			return err
 		},
 	}
+}
+
+// buildVersion is the version with what it was built by, and for.
+func buildVersion() string {
+	return fmt.Sprintf("%s (%s, %s/%s)", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -81,7 +81,7 @@ say = "DECISION: DONE"
 		t.Fatal(err)
 	}
 	d := &desk{t: t, main: main, ended: make(chan struct{})}
-	by = append(slices.Clone(by), exe, "wait for it")
+	by = append(slices.Clone(by), exe, "wait for it to end")
 	d.cmd = exec.Command(by[0], by[1:]...)
 	d.cmd.Dir = work
 	d.cmd.Env = append([]string{

@@ -27,6 +27,7 @@ type Config struct {
 	CheckTimeout         time.Duration `mapstructure:"check_timeout"`
 	CheckBefore          bool          `mapstructure:"check_before"`
 	FailFast             bool          `mapstructure:"fail_fast"`
+	Confirm              string        `mapstructure:"confirm"`            // "short" or "never"
 	LogFormat            string        `mapstructure:"log_format"`         // "pretty", "compact" or "json"
 	SessionDir           string        `mapstructure:"session_dir"`        // absolute; "": see [Config.Sessions]
 	EnvDeny              []string      `mapstructure:"env_deny"`           // names, or globs as in path.Match

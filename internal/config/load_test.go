@@ -21,7 +21,7 @@ func TestDefaults(t *testing.T) {
 	want := Config{
 		Agent: "claude", AgentOrder: []string{}, Fallback: []string{}, MaxIterations: 10, MaxWait: 6 * time.Hour, MaxConsecutiveErrors: 3, CriticRetries: 2,
 		MaxOutput: 256 << 20, LogOutput: 1 << 20,
-		Checks: []string{}, CheckTimeout: 10 * time.Minute, LogFormat: "pretty", ActorSession: "fresh", EnvDeny: []string{}, CriticEnv: "full", EnvPass: []string{},
+		Checks: []string{}, CheckTimeout: 10 * time.Minute, Confirm: "short", LogFormat: "pretty", ActorSession: "fresh", EnvDeny: []string{}, CriticEnv: "full", EnvPass: []string{},
 		Actor: role, Critic: role,
 		Agents:  map[string]Agent{},
 		Profile: "default",
@@ -100,6 +100,7 @@ func sources() []source { // lowest first
 // chosen are two values of each key that does not take any of its type.
 func chosen() map[string][2]any {
 	return map[string][2]any{
+		"confirm":                          {"never", "short"},
 		"log_format":                       {"compact", "json"},
 		"critic_env":                       {"full", "clean"},
 		"actor_session":                    {"fresh", "resume"},

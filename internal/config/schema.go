@@ -120,6 +120,10 @@ carries the last one on: "resume". A critic's are always fresh.`,
 			doc: "Whether no check is run after one that fails.",
 		},
 		{
+			key: "confirm", value: choice("short", "never"), byDefault: "short", guarded: true,
+			doc: "Which prompts are shown on a terminal, with agents and limits, and wait for a\nkey: \"short\" is those under four words, \"never\" is none, as with --yes.",
+		},
+		{
 			key: "log_format", value: choice("pretty", "compact", "json"), byDefault: "pretty", flag: "--log-format",
 			doc: `How progress is shown: "pretty", "compact" or "json".`,
 		},
