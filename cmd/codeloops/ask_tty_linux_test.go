@@ -83,3 +83,38 @@ func TestDebugLogIsNotAwaited(t *testing.T) {
 		t.Errorf("exit code %d, it shows %q", code, text)
 	}
 }
+
+// TestInitAsks: whoever takes every proposal has agents that are here, and the
+// checks that the project's own files name.
+func TestInitAsks(t *testing.T) {
+	t.Parallel()
+	bin := t.TempDir()
+	for _, name := range []string{"codex", "gemini"} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho 1.0\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := talk(t, t.TempDir(), []string{"PATH=" + bin + ":/usr/bin:/bin", "GEMINI_API_KEY=made-up"}, "init")
+	if err := os.WriteFile(filepath.Join(d.cmd.Dir, "go.mod"), []byte("module m\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.sees("agent that does the work [")
+	d.types("geminy\n")
+	d.sees("did you mean")
+	d.types("\n")
+	d.sees("agent that judges it [")
+	d.types("\n")
+	d.sees("iterations at most")
+	d.types("many\n")
+	d.sees("no number of iterations")
+	d.types("\n")
+	d.sees("must pass before the work is done")
+	d.types("\n")
+	if text, code := d.end(); code != exitDone {
+		t.Errorf("exit code %d, it shows %q", code, text)
+	}
+	text, err := os.ReadFile(filepath.Join(d.cmd.Dir, "codeloops.toml"))
+	if err != nil || !strings.Contains(string(text), `checks = ["go test ./..."]`) || !strings.Contains(string(text), `agent = "gemini"`) {
+		t.Errorf("%v: %s", err, text)
+	}
+}
