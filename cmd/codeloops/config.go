@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -123,13 +126,38 @@ func newConfigCheckCmd(a *app, options func() config.Options) *cobra.Command {
 		Long:  "Say what is wrong with the configuration, if anything is.\n\n" + exitHelp(),
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if _, err := config.Load(options()); err != nil {
+			cfg, err := config.Load(options())
+			if err != nil {
 				return err
 			}
-			_, err := fmt.Fprintln(a.Out, "the configuration is valid")
+			if err := a.checkNames(cfg); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(a.Out, "the configuration is valid")
 			return err
 		},
 	}
+}
+
+// checkNames refuses agents that there are not, whether or not they are installed.
+func (a *app) checkNames(cfg *config.Config) error {
+	own, err := a.specs(cfg, &runOptions{script: os.DevNull})
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, entry := range named(cfg) {
+		name, _, _ := strings.Cut(entry, ":")
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var wrong []error
+	for _, name := range slices.Compact(names) {
+		if _, err := agent.Find(name, own...); err != nil && name != autoName {
+			wrong = append(wrong, err)
+		}
+	}
+	return errors.Join(wrong...)
 }
 
 func newConfigTrustCmd(a *app, options func() config.Options) *cobra.Command {

@@ -121,6 +121,9 @@ func (o *runOptions) take(cmd *cobra.Command, args []string) error {
 	if o.dryRun && o.jsonOutput {
 		return usagef("leave one of them out", "--dry-run and --json-output contradict each other")
 	}
+	if o.quiet && o.verbose {
+		return usagef("leave one of them out", "--quiet and --verbose contradict each other")
+	}
 	if flags.Changed("prompt") {
 		text, _ := flags.GetString("prompt") // declared above
 		o.prompt.flag = &text

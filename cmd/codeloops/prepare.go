@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"codeloops/internal/agent"
@@ -78,11 +79,25 @@ func (p *plan) settle(ctx context.Context) (err error) {
 	if err := p.checkSessions(p.sessions); err != nil {
 		return err
 	}
-	p.actor, p.critic, err = p.app.crew(ctx, p.cfg, p.opts, p.dir)
+	if p.actor, p.critic, err = p.app.crew(ctx, p.cfg, p.opts, p.dir); err != nil {
+		return err
+	}
 	if p.cfg.CriticWorktree {
 		p.critic = p.mayWrite(p.critic)
 	}
-	return err
+	return p.fits()
+}
+
+// fits refuses players that could not be bound to this place, before anything is
+// started.
+func (p *plan) fits() error {
+	at := agent.Place{Dir: p.dir, Environ: p.app.env, EnvDeny: p.cfg.EnvDeny, EnvPass: p.cfg.EnvPass}
+	for _, who := range slices.Concat(p.actor, p.critic) {
+		if _, err := agent.New(who.spec, who.model, at, who.role); err != nil {
+			return fmt.Errorf("set up the %s: %w", who.role, err)
+		}
+	}
+	return nil
 }
 
 // checkSessions refuses logs where the agents work: what an actor can write says

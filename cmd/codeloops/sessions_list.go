@@ -16,6 +16,7 @@ import (
 
 	"codeloops/internal/browse"
 	"codeloops/internal/session"
+	"codeloops/internal/span"
 	"codeloops/internal/spell"
 )
 
@@ -59,11 +60,11 @@ func (o *filterOptions) query(a *app) (q browse.Query, err error) {
 		}
 	}
 	if o.since != "" {
-		span, err := browse.ParseAge(o.since)
+		back, err := span.Parse(o.since)
 		if err != nil {
 			return q, usagef("", "--since: %v", err)
 		}
-		q.After = now.Add(-span)
+		q.After = now.Add(-back)
 	}
 	if o.project != "" {
 		dir := filepath.Clean(resolve(a.dir, o.project))

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"codeloops/internal/browse"
 	"codeloops/internal/render"
 	"codeloops/internal/session"
+	"codeloops/internal/span"
 	"codeloops/internal/term"
 )
 
@@ -133,11 +133,11 @@ func runSessionsPrune(ctx context.Context, l *logs, o *pruneOptions, flags *pfla
 	}
 	before := l.app.now()
 	if flags.Changed("older-than") {
-		span, err := browse.ParseAge(o.olderThan)
+		back, err := span.Parse(o.olderThan)
 		if err != nil {
 			return usagef("", "--older-than: %v", err)
 		}
-		before = before.Add(-span)
+		before = before.Add(-back)
 	}
 	store, err := l.store()
 	if err != nil {

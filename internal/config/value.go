@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"codeloops/internal/span"
 	"codeloops/internal/spell"
 )
 
@@ -130,7 +131,7 @@ func choice(names ...string) kind {
 	})
 }
 
-// duration reads "15m" as time.ParseDuration does; 0 needs no unit.
+// duration reads "15m" or "2d" as [span.Parse] does; 0 needs no unit.
 func duration(raw any) (any, *fault) {
 	const hint = `write it like "90s", "15m" or "1h30m"`
 	d, isDuration := raw.(time.Duration)
@@ -146,6 +147,9 @@ func duration(raw any) (any, *fault) {
 			return nil, &fault{problem: "must be a duration, not " + typeName(raw), hint: hint}
 		}
 		parsed, err := time.ParseDuration(s)
+		if err != nil {
+			parsed, err = span.Parse(s)
+		}
 		if err != nil {
 			return nil, &fault{problem: fmt.Sprintf("must be a duration, not %q", short(s)), hint: hint}
 		}
