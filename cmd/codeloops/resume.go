@@ -38,7 +38,8 @@ until a flag sets them or --accept-rules takes them as they are.
 ` + exitHelp(),
 		Example: `  codeloops resume
   codeloops resume -n 20 2026-01-27T15-30`,
-		Args: oneRef,
+		Args:              oneRef,
+		ValidArgsFunction: (&logs{app: a}).complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.takeSettings(cmd.Flags()); err != nil {
 				return err

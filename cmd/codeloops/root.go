@@ -64,6 +64,7 @@ working directory.
 		newVersionCmd(a),
 		newScriptedAgentCmd(a),
 	)
+	a.addCompletions(root)
 	return root
 }
 

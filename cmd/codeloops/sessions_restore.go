@@ -34,7 +34,8 @@ as a reference that this command takes as well: a restore can be undone.
 ` + refHelp + `
 
 ` + sessionsExit,
-		Args: oneRef,
+		Args:              oneRef,
+		ValidArgsFunction: l.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.given = cmd.Flags().Changed("iteration")
 			return runRestore(cmd.Context(), l, o, first(args))
