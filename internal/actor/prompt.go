@@ -114,7 +114,7 @@ func heard(r loop.Round) (lead, words string) {
 	case words == "":
 		return "The reviewer finds that the task is not finished and gives no reasons. Check your work against the task and go on.", ""
 	case r.Verdict.Decision == loop.Error:
-		return "Something went wrong in your last turn. The reviewer suggests how to recover:", words
+		return "Something went wrong in your last turn. The reviewer says what, and how to recover:", words
 	}
 	return "", words
 }
@@ -123,6 +123,9 @@ func heard(r loop.Round) (lead, words string) {
 // are not part of it already.
 func guidance(v loop.Verdict) string {
 	words := strings.TrimSpace(plain.Text(v.Guidance()))
+	if v.Decision == loop.Error && v.Recovery != "" { // alone it does not say what from
+		words = strings.TrimSpace(strings.TrimSpace(plain.Text(v.Analysis)) + "\n\n" + words)
+	}
 	for _, item := range slices.Concat(v.RequiredChanges, v.Issues) {
 		item = strings.TrimSpace(plain.Text(item))
 		if !strings.Contains(words, item) {

@@ -225,7 +225,7 @@ func DiffStat(w io.Writer, c loop.Change, s Screen) error {
 			good.Render(strings.Repeat("+", plus)), bad.Render(strings.Repeat("-", minus)))
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	fmt.Fprintf(&b, " %s changed, %s(+), %s(-)\n", render.Count(len(c.Files), "file", "files"),
+	fmt.Fprintf(&b, " %s changed, %s(+), %s(-)\n", render.Count(c.Shape().Files, "file", "files"),
 		render.Count(c.Insertions, "insertion", "insertions"), render.Count(c.Deletions, "deletion", "deletions"))
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -173,7 +173,7 @@ func outline(r loop.Round, budget int) string {
 	if r.Review.Problem != "" {
 		said += ", without a usable review"
 	}
-	line := fmt.Sprintf("iteration %d: %s; %s, +%d -%d", r.Iteration, said, count(len(r.Change.Files), "file"), r.Change.Insertions, r.Change.Deletions)
+	line := fmt.Sprintf("iteration %d: %s; %s, +%d -%d", r.Iteration, said, count(r.Change.Shape().Files, "file"), r.Change.Insertions, r.Change.Deletions)
 	if len(r.Checks) > 0 {
 		line += fmt.Sprintf("; %d of %d checks pass", passed(r.Checks), len(r.Checks))
 	}

@@ -125,5 +125,5 @@ func (t *Tally) checks(results []loop.CheckResult) {
 }
 
 func (t *Tally) diff(c loop.Change) {
-	t.FilesChanged, t.Insertions, t.Deletions = len(c.Files), c.Insertions, c.Deletions
+	t.FilesChanged, t.Insertions, t.Deletions = c.Shape().Files, c.Insertions, c.Deletions
 }

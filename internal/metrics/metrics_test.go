@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -12,7 +13,11 @@ func turn(d time.Duration, leftovers int) loop.Turn {
 }
 
 func change(files, insertions, deletions int) loop.Change {
-	return loop.Change{Files: make([]loop.FileChange, files), Insertions: insertions, Deletions: deletions}
+	c := loop.Change{Insertions: insertions, Deletions: deletions}
+	for n := range files {
+		c.Files = append(c.Files, loop.FileChange{Path: strconv.Itoa(n)})
+	}
+	return c
 }
 
 // twoIterations is a run of two iterations, the first with two asks.
@@ -98,5 +103,20 @@ func TestTallyOfAnIterationCutShort(t *testing.T) {
 	want := Tally{Spent: loop.Spending{Actor: untold}, Waits: 1, ActorWait: time.Minute, ActorTurns: 1, Leftovers: 1, ActorTime: 10 * time.Second, FilesChanged: 1, Insertions: 5, Deletions: 2}
 	if got := tally(t, append(events[:6:6], loop.Finished{})); got != want {
 		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+}
+
+// A file that became a symbolic link is one file, as git counts it.
+func TestRetypedIsOne(t *testing.T) {
+	t.Parallel()
+	var tally Tally
+	change := loop.Change{Files: []loop.FileChange{
+		{Path: "f", Status: loop.FileDeleted, OldMode: 0o100644}, {Path: "f", Status: loop.FileAdded, NewMode: 0o120000},
+	}}
+	if err := tally.Handle(loop.Stamp{}, loop.DiffCaptured{Iteration: 1, Change: change}); err != nil {
+		t.Fatal(err)
+	}
+	if tally.FilesChanged != 1 {
+		t.Errorf("it counts as %d", tally.FilesChanged)
 	}
 }

@@ -37,7 +37,7 @@ func stat(c loop.Change) string {
 	if c.Empty() {
 		return "no changes"
 	}
-	return fmt.Sprintf("%s, +%d -%d", count(len(c.Files), "file", "files"), c.Insertions, c.Deletions)
+	return fmt.Sprintf("%s, +%d -%d", count(c.Shape().Files, "file", "files"), c.Insertions, c.Deletions)
 }
 
 // cost is what the turns have cost, and how good the figure is.

@@ -12,7 +12,7 @@ const gitHeader = "diff --git "
 
 // change is a work tree's change but the text of its patches.
 func change(f fields, c *loop.Change, file func(fields, *loop.FileChange), unshown func(fields, *loop.Unshown)) {
-	count := len(c.Files)
+	count := c.Shape().Files // a file that changed its type is one, as git counts
 	f.value("git_files_changed", &count)
 	f.value("insertions,omitempty", &c.Insertions)
 	f.value("deletions,omitempty", &c.Deletions)
