@@ -58,10 +58,6 @@ have just written it.
 }
 
 func runInit(ctx context.Context, a *app, o *initOptions) error {
-	own := map[string]bool{"`codeloops init --global`": o.global, "`codeloops init --check`": len(o.checks) > 0}
-	if err := a.usersOwn(own); err != nil {
-		return err
-	}
 	file, err := o.file(a)
 	if err != nil {
 		return err
@@ -77,6 +73,10 @@ func runInit(ctx context.Context, a *app, o *initOptions) error {
 		if err := a.ask(ctx, o, here); err != nil {
 			return err
 		}
+	}
+	own := map[string]bool{"`codeloops init --global`": o.global, "checks that count as trusted": len(o.checks) > 0}
+	if err := a.usersOwn(own); err != nil {
+		return err
 	}
 	if err := errors.Join(a.knownAgent(o.actor), a.knownAgent(o.critic)); err != nil {
 		return err
