@@ -12,7 +12,7 @@ import (
 func free() []string {
 	return []string{
 		"agent", "model", "agent_order", "fallback", "max_iterations", "max_wait", "max_consecutive_errors", "critic_retries", "actor_session", "max_output",
-		"log_output", "check_before", "fail_fast", "log_format", "session_dir", "refine_template",
+		"log_output", "check_before", "fail_fast", "confirm", "log_format", "session_dir", "refine_template",
 		"convergence.warn_after", "convergence.stop_after", "convergence.similarity",
 		"actor.agent", "actor.model", "actor.fallback", "actor.timeout", "actor.idle_timeout", "actor.price_input", "actor.price_output",
 		"critic.agent", "critic.model", "critic.fallback", "critic.timeout", "critic.idle_timeout", "critic.price_input", "critic.price_output",
