@@ -81,26 +81,29 @@ func runInit(ctx context.Context, a *app, o *initOptions) error {
 	if err := errors.Join(a.knownAgent(o.actor), a.knownAgent(o.critic)); err != nil {
 		return err
 	}
-	settings := map[string]any{"actor.agent": o.actor, "critic.agent": o.critic, "max_iterations": o.max}
-	if len(o.checks) > 0 {
-		settings["checks"] = o.checks
-	}
-	err = config.Write(file, settings, o.force)
-	if errors.Is(err, fs.ErrExist) {
-		return usagef("edit it, or replace it with --force", "%s is there already", file)
-	}
-	if err != nil {
+	if err := o.write(a, file); err != nil {
 		return err
-	}
-	if len(o.checks) > 0 && !o.global {
-		if _, err := config.Trust(a.configOptions(a.dir), file); err != nil {
-			return err
-		}
 	}
 	if _, err = fmt.Fprintf(a.Out, "wrote %s: actor %s, critic %s\n", file, o.actor, o.critic); err != nil {
 		return err
 	}
 	return a.tellOfUnfit(ctx)
+}
+
+// write makes the file. Its checks are trusted: the user has just said them.
+func (o *initOptions) write(a *app, file string) error {
+	settings := map[string]any{"actor.agent": o.actor, "critic.agent": o.critic, "max_iterations": o.max}
+	if len(o.checks) > 0 {
+		settings["checks"] = o.checks
+	}
+	err := config.Write(file, settings, o.force)
+	if errors.Is(err, fs.ErrExist) {
+		return usagef("edit it, or replace it with --force", "%s is there already", file)
+	}
+	if err == nil && len(o.checks) > 0 && !o.global {
+		_, err = config.Trust(a.configOptions(a.dir), file)
+	}
+	return err
 }
 
 // file is where the configuration goes.
