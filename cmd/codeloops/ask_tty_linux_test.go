@@ -72,7 +72,7 @@ func TestDebugLogIsNotAwaited(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d := onTerminal(t, s.codeloops("--log-file", pipe, "task"))
+	d := onTerminal(t, s.codeloops("--log-file", pipe, "a task of four words"))
 	s.await("the run begins", func() bool {
 		logs, _ := filepath.Glob(filepath.Join(s.dir, "sessions", "*.jsonl"))
 		return len(logs) > 0

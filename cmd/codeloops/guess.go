@@ -2,11 +2,13 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"codeloops/internal/agent"
 	"codeloops/internal/spell"
 )
 
@@ -39,11 +41,19 @@ func habits() []habit {
 		{words: "stop pause cancel kill abort say", instead: "press Ctrl+C where it runs"},
 		{words: "update upgrade install uninstall", instead: "update it in the way in which you installed it"},
 		{
-			words:   "strategies lessons queue hub work ui project prompt skills gate mcp serve web commit pr attest",
+			words:   "strategies lessons queue hub ui project prompt skills gate mcp serve web commit pr attest",
 			instead: "this version does not have it",
 		},
 	}
 }
+
+// Some words are said of code as well.
+const (
+	// plainVerbs are a guess alone, or with words of ours alone behind them:
+	// "remove latest" is one, "remove dead code" is not.
+	plainVerbs = "clean commit delete get install open prompt remove revert rollback set start undo uninstall update upgrade"
+	ourWords   = "agent all codeloops it latest loop model self session version"
+)
 
 // A guess is the command that a few plain words were probably meant to be.
 type guess struct {
@@ -56,7 +66,10 @@ type guess struct {
 // guessed looks for a command in the words of a prompt. A guess at a command
 // must not start an agent, which may do anything and has to be paid.
 func guessed(root *cobra.Command, words []string) (g guess, ok bool) {
-	if len(words) == 0 || len(words) > maxGuessed || !slices.ContainsFunc(words[:1], plainWord) {
+	if len(words) > 1 && words[0] == root.Name() { // typed twice
+		words = words[1:]
+	}
+	if len(words) == 0 || len(words) > maxGuessed {
 		return g, false
 	}
 	g = guess{word: words[0], prompt: strings.Join(words, " ")}
@@ -70,14 +83,35 @@ func guessed(root *cobra.Command, words []string) (g guess, ok bool) {
 		}
 	}
 	known := commandWords(root)
-	name, ok := nearest(strings.ToLower(g.word), known, len(words) == 1)
-	if !ok {
+	name, ok := nearest(strings.ToLower(g.word), known, about(known, words[1:]))
+	if !ok || among(plainVerbs, name) && !about(known, words[1:]) {
 		return g, false
 	}
 	g.command, g.instead = known[name].command, known[name].instead
 	g.refine(root, words[1:])
 	return g, true
 }
+
+// about reports whether words behind a verb are about codeloops, and none about
+// what somebody works on.
+func about(known map[string]habit, words []string) bool {
+	for _, word := range words {
+		word = strings.ToLower(word)
+		_, command := known[word]
+		_, err := agent.Find(word)
+		if !command && err != nil && !reference(word) && !among(ourWords, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// reference reports whether a word looks like the name of a session.
+func reference(word string) bool {
+	return strings.HasPrefix(word, "latest") || strings.HasPrefix(word, "20") && strings.Contains(word, "-")
+}
+
+func among(words, word string) bool { return slices.Contains(strings.Fields(words), word) }
 
 // refine adds the words behind the first one, as far as they fit.
 func (g *guess) refine(root *cobra.Command, rest []string) {
@@ -97,8 +131,8 @@ func (g *guess) refine(root *cobra.Command, rest []string) {
 			g.command, rest = g.command+" "+name, rest[1:]
 		}
 	}
-	if strings.HasPrefix(g.command, "sessions ") && len(rest) > 0 {
-		g.command += " " + strings.Join(rest, " ")
+	if strings.HasPrefix(g.command, "sessions ") && len(rest) > 0 && reference(rest[0]) {
+		g.command += " " + rest[0]
 	}
 }
 
@@ -141,36 +175,61 @@ func commandWords(root *cobra.Command) map[string]habit {
 	return known
 }
 
-// nearest finds the known word that a word is, or is a slip for. Beside other
-// words fewer slips make one: "replace tabs" is no replay.
+// nearest finds the known word that a word is, or is a slip for. Commands come
+// before what is usual elsewhere.
 func nearest(word string, known map[string]habit, alone bool) (string, bool) {
 	if _, there := known[word]; there {
 		return word, true
 	}
-	names := make([]string, 0, len(known))
-	for name := range known {
-		names = append(names, name)
+	best, least := "", 0
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		slips := spell.Distance(word, name)
+		if !isSlip(word, name, slips, known[name].most(word, alone)) {
+			continue
+		}
+		if best == "" || slips < least || slips == least && known[best].words != "" && known[name].words == "" {
+			best, least = name, slips
+		}
 	}
-	slices.Sort(names)
-	name, ok := spell.Nearest(word, names)
+	return best, best != ""
+}
+
+// most is how many slips a word may have. Beside words that are not ours, fewer
+// slips make a command of it: "replace tabs" is no replay.
+func (h habit) most(word string, alone bool) int {
 	const long = 8 // letters, from which on two slips are likely
-	if ok && !alone && len(word) < long && spell.Distance(word, name) > 1 {
-		return "", false
+	if !strings.Contains(h.command, " ") && h.words == "" && (alone || len(word) >= long) {
+		return max(1, len(word)/3)
 	}
-	return name, ok
+	return 1
+}
+
+// isSlip reports whether so many slips may have made a word of a name. Short words
+// with another letter in them are others ("lint" is no list), and so are those that
+// begin otherwise as well ("deploy" is no replay).
+func isSlip(word, name string, slips, most int) bool {
+	const short = 4
+	switch {
+	case slips > most || len(name) < short:
+		return false
+	case len(name) == short && len(word) == len(name):
+		return sameLetters(word, name)
+	}
+	return slips == 1 || word[0] == name[0]
+}
+
+func sameLetters(a, b string) bool {
+	return string(slices.Sorted(slices.Values([]byte(a)))) == string(slices.Sorted(slices.Values([]byte(b))))
 }
 
 // refusal is the error that tells of a guess.
 func (g guess) refusal() error {
-	var hints []string
-	if g.command != "" {
-		hints = append(hints, fmt.Sprintf("did you mean `codeloops %s`?", g.command))
-	}
-	if g.instead != "" {
-		hints = append(hints, g.instead)
-	}
+	hint := g.instead
 	if g.word != "-" {
-		hints = append(hints, "as a prompt: codeloops run -- "+g.prompt)
+		hint = strings.TrimPrefix(hint+"; as a prompt: codeloops run -- "+g.prompt, "; ")
 	}
-	return usagef(strings.Join(hints, "; "), "%q looks like a command, and codeloops has none of that name", g.word)
+	if g.command != "" {
+		hint = fmt.Sprintf("did you mean `codeloops %s`? %s", g.command, strings.ToUpper(hint[:1])+hint[1:])
+	}
+	return usagef(hint, "%q looks like a command, and codeloops has none of that name", g.word)
 }

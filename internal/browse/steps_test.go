@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,8 +23,8 @@ func sixRounds(t *testing.T) (path string) {
 	log := session.Encode(loop.Stamp{Time: noon}, loop.Started{})
 	for n := 1; n <= 6; n++ {
 		r := loop.Round{Iteration: n, Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Continue}}}
-		for range n {
-			r.Change.Files = append(r.Change.Files, loop.FileChange{Path: "f", Insertions: 2})
+		for i := range n {
+			r.Change.Files = append(r.Change.Files, loop.FileChange{Path: "f" + strconv.Itoa(i), Insertions: 2})
 			r.Change.Insertions += 2
 		}
 		if n == 6 {

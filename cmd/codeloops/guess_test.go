@@ -1,0 +1,60 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestGuessed tells slips and habits from prompts.
+func TestGuessed(t *testing.T) {
+	t.Parallel()
+	root := newRootCmd(&app{Streams: streams()})
+	for line, want := range map[string]string{
+		"session list": "sessions list", "sesions list": "sessions list", "sesion list": "sessions list", "session": "sessions",
+		"list": "sessions list", "lst": "sessions list", "lsit": "sessions list", "ls": "sessions list", "LIST": "sessions list",
+		"show latest": "sessions show latest", "diff latest": "sessions diff latest", "logs latest~1": "sessions show latest~1",
+		"stats": "sessions stats", "status": "sessions list", "logs": "sessions show", "trust": "config trust",
+		"codeloops stats": "sessions stats", "versoin": "version", "docter": "doctor", "comfig show": "config show",
+		"remove latest": "sessions rm latest", "delete session 2026-11-22T09": "sessions rm", "undo": "sessions restore", "resum": "resume",
+		"start": "run", "continue": "resume", "show errors": "sessions show", "login claude": "doctor", "exprot": "sessions export",
+		"stop": "", "update": "", "upgrade codeloops": "", "stop it now": "", "strategies": "", "queue list": "", "-": "",
+	} {
+		if g, ok := guessed(root, strings.Fields(line)); !ok || g.command != want {
+			t.Errorf("%q: %v, %q, want %q", line, ok, g.command, want)
+		}
+	}
+	for _, line := range []string{
+		"fix tests", "add a README", "list the files and document them", "lint", "deploy", "test", "build", "format", "refactor",
+		"remove dead code", "clean up code", "update deps", "update CHANGELOG", "upgrade react", "install husky", "revert last change",
+		"commit changes", "set timeout 5", "open source it", "start server", "replace tabs", "report progress", "recover", "parser",
+		"stay", "lost", "work", "hold", "hi", "fix", "list users, sorted", "what is this?", "update README.md", "translate",
+		"help the user login", "latest", "make it faster",
+	} {
+		if g, ok := guessed(root, strings.Fields(line)); ok {
+			t.Errorf("%q is taken for %q (%s)", line, g.command, g.instead)
+		}
+	}
+	if _, ok := guessed(root, []string{"list users"}); ok {
+		t.Error("quoted words are taken for a command")
+	}
+}
+
+// TestHabitsName has every command that a habit stands for be there.
+func TestHabitsName(t *testing.T) {
+	t.Parallel()
+	root := newRootCmd(&app{Streams: streams()})
+	for _, h := range habits() {
+		if cmd, rest, err := root.Find(strings.Fields(h.command)); h.command != "" && (err != nil || len(rest) > 0 || cmd == root) {
+			t.Errorf("%q is no command", h.command)
+		}
+		if h.command == "" && h.instead == "" {
+			t.Errorf("%q stands for nothing", h.words)
+		}
+		for word := range strings.FieldsSeq(h.words) {
+			if slices.Contains(strings.Fields(ourWords), word) {
+				t.Errorf("%q is named twice", word)
+			}
+		}
+	}
+}
