@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/scripted"
+	"codeloops/internal/session"
 )
 
 func newDemoCmd(a *app) *cobra.Command {
@@ -36,12 +37,22 @@ git and the session log are real; no key and no network are needed.
 	return cmd
 }
 
+// demoDir is how the name of a throw-away directory begins.
+const demoDir = "codeloops-demo-"
+
+// ofDemo reports whether a session is a demonstration: it says nothing of what has
+// been worked on.
+func ofDemo(one session.Summary) bool {
+	s := one.Session
+	return s.Actor.Agent == scriptedName && strings.HasPrefix(filepath.Base(filepath.Dir(s.WorkingDir)), demoDir)
+}
+
 func runDemo(ctx context.Context, a *app, o *runOptions, keep bool) (err error) {
 	// GIT_DIR and its like would lead away from the throw-away repository.
 	a.env = slices.DeleteFunc(slices.Clone(a.env), func(entry string) bool {
 		return strings.HasPrefix(entry, "GIT_") && !strings.HasPrefix(entry, "GIT_CONFIG_")
 	})
-	dir, err := os.MkdirTemp("", "codeloops-demo-")
+	dir, err := os.MkdirTemp("", demoDir)
 	if err != nil {
 		return fmt.Errorf("make a directory for the demonstration: %w", err)
 	}

@@ -17,6 +17,7 @@ type resumeOptions struct {
 	runOptions
 	accept      bool
 	acceptRules bool
+	all         bool            // --all: sessions of any directory
 	typed       map[string]bool // the flags of this very command line; those of the log are not among them
 }
 
@@ -29,7 +30,8 @@ func newResumeCmd(a *app) *cobra.Command {
 was over is not played again, the critic is asked again for what it had not yet
 said. Work on which it had given no verdict is judged again before the actor goes
 on, and so is work that was DONE when the session broke off. Without an ID you choose one of this work tree's on a terminal; elsewhere it
-is the latest. The beginning of an ID will do. Agents, models, fallbacks, limits,
+is the latest. The beginning of an ID will do. A session of another work tree than
+the one you stand in is carried on there, on a terminal after a question. Agents, models, fallbacks, limits,
 checks and what else the command line said of how the run goes are the session's
 own unless flags say otherwise (--check true is a check that always passes). Rules
 that files or variables have made weaker since it began are named, and refused
@@ -49,6 +51,8 @@ until a flag sets them or --accept-rules takes them as they are.
 		},
 	}
 	o.addRunFlags(cmd.Flags())
+	cmd.Flags().BoolVar(&o.all, "all", false, "without an ID, or with \"latest\": of all sessions, those of any directory")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "carry on in another work tree than this one without asking")
 	cmd.Flags().BoolVar(&o.accept, "accept-changes", false, "carry on although the work tree is not as the session left it")
 	cmd.Flags().BoolVar(&o.acceptRules, "accept-rules", false, "carry on under the rules as they are now, although they hold less than those of the session")
 	return cmd
@@ -73,7 +77,11 @@ func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err e
 	if p.tree, err = a.openTree(ctx, p.dir); err != nil {
 		return err
 	}
-	defer p.tree.Close() //nolint:errcheck // it was only read
+	defer p.tree.Close()                     //nolint:errcheck // it was only read
+	agreed := o.yes || !a.InTTY || !a.ErrTTY // a script that names a session means it
+	if err := a.beElsewhere(ctx, p.tree.Root(), ref, "carry session "+course.Session.ID+" on there", agreed); err != nil {
+		return err
+	}
 	if err := p.checkSessions(log.dir); err != nil {
 		return err
 	}
@@ -118,7 +126,7 @@ func (a *app) course(ctx context.Context, o *resumeOptions, ref string) (course 
 	if err != nil {
 		return course, in, err
 	}
-	id, err := a.toResume(ctx, store, ref, co.RepositoryRoot)
+	id, err := a.toResume(ctx, store, ref, o.all)
 	if err != nil {
 		return course, in, err
 	}
@@ -132,20 +140,20 @@ func (a *app) course(ctx context.Context, o *resumeOptions, ref string) (course 
 // toResume resolves a reference; without one it is a session of the work tree:
 // the one that the user chooses among those that did not succeed, or where
 // nobody can be asked the latest.
-func (a *app) toResume(ctx context.Context, store *session.Store, ref, root string) (string, error) {
+func (a *app) toResume(ctx context.Context, store *session.Store, ref string, anywhere bool) (string, error) {
 	if ref != "" {
-		return idOf(store, ref)
+		return (&logs{app: a, all: anywhere}).id(store, ref)
 	}
 	all, err := store.Survey()
 	if err != nil {
 		return "", err
 	}
+	counts := a.here().which(store)
 	all = slices.DeleteFunc(all, func(one session.Overview) bool {
-		dir := one.Session.WorkingDir
-		return one.Err != nil || dir != a.dir && (root == "" || dir != root && !strings.HasPrefix(dir, root+"/"))
+		return one.Err != nil || !anywhere && !counts(one.Summary)
 	})
 	if len(all) == 0 {
-		return "", usagef("name one: codeloops resume ID", "no session of this work tree in %s", store.Dir())
+		return "", usagef("name one: codeloops resume ID; or look among those of any directory: --all", "no session of this work tree in %s", store.Dir())
 	}
 	if !a.interactive() {
 		return all[0].ID, nil

@@ -35,7 +35,9 @@ const sessionsExit = `Exit status:
 
 const refHelp = `ID is the id of a session, any beginning of it or of its hash that fits only
 one, "latest", or "latest~1" for the one before that. Without an ID you choose
-from a list on a terminal; elsewhere it is the latest session.`
+from a list on a terminal; elsewhere it is the latest session. The latest is that
+of this work tree; where it has none, of the repository's other work trees; with
+--all that of any directory.`
 
 // A hintedError adds what can be done to an error.
 type hintedError struct {
@@ -50,10 +52,12 @@ func (e *hintedError) Unwrap() error { return e.error }
 type logs struct {
 	app *app
 	dir string // --session-dir, "" when it was not given
+	all bool   // --all: the sessions of all repositories, and of demonstrations
 }
 
 func (l *logs) addFlag(cmd *cobra.Command) {
 	cmd.PersistentFlags().StringVar(&l.dir, "session-dir", "", "look for session logs in `dir`")
+	cmd.PersistentFlags().BoolVar(&l.all, "all", false, "\"latest\" is that of any directory; lists and totals hold demonstrations, too")
 }
 
 func newSessionsCmd(a *app) *cobra.Command {
@@ -61,7 +65,7 @@ func newSessionsCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sessions",
 		Short: "Browse session logs, add them up, remove them",
-		Long: `Browse session logs, add them up, remove them.
+		Long: `Browse session logs, add them up, remove them. Alone it lists them.
 
 ` + refHelp + `
 
@@ -80,7 +84,9 @@ func newSessionsCmd(a *app) *cobra.Command {
 			}
 			return usagef(hint, "%s has no command %q", cmd.CommandPath(), args[0])
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(*cobra.Command, []string) error {
+			return runSessionsList(l, &listOptions{sort: string(browse.ByStart)})
+		},
 	}
 	l.addFlag(cmd)
 	cmd.AddCommand(
@@ -134,7 +140,7 @@ func (l *logs) find(ctx context.Context, ref, what string) (session.Overview, er
 	if err != nil {
 		return session.Overview{}, err
 	}
-	id, err := idOf(store, ref)
+	id, err := l.id(store, ref)
 	if err != nil {
 		return session.Overview{}, err
 	}
@@ -172,17 +178,25 @@ func readable(o session.Overview) (session.Overview, error) {
 	return o, fmt.Errorf("read session %s: %w", o.ID, o.Err)
 }
 
-// idOf returns the id of the session that a reference stands for.
-func idOf(store *session.Store, ref string) (string, error) {
-	id, err := store.Resolve(ref)
-	if err != nil {
-		return "", explain(err, ref)
+// id returns the id of the session that a reference stands for.
+func (l *logs) id(store *session.Store, ref string) (string, error) {
+	if l.all || !session.IsLatest(ref) {
+		id, err := store.Resolve(ref, nil)
+		return id, explain(err, ref)
 	}
-	return id, nil
+	here := l.app.here()
+	id, err := store.Resolve(ref, here.which(store))
+	if errors.Is(err, session.ErrNotFound) && here.strange(store) {
+		return "", here.none(store)
+	}
+	return id, explain(err, ref)
 }
 
 // explain tells what to do about a reference that stands for no session.
 func explain(err error, ref string) error {
+	if err == nil {
+		return nil
+	}
 	hint := "`codeloops sessions list` shows what there is"
 	if several, ok := errors.AsType[*session.AmbiguousError](err); ok {
 		const most = 8

@@ -175,6 +175,9 @@ func (l *logs) survey() ([]session.Overview, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !l.all {
+		all = slices.DeleteFunc(all, func(one session.Overview) bool { return ofDemo(one.Summary) })
+	}
 	for i, one := range all {
 		all[i] = l.lasting(one)
 		for _, problem := range []error{one.Err, one.Problem} {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"sync"
@@ -31,8 +32,13 @@ func (l *logs) pick(ctx context.Context, what string) (session.Overview, error) 
 		return l.app.choose(ctx, all, what)
 	}
 	store, err := l.store()
-	if err == nil {
-		_, err = store.Latest() // says that there is none
+	if err != nil {
+		return session.Overview{}, err
+	}
+	if _, err = store.Latest(nil); err == nil { // it says that there is none
+		return session.Overview{}, &hintedError{
+			fmt.Errorf("%w: %s holds none but demonstrations", session.ErrNotFound, store.Dir()), "--all offers them as well",
+		}
 	}
 	return session.Overview{}, explain(err, "")
 }

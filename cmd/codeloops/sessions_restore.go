@@ -69,10 +69,13 @@ func runRestore(ctx context.Context, l *logs, o *restoreOptions, ref string) (er
 		return err
 	}
 	defer lock.Close() //nolint:errcheck // the system takes it back in any case
-	if !o.yes {
-		if err := a.sure(ctx, fmt.Sprintf("put the files of %s back to %s?", tree.Root(), g.name)); err != nil {
-			return err
-		}
+	if root := tree.Root(); root != a.here().root {
+		err = a.beElsewhere(ctx, root, ref, "put its files back to "+g.name, o.yes)
+	} else if !o.yes {
+		err = a.sure(ctx, fmt.Sprintf("put the files of %s back to %s?", root, g.name))
+	}
+	if err != nil {
+		return err
 	}
 	if err := tree.Baseline(ctx); err != nil {
 		return err
@@ -112,7 +115,7 @@ func (l *logs) goal(ctx context.Context, o *restoreOptions, ref string) (goal, e
 		}
 		ref = one.ID
 	}
-	id, err := idOf(store, ref)
+	id, err := l.id(store, ref)
 	if err != nil {
 		return goal{}, err
 	}

@@ -73,7 +73,7 @@ func (l *logs) toRemove(ctx context.Context, store *session.Store, refs []string
 		return []string{one.ID}, err
 	}
 	if len(refs) == 0 {
-		id, err := idOf(store, "")
+		id, err := l.id(store, "")
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +83,7 @@ func (l *logs) toRemove(ctx context.Context, store *session.Store, refs []string
 		return []string{id}, nil
 	}
 	for _, ref := range refs {
-		id, err := idOf(store, ref)
+		id, err := l.id(store, ref)
 		if err != nil {
 			return nil, err
 		}
@@ -143,6 +143,7 @@ func runSessionsPrune(ctx context.Context, l *logs, o *pruneOptions, flags *pfla
 	if err != nil {
 		return err
 	}
+	l.all = true // demonstrations take room, too
 	all, err := l.survey()
 	if err != nil {
 		return err

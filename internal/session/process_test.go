@@ -46,7 +46,7 @@ func TestKilledWhileWriting(t *testing.T) {
 	for round := range 12 {
 		store := newStore(t, t.TempDir())
 		said := killWriter(t, store.Dir())
-		id, err := store.Latest()
+		id, err := store.Latest(nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,11 +11,12 @@ import (
 const latestWord = "latest"
 
 // Resolve returns the id that a reference stands for: what [Store.Find] takes,
-// "latest", or "latest~N". "" is "latest". The error is [ErrNotFound] or an
-// [*AmbiguousError] when it does not stand for one.
-func (s *Store) Resolve(ref string) (string, error) {
+// "latest", or "latest~N", which are looked for among those that count; nil counts
+// all. "" is "latest". The error is [ErrNotFound] or an [*AmbiguousError] when it
+// does not stand for one.
+func (s *Store) Resolve(ref string, counts func(Summary) bool) (string, error) {
 	if ref == "" || ref == latestWord {
-		return s.Latest()
+		return s.Latest(counts)
 	}
 	back, ok := strings.CutPrefix(ref, latestWord+"~")
 	if !ok {
@@ -25,11 +26,17 @@ func (s *Store) Resolve(ref string) (string, error) {
 	if err != nil || n < 0 {
 		return "", fmt.Errorf("%w: %q is not %s~ with a number behind it", ErrNotFound, ref, latestWord)
 	}
-	id, err := s.back(n)
+	id, err := s.back(n, counts)
 	if err == nil && id == "" {
 		err = fmt.Errorf("%w: %s holds fewer than %s says", ErrNotFound, s.dir, ref)
 	}
 	return id, err
+}
+
+// IsLatest reports whether a reference is looked for from the end, and not by a
+// session's name.
+func IsLatest(ref string) bool {
+	return ref == "" || ref == latestWord || strings.HasPrefix(ref, latestWord+"~")
 }
 
 // Path returns where the log of a session is, whether there is one or not.

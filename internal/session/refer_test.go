@@ -35,7 +35,7 @@ func FuzzResolve(f *testing.F) {
 		f.Add(ref)
 	}
 	f.Fuzz(func(t *testing.T, ref string) {
-		id, err := store.Resolve(ref)
+		id, err := store.Resolve(ref, nil)
 		if err == nil && !slices.Contains(ids, id) {
 			t.Fatalf("%q stands for %q, which is no session", ref, id)
 		}

@@ -131,9 +131,10 @@ func (s *Store) Find(prefix string) (string, error) {
 	return "", &AmbiguousError{Prefix: prefix, IDs: fits}
 }
 
-// Latest returns the id of the session that began last.
-func (s *Store) Latest() (string, error) {
-	id, err := s.back(0)
+// Latest returns the id of the session that began last, of those that count; nil
+// counts all.
+func (s *Store) Latest(counts func(Summary) bool) (string, error) {
+	id, err := s.back(0, counts)
 	if err == nil && id == "" {
 		err = fmt.Errorf("%w: %s holds none", ErrNotFound, s.dir)
 	}
@@ -141,15 +142,15 @@ func (s *Store) Latest() (string, error) {
 }
 
 // back returns the id of the session that began n before the last one, "" when
-// there are not as many. Empty logs do not count.
-func (s *Store) back(n int) (string, error) {
+// there are not as many that count. Empty logs do not.
+func (s *Store) back(n int, counts func(Summary) bool) (string, error) {
 	ids, err := s.ids()
 	for end := len(ids); end > 0; {
 		begin := end - 1
 		for begin > 0 && second(ids[begin-1]) == second(ids[begin]) {
 			begin--
 		}
-		group := s.newest(ids[begin:end])
+		group := s.newest(ids[begin:end], counts)
 		if n < len(group) {
 			return group[n], nil
 		}
@@ -158,19 +159,22 @@ func (s *Store) back(n int) (string, error) {
 	return "", err
 }
 
-// newest returns those of some ids whose logs are not empty, the newest first.
-// Names tell the second; within one only the logs know.
-func (s *Store) newest(ids []string) (begun []string) {
+// newest returns those of some ids that count and whose logs are not empty, the
+// newest first. Names tell the second; within one only the logs know.
+func (s *Store) newest(ids []string, counts func(Summary) bool) (begun []string) {
 	started := map[string]time.Time{}
 	for _, id := range slices.Backward(ids) {
 		if st, err := os.Stat(s.path(id)); err != nil || st.Size() == 0 {
 			continue
 		}
-		begun = append(begun, id)
-		if len(ids) > 1 {
+		if len(ids) > 1 || counts != nil {
 			sum, _ := s.summary(id)
+			if counts != nil && !counts(sum) {
+				continue
+			}
 			started[id] = sum.Started
 		}
+		begun = append(begun, id)
 	}
 	slices.SortStableFunc(begun, func(a, b string) int { return started[b].Compare(started[a]) })
 	return begun

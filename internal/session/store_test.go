@@ -93,7 +93,7 @@ func TestStoreFind(t *testing.T) {
 func TestStoreLatest(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, filepath.Join(t.TempDir(), "none"))
-	if id, err := store.Latest(); !errors.Is(err, ErrNotFound) {
+	if id, err := store.Latest(nil); !errors.Is(err, ErrNotFound) {
 		t.Errorf("of none: %q, %v", id, err)
 	}
 	if all, err := surveyed(store); err != nil || len(all) != 0 {
@@ -105,7 +105,7 @@ func TestStoreLatest(t *testing.T) {
 	begin(t, store, "another of that second", began.Add(time.Millisecond), false)
 	writeFile(t, filepath.Join(store.Dir(), "zzz.jsonl"), "not a log\n")
 	writeFile(t, filepath.Join(store.Dir(), "2030-01-01T00-00-00Z_000000.jsonl"), "")
-	if id, err := store.Latest(); id != want || err != nil {
+	if id, err := store.Latest(nil); id != want || err != nil {
 		t.Errorf("got %q, %v; want %q", id, err, want)
 	}
 }
