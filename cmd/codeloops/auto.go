@@ -30,12 +30,7 @@ func (c casting) auto(ctx context.Context, role loop.Role, r config.Role) (cast,
 		return nil, usagef(`name it in agent_order, as in ["claude:`+r.Model+`"]`,
 			"the %s's agent is auto, which takes no model, but got %q", role, r.Model)
 	}
-	order := c.cfg.AgentOrder
-	if len(order) == 0 {
-		for _, spec := range agent.Catalogue() {
-			order = append(order, spec.Name)
-		}
-	}
+	order := c.order()
 	var players, actors cast
 	var unsigned, silent []string
 	for _, entry := range order {
@@ -63,6 +58,37 @@ func (c casting) auto(ctx context.Context, role loop.Role, r config.Role) (cast,
 		return nil, &nobodyError{role: role, unsigned: unsigned, silent: silent, order: order}
 	}
 	return players, nil
+}
+
+// order is in which agents are looked for.
+func (c casting) order() []string {
+	if len(c.cfg.AgentOrder) > 0 {
+		return c.cfg.AgentOrder
+	}
+	var order []string
+	for _, spec := range agent.Catalogue() {
+		order = append(order, spec.Name)
+	}
+	return order
+}
+
+// unnamed reports whether nobody has said who plays a role.
+func (c casting) unnamed(role loop.Role, r config.Role) bool {
+	unset := func(key string) bool { return c.cfg.Origin(key).Layer == config.Default }
+	return unset("agent") && unset(string(role)+".agent") && r.Model == ""
+}
+
+// firstHere returns the first agent that is installed; where none is, the error of
+// the one that plays by default.
+func (c casting) firstHere(role loop.Role, r config.Role) (player, error) {
+	for _, entry := range c.order() {
+		name, model, _ := strings.Cut(entry, ":")
+		if p, err := c.find(role, r, name, model); err == nil {
+			p.unnamed = true
+			return p, nil
+		}
+	}
+	return c.find(role, r, r.Agent, r.Model)
 }
 
 // signedIn says by what an agent seems to be signed in; one that the catalogue

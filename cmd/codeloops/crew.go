@@ -29,6 +29,8 @@ type player struct {
 	prices estimate.Prices
 	// chosen says why "auto" came to it; "" when it was named.
 	chosen string
+	// unnamed is set where nobody has named an agent.
+	unnamed bool
 }
 
 func (p player) ref() loop.AgentRef {
@@ -118,9 +120,13 @@ type casting struct {
 
 // cast finds the players of a role. One that is named twice plays once.
 func (c casting) cast(ctx context.Context, role loop.Role, r config.Role) (players cast, err error) {
-	if c.isAuto(r.Agent) {
+	switch {
+	case c.isAuto(r.Agent):
 		players, err = c.auto(ctx, role, r)
-	} else {
+	case c.unnamed(role, r):
+		players = make(cast, 1)
+		players[0], err = c.firstHere(role, r)
+	default:
 		players = make(cast, 1)
 		players[0], err = c.find(role, r, r.Agent, r.Model)
 		players[0].prices = estimate.Prices{Input: r.PriceInput, Output: r.PriceOutput} // of a model, and so not of the others

@@ -20,6 +20,7 @@ import (
 	"codeloops/internal/patience"
 	"codeloops/internal/policy"
 	"codeloops/internal/proc"
+	"codeloops/internal/render"
 	"codeloops/internal/session"
 	"codeloops/internal/template"
 )
@@ -40,7 +41,19 @@ func runRun(ctx context.Context, a *app, o *runOptions) error {
 	if err := p.confirm(ctx); err != nil {
 		return err
 	}
+	p.introduce()
 	return p.run(ctx)
+}
+
+// introduce says who plays where nobody was named and it is not who plays by
+// default.
+func (p *plan) introduce() {
+	format := render.Format(p.cfg.LogFormat)
+	who := p.actor[0]
+	if !who.unnamed || who.spec.Name == p.cfg.Actor.Agent || p.opts.quiet || format == render.JSON {
+		return
+	}
+	fmt.Fprintf(p.app.Err, "no agent is configured: %s is the first one here (--agent, codeloops init)\n", who.spec.Name) //nolint:errcheck // a courtesy
 }
 
 // run carries the plan out. The error is an [*endedError] once the loop has

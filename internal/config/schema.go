@@ -44,7 +44,7 @@ func general() schema {
 	return schema{
 		{
 			key: "agent", value: text(agentName), byDefault: "claude", flag: "--agent",
-			doc: "The agent that plays a role which names none of its own: one of\n`codeloops agents`, or of [agents] below, or \"auto\".",
+			doc: "The agent that plays a role which names none of its own: one of\n`codeloops agents`, or of [agents] below, or \"auto\".\nWhere nobody names one, it is the first of agent_order that is installed.",
 		},
 		{
 			key: "model", value: text(modelName), byDefault: "", flag: "--model",
