@@ -19,8 +19,8 @@ import (
 // It stands at the beginning of a line, or behind another one.
 var said = regexp.MustCompile(`(?i)(?:^(?:(?:open )?findings\s*:\s*)?|[;.,|]\s*|\band\s+)` +
 	`(F\d+(?:\s*(?:,\s*and|,|and|&|/|-|–|to|through|\.\.+)\s*F?\d+)*)` + // names
-	`(?:\s*\([^)]*\))?\s*[:=|–—→>-]*\s*` +
-	`(?:(is|are|was|were|has been|have been)\s+)?(?:now\s+)?` +
+	`(?:\s*\([^)]*\))?[\s:=|–—→>✅✔☑✓\x{FE0F}-]*` +
+	`(?:verified(?:,| and)?\s+)?(?:(is|are|was|were|has been|have been)\s+)?(?:now\s+)?` +
 	`(settled|fixed|resolved|done|addressed|closed|withdrawn|retracted|wrong|mistaken|open|unsettled|unresolved|unfixed|missing|still|not|partly|partially)\b`)
 
 // answers reads what a text says, in the critic's own words, of findings. The
@@ -114,7 +114,9 @@ func hedged(rest string) bool {
 		first >= 0 && slices.Contains([]string{
 			"if", "once", "when", "after", "or", "apart", "mostly", "only", "pending", "later", "soon", "not", "until", "incorrectly", "wrongly", "badly", "poorly",
 		}, all[first]) ||
-		has(all, "but", "except", "excepting", "however", "although", "though", "unless", "partly", "partially", "in part")
+		has(all, "but", "except", "excepting", "however", "although", "though", "unless", "partly", "partially", "in part",
+			"still broken", "still fails", "still failing", "still missing", "still open", "still there", "wont fix", "next iteration", "next round", "allegedly", "supposedly", "reportedly", "presumably", "probably", "perhaps", "maybe", "unverified", "not verified",
+			"i assume", "i believe", "i guess", "i hope", "i think")
 }
 
 // nameIn finds the names of findings, or their numbers, and a dash or its like

@@ -177,18 +177,20 @@ func (r *reading) filled() string {
 	return b.String() + r.text[from:]
 }
 
-var anyScore = regexp.MustCompile(`score[^\pL\pN]{1,12}?([0-9][0-9.,]*[ ]?%?)`)
+// anyScore matches, in a folded text, a score with the words that may stand before
+// the number.
+var anyScore = regexp.MustCompile(`scor(?:e|es|ed|ing)(?:[ ](?:of|is|it|this|the|work|was|would|be|at|as|for|now|only|just|a)\b)*[^\pL\pN]{1,12}?(\.?[0-9][0-9.,]*[ ]?%?(?:[ ]?/[ ]?[0-9]+)?)`)
 
 // scored refuses, where a score decides, one beside which the reply names another.
 func (p Parser) scored(r *reading, c claim) error {
 	if !p.scores(c.verdict) {
 		return nil
 	}
-	if quotes(words(c.rated)) || takesBack(c.rated) {
+	if quotes(words(c.rated)) || takesBack(c.rated) || strings.Contains(c.rated, "?") {
 		return problem("the score reads %s; give the number alone", quote(c.rated))
 	}
 	for _, other := range anyScore.FindAllStringSubmatch(fold(r.filled()), -1) {
-		if n := fraction(other[1]); n != nil && *n != *c.verdict.Score {
+		if n := fraction(other[1]); n == nil || *n != *c.verdict.Score {
 			return problem("the reply gives the score %v and elsewhere %s; give it once", *c.verdict.Score, quote(other[0]))
 		}
 	}
@@ -197,8 +199,10 @@ func (p Parser) scored(r *reading, c claim) error {
 
 // led refuses a DONE that is led in as a plan, or as somebody else's words.
 func led(_ *reading, c claim) error {
-	said, introduces := leadIn(c.lead)
-	if planned(said, introduces) || introduces && c.sealed != loop.SealRight && quotes(words(said)) {
+	said, introduces, title := leadIn(c.lead)
+	all := words(said)
+	others := introduces && quotes(all) || title && !decides(all) // words of somebody else, as far as anybody can tell
+	if planned(said, introduces) || c.sealed != loop.SealRight && others {
 		return problem("the DONE is led in by %s, as if it were a plan or a quotation; decide when you have seen that the work is done, and without words before it", quote(said))
 	}
 	return nil

@@ -55,12 +55,18 @@ func plans(all []string) bool {
 		}
 	}
 	return has(all, "i will", "i shall", "we will", "going to", "about to", "let me", "let us", "lets", "i run", "i check", "i test", "i verify", "we run",
-		". first", ". next", ". then", ". now to", ". now i", "hold on", "one moment", "in progress", "tbd", "placeholder", "provisional", "preliminary", "tentative")
+		". first", ". next", ". then", ". now to", ". now i", "hold on", "one moment", "in progress", "tbd", "to be confirmed", "yet to",
+		"placeholder", "provisional", "provisionally", "preliminary", "tentative", "tentatively")
 }
 
 // conditional reports whether what is said hangs on something.
 func conditional(all []string) bool {
-	return has(all, "if", "once", "unless", "until", "as soon as", "provided", "assuming", "would", "when")
+	return hangs(all) || has(all, "when")
+}
+
+// hangs reports whether what is said holds only together with something else.
+func hangs(all []string) bool {
+	return has(all, "if", "once", "unless", "until", "as soon as", "provided", "assuming", "conditional on", "subject to", "awaiting", "pending", "would", "at best")
 }
 
 // planned reports whether a sentence speaks of what it is followed by as of
@@ -70,7 +76,15 @@ func planned(said string, introduces bool) bool {
 	if !introduces {
 		return conditional(all) && has(all, "i will", "i shall", "i would", "i can", "i may", "my answer", "my reply", "my verdict", "my decision")
 	}
-	return plans(all) || conditional(all) || has(all, "will", "shall", "should", "could", "example", "sample", "not", "never", "cannot", "cant", "isnt", "instead")
+	form := has(all, "format", "form", "block") && !decides(all)
+	return form || plans(all) || conditional(all) || has(all, "will", "shall", "should", "could", "not", "never", "cannot", "cant", "isnt", "instead",
+		"example", "sample", "draft", "template", "skeleton", "expected", "guess", "plan", "option", "case", "scenario", "outcome", "outcomes", "later", "after", "on success")
+}
+
+// decides reports whether words speak of the decision of whoever says them.
+func decides(all []string) bool {
+	return !has(all, "actor", "actors", "critic", "critics", "previous", "earlier", "last") && has(all, "decision", "decide", "verdict", "conclusion", "conclude",
+		"judgment", "judgement", "assessment", "evaluation", "review", "my answer", "my reply", "here it is", "finally", "overall", "therefore", "thus", "hence", "so")
 }
 
 // quotes reports whether words introduce those of somebody else.
@@ -79,9 +93,10 @@ func quotes(all []string) bool {
 		"contains", "reads", "shows", "states", "stated", "quote", "quoting", "ends with", "ended with", "according to")
 }
 
-// leadIn is the last sentence above a decision; introduces is whether it runs on
-// to it: it ends in a colon, or stands right above without an end.
-func leadIn(text string) (said string, introduces bool) {
+// leadIn is the last sentence above a decision. It introduces it where it is a
+// title of it, one that ends in a colon or a heading, or stands right above without
+// an end.
+func leadIn(text string) (said string, introduces, title bool) {
 	adjacent := !strings.HasSuffix(text, "\n\n")
 	text = strings.TrimSpace(text)
 	if at := len(text) - len(openTag); at >= 0 && strings.EqualFold(text[at:], openTag) {
@@ -96,7 +111,7 @@ func leadIn(text string) (said string, introduces bool) {
 	first, _, _ := strings.Cut(text, "\n")
 	last := text[strings.LastIndexByte(text, '\n')+1:]
 	if name, _ := splitLabel(first); name != noLabel || strings.HasPrefix(last, "<") && strings.HasSuffix(last, ">") {
-		return "", false // a value of the block itself, or a tag
+		return "", false, false // a value of the block itself, or a tag
 	}
 	whole := strings.TrimRight(text, ".!")
 	for _, end := range []string{". ", "! ", "? ", ".\n", "!\n", "?\n"} {
@@ -104,17 +119,18 @@ func leadIn(text string) (said string, introduces bool) {
 			whole, text = whole[at+2:], text[at+2:]
 		}
 	}
-	listed := strings.HasPrefix(last, "- ") || strings.HasPrefix(last, "* ") || strings.HasPrefix(last, "#")
-	introduces = strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：") || adjacent && whole == text && !listed
-	return strings.TrimSpace(text), introduces
+	listed := strings.HasPrefix(last, "- ") || strings.HasPrefix(last, "* ")
+	title = strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：") || strings.HasPrefix(last, "#")
+	return strings.TrimSpace(text), title || adjacent && whole == text && !listed, title
 }
 
 // takesBack reports whether a remark behind a decision plans, or says that
 // something is not as it should be.
 func takesBack(remark string) bool {
-	all := words(remark)
+	harmless := strings.NewReplacer("error handling", "handling", "error message", "message", "previously failing", "former", "formerly failing", "former")
+	all := strings.Fields(harmless.Replace(strings.Join(words(remark), " ")))
 	all = without(all, "let me know", "let us know", "feel free", "happy to", "glad to", "if you have", "if you need", "if you want", "if you would", "i hope", "hope this")
-	if plans(all) || has(all, "if", "once", "unless", "until", "as soon as", "would") {
+	if plans(all) || hangs(all) || admission(remark) != "" || has(all, "second thought", "second thoughts", "another round", "the above", "above is", "is a bug", "please fix", "fix the") {
 		return true
 	}
 	denied := 0 // words that a "no" before them still covers
@@ -130,24 +146,13 @@ func takesBack(remark string) bool {
 			"but", "however", "although", "though", "except", "not", "never", "cannot", "cant", "dont", "doesnt", "didnt", "isnt", "arent", "wasnt",
 			"wont", "wouldnt", "havent", "hasnt", "fail", "fails", "failed", "failing", "failure", "failures", "wrong", "incorrect", "false", "untrue",
 			"broken", "missing", "incomplete", "unfinished", "untested", "unverified", "todo", "disagree", "reject", "rejected", "refuse", "still",
-			"remain", "remains", "remaining", "wait", "actually", "instead", "claims", "claimed", "continue", "error", "revise", "escalate", "pending",
+			"remain", "remains", "remaining", "wait", "actually", "instead", "claims", "claimed", "wrote", "continue", "error", "revise", "escalate",
+			"red", "crash", "crashes", "hang", "hangs", "kidding", "ignore", "scratch", "revert", "withdrawn", "need", "needs", "needed", "template", "quotation", "example",
 		}, w):
 			return true
 		}
 	}
 	return false
-}
-
-// admission returns the sentence of a summary that says that the work is not done.
-func admission(summary string) string {
-	for _, sentence := range strings.FieldsFunc(summary, func(r rune) bool { return strings.ContainsRune(".!?\n。", r) }) {
-		if has(words(sentence), "i will", "i shall", "let me", "still running", "in progress", "tbd", "to be verified", "running the tests now",
-			"still fail", "still fails", "still failing", "not done", "not yet done", "not finished", "not complete", "not completed", "not implemented",
-			"does not build", "does not compile", "does not work", "does not pass", "do not pass", "doesnt build", "doesnt compile", "doesnt work", "doesnt pass", "dont pass") {
-			return strings.TrimSpace(sentence)
-		}
-	}
-	return ""
 }
 
 // without takes a courtesy out of words, to the end of its clause.
