@@ -224,7 +224,7 @@ func (l *logs) display(o *replayOptions, one session.Overview) (loop.Sink, error
 		return nil, oneOf("--log-format", o.format, words)
 	}
 	shown, err := render.Run(format, render.Options{
-		Progress: a.Err, Result: a.Out, Style: a.ErrRenderer(), Width: a.Width(),
+		Progress: a.Err, Result: a.Out, Style: a.ErrRenderer(), Width: a.errWidth(),
 		Live: a.ErrTTY && !a.Plain, Log: one.Path, Zone: a.now().Location(),
 	})
 	return a.secrets.Sink(shown), err

@@ -78,11 +78,7 @@ func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err e
 		return err
 	}
 	defer p.tree.Close()                     //nolint:errcheck // it was only read
-	agreed := o.yes || !a.InTTY || !a.ErrTTY // a script that names a session means it
-	if err := a.beElsewhere(ctx, p.tree.Root(), ref, "carry session "+course.Session.ID+" on there", agreed); err != nil {
-		return err
-	}
-	if err := p.checkSessions(log.dir); err != nil {
+	if err := p.mayGoOn(ctx, o, ref, log.dir); err != nil {
 		return err
 	}
 	if err := o.again(course.Session, log.own); err != nil {
@@ -100,6 +96,17 @@ func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err e
 			"session %s has used its %d iterations", course.Session.ID, limit)
 	}
 	return p.run(ctx)
+}
+
+// mayGoOn asks about a work tree in which the user does not stand, and refuses logs
+// where the agents work.
+func (p *plan) mayGoOn(ctx context.Context, o *resumeOptions, ref, sessions string) error {
+	agreed := o.yes || !p.app.InTTY || !p.app.ErrTTY // a script that names a session means it
+	what := "carry session " + p.course.Session.ID + " on there"
+	if err := p.app.beElsewhere(ctx, p.tree.Root(), ref, what, agreed); err != nil {
+		return err
+	}
+	return p.checkSessions(sessions)
 }
 
 // A logPlace is where the log of a session is.

@@ -151,7 +151,7 @@ func (p *plan) drive(ctx context.Context, l *loop.Loop, rec *session.Recorder, c
 		}
 	}
 	out, broke := run(ctx, s)
-	out.Summary = a.secrets.String(out.Summary) // the sinks have had it so
+	out.Summary, out.ActorError = a.secrets.String(out.Summary), a.secrets.String(out.ActorError) // the sinks have had them so
 	last.end(a.now(), out)
 	if p.opts.jsonOutput {
 		if err := p.printResult(out, &tally, rec, broke); err != nil {

@@ -264,6 +264,15 @@ func (a *app) screen() browse.Screen {
 	return browse.Screen{Width: a.outWidth(), Style: a.OutRenderer()}
 }
 
+// errWidth are the columns for a run on standard error; 0 where that is no terminal,
+// so that no line is cut.
+func (a *app) errWidth() int {
+	if !a.ErrTTY {
+		return 0
+	}
+	return a.Width()
+}
+
 func (a *app) outWidth() int {
 	if f, ok := a.Out.(*os.File); ok && a.OutTTY && a.Columns == 0 {
 		if w, _, err := xterm.GetSize(int(f.Fd())); err == nil && w > 0 {

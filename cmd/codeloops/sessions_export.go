@@ -168,7 +168,7 @@ func redactedOverview(one session.Overview, secrets *redact.Redactor) session.Ov
 	}
 	if one.Outcome != nil {
 		end := *one.Outcome
-		end.Summary = secrets.String(end.Summary)
+		end.Summary, end.ActorError = secrets.String(end.Summary), secrets.String(end.ActorError)
 		one.Outcome = &end
 	}
 	return one

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"codeloops/internal/browse"
+	"codeloops/internal/render"
 	"codeloops/internal/session"
 )
 
@@ -89,8 +90,12 @@ func (l *logs) show(ctx context.Context, one session.Overview, o *viewOptions, f
 		}
 		told = true
 		return l.read(ctx, one, func(entries browse.Entries) error {
+			screen := a.screen()
+			if !a.OutTTY {
+				screen = screen.Wide(render.Whole)
+			}
 			d := browse.Details{
-				Out: w, Screen: a.screen(), Full: full, Iteration: o.iteration,
+				Out: w, Screen: screen, Full: full, Iteration: o.iteration,
 				Zone: a.now().Location(), Bad: tell,
 			}
 			return d.Show(one, entries)

@@ -43,7 +43,7 @@ func (p *plan) sinks(ctx context.Context, rec *session.Recorder, tally *metrics.
 func (p *plan) display(rec *session.Recorder, tally *metrics.Tally) (loop.Sink, error) {
 	a := p.app
 	o := render.Options{
-		Progress: a.Err, Result: a.Out, Style: a.ErrRenderer(), Width: a.Width(),
+		Progress: a.Err, Result: a.Out, Style: a.ErrRenderer(), Width: a.errWidth(),
 		Live: a.ErrTTY && !a.Plain, Verbose: p.opts.verbose, Quiet: p.opts.quiet, Log: rec.Path(), Zone: a.now().Location(),
 		Past: p.past(), CarryOn: func(out loop.Outcome) string { return p.carryOn(rec, tally, out) },
 	}

@@ -121,7 +121,15 @@ func (d *Details) rowf(name, format string, args ...any) {
 
 // block writes a text under a heading, in short or whole.
 func (d *Details) block(heading, text string, most int) {
-	lines := render.Excerpt(text, most, d.Screen.Width-6)
+	d.lines(heading, text, render.Excerpt(text, most, d.Screen.Width-6))
+}
+
+// ending is block with the last lines.
+func (d *Details) ending(text string, most int) {
+	d.lines("", text, render.Tail(text, most, d.Screen.Width-6))
+}
+
+func (d *Details) lines(heading, text string, lines []string) {
 	if d.Full {
 		lines = strings.Split(strings.TrimRight(term.Clean(text), "\n"), "\n")
 	}
@@ -274,7 +282,7 @@ func (d *Details) round(r loop.Round) {
 			d.rowf("", "%s", term.Line(remark))
 		}
 		if d.Full || !c.Passed() {
-			d.block("", c.Output.Text, 6)
+			d.ending(c.Output.Text, 6)
 			d.omitted(c.Output)
 		}
 	}

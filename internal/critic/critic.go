@@ -189,5 +189,5 @@ func lastWords(t loop.Turn) string {
 	if line == "" {
 		return ""
 	}
-	return ": " + quote(line)
+	return ": " + quoteUpTo(line, 300) // it mostly says what to do
 }

@@ -22,8 +22,10 @@ func problem(format string, args ...any) error {
 }
 
 // quote shows a piece of a reply inside a problem.
-func quote(text string) string {
-	const most = 80
+func quote(text string) string { return quoteUpTo(text, 80) }
+
+// quoteUpTo is quote with another length, in characters.
+func quoteUpTo(text string, most int) string {
 	text = strings.Join(strings.Fields(text[:min(len(text), 8*most)]), " ")
 	if r := []rune(text); len(r) > most {
 		text = string(r[:most]) + "…"

@@ -52,10 +52,16 @@ func (l *Loop) Resume(ctx context.Context, s Session, p Past) (Outcome, error) {
 func (l *Loop) run(ctx context.Context, s Session, first Event, p Past) (Outcome, error) {
 	r := &run{Loop: l, began: l.Clock().Add(-p.Elapsed), seq: p.Seq, ended: p.Ended, pending: p.Attempt, baseline: p.Baseline, session: s.ID}
 	r.conversation = p.Conversation
+	if p.Attempt != nil {
+		r.complaint = p.Attempt.Complaint()
+	}
 	ctx, r.abort = context.WithCancelCause(ctx)
 	defer r.abort(nil)
 	for _, round := range p.Rounds {
 		r.remember(round)
+	}
+	if r.previous != nil && p.Attempt == nil {
+		r.complaint = r.previous.Attempt.Complaint()
 	}
 	if p.Undecided {
 		r.undecided = r.previous.Attempt.again()
@@ -70,6 +76,7 @@ func (l *Loop) run(ctx context.Context, s Session, first Event, p Past) (Outcome
 		Summary:    stop.summary,
 		Confidence: stop.confidence,
 		Duration:   l.Clock().Sub(r.began),
+		ActorError: r.complaint,
 	}
 	if last := r.previous; out.Reason == StopDone && last != nil {
 		out.Unmentioned = len(last.Review.Unmentioned)
@@ -102,6 +109,7 @@ type run struct {
 	judged    bool     // an iteration was finished here, not only in the process before
 	looked    bool     // at the whole work tree, after the critic's last turn
 	session   string   // its name
+	complaint string   // of the actor's last turn
 	trace     []Phase  // of the iteration under way
 	entered   time.Time
 	told      map[string]bool // warnings of a look after a turn

@@ -34,6 +34,7 @@ const (
 	StopAgentNotFound     StopReason = "agent_not_found"
 	StopAgentAuth         StopReason = "agent_auth"
 	StopAgentRateLimited  StopReason = "agent_rate_limited"
+	StopActorFailed       StopReason = "actor_failed"
 	StopActorTimeout      StopReason = "actor_timeout"
 	StopCriticTimeout     StopReason = "critic_timeout"
 	StopOutputLimit       StopReason = "output_limit"
@@ -70,7 +71,7 @@ func (r StopReason) Result() Result {
 		return BudgetExhausted
 	case StopInterrupted:
 		return Interrupted
-	case StopNone, StopStuck, StopConsecutiveErrors, StopAgentNotFound, StopAgentAuth, StopAgentRateLimited, StopActorTimeout,
+	case StopNone, StopStuck, StopConsecutiveErrors, StopAgentNotFound, StopAgentAuth, StopAgentRateLimited, StopActorFailed, StopActorTimeout,
 		StopCriticTimeout, StopOutputLimit, StopNoDecision,
 		StopPolicyEscalation, StopInternal:
 	}
@@ -85,6 +86,9 @@ type Outcome struct {
 	Summary    string        // the critic's, or a sentence on why the run stopped
 	Confidence *float64      // the critic's, when it said DONE
 	Duration   time.Duration // the whole run's
+
+	// ActorError is what the actor's last turn said went wrong, "" when nothing did.
+	ActorError string
 
 	// What a run that is done leaves open.
 

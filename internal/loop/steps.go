@@ -50,6 +50,9 @@ func (r *run) work(ctx context.Context, c *Case) (ruling *Ruling, err error) {
 			err = step(ctx, c)
 		}
 	}
+	if err == nil {
+		err = r.hopeless(*c)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +131,7 @@ func (r *run) act(ctx context.Context, c *Case) (err error) {
 		return fmt.Errorf("run the actor: %w", err)
 	}
 	r.took(&c.Attempt.Turn, brief.ID)
+	r.complaint = c.Attempt.Complaint()
 	r.progress.Spent.Add(RoleActor, c.Attempt.Turn)
 	r.conversation = r.conversation.After(c.Attempt.Turn)
 	if err := r.emit(ActorFinished{Iteration: c.Iteration, Attempt: c.Attempt}); err != nil {

@@ -22,6 +22,7 @@ type play struct {
 	limits   loop.Gate      // nil: limit
 	checker  loop.Checker   // asked before the session, too; may be nil
 	empty    bool           // nothing changes
+	still    bool           // the work tree stays as the session found it
 	path     string         // of the file that changes; "" is a.txt
 	blind    bool           // a Recapture misses what the critic does
 	warns    map[int]string // by how often the critic was asked: what a look then warns of
@@ -37,7 +38,9 @@ type play struct {
 
 func (p *play) Act(_ context.Context, b loop.Brief, _ loop.Watch) (loop.Attempt, error) {
 	p.briefs = append(p.briefs, b)
-	p.state = fmt.Sprintf("after actor %d", b.Iteration)
+	if !p.still {
+		p.state = fmt.Sprintf("after actor %d", b.Iteration)
+	}
 	return p.attempts[min(b.Iteration, len(p.attempts))-1], nil
 }
 

@@ -101,7 +101,7 @@ func failing(r loop.StopReason) string {
 	case loop.StopNoDecision:
 		return "the critic gave no decision"
 	case loop.StopNone, loop.StopDone, loop.StopMaxIterations, loop.StopMaxDuration, loop.StopMaxCost, loop.StopMaxTokens,
-		loop.StopStuck, loop.StopConsecutiveErrors, loop.StopAgentNotFound, loop.StopAgentAuth, loop.StopAgentRateLimited,
+		loop.StopStuck, loop.StopConsecutiveErrors, loop.StopAgentNotFound, loop.StopAgentAuth, loop.StopAgentRateLimited, loop.StopActorFailed,
 		loop.StopPolicyEscalation, loop.StopInterrupted, loop.StopInternal:
 	}
 	return "the critic said ERROR, or an agent could not work"

@@ -140,6 +140,7 @@ func (r *Redactor) event(e loop.Event) (loop.Event, error) { //nolint:gocyclo //
 		return e, nil
 	case loop.Finished:
 		e.Outcome.Summary = r.String(e.Outcome.Summary)
+		e.Outcome.ActorError = r.String(e.Outcome.ActorError)
 		return e, nil
 	case loop.Activity, loop.IterationStarted, loop.PhaseEntered:
 	}

@@ -68,7 +68,13 @@ func (c *compact) round(r loop.Round) error {
 	if r.Verdict.Decision != loop.Done {
 		parts = append(parts, cut(term.Line(r.Verdict.Guidance()), c.Width-20))
 	}
-	return c.say("%s", strings.Join(parts, "  "))
+	if err := c.say("%s", strings.Join(parts, "  ")); err != nil {
+		return err
+	}
+	if what := went(r.Attempt.Turn); what != fate(r.Attempt.Turn) && !r.Attempt.Rejudged {
+		return c.say("#%d actor: %s", r.Iteration, cut(what, c.Width-12))
+	}
+	return nil
 }
 
 // took says how long a turn took, and how it ended where it did not end well.

@@ -183,9 +183,9 @@ func (p *pretty) ending(t loop.Turn) string {
 	if t.Ending == loop.EndCompleted {
 		return fate(t)
 	}
-	what := p.bad.Render(fate(t))
-	if t.Ending == loop.EndFailed && t.ExitCode == 0 && t.Reason != "" {
-		what += ": " + cut(term.Line(t.Reason), p.Width-len(indent))
+	what, why, ok := strings.Cut(went(t), ": ")
+	if what = p.bad.Render(what); ok {
+		what += ": " + cut(why, p.Width-len(indent))
 	}
 	return what
 }
@@ -207,6 +207,14 @@ func (p *pretty) checks(checks []loop.CheckResult) error {
 		}
 		if err := p.notes(c.Remarks()); err != nil {
 			return err
+		}
+		if c.Passed() {
+			continue
+		}
+		for _, line := range tail(c.Output.Text, 6, p.Width-len(indent)) {
+			if err := p.say("%s", p.faint.Render(strings.TrimRight(indent+line, " "))); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -235,7 +243,11 @@ func (p *pretty) verdict(r loop.Round) error {
 	if r.Verdict.Decision == loop.Done {
 		return nil
 	}
-	for _, line := range excerpt(r.Verdict.Guidance(), 6, p.Width-len(indent)) {
+	words := r.Verdict.Guidance()
+	if v := r.Verdict; v.Decision == loop.Error && v.Recovery != "" && v.Analysis != "" { // alone it does not say what from
+		words = v.Analysis + "\n" + words
+	}
+	for _, line := range excerpt(words, 6, p.Width-len(indent)) {
 		if err := p.say("%s", strings.TrimRight(indent+line, " ")); err != nil {
 			return err
 		}

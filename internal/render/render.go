@@ -11,6 +11,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"github.com/charmbracelet/lipgloss"
@@ -35,7 +36,7 @@ type Options struct {
 	Progress io.Writer // usually standard error
 	Result   io.Writer // usually standard output
 	Style    *lipgloss.Renderer
-	Width    int            // columns
+	Width    int            // columns; 0: it is no terminal, and no line is cut
 	Live     bool           // Progress is a terminal on which a line may be written over
 	Verbose  bool           // show what the agents print while they work
 	Quiet    bool           // no progress, only the result
@@ -47,6 +48,9 @@ type Options struct {
 	// the result.
 	CarryOn func(loop.Outcome) string
 }
+
+// Whole is a width to which no line is cut.
+const Whole = math.MaxInt32
 
 // Run returns the sink that shows a run. JSON goes to Progress alone, also
 // when Quiet is set: it was asked for by name.
@@ -111,6 +115,9 @@ func newPage(o Options) page {
 	}
 	if o.Zone == nil {
 		o.Zone = time.UTC
+	}
+	if o.Width == 0 {
+		o.Width = Whole
 	}
 	return page{Options: o, styles: newStyles(o.Style), tally: o.Past}
 }

@@ -241,6 +241,53 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 	}
 }
 
+// TestWholeWithoutATerminal: where no terminal sets a width, no line is cut; of what a
+// check prints the end is shown, and an agent's own error stands where it happens
+// and at the end.
+func TestWholeWithoutATerminal(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("word ", 400) + "end of it"
+	failed := loop.Attempt{Turn: loop.Turn{Ending: loop.EndFailed, ExitCode: 1, Reason: "model opus-9 not found"}}
+	review := loop.Review{Problem: "no line " + long, Verdict: loop.Verdict{Decision: loop.Continue, Feedback: long}}
+	checks := []loop.CheckResult{{Command: "true " + long, Ending: loop.EndFailed, ExitCode: 1, Output: loop.Output{
+		Text: "first\nsecond\n" + strings.Repeat("\nmiddle", 9) + "\n" + long + "\nFAIL\tlast line\x1b[2J\n",
+	}}}
+	round := loop.Round{Iteration: 1, Attempt: failed, Checks: checks, Review: loop.Review{Verdict: review.Verdict}, Ruling: loop.Ruling{Verdict: review.Verdict}}
+	events := []loop.Event{
+		loop.Started{},
+		loop.IterationStarted{Iteration: 1},
+		loop.ActorFinished{Iteration: 1, Attempt: failed},
+		loop.ChecksFinished{Iteration: 1, Checks: checks},
+		loop.ReviewRejected{Iteration: 1, Review: review},
+		loop.IterationFinished{Round: round},
+		loop.Finished{Outcome: loop.Outcome{Result: loop.Failed, Reason: loop.StopStuck, Summary: long, ActorError: "model opus-9 not found"}},
+	}
+	var story []stamped
+	for _, e := range events {
+		story = append(story, stamped{e: e})
+	}
+	pretty := show(t, render.Pretty, render.Options{}, story)
+	if strings.Count(pretty, "end of it") != 5 {
+		t.Errorf("something is cut: %s", pretty)
+	}
+	for _, want := range []string{
+		"exit 1: model opus-9 not found\n", "… 8 lines before\n", "FAIL    last line\n", "\n  the actor's last turn failed: model opus-9 not found\n",
+	} {
+		if !strings.Contains(pretty, want) {
+			t.Errorf("no %q in %s", want, pretty)
+		}
+	}
+	if strings.Contains(pretty, "second") {
+		t.Errorf("the beginning of a check's output: %s", pretty)
+	}
+	if compact := show(t, render.Compact, render.Options{}, story); !strings.Contains(compact, "end of it\n#1 actor: exit 1: model opus-9 not found\n") {
+		t.Errorf("compact: %s", compact)
+	}
+	if narrow := show(t, render.Pretty, render.Options{Width: 80}, story[:6]); strings.Contains(narrow, "end of it") {
+		t.Errorf("on a terminal: %s", narrow)
+	}
+}
+
 // TestLiveLinesFit: a line that is written over stands in one row, however narrow
 // the terminal is.
 func TestLiveLinesFit(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/term"
 )
 
 // resultWidth bounds a line of the result, in columns. It is not the
@@ -23,9 +24,12 @@ func (p *page) end(o loop.Outcome) error {
 	// What broke inside is reported as an error, with its hint, by the caller;
 	// an interruption has nothing more to say.
 	if o.Reason != loop.StopInternal && o.Reason != loop.StopInterrupted {
-		for _, line := range excerpt(o.Summary, 12, resultWidth) {
+		for _, line := range excerpt(o.Summary, 12, max(p.Width, resultWidth)) {
 			b.WriteString("  " + line + "\n")
 		}
+	}
+	if o.ActorError != "" && !strings.Contains(o.Summary, o.ActorError) {
+		fmt.Fprintf(&b, "  the actor's last turn failed: %s\n", term.Line(o.ActorError))
 	}
 	if p.change != nil {
 		fmt.Fprintf(&b, "  %s\n", stat(*p.change))

@@ -105,6 +105,33 @@ func excerpt(text string, most, width int) []string {
 	return lines
 }
 
+// tail returns the last lines of a text, where tools say what it comes to, each cut
+// to width columns, with a line that counts those before.
+func tail(text string, most, width int) []string {
+	all := strings.Split(strings.TrimSpace(term.Clean(text)), "\n")
+	if len(all) == 1 && all[0] == "" {
+		return nil
+	}
+	var lines []string
+	if left := len(all) - most; left > 1 {
+		lines, all = append(lines, fmt.Sprintf("… %d lines before", left)), all[left:]
+	}
+	for _, line := range all {
+		lines = append(lines, cut(strings.TrimRight(line, " \t"), width))
+	}
+	return lines
+}
+
+// went says how a turn ended, in the agent's own words where it did not end well and
+// has any.
+func went(t loop.Turn) string {
+	what := fate(t)
+	if why := t.Complaint(); why != "" && why != fmt.Sprintf("it ended with exit code %d", t.ExitCode) {
+		what += ": " + term.Line(why)
+	}
+	return what
+}
+
 // cut shortens a line to width columns.
 func cut(line string, width int) string {
 	return ansi.Truncate(strings.ReplaceAll(line, "\t", "    "), max(width, 20), "…")

@@ -32,7 +32,7 @@ func Acted(expected loop.AgentRef, a loop.Attempt) string {
 	if a.Rejudged {
 		return rejudged
 	}
-	return span(a.Duration) + "  " + fate(a.Turn) + by(expected, a.Turn)
+	return span(a.Duration) + "  " + went(a.Turn) + by(expected, a.Turn)
 }
 
 // Who names an agent, with its model when one was asked for.
@@ -58,6 +58,10 @@ func Cut(line string, width int) string { return cut(line, width) }
 // Excerpt returns the first lines of a text, cleaned and each cut to width
 // columns, with a line that counts the rest.
 func Excerpt(text string, most, width int) []string { return excerpt(text, most, width) }
+
+// Tail returns the last lines of a text, each cut to width columns, with a line that
+// counts those before.
+func Tail(text string, most, width int) []string { return tail(text, most, width) }
 
 // OfIt says, as an addition to a time, how much of it was spent waiting for
 // services; "" where nothing was.

@@ -98,7 +98,9 @@ func (f *follower) follow(entry Entry) { //nolint:gocyclo // one case for each e
 	case loop.IterationFinished:
 		f.round(e.Round)
 	case loop.Finished:
-		f.Outcome = &e.Outcome
+		if f.Outcome = &e.Outcome; e.Outcome.Reason == loop.StopActorFailed {
+			f.Past.Attempt = nil // it is not worth a review
+		}
 	case loop.PhaseEntered:
 		if e.State == loop.ActorExecuting { // from here on nobody knows
 			f.State, f.Checkpoint = "", ""

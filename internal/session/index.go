@@ -25,7 +25,7 @@ import (
 const (
 	indexName    = ".index"
 	indexDraft   = indexName + "-" // and a number: one that is being written
-	indexVersion = "5"             // grows with every change of what is packed
+	indexVersion = "6"             // grows with every change of what is packed
 	indexMagic   = "codeloops session index " + indexVersion + "\n"
 	indexLimit   = 512 << 20 // bytes; a larger one is not ours
 	entryLimit   = 64 << 10  // bytes of the texts of a log that is remembered

@@ -334,4 +334,5 @@ func sessionEnd(f fields, o *loop.Outcome) {
 	word(f, "stop_reason,omitempty", &o.Reason)
 	f.value("findings_unmentioned,omitempty", &o.Unmentioned)
 	f.value("nothing_changed,omitempty", &o.NothingChanged)
+	f.text("actor_error,omitempty", &o.ActorError)
 }

@@ -170,6 +170,7 @@ func (p *packer) outcome(o *loop.Outcome) {
 	p.duration(&o.Duration)
 	p.count(&o.Unmentioned)
 	p.yes(&o.NothingChanged)
+	p.text(&o.ActorError)
 }
 
 func (p *packer) tally(t *metrics.Tally) {

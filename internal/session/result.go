@@ -68,6 +68,7 @@ func (r *Result) fields(f fields) {
 	duration(f, "duration_secs", &o.Duration)
 	f.value("findings_unmentioned", &o.Unmentioned)
 	f.value("nothing_changed", &o.NothingChanged)
+	f.text("actor_error,omitempty", &o.ActorError)
 	f.text("session_id,null", &r.SessionID)
 	f.text("log,null", &r.Log)
 	f.value("files_changed", &r.FilesChanged)

@@ -158,7 +158,7 @@ func (v *survey) stampOf(id string) stamp {
 func (o *Overview) lasts() bool {
 	n := len(o.Session.Prompt)
 	if o.Outcome != nil {
-		n += len(o.Outcome.Summary)
+		n += len(o.Outcome.Summary) + len(o.Outcome.ActorError)
 	}
 	return n <= entryLimit && ofLine(o.Err) && ofLine(o.Problem)
 }
