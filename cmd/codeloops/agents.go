@@ -58,7 +58,7 @@ func (a *app) agentRows() ([]agentRow, error) {
 	var rows []agentRow
 	for _, spec := range append(own, agent.Catalogue()...) {
 		row := agentRow{
-			Name: spec.Name, Aliases: spec.Aliases, Tested: spec.Tested, Install: spec.Install,
+			Name: spec.Name, Aliases: spec.Aliases, Tested: spec.Tested, Install: spec.Setup(),
 			Actor:  spec.CommandLine(loop.RoleActor, ""),
 			Critic: spec.CommandLine(loop.RoleCritic, ""),
 		}

@@ -129,28 +129,37 @@ func (a *app) examine(ctx context.Context, p patient) finding {
 		_, login := a.login(ctx, p.player)
 		detail += "; " + login
 	}
+	if p.spec.Outdated(p.path) {
+		detail += "; it comes from its former package, " + p.spec.Former + ": " + p.spec.Install
+	}
 	return finding{What: p.what, OK: true, Detail: detail, Aside: p.aside}
 }
 
-// agentVersion asks an installed agent for its version; "" when it has none to
+// agentVersion says which version an installed agent is; "" when it has none to
 // tell.
 func (a *app) agentVersion(ctx context.Context, spec agent.Spec, path string) string {
-	if len(spec.VersionArgs) == 0 {
-		return ""
-	}
-	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
-	defer cancel()
-	out, err := proc.Output(ctx, proc.Call{
-		Argv: append([]string{path}, spec.VersionArgs...), Dir: a.dir, Env: a.env, MaxOutput: 64 << 10,
-	})
+	version, err := a.askVersion(ctx, spec, path)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Sprintf("(it does not tell its version within %s)", versionTimeout)
 	}
 	if err != nil {
 		return "(its version is unknown: " + term.Line(err.Error()) + ")"
 	}
+	return version
+}
+
+// askVersion asks an installed agent for its version, which some tell on stderr.
+func (a *app) askVersion(ctx context.Context, spec agent.Spec, path string) (string, error) {
+	if len(spec.VersionArgs) == 0 {
+		return "", nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
+	defer cancel()
+	out, err := proc.Output(ctx, proc.Call{
+		Argv: append([]string{path}, spec.VersionArgs...), Dir: a.dir, Env: a.env, MaxOutput: 64 << 10, Either: true,
+	})
 	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-	return term.Line(first)
+	return term.Line(first), err
 }
 
 // probes lets agents play one tiny turn each, in an empty directory.
@@ -201,10 +210,11 @@ func (a *app) probe(ctx context.Context, runner *proc.Runner, p patient) (f find
 		return fail(err)
 	}
 	f.OK = reply.Ending == loop.EndCompleted
-	f.Detail += fmt.Sprintf(": %s, %s", probed(reply.Turn), render.Span(reply.Duration))
 	if reply.Ending == loop.EndAuth {
-		f.Hint = p.spec.Install
+		f.Hint = p.spec.Remedy(a.env)
+		reply.Reason = strings.TrimSuffix(reply.Reason, "; "+f.Hint)
 	}
+	f.Detail += fmt.Sprintf(": %s, %s", probed(reply.Turn), render.Span(reply.Duration))
 	return f
 }
 

@@ -62,6 +62,9 @@ func fakeAgent() {
 	if asked := strings.Join(os.Args[1:], " "); asked == "auth status" || asked == "login status" {
 		fakeLogin()
 	}
+	if len(os.Args) == 2 && os.Args[1] == "--version" {
+		fakeVersion()
+	}
 	record := filepath.Join(os.Getenv("RECORD"), "argv."+os.Getenv("CODELOOPS_ROLE"))
 	line := strings.Join(append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...), " ") + "\n"
 	f, err := os.OpenFile(record, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
@@ -97,6 +100,17 @@ func fakeLogin() {
 		os.Exit(1)
 	}
 	os.Exit(n)
+}
+
+// fakeVersion tells a version on stderr, as some do, unless there is a file
+// broken.<name>.
+func fakeVersion() {
+	if _, err := os.Stat(filepath.Join(os.Getenv("RECORD"), "broken."+filepath.Base(os.Args[0]))); err == nil {
+		fmt.Fprintln(os.Stderr, "SyntaxError: node is too old")
+		os.Exit(1)
+	}
+	fmt.Fprintln(os.Stderr, "0.0.1")
+	os.Exit(0)
 }
 
 func TestScripts(t *testing.T) {

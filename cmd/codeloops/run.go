@@ -245,7 +245,7 @@ func (p *plan) bind(players cast, at agent.Place, waiting *lounge) (*fallback.Ch
 			wait = min(wait, shortWait)
 		}
 		paid := &estimate.Agent{Player: bound, Prices: who.prices}
-		chain.Agents = append(chain.Agents, fallback.Agent{Ref: bound.Ref(), Player: &patience.Agent{
+		chain.Agents = append(chain.Agents, fallback.Agent{Ref: bound.Ref(), Ask: p.app.ailing(who), Player: &patience.Agent{
 			Player: paid, Now: p.app.now, MaxWait: wait, Random: rand.Float64, Ready: waiting.ready, Enter: waiting.enter,
 		}})
 	}

@@ -166,6 +166,9 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 		reply.ResetAt = resetIn(reply.Reason, a.at.Now())
 	}
 	reply.Reason = transcript.Line(reply.Reason) // some tell the end of a limit at the end of many words
+	if remedy := a.spec.Remedy(a.at.Environ); reply.Ending == loop.EndAuth && remedy != "" {
+		reply.Reason = strings.TrimPrefix(reply.Reason+"; "+remedy, "; ")
+	}
 	if reply.Resumed && a.spec.ResumeTotals {
 		reply.Usage = reply.Usage.Less(r.Conversation.Spent)
 	}
@@ -208,14 +211,19 @@ func (e *longPromptError) Hint() string {
 }
 
 func (a *Agent) run(ctx context.Context, cmd proc.Command, r Request) (Reply, error) {
-	l := newListener(a.spec.Output, a.at.Limits.Keep, r.Watch)
+	heard, enough := context.WithCancel(ctx)
+	defer enough()
+	l := newListener(a.spec.Output, a.at.Limits.Keep, r.Watch, enough)
 	cmd.Watch = l.hear
-	res, err := a.at.Starter.Run(ctx, cmd)
+	res, err := a.at.Starter.Run(heard, cmd)
 	if err != nil {
 		err = fmt.Errorf("run the agent %s: %w", a.spec.Name, err)
 		if _, survived := errors.AsType[*proc.SurvivorError](err); !survived && !errors.Is(err, proc.ErrKeeper) {
 			return Reply{}, err
 		}
+	}
+	if heard.Err() != nil && ctx.Err() == nil && res.Stop == proc.StopCancelled {
+		res.Stop = proc.StopIdle // it was not worth waiting for: the events say why
 	}
 	reply := a.spec.reply(r.Role, res, l.end())
 	reply.Agent, reply.Resumed, reply.SessionID = a.Ref(), a.spec.carriesOn(r.Conversation), a.sessionID(r)

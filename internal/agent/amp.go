@@ -19,6 +19,7 @@ func amp() Spec {
 			{Env: "AMP_API_KEY"},
 			{File: ".local/share/amp/secrets.json"},
 		},
-		Install: "install it with `npm install -g @sourcegraph/amp`, then run `amp login`",
+		Install: "install it with `npm install -g @sourcegraph/amp`",
+		SignIn:  "run `amp login`",
 	}
 }

@@ -19,6 +19,7 @@ func auggie() Spec {
 			{Env: "AUGMENT_API_TOKEN"},
 			{File: ".augment/session.json"},
 		},
-		Install: "install it with `npm install -g @augmentcode/auggie`, then run `auggie login`",
+		Install: "install it with `npm install -g @augmentcode/auggie`",
+		SignIn:  "run `auggie login`",
 	}
 }

@@ -48,7 +48,8 @@ func claude() Spec {
 			{File: ".claude/.credentials.json", Home: "CLAUDE_CONFIG_DIR"},
 			{File: ".claude.json", Home: "CLAUDE_CONFIG_DIR", Key: "oauthAccount"}, // the key itself may be in the system's keyring
 		},
-		Install: "install it with `npm install -g @anthropic-ai/claude-code`, then run `claude` once to log in",
+		Install: "install it with `npm install -g @anthropic-ai/claude-code`",
+		SignIn:  "run `claude` once to log in",
 		Tested:  "2.1.329",
 	}
 }

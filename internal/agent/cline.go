@@ -17,7 +17,8 @@ func cline() Spec {
 		Output:      "cline-json",
 		Streams:     true,
 		Credentials: []Credential{{File: ".cline/data/settings/providers.json"}},
-		Install:     "install it with `npm install -g cline`, then run `cline auth`",
+		Install:     "install it with `npm install -g cline`",
+		SignIn:      "run `cline auth`",
 		Tested:      "3.0.65",
 	}
 }

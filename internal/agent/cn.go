@@ -18,6 +18,7 @@ func cn() Spec {
 		Output: Text,
 		Sayings: []Saying{
 			{Line: `{"status":"error","message":"401 `, Ending: loop.EndAuth},
+			{Line: `{"status":"error","message":"400 API key not valid.`, Ending: loop.EndAuth}, // as Google says it
 			{Line: `{"status":"error","message":"400 prompt is too long`, Ending: loop.EndContextTooLong},
 			{Line: `{"status":"error","message":"429 `, Ending: loop.EndRateLimited},
 			{Line: `{"status":"error","message":"529 `, Ending: loop.EndOverloaded},
@@ -31,7 +32,8 @@ func cn() Spec {
 			{File: ".continue/auth.json"},
 			{File: ".continue/config.yaml"}, // names models with their keys
 		},
-		Install: "install it with `npm install -g @continuedev/cli`, then run `cn login`",
+		Install: "install it with `npm install -g @continuedev/cli`",
+		SignIn:  "run `cn login`",
 		Tested:  "1.5.47",
 	}
 }

@@ -31,7 +31,8 @@ func codex() Spec {
 			{Env: "OPENAI_API_KEY"},
 			{File: ".codex/auth.json", Home: "CODEX_HOME"},
 		},
-		Install: "install it with `npm install -g @openai/codex`, then run `codex login`",
+		Install: "install it with `npm install -g @openai/codex`",
+		SignIn:  "run `codex login`",
 		Tested:  "0.169.0",
 	}
 }

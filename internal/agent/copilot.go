@@ -1,5 +1,7 @@
 package agent
 
+import "codeloops/internal/loop"
+
 // copilot is GitHub Copilot CLI.
 func copilot() Spec {
 	return Spec{
@@ -23,6 +25,10 @@ func copilot() Spec {
 		Prompt:       Stdin,
 		Output:       "copilot-json",
 		Streams:      true,
+		Sayings: []Saying{
+			{Line: "Error: No authentication information found.", Ending: loop.EndAuth},
+			{Line: "Error: Authentication token found but could not be validated.", Ending: loop.EndAuth},
+		},
 		Credentials: []Credential{
 			{Env: "COPILOT_GITHUB_TOKEN"},
 			{Env: "GH_TOKEN"},
@@ -32,7 +38,8 @@ func copilot() Spec {
 			{File: ".copilot/config.json", Home: "COPILOT_HOME", Key: "logged_in_users"},
 			{File: ".copilot/config.json", Home: "COPILOT_HOME", Key: "loggedInUsers"},
 		},
-		Install: "install it with `npm install -g @github/copilot`, then run `copilot` once to log in",
+		Install: "install it with `npm install -g @github/copilot`",
+		SignIn:  "run `copilot` once to log in",
 		Tested:  "1.0.102",
 	}
 }

@@ -46,6 +46,24 @@ func (s Spec) SignedIn(env []string, home string) string {
 	return ""
 }
 
+// Remedy says what to do when the CLI says that it is not signed in, as a
+// sentence's end; "" when nothing is known.
+func (s Spec) Remedy(env []string) string {
+	first := ""
+	for _, c := range s.Credentials {
+		if c.Env != "" && lookup(env, c.Env) != "" {
+			return "see whether " + c.Env + " is right"
+		}
+		if first == "" {
+			first = c.Env
+		}
+	}
+	if s.SignIn == "" || first == "" || strings.Contains(s.SignIn, first) {
+		return s.SignIn
+	}
+	return s.SignIn + ", or set " + first
+}
+
 func (c Credential) path(env []string, home string) string {
 	if c.Home != "" {
 		if dir := lookup(env, c.Home); dir != "" {

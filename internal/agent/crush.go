@@ -15,6 +15,7 @@ func crush() Spec {
 		Credentials: append([]Credential{
 			{File: ".local/share/crush/crush.json", Key: "providers"},
 		}, providerKeys()...),
-		Install: "install it with `npm install -g @charmland/crush`, then run `crush` once to log in",
+		Install: "install it with `npm install -g @charmland/crush`",
+		SignIn:  "run `crush` once to log in",
 	}
 }

@@ -23,6 +23,7 @@ func cursor() Spec {
 			{File: ".cursor/cli-config.json", Home: "CURSOR_CONFIG_DIR", Key: "authInfo"},
 			{File: ".config/cursor/auth.json"},
 		},
-		Install: "install it with `curl https://cursor.com/install -fsS | bash`, then run `cursor-agent login`",
+		Install: "install it with `curl https://cursor.com/install -fsS | bash`",
+		SignIn:  "run `cursor-agent login`",
 	}
 }

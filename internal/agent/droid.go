@@ -1,5 +1,7 @@
 package agent
 
+import "codeloops/internal/loop"
+
 // droid is Factory's Droid. It ends some seconds after its last word.
 func droid() Spec {
 	return Spec{
@@ -18,13 +20,18 @@ func droid() Spec {
 		Prompt:  Stdin,
 		Output:  "droid-stream-json",
 		Streams: true,
+		Sayings: []Saying{
+			{Line: "Error: Authentication failed.", Ending: loop.EndAuth},
+			{Line: "Authentication failed.", Ending: loop.EndAuth},
+		},
 		Credentials: []Credential{
 			{Env: "FACTORY_API_KEY"},
 			{File: ".factory/auth.json"},
 			{File: ".factory/auth.encrypted"},
 			{File: ".factory/settings.json", Key: "customModels"},
 		},
-		Install: "install it with `npm install -g @factory/cli`, then run `droid` once to log in",
+		Install: "install it with `npm install -g @factory/cli`",
+		SignIn:  "run `droid` once to log in",
 		Tested:  "0.225.2",
 	}
 }

@@ -12,5 +12,6 @@ func claudeGateway() Spec {
 	s.DropEnv = []string{"CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"}
 	s.Env = map[string]string{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
 	s.Install = "install it with `npm install -g @anthropic-ai/claude-code`"
+	s.SignIn = "set ANTHROPIC_AUTH_TOKEN to what the gateway takes"
 	return s
 }

@@ -37,7 +37,8 @@ func gemini() Spec {
 			{File: ".gemini/gemini-credentials.json"},
 			{File: ".gemini/google_accounts.json", Key: "active"},
 		},
-		Install: "install it with `npm install -g @google/gemini-cli`, then run `gemini` once to log in",
+		Install: "install it with `npm install -g @google/gemini-cli`",
+		SignIn:  "run `gemini` once to log in",
 		Tested:  "0.61.0",
 	}
 }

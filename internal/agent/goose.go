@@ -17,6 +17,7 @@ func goose() Spec {
 			{File: ".config/goose/secrets.yaml"},
 			{File: ".config/goose/config.yaml"}, // names the service; its key is in the system's keyring
 		}, providerKeys()...),
-		Install: "see https://block.github.io/goose, then run `goose configure`",
+		Install: "see https://block.github.io/goose",
+		SignIn:  "run `goose configure`",
 	}
 }

@@ -32,7 +32,7 @@ type end struct {
 // is about rate limits is not rate limited.
 func (s Spec) judge(role loop.Role, res proc.Result, said *transcript.Report) end {
 	if e, ok := stopped.Ending(res.Stop); ok {
-		return end{ending: e, reason: problem(said)}
+		return cut(e, said)
 	}
 	if said != nil && said.Spoken {
 		e := end{said.Ending, said.Reason, said.ResetAt}
@@ -57,11 +57,16 @@ func (s Spec) judge(role loop.Role, res proc.Result, said *transcript.Report) en
 	return end{ending: loop.EndCompleted}
 }
 
-func problem(said *transcript.Report) string {
-	if said == nil {
-		return ""
+// cut is the end of a turn that codeloops made an end of. What the agent tried to get
+// over is why it was silent.
+func cut(e loop.Ending, said *transcript.Report) end {
+	switch {
+	case said == nil:
+		return end{ending: e}
+	case e == loop.EndIdle && said.Coping.Stuck():
+		e = said.Coping
 	}
-	return said.Problem
+	return end{ending: e, reason: said.Problem}
 }
 
 // failed finds out more about a turn that failed. reason is what the agent's
@@ -75,7 +80,7 @@ func (s Spec) failed(res proc.Result, said *transcript.Report, reason string) en
 		plain = said.Plain
 	}
 	for _, known := range s.Sayings {
-		for _, line := range slices.Concat(errors, plain) {
+		for _, line := range slices.Concat([]string{reason}, errors, plain) {
 			if strings.HasPrefix(line, known.Line) {
 				return end{ending: known.Ending, reason: known.reason(line)}
 			}

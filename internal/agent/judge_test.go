@@ -46,7 +46,7 @@ func captured(b []byte) proc.Captured { return proc.Captured{Text: b, Total: int
 
 // played judges a result as if it had just come in.
 func played(spec Spec, role loop.Role, res proc.Result) Reply {
-	l := newListener(spec.Output, 1<<20, nil)
+	l := newListener(spec.Output, 1<<20, nil, func() {})
 	l.hear("stdout", res.Stdout.Text)
 	return spec.reply(role, res, l.end())
 }
@@ -107,6 +107,19 @@ func TestFaults(t *testing.T) {
 		"qwen/fault-too-long-json":     {loop.EndContextTooLong, "400 prompt is too long"},
 		"qwen/fault-empty-json":        {loop.EndFailed, "Model stream ended with empty"},
 		"qwen/fault-errevent-json":     {loop.EndFailed, "scripted error event"},
+		// Nobody has signed in.
+		"copilot/fault-no-key":        {loop.EndAuth, "Error: No authentication information found."},
+		"copilot/fault-not-validated": {loop.EndAuth, "Error: Authentication token found but could not be validated."},
+		"droid/fault-no-key-json":     {loop.EndAuth, "Error: Authentication failed. Please log in"},
+		"pi/fault-no-key-json":        {loop.EndAuth, "No API key found for the selected model."},
+		"qwen/fault-no-auth-type-json": {
+			loop.EndAuth, "No auth type is selected.",
+		},
+		"qwen/fault-no-key-json": {loop.EndAuth, "Missing API key for OpenAI-compatible auth."},
+		// A status before the JSON of the service.
+		"pi/fault-401-code-json": {loop.EndAuth, "401 scripted fault"},
+		"pi/fault-429-code-json": {loop.EndRateLimited, "429 scripted limit"},
+		"pi/fault-503-json":      {loop.EndOverloaded, "503 scripted overload"},
 		// The service says when its limit ends.
 		"claude/fault-limit-json":  {loop.EndRateLimited, "You've hit your 5-hour limit · resets 6:32am (UTC)"},
 		"cline/fault-limit-json":   {loop.EndRateLimited, "Rate limit reached for"},
@@ -127,6 +140,7 @@ func TestFaults(t *testing.T) {
 		"cline/fault-404-json":                {loop.EndFailed, "scripted fault"},
 		"cline/fault-429-json":                {loop.EndFailed, "scripted limit"},
 		"cn/fault-cut":                        {loop.EndOverloaded, `{"status":"error","message":"Premature close"}`},
+		"cn/fault-bad-key":                    {loop.EndAuth, `{"status":"error","message":"400 API key not valid.`},
 		"cn/fault-400":                        {loop.EndFailed, `{"status":"error","message":"400 scripted fault"}`},
 		"cn/fault-too-long":                   {loop.EndContextTooLong, `{"status":"error","message":"Context length exceeded`},
 		"codex/fault-400-json":                {loop.EndFailed, "scripted fault"},
@@ -159,6 +173,32 @@ func TestFaults(t *testing.T) {
 			got := played(spec, role, recorded(t, name))
 			if got.Ending != want.ending || !strings.HasPrefix(got.Reason, want.reason) || want.reason == "" && got.Reason != "" {
 				t.Errorf("%s: %s, %q; want %s, %q", name, got.Ending, got.Reason, want.ending, want.reason)
+			}
+		}
+	}
+}
+
+// TestSilenceAfterALimit: an agent that is silent because of its service has met
+// what it says, if it is stopped for that silence.
+func TestSilenceAfterALimit(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]loop.Ending{
+		"codex/fault-429-waits-json": loop.EndRateLimited,
+		"claude/fault-401-json":      loop.EndAuth,
+		"claude/fault-529-json":      loop.EndOverloaded,
+		"codex/actor-json-1":         loop.EndIdle,
+	} {
+		cli, _, _ := strings.Cut(name, "/")
+		spec, err := Find(cli)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res := recorded(t, name)
+		for stop, want := range map[proc.Stop]loop.Ending{
+			proc.StopIdle: want, proc.StopTimeout: loop.EndTimedOut, proc.StopCancelled: loop.EndInterrupted,
+		} {
+			if res.Stop = stop; played(spec, loop.RoleActor, res).Ending != want {
+				t.Errorf("%s, stopped for %s: %s, want %s", name, stop, played(spec, loop.RoleActor, res).Ending, want)
 			}
 		}
 	}

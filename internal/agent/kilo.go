@@ -17,7 +17,8 @@ func kilo() Spec {
 		Credentials: append([]Credential{
 			{File: ".local/share/kilo/auth.json"},
 		}, providerKeys()...),
-		Install: "install it with `npm install -g @kilocode/cli`, then run `kilo auth login`",
+		Install: "install it with `npm install -g @kilocode/cli`",
+		SignIn:  "run `kilo auth login`",
 		Tested:  "7.7.9",
 	}
 }

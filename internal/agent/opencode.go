@@ -21,7 +21,8 @@ func opencode() Spec {
 		Credentials: append([]Credential{
 			{File: ".local/share/opencode/auth.json"},
 		}, providerKeys()...),
-		Install: "install it with `npm install -g opencode-ai`, then run `opencode auth login`",
+		Install: "install it with `npm install -g opencode-ai`",
+		SignIn:  "run `opencode auth login`",
 		Tested:  "1.18.33",
 	}
 }

@@ -1,5 +1,7 @@
 package agent
 
+import "codeloops/internal/loop"
+
 // pi is the pi coding agent. Its JSON grows with the square of what it says:
 // 200 KB of text make 10 MB. A model may be "provider/model".
 func pi() Spec {
@@ -16,11 +18,19 @@ func pi() Spec {
 		Prompt:    Stdin,
 		Output:    "pi-json",
 		Streams:   true,
+		Sayings: []Saying{
+			{Line: "No API key found ", Ending: loop.EndAuth},
+			{Line: "No API key for provider: ", Ending: loop.EndAuth},
+			{Line: "No models available.", Ending: loop.EndAuth}, // without a key there are none
+			{Line: "Authentication failed for ", Ending: loop.EndAuth},
+		},
 		Credentials: append([]Credential{
 			{File: ".pi/agent/auth.json", Home: "PI_CODING_AGENT_DIR"},
 			{File: ".pi/agent/models.json", Home: "PI_CODING_AGENT_DIR", Key: "providers"},
 		}, providerKeys()...),
-		Install: "install it with `npm install -g @mariozechner/pi-coding-agent`, then run `pi` once to log in",
-		Tested:  "0.73.1",
+		Install: "install it with `npm install -g @earendil-works/pi-coding-agent`",
+		Former:  "@mariozechner/pi-coding-agent",
+		SignIn:  "run `pi` once to log in",
+		Tested:  "0.87.1",
 	}
 }

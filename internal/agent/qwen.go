@@ -1,5 +1,7 @@
 package agent
 
+import "codeloops/internal/loop"
+
 // qwen is Qwen Code, which took its options from Gemini CLI and its output from
 // Claude Code.
 func qwen() Spec {
@@ -18,12 +20,17 @@ func qwen() Spec {
 		Prompt:       Stdin,
 		Output:       "qwen-stream-json",
 		Streams:      true,
+		Sayings: []Saying{
+			{Line: "No auth type is selected.", Ending: loop.EndAuth},
+			{Line: "Missing API key for ", Ending: loop.EndAuth},
+		},
 		Credentials: []Credential{
 			{Env: "OPENAI_API_KEY"},
 			{Env: "DASHSCOPE_API_KEY"},
 			{File: ".qwen/oauth_creds.json", Home: "QWEN_HOME"},
 		},
-		Install: "install it with `npm install -g @qwen-code/qwen-code`, then run `qwen` once to log in",
+		Install: "install it with `npm install -g @qwen-code/qwen-code`",
+		SignIn:  "run `qwen` once to log in",
 		Tested:  "0.24.4",
 	}
 }

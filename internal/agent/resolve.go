@@ -81,7 +81,25 @@ func (s Spec) Resolve(role loop.Role, dir string, env []string) (string, error) 
 	if unusable != nil {
 		return "", unusable
 	}
-	return "", &NotFoundError{Agent: s.Name, Binary: s.binaries(role)[0], Install: s.Install}
+	return "", &NotFoundError{Agent: s.Name, Binary: s.binaries(role)[0], Install: s.Setup()}
+}
+
+// Setup says what to do when the program is missing.
+func (s Spec) Setup() string {
+	if s.Install == "" || s.SignIn == "" {
+		return s.Install
+	}
+	return s.Install + ", then " + s.SignIn
+}
+
+// Outdated reports whether a program comes from the package that the CLI came from
+// before.
+func (s Spec) Outdated(path string) bool {
+	if s.Former == "" {
+		return false
+	}
+	whole, err := filepath.EvalSymlinks(path)
+	return err == nil && strings.Contains(filepath.ToSlash(whole), "/node_modules/"+s.Former+"/")
 }
 
 func isPath(name string) bool {

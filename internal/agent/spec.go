@@ -35,7 +35,7 @@ func (f Format) known() bool { return slices.Contains(Formats(), string(f)) }
 // TellsCost reports whether the CLI says what its turns cost.
 func (s Spec) TellsCost() bool { return transcript.TellsCost(string(s.Output)) }
 
-// A Saying is a line with which a CLI says, in plain text, what was in its way.
+// A Saying is a sentence with which a CLI says what was in its way.
 type Saying struct {
 	Line   string // how the line begins, exactly
 	Ending loop.Ending
@@ -95,8 +95,9 @@ type Spec struct {
 	// it has carried on, what all turns of that conversation have used.
 	ResumeTotals bool
 
-	// Sayings are looked for at the beginnings of the last lines of a turn that
-	// failed, and nowhere else. The first one that is found counts.
+	// Sayings are looked for at the beginning of what the events of a turn that
+	// failed say of it, and of its last lines, and nowhere else. The first one that
+	// is found counts.
 	Sayings []Saying
 	// Exits are the exit codes that mean something beyond "it failed".
 	Exits map[int]loop.Ending
@@ -111,6 +112,10 @@ type Spec struct {
 	Credentials []Credential
 
 	Install string // what to do when the program is missing: a sentence's end
+	SignIn  string // what to do when it is not signed in: likewise
+	// Former is the npm package that it came from before; "": none. What is
+	// installed from there gets no newer.
+	Former string
 	// Tested is the version of the real program with which these very arguments
 	// have been seen to work. "": they follow its documentation.
 	Tested string

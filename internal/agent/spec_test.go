@@ -120,7 +120,7 @@ func TestResolveMissing(t *testing.T) {
 	for _, s := range append(Catalogue(), Spec{Name: "mine", Binaries: []string{"./gone"}, Install: "build it"}) {
 		_, err := s.Resolve(loop.RoleCritic, t.TempDir(), []string{"PATH=" + t.TempDir()})
 		got, ok := errors.AsType[*NotFoundError](err)
-		if want := (NotFoundError{Agent: s.Name, Binary: s.Binaries[0], Install: s.Install}); !ok || *got != want {
+		if want := (NotFoundError{Agent: s.Name, Binary: s.Binaries[0], Install: s.Setup()}); !ok || *got != want {
 			t.Errorf("%s: got the error %v, want %v", s.Name, err, &want)
 		}
 	}

@@ -64,7 +64,7 @@ func clis() []cli {
 			},
 		},
 		{
-			name: "pi", pkg: "@mariozechner/pi-coding-agent", version: "0.73.1", model: "local/" + theLLM,
+			name: "pi", pkg: "@earendil-works/pi-coding-agent", version: "0.87.1", model: "local/" + theLLM,
 			env: func(string) []string { return []string{"PI_OFFLINE=1", "PI_TELEMETRY=0"} },
 			files: func(url string) map[string]string {
 				return map[string]string{".pi/agent/models.json": fmt.Sprintf(

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"testing"
+	"time"
 
 	"codeloops/internal/agent"
 	"codeloops/internal/fallback"
@@ -17,6 +18,7 @@ type cli struct {
 	name  string
 	turns []loop.Turn
 	err   error
+	shows loop.NoticeKind // what it does; "": nothing
 
 	played []agent.Request
 }
@@ -24,6 +26,9 @@ type cli struct {
 func (c *cli) Run(_ context.Context, r agent.Request) (agent.Reply, error) {
 	turn := c.turns[min(len(c.played), len(c.turns)-1)]
 	c.played = append(c.played, r)
+	if c.shows != "" {
+		r.Watch(loop.Notice{Kind: c.shows})
+	}
 	turn.Agent = loop.AgentRef{Agent: c.name}
 	turn.Resumed = r.Conversation.ID != "" && r.Conversation.Agent.Agent == c.name
 	return agent.Reply{Turn: turn}, c.err
@@ -191,5 +196,90 @@ func TestErrorsEnd(t *testing.T) {
 	claude.err = nil
 	if reply, err := chain(claude, codex).Run(ctx, agent.Request{}); err != nil || reply.Ending != loop.EndRateLimited || codex.played != nil {
 		t.Errorf("when it is cancelled: %+v, %v", reply.Turn, err)
+	}
+}
+
+// asked is a chain of one agent, and of codex behind it, that tells what keeps it
+// from working.
+func asked(first *cli, ending loop.Ending, found string, rest ...*cli) (c *fallback.Chain, times *int) {
+	times = new(int)
+	c = chain(append([]*cli{first}, rest...)...)
+	c.Agents[0].Ask = func(context.Context) (loop.Ending, string) {
+		*times++
+		return ending, found
+	}
+	return c, times
+}
+
+// nothing is a turn that failed at once.
+var nothing = loop.Turn{Ending: loop.EndFailed, Reason: "no such thing", Duration: 2 * time.Second}
+
+// A turn that comes to nothing is played once more; then the agent is asked what
+// keeps it from working, and the next one plays on in the same turn.
+func TestTurnsThatComeToNothing(t *testing.T) {
+	t.Parallel()
+	qwen, codex := does("qwen", nothing), does("codex", done)
+	c, times := asked(qwen, loop.EndAuth, "not seen to be signed in", codex)
+	got, told := play(t, c, agent.Request{Prompt: "p"})
+	if got.Agent.Agent != "codex" || len(qwen.played) != 2 || *times != 1 || len(told) != 2 {
+		t.Fatalf("%+v after %d turns, asked %d times, told %q", got, len(qwen.played), *times, told)
+	}
+	want := []loop.Miss{
+		{Agent: loop.AgentRef{Agent: "qwen"}, Ending: loop.EndFailed, Reason: "no such thing"},
+		{Agent: loop.AgentRef{Agent: "qwen"}, Ending: loop.EndAuth, Reason: "no such thing; not seen to be signed in"},
+	}
+	if !reflect.DeepEqual(got.Misses, want) {
+		t.Errorf("misses %+v", got.Misses)
+	}
+	if first, second := qwen.played[0], qwen.played[1]; first.Leg != 0 || second.Leg != 1 || second.Prompt != "p" {
+		t.Errorf("played %+v, %+v", first, second)
+	}
+	// Alone it ends as what was found.
+	alone, _ := asked(does("qwen", nothing), loop.EndAuth, "sign in")
+	if got, _ := play(t, alone, agent.Request{}); got.Ending != loop.EndAuth || got.Reason != "no such thing; sign in" || len(got.Misses) != 1 {
+		t.Errorf("alone: %+v", got)
+	}
+}
+
+// Where nothing is found, the turn is what it is, and is played once in the next
+// iteration.
+func TestNothingIsFound(t *testing.T) {
+	t.Parallel()
+	qwen := does("qwen", nothing)
+	c, times := asked(qwen, "", "", does("codex", done))
+	for turn, want := range []int{2, 3} {
+		if got, _ := play(t, c, agent.Request{}); got.Ending != loop.EndFailed || got.Agent.Agent != "qwen" || len(qwen.played) != want || *times != turn+1 {
+			t.Errorf("turn %d: %+v, played %d times, asked %d times", turn, got, len(qwen.played), *times)
+		}
+	}
+	once := does("qwen", nothing, done)
+	c, times = asked(once, loop.EndAuth, "sign in")
+	if got, _ := play(t, c, agent.Request{}); got.Ending != loop.EndCompleted || *times != 0 || len(got.Misses) != 1 {
+		t.Errorf("the second time it works: %+v", got)
+	}
+}
+
+// A turn with any work in it, or one that took its time, is not one that came to
+// nothing.
+func TestWorkIsSomething(t *testing.T) {
+	t.Parallel()
+	for name, turn := range map[string]loop.Turn{
+		"slow":   {Ending: loop.EndFailed, Duration: time.Minute},
+		"spoken": {Ending: loop.EndFailed, Stdout: loop.Output{Text: "I begin"}},
+		"tokens": {Ending: loop.EndFailed, Usage: loop.Usage{Tokens: &loop.Tokens{Input: 1}}},
+		"cut":    {Ending: loop.EndIdle},
+		"empty":  {Ending: loop.EndEmpty},
+	} {
+		qwen := does("qwen", turn)
+		c, times := asked(qwen, loop.EndAuth, "sign in")
+		if got, _ := play(t, c, agent.Request{}); got.Ending != turn.Ending || len(qwen.played) != 1 || *times != 0 {
+			t.Errorf("%s: %+v after %d turns", name, got, len(qwen.played))
+		}
+	}
+	qwen := does("qwen", nothing)
+	qwen.shows = loop.NoticeEdit
+	c, times := asked(qwen, loop.EndAuth, "sign in")
+	if got, err := c.Run(t.Context(), agent.Request{}); err != nil || got.Ending != loop.EndFailed || len(qwen.played) != 1 || *times != 0 {
+		t.Errorf("an edit: %+v, %v after %d turns", got, err, len(qwen.played))
 	}
 }

@@ -24,6 +24,9 @@ type Call struct {
 	Env       []string // complete: nothing is inherited
 	Stdin     []byte   // nil: the null device
 	MaxOutput int64    // bytes of stdout; 0: 256 MiB
+	// Either: where nothing was written to stdout, what was written to stderr is
+	// the output, up to 4 KiB of its end. [Runner.Output] does not know it.
+	Either bool
 }
 
 func (c Call) limit() int64 {
@@ -60,6 +63,9 @@ func Output(ctx context.Context, call Call) ([]byte, error) {
 	}
 	err = cmd.Wait()
 	killGroup(cmd)
+	if call.Either && stdout.buf.Len() == 0 {
+		return wholeStart(stderr.buf), callError(ctx, program, cmd, err, stderr)
+	}
 	return stdout.buf.Bytes(), callError(ctx, program, cmd, err, stderr)
 }
 

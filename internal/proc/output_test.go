@@ -29,6 +29,17 @@ func TestOutput(t *testing.T) {
 	}
 }
 
+func TestOutputOnEitherStream(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"echo 1.0 >&2": "1.0\n", "echo 2.0; echo noise >&2": "2.0\n"} {
+		call := shell(t, text)
+		call.Either = true
+		if out, err := proc.Output(t.Context(), call); err != nil || string(out) != want {
+			t.Errorf("%s: got %q, %v", text, out, err)
+		}
+	}
+}
+
 func TestOutputOfAFailure(t *testing.T) {
 	t.Parallel()
 	out, err := proc.Output(t.Context(), shell(t, `echo some; echo ' fatal: no ' >&2; exit 128`))

@@ -19,8 +19,9 @@ type claude struct {
 	// OpenAI counts.
 	openAI bool
 
-	ending  loop.Ending // of the last fault of the service
-	resetAt time.Time
+	fixedKey bool        // it has a key that cannot be renewed
+	ending   loop.Ending // of the last fault of the service
+	resetAt  time.Time
 }
 
 func (c *claude) event(kind string, object []byte) bool {
@@ -49,14 +50,20 @@ func (c *claude) system(object []byte) {
 		Most      int     `json:"max_retries"`
 		Status    int     `json:"error_status"`
 		Error     message `json:"error"`
+		KeySource string  `json:"apiKeySource"`
 	}
 	decode(object, &e)
 	if e.SessionID != "" {
 		c.report.Conversation = e.SessionID
 	}
 	switch e.Subtype {
+	case "init":
+		c.fixedKey = e.KeySource == "ANTHROPIC_API_KEY"
 	case "api_retry":
-		c.cope(fmt.Sprintf("%s (status %d), attempt %d of %d", e.Error, e.Status, e.Attempt, e.Most))
+		ending := ofStatus(e.Status)
+		c.retries(ending, fmt.Sprintf("%s (status %d), attempt %d of %d", e.Error, e.Status, e.Attempt, e.Most))
+		// A token may have been renewed by the next attempt, a key stays what it is.
+		c.lost = c.lost || ending == loop.EndAuth && (c.fixedKey || e.Attempt > 1)
 	case "retry":
 		c.cope("the model's answer could not be used, it is asked again")
 	}

@@ -44,15 +44,12 @@ func (c *codex) event(kind string, object []byte) bool {
 	case "thread.started":
 		c.report.Conversation = e.Thread
 	case "item.started":
+		c.gotOver()
 		c.started(e.Item)
 	case "item.completed":
 		c.completed(e.Item)
 	case "error":
-		ending, problem := ofCodex(e.Message)
-		c.cope(problem)
-		if !strings.HasPrefix(e.Message, "Reconnecting... ") {
-			c.fault(ending, problem)
-		}
+		c.trouble(e.Message)
 	case "turn.completed":
 		c.closed = true
 	case "turn.failed":
@@ -70,6 +67,19 @@ func (c *codex) event(kind string, object []byte) bool {
 		})
 	}
 	return true
+}
+
+// trouble takes an error: "Reconnecting... 2/5 (…)" is one that it tries to get over.
+func (c *codex) trouble(text string) {
+	if attempt, ok := strings.CutPrefix(text, "Reconnecting... "); ok {
+		_, cause, _ := strings.Cut(attempt, " (")
+		ending, _ := ofCodex(strings.TrimSuffix(cause, ")"))
+		c.retries(ending, text)
+		return
+	}
+	ending, problem := ofCodex(text)
+	c.cope(problem)
+	c.fault(ending, problem)
 }
 
 func (c *codex) started(item codexItem) {
@@ -100,13 +110,8 @@ func (c *codex) completed(item codexItem) {
 // ofCodex knows how the messages of a failed turn begin. A bad request is the
 // body that the service answered with.
 func ofCodex(message string) (loop.Ending, string) {
-	if _, inner := answered(message); inner != "" {
-		return ofMessage(inner), inner
-	}
-	if status, ok := strings.CutPrefix(message, "unexpected status "); ok {
-		if i := strings.IndexByte(status, ' '); i > 0 {
-			return ofStatus(leadingStatus(status[:i])), message
-		}
+	if ending, inner := answered(message); inner != "" {
+		return ending, inner
 	}
 	for prefix, ending := range map[string]loop.Ending{
 		"You've hit your usage limit":                         loop.EndRateLimited,
@@ -121,5 +126,5 @@ func ofCodex(message string) (loop.Ending, string) {
 			return ending, message
 		}
 	}
-	return loop.EndFailed, message
+	return ofMessage(message), message
 }

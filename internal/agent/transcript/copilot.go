@@ -48,7 +48,7 @@ func (c *copilot) known(kind string, object []byte) {
 		c.tool(e.Data.Tool, e.Data.Arguments)
 	case "session.info":
 		if e.Data.InfoType == "model_retry" {
-			c.cope(e.Data.Message)
+			c.retries(ofMessage(e.Data.Message), e.Data.Message)
 		}
 	case "session.error":
 		c.fault(ofCopilot(e.Data.ErrorType, e.Data.Status, e.Data.Message), e.Data.Message)

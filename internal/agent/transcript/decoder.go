@@ -46,6 +46,13 @@ func New(format string, keep int64, watch loop.Watch) (d *Decoder, ok bool) {
 // Read returns how many bytes were written.
 func (d *Decoder) Read() int64 { return d.read }
 
+// Lost reports whether the agent tries again, on and on, what cannot succeed. Its
+// turn may be ended: what it copes with says why.
+func (d *Decoder) Lost() bool { return d.turn.lost }
+
+// Limited reports whether the agent has met a limit, and has done nothing since.
+func (d *Decoder) Limited() bool { return d.turn.coping == loop.EndRateLimited }
+
 // Write takes the next piece of the output, which stays the caller's. It never
 // fails.
 func (d *Decoder) Write(piece []byte) (int, error) {

@@ -79,8 +79,8 @@ func (e openCodeError) fault() (loop.Ending, string) {
 	if reason == "" {
 		reason = e.Name
 	}
-	if code, inner := answered(reason); inner != "" {
-		return ofStatus(code), inner
+	if ending, inner := answered(reason); inner != "" {
+		return ending, inner
 	}
 	switch e.Name {
 	case "ProviderAuthError":

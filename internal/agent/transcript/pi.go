@@ -63,7 +63,7 @@ func (p *pi) event(kind string, object []byte) bool {
 			Error string `json:"errorMessage"`
 		}
 		decode(object, &e)
-		p.cope(e.Error)
+		p.retries(ofMessage(e.Error), inPlain(e.Error))
 	default:
 		return strings.HasPrefix(kind, "message_") || strings.HasPrefix(kind, "turn_")
 	}
@@ -85,7 +85,7 @@ func (p *pi) message(m piMessage) {
 	})
 	p.recovered()
 	if m.StopReason == "error" || m.StopReason == "aborted" {
-		p.fault(ofMessage(m.Error), cmp.Or(m.Error, "its message ended with "+m.StopReason))
+		p.fault(ofMessage(m.Error), cmp.Or(inPlain(m.Error), "its message ended with "+m.StopReason))
 	}
 	p.stops(cmp.Or(m.StopReason, "no reason"), "stop")
 }

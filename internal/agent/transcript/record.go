@@ -23,6 +23,8 @@ type record struct {
 	failed  bool            // report.Ending and report.Reason are set
 	stop    string          // why the model stopped, where that was no end of its own
 	problem string          // the last fault that the agent has not got over yet
+	coping  loop.Ending     // what that is, where it tries again for the service's sake; "": it does not
+	lost    bool            // it tries again what cannot succeed
 }
 
 // say takes a whole message: those of one round make the final text.
@@ -30,7 +32,8 @@ func (r *record) say(text string) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	r.last, r.problem = text, ""
+	r.gotOver()
+	r.last = text
 	if r.failed { // nothing keeps it from working, but an error was there
 		r.report.Ending = loop.EndFailed
 	}
@@ -99,11 +102,23 @@ func (r *record) recovered() {
 
 // cope notes a fault that the agent tries to get over by itself.
 func (r *record) cope(problem string) {
+	r.coping = ""
 	if problem = Line(problem); problem != "" {
 		r.problem = problem
 		r.notice(loop.NoticeProblem, problem)
 	}
 }
+
+// retries notes that the agent asks the service again, which answered what problem
+// says.
+func (r *record) retries(e loop.Ending, problem string) {
+	if r.cope(problem); e.Stuck() {
+		r.coping = e
+	}
+}
+
+// gotOver forgets what was in the agent's way: it works.
+func (r *record) gotOver() { r.problem, r.coping = "", "" }
 
 func (r *record) notice(kind loop.NoticeKind, text string) {
 	if r.watch == nil {
@@ -167,7 +182,7 @@ func (r *record) asked(times int) {
 func (r *record) end(format string) Report {
 	r.whole()
 	out := r.report
-	out.Said, out.Text, out.Problem = r.said.output(), string(r.text), r.problem
+	out.Said, out.Text, out.Problem, out.Coping = r.said.output(), string(r.text), r.problem, r.coping
 	switch {
 	case !out.Spoken:
 		return Report{

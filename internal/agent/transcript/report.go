@@ -31,6 +31,9 @@ type Report struct {
 
 	// Problem is a fault that the agent was still trying to get over.
 	Problem string
+	// Coping is what that is where it is the service's: an ending that the turn
+	// would have had. "": it is something else.
+	Coping loop.Ending `json:",omitempty"`
 	// Plain are the last lines that are no JSON, cleaned.
 	Plain []string
 }

@@ -69,7 +69,7 @@ func editing() []string {
 
 // tool tells of a tool that is used.
 func (r *record) tool(name string, in input) {
-	r.problem = ""
+	r.gotOver()
 	switch path, command := in.path(), in.command(); {
 	case slices.Contains(editing(), strings.ToLower(name)):
 		if path == "" {

@@ -1,0 +1,95 @@
+package agent
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/proc"
+)
+
+// A talker is a Starter of a program that prints something, and then works on
+// until it is told to end.
+type talker struct {
+	says  string
+	pause time.Duration // between its lines
+	ended time.Duration // how long it was let work
+}
+
+func (p *talker) Run(ctx context.Context, cmd proc.Command) (proc.Result, error) {
+	began := time.Now()
+	for line := range strings.Lines(p.says) {
+		cmd.Watch("stdout", []byte(line))
+		select {
+		case <-time.After(p.pause):
+		case <-ctx.Done():
+		}
+	}
+	<-ctx.Done()
+	p.ended = time.Since(began)
+	return proc.Result{ExitCode: -1, Stop: proc.StopCancelled, Stdout: captured([]byte(p.says))}, nil
+}
+
+// listens plays a turn of an agent that prints something and does not end, until
+// codeloops ends it, or the user after an hour.
+func listens(t *testing.T, name, says string, pause time.Duration) (reply Reply, took time.Duration) {
+	t.Helper()
+	spec, err := Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		p := &talker{says: says, pause: pause}
+		a := &Agent{spec: spec, at: Place{Starter: p, Limits: Limits{Keep: 1 << 16}, Outputs: t.TempDir()}, paths: map[loop.Role]string{loop.RoleActor: "/bin/" + name}}
+		if reply, err = a.Run(ctx, Request{Role: loop.RoleActor, Iteration: 1}); err != nil {
+			t.Fatal(err)
+		}
+		took = p.ended
+	})
+	return reply, took
+}
+
+// The events with which Claude Code and Codex say that they try again.
+const (
+	withKey   = `{"type":"system","subtype":"init","apiKeySource":"ANTHROPIC_API_KEY","session_id":"s"}` + "\n"
+	withToken = `{"type":"system","subtype":"init","apiKeySource":"none","session_id":"s"}` + "\n"
+	refused1  = `{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"error_status":401,"error":"authentication_failed"}` + "\n"
+	refused2  = `{"type":"system","subtype":"api_retry","attempt":2,"max_retries":10,"error_status":401,"error":"authentication_failed"}` + "\n"
+	busy      = `{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"error_status":529,"error":"server_error"}` + "\n"
+	begun     = `{"type":"thread.started","thread_id":"t"}` + "\n"
+	limited   = `{"type":"error","message":"Reconnecting... 1/5 (exceeded retry limit, last status: 429 Too Many Requests)"}` + "\n"
+	goesOn    = `{"type":"item.started","item":{"type":"command_execution","command":"make"}}` + "\n"
+)
+
+// TestVainTriesAreEnded: a turn ends at the event that makes an end of it, and not
+// where there is still something to wait for.
+func TestVainTriesAreEnded(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		agent, says string
+		want        loop.Ending
+		after       time.Duration
+	}{
+		"a key that is refused":           {"claude", withKey + refused1 + refused2, loop.EndAuth, time.Second},
+		"a token that is refused once":    {"claude", withToken + refused1, loop.EndInterrupted, time.Hour},
+		"a token that is refused again":   {"claude", withToken + refused1 + refused2, loop.EndAuth, 2 * time.Second},
+		"a service that is overloaded":    {"claude", withKey + busy, loop.EndInterrupted, time.Hour},
+		"a limit, and silence":            {"codex", begun + limited, loop.EndRateLimited, time.Second + maxHush},
+		"a limit that the agent got over": {"codex", begun + limited + goesOn, loop.EndInterrupted, time.Hour},
+		"a limit that is met again":       {"codex", begun + limited + goesOn + limited, loop.EndRateLimited, 3*time.Second + maxHush},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reply, took := listens(t, test.agent, test.says, time.Second)
+			if reply.Ending != test.want || took != test.after {
+				t.Errorf("it ended %s after %s, want %s after %s: %s", reply.Ending, took, test.want, test.after, reply.Reason)
+			}
+		})
+	}
+}

@@ -1,0 +1,121 @@
+package e2e
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"codeloops/internal/e2e/model"
+	"codeloops/internal/loop"
+)
+
+// What an agent may take that is not signed in, before somebody else plays: from
+// when its service says so, or else from its start, which on a machine with other
+// work may take longer.
+const (
+	authLimit  = 20 * time.Second
+	authStarts = 2
+)
+
+// asItComes is an agent that tries again as often as it does by itself: the others
+// here are told to be quick.
+func (c cli) asItComes() cli {
+	env, files := c.env, c.files
+	quick := strings.NewReplacer(`,"maxAttempts":2`, "", "request_max_retries = 1\n", "", "stream_max_retries = 1\n", "")
+	if env != nil {
+		c.env = func(url string) []string {
+			return slices.DeleteFunc(env(url), func(v string) bool { return strings.HasPrefix(v, "CLAUDE_CODE_MAX_RETRIES=") })
+		}
+	}
+	if files != nil {
+		c.files = func(url string) map[string]string {
+			all := files(url)
+			for name, text := range all {
+				all[name] = quick.Replace(text)
+			}
+			return all
+		}
+	}
+	return c
+}
+
+// keyless is an agent in a home where nobody has ever signed in. ok is false for
+// one that cannot tell without a network.
+func (c cli) keyless() (_ cli, ok bool) {
+	c.model, c.files, c.env = "", nil, nil
+	switch c.name {
+	case "claude":
+		c.env = func(string) []string { return []string{"IS_SANDBOX=1", "DISABLE_AUTOUPDATER=1"} }
+	case "copilot":
+		c.env = func(string) []string { return []string{"COPILOT_AUTO_UPDATE=false"} }
+	case "pi":
+		c.env = func(string) []string { return []string{"PI_OFFLINE=1", "PI_TELEMETRY=0"} }
+	}
+	return c, slices.Contains([]string{"claude", "copilot", "droid", "gemini", "pi", "qwen"}, c.name)
+}
+
+// TestKeyIsRefused: a service that takes no key ends the run, or lets the fallback
+// play in the same iteration, soon and without many starts.
+func TestKeyIsRefused(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, c cli) { signsIn(t, c.asItComes(), "key refused") })
+}
+
+// TestNobodySignedIn: the same where there is no key.
+func TestNobodySignedIn(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, c cli) {
+		c, ok := c.keyless()
+		if !ok {
+			t.Skip("it asks its service, which cannot be reached here")
+		}
+		signsIn(t, c, "no key")
+	})
+}
+
+func signsIn(t *testing.T, c cli, column string) {
+	t.Helper()
+	s, since := refusing(t, c)
+	s.conf += "[agents.stand-in]\ncommand = [\"/bin/sh\", \"-c\", \"cat >/dev/null; echo hello >" + greeting + "; echo greeted\"]\n"
+	r := s.start("--fallback", "stand-in", "-n", "1", "greet the world")
+	e := r.wait()
+	if e.code != 0 || len(e.actor) != 1 || len(e.rounds) != 1 || e.actor[0].Agent.Agent != "stand-in" {
+		t.Fatalf("the fallback does not play: exit code %d, %+v", e.code, e.actor)
+	}
+	misses := e.actor[0].Misses
+	last, took := misses[len(misses)-1], since(r, e)
+	if last.Ending != loop.EndAuth || len(misses) > authStarts || took > authLimit {
+		t.Errorf("%d starts, %.1f s: %+v", len(misses), took.Seconds(), misses)
+	}
+	table.notef(c.name, "fault: "+column, "%s, %d starts, %.1f of %.1f s", last.Ending, len(misses), took.Seconds(), e.took.Seconds())
+	table.notef(c.name, "reason: "+column, "%.160s", last.Reason)
+
+	s, since = refusing(t, c)
+	r = s.start("-n", "1", "greet the world")
+	e = r.wait()
+	if e.code != 2 || e.result.Outcome.Reason != loop.StopAgentAuth || since(r, e) > authLimit {
+		t.Errorf("alone: exit code %d, %+v, %.1f s", e.code, e.result.Outcome, since(r, e).Seconds())
+	}
+}
+
+// refusing is a stage on which the service takes no key, and what of a run came
+// after it had said so for the first time.
+func refusing(t *testing.T, c cli) (s *stage, since func(*run, end) time.Duration) {
+	t.Helper()
+	var said atomic.Pointer[time.Time]
+	s = newStage(t, c, func(model.Request) model.Answer {
+		now := time.Now()
+		said.CompareAndSwap(nil, &now)
+		return model.Answer{Fault: model.Fault{Status: http.StatusUnauthorized, Message: "scripted fault"}}
+	})
+	s.judge(done)
+	return s, func(r *run, e end) time.Duration {
+		if at := said.Load(); at != nil {
+			return r.began.Add(e.took).Sub(*at)
+		}
+		return e.took
+	}
+}
