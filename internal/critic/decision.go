@@ -59,6 +59,20 @@ func glad(symbols []rune) bool {
 	return true
 }
 
+// sad returns what stands before the first letter of a line and says that it is not
+// so: a cross, an empty box.
+func sad(line string) string {
+	for _, r := range line {
+		switch {
+		case unicode.IsLetter(r):
+			return ""
+		case strings.ContainsRune("❌✗✘✖☐☒⬜❎⛔🚫🛑🔴🟡👎⏳🚧❓⚠", r):
+			return string(r)
+		}
+	}
+	return ""
+}
+
 // cutRemark takes a remark off a decision: "CONTINUE - the tests fail". A
 // remark that names a decision leaves open which of them is meant.
 func cutRemark(core string, d loop.Decision) (remark string, ok bool) {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"codeloops/internal/critique"
 	"codeloops/internal/loop"
 )
 
@@ -45,7 +44,7 @@ func (p Parser) open(_ *reading, c claim) error {
 			return problem(say, quote(text))
 		}
 	}
-	if p.Contract.Structured == nil && strings.EqualFold(strings.TrimSpace(v.Severity), critique.High) {
+	if p.Contract.Structured == nil && grave(v.Severity) {
 		return problem(say, quote("severity "+v.Severity))
 	}
 	if titled := openTitle(c); titled != "" {

@@ -66,7 +66,8 @@ func escapeRaw(src string) string {
 
 // A member is one key of an object with its value.
 type member struct {
-	key   string
+	name  string // as it is written
+	key   string // the same in lower case
 	value json.RawMessage
 }
 
@@ -84,7 +85,7 @@ func members(src string) (object, error) {
 		if err != nil {
 			return nil, err
 		}
-		m := member{key: strings.ToLower(fmt.Sprint(key))}
+		m := member{name: fmt.Sprint(key), key: strings.ToLower(fmt.Sprint(key))}
 		if err := dec.Decode(&m.value); err != nil {
 			return nil, err
 		}
@@ -139,27 +140,6 @@ func (o object) twice() string {
 			return m.key
 		}
 		known[key] = true
-	}
-	return ""
-}
-
-// against returns a member that an approval cannot have: one that names what is
-// wrong or open, or says that something is not so.
-func (o object) against() string {
-	for _, m := range o {
-		switch strings.NewReplacer("_", "", "-", "", " ", "").Replace(fold(m.key)) {
-		case "problems", "errors", "bugs", "blockers", "blocking", "failures", "failing", "failed", "faults", "missing", "todo", "todos",
-			"remaining", "open", "openissues", "openfindings", "unresolved", "nextsteps":
-			for _, item := range o.list(m.key) {
-				if !nothing(item) {
-					return m.key
-				}
-			}
-		case "done", "approved", "approve", "passed", "pass", "success", "complete", "completed", "finished", "ok":
-			if string(m.value) == "false" {
-				return m.key
-			}
-		}
 	}
 	return ""
 }

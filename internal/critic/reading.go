@@ -90,6 +90,7 @@ func (r *reading) take(l line) error {
 	}
 	r.push(l.start)
 	if name == labelDecision {
+		value = sad(l.text) + value
 		r.blocks = append(r.blocks, &block{at: l.start})
 	} else {
 		r.labels++
