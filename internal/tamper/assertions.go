@@ -12,7 +12,8 @@ import (
 // comparisons that became weaker.
 func (r *report) assertions() {
 	for _, m := range r.moved {
-		if lost := m.from.size - m.to.size; lost > 0 && len(m.from.body) > 0 && len(m.to.body) > 0 {
+		whole := len(m.to.body) > 0 || m.to.file.Status == loop.FileAdded // else what stands in it may be context
+		if lost := m.from.size - m.to.size; lost > 0 && len(m.from.body) > 0 && whole {
 			r.addf(Loosened, m.to.file, m.to.at, "the test %s, which stood in %s, has %s fewer than before",
 				Quote(m.to.name, maxName), Quote(m.from.file.Path, maxPath), count(lost, "assertion"))
 		}

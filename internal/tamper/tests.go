@@ -95,6 +95,9 @@ func (f *file) declared(skip byte) []*test {
 				if (f.lang.mark == nil || marked > 0) && !f.unreached(l) {
 					current = &test{file: f, name: l.declares, at: l.at}
 					all = append(all, current)
+					if l.asserts && l.op != ' ' { // all of it in one line
+						current.size++
+					}
 				}
 				marked = 0
 				continue
