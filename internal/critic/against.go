@@ -9,12 +9,13 @@ import (
 // What the members of an approval may be called, in lower case and with one blank
 // between words.
 var (
-	namesFaults  = regexp.MustCompile(`\b(?:fail\w*|errors?|problems?|bugs?|block\w*|faults?|missing|todos?|remaining|open|unresolved|next steps|must \w+|broken|conditions?)\b`)
+	namesFaults  = regexp.MustCompile(`\b(?:fail\w*|errors?|problems?|bugs?|block\w*|faults?|missing|todos?|remaining|open|unresolved|next steps|must \w+|broken|conditions?|needs? \w+|requires? \w+|requested|next)\b`)
 	namesRepairs = regexp.MustCompile(`\b(?:fixed|resolved|settled|closed|handl\w*|previous\w*|before|old|solved|messages?)\b`)
-	namesSuccess = regexp.MustCompile(`\b(?:done|approved?|pass\w*|success\w*|complete\w*|finished|final|ready|ok|status|result|outcome|verdict|state)\b`)
+	namesSuccess = regexp.MustCompile(`\b(?:done|approved?|pass\w*|success\w*|complete\w*|finished|final|ready|ok|status|result|outcome|verdict|state|met)\b`)
 	namesHalves  = regexp.MustCompile(`\b(?:draft|dry run|truncated|partial|provisional|tentative|preliminary|wip|example|template|aborted|incomplete|cut off)\b`)
 	namesStop    = regexp.MustCompile(`^(?:stop|finish) reason$`)
-	isNo         = regexp.MustCompile(`^(?:false|no|0|fail\w*|errors?|incomplete|partial\w*|reject\w*|not \w+|pending|continue|revise|unknown)$`)
+	isNo         = regexp.MustCompile(`^(?:false|no|none|0|error|partial\w*|pending|unknown)$`)
+	isBad        = regexp.MustCompile(`^(?:fail\w*|broken|red|incomplete|reject\w*|not \w+|continue|revise)$`)
 	isEnd        = regexp.MustCompile(`^(?:stop|end turn|completed?|done|end)$`)
 	parts        = regexp.MustCompile(`[\s_.-]+`)
 	humps        = regexp.MustCompile(`([\p{Ll}\d])(\p{Lu})`)
@@ -25,31 +26,50 @@ var (
 // read on their own.
 func (o object) against() string {
 	for _, m := range o {
-		key := parts.ReplaceAllString(fold(humps.ReplaceAllString(m.name, "$1 $2")), " ")
-		said := parts.ReplaceAllString(strings.TrimSpace(fold(o.text(m.key))), " ")
-		no := isNo.MatchString(said)
-		var is bool
-		switch key {
-		case "decision", "type", "summary", "feedback", "recovery", "issues", "remaining issues", "findings", "confidence", "score", "seal", "analysis", "reason", "severity":
+		switch m.key {
+		case "decision", "type", "summary", "feedback", "recovery", "issues", "remaining_issues", "required_changes", "findings", "confidence", "score", "seal",
+			"analysis", "reason", "severity":
 			continue
 		}
-		switch {
-		case key == "risks":
-			is = o.grave(m.key)
-		case namesStop.MatchString(key):
-			is = said != "" && !isEnd.MatchString(said)
-		case namesSuccess.MatchString(key) && !namesFaults.MatchString(key):
-			is = no
-		case namesHalves.MatchString(key):
-			is = said != "" && !no && !nothing(said)
-		case namesFaults.MatchString(key) && !namesRepairs.MatchString(key):
-			is = !m.empty() && !no && !o.clean(m.key)
-		}
-		if is || admission(o.text(m.key)) != "" {
+		if m.key == "risks" && o.grave(m.key) || speaksAgainst(m.name, o.value(m.key), false) {
 			return m.key
 		}
 	}
 	return ""
+}
+
+// speaksAgainst reports whether a member, or one of those within it, speaks against
+// an approval; faults is whether it stands in a list of such.
+func speaksAgainst(name string, value any, faults bool) bool {
+	key := parts.ReplaceAllString(fold(humps.ReplaceAllString(name, "$1 $2")), " ")
+	faults = faults || namesFaults.MatchString(key) && !namesRepairs.MatchString(key)
+	switch v := value.(type) {
+	case map[string]any:
+		for name, inner := range v {
+			if speaksAgainst(name, inner, faults) {
+				return true
+			}
+		}
+		return false
+	case []any:
+		return slices.ContainsFunc(v, func(item any) bool { return speaksAgainst(name, item, faults) })
+	}
+	text := textOf(value)
+	said := parts.ReplaceAllString(fold(text), " ")
+	if key == "decision" { // [contradicted] names it
+		return false
+	}
+	if said == "" || isBad.MatchString(said) || admission(text) != "" {
+		return said != ""
+	}
+	no := isNo.MatchString(said)
+	switch {
+	case namesStop.MatchString(key):
+		return !isEnd.MatchString(said)
+	case faults, namesHalves.MatchString(key):
+		return !no && !nothing(text)
+	}
+	return no && namesSuccess.MatchString(key)
 }
 
 // grave reports whether a risk is said to be high.
@@ -63,14 +83,4 @@ func (o object) grave(key string) bool {
 
 func grave(level string) bool {
 	return slices.Contains([]string{"high", "critical", "severe", "blocker", "blocking", "fatal"}, strings.ToLower(strings.TrimSpace(level)))
-}
-
-// clean reports whether all that a member lists says that there is nothing.
-func (o object) clean(key string) bool {
-	for _, item := range o.list(key) {
-		if !nothing(item) {
-			return false
-		}
-	}
-	return true
 }
