@@ -69,10 +69,17 @@ type names struct {
 	files    []string
 	programs []string
 	seen     map[string]bool
-	in       string // where `cd` has led; "" is where the line began
+	in       string              // where `cd` has led; "" is where the line began
+	values   map[string][]string // of variables that the line sets
 }
 
 func (n *names) add(file string) {
+	if values, ok := n.values[strings.Trim(file, "${}")]; ok && strings.HasPrefix(file, "$") {
+		for _, value := range values {
+			n.add(ahead(value))
+		}
+		return
+	}
 	file = rooted(file)
 	if file == "" || strings.ContainsAny(file, "$`*?\x00") {
 		return // what the shell makes of it is not known
@@ -88,6 +95,31 @@ func (n *names) add(file string) {
 	}
 	n.seen[file] = true
 	n.files = append(n.files, file)
+}
+
+// ahead is a path up to where its names are not known: tools for tools/*.sh.
+func ahead(file string) string {
+	if i := strings.IndexAny(file, "*?["); i >= 0 {
+		return path.Dir(file[:i] + "x")
+	}
+	return strings.TrimLeft(file, "$") // a variable stands for no other one
+}
+
+// sets takes the values that a command gives to variables: X=a.sh, for X in a.sh.
+func (n *names) sets(words []string) {
+	if n.values == nil {
+		n.values = map[string][]string{}
+	}
+	if len(words) > 3 && words[0] == "for" && words[2] == "in" {
+		n.values[words[1]] = words[3:]
+	}
+	for _, word := range words {
+		if !assigns(word) {
+			return
+		}
+		name, value, _ := strings.Cut(word, "=")
+		n.values[name] = []string{value}
+	}
 }
 
 // rooted takes off what spells the directory of the line: $PWD/, $(git rev-parse
@@ -115,8 +147,16 @@ func (n *names) line(line string, depth int) {
 		return
 	}
 	from := n.in
+	var before []string
 	for _, c := range split(line) {
+		n.sets(c.words)
 		n.command(c.words, depth)
+		if len(c.words) == 1 && interpreter(c.words[0]) != notOne && len(before) > 1 && before[0] == "cat" { // cat check.sh | sh
+			for _, file := range before[1:] {
+				n.add(file)
+			}
+		}
+		before = c.words
 		for _, file := range c.input { // sh <check.sh
 			if len(c.words) > 0 && interpreter(c.words[0]) != notOne {
 				n.add(file)
@@ -156,11 +196,28 @@ func (n *names) command(words []string, depth int) {
 		if len(args) > 1 && args[0] == "run" {
 			n.script(other, args[1:], depth)
 		}
-	case runsAnother(name):
-		n.command(another(args), depth+1)
+	case n.another(name, args, depth):
 	default:
 		n.script(interpreter(name), args, depth)
 	}
+}
+
+// another takes what a program runs that runs others, if it is one.
+func (n *names) another(name string, args []string, depth int) bool {
+	switch {
+	case name == "run-parts" && len(args) > 0:
+		n.add(args[len(args)-1])
+	case name == "env" && len(args) > 1 && (args[0] == "-C" || args[0] == "--chdir"):
+		from := n.in
+		n.enter(args[1:])
+		n.command(another(args[2:]), depth+1)
+		n.in = from
+	case runsAnother(name):
+		n.command(another(args), depth+1)
+	default:
+		return false
+	}
+	return true
 }
 
 func (n *names) enter(args []string) {
