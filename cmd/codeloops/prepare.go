@@ -130,15 +130,10 @@ func realDir(dir string) (string, error) {
 }
 
 func (a *app) openTree(ctx context.Context, dir string) (*workTree, error) {
-	t, saved := &workTree{}, ""
-	// Beside the logs and what is trusted, out of reach of an agent that is kept to
-	// the work tree.
-	if paths, err := config.Locate(config.Options{Env: a.env, Home: a.home()}); err == nil && paths.Data != "" {
-		saved = filepath.Join(paths.Data, "scans")
-	}
+	t := &workTree{}
 	t.git = &gitProgram{env: a.env, note: t.note}
 	tree, err := diff.Open(ctx, dir, diff.Options{
-		Env: a.lookupEnv, Now: a.now, Git: t.git, Note: t.note, SavedDir: saved, Settings: tamper.AgentSettings(),
+		Env: a.lookupEnv, Now: a.now, Git: t.git, Note: t.note, Settings: tamper.AgentSettings(),
 	})
 	if err != nil {
 		return nil, err

@@ -63,14 +63,6 @@ func (t *workTree) Capture(ctx context.Context) (loop.Change, error) {
 	return c, err
 }
 
-// Recapture implements [loop.Tree].
-func (t *workTree) Recapture(ctx context.Context) (loop.Change, error) {
-	if err := t.stands(); err != nil {
-		return loop.Change{}, err
-	}
-	return t.Tree.Recapture(ctx)
-}
-
 // stands reports that the run would go on in another place than it began in: agents,
 // checks and captures find the work tree by its path. One that is gone is for the
 // capture to tell.

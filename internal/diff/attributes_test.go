@@ -28,7 +28,7 @@ func TestAttributesOutOfScope(t *testing.T) {
 		}
 		settle()
 		o.capture(tree)
-		tree = s.process()
+		tree = s.open()
 		s.must(tree.Baseline(t.Context()))
 		o = newOracle(s)
 		s.write("f/.gitattributes", "* text=auto\n")
@@ -84,7 +84,7 @@ func TestLeftOutOfTheWorkTree(t *testing.T) {
 	s.remove("d/.gitattributes")
 	settle()
 	tree := s.begin()
-	saving := s.process()
+	saving := s.open()
 	s.must(saving.Baseline(t.Context()))
 	base, err := saving.Checkpoint(t.Context(), saving.BaseState(), "s/0", "base")
 	s.must(err)

@@ -147,7 +147,7 @@ func TestConvertedSaved(t *testing.T) {
 	s.write("f", "$Id$\n")
 	s.commit("first")
 	settle()
-	tree := s.process()
+	tree := s.open()
 	s.must(tree.Baseline(t.Context()))
 	base, err := tree.Checkpoint(t.Context(), tree.BaseState(), "s/0", "base")
 	s.must(err)

@@ -2,12 +2,6 @@ package diff
 
 import "time"
 
-// Recalled reports whether the last scan went on from a saved state.
-func (t *Tree) Recalled() bool { return t.saved != nil }
-
-// Recalling reports whether the index is the one that was saved with a state.
-func (t *Tree) Recalling() bool { return t.recalled != nil }
-
 // StandStill makes the stamp of the index as it is that with which it was read, as
 // if it had been as it is now when the other one was written.
 func (t *Tree) StandStill() {

@@ -199,6 +199,17 @@ func (s *sandbox) begin() *diff.Tree {
 	return tree
 }
 
+// resumed goes on from a checkpoint as a process of its own does.
+func (s *sandbox) resumed(commit string) *diff.Tree {
+	s.t.Helper()
+	tree := s.open()
+	s.must(tree.Resume(s.t.Context(), commit))
+	return tree
+}
+
+// settle waits until the times of the files tell of any later change.
+func settle() { time.Sleep(50 * time.Millisecond) }
+
 func tool(tb testing.TB, name string, args ...string) {
 	tb.Helper()
 	if out, err := exec.CommandContext(tb.Context(), name, args...).CombinedOutput(); err != nil {

@@ -7,12 +7,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -21,33 +19,19 @@ import (
 )
 
 // TestRandomHistories compares captures with git's own answer on random
-// histories of a work tree, with hints and without. CODELOOPS_FUZZ_DIFF sets how
-// many.
+// histories of a work tree. CODELOOPS_FUZZ_DIFF sets how many.
 func TestRandomHistories(t *testing.T) {
 	t.Parallel()
-	var captures, hints atomic.Int64
-	n := randomCount(500)
-	t.Cleanup(func() {
-		t.Logf("%d sequences, %d captures compared with git, %d of them again by hints", n, captures.Load(), hints.Load())
-		if hints.Load() < captures.Load()/10 && canWatch(os.TempDir()) {
-			t.Error("there are hardly any hints")
-		}
-	})
-	for seed := range n {
+	for seed := range randomCount(500) {
 		t.Run(strconv.Itoa(seed), func(t *testing.T) {
 			t.Parallel()
 			h := newHistory(t, uint64(seed))
-			hinted := h.beginHinted()
 			tree, o := h.begin(), newOracle(h.sandbox)
 			look := func(most int) loop.Change {
 				h.steps(h.rand.IntN(most))
 				c, err := tree.Capture(t.Context())
 				h.must(err)
 				o.checkText(c)
-				captures.Add(1)
-				if h.recapture(hinted, c) {
-					hints.Add(1)
-				}
 				return c
 			}
 			for range 3 {
@@ -64,37 +48,36 @@ func TestRandomHistories(t *testing.T) {
 	}
 }
 
-// beginHinted is begin for a tree that goes by hints.
-func (s *sandbox) beginHinted() *diff.Tree {
-	s.t.Helper()
-	o := s.options()
-	o.Hints = diff.On
-	tree, err := diff.Open(s.t.Context(), s.root, o)
-	s.must(err)
-	s.trees = append(s.trees, tree)
-	s.must(tree.Baseline(s.t.Context()))
-	return tree
-}
-
-// recapture looks again, most often by hints, and wants what a full scan has
-// found.
-func (h *history) recapture(tree *diff.Tree, want loop.Change) (byHints bool) {
-	h.t.Helper()
-	if h.rand.IntN(4) > 0 {
-		tree.AwaitHints()
+// TestRandomProcesses is TestRandomHistories with a new process for each
+// capture.
+func TestRandomProcesses(t *testing.T) {
+	t.Parallel()
+	for seed := range randomCount(60) {
+		t.Run(strconv.Itoa(seed), func(t *testing.T) {
+			t.Parallel()
+			h := newHistory(t, uint64(seed)+1<<20)
+			tree, o := h.begin(), newOracle(h.sandbox)
+			commit, err := tree.Checkpoint(t.Context(), tree.BaseState(), "test/0", "")
+			h.must(err)
+			h.must(tree.Close())
+			for range 6 {
+				if h.rand.IntN(3) > 0 {
+					settle()
+				}
+				h.steps(h.rand.IntN(5))
+				if h.rand.IntN(3) > 0 {
+					settle()
+				}
+				tree := h.resumed(commit)
+				o.capture(tree)
+				if h.rand.IntN(2) == 0 {
+					h.steps(h.rand.IntN(3))
+					o.capture(tree)
+				}
+				h.must(tree.Close())
+			}
+		})
 	}
-	look, byHints := tree.Recapture, tree.HintsHold()
-	if h.rand.IntN(5) == 0 {
-		look, byHints = tree.Capture, false
-	}
-	h.t.Logf("again, by hints: %v", byHints)
-	got, err := look(h.t.Context())
-	h.must(err)
-	got.Warnings, want.Warnings = nil, nil // of rules that only one of them has read
-	if !reflect.DeepEqual(got, want) {
-		h.t.Fatalf("got %s:\n%swant %s:\n%s", got.State, got.Patch(), want.State, want.Patch())
-	}
-	return byHints
 }
 
 // A history changes a repository at random. What it has done is logged.

@@ -10,29 +10,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestHintsUnderMounts runs itself where it may mount: what is mounted in the work
+// TestUnderMounts runs itself where it may mount: what is mounted in the work
 // tree, or no longer is, hides and shows files of which the system tells nothing.
-func TestHintsUnderMounts(t *testing.T) {
+func TestUnderMounts(t *testing.T) {
 	t.Parallel()
 	if !underOwnMounts(t, mayMount) {
 		return
 	}
-	s, tree := hinting(t)
+	s := newRepo(t)
+	s.write("a", "a\n")
+	s.write("d/b", "b\n")
+	s.write("d/e/c", "c\n")
+	s.commit("first")
+	settle()
+	tree := s.begin()
 	other := filepath.Join(s.base, "other")
 	s.must(os.MkdirAll(filepath.Join(other, "sub"), 0o755))
 	s.must(os.WriteFile(filepath.Join(other, "sub/x"), []byte("x\n"), 0o644))
 	o := newOracle(s)
 	check := func(what, want string) {
 		t.Helper()
-		for range 2 { // the second time by new hints, if there can be any
-			c, err := tree.Recapture(t.Context())
-			s.must(err)
-			o.check(c)
-			if got := summary(c); got != want || c.Warnings != nil {
-				t.Errorf("%s: captured %q, want %q, warnings %q", what, got, want, c.Warnings)
-			}
-			tree.AwaitHints()
-			s.must(second(tree.Recapture(t.Context())))
+		c, err := tree.Capture(t.Context())
+		s.must(err)
+		o.check(c)
+		if got := summary(c); got != want || c.Warnings != nil {
+			t.Errorf("%s: captured %q, want %q, warnings %q", what, got, want, c.Warnings)
 		}
 	}
 	dir, file := s.path("d/e"), s.path("a")

@@ -98,6 +98,12 @@ func TestNests(t *testing.T) {
 			s.append("sub/file", "more\n")
 			s.write("sub/new", "new\n")
 		}, want: "M sub/file\nA sub/new\n"},
+		"taken in": {change: func(s *sandbox) {
+			s.remove("away/.git")
+			s.git("rm", "-q", "-f", "--cached", "away")
+			s.write("away/file", "file\n")
+			s.git("add", "away")
+		}, want: "D away\nA away/file\n", commits: true},
 		"a new one":         {change: func(s *sandbox) { s.git("init", "-q", "new"); s.write("new/file", "new\n") }, want: "A new/file\n"},
 		"a new one, inside": {change: func(s *sandbox) { s.git("init", "-q", "sub/new"); s.write("sub/new/file", "new\n") }, want: "A sub/new/file\n"},
 		"a new one, hidden": {change: func(s *sandbox) {

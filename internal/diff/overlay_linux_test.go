@@ -23,14 +23,12 @@ func TestOverlay(t *testing.T) {
 			t.Parallel()
 			h := newHistory(t, uint64(seed))
 			h.layered()
-			hinted := h.beginHinted()
 			tree, o := h.begin(), newOracle(h.sandbox)
 			for range 4 {
 				h.steps(h.rand.IntN(8))
 				c, err := tree.Capture(t.Context())
 				h.must(err)
 				o.checkText(c)
-				h.recapture(hinted, c)
 			}
 		})
 	}

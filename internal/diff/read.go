@@ -24,9 +24,8 @@ type tracked struct {
 	stamp file.Stamp
 	root  *scan.Dir // nil when nothing is tracked
 
-	entries int      // in the index
-	partial bool     // git would not make a tree of all of them, or it is not known
-	trailer index.ID // of the index file
+	entries int  // in the index
+	partial bool // git would not make a tree of all of them, or it is not known
 	// ignores are the .gitignore files that a sparse checkout leaves out.
 	ignores map[string]index.ID
 	marked  marked
@@ -45,15 +44,9 @@ func stampOf(name string) file.Stamp {
 	return file.StampOf(info)
 }
 
-// How a state is found.
-type how struct {
-	also  *scan.Dir // in scope, too
-	hints bool      // may stand for a look
-}
-
-// scan finds the state of the work tree. The settings are looked at each time: they
+// scan finds the state of the work tree, with also in scope, too. The settings are looked at each time: they
 // may have changed like any file.
-func (t *Tree) scan(ctx context.Context, how how) (scan.State, error) {
+func (t *Tree) scan(ctx context.Context, also *scan.Dir) (scan.State, error) {
 	r, err := t.reopen()
 	if err != nil {
 		return scan.State{}, err
@@ -69,36 +62,22 @@ func (t *Tree) scan(ctx context.Context, how how) (scan.State, error) {
 	if err != nil {
 		return scan.State{}, err
 	}
-	where := ""
-	if t.saves() {
-		where, _ = t.context(r, s, rules.origin) // "" is none that a state could be saved in
-		rules = t.recall(ctx, s, rules, where)
-	}
 	t.nests.reset()
 	s.Rules = rules.Rules
-	known := scan.Known{Base: t.base, Index: t.tracked.root, Then: t.trackedThen, Last: t.last, Also: how.also}
-	known.Listed, known.Foreign = rules == t.rules, t.last != nil && t.last == t.foreign
+	known := scan.Known{Base: t.base, Index: t.tracked.root, Then: t.trackedThen, Last: t.last, Also: also, Listed: rules == t.rules}
 	view := viewOf(s, known, rules)
-	known.Same = known.Listed && !known.Foreign && view.like(t.view, t.last)
-	quiet := t.hints.ask(s, known)
-	if how.hints {
-		known.Quiet = quiet
-	}
+	known.Same = known.Listed && view.like(t.view, t.last)
 	state, err := s.Scan(ctx, known)
 	if err == nil && t.last != nil && t.reconverted(s.Settings, state.Root) {
-		known.Last, known.Listed, known.Same, known.Quiet = t.found, false, false, nil
+		known.Last, known.Listed, known.Same = t.found, false, false
 		state, err = s.Scan(ctx, known)
 	}
 	if err != nil {
 		return scan.State{}, err
 	}
-	t.hints.follow(s, state.Root)
-	if t.watches() {
-		t.hints.begin(t.Root(), state.Root)
-	}
-	t.last, t.view, t.settings, t.rules, t.lastContext = state.Root, view, s.Settings, rules, where
+	t.last, t.view, t.settings, t.rules = state.Root, view, s.Settings, rules
 	state.Warnings = append(state.Warnings, rules.unread()...)
-	state, err = t.scanNests(ctx, s, state, how.also)
+	state, err = t.scanNests(ctx, s, state, also)
 	t.setup = t.setupOf(r)
 	t.sways = t.swaysOf(r)
 	t.fakes = t.nestSetup(t.setup)
@@ -121,9 +100,6 @@ func (t *Tree) readIndex(ctx context.Context) error {
 		return nil
 	}
 	at := t.looked().Add(-scan.Slack(t.GitDir()))
-	if t.tracked.read.IsZero() && t.recallIndex(at) {
-		return nil
-	}
 	stamp := stampOf(t.repo.IndexFile())
 	read := tracked{read: at, stamp: stamp, ignores: make(map[string]index.ID)}
 	x, err := read.take(func(take func(*index.Index, *index.Entry)) (*index.Index, error) {
@@ -139,7 +115,6 @@ func (t *Tree) readIndex(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	read.trailer = x.Trailer
 	read.partial = read.partial || x.Trailer == index.ID{} // git may have read it
 	t.tracked = read
 	return nil
@@ -183,7 +158,6 @@ func (t *Tree) scanner(ctx context.Context, r *repo.Repository) (*scan.Scanner, 
 		Since: t.since, Content: !t.keeps,
 		Blobs: t.store,
 		Hash:  t.hash,
-		Kept:  &t.open,
 	}
 	var err error
 	for key, field := range map[string]*bool{

@@ -54,7 +54,7 @@ func (t *Tree) Restore(ctx context.Context, c loop.Change) (kept string, err err
 func (t *Tree) restore(ctx context.Context, target *scan.Dir) (done restored, err error) {
 	var changes []scan.Change
 	for pass := range restorePasses {
-		state, err := t.scan(ctx, how{also: target})
+		state, err := t.scan(ctx, target)
 		if err != nil {
 			return done, err
 		}
@@ -83,7 +83,7 @@ func (t *Tree) restore(ctx context.Context, target *scan.Dir) (done restored, er
 // not be of themselves: an ignore file that is ignored itself, and so left
 // alone, may hide them now, or they are no longer tracked.
 func (t *Tree) holdOnTo(ctx context.Context, target *scan.Dir) error {
-	state, err := t.scan(ctx, how{also: t.also})
+	state, err := t.scan(ctx, t.also)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,6 @@ func (t *Tree) Checkpoint(ctx context.Context, state, name, message string) (str
 	t.checkpoint = id
 	if begins {
 		t.session = id.String()
-		t.save() // this process may be killed
 	}
 	return id.String(), nil
 }

@@ -129,7 +129,7 @@ func TestCheckpointTellsHead(t *testing.T) {
 			step(s)
 			settle()
 			for range 2 { // the second goes by what the first has saved
-				tree := s.process()
+				tree := s.open()
 				s.must(tree.Baseline(t.Context()))
 				commit, err := tree.Checkpoint(t.Context(), tree.BaseState(), "x/0", "Before")
 				s.must(err)

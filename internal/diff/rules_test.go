@@ -94,7 +94,7 @@ func TestRulesBehindALink(t *testing.T) {
 				s.write("d/e/f/x.log", "x\n")
 				s.write("d/e/f/x.tmp", "x\n")
 				settle()
-				saving := s.process()
+				saving := s.open()
 				s.must(saving.Baseline(t.Context()))
 				commit, err := saving.Checkpoint(t.Context(), saving.BaseState(), "s/0", "base")
 				s.must(err)

@@ -46,19 +46,14 @@ func (trap trap) run(t *testing.T, wait func()) {
 	s := newRepo(t)
 	trap.setup(s)
 	wait()
-	tree, hinted, o := s.begin(), s.beginHinted(), newOracle(s)
+	tree, o := s.begin(), newOracle(s)
 	if c := o.capture(tree); !c.Empty() {
 		t.Fatalf("changed before anything happened:\n%s", c.Patch())
 	}
-	hinted.AwaitHints()
-	s.must(second(hinted.Capture(t.Context())))
 	for _, step := range trap.steps {
 		step(s)
 		wait()
 		want := o.capture(tree)
-		if got, err := hinted.Recapture(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("by hints: %v\n%s", err, got.Patch())
-		}
 		if again, err := tree.Capture(t.Context()); err != nil || !reflect.DeepEqual(again, want) {
 			t.Errorf("again: %v\n%s", err, again.Patch())
 		}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -55,13 +54,11 @@ func TestUnreadable(t *testing.T) {
 	s.gitIn(s.path("y/inner"), "commit", "-q", "--allow-empty", "-m", "inner")
 	s.commit("first")
 	settle()
-	tree, hinted := s.begin(), s.beginHinted()
+	tree := s.begin()
 	s.write("f", "changed\n")
 	s.write("d/b", "b\n")
 	before, err := tree.Capture(t.Context())
 	s.must(err)
-	hinted.AwaitHints()
-	s.must(second(hinted.Capture(t.Context())))
 	s.write("f", "changed again\n")
 	s.write("x/new", "new\n")
 	s.write("e/new", "new\n")
@@ -75,11 +72,6 @@ func TestUnreadable(t *testing.T) {
 	if after.Patch() != before.Patch() {
 		t.Errorf("captured %s, want what was last known: %s", after.Patch(), before.Patch())
 	}
-	for range 2 {
-		if got, err := hinted.Recapture(t.Context()); err != nil || !reflect.DeepEqual(got, after) {
-			t.Errorf("by hints: %v, warnings %q, want %q\n%s", err, got.Warnings, after.Warnings, got.Patch())
-		}
-	}
 	want := []string{"cannot read d", "cannot read e", "cannot read f", "cannot read x/new", "cannot read y/f"}
 	for i, w := range after.Warnings {
 		if i >= len(want) || !strings.HasPrefix(w, want[i]+": permission denied") {
@@ -89,12 +81,12 @@ func TestUnreadable(t *testing.T) {
 	if len(after.Warnings) != len(want) {
 		t.Errorf("warnings %q", after.Warnings)
 	}
-	s.readableAgain(tree, hinted)
+	s.readableAgain(tree)
 }
 
 // readableAgain lets everything be read, and wants it to be seen: the directories
 // that it is in are as they were.
-func (s *sandbox) readableAgain(tree, hinted *diff.Tree) {
+func (s *sandbox) readableAgain(tree *diff.Tree) {
 	s.t.Helper()
 	for _, name := range []string{"d", "e", "f", "x/new", "y/f"} {
 		s.chmod(name, 0o755)
@@ -103,9 +95,6 @@ func (s *sandbox) readableAgain(tree, hinted *diff.Tree) {
 	s.must(err)
 	if got, want := summary(again), "A d/b\nA e/new\nM f\nA x/new\nM y/f\n"; got != want || again.Warnings != nil {
 		s.t.Errorf("captured %q, want %q; warnings %q", got, want, again.Warnings)
-	}
-	if got, err := hinted.Recapture(s.t.Context()); err != nil || !reflect.DeepEqual(got, again) {
-		s.t.Errorf("by hints: %v, warnings %q\n%s", err, got.Warnings, got.Patch())
 	}
 }
 
@@ -125,16 +114,13 @@ func TestIgnoredIsNotEntered(t *testing.T) {
 		s.chmod(dir, 0)
 		t.Cleanup(func() { s.chmod(dir, 0o755) })
 	}
-	tree, hinted, o := s.begin(), s.beginHinted(), newOracle(s)
-	hinted.AwaitHints()
+	tree, o := s.begin(), newOracle(s)
 	for range 3 {
 		s.append("d/f", "more\n")
 		settle()
 		c := o.capture(tree)
-		again, err := hinted.Recapture(t.Context())
-		s.must(err)
-		if got := summary(c) + summary(again); got != "M d/f\nM d/f\n" || c.Warnings != nil || again.Warnings != nil {
-			t.Errorf("captured %q, warnings %q, %q", got, c.Warnings, again.Warnings)
+		if got := summary(c); got != "M d/f\n" || c.Warnings != nil {
+			t.Errorf("captured %q, warnings %q", got, c.Warnings)
 		}
 	}
 }
@@ -157,7 +143,7 @@ func TestUnreadableAtFirst(t *testing.T) {
 	s.chmod("g", 0)
 	t.Cleanup(func() { s.chmod("d", 0o755); s.chmod("e", 0o755); s.chmod("u", 0o755) })
 	settle()
-	first := s.process()
+	first := s.open()
 	s.must(first.Baseline(t.Context()))
 	s.chmod("u", 0)
 	if c, err := first.Capture(t.Context()); err != nil || !c.Empty() || len(c.Warnings) != 3 {

@@ -16,8 +16,7 @@
 // works in the tree could hide a change by it.
 //
 // Taking the baseline or a capture writes nothing but, beyond what a
-// [store.Store] keeps in memory, loose objects. A checkpoint and the end write the
-// state itself where [Options.Saved] says so.
+// [store.Store] keeps in memory, loose objects.
 package diff
 
 import (
@@ -73,13 +72,6 @@ type Options struct {
 	// Note is told, once for each purpose, that the git program was run. May
 	// be nil. It can be called from several goroutines.
 	Note func(string)
-	// Saved: the state is kept in SavedDir, so that another process need not begin
-	// anew. By itself where there are some thousands of files.
-	Saved Switch
-	// SavedDir is where states are kept, those of other work trees, too; "": they
-	// are not. It is made when it is missing. What is in it is believed: it must be
-	// as far out of an actor's reach as the session logs are.
-	SavedDir string
 	// Settings are the files that tell agents how to work, and directories of such
 	// files, in any directory in which agents look for them. Those that are ignored are
 	// no part of a change, but it is told when they change.
@@ -87,11 +79,17 @@ type Options struct {
 	// Times: a file is not read while its times say that it is what it was. By itself
 	// where the file systems of work tree and repository keep times.
 	Times Switch
-	// Hints: on Linux, a Recapture asks the system which directories may have
-	// changed instead of looking at all. By itself where there are some tens of
-	// thousands of files.
-	Hints Switch
 }
+
+// A Switch turns something on or off that has a sensible choice of its own.
+type Switch uint8
+
+// The positions of a Switch.
+const (
+	Auto Switch = iota
+	On
+	Off
+)
 
 // A Tree is a work tree with what is known of it since the baseline. Its
 // methods may be called from several goroutines, and wait for each other.
@@ -128,8 +126,6 @@ type Tree struct {
 	texts       map[change][]loop.FileChange // of the last capture
 	differs     differences                  // likewise
 
-	hints hints
-
 	setup, setupThen setup               // of the last scan, and when the session began
 	decided          decided             // by the last one
 	digests          map[string]digested // of the files that decide, by their paths
@@ -144,13 +140,6 @@ type Tree struct {
 	refs *repo.RefList
 
 	session string // the checkpoint that it began with; "" before there is one
-	// The state that is in SavedDir with what it was saved in, the one that another
-	// process had left there, and the context of the last scan.
-	saved, foreign *scan.Dir
-	savedIn        savedIn
-	lastContext    string
-	open           scan.Kept
-	recalled       *recalled // what may become the last state; nil after the first scan
 }
 
 // Open finds the repository of dir, which may be any directory in its work
@@ -208,14 +197,10 @@ func (t *Tree) looked() time.Time {
 	return t.options.Now()
 }
 
-// Close saves the last state, if [Options.Saved] says so, ends the watching of
-// directories, and closes the files of the object store.
+// Close closes the files of the object store.
 func (t *Tree) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.hints.close()
-	t.open.Close()
-	t.save()
 	return t.store.Close()
 }
 
@@ -269,7 +254,7 @@ func (t *Tree) Baseline(ctx context.Context) error {
 	defer t.mu.Unlock()
 	t.base, t.last, t.session, t.nests, t.since = nil, nil, "", nests{}, time.Time{}
 	began := t.options.Now()
-	state, err := t.scan(ctx, how{})
+	state, err := t.scan(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("take the state of %s: %w", t.Root(), err)
 	}
@@ -285,27 +270,12 @@ func (t *Tree) Baseline(ctx context.Context) error {
 
 // Capture returns what differs from the baseline.
 func (t *Tree) Capture(ctx context.Context) (loop.Change, error) {
-	return t.capture(ctx, how{})
-}
-
-// Recapture is Capture for a look again. It may take the system's word for
-// which directories have not changed since the last one, in which case it takes
-// no longer in a large repository than in a small one. What it may miss then is
-// what was written through a mapping of a file that is still open, or through
-// another name of the file that is not in scope, or gone; nothing should be kept
-// on its word alone.
-func (t *Tree) Recapture(ctx context.Context) (loop.Change, error) {
-	return t.capture(ctx, how{hints: true})
-}
-
-func (t *Tree) capture(ctx context.Context, how how) (loop.Change, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.base == nil {
 		return loop.Change{}, ErrNoBaseline
 	}
-	how.also = t.also
-	state, err := t.scan(ctx, how)
+	state, err := t.scan(ctx, t.also)
 	if err != nil {
 		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)
 	}

@@ -83,20 +83,18 @@ func TestMeddlingDone(t *testing.T) {
 	for name, c := range map[string]struct {
 		meddles  map[int]string
 		says     loop.Decision
-		blind    bool
 		rejected []string
 		asked    int
 		reason   loop.StopReason
 	}{
-		"once":         {map[int]string{0: "x"}, loop.Done, false, []string{problem}, 2, loop.StopDone},
-		"once, unseen": {map[int]string{0: "x"}, loop.Done, true, []string{problem}, 2, loop.StopDone},
-		"each time":    {map[int]string{0: "x", 1: "x", 2: "x", 3: "x", 4: "x", 5: "x"}, loop.Done, false, []string{problem, problem, problem}, 6, loop.StopNoDecision},
-		"never":        {nil, loop.Done, false, nil, 1, loop.StopDone},
-		"and goes on":  {map[int]string{0: "x"}, loop.Continue, false, nil, 6, loop.StopMaxIterations},
+		"once":        {map[int]string{0: "x"}, loop.Done, []string{problem}, 2, loop.StopDone},
+		"each time":   {map[int]string{0: "x", 1: "x", 2: "x", 3: "x", 4: "x", 5: "x"}, loop.Done, []string{problem, problem, problem}, 6, loop.StopNoDecision},
+		"never":       {nil, loop.Done, nil, 1, loop.StopDone},
+		"and goes on": {map[int]string{0: "x"}, loop.Continue, nil, 6, loop.StopMaxIterations},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &play{attempts: []loop.Attempt{{}}, reviews: []loop.Review{says(c.says, "")}, meddles: c.meddles, blind: c.blind}
+			p := &play{attempts: []loop.Attempt{{}}, reviews: []loop.Review{says(c.says, "")}, meddles: c.meddles}
 			out := p.run(t)
 			if out.Reason != c.reason || p.asked != c.asked {
 				t.Errorf("got %+v after asking %d times", out, p.asked)

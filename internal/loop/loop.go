@@ -106,15 +106,12 @@ type run struct {
 	pending   *Attempt // of the first iteration of a resumed run, to be judged
 	undecided *Attempt // of the iteration before a resumed run, to be judged again
 	ended     bool     // once, before it was taken up again
-	judged    bool     // an iteration was finished here, not only in the process before
-	looked    bool     // at the whole work tree, after the critic's last turn
 	session   string   // its name
 	complaint string   // of the actor's last turn
 	trace     []Phase  // of the iteration under way
 	entered   time.Time
 	told      map[string]bool // warnings of a look after a turn
 	position  Position        // at the last look
-	unseen    []string        // what has changed since the checks ran, and was put back
 
 	conversation Conversation // of the actor's last turn
 
@@ -152,16 +149,15 @@ func (r *run) drive(ctx context.Context, s Session, first Event) stop {
 	}
 	for {
 		if end, over := r.mayNotOpen(ctx); over {
-			return r.lookBack(ctx, end)
+			return end
 		}
 		round, end, over := r.iterate(ctx, s.Prompt)
 		if over {
 			return end
 		}
 		r.remember(round)
-		r.judged = true
 		if end, over := decided(round); over {
-			return r.lookBack(ctx, end)
+			return end
 		}
 	}
 }
@@ -186,19 +182,6 @@ func (r *run) mayNotOpen(ctx context.Context) (stop, bool) {
 		return r.mayNot(ctx, RoleCritic)
 	}
 	return r.mayNot(ctx, RoleActor)
-}
-
-// lookBack looks at the whole work tree before the run ends, after looks that may
-// have been less: what the critic has changed does not stay.
-func (r *run) lookBack(ctx context.Context, end stop) stop {
-	if !r.judged || r.looked || ctx.Err() != nil {
-		return end
-	}
-	last := Case{Iteration: r.previous.Iteration, Change: r.previous.Change}
-	if _, err := r.undo(ctx, last, "the critic", r.Tree.Capture); err != nil && ctx.Err() == nil {
-		return failed(err)
-	}
-	return end
 }
 
 // mayNot asks the context and the gate whether the run ends before the next

@@ -101,8 +101,6 @@ func (s *script) Between(_ context.Context, from, to loop.Change) (loop.Change, 
 	return loop.Change{State: to.State}, s.fault()
 }
 
-func (s *script) Recapture(ctx context.Context) (loop.Change, error) { return s.Capture(ctx) }
-
 func (s *script) Checkpoint(_ context.Context, iteration int, c loop.Change) (string, error) {
 	return fmt.Sprint(iteration, " ", c.State), nil
 }

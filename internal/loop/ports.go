@@ -17,10 +17,6 @@ type Actor interface {
 type Tree interface {
 	// Capture returns what differs now from the start of the session.
 	Capture(context.Context) (Change, error)
-	// Recapture is a Capture to see whether anything has changed since the last
-	// one. It may go by what the operating system tells of changes, which can
-	// miss one: a whole look comes after it before anything is built on it.
-	Recapture(context.Context) (Change, error)
 	// Between returns what differs between the states that two Captures of this
 	// session returned, the second one of this run. Its own State and
 	// Checkpoint are the second one's.

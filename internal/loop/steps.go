@@ -11,7 +11,7 @@ import (
 // iterate runs one whole iteration; over is true when the run ended in it.
 func (r *run) iterate(ctx context.Context, task string) (round Round, end stop, over bool) {
 	began := r.Clock()
-	r.trace, r.looked = nil, false
+	r.trace = nil
 	c := Case{Iteration: r.progress.Iterations + 1, Task: task, History: r.history}
 	ruling, err := r.work(ctx, &c)
 	switch {
@@ -229,16 +229,12 @@ func (r *run) review(ctx context.Context, c *Case) (Review, error) {
 		return review, err
 	}
 	done, unmentioned := r.Gate.Ends(*c, review)
-	meddled, err := r.undo(ctx, *c, "the critic", r.Tree.Recapture)
-	warned := len(c.Change.Warnings)
-	c.Change.Warnings = union(c.Change.Warnings, meddled.now.Git)
-	if r.looked = done && err == nil && len(meddled.paths) == 0; r.looked {
-		meddled, err = r.undo(ctx, *c, "the critic", r.Tree.Capture)
-		r.unseen = union(r.unseen, meddled.paths) // by the looks before: a check may have written it
-	}
+	meddled, err := r.undo(ctx, *c, "the critic")
 	if err != nil {
 		return review, err
 	}
+	warned := len(c.Change.Warnings)
+	c.Change.Warnings = union(c.Change.Warnings, meddled.now.Git)
 	review.Undone = meddled.paths
 	if review.Unmentioned = unmentioned; done && len(meddled.paths) > 0 {
 		review.Unmentioned = nil

@@ -24,7 +24,6 @@ type play struct {
 	empty    bool           // nothing changes
 	still    bool           // the work tree stays as the session found it
 	path     string         // of the file that changes; "" is a.txt
-	blind    bool           // a Recapture misses what the critic does
 	warns    map[int]string // by how often the critic was asked: what a look then warns of
 
 	state    string
@@ -55,13 +54,6 @@ func (p *play) Capture(context.Context) (loop.Change, error) {
 		}
 	}
 	return c, nil
-}
-
-func (p *play) Recapture(ctx context.Context) (loop.Change, error) {
-	if p.blind && len(p.cases) > 0 {
-		return p.cases[len(p.cases)-1].Change, nil
-	}
-	return p.Capture(ctx)
 }
 
 func (p *play) Between(_ context.Context, from, to loop.Change) (loop.Change, error) {
@@ -220,22 +212,10 @@ func TestCutActorTurns(t *testing.T) {
 
 func TestMeddlingIsUndone(t *testing.T) {
 	t.Parallel()
-	for _, blind := range []bool{false, true} {
-		t.Run(fmt.Sprintf("blind %v", blind), func(t *testing.T) {
-			t.Parallel()
-			meddlingIsUndone(t, blind)
-		})
-	}
-}
-
-// meddlingIsUndone wants it undone although only a whole look sees it if blind.
-func meddlingIsUndone(t *testing.T, blind bool) {
-	t.Helper()
 	p := &play{
 		attempts: []loop.Attempt{{}},
 		reviews:  []loop.Review{says(loop.Continue, "more"), says(loop.Done, "")},
 		meddles:  map[int]string{1: "meddled"},
-		blind:    blind,
 	}
 	p.run(t)
 	if want := []string{"meddled to after actor 2"}; !reflect.DeepEqual(p.restored, want) {

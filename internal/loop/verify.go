@@ -7,9 +7,6 @@ import (
 	"strings"
 )
 
-// A look compares the work tree with what it was when the session began.
-type look = func(context.Context) (Change, error)
-
 func (r *run) verify(ctx context.Context, c *Case) (err error) {
 	if r.Checker == nil {
 		return nil
@@ -17,7 +14,6 @@ func (r *run) verify(ctx context.Context, c *Case) (err error) {
 	if err := r.enter(c.Iteration, Verifying); err != nil {
 		return err
 	}
-	r.unseen = nil
 	if c.Checks, err = r.check(ctx, c, false); err != nil {
 		return fmt.Errorf("run the checks: %w", err)
 	}
@@ -53,17 +49,13 @@ func (r *run) sinceWhen(checks []CheckResult) {
 // is for the critic, too. In the last run one that changes the repository, which is
 // not put back, has not judged it as it is.
 func (r *run) check(ctx context.Context, c *Case, last bool) (results []CheckResult, err error) {
-	look := r.Tree.Recapture
-	if last {
-		look = r.Tree.Capture
-	}
 	var taken []string
 	for result, err := range r.Checker.Check(ctx, c.Iteration) {
 		if err != nil {
 			return results, err
 		}
 		before := r.position
-		found, err := r.undo(ctx, *c, "the check "+strings.Join(strings.Fields(result.Command), " "), look)
+		found, err := r.undo(ctx, *c, "the check "+strings.Join(strings.Fields(result.Command), " "))
 		if err != nil {
 			return results, err
 		}
@@ -106,14 +98,7 @@ func (r *run) rule(ctx context.Context, c *Case, review Review) (Ruling, error) 
 	if ruling.Verdict.Decision != Done {
 		return ruling, nil
 	}
-	if !r.looked {
-		found, err := r.undo(ctx, *c, "the critic", r.Tree.Capture)
-		if err != nil {
-			return ruling, err
-		}
-		r.looked, r.unseen = true, union(r.unseen, found.paths)
-	}
-	unseen := append(r.position.Since(c.Change.Position), r.unseen...)
+	unseen := r.position.Since(c.Change.Position)
 	if r.Checker == nil || len(unseen) == 0 {
 		return ruling, nil
 	}
@@ -149,8 +134,8 @@ type undoing struct {
 // undo puts the work tree back when somebody else than the actor has changed
 // it: a verdict is on what the actor left, and the next diff must be the
 // actor's alone.
-func (r *run) undo(ctx context.Context, c Case, who string, look look) (u undoing, err error) {
-	if u.now, err = look(ctx); err != nil {
+func (r *run) undo(ctx context.Context, c Case, who string) (u undoing, err error) {
+	if u.now, err = r.Tree.Capture(ctx); err != nil {
 		return u, fmt.Errorf("compare the work tree after %s: %w", who, err)
 	}
 	if err := r.noticed(c, who, u.now.Warnings); err != nil {

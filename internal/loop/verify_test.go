@@ -21,7 +21,6 @@ type site struct {
 	position loop.Position
 	git      []string // what git goes by in another way
 	states   map[string]map[string]string
-	blind    bool // a Recapture sees nothing
 
 	act      func(*site)
 	checks   []func(*site) bool // each reports whether it passes
@@ -63,19 +62,9 @@ func (s *site) Capture(context.Context) (loop.Change, error) {
 	return c, nil
 }
 
-func (s *site) Recapture(ctx context.Context) (loop.Change, error) {
-	if s.blind {
-		files := s.files
-		s.files = s.states["last"]
-		defer func() { s.files = files }()
-	}
-	return s.Capture(ctx)
-}
-
 func (s *site) Between(_ context.Context, _, to loop.Change) (loop.Change, error) { return to, nil }
 
 func (s *site) Checkpoint(_ context.Context, _ int, c loop.Change) (string, error) {
-	s.states["last"] = s.states[c.State]
 	return "checkpoint", nil
 }
 
@@ -244,7 +233,6 @@ func TestChecksStandOnWhatIsThere(t *testing.T) {
 	for name, c := range map[string]struct {
 		checks []func(*site) bool
 		critic func(*site)
-		blind  bool
 		done   bool
 		ran    []int
 		told   string
@@ -255,18 +243,10 @@ func TestChecksStandOnWhatIsThere(t *testing.T) {
 		"a check moves once":  {checks: []func(*site) bool{tagged, func(s *site) bool { s.position.Tags = "v1"; return true }}, ran: []int{0, 1, 0, 1}, told: "tags"},
 		"a check stages":      {checks: []func(*site) bool{passes, func(s *site) bool { s.position.Index = "all"; return true }}, done: true, ran: []int{0, 1, 0, 1}, told: "index"},
 		"a check never rests": {checks: []func(*site) bool{func(s *site) bool { s.position.Head += "x"; return true }, passes}, ran: []int{0, 1, 0, 1}, told: "HEAD"},
-		"unseen at first": {
-			checks: []func(*site) bool{func(s *site) bool { return s.files["old"] == "as ever" }}, critic: func(s *site) { s.files["old"] = "x" },
-			blind: true, done: true, ran: []int{0, 0}, told: "old",
-		},
-		"a check writes unseen": {
-			checks: []func(*site) bool{func(s *site) bool { s.files["dist"] = "x"; return true }, func(s *site) bool { return s.files["dist"] == "x" }},
-			blind:  true, ran: []int{0, 1, 0, 1}, told: "dist",
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := &site{base: map[string]string{"old": "as ever"}, checks: c.checks, critic: c.critic, blind: c.blind}
+			s := &site{base: map[string]string{"old": "as ever"}, checks: c.checks, critic: c.critic}
 			out := s.run(t)
 			if done := out.Reason == loop.StopDone; done != c.done || !slices.Equal(s.ran, c.ran) {
 				t.Errorf("got %+v after the checks %v: %+v", out, s.ran, s.round.Checks)

@@ -54,8 +54,6 @@ func (c *crew) Capture(context.Context) (loop.Change, error) {
 
 func (c *crew) Checkpoint(context.Context, int, loop.Change) (string, error) { return "", nil }
 
-func (c *crew) Recapture(ctx context.Context) (loop.Change, error) { return c.Capture(ctx) }
-
 func (c *crew) Restore(context.Context, loop.Change) (string, error) { return "", errors.New("never") }
 
 func (c *crew) Judge(ctx context.Context, matter loop.Case, _ loop.Watch) (loop.Review, error) {

@@ -130,9 +130,6 @@ func (v *verifier) Capture(context.Context) (loop.Change, error) {
 	return c, nil
 }
 
-// Recapture implements [loop.Tree].
-func (v *verifier) Recapture(ctx context.Context) (loop.Change, error) { return v.Capture(ctx) }
-
 // Between implements [loop.Tree].
 func (v *verifier) Between(context.Context, loop.Change, loop.Change) (loop.Change, error) {
 	return loop.Change{State: v.now.round.Change.State}, nil

@@ -47,30 +47,27 @@ func measure(t *testing.T, w *work, rounds int) {
 	processes(r, w, rounds)
 	againstLibgit2(r, w, rounds)
 	repeated(r, w, rounds)
-	hinted(r, w, rounds)
 	checkpoints(r, w, rounds)
 	r.memory(w.peak(t, "nothing"), w.peak(t, "first"))
 	stale(r, w, rounds)
 }
 
 // processes measures whole processes: what a new one needs until it has the diff.
-// One that resumes a session, and has no cache that this session saved, reads every
-// file: the index may be the word of whoever was at work in it.
+// One that resumes a session reads every file: the index may be the word of whoever
+// was at work in it.
 func processes(r *report, w *work, rounds int) {
-	var a, b, status, cold, saved, resumed, baseline runs
+	var a, b, status, cold, resumed, baseline runs
 	for range rounds {
 		a.add(w.gitA(r.t))
 		cold.add(w.child(r.t, "first", w.root))
 		b.add(w.gitB(r.t))
-		saved.add(w.child(r.t, "saved", w.root))
 		status.add(w.gitStatus(r.t, w.root))
 		baseline.add(w.child(r.t, "baseline", w.root))
 		resumed.add(w.child(r.t, "resumed", w.root))
 	}
 	fmt.Printf("  git: A %v  B %v  status %v\n", a, b, status)
 	r.ratio("first", cold, a, b)
-	r.ratio("first, saved cache", saved, a, b)
-	r.ratio("resumed, no cache", resumed, a, b)
+	r.ratio("resumed", resumed, a, b)
 	r.ratio("baseline / status", baseline, status)
 }
 
@@ -102,29 +99,6 @@ func repeated(r *report, w *work, rounds int) {
 	r.ratio("stats alone", floor, a, b)
 	r.ratio("repeat, after git", againFirst, a, b)
 	r.ratio("stats alone, after git", floorFirst, a, b)
-}
-
-// hinted measures further looks of one process that asks the system what has
-// changed: nothing, and 12 files.
-func hinted(r *report, w *work, rounds int) {
-	s := w.serve(r.t, "serve hints")
-	defer s.close()
-	s.ask("capture")
-	s.ask("await")
-	s.ask("capture")
-	var a, b, idle, edited, whole runs
-	for range rounds {
-		a.add(w.gitA(r.t))
-		idle.add(s.ask("recapture"))
-		b.add(w.gitB(r.t))
-		idle.add(s.ask("recapture"))
-		w.edit(r.t)
-		edited.add(s.ask("recapture"))
-		whole.add(s.ask("capture"))
-	}
-	r.ratio("repeat, hints, idle", idle, a, b)
-	r.ratio("repeat, hints, edited", edited, a, b)
-	r.ratio("repeat while watching", whole, a, b)
 }
 
 // checkpoints measures what keeping 20 changes costs beyond finding them.

@@ -36,18 +36,16 @@ func againstLibgit2(r *report, w *work, rounds int) {
 	if program == "" {
 		return
 	}
-	var theirs, cold, saved runs
+	var theirs, cold runs
 	for range rounds {
 		theirs.add(w.run(r.t, exec.Command(program, w.root)))
 		cold.add(w.child(r.t, "first", w.root))
-		saved.add(w.child(r.t, "saved", w.root))
 	}
 	if a, b := files(theirs[0]), files(cold[0]); !maps.Equal(a, b) {
 		r.t.Errorf("libgit2 finds %v, we %v", a, b)
 	}
 	fmt.Printf("  libgit2: %v\n", theirs)
 	r.ratio("libgit2 / first", cold, theirs)
-	r.ratio("libgit2 / saved cache", saved, theirs)
 }
 
 // files returns the headers of a patch; a change of type may have one or two.

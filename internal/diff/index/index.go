@@ -112,22 +112,6 @@ func Read(path, gitDir string) (*Index, error) {
 	}, nil
 }
 
-// Identity returns what tells one index file from another without reading it:
-// its stamp, and the checksum at its end. Both are zero when there is no file.
-func Identity(path string) (file.Stamp, ID, error) {
-	f, stamp, err := file.Open(path, file.How{Max: maxIndex})
-	if file.Missing(err) {
-		return file.Stamp{}, ID{}, nil
-	}
-	if err != nil {
-		return stamp, ID{}, err
-	}
-	defer f.Close() //nolint:errcheck // opened for reading: nothing to lose
-	var trailer ID
-	err = read(f, trailer[:], max(stamp.Size-hashSize, 0))
-	return stamp, trailer, err
-}
-
 // join completes a split index with the shared half that it names.
 func (d *decoder) join(gitDir string) error {
 	if d.link.base == (ID{}) {

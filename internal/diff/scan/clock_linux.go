@@ -18,8 +18,7 @@ func clockOf(root string) clock {
 	}
 	var fs unix.Statfs_t
 	if err := unix.Statfs(root, &fs); err == nil && slices.Contains(local, int64(fs.Type)) {
-		// What is below an overlay may be anywhere.
-		return clock{slack: 20 * time.Millisecond, dirs: true, local: fs.Type != unix.OVERLAYFS_SUPER_MAGIC}
+		return clock{slack: 20 * time.Millisecond, dirs: true}
 	}
 	return clock{slack: 3 * time.Second}
 }

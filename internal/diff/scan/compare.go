@@ -31,7 +31,7 @@ func equal(before, after *Dir) bool {
 
 // compareDirs appends the changes between directories that are not equal.
 func compareDirs(changes []Change, path string, before, after *Dir) []Change {
-	if before == nil || after == nil || !before.files.shares(&after.files) {
+	if before == nil || after == nil || !sameSlice(before.files, after.files) {
 		changes = compareFiles(changes, path, before.Files(), after.Files())
 	}
 	old, now := before.dirs(), after.dirs()

@@ -26,13 +26,12 @@ func (v *visit) hide(dirs []*Dir) {
 		return
 	}
 	// The entries of the directory do not tell when this changes.
-	v.unsure(v.path)
 	v.listing.stat = Stat{}
-	if v.path == "" || v.found.len() > v.deciders ||
+	if v.path == "" || len(v.found) > v.deciders ||
 		slices.ContainsFunc(dirs, func(d *Dir) bool { return !d.bare() }) {
 		return
 	}
-	v.found = fileList{}
+	v.found = nil
 	v.shared.Lock()
 	defer v.shared.Unlock()
 	v.hidden = append(v.hidden, v.path)

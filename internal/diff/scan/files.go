@@ -37,17 +37,14 @@ func (v *visit) findFiles(ctx context.Context) error {
 			v.deciders++
 		}
 	}
-	v.keep(listOf(m.files()))
+	v.found = m.files()
 	return nil
 }
 
 // filesAgain is findFiles of the names of the last time. It reports false when
 // a repository is among them.
 func (v *visit) filesAgain(ctx context.Context) (whole bool, err error) {
-	if v.savedAgain() {
-		return true, nil
-	}
-	m := match{known: v.last.Files(), most: v.last.files.len()}
+	m := match{known: v.last.Files(), most: len(v.last.files)}
 	var c *candidate // few directories need one
 	for m.at = range m.known {
 		f := &m.known[m.at]
@@ -66,18 +63,8 @@ func (v *visit) filesAgain(ctx context.Context) (whole bool, err error) {
 		}
 		v.add(&m, f)
 	}
-	v.keep(listOf(m.files()))
+	v.found = m.files()
 	return true, nil
-}
-
-// savedAgain is filesAgain of files in saved form, which they stay in. It reports
-// false when one of them is not what it was, or they are not in that form.
-func (v *visit) savedAgain() bool {
-	if v.last.files.saved == nil || !v.ownModes() || !v.handle.unmoved(&v.last.files) {
-		return false
-	}
-	v.keep(v.last.files)
-	return true
 }
 
 // add adds a file, unless git does not record what it is.
@@ -87,14 +74,6 @@ func (v *visit) add(m *match, f *File) {
 		return
 	}
 	m.add(f)
-}
-
-// keep takes what was found of the files.
-func (v *visit) keep(found fileList) {
-	v.found = found
-	if v.handle.shared {
-		v.unsure(v.path)
-	}
 }
 
 // A match puts together the files of a directory, in the memory of those that
@@ -213,13 +192,7 @@ func (c *candidate) look(ctx context.Context, name string, known *File) (*File, 
 // examine is look for a file that is not what is known of it, given what its
 // stat was.
 func (c *candidate) examine(ctx context.Context, name string, st Stat, k kind, err error) (*File, error) {
-	if err == nil && c.handle.linked() {
-		c.doubt.Store(true)
-	}
 	c.name, c.base, c.index, c.last = name, c.bases.find(name), c.indexes.find(name), c.lasts.find(name)
-	if c.known.Foreign && c.last != nil && c.last.trust == doubtful {
-		c.last = nil
-	}
 	if err == nil {
 		c.file, err = c.find(ctx, st, k)
 	} else {
@@ -270,11 +243,8 @@ func (c *candidate) find(ctx context.Context, st Stat, k kind) (File, error) {
 		return File{}, nil
 	}
 	sources := [...]*File{c.last, c.index}
-	switch {
-	case !c.indexed():
+	if !c.indexed() {
 		sources[1] = nil
-	case c.known.Foreign:
-		sources = [...]*File{c.index, c.last}
 	}
 	for _, known := range sources {
 		if known != nil && isLink(known.Mode) == isLink(mode) && known.matches(st) {
@@ -327,3 +297,6 @@ func (c *candidate) recorded() uint32 {
 	}
 	return c.index.Mode
 }
+
+// sameSlice reports whether both are the very same files.
+func sameSlice(a, b []File) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }

@@ -30,7 +30,7 @@ func TestHandle(t *testing.T) {
 		}
 	}
 	var h handle
-	h.reset(root, "", nil, true)
+	h.reset(root, "", nil)
 	defer h.close()
 	for name, want := range map[string]error{
 		"file": nil, "link": unix.ELOOP, "fifo": errNotRegular, "dir": errNotRegular, "missing": unix.ENOENT,
@@ -50,7 +50,7 @@ func (h *handle) looksAtDirectories(t *testing.T, in func(string) string) {
 	t.Helper()
 	for name, want := range map[string]bool{"dir": true, "dirlink": false, "file": false, "fifo": false, "missing": false} {
 		var below handle
-		below.reset(in(name), name, h, true)
+		below.reset(in(name), name, h)
 		if err := below.ensure(); (err == nil) != want || err != nil && !gone(err) {
 			t.Errorf("open the directory %s: %v", name, err)
 		}
@@ -83,7 +83,7 @@ func TestHandleReach(t *testing.T) {
 	}
 	for _, open := range []bool{true, false} { // the root
 		var h [4]handle
-		h[0].reset(in("tree"), "", nil, true)
+		h[0].reset(in("tree"), "", nil)
 		if err := h[0].ensure(); err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestHandleReach(t *testing.T) {
 			h[0].close()
 		}
 		for i, name := range []string{"a", "b", "c"} {
-			h[i+1].reset("", name, &h[i], true)
+			h[i+1].reset("", name, &h[i])
 		}
 		if got := h[3].finds(); got != "ours" {
 			t.Errorf("with the root open, %t: found %q", open, got)

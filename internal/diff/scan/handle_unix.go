@@ -21,17 +21,8 @@ type handle struct {
 	gap   int     // so many directories above are not open
 	fd    int     // of the open directory
 	bare  bool    // it is open only for what is below it to be looked up
-	lent  bool    // a [Kept] closes it
 	own   bool    // the directory above is open for this handle only
-	local bool    // see clock.local
-	// shared: a file that was looked at has another name somewhere, by which it
-	// may be changed, too.
-	shared bool
-
-	// For calls of the system.
-	name   []byte // with a zero at its end
-	prefix int    // so much of it is rel and a slash; 0 when it is anything else
-	st     unix.Stat_t
+	st    unix.Stat_t
 }
 
 // closed is the file descriptor of a directory that is not open.
@@ -40,9 +31,9 @@ const closed = unix.AT_FDCWD
 // reset makes h the handle of another directory, which is not open. The one above
 // stays as it is while h is in use; there is none above the root, which is found by
 // its path.
-func (h *handle) reset(path, name string, above *handle, local bool) {
+func (h *handle) reset(path, name string, above *handle) {
 	h.above, h.at, h.rel, h.fd = above, closed, path, closed
-	h.gap, h.bare, h.lent, h.own, h.local, h.shared, h.prefix = 0, false, false, false, local, false, 0
+	h.gap, h.bare, h.own = 0, false, false
 	if above != nil {
 		h.at, h.rel = above.fd, name
 		if !above.isOpen() {
@@ -125,7 +116,7 @@ func (h *handle) glance(much bool) (Stat, kind, error) {
 		}
 		h.bare = true
 	}
-	if err := h.fstat(h.fd); err != nil {
+	if err := unix.Fstat(h.fd, &h.st); err != nil {
 		return Stat{}, unknown, &fs.PathError{Op: "fstat", Path: h.rel, Err: err}
 	}
 	return statOf(&h.st), kindOf(uint32(h.st.Mode)), nil
@@ -141,7 +132,7 @@ func (h *handle) ensureAny() error {
 
 func (h *handle) openAt(dir int, name string, flags int) (int, error) {
 	for {
-		fd, err := h.openat(dir, name, flags)
+		fd, err := unix.Openat(dir, name, flags, 0)
 		if err != unix.EINTR { //nolint:errorlint // it is never wrapped
 			return fd, err
 		}
@@ -149,20 +140,20 @@ func (h *handle) openAt(dir int, name string, flags int) (int, error) {
 }
 
 func (h *handle) close() {
-	if h.isOpen() && !h.lent {
+	if h.isOpen() {
 		_ = unix.Close(h.fd)
 	}
 	if h.own {
 		_ = unix.Close(h.at)
 		h.at = closed
 	}
-	h.fd, h.bare, h.lent, h.own = closed, false, false, false
+	h.fd, h.bare, h.own = closed, false, false
 }
 
 // list returns the entries of the open directory with its stat from before.
 // They hold until s is used again.
 func (h *handle) list(s *scratch) ([]entry, Stat, error) {
-	if err := h.fstat(h.fd); err != nil {
+	if err := unix.Fstat(h.fd, &h.st); err != nil {
 		return nil, Stat{}, &fs.PathError{Op: "fstat", Path: h.rel, Err: err}
 	}
 	st := statOf(&h.st)
@@ -170,52 +161,29 @@ func (h *handle) list(s *scratch) ([]entry, Stat, error) {
 	return entries, st, err
 }
 
-// has reports whether a file is what is known of it. A call that was
-// interrupted does not tell.
+// has reports whether a file is what is known of it.
 func (h *handle) has(f *File) bool {
-	if h.lstat(h.aim(f.Name)) != 0 {
-		return false
-	}
-	k := kindOf(uint32(h.st.Mode))
-	h.shared = h.shared || h.linked() && k != directory
-	return f.is(statOf(&h.st), k)
+	st, k, err := h.stat(f.Name)
+	return err == nil && f.is(st, k)
 }
 
 // stat does not follow a symlink. The directory itself has the name "".
 func (h *handle) stat(name string) (Stat, kind, error) {
-	dir := h.aim(name)
-	err := h.lstat(dir)
-	for err == unix.EINTR {
-		err = h.lstat(dir)
+	dir, path := h.at, h.rel
+	switch {
+	case name != "" && h.isOpen():
+		dir, path = h.fd, name
+	case name != "":
+		path += "/" + name
 	}
-	if err != 0 {
+	err := unix.Fstatat(dir, path, &h.st, unix.AT_SYMLINK_NOFOLLOW)
+	for errors.Is(err, unix.EINTR) {
+		err = unix.Fstatat(dir, path, &h.st, unix.AT_SYMLINK_NOFOLLOW)
+	}
+	if err != nil {
 		return Stat{}, unknown, &fs.PathError{Op: "lstat", Path: name, Err: err}
 	}
-	k := kindOf(uint32(h.st.Mode))
-	h.shared = h.shared || h.linked() && k != directory
-	return statOf(&h.st), k, nil
-}
-
-// linked reports whether the file that was looked at last has another name.
-func (h *handle) linked() bool { return h.st.Nlink > 1 }
-
-// aim makes h.name the path of what stat is asked for, and returns the directory that
-// it is relative to.
-func (h *handle) aim(name string) (dir int) {
-	switch {
-	case name == "":
-		dir, name, h.prefix = h.at, h.rel, 0
-	case h.isOpen():
-		dir, h.prefix = h.fd, 0
-	default:
-		dir = h.at
-		if h.prefix == 0 {
-			h.name = append(append(h.name[:0], h.rel...), '/')
-			h.prefix = len(h.name)
-		}
-	}
-	h.name = append(append(h.name[:h.prefix], name...), 0)
-	return dir
+	return statOf(&h.st), kindOf(uint32(h.st.Mode)), nil
 }
 
 // open opens a regular file; a FIFO that took its place does not block.
@@ -227,7 +195,7 @@ func (h *handle) open(name string) (io.ReadCloser, Stat, error) {
 	if err != nil {
 		return nil, Stat{}, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	if err := h.fstat(fd); err != nil {
+	if err := unix.Fstat(fd, &h.st); err != nil {
 		_ = unix.Close(fd)
 		return nil, Stat{}, &fs.PathError{Op: "fstat", Path: name, Err: err}
 	}

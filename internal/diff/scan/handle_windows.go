@@ -10,21 +10,17 @@ import (
 
 // A handle is a directory, named by its path.
 type handle struct {
-	path   string
-	shared bool // not told here
+	path string
 }
 
 // reset makes h the handle of another directory.
-func (h *handle) reset(path, _ string, _ *handle, _ bool) {
-	h.path, h.shared = filepath.FromSlash(path), false
+func (h *handle) reset(path, _ string, _ *handle) {
+	h.path = filepath.FromSlash(path)
 }
 
 func (h *handle) isOpen() bool { return false }
 
 func (h *handle) isFar() bool { return false }
-
-// linked reports whether a file has another name: that is not told here.
-func (h *handle) linked() bool { return false }
 
 // ensure makes sure that it is a directory.
 func (h *handle) ensure() error {

@@ -21,7 +21,6 @@ func (v *visit) repository(head Head, err error) found {
 
 // nest makes a directory with a scan of its own a link, if a commit is known.
 func (v *visit) nest(p *place, known plumbing.Hash) {
-	v.unsure(v.path)
 	if id := v.linked(p.path, known); !id.IsZero() {
 		v.addLink(File{Name: p.name, Mode: Gitlink, ID: id})
 	} else {
@@ -32,7 +31,6 @@ func (v *visit) nest(p *place, known plumbing.Hash) {
 // embedded makes a path in scope that has become a repository a link: git does not
 // ask the rules.
 func (v *visit) embedded(p *place) {
-	v.unsure(v.path)
 	head, err := v.Embedded(p.path, false)
 	if err != nil {
 		v.warn(p.path, err)
@@ -68,7 +66,6 @@ func (v *visit) linked(path string, known plumbing.Hash) plumbing.Hash {
 
 // addLink adds a file to those found, which may be shared with what is known.
 func (v *visit) addLink(link File) {
-	files := v.found.all()
-	i, _ := slices.BinarySearchFunc(files, link.Name, byName)
-	v.found = listOf(slices.Insert(slices.Clip(files), i, link))
+	i, _ := slices.BinarySearchFunc(v.found, link.Name, byName)
+	v.found = slices.Insert(slices.Clip(v.found), i, link)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"io/fs"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,7 +31,7 @@ func (h *handle) entries(s *scratch) ([]entry, error) {
 		}
 		s.take(s.dirents[:n])
 	}
-	all, from := unsafe.String(unsafe.SliceData(s.names), len(s.names)), 0 //nolint:gosec // see scratch
+	all, from := string(s.names), 0
 	for i, end := range s.ends {
 		e := &s.entries[i]
 		e.name, from = all[from:end], end

@@ -44,7 +44,7 @@ func (v *visit) unchanged() bool {
 		}
 	}
 	const many = 50 // files: a longer path for each of them takes longer than to open the directory
-	st, k, err := v.handle.glance(v.above != nil && v.keeper.opens(v.kept) || len(v.last.Dirs) > 0 || v.last.files.len() > many)
+	st, k, err := v.handle.glance(len(v.last.Dirs) > 0 || len(v.last.files) > many)
 	return err == nil && k == directory && st == v.last.listing.stat
 }
 

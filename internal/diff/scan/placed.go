@@ -108,7 +108,7 @@ func (d *Dir) put(path string, f *File) (_ *Dir, ok bool) {
 		if f != nil {
 			files = slices.Insert(files, file, *f)
 		}
-		now.files = listOf(files)
+		now.files = files
 		return now, f == nil || !isDir || now.Dirs[dir].bare()
 	}
 	if isFile && d.Files()[file].Mode != Gitlink || !isDir && f == nil {
@@ -128,5 +128,5 @@ func (d *Dir) put(path string, f *File) (_ *Dir, ok bool) {
 
 // bare reports whether no file is in a directory, at any depth.
 func (d *Dir) bare() bool {
-	return d.files.len() == 0 && !slices.ContainsFunc(d.Dirs, func(child *Dir) bool { return !child.bare() })
+	return len(d.files) == 0 && !slices.ContainsFunc(d.Dirs, func(child *Dir) bool { return !child.bare() })
 }

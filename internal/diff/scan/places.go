@@ -3,6 +3,8 @@ package scan
 import (
 	"slices"
 	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // A place is a directory to visit with what is known of it.
@@ -71,9 +73,11 @@ func (v *visit) findPlaces() {
 		id, linked := knownLink(base, index)
 		switch {
 		case nest:
+			if p.index != nil { // files of it are tracked here: without a repository of its own it is a directory
+				id = plumbing.ZeroHash
+			}
 			v.nest(&p, id)
 		case linked && (p.base == nil || p.base.empty):
-			v.unsure(v.path)
 			v.addLink(File{Name: p.name, Mode: Gitlink, ID: v.linked(p.path, id)})
 		case p.scoped(), !v.ignores().Ignored(name, true):
 			v.places = append(v.places, p)

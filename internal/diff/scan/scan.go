@@ -70,13 +70,6 @@ type Scanner struct {
 	// Nest reports whether a directory, named likewise, has a scan of its own. May be
 	// nil.
 	Nest func(path string) bool
-	// Watch is told of every directory before anything in it is looked at, and
-	// Unsure of those of which it may not be told that they have changed. Both
-	// get the path from the root with a slash at its end, in several
-	// goroutines. May be nil.
-	Watch, Unsure func(dir string)
-	// Kept may keep directories open between scans, which is faster. May be nil.
-	Kept *Kept
 	// Hash stores files through git, which alone can convert them, and
 	// returns the ids of their blobs.
 	Hash func(context.Context, []Unconverted) ([]plumbing.Hash, error)
@@ -110,18 +103,11 @@ type Known struct {
 	// Listed: the rules are those of the last scan, so that a directory that
 	// has not changed since need not be listed.
 	Listed bool
-	// Foreign: Last is of another process, of which the contents are not at
-	// hand. Where the index counts, it goes first then, as it does when nothing is
-	// known.
-	Foreign bool
-	Also    *Dir // more that is in scope
+	Also   *Dir // more that is in scope
 	// Same: Listed, and Last was found with the same Base, Index, Also and
 	// settings. What it says of names that are still there then needs no other
 	// source.
 	Same bool
-	// Quiet reports whether nothing has changed in a directory and all that is
-	// below since Last was found, which is Same. Nil: that is not known of any.
-	Quiet func(dir string) bool
 }
 
 // A State is what a scan found.
@@ -144,16 +130,10 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 		clock:   clockOf(s.Root),
 		known:   k,
 	}
-	w.keeper = s.Kept.begin(w)
 	full := strings.TrimSuffix(s.Root, string(filepath.Separator)) + "/"
 	found, err := w.run(ctx, &place{full: full, listed: k.Listed, last: k.Last, scope: scope{base: k.Base, index: k.Index, also: k.Also}})
-	w.keeper.end(k.Quiet == nil)
 	if err != nil {
 		return State{}, err
-	}
-	if k.Quiet != nil && w.doubt.Load() { // what was spared may have another name of it
-		k.Quiet = nil
-		return s.Scan(ctx, k)
 	}
 	if found.dir == nil {
 		return State{}, fmt.Errorf("read work tree %s: %w", s.Root, fs.ErrNotExist)
@@ -176,10 +156,8 @@ type walk struct {
 	clock clock
 	known Known
 	queue
-	keeper *keeper
-	root   found
-	open   atomic.Int32 // directories that are held open
-	doubt  atomic.Bool  // a file has changed, or come, that has another name
+	root found
+	open atomic.Int32 // directories that are held open
 
 	shared   sync.Mutex
 	warnings []string
@@ -194,23 +172,10 @@ func (w *walk) warn(path string, err error) {
 	if cause, ok := errors.AsType[*fs.PathError](err); ok {
 		err = cause.Err
 	}
-	w.unsure(path[:strings.LastIndexByte(path, '/')+1])
 	w.shared.Lock()
 	defer w.shared.Unlock()
 	path = w.Within + strings.TrimSuffix(path, "/")
 	w.warnings = append(w.warnings, shown.In(fmt.Sprintf("cannot read %s: %v; what has changed there is not seen", path, err), path))
-}
-
-func (w *walk) watch(dir string) {
-	if w.Watch != nil {
-		w.Watch(dir)
-	}
-}
-
-func (w *walk) unsure(dir string) {
-	if w.Unsure != nil {
-		w.Unsure(dir)
-	}
 }
 
 func (w *walk) hashByGit(ctx context.Context, root *Dir) error {

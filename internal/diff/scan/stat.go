@@ -28,7 +28,6 @@ const (
 type clock struct {
 	slack time.Duration // by how much they may lag behind
 	dirs  bool          // a directory's times tell of every entry that comes or goes
-	local bool          // the system has what is asked for, or reads it from a disk of its own
 }
 
 // Slack returns by how much the times of files in a directory may lag behind

@@ -7,10 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
-	"slices"
 	"strconv"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -43,44 +40,6 @@ func second(_ State, err error) error { return err }
 
 // again are those who know that nothing but the files may have changed.
 func again(last *Dir) Known { return Known{Base: last, Last: last, Listed: true, Same: true} }
-
-// TestStillWatched: what is watched is told of each directory, whether it has
-// changed or not, and what a hard link may change unseen.
-func TestStillWatched(t *testing.T) {
-	t.Parallel()
-	root, first, later := plainTree(t, "a", "b", "c/d", "e")
-	must(t, os.Link(filepath.Join(root, "b/f"), filepath.Join(t.TempDir(), "link")))
-	must(t, os.WriteFile(filepath.Join(root, "e/f"), []byte("changed"), 0o600))
-	s := scannerOf(root, later)
-	for more := range 3 {
-		var told sync.Mutex
-		var watched, unsure []string
-		tell := func(dirs *[]string) func(string) {
-			return func(dir string) {
-				told.Lock()
-				defer told.Unlock()
-				*dirs = append(*dirs, dir)
-			}
-		}
-		s.Watch, s.Unsure = tell(&watched), tell(&unsure)
-		state, err := s.Scan(t.Context(), again(first))
-		must(t, err)
-		if state.Root.Find("e/f").ID == first.Find("e/f").ID {
-			t.Error("a change is not seen")
-		}
-		slices.Sort(watched)
-		if want := []string{"", "a/", "b/", "c/", "c/d/", "e/"}; !slices.Equal(slices.Compact(watched), want) {
-			t.Errorf("watched %q, want %q", watched, want)
-		}
-		if want := []string{"b/"}; runtime.GOOS != "windows" && !slices.Equal(unsure, want) {
-			t.Errorf("unsure of %q, want %q", unsure, want)
-		}
-		first = state.Root
-		// Of another size each time: to the scanner, who lives later, a time tells of
-		// every change, and it does not of the next one within a tick.
-		must(t, os.WriteFile(filepath.Join(root, "e/f"), []byte("changed"+strings.Repeat(" again", more+1)), 0o600))
-	}
-}
 
 // TestStillDoubtful: a file of which the stat proves nothing is read again, though
 // its stat is what it was.
@@ -127,37 +86,14 @@ func TestStillOtherwise(t *testing.T) {
 	}
 }
 
-// TestStillQuiet: where nothing has changed, by the word of whoever watches, nothing
-// is looked at.
-func TestStillQuiet(t *testing.T) {
-	t.Parallel()
-	root, first, later := plainTree(t, "a", "b")
-	known := again(first)
-	known.Quiet = func(dir string) bool { return dir != "" }
-	s := scannerOf(root, later)
-	s.Watch = func(dir string) {
-		if dir != "" {
-			t.Errorf("looks at %s", dir)
-		}
-	}
-	must(t, second(s.Scan(t.Context(), known)))
-}
-
 // TestStillEnds: when the context has ended, no more directories are looked at.
 func TestStillEnds(t *testing.T) {
 	t.Parallel()
 	root, first, later := plainTree(t, numbered(4)...)
 	ctx, end := context.WithCancel(t.Context())
-	defer end()
-	var looks atomic.Int32
-	s := scannerOf(root, later)
-	s.Watch = func(string) {
-		looks.Add(1)
-		end()
-	}
-	err := second(s.Scan(ctx, again(first)))
-	if n := int(looks.Load()); n != 1 || !errors.Is(err, context.Canceled) {
-		t.Errorf("%d looks, error %v", n, err)
+	end()
+	if err := second(scannerOf(root, later).Scan(ctx, again(first))); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
 	}
 }
 
@@ -169,8 +105,7 @@ func TestFailureEnds(t *testing.T) {
 	root, _, later := plainTree(t, dirs...)
 	var looks atomic.Int32
 	s := scannerOf(root, later)
-	s.Blobs = full{}
-	s.Watch = func(string) { looks.Add(1) }
+	s.Blobs = full{looks: &looks}
 	err := second(s.Scan(t.Context(), Known{}))
 	if n := int(looks.Load()); n > len(dirs)/2 || !errors.Is(err, errFull) {
 		t.Errorf("%d looks, error %v", n, err)
@@ -186,8 +121,14 @@ func numbered(n int) (names []string) {
 }
 
 // full has no room for a content.
-type full struct{ Blobs }
+type full struct {
+	Blobs
+	looks *atomic.Int32 // contents that were to be kept
+}
 
 var errFull = errors.New("no room")
 
-func (full) Keep(plumbing.Hash, []byte) error { return errFull }
+func (f full) Keep(plumbing.Hash, []byte) error {
+	f.looks.Add(1)
+	return errFull
+}

@@ -137,7 +137,7 @@ func (t *Tracking) dir(l *level) *Dir {
 	d := &t.made[0]
 	t.made = t.made[1:]
 	d.Name = l.name
-	d.files.list, t.files = settle(l.files, t.files, filesPiece)
+	d.files, t.files = settle(l.files, t.files, filesPiece)
 	d.Dirs, t.dirs = settle(l.dirs, t.dirs, dirsPiece)
 	if t.whole = append(t.whole, d); len(t.whole) == dirsPiece {
 		t.batch <- t.whole

@@ -75,7 +75,7 @@ type Dir struct {
 	Name string // within its parent; "" for the root
 	Dirs []*Dir // by name and a slash, as git sorts them; some have no file in them
 
-	files   fileList
+	files   []File
 	listing listing
 
 	sealed bool
@@ -86,7 +86,7 @@ type Dir struct {
 // NewDir returns a directory that is still to be sealed, of files and
 // directories in the order that a [Dir] has them in.
 func NewDir(name string, files []File, dirs []*Dir) *Dir {
-	return &Dir{Name: name, Dirs: dirs, files: listOf(files)}
+	return &Dir{Name: name, Dirs: dirs, files: files}
 }
 
 // Files returns the files in the directory, by name, as bytes; nil when d is nil.
@@ -95,7 +95,7 @@ func (d *Dir) Files() []File {
 	if d == nil {
 		return nil
 	}
-	return d.files.all()
+	return d.files
 }
 
 func byDirName(d *Dir, name string) int { return order(d.Name, true, name, true) }
@@ -152,7 +152,7 @@ func (d *Dir) covers(other *Dir) bool {
 	if other == nil || other == d {
 		return true
 	}
-	return (d.files.shares(&other.files) || containsFiles(d.Files(), other.Files())) && containsDirs(d.Dirs, other.Dirs)
+	return (sameSlice(d.files, other.files) || containsFiles(d.Files(), other.Files())) && containsDirs(d.Dirs, other.Dirs)
 }
 
 func containsFiles(all, some []File) bool {
@@ -214,7 +214,7 @@ func (d *Dir) seal(like *Dir, s *scratch) {
 // alike reports whether both have the same files, and subdirectories of the
 // same ids, as far as that is seen at a glance.
 func (d *Dir) alike(like *Dir) bool {
-	return like.sealed && d.files.shares(&like.files) &&
+	return like.sealed && sameSlice(d.files, like.files) &&
 		slices.EqualFunc(d.Dirs, like.Dirs, func(a, b *Dir) bool { return a.Name == b.Name && a.id == b.id })
 }
 

@@ -28,15 +28,11 @@ func (w *walk) visit(ctx context.Context, t task, s *scratch) (found, *visit, er
 	if err := ctx.Err(); err != nil {
 		return found{}, nil, err
 	}
-	if w.spared(t) {
-		return found{dir: t.last}, nil, nil
-	}
 	t.locate()
-	w.watch(t.path)
 	v := s.visit()
 	v.begin(w, t, s)
 	result, whole, err := v.look(ctx)
-	if !(whole && v.stays()) && (len(v.places) == 0 || !v.hold()) {
+	if len(v.places) == 0 || !v.hold() {
 		v.handle.close()
 	}
 	v.scratch = nil
@@ -58,7 +54,6 @@ func (v *visit) look(ctx context.Context) (result found, whole bool, err error) 
 		return result, false, err
 	}
 	if v.listing.hasGit && v.path != "" {
-		v.unsure(v.path)
 		if head, err := v.Embedded(v.path, v.scoped()); err != nil || head.Repository {
 			return v.repository(head, err), false, nil
 		}
@@ -70,16 +65,6 @@ func (v *visit) look(ctx context.Context) (result found, whole bool, err error) 
 	return found{}, true, nil
 }
 
-// spared reports whether a directory is known to be what it was at the last
-// time. Rules that bear on it must be the same, too.
-func (w *walk) spared(t task) bool {
-	if w.known.Quiet == nil || !t.listed || t.last == nil {
-		return false
-	}
-	t.locate()
-	return w.known.Quiet(t.path)
-}
-
 // unreadable keeps what was last known of a directory.
 func (w *walk) unreadable(p *place, err error) (found, error) {
 	if p.path == "" {
@@ -87,23 +72,12 @@ func (w *walk) unreadable(p *place, err error) (found, error) {
 	}
 	w.warn(p.path, err)
 	switch {
-	case p.last != nil && !w.known.Foreign:
-		w.unsureBelow(p.path, p.last)
+	case p.last != nil:
 		return found{dir: p.last}, nil
 	case p.resolve(w).index != nil && !w.known.Names:
-		w.unsureBelow(p.path, p.index)
 		return found{dir: p.index}, nil
 	}
 	return found{}, nil
-}
-
-// unsureBelow is unsure of a directory that was not looked at with all that is
-// below: what has been told of them is not asked for again.
-func (w *walk) unsureBelow(path string, d *Dir) {
-	w.unsure(path)
-	for _, sub := range d.Dirs {
-		w.unsureBelow(path+sub.Name+"/", sub)
-	}
 }
 
 // A visit is the work on one directory. Its memory is used again for another one
@@ -113,7 +87,6 @@ type visit struct {
 	task
 	handle handle
 	held   bool                       // the handle is open until all is finished
-	kept   *openDir                   // the handle is open for longer; or nil
 	rules  atomic.Pointer[ignore.Dir] // see ignores
 	attrs  atomic.Pointer[attr.Dir]   // see attributes
 
@@ -126,9 +99,9 @@ type visit struct {
 	scratch     *scratch // until the subdirectories are visited
 	files, dirs []string // names, in git's order; likewise
 	listing     listing
-	found       fileList // in the directory
-	deciders    int      // so many of them are ignored, see Decides
-	waits       bool     // for git to identify files
+	found       []File // in the directory
+	deciders    int    // so many of them are ignored, see Decides
+	waits       bool   // for git to identify files
 }
 
 // attributes returns what defines the attributes of the files in the directory.
@@ -154,20 +127,7 @@ func (v *visit) begin(w *walk, t task, s *scratch) {
 	if t.above != nil {
 		above = &t.above.handle
 	}
-	v.handle.reset(w.absolute(t.place), t.name, above, w.clock.local)
-	if t.above != nil {
-		v.kept = w.keeper.find(&v.handle, t.last, t.above.again)
-	}
-}
-
-// stays reports whether the directory is kept open.
-func (v *visit) stays() bool {
-	if v.above == nil || !v.again {
-		v.kept = nil
-	} else {
-		v.kept = v.keeper.keep(&v.handle, v.kept)
-	}
-	return v.kept != nil
+	v.handle.reset(w.absolute(t.place), t.name, above)
 }
 
 // maxHeld is how many directories may be open at a time for those below to be
@@ -204,8 +164,8 @@ func (v *visit) reset() {
 	clear(v.results)
 	v.places, v.results = v.places[:0], v.results[:0]
 	v.files, v.dirs = v.files[:0], v.dirs[:0]
-	v.walk, v.task, v.found = nil, task{}, fileList{}
-	v.listing, v.kept, v.again, v.waits, v.deciders = listing{}, nil, false, false, 0
+	v.walk, v.task, v.found = nil, task{}, nil
+	v.listing, v.again, v.waits, v.deciders = listing{}, false, false, 0
 	v.rules.Store(nil)
 	v.attrs.Store(nil)
 }
@@ -231,9 +191,7 @@ func (v *visit) ignores() *ignore.Dir {
 
 // finish puts together what the visits below have found. The visit is over then.
 func (v *visit) finish(s *scratch) found {
-	d := v.state(s)
-	v.keeper.found(v.kept, v.last, d)
-	return found{dir: d}
+	return found{dir: v.state(s)}
 }
 
 // state returns the directory with what is in it.
@@ -245,10 +203,8 @@ func (v *visit) state(s *scratch) *Dir {
 		case r.dir != nil:
 			dirs = append(dirs, r.dir)
 		case r.link != nil:
-			v.unsure(v.path)
 			v.addLink(*r.link)
 		case r.repository:
-			v.unsure(v.path)
 			v.listing.others += v.places[i].name + "/"
 		default:
 			v.listing.stat = Stat{} // it may come back without a trace here
@@ -270,7 +226,7 @@ func (v *visit) state(s *scratch) *Dir {
 // included.
 func (v *visit) asLast(dirs []*Dir) bool {
 	return v.last != nil && v.last.Name == v.name && v.last.listing == v.listing &&
-		(v.found.shares(&v.last.files) || slices.Equal(v.last.Files(), v.found.all())) && slices.Equal(v.last.Dirs, dirs)
+		(sameSlice(v.found, v.last.files) || slices.Equal(v.found, v.last.files)) && slices.Equal(v.last.Dirs, dirs)
 }
 
 // gone reports an error that means that nothing of the kind is there: no

@@ -13,8 +13,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -49,7 +47,7 @@ func job(ctx context.Context, mode, session string) (err error) {
 	if mode == "nothing" {
 		return nil
 	}
-	tree, err := diff.Open(ctx, ".", options(mode))
+	tree, err := diff.Open(ctx, ".", diff.Options{Env: os.LookupEnv, Now: time.Now})
 	if err != nil {
 		return err
 	}
@@ -65,7 +63,7 @@ func job(ctx context.Context, mode, session string) (err error) {
 	if err := tree.Resume(ctx, session); err != nil {
 		return err
 	}
-	if strings.HasPrefix(mode, "serve") {
+	if mode == "serve" {
 		return serve(ctx, tree)
 	}
 	c, err := tree.Capture(ctx)
@@ -120,16 +118,10 @@ func serve(ctx context.Context, tree *diff.Tree) error {
 				return err
 			}
 			state = c.State
-		case "recapture":
-			if _, err := tree.Recapture(ctx); err != nil {
-				return err
-			}
 		case "floor":
 			if err := lowest.run(); err != nil {
 				return err
 			}
-		case "await": // the watching has begun
-			time.Sleep(time.Second)
 		case "checkpoint":
 			if _, err := tree.Checkpoint(ctx, state, fmt.Sprintf("bench/%d", n), "bench"); err != nil {
 				return err
@@ -144,16 +136,4 @@ func used() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-func options(mode string) diff.Options {
-	o := diff.Options{Env: os.LookupEnv, Now: time.Now, Saved: diff.Off}
-	o.Hints = diff.Off
-	switch mode {
-	case "begin", "saved":
-		o.Saved, o.SavedDir = diff.On, filepath.Join(os.Getenv("HOME"), "saved")
-	case "serve hints":
-		o.Hints = diff.On
-	}
-	return o
 }

@@ -48,13 +48,12 @@ func (s *stage) logs() []string {
 }
 
 // TestKilledAndLiedTo: an actor has changed a file, and the index so that it seems
-// to be what it was; codeloops is killed. Another session begins with that, and
-// what it saw is kept. The first one, resumed, sees the change all the same.
+// to be what it was; codeloops is killed. Another session begins with that. The first
+// one, resumed, sees the change all the same.
 func TestKilledAndLiedTo(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, held)
-	s.sh(`cd work; mkdir d; i=0; while test $i -lt 5000; do echo $i >d/$i; i=$((i+1)); done
-		echo harmless >a; touch -d yesterday a; git add -A; git -c user.name=A -c user.email=a@example.com commit -q -m files`)
+	s.sh(`cd work; echo harmless >a; touch -d yesterday a; git add -A; git -c user.name=A -c user.email=a@example.com commit -q -m files`)
 	slack := scan.Slack(s.dir) + 50*time.Millisecond
 	time.Sleep(slack)
 	s.killed()
@@ -67,10 +66,6 @@ func TestKilledAndLiedTo(t *testing.T) {
 	s.killed()
 	if n := len(s.logs()); n != 2 {
 		t.Fatalf("%d sessions", n)
-	}
-	saved, err := filepath.Glob(filepath.Join(s.dir, "codeloops", "scans", "*"))
-	if err != nil || len(saved) != 1 {
-		t.Errorf("kept: %v, %v", saved, err)
 	}
 	within, err := filepath.Glob(filepath.Join(s.dir, "work", ".git", "codeloops", "*"))
 	if err != nil || len(within) != 1 || filepath.Ext(within[0]) != ".lock" {
