@@ -64,7 +64,7 @@ func (s *site) Capture(context.Context) (loop.Change, error) {
 
 func (s *site) Between(_ context.Context, _, to loop.Change) (loop.Change, error) { return to, nil }
 
-func (s *site) Checkpoint(_ context.Context, _ int, c loop.Change) (string, error) {
+func (s *site) Checkpoint(context.Context, int, loop.Change) (string, error) {
 	return "checkpoint", nil
 }
 

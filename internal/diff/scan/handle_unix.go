@@ -133,7 +133,7 @@ func (h *handle) ensureAny() error {
 func (h *handle) openAt(dir int, name string, flags int) (int, error) {
 	for {
 		fd, err := unix.Openat(dir, name, flags, 0)
-		if err != unix.EINTR { //nolint:errorlint // it is never wrapped
+		if !errors.Is(err, unix.EINTR) {
 			return fd, err
 		}
 	}
