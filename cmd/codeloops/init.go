@@ -58,6 +58,9 @@ have just written it.
 }
 
 func runInit(ctx context.Context, a *app, o *initOptions) error {
+	if err := a.usersOwn(map[string]bool{"`codeloops init --global`": o.global}); err != nil {
+		return err
+	}
 	file, err := o.file(a)
 	if err != nil {
 		return err
@@ -74,8 +77,7 @@ func runInit(ctx context.Context, a *app, o *initOptions) error {
 			return err
 		}
 	}
-	own := map[string]bool{"`codeloops init --global`": o.global, "checks that count as trusted": len(o.checks) > 0}
-	if err := a.usersOwn(own); err != nil {
+	if err := a.usersOwn(map[string]bool{"checks that count as trusted": len(o.checks) > 0}); err != nil {
 		return err
 	}
 	if err := errors.Join(a.knownAgent(o.actor), a.knownAgent(o.critic)); err != nil {
