@@ -77,7 +77,7 @@ func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err e
 	if p.tree, err = a.openTree(ctx, p.dir); err != nil {
 		return err
 	}
-	defer p.tree.Close()                     //nolint:errcheck // it was only read
+	defer p.tree.Close() //nolint:errcheck // it was only read
 	if err := p.mayGoOn(ctx, o, ref, log.dir); err != nil {
 		return err
 	}
