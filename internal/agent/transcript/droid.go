@@ -36,6 +36,9 @@ func (d *droid) event(kind string, object []byte) bool {
 		}
 	case "completion":
 		d.closed = true
+		if e.IsError && !d.failed {
+			d.fault(ofMessage(e.Final), e.Final)
+		}
 		d.final(e.Final)
 	case "result":
 		d.closed = true

@@ -49,7 +49,7 @@ func (g *gemini) event(kind string, object []byte) bool {
 		}
 	case "result":
 		g.closed = true
-		if e.Status != "success" {
+		if e.Status != "success" || e.Error != "" {
 			g.fault(g.faultOf(cmp.Or(string(e.Error), g.problem, "it ended with the status "+cmp.Or(e.Status, "unknown"))))
 		}
 		if s := e.Stats; s != nil {

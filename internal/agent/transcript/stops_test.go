@@ -126,6 +126,7 @@ func allEnds() []ends {
 				`{"type":"error","severity":"error","message":"Maximum session turns: trouble"}`,
 				`{"type":"error","message":"trouble"}`,
 				`{"type":"result","status":"error","error":{"message":"trouble"}}`,
+				`{"type":"result","status":"success","error":{"message":"trouble"}}`,
 			},
 		},
 		{
@@ -169,6 +170,7 @@ func allEnds() []ends {
 				`{"type":"error","source":"cli","message":"trouble"}`,
 				`{"type":"error","message":"trouble"}` + "\n" + `{"type":"message","role":"assistant","text":"DECISION: DONE"}`,
 				`{"type":"result","is_error":true,"result":"trouble"}`,
+				`{"type":"completion","finalText":"trouble","is_error":true}`,
 			},
 		},
 		{
