@@ -15,7 +15,7 @@ func TestGuessed(t *testing.T) {
 		"list": "sessions list", "lst": "sessions list", "lsit": "sessions list", "ls": "sessions list", "LIST": "sessions list",
 		"show latest": "sessions show latest", "diff latest": "sessions diff latest", "logs latest~1": "sessions show latest~1",
 		"stats": "sessions stats", "status": "sessions list", "logs": "sessions show", "trust": "config trust",
-		"codeloops stats": "sessions stats", "verison": "version", "docter": "doctor", "comfig show": "config show",
+		"codeloops stats": "sessions stats", "vresion": "version", "docter": "doctor", "comfig show": "config show",
 		"remove latest": "sessions rm latest", "delete session 2026-11-22T09": "sessions rm", "undo": "sessions restore", "resum": "resume",
 		"start": "run", "continue": "resume", "show errors": "sessions show", "login claude": "doctor", "exprot": "sessions export",
 		"stop": "", "update": "", "upgrade codeloops": "", "stop it now": "", "strategies": "", "queue list": "", "-": "",
