@@ -158,6 +158,8 @@ func Loosened(was, now []Rule) []Loosening {
 			if !slices.ContainsFunc(was, func(r Rule) bool { return r.Key == TrustRule && slices.Equal(r.Values, is.Values) }) {
 				all = append(all, Loosening{Key: is.Key, Origin: is.Origin, Was: "none", Now: is.Values[0]})
 			}
+		case strings.HasPrefix(is.Key, "agents.") && !slices.Contains(keys, is.Key): // the judge is another one
+			all = append(all, Loosening{Key: is.Key, Origin: is.Origin, Was: "none", Now: is.toml()})
 		case ok && !slices.Contains(keys, is.Key) && loosened(then, is, true):
 			all = append(all, loosening(then, is, true))
 		}

@@ -138,6 +138,7 @@ func TestLoosened(t *testing.T) {
 		"fewer decisions":        {Rule{}, rule("policy.critic_decisions", "done", "continue"), `policy.critic_decisions = ["done", "continue", "error", "escalate"] (default) is ["done", "continue"] now`},
 		"another judge":          {rule("agents.judge.command", "judge"), rule("agents.judge.command", "true"), `agents.judge.command = ["judge"] (file:1) is ["true"] now`},
 		"a judge gone":           {rule("agents.judge.command", "judge"), Rule{}, `agents.judge.command = ["judge"] (file:1) is gone now`},
+		"a judge set up anew":    {Rule{}, rule("agents.judge.critic_command", "true"), `agents.judge.critic_command = none (file:1) is ["true"] now`},
 		"of another version":     {rule("not_yet", "1"), Rule{}, `not_yet = ["1"] (file:1) is gone now`},
 		"newly trusted":          {Rule{}, rule(TrustRule, "1"), "file:1 was not trusted as it is now"},
 		"trusted anew":           {rule(TrustRule, "1"), rule(TrustRule, "2"), "file:1 was not trusted as it is now"},
