@@ -7,7 +7,7 @@ LINT   := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build demo test lies lint fuzz fuzz-diff diffcheck golden bench bench-agents bench-diff bench-sessions e2e cross clean
+.PHONY: build demo test test-long lies lint fuzz fuzz-diff diffcheck golden bench bench-agents bench-diff bench-sessions e2e cross clean
 
 build:
 	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/codeloops
@@ -19,11 +19,16 @@ demo: build
 # without it, and say so.
 test:
 	@if command -v "$${CC:-cc}" >/dev/null 2>&1; then \
-		CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 30m ./...; \
+		CGO_ENABLED=1 $(GO) test -short -race -shuffle=on -timeout 30m ./...; \
 	else \
 		echo "no C compiler found: testing without the race detector" >&2; \
-		$(GO) test -shuffle=on -timeout 30m ./...; \
+		$(GO) test -short -shuffle=on -timeout 30m ./...; \
 	fi
+
+# What takes its time: series of random histories and of kills at any moment, and
+# outputs of many megabytes, of which the tests play a few or none.
+test-long:
+	$(GO) test -shuffle=on -timeout 30m -run 'Random|Anywhere|WhileWriting|MemoryIsFlat|Overlay' ./...
 
 # What an attacker would try to have bad work end as DONE, and the honest twins
 # (testdata/lies): all of it, or what RUN names.

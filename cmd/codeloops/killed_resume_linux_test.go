@@ -244,7 +244,7 @@ func TestPaidOnce(t *testing.T) {
 // moments until it comes to its end.
 func TestPaidOnceAnywhere(t *testing.T) {
 	t.Parallel()
-	for i := range 6 {
+	for i := range some(6) {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			t.Parallel()
 			l := newLedger(t)

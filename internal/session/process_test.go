@@ -43,7 +43,11 @@ func childWrites(args []string) error {
 // on the disk can be read, and at most the last line is torn.
 func TestKilledWhileWriting(t *testing.T) {
 	t.Parallel()
-	for round := range 12 {
+	rounds := 12
+	if testing.Short() {
+		rounds = 2
+	}
+	for round := range rounds {
 		store := newStore(t, t.TempDir())
 		said := killWriter(t, store.Dir())
 		id, err := store.Latest(nil)

@@ -13,6 +13,9 @@ import (
 //
 //nolint:paralleltest // it measures the heap, which others would fill meanwhile
 func TestMemoryIsFlat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some hundred megabytes of output")
+	}
 	for _, s := range samples(t) {
 		if !strings.Contains(s.name, "/actor-") {
 			continue

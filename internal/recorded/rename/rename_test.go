@@ -145,7 +145,11 @@ func TestRandom(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)
 	g := generator{whole: !r.countsLastLine()}
-	for seed := range uint64(300) {
+	seeds := uint64(300)
+	if testing.Short() {
+		seeds = 40
+	}
+	for seed := range seeds {
 		g.Rand = rand.New(rand.NewPCG(seed, 1))
 		before := g.tree(1 + g.IntN(12+int(seed)%40))
 		after := g.changed(before)
