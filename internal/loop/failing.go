@@ -18,6 +18,15 @@ func (t Turn) failsAs(o Turn) bool {
 		t.Reason != "" && unnamed(t.Reason) == unnamed(o.Reason)
 }
 
+// failsAsTried reports whether a turn failed as its last try had.
+func (t Turn) failsAsTried() bool {
+	if len(t.Misses) == 0 {
+		return false
+	}
+	m := t.Misses[len(t.Misses)-1]
+	return t.failsAs(Turn{Ending: m.Ending, Agent: m.Agent, ExitCode: t.ExitCode, Reason: m.Reason})
+}
+
 // unnamed is a sentence without the words that look like the name of one event: long
 // ones with several digits.
 func unnamed(text string) string {
@@ -37,12 +46,16 @@ func unnamed(text string) string {
 	return strings.Join(words, " ")
 }
 
-// hopeless returns a [*blockedError] for a turn of the actor that failed as the one
-// before had, and left the work tree as it was. What that one came to was judged: to
-// pay for a review of nothing, time after time, helps nobody.
+// hopeless returns a [*blockedError] for a turn of the actor that failed as its last
+// try had, or as the turn before, and left the work tree as it was: to pay for a review
+// of nothing, time after time, helps nobody.
 func (r *run) hopeless(c Case) error {
-	last, now := r.previous, c.Attempt
-	if last == nil || now.Rejudged || c.Change.State != last.Change.State || !now.failsAs(last.Attempt.Turn) {
+	now, still, again := c.Attempt, c.Change.Empty(), c.Attempt.failsAsTried()
+	if last := r.previous; last != nil {
+		still = c.Change.State == last.Change.State
+		again = again || now.failsAs(last.Attempt.Turn)
+	}
+	if now.Rejudged || !still || !again {
 		return nil
 	}
 	return &blockedError{StopActorFailed, "the actor failed twice in the same words, and changed nothing: " + now.Reason}

@@ -17,6 +17,10 @@ func TestFailsTwiceInTheSameWords(t *testing.T) {
 	gone := failed("model opus-9 not found (req_011CQ7)")
 	other := failed("model opus-9 not found")
 	other.ExitCode = 2
+	tried := func(a loop.Attempt, reason string) loop.Attempt {
+		a.Misses = []loop.Miss{{Ending: loop.EndFailed, Reason: reason}}
+		return a
+	}
 	again := loop.Review{Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "go on"}}
 	for name, c := range map[string]struct {
 		attempts []loop.Attempt
@@ -32,11 +36,14 @@ func TestFailsTwiceInTheSameWords(t *testing.T) {
 		"other words":      {[]loop.Attempt{gone, failed("no such file"), gone}, false, loop.StopMaxIterations, 3, "model opus-9 not found (req_011CQ7)"},
 		"another code":     {[]loop.Attempt{gone, other, gone}, false, loop.StopMaxIterations, 3, "model opus-9 not found (req_011CQ7)"},
 		"without words":    {[]loop.Attempt{failed(""), failed(""), failed("")}, false, loop.StopMaxIterations, 3, ""},
+		"tried twice":      {[]loop.Attempt{tried(gone, "model opus-9 not found (req_033CQ9)")}, false, loop.StopActorFailed, 0, "model opus-9 not found (req_011CQ7)"},
+		"tried otherwise":  {[]loop.Attempt{tried(gone, "not now"), other, gone}, false, loop.StopMaxIterations, 3, "model opus-9 not found (req_011CQ7)"},
+		"tried, and works": {[]loop.Attempt{tried(gone, "model opus-9 not found")}, true, loop.StopMaxIterations, 3, "model opus-9 not found (req_011CQ7)"},
 		"ends well in all": {[]loop.Attempt{gone, {Turn: loop.Turn{Ending: loop.EndCompleted}}, {Turn: loop.Turn{Ending: loop.EndCompleted}}}, false, loop.StopMaxIterations, 3, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &play{attempts: c.attempts, reviews: []loop.Review{again}, limits: limit{iterations: 3}, still: !c.works}
+			p := &play{attempts: c.attempts, reviews: []loop.Review{again}, limits: limit{iterations: 3}, still: !c.works, empty: !c.works}
 			out := p.run(t)
 			if out.Reason != c.reason || p.asked != c.reviews || out.ActorError != c.says {
 				t.Errorf("%s after %d reviews, %q", out.Reason, p.asked, out.ActorError)
