@@ -78,6 +78,9 @@ type Reply struct {
 	// Text is the agent's final text: what a critic's verdict is read from.
 	// Of an output that is not kept whole it is the end.
 	Text string
+	// Answered is set when what was in the turn's way is what the model's service
+	// has answered.
+	Answered bool
 }
 
 // An Agent is a CLI that is there, bound to a model and a place. It is safe

@@ -26,6 +26,7 @@ func (s Spec) reply(role loop.Role, res proc.Result, said *transcript.Report) Re
 		r.Text = string(final(res.Stdout))
 		return r
 	}
+	r.Answered = said.Answered
 	r.Text, r.Conversation, r.Usage = said.Text, said.Conversation, said.Usage
 	r.Stdout.Text, r.Stdout.Total, r.Stdout.Omitted = said.Said.Text, said.Said.Total, said.Said.Omitted
 	return r

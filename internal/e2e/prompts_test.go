@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -40,6 +41,32 @@ func TestLong(t *testing.T) {
 			t.Errorf("of an answer of %d bytes there are %d, %d left out", len(answer), got.Total, got.Omitted)
 		}
 		table.notef(c.name, "prompt: long", "300 kB in, 200 kB out, %.1f s", e.took.Seconds())
+	})
+}
+
+// TestHuge gets an answer of 10 MB: what of it is not in the log stands in a file, and
+// the log says how much that is.
+func TestHuge(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, c cli) {
+		answer := numbered("answer", 10<<20)
+		s := newStage(t, c, turns(func(turn) model.Answer { return model.Answer{Text: answer} }))
+		s.judge(done)
+		e := s.start("-n", "1", "say much").wait()
+		turn, text := e.actor[0], e.rounds[0].Attempt.Stdout.Text
+		got := turn.Stdout
+		if c.name == "qwen" || c.name == "gemini" { // these end before all that they have printed is read
+			if turn.Ending != loop.EndFailed || got.Omitted == 0 {
+				t.Errorf("it ended %s, %d bytes left out", turn.Ending, got.Omitted)
+			}
+		} else if off := got.Total - int64(len(answer)); turn.Ending != loop.EndCompleted || off < -1<<20 || off > 1<<20 || got.Omitted < 8<<20 ||
+			!strings.HasSuffix(text, answer[len(answer)-1000:]) {
+			t.Errorf("%s: of an answer of %d bytes there are %d, %d left out", turn.Ending, len(answer), got.Total, got.Omitted)
+		}
+		if st, err := os.Stat(got.File); err != nil || st.Size() < got.Total {
+			t.Errorf("its file: %v", err)
+		}
+		table.notef(c.name, "prompt: huge", "10 MB out, %s, %.1f s", e.actor[0].Ending, e.took.Seconds())
 	})
 }
 

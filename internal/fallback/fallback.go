@@ -92,12 +92,16 @@ func (c *Chain) play(ctx context.Context, r agent.Request) (agent.Reply, error) 
 		}
 	}
 	reply, err := c.Agents[c.at].Run(ctx, r)
-	if c.Agents[c.at].Ask != nil && reply.Ending == loop.EndFailed && reply.Duration < soon && !worked && unasked(reply) {
-		c.hollow++
-	} else {
+	c.hollow++
+	if c.Agents[c.at].Ask == nil || worked || !hollow(reply) {
 		c.hollow = 0
 	}
 	return reply, err
+}
+
+// hollow reports whether a turn failed at once, before a model was asked.
+func hollow(r agent.Reply) bool {
+	return r.Ending == loop.EndFailed && r.Duration < soon && unasked(r) && !r.Answered
 }
 
 // ails finds out what keeps the agent from working whose turns come to nothing, and

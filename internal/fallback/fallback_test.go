@@ -20,6 +20,8 @@ type cli struct {
 	err   error
 	shows loop.NoticeKind // what it does; "": nothing
 
+	answered bool // by its service, whatever that said
+
 	played []agent.Request
 }
 
@@ -31,7 +33,7 @@ func (c *cli) Run(_ context.Context, r agent.Request) (agent.Reply, error) {
 	}
 	turn.Agent = loop.AgentRef{Agent: c.name}
 	turn.Resumed = r.Conversation.ID != "" && r.Conversation.Agent.Agent == c.name
-	return agent.Reply{Turn: turn}, c.err
+	return agent.Reply{Turn: turn, Answered: c.answered}, c.err
 }
 
 func chain(players ...*cli) *fallback.Chain {
@@ -281,5 +283,11 @@ func TestWorkIsSomething(t *testing.T) {
 	c, times := asked(qwen, loop.EndAuth, "sign in")
 	if got, err := c.Run(t.Context(), agent.Request{}); err != nil || got.Ending != loop.EndFailed || len(qwen.played) != 1 || *times != 0 {
 		t.Errorf("an edit: %+v, %v after %d turns", got, err, len(qwen.played))
+	}
+	qwen = does("qwen", nothing)
+	qwen.answered = true
+	c, times = asked(qwen, loop.EndAuth, "sign in")
+	if got, _ := play(t, c, agent.Request{}); got.Ending != loop.EndFailed || len(qwen.played) != 1 || *times != 0 {
+		t.Errorf("an answer of the service: %+v after %d turns", got, len(qwen.played))
 	}
 }

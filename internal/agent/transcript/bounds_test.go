@@ -45,15 +45,16 @@ func TestMemoryIsFlat(t *testing.T) {
 	}
 }
 
-// TestLongLine passes lines that are too long over, but keeps their type: it
-// may be that of the closing event.
+// TestLongLine abridges lines that are too long. Of one that stays so it keeps the
+// type: it may be that of the closing event.
 func TestLongLine(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("x", maxLine)
+	long, many := strings.Repeat("x", maxLine), strings.Repeat(`"x",`, maxLine/4)
 	events := `{"type":"session","id":"s1"}
 {"type":"message_end","message":{"role":"user","content":[{"type":"text","text":"` + long + `"}]}}
 {"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"DECISION: DONE"}],"stopReason":"stop"}}
 ` + long + `
+{"type":"tool_execution_end","result":[` + many + `"x"]}
 {"other":{"type":"agent_start"},"type":"agent_end","messages":["` + long + `"]}
 `
 	for _, size := range []int{1 << 30, 4096, 65_537} {
@@ -61,7 +62,7 @@ func TestLongLine(t *testing.T) {
 		if got.Report.Ending != loop.EndCompleted || got.Report.Text != "DECISION: DONE" || got.Report.Conversation != "s1" {
 			t.Errorf("in pieces of %d: %+v", size, got.Report)
 		}
-		if len(got.Notices) != 4 {
+		if len(got.Notices) != 3 { // the message, and the two lines that stay too long
 			t.Errorf("in pieces of %d: %d notices", size, len(got.Notices))
 		}
 	}

@@ -182,6 +182,9 @@ func (c *claude) result(object []byte) {
 	case e.IsError, e.Result != nil && strings.HasPrefix(*e.Result, usageLimit):
 		c.report.ResetAt = c.resetAt
 		c.fault(c.faultOf(e))
+		if e.Status != 0 || strings.HasPrefix(string(e.Error), apiErrorMark) {
+			c.answered()
+		}
 	case bad != "":
 		c.fault(loop.EndFailed, "it ended with "+strings.ReplaceAll(bad, "_", " "))
 	case e.Result != nil:

@@ -55,6 +55,9 @@ func (c *codex) event(kind string, object []byte) bool {
 	case "turn.failed":
 		c.closed = true
 		c.fault(ofCodex(string(e.Error)))
+		if _, inner := answered(string(e.Error)); inner != "" {
+			c.answered()
+		}
 	case "turn.started", "item.updated":
 	default:
 		return false

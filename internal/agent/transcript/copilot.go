@@ -52,6 +52,9 @@ func (c *copilot) known(kind string, object []byte) {
 		}
 	case "session.error":
 		c.fault(ofCopilot(e.Data.ErrorType, e.Data.Status, e.Data.Message), e.Data.Message)
+		if e.Data.Status != 0 {
+			c.answered()
+		}
 	case "result":
 		c.result(e.Session, e.ExitCode)
 	}

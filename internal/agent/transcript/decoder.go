@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// maxLine bounds a line, in bytes, and with it every text in it. No model
-	// writes as much at once; tools that print as much do not matter here.
+	// maxLine bounds a line, in bytes, and with it every text in it. Of a longer one
+	// the texts are abridged.
 	maxLine = 8 << 20
-	// maxHead is how much of a longer line is looked at.
+	// maxHead is how much is looked at of a line that stays too long.
 	maxHead = 4 << 10
 	// idleBuffer is how much of its room an emptied line keeps.
 	idleBuffer = 1 << 20
@@ -27,9 +27,10 @@ type Decoder struct {
 	dialect dialect
 	peek    peeker
 
-	line []byte // the line that is not over yet, or the head of one that is too long
-	size int64  // bytes of that line
-	read int64  // bytes in all
+	line  []byte    // the line that is not over yet
+	short *abridger // the same once it is too long; nil: it is not
+	size  int64     // bytes of that line
+	read  int64     // bytes in all
 }
 
 // New returns a decoder for one of [Formats]; ok is false for another name.
@@ -70,12 +71,16 @@ func (d *Decoder) Write(piece []byte) (int, error) {
 	return len(piece), nil
 }
 
-// extend adds to the line. When it gets too long only its head stays.
+// extend adds to the line. When it gets too long its texts are abridged.
 func (d *Decoder) extend(part []byte) {
 	d.size += int64(len(part))
-	if d.size > maxLine {
-		part = part[:min(len(part), max(0, maxHead-len(d.line)))]
-		d.line = append(d.line[:min(len(d.line), maxHead)], part...)
+	if d.short == nil && d.size > maxLine {
+		d.short = &abridger{}
+		d.short.write(d.line)
+		d.line = nil
+	}
+	if d.short != nil {
+		d.short.write(part)
 		return
 	}
 	d.line = append(d.line, part...)
@@ -89,12 +94,17 @@ func (d *Decoder) end(part []byte) {
 		return
 	}
 	d.extend(part)
-	if d.size > maxLine {
-		d.long(d.line)
-	} else {
+	switch {
+	case d.short == nil:
 		d.take(d.line)
+	case d.short.full:
+		d.long(d.short.out[:min(len(d.short.out), maxHead)])
+	default:
+		d.turn.cuts = d.short.cuts
+		d.take(d.short.out)
+		d.turn.cuts = nil
 	}
-	d.size = 0
+	d.size, d.short = 0, nil
 	if d.line = d.line[:0]; cap(d.line) > idleBuffer {
 		d.line = nil
 	}

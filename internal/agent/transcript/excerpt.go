@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,6 +19,13 @@ type excerpt struct {
 	head  []byte
 	tail  []byte
 	total int64
+	gone  int64 // bytes of total that were never written: there stand marks in their places
+}
+
+// lacks counts bytes that are marked as left out in what was written.
+func (e *excerpt) lacks(bytes int64) {
+	e.total += bytes
+	e.gone += bytes
 }
 
 func (e *excerpt) write(s string) {
@@ -36,8 +42,8 @@ func (e *excerpt) write(s string) {
 // output returns the text, with a line between head and tail that says what is
 // missing. It cuts between characters.
 func (e *excerpt) output() loop.Output {
-	if e.total <= int64(e.limit) {
-		return loop.Output{Text: string(e.head) + string(e.tail), Total: e.total}
+	if e.total-e.gone <= int64(e.limit) {
+		return loop.Output{Text: string(e.head) + string(e.tail), Total: e.total, Omitted: e.gone}
 	}
 	head, tail := wholeEnd(e.head), e.tail[max(0, len(e.tail)-(e.limit-e.limit/2)):]
 	for len(tail) > 0 && !utf8.RuneStart(tail[0]) {
@@ -46,7 +52,7 @@ func (e *excerpt) output() loop.Output {
 	omitted := e.total - int64(len(head)) - int64(len(tail))
 	text := ""
 	if e.limit > 0 {
-		text = fmt.Sprintf("%s\n[… %d bytes omitted …]\n%s", head, omitted, tail)
+		text = string(head) + omission(omitted) + string(tail)
 	}
 	return loop.Output{Text: text, Total: e.total, Omitted: omitted}
 }

@@ -102,11 +102,14 @@ func ofMessage(message string) loop.Ending {
 	return ofStatus(status)
 }
 
+// apiErrorMark is how Gemini CLI and its descendants begin what a service has answered.
+const apiErrorMark = "[API Error: "
+
 // apiError takes "[API Error: …]" apart, as Gemini CLI and its descendants
 // write it: inside stands a message, which may begin with a status, or the
 // JSON that the service answered with.
 func apiError(message string) (loop.Ending, string) {
-	inner, ok := strings.CutPrefix(message, "[API Error: ")
+	inner, ok := strings.CutPrefix(message, apiErrorMark)
 	if !ok {
 		return loop.EndFailed, message
 	}

@@ -50,7 +50,11 @@ func (g *gemini) event(kind string, object []byte) bool {
 	case "result":
 		g.closed = true
 		if e.Status != "success" || e.Error != "" {
-			g.fault(g.faultOf(cmp.Or(string(e.Error), g.problem, "it ended with the status "+cmp.Or(e.Status, "unknown"))))
+			problem := cmp.Or(string(e.Error), g.problem, "it ended with the status "+cmp.Or(e.Status, "unknown"))
+			g.fault(g.faultOf(problem))
+			if strings.HasPrefix(problem, apiErrorMark) {
+				g.answered()
+			}
 		}
 		if s := e.Stats; s != nil {
 			// What is neither input nor output was thought.

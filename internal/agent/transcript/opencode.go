@@ -55,6 +55,9 @@ func (o *opencode) event(kind string, object []byte) bool {
 	case "error":
 		o.closed = true
 		o.fault(e.Error.fault())
+		if e.Error.Data.Status != 0 {
+			o.answered()
+		}
 	case "reasoning":
 	default:
 		return false

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -15,16 +16,17 @@ type record struct {
 	watch  loop.Watch
 	report Report
 
-	text    []byte          // the final text, as far as it is known
-	said    excerpt         // all messages
-	last    string          // the last message
-	open    strings.Builder // a message that comes in pieces
-	closed  bool            // the closing event was there
-	failed  bool            // report.Ending and report.Reason are set
-	stop    string          // why the model stopped, where that was no end of its own
-	problem string          // the last fault that the agent has not got over yet
-	coping  loop.Ending     // what that is, where it tries again for the service's sake; "": it does not
-	lost    bool            // it tries again what cannot succeed
+	text    []byte           // the final text, as far as it is known
+	said    excerpt          // all messages
+	last    string           // the last message
+	open    excerpt          // a message that comes in pieces
+	closed  bool             // the closing event was there
+	failed  bool             // report.Ending and report.Reason are set
+	stop    string           // why the model stopped, where that was no end of its own
+	cuts    map[string]int64 // what stands for left out bytes in the texts of this event, and their number
+	problem string           // the last fault that the agent has not got over yet
+	coping  loop.Ending      // what that is, where it tries again for the service's sake; "": it does not
+	lost    bool             // it tries again what cannot succeed
 }
 
 // say takes a whole message: those of one round make the final text.
@@ -37,30 +39,53 @@ func (r *record) say(text string) {
 	if r.failed { // nothing keeps it from working, but an error was there
 		r.report.Ending = loop.EndFailed
 	}
-	if len(r.text)+len(text) >= maxLine {
+	whole, left := r.uncut(text)
+	if len(r.text)+len(whole) >= maxLine {
 		r.text = r.text[:0] // nobody says as much in one round
 	}
-	if len(r.text) > 0 {
+	if len(r.text) > 0 && left == 0 {
 		r.text = append(r.text, '\n')
 	}
-	r.text = append(r.text, text...)
+	r.text = append(r.text, whole...)
 	if r.said.total > 0 {
 		r.said.write("\n\n")
 	}
 	r.said.write(r.last)
+	r.said.lacks(left)
 	r.notice(loop.NoticeMessage, r.last)
+	if left > 0 {
+		r.notice(loop.NoticeProblem, fmt.Sprintf("of a message of %d bytes, %d in the middle are not read", int64(len(text))+left, left))
+	}
 }
 
-// piece takes a part of a message. What is too much is dropped.
+// uncut returns what of a message can be read for a decision, and how many bytes it
+// lacks: head and tail together could read as something nobody said, so that only
+// the whole lines of the tail are left then.
+func (r *record) uncut(text string) (whole string, left int64) {
+	for mark, bytes := range r.cuts {
+		if _, tail, ok := strings.Cut(text, mark); ok {
+			_, whole, _ = strings.Cut(tail, "\n")
+			return whole, bytes
+		}
+	}
+	return text, 0
+}
+
+// piece takes a part of a message.
 func (r *record) piece(text string) {
-	r.open.WriteString(text[:min(len(text), maxLine-r.open.Len())])
+	r.open.limit = maxLine
+	r.open.write(text)
 }
 
 // whole ends a message that came in pieces.
 func (r *record) whole() {
-	text := r.open.String()
-	r.open.Reset()
-	r.say(text)
+	out, ofEvent := r.open.output(), r.cuts
+	r.open = excerpt{}
+	if out.Omitted > 0 {
+		r.cuts = map[string]int64{omission(out.Omitted): out.Omitted}
+	}
+	r.say(out.Text)
+	r.cuts = ofEvent
 }
 
 // round begins anew: what was said before is not the final text.
@@ -75,7 +100,8 @@ func (r *record) final(text string) {
 	if text != r.last {
 		r.say(text)
 	}
-	r.text = append(r.text[:0], text...)
+	whole, _ := r.uncut(text)
+	r.text = append(r.text[:0], whole...)
 }
 
 // stops takes the reason for which the model ended what it said last; own are those
@@ -91,7 +117,12 @@ func (r *record) stops(reason string, own ...string) {
 func (r *record) fault(e loop.Ending, reason string) {
 	r.failed = true
 	r.report.Ending, r.report.Reason = e, reason
+	status, _ := statusOf(reason)
+	r.report.Answered = status != 0
 }
+
+// answered says of the last fault that it is an answer of the model's service.
+func (r *record) answered() { r.report.Answered = true }
 
 // recovered takes a fault back that was one of a single message: the agent has sent
 // another one in its place.

@@ -29,6 +29,9 @@ type Report struct {
 	Reason  string
 	ResetAt time.Time // when a limit ends; zero when it does not say
 
+	// Answered is set when the reason is an answer of the model's service.
+	Answered bool `json:",omitempty"`
+
 	// Problem is a fault that the agent was still trying to get over.
 	Problem string
 	// Coping is what that is where it is the service's: an ending that the turn
