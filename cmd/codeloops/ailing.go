@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"codeloops/internal/config"
 	"codeloops/internal/loop"
 	"codeloops/internal/term"
 )
@@ -25,4 +26,14 @@ func (a *app) ailing(p player) func(context.Context) (loop.Ending, string) {
 		}
 		return "", ""
 	}
+}
+
+// lacks says that a critic cannot run tests, as a sentence with what to do; "" when it
+// can.
+func (p player) lacks(cfg *config.Config) string {
+	if p.role != loop.RoleCritic || p.spec.CriticOnly == "" || cfg.CriticWorktree {
+		return ""
+	}
+	return fmt.Sprintf("the critic %s can only %s, not run tests (give it some with --check, or a work tree of its own with --critic-worktree)",
+		p.spec.Name, p.spec.CriticOnly)
 }

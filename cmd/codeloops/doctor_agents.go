@@ -45,7 +45,7 @@ type patient struct {
 // and mentions the others that are installed.
 func (a *app) checkAgents(ctx context.Context, cfg *config.Config, probe string) []finding {
 	patients, findings := a.patients(ctx, cfg)
-	findings = append(findings, inParallel(patients, func(p patient) finding { return a.examine(ctx, p) })...)
+	findings = append(findings, inParallel(patients, func(p patient) finding { return a.examine(ctx, cfg, p) })...)
 	if probe != "" {
 		findings = append(findings, a.probes(ctx, patients, probe)...)
 	}
@@ -115,7 +115,7 @@ func (a *app) patients(ctx context.Context, cfg *config.Config) (patients []pati
 }
 
 // examine says what can be seen of an agent without a turn.
-func (a *app) examine(ctx context.Context, p patient) finding {
+func (a *app) examine(ctx context.Context, cfg *config.Config, p patient) finding {
 	words := []string{p.ref().Agent}
 	if p.model != "" {
 		words[0] = render.Who(p.ref())
@@ -131,6 +131,9 @@ func (a *app) examine(ctx context.Context, p patient) finding {
 	}
 	if p.spec.Outdated(p.path) {
 		detail += "; it comes from its former package, " + p.spec.Former + ": " + p.spec.Install
+	}
+	if lack := p.lacks(cfg); lack != "" {
+		detail += "; " + lack
 	}
 	return finding{What: p.what, OK: true, Detail: detail, Aside: p.aside}
 }

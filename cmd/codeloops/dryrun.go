@@ -33,6 +33,9 @@ func (p *plan) describe(w io.Writer) error {
 				about = "auto: " + who.spec.Name + ", " + who.chosen + "; " + about
 			}
 			row("", "%s", term.Line(about))
+			if lack := who.lacks(p.cfg); lack != "" {
+				row("", "%s", lack)
+			}
 		}
 	}
 	row("session", "%s", p.cfg.ActorSession)

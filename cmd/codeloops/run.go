@@ -46,14 +46,17 @@ func runRun(ctx context.Context, a *app, o *runOptions) error {
 }
 
 // introduce says who plays where nobody was named and it is not who plays by
-// default.
+// default, and what to know of the critic.
 func (p *plan) introduce() {
-	format := render.Format(p.cfg.LogFormat)
-	who := p.actor[0]
-	if !who.unnamed || who.spec.Name == p.cfg.Actor.Agent || p.opts.quiet || format == render.JSON {
+	if p.opts.quiet || render.Format(p.cfg.LogFormat) == render.JSON {
 		return
 	}
-	fmt.Fprintf(p.app.Err, "no agent is configured: %s is the first one here (--agent, codeloops init)\n", who.spec.Name) //nolint:errcheck // a courtesy
+	if who := p.actor[0]; who.unnamed && who.spec.Name != p.cfg.Actor.Agent {
+		fmt.Fprintf(p.app.Err, "no agent is configured: %s is the first one here (--agent, codeloops init)\n", who.spec.Name) //nolint:errcheck // a courtesy
+	}
+	if lack := p.critic[0].lacks(p.cfg); lack != "" {
+		fmt.Fprintf(p.app.Err, "%s\n", lack) //nolint:errcheck // a courtesy
+	}
 }
 
 // run carries the plan out. The error is an [*endedError] once the loop has

@@ -162,6 +162,12 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
+	if a.spec.Policy != "" {
+		if err := os.WriteFile(name+policySuffix, []byte(a.spec.Policy), 0o600); err != nil {
+			return Reply{}, fmt.Errorf("write the policy for %s: %w", a.spec.Name, err)
+		}
+		defer os.Remove(name + policySuffix) //nolint:errcheck // it stands beside the outputs and goes with them
+	}
 	cmd.Argv = append([]string{path}, args...)
 	reply, err := a.run(ctx, cmd, r)
 	a.spec.addUsage(&reply.Turn, name+usageSuffix)
@@ -182,12 +188,14 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 const (
 	promptSuffix = ".prompt"
 	usageSuffix  = ".usage"
+	policySuffix = ".policy.toml"
 )
 
 // argv returns the arguments with everything filled in; name is what the
 // turn's files are named after. A prompt that holds a placeholder keeps it.
 func (a *Agent) argv(r Request, name string) ([]string, error) {
-	fill := strings.NewReplacer(holdPrompt, r.Prompt, holdPromptFile, name+promptSuffix, holdUsageFile, name+usageSuffix)
+	fill := strings.NewReplacer(holdPrompt, r.Prompt, holdPromptFile, name+promptSuffix, holdUsageFile, name+usageSuffix,
+		holdPolicyFile, name+policySuffix)
 	args := a.spec.args(r.Role, a.model, r.Conversation, a.sessionID(r))
 	for i, arg := range args {
 		args[i] = fill.Replace(arg)

@@ -9,11 +9,12 @@ func auggie() Spec {
 		VersionArgs: []string{"--version"},
 		Actor:       []string{"--print", "--quiet", "--instruction-file", holdPromptFile},
 		// Ask mode has the tools alone that do not edit.
-		Critic:    []string{"--print", "--quiet", "--ask", "--instruction-file", holdPromptFile},
-		ModelArgs: []string{"--model", holdModel},
-		Resume:    []string{"--resume", holdConversation},
-		Prompt:    File,
-		Output:    Text,
+		Critic:     []string{"--print", "--quiet", "--ask", "--instruction-file", holdPromptFile},
+		CriticOnly: "read",
+		ModelArgs:  []string{"--model", holdModel},
+		Resume:     []string{"--resume", holdConversation},
+		Prompt:     File,
+		Output:     Text,
 		Credentials: []Credential{
 			{Env: "AUGMENT_SESSION_AUTH"},
 			{Env: "AUGMENT_API_TOKEN"},

@@ -13,11 +13,12 @@ func cursor() Spec {
 		Actor:       []string{"-p", "--force", "--trust", "--output-format", "text", holdModelArgs},
 		// Ask mode is its read-only one. Without a mode, print mode may write
 		// even where --force is missing.
-		Critic:    []string{"-p", "--mode", "ask", "--trust", "--output-format", "text", holdModelArgs},
-		ModelArgs: []string{"--model", holdModel},
-		Resume:    []string{"--resume", holdConversation},
-		Prompt:    Stdin,
-		Output:    Text,
+		Critic:     []string{"-p", "--mode", "ask", "--trust", "--output-format", "text", holdModelArgs},
+		CriticOnly: "read",
+		ModelArgs:  []string{"--model", holdModel},
+		Resume:     []string{"--resume", holdConversation},
+		Prompt:     Stdin,
+		Output:     Text,
 		Credentials: []Credential{
 			{Env: "CURSOR_API_KEY"},
 			{File: ".cursor/cli-config.json", Home: "CURSOR_CONFIG_DIR", Key: "authInfo"},

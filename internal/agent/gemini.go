@@ -13,8 +13,10 @@ func gemini() Spec {
 		Actor:       []string{"--approval-mode", "yolo", "-o", "stream-json"},
 		// Plan mode has no shell to run tests with, and asks for a plan. In
 		// default mode whatever would have to be approved is not offered: of the
-		// tools that change something the shell alone is.
-		Critic:    []string{"--approval-mode", "default", "--allowed-tools", "run_shell_command", "-o", "stream-json"},
+		// tools that change something the policy lets the shell alone in, with
+		// redirections, which tests are rarely run without.
+		Critic:    []string{"--approval-mode", "default", "--policy", holdPolicyFile, "-o", "stream-json"},
+		Policy:    "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"allow\"\npriority = 900\nallowRedirection = true\n",
 		ModelArgs: []string{"-m", holdModel},
 		Begin:     []string{"--session-id", holdSessionID},
 		Resume:    []string{"--resume", holdConversation},

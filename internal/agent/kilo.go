@@ -9,6 +9,7 @@ func kilo() Spec {
 		VersionArgs: []string{"--version"},
 		Actor:       []string{"run", "--auto", "--format", "json"},
 		Critic:      []string{"run", "--agent", "plan", "--format", "json"},
+		CriticOnly:  "run commands that read",
 		ModelArgs:   []string{"--model", holdModel},
 		Resume:      []string{"-s", holdConversation},
 		Prompt:      Stdin,

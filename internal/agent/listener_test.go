@@ -2,6 +2,9 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -91,5 +94,41 @@ func TestVainTriesAreEnded(t *testing.T) {
 				t.Errorf("it ended %s after %s, want %s after %s: %s", reply.Ending, took, test.want, test.after, reply.Reason)
 			}
 		})
+	}
+}
+
+// A reader is a Starter that reads the file that stands behind an option.
+type reader struct {
+	option string
+	file   string
+	text   []byte
+}
+
+func (p *reader) Run(_ context.Context, cmd proc.Command) (proc.Result, error) {
+	var err error
+	if i := slices.Index(cmd.Argv, p.option); i >= 0 {
+		p.file = cmd.Argv[i+1]
+		p.text, err = os.ReadFile(p.file)
+	}
+	return proc.Result{}, err
+}
+
+// TestPolicyFile: what a CLI is to keep to is there while its turn lasts.
+func TestPolicyFile(t *testing.T) {
+	t.Parallel()
+	spec, err := Find("gemini")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &reader{option: "--policy"}
+	a := &Agent{spec: spec, at: Place{Starter: p, Outputs: t.TempDir()}, paths: map[loop.Role]string{loop.RoleCritic: "/bin/gemini"}}
+	if _, err := a.Run(t.Context(), Request{Role: loop.RoleCritic, Iteration: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if string(p.text) != spec.Policy || !strings.HasSuffix(p.file, ".toml") {
+		t.Errorf("%s holds %q", p.file, p.text)
+	}
+	if _, err := os.Stat(p.file); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
 	}
 }

@@ -11,8 +11,11 @@ func qwen() Spec {
 		Binaries:    []string{"qwen"},
 		VersionArgs: []string{"--version"},
 		Actor:       []string{"--approval-mode", "yolo", "-o", "stream-json"},
-		// As with gemini: no tool that edits, but the shell.
-		Critic:       []string{"--approval-mode", "default", "--allowed-tools", "run_shell_command", "-o", "stream-json"},
+		// The tools that are not named are not offered. In another mode, and where those
+		// that edit are taken away by name, it refuses redirections.
+		Critic: []string{
+			"--approval-mode", "yolo", "--core-tools", "run_shell_command,read_file,grep_search,glob,list_directory", "-o", "stream-json",
+		},
 		ModelArgs:    []string{"-m", holdModel},
 		Begin:        []string{"--session-id", holdSessionID},
 		Resume:       []string{"--resume", holdConversation},

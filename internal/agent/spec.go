@@ -52,7 +52,8 @@ const (
 	holdSessionID        = "{session_id}"
 	holdPrompt           = "{prompt}"
 	holdPromptFile       = "{prompt_file}"
-	holdUsageFile        = "{usage_file}" // replaced by a file in which the CLI leaves what the turn has used
+	holdUsageFile        = "{usage_file}"  // replaced by a file in which the CLI leaves what the turn has used
+	holdPolicyFile       = "{policy_file}" // replaced by a file that holds Spec.Policy
 )
 
 // A Spec describes one CLI. It is data: nothing in it runs.
@@ -77,6 +78,12 @@ type Spec struct {
 	// "{model_args}", or at their end. None: the model cannot be chosen, unless
 	// the arguments hold "{model}".
 	ModelArgs []string
+
+	// Policy is a text that the CLI reads from "{policy_file}".
+	Policy string
+	// CriticOnly is all that a turn that only judges can do, as the words behind "it
+	// can only"; "" when it can run tests.
+	CriticOnly string
 
 	Prompt Channel
 	Output Format

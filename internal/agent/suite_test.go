@@ -210,7 +210,7 @@ func testDescription(t *testing.T, spec Spec) {
 func without(args []string) []string {
 	var out []string
 	for _, a := range args {
-		if a != holdModelArgs && a != holdConversationArgs && a != holdUsageFile {
+		if a != holdModelArgs && a != holdConversationArgs && a != holdUsageFile && a != holdPolicyFile {
 			out = append(out, a)
 		}
 	}

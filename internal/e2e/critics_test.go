@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"codeloops/internal/agent"
 	"codeloops/internal/e2e/model"
 	"codeloops/internal/loop"
 )
@@ -99,6 +100,39 @@ func criticEnds(e loop.Ending) loop.StopReason {
 		loop.EndOverloaded, loop.EndContextTooLong:
 	}
 	return loop.StopNoDecision
+}
+
+// TestCriticTests has the critic run commands as tests are run: with redirections.
+func TestCriticTests(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, c cli) {
+		spec, err := agent.Find(c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var edits atomic.Bool
+		s := newStage(t, c, turns(func(q turn) model.Answer {
+			if !q.critic {
+				return model.Answer{Text: "I have greeted the world."}
+			}
+			if _, can := q.Write("x", "x"); can {
+				edits.Store(true)
+			}
+			if len(q.results) == 0 {
+				call, _ := q.Run("sh -c 'test -f README.md' >/dev/null 2>&1 && echo passed-$?")
+				return model.Answer{Text: "I test it.", Call: &call}
+			}
+			if strings.Contains(q.results[len(q.results)-1], "passed-0") {
+				return model.Answer{Text: done}
+			}
+			return model.Answer{Text: goOn}
+		}))
+		e := s.start("-n", "1", "greet the world").wait()
+		if ran := e.code == 0; ran != (spec.CriticOnly == "") {
+			t.Errorf("its tests run: %t; a critic of it can only %q", ran, spec.CriticOnly)
+		}
+		table.notef(c.name, "critic: tests", "run: %t, offered to write: %t", e.code == 0, edits.Load())
+	})
 }
 
 // TestCriticInterrupted ends a run in the critic's tool. Carried on, it must
