@@ -143,30 +143,14 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 		Timeout: a.at.Limits.Timeout, Idle: a.at.Limits.Idle,
 		MaxOutput: a.at.Limits.MaxOutput, Keep: a.at.Limits.Keep, Grace: a.at.Limits.Grace,
 	}
-	switch a.spec.Prompt {
-	case Arg:
-		if strings.Contains(r.Prompt, "\x00") {
-			return Reply{}, fmt.Errorf("the agent %s takes its prompt as an argument, which cannot hold the NUL byte that this one has",
-				a.spec.Name)
-		}
-	case File:
-		promptFile := name + promptSuffix
-		if err := os.WriteFile(promptFile, []byte(r.Prompt), 0o600); err != nil {
-			return Reply{}, fmt.Errorf("write the prompt for %s: %w", a.spec.Name, err)
-		}
-		defer os.Remove(promptFile) //nolint:errcheck // it stands beside the outputs and goes with them
-	case Stdin, Pipe:
-		cmd.Stdin, cmd.StdinPipe = []byte(r.Prompt), a.spec.Prompt == Pipe
+	clear, err := a.hand(r, name, &cmd)
+	defer clear()
+	if err != nil {
+		return Reply{}, err
 	}
 	args, err := a.argv(r, name)
 	if err != nil {
 		return Reply{}, err
-	}
-	if a.spec.Policy != "" {
-		if err := os.WriteFile(name+policySuffix, []byte(a.spec.Policy), 0o600); err != nil {
-			return Reply{}, fmt.Errorf("write the policy for %s: %w", a.spec.Name, err)
-		}
-		defer os.Remove(name + policySuffix) //nolint:errcheck // it stands beside the outputs and goes with them
 	}
 	cmd.Argv = append([]string{path}, args...)
 	reply, err := a.run(ctx, cmd, r)
@@ -182,6 +166,36 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 		reply.Usage = reply.Usage.Less(r.Conversation.Spent)
 	}
 	return reply, err
+}
+
+// hand gives the agent its prompt, but for one among the arguments, and what it is to
+// keep to. clear removes the files that it wrote for that.
+func (a *Agent) hand(r Request, name string, cmd *proc.Command) (clear func(), err error) {
+	files := map[string]string{}
+	switch a.spec.Prompt {
+	case Arg:
+		if strings.Contains(r.Prompt, "\x00") {
+			err = fmt.Errorf("the agent %s takes its prompt as an argument, which cannot hold the NUL byte that this one has",
+				a.spec.Name)
+		}
+	case File:
+		files[name+promptSuffix] = r.Prompt
+	case Stdin, Pipe:
+		cmd.Stdin, cmd.StdinPipe = []byte(r.Prompt), a.spec.Prompt == Pipe
+	}
+	if a.spec.Policy != "" {
+		files[name+policySuffix] = a.spec.Policy
+	}
+	for path, text := range files {
+		if e := os.WriteFile(path, []byte(text), 0o600); e != nil {
+			err = fmt.Errorf("write what the agent %s reads: %w", a.spec.Name, e)
+		}
+	}
+	return func() {
+		for path := range files {
+			_ = os.Remove(path) // it stands beside the outputs and goes with them
+		}
+	}, err
 }
 
 // What the names of a turn's files end in, beside ".stdout" and ".stderr".

@@ -107,6 +107,9 @@ func TestFaults(t *testing.T) {
 		"qwen/fault-too-long-json":     {loop.EndContextTooLong, "400 prompt is too long"},
 		"qwen/fault-empty-json":        {loop.EndFailed, "Model stream ended with empty"},
 		"qwen/fault-errevent-json":     {loop.EndFailed, "scripted error event"},
+		// What was said before the last tool is no final message.
+		"codex/fault-empty-after-preamble-json": {loop.EndEmpty, ""},
+		"droid/fault-empty-after-preamble-json": {loop.EndEmpty, ""},
 		// Nobody has signed in.
 		"copilot/fault-no-key":        {loop.EndAuth, "Error: No authentication information found."},
 		"copilot/fault-not-validated": {loop.EndAuth, "Error: Authentication token found but could not be validated."},

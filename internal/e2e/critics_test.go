@@ -119,7 +119,7 @@ func TestCriticTests(t *testing.T) {
 				edits.Store(true)
 			}
 			if len(q.results) == 0 {
-				call, _ := q.Run("sh -c 'test -f README.md' >/dev/null 2>&1 && echo passed-$?")
+				call, _ := q.Run("sh test.sh >/dev/null 2>&1 && echo passed-$?")
 				return model.Answer{Text: "I test it.", Call: &call}
 			}
 			if strings.Contains(q.results[len(q.results)-1], "passed-0") {
@@ -127,6 +127,7 @@ func TestCriticTests(t *testing.T) {
 			}
 			return model.Answer{Text: goOn}
 		}))
+		s.write("work/test.sh", "test -f README.md\n")
 		e := s.start("-n", "1", "greet the world").wait()
 		if ran := e.code == 0; ran != (spec.CriticOnly == "") {
 			t.Errorf("its tests run: %t; a critic of it can only %q", ran, spec.CriticOnly)

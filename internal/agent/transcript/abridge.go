@@ -127,4 +127,4 @@ func (a *abridger) endText() {
 }
 
 // omission is what stands in the place of bytes that are left out of a text.
-func omission(bytes int64) string { return fmt.Sprintf("\n[… %d bytes omitted …]\n", bytes) }
+func omission(count int64) string { return fmt.Sprintf("\n[… %d bytes omitted …]\n", count) }

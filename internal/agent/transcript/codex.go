@@ -86,6 +86,9 @@ func (c *codex) trouble(text string) {
 }
 
 func (c *codex) started(item codexItem) {
+	if item.Type != "agent_message" && item.Type != "reasoning" {
+		c.round() // what was said before a tool is not the end
+	}
 	switch item.Type {
 	case "command_execution":
 		c.notice(loop.NoticeCommand, string(item.Command))

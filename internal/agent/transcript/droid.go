@@ -29,6 +29,7 @@ func (d *droid) event(kind string, object []byte) bool {
 			d.say(e.Text)
 		}
 	case "tool_call":
+		d.round() // what was said before a tool is not the end
 		d.tool(e.Tool, e.Input)
 	case "error":
 		if !d.failed { // the one behind it only says that it gives up
@@ -39,7 +40,9 @@ func (d *droid) event(kind string, object []byte) bool {
 		if e.IsError && !d.failed {
 			d.fault(ofMessage(e.Final), e.Final)
 		}
-		d.final(e.Final)
+		if len(d.text) > 0 || e.Final != d.last { // else it repeats what was said before a tool
+			d.final(e.Final)
+		}
 	case "result":
 		d.closed = true
 		d.result(e.IsError, e.Result)
