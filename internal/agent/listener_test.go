@@ -97,6 +97,44 @@ func TestVainTriesAreEnded(t *testing.T) {
 	}
 }
 
+// TestHiddenTool: of an agent that tells of a tool when it has ended, what its silence
+// means is said once, and not while it speaks.
+func TestHiddenTool(t *testing.T) {
+	t.Parallel()
+	const (
+		step  = `{"type":"step_start","sessionID":"s"}` + "\n"
+		said  = `{"type":"text","part":{"text":"I look."}}` + "\n"
+		used  = `{"type":"tool_use","part":{"tool":"bash","state":{"input":{"command":"make"}}}}` + "\n"
+		ended = `{"type":"step_finish","part":{"reason":"stop"}}` + "\n"
+	)
+	for name, test := range map[string]struct {
+		says  string
+		pause time.Duration
+		want  []string
+	}{
+		"a slow tool":   {step + said + used + ended, 10 * time.Second, []string{"tool", "message", "tool", "command", "tool"}},
+		"a quick one":   {step + said + used + ended, time.Second, []string{"message", "command"}},
+		"an end of one": {ended, time.Minute, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			synctest.Test(t, func(*testing.T) {
+				l := newListener("opencode-json", 1<<10, func(n loop.Notice) { got = append(got, string(n.Kind)) }, func() {})
+				for line := range strings.Lines(test.says) {
+					l.hear("stdout", []byte(line))
+					time.Sleep(test.pause)
+				}
+				l.end()
+				time.Sleep(time.Hour)
+			})
+			if !slices.Equal(got, test.want) {
+				t.Errorf("told %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
 // A reader is a Starter that reads the file that stands behind an option.
 type reader struct {
 	option string

@@ -165,10 +165,11 @@ func (r *run) moved(c Case, who string, now Position) error {
 	if now.Head != was.Head {
 		parts[0] += fmt.Sprintf(" (from %s to %s)", was.Head, now.Head)
 	}
-	return r.emit(Warned{
-		Iteration: c.Iteration,
-		Text:      fmt.Sprintf("%s changed what is not put back: %s", who, strings.Join(parts, ", ")),
-	})
+	text := fmt.Sprintf("%s changed what is not put back: %s", who, strings.Join(parts, ", "))
+	if now.Index != was.Index {
+		text += "; what is staged now goes into the next commit, and `git diff --cached` shows it"
+	}
+	return r.emit(Warned{Iteration: c.Iteration, Text: text})
 }
 
 // noticed tells, once, what a look at the work tree after somebody's turn warns

@@ -55,6 +55,10 @@ func (d *Decoder) Lost() bool { return d.turn.lost }
 // Limited reports whether the agent has met a limit, and has done nothing since.
 func (d *Decoder) Limited() bool { return d.turn.coping == loop.EndRateLimited }
 
+// Hidden reports whether the agent is at work on something of which it tells the end
+// alone.
+func (d *Decoder) Hidden() bool { return d.turn.hidden }
+
 // Write takes the next piece of the output, which stays the caller's. It never
 // fails.
 func (d *Decoder) Write(piece []byte) (int, error) {

@@ -1,6 +1,10 @@
 package transcript
 
-import "codeloops/internal/loop"
+import (
+	"slices"
+
+	"codeloops/internal/loop"
+)
 
 // opencode reads the JSONL of `opencode run --format json`, which Kilo Code
 // prints as well. It has no closing event: the output is whole when the last
@@ -32,6 +36,7 @@ func (o *opencode) event(kind string, object []byte) bool {
 		Error openCodeError `json:"error"`
 	}
 	decode(object, &e)
+	o.hidden = slices.Contains([]string{"step_start", "text", "reasoning", "tool_use"}, kind)
 	switch kind {
 	case "step_start":
 		o.closed = false

@@ -26,6 +26,7 @@ type record struct {
 	cuts    map[string]int64 // what stands for left out bytes in the texts of this event, and their number
 	problem string           // the last fault that the agent has not got over yet
 	coping  loop.Ending      // what that is, where it tries again for the service's sake; "": it does not
+	hidden  bool             // it is at work on something of which it tells the end alone
 	lost    bool             // it tries again what cannot succeed
 }
 
