@@ -143,8 +143,8 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 		Timeout: a.at.Limits.Timeout, Idle: a.at.Limits.Idle,
 		MaxOutput: a.at.Limits.MaxOutput, Keep: a.at.Limits.Keep, Grace: a.at.Limits.Grace,
 	}
-	clear, err := a.hand(r, name, &cmd)
-	defer clear()
+	tidy, err := a.hand(r, name, &cmd)
+	defer tidy()
 	if err != nil {
 		return Reply{}, err
 	}
@@ -169,8 +169,8 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 }
 
 // hand gives the agent its prompt, but for one among the arguments, and what it is to
-// keep to. clear removes the files that it wrote for that.
-func (a *Agent) hand(r Request, name string, cmd *proc.Command) (clear func(), err error) {
+// keep to. tidy removes the files that it wrote for that.
+func (a *Agent) hand(r Request, name string, cmd *proc.Command) (tidy func(), err error) {
 	files := map[string]string{}
 	switch a.spec.Prompt {
 	case Arg:

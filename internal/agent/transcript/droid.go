@@ -37,12 +37,7 @@ func (d *droid) event(kind string, object []byte) bool {
 		}
 	case "completion":
 		d.closed = true
-		if e.IsError && !d.failed {
-			d.fault(ofMessage(e.Final), e.Final)
-		}
-		if len(d.text) > 0 || e.Final != d.last { // else it repeats what was said before a tool
-			d.final(e.Final)
-		}
+		d.completion(e.IsError, e.Final)
 	case "result":
 		d.closed = true
 		d.result(e.IsError, e.Result)
@@ -60,6 +55,15 @@ func (d *droid) event(kind string, object []byte) bool {
 		d.add(loop.Tokens{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite})
 	}
 	return true
+}
+
+func (d *droid) completion(isError bool, text string) {
+	if isError && !d.failed {
+		d.fault(ofMessage(text), text)
+	}
+	if len(d.text) > 0 || text != d.last { // else it repeats what was said before a tool
+		d.final(text)
+	}
 }
 
 func (d *droid) result(isError bool, text string) {
