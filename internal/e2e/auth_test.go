@@ -119,3 +119,23 @@ func refusing(t *testing.T, c cli) (s *stage, since func(*run, end) time.Duratio
 		return e.took
 	}
 }
+
+// TestSilentLimit: an agent that waits in silence for the end of a limit, and has told
+// of it, has met a limit when it is stopped for that.
+func TestSilentLimit(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, c cli) {
+		if c.name != "codex" {
+			t.Skip("it tells nothing, or ends by itself")
+		}
+		limited := model.Fault{Status: http.StatusTooManyRequests, Message: "scripted limit", Header: http.Header{"Retry-After": {"3600"}}}
+		s := newStage(t, c.asItComes(), turns(func(turn) model.Answer { return model.Answer{Fault: limited} }))
+		s.judge(done)
+		s.conf = "[actor]\nidle_timeout = \"20s\"\n" + s.conf
+		e := s.start("--no-wait", "-n", "1", "greet the world").wait()
+		if e.code != 2 || e.result.Outcome.Reason != loop.StopAgentRateLimited || e.actor[0].Ending != loop.EndRateLimited {
+			t.Errorf("exit code %d, %+v, %s", e.code, e.result.Outcome, e.actor[0].Ending)
+		}
+		table.notef(c.name, "limit: in silence", "%s, %.0f s: %.80s", e.actor[0].Ending, e.took.Seconds(), e.actor[0].Reason)
+	})
+}
