@@ -68,10 +68,14 @@ const gitConfig = "[user]\nname = Somebody\nemail = somebody@example.com\n" +
 // limit is how long a play may take, on a machine that does much else.
 const limit = 2 * time.Minute
 
-// newStage lays out the files of a scenario.
-func newStage(t *testing.T, bin, args string, files map[string]string) *stage {
+// newStage lays out the files of a scenario in a directory of its own below root.
+func newStage(t *testing.T, bin, root, args string, files map[string]string) *stage {
 	t.Helper()
-	s := &stage{dir: t.TempDir(), bin: bin, args: args}
+	dir, err := os.MkdirTemp(root, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{dir: dir, bin: bin, args: args}
 	all := map[string]string{"play.sh": play, "words.sh": words, "actor.sh": "", "critic.sh": "done_\n", "run.sh": start}
 	maps.Copy(all, files)
 	for name, text := range all {
