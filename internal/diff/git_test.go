@@ -35,9 +35,28 @@ type sandbox struct {
 	ran    []string // what the trees ran the git program for
 }
 
+// sandboxes is where they are. Nothing is removed before the end: ext4 is slow to make
+// files while others go.
+var sandboxes string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "codeloops-diff-")
+	if err != nil {
+		panic(err)
+	}
+	sandboxes = dir
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
 func newSandbox(tb testing.TB) *sandbox {
 	tb.Helper()
-	return newSandboxIn(tb, tb.TempDir())
+	dir, err := os.MkdirTemp(sandboxes, "") //nolint:usetesting // see sandboxes
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return newSandboxIn(tb, dir)
 }
 
 func newSandboxIn(tb testing.TB, dir string) *sandbox {
@@ -58,10 +77,15 @@ func newSandboxIn(tb testing.TB, dir string) *sandbox {
 		"GIT_AUTHOR_DATE=2024-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2024-01-01T00:00:00Z",
 		"LC_ALL=C",
 	}
-	for _, dir := range []string{"home", "work"} {
-		if err := os.Mkdir(filepath.Join(base, dir), 0o755); err != nil {
+	for _, dir := range []string{"home/.config/git", "work"} {
+		if err := os.MkdirAll(filepath.Join(base, dir), 0o755); err != nil {
 			tb.Fatal(err)
 		}
+	}
+	// Each commit would start one more program, to see whether there is much to tidy up.
+	err = os.WriteFile(filepath.Join(base, "home/.config/git/config"), []byte("[maintenance]\n\tauto = false\n"), 0o644)
+	if err != nil {
+		tb.Fatal(err)
 	}
 	return s
 }
