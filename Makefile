@@ -19,16 +19,16 @@ demo: build
 # without it, and say so.
 test:
 	@if command -v "$${CC:-cc}" >/dev/null 2>&1; then \
-		CGO_ENABLED=1 $(GO) test -short -race -shuffle=on -timeout 30m ./...; \
+		CGO_ENABLED=1 $(GO) test -short -race -shuffle=on -parallel 4 -timeout 30m ./...; \
 	else \
 		echo "no C compiler found: testing without the race detector" >&2; \
-		$(GO) test -short -shuffle=on -timeout 30m ./...; \
+		$(GO) test -short -shuffle=on -parallel 4 -timeout 30m ./...; \
 	fi
 
 # What takes its time: series of random histories and of kills at any moment, and
 # outputs of many megabytes, of which the tests play a few or none.
 test-long:
-	$(GO) test -shuffle=on -timeout 30m -run 'Random|Anywhere|WhileWriting|MemoryIsFlat|Overlay' ./...
+	$(GO) test -shuffle=on -parallel 4 -timeout 30m -run 'Random|Anywhere|WhileWriting|MemoryIsFlat|Overlay' ./...
 
 # What an attacker would try to have bad work end as DONE, and the honest twins
 # (testdata/lies): all of it, or what RUN names.
