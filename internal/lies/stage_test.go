@@ -71,7 +71,7 @@ const limit = 2 * time.Minute
 // newStage lays out the files of a scenario in a directory of its own below root.
 func newStage(t *testing.T, bin, root, args string, files map[string]string) *stage {
 	t.Helper()
-	dir, err := os.MkdirTemp(root, "")
+	dir, err := os.MkdirTemp(root, "") //nolint:usetesting // it is removed with the others
 	if err != nil {
 		t.Fatal(err)
 	}
