@@ -15,6 +15,7 @@ type cli struct {
 	pkg     string // of npm
 	version string // the one that is proven
 	bin     string // the program, in the installation
+	node    string // the version of Node that it needs, beside it; "": any will do
 	model   string // what codeloops has to ask for; "" where the configuration says it
 	env     func(url string) []string
 	files   func(url string) map[string]string // below the home
@@ -64,7 +65,7 @@ func clis() []cli {
 			},
 		},
 		{
-			name: "pi", pkg: "@earendil-works/pi-coding-agent", version: "0.87.1", model: "local/" + theLLM,
+			name: "pi", pkg: "@earendil-works/pi-coding-agent", version: "0.87.1", model: "local/" + theLLM, node: "22.23.3",
 			env: func(string) []string { return []string{"PI_OFFLINE=1", "PI_TELEMETRY=0"} },
 			files: func(url string) map[string]string {
 				return map[string]string{".pi/agent/models.json": fmt.Sprintf(
@@ -169,6 +170,14 @@ models:
     apiKey: %s
     capabilities: [tool_use]
 `, theLLM, url, madeUp)
+}
+
+// runtime is the path of the Node in its installation; "" where it needs none.
+func (c cli) runtime() string {
+	if c.node == "" {
+		return ""
+	}
+	return filepath.Join(installed(c), "node_modules", ".bin", "node")
 }
 
 // program is the path of the program in its installation.

@@ -32,7 +32,7 @@ func install(all []cli) error {
 	)
 	places := make(chan struct{}, 2)
 	for _, c := range all {
-		if _, err := os.Stat(c.program()); err == nil {
+		if c.isInstalled() {
 			continue
 		}
 		wait.Go(func() {
@@ -52,6 +52,14 @@ func install(all []cli) error {
 	return errs
 }
 
+func (c cli) isInstalled() bool {
+	_, err := os.Stat(c.program())
+	if err == nil && c.node != "" {
+		_, err = os.Stat(c.runtime())
+	}
+	return err == nil
+}
+
 // install puts an agent into a directory of its own, whole or not at all.
 func (c cli) install() error {
 	dir := installed(c)
@@ -65,6 +73,9 @@ func (c cli) install() error {
 	defer os.RemoveAll(half)
 	cmd := exec.Command("npm", "install", "--prefix", half, "--no-audit", "--no-fund", "--no-package-lock",
 		"--loglevel", "error", c.pkg+"@"+c.version)
+	if c.node != "" {
+		cmd.Args = append(cmd.Args, "node@"+c.node)
+	}
 	cmd.Dir = half
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("install %s: %w\n%s", c.name, err, out)

@@ -82,6 +82,9 @@ func (s *stage) repository() {
 func (s *stage) link() {
 	s.t.Helper()
 	bin, dir := filepath.Join(s.dir, "bin", s.cli.name), os.Getenv(traceVar)
+	if node := s.cli.runtime(); node != "" {
+		s.must(os.Symlink(node, filepath.Join(s.dir, "bin", "node")))
+	}
 	if dir == "" {
 		s.must(os.Symlink(s.cli.program(), bin))
 		return
