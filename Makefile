@@ -7,7 +7,10 @@ LINT   := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build demo test test-long lies lint fuzz fuzz-diff diffcheck golden bench bench-agents bench-diff bench-sessions e2e cross clean
+# Git waits for no disk in tests. Power cuts have tests that look at what was synced.
+export GIT_TEST_FSYNC = 0
+
+.PHONY: build demo test test-race test-long lies users lint fuzz fuzz-diff diffcheck golden bench bench-agents bench-diff bench-sessions e2e cross clean
 
 build:
 	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/codeloops
@@ -15,25 +18,31 @@ build:
 demo: build
 	$(BIN) demo
 
-# The race detector needs cgo and a C compiler; without one the same tests run
-# without it, and say so.
+# The tests, in short; test-race plays the same ones with the race detector, which needs
+# a C compiler: where there is none it plays them without it, and says so. Those that run
+# whole programs take longest by far, and go first. The linters vet.
+LONGEST := ./internal/diff ./cmd/codeloops
+SHORT   := -short -shuffle=on -parallel 4 -timeout 30m -vet=off -ldflags=-w
+RACE     = $(if $(shell command -v $(CC) 2>/dev/null),-race,$(warning no C compiler found: testing without the race detector))
 test:
-	@if command -v "$${CC:-cc}" >/dev/null 2>&1; then \
-		CGO_ENABLED=1 $(GO) test -short -race -shuffle=on -parallel 4 -timeout 30m ./...; \
-	else \
-		echo "no C compiler found: testing without the race detector" >&2; \
-		$(GO) test -short -shuffle=on -parallel 4 -timeout 30m ./...; \
-	fi
+	$(GO) test $(SHORT) $(LONGEST) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(LONGEST))")
 
-# What takes its time: series of random histories and of kills at any moment, and
-# outputs of many megabytes, of which the tests play a few or none.
+test-race:
+	CGO_ENABLED=$(if $(RACE),1,0) $(GO) test $(SHORT) $(RACE) ./...
+
+# What takes its time, and its name says so: series of random histories and of kills at
+# any moment, and outputs of many megabytes, of which the tests play a few or none.
 test-long:
-	$(GO) test -shuffle=on -parallel 4 -timeout 30m -run 'Random|Anywhere|WhileWriting|MemoryIsFlat|Overlay' ./...
+	$(GO) test -shuffle=on -parallel 4 -timeout 30m -run 'Random|Anywhere|PaidOnce|WhileWriting|MemoryIsFlat|Overlay|Ends|Huge|Large|Long|Probe|Torn' ./...
 
 # What an attacker would try to have bad work end as DONE, and the honest twins
 # (testdata/lies): all of it, or what RUN names.
 lies: build
-	CODELOOPS_BIN=$(abspath $(BIN)) $(GO) test -count=1 -parallel 4 -timeout 10m -run 'TestLies/$(RUN)' ./internal/lies
+	CODELOOPS_BIN=$(abspath $(BIN)) $(GO) test -count=1 -parallel 4 -timeout 30m -run 'TestLies/$(RUN)' ./internal/e2e/scenarios
+
+# What users do while a run goes on (testdata/users): all of it, or what RUN names.
+users: build
+	CODELOOPS_BIN=$(abspath $(BIN)) $(GO) test -count=1 -parallel 4 -timeout 30m -run 'TestUsers/$(RUN)' ./internal/e2e/scenarios
 
 lint: cross
 	$(LINT) run ./...
@@ -60,7 +69,7 @@ diffcheck:
 
 # Golden files, written anew: look at the difference before you commit it.
 golden:
-	$(GO) test ./internal/actor ./internal/agent/... ./internal/config ./internal/critic/... ./internal/render ./internal/session -update
+	$(GO) test ./internal/role/actor ./internal/agent/... ./internal/config ./internal/role/critic/... ./internal/screen/render ./internal/session -update
 	UPDATE_SCRIPTS=1 $(GO) test ./cmd/codeloops -run TestScripts
 
 # Whole processes: start-up, a round, memory.
@@ -71,12 +80,11 @@ bench: build
 bench-agents: build
 	E2E_FIGURES=1 CODELOOPS_BIN=$(abspath $(BIN)) $(GO) test -count=1 -timeout 30m -run TestFigures -v ./internal/e2e
 
-# Captures against git, on synthetic repositories or a clone of REPO, and against
-# libgit2 where its headers are installed, by a program that is built as the
-# released ones are. It takes some minutes.
+# Captures as a run pays for them, beside git, on synthetic repositories or a clone of
+# REPO. It takes some minutes.
 ROUNDS ?= 10
-bench-diff:
-	CGO_ENABLED=0 CODELOOPS_BENCH_DIFF=$(ROUNDS) CODELOOPS_BENCH_REPO=$(if $(REPO),$(abspath $(REPO))) \
+bench-diff: build
+	CODELOOPS_BIN=$(abspath $(BIN)) CODELOOPS_BENCH_DIFF=$(ROUNDS) CODELOOPS_BENCH_REPO=$(if $(REPO),$(abspath $(REPO))) \
 		$(GO) test -count=1 -timeout 1h -run TestBench -v ./internal/diff/bench
 
 # The real agents, on scripted models: all of them, or E2E_AGENTS="claude codex".

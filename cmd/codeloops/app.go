@@ -8,33 +8,32 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"strings"
-	"time"
 
 	"codeloops/internal/agent"
+	"codeloops/internal/cli/signals"
+	"codeloops/internal/config/host"
 	"codeloops/internal/loop"
 	"codeloops/internal/redact"
+	"codeloops/internal/run/crew"
+	"codeloops/internal/screen/term"
 	"codeloops/internal/session"
-	"codeloops/internal/term"
 )
 
-// app is what every command works with. main fills the exported stream fields,
-// env and now; nothing below asks the process for them again.
+// app is what every command works with. main fills the streams, the environment and
+// the clock; nothing below asks the process for them again.
 type app struct {
 	*term.Streams
+	host.Host
 
-	env []string
-	now func() time.Time
+	signals signals.Signals
 
-	dir     string // working directory, absolute and free of symbolic links
-	signals signals
-	secrets *redact.Redactor
+	recovered bool // what a restore had left here was gone on with
 }
 
 // run executes one command line and returns its exit code.
 func (a *app) run(args []string) int {
-	a.secrets = redact.New(a.env)
-	ctx, stop := a.signals.watch(context.Background())
+	a.Secrets = redact.New(a.Environ)
+	ctx, stop := a.signals.Watch(context.Background())
 	defer stop()
 	err := interrupted(ctx, a.execute(ctx, args))
 	if err == nil {
@@ -45,8 +44,8 @@ func (a *app) run(args []string) int {
 }
 
 func (a *app) execute(ctx context.Context, args []string) (err error) {
-	if a.dir, err = os.Getwd(); err == nil {
-		a.dir, err = filepath.EvalSymlinks(a.dir) // it may be the shell's name for it
+	if a.Dir, err = os.Getwd(); err == nil {
+		a.Dir, err = filepath.EvalSymlinks(a.Dir) // it may be the shell's name for it
 	}
 	if err != nil {
 		return fmt.Errorf("find the working directory: %w", err)
@@ -66,10 +65,10 @@ func (a *app) complain(args []string, err error) {
 	if _, own := errors.AsType[agentExitError](err); own {
 		return // the scripted agent has spoken for itself
 	}
-	report(a.Err, err, a.secrets)
+	report(a.Err, err, a.Secrets)
 	if !told && wantsJSON(args) {
 		code := exitCode(err)
-		doc := session.Result{Outcome: refused(err, code), ExitCode: code, Failure: a.failure(err)}
+		doc := session.Result{Outcome: refused(err, code), ExitCode: code, Failure: failure(a, err)}
 		_, _ = a.Out.Write(doc.Encode()) // nowhere left to say that this failed
 	}
 }
@@ -78,7 +77,7 @@ func (a *app) complain(args []string, err error) {
 func refused(err error, code int) loop.Outcome {
 	out := loop.Outcome{Result: loop.Failed, Reason: loop.StopInternal}
 	_, missing := errors.AsType[*agent.NotFoundError](err)
-	if _, nobody := errors.AsType[*nobodyError](err); missing || nobody {
+	if _, nobody := errors.AsType[*crew.NobodyError](err); missing || nobody {
 		out.Reason = loop.StopAgentNotFound
 	}
 	if code == exitInterrupted {
@@ -94,22 +93,6 @@ func wantsJSON(args []string) bool {
 		args = args[:i]
 	}
 	return slices.Contains(args, "--json-output") || slices.Contains(args, "--json-output=true")
-}
-
-func (a *app) getenv(name string) string {
-	value, _ := a.lookupEnv(name)
-	return value
-}
-
-// lookupEnv finds a variable in the environment that main took; the last of a
-// name counts.
-func (a *app) lookupEnv(name string) (string, bool) {
-	for _, kv := range slices.Backward(a.env) {
-		if k, v, ok := strings.Cut(kv, "="); ok && k == name {
-			return v, true
-		}
-	}
-	return "", false
 }
 
 // version is what the build knows of itself: the module's version, or the

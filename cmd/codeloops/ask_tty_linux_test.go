@@ -72,11 +72,9 @@ func TestDebugLogIsNotAwaited(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d := onTerminal(t, s.codeloops("--log-file", pipe, "a task of four words"))
-	s.await("the run begins", func() bool {
-		logs, _ := filepath.Glob(filepath.Join(s.dir, "sessions", "*.jsonl"))
-		return len(logs) > 0
-	})
+	d := onTerminal(t, s.codeloops("--log-file", pipe, "a task"))
+	d.sees("run it? [y/N] ")
+	d.types("y")
 	time.Sleep(100 * time.Millisecond) // it has come to the pipe, or will find the signal there
 	d.types("\x03")
 	if text, code := d.end(); code != exitInterrupted || !strings.Contains(text, "received the signal") {
@@ -90,14 +88,15 @@ func TestInitAsks(t *testing.T) {
 	t.Parallel()
 	bin := t.TempDir()
 	for _, name := range []string{"codex", "gemini"} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho 1.0\n"), 0o700); err != nil {
+		if err := writeApart(filepath.Join(bin, name), "#!/bin/sh\necho 1.0\n", 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	d := talk(t, t.TempDir(), []string{"PATH=" + bin + ":/usr/bin:/bin", "GEMINI_API_KEY=made-up"}, "init")
-	if err := os.WriteFile(filepath.Join(d.cmd.Dir, "go.mod"), []byte("module m\n"), 0o600); err != nil {
+	work := t.TempDir()
+	if err := os.WriteFile(filepath.Join(work, "go.mod"), []byte("module m\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	d := talkIn(t, work, []string{"PATH=" + bin + ":/usr/bin:/bin", "GEMINI_API_KEY=made-up"}, "init")
 	d.sees("agent that does the work [")
 	d.types("geminy\n")
 	d.sees("did you mean")
@@ -113,7 +112,7 @@ func TestInitAsks(t *testing.T) {
 	if text, code := d.end(); code != exitDone {
 		t.Errorf("exit code %d, it shows %q", code, text)
 	}
-	text, err := os.ReadFile(filepath.Join(d.cmd.Dir, "codeloops.toml"))
+	text, err := os.ReadFile(filepath.Join(work, "codeloops.toml"))
 	if err != nil || !strings.Contains(string(text), `checks = ["go test ./..."]`) || !strings.Contains(string(text), `agent = "gemini"`) {
 		t.Errorf("%v: %s", err, text)
 	}

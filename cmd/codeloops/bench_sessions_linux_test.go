@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/metrics"
+	"codeloops/internal/loop/progress"
 	"codeloops/internal/session"
 )
 
@@ -50,6 +50,8 @@ func TestBenchSessions(t *testing.T) { //nolint:paralleltest // it measures
 			m.time(name+", no index, nothing in memory", 3, func() { unindex(t, many); _ = dropCaches() }, argv)
 		}
 	}
+	m.time("search, all logs", 5, nil, append([]string{"sessions"}, sub(many, "search", "more of it")...))
+	m.time("search, logs of a week", 10, nil, append([]string{"sessions"}, sub(many, "search", "more of it", "--after", "2026-02-15")...))
 	m.time("list, no index, ends without totals", 5, func() { unindex(t, old) }, append([]string{"sessions"}, sub(old, "list")...))
 	m.time("250 MB: show --brief", 10, nil, []string{"sessions", "show", "--brief", small})
 	m.time("1 GB: show --brief", 10, nil, []string{"sessions", "show", "--brief", large})
@@ -161,7 +163,7 @@ func (g *logMaker) many(name string, totals bool) string {
 				id := fmt.Sprintf("%s_%06x", began.Format("2006-01-02T15-04-05Z"), rnd.IntN(1<<24))
 				s := loop.Session{
 					ID: id, Prompt: g.some(rnd, 40+rnd.IntN(1500)), WorkingDir: fmt.Sprintf("/home/user/project%d", rnd.IntN(20)),
-					Actor: loop.AgentRef{Agent: "claude"}, Critic: loop.AgentRef{Agent: "codex"}, MaxIterations: 10, Version: "1.0",
+					Cast: loop.Cast{Actor: loop.AgentRef{Agent: "claude"}, Critic: loop.AgentRef{Agent: "codex"}}, Terms: loop.Terms{MaxIterations: 10}, Version: "1.0",
 				}
 				w := &logWriter{maker: g, rnd: rnd, at: began, totals: totals}
 				if err := w.write(filepath.Join(draft, id+".jsonl"), s, 1+rnd.IntN(4), 15_000); err != nil {
@@ -184,7 +186,7 @@ func (g *logMaker) large(name string, iterations int) string {
 		return path
 	}
 	w := &logWriter{maker: g, rnd: rand.New(rand.NewPCG(1, 1)), at: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), totals: true}
-	s := loop.Session{ID: name, Prompt: "a large one", WorkingDir: "/p", Actor: loop.AgentRef{Agent: "claude"}, Critic: loop.AgentRef{Agent: "codex"}, MaxIterations: iterations}
+	s := loop.Session{ID: name, Prompt: "a large one", WorkingDir: "/p", Cast: loop.Cast{Actor: loop.AgentRef{Agent: "claude"}, Critic: loop.AgentRef{Agent: "codex"}}, Terms: loop.Terms{MaxIterations: iterations}}
 	if err := errors.Join(w.write(path+".new", s, iterations, 880_000), os.Rename(path+".new", path)); err != nil {
 		g.t.Fatal(err)
 	}
@@ -197,7 +199,7 @@ type logWriter struct {
 	rnd    *rand.Rand
 	at     time.Time
 	seq    int
-	tally  metrics.Tally
+	tally  progress.Tally
 	totals bool
 }
 
@@ -239,9 +241,9 @@ func (w *logWriter) iteration(f *os.File, n, size int, done bool) {
 	}
 	round := loop.Round{
 		Iteration: n,
-		Attempt:   loop.Attempt{Turn: loop.Turn{Stdout: loop.Output{Text: text, Total: int64(len(text))}, Ending: loop.EndCompleted, Duration: time.Minute, Usage: usage}},
+		Attempt:   loop.Attempt{Turn: loop.Turn{Execution: loop.Execution{Stdout: loop.Output{Text: text, Total: int64(len(text))}, Duration: time.Minute}, Try: loop.Try{Ending: loop.EndCompleted, Usage: usage}}},
 		Change:    loop.Change{Files: []loop.FileChange{{Path: "file", Status: loop.FileModified, Insertions: 100, Patch: patch}}, Insertions: 100, State: "tree:1"},
-		Review:    loop.Review{Turn: loop.Turn{Stdout: loop.Output{Text: reply}, Ending: loop.EndCompleted, Duration: time.Minute, Usage: usage}, Reply: reply, Verdict: verdict},
+		Review:    loop.Review{Turn: loop.Turn{Execution: loop.Execution{Stdout: loop.Output{Text: reply}, Duration: time.Minute}, Try: loop.Try{Ending: loop.EndCompleted, Usage: usage}}, Reply: reply, Verdict: verdict},
 		Ruling:    loop.Ruling{Verdict: verdict}, Duration: 2 * time.Minute,
 	}
 	for _, e := range []loop.Event{

@@ -3,25 +3,30 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"codeloops/internal/agent"
-	"codeloops/internal/browse"
 	"codeloops/internal/config"
+	"codeloops/internal/run/crew"
+	"codeloops/internal/session/sessionview"
+	"codeloops/internal/strategy"
 )
 
 // addCompletions lets a shell offer the values of flags that take one of a few
 // words, in all commands that have such a flag.
-func (a *app) addCompletions(root *cobra.Command) {
+func addCompletions(a *app, root *cobra.Command) {
 	words := map[string]func() []string{
 		"log-format":    fixed("pretty", "compact", "json"),
 		"profile":       fixed("default", "strict"),
+		"strategy":      strategy.Names,
 		"critic-env":    fixed("full", "clean"),
 		"actor-session": fixed("fresh", "resume"),
 		"format":        fixed("html", "markdown", "json"),
-		"outcome":       browse.Outcomes,
-		"sort":          browse.Orders,
+		"outcome":       sessionview.Outcomes,
+		"sort":          sessionview.Orders,
 	}
 	for _, name := range []string{"agent", "actor-agent", "critic-agent", "fallback", "agent-order"} {
-		words[name] = a.agentNames
+		words[name] = func() []string {
+			cfg, _ := config.Load(a.configOptions(a.Dir))
+			return crew.Names(&a.Host, cfg)
+		}
 	}
 	for flag, list := range words {
 		offer := func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -36,22 +41,6 @@ func (a *app) addCompletions(root *cobra.Command) {
 }
 
 func fixed(words ...string) func() []string { return func() []string { return words } }
-
-// agentNames are all agents that a role can be given to.
-func (a *app) agentNames() []string {
-	names := []string{autoName}
-	if cfg, err := config.Load(a.configOptions(a.dir)); err == nil {
-		if own, err := a.specs(cfg, &runOptions{}); err == nil {
-			for _, spec := range own {
-				names = append(names, spec.Name)
-			}
-		}
-	}
-	for _, spec := range agent.Catalogue() {
-		names = append(names, spec.Name)
-	}
-	return names
-}
 
 // visit calls a function with a command and all below it.
 func visit(cmd *cobra.Command, do func(*cobra.Command)) {

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,26 +11,20 @@ import (
 	"codeloops/internal/agent"
 	"codeloops/internal/config"
 	"codeloops/internal/diff/repo"
-	"codeloops/internal/session"
+	"codeloops/internal/run/crew"
+	"codeloops/internal/run/worktree"
 )
 
 // configOptions describes what the configuration depends on, seen from dir.
 // Outside of a repository only dir itself may hold a project file.
 func (a *app) configOptions(dir string) config.Options {
 	o := config.Options{
-		Env: a.env, Home: a.home(), WorkingDir: dir, Outputs: agent.Formats(),
+		Env: a.Environ, Home: a.Home(), WorkingDir: dir, Outputs: agent.Formats(),
 	}
-	if r, err := repo.Open(dir, a.lookupEnv); err == nil {
+	if r, err := repo.Open(dir, a.LookupEnv); err == nil {
 		o.RepositoryRoot = r.WorkTree
 	}
 	return o
-}
-
-func (a *app) home() string {
-	if home := a.getenv("HOME"); home != "" {
-		return home
-	}
-	return a.getenv("USERPROFILE") // where Windows keeps it
 }
 
 func newConfigCmd(a *app) *cobra.Command {
@@ -48,7 +40,7 @@ the project's codeloops.toml, the global config.toml, the default.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVarP(&dir, "working-dir", "d", "", "look from `dir` instead of the current directory")
-	options := func() config.Options { return a.configOptions(resolve(a.dir, dir)) }
+	options := func() config.Options { return a.configOptions(a.Path(dir)) }
 	cmd.AddCommand(
 		newConfigShowCmd(a, options),
 		newConfigPathCmd(a, options),
@@ -69,24 +61,15 @@ func newConfigShowCmd(a *app, options func() config.Options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return writeJSON(a.Out, cfg.Entries())
+			var b strings.Builder
+			for _, e := range cfg.Entries() {
+				fmt.Fprintf(&b, "%-40s %s\n", e.String(), a.OutRenderer().NewStyle().Faint(true).Render("# "+e.Origin.String()))
 			}
-			return showConfig(a, cfg.Entries())
+			return show(a, asJSON, cfg.Entries(), b.String())
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON list of key, value and origin")
 	return cmd
-}
-
-func showConfig(a *app, entries []config.Entry) error {
-	var b strings.Builder
-	faint := a.OutRenderer().NewStyle().Faint(true)
-	for _, e := range entries {
-		fmt.Fprintf(&b, "%-40s %s\n", e.String(), faint.Render("# "+e.Origin.String()))
-	}
-	_, err := fmt.Fprint(a.Out, a.secrets.String(b.String()))
-	return err
 }
 
 func newConfigPathCmd(a *app, options func() config.Options) *cobra.Command {
@@ -100,24 +83,16 @@ func newConfigPathCmd(a *app, options func() config.Options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return writeJSON(a.Out, paths)
-			}
-			_, err = fmt.Fprintf(a.Out, "global    %s\nproject   %s\nsessions  %s\ntrust     %s\n",
-				orNone(paths.Global), orNone(paths.Project), orNone(paths.Sessions), orNone(paths.Trust))
-			return err
+			return show(a, asJSON, paths, fmt.Sprintf("global    %s\nproject   %s\nsessions  %s\ntrust     %s\n",
+				cmp.Or(paths.Global, none), cmp.Or(paths.Project, none), cmp.Or(paths.Sessions, none), cmp.Or(paths.Trust, none)))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
 	return cmd
 }
 
-func orNone(path string) string {
-	if path == "" {
-		return "(none)"
-	}
-	return path
-}
+// none stands in the place of a path that there is not.
+const none = "(none)"
 
 func newConfigCheckCmd(a *app, options func() config.Options) *cobra.Command {
 	return &cobra.Command{
@@ -130,34 +105,13 @@ func newConfigCheckCmd(a *app, options func() config.Options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.checkNames(cfg); err != nil {
+			if err := crew.CheckNames(&a.Host, cfg); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintln(a.Out, "the configuration is valid")
 			return err
 		},
 	}
-}
-
-// checkNames refuses agents that there are not, whether or not they are installed.
-func (a *app) checkNames(cfg *config.Config) error {
-	own, err := a.specs(cfg, &runOptions{script: os.DevNull})
-	if err != nil {
-		return err
-	}
-	var names []string
-	for _, entry := range named(cfg) {
-		name, _, _ := strings.Cut(entry, ":")
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	var wrong []error
-	for _, name := range slices.Compact(names) {
-		if _, err := agent.Find(name, own...); err != nil && name != autoName {
-			wrong = append(wrong, err)
-		}
-	}
-	return errors.Join(wrong...)
 }
 
 func newConfigTrustCmd(a *app, options func() config.Options) *cobra.Command {
@@ -182,31 +136,17 @@ When it changes it needs trust again.`,
 	}
 }
 
-// quiet refuses trust while a session runs in the work tree of a project file, "" being
-// the one that applies: it would not count for the session, and whoever asks may be a
-// part of it.
-func (a *app) quiet(o config.Options, file string) error {
+func runTrust(a *app, o config.Options, args []string) error {
+	file := ""
+	if len(args) == 1 {
+		file = a.Path(args[0])
+	}
 	dir := o.WorkingDir
 	if file != "" {
 		dir = filepath.Dir(file)
 	}
-	r, err := repo.Open(dir, a.lookupEnv)
-	if err != nil {
-		return nil //nolint:nilerr // no session runs outside of a repository
-	}
-	if held := session.Held(filepath.Join(r.GitDir, "codeloops"), r.WorkTree); held != nil {
+	if held := worktree.Held(&a.Host, dir); held != nil { // it would not count for the session, and who asks may be a part of it
 		return usagef("wait for its end: what is trusted while it runs does not count for it", "%v", held)
-	}
-	return nil
-}
-
-func runTrust(a *app, o config.Options, args []string) error {
-	file := ""
-	if len(args) == 1 {
-		file = resolve(a.dir, args[0])
-	}
-	if err := a.quiet(o, file); err != nil {
-		return err
 	}
 	keys, err := config.Trust(o, file)
 	if err != nil {

@@ -6,26 +6,25 @@ import (
 	"fmt"
 	"strings"
 
-	"codeloops/internal/render"
-	"codeloops/internal/term"
+	"codeloops/internal/cli/task"
+	"codeloops/internal/run"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
 )
 
-// The values of the key confirm.
-const (
-	confirmShort = "short"
-	confirmNever = "never"
-)
+// confirmNever is the value of the key confirm that is not the default.
+const confirmNever = "never"
 
 // fewWords is how many words a prompt has at least that needs no confirmation.
 const fewWords = 4
 
 // confirm shows a prompt of a few words, who would play and how long, and waits for
 // a key: an agent may do anything, and has to be paid.
-func (p *plan) confirm(ctx context.Context) error {
-	a := p.app
-	typed := p.promptFrom == promptWords || p.promptFrom == promptFlag
-	short := len(strings.Fields(p.prompt)) < fewWords
-	if !typed || !short || p.opts.yes || p.cfg.Confirm == confirmNever || !a.InTTY || !a.ErrTTY {
+func (r *runCommand) confirm(ctx context.Context) error {
+	a, p := r.app, r.plan
+	typed := r.from == task.FromWords || r.from == task.FromFlag
+	short := len(strings.Fields(r.prompt)) < fewWords
+	if !typed || !short || r.opts.yes || p.Config.Confirm == confirmNever || !a.InTTY || !a.ErrTTY {
 		return nil
 	}
 	keys, ok := a.ReadKeys()
@@ -33,8 +32,9 @@ func (p *plan) confirm(ctx context.Context) error {
 		return nil
 	}
 	defer keys.Close()
-	fmt.Fprintf(a.Err, "%s\nin %s: actor %s, critic %s, %s\nrun it? [y/N] ", //nolint:errcheck // without a screen no key comes
-		term.Line(p.prompt), p.dir, render.Who(p.actor[0].ref()), render.Who(p.critic[0].ref()), iterations(p.cfg.MaxIterations))
+	judge, who := render.Judges(p.Critic[0].Ref(), run.PanelOf(p.Config))
+	fmt.Fprintf(a.Err, "%s\nin %s: actor %s, %s %s, %s\nrun it? [y/N] ", //nolint:errcheck // without a screen no key comes
+		term.Line(r.prompt), p.Dir, render.Who(p.Actor[0].Ref()), judge, who, iterations(p.Config.MaxIterations))
 	select {
 	case key := <-keys.Pressed():
 		fmt.Fprintln(a.Err, term.Line(key)) //nolint:errcheck // as above

@@ -19,7 +19,7 @@ func TestConfirm(t *testing.T) {
 		code                      int
 		played                    bool
 	}{
-		{name: "yes", prompt: "fix it", types: "y", says: "actor scripted, critic scripted, at most 10 iterations", played: true},
+		{name: "yes", prompt: "fix it", types: "y", says: "actor scripted, critic scripted in a", played: true},
 		{name: "no", prompt: "fix it", types: "n", says: "nothing was run", code: exitError},
 		{name: "enter", prompt: "fix it", types: "\r", says: "nothing was run", code: exitError},
 		{name: "interrupted", prompt: "fix it", types: "\x03", says: "received the signal", code: exitInterrupted},

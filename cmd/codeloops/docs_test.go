@@ -74,20 +74,6 @@ func walk(cmd *cobra.Command, visit func(*cobra.Command)) {
 	}
 }
 
-// TestSettingFlags holds the flags of a run and the keys that they set
-// together.
-func TestSettingFlags(t *testing.T) {
-	t.Parallel()
-	o := &runOptions{}
-	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	o.addFlags(flags)
-	for name := range settingFlags() {
-		if flags.Lookup(name) == nil {
-			t.Errorf("there is no flag --%s", name)
-		}
-	}
-}
-
 func TestResultCodes(t *testing.T) {
 	t.Parallel()
 	for result, want := range map[loop.Result]int{

@@ -3,36 +3,18 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"strings"
 
-	"github.com/charmbracelet/lipgloss"
 	"github.com/spf13/cobra"
 
+	"codeloops/internal/cli/doctor"
 	"codeloops/internal/config"
-	"codeloops/internal/diff/repo"
 	"codeloops/internal/loop"
-	"codeloops/internal/proc"
-	"codeloops/internal/term"
+	"codeloops/internal/screen/ask"
+	"codeloops/internal/screen/term"
 )
-
-const (
-	ansiRed   = lipgloss.Color("1")
-	ansiGreen = lipgloss.Color("2")
-)
-
-// A finding is one thing that doctor looked at.
-type finding struct {
-	What   string `json:"what"`
-	OK     bool   `json:"ok"`
-	Detail string `json:"detail"`
-	// Aside is set for what does not stand in a run's way.
-	Aside bool   `json:"aside,omitempty"`
-	Hint  string `json:"hint,omitempty"`
-}
 
 func newDoctorCmd(a *app) *cobra.Command {
-	var asJSON bool
+	var asJSON, clean, yes bool
 	var probe string
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -45,38 +27,76 @@ the agent itself where it has a command for that, and costs nothing. --probe ask
 each agent of the configuration for one word, with its real model: that shows
 whether it works, and costs a little.
 
+--clean lists what runs that were killed have left: copies of the work tree and
+other files beside logs, checkpoints of sessions that are gone, views, locks and
+temporary files, with their sizes. On a terminal it asks, with --yes it does not,
+and removes them; elsewhere it only lists, and ends with 1 where there is
+something. What a run at work has is left alone, and so is what a session needs
+that can be carried on.
+
 ` + exitHelp(),
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if probe != "" && probe != probeConfigured && probe != probeAll {
+			if probe != "" && probe != doctor.Configured && probe != doctor.All {
 				return usagef("--probe asks the configured agents, --probe=all every one that is installed", "--probe cannot be %q", probe)
+			}
+			if yes && !clean {
+				return usagef("", "--yes is for --clean")
+			}
+			if clean {
+				return runClean(cmd.Context(), a, asJSON, yes)
 			}
 			return runDoctor(cmd.Context(), a, asJSON, probe)
 		},
 	}
 	cmd.Flags().StringVar(&probe, "probe", "", "let the agents of the configuration play one tiny turn; `all`: every one installed")
-	cmd.Flags().Lookup("probe").NoOptDefVal = probeConfigured
-	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON list")
+	cmd.Flags().Lookup("probe").NoOptDefVal = doctor.Configured
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	cmd.Flags().BoolVar(&clean, "clean", false, "list what runs that were killed have left, and remove it")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "with --clean: do not ask")
+	cmd.MarkFlagsMutuallyExclusive("clean", "probe")
 	return cmd
 }
 
-func runDoctor(ctx context.Context, a *app, asJSON bool, probe string) error {
-	findings := []finding{a.checkGit(ctx), a.checkRepository()}
-	cfg, err := config.Load(a.configOptions(a.dir))
+// runClean lists what was left behind and removes it, if the user agrees.
+func runClean(ctx context.Context, a *app, asJSON, yes bool) error {
+	if err := a.usersOwn(map[string]bool{"`codeloops doctor --clean`": true}); err != nil {
+		return err
+	}
+	d := a.doctor()
+	cfg, err := config.Load(d.Settings)
 	if err != nil {
-		for _, c := range complaints(err) {
-			findings = append(findings, finding{What: "configuration", Detail: c.Message, Hint: c.Hint})
+		return err
+	}
+	found, err := d.Leftovers(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	text := found.List("found")
+	if len(found.Things) == 0 {
+		text += "nothing to clean\n"
+	}
+	if err := show(a, asJSON, found, term.Clean(text)); err != nil || len(found.Things) == 0 {
+		return err
+	}
+	if !yes && !(a.InTTY && a.ErrTTY) {
+		return &endedError{result: loop.MaxIterations} // 1: the list has said it
+	}
+	if !yes {
+		if err := ask.Sure(ctx, a.Streams, "remove "+found.Sum()+"?"); err != nil {
+			return err
 		}
-	} else {
-		findings = append(findings, finding{What: "configuration", OK: true, Detail: "valid"}, a.checkSessions(cfg))
-		findings = append(findings, a.checkAgents(ctx, cfg, probe)...)
 	}
-	if asJSON {
-		err = writeJSON(a.Out, findings)
-	} else {
-		err = showFindings(a, findings)
+	if err := found.Remove(ctx); err != nil || asJSON {
+		return err
 	}
-	if err != nil {
+	_, err = fmt.Fprintf(a.Out, "removed %s\n", found.Sum())
+	return err
+}
+
+func runDoctor(ctx context.Context, a *app, asJSON bool, probe string) error {
+	findings := a.doctor().Examine(ctx, probe)
+	if err := show(a, asJSON, findings, doctor.Text(findings, a.OutRenderer())); err != nil {
 		return err
 	}
 	for _, f := range findings {
@@ -87,66 +107,7 @@ func runDoctor(ctx context.Context, a *app, asJSON bool, probe string) error {
 	return nil
 }
 
-func (a *app) checkGit(ctx context.Context) finding {
-	f := finding{What: "git"}
-	out, err := proc.Output(ctx, proc.Call{Argv: []string{"git", "--version"}, Dir: a.dir, Env: a.env, MaxOutput: 4 << 10})
-	if err != nil {
-		f.Detail, f.Hint = err.Error(), "install git: agents work with it, and codeloops asks it where filters and partial clones come in"
-		return f
-	}
-	f.OK, f.Detail = true, strings.TrimSpace(string(out))
-	return f
-}
-
-func (a *app) checkRepository() finding {
-	f := finding{What: "repository"}
-	r, err := repo.Open(a.dir, a.lookupEnv)
-	if err != nil {
-		c := complaints(err)[0]
-		f.Detail, f.Hint = c.Message, c.Hint
-		return f
-	}
-	f.OK, f.Detail = true, r.WorkTree
-	return f
-}
-
-func (a *app) checkSessions(cfg *config.Config) finding {
-	f := finding{What: "sessions"}
-	dir, err := cfg.Sessions()
-	if err == nil {
-		err = os.MkdirAll(dir, 0o700)
-	}
-	var probe *os.File
-	if err == nil {
-		probe, err = os.CreateTemp(dir, ".doctor-*")
-	}
-	if err != nil {
-		f.Detail, f.Hint = err.Error(), "choose another directory with --session-dir or CODELOOPS_SESSION_DIR"
-		return f
-	}
-	f.OK, f.Detail = true, dir
-	_ = probe.Close()
-	_ = os.Remove(probe.Name())
-	return f
-}
-
-func showFindings(a *app, findings []finding) error {
-	styles := a.OutRenderer()
-	good, bad := styles.NewStyle().Foreground(ansiGreen), styles.NewStyle().Foreground(ansiRed)
-	var b strings.Builder
-	for _, f := range findings {
-		mark := good.Render("ok  ")
-		switch {
-		case !f.OK && f.Aside:
-			mark = bad.Render("no  ")
-		case !f.OK:
-			mark = bad.Render("FAIL")
-		}
-		fmt.Fprintf(&b, "%s  %-14s %s\n", mark, f.What, term.Line(f.Detail))
-		if f.Hint != "" {
-			fmt.Fprintf(&b, "      %-14s hint: %s\n", "", term.Line(f.Hint))
-		}
-	}
-	_, err := fmt.Fprint(a.Out, a.secrets.String(b.String()))
-	return err
+// doctor looks at what there is here.
+func (a *app) doctor() *doctor.Doctor {
+	return &doctor.Doctor{Host: &a.Host, Settings: a.configOptions(a.Dir), Tell: a.tell}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"codeloops/internal/cli/signals"
 	"codeloops/internal/loop"
 )
 
@@ -88,4 +89,19 @@ func exitCode(err error) int {
 		return exitInterrupted
 	}
 	return exitError
+}
+
+// interrupted returns the signal in place of an error that has come of it and
+// says only that something was cancelled. An end that the user has been told of
+// stays what it is.
+func interrupted(ctx context.Context, err error) error {
+	_, told := errors.AsType[*endedError](err)
+	_, known := errors.AsType[*signals.Error](err)
+	if told || known || !errors.Is(err, context.Canceled) {
+		return err
+	}
+	if cause, ok := errors.AsType[*signals.Error](context.Cause(ctx)); ok {
+		return cause
+	}
+	return err
 }

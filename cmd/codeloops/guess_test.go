@@ -1,9 +1,10 @@
 package main
 
 import (
-	"slices"
 	"strings"
 	"testing"
+
+	"codeloops/internal/cli/guess"
 )
 
 // TestGuessed tells slips and habits from prompts.
@@ -18,10 +19,10 @@ func TestGuessed(t *testing.T) {
 		"codeloops stats": "sessions stats", "vresion": "version", "docter": "doctor", "comfig show": "config show",
 		"remove latest": "sessions rm latest", "delete session 2026-11-22T09": "sessions rm", "undo": "sessions restore", "resum": "resume",
 		"start": "run", "continue": "resume", "show errors": "sessions show", "login claude": "doctor", "exprot": "sessions export",
-		"stop": "", "update": "", "upgrade codeloops": "", "stop it now": "", "strategies": "", "queue list": "", "-": "",
+		"search": "sessions search", "stop": "", "update": "", "upgrade codeloops": "", "stop it now": "", "strategys": "strategies", "strategy": "strategies", "queue list": "", "-": "",
 	} {
-		if g, ok := guessed(root, strings.Fields(line)); !ok || g.command != want {
-			t.Errorf("%q: %v, %q, want %q", line, ok, g.command, want)
+		if g, ok := guess.In(known(root), strings.Fields(line)); !ok || g.Command != want {
+			t.Errorf("%q: %v, %q, want %q", line, ok, g.Command, want)
 		}
 	}
 	for _, line := range []string{
@@ -29,13 +30,13 @@ func TestGuessed(t *testing.T) {
 		"remove dead code", "clean up code", "update deps", "update CHANGELOG", "upgrade react", "install husky", "revert last change",
 		"commit changes", "set timeout 5", "open source it", "start server", "replace tabs", "report progress", "recover", "parser",
 		"stay", "lost", "work", "hold", "hi", "fix", "list users, sorted", "what is this?", "update README.md", "translate",
-		"help the user login", "latest", "make it faster",
+		"search is slow", "strategy pattern everywhere", "research it", "help the user login", "latest", "make it faster",
 	} {
-		if g, ok := guessed(root, strings.Fields(line)); ok {
-			t.Errorf("%q is taken for %q (%s)", line, g.command, g.instead)
+		if g, ok := guess.In(known(root), strings.Fields(line)); ok {
+			t.Errorf("%q is taken for %q (%s)", line, g.Command, g.Instead)
 		}
 	}
-	if _, ok := guessed(root, []string{"list users"}); ok {
+	if _, ok := guess.In(known(root), []string{"list users"}); ok {
 		t.Error("quoted words are taken for a command")
 	}
 }
@@ -44,17 +45,12 @@ func TestGuessed(t *testing.T) {
 func TestHabitsName(t *testing.T) {
 	t.Parallel()
 	root := newRootCmd(&app{Streams: streams()})
-	for _, h := range habits() {
-		if cmd, rest, err := root.Find(strings.Fields(h.command)); h.command != "" && (err != nil || len(rest) > 0 || cmd == root) {
-			t.Errorf("%q is no command", h.command)
+	for _, h := range guess.Habits() {
+		if cmd, rest, err := root.Find(strings.Fields(h.Command)); h.Command != "" && (err != nil || len(rest) > 0 || cmd == root) {
+			t.Errorf("%q is no command", h.Command)
 		}
-		if h.command == "" && h.instead == "" {
-			t.Errorf("%q stands for nothing", h.words)
-		}
-		for word := range strings.FieldsSeq(h.words) {
-			if slices.Contains(strings.Fields(ourWords), word) {
-				t.Errorf("%q is named twice", word)
-			}
+		if h.Command == "" && h.Instead == "" {
+			t.Errorf("%q stands for nothing", h.Words)
 		}
 	}
 }

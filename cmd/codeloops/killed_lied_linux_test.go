@@ -54,7 +54,7 @@ func TestKilledAndLiedTo(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, held)
 	s.sh(`cd work; echo harmless >a; touch -d yesterday a; git add -A; git -c user.name=A -c user.email=a@example.com commit -q -m files`)
-	slack := scan.Slack(s.dir) + 50*time.Millisecond
+	slack := scan.ClockOf(s.dir).Slack + 50*time.Millisecond
 	time.Sleep(slack)
 	s.killed()
 	first := strings.TrimSuffix(filepath.Base(s.logs()[0]), ".jsonl")
@@ -67,8 +67,8 @@ func TestKilledAndLiedTo(t *testing.T) {
 	if n := len(s.logs()); n != 2 {
 		t.Fatalf("%d sessions", n)
 	}
-	within, err := filepath.Glob(filepath.Join(s.dir, "work", ".git", "codeloops", "*"))
-	if err != nil || len(within) != 1 || filepath.Ext(within[0]) != ".lock" {
+	within, err := filepath.Glob(filepath.Join(s.dir, "work", ".git", "codeloops*"))
+	if err != nil || len(within) != 1 || filepath.Base(within[0]) != "codeloops-lock" {
 		t.Errorf("in the git directory: %v, %v", within, err)
 	}
 	cmd := s.codeloops()

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -52,9 +53,17 @@ func newStage(t *testing.T, scenario string) *stage {
 
 func (s *stage) write(name, text string) {
 	s.t.Helper()
-	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
+	if err := writeApart(filepath.Join(s.dir, name), text, 0o600); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// writeApart writes a file that may be run: a process that is forked meanwhile would have
+// it open for writing until its exec, and nobody could run it.
+func writeApart(path, text string, mode os.FileMode) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(path, []byte(text), mode)
 }
 
 // codeloops is a run that is not started yet.

@@ -7,8 +7,9 @@ import (
 	"os"
 	"time"
 
+	"codeloops/internal/config/host"
 	"codeloops/internal/proc"
-	"codeloops/internal/term"
+	"codeloops/internal/screen/term"
 )
 
 func main() {
@@ -17,8 +18,7 @@ func main() {
 	}
 	a := &app{
 		Streams: term.New(os.Stdin, os.Stdout, os.Stderr, os.Getenv),
-		env:     os.Environ(),
-		now:     time.Now,
+		Host:    host.Host{Environ: os.Environ(), Now: time.Now},
 	}
 	os.Exit(a.run(os.Args[1:]))
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -20,9 +21,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"codeloops/internal/agent"
+	"codeloops/internal/agent/scripted"
+	"codeloops/internal/config/host"
+	"codeloops/internal/diff/view"
 	"codeloops/internal/proc"
-	"codeloops/internal/scripted"
-	"codeloops/internal/term"
+	"codeloops/internal/screen/term"
 )
 
 // playCodeloops is the variable that makes the test binary play codeloops.
@@ -41,11 +44,10 @@ func TestMain(m *testing.M) {
 	play := func() {
 		os.Exit((&app{
 			Streams: term.New(os.Stdin, os.Stdout, os.Stderr, os.Getenv),
-			env:     os.Environ(),
-			now:     time.Now,
+			Host:    host.Host{Environ: os.Environ(), Now: time.Now},
 		}).run(os.Args[1:]))
 	}
-	if os.Getenv(playCodeloops) != "" || len(os.Args) > 1 && os.Args[1] == scriptedCommand {
+	if os.Getenv(playCodeloops) != "" || len(os.Args) > 1 && os.Args[1] == scripted.Command {
 		play() // started by a test that is no script
 	}
 	commands := map[string]func(){"codeloops": play}
@@ -131,6 +133,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("SCENARIO", filepath.Join(env.WorkDir, "scenario.toml"))
 			env.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 			env.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
+			env.Setenv("GIT_TEST_FSYNC", "0") // git waits for no disk in tests
 			env.Setenv("GIT_AUTHOR_NAME", "A")
 			env.Setenv("GIT_AUTHOR_EMAIL", "a@example.com")
 			env.Setenv("GIT_COMMITTER_NAME", "A")
@@ -142,7 +145,14 @@ func TestScripts(t *testing.T) {
 			env.Setenv("LOGS", logs)
 			env.Setenv("TZ", "UTC")
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each process under the race detector sleeps a second at its end
+			awaitForks()
 			return os.MkdirAll(home, 0o700)
+		},
+		Condition: func(name string) (bool, error) {
+			if name == "overlays" {
+				return overlays(), nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"repo":    cmdRepo,
@@ -154,6 +164,13 @@ func TestScripts(t *testing.T) {
 			"matches": cmdMatches,
 		},
 	})
+}
+
+// awaitForks waits until every process that has been forked is another program: until then it
+// has open for writing what was being written, and nobody can run that.
+func awaitForks() {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 }
 
 // cmdRepo makes a git repository of a folder and commits what is in it.
@@ -353,3 +370,21 @@ func cmdMatches(ts *testscript.TestScript, neg bool, args []string) {
 func streams() *term.Streams {
 	return &term.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Plain: true}
 }
+
+// overlays reports whether this system has overlays for everybody.
+var overlays = sync.OnceValue(func() bool {
+	dir, err := os.MkdirTemp("", "codeloops-overlays-")
+	if err != nil {
+		return false
+	}
+	defer os.RemoveAll(dir)
+	runner := proc.NewRunner(time.Now)
+	defer runner.Close()
+	root := filepath.Join(dir, "root")
+	if os.Mkdir(root, 0o700) != nil {
+		return false
+	}
+	place := &view.Place{Root: root, GitDir: root, CommonDir: root, Home: filepath.Join(dir, "views"), Starter: runner}
+	_, err = place.Use(context.Background(), view.Overlay)
+	return err == nil
+})

@@ -8,12 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"codeloops/internal/cli/manual"
 	"codeloops/internal/proc"
 )
-
-// manDate is the date on the man pages: fixed, so that the same source gives
-// the same pages.
-const manDate = "2026-01-01"
 
 func newManCmd(a *app) *cobra.Command {
 	var dir string
@@ -31,60 +28,31 @@ func newManCmd(a *app) *cobra.Command {
 
 func runMan(ctx context.Context, a *app, root *cobra.Command, dir string) error {
 	if dir == "" && a.OutTTY {
-		return a.showMan(ctx, root)
+		return showMan(ctx, a, root)
 	}
 	if dir == "" {
-		return writeManPage(a.Out, root)
+		return manual.Write(a.Out, root)
 	}
-	dir = resolve(a.dir, dir)
+	dir = a.Path(dir)
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // manual pages are for everybody
 		return fmt.Errorf("make the directory for the manual pages: %w", err)
 	}
-	return writePages(root, dir)
+	return manual.Pages(dir, root)
 }
 
 // showMan shows the page as man does, or the help where there is no man.
-func (a *app) showMan(ctx context.Context, root *cobra.Command) error {
+func showMan(ctx context.Context, a *app, root *cobra.Command) error {
 	dir, err := os.MkdirTemp("", "codeloops-man-")
 	if err != nil {
 		return fmt.Errorf("make a directory for the manual page: %w", err)
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // it is the system's to tidy
-	if err := writeMan(root, dir); err != nil {
+	if err := manual.Pages(dir, root); err != nil {
 		return err
 	}
-	tool := proc.Tool{Argv: []string{"man", filepath.Join(dir, manName(root)+".1")}, Stdin: a.In, Stdout: a.Out, Stderr: a.Err}
+	tool := proc.Tool{Argv: []string{"man", filepath.Join(dir, manual.Name(root)+".1")}, Stdin: a.In, Stdout: a.Out, Stderr: a.Err}
 	if code, err := tool.Run(context.WithoutCancel(ctx)); err == nil && code == 0 { // Ctrl+C is for the pager
 		return nil
 	}
 	return root.Help()
-}
-
-// writePages writes the page of a command and those of the commands below it.
-func writePages(cmd *cobra.Command, dir string) error {
-	if err := writeMan(cmd, dir); err != nil {
-		return fmt.Errorf("write the manual page of %s: %w", cmd.CommandPath(), err)
-	}
-	for _, below := range cmd.Commands() {
-		if !below.IsAvailableCommand() {
-			continue
-		}
-		if err := writePages(below, dir); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func writeMan(cmd *cobra.Command, dir string) (err error) {
-	f, err := os.Create(filepath.Join(dir, manName(cmd)+".1"))
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if e := f.Close(); err == nil {
-			err = e
-		}
-	}()
-	return writeManPage(f, cmd)
 }

@@ -6,15 +6,17 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/render"
-	"codeloops/internal/replay"
+	"codeloops/internal/screen/pager"
+	"codeloops/internal/screen/render"
 	"codeloops/internal/session"
+	"codeloops/internal/session/lookup"
+	"codeloops/internal/session/replay"
+	"codeloops/internal/session/sessionview"
 )
 
 type replayOptions struct {
@@ -29,7 +31,7 @@ type replayOptions struct {
 }
 
 func newReplayCmd(a *app) *cobra.Command {
-	l := &logs{app: a}
+	l := a.logs()
 	o := &replayOptions{}
 	cmd := &cobra.Command{
 		Use:   "replay [ID|FILE|DIR]",
@@ -37,14 +39,14 @@ func newReplayCmd(a *app) *cobra.Command {
 		Long: `Play a session log back the way the run was shown. Nothing is run and nothing is
 changed.
 
-On a terminal, with a --speed or --step, keys have their say: space pauses and
-goes on, n or → shows the next event at once, i or ↓ goes to the next iteration,
-+ and - change the speed, q quits.
+On a terminal, with a --speed or --step, you can use keys: space pauses and
+continues, n or → shows the next event at once, i or ↓ goes to the next
+iteration, + and - change the speed, q quits.
 
 With --verify the log is not shown: today's state machine runs on what the
-agents said then, the critic's replies are read anew, and every difference in
-the course or the end of the session is told. A directory stands for all logs
-in it. A session that was interrupted, broke down or ran out of a budget is
+agents said then, the critic's replies are read again, and every difference in
+the course or the end of the session is reported. A directory means all logs in
+it. A session that was interrupted, broke down or ran out of a budget is
 compared as far as it goes.
 
 With --apply the files that the last iteration left, or the one that
@@ -146,10 +148,10 @@ func runReplay(ctx context.Context, l *logs, o *replayOptions, ref string) error
 	if err != nil {
 		return err
 	}
-	p := replay.Player{Sink: sink, Until: o.until, Speed: rate, Bad: l.tell}
+	p := replay.Player{Sink: sink, Until: o.until, Speed: rate, Bad: l.Tell}
 	if (rate > 0 || o.step) && l.app.interactive() {
 		p.Control = replay.NewControl(rate, o.step, l.app.aside)
-		defer l.app.control(p.Control)()
+		defer l.app.OnKeys(p.Control.Press)()
 	}
 	r, err := session.OpenFile(one.Path)
 	if err != nil {
@@ -159,9 +161,9 @@ func runReplay(ctx context.Context, l *logs, o *replayOptions, ref string) error
 	ended, err := p.Play(ctx, r.Entries())
 	if errors.Is(err, replay.ErrQuit) {
 		_, err = fmt.Fprintln(l.app.Err)
-		return unlessGone(err)
+		return pager.UnlessGone(err)
 	}
-	if err = unlessGone(err); err != nil || ended || o.until > 0 {
+	if err = pager.UnlessGone(err); err != nil || ended || o.until > 0 {
 		return err
 	}
 	state := "nobody is at work on it"
@@ -169,32 +171,7 @@ func runReplay(ctx context.Context, l *logs, o *replayOptions, ref string) error
 		state = "it is running"
 	}
 	_, err = fmt.Fprintf(l.app.Err, "the log has no end: %s\n", state)
-	return unlessGone(err)
-}
-
-// control hands keys over until the returned function is called.
-func (a *app) control(c *replay.Control) (end func()) {
-	keys, ok := a.ReadKeys()
-	if !ok {
-		return func() {}
-	}
-	over := make(chan struct{})
-	var done sync.WaitGroup
-	done.Go(func() {
-		for {
-			select {
-			case key := <-keys.Pressed():
-				c.Press(key)
-			case <-over:
-				return
-			}
-		}
-	})
-	return func() {
-		close(over)
-		done.Wait()
-		keys.Close()
-	}
+	return pager.UnlessGone(err)
 }
 
 // aside shows a line behind what stands on the terminal, "" takes it away: the
@@ -214,18 +191,38 @@ func (l *logs) display(o *replayOptions, one session.Overview) (loop.Sink, error
 	switch format {
 	case render.Pretty, render.Compact, render.JSON:
 	case "":
-		cfg, err := l.settings()
+		cfg, err := l.Config()
 		if err != nil {
 			return nil, err
 		}
 		format = render.Format(cfg.LogFormat)
 	default:
 		words := []string{string(render.Pretty), string(render.Compact), string(render.JSON)}
-		return nil, oneOf("--log-format", o.format, words)
+		return nil, lookup.OneOf("--log-format", o.format, words)
 	}
 	shown, err := render.Run(format, render.Options{
 		Progress: a.Err, Result: a.Out, Style: a.ErrRenderer(), Width: a.errWidth(),
-		Live: a.ErrTTY && !a.Plain, Log: one.Path, Zone: a.now().Location(),
+		Live: a.ErrTTY && !a.Plain, Log: func() string { return one.Path }, Zone: a.Now().Location(),
 	})
-	return a.secrets.Sink(shown), err
+	return a.Secrets.Sink(shown), err
+}
+
+// runApply rebuilds, from a log alone, the files that an iteration left, in a
+// checkout of the commit that the session began at.
+func runApply(ctx context.Context, l *logs, o *replayOptions, ref string) (err error) {
+	one, err := l.find(ctx, ref, "Rebuild the files of which session?")
+	if err != nil {
+		return err
+	}
+	var round loop.Round
+	err = lookup.Read(ctx, one, l.Tell, func(entries sessionview.Entries) (err error) {
+		_, round, err = sessionview.RoundOf(one.ID, entries, o.until)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	desk := l.app.putback(true)
+	told, err := desk.Rebuild(ctx, one, round.Change, l.app.Path(o.dir), o.force)
+	return l.app.told(err, told)
 }

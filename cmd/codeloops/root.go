@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"codeloops/internal/cli/guess"
 )
 
 // newRootCmd returns the whole command tree.
@@ -25,13 +27,14 @@ working directory.
       --prompt-file task.md
   codeloops demo`,
 		Args:              cobra.ArbitraryArgs,
+		PersistentPreRun:  func(cmd *cobra.Command, _ []string) { a.recoverHere(cmd.Context()) },
 		Version:           buildVersion(),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if g, ok := guessed(cmd.Root(), args); ok && cmd.ArgsLenAtDash() != 0 {
-				return g.refusal()
+			if g, ok := guess.In(known(cmd.Root()), args); ok && cmd.ArgsLenAtDash() != 0 {
+				return g.Refusal()
 			}
 			if err := o.take(cmd, args); err != nil {
 				return err
@@ -59,12 +62,14 @@ working directory.
 		newConfigCmd(a),
 		newInitCmd(a),
 		newAgentsCmd(a),
+		newStrategiesCmd(a),
+		newLessonsCmd(a),
 		newDoctorCmd(a),
 		newManCmd(a),
 		newVersionCmd(a),
 		newScriptedAgentCmd(a),
 	)
-	a.addCompletions(root)
+	addCompletions(a, root)
 	return root
 }
 
@@ -94,4 +99,15 @@ func noArgs(cmd *cobra.Command, args []string) error {
 			cmd.CommandPath(), strings.Join(args, " "))
 	}
 	return nil
+}
+
+// known are a command and those below it, for guesses at them.
+func known(cmd *cobra.Command) guess.Command {
+	c := guess.Command{Name: cmd.Name(), Aliases: cmd.Aliases}
+	for _, below := range cmd.Commands() {
+		if !below.Hidden {
+			c.Below = append(c.Below, known(below))
+		}
+	}
+	return c
 }

@@ -5,11 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"codeloops/internal/scripted"
+	"codeloops/internal/agent/scripted"
 )
-
-// scriptedCommand is the hidden command that plays the scripted agent.
-const scriptedCommand = "scripted-agent"
 
 // An agentExitError is the exit code of the scripted agent, which is not one of
 // codeloops' own.
@@ -21,13 +18,13 @@ func (e agentExitError) Error() string {
 
 func newScriptedAgentCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:                scriptedCommand,
+		Use:                scripted.Command,
 		Short:              "Play a scenario as an agent would (codeloops starts it by itself)",
 		Hidden:             true,
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			code := scripted.Main(cmd.Context(), scripted.Invocation{
-				Args: args, Stdin: a.In, Stdout: a.Out, Stderr: a.Err, Env: a.getenv, Now: a.now,
+				Args: args, Stdin: a.In, Stdout: a.Out, Stderr: a.Err, Env: a.Getenv, Now: a.Now,
 			})
 			if code != 0 {
 				return agentExitError(code)

@@ -6,15 +6,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"codeloops/internal/browse"
+	"codeloops/internal/session/lookup"
+	"codeloops/internal/session/sessionview"
 )
 
 func newSessionsAuditCmd(l *logs) *cobra.Command {
 	var asJSON, noPager bool
 	cmd := &cobra.Command{
 		Use:   "audit [ID|FILE]",
-		Short: "Show how every iteration of a session was ruled",
-		Long: `Show how every iteration of a session was ruled: the state of the work tree
+		Short: "Show which rules decided each iteration of a session",
+		Long: `Show which rules decided each iteration of a session: the state of the work tree
 before and after it, what it changed, the risks and required changes, what the
 rules of the run pointed at, which rule decided, and what each phase took.
 
@@ -30,16 +31,16 @@ rules of the run pointed at, which rule decided, and what each phase took.
 			if err != nil {
 				return err
 			}
-			var audit browse.Audit
-			err = l.read(cmd.Context(), one, func(entries browse.Entries) error {
-				audit, err = browse.NewAudit(one, entries, l.tell)
+			var audit sessionview.Audit
+			err = lookup.Read(cmd.Context(), one, l.Tell, func(entries sessionview.Entries) error {
+				audit, err = sessionview.NewAudit(one, entries)
 				return err
 			})
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return l.app.print(audit.JSON)
+				return l.app.print(func(w io.Writer) error { return writeJSON(w, audit) })
 			}
 			return l.app.page(cmd.Context(), noPager, func(_ context.Context, w io.Writer) error {
 				return audit.Text(w, l.app.screen())

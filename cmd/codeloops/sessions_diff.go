@@ -8,12 +8,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"codeloops/internal/browse"
 	"codeloops/internal/loop"
-	"codeloops/internal/recorded"
-	"codeloops/internal/recorded/rename"
-	"codeloops/internal/render"
+	"codeloops/internal/screen/pager"
+	"codeloops/internal/screen/render"
 	"codeloops/internal/session"
+	"codeloops/internal/session/logpatch"
+	"codeloops/internal/session/logpatch/rename"
+	"codeloops/internal/session/lookup"
+	"codeloops/internal/session/sessionview"
 )
 
 type diffOptions struct {
@@ -80,17 +82,17 @@ func runSessionsDiff(ctx context.Context, l *logs, o *diffOptions, ref string) e
 	}
 	a := l.app
 	if !a.OutTTY && !o.nameOnly && !o.stat {
-		return unlessGone(a.exact(change))
+		return pager.UnlessGone(exact(a, change))
 	}
 	return a.page(ctx, o.noPager, func(_ context.Context, w io.Writer) error {
 		screen := a.screen()
 		switch {
 		case o.nameOnly:
-			return browse.Names(w, change, o.nul)
+			return sessionview.Names(w, change, o.nul)
 		case o.stat:
-			return browse.DiffStat(w, change, screen)
+			return sessionview.DiffStat(w, change, screen)
 		}
-		return browse.Patch(w, change, &screen)
+		return sessionview.Patch(w, change, &screen)
 	})
 }
 
@@ -112,28 +114,29 @@ func (o *diffOptions) validate(flags *pflag.FlagSet) error {
 // change is what is to be shown.
 func (l *logs) change(ctx context.Context, one session.Overview, o *diffOptions) (change loop.Change, err error) {
 	var before loop.Change
-	err = l.read(ctx, one, func(entries browse.Entries) (err error) {
-		before, change, err = browse.ChangeIn(one.ID, entries, max(o.iteration, o.until), l.tell)
+	var round loop.Round
+	err = lookup.Read(ctx, one, l.Tell, func(entries sessionview.Entries) (err error) {
+		before, round, err = sessionview.RoundOf(one.ID, entries, max(o.iteration, o.until))
 		return err
 	})
 	if err != nil || o.iteration == 0 {
-		return change, err
+		return round.Change, err
 	}
-	change, missing := recorded.Between(before, change)
+	change, missing := logpatch.Own(before, round)
 	for _, m := range missing {
-		l.tell(m)
+		l.Tell(m)
 	}
 	return change, nil
 }
 
 // exact prints a diff for git apply, every byte as the log has it.
-func (a *app) exact(change loop.Change) error {
-	if left := browse.Unappliable(change); len(left) > 0 {
+func exact(a *app, change loop.Change) error {
+	if left := sessionview.Unappliable(change); len(left) > 0 {
 		_, err := fmt.Fprintf(a.Err, "codeloops: git apply will refuse this diff: the log does not hold the content of %s\n",
 			render.Count(len(left), "binary file", "binary files"))
 		if err != nil {
 			return err
 		}
 	}
-	return browse.Patch(a.Out, change, nil)
+	return sessionview.Patch(a.Out, change, nil)
 }

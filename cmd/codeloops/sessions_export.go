@@ -2,21 +2,18 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"codeloops/internal/browse"
-	"codeloops/internal/export"
-	"codeloops/internal/loop"
-	"codeloops/internal/redact"
-	"codeloops/internal/session"
+	"codeloops/internal/screen/pager"
+	"codeloops/internal/session/export"
+	"codeloops/internal/session/lookup"
+	"codeloops/internal/session/sessionview"
+	"codeloops/internal/wording"
 )
 
 type exportOptions struct {
@@ -38,9 +35,9 @@ func newSessionsExportCmd(l *logs) *cobra.Command {
   json      the lines of the log in one document (docs/session-format.md)
 
 On a terminal the file is ID.html, ID.md or ID.json in the working directory;
-elsewhere it goes to standard output. A file that is there already is left alone
-unless you say --force. Values of secret variables are taken out once more: those
-that were not secret, or not set, when the session ran may stand in its log.
+elsewhere it goes to standard output. A file that is there already is left
+alone unless you say --force. Values of secret variables are removed again: the
+log may hold those that were not secret, or not set, when the session ran.
 
 ` + refHelp + `
 
@@ -74,7 +71,7 @@ func (o *exportOptions) settle(flags *pflag.FlagSet) error {
 	if f, ok := export.FormatOf(o.output); ok && !flags.Changed("format") {
 		o.format = string(f)
 	}
-	return oneOf("--format", o.format, export.Formats())
+	return lookup.OneOf("--format", o.format, export.Formats())
 }
 
 func runSessionsExport(ctx context.Context, l *logs, o *exportOptions, ref string) error {
@@ -83,11 +80,11 @@ func runSessionsExport(ctx context.Context, l *logs, o *exportOptions, ref strin
 		return err
 	}
 	a := l.app
-	one = redactedOverview(one, a.secrets)
+	one = export.RedactedOverview(one, a.Secrets)
 	write := func(w io.Writer) error {
-		return l.read(ctx, one, func(entries browse.Entries) error {
-			return export.Write(w, redacted(entries, a.secrets), export.Options{
-				Format: export.Format(o.format), Session: one, Zone: a.now().Location(), Bad: l.tell,
+		return lookup.Read(ctx, one, l.Tell, func(entries sessionview.Entries) error {
+			return export.Write(w, export.Redacted(entries, a.Secrets), export.Options{
+				Format: export.Format(o.format), Session: one, Zone: a.Now().Location(),
 			})
 		})
 	}
@@ -98,78 +95,10 @@ func runSessionsExport(ctx context.Context, l *logs, o *exportOptions, ref strin
 	if name == "" || name == "-" {
 		return a.print(write)
 	}
-	size, err := l.writeNew(resolve(a.dir, name), o.force, write)
+	size, err := export.WriteFile(a.Path(name), o.force, a.Secrets, write)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.Out, "wrote %s (%s)\n", name, bytesText(size))
-	return unlessGone(err)
-}
-
-// writeNew writes a file beside its place and puts it there when it is whole.
-func (l *logs) writeNew(path string, force bool, write func(io.Writer) error) (size int64, err error) {
-	there := &hintedError{fmt.Errorf("%s is there already", path), "give it another name with -o, or replace it with --force"}
-	if _, err := os.Lstat(path); err == nil && !force {
-		return 0, there
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return 0, fmt.Errorf("write the export: %w", err)
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // it has another name by then
-	safe := l.app.secrets.Writer(f)
-	err = errors.Join(write(safe), safe.Close())
-	if st, statErr := f.Stat(); statErr == nil {
-		size = st.Size()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return 0, err
-	}
-	if force {
-		err = os.Rename(f.Name(), path)
-	} else if err = os.Link(f.Name(), path); errors.Is(err, fs.ErrExist) { // nobody else's file is replaced
-		return 0, there
-	} else if err != nil { // a file system without links
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("write the export: %w", err)
-	}
-	return size, nil
-}
-
-// redacted takes the values of secrets out of the lines of a log.
-func redacted(entries browse.Entries, secrets *redact.Redactor) browse.Entries {
-	return func(yield func(session.Entry, error) bool) {
-		for entry, err := range entries {
-			if err == nil {
-				err = secrets.Sink(taken{&entry}).Handle(entry.At, entry.Event)
-			}
-			if !yield(entry, err) {
-				return
-			}
-		}
-	}
-}
-
-// taken is a sink that keeps the event it is handed.
-type taken struct{ entry *session.Entry }
-
-// Handle implements [loop.Sink].
-func (t taken) Handle(_ loop.Stamp, e loop.Event) error {
-	t.entry.Event = e
-	return nil
-}
-
-// redactedOverview takes the values of secrets out of what a list tells.
-func redactedOverview(one session.Overview, secrets *redact.Redactor) session.Overview {
-	for _, text := range []*string{&one.Session.Prompt, &one.Session.WorkingDir} {
-		*text = secrets.String(*text)
-	}
-	if one.Outcome != nil {
-		end := *one.Outcome
-		end.Summary, end.ActorError = secrets.String(end.Summary), secrets.String(end.ActorError)
-		one.Outcome = &end
-	}
-	return one
+	_, err = fmt.Fprintf(a.Out, "wrote %s (%s)\n", name, wording.Bytes(size))
+	return pager.UnlessGone(err)
 }

@@ -7,17 +7,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"codeloops/internal/loop"
+	"codeloops/internal/screen/ask"
 	"codeloops/internal/session"
+	"codeloops/internal/session/checkpoints"
+	"codeloops/internal/session/lookup"
+	"codeloops/internal/session/putback"
 )
-
-// checkpointRefs is where checkpoints stand, and what Restore has taken away.
-const checkpointRefs = "refs/codeloops/"
 
 type restoreOptions struct {
 	iteration int
 	given     bool // whether --iteration was
+	undo      bool
 	yes       bool
+	dir       string // "": where the session worked
 }
 
 func newSessionsRestoreCmd(l *logs) *cobra.Command {
@@ -27,122 +29,133 @@ func newSessionsRestoreCmd(l *logs) *cobra.Command {
 		Short: "Put the work tree back to what it was after an iteration",
 		Long: `Put the files of the work tree back to what they were after the last iteration
 of a session, or after the one that --iteration names; 0 is the session's start.
-HEAD, branches, the index and ignored files stay as they are. Line ends and what
-filters make of a file are as git checks it out now. What is there is kept first,
-as a reference that this command takes as well: a restore can be undone.
+An iteration that broke off before its verdict counts, if its work was captured.
+
+All files are put back, byte for byte and with their permissions, or none: if
+something is in the way, it is named and nothing is written. HEAD, branches and
+the index stay as they are; where HEAD has moved since, you are asked, or --yes
+is needed. No file is removed that ignore rules hide, or hid when the session
+began or the state was kept, and none below another repository.
+
+What is there is first kept in codeloops' data directory: --undo brings it
+back, for the last restore here or the one named, and
+` + "`codeloops sessions prune --kept`" + ` removes it.
 
 ` + refHelp + `
 
 ` + sessionsExit,
+		Example: `  codeloops sessions restore --iteration 1
+  codeloops sessions restore --undo`,
 		Args:              oneRef,
 		ValidArgsFunction: l.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.given = cmd.Flags().Changed("iteration")
+			if o.undo && o.given {
+				return usagef("leave one of them out", "--undo brings back what was there, whatever iteration that was")
+			}
 			return runRestore(cmd.Context(), l, o, first(args))
 		},
 	}
 	cmd.Flags().IntVar(&o.iteration, "iteration", 0, "the state after iteration `N`; 0 is the session's start")
+	cmd.Flags().BoolVar(&o.undo, "undo", false, "bring back what a restore has taken away")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
+	cmd.Flags().StringVarP(&o.dir, "working-dir", "d", "", "put the work tree of `dir` back: that of the session was moved")
 	return cmd
 }
 
-// A goal is the state to put a work tree back to.
-type goal struct {
-	dir        string // in the work tree
-	checkpoint string
-	name       string // for people
+func runRestore(ctx context.Context, l *logs, o *restoreOptions, ref string) error {
+	desk := l.app.putback(o.yes)
+	if o.undo {
+		told, err := desk.Undo(ctx, ref)
+		return l.app.told(err, told)
+	}
+	store, err := l.Store()
+	if err != nil {
+		return err
+	}
+	g, err := l.goal(ctx, desk, store, o, ref)
+	if err != nil {
+		return err
+	}
+	told, err := desk.To(ctx, store, g, func(root string) error {
+		return l.app.beElsewhere(ctx, root, ref, "put its files back to "+g.Name, o.yes)
+	})
+	return l.app.told(err, told...)
 }
 
-func runRestore(ctx context.Context, l *logs, o *restoreOptions, ref string) (err error) {
-	g, err := l.goal(ctx, o, ref)
-	if err != nil {
-		return err
+// putback puts files back; yes: without a question.
+func (a *app) putback(yes bool) *putback.Desk {
+	d := &putback.Desk{
+		Host: &a.Host, Tell: a.tell, Recovered: a.recovered,
+		Note: func(sentence string) { fmt.Fprintln(a.Err, sentence) }, //nolint:errcheck // the files tell as well
 	}
-	a := l.app
-	tree, err := a.openTree(ctx, g.dir)
-	if err != nil {
-		return err
+	if !yes {
+		d.Sure = func(ctx context.Context, question string) error { return ask.Sure(ctx, a.Streams, question) }
 	}
-	defer tree.Close() //nolint:errcheck // its objects are written
-	lock, err := tree.lock("restore", a.now())
-	if err != nil {
-		return err
+	return d
+}
+
+// told prints sentences, unless there is an error.
+func (a *app) told(err error, sentences ...string) error {
+	for _, sentence := range sentences {
+		if err == nil && sentence != "" {
+			_, err = fmt.Fprintln(a.Out, sentence)
+		}
 	}
-	defer lock.Close() //nolint:errcheck // the system takes it back in any case
-	if root := tree.Root(); root != a.here().root {
-		err = a.beElsewhere(ctx, root, ref, "put its files back to "+g.name, o.yes)
-	} else if !o.yes {
-		err = a.sure(ctx, fmt.Sprintf("put the files of %s back to %s?", root, g.name))
-	}
-	if err != nil {
-		return err
-	}
-	if err := tree.Baseline(ctx); err != nil {
-		return err
-	}
-	state, err := tree.Recall(ctx, g.checkpoint)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", g.name, err)
-	}
-	kept, err := tree.Restore(ctx, loop.Change{State: state})
-	if err != nil {
-		return err
-	}
-	if kept == "" {
-		kept = "they were so already"
-	}
-	_, err = fmt.Fprintf(a.Out, "the files of %s are those of %s; %s\n", tree.Root(), g.name, kept)
 	return err
 }
 
-// goal finds what a reference and an iteration mean.
-func (l *logs) goal(ctx context.Context, o *restoreOptions, ref string) (goal, error) {
-	if strings.HasPrefix(ref, checkpointRefs) {
-		out, err := gitProgram{env: l.app.env}.in(ctx, l.app.dir, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
-		if err != nil {
-			return goal{}, usagef("`git for-each-ref "+checkpointRefs+"` lists what there is", "there is no reference %s here", ref)
-		}
-		return goal{dir: l.app.dir, checkpoint: strings.TrimSpace(string(out)), name: ref}, nil
+// recoverHere goes on with a restore that broke off where the user stands, whatever the
+// command is.
+func (a *app) recoverHere(ctx context.Context) {
+	if a.inTurn() {
+		return
 	}
-	store, err := l.store()
-	if err != nil {
-		return goal{}, err
+	desk := a.putback(false)
+	if err := desk.Recover(ctx); err != nil {
+		report(a.Err, err, a.Secrets)
+	}
+	a.recovered = desk.Recovered
+}
+
+// beElsewhere lets a command write to a work tree in which the user does not stand
+// only when they have named the session and agreed. The question begins with what is
+// to be done, and the tree.
+func (a *app) beElsewhere(ctx context.Context, root, ref, what string, yes bool) error {
+	if root == lookup.Here(&a.Host).Root() || yes && !session.IsLatest(ref) {
+		return nil
+	}
+	if yes {
+		return usagef("name the session, or go there", "%s is not the work tree you stand in", root)
+	}
+	return ask.Sure(ctx, a.Streams, fmt.Sprintf("%s is not the work tree you stand in; %s?", root, what))
+}
+
+// goal finds what a reference and an iteration mean.
+func (l *logs) goal(ctx context.Context, d *putback.Desk, store *session.Store, o *restoreOptions, ref string) (g putback.Goal, err error) {
+	if strings.HasPrefix(ref, checkpoints.Refs) {
+		return d.Reference(ctx, store, ref)
 	}
 	if ref == "" && l.app.interactive() {
 		one, err := l.pick(ctx, "Put the files back to which session's?")
 		if err != nil {
-			return goal{}, err
+			return g, err
 		}
 		ref = one.ID
 	}
-	id, err := l.id(store, ref)
+	id, err := l.ID(store, ref)
 	if err != nil {
-		return goal{}, err
+		return g, err
 	}
 	course, err := store.Course(id)
 	if err != nil {
-		return goal{}, fmt.Errorf("read session %s: %w", id, err)
+		return g, fmt.Errorf("read session %s: %w", id, err)
 	}
-	return restoreGoal(course, o)
-}
-
-func restoreGoal(c session.Course, o *restoreOptions) (goal, error) {
-	rounds := c.Past.Rounds
-	n := o.iteration
+	if o.dir != "" {
+		course.Session.WorkingDir = l.app.Path(o.dir)
+	}
 	if !o.given {
-		n = len(rounds)
+		o.iteration = putback.Last
 	}
-	g := goal{dir: c.Session.WorkingDir, checkpoint: c.Session.Checkpoint, name: "the start of session " + c.Session.ID}
-	if n < 0 || n > len(rounds) {
-		return g, usagef("0 is the session's start", "session %s has whole iterations 1 to %d, not %d", c.Session.ID, len(rounds), n)
-	}
-	if n > 0 {
-		g.checkpoint, g.name = rounds[n-1].Change.Checkpoint, fmt.Sprintf("iteration %d of session %s", n, c.Session.ID)
-	}
-	if g.checkpoint == "" {
-		return g, usagef("its diff is in the log: codeloops sessions diff "+c.Session.ID, "no checkpoint was kept for %s", g.name)
-	}
-	var err error
-	g.dir, err = realDir(g.dir)
-	return g, err
+	return putback.Iteration(course, o.iteration)
 }

@@ -6,16 +6,21 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"codeloops/internal/render"
+	"codeloops/internal/config"
+	"codeloops/internal/diff/repo"
+	"codeloops/internal/run/worktree"
+	"codeloops/internal/screen/ask"
+	"codeloops/internal/screen/term"
 	"codeloops/internal/session"
-	"codeloops/internal/span"
-	"codeloops/internal/term"
+	"codeloops/internal/session/checkpoints"
+	"codeloops/internal/session/prune"
+	"codeloops/internal/session/putback"
+	"codeloops/internal/wording"
 )
 
 // removeOptions are the flags of what removes sessions.
@@ -37,7 +42,8 @@ func newSessionsRmCmd(l *logs) *cobra.Command {
 		Aliases: []string{"remove", "delete"},
 		Short:   "Remove sessions: their logs, the files beside them, their checkpoints",
 		Long: `Remove sessions: their logs, the files beside them, and the checkpoints of the
-work tree that they kept in its repository as refs/codeloops/ID/N. All of the
+work tree that they kept, refs/codeloops/ID/N in the private repository beside the
+logs; those of earlier versions are in your own. All of the
 sessions must be there, and none may be running; otherwise nothing is removed.
 On a terminal you are asked first, elsewhere --yes is needed.
 
@@ -49,7 +55,7 @@ The latest is only shown, as with --dry-run: to remove it, name it.
 		ValidArgsFunction: l.complete,
 		Args:              func(_ *cobra.Command, args []string) error { return noneEmpty(args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
-			store, err := l.store()
+			store, err := l.Store()
 			if err != nil {
 				return err
 			}
@@ -73,7 +79,7 @@ func (l *logs) toRemove(ctx context.Context, store *session.Store, refs []string
 		return []string{one.ID}, err
 	}
 	if len(refs) == 0 {
-		id, err := l.id(store, "")
+		id, err := l.ID(store, "")
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +89,7 @@ func (l *logs) toRemove(ctx context.Context, store *session.Store, refs []string
 		return []string{id}, nil
 	}
 	for _, ref := range refs {
-		id, err := l.id(store, ref)
+		id, err := l.ID(store, ref)
 		if err != nil {
 			return nil, err
 		}
@@ -98,6 +104,8 @@ type pruneOptions struct {
 	removeOptions
 	olderThan string
 	keep      int
+	kept      bool
+	refs      bool
 }
 
 func newSessionsPruneCmd(l *logs) *cobra.Command {
@@ -105,14 +113,18 @@ func newSessionsPruneCmd(l *logs) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prune",
 		Short: "Remove old sessions",
-		Long: `Remove the sessions that began longer ago than --older-than and are not among the
---keep newest, with their checkpoints. With one of the two only that counts.
-Running sessions stay, and so does what is no session log. On a terminal you are asked first, elsewhere
---yes is needed.
+		Long: `Remove the sessions that began longer ago than --older-than and are not among
+the --keep newest, with their checkpoints. If you give only one of the two,
+only that one counts. Running sessions stay, and so do files that are not
+session logs. --kept removes what restores have taken away and kept, for all
+work trees, by --older-than and --keep, or else all of it. --refs removes
+refs/codeloops/ of this repository, where earlier versions kept checkpoints. On
+a terminal you are asked first, elsewhere --yes is needed.
 
 ` + sessionsExit,
-		Example: "  codeloops sessions prune --older-than 30d --keep 50 --dry-run",
-		Args:    noArgs,
+		Example: `  codeloops sessions prune --older-than 30d --keep 50 --dry-run
+  codeloops sessions prune --kept --older-than 30d`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runSessionsPrune(cmd.Context(), l, o, cmd.Flags())
 		},
@@ -120,122 +132,100 @@ Running sessions stay, and so does what is no session log. On a terminal you are
 	f := cmd.Flags()
 	f.StringVar(&o.olderThan, "older-than", "", "only sessions that began longer ago than this `span`, such as 30d")
 	f.IntVar(&o.keep, "keep", 0, "keep the `n` newest sessions, however old")
+	f.BoolVar(&o.kept, "kept", false, "no sessions, but what restores have taken away and kept")
+	f.BoolVar(&o.refs, "refs", false, "no sessions, but refs/codeloops/ of this repository, where earlier versions kept checkpoints")
 	o.addFlags(f)
 	return cmd
 }
 
 func runSessionsPrune(ctx context.Context, l *logs, o *pruneOptions, flags *pflag.FlagSet) error {
-	if !flags.Changed("older-than") && !flags.Changed("keep") {
+	if o.refs {
+		if flags.Changed("older-than") || flags.Changed("keep") || o.kept {
+			return usagef("", "--refs removes all that earlier versions have left here, and nothing else")
+		}
+		return l.pruneRefs(ctx, &o.removeOptions)
+	}
+	if !flags.Changed("older-than") && !flags.Changed("keep") && !o.kept {
 		return usagef("say which: --older-than 30d, --keep 50, or both", "prune without a limit would remove every session")
 	}
 	if o.keep < 0 {
 		return usagef("0 keeps none for being new", "--keep cannot be %d", o.keep)
 	}
-	before := l.app.now()
+	before := l.app.Now()
 	if flags.Changed("older-than") {
-		back, err := span.Parse(o.olderThan)
+		back, err := config.ParseDuration(o.olderThan)
 		if err != nil {
 			return usagef("", "--older-than: %v", err)
 		}
 		before = before.Add(-back)
 	}
-	store, err := l.store()
+	if o.kept {
+		return l.pruneKept(ctx, o, o.keep, before)
+	}
+	store, err := l.Store()
 	if err != nil {
 		return err
 	}
-	l.all = true // demonstrations take room, too
-	all, err := l.survey()
+	l.All = true // demonstrations take room, too
+	all, err := l.Survey()
 	if err != nil {
 		return err
 	}
-	return l.remove(ctx, store, prunable(all, before, o.keep), &o.removeOptions)
-}
-
-// prunable returns the ids of the sessions, of all from the newest to the
-// oldest, that began before a time and are not among the first.
-func prunable(all []session.Overview, before time.Time, keep int) (ids []string) {
-	for _, one := range all {
-		switch {
-		case one.Err != nil: // whatever it is, it is not ours to remove
-		case keep > 0:
-			keep--
-		case one.Status != session.Running && one.Started.Before(before):
-			ids = append(ids, one.ID)
-		}
-	}
-	return ids
+	return l.remove(ctx, store, prune.Old(all, before, o.keep), &o.removeOptions)
 }
 
 // remove removes sessions after the user has agreed.
 func (l *logs) remove(ctx context.Context, store *session.Store, ids []string, o *removeOptions) error {
-	if len(ids) == 0 {
-		_, err := fmt.Fprintln(l.app.Out, "nothing to remove")
-		return err
-	}
-	var space int64
-	for _, id := range ids {
-		running, err := store.Running(id)
-		if err != nil {
-			return err
-		}
-		if running {
-			return &hintedError{
-				fmt.Errorf("remove session %s: %w", id, session.ErrRunning),
-				"stop it first, with Ctrl+C where it runs",
-			}
-		}
-		space += store.Space(id)
-	}
-	kept, err := l.checkpointsOf(ctx, store, ids)
+	git := &worktree.Git{Environ: repo.WithoutRepository(l.app.Environ)}
+	r, err := prune.Of(ctx, git, store, ids)
 	if err != nil {
 		return err
 	}
-	for _, sentence := range kept.lost {
-		l.tell(errors.New(sentence))
+	for _, sentence := range r.Checkpoints.Lost {
+		l.Tell(errors.New(sentence))
 	}
-	if o.dryRun {
-		return l.list("would remove ", ids, kept, space)
-	}
-	if !o.yes {
-		question := fmt.Sprintf("remove %s (%s%s)?", render.Count(len(ids), "session", "sessions"), kept.count(), bytesText(space))
-		if err := l.app.sure(ctx, question); err != nil {
-			return err
-		}
-	}
-	// The logs go last: what is left when this fails can be removed again.
-	if err := kept.remove(ctx); err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if err := store.Remove(id); err != nil {
-			return err
-		}
-	}
-	if err := store.Forget(); err != nil {
-		return err
-	}
-	return l.list("removed ", ids, kept, space)
+	return l.goes(ctx, o, len(ids), r.What(), r.Do, r.List)
 }
 
-func (l *logs) list(what string, ids []string, kept *checkpoints, space int64) error {
-	var b strings.Builder
-	for _, id := range ids {
-		fmt.Fprintf(&b, "%s%s\n%s", what, term.Line(id), kept.lines(id))
+// pruneRefs removes what earlier versions have left in the repository that is here.
+func (l *logs) pruneRefs(ctx context.Context, o *removeOptions) error {
+	git := &worktree.Git{Environ: l.app.Environ}
+	refs, err := checkpoints.In(ctx, git, l.app.Dir)
+	if err != nil {
+		return fmt.Errorf("look for checkpoints: %w", err)
 	}
-	fmt.Fprintf(&b, "%s, %s%s\n", render.Count(len(ids), "session", "sessions"), kept.count(), bytesText(space))
-	_, err := io.WriteString(l.app.Out, b.String())
-	return err
+	what := wording.Count(len(refs), "reference") + " below " + checkpoints.Refs
+	return l.goes(ctx, o, len(refs), what,
+		func(ctx context.Context) error { return checkpoints.Drop(ctx, git, l.app.Dir, refs) },
+		func(done string) string { return done + " " + what + "\n" })
 }
 
-// bytesText writes a size as a person would say it.
-func bytesText(n int64) string {
-	const unit = 1024
-	if n < unit {
-		return fmt.Sprintf("%d B", n)
+// pruneKept removes what restores have kept, of any work tree.
+func (l *logs) pruneKept(ctx context.Context, o *pruneOptions, newest int, before time.Time) error {
+	kept, err := putback.KeptBefore(&l.app.Host, newest, before)
+	if err != nil {
+		return err
 	}
-	value, names := float64(n)/unit, "KMGT"
-	for value >= unit && len(names) > 1 {
-		value, names = value/unit, names[1:]
+	return l.goes(ctx, &o.removeOptions, len(kept.All), kept.What(), kept.Remove, kept.List)
+}
+
+// goes removes a number of things, unless there are none, and says what has been done.
+func (l *logs) goes(ctx context.Context, o *removeOptions, n int, what string, remove func(context.Context) error, list func(done string) string) error {
+	if n == 0 {
+		_, err := fmt.Fprintln(l.app.Out, "nothing to remove")
+		return err
 	}
-	return fmt.Sprintf("%.1f %ciB", value, names[0])
+	done := "would remove"
+	if !o.dryRun {
+		if !o.yes {
+			if err := ask.Sure(ctx, l.app.Streams, "remove "+what+"?"); err != nil {
+				return err
+			}
+		}
+		if err := remove(ctx); err != nil {
+			return err
+		}
+		done = "removed"
+	}
+	return l.app.print(func(w io.Writer) error { _, err := io.WriteString(w, term.Clean(list(done))); return err })
 }

@@ -3,15 +3,17 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"codeloops/internal/browse"
-	"codeloops/internal/render"
+	"codeloops/internal/run/worktree"
+	"codeloops/internal/screen/pager"
+	"codeloops/internal/screen/render"
 	"codeloops/internal/session"
+	"codeloops/internal/session/lookup"
+	"codeloops/internal/session/sessionview"
 )
 
 // viewOptions are the flags of what is shown of one session.
@@ -63,7 +65,7 @@ leaves out the iterations, and takes no longer for a log of any length.
 				return usagef("leave --brief out to see iterations", "--brief shows none of what --full, --json and --iteration are about")
 			case brief:
 				return l.app.print(func(w io.Writer) error {
-					d := browse.Details{Out: w, Screen: l.app.screen(), Zone: l.app.now().Location()}
+					d := sessionview.Details{Sheet: sessionview.Sheet{Out: w, Screen: l.app.screen()}, Zone: l.app.Now().Location()}
 					return d.Brief(one)
 				})
 			case asJSON:
@@ -84,19 +86,18 @@ func (l *logs) show(ctx context.Context, one session.Overview, o *viewOptions, f
 	a := l.app
 	told := false
 	return a.page(ctx, o.noPager, func(ctx context.Context, w io.Writer) error {
-		tell := l.tell
+		tell := l.Tell
 		if told {
 			tell = func(error) {} // the pager could not be started
 		}
 		told = true
-		return l.read(ctx, one, func(entries browse.Entries) error {
+		return lookup.Read(ctx, one, tell, func(entries sessionview.Entries) error {
 			screen := a.screen()
 			if !a.OutTTY {
 				screen = screen.Wide(render.Whole)
 			}
-			d := browse.Details{
-				Out: w, Screen: screen, Full: full, Iteration: o.iteration,
-				Zone: a.now().Location(), Bad: tell,
+			d := sessionview.Details{
+				Sheet: sessionview.Sheet{Out: w, Screen: screen, Full: full}, Iteration: o.iteration, Zone: a.Now().Location(),
 			}
 			return d.Show(one, entries)
 		})
@@ -106,8 +107,8 @@ func (l *logs) show(ctx context.Context, one session.Overview, o *viewOptions, f
 func (l *logs) document(ctx context.Context, one session.Overview, o *viewOptions) error {
 	if o.iteration > 0 { // small enough to be looked for first
 		var doc bytes.Buffer
-		err := l.read(ctx, one, func(entries browse.Entries) error {
-			return browse.Document(&doc, one, entries, o.iteration, l.tell)
+		err := lookup.Read(ctx, one, l.Tell, func(entries sessionview.Entries) error {
+			return sessionview.Document(&doc, one, entries, o.iteration)
 		})
 		if err != nil {
 			return err
@@ -115,33 +116,14 @@ func (l *logs) document(ctx context.Context, one session.Overview, o *viewOption
 		return l.app.print(func(w io.Writer) error { _, err := doc.WriteTo(w); return err })
 	}
 	return l.app.print(func(w io.Writer) error {
-		return l.read(ctx, one, func(entries browse.Entries) error {
-			return browse.Document(w, one, entries, 0, l.tell)
+		return lookup.Read(ctx, one, l.Tell, func(entries sessionview.Entries) error {
+			return sessionview.Document(w, one, entries, 0)
 		})
 	})
 }
 
-// read hands over the lines of a session's log, until ctx is done.
-func (l *logs) read(ctx context.Context, one session.Overview, use func(browse.Entries) error) error {
-	r, err := session.OpenFile(one.Path)
-	if err != nil {
-		return err
-	}
-	defer r.Close() //nolint:errcheck // opened for reading
-	err = use(func(yield func(session.Entry, error) bool) {
-		for entry, err := range r.Entries() {
-			if ctx.Err() != nil {
-				yield(session.Entry{}, context.Cause(ctx))
-				return
-			}
-			if !yield(entry, err) {
-				return
-			}
-		}
-	})
-	if missing, ok := errors.AsType[*browse.MissingError](err); ok {
-		hint := "`codeloops sessions show " + missing.ID + "` shows what there is"
-		return &hintedError{err, hint}
-	}
-	return err
+// page shows a text in the user's pager.
+func (a *app) page(ctx context.Context, noPager bool, write func(context.Context, io.Writer) error) error {
+	p := &pager.Pager{Streams: a.Streams, Host: &a.Host, Git: &worktree.Git{Environ: a.Environ}}
+	return p.Show(ctx, noPager, write)
 }

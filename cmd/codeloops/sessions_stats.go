@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"codeloops/internal/browse"
+	"codeloops/internal/session/sessionview"
 )
 
 func newSessionsStatsCmd(l *logs) *cobra.Command {
@@ -14,9 +14,9 @@ func newSessionsStatsCmd(l *logs) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "stats",
-		Short: "Add up what the sessions came to",
-		Long: `Add up what the sessions came to: how many succeeded, iterations and duration, by
-outcome, stop reason, project and agents, over time.
+		Short: "Add up the results, times and costs of sessions",
+		Long: `Add up the results, times and costs of sessions: how many succeeded,
+iterations and duration, by outcome, stop reason, project and agents, over time.
 
 The last table holds the critics' confidence against what came after: of the
 sessions that succeeded with a confidence in each band, how many were followed
@@ -26,21 +26,21 @@ by another one with the same prompt in the same directory.
 		Example: "  codeloops sessions stats --since 30d --project .",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			q, err := o.query(l.app)
+			q, err := o.Query(&l.app.Host)
 			if err != nil {
 				return err
 			}
-			all, err := l.survey()
+			all, err := l.Survey()
 			if err != nil {
 				return err
 			}
 			a := l.app
-			st := browse.NewStats(q.Pick(slices.Clone(all)), all, a.now().Location())
+			st := sessionview.NewStats(q.Pick(slices.Clone(all)), all, a.Now().Location())
 			return a.print(func(w io.Writer) error {
 				if asJSON {
 					return writeJSON(w, st)
 				}
-				return browse.Charts(w, st, a.screen(), a.OutTTY)
+				return sessionview.Charts(w, st, a.screen(), a.OutTTY)
 			})
 		},
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/sys/unix"
 
-	"codeloops/internal/term/termtest"
+	"codeloops/internal/screen/term/termtest"
 )
 
 // terminal starts codeloops on a pseudo-terminal of 70 columns, types into it,
@@ -72,21 +72,26 @@ type dialogue struct {
 // talk starts codeloops with a session directory.
 func talk(t *testing.T, dir string, env []string, args ...string) *dialogue {
 	t.Helper()
+	return talkIn(t, t.TempDir(), append([]string{"CODELOOPS_SESSION_DIR=" + dir}, env...), args...)
+}
+
+// talkIn starts codeloops in a directory.
+func talkIn(t *testing.T, work string, env []string, args ...string) *dialogue {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return talkTo(t, dir, append([]string{playCodeloops + "=1"}, env...), exe, args...)
+	return talkTo(t, work, append([]string{playCodeloops + "=1"}, env...), exe, args...)
 }
 
-// talkTo starts another program.
-func talkTo(t *testing.T, dir string, env []string, program string, args ...string) *dialogue {
+// talkTo starts another program in a directory, which is its home too.
+func talkTo(t *testing.T, work string, env []string, program string, args ...string) *dialogue {
 	t.Helper()
 	cmd := exec.Command(program, args...)
-	cmd.Dir = t.TempDir()
+	cmd.Dir = work
 	cmd.Env = append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + cmd.Dir, "TERM=xterm", "TZ=UTC",
-		"CODELOOPS_SESSION_DIR=" + dir, "GORACE=atexit_sleep_ms=0", "PAGER=cat",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + work, "TERM=xterm", "TZ=UTC", "GORACE=atexit_sleep_ms=0", "PAGER=cat",
 	}, env...)
 	return onTerminal(t, cmd)
 }
@@ -134,6 +139,13 @@ func (d *dialogue) text() string {
 func (d *dialogue) sees(text string) {
 	d.t.Helper()
 	for end := time.Now().Add(liveness); !strings.Contains(d.text(), text); time.Sleep(5 * time.Millisecond) {
+		select {
+		case <-d.ended:
+			if !strings.Contains(d.text(), text) {
+				d.t.Fatalf("it ended without %q: %q", text, d.text())
+			}
+		default:
+		}
 		if time.Now().After(end) {
 			d.t.Fatalf("waited in vain for %q in %q", text, d.text())
 		}
@@ -368,7 +380,7 @@ func TestPickNowhere(t *testing.T) {
 // TestPickStopped stops codeloops under a shell, and lets it go on.
 func TestPickStopped(t *testing.T) {
 	t.Parallel()
-	d := talkTo(t, library(t, 3), nil, "bash", "--norc", "--noprofile", "-i")
+	d := talkTo(t, t.TempDir(), []string{"CODELOOPS_SESSION_DIR=" + library(t, 3)}, "bash", "--norc", "--noprofile", "-i")
 	d.types("PS1=ready'> '\r")
 	d.sees("ready> ")
 	exe, err := os.Executable()
@@ -397,7 +409,7 @@ func TestPickEndedWhileStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := talkTo(t, library(t, 3), nil, "bash", "--norc", "--noprofile", "-i")
+	d := talkTo(t, t.TempDir(), []string{"CODELOOPS_SESSION_DIR=" + library(t, 3)}, "bash", "--norc", "--noprofile", "-i")
 	d.types("PS1=ready'> '\r")
 	d.sees("ready> ")
 	d.types(playCodeloops + "=1 " + exe + " sessions show\r")

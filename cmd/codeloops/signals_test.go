@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"codeloops/internal/cli/signals"
 	"codeloops/internal/loop"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(&signalError{os.Interrupt})
+	cancel(&signals.Error{Signal: os.Interrupt})
 	const told = `received the signal "interrupt"`
 	ended := &endedError{result: loop.Interrupted, err: context.Canceled}
 	for _, c := range []struct {

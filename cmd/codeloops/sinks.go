@@ -1,126 +1,113 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
-	"codeloops/internal/debuglog"
 	"codeloops/internal/loop"
-	"codeloops/internal/metrics"
-	"codeloops/internal/render"
+	"codeloops/internal/run"
+	"codeloops/internal/screen/ask"
+	"codeloops/internal/screen/countdown"
+	"codeloops/internal/screen/debuglog"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
 	"codeloops/internal/session"
 )
 
-// sinks returns what shows a run, beside the recorder that writes it down. The
-// returned function closes what was opened.
-func (p *plan) sinks(ctx context.Context, rec *session.Recorder, tally *metrics.Tally) (_ loop.Sink, closed func(), err error) {
-	display, err := p.display(rec, tally)
+// sinks returns what shows a run. The returned function closes what was opened.
+func (r *runCommand) sinks(ctx context.Context) (shown []loop.Sink, closed func(), err error) {
+	display, err := r.display()
+	shown = []loop.Sink{display}
 	if err != nil {
 		return nil, nil, err
 	}
-	shown := &tolerant{sink: display, stopped: ctx.Done()}
-	if p.opts.logFile == "" {
+	if r.opts.logFile == "" {
 		return shown, func() {}, nil
 	}
-	f, err := within(ctx, func() (*os.File, error) { // a pipe waits for its reader
-		return os.OpenFile(resolve(p.app.dir, p.opts.logFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := ask.Within(ctx, func() (*os.File, error) { // a pipe waits for its reader
+		return os.OpenFile(r.app.Path(r.opts.logFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the debug log: %w", err)
 	}
-	debug := &tolerant{sink: debuglog.New(f), stopped: ctx.Done()}
-	return loop.Tee(debug, shown), func() {
-		if err := errors.Join(debug.broken, f.Close()); err != nil {
-			report(p.app.Err, fmt.Errorf("write the debug log: %w", err), p.app.secrets)
+	r.debug = debuglog.New(f)
+	return append([]loop.Sink{r.debug}, shown...), func() {
+		if err := errors.Join(r.unlogged, f.Close()); err != nil {
+			report(r.app.Err, fmt.Errorf("write the debug log: %w", err), r.app.Secrets)
 		}
 	}, nil
 }
 
-func (p *plan) display(rec *session.Recorder, tally *metrics.Tally) (loop.Sink, error) {
-	a := p.app
+// dropped keeps why the debug log is not whole. Of a display that cannot be written to,
+// nobody would read it.
+func (r *runCommand) dropped(s loop.Sink, err error) {
+	if s == r.debug {
+		r.unlogged = err
+	}
+}
+
+func (r *runCommand) display() (loop.Sink, error) {
+	a := r.app
 	o := render.Options{
 		Progress: a.Err, Result: a.Out, Style: a.ErrRenderer(), Width: a.errWidth(),
-		Live: a.ErrTTY && !a.Plain, Verbose: p.opts.verbose, Quiet: p.opts.quiet, Log: rec.Path(), Zone: a.now().Location(),
-		Past: p.past(), CarryOn: func(out loop.Outcome) string { return p.carryOn(rec, tally, out) },
+		Live: a.ErrTTY && !a.Plain, Verbose: r.opts.verbose, Quiet: r.opts.quiet, Log: r.plan.Log, Zone: a.Now().Location(),
+		Past: r.plan.Past(), CarryOn: r.carryOn,
 	}
-	format := render.Format(p.cfg.LogFormat)
-	if p.opts.jsonOutput {
+	if r.opts.jsonOutput {
 		o.Result = a.Err // standard output is the document's alone
-		if p.opts.quiet {
+		if r.opts.quiet {
 			o.Result = io.Discard
 		}
 	}
-	return render.Run(format, o)
+	return render.Run(render.Format(r.plan.Config.LogFormat), o)
 }
 
-// ending shows what it is handed, and at the end what a run came to, also when
-// the log could not take that any more: then no sink behind it was told.
-type ending struct {
-	shown loop.Sink
-	seq   int
-	told  bool
-}
-
-// Handle hands every event on.
-func (e *ending) Handle(at loop.Stamp, event loop.Event) error {
-	_, e.told = event.(loop.Finished)
-	e.seq = at.Seq
-	return e.shown.Handle(at, event)
-}
-
-// end makes sure that the outcome was shown.
-func (e *ending) end(at time.Time, out loop.Outcome) {
-	if !e.told {
-		_ = e.Handle(loop.Stamp{Seq: e.seq + 1, Time: at}, loop.Finished{Outcome: out}) // a display ends no run
+// countdown shows how long the run waits, where somebody sees it.
+func (r *runCommand) countdown(until time.Time) (over func()) {
+	if !r.app.ErrTTY || r.silent() {
+		return func() {}
 	}
+	c := countdown.Countdown{Streams: r.app.Streams, Now: r.app.Now, Hurry: r.plan.Control().Hurry}
+	return c.Begin(until)
 }
 
-// stall is how long a run that was told to stop waits for a reader who does not
-// read, such as a terminal that hangs.
-const stall = time.Second
-
-// errStalled says that nobody reads.
-var errStalled = errors.New("nobody reads it")
-
-// tolerant keeps a display that cannot be written to from ending a run: the
-// reader of a pipe may go away, the work goes on, and the log has it all. Nor does
-// one whose reader has fallen asleep keep a run from ending.
-type tolerant struct {
-	sink    loop.Sink
-	stopped <-chan struct{} // closed when the run is to stop
-	broken  error
-}
-
-// Handle hands events on until the first one fails.
-func (t *tolerant) Handle(at loop.Stamp, e loop.Event) error {
-	if t.broken == nil {
-		t.broken = t.hand(at, e)
+// ask puts a question of a run to the user. A script that names a session means it,
+// wherever that works.
+func (r *runCommand) ask(ctx context.Context, q run.Question) (run.Answer, error) {
+	if q.About == run.Elsewhere && (r.opts.yes || !r.terminal()) {
+		if session.IsLatest(r.ref) {
+			return run.Answer{}, run.ErrNobody
+		}
+		return run.Answer{Yes: true}, nil
 	}
-	return nil
+	if !r.terminal() {
+		return run.Answer{}, run.ErrNobody
+	}
+	if q.About == run.Strategy {
+		return r.answer(ctx, q.Text)
+	}
+	err := ask.Sure(ctx, r.app.Streams, q.Text)
+	return run.Answer{Yes: err == nil}, err
 }
 
-func (t *tolerant) hand(at loop.Stamp, e loop.Event) error {
-	handled := make(chan error, 1)
-	go func() { handled <- t.sink.Handle(at, e) }()
-	select {
-	case err := <-handled:
-		return err
-	case <-t.stopped:
-		return soon(handled)
-	}
-}
+// terminal reports whether the user can be asked.
+func (r *runCommand) terminal() bool { return r.app.InTTY && r.app.ErrTTY }
 
-// soon waits for a display that may hang. One that does may be at it still: nothing
-// more is to be handed to it.
-func soon(handled <-chan error) error {
-	select {
-	case err := <-handled:
-		return err
-	case <-time.After(stall):
-		return errStalled
+// answer asks for a line of text. Whoever says no, or types the end of the input, wants none
+// of it.
+func (r *runCommand) answer(ctx context.Context, question string) (run.Answer, error) {
+	if r.typed == nil {
+		r.typed = bufio.NewReader(r.app.In) // one for all questions: it may have read further
 	}
+	text, err := ask.Line(ctx, r.app.Streams, r.typed, "\n"+term.Clean(r.app.Secrets.String(question))+"\n> ")
+	if errors.Is(err, ask.ErrNone) || strings.EqualFold(text, "n") || strings.EqualFold(text, "no") {
+		return run.Answer{}, run.ErrRefused
+	}
+	return run.Answer{Text: text}, err
 }

@@ -26,17 +26,19 @@ func TestUnreadable(t *testing.T) {
 	if err := os.Mkdir(sessions, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	const n = 150 // enough for an index
-	for i := range n {
-		if err := os.WriteFile(filepath.Join(sessions, id(i)+".jsonl"), []byte(log), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
 	hide := func(path string, mode os.FileMode) {
 		t.Helper()
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
 		}
+	}
+	const n = 150 // enough for an index
+	for i := range n {
+		path := filepath.Join(sessions, id(i)+".jsonl")
+		if err := os.WriteFile(path, []byte(log), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		hide(path, 0o644) // whatever the umask
 	}
 	run := asNobody(t, dir)
 	expect := func(code, lines int, says string, args ...string) {

@@ -18,7 +18,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/sys/unix"
 
-	"codeloops/internal/term/termtest"
+	"codeloops/internal/agent/scripted"
+	"codeloops/internal/screen/term/termtest"
 )
 
 // A desk is a run of codeloops on a terminal that is its own, with an agent
@@ -70,7 +71,7 @@ say = "DECISION: DONE"
 `)
 	write(".config/codeloops/config.toml", fmt.Sprintf(
 		"agent = \"tired\"\n[agents.tired]\ncommand = [%q, %q, \"--script\", %q, \"--format\", \"claude-stream-json\"]\noutput = \"claude-stream-json\"\n",
-		exe, scriptedCommand, scenario))
+		exe, scripted.Command, scenario))
 	work := filepath.Join(home, "work")
 	if out, err := exec.Command("git", "init", "-q", work).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -26,50 +26,25 @@ type Starter interface {
 	Run(context.Context, proc.Command) (proc.Result, error)
 }
 
-// Limits bound one turn.
-type Limits struct {
-	Timeout   time.Duration // for the whole turn; 0: none
-	Idle      time.Duration // without output; 0: none
-	MaxOutput int64         // bytes of each stream; 0: no limit
-	Keep      int64         // bytes of each stream that stay in the turn
-	Grace     time.Duration // between being asked to end and being killed; 0: proc.DefaultGrace
-}
-
-// A Place is where, as what and within which bounds an agent works.
+// A Place is where and within which limits an agent works.
 type Place struct {
 	Starter Starter
 	Dir     string   // the user's working directory, absolute
 	Environ []string // what codeloops was started with
 	EnvDeny []string // names of variables, or globs as in path.Match, that no agent sees
-	// CleanCritic keeps variables whose names look secret from critics, but for
-	// those that their CLIs sign in with and those that EnvPass names.
-	CleanCritic bool
+	// HideSecrets keeps variables whose names look secret from read-only turns, but
+	// for those that their CLIs sign in with and those that EnvPass names.
+	HideSecrets bool
 	EnvPass     []string // names or globs
 	Outputs     string   // an existing directory, absolute, for the files of the turns
 	Session     string   // the session's ID
-	// Run counts the times that the session was carried on: a turn that is played
+	// Run counts the times that the session was continued: a turn that is played
 	// again must not give its conversation a name that the CLI knows already.
 	Run    int
-	Limits Limits
+	Limits proc.Limits // of one turn
 	// Now is the time, for ends of limits that are told as a pause or as a time of
 	// the day; nil: those are not understood.
 	Now func() time.Time
-}
-
-// A Request is one turn to play.
-type Request struct {
-	ID        string // the turn's; see [loop.Turn.ID]
-	Role      loop.Role
-	Iteration int
-	Ask       int // 0; in the same iteration, 1 for the second time the role is asked, and so on
-	Try       int // 0; 1 when the very same request is made again, and so on
-	Leg       int // 0; 1 when another agent, or a new conversation, has taken the turn over, and so on
-	Prompt    string
-	Dir       string // where the agent works, absolute; "" is its place's
-	// Conversation is to be carried on, where it is one of this agent's that it
-	// can carry on; otherwise the turn begins a new one.
-	Conversation loop.Conversation
-	Watch        loop.Watch // told of whole lines as they come; may be nil
 }
 
 // A Reply is one turn played.
@@ -84,43 +59,43 @@ type Reply struct {
 }
 
 // An Agent is a CLI that is there, bound to a model and a place. It is safe
-// for concurrent use as long as no two turns have the same role, iteration,
+// for concurrent use as long as no two turns have the same step, role, iteration,
 // ask, leg and try.
 type Agent struct {
 	spec  Spec
 	model string
 	at    Place
-	paths map[loop.Role]string
+	paths map[loop.Access]string
 }
 
-// New binds a spec for the given roles, and looks up everything that can be
+// New binds a spec for turns with the given access, and looks up everything that can be
 // looked up before anything runs. Errors are those of [Spec.Resolve], or say
 // that the model or the place does not fit.
-func New(spec Spec, model string, at Place, roles ...loop.Role) (*Agent, error) {
+func New(spec Spec, model string, at Place, kinds ...loop.Access) (*Agent, error) {
 	if err := checkGlobs(slices.Concat(at.EnvDeny, at.EnvPass)); err != nil {
 		return nil, err
 	}
-	a := &Agent{spec: spec, model: model, at: at, paths: map[loop.Role]string{}}
-	for _, role := range roles {
-		if err := spec.checkModel(role, model); err != nil {
+	a := &Agent{spec: spec, model: model, at: at, paths: map[loop.Access]string{}}
+	for _, access := range kinds {
+		if err := spec.checkModel(access, model); err != nil {
 			return nil, err
 		}
-		path, err := spec.Resolve(role, at.Dir, at.Environ)
+		path, err := spec.Resolve(access, at.Dir, at.Environ)
 		if err != nil {
 			return nil, err
 		}
-		a.paths[role] = path
+		a.paths[access] = path
 	}
 	return a, nil
 }
 
 // checkModel refuses a model that would be passed over, and the lack of one
 // that the arguments need.
-func (s Spec) checkModel(role loop.Role, model string) error {
-	asks := mentions(s.args(role, "", loop.Conversation{}, ""), holdModel)
+func (s Spec) checkModel(access loop.Access, model string) error {
+	asks := mentions(s.args(access, "", loop.Conversation{}, ""), holdModel)
 	switch {
 	case model == "" && asks:
-		return fmt.Errorf("the agent %s needs a model for the %s: its command holds {model}", s.Name, role)
+		return fmt.Errorf("the agent %s needs a model: its %s command holds {model}", s.Name, access)
 	case model != "" && !asks && len(s.ModelArgs) == 0:
 		return fmt.Errorf("the agent %s takes no model: it has neither model_args nor {model} in its command", s.Name)
 	}
@@ -131,17 +106,21 @@ func (s Spec) checkModel(role loop.Role, model string) error {
 // error means that it could not be run, or that something of it could not be
 // ended.
 func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
-	path, ok := a.paths[r.Role]
-	if !ok {
-		return Reply{}, fmt.Errorf("the agent %s was not set up for the role %q", a.spec.Name, r.Role)
+	if err := r.check(); err != nil {
+		return Reply{}, err
 	}
-	name := filepath.Join(a.at.Outputs, turnName(r))
+	path, ok := a.paths[r.Access]
+	if !ok {
+		return Reply{}, fmt.Errorf("the agent %s was not set up for %s turns", a.spec.Name, r.Access)
+	}
+	name := filepath.Join(a.at.Outputs, r.name())
 	cmd := proc.Command{
-		Dir: cmp.Or(r.Dir, a.at.Dir), Env: a.environ(r),
-		Stdout: name + ".stdout", Stderr: name + ".stderr", Late: name + ".late",
-		Sealed:  r.Role != loop.RoleActor, // who may not change files, decides
-		Timeout: a.at.Limits.Timeout, Idle: a.at.Limits.Idle,
-		MaxOutput: a.at.Limits.MaxOutput, Keep: a.at.Limits.Keep, Grace: a.at.Limits.Grace,
+		Invocation: proc.Invocation{Dir: cmp.Or(r.Dir, a.at.Dir), Env: a.environ(r)},
+		Records: proc.Records{
+			Stdout: name + ".stdout", Stderr: name + ".stderr", Late: name + ".late",
+			Sealed: r.Access == loop.ReadOnly, // who may not write, decides
+		},
+		Limits: a.at.Limits,
 	}
 	tidy, err := a.hand(r, name, &cmd)
 	defer tidy()
@@ -168,8 +147,8 @@ func (a *Agent) Run(ctx context.Context, r Request) (Reply, error) {
 	return reply, err
 }
 
-// hand gives the agent its prompt, but for one among the arguments, and what it is to
-// keep to. tidy removes the files that it wrote for that.
+// hand gives the agent its prompt, unless that is an argument, and its policy. tidy
+// removes the files that hand wrote.
 func (a *Agent) hand(r Request, name string, cmd *proc.Command) (tidy func(), err error) {
 	files := map[string]string{}
 	switch a.spec.Prompt {
@@ -210,7 +189,7 @@ const (
 func (a *Agent) argv(r Request, name string) ([]string, error) {
 	fill := strings.NewReplacer(holdPrompt, r.Prompt, holdPromptFile, name+promptSuffix, holdUsageFile, name+usageSuffix,
 		holdPolicyFile, name+policySuffix)
-	args := a.spec.args(r.Role, a.model, r.Conversation, a.sessionID(r))
+	args := a.spec.args(r.Access, a.model, r.Conversation, a.sessionID(r))
 	for i, arg := range args {
 		args[i] = fill.Replace(arg)
 		if a.spec.Prompt == Arg && len(args[i]) > maxArg {
@@ -240,7 +219,11 @@ func (a *Agent) run(ctx context.Context, cmd proc.Command, r Request) (Reply, er
 	defer enough()
 	l := newListener(a.spec.Output, a.at.Limits.Keep, r.Watch, enough)
 	cmd.Watch = l.hear
-	res, err := a.at.Starter.Run(heard, cmd)
+	starter := a.at.Starter
+	if r.Starter != nil {
+		starter = r.Starter
+	}
+	res, err := starter.Run(heard, cmd)
 	if err != nil {
 		err = fmt.Errorf("run the agent %s: %w", a.spec.Name, err)
 		if _, survived := errors.AsType[*proc.SurvivorError](err); !survived && !errors.Is(err, proc.ErrKeeper) {
@@ -250,29 +233,9 @@ func (a *Agent) run(ctx context.Context, cmd proc.Command, r Request) (Reply, er
 	if heard.Err() != nil && ctx.Err() == nil && res.Stop == proc.StopCancelled {
 		res.Stop = proc.StopIdle // it was not worth waiting for: the events say why
 	}
-	reply := a.spec.reply(r.Role, res, l.end())
+	reply := a.spec.reply(r.Access, res, l.end())
 	reply.Agent, reply.Resumed, reply.SessionID = a.Ref(), a.spec.carriesOn(r.Conversation), a.sessionID(r)
 	return reply, err
-}
-
-// turnName names the files of a turn, in the order of the turns.
-func turnName(r Request) string {
-	name := fmt.Sprintf("%03d.%s", r.Iteration, r.Role)
-	if r.Ask > 0 {
-		name += fmt.Sprintf("-%d", r.Ask)
-	}
-	return name + r.again()
-}
-
-// again tells the tries at one turn apart; "" is the first.
-func (r Request) again() (suffix string) {
-	if r.Leg > 0 {
-		suffix = fmt.Sprintf(".leg%d", r.Leg)
-	}
-	if r.Try > 0 {
-		suffix += fmt.Sprintf(".try%d", r.Try)
-	}
-	return suffix
 }
 
 // Ref names the agent as events do.

@@ -45,7 +45,7 @@ func TestOwnChannels(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, "mine")
-			_, c := s.play(s.agent(ownAgent(t, test.own), test.model), Request{Role: loop.RoleActor, Iteration: 1, Prompt: prompt})
+			_, c := s.play(s.agent(Custom("mine", test.own), test.model), Request{Role: loop.RoleActor, Access: loop.Write, Iteration: 1, Prompt: prompt})
 			equal(t, "arguments", c.Args, test.args)
 			equal(t, "stdin", []string{string(c.Stdin)}, []string{test.stdin})
 		})
@@ -55,8 +55,8 @@ func TestOwnChannels(t *testing.T) {
 func TestPromptFile(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")
-	spec := ownAgent(t, Own{Command: []string{"mine", "-f", "{prompt_file}"}, Prompt: "file"})
-	_, c := s.play(s.agent(spec, ""), Request{Role: loop.RoleCritic, Iteration: 3, Ask: 1, Prompt: "NUL \x00 too"})
+	spec := Custom("mine", Own{Command: []string{"mine", "-f", "{prompt_file}"}, Prompt: "file"})
+	_, c := s.play(s.agent(spec, ""), Request{Role: loop.RoleCritic, Iteration: 3, Repeat: Repeat{Ask: 1}, Prompt: "NUL \x00 too"})
 	file := filepath.Join(s.place.Outputs, "003.critic-1.prompt")
 	equal(t, "arguments", c.Args, []string{"-f", file})
 	equal(t, "file", []string{string(c.File), c.Mode.String(), string(c.Stdin)}, []string{"NUL \x00 too", "-rw-------", ""})
@@ -68,16 +68,16 @@ func TestPromptFile(t *testing.T) {
 func TestArgumentRefuses(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")
-	a := s.agent(ownAgent(t, Own{Command: []string{"mine", "-p={prompt}"}, Prompt: "arg"}), "")
+	a := s.agent(Custom("mine", Own{Command: []string{"mine", "-p={prompt}"}, Prompt: "arg"}), "")
 	most := strings.Repeat("x", maxArg-len("-p="))
-	if _, c := s.play(a, Request{Role: loop.RoleActor, Iteration: 1, Prompt: most}); len(c.Args[0]) != maxArg {
+	if _, c := s.play(a, Request{Role: loop.RoleActor, Access: loop.Write, Iteration: 1, Prompt: most}); len(c.Args[0]) != maxArg {
 		t.Errorf("an argument of %d bytes came in as %d", maxArg, len(c.Args[0]))
 	}
 	for prompt, want := range map[string]string{
 		most + "x": "the agent mine takes its prompt as an argument, which has room for 131071 bytes, not 131072",
 		"a\x00b":   "the agent mine takes its prompt as an argument, which cannot hold the NUL byte that this one has",
 	} {
-		_, err := a.Run(t.Context(), Request{Role: loop.RoleActor, Iteration: 1, Prompt: prompt})
+		_, err := a.Run(t.Context(), Request{Role: loop.RoleActor, Access: loop.Write, Iteration: 1, Prompt: prompt})
 		if err == nil || err.Error() != want {
 			t.Errorf("got the error %v, want %s", err, want)
 		}
@@ -88,9 +88,9 @@ func TestOwnEnvironmentWins(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")
 	s.place.Environ = append(s.place.Environ, "MODE=theirs", "CLAUDECODE=1")
-	spec := ownAgent(t, Own{Command: []string{"mine"}, Env: map[string]string{"MODE": "ours", "CLAUDECODE": "on purpose"}})
+	spec := Custom("mine", Own{Command: []string{"mine"}, Env: map[string]string{"MODE": "ours", "CLAUDECODE": "on purpose"}})
 	spec.DropEnv = []string{"HOM?"}
-	_, c := s.play(s.agent(spec, ""), Request{Role: loop.RoleActor, Iteration: 1})
+	_, c := s.play(s.agent(spec, ""), Request{Role: loop.RoleActor, Access: loop.Write, Iteration: 1})
 	equal(t, "MODE", c.env("MODE"), []string{"ours"})
 	equal(t, "CLAUDECODE", c.env("CLAUDECODE"), []string{"on purpose"})
 	equal(t, "HOME", c.env("HOME"), nil)
@@ -99,12 +99,18 @@ func TestOwnEnvironmentWins(t *testing.T) {
 func TestTurnFiles(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")
-	a := s.agent(ownAgent(t, Own{Command: []string{"mine"}}), "")
+	a := s.agent(Custom("mine", Own{Command: []string{"mine"}}), "")
 	for _, r := range []Request{
-		{Role: loop.RoleActor, Iteration: 1},
+		{Role: loop.RoleActor, Access: loop.Write, Iteration: 1},
 		{Role: loop.RoleCritic, Iteration: 1},
-		{Role: loop.RoleCritic, Iteration: 1, Ask: 1},
-		{Role: loop.RoleActor, Iteration: 1000},
+		{Role: loop.RoleCritic, Iteration: 1, Repeat: Repeat{Ask: 1}},
+		{Role: loop.RoleActor, Access: loop.Write, Iteration: 1000},
+		{Step: "2.actor", Role: loop.RoleActor, Access: loop.Write, Iteration: 2},
+		{Step: "2.critic", Role: loop.RoleCritic, Iteration: 2},
+		{Step: "2.critic.2", Role: loop.RoleCritic, Iteration: 2, Repeat: Repeat{Ask: 1}},
+		{Step: "planner", Role: "planner"},
+		{Step: "3.debater_1.round_2", Role: "debater_1", Iteration: 3},
+		{Step: "3.debater_1.round_2", Role: "debater_1", Iteration: 3, Repeat: Repeat{Ask: 1, Leg: 1}},
 	} {
 		s.play(a, r)
 	}
@@ -117,9 +123,38 @@ func TestTurnFiles(t *testing.T) {
 		names = append(names, e.Name())
 	}
 	equal(t, "files", names, []string{
+		"000.planner.stderr", "000.planner.stdout",
 		"001.actor.stderr", "001.actor.stdout", "001.critic-1.stderr", "001.critic-1.stdout",
-		"001.critic.stderr", "001.critic.stdout", "1000.actor.stderr", "1000.actor.stdout",
+		"001.critic.stderr", "001.critic.stdout", "002.actor.stderr", "002.actor.stdout",
+		"002.critic-1.stderr", "002.critic-1.stdout", "002.critic.stderr", "002.critic.stdout",
+		"003.debater_1.round_2-1.leg1.stderr", "003.debater_1.round_2-1.leg1.stdout",
+		"003.debater_1.round_2.stderr", "003.debater_1.round_2.stdout", "1000.actor.stderr", "1000.actor.stdout",
 	})
+}
+
+// A role is a name: what a turn may do goes by its access alone.
+func TestRolesDecideNothing(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, "mine")
+	s.place.Environ = append(s.place.Environ, "CODELOOPS_STEP=outside")
+	a := s.agent(Custom("mine", Own{Command: []string{"mine", "--write"}, CriticCommand: []string{"mine", "--look"}}), "")
+	for _, role := range []loop.Role{loop.RoleActor, loop.RoleCritic, "planner", "debater_1", "judge", "reflector"} {
+		for access, arg := range map[loop.Access]string{loop.ReadOnly: "--look", loop.Write: "--write"} {
+			step := loop.Step("3").Sub(string(role))
+			_, c := s.play(a, Request{Step: step, Role: role, Access: access, Iteration: 3})
+			equal(t, "arguments of "+string(role), c.Args, []string{arg})
+			equal(t, "role", c.env("CODELOOPS_ROLE"), []string{string(role)})
+			equal(t, "step", c.env("CODELOOPS_STEP"), []string{string(step)})
+		}
+	}
+	if _, c := s.play(a, Request{Role: "planner"}); len(c.env("CODELOOPS_STEP")) > 0 {
+		t.Errorf("without a step it is told of %q", c.env("CODELOOPS_STEP"))
+	}
+	for _, r := range []Request{{Role: "../x"}, {Role: "a/b"}, {Role: "a b"}, {Role: "a\nb"}, {Step: "1.a/b", Role: "a"}, {Step: "..", Role: "a"}} {
+		if _, err := a.Run(t.Context(), r); err == nil || !strings.Contains(err.Error(), "cannot be the name of a ") {
+			t.Errorf("%q, %q: %v", r.Step, r.Role, err)
+		}
+	}
 }
 
 // Of a large output the end is what counts: the head, with another decision in
@@ -129,7 +164,7 @@ func TestFinalTextOfLargeOutput(t *testing.T) {
 	s := newStage(t, "mine")
 	s.does("flood 100000")
 	s.place.Limits.Keep = 4 << 10
-	reply, _ := s.play(s.agent(ownAgent(t, Own{Command: []string{"mine"}}), ""), Request{Role: loop.RoleCritic, Iteration: 1})
+	reply, _ := s.play(s.agent(Custom("mine", Own{Command: []string{"mine"}}), ""), Request{Role: loop.RoleCritic, Iteration: 1})
 	if !strings.HasPrefix(reply.Stdout.Text, "DECISION: CONTINUE\n") || reply.Stdout.Omitted == 0 || reply.Stdout.File == "" {
 		t.Errorf("the output was not cut: %d bytes kept, %+v", len(reply.Stdout.Text), reply.Stdout.Omitted)
 	}
@@ -142,7 +177,7 @@ func TestLeftovers(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")
 	s.does("leave")
-	reply, _ := s.play(s.agent(ownAgent(t, Own{Command: []string{"mine"}}), ""), Request{Role: loop.RoleActor, Iteration: 1})
+	reply, _ := s.play(s.agent(Custom("mine", Own{Command: []string{"mine"}}), ""), Request{Role: loop.RoleActor, Access: loop.Write, Iteration: 1})
 	if len(reply.Leftovers) != 1 || !strings.Contains(reply.Leftovers[0].Command, "sleep 300") {
 		t.Errorf("got the leftovers %v", reply.Leftovers)
 	}
@@ -152,8 +187,8 @@ func TestWatch(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")
 	got := map[string]string{}
-	s.play(s.agent(ownAgent(t, Own{Command: []string{"mine"}}), ""), Request{
-		Role: loop.RoleActor, Iteration: 1,
+	s.play(s.agent(Custom("mine", Own{Command: []string{"mine"}}), ""), Request{
+		Role: loop.RoleActor, Access: loop.Write, Iteration: 1,
 		Watch: func(n loop.Notice) { got[n.Stream] += n.Text },
 	})
 	if got["stdout"] != sample || got["stderr"] != "a warning\n" {
@@ -172,22 +207,22 @@ func TestNewRefuses(t *testing.T) {
 		want  string
 	}{
 		{plain, "m", "", "the agent mine takes no model: it has neither model_args nor {model} in its command"},
-		{needs, "", "", "the agent mine needs a model for the actor: its command holds {model}"},
+		{needs, "", "", "the agent mine needs a model: its write command holds {model}"},
 		{plain, "", "[A", `"[A" is no pattern for names of variables: syntax error in pattern`},
 	} {
 		place := s.place
 		place.EnvDeny = []string{test.deny}
-		_, err := New(ownAgent(t, test.own), test.model, place, loop.RoleActor)
+		_, err := New(Custom("mine", test.own), test.model, place, loop.Write)
 		if err == nil || err.Error() != test.want {
 			t.Errorf("got the error %v, want %s", err, test.want)
 		}
 	}
-	a, err := New(ownAgent(t, plain), "", s.place, loop.RoleActor)
+	a, err := New(Custom("mine", plain), "", s.place, loop.Write)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Run(t.Context(), Request{Role: loop.RoleCritic}); err == nil {
-		t.Error("a role that was not set up was played")
+	if _, err := a.Run(t.Context(), Request{Role: loop.RoleActor}); err == nil {
+		t.Error("a turn with an access that was not set up was played")
 	}
 }
 
@@ -210,7 +245,7 @@ func TestRunErrors(t *testing.T) {
 		{fmt.Errorf("more: %w", proc.ErrKeeper), "known"},
 	} {
 		s.place.Starter = failing{test.err}
-		reply, err := s.agent(ownAgent(t, Own{Command: []string{"mine"}}), "").Run(t.Context(), Request{Role: loop.RoleActor, Iteration: 1})
+		reply, err := s.agent(Custom("mine", Own{Command: []string{"mine"}}), "").Run(t.Context(), Request{Role: loop.RoleActor, Access: loop.Write, Iteration: 1})
 		if !errors.Is(err, test.err) || reply.Text != test.text {
 			t.Errorf("got %q, %v; want %q, %v", reply.Text, err, test.text, test.err)
 		}

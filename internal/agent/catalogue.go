@@ -1,20 +1,70 @@
 package agent
 
 import (
+	_ "embed"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
-	"codeloops/internal/spell"
+	"github.com/BurntSushi/toml"
+
+	"codeloops/internal/wording"
 )
 
+//go:embed catalogue.toml
+var catalogueFile string
+
 // Catalogue returns the CLIs that codeloops knows, in the order in which to
-// list them. The caller owns what it gets.
-func Catalogue() []Spec {
-	return []Spec{
-		claude(), codex(), opencode(), gemini(), qwen(), copilot(), cursor(), pi(), cline(),
-		cn(), droid(), kilo(), claudeGateway(), amp(), auggie(), goose(), crush(),
+// list them. Nobody may change what is in their lists.
+func Catalogue() []Spec { return slices.Clone(catalogue()) }
+
+var catalogue = sync.OnceValue(func() []Spec { //nolint:gochecknoglobals // it is read once, and stays
+	all, err := readCatalogue()
+	if err != nil {
+		panic("catalogue.toml: " + err.Error()) // a part of the program, which a test has read
 	}
+	return all
+})
+
+func readCatalogue() ([]Spec, error) {
+	var file struct {
+		CommonKeys []string `toml:"common_keys"`
+		Agent      []toml.Primitive
+	}
+	meta, err := toml.Decode(catalogueFile, &file)
+	if err != nil {
+		return nil, err
+	}
+	var all []Spec
+	rows := map[string]toml.Primitive{}
+	for _, row := range file.Agent {
+		var more struct {
+			Name, Like string
+			CommonKeys bool `toml:"common_keys"`
+		}
+		err := meta.PrimitiveDecode(row, &more)
+		s := Spec{Protocol: Protocol{Prompt: Stdin, Output: Text}}
+		if more.Like != "" {
+			err = errors.Join(err, meta.PrimitiveDecode(rows[more.Like], &s))
+		}
+		if err = errors.Join(err, meta.PrimitiveDecode(row, &s)); err != nil {
+			return nil, fmt.Errorf("the agent %s: %w", more.Name, err)
+		}
+		for _, name := range file.CommonKeys {
+			if more.CommonKeys {
+				s.Credentials = append(s.Credentials, Credential{Env: name})
+			}
+		}
+		s.VersionArgs, s.Streams = []string{"--version"}, s.Output != Text
+		rows[s.Name] = row
+		all = append(all, s)
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return nil, fmt.Errorf("unknown keys: %v", unknown)
+	}
+	return all, nil
 }
 
 // An UnknownError is a name that no agent has.
@@ -48,6 +98,6 @@ func Find(name string, own ...Spec) (Spec, error) {
 		unknown.Known = append(unknown.Known, s.Name)
 		names = append(names, known...)
 	}
-	unknown.Nearest, _ = spell.Nearest(name, names)
+	unknown.Nearest, _ = wording.Nearest(name, names)
 	return Spec{}, unknown
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"codeloops/internal/proc"
 )
 
 // A Credential is something that a CLI may be signed in with: a variable, or a
@@ -34,7 +36,7 @@ const maxCredentials = 8 << 20
 func (s Spec) SignedIn(env []string, home string) string {
 	for _, c := range s.Credentials {
 		if c.Env != "" {
-			if lookup(env, c.Env) != "" {
+			if proc.LookEnv(env, c.Env) != "" {
 				return c.Env
 			}
 			continue
@@ -51,7 +53,7 @@ func (s Spec) SignedIn(env []string, home string) string {
 func (s Spec) Remedy(env []string) string {
 	first := ""
 	for _, c := range s.Credentials {
-		if c.Env != "" && lookup(env, c.Env) != "" {
+		if c.Env != "" && proc.LookEnv(env, c.Env) != "" {
 			return "see whether " + c.Env + " is right"
 		}
 		if first == "" {
@@ -66,14 +68,14 @@ func (s Spec) Remedy(env []string) string {
 
 func (c Credential) path(env []string, home string) string {
 	if c.Home != "" {
-		if dir := lookup(env, c.Home); dir != "" {
+		if dir := proc.LookEnv(env, c.Home); dir != "" {
 			return filepath.Join(dir, filepath.Base(filepath.FromSlash(c.File)))
 		}
 	}
 	for below, name := range map[string]string{".local/share/": "XDG_DATA_HOME", ".config/": "XDG_CONFIG_HOME"} {
 		rest, ok := strings.CutPrefix(c.File, below)
 		// The specification has relative ones passed over.
-		if dir := lookup(env, name); ok && filepath.IsAbs(dir) {
+		if dir := proc.LookEnv(env, name); ok && filepath.IsAbs(dir) {
 			return filepath.Join(dir, filepath.FromSlash(rest))
 		}
 	}
@@ -92,41 +94,16 @@ func (c Credential) holds(path string) bool {
 	if err != nil {
 		return false
 	}
-	if c.Key == "" {
-		return !slices.Contains(nothing(), strings.TrimSpace(string(data)))
+	if c.Key != "" {
+		var object map[string]json.RawMessage
+		if json.Unmarshal(data, &object) != nil {
+			return false
+		}
+		data = object[c.Key]
 	}
-	var object map[string]json.RawMessage
-	if json.Unmarshal(data, &object) != nil {
-		return false
-	}
-	value := strings.TrimSpace(string(object[c.Key]))
-	return !slices.Contains(nothing(), value)
+	return !slices.Contains(nothing(), strings.TrimSpace(string(data)))
 }
 
-// nothing is what stands in a file, or under a key, before anybody has signed
+// nothing is what is in a file, or under a key, before anybody has signed
 // in; some CLIs write it the first time that they are started.
 func nothing() []string { return []string{"", "null", `""`, "{}", "[]", "false"} }
-
-// lookup finds a variable; the last of a name counts.
-func lookup(env []string, name string) string {
-	for _, entry := range slices.Backward(env) {
-		if key, value, ok := strings.Cut(entry, "="); ok && key == name {
-			return value
-		}
-	}
-	return ""
-}
-
-// providerKeys are the variables with which CLIs that work with many services
-// sign in to the most common ones.
-func providerKeys() []Credential {
-	var all []Credential
-	for _, name := range []string{
-		"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "OPENROUTER_API_KEY",
-		"GROQ_API_KEY", "MISTRAL_API_KEY", "XAI_API_KEY", "DEEPSEEK_API_KEY", "AZURE_OPENAI_API_KEY",
-		"CEREBRAS_API_KEY", "ZAI_API_KEY", "AWS_BEARER_TOKEN_BEDROCK",
-	} {
-		all = append(all, Credential{Env: name})
-	}
-	return all
-}

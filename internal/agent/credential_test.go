@@ -37,26 +37,26 @@ func TestSignedIn(t *testing.T) {
 		env  []string
 		want string
 	}{
-		{"a variable", claude(), []string{"ANTHROPIC_API_KEY=x"}, "ANTHROPIC_API_KEY"},
-		{"an empty one", cursor(), []string{"CURSOR_API_KEY=x", "CURSOR_API_KEY="}, ""},
-		{"a file", codex(), nil, auth},
-		{"a file elsewhere", codex(), []string{"CODEX_HOME=" + other}, elsewhere},
-		{"where data is", opencode(), []string{"XDG_DATA_HOME=" + other}, moved},
-		{"data that is elsewhere", amp(), []string{"XDG_DATA_HOME=" + other}, ""},
-		{"data that is nowhere", amp(), []string{"XDG_DATA_HOME=other"}, filepath.Join(home, ".local", "share", "amp", "secrets.json")},
-		{"what was there before a login", pi(), nil, ""},
-		{"an empty file", qwen(), nil, ""},
-		{"a key in a file", claude(), nil, account},
-		{"an empty key", claude(), []string{"CLAUDE_CONFIG_DIR=" + other}, ""},
-		{"a key that is null", cursor(), nil, ""},
-		{"what is no JSON", copilot(), nil, ""},
-		{"nothing", crush(), nil, ""},
+		{"a variable", known("claude"), []string{"ANTHROPIC_API_KEY=x"}, "ANTHROPIC_API_KEY"},
+		{"an empty one", known("cursor"), []string{"CURSOR_API_KEY=x", "CURSOR_API_KEY="}, ""},
+		{"a file", known("codex"), nil, auth},
+		{"a file elsewhere", known("codex"), []string{"CODEX_HOME=" + other}, elsewhere},
+		{"where data is", known("opencode"), []string{"XDG_DATA_HOME=" + other}, moved},
+		{"data that is elsewhere", known("amp"), []string{"XDG_DATA_HOME=" + other}, ""},
+		{"data that is nowhere", known("amp"), []string{"XDG_DATA_HOME=other"}, filepath.Join(home, ".local", "share", "amp", "secrets.json")},
+		{"what was there before a login", known("pi"), nil, ""},
+		{"an empty file", known("qwen"), nil, ""},
+		{"a key in a file", known("claude"), nil, account},
+		{"an empty key", known("claude"), []string{"CLAUDE_CONFIG_DIR=" + other}, ""},
+		{"a key that is null", known("cursor"), nil, ""},
+		{"what is no JSON", known("copilot"), nil, ""},
+		{"nothing", known("crush"), nil, ""},
 	} {
 		if got := test.spec.SignedIn(test.env, home); got != test.want {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
 		}
 	}
-	if got := codex().SignedIn(nil, ""); got != "" {
+	if got := known("codex").SignedIn(nil, ""); got != "" {
 		t.Errorf("without a home: %q", got)
 	}
 }
@@ -77,24 +77,34 @@ func TestCatalogueHasCredentials(t *testing.T) {
 	}
 }
 
-// TestCleanCritic looks at the environment of real processes.
-func TestCleanCritic(t *testing.T) {
+// TestHideSecrets looks at the environment of real processes. Access decides what is
+// in it, whatever the role is called.
+func TestHideSecrets(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")
-	s.place.CleanCritic, s.place.EnvPass = true, []string{"NPM_*"}
+	s.place.HideSecrets, s.place.EnvPass = true, []string{"NPM_*"}
 	s.place.Environ = append(s.place.Environ, "MINE_API_KEY=k", "AWS_SECRET_ACCESS_KEY=s", "NPM_TOKEN=n", "PLAIN=p")
-	spec := ownAgent(t, Own{Command: []string{"mine"}, Env: map[string]string{"GIVEN_TOKEN": "g"}})
+	spec := Custom("mine", Own{Command: []string{"mine"}, Env: map[string]string{"GIVEN_TOKEN": "g"}})
 	spec.Credentials = []Credential{{Env: "MINE_API_KEY"}}
 	a := s.agent(spec, "")
-	for role, want := range map[loop.Role][]string{
-		loop.RoleActor:  {"k", "s", "n", "p", "g"},
-		loop.RoleCritic: {"k", "", "n", "p", "g"},
+	all, clean := []string{"k", "s", "n", "p", "g"}, []string{"k", "", "n", "p", "g"}
+	for _, r := range []Request{
+		{Role: loop.RoleActor, Access: loop.Write},
+		{Role: loop.RoleCritic, Access: loop.ReadOnly},
+		{Role: "planner", Access: loop.ReadOnly},
+		{Role: loop.RoleActor, Access: loop.ReadOnly},
+		{Role: "peer_1", Access: loop.Write},
+		{Role: loop.RoleCritic},
 	} {
-		_, c := s.play(a, Request{Role: role, Iteration: 1})
+		want := clean
+		if r.Access == loop.Write {
+			want = all
+		}
+		_, c := s.play(a, r)
 		for i, name := range []string{"MINE_API_KEY", "AWS_SECRET_ACCESS_KEY", "NPM_TOKEN", "PLAIN", "GIVEN_TOKEN"} {
 			got := c.env(name)
 			if len(got) > 1 || (len(got) == 1) != (want[i] != "") || len(got) == 1 && got[0] != want[i] {
-				t.Errorf("%s: %s is %q, want %q", role, name, got, want[i])
+				t.Errorf("%s, %s: %s is %q, want %q", r.Role, r.Access, name, got, want[i])
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/secretname"
+	"codeloops/internal/redact/secretname"
 )
 
 // nested lists the variables with which agents mark what runs inside them. A
@@ -27,22 +27,24 @@ func nested() []string {
 	}
 }
 
-// environ returns the whole environment of a turn: what codeloops was started
-// with, without its own configuration, without the marks of an agent around
-// it, without what the user or the spec denies and, where it is to be clean,
-// without secrets of others; then the spec's variables and those that tell the
-// turn what it is.
+// environ returns the whole environment of a turn: what codeloops was started with, less
+// its own configuration, the marks of an agent around it, what the user or the spec
+// denies and, for some turns, foreign secrets; then the spec's variables, and those that
+// identify the turn.
 func (a *Agent) environ(r Request) []string {
 	deny := slices.Concat(nested(), []string{"CODELOOPS_*"}, a.spec.DropEnv, a.at.EnvDeny)
 	var env []string
 	for _, entry := range a.at.Environ {
 		name, _, _ := strings.Cut(entry, "=")
-		if _, replaced := a.spec.Env[name]; !replaced && !matchesAny(name, deny) && !a.withheld(name, r.Role) {
+		if _, replaced := a.spec.Env[name]; !replaced && !matchesAny(name, deny) && !a.withheld(name, r.Access) {
 			env = append(env, entry)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.spec.Env)) {
 		env = append(env, name+"="+a.spec.Env[name])
+	}
+	if r.Step != "" {
+		env = append(env, "CODELOOPS_STEP="+string(r.Step))
 	}
 	return append(env,
 		"CODELOOPS_SESSION="+a.at.Session,
@@ -53,8 +55,8 @@ func (a *Agent) environ(r Request) []string {
 }
 
 // withheld reports whether a variable is a secret that is not for this turn.
-func (a *Agent) withheld(name string, role loop.Role) bool {
-	if role != loop.RoleCritic || !a.at.CleanCritic || !secretname.Is(name) {
+func (a *Agent) withheld(name string, access loop.Access) bool {
+	if access == loop.Write || !a.at.HideSecrets || !secretname.Is(name) {
 		return false
 	}
 	own := slices.ContainsFunc(a.spec.Credentials, func(c Credential) bool { return c.Env == name })

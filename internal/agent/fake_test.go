@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"codeloops/internal/agent/scripted"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
-	"codeloops/internal/scripted"
 )
 
 // TestMain makes the test binary an agent too: under the name of one of them
@@ -158,7 +158,7 @@ func newStage(t *testing.T, names ...string) *stage {
 		},
 		Outputs: t.TempDir(),
 		Session: "2025-01-27T15-30-45Z_abc123",
-		Limits:  Limits{Timeout: 5 * time.Minute, Keep: 1 << 20, Grace: time.Second},
+		Limits:  proc.Limits{Timeout: 5 * time.Minute, Keep: 1 << 20, Grace: time.Second},
 	}
 	return s
 }
@@ -174,7 +174,7 @@ func (s *stage) does(what string) {
 
 func (s *stage) agent(spec Spec, model string) *Agent {
 	s.t.Helper()
-	a, err := New(spec, model, s.place, loop.RoleActor, loop.RoleCritic)
+	a, err := New(spec, model, s.place, loop.Write, loop.ReadOnly)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -209,18 +209,18 @@ func (c call) env(name string) []string {
 	return values
 }
 
-func ownAgent(t *testing.T, own Own) Spec {
-	t.Helper()
-	spec, err := Custom("mine", own)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return spec
-}
-
 func equal[T comparable](t *testing.T, what string, got, want []T) {
 	t.Helper()
 	if !slices.Equal(got, want) {
 		t.Errorf("%s:\n got %v\nwant %v", what, got, want)
 	}
+}
+
+// known is an agent of the catalogue.
+func known(name string) Spec {
+	s, err := Find(name)
+	if err != nil {
+		panic(err)
+	}
+	return s
 }

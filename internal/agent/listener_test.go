@@ -49,8 +49,8 @@ func listens(t *testing.T, name, says string, pause time.Duration) (reply Reply,
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		p := &talker{says: says, pause: pause}
-		a := &Agent{spec: spec, at: Place{Starter: p, Limits: Limits{Keep: 1 << 16}, Outputs: t.TempDir()}, paths: map[loop.Role]string{loop.RoleActor: "/bin/" + name}}
-		if reply, err = a.Run(ctx, Request{Role: loop.RoleActor, Iteration: 1}); err != nil {
+		a := &Agent{spec: spec, at: Place{Starter: p, Limits: proc.Limits{Keep: 1 << 16}, Outputs: t.TempDir()}, paths: map[loop.Access]string{loop.Write: "/bin/" + name}}
+		if reply, err = a.Run(ctx, Request{Role: loop.RoleActor, Access: loop.Write, Iteration: 1}); err != nil {
 			t.Fatal(err)
 		}
 		took = p.ended
@@ -159,7 +159,7 @@ func TestPolicyFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &reader{option: "--policy"}
-	a := &Agent{spec: spec, at: Place{Starter: p, Outputs: t.TempDir()}, paths: map[loop.Role]string{loop.RoleCritic: "/bin/gemini"}}
+	a := &Agent{spec: spec, at: Place{Starter: p, Outputs: t.TempDir()}, paths: map[loop.Access]string{loop.ReadOnly: "/bin/gemini"}}
 	if _, err := a.Run(t.Context(), Request{Role: loop.RoleCritic, Iteration: 1}); err != nil {
 		t.Fatal(err)
 	}

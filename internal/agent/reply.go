@@ -11,13 +11,16 @@ import (
 // reply puts a result into the loop's words. Of a structured output the turn
 // holds what the agent said, not how that was spelled; said is nil for one
 // that is text.
-func (s Spec) reply(role loop.Role, res proc.Result, said *transcript.Report) Reply {
-	e := s.judge(role, res, said)
+func (s Spec) reply(access loop.Access, res proc.Result, said *transcript.Report) Reply {
+	e := s.judge(access, res, said)
 	r := Reply{Turn: loop.Turn{
-		Stdout: output(res.Stdout), Stderr: output(res.Stderr),
-		ExitCode: res.ExitCode, Duration: res.Duration,
-		Ending: e.ending, Reason: e.reason, ResetAt: e.resetAt,
-		Late: loop.Late{Total: res.Late.Total, File: res.Late.File},
+		Execution: loop.Execution{
+			Stdout: output(res.Stdout), Stderr: output(res.Stderr),
+			ExitCode: res.ExitCode, Duration: res.Duration,
+			Late: loop.Late{Total: res.Late.Total, File: res.Late.File},
+		},
+		Try:     loop.Try{Ending: e.ending, Reason: e.reason},
+		ResetAt: e.resetAt,
 	}}
 	for _, p := range res.Leftovers {
 		r.Leftovers = append(r.Leftovers, loop.Process{PID: p.PID, Command: p.Command})

@@ -75,7 +75,7 @@ func TestResetOfSamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := played(spec, loop.RoleActor, recorded(t, cli+"/fault-limit-json"))
+		got := played(spec, loop.Write, recorded(t, cli+"/fault-limit-json"))
 		if got.ResetAt.IsZero() {
 			got.ResetAt = resetIn(got.Reason, now)
 		}
@@ -135,8 +135,8 @@ func TestResetIsTold(t *testing.T) {
 		s := newStage(t, "mine")
 		s.place.Now = func() time.Time { return now }
 		s.does("print " + test.output)
-		spec := ownAgent(t, Own{Command: []string{"mine"}, Output: string(format)})
-		reply, _ := s.play(s.agent(spec, ""), Request{Role: loop.RoleActor, Iteration: 1})
+		spec := Custom("mine", Own{Command: []string{"mine"}, Output: string(format)})
+		reply, _ := s.play(s.agent(spec, ""), Request{Role: loop.RoleActor, Access: loop.Write, Iteration: 1})
 		if got := reply.ResetAt.Format(time.RFC3339); reply.Ending != loop.EndRateLimited || got != test.want {
 			t.Errorf("%s: %s until %s, want %s (%s)", format, reply.Ending, got, test.want, reply.Reason)
 		}

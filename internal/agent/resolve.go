@@ -52,20 +52,20 @@ func (e *UnsetError) Hint() string {
 // the agent cannot do without.
 func (s Spec) Equipped(env []string) error {
 	for _, names := range s.Requires {
-		if !slices.ContainsFunc(names, func(name string) bool { return lookup(env, name) != "" }) {
+		if !slices.ContainsFunc(names, func(name string) bool { return proc.LookEnv(env, name) != "" }) {
 			return &UnsetError{Agent: s.Name, Variables: names}
 		}
 	}
 	return nil
 }
 
-// Resolve returns the absolute path of the program that plays a role. dir is
+// Resolve returns the absolute path of the program that is started. dir is
 // the working directory, absolute; env holds the PATH. The error is a
 // [*NotFoundError] when there is no such program, and wraps a
 // [*proc.StartError] when there is one that cannot be run.
-func (s Spec) Resolve(role loop.Role, dir string, env []string) (string, error) {
+func (s Spec) Resolve(access loop.Access, dir string, env []string) (string, error) {
 	var unusable error
-	for _, name := range s.binaries(role) {
+	for _, name := range s.binaries(access) {
 		lookup := name
 		if isPath(name) && !filepath.IsAbs(name) {
 			lookup = filepath.Join(dir, name)
@@ -81,7 +81,7 @@ func (s Spec) Resolve(role loop.Role, dir string, env []string) (string, error) 
 	if unusable != nil {
 		return "", unusable
 	}
-	return "", &NotFoundError{Agent: s.Name, Binary: s.binaries(role)[0], Install: s.Setup()}
+	return "", &NotFoundError{Agent: s.Name, Binary: s.binaries(access)[0], Install: s.Setup()}
 }
 
 // Setup says what to do when the program is missing.

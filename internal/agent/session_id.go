@@ -12,7 +12,7 @@ const sessionSpace = "\xf6\x2c\x5f\x98\x85\x4b\x42\xed\xb7\x7f\x55\xe1\x16\x86\x
 // sessionID is the name that the CLI is told to give its conversation: a UUID that
 // follows from the turn and the try at it. CLIs refuse a name that they know, or
 // go on in the conversation that has it, so that no two tries may share one. It is
-// "" where the CLI takes none, where the turn carries a conversation on, and where
+// "" where the CLI takes none, where the turn continues a conversation, and where
 // it has no ID.
 func (a *Agent) sessionID(r Request) string {
 	if len(a.spec.Begin) == 0 || r.ID == "" || a.spec.carriesOn(r.Conversation) {

@@ -32,17 +32,17 @@ func TestSessionID(t *testing.T) {
 		want string // what the UUID is of
 	}{
 		"first":          {0, Request{ID: turn}, turn},
-		"after a limit":  {0, Request{ID: turn, Try: 1}, turn + ".try1"},
-		"another agent":  {0, Request{ID: turn, Leg: 1}, turn + ".leg1"},
-		"both":           {0, Request{ID: turn, Leg: 1, Try: 2}, turn + ".leg1.try2"},
+		"after a limit":  {0, Request{ID: turn, Repeat: Repeat{Try: 1}}, turn + ".try1"},
+		"another agent":  {0, Request{ID: turn, Repeat: Repeat{Leg: 1}}, turn + ".leg1"},
+		"both":           {0, Request{ID: turn, Repeat: Repeat{Leg: 1, Try: 2}}, turn + ".leg1.try2"},
 		"carried on":     {1, Request{ID: turn}, turn + ".run1"},
-		"twice":          {2, Request{ID: turn, Try: 1}, turn + ".run2.try1"},
-		"asked again":    {0, Request{ID: "s__critic_2_2", Ask: 1}, "s__critic_2_2"},
+		"twice":          {2, Request{ID: turn, Repeat: Repeat{Try: 1}}, turn + ".run2.try1"},
+		"asked again":    {0, Request{ID: "s__critic_2_2", Repeat: Repeat{Ask: 1}}, "s__critic_2_2"},
 		"another's":      {0, Request{ID: "s__actor_3", Conversation: loop.Conversation{ID: "c", Agent: loop.AgentRef{Agent: "codex"}}}, "s__actor_3"},
 		"no session":     {0, Request{}, ""},
 		"a conversation": {0, Request{ID: turn, Conversation: old}, ""},
 	} {
-		a := &Agent{spec: claude(), at: Place{Dir: "/work", Run: c.run}}
+		a := &Agent{spec: known("claude"), at: Place{Dir: "/work", Run: c.run}}
 		got, want := a.sessionID(c.r), ""
 		if c.want != "" {
 			want = uuid("/work\n" + c.want)
@@ -55,7 +55,7 @@ func TestSessionID(t *testing.T) {
 		}
 		seen[got] = name
 	}
-	if got := (&Agent{spec: codex()}).sessionID(Request{ID: turn}); got != "" {
+	if got := (&Agent{spec: known("codex")}).sessionID(Request{ID: turn}); got != "" {
 		t.Errorf("codex, which takes none, gets %q", got)
 	}
 }
@@ -64,12 +64,12 @@ func TestSessionID(t *testing.T) {
 func TestBegins(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "mine")
-	spec := ownAgent(t, Own{Command: []string{"mine"}, SessionArgs: []string{"--id={session_id}"}})
-	reply, c := s.play(s.agent(spec, ""), Request{ID: "s__actor_1", Role: loop.RoleActor, Iteration: 1})
+	spec := Custom("mine", Own{Command: []string{"mine"}, SessionArgs: []string{"--id={session_id}"}})
+	reply, c := s.play(s.agent(spec, ""), Request{ID: "s__actor_1", Role: loop.RoleActor, Access: loop.Write, Iteration: 1})
 	want := uuid(s.place.Dir + "\ns__actor_1")
 	equal(t, "arguments", c.Args, []string{"--id=" + want})
 	if reply.SessionID != want {
 		t.Errorf("the turn has %q", reply.SessionID)
 	}
-	equal(t, "for people", spec.CommandLine(loop.RoleActor, ""), []string{"mine", "--id={session_id}"})
+	equal(t, "for people", spec.CommandLine(loop.Write, ""), []string{"mine", "--id={session_id}"})
 }

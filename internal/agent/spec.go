@@ -30,12 +30,10 @@ const Text Format = "text"
 // Formats returns the names of all formats, [Text] first.
 func Formats() []string { return append([]string{string(Text)}, transcript.Formats()...) }
 
-func (f Format) known() bool { return slices.Contains(Formats(), string(f)) }
-
 // TellsCost reports whether the CLI says what its turns cost.
 func (s Spec) TellsCost() bool { return transcript.TellsCost(string(s.Output)) }
 
-// A Saying is a sentence with which a CLI says what was in its way.
+// A Saying is a sentence with which a CLI reports a known fault.
 type Saying struct {
 	Line   string // how the line begins, exactly
 	Ending loop.Ending
@@ -56,62 +54,78 @@ const (
 	holdPolicyFile       = "{policy_file}" // replaced by a file that holds Spec.Policy
 )
 
-// A Spec describes one CLI. It is data: nothing in it runs.
+// A Spec describes one CLI. It is data, as catalogue.toml has it: nothing in it runs.
 type Spec struct {
 	Name    string
 	Aliases []string
-	// Binaries are the names of the program, the preferred one first. A name
-	// with a slash is a path, relative to the working directory.
-	Binaries []string
-	// CriticBinaries are those of the critic; none: the same.
-	CriticBinaries []string
-	// VersionArgs make the program print its version; none: it cannot.
-	VersionArgs []string
-	// StatusArgs make the program end with 0 when it is signed in, and with
-	// another code when it is not, at once and without a terminal; none: it cannot
-	// say. They are for logins that stand where nobody else can see them.
-	StatusArgs []string
+	Program
+	Arguments
+	Protocol
+	Env     map[string]string // set for the CLI, whatever the user's environment says
+	DropEnv []string          `toml:"drop_env"` // names, or globs as in path.Match, that the CLI must not see
+	Needs
+	// Tested is the version of the real program with which these very arguments
+	// have been seen to work. "": they follow its documentation.
+	Tested string
+}
 
-	Actor  []string // arguments for a turn that changes files
-	Critic []string // arguments for a turn that only judges; as read-only as the CLI has it
+// A Program is what is started.
+type Program struct {
+	// Binaries are its names, the preferred one first. A name with a slash is a
+	// path, relative to the working directory.
+	Binaries []string
+	// ReadOnlyBinaries are those of a turn that may not write; none: the same.
+	ReadOnlyBinaries []string `toml:"read_only_binaries"`
+	// VersionArgs make it print its version; none: it cannot.
+	VersionArgs []string `toml:"version_args"`
+	// StatusArgs make it end with 0 when it is signed in, and with another code when
+	// it is not, at once and without a terminal; none: it cannot say. They are for
+	// logins that stand where nobody else can see them.
+	StatusArgs []string `toml:"status_args"`
+}
+
+// Arguments are those of a turn.
+type Arguments struct {
+	Write    []string // for a turn that changes files
+	ReadOnly []string `toml:"read_only"` // for a turn that may not; as read-only as the CLI has it
+	// Policy is a text that the CLI reads from "{policy_file}".
+	Policy string
+	// CanOnly is all that a read-only turn can do, as the words behind "it can only";
+	// "" when it can run tests.
+	CanOnly string `toml:"can_only"`
 	// ModelArgs ask for a model. They stand where the arguments hold
 	// "{model_args}", or at their end. None: the model cannot be chosen, unless
 	// the arguments hold "{model}".
-	ModelArgs []string
+	ModelArgs []string `toml:"model_args"`
+	// Begin are arguments that give a new conversation the name "{session_id}", a
+	// UUID; they stand where the arguments hold "{conversation_args}", or at their
+	// end. None: the CLI chooses the name.
+	Begin []string
+	// Resume are arguments that continue the conversation "{conversation}"; they
+	// stand there instead. None: the CLI cannot, or only with a terminal.
+	Resume []string
+	// ResumeTotals is set for a CLI that tells, of a turn in a conversation that
+	// it has continued, what all turns of that conversation have used.
+	ResumeTotals bool `toml:"resume_totals"`
+}
 
-	// Policy is a text that the CLI reads from "{policy_file}".
-	Policy string
-	// CriticOnly is all that a turn that only judges can do, as the words behind "it
-	// can only"; "" when it can run tests.
-	CriticOnly string
-
+// A Protocol is how a CLI is spoken to, and how it answers.
+type Protocol struct {
 	Prompt Channel
 	Output Format
 	// Streams is set for a CLI that prints as it works, so that silence means
 	// something. The others are silent until they are done.
 	Streams bool
-
-	// Begin are arguments that give a new conversation the name "{session_id}", a
-	// UUID; they stand where the arguments hold "{conversation_args}", or at their
-	// end. None: the CLI chooses the name.
-	Begin []string
-	// Resume are arguments that carry on the conversation "{conversation}"; they
-	// stand there instead. None: the CLI cannot, or only with a terminal.
-	Resume []string
-	// ResumeTotals is set for a CLI that tells, of a turn in a conversation that
-	// it has carried on, what all turns of that conversation have used.
-	ResumeTotals bool
-
 	// Sayings are looked for at the beginning of what the events of a turn that
 	// failed say of it, and of its last lines, and nowhere else. The first one that
 	// is found counts.
 	Sayings []Saying
 	// Exits are the exit codes that mean something beyond "it failed".
-	Exits map[int]loop.Ending
+	Exits map[string]loop.Ending
+}
 
-	Env     map[string]string // set for the CLI, whatever the user's environment says
-	DropEnv []string          // names, or globs as in path.Match, that the CLI must not see
-
+// Needs are what has to be there for a CLI to work, and how a user comes by it.
+type Needs struct {
 	// Requires are variables that have to be set, each with those that would do
 	// in its place.
 	Requires [][]string
@@ -119,22 +133,19 @@ type Spec struct {
 	Credentials []Credential
 
 	Install string // what to do when the program is missing: a sentence's end
-	SignIn  string // what to do when it is not signed in: likewise
-	// Former is the npm package that it came from before; "": none. What is
+	SignIn  string `toml:"sign_in"` // what to do when it is not signed in: likewise
+	// Former is the npm package that the program came from before; "": none. What is
 	// installed from there gets no newer.
 	Former string
-	// Tested is the version of the real program with which these very arguments
-	// have been seen to work. "": they follow its documentation.
-	Tested string
 }
 
-// args returns the arguments for a role, with the model and the conversation
-// filled in and the prompt's placeholders left alone. A new conversation gets the
-// name id; "" leaves that to the CLI.
-func (s Spec) args(role loop.Role, model string, c loop.Conversation, id string) []string {
-	args := s.Actor
-	if role == loop.RoleCritic {
-		args = s.Critic
+// args returns the arguments for a kind of access, with the model and the
+// conversation filled in and the prompt's placeholders left alone. A new conversation
+// gets the name id; "" leaves that to the CLI.
+func (s Spec) args(access loop.Access, model string, c loop.Conversation, id string) []string {
+	args := s.ReadOnly
+	if access == loop.Write {
+		args = s.Write
 	}
 	var forModel []string
 	if model != "" {
@@ -152,7 +163,7 @@ func (s Spec) args(role loop.Role, model string, c loop.Conversation, id string)
 	return out
 }
 
-// splice returns args with more in the place of a placeholder, or else at
+// splice returns args with more instead of a placeholder, or else at
 // their end.
 func splice(args []string, placeholder string, more []string) []string {
 	at := slices.Index(args, placeholder)
@@ -162,7 +173,7 @@ func splice(args []string, placeholder string, more []string) []string {
 	return slices.Concat(args[:at], more, args[at+1:])
 }
 
-// conversation returns the arguments that carry on a conversation or, where the
+// conversation returns the arguments that continue a conversation or, where the
 // CLI cannot carry it on, those that begin one with the name id.
 func (s Spec) conversation(c loop.Conversation, id string) []string {
 	args, hold, name := s.Begin, holdSessionID, id
@@ -179,7 +190,7 @@ func (s Spec) conversation(c loop.Conversation, id string) []string {
 	return args
 }
 
-// Resumes reports whether the CLI can carry on a conversation: it has to take
+// Resumes reports whether the CLI can continue a conversation: it has to take
 // its name, and to tell it before.
 func (s Spec) Resumes() bool { return len(s.Resume) > 0 && s.Output != Text }
 
@@ -191,19 +202,19 @@ func (s Spec) carriesOn(c loop.Conversation) bool {
 	return s.Resumes() && c.Agent.Agent == s.Name && len(c.ID) <= longestID && named(c.ID)
 }
 
-// binaries returns the names of the program that plays a role.
-func (s Spec) binaries(role loop.Role) []string {
-	if role == loop.RoleCritic && len(s.CriticBinaries) > 0 {
-		return s.CriticBinaries
+// binaries returns the names of the program that is started with a kind of access.
+func (s Spec) binaries(access loop.Access) []string {
+	if access == loop.ReadOnly && len(s.ReadOnlyBinaries) > 0 {
+		return s.ReadOnlyBinaries
 	}
 	return s.Binaries
 }
 
-// CommandLine returns how a role is called, for people to read: the first of
+// CommandLine returns how the agent is called, for people to read: the first of
 // the program's names and its arguments, with "{prompt}" or "{prompt_file}"
 // where the prompt goes and "{session_id}" where the conversation gets its name.
-func (s Spec) CommandLine(role loop.Role, model string) []string {
-	return append([]string{s.binaries(role)[0]}, s.args(role, model, loop.Conversation{}, holdSessionID)...)
+func (s Spec) CommandLine(access loop.Access, model string) []string {
+	return append([]string{s.binaries(access)[0]}, s.args(access, model, loop.Conversation{}, holdSessionID)...)
 }
 
 func mentions(args []string, placeholder string) bool {

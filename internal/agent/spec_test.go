@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"codeloops/internal/loop"
@@ -13,7 +12,7 @@ import (
 
 func TestFind(t *testing.T) {
 	t.Parallel()
-	own := Spec{Name: "codex", Install: "ours"}
+	own := Spec{Name: "codex", Needs: Needs{Install: "ours"}}
 	if got, err := Find("codex", own); err != nil || got.Install != "ours" {
 		t.Errorf("the user's own agent does not come first: %+v, %v", got, err)
 	}
@@ -34,6 +33,13 @@ func TestFind(t *testing.T) {
 	}
 }
 
+func TestCatalogueIsRead(t *testing.T) {
+	t.Parallel()
+	if all, err := readCatalogue(); err != nil || len(all) == 0 {
+		t.Error(len(all), err)
+	}
+}
+
 func TestCatalogueNamesAreUnique(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
@@ -49,40 +55,11 @@ func TestCatalogueNamesAreUnique(t *testing.T) {
 
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
-	equal(t, "codex", codex().CommandLine(loop.RoleCritic, "m"),
+	equal(t, "codex", known("codex").CommandLine(loop.ReadOnly, "m"),
 		[]string{"codex", "exec", "-s", "read-only", "--skip-git-repo-check", "--json", "-m", "m", "-"})
-	spec := ownAgent(t, Own{Command: []string{"a", "x"}, CriticCommand: []string{"b"}, Prompt: "arg"})
-	equal(t, "own actor", spec.CommandLine(loop.RoleActor, ""), []string{"a", "x", "{prompt}"})
-	equal(t, "own critic", spec.CommandLine(loop.RoleCritic, ""), []string{"b", "{prompt}"})
-}
-
-func TestCustomRefuses(t *testing.T) {
-	t.Parallel()
-	command := []string{"mine"}
-	for _, test := range []struct {
-		name string
-		own  Own
-		want string
-	}{
-		{"my agent", Own{Command: command}, `"my agent" cannot be the name of an agent`},
-		{"mine", Own{}, "agent mine: command names no program"},
-		{"mine", Own{Command: []string{""}}, "agent mine: command names no program"},
-		{"mine", Own{Command: []string{"{model}"}}, "agent mine: command cannot begin with a placeholder"},
-		{"mine", Own{Command: command, CriticCommand: []string{"x", "{promt}"}}, "critic_command holds {promt}; the placeholders are"},
-		{"mine", Own{Command: []string{"x", "{prompt}"}}, `holds {prompt}, which needs prompt = "arg"`},
-		{"mine", Own{Command: []string{"x", "{prompt_file}"}}, `holds {prompt_file}, which needs prompt = "file"`},
-		{"mine", Own{Command: command, Prompt: "file"}, `prompt = "file" needs {prompt_file}`},
-		{"mine", Own{Command: command, Prompt: "argv"}, `prompt is "argv", not`},
-		{"mine", Own{Command: command, Output: "jsonl"}, `output is "jsonl", not one of text, claude-stream-json, `},
-		{"mine", Own{Command: command, ModelArgs: []string{"{prompt}"}}, "model_args cannot hold {prompt}, only {model}"},
-		{"mine", Own{Command: command, ResumeArgs: []string{"{model}"}}, "resume_args cannot hold {model}, only {conversation}"},
-		{"mine", Own{Command: command, SessionArgs: []string{"{conversation}"}}, "session_args cannot hold {conversation}, only {session_id}"},
-	} {
-		_, err := Custom(test.name, test.own)
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%+v: got the error %v, want %s", test.own, err, test.want)
-		}
-	}
+	spec := Custom("mine", Own{Command: []string{"a", "x"}, CriticCommand: []string{"b"}, Prompt: "arg"})
+	equal(t, "own actor", spec.CommandLine(loop.Write, ""), []string{"a", "x", "{prompt}"})
+	equal(t, "own critic", spec.CommandLine(loop.ReadOnly, ""), []string{"b", "{prompt}"})
 }
 
 func TestResolve(t *testing.T) {
@@ -108,7 +85,7 @@ func TestResolve(t *testing.T) {
 		{binaries: []string{"plain"}, is: proc.ErrNotExecutable},
 		{binaries: []string{"./tools"}, is: proc.ErrDirectory},
 	} {
-		got, err := Spec{Name: "mine", Binaries: test.binaries}.Resolve(loop.RoleActor, dir, path)
+		got, err := Spec{Name: "mine", Program: Program{Binaries: test.binaries}}.Resolve(loop.Write, dir, path)
 		if got != test.want || !errors.Is(err, test.is) {
 			t.Errorf("%v: got %q, %v; want %q, %v", test.binaries, got, err, test.want, test.is)
 		}
@@ -117,8 +94,8 @@ func TestResolve(t *testing.T) {
 
 func TestResolveMissing(t *testing.T) {
 	t.Parallel()
-	for _, s := range append(Catalogue(), Spec{Name: "mine", Binaries: []string{"./gone"}, Install: "build it"}) {
-		_, err := s.Resolve(loop.RoleCritic, t.TempDir(), []string{"PATH=" + t.TempDir()})
+	for _, s := range append(Catalogue(), Spec{Name: "mine", Program: Program{Binaries: []string{"./gone"}}, Needs: Needs{Install: "build it"}}) {
+		_, err := s.Resolve(loop.ReadOnly, t.TempDir(), []string{"PATH=" + t.TempDir()})
 		got, ok := errors.AsType[*NotFoundError](err)
 		if want := (NotFoundError{Agent: s.Name, Binary: s.Binaries[0], Install: s.Setup()}); !ok || *got != want {
 			t.Errorf("%s: got the error %v, want %v", s.Name, err, &want)
@@ -146,18 +123,18 @@ func TestResume(t *testing.T) {
 		c    loop.Conversation
 		want []string
 	}{
-		{codex(), of(codex(), "01-a"), []string{"exec", "resume", "01-a", "--dangerously-bypass-approvals-and-sandbox", "--json", "-m", "m", "-"}},
-		{gemini(), of(gemini(), "a.b_c"), []string{"--approval-mode", "yolo", "-o", "stream-json", "-m", "m", "--resume", "a.b_c"}},
-		{copilot(), of(copilot(), "x"), append(copilot().args(loop.RoleActor, "m", loop.Conversation{}, ""), "--resume=x")},
-		{gemini(), of(claude(), "a"), []string{"--approval-mode", "yolo", "-o", "stream-json", "-m", "m", "--session-id", "u-1"}},
+		{known("codex"), of(known("codex"), "01-a"), []string{"exec", "resume", "01-a", "--dangerously-bypass-approvals-and-sandbox", "--json", "-m", "m", "-"}},
+		{known("gemini"), of(known("gemini"), "a.b_c"), []string{"--approval-mode", "yolo", "-o", "stream-json", "-m", "m", "--resume", "a.b_c"}},
+		{known("copilot"), of(known("copilot"), "x"), append(known("copilot").args(loop.Write, "m", loop.Conversation{}, ""), "--resume=x")},
+		{known("gemini"), of(known("claude"), "a"), []string{"--approval-mode", "yolo", "-o", "stream-json", "-m", "m", "--session-id", "u-1"}},
 		// Whose name could be an option, or is another agent's, and who cannot.
-		{codex(), of(codex(), "--full-auto"), codex().args(loop.RoleActor, "m", loop.Conversation{}, "")},
-		{codex(), of(codex(), "a b"), codex().args(loop.RoleActor, "m", loop.Conversation{}, "")},
-		{codex(), of(claude(), "01-a"), codex().args(loop.RoleActor, "m", loop.Conversation{}, "")},
-		{cline(), of(cline(), "01-a"), cline().args(loop.RoleActor, "m", loop.Conversation{}, "")},
-		{auggie(), of(auggie(), "01-a"), auggie().args(loop.RoleActor, "m", loop.Conversation{}, "")},
+		{known("codex"), of(known("codex"), "--full-auto"), known("codex").args(loop.Write, "m", loop.Conversation{}, "")},
+		{known("codex"), of(known("codex"), "a b"), known("codex").args(loop.Write, "m", loop.Conversation{}, "")},
+		{known("codex"), of(known("claude"), "01-a"), known("codex").args(loop.Write, "m", loop.Conversation{}, "")},
+		{known("cline"), of(known("cline"), "01-a"), known("cline").args(loop.Write, "m", loop.Conversation{}, "")},
+		{known("auggie"), of(known("auggie"), "01-a"), known("auggie").args(loop.Write, "m", loop.Conversation{}, "")},
 	} {
-		equal(t, test.spec.Name+" "+test.c.ID, test.spec.args(loop.RoleActor, "m", test.c, "u-1"), test.want)
+		equal(t, test.spec.Name+" "+test.c.ID, test.spec.args(loop.Write, "m", test.c, "u-1"), test.want)
 	}
 }
 
@@ -175,11 +152,11 @@ func TestResumedTurn(t *testing.T) {
 	} {
 		s := newStage(t, "mine")
 		s.speaks("claude-stream-json")
-		spec := ownAgent(t, Own{Command: []string{"mine"}, Output: "claude-stream-json"})
+		spec := Custom("mine", Own{Command: []string{"mine"}, Output: "claude-stream-json"})
 		spec.Resume, spec.ResumeTotals = []string{"--resume", holdConversation}, test.totals
 		a := s.agent(spec, "")
 		before := loop.Conversation{ID: "c-1", Agent: a.Ref(), Spent: loop.Usage{Tokens: &test.spent}}
-		reply, c := s.play(a, Request{Role: loop.RoleActor, Iteration: 2, Leg: 1, Conversation: before})
+		reply, c := s.play(a, Request{Role: loop.RoleActor, Access: loop.Write, Iteration: 2, Repeat: Repeat{Leg: 1}, Conversation: before})
 		equal(t, "arguments", c.Args, []string{"--resume", "c-1"})
 		if !reply.Resumed || *reply.Usage.Tokens != test.want {
 			t.Errorf("got %+v, want %+v", *reply.Usage.Tokens, test.want)
@@ -187,7 +164,7 @@ func TestResumedTurn(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(s.place.Outputs, "002.actor.leg1.stdout")); err != nil {
 			t.Error(err)
 		}
-		if reply, c = s.play(a, Request{Role: loop.RoleActor, Iteration: 3}); reply.Resumed || len(c.Args) > 0 || reply.Usage.Tokens.Input != 5 {
+		if reply, c = s.play(a, Request{Role: loop.RoleActor, Access: loop.Write, Iteration: 3}); reply.Resumed || len(c.Args) > 0 || reply.Usage.Tokens.Input != 5 {
 			t.Errorf("a turn of its own: %q, %+v", c.Args, reply.Turn)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/proc"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -52,14 +53,18 @@ func TestEveryAgent(t *testing.T) {
 func testArguments(t *testing.T, spec Spec) {
 	t.Helper()
 	var got strings.Builder
-	for _, role := range []loop.Role{loop.RoleActor, loop.RoleCritic} {
+	for _, access := range []loop.Access{loop.Write, loop.ReadOnly} {
+		role := loop.RoleCritic
+		if access == loop.Write {
+			role = loop.RoleActor
+		}
 		for _, model := range []string{"", "some-model"} {
 			s := newStage(t, spec.Binaries[0])
 			s.speaks(spec.Output)
 			if model != "" && len(spec.ModelArgs) == 0 {
 				continue
 			}
-			reply, c := s.play(s.agent(spec, model), Request{ID: "session__" + string(role) + "_1", Role: role, Iteration: 1, Prompt: "do {model} it"})
+			reply, c := s.play(s.agent(spec, model), Request{ID: "session__" + string(role) + "_1", Role: role, Access: access, Iteration: 1, Prompt: "do {model} it"})
 			args := strings.ReplaceAll(fmt.Sprintf("%q", c.Args), s.place.Outputs, "OUTPUTS")
 			if reply.SessionID != "" {
 				args = strings.ReplaceAll(args, reply.SessionID, "SESSION_ID")
@@ -94,7 +99,7 @@ func testPrompt(t *testing.T, spec Spec) {
 			t.Parallel()
 			s := newStage(t, spec.Binaries[0])
 			s.speaks(spec.Output)
-			reply, c := s.play(s.agent(spec, ""), Request{Role: loop.RoleActor, Iteration: 1, Prompt: prompt})
+			reply, c := s.play(s.agent(spec, ""), Request{Role: loop.RoleActor, Access: loop.Write, Iteration: 1, Prompt: prompt})
 			got := c.Stdin
 			if spec.Prompt == File {
 				got = c.File
@@ -124,7 +129,7 @@ func testEnvironment(t *testing.T, spec Spec) {
 		"CODELOOPS_AGENT=codex", "CODELOOPS_ROLE=nobody", "CODELOOPS_SESSION_DIR=/somewhere",
 		"MY_API_KEY=hidden", "MY_API_KEYRING=kept", "EMPTY=", "ODD=a=b\nc")
 	s.place.EnvDeny = []string{"*_API_KEY"}
-	_, c := s.play(s.agent(spec, ""), Request{Role: loop.RoleCritic, Iteration: 12, Ask: 2})
+	_, c := s.play(s.agent(spec, ""), Request{Role: loop.RoleCritic, Iteration: 12, Repeat: Repeat{Ask: 2}})
 
 	gone := append(nested(), "CODELOOPS_AGENT", "CODELOOPS_SESSION_DIR", "MY_API_KEY")
 	for _, name := range gone {
@@ -148,7 +153,7 @@ func testEndings(t *testing.T, spec Spec) {
 	t.Helper()
 	for _, test := range []struct {
 		does   string
-		limits Limits
+		limits proc.Limits
 		cancel bool
 		want   loop.Ending
 		exit   int // checked unless the turn was cut
@@ -156,9 +161,9 @@ func testEndings(t *testing.T, spec Spec) {
 		{does: "", want: loop.EndCompleted},
 		{does: "exit 3", want: loop.EndFailed, exit: 3},
 		{does: "die", want: loop.EndFailed, exit: -1},
-		{does: "hang", limits: Limits{Timeout: 300 * time.Millisecond}, want: loop.EndTimedOut},
-		{does: "hang", limits: Limits{Idle: 300 * time.Millisecond}, want: loop.EndIdle},
-		{does: "flood 10000000", limits: Limits{MaxOutput: 1 << 16}, want: loop.EndOutputLimit},
+		{does: "hang", limits: proc.Limits{Timeout: 300 * time.Millisecond}, want: loop.EndTimedOut},
+		{does: "hang", limits: proc.Limits{Idle: 300 * time.Millisecond}, want: loop.EndIdle},
+		{does: "flood 10000000", limits: proc.Limits{MaxOutput: 1 << 16}, want: loop.EndOutputLimit},
 		{does: "hang", cancel: true, want: loop.EndInterrupted},
 	} {
 		t.Run(string(test.want), func(t *testing.T) {
@@ -170,7 +175,7 @@ func testEndings(t *testing.T, spec Spec) {
 			s.place.Limits.Keep = 1 << 16
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			request := Request{Role: loop.RoleActor, Iteration: 1, Watch: func(loop.Notice) {
+			request := Request{Role: loop.RoleActor, Access: loop.Write, Iteration: 1, Watch: func(loop.Notice) {
 				if test.cancel {
 					cancel()
 				}
@@ -197,22 +202,4 @@ func testDescription(t *testing.T, spec Spec) {
 			t.Errorf("Find(%q) = %q, %v", name, found.Name, err)
 		}
 	}
-	own := Own{
-		Command:       append([]string{"p"}, without(spec.Actor)...),
-		CriticCommand: append([]string{"p"}, without(spec.Critic)...),
-		ModelArgs:     spec.ModelArgs, Prompt: string(spec.Prompt), Output: string(spec.Output),
-	}
-	if _, err := Custom(spec.Name, own); err != nil {
-		t.Error("the catalogue breaks the rules for the user's own agents:", err)
-	}
-}
-
-func without(args []string) []string {
-	var out []string
-	for _, a := range args {
-		if a != holdModelArgs && a != holdConversationArgs && a != holdUsageFile && a != holdPolicyFile {
-			out = append(out, a)
-		}
-	}
-	return out
 }

@@ -14,7 +14,7 @@ const maxUsage = 1 << 20
 // addUsage reads the counts that a CLI has left in a file of its own, which
 // goes then. There is none when the turn was cut short.
 func (s Spec) addUsage(t *loop.Turn, file string) {
-	if !mentions(s.Actor, holdUsageFile) {
+	if !mentions(s.Write, holdUsageFile) {
 		return
 	}
 	f, err := os.Open(file)

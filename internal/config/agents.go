@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -9,7 +10,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"codeloops/internal/spell"
+	"codeloops/internal/wording"
 )
 
 // takeAgents decodes [agents], whose keys have passed the schema one by one,
@@ -25,18 +26,13 @@ func (r *fileReader) takeAgents(doc *document) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.layer.agents)) {
 		own := r.layer.agents[name]
-		if own.Prompt == "" {
-			own.Prompt = "stdin"
-		}
-		if own.Output == "" {
-			own.Output = "text"
-		}
+		own.Prompt, own.Output = cmp.Or(own.Prompt, "stdin"), cmp.Or(own.Output, "text")
 		r.layer.agents[name] = own
 		r.checkAgent("agents."+name, own)
 	}
 }
 
-func (r *fileReader) checkAgent(table string, own Agent) {
+func (r *fileReader) checkAgent(table string, own CustomAgent) {
 	if own.Command == nil {
 		r.blame(table, fault{problem: "has no command", hint: `add command = ["program", "argument", …]`})
 		return
@@ -110,7 +106,7 @@ func (r *fileReader) checkAdded(key string, args []string, placeholder, like str
 
 func unknownPlaceholder(name string, valid []string) fault {
 	f := fault{problem: "holds the unknown placeholder " + short(name), hint: "valid here: " + strings.Join(valid, ", ")}
-	if best, ok := spell.Nearest(name, valid); ok {
+	if best, ok := wording.Nearest(name, valid); ok {
 		f.hint = didYouMean(best)
 	}
 	return f

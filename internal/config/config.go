@@ -9,67 +9,127 @@ import (
 // A Config is the effective configuration of a run. [Load] makes it; its
 // fields may then be read from any goroutine.
 type Config struct {
-	Agent                string        `mapstructure:"agent"`
-	Model                string        `mapstructure:"model"`          // "": the agent's default
-	AgentOrder           []string      `mapstructure:"agent_order"`    // "agent" or "agent:model"; none: the catalogue's
-	Fallback             []string      `mapstructure:"fallback"`       // "agent" or "agent:model"
-	MaxIterations        int           `mapstructure:"max_iterations"` // 0: no limit
-	MaxDuration          time.Duration `mapstructure:"max_duration"`   // 0: no limit
-	MaxCost              float64       `mapstructure:"max_cost"`       // US dollars; 0: no limit
-	MaxTokens            int           `mapstructure:"max_tokens"`     // 0: no limit
-	MaxWait              time.Duration `mapstructure:"max_wait"`       // for a rate limit; 0: none
-	MaxConsecutiveErrors int           `mapstructure:"max_consecutive_errors"`
-	CriticRetries        int           `mapstructure:"critic_retries"`
-	ActorSession         string        `mapstructure:"actor_session"` // "fresh" or "resume"
-	MaxOutput            Size          `mapstructure:"max_output"`    // of one turn; 0: no limit
-	LogOutput            Size          `mapstructure:"log_output"`    // of each stream, kept in the log
-	Checks               []string      `mapstructure:"checks"`        // shell commands
-	CheckTimeout         time.Duration `mapstructure:"check_timeout"`
-	CheckBefore          bool          `mapstructure:"check_before"`
-	FailFast             bool          `mapstructure:"fail_fast"`
-	Confirm              string        `mapstructure:"confirm"`            // "short" or "never"
-	LogFormat            string        `mapstructure:"log_format"`         // "pretty", "compact" or "json"
-	SessionDir           string        `mapstructure:"session_dir"`        // absolute; "": see [Config.Sessions]
-	EnvDeny              []string      `mapstructure:"env_deny"`           // names, or globs as in path.Match
-	Profile              string        `mapstructure:"profile"`            // "default" or "strict"
-	ApprovalThreshold    float64       `mapstructure:"approval_threshold"` // 0 to 1; 0: none
-	RequireChange        bool          `mapstructure:"require_change"`
-	CritiqueTemplate     string        `mapstructure:"critique_template"` // "": codeloops' own words
-	RefineTemplate       string        `mapstructure:"refine_template"`   // "": codeloops' own words
-	Policy               Policy        `mapstructure:"policy"`
-	Convergence          Convergence   `mapstructure:"convergence"`
-	CriticWorktree       bool          `mapstructure:"critic_worktree"`
-	CriticEnv            string        `mapstructure:"critic_env"` // "full" or "clean"
-	EnvPass              []string      `mapstructure:"env_pass"`   // names, or globs as in path.Match
-	Actor                Role          `mapstructure:"actor"`
-	Critic               Role          `mapstructure:"critic"`
+	Cast
+	Templates
+	Limits
+	Checking
+	Isolation
+	Approval
+	Logs
+	Course
+
+	Confirm     string      `key:"confirm"` // "short" or "never"
+	Policy      Policy      `key:"policy"`
+	Convergence Convergence `key:"convergence"`
+
+	provenance
+}
+
+// A Course is how the agents are driven, and what they are told of earlier runs.
+type Course struct {
+	Strategy Strategy `key:"strategy"`
+	Lessons  Lessons  `key:"lessons"`
+}
+
+// A Cast says who plays.
+type Cast struct {
+	Player
+	AgentOrder   []string `key:"agent_order"`   // "agent" or "agent:model"; none: the catalogue's
+	ActorSession string   `key:"actor_session"` // "fresh" or "resume"
+	Actor        Role     `key:"actor"`
+	Critic       Role     `key:"critic"`
+	Panel        Panel    `key:"critic"`
 
 	// Agents are the user's own agents, by name.
-	Agents map[string]Agent `mapstructure:"-"`
+	Agents map[string]CustomAgent
+}
 
+// A Player is an agent with those that take over from it.
+type Player struct {
+	Agent    string   `key:"agent"`
+	Model    string   `key:"model"`    // "": the agent's default
+	Fallback []string `key:"fallback"` // "agent" or "agent:model"
+}
+
+// A Role says how the actor or the critic is played. Its player has the general one's
+// agent, model and fallback where the role has none of its own.
+type Role struct {
+	Player
+	Timeout     time.Duration `key:"timeout"`      // of one turn; 0: no limit
+	IdleTimeout time.Duration `key:"idle_timeout"` // without output; 0: no limit
+	Budget
+	PriceInput  float64 `key:"price_input"` // US dollars for a million tokens; 0: not known
+	PriceOutput float64 `key:"price_output"`
+}
+
+// A Budget is what turns may use.
+type Budget struct {
+	MaxCost   float64 `key:"max_cost"`   // US dollars; 0: no limit
+	MaxTokens int     `key:"max_tokens"` // 0: no limit
+}
+
+// Templates are prompts of the user's own; "" is codeloops' own words.
+type Templates struct {
+	CritiqueTemplate string `key:"critique_template"`
+	RefineTemplate   string `key:"refine_template"`
+}
+
+// Limits are where a run ends, and a turn.
+type Limits struct {
+	Budget
+	MaxIterations        int           `key:"max_iterations"` // 0: no limit
+	MaxDuration          time.Duration `key:"max_duration"`   // 0: no limit
+	MaxWait              time.Duration `key:"max_wait"`       // for a rate limit; 0: none
+	MaxConsecutiveErrors int           `key:"max_consecutive_errors"`
+	CriticRetries        int           `key:"critic_retries"`
+	MaxOutput            Size          `key:"max_output"` // of one turn; 0: no limit
+}
+
+// Checking says what verifies the work, and when.
+type Checking struct {
+	Checks       []string      `key:"checks"` // shell commands
+	CheckTimeout time.Duration `key:"check_timeout"`
+	CheckBefore  bool          `key:"check_before"`
+	FailFast     bool          `key:"fail_fast"`
+}
+
+// An Isolation is what critics, checks and agents are kept from. Variables are names, or
+// globs as in path.Match.
+type Isolation struct {
+	CriticView   string   `key:"critic_view"`   // a kind of view
+	CriticAccess string   `key:"critic_access"` // "full" or "read-only"
+	CriticEnv    string   `key:"critic_env"`    // "full" or "clean"
+	EnvPass      []string `key:"env_pass"`
+	EnvDeny      []string `key:"env_deny"`
+}
+
+// An Approval is what it takes for work to be done.
+type Approval struct {
+	Profile           string  `key:"profile"`            // "default" or "strict"
+	ApprovalThreshold float64 `key:"approval_threshold"` // 0 to 1; 0: none
+	RequireChange     bool    `key:"require_change"`
+}
+
+// Logs say what is shown and kept of a run.
+type Logs struct {
+	LogFormat  string        `key:"log_format"`  // "pretty", "compact" or "json"
+	LogOutput  Size          `key:"log_output"`  // of each stream
+	SessionDir string        `key:"session_dir"` // absolute; "": see [Config.Sessions]
+	Keep       int           `key:"keep"`        // sessions
+	KeepFor    time.Duration `key:"keep_for"`    // 0: for ever
+}
+
+// A provenance is where a configuration came from.
+type provenance struct {
 	origins map[string]Origin
 	paths   Paths
 	trusted string // the digest of a project file that counts because it is trusted
 }
 
-// A Role says who plays the actor or the critic. Agent, Model and Fallback have
-// the general ones in them where the role has none of its own.
-type Role struct {
-	Agent       string        `mapstructure:"agent"`
-	Model       string        `mapstructure:"model"`        // "": the agent's default
-	Fallback    []string      `mapstructure:"fallback"`     // "agent" or "agent:model"
-	Timeout     time.Duration `mapstructure:"timeout"`      // of one turn; 0: no limit
-	IdleTimeout time.Duration `mapstructure:"idle_timeout"` // without output; 0: no limit
-	MaxCost     float64       `mapstructure:"max_cost"`     // US dollars; 0: no limit
-	MaxTokens   int           `mapstructure:"max_tokens"`   // 0: no limit
-	PriceInput  float64       `mapstructure:"price_input"`  // US dollars for a million tokens; 0: not known
-	PriceOutput float64       `mapstructure:"price_output"`
-}
-
-// An Agent is one of the user's own agents. Arguments may hold the
+// A CustomAgent is one of the user's own agents. Arguments may hold the
 // placeholders {model}, {prompt} and {prompt_file}; [Load] has checked that
 // only those occur, and that each one fits Prompt.
-type Agent struct {
+type CustomAgent struct {
 	Command       []string          `toml:"command"`        // never empty
 	CriticCommand []string          `toml:"critic_command"` // read-only start; empty: Command
 	Prompt        string            `toml:"prompt"`         // "stdin", "pipe", "arg" or "file"
@@ -117,6 +177,8 @@ func (c *Config) Validate() error {
 	}
 	problems = append(problems, c.lacksModel("critic", c.Critic, key, args)...)
 	problems = append(problems, c.lacksRevision()...)
+	problems = append(problems, c.unknownRoles()...)
+	problems = append(problems, c.outvoted()...)
 	problems = append(problems, c.endsUnwarned()...)
 	return problems.orNil()
 }
@@ -127,11 +189,12 @@ func (c *Config) lacksModel(name string, role Role, key string, command []string
 	if !needs || role.Model != "" {
 		return nil
 	}
-	key = "agents." + role.Agent + "." + key
+	return c.contradiction("agents."+role.Agent+"."+key, "holds {model}, but the "+name+" has no model",
+		"set a model, or move the argument to model_args, which counts only with a model")
+}
+
+// contradiction is what is wrong with a key beside another one, where the key was set.
+func (c *Config) contradiction(key, problem, hint string) Errors {
 	origin := c.Origin(key)
-	return Errors{{
-		File: origin.File, Line: origin.Line, Key: key,
-		Problem: key + " holds {model}, but the " + name + " has no model",
-		Hint:    "set a model, or move the argument to model_args, which counts only with a model",
-	}}
+	return Errors{{File: origin.File, Line: origin.Line, Key: key, Problem: key + " " + problem, Hint: hint}}
 }

@@ -12,8 +12,8 @@
 // model goes with the agent that it was set for: where a role gets another agent,
 // a model from below, or of the general agent beside it, does not come along.
 //
-// Every key is declared once, in the schema, with its reader, default and
-// description; flags, variables, files, [Example] and [Write] go by it. Files
+// Every key is declared once, in the schema, with its reader and default; flags,
+// variables, files and [Write] go by it, and codeloops.toml.example is held to it. Files
 // are read strictly: an unknown key, a wrong type or a bad value is an
 // [*Error] with file, line and the nearest valid key, and a file's problems
 // are reported all at once as [Errors].

@@ -147,7 +147,7 @@ func (d *document) walk(table node, values map[string]toml.Primitive) []node {
 			_ = d.meta.PrimitiveDecode(value, &inner)
 			within = d.walk(n, inner)
 		}
-		if n.line == 0 { // a table that only stands in dotted keys
+		if n.line == 0 { // a table that is only in dotted keys
 			n.line = firstLine(within)
 		}
 		if n.line == 0 { // the key "", whose place the decoder loses

@@ -11,7 +11,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"codeloops/internal/secretname"
+	"codeloops/internal/redact/secretname"
 )
 
 // An Entry is one key of the effective configuration.
@@ -27,7 +27,7 @@ type Entry struct {
 func (e Entry) String() string { return e.Key + " = " + tomlText(e.Value) }
 
 // Entries returns every key with its effective value, in the order of
-// [Example], then the user's own agents by name with the keys they have.
+// the schema, then the user's own agents by name with the keys they have.
 // Variables of an agent whose name looks secret read "[redacted]".
 func (c *Config) Entries() []Entry {
 	all := c.entries()
@@ -41,9 +41,11 @@ func (c *Config) Entries() []Entry {
 
 func (c *Config) entries() []Entry {
 	held := map[string]any{}
-	flatten(held, "", reflect.ValueOf(*c), "mapstructure")
+	hold := func(key string, is reflect.Value) { held[key] = is.Interface() }
+	walk(reflect.ValueOf(*c), "", "key", hold)
+	c.Strategy.visit(hold)
 	for name, own := range c.Agents {
-		flatten(held, "agents."+name+".", reflect.ValueOf(own), "toml")
+		walk(reflect.ValueOf(own), "agents."+name+".", "toml", hold)
 	}
 	var all []Entry
 	for _, known := range newSchema(nil) {
@@ -53,29 +55,29 @@ func (c *Config) entries() []Entry {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(held)) {
-		if is := reflect.ValueOf(held[key]); is.Len() > 0 { // an agent has strings and lists only
+		if is := reflect.ValueOf(held[key]); !strings.HasPrefix(key, "agents.") || is.Len() > 0 { // of strings and lists
 			all = append(all, Entry{key, fileForm(held[key]), c.Origin(key)})
 		}
 	}
 	return all
 }
 
-// flatten adds the fields of a struct that have the tag to held, by their keys.
-func flatten(held map[string]any, prefix string, of reflect.Value, tag string) {
+// walk visits the fields of a struct that have the tag, by their keys.
+func walk(of reflect.Value, prefix, tag string, visit func(key string, is reflect.Value)) {
 	for field, is := range of.Fields() {
 		name, ok := field.Tag.Lookup(tag)
-		if !ok || name == "-" {
-			continue
-		}
-		switch is.Kind() {
-		case reflect.Struct:
-			flatten(held, prefix+name+".", is, tag)
-		case reflect.Map:
+		switch {
+		case field.Anonymous && field.IsExported():
+			walk(is, prefix, tag, visit)
+		case !ok:
+		case is.Kind() == reflect.Struct:
+			walk(is, prefix+name+".", tag, visit)
+		case is.Kind() == reflect.Map:
 			for key, element := range is.Seq2() {
-				held[prefix+name+"."+toml.Key{key.String()}.String()] = element.Interface()
+				visit(prefix+name+"."+toml.Key{key.String()}.String(), element)
 			}
 		default:
-			held[prefix+name] = is.Interface()
+			visit(prefix+name, is)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
@@ -10,7 +9,7 @@ import (
 
 func TestExampleFile(t *testing.T) {
 	t.Parallel()
-	golden(t, filepath.Join("..", "..", "codeloops.toml.example"), Example())
+	golden(t, exampleFile, exampleText(t))
 }
 
 // As it stands the example sets nothing; with its keys uncommented it sets
@@ -20,17 +19,17 @@ func TestExampleIsTheDefaults(t *testing.T) {
 	want := settingsOf(mustLoad(t, Options{}))
 
 	p := newPlace(t)
-	p.project(Example())
+	p.project(exampleText(t))
 	if got := settingsOf(mustLoad(t, p.options())); !reflect.DeepEqual(got, want) {
 		t.Errorf("as it stands:\ngot  %+v\nwant %+v", got, want)
 	}
 
-	text := regexp.MustCompile(`(?m)^#([a-z\[\]\t])`).ReplaceAllString(Example(), "$1")
+	text := regexp.MustCompile(`(?m)^#([a-z\[\]\t])`).ReplaceAllString(exampleText(t), "$1")
 	p.project(text)
 	o := p.options()
 	o.TrustProject = true
 	c := mustLoad(t, o)
-	sample := map[string]Agent{"mine": {
+	sample := map[string]CustomAgent{"mine": {
 		Command: []string{"mine", "--yes"}, CriticCommand: []string{"mine", "--read-only"},
 		Prompt: "stdin", Output: "text", ModelArgs: []string{"--model", "{model}"}, SessionArgs: []string{"--session-id", "{session_id}"}, ResumeArgs: []string{"--resume", "{conversation}"},
 		Env: map[string]string{"NAME": "value"}, Install: "see the project's wiki",
@@ -44,7 +43,7 @@ func TestExampleIsTheDefaults(t *testing.T) {
 		}
 	}
 	got := settingsOf(c)
-	got.Agents = want.Agents
+	got.Agents, got.Strategy.roles = want.Agents, want.Strategy.roles
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("uncommented:\ngot  %+v\nwant %+v", got, want)
 	}
@@ -52,7 +51,7 @@ func TestExampleIsTheDefaults(t *testing.T) {
 
 func TestExampleLines(t *testing.T) {
 	t.Parallel()
-	for line := range strings.Lines(Example()) {
+	for line := range strings.Lines(exampleText(t)) {
 		if len(line) > 82 {
 			t.Errorf("longer than 81 columns: %s", line)
 		}

@@ -24,7 +24,7 @@ func FuzzRead(f *testing.F) {
 			f.Add(content)
 		}
 	}
-	f.Add([]byte(Example()))
+	f.Add([]byte(exampleText(f)))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		for _, origin := range []Layer{Global, Project} {
 			first, problems := readAs(origin, content)
@@ -64,11 +64,7 @@ func readAs(origin Layer, content []byte) (*Config, Errors) {
 	if len(problems) > 0 {
 		return nil, problems
 	}
-	c, err := merge([]layer{keys.defaults(), l})
-	if err != nil {
-		return nil, Errors{{File: name, Problem: err.Error()}}
-	}
-	return c, nil
+	return merge([]layer{keys.defaults(), l}), nil
 }
 
 func valuesOf(c *Config) map[string]any {

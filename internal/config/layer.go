@@ -23,7 +23,7 @@ type values map[string]value
 // A layer is what one of the places of configuration sets.
 type layer struct {
 	values values
-	agents map[string]Agent
+	agents map[string]CustomAgent
 }
 
 // inherit gives the roles the general agent, model and fallback where the layer
@@ -68,26 +68,6 @@ func (l layer) part(agents map[string]any) {
 		}
 		agents[role] = agent.is
 	}
-}
-
-// nested returns the layer's values with a map for each table, agents left out.
-func (l layer) nested() map[string]any {
-	tree := map[string]any{}
-	for key, v := range l.values {
-		table, name, inTable := strings.Cut(key, ".")
-		switch {
-		case !inTable:
-			tree[key] = v.is
-		case table != "agents":
-			inner, _ := tree[table].(map[string]any)
-			if inner == nil {
-				inner = map[string]any{}
-				tree[table] = inner
-			}
-			inner[name] = v.is
-		}
-	}
-	return tree
 }
 
 // A fileReader turns one configuration file into a layer.
@@ -178,10 +158,14 @@ func (r *fileReader) takeTable(n node, key []string) bool {
 		}
 		r.guard(n, key)
 	}
+	if len(key) == 3 && strings.HasPrefix(roleKeys, strings.Join(key[:2], ".")) && !isName(key[2]) {
+		r.fail(n, fmt.Sprintf("%q cannot be a role's name", short(key[2])), nameRule)
+		return false
+	}
 	return true
 }
 
-// mayDefault reports whether a key may stand in [defaults], where the global
+// mayDefault reports whether a key may be in [defaults], where the global
 // file may hold what its top level holds too.
 func (r *fileReader) mayDefault(key []string) bool {
 	if r.origin != Global {

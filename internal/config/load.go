@@ -3,11 +3,10 @@ package config
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
-
-	"github.com/spf13/viper"
 )
 
 // Options are all that a configuration depends on. The zero value gives the
@@ -59,10 +58,7 @@ func Load(o Options) (*Config, error) {
 		return nil, err
 	}
 	layers = slices.Insert(layers, 1, profile(profileOf(layers)))
-	c, err := merge(layers)
-	if err != nil {
-		return nil, err
-	}
+	c := merge(layers)
 	c.paths, c.trusted = paths, trusted
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -71,16 +67,16 @@ func Load(o Options) (*Config, error) {
 }
 
 // merge lays the layers over each other, lowest first.
-func merge(layers []layer) (*Config, error) {
-	v := viper.New()
-	c := &Config{Agents: map[string]Agent{}, origins: map[string]Origin{}}
+func merge(layers []layer) *Config {
+	c := &Config{}
+	c.Agents, c.origins = map[string]CustomAgent{}, map[string]Origin{}
+	c.Strategy.values, c.Strategy.roles = map[string]any{}, map[string]map[string]any{}
+	fields := map[string]reflect.Value{}
+	walk(reflect.ValueOf(c).Elem(), "", "key", func(key string, is reflect.Value) { fields[key] = is })
 	agents := map[string]any{}
 	for _, l := range layers {
 		l.inherit()
 		l.part(agents)
-		if err := v.MergeConfigMap(l.nested()); err != nil {
-			return nil, fmt.Errorf("merge the configuration: %w", err)
-		}
 		for name, own := range l.agents {
 			// Another layer's agent of that name is replaced whole.
 			maps.DeleteFunc(c.origins, func(key string, _ Origin) bool {
@@ -89,13 +85,15 @@ func merge(layers []layer) (*Config, error) {
 			c.Agents[name] = own
 		}
 		for key, v := range l.values {
+			if field, ok := fields[key]; ok {
+				field.Set(reflect.ValueOf(v.is))
+			} else { // or it is one of an agent
+				c.Strategy.set(key, v.is)
+			}
 			c.origins[key] = v.origin
 		}
 	}
-	if err := v.Unmarshal(c); err != nil {
-		return nil, fmt.Errorf("read the merged configuration: %w", err)
-	}
-	return c, nil
+	return c
 }
 
 func (s schema) defaults() layer {

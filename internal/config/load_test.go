@@ -12,30 +12,43 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"codeloops/internal/strategy"
 )
 
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	c := mustLoad(t, Options{})
-	role := Role{Agent: "claude", Fallback: []string{}, Timeout: time.Hour, IdleTimeout: 15 * time.Minute}
+	player := Player{Agent: "claude", Fallback: []string{}}
+	role := Role{Player: player, Timeout: time.Hour, IdleTimeout: 15 * time.Minute}
 	want := Config{
-		Agent: "claude", AgentOrder: []string{}, Fallback: []string{}, MaxIterations: 10, MaxWait: 6 * time.Hour, MaxConsecutiveErrors: 3, CriticRetries: 2,
-		MaxOutput: 256 << 20, LogOutput: 1 << 20,
-		Checks: []string{}, CheckTimeout: 10 * time.Minute, Confirm: "short", LogFormat: "pretty", ActorSession: "fresh", EnvDeny: []string{}, CriticEnv: "full", EnvPass: []string{},
-		Actor: role, Critic: role,
-		Agents:  map[string]Agent{},
-		Profile: "default",
+		Cast:      Cast{Player: player, AgentOrder: []string{}, ActorSession: "fresh", Actor: role, Critic: role, Panel: Panel{Members: []string{}, Quorum: "all", Rounds: 1}, Agents: map[string]CustomAgent{}},
+		Limits:    Limits{MaxIterations: 10, MaxWait: 6 * time.Hour, MaxConsecutiveErrors: 3, CriticRetries: 2, MaxOutput: 256 << 20},
+		Checking:  Checking{Checks: []string{}, CheckTimeout: 10 * time.Minute},
+		Isolation: Isolation{CriticView: "auto", CriticAccess: "full", CriticEnv: "full", EnvPass: []string{}, EnvDeny: []string{}},
+		Approval:  Approval{Profile: "default"},
+		Logs:      Logs{LogFormat: "pretty", LogOutput: 1 << 20, Keep: 20, KeepFor: 30 * 24 * time.Hour},
+		Confirm:   "short",
 		Policy: Policy{
-			OnViolation: "stop", AutoRevise: true, OpenFindings: "ask", CriticDecisions: []string{"done", "continue", "error", "escalate"},
-			Critique: "free", MaxRisks: 5, MaxChanges: 5, Fallback: "off", Tamper: "report",
-			AllowPaths: []string{}, DenyPaths: []string{}, DenyPhrases: []string{},
-			RiskTypes: []string{
-				"missing_requirement", "correctness", "security", "data_loss", "compatibility", "performance", "untested",
-				"overconfidence", "missing_uncertainty", "contradiction", "scope_leak", "policy_violation", "legal_risk",
+			OnViolation: "stop", AutoRevise: true, OpenFindings: "ask", Fallback: "off",
+			Replies: Replies{
+				CriticDecisions: []string{"done", "continue", "error", "escalate"},
+				Critique:        "free", MaxRisks: 5, MaxChanges: 5,
+				RiskTypes: []string{
+					"missing_requirement", "correctness", "security", "data_loss", "compatibility", "performance", "untested",
+					"overconfidence", "missing_uncertainty", "contradiction", "scope_leak", "policy_violation", "legal_risk",
+				},
+				HighRiskTypes: []string{"policy_violation", "legal_risk"},
 			},
-			HighRiskTypes: []string{"policy_violation", "legal_risk"},
+			Bounds: Bounds{AllowPaths: []string{}, DenyPaths: []string{}, DenyPhrases: []string{}, Tamper: "report"},
 		},
 		Convergence: Convergence{WarnAfter: 2, StopAfter: 4, Similarity: 0.8},
+		Course: Course{Strategy: Strategy{
+			Name: "actor-critic", values: map[string]any{}, roles: map[string]map[string]any{},
+		}},
+	}
+	for _, p := range strategy.AllParameters() {
+		want.Strategy.values[p.Key] = p.Default
 	}
 	if got := settingsOf(c); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -50,7 +63,7 @@ func TestDefaults(t *testing.T) {
 // settingsOf returns a copy without origins, paths and trust.
 func settingsOf(c *Config) Config {
 	bare := *c
-	bare.origins, bare.paths, bare.trusted = nil, Paths{}, ""
+	bare.provenance = provenance{}
 	return bare
 }
 
@@ -59,8 +72,16 @@ func settingsOf(c *Config) Config {
 func TestSchemaIsComplete(t *testing.T) {
 	t.Parallel()
 	held := map[string]any{}
-	flatten(held, "", reflect.ValueOf(Config{}), "mapstructure")
-	flatten(held, "agents.*.", reflect.ValueOf(Agent{Env: map[string]string{"VARIABLE": ""}}), "toml")
+	hold := func(key string, is reflect.Value) { held[key] = is.Interface() }
+	walk(reflect.ValueOf(Config{}), "", "key", hold)
+	var driven Strategy
+	driven.values, driven.roles = map[string]any{}, map[string]map[string]any{"*": {"about": "", "instructions": "", "strategy": "", "accepts": ""}}
+	for _, p := range strategy.AllParameters() {
+		driven.values[p.Key] = p.Default
+	}
+	walk(reflect.ValueOf(Role{}), "", "key", func(key string, is reflect.Value) { driven.roles["*"][key] = is.Interface() })
+	driven.visit(hold)
+	walk(reflect.ValueOf(CustomAgent{Env: map[string]string{"VARIABLE": ""}}), "agents.*.", "toml", hold)
 	got := slices.Sorted(maps.Keys(held))
 	var want []string
 	for _, s := range newSchema(nil) {
@@ -68,9 +89,6 @@ func TestSchemaIsComplete(t *testing.T) {
 		raw := fileForm(s.byDefault)
 		if is, f := s.value(raw); f != nil || !reflect.DeepEqual(is, s.byDefault) {
 			t.Errorf("%s: its default %v reads as %v, %v", s.key, raw, is, f)
-		}
-		if s.doc == "" {
-			t.Errorf("%s has no description", s.key)
 		}
 	}
 	if slices.Sort(want); !slices.Equal(got, want) {
@@ -102,10 +120,21 @@ func chosen() map[string][2]any {
 	return map[string][2]any{
 		"confirm":                          {"never", "short"},
 		"log_format":                       {"compact", "json"},
+		"critic_view":                      {"copy", "tree"},
+		"critic_access":                    {"read-only", "full"},
 		"critic_env":                       {"full", "clean"},
 		"actor_session":                    {"fresh", "resume"},
 		"profile":                          {"default", "strict"},
 		"approval_threshold":               {0.5, 0.75},
+		"strategy.name":                    {"react", "reflexion"},
+		"strategy.base":                    {"actor-critic", "react"},
+		"strategy.reset":                   {false, true},
+		"critic.quorum":                    {"majority", "2"},
+		"strategy.lessons":                 {"user", "project"},
+		"strategy.lessons_mode":            {"block", "recall"},
+		"lessons.embeddings_url":           {"http://localhost:11434/v1", "https://api.example.com/v1"},
+		"strategy.convergence_check":       {false, true},
+		"strategy.decide":                  {"majority", "judge"},
 		"critique_template":                {"{prompt}{diff}", "{diff}\n{prompt}"},
 		"refine_template":                  {"{prompt}{critique}", "{issues_bulleted}\n{prompt}"},
 		"policy.on_violation":              {"stop", "revise"},
@@ -125,6 +154,9 @@ func chosen() map[string][2]any {
 // of the neighbouring layers.
 func sample(t *testing.T, s setting, step int) any {
 	t.Helper()
+	if _, ok := s.byDefault.(float64); ok && strings.HasPrefix(s.key, "strategy.") {
+		return []any{0.5, 0.75}[step%2]
+	}
 	if two, ok := chosen()[s.key]; ok {
 		return two[step%2]
 	}
@@ -309,7 +341,7 @@ func TestAgentIsTakenWhole(t *testing.T) {
 	o := p.options()
 	o.TrustProject = true
 	c := mustLoad(t, o)
-	want := map[string]Agent{
+	want := map[string]CustomAgent{
 		"x": {Command: []string{"project"}, Prompt: "stdin", Output: "text"},
 		"Y": {Command: []string{"why"}, Prompt: "stdin", Output: "text"},
 	}
@@ -444,7 +476,7 @@ func TestValidateAfterChange(t *testing.T) {
 	p := newPlace(t)
 	p.global("model = \"m\"\n[agents.x]\ncommand = [\"x\", \"{model}\"]\n")
 	c := mustLoad(t, p.options())
-	c.Critic = Role{Agent: "x"}
+	c.Critic = Role{Player: Player{Agent: "x"}}
 	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "the critic has no model") {
 		t.Errorf("got %v", err)
 	}

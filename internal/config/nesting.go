@@ -3,7 +3,7 @@ package config
 import "bytes"
 
 // maxNesting is how many dots a key may have, and how many inline tables may
-// stand in each other. Valid keys need three.
+// are in each other. Valid keys need three.
 const maxNesting = 8
 
 // tooDeep returns the line, from 1, at which tables nest beyond maxNesting, or

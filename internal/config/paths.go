@@ -36,14 +36,25 @@ func locate(o Options, goos string) (Paths, error) {
 	if dir := configHome(env, o.Home, goos); dir != "" {
 		p.Global = filepath.Join(dir, "codeloops", "config.toml")
 	}
-	if dir := dataHome(env, o.Home, goos); dir != "" {
-		p.Data = filepath.Join(dir, "codeloops")
+	if p.Data = dataDir(env, o.Home, goos); p.Data != "" {
 		p.Sessions = filepath.Join(p.Data, "sessions")
 		p.Trust = filepath.Join(p.Data, "trust.json")
 	}
 	project, err := findProject(o.WorkingDir, o.RepositoryRoot)
 	p.Project = project
 	return p, err
+}
+
+// DataDir returns codeloops' own directory for data; "" without a home directory.
+func DataDir(env []string, home string) string {
+	return dataDir(environment(env, runtime.GOOS), home, runtime.GOOS)
+}
+
+func dataDir(env map[string]string, home, goos string) string {
+	if dir := dataHome(env, home, goos); dir != "" {
+		return filepath.Join(dir, "codeloops")
+	}
+	return ""
 }
 
 // configHome follows the XDG base directory specification, and where no XDG

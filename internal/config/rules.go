@@ -42,64 +42,20 @@ func (l Loosening) String() string {
 }
 
 // A looser reports whether a value holds a run less than another one did. Both are
-// as [Config] holds them.
+// as [Config] holds them. A key that has none bears neither on whether work counts as
+// done nor on what it may cost.
 type looser func(was, is any) bool
 
-// looseners are the keys that are rules, and how each of them is compared. No other
-// key bears on whether work counts as done, or on what it may cost.
-func looseners() map[string]looser {
-	return map[string]looser{
-		"profile":            lower("default", "strict"),
-		"approval_threshold": lessOf,
-		"require_change":     turnedOff,
-		"critique_template":  differs,
-		"checks":             lacks,
-		"check_timeout":      moreThanLimit,
-		"critic_worktree":    turnedOff,
-		"critic_env":         lower("full", "clean"),
-		"env_deny":           lacks,
-		"env_pass":           adds,
-
-		"max_duration":      moreThanLimit,
-		"max_cost":          moreThanLimit,
-		"max_tokens":        moreThanLimit,
-		"actor.max_cost":    moreThanLimit,
-		"actor.max_tokens":  moreThanLimit,
-		"critic.max_cost":   moreThanLimit,
-		"critic.max_tokens": moreThanLimit,
-
-		"policy.on_violation":              lower("revise", "stop"),
-		"policy.auto_revise":               turnedOn,
-		"policy.open_findings":             lower("ask", "refuse"),
-		"policy.critic_decisions":          differs,
-		"policy.critique":                  lower("free", "structured"),
-		"policy.risk_types":                differs,
-		"policy.high_risk_types":           lacks,
-		"policy.max_risks":                 moreThanLimit,
-		"policy.max_required_changes":      moreThanLimit,
-		"policy.required_changes_fallback": lower("apply", "off"),
-		"policy.tamper":                    lower("off", "report", "block"),
-		"policy.allow_paths":               allowsMore,
-		"policy.deny_paths":                lacks,
-		"policy.deny_phrases":              lacks,
-		"policy.max_files":                 moreThanLimit,
-		"policy.max_lines":                 moreThanLimit,
-		"policy.max_bytes":                 moreThanLimit,
-		"policy.max_growth":                moreThanLimit,
-		"policy.min_similarity":            lessOf,
-		"policy.no_new_dependencies":       turnedOff,
-	}
-}
-
-// Rules returns what holds a run, in the order of [Example], without what is the
+// Rules returns what holds a run, in the order of the schema, without what is the
 // default; the profile is always there. Behind it stand the definitions of the
 // user's own agents that judge, and the project file that is trusted.
 func (c *Config) Rules() []Rule {
-	rules, ordinary := looseners(), newSchema(nil).defaults().values
+	keys := newSchema(nil)
 	var all []Rule
 	for _, e := range c.entries() {
-		_, known := rules[e.Key]
-		if !known && (!c.judges(e.Key) || e.Origin.Layer == Default) || known && e.Key != "profile" && reflect.DeepEqual(e.Value, fileForm(ordinary[e.Key].is)) {
+		s, _ := keys.find(strings.Split(e.Key, "."))
+		if s.loosens == nil && (!c.judges(e.Key) || e.Origin.Layer == Default) ||
+			s.loosens != nil && e.Key != "profile" && reflect.DeepEqual(e.Value, fileForm(s.byDefault)) {
 			continue
 		}
 		all = append(all, Rule{Key: e.Key, Values: texts(e.Key, e.Value), Origin: e.Origin.String()})
@@ -113,7 +69,7 @@ func (c *Config) Rules() []Rule {
 // judges reports whether a key defines an agent of the user's own that may play the
 // critic. What is in its environment stays out of every log.
 func (c *Config) judges(key string) bool {
-	for _, entry := range append([]string{c.Critic.Agent}, c.Critic.Fallback...) {
+	for _, entry := range slices.Concat([]string{c.Critic.Agent}, c.Critic.Fallback, c.Panel.Members) {
 		name, _, _ := strings.Cut(entry, ":")
 		if strings.HasPrefix(key, "agents."+name+".") && !strings.HasPrefix(key, "agents."+name+".env.") && key != "agents."+name+".install" {
 			return true
@@ -183,13 +139,13 @@ func loosened(was, is Rule, there bool) bool {
 			return true // an agent, or a key of another version
 		}
 	}
-	compare := looseners()[was.Key]
+	s, _ := newSchema(nil).find(strings.Split(was.Key, "."))
 	before, ok := was.value()
 	after, readable := is.value()
-	if compare == nil || !ok || !readable {
+	if s.loosens == nil || !ok || !readable {
 		return !slices.Equal(was.Values, is.Values)
 	}
-	return compare(before, after)
+	return s.loosens(before, after)
 }
 
 func loosening(was, is Rule, there bool) Loosening {
@@ -246,6 +202,11 @@ func lower(order ...string) looser {
 		after, _ := is.(string)
 		return slices.Index(order, after) < slices.Index(order, before)
 	}
+}
+
+// becomes is for a choice of which one value holds less than all others.
+func becomes(loosest string) looser {
+	return func(was, is any) bool { return was != loosest && is == loosest }
 }
 
 // lacks is for a list of which each element holds.

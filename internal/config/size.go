@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -37,11 +38,8 @@ func ParseSize(s string) (Size, error) {
 	if number == "" {
 		return 0, fmt.Errorf("read size %q: no number at its start", s)
 	}
-	if unit == "" {
-		unit = "B"
-	}
 	for _, u := range sizeUnits() {
-		if !strings.EqualFold(u.name, unit) {
+		if !strings.EqualFold(u.name, cmp.Or(unit, "B")) {
 			continue
 		}
 		n, err := strconv.ParseInt(number, 10, 64)

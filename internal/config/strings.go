@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net/url"
 	"path"
 	"strings"
 	"unicode"
@@ -30,6 +31,41 @@ func notBlank(s string) *fault {
 		return &fault{problem: "must not be empty"}
 	}
 	return plain(s)
+}
+
+// addressOr refuses what is neither one of the names nor the URL of a server.
+func addressOr(scheme string, names []string) func(string) *fault {
+	return func(s string) *fault {
+		if strings.HasPrefix(s, scheme+"://") {
+			return address(scheme, s)
+		}
+		_, f := choice(append(names, scheme+"://…")...)(s)
+		return f
+	}
+}
+
+// address refuses what is not the URL of a server. It names no value: a password may stand
+// in it.
+func address(scheme, s string) *fault {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != scheme || u.Host == "" && u.Query().Get("host") == "" {
+		return &fault{problem: "must be the URL of a server", hint: "write it like " + scheme + "://user@host/database"}
+	}
+	if _, has := u.User.Password(); has || u.Query().Has("password") {
+		return &fault{
+			problem: "must not hold a password: it would be shown and logged",
+			hint:    "put it into ~/.pgpass or PGPASSWORD, and leave it out here",
+		}
+	}
+	return plain(s)
+}
+
+// Address refuses what is not the URL of a server of a scheme, or holds a password.
+func Address(scheme, s string) error {
+	if f := address(scheme, s); f != nil {
+		return &Error{Problem: "the address " + f.problem, Hint: f.hint}
+	}
+	return nil
 }
 
 const nameRule = "a name has letters, digits, - and _, and begins with a letter or digit"

@@ -39,20 +39,6 @@ func Trust(o Options, file string) ([]string, error) {
 	return keys, nil
 }
 
-// Trusted reports whether the user trusts a project file as it is now; the
-// file "" is the one that applies in the working directory.
-func Trusted(o Options, file string) (bool, error) {
-	paths, content, err := o.candidate(file)
-	if err != nil {
-		return false, err
-	}
-	trusted, problem := trustStore{paths.Trust}.holds(paths.Project, content)
-	if problem != nil {
-		return false, problem
-	}
-	return trusted, nil
-}
-
 // candidate returns a project file's content, its name in paths.Project.
 func (o Options) candidate(file string) (Paths, []byte, error) {
 	paths, err := Locate(o)

@@ -222,3 +222,17 @@ func TestBrokenTrustStore(t *testing.T) {
 		}
 	}
 }
+
+// Trusted reports whether the user trusts a project file as it is now; the
+// file "" is the one that applies in the working directory.
+func Trusted(o Options, file string) (bool, error) {
+	paths, content, err := o.candidate(file)
+	if err != nil {
+		return false, err
+	}
+	trusted, problem := trustStore{paths.Trust}.holds(paths.Project, content)
+	if problem != nil {
+		return false, problem
+	}
+	return trusted, nil
+}

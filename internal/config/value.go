@@ -8,8 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"codeloops/internal/span"
-	"codeloops/internal/spell"
+	"codeloops/internal/wording"
 )
 
 // A kind reads one sort of value: as TOML has it, as a flag has it, or as a
@@ -58,29 +57,53 @@ func count(least int) kind {
 	}
 }
 
-// dollars reads an amount of US dollars.
-func dollars(raw any) (any, *fault) {
-	var amount float64
+// A decimal is a sort of number from 0 on.
+type decimal struct {
+	what  string
+	span  string // what it has to be within
+	most  float64
+	sign  string // that text may have with it
+	shape string // for example
+}
+
+func dollars() kind {
+	return decimal{"a number of US dollars", "a number from 0", math.MaxFloat64, "$", "2.50"}.read
+}
+
+func percent() kind {
+	return decimal{"a number of percent", "a number from 0", math.MaxFloat64, "%", "20"}.read
+}
+
+func fraction() kind {
+	return decimal{"a number from 0 to 1", "a number from 0 to 1", 1, "", "0.9"}.read
+}
+
+func (d decimal) read(raw any) (any, *fault) {
+	var n float64
 	switch v := raw.(type) {
 	case float64:
-		amount = v
+		n = v
 	case int64:
-		amount = float64(v)
+		n = float64(v)
 	default:
 		s, ok := asText(raw)
 		if !ok {
-			return nil, &fault{problem: "must be a number of US dollars, not " + typeName(raw)}
+			return nil, &fault{problem: "must be " + d.what + ", not " + typeName(raw)}
 		}
-		parsed, err := strconv.ParseFloat(strings.TrimPrefix(s, "$"), 64)
+		var err error
+		n, err = strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(s, d.sign), d.sign)), 64)
 		if err != nil {
-			return nil, &fault{problem: fmt.Sprintf("must be a number of US dollars, not %q", short(s)), hint: "write it like 2.50"}
+			return nil, &fault{problem: fmt.Sprintf("must be %s, not %q", d.what, short(s)), hint: "write it like " + d.shape}
 		}
-		amount = parsed
 	}
-	if amount < 0 || math.IsNaN(amount) || math.IsInf(amount, 0) {
-		return nil, &fault{problem: fmt.Sprintf("must be a number from 0, but is %v", amount)}
+	if n >= 0 && n <= d.most {
+		return n, nil
 	}
-	return amount, nil
+	f := &fault{problem: fmt.Sprintf("must be %s, but is %v", d.span, n)}
+	if n > d.most {
+		f.hint = "write it like " + d.shape
+	}
+	return nil, f
 }
 
 // toggle reads a yes or no.
@@ -114,24 +137,27 @@ func text(check func(string) *fault) kind {
 }
 
 // choice reads one of the names.
-func choice(names ...string) kind {
+func choice(names ...string) kind { return text(oneOf(names...)) }
+
+// oneOf refuses all but the names.
+func oneOf(names ...string) func(string) *fault {
 	quoted := make([]string, len(names))
 	for i, name := range names {
 		quoted[i] = strconv.Quote(name)
 	}
-	return text(func(s string) *fault {
+	return func(s string) *fault {
 		if slices.Contains(names, s) {
 			return nil
 		}
 		f := &fault{problem: fmt.Sprintf("must be %s, not %q", alternatives(quoted), short(s))}
-		if best, ok := spell.Nearest(s, names); ok {
+		if best, ok := wording.Nearest(s, names); ok {
 			f.hint = didYouMean(best)
 		}
 		return f
-	})
+	}
 }
 
-// duration reads "15m" or "2d" as [span.Parse] does; 0 needs no unit.
+// duration reads "15m" or "2d" as [ParseDuration] does; 0 needs no unit.
 func duration(raw any) (any, *fault) {
 	const hint = `write it like "90s", "15m" or "1h30m"`
 	d, isDuration := raw.(time.Duration)
@@ -148,7 +174,7 @@ func duration(raw any) (any, *fault) {
 		}
 		parsed, err := time.ParseDuration(s)
 		if err != nil {
-			parsed, err = span.Parse(s)
+			parsed, err = ParseDuration(s)
 		}
 		if err != nil {
 			return nil, &fault{problem: fmt.Sprintf("must be a duration, not %q", short(s)), hint: hint}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"codeloops/internal/spell"
+	"codeloops/internal/wording"
 )
 
 // variablePrefix begins the name of every variable that sets a key.
@@ -54,7 +54,7 @@ func (s schema) suspect(name string) *Error {
 			known = append(known, strings.TrimPrefix(candidate.variable(), variablePrefix))
 		}
 	}
-	best, ok := spell.Nearest(strings.TrimPrefix(name, variablePrefix), known)
+	best, ok := wording.Nearest(strings.TrimPrefix(name, variablePrefix), known)
 	if !ok {
 		return nil
 	}

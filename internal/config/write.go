@@ -85,3 +85,15 @@ func render(settings map[string]any) (string, error) {
 	}
 	return b.String(), problems.orNil()
 }
+
+// place returns the table that shows the setting, and its name there.
+func (s setting) place() (table, name string) {
+	parts := s.path()
+	if parts[0] == "agents" {
+		return "agents.mine", parts[2]
+	}
+	if strings.HasPrefix(s.key, roleKeys) {
+		return roleKeys + "tester", parts[3]
+	}
+	return strings.Join(parts[:len(parts)-1], "."), parts[len(parts)-1]
+}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"codeloops/internal/spell"
+	"codeloops/internal/wording"
 )
 
 func TestWrite(t *testing.T) {
@@ -138,7 +138,7 @@ func TestNearest(t *testing.T) {
 		"agnet": "agent", "agents": "agent", "modle": "model", "max_iteration": "max_iterations", "maxiterations": "max_iterations",
 		"max_oputput": "max_output", "x": "", "": "", "colour": "",
 	} {
-		if got, _ := spell.Nearest(word, names); got != want {
+		if got, _ := wording.Nearest(word, names); got != want {
 			t.Errorf("%q is taken for %q, want %q", word, got, want)
 		}
 	}

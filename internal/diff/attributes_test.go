@@ -59,11 +59,11 @@ func TestShownWhatever(t *testing.T) {
 	last, err := tree.Checkpoint(t.Context(), c.State, "test/1", "")
 	s.must(err)
 	between := []string{"diff-tree", "-p", "-r", "--full-index", "--no-renames", base, last}
-	if got := s.git(between...); strings.Count(got, "\n+    more") != 2 || !strings.Contains(got, "@@ def f():\n") {
+	if got := s.gitWith(s.root, between...); strings.Count(got, "\n+    more") != 2 || !strings.Contains(got, "@@ def f():\n") {
 		t.Fatalf("attributes do not bear on git:\n%s", got)
 	}
 	s.remove(".git/info/attributes")
-	want := s.gitIn(s.path(".git"), append([]string{"-c", "core.bare=true"}, between...)...)
+	want := s.gitWith(s.path(".git"), append([]string{"-c", "core.bare=true"}, between...)...)
 	if got := strings.TrimSuffix(c.Patch(), "\n"); got != want || strings.Count(got, "\n+    more") != 4 {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

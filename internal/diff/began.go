@@ -2,7 +2,6 @@ package diff
 
 import (
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -14,8 +13,8 @@ import (
 	"codeloops/internal/diff/scan"
 )
 
-// A begun is what else a session began with, besides the state and the setup: what
-// tells later that something is hidden, or changed, of which git records nothing.
+// A begun is what else is known of a session's start, besides the state and the setup:
+// it shows later what was hidden, or changed, without a trace in git.
 type begun struct {
 	outside    []string // ignore rules that stand outside of the work tree, the user's first
 	ignoreCase bool
@@ -25,60 +24,70 @@ type begun struct {
 	at time.Time
 }
 
-// ignoredMark stands before the names of begun.ignored in a checkpoint. Alone it says
-// that they are known.
-const ignoredMark = "ignored: "
+// What stands before the names of begun.ignored, and of overrides, in a checkpoint.
+const (
+	ignoredMark  = "ignored: "
+	overrideMark = "git: "
+)
 
 // begins takes down how things stand.
-func (t *Tree) begins(state scan.State) {
-	t.began = begun{ignored: t.ignoredOf(state)}
-	if t.rules != nil {
-		o := t.rules.origin
-		t.began.outside, t.began.ignoreCase = []string{rulesIn(o.excludes), rulesIn(o.info)}, o.ignoreCase
+func (w *watcher) begins(state scan.State) begun {
+	b := begun{ignored: w.ignoredOf(state)}
+	if w.rules != nil {
+		o := w.rules.origin
+		b.outside, b.ignoreCase = []string{rulesIn(o.excludes), rulesIn(o.info)}, o.ignoreCase
 	}
+	return b
 }
 
 // resumes takes it from a checkpoint. Rules outside of the work tree are kept only as
 // digests there: where they are others now, nothing counts as ignored by them.
-func (t *Tree) resumes(then setup, at time.Time) error {
-	r, err := t.reopen()
+func (w *watcher) resumes(then setup, at time.Time) (b begun, err error) {
+	r, err := w.reopen()
 	if err != nil {
-		return err
+		return b, err
 	}
-	o, err := t.origin(r)
+	o, err := originOf(r)
 	if err != nil {
-		return err
+		return b, err
 	}
-	t.began = begun{at: at}
-	now := t.setupOf(r)
+	b.at, b.ignored = at, takeMarked(then, ignoredMark)
+	now := w.setupOf(r)
 	for _, name := range []string{o.excludes, o.info} {
 		text := ""
-		if key := t.nameOf(name); now[key] == then[key] {
+		if key := w.nameOf(name); now[key] == then[key] {
 			text = rulesIn(name)
 		}
-		t.began.outside = append(t.began.outside, text)
+		b.outside = append(b.outside, text)
 	}
-	t.began.ignoreCase = o.ignoreCase && now["core.ignorecase"] == then["core.ignorecase"]
-	if _, known := then[ignoredMark]; known {
-		t.began.ignored = setup{}
-	}
-	for name, digest := range then {
-		if ignored, ok := strings.CutPrefix(name, ignoredMark); ok && ignored != "" {
-			t.began.ignored[ignored] = digest
-		}
-	}
-	maps.DeleteFunc(then, func(name, _ string) bool { return strings.HasPrefix(name, ignoredMark) })
-	return nil
+	b.ignoreCase = o.ignoreCase && now["core.ignorecase"] == then["core.ignorecase"]
+	return b, nil
 }
 
-// kept is the setup as a checkpoint keeps it.
-func (b begun) kept(s setup) setup {
-	all := maps.Clone(s)
-	all[ignoredMark] = ""
-	for name, digest := range b.ignored {
-		all[ignoredMark+name] = digest
+// keepMarked adds digests to what a checkpoint keeps, with a mark before their names.
+// Alone it says that they are known.
+func keepMarked(kept, digests map[string]string, mark string) {
+	kept[mark] = ""
+	for name, digest := range digests {
+		kept[mark+name] = digest
 	}
-	return all
+}
+
+// takeMarked takes them out of what a checkpoint has kept; nil: they are not known.
+func takeMarked(kept map[string]string, mark string) (digests map[string]string) {
+	if _, known := kept[mark]; known {
+		digests = make(map[string]string)
+	}
+	for name, digest := range kept {
+		rest, marked := strings.CutPrefix(name, mark)
+		if marked && rest != "" && digests != nil {
+			digests[rest] = digest
+		}
+		if marked {
+			delete(kept, name)
+		}
+	}
+	return digests
 }
 
 // rulesIn returns the content of a file of ignore rules, "" where there is none.
@@ -92,14 +101,14 @@ func rulesIn(name string) string {
 
 // ignoredOf returns digests of files that git ignores, by their paths: the rules of
 // directories that hide themselves, and what tells agents how to work.
-func (t *Tree) ignoredOf(state scan.State) setup {
+func (p *place) ignoredOf(state scan.State) setup {
 	all := make(setup)
 	for _, dir := range state.Hidden {
-		all[dir] = checkpoint.Digest(t.digestOf(t.absolute(dir + ".gitignore")))
+		all[dir] = checkpoint.Digest(digestOf(p.absolute(dir + ".gitignore")))
 	}
-	for _, below := range t.agentsLookIn() {
-		for _, name := range t.options.Settings {
-			t.addSettings(all, state.Root, below+name)
+	for _, below := range p.agentsLookIn() {
+		for _, name := range p.options.Settings {
+			p.addSettings(all, state.Root, below+name)
 		}
 	}
 	return all
@@ -107,12 +116,12 @@ func (t *Tree) ignoredOf(state scan.State) setup {
 
 // agentsLookIn returns the directories, "" or with a slash at their end, in which
 // agents look for their settings: the one that they work in, and those above.
-func (t *Tree) agentsLookIn() []string {
-	dir := t.dir
+func (p *place) agentsLookIn() []string {
+	dir := p.dir
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = resolved
 	}
-	below, err := filepath.Rel(t.Root(), dir)
+	below, err := filepath.Rel(p.Root(), dir)
 	if err != nil || !filepath.IsLocal(below) {
 		return []string{""}
 	}
@@ -124,25 +133,22 @@ func (t *Tree) agentsLookIn() []string {
 }
 
 // addSettings adds a file, or what is in a directory, if it is not in the state.
-func (t *Tree) addSettings(all setup, state *scan.Dir, name string) {
+func (p *place) addSettings(all setup, state *scan.Dir, name string) {
 	const most, deep = 200, 3 // files, directories below each other
-	info, err := os.Stat(t.absolute(name))
-	if err != nil {
+	left, root := most, p.absolute(name)
+	if _, err := os.Stat(root); err != nil {
 		return
 	}
-	if !info.IsDir() {
-		t.addSetting(all, state, name)
-		return
-	}
-	left, root := most, t.absolute(name)
 	_ = filepath.WalkDir(root, func(at string, e fs.DirEntry, err error) error {
 		below, _ := filepath.Rel(root, at)
 		if left--; err != nil || left < 0 {
 			return filepath.SkipAll
 		}
-		switch {
+		switch file := path.Join(name, filepath.ToSlash(below)); {
 		case !e.IsDir():
-			t.addSetting(all, state, path.Join(name, filepath.ToSlash(below)))
+			if state.Find(file) == nil {
+				all[file] = checkpoint.Digest(digestOf(p.absolute(file)))
+			}
 		case e.Name() == "node_modules", strings.Count(below, string(filepath.Separator)) >= deep:
 			return filepath.SkipDir
 		}
@@ -150,15 +156,9 @@ func (t *Tree) addSettings(all setup, state *scan.Dir, name string) {
 	})
 }
 
-func (t *Tree) addSetting(all setup, state *scan.Dir, name string) {
-	if state.Find(name) == nil {
-		all[name] = checkpoint.Digest(t.digestOf(t.absolute(name)))
-	}
-}
-
 // hiddenThen reports whether a directory hid itself when the session began, by the
 // rules that it has now.
-func (t *Tree) hiddenThen(dir string) bool {
-	was, known := t.began.ignored[dir]
-	return known && was == checkpoint.Digest(t.digestOf(t.absolute(dir+".gitignore")))
+func (w *watcher) hiddenThen(dir string) bool {
+	was, known := w.began.ignored[dir]
+	return known && was == checkpoint.Digest(digestOf(w.absolute(dir+".gitignore")))
 }

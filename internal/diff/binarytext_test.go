@@ -78,7 +78,7 @@ func TestTurnedTooLarge(t *testing.T) {
 	if u := told(c, "f"); u == nil || u.Why != loop.TurnedBinary {
 		t.Errorf("told %+v", u)
 	}
-	if len(c.Warnings) != 1 || !strings.HasSuffix(c.Warnings[0], "which were text when the session began: f") {
+	if len(c.Warnings) != 1 || !strings.HasSuffix(c.Warnings[0], "text when the session began and are binary to git now: f") {
 		t.Errorf("warnings %q", c.Warnings)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -24,85 +23,51 @@ import (
 // maxConvertedText is how much is told of a file that git converts, in bytes.
 const maxConvertedText = 256 << 10
 
-// A conversion is what is told of a file that git has converted: nothing where a
-// reader of the diff sees what a reader of the file sees.
-type conversion struct {
-	base, now scan.File
-	told      *loop.Unshown
-}
-
-// convertedBy takes note of files that git has converted. What was told of them has
-// to be found out anew.
-func (t *Tree) convertedBy(paths []string) {
-	if t.conversions == nil {
-		t.conversions = make(map[string]*conversion)
-	}
-	for _, path := range paths {
-		t.conversions[path] = nil
-	}
-}
-
-// convertedFiles returns the files of which the diff shows, or would show, something
-// else than stands in them. Those that nobody has touched since the session began are
+// converted returns the files of which the diff shows, or would show, something
+// else than is in them. Those that nobody has touched since the session began are
 // not among them.
-func (t *Tree) convertedFiles(ctx context.Context, state *scan.Dir) ([]loop.Unshown, error) {
-	if len(t.conversions) == 0 {
+func (c *capture) converted(ctx context.Context) (all []loop.Unshown, err error) {
+	touched := scan.Moved(c.base, c.state.Root)
+	if len(touched) == 0 {
 		return nil, nil
 	}
-	r, err := t.reopen()
+	r, err := c.reopen()
 	if err != nil {
 		return nil, err
 	}
-	c := converter{Tree: t}
-	if c.attributes, c.how, err = t.conversion(ctx, r); err != nil {
+	x := converter{place: &c.place}
+	if x.conversion, err = c.conversion(ctx, r); err != nil {
 		return nil, err
 	}
-	if c.root, err = os.OpenRoot(t.Root()); err != nil {
+	if x.root, err = os.OpenRoot(c.Root()); err != nil {
 		return nil, err
 	}
-	defer c.root.Close() //nolint:errcheck // only read
-	var all []loop.Unshown
-	for path := range t.conversions {
-		if told := c.told(ctx, path, t.base.Find(path), state.Find(path)); told != nil {
+	defer x.root.Close() //nolint:errcheck // only read
+	for _, f := range touched {
+		was := c.base.Find(f.Path)
+		if f.Mode == scan.Symlink || f.Mode == scan.Gitlink || was != nil && was.ID == f.ID && f.UntouchedSince(c.began.at) ||
+			!x.NeedsGit(x.Of(f.Path)) {
+			continue
+		}
+		if told := x.look(ctx, f.Path, was, &f.File); told != nil {
 			all = append(all, *told)
 		}
 	}
-	slices.SortFunc(all, func(a, b loop.Unshown) int { return strings.Compare(a.Path, b.Path) })
 	return all, ctx.Err()
 }
 
-// A converter compares what stands in files with what git makes of it.
+// A converter compares what is in files with what git makes of it.
 type converter struct {
-	*Tree
-	attributes *attr.Reader
-	how        attr.Settings
-	root       *os.Root
+	*place
+	conversion
+	root *os.Root
 }
 
-// told returns what is to be told of a file that was something else when the session
-// began, or nil; nil for nothing. Most often that is known already.
-func (c *converter) told(ctx context.Context, path string, was, now *scan.File) *loop.Unshown {
-	switch {
-	case now == nil, now.Mode == scan.Symlink, now.Mode == scan.Gitlink, !c.how.NeedsGit(c.attributes.Of(path)):
-		return nil
-	case was != nil && (now.Untouched(was) || now.ID == was.ID && now.UntouchedSince(c.began.at)):
-		return nil
-	}
-	found := &conversion{now: *now}
-	if was != nil {
-		found.base = *was
-	}
-	known := c.conversions[path]
-	if known == nil || known.now != found.now || known.base != found.base {
-		known, found.told = found, c.look(ctx, path, was, now)
-		c.conversions[path] = known
-	}
-	return known.told
-}
-
-// look is told for a file of which nothing is known.
+// look returns what is to be told of a file that was something else when the session
+// began, or nil; nil for nothing, where a reader of the diff sees what a reader of the
+// file sees.
 func (c *converter) look(ctx context.Context, path string, was, now *scan.File) *loop.Unshown {
-	attrs, same := c.attributes.Of(path), was != nil && was.ID == now.ID
+	attrs, same := c.Of(path), was != nil && was.ID == now.ID
 	told := &loop.Unshown{Path: path, Why: loop.Converted, Status: loop.FileModified, Via: via(attrs)}
 	if was == nil {
 		told.Status = loop.FileAdded
@@ -146,7 +111,7 @@ func pointsTo(stored, content []byte) bool {
 
 // wouldBe reports whether a checkout would write the very bytes.
 func (c *converter) wouldBe(ctx context.Context, path string, f *scan.File, disk []byte, attrs attr.Attrs) bool {
-	out, err := c.checkedOut(ctx, "to see what a checkout would write", path, f.ID)
+	out, err := c.git.checkedOut(ctx, "to see what a checkout would write", path, f.ID)
 	return err == nil && bytes.Equal(plainly(out, attrs), plainly(disk, attrs))
 }
 
@@ -181,9 +146,9 @@ func via(a attr.Attrs) string {
 }
 
 // text returns the patch that leads from what git had of a file when the session
-// began to what stands in it now.
+// began to what is in it now.
 func (c *converter) text(ctx context.Context, path string, was *scan.File, now []byte) string {
-	before, err := c.side(ctx, was)
+	before, err := sideOf(ctx, c.store, was)
 	if err != nil || was != nil && (was.Mode == scan.Symlink || was.Mode == scan.Gitlink) {
 		before = patch.Side{}
 	}

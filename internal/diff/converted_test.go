@@ -19,7 +19,7 @@ func told(c loop.Change, path string) *loop.Unshown {
 	return nil
 }
 
-// TestConverted: where a diff shows something else than stands in a file, that is
+// TestConverted: where a diff shows something else than is in a file, that is
 // told with what stands there, in each capture, and in a session that is resumed.
 func TestConverted(t *testing.T) {
 	t.Parallel()

@@ -32,7 +32,7 @@ func TestFewDescriptors(t *testing.T) {
 		s.write(fmt.Sprintf("wide/%d/sub/f", i), "f\n")
 	}
 	s.commit("first")
-	settle() // directories that are as they were are not opened to be listed
+	settle()
 	var limit unix.Rlimit
 	s.must(unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
 	t.Cleanup(func() { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) }) // to remove it all

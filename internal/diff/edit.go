@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
-	"path/filepath"
-	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"codeloops/internal/diff/restore"
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/diff/store"
 )
@@ -23,14 +21,17 @@ type Edit struct {
 	Content []byte
 }
 
-// errPath is a path that no state can have: it leads out of the work tree, or
-// into a repository's own files, on some system at least.
-var errPath = errors.New("this is no path for a file of a work tree")
+// What no state can have.
+var (
+	// errPath leads out of the work tree, or into a repository's own files, on some
+	// system at least.
+	errPath     = errors.New("this is no path for a file of a work tree")
+	errInTheWay = errors.New("something that is out of scope is in the way")
+)
 
-// Edited makes the baseline with edits a state that [Tree.Restore] knows, and
-// returns the [loop.Change.State] that names it. Nothing is written but
-// contents, as objects. A file that is ignored, and so in no state, is in the
-// way of one that is to be there.
+// Edited makes a state of the baseline with edits, for [Tree.Way], and returns the
+// [loop.Change.State] that names it. It writes nothing but contents, as objects. A file
+// that is ignored, and so in no state, is in the way of one that is to be there.
 func (t *Tree) Edited(ctx context.Context, edits []Edit) (state string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -61,21 +62,18 @@ func (t *Tree) Edited(ctx context.Context, edits []Edit) (state string, err erro
 		return "", err
 	}
 	edited.Seal()
-	state = stateOf(edited)
-	if _, known := t.states[state]; !known {
-		t.states[state] = edited
-	}
-	return state, nil
+	return t.name(edited), nil
 }
 
-func (t *Tree) edit(root *os.Root, d *scan.Dir, e Edit) (*scan.Dir, error) {
-	if !proper(e.Path) {
+// edit makes an edit of a state. What is in the way of it may be on the disk alone.
+func (w *watcher) edit(root *os.Root, d *scan.Dir, e Edit) (*scan.Dir, error) {
+	if !restore.Proper(e.Path) {
 		return nil, errPath
 	}
 	if e.Mode == 0 {
 		return d.Without(e.Path), nil
 	}
-	if t.base.Find(e.Path) == nil && t.base.Dir(e.Path) == nil {
+	if w.base.Find(e.Path) == nil && w.base.Dir(e.Path) == nil {
 		if _, err := root.Lstat(e.Path); err == nil {
 			return nil, errInTheWay
 		}
@@ -85,7 +83,7 @@ func (t *Tree) edit(root *os.Root, d *scan.Dir, e Edit) (*scan.Dir, error) {
 	if !ok || e.Mode == scan.Gitlink {
 		return nil, errPath
 	}
-	if err := t.store.Keep(id, e.Content); err != nil {
+	if err := w.store.Keep(id, e.Content); err != nil {
 		return nil, err
 	}
 	next, ok := d.Put(placed)
@@ -93,36 +91,6 @@ func (t *Tree) edit(root *os.Root, d *scan.Dir, e Edit) (*scan.Dir, error) {
 		return nil, errInTheWay
 	}
 	return next, nil
-}
-
-// proper reports whether a path is one that git would check out on every
-// system.
-func proper(name string) bool {
-	if name == "" || path.Clean(name) != name || !filepath.IsLocal(filepath.FromSlash(name)) ||
-		strings.ContainsRune(name, 0) || filepath.Separator != '/' && strings.ContainsRune(name, filepath.Separator) {
-		return false
-	}
-	for part := range strings.SplitSeq(name, "/") {
-		if takenForGit(part) {
-			return false
-		}
-	}
-	return true
-}
-
-// takenForGit reports whether some file system takes a name for .git: HFS+
-// passes over some characters, NTFS over dots and spaces at the end and what
-// follows a colon, and git~1 is the short name of .git.
-func takenForGit(name string) bool {
-	name = strings.Map(func(r rune) rune {
-		if r >= 0x200c && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x206a && r <= 0x206f || r == 0xfeff {
-			return -1
-		}
-		return r
-	}, name)
-	name, _, _ = strings.Cut(name, ":")
-	name = strings.ToLower(strings.TrimRight(name, ". "))
-	return name == ".git" || name == "git~1"
 }
 
 // File returns what the baseline has at a path: mode 0 when it has nothing

@@ -9,12 +9,3 @@ func (t *Tree) StandStill() {
 	t.tracked.read = t.tracked.read.Add(time.Duration(max(now.Mtime, now.Ctime) - max(then.Mtime, then.Ctime)))
 	t.tracked.stamp = now
 }
-
-// SetupStandsStill makes the stamps of the files that decide as they are those with
-// which they were read.
-func (t *Tree) SetupStandsStill() {
-	for path, d := range t.digests {
-		d.stamp = stampOf(path)
-		t.digests[path] = d
-	}
-}

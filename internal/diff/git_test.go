@@ -23,6 +23,7 @@ type sandbox struct {
 	t    testing.TB
 	base string // holds home, and the work tree unless a test says otherwise
 	root string // of the work tree
+	own  string // the private repository of its trees
 	env  []string
 	now  func() time.Time
 	// times says whether trees go by times.
@@ -65,7 +66,7 @@ func newSandboxIn(tb testing.TB, dir string) *sandbox {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s := &sandbox{t: tb, base: base, root: filepath.Join(base, "work"), now: time.Now}
+	s := &sandbox{t: tb, base: base, root: filepath.Join(base, "work"), own: filepath.Join(sandboxes, "own-"+filepath.Base(base)), now: time.Now}
 	tb.Cleanup(s.closeTrees)
 	s.env = []string{
 		"PATH=" + os.Getenv("PATH"),
@@ -75,7 +76,7 @@ func newSandboxIn(tb testing.TB, dir string) *sandbox {
 		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com",
 		"GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.com",
 		"GIT_AUTHOR_DATE=2024-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2024-01-01T00:00:00Z",
-		"LC_ALL=C",
+		"LC_ALL=C", "GIT_TEST_FSYNC=0",
 	}
 	for _, dir := range []string{"home/.config/git", "work"} {
 		if err := os.MkdirAll(filepath.Join(base, dir), 0o755); err != nil {
@@ -155,6 +156,20 @@ func (s *sandbox) gitIn(dir string, args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
+// keptGit runs git in the private repository.
+func (s *sandbox) keptGit(args ...string) string {
+	s.t.Helper()
+	return s.gitIn(s.base, append([]string{"--git-dir=" + s.own}, args...)...)
+}
+
+// gitWith runs git with what is kept beside its own objects.
+func (s *sandbox) gitWith(dir string, args ...string) string {
+	s.t.Helper()
+	out, err := s.run(s.t.Context(), dir, []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + filepath.Join(s.own, "objects")}, nil, args...)
+	s.must(err)
+	return strings.TrimSuffix(string(out), "\n")
+}
+
 // try runs git for what it does when it works.
 func (s *sandbox) try(args ...string) { _, _ = s.run(s.t.Context(), s.root, nil, nil, args...) }
 
@@ -190,7 +205,8 @@ func (s *sandbox) must(err error) {
 }
 
 func (s *sandbox) options() diff.Options {
-	return diff.Options{Env: s.lookup, Now: s.now, Git: s, Note: s.note, Times: s.times}
+	unsynced := func(*os.File) error { return nil } // power cuts have tests of their own
+	return diff.Options{Env: s.lookup, Now: s.now, Git: s, Note: s.note, Times: s.times, Sync: unsynced}
 }
 
 func (s *sandbox) note(what string) {
@@ -203,6 +219,7 @@ func (s *sandbox) open() *diff.Tree {
 	s.t.Helper()
 	tree, err := diff.Open(s.t.Context(), s.root, s.options())
 	s.must(err)
+	s.must(tree.KeepIn(s.own))
 	s.trees = append(s.trees, tree)
 	return tree
 }
@@ -232,7 +249,7 @@ func (s *sandbox) resumed(commit string) *diff.Tree {
 }
 
 // settle waits until the times of the files tell of any later change.
-func settle() { time.Sleep(50 * time.Millisecond) }
+func settle() { time.Sleep(150 * time.Millisecond) }
 
 func tool(tb testing.TB, name string, args ...string) {
 	tb.Helper()

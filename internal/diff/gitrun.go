@@ -9,21 +9,26 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"codeloops/internal/diff/index"
+	"codeloops/internal/diff/patch"
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/diff/scan"
+	"codeloops/internal/diff/store"
 )
 
 var errNoGit = errors.New("the git program is needed for this")
 
 // A gitRunner runs the git program and notes each purpose once.
 type gitRunner struct {
-	git  Git
-	note func(string)
+	git   Git
+	note  func(string)
+	root  string       // of the work tree
+	store *store.Store // that has what is read and written
 	// global are the arguments that lead git to the repository where it would
 	// not find it by itself, from the root of the work tree. With them git does not
 	// check who owns the repository (safe.directory): it has to accept it before,
@@ -67,7 +72,8 @@ func (g *gitRunner) accept(ctx context.Context) error {
 	return err
 }
 
-// purpose returns the runner for one purpose, named as in "to read objects".
+// purpose returns the runner for one purpose, named as in "to read objects"; "" is not
+// told, and is for another repository than the user's.
 func (g *gitRunner) purpose(why string) purpose { return purpose{g, why} }
 
 type purpose struct {
@@ -76,8 +82,8 @@ type purpose struct {
 }
 
 // Run implements [store.Git].
-func (p purpose) Run(ctx context.Context, dir string, args []string, stdin []byte) ([]byte, error) {
-	return p.call(ctx, GitCall{Dir: dir, Args: args, Stdin: stdin})
+func (p purpose) Run(ctx context.Context, dir string, env, args []string, stdin []byte) ([]byte, error) {
+	return p.call(ctx, GitCall{Dir: dir, Env: env, Args: args, Stdin: stdin})
 }
 
 // call runs git on the objects as they are, whatever may be told to stand in for
@@ -85,6 +91,10 @@ func (p purpose) Run(ctx context.Context, dir string, args []string, stdin []byt
 func (p purpose) call(ctx context.Context, c GitCall) ([]byte, error) {
 	if p.git == nil {
 		return nil, errNoGit
+	}
+	if p.why == "" {
+		c.Args = slices.Concat([]string{"--no-replace-objects"}, c.Args)
+		return p.git.Run(ctx, c)
 	}
 	p.once()
 	if err := p.accept(ctx); err != nil {
@@ -108,7 +118,7 @@ func (p purpose) once() {
 }
 
 // hash stores files as git converts them.
-func (t *Tree) hash(ctx context.Context, files []scan.Unconverted) ([]plumbing.Hash, error) {
+func (g *gitRunner) hash(ctx context.Context, files []scan.Unconverted) ([]plumbing.Hash, error) {
 	var paths []string
 	var withCRLF []scan.Unconverted
 	for _, f := range files {
@@ -117,13 +127,12 @@ func (t *Tree) hash(ctx context.Context, files []scan.Unconverted) ([]plumbing.H
 			withCRLF = append(withCRLF, f)
 		}
 	}
-	t.convertedBy(paths)
-	git := t.git.purpose("to convert files (filter, ident or encoding)")
-	ids, err := t.hashObjects(ctx, git, paths)
+	git := g.purpose("to convert files (filter, ident or encoding)")
+	ids, err := g.hashObjects(ctx, git, paths)
 	if err != nil || len(withCRLF) == 0 {
 		return ids, err
 	}
-	kept, err := t.hashBeside(ctx, git, withCRLF)
+	kept, err := g.hashBeside(ctx, git, withCRLF)
 	for i, f := range files {
 		if id, ok := kept[f.Path]; ok {
 			ids[i] = id
@@ -135,7 +144,7 @@ func (t *Tree) hash(ctx context.Context, files []scan.Unconverted) ([]plumbing.H
 // hashBeside stores files of which the version before has CRLF. Git may then
 // leave their line ends alone, which it finds out from the index: here from one
 // that holds just those versions.
-func (t *Tree) hashBeside(ctx context.Context, git purpose, files []scan.Unconverted) (map[string]plumbing.Hash, error) {
+func (g *gitRunner) hashBeside(ctx context.Context, git purpose, files []scan.Unconverted) (map[string]plumbing.Hash, error) {
 	dir, err := os.MkdirTemp("", "codeloops-index-")
 	if err != nil {
 		return nil, err
@@ -143,21 +152,25 @@ func (t *Tree) hashBeside(ctx context.Context, git purpose, files []scan.Unconve
 	defer os.RemoveAll(dir) //nolint:errcheck // nobody minds
 	var before, paths bytes.Buffer
 	for _, f := range files {
-		if _, err := t.store.Persist(f.Before.ID); err != nil {
+		if err := g.store.Persist(f.Before.ID); err != nil {
 			return nil, err
 		}
 		fmt.Fprintf(&before, "%o %s\t%s\x00", f.Before.Mode, f.Before.ID, f.Path)
 		paths.WriteString(f.Path + "\x00")
 	}
 	plain := []string{"-c", "core.splitIndex=false", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false"}
-	env := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
+	env, err := g.store.Environ()
+	if err != nil {
+		return nil, err
+	}
+	env = append(env, "GIT_INDEX_FILE="+filepath.Join(dir, "index"))
 	var out []byte
 	for _, c := range []GitCall{
 		{Args: []string{"update-index", "-z", "--index-info"}, Stdin: before.Bytes()},
 		{Args: []string{"update-index", "-z", "--stdin"}, Stdin: paths.Bytes()},
 		{Args: []string{"ls-files", "--stage", "-z"}},
 	} {
-		c.Dir, c.Env, c.Args = t.Root(), env, slices.Concat(plain, c.Args)
+		c.Dir, c.Env, c.Args = g.root, env, slices.Concat(plain, c.Args)
 		if out, err = git.call(ctx, c); err != nil {
 			return nil, err
 		}
@@ -173,13 +186,17 @@ func (t *Tree) hashBeside(ctx context.Context, git purpose, files []scan.Unconve
 	return ids, nil
 }
 
-func (t *Tree) hashObjects(ctx context.Context, git purpose, paths []string) ([]plumbing.Hash, error) {
+func (g *gitRunner) hashObjects(ctx context.Context, git purpose, paths []string) ([]plumbing.Hash, error) {
 	var stdin bytes.Buffer
 	for _, path := range paths {
-		stdin.WriteString(quoteLine(path))
+		stdin.WriteString(patch.Quote(path))
 		stdin.WriteByte('\n')
 	}
-	out, err := git.Run(ctx, t.Root(), []string{"hash-object", "-w", "--stdin-paths"}, stdin.Bytes())
+	env, err := g.store.Environ()
+	if err != nil {
+		return nil, err
+	}
+	out, err := git.Run(ctx, g.root, env, []string{"hash-object", "-w", "--stdin-paths"}, stdin.Bytes())
 	if err != nil {
 		return nil, err
 	}
@@ -194,28 +211,23 @@ func (t *Tree) hashObjects(ctx context.Context, git purpose, paths []string) ([]
 	return ids, nil
 }
 
-// quoteLine returns a path as a line that git reads: as a C string where it
-// would be taken for one or hold a line break.
-func quoteLine(path string) string {
-	plain := path[0] != '"'
-	for i := range len(path) {
-		plain = plain && path[i] != '\n'
+// checkedOut returns what a checkout would write for a blob.
+func (g *gitRunner) checkedOut(ctx context.Context, why, name string, id plumbing.Hash) ([]byte, error) {
+	if err := g.store.Persist(id); err != nil {
+		return nil, err
 	}
-	if plain {
-		return path
+	env, err := g.store.Environ()
+	if err != nil {
+		return nil, err
 	}
-	b := []byte{'"'}
-	for i := range len(path) {
-		b = fmt.Appendf(b, `\%03o`, path[i])
-	}
-	return string(append(b, '"'))
+	return g.purpose(why).Run(ctx, g.root, env, []string{"cat-file", "--filters", "--path=" + name, id.String()}, nil)
 }
 
 // listIndex lets git read an index that package index does not. The entries
 // have no stat, so that each file is compared by its content.
-func (t *Tree) listIndex(ctx context.Context) (*index.Index, error) {
-	out, err := t.git.purpose("to read an index of an unusual form").
-		Run(ctx, t.Root(), []string{"ls-files", "-v", "--stage", "-z"}, nil)
+func (g *gitRunner) listIndex(ctx context.Context) (*index.Index, error) {
+	out, err := g.purpose("to read an index of an unusual form").
+		Run(ctx, g.root, nil, []string{"ls-files", "-v", "--stage", "-z"}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -241,36 +253,26 @@ func parseStages(out []byte) (*index.Index, error) {
 // parseStage reads a record of `git ls-files --stage -z`: "100644 <id> 0\t<path>". With
 // -v there is "H " before it, in small letters where the file is assumed to be
 // unchanged; S is for one that a sparse checkout leaves out.
-func parseStage(record string) (index.Entry, error) {
-	var flags index.Flag
-	if len(record) > 1 && record[1] == ' ' {
-		if tag := record[0]; 'a' <= tag && tag <= 'z' {
-			flags |= index.AssumeValid
+func parseStage(record string) (e index.Entry, err error) {
+	about, path, _ := strings.Cut(record, "\t")
+	fields := strings.Split(about, " ")
+	if len(fields) == 4 && len(fields[0]) == 1 {
+		if tag := fields[0][0]; 'a' <= tag && tag <= 'z' {
+			e.Flags |= index.AssumeValid
 		}
-		if record[0] == 'S' || record[0] == 's' {
-			flags |= index.SkipWorktree
+		if strings.EqualFold(fields[0], "S") {
+			e.Flags |= index.SkipWorktree
 		}
-		record = record[2:]
+		fields = fields[1:]
 	}
-	const (
-		idAt    = len("100644 ")
-		stageAt = idAt + 2*len(index.ID{}) + len(" ")
-		pathAt  = stageAt + len("0\t")
-	)
-	bad := fmt.Errorf("git ls-files printed %q", record)
-	if len(record) <= pathAt || record[idAt-1] != ' ' || record[stageAt-1] != ' ' || record[pathAt-1] != '\t' {
-		return index.Entry{}, bad
+	if len(fields) != 3 || path == "" || !plumbing.IsHash(fields[1]) {
+		return e, fmt.Errorf("git ls-files printed %q", record)
 	}
-	mode, err := strconv.ParseUint(record[:idAt-1], 8, 32)
-	id, stage := record[idAt:stageAt-1], record[stageAt]-'0'
-	if err != nil || !plumbing.IsHash(id) || stage > 3 {
-		return index.Entry{}, bad
+	mode, errMode := strconv.ParseUint(fields[0], 8, 32)
+	stage, errStage := strconv.ParseUint(fields[2], 10, 2)
+	if err = errors.Join(errMode, errStage); err != nil {
+		return e, fmt.Errorf("git ls-files printed %q: %w", record, err)
 	}
-	return index.Entry{
-		Path:  record[pathAt:],
-		ID:    index.ID(plumbing.NewHash(id)),
-		Mode:  uint32(mode),
-		Stage: stage,
-		Flags: flags,
-	}, nil
+	e.Path, e.ID, e.Mode, e.Stage = path, index.ID(plumbing.NewHash(fields[1])), uint32(mode), uint8(stage)
+	return e, nil
 }

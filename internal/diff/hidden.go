@@ -24,7 +24,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// Bounds of what is told of files that became hidden.
+// Limits of the report on files that became hidden.
 const (
 	maxHidden      = 500      // files that are named one by one
 	maxHiddenIn    = 20       // of them, in a directory that is hidden as a whole
@@ -35,27 +35,27 @@ const (
 
 // hidden returns the files that git ignores by rules that have come since the
 // session began. Where no rule has changed it looks at nothing.
-func (t *Tree) hidden(ctx context.Context, state scan.State, changed []loop.FileChange) ([]loop.Unshown, error) {
-	starts := t.whereRulesChanged(state, changed)
+func (c *capture) hidden(ctx context.Context) ([]loop.Unshown, error) {
+	starts := c.whereRulesChanged()
 	if len(starts) == 0 {
 		return nil, nil
 	}
-	root, err := os.OpenRoot(t.Root())
+	root, err := os.OpenRoot(c.Root())
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close() //nolint:errcheck // only read
-	l := &look{root: root, state: state.Root, caches: make(map[string]bool), nests: make(map[string]bool)}
-	l.wholes = slices.DeleteFunc(slices.Clone(state.Hidden), t.hiddenThen)
-	for at, n := range t.nests.known {
-		l.nests[at] = n.rules != nil
+	l := &look{root: root, state: c.state.Root, caches: make(map[string]bool), nests: make(map[string]bool)}
+	l.wholes = slices.DeleteFunc(slices.Clone(c.state.Hidden), c.hiddenThen)
+	for at := range c.nests.rules {
+		l.nests[at] = true
 	}
-	for _, g := range t.grounds(ctx, state.Root) {
+	for _, g := range c.areas(ctx) {
 		for _, start := range g.of(starts, l.nests) {
-			now, then := g.now.Root(true), g.then.Root(false)
+			now, then := g.now.Root(), g.then.Root()
 			for name := range strings.SplitSeq(strings.TrimSuffix(start, "/"), "/") {
 				if name != "" {
-					now, then = now.Sub(name, true), then.Sub(name, false)
+					now, then = now.Sub(name), then.Sub(name)
 				}
 			}
 			if !then.Excluded() {
@@ -63,37 +63,35 @@ func (t *Tree) hidden(ctx context.Context, state scan.State, changed []loop.File
 			}
 		}
 	}
-	return t.tell(root, l), ctx.Err()
+	return l.tell(), ctx.Err()
 }
 
-// A ground is what ignore rules are for: the work tree but for its nests, or a nest.
-type ground struct {
+// An ignoreArea is what a set of ignore rules applies to: the work tree without its
+// nests, or a nest.
+type ignoreArea struct {
 	path      string // "", or that of the nest with a slash at its end
 	now, then *ignore.Rules
 }
 
-// grounds returns the grounds of a state.
-func (t *Tree) grounds(ctx context.Context, state *scan.Dir) []ground {
-	all := []ground{{now: t.newRules(ctx, t.rules.origin).Rules, then: t.rulesThen(ctx, "", t.began.outside)}}
-	for at, n := range t.nests.known {
-		if n.rules == nil || state.Dir(at) == nil {
+// areas returns the areas of the state.
+func (c *capture) areas(ctx context.Context) []ignoreArea {
+	all := []ignoreArea{{now: c.rules.Rules, then: c.rulesThen(ctx, "", c.began.outside)}}
+	for at, rules := range c.nests.rules {
+		if c.state.Root.Dir(at) == nil {
 			continue
 		}
-		o := n.rules.origin
-		all = append(all, ground{
+		all = append(all, ignoreArea{
 			path: at + "/",
-			now: ignore.New(ignore.Options{
-				WorkTree: t.absolute(at), InfoExclude: o.info, ExcludesFile: o.excludes, IgnoreCase: o.ignoreCase, Now: t.options.Now,
-			}),
-			then: t.rulesThen(ctx, at+"/", []string{t.began.outside[0], rulesIn(o.info)}), // those of a nest do not change
+			now:  rules.Rules,
+			then: c.rulesThen(ctx, at+"/", []string{c.began.outside[0], rulesIn(rules.origin.info)}), // those of a nest do not change
 		})
 	}
 	return all
 }
 
-// of returns those of some directories that are in the ground, from there, but for
+// of returns those of some directories that are in the area, from there, but for
 // those that are below another one. They come in order.
-func (g ground) of(starts []string, nests map[string]bool) (own []string) {
+func (g ignoreArea) of(starts []string, nests map[string]bool) (own []string) {
 	for _, start := range starts {
 		in := "" // the innermost nest
 		for i := range start {
@@ -114,18 +112,18 @@ func (g ground) of(starts []string, nests map[string]bool) (own []string) {
 
 // whereRulesChanged returns the directories, "" or with a slash at their end, in and
 // below which the ignore rules are not those of the start, in order.
-func (t *Tree) whereRulesChanged(state scan.State, changed []loop.FileChange) []string {
+func (c *capture) whereRulesChanged() []string {
 	var starts []string
-	if !maps.Equal(t.setup, t.setupThen) {
+	if !maps.Equal(c.setup, c.setupThen) {
 		return []string{""}
 	}
-	for _, f := range changed {
+	for _, f := range c.changed {
 		if dir, name := path.Split(f.Path); name == ".gitignore" {
 			starts = append(starts, dir)
 		}
 	}
-	for _, dir := range state.Hidden {
-		if !t.hiddenThen(dir) {
+	for _, dir := range c.state.Hidden {
+		if !c.hiddenThen(dir) {
 			starts = append(starts, dir)
 		}
 	}
@@ -133,23 +131,22 @@ func (t *Tree) whereRulesChanged(state scan.State, changed []loop.FileChange) []
 	return starts
 }
 
-// rulesThen returns the ignore rules of when the session began, of a ground: all
-// those in the work tree are in the state of that time, but for those of directories
+// rulesThen returns the ignore rules of when the session began, of an area: all
+// those in the work tree are in the state of that time, except those of directories
 // that hid themselves.
-func (t *Tree) rulesThen(ctx context.Context, ground string, outside []string) *ignore.Rules {
+func (c *capture) rulesThen(ctx context.Context, area string, outside []string) *ignore.Rules {
+	base := c.contents(ctx, c.base)
 	return ignore.New(ignore.Options{
-		WorkTree: t.Root(), Outside: outside, IgnoreCase: t.began.ignoreCase,
+		Outside: outside, IgnoreCase: c.began.ignoreCase,
 		FromIndex: func(name string) ([]byte, bool) {
-			name = ground + name
-			if f := t.base.Find(name); f != nil && f.Mode != scan.Symlink && f.Mode != scan.Gitlink {
-				text, err := t.store.Blob(ctx, f.ID)
-				return text, err == nil
+			name = area + name
+			if text, found := base(name); found {
+				return text, true
 			}
-			dir, _ := path.Split(name)
-			if !t.hiddenThen(dir) {
+			if dir, _ := path.Split(name); !c.hiddenThen(dir) {
 				return nil, false
 			}
-			text, err := os.ReadFile(t.absolute(name))
+			text, err := os.ReadFile(c.absolute(name))
 			return text, err == nil
 		},
 	})
@@ -166,7 +163,7 @@ type look struct {
 	caches map[string]bool // directories that call themselves so
 }
 
-// A whole is a directory that is hidden with all that is in it.
+// A whole is a directory that is hidden with everything in it.
 type whole struct {
 	path  string // with a slash at its end
 	files int
@@ -186,9 +183,9 @@ func (l *look) directory(ctx context.Context, at string, now, then *ignore.Dir) 
 		case e.Name() == ".git", then.Ignored(e.Name(), e.IsDir()), ctx.Err() != nil:
 		case e.IsDir() && is && !l.nests[name] && l.state.Dir(name).Empty():
 			l.count(ctx, name+"/")
-		case e.IsDir() && l.nests[name]: // another ground
+		case e.IsDir() && l.nests[name]: // another area
 		case e.IsDir():
-			l.directory(ctx, name+"/", now.Sub(e.Name(), true), then.Sub(e.Name(), false))
+			l.directory(ctx, name+"/", now.Sub(e.Name()), then.Sub(e.Name()))
 		case is && told(e) && l.state.Find(name) == nil:
 			l.single = append(l.single, name)
 		}
@@ -257,8 +254,11 @@ func (l *look) isCache(dir string) bool {
 
 // tell puts what was found in words: first what is hidden one by one, then the
 // directories. Where they are too many, only directories.
-func (t *Tree) tell(root *os.Root, l *look) []loop.Unshown {
+func (l *look) tell() []loop.Unshown {
 	var all []loop.Unshown
+	add := func(name string, why loop.UnshownWhy, files int) {
+		all = append(all, loop.Unshown{Path: name, Why: why, Status: loop.FileAdded, Files: files})
+	}
 	slices.SortStableFunc(l.single, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
 	named, more := l.single, map[string]int{}
 	if len(named) > maxHidden {
@@ -268,10 +268,10 @@ func (t *Tree) tell(root *os.Root, l *look) []loop.Unshown {
 		named = named[:maxHidden]
 	}
 	for _, name := range named {
-		all = append(all, loop.Unshown{Path: name, Why: loop.Hidden, Status: loop.FileAdded})
+		add(name, loop.Hidden, 0)
 	}
 	for dir, n := range more {
-		all = append(all, loop.Unshown{Path: dir, Why: loop.Hidden, Status: loop.FileAdded, Files: n})
+		add(dir, loop.Hidden, n)
 	}
 	for _, w := range l.whole {
 		why := loop.Hidden
@@ -279,17 +279,17 @@ func (t *Tree) tell(root *os.Root, l *look) []loop.Unshown {
 			why = loop.HiddenCache
 		}
 		if w.files > maxHiddenIn {
-			all = append(all, loop.Unshown{Path: w.path, Why: why, Status: loop.FileAdded, Files: w.files})
+			add(w.path, why, w.files)
 			continue
 		}
 		for _, name := range w.first {
-			all = append(all, loop.Unshown{Path: name, Why: why, Status: loop.FileAdded})
+			add(name, why, 0)
 		}
 	}
 	texts := 0 // bytes
 	for i := range all {
 		if u := &all[i]; texts < maxHiddenTexts && u.Files == 0 && u.Why == loop.Hidden && !secret(u.Path) {
-			u.Text = newText(root, u.Path)
+			u.Text = newText(l.root, u.Path)
 			texts += len(u.Text)
 		}
 	}
@@ -298,7 +298,7 @@ func (t *Tree) tell(root *os.Root, l *look) []loop.Unshown {
 }
 
 // secret reports whether a file is one of those that people keep secrets in: that it
-// is there is told, and not what stands in it.
+// is there is told, and not what is in it.
 func secret(name string) bool {
 	base := strings.ToLower(path.Base(name))
 	switch path.Ext(base) {

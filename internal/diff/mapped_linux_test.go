@@ -152,7 +152,7 @@ func TestMappedRules(t *testing.T) {
 func TestMappedOnDisk(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
-	if !scan.Keeps(s.root) {
+	if !scan.ClockOf(s.root).Keeps {
 		t.Skip("on this file system everything is read")
 	}
 	s.write("f", "good\n")
@@ -181,7 +181,7 @@ func TestMappedOnDisk(t *testing.T) {
 	}
 }
 
-// TestMappedAndResumed: the same holds for a session that is carried on.
+// TestMappedAndResumed: the same holds for a session that is continued.
 func TestMappedAndResumed(t *testing.T) {
 	t.Parallel()
 	s := memory(t)
@@ -215,7 +215,7 @@ func TestKeeps(t *testing.T) {
 	t.Cleanup(func() { _ = unix.Unmount(inMemory, unix.MNT_DETACH) })
 	onDisk := filepath.Join(s.base, "disk")
 	s.must(os.Mkdir(onDisk, 0o755))
-	if scan.Keeps(inMemory) || scan.Keeps("/proc") || scan.Keeps(filepath.Join(s.base, "none")) {
+	if scan.ClockOf(inMemory).Keeps || scan.ClockOf("/proc").Keeps || scan.ClockOf(filepath.Join(s.base, "none")).Keeps {
 		t.Error("times are said to be kept in memory, or nowhere")
 	}
 	for _, on := range []string{inMemory, onDisk} {
@@ -227,10 +227,10 @@ func TestKeeps(t *testing.T) {
 		if err := unix.Mount("overlay", at, "overlay", 0, layers); err != nil {
 			t.Skipf("no overlay: %v", err)
 		}
-		want := scan.Keeps(on)
+		want := scan.ClockOf(on).Keeps
 		var st unix.Statfs_t
 		s.must(unix.Statfs(on, &st))
-		if got := scan.Keeps(at); got != want {
+		if got := scan.ClockOf(at).Keeps; got != want {
 			t.Errorf("an overlay on %x keeps times: %t, want %t", st.Type, got, want)
 		}
 		s.must(unix.Unmount(at, 0))

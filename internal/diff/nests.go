@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,179 +19,130 @@ import (
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/diff/repo/file"
 	"codeloops/internal/diff/scan"
-	"codeloops/internal/diff/shown"
+	"codeloops/internal/wording"
 )
 
-// A nest is a directory of the work tree with a scan of its own: a repository that
-// was there when the session began, or what a gitlink stands for, whose repository
-// may be missing. A repository that comes later is a directory like any other, so
-// that nothing can be hidden in one.
+// nests are those of a work tree. A nest is a directory with a scan of its own: a
+// repository that was there when the session began, or what a gitlink stands for, whose
+// repository may be missing. A repository that comes later is a directory like any
+// other, so that nothing can be hidden in one.
 //
 // The files of a nest are what they are on the disk, whatever its attributes say. Of
 // its index only the names count, and nothing is written into its git directory.
-type nest struct {
-	path  string // from the root of the work tree
-	last  *scan.Dir
-	index tracked
-	rules *rules
-}
-
-// nests are those of a work tree.
 type nests struct {
-	begun map[string]bool // paths of those that the session began with; nil before it has
-	known map[string]*nest
-	parts []*scan.Dir // of the last joined state: the tree around them, and theirs
-	whole *scan.Dir   // the last joined state
+	at    *place
+	begun map[string]bool   // paths of those that the session began with; nil before it has
+	rules map[string]*rules // of those of the last scan, by their paths
 
 	// What a scan finds, in several goroutines.
 	mu    sync.Mutex
 	found []string          // paths, each after the nest that it is in
-	at    int               // so many of them have been returned by next
 	gits  map[string]gitDir // by the directory that has it
 }
 
 // scanNests scans the nests that the scan of the tree around them has found, and
 // joins their states with that one.
-func (t *Tree) scanNests(ctx context.Context, s *scan.Scanner, state scan.State, also *scan.Dir) (scan.State, error) {
-	parts := []*scan.Dir{state.Root}
-	var paths []string
-	for { // those inside one come behind it
-		path, more := t.nests.next()
-		if !more {
-			break
+func (w *watcher) scanNests(ctx context.Context, s *scan.Scanner, state scan.State, known scan.Known) (scan.State, error) {
+	for at := 0; at < len(w.nests.found); at++ { //nolint:intrange // those inside one come behind it meanwhile
+		path := w.nests.found[at]
+		if slices.Contains(w.nests.found[:at], path) {
+			continue
 		}
-		inside, err := t.scanNest(ctx, path, s, also.Dir(path))
+		below, err := w.scanNest(ctx, path, s, known)
 		if err != nil {
 			return state, err
 		}
-		state.Warnings = append(state.Warnings, inside.Warnings...)
-		for _, dir := range inside.Hidden {
+		state.Warnings = append(state.Warnings, below.Warnings...)
+		for _, dir := range below.Hidden {
 			state.Hidden = append(state.Hidden, path+"/"+dir)
 		}
-		if inside.Root != nil {
-			paths, parts = append(paths, path), append(parts, inside.Root)
+		if below.Root != nil {
+			state.Root = state.Root.Graft(path, below.Root)
 		}
 	}
-	if !slices.Equal(parts, t.nests.parts) {
-		whole := state.Root
-		for i, path := range paths {
-			whole = whole.Graft(path, parts[i+1])
-		}
-		t.nests.parts, t.nests.whole = parts, whole
-	}
-	state.Root = t.nests.whole
 	slices.Sort(state.Hidden)
 	return state, nil
 }
 
 // scanNest finds the state of a nest, nil when it is gone.
-func (t *Tree) scanNest(ctx context.Context, path string, outer *scan.Scanner, also *scan.Dir) (scan.State, error) {
-	n := t.nests.known[path]
-	if n == nil {
-		n = &nest{path: path}
-		t.nests.known[path] = n
-	}
+func (w *watcher) scanNest(ctx context.Context, path string, outer *scan.Scanner, known scan.Known) (scan.State, error) {
 	s := &scan.Scanner{
-		Root: filepath.Join(t.Root(), filepath.FromSlash(path)), Within: path + "/",
-		FileMode: outer.FileMode, Symlinks: outer.Symlinks, IgnoreCase: outer.IgnoreCase,
-		Now: t.options.Now, Since: t.since, Content: !t.keeps, Blobs: t.store,
+		Root: w.absolute(path), Within: path + "/", FileSystem: outer.FileSystem,
+		Now: w.options.Now, Since: w.since, Clock: w.clock, Blobs: w.store, Inside: inside{&w.nests, path + "/"},
 	}
-	t.looksInside(s)
-	warnings, listed := n.prepare(t, s)
-	known := scan.Known{Base: t.base.Dir(path), Index: n.index.root, Names: true, Last: n.last, Listed: listed, Also: also}
+	tracked, rules, warnings := w.prepareNest(path, s)
+	s.Rules, w.nests.rules[path] = rules.Rules, rules
+	known = scan.Known{Base: known.Base.Dir(path), Index: tracked, Names: true, Last: known.Last.Dir(path), Also: known.Also.Dir(path)}
 	state, err := s.Scan(ctx, known)
 	switch {
 	case err == nil:
-		n.last = state.Root
 	case file.Missing(err):
 		return scan.State{}, nil
-	case errors.Is(err, fs.ErrPermission):
-		state.Root = n.last // as of any directory that cannot be read; its repository cannot be, either, which is told
-		if state.Root == nil {
-			state.Root = t.base.Dir(path)
-		}
+	case errors.Is(err, fs.ErrPermission): // as of any directory that cannot be read; its repository cannot be, either, which is told
+		state.Root = cmp.Or(known.Last, known.Base)
 	default:
 		return scan.State{}, err
 	}
-	state.Warnings = append(append(state.Warnings, warnings...), n.rules.unread()...)
+	state.Warnings = append(append(state.Warnings, warnings...), rules.unread()...)
 	return state, nil
 }
 
-// prepare reads what says which files of the nest are in scope. It reports whether
-// the rules are those of the last scan.
-func (n *nest) prepare(t *Tree, s *scan.Scanner) (warnings []string, listed bool) {
-	o := origin{excludes: t.rules.origin.excludes, ignoreCase: s.IgnoreCase}
-	r, _ := t.openNest(n.path) // or the scan around it has said why
-	if r == nil || !t.nests.begins(n.path) {
-		n.index = tracked{}
-	} else {
-		if t.base == nil || t.digestOf(r.InfoExclude()) == t.setupThen[t.nameOf(r.InfoExclude())] {
+// prepareNest reads what says which files of a nest are in scope.
+func (w *watcher) prepareNest(path string, s *scan.Scanner) (tracked *scan.Dir, _ *rules, warnings []string) {
+	o := origin{excludes: w.rules.origin.excludes, ignoreCase: s.IgnoreCase}
+	r, _ := w.openNest(path) // or the scan around it has said why
+	if r != nil && w.nests.begins(path) {
+		if w.base == nil || digestOf(r.InfoExclude()) == w.setupThen[w.nameOf(r.InfoExclude())] {
 			o.info = r.InfoExclude() // and no file can be hidden by another one
 		}
-		if err := n.readIndex(t, r); err != nil {
-			warnings = append(warnings, shown.In(fmt.Sprintf(
-				"cannot read the index of the repository %s: %v; what it ignores and tracks all the same is not seen", n.path, err), n.path))
+		x, err := index.Read(r.IndexFile())
+		if err != nil {
+			warnings = append(warnings, wording.NameIn(fmt.Sprintf(
+				"cannot read the index of the repository %s: %v; files that it ignores and tracks are not seen", path, err), path))
+		} else {
+			tracked = scan.Tracked(x)
 		}
 	}
-	listed = n.rules != nil && n.rules.origin == o && !n.rules.Changed()
-	if !listed {
-		n.rules = &rules{origin: o, Rules: ignore.New(ignore.Options{
-			WorkTree: s.Root, InfoExclude: o.info, ExcludesFile: o.excludes, IgnoreCase: o.ignoreCase, Now: t.looked,
-		})}
-	}
-	s.Rules = n.rules.Rules
-	return warnings, listed
+	return tracked, &rules{origin: o, Rules: ignore.New(ignore.Options{
+		WorkTree: s.Root, InfoExclude: o.info, ExcludesFile: o.excludes, IgnoreCase: o.ignoreCase,
+	})}, warnings
 }
 
-// readIndex reads the names in the index unless it is the one that was read before.
-func (n *nest) readIndex(t *Tree, r *repo.Repository) error {
-	name := r.IndexFile()
-	if n.index.current(name) {
-		return nil
-	}
-	read := tracked{read: t.looked().Add(-scan.Slack(r.GitDir)), stamp: stampOf(name), ignores: make(map[string]index.ID)}
-	_, err := read.take(func(take func(*index.Index, *index.Entry)) (*index.Index, error) {
-		return index.Each(name, take)
-	})
-	if err != nil { // it is split, or wrong
-		_, err = read.take(func(take func(*index.Index, *index.Entry)) (*index.Index, error) {
-			x, err := index.Read(name, r.GitDir)
-			for i := 0; err == nil && i < len(x.Entries); i++ {
-				take(x, &x.Entries[i])
-			}
-			return x, err
-		})
-	}
-	n.index = read
-	return err
+// An inside is what the scan of a work tree, or of a nest, asks for the repositories in
+// it. It implements [scan.Repositories].
+type inside struct {
+	*nests
+	within string // the path of the nest with a slash at its end; "" for the work tree
 }
 
-// looksInside has a scanner ask for what is a repository in the tree that it scans.
-func (t *Tree) looksInside(s *scan.Scanner) {
-	full := func(path string) string { return s.Within + strings.TrimSuffix(path, "/") }
-	s.Head = func(path string) (scan.Head, error) {
-		t.nests.find(full(path))
-		return t.headOf(full(path))
-	}
-	s.Embedded = func(path string, scoped bool) (scan.Head, error) {
-		head, err := t.headOf(full(path))
-		if scoped || t.nests.begun != nil {
-			return scan.Head{}, nil // it is a directory like any other
-		}
-		if head.Repository {
-			t.nests.find(full(path))
-		}
-		return head, err
-	}
-	if len(t.nests.begun) > 0 {
-		s.Nest = func(path string) bool { return t.nests.begun[full(path)] }
-	}
+func (i inside) full(path string) string { return i.within + strings.TrimSuffix(path, "/") }
+
+// Head takes note of the nest that a gitlink stands for.
+func (i inside) Head(path string) (scan.Head, error) {
+	i.find(i.full(path))
+	return i.headOf(i.full(path))
 }
+
+// Embedded takes note of a nest when the session begins. Later, a repository is a
+// directory like any other.
+func (i inside) Embedded(path string, scoped bool) (scan.Head, error) {
+	head, err := i.headOf(i.full(path))
+	if scoped || i.begun != nil {
+		return scan.Head{}, nil
+	}
+	if head.Repository {
+		i.find(i.full(path))
+	}
+	return head, err
+}
+
+// Nest reports whether the session began with one there.
+func (i inside) Nest(path string) bool { return i.begun[i.full(path)] }
 
 // headOf looks at a directory of the work tree as a repository of its own.
-func (t *Tree) headOf(path string) (scan.Head, error) {
-	r, err := t.openNest(path)
-	t.nests.look(path, r, err)
+func (n *nests) headOf(path string) (scan.Head, error) {
+	r, err := n.at.openNest(path)
+	n.look(path, r, err)
 	switch {
 	case errors.Is(err, repo.ErrNotRepository), errors.Is(err, fs.ErrNotExist):
 		return scan.Head{}, nil
@@ -205,9 +157,9 @@ func (t *Tree) headOf(path string) (scan.Head, error) {
 
 // openNest opens the repository of a directory. As for git, it is one by its layout,
 // whatever its configuration says.
-func (t *Tree) openNest(path string) (*repo.Repository, error) {
-	dir := filepath.Join(t.Root(), filepath.FromSlash(path))
-	return repo.Open(dir, t.environment(filepath.Join(dir, ".git"), dir))
+func (p *place) openNest(path string) (*repo.Repository, error) {
+	dir := p.absolute(path)
+	return repo.Open(dir, p.environment(filepath.Join(dir, ".git"), dir))
 }
 
 // find takes note of a nest.
@@ -217,30 +169,12 @@ func (n *nests) find(path string) {
 	n.found = append(n.found, path)
 }
 
-// next returns a nest that was found, and has not been returned since.
-func (n *nests) next() (path string, more bool) {
-	for ; n.at < len(n.found); n.at++ {
-		if path = n.found[n.at]; !slices.Contains(n.found[:n.at], path) {
-			n.at++
-			return path, true
-		}
-	}
-	return "", false
-}
-
 // reset is for the beginning of a scan. Until begin, whatever is a repository becomes
 // a nest.
-func (n *nests) reset() {
-	n.found, n.at, n.gits = nil, 0, nil
-	if n.known == nil {
-		n.known = make(map[string]*nest)
-	}
-}
+func (n *nests) reset() { n.found, n.gits, n.rules = nil, nil, make(map[string]*rules) }
 
-// begin takes the nests of the last scan for those that the session began with.
-func (n *nests) begin() { n.beginWith(n.found) }
-
-func (n *nests) beginWith(paths []string) {
+// begin takes some nests for those that the session began with.
+func (n *nests) begin(paths []string) {
 	n.begun = make(map[string]bool)
 	for _, path := range paths {
 		n.begun[path] = true
@@ -250,15 +184,12 @@ func (n *nests) beginWith(paths []string) {
 // begins reports whether the session began, or begins, with a nest.
 func (n *nests) begins(path string) bool { return n.begun == nil || n.begun[path] }
 
-// of returns the nest that a path is in, the innermost one, with the path in it; nil
-// where it is in none.
-func (n *nests) of(path string) (in *nest, rest string) {
+// of returns the rules of the nest that a path is in, the innermost one, with the path
+// in it; nil where it is in none.
+func (n *nests) of(path string) (in *rules, rest string) {
 	for i := range path {
-		if path[i] != '/' {
-			continue
-		}
-		if inner := n.known[path[:i]]; inner != nil && inner.rules != nil {
-			in, rest = inner, path[i+1:]
+		if path[i] == '/' && n.rules[path[:i]] != nil {
+			in, rest = n.rules[path[:i]], path[i+1:]
 		}
 	}
 	return in, rest
@@ -266,11 +197,11 @@ func (n *nests) of(path string) (in *nest, rest string) {
 
 // ignores reports whether the rules of the last scan hit an untracked file, by its
 // path from the root.
-func (t *Tree) ignores(name string) bool {
-	if in, rest := t.nests.of(name); in != nil {
-		return in.rules.ignores(rest)
+func (s *seen) ignores(name string) bool {
+	if in, rest := s.nests.of(name); in != nil {
+		return in.Ignored(rest)
 	}
-	return t.rules.ignores(name)
+	return s.rules.Ignored(name)
 }
 
 // keptNests returns the paths of the nests that a session began with.

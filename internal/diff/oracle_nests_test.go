@@ -203,13 +203,6 @@ func (o *oracle) joinNow(nests []*nestOracle) joined {
 	return o.join("now", nests)
 }
 
-// allFiles returns the tree of all files in scope, those in nests with them.
-func (o *oracle) allFiles() string {
-	o.t.Helper()
-	o.now()
-	return o.joinNow(o.nestsNow()).files
-}
-
 // checkJoined compares a capture with what git says of the work tree and of each
 // nest, and applies it to the beginning.
 func (o *oracle) checkJoined(c loop.Change, nests []*nestOracle) {
@@ -264,8 +257,8 @@ func withoutLinks(c loop.Change) loop.Change {
 func (o *oracle) filesOnly(from, to string) string {
 	o.t.Helper()
 	var b strings.Builder
-	for _, s := range sections(o.git("diff-tree", "-p", "-r", "--full-index", "--no-renames", from, to),
-		o.git("diff-tree", "-r", "-z", "--no-renames", "--name-status", from, to)) {
+	for _, s := range sections(o.keptGit("diff-tree", "-p", "-r", "--full-index", "--no-renames", from, to),
+		o.keptGit("diff-tree", "-r", "-z", "--no-renames", "--name-status", from, to)) {
 		if head, _, _ := strings.Cut(s.text, "\n@@ "); !strings.Contains(head, " 160000") {
 			b.WriteString(s.text)
 		}

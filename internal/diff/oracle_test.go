@@ -82,7 +82,7 @@ func (o *oracle) in(index string, stdin []byte, args ...string) string {
 	out, err := o.run(o.t.Context(), o.root, []string{
 		"GIT_INDEX_FILE=" + o.index(index),
 		"GIT_OBJECT_DIRECTORY=" + filepath.Join(o.dir, "objects"),
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + o.objects,
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + o.objects + string(filepath.ListSeparator) + filepath.Join(o.own, "objects"),
 	}, stdin, args...)
 	o.must(err)
 	return strings.TrimSuffix(string(out), "\n")

@@ -2,6 +2,8 @@ package diff
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -16,24 +18,31 @@ import (
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/diff/repo/file"
 	"codeloops/internal/diff/scan"
+	"codeloops/internal/wording"
 )
 
-// tracked is the index as it was last read.
+// tracked is an index as it was read.
 type tracked struct {
-	read  time.Time // when, less what a file's times may lag behind the clock
+	read  time.Time // when, less what its times may lag behind the clock
 	stamp file.Stamp
 	root  *scan.Dir // nil when nothing is tracked
 
-	entries int  // in the index
 	partial bool // git would not make a tree of all of them, or it is not known
 	// ignores are the .gitignore files that a sparse checkout leaves out.
 	ignores map[string]index.ID
 	marked  marked
 }
 
-// current reports whether the index file is the one that was read.
-func (t *tracked) current(name string) bool {
-	return t.stamp.Exists() && t.stamp == stampOf(name) && t.stamp.Before(t.read)
+// trackedIn takes what is of use from an index.
+func trackedIn(x *index.Index) tracked {
+	t := tracked{stamp: x.Stamp, root: scan.Tracked(x), marked: markedIn(x), ignores: make(map[string]index.ID)}
+	t.partial = t.marked.open.count > 0 || x.Trailer == index.ID{} // git may have read it
+	for i := range x.Entries {
+		if e := &x.Entries[i]; e.Flags&index.SkipWorktree != 0 && path.Base(e.Path) == ".gitignore" {
+			t.ignores[e.Path] = e.ID
+		}
+	}
+	return t
 }
 
 func stampOf(name string) file.Stamp {
@@ -44,214 +53,248 @@ func stampOf(name string) file.Stamp {
 	return file.StampOf(info)
 }
 
-// scan finds the state of the work tree, with also in scope, too. The settings are looked at each time: they
+// scan finds the state of the work tree, with also in scope, too. The settings are read each time: they
 // may have changed like any file.
-func (t *Tree) scan(ctx context.Context, also *scan.Dir) (scan.State, error) {
-	r, err := t.reopen()
+func (w *watcher) scan(ctx context.Context, also *scan.Dir) (scan.State, error) {
+	r, err := w.reopen()
 	if err != nil {
 		return scan.State{}, err
 	}
-	if err := t.readIndex(ctx); err != nil {
+	if err := w.readIndex(ctx); err != nil {
 		return scan.State{}, fmt.Errorf("read the index: %w", err)
 	}
-	rules, err := t.currentRules(ctx, r)
+	o, err := originOf(r)
 	if err != nil {
 		return scan.State{}, err
 	}
-	s, err := t.scanner(ctx, r)
+	s, err := w.scanner(ctx, r)
 	if err != nil {
 		return scan.State{}, err
 	}
-	t.nests.reset()
-	s.Rules = rules.Rules
-	known := scan.Known{Base: t.base, Index: t.tracked.root, Then: t.trackedThen, Last: t.last, Also: also, Listed: rules == t.rules}
-	view := viewOf(s, known, rules)
-	known.Same = known.Listed && view.like(t.view, t.last)
+	w.rules = w.newRules(ctx, o)
+	s.Rules = w.rules.Rules
+	known := scan.Known{Base: w.base, Index: w.tracked.root, Then: w.trackedThen, Last: w.last, Also: also}
+	state, err := w.scanAll(ctx, s, known)
+	if err == nil && w.last != nil && w.reconverted(s.Settings, state.Root) {
+		known.Last = w.found
+		state, err = w.scanAll(ctx, s, known)
+	}
+	if err != nil {
+		return scan.State{}, err
+	}
+	w.last, w.settings, w.config = state.Root, s.Settings, r.Config
+	w.setup, w.overrides = w.setupOf(r), w.overridesOf(r)
+	w.fakes = w.nests.setUp(w.setup)
+	return state, nil
+}
+
+// scanAll scans the work tree with the nests in it.
+func (w *watcher) scanAll(ctx context.Context, s *scan.Scanner, known scan.Known) (scan.State, error) {
+	w.nests.reset()
 	state, err := s.Scan(ctx, known)
-	if err == nil && t.last != nil && t.reconverted(s.Settings, state.Root) {
-		known.Last, known.Listed, known.Same = t.found, false, false
-		state, err = s.Scan(ctx, known)
-	}
 	if err != nil {
-		return scan.State{}, err
+		return state, err
 	}
-	t.last, t.view, t.settings, t.rules = state.Root, view, s.Settings, rules
-	state.Warnings = append(state.Warnings, rules.unread()...)
-	state, err = t.scanNests(ctx, s, state, also)
-	t.setup = t.setupOf(r)
-	t.sways = t.swaysOf(r)
-	t.fakes = t.nestSetup(t.setup)
-	return state, err
+	state.Warnings = append(state.Warnings, w.rules.unread()...)
+	return w.scanNests(ctx, s, state, known)
 }
 
 // reconverted reports whether git may convert files otherwise than at the last
 // scan. What has been read since the baseline must then be read again; to the
 // rest git clings, too.
-func (t *Tree) reconverted(now attr.Settings, root *scan.Dir) bool {
-	return !reflect.DeepEqual(now, t.settings) ||
-		slices.ContainsFunc(scan.Compare(t.last, root), func(c scan.Change) bool {
+func (s *seen) reconverted(now attr.Settings, root *scan.Dir) bool {
+	return !reflect.DeepEqual(now, s.settings) ||
+		slices.ContainsFunc(scan.Compare(s.last, root), func(c scan.Difference) bool {
 			return path.Base(c.Path) == ".gitattributes"
 		})
 }
 
-// readIndex reads the index unless it is the one that was read before.
-func (t *Tree) readIndex(ctx context.Context) error {
-	if t.tracked.current(t.repo.IndexFile()) {
+// readIndex reads the index, unless its stat says that it is what was read before.
+func (w *watcher) readIndex(ctx context.Context) error {
+	if now := stampOf(w.repo.IndexFile()); now.Ctime != 0 && now == w.tracked.stamp && now.Before(w.tracked.read) {
 		return nil
 	}
-	at := t.looked().Add(-scan.Slack(t.GitDir()))
-	stamp := stampOf(t.repo.IndexFile())
-	read := tracked{read: at, stamp: stamp, ignores: make(map[string]index.ID)}
-	x, err := read.take(func(take func(*index.Index, *index.Entry)) (*index.Index, error) {
-		return index.Each(t.repo.IndexFile(), take)
-	})
-	if err != nil { // it is of an unusual form, or wrong as a whole, too
-		read.entries, read.partial = 0, false
-		clear(read.ignores)
-		x, err = read.take(func(take func(*index.Index, *index.Entry)) (*index.Index, error) {
-			return t.wholeIndex(ctx, take)
-		})
+	at := w.looked().Add(-w.clock.Slack)
+	x, err := index.Read(w.repo.IndexFile())
+	if errors.Is(err, index.ErrExtension) {
+		x, err = w.git.listIndex(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	read.partial = read.partial || x.Trailer == index.ID{} // git may have read it
-	t.tracked = read
+	w.tracked = trackedIn(x)
+	w.tracked.read = at
 	return nil
 }
 
-// take takes the entries that each hands out.
-func (t *tracked) take(each func(take func(*index.Index, *index.Entry)) (*index.Index, error)) (*index.Index, error) {
-	tracking, marking := scan.Track(), &marking{}
-	x, err := each(func(x *index.Index, e *index.Entry) {
-		marking.take(e)
-		t.entries++
-		t.partial = t.partial || e.Stage != 0 || e.Flags&index.IntentToAdd != 0
-		if e.Flags&index.SkipWorktree != 0 && strings.HasSuffix(e.Path, ".gitignore") {
-			t.ignores[strings.Clone(e.Path)] = e.ID
-		}
-		tracking.Add(x, e)
-	})
-	t.root, t.marked = tracking.Root(), marking.end()
-	return x, err
-}
-
-// wholeIndex hands out the entries of an index in an unusual form.
-func (t *Tree) wholeIndex(ctx context.Context, take func(*index.Index, *index.Entry)) (*index.Index, error) {
-	x, err := index.Read(t.repo.IndexFile(), t.repo.GitDir)
-	if errors.Is(err, index.ErrSparse) || errors.Is(err, index.ErrExtension) {
-		x, err = t.listIndex(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	for i := range x.Entries {
-		take(x, &x.Entries[i])
-	}
-	return x, nil
-}
-
-func (t *Tree) scanner(ctx context.Context, r *repo.Repository) (*scan.Scanner, error) {
+func (w *watcher) scanner(ctx context.Context, r *repo.Repository) (*scan.Scanner, error) {
 	s := &scan.Scanner{
-		Root:  t.Root(),
-		Now:   t.options.Now,
-		Since: t.since, Content: !t.keeps,
-		Blobs: t.store,
-		Hash:  t.hash,
+		Root:  w.Root(),
+		Now:   w.options.Now,
+		Since: w.since, Clock: w.clock,
+		Blobs:  w.store,
+		Inside: inside{&w.nests, ""},
+		Hash:   w.git.hash,
 	}
 	var err error
-	for key, field := range map[string]*bool{
-		"core.fileMode": &s.FileMode, "core.symlinks": &s.Symlinks, "core.ignoreCase": &s.IgnoreCase,
-	} {
-		if *field, err = r.Config.Bool(key, key != "core.ignoreCase"); err != nil {
-			return nil, err
-		}
+	if s.FileSystem, err = scan.FileSystemOf(r.Config); err != nil {
+		return nil, err
 	}
-	t.looksInside(s)
-	s.Attributes, s.Settings, err = t.conversion(ctx, r)
+	how, err := w.conversion(ctx, r)
+	s.Attributes, s.Settings = how.Reader, how.Settings
 	return s, err
 }
 
-// conversion returns what tells how git converts the files of the work tree.
-// The reader keeps what it reads.
-func (t *Tree) conversion(ctx context.Context, r *repo.Repository) (*attr.Reader, attr.Settings, error) {
-	settings, err := attr.SettingsOf(r.Config)
-	if err != nil {
-		return nil, settings, err
+// A conversion tells how git converts the files of a work tree. The reader keeps what
+// it reads.
+type conversion struct {
+	*attr.Reader
+	attr.Settings
+}
+
+// converts reports whether the bytes of a file may not be those of its blob.
+func (c conversion) converts(name string) bool {
+	a := c.Of(name)
+	return c.NeedsGit(a) || c.Converts(a)
+}
+
+func (w *watcher) conversion(ctx context.Context, r *repo.Repository) (c conversion, err error) {
+	if c.Settings, err = attr.SettingsOf(r.Config); err != nil {
+		return c, err
 	}
 	ignoreCase, err := r.Config.Bool("core.ignoreCase", false)
 	if err != nil {
-		return nil, settings, err
+		return c, err
 	}
 	files, err := r.AttributesFiles()
-	return attr.New(attr.Options{
-		WorkTree:   t.Root(),
+	c.Reader = attr.New(attr.Options{
+		WorkTree:   w.Root(),
 		System:     files.System,
 		User:       files.User,
 		Info:       files.Info,
 		IgnoreCase: ignoreCase,
-		FromIndex: func(name string) ([]byte, bool) {
-			f := t.tracked.root.Find(name)
-			if f == nil || f.Mode == scan.Symlink || f.Mode == scan.Gitlink {
-				return nil, false
-			}
-			blob, err := t.store.Blob(ctx, f.ID)
-			return blob, err == nil
-		},
-	}), settings, err
+		FromIndex:  w.contents(ctx, w.tracked.root),
+	})
+	return c, err
 }
 
-// configured is a repository as it was opened last.
-type configured struct {
-	*repo.Repository
-	read time.Time // before it was
-}
-
-// reopen reads the configuration anew, unless it is what it was. The directory that
-// the session began in may be gone by now, or be part of another repository.
-func (t *Tree) reopen() (*repo.Repository, error) {
-	if t.now.Current(t.now.read) {
-		return t.now.Repository, nil
+// contents returns what reads the files of a state, by their paths.
+func (p *place) contents(ctx context.Context, state *scan.Dir) func(name string) ([]byte, bool) {
+	return func(name string) ([]byte, bool) {
+		f := state.Find(name)
+		if f == nil || f.Mode == scan.Symlink || f.Mode == scan.Gitlink {
+			return nil, false
+		}
+		blob, err := p.store.Blob(ctx, f.ID)
+		return blob, err == nil
 	}
-	at := t.looked()
-	found, err := repo.Open(t.dir, t.options.Env)
+}
+
+// reopen reads the configuration anew. The directory that the session began in may be
+// gone by now, or be part of another repository.
+func (w *watcher) reopen() (*repo.Repository, error) {
+	found, err := repo.Open(w.dir, w.options.Env)
 	if err != nil { // the directory may be gone
-		found, err = repo.Open(t.Root(), t.options.Env)
+		found, err = repo.Open(w.Root(), w.options.Env)
 	}
 	switch {
-	case err == nil && found.GitDir == t.GitDir() && found.WorkTree == t.Root():
-		t.now, t.elsewhere = configured{found, at}, ""
+	case err == nil && found.GitDir == w.GitDir() && found.WorkTree == w.Root():
+		w.elsewhere = ""
 		return found, nil
-	case err == nil && found.GitDir != t.GitDir():
-		t.elsewhere = found.GitDir
+	case err == nil && found.GitDir != w.GitDir():
+		w.elsewhere = found.GitDir
 	}
-	r, err := repo.Open(t.Root(), t.environment(t.GitDir(), t.Root()))
+	r, err := repo.Open(w.Root(), w.environment(w.GitDir(), w.Root()))
 	if errors.Is(err, ErrNotRepository) {
-		err = t.lost()
+		err = w.lost()
 	}
 	return r, err
 }
 
 // lost says what has become of the repository that the session began in.
-func (t *Tree) lost() error {
-	if _, err := os.Lstat(t.GitDir()); file.Missing(err) {
+func (p *place) lost() error {
+	if _, err := os.Lstat(p.GitDir()); file.Missing(err) {
 		return fmt.Errorf("the repository that the session began in is gone: %w", err)
 	}
-	return fmt.Errorf("%s, which the session began in, is %w any more", t.GitDir(), ErrNotRepository)
+	return fmt.Errorf("%s, which the session began in, is %w any more", p.GitDir(), ErrNotRepository)
 }
 
 // environment names a repository and hides the one that the user's environment
 // may name.
-func (t *Tree) environment(gitDir, workTree string) repo.Env {
+func (p *place) environment(gitDir, workTree string) repo.Env {
 	return func(name string) (string, bool) {
 		switch {
 		case name == "GIT_DIR":
 			return gitDir, true
 		case name == "GIT_WORK_TREE":
 			return workTree, true
-		case strings.HasPrefix(name, "GIT_") && !strings.HasPrefix(name, "GIT_CONFIG"):
+		case repo.NamesRepository(name):
 			return "", false
 		}
-		return t.options.Env(name)
+		return p.options.Env(name)
 	}
+}
+
+// marks are the entries of an index that have something in common.
+type marks struct {
+	count  int
+	first  []string // paths, some of them
+	digest string   // of all; "" where there are none
+}
+
+// String names some of them.
+func (m marks) String() string {
+	names := make([]string, 0, len(m.first))
+	for _, name := range m.first {
+		names = append(names, wording.Name(name))
+	}
+	if more := m.count - len(m.first); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
+}
+
+// marked are the entries of an index by what git does not treat them as others for.
+type marked struct {
+	assumed marks // taken for unchanged, whatever their files are
+	skipped marks // left out of a sparse checkout, or said to be
+	open    marks // in conflict, or with a content that is still to come
+}
+
+// markedIn returns those of an index.
+func markedIn(x *index.Index) marked {
+	return marked{
+		assumed: marksIn(x, func(e *index.Entry) bool { return e.Flags&index.AssumeValid != 0 }),
+		skipped: marksIn(x, func(e *index.Entry) bool { return e.Flags&index.SkipWorktree != 0 }),
+		open:    marksIn(x, func(e *index.Entry) bool { return e.Stage != 0 || e.Flags&index.IntentToAdd != 0 }),
+	}
+}
+
+func marksIn(x *index.Index, is func(*index.Entry) bool) (m marks) {
+	const some = 5
+	sum := sha256.New()
+	for i := range x.Entries {
+		e := &x.Entries[i]
+		if !is(e) {
+			continue
+		}
+		if m.count++; m.count <= some {
+			m.first = append(m.first, e.Path)
+		}
+		_, _ = fmt.Fprintf(sum, "%q %x %o %d\n", e.Path, e.ID, e.Mode, e.Stage)
+	}
+	if m.count > 0 {
+		m.digest = hex.EncodeToString(sum.Sum(nil))
+	}
+	return m
+}
+
+// digest is equal for indexes of equal entries, whatever git has noted of their files.
+func (t *tracked) digest() string {
+	sum := sha256.New()
+	if t.root != nil {
+		_, _ = fmt.Fprintln(sum, t.root.ID())
+	}
+	_, _ = fmt.Fprintln(sum, t.marked.assumed.digest, t.marked.skipped.digest, t.marked.open.digest)
+	return hex.EncodeToString(sum.Sum(nil))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -13,63 +14,22 @@ import (
 
 	"codeloops/internal/diff/patch"
 	"codeloops/internal/diff/scan"
-	"codeloops/internal/diff/shown"
 	"codeloops/internal/diff/store"
 	"codeloops/internal/loop"
+	"codeloops/internal/wording"
 )
 
-// A version is what a path is in one state; the zero value is none.
-type version struct {
-	mode uint32
-	id   plumbing.Hash
-}
-
-func versionOf(f *scan.File) version {
-	if f == nil {
-		return version{}
-	}
-	return version{mode: f.Mode, id: f.ID}
-}
-
-// A change identifies the text of a changed path.
-type change struct {
-	path          string
-	before, after version
-}
-
-func changeOf(c scan.Change) change {
-	return change{path: c.Path, before: versionOf(c.Before), after: versionOf(c.After)}
-}
-
-// The differences of a state are what it differs in from the baseline.
-type differences struct {
-	base, state *scan.Dir
-	files       []loop.FileChange
-}
-
-// differences returns those of a state. Another look often finds the state of the
-// last capture.
-func (t *Tree) differences(ctx context.Context, state *scan.Dir) ([]loop.FileChange, error) {
-	if d := &t.differs; d.base == t.base && d.state == state {
-		return slices.Clone(d.files), nil
-	}
-	files, err := t.render(ctx, scan.Compare(t.base, state))
-	if err != nil {
-		return nil, err
-	}
-	t.differs = differences{base: t.base, state: state, files: slices.Clone(files)}
-	return files, nil
-}
-
-// render returns the changes with their texts, in the order given. The texts
-// of the last capture are used again.
-func (t *Tree) render(ctx context.Context, changes []scan.Change) ([]loop.FileChange, error) {
+// render returns the changes with their texts, in the order given.
+func render(ctx context.Context, objects *store.Store, changes []scan.Difference) ([]loop.FileChange, error) {
+	fetch(ctx, objects, changes)
 	texts := make([][]loop.FileChange, len(changes))
 	errs := make([]error, len(changes))
-	each(len(changes), func(m *patch.Maker, i int) {
-		var known bool
-		if texts[i], known = t.texts[changeOf(changes[i])]; !known && ctx.Err() == nil {
-			texts[i], errs[i] = t.file(ctx, m, changes[i])
+	each(len(changes), func(i int) {
+		if ctx.Err() == nil {
+			before, after, err := sidesOf(ctx, objects, changes[i])
+			if errs[i] = err; err == nil {
+				texts[i] = patch.File(changes[i].Path, before, after)
+			}
 		}
 	})
 	if err := ctx.Err(); err != nil {
@@ -78,25 +38,32 @@ func (t *Tree) render(ctx context.Context, changes []scan.Change) ([]loop.FileCh
 	if err := several(errs); err != nil {
 		return nil, err
 	}
-	t.texts = make(map[change][]loop.FileChange, len(changes))
-	var files []loop.FileChange
-	for i, c := range changes {
-		t.texts[changeOf(c)] = texts[i]
-		files = append(files, texts[i]...)
+	return slices.Concat(texts...), nil
+}
+
+// fetch has the store read at once what it may have to read for the texts. Whoever needs
+// what could not be read will see.
+func fetch(ctx context.Context, objects *store.Store, changes []scan.Difference) {
+	var ids []plumbing.Hash
+	for _, c := range changes {
+		for _, f := range []*scan.File{c.Before, c.After} {
+			if f != nil && f.Mode != scan.Gitlink && f.Size() <= store.Large {
+				ids = append(ids, f.ID)
+			}
+		}
 	}
-	return files, nil
+	_ = objects.Fetch(ctx, ids)
 }
 
 // each calls do for 0 to n-1, in parallel.
-func each(n int, do func(m *patch.Maker, i int)) {
+func each(n int, do func(i int)) {
 	var (
 		next    atomic.Int64
 		workers sync.WaitGroup
 	)
 	work := func() {
-		var m patch.Maker
 		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-			do(&m, i)
+			do(i)
 		}
 	}
 	for range min(n, runtime.GOMAXPROCS(0)) - 1 {
@@ -106,36 +73,73 @@ func each(n int, do func(m *patch.Maker, i int)) {
 	workers.Wait()
 }
 
-func (t *Tree) file(ctx context.Context, m *patch.Maker, c scan.Change) ([]loop.FileChange, error) {
-	before, err := t.side(ctx, c.Before)
-	if err != nil {
-		return nil, fmt.Errorf("read the old side of %s: %w", shown.Name(c.Path), err)
+// sidesOf returns both sides of a difference.
+func sidesOf(ctx context.Context, objects *store.Store, c scan.Difference) (before, after patch.Side, err error) {
+	if before, err = sideOf(ctx, objects, c.Before); err != nil {
+		return before, after, fmt.Errorf("read the old side of %s: %w", wording.Name(c.Path), err)
 	}
-	after, err := t.side(ctx, c.After)
-	if err != nil {
-		return nil, fmt.Errorf("read the new side of %s: %w", shown.Name(c.Path), err)
+	if after, err = sideOf(ctx, objects, c.After); err != nil {
+		return before, after, fmt.Errorf("read the new side of %s: %w", wording.Name(c.Path), err)
 	}
-	return m.File(c.Path, before, after), nil
+	return before, after, nil
 }
 
-func (t *Tree) side(ctx context.Context, f *scan.File) (patch.Side, error) {
+func sideOf(ctx context.Context, objects *store.Store, f *scan.File) (side patch.Side, err error) {
 	if f == nil {
-		return patch.Side{}, nil
+		return side, nil
 	}
-	side := patch.Side{Mode: f.Mode, ID: f.ID}
+	side = patch.Side{Mode: f.Mode, ID: f.ID}
 	if f.Mode == scan.Gitlink {
 		return side, nil
 	}
-	if f.Size() > store.Large && !t.store.Has(ctx, f.ID) { // it was not kept
+	if f.Size() > store.Large && !objects.Has(ctx, f.ID) { // it was not kept
 		side.TooLarge, side.Size = true, f.Size()
 		return side, nil
 	}
-	content, err := t.store.Blob(ctx, f.ID)
-	if errors.Is(err, store.ErrLarge) {
+	if side.Content, err = objects.Blob(ctx, f.ID); errors.Is(err, store.ErrLarge) {
 		side.TooLarge = true
-		side.Size, err = t.store.Size(ctx, f.ID)
-		return side, err
+		side.Size, err = objects.Size(ctx, f.ID)
 	}
-	side.Content = content
 	return side, err
+}
+
+// A severalError joins the errors of several files in one sentence.
+type severalError []error
+
+// several returns the errors that are not nil as one, nil when there is none.
+func several(errs []error) error {
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	switch len(errs) {
+	case 0:
+		return nil
+	case 1:
+		return errs[0]
+	}
+	return severalError(errs)
+}
+
+// Error says the first ones, and how many more there are.
+func (e severalError) Error() string {
+	const most = 3
+	var texts []string
+	for _, err := range e[:min(most, len(e))] {
+		texts = append(texts, err.Error())
+	}
+	if more := len(e) - most; more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(texts, "; ")
+}
+
+func (e severalError) Unwrap() []error { return e }
+
+// few returns the first of some warnings, with how many more there are: whoever works
+// in the repository can make any number of files that cannot be read.
+func few(warnings []string) []string {
+	const most = 20
+	more := len(warnings) - most
+	if more <= 1 {
+		return warnings
+	}
+	return append(slices.Clip(warnings[:most]), fmt.Sprintf("and %d more like these", more))
 }

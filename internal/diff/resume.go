@@ -3,12 +3,14 @@ package diff
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/scan"
+	"codeloops/internal/loop"
 )
 
 // BaseState returns the [loop.Change.State] of the baseline, "" before there is
@@ -19,21 +21,33 @@ func (t *Tree) BaseState() string {
 	if t.base == nil {
 		return ""
 	}
-	return stateOf(t.base)
+	return t.base.ID().String()
 }
 
-// Checkpoint keeps a state that the baseline or a capture found as a commit,
-// and returns its id. The commit's tree is the one that `git write-tree` would
-// write; its parents are the checkpoint before it and the commit that HEAD is
-// at. The reference is refs/codeloops/<name>, as in "<session>/<number>"; HEAD,
-// the branches, the index and the work tree stay as they are.
+// KeepIn names the directory of the private repository that checkpoints, and contents
+// until then, are kept in. Without one they are gone when the tree is closed. It is to
+// be named before the baseline is taken.
+func (t *Tree) KeepIn(dir string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.store.KeepIn(dir)
+}
+
+// Checkpoint keeps a state that the baseline or a capture found as a commit in the
+// private repository, and returns its id. The commit's tree is the one that `git
+// write-tree` would write. The reference is refs/codeloops/<name>, as in
+// "<session>/<number>", with one more number where there is one of that name. All that
+// it reaches is there, and on the disk; it stands alone, so that others can be removed.
+// Nothing is written into the user's repository.
 //
 // A file above [store.Large] that is in no object yet is not copied: the commit
-// says what it was, which is enough for Resume, and its tree lacks it.
+// says what it was, which is enough for Resume, and its tree lacks it. The commit also
+// says which permissions the files have, and has, by a parent, the bytes of
+// those that git converts.
 //
 // The first one of the baseline stands for the session, by its id: the message
 // should be none that another session has.
-func (t *Tree) Checkpoint(ctx context.Context, state, name, message string) (string, error) {
+func (t *Tree) Checkpoint(ctx context.Context, state, name, message string) (commit string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	root, known := t.states[state]
@@ -41,48 +55,52 @@ func (t *Tree) Checkpoint(ctx context.Context, state, name, message string) (str
 		return "", fmt.Errorf("checkpoint %s: %w", name, ErrUnknownState)
 	}
 	c := checkpoint.Checkpoint{Ref: name, State: root, Message: message}
+	if c.Disk, err = t.disk.look(ctx, &t.watcher, root); err != nil {
+		return "", fmt.Errorf("checkpoint %s: %w", name, err)
+	}
 	begins := t.session == "" && t.base != nil && root.ID() == t.base.ID()
 	if begins {
-		c.Setup = t.began.kept(t.setupThen)
-		t.swaysThen.keep(c.Setup)
+		c.Setup = maps.Clone(t.setupThen)
+		keepMarked(c.Setup, t.began.ignored, ignoredMark)
+		keepMarked(c.Setup, t.overridesThen.digests(), overrideMark)
 	}
-	id, err := t.commit(ctx, c)
+	id, err := t.commit(ctx, &t.watcher, c)
 	if err != nil {
 		return "", err
 	}
-	t.checkpoint = id
 	if begins {
 		t.session = id.String()
 	}
 	return id.String(), nil
 }
 
-// commit writes a checkpoint with its parents.
-func (t *Tree) commit(ctx context.Context, c checkpoint.Checkpoint) (plumbing.Hash, error) {
-	head, err := t.repo.Head()
+// commit writes a checkpoint.
+func (m *memory) commit(ctx context.Context, w *watcher, c checkpoint.Checkpoint) (plumbing.Hash, error) {
+	head, err := w.repo.Head()
 	if err != nil {
 		return plumbing.ZeroHash, fmt.Errorf("checkpoint %s: %w", c.Ref, err)
 	}
-	if c.Branch = head.Branch; t.tracked.root != nil && !t.tracked.partial {
-		c.Index = t.tracked.root.ID()
+	c.Head, c.Branch = head.Commit, head.Branch
+	if w.tracked.root != nil && !w.tracked.partial {
+		c.Index = w.tracked.root.ID()
 	}
-	for _, parent := range []plumbing.Hash{t.checkpoint, plumbing.NewHash(head.Commit)} {
-		if !parent.IsZero() {
-			c.Parents = append(c.Parents, parent)
-		}
+	if m.kept == nil {
+		m.kept = checkpoint.Last(ctx, w.store, c.State)
 	}
-	w := checkpoint.Writer{Root: t.Root(), CommonDir: t.repo.CommonDir, Shared: t.shared, Store: t.store, Now: t.options.Now}
-	c.Kept = t.kept
-	id, root, err := w.Write(ctx, c)
+	if m.kept == nil && !c.Index.IsZero() && w.store.Adopt(ctx, c.Index) == nil { // that is faster than file by file
+		m.kept = w.tracked.root
+	}
+	c.Kept = m.kept
+	writer := checkpoint.Writer{Store: w.store, Now: w.options.Now}
+	id, root, err := writer.Write(ctx, c)
 	if err == nil {
-		t.kept = root
+		m.kept = root
 	}
 	return id, err
 }
 
-// Resume takes the state of a checkpoint, instead of the work tree's own, for
-// the baseline: the work tree is then compared with what it was when that
-// session began.
+// Resume takes the state of a checkpoint as the baseline, instead of the work tree's
+// own: the work tree is then compared with what it was when that session began.
 func (t *Tree) Resume(ctx context.Context, commit string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -100,7 +118,7 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 		return err
 	}
 	then := setup(kept.Setup)
-	t.swaysThen = keptSways(then)
+	t.overridesThen = keptOverrides(takeMarked(then, overrideMark))
 	if then == nil { // it is not known how git was set up when the session began
 		r, err := t.reopen()
 		if err != nil {
@@ -108,59 +126,95 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 		}
 		then = t.setupOf(r)
 	}
-	if err := t.resumes(then, kept.At); err != nil {
+	if t.began, err = t.resumes(then, kept.At); err != nil {
 		return err
 	}
 	t.begin(base)
 	t.since = t.options.Now()
-	t.nests = nests{}
-	t.nests.beginWith(keptNests(kept))
-	t.last, t.checkpoint, t.session, t.setupThen = nil, id, id.String(), then
+	t.nests = nests{at: &t.place}
+	t.nests.begin(keptNests(kept))
+	t.last, t.session, t.setupThen = nil, id.String(), then
 	return nil
 }
 
 // begin forgets all states but the new baseline.
 func (t *Tree) begin(base *scan.Dir) {
-	t.base, t.found, t.also, t.trackedThen = base, nil, nil, nil
-	t.states = map[string]*scan.Dir{stateOf(base): base}
+	t.base, t.found, t.trackedThen = base, nil, nil
+	t.states = nil
+	t.name(base)
 }
 
-// Recall makes the state of a checkpoint, of this session or another, one that
-// Restore knows, and returns the [loop.Change.State] that names it.
+// Recall loads the state of a checkpoint, of this session or another, for [Tree.Way],
+// and returns the [loop.Change.State] that names it.
 func (t *Tree) Recall(ctx context.Context, commit string) (state string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	root, err := t.recallState(ctx, commit)
+	kept, root, err := t.recall(ctx, commit)
 	if err != nil {
 		return "", err
 	}
-	if t.states == nil {
-		t.states = make(map[string]*scan.Dir)
+	state = t.name(root)
+	if t.said == nil {
+		t.said = make(map[string]checkpoint.Kept)
 	}
-	state = stateOf(root)
-	if _, known := t.states[state]; !known {
-		t.states[state] = root
-	}
+	t.said[state] = kept
 	return state, nil
 }
 
-// recallState returns the state of a checkpoint.
-func (t *Tree) recallState(ctx context.Context, commit string) (*scan.Dir, error) {
-	kept, err := checkpoint.Read(ctx, t.store, plumbing.NewHash(commit))
-	if err != nil {
-		return nil, err
+// recall reads a checkpoint.
+func (w *watcher) recall(ctx context.Context, commit string) (kept checkpoint.Kept, state *scan.Dir, err error) {
+	if kept, err = checkpoint.Read(ctx, w.store, plumbing.NewHash(commit)); err == nil {
+		state, err = kept.State(ctx, w.store, w.known(ctx))
 	}
-	return kept.State(ctx, t.store, t.known(ctx))
+	return kept, state, err
 }
 
 // known returns a state that is at hand, of which another one may have much;
 // nil if there is none.
-func (t *Tree) known(ctx context.Context) *scan.Dir {
-	if t.last != nil {
-		return t.last
+func (w *watcher) known(ctx context.Context) *scan.Dir {
+	if w.last != nil {
+		return w.last
 	}
-	if t.readIndex(ctx) != nil {
+	if w.readIndex(ctx) != nil {
 		return nil // whoever needs the index will see
 	}
-	return t.tracked.root
+	return w.tracked.root
+}
+
+// Between returns what differs between two states of this session, as Capture
+// returned them; the second one must be of this process, the first may be of an
+// earlier one if it has a checkpoint. The zero [loop.Change] is the baseline.
+func (t *Tree) Between(ctx context.Context, from, to loop.Change) (loop.Change, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	before, err := t.stateAt(ctx, from)
+	var after *scan.Dir
+	if err == nil {
+		after, err = t.stateAt(ctx, to)
+	}
+	var files []loop.FileChange
+	if err == nil {
+		files, err = render(ctx, t.store, scan.Compare(before, after))
+	}
+	if err != nil {
+		return loop.Change{}, fmt.Errorf("compare two states of %s: %w", t.Root(), err)
+	}
+	return total(loop.Change{Files: files, State: to.State, Checkpoint: to.Checkpoint}), nil
+}
+
+func (t *Tree) stateAt(ctx context.Context, c loop.Change) (*scan.Dir, error) {
+	if c.State == "" && t.base != nil {
+		return t.base, nil
+	}
+	if root, known := t.states[c.State]; known {
+		return root, nil
+	}
+	if c.Checkpoint == "" {
+		return nil, ErrUnknownState
+	}
+	_, root, err := t.recall(ctx, c.Checkpoint)
+	if err == nil {
+		t.name(root)
+	}
+	return root, err
 }

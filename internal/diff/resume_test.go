@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"codeloops/internal/diff"
+	"codeloops/internal/diff/scan"
 	"codeloops/internal/loop"
 )
 
@@ -47,7 +48,7 @@ func randomCount(ordinary int) int {
 		return n
 	}
 	if testing.Short() {
-		return min(ordinary, 20)
+		return min(ordinary, 3)
 	}
 	return ordinary
 }
@@ -57,15 +58,15 @@ func (h *history) checkpoint(tree *diff.Tree, state, name string) string {
 	h.t.Helper()
 	commit, err := tree.Checkpoint(h.t.Context(), state, name, "State "+name)
 	h.must(err)
-	got := h.git("rev-parse", "refs/codeloops/"+name+"^{tree}")
-	if nested := strings.Contains(h.git("cat-file", "commit", commit), "\nLeft-out: 160000 "); nested {
+	got := h.keptGit("rev-parse", "refs/codeloops/"+name+"^{tree}")
+	if nested := strings.Contains(h.keptGit("cat-file", "commit", commit), "\nLeft-out: 160000 "); nested {
 		got, err = h.open().Recall(h.t.Context(), commit) // a tree cannot have all of it
 		h.must(err)
 	}
 	if got != state {
 		h.t.Fatalf("checkpoint %s has the tree %s, want %s", name, got, state)
 	}
-	h.git("rev-list", "--objects", "--quiet", commit)
+	h.keptGit("rev-list", "--objects", "--quiet", commit)
 	h.tellsHead(commit)
 	return commit
 }
@@ -74,6 +75,9 @@ func (h *history) checkpoint(tree *diff.Tree, state, name string) string {
 func (s *sandbox) tellsHead(commit string) {
 	s.t.Helper()
 	var want string
+	if head, err := s.run(s.t.Context(), s.root, nil, nil, "rev-parse", "--verify", "--quiet", "HEAD"); err == nil {
+		want += "Head: " + string(head)
+	}
 	if branch := s.git("branch", "--show-current"); branch != "" {
 		want += "Branch: " + branch + "\n"
 	}
@@ -86,8 +90,8 @@ func (s *sandbox) tellsHead(commit string) {
 		want += "Index: " + string(out)
 	}
 	var got strings.Builder
-	for line := range strings.Lines(s.git("log", "-1", "--format=%B", commit) + "\n") {
-		if strings.HasPrefix(line, "Branch: ") || strings.HasPrefix(line, "Index: ") {
+	for line := range strings.Lines(s.keptGit("log", "-1", "--format=%B", commit) + "\n") {
+		if strings.HasPrefix(line, "Head: ") || strings.HasPrefix(line, "Branch: ") || strings.HasPrefix(line, "Index: ") {
 			got.WriteString(line)
 		}
 	}
@@ -155,11 +159,12 @@ func TestCheckpoint(t *testing.T) {
 	s.append("f", "more\n")
 	c, err := tree.Capture(t.Context())
 	s.must(err)
-	head := fmt.Sprintf("Branch: main\nIndex: %s\n", s.git("rev-parse", "HEAD^{tree}"))
-	leftOut := fmt.Sprintf("Left-out: 100644 %s %d \"d/large\"\n", s.git("hash-object", "d/large"), len(large))
+	head := fmt.Sprintf("Head: %s\nBranch: main\nIndex: %s\n", tree.BaseCommit(), s.git("rev-parse", "HEAD^{tree}"))
+	disk := fmt.Sprintf("Umask: %04o\n\n", scan.Umask())
+	leftOut := disk + fmt.Sprintf("Left-out: 100644 %s %d \"d/large\"\n", s.git("hash-object", "d/large"), len(large))
 	second, err := tree.Checkpoint(t.Context(), c.State, "x/1", "After the first turn\n\nMore.\n")
 	s.must(err)
-	if got, want := s.git("log", "-1", "--format=%P|%B", second), first+" "+tree.BaseCommit()+"|After the first turn\n\nMore.\n\n"+head+"\n"+leftOut; got != want {
+	if got, want := s.keptGit("log", "-1", "--format=%P|%B", second), "|After the first turn\n\nMore.\n\n"+head+"\n"+leftOut; got != want {
 		t.Errorf("commit %q, want %q", got, want)
 	}
 	s.git("checkout", "-q", "f")
@@ -206,12 +211,12 @@ func TestCheckpointMany(t *testing.T) {
 	s.must(err)
 	last, err := tree.Checkpoint(t.Context(), c.State, "x/1", "After")
 	s.must(err)
-	if packs, err := filepath.Glob(s.path(".git/objects/pack/*.idx")); err != nil || len(packs) != 2 {
+	if packs, err := filepath.Glob(filepath.Join(s.own, "objects/pack/*.idx")); err != nil || len(packs) != 3 { // that of the index, and one for each
 		t.Errorf("packs %q, %v", packs, err)
 	}
-	s.git("gc", "-q", "--prune=now")
-	s.git("fsck", "--strict", "--full")
-	if got := s.git("rev-parse", last+"^{tree}"); got != c.State {
+	s.keptGit("gc", "-q", "--prune=now")
+	s.keptGit("fsck", "--strict", "--full")
+	if got := s.keptGit("rev-parse", last+"^{tree}"); got != c.State {
 		t.Errorf("the last tree is %s, not %s", got, c.State)
 	}
 	s.restore(tree, loop.Change{State: tree.BaseState()})
@@ -238,14 +243,14 @@ func TestCheckpointGone(t *testing.T) {
 	tree := s.begin()
 	_, err := tree.Checkpoint(t.Context(), tree.BaseState(), "x/0", "Before")
 	s.must(err)
-	s.git("update-ref", "-d", "refs/codeloops/x/0")
-	s.git("prune", "--expire=now")
+	s.keptGit("update-ref", "-d", "refs/codeloops/x/0")
+	s.keptGit("prune", "--expire=now")
 	s.append("f", "more\n")
 	c, err := tree.Capture(t.Context())
 	s.must(err)
 	last, err := tree.Checkpoint(t.Context(), c.State, "x/1", "After")
 	s.must(err)
-	if got := s.git("cat-file", "blob", last+":d/untracked"); got != "u" {
+	if got := s.keptGit("cat-file", "blob", last+":d/untracked"); got != "u" {
 		t.Errorf("the untracked file is %q", got)
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// TestSetup: what hides changes from a diff, and stands in none itself, is told.
+// TestSetup: what hides changes from a diff, and is in none itself, is told.
 func TestSetup(t *testing.T) {
 	t.Parallel()
-	const since = "git has been set up in another way since the session began, which no diff shows and which can hide changes from it: "
+	const since = "the setup of git has changed since the session began; no diff shows that, and it can hide changes: "
 	shows := map[string]string{ // in the diff; of the others nothing
 		"nested": "A d/new\n", "rules of a repository inside": "A old/new\n", "repository in a form that is not known": "A d/file\n",
 	}
@@ -70,7 +70,7 @@ func TestSetup(t *testing.T) {
 			s.git("update-index", "--skip-worktree", ".gitignore")
 			s.remove(".gitignore")
 			s.write("hidden", "new\n")
-		}, since + ".gitignore in the index\n" + sway + "skip-worktree is said of .gitignore"},
+		}, since + ".gitignore in the index\n" + override + "skip-worktree is said of .gitignore"},
 		{"other settings", func(s *sandbox) {
 			s.git("config", "user.name", "me")
 			s.git("checkout", "-q", "-b", "other")
@@ -115,7 +115,7 @@ func TestSetup(t *testing.T) {
 // ofSetup returns warnings without those of what has been hidden by a setup.
 func ofSetup(warnings []string) (others []string) {
 	for _, w := range warnings {
-		if !strings.HasPrefix(w, "git ignores, by rules") && !strings.HasPrefix(w, "git converts these") {
+		if !strings.HasPrefix(w, "git ignores these paths by rules") && !strings.HasPrefix(w, "git converts these") {
 			others = append(others, w)
 		}
 	}
@@ -158,7 +158,7 @@ func TestSetupOfAResumedSession(t *testing.T) {
 		"exclude":  {func(s *sandbox) { s.write(".git/info/exclude", "new\n"); s.write("new", "new\n") }, ".git/info/exclude"},
 		"filter":   {func(s *sandbox) { s.git("config", "filter.h.clean", "cat") }, `filter.h.clean = "cat"`},
 		"was set":  {func(s *sandbox) { s.git("config", "--unset", "filter.old.clean") }, "filter.old.clean"},
-		"in index": {func(s *sandbox) { s.git("update-index", "--no-skip-worktree", "d/.gitignore") }, "d/.gitignore in the index\n" + sway + "skip-worktree (no longer)"},
+		"in index": {func(s *sandbox) { s.git("update-index", "--no-skip-worktree", "d/.gitignore") }, "d/.gitignore in the index\n" + override + "skip-worktree (no longer)"},
 		"another work tree": {func(s *sandbox) {
 			other := filepath.Join(s.base, "other")
 			s.must(os.Mkdir(other, 0o755))
@@ -183,7 +183,7 @@ func TestSetupOfAResumedSession(t *testing.T) {
 			c.change(s)
 			var want []string
 			if c.want != "" {
-				want = strings.Split("git has been set up in another way since the session began, which no diff shows and which can hide changes from it: "+
+				want = strings.Split("the setup of git has changed since the session began; no diff shows that, and it can hide changes: "+
 					strings.ReplaceAll(c.want, "BASE", s.base), "\n")
 			}
 			again := s.open()
@@ -213,7 +213,6 @@ func TestSetupInATick(t *testing.T) {
 	s.write(".git/info/exclude", "old\n")
 	tree := s.begin()
 	s.write(".git/info/exclude", "new\n")
-	tree.SetupStandsStill()
 	change, err := tree.Capture(t.Context())
 	s.must(err)
 	if len(change.Warnings) != 1 {
@@ -245,7 +244,7 @@ func TestSetupLongAgo(t *testing.T) {
 	}
 }
 
-// TestLongNames: a path of any length stands in a warning with its ends only.
+// TestLongNames: a path of any length is in a warning with its ends only.
 func TestLongNames(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)

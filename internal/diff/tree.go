@@ -15,8 +15,13 @@
 // What attributes say of how a file is to be shown (diff, binary) is not asked: who
 // works in the tree could hide a change by it.
 //
-// Taking the baseline or a capture writes nothing but, beyond what a
-// [store.Store] keeps in memory, loose objects.
+// Each look is a whole look: every directory is listed, and the index, the configuration,
+// ignore rules, attributes, hooks and references are read anew. A file alone is not read
+// again while its stat is what it was before the session began, on a file system where
+// that proves it. Git's index counts for contents only when a session begins.
+//
+// Nothing is written into the user's repository. What is to last is kept in a private
+// one, see [Tree.KeepIn].
 package diff
 
 import (
@@ -25,12 +30,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
-	"codeloops/internal/diff/attr"
+	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/diff/shared"
@@ -38,14 +42,15 @@ import (
 	"codeloops/internal/loop"
 )
 
-// What Open finds instead of a repository that it can use.
+// Errors of [Open]: there is no repository that it can use.
 var (
 	ErrNotRepository = repo.ErrNotRepository
 	ErrBare          = repo.ErrBare
 )
 
-// What a [Tree] is asked too early or too late.
+// Errors of a [Tree] that is asked too early, or for an unknown state.
 var (
+	ErrNoCheckpoint = checkpoint.ErrGone
 	ErrNoBaseline   = errors.New("no baseline has been taken")
 	ErrUnknownState = errors.New("not a state that this session captured")
 )
@@ -64,7 +69,7 @@ type GitCall struct {
 	Stdin []byte
 }
 
-// Options are what a [Tree] needs from outside. Env and Now must be set.
+// Options are the surroundings of a [Tree]. Env and Now must be set.
 type Options struct {
 	Env func(name string) (value string, ok bool) // as os.LookupEnv
 	Now func() time.Time                          // the clock that the file system's times are of
@@ -79,6 +84,9 @@ type Options struct {
 	// Times: a file is not read while its times say that it is what it was. By itself
 	// where the file systems of work tree and repository keep times.
 	Times Switch
+	// Sync writes a file or a directory of the private repository to the disk. Nil: as
+	// the system does it.
+	Sync func(*os.File) error
 }
 
 // A Switch turns something on or off that has a sensible choice of its own.
@@ -94,52 +102,9 @@ const (
 // A Tree is a work tree with what is known of it since the baseline. Its
 // methods may be called from several goroutines, and wait for each other.
 type Tree struct {
-	options Options
-	dir     string // where the session began
-	repo    *repo.Repository
-	shared  shared.Mode // of what is written in it
-	keeps   bool        // times count
-	git     *gitRunner
-	store   *store.Store
-	head    repo.Head // when the tree was opened
-
-	mu    sync.Mutex
-	now   configured
-	since time.Time // the session began, or this part of it; zero before that
-	base  *scan.Dir
-	// found is the baseline that was found here; nil for one that was read from a
-	// checkpoint: it may be the index's own in parts, with stats that anybody can
-	// have written there since.
-	found *scan.Dir
-	last  *scan.Dir
-	also  *scan.Dir // in scope since a Restore
-	// trackedThen is what the index had when the baseline was taken, nil when
-	// that was not here.
-	trackedThen *scan.Dir
-	states      map[string]*scan.Dir // by loop.Change.State
-	checkpoint  plumbing.Hash        // the last one
-	kept        *scan.Dir            // the last state of which all objects were written
-	tracked     tracked
-	view        view                         // of the last scan
-	rules       *rules                       // of the last scan
-	settings    attr.Settings                // of the last scan
-	texts       map[change][]loop.FileChange // of the last capture
-	differs     differences                  // likewise
-
-	setup, setupThen setup               // of the last scan, and when the session began
-	decided          decided             // by the last one
-	digests          map[string]digested // of the files that decide, by their paths
-	nests            nests
-	fakes            map[string][]string // see [Tree.nestSetup]
-	sways, swaysThen sways               // of the last scan, and when the session began; the latter may be nil: not known
-	elsewhere        string              // the git directory of the repository that git finds, if it is another one
-	began            begun
-	conversions      map[string]*conversion // of the files that git has converted, by their paths
-	binaries         map[change]*loop.Unshown
-
-	refs *repo.RefList
-
-	session string // the checkpoint that it began with; "" before there is one
+	mu sync.Mutex
+	watcher
+	memory
 }
 
 // Open finds the repository of dir, which may be any directory in its work
@@ -148,53 +113,47 @@ type Tree struct {
 // could not be read.
 func Open(_ context.Context, dir string, o Options) (*Tree, error) {
 	dir, err := filepath.Abs(dir)
+	var t *Tree
+	if err == nil {
+		t, err = open(dir, o)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open the repository of %s: %w", dir, err)
 	}
-	opened := o.Now()
+	return t, nil
+}
+
+func open(dir string, o Options) (*Tree, error) {
 	r, err := repo.Open(dir, o.Env)
 	if err != nil {
-		return nil, fmt.Errorf("open the repository of %s: %w", dir, err)
+		return nil, err
 	}
 	head, err := r.Head()
 	if err != nil {
-		return nil, fmt.Errorf("open the repository of %s: %w", dir, err)
+		return nil, err
 	}
-	mode, err := shared.Of(r.Config)
+	mode, err := shared.File(r.Config)
 	if err != nil {
-		return nil, fmt.Errorf("open the repository of %s: %w", dir, err)
+		return nil, err
 	}
-	t := &Tree{
+	t := &Tree{watcher: watcher{place: place{
 		options: o,
 		dir:     dir,
 		repo:    r,
 		shared:  mode,
-		keeps:   o.Times == On || o.Times == Auto && scan.Keeps(r.WorkTree) && scan.Keeps(r.GitDir) && scan.Keeps(r.CommonDir),
-		now:     configured{r, opened},
-		head:    head,
-		git:     &gitRunner{git: o.Git, note: o.Note},
-		digests: make(map[string]digested),
-		refs:    r.RefList(tags, replacements),
-	}
-	if !t.keeps {
-		t.now.read = t.looked()
-	}
+		clock:   clockOf(r, o.Times),
+		git:     &gitRunner{git: o.Git, note: o.Note, root: r.WorkTree},
+	}}}
+	t.head, t.nests.at = head, &t.place
 	if !foundBelow(r, o.Env) {
 		t.git.lead(r, dir)
 	}
 	t.store = store.New(store.Options{
-		ObjectsDir: r.ObjectsDir(), Dir: r.WorkTree, Git: t.git.purpose("to read objects of a partial clone"), Shared: t.shared, Now: o.Now,
+		ObjectsDir: r.ObjectsDir(), Git: t.git.purpose(""), Sync: o.Sync,
+		Dir: r.WorkTree, Promised: t.git.purpose("to read objects of a partial clone"),
 	})
+	t.git.store = t.store
 	return t, nil
-}
-
-// looked returns the time of a look at what a stamp may stand for later. Where a file
-// system does not keep times, it is so long ago that none does.
-func (t *Tree) looked() time.Time {
-	if !t.keeps {
-		return time.Unix(0, 0)
-	}
-	return t.options.Now()
 }
 
 // Close closes the files of the object store.
@@ -204,41 +163,16 @@ func (t *Tree) Close() error {
 	return t.store.Close()
 }
 
-// Root returns the absolute path of the work tree, free of symbolic links.
-func (t *Tree) Root() string { return t.repo.WorkTree }
+// LockMode returns the permissions of a lock in the git directory: whoever shares the
+// repository may take it.
+func (t *Tree) LockMode() os.FileMode { return t.shared }
 
-// GitDir returns the absolute path of the work tree's git directory.
-func (t *Tree) GitDir() string { return t.repo.GitDir }
-
-// CommonDir returns the absolute path of the git directory that the work tree shares
-// with others of its repository; it is GitDir where there is one work tree alone.
-func (t *Tree) CommonDir() string { return t.repo.CommonDir }
-
-// LockDir returns the directory for locks of the work tree, in its git directory.
-// Where several users share the repository it is made, so that they share it, too;
-// elsewhere it may be missing.
-func (t *Tree) LockDir() (string, error) {
-	const name = "codeloops"
-	dir := filepath.Join(t.GitDir(), name)
-	if t.shared == (shared.Mode{}) {
-		return dir, nil
-	}
-	root, err := os.OpenRoot(t.GitDir())
-	if err == nil {
-		err = errors.Join(t.shared.MkdirAll(root, name), root.Close())
-	}
-	if err != nil {
-		return "", fmt.Errorf("make %s: %w", dir, err)
-	}
-	return dir, nil
-}
-
-// BaseCommit returns the commit that HEAD was at when the tree was opened, as
-// 40 hexadecimal digits; "" on a branch without commits.
+// BaseCommit returns the commit that HEAD was at when the baseline was taken, or else
+// when the tree was opened, as 40 hexadecimal digits; "" on a branch without commits.
 func (t *Tree) BaseCommit() string { return t.head.Commit }
 
 // Head returns the commit and the branch that HEAD is at now, either of which
-// may be "". Restore does not move it.
+// may be "".
 func (t *Tree) Head() (commit, branch string, err error) {
 	head, err := t.repo.Head()
 	if err != nil {
@@ -252,8 +186,13 @@ func (t *Tree) Head() (commit, branch string, err error) {
 func (t *Tree) Baseline(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.base, t.last, t.session, t.nests, t.since = nil, nil, "", nests{}, time.Time{}
+	t.base, t.last, t.session, t.nests, t.since = nil, nil, "", nests{at: &t.place}, time.Time{}
 	began := t.options.Now()
+	head, err := t.repo.Head()
+	if err != nil {
+		return fmt.Errorf("read HEAD: %w", err)
+	}
+	t.head = head
 	state, err := t.scan(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("take the state of %s: %w", t.Root(), err)
@@ -262,9 +201,9 @@ func (t *Tree) Baseline(ctx context.Context) error {
 	t.since = began
 	t.found = t.last
 	t.trackedThen = t.tracked.root
-	t.setupThen, t.swaysThen = t.setup, t.sways
-	t.begins(state)
-	t.nests.begin()
+	t.setupThen, t.overridesThen = t.setup, t.overrides
+	t.began = t.begins(state)
+	t.nests.begin(t.nests.found)
 	return nil
 }
 
@@ -275,35 +214,38 @@ func (t *Tree) Capture(ctx context.Context) (loop.Change, error) {
 	if t.base == nil {
 		return loop.Change{}, ErrNoBaseline
 	}
-	state, err := t.scan(ctx, t.also)
+	c, err := t.capture(ctx)
 	if err != nil {
 		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)
 	}
-	t.states[stateOf(state.Root)] = state.Root
-	warnings := few(state.Warnings)
-	git := t.aboutGit()
-	warnings = append(warnings, git...)
-	warnings = append(warnings, few(t.setup.fakes(t.setupThen, t.fakes))...)
-	files, err := t.differences(ctx, state.Root)
+	return total(c), nil
+}
+
+func (t *Tree) capture(ctx context.Context) (c loop.Change, err error) {
+	state, err := t.scan(ctx, nil)
 	if err != nil {
-		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)
+		return c, err
 	}
-	unshown, err := t.unshown(ctx, state, files)
-	if err != nil {
-		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)
+	c.State, c.Position, c.Git = t.name(state.Root), t.position(), t.aboutGit()
+	t.states[c.State] = state.Root // the files may have other permissions than when the state was found before
+	if c.Files, err = render(ctx, t.store, scan.Compare(t.base, state.Root)); err != nil {
+		return c, err
 	}
-	warnings = append(warnings, unshownWarnings(unshown)...)
-	return total(loop.Change{Files: files, State: stateOf(state.Root), Position: t.position(), Warnings: warnings, Git: git, Unshown: unshown}), nil
+	if c.Unshown, err = (&capture{&t.watcher, state, c.Files}).unshown(ctx); err != nil {
+		return c, err
+	}
+	c.Warnings = slices.Concat(few(state.Warnings), c.Git, few(t.setup.fakes(t.setupThen, t.fakes)), unshownWarnings(c.Unshown))
+	return c, nil
 }
 
 // aboutGit says what git goes by in another way than when the session began.
-func (t *Tree) aboutGit() (sentences []string) {
-	if t.swaysThen == nil {
-		t.swaysThen = t.sways
+func (w *watcher) aboutGit() (sentences []string) {
+	if w.overridesThen == nil {
+		w.overridesThen = w.overrides
 	}
 	for _, changed := range []string{
-		t.setup.changedSince(t.setupThen, t.decided.by.Config),
-		t.sways.changedSince(t.swaysThen),
+		w.setup.changedSince(w.setupThen, w.config),
+		w.overrides.changedSince(w.overridesThen),
 	} {
 		if changed != "" {
 			sentences = append(sentences, changed)
@@ -320,7 +262,3 @@ func total(c loop.Change) loop.Change {
 	}
 	return c
 }
-
-// stateOf names a state by the tree object that `git write-tree` would write
-// for it.
-func stateOf(root *scan.Dir) string { return root.ID().String() }

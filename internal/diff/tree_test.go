@@ -51,3 +51,17 @@ func TestCaptureAgain(t *testing.T) {
 	s.must(tree.Resume(t.Context(), begin))
 	o.capture(tree)
 }
+
+// TestBaseCommitWhenItBegins: what is committed while a run waits for its turn is in
+// the commit that it begins at.
+func TestBaseCommitWhenItBegins(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	tree := s.open()
+	s.write("f", "committed meanwhile\n")
+	s.commit("meanwhile")
+	s.must(tree.Baseline(t.Context()))
+	if got, want := tree.BaseCommit(), s.git("rev-parse", "HEAD"); got != want {
+		t.Errorf("it begins at %s, and HEAD is at %s", got, want)
+	}
+}

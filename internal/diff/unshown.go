@@ -1,36 +1,40 @@
 package diff
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
+	"codeloops/internal/diff/legible"
+	"codeloops/internal/diff/patch"
 	"codeloops/internal/diff/scan"
-	"codeloops/internal/diff/shown"
 	"codeloops/internal/loop"
+	"codeloops/internal/wording"
 )
 
-// unshown returns what no patch shows as it is, in the order of the paths, given the
-// state and what has changed in it.
-func (t *Tree) unshown(ctx context.Context, state scan.State, changed []loop.FileChange) ([]loop.Unshown, error) {
-	if t.began.ignored == nil { // the session is of a version that did not take it down
-		t.began.ignored = t.ignoredOf(state)
+// A capture is a state with what has changed in it since the session began.
+type capture struct {
+	*watcher
+	state   scan.State
+	changed []loop.FileChange
+}
+
+// unshown returns what no patch shows as it is, in the order of the paths.
+func (c *capture) unshown(ctx context.Context) ([]loop.Unshown, error) {
+	if c.began.ignored == nil { // the session is of a version that did not take it down
+		c.began.ignored = c.ignoredOf(c.state)
 	}
-	all, err := t.hidden(ctx, state, changed)
-	if err != nil {
-		return nil, err
+	var all []loop.Unshown
+	for _, find := range []func(context.Context) ([]loop.Unshown, error){c.hidden, c.converted, c.binaryTexts} {
+		found, err := find(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
 	}
-	converted, err := t.convertedFiles(ctx, state.Root)
-	if err != nil {
-		return nil, err
-	}
-	binary, err := t.binaryTexts(ctx, state.Root, changed)
-	if err != nil {
-		return nil, err
-	}
-	all = append(append(all, converted...), binary...)
-	for _, u := range t.ignoredSettings(state) {
+	for _, u := range c.ignoredSettings() {
 		if !slices.ContainsFunc(all, func(other loop.Unshown) bool { return other.Path == u.Path }) {
 			all = append(all, u)
 		}
@@ -41,22 +45,22 @@ func (t *Tree) unshown(ctx context.Context, state scan.State, changed []loop.Fil
 
 // ignoredSettings returns what tells agents how to work, is ignored, and is not what
 // it was when the session began.
-func (t *Tree) ignoredSettings(state scan.State) []loop.Unshown {
+func (c *capture) ignoredSettings() []loop.Unshown {
 	var all []loop.Unshown
 	tell := func(name string, status loop.FileStatus) {
-		if !strings.HasSuffix(name, "/") && state.Root.Find(name) == nil {
+		if !strings.HasSuffix(name, "/") && c.state.Root.Find(name) == nil {
 			all = append(all, loop.Unshown{Path: name, Why: loop.IgnoredSettings, Status: status})
 		}
 	}
-	now := t.ignoredOf(state)
+	now := c.ignoredOf(c.state)
 	for name, digest := range now {
-		if was, known := t.began.ignored[name]; !known {
+		if was, known := c.began.ignored[name]; !known {
 			tell(name, loop.FileAdded)
 		} else if was != digest {
 			tell(name, loop.FileModified)
 		}
 	}
-	for name := range t.began.ignored {
+	for name := range c.began.ignored {
 		if _, there := now[name]; !there {
 			tell(name, loop.FileDeleted)
 		}
@@ -70,9 +74,9 @@ func unshownWarnings(all []loop.Unshown) (sentences []string) {
 	const most = 20
 	named := map[loop.UnshownWhy][]string{}
 	for _, u := range all {
-		name := shown.Name(u.Path)
+		name := wording.Name(u.Path)
 		if u.Why == loop.Converted {
-			name += " (" + shown.Name(u.Via) + ")"
+			name += " (" + wording.Name(u.Via) + ")"
 		}
 		named[u.Why] = append(named[u.Why], name)
 	}
@@ -80,18 +84,79 @@ func unshownWarnings(all []loop.Unshown) (sentences []string) {
 		why  loop.UnshownWhy
 		text string
 	}{
-		{loop.Hidden, "git ignores, by rules that have come since the session began, what no diff shows for that: %s"},
-		{loop.Converted, "git converts these files, so that a diff shows something else than stands in them: %s"},
+		{loop.Hidden, "git ignores these paths by rules that are new since the session began, so that no diff shows them: %s"},
+		{loop.Converted, "git converts these files, so that no diff shows what they hold: %s"},
 		{loop.IgnoredSettings, "git ignores these settings of agents, which have changed since the session began: %s"},
-		{loop.TurnedBinary, "to git these files are binary, which were text when the session began: %s"},
+		{loop.TurnedBinary, "these files were text when the session began and are binary to git now: %s"},
 	} {
-		names := named[s.why]
-		if more := len(names) - most; more > 0 {
-			names = append(names[:most:most], fmt.Sprintf("%d more", more))
-		}
-		if len(names) > 0 {
-			sentences = append(sentences, fmt.Sprintf(s.text, strings.Join(names, ", ")))
+		if names := named[s.why]; len(names) > 0 {
+			sentences = append(sentences, fmt.Sprintf(s.text, wording.List(names, most)))
 		}
 	}
 	return sentences
+}
+
+// maxLegible is the size up to which a binary file is looked at for text.
+const maxLegible = 4 << 20
+
+// binaryTexts returns the binary files of a change that are text but for some bytes,
+// and those that were text when the session began.
+func (c *capture) binaryTexts(ctx context.Context) ([]loop.Unshown, error) {
+	var all []loop.Unshown
+	for _, f := range c.changed {
+		if !f.Binary {
+			continue
+		}
+		d := scan.Difference{Path: f.Path}
+		if f.Status != loop.FileAdded {
+			d.Before = c.base.Find(f.Path)
+		}
+		if f.Status != loop.FileDeleted {
+			d.After = c.state.Root.Find(f.Path)
+		}
+		before, after, err := sidesOf(ctx, c.store, d)
+		if err != nil {
+			return nil, err
+		}
+		if told, ok := binaryText(f, before, after); ok {
+			all = append(all, told)
+		}
+	}
+	return all, nil
+}
+
+// binaryText reports false for a file that is as binary as git says.
+func binaryText(f loop.FileChange, before, after patch.Side) (u loop.Unshown, ok bool) {
+	u = loop.Unshown{Path: f.Path, Why: loop.BinaryText, Status: f.Status}
+	if after.Mode != patch.Absent && len(before.Content) > 0 && !isBinary(before.Content) {
+		u.Why = loop.TurnedBinary
+	}
+	was, is := readable(&before), readable(&after)
+	if changes := patch.File(f.Path, before, after); len(changes) == 1 {
+		u.Text = cutText(changes[0].Patch)
+	}
+	return u, was || is || u.Why == loop.TurnedBinary
+}
+
+// readable makes the content of a side text, or nothing where it is none, and reports
+// whether it is.
+func readable(s *patch.Side) bool {
+	if s.Mode == patch.Absent {
+		return false
+	}
+	text, ok := []byte(nil), false
+	if !s.TooLarge && len(s.Content) <= maxLegible {
+		text, ok = legible.Text(s.Content)
+	}
+	if s.TooLarge = false; !ok {
+		text = nil
+	}
+	s.Content, s.Size = text, 0
+	return ok
+}
+
+// isBinary reports whether content is binary to git.
+func isBinary(content []byte) bool {
+	const sniffed = 8000
+	return bytes.IndexByte(content[:min(len(content), sniffed)], 0) >= 0
 }

@@ -129,8 +129,8 @@ func TestCriticTests(t *testing.T) {
 		}))
 		s.write("work/test.sh", "test -f README.md\n")
 		e := s.start("-n", "1", "greet the world").wait()
-		if ran := e.code == 0; ran != (spec.CriticOnly == "") {
-			t.Errorf("its tests run: %t; a critic of it can only %q", ran, spec.CriticOnly)
+		if ran := e.code == 0; ran != (spec.CanOnly == "") {
+			t.Errorf("its tests run: %t; a critic of it can only %q", ran, spec.CanOnly)
 		}
 		table.notef(c.name, "critic: tests", "run: %t, offered to write: %t", e.code == 0, edits.Load())
 	})

@@ -29,7 +29,7 @@ type end struct {
 
 // soon is within what everything has ended that was told to, on a machine with
 // other work: far from the ten minutes that the agents' tools take.
-const soon = time.Minute
+const soon = 3 * time.Minute
 
 // wait waits for the end and looks at everything that holds of every end:
 // nothing lives on, the log is whole, and it holds no key.

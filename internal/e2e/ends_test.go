@@ -63,23 +63,31 @@ func TestInterrupted(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c cli) {
-		var work string
-		s := newStage(t, c, napping(&work))
-		work = s.work
-		s.judge(goOn)
-		s.conf = "max_consecutive_errors = 1\n" + s.conf
 		limit := 30 * time.Second
 		if c.name == "kilo" || c.name == "opencode" || c.name == "qwen" { // they are slow to begin
 			limit = slowLimit
 		}
-		r := s.start("--actor-timeout", limit.String(), "greet the world")
-		r.awaitFile("in-tool")
-		e := r.wait()
-		if len(e.actor) != 1 || e.actor[0].Ending != loop.EndTimedOut || e.result.Outcome.Reason != loop.StopActorTimeout || e.code != 2 {
+		r, e := timesOut(t, c, limit)
+		for ; !r.reached("in-tool") && limit < patience/3; r, e = timesOut(t, c, limit) {
+			limit *= 3 // it had not begun
+		}
+		if !r.reached("in-tool") || len(e.actor) != 1 || e.actor[0].Ending != loop.EndTimedOut || e.result.Outcome.Reason != loop.StopActorTimeout || e.code != 2 {
 			t.Errorf("exit code %d, %+v, %d turns\n%s", e.code, e.result, len(e.actor), r.events.text())
 		}
 		table.notef(c.name, "end: time limit", "+%.1f s, gone in %.2f s", (e.took - limit).Seconds(), e.alive.Seconds())
 	})
+}
+
+// timesOut plays a run whose actor does not end.
+func timesOut(t *testing.T, c cli, limit time.Duration) (*run, end) {
+	t.Helper()
+	var work string
+	s := newStage(t, c, napping(&work))
+	work = s.work
+	s.judge(goOn)
+	s.conf = "max_consecutive_errors = 1\n" + s.conf
+	r := s.start("--actor-timeout", limit.String(), "greet the world")
+	return r, r.wait()
 }
 
 // TestLeftRunning has the actor start something that it does not wait for. The

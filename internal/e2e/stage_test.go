@@ -208,5 +208,11 @@ func (r *run) await(what string, there func() bool) {
 
 func (r *run) awaitFile(name string) {
 	r.t.Helper()
-	r.await(name, func() bool { _, err := os.Stat(filepath.Join(r.work, name)); return err == nil })
+	r.await(name, func() bool { return r.reached(name) })
+}
+
+// reached reports whether a file is there.
+func (r *run) reached(name string) bool {
+	_, err := os.Stat(filepath.Join(r.work, name))
+	return err == nil
 }

@@ -140,41 +140,6 @@ func differing(a, b Change) []string {
 	return paths
 }
 
-// over tells the paths in which a later look differs from c: those of what was there,
-// and has been changed or removed since, and those of what has come.
-func (c Change) over(now Change) (changed, come []string) {
-	paths := make(map[string]bool)
-	for _, path := range differing(c, now) {
-		paths[path] = true
-	}
-	there := make(map[string]bool) // what was there, as far as a change tells
-	for _, f := range now.Files {
-		there[f.Path] = there[f.Path] || f.OldMode != 0 // when the session began
-	}
-	seen := make(map[string]bool)
-	for _, f := range c.Files {
-		if !seen[f.Path] {
-			seen[f.Path], there[f.Path] = true, false
-		}
-		there[f.Path] = there[f.Path] || f.NewMode != 0
-	}
-	for path := range paths {
-		if there[path] {
-			changed = append(changed, path)
-		} else {
-			come = append(come, path)
-		}
-	}
-	return fewest(changed), fewest(come)
-}
-
-// fewest sorts paths and keeps some of very many.
-func fewest(paths []string) []string {
-	const most = 100
-	slices.Sort(paths)
-	return paths[:min(len(paths), most)]
-}
-
 func (c Change) byPath() map[string]string {
 	patches := make(map[string]string, len(c.Files))
 	for _, f := range c.Files {

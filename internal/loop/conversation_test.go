@@ -20,16 +20,16 @@ func TestConversationAfter(t *testing.T) {
 		turn loop.Turn
 		want loop.Conversation
 	}{
-		"carried on":      {loop.Turn{Agent: claude, Conversation: "a", Resumed: true, Usage: used(5, 0.25)}, loop.Conversation{ID: "a", Agent: claude, Spent: sum}},
-		"under a new id":  {loop.Turn{Agent: claude, Conversation: "b", Resumed: true, Usage: used(5, 0.25)}, loop.Conversation{ID: "b", Agent: claude, Spent: sum}},
-		"a new one":       {loop.Turn{Agent: claude, Conversation: "b", Usage: used(5, 0.25)}, loop.Conversation{ID: "b", Agent: claude, Spent: used(5, 0.25)}},
-		"another agent's": {loop.Turn{Agent: codex, Conversation: "a", Usage: used(5, 0.25)}, loop.Conversation{ID: "a", Agent: codex, Spent: used(5, 0.25)}},
-		"untold":          {loop.Turn{Agent: codex, Ending: loop.EndCompleted}, loop.Conversation{}},
-		"blocked":         {loop.Turn{Agent: codex, Ending: loop.EndAuth}, before},
-		"interrupted":     {loop.Turn{Agent: claude, Resumed: true, Ending: loop.EndInterrupted}, before},
-		"lost":            {loop.Turn{Agent: claude, Resumed: true, Ending: loop.EndFailed}, loop.Conversation{}},
-		"too long":        {loop.Turn{Agent: claude, Conversation: "a", Resumed: true, Ending: loop.EndContextTooLong}, loop.Conversation{}},
-		"nothing is told": {loop.Turn{Agent: claude, Conversation: "a", Resumed: true}, before},
+		"carried on":      {loop.Turn{Try: loop.Try{Agent: claude, Resumed: true, Usage: used(5, 0.25)}, Conversation: "a"}, loop.Conversation{ID: "a", Agent: claude, Spent: sum}},
+		"under a new id":  {loop.Turn{Try: loop.Try{Agent: claude, Resumed: true, Usage: used(5, 0.25)}, Conversation: "b"}, loop.Conversation{ID: "b", Agent: claude, Spent: sum}},
+		"a new one":       {loop.Turn{Try: loop.Try{Agent: claude, Usage: used(5, 0.25)}, Conversation: "b"}, loop.Conversation{ID: "b", Agent: claude, Spent: used(5, 0.25)}},
+		"another agent's": {loop.Turn{Try: loop.Try{Agent: codex, Usage: used(5, 0.25)}, Conversation: "a"}, loop.Conversation{ID: "a", Agent: codex, Spent: used(5, 0.25)}},
+		"untold":          {loop.Turn{Try: loop.Try{Agent: codex, Ending: loop.EndCompleted}}, loop.Conversation{}},
+		"blocked":         {loop.Turn{Try: loop.Try{Agent: codex, Ending: loop.EndAuth}}, before},
+		"interrupted":     {loop.Turn{Try: loop.Try{Agent: claude, Resumed: true, Ending: loop.EndInterrupted}}, before},
+		"lost":            {loop.Turn{Try: loop.Try{Agent: claude, Resumed: true, Ending: loop.EndFailed}}, loop.Conversation{}},
+		"too long":        {loop.Turn{Try: loop.Try{Agent: claude, Resumed: true, Ending: loop.EndContextTooLong}, Conversation: "a"}, loop.Conversation{}},
+		"nothing is told": {loop.Turn{Try: loop.Try{Agent: claude, Resumed: true}, Conversation: "a"}, before},
 	} {
 		if got := before.After(test.turn); !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
@@ -61,7 +61,7 @@ func TestConversationIsHandedOn(t *testing.T) {
 	t.Parallel()
 	claude := loop.AgentRef{Agent: "claude"}
 	p := &play{
-		attempts: []loop.Attempt{{Turn: loop.Turn{Agent: claude, Conversation: "a", Usage: used(1, 1)}}},
+		attempts: []loop.Attempt{{Turn: loop.Turn{Try: loop.Try{Agent: claude, Usage: used(1, 1)}, Conversation: "a"}}},
 		reviews:  []loop.Review{says(loop.Continue, "more"), says(loop.Done, "")},
 	}
 	p.run(t)

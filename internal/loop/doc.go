@@ -6,7 +6,13 @@
 // critic is shown ([Case]) and answers ([Review], [Verdict]), how a run ended
 // ([Outcome]), and the facts a run makes known on its way ([Event]). It knows
 // none of the packages that do the work: they come in through small
-// interfaces ([Actor], [Tree], [Checker], [Critic], [Gate], [Sink]).
+// interfaces ([Workplace], [Sink]).
+//
+// What happens is up to a [Strategy]: ordinary code over [Steps], the moves of a run.
+// Each step has a name ([Step]), which its events bear ([Stamp]), and is written down
+// before the next one begins. A session is carried on by running its strategy again over
+// what stands there, its [Journal]. The strategy that plays an actor and a critic in turns
+// is in package strategy; [Machine] holds its iterations to their order.
 //
 // # Events
 //
@@ -36,6 +42,11 @@
 // verdict, the first iteration plays no turn of the actor: it judges again what
 // there is ([Attempt.Rejudged]). The log then holds what came before
 // as well, an earlier Finished included.
+//
+// A strategy's own turns are pairs of TurnStarted and TurnFinished, several of which may
+// be open at a time, under steps of their own. Noted says what its other steps came to:
+// a fork of the work tree, a checkpoint, checks, what was put back, an answer of the user's.
+// Behind one of these iterations may follow one that ended with DONE.
 //
 // While the turn of an agent lasts, pairs of WaitStarted and WaitFinished tell
 // when it stood still. [Activity] and [Warned] may stand anywhere between

@@ -4,7 +4,10 @@ package loop
 // gives the order in which they come.
 //
 //sumtype:decl
-type Event interface{ isEvent() }
+type Event interface{ iteration() int }
+
+// IterationOf returns the number of the iteration that an event is a part of, 0 for none.
+func IterationOf(e Event) int { return e.iteration() }
 
 // Started opens every run.
 type Started struct {
@@ -99,18 +102,18 @@ type Finished struct {
 	Outcome Outcome
 }
 
-func (Started) isEvent()           {}
-func (Resumed) isEvent()           {}
-func (IterationStarted) isEvent()  {}
-func (PhaseEntered) isEvent()      {}
-func (Activity) isEvent()          {}
-func (ActorFinished) isEvent()     {}
-func (DiffCaptured) isEvent()      {}
-func (Inspected) isEvent()         {}
-func (BaselineChecked) isEvent()   {}
-func (ChecksFinished) isEvent()    {}
-func (ReviewRejected) isEvent()    {}
-func (CriticFinished) isEvent()    {}
-func (IterationFinished) isEvent() {}
-func (Warned) isEvent()            {}
-func (Finished) isEvent()          {}
+func (Started) iteration() int             { return 0 }
+func (Resumed) iteration() int             { return 0 }
+func (e IterationStarted) iteration() int  { return e.Iteration }
+func (e PhaseEntered) iteration() int      { return e.Iteration }
+func (e Activity) iteration() int          { return e.Iteration }
+func (e ActorFinished) iteration() int     { return e.Iteration }
+func (e DiffCaptured) iteration() int      { return e.Iteration }
+func (e Inspected) iteration() int         { return e.Iteration }
+func (BaselineChecked) iteration() int     { return 0 }
+func (e ChecksFinished) iteration() int    { return e.Iteration }
+func (e ReviewRejected) iteration() int    { return e.Iteration }
+func (e CriticFinished) iteration() int    { return e.Iteration }
+func (e IterationFinished) iteration() int { return e.Round.Iteration }
+func (e Warned) iteration() int            { return e.Iteration }
+func (Finished) iteration() int            { return 0 }

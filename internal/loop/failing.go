@@ -1,6 +1,10 @@
 package loop
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // Complaint is what a turn that did not end well says went wrong, in the agent's own
 // words where it has any; "" for a good one, and for one that codeloops stopped.
@@ -11,20 +15,17 @@ func (t Turn) Complaint() string {
 	return t.Reason
 }
 
-// failsAs reports whether a turn failed as another one had: the same agent, in the
+// failsAs reports whether a try failed as another one had: the same agent, in the
 // same words. Those that name a time or a request are passed over.
-func (t Turn) failsAs(o Turn) bool {
-	return t.Ending == EndFailed && o.Ending == EndFailed && t.Agent == o.Agent && t.ExitCode == o.ExitCode &&
+func (t Try) failsAs(o Try) bool {
+	return t.Ending == EndFailed && o.Ending == EndFailed && t.Agent == o.Agent &&
 		t.Reason != "" && unnamed(t.Reason) == unnamed(o.Reason)
 }
 
 // failsAsTried reports whether a turn failed as its last try had.
 func (t Turn) failsAsTried() bool {
-	if len(t.Misses) == 0 {
-		return false
-	}
-	m := t.Misses[len(t.Misses)-1]
-	return t.failsAs(Turn{Ending: m.Ending, Agent: m.Agent, ExitCode: t.ExitCode, Reason: m.Reason})
+	n := len(t.Misses)
+	return n > 0 && t.failsAs(t.Misses[n-1])
 }
 
 // unnamed is a sentence without the words that look like the name of one event: long
@@ -46,17 +47,82 @@ func unnamed(text string) string {
 	return strings.Join(words, " ")
 }
 
-// hopeless returns a [*blockedError] for a turn of the actor that failed as its last
+// hopeless returns a [*stopError] for a turn of the actor that failed as its last
 // try had, or as the turn before, and left the work tree as it was: to pay for a review
 // of nothing, time after time, helps nobody.
-func (r *run) hopeless(c Case) error {
-	now, still, again := c.Attempt, c.Change.Empty(), c.Attempt.failsAsTried()
-	if last := r.previous; last != nil {
-		still = c.Change.State == last.Change.State
-		again = again || now.failsAs(last.Attempt.Turn)
+func hopeless(it *Iteration) error {
+	now, still, again := it.c.Attempt, it.c.Change.Empty(), it.c.Attempt.failsAsTried()
+	if last := it.run.previous; last != nil {
+		still = it.c.Change.State == last.Change.State
+		again = again || now.ExitCode == last.Attempt.ExitCode && now.failsAs(last.Attempt.Try)
 	}
 	if now.Rejudged || !still || !again {
 		return nil
 	}
-	return &blockedError{StopActorFailed, "the actor failed twice in the same words, and changed nothing: " + now.Reason}
+	return &stopError{StopActorFailed, "the actor failed twice in the same words, and changed nothing: " + now.Reason}
+}
+
+// blocked returns a [*stopError] for a turn in which the agent could not work, and cannot
+// until a person does something about it, else nil: to go on would cost iterations and
+// bring nothing.
+func blocked(role Role, t Turn) error {
+	if !t.Blocked() {
+		return nil
+	}
+	e := &stopError{StopAgentAuth, fmt.Sprintf("the %s's agent is not signed in", role)}
+	if t.Ending == EndPermissionDenied {
+		e.sentence = fmt.Sprintf("the %s's agent is not allowed to work", role)
+	}
+	if t.Ending == EndRateLimited {
+		e.reason, e.sentence = StopAgentRateLimited, fmt.Sprintf("the %s's agent has reached its rate limit", role)
+		if !t.ResetAt.IsZero() {
+			e.sentence += " until " + t.ResetAt.UTC().Format(time.RFC3339)
+		}
+	}
+	if t.Reason != "" {
+		e.sentence += ": " + t.Reason
+	}
+	return e
+}
+
+// failure says why an iteration counts as an error: the review came to
+// nothing, the actor's turn was cut short without the work being done, or the
+// critic said ERROR.
+func failure(round Round) StopReason {
+	switch {
+	case round.Review.Problem != "" && round.Verdict.Decision == Error:
+		return cutReason(round.Review.Ending, StopCriticTimeout, StopNoDecision)
+	case round.Verdict.Decision == Done:
+		return StopNone
+	case round.Attempt.Ending.Cut(), round.Attempt.Ending.Stuck():
+		return cutReason(round.Attempt.Ending, StopActorTimeout, StopConsecutiveErrors)
+	case round.Verdict.Decision == Error:
+		return StopConsecutiveErrors
+	}
+	return StopNone
+}
+
+// trouble is what was said of an iteration that counts as an error.
+func trouble(round Round) string {
+	switch {
+	case round.Failure == StopNone:
+		return ""
+	case round.Review.Problem != "":
+		return round.Review.Problem
+	case round.Attempt.Ending.Cut(), round.Attempt.Ending.Stuck():
+		return round.Attempt.Reason
+	}
+	return round.Verdict.Analysis
+}
+
+func cutReason(e Ending, timeout, other StopReason) StopReason {
+	switch e {
+	case EndTimedOut, EndIdle:
+		return timeout
+	case EndOutputLimit:
+		return StopOutputLimit
+	case EndCompleted, EndEmpty, EndFailed, EndInterrupted, EndAuth, EndRateLimited,
+		EndOverloaded, EndContextTooLong, EndPermissionDenied:
+	}
+	return other
 }

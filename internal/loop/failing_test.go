@@ -12,13 +12,13 @@ import (
 func TestFailsTwiceInTheSameWords(t *testing.T) {
 	t.Parallel()
 	failed := func(reason string) loop.Attempt {
-		return loop.Attempt{Turn: loop.Turn{Ending: loop.EndFailed, ExitCode: 1, Reason: reason}}
+		return loop.Attempt{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndFailed, Reason: reason}, Execution: loop.Execution{ExitCode: 1}}}
 	}
 	gone := failed("model opus-9 not found (req_011CQ7)")
 	other := failed("model opus-9 not found")
 	other.ExitCode = 2
 	tried := func(a loop.Attempt, reason string) loop.Attempt {
-		a.Misses = []loop.Miss{{Ending: loop.EndFailed, Reason: reason}}
+		a.Misses = []loop.Try{{Ending: loop.EndFailed, Reason: reason}}
 		return a
 	}
 	again := loop.Review{Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "go on"}}
@@ -30,7 +30,7 @@ func TestFailsTwiceInTheSameWords(t *testing.T) {
 		says     string
 	}{
 		"twice":            {[]loop.Attempt{gone, failed("model opus-9 not found (req_022CQ8)")}, false, loop.StopActorFailed, 1, "model opus-9 not found (req_022CQ8)"},
-		"later":            {[]loop.Attempt{{Turn: loop.Turn{Ending: loop.EndCompleted}}, gone, gone}, false, loop.StopActorFailed, 2, "model opus-9 not found (req_011CQ7)"},
+		"later":            {[]loop.Attempt{{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndCompleted}}}, gone, gone}, false, loop.StopActorFailed, 2, "model opus-9 not found (req_011CQ7)"},
 		"works all along":  {[]loop.Attempt{gone, gone, gone}, true, loop.StopMaxIterations, 3, "model opus-9 not found (req_011CQ7)"},
 		"another number":   {[]loop.Attempt{failed("no turn 1"), failed("no turn 2"), failed("no turn 1")}, false, loop.StopMaxIterations, 3, "no turn 1"},
 		"other words":      {[]loop.Attempt{gone, failed("no such file"), gone}, false, loop.StopMaxIterations, 3, "model opus-9 not found (req_011CQ7)"},
@@ -39,7 +39,7 @@ func TestFailsTwiceInTheSameWords(t *testing.T) {
 		"tried twice":      {[]loop.Attempt{tried(gone, "model opus-9 not found (req_033CQ9)")}, false, loop.StopActorFailed, 0, "model opus-9 not found (req_011CQ7)"},
 		"tried otherwise":  {[]loop.Attempt{tried(gone, "not now"), other, gone}, false, loop.StopMaxIterations, 3, "model opus-9 not found (req_011CQ7)"},
 		"tried, and works": {[]loop.Attempt{tried(gone, "model opus-9 not found")}, true, loop.StopMaxIterations, 3, "model opus-9 not found (req_011CQ7)"},
-		"ends well in all": {[]loop.Attempt{gone, {Turn: loop.Turn{Ending: loop.EndCompleted}}, {Turn: loop.Turn{Ending: loop.EndCompleted}}}, false, loop.StopMaxIterations, 3, ""},
+		"ends well in all": {[]loop.Attempt{gone, {Turn: loop.Turn{Try: loop.Try{Ending: loop.EndCompleted}}}, {Turn: loop.Turn{Try: loop.Try{Ending: loop.EndCompleted}}}}, false, loop.StopMaxIterations, 3, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

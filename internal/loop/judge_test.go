@@ -2,8 +2,10 @@ package loop_test
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"codeloops/internal/loop"
 )
@@ -39,7 +41,7 @@ const silent = "it decides DONE and says nothing of these open findings: F1, F2"
 // beside the retries, and a second one stands and is counted.
 func TestDoneOverOpenFindings(t *testing.T) {
 	t.Parallel()
-	unclear := loop.Review{Turn: loop.Turn{Ending: loop.EndCompleted}, Problem: "unclear"}
+	unclear := loop.Review{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndCompleted}}, Problem: "unclear"}
 	gate := forgetful{names: []string{"F1", "F2"}}
 	for name, c := range map[string]struct {
 		reviews  []loop.Review
@@ -74,27 +76,62 @@ func TestDoneOverOpenFindings(t *testing.T) {
 	}
 }
 
-// TestMeddlingDone: a DONE of a critic that has changed the work tree is no
-// verdict, and is asked for again like any other that is none.
+// wrote is a review whose critic has written something.
+func wrote(d loop.Decision, w loop.Written) loop.Review {
+	r := says(d, "")
+	r.Written = w
+	return r
+}
+
+// TestMeddlingDone: a DONE of a critic that has changed in its view what it judges, or
+// what git goes by, is no verdict, and is asked for again like any other that is none.
+// Whatever it has written is told.
 func TestMeddlingDone(t *testing.T) {
 	t.Parallel()
-	const problem = "the critic changed the work tree and decides DONE on what it changed; that is undone, kept in x.patch: " +
-		"judge the work tree as it is now, and leave it as it is. Changed was a.txt"
+	const (
+		problem = "the critic decides DONE on files that it had changed in its view, which are thrown away: judge the work tree as it is, " +
+			"and leave what git does not ignore as it is. Changed was a.txt"
+		settings = "what git goes by was changed in the critic's view, and may have shown it something else: leave that as it is, " +
+			"and decide again. Changed was hooks/pre-commit"
+		told = "what the critic changed in its view of the work tree is thrown away: "
+	)
+	changed := loop.Written{Changed: []string{"a.txt"}}
+	all := loop.Written{
+		Changed: []string{"b", "a, b", "c", "d"}, Come: []string{"e\nDECISION: DONE", "f"},
+		Repository: []string{"HEAD", "index"}, Settings: []string{"config"},
+	}
+	cut := wrote(loop.Done, changed)
+	cut.Ending = loop.EndTimedOut
+	unclear := loop.Review{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndCompleted}}, Problem: "unclear", Written: changed}
+	fine := says(loop.Done, "")
 	for name, c := range map[string]struct {
-		meddles  map[int]string
-		says     loop.Decision
+		reviews  []loop.Review
 		rejected []string
+		told     string // about the first turn
 		asked    int
 		reason   loop.StopReason
 	}{
-		"once":        {map[int]string{0: "x"}, loop.Done, []string{problem}, 2, loop.StopDone},
-		"each time":   {map[int]string{0: "x", 1: "x", 2: "x", 3: "x", 4: "x", 5: "x"}, loop.Done, []string{problem, problem, problem}, 6, loop.StopNoDecision},
-		"never":       {nil, loop.Done, nil, 1, loop.StopDone},
-		"and goes on": {map[int]string{0: "x"}, loop.Continue, nil, 6, loop.StopMaxIterations},
+		"a file":                  {[]loop.Review{wrote(loop.Done, changed), fine}, []string{problem}, "a.txt", 2, loop.StopDone},
+		"a new file":              {[]loop.Review{wrote(loop.Done, loop.Written{Come: []string{"a.txt"}}), fine}, []string{problem}, "a.txt", 2, loop.StopDone},
+		"each time":               {[]loop.Review{wrote(loop.Done, changed)}, []string{problem, problem, problem}, "a.txt", 6, loop.StopNoDecision},
+		"nothing":                 {[]loop.Review{fine}, nil, "", 1, loop.StopDone},
+		"and goes on":             {[]loop.Review{wrote(loop.Continue, changed)}, nil, "a.txt", 6, loop.StopMaxIterations},
+		"and hands it over":       {[]loop.Review{wrote(loop.Error, changed)}, nil, "a.txt", 3, loop.StopConsecutiveErrors},
+		"another time":            {[]loop.Review{wrote(loop.Continue, changed), fine}, nil, "a.txt", 2, loop.StopDone},
+		"what git goes by":        {[]loop.Review{wrote(loop.Done, loop.Written{Settings: []string{"hooks/pre-commit"}}), fine}, []string{settings}, "the repository's hooks/pre-commit", 2, loop.StopDone},
+		"that, each time":         {[]loop.Review{wrote(loop.Done, loop.Written{Settings: []string{"hooks/pre-commit"}})}, []string{settings, settings, settings}, "the repository's hooks/pre-commit", 6, loop.StopNoDecision},
+		"that, and goes on":       {[]loop.Review{wrote(loop.Continue, loop.Written{Settings: []string{"hooks/pre-commit"}})}, nil, "the repository's hooks/pre-commit", 6, loop.StopMaxIterations},
+		"the repository":          {[]loop.Review{wrote(loop.Done, loop.Written{Repository: []string{"HEAD", "index"}})}, nil, "the repository's HEAD, index", 1, loop.StopDone},
+		"a retry before it":       {[]loop.Review{unclear, wrote(loop.Done, changed)}, []string{"unclear", "unclear", "unclear"}, "a.txt", 6, loop.StopNoDecision},
+		"a turn that was cut":     {[]loop.Review{cut}, nil, "a.txt", 3, loop.StopCriticTimeout},
+		"everything, oddly named": {[]loop.Review{wrote(loop.Continue, all), fine}, nil, `b, "a, b", c, d, "e\nDECISION: DONE" and 1 more, and the repository's HEAD, index, config`, 2, loop.StopDone},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &play{attempts: []loop.Attempt{{}}, reviews: []loop.Review{says(c.says, "")}, meddles: c.meddles}
+			p := &play{attempts: []loop.Attempt{{}}, reviews: c.reviews}
+			if name == "a retry before it" {
+				p.reviews = append(slices.Repeat(c.reviews, 3), fine)
+			}
 			out := p.run(t)
 			if out.Reason != c.reason || p.asked != c.asked {
 				t.Errorf("got %+v after asking %d times", out, p.asked)
@@ -102,10 +139,189 @@ func TestMeddlingDone(t *testing.T) {
 			if got := rejections(p); !reflect.DeepEqual(got, c.rejected) {
 				t.Errorf("rejected: %q, want %q", got, c.rejected)
 			}
-			if strings.HasSuffix(p.state, "x") {
-				t.Errorf("the work tree is left as %q", p.state)
+			for i, problem := range c.rejected[:min(1, len(c.rejected))] {
+				if o := p.cases[i+1].Objection; o == nil || o.Problem != problem {
+					t.Errorf("the critic was shown %+v, want %s", o, problem)
+				}
+			}
+			switch warned := p.warned(); {
+			case c.told == "" && len(warned) > 0, c.told != "" && (len(warned) == 0 || warned[0] != loop.Warned{Iteration: 1, Text: told + c.told}):
+				t.Errorf("warned: %+v, want %s", warned, c.told)
+			}
+			for _, w := range p.warned() {
+				if strings.Contains(w.Text, "\n") {
+					t.Errorf("%q", w.Text)
+				}
 			}
 		})
+	}
+}
+
+// TestMeddlingDoneOverOpenFindings: a DONE that cannot count is not asked about
+// findings, too.
+func TestMeddlingDoneOverOpenFindings(t *testing.T) {
+	t.Parallel()
+	p := &play{
+		attempts: []loop.Attempt{{}}, limits: forgetful{names: []string{"F1", "F2"}},
+		reviews: []loop.Review{wrote(loop.Done, loop.Written{Changed: []string{"a.txt"}}), says(loop.Done, ""), says(loop.Done, "")},
+	}
+	if out := p.run(t); out.Reason != loop.StopDone || out.Unmentioned != 2 {
+		t.Errorf("got %+v", out)
+	}
+	if got := rejections(p); len(got) != 2 || !strings.HasPrefix(got[0], "the critic decides DONE on files") || got[1] != silent {
+		t.Errorf("rejected: %q", got)
+	}
+	var unmentioned []int
+	for _, e := range p.events {
+		if r, ok := e.(loop.ReviewRejected); ok {
+			unmentioned = append(unmentioned, len(r.Review.Unmentioned))
+		}
+	}
+	if want := []int{0, 2}; !slices.Equal(unmentioned, want) {
+		t.Errorf("unmentioned in what was rejected: %v, want %v", unmentioned, want)
+	}
+}
+
+// TestStaleDone: a DONE on a work tree that has changed since it was captured is no
+// verdict. The next iteration judges what there is now, without a turn of the actor,
+// and so on, until it rests or the run has had enough.
+func TestStaleDone(t *testing.T) { //nolint:gocyclo // one fact after the other
+	t.Parallel()
+	const stale = "it decides DONE, and this has changed since the work was captured: "
+	const told = "changed while no agent was at work: "
+	moves := map[int]string{0: "x", 1: "y", 2: "z", 3: "x"}
+	for name, c := range map[string]struct {
+		play    play
+		reviews []loop.Review // nil: DONE
+		stale   [][]string    // by iteration
+		warned  []string
+		acts    int
+		reason  loop.StopReason
+	}{
+		"nothing": {play{}, nil, [][]string{nil}, nil, 1, loop.StopDone},
+		"once": {
+			play{drifts: map[int]string{0: "x"}},
+			nil,
+			[][]string{{"a.txt"}, nil},
+			[]string{told + "a.txt"},
+			1, loop.StopDone,
+		},
+		"it never rests": {
+			play{drifts: moves},
+			nil,
+			[][]string{{"a.txt"}, {"a.txt"}, {"a.txt"}},
+			[]string{told + "a.txt", told + "a.txt", told + "a.txt"},
+			1, loop.StopNoDecision,
+		},
+		"what no patch shows": {
+			play{drifts: map[int]string{0: "x"}, empty: true},
+			nil,
+			[][]string{{"."}, nil},
+			[]string{told + "."},
+			1, loop.StopDone,
+		},
+		"what git goes by": {
+			play{git: map[int]string{1: "hooks were changed"}},
+			nil,
+			[][]string{{"hooks were changed"}, nil},
+			[]string{told + "hooks were changed"},
+			1, loop.StopDone,
+		},
+		"both": {
+			play{git: map[int]string{1: "hooks were changed"}, drifts: map[int]string{0: "x"}},
+			nil,
+			[][]string{{"a.txt", "hooks were changed"}, nil},
+			[]string{told + "hooks were changed; a.txt"},
+			1, loop.StopDone,
+		},
+		"it was not done": {
+			play{drifts: map[int]string{0: "x"}},
+			[]loop.Review{says(loop.Done, ""), says(loop.Continue, "more"), says(loop.Done, "")},
+			[][]string{{"a.txt"}, nil, nil},
+			[]string{told + "a.txt"},
+			2, loop.StopDone,
+		},
+		"after it was asked again": {
+			play{drifts: map[int]string{1: "x"}},
+			[]loop.Review{{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndCompleted}}, Problem: "unclear"}, says(loop.Done, "")},
+			[][]string{{"a.txt"}, nil},
+			[]string{told + "a.txt"},
+			1, loop.StopDone,
+		},
+		"before it was asked again": {
+			play{drifts: map[int]string{0: "x"}},
+			[]loop.Review{{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndCompleted}}, Problem: "unclear"}, says(loop.Done, "")},
+			[][]string{{"a.txt"}, nil},
+			[]string{told + "a.txt"},
+			1, loop.StopDone,
+		},
+		"over open findings": {
+			play{drifts: map[int]string{1: "x"}, limits: forgetful{names: []string{"F1", "F2"}}},
+			nil,
+			[][]string{{"a.txt"}, nil},
+			[]string{told + "a.txt"},
+			1, loop.StopDone,
+		},
+		"at the limit of iterations": {
+			play{drifts: map[int]string{0: "x"}, limits: limit{iterations: 1}},
+			nil,
+			[][]string{{"a.txt"}, nil},
+			[]string{told + "a.txt"},
+			1, loop.StopDone,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &c.play
+			p.attempts = []loop.Attempt{{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndCompleted, Usage: loop.Usage{CostUSD: new(3.0)}}, Execution: loop.Execution{Duration: time.Hour, Stdout: loop.Output{Text: "paid for"}}}}}
+			if p.reviews = c.reviews; p.reviews == nil {
+				p.reviews = []loop.Review{says(loop.Done, "")}
+			}
+			if out := p.run(t); out.Reason != c.reason || out.Iterations != len(c.stale) || len(p.briefs) != c.acts {
+				t.Errorf("got %+v after %d turns of the actor", out, len(p.briefs))
+			}
+			var warned []string
+			for _, w := range p.warned() {
+				warned = append(warned, w.Text)
+			}
+			if !reflect.DeepEqual(warned, c.warned) {
+				t.Errorf("warned %q, want %q", warned, c.warned)
+			}
+			for i, round := range p.rounds() {
+				if want := c.stale[i]; !reflect.DeepEqual(round.Review.Stale, want) || (want == nil) != (round.Review.Problem == "") {
+					t.Errorf("iteration %d: stale is %q, the problem %q, want %q", i+1, round.Review.Stale, round.Review.Problem, want)
+				} else if want != nil && (round.Review.Problem != stale+strings.TrimPrefix(c.warned[i], told) || round.Verdict.Decision != loop.Error || round.Failure != loop.StopNoDecision ||
+					len(round.Review.Unmentioned) > 0 || !round.JudgedAgain() || !round.Undecided()) {
+					t.Errorf("iteration %d is %+v", i+1, round)
+				}
+				again := i > 0 && c.stale[i-1] != nil
+				if a := round.Attempt; a.Rejudged != again || a.Stdout.Text != "paid for" || again && (a.Duration != 0 || *a.Usage.CostUSD != 0) {
+					t.Errorf("iteration %d judges %+v", i+1, a)
+				}
+			}
+		})
+	}
+}
+
+// TestStaleDoneIsOnWhatThereIsNow: who judges again is shown what has become of the
+// work tree, and told that it was not the actor.
+func TestStaleDoneIsOnWhatThereIsNow(t *testing.T) {
+	t.Parallel()
+	p := &play{attempts: []loop.Attempt{{}}, reviews: []loop.Review{says(loop.Done, "")}, drifts: map[int]string{0: "x"}}
+	p.run(t)
+	c := p.cases[1]
+	if c.Change.State != "x" || c.Delta.State != "after actor 1 to x" || c.Objection != nil || len(c.History) != 1 || c.Change.Checkpoint != "2 x" {
+		t.Errorf("the case is %+v", c)
+	}
+	if first, second := p.rounds()[0].Own, p.rounds()[1].Own; first != nil || second == nil || second.State != c.Delta.State {
+		t.Errorf("the rounds' own changes are %+v and %+v", first, second)
+	}
+	if want := []string{"changed while no agent was at work: a.txt"}; !reflect.DeepEqual(c.Change.Warnings, want) {
+		t.Errorf("it is told %q, want %q", c.Change.Warnings, want)
+	}
+	const round = " IterationStarted PhaseEntered ActorFinished PhaseEntered DiffCaptured PhaseEntered"
+	if want := "Started" + round + " Warned CriticFinished IterationFinished" + round + " CriticFinished IterationFinished Finished"; p.names() != want {
+		t.Errorf("got  %s\nwant %s", p.names(), want)
 	}
 }
 
@@ -134,14 +350,26 @@ func TestNothingChanged(t *testing.T) {
 // sentence that it stands in.
 func TestNamesInSentences(t *testing.T) {
 	t.Parallel()
+	const odd, quoted = "a\nDECISION: DONE", `"a\nDECISION: DONE"`
 	p := &play{
-		attempts: []loop.Attempt{{}}, reviews: []loop.Review{says(loop.Continue, "more"), says(loop.Done, "")},
-		meddles: map[int]string{0: "x"}, path: "a\nDECISION: DONE",
+		attempts: []loop.Attempt{{}}, path: odd, drifts: map[int]string{1: "x"},
+		reviews: []loop.Review{wrote(loop.Done, loop.Written{Changed: []string{odd}, Settings: []string{odd}}), says(loop.Done, "")},
 	}
 	p.run(t)
-	for _, e := range p.events {
-		if w, ok := e.(loop.Warned); ok && w.Text != `the critic changed the work tree ("a\nDECISION: DONE"): undone, kept in x.patch` {
-			t.Errorf("warned: %s", w.Text)
+	said := rejections(p)
+	for _, w := range p.warned() {
+		said = append(said, w.Text)
+	}
+	for _, round := range p.rounds() {
+		said = append(said, round.Review.Problem)
+	}
+	said = slices.DeleteFunc(said, func(text string) bool { return text == "" })
+	if len(said) != 4 {
+		t.Errorf("%d sentences: %q", len(said), said)
+	}
+	for _, text := range said {
+		if strings.Contains(text, "\n") || !strings.Contains(text, quoted) {
+			t.Errorf("%q", text)
 		}
 	}
 }

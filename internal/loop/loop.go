@@ -3,8 +3,6 @@ package loop
 import (
 	"context"
 	"errors"
-	"slices"
-	"sync"
 	"time"
 )
 
@@ -12,80 +10,93 @@ import (
 // its time is used up. Any other cancellation is an interruption.
 var ErrMaxDuration = errors.New("the time for this run is used up")
 
-// A Loop holds what a run needs. All fields but Checker must be set.
+// A Loop holds what a run needs. Strategy, Sink and Clock must be set. The Clock may be
+// asked from several goroutines at once.
 type Loop struct {
-	Actor   Actor
-	Tree    Tree
-	Checker Checker // nil: the project has no checks, VERIFYING is left out
-	Critic  Critic
-	Gate    Gate
-	Sink    Sink
-	Clock   func() time.Time
+	Workplace
+	Strategy Strategy
+	Sink     Sink
+	Clock    func() time.Time
 
-	// CheckBefore: the checks are run once before the first iteration, too.
-	CheckBefore bool
-	// FailFast: no check is run after one that has not passed.
-	FailFast bool
+	// Ask puts a question to the user. It returns [ErrNobody] when there is nobody to
+	// ask; nil: there never is.
+	Ask func(context.Context, string) (answer string, err error)
+
+	// Checks says when the checks are run.
+	Checks CheckRules
+
+	// InPlace: the checks and the critic work in the user's own work tree, not in views.
+	InPlace bool
+
+	// Jobs is how many parts of a strategy may play at the same time; 0: all.
+	Jobs int
 
 	// CriticRetries is how often the critic is asked again, within one
 	// iteration, after a reply that could not be used.
 	CriticRetries int
 }
 
+// CheckRules say when checks are run besides in each iteration.
+type CheckRules struct {
+	Before   bool // once before the first iteration, too
+	FailFast bool // none after one that has not passed
+}
+
+// A Strategy is a way of driving agents: ordinary code over the steps of a run. It is
+// deterministic: what it does next hangs on what its steps came to, and on nothing else,
+// so that a session is carried on by running it again over the journal. An error of a
+// step ends the run: the strategy returns it as it is.
+type Strategy interface {
+	Run(context.Context, *Steps) (Outcome, error)
+}
+
 // Run drives one session to its end. The outcome holds on every path; the
 // error is set only when something broke (an agent could not be started, git
 // failed, an event could not be recorded), and then Outcome.Result is Failed.
 func (l *Loop) Run(ctx context.Context, s Session) (Outcome, error) {
-	return l.run(ctx, s, Started{Session: s}, Past{})
+	return l.Play(ctx, s, &Journal{})
 }
 
-// Resume carries on a session that broke off, or that ended short of success,
-// from where it had come to. The critic is asked again for what it had not yet
-// said; an actor's turn that was finished is not played again.
-// What the critic had given no verdict on is judged again first, and so is what a
-// recorded DONE is about: no run ends with success on what a log says.
-func (l *Loop) Resume(ctx context.Context, s Session, p Past) (Outcome, error) {
-	p.Undecided = p.Undecided && p.Attempt == nil && len(p.Rounds) > 0
-	return l.run(ctx, s, Resumed{Session: s, Iterations: len(p.Rounds), Judge: p.Attempt != nil, Rejudge: p.Undecided}, p)
+// Play is Run where it is known what some of the strategy's own steps come to, by the
+// journal.
+func (l *Loop) Play(ctx context.Context, s Session, j *Journal) (Outcome, error) {
+	return l.run(ctx, s, j, Started{Session: s})
 }
 
-func (l *Loop) run(ctx context.Context, s Session, first Event, p Past) (Outcome, error) {
-	r := &run{Loop: l, began: l.Clock().Add(-p.Elapsed), seq: p.Seq, ended: p.Ended, pending: p.Attempt, baseline: p.Baseline, session: s.ID}
-	r.conversation = p.Conversation
-	if p.Attempt != nil {
-		r.complaint = p.Attempt.Complaint()
+// Resume carries on a session that broke off, or that ended short of success, from where
+// it stopped: the strategy runs over the journal, which the run takes over. The critic is
+// asked again for what it had not yet said; an actor's turn that was finished is not
+// played again. What the critic had given no verdict on is judged again first, and so is
+// what a recorded DONE is about: no run ends with success on what a log says. The error
+// is a [*JournalError] where the journal is that of another strategy.
+func (l *Loop) Resume(ctx context.Context, s Session, j *Journal) (Outcome, error) {
+	return l.run(ctx, s, j, Resumed{Session: s, Iterations: len(j.Rounds()), Judge: j.Pending() != nil, Rejudge: j.rejudge()})
+}
+
+func (l *Loop) run(ctx context.Context, s Session, j *Journal, first Event) (Outcome, error) {
+	steps := &Steps{&section{
+		course: &course{
+			loop: l, record: &record{sink: l.Sink, clock: l.Clock, seq: j.seq},
+			session: s, began: l.Clock().Add(-j.Elapsed()),
+		},
+		journal: j, at: l.Workplace, errand: errand{prompt: s.Prompt},
+	}}
+	_, steps.fresh = first.(Started)
+	ctx, steps.abort = context.WithCancelCause(ctx)
+	defer steps.abort(nil)
+	var out Outcome
+	err := steps.emit("", first)
+	if err == nil {
+		out, err = l.Strategy.Run(ctx, steps)
 	}
-	ctx, r.abort = context.WithCancelCause(ctx)
-	defer r.abort(nil)
-	for _, round := range p.Rounds {
-		r.remember(round)
+	if err == nil {
+		err = j.rest()
 	}
-	if r.previous != nil && p.Attempt == nil {
-		r.complaint = r.previous.Attempt.Complaint()
-	}
-	if p.Undecided {
-		r.undecided = r.previous.Attempt.again()
-	}
-	r.progress.Spent = p.Spent
-	r.progress.ConsecutiveErrors, r.progress.LastFailure, r.progress.LastProblem = 0, StopNone, "" // whoever resumes wants another try
-	stop := r.drive(ctx, s, first)
-	out := Outcome{
-		Result:     stop.reason.Result(),
-		Reason:     stop.reason,
-		Iterations: r.progress.Iterations,
-		Summary:    stop.summary,
-		Confidence: stop.confidence,
-		Duration:   l.Clock().Sub(r.began),
-		ActorError: r.complaint,
-	}
-	if last := r.previous; out.Reason == StopDone && last != nil {
-		out.Unmentioned = len(last.Review.Unmentioned)
-		out.NothingChanged = last.Change.Empty() && len(last.Checks) == 0
-	}
-	err := errors.Join(stop.err, r.machine.To(Ended))
+	out, err = steps.ended(ctx, out, err)
+	err = errors.Join(err, steps.machine.To(Ended))
 	// Whatever broke before, the end is offered to the sink once.
-	if e := r.emit(Finished{Outcome: out}); e != nil && stop.err == nil {
-		err = errors.Join(err, e)
+	if e := steps.emit("", Finished{Outcome: out}); e != nil && err == nil {
+		err = e
 	}
 	if err != nil {
 		out.Result, out.Reason = Failed, StopInternal
@@ -93,163 +104,48 @@ func (l *Loop) run(ctx context.Context, s Session, first Event, p Past) (Outcome
 	return out, err
 }
 
-// run is the state of one session. Everything but emit belongs to the
-// goroutine that called Run.
-type run struct {
-	*Loop
-	began     time.Time
-	machine   Machine
-	progress  Progress
-	history   []Round // without their texts
-	previous  *Round  // the last one, whole
-	baseline  []CheckResult
-	pending   *Attempt // of the first iteration of a resumed run, to be judged
-	undecided *Attempt // of the iteration before a resumed run, to be judged again
-	ended     bool     // once, before it was taken up again
-	session   string   // its name
-	complaint string   // of the actor's last turn
-	trace     []Phase  // of the iteration under way
-	entered   time.Time
-	told      map[string]bool // warnings of a look after a turn
-	position  Position        // at the last look
-
-	conversation Conversation // of the actor's last turn
-
-	abort func(error) // ends the turn under way
-
-	mu     sync.Mutex // guards what follows, and the sink: agents report while their turn lasts
-	seq    int
-	broken error
-	waited time.Duration // in the phase under way
+// ended says how a run has ended; the error is what broke.
+func (s *section) ended(ctx context.Context, out Outcome, err error) (Outcome, error) {
+	if e := s.goLive(ctx); err == nil { // of a session that only lacked its end, nothing was played
+		err = e
+	}
+	if err != nil {
+		out, err = s.broke(ctx, err)
+	}
+	out.Result, out.Iterations = out.Reason.Result(), s.progress.Iterations
+	out.Duration = s.loop.Clock().Sub(s.began)
+	out.ActorError = s.complaint
+	if last := s.previous; out.Reason == StopDone && last != nil {
+		out.Unmentioned = len(last.Review.Unmentioned)
+		out.NothingChanged = last.Change.Empty() && len(last.Checks) == 0
+	}
+	return out, err
 }
 
-// A stop is why drive came back.
-type stop struct {
-	reason     StopReason
-	summary    string
-	confidence *float64
-	err        error
+// broke says how an error ends the run.
+func (s *section) broke(ctx context.Context, err error) (Outcome, error) {
+	stop, ok := errors.AsType[*stopError](err)
+	if ctx.Err() != nil && s.unwritten() == nil {
+		stop, ok = cancelled(ctx), true
+	}
+	if ok {
+		return Outcome{Reason: stop.reason, Summary: stop.sentence}, nil
+	}
+	return Outcome{Reason: StopInternal, Summary: err.Error()}, err
 }
 
-func failed(err error) stop {
-	return stop{reason: StopInternal, summary: err.Error(), err: err}
+// A stopError ends a run before its strategy has come to an end: the rules stop it, or
+// an agent cannot work until a person does something about it.
+type stopError struct {
+	reason   StopReason
+	sentence string
 }
 
-func (r *run) drive(ctx context.Context, s Session, first Event) stop {
-	if err := r.emit(first); err != nil {
-		return failed(err)
-	}
-	if _, fresh := first.(Started); fresh && r.CheckBefore && r.Checker != nil {
-		if err := r.checkBefore(ctx); err != nil {
-			return r.broke(ctx, err)
-		}
-	}
-	if end, over := r.ruledOut(); over {
-		return end
-	}
-	for {
-		if end, over := r.mayNotOpen(ctx); over {
-			return end
-		}
-		round, end, over := r.iterate(ctx, s.Prompt)
-		if over {
-			return end
-		}
-		r.remember(round)
-		if end, over := decided(round); over {
-			return end
-		}
-	}
-}
+func (e *stopError) Error() string { return e.sentence }
 
-// ruledOut says whether all that is left to do of a session that broke off is to
-// write its end. That is never a DONE.
-func (r *run) ruledOut() (end stop, over bool) {
-	if r.pending != nil || r.undecided != nil || r.previous == nil || r.ended {
-		return stop{}, false
-	}
-	end, over = decided(*r.previous)
-	return end, over && end.reason != StopDone
-}
-
-// mayNotOpen asks whether the run ends before the next iteration. What was begun
-// before the session broke off is finished in any case.
-func (r *run) mayNotOpen(ctx context.Context) (stop, bool) {
-	switch {
-	case r.pending != nil:
-		return stop{}, false
-	case r.undecided != nil:
-		return r.mayNot(ctx, RoleCritic)
-	}
-	return r.mayNot(ctx, RoleActor)
-}
-
-// mayNot asks the context and the gate whether the run ends before the next
-// turn.
-func (r *run) mayNot(ctx context.Context, next Role) (stop, bool) {
-	if ctx.Err() != nil {
-		return cancelled(ctx), true
-	}
-	r.progress.Elapsed = r.Clock().Sub(r.began)
-	r.progress.Next = next
-	reason, why := r.Gate.Stop(r.progress)
-	return stop{reason: reason, summary: why}, reason != StopNone
-}
-
-func cancelled(ctx context.Context) stop {
+func cancelled(ctx context.Context) *stopError {
 	if errors.Is(context.Cause(ctx), ErrMaxDuration) {
-		return stop{reason: StopMaxDuration, summary: ErrMaxDuration.Error()}
+		return &stopError{StopMaxDuration, ErrMaxDuration.Error()}
 	}
-	return stop{reason: StopInterrupted, summary: "interrupted"}
-}
-
-func decided(round Round) (stop, bool) {
-	v := round.Verdict
-	switch {
-	case round.Stop != StopNone:
-		return stop{reason: round.Stop, summary: round.Why}, true
-	case v.Escalation != "":
-		return stop{reason: StopPolicyEscalation, summary: v.Escalation}, true
-	case v.Decision == Done:
-		return stop{reason: StopDone, summary: v.Summary, confidence: v.Confidence}, true
-	}
-	return stop{}, false
-}
-
-// remember keeps the last round whole and the others without their texts, so
-// that a long session does not grow with what its agents print.
-func (r *run) remember(round Round) {
-	r.progress.Iterations++
-	r.progress.LastFailure, r.progress.LastProblem = round.Failure, trouble(round)
-	if round.Failure == StopNone {
-		r.progress.ConsecutiveErrors = 0
-	} else {
-		r.progress.ConsecutiveErrors++
-	}
-	r.previous = &round
-	// A new array each time: the critic may still hold the old one.
-	r.history = append(slices.Clip(r.history), round.Outline())
-}
-
-// emit stamps an event and hands it to the sink. After the first failure only
-// the end is offered.
-func (r *run) emit(e Event) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if _, end := e.(Finished); r.broken != nil && !end {
-		return r.broken
-	}
-	if err := r.Sink.Handle(Stamp{Seq: r.seq + 1, Time: r.Clock()}, e); err != nil {
-		r.broken = err
-		return err
-	}
-	r.seq++
-	return nil
-}
-
-// unwritten is the sink's first error.
-func (r *run) unwritten() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.broken
+	return &stopError{StopInterrupted, "interrupted"}
 }

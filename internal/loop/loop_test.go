@@ -15,6 +15,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/looptest"
+	"codeloops/internal/strategy"
 )
 
 var errBroken = errors.New("broken")
@@ -28,8 +29,9 @@ type script struct {
 	state  int
 	head   int
 	seen   []int // where HEAD was for each check of the last run
+	looked int   // the state at the last look
+	stale  int   // DONEs on a work tree that was another one by then
 	asked  int
-	undone int
 	events []loop.Event
 	broken error // what made a step fail, if one did
 	stops  bool  // the context was cancelled
@@ -76,7 +78,7 @@ func (s *script) Act(_ context.Context, _ loop.Brief, watch loop.Watch) (loop.At
 	s.waits(watch)
 	s.state++
 	words := loop.Output{Text: strings.Repeat("x", s.rnd.IntN(10))}
-	return loop.Attempt{Turn: loop.Turn{Ending: s.ending(), Stdout: words}}, s.fault()
+	return loop.Attempt{Turn: loop.Turn{Try: loop.Try{Ending: s.ending()}, Execution: loop.Execution{Stdout: words}}}, s.fault()
 }
 
 // waits stands still now and then.
@@ -91,6 +93,7 @@ func (s *script) waits(watch loop.Watch) {
 
 func (s *script) Capture(context.Context) (loop.Change, error) {
 	at := loop.Position{Head: strconv.Itoa(s.head)}
+	s.looked = s.state
 	return loop.Change{State: strconv.Itoa(s.state), Position: at}, s.fault()
 }
 
@@ -101,17 +104,11 @@ func (s *script) Between(_ context.Context, from, to loop.Change) (loop.Change, 
 	return loop.Change{State: to.State}, s.fault()
 }
 
-func (s *script) Checkpoint(_ context.Context, iteration int, c loop.Change) (string, error) {
-	return fmt.Sprint(iteration, " ", c.State), nil
+func (s *script) Checkpoint(_ context.Context, step loop.Step, c loop.Change) (string, error) {
+	return fmt.Sprint(step, " ", c.State), nil
 }
 
-func (s *script) Restore(_ context.Context, c loop.Change) (string, error) {
-	s.undone++
-	_, err := fmt.Sscan(c.State, &s.state)
-	return "kept", errors.Join(err, s.fault())
-}
-
-// meddle changes the work tree now and then, or moves HEAD.
+// meddle is a user who changes the work tree now and then, or moves HEAD.
 func (s *script) meddle() {
 	if s.rnd.IntN(4) == 0 {
 		s.state += 100
@@ -121,13 +118,23 @@ func (s *script) meddle() {
 	}
 }
 
-func (s *script) Check(context.Context, int) iter.Seq2[loop.CheckResult, error] {
+// writes is what was written in a view: nothing, mostly.
+func (s *script) writes() (w loop.Written) {
+	lists := []*[]string{&w.Changed, &w.Come, &w.Repository, &w.Settings}
+	if n := s.rnd.IntN(12); n < len(lists) {
+		*lists[n] = []string{"a.txt"}
+	}
+	return w
+}
+
+func (s *script) Check(context.Context, loop.Step) iter.Seq2[loop.CheckResult, error] {
 	return func(yield func(loop.CheckResult, error) bool) {
 		s.seen = nil
 		for range 2 {
 			s.seen = append(s.seen, s.head)
 			s.meddle()
-			result := loop.CheckResult{Command: "test", Ending: loop.EndCompleted, ExitCode: s.rnd.IntN(6) / 5}
+			result := loop.CheckResult{Command: "test", Ending: loop.EndCompleted, ExitCode: s.rnd.IntN(6) / 5, Written: s.writes()}
+			result.Changed = result.Written.Changed
 			err := s.fault()
 			if !yield(result, err) || err != nil {
 				return
@@ -140,7 +147,7 @@ func (s *script) Judge(_ context.Context, c loop.Case, watch loop.Watch) (loop.R
 	s.asked++
 	s.waits(watch)
 	s.meddle()
-	review := loop.Review{Turn: loop.Turn{Ending: s.ending()}}
+	review := loop.Review{Turn: loop.Turn{Try: loop.Try{Ending: s.ending()}}, Written: s.writes()}
 	switch s.rnd.IntN(8) {
 	case 0:
 		review.Verdict.Decision = loop.Done
@@ -156,13 +163,19 @@ func (s *script) Judge(_ context.Context, c loop.Case, watch loop.Watch) (loop.R
 	if (c.Objection != nil) != (s.asked > 1) {
 		return review, fmt.Errorf("objection %v at ask %d", c.Objection, s.asked)
 	}
-	if review.Problem == "" || review.Ending.Cut() {
+	if review.Problem == "" && !meddled(review) || review.Ending.Cut() {
 		s.asked = 0
 	}
 	if s.asked == 3 {
 		s.asked = 0
 	}
 	return review, s.fault()
+}
+
+// meddled reports whether a review is a DONE that cannot count, because of what its
+// critic has written.
+func meddled(r loop.Review) bool {
+	return r.Verdict.Decision == loop.Done && len(r.Written.Changed)+len(r.Written.Come)+len(r.Written.Settings) > 0
 }
 
 // Handle is a recorder whose disk is full now and then: what it refuses did
@@ -172,8 +185,8 @@ func (s *script) Handle(at loop.Stamp, e loop.Event) error {
 	if s.faults > 0 && s.rnd.IntN(s.faults*10) == 0 {
 		s.broken, err = errBroken, errBroken
 	}
-	if e, ok := e.(loop.IterationFinished); ok && e.Round.Verdict.Decision == loop.Done && len(e.Round.Checks) > 0 {
-		err = errors.Join(err, s.standsOnChecks(e.Round))
+	if e, ok := e.(loop.IterationFinished); ok {
+		err = errors.Join(err, s.stands(e.Round))
 	}
 	if _, end := e.(loop.Finished); err == nil || end {
 		s.events = append(s.events, e)
@@ -182,9 +195,28 @@ func (s *script) Handle(at loop.Stamp, e loop.Event) error {
 	return err
 }
 
+// stands reports a DONE on what is no longer so, or on what its critic has changed,
+// and a stale one that counts.
+func (s *script) stands(r loop.Round) error {
+	switch stale := len(r.Review.Stale) > 0; {
+	case stale && (r.Review.Problem == "" || r.Verdict.Decision != loop.Error || r.Failure == loop.StopNone):
+		return fmt.Errorf("%w: %+v counts", errUnseen, r)
+	case stale:
+		s.stale++
+		return nil
+	case r.Verdict.Decision != loop.Done:
+		return nil
+	case r.Change.State != strconv.Itoa(s.looked) || s.looked != s.state:
+		return fmt.Errorf("%w: DONE on %s, and the work tree is at %d, last seen at %d", errUnseen, r.Change.State, s.state, s.looked)
+	case meddled(r.Review):
+		return fmt.Errorf("%w: DONE by %+v", errUnseen, r.Review)
+	}
+	return s.standsOnChecks(r)
+}
+
 // standsOnChecks reports a DONE whose checks have passed where HEAD no longer is.
 func (s *script) standsOnChecks(r loop.Round) error {
-	if slices.ContainsFunc(r.Checks, func(c loop.CheckResult) bool { return !c.Passed() }) {
+	if len(r.Checks) == 0 || slices.ContainsFunc(r.Checks, func(c loop.CheckResult) bool { return !c.Passed() }) {
 		return nil // no gate but this test's lets it be DONE
 	}
 	for i := range r.Checks {
@@ -195,7 +227,7 @@ func (s *script) standsOnChecks(r loop.Round) error {
 	return nil
 }
 
-var errUnseen = errors.New("not seen by the checks")
+var errUnseen = errors.New("not seen by whoever has judged")
 
 // limit is a gate of three errors in a row or six iterations.
 type limit struct{ iterations int } // 0: six
@@ -243,11 +275,13 @@ func (limit) Rule(_ loop.Case, r loop.Review) loop.Ruling {
 
 func TestRandomRuns(t *testing.T) {
 	t.Parallel()
-	results := map[loop.StopReason]int{}
+	results, stale := map[loop.StopReason]int{}, 0
 	for seed := range uint64(5000) {
 		s := &script{rnd: rand.New(rand.NewPCG(seed, 1)), faults: int(seed % 4 * 10), now: time.Unix(0, 0)}
 		out, err := playScript(t, s, seed)
 		results[out.Reason]++
+		stale += s.stale
+		rejudged(t, seed, s.events)
 		if (err != nil) != (out.Reason == loop.StopInternal) {
 			t.Fatalf("seed %d: error %v with the reason %q", seed, err, out.Reason)
 		}
@@ -268,6 +302,9 @@ func TestRandomRuns(t *testing.T) {
 			t.Errorf("no run ended with %q: %v", reason, results)
 		}
 	}
+	if stale == 0 {
+		t.Error("no DONE was stale")
+	}
 }
 
 func playScript(t *testing.T, s *script, seed uint64) (loop.Outcome, error) {
@@ -276,12 +313,15 @@ func playScript(t *testing.T, s *script, seed uint64) (loop.Outcome, error) {
 	defer cancel(nil)
 	s.cancel = cancel
 	l := loop.Loop{
-		Actor: s, Tree: s, Critic: s, Gate: limit{}, Clock: s.clock, CriticRetries: 2,
-		Sink: s,
+		Workplace:     loop.Workplace{Actor: s, Tree: s, Critic: s, Gate: limit{}},
+		Strategy:      strategy.ActorCritic{},
+		Clock:         s.clock,
+		CriticRetries: 2,
+		Sink:          s,
 	}
 	if seed%2 == 0 {
 		l.Checker = s
-		l.CheckBefore = seed%3 == 0
+		l.Checks.Before = seed%3 == 0
 	}
 	out, err := l.Run(ctx, loop.Session{Prompt: "do it"})
 	if e := s.grammar.End(); e != nil {

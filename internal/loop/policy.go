@@ -19,12 +19,14 @@ type Policy struct {
 	CriticDecisions []string
 	// Critique is what a structured reply must keep; nil: replies are free.
 	Critique *CritiquePolicy
-	// Convergence is when a loop that does not get on is warned and ended; nil:
+	// Convergence is when a loop that makes no progress is warned and ended; nil:
 	// never.
 	Convergence *ConvergencePolicy
+	// Panel: several critics judge in the place of one; nil: one does.
+	Panel *PanelPolicy
 }
 
-// A ConvergencePolicy is how often the same sign that a loop does not get on
+// A ConvergencePolicy is how often the same sign that a loop makes no progress
 // may show.
 type ConvergencePolicy struct {
 	WarnAfter  int      // 0: never

@@ -9,31 +9,25 @@ import (
 	"time"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/strategy"
 )
 
 // past says what the events of a run that broke off had come to.
-func past(events []loop.Event) loop.Past {
-	var p loop.Past
-	rejudges := false
-	for _, e := range events {
-		switch e := e.(type) {
-		case loop.ActorFinished:
-			p.Attempt, p.Undecided, rejudges = nil, false, false
-			if !e.Attempt.Blocked() {
-				p.Attempt = &e.Attempt
-			}
-		case loop.IterationStarted:
-			p.Attempt, p.Undecided = nil, p.Undecided && rejudges
-		case loop.IterationFinished:
-			p.Rounds, p.Attempt, p.Undecided = append(p.Rounds, e.Round), nil, e.Round.Undecided()
-		case loop.Resumed:
-			rejudges = e.Rejudge
-		case loop.Started, loop.PhaseEntered, loop.Activity, loop.DiffCaptured,
-			loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Finished:
-		}
+func past(events []loop.Event) *loop.Journal {
+	j := &loop.Journal{}
+	for i, e := range events {
+		j.Add(loop.Stamp{Seq: i + 1, Time: time.Unix(int64(i), 0)}, e)
 	}
-	p.Seq = len(events)
-	return p
+	return j
+}
+
+// behind is what a session had come to behind a round, and what followed it there.
+func behind(r loop.Round, then ...loop.Event) *loop.Journal {
+	j := &loop.Journal{}
+	for _, e := range append([]loop.Event{loop.Started{}, loop.IterationStarted{Iteration: 1}, loop.IterationFinished{Round: r}}, then...) {
+		j.Add(loop.Stamp{}, e)
+	}
+	return j
 }
 
 var errCrash = errors.New("crash")
@@ -79,7 +73,7 @@ func TestResumedRuns(t *testing.T) {
 				continue
 			}
 			if err == nil {
-				if rounds := past(s.events).Rounds; len(rounds) != out.Iterations || acted != out.Iterations {
+				if rounds := past(s.events).Rounds(); len(rounds) != out.Iterations || acted != out.Iterations {
 					t.Fatalf("seed %d: %d iterations, %d rounds, %d turns of the actor recorded", seed, out.Iterations, len(rounds), acted)
 				}
 				break
@@ -106,9 +100,9 @@ func helped(why loop.StopReason) bool {
 	}, why)
 }
 
-// rejudged counts the attempts that were judged again, and holds them to come
-// where a run is resumed behind work without a verdict, with the words of that
-// work, and nowhere else.
+// rejudged counts the attempts that were judged again, and holds them to come behind
+// a DONE that was stale, whatever happens in between, and where a run is resumed behind
+// work without a verdict, with the words of that work, and nowhere else.
 func rejudged(t *testing.T, seed uint64, events []loop.Event) (again int) {
 	t.Helper()
 	var last loop.Round
@@ -116,7 +110,7 @@ func rejudged(t *testing.T, seed uint64, events []loop.Event) (again int) {
 	for i, e := range events {
 		switch e := e.(type) {
 		case loop.Resumed:
-			if e.Rejudge != past(events[:i]).Undecided {
+			if e.Rejudge != past(events[:i]).Undecided() || due && !e.Rejudge {
 				t.Fatalf("seed %d: event %d is %+v", seed, i, e)
 			}
 			due = e.Rejudge
@@ -130,13 +124,20 @@ func rejudged(t *testing.T, seed uint64, events []loop.Event) (again int) {
 			due = false
 		case loop.IterationFinished:
 			last = e.Round
+			due = len(e.Round.Review.Stale) > 0
 		}
 	}
 	return again
 }
 
 func resume(ctx context.Context, s *script, sink loop.Sink) (loop.Outcome, error) {
-	l := loop.Loop{Actor: s, Tree: s, Critic: s, Checker: s, Gate: limit{}, Sink: sink, Clock: s.clock, CriticRetries: 2}
+	l := loop.Loop{
+		Workplace:     loop.Workplace{Actor: s, Tree: s, Critic: s, Checker: s, Gate: limit{}},
+		Strategy:      strategy.ActorCritic{},
+		Sink:          sink,
+		Clock:         s.clock,
+		CriticRetries: 2,
+	}
 	if len(s.events) == 0 {
 		return l.Run(ctx, loop.Session{Prompt: "do it"})
 	}
@@ -152,14 +153,16 @@ func TestResumeJudgesFirst(t *testing.T) {
 	}
 	now := time.Unix(1000, 0)
 	l := loop.Loop{
-		Actor: p, Tree: p, Critic: p, Gate: limit{}, Sink: p,
-		Clock: func() time.Time { now = now.Add(time.Second); return now },
+		Workplace: loop.Workplace{Actor: p, Tree: p, Critic: p, Gate: limit{}},
+		Strategy:  strategy.ActorCritic{},
+		Sink:      p,
+		Clock:     func() time.Time { now = now.Add(time.Second); return now },
 	}
 	first := loop.Round{Iteration: 1, Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "first"}}}
-	attempt := loop.Attempt{Turn: loop.Turn{Stdout: loop.Output{Text: "paid for"}}}
-	out, err := l.Resume(t.Context(), loop.Session{Prompt: "do it"}, loop.Past{
-		Rounds: []loop.Round{first}, Attempt: &attempt, Elapsed: time.Hour,
-	})
+	attempt := loop.Attempt{Turn: loop.Turn{Execution: loop.Execution{Stdout: loop.Output{Text: "paid for"}}}}
+	j := behind(first, loop.IterationStarted{Iteration: 2}, loop.ActorFinished{Iteration: 2, Attempt: attempt})
+	j.Add(loop.Stamp{Time: time.Time{}.Add(time.Hour)}, loop.Warned{})
+	out, err := l.Resume(t.Context(), loop.Session{Prompt: "do it"}, j)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,15 +188,21 @@ func TestResumeWritesTheEnd(t *testing.T) {
 		for _, ended := range []bool{false, true} {
 			p := &play{attempts: []loop.Attempt{{}}, reviews: []loop.Review{says(loop.Done, "more of it")}}
 			l := loop.Loop{
-				Actor: p, Tree: p, Critic: p, Gate: limit{}, Sink: p,
-				Clock: func() time.Time { return time.Unix(1000, 0) },
+				Workplace: loop.Workplace{Actor: p, Tree: p, Critic: p, Gate: limit{}},
+				Strategy:  strategy.ActorCritic{},
+				Sink:      p,
+				Clock:     func() time.Time { return time.Unix(1000, 0) },
 			}
-			past := loop.Past{Rounds: []loop.Round{{Iteration: 1, Ruling: ruling}}, Ended: ended}
-			out, err := l.Resume(t.Context(), loop.Session{Prompt: "do it"}, past)
+			broken := loop.Attempt{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndFailed, Reason: "no room left"}}}
+			j := behind(loop.Round{Iteration: 1, Attempt: broken, Ruling: ruling})
+			if ended {
+				j.Add(loop.Stamp{}, loop.Finished{})
+			}
+			out, err := l.Resume(t.Context(), loop.Session{Prompt: "do it"}, j)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := loop.Outcome{Result: reason.Result(), Reason: reason, Iterations: 1, Summary: "all of it"}
+			want := loop.Outcome{Result: reason.Result(), Reason: reason, Iterations: 1, Summary: "all of it", ActorError: "no room left"}
 			if ended {
 				want = loop.Outcome{Result: loop.Success, Reason: loop.StopDone, Iterations: 2, Summary: "more of it"}
 			}
@@ -214,23 +223,24 @@ func TestResumeBelievesNoDone(t *testing.T) {
 	t.Parallel()
 	done := loop.Round{Iteration: 1, Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Done}}}
 	for name, c := range map[string]struct {
-		past   loop.Past
+		then   []loop.Event
 		says   loop.Review
 		want   loop.StopReason
 		briefs int
 	}{
-		"after a crash":         {loop.Past{Undecided: done.Undecided()}, says(loop.Done, "fine"), loop.StopDone, 0},
-		"after an end":          {loop.Past{Undecided: done.Undecided(), Ended: true}, says(loop.Done, "fine"), loop.StopDone, 0},
-		"it was not done":       {loop.Past{Undecided: done.Undecided()}, says(loop.Continue, "more"), loop.StopMaxIterations, 0},
-		"the actor was at work": {loop.Past{}, says(loop.Done, "fine"), loop.StopDone, 1},
+		"after a crash":         {nil, says(loop.Done, "fine"), loop.StopDone, 0},
+		"after an end":          {[]loop.Event{loop.Finished{}}, says(loop.Done, "fine"), loop.StopDone, 0},
+		"it was not done":       {nil, says(loop.Continue, "more"), loop.StopMaxIterations, 0},
+		"the actor was at work": {[]loop.Event{loop.IterationStarted{Iteration: 2}}, says(loop.Done, "fine"), loop.StopDone, 1},
 	} {
 		p := &play{attempts: []loop.Attempt{{}}, reviews: []loop.Review{c.says}}
 		l := loop.Loop{
-			Actor: p, Tree: p, Critic: p, Gate: limit{1 + c.briefs}, Sink: p,
-			Clock: func() time.Time { return time.Unix(1000, 0) },
+			Workplace: loop.Workplace{Actor: p, Tree: p, Critic: p, Gate: limit{1 + c.briefs}},
+			Strategy:  strategy.ActorCritic{},
+			Sink:      p,
+			Clock:     func() time.Time { return time.Unix(1000, 0) },
 		}
-		c.past.Rounds = []loop.Round{done}
-		out, err := l.Resume(t.Context(), loop.Session{Prompt: "do it"}, c.past)
+		out, err := l.Resume(t.Context(), loop.Session{Prompt: "do it"}, behind(done, c.then...))
 		if err != nil || out.Reason != c.want || out.Iterations != 2 || len(p.briefs) != c.briefs || len(p.cases) != 1 {
 			t.Errorf("%s: got %+v, %v after %d turns of the actor and %d of the critic", name, out, err, len(p.briefs), len(p.cases))
 		}
@@ -246,30 +256,37 @@ func TestResumeJudgesAgain(t *testing.T) {
 	lost := loop.Round{
 		Iteration: 1, Failure: loop.StopNoDecision,
 		Attempt: loop.Attempt{Turn: loop.Turn{
-			Stdout: loop.Output{Text: "paid for"}, Duration: time.Hour, Usage: loop.Usage{CostUSD: new(3.0)},
+			Execution: loop.Execution{Stdout: loop.Output{Text: "paid for"}, Duration: time.Hour}, Try: loop.Try{Usage: loop.Usage{CostUSD: new(3.0)}},
 		}},
 		Review: loop.Review{Problem: "no decision"},
 		Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Error}},
 	}
+	begun := loop.IterationStarted{Iteration: 2}
 	for name, c := range map[string]struct {
-		past   loop.Past
+		then   []loop.Event
 		briefs int
+		judges bool // the attempt of the iteration that was begun
 	}{
-		"after an end":            {loop.Past{Rounds: []loop.Round{lost}, Undecided: true, Ended: true}, 0},
-		"after a crash":           {loop.Past{Rounds: []loop.Round{lost}, Undecided: true}, 0},
-		"the actor was at work":   {loop.Past{Rounds: []loop.Round{lost}}, 1},
-		"the actor has been done": {loop.Past{Rounds: []loop.Round{lost}, Undecided: true, Attempt: &loop.Attempt{}}, 0},
+		"after an end":            {[]loop.Event{loop.Finished{}}, 0, false},
+		"after a crash":           {nil, 0, false},
+		"the actor was at work":   {[]loop.Event{begun}, 1, false},
+		"the actor has been done": {[]loop.Event{begun, loop.ActorFinished{Iteration: 2}}, 0, true},
 	} {
 		p := &play{attempts: []loop.Attempt{{}}, reviews: []loop.Review{says(loop.Done, "fine")}, state: "as it was left"}
 		now := time.Unix(1000, 0)
-		l := loop.Loop{Actor: p, Tree: p, Critic: p, Gate: limit{}, Sink: p, Clock: func() time.Time { now = now.Add(time.Second); return now }}
-		out, err := l.Resume(t.Context(), loop.Session{Prompt: "do it"}, c.past)
+		l := loop.Loop{
+			Workplace: loop.Workplace{Actor: p, Tree: p, Critic: p, Gate: limit{}},
+			Strategy:  strategy.ActorCritic{},
+			Sink:      p,
+			Clock:     func() time.Time { now = now.Add(time.Second); return now },
+		}
+		out, err := l.Resume(t.Context(), loop.Session{Prompt: "do it"}, behind(lost, c.then...))
 		if err != nil || out.Reason != loop.StopDone || out.Iterations != 2 || len(p.briefs) != c.briefs {
 			t.Errorf("%s: %+v, %v after %d turns of the actor", name, out, err, len(p.briefs))
 			continue
 		}
 		got := p.cases[0].Attempt
-		if again := c.briefs == 0 && c.past.Attempt == nil; got.Rejudged != again || again && (got.Stdout.Text != "paid for" || got.Duration != 0 || *got.Usage.CostUSD != 0) {
+		if again := c.briefs == 0 && !c.judges; got.Rejudged != again || again && (got.Stdout.Text != "paid for" || got.Duration != 0 || *got.Usage.CostUSD != 0) {
 			t.Errorf("%s: judged is %+v", name, got)
 		}
 	}

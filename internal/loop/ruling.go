@@ -60,6 +60,8 @@ type Finding struct {
 	Text  string
 	State FindingState
 	Since int // the iteration that raised it first
+	// May: the critic says that the task is done without it.
+	May bool
 	// Check is the command of the check that it is about, "" for none: whether it
 	// is settled is for the check to say.
 	Check string
@@ -67,7 +69,7 @@ type Finding struct {
 
 // Due reports whether a DONE has to say what has become of the finding.
 func (f Finding) Due() bool {
-	return f.Check == "" && f.State != FindingClosed && f.State != FindingWithdrawn
+	return !f.May && f.Check == "" && f.State != FindingClosed && f.State != FindingWithdrawn
 }
 
 // A FindingState says what became of a finding.

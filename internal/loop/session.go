@@ -5,21 +5,50 @@ type Session struct {
 	ID         string
 	Prompt     string
 	WorkingDir string
-	Actor      AgentRef
-	Critic     AgentRef
+	Version    string // of codeloops
+	View       string // how the critic and the checks see the work tree: "overlay", "clone", "copy", or "tree" for the work tree itself; "" in a log that does not tell
+	Strategy   StrategyRef
+	Cast
+	Base
+	Terms
+}
+
+// A StrategyRef names a way of driving agents; the zero value is that of an actor and a
+// critic.
+type StrategyRef struct {
+	Name       string
+	Parameters []Parameter
+}
+
+// A Parameter is a setting of a strategy, by its key in the configuration without the
+// table.
+type Parameter struct{ Key, Value string }
+
+// A Cast is who plays in a session.
+type Cast struct {
+	Actor  AgentRef
+	Critic AgentRef
 	// ActorFallback and CriticFallback are who plays on when one cannot, in this
 	// order.
 	ActorFallback  []AgentRef
 	CriticFallback []AgentRef
-	MaxIterations  int    // 0: no limit
-	BaseCommit     string // HEAD when the session began; "" when there was none
-	Checkpoint     string // the commit that keeps the work tree as the session found it
-	Version        string // of codeloops
-	Policy         Policy // that the run keeps from now on
-	Rules          []Rule // that the run is held to from now on; none: a log that does not tell
-	Deciders       []Decider
-	Templates      []Template
-	Flags          []Flag // what else the command line says of the run from now on
+}
+
+// A Base is the work tree as a session found it, from which its change is counted.
+type Base struct {
+	BaseCommit  string // HEAD; "" when there was none
+	Checkpoint  string // the commit that keeps the files
+	Checkpoints string // the repository of that commit, from the directory of the log; "": the user's own
+}
+
+// Terms are what a run is held to from now on.
+type Terms struct {
+	MaxIterations int // 0: no limit
+	Policy        Policy
+	Rules         []Rule // none: a log that does not tell
+	Deciders      []Decider
+	Templates     []Template
+	Flags         []Flag // what else the command line says of the run
 }
 
 // A Rule is a setting that holds a run: what work has to keep to be done, and what

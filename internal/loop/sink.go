@@ -6,6 +6,7 @@ import "time"
 type Stamp struct {
 	Seq  int // from 1
 	Time time.Time
+	Step Step // what the event is a part of; "": the session
 }
 
 // A Sink consumes the events of a run in order. The loop never calls it

@@ -81,26 +81,49 @@ func (s Spent) Plus(t Spent) Spent {
 type Spending struct {
 	Actor  Spent
 	Critic Spent
+	Others Spent // roles of a strategy's own
 }
 
-// Total returns what both roles have cost.
-func (s Spending) Total() Spent { return s.Actor.Plus(s.Critic) }
+// Total returns what all roles have cost.
+func (s Spending) Total() Spent { return s.Actor.Plus(s.Critic).Plus(s.Others) }
 
-// Add adds a turn, with its misses. A try that came to nothing and whose agent
-// reports no cost has cost nothing.
-func (s *Spending) Add(role Role, t Turn) {
-	var spent Spent
+// Add adds a turn.
+func (s *Spending) Add(role Role, t Turn) { s.add(role, costOf(t)) }
+
+func (s *Spending) add(role Role, spent Spent) {
+	switch role {
+	case RoleActor:
+		s.Actor = s.Actor.Plus(spent)
+	case RoleCritic:
+		s.Critic = s.Critic.Plus(spent)
+	default:
+		s.Others = s.Others.Plus(spent)
+	}
+}
+
+// roleSpending is what the turns of each role have cost that is neither actor nor critic.
+type roleSpending map[Role]Spent
+
+func (s *roleSpending) add(role Role, spent Spent) {
+	if role == RoleActor || role == RoleCritic {
+		return
+	}
+	if *s == nil {
+		*s = roleSpending{}
+	}
+	(*s)[role] = (*s)[role].Plus(spent)
+}
+
+// costOf returns what a turn has cost with its misses. A try that came to nothing and whose
+// agent reports no cost has cost nothing.
+func costOf(t Turn) (spent Spent) {
 	for _, m := range t.Misses {
 		spent = spent.Plus(m.Usage.known())
 	}
 	if !t.Blocked() {
 		spent = spent.Plus(t.Usage.known()).Plus(Spent{TokensBasis: t.Usage.TokensBasis(), CostBasis: t.Usage.CostBasis()})
 	}
-	if role == RoleCritic {
-		s.Critic = s.Critic.Plus(spent)
-	} else {
-		s.Actor = s.Actor.Plus(spent)
-	}
+	return spent
 }
 
 // known returns what is known of a turn's cost.

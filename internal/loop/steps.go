@@ -1,347 +1,288 @@
 package loop
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"strings"
+	"slices"
+	"sync"
 	"time"
 )
 
-// iterate runs one whole iteration; over is true when the run ended in it.
-func (r *run) iterate(ctx context.Context, task string) (round Round, end stop, over bool) {
-	began := r.Clock()
-	r.trace = nil
-	c := Case{Iteration: r.progress.Iterations + 1, Task: task, History: r.history}
-	ruling, err := r.work(ctx, &c)
-	switch {
-	case err != nil:
-	case ruling != nil:
-		round.Unjudged, err = true, r.machine.To(CriticEvaluating) // which the rules do here
-	default:
-		if err = r.verify(ctx, &c); err != nil {
-			break
+// Steps are the moves that a strategy may make. Each one is written down when it is over,
+// before the next one begins. A step that stands in the journal of a session that is
+// carried on is not made again: it returns what it came to. Steps belong to the
+// goroutine of the strategy.
+type Steps struct{ *section }
+
+// A section of a strategy has a work tree, a journal and a memory of its own; the whole of it
+// is one, too.
+type section struct {
+	*course
+	at      Workplace
+	journal *Journal
+	live    bool // what stands in the journal is over: what comes is played
+	whole   Step // of the part; "" is the session
+	parent  *section
+	branch  *branch // of a part; nil for the session
+	errand
+	memory
+}
+
+// An errand is what is done now, of all that the session is about.
+type errand struct {
+	within Step   // what steps are named below
+	prompt string // the session's
+	part   string // of what that asks for; "": all of it
+	actor  Role   // whose agent plays the actor; "": the actor's own
+	until  int    // the iteration with which it is over in any case; 0: none
+}
+
+// A course is what all steps of a run have in common.
+type course struct {
+	loop *Loop
+	*record
+	session Session
+	began   time.Time
+	fresh   bool // the session begins with this run
+	machine Machine
+
+	mu       sync.Mutex // guards what follows
+	played   bool       // something was: the journal is over
+	own      bool       // the strategy has made a step of its own since the last iteration
+	progress Progress   // without what the ledger holds
+	ledger   ledger
+}
+
+// memory is what later iterations go by.
+type memory struct {
+	history  []Round  // without their texts
+	previous *Round   // the last one, whole
+	again    *Attempt // of that one, to be judged again; nil: it has its verdict
+	baseline []CheckResult
+
+	conversation Conversation // of the actor's last turn
+	complaint    string       // of that turn
+	instructions string       // to the actor, beside the task
+	position     Position     // at the last look
+	meanwhile    []string     // paths that had changed then since the capture
+}
+
+// Baseline runs the checks on the work tree as the session finds it, where that is set.
+func (s *Steps) Baseline(ctx context.Context) (err error) {
+	if e, ok := s.journal.take(baselineStep); ok {
+		if was, ok := e.(BaselineChecked); ok {
+			s.baseline = was.Checks
 		}
-		if end, over := r.mayNot(ctx, RoleCritic); over {
-			return round, end, true
-		}
-		round.Review, err = r.judge(ctx, c)
-	}
-	if err == nil {
-		round.Iteration, round.Attempt, round.Change, round.Inspection, round.Checks = c.Iteration, c.Attempt, c.Change, c.Inspection, c.Checks
-		err = r.decide(ctx, c, ruling, &round)
-	}
-	if err == nil {
-		round.Duration = r.Clock().Sub(began)
-		err = r.emit(IterationFinished{Round: round})
-	}
-	if err != nil {
-		return round, r.broke(ctx, err), true
-	}
-	return round, stop{}, false
-}
-
-// work is the actor's part of an iteration. The ruling is the gate's, if it has
-// one on the work itself.
-func (r *run) work(ctx context.Context, c *Case) (ruling *Ruling, err error) {
-	err = r.open(c.Iteration)
-	for _, step := range []func(context.Context, *Case) error{r.act, r.capture} {
-		if err == nil {
-			err = step(ctx, c)
-		}
-	}
-	if err == nil {
-		err = r.hopeless(*c)
-	}
-	if err != nil {
-		return nil, err
-	}
-	c.Inspection, ruling = r.Gate.Inspect(*c)
-	if len(c.Inspection.Concerns) > 0 {
-		err = r.emit(Inspected{Iteration: c.Iteration, Inspection: c.Inspection})
-	}
-	return ruling, err
-}
-
-// broke says how an error within an iteration ends the run.
-func (r *run) broke(ctx context.Context, err error) stop {
-	if ctx.Err() != nil && r.unwritten() == nil {
-		return cancelled(ctx)
-	}
-	if b, ok := errors.AsType[*blockedError](err); ok {
-		return stop{reason: b.reason, summary: b.Error()}
-	}
-	return failed(err)
-}
-
-// A blockedError is an agent that cannot work until a person does something
-// about it: to go on would cost iterations and bring nothing.
-type blockedError struct {
-	reason   StopReason
-	sentence string
-}
-
-func (e *blockedError) Error() string { return e.sentence }
-
-// blocked returns a [*blockedError] for a turn that says so, else nil.
-func blocked(role Role, t Turn) error {
-	if !t.Blocked() {
 		return nil
 	}
-	e := &blockedError{StopAgentAuth, fmt.Sprintf("the %s's agent is not signed in", role)}
-	if t.Ending == EndPermissionDenied {
-		e.sentence = fmt.Sprintf("the %s's agent is not allowed to work", role)
-	}
-	if t.Ending == EndRateLimited {
-		e.reason, e.sentence = StopAgentRateLimited, fmt.Sprintf("the %s's agent has reached its rate limit", role)
-		if !t.ResetAt.IsZero() {
-			e.sentence += " until " + t.ResetAt.UTC().Format(time.RFC3339)
-		}
-	}
-	if t.Reason != "" {
-		e.sentence += ": " + t.Reason
-	}
-	return e
-}
-
-// open begins an iteration, unless a resumed run is already in it.
-func (r *run) open(iteration int) error {
-	if r.pending != nil {
+	if s.parent != nil || !s.fresh || !s.loop.Checks.Before || s.at.Checker == nil {
 		return nil
 	}
-	return r.emit(IterationStarted{Iteration: iteration})
+	s.fresh = false // one strategy after the other may ask for it
+	if s.baseline, err = s.check(ctx, baselineStep); err != nil {
+		return fmt.Errorf("run the checks before the session: %w", err)
+	}
+	return s.emit(baselineStep, BaselineChecked{Checks: s.baseline})
 }
 
-func (r *run) act(ctx context.Context, c *Case) (err error) {
-	if r.pending != nil {
-		c.Attempt, r.pending = *r.pending, nil
-		return r.machine.To(ActorExecuting)
+// Iterate makes the next iteration: the moves that play makes in it. What is returned is
+// all that it came to.
+func (s *Steps) Iterate(ctx context.Context, play func(context.Context, *Iteration) error) (Round, error) {
+	n := s.progress.Iterations + 1
+	if e, ok := s.journal.take(iterationStep(n)); ok {
+		if whole, ok := e.(IterationFinished); ok {
+			s.remember(whole.Round)
+			return whole.Round, nil
+		}
 	}
-	if err := r.enter(c.Iteration, ActorExecuting); err != nil {
-		return err
+	if err := s.journal.only(iterationStep(n)); err != nil {
+		return Round{}, err
 	}
-	if r.undecided != nil {
-		c.Attempt, r.undecided = *r.undecided, nil
-		return r.emit(ActorFinished{Iteration: c.Iteration, Attempt: c.Attempt})
+	if err := s.goLive(ctx); err != nil {
+		return Round{}, err
 	}
-	brief := Brief{Iteration: c.Iteration, ID: r.turnID(RoleActor, c.Iteration, 1), Task: c.Task, Previous: r.previous, Baseline: r.baseline}
-	brief.Conversation = r.conversation
-	c.Attempt, err = r.Actor.Act(ctx, brief, r.watch(c.Iteration, RoleActor))
-	if err != nil {
-		return fmt.Errorf("run the actor: %w", err)
+	begun := len(s.journal.entries) > 0
+	if !begun { // what was begun before the session broke off is finished in any case
+		next := RoleActor
+		if s.again != nil {
+			next = RoleCritic
+		}
+		if err := s.mayGoOn(ctx, next); err != nil {
+			return Round{}, err
+		}
 	}
-	r.took(&c.Attempt.Turn, brief.ID)
-	r.complaint = c.Attempt.Complaint()
-	r.progress.Spent.Add(RoleActor, c.Attempt.Turn)
-	r.conversation = r.conversation.After(c.Attempt.Turn)
-	if err := r.emit(ActorFinished{Iteration: c.Iteration, Attempt: c.Attempt}); err != nil {
-		return err
+	if s.own && s.machine.State() == DecidedDone { // and goes on behind it
+		s.machine = Machine{}
 	}
-	if err := r.late(c.Iteration, RoleActor, c.Attempt.Turn); err != nil {
-		return err
+	s.own = false
+	it := &Iteration{run: s.section, began: s.loop.Clock(), c: Case{Iteration: n, Task: s.Task(), History: s.history}}
+	if !begun {
+		if err := s.emit(it.step(""), IterationStarted{Iteration: n}); err != nil {
+			return Round{}, err
+		}
 	}
-	if err := context.Cause(ctx); err != nil {
-		return err
+	if err := play(ctx, it); err != nil {
+		return it.round, err
 	}
-	return blocked(RoleActor, c.Attempt.Turn)
+	it.round.Duration = s.loop.Clock().Sub(it.began)
+	if err := s.emit(it.step(""), IterationFinished{Round: it.round}); err != nil {
+		return it.round, err
+	}
+	s.remember(it.round)
+	if it.round.JudgedAgain() {
+		s.again = s.previous.Attempt.again()
+	}
+	return it.round, nil
 }
 
-// late tells of what came after the end of a turn.
-func (r *run) late(iteration int, role Role, t Turn) error {
-	if t.Late.Total == 0 {
+// Over reports whether the iterations end with one of them, and how. One that stands in
+// the journal ended nothing where another one follows there, nor does a DONE with nothing
+// behind it: it is judged again.
+func (s *Steps) Over(round Round) (Outcome, bool) {
+	out, ends := round.ends()
+	switch {
+	case ends && !s.live:
+		next, more := s.journal.next()
+		return out, more && next.Iteration() == 0 || !more && !s.journal.Ended() && out.Reason != StopDone
+	case !ends && s.until > 0 && s.progress.Iterations >= s.until:
+		return Outcome{Reason: StopMaxIterations, Summary: round.Verdict.Guidance()}, true
+	}
+	return out, ends
+}
+
+// Bound has so many more iterations be the last ones, until what is returned ends that; 0 is
+// no bound. An outer bound holds, too.
+func (s *Steps) Bound(iterations int) (leave func()) {
+	was := s.until
+	if most := s.progress.Iterations + iterations; iterations > 0 && (was == 0 || most < was) {
+		s.until = most
+	}
+	return func() { s.until = was }
+}
+
+// Instruct says what the actor is told beside the task from now on; "" is nothing.
+func (m *memory) Instruct(text string) { m.instructions = text }
+
+// Anew has the actor begin a new conversation, with no earlier rounds.
+func (m *memory) Anew() {
+	m.history, m.previous, m.again, m.conversation = nil, nil, nil, Conversation{}
+}
+
+// Case is the work as the last iteration left it, for a turn that judges it.
+func (s *Steps) Case() *Case {
+	c := &Case{Iteration: s.progress.Iterations, Task: s.Task()}
+	if s.previous != nil {
+		c.Attempt, c.Change, c.Inspection, c.Checks = s.previous.Attempt, s.previous.Change, s.previous.Inspection, s.previous.Checks
+	}
+	return c
+}
+
+// Task is what is to be done: what the user asks for, or the part of it that is under way.
+func (e *errand) Task() string { return cmp.Or(e.part, e.prompt) }
+
+// Aim has what follows be about a part of what the user asks for: its iterations are judged by
+// that alone. "" is all of it again.
+func (e *errand) Aim(task string) { e.part = task }
+
+// Cast has the agent of a role play the actor from now on, and the turns that the actor's agent
+// would play; "" is the actor's own. Its turns are the actor's in everything else.
+func (e *errand) Cast(role Role) { e.actor = role }
+
+// Step names a step of the strategy that is under way, as "critique.round_1".
+func (e *errand) Step(format string, args ...any) Step {
+	name := fmt.Sprintf(format, args...)
+	if e.within == "" {
+		return Step(name)
+	}
+	return e.within.Sub(name)
+}
+
+// Within has the steps be named below one of them, so that a strategy can be driven again and
+// again by another one. What is returned ends that.
+func (e *errand) Within(step Step) (leave func()) {
+	was := e.within
+	e.within = step
+	return func() { e.within = was }
+}
+
+// goLive ends what is taken from the journal: the next step is played.
+func (s *section) goLive(ctx context.Context) error {
+	if s.live {
 		return nil
 	}
-	text := fmt.Sprintf("what the %s left running printed %d bytes after the turn had ended: they count for nothing", role, t.Late.Total)
-	if t.Late.File != "" {
-		text += ", and stand in " + t.Late.File
-	}
-	return r.emit(Warned{Iteration: iteration, Text: text})
-}
-
-func (r *run) capture(ctx context.Context, c *Case) (err error) {
-	if err := r.enter(c.Iteration, CapturingDiff); err != nil {
-		return err
-	}
-	c.Change, err = r.Tree.Capture(ctx)
-	if err != nil {
-		return fmt.Errorf("capture the diff: %w", err)
-	}
-	c.Change.Checkpoint, err = r.Tree.Checkpoint(ctx, c.Iteration, c.Change)
-	if err != nil {
-		return fmt.Errorf("keep the state of the work tree: %w", err)
-	}
-	c.Step = c.Change
-	if r.previous != nil {
-		c.Step, err = r.Tree.Between(ctx, r.previous.Change, c.Change)
-		if err != nil {
-			return fmt.Errorf("compare the work tree with the iteration before: %w", err)
+	s.live = true
+	for p := s; p.parent != nil; p = p.parent {
+		if p.journal == p.parent.journal {
+			continue
+		}
+		if err := p.parent.journal.only(p.whole); err != nil {
+			return err // what comes behind the parts stands there already
 		}
 	}
-	r.position = c.Change.Position
-	return r.emit(DiffCaptured{Iteration: c.Iteration, Change: c.Change})
+	s.takeOver()
+	_, err := s.open(ctx)
+	return err
 }
 
-// judge asks the critic until its reply can be used or it has been asked often
-// enough. A turn that codeloops had to cut is not asked for again: it would
-// cost the same time once more. A verdict that would end the run without a word on
-// findings that are open is asked about once, beside that.
-func (r *run) judge(ctx context.Context, c Case) (Review, error) {
-	if err := r.enter(c.Iteration, CriticEvaluating); err != nil {
-		return Review{}, err
+// takeOver has the run go on from what the journal comes to. That is done once: what the
+// other parts of the strategy go by has been played.
+func (s *section) takeOver() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.played {
+		return
 	}
-	reminded := false
-	for ask, retries := 1, 0; ; ask++ {
-		c.ID = r.turnID(RoleCritic, c.Iteration, ask)
-		review, err := r.review(ctx, &c)
-		if err != nil {
-			return review, err
-		}
-		switch {
-		case review.Problem != "" && !review.Ending.Cut() && retries < r.CriticRetries:
-			retries++
-		case review.Problem == "" && len(review.Unmentioned) > 0 && !reminded:
-			reminded = true
-			review.Problem = "it decides DONE and says nothing of these open findings: " + strings.Join(review.Unmentioned, ", ")
-		default:
-			return review, r.emit(CriticFinished{Iteration: c.Iteration, Review: review})
-		}
-		if err := r.emit(ReviewRejected{Iteration: c.Iteration, Review: review}); err != nil {
-			return review, err
-		}
-		c.Objection = &Objection{Problem: review.Problem, Reply: review.Reply}
+	s.played = true
+	s.ledger = s.journal.ledger.clone()
+	s.progress.ConsecutiveErrors, s.progress.LastFailure, s.progress.LastProblem = 0, StopNone, "" // whoever resumes wants another try
+	pending := s.journal.Pending()
+	if s.parent == nil || pending != nil || s.previous != nil { // else it was another part's
+		s.conversation = s.journal.conversation
 	}
-}
-
-// review is one turn of the critic. What it changed in the work tree is undone; a
-// verdict that would end the run is none then, as it is on what was undone; nor is it
-// one where git may have shown it something else than the critic was told.
-func (r *run) review(ctx context.Context, c *Case) (Review, error) {
-	review, err := r.Critic.Judge(ctx, *c, r.watch(c.Iteration, RoleCritic))
-	if err != nil {
-		return review, fmt.Errorf("run the critic: %w", err)
-	}
-	r.took(&review.Turn, c.ID)
-	r.progress.Spent.Add(RoleCritic, review.Turn)
-	if err := r.late(c.Iteration, RoleCritic, review.Turn); err != nil {
-		return review, err
-	}
-	if err := context.Cause(ctx); err != nil {
-		return review, err
-	}
-	done, unmentioned := r.Gate.Ends(*c, review)
-	meddled, err := r.undo(ctx, *c, "the critic")
-	if err != nil {
-		return review, err
-	}
-	warned := len(c.Change.Warnings)
-	c.Change.Warnings = union(c.Change.Warnings, meddled.now.Git)
-	review.Undone = meddled.paths
-	if review.Unmentioned = unmentioned; done && len(meddled.paths) > 0 {
-		review.Unmentioned = nil
-		review.Problem = fmt.Sprintf("the critic changed the work tree and decides DONE on what it changed; that is undone, %s: "+
-			"judge the work tree as it is now, and leave it as it is. Changed was %s", meddled.kept, listed(meddled.paths))
-	}
-	if done && review.Problem == "" && len(c.Change.Warnings) > warned {
-		review.Unmentioned = nil
-		review.Problem = "while it judged, git was set up in another way, and may have shown it something else: look at the last of the notes on the diff, and decide again"
-	}
-	return review, blocked(RoleCritic, review.Turn)
-}
-
-// decide lets the gate rule, moves the machine and counts failures.
-func (r *run) decide(ctx context.Context, c Case, ruling *Ruling, round *Round) (err error) {
-	if ruling != nil {
-		round.Ruling = *ruling
-	} else if round.Ruling, err = r.rule(ctx, &c, round.Review); err != nil {
-		return err
-	}
-	round.Checks = c.Checks
-	round.Failure = failure(*round)
-	r.leave()
-	round.Trace = r.trace
-	switch round.Verdict.Decision {
-	case Done:
-		return r.machine.To(DecidedDone)
-	case Continue:
-		return r.machine.To(DecidedContinue)
-	case Error:
-		return r.machine.To(DecidedError)
-	}
-	return fmt.Errorf("%w: decision %q", ErrTransition, round.Verdict.Decision)
-}
-
-// failure says why an iteration counts as an error: the review came to
-// nothing, the actor's turn was cut short without the work being done, or the
-// critic said ERROR.
-func failure(round Round) StopReason {
 	switch {
-	case round.Review.Problem != "" && round.Verdict.Decision == Error:
-		return cutReason(round.Review.Ending, StopCriticTimeout, StopNoDecision)
-	case round.Verdict.Decision == Done:
-		return StopNone
-	case round.Attempt.Ending.Cut(), round.Attempt.Ending.Stuck():
-		return cutReason(round.Attempt.Ending, StopActorTimeout, StopConsecutiveErrors)
-	case round.Verdict.Decision == Error:
-		return StopConsecutiveErrors
+	case pending != nil:
+		s.complaint = pending.Complaint()
+	case s.previous != nil:
+		s.complaint = s.previous.Attempt.Complaint()
+		if s.journal.untouched && s.previous.Undecided() {
+			s.again = s.previous.Attempt.again()
+		}
 	}
-	return StopNone
 }
 
-// trouble is what was said of an iteration that counts as an error.
-func trouble(round Round) string {
+// aside notes that the strategy has made a step of its own.
+func (s *course) aside() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.own = true
+}
+
+// remember keeps the last round whole and the others without their texts, so
+// that a long session does not grow with what its agents print.
+func (s *section) remember(round Round) {
+	s.progress.Iterations++
+	s.progress.LastFailure, s.progress.LastProblem = round.Failure, trouble(round)
+	if round.Failure == StopNone {
+		s.progress.ConsecutiveErrors = 0
+	} else {
+		s.progress.ConsecutiveErrors++
+	}
+	s.previous, s.again = &round, nil
+	// A new array each time: the critic may still hold the old one.
+	s.history = append(slices.Clip(s.history), round.Outline())
+}
+
+// ends says how the run ends with a round, if it does.
+func (r Round) ends() (Outcome, bool) {
+	v := r.Verdict
 	switch {
-	case round.Failure == StopNone:
-		return ""
-	case round.Review.Problem != "":
-		return round.Review.Problem
-	case round.Attempt.Ending.Cut(), round.Attempt.Ending.Stuck():
-		return round.Attempt.Reason
+	case r.Stop != StopNone:
+		return Outcome{Reason: r.Stop, Summary: r.Why}, true
+	case v.Escalation != "":
+		return Outcome{Reason: StopPolicyEscalation, Summary: v.Escalation}, true
+	case v.Decision == Done:
+		return Outcome{Reason: StopDone, Summary: v.Summary, Confidence: v.Confidence}, true
 	}
-	return round.Verdict.Analysis
-}
-
-func cutReason(e Ending, timeout, other StopReason) StopReason {
-	switch e {
-	case EndTimedOut, EndIdle:
-		return timeout
-	case EndOutputLimit:
-		return StopOutputLimit
-	case EndCompleted, EndEmpty, EndFailed, EndInterrupted, EndAuth, EndRateLimited,
-		EndOverloaded, EndContextTooLong, EndPermissionDenied:
-	}
-	return other
-}
-
-// turnID names a turn; ask counts from 1 within an iteration.
-func (r *run) turnID(role Role, iteration, ask int) string {
-	if r.session == "" {
-		return ""
-	}
-	id := fmt.Sprintf("%s__%s_%d", r.session, role, iteration)
-	if ask > 1 {
-		id += fmt.Sprintf("_%d", ask)
-	}
-	return id
-}
-
-// took notes a turn that was played.
-func (r *run) took(t *Turn, id string) {
-	t.ID = id
-	r.trace[len(r.trace)-1].Turns++
-}
-
-// leave closes the phase under way.
-func (r *run) leave() {
-	if n := len(r.trace); n > 0 {
-		r.trace[n-1].Duration, r.trace[n-1].Waited = r.Clock().Sub(r.entered), r.takeWaited()
-	}
-}
-
-func (r *run) enter(iteration int, s State) error {
-	if err := r.machine.To(s); err != nil {
-		return err
-	}
-	r.leave()
-	r.trace, r.entered = append(r.trace, Phase{State: s}), r.Clock()
-	return r.emit(PhaseEntered{Iteration: iteration, State: s})
+	return Outcome{}, false
 }

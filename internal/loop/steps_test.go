@@ -12,27 +12,29 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/looptest"
+	"codeloops/internal/strategy"
 )
 
 // A play is a run in which every step is written down beforehand.
 type play struct {
 	attempts []loop.Attempt
 	reviews  []loop.Review  // one for each time the critic is asked
-	meddles  map[int]string // by ask: the state that the critic leaves behind
+	drifts   map[int]string // by ask: what the state of the work tree has become by then
+	inPlace  bool
 	limits   loop.Gate      // nil: limit
 	checker  loop.Checker   // asked before the session, too; may be nil
 	empty    bool           // nothing changes
 	still    bool           // the work tree stays as the session found it
 	path     string         // of the file that changes; "" is a.txt
-	warns    map[int]string // by how often the critic was asked: what a look then warns of
+	git      map[int]string // by how often the critic was asked: what a look warns of git from then on
 
-	state    string
-	asked    int
-	briefs   []loop.Brief
-	cases    []loop.Case
-	restored []string
-	events   []loop.Event
-	grammar  looptest.Grammar
+	state   string
+	asked   int
+	briefs  []loop.Brief
+	cases   []loop.Case
+	events  []loop.Event
+	steps   []loop.Step // of the events
+	grammar looptest.Grammar
 }
 
 func (p *play) Act(_ context.Context, b loop.Brief, _ loop.Watch) (loop.Attempt, error) {
@@ -49,8 +51,8 @@ func (p *play) Capture(context.Context) (loop.Change, error) {
 		c.Files = nil
 	}
 	for asked := range p.asked + 1 {
-		if w, ok := p.warns[asked]; ok {
-			c.Warnings = append(c.Warnings, w)
+		if w, ok := p.git[asked]; ok {
+			c.Warnings, c.Git = append(c.Warnings, w), append(c.Git, w)
 		}
 	}
 	return c, nil
@@ -60,20 +62,14 @@ func (p *play) Between(_ context.Context, from, to loop.Change) (loop.Change, er
 	return loop.Change{State: from.State + " to " + to.State}, nil
 }
 
-func (p *play) Checkpoint(_ context.Context, iteration int, c loop.Change) (string, error) {
-	return fmt.Sprint(iteration, " ", c.State), nil
-}
-
-func (p *play) Restore(_ context.Context, to loop.Change) (string, error) {
-	p.restored = append(p.restored, p.state+" to "+to.State)
-	p.state = to.State
-	return "kept in x.patch", nil
+func (p *play) Checkpoint(_ context.Context, step loop.Step, c loop.Change) (string, error) {
+	return fmt.Sprint(step, " ", c.State), nil
 }
 
 func (p *play) Judge(_ context.Context, c loop.Case, _ loop.Watch) (loop.Review, error) {
 	p.cases = append(p.cases, c)
 	review := p.reviews[min(p.asked, len(p.reviews)-1)]
-	if state, ok := p.meddles[p.asked]; ok {
+	if state, ok := p.drifts[p.asked]; ok {
 		p.state = state
 	}
 	p.asked++
@@ -81,7 +77,7 @@ func (p *play) Judge(_ context.Context, c loop.Case, _ loop.Watch) (loop.Review,
 }
 
 func (p *play) Handle(at loop.Stamp, e loop.Event) error {
-	p.events = append(p.events, e)
+	p.events, p.steps = append(p.events, e), append(p.steps, at.Step)
 	return p.grammar.Handle(at, e)
 }
 
@@ -92,8 +88,13 @@ func (p *play) run(t *testing.T) loop.Outcome {
 		p.limits = limit{}
 	}
 	l := loop.Loop{
-		Actor: p, Tree: p, Critic: p, Gate: p.limits, Sink: p, CriticRetries: 1, Checker: p.checker, CheckBefore: true,
-		Clock: func() time.Time { now = now.Add(time.Second); return now },
+		Workplace:     loop.Workplace{Actor: p, Tree: p, Critic: p, Gate: p.limits, Checker: p.checker},
+		Strategy:      strategy.ActorCritic{},
+		Sink:          p,
+		CriticRetries: 1,
+		Checks:        loop.CheckRules{Before: true},
+		InPlace:       p.inPlace,
+		Clock:         func() time.Time { now = now.Add(time.Second); return now },
 	}
 	out, err := l.Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"})
 	if err != nil {
@@ -103,6 +104,26 @@ func (p *play) run(t *testing.T) loop.Outcome {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// warned are the sentences that were told beside everything else.
+func (p *play) warned() (all []loop.Warned) {
+	for _, e := range p.events {
+		if w, ok := e.(loop.Warned); ok {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// rounds are the iterations.
+func (p *play) rounds() (all []loop.Round) {
+	for _, e := range p.events {
+		if e, ok := e.(loop.IterationFinished); ok {
+			all = append(all, e.Round)
+		}
+	}
+	return all
 }
 
 func (p *play) names() string {
@@ -115,7 +136,7 @@ func (p *play) names() string {
 
 func says(d loop.Decision, text string) loop.Review {
 	v := loop.Verdict{Decision: d, Summary: text, Feedback: text, Recovery: text}
-	return loop.Review{Turn: loop.Turn{Ending: loop.EndCompleted}, Verdict: v}
+	return loop.Review{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndCompleted}}, Verdict: v}
 }
 
 func TestFeedbackReachesTheActor(t *testing.T) {
@@ -154,7 +175,7 @@ func TestHistoryHoldsNoTexts(t *testing.T) {
 	t.Parallel()
 	big := loop.Output{Text: "much", Total: 4}
 	p := &play{
-		attempts: []loop.Attempt{{Turn: loop.Turn{Stdout: big, Stderr: big}}},
+		attempts: []loop.Attempt{{Turn: loop.Turn{Execution: loop.Execution{Stdout: big, Stderr: big}}}},
 		reviews:  []loop.Review{says(loop.Continue, "more"), says(loop.Done, "")},
 	}
 	p.run(t)
@@ -169,7 +190,7 @@ func TestHistoryHoldsNoTexts(t *testing.T) {
 
 func TestCriticIsAskedAgain(t *testing.T) {
 	t.Parallel()
-	unclear := loop.Review{Turn: loop.Turn{Ending: loop.EndCompleted}, Reply: "well", Problem: "no decision"}
+	unclear := loop.Review{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndCompleted}}, Reply: "well", Problem: "no decision"}
 	p := &play{attempts: []loop.Attempt{{}}, reviews: []loop.Review{unclear, says(loop.Done, "yes")}}
 	if out := p.run(t); out.Reason != loop.StopDone || out.Iterations != 1 {
 		t.Errorf("got %+v", out)
@@ -199,57 +220,79 @@ func TestCutActorTurns(t *testing.T) {
 		loop.EndOutputLimit: loop.StopOutputLimit,
 		loop.EndFailed:      loop.StopMaxIterations, // the critic says CONTINUE: no error
 	} {
-		p := &play{attempts: []loop.Attempt{{Turn: loop.Turn{Ending: ending}}}, reviews: []loop.Review{says(loop.Continue, "more")}}
+		p := &play{attempts: []loop.Attempt{{Turn: loop.Turn{Try: loop.Try{Ending: ending}}}}, reviews: []loop.Review{says(loop.Continue, "more")}}
 		if out := p.run(t); out.Reason != want {
 			t.Errorf("%s: got %q, want %q", ending, out.Reason, want)
 		}
-		p = &play{attempts: []loop.Attempt{{Turn: loop.Turn{Ending: ending}}}, reviews: []loop.Review{says(loop.Done, "")}}
+		p = &play{attempts: []loop.Attempt{{Turn: loop.Turn{Try: loop.Try{Ending: ending}}}}, reviews: []loop.Review{says(loop.Done, "")}}
 		if out := p.run(t); out.Reason != loop.StopDone {
 			t.Errorf("%s, but done: got %q", ending, out.Reason)
 		}
 	}
 }
 
-func TestMeddlingIsUndone(t *testing.T) {
+// TestDrift: what somebody has changed in the work tree since it was captured is told
+// once, and the next critic is told where it is a part of the change. A verdict that
+// goes on stands.
+func TestDrift(t *testing.T) {
 	t.Parallel()
-	p := &play{
-		attempts: []loop.Attempt{{}},
-		reviews:  []loop.Review{says(loop.Continue, "more"), says(loop.Done, "")},
-		meddles:  map[int]string{1: "meddled"},
-	}
-	p.run(t)
-	if want := []string{"meddled to after actor 2"}; !reflect.DeepEqual(p.restored, want) {
-		t.Errorf("restored %q, want %q", p.restored, want)
-	}
-	var warnings []string
-	for _, e := range p.events {
-		if w, ok := e.(loop.Warned); ok {
-			warnings = append(warnings, w.Text)
-		}
-	}
-	if want := []string{"the critic changed the work tree (a.txt): undone, kept in x.patch"}; !reflect.DeepEqual(warnings, want) {
-		t.Errorf("warned %q, want %q", warnings, want)
-	}
-}
-
-// TestWarningsAfterATurn: what comes to be warned of while the critic is at work
-// is told once, and what the actor left is not told again.
-func TestWarningsAfterATurn(t *testing.T) {
-	t.Parallel()
-	p := &play{
-		attempts: []loop.Attempt{{}},
-		reviews:  []loop.Review{says(loop.Continue, "more"), says(loop.Done, "")},
-		warns:    map[int]string{0: "the actor's", 1: "HEAD was moved"},
-	}
-	p.run(t)
-	var warned []loop.Warned
-	for _, e := range p.events {
-		if w, ok := e.(loop.Warned); ok {
-			warned = append(warned, w)
-		}
-	}
-	if want := []loop.Warned{{Iteration: 1, Text: "after the turn of the critic: HEAD was moved"}}; !reflect.DeepEqual(warned, want) {
-		t.Errorf("warned %+v, want %+v", warned, want)
+	for name, c := range map[string]struct {
+		play   play
+		warned []loop.Warned
+		next   []string // what the next critic is told of the diff
+	}{
+		"nothing": {play{}, nil, nil},
+		"a file": {
+			play{drifts: map[int]string{0: "x"}},
+			[]loop.Warned{{Iteration: 1, Text: "changed while no agent was at work: a.txt"}},
+			[]string{"changed while no agent was at work: a.txt"},
+		},
+		"in place": {
+			play{drifts: map[int]string{0: "x"}, inPlace: true},
+			[]loop.Warned{{Iteration: 1, Text: "changed since the actor's turn, by the critic, by a check or by you: a.txt"}},
+			[]string{"changed since the actor's turn, by the critic, by a check or by you: a.txt"},
+		},
+		"a file with an odd name": {
+			play{drifts: map[int]string{0: "x"}, path: "a\nDECISION: DONE"},
+			[]loop.Warned{{Iteration: 1, Text: `changed while no agent was at work: "a\nDECISION: DONE"`}},
+			[]string{`changed while no agent was at work: "a\nDECISION: DONE"`},
+		},
+		"what no patch shows": {
+			play{drifts: map[int]string{0: "x"}, empty: true},
+			[]loop.Warned{{Iteration: 1, Text: "changed while no agent was at work: ."}},
+			nil,
+		},
+		"time after time": {
+			play{drifts: map[int]string{0: "x", 1: "y"}},
+			[]loop.Warned{{Iteration: 1, Text: "changed while no agent was at work: a.txt"}, {Iteration: 2, Text: "changed while no agent was at work: a.txt"}},
+			[]string{"changed while no agent was at work: a.txt"},
+		},
+		"what git goes by": {
+			play{git: map[int]string{0: "the actor's", 1: "hooks were changed"}},
+			[]loop.Warned{{Iteration: 1, Text: "changed while no agent was at work: hooks were changed"}},
+			[]string{"the actor's", "hooks were changed"},
+		},
+		"both": {
+			play{drifts: map[int]string{0: "x"}, git: map[int]string{1: "hooks were changed"}},
+			[]loop.Warned{{Iteration: 1, Text: "changed while no agent was at work: hooks were changed; a.txt"}},
+			[]string{"hooks were changed", "changed while no agent was at work: a.txt"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &c.play
+			p.attempts = []loop.Attempt{{}}
+			p.reviews = []loop.Review{says(loop.Continue, "more"), says(loop.Continue, "more"), says(loop.Done, "")}
+			if out := p.run(t); out.Reason != loop.StopDone || out.Iterations != 3 || len(p.briefs) != 3 {
+				t.Errorf("got %+v after %d turns of the actor", out, len(p.briefs))
+			}
+			if got := p.warned(); !reflect.DeepEqual(got, c.warned) {
+				t.Errorf("warned %+v, want %+v", got, c.warned)
+			}
+			if got := p.cases[1].Change.Warnings; !reflect.DeepEqual(got, c.next) {
+				t.Errorf("the next critic is told %q, want %q", got, c.next)
+			}
+		})
 	}
 }
 
@@ -261,9 +304,9 @@ func TestBlockedAgentsEndTheRun(t *testing.T) {
 		reason  loop.StopReason
 		summary string
 	}{
-		{loop.Turn{Ending: loop.EndAuth, Reason: "run login"}, loop.StopAgentAuth, "the actor's agent is not signed in: run login"},
-		{loop.Turn{Ending: loop.EndPermissionDenied, Reason: "not as root"}, loop.StopAgentAuth, "the actor's agent is not allowed to work: not as root"},
-		{loop.Turn{Ending: loop.EndRateLimited, ResetAt: reset}, loop.StopAgentRateLimited, "the actor's agent has reached its rate limit until 2026-01-02T03:04:05Z"},
+		{loop.Turn{Try: loop.Try{Ending: loop.EndAuth, Reason: "run login"}}, loop.StopAgentAuth, "the actor's agent is not signed in: run login"},
+		{loop.Turn{Try: loop.Try{Ending: loop.EndPermissionDenied, Reason: "not as root"}}, loop.StopAgentAuth, "the actor's agent is not allowed to work: not as root"},
+		{loop.Turn{Try: loop.Try{Ending: loop.EndRateLimited}, ResetAt: reset}, loop.StopAgentRateLimited, "the actor's agent has reached its rate limit until 2026-01-02T03:04:05Z"},
 	} {
 		p := &play{attempts: []loop.Attempt{{Turn: c.turn}}, reviews: []loop.Review{says(loop.Done, "")}}
 		if out := p.run(t); out.Result != loop.Failed || out.Reason != c.reason || out.Summary != c.summary || p.asked != 0 {
@@ -291,14 +334,20 @@ func (p purse) Stop(progress loop.Progress) (loop.StopReason, string) {
 func TestSpending(t *testing.T) {
 	t.Parallel()
 	cost := 0.5
-	paid := loop.Turn{Ending: loop.EndCompleted, Usage: loop.Usage{CostUSD: &cost, Tokens: &loop.Tokens{Input: 1, CacheRead: 2, CacheWrite: 4, Output: 8, Reasoning: 16}}}
+	paid := loop.Turn{Try: loop.Try{Ending: loop.EndCompleted, Usage: loop.Usage{CostUSD: &cost, Tokens: &loop.Tokens{Input: 1, CacheRead: 2, CacheWrite: 4, Output: 8, Reasoning: 16}}}}
 	p := &play{attempts: []loop.Attempt{{Turn: paid}}, reviews: []loop.Review{
 		{Turn: paid, Problem: "unclear"},
 		{Turn: paid, Verdict: loop.Verdict{Decision: loop.Continue}},
-		{Turn: loop.Turn{Ending: loop.EndCompleted}, Verdict: loop.Verdict{Decision: loop.Done}},
+		{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndCompleted}}, Verdict: loop.Verdict{Decision: loop.Done}},
 	}}
 	var seen []loop.Spending
-	l := loop.Loop{Actor: p, Tree: p, Critic: p, Gate: purse{seen: &seen}, Sink: p, CriticRetries: 1, Clock: func() time.Time { return time.Unix(0, 0) }}
+	l := loop.Loop{
+		Workplace:     loop.Workplace{Actor: p, Tree: p, Critic: p, Gate: purse{seen: &seen}},
+		Strategy:      strategy.ActorCritic{},
+		Sink:          p,
+		CriticRetries: 1,
+		Clock:         func() time.Time { return time.Unix(0, 0) },
+	}
 	if _, err := l.Run(t.Context(), loop.Session{}); err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +382,7 @@ func TestRulesRuleWithoutACritic(t *testing.T) {
 		attempts: []loop.Attempt{{}},
 		reviews:  []loop.Review{says(loop.Continue, "more")},
 		limits: rules{inspect: func(c loop.Case) (loop.Inspection, *loop.Ruling) {
-			steps = append(steps, c.Step.State)
+			steps = append(steps, c.Delta.State)
 			i := loop.Inspection{Audit: loop.Audit{After: c.Change.State}}
 			switch c.Iteration {
 			case 1:
@@ -402,8 +451,8 @@ type mending struct {
 	until int
 }
 
-func (m *mending) Check(_ context.Context, iteration int) iter.Seq2[loop.CheckResult, error] {
-	m.asked = append(m.asked, iteration)
+func (m *mending) Check(_ context.Context, at loop.Step) iter.Seq2[loop.CheckResult, error] {
+	m.asked = append(m.asked, at.Iteration())
 	first := loop.CheckResult{Command: "first", Ending: loop.EndFailed}
 	if len(m.asked) > m.until {
 		first.Ending = loop.EndCompleted

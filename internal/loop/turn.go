@@ -21,8 +21,10 @@ type AgentRef struct {
 // A Brief is what the actor is asked in one turn.
 type Brief struct {
 	Iteration int
+	Step      Step   // of the turn
 	ID        string // names the turn; see [Turn.ID]
-	Task      string // the user's prompt, always
+	Task      string // the user's prompt, or the part of it that is under way
+	Role      Role   // whose agent plays; "": the actor's own
 	// Conversation is the one that the actor's last turn was part of, to be
 	// carried on or not; the zero value when there is none.
 	Conversation Conversation
@@ -93,20 +95,12 @@ type Turn struct {
 	// asked in one iteration on, _<time> behind it. "" where the session has no
 	// name.
 	ID string
+	// Try is the one that counts; Misses are those before it, oldest first, that
+	// came to nothing.
+	Try
+	Misses []Try
+	Execution
 
-	Stdout   Output
-	Stderr   Output
-	ExitCode int // -1 when a signal ended the process
-	Ending   Ending
-	Duration time.Duration
-	// Leftovers are the processes that were still there when the agent's own
-	// process had ended. They have been ended since.
-	Leftovers []Process
-	// Late is what they printed after that.
-	Late Late
-
-	// Reason is the agent's own sentence on a bad ending, "" when it has none.
-	Reason string
 	// ResetAt is when a limit ends; zero when the agent does not say.
 	ResetAt time.Time
 	// Conversation is the agent's own name for its session, "" when it tells
@@ -115,25 +109,29 @@ type Turn struct {
 	// SessionID is the name, a UUID, that the agent was told to give its session;
 	// "" where it takes none, or carried on a conversation.
 	SessionID string
-	// Resumed is set when the turn carried on a conversation of earlier turns.
-	Resumed bool
-	Usage   Usage
-
-	// Agent is who played the turn: not the session's own where another one had
-	// to take over.
-	Agent AgentRef
-	// Misses are the tries at this turn, oldest first, that came to nothing.
-	Misses []Miss
 }
 
-// A Miss is a try at a turn after which another agent, or a new conversation,
-// took the turn over.
-type Miss struct {
+// A Try is what one agent made of a turn. Another agent, or a new conversation, takes
+// the turn over after one that came to nothing.
+type Try struct {
 	Agent   AgentRef
-	Resumed bool // it was to carry on a conversation
+	Resumed bool // it was to carry on a conversation of earlier turns
 	Ending  Ending
-	Reason  string // the agent's own sentence, "" when it has none
+	Reason  string // the agent's own sentence on a bad ending, "" when it has none
 	Usage   Usage
+}
+
+// An Execution is what became of the process of an agent.
+type Execution struct {
+	Stdout   Output
+	Stderr   Output
+	ExitCode int // -1 when a signal ended the process
+	Duration time.Duration
+	// Leftovers are the processes that were still there when the agent's own
+	// process had ended. They have been ended since.
+	Leftovers []Process
+	// Late is what they printed after that.
+	Late Late
 }
 
 // Blocked reports whether the agent could not work at all, and cannot until
@@ -172,6 +170,9 @@ type CheckResult struct {
 	// Changed is what it changed or removed of that which it was to judge. Such a
 	// check has not passed, however it ended.
 	Changed []string
+	// Written is all that it wrote in its view of the work tree. It is no part of the
+	// session log by itself.
+	Written Written
 	// Lacked is what earlier checks had written and was taken away before this one,
 	// which has not passed.
 	Lacked []string

@@ -15,23 +15,28 @@ const (
 // A Verdict is a critic's reply, parsed. Fields that the reply does not hold
 // are zero, and nil for numbers.
 type Verdict struct {
-	Decision   Decision
-	Summary    string
-	Confidence *float64 // 0 to 1; recorded, never steers
-	Score      *float64 // 0 to 1
-	Feedback   string
-	Analysis   string
-	Recovery   string
-	Issues     []string
+	Decision Decision
+	Rating
+	Summary  string
+	Feedback string
+	Analysis string
+	Recovery string
+	Issues   []string
 
 	// Escalation, when not empty, is the critic's reason for handing the work
 	// to a person; the run ends with it, whatever Decision says.
 	Escalation      string
-	Severity        string
 	Risks           []Risk
 	RequiredChanges []string
 	// Answers say what has become of the findings of earlier reviews.
 	Answers []Answer
+}
+
+// A Rating is what a critic says of the work on a scale.
+type Rating struct {
+	Confidence *float64 // in its verdict, 0 to 1; recorded, never steers
+	Score      *float64 // 0 to 1
+	Severity   string   // of what it found
 }
 
 // An Answer is what a critic says of a finding of an earlier review.
@@ -64,19 +69,28 @@ func (v Verdict) Guidance() string {
 // A Case is what a critic judges.
 type Case struct {
 	Iteration int
+	Step      Step   // of the critic's turn
 	ID        string // names the critic's turn; see [Turn.ID]
 	Task      string
 	Attempt   Attempt
 	Change    Change
-	// Step is this iteration's own part of the change: what differs from the
+	// Delta is this iteration's own part of the change: what differs from the
 	// state that the iteration before it left.
-	Step       Change
+	Delta      Change
 	Inspection Inspection
 	Checks     []CheckResult
 	History    []Round // the earlier iterations, oldest first
 	// Objection is set when the critic is asked again because its last reply
 	// could not be used.
 	Objection *Objection
+	// Opinions are what others say of the matter, who are asked about it, too.
+	Opinions []Opinion
+}
+
+// An Opinion is what somebody else says, who is asked about the same.
+type Opinion struct {
+	Who  string
+	Says string
 }
 
 // An Objection is what was wrong with a critic's reply.
@@ -106,9 +120,29 @@ type Review struct {
 	// run over without a word on what has become of them. A review is rejected
 	// once for it.
 	Unmentioned []string
-	// Undone are the files that the critic changed in the work tree, and that were
-	// put back: a DONE on them is no verdict on the work.
-	Undone []string
+	// Written is what the critic wrote in its view of the work tree. A DONE on files that
+	// it changed is no verdict on the work.
+	Written Written
+	// Stale is what had changed in the work tree when the critic had decided DONE on it.
+	// Such a verdict is none; the next iteration judges the work again.
+	Stale []string
+	// Votes are those of the members of a panel, whose verdict this is.
+	Votes []Vote
+}
+
+// meddled takes back a DONE on what the critic has changed.
+func (r *Review) meddled() {
+	switch files := r.Written.Files(); {
+	case len(files) > 0:
+		r.Problem = "the critic decides DONE on files that it had changed in its view, which are thrown away: judge the work tree as it is, " +
+			"and leave what git does not ignore as it is. Changed was " + listed(files)
+	case len(r.Written.Settings) > 0:
+		r.Problem = "what git goes by was changed in the critic's view, and may have shown it something else: leave that as it is, " +
+			"and decide again. Changed was " + listed(r.Written.Settings)
+	default:
+		return
+	}
+	r.Unmentioned = nil
 }
 
 // Sealed says whether a decision repeats the seal of the prompt that asked for
@@ -124,9 +158,12 @@ const (
 
 // A Round is one whole iteration.
 type Round struct {
-	Iteration  int
-	Attempt    Attempt
-	Change     Change
+	Iteration int
+	Attempt   Attempt
+	Change    Change
+	// Own is this iteration's own part of the change; nil in the first one, where it is all
+	// of it, and in logs of earlier versions.
+	Own        *Change
 	Inspection Inspection
 	Checks     []CheckResult
 	Review     Review
@@ -153,7 +190,7 @@ func (r Round) Outline() Round {
 		f.Patch, f.BinaryPatch = "", ""
 		files[i] = f
 	}
-	r.Change.Files = files
+	r.Change.Files, r.Own = files, nil
 	r.Change.Unshown = named(r.Change.Unshown)
 	checks := make([]CheckResult, len(r.Checks))
 	for i, c := range r.Checks {
@@ -170,33 +207,9 @@ func (r Round) Outline() Round {
 // without is not known to have been given under the rules of today, on the work of
 // today, or by a critic at all.
 func (r Round) Undecided() bool {
-	return !r.Unjudged && (r.Review.Problem != "" && r.Verdict.Decision == Error || r.Verdict.Decision == Done)
+	return r.Verdict.Decision == Done || !r.Unjudged && r.Review.Problem != "" && r.Verdict.Decision == Error
 }
 
-// Past is what a session had come to when it broke off.
-type Past struct {
-	// Rounds are the whole iterations, oldest first. Only the last one needs
-	// its texts.
-	Rounds []Round
-	// Attempt is a finished turn of the actor in the iteration after them,
-	// still to be judged; nil when there is none.
-	Attempt *Attempt
-	// Undecided: the work of the last round has had no verdict that stands
-	// ([Round.Undecided]), and nobody has been at work since. It is judged again
-	// before the actor goes on.
-	Undecided bool
-	// Ended: the session had come to an end, and shall go on all the same. One
-	// that broke off behind a last round that ends it short of success has only
-	// that end to write.
-	Ended bool
-	// Conversation is the one that the actor's last turn was part of, a turn
-	// that has to be played again included.
-	Conversation Conversation
-	// Baseline is what the checks said before the session.
-	Baseline []CheckResult
-	// Spent is what all turns so far have cost, Attempt among them, and also
-	// those that no round holds.
-	Spent   Spending
-	Seq     int           // of the last event
-	Elapsed time.Duration // time spent so far
-}
+// JudgedAgain reports whether the next iteration of the same run judges the work of this
+// one again, without a turn of the actor.
+func (r Round) JudgedAgain() bool { return len(r.Review.Stale) > 0 && r.Verdict.Decision == Error }

@@ -12,30 +12,52 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/looptest"
+	"codeloops/internal/strategy"
 )
 
-// A site is a work tree with checks and a critic that do to it what they like.
+// A site is a work tree with checks, and a user who does to it what they like while
+// the checks and the critic are at work.
 type site struct {
 	files    map[string]string // what is there
 	base     map[string]string // what was there when the session began
 	position loop.Position
 	git      []string // what git goes by in another way
-	states   map[string]map[string]string
 
 	act      func(*site)
-	checks   []func(*site) bool // each reports whether it passes
-	critic   func(*site)
+	checks   []check
+	critic   func(*site) // what happens while it judges, each time
 	failFast bool
+	before   bool // the checks run before the session, too
+	// unchecked: there is nobody to run checks.
+	unchecked bool
 
+	acted  int
 	ran    []int // checks, by their numbers
+	asked  int   // the critic
 	events []loop.Event
-	round  loop.Round // the last one
+	rounds []loop.Round
 	cases  []loop.Case
 }
 
+// A check does something to the site, and to its result.
+type check func(*site, *loop.CheckResult)
+
+func passes(*site, *loop.CheckResult) {}
+
+func fails(_ *site, r *loop.CheckResult) { r.Ending, r.ExitCode = loop.EndFailed, 1 }
+
+// writes is a check that passes and has written something.
+func writes(w loop.Written) check {
+	return func(_ *site, r *loop.CheckResult) { r.Written, r.Changed = w, w.Changed }
+}
+
+// during is a check that passes while something happens.
+func during(do func(*site)) check { return func(s *site, _ *loop.CheckResult) { do(s) } }
+
 func (s *site) Act(context.Context, loop.Brief, loop.Watch) (loop.Attempt, error) {
+	s.acted++
 	s.act(s)
-	return loop.Attempt{Turn: loop.Turn{Ending: loop.EndCompleted}}, nil
+	return loop.Attempt{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndCompleted}}}, nil
 }
 
 func (s *site) Capture(context.Context) (loop.Change, error) {
@@ -58,29 +80,21 @@ func (s *site) Capture(context.Context) (loop.Change, error) {
 			c.Files = append(c.Files, loop.FileChange{Path: path, Status: loop.FileAdded, NewMode: 0o100644, Patch: s.files[path]})
 		}
 	}
-	s.states[c.State] = maps.Clone(s.files)
 	return c, nil
 }
 
 func (s *site) Between(_ context.Context, _, to loop.Change) (loop.Change, error) { return to, nil }
 
-func (s *site) Checkpoint(context.Context, int, loop.Change) (string, error) {
+func (s *site) Checkpoint(context.Context, loop.Step, loop.Change) (string, error) {
 	return "checkpoint", nil
 }
 
-func (s *site) Restore(_ context.Context, to loop.Change) (string, error) {
-	s.files = maps.Clone(s.states[to.State])
-	return "kept", nil
-}
-
-func (s *site) Check(context.Context, int) iter.Seq2[loop.CheckResult, error] {
+func (s *site) Check(context.Context, loop.Step) iter.Seq2[loop.CheckResult, error] {
 	return func(yield func(loop.CheckResult, error) bool) {
 		for i, check := range s.checks {
 			s.ran = append(s.ran, i)
-			result := loop.CheckResult{Command: string(rune('a' + i)), Ending: loop.EndCompleted}
-			if !check(s) {
-				result.Ending, result.ExitCode = loop.EndFailed, 1
-			}
+			result := loop.CheckResult{Command: string(rune('a'+i)) + "\tit", Ending: loop.EndCompleted}
+			check(s, &result)
 			if !yield(result, nil) {
 				return
 			}
@@ -90,16 +104,28 @@ func (s *site) Check(context.Context, int) iter.Seq2[loop.CheckResult, error] {
 
 func (s *site) Judge(_ context.Context, c loop.Case, _ loop.Watch) (loop.Review, error) {
 	s.cases = append(s.cases, c)
-	if s.critic != nil && len(s.cases) == 1 {
+	s.asked++
+	if s.critic != nil {
 		s.critic(s)
 	}
 	return says(loop.Done, "fine"), nil
 }
 
-// run plays one iteration. DONE counts as it does for codeloops.
+// once does something the first time.
+func once(do func(*site)) func(*site) {
+	over := false
+	return func(s *site) {
+		if !over {
+			over = true
+			do(s)
+		}
+	}
+}
+
+// run plays one turn of the actor. DONE counts as it does for codeloops.
 func (s *site) run(t *testing.T) loop.Outcome {
 	t.Helper()
-	s.files, s.states = maps.Clone(s.base), map[string]map[string]string{}
+	s.files = maps.Clone(s.base)
 	if s.files == nil {
 		s.files = map[string]string{}
 	}
@@ -108,15 +134,20 @@ func (s *site) run(t *testing.T) loop.Outcome {
 	}
 	var grammar looptest.Grammar
 	l := loop.Loop{
-		Actor: s, Tree: s, Critic: s, Checker: s, FailFast: s.failFast, CriticRetries: 1,
-		Gate:  passing{limit{iterations: 1}},
-		Clock: func() time.Time { return time.Unix(0, 0) },
+		Workplace:     loop.Workplace{Actor: s, Tree: s, Critic: s, Checker: s, Gate: passing{limit{iterations: 1}}},
+		Strategy:      strategy.ActorCritic{},
+		Checks:        loop.CheckRules{Before: s.before, FailFast: s.failFast},
+		CriticRetries: 1,
+		Clock:         func() time.Time { return time.Unix(0, 0) },
 		Sink: loop.Tee(&grammar, sinkOf(func(e loop.Event) {
 			s.events = append(s.events, e)
 			if e, ok := e.(loop.IterationFinished); ok {
-				s.round = e.Round
+				s.rounds = append(s.rounds, e.Round)
 			}
 		})),
+	}
+	if s.unchecked {
+		l.Checker = nil
 	}
 	out, err := l.Run(t.Context(), loop.Session{Prompt: "do it"})
 	if err != nil {
@@ -135,7 +166,7 @@ func (passing) Inspect(loop.Case) (loop.Inspection, *loop.Ruling) { return loop.
 
 func (p passing) Rule(c loop.Case, r loop.Review) loop.Ruling {
 	ruling := p.limit.Rule(c, r)
-	if slices.ContainsFunc(c.Checks, func(c loop.CheckResult) bool { return !c.Passed() }) {
+	if r.Problem == "" && slices.ContainsFunc(c.Checks, func(c loop.CheckResult) bool { return !c.Passed() }) {
 		ruling.Verdict.Decision = loop.Continue
 	}
 	return ruling
@@ -157,148 +188,208 @@ func (s *site) warned() (texts []string) {
 	return texts
 }
 
-func passes(*site) bool { return true }
-
-// TestChecksJudgeApart: none passes on what another one wrote.
-func TestChecksJudgeApart(t *testing.T) {
+// TestChecksThatWrite: what a check has written in its view is told, and one that has
+// changed what it was to judge has not passed.
+func TestChecksThatWrite(t *testing.T) {
 	t.Parallel()
-	s := &site{checks: []func(*site) bool{
-		func(s *site) bool { s.files["dist/app"] = "built"; return true },
-		func(s *site) bool { return s.files["dist/app"] == "built" },
-	}}
-	if out := s.run(t); out.Reason != loop.StopMaxIterations {
-		t.Errorf("got %+v", out)
-	}
-	first, second := s.round.Checks[0], s.round.Checks[1]
-	if !first.Passed() || second.Passed() || !reflect.DeepEqual(second.Lacked, []string{"dist/app"}) {
-		t.Errorf("the checks are %+v", s.round.Checks)
-	}
-	if want := []string{"the check a changed the work tree (dist/app): undone, kept"}; !reflect.DeepEqual(s.warned(), want) {
-		t.Errorf("warned %q, want %q", s.warned(), want)
-	}
-}
-
-// TestChecksLeaveTheWorkAlone: one that changes what it is to judge has not judged it.
-func TestChecksLeaveTheWorkAlone(t *testing.T) {
-	t.Parallel()
+	const told = "what the check a it changed in its view of the work tree is thrown away: "
 	for name, c := range map[string]struct {
-		do      func(*site)
-		changed []string
+		written loop.Written
+		told    string
+		done    bool
 	}{
-		"changes what the actor wrote":     {func(s *site) { s.files["work"] = "better" }, []string{"work"}},
-		"removes what the actor wrote":     {func(s *site) { delete(s.files, "work") }, []string{"work"}},
-		"changes what was there before":    {func(s *site) { s.files["old"] = "better" }, []string{"old"}},
-		"removes what was there before":    {func(s *site) { delete(s.files, "old") }, []string{"old"}},
-		"undoes what the actor changed":    {func(s *site) { s.files["edited"] = "before" }, []string{"edited"}},
-		"brings back what the actor took":  {func(s *site) { s.files["gone"] = "again" }, nil},
-		"writes something new":             {func(s *site) { s.files["report"] = "text" }, nil},
-		"both":                             {func(s *site) { s.files["report"] = "text"; s.files["old"] = "x"; s.files["a b"] = "" }, []string{"old"}},
-		"writes what was there all along":  {func(s *site) { s.files["old"] = "as ever" }, nil},
-		"changes what is there, oddly put": {func(s *site) { s.files["x\ny"] = "z" }, []string{"x\ny"}},
+		"nothing":          {loop.Written{}, "", true},
+		"a file":           {loop.Written{Changed: []string{"work"}}, "work", false},
+		"a new file":       {loop.Written{Come: []string{"report"}}, "report", true},
+		"both":             {loop.Written{Changed: []string{"old"}, Come: []string{"report"}}, "old, report", false},
+		"an odd name":      {loop.Written{Changed: []string{"x\ny"}}, `"x\ny"`, false},
+		"the repository":   {loop.Written{Repository: []string{"HEAD", "index"}}, "the repository's HEAD, index", true},
+		"what git goes by": {loop.Written{Come: []string{"report"}, Settings: []string{"config"}}, "report, and the repository's config", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := &site{
-				base: map[string]string{"old": "as ever", "edited": "before", "gone": "there", "x\ny": "odd"},
-				act: func(s *site) {
-					s.files["work"], s.files["edited"] = "done", "after"
-					delete(s.files, "gone")
-				},
-				checks: []func(*site) bool{func(s *site) bool { c.do(s); return true }, passes},
-			}
+			s := &site{checks: []check{writes(c.written), passes}}
 			out := s.run(t)
-			if got := s.round.Checks[0]; !reflect.DeepEqual(got.Changed, c.changed) || got.Passed() != (c.changed == nil) || !s.round.Checks[1].Passed() {
-				t.Errorf("the checks are %+v", s.round.Checks)
-			}
-			if done := out.Reason == loop.StopDone; done != (c.changed == nil) {
+			if done := out.Reason == loop.StopDone; done != c.done {
 				t.Errorf("got %+v", out)
 			}
-			if len(s.ran) != 2 {
-				t.Errorf("the checks that ran: %v", s.ran)
+			if got := s.rounds[0].Checks; len(got) != 2 || got[0].Passed() != c.done || !got[1].Passed() || !reflect.DeepEqual(got[0].Written, c.written) {
+				t.Errorf("the checks are %+v", got)
 			}
-			for _, told := range s.warned() {
-				if strings.Contains(told, "\n") {
-					t.Errorf("%q", told)
-				}
+			var want []string
+			if c.told != "" {
+				want = []string{told + c.told}
+			}
+			if got := s.warned(); !reflect.DeepEqual(got, want) {
+				t.Errorf("warned %q, want %q", got, want)
+			}
+			if !slices.Equal(s.ran, []int{0, 1}) {
+				t.Errorf("the checks that ran: %v", s.ran)
 			}
 		})
 	}
 }
 
-// TestChecksStandOnWhatIsThere: behind a DONE they are run again where something has
-// changed that nobody puts back.
-func TestChecksStandOnWhatIsThere(t *testing.T) {
+// TestChecksBeforeTheSessionThatWrite: they are told of, too.
+func TestChecksBeforeTheSessionThatWrite(t *testing.T) {
 	t.Parallel()
-	tagged := func(s *site) bool { return s.position.Tags == "" }
+	s := &site{before: true, checks: []check{writes(loop.Written{Changed: []string{"old"}})}}
+	s.run(t)
+	const told = "what the check a it changed in its view of the work tree is thrown away: old"
+	if got := s.events[1]; got != loop.Event(loop.Warned{Text: told}) {
+		t.Errorf("got %+v", got)
+	}
+	if c := s.rounds[0].Checks[0]; !c.FailedBefore {
+		t.Errorf("the check is %+v", c)
+	}
+}
+
+// TestChecksStandOnWhatIsThere: behind a DONE they are run again where HEAD, the index
+// or the tags have changed since. Where that goes on meanwhile, or the work tree
+// changes, the DONE is stale.
+func TestChecksStandOnWhatIsThere(t *testing.T) { //nolint:gocyclo // one fact after the other
+	t.Parallel()
+	tagged := func(s *site, r *loop.CheckResult) {
+		if s.position.Tags != "" {
+			fails(s, r)
+		}
+	}
+	commit := func(s *site) { s.position.Head += "x" }
+	save := func(s *site) { s.files["work"] += "." }
+	// runs does something while the check runs, from one time on until another.
+	runs := func(from, until int, do func(*site)) check {
+		n := 0
+		return func(s *site, _ *loop.CheckResult) {
+			if n++; from <= n && n <= until {
+				do(s)
+			}
+		}
+	}
+	twice, again := []int{0, 1, 0, 1}, []int{0, 1, 0, 1, 0, 1}
 	for name, c := range map[string]struct {
-		checks []func(*site) bool
+		checks []check
 		critic func(*site)
-		done   bool
+		reason loop.StopReason
 		ran    []int
-		told   string
+		told   string     // has changed since they ran
+		stale  [][]string // by iteration
 	}{
-		"nothing moves":       {checks: []func(*site) bool{passes, passes}, done: true, ran: []int{0, 1}},
-		"the critic moves":    {checks: []func(*site) bool{passes, tagged}, critic: func(s *site) { s.position.Head = "x" }, done: true, ran: []int{0, 1, 0, 1}, told: "HEAD"},
-		"and it matters":      {checks: []func(*site) bool{passes, tagged}, critic: func(s *site) { s.position.Tags = "v1" }, ran: []int{0, 1, 0, 1}, told: "tags"},
-		"a check moves once":  {checks: []func(*site) bool{tagged, func(s *site) bool { s.position.Tags = "v1"; return true }}, ran: []int{0, 1, 0, 1}, told: "tags"},
-		"a check stages":      {checks: []func(*site) bool{passes, func(s *site) bool { s.position.Index = "all"; return true }}, done: true, ran: []int{0, 1, 0, 1}, told: "index"},
-		"a check never rests": {checks: []func(*site) bool{func(s *site) bool { s.position.Head += "x"; return true }, passes}, ran: []int{0, 1, 0, 1}, told: "HEAD"},
+		"nothing moves":      {[]check{passes, passes}, nil, loop.StopDone, []int{0, 1}, "", [][]string{nil}},
+		"HEAD moves":         {[]check{passes, tagged}, once(commit), loop.StopDone, twice, "HEAD", [][]string{nil}},
+		"and it matters":     {[]check{passes, tagged}, once(func(s *site) { s.position.Tags = "v1" }), loop.StopMaxIterations, twice, "tags", [][]string{nil}},
+		"while a check runs": {[]check{tagged, runs(1, 1, func(s *site) { s.position.Tags = "v1" })}, nil, loop.StopMaxIterations, twice, "tags", [][]string{nil}},
+		"somebody stages":    {[]check{passes, runs(1, 1, func(s *site) { s.position.Index = "all" })}, nil, loop.StopDone, twice, "index", [][]string{nil}},
+		"all of it":          {[]check{passes, passes}, once(func(s *site) { s.position = loop.Position{Head: "x", Index: "y", Tags: "z"} }), loop.StopDone, twice, "HEAD, index, tags", [][]string{nil}},
+		"again meanwhile":    {[]check{passes, runs(1, 2, commit)}, nil, loop.StopDone, again, "HEAD", [][]string{{"HEAD"}, nil}},
+		"it never rests": {
+			[]check{during(commit), passes},
+			nil, loop.StopNoDecision,
+			[]int{0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1},
+			"HEAD",
+			[][]string{{"HEAD"}, {"HEAD"}, {"HEAD"}},
+		},
+		"a save while they run":       {[]check{passes, runs(1, 1, save)}, nil, loop.StopDone, twice, "", [][]string{{"work"}, nil}},
+		"a save while they run again": {[]check{passes, runs(2, 2, save)}, once(commit), loop.StopDone, again, "HEAD", [][]string{{"work"}, nil}},
+		"a save and a commit":         {[]check{passes, passes}, once(func(s *site) { save(s); commit(s) }), loop.StopDone, twice, "", [][]string{{"work"}, nil}},
+		"hooks while they run again": {
+			[]check{passes, runs(2, 2, func(s *site) { s.git = []string{"hooks were changed"} })},
+			once(commit), loop.StopDone,
+			again, "HEAD",
+			[][]string{{"hooks were changed"}, nil},
+		},
+		"a check fails then": {
+			[]check{passes, func(s *site, r *loop.CheckResult) {
+				if s.position.Head != "" {
+					fails(s, r)
+				}
+			}}, once(commit), loop.StopMaxIterations, twice, "HEAD", [][]string{nil},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &site{base: map[string]string{"old": "as ever"}, checks: c.checks, critic: c.critic}
 			out := s.run(t)
-			if done := out.Reason == loop.StopDone; done != c.done || !slices.Equal(s.ran, c.ran) {
-				t.Errorf("got %+v after the checks %v: %+v", out, s.ran, s.round.Checks)
+			if out.Reason != c.reason || !slices.Equal(s.ran, c.ran) || len(s.rounds) != len(c.stale) {
+				t.Errorf("got %+v after the checks %v", out, s.ran)
 			}
 			told := strings.Join(s.warned(), "\n")
 			if again := "the checks are run again, because this has changed since they ran: " + c.told; strings.Contains(told, again) != (c.told != "") {
 				t.Errorf("told %q", told)
 			}
-			if len(s.round.Checks) != len(c.checks) {
-				t.Errorf("the round has %+v", s.round.Checks)
+			if n := strings.Count(told, "run again"); c.told == "" && n > 0 {
+				t.Errorf("told %q", told)
+			}
+			for i, round := range s.rounds {
+				if len(round.Checks) != len(c.checks) || !reflect.DeepEqual(round.Review.Stale, c.stale[min(i, len(c.stale)-1)]) {
+					t.Errorf("iteration %d: stale is %q, the checks are %+v", i+1, round.Review.Stale, round.Checks)
+				}
+			}
+			if s.acted != 1 {
+				t.Errorf("%d turns of the actor", s.acted)
 			}
 		})
 	}
 }
 
-// TestChecksThatChangeTheRepository: what they leave is told.
-func TestChecksThatChangeTheRepository(t *testing.T) {
+// TestMovedRepository: what somebody does to the repository meanwhile is told, each
+// time that it moves.
+func TestMovedRepository(t *testing.T) {
 	t.Parallel()
-	s := &site{checks: []func(*site) bool{func(s *site) bool { s.position.Head += "x"; return true }}}
+	s := &site{checks: []check{during(func(s *site) { s.position.Head += "x" })}}
 	s.run(t)
-	if got := s.round.Checks[0]; !reflect.DeepEqual(got.Changed, []string{"HEAD"}) {
-		t.Errorf("the check is %+v", got)
-	}
-	want := []string{
-		"the check a changed what is not put back: HEAD (from  to x)",
+	round := []string{
+		"changed while no agent was at work: HEAD",
 		"the checks are run again, because this has changed since they ran: HEAD",
-		"the check a changed what is not put back: HEAD (from x to xx)",
+		"changed while no agent was at work: HEAD",
 	}
-	if !reflect.DeepEqual(s.warned(), want) {
+	if got, want := s.warned(), slices.Repeat(round, 3); !reflect.DeepEqual(got, want) {
+		t.Errorf("warned %q, want %q", got, want)
+	}
+	for _, round := range s.rounds {
+		if c := round.Checks[0]; !c.Passed() {
+			t.Errorf("the check is %+v: it was not the check", c)
+		}
+	}
+}
+
+// TestMovedRepositoryWithoutChecks: where no check has seen where HEAD is, a DONE
+// stands.
+func TestMovedRepositoryWithoutChecks(t *testing.T) {
+	t.Parallel()
+	s := &site{critic: func(s *site) { s.position.Head += "x" }, unchecked: true}
+	if out := s.run(t); out.Reason != loop.StopDone || out.Iterations != 1 {
+		t.Errorf("got %+v", out)
+	}
+	if want := []string{"changed while no agent was at work: HEAD"}; !reflect.DeepEqual(s.warned(), want) {
 		t.Errorf("warned %q, want %q", s.warned(), want)
 	}
 }
 
-// TestCriticsWhomGitLiesTo: one that judged while git was set up in another way is
-// told, and asked again, once; a check that does so is told of to the critic.
+// TestCriticsWhomGitLiesTo: a DONE that was given while git came to be set up in
+// another way is stale, and whoever judges again is told.
 func TestCriticsWhomGitLiesTo(t *testing.T) {
 	t.Parallel()
-	lies := func(s *site) { s.git = []string{"git may show something else"} }
+	const says = "git may show something else"
+	lies := func(s *site) { s.git = []string{says} }
 	for name, c := range map[string]struct {
 		act, critic func(*site)
-		check       func(*site) bool
+		check       func(*site)
 		told        []int // how many sentences the critic was shown, ask by ask
+		reason      loop.StopReason
 	}{
-		"nobody":     {check: passes, told: []int{0}},
-		"the actor":  {act: lies, check: passes, told: []int{1}},
-		"a check":    {check: func(s *site) bool { lies(s); return true }, told: []int{1}},
-		"the critic": {critic: lies, check: passes, told: []int{0, 1}},
+		"nothing":              {told: []int{0}, reason: loop.StopDone},
+		"by the actor":         {act: lies, told: []int{1}, reason: loop.StopDone},
+		"while a check runs":   {check: once(lies), told: []int{0, 1}, reason: loop.StopDone},
+		"while it judges":      {critic: once(lies), told: []int{0, 1}, reason: loop.StopDone},
+		"in a new way, always": {critic: func(s *site) { s.git = append(slices.Clip(s.git), says+strings.Repeat("!", s.asked)) }, told: []int{0, 1, 2}, reason: loop.StopNoDecision},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := &site{act: c.act, checks: []func(*site) bool{c.check}, critic: c.critic}
-			if out := s.run(t); out.Reason != loop.StopDone {
+			s := &site{act: c.act, checks: []check{passes}, critic: c.critic}
+			if c.check != nil {
+				s.checks = []check{during(c.check)}
+			}
+			if out := s.run(t); out.Reason != c.reason {
 				t.Errorf("got %+v", out)
 			}
 			var told []int
@@ -308,6 +399,9 @@ func TestCriticsWhomGitLiesTo(t *testing.T) {
 			if !slices.Equal(told, c.told) {
 				t.Errorf("the critic was shown %v, want %v", told, c.told)
 			}
+			if first := s.rounds[0].Review; len(c.told) > 1 && (len(first.Stale) != 1 || !strings.HasPrefix(first.Stale[0], says) || !strings.HasSuffix(first.Problem, "since the work was captured: "+first.Stale[0])) {
+				t.Errorf("the review is %+v", first)
+			}
 		})
 	}
 }
@@ -316,14 +410,14 @@ func TestCriticsWhomGitLiesTo(t *testing.T) {
 // spoilt the work is such a check.
 func TestFailFast(t *testing.T) {
 	t.Parallel()
-	for name, first := range map[string]func(*site) bool{
-		"fails":  func(*site) bool { return false },
-		"spoils": func(s *site) bool { s.files["work"] = "other"; return true },
+	for name, first := range map[string]check{
+		"fails":  fails,
+		"spoils": writes(loop.Written{Changed: []string{"work"}}),
 	} {
 		for _, fast := range []bool{false, true} {
-			s := &site{failFast: fast, checks: []func(*site) bool{first, passes}}
+			s := &site{failFast: fast, checks: []check{first, passes}}
 			s.run(t)
-			if len(s.ran) == 1 != fast || len(s.round.Checks) != len(s.ran) {
+			if len(s.ran) == 1 != fast || len(s.rounds[0].Checks) != len(s.ran) {
 				t.Errorf("%s, fast %v: the checks that ran: %v", name, fast, s.ran)
 			}
 		}

@@ -40,36 +40,5 @@ type WaitFinished struct {
 	Wait      Wait
 }
 
-func (WaitStarted) isEvent()  {}
-func (WaitFinished) isEvent() {}
-
-// watch returns what makes the notices of an agent events of the run.
-func (r *run) watch(iteration int, role Role) Watch {
-	return func(n Notice) {
-		var e Event = Activity{Iteration: iteration, Role: role, Notice: n}
-		if n.Wait != nil {
-			e = r.waits(iteration, role, *n.Wait)
-		}
-		if err := r.emit(e); err != nil {
-			r.abort(err) // a turn, or a wait of hours, would be for nothing
-		}
-	}
-}
-
-func (r *run) waits(iteration int, role Role, w Wait) Event {
-	if w.End == "" {
-		return WaitStarted{Iteration: iteration, Role: role, Wait: w}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.waited += w.Duration
-	return WaitFinished{Iteration: iteration, Role: role, Wait: w}
-}
-
-// takeWaited returns how long the phase under way has stood still.
-func (r *run) takeWaited() (d time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	d, r.waited = r.waited, 0
-	return d
-}
+func (e WaitStarted) iteration() int  { return e.Iteration }
+func (e WaitFinished) iteration() int { return e.Iteration }

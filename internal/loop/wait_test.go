@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/strategy"
 )
 
 // A patient is an actor that waits before it works, and goes on only when the
@@ -25,10 +26,10 @@ func (p patient) Act(ctx context.Context, b loop.Brief, watch loop.Watch) (loop.
 	if len(p.waits) == 1 {
 		select {
 		case <-ctx.Done():
-		case <-time.After(time.Minute):
+		case <-time.After(5 * time.Minute):
 			p.t.Error("the wait goes on")
 		}
-		return loop.Attempt{Turn: loop.Turn{Ending: loop.EndInterrupted}}, nil
+		return loop.Attempt{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndInterrupted}}}, nil
 	}
 	return p.play.Act(ctx, b, watch)
 }
@@ -36,8 +37,10 @@ func (p patient) Act(ctx context.Context, b loop.Brief, watch loop.Watch) (loop.
 func patience(p patient, sink loop.Sink) *loop.Loop {
 	now := time.Unix(1000, 0)
 	return &loop.Loop{
-		Actor: p, Tree: p, Critic: p, Gate: limit{}, Sink: sink,
-		Clock: func() time.Time { now = now.Add(time.Minute); return now },
+		Workplace: loop.Workplace{Actor: p, Tree: p, Critic: p, Gate: limit{}},
+		Strategy:  strategy.ActorCritic{},
+		Sink:      sink,
+		Clock:     func() time.Time { now = now.Add(time.Minute); return now },
 	}
 }
 

@@ -11,10 +11,9 @@ import (
 // RuleApproval is the rule that the critic's score decides.
 const RuleApproval = "approval_threshold"
 
-// Approval lets the critic's score decide between DONE and CONTINUE, whichever
-// of them the critic chose: who scores must not be able to approve what it finds
-// wanting. An ERROR, an escalation and changes that the critic requires by name
-// are no matter of degree, and stand. The zero value decides nothing.
+// Approval lets the critic's score decide between DONE and CONTINUE, whichever of them
+// the critic chose: a critic must not approve work that it gives a low score. An ERROR,
+// an escalation and required changes stay what they are. The zero value decides nothing.
 type Approval struct {
 	Threshold float64 // 0 to 1; 0: none
 	// Strict leaves a reply that cannot be used an ERROR. Otherwise it is a score
@@ -43,22 +42,22 @@ func (a Approval) Rule(_ loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
 	return so
 }
 
-// unread makes a score of 0 of a reply without a verdict. A turn that was cut,
-// or failed, left no reply to speak of.
+// unread turns a reply without a verdict into a score of 0. A turn that was cut off or
+// failed left no usable reply, and a stale verdict is asked for again.
 func (a Approval) unread(r loop.Review, so loop.Ruling) loop.Ruling {
 	reply := strings.TrimSpace(r.Reply)
-	if a.Strict || reply == "" || r.Ending != loop.EndCompleted || r.ExitCode != 0 {
+	if a.Strict || len(r.Stale) > 0 || reply == "" || r.Ending != loop.EndCompleted || r.ExitCode != 0 {
 		return so
 	}
 	so.Rule = RuleApproval
 	so.Verdict = loop.Verdict{
-		Decision: loop.Continue, Score: new(float64), Issues: []string{reply},
-		Feedback: "The review does not keep to its form, so nothing in it approves the work. It says:\n" + reply,
+		Decision: loop.Continue, Rating: loop.Rating{Score: new(float64)}, Issues: []string{reply},
+		Feedback: "The review breaks the rules on its form, so it approves nothing. It says:\n" + reply,
 	}
 	return so
 }
 
-// approve makes DONE of a CONTINUE that requires nothing by name.
+// approve turns a CONTINUE without required changes into DONE.
 func approve(so loop.Ruling) loop.Ruling {
 	if so.Verdict.Decision == loop.Done || len(so.Verdict.RequiredChanges) > 0 {
 		return so
@@ -71,12 +70,12 @@ func approve(so loop.Ruling) loop.Ruling {
 	return so
 }
 
-// refuse makes CONTINUE of a DONE whose score is too low, or missing.
+// refuse turns a DONE whose score is too low or missing into CONTINUE.
 func (a Approval) refuse(so loop.Ruling) loop.Ruling {
 	v := &so.Verdict
-	words := "The reviewer was content, but gave no score"
+	words := "The reviewer approved the work, but gave no score"
 	if v.Score != nil {
-		words = "The reviewer was content, but gave a score of " + score(*v.Score)
+		words = "The reviewer approved the work, but gave a score of " + score(*v.Score)
 	}
 	words += fmt.Sprintf("; %s approves.", score(a.Threshold))
 	switch {

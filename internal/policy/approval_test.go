@@ -20,8 +20,8 @@ func TestApproval(t *testing.T) {
 	const none = -1
 	required := says(loop.Continue, 1)
 	required.RequiredChanges = []string{`ADD "phrase"`}
-	summary := loop.Verdict{Decision: loop.Done, Summary: "fine", Score: new(float64)}
-	escalated := loop.Verdict{Decision: loop.Error, Escalation: "a licence question", Score: new(1.0)}
+	summary := loop.Verdict{Decision: loop.Done, Summary: "fine", Rating: loop.Rating{Score: new(float64)}}
+	escalated := loop.Verdict{Decision: loop.Error, Escalation: "a licence question", Rating: loop.Rating{Score: new(1.0)}}
 	threshold := policy.Approval{Threshold: 0.9}
 
 	for name, c := range map[string]struct {
@@ -36,10 +36,10 @@ func TestApproval(t *testing.T) {
 		"off, high":            {policy.Approval{}, says(loop.Continue, 1), loop.Continue, "more", "", false},
 		"done and high":        {threshold, says(loop.Done, 0.95), loop.Done, "more", "", false},
 		"done, just":           {threshold, says(loop.Done, 0.9), loop.Done, "more", "", false},
-		"done and low":         {threshold, says(loop.Done, 0.8), loop.Continue, "The reviewer was content, but gave a score of 0.8; 0.9 approves. It says:\nmore", "", true},
-		"done, low, issues":    {threshold, says(loop.Done, 0.8, "a", "b"), loop.Continue, "The reviewer was content, but gave a score of 0.8; 0.9 approves. What it found:\n- a\n- b", "", true},
-		"done, low, a summary": {threshold, summary, loop.Continue, "The reviewer was content, but gave a score of 0; 0.9 approves. It says:\nfine", "fine", true},
-		"done without a score": {threshold, says(loop.Done, none), loop.Continue, "The reviewer was content, but gave no score; 0.9 approves. It says:\nmore", "", true},
+		"done and low":         {threshold, says(loop.Done, 0.8), loop.Continue, "The reviewer approved the work, but gave a score of 0.8; 0.9 approves. It says:\nmore", "", true},
+		"done, low, issues":    {threshold, says(loop.Done, 0.8, "a", "b"), loop.Continue, "The reviewer approved the work, but gave a score of 0.8; 0.9 approves. What it found:\n- a\n- b", "", true},
+		"done, low, a summary": {threshold, summary, loop.Continue, "The reviewer approved the work, but gave a score of 0; 0.9 approves. It says:\nfine", "fine", true},
+		"done without a score": {threshold, says(loop.Done, none), loop.Continue, "The reviewer approved the work, but gave no score; 0.9 approves. It says:\nmore", "", true},
 		"continue and high":    {threshold, says(loop.Continue, 0.95), loop.Done, "more", "approved with a score of 0.95", true},
 		"continue and low":     {threshold, says(loop.Continue, 0.5), loop.Continue, "more", "", false},
 		"continue, no score":   {threshold, says(loop.Continue, none), loop.Continue, "more", "", false},
@@ -67,15 +67,15 @@ func TestApproval(t *testing.T) {
 func TestApprovalOfWhatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	threshold := policy.Approval{Threshold: 0.9}
-	unread := loop.Review{Turn: loop.Turn{Ending: loop.EndCompleted}, Reply: " Nice work! \n", Problem: "no decision"}
+	unread := loop.Review{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndCompleted}}, Reply: " Nice work! \n", Problem: "no decision"}
 	with := func(change func(*loop.Review)) loop.Review {
 		r := unread
 		change(&r)
 		return r
 	}
-	const words = "The review does not keep to its form, so nothing in it approves the work. It says:\nNice work!"
+	const words = "The review breaks the rules on its form, so it approves nothing. It says:\nNice work!"
 	goesOn := loop.Ruling{Rule: policy.RuleApproval, Verdict: loop.Verdict{
-		Decision: loop.Continue, Score: new(float64), Issues: []string{"Nice work!"}, Feedback: words,
+		Decision: loop.Continue, Rating: loop.Rating{Score: new(float64)}, Issues: []string{"Nice work!"}, Feedback: words,
 	}}
 	failed := loop.Ruling{Verdict: loop.Verdict{Decision: loop.Error, Analysis: "The review gave no verdict: no decision"}}
 	for name, c := range map[string]struct {
@@ -87,6 +87,7 @@ func TestApprovalOfWhatCannotBeRead(t *testing.T) {
 		"no threshold":  {policy.Approval{}, unread, failed},
 		"strict":        {policy.Approval{Threshold: 0.9, Strict: true}, unread, failed},
 		"no reply":      {threshold, with(func(r *loop.Review) { r.Reply = "\n" }), failed},
+		"stale":         {threshold, with(func(r *loop.Review) { r.Stale = []string{"a.txt"} }), failed},
 		"timed out":     {threshold, with(func(r *loop.Review) { r.Ending = loop.EndTimedOut }), failed},
 		"a failed turn": {threshold, with(func(r *loop.Review) { r.ExitCode = 1 }), failed},
 	} {
@@ -108,9 +109,10 @@ func TestNoAutoRevise(t *testing.T) {
 	}{
 		"done":       {loop.Review{Verdict: loop.Verdict{Decision: loop.Done}}, "", ""},
 		"escalated":  {loop.Review{Verdict: loop.Verdict{Decision: loop.Error, Escalation: "see to it"}}, "", ""},
-		"continue":   {loop.Review{Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "a test"}}, ends, "the work is not done (CONTINUE), and auto_revise = false sends nobody to work on it again: a test"},
-		"error":      {loop.Review{Verdict: loop.Verdict{Decision: loop.Error}}, ends, "the work is not done (ERROR), and auto_revise = false sends nobody to work on it again"},
-		"no verdict": {loop.Review{Problem: "lost"}, ends, "the work is not done (ERROR), and auto_revise = false sends nobody to work on it again: The review gave no verdict: lost"},
+		"continue":   {loop.Review{Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "a test"}}, ends, "the work is not done (CONTINUE), and auto_revise = false keeps the actor from working on it again: a test"},
+		"error":      {loop.Review{Verdict: loop.Verdict{Decision: loop.Error}}, ends, "the work is not done (ERROR), and auto_revise = false keeps the actor from working on it again"},
+		"stale":      {loop.Review{Verdict: loop.Verdict{Decision: loop.Done}, Problem: "a.txt has changed", Stale: []string{"a.txt"}}, "", ""},
+		"no verdict": {loop.Review{Problem: "lost"}, ends, "the work is not done (ERROR), and auto_revise = false keeps the actor from working on it again: The review gave no verdict: lost"},
 	} {
 		if got := gate.Rule(loop.Case{}, c.review); got.Stop != c.stop || got.Why != c.why {
 			t.Errorf("%s: %q, %q", name, got.Stop, got.Why)
@@ -124,7 +126,7 @@ func TestOrderOfRulers(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	failing := []loop.CheckResult{{Command: "make", Ending: loop.EndFailed, ExitCode: 2}}
-	high := loop.Review{Verdict: loop.Verdict{Decision: loop.Continue, Score: new(1.0)}}
+	high := loop.Review{Verdict: loop.Verdict{Decision: loop.Continue, Rating: loop.Rating{Score: new(1.0)}}}
 	gate := policy.Gate{Rulers: policy.Rulers(loop.Policy{ApprovalThreshold: new(0.9)})}
 	if got := gate.Rule(loop.Case{Checks: failing}, high); got.Verdict.Decision != loop.Continue || got.Rule != policy.RuleChecks {
 		t.Errorf("a high score outweighs a failing check: %+v", got)

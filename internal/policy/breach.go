@@ -7,8 +7,8 @@ import (
 	"codeloops/internal/loop"
 )
 
-// MaxTries is how often in a row a rule may be broken: work that breaks it is
-// sent back until then, and ends the run the last time.
+// MaxTries is how often in a row a rule may be broken: until then, work that breaks it
+// is sent back; the last time ends the run.
 const MaxTries = 3
 
 // A Breach is what a rule finds wrong with the work.
@@ -20,9 +20,8 @@ type Breach struct {
 	// Back sends the work back to the actor whatever the policy says of rules
 	// that are broken.
 	Back bool
-	// Last is what is done instead of ending the run when the rule has been
-	// broken [MaxTries] times in a row: the name under which the work is sent
-	// back once more. "" is to end it.
+	// Last is the name under which the work is sent back once more when the rule has
+	// been broken [MaxTries] times in a row; "" ends the run then.
 	Last string
 	// Required are changes that the actor still has to make.
 	Required []string
@@ -30,8 +29,8 @@ type Breach struct {
 	rule string
 }
 
-// answer rules on what is broken: nil when nothing is. One breach that ends the
-// run is enough; otherwise the actor is told of all of them at once.
+// answer returns the ruling on all breaches, nil if there are none. One breach that ends
+// the run is enough; otherwise the actor is told of all of them at once.
 func answer(c loop.Case, broken []Breach) *loop.Ruling {
 	if len(broken) == 0 {
 		return nil
@@ -64,7 +63,7 @@ func answer(c loop.Case, broken []Breach) *loop.Ruling {
 func end(b Breach, tried bool) *loop.Ruling {
 	why := b.Why
 	if tried {
-		why += ", and did not come right when the actor was told"
+		why += ", and the actor did not put it right when told"
 	}
 	return &loop.Ruling{
 		Rule: b.rule, Stop: loop.Violation(b.rule), Why: why,
@@ -72,8 +71,8 @@ func end(b Breach, tried bool) *loop.Ruling {
 	}
 }
 
-// Tries is how often in a row, up to now, a rule has sent the work back. Other
-// rules that did so in between do not count, and do not break the row.
+// Tries returns how often in a row a rule has sent the work back. Other rules that did
+// so in between neither count nor break the row.
 func Tries(history []loop.Round, rule string) (n int) {
 	for _, round := range slices.Backward(history) {
 		if !round.Unjudged || round.Stop != loop.StopNone { // after a stop somebody has resumed the session

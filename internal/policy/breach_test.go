@@ -49,7 +49,7 @@ func TestBreaches(t *testing.T) {
 	again := func(rule, why, feedback string) *loop.Ruling {
 		return &loop.Ruling{Rule: rule, Why: why, Verdict: loop.Verdict{Decision: loop.Continue, Feedback: feedback}}
 	}
-	const inVain = "a is broken, and did not come right when the actor was told"
+	const inVain = "a is broken, and the actor did not put it right when told"
 	for name, c := range map[string]struct {
 		rules   []policy.Inspector
 		revise  bool

@@ -1,7 +1,10 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -23,7 +26,7 @@ func (g Gate) Stop(p loop.Progress) (loop.StopReason, string) {
 		return p.LastFailure, fmt.Sprintf("%d iterations in a row ended in an error, the last one because %s",
 			p.ConsecutiveErrors, because(p))
 	}
-	if reason, why := g.spent(p.Spent); reason != loop.StopNone {
+	if reason, why := g.spent(p); reason != loop.StopNone {
 		return reason, why
 	}
 	if g.MaxIterations > 0 && p.Iterations >= g.MaxIterations && p.Next != loop.RoleCritic { // to judge again takes none
@@ -36,26 +39,30 @@ func (g Gate) Stop(p loop.Progress) (loop.StopReason, string) {
 }
 
 // spent says which budget is used up.
-func (g Gate) spent(s loop.Spending) (loop.StopReason, string) {
+func (g Gate) spent(p loop.Progress) (loop.StopReason, string) {
 	for _, part := range []struct {
 		budget Budget
 		spent  loop.Spent
 		whose  string // turns
 		key    string // of the configuration
 	}{
-		{g.Budget, s.Total(), "the turns", ""},
-		{g.ActorBudget, s.Actor, "the actor's turns", "actor."},
-		{g.CriticBudget, s.Critic, "the critic's turns", "critic."},
+		{g.Budget, p.Spent.Total(), "the turns", ""},
+		{g.ActorBudget, p.Spent.Actor, "the actor's turns", "actor."},
+		{g.CriticBudget, p.Spent.Critic, "the critic's turns", "critic."},
 	} {
 		if reason, why := part.budget.exceeded(part.spent, part.whose, part.key); reason != loop.StopNone {
+			return reason, why
+		}
+	}
+	for _, role := range slices.Sorted(maps.Keys(g.RoleBudgets)) {
+		if reason, why := g.RoleBudgets[role].exceeded(p.Roles[role], "the "+string(role)+"'s turns", "strategy.roles."+string(role)+"."); reason != loop.StopNone {
 			return reason, why
 		}
 	}
 	return loop.StopNone, ""
 }
 
-// exceeded also holds a budget exceeded whose figure nobody knows: it would let
-// everything pass.
+// exceeded also reports a budget whose figure is unknown: it would let everything pass.
 func (b Budget) exceeded(s loop.Spent, whose, key string) (loop.StopReason, string) {
 	switch {
 	case b.CostUSD > 0 && s.CostUSD >= b.CostUSD:
@@ -91,18 +98,10 @@ func because(p loop.Progress) string {
 }
 
 func failing(r loop.StopReason) string {
-	switch r {
-	case loop.StopActorTimeout:
-		return "the actor ran into its time limit"
-	case loop.StopCriticTimeout:
-		return "the critic ran into its time limit"
-	case loop.StopOutputLimit:
-		return "an agent printed more than max_output"
-	case loop.StopNoDecision:
-		return "the critic gave no decision"
-	case loop.StopNone, loop.StopDone, loop.StopMaxIterations, loop.StopMaxDuration, loop.StopMaxCost, loop.StopMaxTokens,
-		loop.StopStuck, loop.StopConsecutiveErrors, loop.StopAgentNotFound, loop.StopAgentAuth, loop.StopAgentRateLimited, loop.StopActorFailed,
-		loop.StopPolicyEscalation, loop.StopInterrupted, loop.StopInternal:
-	}
-	return "the critic said ERROR, or an agent could not work"
+	return cmp.Or(map[loop.StopReason]string{
+		loop.StopActorTimeout:  "the actor reached its time limit",
+		loop.StopCriticTimeout: "the critic reached its time limit",
+		loop.StopOutputLimit:   "an agent printed more than max_output",
+		loop.StopNoDecision:    "the critic gave no decision",
+	}[r], "the critic said ERROR, or an agent could not work")
 }

@@ -5,25 +5,24 @@ import (
 	"slices"
 	"strings"
 
-	"codeloops/internal/converge"
 	"codeloops/internal/loop"
+	"codeloops/internal/policy/convergence"
 )
 
 // RuleFindings is the rule that no run is done over findings that are open.
 const RuleFindings = "open_findings"
 
-// What is done about a DONE that passes over open findings.
+// What happens to a DONE that ignores open findings.
 const (
 	AskFindings    = "ask"    // the critic is asked once what has become of them
 	RefuseFindings = "refuse" // and a second DONE is CONTINUE
 )
 
-// Findings follows the points that critics raise over the iterations. A DONE has
-// to say of each one that is due what has become of it, and a change that a
-// program can look for has to be made, whatever a critic says. The zero value
-// only follows them.
+// Findings tracks the points that critics raise over the iterations. A DONE has to say
+// what has become of each finding that is due, and a required change that a program can
+// look for has to be made, whatever a critic says. The zero value only tracks them.
 type Findings struct {
-	Settings converge.Settings
+	Settings convergence.Settings
 	Mode     string // AskFindings, RefuseFindings, or "" for neither
 }
 
@@ -50,14 +49,14 @@ func (f Findings) Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
 	return so
 }
 
-// ledger returns the findings as a ruling leaves them.
+// ledger returns the findings after a ruling.
 func (f Findings) ledger(c loop.Case, r loop.Review, so loop.Ruling) []loop.Finding {
 	now := loop.Round{Iteration: c.Iteration, Attempt: c.Attempt, Change: c.Change, Inspection: c.Inspection, Checks: c.Checks, Review: r, Ruling: so}
 	return f.Settings.Look(c.History, now).Findings
 }
 
-// unmentioned names the findings that a verdict would end the run over without a
-// word on them.
+// unmentioned names the findings that a verdict does not mention although it would end
+// the run.
 func (f Findings) unmentioned(c loop.Case, r loop.Review, so loop.Ruling) (names []string) {
 	if f.Mode == "" || so.Verdict.Decision != loop.Done || len(lacking(c)) > 0 {
 		return nil
@@ -68,7 +67,7 @@ func (f Findings) unmentioned(c loop.Case, r loop.Review, so loop.Ruling) (names
 	return names
 }
 
-// overdue returns the findings that were due before a review, and are after it.
+// overdue returns the findings that were due before a review and still are after it.
 func overdue(c loop.Case, after []loop.Finding) []loop.Finding {
 	due := loop.Due(c.History)
 	return slices.DeleteFunc(slices.Clone(after), func(x loop.Finding) bool {
@@ -76,7 +75,7 @@ func overdue(c loop.Case, after []loop.Finding) []loop.Finding {
 	})
 }
 
-// lacking returns the required changes that the work does not keep.
+// lacking returns the required changes that the work lacks.
 func lacking(c loop.Case) (missing []string) {
 	for _, q := range c.Inspection.Audit.Required {
 		if !q.Enforced {
@@ -86,15 +85,15 @@ func lacking(c loop.Case) (missing []string) {
 	return missing
 }
 
-// unsettled is what the actor is told when the critic was content.
+// unsettled is what the actor is told when the critic approved the work.
 func unsettled(missing []string, open []loop.Finding) string {
 	var b strings.Builder
-	b.WriteString("The reviewer was content, but not everything that was found wrong before is settled.")
+	b.WriteString("The reviewer approved the work, but not all earlier findings are settled.")
 	if len(missing) > 0 {
-		b.WriteString("\n\nA program has looked for these changes and does not find them in the files that you have changed:\n- " + strings.Join(missing, "\n- ") + "\n\n" + wordForWord)
+		b.WriteString("\n\nA program looked for these changes in the files that you changed and did not find them:\n- " + strings.Join(missing, "\n- ") + "\n\n" + wordForWord)
 	}
 	if len(open) > 0 {
-		b.WriteString("\n\nThe reviewer says nothing of these findings. See to each of them, or say why it is none:")
+		b.WriteString("\n\nThe review does not mention these findings. Settle each of them, or say why it is wrong:")
 		for _, x := range open {
 			fmt.Fprintf(&b, "\n- %s: %s", x.ID, x.Text)
 		}

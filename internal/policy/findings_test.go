@@ -51,8 +51,8 @@ func TestOpenFindings(t *testing.T) {
 		"not done":               {policy.RefuseFindings, loop.Verdict{Decision: loop.Continue, Feedback: "more"}, nil, nil, "", "F1 unmentioned, F2 unmentioned, F3 new"},
 		"under no rule":          {"", loop.Verdict{Decision: loop.Done}, nil, nil, "", "F1 unmentioned, F2 unmentioned"},
 		"not done for a check":   {policy.AskFindings, loop.Verdict{Decision: loop.Done}, []loop.CheckResult{{Command: "make", ExitCode: 1}}, nil, "checks", "F1 unmentioned, F2 unmentioned, F3 new"},
-		"approved by a score":    {policy.AskFindings, loop.Verdict{Decision: loop.Continue, Score: new(0.95)}, nil, []string{"F1", "F2"}, "approval_threshold", "F1 unmentioned, F2 unmentioned"},
-		"and what it raises now": {policy.AskFindings, loop.Verdict{Decision: loop.Continue, Score: new(0.95), Feedback: "A name is odd.", Answers: answers("F1 closed", "F2 closed")}, nil, nil, "approval_threshold", "F1 closed, F2 closed"},
+		"approved by a score":    {policy.AskFindings, loop.Verdict{Decision: loop.Continue, Rating: loop.Rating{Score: new(0.95)}}, nil, []string{"F1", "F2"}, "approval_threshold", "F1 unmentioned, F2 unmentioned"},
+		"and what it raises now": {policy.AskFindings, loop.Verdict{Decision: loop.Continue, Rating: loop.Rating{Score: new(0.95)}, Feedback: "A name is odd.", Answers: answers("F1 closed", "F2 closed")}, nil, nil, "approval_threshold", "F1 closed, F2 closed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -157,7 +157,7 @@ func TestChange(t *testing.T) {
 		"not required":    {false, loop.Change{State: "x"}, loop.Done, ""},
 		"not done anyway": {true, loop.Change{State: "x"}, loop.Continue, ""},
 	} {
-		gate := policy.Gate{Rulers: []policy.Ruler{policy.Change{Required: c.required}}}
+		gate := policy.Gate{Rulers: []policy.Ruler{policy.RequireChange{Required: c.required}}}
 		checks := []loop.CheckResult{{Command: "true", Ending: loop.EndCompleted}}
 		so := gate.Rule(loop.Case{Change: c.change, Checks: checks}, loop.Review{Verdict: loop.Verdict{Decision: c.decision}})
 		if so.Rule != c.rule || c.rule != "" && (so.Verdict.Decision != loop.Continue || !strings.Contains(so.Verdict.Feedback, "nothing in the work tree has changed")) {

@@ -5,11 +5,10 @@ import (
 	"codeloops/internal/loop"
 )
 
-// A Gate is the [loop.Gate] of a run: its limits, and its rules one after the
-// other. The zero value lets everything pass. It keeps no state of its own: what
-// a rule has to know of earlier iterations stands in the case, so that a run that
-// is carried on or played back comes to the same. It may be shared as far as its
-// rules may.
+// A Gate is the [loop.Gate] of a run: its limits and its rules, in order. The zero value
+// lets everything pass. It keeps no state: a rule finds earlier iterations in the case,
+// so a resumed or replayed run has the same result. It is as safe for concurrent use as
+// its rules.
 type Gate struct {
 	MaxIterations        int // 0: no limit
 	MaxConsecutiveErrors int // 0: no limit
@@ -17,6 +16,8 @@ type Gate struct {
 	Budget       Budget // of all turns
 	ActorBudget  Budget // of the actor's
 	CriticBudget Budget // of the critic's
+	// RoleBudgets are of the turns of roles of a strategy's own.
+	RoleBudgets map[loop.Role]Budget
 
 	// Inspectors look at the work, all of them, in this order. The first one
 	// whose rule is broken names the ruling.
@@ -44,8 +45,8 @@ type Inspector interface {
 type Ruler interface {
 	// Name is the rule's, as the policy and a stop reason spell it.
 	Name() string
-	// Rule returns the ruling that stands after this rule, so far being the one
-	// that stood before it. A rule that decides puts its name into it.
+	// Rule returns the ruling after this rule; so is the ruling before it. A rule that
+	// decides puts its name into it.
 	Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling
 }
 
@@ -75,8 +76,8 @@ func (g Gate) Inspect(c loop.Case) (found loop.Inspection, ruling *loop.Ruling) 
 	return found, answer(c, broken)
 }
 
-// Rule lets every ruler weigh the verdict. A review without a verdict is an
-// ERROR, unless a rule makes more of it.
+// Rule applies every ruler to the verdict. A review without a verdict is an ERROR,
+// unless a rule decides otherwise.
 func (g Gate) Rule(c loop.Case, r loop.Review) loop.Ruling {
 	so := said(r)
 	for _, ruler := range g.Rulers {

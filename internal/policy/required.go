@@ -2,12 +2,13 @@ package policy
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
-	"codeloops/internal/critique"
 	"codeloops/internal/loop"
+	"codeloops/internal/role/verdict"
 )
 
 // The rule that the changes which a critic requires are made, and the name under
@@ -24,17 +25,17 @@ type Files interface {
 	Read(path string) ([]byte, error)
 }
 
-// Required looks, after a revision, whether each change that critics required
-// was made: whether its phrase is in one of the files that have changed since
-// the session began, or in none of them.
+// Required checks, after a revision, that each required change was made: its phrase has
+// to be in one of the files that have changed since the session began, or in none of
+// them.
 type Required struct {
-	// On sends work back that lacks what the last critic required. No critic has
-	// to be paid for that: the actor is asked again, strictly. Otherwise, it is
-	// only noted, and [Findings] lets no DONE pass over it.
+	// On sends back work that lacks what the last critic required: the actor is asked
+	// again, strictly, without a critic's turn. Otherwise the lack is only noted, and
+	// [Findings] refuses a DONE over it.
 	On    bool
 	Files Files
-	// Apply lets codeloops make the changes by itself when the actor does not,
-	// where a single text file has changed.
+	// Apply lets codeloops make the changes if the actor does not, provided that only
+	// one text file has changed.
 	Apply bool
 }
 
@@ -47,7 +48,7 @@ func (q Required) Inspect(c loop.Case, found *loop.Inspection) *Breach {
 	asked := q.asked(c.History)
 	changes := slices.Clone(asked)
 	for _, d := range demands(c.History) {
-		if !slices.ContainsFunc(changes, func(c critique.Change) bool { return c.Text == d.Text || c.Against(d) }) {
+		if !slices.ContainsFunc(changes, func(c verdict.RequiredChange) bool { return c.Text == d.Text || c.Against(d) }) {
 			changes = append(changes, d)
 		}
 	}
@@ -81,13 +82,13 @@ func (q Required) Inspect(c loop.Case, found *loop.Inspection) *Breach {
 	return b
 }
 
-// asked returns what the last critic required, where work has to keep it before
-// another one is asked.
-func (q Required) asked(history []loop.Round) []critique.Change {
+// asked returns what the last critic required, if work has to satisfy it before a critic
+// is asked again.
+func (q Required) asked(history []loop.Round) []verdict.RequiredChange {
 	if !q.On {
 		return nil
 	}
-	changes, err := critique.Changes(Asked(history).RequiredChanges)
+	changes, err := verdict.ParseChanges(Asked(history).RequiredChanges)
 	if err != nil {
 		return nil // a verdict under other rules: before the session was resumed
 	}
@@ -97,7 +98,7 @@ func (q Required) asked(history []loop.Round) []critique.Change {
 // strictly asks for the changes in words that leave nothing open.
 func strictly(missing, all, unread []string) string {
 	var b strings.Builder
-	b.WriteString("A program has looked for the changes that the review requires, and does not find these in the files that you have changed:\n")
+	b.WriteString("A program looked in the files that you changed for the changes that the review requires, and did not find these:\n")
 	for _, m := range missing {
 		fmt.Fprintf(&b, "- %s\n", m)
 	}
@@ -114,12 +115,12 @@ func strictly(missing, all, unread []string) string {
 
 const wordForWord = "The phrase of an ADD or MUST_INCLUDE has to stand, word for word, in one of the files that you change. The phrase of a REMOVE or MUST_REMOVE must stand in none of them."
 
-// demands returns the changes that stand in the findings of the session and that
+// demands returns the changes that are in the findings of the session and that
 // no review has withdrawn. Of two that cannot be made together the later counts.
-func demands(history []loop.Round) (all []critique.Change) {
+func demands(history []loop.Round) (all []verdict.RequiredChange) {
 	findings := slices.SortedStableFunc(slices.Values(loop.Findings(history)), func(a, b loop.Finding) int { return cmp.Compare(b.Since, a.Since) })
 	for _, f := range findings {
-		c, ok := critique.Demand(f.Text)
+		c, ok := verdict.Demand(f.Text)
 		if ok && f.State != loop.FindingWithdrawn && !slices.ContainsFunc(all, c.Against) {
 			all = append(all, c)
 		}
@@ -143,16 +144,16 @@ func (q Required) texts(c loop.Change) (n normalized) {
 			n.unread = append(n.unread, f.Path)
 			continue
 		}
-		n.texts = append(n.texts, critique.Normalize(string(content)))
+		n.texts = append(n.texts, verdict.Normalize(string(content)))
 	}
 	return n
 }
 
 // keep reports whether a change was made. What cannot be read may still hold
 // what has to be gone.
-func (n normalized) keep(c critique.Change) bool {
+func (n normalized) keep(c verdict.RequiredChange) bool {
 	for _, text := range n.texts {
-		if critique.Holds(text, c.Phrase) {
+		if verdict.Holds(text, c.Phrase) {
 			return !c.Remove
 		}
 	}
@@ -170,4 +171,65 @@ func onlyText(c loop.Change) (path string, ok bool) {
 	}
 	f := c.Files[0]
 	return f.Path, f.Status != loop.FileDeleted && regular(f.NewMode) && !f.Binary
+}
+
+// An Editor writes files of the work tree, too.
+type Editor interface {
+	Files
+	// Write replaces the content of a regular file that is there, and leaves its
+	// mode.
+	Write(path string, content []byte) error
+}
+
+// A Mender is a [loop.Actor] that makes required changes mechanically, in the turn after
+// [Required] has found that the actor does not make them. It leaves all other turns to
+// the actor.
+type Mender struct {
+	loop.Actor
+	Files Editor
+}
+
+// Act implements [loop.Actor].
+func (m Mender) Act(ctx context.Context, b loop.Brief, watch loop.Watch) (loop.Attempt, error) {
+	if b.Previous == nil || b.Previous.Rule != RuleFallback {
+		return m.Actor.Act(ctx, b, watch)
+	}
+	said, err := m.mend(*b.Previous)
+	if err != nil {
+		return loop.Attempt{}, fmt.Errorf("make the required changes: %w", err)
+	}
+	if watch != nil {
+		watch(loop.Notice{Kind: loop.NoticeMessage, Text: strings.Join(strings.Fields(said), " ")})
+	}
+	return loop.Attempt{Turn: loop.Turn{
+		Execution: loop.Execution{Stdout: loop.Output{Text: said, Total: int64(len(said))}},
+		Try: loop.Try{
+			Ending: loop.EndCompleted,
+			Usage:  loop.Usage{Tokens: &loop.Tokens{}, CostUSD: new(float64), Rounds: new(int)}, // no model was asked
+		},
+	}}, nil
+}
+
+func (m Mender) mend(round loop.Round) (said string, err error) {
+	path, ok := onlyText(round.Change)
+	if !ok {
+		return "codeloops could not make the required changes by itself: more has changed than one text file.\n", nil
+	}
+	changes, err := verdict.ParseChanges(round.Verdict.RequiredChanges)
+	if err != nil {
+		return "", err
+	}
+	text, err := m.Files.Read(path)
+	if err != nil {
+		return "", err
+	}
+	if err := m.Files.Write(path, []byte(verdict.Apply(string(text), changes))); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "codeloops made the required changes in %s by itself:\n", path)
+	for _, c := range changes {
+		fmt.Fprintf(&b, "- %s\n", c.Text)
+	}
+	return b.String(), nil
 }

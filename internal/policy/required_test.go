@@ -142,7 +142,7 @@ type worker struct{ asked int }
 
 func (w *worker) Act(context.Context, loop.Brief, loop.Watch) (loop.Attempt, error) {
 	w.asked++
-	return loop.Attempt{Turn: loop.Turn{Stdout: loop.Output{Text: "mine"}}}, nil
+	return loop.Attempt{Turn: loop.Turn{Execution: loop.Execution{Stdout: loop.Output{Text: "mine"}}}}, nil
 }
 
 func TestMender(t *testing.T) {

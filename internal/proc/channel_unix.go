@@ -17,7 +17,7 @@ import (
 const roomy = 1 << 20
 
 // A channel is our end of one through which a command prints. Only one goroutine
-// may use it at a time, but for interrupt.
+// may use it at a time, except interrupt.
 type channel struct {
 	file    *os.File
 	conn    syscall.RawConn

@@ -20,7 +20,7 @@ const (
 )
 
 // A channel is our end of a pipe through which a command prints. Only one
-// goroutine may use it at a time, but for interrupt.
+// goroutine may use it at a time, except interrupt.
 type channel struct {
 	pipe        windows.Handle
 	once        sync.Once

@@ -13,23 +13,23 @@ import (
 // and blocking, as the keeper has nothing else to do.
 type endpoint struct{}
 
-// receive returns the next frame, with the files that came along. They are the
+// receive returns the next message, with the files that came along. They are the
 // caller's to close.
-func (e endpoint) receive() (kind byte, fields []string, files []int, err error) {
+func (e endpoint) receive() (m message, files []int, err error) {
 	var header [headerSize]byte
 	control := make([]byte, unix.CmsgSpace(3*4))
 	n, controlLen, err := recvmsg(header[:], control)
 	if err != nil {
-		return 0, nil, nil, err
+		return m, nil, err
 	}
 	if files, err = passedFiles(control[:controlLen]); err != nil {
-		return 0, nil, nil, err
+		return m, nil, err
 	}
 	if _, err := io.ReadFull(e, header[n:]); err != nil {
-		return 0, nil, nil, err
+		return m, nil, err
 	}
-	kind, fields, err = readFrame(header, e)
-	return kind, fields, files, err
+	m, err = readMessage(header, e)
+	return m, files, err
 }
 
 func recvmsg(b, control []byte) (n, controlLen int, err error) {
@@ -69,9 +69,9 @@ func (endpoint) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// send sends a frame. A host that is gone is noticed by receive.
-func (endpoint) send(frame []byte) {
-	for len(frame) > 0 {
+// send sends a message. A host that is gone is noticed by receive.
+func (endpoint) send(m message) {
+	for frame := m.frame(); len(frame) > 0; {
 		n, err := unix.SendmsgN(keeperSocket, frame, nil, nil, unix.MSG_NOSIGNAL)
 		if err != nil && !errors.Is(err, syscall.EINTR) {
 			return

@@ -51,6 +51,15 @@ func (e *StartError) Error() string { return fmt.Sprintf("start %s: %v", e.Path,
 // Unwrap returns Err.
 func (e *StartError) Unwrap() error { return e.Err }
 
+// An OverlayError says why a command could not get its own view of directories.
+type OverlayError struct{ Err error }
+
+// Error implements error.
+func (e *OverlayError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *OverlayError) Unwrap() error { return e.Err }
+
 // A SurvivorError names processes that could not be ended: another user's, or
 // stuck inside the system.
 type SurvivorError struct {

@@ -6,21 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// An excerpt keeps a text that grows: all of it while it fits, then its head and
+// An Excerpt keeps a text that grows: all of it while it fits, then its head and
 // its end. The zero value keeps nothing.
-type excerpt struct {
-	keep  int // bytes of head and tail together
-	end   int // bytes of the end that are kept in any case
+type Excerpt struct {
+	Keep  int   // bytes of head and tail together
+	End   int   // bytes of the end that are kept in any case
+	Total int64 // bytes written
 	head  []byte
 	tail  []byte
-	total int64
 }
 
-func (e *excerpt) write(b []byte) {
-	e.total += int64(len(b))
-	fits := min(e.keep/2-len(e.head), len(b))
-	e.head = grow(e.head, b[:fits], e.keep/2)
-	most := max(e.keep-e.keep/2, e.end)
+// Add adds to the text, which stays the caller's.
+func (e *Excerpt) Add(b []byte) {
+	e.Total += int64(len(b))
+	fits := min(e.Keep/2-len(e.head), len(b))
+	e.head = grow(e.head, b[:fits], e.Keep/2)
+	most := max(e.Keep-e.Keep/2, e.End)
 	b = b[fits:]
 	b = b[max(0, len(b)-most):]
 	if len(e.tail)+len(b) > 2*most { // not for every byte that is too much
@@ -39,30 +40,30 @@ func grow(text, b []byte, most int) []byte {
 	return append(text, b...)
 }
 
-// captured returns what is kept. Nothing may be written after it.
-func (e *excerpt) captured(file string) Captured {
-	c := Captured{Total: e.total, Omitted: e.total, File: file}
-	switch keep := int64(e.keep); {
-	case e.total <= keep:
+// Captured returns what is kept, cut between characters. Nothing may be written after it.
+func (e *Excerpt) Captured(file string) Captured {
+	c := Captured{Total: e.Total, Omitted: e.Total, File: file}
+	switch keep := int64(e.Keep); {
+	case e.Total <= keep:
 		c.Text, c.Omitted = slices.Concat(e.head, e.tail), 0
 		return c
 	case keep > 0:
-		head, tail := wholeEnd(e.head), wholeStart(e.tail[len(e.tail)-(e.keep-e.keep/2):])
-		c.Omitted = e.total - int64(len(head)) - int64(len(tail))
-		c.Text = slices.Concat(head, []byte(notice(c.Omitted)), tail)
+		head, tail := WholeEnd(e.head), wholeStart(e.tail[len(e.tail)-(e.Keep-e.Keep/2):])
+		c.Omitted = e.Total - int64(len(head)) - int64(len(tail))
+		c.Text = slices.Concat(head, []byte(Omission(c.Omitted)), tail)
 	}
-	c.End = slices.Clone(e.tail[max(0, len(e.tail)-e.end):])
-	if missing := e.end - len(c.End); missing > 0 { // head and tail are next to each other
+	c.End = slices.Clone(e.tail[max(0, len(e.tail)-e.End):])
+	if missing := e.End - len(c.End); missing > 0 { // head and tail are next to each other
 		c.End = slices.Concat(e.head[max(0, len(e.head)-missing):], c.End)
 	}
 	return c
 }
 
-// notice is the line that stands for what is left out.
-func notice(omitted int64) string { return fmt.Sprintf("\n[… %d bytes omitted …]\n", omitted) }
+// Omission is the line that stands for what is left out.
+func Omission(omitted int64) string { return fmt.Sprintf("\n[… %d bytes omitted …]\n", omitted) }
 
-// wholeEnd drops a character from b's end that is cut off.
-func wholeEnd(b []byte) []byte {
+// WholeEnd drops a character from b's end that is cut off.
+func WholeEnd(b []byte) []byte {
 	for i := 1; i < utf8.UTFMax && i <= len(b); i++ {
 		if c := b[len(b)-i:]; utf8.RuneStart(c[0]) {
 			if !utf8.FullRune(c) {

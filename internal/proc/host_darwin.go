@@ -24,9 +24,9 @@ func (*host) start(s spawn) (*child, error) {
 	c.list = f.list
 	var p *os.Process
 	err := c.begin(func() (pid int, err error) {
-		p, err = os.StartProcess(s.path, s.argv, &os.ProcAttr{
-			Dir:   s.dir,
-			Env:   s.env,
+		p, err = os.StartProcess(s.path, s.Argv, &os.ProcAttr{
+			Dir:   s.Dir,
+			Env:   s.Env,
 			Files: []*os.File{s.io.stdin, s.io.stdout.theirs, s.io.stderr.theirs},
 			Sys:   &syscall.SysProcAttr{Setsid: true},
 		})

@@ -3,7 +3,6 @@ package proc
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -14,8 +13,9 @@ import (
 type host struct {
 	unfit error // why this process cannot have keepers
 
-	mu   sync.Mutex
-	idle []*remote
+	mu    sync.Mutex
+	idle  []*remote
+	apart *remote // one that lays overlays, for the next command that asks for that; may be nil
 }
 
 func newHost() *host {
@@ -23,7 +23,7 @@ func newHost() *host {
 	if h.unfit = prepare(); h.unfit != nil {
 		return h
 	}
-	if k, err := startKeeper(); err == nil { // or start tries again
+	if k, err := startKeeper(false); err == nil { // or start tries again
 		h.idle = append(h.idle, k)
 	}
 	return h
@@ -42,18 +42,18 @@ func prepare() error {
 
 // start hands a command to an idle keeper, or to a new one.
 func (h *host) start(s spawn) (*child, error) {
-	frame := encodeStart(s)
+	frame := startOf(s).frame()
 	if len(frame) > maxPayload {
 		return nil, &StartError{Path: s.path, Err: ErrTooLong}
 	}
 	for {
-		k, used, err := h.take()
+		k, used, err := h.take(s)
 		if err != nil {
 			return nil, err
 		}
 		err = k.start(frame, s.io)
 		if err == nil {
-			c := &child{keeper: k, leader: newLeader(), exited: make(chan map[int]bool, 1), ended: make(chan report, 1)}
+			c := &child{keeper: k, once: s.apart(), leader: newLeader(), exited: make(chan map[int]bool, 1), ended: make(chan report, 1)}
 			go func() { c.ended <- h.await(c, s.path) }()
 			return c, nil
 		}
@@ -65,17 +65,27 @@ func (h *host) start(s spawn) (*child, error) {
 	}
 }
 
-func (h *host) take() (k *remote, used bool, err error) {
+// take returns an idle keeper, or a new one. One that lays overlays runs one command.
+func (h *host) take(s spawn) (k *remote, used bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.unfit != nil {
 		return nil, false, h.unfit
 	}
+	if s.apart() {
+		if k, h.apart = h.apart, nil; k != nil {
+			return k, true, nil
+		}
+		if k, err = startKeeper(true); err != nil {
+			err = &OverlayError{Err: fmt.Errorf("make a namespace for mounts: %w", err)}
+		}
+		return k, false, err
+	}
 	if n := len(h.idle); n > 0 {
 		k, h.idle = h.idle[n-1], h.idle[:n-1]
 		return k, true, nil
 	}
-	k, err = startKeeper()
+	k, err = startKeeper(false)
 	return k, false, err
 }
 
@@ -89,14 +99,27 @@ func (h *host) await(c *child, path string) report {
 		// Whether it had been told to end is for the supervisor to know.
 		return report{exitCode: -1, stopped: true, err: lost(endOrphans())}
 	}
-	if _, stuck := errors.AsType[*SurvivorError](r.err); stuck {
+	if _, stuck := errors.AsType[*SurvivorError](r.err); stuck || c.once {
 		k.close()
+		if c.once {
+			h.another()
+		}
 		return r
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.idle = append(h.idle, k)
 	return r
+}
+
+// another starts a keeper for the next command that asks for overlays: where one did,
+// more will.
+func (h *host) another() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.apart == nil {
+		h.apart, _ = startKeeper(true) // or take tries again
+	}
 }
 
 func lost(survivors []Process) error {
@@ -113,13 +136,17 @@ func (h *host) close() error {
 	for _, k := range h.idle {
 		k.close()
 	}
-	h.idle = nil
+	if h.apart != nil {
+		h.apart.close()
+	}
+	h.idle, h.apart = nil, nil
 	return nil
 }
 
 // A child is a command that a keeper runs.
 type child struct {
 	keeper *remote
+	once   bool // the keeper runs no other one
 	leader *leader
 	exited chan map[int]bool // one at most: those who outlive the command's own process
 	ended  chan report       // one
@@ -127,35 +154,30 @@ type child struct {
 
 // follow takes what the keeper tells until it is the report.
 func (c *child) follow(path string) (report, error) {
-	kind, fields, err := c.keeper.receive()
+	m, err := c.keeper.receive()
 	pid := 0
-	if err == nil && kind == frameStarted && len(fields) == 1 {
-		pid, err = strconv.Atoi(fields[0])
+	if err == nil && m.Kind == msgStarted && len(m.PIDs) == 1 {
+		pid = m.PIDs[0]
 	}
 	c.leader.begins(pid)
-	for err == nil {
-		switch kind {
-		case frameStarted:
-		case frameExited:
-			var pids []int
-			if pids, err = decodePIDs(fields); err != nil {
-				return report{}, err
-			}
-			outlived := map[int]bool{}
-			for _, pid := range pids {
-				outlived[pid] = true
-			}
-			c.exited <- outlived
-		default:
-			return decodeReport(path, kind, fields)
+	for ; err == nil; m, err = c.keeper.receive() {
+		if m.Kind == msgStarted {
+			continue
 		}
-		kind, fields, err = c.keeper.receive()
+		if m.Kind != msgExited {
+			return m.report(path)
+		}
+		outlived := map[int]bool{}
+		for _, pid := range m.PIDs {
+			outlived[pid] = true
+		}
+		c.exited <- outlived
 	}
 	return report{}, err
 }
 
 // sweep is called once after exited: what is left may be told to end.
-func (c *child) sweep() { c.keeper.tell(frameSweep) }
+func (c *child) sweep() { c.keeper.tell(msgSweep) }
 
-func (c *child) terminate() { c.keeper.tell(frameTerminate) }
-func (c *child) kill()      { c.keeper.tell(frameKill) }
+func (c *child) terminate() { c.keeper.tell(msgTerminate) }
+func (c *child) kill()      { c.keeper.tell(msgKill) }

@@ -24,9 +24,9 @@ func (*host) start(s spawn) (*child, error) {
 		return nil, fmt.Errorf("make a job object: %w", err)
 	}
 	// It starts suspended, so that it cannot have children outside the job.
-	p, err := os.StartProcess(s.path, s.argv, &os.ProcAttr{
-		Dir:   s.dir,
-		Env:   s.env,
+	p, err := os.StartProcess(s.path, s.Argv, &os.ProcAttr{
+		Dir:   s.Dir,
+		Env:   s.Env,
 		Files: []*os.File{s.io.stdin, s.io.stdout.theirs, s.io.stderr.theirs},
 		Sys: &syscall.SysProcAttr{
 			CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP,

@@ -81,14 +81,14 @@ type keeper struct {
 	tasks  chan *task
 }
 
-// listen takes the host's frames until the host is gone.
+// listen takes the host's messages until the host is gone.
 func (k *keeper) listen() {
 	defer close(k.tasks)
 	var current *task
 	for {
-		kind, fields, files, err := k.socket.receive()
-		if err == nil && kind == frameStart {
-			current, err = newTask(fields, files)
+		m, files, err := k.socket.receive()
+		if err == nil && m.Kind == msgStart {
+			current, err = newTask(*m.Start, files)
 		}
 		switch {
 		case err != nil:
@@ -97,13 +97,13 @@ func (k *keeper) listen() {
 				current.release()
 			}
 			return
-		case kind == frameStart:
+		case m.Kind == msgStart:
 			k.tasks <- current
-		case kind == frameSweep && current != nil:
+		case m.Kind == msgSweep && current != nil:
 			current.release()
-		case kind == frameTerminate && current != nil:
+		case m.Kind == msgTerminate && current != nil:
 			current.terminate()
-		case kind == frameKill && current != nil:
+		case m.Kind == msgKill && current != nil:
 			current.kill()
 		}
 	}
@@ -118,50 +118,51 @@ type task struct {
 	released chan struct{}
 }
 
-func newTask(fields []string, files []int) (*task, error) {
-	sp, err := decodeStart(fields)
-	if err != nil || len(files) != 3 {
+func newTask(o order, files []int) (*task, error) {
+	if len(files) != 3 {
 		return nil, errFrame
 	}
-	t := &task{spawn: sp, files: files, released: make(chan struct{})}
+	t := &task{spawn: o.spawn(), files: files, released: make(chan struct{})}
 	t.release = sync.OnceFunc(func() { close(t.released) })
 	t.list = func() []int { return descendants(os.Getpid()) }
 	return t, nil
 }
 
-// run runs the command and returns the frame that says how it ended. The others
+// run runs the command and returns the message that says how it ended. The others
 // go by send.
-func (t *task) run(send func(frame []byte)) []byte {
+func (t *task) run(send func(message)) message {
+	if err := lay(t.View); err != nil {
+		return message{Kind: msgUnlaid, Why: err.Error()}
+	}
 	if err := t.begin(t.fork); err != nil {
 		errno, _ := errors.AsType[syscall.Errno](err)
-		return encodeFailed(errno)
+		return message{Kind: msgFailed, Errno: errno}
 	}
-	send(encodePIDs(frameStarted, t.leader))
+	send(message{Kind: msgStarted, PIDs: []int{t.leader}})
 	status, outlived := waitFor(t.leader)
-	r := report{exitCode: status.ExitStatus(), stopped: t.end()}
+	e := &ended{ExitCode: status.ExitStatus(), Stopped: t.end()}
 	if !reap(func(pid int) { outlived = append(outlived, pid) }) {
 		outlived = append(outlived, t.list()...)
 	}
-	send(encodePIDs(frameExited, outlived...))
+	send(message{Kind: msgExited, PIDs: outlived})
 	<-t.released // whoever is told to end prints something, perhaps
 	if status.Signaled() {
-		r.signal = status.Signal().String()
+		e.Signal = status.Signal().String()
 	}
-	var survivors []Process
-	r.leftovers, survivors = t.sweep(func() bool { return reap(func(int) {}) })
-	return encodeEnded(r, survivors)
+	e.Leftovers, e.Survivors = t.sweep(func() bool { return reap(func(int) {}) })
+	return message{Kind: msgEnded, Ended: e}
 }
 
 func (t *task) fork() (pid int, err error) {
 	attr := &syscall.ProcAttr{
-		Dir: t.dir,
-		Env: t.env,
+		Dir: t.Dir,
+		Env: t.Env,
 		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 	}
 	for _, fd := range t.files {
 		attr.Files = append(attr.Files, uintptr(fd))
 	}
-	pid, err = syscall.ForkExec(t.path, t.argv, attr)
+	pid, err = syscall.ForkExec(t.path, t.Argv, attr)
 	// Only the command may hold them: a pipe has to break when it closes it.
 	for _, fd := range t.files {
 		_ = syscall.Close(fd)
@@ -183,11 +184,11 @@ func waitFor(child int) (status syscall.WaitStatus, outlived []int) {
 	}
 }
 
-// hasEnded reports whether a child waits to be reaped.
+// hasEnded reports whether a child waits to be reaped, or is about to.
 func hasEnded(child int) bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_PID, child, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
-	return err == nil && info.Signo != 0
+	return err == nil && info.Signo != 0 || ending(child)
 }
 
 // reap reaps all children that have ended, tells each, and reports whether those

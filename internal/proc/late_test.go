@@ -3,6 +3,7 @@
 package proc_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -114,18 +115,24 @@ func TestSlowWatch(t *testing.T) {
 // A command that prints faster than the watch takes it waits: memory is bounded.
 func TestFloodForASlowWatch(t *testing.T) {
 	t.Parallel()
-	cmd := playing(t, "flood", "stdout")
-	cmd.Timeout, cmd.Grace = 300*time.Millisecond, 10*time.Millisecond
+	cmd := script(t, `echo $$ >>pids; exec "$SELF" stdout`)
+	cmd.Env = append(cmd.Env, "SELF="+self(t), part+"=flood", "GORACE=atexit_sleep_ms=0")
+	cmd.Grace = 10 * time.Millisecond
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	seen := int64(0)
 	cmd.Watch = func(_ string, chunk []byte) {
 		if seen == 0 {
-			time.Sleep(2 * cmd.Timeout)
+			time.Sleep(300 * time.Millisecond) // it prints what it can
+			cancel()
+			flood := pids(t, filepath.Join(cmd.Dir, "pids"))[0]
+			await(t, "the end of the flood", func() bool { return !runs(flood) })
 		}
 		seen += int64(len(chunk))
 	}
-	res := run(t, cmd)
-	if res.Stop != proc.StopTimeout || seen != res.Stdout.Total || seen > 8<<20 {
-		t.Errorf("%d bytes, seen %d, %s", res.Stdout.Total, seen, res.Stop)
+	res, err := newRunner(t).Run(ctx, cmd)
+	if err != nil || res.Stop != proc.StopCancelled || seen != res.Stdout.Total || seen > 8<<20 {
+		t.Errorf("%d bytes, seen %d, %s, %v", res.Stdout.Total, seen, res.Stop, err)
 	}
 }
 

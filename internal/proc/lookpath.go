@@ -21,7 +21,7 @@ func LookPath(name string, env []string) (string, error) {
 		return lookFile(name, env)
 	}
 	found := error(&StartError{Path: name, Err: ErrNotFound})
-	for _, dir := range filepath.SplitList(lookEnv(env, "PATH")) {
+	for _, dir := range filepath.SplitList(LookEnv(env, "PATH")) {
 		if !filepath.IsAbs(dir) {
 			continue
 		}
@@ -85,8 +85,8 @@ func withoutPath(err error) error {
 	return err
 }
 
-// lookEnv returns the value of name in env, where the last one counts.
-func lookEnv(env []string, name string) string {
+// LookEnv returns the value of a variable in env, where the last one counts.
+func LookEnv(env []string, name string) string {
 	for _, entry := range slices.Backward(env) {
 		key, value, ok := strings.Cut(entry, "=")
 		if ok && sameEnvName(key, name) {

@@ -10,7 +10,7 @@ func isPath(name string) bool { return strings.ContainsAny(name, `:\/`) }
 
 // spellings adds the endings of PATHEXT to a name that has none of them.
 func spellings(path string, env []string) []string {
-	exts := lookEnv(env, "PATHEXT")
+	exts := LookEnv(env, "PATHEXT")
 	if exts == "" {
 		exts = ".COM;.EXE;.BAT;.CMD"
 	}

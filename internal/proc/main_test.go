@@ -197,7 +197,7 @@ func comet(args []string) int {
 func playRunner(args []string) int {
 	r := proc.NewRunner(time.Now)
 	res, err := r.Run(context.Background(), proc.Command{
-		Argv: []string{"/bin/sh", "-c", args[0]}, Dir: args[1], Env: []string{"PATH=/usr/bin:/bin"},
+		Invocation: proc.Invocation{Argv: []string{"/bin/sh", "-c", args[0]}, Dir: args[1], Env: []string{"PATH=/usr/bin:/bin"}},
 	})
 	fmt.Println(res, err)
 	return 1
@@ -228,13 +228,19 @@ func command(tb testing.TB, argv []string, env ...string) proc.Command {
 	tb.Helper()
 	dir := tb.TempDir()
 	return proc.Command{
-		Argv:    argv,
-		Dir:     dir,
-		Env:     append([]string{"PATH=/usr/bin:/bin"}, env...),
-		Stdout:  filepath.Join(dir, "stdout"),
-		Stderr:  filepath.Join(dir, "stderr"),
-		Keep:    1 << 20,
-		Timeout: within, // no test may hang
+		Invocation: proc.Invocation{
+			Argv: argv,
+			Dir:  dir,
+			Env:  append([]string{"PATH=/usr/bin:/bin"}, env...),
+		},
+		Records: proc.Records{
+			Stdout: filepath.Join(dir, "stdout"),
+			Stderr: filepath.Join(dir, "stderr"),
+		},
+		Limits: proc.Limits{
+			Keep:    1 << 20,
+			Timeout: within,
+		}, // no test may hang
 	}
 }
 

@@ -32,6 +32,8 @@ func endOrphans() (survivors []Process) {
 // are keepers.
 func orphans() []int {
 	// Between fork and exec a keeper-to-be does not look like one.
+	starting.Lock()
+	defer starting.Unlock()
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	own, err := unix.Getsid(0)

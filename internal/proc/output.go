@@ -2,6 +2,7 @@ package proc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,29 +20,21 @@ const (
 
 // A Call is a short-lived program of which the output is wanted, such as git.
 type Call struct {
-	Argv      []string // a name without a slash is looked up in the PATH of Env
-	Dir       string   // absolute
-	Env       []string // complete: nothing is inherited
-	Stdin     []byte   // nil: the null device
-	MaxOutput int64    // bytes of stdout; 0: 256 MiB
+	Invocation
+	MaxOutput int64 // bytes of stdout; 0: 256 MiB
 	// Either: where nothing was written to stdout, what was written to stderr is
 	// the output, up to 4 KiB of its end. [Runner.Output] does not know it.
 	Either bool
 }
 
-func (c Call) limit() int64 {
-	if c.MaxOutput > 0 {
-		return c.MaxOutput
-	}
-	return maxCallOutput
-}
+func (c Call) limit() int64 { return cmp.Or(max(c.MaxOutput, 0), maxCallOutput) }
 
 // Output runs a program and returns what it wrote to stdout, also along with an
 // [*ExitError]. Other errors are a [*StartError], [ErrOutput], or the cause of
 // ctx. The program's process group ends with it; what moves to a session of its
 // own does not: for programs that are not trusted there is [Runner.Output].
 func Output(ctx context.Context, call Call) ([]byte, error) {
-	sp, err := resolve(call.Argv, call.Dir, call.Env)
+	sp, err := resolve(call.Invocation)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +44,7 @@ func Output(ctx context.Context, call Call) ([]byte, error) {
 	stdout := &limited{left: call.limit(), full: func() { cancel(fmt.Errorf("%s: %w", program, ErrOutput)) }}
 	stderr := &lastBytes{limit: maxCallStderr}
 	cmd := exec.CommandContext(ctx, sp.path)
-	cmd.Args, cmd.Dir, cmd.Env = sp.argv, sp.dir, sp.env
+	cmd.Args, cmd.Dir, cmd.Env = sp.Argv, sp.Dir, sp.Env
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	if call.Stdin != nil {
 		cmd.Stdin = bytes.NewReader(call.Stdin)
@@ -59,6 +52,9 @@ func Output(ctx context.Context, call Call) ([]byte, error) {
 	cmd.WaitDelay = callGrace
 	ownGroup(cmd)
 	if err := cmd.Start(); err != nil {
+		if ctx.Err() != nil { // it was too late for it
+			return nil, context.Cause(ctx)
+		}
 		return nil, startError(sp.path, err)
 	}
 	err = cmd.Wait()
@@ -89,8 +85,8 @@ func callError(ctx context.Context, program string, cmd *exec.Cmd, err error, st
 func (r *Runner) Output(ctx context.Context, call Call) (out []byte, left []Process, err error) {
 	program := filepath.Base(call.Argv[0])
 	res, err := r.Run(ctx, Command{
-		Argv: call.Argv, Dir: call.Dir, Env: call.Env, Stdin: call.Stdin,
-		MaxOutput: call.limit(), Keep: call.limit(), Grace: callGrace,
+		Invocation: Invocation{Argv: call.Argv, Dir: call.Dir, Env: call.Env, Stdin: call.Stdin},
+		Limits:     Limits{MaxOutput: call.limit(), Keep: call.limit(), Grace: callGrace},
 	})
 	out, left = res.Stdout.Text, res.Leftovers
 	switch {

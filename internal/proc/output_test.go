@@ -16,7 +16,7 @@ import (
 
 func shell(t *testing.T, text string) proc.Call {
 	t.Helper()
-	return proc.Call{Argv: []string{"sh", "-c", text}, Dir: t.TempDir(), Env: []string{"PATH=/usr/bin:/bin"}}
+	return proc.Call{Invocation: proc.Invocation{Argv: []string{"sh", "-c", text}, Dir: t.TempDir(), Env: []string{"PATH=/usr/bin:/bin"}}}
 }
 
 func TestOutput(t *testing.T) {
@@ -86,6 +86,18 @@ func TestOutputCancelled(t *testing.T) {
 	_, err := proc.Output(ctx, shell(t, `trap "" TERM; sleep 300 & wait`))
 	if !errors.Is(err, cause) || time.Since(began) > within {
 		t.Errorf("got %v after %v", err, time.Since(began))
+	}
+}
+
+// TestOutputCancelledBefore: a program that is not started any more ends as one that is
+// ended, with the cause.
+func TestOutputCancelledBefore(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	if _, err := proc.Output(ctx, shell(t, `echo started`)); !errors.Is(err, cause) {
+		t.Errorf("got %v", err)
 	}
 }
 

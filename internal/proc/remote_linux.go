@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -16,7 +17,17 @@ type remote struct {
 	conn    *net.UnixConn
 }
 
-func startKeeper() (*remote, error) {
+// starting is held until a keeper-to-be looks like one: what begins in a user namespace is
+// not yet there when [syscall.ForkLock] is free.
+var starting sync.RWMutex //nolint:gochecknoglobals // one for the process, as the other one
+
+// startKeeper starts one that lays overlays if it is to.
+func startKeeper(overlays bool) (*remote, error) {
+	attr := &syscall.SysProcAttr{Setsid: true}
+	if overlays {
+		attr = overlaying()
+	}
+
 	conn, theirs, err := socketPair()
 	if err != nil {
 		return nil, fmt.Errorf("start a keeper: %w", err)
@@ -31,10 +42,12 @@ func startKeeper() (*remote, error) {
 	// The link in /proc stays good when the program's file is replaced. The
 	// session of its own keeps the terminal's signals away. The environment is
 	// ours: what it tells the Go runtime holds for the keeper, too.
+	starting.RLock()
+	defer starting.RUnlock()
 	p, err := os.StartProcess("/proc/self/exe", []string{keeperName}, &os.ProcAttr{
 		Dir:   "/",
 		Files: []*os.File{null, null, null, theirs},
-		Sys:   &syscall.SysProcAttr{Setsid: true},
+		Sys:   attr,
 	})
 	if err != nil {
 		_ = conn.Close()
@@ -73,18 +86,18 @@ func (k *remote) start(frame []byte, files *streams) error {
 	return err
 }
 
-func (k *remote) receive() (kind byte, fields []string, err error) {
+func (k *remote) receive() (m message, err error) {
 	var header [headerSize]byte
 	if _, err := io.ReadFull(k.conn, header[:]); err != nil {
-		return 0, nil, err
+		return m, err
 	}
-	return readFrame(header, k.conn)
+	return readMessage(header, k.conn)
 }
 
-// tell sends a frame without content. A keeper that is gone is noticed by
+// tell sends a message without content. A keeper that is gone is noticed by
 // receive.
-func (k *remote) tell(kind byte) {
-	_, _ = k.conn.Write(appendFrame(kind))
+func (k *remote) tell(about kind) {
+	_, _ = k.conn.Write(message{Kind: about}.frame())
 	k.wake()
 }
 

@@ -3,6 +3,7 @@ package proc
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -39,9 +40,12 @@ func (r *Runner) Run(ctx context.Context, cmd Command) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{ExitCode: -1, Stop: StopCancelled}, nil
 	}
-	sp, err := resolve(cmd.Argv, cmd.Dir, cmd.Env)
+	sp, err := resolve(cmd.Invocation)
 	if err != nil {
 		return Result{}, err
+	}
+	if sp.View = cmd.View; sp.apart() && runtime.GOOS != "linux" {
+		return Result{}, &OverlayError{Err: errors.ErrUnsupported}
 	}
 	if sp.io, err = openStreams(cmd); err != nil {
 		return Result{}, err
@@ -66,6 +70,9 @@ func (r *Runner) run(ctx context.Context, cmd Command, sp spawn, killed <-chan s
 	late, err := sp.io.finish()
 	if se, ok := errors.AsType[*StartError](rep.err); ok {
 		return Result{}, se
+	}
+	if oe, ok := errors.AsType[*OverlayError](rep.err); ok {
+		return Result{}, oe
 	}
 	res := Result{
 		ExitCode:  rep.exitCode,

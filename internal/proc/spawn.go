@@ -11,36 +11,36 @@ import (
 // beforehand has been.
 type spawn struct {
 	path string // of the program
-	dir  string // absolute
-	argv []string
-	env  []string
-	io   *streams
+	Invocation
+	View
+	io *streams
 }
 
 // resolve finds the program and checks that all of it can be handed over.
-func resolve(argv []string, dir string, env []string) (spawn, error) {
-	if len(argv) == 0 {
+func resolve(i Invocation) (spawn, error) {
+	if len(i.Argv) == 0 {
 		return spawn{}, &StartError{Path: `""`, Err: ErrNotFound}
 	}
-	for _, list := range [][]string{argv, env, {dir}} {
+	for _, list := range [][]string{i.Argv, i.Env, {i.Dir}} {
 		for _, s := range list {
 			if strings.ContainsRune(s, 0) {
-				return spawn{}, &StartError{Path: printable(argv[0]), Err: errors.New("an argument holds a NUL byte")}
+				return spawn{}, &StartError{Path: printable(i.Argv[0]), Err: errors.New("an argument holds a NUL byte")}
 			}
 		}
 	}
-	if err := checkDir(dir); err != nil {
+	if err := checkDir(i.Dir); err != nil {
 		return spawn{}, err
 	}
-	name := argv[0]
+	name := i.Argv[0]
 	if isPath(name) && !filepath.IsAbs(name) {
-		name = filepath.Join(dir, name)
+		name = filepath.Join(i.Dir, name)
 	}
-	path, err := LookPath(name, env)
+	path, err := LookPath(name, i.Env)
 	if err != nil {
 		return spawn{}, err
 	}
-	return spawn{path: path, dir: dir, argv: argv, env: inDir(env, dir)}, nil
+	i.Env = inDir(i.Env, i.Dir)
+	return spawn{path: path, Invocation: i}, nil
 }
 
 // inDir returns an environment that names the directory in which a program begins, as

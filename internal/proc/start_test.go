@@ -61,7 +61,7 @@ func TestWhatCannotStart(t *testing.T) {
 			res, err := newRunner(t).Run(t.Context(), cmd)
 			assertStartError(t, err, tt.path, tt.err)
 			assertResult(t, res, proc.Result{})
-			_, err = proc.Output(t.Context(), proc.Call{Argv: tt.argv, Dir: tt.dir, Env: cmd.Env})
+			_, err = proc.Output(t.Context(), proc.Call{Invocation: proc.Invocation{Argv: tt.argv, Dir: tt.dir, Env: cmd.Env}})
 			assertStartError(t, err, tt.path, tt.err)
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,27 +40,31 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
+// TestIdle: the clock is the watch's, so that no machine is too slow for it.
 func TestIdle(t *testing.T) {
 	t.Parallel()
+	const idle = time.Second
+	var late atomic.Int64
+	r := proc.NewRunner(func() time.Time { return time.Unix(0, late.Load()) })
+	defer r.Close()
 	quiet := script(t, `echo begin; sleep 300`)
-	quiet.Idle = 200 * time.Millisecond
-	res := run(t, quiet)
-	for ; res.Stop == proc.StopIdle && res.Stdout.Total == 0 && quiet.Idle < within/4; res = run(t, quiet) {
-		quiet.Idle *= 4 // it had not come to print anything
+	quiet.Idle = idle
+	quiet.Watch = func(string, []byte) { late.Add(int64(idle)) }
+	if res, err := r.Run(t.Context(), quiet); err != nil || res.Stop != proc.StopIdle || string(res.Stdout.Text) != "begin\n" {
+		t.Errorf("quiet: %+v, %v", res, err)
 	}
-	if res.Stop != proc.StopIdle || string(res.Stdout.Text) != "begin\n" {
-		t.Errorf("quiet: %+v", res)
-	}
-	busy := script(t, `i=0; while [ $i -lt 30 ]; do i=$((i+1)); echo $i; sleep 0.1; done`)
-	busy.Idle = time.Second
-	res = run(t, busy)
-	if res.Stop == proc.StopIdle {
-		// The machine may have kept it from printing.
-		if last, err := os.Stat(busy.Stdout); err != nil || time.Since(last.ModTime()) < busy.Idle {
-			t.Errorf("busy: stopped in the middle: %+v, %v", res, err)
+
+	busy := script(t, `for i in 1 2 3 4; do echo $i; until [ -e $i ]; do sleep 0.01; done; done`)
+	busy.Idle = idle
+	busy.Watch = func(_ string, chunk []byte) {
+		late.Add(int64(idle) * 9 / 10)
+		time.Sleep(idle / 5) // somebody looks
+		if err := os.WriteFile(filepath.Join(busy.Dir, strings.TrimSpace(string(chunk))), nil, 0o600); err != nil {
+			t.Error(err)
 		}
-	} else if res.Stop != proc.StopNone || res.ExitCode != 0 {
-		t.Errorf("busy: %+v", res)
+	}
+	if res, err := r.Run(t.Context(), busy); err != nil || res.Stop != proc.StopNone || res.ExitCode != 0 {
+		t.Errorf("busy: %+v, %v", res, err)
 	}
 }
 

@@ -1,40 +1,22 @@
 package proc
 
-import (
-	"errors"
-	"fmt"
-	"io"
-	"os"
-	"sync"
-	"time"
-)
+import "os"
 
 // A stream is an output of a command. What the command prints goes through a
-// channel, which is read as it comes: into memory, which holds what decides, and
-// into a file, which is a record and never read again. The stream ends with the
+// channel, which is read as it comes, onto a tape. The stream ends with the
 // command's own process; what others put into the channel after that is late, and
 // none of it.
 type stream struct {
-	name   string
-	path   string   // of the record; "": there is none
+	tape
 	theirs *os.File // the command's end; nil once it has its own
 	ours   *channel
 	sealed bool
 
 	leader *leader // the command's own process
 	relay  *relay  // nil: nobody watches
-	now    func() time.Time
-	limit  int64         // bytes, for full; 0: none
-	full   chan struct{} // told when there is more than the limit, and when there is twice as much
 
 	done     chan struct{} // closed when the channel is not read any more
 	doubtful []doubtful
-
-	mu     sync.Mutex
-	record *os.File // nil: there is none
-	fault  error    // of the record or the channel
-	text   excerpt
-	grown  time.Time // when something came last
 }
 
 // doubtful is text that was read when the command's own process had ended: it may
@@ -59,7 +41,7 @@ func (s *stream) pump() {
 	for {
 		n, writer, err := s.ours.receive(buf)
 		if err != nil {
-			s.ended(err)
+			s.ends(err)
 			return
 		}
 		if s.sealed && s.leader.gone() {
@@ -70,49 +52,12 @@ func (s *stream) pump() {
 	}
 }
 
-// ended notes why the channel is not read any more, where that is a fault.
-func (s *stream) ended(err error) {
-	if errors.Is(err, io.EOF) || errors.Is(err, os.ErrDeadlineExceeded) {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.fault = errors.Join(s.fault, fmt.Errorf("read the command's %s: %w", s.name, err))
-}
-
 // add takes in the next piece of the output.
 func (s *stream) add(chunk []byte) {
-	s.mu.Lock()
 	s.keep(chunk)
-	s.mu.Unlock()
 	if s.relay != nil {
 		s.relay.put(s.name, chunk)
 	}
-}
-
-func (s *stream) keep(chunk []byte) {
-	before := s.text.total
-	s.text.write(chunk)
-	s.grown = s.now()
-	if s.record != nil {
-		if _, err := s.record.Write(chunk); err != nil {
-			s.fault = errors.Join(s.fault, fmt.Errorf("keep the command's %s: %w", s.name, err))
-			_ = s.record.Close()
-			s.record = nil
-		}
-	}
-	for _, limit := range []int64{s.limit, 2 * s.limit} {
-		if limit > 0 && before <= limit && s.text.total > limit {
-			s.full <- struct{}{} // it has room for both
-		}
-	}
-}
-
-// size returns how much there is, and when something came last.
-func (s *stream) size() (bytes int64, grown time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.total, s.grown
 }
 
 // cut ends the stream: what is in the channel now still belongs to it, but for
@@ -139,7 +84,7 @@ func (s *stream) drain() {
 		buf := make([]byte, min(rest, pumpSize))
 		n, writer, err := s.ours.take(buf)
 		if err != nil {
-			s.ended(err)
+			s.ends(err)
 			break
 		}
 		s.doubtful = append(s.doubtful, doubtful{writer, buf[:n]})
@@ -155,14 +100,5 @@ func (s *stream) close() {
 	if s.ours != nil {
 		s.ours.close()
 	}
-	if s.record != nil {
-		_ = s.record.Close()
-	}
-}
-
-// captured returns what is kept of the stream, which has been cut.
-func (s *stream) captured() (Captured, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.captured(s.path), s.fault
+	s.stop()
 }

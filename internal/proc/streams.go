@@ -78,11 +78,9 @@ func (s *streams) openStdin(cmd Command) (err error) {
 }
 
 func (s *streams) openOutput(name, path string, cmd Command) (o *stream, err error) {
-	o = &stream{
-		name: name, path: path, sealed: cmd.Sealed && name == "stdout",
-		text:  excerpt{keep: int(max(cmd.Keep, 0)), end: maxEnd},
-		limit: cmd.MaxOutput, full: s.full,
-	}
+	o = &stream{sealed: cmd.Sealed && name == "stdout"}
+	o.name, o.path, o.limit, o.full = name, path, cmd.MaxOutput, s.full
+	o.text = Excerpt{Keep: int(max(cmd.Keep, 0)), End: maxEnd}
 	if path != "" {
 		o.record, err = newFile(path)
 	}
@@ -96,7 +94,7 @@ func (s *streams) openOutput(name, path string, cmd Command) (o *stream, err err
 	return o, nil
 }
 
-// newFile makes a file in the place of whatever is there: an earlier command may
+// newFile makes a file instead of whatever is there: an earlier command may
 // have left a link to somewhere else, or a pipe.
 func newFile(path string) (*os.File, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -3,6 +3,7 @@
 package proc
 
 import (
+	"math"
 	"syscall"
 	"time"
 )
@@ -12,9 +13,9 @@ const (
 	// with the command's own process. They do not count as left over.
 	settle = 20 * time.Millisecond
 	// leftoverGrace is how long leftovers have between SIGTERM and SIGKILL.
-	leftoverGrace = 500 * time.Millisecond
-	// killLimit is for how long killing is worth trying: what is still there
-	// then belongs to somebody else or hangs inside the kernel.
+	leftoverGrace = 2 * time.Second
+	// killLimit is for how long killing is worth trying while their number does not
+	// fall: what is still there then belongs to somebody else or hangs inside the kernel.
 	killLimit = 5 * time.Second
 
 	maxNamed = 32
@@ -66,20 +67,28 @@ func (s sweep) look() (left []int, named []Process) {
 
 // kill kills until nobody is left, or returns those whom it cannot end.
 func (s sweep) kill() (survivors []Process) {
-	patient := func() bool { return false }
-	if poll(killLimit, 200*time.Microsecond, patient, func() bool {
-		if s.gone() {
-			return true
+	fewest, over := math.MaxInt, time.NewTimer(killLimit)
+	defer over.Stop()
+	for late := false; !s.gone(); {
+		if late {
+			if survivors = name(s.list()); len(survivors) == 0 {
+				survivors = []Process{{Command: "?"}} // nothing to be known of them
+			}
+			return survivors
 		}
-		kill(s.list())
-		return false
-	}) {
-		return nil
+		left := s.list()
+		kill(left)
+		if n := len(left); n > 0 && n < fewest { // on a busy machine many take their time to die
+			fewest = n
+			over.Reset(killLimit)
+		}
+		select {
+		case <-over.C:
+			late = true
+		case <-time.After(200 * time.Microsecond):
+		}
 	}
-	if survivors = name(s.list()); len(survivors) == 0 {
-		survivors = []Process{{Command: "?"}} // nothing to be known of them
-	}
-	return survivors
+	return nil
 }
 
 // poll asks done again and again, for as long as limit lasts or enough is
@@ -93,7 +102,7 @@ func poll(limit, pause time.Duration, enough, done func() bool) bool {
 		}
 		select {
 		case <-over.C:
-			return false
+			return done() // who kept us waiting may have kept them waiting, too
 		case <-time.After(pause):
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"reflect"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestSweepGivesUp(t *testing.T) {
@@ -44,4 +46,28 @@ func TestSweepNamesWhoFollows(t *testing.T) {
 	if len(left) != 1 || left[0].PID != self || survivors != nil {
 		t.Errorf("left %v, survivors %v", left, survivors)
 	}
+}
+
+// TestSweepIsPatient: those who die one by one are not given up, however long it takes
+// for all of them.
+func TestSweepIsPatient(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const nobody = 1 << 30 // no system counts processes so far
+		left := []int{nobody, nobody + 1, nobody + 2, nobody + 3}
+		died := time.Now()
+		s := sweep{
+			gone: func() bool {
+				if time.Since(died) > killLimit-time.Second {
+					left, died = left[1:], time.Now()
+				}
+				return len(left) == 0
+			},
+			list:  func() []int { return left },
+			hurry: func() bool { return true },
+		}
+		if _, survivors := s.run(); survivors != nil {
+			t.Errorf("survivors %v", survivors)
+		}
+	})
 }

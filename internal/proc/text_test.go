@@ -51,14 +51,14 @@ func FuzzExcerpt(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte, keep, step int) {
 		keep, step = min(max(keep, 0), 1<<10), min(max(step, 1), 1<<10)
 		const end = 10
-		e := excerpt{keep: keep, end: end}
+		e := Excerpt{Keep: keep, End: end}
 		for piece := range slices.Chunk(content, step) {
-			e.write(bytes.Clone(piece))
+			e.Add(bytes.Clone(piece))
 		}
 		if most := 2*max(keep, end) + step; len(e.head)+len(e.tail) > most {
 			t.Errorf("it holds %d bytes", len(e.head)+len(e.tail))
 		}
-		c := e.captured("")
+		c := e.Captured("")
 		checkCaptured(t, c, content, keep)
 		if want := content[max(0, len(content)-end):]; c.Omitted > 0 && string(c.End) != string(want) {
 			t.Errorf("the end is %q, not %q", c.End, want)
@@ -103,5 +103,5 @@ func checkCut(t *testing.T, c Captured, content []byte, keep int) {
 
 // cutNotice splits a text at the notice that must be in it.
 func cutNotice(c Captured) (head, tail string, ok bool) {
-	return strings.Cut(string(c.Text), notice(c.Omitted))
+	return strings.Cut(string(c.Text), Omission(c.Omitted))
 }

@@ -10,7 +10,7 @@ package redact
 import (
 	"strings"
 
-	"codeloops/internal/secretname"
+	"codeloops/internal/redact/secretname"
 )
 
 // Mark stands where a secret was.
@@ -48,36 +48,9 @@ func (r *Redactor) String(s string) string {
 		return s
 	}
 	f := finder{matcher: r.matcher}
-	find(&f, s)
-	if len(f.spans) == 0 {
+	if find(&f, s); len(f.spans) == 0 {
 		return s
 	}
-	var b strings.Builder
-	b.Grow(len(s))
-	at := int64(0)
-	for _, sp := range f.spans {
-		b.WriteString(s[at:sp.start])
-		b.WriteString(Mark)
-		at = sp.end
-	}
-	b.WriteString(s[at:])
-	return b.String()
-}
-
-// texts returns a new list with every text redacted.
-func (r *Redactor) texts(list []string) []string {
-	return each(list, func(s *string) { *s = r.String(*s) })
-}
-
-// each returns a copy of list with fn applied to its elements.
-func each[T any](list []T, fn func(*T)) []T {
-	if list == nil {
-		return nil
-	}
-	out := make([]T, len(list))
-	copy(out, list)
-	for i := range out {
-		fn(&out[i])
-	}
-	return out
+	text := r.stream()
+	return string(append(text.next([]byte(s)), text.rest()...))
 }

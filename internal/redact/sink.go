@@ -35,26 +35,45 @@ type voice struct {
 }
 
 func (s *sink) Handle(at loop.Stamp, e loop.Event) error {
-	if a, ok := e.(loop.Activity); ok {
-		return s.activity(at, a)
+	said, says := e.(loop.Activity)
+	if says && said.Stream != "" {
+		return s.hear(at, said)
 	}
-	// A warning may come in the middle of what an agent says.
-	if _, aside := e.(loop.Warned); !aside {
-		if err := s.silence(); err != nil {
+	// Both may come in the middle of what an agent says.
+	if _, aside := e.(loop.Warned); !aside && !says {
+		if err := s.silence(at.Step); err != nil {
 			return err
 		}
 	}
-	e, err := s.event(e)
-	if err != nil {
-		return err
+	clean, files := s.clean(e)
+	// The files of an iteration have been redacted with the events that it consists of.
+	if _, again := e.(loop.IterationFinished); !again {
+		if err := s.files(files); err != nil {
+			return err
+		}
 	}
-	return s.next.Handle(at, e)
+	return s.next.Handle(at, clean)
 }
 
-// silence hands on what is left of every voice.
-func (s *sink) silence() error {
-	voices := s.voices
-	s.voices = nil
+// hear takes the next piece of an output.
+func (s *sink) hear(at loop.Stamp, a loop.Activity) error {
+	v, text := s.voice(at.Step, a), a.Text
+	a.Text = ""
+	clean, _ := s.clean(a)
+	v.at, v.last = at, clean.(loop.Activity)
+	return s.say(v, v.stream.next([]byte(text)))
+}
+
+// silence hands on what is left of every voice in a step; turns beside it go on.
+func (s *sink) silence(step loop.Step) error {
+	var voices []*voice
+	s.voices = slices.DeleteFunc(s.voices, func(v *voice) bool {
+		over := v.at.Step.In(step)
+		if over {
+			voices = append(voices, v)
+		}
+		return over
+	})
 	for _, v := range voices {
 		if err := s.say(v, v.stream.rest()); err != nil {
 			return err
@@ -63,19 +82,10 @@ func (s *sink) silence() error {
 	return nil
 }
 
-func (s *sink) activity(at loop.Stamp, a loop.Activity) error {
-	if a.Stream == "" { // a line of its own, not a piece of an output
-		a.Text = s.String(a.Text)
-		return s.next.Handle(at, a)
-	}
-	v := s.voice(a)
-	v.at, v.last = at, a
-	return s.say(v, v.stream.next([]byte(a.Text)))
-}
-
-func (s *sink) voice(a loop.Activity) *voice {
+// voice is what comes of one output of one turn: turns may run at the same time.
+func (s *sink) voice(step loop.Step, a loop.Activity) *voice {
 	for _, v := range s.voices {
-		if v.last.Iteration == a.Iteration && v.last.Role == a.Role && v.last.Stream == a.Stream {
+		if v.at.Step == step && v.last.Iteration == a.Iteration && v.last.Role == a.Role && v.last.Stream == a.Stream {
 			return v
 		}
 	}
@@ -92,192 +102,12 @@ func (s *sink) say(v *voice, text []byte) error {
 	return s.next.Handle(v.at, v.last)
 }
 
-// event returns e redacted. Files are redacted with the event that names them
-// first.
-func (r *Redactor) event(e loop.Event) (loop.Event, error) { //nolint:gocyclo // one case for each event
-	switch e := e.(type) {
-	case loop.Started:
-		r.session(&e.Session)
-		return e, nil
-	case loop.Resumed:
-		r.session(&e.Session)
-		return e, nil
-	case loop.WaitStarted:
-		r.wait(&e.Wait)
-		return e, nil
-	case loop.WaitFinished:
-		r.wait(&e.Wait)
-		return e, nil
-	case loop.ActorFinished:
-		err := r.turnFiles(e.Attempt.Turn)
-		r.turn(&e.Attempt.Turn)
-		return e, err
-	case loop.DiffCaptured:
-		r.change(&e.Change)
-		return e, nil
-	case loop.Inspected:
-		r.inspection(&e.Inspection)
-		return e, nil
-	case loop.BaselineChecked:
-		err := r.checks(&e.Checks)
-		return e, err
-	case loop.ChecksFinished:
-		err := r.checks(&e.Checks)
-		return e, err
-	case loop.ReviewRejected:
-		err := r.turnFiles(e.Review.Turn)
-		r.review(&e.Review)
-		return e, err
-	case loop.CriticFinished:
-		err := r.turnFiles(e.Review.Turn)
-		r.review(&e.Review)
-		return e, err
-	case loop.IterationFinished:
-		r.round(&e.Round)
-		return e, nil
-	case loop.Warned:
-		e.Text = r.String(e.Text)
-		return e, nil
-	case loop.Finished:
-		e.Outcome.Summary = r.String(e.Outcome.Summary)
-		e.Outcome.ActorError = r.String(e.Outcome.ActorError)
-		return e, nil
-	case loop.Activity, loop.IterationStarted, loop.PhaseEntered:
-	}
-	return e, nil
-}
-
 // files redacts the files of outputs. One that is gone holds no secret.
-func (r *Redactor) files(outputs ...loop.Output) error {
-	for _, o := range outputs {
-		if o.File == "" {
-			continue
-		}
-		if err := r.File(o.File); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (s *sink) files(paths []string) error {
+	for _, path := range paths {
+		if err := s.File(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
-}
-
-// turnFiles redacts the files of a turn.
-func (r *Redactor) turnFiles(t loop.Turn) error {
-	return r.files(t.Stdout, t.Stderr, loop.Output{File: t.Late.File})
-}
-
-// in redacts texts in place.
-func (r *Redactor) in(texts ...*string) {
-	for _, t := range texts {
-		*t = r.String(*t)
-	}
-}
-
-func (r *Redactor) session(s *loop.Session) {
-	r.in(&s.Prompt, &s.WorkingDir, &s.Actor.Agent, &s.Actor.Model, &s.Critic.Agent, &s.Critic.Model)
-	for _, refs := range []*[]loop.AgentRef{&s.ActorFallback, &s.CriticFallback} {
-		*refs = each(*refs, func(a *loop.AgentRef) { r.in(&a.Agent, &a.Model) })
-	}
-	r.policy(&s.Policy)
-	s.Templates = each(s.Templates, func(t *loop.Template) { r.in(&t.Origin) })
-	s.Rules = each(s.Rules, r.rule)
-	s.Deciders = each(s.Deciders, func(d *loop.Decider) { r.in(&d.Path) })
-	s.Flags = each(s.Flags, func(f *loop.Flag) {
-		r.in(&f.Name)
-		if !slices.Equal(r.texts(f.Values), f.Values) {
-			f.Values, f.Hidden = nil, true
-		}
-	})
-}
-
-func (r *Redactor) rule(x *loop.Rule) {
-	r.in(&x.Key, &x.Origin)
-	x.Values = r.texts(x.Values)
-}
-
-// Rules returns the rules as a log keeps them.
-func (r *Redactor) Rules(rules []loop.Rule) []loop.Rule { return each(rules, r.rule) }
-
-func (r *Redactor) policy(p *loop.Policy) {
-	r.in(&p.Profile, &p.OnViolation, &p.OpenFindings)
-	p.CriticDecisions = r.texts(p.CriticDecisions)
-	if p.Critique != nil {
-		c := *p.Critique
-		c.RiskTypes, c.HighRiskTypes = r.texts(c.RiskTypes), r.texts(c.HighRiskTypes)
-		r.in(&c.Fallback)
-		p.Critique = &c
-	}
-}
-
-func (r *Redactor) turn(t *loop.Turn) {
-	r.output(&t.Stdout)
-	r.output(&t.Stderr)
-	r.in(&t.Late.File, &t.Reason, &t.Conversation, &t.SessionID, &t.Agent.Agent, &t.Agent.Model)
-	t.Misses = each(t.Misses, func(m *loop.Miss) { r.in(&m.Reason, &m.Agent.Agent, &m.Agent.Model) })
-	t.Leftovers = each(t.Leftovers, func(p *loop.Process) { r.in(&p.Command) })
-}
-
-func (r *Redactor) wait(w *loop.Wait) { r.in(&w.Agent.Agent, &w.Agent.Model, &w.Reason) }
-
-func (r *Redactor) output(o *loop.Output) { r.in(&o.Text, &o.File) }
-
-func (r *Redactor) checks(results *[]loop.CheckResult) (err error) {
-	for _, c := range *results {
-		err = errors.Join(err, r.files(c.Output))
-	}
-	*results = each(*results, r.check)
-	return err
-}
-
-func (r *Redactor) check(c *loop.CheckResult) {
-	r.in(&c.Command)
-	r.output(&c.Output)
-	c.Changed, c.Lacked = r.texts(c.Changed), r.texts(c.Lacked)
-}
-
-func (r *Redactor) change(c *loop.Change) {
-	c.Files = each(c.Files, func(f *loop.FileChange) { r.in(&f.Path, &f.OldPath, &f.Patch, &f.BinaryPatch) })
-	c.Unshown = each(c.Unshown, func(u *loop.Unshown) { r.in(&u.Path, &u.Via, &u.Text) })
-	c.Warnings = r.texts(c.Warnings)
-	c.Git = r.texts(c.Git)
-	r.in(&c.Position.Head, &c.Position.Index, &c.Position.Tags)
-}
-
-func (r *Redactor) review(v *loop.Review) {
-	r.turn(&v.Turn)
-	r.in(&v.Reply, &v.Problem)
-	v.Unmentioned, v.Undone = r.texts(v.Unmentioned), r.texts(v.Undone)
-	r.verdict(&v.Verdict)
-}
-
-func (r *Redactor) verdict(v *loop.Verdict) {
-	r.in(&v.Summary, &v.Feedback, &v.Analysis, &v.Recovery, &v.Escalation, &v.Severity)
-	v.Issues = r.texts(v.Issues)
-	v.Risks = each(v.Risks, func(k *loop.Risk) { r.in(&k.Type, &k.Detail) })
-	v.RequiredChanges = r.texts(v.RequiredChanges)
-	v.Answers = each(v.Answers, func(a *loop.Answer) { r.in(&a.ID, &a.Why) })
-}
-
-func (r *Redactor) inspection(i *loop.Inspection) {
-	i.Concerns = each(i.Concerns, func(c *loop.Concern) {
-		r.in(&c.Text)
-		c.Places = each(c.Places, func(p *loop.Place) { r.in(&p.At, &p.What) })
-	})
-	r.in(&i.Audit.Excerpt)
-	i.Audit.Required = each(i.Audit.Required, func(q *loop.Requirement) { r.in(&q.Text) })
-}
-
-func (r *Redactor) ruling(v *loop.Ruling) {
-	r.verdict(&v.Verdict)
-	r.in(&v.Why)
-	v.Findings = each(v.Findings, func(f *loop.Finding) { r.in(&f.Text, &f.Check) })
-	v.Warnings = r.texts(v.Warnings)
-}
-
-func (r *Redactor) round(v *loop.Round) {
-	r.turn(&v.Attempt.Turn)
-	r.change(&v.Change)
-	v.Checks = each(v.Checks, r.check)
-	r.review(&v.Review)
-	r.inspection(&v.Inspection)
-	r.ruling(&v.Ruling)
 }

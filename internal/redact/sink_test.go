@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/loop/looptest"
 )
 
 const secret = "s3cr3t-v4lue"
@@ -30,6 +32,11 @@ func fill(v reflect.Value, text string) {
 		for _, field := range v.Fields() {
 			fill(field, text)
 		}
+	case reflect.Pointer:
+		if v.CanSet() {
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(v.Elem(), text)
+		}
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		fill(v.Index(0), text)
@@ -49,6 +56,10 @@ func leaks(v reflect.Value, path string) []string {
 			all = append(all, leaks(is, path+"."+field.Name)...)
 		}
 		return all
+	case reflect.Pointer:
+		if !v.IsNil() {
+			return leaks(v.Elem(), path)
+		}
 	case reflect.Slice:
 		if v.Len() > 0 {
 			return leaks(v.Index(0), path)
@@ -61,9 +72,9 @@ func leaks(v reflect.Value, path string) []string {
 // vocabulary, or codeloops made it up.
 func closed(path string) bool {
 	for _, end := range []string{
-		".Session.ID", ".Session.BaseCommit", ".Session.Version", ".Change.State", ".Turn.ID", ".Concerns.Rule", ".Concerns.Kind", ".Audit.Before", ".Audit.After",
+		".Session.ID", ".Base.BaseCommit", ".Session.Version", ".Session.View", ".Strategy.Name", ".Parameters.Key", ".Change.State", ".Own.State", ".Turn.ID", ".Concerns.Rule", ".Concerns.Kind", ".Audit.Before", ".Audit.After",
 		".Templates.Key", ".Templates.SHA256", ".Deciders.Role", ".Deciders.SHA256", ".Ruling.Rule", ".Review.Seal", ".Review.Boundary", ".Review.Sealed", ".Ruling.Stop", ".Findings.ID", ".Findings.State", ".Answers.State",
-		"Activity.Role", "WaitStarted.Role", "WaitFinished.Role", ".Wait.Cause", ".Wait.End", "Activity.Notice.Stream", "Activity.Notice.Kind", ".Checkpoint", ".Ending", ".Status", ".Unshown.Why", ".Decision", ".Failure", ".Result", ".Outcome.Reason",
+		"Activity.Role", "TurnStarted.Role", "TurnFinished.Role", "TurnFinished.State", ".Votes.Role", "Noted.Name", "WaitStarted.Role", "WaitFinished.Role", ".Wait.Cause", ".Wait.End", "Activity.Notice.Stream", "Activity.Notice.Kind", ".Checkpoint", ".Ending", ".Status", ".Unshown.Why", ".Decision", ".Failure", ".Result", ".Outcome.Reason",
 	} {
 		if strings.HasSuffix(path, end) {
 			return true
@@ -76,8 +87,12 @@ func TestSinkRedactsEveryText(t *testing.T) {
 	t.Parallel()
 	for _, blank := range []loop.Event{
 		loop.Started{},
+		loop.Resumed{},
 		loop.IterationStarted{},
 		loop.PhaseEntered{},
+		loop.TurnStarted{},
+		loop.TurnFinished{},
+		loop.Noted{},
 		loop.Activity{},
 		loop.WaitStarted{},
 		loop.WaitFinished{},
@@ -122,6 +137,19 @@ func TestSinkKeepsWhatIsNotSecret(t *testing.T) {
 	e := round.Interface().(loop.IterationFinished)
 	half := 0.5
 	e.Round.Verdict.Score = &half
+	if err := New([]string{"X_SECRET=" + secret}).Sink(&got).Handle(loop.Stamp{}, e); err != nil {
+		t.Fatal(err)
+	}
+	if want := (record{e}); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+}
+
+// What codeloops makes up stays what it is: a log is found by it.
+func TestSinkKeepsIDs(t *testing.T) {
+	t.Parallel()
+	e := loop.Started{Session: loop.Session{ID: secret, Version: secret, Base: loop.Base{BaseCommit: secret, Checkpoint: secret}}}
+	var got record
 	if err := New([]string{"X_SECRET=" + secret}).Sink(&got).Handle(loop.Stamp{}, e); err != nil {
 		t.Fatal(err)
 	}
@@ -192,6 +220,79 @@ func TestSinkRedactsActivityInPieces(t *testing.T) {
 	}
 }
 
+// Turns at the same time do not mix: the end of one hands on what is held back of its own
+// output, and a secret in pieces is found in each.
+func TestSinkTellsTurnsApart(t *testing.T) {
+	t.Parallel()
+	var got record
+	s := New([]string{"X_SECRET=" + secret}).Sink(&got)
+	say := func(text string) loop.Event {
+		return loop.Activity{Role: "debater", Notice: loop.Notice{Stream: "stdout", Text: text}}
+	}
+	for _, told := range []struct {
+		step loop.Step
+		e    loop.Event
+	}{
+		{"a", say("one s3cr")},
+		{"b", say("two s3cr3t")},
+		{"a", say("3t-v4lue")},
+		{"c", say("three s3")},
+		{"c", loop.TurnFinished{Role: "debater"}},
+		{"b", say("-v4lue")},
+		{"", loop.Finished{}},
+	} {
+		if err := s.Handle(loop.Stamp{Step: told.step}, told.e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := record{
+		say("one "), say("two "), say("three "), say("s3"), loop.TurnFinished{Role: "debater"}, say(Mark), say(Mark), loop.Finished{},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+// TestSinkKeepsTheOrder: what is held back of an agent's output moves no event to where
+// it must not stand.
+func TestSinkKeepsTheOrder(t *testing.T) {
+	t.Parallel()
+	say := loop.Activity{Iteration: 1, Role: loop.RoleActor, Notice: loop.Notice{Stream: "stdout", Text: "ends in s3cr"}}
+	done := loop.Verdict{Decision: loop.Done, Summary: secret}
+	events := []loop.Event{
+		loop.Started{},
+		loop.IterationStarted{Iteration: 1},
+		loop.PhaseEntered{Iteration: 1, State: loop.ActorExecuting},
+		say,
+		loop.WaitStarted{Iteration: 1, Role: loop.RoleActor},
+		say,
+		loop.WaitFinished{Iteration: 1, Role: loop.RoleActor},
+		loop.ActorFinished{Iteration: 1},
+		loop.PhaseEntered{Iteration: 1, State: loop.CapturingDiff},
+		loop.DiffCaptured{Iteration: 1},
+		loop.PhaseEntered{Iteration: 1, State: loop.CriticEvaluating},
+		loop.ReviewRejected{Iteration: 1},
+		say,
+		loop.CriticFinished{Iteration: 1, Review: loop.Review{Verdict: done}},
+		loop.IterationFinished{Round: loop.Round{Iteration: 1, Ruling: loop.Ruling{Verdict: done}}},
+		say,
+		loop.Finished{Outcome: loop.Outcome{Result: loop.Success, Reason: loop.StopDone, Iterations: 1}},
+	}
+	var got record
+	s := New([]string{"X_SECRET=" + secret}).Sink(&got)
+	for i, e := range events {
+		if err := s.Handle(loop.Stamp{Seq: i + 1}, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(looptest.Whole(events), looptest.Whole(got)); err != nil {
+		t.Error(err)
+	}
+	if pieces := 4; len(got) != len(events)+pieces { // each comes in two
+		t.Errorf("%d events of %d: %+v", len(got), len(events), got)
+	}
+}
+
 func TestSinkRedactsFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -203,7 +304,7 @@ func TestSinkRedactsFiles(t *testing.T) {
 		return loop.Output{File: path}
 	}
 	turn := func(name string) loop.Turn {
-		return loop.Turn{Stdout: output(name + ".out"), Stderr: output(name + ".err")}
+		return loop.Turn{Execution: loop.Execution{Stdout: output(name + ".out"), Stderr: output(name + ".err")}}
 	}
 	var got record
 	s := New([]string{"X_SECRET=" + secret}).Sink(&got)
@@ -212,7 +313,7 @@ func TestSinkRedactsFiles(t *testing.T) {
 		loop.ChecksFinished{Checks: []loop.CheckResult{{Output: output("check")}}},
 		loop.ReviewRejected{Review: loop.Review{Turn: turn("rejected")}},
 		loop.CriticFinished{Review: loop.Review{Turn: turn("critic")}},
-		loop.ActorFinished{Attempt: loop.Attempt{Turn: loop.Turn{Stdout: loop.Output{File: filepath.Join(dir, "gone")}}}},
+		loop.ActorFinished{Attempt: loop.Attempt{Turn: loop.Turn{Execution: loop.Execution{Stdout: loop.Output{File: filepath.Join(dir, "gone")}}}}},
 	} {
 		if err := s.Handle(loop.Stamp{}, e); err != nil {
 			t.Fatal(err)
@@ -228,7 +329,7 @@ func TestSinkRedactsFiles(t *testing.T) {
 			t.Errorf("%s holds %q, %v", entry.Name(), text, err)
 		}
 	}
-	if err := s.Handle(loop.Stamp{}, loop.ActorFinished{Attempt: loop.Attempt{Turn: loop.Turn{Stdout: loop.Output{File: dir}}}}); err == nil {
+	if err := s.Handle(loop.Stamp{}, loop.ActorFinished{Attempt: loop.Attempt{Turn: loop.Turn{Execution: loop.Execution{Stdout: loop.Output{File: dir}}}}}); err == nil {
 		t.Error("a file that cannot be redacted is no error")
 	}
 }

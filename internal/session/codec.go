@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/metrics"
+	"codeloops/internal/loop/progress"
 )
 
 // kept names the files, relative to the log, that hold what an agent wrote in
@@ -23,7 +23,7 @@ func (k *kept) fields(f fields) {
 // aside is what a line holds beside its event.
 type aside struct {
 	kept   kept
-	totals *metrics.Tally // at the end of a log
+	totals *progress.Tally // at the end of a log
 
 	changed bool // somebody else wrote to the log, too
 }
@@ -35,7 +35,7 @@ func (a *aside) fields(f fields) {
 }
 
 // Encode returns e as one line of JSON, with its line break. Reading the line
-// gives what [Logged] says. An [loop.Activity] has a line, too, for whoever
+// gives the event again, but for what no log holds. An [loop.Activity] has a line, too, for whoever
 // follows a run as it goes; it has no place in a log.
 func Encode(at loop.Stamp, e loop.Event) []byte {
 	return encode(at, e, aside{})
@@ -62,6 +62,7 @@ func encode(at loop.Stamp, e loop.Event, a aside) []byte {
 func head(f fields, at *loop.Stamp) {
 	f.value("timestamp", (*moment)(&at.Time))
 	f.value("seq,omitempty", &at.Seq)
+	word(f, "step,omitempty", &at.Step)
 }
 
 // textSize is roughly how many bytes of large texts e holds.
@@ -72,7 +73,11 @@ func textSize(e loop.Event) int {
 		return o
 	})
 	if e, ok := e.(loop.IterationFinished); ok {
-		for _, f := range e.Round.Change.Files {
+		files := e.Round.Change.Files
+		if e.Round.Own != nil {
+			files = slices.Concat(files, e.Round.Own.Files)
+		}
+		for _, f := range files {
 			n += max(len(f.Patch), len(f.BinaryPatch))
 		}
 		for _, u := range e.Round.Change.Unshown {
@@ -164,12 +169,18 @@ func mapOutputs(e loop.Event, fn func(loop.Output) loop.Output) loop.Event {
 	case loop.CriticFinished:
 		both(&e.Review.Turn)
 		return e
+	case loop.TurnFinished:
+		both(&e.Reply.Turn)
+		return e
+	case loop.Noted:
+		e.Checks = all(e.Checks)
+		return e
 	case loop.IterationFinished:
 		both(&e.Round.Attempt.Turn)
 		both(&e.Round.Review.Turn)
 		e.Round.Checks = all(e.Round.Checks)
 		return e
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.WaitStarted, loop.WaitFinished,
+	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.TurnStarted, loop.Activity, loop.WaitStarted, loop.WaitFinished,
 		loop.DiffCaptured, loop.Inspected, loop.Warned, loop.Finished:
 	}
 	return e

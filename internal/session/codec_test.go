@@ -47,8 +47,9 @@ func randomize(rnd *rand.Rand, v reflect.Value) {
 		at := time.Unix(rnd.Int64N(1<<33), rnd.Int64N(1e9)).In(time.FixedZone("", rnd.IntN(20)*1800))
 		v.Set(reflect.ValueOf(at))
 		return
-	case loop.State:
-		v.SetUint(rnd.Uint64N(uint64(loop.Ended) + 1))
+	case loop.State, loop.Access:
+		words := map[string]uint64{"State": uint64(loop.Ended) + 1, "Access": uint64(loop.Write) + 1}
+		v.SetUint(rnd.Uint64N(words[v.Type().Name()]))
 		return
 	}
 	switch v.Kind() {
@@ -252,7 +253,7 @@ func TestResult(t *testing.T) {
 			t.Errorf("%s\n got %+v, %v\nwant %+v", document, got, err, r)
 		}
 	}
-	want := `{"type":"result","schema_version":1,"outcome":"failed","stop_reason":null,"exit_code":2,"iterations":0,` +
+	want := `{"type":"result","schema_version":2,"outcome":"failed","stop_reason":null,"exit_code":2,"iterations":0,` +
 		`"summary":null,"confidence":null,"duration_secs":0.0,"findings_unmentioned":0,"nothing_changed":false,"session_id":null,"log":null,"files_changed":0,` +
 		`"insertions":0,"deletions":0,` +
 		`"spent":{"actor":{"tokens":0,"tokens_basis":null,"cost_usd":0,"cost_basis":null},` +
@@ -286,6 +287,9 @@ func everyEvent() []loop.Event {
 		loop.ReviewRejected{},
 		loop.CriticFinished{},
 		loop.IterationFinished{},
+		loop.TurnStarted{},
+		loop.TurnFinished{},
+		loop.Noted{},
 		loop.Warned{},
 		loop.Finished{},
 	}

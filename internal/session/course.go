@@ -5,22 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/metrics"
+	"codeloops/internal/loop/progress"
 )
 
 // A Course is what a log tells of how far a session had come.
 type Course struct {
-	Session loop.Session // as it began, but for the Rules, Deciders and Flags, which are those of the last run
-	Past    loop.Past
+	Session loop.Session  // as it began, but for the Rules, Deciders and Flags, which are those of the last run
+	Journal *loop.Journal // of its steps
 	// State and Checkpoint are those of the last capture of the work tree, ""
 	// before the first and once the actor has been at work since.
 	State      string
 	Checkpoint string
-	// Tally is what it came to, for [Store.Reopen].
-	Tally metrics.Tally
+	// Unjudged is the checkpoint of the iteration after the last whole one, "" where there
+	// is none: it was captured, and broke off before its verdict.
+	Unjudged string
+	// Tally is what the session came to so far.
+	Tally progress.Tally
 	// Resumed is how often it was carried on before.
 	Resumed int
 	// Changed: somebody else wrote to the log while a run did.
@@ -29,9 +31,9 @@ type Course struct {
 	Outcome *loop.Outcome
 }
 
-// Course reads the log of a session, from its first line to its last whole
-// one, for a run that carries it on. Lines that cannot be read count as not
-// there; the error is [ErrNotFound], an [*AmbiguousError], a log that does not
+// Course reads the log of a session, from its first line to its last whole one. A run
+// that carries it on has it from [Store.Reopen]. Lines that cannot be read count as
+// not there; the error is [ErrNotFound], an [*AmbiguousError], a log that does not
 // begin as one, or what the system says.
 func (s *Store) Course(id string) (Course, error) {
 	r, err := s.Open(id)
@@ -39,102 +41,72 @@ func (s *Store) Course(id string) (Course, error) {
 		return Course{}, err
 	}
 	defer r.Close() //nolint:errcheck // opened for reading
-	f := follower{}
-	for entry, err := range r.Entries() {
-		if _, bad := errors.AsType[*LineError](err); err != nil && !bad {
+	f := follower{Course: Course{Journal: &loop.Journal{}}}
+	for entry, err := range r.Sound(nil) {
+		if err != nil {
 			return Course{}, err
-		} else if err == nil {
-			f.follow(entry)
 		}
+		f.follow(entry)
 	}
-	if f.began.IsZero() {
-		return Course{}, fmt.Errorf("%s: %w", s.path(id), errNoStart)
+	if !f.begun {
+		return Course{}, fmt.Errorf("%s: %w", s.Path(id), errNoStart)
 	}
-	f.Past.Elapsed += f.last.Sub(f.began)
-	f.Past.Ended = f.Outcome != nil
 	return f.Course, f.texts()
 }
 
 // A follower is a course as it is read.
 type follower struct {
 	Course
-	began time.Time // of the run, the first or a resumed one, that the lines belong to
-	last  time.Time
-	acted Entry // of Past.Attempt
-
-	rejudges bool // nobody will be at work before what there is has been judged again
-
-	paidActor, paidCritic int // the iteration whose turns of these are in Past.Spent
+	begun bool
+	acted Entry // of the journal's pending turn
 }
 
-func (f *follower) follow(entry Entry) { //nolint:gocyclo // one case for each event
+func (f *follower) follow(entry Entry) {
 	_ = f.Tally.Handle(entry.At, entry.Event) // never fails
+	f.Journal.Add(entry.At, entry.Event)
 	f.Changed = f.Changed || entry.Changed
-	f.Past.Seq = max(f.Past.Seq, entry.At.Seq)
 	switch e := entry.Event.(type) {
 	case loop.Started:
-		f.Session, f.began = e.Session, entry.At.Time
+		f.Session, f.begun = e.Session, true
 	case loop.Resumed:
-		f.Past.Elapsed += f.last.Sub(f.began)
-		f.began, f.Outcome, f.rejudges = entry.At.Time, nil, e.Rejudge
+		f.begun, f.Outcome = true, nil
 		f.Session.Flags = e.Session.Flags
 		if len(e.Session.Rules) > 0 {
 			f.Session.Rules, f.Session.Deciders = e.Session.Rules, e.Session.Deciders
 		}
 		f.Resumed++
-	case loop.BaselineChecked:
-		f.Past.Baseline = e.Checks
 	case loop.IterationStarted:
-		f.Past.Attempt, f.Past.Undecided = nil, f.Past.Undecided && f.rejudges
+		f.Unjudged = ""
 	case loop.ActorFinished:
-		f.attempt(entry, e.Iteration, e.Attempt)
-	case loop.ReviewRejected:
-		f.Past.Spent.Add(loop.RoleCritic, e.Review.Turn)
-	case loop.CriticFinished:
-		f.paidCritic = e.Iteration
-		f.Past.Spent.Add(loop.RoleCritic, e.Review.Turn)
+		f.acted = entry
 	case loop.DiffCaptured:
 		f.State, f.Checkpoint = e.Change.State, e.Change.Checkpoint
+		f.Unjudged = f.Checkpoint
 	case loop.IterationFinished:
-		f.round(e.Round)
+		f.State, f.Checkpoint, f.Unjudged = e.Round.Change.State, e.Round.Change.Checkpoint, ""
 	case loop.Finished:
-		if f.Outcome = &e.Outcome; e.Outcome.Reason == loop.StopActorFailed {
-			f.Past.Attempt = nil // it is not worth a review
-		}
+		f.Outcome = &e.Outcome
 	case loop.PhaseEntered:
 		if e.State == loop.ActorExecuting { // from here on nobody knows
 			f.State, f.Checkpoint = "", ""
 		}
-	case loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.Inspected, loop.ChecksFinished, loop.Warned:
-	}
-	f.last = entry.At.Time
-}
-
-// attempt takes a turn of the actor that is over. One that was interrupted, or
-// in which the agent could not work, has to be played again.
-func (f *follower) attempt(entry Entry, iteration int, a loop.Attempt) {
-	f.Past.Attempt, f.Past.Undecided, f.rejudges, f.acted = nil, false, false, entry
-	if !a.Rejudged {
-		f.Past.Conversation = f.Past.Conversation.After(a.Turn)
-	}
-	f.paidActor = iteration
-	f.Past.Spent.Add(loop.RoleActor, a.Turn)
-	if a.Ending != loop.EndInterrupted && !a.Blocked() {
-		f.Past.Attempt = &a
+	case loop.BaselineChecked, loop.ReviewRejected, loop.CriticFinished, loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.WaitStarted, loop.WaitFinished,
+		loop.Inspected, loop.ChecksFinished, loop.Warned:
 	}
 }
 
-// texts completes the attempt that is still to be judged. For the others the
-// line of their iteration holds them.
-func (f *follower) texts() (err error) {
-	a := f.Past.Attempt
-	if a == nil {
+// texts completes the turn that is still to be judged. For the others the line of their
+// iteration holds them.
+func (f *follower) texts() error {
+	if f.Journal.Pending() == nil {
 		return nil
 	}
-	if a.Stdout.Text, err = keptText(f.acted.Stdout); err != nil {
+	stdout, err := keptText(f.acted.Stdout)
+	if err != nil {
 		return err
 	}
-	a.Stderr.Text, err = keptText(f.acted.Stderr)
+	stderr, err := keptText(f.acted.Stderr)
+	f.Journal.Complete(stdout, stderr)
 	return err
 }
 
@@ -150,37 +122,26 @@ func keptText(path string) (string, error) {
 	return string(text), nil
 }
 
-func (f *follower) round(r loop.Round) {
-	// Some logs have whole iterations only.
-	if f.paidActor != r.Iteration {
-		f.Past.Spent.Add(loop.RoleActor, r.Attempt.Turn)
-	}
-	if f.paidCritic != r.Iteration && !r.Unjudged {
-		f.Past.Spent.Add(loop.RoleCritic, r.Review.Turn)
-	}
-	if n := len(f.Past.Rounds); n > 0 {
-		f.Past.Rounds[n-1] = f.Past.Rounds[n-1].Outline()
-	}
-	f.Past.Rounds, f.Past.Attempt, f.Past.Undecided = append(f.Past.Rounds, r), nil, r.Undecided()
-	f.State, f.Checkpoint = r.Change.State, r.Change.Checkpoint
-}
-
-// Reopen returns a recorder that adds to the log of a session. What a crash
-// has left of a line is cut off first. The error is [ErrRunning] while another
-// recorder is at work. The caller closes the recorder, unless it has handled
-// [loop.Finished]. Past is what the session came to so far: the recorder adds
-// to it, for the end of the log.
-func (s *Store) Reopen(id string, past metrics.Tally) (*Recorder, error) {
-	r := s.recorder(id)
-	r.tally = past
+// Reopen returns a recorder that adds to the log of a session, and how far that had
+// come when no other recorder could add to it any more. What a crash has left of a
+// line is cut off first. The error is [ErrRunning] while another recorder is at work,
+// or one of [Store.Course]. The caller closes the recorder, unless it has handled
+// [loop.Finished].
+func (s *Store) Reopen(id string) (*Recorder, Course, error) {
+	r := newRecorder(s.Path(id))
 	log, err := os.OpenFile(r.path, os.O_APPEND|os.O_RDWR, 0)
 	if err != nil {
-		return nil, fmt.Errorf("reopen session log: %w", err)
+		return nil, Course{}, fmt.Errorf("reopen session log: %w", err)
 	}
 	if err := r.takeUp(log); err != nil {
-		return nil, errors.Join(err, log.Close())
+		return nil, Course{}, errors.Join(err, log.Close())
 	}
-	return r, nil
+	c, err := s.Course(id)
+	if err != nil {
+		return nil, Course{}, errors.Join(err, r.Close())
+	}
+	r.tally = c.Tally
+	return r, c, nil
 }
 
 // mend cuts off what is left of a line, from its start to the size of the log.
@@ -207,6 +168,9 @@ func (r *Recorder) takeUp(log *os.File) error {
 	// As in create, a file system without locks loses only this answer.
 	if free, err := lockAlone(log); err == nil && !free {
 		return fmt.Errorf("reopen session %s: %w", r.id, ErrRunning)
+	}
+	if !stands(log) {
+		return fmt.Errorf("%w: %q was removed just now", ErrNotFound, r.id)
 	}
 	st, err := log.Stat()
 	if err != nil {

@@ -25,15 +25,15 @@ var (
 type care int
 
 const (
-	whole   care = iota // all of it
-	careful             // what is bulky is looked through, and left out
-	lean                // what is bulky is passed over
+	whole care = iota // all of it
+	lean              // what is bulky is checked, and left out
 )
 
 // decoder reads the fields of one object. The first error stands, the rest of
 // the fields are then of no interest.
 type decoder struct {
 	members []member
+	split   *splitter
 	care    care
 	err     *error
 
@@ -46,16 +46,20 @@ type decoder struct {
 
 // newDecoder splits an object into its fields, which alias it.
 func newDecoder(object []byte, how care) (*decoder, error) {
-	return newDecoderIn(nil, object, how)
+	return new(room).decoder(object, how)
 }
 
-// newDecoderIn keeps the fields where those of another object were that is no
-// longer of interest.
-func newDecoderIn(room []member, object []byte, how care) (*decoder, error) {
-	d := &decoder{err: new(error), care: how}
+// A room is what decoders of objects use one after the other: each when the one
+// before it is no longer of interest.
+type room struct {
+	members []member
+	split   splitter
+}
+
+func (r *room) decoder(object []byte, how care) (*decoder, error) {
 	var ok bool
-	if d.members, ok = appendMembers(room[:0], object, how == lean); ok {
-		return d, nil
+	if r.members, ok = r.split.object(r.members[:0], object); ok {
+		return &decoder{members: r.members, split: &r.split, care: how, err: new(error)}, nil
 	}
 	// Whatever is wrong, encoding/json finds the words for it.
 	var raw map[string]json.RawMessage
@@ -129,7 +133,7 @@ func (d *decoder) path() string {
 
 // inner returns the decoder of an object in a field.
 func (d *decoder) inner(members []member, field string, index int) *decoder {
-	return &decoder{members: members, care: d.care, err: d.err, parent: d, field: field, index: index}
+	return &decoder{members: members, split: d.split, care: d.care, err: d.err, parent: d, field: field, index: index}
 }
 
 func (d *decoder) text(tag string, p *string) {
@@ -140,8 +144,8 @@ func (d *decoder) text(tag string, p *string) {
 		var b []byte
 		d.read(name+exactSuffix, exact, &b)
 		*p = string(b)
-	case len(raw) > 0 && raw[0] == '"' && (d.care != lean || len(raw) <= longString || wellFormed(raw)):
-		*p = unquoteString(raw)
+	case len(raw) > 0 && raw[0] == '"':
+		*p = string(unquoted(raw))
 	default:
 		d.read(name, raw, p)
 	}
@@ -159,7 +163,7 @@ func (d *decoder) bulk(tag string, p *string, instead string) bool {
 	}
 	name, _ := splitTag(tag)
 	raw, exact := d.findText(name)
-	if d.care == careful && (exact != nil || len(raw) > 0 && raw[0] != '"') {
+	if exact != nil || len(raw) > 0 && raw[0] != '"' {
 		d.text(tag, new(string)) // says what is wrong with it
 	}
 	return false
@@ -235,8 +239,8 @@ func (d *decoder) list(tag string, _ int, item func(int, fields)) {
 		wrong()
 		return
 	}
-	for i, one := range splitArray(raw, d.care == lean) {
-		members, ok := splitObject(one, d.care == lean)
+	for i, one := range d.split.array(raw) {
+		members, ok := d.split.object(nil, one)
 		if !ok && string(one) != "null" {
 			wrong()
 			return
@@ -248,7 +252,7 @@ func (d *decoder) list(tag string, _ int, item func(int, fields)) {
 func (d *decoder) object(tag string, _ bool, inner func(fields)) bool {
 	name, _ := splitTag(tag)
 	raw := d.find(name)
-	members, ok := splitObject(raw, d.care == lean)
+	members, ok := d.split.object(nil, raw)
 	if !ok {
 		d.read(name, raw, new(map[string]json.RawMessage))
 		return false

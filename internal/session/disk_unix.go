@@ -55,3 +55,16 @@ func tryLock(f *os.File, shared bool) (ok bool, err error) {
 func unlock(f *os.File) {
 	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) // fails where there was no lock to be had
 }
+
+// identity returns what the system knows a directory by, whatever paths lead to it.
+func identity(dir string) (string, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return "", err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return "", fmt.Errorf("%s has no number", dir)
+	}
+	return fmt.Sprintf("%x-%x", st.Dev, st.Ino), nil
+}

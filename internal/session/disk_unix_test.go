@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/metrics"
 )
 
 // fillDisk writes a session in a directory that has room for some 100 KiB. The
@@ -139,16 +138,18 @@ func inherits(t *testing.T, f *os.File) {
 // file open, too.
 func TestLocksAreGivenBack(t *testing.T) {
 	t.Parallel()
-	locks, tree := t.TempDir(), t.TempDir()
-	l, err := Acquire(locks, tree, "first", began)
+	w := newWorkTree(t)
+	l, err := w.Acquire("first", began)
 	if err != nil {
 		t.Fatal(err)
 	}
-	inherits(t, l.file)
+	for _, f := range l.files {
+		inherits(t, f)
+	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if l, err = Acquire(locks, tree, "second", began); err != nil {
+	if l, err = w.Acquire("second", began); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Close(); err != nil {
@@ -188,7 +189,7 @@ func TestLockAloneWaits(t *testing.T) {
 		unlock(look)
 		close(looked)
 	})
-	again, err := store.Reopen(r.ID(), metrics.Tally{})
+	again, _, err := store.Reopen(r.ID())
 	<-looked
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/metrics"
+	"codeloops/internal/loop/progress"
 )
 
 // A row is a line of a table in docs/session-format.md.
@@ -56,12 +56,13 @@ func expand(t *testing.T, sections map[string][]string, name, prefix string, int
 	for _, line := range sections[name] {
 		switch field, group := fieldRow.FindStringSubmatch(line), groupRow.FindStringSubmatch(line); {
 		case field != nil:
-			if _, twice := into[prefix+field[1]]; !twice { // the original's fields stand before the groups
-				into[prefix+field[1]] = row{field[2], field[3], field[4]}
+			name := strings.TrimPrefix(prefix+field[1], "_")
+			if _, twice := into[name]; !twice { // the original's fields stand before the groups
+				into[name] = row{field[2], field[3], field[4]}
 			}
 		case group != nil:
 			inner := group[3]
-			if inner == "critic_verdict" {
+			if inner == "critic_verdict" || inner == "own" || inner == "review" {
 				inner += "."
 			}
 			if group[1] != group[2] || sections[group[1]] == nil {
@@ -180,7 +181,7 @@ func TestDocsListEveryField(t *testing.T) {
 			case loop.ActorFinished:
 				a.kept = kept{stdout: "\xff", stderr: "\xff"}
 			case loop.Finished:
-				a.totals, a.changed = &metrics.Tally{}, true
+				a.totals, a.changed = &progress.Tally{Raised: progress.Raised{Musts: 2, Mays: 1}}, true
 				randomize(rand.New(rand.NewPCG(seed, 2)), reflect.ValueOf(&a.totals.Spent).Elem())
 			}
 			samples[typeOf(e)] = append(samples[typeOf(e)], encode(stamps[i], e, a))
@@ -205,7 +206,7 @@ func TestDocsListEveryField(t *testing.T) {
 			var r Result
 			randomize(rnd, reflect.ValueOf(&r.Outcome).Elem())
 			randomize(rnd, reflect.ValueOf(&r.Spent).Elem())
-			r.SessionID, r.Log = randomText(rnd), randomText(rnd)
+			r.SessionID, r.Log, r.Musts, r.Mays = randomText(rnd), randomText(rnd), n, n
 			if n%2 == 0 {
 				r.Failure = &Failure{Message: randomText(rnd), Hint: randomText(rnd)}
 			}
@@ -221,8 +222,8 @@ func TestOriginalFields(t *testing.T) {
 	t.Parallel()
 	tables := documented(t)
 	for typ, fields := range map[string]string{
-		typeSessionStart: "prompt working_dir actor_agent critic_agent actor_model critic_model max_iterations",
-		typeIteration: "iteration_number actor_output actor_stderr actor_exit_code actor_duration_secs git_diff " +
+		"session_start": "prompt working_dir actor_agent critic_agent actor_model critic_model max_iterations",
+		"iteration": "iteration_number actor_output actor_stderr actor_exit_code actor_duration_secs git_diff " +
 			"git_files_changed critic_decision feedback",
 		typeSessionEnd: "outcome iterations summary confidence duration_secs",
 	} {

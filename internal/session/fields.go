@@ -56,6 +56,17 @@ func list[T any](f fields, tag string, p *[]T, item func(fields, *T)) {
 	*p = out
 }
 
+// optional maps an object that may be absent. It never writes to the one that *p points to.
+func optional[T any](f fields, tag string, p **T, item func(fields, *T)) {
+	var v T
+	if *p != nil {
+		v = **p
+	}
+	if f.object(tag, *p != nil, func(f fields) { item(f, &v) }) {
+		*p = &v
+	}
+}
+
 // word maps a word of a closed vocabulary. One that this version does not know
 // is kept as it is.
 func word[T ~string](f fields, tag string, p *T) {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -35,7 +36,7 @@ func (d *folder) keep(e loop.Event) (kept, error) {
 			k.reply, err = d.write(fileName(e.Iteration, "critic.reply.kept"), e.Review.Reply)
 		}
 		return k, err
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.DiffCaptured,
+	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.DiffCaptured,
 		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.IterationFinished, loop.Warned, loop.Finished:
 	}
 	return kept{}, nil
@@ -64,10 +65,7 @@ func (d *folder) write(name, text string) (string, error) {
 	if err == nil {
 		err = f.Sync()
 	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
+	if err = errors.Join(err, f.Close()); err == nil {
 		err = syncDir(d.dir)
 	}
 	return d.beside(name), err

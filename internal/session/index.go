@@ -1,16 +1,16 @@
 package session
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/binary"
+	"encoding/gob"
 	"errors"
 	"hash/crc32"
 	"io"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"time"
 )
 
@@ -19,16 +19,15 @@ import (
 // It is derived and never the truth: whoever loses it loses some time. What it
 // says of a log counts only while the log is the very file that was read.
 //
-// It holds indexMagic, a number of logs, for each of them its id, its stamp and
-// its overview as a [packer] writes them, and the CRC-32C of all that, four
-// bytes, little-endian.
+// It holds indexMagic, the CRC-32C of what follows, big-endian, and a list of indexed, as
+// encoding/gob writes it: all in one, for that describes the types once.
 const (
 	indexName    = ".index"
 	indexDraft   = indexName + "-" // and a number: one that is being written
-	indexVersion = "6"             // grows with every change of what is packed
+	indexVersion = "14"            // grows with every change of what is remembered
 	indexMagic   = "codeloops session index " + indexVersion + "\n"
 	indexLimit   = 512 << 20 // bytes; a larger one is not ours
-	entryLimit   = 64 << 10  // bytes of the texts of a log that is remembered
+	textLimit    = 64 << 10  // bytes of the texts of a log that is remembered
 )
 
 // coarsest is how much older than the index a log must be for the index to
@@ -38,89 +37,90 @@ const coarsest = 2 * time.Second
 
 // A stamp tells one state of a file from another.
 type stamp struct {
-	size    int64
-	written int64 // nanoseconds, as changed
-	changed int64
-	number  uint64
+	Size    int64
+	Written int64 // nanoseconds, as Changed
+	Changed int64
+	Number  uint64
 }
 
 func stampOf(st fs.FileInfo) stamp {
-	s := stamp{size: st.Size(), written: st.ModTime().UnixNano()}
-	s.changed, s.number = inner(st)
+	s := stamp{Size: st.Size(), Written: st.ModTime().UnixNano()}
+	s.Changed, s.Number = inner(st)
 	return s
 }
 
-// indexed is one log as an index remembers it.
+// indexed is one log as an index remembers it. Where the log is, and who is at work on it,
+// is looked at anew each time.
 type indexed struct {
-	id       string
-	stamp    stamp
-	overview Overview
+	Stamp        stamp
+	Overview     Overview
+	Err, Problem *badLine
+	Through      bool
+	Sure         bool // it has a confidence, which may be 0: gob tells that as none
 }
 
-func (p *packer) indexed(e *indexed) {
-	p.text(&e.id)
-	p.num(&e.stamp.size)
-	p.num(&e.stamp.written)
-	p.num(&e.stamp.changed)
-	number := int64(e.stamp.number)
-	p.num(&number)
-	e.stamp.number = uint64(number)
-	p.overview(&e.overview)
+// A badLine is what is wrong with a line; whoever reads it says in which file.
+type badLine struct {
+	Line, Kind int
+	Text       string
 }
 
-// writeIndex writes an index of n logs. It holds one of them at a time.
-func writeIndex(out io.Writer, n int, logs iter.Seq[indexed]) error {
-	buf := bufio.NewWriterSize(out, 64<<10)
-	sum := crc32.New(castagnoli())
-	w := io.MultiWriter(buf, sum)
-	p := &packer{out: []byte(indexMagic)}
-	p.count(&n)
-	_, err := w.Write(p.out)
-	for one := range logs {
-		p.out = p.out[:0]
-		p.indexed(&one)
-		_, e := w.Write(p.out)
-		err = errors.Join(err, e)
+// problems are those of a line that callers may ask for; nil is any other.
+func problems() []error { return []error{nil, ErrEmpty, errNoStart, ErrTorn, ErrLineTooLong} }
+
+func badOf(err error) *badLine {
+	line, ok := errors.AsType[*LineError](err)
+	if !ok {
+		return nil
 	}
-	_, e := buf.Write(binary.LittleEndian.AppendUint32(nil, sum.Sum32()))
-	return errors.Join(err, e, buf.Flush())
+	kind := slices.IndexFunc(problems(), func(known error) bool { return known != nil && errors.Is(err, known) })
+	return &badLine{Line: line.Line, Kind: max(0, kind), Text: line.Err.Error()}
 }
 
-// castagnoli is the polynomial that processors know.
-func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
+// in is what is wrong with the line of a log; nil is nothing.
+func (b *badLine) in(path string) error {
+	if b == nil {
+		return nil
+	}
+	known := problems()
+	return &LineError{File: path, Line: b.Line, Err: &recalledError{text: b.Text, is: known[max(0, min(b.Kind, len(known)-1))]}}
+}
 
-var errNoIndex = errors.New("not an index of this version")
+// A recalledError is one that an index remembers.
+type recalledError struct {
+	text string
+	is   error
+}
 
-// unpackIndex is the inverse of packIndex. The entries keep text alive.
-func unpackIndex(text string) (map[string]*indexed, error) {
-	body, ok := strings.CutPrefix(text, indexMagic)
-	if !ok || len(body) < crc32.Size {
-		return nil, errNoIndex
+func (e *recalledError) Error() string { return e.text }
+func (e *recalledError) Unwrap() error { return e.is }
+
+// remember returns what an index is to hold of a log; nil: it may not hold it.
+func remember(o Overview, at stamp) *indexed {
+	e := &indexed{Stamp: at, Overview: o, Err: badOf(o.Err), Problem: badOf(o.Problem), Through: o.through}
+	if e.Err == nil && o.Err != nil || e.Problem == nil && o.Problem != nil {
+		return nil // of the system: it may be another the next time
 	}
-	end := len(text) - crc32.Size
-	sum := crc32.New(castagnoli())
-	_, _ = io.WriteString(sum, text[:end]) // a hash takes everything
-	if sum.Sum32() != binary.LittleEndian.Uint32([]byte(text[end:])) {
-		return nil, errNoIndex
+	texts := len(o.Session.Prompt)
+	if o.Outcome != nil {
+		texts += len(o.Outcome.Summary) + len(o.Outcome.ActorError)
+		e.Sure = o.Outcome.Confidence != nil
 	}
-	p := &packer{reading: true, in: body[:len(body)-crc32.Size]}
-	n := 0
-	p.count(&n)
-	if n < 0 || n > len(p.in) { // an entry has many bytes
-		return nil, errNoIndex
+	if texts > textLimit {
+		return nil
 	}
-	logs := make([]indexed, n)
-	byID := make(map[string]*indexed, n)
-	for i := range logs {
-		if p.indexed(&logs[i]); p.bad {
-			return nil, errNoIndex
-		}
-		byID[logs[i].id] = &logs[i]
+	e.Overview.Path, e.Overview.Err, e.Overview.Problem = "", nil, nil
+	return e
+}
+
+// recalled is what an index remembers, completed with what it does not.
+func (e *indexed) recalled(path string) Overview {
+	o := e.Overview
+	o.Path, o.Err, o.Problem, o.through = path, e.Err.in(path), e.Problem.in(path), e.Through
+	if e.Sure && o.Outcome != nil && o.Outcome.Confidence == nil {
+		o.Outcome.Confidence = new(float64)
 	}
-	if p.in != "" {
-		return nil, errNoIndex
-	}
-	return byID, nil
+	return o
 }
 
 // An index is what a store remembers of its logs.
@@ -129,59 +129,78 @@ type index struct {
 	until int64               // what has changed since, in nanoseconds, is to be read
 }
 
-// loadIndex reads the index of the store. One that is missing, torn, old or not
+// loadIndex reads the index in a directory. One that is missing, old, damaged or not
 // ours remembers nothing.
-func (s *Store) loadIndex() index {
-	path := filepath.Join(s.dir, indexName)
-	// Looked at first: to open a pipe would wait for somebody to write to it.
-	if st, err := os.Lstat(path); err != nil || !st.Mode().IsRegular() {
-		return index{}
-	}
-	f, err := os.Open(path)
+func loadIndex(dir string, racy time.Duration) index {
+	f, st, err := openLog(filepath.Join(dir, indexName))
 	if err != nil {
 		return index{}
 	}
 	defer f.Close() //nolint:errcheck // only read
-	st, err := f.Stat()
-	if err != nil || st.Size() > indexLimit {
+	if st.Size() > indexLimit {
 		return index{}
 	}
-	var text strings.Builder
-	text.Grow(int(st.Size()) + 1)
-	if _, err := io.Copy(&text, io.LimitReader(f, indexLimit)); err != nil {
-		return index{}
-	}
-	logs, err := unpackIndex(text.String())
-	if err != nil {
+	text := make([]byte, st.Size())
+	if _, err = io.ReadFull(f, text); err != nil {
 		return index{}
 	}
 	written, _ := inner(st)
-	return index{logs: logs, until: written - int64(s.racy)}
+	return index{logs: logsOf(text), until: written - int64(racy)}
 }
 
-// recall returns what the index says of a log in the state that a stamp stands
-// for, nil when it says nothing of it.
+// recall returns what the index says of a log in the state that a stamp stands for, nil
+// when it says nothing of it.
 func (x index) recall(id string, now stamp) *indexed {
-	if one := x.logs[id]; one != nil && one.stamp == now && now.changed < x.until {
-		return one
+	if e := x.logs[id]; e != nil && e.Stamp == now && now.Changed < x.until {
+		return e
 	}
 	return nil
 }
 
-// saveIndex writes the index anew. Whoever reads meanwhile has the old one or
-// the new one; of two who write, the last one's counts. A store that cannot be
+// indexOf returns the text of an index.
+func indexOf(logs []*indexed) ([]byte, error) {
+	var body bytes.Buffer
+	err := gob.NewEncoder(&body).Encode(logs)
+	return append(binary.BigEndian.AppendUint32([]byte(indexMagic), sumOf(body.Bytes())), body.Bytes()...), err
+}
+
+// logsOf returns the logs of an index by their ids; nil: it is none of this version.
+func logsOf(text []byte) map[string]*indexed {
+	sum, ok := bytes.CutPrefix(text, []byte(indexMagic))
+	if !ok || len(sum) < crc32.Size || binary.BigEndian.Uint32(sum) != sumOf(sum[crc32.Size:]) {
+		return nil
+	}
+	var all []*indexed
+	if gob.NewDecoder(bytes.NewReader(sum[crc32.Size:])).Decode(&all) != nil {
+		return nil
+	}
+	logs := make(map[string]*indexed, len(all))
+	for _, e := range all {
+		logs[e.Overview.ID] = e
+	}
+	return logs
+}
+
+func sumOf(text []byte) uint32 { return crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli)) }
+
+// saveIndex writes the index of a directory anew. Whoever reads meanwhile has the old one
+// or the new one; of two who write, the last one's counts. A store that cannot be
 // written to has no index. Drafts are the names of others' that were seen.
-func (s *Store) saveIndex(n int, logs iter.Seq[indexed], drafts []string) {
-	path := filepath.Join(s.dir, indexName)
-	if n == 0 {
+func saveIndex(dir string, logs []*indexed, drafts []string) {
+	path := filepath.Join(dir, indexName)
+	if len(logs) == 0 {
 		_ = os.Remove(path)
 		return
 	}
-	f, err := os.CreateTemp(s.dir, indexDraft+"*") // 0600
+	text, err := indexOf(logs)
 	if err != nil {
 		return
 	}
-	err = writeIndex(f, n, logs)
+	f, err := os.CreateTemp(dir, indexDraft+"*") // 0600
+	if err != nil {
+		return
+	}
+	_, err = f.Write(text)
 	st, statErr := f.Stat()
 	if err = errors.Join(err, statErr, f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
@@ -190,14 +209,14 @@ func (s *Store) saveIndex(n int, logs iter.Seq[indexed], drafts []string) {
 		_ = os.Remove(f.Name())
 		return
 	}
-	s.sweep(drafts, st.ModTime())
+	sweep(dir, drafts, st.ModTime())
 }
 
 // sweep removes, of the files that were to become an index, those whose writers
 // were killed long ago.
-func (s *Store) sweep(drafts []string, now time.Time) {
+func sweep(dir string, drafts []string, now time.Time) {
 	for _, name := range drafts {
-		path := filepath.Join(s.dir, name)
+		path := filepath.Join(dir, name)
 		if st, err := os.Lstat(path); err == nil && st.Mode().IsRegular() && now.Sub(st.ModTime()) > time.Hour {
 			_ = os.Remove(path)
 		}

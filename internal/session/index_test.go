@@ -1,16 +1,16 @@
 package session
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,71 +18,99 @@ import (
 	"time"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/metrics"
+	"codeloops/internal/loop/progress"
 )
 
-// randomIndex is an index of anything. It knows no field by name: one that is
-// new to an overview is one that an index must hold.
-func randomIndex(seed uint64) []indexed {
+// A remembered log is one as an index is given it.
+type remembered struct {
+	Stamp    stamp
+	Overview Overview
+}
+
+// randomLogs are logs of anything. It knows no field by name: one that is new to an
+// overview is one that an index must hold.
+func randomLogs(seed uint64) []remembered {
 	rnd := rand.New(rand.NewPCG(seed, 1))
-	logs := make([]indexed, rnd.IntN(4))
+	logs := make([]remembered, rnd.IntN(4))
 	for i := range logs {
-		e := &logs[i]
-		e.id = fmt.Sprint(i, randomText(rnd))
-		e.stamp = stamp{rnd.Int64(), rnd.Int64(), -rnd.Int64(), rnd.Uint64()}
-		o := &e.overview
+		logs[i].Stamp = stamp{rnd.Int64(), rnd.Int64(), -rnd.Int64(), rnd.Uint64()}
+		o := &logs[i].Overview
+		o.ID, o.Size, o.Status = fmt.Sprint(i, randomText(rnd)), logs[i].Stamp.Size, Crashed
+		o.Path = "/s/" + o.ID + logEnding
 		randomize(rnd, reflect.ValueOf(&o.Session).Elem())
 		randomize(rnd, reflect.ValueOf(&o.Started).Elem())
 		randomize(rnd, reflect.ValueOf(&o.Iterations).Elem())
 		randomize(rnd, reflect.ValueOf(&o.Duration).Elem())
 		o.through = rnd.IntN(2) == 0
-		_, logged, _ := Logged(loop.Stamp{}, loop.Started{Session: o.Session})
-		o.Session = logged.(loop.Started).Session
+		o.Session = listed(o.Session)
 		o.Started = o.Started.UTC()
 		if rnd.IntN(3) > 0 {
 			o.Ended = o.Started.Add(time.Hour)
 			o.Outcome = &loop.Outcome{}
 			randomize(rnd, reflect.ValueOf(o.Outcome).Elem())
 			o.Outcome.Confidence = finite(o.Outcome.Confidence)
+			if rnd.IntN(4) == 0 {
+				o.Outcome.Confidence = new(0.0)
+			}
+			o.ended()
 		}
 		if rnd.IntN(3) > 0 {
-			o.Tally = &metrics.Tally{}
+			o.Tally = &progress.Tally{}
 			for _, part := range reflect.ValueOf(o.Tally).Elem().Fields() {
 				if part.CanSet() {
 					randomize(rnd, part)
 				}
 			}
-			o.Tally.ActorUsage.CostUSD, o.Tally.CriticUsage.CostUSD = 0.1, rnd.Float64()
-			o.Tally.Spent.Actor.CostUSD, o.Tally.Spent.Critic.CostUSD = 0.2, rnd.Float64()
+			o.Tally.Actor.Usage.CostUSD, o.Tally.Critic.Usage.CostUSD = 0.1, rnd.Float64()
+			o.Tally.Spent.Actor.CostUSD, o.Tally.Spent.Critic.CostUSD, o.Tally.Spent.Others.CostUSD = 0.2, rnd.Float64(), rnd.Float64()
 		}
 		for n, err := range []*error{&o.Err, &o.Problem} {
 			if known := problems()[rnd.IntN(len(problems()))]; rnd.IntN(2) == 0 {
-				*err = &LineError{Line: n + 1, Err: &recalledError{randomText(rnd), known}}
+				*err = &LineError{File: o.Path, Line: n + 1, Err: &recalledError{randomText(rnd), known}}
 			}
 		}
 	}
 	return logs
 }
 
-func packIndex(logs []indexed) []byte {
-	var out bytes.Buffer
-	if err := writeIndex(&out, len(logs), slices.Values(logs)); err != nil {
-		panic(err) // of a buffer
+func TestIndexRemembersAll(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(200) {
+		logs := randomLogs(seed)
+		var known []*indexed
+		for _, one := range logs {
+			known = append(known, remember(one.Overview, one.Stamp))
+		}
+		text, err := indexOf(known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := index{logs: logsOf(text), until: math.MaxInt64}
+		for _, one := range logs {
+			e := x.recall(one.Overview.ID, one.Stamp)
+			if e == nil {
+				t.Fatalf("seed %d: %+v is not remembered", seed, one)
+			}
+			if got := e.recalled(one.Overview.Path); !reflect.DeepEqual(got, one.Overview) {
+				t.Fatalf("seed %d\n got %+v\nwant %+v", seed, got, one.Overview)
+			}
+		}
 	}
-	return out.Bytes()
 }
 
-func TestPackIndex(t *testing.T) {
+// TestIndexLeavesOut holds that an error of the system is not remembered, nor what is too
+// large.
+func TestIndexLeavesOut(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(300) {
-		want := map[string]*indexed{}
-		logs := randomIndex(seed)
-		for i := range logs {
-			want[logs[i].id] = &logs[i]
-		}
-		got, err := unpackIndex(string(packIndex(logs)))
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("seed %d: %v\n got %+v\nwant %+v", seed, err, got, want)
+	long := strings.Repeat("x", textLimit+1)
+	for name, o := range map[string]Overview{
+		"not a log":      {Summary: Summary{Err: fs.ErrPermission}},
+		"not read":       {Problem: fs.ErrPermission},
+		"a long prompt":  {Summary: Summary{Session: loop.Session{Prompt: long}}},
+		"a long summary": {Summary: Summary{Outcome: &loop.Outcome{Summary: long}}},
+	} {
+		if e := remember(o, stamp{}); e != nil {
+			t.Errorf("%s is remembered: %+v", name, e)
 		}
 	}
 }
@@ -90,37 +118,55 @@ func TestPackIndex(t *testing.T) {
 // TestTornIndex cuts an index at every byte, and changes every byte of it.
 func TestTornIndex(t *testing.T) {
 	t.Parallel()
-	text := packIndex(append(randomIndex(3), randomIndex(5)...))
+	o := Overview{Summary: Summary{ID: "a", Session: loop.Session{Prompt: "é"}}, Problem: &LineError{Line: 2, Err: ErrTorn}}
+	text, err := indexOf([]*indexed{remember(o, stamp{1, 2, 3, 4})})
+	if err != nil || len(logsOf(text)) != 1 {
+		t.Fatal("it is not read", err)
+	}
 	for i := range text {
-		if _, err := unpackIndex(string(text[:i])); !errors.Is(err, errNoIndex) {
-			t.Errorf("cut at %d: %v", i, err)
+		if logs := logsOf(text[:i]); logs != nil {
+			t.Errorf("cut at %d: %+v", i, logs)
 		}
 		text[i] ^= 1
-		if _, err := unpackIndex(string(text)); !errors.Is(err, errNoIndex) {
-			t.Errorf("changed at %d: %v", i, err)
+		if logs := logsOf(text); logs != nil {
+			t.Errorf("changed at %d: %+v", i, logs)
 		}
 		text[i] ^= 1
 	}
 }
 
-// FuzzIndex feeds indexes of any kind, with the right sum: what can be read at
-// all can be written, and then reads the same.
+// FuzzIndex feeds what may stand behind the sum of an index: what can be read at all
+// can be written, and then reads the same.
 func FuzzIndex(f *testing.F) {
-	for seed := range uint64(6) {
-		text := packIndex(randomIndex(seed))
-		f.Add(text[len(indexMagic) : len(text)-crc32.Size])
+	head := len(indexMagic) + crc32.Size
+	for seed := range uint64(20) {
+		var logs []*indexed
+		for _, one := range randomLogs(seed) {
+			logs = append(logs, remember(one.Overview, one.Stamp))
+		}
+		text, err := indexOf(logs)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text[head:])
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		text := append([]byte(indexMagic), body...)
-		text = binary.LittleEndian.AppendUint32(text, crc32.Checksum(text, castagnoli()))
-		logs, err := unpackIndex(string(text))
-		if err != nil {
-			return
+		logs := logsOf(append(binary.BigEndian.AppendUint32([]byte(indexMagic), sumOf(body)), body...))
+		var known []*indexed
+		for _, e := range logs {
+			o := e.recalled("/s/x")
+			if one := remember(o, e.Stamp); one != nil {
+				known = append(known, one)
+			}
 		}
-		for _, one := range logs {
-			again, err := unpackIndex(string(packIndex([]indexed{*one})))
-			if err != nil || len(again) != 1 || string(packIndex([]indexed{*again[one.id]})) != string(packIndex([]indexed{*one})) {
-				t.Fatalf("%+v reads %+v, %v", one, again[one.id], err)
+		text, err := indexOf(known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := logsOf(text)
+		for _, one := range known {
+			if got := again[one.Overview.ID].recalled("/s/x"); !reflect.DeepEqual(got, one.recalled("/s/x")) {
+				t.Fatalf("%+v reads %+v", one.recalled("/s/x"), got)
 			}
 		}
 	})
@@ -138,21 +184,34 @@ func indexedStore(t *testing.T) *Store {
 		return line(loop.Started{Session: loop.Session{Prompt: prompt, WorkingDir: "/p"}}, aside{})
 	}
 	round := line(loop.IterationFinished{Round: firstRound()}, aside{})
-	end := line(loop.Finished{Outcome: loop.Outcome{Result: loop.Success, Iterations: 1}}, aside{totals: &metrics.Tally{ActorTurns: 3}})
+	end := line(loop.Finished{Outcome: loop.Outcome{Result: loop.Success, Iterations: 1}}, aside{totals: &progress.Tally{Actor: progress.Part{Turns: 3}}})
 	for i := range manyLogs {
-		writeFile(t, store.path(fmt.Sprintf("2025-01-27T15-%02d-%02dZ_aaaaaa", i/60, i%60)), start(strconv.Itoa(i))+end)
+		writeFile(t, store.Path(fmt.Sprintf("2025-01-27T15-%02d-%02dZ_aaaaaa", i/60, i%60)), start(strconv.Itoa(i))+end)
 	}
-	writeFile(t, store.path("crashed"), start("crashed")+round)
-	writeFile(t, store.path("torn"), start("torn")+round+"not JSON\n"+round[:20])
-	writeFile(t, store.path("original"), start("original")+round+line(loop.Finished{Outcome: loop.Outcome{Result: loop.Failed}}, aside{}))
-	writeFile(t, store.path("foreign"), "hello\n")
-	writeFile(t, store.path("empty"), "")
-	settle()
+	writeFile(t, store.Path("crashed"), start("crashed")+round)
+	writeFile(t, store.Path("torn"), start("torn")+round+"not JSON\n"+round[:20])
+	writeFile(t, store.Path("original"), start("original")+round+line(loop.Finished{Outcome: loop.Outcome{Result: loop.Failed}}, aside{}))
+	writeFile(t, store.Path("foreign"), "hello\n")
+	writeFile(t, store.Path("empty"), "")
+	settle(t)
 	return store
 }
 
-// settle lets the clock of the file system go on.
-func settle() { time.Sleep(30 * time.Millisecond) }
+// settle waits until the clock of the file system has gone on.
+func settle(t *testing.T) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "clock")
+	made := func() time.Time {
+		writeFile(t, name, "")
+		st, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st.ModTime()
+	}
+	for first := made(); !made().After(first); time.Sleep(time.Millisecond) {
+	}
+}
 
 func survey1(t *testing.T, s *Store) []Overview {
 	t.Helper()
@@ -217,21 +276,20 @@ func TestIndex(t *testing.T) {
 	if now, err := os.Stat(path); err != nil || !now.ModTime().Equal(st.ModTime()) {
 		t.Errorf("nothing had changed, and the index was written anew: %v", err)
 	}
-	for _, want := range []string{"torn.jsonl:3: invalid character", "foreign.jsonl:1: invalid character", "empty.jsonl:1: the file is empty", "ActorTurns:1 "} {
+	for _, want := range []string{"torn.jsonl:3: invalid character", "foreign.jsonl:1: invalid character", "empty.jsonl:1: the file is empty", "Actor:{Turns:1 "} {
 		if !strings.Contains(first, want) {
 			t.Errorf("%q is not in what was found", want)
 		}
 	}
 
 	// It is what is read.
-	x := s.loadIndex()
-	logs := make([]indexed, 0, len(x.logs))
-	for _, one := range x.logs {
-		one.overview.Session.Prompt = "of the index"
-		logs = append(logs, *one)
+	var logs []*indexed
+	for _, e := range loadIndex(s.dir, 0).logs {
+		e.Overview.Session.Prompt = "of the index"
+		logs = append(logs, e)
 	}
-	s.saveIndex(len(logs), slices.Values(logs), nil)
-	settle()
+	saveIndex(s.dir, logs, nil)
+	settle(t)
 	if got := strings.Count(plain(survey1(t, s)), "Prompt:of the index"); got != len(logs) || got != manyLogs+5 {
 		t.Errorf("%d sessions come from the index of %d", got, len(logs))
 	}
@@ -243,11 +301,11 @@ func TestIndexFollows(t *testing.T) {
 	s := indexedStore(t)
 	survey1(t, s)
 	const id = "2025-01-27T15-00-07Z_aaaaaa"
-	path := s.path(id)
+	path := s.Path(id)
 	for name, change := range map[string]func() error{
 		"longer": func() error {
-			text, err := os.ReadFile(s.path("crashed"))
-			return errors.Join(err, os.WriteFile(s.path("crashed"), append(text, text...), 0o600))
+			text, err := os.ReadFile(s.Path("crashed"))
+			return errors.Join(err, os.WriteFile(s.Path("crashed"), append(text, text...), 0o600))
 		},
 		"as long, written at the same time": func() error {
 			st, err := os.Stat(path)
@@ -261,25 +319,25 @@ func TestIndexFollows(t *testing.T) {
 			text = []byte(strings.Replace(string(text), `"prompt":"7"`, `"prompt":"8"`, 1))
 			return errors.Join(os.WriteFile(path, text, 0o600), os.Chtimes(path, st.ModTime(), st.ModTime()))
 		},
-		"new":     func() error { return os.WriteFile(s.path("new"), []byte("new\n"), 0o600) },
-		"gone":    func() error { return os.Remove(s.path("2025-01-27T15-00-09Z_aaaaaa")) },
-		"renamed": func() error { return os.Rename(s.path("2025-01-27T15-00-11Z_aaaaaa"), s.path("another")) },
+		"new":     func() error { return os.WriteFile(s.Path("new"), []byte("new\n"), 0o600) },
+		"gone":    func() error { return os.Remove(s.Path("2025-01-27T15-00-09Z_aaaaaa")) },
+		"renamed": func() error { return os.Rename(s.Path("2025-01-27T15-00-11Z_aaaaaa"), s.Path("another")) },
 		"another's in its place": func() error {
-			return os.Rename(s.path("2025-01-27T15-00-12Z_aaaaaa"), s.path("2025-01-27T15-00-13Z_aaaaaa"))
+			return os.Rename(s.Path("2025-01-27T15-00-12Z_aaaaaa"), s.Path("2025-01-27T15-00-13Z_aaaaaa"))
 		},
 	} {
 		if name == "as long, written at the same time" && os.PathSeparator != '/' {
 			continue // only the system's own time tells
 		}
-		settle()
+		settle(t)
 		if err := change(); err != nil {
 			t.Fatal(name, err)
 		}
 		if got, want := plain(survey1(t, s)), without(t, s); got != want {
 			t.Error(name, "from the index:", differ(got, want))
 		}
-		if len(s.loadIndex().logs) != len(survey1(t, s)) {
-			t.Errorf("%s: the index remembers %d logs", name, len(s.loadIndex().logs))
+		if len(loadIndex(s.dir, 0).logs) != len(survey1(t, s)) {
+			t.Errorf("%s: the index remembers %d logs", name, len(loadIndex(s.dir, 0).logs))
 		}
 	}
 }
@@ -332,18 +390,18 @@ func TestIndexIsNotTheTruth(t *testing.T) {
 		return "not there"
 	}
 	r := begin(t, s, "live", began, false)
-	if got := status(r.ID()); got != Running || s.loadIndex().logs[r.ID()] != nil {
+	if got := status(r.ID()); got != Running || loadIndex(s.dir, 0).logs[r.ID()] != nil {
 		t.Errorf("at work: %v", got)
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	settle()
-	if got := status(r.ID()); got != Crashed || s.loadIndex().logs[r.ID()] == nil {
+	settle(t)
+	if got := status(r.ID()); got != Crashed || loadIndex(s.dir, 0).logs[r.ID()] == nil {
 		t.Errorf("gone: %v", got)
 	}
-	settle()
-	again, err := s.Reopen(r.ID(), metrics.Tally{})
+	settle(t)
+	again, _, err := s.Reopen(r.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,16 +426,12 @@ func TestIndexOfTheRecent(t *testing.T) {
 		t.Fatal(err)
 	}
 	written, _ := inner(st)
-	s.racy = coarsest
-	x := s.loadIndex()
-	for id, one := range x.logs {
-		one.stamp.changed = written - int64(coarsest)
-		if x.recall(id, one.stamp) != nil {
-			t.Fatalf("%s is as new as the index", id)
-		}
-		one.stamp.changed--
-		if x.recall(id, one.stamp) == nil {
-			t.Fatalf("%s is older than the index", id)
+	x := loadIndex(s.dir, coarsest)
+	for later, known := range map[int64]bool{-1: true, 0: false} {
+		at := stamp{Changed: written - int64(coarsest) + later}
+		x.logs = map[string]*indexed{"a": remember(Overview{Summary: Summary{ID: "a"}}, at)}
+		if (x.recall("a", at) != nil) != known {
+			t.Errorf("%d ns later than the index reaches: known is not %v", later, known)
 		}
 	}
 }
@@ -386,7 +440,7 @@ func TestForget(t *testing.T) {
 	t.Parallel()
 	s := indexedStore(t)
 	const id = "2025-01-27T15-00-07Z_aaaaaa"
-	writeFile(t, s.path(id), string(Encode(stamped(1), loop.Started{Session: loop.Session{Prompt: "confidential"}})))
+	writeFile(t, s.Path(id), string(Encode(stamped(1), loop.Started{Session: loop.Session{Prompt: "confidential"}})))
 	survey1(t, s)
 	holds := func() bool {
 		text, err := os.ReadFile(filepath.Join(s.dir, indexName))
@@ -420,7 +474,7 @@ func TestIndexByMany(t *testing.T) {
 		all.Go(func() {
 			for n := range 8 {
 				if i == 0 {
-					writeFile(t, s.path(fmt.Sprint("new", n)), "new\n")
+					writeFile(t, s.Path(fmt.Sprint("new", n)), "new\n")
 				}
 				if got, err := s.Survey(); err != nil || len(got) < manyLogs+5 {
 					t.Errorf("%d sessions, %v", len(got), err)
@@ -429,7 +483,7 @@ func TestIndexByMany(t *testing.T) {
 		})
 	}
 	all.Wait()
-	settle()
+	settle(t)
 	if got, want := plain(survey1(t, s)), without(t, s); got != want {
 		t.Error(differ(got, want))
 	}

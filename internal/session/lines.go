@@ -8,107 +8,60 @@ import (
 
 // SchemaVersion is the version of the log format that this package writes. It
 // grows when a field or a type of line is added.
-const SchemaVersion = 1
+const SchemaVersion = 2
 
-// The types of lines. The first three are those that every reader knows.
-const (
-	typeSessionStart   = "session_start"
-	typeIteration      = "iteration"
-	typeSessionEnd     = "session_end"
-	typeIterationStart = "iteration_start"
-	typePhase          = "phase"
-	typeSessionResume  = "session_resume"
-	typeActivity       = "activity"
-	typeWaitStart      = "wait_start"
-	typeWaitEnd        = "wait_end"
-	typeActorTurn      = "actor_turn"
-	typeDiff           = "diff"
-	typeInspection     = "inspection"
-	typeBaseline       = "baseline"
-	typeChecks         = "checks"
-	typeReviewRejected = "review_rejected"
-	typeCriticTurn     = "critic_turn"
-	typeWarning        = "warning"
-)
+// typeSessionEnd is the type of the last line.
+const typeSessionEnd = "session_end"
 
-// typeOf returns the type of the line that e makes.
-func typeOf(e loop.Event) string { //nolint:gocyclo // one case for each event
-	switch e.(type) {
-	case loop.Started:
-		return typeSessionStart
-	case loop.Resumed:
-		return typeSessionResume
-	case loop.IterationStarted:
-		return typeIterationStart
-	case loop.PhaseEntered:
-		return typePhase
-	case loop.Activity:
-		return typeActivity
-	case loop.WaitStarted:
-		return typeWaitStart
-	case loop.WaitFinished:
-		return typeWaitEnd
-	case loop.ActorFinished:
-		return typeActorTurn
-	case loop.DiffCaptured:
-		return typeDiff
-	case loop.Inspected:
-		return typeInspection
-	case loop.BaselineChecked:
-		return typeBaseline
-	case loop.ChecksFinished:
-		return typeChecks
-	case loop.ReviewRejected:
-		return typeReviewRejected
-	case loop.CriticFinished:
-		return typeCriticTurn
-	case loop.IterationFinished:
-		return typeIteration
-	case loop.Warned:
-		return typeWarning
-	case loop.Finished:
-		return typeSessionEnd
+// A lineType is a type of line, and the event that it is of.
+type lineType struct {
+	name  string
+	blank loop.Event
+}
+
+// lineTypes are all of them. session_start, iteration and session_end are those that every
+// reader knows.
+func lineTypes() [20]lineType {
+	return [...]lineType{
+		{"phase", loop.PhaseEntered{}},
+		{"activity", loop.Activity{}},
+		{"actor_turn", loop.ActorFinished{}},
+		{"critic_turn", loop.CriticFinished{}},
+		{"iteration", loop.IterationFinished{}},
+		{"iteration_start", loop.IterationStarted{}},
+		{"diff", loop.DiffCaptured{}},
+		{"inspection", loop.Inspected{}},
+		{"checks", loop.ChecksFinished{}},
+		{"warning", loop.Warned{}},
+		{"session_start", loop.Started{}},
+		{typeSessionEnd, loop.Finished{}},
+		{"session_resume", loop.Resumed{}},
+		{"baseline", loop.BaselineChecked{}},
+		{"review_rejected", loop.ReviewRejected{}},
+		{"turn_start", loop.TurnStarted{}},
+		{"turn", loop.TurnFinished{}},
+		{"note", loop.Noted{}},
+		{"wait_start", loop.WaitStarted{}},
+		{"wait_end", loop.WaitFinished{}},
+	}
+}
+
+// typeOf returns the type of the line that e makes, "" for an event that has none.
+func typeOf(e loop.Event) string {
+	for _, k := range lineTypes() {
+		if reflect.TypeOf(k.blank) == reflect.TypeOf(e) {
+			return k.name
+		}
 	}
 	return ""
 }
 
 // blank returns the empty event of a type of line, nil for an unknown type.
-func blank(typ string) loop.Event { //nolint:gocyclo // one case for each event
-	switch typ {
-	case typeSessionStart:
-		return loop.Started{}
-	case typeSessionResume:
-		return loop.Resumed{}
-	case typeIterationStart:
-		return loop.IterationStarted{}
-	case typePhase:
-		return loop.PhaseEntered{}
-	case typeActivity:
-		return loop.Activity{}
-	case typeWaitStart:
-		return loop.WaitStarted{}
-	case typeWaitEnd:
-		return loop.WaitFinished{}
-	case typeActorTurn:
-		return loop.ActorFinished{}
-	case typeDiff:
-		return loop.DiffCaptured{}
-	case typeInspection:
-		return loop.Inspected{}
-	case typeBaseline:
-		return loop.BaselineChecked{}
-	case typeChecks:
-		return loop.ChecksFinished{}
-	case typeReviewRejected:
-		return loop.ReviewRejected{}
-	case typeCriticTurn:
-		return loop.CriticFinished{}
-	case typeIteration:
-		return loop.IterationFinished{}
-	case typeWarning:
-		return loop.Warned{}
-	case typeSessionEnd:
-		return loop.Finished{}
+func blank(typ string) loop.Event {
+	for _, k := range lineTypes() {
+		if k.name == typ {
+			return k.blank
+		}
 	}
 	return nil
 }
@@ -150,7 +103,7 @@ func event(f fields, e loop.Event) loop.Event { //nolint:gocyclo // one case for
 	case loop.ActorFinished:
 		number(f, &e.Iteration)
 		f.value("rejudged,omitempty", &e.Attempt.Rejudged)
-		turn(f, loop.RoleActor, &e.Attempt.Turn)
+		turn(f, "actor_", &e.Attempt.Turn)
 		return e
 	case loop.DiffCaptured:
 		number(f, &e.Iteration)
@@ -178,6 +131,17 @@ func event(f fields, e loop.Event) loop.Event { //nolint:gocyclo // one case for
 		return e
 	case loop.IterationFinished:
 		iteration(f, &e.Round)
+		return e
+	case loop.TurnStarted:
+		player(f, &e.Iteration, &e.Role, &e.Access)
+		return e
+	case loop.TurnFinished:
+		player(f, &e.Iteration, &e.Role, &e.Access)
+		reply(f, &e.Reply)
+		vote(f, &e)
+		return e
+	case loop.Noted:
+		note(f, &e)
 		return e
 	case loop.Warned:
 		f.value("iteration_number,omitempty", &e.Iteration)
@@ -215,6 +179,13 @@ func setting(f fields, s *loop.Session) {
 	f.text("version,omitempty", &s.Version)
 	f.text("base_commit,omitempty", &s.BaseCommit)
 	f.text("checkpoint,omitempty", &s.Checkpoint)
+	f.text("checkpoints,omitempty", &s.Checkpoints)
+	f.text("view,omitempty", &s.View)
+	f.text("strategy,omitempty", &s.Strategy.Name)
+	list(f, "strategy_parameters,omitempty", &s.Strategy.Parameters, func(f fields, p *loop.Parameter) {
+		f.text("key", &p.Key)
+		f.text("value", &p.Value)
+	})
 	seldom(f, s)
 }
 
@@ -264,30 +235,23 @@ func policy(f fields, p *loop.Policy) {
 		f.value("no_auto_revise,omitempty", &p.NoAutoRevise)
 		f.text("on_violation,omitempty", &p.OnViolation)
 		f.texts("critic_decisions,omitempty", &p.CriticDecisions)
-		var c loop.CritiquePolicy
-		if p.Critique != nil {
-			c = *p.Critique
-		}
-		if f.object("critique,omitempty", p.Critique != nil, func(f fields) {
+		optional(f, "critique,omitempty", &p.Critique, func(f fields, c *loop.CritiquePolicy) {
 			f.texts("risk_types,omitempty", &c.RiskTypes)
 			f.texts("high_risk_types,omitempty", &c.HighRiskTypes)
 			f.value("max_risks,omitempty", &c.MaxRisks)
 			f.value("max_required_changes,omitempty", &c.MaxRequiredChanges)
 			f.text("required_changes_fallback,omitempty", &c.Fallback)
-		}) {
-			p.Critique = &c
-		}
-		var v loop.ConvergencePolicy
-		if p.Convergence != nil {
-			v = *p.Convergence
-		}
-		if f.object("convergence,omitempty", p.Convergence != nil, func(f fields) {
+		})
+		optional(f, "convergence,omitempty", &p.Convergence, func(f fields, v *loop.ConvergencePolicy) {
 			f.value("warn_after,omitempty", &v.WarnAfter)
 			f.value("stop_after,omitempty", &v.StopAfter)
 			fraction(f, "similarity,omitempty", &v.Similarity)
-		}) {
-			p.Convergence = &v
-		}
+		})
+		optional(f, "panel,omitempty", &p.Panel, func(f fields, m *loop.PanelPolicy) {
+			agents(f, "members", &m.Members)
+			f.value("quorum", &m.Quorum)
+			f.value("rounds", &m.Rounds)
+		})
 	})
 }
 
@@ -296,8 +260,9 @@ func iteration(f fields, r *loop.Round) {
 	f.bulk("actor_output", &r.Attempt.Stdout.Text, "")
 	f.bulk("actor_stderr", &r.Attempt.Stderr.Text, "")
 	f.value("rejudged,omitempty", &r.Attempt.Rejudged)
-	turn(f, loop.RoleActor, &r.Attempt.Turn)
+	turn(f, "actor_", &r.Attempt.Turn)
 	patches(f, &r.Change)
+	optional(f, "own,omitempty", &r.Own, patches)
 	word(f, "critic_decision", &r.Verdict.Decision)
 	f.text("feedback,null", &r.Verdict.Feedback)
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"testing"
@@ -21,6 +22,7 @@ var children = map[string]func(args []string) error{
 	"full":  childFillsDisk,
 	"lock":  childLocks,
 	"hold":  childHolds,
+	"obey":  childObeys,
 }
 
 func TestMain(m *testing.M) {
@@ -38,6 +40,13 @@ func TestMain(m *testing.M) {
 // output, line by line.
 func child(t *testing.T, role string, args ...string) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()
+	cmd, _, out := talkative(t, role, args...)
+	return cmd, out
+}
+
+// talkative is child with its standard input.
+func talkative(t *testing.T, role string, args ...string) (*exec.Cmd, io.Writer, *bufio.Scanner) {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +55,8 @@ func child(t *testing.T, role string, args ...string) (*exec.Cmd, *bufio.Scanner
 	cmd.Env = append(os.Environ(), "SESSION_TEST_CHILD="+role)
 	cmd.Stderr = os.Stderr
 	// The child lives until this pipe closes, or it is killed.
-	if _, err := cmd.StdinPipe(); err != nil {
+	in, err := cmd.StdinPipe()
+	if err != nil {
 		t.Fatal(err)
 	}
 	out, err := cmd.StdoutPipe()
@@ -60,7 +70,7 @@ func child(t *testing.T, role string, args ...string) (*exec.Cmd, *bufio.Scanner
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	return cmd, bufio.NewScanner(out)
+	return cmd, in, bufio.NewScanner(out)
 }
 
 // began is when the sessions of these tests begin.

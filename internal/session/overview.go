@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"codeloops/internal/loop"
@@ -47,19 +45,18 @@ type Overview struct {
 
 // Look returns the overview of the log at path.
 func Look(path string) Overview {
-	store := &Store{dir: filepath.Dir(path)}
-	o, _ := store.look(strings.TrimSuffix(filepath.Base(path), logEnding))
+	o, _ := lookAt(path)
 	if o.Outcome == nil && o.Err == nil {
 		o.Problem = o.readLast()
 	}
-	store.live(&o)
+	o.live()
 	return o
 }
 
-// look reads the first line of a log and its end. A log without an end is
+// lookAt reads the first line of a log and its end. A log without an end is
 // that of a crashed session, whoever is at work on it.
-func (s *Store) look(id string) (Overview, stamp) {
-	sum, now := s.summary(id)
+func lookAt(path string) (Overview, stamp) {
+	sum, now := summarize(path)
 	o := Overview{Summary: sum, Iterations: UnknownIterations, Status: Crashed}
 	if errors.Is(o.Err, errNoStart) {
 		why := errNoStart
@@ -81,11 +78,11 @@ func (o *Overview) ended() {
 
 // live looks whether somebody is at work on a session without an end. What its
 // log ends with is then being written, and no problem.
-func (s *Store) live(o *Overview) {
+func (o *Overview) live() {
 	if o.Outcome != nil {
 		return
 	}
-	if at, err := s.Running(o.ID); at && err == nil {
+	if at, err := running(o.Path); at && err == nil {
 		o.Status, o.Problem = Running, nil
 	}
 }
@@ -131,37 +128,20 @@ func lastEntry(f io.ReaderAt, size int64) (last Entry, torn, err error) {
 }
 
 // wholeBefore counts the iterations that were whole when an event was logged.
-func wholeBefore(e loop.Event) int { //nolint:gocyclo // one case for each event
+func wholeBefore(e loop.Event) int {
 	switch e := e.(type) {
 	case loop.Started, loop.BaselineChecked:
 		return 0
 	case loop.Resumed:
 		return e.Iterations
-	case loop.IterationStarted:
-		return e.Iteration - 1
-	case loop.PhaseEntered:
-		return e.Iteration - 1
-	case loop.WaitStarted:
-		return e.Iteration - 1
-	case loop.WaitFinished:
-		return e.Iteration - 1
-	case loop.ActorFinished:
-		return e.Iteration - 1
-	case loop.DiffCaptured:
-		return e.Iteration - 1
-	case loop.Inspected:
-		return e.Iteration - 1
-	case loop.ChecksFinished:
-		return e.Iteration - 1
-	case loop.ReviewRejected:
-		return e.Iteration - 1
-	case loop.CriticFinished:
-		return e.Iteration - 1
 	case loop.IterationFinished:
 		return e.Round.Iteration
 	case loop.Finished:
 		return e.Outcome.Iterations
-	case loop.Activity, loop.Warned:
+	case loop.IterationStarted, loop.PhaseEntered, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured,
+		loop.Inspected, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished:
+		return loop.IterationOf(e) - 1
+	case loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.Activity, loop.Warned:
 	}
 	return UnknownIterations
 }

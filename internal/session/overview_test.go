@@ -31,7 +31,7 @@ func TestOverviewOfNoEnd(t *testing.T) {
 		"critic":     {loop.CriticFinished{Iteration: 3}, 2},
 		"whole":      {loop.IterationFinished{Round: loop.Round{Iteration: 3}}, 3},
 		"warned":     {loop.Warned{Iteration: 3, Text: "x"}, UnknownIterations},
-		"very large": {loop.IterationFinished{Round: loop.Round{Iteration: 3, Attempt: loop.Attempt{Turn: loop.Turn{Stdout: loop.Output{Text: strings.Repeat("x", shortLine)}}}}}, UnknownIterations},
+		"very large": {loop.IterationFinished{Round: loop.Round{Iteration: 3, Attempt: loop.Attempt{Turn: loop.Turn{Execution: loop.Execution{Stdout: loop.Output{Text: strings.Repeat("x", shortLine)}}}}}}, UnknownIterations},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -140,5 +140,30 @@ func TestRemove(t *testing.T) {
 	}
 	if err := store.Remove(done.ID()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("twice: %v", err)
+	}
+}
+
+// TestRemoveOrReopen: a session that is removed while somebody carries it on is either
+// gone for them, or still there.
+func TestRemoveOrReopen(t *testing.T) {
+	t.Parallel()
+	store := newStore(t, t.TempDir())
+	for range 100 {
+		was := record(t, store, wholeRun()[:2])
+		id := was.ID()
+		if err := was.Close(); err != nil {
+			t.Fatal(err)
+		}
+		removed := make(chan error)
+		go func() { removed <- store.Remove(id) }()
+		r, _, err := store.Reopen(id)
+		reopened := err == nil
+		if reopened {
+			err = errors.Join(r.Handle(stamped(9), loop.Warned{Text: "carried on"}), r.Close())
+		}
+		got := <-removed
+		if reopened && (err != nil || got != nil && !errors.Is(got, ErrRunning)) || !reopened && got != nil {
+			t.Fatalf("reopened: %v, %v; removed: %v", reopened, err, got)
+		}
 	}
 }

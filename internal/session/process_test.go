@@ -6,10 +6,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
-	"runtime"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -147,108 +143,5 @@ func TestRunning(t *testing.T) {
 	}
 	if _, err := store.Running("none"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("of none: %v", err)
-	}
-}
-
-// childLocks holds the lock of a work tree until its standard input ends.
-func childLocks(args []string) error {
-	l, err := Acquire(args[0], args[1], "session-of-the-child", began)
-	if err != nil {
-		return err
-	}
-	fmt.Println("held")
-	if _, err := io.ReadAll(os.Stdin); err != nil {
-		return err
-	}
-	return l.Close()
-}
-
-func TestLock(t *testing.T) {
-	t.Parallel()
-	locks, tree := filepath.Join(t.TempDir(), "data", "locks"), t.TempDir()
-	resolvedTree, err := filepath.EvalSymlinks(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(tree, link); err != nil {
-		t.Skip("no symlinks here:", err)
-	}
-	cmd, out := child(t, "lock", locks, link)
-	if !out.Scan() {
-		t.Fatal("the child said nothing")
-	}
-	l, err := Acquire(locks, tree, "mine", began)
-	held, ok := errors.AsType[*HeldError](err)
-	if !ok {
-		t.Fatalf("got %v, %v", l, err)
-	}
-	want := HeldError{PID: cmd.Process.Pid, Session: "session-of-the-child", Since: began, WorkTree: resolvedTree}
-	if *held != want {
-		t.Errorf("got %+v, want %+v", *held, want)
-	}
-	if text := held.Error(); !strings.Contains(text, strconv.Itoa(cmd.Process.Pid)) || !strings.Contains(text, resolvedTree) {
-		t.Errorf("it says %q", text)
-	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-	for range 2 { // and again after it was given back
-		l, err := Acquire(locks, tree, "mine", began)
-		if err != nil {
-			t.Fatalf("after the holder was killed: %v", err)
-		}
-		_, err = Acquire(locks, tree, "mine", began)
-		if held, ok := errors.AsType[*HeldError](err); !ok || held.PID != os.Getpid() {
-			t.Errorf("within one process: %v", err)
-		}
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-func TestLockOfAnother(t *testing.T) {
-	t.Parallel()
-	locks := t.TempDir()
-	for _, tree := range []string{t.TempDir(), t.TempDir()} {
-		l, err := Acquire(locks, tree, "mine", began)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() {
-			if err := l.Close(); err != nil {
-				t.Error(err)
-			}
-		}()
-	}
-	if _, err := Acquire(locks, filepath.Join(t.TempDir(), "missing"), "mine", began); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("of a work tree that is not there: %v", err)
-	}
-}
-
-// TestLockShared: who may make a lock may take one that another user has made.
-func TestLockShared(t *testing.T) {
-	t.Parallel()
-	for _, mode := range []os.FileMode{0o700, 0o770, 0o777} {
-		locks, tree := t.TempDir(), t.TempDir()
-		if err := os.Chmod(locks, mode); err != nil {
-			t.Fatal(err)
-		}
-		l, err := Acquire(locks, tree, "mine", began)
-		if err != nil {
-			t.Fatal(err)
-		}
-		info, err := l.file.Stat()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, want := info.Mode().Perm(), mode&0o666; runtime.GOOS != "windows" && got != want {
-			t.Errorf("in a directory of mode %o a lock has %o, not %o", mode, got, want)
-		}
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/metrics"
+	"codeloops/internal/loop/progress"
 )
 
 // MaxLine is how many bytes a line of a log may have. No more are written, and
@@ -54,7 +54,7 @@ type Entry struct {
 	Stdout, Stderr, Reply string
 	// Totals is what the session came to up to here; nil but at the end of a
 	// log that says so.
-	Totals *metrics.Tally
+	Totals *progress.Tally
 	// Changed says, at the end of a log, that somebody else has written to it while
 	// the run did.
 	Changed bool
@@ -65,17 +65,16 @@ type Entry struct {
 type Reader struct {
 	// Lean leaves out what is bulky: what the actor wrote, what the critic
 	// wrote beside its reply, what checks wrote, and the text of patches,
-	// unless nothing else tells what has changed. It is several times as fast,
-	// and does not see what is wrong within what it leaves out.
+	// unless nothing else tells what has changed. It is faster, and names the
+	// same bad lines.
 	Lean bool
 	// Unknown counts the lines passed over because their type is not known.
 	Unknown int
 
-	name    string
-	careful bool // leaves out as much as Lean, and sees what is wrong in it
-	members []member
-	lines   lineReader
-	closer  io.Closer
+	name   string
+	room   room
+	lines  lineReader
+	closer io.Closer
 }
 
 // NewReader returns a reader of the log in r. Name is its path: it stands in
@@ -148,6 +147,22 @@ func (r *Reader) Entries() iter.Seq2[Entry, error] {
 	}
 }
 
+// Sound returns what is left of the log but the lines that cannot be read: bad is told of
+// them; it may be nil.
+func (r *Reader) Sound(bad func(error)) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for entry, err := range r.Entries() {
+			if line, ok := errors.AsType[*LineError](err); ok {
+				if bad != nil {
+					bad(line)
+				}
+			} else if !yield(entry, err) {
+				return
+			}
+		}
+	}
+}
+
 // entry decodes a line; ok is false when there is nothing in it to yield.
 func (r *Reader) entry(line []byte, end error) (entry Entry, ok bool, bad error) {
 	if errors.Is(end, ErrLineTooLong) {
@@ -181,17 +196,13 @@ func (r *Reader) entry(line []byte, end error) (entry Entry, ok bool, bad error)
 
 func (r *Reader) decode(line []byte) (Entry, error) {
 	how := whole
-	switch {
-	case r.careful:
-		how = careful
-	case r.Lean:
+	if r.Lean {
 		how = lean
 	}
-	d, err := newDecoderIn(r.members, line, how)
+	d, err := r.room.decoder(line, how)
 	if err != nil {
 		return Entry{}, err
 	}
-	r.members = d.members
 	return d.entry()
 }
 

@@ -89,17 +89,17 @@ func TestReadOriginal(t *testing.T) {
 	added := "diff --git a/new.txt b/new.txt\nnew file mode 100644\nindex 0..1\n--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+diff --git a/x b/x\n"
 	verdict := loop.Verdict{Decision: loop.Continue, Feedback: "please test"}
 	done := loop.Verdict{Decision: loop.Done}
-	completed := loop.Turn{Ending: loop.EndCompleted}
+	completed := loop.Turn{Try: loop.Try{Ending: loop.EndCompleted}}
 	want := []Entry{
 		{Line: 1, At: loop.Stamp{Time: time.Date(2025, 1, 27, 15, 30, 45, 123456000, time.UTC)}, Event: loop.Started{Session: loop.Session{
 			Prompt: "Fix the bug", WorkingDir: "/home/user/project",
-			Actor: loop.AgentRef{Agent: "claude"}, Critic: loop.AgentRef{Agent: "opencode", Model: "gpt-5"}, MaxIterations: 10,
+			Cast: loop.Cast{Actor: loop.AgentRef{Agent: "claude"}, Critic: loop.AgentRef{Agent: "opencode", Model: "gpt-5"}}, Terms: loop.Terms{MaxIterations: 10},
 		}}},
 		{Line: 2, At: loop.Stamp{Time: time.Date(2025, 1, 27, 15, 32, 0, 0, time.UTC)}, Event: loop.IterationFinished{Round: loop.Round{
 			Iteration: 1,
 			Attempt: loop.Attempt{Turn: loop.Turn{
-				Stdout: loop.Output{Text: "Done."}, Stderr: loop.Output{Text: "warn"},
-				ExitCode: 1, Ending: loop.EndFailed, Duration: 74500 * time.Millisecond,
+				Execution: loop.Execution{Stdout: loop.Output{Text: "Done."}, Stderr: loop.Output{Text: "warn"}, ExitCode: 1, Duration: 74500 * time.Millisecond},
+				Try:       loop.Try{Ending: loop.EndFailed},
 			}},
 			Change: loop.Change{
 				Files: []loop.FileChange{
@@ -111,7 +111,7 @@ func TestReadOriginal(t *testing.T) {
 			Review: loop.Review{Turn: completed, Verdict: verdict}, Ruling: loop.Ruling{Verdict: verdict},
 		}}},
 		{Line: 3, At: loop.Stamp{Time: time.Date(2025, 1, 27, 15, 33, 0, 0, time.UTC)}, Event: loop.IterationFinished{Round: loop.Round{
-			Iteration: 2, Attempt: loop.Attempt{Turn: loop.Turn{Ending: loop.EndCompleted, Duration: 10 * time.Second}},
+			Iteration: 2, Attempt: loop.Attempt{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndCompleted}, Execution: loop.Execution{Duration: 10 * time.Second}}},
 			Review: loop.Review{Turn: completed, Verdict: done}, Ruling: loop.Ruling{Verdict: done},
 		}}},
 		{Line: 4, At: loop.Stamp{Time: time.Date(2025, 1, 27, 15, 33, 1, 0, time.UTC)}, Event: loop.Finished{Outcome: loop.Outcome{

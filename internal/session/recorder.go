@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/metrics"
+	"codeloops/internal/loop/progress"
 )
 
 // ErrChanged says that a log is not what its recorder has left: the agents of
@@ -52,11 +52,12 @@ type Recorder struct {
 	id    string
 	path  string
 	files folder
+	live  live
 
 	log     *os.File // nil once closed
 	limit   int      // bytes that a line may have
 	written *witness
-	tally   metrics.Tally
+	tally   progress.Tally
 	torn    bool // a part of a line stands behind them and could not be cut off
 	changed bool // somebody else has written to it, or taken it away
 }
@@ -83,7 +84,7 @@ func (r *Recorder) File(iteration int, name string) string {
 // [*WriteError] leaves the log as it was, so that the end may still find room.
 func (r *Recorder) Handle(at loop.Stamp, e loop.Event) error {
 	if _, passing := e.(loop.Activity); passing {
-		return nil
+		return r.live.Handle(at, e)
 	}
 	if r.log == nil {
 		return r.failed(os.ErrClosed)
@@ -91,6 +92,7 @@ func (r *Recorder) Handle(at loop.Stamp, e loop.Event) error {
 	err := r.record(at, e)
 	if err == nil {
 		_ = r.tally.Handle(at, e) // never fails
+		_ = r.live.Handle(at, e)
 	}
 	switch e := e.(type) {
 	case loop.BaselineChecked:
@@ -103,7 +105,7 @@ func (r *Recorder) Handle(at loop.Stamp, e loop.Event) error {
 		}
 	case loop.Finished:
 		err = errors.Join(err, r.Close())
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
+	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
 		loop.DiffCaptured, loop.Inspected, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned:
 	}
 	return err
@@ -131,6 +133,10 @@ func (r *Recorder) record(at loop.Stamp, e loop.Event) error {
 		a.totals, a.changed = &r.tally, r.changed
 	}
 	line := encode(at, r.files.relative(e), a)
+	if round, ok := e.(loop.IterationFinished); ok && len(line) > r.limit { // readers can work that out
+		round.Round.Own = nil
+		line = encode(at, r.files.relative(round), a)
+	}
 	if len(line) > r.limit {
 		return r.failed(fmt.Errorf("%w: %d bytes", ErrLineTooLong, len(line)))
 	}
@@ -214,6 +220,7 @@ func (r *Recorder) Close() error {
 	if r.log == nil {
 		return nil
 	}
+	r.live.remove()
 	r.files.removeEmpty()
 	unlock(r.log)
 	err := r.log.Close()

@@ -8,10 +8,12 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/metrics"
+	"codeloops/internal/loop/looptest"
+	"codeloops/internal/loop/progress"
 )
 
 // record writes events to a new log and returns where it is.
@@ -108,25 +110,33 @@ func TestRecorderGolden(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("read\n%+v\nwant\n%+v", got, want)
 	}
+	if err := errors.Join(looptest.Whole(wholeRun()), looptest.Whole(eventsOf(got))); err != nil {
+		t.Error(err)
+	}
 	// Only the file whose stream has something omitted is left.
 	if got, want := names(t, r.files.dir), []string{"001.actor.stderr"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("left in the folder: %v, want %v", got, want)
 	}
 }
 
+func eventsOf(entries []Entry) (events []loop.Event) {
+	for _, entry := range entries {
+		events = append(events, entry.Event)
+	}
+	return events
+}
+
 // checkTotals holds the end of a log against the sum of its lines.
 func checkTotals(t *testing.T, entries []Entry) {
 	t.Helper()
-	var sum metrics.Tally
+	var sum progress.Tally
 	for _, e := range entries {
 		_ = sum.Handle(e.At, e.Event)
 	}
-	want := metrics.Tally{
-		Errors: sum.Errors, ActorTurns: sum.ActorTurns, Asks: sum.Asks, Leftovers: sum.Leftovers,
-		ActorTime: sum.ActorTime, CriticTime: sum.CriticTime, CheckTime: sum.CheckTime,
-		Waits: sum.Waits, ActorWait: sum.ActorWait, CriticWait: sum.CriticWait,
-		ActorUsage: sum.ActorUsage, CriticUsage: sum.CriticUsage, Spent: sum.Spent,
-		FilesChanged: sum.FilesChanged, Insertions: sum.Insertions, Deletions: sum.Deletions,
+	want := progress.Tally{
+		Errors: sum.Errors, Actor: sum.Actor, Critic: sum.Critic, Leftovers: sum.Leftovers,
+		CheckTime: sum.CheckTime, Waits: sum.Waits, Spent: sum.Spent,
+		Diff: sum.Diff, Raised: sum.Raised,
 	}
 	if got := entries[len(entries)-1].Totals; got == nil || *got != want {
 		t.Errorf("the end has the totals %+v, want %+v", got, want)
@@ -137,7 +147,7 @@ func TestRecorderKeepsTextsUntilTheIterationIsLogged(t *testing.T) {
 	t.Parallel()
 	store := newStore(t, filepath.Join(t.TempDir(), "sessions"))
 	events := wholeRun()
-	logged := slices.IndexFunc(events, func(e loop.Event) bool { return typeOf(e) == typeIteration })
+	logged := slices.IndexFunc(events, func(e loop.Event) bool { return typeOf(e) == "iteration" })
 	r := record(t, store, events[:logged])
 
 	// What stands in the log and beside it is all that a resumed session has.
@@ -234,6 +244,26 @@ func TestRecorderRefusesALineThatNoReaderTakes(t *testing.T) {
 	}
 	if got := readFile(t, r.Path()); len(got) != 3 || !reflect.DeepEqual(got[2].Event, loop.Event(end)) {
 		t.Errorf("the log holds %d lines", len(got))
+	}
+}
+
+// TestRecorderLeavesOutWhatCanBeWorkedOut: an iteration is not lost for what it alone
+// changed.
+func TestRecorderLeavesOutWhatCanBeWorkedOut(t *testing.T) {
+	t.Parallel()
+	r := record(t, newStore(t, t.TempDir()), wholeRun()[:2])
+	r.limit = 10_000
+	change := loop.Change{Files: []loop.FileChange{{Path: "a", Patch: strings.Repeat("x", 6_000)}}}
+	round := loop.Round{Iteration: 2, Change: change, Own: &change}
+	if err := r.Handle(stamped(3), loop.IterationFinished{Round: round}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got := readFile(t, r.Path())[2].Event.(loop.IterationFinished).Round
+	if got.Own != nil || len(got.Change.Files) != 1 || len(got.Change.Files[0].Patch) != 6_000 {
+		t.Errorf("got %+v", got)
 	}
 }
 

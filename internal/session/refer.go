@@ -38,6 +38,3 @@ func (s *Store) Resolve(ref string, counts func(Summary) bool) (string, error) {
 func IsLatest(ref string) bool {
 	return ref == "" || ref == latestWord || strings.HasPrefix(ref, latestWord+"~")
 }
-
-// Path returns where the log of a session is, whether there is one or not.
-func (s *Store) Path(id string) string { return s.path(id) }

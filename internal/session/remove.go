@@ -15,17 +15,24 @@ var ErrRunning = errors.New("the session is running")
 // running one with [ErrRunning]. The log goes last: what is left when it fails
 // halfway can be removed again.
 func (s *Store) Remove(id string) error {
-	running, err := s.Running(id)
+	log, _, err := openLog(s.Path(id)) // only locked, never read
 	if err != nil {
-		return err
-	}
-	if running {
-		return fmt.Errorf("remove session %s: %w", id, ErrRunning)
-	}
-	if err := os.RemoveAll(s.folder(id)); err != nil {
 		return fmt.Errorf("remove session %s: %w", id, err)
 	}
-	if err := os.Remove(s.path(id)); err != nil {
+	free, err := lockAlone(log) // as for a recorder: a file system without locks loses only this answer
+	switch {
+	case err == nil && !free:
+		err = ErrRunning
+	default:
+		err = os.RemoveAll(folderOf(s.Path(id)))
+	}
+	left := err == nil && os.Remove(s.Path(id)) != nil
+	unlock(log)
+	err = errors.Join(err, log.Close())
+	if left { // Windows removes no file that is open
+		err = errors.Join(err, os.Remove(s.Path(id)))
+	}
+	if err != nil {
 		return fmt.Errorf("remove session %s: %w", id, err)
 	}
 	return nil
@@ -34,10 +41,10 @@ func (s *Store) Remove(id string) error {
 // Space returns how many bytes the log of a session and the files beside it
 // have. What cannot be looked at counts as nothing.
 func (s *Store) Space(id string) (bytes int64) {
-	if st, err := os.Lstat(s.path(id)); err == nil {
+	if st, err := os.Lstat(s.Path(id)); err == nil {
 		bytes = st.Size()
 	}
-	_ = filepath.WalkDir(s.folder(id), func(_ string, entry fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(folderOf(s.Path(id)), func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return nil //nolint:nilerr // the total is for information
 		}
@@ -48,5 +55,3 @@ func (s *Store) Space(id string) (bytes int64) {
 	})
 	return bytes
 }
-
-func (s *Store) folder(id string) string { return filepath.Join(s.dir, id+folderEnding) }

@@ -20,6 +20,8 @@ type Result struct {
 	Insertions   int
 	Deletions    int
 
+	Musts, Mays int // as in [progress.Tally]
+
 	Spent loop.Spending // by all turns of the session
 
 	Failure *Failure // nil when nothing broke
@@ -67,6 +69,8 @@ func (r *Result) fields(f fields) {
 	fraction(f, "confidence,null", &o.Confidence)
 	duration(f, "duration_secs", &o.Duration)
 	f.value("findings_unmentioned", &o.Unmentioned)
+	f.value("findings_must,omitempty", &r.Musts)
+	f.value("findings_may,omitempty", &r.Mays)
 	f.value("nothing_changed", &o.NothingChanged)
 	f.text("actor_error,omitempty", &o.ActorError)
 	f.text("session_id,null", &r.SessionID)
@@ -74,20 +78,11 @@ func (r *Result) fields(f fields) {
 	f.value("files_changed", &r.FilesChanged)
 	f.value("insertions", &r.Insertions)
 	f.value("deletions", &r.Deletions)
-	f.object("spent", true, func(f fields) {
-		spent(f, "actor", &r.Spent.Actor)
-		spent(f, "critic", &r.Spent.Critic)
-	})
-	var failure Failure
-	if r.Failure != nil {
-		failure = *r.Failure
-	}
-	if f.object("error,null", r.Failure != nil, func(f fields) {
+	f.object("spent", true, func(f fields) { spending(f, &r.Spent) })
+	optional(f, "error,null", &r.Failure, func(f fields, failure *Failure) {
 		f.text("message", &failure.Message)
 		f.text("hint,null", &failure.Hint)
-	}) {
-		r.Failure = &failure
-	}
+	})
 }
 
 // spent is what the turns of a role have cost.
@@ -95,10 +90,18 @@ func spent(f fields, role string, s *loop.Spent) {
 	if finite(&s.CostUSD) == nil {
 		s.CostUSD = 0
 	}
-	f.object(role, true, func(f fields) {
+	_, option := splitTag(role)
+	f.object(role, option == "" || *s != (loop.Spent{}), func(f fields) {
 		f.value("tokens", &s.Tokens)
 		word(f, "tokens_basis,null", &s.TokensBasis)
 		f.value("cost_usd", &s.CostUSD)
 		word(f, "cost_basis,null", &s.CostBasis)
 	})
+}
+
+// spending is what the turns of each role have cost.
+func spending(f fields, s *loop.Spending) {
+	spent(f, "actor", &s.Actor)
+	spent(f, "critic", &s.Critic)
+	spent(f, "others,omitempty", &s.Others)
 }

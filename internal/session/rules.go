@@ -47,6 +47,7 @@ func ruling(f fields, r *loop.Ruling) {
 		word(f, "state", &x.State)
 		f.value("since", &x.Since)
 		f.text("check,omitempty", &x.Check)
+		f.value("may,omitempty", &x.May)
 	})
 	f.texts("agent_warnings,omitempty", &r.Warnings)
 }

@@ -62,23 +62,24 @@ func theChange() loop.Change {
 // firstRound is an iteration in which much happens.
 func firstRound() loop.Round {
 	verdict := loop.Verdict{
-		Decision: loop.Done, Summary: "done, it seems", Confidence: new(0.95), Score: new(0.6),
-		Issues: []string{"no test", "caf\xe9"}, Risks: []loop.Risk{{Type: "scope", Detail: "touches the logo"}},
-		Severity: "low", RequiredChanges: []string{"add a test"},
-		Answers: []loop.Answer{{ID: "F7", State: loop.FindingWithdrawn, Why: "caf\xe9 is right"}},
+		Decision:        loop.Done,
+		Summary:         "done, it seems",
+		Rating:          loop.Rating{Confidence: new(0.95), Score: new(0.6), Severity: "low"},
+		Issues:          []string{"no test", "caf\xe9"},
+		Risks:           []loop.Risk{{Type: "scope", Detail: "touches the logo"}},
+		RequiredChanges: []string{"add a test"},
+		Answers:         []loop.Answer{{ID: "F7", State: loop.FindingWithdrawn, Why: "caf\xe9 is right"}},
 	}
 	ruled := verdict
 	ruled.Decision, ruled.Feedback = loop.Continue, "the score is below the threshold: add a test"
 	return loop.Round{
 		Iteration: 1,
 		Attempt: loop.Attempt{Turn: loop.Turn{
-			ID:       "2025-01-27T15-30-45Z_5d2f60__actor_1",
-			Stdout:   loop.Output{Text: "I did it.\n\x1b[1mBold\x1b[0m <b>&amp;</b>\n", Total: 41},
-			Stderr:   loop.Output{Text: "head\n[… 900 bytes left out …]\ntail\n", Total: 912, Omitted: 900, File: "001.actor.stderr"},
-			ExitCode: 3, Ending: loop.EndFailed, Duration: 12*time.Second + 345678901,
-			Leftovers: []loop.Process{{PID: 4711, Command: "node server.js"}},
-			Reason:    "API Error: 429", ResetAt: time.Unix(1738000000, 0), Conversation: "c-1",
-			Usage: loop.Usage{Tokens: &loop.Tokens{Input: 1000, Output: 20, CacheRead: 300}, Rounds: new(2)},
+			ID:           "2025-01-27T15-30-45Z_5d2f60__actor_1",
+			Execution:    loop.Execution{Stdout: loop.Output{Text: "I did it.\n\x1b[1mBold\x1b[0m <b>&amp;</b>\n", Total: 41}, Stderr: loop.Output{Text: "head\n[… 900 bytes left out …]\ntail\n", Total: 912, Omitted: 900, File: "001.actor.stderr"}, ExitCode: 3, Duration: 12*time.Second + 345678901, Leftovers: []loop.Process{{PID: 4711, Command: "node server.js"}}},
+			Try:          loop.Try{Ending: loop.EndFailed, Reason: "API Error: 429", Usage: loop.Usage{Tokens: &loop.Tokens{Input: 1000, Output: 20, CacheRead: 300}, Rounds: new(2)}},
+			ResetAt:      time.Unix(1738000000, 0),
+			Conversation: "c-1",
 		}},
 		Change: theChange(),
 		Checks: []loop.CheckResult{
@@ -90,10 +91,11 @@ func firstRound() loop.Round {
 		},
 		Review: loop.Review{
 			Turn: loop.Turn{
-				Stdout: loop.Output{Text: `{"result":"DECISION: DONE"}` + "\n", Total: 28},
-				Ending: loop.EndCompleted, Duration: 4 * time.Second,
+				Execution: loop.Execution{Stdout: loop.Output{Text: `{"result":"DECISION: DONE"}` + "\n", Total: 28}, Duration: 4 * time.Second},
+				Try:       loop.Try{Ending: loop.EndCompleted},
 			},
-			Reply: "DECISION: DONE", Verdict: verdict, Unmentioned: []string{"F2"}, Undone: []string{"caf\xe9.txt"},
+			Reply: "DECISION: DONE", Verdict: verdict, Unmentioned: []string{"F2"}, Stale: []string{"caf\xe9.txt", "HEAD"},
+			Written: loop.Written{Changed: []string{"caf\xe9.txt"}, Come: []string{"b.txt", "c.txt"}, Settings: []string{"hooks/pre-commit"}},
 		},
 		Inspection: inspected(),
 		Ruling: loop.Ruling{
@@ -138,19 +140,21 @@ func inspected() loop.Inspection {
 
 // secondRound is an iteration in which little happens, and the last.
 func secondRound() loop.Round {
-	verdict := loop.Verdict{Decision: loop.Done, Summary: "all done", Confidence: new(1.0)}
+	verdict := loop.Verdict{Decision: loop.Done, Summary: "all done", Rating: loop.Rating{Confidence: new(1.0)}}
 	return loop.Round{
 		Iteration: 2,
 		Attempt: loop.Attempt{Turn: loop.Turn{
-			Stdout: loop.Output{Text: "added a test\n", Total: 13}, Ending: loop.EndCompleted, Duration: 3 * time.Second,
+			Execution: loop.Execution{Stdout: loop.Output{Text: "added a test\n", Total: 13}, Duration: 3 * time.Second},
+			Try:       loop.Try{Ending: loop.EndCompleted},
 		}},
 		Review: loop.Review{
 			Turn: loop.Turn{
-				Stdout: loop.Output{Text: "DECISION: DONE\nSUMMARY: all done\n", Total: 33},
-				Ending: loop.EndCompleted, Duration: time.Second,
+				Execution: loop.Execution{Stdout: loop.Output{Text: "DECISION: DONE\nSUMMARY: all done\n", Total: 33}, Duration: time.Second},
+				Try:       loop.Try{Ending: loop.EndCompleted},
 			},
 			Reply: "DECISION: DONE\nSUMMARY: all done\n", Verdict: verdict,
 		},
+		Own:      new(theChange()),
 		Ruling:   loop.Ruling{Verdict: verdict},
 		Duration: 4 * time.Second,
 	}
@@ -159,7 +163,8 @@ func secondRound() loop.Round {
 func rejected() loop.Review {
 	return loop.Review{
 		Turn: loop.Turn{
-			Stdout: loop.Output{Text: "Looks good to me!\n", Total: 18}, Ending: loop.EndCompleted, Duration: time.Second,
+			Execution: loop.Execution{Stdout: loop.Output{Text: "Looks good to me!\n", Total: 18}, Duration: time.Second},
+			Try:       loop.Try{Ending: loop.EndCompleted},
 		},
 		Reply: "Looks good to me!\n", Problem: "the reply holds no DECISION line",
 	}
@@ -168,8 +173,8 @@ func rejected() loop.Review {
 func theSession(id string) loop.Session {
 	return loop.Session{
 		ID: id, Prompt: "make it <work> & test it", WorkingDir: "/home/user/project",
-		Actor: loop.AgentRef{Agent: "claude", Model: "opus"}, Critic: loop.AgentRef{Agent: "codex"},
-		BaseCommit: "4b825dc642cb6eb9a060e54bf8d69288fbee4904", Version: "1.2.3",
+		Cast: loop.Cast{Actor: loop.AgentRef{Agent: "claude", Model: "opus"}, Critic: loop.AgentRef{Agent: "codex"}},
+		Base: loop.Base{BaseCommit: "4b825dc642cb6eb9a060e54bf8d69288fbee4904"}, Version: "1.2.3", View: "overlay",
 	}
 }
 
@@ -194,7 +199,7 @@ func wholeRun() []loop.Event {
 		loop.ReviewRejected{Iteration: 1, Review: rejected()},
 		loop.CriticFinished{Iteration: 1, Review: one.Review},
 		loop.IterationFinished{Round: one},
-		loop.Warned{Text: "the critic changed the work tree (main.go): undone"},
+		loop.Warned{Iteration: 1, Text: "changed while no agent was at work: main.go"},
 		loop.IterationStarted{Iteration: 2},
 		loop.PhaseEntered{Iteration: 2, State: loop.ActorExecuting},
 		loop.ActorFinished{Iteration: 2, Attempt: two.Attempt},

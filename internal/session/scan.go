@@ -2,11 +2,11 @@ package session
 
 import (
 	"bytes"
-	"encoding/binary"
-	"encoding/json"
-	"math/bits"
-	"strings"
+	"errors"
+	"io"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A member is one field of a JSON object: its name, and its value as it
@@ -16,363 +16,71 @@ type member struct {
 	raw  []byte
 }
 
-// maxDepth is how deep values may be nested, as in encoding/json.
-const maxDepth = 10000
-
-// A scanner goes over JSON text (RFC 8259) and refuses what is none, without
-// decoding it: of a line of 10 MB a reader often wants a few words.
-type scanner struct {
-	text  []byte
-	at    int
-	depth int
-	loose bool // the inside of long strings is not looked at
+// A splitter takes JSON texts apart, one after the other, without decoding
+// them: of a line of 10 MB a reader often wants a few words. What it returns
+// is part of the text.
+type splitter struct {
+	text   []byte
+	buffer bytes.Buffer
+	tokens jsontext.Decoder
 }
 
-// longString is from how many bytes on a string is long.
-const longString = 4 << 10
-
-// splitObject returns the fields of a text that is one JSON object and nothing
-// else, in order. They alias the text. A loose look finds where long strings
-// end, not whether they are well formed: see wellFormed.
-func splitObject(text []byte, loose bool) (members []member, ok bool) {
-	members = make([]member, 0, min(32, 1+len(text)/16)) // as many as there may well be
-	return appendMembers(members, text, loose)
+func (s *splitter) reset(text []byte) {
+	s.text, s.buffer = text, *bytes.NewBuffer(text)
+	// As encoding/json does: a name may stand twice, and bytes that are not
+	// UTF-8 are replaced.
+	s.tokens.Reset(&s.buffer, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// appendMembers is splitObject for members that there is room for.
-func appendMembers(members []member, text []byte, loose bool) (_ []member, ok bool) {
-	s := scanner{text: text, loose: loose}
-	s.space()
-	ok = s.peek() == '{' && s.object(func(name, raw []byte) {
-		members = append(members, member{name, raw})
-	})
-	s.space()
-	return members, ok && s.at == len(text)
+// object appends the fields of a text that is one JSON object and nothing else,
+// in order.
+func (s *splitter) object(members []member, text []byte) (_ []member, ok bool) {
+	s.reset(text)
+	if first, err := s.tokens.ReadToken(); err != nil || first.Kind() != jsontext.KindBeginObject {
+		return members, false
+	}
+	for s.tokens.PeekKind() == jsontext.KindString {
+		name, err := s.value()
+		if err != nil {
+			return members, false
+		}
+		raw, err := s.value()
+		if err != nil {
+			return members, false
+		}
+		members = append(members, member{unquoted(name), raw})
+	}
+	if _, err := s.tokens.ReadToken(); err != nil { // a brace that closes, or what is wrong
+		return members, false
+	}
+	_, err := s.tokens.ReadToken()
+	return members, errors.Is(err, io.EOF)
 }
 
-// wellFormed reports whether a text is one JSON string.
-func wellFormed(text []byte) bool {
-	s := scanner{text: text}
-	return s.str() && s.at == len(text)
-}
-
-// splitArray returns the elements of a JSON array that is known to be one.
-func splitArray(text []byte, loose bool) (elements [][]byte) {
-	s := scanner{text: text, loose: loose}
-	s.array(func(raw []byte) { elements = append(elements, raw) })
+// array returns the elements of a JSON array that is known to be one.
+func (s *splitter) array(text []byte) (elements [][]byte) {
+	s.reset(text)
+	_, _ = s.tokens.ReadToken() // the bracket
+	for one, err := s.value(); err == nil; one, err = s.value() {
+		elements = append(elements, one)
+	}
 	return elements
 }
 
-// peek returns the next byte, 0 at the end.
-func (s *scanner) peek() byte {
-	if s.at < len(s.text) {
-		return s.text[s.at]
-	}
-	return 0
+// value returns the next value. What the decoder returns counts only until it
+// reads on; the same bytes of the text stay.
+func (s *splitter) value() ([]byte, error) {
+	v, err := s.tokens.ReadValue()
+	end := int(s.tokens.InputOffset())
+	return s.text[end-len(v) : end], err
 }
 
-func (s *scanner) space() {
-	for s.at < len(s.text) {
-		switch s.text[s.at] {
-		case ' ', '\t', '\r', '\n':
-			s.at++
-		default:
-			return
-		}
+// unquoted returns what a well formed JSON string says, as part of it where it
+// says just what stands there.
+func unquoted(quoted []byte) []byte {
+	if bytes.IndexByte(quoted, '\\') < 0 && utf8.Valid(quoted) {
+		return quoted[1 : len(quoted)-1]
 	}
-}
-
-// skip goes behind a byte, if that is the next one.
-func (s *scanner) skip(c byte) bool {
-	if s.peek() != c {
-		return false
-	}
-	s.at++
-	return true
-}
-
-func (s *scanner) value() bool {
-	switch c := s.peek(); c {
-	case '"':
-		return s.str()
-	case '{':
-		return s.object(nil)
-	case '[':
-		return s.array(nil)
-	case 't':
-		return s.word("true")
-	case 'f':
-		return s.word("false")
-	case 'n':
-		return s.word("null")
-	}
-	return s.number()
-}
-
-func (s *scanner) word(word string) bool {
-	if end := s.at + len(word); end <= len(s.text) && string(s.text[s.at:end]) == word {
-		s.at = end
-		return true
-	}
-	return false
-}
-
-func (s *scanner) number() bool {
-	s.skip('-')
-	if !s.skip('0') && !s.digits() {
-		return false
-	}
-	if s.skip('.') && !s.digits() {
-		return false
-	}
-	if s.skip('e') || s.skip('E') {
-		if !s.skip('+') {
-			s.skip('-')
-		}
-		return s.digits()
-	}
-	return true
-}
-
-func (s *scanner) digits() bool {
-	from := s.at
-	for s.at < len(s.text) && '0' <= s.text[s.at] && s.text[s.at] <= '9' {
-		s.at++
-	}
-	return s.at > from
-}
-
-// object hands the fields of an object to visit, unless that is nil.
-func (s *scanner) object(visit func(name, raw []byte)) bool {
-	return s.list('}', func() bool {
-		name := s.at
-		if s.peek() != '"' || !s.str() {
-			return false
-		}
-		nameEnd := s.at
-		s.space()
-		if !s.skip(':') {
-			return false
-		}
-		s.space()
-		from := s.at
-		if !s.value() {
-			return false
-		}
-		if visit != nil {
-			visit(plainName(s.text[name:nameEnd]), s.text[from:s.at])
-		}
-		return true
-	})
-}
-
-// array hands the elements of an array to visit, unless that is nil.
-func (s *scanner) array(visit func(raw []byte)) bool {
-	return s.list(']', func() bool {
-		from := s.at
-		if !s.value() {
-			return false
-		}
-		if visit != nil {
-			visit(s.text[from:s.at])
-		}
-		return true
-	})
-}
-
-// list goes over a bracket, items with commas between them, and the bracket
-// that closes.
-func (s *scanner) list(closing byte, item func() bool) bool {
-	if s.depth++; s.depth > maxDepth {
-		return false
-	}
-	s.at++
-	s.space()
-	for first := true; !s.skip(closing); first = false {
-		if !first {
-			if !s.skip(',') {
-				return false
-			}
-			s.space()
-		}
-		if !item() {
-			return false
-		}
-		s.space()
-	}
-	s.depth--
-	return true
-}
-
-// str goes over a string, from quote to quote.
-func (s *scanner) str() bool {
-	at := s.at + 1
-	for {
-		at = special(s.text, at)
-		if s.loose && at-s.at > longString {
-			at = closingQuote(s.text, s.at+longString)
-		}
-		if at >= len(s.text) {
-			return false
-		}
-		switch s.text[at] {
-		case '"':
-			s.at = at + 1
-			return true
-		case '\\':
-			n := escapeLen(s.text[at:])
-			if n == 0 {
-				return false
-			}
-			at += n
-		default:
-			return false // a control character
-		}
-	}
-}
-
-// closingQuote returns the offset of the first quote from at on, which is in a
-// string, that is not escaped.
-func closingQuote(text []byte, at int) int {
-	for {
-		i := bytes.IndexByte(text[at:], '"')
-		if i < 0 {
-			return len(text)
-		}
-		at += i
-		slashes := at - len(bytes.TrimRight(text[:at], `\`))
-		if slashes%2 == 0 {
-			return at
-		}
-		at++
-	}
-}
-
-// special returns the offset of the first byte from at on that ends a run of
-// plain ones in a string: a quote, a backslash, a control character.
-func special(text []byte, at int) int {
-	const (
-		ones  = 0x0101010101010101
-		highs = 0x8080808080808080
-	)
-	// Eight bytes at once, after Mycroft's test for a zero byte in a word: the
-	// lowest bit that is set belongs to the first such byte.
-	for ; at+8 <= len(text); at += 8 {
-		w := binary.LittleEndian.Uint64(text[at:])
-		quote, slash := w^('"'*ones), w^('\\'*ones)
-		hit := (w-' '*ones)&^w | (quote-ones)&^quote | (slash-ones)&^slash
-		if hit &= highs; hit != 0 {
-			return at + bits.TrailingZeros64(hit)/8
-		}
-	}
-	for ; at < len(text); at++ {
-		if c := text[at]; c < ' ' || c == '"' || c == '\\' {
-			return at
-		}
-	}
-	return at
-}
-
-// escapeLen returns the length of the escape sequence that a text begins with,
-// 0 when that is none.
-func escapeLen(text []byte) int {
-	if len(text) < 2 {
-		return 0
-	}
-	switch text[1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return 2
-	case 'u':
-		if len(text) < 6 {
-			return 0
-		}
-		for _, c := range text[2:6] {
-			if unhex(c) < 0 {
-				return 0
-			}
-		}
-		return 6
-	}
-	return 0
-}
-
-func unhex(c byte) int {
-	switch {
-	case '0' <= c && c <= '9':
-		return int(c - '0')
-	case 'a' <= c && c <= 'f':
-		return int(c-'a') + 10
-	case 'A' <= c && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
-}
-
-// plainName returns what a quoted name says.
-func plainName(quoted []byte) []byte {
-	inside := quoted[1 : len(quoted)-1]
-	if special(inside, 0) == len(inside) && utf8.Valid(inside) {
-		return inside
-	}
-	return []byte(unquoteString(quoted))
-}
-
-// unquoteString returns what a well formed JSON string says. It owns its
-// memory.
-func unquoteString(quoted []byte) string {
-	inside := quoted[1 : len(quoted)-1]
-	at := special(inside, 0)
-	if at == len(inside) && utf8.Valid(inside) {
-		return string(inside)
-	}
-	var b strings.Builder
-	b.Grow(len(inside))
-	from := 0
-	for at < len(inside) {
-		b.Write(inside[from:at])
-		c, size := unescape(inside[at:])
-		if size == 0 {
-			return oddString(quoted)
-		}
-		b.WriteRune(c)
-		from = at + size
-		at = special(inside, from)
-	}
-	b.Write(inside[from:])
-	if text := b.String(); utf8.ValidString(text) {
-		return text
-	}
-	return oddString(quoted)
-}
-
-// unescape returns the character that an escape sequence stands for; size is 0
-// for one half of a surrogate pair.
-func unescape(text []byte) (c rune, size int) {
-	switch text[1] {
-	case 'b':
-		return '\b', 2
-	case 'f':
-		return '\f', 2
-	case 'n':
-		return '\n', 2
-	case 'r':
-		return '\r', 2
-	case 't':
-		return '\t', 2
-	case 'u':
-		for _, d := range text[2:6] {
-			c = c<<4 | rune(unhex(d))
-		}
-		if 0xd800 <= c && c < 0xe000 {
-			return 0, 0
-		}
-		return c, 6
-	}
-	return rune(text[1]), 2
-}
-
-// oddString leaves surrogates, and bytes that are not UTF-8, to encoding/json.
-func oddString(quoted []byte) (text string) {
-	_ = json.Unmarshal(quoted, &text) // well formed, so far as that goes
+	text, _ := jsontext.AppendUnquote(nil, quoted) // the error is that something was replaced
 	return text
 }

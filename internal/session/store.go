@@ -62,22 +62,26 @@ func (s *Store) Create(prompt string, at time.Time) (*Recorder, error) {
 	name := at.UTC().Format(idTime) + "_" + hex.EncodeToString(sum[:3])
 	id := name
 	for n := 2; n < 10_000; n++ {
-		r, err := s.create(id)
+		r, err := create(s.Path(id))
 		if !errors.Is(err, fs.ErrExist) {
 			return r, err
 		}
 		id = fmt.Sprintf("%s-%d", name, n)
 	}
-	return nil, fmt.Errorf("create session log %s: all names are taken", s.path(name))
+	return nil, fmt.Errorf("create session log %s: all names are taken", s.Path(name))
 }
 
-func (s *Store) recorder(id string) *Recorder {
-	return &Recorder{id: id, path: s.path(id), files: folder{dir: filepath.Join(s.dir, id+folderEnding)}, limit: MaxLine}
+func newRecorder(path string) *Recorder {
+	dir := folderOf(path)
+	return &Recorder{id: strings.TrimSuffix(filepath.Base(path), logEnding), path: path, files: folder{dir: dir}, live: live{dir: dir}, limit: MaxLine}
 }
+
+// folderOf is the folder beside a log.
+func folderOf(path string) string { return strings.TrimSuffix(path, logEnding) + folderEnding }
 
 // create makes a log and its folder, both new.
-func (s *Store) create(id string) (*Recorder, error) {
-	r := s.recorder(id)
+func create(path string) (*Recorder, error) {
+	r := newRecorder(path)
 	if err := os.Mkdir(r.files.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create session log: %w", err)
 	}
@@ -104,13 +108,13 @@ func (s *Store) Open(id string) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return OpenFile(s.path(id))
+	return OpenFile(s.Path(id))
 }
 
 // Find returns the id that prefix is the beginning of, or whose hash it is the
 // beginning of.
 func (s *Store) Find(prefix string) (string, error) {
-	ids, err := s.ids()
+	ids, _, err := s.list()
 	if err != nil {
 		return "", err
 	}
@@ -144,7 +148,7 @@ func (s *Store) Latest(counts func(Summary) bool) (string, error) {
 // back returns the id of the session that began n before the last one, "" when
 // there are not as many that count. Empty logs do not.
 func (s *Store) back(n int, counts func(Summary) bool) (string, error) {
-	ids, err := s.ids()
+	ids, _, err := s.list()
 	for end := len(ids); end > 0; {
 		begin := end - 1
 		for begin > 0 && second(ids[begin-1]) == second(ids[begin]) {
@@ -164,11 +168,11 @@ func (s *Store) back(n int, counts func(Summary) bool) (string, error) {
 func (s *Store) newest(ids []string, counts func(Summary) bool) (begun []string) {
 	started := map[string]time.Time{}
 	for _, id := range slices.Backward(ids) {
-		if st, err := os.Stat(s.path(id)); err != nil || st.Size() == 0 {
+		if st, err := os.Stat(s.Path(id)); err != nil || st.Size() == 0 {
 			continue
 		}
 		if len(ids) > 1 || counts != nil {
-			sum, _ := s.summary(id)
+			sum, _ := summarize(s.Path(id))
 			if counts != nil && !counts(sum) {
 				continue
 			}
@@ -189,22 +193,25 @@ func second(id string) string {
 // Running reports whether a recorder of the session is at work, in any
 // process.
 func (s *Store) Running(id string) (bool, error) {
-	f, _, err := openLog(s.path(id)) // only locked, never read
+	at, err := running(s.Path(id))
 	if err != nil {
-		return false, fmt.Errorf("look whether session %s is running: %w", id, err)
+		err = fmt.Errorf("look whether session %s is running: %w", id, err)
+	}
+	return at, err
+}
+
+func running(path string) (bool, error) {
+	f, _, err := openLog(path) // only locked, never read
+	if err != nil {
+		return false, err
 	}
 	free, err := tryLock(f, true)
 	unlock(f)
 	return err == nil && !free, errors.Join(err, f.Close())
 }
 
-func (s *Store) path(id string) string { return filepath.Join(s.dir, id+logEnding) }
-
-// ids returns the ids of all sessions, oldest first as far as names tell.
-func (s *Store) ids() ([]string, error) {
-	ids, _, err := s.list()
-	return ids, err
-}
+// Path returns where the log of a session is, whether there is one or not.
+func (s *Store) Path(id string) string { return filepath.Join(s.dir, id+logEnding) }
 
 // list returns the ids of all sessions, oldest first as far as names tell, and
 // the names of drafts of an index.
@@ -233,8 +240,14 @@ func (s *Store) list() (ids, drafts []string, err error) {
 }
 
 func age(id string) string {
-	if _, err := time.Parse(idTime, second(id)); err != nil {
+	if _, known := Began(id); !known {
 		return ""
 	}
 	return second(id)
+}
+
+// Began returns when the session of an id began, by its name.
+func Began(id string) (at time.Time, known bool) {
+	at, err := time.Parse(idTime, second(id))
+	return at, err == nil
 }

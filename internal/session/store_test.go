@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/metrics"
+	"codeloops/internal/loop/progress"
 )
 
 // begin writes a session of one line, or of two with an end.
@@ -51,7 +51,7 @@ func TestStoreNames(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	ids, err := store.ids()
+	ids, _, err := store.list()
 	if err != nil || !reflect.DeepEqual(ids, want) {
 		t.Errorf("in order: %v, %v", ids, err)
 	}
@@ -139,7 +139,7 @@ func TestStoreSummaries(t *testing.T) {
 	}
 	got[2].Err = nil
 	for i, one := range got[:2] {
-		if *one.Tally != (metrics.Tally{}) {
+		if *one.Tally != (progress.Tally{}) {
 			t.Errorf("nothing was done, and came to %+v", *one.Tally)
 		}
 		got[i].Tally = nil
@@ -178,7 +178,7 @@ func TestSurveyOfALargeLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := encode(stamped(9), loop.Finished{Outcome: loop.Outcome{Result: loop.Interrupted, Iterations: 7}}, aside{totals: &metrics.Tally{ActorTurns: 9}})
+	end := encode(stamped(9), loop.Finished{Outcome: loop.Outcome{Result: loop.Interrupted, Iterations: 7}}, aside{totals: &progress.Tally{Actor: progress.Part{Turns: 9}}})
 	_, err = f.WriteAt(append([]byte("\n"), end...), 1<<30)
 	if err = errors.Join(err, f.Close()); err != nil {
 		t.Skip("no room for a large file:", err)
@@ -195,7 +195,7 @@ func TestSurveyOfALargeLog(t *testing.T) {
 	}
 	got, err := surveyed(store)
 	if err != nil || len(got) != 1 || got[0].Err != nil || got[0].Outcome == nil || got[0].Outcome.Iterations != 7 ||
-		*got[0].Tally != (metrics.Tally{Iterations: 7, ActorTurns: 9}) {
+		*got[0].Tally != (progress.Tally{Iterations: 7, Actor: progress.Part{Turns: 9}}) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }

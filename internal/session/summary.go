@@ -7,10 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/metrics"
+	"codeloops/internal/loop/progress"
 )
 
 // A Summary is what the first and the last line of a log say.
@@ -26,7 +28,7 @@ type Summary struct {
 	Ended   time.Time
 	// Tally is what the session has come to; nil where the log would have to
 	// be read for it.
-	Tally *metrics.Tally
+	Tally *progress.Tally
 	// Err says why the log does not tell more.
 	Err error
 }
@@ -37,10 +39,10 @@ var errNoStart = errors.New("the first line is not a session_start")
 // errNoFile is something else than a file where a log should be.
 var errNoFile = errors.New("it is not a file")
 
-// summary reads the first and the last line of a log, in the state that the
+// summarize reads the first and the last line of a log, in the state that the
 // stamp stands for.
-func (s *Store) summary(id string) (sum Summary, now stamp) {
-	sum = Summary{ID: id, Path: s.path(id)}
+func summarize(path string) (sum Summary, now stamp) {
+	sum = Summary{ID: strings.TrimSuffix(filepath.Base(path), logEnding), Path: path}
 	f, st, err := openLog(sum.Path)
 	if err != nil {
 		sum.Err = fmt.Errorf("open session log: %w", err)

@@ -10,7 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"codeloops/internal/metrics"
+	"codeloops/internal/loop"
+	"codeloops/internal/loop/progress"
 )
 
 // An index is written where it saves something: below so many logs, and so
@@ -29,7 +30,8 @@ const atOnce = 256 << 20
 const longRunning = 64 << 20
 
 // Survey returns the overviews of all sessions, the newest first, each with its
-// tally. A log that is none is among them, with the reason in Err.
+// tally, but of its beginning no more than the prompt, the directory, the actor and the
+// critic. A log that is none is among them, with the reason in Err.
 //
 // A log is read whole, once: an index beside the logs remembers what it tells,
 // and the first bad line of it. Of very many logs only some are read whole at a
@@ -40,22 +42,18 @@ const longRunning = 64 << 20
 func (s *Store) Survey() ([]Overview, error) {
 	var x index
 	var loading sync.WaitGroup
-	loading.Go(func() { x = s.loadIndex() })
+	loading.Go(func() { x = loadIndex(s.dir, s.racy) })
 	ids, drafts, err := s.list()
 	if loading.Wait(); err != nil {
 		return nil, err
 	}
-	v := &survey{store: s, index: x, all: make([]Overview, len(ids)), stamps: make([]*stamp, len(ids))}
+	v := &survey{store: s, index: x, all: make([]Overview, len(ids)), known: make([]*indexed, len(ids))}
 	if v.room.Store(s.atOnce); x.logs == nil {
 		v.room.Store(s.atOnce / 4) // all logs are opened: that takes its time
 	}
-	v.look(ids)
-	if v.fresh.Load() > 0 && (v.index.logs != nil || len(ids) >= manyLogs || v.bytes.Load() >= manyBytes) || v.gone(ids) {
-		n := 0
-		for range v.known {
-			n++
-		}
-		s.saveIndex(n, v.known, drafts)
+	readEach(len(ids), func(i int, r *Reader) { v.one(i, ids[i], r) }) // the newest first
+	if v.fresh.Load() > 0 && (x.logs != nil || len(ids) >= manyLogs || v.bytes.Load() >= manyBytes) || v.gone(ids) {
+		saveIndex(s.dir, v.remembered(), drafts)
 	}
 	slices.SortFunc(v.all, func(a, b Overview) int {
 		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(b.ID, a.ID))
@@ -71,10 +69,10 @@ func (s *Store) Forget() error {
 
 // A survey is one look at all logs of a store.
 type survey struct {
-	store  *Store
-	index  index
-	all    []Overview
-	stamps []*stamp // of those that an index may remember
+	store *Store
+	index index
+	all   []Overview
+	known []*indexed // what the index is to hold of them; nil: it may not
 
 	fresh atomic.Int64 // those of them that it did not
 	bytes atomic.Int64 // read whole
@@ -85,16 +83,17 @@ type survey struct {
 // questions as soon as one.
 const readers = 16
 
-// look takes down the overviews of sessions, the newest first.
-func (v *survey) look(ids []string) {
+// readEach calls read for each of so many logs, the last first, several at the same time,
+// each with a reader that it may use.
+func readEach(logs int, read func(i int, r *Reader)) {
 	var left atomic.Int64
-	left.Store(int64(len(ids)))
+	left.Store(int64(logs))
 	var work sync.WaitGroup
-	for range min(len(ids), max(readers, 2*runtime.GOMAXPROCS(0))) {
+	for range min(logs, max(readers, 2*runtime.GOMAXPROCS(0))) {
 		work.Go(func() {
-			r := &Reader{careful: true}
+			r := &Reader{Lean: true}
 			for i := left.Add(-1); i >= 0; i = left.Add(-1) {
-				v.one(int(i), ids[i], r)
+				read(int(i), r)
 			}
 		})
 	}
@@ -105,7 +104,7 @@ func (v *survey) one(i int, id string, r *Reader) {
 	for range 3 {
 		now := v.read(i, id, r)
 		// A session that ended after its log was read has not crashed.
-		if v.all[i].Status != Crashed || v.all[i].Err != nil || v.stampOf(id) == now {
+		if v.all[i].Status != Crashed || v.all[i].Err != nil || stampAt(v.all[i].Path) == now {
 			break
 		}
 	}
@@ -114,17 +113,19 @@ func (v *survey) one(i int, id string, r *Reader) {
 // read takes down the overview of one session, from the index or from its log,
 // and returns the log's stamp.
 func (v *survey) read(i int, id string, r *Reader) stamp {
-	v.stamps[i] = nil
-	now := v.stampOf(id)
+	v.known[i] = nil
+	path := v.store.Path(id)
+	now := stampAt(path)
 	known := v.index.recall(id, now)
-	through := (known == nil || !known.overview.through) && v.room.Add(-now.size) > -now.size
+	through := (known == nil || !known.Through) && v.room.Add(-now.Size) > -now.Size
 	if known != nil && !through {
-		v.all[i], v.stamps[i] = known.recalled(v.store.path(id)), &now
-		v.store.live(&v.all[i])
+		v.all[i], v.known[i] = known.recalled(path), known
+		v.all[i].live()
 		return now
 	}
-	o, now := v.store.look(id)
-	v.store.live(&o)
+	o, now := lookAt(path)
+	o.Session = listed(o.Session)
+	o.live()
 	switch {
 	case o.Err != nil:
 		o.through = true // such a log is not read
@@ -137,70 +138,48 @@ func (v *survey) read(i int, id string, r *Reader) stamp {
 		}
 	}
 	v.all[i] = o
-	if o.Status != Running && o.lasts() {
-		v.stamps[i] = &now
+	if o.Status == Running {
+		return now
+	}
+	if v.known[i] = remember(o, now); v.known[i] != nil {
 		v.fresh.Add(1)
 	}
 	return now
 }
 
-// stampOf returns the stamp of a log, zero when that cannot be looked at.
-func (v *survey) stampOf(id string) stamp {
-	st, err := os.Stat(v.store.path(id))
+// listed is what a list tells of a session; the rest would be most of the index.
+func listed(s loop.Session) loop.Session {
+	return loop.Session{ID: s.ID, Prompt: s.Prompt, WorkingDir: s.WorkingDir, Cast: loop.Cast{Actor: s.Actor, Critic: s.Critic}}
+}
+
+// stampAt returns the stamp of a log, zero when that cannot be looked at.
+func stampAt(path string) stamp {
+	st, err := os.Stat(path)
 	if err != nil {
 		return stamp{}
 	}
 	return stampOf(st)
 }
 
-// lasts reports whether an overview is the same the next time, as far as its
-// log goes, and small enough to be remembered.
-func (o *Overview) lasts() bool {
-	n := len(o.Session.Prompt)
-	if o.Outcome != nil {
-		n += len(o.Outcome.Summary) + len(o.Outcome.ActorError)
-	}
-	return n <= entryLimit && ofLine(o.Err) && ofLine(o.Problem)
-}
-
-// ofLine reports whether a problem, if there is one, is of a line, not of the
-// system.
-func ofLine(err error) bool {
-	_, line := errors.AsType[*LineError](err)
-	return err == nil || line
-}
-
 // gone reports whether the index remembers logs that are no longer there.
 func (v *survey) gone(ids []string) bool {
 	there := 0
 	for _, id := range ids {
-		if v.index.logs[id] != nil {
+		if _, ok := v.index.logs[id]; ok {
 			there++
 		}
 	}
 	return there < len(v.index.logs)
 }
 
-// known yields what an index is to remember.
-func (v *survey) known(yield func(indexed) bool) {
+// remembered is what an index is to hold.
+func (v *survey) remembered() (logs []*indexed) {
 	for i, o := range v.all {
-		if v.stamps[i] != nil && o.Status != Running && !yield(indexed{o.ID, *v.stamps[i], o}) {
-			return
+		if v.known[i] != nil && o.Status != Running {
+			logs = append(logs, v.known[i])
 		}
 	}
-}
-
-// recalled completes what an index remembers with what it does not.
-func (e *indexed) recalled(path string) Overview {
-	o := e.overview
-	o.ID, o.Path, o.Size, o.Status = e.id, path, e.stamp.size, Crashed
-	for _, err := range []error{o.Err, o.Problem} {
-		if line, ok := errors.AsType[*LineError](err); ok {
-			line.File = path
-		}
-	}
-	o.ended()
-	return o
+	return logs
 }
 
 // readWhole reads a log for what its end does not tell. The error is the first
@@ -212,7 +191,7 @@ func (o *Overview) readWhole(r *Reader) error {
 	}
 	defer f.Close() //nolint:errcheck // only read
 	r.reset(f, o.Path)
-	var sum metrics.Tally
+	var sum progress.Tally
 	var first, torn *LineError // bad lines: torn is one behind which nothing was read
 	last := o.Started
 	for entry, err := range r.Entries() {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/metrics"
+	"codeloops/internal/loop/progress"
 )
 
 // endedLog is a log of some events whose end tells what they came to.
@@ -25,7 +25,7 @@ func endedLog(seed uint64) []byte {
 		}
 		log = append(log, Encode(stamps[i], e)...)
 	}
-	return append(log, encode(stamped(99), loop.Finished{Outcome: loop.Outcome{Result: loop.Success}}, aside{totals: &metrics.Tally{Errors: 1}})...)
+	return append(log, encode(stamped(99), loop.Finished{Outcome: loop.Outcome{Result: loop.Success}}, aside{totals: &progress.Tally{Errors: 1}})...)
 }
 
 // spoil changes something of a log behind its first line and before its last.
@@ -78,7 +78,7 @@ func TestSurveyNamesBadLines(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 3))
 	const n = 600
 	for i := range uint64(n) {
-		writeFile(t, s.path(fmt.Sprintf("%03d", i)), string(spoil(rnd, endedLog(i%20))))
+		writeFile(t, s.Path(fmt.Sprintf("%03d", i)), string(spoil(rnd, endedLog(i%20))))
 	}
 	for name, all := range map[string][]Overview{"read": survey1(t, s), "from the index": survey1(t, s)} {
 		bad := 0
@@ -111,9 +111,9 @@ func TestSurveyByAndBy(t *testing.T) {
 	text := string(log[:cut]) + "not JSON\n" + string(log[cut:])
 	const n = 2 * manyLogs
 	for i := range n {
-		writeFile(t, s.path(fmt.Sprintf("2025-01-27T15-%02d-%02dZ_aaaaaa", i/60, i%60)), text)
+		writeFile(t, s.Path(fmt.Sprintf("2025-01-27T15-%02d-%02dZ_aaaaaa", i/60, i%60)), text)
 	}
-	settle()
+	settle(t)
 	s.atOnce = int64(40*len(text)) - 1
 	problems := func() (bad []string) {
 		for _, o := range survey1(t, s) {
@@ -131,7 +131,7 @@ func TestSurveyByAndBy(t *testing.T) {
 			t.Fatalf("the %d. time %d are bad, want the newest %d: %v", i+1, len(got), want, got)
 		}
 	}
-	if err := os.Remove(s.path("2025-01-27T15-00-00Z_aaaaaa")); err != nil {
+	if err := os.Remove(s.Path("2025-01-27T15-00-00Z_aaaaaa")); err != nil {
 		t.Fatal(err)
 	}
 	if got := problems(); len(got) != n-1 {

@@ -1,42 +1,34 @@
 package session
 
-import "codeloops/internal/metrics"
+import "codeloops/internal/loop/progress"
 
 // totals is what a session came to, from its first line on, at its end: so
 // that whoever wants to know need not read all of a log. The count of whole
 // iterations stands with the outcome.
-func totals(f fields, tag string, p **metrics.Tally) {
-	var t metrics.Tally
-	if *p != nil {
-		t = **p
-	}
-	if !f.object(tag, *p != nil, func(f fields) {
+func totals(f fields, tag string, p **progress.Tally) {
+	optional(f, tag, p, func(f fields, t *progress.Tally) {
 		f.value("errors", &t.Errors)
-		f.value("actor_turns", &t.ActorTurns)
-		f.value("critic_turns", &t.Asks)
+		f.value("actor_turns", &t.Actor.Turns)
+		f.value("critic_turns", &t.Critic.Turns)
 		f.value("leftovers", &t.Leftovers)
-		duration(f, "actor_secs", &t.ActorTime)
-		duration(f, "critic_secs", &t.CriticTime)
+		duration(f, "actor_secs", &t.Actor.Time)
+		duration(f, "critic_secs", &t.Critic.Time)
 		duration(f, "check_secs", &t.CheckTime)
 		f.value("waits", &t.Waits)
-		duration(f, "actor_wait_secs", &t.ActorWait)
-		duration(f, "critic_wait_secs", &t.CriticWait)
-		sum(f, "actor_usage", &t.ActorUsage)
-		sum(f, "critic_usage", &t.CriticUsage)
-		f.object("spent", true, func(f fields) {
-			spent(f, "actor", &t.Spent.Actor)
-			spent(f, "critic", &t.Spent.Critic)
-		})
+		duration(f, "actor_wait_secs", &t.Actor.Wait)
+		duration(f, "critic_wait_secs", &t.Critic.Wait)
+		sum(f, "actor_usage", &t.Actor.Usage)
+		sum(f, "critic_usage", &t.Critic.Usage)
+		f.object("spent", true, func(f fields) { spending(f, &t.Spent) })
+		f.value("findings_must,omitempty", &t.Musts)
+		f.value("findings_may,omitempty", &t.Mays)
 		f.value("git_files_changed", &t.FilesChanged)
 		f.value("insertions", &t.Insertions)
 		f.value("deletions", &t.Deletions)
-	}) {
-		return
-	}
-	*p = &t
+	})
 }
 
-func sum(f fields, tag string, u *metrics.Usage) {
+func sum(f fields, tag string, u *progress.Usage) {
 	f.object(tag, true, func(f fields) {
 		f.object("tokens", true, func(f fields) { tokens(f, &u.Tokens) })
 		f.value("cost_usd", &u.CostUSD)

@@ -2,9 +2,37 @@ package session
 
 import "codeloops/internal/loop"
 
-// turn is what is known of an agent's turn but what it wrote.
-func turn(f fields, role loop.Role, t *loop.Turn) {
-	is := string(role) + "_"
+// player is who plays a turn of a strategy's own.
+func player(f fields, iteration *int, role *loop.Role, access *loop.Access) {
+	f.value("iteration_number,omitempty", iteration)
+	word(f, "role", role)
+	write := *access == loop.Write
+	f.value("write,omitempty", &write)
+	if *access = loop.ReadOnly; write {
+		*access = loop.Write
+	}
+}
+
+// note is what a step came to that is no agent's turn.
+func note(f fields, n *loop.Noted) {
+	f.value("iteration_number,omitempty", &n.Iteration)
+	f.text("name", &n.Name)
+	f.text("text,omitempty", &n.Text)
+	change(f, &n.Change, fileStat, unshownStat)
+	list(f, "checks,omitempty", &n.Checks, check)
+}
+
+// reply is a turn with all that was written in it.
+func reply(f fields, r *loop.Reply) {
+	turn(f, "", &r.Turn)
+	f.bulk("output", &r.Stdout.Text, "reply")
+	f.bulk("stderr", &r.Stderr.Text, "")
+	f.textUnless("reply", &r.Text, r.Stdout.Text)
+}
+
+// turn is what is known of an agent's turn but what it wrote. The names of its fields
+// begin with is.
+func turn(f fields, is string, t *loop.Turn) {
 	f.text(is+"turn_id,omitempty", &t.ID)
 	f.text(is+"session_id,omitempty", &t.SessionID)
 	f.value(is+"exit_code", &t.ExitCode)
@@ -31,7 +59,7 @@ func turn(f fields, role loop.Role, t *loop.Turn) {
 	f.text(is+"late_file,omitempty", &t.Late.File)
 }
 
-func miss(f fields, m *loop.Miss) {
+func miss(f fields, m *loop.Try) {
 	f.text("agent", &m.Agent.Agent)
 	f.text("model,omitempty", &m.Agent.Model)
 	f.value("resumed,omitempty", &m.Resumed)
@@ -44,15 +72,7 @@ func miss(f fields, m *loop.Miss) {
 func usage(f fields, tag string, u *loop.Usage) {
 	*u = loggedUsage(*u)
 	f.object(tag, *u != loop.Usage{}, func(f fields) {
-		var t loop.Tokens
-		if u.Tokens != nil {
-			t = *u.Tokens
-		}
-		if f.object("tokens,null", u.Tokens != nil, func(f fields) {
-			tokens(f, &t)
-		}) {
-			u.Tokens = &t
-		}
+		optional(f, "tokens,null", &u.Tokens, tokens)
 		fraction(f, "cost_usd,null", &u.CostUSD)
 		f.value("rounds,null", &u.Rounds)
 		f.value("tokens_estimated,omitempty", &u.TokensEstimated)
@@ -114,16 +134,40 @@ func judged(f fields, r *loop.Review) {
 	decision(f, &r.Verdict)
 }
 
+// vote is what the turn of a panel's member came to.
+func vote(f fields, e *loop.TurnFinished) {
+	optional(f, "review,omitempty", &e.Review, func(f fields, r *loop.Review) {
+		f.text("state", &e.State)
+		reading(f, r)
+		decision(f, &r.Verdict)
+	})
+}
+
 // review is the critic's turn but what it wrote and what it decided.
 func review(f fields, r *loop.Review) {
-	turn(f, loop.RoleCritic, &r.Turn)
+	turn(f, "critic_", &r.Turn)
+	reading(f, r)
+	list(f, "critic_votes,omitempty", &r.Votes, func(f fields, v *loop.Vote) {
+		word(f, "role", &v.Role)
+		f.text("agent", &v.Agent.Agent)
+		f.text("model,omitempty", &v.Agent.Model)
+		word(f, "decision,omitempty", &v.Decision)
+		f.text("says", &v.Says)
+	})
+}
+
+// reading is what is known of a critic's reply but the decision.
+func reading(f fields, r *loop.Review) {
 	f.text("critic_problem,omitempty", &r.Problem)
 	f.text("critic_seal,omitempty", &r.Seal)
 	f.text("critic_boundary,omitempty", &r.Boundary)
 	word(f, "critic_sealed,omitempty", &r.Sealed)
 	f.value("critic_quoted,omitempty", &r.Quoted)
 	f.texts("critic_unmentioned,omitempty", &r.Unmentioned)
-	f.texts("critic_undone,omitempty", &r.Undone)
+	f.texts("critic_undone,omitempty", &r.Written.Changed)
+	f.texts("critic_added,omitempty", &r.Written.Come)
+	f.texts("critic_settings,omitempty", &r.Written.Settings)
+	f.texts("critic_stale,omitempty", &r.Stale)
 }
 
 func decision(f fields, v *loop.Verdict) {
@@ -152,4 +196,12 @@ func verdict(f fields, v *loop.Verdict) {
 		word(f, "state", &a.State)
 		f.text("why,omitempty", &a.Why)
 	})
+}
+
+// loggedUsage: what is not known is no estimate.
+func loggedUsage(u loop.Usage) loop.Usage {
+	u.CostUSD = finite(u.CostUSD)
+	u.TokensEstimated = u.TokensEstimated && u.Tokens != nil
+	u.CostEstimated = u.CostEstimated && u.CostUSD != nil
+	return u
 }

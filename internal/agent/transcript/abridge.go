@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"unicode/utf8"
+
+	"codeloops/internal/proc"
 )
 
 // maxHalf is how much of a text within a line that is too long is kept, in bytes of
@@ -119,12 +121,9 @@ func (a *abridger) endText() {
 			a.cuts = map[string]int64{}
 		}
 		a.put(fmt.Appendf(nil, `\n[… %d bytes omitted …]\n`, a.left))
-		a.cuts[omission(a.left)] = a.left
+		a.cuts[proc.Omission(a.left)] = a.left
 	}
 	a.put(a.older)
 	a.put(a.newer)
 	a.text, a.head, a.left, a.older, a.newer = false, 0, 0, a.older[:0], a.newer[:0]
 }
-
-// omission is what stands in the place of bytes that are left out of a text.
-func omission(count int64) string { return fmt.Sprintf("\n[… %d bytes omitted …]\n", count) }

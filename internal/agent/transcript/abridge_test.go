@@ -95,10 +95,19 @@ func answers(text string) map[string]string {
 	return events
 }
 
+// long leaves out what reads megabytes where there is little time.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("many megabytes of output")
+	}
+}
+
 // TestLongAnswers reads answers of 12 MB: head and tail are kept, what is missing is
 // counted and told, and a decision at the end is read.
 func TestLongAnswers(t *testing.T) {
 	t.Parallel()
+	long(t)
 	const verdict = "DECISION: DONE\nSUMMARY: it is all there"
 	text := "It begins.\n```\n" + strings.Repeat("A line with a \"quote\" and an ü.\n", 12<<20/32) + verdict
 	formats := answers(text)

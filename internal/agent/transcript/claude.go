@@ -254,9 +254,7 @@ func (c *claude) faultOf(e claudeResult) (loop.Ending, string) {
 	if ending == loop.EndFailed && c.ending != "" {
 		ending = c.ending
 	}
-	if plain == "" {
-		plain = strings.ReplaceAll(e.Subtype, "_", " ")
-	}
+	plain = cmp.Or(plain, strings.ReplaceAll(e.Subtype, "_", " "))
 	if ending != loop.EndRateLimited {
 		c.report.ResetAt = time.Time{}
 	}

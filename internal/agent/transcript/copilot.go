@@ -8,8 +8,8 @@ import (
 )
 
 // copilot reads the JSONL of GitHub Copilot CLI. The last line is a result with
-// the exit code; what went wrong stands in a session.error before it. The
-// counts of tokens stand in a file of their own, see [Counts].
+// the exit code; what went wrong is in a session.error before it. The
+// counts of tokens are in a file of their own, see [Counts].
 type copilot struct{ *record }
 
 // event knows few of the many events: what comes in pieces comes once more as

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/proc"
 )
 
 const (
@@ -30,7 +31,6 @@ type Decoder struct {
 	line  []byte    // the line that is not over yet
 	short *abridger // the same once it is too long; nil: it is not
 	size  int64     // bytes of that line
-	read  int64     // bytes in all
 }
 
 // New returns a decoder for one of [Formats]; ok is false for another name.
@@ -41,12 +41,9 @@ func New(format string, keep int64, watch loop.Watch) (d *Decoder, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	r := &record{watch: watch, said: excerpt{limit: int(keep)}}
+	r := &record{watch: watch, speech: speech{said: excerpt{Excerpt: proc.Excerpt{Keep: int(keep)}}}}
 	return &Decoder{format: format, turn: r, dialect: speak(r)}, true
 }
-
-// Read returns how many bytes were written.
-func (d *Decoder) Read() int64 { return d.read }
 
 // Lost reports whether the agent tries again, on and on, what cannot succeed. Its
 // turn may be ended: what it copes with says why.
@@ -62,7 +59,6 @@ func (d *Decoder) Hidden() bool { return d.turn.hidden }
 // Write takes the next piece of the output, which stays the caller's. It never
 // fails.
 func (d *Decoder) Write(piece []byte) (int, error) {
-	d.read += int64(len(piece))
 	for rest := piece; len(rest) > 0; {
 		end := bytes.IndexByte(rest, '\n')
 		if end < 0 {

@@ -2,7 +2,7 @@
 // formats.
 //
 // A [Decoder] is fed with the output as it grows, in pieces of any size, or
-// with the whole of it afterwards: the [Report] is the same. While it reads it
+// with all of it afterwards: the [Report] is the same. While it reads it
 // tells a [loop.Watch] what the agent does, one line each. Every format is
 // JSON, one object a line; what a format calls its events is known to one
 // dialect each, what all have in common to the record they write.

@@ -52,7 +52,7 @@ func statusOf(message string) (status int, rest string) {
 	return status, message
 }
 
-// inPlain is a message with the text that stands in its JSON in the place of that.
+// inPlain is a message with the text that is in its JSON instead of that.
 func inPlain(message string) string {
 	status, rest := statusOf(message)
 	if _, text := answered(rest); text != "" && status != 0 {
@@ -122,8 +122,8 @@ func apiError(message string) (loop.Ending, string) {
 }
 
 // answered takes the JSON apart that a service answers with when something is
-// wrong, or what stands in its "error" alone; the message is "" where the text
-// is neither. The status stands in it as a number, as a text or as a word.
+// wrong, or what is in its "error" alone; the message is "" where the text
+// is neither. The status is in it as a number, as a text or as a word.
 func answered(body string) (loop.Ending, string) {
 	type fault struct {
 		Code    word   `json:"code"`

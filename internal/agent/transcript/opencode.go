@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"slices"
 
 	"codeloops/internal/loop"
@@ -83,10 +84,7 @@ type openCodeError struct {
 }
 
 func (e openCodeError) fault() (loop.Ending, string) {
-	reason := e.Data.Message
-	if reason == "" {
-		reason = e.Name
-	}
+	reason := cmp.Or(e.Data.Message, e.Name)
 	if ending, inner := answered(reason); inner != "" {
 		return ending, inner
 	}

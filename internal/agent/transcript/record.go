@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/proc"
 )
 
 // maxPlain is how many lines that are no JSON are kept.
@@ -16,18 +17,23 @@ type record struct {
 	watch  loop.Watch
 	report Report
 
-	text    []byte           // the final text, as far as it is known
-	said    excerpt          // all messages
-	last    string           // the last message
-	open    excerpt          // a message that comes in pieces
-	closed  bool             // the closing event was there
-	failed  bool             // report.Ending and report.Reason are set
-	stop    string           // why the model stopped, where that was no end of its own
-	cuts    map[string]int64 // what stands for left out bytes in the texts of this event, and their number
-	problem string           // the last fault that the agent has not got over yet
-	coping  loop.Ending      // what that is, where it tries again for the service's sake; "": it does not
-	hidden  bool             // it is at work on something of which it tells the end alone
-	lost    bool             // it tries again what cannot succeed
+	speech
+	closed  bool        // the closing event was there
+	failed  bool        // report.Ending and report.Reason are set
+	stop    string      // why the model stopped, where that was no end of its own
+	problem string      // the last fault that the agent has not got over yet
+	coping  loop.Ending // what that is, where it tries again for the service's sake; "": it does not
+	hidden  bool        // it is at work on something of which it tells the end alone
+	lost    bool        // it tries again what cannot succeed
+}
+
+// A speech is what the agent has said.
+type speech struct {
+	text []byte           // the final text, as far as it is known
+	said excerpt          // all messages
+	last string           // the last message
+	open excerpt          // a message that comes in pieces
+	cuts map[string]int64 // what stands for left out bytes in the texts of this event, and their number
 }
 
 // say takes a whole message: those of one round make the final text.
@@ -48,11 +54,11 @@ func (r *record) say(text string) {
 		r.text = append(r.text, '\n')
 	}
 	r.text = append(r.text, whole...)
-	if r.said.total > 0 {
+	if r.said.Total > 0 {
 		r.said.write("\n\n")
 	}
 	r.said.write(r.last)
-	r.said.lacks(left)
+	r.said.gone += left
 	r.notice(loop.NoticeMessage, r.last)
 	if left > 0 {
 		r.notice(loop.NoticeProblem, fmt.Sprintf("of a message of %d bytes, %d in the middle are not read", int64(len(text))+left, left))
@@ -62,8 +68,8 @@ func (r *record) say(text string) {
 // uncut returns what of a message can be read for a decision, and how many bytes it
 // lacks: head and tail together could read as something nobody said, so that only
 // the whole lines of the tail are left then.
-func (r *record) uncut(text string) (whole string, left int64) {
-	for mark, bytes := range r.cuts {
+func (s *speech) uncut(text string) (whole string, left int64) {
+	for mark, bytes := range s.cuts {
 		if _, tail, ok := strings.Cut(text, mark); ok {
 			_, whole, _ = strings.Cut(tail, "\n")
 			return whole, bytes
@@ -73,9 +79,9 @@ func (r *record) uncut(text string) (whole string, left int64) {
 }
 
 // piece takes a part of a message.
-func (r *record) piece(text string) {
-	r.open.limit = maxLine
-	r.open.write(text)
+func (s *speech) piece(text string) {
+	s.open.Keep = maxLine
+	s.open.write(text)
 }
 
 // whole ends a message that came in pieces.
@@ -83,7 +89,7 @@ func (r *record) whole() {
 	out, ofEvent := r.open.output(), r.cuts
 	r.open = excerpt{}
 	if out.Omitted > 0 {
-		r.cuts = map[string]int64{omission(out.Omitted): out.Omitted}
+		r.cuts = map[string]int64{proc.Omission(out.Omitted): out.Omitted}
 	}
 	r.say(out.Text)
 	r.cuts = ofEvent

@@ -132,7 +132,7 @@ func TestTellsCost(t *testing.T) {
 	}
 }
 
-// TestPieces holds every way of cutting a sample up against the whole of it.
+// TestPieces holds every way of cutting a sample up against all of it.
 func TestPieces(t *testing.T) {
 	t.Parallel()
 	for _, s := range samples(t) {

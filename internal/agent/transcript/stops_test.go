@@ -67,7 +67,7 @@ type ends struct {
 	format string
 	turn   string
 	good   []string // ends of the model's own
-	bad    []string // others; the reason names what stands in quotes last
+	bad    []string // others; the reason names what is in quotes last
 	notes  []string // what may come before a good end
 	errors []string // what may not; the reason holds the word "trouble"
 }

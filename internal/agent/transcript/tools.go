@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -25,17 +26,10 @@ type input struct {
 	Description  words `json:"description"`
 }
 
-func (i input) command() string { return first(i.Command, i.Cmd, i.Commands) }
+func (i input) command() string { return string(cmp.Or(i.Command, i.Cmd, i.Commands)) }
 
-func (i input) path() string { return first(i.FilePath, i.FilePathToo, i.NotebookPath, i.Path) }
-
-func first(all ...words) string {
-	for _, w := range all {
-		if w != "" {
-			return string(w)
-		}
-	}
-	return ""
+func (i input) path() string {
+	return string(cmp.Or(i.FilePath, i.FilePathToo, i.NotebookPath, i.Path))
 }
 
 // words are a text, or a list of texts with spaces between; anything else
@@ -72,17 +66,10 @@ func (r *record) tool(name string, in input) {
 	r.gotOver()
 	switch path, command := in.path(), in.command(); {
 	case slices.Contains(editing(), strings.ToLower(name)):
-		if path == "" {
-			path = name
-		}
-		r.notice(loop.NoticeEdit, path)
+		r.notice(loop.NoticeEdit, cmp.Or(path, name))
 	case command != "":
 		r.notice(loop.NoticeCommand, command)
 	default:
-		on := path
-		if on == "" {
-			on = first(in.Pattern, in.Query, in.URL, in.Description)
-		}
-		r.notice(loop.NoticeTool, name+" "+on)
+		r.notice(loop.NoticeTool, name+" "+cmp.Or(path, string(cmp.Or(in.Pattern, in.Query, in.URL, in.Description))))
 	}
 }

@@ -4,7 +4,6 @@
 package attr
 
 import (
-	"io/fs"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -60,36 +59,40 @@ type Reader struct {
 	o Options
 
 	mu   sync.Mutex
-	dirs map[string]*Dir // by path
+	dirs map[string]*dir // by path
 }
 
 // New returns a Reader. Files are read when a path needs them.
 func New(o Options) *Reader {
-	return &Reader{o: o, dirs: make(map[string]*Dir)}
-}
-
-// All returns every attribute of path (slash-separated, from the root) that is
-// not unspecified, by name.
-func (r *Reader) All(path string) map[string]Value {
-	dir, name := r.above(path)
-	values := dir.resolve(name)
-	for name, v := range values {
-		if v.State == Unspecified {
-			delete(values, name)
-		}
-	}
-	return values
+	return &Reader{o: o, dirs: make(map[string]*dir)}
 }
 
 // Of returns the attributes of path (slash-separated, from the root) that bear
 // on its conversion.
 func (r *Reader) Of(path string) Attrs {
 	dir, name := r.above(path)
-	return dir.Of(name)
+	if len(dir.above)+len(dir.below)+len(dir.layers) == 0 {
+		return Attrs{}
+	}
+	values := dir.resolve(name)
+	return Attrs{
+		Text:     values["text"],
+		CRLF:     values["crlf"],
+		EOL:      values["eol"],
+		Ident:    values["ident"],
+		Filter:   values["filter"],
+		Encoding: values["working-tree-encoding"],
+	}
+}
+
+// Outside reports whether files outside the work tree define any.
+func (r *Reader) Outside() bool {
+	root, _ := r.above("")
+	return len(root.above)+len(root.below) > 0
 }
 
 // above returns the directory of a path, and the name in it.
-func (r *Reader) above(path string) (dir *Dir, name string) {
+func (r *Reader) above(path string) (d *dir, name string) {
 	end := strings.LastIndexByte(path, '/') + 1
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,16 +100,16 @@ func (r *Reader) above(path string) (dir *Dir, name string) {
 }
 
 // dir returns a directory by its path, "" or one with a slash behind.
-func (r *Reader) dir(path string) *Dir {
+func (r *Reader) dir(path string) *dir {
 	if d, ok := r.dirs[path]; ok {
 		return d
 	}
-	var d *Dir
+	var d *dir
 	if path == "" {
-		d = r.Root(true)
+		d = r.root()
 	} else {
 		end := strings.LastIndexByte(path[:len(path)-1], '/') + 1
-		d = r.dir(path[:end]).Sub(path[end:len(path)-1], true)
+		d = r.dir(path[:end]).sub(path[end : len(path)-1])
 	}
 	r.dirs[path] = d
 	return d
@@ -130,13 +133,9 @@ func read(path string, how file.How) (string, error) {
 
 // inside returns the definitions in a directory of the work tree, "" or one
 // with a slash behind.
-func (r *Reader) inside(dir string, mayHaveFile bool) *definitions {
+func (r *Reader) inside(dir string) *definitions {
 	name := dir + fileName
-	text, err := "", fs.ErrNotExist
-	if mayHaveFile {
-		path := filepath.Join(r.o.WorkTree, filepath.FromSlash(name))
-		text, err = read(path, file.How{NoFollow: true, Max: maxFile})
-	}
+	text, err := read(filepath.Join(r.o.WorkTree, filepath.FromSlash(name)), file.How{NoFollow: true, Max: maxFile})
 	if err != nil && r.o.FromIndex != nil {
 		data, _ := r.o.FromIndex(name)
 		text = string(data)

@@ -200,7 +200,7 @@ func FuzzParse(f *testing.F) {
 		if len(d.rules)+len(d.macros) > strings.Count(text, "\n")+1 {
 			t.Errorf("%d rules, %d macros", len(d.rules), len(d.macros))
 		}
-		res := resolution{values: make(map[string]Value), dir: &Dir{outside: &outside{macros: d.macros}}}
+		res := resolution{values: make(map[string]Value), dir: &dir{outside: &outside{macros: d.macros}}}
 		for _, r := range d.rules {
 			res.apply(r.assign)
 		}

@@ -71,7 +71,7 @@ func (s *Settings) addFilter(driver string, e repo.Entry, c *repo.Config) (err e
 
 // NeedsGit reports whether only git can convert a file with these attributes:
 // ident, a filter with a command, another encoding. Of its commands, `git
-// hash-object` converts as `git add` does, but for one thing: it does not look
+// hash-object` converts as `git add` does, except one thing: it does not look
 // at the index, and so does not spare CRLF line ends that are already there.
 func (s Settings) NeedsGit(a Attrs) bool {
 	if a.Ident.State == Set || a.Encoding.State == Valued && !isUTF8(a.Encoding.Text) {
@@ -147,7 +147,7 @@ func (s Settings) Normalize(content []byte, a Attrs, indexHasCRLF func() bool) [
 	if ends == keep || !bytes.Contains(content, crlf) {
 		return content
 	}
-	if ends == convertGuess && (countBytes(content).binary() || indexHasCRLF()) {
+	if ends == convertGuess && (binary(content) || indexHasCRLF()) {
 		return content
 	}
 	return bytes.ReplaceAll(content, crlf, []byte("\n"))
@@ -155,36 +155,25 @@ func (s Settings) Normalize(content []byte, a Attrs, indexHasCRLF func() bool) [
 
 // HasCRLF reports whether a blob is text with at least one CRLF line end.
 func HasCRLF(blob []byte) bool {
-	return bytes.Contains(blob, []byte("\r\n")) && !countBytes(blob).binary()
+	return bytes.Contains(blob, []byte("\r\n")) && !binary(blob)
 }
 
-// A tally counts the bytes by which git tells text from other content.
-type tally struct {
-	nul, loneCR             bool
-	printable, nonPrintable int
-}
-
-func countBytes(data []byte) tally {
-	var t tally
-	for i, c := range data {
+// binary reports whether content does not look like text to git.
+func binary(content []byte) bool {
+	printable, odd := 0, 0
+	for i, c := range content {
 		switch {
-		case c == '\r':
-			t.loneCR = t.loneCR || i+1 == len(data) || data[i+1] != '\n'
-		case c == '\n':
+		case c == 0, c == '\r' && (i+1 == len(content) || content[i+1] != '\n'):
+			return true
+		case c == '\r', c == '\n':
 		case c == '\b', c == '\t', c == '\f', c == 0x1b, c >= ' ' && c != 0x7f:
-			t.printable++
+			printable++
 		default:
-			t.nul = t.nul || c == 0
-			t.nonPrintable++
+			odd++
 		}
 	}
-	if len(data) > 0 && data[len(data)-1] == 0x1a {
-		t.nonPrintable-- // the end mark of old systems
+	if bytes.HasSuffix(content, []byte{0x1a}) {
+		odd-- // the end mark of old systems
 	}
-	return t
-}
-
-// binary reports whether the content does not look like text.
-func (t tally) binary() bool {
-	return t.loneCR || t.nul || t.printable/128 < t.nonPrintable
+	return printable/128 < odd
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// A Dir is what defines the attributes of the files in one directory. It is
-// safe for concurrent use.
-type Dir struct {
+// A dir is what defines the attributes of the files in one directory. It does not
+// change.
+type dir struct {
 	reader *Reader
 	path   string  // from the root, with a slash behind; "" for the root
 	layers []layer // of the work tree; the ones that count most first
@@ -28,48 +28,82 @@ type outside struct {
 	macros       map[string][]assignment
 }
 
-// Root reads what is defined for the whole work tree and returns its root.
-// mayHaveFile is false when the caller has listed the directory and seen no
-// .gitattributes in it; this saves a look.
-func (r *Reader) Root(mayHaveFile bool) *Dir {
-	own := r.inside("", mayHaveFile)
+// root reads what is defined for the whole work tree and returns its root.
+func (r *Reader) root() *dir {
+	own := r.inside("")
 	info, user, system := readOutside(r.o.Info), readOutside(r.o.User), readOutside(r.o.System)
 	o := &outside{above: info.rules, below: slices.Concat(system.rules, user.rules)}
 	o.macros = make(map[string][]assignment)
 	for _, d := range []*definitions{builtIn(), system, user, own, info} {
 		maps.Copy(o.macros, d.macros)
 	}
-	d := &Dir{reader: r, outside: o}
+	d := &dir{reader: r, outside: o}
 	if len(own.rules) > 0 {
 		d.layers = []layer{{rules: own.rules}}
 	}
 	return d
 }
 
-// Sub reads what the subdirectory of that name defines, and returns it. See Root
-// for mayHaveFile.
-func (d *Dir) Sub(name string, mayHaveFile bool) *Dir {
+// sub reads what the subdirectory of that name defines, and returns it.
+func (d *dir) sub(name string) *dir {
 	path := d.path + name + "/"
-	sub := &Dir{reader: d.reader, path: path, layers: d.layers, outside: d.outside}
-	if own := d.reader.inside(path, mayHaveFile); len(own.rules) > 0 {
+	sub := &dir{reader: d.reader, path: path, layers: d.layers, outside: d.outside}
+	if own := d.reader.inside(path); len(own.rules) > 0 {
 		sub.layers = append([]layer{{rules: own.rules, from: len(path)}}, d.layers...)
 	}
 	return sub
 }
 
-// Of returns the attributes of the file of that name that bear on its
-// conversion.
-func (d *Dir) Of(name string) Attrs {
-	if len(d.above)+len(d.below)+len(d.layers) == 0 {
-		return Attrs{}
+// A resolution collects the attributes of one path, the ones that count most
+// first: what is known stays.
+type resolution struct {
+	dir        *dir
+	path, name string // from the root; in its directory
+	values     map[string]Value
+}
+
+// resolve returns the attributes that the definitions mention for the file of
+// that name.
+func (d *dir) resolve(name string) map[string]Value {
+	res := resolution{dir: d, path: d.path + name, name: name, values: make(map[string]Value)}
+	res.match(d.above, 0)
+	for _, l := range d.layers {
+		res.match(l.rules, l.from)
 	}
-	values := d.resolve(name)
-	return Attrs{
-		Text:     values["text"],
-		CRLF:     values["crlf"],
-		EOL:      values["eol"],
-		Ident:    values["ident"],
-		Filter:   values["filter"],
-		Encoding: values["working-tree-encoding"],
+	res.match(d.below, 0)
+	return res.values
+}
+
+// match applies the rules that match, which are of the directory whose path is
+// that long.
+func (res *resolution) match(rules []rule, from int) {
+	for i := len(rules) - 1; i >= 0; i-- {
+		if rules[i].pattern.Match(res.path[from:], res.name, false, res.dir.reader.o.IgnoreCase) {
+			res.apply(rules[i].assign)
+		}
+	}
+}
+
+// apply takes over the assignments of a line, the last one first. A macro that
+// is set brings its own with it; it may name other macros, but each attribute
+// is taken once, so that this ends.
+func (res *resolution) apply(assign []assignment) {
+	stack := [][]assignment{assign}
+	for len(stack) > 0 {
+		top := len(stack) - 1
+		last := len(stack[top]) - 1
+		if last < 0 {
+			stack = stack[:top]
+			continue
+		}
+		a := stack[top][last]
+		stack[top] = stack[top][:last]
+		if _, known := res.values[a.name]; known {
+			continue
+		}
+		res.values[a.name] = a.value
+		if a.value.State == Set {
+			stack = append(stack, res.dir.macros[a.name])
+		}
 	}
 }

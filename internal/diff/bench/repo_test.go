@@ -4,6 +4,7 @@ package bench
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,7 +17,6 @@ import (
 // A work is the work tree of a repository that is measured.
 type work struct {
 	root, scratch string
-	session       string // the checkpoint that it began with
 	env           []string
 	tracked       []string
 	files, dirs   int
@@ -32,8 +32,7 @@ func newWork(t *testing.T) *work {
 	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
 	w := &work{root: filepath.Join(base, "work"), scratch: filepath.Join(base, "scratch")}
-	must(t, os.MkdirAll(filepath.Join(w.scratch, "objects"), 0o755))
-	w.build(t)
+	must(t, errors.Join(os.Mkdir(w.root, 0o755), os.Mkdir(w.scratch, 0o755)))
 	w.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + w.scratch, "GIT_CONFIG_SYSTEM=/dev/null", "LC_ALL=C",
 		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.com",
@@ -64,7 +63,7 @@ func synthetic(t *testing.T, files, dirs int) *work {
 	for _, args := range [][]string{
 		{"init", "-q", "-b", "main"}, {"config", "gc.auto", "0"}, {"add", "-A"}, {"commit", "-q", "-m", "first"},
 	} {
-		w.run(t, exec.Command("git", append([]string{"-C", origin}, args...)...))
+		w.git(t, append([]string{"-C", origin}, args...)...)
 	}
 	w.clone(t, "--no-local", origin)
 	w.git(t, "config", "gc.auto", "0")
@@ -83,7 +82,7 @@ func copyOf(t *testing.T, repo string) *work {
 
 func (w *work) clone(t *testing.T, args ...string) {
 	t.Helper()
-	w.run(t, exec.Command("git", append(append([]string{"clone", "-q"}, args...), w.root)...))
+	w.git(t, append(append([]string{"clone", "-q"}, args...), ".")...)
 }
 
 // look counts what is there, and has git look at files that it is sure of.
@@ -108,66 +107,28 @@ func (w *work) settle(t *testing.T) {
 	w.git(t, "status")
 }
 
-// change makes 20 changes: 12 modified, 3 deleted, 1 chmod, 1 symlink, 3
-// untracked.
-func (w *work) change(t *testing.T) {
-	t.Helper()
-	w.edit(t)
-	for i := range 8 {
-		name := filepath.Join(w.root, w.pick(12+i))
-		switch {
-		case i < 3:
-			must(t, os.Remove(name))
-		case i < 4:
-			must(t, os.Chmod(name, 0o755))
-		case i < 5:
-			must(t, os.Remove(name))
-			must(t, os.Symlink("elsewhere", name))
-		default:
-			must(t, os.WriteFile(filepath.Join(filepath.Dir(name), "new.txt"), []byte("new\n"), 0o644))
-		}
-	}
-}
-
 // pick returns one of 20 files, far from each other, and not the first: that is
 // often a .gitignore.
 func (w *work) pick(i int) string { return w.tracked[(2*i+1)*len(w.tracked)/40] }
 
-// edit modifies the 12 files once more.
-func (w *work) edit(t *testing.T) {
+// restore takes back what the session has changed.
+func (w *work) restore(t *testing.T) {
 	t.Helper()
-	for i := range 12 {
-		f, err := os.OpenFile(filepath.Join(w.root, w.pick(i)), os.O_WRONLY|os.O_APPEND, 0)
-		must(t, err)
-		_, err = fmt.Fprintf(f, "more %d\n", time.Now().UnixNano())
-		must(t, err)
-		must(t, f.Close())
-	}
+	w.git(t, "reset", "-q", "--hard")
+	w.git(t, "clean", "-fdq")
+	w.settle(t)
 }
 
-// copy returns a copy of the work tree with other inodes and times.
-func (w *work) copy(t *testing.T) string {
-	t.Helper()
-	to := filepath.Join(w.scratch, "copy")
-	w.run(t, exec.Command("cp", "-a", w.root, to))
-	return to
-}
-
+// git runs git in the work tree, which must succeed, and returns what it prints.
 func (w *work) git(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", args...)
-	cmd.Dir = w.root
-	return w.run(t, cmd).text
-}
-
-func (w *work) run(t *testing.T, cmd *exec.Cmd) cost {
-	t.Helper()
-	if cmd.Dir == "" {
-		cmd.Dir = w.scratch
+	cmd.Dir, cmd.Env = w.root, w.env
+	var problem bytes.Buffer
+	cmd.Stderr = &problem
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, &problem)
 	}
-	if cmd.Env == nil {
-		cmd.Env = w.env
-	}
-	cmd.Stderr = &bytes.Buffer{}
-	return run(t, cmd)
+	return string(out)
 }

@@ -1,10 +1,9 @@
-// Package checkpoint keeps a state of a work tree as a commit that no branch
-// knows.
+// Package checkpoint keeps a state of a work tree as a commit in a private repository,
+// which has all that the commit reaches.
 package checkpoint
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -12,97 +11,114 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"codeloops/internal/diff/scan"
-	"codeloops/internal/diff/shared"
-	"codeloops/internal/diff/shown"
 	"codeloops/internal/diff/store"
+	"codeloops/internal/wording"
 )
 
-// Namespace is where the references to checkpoints are. Git keeps what they
-// refer to, and neither fetches nor pushes them by itself.
+// Namespace is where the references to checkpoints are: in the private repository
+// and, of sessions of earlier versions, in the user's.
 const Namespace = "refs/codeloops/"
 
 // author signs the commits, whoever the user is to git.
 const author = "codeloops <codeloops@localhost>"
 
-// ErrContent is a large file that is to be kept whole, and is no longer what it
-// was.
-var ErrContent = errors.New("content has changed since")
-
 // A Writer writes the checkpoints of one work tree.
 type Writer struct {
-	Root      string      // of the work tree
-	CommonDir string      // where the references are
-	Shared    shared.Mode // of what is written there
-	Store     *store.Store
-	Now       func() time.Time
+	Store *store.Store
+	Now   func() time.Time
 }
 
-// A Checkpoint is a state with what is to be said of it.
+// A Checkpoint is a state and its description.
 type Checkpoint struct {
-	Ref     string // below [Namespace]; an existing one is moved
+	Ref     string // below [Namespace]; where there is one, it gets a number behind it
 	State   *scan.Dir
-	Parents []plumbing.Hash
 	Message string
-	// Branch is the one that HEAD is on, and Index the tree that `git write-tree` would
-	// make of the index; "" and zero where there is none. They are for a person to read.
-	Branch string
-	Index  plumbing.Hash
+	// Head is the commit that HEAD is at, Branch the one that it is on, and Index the
+	// tree that `git write-tree` would make of the index; "" and zero where there is
+	// none.
+	Head, Branch string
+	Index        plumbing.Hash
 	// Setup is how git is set up: a [Digest] for each name that tells a person what
 	// it is of. Nil: that is not to be said.
 	Setup map[string]string
-	// Whole are the paths of files that are kept even if they are above
-	// [store.Large] and in no object. Of others the commit only says what they
-	// were, so that a checkpoint costs no more than what changed.
-	Whole map[string]bool
-	// Kept is a state of which everything was written before, by Write. May be
-	// nil.
+	// Disk is what a tree object does not say of the files. Its blobs are remembered by
+	// the store. Nil: it is not to be said.
+	Disk *Disk
+	// Kept is a state that a checkpoint of the private repository has. May be nil.
 	Kept *scan.Dir
 }
 
-// Write writes the blobs and trees that are missing, a commit, and the
-// reference to it. The commit's tree is the one that `git write-tree` would
+// Write writes what is missing of the state, a commit, and the reference to it, all of
+// it down to the disk. The commit's tree is the one that `git write-tree` would
 // write for the state, if no file is left out. It returns the state as it was
-// written, too. The error is a [*RefError] when the reference cannot be there.
-func (w *Writer) Write(ctx context.Context, c Checkpoint) (plumbing.Hash, *scan.Dir, error) {
-	k := keeping{Writer: w, batch: w.Store.Batch(), whole: c.Whole}
-	root, err := k.begin(ctx, c.State, c.Kept)
-	if err != nil {
-		return plumbing.ZeroHash, nil, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
-	}
-	c.Message = appendLeftOut(appendSetup(appendHead(c.Message, c.Branch, c.Index), c.Setup), k.leftOut)
-	id := k.batch.Add(plumbing.CommitObject, w.commit(root.ID(), c))
-	if err := k.batch.Write(ctx); err != nil {
-		return id, nil, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
-	}
-	if err := (refs{dir: w.CommonDir, shared: w.Shared}).set(ctx, Namespace+c.Ref, id); err != nil {
+// written, too.
+func (w *Writer) Write(ctx context.Context, c Checkpoint) (id plumbing.Hash, root *scan.Dir, err error) {
+	if id, root, err = w.write(ctx, c); err != nil {
 		return id, nil, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
 	}
 	return id, root, nil
 }
 
-func appendHead(message, branch string, index plumbing.Hash) string {
-	message = strings.TrimRight(message, "\n") + "\n"
-	if branch != "" || !index.IsZero() {
-		message += "\n"
+func (w *Writer) write(ctx context.Context, c Checkpoint) (id plumbing.Hash, root *scan.Dir, err error) {
+	batch, err := w.Store.Batch()
+	if err != nil {
+		return id, nil, err
 	}
-	if branch != "" {
-		message += "Branch: " + shown.Name(branch) + "\n"
+	k := keeping{Writer: w, batch: batch}
+	if root, err = k.tree(ctx, "", c.State, c.Kept); err != nil {
+		return id, nil, err
 	}
-	if !index.IsZero() {
-		message += "Index: " + index.String() + "\n"
+	var parents []plumbing.Hash
+	beside, err := k.beside(c)
+	if err != nil {
+		return id, nil, err
 	}
-	return message
+	if !beside.IsZero() {
+		parents = append(parents, beside)
+	}
+	c.Message = appendLeftOut(appendDisk(appendSetup(appendHead(c), c.Setup), c.Disk), k.leftOut)
+	if id, err = batch.Add(plumbing.CommitObject, w.commit(root.ID(), parents, c.Message)); err == nil {
+		err = batch.Write(ctx)
+	}
+	if err == nil {
+		err = w.Store.Refer(Namespace+c.Ref, id)
+	}
+	return id, root, err
+}
+
+// headLine and branchLine begin the lines that say where HEAD was.
+const (
+	headLine   = "Head: "
+	branchLine = "Branch: "
+)
+
+// appendHead returns the message with what is said of HEAD and the index.
+func appendHead(c Checkpoint) string {
+	var lines string
+	if c.Head != "" {
+		lines += headLine + c.Head + "\n"
+	}
+	if c.Branch != "" {
+		lines += branchLine + wording.Name(c.Branch) + "\n"
+	}
+	if !c.Index.IsZero() {
+		lines += "Index: " + c.Index.String() + "\n"
+	}
+	if lines != "" {
+		lines = "\n" + lines
+	}
+	return strings.TrimRight(c.Message, "\n") + "\n" + lines
 }
 
 // commit returns a commit object; the format is that of git-commit-tree(1).
-func (w *Writer) commit(tree plumbing.Hash, c Checkpoint) []byte {
+func (w *Writer) commit(tree plumbing.Hash, parents []plumbing.Hash, message string) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "tree %s\n", tree)
-	for _, p := range c.Parents {
-		fmt.Fprintf(&b, "parent %s\n", p)
+	for _, parent := range parents {
+		fmt.Fprintf(&b, "parent %s\n", parent)
 	}
 	at := w.Now().UTC()
 	fmt.Fprintf(&b, "author %s %d +0000\ncommitter %s %d +0000\n\n", author, at.Unix(), author, at.Unix())
-	b.WriteString(strings.TrimRight(c.Message, "\n") + "\n")
+	b.WriteString(strings.TrimRight(message, "\n") + "\n")
 	return []byte(b.String())
 }

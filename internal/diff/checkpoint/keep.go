@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -15,28 +14,17 @@ import (
 type keeping struct {
 	*Writer
 	batch   *store.Batch
-	whole   map[string]bool // paths
 	leftOut []scan.Placed
 }
 
-// begin gathers what the root is made of. What it has in common with a state that
-// is there as a whole need not be looked for.
-func (k *keeping) begin(ctx context.Context, root, kept *scan.Dir) (*scan.Dir, error) {
-	if kept != nil && !k.Store.Has(ctx, kept.ID()) {
-		kept = nil
-	}
-	return k.tree(ctx, "", root, kept)
-}
-
-// tree adds a directory after all that is below it, so that a tree that is
-// there has its content with it, on which later checkpoints rely. It returns
-// the directory as it is to be written. The one that is kept, which may be nil,
-// is there.
+// tree adds a directory with all that is below it. It returns the directory as it is
+// to be written. The one that is kept, which may be nil, is there with all that is in
+// it: a reference protects it. Of any other it is not known what is left.
 func (k *keeping) tree(ctx context.Context, path string, d, kept *scan.Dir) (*scan.Dir, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if kept != nil && kept.ID() == d.ID() || k.Store.Freshen(ctx, plumbing.TreeObject, d.ID()) {
+	if kept != nil && kept.ID() == d.ID() {
 		return d, nil
 	}
 	var files []scan.File
@@ -68,45 +56,20 @@ func (k *keeping) tree(ctx context.Context, path string, d, kept *scan.Dir) (*sc
 	}
 	written := scan.NewDir(d.Name, files, dirs)
 	written.Seal()
-	k.batch.Add(plumbing.TreeObject, written.Object())
-	return written, nil
+	_, err := k.batch.Add(plumbing.TreeObject, written.Object())
+	return written, err
 }
 
 // file makes sure that there is or will be an object of the file's content, or
-// leaves the file out.
+// leaves the file out: of a large one that is in none the commit only says what it was,
+// so that a checkpoint costs no more than what changed.
 func (k *keeping) file(ctx context.Context, path string, f scan.File) (bool, error) {
-	if f.Mode == scan.Gitlink || k.Store.Freshen(ctx, plumbing.BlobObject, f.ID) {
-		return true, nil
-	}
-	if k.batch.Persist(f.ID) {
-		return true, nil
-	}
 	switch {
-	case f.Size() <= store.Large:
-		_, err := k.Store.Blob(ctx, f.ID) // git may fetch it
-		return true, err
-	case k.whole[path]:
-		return true, k.large(ctx, path, f)
+	case f.Mode == scan.Gitlink || k.batch.Owns(f.ID):
+		return true, nil
+	case f.Size() <= store.Large || k.Store.Has(ctx, f.ID):
+		return true, k.batch.Take(f.ID, path, f.Size())
 	}
 	k.leftOut = append(k.leftOut, scan.Placed{Path: path, File: f})
 	return false, nil
-}
-
-// large reads a file that was too large to be kept once more.
-func (k *keeping) large(ctx context.Context, path string, f scan.File) error {
-	root, err := os.OpenRoot(k.Root)
-	if err != nil {
-		return err
-	}
-	defer root.Close() //nolint:errcheck // opened for reading: nothing to lose
-	file, err := root.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close() //nolint:errcheck // likewise
-	id, err := k.Store.Stream(ctx, file, f.Size())
-	if err == nil && id != f.ID {
-		err = ErrContent
-	}
-	return err
 }

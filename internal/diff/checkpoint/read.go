@@ -17,10 +17,18 @@ import (
 
 var errCommit = errors.New("bad commit object")
 
+// ErrGone reports a checkpoint that is in neither repository.
+var ErrGone = errors.New("the checkpoint is not there any more")
+
 // A Kept is what the commit of a checkpoint says.
 type Kept struct {
 	// Setup is how git was set up, as in [Checkpoint]; nil when it is not said.
 	Setup map[string]string
+	// Disk is as in [Checkpoint]; nil when it is not said.
+	Disk *Disk
+	// Head and Branch say where HEAD was, as in [Checkpoint], the latter for people; ""
+	// when that is not said.
+	Head, Branch string
 	// At is when it was written, down to the second; zero when that is not said.
 	At time.Time
 
@@ -31,6 +39,9 @@ type Kept struct {
 // Read reads the commit of a checkpoint.
 func Read(ctx context.Context, objects *store.Store, commit plumbing.Hash) (Kept, error) {
 	content, err := objects.Commit(ctx, commit)
+	if err != nil && !objects.Has(ctx, commit) {
+		err = fmt.Errorf("%w: %w", ErrGone, err)
+	}
 	if err != nil {
 		return Kept{}, fmt.Errorf("read checkpoint %s: %w", commit, err)
 	}
@@ -39,7 +50,18 @@ func Read(ctx context.Context, objects *store.Store, commit plumbing.Hash) (Kept
 		return Kept{}, fmt.Errorf("read checkpoint %s: %w", commit, err)
 	}
 	head, message, _ := bytes.Cut(content, []byte("\n\n"))
-	return Kept{At: writtenAt(string(head)), Setup: parseSetup(string(message)), commit: commit, tree: tree, leftOut: parseLeftOut(string(message))}, nil
+	text := string(message)
+	return Kept{
+		At: writtenAt(string(head)), Setup: parseSetup(text), Disk: DiskOf(text), Head: said(text, headLine), Branch: said(text, branchLine),
+		commit: commit, tree: tree, leftOut: parseLeftOut(text),
+	}, nil
+}
+
+// said returns the rest of the first line that begins so.
+func said(message, begin string) string {
+	_, rest, _ := strings.Cut("\n"+message, "\n"+begin)
+	rest, _, _ = strings.Cut(rest, "\n")
+	return rest
 }
 
 // Nested returns the paths of the repositories whose files are kept with their
@@ -56,11 +78,32 @@ func (k Kept) Nested() (paths []string) {
 // State returns the state that is kept. It shares with like, which may be nil, what
 // is the same.
 func (k Kept) State(ctx context.Context, objects *store.Store, like *scan.Dir) (*scan.Dir, error) {
+	if !objects.Owns(k.commit) { // it is of an earlier version
+		_ = objects.Adopt(ctx, k.tree) // or each part of it is looked for
+	}
 	state, err := scan.Load(ctx, k.tree, like, objects.Tree)
 	if err != nil {
 		return nil, fmt.Errorf("read checkpoint %s: %w", k.commit, err)
 	}
 	return state.With(k.leftOut), nil
+}
+
+// Last returns the state of the last checkpoint in the private repository, as far as it
+// is there as a whole; nil where there is none. It shares with like what is the same.
+func Last(ctx context.Context, objects *store.Store, like *scan.Dir) *scan.Dir {
+	commit := objects.Newest(Namespace)
+	if commit.IsZero() {
+		return nil
+	}
+	kept, err := Read(ctx, objects, commit)
+	if err != nil {
+		return nil
+	}
+	state, err := scan.Load(ctx, kept.tree, like, objects.Tree)
+	if err != nil {
+		return nil
+	}
+	return state
 }
 
 // treeOf reads the first line of a commit: "tree <id>".

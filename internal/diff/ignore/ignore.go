@@ -5,14 +5,19 @@
 package ignore
 
 import (
+	"maps"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
-	"time"
+
+	"codeloops/internal/diff/ignore/pattern"
+	"codeloops/internal/diff/repo/file"
 )
 
 // Options say where the rules are.
 type Options struct {
-	WorkTree     string // absolute path
+	WorkTree     string // absolute path; "": no file in it is read
 	InfoExclude  string // the repository's own rules; may be missing
 	ExcludesFile string // the user's rules; "" or missing: none
 	IgnoreCase   bool   // core.ignoreCase
@@ -25,10 +30,6 @@ type Options struct {
 	// other. It is asked where the work tree has no such file, possibly from
 	// several goroutines. May be nil.
 	FromIndex func(path string) ([]byte, bool)
-
-	// Now tells files that were read too soon after their last change for
-	// their times to show another one. Nil: all of them are taken as such.
-	Now func() time.Time
 }
 
 // Rules are the ignore rules of one work tree. They are safe for concurrent
@@ -37,20 +38,19 @@ type Rules struct {
 	o       Options
 	outside []list // of the user, then of the repository
 
-	mu      sync.Mutex
-	sources map[string]reading
-	moved   bool // a source was read twice and had changed in between
+	mu     sync.Mutex
+	unread map[string]error // by path
 }
 
 // New reads the rules outside the work tree; those inside are read as
 // directories come up.
 func New(o Options) *Rules {
-	r := &Rules{o: o, sources: make(map[string]reading)}
+	r := &Rules{o: o, unread: make(map[string]error)}
 	for _, path := range []string{o.ExcludesFile, o.InfoExclude} {
 		if path == "" {
 			continue
 		}
-		if text, ok := r.read(path, true); ok {
+		if text, ok := r.read(path, file.How{Max: maxFile}); ok {
 			r.outside = append(r.outside, parse(text))
 		}
 	}
@@ -62,11 +62,10 @@ func New(o Options) *Rules {
 
 // A Dir is the rules in force in one directory. It is safe for concurrent use.
 type Dir struct {
-	rules       *Rules
-	parent      *Dir   // nil for the root
-	name        string // in the parent
-	path        string // from the root, with a slash behind; "" for the root
-	mayHaveFile bool
+	rules  *Rules
+	parent *Dir   // nil for the root
+	name   string // in the parent
+	path   string // from the root, with a slash behind; "" for the root
 
 	// What follows is set when the first name is asked for.
 	once     sync.Once
@@ -75,16 +74,25 @@ type Dir struct {
 	nearest  *Dir // this directory or the nearest above it that has rules of its own
 }
 
-// Root returns the rules of the work tree's root. See Sub for mayHaveFile.
-func (r *Rules) Root(mayHaveFile bool) *Dir {
-	return &Dir{rules: r, mayHaveFile: mayHaveFile}
-}
+// Root returns the rules of the work tree's root.
+func (r *Rules) Root() *Dir { return &Dir{rules: r} }
 
 // Sub returns the rules of the subdirectory name. It reads no file yet: that
-// waits until the first name is asked for. mayHaveFile is false when the caller
-// has listed the directory and seen no .gitignore in it; this saves a look.
-func (d *Dir) Sub(name string, mayHaveFile bool) *Dir {
-	return &Dir{rules: d.rules, parent: d, name: name, path: d.path + name + "/", mayHaveFile: mayHaveFile}
+// waits until the first name is asked for.
+func (d *Dir) Sub(name string) *Dir {
+	return &Dir{rules: d.rules, parent: d, name: name, path: d.path + name + "/"}
+}
+
+// Ignored reports whether the rules hit an untracked file, by its path from the root.
+func (r *Rules) Ignored(path string) bool {
+	dir := r.Root()
+	for {
+		first, rest, deeper := strings.Cut(path, "/")
+		if !deeper {
+			return dir.Ignored(path, false)
+		}
+		dir, path = dir.Sub(first), rest
+	}
 }
 
 // Ignored reports whether git ignores the entry name of the directory, as an
@@ -100,8 +108,8 @@ func (d *Dir) Ignored(name string, isDir bool) bool {
 			return ignored
 		}
 	}
-	for i := len(d.rules.outside) - 1; i >= 0; i-- {
-		if ignored, ok := d.rules.outside[i].judge(c, 0); ok {
+	for _, list := range slices.Backward(d.rules.outside) {
+		if ignored, ok := list.judge(c, 0); ok {
 			return ignored
 		}
 	}
@@ -121,9 +129,9 @@ func (d *Dir) load() {
 		d.excluded = true
 		return
 	}
-	d.own = d.rules.inside(d.path, d.mayHaveFile)
+	d.own = d.rules.inside(d.path)
 	d.nearest = d
-	if len(d.own.patterns) == 0 {
+	if len(d.own) == 0 {
 		d.nearest = d.parent.above()
 	}
 }
@@ -138,10 +146,10 @@ func (d *Dir) above() *Dir {
 }
 
 // inside reads the .gitignore file of a directory of the work tree.
-func (r *Rules) inside(dir string, mayHaveFile bool) list {
-	if mayHaveFile {
+func (r *Rules) inside(dir string) list {
+	if r.o.WorkTree != "" {
 		path := filepath.Join(r.o.WorkTree, filepath.FromSlash(dir), fileName)
-		if text, ok := r.read(path, false); ok {
+		if text, ok := r.read(path, file.How{NoFollow: true, Max: maxFile}); ok {
 			return parse(text)
 		}
 	}
@@ -150,5 +158,82 @@ func (r *Rules) inside(dir string, mayHaveFile bool) list {
 			return parse(string(text))
 		}
 	}
-	return list{}
+	return nil
+}
+
+// maxFile is the size in bytes from which a file of rules is passed over. Git
+// draws a line too, though a higher one.
+const maxFile = 16 << 20
+
+func (r *Rules) read(path string, how file.How) (text string, ok bool) {
+	data, _, err := file.Read(path, how)
+	if err != nil && !file.Missing(err) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.unread[path] = err
+	}
+	return string(data), err == nil
+}
+
+// Unread returns why existing files of rules were passed over, as git warns, by their
+// paths.
+func (r *Rules) Unread() map[string]error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.unread)
+}
+
+// fileName is the name of the rules that belong to a directory.
+const fileName = ".gitignore"
+
+// A list is the rules of one file.
+type list []pattern.Pattern // the last match counts
+
+// A candidate is a path that is asked about.
+type candidate struct {
+	path  string // from the root
+	name  string // its last element
+	isDir bool
+	fold  bool
+}
+
+// judge returns what the list says about c; ok is false when it says nothing.
+// base is the length of the list's own directory in the path.
+func (l list) judge(c candidate, base int) (ignored, ok bool) {
+	for i := len(l) - 1; i >= 0; i-- {
+		p := &l[i]
+		if p.Match(c.path[base:], c.name, c.isDir, c.fold) {
+			return !p.Negated, true
+		}
+	}
+	return false, false
+}
+
+// parse reads the rules in a file, by the section "PATTERN FORMAT" of
+// gitignore(5).
+func parse(text string) (l list) {
+	text = strings.TrimPrefix(text, "\ufeff")
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSuffix(line, "\r")
+		line, _, _ = strings.Cut(line, "\x00")
+		if line = trimSpaces(line); line == "" || line[0] == '#' {
+			continue
+		}
+		l = append(l, pattern.Parse(line))
+	}
+	return l
+}
+
+// trimSpaces cuts the spaces at the end of a line, up to one behind a
+// backslash.
+func trimSpaces(line string) string {
+	end := len(strings.TrimRight(line, " "))
+	if end == len(line) {
+		return line
+	}
+	slashes := end - len(strings.TrimRight(line[:end], `\`))
+	if slashes%2 == 1 {
+		end++
+	}
+	return line[:end]
 }

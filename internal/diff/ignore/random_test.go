@@ -97,8 +97,7 @@ func (w *world) walk(d *Dir, dir string, into *walk) {
 			into.untracked = append(into.untracked, path)
 		}
 		if e.IsDir() {
-			_, err := os.Lstat(filepath.Join(w.tree, path, fileName))
-			w.walk(d.Sub(e.Name(), err == nil), path+"/", into)
+			w.walk(d.Sub(e.Name()), path+"/", into)
 		}
 	}
 }
@@ -108,7 +107,7 @@ func (w *world) walk(d *Dir, dir string, into *walk) {
 func (w *world) sameAsGit(fold bool) int {
 	w.t.Helper()
 	var got walk
-	w.walk(w.rules(fold).Root(true), "", &got)
+	w.walk(w.rules(fold).Root(), "", &got)
 	option := fmt.Sprintf("core.ignoreCase=%v", fold)
 	untracked := fields(w.git("", "-c", option, "ls-files", "-o", "--exclude-standard", "-z"))
 	slices.Sort(got.untracked)
@@ -132,9 +131,8 @@ func fields(out string) []string {
 // describe returns all rules of the world.
 func (w *world) describe() string {
 	var b strings.Builder
-	for _, s := range w.rules(false).Sources() {
-		data, _ := os.ReadFile(s.Path)
-		fmt.Fprintf(&b, "%s: %q\n", s.Path, data)
+	for _, list := range w.rules(false).outside {
+		fmt.Fprintf(&b, "outside: %v\n", list)
 	}
 	filepath.WalkDir(w.tree, func(path string, e os.DirEntry, err error) error {
 		if err == nil && e.Name() == fileName {

@@ -3,7 +3,9 @@ package index
 import (
 	"bytes"
 	"encoding/binary"
-	"unsafe"
+	"fmt"
+	"path/filepath"
+	"strings"
 )
 
 // Sizes in bytes, by gitformat-index(5).
@@ -18,7 +20,6 @@ const (
 	bitAssumeValid = 0x8000
 	bitExtended    = 0x4000
 	bitsStage      = 0x3000
-	bitsNameLen    = 0x0fff
 
 	bitSkipWorktree = 0x4000
 	bitIntentToAdd  = 0x2000
@@ -30,13 +31,8 @@ const maxSpread = 64
 
 // A decoder holds one index file while it is taken apart.
 type decoder struct {
-	version uint32
-	entries []Entry
-	trees   []Tree
-	trailer ID
-	link    *link  // of a split index
-	paths   []byte // of the entries so far, each behind a slash
-	limit   int    // of the length of paths
+	Index
+	room int // for the paths of version 4
 }
 
 // decode takes an index file apart.
@@ -50,12 +46,12 @@ func decode(data []byte) (*decoder, error) {
 		return nil, err
 	}
 	body := data[headerSize : len(data)-hashSize]
-	d.trailer = ID(data[len(data)-hashSize:])
+	d.Trailer = ID(data[len(data)-hashSize:])
 	rest, err := d.readEntries(body, count)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.readExtensions(rest); err != nil {
+	if err := readExtensions(rest); err != nil {
 		return nil, err
 	}
 	return d, d.check()
@@ -66,46 +62,33 @@ func (d *decoder) header(data []byte) (count uint32, err error) {
 	if string(data[:4]) != "DIRC" {
 		return 0, corrupt("no index file")
 	}
-	if d.version = binary.BigEndian.Uint32(data[4:]); d.version < 2 || d.version > 4 {
-		return 0, corrupt("version %d", d.version)
+	if d.Version = binary.BigEndian.Uint32(data[4:]); d.Version < 2 || d.Version > 4 {
+		return 0, corrupt("version %d", d.Version)
 	}
 	return binary.BigEndian.Uint32(data[8:]), nil
 }
 
-// readEntries decodes count entries and returns what follows them. The paths
-// are gathered in one buffer and cut from one string: a large index does not
-// cost an allocation for each.
+// readEntries decodes count entries and returns what follows them.
 func (d *decoder) readEntries(body []byte, count uint32) ([]byte, error) {
 	if uint64(count)*(fixedSize+1) > uint64(len(body)) {
 		return nil, corrupt("%d entries in %d bytes", count, len(body))
 	}
-	d.limit = maxSpread * (len(body) + 1)
-	d.entries = make([]Entry, count)
-	ends := make([]int, count)
-	d.paths = make([]byte, 0, len(body)-int(count)*fixedSize)
-	last := 0 // where the path before begins
-	for i := range d.entries {
-		size, err := d.readEntry(&d.entries[i], body, last)
+	d.room = maxSpread * (len(body) + 1)
+	d.Entries = make([]Entry, count)
+	before := ""
+	for i := range d.Entries {
+		size, err := d.readEntry(&d.Entries[i], body, before)
 		if err != nil {
 			return nil, err
 		}
-		body = body[size:]
-		if i > 0 {
-			last = ends[i-1]
-		}
-		ends[i] = len(d.paths)
-	}
-	// The paths are not changed any more: a copy would be as large as they are.
-	all, from := unsafe.String(unsafe.SliceData(d.paths), len(d.paths)), 0 //nolint:gosec // see above
-	for i, end := range ends {
-		d.entries[i].Path, from = all[from+1:end], end
+		body, before = body[size:], d.Entries[i].Path
 	}
 	return body, nil
 }
 
-// readEntry decodes the entry that body begins with and returns its size. Its
-// path goes to d.paths.
-func (d *decoder) readEntry(e *Entry, body []byte, last int) (size int, err error) {
+// readEntry decodes the entry that body begins with, behind that of another path, and
+// returns its size.
+func (d *decoder) readEntry(e *Entry, body []byte, before string) (size int, err error) {
 	if len(body) < fixedSize {
 		return 0, corrupt("entry cut short")
 	}
@@ -122,7 +105,7 @@ func (d *decoder) readEntry(e *Entry, body []byte, last int) (size int, err erro
 	}
 	at := fixedSize
 	if flags&bitExtended != 0 {
-		if d.version < 3 || len(body) < at+2 {
+		if d.Version < 3 || len(body) < at+2 {
 			return 0, corrupt("extended entry")
 		}
 		if err := e.extend(binary.BigEndian.Uint16(body[at:])); err != nil {
@@ -130,7 +113,7 @@ func (d *decoder) readEntry(e *Entry, body []byte, last int) (size int, err erro
 		}
 		at += 2
 	}
-	return d.readPath(body, at, int(flags&bitsNameLen), last)
+	return d.readPath(e, body, at, before)
 }
 
 // extend sets the extended flags.
@@ -147,37 +130,29 @@ func (e *Entry) extend(bits uint16) error {
 	return nil
 }
 
-// readPath appends the path at body[at:] to d.paths and returns the size of the
-// whole entry. The path is length bytes long, if that is less than its field can
-// hold. In version 4 it shares its beginning with the path at d.paths[last:].
-func (d *decoder) readPath(body []byte, at, length, last int) (size int, err error) {
-	before := d.paths[last:]
-	d.paths = append(d.paths, '/')
-	if d.version == 4 {
+// readPath decodes the path at body[at:] and returns the size of the whole entry. In
+// version 4 it shares its beginning with the path before.
+func (d *decoder) readPath(e *Entry, body []byte, at int, before string) (size int, err error) {
+	shared := ""
+	if d.Version == 4 {
 		drop, n := offsetVarint(body[at:])
-		at += n
-		if n == 0 || drop > max(len(before)-1, 0) {
+		if n == 0 || drop > len(before) {
 			return 0, corrupt("path prefix")
 		}
-		if len(before) > 0 {
-			d.paths = append(d.paths, before[1:len(before)-drop]...)
-		}
-	} else if length < bitsNameLen && at+length < len(body) && body[at+length] == 0 {
-		d.paths = append(d.paths, body[at:at+length]...)
-		return padded(body, at+length)
+		at, shared = at+n, before[:len(before)-drop]
 	}
-	end := bytes.IndexByte(body[at:], 0)
-	if end < 0 {
+	length := bytes.IndexByte(body[at:], 0)
+	if length < 0 {
 		return 0, corrupt("path without end")
 	}
-	d.paths = append(d.paths, body[at:at+end]...)
-	if d.version == 4 {
-		if len(d.paths) > d.limit {
-			return 0, corrupt("paths too long")
-		}
-		return at + end + 1, nil
+	e.Path = shared + string(body[at:at+length])
+	if d.Version != 4 {
+		return padded(body, at+length)
 	}
-	return padded(body, at+end)
+	if d.room -= len(e.Path); d.room < 0 {
+		return 0, corrupt("paths too long")
+	}
+	return at + length + 1, nil
 }
 
 // padded returns the size of an entry whose path ends at end: one to eight
@@ -204,4 +179,51 @@ func offsetVarint(data []byte) (value, n int) {
 		}
 	}
 	return 0, 0
+}
+
+// check refuses paths that lead out of the work tree or into the repository,
+// and entries out of order. A repository may have been made to hurt: git never
+// writes either.
+func (d *decoder) check() error {
+	for i := range d.Entries {
+		e := &d.Entries[i]
+		if !safe(e.Path) {
+			return corrupt("unsafe path %q", e.Path)
+		}
+		if i > 0 && d.Entries[i-1].compare(e) >= 0 {
+			return corrupt("%q is out of order", e.Path)
+		}
+	}
+	return nil
+}
+
+// safe reports whether path may be joined to the work tree's root.
+func safe(path string) bool {
+	for rest, more := path, true; more; {
+		var name string
+		if name, rest, more = strings.Cut(rest, "/"); name == "" || name == "." || name == ".." || strings.EqualFold(name, ".git") {
+			return false
+		}
+	}
+	return filepath.Separator == '/' || filepath.IsLocal(path)
+}
+
+// readExtensions decodes what follows the entries. Extensions whose name begins
+// with a capital letter may be passed over.
+func readExtensions(rest []byte) error {
+	for len(rest) > 0 {
+		if len(rest) < 8 {
+			return corrupt("extension cut short")
+		}
+		name, size := string(rest[:4]), binary.BigEndian.Uint32(rest[4:])
+		rest = rest[8:]
+		if uint64(size) > uint64(len(rest)) {
+			return corrupt("extension %q cut short", name)
+		}
+		if name[0] < 'A' || name[0] > 'Z' {
+			return fmt.Errorf("%w: %q", ErrExtension, name)
+		}
+		rest = rest[size:]
+	}
+	return nil
 }

@@ -57,7 +57,7 @@ func (r *repository) write(name, text string) {
 func (r *repository) path() string { return filepath.Join(r.dir, ".git", "index") }
 
 func (r *repository) read() (*Index, error) {
-	return Read(r.path(), filepath.Join(r.dir, ".git"))
+	return Read(r.path())
 }
 
 // Bits of git's own flags in memory, as --debug prints them.

@@ -6,21 +6,16 @@
 package index
 
 import (
-	"encoding/hex"
+	"cmp"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"codeloops/internal/diff/repo/file"
 )
 
-// Indexes that are sound but that this package leaves to git.
-var (
-	// ErrSparse: whole directories stand as single entries (sparse index).
-	ErrSparse = errors.New("index has sparse directories")
-	// ErrExtension: the index needs an extension that is not known here.
-	ErrExtension = errors.New("index has an unknown required extension")
-)
+// ErrExtension is an index that is sound, but left to git: it needs an extension that is
+// not read here. A split index does ("link"), and one with directories ("sdir").
+var ErrExtension = errors.New("index needs an extension that is left to git")
 
 // ErrCorrupt is a file that is cut short or is not an index.
 var ErrCorrupt = errors.New("index is corrupt")
@@ -30,14 +25,6 @@ const maxIndex = 2 << 30
 
 // An ID is the SHA-1 name of an object.
 type ID [20]byte
-
-// The modes of entries.
-const (
-	ModeFile       uint32 = 0o100644
-	ModeExecutable uint32 = 0o100755
-	ModeSymlink    uint32 = 0o120000
-	ModeGitlink    uint32 = 0o160000
-)
 
 // A Flag is a mark on an entry.
 type Flag uint8
@@ -69,77 +56,31 @@ type Entry struct {
 	Flags Flag
 }
 
-// A Tree is a directory whose tracked content is, entry for entry, the tree
-// object ID: the valid part of the index's cache tree.
-type Tree struct {
-	Path    string // "" for the root
-	ID      ID
-	Entries int // below it, in all subdirectories
-}
-
 // An Index is the content of an index file. Its parts may be shared, but must
 // not be changed.
 type Index struct {
 	Version uint32     // 0 when there is no index file
 	Entries []Entry    // ordered by path, then stage
-	Trees   []Tree     // in depth-first order
 	Stamp   file.Stamp // of the index file; zero when there is none
 	Trailer ID         // the checksum at the end; zero under index.skipHash
 }
 
-// Read reads the index at path; a split index has its other half in gitDir. A
-// missing file is an empty index. Errors wrap ErrCorrupt, ErrSparse or
-// ErrExtension, or say why the file could not be read.
-func Read(path, gitDir string) (*Index, error) {
-	d, stamp, err := readFile(path)
+// Read reads the index at path. A missing file is an empty index. Errors wrap
+// ErrCorrupt or ErrExtension, or say why the file could not be read.
+func Read(path string) (*Index, error) {
+	data, stamp, err := file.Read(path, file.How{Max: maxIndex})
 	if file.Missing(err) {
 		return &Index{}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if d.link != nil {
-		if err := d.join(gitDir); err != nil {
-			return nil, fmt.Errorf("read %s: %w", path, err)
-		}
-	}
-	return &Index{
-		Version: d.version,
-		Entries: d.entries,
-		Trees:   d.trees,
-		Stamp:   stamp,
-		Trailer: d.trailer,
-	}, nil
-}
-
-// join completes a split index with the shared half that it names.
-func (d *decoder) join(gitDir string) error {
-	if d.link.base == (ID{}) {
-		return nil
-	}
-	name := "sharedindex." + hex.EncodeToString(d.link.base[:])
-	shared, _, err := readFile(filepath.Join(gitDir, name))
-	if err != nil {
-		return err
-	}
-	if shared.link != nil {
-		return corrupt("%s is itself split", name)
-	}
-	d.entries, err = d.link.merge(shared.entries, d.entries)
-	return err
-}
-
-// readFile reads one file and decodes it.
-func readFile(path string) (*decoder, file.Stamp, error) {
-	data, stamp, err := file.Read(path, file.How{Max: maxIndex})
-	if err != nil {
-		return nil, stamp, err
-	}
 	d, err := decode(data)
 	if err != nil {
-		return nil, stamp, fmt.Errorf("read %s: %w", path, err)
+		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	return d, stamp, nil
+	d.Stamp = stamp
+	return &d.Index, nil
 }
 
 // Racy reports whether the file of e may have been written after git looked at
@@ -155,4 +96,9 @@ func (x *Index) Racy(e *Entry) bool {
 
 func corrupt(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrCorrupt, fmt.Sprintf(format, args...))
+}
+
+// compare orders entries as the index does.
+func (e *Entry) compare(other *Entry) int {
+	return cmp.Or(cmp.Compare(e.Path, other.Path), cmp.Compare(e.Stage, other.Stage))
 }

@@ -2,10 +2,8 @@ package index
 
 import (
 	"bytes"
-	"crypto/sha1"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -14,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"codeloops/internal/diff/repo/file"
 )
@@ -98,150 +95,14 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-func TestTrees(t *testing.T) {
-	t.Parallel()
-	r := newRepository(t)
-	for _, name := range []string{"a", "d/x", "d/e/y", "d/e/z", "d/f/y", "g/h/i/j"} {
-		r.write(name, name)
-	}
-	r.git("", "add", ".")
-	r.git("", "commit", "-q", "-m", "m")
-	check := func(dirs ...string) {
-		t.Helper()
-		got, err := r.read()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var want []Tree
-		for _, dir := range dirs {
-			id := strings.TrimSpace(r.git("", "rev-parse", "HEAD:"+dir))
-			tree := Tree{Path: dir, Entries: strings.Count(r.git("", "ls-tree", "-r", id), "\n")}
-			if _, err := fmt.Sscanf(id, "%x", (*hexID)(&tree.ID)); err != nil {
-				t.Fatal(err)
-			}
-			want = append(want, tree)
-		}
-		if !slices.Equal(got.Trees, want) {
-			t.Errorf("trees\n got %+v\nwant %+v", got.Trees, want)
-		}
-	}
-	check("", "d", "d/e", "d/f", "g", "g/h", "g/h/i")
-	r.write("d/e/y", "changed")
-	r.git("", "update-index", "d/e/y")
-	check("d/f", "g", "g/h", "g/h/i")
-}
-
-// A hexID scans an ID in hex.
-type hexID ID
-
-func (id *hexID) Scan(state fmt.ScanState, _ rune) error {
-	var data []byte
-	if _, err := fmt.Fscanf(state, "%x", &data); err != nil {
-		return err
-	}
-	copy(id[:], data)
-	return nil
-}
-
-// Random changes to a split index, so that it holds updated, deleted and new
-// entries, compared with git after each.
-func TestSplitLikeGit(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(4) {
-		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
-			t.Parallel()
-			rng := rand.New(rand.NewPCG(seed, 1))
-			r := newRepository(t)
-			r.git("", "config", "splitIndex.maxPercentChange", "100")
-			if seed%2 == 1 {
-				r.git("", "config", "index.version", "4")
-			}
-			for i := range 300 {
-				r.write(fmt.Sprintf("d%d/f%d", i%7, i), "x")
-			}
-			r.git("", "add", ".")
-			r.git("", "update-index", "--split-index")
-			splits := 0
-			for range 12 {
-				for range 1 + rng.IntN(20) {
-					name := fmt.Sprintf("d%d/f%d", rng.IntN(7), rng.IntN(320))
-					if rng.IntN(3) == 0 {
-						if err := os.RemoveAll(filepath.Join(r.dir, name)); err != nil {
-							t.Fatal(err)
-						}
-					} else {
-						r.write(name, strconv.Itoa(rng.IntN(100)))
-					}
-				}
-				r.git("", "add", "-A")
-				r.sameAsGit()
-				data, err := os.ReadFile(r.path())
-				if err != nil {
-					t.Fatal(err)
-				}
-				if d, err := decode(data); err == nil && d.link != nil {
-					splits++
-				}
-			}
-			if splits < 10 {
-				t.Errorf("the index was split %d times only", splits)
-			}
-		})
-	}
-}
-
-// TestSplitTwice: an entry that both halves have, though nothing says that one
-// takes the place of the other, is that of the split index.
-func TestSplitTwice(t *testing.T) {
-	t.Parallel()
-	r := newRepository(t)
-	r.git("", "config", "splitIndex.maxPercentChange", "100")
-	long := time.Unix(1_000_000_000, 0) // ago, so that git need not mark the entries
-	for _, name := range []string{"a", "b", "d"} {
-		r.write(name, "shared")
-		if err := os.Chtimes(filepath.Join(r.dir, name), long, long); err != nil {
-			t.Fatal(err)
-		}
-	}
-	r.git("", "add", ".")
-	r.git("", "update-index", "--split-index")
-	r.write("c", "split")
-	r.git("", "add", "c")
-	data, err := os.ReadFile(r.path())
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := decode(data)
-	if err != nil || d.link == nil || len(d.entries) != 1 {
-		t.Fatalf("%+v, %v", d, err)
-	}
-	const nameAt = headerSize + fixedSize
-	data[nameAt] = 'b'
-	end := len(data) - hashSize
-	sum := sha1.Sum(data[:end])
-	if err := os.WriteFile(r.path(), append(data[:end], sum[:]...), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	x := r.sameAsGit()
-	if got := x.Entries[1]; got.Path != "b" || got.Size != uint32(len("split")) {
-		t.Errorf("%+v", got)
-	}
-}
-
-func TestSplitWithoutShared(t *testing.T) {
+// TestSplit: an index with another half is left to git.
+func TestSplit(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)
 	r.write("a", "x")
 	r.git("", "add", ".")
 	r.git("", "update-index", "--split-index")
-	shared, err := filepath.Glob(filepath.Join(r.dir, ".git", "sharedindex.*"))
-	if err != nil || len(shared) != 1 {
-		t.Fatalf("shared indexes %q, %v", shared, err)
-	}
-	if err := os.Remove(shared[0]); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := r.read(); !errors.Is(err, os.ErrNotExist) {
+	if got, err := r.read(); !errors.Is(err, ErrExtension) {
 		t.Errorf("Read = %+v, %v; want an error", got, err)
 	}
 }
@@ -257,8 +118,8 @@ func TestSparse(t *testing.T) {
 	r.git("", "sparse-checkout", "set", "--cone", "--no-sparse-index", "in")
 	r.sameAsGit()
 	r.git("", "sparse-checkout", "set", "--cone", "--sparse-index", "in")
-	if got, err := r.read(); !errors.Is(err, ErrSparse) {
-		t.Errorf("Read = %+v, %v; want %v", got, err, ErrSparse)
+	if got, err := r.read(); !errors.Is(err, ErrExtension) {
+		t.Errorf("Read = %+v, %v; want %v", got, err, ErrExtension)
 	}
 }
 
@@ -300,7 +161,7 @@ func TestRefuses(t *testing.T) {
 		"fine":               {build(2, entry("a"), entry("b")), nil},
 		"optional extension": {build(1, entry("a"), []byte("ZZZZ\x00\x00\x00\x01x")), nil},
 		"required extension": {build(1, entry("a"), []byte("zzzz\x00\x00\x00\x01x")), ErrExtension},
-		"sparse":             {build(1, entry("a"), []byte("sdir\x00\x00\x00\x00")), ErrSparse},
+		"sparse":             {build(1, entry("a"), []byte("sdir\x00\x00\x00\x00")), ErrExtension},
 		"empty":              {nil, ErrCorrupt},
 		"other file":         {bytes.Repeat([]byte("x"), 100), ErrCorrupt},
 		"version 1":          {[]byte("DIRC\x00\x00\x00\x01" + strings.Repeat("\x00", 30)), ErrCorrupt},
@@ -341,8 +202,7 @@ func TestTruncated(t *testing.T) {
 		for n := range data {
 			// A cut right behind the entries or an extension leaves a sound file.
 			d, err := decode(data[:n])
-			sameInPieces(t, data[:n], d, err)
-			if err == nil && !reflect.DeepEqual(d.entries, whole.entries) {
+			if err == nil && !reflect.DeepEqual(d.Entries, whole.Entries) {
 				t.Fatalf("version %s cut at %d of %d: no error", version, n, len(data))
 			}
 		}
@@ -385,66 +245,16 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d, err := decode(data)
-		sameInPieces(t, data, d, err)
 		if err != nil {
-			if !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrSparse) && !errors.Is(err, ErrExtension) {
+			if !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrExtension) {
 				t.Errorf("unknown error %v", err)
 			}
 			return
 		}
-		if d.link == nil {
-			if !slices.IsSortedFunc(d.entries, func(a, b Entry) int { return a.compare(&b) }) {
-				t.Error("entries out of order")
-			}
-			return
-		}
-		merged, err := d.link.merge([]Entry{{Path: "a"}, {Path: "b"}, {Path: "c"}}, d.entries)
-		if err == nil && len(merged) > len(d.entries)+3 {
-			t.Errorf("%d entries of %d", len(merged), len(d.entries))
+		if !slices.IsSortedFunc(d.Entries, func(a, b Entry) int { return a.compare(&b) }) {
+			t.Error("entries out of order")
 		}
 	})
-}
-
-// sameInPieces fails unless an index is the same whether decoded as a whole or
-// read in pieces that no entry fits in.
-func sameInPieces(t *testing.T, data []byte, whole *decoder, wholeErr error) {
-	t.Helper()
-	name := filepath.Join(t.TempDir(), "index")
-	if err := os.WriteFile(name, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r := reader{file: f, end: int64(len(data)) - hashSize, buffer: make([]byte, 50)}
-	var entries []Entry
-	x := &Index{}
-	err = r.each(x, func(_ *Index, e *Entry) {
-		kept := *e
-		kept.Path = strings.Clone(e.Path)
-		entries = append(entries, kept)
-	})
-	switch {
-	case errors.Is(err, ErrSplit):
-		if wholeErr == nil && whole.link == nil {
-			t.Error("it is not split")
-		}
-	case wholeErr == nil && whole.link != nil:
-		// What is here is but a part, which may be in any order, and is not to be
-		// taken for all.
-		if err == nil {
-			t.Error("it is split")
-		}
-	case (err == nil) != (wholeErr == nil):
-		// Only the whole is looked at for a cache tree.
-		if !errors.Is(wholeErr, ErrCorrupt) || err != nil {
-			t.Errorf("%v in pieces, %v as a whole", err, wholeErr)
-		}
-	case err == nil && (!slices.Equal(entries, whole.entries) || x.Trailer != whole.trailer):
-		t.Errorf("%v in pieces, %v as a whole", entries, whole.entries)
-	}
 }
 
 func BenchmarkRead(b *testing.B) {

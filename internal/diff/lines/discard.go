@@ -57,7 +57,7 @@ func (c *classes) prospects(side int) []prospect {
 	limit := int32(min(roughSqrt(c.windows[side].count()), maxCommon))
 	prospects := make([]prospect, len(c.of[side]))
 	for i, n := range c.of[side] {
-		switch partners := c.all[n].counts[1-side]; {
+		switch partners := c.counts[n][1-side]; {
 		case partners >= limit:
 			prospects[i] = common
 		case partners > 0:

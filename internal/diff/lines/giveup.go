@@ -6,37 +6,26 @@ import "math"
 // long snake, first from the head, then from the tail. The half it leads through
 // is exact.
 func (s *searcher) snakeCut(x box, round int) (cut, bool) {
-	if at, ok := s.headSnake(x, round); ok {
+	if at, ok := s.furthestSnake(&s.head, x, round); ok {
 		return cut{at: at, exactUpper: true}, true
 	}
-	at, ok := s.tailSnake(x, round)
+	at, ok := s.furthestSnake(&s.tail, x, round)
 	return cut{at: at, exactLower: true}, ok
 }
 
-func (s *searcher) headSnake(x box, round int) (best point, ok bool) {
-	f := &s.head
+func (s *searcher) furthestSnake(f *frontier, x box, round int) (best point, ok bool) {
 	gain := snakeGain * round
 	for k := f.hi; k >= f.lo; k -= 2 {
 		i := f.on(k)
 		j := i - k
-		g := i - x.a0 + j - x.b0 - distance(k, f.mid)
-		inside := x.a0+longSnake <= i && i < x.a1 && x.b0+longSnake <= j && j < x.b1
-		if g > gain && inside && s.snake(i-longSnake, j-longSnake) {
-			best, ok, gain = point{i, j}, true, g
+		start, covered := point{i - longSnake, j - longSnake}, i-x.a0+j-x.b0
+		if f == &s.tail {
+			start, covered = point{i, j}, x.a1-i+x.b1-j
 		}
-	}
-	return best, ok
-}
-
-func (s *searcher) tailSnake(x box, round int) (best point, ok bool) {
-	f := &s.tail
-	gain := snakeGain * round
-	for k := f.hi; k >= f.lo; k -= 2 {
-		i := f.on(k)
-		j := i - k
-		g := x.a1 - i + x.b1 - j - distance(k, f.mid)
-		inside := x.a0 < i && i <= x.a1-longSnake && x.b0 < j && j <= x.b1-longSnake
-		if g > gain && inside && s.snake(i, j) {
+		g := covered - distance(k, f.mid)
+		inside := x.a0 <= start.a && start.a+longSnake <= x.a1 && x.b0 <= start.b && start.b+longSnake <= x.b1 &&
+			x.a0 < i && i < x.a1 && x.b0 < j && j < x.b1
+		if g > gain && inside && s.snake(start.a, start.b) {
 			best, ok, gain = point{i, j}, true, g
 		}
 	}

@@ -2,7 +2,6 @@ package lines
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -11,8 +10,6 @@ const (
 	contextLines   = 3
 	functionLimit  = 80 // bytes
 	noNewlineAtEnd = "\n\\ No newline at end of file\n"
-	// surroundings is a guess at the bytes around an edit: header with context.
-	surroundings = 256
 )
 
 // A span is lines start to end of one side, end not included.
@@ -55,7 +52,7 @@ type printer struct {
 }
 
 func appendHunks(dst []byte, a, b *side) (text []byte, insertions, deletions int) {
-	p := printer{a: a, b: b, dst: slices.Grow(dst, textSize(a, b))}
+	p := printer{a: a, b: b, dst: dst}
 	w := walker{a: a, b: b}
 	var hunk []edit
 	for {
@@ -71,16 +68,6 @@ func appendHunks(dst []byte, a, b *side) (text []byte, insertions, deletions int
 		deletions += e.a.size()
 		insertions += e.b.size()
 	}
-}
-
-// textSize guesses how long the text of all hunks is.
-func textSize(a, b *side) int {
-	size := 0
-	w := walker{a: a, b: b}
-	for e, ok := w.next(); ok; e, ok = w.next() {
-		size += a.size(e.a) + e.a.size() + b.size(e.b) + e.b.size() + surroundings
-	}
-	return size
 }
 
 // hunk appends the edits of one hunk with the lines around and between them.

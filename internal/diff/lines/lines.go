@@ -21,25 +21,11 @@ package lines
 // Memory grows with the number of lines, time with the size of the contents
 // and, at worst, with the number of lines to the power of 1.5.
 func Append(dst, before, after []byte) (text []byte, insertions, deletions int) {
-	return new(Differ).Append(dst, before, after)
-}
-
-// A Differ compares one pair of contents after the other in the same memory. The
-// zero value is ready for use, by one goroutine at a time.
-type Differ struct{ before, after side }
-
-// Append is the function [Append].
-func (d *Differ) Append(dst, before, after []byte) (text []byte, insertions, deletions int) {
-	a, b := &d.before, &d.after
-	a.split(before)
-	b.split(after)
+	a, b := split(before), split(after)
 	mark(a, b)
 	compact(a, b)
 	compact(b, a)
-	text, insertions, deletions = appendHunks(dst, a, b)
-	a.forget()
-	b.forget()
-	return text, insertions, deletions
+	return appendHunks(dst, a, b)
 }
 
 // mark marks the changed lines of a and b: those outside of a common

@@ -9,44 +9,19 @@ type side struct {
 	changed []bool // per line, then one that stays false
 }
 
-const (
-	few  = 256     // most contents have fewer lines
-	many = 1 << 16 // the memory for more is not kept for the next content
-)
-
-// split cuts another content, in the memory of the one before.
-func (s *side) split(content []byte) {
-	starts := bytes.Count(content, []byte{'\n'}) + 2
-	if starts > cap(s.starts) {
-		s.starts, s.changed = make([]int, 0, max(starts, few)), make([]bool, max(starts, few))
+// split cuts a content into lines.
+func split(content []byte) *side {
+	s := &side{content: content, starts: make([]int, 1, bytes.Count(content, []byte{'\n'})+2)}
+	for line := range bytes.Lines(content) {
+		s.starts = append(s.starts, s.starts[len(s.starts)-1]+len(line))
 	}
-	s.content, s.starts = content, append(s.starts[:0], 0)
-	for at := 0; at < len(content); {
-		length := bytes.IndexByte(content[at:], '\n') + 1
-		if length == 0 {
-			length = len(content) - at
-		}
-		at += length
-		s.starts = append(s.starts, at)
-	}
-	s.changed = s.changed[:len(s.starts)]
-	clear(s.changed)
-}
-
-// forget lets go of the content.
-func (s *side) forget() {
-	s.content = nil
-	if cap(s.starts) > many {
-		*s = side{}
-	}
+	s.changed = make([]bool, len(s.starts))
+	return s
 }
 
 func (s *side) count() int { return len(s.starts) - 1 }
 
 func (s *side) line(i int) []byte { return s.content[s.starts[i]:s.starts[i+1]] }
-
-// size returns the number of bytes in some lines.
-func (s *side) size(lines span) int { return s.starts[lines.end] - s.starts[lines.start] }
 
 func (s *side) same(i, j int) bool { return bytes.Equal(s.line(i), s.line(j)) }
 
@@ -77,4 +52,49 @@ func (w window) markAll() {
 	for i := w.lo; i < w.hi; i++ {
 		w.changed[i] = true
 	}
+}
+
+// classes numbers the lines of two windows so that equal lines have equal
+// numbers. Lines that occur only outside of the windows have no number.
+type classes struct {
+	windows [2]window
+	of      [2][]int32 // class of each line of a window
+	counts  [][2]int32 // by number: how many of the lines there are on each whole side
+	numbers map[string]int32
+}
+
+func classify(a, b window) *classes {
+	c := &classes{windows: [2]window{a, b}, numbers: make(map[string]int32)}
+	for s, w := range c.windows {
+		c.of[s] = make([]int32, w.hi-w.lo)
+		for i := range c.of[s] {
+			n := c.number(w.line(w.lo + i))
+			c.of[s][i] = n
+			c.counts[n][s]++
+		}
+	}
+	// Outside of the windows both sides are the same.
+	w := c.windows[0]
+	c.countBoth(w.side, 0, w.lo)
+	c.countBoth(w.side, w.hi, w.count())
+	return c
+}
+
+func (c *classes) countBoth(s *side, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		if n, there := c.numbers[string(s.line(i))]; there {
+			c.counts[n][0]++
+			c.counts[n][1]++
+		}
+	}
+}
+
+// number returns the class of a line in a window, a new one if it has none yet.
+func (c *classes) number(line []byte) int32 {
+	n, there := c.numbers[string(line)]
+	if !there {
+		n = int32(len(c.counts))
+		c.numbers[string(line)], c.counts = n, append(c.counts, [2]int32{})
+	}
+	return n
 }

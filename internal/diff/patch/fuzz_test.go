@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"codeloops/internal/diff/diffcheck"
+	"github.com/bluekeyes/go-gitdiff/gitdiff"
+
 	"codeloops/internal/diff/patch"
 	"codeloops/internal/loop"
 )
@@ -65,7 +66,13 @@ func rebuild(c loop.FileChange, before []byte) ([]byte, error) {
 	if at < 0 {
 		return before, nil
 	}
-	return diffcheck.Apply(before, []byte(body[at:]))
+	files, _, err := gitdiff.Parse(strings.NewReader("--- a/x\n+++ b/x\n" + body[at:]))
+	if err != nil || len(files) != 1 {
+		return nil, fmt.Errorf("%d files: %w", len(files), err)
+	}
+	var after bytes.Buffer
+	err = gitdiff.Apply(&after, bytes.NewReader(before), files[0])
+	return after.Bytes(), err
 }
 
 // gitNames reads the names of a "diff --git" line.

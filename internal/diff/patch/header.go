@@ -1,9 +1,7 @@
 package patch
 
 import (
-	"encoding/hex"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -18,7 +16,7 @@ type names struct {
 }
 
 func namesOf(from, to string, before, after Side) names {
-	n := names{gitBefore: quote("a/" + from), gitAfter: quote("b/" + to)}
+	n := names{gitBefore: Quote("a/" + from), gitAfter: Quote("b/" + to)}
 	n.before, n.after = n.gitBefore, n.gitAfter
 	if !before.exists() {
 		n.before = devNull
@@ -32,44 +30,29 @@ func namesOf(from, to string, before, after Side) names {
 // appendHeader appends the lines down to the "index" line, with those of a rename
 // before it.
 func appendHeader(dst []byte, n names, before, after Side, rename string) []byte {
-	dst = appendAll(dst, "diff --git ", n.gitBefore, " ", n.gitAfter, "\n")
+	dst = fmt.Appendf(dst, "diff --git %s %s\n", n.gitBefore, n.gitAfter)
 	switch {
 	case !before.exists():
-		dst = appendAll(dst, "new file mode ", octal(after.Mode), "\n")
+		dst = fmt.Appendf(dst, "new file mode %06o\n", after.Mode)
 	case !after.exists():
-		dst = appendAll(dst, "deleted file mode ", octal(before.Mode), "\n")
+		dst = fmt.Appendf(dst, "deleted file mode %06o\n", before.Mode)
 	case before.Mode != after.Mode:
-		dst = appendAll(dst, "old mode ", octal(before.Mode), "\nnew mode ", octal(after.Mode), "\n")
+		dst = fmt.Appendf(dst, "old mode %06o\nnew mode %06o\n", before.Mode, after.Mode)
 	}
 	dst = append(dst, rename...)
 	if before.ID == after.ID {
 		return dst
 	}
-	dst = hex.AppendEncode(append(dst, "index "...), before.ID[:])
-	dst = hex.AppendEncode(append(dst, ".."...), after.ID[:])
+	dst = fmt.Appendf(dst, "index %x..%x", before.ID, after.ID)
 	if before.Mode == after.Mode {
-		dst = appendAll(dst, " ", octal(after.Mode))
+		dst = fmt.Appendf(dst, " %06o", after.Mode)
 	}
 	return append(dst, '\n')
 }
 
 // appendNames appends the "---" line with the "+++" line.
 func appendNames(dst []byte, n names) []byte {
-	return appendAll(dst, "--- ", n.before, tab(n.before), "\n+++ ", n.after, tab(n.after), "\n")
-}
-
-// appendAll is what takes the least memory here in a new process.
-func appendAll(dst []byte, texts ...string) []byte {
-	for _, text := range texts {
-		dst = append(dst, text...)
-	}
-	return dst
-}
-
-// octal returns a mode in the six digits that git gives it.
-func octal(mode uint32) string {
-	digits := strconv.FormatUint(uint64(mode), 8)
-	return strings.Repeat("0", max(6-len(digits), 0)) + digits
+	return fmt.Appendf(dst, "--- %s%s\n+++ %s%s\n", n.before, tab(n.before), n.after, tab(n.after))
 }
 
 // tab ends a name that has a space, so that GNU patch does not take what
@@ -97,4 +80,45 @@ func appendTooLarge(dst []byte, before, after Side) []byte {
 	default:
 		return fmt.Appendf(dst, "# too large to compare: %d bytes before, %d bytes after\n", before.size(), after.size())
 	}
+}
+
+// Quote returns a name as git writes it with core.quotePath on: unchanged, or as
+// a C string when it has a quote, a backslash, a control character or a byte
+// outside ASCII.
+func Quote(name string) string {
+	if strings.IndexFunc(name, needsQuote) < 0 {
+		return name
+	}
+	var b strings.Builder
+	b.Grow(len(name) + 16)
+	b.WriteByte('"')
+	for i := range len(name) {
+		writeQuoted(&b, name[i])
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+func needsQuote(r rune) bool {
+	return r < ' ' || r >= 0x7f || r == '"' || r == '\\'
+}
+
+func writeQuoted(b *strings.Builder, c byte) {
+	const (
+		named   = "\a\b\t\n\v\f\r\"\\"
+		letters = "abtnvfr\"\\"
+	)
+	if i := strings.IndexByte(named, c); i >= 0 {
+		b.WriteByte('\\')
+		b.WriteByte(letters[i])
+		return
+	}
+	if !needsQuote(rune(c)) {
+		b.WriteByte(c)
+		return
+	}
+	b.WriteByte('\\')
+	b.WriteByte('0' + c>>6)
+	b.WriteByte('0' + c>>3&7)
+	b.WriteByte('0' + c&7)
 }

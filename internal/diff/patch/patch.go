@@ -8,9 +8,8 @@ package patch
 
 import (
 	"bytes"
-	"encoding/hex"
 	"fmt"
-	"strings"
+	"slices"
 
 	"codeloops/internal/diff/lines"
 	"codeloops/internal/loop"
@@ -24,10 +23,6 @@ const (
 	Symlink    uint32 = 0o120000
 	Gitlink    uint32 = 0o160000
 )
-
-// MaxContent is the size in bytes above which a caller should set
-// [Side.TooLarge] instead of holding a file in memory.
-const MaxContent = 20 << 20
 
 // kindMask takes the kind of file (regular, symlink, gitlink) out of a mode.
 const kindMask = 0o170000
@@ -51,8 +46,6 @@ type Side struct {
 	// more line that `git apply` skips. It has no BinaryPatch, so it cannot
 	// be applied: use `git apply --exclude`.
 	TooLarge bool
-	// Dirty marks a gitlink whose own work tree has changes.
-	Dirty bool
 }
 
 // File returns the change of the file at path from before to after: nothing
@@ -60,48 +53,29 @@ type Side struct {
 // file changes, otherwise one change. A file that is TooLarge counts as
 // binary.
 func File(path string, before, after Side) []loop.FileChange {
-	return new(Maker).File(path, before, after)
-}
-
-// A Maker makes the changes of one path after the other in the same memory. The
-// zero value is ready for use, by one goroutine at a time.
-type Maker struct {
-	text   []byte
-	differ lines.Differ
-	made   strings.Builder // short texts, one after the other
-}
-
-// File is the function [File].
-func (m *Maker) File(path string, before, after Side) []loop.FileChange {
 	switch {
-	case before.Mode == after.Mode && before.sameContent(after):
+	case before.Mode == after.Mode && before.ID == after.ID:
 		return nil
 	case before.exists() && after.exists() && before.Mode&kindMask != after.Mode&kindMask:
 		return []loop.FileChange{
-			m.change(path, path, before, Side{}, ""),
-			m.change(path, path, Side{}, after, ""),
+			change(path, path, before, Side{}, ""),
+			change(path, path, Side{}, after, ""),
 		}
 	default:
-		return []loop.FileChange{m.change(path, path, before, after, "")}
+		return []loop.FileChange{change(path, path, before, after, "")}
 	}
 }
 
 // Renamed returns the change of a file that has another path after it, as git
 // writes it. Both sides exist. Similarity is in percent.
 func Renamed(from, to string, before, after Side, similarity int) loop.FileChange {
-	c := new(Maker).change(from, to, before, after,
-		fmt.Sprintf("similarity index %d%%\nrename from %s\nrename to %s\n", similarity, quote(from), quote(to)))
+	c := change(from, to, before, after,
+		fmt.Sprintf("similarity index %d%%\nrename from %s\nrename to %s\n", similarity, Quote(from), Quote(to)))
 	c.Status, c.OldPath = loop.FileRenamed, from
 	return c
 }
 
-const (
-	usual = 4 << 10 // bytes of a text that most are shorter than
-	short = 1 << 10 // bytes of a text that shares memory with others
-	kept  = 1 << 20 // bytes of memory that a Maker keeps for the next text
-)
-
-func (m *Maker) change(from, to string, before, after Side, rename string) loop.FileChange {
+func change(from, to string, before, after Side, rename string) loop.FileChange {
 	c := loop.FileChange{
 		Path:    to,
 		Status:  status(before, after),
@@ -111,49 +85,28 @@ func (m *Maker) change(from, to string, before, after Side, rename string) loop.
 		NewSize: after.size(),
 	}
 	n := namesOf(from, to, before, after)
-	if m.text == nil {
-		m.text = make([]byte, 0, usual)
-	}
-	head := appendHeader(m.text[:0], n, before, after, rename)
+	head := appendHeader(nil, n, before, after, rename)
 	switch {
-	case before.exists() == after.exists() && before.sameContent(after):
-		c.Patch = m.keep(head)
+	case before.exists() == after.exists() && before.ID == after.ID:
+		c.Patch = string(head)
 	case before.TooLarge || after.TooLarge:
 		c.Binary = true
 		c.Patch = string(appendTooLarge(appendDiffer(head, n), before, after))
 	case before.binary() || after.binary():
 		c.Binary = true
-		c.BinaryPatch = string(appendBinary(head, before.Content, after.Content))
+		c.BinaryPatch = string(appendBinary(slices.Clip(head), before.Content, after.Content))
 		c.Patch = string(appendDiffer(head, n))
 	default:
 		// The names are taken back when no line differs, as between an empty
 		// file and none.
 		named := appendNames(head, n)
-		text, insertions, deletions := m.differ.Append(named, before.text(), after.text())
-		if cap(text) <= kept {
-			m.text = text
-		}
+		text, insertions, deletions := lines.Append(named, before.text(), after.text())
 		if len(text) == len(named) {
 			text = head
 		}
-		c.Patch, c.Insertions, c.Deletions = m.keep(text), insertions, deletions
+		c.Patch, c.Insertions, c.Deletions = string(text), insertions, deletions
 	}
 	return c
-}
-
-// keep returns a text as a string. A string of its own for each takes two pages of
-// a new process for each size that they have.
-func (m *Maker) keep(text []byte) string {
-	if len(text) > short {
-		return string(text)
-	}
-	if m.made.Cap()-m.made.Len() < len(text) {
-		m.made.Reset()
-		m.made.Grow(usual)
-	}
-	at := m.made.Len()
-	m.made.Write(text)
-	return m.made.String()[at:]
 }
 
 func status(before, after Side) loop.FileStatus {
@@ -168,10 +121,6 @@ func status(before, after Side) loop.FileStatus {
 }
 
 func (s Side) exists() bool { return s.Mode != Absent }
-
-func (s Side) sameContent(other Side) bool {
-	return s.ID == other.ID && s.Dirty == other.Dirty
-}
 
 func (s Side) size() int64 {
 	if s.TooLarge || s.Content == nil {
@@ -190,9 +139,5 @@ func (s Side) text() []byte {
 	if s.Mode != Gitlink {
 		return s.Content
 	}
-	text := append([]byte("Subproject commit "), hex.EncodeToString(s.ID[:])...)
-	if s.Dirty {
-		text = append(text, "-dirty"...)
-	}
-	return append(text, '\n')
+	return fmt.Appendf(nil, "Subproject commit %x\n", s.ID)
 }

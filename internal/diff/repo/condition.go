@@ -39,14 +39,14 @@ func (l *loader) gitDirMatches(glob, origin string, fold bool) (bool, error) {
 	case ok && origin == "":
 		return false, nil
 	case ok:
-		dir, err := l.ask.resolve(filepath.Dir(origin))
+		dir, err := filepath.EvalSymlinks(filepath.Dir(origin))
 		if err != nil {
 			return false, err
 		}
 		dir = filepath.ToSlash(dir) + "/"
 		glob, literal = dir+rest, len(dir)
 	case strings.HasPrefix(glob, "~/"):
-		dir, err := l.ask.resolve(home(l.ask.env))
+		dir, err := filepath.EvalSymlinks(home(l.env))
 		if err != nil {
 			return false, nil //nolint:nilerr // without a home, nothing is below it
 		}
@@ -70,7 +70,6 @@ func (l *loader) gitDirMatches(glob, origin string, fold bool) (bool, error) {
 // onBranch returns the branch that HEAD is on, with or without commits.
 func (l *loader) onBranch() (string, error) {
 	if l.branch == nil {
-		l.ask.unsure = true // HEAD may lead through any references
 		head, err := readHead(l.gitDirs[0], l.commonDir)
 		if err != nil {
 			return "", err

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,7 +15,7 @@ func (l *loader) environment() error {
 	if err != nil {
 		return err
 	}
-	parameters, err := parameters(l.ask.env.get("GIT_CONFIG_PARAMETERS"))
+	parameters, err := parameters(l.env.get("GIT_CONFIG_PARAMETERS"))
 	if err != nil {
 		return err
 	}
@@ -22,7 +23,7 @@ func (l *loader) environment() error {
 }
 
 func (l *loader) numbered() ([]Entry, error) {
-	text := l.ask.env.get("GIT_CONFIG_COUNT")
+	text := l.env.get("GIT_CONFIG_COUNT")
 	if text == "" {
 		return nil, nil
 	}
@@ -33,8 +34,8 @@ func (l *loader) numbered() ([]Entry, error) {
 	var entries []Entry
 	for i := range count {
 		keyName, valueName := "GIT_CONFIG_KEY_"+strconv.Itoa(i), "GIT_CONFIG_VALUE_"+strconv.Itoa(i)
-		key, okKey := l.ask.env(keyName)
-		value, okValue := l.ask.env(valueName)
+		key, okKey := l.env(keyName)
+		value, okValue := l.env(valueName)
 		if !okKey || !okValue || !strings.Contains(key, ".") {
 			return nil, fmt.Errorf("GIT_CONFIG_COUNT is %d, but %s with %s is not a setting", count, keyName, valueName)
 		}
@@ -96,4 +97,26 @@ func unquote(s string) (word, rest string, ok bool) {
 		b.WriteByte(after[1])
 		s = after[2:]
 	}
+}
+
+// NamesRepository reports whether a variable of the environment leads git, wherever it
+// is started, to a repository or to parts of one. Variables with settings of git do not.
+func NamesRepository(variable string) bool {
+	switch variable {
+	case "GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_INTERNAL_SUPER_PREFIX", "GIT_NAMESPACE",
+		"GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+		"GIT_GRAFT_FILE", "GIT_SHALLOW_FILE", "GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE",
+		"GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_DEFAULT_HASH", "GIT_DEFAULT_REF_FORMAT":
+		return true
+	}
+	return false
+}
+
+// WithoutRepository returns an environment without the variables that lead git, or a
+// shell, to a repository or a directory other than the one that it is started in.
+func WithoutRepository(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return NamesRepository(name) || name == "PWD" || name == "OLDPWD"
+	})
 }

@@ -3,6 +3,7 @@ package repo
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -32,19 +33,19 @@ type place struct {
 const maxLink = 1 << 20
 
 // find returns the place of the repository that git would use in dir.
-func find(dir string, ask *inquiry) (place, error) {
+func find(dir string, env Env) (place, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return place{}, err
 	}
-	start, err := ask.resolve(abs)
+	start, err := filepath.EvalSymlinks(abs)
 	if err != nil {
 		return place{}, fmt.Errorf("find the git repository of %s: %w", dir, err)
 	}
-	if named := ask.env.get("GIT_DIR"); named != "" {
-		return findNamed(start, join(start, named), ask)
+	if named := env.get("GIT_DIR"); named != "" {
+		return findNamed(start, join(start, named), env)
 	}
-	p, err := findAbove(start, ask)
+	p, err := findAbove(start, env)
 	if err != nil {
 		return place{}, err
 	}
@@ -58,12 +59,12 @@ func find(dir string, ask *inquiry) (place, error) {
 }
 
 // findNamed returns the place that GIT_DIR names.
-func findNamed(start, gitDir string, ask *inquiry) (place, error) {
-	if target, err := readLink(gitDir, ask); err == nil {
+func findNamed(start, gitDir string, env Env) (place, error) {
+	if target, err := readLink(gitDir); err == nil {
 		gitDir = target
 	}
 	p := place{kind: kindNamed, start: start, lexical: gitDir}
-	if !p.take(gitDir, ask) {
+	if !p.take(gitDir, env) {
 		return place{}, fmt.Errorf("GIT_DIR is %s: %w", gitDir, ErrNotRepository)
 	}
 	return p, nil
@@ -71,16 +72,16 @@ func findNamed(start, gitDir string, ask *inquiry) (place, error) {
 
 // findAbove looks for a repository in start and the directories above it, no
 // higher than GIT_CEILING_DIRECTORIES and the root of the file system allow.
-func findAbove(start string, ask *inquiry) (place, error) {
-	ceiling := ceilingOf(start, ask)
-	across, _ := parseBool(ask.env.get("GIT_DISCOVERY_ACROSS_FILESYSTEM"))
-	device := deviceOf(start, ask)
+func findAbove(start string, env Env) (place, error) {
+	ceiling := ceilingOf(start, env)
+	across, _ := parseBool(env.get("GIT_DISCOVERY_ACROSS_FILESYSTEM"))
+	device := deviceOf(start)
 	for dir := start; ; dir = filepath.Dir(dir) {
-		if dir != start && (dir == ceiling || !across && deviceOf(dir, ask) != device) {
+		if dir != start && (dir == ceiling || !across && deviceOf(dir) != device) {
 			return place{}, notFound(start)
 		}
 		p := place{start: start, parent: dir}
-		found, err := p.look(dir, ask)
+		found, err := p.look(dir, env)
 		if found || err != nil {
 			return p, err
 		}
@@ -96,40 +97,40 @@ func notFound(start string) error {
 }
 
 // look takes the repository that dir has or is.
-func (p *place) look(dir string, ask *inquiry) (found bool, err error) {
+func (p *place) look(dir string, env Env) (found bool, err error) {
 	gitDir := filepath.Join(dir, ".git")
-	target, err := readLink(gitDir, ask)
+	target, err := readLink(gitDir)
 	switch {
 	case err == nil:
-		if !p.take(target, ask) {
+		if !p.take(target, env) {
 			return false, fmt.Errorf("%s leads to %s: %w", gitDir, target, ErrNotRepository)
 		}
 		return true, nil
 	case !file.Missing(err) && !errors.Is(err, file.ErrNotRegular):
 		return false, err
 	}
-	if p.take(gitDir, ask) {
+	if p.take(gitDir, env) {
 		return true, nil
 	}
 	p.kind = kindInside
-	return p.take(dir, ask), nil
+	return p.take(dir, env), nil
 }
 
 // take sets the place to gitDir if that is a git directory.
-func (p *place) take(gitDir string, ask *inquiry) bool {
-	resolved, err := ask.resolve(gitDir)
-	if err != nil || !hasHead(resolved, ask) {
+func (p *place) take(gitDir string, env Env) bool {
+	resolved, err := filepath.EvalSymlinks(gitDir)
+	if err != nil || !hasHead(resolved) {
 		return false
 	}
-	common, err := ask.resolve(commonDirOf(resolved, p.start, ask))
-	if err != nil || !ask.isDir(filepath.Join(common, "refs")) {
+	common, err := filepath.EvalSymlinks(commonDirOf(resolved, p.start, env))
+	if err != nil || !isDir(filepath.Join(common, "refs")) {
 		return false
 	}
 	objects := filepath.Join(common, "objects")
-	if named := ask.env.get("GIT_OBJECT_DIRECTORY"); named != "" {
+	if named := env.get("GIT_OBJECT_DIRECTORY"); named != "" {
 		objects = join(p.start, named)
 	}
-	if !ask.isDir(objects) {
+	if !isDir(objects) {
 		return false
 	}
 	p.gitDir, p.commonDir = resolved, common
@@ -138,11 +139,11 @@ func (p *place) take(gitDir string, ask *inquiry) bool {
 
 // commonDirOf returns the directory that gitDir shares with other work trees,
 // or gitDir itself.
-func commonDirOf(gitDir, start string, ask *inquiry) string {
-	if named := ask.env.get("GIT_COMMON_DIR"); named != "" {
+func commonDirOf(gitDir, start string, env Env) string {
+	if named := env.get("GIT_COMMON_DIR"); named != "" {
 		return join(start, named)
 	}
-	data, err := ask.read(filepath.Join(gitDir, "commondir"), maxLink)
+	data, err := read(filepath.Join(gitDir, "commondir"), maxLink)
 	if err != nil {
 		return gitDir
 	}
@@ -150,12 +151,12 @@ func commonDirOf(gitDir, start string, ask *inquiry) string {
 }
 
 // hasHead reports whether dir holds a HEAD that makes it a git directory.
-func hasHead(dir string, ask *inquiry) bool {
+func hasHead(dir string) bool {
 	path := filepath.Join(dir, "HEAD")
-	if target, err := ask.link(path); err == nil {
+	if target, err := os.Readlink(path); err == nil {
 		return strings.HasPrefix(filepath.ToSlash(target), "refs/")
 	}
-	data, err := ask.read(path, maxRef)
+	data, err := read(path, maxRef)
 	if err != nil {
 		return false
 	}
@@ -168,8 +169,8 @@ func hasHead(dir string, ask *inquiry) bool {
 // readLink returns the directory that the .git file at path points to. The
 // error is one of a missing file, or wraps file.ErrNotRegular, when path is no
 // file.
-func readLink(path string, ask *inquiry) (string, error) {
-	data, err := ask.read(path, maxLink)
+func readLink(path string) (string, error) {
+	data, err := read(path, maxLink)
 	if err != nil {
 		return "", err
 	}
@@ -184,9 +185,9 @@ func readLink(path string, ask *inquiry) (string, error) {
 // ceilingOf returns the nearest directory above start that the user names; ""
 // when there is none. After an empty element, the rest of the list is taken
 // without resolving symbolic links.
-func ceilingOf(start string, ask *inquiry) string {
+func ceilingOf(start string, env Env) string {
 	resolve, nearest := true, ""
-	for _, dir := range filepath.SplitList(ask.env.get("GIT_CEILING_DIRECTORIES")) {
+	for _, dir := range filepath.SplitList(env.get("GIT_CEILING_DIRECTORIES")) {
 		if dir == "" {
 			resolve = false
 			continue
@@ -196,7 +197,7 @@ func ceilingOf(start string, ask *inquiry) string {
 		}
 		dir = filepath.Clean(dir)
 		if resolve {
-			if resolved, err := ask.resolve(dir); err == nil {
+			if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 				dir = resolved
 			}
 		}
@@ -210,7 +211,20 @@ func ceilingOf(start string, ask *inquiry) string {
 
 // deviceOf returns the file system of dir; 0 where the system has no such
 // number.
-func deviceOf(dir string, ask *inquiry) uint64 {
-	a, _ := ask.look(dir)
-	return a.stamp.Dev
+func deviceOf(dir string) uint64 {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return 0
+	}
+	return file.StampOf(info).Dev
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func read(path string, most int64) ([]byte, error) {
+	data, _, err := file.Read(path, file.How{Max: most})
+	return data, err
 }

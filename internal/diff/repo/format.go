@@ -14,8 +14,8 @@ type format struct {
 }
 
 // readFormat reads the format of the repository at p.
-func readFormat(p place, ask *inquiry) (format, error) {
-	own, err := readSettings(filepath.Join(p.commonDir, "config"), ask)
+func readFormat(p place) (format, error) {
+	own, err := readSettings(filepath.Join(p.commonDir, "config"))
 	if err != nil {
 		return format{}, err
 	}
@@ -39,15 +39,15 @@ func readFormat(p place, ask *inquiry) (format, error) {
 	if f.worktreeConfig, err = own.Bool("extensions.worktreeConfig", false); err != nil {
 		return format{}, err
 	}
-	return f, f.placeTree(own, p, ask)
+	return f, f.placeTree(own, p)
 }
 
 // placeTree finds what the configuration says about the work tree. A linked
 // work tree does not ask the shared file, unless each has one of its own.
-func (f *format) placeTree(own *Config, p place, ask *inquiry) error {
+func (f *format) placeTree(own *Config, p place) error {
 	from := []*Config{own}
 	if f.worktreeConfig {
-		private, err := readSettings(filepath.Join(p.gitDir, "config.worktree"), ask)
+		private, err := readSettings(filepath.Join(p.gitDir, "config.worktree"))
 		if err != nil {
 			return err
 		}

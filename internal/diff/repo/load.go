@@ -21,7 +21,7 @@ const (
 
 // sources say where the configuration of a repository is.
 type sources struct {
-	ask            *inquiry
+	env            Env
 	gitDirs        []string // the paths that conditional includes compare with
 	commonDir      string
 	worktreeConfig bool
@@ -46,19 +46,19 @@ func loadConfig(from sources) (*Config, error) {
 		return nil, err
 	}
 	if !first.pending {
-		return newConfig(first.entries, from.ask.caller), nil
+		return newConfig(first.entries, from.env), nil
 	}
 	second := &loader{sources: from, urls: first.urls}
 	if err := second.all(); err != nil {
 		return nil, err
 	}
-	return newConfig(second.entries, from.ask.caller), nil
+	return newConfig(second.entries, from.env), nil
 }
 
 // readSettings reads one file without what it includes. A missing file is
 // empty.
-func readSettings(path string, ask *inquiry) (*Config, error) {
-	entries, err := readEntries(path, ask)
+func readSettings(path string) (*Config, error) {
+	entries, err := readEntries(path)
 	if err != nil && !file.Missing(err) {
 		return nil, err
 	}
@@ -66,11 +66,8 @@ func readSettings(path string, ask *inquiry) (*Config, error) {
 }
 
 // readEntries returns the settings of one file.
-func readEntries(path string, ask *inquiry) ([]Entry, error) {
-	if entries, asked := ask.settings[path]; asked {
-		return entries, nil
-	}
-	data, err := ask.read(path, maxConfig)
+func readEntries(path string) ([]Entry, error) {
+	data, err := read(path, maxConfig)
 	if errors.Is(err, file.ErrNotRegular) {
 		return nil, nil // such as /dev/null
 	}
@@ -84,7 +81,6 @@ func readEntries(path string, ask *inquiry) ([]Entry, error) {
 	for i := range entries {
 		entries[i].Origin = path
 	}
-	ask.settings[path] = entries
 	return entries, nil
 }
 
@@ -95,7 +91,7 @@ func (l *loader) all() error {
 		yield bool // to a lack of permission, as in a home that is not ours
 	}
 	var files []source
-	if no, _ := parseBool(l.ask.env.get("GIT_CONFIG_NOSYSTEM")); !no {
+	if no, _ := parseBool(l.env.get("GIT_CONFIG_NOSYSTEM")); !no {
 		files = append(files, source{path: l.system()})
 	}
 	for _, path := range l.global() {
@@ -118,18 +114,18 @@ func (l *loader) all() error {
 }
 
 func (l *loader) system() string {
-	if path, ok := l.ask.env("GIT_CONFIG_SYSTEM"); ok {
+	if path, ok := l.env("GIT_CONFIG_SYSTEM"); ok {
 		return path
 	}
-	return systemFile(l.ask.env, "gitconfig")
+	return systemFile(l.env, "gitconfig")
 }
 
 func (l *loader) global() []string {
-	if path, ok := l.ask.env("GIT_CONFIG_GLOBAL"); ok {
+	if path, ok := l.env("GIT_CONFIG_GLOBAL"); ok {
 		return []string{path}
 	}
-	paths := []string{userFile(l.ask.env, "config")}
-	if dir := home(l.ask.env); dir != "" {
+	paths := []string{userFile(l.env, "config")}
+	if dir := home(l.env); dir != "" {
 		paths = append(paths, filepath.Join(dir, ".gitconfig"))
 	}
 	return paths
@@ -140,7 +136,7 @@ func (l *loader) file(path string) error {
 	if path == "" {
 		return nil
 	}
-	entries, err := readEntries(path, l.ask)
+	entries, err := readEntries(path)
 	if file.Missing(err) {
 		return nil
 	}
@@ -176,10 +172,7 @@ func (l *loader) include(e Entry) error {
 			return err
 		}
 	}
-	if strings.HasPrefix(e.Value, "~") && !strings.HasPrefix(e.Value, "~/") {
-		l.ask.unsure = true // where a user lives is no file of ours to look at
-	}
-	path, err := expand(e, l.ask.env)
+	path, err := expand(e, l.env)
 	if err != nil {
 		return err
 	}

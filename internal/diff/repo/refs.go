@@ -1,9 +1,10 @@
 package repo
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -112,21 +113,31 @@ func (s refStore) dirOf(name string) string {
 }
 
 // packed looks a ref up in packed-refs; "" when it is not there.
-func (s refStore) packed(name string) (string, error) {
+func (s refStore) packed(wanted string) (commit string, err error) {
+	err = s.eachPacked(func(name, id string) {
+		if name == wanted {
+			commit = id
+		}
+	})
+	return commit, err
+}
+
+// eachPacked hands out the refs in packed-refs.
+func (s refStore) eachPacked(take func(name, id string)) error {
 	data, _, err := file.Read(filepath.Join(s.commonDir, "packed-refs"), file.How{Max: maxPacked})
 	if file.Missing(err) {
-		return "", nil
+		return nil
 	}
 	if err != nil {
-		return "", err
+		return err
 	}
-	for line := range bytes.Lines(data) {
-		id, found := bytes.CutSuffix(bytes.TrimRight(line, "\r\n"), []byte(" "+name))
-		if found && len(id) == idLen && leadingHex(string(id)) == idLen {
-			return string(id), nil
+	for line := range strings.Lines(string(data)) {
+		id, name, found := strings.Cut(strings.TrimRight(line, "\r\n"), " ")
+		if found && len(id) == idLen && leadingHex(id) == idLen {
+			take(name, id)
 		}
 	}
-	return "", nil
+	return nil
 }
 
 // validRef reports whether name is below refs/ and safe to look up as a file.
@@ -152,4 +163,49 @@ func leadingHex(s string) int {
 		}
 	}
 	return len(s)
+}
+
+// RefsBelow returns the references whose names begin with a prefix, as in
+// "refs/tags/", each with the commit or object that it names, or the name of another
+// one. What cannot be read is in it by the reason.
+func (r *Repository) RefsBelow(prefix string) map[string]string {
+	s := refStore{gitDir: r.GitDir, commonDir: r.CommonDir}
+	refs := make(map[string]string)
+	err := s.eachPacked(func(name, id string) {
+		if strings.HasPrefix(name, prefix) {
+			refs[name] = id
+		}
+	})
+	if err != nil {
+		refs[prefix] = err.Error()
+	}
+	maps.Copy(refs, s.looseBelow(prefix))
+	return refs
+}
+
+// looseBelow reads those that have files of their own.
+func (s refStore) looseBelow(prefix string) map[string]string {
+	refs := make(map[string]string)
+	root := s.dirOf(prefix)
+	_ = filepath.WalkDir(filepath.Join(root, filepath.FromSlash(prefix)), func(path string, d fs.DirEntry, err error) error {
+		rel, relErr := filepath.Rel(root, path)
+		name := filepath.ToSlash(rel)
+		switch {
+		case file.Missing(err), relErr != nil:
+			return nil //nolint:nilerr // there is none, or it has just gone
+		case err != nil:
+			refs[name] = err.Error()
+			return nil //nolint:nilerr // that stands in the list
+		case d.IsDir(), strings.HasSuffix(name, ".lock"):
+			return nil
+		}
+		v, err := s.loose(name)
+		if err != nil {
+			refs[name] = err.Error()
+		} else if v != (ref{}) {
+			refs[name] = v.commit + v.target
+		}
+		return nil
+	})
+	return refs
 }

@@ -11,10 +11,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 )
 
-// What Open finds instead of a repository that it can use.
+// Errors of [Open]: there is no repository that it can use.
 var (
 	ErrNotRepository = errors.New("not a git repository")
 	ErrBare          = errors.New("git repository has no work tree")
@@ -50,29 +49,26 @@ type Repository struct {
 	CommonDir string // shared by all work trees: objects, refs, config, info
 	Config    *Config
 	env       Env
-	ask       *inquiry
 }
 
 // Open finds the repository that git would use in dir and reads its
 // configuration. The error is, or wraps, ErrNotRepository, ErrBare, an
 // [*UnsupportedError] or a [*SyntaxError], or says what could not be read.
 func Open(dir string, env Env) (*Repository, error) {
-	ask := newInquiry(env)
-	ask.unsure = !filepath.IsAbs(dir)
-	p, err := find(dir, ask)
+	p, err := find(dir, env)
 	if err != nil {
 		return nil, err
 	}
-	f, err := readFormat(p, ask)
+	f, err := readFormat(p)
 	if err != nil {
 		return nil, err
 	}
-	r := &Repository{GitDir: p.gitDir, CommonDir: p.commonDir, env: env, ask: ask}
-	if r.WorkTree, err = workTree(p, f, ask); err != nil {
+	r := &Repository{GitDir: p.gitDir, CommonDir: p.commonDir, env: env}
+	if r.WorkTree, err = workTree(p, f, env); err != nil {
 		return nil, err
 	}
 	r.Config, err = loadConfig(sources{
-		ask:            ask,
+		env:            env,
 		gitDirs:        []string{p.gitDir, p.lexical},
 		commonDir:      p.commonDir,
 		worktreeConfig: f.worktreeConfig,
@@ -83,15 +79,10 @@ func Open(dir string, env Env) (*Repository, error) {
 	return r, nil
 }
 
-// Current reports whether Open would return the same now, given a time before it
-// was called. It is false where that takes more than a look, as for what was
-// written shortly before.
-func (r *Repository) Current(opened time.Time) bool { return r.ask.same(opened) }
-
 // workTree returns the root of the work tree of the repository at p.
-func workTree(p place, f format, ask *inquiry) (string, error) {
+func workTree(p place, f format, env Env) (string, error) {
 	root := p.start
-	switch explicit, ok := ask.env("GIT_WORK_TREE"); {
+	switch explicit, ok := env("GIT_WORK_TREE"); {
 	case ok && explicit != "":
 		root = join(p.start, explicit)
 	case f.bare:
@@ -103,7 +94,7 @@ func workTree(p place, f format, ask *inquiry) (string, error) {
 	case p.kind == kindFound:
 		root = p.parent
 	}
-	resolved, err := ask.resolve(root)
+	resolved, err := filepath.EvalSymlinks(root)
 	if err != nil {
 		return "", fmt.Errorf("find the work tree of %s: %w", p.gitDir, err)
 	}

@@ -27,6 +27,15 @@ type parser struct {
 // end stands for the end of the file, which also ends a line.
 const end = -1
 
+// Parse reads the text of one configuration file, without what it includes.
+func Parse(text string) (*Config, error) {
+	entries, line, ok := parse(text)
+	if !ok {
+		return nil, &SyntaxError{Line: line}
+	}
+	return newConfig(entries, nil), nil
+}
+
 // parse returns the settings of a file in order. ok is false at the first
 // mistake; line tells where.
 func parse(text string) (entries []Entry, line int, ok bool) {

@@ -1,14 +1,13 @@
-//go:build !linux
+//go:build !linux && !darwin
 
 package scan
 
 import (
 	"runtime"
-	"time"
+
+	"codeloops/internal/diff/repo/file"
 )
 
-// clockOf tells how far the times of a file system can be relied on: some
-// round them to two seconds, and NTFS is late with those of directories.
-func clockOf(string) clock {
-	return clock{slack: 3 * time.Second, dirs: runtime.GOOS == "darwin"}
-}
+// ClockOf tells how far the times of files in a directory can be relied on. On Windows
+// a program can set all those that are looked at.
+func ClockOf(string) Clock { return Clock{Slack: file.Slack, Keeps: runtime.GOOS != "windows"} }

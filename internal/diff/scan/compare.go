@@ -5,99 +5,83 @@ import (
 	"strings"
 )
 
-// A Change is a path that differs between two states. Before or After is nil
+// A Difference is a path that differs between two states. Before or After is nil
 // where it does not exist.
-type Change struct {
+type Difference struct {
 	Path          string
 	Before, After *File
 }
 
 // Compare returns the paths that differ, in git's order. Both states must come
 // from scans of one work tree.
-func Compare(before, after *Dir) []Change {
-	if equal(before, after) {
-		return nil
-	}
+func Compare(before, after *Dir) []Difference {
 	changes := compareDirs(nil, "", before, after)
-	slices.SortFunc(changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(changes, func(a, b Difference) int { return strings.Compare(a.Path, b.Path) })
 	return changes
 }
 
-// equal reports whether git sees no difference in two directories, either of which
-// may be nil.
-func equal(before, after *Dir) bool {
-	return before == after || before != nil && after != nil && before.id == after.id
-}
-
-// compareDirs appends the changes between directories that are not equal.
-func compareDirs(changes []Change, path string, before, after *Dir) []Change {
-	if before == nil || after == nil || !sameSlice(before.files, after.files) {
-		changes = compareFiles(changes, path, before.Files(), after.Files())
+func compareDirs(changes []Difference, path string, before, after *Dir) []Difference {
+	if before == after || before != nil && after != nil && before.id == after.id { // as most are
+		return changes
 	}
-	old, now := before.dirs(), after.dirs()
-	for len(old) > 0 || len(now) > 0 {
-		var a, b *Dir
-		c := side(len(old), len(now), func() int { return order(old[0].Name, true, now[0].Name, true) })
-		if c <= 0 {
-			a, old = old[0], old[1:]
+	for i, f := range before.Files() {
+		if now := after.file(f.Name); now == nil || !now.same(&f) {
+			changes = append(changes, Difference{Path: path + f.Name, Before: &before.files[i], After: now})
 		}
-		if c >= 0 {
-			b, now = now[0], now[1:]
-		}
-		if equal(a, b) { // as most are
-			continue
-		}
-		name := a.name()
-		if a == nil {
-			name = b.name()
-		}
-		changes = compareDirs(changes, path+name+"/", a, b)
 	}
-	return changes
-}
-
-func compareFiles(changes []Change, path string, before, after []File) []Change {
-	for len(before) > 0 || len(after) > 0 {
-		var a, b *File
-		c := side(len(before), len(after), func() int { return strings.Compare(before[0].Name, after[0].Name) })
-		if c <= 0 {
-			a, before = &before[0], before[1:]
+	for i, f := range after.Files() {
+		if before.file(f.Name) == nil {
+			changes = append(changes, Difference{Path: path + f.Name, After: &after.files[i]})
 		}
-		if c >= 0 {
-			b, after = &after[0], after[1:]
-		}
-		switch {
-		case a == nil:
-			changes = append(changes, Change{Path: path + b.Name, After: b})
-		case b == nil || !a.same(b): // few are not the same
-			changes = append(changes, Change{Path: path + a.Name, Before: a, After: b})
+	}
+	for _, d := range dirsIn(before) {
+		changes = compareDirs(changes, path+d.Name+"/", d, after.subdir(d.Name))
+	}
+	for _, d := range dirsIn(after) {
+		if before.subdir(d.Name) == nil {
+			changes = compareDirs(changes, path+d.Name+"/", nil, d)
 		}
 	}
 	return changes
 }
 
-// side tells from which of two ordered lists the next element comes: the first
-// (negative), the second (positive) or both (0).
-func side(first, second int, compare func() int) int {
-	switch {
-	case second == 0:
-		return -1
-	case first == 0:
-		return 1
-	}
-	return compare()
-}
-
-func (d *Dir) dirs() []*Dir {
+// dirsIn are the directories in a directory, none when d is nil.
+func dirsIn(d *Dir) []*Dir {
 	if d == nil {
 		return nil
 	}
 	return d.Dirs
 }
 
-func (d *Dir) name() string {
-	if d == nil {
-		return ""
+// Moved returns the files of a state that are not, down to their stats, those of an
+// earlier one, which may be nil.
+func Moved(before, after *Dir) []Placed { return appendMoved(nil, "", before, after) }
+
+func appendMoved(moved []Placed, path string, before, after *Dir) []Placed {
+	if before == after {
+		return moved
 	}
-	return d.Name
+	for i := range after.files {
+		f := &after.files[i]
+		if known := before.file(f.Name); known == nil || !f.Untouched(known) {
+			moved = append(moved, Placed{Path: path + f.Name, File: *f})
+		}
+	}
+	for _, child := range after.Dirs {
+		moved = appendMoved(moved, path+child.Name+"/", before.subdir(child.Name), child)
+	}
+	return moved
+}
+
+// Has reports whether a file of that name is in any directory.
+func (d *Dir) Has(name string) bool {
+	if d.file(name) != nil {
+		return true
+	}
+	for _, child := range d.Dirs {
+		if child.Has(name) {
+			return true
+		}
+	}
+	return false
 }

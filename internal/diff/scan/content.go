@@ -1,13 +1,11 @@
 package scan
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -22,7 +20,7 @@ func (c *candidate) readLink(st Stat) (File, error) {
 	if err != nil {
 		return File{}, unreadable(err)
 	}
-	f := c.fresh(Symlink, st, !c.Content && c.clock.settled(st, at))
+	f := c.fresh(Symlink, st, c.Clock.settled(st, at))
 	err = c.identify(&f, []byte(target))
 	return f, err
 }
@@ -34,21 +32,21 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 		return File{}, err
 	}
 	at := c.Now()
-	file, st, err := c.handle.open(c.name)
+	file, st, err := c.handle.openFile(c.name)
 	if err != nil {
 		return File{}, unreadable(err)
 	}
 	defer file.Close() //nolint:errcheck // opened for reading: nothing to lose
-	f := c.fresh(mode, st, c.settled(st, at))
+	f := c.fresh(mode, st, c.tells(st, at))
 	var attrs attr.Attrs
 	raw := mode == Symlink || c.Attributes == nil
 	if !raw {
-		attrs = c.attributes().Of(c.name)
+		attrs = c.Attributes.Of(c.path + c.name)
 	}
 	converts := !raw && c.Settings.Converts(attrs)
 	switch {
 	case !raw && c.Settings.NeedsGit(attrs), converts && st.Size > store.Large:
-		c.postpone(ctx, c.path+c.name)
+		c.postpone(ctx)
 		return f, nil
 	case st.Size > store.Large:
 		if f.ID, err = store.SumBlob(ctx, file, st.Size); err != nil {
@@ -56,7 +54,7 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 		}
 		return f, nil
 	}
-	content, err := c.readAll(file, st.Size)
+	content, err := readAll(file, st.Size)
 	if err != nil {
 		return File{}, unreadable(err)
 	}
@@ -71,13 +69,13 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 	return f, err
 }
 
-// settled reports whether the stat of the file that was opened tells of every change
+// tells reports whether the stat of the file that was opened tells of every change
 // from now on.
-func (c *candidate) settled(st Stat, at time.Time) bool {
+func (c *candidate) tells(st Stat, at time.Time) bool {
 	if !c.Since.IsZero() && st.Size <= store.Large {
 		at = c.Since
 	}
-	return !c.Content && c.clock.settled(st, at)
+	return c.Clock.settled(st, at)
 }
 
 // asBegun reports whether a file whose line ends git would convert is, byte for
@@ -85,56 +83,36 @@ func (c *candidate) settled(st Stat, at time.Time) bool {
 // as its stat proves nothing. But nobody has changed it, and in a session that is
 // resumed no stat is known.
 func (c *candidate) asBegun(f *File, content []byte) bool {
-	return c.base != nil && c.base.ID != f.ID && c.base.ID == c.scratch.hash.Sum(plumbing.BlobObject, content)
+	return c.base != nil && c.base.ID != f.ID && c.base.ID == store.Sum(plumbing.BlobObject, content)
 }
 
-// fresh returns the file without its id. A name that is known already is
-// shared.
-func (c *candidate) fresh(mode uint32, st Stat, settled bool) File {
-	f := File{Mode: mode, stat: st}
-	if settled {
+// fresh returns the file without its id.
+func (c *candidate) fresh(mode uint32, st Stat, tells bool) File {
+	f := File{Name: c.name, Mode: mode, stat: st}
+	if tells {
 		f.trust = exact
 	}
-	for _, known := range [...]*File{c.last, c.base, c.index} {
-		if known != nil {
-			f.Name = known.Name
-			return f
-		}
-	}
-	f.Name = strings.Clone(c.name)
 	return f
 }
 
-// identify sets the id, and keeps a copy of the content unless it is known to
-// be stored.
+// identify sets the id, and keeps the content unless it is known to be stored.
 func (c *candidate) identify(f *File, content []byte) error {
-	f.ID = c.scratch.hash.Sum(plumbing.BlobObject, content)
+	f.ID = store.Sum(plumbing.BlobObject, content)
 	for _, known := range [...]*File{c.last, c.base, c.content()} {
 		if known != nil && known.ID == f.ID && len(content) > 0 {
 			return nil
 		}
 	}
-	if err := c.Blobs.Keep(f.ID, bytes.Clone(content)); err != nil {
+	if err := c.Blobs.Keep(f.ID, content); err != nil {
 		return fmt.Errorf("keep %s%s: %w", c.path, c.name, err)
 	}
 	return nil
 }
 
-// maxScratch is up to which size of a file the memory for it is used again.
-const maxScratch = 1 << 20
-
-// readAll returns the content of a file, which holds until the next one is
-// read. As for git, a file that is being written to ends where it did when it
-// was opened: the next look will see that it has changed.
-func (c *candidate) readAll(file io.Reader, size int64) ([]byte, error) {
-	content := c.scratch.content
-	if int64(cap(content)) < size {
-		content = make([]byte, size, max(size, 8<<10))
-		if size < maxScratch {
-			c.scratch.content = content
-		}
-	}
-	content = content[:size]
+// readAll returns the content of a file. As for git, one that is being written to
+// ends where it did when it was opened: the next look will see that it has changed.
+func readAll(file io.Reader, size int64) ([]byte, error) {
+	content := make([]byte, size)
 	n, err := io.ReadFull(file, content)
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		err = nil
@@ -142,16 +120,15 @@ func (c *candidate) readAll(file io.Reader, size int64) ([]byte, error) {
 	return content[:n:n], err
 }
 
-// postpone leaves the file to git. The path of one at the root is its name, in
-// memory that the next directory uses again.
-func (c *candidate) postpone(ctx context.Context, path string) {
+// postpone leaves the file to git.
+func (c *candidate) postpone(ctx context.Context) {
 	c.waits = true
-	p := Unconverted{Path: strings.Clone(path)}
+	p := Unconverted{Path: c.path + c.name}
 	if c.hasCRLF(ctx) {
 		p.Before = c.before()
 	}
-	c.shared.Lock()
-	defer c.shared.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.pending = append(c.pending, p)
 }
 

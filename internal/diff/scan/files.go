@@ -3,152 +3,33 @@ package scan
 import (
 	"context"
 	"errors"
+	"path"
+	"slices"
+	"time"
 )
 
-// findFiles finds the state of the directory's files and symlinks. As long as
-// they are what is known already, that is shared.
+// findFiles finds the state of the directory's files and symlinks that are in scope.
 func (v *visit) findFiles(ctx context.Context) error {
-	if v.again {
-		if whole, err := v.filesAgain(ctx); whole || err != nil {
-			return err
-		}
-		v.recallNames()
-	}
-	m := match{known: v.last.Files(), most: len(v.files)}
-	if v.last == nil && v.indexed() {
-		m.known = v.index.Files()
-	}
-	tracked := sameSlice(m.known, v.index.Files()) // all that is known is
-	c := v.scratch.candidate(v)
+	v.found = make([]File, 0, len(v.files))
 	for _, name := range v.files {
-		known := m.find(name)
+		c := candidate{visit: v, name: name, base: v.base.file(name), index: v.index.file(name), last: v.last.file(name)}
 		decides := false
-		if (known == nil || !tracked) && !c.inScope(name) {
+		if c.index == nil && c.base == nil && v.also.file(name) == nil && v.rules.Ignored(name, false) {
 			if decides = Decides(name); !decides {
 				continue
 			}
 		}
-		f, err := c.look(ctx, name, known)
+		f, err := c.look(ctx)
 		if err != nil {
 			return err
 		}
-		v.add(&m, f)
-		if decides && f.Mode != 0 {
+		if f.Mode == 0 { // git does not record what it is
+			continue
+		}
+		v.found = append(v.found, f)
+		if decides {
 			v.deciders++
 		}
-	}
-	v.found = m.files()
-	return nil
-}
-
-// filesAgain is findFiles of the names of the last time. It reports false when
-// a repository is among them.
-func (v *visit) filesAgain(ctx context.Context) (whole bool, err error) {
-	m := match{known: v.last.Files(), most: len(v.last.files)}
-	var c *candidate // few directories need one
-	for m.at = range m.known {
-		f := &m.known[m.at]
-		st, k, err := v.handle.stat(f.Name)
-		if err != nil || !v.unmoved(f, st, k) {
-			if f.Mode == Gitlink {
-				return false, nil
-			}
-			if c == nil {
-				v.resolve(v.walk)
-				c = v.scratch.candidate(v)
-			}
-			if f, err = c.examine(ctx, f.Name, st, k, err); err != nil {
-				return false, err
-			}
-		}
-		v.add(&m, f)
-	}
-	v.found = m.files()
-	return true, nil
-}
-
-// add adds a file, unless git does not record what it is.
-func (v *visit) add(m *match, f *File) {
-	if f.Mode == 0 {
-		v.listing.stat = Stat{} // it may come back without a trace here
-		return
-	}
-	m.add(f)
-}
-
-// A match puts together the files of a directory, in the memory of those that
-// are known as long as nothing differs.
-type match struct {
-	known []File
-	at    int // so many come before the name that was looked for last
-	same  int // so many are the first of the known ones, and the rest is in found
-	found []File
-	most  int // there can be
-}
-
-// find returns what is known by a name, nil for nothing. Names come in order.
-func (m *match) find(name string) *File {
-	for m.at < len(m.known) && m.known[m.at].Name < name {
-		m.at++
-	}
-	if m.at < len(m.known) && m.known[m.at].Name == name {
-		return &m.known[m.at]
-	}
-	return nil
-}
-
-// add adds a file of the name that was looked for last.
-func (m *match) add(f *File) {
-	if m.found == nil && m.same == m.at && m.at < len(m.known) && (f == &m.known[m.at] || f.like(&m.known[m.at])) {
-		m.same++
-		return
-	}
-	if m.found == nil {
-		m.found = append(make([]File, 0, m.most), m.known[:m.same]...)
-	}
-	m.found = append(m.found, *f)
-}
-
-// files returns what was added.
-func (m *match) files() []File {
-	if m.found == nil {
-		return m.known[:m.same:m.same]
-	}
-	return m.found
-}
-
-// unmoved reports whether a file is what is known of it, as most are.
-func (v *visit) unmoved(f *File, st Stat, k kind) bool {
-	return v.ownModes() && f.is(st, k)
-}
-
-// modeOf returns what git records of a type of file; 0 for nothing.
-func modeOf(k kind) uint32 {
-	switch k {
-	case regular:
-		return Regular
-	case executable:
-		return Executable
-	case symlink:
-		return Symlink
-	case unknown, directory, other:
-	}
-	return 0
-}
-
-// A cursor finds files by names that come in order.
-type cursor []File
-
-func (c *cursor) find(name string) *File {
-	for len(*c) > 0 {
-		f := &(*c)[0]
-		if f.Name == name {
-			return f
-		}
-		if f.Name > name {
-			return nil
-		}
-		*c = (*c)[1:]
 	}
 	return nil
 }
@@ -156,52 +37,32 @@ func (c *cursor) find(name string) *File {
 // An unreadableError costs only the file that it is about.
 type unreadableError struct{ error }
 
+func unreadable(err error) error {
+	if gone(err) {
+		return err
+	}
+	return &unreadableError{err}
+}
+
 // A candidate is a name in a directory with what is known of it.
 type candidate struct {
 	*visit
 	name              string
 	base, index, last *File
-	file              File // what it is
-
-	bases, indexes, lasts, others cursor
 }
 
-// candidate returns the one with which to look at the files of a directory.
-func (s *scratch) candidate(v *visit) *candidate {
-	s.one = candidate{visit: v, bases: v.base.Files(), indexes: v.index.Files(), lasts: v.last.Files(), others: v.also.Files()}
-	return &s.one
-}
-
-// inScope reports whether the file of that name is.
-func (c *candidate) inScope(name string) bool {
-	return c.indexes.find(name) != nil || c.bases.find(name) != nil || c.others.find(name) != nil ||
-		!c.ignores().Ignored(name, false)
-}
-
-// look returns the state of a file, of which something may be known already; one
-// without a mode for what git does not record. An error ends the scan. The file
-// may be changed by the next look.
-func (c *candidate) look(ctx context.Context, name string, known *File) (*File, error) {
-	st, k, err := c.handle.stat(name)
-	if known != nil && err == nil && c.unmoved(known, st, k) {
-		return known, nil
-	}
-	return c.examine(ctx, name, st, k, err)
-}
-
-// examine is look for a file that is not what is known of it, given what its
-// stat was.
-func (c *candidate) examine(ctx context.Context, name string, st Stat, k kind, err error) (*File, error) {
-	c.name, c.base, c.index, c.last = name, c.bases.find(name), c.indexes.find(name), c.lasts.find(name)
-	if err == nil {
-		c.file, err = c.find(ctx, st, k)
-	} else {
-		err = unreadable(err)
-	}
+// look returns the state of the file; one without a mode for what git does not
+// record. An error ends the scan.
+func (c *candidate) look(ctx context.Context) (File, error) {
+	st, k, err := c.handle.stat(c.name)
 	if err != nil {
-		c.file, err = c.forgive(err)
+		return c.forgive(unreadable(err))
 	}
-	return &c.file, err
+	f, err := c.find(ctx, st, k)
+	if err != nil {
+		return c.forgive(err)
+	}
+	return f, nil
 }
 
 // forgive tells what to take for a file that was not found or could not be read.
@@ -235,8 +96,8 @@ func (c *candidate) lastKnown() File {
 	return File{}
 }
 
-// find finds out what a file is that may have changed. The error ends the scan,
-// or is about the file.
+// find finds out what a file is: what is known of it, as long as its stat proves that.
+// The error ends the scan, or is about the file.
 func (c *candidate) find(ctx context.Context, st Stat, k kind) (File, error) {
 	mode := c.mode(k)
 	if mode == 0 {
@@ -247,7 +108,7 @@ func (c *candidate) find(ctx context.Context, st Stat, k kind) (File, error) {
 		sources[1] = nil
 	}
 	for _, known := range sources {
-		if known != nil && isLink(known.Mode) == isLink(mode) && known.matches(st) {
+		if known != nil && (known.Mode == Symlink) == (mode == Symlink) && known.matches(st) {
 			return File{Name: known.Name, Mode: mode, ID: known.ID, stat: st, trust: exact}, nil
 		}
 	}
@@ -257,21 +118,12 @@ func (c *candidate) find(ctx context.Context, st Stat, k kind) (File, error) {
 	return c.read(ctx, mode)
 }
 
-func unreadable(err error) error {
-	if gone(err) {
-		return err
-	}
-	return &unreadableError{err}
-}
-
-func isLink(mode uint32) bool { return mode == Symlink }
-
 // mode returns what git records of a file's type and permissions.
 func (c *candidate) mode(k kind) uint32 {
 	switch {
 	case k == symlink:
 		return Symlink
-	case k != regular && k != executable:
+	case k == other:
 		return 0
 	case !c.Symlinks && c.recorded() == Symlink:
 		return Symlink
@@ -298,5 +150,42 @@ func (c *candidate) recorded() uint32 {
 	return c.index.Mode
 }
 
-// sameSlice reports whether both are the very same files.
-func sameSlice(a, b []File) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+// Decides reports whether a file decides, by its name, what git sees of other files
+// or how. Such a file is in scope where git looks for it, whether it is ignored or
+// not: one that is ignored by rules of its own would hide itself.
+func Decides(name string) bool {
+	switch path.Base(name) {
+	case ".gitignore", ".gitattributes", ".gitmodules":
+		return true
+	}
+	return false
+}
+
+// hide takes out of a directory the files that decide, if git sees nothing else
+// in it, at any depth: it is then ignored as a whole, as the caches of many tools
+// are, and they decide nothing about what is seen. The directory is named in
+// [State.Hidden] instead.
+func (v *visit) hide(dirs []*Dir) {
+	if v.deciders == 0 || v.path == "" || len(v.found) > v.deciders ||
+		slices.ContainsFunc(dirs, func(d *Dir) bool { return !d.Empty() }) {
+		return
+	}
+	v.found = nil
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.hidden = append(v.hidden, v.path)
+}
+
+// Empty reports whether no file is in a directory, which may be nil, at any depth.
+func (d *Dir) Empty() bool {
+	return d == nil || len(d.files) == 0 && !slices.ContainsFunc(d.Dirs, func(child *Dir) bool { return !child.Empty() })
+}
+
+// Untouched reports whether a file has the very stat that it had as another one.
+func (f *File) Untouched(since *File) bool { return f.same(since) && f.stat == since.stat }
+
+// UntouchedSince reports whether a file was written last before a time, as far as the
+// system tells what no program can set back.
+func (f *File) UntouchedSince(at time.Time) bool {
+	return f.stat.Changed != 0 && f.stat.Changed < at.UnixNano()
+}

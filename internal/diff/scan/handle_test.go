@@ -29,13 +29,13 @@ func TestHandle(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var h handle
-	h.reset(root, "", nil)
+	h, err := open(root, nil, "")
+	must(t, err)
 	defer h.close()
 	for name, want := range map[string]error{
 		"file": nil, "link": unix.ELOOP, "fifo": errNotRegular, "dir": errNotRegular, "missing": unix.ENOENT,
 	} {
-		f, _, err := h.open(name)
+		f, _, err := h.openFile(name)
 		if err == nil {
 			_ = f.Close()
 		}
@@ -49,17 +49,11 @@ func TestHandle(t *testing.T) {
 func (h *handle) looksAtDirectories(t *testing.T, in func(string) string) {
 	t.Helper()
 	for name, want := range map[string]bool{"dir": true, "dirlink": false, "file": false, "fifo": false, "missing": false} {
-		var below handle
-		below.reset(in(name), name, h)
-		if err := below.ensure(); (err == nil) != want || err != nil && !gone(err) {
+		below, err := open(in(name), h, name)
+		if (err == nil) != want || err != nil && !gone(err) {
 			t.Errorf("open the directory %s: %v", name, err)
 		}
-		below.close()
-		for _, much := range []bool{true, false} {
-			_, k, err := below.glance(much)
-			if isDir := err == nil && k == directory; isDir != want || err != nil && !gone(err) {
-				t.Errorf("glance at %s: %v, %v", name, k, err)
-			}
+		if err == nil {
 			below.close()
 		}
 	}
@@ -81,54 +75,36 @@ func TestHandleReach(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, open := range []bool{true, false} { // the root
-		var h [4]handle
-		h[0].reset(in("tree"), "", nil)
-		if err := h[0].ensure(); err != nil {
-			t.Fatal(err)
-		}
-		if !open {
-			h[0].close()
-		}
-		for i, name := range []string{"a", "b", "c"} {
-			h[i+1].reset("", name, &h[i])
-		}
-		if got := h[3].finds(); got != "ours" {
-			t.Errorf("with the root open, %t: found %q", open, got)
-		}
-		for _, err := range []error{os.Rename(in("tree/a"), in("was")), os.Symlink("../elsewhere", in("tree/a"))} {
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got := h[3].finds(); got != "" {
-			t.Errorf("with the root open, %t: found %q behind a symlink", open, got)
-		}
-		for _, err := range []error{os.Remove(in("tree/a")), os.Rename(in("was"), in("tree/a"))} {
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		h[0].close()
+	h, err := open(in("tree"), nil, "")
+	must(t, err)
+	defer h.close()
+	for _, name := range []string{"a", "b"} {
+		h, err = open("", h, name)
+		must(t, err)
+		h.close()
+	}
+	if got := h.finds("c"); got != "ours" {
+		t.Errorf("found %q", got)
+	}
+	must(t, os.Rename(in("tree/a"), in("was")))
+	must(t, os.Symlink("../elsewhere", in("tree/a")))
+	if got := h.finds("c"); got != "" {
+		t.Errorf("found %q behind a symlink", got)
 	}
 }
 
-// finds returns what is in the file of the directory, if all ways to look at it
-// find it.
-func (h *handle) finds() string {
-	for _, much := range []bool{true, false} {
-		_, k, err := h.glance(much)
-		h.close()
-		if err != nil || k != directory {
-			return ""
-		}
+// finds returns what is in the file of a directory below.
+func (h *handle) finds(name string) string {
+	below, err := open("", h, name)
+	if err != nil {
+		return ""
 	}
-	f, _, err := h.open("file")
+	defer below.close()
+	f, _, err := below.openFile("file")
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	defer h.close()
 	content, _ := io.ReadAll(f)
 	return string(content)
 }

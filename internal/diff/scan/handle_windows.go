@@ -9,69 +9,36 @@ import (
 )
 
 // A handle is a directory, named by its path.
-type handle struct {
-	path string
-}
+type handle struct{ path string }
 
-// reset makes h the handle of another directory.
-func (h *handle) reset(path, _ string, _ *handle) {
-	h.path = filepath.FromSlash(path)
-}
-
-func (h *handle) isOpen() bool { return false }
-
-func (h *handle) isFar() bool { return false }
-
-// ensure makes sure that it is a directory.
-func (h *handle) ensure() error {
-	info, err := os.Lstat(h.path)
-	if err != nil {
-		return err
+// open makes sure that there is a directory at a path.
+func open(path string, _ *handle, _ string) (*handle, error) {
+	path = filepath.FromSlash(path)
+	info, err := os.Lstat(path)
+	if err == nil && !info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
 	}
-	if !info.IsDir() {
-		return &fs.PathError{Op: "open", Path: h.path, Err: syscall.ENOTDIR}
-	}
-	return nil
+	return &handle{path}, err
 }
+
+func (h *handle) leave() {}
 
 func (h *handle) close() {}
 
-// list returns the entries of the directory with its stat from before. They
-// hold until s is used again.
-func (h *handle) list(s *scratch) ([]entry, Stat, error) {
-	f, err := os.Open(h.path)
-	if err != nil {
-		return nil, Stat{}, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, Stat{}, err
-	}
-	entries, err := f.ReadDir(-1)
-	return s.convert(entries), statOf(info), err
-}
+// list returns what is in the directory.
+func (h *handle) list() ([]fs.DirEntry, error) { return os.ReadDir(h.path) }
 
-// glance returns the stat of the directory.
-func (h *handle) glance(bool) (Stat, kind, error) { return h.stat("") }
-
-// has reports whether a file is what is known of it.
-func (h *handle) has(f *File) bool {
-	st, k, err := h.stat(f.Name)
-	return err == nil && f.is(st, k)
-}
-
-// stat does not follow a symlink. The directory itself has the name "". The
-// time of change is that of creation, as in git for Windows.
+// stat does not follow a symlink. The time of change is that of creation, as in git
+// for Windows.
 func (h *handle) stat(name string) (Stat, kind, error) {
 	info, err := os.Lstat(filepath.Join(h.path, name))
 	if err != nil {
-		return Stat{}, unknown, err
+		return Stat{}, other, err
 	}
 	return statOf(info), kindOf(info.Mode()), nil
 }
 
-func (h *handle) open(name string) (io.ReadCloser, Stat, error) {
+func (h *handle) openFile(name string) (io.ReadCloser, Stat, error) {
 	f, err := os.Open(filepath.Join(h.path, name))
 	if err != nil {
 		return nil, Stat{}, err
@@ -104,8 +71,6 @@ func kindOf(mode fs.FileMode) kind {
 	switch {
 	case mode.IsRegular():
 		return regular
-	case mode.IsDir():
-		return directory
 	case mode&fs.ModeSymlink != 0:
 		return symlink
 	}

@@ -8,9 +8,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"codeloops/internal/diff/index"
 )
 
 // ErrTree is a tree object that is none, or has a name that could lead out of
@@ -86,3 +89,59 @@ func (f *File) sound() bool {
 	return slices.Contains(modes, f.Mode) && f.Name != "" && f.Name != "." && f.Name != ".." &&
 		!strings.EqualFold(f.Name, ".git") && !strings.ContainsAny(f.Name, "/\x00")
 }
+
+// emptyBlob is the id of the blob without content.
+const emptyBlob = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+
+// Tracked returns the files of an index as a state, nil when it has none.
+func Tracked(x *index.Index) *Dir {
+	if len(x.Entries) == 0 {
+		return nil
+	}
+	t := tracking{index: x, left: x.Entries, empty: index.ID(plumbing.NewHash(emptyBlob))}
+	root := t.dir("", "")
+	root.Seal()
+	return root
+}
+
+// A tracking makes directories of the entries of an index.
+type tracking struct {
+	index *index.Index
+	left  []index.Entry
+	empty index.ID
+}
+
+// dir makes the directory of the entries below a path, which has a slash at its end.
+func (t *tracking) dir(name, path string) *Dir {
+	d := &Dir{Name: name}
+	for len(t.left) > 0 && strings.HasPrefix(t.left[0].Path, path) {
+		e := &t.left[0]
+		name, _, deeper := strings.Cut(e.Path[len(path):], "/")
+		if deeper {
+			d.Dirs = append(d.Dirs, t.dir(name, e.Path[:len(path)+len(name)+1]))
+			continue
+		}
+		if last := len(d.files) - 1; last >= 0 && d.files[last].Name == name {
+			d.files = d.files[:last] // of the stages of a conflict the last one stands for all
+		}
+		d.files = append(d.files, t.file(name, e))
+		t.left = t.left[1:]
+	}
+	return d
+}
+
+func (t *tracking) file(name string, e *index.Entry) File {
+	f := File{
+		Name: name,
+		Mode: e.Mode,
+		ID:   plumbing.Hash(e.ID),
+		stat: Stat{Size: int64(e.Size), Modified: nanoseconds(e.Mtime), Changed: nanoseconds(e.Ctime), Inode: uint64(e.Ino)},
+	}
+	smudged := e.Size == 0 && e.ID != t.empty // git's mark for an entry that was racy when it wrote the index
+	if e.Stage == 0 && e.Flags&index.IntentToAdd == 0 && !smudged && !t.index.Racy(e) {
+		f.trust = fromIndex
+	}
+	return f
+}
+
+func nanoseconds(t index.Time) int64 { return int64(t.Sec)*int64(time.Second) + int64(t.Nsec) }

@@ -25,66 +25,62 @@ func Place(path string, mode uint32, id plumbing.Hash, size int64) (Placed, bool
 	return Placed{Path: path, File: File{Name: name, Mode: mode, ID: id, stat: Stat{Size: size}}}, ok
 }
 
-// With returns the state with more files in it.
+// With returns the state with more files in it; one that is there stays as it is.
 func (d *Dir) With(files []Placed) *Dir {
 	for _, f := range files {
-		d = d.with(f.Path, f.File)
+		d = d.edited(f.Path, func(in *Dir, name string) {
+			if i, found := slices.BinarySearchFunc(in.files, name, byName); !found {
+				in.files = slices.Insert(slices.Clone(in.files), i, f.File)
+			}
+		})
 	}
 	d.Seal()
 	return d
-}
-
-func (d *Dir) with(path string, f File) *Dir {
-	name, rest, deeper := strings.Cut(path, "/")
-	if !deeper {
-		i, found := slices.BinarySearchFunc(d.Files(), name, byName)
-		files := slices.Clone(d.Files())
-		if !found {
-			files = slices.Insert(files, i, f)
-		}
-		return NewDir(d.Name, files, d.Dirs)
-	}
-	now := &Dir{Name: d.Name, Dirs: slices.Clone(d.Dirs), files: d.files}
-	i, found := slices.BinarySearchFunc(now.Dirs, name, byDirName)
-	if !found {
-		now.Dirs = slices.Insert(now.Dirs, i, &Dir{Name: name})
-	}
-	now.Dirs[i] = now.Dirs[i].with(rest, f)
-	return now
 }
 
 // Graft returns the state with another one as the directory at a path. A gitlink may
 // have the same path: it is then the commit of the repository that has the files. No
 // tree object can have both, but the id of one tells such states from all others.
 func (d *Dir) Graft(path string, other *Dir) *Dir {
-	d = d.graft(path, other)
+	d = d.edited(path, func(in *Dir, name string) {
+		in.Dirs[in.child(name)] = &Dir{Name: name, Dirs: other.Dirs, files: other.files}
+	})
 	d.Seal()
 	return d
 }
 
-func (d *Dir) graft(path string, other *Dir) *Dir {
-	name, rest, deeper := strings.Cut(path, "/")
+// edited returns a copy of the directory, with copies of those that lead to a path,
+// which are made where they are missing. The last one is changed; its files are not a
+// copy.
+func (d *Dir) edited(path string, change func(in *Dir, name string)) *Dir {
 	now := &Dir{Name: d.Name, Dirs: slices.Clone(d.Dirs), files: d.files}
-	i, found := slices.BinarySearchFunc(now.Dirs, name, byDirName)
-	if !found {
-		now.Dirs = slices.Insert(now.Dirs, i, &Dir{Name: name})
+	name, rest, deeper := strings.Cut(path, "/")
+	if !deeper {
+		change(now, name)
+		return now
 	}
-	if deeper {
-		now.Dirs[i] = now.Dirs[i].graft(rest, other)
-	} else {
-		now.Dirs[i] = &Dir{Name: name, Dirs: other.Dirs, files: other.files}
-	}
+	i := now.child(name)
+	now.Dirs[i] = now.Dirs[i].edited(rest, change)
 	return now
+}
+
+// child returns where the directory of a name is, which is made where it is missing.
+func (d *Dir) child(name string) int {
+	i, found := slices.BinarySearchFunc(d.Dirs, name, byDirName)
+	if !found {
+		d.Dirs = slices.Insert(d.Dirs, i, &Dir{Name: name})
+	}
+	return i
 }
 
 // Nested reports whether the gitlink of a name is that of a repository whose files
 // the state has, too.
 func (d *Dir) Nested(link *File) bool {
 	files := d.subdir(link.Name)
-	return link.Mode == Gitlink && files != nil && !files.bare()
+	return link.Mode == Gitlink && !files.Empty()
 }
 
-// Put returns the state with a file in the place of what is at its path. It
+// Put returns the state with a file instead of what is at its path. It
 // reports false when that is a directory with files in it, or when another file
 // is where a directory would have to be. Seal it before use.
 func (d *Dir) Put(f Placed) (*Dir, bool) { return d.put(f.Path, &f.File) }
@@ -98,35 +94,27 @@ func (d *Dir) Without(path string) *Dir {
 func (d *Dir) put(path string, f *File) (_ *Dir, ok bool) {
 	now := &Dir{Name: d.Name, Dirs: slices.Clone(d.Dirs), files: d.files}
 	name, rest, deeper := strings.Cut(path, "/")
-	file, isFile := slices.BinarySearchFunc(d.Files(), name, byName)
-	dir, isDir := slices.BinarySearchFunc(now.Dirs, name, byDirName)
+	file, isFile := slices.BinarySearchFunc(d.files, name, byName)
+	inside := d.subdir(name)
 	if !deeper {
-		files := slices.Clone(d.Files())
+		now.files = slices.Clone(d.files)
 		if isFile {
-			files = slices.Delete(files, file, file+1)
+			now.files = slices.Delete(now.files, file, file+1)
 		}
 		if f != nil {
-			files = slices.Insert(files, file, *f)
+			now.files = slices.Insert(now.files, file, *f)
 		}
-		now.files = files
-		return now, f == nil || !isDir || now.Dirs[dir].bare()
+		return now, f == nil || inside.Empty()
 	}
-	if isFile && d.Files()[file].Mode != Gitlink || !isDir && f == nil {
+	if isFile && d.files[file].Mode != Gitlink || inside == nil && f == nil {
 		return now, f == nil
 	}
-	if !isDir {
-		now.Dirs = slices.Insert(now.Dirs, dir, &Dir{Name: name})
-	}
-	if now.Dirs[dir], ok = now.Dirs[dir].put(rest, f); !ok {
+	i := now.child(name)
+	if now.Dirs[i], ok = now.Dirs[i].put(rest, f); !ok {
 		return now, false
 	}
-	if f == nil && now.Dirs[dir].bare() {
-		now.Dirs = slices.Delete(now.Dirs, dir, dir+1)
+	if f == nil && now.Dirs[i].Empty() {
+		now.Dirs = slices.Delete(now.Dirs, i, i+1)
 	}
 	return now, true
-}
-
-// bare reports whether no file is in a directory, at any depth.
-func (d *Dir) bare() bool {
-	return len(d.files) == 0 && !slices.ContainsFunc(d.Dirs, func(child *Dir) bool { return !child.bare() })
 }

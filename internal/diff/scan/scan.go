@@ -11,18 +11,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"codeloops/internal/diff/attr"
 	"codeloops/internal/diff/ignore"
-	"codeloops/internal/diff/shown"
+	"codeloops/internal/diff/repo"
 )
 
 var errNotRegular = errors.New("no longer a regular file")
@@ -42,37 +38,56 @@ type Head struct {
 // A Scanner finds the states of one work tree. Its fields must not change
 // during a scan.
 type Scanner struct {
-	Root       string // absolute path of the work tree
-	Within     string // the path of Root for people, with a slash at its end; "": none stands before names
-	FileMode   bool   // core.fileMode: the executable bit counts
-	Symlinks   bool   // core.symlinks: a symlink is not checked out as a file
-	IgnoreCase bool   // core.ignoreCase
+	Root   string // absolute path of the work tree
+	Within string // the path of Root for people, with a slash at its end; "": none stands before names
+	FileSystem
 
-	Now func() time.Time
-	// Content: the file system does not keep times, see [Keeps]: every file is read.
-	Content bool
 	// Since is when the session began; zero before it has. What has been written since
 	// is read each time: whoever has a file mapped can write to it again without a
 	// trace, for as long as the system has not written it to the disk. Those above
 	// [store.Large] alone are believed by their times.
 	Since      time.Time
+	Clock      Clock // without times that count every file is read
+	Now        func() time.Time
 	Blobs      Blobs
-	Rules      *ignore.Rules // the ones of the last scan if they still hold
-	Attributes *attr.Reader  // nil: files are what they are on the disk
+	Rules      *ignore.Rules
+	Attributes *attr.Reader // nil: files are what they are on the disk
 	Settings   attr.Settings
-
-	// Head looks at a directory that a gitlink stands for as a repository, and
-	// Embedded at one with a .git that none stands for; scoped says that it has files
-	// which are in scope by themselves, so that it is none. Both get the path from the
-	// root with a slash at its end, in several goroutines.
-	Head     func(path string) (Head, error)
-	Embedded func(path string, scoped bool) (Head, error)
-	// Nest reports whether a directory, named likewise, has a scan of its own. May be
-	// nil.
-	Nest func(path string) bool
+	Inside     Repositories
 	// Hash stores files through git, which alone can convert them, and
 	// returns the ids of their blobs.
 	Hash func(context.Context, []Unconverted) ([]plumbing.Hash, error)
+}
+
+// A FileSystem is what the configuration says of the one that the work tree is on.
+type FileSystem struct {
+	FileMode   bool // core.fileMode: the executable bit counts
+	Symlinks   bool // core.symlinks: a symlink is not checked out as a file
+	IgnoreCase bool // core.ignoreCase
+}
+
+// FileSystemOf reads it.
+func FileSystemOf(c *repo.Config) (f FileSystem, err error) {
+	for key, field := range map[string]*bool{
+		"core.fileMode": &f.FileMode, "core.symlinks": &f.Symlinks, "core.ignoreCase": &f.IgnoreCase,
+	} {
+		if *field, err = c.Bool(key, key != "core.ignoreCase"); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+// Repositories know those inside the work tree. They get paths from the root with a
+// slash at their end, in several goroutines.
+type Repositories interface {
+	// Head looks at a directory that a gitlink stands for as a repository.
+	Head(path string) (Head, error)
+	// Embedded looks at one with a .git that none stands for; scoped says that it has
+	// files which are in scope by themselves, so that it is none.
+	Embedded(path string, scoped bool) (Head, error)
+	// Nest reports whether a directory has a scan of its own.
+	Nest(path string) bool
 }
 
 // An Unconverted file is one that only git can convert.
@@ -82,10 +97,6 @@ type Unconverted struct {
 	// then convert it otherwise. Else nil.
 	Before *File
 }
-
-// ownModes reports whether nothing but a file itself says what its mode is: what is
-// known of the file does elsewhere.
-func (s *Scanner) ownModes() bool { return s.FileMode && s.Symlinks }
 
 // Known is what is known before a scan. Any part may be nil.
 type Known struct {
@@ -100,14 +111,7 @@ type Known struct {
 	Names bool
 	Then  *Dir // what Index was when the session began; nil where that is not known
 	Last  *Dir // the last state that was found; reading is spared by it
-	// Listed: the rules are those of the last scan, so that a directory that
-	// has not changed since need not be listed.
-	Listed bool
-	Also   *Dir // more that is in scope
-	// Same: Listed, and Last was found with the same Base, Index, Also and
-	// settings. What it says of names that are still there then needs no other
-	// source.
-	Same bool
+	Also  *Dir // more that is in scope
 }
 
 // A State is what a scan found.
@@ -125,13 +129,9 @@ type State struct {
 // cannot be read, when contents cannot be kept, when git fails, or when ctx
 // ends.
 func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
-	w := &walk{
-		Scanner: s,
-		clock:   clockOf(s.Root),
-		known:   k,
-	}
-	full := strings.TrimSuffix(s.Root, string(filepath.Separator)) + "/"
-	found, err := w.run(ctx, &place{full: full, listed: k.Listed, last: k.Last, scope: scope{base: k.Base, index: k.Index, also: k.Also}})
+	w := &walk{Scanner: s, known: k}
+	w.busy.Store(1)
+	found, err := w.visitPlace(ctx, place{base: k.Base, index: k.Index, also: k.Also, last: k.Last}, nil)
 	if err != nil {
 		return State{}, err
 	}
@@ -150,34 +150,6 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 	return State{Root: found.dir, Warnings: slices.Compact(w.warnings), Hidden: w.hidden}, nil // some are looked at twice
 }
 
-// A walk is one scan. Its goroutines share the queue and what the mutex guards.
-type walk struct {
-	*Scanner
-	clock clock
-	known Known
-	queue
-	root found
-	open atomic.Int32 // directories that are held open
-
-	shared   sync.Mutex
-	warnings []string
-	hidden   []string      // see State.Hidden
-	pending  []Unconverted // files without an id yet: git is to give them
-}
-
-// indexed reports whether the index counts for contents, see Known.Index.
-func (w *walk) indexed() bool { return w.known.Base == nil && !w.known.Names && !w.Content }
-
-func (w *walk) warn(path string, err error) {
-	if cause, ok := errors.AsType[*fs.PathError](err); ok {
-		err = cause.Err
-	}
-	w.shared.Lock()
-	defer w.shared.Unlock()
-	path = w.Within + strings.TrimSuffix(path, "/")
-	w.warnings = append(w.warnings, shown.In(fmt.Sprintf("cannot read %s: %v; what has changed there is not seen", path, err), path))
-}
-
 func (w *walk) hashByGit(ctx context.Context, root *Dir) error {
 	if len(w.pending) == 0 {
 		return nil
@@ -192,13 +164,4 @@ func (w *walk) hashByGit(ctx context.Context, root *Dir) error {
 		}
 	}
 	return nil
-}
-
-// absolute returns the path that the operating system knows, without a slash at
-// its end.
-func (w *walk) absolute(p *place) string {
-	if p.path == "" {
-		return w.Root
-	}
-	return p.full[:len(p.full)-1]
 }

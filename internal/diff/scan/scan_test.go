@@ -17,15 +17,6 @@ import (
 )
 
 // state builds a directory from paths, each with the id of its own text.
-// tracked returns the files of an index as directories.
-func tracked(x *index.Index) *Dir {
-	t := Track()
-	for i := range x.Entries {
-		t.Add(x, &x.Entries[i])
-	}
-	return t.Root()
-}
-
 func state(t *testing.T, paths ...string) *Dir {
 	t.Helper()
 	slices.Sort(paths)
@@ -39,7 +30,7 @@ func state(t *testing.T, paths ...string) *Dir {
 			Path: path, Mode: Regular, ID: index.ID(store.Sum(plumbing.BlobObject, []byte(text))),
 		})
 	}
-	d := tracked(x)
+	d := Tracked(x)
 	if d == nil {
 		d = &Dir{}
 	}
@@ -153,7 +144,7 @@ func TestTracked(t *testing.T) {
 		change(&e)
 		return e
 	}
-	d := tracked(&index.Index{
+	d := Tracked(&index.Index{
 		Stamp: file.Stamp{Mtime: 200 * int64(time.Second)},
 		Entries: []index.Entry{
 			with("conflict", func(e *index.Entry) { e.Stage = 1 }),
@@ -199,7 +190,7 @@ func TestTracked(t *testing.T) {
 			t.Errorf("another %s goes unnoticed", name)
 		}
 	}
-	if tracked(&index.Index{}) != nil {
+	if Tracked(&index.Index{}) != nil {
 		t.Error("an empty index has a root")
 	}
 }
@@ -207,8 +198,8 @@ func TestTracked(t *testing.T) {
 func TestSettled(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(100, 0)
-	c := clock{slack: time.Second}
-	old, recent := at.Add(-2*time.Second).UnixNano(), at.UnixNano()
+	c := Clock{Slack: time.Second, Keeps: true}
+	old, recent := at.Add(-time.Second-1).UnixNano(), at.UnixNano()
 	for _, test := range []struct {
 		modified, changed int64
 		want              bool

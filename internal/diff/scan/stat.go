@@ -1,42 +1,78 @@
 package scan
 
-import "time"
+import (
+	"io/fs"
+	"time"
+)
 
 // A Stat is what the file system tells of a file without its content. Two
 // equal ones of one path mean equal content, where the file system keeps times,
-// unless the file was written within the clock's tick after the first.
+// if the file was left alone for a while before the first; see [Clock].
 type Stat struct {
 	Size     int64
 	Modified int64 // nanoseconds since 1970
 	Changed  int64 // likewise, of the inode; no program can set it back
 	Inode    uint64
+	Perm     uint16 // of a regular file: odd and its permissions; 0: those that [Umask] leaves
+}
+
+// A Clock says how far the times of files can be relied on.
+type Clock struct {
+	Slack time.Duration // by how much they may lag behind
+	Keeps bool          // they tell of every change of a content
+}
+
+// settled reports whether a file with this stat that changes after the time at gets
+// another one.
+func (c Clock) settled(s Stat, at time.Time) bool {
+	return c.Keeps && max(s.Modified, s.Changed) < at.Add(-c.Slack).UnixNano()
 }
 
 // kind is the part of a file's type that git cares for.
 type kind uint8
 
 const (
-	unknown kind = iota // not told by the directory
-	regular
+	regular kind = iota
 	executable
 	symlink
-	directory
-	other // FIFO, socket, device
+	other // directory, FIFO, socket, device
 )
 
-// A clock says how far the times of a file system can be relied on.
-type clock struct {
-	slack time.Duration // by how much they may lag behind
-	dirs  bool          // a directory's times tell of every entry that comes or goes
+// odd marks, in [Stat.Perm], permissions that umask does not give.
+const odd = 1 << 15
+
+// Perm returns the permissions of a regular file, as far as they are known: those of
+// one that is only in git's index, or in a tree object, are what umask leaves.
+func (f *File) Perm() fs.FileMode {
+	if f.stat.Perm != 0 {
+		return fs.FileMode(f.stat.Perm) & fs.ModePerm
+	}
+	return Usual(f.Mode, Umask())
 }
 
-// Slack returns by how much the times of files in a directory may lag behind
-// the clock.
-func Slack(dir string) time.Duration { return clockOf(dir).slack }
+// Usual returns the permissions that git gives a file of a mode under an umask.
+func Usual(mode uint32, umask fs.FileMode) fs.FileMode {
+	if mode == Executable {
+		return 0o777 &^ umask
+	}
+	return 0o666 &^ umask
+}
 
-// settled reports whether a file with this stat that changes after the time
-// at, when it was read, gets another stat.
-func (c clock) settled(s Stat, at time.Time) bool {
-	limit := at.Add(-c.slack).UnixNano()
-	return s.Modified < limit && s.Changed < limit
+// OddPerms returns the permissions of those files below a directory that have others
+// than umask gives, by their paths.
+func (d *Dir) OddPerms() map[string]fs.FileMode {
+	found := make(map[string]fs.FileMode)
+	var take func(path string, d *Dir)
+	take = func(path string, d *Dir) {
+		for i := range d.files {
+			if f := &d.files[i]; f.stat.Perm != 0 {
+				found[path+f.Name] = fs.FileMode(f.stat.Perm) & fs.ModePerm
+			}
+		}
+		for _, child := range d.Dirs {
+			take(path+child.Name+"/", child)
+		}
+	}
+	take("", d)
+	return found
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"codeloops/internal/diff/store"
 )
 
 // Modes of a [File], as a git tree has them.
@@ -54,20 +56,8 @@ func (f *File) matches(st Stat) bool {
 	return false
 }
 
-// is reports whether a stat proves that f is the file that it is of, where nothing
-// but the file itself says what its mode is.
-func (f *File) is(st Stat, k kind) bool {
-	return f.trust != doubtful && f.stat == st && f.Mode == modeOf(k)
-}
-
 // same reports whether git sees no difference.
 func (f *File) same(other *File) bool { return f.Mode == other.Mode && f.ID == other.ID }
-
-// like reports whether f may be taken for known, which is as good.
-func (f *File) like(known *File) bool {
-	return f.same(known) && f.stat == known.stat && f.Name == known.Name && !f.ID.IsZero() &&
-		(f.trust == known.trust || f.trust == exact && known.trust == fromIndex)
-}
 
 // A Dir is one directory of a work tree: a value that is never changed once it
 // is sealed. The states of one work tree share those in which nothing differs.
@@ -75,9 +65,7 @@ type Dir struct {
 	Name string // within its parent; "" for the root
 	Dirs []*Dir // by name and a slash, as git sorts them; some have no file in them
 
-	files   []File
-	listing listing
-
+	files  []File
 	sealed bool
 	empty  bool          // of files, at any depth
 	id     plumbing.Hash // of the tree object
@@ -98,7 +86,7 @@ func (d *Dir) Files() []File {
 	return d.files
 }
 
-func byDirName(d *Dir, name string) int { return order(d.Name, true, name, true) }
+func byDirName(d *Dir, name string) int { return order(d.Name, true, name) }
 
 // Dir returns the directory at path, nil when there is none.
 func (d *Dir) Dir(path string) *Dir {
@@ -124,12 +112,11 @@ func (d *Dir) file(name string) *File {
 	if d == nil {
 		return nil
 	}
-	files := d.Files()
-	i, ok := slices.BinarySearchFunc(files, name, byName)
+	i, ok := slices.BinarySearchFunc(d.files, name, byName)
 	if !ok {
 		return nil
 	}
-	return &files[i]
+	return &d.files[i]
 }
 
 func byName(f File, name string) int { return strings.Compare(f.Name, name) }
@@ -147,43 +134,6 @@ func (d *Dir) subdir(name string) *Dir {
 	return d.Dirs[i]
 }
 
-// covers reports whether every name of other, which may be nil, is one of d's.
-func (d *Dir) covers(other *Dir) bool {
-	if other == nil || other == d {
-		return true
-	}
-	return (sameSlice(d.files, other.files) || containsFiles(d.Files(), other.Files())) && containsDirs(d.Dirs, other.Dirs)
-}
-
-func containsFiles(all, some []File) bool {
-	names := cursor(all)
-	for i := range some {
-		if names.find(some[i].Name) == nil {
-			return false
-		}
-	}
-	return true
-}
-
-func containsDirs(all, some []*Dir) bool {
-	names := dirCursor(all)
-	for _, d := range some {
-		if names.find(d.Name) == nil {
-			return false
-		}
-	}
-	return true
-}
-
-// A listing is what is known of a directory's entries besides those in scope.
-type listing struct {
-	stat Stat // the entries are the same while this is; zero when it proves nothing
-	// It has .git, .gitignore, .gitattributes, whether in scope or not.
-	hasGit, hasIgnore, hasAttributes bool
-	// others are repositories inside that are not in the state.
-	others string // names, each with a slash
-}
-
 // ID returns the id of the tree object that `git write-tree` would write.
 func (d *Dir) ID() plumbing.Hash { return d.id }
 
@@ -196,35 +146,21 @@ func (d *Dir) Seal() {
 	for _, child := range d.Dirs {
 		child.Seal()
 	}
-	d.seal(nil, &scratch{})
+	d.seal()
 }
 
 // seal computes the id of a directory of which all subdirectories have theirs.
-// It is that of like, which may be nil, if nothing differs.
-func (d *Dir) seal(like *Dir, s *scratch) {
-	if d.sealed = true; like != nil && d.alike(like) {
-		d.empty, d.id = like.empty, like.id
-		return
-	}
-	s.content = d.appendObject(s.content[:0])
-	d.empty = len(s.content) == 0
-	d.id = s.hash.Sum(plumbing.TreeObject, s.content)
-}
-
-// alike reports whether both have the same files, and subdirectories of the
-// same ids, as far as that is seen at a glance.
-func (d *Dir) alike(like *Dir) bool {
-	return like.sealed && sameSlice(d.files, like.files) &&
-		slices.EqualFunc(d.Dirs, like.Dirs, func(a, b *Dir) bool { return a.Name == b.Name && a.id == b.id })
+func (d *Dir) seal() {
+	content := d.Object()
+	d.sealed, d.empty, d.id = true, len(content) == 0, store.Sum(plumbing.TreeObject, content)
 }
 
 // Object returns the content of the directory's tree object.
-func (d *Dir) Object() []byte { return d.appendObject(nil) }
-
-func (d *Dir) appendObject(b []byte) []byte {
+func (d *Dir) Object() []byte {
+	var b []byte
 	files, dirs := d.Files(), d.Dirs
 	for len(files) > 0 || len(dirs) > 0 {
-		if len(dirs) == 0 || len(files) > 0 && order(files[0].Name, false, dirs[0].Name, true) < 0 {
+		if len(dirs) == 0 || len(files) > 0 && order(files[0].Name, false, dirs[0].Name) < 0 {
 			b = appendEntry(b, files[0].Mode, files[0].Name, files[0].ID)
 			files = files[1:]
 			continue
@@ -245,14 +181,14 @@ func appendEntry(b []byte, mode uint32, name string, id plumbing.Hash) []byte {
 	return append(b, id[:]...)
 }
 
-// order compares two names of one directory as git does in its trees, where a
-// directory's name ends in a slash.
-func order(a string, aDir bool, b string, bDir bool) int { //nolint:unparam // both sides are alike
-	n := min(len(a), len(b))
-	if c := strings.Compare(a[:n], b[:n]); c != 0 {
+// order compares a name with that of a directory beside it as git does in its trees,
+// where a directory's name ends in a slash.
+func order(a string, aDir bool, dir string) int {
+	n := min(len(a), len(dir))
+	if c := strings.Compare(a[:n], dir[:n]); c != 0 {
 		return c
 	}
-	return int(next(a, n, aDir)) - int(next(b, n, bDir))
+	return int(next(a, n, aDir)) - int(next(dir, n, true))
 }
 
 func next(name string, at int, dir bool) byte {

@@ -1,95 +1,197 @@
 package store
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	"github.com/go-git/go-git/v5/storage/memory"
 )
 
-// worthPacking is the number of objects from which they are written as one pack.
-// `git gc --auto` repacks where there are 6,700 loose objects or 50 packs: packs
-// of fewer objects than that would make it do so sooner than loose ones.
-const worthPacking = 6700 / 50
-
-// maxPack is the size of contents, in bytes, above which they are not packed: the
-// offsets in a pack are then of another form.
-const maxPack = 1 << 30
-
-// A Batch gathers objects that are written together, in the order in which they
-// were added: whatever one refers to is there before it. It is not safe for
-// concurrent use.
+// A Batch gathers objects that the private repository is to own, and that are written
+// together. It is not safe for concurrent use.
 type Batch struct {
-	store   *Store
-	known   map[plumbing.Hash]bool
-	objects []object
-	size    int64 // of all contents
+	store *Store
+	own   *private
+	new   memory.ObjectStorage
+	order []plumbing.Hash // of what is new
+	taken []taken
+	loose []plumbing.Hash // that are there, but may not be on the disk
 }
 
-// An object is what a database is to have.
-type object struct {
-	kind    plumbing.ObjectType
-	id      plumbing.Hash
-	content []byte
+// A taken object is a blob that the user's repository has, as far as is known.
+type taken struct {
+	id   plumbing.Hash
+	path string // of a file with that content
+	size int64  // as far as that is known
 }
 
 // Batch returns an empty batch.
-func (s *Store) Batch() *Batch { return &Batch{store: s, known: make(map[plumbing.Hash]bool)} }
-
-// Add adds an object, which the batch owns from then on.
-func (b *Batch) Add(kind plumbing.ObjectType, content []byte) plumbing.Hash {
-	id := Sum(kind, content)
-	b.add(object{kind: kind, id: id, content: content})
-	return id
+func (s *Store) Batch() (*Batch, error) {
+	return &Batch{store: s, own: s.own, new: memory.NewStorage().ObjectStorage}, s.own.open()
 }
 
-// Persist adds a blob that is remembered in memory. It reports false when it is
-// not remembered there.
-func (b *Batch) Persist(id plumbing.Hash) bool {
-	b.store.mu.Lock()
-	content, kept := b.store.kept[id]
-	b.store.mu.Unlock()
-	if kept {
-		b.add(object{kind: plumbing.BlobObject, id: id, content: content})
+// Add adds an object.
+func (b *Batch) Add(kind plumbing.ObjectType, content []byte) (plumbing.Hash, error) {
+	o := &plumbing.MemoryObject{}
+	o.SetType(kind)
+	_, _ = o.Write(content) // into memory
+	id := o.Hash()
+	if _, known := b.new.Objects[id]; known {
+		return id, nil
 	}
-	return kept
+	b.order = append(b.order, id)
+	return b.new.SetEncodedObject(o)
 }
 
-func (b *Batch) add(o object) {
-	if !b.known[o.id] {
-		b.known[o.id] = true
-		b.objects = append(b.objects, o)
-		b.size += int64(len(o.content))
+// Owns reports whether the private repository has an object, which is then on the disk
+// when the batch is written.
+func (b *Batch) Owns(id plumbing.Hash) bool {
+	if !b.own.objects.has(id) {
+		return false
 	}
+	if _, err := os.Lstat(b.own.loose(id)); err == nil {
+		b.loose = append(b.loose, id)
+	}
+	return true
 }
 
-// Write writes what was added: many objects as one pack, which is there as a
-// whole or not at all, few as loose ones. The end of the context is one of the
-// writing.
+// Take adds the blob of a file that is remembered, or that the user's repository has.
+func (b *Batch) Take(id plumbing.Hash, path string, size int64) error {
+	if content, kept := b.store.contents.get(id); kept {
+		_, err := b.Add(plumbing.BlobObject, content)
+		return err
+	}
+	b.taken = append(b.taken, taken{id, path, size})
+	return nil
+}
+
+// Write writes what was added, as one pack: it is there as a whole or not at all. When
+// it returns, all of the batch is on the disk.
 func (b *Batch) Write(ctx context.Context) error {
-	b.store.mu.Lock()
-	defer b.store.mu.Unlock()
-	if len(b.objects) >= worthPacking && b.size <= maxPack {
-		if err := b.store.database.writePack(ctx, b.objects); err != nil {
-			return fmt.Errorf("write a pack of %d objects: %w", len(b.objects), err)
+	if err := b.take(ctx); err != nil {
+		return err
+	}
+	if err := b.own.syncLoose(b.loose); err != nil {
+		return err
+	}
+	if len(b.order) == 0 || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err := b.own.pack(ctx, b.new, b.order); err != nil {
+		return fmt.Errorf("write a pack of %d objects: %w", len(b.order), err)
+	}
+	return nil
+}
+
+// take has git copy what is taken: it takes over how most of it is compressed. Where
+// that fails, as for what is promised, it is copied one by one.
+func (b *Batch) take(ctx context.Context) error {
+	var small, large []plumbing.Hash
+	for _, t := range b.taken {
+		if t.size > Large {
+			large = append(large, t.id)
+		} else {
+			small = append(small, t.id)
 		}
+	}
+	if b.store.copy(ctx, asTheyAre, small) == nil && b.store.copy(ctx, whole, large) == nil {
 		return nil
 	}
-	for _, o := range b.objects {
-		err := ctx.Err()
-		if err == nil {
-			err = b.store.database.write(o.kind, o.id, o.content)
-		}
-		if err != nil {
-			return fmt.Errorf("write %s %s: %w", o.kind, o.id, err)
+	for _, t := range b.taken {
+		if err := b.takeOne(ctx, t.id); err != nil {
+			return fmt.Errorf("keep %s: %w", t.path, err)
 		}
 	}
 	return nil
 }
 
-// writePack adds objects as a pack. It is there at once for whoever reads.
-func (d *database) writePack(ctx context.Context, objects []object) error {
-	err := unpruned(func() error { return d.place.writePack(ctx, objects) })
-	_ = d.close() // they were opened for reading
+func (b *Batch) takeOne(ctx context.Context, id plumbing.Hash) error {
+	if b.own.objects.has(id) {
+		return nil
+	}
+	content, err := b.store.read(ctx, plumbing.BlobObject, id)
+	if errors.Is(err, ErrLarge) { // it was copied to find that out
+		return nil
+	}
+	if err == nil {
+		_, err = b.Add(plumbing.BlobObject, content)
+	}
 	return err
 }
+
+// pack writes objects as a pack with its index. What is not whole, or not on the disk,
+// has the name of something unfinished: a pack that was cut short would be in git's way.
+func (p *private) pack(ctx context.Context, objects memory.ObjectStorage, ids []plumbing.Hash) error {
+	dir := filepath.Join(p.objects.path, "pack")
+	var sum plumbing.Hash
+	index := &idxfile.Writer{}
+	pack, err := p.create(dir, "tmp_pack_", func(f *os.File) (err error) {
+		w := bufio.NewWriter(f)
+		sum, err = packfile.NewEncoder(w, &memory.Storage{ObjectStorage: objects}, false).Encode(ids, 0)
+		return errors.Join(err, w.Flush(), p.indexed(ctx, f, index), f.Chmod(0o400), p.sync(f))
+	})
+	if err != nil {
+		return err
+	}
+	list, err := p.create(dir, "tmp_idx_", func(f *os.File) error {
+		made, err := index.Index()
+		if err != nil {
+			return err
+		}
+		w := bufio.NewWriter(f)
+		_, err = idxfile.NewEncoder(w).Encode(made)
+		return errors.Join(err, w.Flush(), f.Chmod(0o400), p.sync(f))
+	})
+	name := filepath.Join(dir, "pack-"+sum.String())
+	if err == nil {
+		err = errors.Join(os.Rename(pack, name+".pack"), os.Rename(list, name+".idx"), p.syncDir(dir))
+	}
+	if err != nil {
+		return errors.Join(err, missing(os.Remove(pack)), missing(os.Remove(list)))
+	}
+	p.objects.add(ids)
+	return nil
+}
+
+// indexed reads a pack that was written for what its index says.
+func (p *private) indexed(ctx context.Context, f *os.File, index *idxfile.Writer) error {
+	if _, err := f.Seek(0, io.SeekStart); err != nil || ctx.Err() != nil {
+		return errors.Join(err, ctx.Err())
+	}
+	parser, err := packfile.NewParser(packfile.NewScanner(f), index)
+	if err == nil {
+		_, err = parser.Parse()
+	}
+	return err
+}
+
+func missing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Refer makes a reference to an object that was written. One that is there stays: the
+// new one then has a number behind its name.
+func (s *Store) Refer(name string, id plumbing.Hash) error {
+	const most = 10_000
+	err := s.own.refer(name, id)
+	for n := 2; errors.Is(err, fs.ErrExist) && n < most; n++ {
+		err = s.own.refer(fmt.Sprintf("%s-%d", name, n), id)
+	}
+	return err
+}
+
+// Newest returns what the last reference of the private repository below a namespace
+// refers to, zero where there is none. All that it reaches is there.
+func (s *Store) Newest(namespace string) plumbing.Hash { return s.own.newest(namespace) }

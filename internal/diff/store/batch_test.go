@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,33 +14,42 @@ import (
 )
 
 // add adds so many blobs of many lengths and a tree of them.
-func add(b *store.Batch, blobs int) (tree plumbing.Hash, content []byte) {
+func add(t *testing.T, b *store.Batch, blobs int) (tree plumbing.Hash, content []byte) {
+	t.Helper()
 	for i := range blobs {
-		id := b.Add(plumbing.BlobObject, []byte(strings.Repeat(fmt.Sprintf("line %d\n", i), i)))
+		id, err := b.Add(plumbing.BlobObject, []byte(strings.Repeat(fmt.Sprintf("line %d\n", i), i)))
+		must(t, err)
 		content = append(append(content, fmt.Sprintf("100644 %04d\x00", i)...), id[:]...)
 	}
-	return b.Add(plumbing.TreeObject, content), content
+	tree, err := b.Add(plumbing.TreeObject, content)
+	must(t, err)
+	return tree, content
 }
 
-// TestBatch: what is written is there for git and for the store, of which one
-// had looked before; few objects are loose, many are one pack.
+func batch(t *testing.T, s *store.Store) *store.Batch {
+	t.Helper()
+	b, err := s.Batch()
+	must(t, err)
+	return b
+}
+
+// TestBatch: what is written is there for git and for stores, of which one had looked
+// before, as one pack of which git would have made the same index.
 func TestBatch(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ blobs, loose, packs int }{{blobs: 1, loose: 2}, {blobs: 132, loose: 133}, {blobs: 133, packs: 1}, {blobs: 300, packs: 1}} {
-		g := newGitDir(t)
+	for _, blobs := range []int{1, 300} {
+		g, own := newGitDir(t), filepath.Join(t.TempDir(), "a", "own.git")
 		s, other := g.store(), g.store()
-		b := s.Batch()
-		tree, content := add(b, c.blobs)
-		add(b, c.blobs) // once more: it is the same
+		must(t, s.KeepIn(own))
+		must(t, other.KeepIn(own))
+		other.Has(t.Context(), plumbing.Hash{1})
+		b := batch(t, s)
+		tree, content := add(t, b, blobs)
+		add(t, b, blobs) // once more: it is the same
 		if s.Has(t.Context(), tree) || other.Has(t.Context(), tree) {
 			t.Error("a tree is there before it is written")
 		}
-		if err := b.Write(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Count(g.git("", "ls-tree", tree.String()), " blob "); got != c.blobs {
-			t.Errorf("git finds a tree of %d blobs, not %d", got, c.blobs)
-		}
+		must(t, b.Write(t.Context()))
 		for _, s := range []*store.Store{s, other} {
 			if got, err := s.Tree(t.Context(), tree); err != nil || !bytes.Equal(got, content) || !s.Has(t.Context(), tree) {
 				t.Errorf("read %d bytes, %v", len(got), err)
@@ -50,118 +58,125 @@ func TestBatch(t *testing.T) {
 				t.Error("a tree was read as a blob")
 			}
 		}
-		g.git("", "fsck", "--strict", "--full")
-		want := fmt.Sprintf("count: %d\nin-pack: %d\npacks: %d\ngarbage: 0", c.loose, c.packs*(c.blobs+1), c.packs)
-		if got := count(g); got != want {
-			t.Errorf("git counts\n%s\nwant\n%s", got, want)
+		must(t, s.Refer("refs/s/1", tree))
+		g.git("", "--git-dir="+own, "fsck", "--strict", "--full")
+		packs, _ := filepath.Glob(filepath.Join(own, "objects", "pack", "*"))
+		if len(packs) != 2 {
+			t.Fatalf("packs %q", packs)
+		}
+		index := filepath.Join(t.TempDir(), "index")
+		g.git("", "index-pack", "--strict", "-o", index, packs[1])
+		want, err := os.ReadFile(index)
+		must(t, err)
+		if got, err := os.ReadFile(packs[0]); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("an index of %d bytes, %v; git's has %d", len(got), err, len(want))
+		}
+		if info, err := os.Stat(own); err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("others may look: %v, %v", info.Mode(), err)
 		}
 	}
 }
 
-// count tells how git sees the objects, and what it takes for none.
-func count(g *gitDir) string {
-	lines := strings.Split(g.git("", "count-objects", "-v"), "\n")
-	return strings.Join(slices.DeleteFunc(lines, func(line string) bool {
-		name, _, _ := strings.Cut(line, ":")
-		return !slices.Contains([]string{"count", "in-pack", "packs", "garbage"}, name)
-	}), "\n")
-}
-
-// TestBatchIndex: git would have made the same index of the pack.
-func TestBatchIndex(t *testing.T) {
+// TestTake: what the user's repository has is copied, large as it may be; what is there is
+// not copied again.
+func TestTake(t *testing.T) {
 	t.Parallel()
-	g := newGitDir(t)
-	b := g.store().Batch()
-	add(b, 500)
-	if err := b.Write(t.Context()); err != nil {
-		t.Fatal(err)
+	g, own := newGitDir(t), filepath.Join(t.TempDir(), "own.git")
+	ids := []plumbing.Hash{g.blob(strings.Repeat("x", store.Large+1))}
+	sizes := []int64{store.Large + 1}
+	for i := range 150 {
+		ids, sizes = append(ids, g.blob(fmt.Sprintf("blob %d\n", i))), append(sizes, 7)
 	}
-	packs, _ := filepath.Glob(filepath.Join(g.objects(), "pack", "*.pack"))
-	if len(packs) != 1 {
-		t.Fatalf("packs %q", packs)
+	g.git("", "gc", "-q")
+	s := g.store()
+	must(t, s.KeepIn(own))
+	b := batch(t, s)
+	for i, id := range ids {
+		must(t, b.Take(id, "a\npath", sizes[i]))
 	}
-	index := filepath.Join(t.TempDir(), "index")
-	sum := g.git("", "index-pack", "--strict", "-o", index, packs[0])
-	if want := "pack-" + sum + ".pack"; filepath.Base(packs[0]) != want {
-		t.Errorf("the pack is called %s, not %s", filepath.Base(packs[0]), want)
+	must(t, b.Write(t.Context()))
+	b = batch(t, s)
+	for i, id := range ids {
+		if !b.Owns(id) {
+			t.Errorf("%d is not there", i)
+		}
 	}
-	want, err := os.ReadFile(index)
-	if err != nil {
-		t.Fatal(err)
+	if b.Owns(plumbing.Hash{1}) {
+		t.Error("what is nowhere is there")
 	}
-	got, err := os.ReadFile(strings.TrimSuffix(packs[0], "pack") + "idx")
-	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("an index of %d bytes, %v; git's has %d", len(got), err, len(want))
-	}
+	must(t, b.Write(t.Context()))
+	must(t, os.RemoveAll(g.objects()))
+	checkLarge(t, s, ids[0], store.Large+1)
+	checkBlob(t, s, ids[1], "blob 0\n")
 }
 
-// TestBatchAfterAnother: git may have repacked between two of them, and keeps
-// what a reference protects.
-func TestBatchAfterAnother(t *testing.T) {
+// TestTakeMissing: what is nowhere is told with its path.
+func TestTakeMissing(t *testing.T) {
 	t.Parallel()
 	g := newGitDir(t)
 	s := g.store()
-	var trees []plumbing.Hash
-	for i := range 4 {
-		b := s.Batch()
-		tree, _ := add(b, 200+i)
-		trees = append(trees, tree)
-		if err := b.Write(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		g.git("", "update-ref", "refs/keep/"+tree.String(), tree.String())
-		if i%2 == 1 {
-			g.git("", "gc", "-q", "--prune=now")
-		}
+	b := batch(t, s)
+	for i := range 200 {
+		must(t, b.Take(plumbing.Hash{byte(i), 1}, fmt.Sprintf("file %d", i), 1))
 	}
-	for _, tree := range trees {
-		if _, err := s.Tree(t.Context(), tree); err != nil || !s.Has(t.Context(), tree) {
-			t.Errorf("tree %s: %v", tree, err)
-		}
+	if err := b.Write(t.Context()); err == nil || !strings.Contains(err.Error(), "file 0") {
+		t.Errorf("error %v", err)
 	}
-	g.git("", "fsck", "--strict", "--full")
 }
 
 // TestBatchFails: of what cannot be written nothing is left.
 func TestBatchFails(t *testing.T) {
 	t.Parallel()
-	g := newGitDir(t)
-	b := g.store().Batch()
-	add(b, 200)
-	packs := filepath.Join(g.objects(), "pack")
-	if err := os.RemoveAll(packs); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(packs, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	own := filepath.Join(t.TempDir(), "own.git")
+	s := newGitDir(t).store()
+	must(t, s.KeepIn(own))
+	b := batch(t, s)
+	add(t, b, 200)
+	packs := filepath.Join(own, "objects", "pack")
+	must(t, os.RemoveAll(packs))
+	must(t, os.WriteFile(packs, nil, 0o600))
 	if err := b.Write(t.Context()); err == nil || !strings.Contains(err.Error(), "201 objects") {
 		t.Errorf("error %v", err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(g.objects(), "*", "tmp_*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(own, "objects", "*", "tmp_*")); len(left) > 0 {
 		t.Errorf("left behind: %s", left)
 	}
 }
 
-// TestBatchElsewhere: a directory of objects may have any name.
-func TestBatchElsewhere(t *testing.T) {
+// TestRefer: a reference that is there stays, packed or not, and so does a lock that was
+// left. Another one has a number behind it.
+func TestRefer(t *testing.T) {
 	t.Parallel()
-	g := newGitDir(t)
-	s := store.New(store.Options{ObjectsDir: filepath.Join(g.path, "elsewhere")})
-	if err := os.Mkdir(filepath.Join(g.path, "elsewhere"), 0o700); err != nil {
-		t.Fatal(err)
+	g, own := newGitDir(t), filepath.Join(t.TempDir(), "own.git")
+	s := g.store()
+	must(t, s.KeepIn(own))
+	var ids []plumbing.Hash
+	for i := range 4 {
+		b := batch(t, s)
+		tree, _ := add(t, b, i+1)
+		must(t, b.Write(t.Context()))
+		ids = append(ids, tree)
 	}
-	for _, blobs := range []int{1, 200} {
-		b := s.Batch()
-		tree, content := add(b, blobs)
-		if err := b.Write(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := s.Tree(t.Context(), tree); err != nil || !bytes.Equal(got, content) || !s.Has(t.Context(), tree) {
-			t.Errorf("read %d bytes, %v", len(got), err)
-		}
+	git := func(args ...string) string { return g.git("", append([]string{"--git-dir=" + own}, args...)...) }
+	if got := s.Newest("refs/s/"); !got.IsZero() {
+		t.Errorf("the newest of none is %s", got)
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
+	must(t, s.Refer("refs/s/1/9", ids[0]))
+	must(t, s.Refer("refs/s/1/9", ids[1]))
+	git("pack-refs", "--all")
+	must(t, s.Refer("refs/s/1/9", ids[2]))
+	must(t, os.WriteFile(filepath.Join(own, "refs", "s", "1", "10.lock"), nil, 0o600))
+	must(t, s.Refer("refs/s/1/10", ids[3]))
+	want := fmt.Sprintf("%s refs/s/1/10-2\n%s refs/s/1/9\n%s refs/s/1/9-2\n%s refs/s/1/9-3", ids[3], ids[0], ids[1], ids[2])
+	if got := git("for-each-ref", "--format=%(objectname) %(refname)"); got != want {
+		t.Errorf("references\n%s\nwant\n%s", got, want)
+	}
+	if got := s.Newest("refs/s/"); got != ids[3] {
+		t.Errorf("the newest is %s", got)
+	}
+	for _, name := range []string{"", "s/", "refs/../x", "refs/a b", "refs/x.lock"} {
+		if err := s.Refer(name, ids[0]); err == nil {
+			t.Errorf("%q is no error", name)
+		}
 	}
 }

@@ -1,47 +1,65 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
+	"math"
 	"os"
+	"path"
 	"path/filepath"
-	"slices"
 	"strings"
+	"sync"
 
+	"github.com/go-git/go-billy/v5"
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
 	"codeloops/internal/diff/repo/file"
 )
 
-// A directory is one of loose objects and packs. Of these it knows what was there
-// when it was opened.
+const (
+	cached   = 16 << 20 // bytes of objects, on which deltas build
+	maxOpen  = 64       // packs that stay open
+	attempts = 10       // to read while packs come
+)
+
+// errKind is an object of another type than the one that was asked for.
+var errKind = errors.New("it is an object of another type")
+
+// A directory is that of the private repository's objects, loose and in packs. It is
+// looked at when the first object is asked for, and anew when packs have come: another
+// session may be at work. A nil one has none.
 type directory struct {
-	path  string
-	stamp file.Stamp // of the directory of the packs before it was read
-	packs []*pack
-	keeps int   // so many of them stay open
-	bad   error // what kept some of them from being found
+	path string
+
+	mu      sync.Mutex // go-git's storage is for one at a time
+	objects *filesystem.ObjectStorage
+	stamp   file.Stamp             // of the directory of the packs before it was read
+	added   map[plumbing.Hash]bool // in packs, since then
 }
 
-func openDirectory(path string) *directory {
-	d := &directory{path: path}
-	d.stamp = d.look()
-	entries, err := os.ReadDir(filepath.Join(path, "pack"))
-	if err != nil && !file.Missing(err) {
-		d.bad = err
+func newDirectory(at string) *directory { return &directory{path: at} }
+
+func (d *directory) close() error {
+	if d == nil {
+		return nil
 	}
-	names := make(map[string]bool, len(entries))
-	for _, e := range entries {
-		names[e.Name()] = true
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.reset()
+}
+
+func (d *directory) reset() error {
+	if d.objects == nil {
+		return nil
 	}
-	for _, e := range entries {
-		if name, found := strings.CutSuffix(e.Name(), ".idx"); found && names[name+".pack"] {
-			d.packs = append(d.packs, &pack{path: filepath.Join(path, "pack", name), cruft: names[name+".mtimes"]})
-		}
-	}
-	return d
+	err := d.objects.Close()
+	d.objects, d.added = nil, nil
+	return err
 }
 
 // look returns what tells that packs have come or gone.
@@ -53,86 +71,195 @@ func (d *directory) look() file.Stamp {
 	return file.StampOf(info)
 }
 
-// changed reports whether there is a pack that was not there, or one is gone: git
-// may have removed objects with it, which can still be read from the open file.
-func (d *directory) changed() bool {
-	return d.stamp != d.look() || slices.ContainsFunc(d.packs, func(p *pack) bool {
-		_, err := os.Lstat(p.path + ".pack")
-		return err != nil
-	})
-}
-
-func (d *directory) close() error {
-	var errs []error
-	for _, p := range d.packs {
-		errs = append(errs, p.close())
+// try calls use, and again while it fails and packs have come or gone.
+func (d *directory) try(use func(*filesystem.ObjectStorage) error) (err error) {
+	if d == nil {
+		return plumbing.ErrObjectNotFound
 	}
-	return errors.Join(errs...)
-}
-
-// has returns an error when the object is not there, or that cannot be told.
-func (d *directory) has(ctx context.Context, id plumbing.Hash) error {
-	err := d.packed(ctx, id, func(*pack, int64) error { return nil })
-	if err == nil {
-		return nil
-	}
-	if _, missing := os.Lstat(loosePath(d.path, id)); missing == nil {
-		return nil
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for attempt := range attempts {
+		if d.objects == nil {
+			d.stamp = d.look()
+			d.objects = filesystem.NewObjectStorageWithOptions(dotgit.New(files{objects: d.path}), cache.NewObjectLRU(cached),
+				filesystem.Options{LargeObjectThreshold: Large, MaxOpenDescriptors: maxOpen})
+		}
+		err = use(d.objects)
+		odd := err != nil && !errors.Is(err, plumbing.ErrObjectNotFound) && !errors.Is(err, ErrLarge)
+		if err == nil || d.stamp == d.look() && (attempt > 0 || !odd) {
+			break
+		}
+		_ = d.reset() // the files were opened for reading
 	}
 	return err
 }
 
-// freshen is has, and makes what the object is in as if it had been written now. A pack
-// of what is left over is none that it is in.
-func (d *directory) freshen(ctx context.Context, p place, id plumbing.Hash) (cruft bool, err error) {
-	err = d.packed(ctx, id, func(in *pack, _ int64) error {
-		switch {
-		case in.cruft:
-			cruft = true
-			return plumbing.ErrObjectNotFound // it may be in another one
-		case !p.freshen(in.path + ".pack"):
-			return fs.ErrNotExist
+func (d *directory) has(id plumbing.Hash) bool {
+	return d.try(func(o *filesystem.ObjectStorage) error {
+		if d.added[id] {
+			return nil
 		}
-		return nil
-	})
-	if err != nil && p.freshen(loosePath(d.path, id)) {
-		err = nil
-	}
-	return cruft, err
+		return o.HasEncodedObject(id)
+	}) == nil
 }
 
-// read tries the sources of an object in this directory until one can be used.
-func (d *directory) read(ctx context.Context, with tools, id plumbing.Hash, use func(source) error) error {
-	err := d.packed(ctx, id, func(p *pack, at int64) error {
-		return use(packedObject{pack: p, at: at, tools: with})
-	})
-	if err == nil || errors.Is(err, ErrLarge) {
+// add takes note of objects that this process has written as a pack.
+func (d *directory) add(ids []plumbing.Hash) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.objects == nil {
+		return
+	}
+	if d.added == nil {
+		d.added = make(map[plumbing.Hash]bool)
+	}
+	for _, id := range ids {
+		d.added[id] = true
+	}
+	d.stamp = d.look()
+}
+
+func (d *directory) size(id plumbing.Hash) (size int64, err error) {
+	err = d.find(id, func(o *filesystem.ObjectStorage) error {
+		size, err = o.EncodedObjectSize(id)
 		return err
-	}
-	return graver(err, use(looseObject{path: loosePath(d.path, id), z: with.z}))
+	})
+	return size, err
 }
 
-// packed tries the packs that have an object, with the place where it begins.
-func (d *directory) packed(ctx context.Context, id plumbing.Hash, use func(p *pack, at int64) error) error {
-	failure := cmp.Or(d.bad, plumbing.ErrObjectNotFound)
-	for i, p := range d.packs {
-		if err := ctx.Err(); err != nil {
-			return err
+// find calls use, which fails for an object that was added, once more when that is
+// known.
+func (d *directory) find(id plumbing.Hash, use func(*filesystem.ObjectStorage) error) error {
+	return d.try(func(o *filesystem.ObjectStorage) error {
+		err := use(o)
+		if err != nil && d.added[id] {
+			d.stamp = file.Stamp{}
 		}
-		if i >= d.keeps {
-			p = &pack{path: p.path, cruft: p.cruft}
-		}
-		at, err := p.find(id)
-		if err == nil {
-			err = use(p, at)
-		}
-		if i >= d.keeps {
-			_ = p.close() // it was opened for reading
-		}
-		if err == nil || errors.Is(err, ErrLarge) {
-			return err
-		}
-		failure = graver(failure, err)
-	}
-	return failure
+		return err
+	})
 }
+
+// object finds an object of a type.
+func (d *directory) object(kind plumbing.ObjectType, id plumbing.Hash, use func(plumbing.EncodedObject) error) error {
+	return d.find(id, func(o *filesystem.ObjectStorage) error {
+		object, err := o.EncodedObject(plumbing.AnyObject, id)
+		if err == nil && object.Type() != kind {
+			err = errKind
+		}
+		if err != nil {
+			return err
+		}
+		return use(object)
+	})
+}
+
+// content returns an object that is not too large. It is [ErrLarge] for one that is, if
+// it is what its id says: else its header alone would keep a text from being seen.
+func (d *directory) content(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) (content []byte, err error) {
+	err = d.object(kind, id, func(o plumbing.EncodedObject) error {
+		r, err := o.Reader()
+		if err != nil {
+			return err
+		}
+		r = check(r, kind, o.Size(), id)
+		if o.Size() > Large {
+			if _, err = io.Copy(io.Discard, file.Until(ctx, r)); err == nil {
+				err = ErrLarge
+			}
+			_ = r.Close() // it was opened for reading
+			return err
+		}
+		content = make([]byte, o.Size())
+		if _, err = io.ReadFull(r, content); err == nil {
+			_, err = io.Copy(io.Discard, r)
+		}
+		return errors.Join(err, r.Close())
+	})
+	if err != nil {
+		content = nil
+	}
+	return content, err
+}
+
+// stream returns a reader of an object of any size, at the end of which there is
+// an error if it was not what its id says.
+func (d *directory) stream(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) (r io.ReadCloser, err error) {
+	err = d.object(kind, id, func(o plumbing.EncodedObject) error {
+		from, err := o.Reader()
+		if err == nil {
+			from = check(from, kind, o.Size(), id)
+			r = reader{file.Until(ctx, from), from}
+		}
+		return err
+	})
+	return r, err
+}
+
+// A reader reads from what Closer closes.
+type reader struct {
+	io.Reader
+	io.Closer
+}
+
+// files are those of a repository as go-git reads them, whatever the name of its
+// directory of objects is. Others may have made them: a pipe is not waited for.
+type files struct {
+	billy.Filesystem // of which nothing else is called
+
+	dir, objects string
+}
+
+func (f files) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	if below, found := strings.CutPrefix(filepath.ToSlash(name), "objects"); found {
+		return filepath.Join(f.objects, below)
+	}
+	return filepath.Join(f.dir, name)
+}
+
+// Open opens a regular file. What objects are borrowed from is not among them: go-git
+// would read all indexes there for each object.
+func (f files) Open(name string) (billy.File, error) {
+	if path.Base(name) == "alternates" {
+		return nil, fs.ErrNotExist
+	}
+	opened, _, err := file.Open(f.path(name), file.How{Max: math.MaxInt64})
+	if file.Missing(err) {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, err
+	}
+	return unlocked{opened}, nil
+}
+
+// Stat implements [billy.Filesystem].
+func (f files) Stat(name string) (fs.FileInfo, error) { return os.Stat(f.path(name)) }
+
+// ReadDir implements [billy.Filesystem]. A lock that was left is no reference.
+func (f files) ReadDir(name string) (list []fs.FileInfo, err error) {
+	entries, err := os.ReadDir(f.path(name))
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && !strings.HasSuffix(e.Name(), ".lock") { // or it is gone by now
+			list = append(list, info)
+		}
+	}
+	if file.Missing(err) {
+		err = fs.ErrNotExist
+	}
+	return list, err
+}
+
+// Join implements [billy.Filesystem].
+func (f files) Join(names ...string) string { return filepath.Join(names...) }
+
+// An unlocked file is one that nobody locks.
+type unlocked struct{ *os.File }
+
+// Lock implements [billy.File].
+func (unlocked) Lock() error { return nil }
+
+// Unlock implements [billy.File].
+func (unlocked) Unlock() error { return nil }

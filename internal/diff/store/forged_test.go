@@ -41,17 +41,15 @@ func TestForged(t *testing.T) {
 			g := newGitDir(t)
 			id, with := g.blob("harmless\n"), g.blob("harmful!\n")
 			forge(g, id, with)
-			options := store.Options{ObjectsDir: g.objects(), Dir: g.path}
-			for range 2 { // the second time with git
-				s := store.New(options)
-				if content, err := s.Blob(t.Context(), id); !errors.Is(err, store.ErrForged) {
+			for _, promised := range []store.Git{nil, g} {
+				s := store.New(store.Options{ObjectsDir: g.objects(), Git: g, Dir: g.path, Promised: promised})
+				if content, err := s.Blob(t.Context(), id); err == nil || errors.Is(err, store.ErrLarge) {
 					t.Errorf("%q, %v", content, err)
 				}
 				if content, err := s.Blob(t.Context(), with); err != nil || string(content) != "harmful!\n" {
 					t.Errorf("%q, %v", content, err)
 				}
 				must(t, s.Close())
-				options.Git = g
 			}
 		})
 	}
@@ -68,14 +66,13 @@ func TestLargeClaimed(t *testing.T) {
 	z := zlib.NewWriter(&b)
 	_, err := fmt.Fprintf(z, "blob %d\x00harmless\n", store.Large+1)
 	must(t, errors.Join(err, z.Close(), os.WriteFile(g.loose(id), b.Bytes()[:b.Len()-4], 0o600)))
-	s := store.New(store.Options{ObjectsDir: g.objects(), Dir: g.path, Git: g})
+	s := g.store()
 	if content, err := s.Blob(t.Context(), id); err == nil || errors.Is(err, store.ErrLarge) {
 		t.Errorf("%q, %v", content, err)
 	}
-	if g.runs == 0 {
+	if g.runs.Load() == 0 {
 		t.Error("git was not asked")
 	}
-	must(t, s.Close())
 }
 
 func must(t *testing.T, err error) {

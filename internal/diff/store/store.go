@@ -1,19 +1,20 @@
-// Package store reads and writes the objects of a git repository.
+// Package store keeps the objects of sessions in a private repository, and fetches into
+// it what it is asked for and the user's repository has. That one git reads, in a
+// process of its own: whoever works there can write what they like, and nothing is
+// written there. The private one go-git reads. No content is returned that is not what
+// its id says.
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
+	"os"
 	"sync"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
-
-	"codeloops/internal/diff/shared"
 )
 
 // Limits of what a store holds in memory, in bytes.
@@ -28,110 +29,104 @@ const (
 // ErrLarge is returned for the content of a blob above [Large].
 var ErrLarge = errors.New("blob is too large to load")
 
-// ErrForged is an object of which the content is not the one that its name is made
-// of: whoever works in the repository can write what they like there.
+// ErrForged reports an object whose content does not match its name: whoever works in
+// the repository can write what they like there.
 var ErrForged = errors.New("the object has another content than its name says")
 
-// A Git runs the git program in dir and returns its standard output; a
-// command that fails is an error that carries what it said.
+// A Git runs the git program in dir, with variables beyond the user's own, and
+// returns its standard output; a command that fails is an error that carries what it
+// said.
 type Git interface {
-	Run(ctx context.Context, dir string, args []string, stdin []byte) (stdout []byte, err error)
+	Run(ctx context.Context, dir string, env, args []string, stdin []byte) (stdout []byte, err error)
 }
 
 // Options say where the objects are.
 type Options struct {
-	// ObjectsDir is the repository's directory "objects".
+	// ObjectsDir is the directory "objects" of the user's repository.
 	ObjectsDir string
-	// Dir is where the git program is run, for objects that are to be fetched
-	// from a promisor remote.
-	Dir string
-	Git Git // nil: such objects are missing
-	// Shared are the permissions of what is written.
-	Shared shared.Mode
-	// Now is the clock that the file system's times are of. Nil: nothing that is
-	// there is made newer.
-	Now func() time.Time
+	Git        Git // nil: what stands there cannot be read
+	// Dir is where Promised is run, for objects of a partial clone that are elsewhere.
+	Dir      string
+	Promised Git // nil: such objects are missing
+	// Sync writes a file or a directory to the disk. Nil: as the system does it.
+	Sync func(*os.File) error
 }
 
-// A Store is the object database of one repository with what this process
-// remembers of it. It opens nothing before the first object is asked for that
-// it does not remember. It is safe for concurrent use.
+// A Store gives access to the objects of one repository and of the private one, and
+// remembers some of them. It is safe for concurrent use.
 //
 // Contents that a scan hashed are remembered, so that a later patch has its
 // old side and a file can be put back: in memory up to 1 MiB each and 64 MiB
-// together, beyond that as loose objects, which no reference protects and `git
-// gc` removes in its time. What is above [Large] is not kept at all.
+// together, beyond that in the private repository. What is above [Large] is not kept
+// at all.
 type Store struct {
-	options Options
+	users
+	contents contents
+	large    sync.Map // the ids of what has been read as a whole
+}
 
-	mu    sync.Mutex // of what is remembered, and of writing
+// New returns the store of a repository. It reads nothing yet, and writes into a
+// private repository that is gone when it is closed, unless there is [Store.KeepIn].
+func New(o Options) *Store {
+	if o.Sync == nil {
+		o.Sync = (*os.File).Sync
+	}
+	return &Store{users: users{options: o, own: &private{sync: o.Sync}}, contents: contents{kept: make(map[plumbing.Hash][]byte)}}
+}
+
+// KeepIn names the directory of the private repository, which is made when the first
+// object is written.
+func (s *Store) KeepIn(dir string) error { return s.own.keepIn(dir) }
+
+// Close closes the files that were opened.
+func (s *Store) Close() error { return s.own.close() }
+
+// Contents are blobs in memory, up to a limit.
+type contents struct {
+	mu    sync.Mutex
 	kept  map[plumbing.Hash][]byte
 	bytes int64 // in kept
-
-	database *database
 }
 
-// New returns the store of a repository. It reads nothing yet.
-func New(o Options) *Store {
-	return &Store{
-		options:  o,
-		kept:     make(map[plumbing.Hash][]byte),
-		database: newDatabase(place{objects: o.ObjectsDir, shared: o.Shared, now: o.Now}),
+// keep takes a content, and reports whether there was room for it.
+func (c *contents) keep(id plumbing.Hash, content []byte) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, known := c.kept[id]; known {
+		return true
 	}
+	size := int64(len(content))
+	if size > keepFile || c.bytes+size > keepTotal {
+		return false
+	}
+	c.kept[id] = content
+	c.bytes += size
+	return true
 }
 
-// Close closes the pack files that were opened; the store may be used again.
-func (s *Store) Close() error {
-	return s.database.close()
+func (c *contents) get(id plumbing.Hash) (content []byte, kept bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	content, kept = c.kept[id]
+	return content, kept
 }
 
 // Keep remembers the content of a blob, which the store owns from then on.
 // Content above [Large] is passed over.
 func (s *Store) Keep(id plumbing.Hash, content []byte) error {
-	if len(content) > Large {
+	if len(content) > Large || s.contents.keep(id, content) {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, known := s.kept[id]; known {
-		return nil
-	}
-	size := int64(len(content))
-	if size <= keepFile && s.bytes+size <= keepTotal {
-		s.kept[id] = content
-		s.bytes += size
-		return nil
-	}
-	if err := s.database.write(plumbing.BlobObject, id, content); err != nil {
-		return fmt.Errorf("keep blob %s: %w", id, err)
+	return s.own.write(id, content)
+}
+
+// Persist writes a blob that is remembered in memory into the private repository,
+// where git finds it with the variables of [Store.Environ].
+func (s *Store) Persist(id plumbing.Hash) error {
+	if content, kept := s.contents.get(id); kept {
+		return s.own.write(id, content)
 	}
 	return nil
-}
-
-// Persist writes a blob that is remembered in memory as a loose object. It
-// reports false when it is not remembered there.
-func (s *Store) Persist(id plumbing.Hash) (bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	content, kept := s.kept[id]
-	if !kept {
-		return false, nil
-	}
-	if err := s.database.write(plumbing.BlobObject, id, content); err != nil {
-		return true, fmt.Errorf("write blob %s: %w", id, err)
-	}
-	return true, nil
-}
-
-// Stream adds a blob of size bytes, read from r, as a loose object without
-// loading it. Content of another length is an error. The end of the context is
-// one of the reading.
-func (s *Store) Stream(ctx context.Context, r io.Reader, size int64) (plumbing.Hash, error) {
-	id, err := s.database.place.stream(Until(ctx, r), size)
-	if err != nil {
-		return id, fmt.Errorf("write a blob of %d bytes: %w", size, err)
-	}
-	return id, nil
 }
 
 // Tree returns the content of a tree object.
@@ -144,58 +139,71 @@ func (s *Store) Commit(ctx context.Context, id plumbing.Hash) ([]byte, error) {
 	return s.read(ctx, plumbing.CommitObject, id)
 }
 
-// Has reports whether the database holds an object, remembered or not.
-func (s *Store) Has(ctx context.Context, id plumbing.Hash) bool {
-	return s.database.has(ctx, id)
-}
-
-// Freshen reports, as Has does, whether the database holds an object, to which
-// something is about to refer. What git holds for left over, and is about to remove,
-// it spares then for the time that it spares what is new (gc.pruneExpire): it may
-// have looked for what is referred to before.
-func (s *Store) Freshen(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.database.freshen(ctx, kind, id)
-}
-
 // Blob returns the content of a blob, which the caller must not change. It is
 // [ErrLarge] for one above [Large].
 func (s *Store) Blob(ctx context.Context, id plumbing.Hash) ([]byte, error) {
 	return s.read(ctx, plumbing.BlobObject, id)
 }
 
-// Open returns a reader of a blob of any length that the database has. Where it
-// would end there is an error if it was not the blob of that id. The end of the
-// context is one of the reading. The caller closes it: until then no other object can
-// be read that is made of deltas of such lengths.
+// Open returns a reader of a blob of any length that is in one of the repositories.
+// Where it would end there is an error if it was not the blob of that id. The end of
+// the context is one of the reading. The caller closes it.
 func (s *Store) Open(ctx context.Context, id plumbing.Hash) (io.ReadCloser, error) {
-	r, err := s.database.stream(ctx, plumbing.BlobObject, id)
+	r, err := s.own.directory().stream(ctx, plumbing.BlobObject, id)
+	if errors.Is(err, plumbing.ErrObjectNotFound) {
+		if err = s.copy(ctx, whole, []plumbing.Hash{id}); err == nil {
+			r, err = s.own.directory().stream(ctx, plumbing.BlobObject, id)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read blob %s: %w", id, err)
 	}
 	return r, nil
 }
 
-// read asks git for what the database has not: git may fetch it from the
-// remote of a partial clone. What is forged git would take from the same place; and
-// of what is large it would tell what stands in the header, which is not believed:
-// only the database, which has by now what was fetched, reads all of it.
+// read looks in the private repository, then in the user's, then where that one has
+// objects from.
 func (s *Store) read(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
 	content, err := s.local(ctx, kind, id)
-	if err == nil || errors.Is(err, ErrLarge) {
+	if !errors.Is(err, plumbing.ErrObjectNotFound) {
 		return content, err
 	}
-	if s.options.Git == nil || errors.Is(err, ErrForged) || ctx.Err() != nil {
-		return nil, fmt.Errorf("read %s %s: %w", kind, id, err)
+	found, err := s.users.read(ctx, []plumbing.Hash{id})
+	if o, ok := found[id]; err == nil && ok {
+		switch {
+		case o.kind != kind:
+			err = errKind
+		case o.size > Large:
+			return s.readLarge(ctx, kind, id)
+		default:
+			return o.content, nil
+		}
 	}
-	switch size, err := s.sizeByGit(ctx, id); {
-	case err != nil:
-		return nil, fmt.Errorf("read %s %s: %w", kind, id, err)
-	case size > Large:
-		return s.large(ctx, kind, id)
+	if (err == nil || errors.Is(err, errNoGit)) && s.options.Promised != nil && ctx.Err() == nil {
+		return s.promised(ctx, kind, id)
 	}
-	content, err = s.options.Git.Run(ctx, s.options.Dir, []string{"cat-file", kind.String(), id.String()}, nil)
+	return nil, fmt.Errorf("read %s %s: %w", kind, id, cmp.Or(err, ctx.Err(), plumbing.ErrObjectNotFound))
+}
+
+// readLarge is [ErrLarge] for an object that is as large as it is said to be.
+func (s *Store) readLarge(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
+	err := s.copy(ctx, whole, []plumbing.Hash{id})
+	if err == nil {
+		return s.local(ctx, kind, id)
+	}
+	return nil, fmt.Errorf("read %s %s: %w", kind, id, err)
+}
+
+// promised has git fetch an object of a partial clone.
+func (s *Store) promised(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
+	size, err := s.sizeByGit(ctx, id)
+	if err == nil && size > Large {
+		return s.readLarge(ctx, kind, id)
+	}
+	var content []byte
+	if err == nil {
+		content, err = s.options.Promised.Run(ctx, s.options.Dir, nil, []string{"cat-file", kind.String(), id.String()}, nil)
+	}
 	if err == nil && Sum(kind, content) != id {
 		err = ErrForged
 	}
@@ -205,28 +213,34 @@ func (s *Store) read(ctx context.Context, kind plumbing.ObjectType, id plumbing.
 	return content, nil
 }
 
-// large returns [ErrLarge] for an object that is too large, and is in the database.
-func (s *Store) large(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
-	content, err := s.local(ctx, kind, id)
-	if err != nil && !errors.Is(err, ErrLarge) {
-		err = fmt.Errorf("read %s %s: %w", kind, id, err)
-	}
-	return content, err
-}
+// Owns reports whether an object is in the private repository.
+func (s *Store) Owns(id plumbing.Hash) bool { return s.own.directory().has(id) }
 
-func (s *Store) sizeByGit(ctx context.Context, id plumbing.Hash) (int64, error) {
-	out, err := s.options.Git.Run(ctx, s.options.Dir, []string{"cat-file", "-s", id.String()}, nil)
-	if err != nil {
-		return 0, err
+// Has reports whether there is an object in one of the repositories.
+func (s *Store) Has(ctx context.Context, id plumbing.Hash) bool {
+	if s.Owns(id) {
+		return true
 	}
-	return strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+	found, err := s.sizes(ctx, []plumbing.Hash{id})
+	return err == nil && len(found) > 0
 }
 
 // Size returns the length of a blob in bytes.
-func (s *Store) Size(ctx context.Context, id plumbing.Hash) (int64, error) {
-	size, err := s.localSize(ctx, id)
-	if err != nil && s.options.Git != nil {
+func (s *Store) Size(ctx context.Context, id plumbing.Hash) (size int64, err error) {
+	if content, kept := s.contents.get(id); kept {
+		return int64(len(content)), nil
+	}
+	if size, err = s.own.directory().size(id); err == nil {
+		return size, nil
+	}
+	found, err := s.sizes(ctx, []plumbing.Hash{id})
+	switch o, ok := found[id]; {
+	case err == nil && ok:
+		return o.size, nil
+	case s.options.Promised != nil:
 		size, err = s.sizeByGit(ctx, id)
+	case err == nil:
+		err = plumbing.ErrObjectNotFound
 	}
 	if err != nil {
 		return 0, fmt.Errorf("read the size of blob %s: %w", id, err)
@@ -234,23 +248,15 @@ func (s *Store) Size(ctx context.Context, id plumbing.Hash) (int64, error) {
 	return size, nil
 }
 
-func (s *Store) local(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
-	if content, kept := s.remembered(id); kept {
+func (s *Store) local(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) (content []byte, err error) {
+	if content, kept := s.contents.get(id); kept {
 		return content, nil
 	}
-	return s.database.content(ctx, kind, id)
-}
-
-func (s *Store) localSize(ctx context.Context, id plumbing.Hash) (int64, error) {
-	if content, kept := s.remembered(id); kept {
-		return int64(len(content)), nil
+	if _, known := s.large.Load(id); known {
+		return nil, ErrLarge
 	}
-	return s.database.size(ctx, id)
-}
-
-func (s *Store) remembered(id plumbing.Hash) (content []byte, kept bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	content, kept = s.kept[id]
-	return content, kept
+	if content, err = s.own.directory().content(ctx, kind, id); errors.Is(err, ErrLarge) {
+		s.large.Store(id, true)
+	}
+	return content, err
 }

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -23,7 +24,7 @@ import (
 type gitDir struct {
 	t    *testing.T
 	path string
-	runs int
+	runs atomic.Int64
 }
 
 func newGitDir(t *testing.T) *gitDir {
@@ -36,18 +37,19 @@ func newGitDir(t *testing.T) *gitDir {
 }
 
 // Run implements store.Git.
-func (g *gitDir) Run(ctx context.Context, dir string, args []string, stdin []byte) ([]byte, error) {
-	g.runs++
+func (g *gitDir) Run(ctx context.Context, dir string, env, args []string, stdin []byte) ([]byte, error) {
+	g.runs.Add(1)
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(stdin)
 	cmd.Env = append(os.Environ(), "GIT_DIR="+g.path, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
 		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.com")
+	cmd.Env = append(cmd.Env, env...)
 	return cmd.Output()
 }
 
 func (g *gitDir) git(stdin string, args ...string) string {
 	g.t.Helper()
-	out, err := g.Run(g.t.Context(), g.path, args, []byte(stdin))
+	out, err := g.Run(g.t.Context(), g.path, nil, args, []byte(stdin))
 	if err != nil {
 		g.t.Fatalf("git %s: %v", args, err)
 	}
@@ -66,7 +68,7 @@ func (g *gitDir) blob(content string) plumbing.Hash {
 func (g *gitDir) objects() string { return filepath.Join(g.path, "objects") }
 
 func (g *gitDir) store() *store.Store {
-	s := store.New(store.Options{ObjectsDir: g.objects(), Dir: g.path})
+	s := store.New(store.Options{ObjectsDir: g.objects(), Git: g})
 	g.t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			g.t.Error(err)
@@ -209,46 +211,84 @@ func TestHasAfterPruning(t *testing.T) {
 	}
 }
 
-// TestBlobByGit: git may have a blob that the store cannot find.
-func TestBlobByGit(t *testing.T) {
+// TestBlobPromised: git may have a blob elsewhere.
+func TestBlobPromised(t *testing.T) {
 	t.Parallel()
 	g, empty := newGitDir(t), newGitDir(t)
 	id := g.blob("remote\n")
 	if _, err := empty.store().Blob(t.Context(), id); !errors.Is(err, plumbing.ErrObjectNotFound) {
 		t.Errorf("blob that is nowhere: %v", err)
 	}
-	runs := g.runs
-	checkBlob(t, store.New(store.Options{ObjectsDir: empty.objects(), Dir: g.path, Git: g}), id, "remote\n")
-	if g.runs == runs {
+	runs := g.runs.Load()
+	s := store.New(store.Options{ObjectsDir: empty.objects(), Git: empty, Dir: g.path, Promised: g})
+	checkBlob(t, s, id, "remote\n")
+	if g.runs.Load() == runs {
 		t.Error("git was not asked")
 	}
+	must(t, s.Close())
 }
 
 // A liar is a git program that says the same to everything.
 type liar string
 
 // Run implements store.Git.
-func (l liar) Run(context.Context, string, []string, []byte) ([]byte, error) { return []byte(l), nil }
+func (l liar) Run(context.Context, string, []string, []string, []byte) ([]byte, error) {
+	return []byte(l), nil
+}
 
-// TestBlobByGitDamaged: what git has must be what was asked for.
-func TestBlobByGitDamaged(t *testing.T) {
+// TestBlobLied: what git has must be what was asked for.
+func TestBlobLied(t *testing.T) {
 	t.Parallel()
-	s := store.New(store.Options{ObjectsDir: newGitDir(t).objects(), Git: liar("1")})
+	s := store.New(store.Options{ObjectsDir: newGitDir(t).objects(), Promised: liar("1")})
 	checkBlob(t, s, store.Sum(plumbing.BlobObject, []byte("1")), "1")
-	if got, err := s.Blob(t.Context(), store.Sum(plumbing.BlobObject, []byte("2"))); err == nil {
+	other := store.Sum(plumbing.BlobObject, []byte("2"))
+	if got, err := s.Blob(t.Context(), other); err == nil {
 		t.Errorf("another blob is %q", got)
+	}
+	for _, says := range []string{"", "\n", " blob 1\n1\n", " blob 9\n1\n", " blob -1\n1\n", " blob 1", " blub 1\n1\n"} {
+		s := store.New(store.Options{ObjectsDir: newGitDir(t).objects(), Git: liar(other.String() + says)})
+		if got, err := s.Blob(t.Context(), other); err == nil {
+			t.Errorf("%q: another blob is %q", says, got)
+		}
+		must(t, s.Close())
+	}
+}
+
+// TestFetch: many blobs are read by as many processes as a few are; what is large or
+// missing is none of them.
+func TestFetch(t *testing.T) {
+	t.Parallel()
+	g := newGitDir(t)
+	s := g.store()
+	ids := []plumbing.Hash{{1}, g.blob(strings.Repeat("x", store.Large+1))}
+	for i := range 50 {
+		ids = append(ids, g.blob(strconv.Itoa(i)))
+	}
+	runs := g.runs.Load()
+	for range 2 {
+		must(t, s.Fetch(t.Context(), ids[2:]))
+		for i, id := range ids[2:] {
+			checkBlob(t, s, id, strconv.Itoa(i))
+		}
+	}
+	if n := g.runs.Load() - runs; n > 2 {
+		t.Errorf("git was run %d times", n)
+	}
+	must(t, s.Fetch(t.Context(), ids))
+	if _, err := s.Blob(t.Context(), ids[1]); !errors.Is(err, store.ErrLarge) {
+		t.Errorf("the large one: %v", err)
 	}
 }
 
 func TestKeep(t *testing.T) {
 	t.Parallel()
 	g := newGitDir(t)
+	own := filepath.Join(t.TempDir(), "own.git")
 	s := g.store()
+	must(t, s.KeepIn(own))
 	keep := func(content string) plumbing.Hash {
 		id := store.Sum(plumbing.BlobObject, []byte(content))
-		if err := s.Keep(id, []byte(content)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Keep(id, []byte(content)))
 		return id
 	}
 	small := keep("small")
@@ -256,14 +296,15 @@ func TestKeep(t *testing.T) {
 	if s.Has(t.Context(), small) {
 		t.Error("a small blob was written")
 	}
-	if written, err := s.Persist(small); !written || err != nil || !s.Has(t.Context(), small) {
-		t.Errorf("persist: %t, %v", written, err)
+	must(t, s.Persist(small))
+	must(t, s.Persist(store.Sum(plumbing.BlobObject, nil))) // which is not kept
+	env, err := s.Environ()
+	must(t, err)
+	out, err := g.Run(t.Context(), g.path, env, []string{"cat-file", "blob", small.String()}, nil)
+	if string(out) != "small" || err != nil || !s.Has(t.Context(), small) {
+		t.Errorf("git reads %q, %v", out, err)
 	}
-	if written, err := s.Persist(store.Sum(plumbing.BlobObject, nil)); written || err != nil {
-		t.Errorf("persist what is not kept: %t, %v", written, err)
-	}
-	big := strings.Repeat("x", 1<<20+1)
-	if id := keep(big); !s.Has(t.Context(), id) || g.git("", "cat-file", "-s", id.String()) != "1048577" {
+	if id := keep(strings.Repeat("x", 1<<20+1)); !s.Has(t.Context(), id) {
 		t.Error("a big blob was not written")
 	}
 	large := strings.Repeat("x", store.Large+1)
@@ -276,6 +317,29 @@ func TestKeep(t *testing.T) {
 	}
 	if !s.Has(t.Context(), last) {
 		t.Error("more than 64 MiB are in memory")
+	}
+	if left := g.git("", "count-objects"); left != "0 objects, 0 kilobytes" {
+		t.Errorf("in the user's repository: %s", left)
+	}
+}
+
+// TestPassing: without a private repository nothing stays.
+func TestPassing(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	t.Setenv("TMP", tmp)
+	s := newGitDir(t).store()
+	content := []byte(strings.Repeat("x", 1<<20+1))
+	id := store.Sum(plumbing.BlobObject, content)
+	for range 2 {
+		must(t, s.Keep(id, content))
+		if !s.Has(t.Context(), id) {
+			t.Error("a big blob was not written")
+		}
+		must(t, s.Close())
+		if left, err := os.ReadDir(tmp); len(left) > 0 || err != nil {
+			t.Errorf("left: %v, %v", left, err)
+		}
 	}
 }
 
@@ -304,6 +368,9 @@ func checkLarge(t *testing.T, s *store.Store, id plumbing.Hash, size int64) {
 //
 //nolint:paralleltest // it counts what is allocated
 func TestLargeDeltas(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a hundred megabytes of packs")
+	}
 	g := newGitDir(t)
 	g.git("", "config", "core.compression", "0")
 	random := make([]byte, store.Large+100_000)
@@ -335,40 +402,24 @@ func TestLargeDeltas(t *testing.T) {
 	}
 	checkLarge(t, s, ids[3], int64(len(contents[3])))
 	checkBlob(t, s, ids[3], contents[3])
-	if left, _ := filepath.Glob(filepath.Join(g.objects(), "tmp_*")); len(left) > 0 {
-		t.Errorf("left behind: %s", left)
-	}
+	must(t, s.Close())
 }
 
 func TestLargeBlob(t *testing.T) {
 	t.Parallel()
 	g := newGitDir(t)
 	content := strings.Repeat("x", store.Large+1)
-	s := g.store()
-	id, err := s.Stream(t.Context(), strings.NewReader(content), int64(len(content)))
-	if err != nil || id != store.Sum(plumbing.BlobObject, []byte(content)) {
-		t.Fatalf("stream: %s, %v", id, err)
-	}
-	if got := g.git("", "cat-file", "-s", id.String()); got != "20971521" {
+	s, own := g.store(), filepath.Join(t.TempDir(), "own.git")
+	must(t, s.KeepIn(own))
+	b, err := s.Batch()
+	must(t, err)
+	id := plumbing.NewHash(g.git(content, "--git-dir="+own, "hash-object", "-w", "--stdin"))
+	must(t, b.Write(t.Context()))
+	if got := g.git("", "--git-dir="+own, "cat-file", "-s", id.String()); got != "20971521" {
 		t.Errorf("git reads %s bytes", got)
 	}
-	if _, err := s.Blob(t.Context(), id); !errors.Is(err, store.ErrLarge) {
-		t.Errorf("error %v", err)
-	}
-	if size, err := s.Size(t.Context(), id); size != int64(len(content)) || err != nil {
-		t.Errorf("size %d, %v", size, err)
-	}
 	checkLarge(t, s, id, int64(len(content)))
-	g.git("", "update-ref", "refs/large", id.String())
-	g.git("", "gc", "-q", "--prune=now")
+	must(t, s.Refer("refs/large", id))
+	g.git("", "--git-dir="+own, "gc", "-q", "--prune=now")
 	checkLarge(t, s, id, int64(len(content)))
-	if _, err := s.Stream(t.Context(), strings.NewReader("short"), 6); err == nil {
-		t.Error("no error for content that is too short")
-	}
-	if _, err := s.Stream(t.Context(), strings.NewReader("long"), 3); err == nil {
-		t.Error("no error for content that is too long")
-	}
-	if left, _ := filepath.Glob(filepath.Join(g.objects(), "tmp_obj_*")); len(left) > 0 {
-		t.Errorf("left behind: %s", left)
-	}
 }

@@ -4,6 +4,7 @@ package looptest
 
 import (
 	"fmt"
+	"strconv"
 
 	"codeloops/internal/loop"
 )
@@ -15,9 +16,10 @@ type Grammar struct {
 	place     place
 	iteration int
 	stamp     loop.Stamp
-	whole     int // iterations finished
-	waits     bool
-	again     bool // the next attempt is the last one, to be judged again
+	whole     int                // iterations finished
+	waits     bool               // the turn of the actor or the critic stands still
+	standing  map[loop.Step]bool // other turns that do
+	again     bool               // the next attempt is the last one, to be judged again
 	err       error
 }
 
@@ -52,6 +54,9 @@ func (g *Grammar) take(at loop.Stamp, e loop.Event) error {
 		return fmt.Errorf("%T is stamped %v after %v", e, at, g.stamp)
 	}
 	g.stamp = at
+	if err := placed(at.Step, e); err != nil {
+		return err
+	}
 	if again, ok := e.(loop.Resumed); ok {
 		return g.resume(again)
 	}
@@ -64,8 +69,55 @@ func (g *Grammar) take(at loop.Stamp, e loop.Event) error {
 	return g.step(e)
 }
 
+// placed holds an event to the step that its stamp names: it is a part of the same
+// iteration, and the turn that it closes bears the name of its role. Events that a test
+// or an old log has made bear none.
+func placed(step loop.Step, e loop.Event) error {
+	if step == "" {
+		return nil
+	}
+	_, starts := e.(loop.Started)
+	_, resumes := e.(loop.Resumed)
+	_, ends := e.(loop.Finished)
+	if starts || resumes || ends {
+		return fmt.Errorf("%T is of the step %s, and not of the session", e, step)
+	}
+	iteration, role := loop.IterationOf(e), roleOf(e)
+	if step.Iteration() != iteration {
+		return fmt.Errorf("%T of iteration %d is of the step %s", e, iteration, step)
+	}
+	actors := role == loop.RoleActor || role == loop.RoleCritic // others have steps as their strategy names them
+	if actors && !step.In(loop.Step(strconv.Itoa(iteration)).Sub(string(role))) {
+		return fmt.Errorf("%T of the %s is of the step %s", e, role, step)
+	}
+	return nil
+}
+
+// roleOf returns whose turn an event is about, "" for none.
+func roleOf(e loop.Event) loop.Role {
+	switch e := e.(type) {
+	case loop.Activity:
+		return e.Role
+	case loop.WaitStarted:
+		return e.Role
+	case loop.WaitFinished:
+		return e.Role
+	case loop.TurnStarted:
+		return e.Role
+	case loop.TurnFinished:
+		return e.Role
+	case loop.ActorFinished:
+		return loop.RoleActor
+	case loop.ReviewRejected, loop.CriticFinished:
+		return loop.RoleCritic
+	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.DiffCaptured, loop.Inspected, loop.BaselineChecked,
+		loop.ChecksFinished, loop.IterationFinished, loop.Noted, loop.Warned, loop.Finished:
+	}
+	return ""
+}
+
 // step moves on by one event.
-func (g *Grammar) step(e loop.Event) error { //nolint:gocyclo // one case for each event
+func (g *Grammar) step(e loop.Event) error {
 	switch e := e.(type) {
 	case loop.Started:
 		g.place = between
@@ -73,44 +125,68 @@ func (g *Grammar) step(e loop.Event) error { //nolint:gocyclo // one case for ea
 		return g.open(e)
 	case loop.PhaseEntered:
 		return g.enter(e)
-	case loop.WaitStarted:
-		g.waits = true
-		return g.waiting(e.Iteration, e, e.Role)
-	case loop.WaitFinished:
-		g.waits = false
-		return g.waiting(e.Iteration, e, e.Role)
+	case loop.WaitStarted, loop.WaitFinished:
+		_, begins := e.(loop.WaitStarted)
+		return g.waiting(e, roleOf(e), begins)
 	case loop.ActorFinished:
-		if e.Attempt.Rejudged != g.again {
-			return fmt.Errorf("the attempt of iteration %d is rejudged: %t, want %t", e.Iteration, e.Attempt.Rejudged, g.again)
-		}
-		g.again = false
-		return g.in(e.Iteration, e, loop.ActorExecuting)
-	case loop.DiffCaptured:
-		return g.in(e.Iteration, e, loop.CapturingDiff)
+		return g.attempt(e)
+	case loop.DiffCaptured, loop.Inspected:
+		return g.in(e, loop.CapturingDiff)
 	case loop.BaselineChecked:
-		if g.place != between || g.iteration != 0 {
-			return fmt.Errorf("the baseline was checked in iteration %d", g.iteration)
-		}
-	case loop.Inspected:
-		return g.in(e.Iteration, e, loop.CapturingDiff)
+		return g.baseline()
 	case loop.ChecksFinished:
-		if g.place == reviewed && e.Iteration == g.iteration { // run again for a DONE
-			return nil
-		}
-		return g.in(e.Iteration, e, loop.Verifying)
+		return g.checks(e)
 	case loop.ReviewRejected:
-		return g.in(e.Iteration, e, loop.CriticEvaluating)
+		return g.in(e, loop.CriticEvaluating)
 	case loop.CriticFinished:
-		err := g.in(e.Iteration, e, loop.CriticEvaluating)
-		g.place = reviewed
-		return err
+		return g.reviewed(e)
 	case loop.IterationFinished:
 		return g.close(e.Round)
-	case loop.Activity, loop.Warned, loop.Resumed:
+	case loop.Noted, loop.TurnStarted, loop.TurnFinished:
+		g.aside(e)
 	case loop.Finished:
 		return g.end(e.Outcome)
+	case loop.Activity, loop.Warned, loop.Resumed:
 	}
 	return nil
+}
+
+func (g *Grammar) reviewed(e loop.CriticFinished) error {
+	err := g.in(e, loop.CriticEvaluating)
+	g.place = reviewed
+	return err
+}
+
+func (g *Grammar) attempt(e loop.ActorFinished) error {
+	if e.Attempt.Rejudged != g.again {
+		return fmt.Errorf("the attempt of iteration %d is rejudged: %t, want %t", e.Iteration, e.Attempt.Rejudged, g.again)
+	}
+	g.again = false
+	return g.in(e, loop.ActorExecuting)
+}
+
+func (g *Grammar) baseline() error {
+	if g.place != between || g.iteration != 0 {
+		return fmt.Errorf("the baseline was checked in iteration %d", g.iteration)
+	}
+	return nil
+}
+
+func (g *Grammar) checks(e loop.ChecksFinished) error {
+	if g.place == reviewed && e.Iteration == g.iteration { // run again for a DONE
+		return nil
+	}
+	return g.in(e, loop.Verifying)
+}
+
+// aside is a step of the strategy's own, behind which it may go on after a DONE.
+func (g *Grammar) aside(e loop.Event) {
+	if n, ok := e.(loop.Noted); ok && n.Name == loop.NoteRejudge {
+		g.again = true
+	}
+	if g.machine.State() == loop.DecidedDone {
+		g.machine = loop.Machine{}
+	}
 }
 
 // resume takes up a run that broke off or ended, in this stream or in one that
@@ -119,7 +195,7 @@ func (g *Grammar) resume(e loop.Resumed) error {
 	if seen := g.place != before; seen && e.Iterations != g.whole {
 		return fmt.Errorf("resumed after %d iterations, there were %d", e.Iterations, g.whole)
 	}
-	g.machine, g.waits, g.again = loop.Machine{}, false, e.Rejudge
+	g.machine, g.waits, g.standing, g.again = loop.Machine{}, false, nil, e.Rejudge
 	g.place, g.iteration, g.whole = between, e.Iterations, e.Iterations
 	if !e.Judge {
 		return nil
@@ -147,6 +223,9 @@ func (g *Grammar) ends(e loop.Event) error {
 // still refuses what cannot happen while a turn stands still, and the end of a
 // wait that has not begun.
 func (g *Grammar) still(e loop.Event) error {
+	if role := roleOf(e); role != "" && role != loop.RoleActor && role != loop.RoleCritic {
+		return nil // it may stand still by itself
+	}
 	_, ends := e.(loop.WaitFinished)
 	_, says := e.(loop.Activity)
 	_, warns := e.(loop.Warned)
@@ -158,11 +237,27 @@ func (g *Grammar) still(e loop.Event) error {
 }
 
 // waiting holds a wait to the turn of its role.
-func (g *Grammar) waiting(iteration int, e loop.Event, role loop.Role) error {
-	if role == loop.RoleActor {
-		return g.in(iteration, e, loop.ActorExecuting)
+func (g *Grammar) waiting(e loop.Event, role loop.Role, begins bool) error {
+	if role != loop.RoleActor && role != loop.RoleCritic {
+		return g.stands(e, begins)
 	}
-	return g.in(iteration, e, loop.CriticEvaluating)
+	g.waits = begins
+	if role == loop.RoleActor {
+		return g.in(e, loop.ActorExecuting)
+	}
+	return g.in(e, loop.CriticEvaluating)
+}
+
+// stands pairs the waits of a turn of the strategy's own.
+func (g *Grammar) stands(e loop.Event, begins bool) error {
+	if g.standing[g.stamp.Step] == begins {
+		return fmt.Errorf("%T of the step %s, where waiting is %t", e, g.stamp.Step, begins)
+	}
+	if g.standing == nil {
+		g.standing = map[loop.Step]bool{}
+	}
+	g.standing[g.stamp.Step] = begins
+	return nil
 }
 
 func (g *Grammar) open(e loop.IterationStarted) error {
@@ -180,7 +275,8 @@ func (g *Grammar) enter(e loop.PhaseEntered) error {
 	return g.machine.To(e.State)
 }
 
-func (g *Grammar) in(iteration int, e loop.Event, s loop.State) error {
+func (g *Grammar) in(e loop.Event, s loop.State) error {
+	iteration := loop.IterationOf(e)
 	if g.place != within || iteration != g.iteration || g.machine.State() != s {
 		return fmt.Errorf("%T of iteration %d in %v of iteration %d", e, iteration, g.machine.State(), g.iteration)
 	}
@@ -197,7 +293,7 @@ func (g *Grammar) close(r loop.Round) error {
 	if g.place != reviewed || r.Iteration != g.iteration {
 		return fmt.Errorf("iteration %d closed at %d of iteration %d", r.Iteration, g.place, g.iteration)
 	}
-	g.place = between
+	g.place, g.again = between, r.JudgedAgain()
 	g.whole++
 	next, ok := loop.ParseState(string(r.Verdict.Decision))
 	if !ok {

@@ -8,8 +8,7 @@ import (
 	"codeloops/internal/policy"
 )
 
-// Audit is no rule: it fills in the figures of the iteration, which every other
-// rule may add to.
+// Audit is not a rule: it fills in the figures of the iteration, to which rules may add.
 type Audit struct {
 	// Base is the state of the work tree when the session began.
 	Base string
@@ -25,10 +24,10 @@ func (a Audit) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
 	if n := len(c.History); n > 0 {
 		x.Before = c.History[n-1].Change.State
 	}
-	x.Files, x.Insertions, x.Deletions = len(paths(c.Step)), c.Step.Insertions, c.Step.Deletions
+	x.Files, x.Insertions, x.Deletions = len(paths(c.Delta)), c.Delta.Insertions, c.Delta.Deletions
 	x.Bytes, x.Growth = grown(c)
-	x.Similarity = similarity(c.Step)
-	x.Excerpt = excerpt(c.Step)
+	x.Similarity = similarity(c.Delta)
+	x.Excerpt = excerpt(c.Delta)
 	return nil
 }
 

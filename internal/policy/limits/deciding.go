@@ -5,22 +5,22 @@ import (
 	"slices"
 	"strings"
 
-	"codeloops/internal/deciding"
 	"codeloops/internal/loop"
 	"codeloops/internal/policy"
-	"codeloops/internal/tamper"
+	"codeloops/internal/policy/deciding"
+	"codeloops/internal/policy/tamper"
 )
 
-// RuleDeciding is the rule on the files that decide over the work themselves.
+// RuleDeciding is the rule on the files that decide about the work.
 const RuleDeciding = "deciding"
 
-// Deciders are the files that decide over the work of a session.
+// Deciders are the files that decide about the work of a session.
 type Deciders interface {
 	// Changed returns those that are not as they were when the session began.
-	Changed() []deciding.Change
+	Changed() []deciding.ChangedFile
 }
 
-// Deciding tells of changes to what decides over the work: the critic's own
+// Deciding tells of changes to files that decide about the work: the critic's own
 // program, a script that a check runs, what agents read before they work.
 type Deciding struct {
 	Files Deciders // nil: none are known
@@ -30,13 +30,13 @@ type Deciding struct {
 // Name implements [policy.Inspector].
 func (Deciding) Name() string { return RuleDeciding }
 
-// Inspect implements [policy.Inspector]. A breach sends the work back, and no
-// critic is asked whose program may be another one now.
+// Inspect implements [policy.Inspector]. A breach sends the work back without asking the
+// critic, whose program may have been replaced.
 func (d Deciding) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
 	if d.Files == nil {
 		return nil
 	}
-	told := loop.Concern{Rule: RuleDeciding, Text: "what decides over the work has changed since the session began"}
+	told := loop.Concern{Rule: RuleDeciding, Text: "files that decide about the work have changed since the session began"}
 	var barred []string
 	for _, changed := range d.Files.Changed() {
 		place := loop.Place{At: tamper.Quote(changed.Path, maxPath), What: became(changed)}
@@ -54,17 +54,17 @@ func (d Deciding) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
 		return nil
 	}
 	return &policy.Breach{
-		Why: "what decides over the work was changed: " + barred[0] + others(len(barred)-1),
-		Feedback: "What decides over the work may not be changed in this session. Put these back as they were when it began:\n- " +
+		Why: "files that decide about the work were changed: " + barred[0] + others(len(barred)-1),
+		Feedback: "Files that decide about the work may not be changed in this session. Put these back as they were when it began:\n- " +
 			strings.Join(barred, "\n- "),
 		Back: true,
 	}
 }
 
-// maxPath is how much of a path is told.
+// maxPath bounds a path in a message.
 const maxPath = 200
 
-func became(c deciding.Change) string {
+func became(c deciding.ChangedFile) string {
 	switch c.Role {
 	case deciding.Critic:
 		return "the critic is started from it, and it was " + c.Fate
@@ -74,11 +74,11 @@ func became(c deciding.Change) string {
 		return "it holds rules, and was " + c.Fate + ": this session keeps those that it began with"
 	case deciding.Agents:
 	}
-	return "agents read it before they work, the critic perhaps among them, and it was " + c.Fate
+	return "agents read it before they work, perhaps the critic too, and it was " + c.Fate
 }
 
-// names reports whether a task speaks of a file: who asks for a change of it wants
-// it. A plain word, such as check, may mean anything.
+// names reports whether a task names a file: then the user wants it changed. A plain
+// word, such as check, may mean anything.
 func names(task, file string) bool {
 	base := path.Base(file)
 	plain := strings.ToLower(base) == base && !strings.Contains(base, ".")

@@ -4,16 +4,16 @@ import (
 	"strings"
 	"testing"
 
-	"codeloops/internal/deciding"
 	"codeloops/internal/loop"
+	"codeloops/internal/policy/deciding"
 )
 
-type changes []deciding.Change
+type changes []deciding.ChangedFile
 
-func (c changes) Changed() []deciding.Change { return c }
+func (c changes) Changed() []deciding.ChangedFile { return c }
 
-func changed(path string, role deciding.Role, fate string) deciding.Change {
-	return deciding.Change{File: deciding.File{Path: path, Role: role}, Fate: fate}
+func changed(path string, role deciding.Role, fate string) deciding.ChangedFile {
+	return deciding.ChangedFile{File: deciding.File{Path: path, Role: role}, Fate: fate}
 }
 
 func TestDeciding(t *testing.T) {

@@ -2,17 +2,16 @@
 //
 // Each rule is a [policy.Inspector] over the change since the session began, or
 // over the iteration's own part of it. They work on patches and sizes, and on the
-// work tree as the actor left it, so that they come to the same in a run that is
+// work tree as the actor left it, so that the result is the same in a run that is
 // carried on.
 package limits
 
 import (
-	"fmt"
 	"iter"
-	"strings"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/tamper"
+	"codeloops/internal/policy/tamper"
+	"codeloops/internal/wording"
 )
 
 // The names of the rules.
@@ -68,10 +67,5 @@ func listed(names []string) string {
 
 func quote(name string) string { return tamper.Quote(name, 160) }
 
-func few(texts []string) string {
-	const most = 8
-	if rest := len(texts) - most; rest > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(texts[:most], ", "), rest)
-	}
-	return strings.Join(texts, ", ")
-}
+// few joins the first of some texts, and counts the rest.
+func few(texts []string) string { return wording.List(texts, 8) }

@@ -18,7 +18,7 @@ import (
 	"codeloops/internal/loop"
 	"codeloops/internal/policy"
 	"codeloops/internal/policy/limits"
-	"codeloops/internal/tamper"
+	"codeloops/internal/policy/tamper"
 )
 
 type tree map[string]string
@@ -52,7 +52,7 @@ func side(t tree, path string) patch.Side {
 // revised is the case of an iteration that found the work as before, in a
 // repository that began as base, and left it as after.
 func revised(base, before, after tree) loop.Case {
-	c := loop.Case{Iteration: 1, Change: change(base, after), Step: change(before, after)}
+	c := loop.Case{Iteration: 1, Change: change(base, after), Delta: change(before, after)}
 	c.Change.State = "after"
 	if before != nil {
 		c.Iteration = 2
@@ -60,7 +60,7 @@ func revised(base, before, after tree) loop.Case {
 		previous.State = "before"
 		c.History = []loop.Round{loop.Round{Iteration: 1, Change: previous}.Outline()}
 	} else {
-		c.Step = change(base, after)
+		c.Delta = change(base, after)
 	}
 	return c
 }
@@ -89,7 +89,7 @@ func TestPaths(t *testing.T) {
 		"a directory":            {limits.AllowPaths{"./src", "docs"}, "only ./src, docs may be changed, but so was .env"},
 		"removed counts":         {limits.AllowPaths{"src/**", "{.env,x}"}, "only src/**, {.env,x} may be changed, but so was docs/b/c.md"},
 		"nothing denied matches": {limits.DenyPaths{"vendor/**", "*.md", "b"}, ""},
-		"denied":                 {limits.DenyPaths{"**/*.md", "src"}, "docs/b/c.md, src/a.go, src/x/y.go was changed, which may not be"},
+		"denied":                 {limits.DenyPaths{"**/*.md", "src"}, "docs/b/c.md, src/a.go, src/x/y.go was changed and must not be"},
 	} {
 		if got := strings.ReplaceAll(why(r.rule, c), `"`, ""); got != r.want {
 			t.Errorf("%s: got %q, want %q", name, got, r.want)
@@ -105,8 +105,8 @@ func TestDenyPhrases(t *testing.T) {
 		want          string
 	}{
 		"none":                  {nil, tree{"a.txt": "unresolved, and logged to the consoles.log\n"}, ""},
-		"written":               {nil, tree{"a.txt": "It is RESOLVED.\n", "b.txt": "resolved\n"}, `what may not be written was: "resolved" in "a.txt", "b.txt"`},
-		"over a line break":     {tree{"a.txt": "x\n"}, tree{"a.txt": "x\nall  tests\n\tpass!\n"}, `what may not be written was: "All tests pass" in "a.txt"`},
+		"written":               {nil, tree{"a.txt": "It is RESOLVED.\n", "b.txt": "resolved\n"}, `denied phrases were written: "resolved" in "a.txt", "b.txt"`},
+		"over a line break":     {tree{"a.txt": "x\n"}, tree{"a.txt": "x\nall  tests\n\tpass!\n"}, `denied phrases were written: "All tests pass" in "a.txt"`},
 		"a part of a name":      {nil, tree{"a.js": "my_resolved(resolved2)\n"}, ""},
 		"beside letters of all": {nil, tree{"a.txt": "straßenresolved\n"}, ""},
 		"it stood there":        {tree{"a.js": was}, tree{"a.js": was + "x\n"}, ""},
@@ -114,8 +114,8 @@ func TestDenyPhrases(t *testing.T) {
 			tree{"a.js": was}, tree{"a.js": "func a() {\n\tconsole.log(2)\n}\n"}, "",
 		},
 		"moved":      {tree{"a.js": was}, tree{"b.js": was}, ""},
-		"once more":  {tree{"a.js": was}, tree{"a.js": was, "b.js": was}, `what may not be written was: "console.log" in "b.js"`},
-		"twice of 1": {nil, tree{"a.js": "console.log(console.log)"}, `what may not be written was: "console.log" in "a.js"`},
+		"once more":  {tree{"a.js": was}, tree{"a.js": was, "b.js": was}, `denied phrases were written: "console.log" in "b.js"`},
+		"twice of 1": {nil, tree{"a.js": "console.log(console.log)"}, `denied phrases were written: "console.log" in "a.js"`},
 		"removed":    {tree{"a.js": was}, nil, ""},
 		"binary":     {nil, tree{"a.bin": "\x00resolved\n"}, ""},
 	} {
@@ -187,13 +187,13 @@ func TestMinSimilarity(t *testing.T) {
 	}{
 		"a patch":                   {revised(tree{}, tree{"a": text}, tree{"a": text + "one more\n"}), ""},
 		"words of one long line":    {revised(tree{}, tree{"a": long}, tree{"a": strings.Replace(long, "lazy dog", "sleeping cat", 3)}), ""},
-		"a rewrite":                 {revised(tree{}, tree{"a": text}, tree{"a": other}), "of a less than 40 % is left, so it was rewritten and not revised"},
+		"a rewrite":                 {revised(tree{}, tree{"a": text}, tree{"a": other}), "less than 40 % of a is left: it was rewritten, not revised"},
 		"the first iteration":       {revised(tree{"a": text}, nil, tree{"a": other}), ""},
 		"another's file":            {revised(tree{"a": text, "b": text}, tree{"a": text, "b": text + "x\n"}, tree{"a": other, "b": text + "x\n"}), ""},
 		"a short one":               {revised(tree{}, tree{"a": "x = 1\n"}, tree{"a": "y\n"}), ""},
 		"removed":                   {revised(tree{}, tree{"a": text}, tree{}), ""},
-		"a file that was changed":   {revised(tree{"a": text}, tree{"a": text + "x\n"}, tree{"a": other}), "of a less than 40 % is left, so it was rewritten and not revised"},
-		"the same words mixed up":   {revised(tree{}, tree{"a": numbers}, tree{"a": reversed(numbers)}), "of a less than 40 % is left, so it was rewritten and not revised"},
+		"a file that was changed":   {revised(tree{"a": text}, tree{"a": text + "x\n"}, tree{"a": other}), "less than 40 % of a is left: it was rewritten, not revised"},
+		"the same words mixed up":   {revised(tree{}, tree{"a": numbers}, tree{"a": reversed(numbers)}), "less than 40 % of a is left: it was rewritten, not revised"},
 		"a file that grows tenfold": {revised(tree{}, tree{"a": text}, tree{"a": text + strings.Repeat(other, 10)}), ""},
 	} {
 		if got := why(limits.MinSimilarity(0.4), r.c); got != r.want {
@@ -276,7 +276,7 @@ func FuzzNoNewDependencies(f *testing.F) {
 	rule := limits.NewNoNewDependencies()
 	f.Fuzz(func(_ *testing.T, path, patch string) {
 		c := loop.Case{Change: loop.Change{Files: []loop.FileChange{{Path: path, Status: loop.FileModified, Patch: patch, OldSize: 10}}}}
-		c.Step = c.Change
+		c.Delta = c.Change
 		for _, i := range []policy.Inspector{rule, limits.Audit{}, limits.MaxBytes(1), limits.MinSimilarity(1), limits.MaxGrowth(1), limits.AllowPaths{"a"}} {
 			i.Inspect(c, &loop.Inspection{})
 		}
@@ -299,7 +299,7 @@ func TestTamper(t *testing.T) {
 		t.Errorf("got %+v", found.Concerns)
 	}
 	rule.Block = true
-	if got, want := why(rule, c), "tests, or what watches over them, were weakened: a_test.go:3: the test TestA is gone, and 1 more"; got != want {
+	if got, want := why(rule, c), "tests, or what guards them, were weakened: a_test.go:3: the test TestA is gone, and 1 more"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := why(rule, loop.Case{Change: change(nil, tree{"a_test.go": "package a\n"})}); got != "" {
@@ -334,7 +334,7 @@ func TestAudit(t *testing.T) {
 	growth, similarity := 100*2.0/19, 16.0/19
 	want := loop.Audit{
 		Before: "before", After: "after", Files: 2, Insertions: 2, Deletions: 1,
-		Bytes: 2, Growth: &growth, Similarity: &similarity, Excerpt: c.Step.Patch(),
+		Bytes: 2, Growth: &growth, Similarity: &similarity, Excerpt: c.Delta.Patch(),
 	}
 	if !near(got.Audit.Growth, want.Growth) || !near(got.Audit.Similarity, want.Similarity) {
 		t.Errorf("growth %v, similarity %v", *got.Audit.Growth, *got.Audit.Similarity)

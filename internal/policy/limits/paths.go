@@ -11,8 +11,8 @@ import (
 	"codeloops/internal/policy"
 )
 
-// AllowPaths lets nothing be changed but what one of the patterns matches. What
-// became hidden counts, but for caches. None is no limit.
+// AllowPaths allows changes only of paths that one of the patterns matches. Files that
+// became hidden count, except caches. No pattern is no limit.
 type AllowPaths []string
 
 // Name implements [policy.Inspector].
@@ -31,13 +31,13 @@ func (a AllowPaths) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 	}
 	return &policy.Breach{
 		Why: "only " + listed(a) + " may be changed, but so was " + listed(outside),
-		Feedback: fmt.Sprintf("Only these paths may be changed: %s. Put back as they were, or remove: %s. Do the task without changing them.",
+		Feedback: fmt.Sprintf("Only these paths may be changed: %s. Put these back as they were, or remove them: %s. Do the task without changing them.",
 			listed(a), listed(outside)),
 	}
 }
 
-// DenyPaths lets nothing be changed that one of the patterns matches, whether a
-// diff shows it or not.
+// DenyPaths forbids changes of paths that one of the patterns matches, whether a diff
+// shows them or not.
 type DenyPaths []string
 
 // Name implements [policy.Inspector].
@@ -55,8 +55,8 @@ func (d DenyPaths) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 		return nil
 	}
 	return &policy.Breach{
-		Why: listed(within) + " was changed, which may not be",
-		Feedback: fmt.Sprintf("These paths may not be changed: %s. Put back as they were, or remove: %s. Do the task without changing them.",
+		Why: listed(within) + " was changed and must not be",
+		Feedback: fmt.Sprintf("These paths may not be changed: %s. Put these back as they were, or remove them: %s. Do the task without changing them.",
 			listed(d), listed(within)),
 	}
 }

@@ -11,9 +11,8 @@ import (
 	"codeloops/internal/policy"
 )
 
-// DenyPhrases lets none of the phrases be written: whole words, in any case, over
-// line breaks as well. One that stood there before, and was moved or has stayed in
-// a line that was changed, is not written anew.
+// DenyPhrases forbids adding any of the phrases: whole words, in any case, also across
+// line breaks. A phrase that was there before may move, and may stay in a changed line.
 type DenyPhrases []string
 
 // Name implements [policy.Inspector].
@@ -34,13 +33,13 @@ func (d DenyPhrases) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 		return nil
 	}
 	return &policy.Breach{
-		Why: "what may not be written was: " + few(found),
-		Feedback: fmt.Sprintf("These phrases may not be written, in any case of letters: %s. Found was %s. Say it in another way, or leave it out.",
+		Why: "denied phrases were written: " + few(found),
+		Feedback: fmt.Sprintf("These phrases may not be written, in upper or lower case: %s. Found: %s. Say it in another way, or leave it out.",
 			listed(d), few(found)),
 	}
 }
 
-// A written is how much more often a phrase stands in the work tree than it did
+// A written is how much more often a phrase is in the work tree than it did
 // when the session began, and the files in which it does.
 type written struct {
 	n  int
@@ -75,7 +74,7 @@ func (d DenyPhrases) more(c loop.Change) []written {
 // flat makes texts comparable: neither case counts nor white space.
 func flat(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
 
-// times counts how often a phrase stands in a text as whole words.
+// times counts how often a phrase is in a text as whole words.
 func times(text, phrase string) (n int) {
 	for at := 0; phrase != ""; {
 		i := strings.Index(text[at:], phrase)

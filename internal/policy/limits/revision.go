@@ -35,10 +35,10 @@ func (m MaxGrowth) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 	}
 }
 
-// grown returns by how many bytes the iteration made the work larger, and the
-// same in percent; nil for work that was empty.
+// grown returns how much larger the iteration made the work, in bytes and in percent;
+// the latter is nil if the work was empty.
 func grown(c loop.Case) (bytes int64, percent *float64) {
-	for _, f := range c.Step.Files {
+	for _, f := range c.Delta.Files {
 		bytes += f.NewSize - f.OldSize
 	}
 	before := map[string]int64{} // sizes when the iteration began
@@ -61,9 +61,9 @@ func grown(c loop.Case) (bytes int64, percent *float64) {
 	return bytes, &p
 }
 
-// MinSimilarity is how much, from 0 to 1, of every text file that the actor had
-// already worked on must still be there after an iteration that changes it. Very
-// short files tell nothing. 0 is no limit.
+// MinSimilarity is the least share, from 0 to 1, of a text file that the actor worked on
+// before that must stay when an iteration changes it. Very short files are not compared.
+// 0 is no limit.
 type MinSimilarity float64
 
 // Name implements [policy.Inspector].
@@ -83,7 +83,7 @@ func (m MinSimilarity) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 		}
 	}
 	var rewritten, named []string
-	for _, f := range c.Step.Files {
+	for _, f := range c.Delta.Files {
 		kept, ok := kept(f)
 		if !ok || !ours[f.Path] || f.OldSize < telling {
 			continue
@@ -97,7 +97,7 @@ func (m MinSimilarity) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
 		return nil
 	}
 	return &policy.Breach{
-		Why: fmt.Sprintf("of %s less than %.0f %% is left, so it was rewritten and not revised", listed(named), 100*float64(m)),
+		Why: fmt.Sprintf("less than %.0f %% of %s is left: it was rewritten, not revised", 100*float64(m), listed(named)),
 		Feedback: fmt.Sprintf("A revision is a patch, not a rewrite: at least %.0f %% of a file that you had worked on must stay as it was. "+
 			"Less was left of %s. Put back what did not have to change.", 100*float64(m), few(rewritten)),
 	}
@@ -139,8 +139,7 @@ func common(g group) int64 {
 	return row[len(b)]
 }
 
-// atLeast is what common comes to for very large groups: whole lines, in any
-// order.
+// atLeast replaces common for very large groups: it counts whole lines, in any order.
 func atLeast(g group) (n int64) {
 	has := map[string]int{}
 	for _, l := range g.after {

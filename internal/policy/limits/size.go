@@ -6,74 +6,61 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/policy"
+	"codeloops/internal/wording"
 )
 
-// MaxFiles is the most files that may differ from the start of the session; 0 is
-// no limit.
-type MaxFiles int
-
-// Name implements [policy.Inspector].
-func (MaxFiles) Name() string { return RuleMaxFiles }
-
-// Inspect implements [policy.Inspector].
-func (m MaxFiles) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
-	return atMost(int64(len(paths(c.Change))), int64(m), "file")
+// A maxSize is a rule on how large the difference from the start of the session may be;
+// 0 is no limit.
+type maxSize struct {
+	rule, what string
+	most       int64
+	of         func(loop.Change) int64
 }
 
-// MaxLines is the most lines that may have been added and removed, together,
-// since the session began; 0 is no limit.
-type MaxLines int
-
-// Name implements [policy.Inspector].
-func (MaxLines) Name() string { return RuleMaxLines }
-
-// Inspect implements [policy.Inspector].
-func (m MaxLines) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
-	return atMost(int64(c.Change.Insertions+c.Change.Deletions), int64(m), "line")
+// MaxFiles is the most files that may differ.
+func MaxFiles(n int) policy.Inspector {
+	return maxSize{RuleMaxFiles, "file", int64(n), func(c loop.Change) int64 { return int64(len(paths(c))) }}
 }
 
-// MaxBytes is the most bytes that the lines added and removed since the session
-// began may have, together. A binary file counts whole, as it was and as it is. 0
-// is no limit.
-type MaxBytes int64
+// MaxLines is the most lines that may have been added and removed, together.
+func MaxLines(n int) policy.Inspector {
+	return maxSize{RuleMaxLines, "line", int64(n), func(c loop.Change) int64 { return int64(c.Insertions + c.Deletions) }}
+}
+
+// MaxBytes is the most bytes that the lines added and removed may have, together. A
+// binary file counts whole, as it was and as it is.
+func MaxBytes(n int64) policy.Inspector {
+	return maxSize{RuleMaxBytes, "byte", n, func(c loop.Change) (n int64) {
+		for _, f := range c.Files {
+			if f.Binary {
+				n += f.OldSize + f.NewSize
+				continue
+			}
+			for _, g := range groups(f.Patch) {
+				n += g.removed() + g.added()
+			}
+		}
+		return n
+	}}
+}
 
 // Name implements [policy.Inspector].
-func (MaxBytes) Name() string { return RuleMaxBytes }
+func (m maxSize) Name() string { return m.rule }
 
 // Inspect implements [policy.Inspector].
-func (m MaxBytes) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
-	if m == 0 {
+func (m maxSize) Inspect(c loop.Case, _ *loop.Inspection) *policy.Breach {
+	if m.most == 0 {
 		return nil
 	}
-	var n int64
-	for _, f := range c.Change.Files {
-		if f.Binary {
-			n += f.OldSize + f.NewSize
-			continue
-		}
-		for _, g := range groups(f.Patch) {
-			n += g.removed() + g.added()
-		}
-	}
-	return atMost(n, int64(m), "byte")
-}
-
-func atMost(n, most int64, what string) *policy.Breach {
-	if most == 0 || n <= most {
+	n := m.of(c.Change)
+	if n <= m.most {
 		return nil
 	}
 	return &policy.Breach{
-		Why: fmt.Sprintf("%s may be changed, but %d are", count(most, what), n),
-		Feedback: fmt.Sprintf("Your change is too large: at the most %s may differ from the start of the session, and %d do. "+
-			"Take back what the task does not need.", count(most, what), n),
+		Why: fmt.Sprintf("%s may be changed, but %d are", wording.Count(m.most, m.what), n),
+		Feedback: fmt.Sprintf("Your change is too large: at most %s may differ from the start of the session, and %d do. "+
+			"Undo what the task does not need.", wording.Count(m.most, m.what), n),
 	}
-}
-
-func count(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // A group is a run of changed lines in a patch, what was there and what took

@@ -5,7 +5,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/policy"
-	"codeloops/internal/tamper"
+	"codeloops/internal/policy/tamper"
 )
 
 // Tamper lists what weakens the project's tests, or the tools that watch over
@@ -37,8 +37,8 @@ func (t Tamper) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
 	const most = 8 << 10 // bytes
 	list, _ := loop.Outline(told, most)
 	return &policy.Breach{
-		Why:      "tests, or what watches over them, were weakened: " + signs[0].String() + others(len(signs)-1),
-		Feedback: "Tests and what watches over them may not be weakened. Put these back as they were, and change the code instead:\n" + list,
+		Why:      "tests, or what guards them, were weakened: " + signs[0].String() + others(len(signs)-1),
+		Feedback: "Tests, and what guards them, may not be weakened. Put these back as they were, and change the code instead:\n" + list,
 	}
 }
 

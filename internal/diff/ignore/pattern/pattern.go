@@ -15,7 +15,7 @@ type Pattern struct {
 	suffix   bool   // "*" followed by literal text
 }
 
-// Parse takes apart a pattern as it stands in a file, without the blanks around
+// Parse takes apart a pattern as it is in a file, without the blanks around
 // it.
 func Parse(s string) Pattern {
 	var p Pattern
@@ -38,10 +38,6 @@ func literalLen(s string) int {
 	}
 	return len(s)
 }
-
-// BaseName reports whether the pattern looks at the last element of a path
-// only.
-func (p *Pattern) BaseName() bool { return p.baseName }
 
 // Match reports whether the pattern matches a path. The path is relative to
 // the directory of the file that has the pattern; base is its last element.

@@ -92,11 +92,13 @@ func (s *set) class(i int) int {
 	if s.fold && name == "upper" {
 		name = "alpha"
 	}
-	in := classOf(name)
-	if in == nil {
+	ranges, known := classes()[name]
+	if !known {
 		return -1
 	}
-	s.matched = s.matched || in(s.c)
+	for r := ranges; r != ""; r = r[2:] {
+		s.matched = s.matched || r[0] <= s.c && s.c <= r[1]
+	}
 	s.prev = 0
 	return from + n + 1
 }
@@ -108,59 +110,11 @@ func upper(c byte) byte {
 	return c
 }
 
-// classOf returns the named class of ASCII characters; nil when there is none.
-func classOf(name string) func(byte) bool {
-	switch name {
-	case "alnum":
-		return isAlnum
-	case "alpha":
-		return isAlpha
-	case "blank":
-		return isBlank
-	case "cntrl":
-		return isControl
-	case "digit":
-		return isDigit
-	case "graph":
-		return isGraph
-	case "lower":
-		return isLower
-	case "print":
-		return isPrint
-	case "punct":
-		return isPunct
-	case "space":
-		return isSpace
-	case "upper":
-		return isUpper
-	case "xdigit":
-		return isHex
-	default:
-		return nil
+// classes are the named classes of ASCII characters, as ranges, a pair of bounds each.
+// Those of spaces leave out vertical tab and form feed, as git does.
+func classes() map[string]string {
+	return map[string]string{
+		"alnum": "09AZaz", "alpha": "AZaz", "blank": "\t\t  ", "cntrl": "\x00\x1f\x7f\x7f", "digit": "09", "graph": "!~",
+		"lower": "az", "print": " ~", "punct": "!/:@[`{~", "space": "\t\n\r\r  ", "upper": "AZ", "xdigit": "09AFaf",
 	}
 }
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-func isHex(c byte) bool { return isDigit(c) || 'a' <= lower(c) && lower(c) <= 'f' }
-
-func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
-
-func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
-
-func isAlpha(c byte) bool { return isLower(c) || isUpper(c) }
-
-func isAlnum(c byte) bool { return isDigit(c) || isAlpha(c) }
-
-func isGraph(c byte) bool { return '!' <= c && c <= '~' }
-
-func isPrint(c byte) bool { return c == ' ' || isGraph(c) }
-
-func isPunct(c byte) bool { return isGraph(c) && !isAlnum(c) }
-
-func isControl(c byte) bool { return c < ' ' || c == 0x7f }
-
-func isBlank(c byte) bool { return c == ' ' || c == '\t' }
-
-// isSpace leaves out vertical tab and form feed, as git does.
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }

@@ -6,11 +6,14 @@
 package file
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -42,17 +45,9 @@ type Stamp struct {
 	Ino   uint64 // 0 where the system has none
 }
 
-// Exists reports whether there was a file.
-func (s Stamp) Exists() bool { return s != Stamp{} }
-
 // Before reports whether the file was last touched before t, so that a later
 // write cannot have left the same stamp if t allows for the clock's resolution.
 func (s Stamp) Before(t time.Time) bool { return max(s.Mtime, s.Ctime) < t.UnixNano() }
-
-// Settled reports whether a file that changes after the time at gets another
-// stamp, whatever the file system. It does not where the system tells nothing that
-// a program cannot set back.
-func (s Stamp) Settled(at time.Time) bool { return s.Ctime != 0 && s.Before(at.Add(-Slack)) }
 
 // StampOf returns the stamp in the result of a stat call.
 func StampOf(fi fs.FileInfo) Stamp {
@@ -99,19 +94,68 @@ func Read(path string, how How) ([]byte, Stamp, error) {
 		return nil, stamp, err
 	}
 	defer f.Close() //nolint:errcheck // opened for reading: nothing to lose
-	data, err := readAll(f, stamp.Size)
+	data := make([]byte, stamp.Size)
+	n, err := fill(f, data) // it may have been cut short since
 	if err != nil {
 		return nil, stamp, fmt.Errorf("read %s: %w", path, err)
 	}
-	return data, stamp, nil
+	return data[:n], stamp, nil
 }
 
-// readAll reads f to its end in one allocation when size tells the truth.
-func readAll(f *os.File, size int64) ([]byte, error) {
-	data := make([]byte, size)
-	n, err := io.ReadFull(f, data)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return data[:n], nil // cut short since the stat
+// Same reports whether two readers have the same content.
+func Same(a, b io.Reader) (bool, error) {
+	const piece = 64 << 10
+	one, other := make([]byte, piece), make([]byte, piece)
+	for {
+		n, errA := fill(a, one)
+		m, errB := fill(b, other)
+		if err := errors.Join(errA, errB); err != nil || !bytes.Equal(one[:n], other[:m]) {
+			return false, err
+		}
+		if n < piece {
+			return true, nil
+		}
 	}
-	return data, err
+}
+
+// fill reads until b is full, or to the end.
+func fill(r io.Reader, b []byte) (int, error) {
+	n, err := io.ReadFull(r, b)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return n, err
+}
+
+// Until returns a reader that fails as soon as the context has ended: a few bytes
+// can stand for many that they are decompressed to.
+func Until(ctx context.Context, r io.Reader) io.Reader {
+	return readFunc(func(b []byte) (int, error) {
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		return r.Read(b)
+	})
+}
+
+// A readFunc is a reader.
+type readFunc func([]byte) (int, error)
+
+func (f readFunc) Read(b []byte) (int, error) { return f(b) }
+
+// SyncDir makes sure that the names in a directory are on the disk. On Windows, where
+// none can be opened, they are there sooner.
+func SyncDir(dir string, sync func(*os.File) error) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = sync(f)
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		err = nil // some file systems cannot, and need not
+	}
+	return errors.Join(err, f.Close())
 }

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const planned = `
+[[role.planner]]
+say = "PLAN:\n1. write one\n2. write two"
+[[actor]]
+expect = ["write uno"]
+step = [{ write = "a", content = "uno\n" }]
+say = "done"
+[[critic]]
+say = "DECISION: DONE\nSUMMARY: fine\nSEAL: {seal}"
+`
+
+// TestPlanIsApproved: whoever is asked about a plan sees it, changes it, and goes on with it,
+// or not; nothing has happened by then.
+func TestPlanIsApproved(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		talk []string // what a question shows, and what is answered, in turn
+		ends string
+		code int
+	}{
+		"approved": {
+			[]string{
+				"1. write one\n2. write two", "what?\n", "could not be read", "2 write nothing\n", "2. write nothing", "-2\n",
+				"The plan is now:", "1 write uno\n", "1. write uno", "y\n",
+			}, "Done after 2 iterations", exitDone,
+		},
+		"refused":     {[]string{"2. write two", "n\n"}, "Interrupted after 0 iterations", exitInterrupted},
+		"left":        {[]string{"2. write two", "\x04"}, "Interrupted after 0 iterations", exitInterrupted},
+		"interrupted": {[]string{"2. write two", "\x03"}, "Interrupted after 0 iterations", exitInterrupted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, planned)
+			d := onTerminal(t, s.codeloops("--strategy", "plan-and-execute", "--approve-plan", "write one and two please"))
+			for i := 0; i < len(c.talk); i += 2 {
+				d.sees(c.talk[i])
+				d.sees("takes step 2 out.\n> ")
+				d.types(c.talk[i+1])
+			}
+			if text, code := d.end(); code != c.code || !strings.Contains(text, c.ends) {
+				t.Errorf("exit code %d, it shows %q", code, text)
+			}
+			_, err := os.Stat(filepath.Join(s.dir, "work", "a"))
+			if there := err == nil; there != (c.code == exitDone) {
+				t.Errorf("the work is there: %t", there)
+			}
+		})
+	}
+}

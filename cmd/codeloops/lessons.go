@@ -1,0 +1,383 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/config"
+	"codeloops/internal/diff/repo"
+	"codeloops/internal/lesson"
+	"codeloops/internal/run"
+	"codeloops/internal/screen/ask"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/wording"
+)
+
+// lessons is what the commands on lessons work with.
+type lessons struct {
+	app *app
+	in  string
+}
+
+func newLessonsCmd(a *app) *cobra.Command {
+	l := &lessons{app: a}
+	cmd := &cobra.Command{
+		Use:   "lessons",
+		Short: "List, add, remove and hand on what runs have learned",
+		Long: `List, add, remove and hand on what runs have learned, for the strategy reflexion.
+Alone it lists all lessons.
+
+A lesson says on what task it was learned, in which session, how many runs were
+told it, and how many of those were done. One that five runs or more were told,
+of which less than a quarter were done, is told no more.
+
+` + exitHelp(),
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return l.list(cmd.Context(), "", false) },
+	}
+	cmd.PersistentFlags().StringVar(&l.in, "in", run.LessonsOfUser, "`store`: user; project: .codeloops/lessons.jsonl in the repository; or postgres://USER@HOST/DATABASE")
+	cmd.AddCommand(l.newListCmd(), l.newShowCmd(), l.newAddCmd(), l.newRmCmd(), l.newExportCmd(), l.newImportCmd())
+	return cmd
+}
+
+// open opens the store that is meant, and names the project that the user stands in.
+func (l *lessons) open(ctx context.Context) (store lesson.Store, project string, err error) {
+	root := ""
+	if r, err := repo.Open(l.app.Dir, l.app.LookupEnv); err == nil { // the user's lessons need none
+		root, project = r.WorkTree, run.ProjectOf(r)
+	}
+	store, err = run.LessonsIn(ctx, &l.app.Host, root, l.in, l.tell)
+	return store, project, err
+}
+
+// tell tells what keeps lessons from being found, and costs no more than that.
+func (l *lessons) tell(err error) { report(l.app.Err, err, l.app.Secrets) }
+
+// with opens the store for a function.
+func (l *lessons) with(ctx context.Context, use func(store lesson.Store, project string) error) error {
+	store, project, err := l.open(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(use(store, project), store.Close())
+}
+
+// all are the lessons of the store, or those that ids name.
+func (l *lessons) all(ctx context.Context, ids []string) (picked []lesson.Lesson, err error) {
+	err = l.with(ctx, func(store lesson.Store, _ string) error {
+		all, err := store.All(ctx)
+		if err != nil || len(ids) == 0 {
+			picked = all
+			return err
+		}
+		for _, id := range ids {
+			one, ok := lesson.Find(all, id)
+			if !ok {
+				return usagef("`codeloops lessons list` shows what there is", "no lesson, or more than one, begins with %q", id)
+			}
+			picked = append(picked, one)
+		}
+		return nil
+	})
+	return picked, err
+}
+
+// A lessonRow is a lesson for a program.
+type lessonRow struct {
+	ID string `json:"id"`
+	lesson.Lesson
+	Recalled int  `json:"recalled"`
+	Done     int  `json:"done"`
+	Told     bool `json:"told"` // to runs to come
+}
+
+// usesOf says how the runs ended that were told a lesson.
+func usesOf(l lesson.Lesson) string {
+	switch {
+	case l.Recalled() == 0:
+		return "not told yet"
+	case !l.Helps():
+		return fmt.Sprintf("%d of %d done, told no more", l.Done, l.Recalled())
+	}
+	return fmt.Sprintf("%d of %d done", l.Done, l.Recalled())
+}
+
+func (l *lessons) newListCmd() *cobra.Command {
+	var task string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List lessons in the order in which they were added, or those for a task",
+		Long: `List lessons in the order in which they were added, with how the runs ended that were told them; or,
+with --for, those that a run with this task would be told, the most fitting
+first. Elsewhere than on a terminal, tabs set id, uses and sentence apart.`,
+		Example: `  codeloops lessons list --for 'make the failing test in parser pass'`,
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return l.list(cmd.Context(), task, asJSON) },
+	}
+	cmd.Flags().StringVar(&task, "for", "", "only those for this `task`, as a run would be told them")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON list")
+	return cmd
+}
+
+// told is how many lessons a run is told, unless it is said otherwise.
+const told = 5
+
+func (l *lessons) list(ctx context.Context, task string, asJSON bool) error {
+	var found []lesson.Lesson
+	err := l.with(ctx, func(store lesson.Store, project string) (err error) {
+		if task == "" {
+			found, err = store.All(ctx)
+			return err
+		}
+		cfg, err := config.Load(l.app.configOptions(l.app.Dir))
+		if err != nil {
+			return err
+		}
+		store = run.ByMeaning(store, &l.app.Host, cfg.Lessons, l.tell)
+		found, err = store.Recall(ctx, lesson.Query{Task: l.app.Secrets.String(task), Project: project, Most: told})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	rows, text := []lessonRow{}, strings.Builder{}
+	for _, one := range found {
+		rows = append(rows, lessonRow{one.ID(), one, one.Recalled(), one.Done, one.Helps()})
+		line := one.ID() + "\t" + usesOf(one) + "\t" + term.Line(one.Text)
+		if l.app.OutTTY {
+			line = render.Cut(fmt.Sprintf("%s  %-12s  %s", one.ID(), usesOf(one), term.Line(one.Text)), l.app.OutWidth())
+		}
+		text.WriteString(line + "\n")
+	}
+	if len(rows) == 0 && l.app.OutTTY {
+		fmt.Fprintln(l.app.Err, "no lessons") //nolint:errcheck // a courtesy
+	}
+	return l.app.print(func(w io.Writer) error {
+		if asJSON {
+			return writeJSON(w, rows)
+		}
+		_, err := io.WriteString(w, text.String())
+		return err
+	})
+}
+
+func (l *lessons) newShowCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:               "show ID…",
+		Short:             "Show lessons: where they come from, and what came of them",
+		Args:              someIDs,
+		ValidArgsFunction: l.complete,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			picked, err := l.all(cmd.Context(), args)
+			if err != nil {
+				return err
+			}
+			return l.app.print(func(w io.Writer) (err error) {
+				for i := 0; i < len(picked) && err == nil; i++ {
+					_, err = io.WriteString(w, sheet(picked[i]))
+				}
+				return err
+			})
+		},
+	}
+}
+
+// sheet is all that a lesson says, for a person.
+func sheet(l lesson.Lesson) string {
+	from, learned := "", ""
+	if l.Session != "" {
+		from = fmt.Sprintf("%s, attempt %d", l.Session, l.Attempt)
+	}
+	if !l.At.IsZero() {
+		learned = l.At.UTC().Format("2006-01-02 15:04 MST")
+	}
+	var b strings.Builder
+	for _, field := range [][2]string{
+		{"lesson", l.ID()}, {"says", l.Text}, {"task", l.Task}, {"project", l.Project}, {"from", from}, {"learned", learned}, {"runs", usesOf(l)},
+	} {
+		if field[1] != "" {
+			fmt.Fprintf(&b, "%-8s %s\n", field[0], term.Line(field[1]))
+		}
+	}
+	return b.String()
+}
+
+func (l *lessons) newAddCmd() *cobra.Command {
+	var task string
+	var everywhere bool
+	cmd := &cobra.Command{
+		Use:   "add SENTENCE…",
+		Short: "Add a lesson of your own",
+		Long: `Add a lesson of your own. It is for this project, unless you say --everywhere,
+and for tasks that share words with it or with --task.`,
+		Example: `  codeloops lessons add --task 'change the API' 'Run make generate after each change of a .proto file.'
+  codeloops lessons add --in project 'The tests of the parser need LC_ALL=C.'`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			one := lesson.Lesson{Task: task, Text: strings.Join(args, " "), At: l.app.Now().UTC()}
+			return l.add(cmd.Context(), "add", !everywhere, one)
+		},
+	}
+	cmd.Flags().StringVar(&task, "task", "", "the `task` on which it was learned")
+	cmd.Flags().BoolVar(&everywhere, "everywhere", false, "it is good for any project")
+	return cmd
+}
+
+// add adds lessons, as the user has said by a command; here, for the project alone.
+func (l *lessons) add(ctx context.Context, command string, here bool, list ...lesson.Lesson) error {
+	if err := l.app.usersOwn(map[string]bool{"`codeloops lessons " + command + "`": true}); err != nil {
+		return err
+	}
+	return l.with(ctx, func(store lesson.Store, project string) (err error) {
+		for i, one := range list {
+			if here {
+				one.Project = project
+			}
+			if l.in == run.LessonsOfProject {
+				one.Project = "" // it is the one that the file is in
+			}
+			if list[i], err = one.Clean(l.app.Secrets.String); err != nil {
+				return usagef("give it as words", "%v", err)
+			}
+		}
+		added, err := store.Add(ctx, list...)
+		if err != nil {
+			return err
+		}
+		line := fmt.Sprintf("added %s, %d there already", wording.Count(added, "lesson"), len(list)-added)
+		if len(list) == 1 && added == 1 {
+			line = "added " + list[0].ID()
+		}
+		_, err = fmt.Fprintln(l.app.Out, line)
+		return err
+	})
+}
+
+func (l *lessons) newRmCmd() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:               "rm ID…",
+		Aliases:           []string{"remove", "delete"},
+		Short:             "Remove lessons",
+		Long:              "Remove lessons. On a terminal you are asked first, elsewhere --yes is needed.",
+		Args:              someIDs,
+		ValidArgsFunction: l.complete,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := l.app.usersOwn(map[string]bool{"`codeloops lessons rm`": true}); err != nil {
+				return err
+			}
+			picked, err := l.all(cmd.Context(), args)
+			if err != nil {
+				return err
+			}
+			if !yes {
+				if err := ask.Sure(cmd.Context(), l.app.Streams, "remove "+wording.Count(len(picked), "lesson")+"?"); err != nil {
+					return err
+				}
+			}
+			var ids []string
+			for _, one := range picked {
+				ids = append(ids, one.ID())
+			}
+			return l.with(cmd.Context(), func(store lesson.Store, _ string) error {
+				n, err := store.Remove(cmd.Context(), ids...)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintln(l.app.Out, "removed "+wording.Count(n, "lesson"))
+				return err
+			})
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+func (l *lessons) newExportCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:               "export [ID…]",
+		Short:             "Print lessons as JSON lines, for lessons import",
+		Example:           "  codeloops lessons export 3f2a | codeloops lessons import --in project -",
+		ValidArgsFunction: l.complete,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			picked, err := l.all(cmd.Context(), args)
+			if err != nil {
+				return err
+			}
+			return l.app.print(func(w io.Writer) error {
+				text, err := lesson.Encode(picked...)
+				if err == nil {
+					_, err = w.Write(text)
+				}
+				return err
+			})
+		},
+	}
+}
+
+func (l *lessons) newImportCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "import FILE",
+		Short: "Add the lessons of a file of JSON lines; - is standard input",
+		Long: `Add the lessons of a file of JSON lines; - is standard input. They are cleaned
+of control sequences and of the values of secret variables. If a line is no
+lesson, nothing is added.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("- is standard input", "%s takes one file, but got %d", cmd.CommandPath(), len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := l.read(args[0])
+			if err != nil {
+				return fmt.Errorf("import lessons: %w", err)
+			}
+			var list []lesson.Lesson
+			for i, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
+				one, err := lesson.Decode(line)
+				if err != nil {
+					return fmt.Errorf("import lessons: %s:%d: %w", args[0], i+1, err)
+				}
+				list = append(list, one)
+			}
+			return l.add(cmd.Context(), "import", false, list...)
+		},
+	}
+}
+
+func (l *lessons) read(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(l.app.In)
+	}
+	return os.ReadFile(l.app.Path(name))
+}
+
+// complete offers the ids of lessons.
+func (l *lessons) complete(cmd *cobra.Command, args []string, prefix string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	all, _ := l.all(cmd.Context(), nil) // without them there is nothing to offer
+	for _, one := range all {
+		if id := one.ID(); strings.HasPrefix(id, prefix) && !slices.Contains(args, id) {
+			found = append(found, cobra.CompletionWithDesc(id, render.Cut(term.Line(one.Text), 60)))
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// someIDs wants the ids of lessons.
+func someIDs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 || slices.Contains(args, "") {
+		return usagef("`codeloops lessons list` shows what there is", "%s wants the id of a lesson", cmd.CommandPath())
+	}
+	return nil
+}

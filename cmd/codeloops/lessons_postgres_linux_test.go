@@ -1,0 +1,201 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const databasePassword = "correct-horse-battery"
+
+// database starts a server of PostgreSQL of its own, and returns the URL of its database,
+// without the password. It skips the test where there is none.
+func database(t *testing.T) (url string) {
+	t.Helper()
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if path, err := exec.LookPath("initdb"); err == nil {
+		found = append(found, path)
+	}
+	if len(found) == 0 {
+		t.Skip("there is no server of PostgreSQL on this machine (initdb)")
+	}
+	dir, err := os.MkdirTemp("/tmp", "pg-") //nolint:usetesting // the path of a socket has to be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	var as *syscall.SysProcAttr
+	if os.Geteuid() == 0 { // for whom the server does not run
+		nobody, err := user.Lookup("nobody")
+		if err != nil {
+			t.Skip("PostgreSQL does not run for root, and there is no other user: ", err)
+		}
+		uid, _ := strconv.Atoi(nobody.Uid)
+		gid, _ := strconv.Atoi(nobody.Gid)
+		as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+		if err := os.Chown(dir, uid, gid); err != nil {
+			t.Skip("PostgreSQL does not run for root: ", err)
+		}
+	}
+	server := func(name string, args ...string) *exec.Cmd {
+		cmd := exec.Command(filepath.Join(filepath.Dir(found[len(found)-1]), name), args...)
+		cmd.Dir, cmd.SysProcAttr, cmd.Env = dir, as, []string{"LC_ALL=C", "TZ=UTC", "PATH=" + os.Getenv("PATH")}
+		return cmd
+	}
+	word := filepath.Join(dir, "password")
+	if err := errors.Join(os.WriteFile(word, []byte(databasePassword), 0o600), os.Chmod(word, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(dir, "data")
+	if out, err := server("initdb", "-N", "-D", data, "-U", "team", "-A", "scram-sha-256", "--pwfile", word, "-E", "UTF8").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	cmd := server("postgres", "-D", data, "-k", dir, "-F", "-c", "listen_addresses=")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGQUIT)
+		_ = cmd.Wait()
+	})
+	return "postgres://team@/postgres?host=" + dir
+}
+
+// TestLessonsInPostgres: a team's lessons are kept in a database, with all that holds for a
+// file of them; the password is nowhere but in the variable that has it.
+func TestLessonsInPostgres(t *testing.T) { //nolint:gocyclo // one fact after the other
+	t.Parallel()
+	url := database(t)
+	s := newStage(t, `
+[[actor]]
+say = "one"
+step = [{ write = "a", content = "bad\n" }]
+[[actor]]
+say = "two"
+step = [{ write = "a", content = "good\n" }]
+[[critic]]
+say = "DECISION: DONE"
+[[role.evaluator]]
+say = "score: 0.3\nno"
+[[role.evaluator]]
+say = "score: 0.9\nyes"
+[[role.reflector]]
+say = "Write good, not `+databasePassword+`."
+`)
+	s.env = append(s.env, "PGPASSWORD="+databasePassword, "CODELOOPS_STRATEGY_LESSONS="+url)
+	plain := func(args ...string) *exec.Cmd {
+		cmd := s.codeloops()
+		cmd.Args = append(cmd.Args[:1:1], args...)
+		return cmd
+	}
+	lessons := func(args ...string) string {
+		t.Helper()
+		out, err := plain(append([]string{"lessons", "--in", url}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("lessons %q: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	for end := time.Now().Add(liveness); ; time.Sleep(20 * time.Millisecond) { // until the server is up
+		if _, err := plain("lessons", "--in", url, "list").Output(); err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the server does not answer")
+		}
+	}
+
+	// Several add at the same time, some of them the same.
+	var all []*exec.Cmd
+	for i := range 4 {
+		cmd := plain("lessons", "--in", url, "add", "--everywhere", "--task", "parsers & lexers", fmt.Sprintf("Mind the escape %d.", i/2))
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, cmd)
+	}
+	for _, cmd := range all {
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := lessons("list"); strings.Count(got, "\n") != 2 || !strings.Contains(got, "\tnot told yet\tMind the escape 1.") {
+		t.Errorf("listed %q", got)
+	}
+	if got := lessons("list", "--for", "a lexer's bug"); strings.Count(got, "Mind the escape") != 2 {
+		t.Errorf("recalled %q", got)
+	}
+	if got := lessons("list", "--for", "& | ! ( 'paint"); got != "" {
+		t.Errorf("recalled %q", got)
+	}
+	for line := range strings.Lines(lessons("list")) {
+		if id, _, _ := strings.Cut(line, "\t"); lessons("rm", "--yes", id) != "removed 1 lesson\n" {
+			t.Errorf("%s was not removed", id)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, "more.jsonl"), []byte(`{"lesson":"one"}`+"\n"+`{"lesson":"o'ne\u001b[2J two","attempt":3}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := lessons("import", filepath.Join(s.dir, "more.jsonl")); got != "added 2 lessons, 0 there already\n" {
+		t.Errorf("imported: %q", got)
+	}
+
+	// A run learns, a second one is told; each is played back without the database.
+	for _, task := range []string{"write the word good", "put good words into it"} {
+		out, err := s.codeloops("--strategy", "reflexion", "--check", "test -s a", task).CombinedOutput()
+		if err != nil || strings.Contains(string(out), "! ") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		_ = os.Remove(filepath.Join(s.dir, "work", "a"))
+	}
+	got := lessons("list")
+	if !strings.Contains(got, "\t1 of 1 done\tWrite good, not [redacted].") || strings.Count(got, "Write good") != 2 {
+		t.Errorf("listed %q", got)
+	}
+	if out, err := plain("replay", "--verify", filepath.Join(s.dir, "sessions")).CombinedOutput(); err != nil || strings.Count(string(out), "same") != 2 {
+		t.Errorf("%v\n%s", err, out)
+	}
+	logs, _ := filepath.Glob(filepath.Join(s.dir, "sessions", "*.jsonl"))
+	var text strings.Builder
+	for _, log := range logs {
+		one, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(one)
+	}
+	if strings.Contains(text.String(), databasePassword) || !strings.Contains(text.String(), `"name":"reflexion.recall"`) {
+		t.Error("the log has the password, or nothing of lessons")
+	}
+
+	// A wrong password, and one where it would be seen.
+	cmd := plain("lessons", "--in", url, "list")
+	cmd.Env = append(cmd.Env, "PGPASSWORD=wrong-"+databasePassword)
+	if out, err := cmd.CombinedOutput(); err == nil || strings.Contains(string(out), databasePassword) || !strings.Contains(string(out), "authentication failed") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	for _, address := range []string{strings.Replace(url, "team@", "team:secret-word@", 1), url + "&password=secret-word"} {
+		for _, cmd := range []*exec.Cmd{plain("lessons", "--in", address, "list"), plain("config", "check")} {
+			cmd.Env = append(cmd.Env, "CODELOOPS_STRATEGY_LESSONS="+address)
+			out, err := cmd.CombinedOutput()
+			if err == nil || strings.Contains(string(out), "secret-word") || !strings.Contains(string(out), "PGPASSWORD") {
+				t.Errorf("%v\n%s", err, out)
+			}
+		}
+	}
+
+	// A database that does not answer ends no run.
+	cmd = s.codeloops("--strategy", "reflexion", "--check", "test -s a", "write the word good")
+	cmd.Env = append(cmd.Env, "CODELOOPS_STRATEGY_LESSONS=postgres://team@/postgres?host="+s.dir)
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "reflexion.recall: ! lessons: failed to connect") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

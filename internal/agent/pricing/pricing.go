@@ -1,0 +1,61 @@
+// Package pricing estimates the cost of turns whose agent reports none.
+package pricing
+
+import (
+	"context"
+
+	"codeloops/internal/agent"
+	"codeloops/internal/loop"
+)
+
+// Prices are in US dollars for a million tokens. The zero value is none.
+type Prices struct {
+	Input  float64
+	Output float64
+}
+
+// An Estimator is an [agent.Player] whose turns say what they cost, and whether that is an
+// estimate. It is as safe for concurrent use as its Player.
+//
+// Tokens that are not reported are taken from the length of the prompt and of
+// what was printed. What the agent has read and thought by itself is not in
+// them: the estimate is low. A cost that is not reported needs prices. Tokens
+// read from a cache count a tenth of the price, those written to it a quarter
+// more, as the large services charge them.
+type Estimator struct {
+	Player agent.Player
+	Prices Prices
+}
+
+// bytesPerToken is the usual ratio for English text and source code.
+const bytesPerToken = 4
+
+// Run plays a turn.
+func (e *Estimator) Run(ctx context.Context, r agent.Request) (agent.Reply, error) {
+	reply, err := e.Player.Run(ctx, r)
+	if err != nil || reply.Blocked() {
+		return reply, err
+	}
+	u := &reply.Usage
+	if u.Tokens == nil {
+		u.Tokens = &loop.Tokens{Input: tokens(int64(len(r.Prompt))), Output: tokens(printed(reply))}
+		u.TokensEstimated = true
+	}
+	if u.CostUSD == nil && e.Prices != (Prices{}) {
+		cost := e.Prices.of(*u.Tokens)
+		u.CostUSD, u.CostEstimated = &cost, true
+	}
+	return reply, nil
+}
+
+func printed(r agent.Reply) int64 {
+	return max(r.Stdout.Total, int64(len(r.Stdout.Text)), int64(len(r.Text)))
+}
+
+func tokens(bytes int64) int64 { return (bytes + bytesPerToken - 1) / bytesPerToken }
+
+func (p Prices) of(t loop.Tokens) float64 {
+	const million, cached, caching = 1e6, 0.1, 1.25
+	input := float64(t.Input) + cached*float64(t.CacheRead) + caching*float64(t.CacheWrite)
+	return (input*p.Input + float64(t.Output)*p.Output) / million
+}

@@ -1,0 +1,157 @@
+// Package retry waits for rate limits and overloaded services, and tries again.
+package retry
+
+import (
+	"context"
+	"time"
+
+	"codeloops/internal/agent"
+	"codeloops/internal/loop"
+)
+
+// How long to wait, and how often.
+const (
+	// slack is added to a stated end of a limit: clocks differ.
+	slack = 3 * time.Second
+	// firstLimit is before the next try while a limit has no stated end, firstOver
+	// where that is over; both grow up to longestLimit.
+	firstLimit   = time.Minute
+	firstOver    = 2 * time.Second
+	longestLimit = 30 * time.Minute
+	// firstFault and longestFault are between tries while the service or the
+	// network fails, maxFaults is how often it is tried again.
+	firstFault   = 2 * time.Second
+	longestFault = time.Minute
+	maxFaults    = 5
+	// glance is how often the clock is looked at during a wait.
+	glance = 10 * time.Second
+)
+
+// An Retrier is an [agent.Player] that waits: for the end of a rate limit, for a service
+// that is overloaded. The turn that could not be played costs no iteration. It
+// is as safe for concurrent use as its Player.
+type Retrier struct {
+	Player agent.Player
+	Now    func() time.Time
+	// MaxWait is the longest that one request may wait for a rate limit; when
+	// it would take longer, the limit is the reply. 0: it never waits.
+	MaxWait time.Duration
+	// Random returns numbers in [0, 1), so that many runs do not retry at the same
+	// moment.
+	Random func() float64
+	// Ready is called before a wait is reported, so that it can be ended at once;
+	// earlier requests to end a wait no longer count. May be nil.
+	Ready func()
+	// Enter is called when a wait begins, for a time known by then. The wait ends
+	// early when something can be received from hurry; leave is called when it is
+	// over, on every path. nil: nobody can end a wait.
+	Enter func(until time.Time) (hurry <-chan struct{}, leave func())
+}
+
+// Run plays a turn, as often as it takes for the service to let it. The watch
+// is told of every wait. When ctx is done during a wait, the turn was
+// interrupted.
+func (x *Retrier) Run(ctx context.Context, r agent.Request) (agent.Reply, error) {
+	began := x.Now()
+	var met obstacles
+	for ; ; r.Try++ {
+		reply, err := x.Player.Run(ctx, r)
+		if err != nil || ctx.Err() != nil {
+			return reply, err
+		}
+		until := x.again(reply.Turn, &met)
+		if until.IsZero() || until.Sub(began) > x.MaxWait {
+			return reply, nil
+		}
+		if !x.wait(ctx, r, reply, until) {
+			reply.Ending = loop.EndInterrupted
+			return reply, nil
+		}
+	}
+}
+
+// obstacles counts the failed tries of a request by their cause.
+type obstacles struct {
+	limits int // without a stated end
+	over   int // limits whose stated end was over
+	faults int
+}
+
+// again returns when to try again: when the service says so, or after ever longer
+// pauses; zero if there is nothing to wait for. The pauses begin short if the stated end
+// is over, or nearly: either clock may be wrong.
+func (x *Retrier) again(t loop.Turn, met *obstacles) time.Time {
+	now := x.Now()
+	switch end := t.ResetAt.Add(slack); {
+	case t.Ending == loop.EndOverloaded && met.faults < maxFaults:
+		return now.Add(x.pause(firstFault, longestFault, &met.faults))
+	case t.Ending != loop.EndRateLimited:
+		return time.Time{}
+	case t.ResetAt.IsZero():
+		return now.Add(x.pause(firstLimit, longestLimit, &met.limits))
+	case t.ResetAt.After(now.Add(slack)):
+		return end
+	default:
+		return now.Add(max(end.Sub(now), x.pause(firstOver, longestLimit, &met.over)))
+	}
+}
+
+// pause doubles with every try, up to a longest one, and is a little longer by
+// chance.
+func (x *Retrier) pause(first, longest time.Duration, tries *int) time.Duration {
+	pause := min(first<<min(*tries, 10), longest)
+	*tries++
+	return pause + time.Duration(x.Random()*float64(pause)/4)
+}
+
+// wait reports whether to go on.
+func (x *Retrier) wait(ctx context.Context, r agent.Request, reply agent.Reply, until time.Time) bool {
+	w := loop.Wait{Agent: reply.Agent, Cause: reply.Ending, Reason: reply.Reason, Until: until}
+	began := x.Now()
+	if x.Ready != nil {
+		x.Ready()
+	}
+	tell(r, w)
+	w.End = x.until(ctx, until)
+	w.Duration = x.Now().Sub(began)
+	tell(r, w)
+	return w.End != loop.WaitInterrupted
+}
+
+func tell(r agent.Request, w loop.Wait) {
+	if r.Watch != nil {
+		r.Watch(loop.Notice{Wait: &w})
+	}
+}
+
+// until lets the time pass, or what is left of it when the wait is cut short.
+func (x *Retrier) until(ctx context.Context, end time.Time) loop.WaitEnd {
+	var hurry <-chan struct{}
+	if x.Enter != nil {
+		var leave func()
+		hurry, leave = x.Enter(end)
+		defer leave()
+	}
+	timer := time.NewTimer(end.Sub(x.Now()))
+	defer timer.Stop()
+	look := time.NewTicker(glance)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return loop.WaitInterrupted
+		case <-timer.C:
+			return loop.WaitOver
+		case <-look.C:
+			if past(x.Now(), end) {
+				return loop.WaitOver
+			}
+		case <-hurry:
+			return loop.WaitHurried
+		}
+	}
+}
+
+// past reports whether a time of day has come, whatever has been measured since:
+// timers stand still while a machine sleeps.
+func past(now, end time.Time) bool { return !now.Round(0).Before(end.Round(0)) }

@@ -1,0 +1,272 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"codeloops/internal/agent"
+	"codeloops/internal/agent/retry"
+	"codeloops/internal/loop"
+)
+
+// service is a player whose turns end as they are written down; the last one
+// repeats.
+type service struct {
+	turns []loop.Turn
+	calls int
+	err   error
+}
+
+func (s *service) Run(_ context.Context, r agent.Request) (agent.Reply, error) {
+	if r.Try != s.calls {
+		return agent.Reply{}, fmt.Errorf("try %d at call %d", r.Try, s.calls)
+	}
+	turn := s.turns[min(s.calls, len(s.turns)-1)]
+	s.calls++
+	turn.Agent = tired
+	return agent.Reply{Turn: turn}, s.err
+}
+
+var tired = loop.AgentRef{Agent: "tired", Model: "large"}
+
+func limited(until time.Time) loop.Turn {
+	return loop.Turn{Try: loop.Try{Ending: loop.EndRateLimited, Reason: "5-hour limit"}, ResetAt: until}
+}
+
+var (
+	done       = loop.Turn{Try: loop.Try{Ending: loop.EndCompleted}}
+	overloaded = loop.Turn{Try: loop.Try{Ending: loop.EndOverloaded}}
+)
+
+// play runs one request with a fake clock and tells how it ended, after what
+// time, and which waits began and ended.
+func play(ctx context.Context, t *testing.T, s *service, a *retry.Retrier) (loop.Ending, time.Duration, []loop.Wait) {
+	t.Helper()
+	a.Player, a.Now = s, time.Now
+	a.Random = func() float64 { return 0 }
+	began := time.Now()
+	var told []loop.Wait
+	reply, err := a.Run(ctx, agent.Request{Watch: func(n loop.Notice) { told = append(told, *n.Wait) }})
+	if !errors.Is(err, s.err) {
+		t.Errorf("error %v", err)
+	}
+	return reply.Ending, time.Since(began), told
+}
+
+func TestWaitsForAStatedEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		end := time.Now().Add(2 * time.Hour)
+		s := &service{turns: []loop.Turn{limited(end), done}}
+		ending, took, told := play(t.Context(), t, s, &retry.Retrier{MaxWait: 6 * time.Hour})
+		if ending != loop.EndCompleted || took != 2*time.Hour+3*time.Second || s.calls != 2 {
+			t.Errorf("%s after %v, %d calls", ending, took, s.calls)
+		}
+		begun := loop.Wait{Agent: tired, Cause: loop.EndRateLimited, Reason: "5-hour limit", Until: end.Add(3 * time.Second)}
+		over := begun
+		over.Duration, over.End = 2*time.Hour+3*time.Second, loop.WaitOver
+		want := []loop.Wait{begun, over}
+		if !reflect.DeepEqual(told, want) {
+			t.Errorf("told %+v, want %+v", told, want)
+		}
+	})
+}
+
+// TestWaitOfAMachineThatSleeps: the end of a limit has come when the clock says so,
+// also when the time until then was not measured.
+func TestWaitOfAMachineThatSleeps(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		slept := func() time.Time {
+			if now := time.Now(); now.Sub(began) < time.Minute {
+				return now
+			}
+			return time.Now().Add(8 * time.Hour)
+		}
+		s := &service{turns: []loop.Turn{limited(began.Add(5 * time.Hour)), done}}
+		a := &retry.Retrier{Player: s, Now: slept, MaxWait: 6 * time.Hour, Random: func() float64 { return 0 }}
+		reply, err := a.Run(t.Context(), agent.Request{})
+		if took := time.Since(began); err != nil || reply.Ending != loop.EndCompleted || took < time.Minute || took > 2*time.Minute {
+			t.Errorf("%s after %v, %v", reply.Ending, took, err)
+		}
+	})
+}
+
+func TestWaitsLongerAndLonger(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{turns: []loop.Turn{limited(time.Time{}), limited(time.Time{}), limited(time.Time{}), done}}
+		ending, took, _ := play(t.Context(), t, s, &retry.Retrier{MaxWait: 6 * time.Hour})
+		if ending != loop.EndCompleted || took != 7*time.Minute {
+			t.Errorf("%s after %v", ending, took)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{turns: []loop.Turn{limited(time.Time{})}}
+		ending, took, _ := play(t.Context(), t, s, &retry.Retrier{MaxWait: time.Hour})
+		if ending != loop.EndRateLimited || took > time.Hour {
+			t.Errorf("%s after %v", ending, took)
+		}
+	})
+}
+
+// TestStatedEndIsOver: the turn took longer than the limit lasted, or clocks differ.
+func TestStatedEndIsOver(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		ends []time.Duration // what the service states, from the start on
+		took time.Duration
+	}{
+		"a minute ago":     {[]time.Duration{-time.Minute}, 2 * time.Second},
+		"yesterday":        {[]time.Duration{-24 * time.Hour}, 2 * time.Second},
+		"just now":         {[]time.Duration{0}, 3 * time.Second},
+		"in a moment":      {[]time.Duration{time.Second}, 4 * time.Second},
+		"still the same":   {[]time.Duration{-time.Hour, -time.Hour, -time.Hour, -time.Hour}, 30 * time.Second},
+		"after waiting":    {[]time.Duration{time.Hour, time.Hour, time.Hour}, time.Hour + 9*time.Second},
+		"ever in a moment": {[]time.Duration{time.Second, 5 * time.Second, 10 * time.Second, 18 * time.Second}, 32 * time.Second},
+		"the next one":     {[]time.Duration{-time.Hour, -time.Hour, time.Hour}, time.Hour + 3*time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &service{}
+			for _, end := range test.ends {
+				s.turns = append(s.turns, limited(time.Now().Add(end)))
+			}
+			s.turns = append(s.turns, done)
+			ending, took, _ := play(t.Context(), t, s, &retry.Retrier{MaxWait: 6 * time.Hour})
+			if ending != loop.EndCompleted || took != test.took {
+				t.Errorf("%s: %s after %v, want %v", name, ending, took, test.took)
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{turns: []loop.Turn{limited(time.Now())}}
+		ending, took, _ := play(t.Context(), t, s, &retry.Retrier{MaxWait: 6 * time.Hour})
+		if ending != loop.EndRateLimited || took > 6*time.Hour || s.calls > 25 {
+			t.Errorf("%s after %v, %d calls", ending, took, s.calls)
+		}
+	})
+}
+
+func TestDoesNotWaitTooLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, most := range []time.Duration{0, time.Hour} {
+			s := &service{turns: []loop.Turn{limited(time.Now().Add(2 * time.Hour)), done}}
+			ending, took, told := play(t.Context(), t, s, &retry.Retrier{MaxWait: most})
+			if ending != loop.EndRateLimited || took != 0 || told != nil {
+				t.Errorf("%v: %s after %v, told %v", most, ending, took, told)
+			}
+		}
+	})
+}
+
+func TestOverload(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{turns: []loop.Turn{overloaded, overloaded, done}}
+		ending, took, _ := play(t.Context(), t, s, &retry.Retrier{MaxWait: time.Hour})
+		if ending != loop.EndCompleted || took != 6*time.Second {
+			t.Errorf("%s after %v", ending, took)
+		}
+		s = &service{turns: []loop.Turn{overloaded}}
+		ending, took, _ = play(t.Context(), t, s, &retry.Retrier{MaxWait: time.Hour})
+		if ending != loop.EndOverloaded || s.calls != 6 || took != 62*time.Second {
+			t.Errorf("%s after %v, %d calls", ending, took, s.calls)
+		}
+	})
+}
+
+func TestWaitIsCutShort(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hurry := make(chan struct{}, 1)
+		hurry <- struct{}{}
+		left := 0
+		enter := func(until time.Time) (<-chan struct{}, func()) {
+			if want := time.Now().Add(time.Hour + 3*time.Second); !until.Equal(want) {
+				t.Errorf("until %v, want %v", until, want)
+			}
+			return hurry, func() { left++ }
+		}
+		s := &service{turns: []loop.Turn{limited(time.Now().Add(time.Hour)), done}}
+		ending, took, told := play(t.Context(), t, s, &retry.Retrier{MaxWait: 6 * time.Hour, Enter: enter})
+		if len(told) != 2 || told[1].End != loop.WaitHurried || told[1].Duration != 0 {
+			t.Errorf("told %+v", told)
+		}
+		if left != 1 {
+			t.Errorf("left %d times", left)
+		}
+		if ending != loop.EndCompleted || took != 0 {
+			t.Errorf("%s after %v", ending, took)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		left := false
+		enter := func(time.Time) (<-chan struct{}, func()) { return nil, func() { left = true } }
+		s := &service{turns: []loop.Turn{limited(time.Now().Add(time.Hour))}}
+		ending, took, told := play(ctx, t, s, &retry.Retrier{MaxWait: 6 * time.Hour, Enter: enter})
+		if len(told) != 2 || told[1].End != loop.WaitInterrupted || told[1].Duration != time.Minute {
+			t.Errorf("told %+v", told)
+		}
+		if ending != loop.EndInterrupted || took != time.Minute || !left {
+			t.Errorf("%s after %v, left %t", ending, took, left)
+		}
+	})
+}
+
+// TestReady: a wait that is ended as soon as it is told is over, however early
+// that is, and what was asked for before is forgotten.
+func TestReady(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hurry := make(chan struct{}, 1)
+		hurry <- struct{}{} // long ago
+		a := &retry.Retrier{
+			Player: &service{turns: []loop.Turn{limited(time.Now().Add(time.Hour)), limited(time.Now().Add(time.Hour)), done}},
+			Now:    time.Now, MaxWait: 6 * time.Hour, Random: func() float64 { return 0 },
+			Ready: func() {
+				select {
+				case <-hurry:
+				default:
+				}
+			},
+			Enter: func(time.Time) (<-chan struct{}, func()) { return hurry, func() {} },
+		}
+		var ends []loop.WaitEnd
+		watch := func(n loop.Notice) {
+			if ends = append(ends, n.Wait.End); len(ends) == 1 {
+				hurry <- struct{}{}
+			}
+		}
+		_, err := a.Run(t.Context(), agent.Request{Watch: watch})
+		want := []loop.WaitEnd{ends[0], loop.WaitHurried, ends[0], loop.WaitOver}
+		if err != nil || !slices.Equal(ends, want) {
+			t.Errorf("the waits ended with %v, %v, want %v", ends, err, want)
+		}
+	})
+}
+
+func TestEverythingElseIsTheReply(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, e := range []loop.Ending{loop.EndCompleted, loop.EndFailed, loop.EndAuth, loop.EndTimedOut, loop.EndContextTooLong} {
+			s := &service{turns: []loop.Turn{{Try: loop.Try{Ending: e}}}}
+			if ending, took, _ := play(t.Context(), t, s, &retry.Retrier{MaxWait: time.Hour}); ending != e || took != 0 || s.calls != 1 {
+				t.Errorf("%s: %s after %v, %d calls", e, ending, took, s.calls)
+			}
+		}
+		s := &service{turns: []loop.Turn{overloaded}, err: errors.New("broken")}
+		if play(t.Context(), t, s, &retry.Retrier{MaxWait: time.Hour}); s.calls != 1 {
+			t.Errorf("%d calls after an error", s.calls)
+		}
+	})
+}

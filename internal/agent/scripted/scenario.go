@@ -1,0 +1,192 @@
+// Package scripted is a coding agent that plays a scenario file instead of
+// asking a model.
+//
+// It is a real process that reads a real prompt, changes real files and can
+// misbehave in every way that real agents do, so that a loop, its hooks and its
+// CI job can be rehearsed without spending anything. The format of a scenario
+// is documented in docs/scripted-agent.md.
+package scripted
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"codeloops/internal/loop"
+)
+
+// maxScenario bounds the size of a scenario file, in bytes.
+const maxScenario = 1 << 20
+
+// A scenario is what the agent does, turn by turn, in each of its roles.
+type scenario struct {
+	repeat bool // the last turn of a role plays again when there is no other
+	roles  map[loop.Role][]turn
+}
+
+// A turn is what the agent does when it is called once.
+type turn struct {
+	stdin  string // "read", "close" or "ignore"
+	expect []string
+	steps  []step
+	reply
+	complain string
+	exit     int
+	usage    *usage // nil: not told
+	fault    fault
+
+	again []turn // what it does when it is asked again in the same iteration
+}
+
+// A reply is what the agent says at the end of a turn.
+type reply struct {
+	say               string
+	check, pass, fail string // check decides which of the two is said
+}
+
+// A fault is what goes wrong in a turn.
+type fault struct {
+	kind       string // one of faults; "": nothing does
+	reason     string
+	resetAfter time.Duration
+}
+
+// parse reads a scenario. An error is a [*ParseError] that names the file and
+// the line.
+func parse(name string, data []byte) (scenario, error) {
+	if len(data) > maxScenario {
+		return scenario{}, &ParseError{File: name, Problem: fmt.Sprintf("larger than %d bytes", maxScenario)}
+	}
+	t, problem := newTable(name, data)
+	if problem != nil {
+		return scenario{}, problem
+	}
+	s := readScenario(t)
+	t.done("a scenario")
+	if t.err != nil {
+		return scenario{}, t.err
+	}
+	return s, nil
+}
+
+func readScenario(t *table) scenario {
+	s := scenario{repeat: t.flag("repeat", true), roles: map[loop.Role][]turn{}}
+	for _, role := range []loop.Role{loop.RoleActor, loop.RoleCritic} {
+		s.roles[role] = readTurns(t, string(role))
+	}
+	if others, ok := t.table("role"); ok {
+		for _, role := range slices.Sorted(maps.Keys(others.values)) {
+			s.roles[loop.Role(role)] = readTurns(others, role)
+		}
+	}
+	return s
+}
+
+func readTurns(t *table, key string) []turn {
+	var turns []turn
+	for _, entry := range t.tables(key) {
+		turn := readTurn(entry)
+		turn.again = readAgain(entry)
+		entry.done("a turn")
+		turns = append(turns, turn)
+	}
+	return turns
+}
+
+func readAgain(t *table) []turn {
+	var turns []turn
+	for _, entry := range t.tables("again") {
+		turns = append(turns, readTurn(entry))
+		entry.done("a turn that is asked again")
+	}
+	return turns
+}
+
+func readTurn(t *table) turn {
+	u := turn{
+		stdin:    t.text("stdin"),
+		expect:   t.texts("expect"),
+		reply:    reply{say: t.text("say"), check: t.text("check"), pass: t.text("pass"), fail: t.text("fail")},
+		complain: t.text("complain"),
+		exit:     t.number("exit", 255),
+		usage:    readUsage(t),
+	}
+	u.fault = readFault(t)
+	for _, entry := range t.tables("step") {
+		u.steps = append(u.steps, readStep(entry))
+	}
+	switch u.stdin {
+	case "":
+		u.stdin = "read"
+	case "read":
+	case "close", "ignore":
+		if t.has("expect") {
+			t.failf("expect", "expect needs the prompt, which stdin = %q does not read", u.stdin)
+		}
+	default:
+		t.failf("stdin", "stdin must be \"read\", \"close\" or \"ignore\", not %q", u.stdin)
+	}
+	checkReply(t)
+	return u
+}
+
+// checkReply holds a turn to one way of replying.
+func checkReply(t *table) {
+	if !t.has("check") {
+		for _, key := range []string{"pass", "fail"} {
+			if t.has(key) {
+				t.failf(key, "%s needs a check that chooses it", key)
+			}
+		}
+		return
+	}
+	if t.has("say") {
+		t.failf("say", "a turn has either say, or check with pass and fail")
+	}
+	if !t.has("pass") || !t.has("fail") {
+		t.failf("check", "check needs both pass and fail to choose from")
+	}
+}
+
+// numberOf returns which of a role's turns a step is: the number that stands last in it, the
+// role's own name apart, as 2 in "debater_1.round_2" and in "attempt_2.evaluator".
+func numberOf(step loop.Step, role loop.Role) int {
+	for ; step != ""; step = step.Parent() {
+		name := step.Name()
+		digits := name[len(strings.TrimRight(name, "0123456789")):]
+		if n, err := strconv.Atoi(digits); err == nil && n > 0 && name != string(role) {
+			return n
+		}
+	}
+	return 1
+}
+
+// turn returns the nth turn of a role; ask is 0 for the first time that it is asked for.
+func (s scenario) turn(role loop.Role, n, ask int) (turn, error) {
+	u, ok := pick(s.roles[role], n-1, s.repeat)
+	if !ok {
+		return turn{}, fmt.Errorf("the scenario has no turn %d for the %s", n, role)
+	}
+	if ask == 0 || len(u.again) == 0 {
+		return u, nil
+	}
+	u, ok = pick(u.again, ask-1, s.repeat)
+	if !ok {
+		return turn{}, fmt.Errorf("turn %d of the %s in the scenario cannot be asked again %d times",
+			n, role, ask)
+	}
+	return u, nil
+}
+
+func pick(turns []turn, n int, repeat bool) (turn, bool) {
+	if repeat {
+		n = min(n, len(turns)-1)
+	}
+	if n < 0 || n >= len(turns) {
+		return turn{}, false
+	}
+	return turns[n], true
+}

@@ -1,0 +1,45 @@
+package demo
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"codeloops/internal/strategy"
+)
+
+// TestEachStrategyHasAScene: whoever adds a strategy adds its demonstration.
+func TestEachStrategyHasAScene(t *testing.T) {
+	t.Parallel()
+	entries, err := scenes.ReadDir("scenes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := []string{strategy.NameActorCritic} // the first one of all
+	for _, e := range entries {
+		have = append(have, e.Name())
+	}
+	for _, name := range strategy.Names() {
+		if !slices.Contains(have, name) {
+			t.Errorf("%s has no demonstration: write scenes/%s/scenario.toml and config.toml", name, name)
+		}
+	}
+	for _, name := range have {
+		if !slices.Contains(strategy.Names(), name) {
+			t.Errorf("there is a demonstration of %s, which is no strategy", name)
+		}
+	}
+}
+
+// TestEnviron: what the user has configured is for real work, but the logs go where all do.
+func TestEnviron(t *testing.T) {
+	t.Parallel()
+	got := On("/stage").Environ([]string{
+		"HOME=/home/u", "XDG_CONFIG_HOME=/home/u/config", "CODELOOPS_AGENT=claude", "CODELOOPS_STRATEGY_MAX_ATTEMPTS=1",
+		"CODELOOPS_SESSION_DIR=/logs", "CODELOOPS_SESSION=x", "PATH=/bin",
+	})
+	const want = "HOME=/home/u|XDG_CONFIG_HOME=/home/u/config|CODELOOPS_SESSION_DIR=/logs|CODELOOPS_SESSION=x|PATH=/bin|XDG_CONFIG_HOME="
+	if all := strings.Join(got, "|"); !strings.HasPrefix(all, want) || !strings.Contains(got[len(got)-1], "stage") {
+		t.Errorf("got %s", all)
+	}
+}

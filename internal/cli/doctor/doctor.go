@@ -1,0 +1,141 @@
+// Package doctor looks at what a run would need: git, the agents, the configuration and
+// the session directory.
+package doctor
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"codeloops/internal/cli/leftovers"
+	"codeloops/internal/cli/problem"
+	"codeloops/internal/config"
+	"codeloops/internal/config/host"
+	"codeloops/internal/diff/repo"
+	"codeloops/internal/diff/view"
+	"codeloops/internal/proc"
+	"codeloops/internal/run/worktree"
+)
+
+// A Finding is one thing that doctor looked at.
+type Finding struct {
+	What   string `json:"what"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+	// Aside is set for what does not stand in a run's way.
+	Aside bool   `json:"aside,omitempty"`
+	Hint  string `json:"hint,omitempty"`
+}
+
+// A Doctor looks at one place.
+type Doctor struct {
+	Host     *host.Host
+	Settings config.Options
+	Tell     func(sentence string) // is told what became of a restore that broke off
+}
+
+// Examine looks at everything. probe lets agents play: "", [Configured] or [All].
+func (d *Doctor) Examine(ctx context.Context, probe string) []Finding {
+	findings := []Finding{d.git(ctx), d.repository()}
+	cfg, err := config.Load(d.Settings)
+	if err != nil {
+		return append(findings, failed("configuration", err)...)
+	}
+	findings = append(findings, Finding{What: "configuration", OK: true, Detail: "valid"}, d.sessions(cfg))
+	findings = append(findings, d.views(ctx, cfg)...)
+	findings = append(findings, d.leftovers(ctx, cfg)...)
+	return append(findings, d.Agents(ctx, cfg, probe)...)
+}
+
+// failed is what an error says, one finding for each problem.
+func failed(what string, err error) (findings []Finding) {
+	for _, p := range problem.Of(err) {
+		findings = append(findings, Finding{What: what, Detail: p.Message, Hint: p.Hint})
+	}
+	return findings
+}
+
+func (d *Doctor) git(ctx context.Context) Finding {
+	f := Finding{What: "git"}
+	out, err := proc.Output(ctx, proc.Call{Invocation: proc.Invocation{Argv: []string{"git", "--version"}, Dir: d.Host.Dir, Env: d.Host.Environ}, MaxOutput: 4 << 10})
+	if err != nil {
+		f.Detail, f.Hint = err.Error(), "install git: agents work with it, and codeloops asks it where filters and partial clones come in"
+		return f
+	}
+	f.OK, f.Detail = true, strings.TrimSpace(string(out))
+	return f
+}
+
+func (d *Doctor) repository() Finding {
+	r, err := repo.Open(d.Host.Dir, d.Host.LookupEnv)
+	if err != nil {
+		return failed("repository", err)[0]
+	}
+	return Finding{What: "repository", OK: true, Detail: r.WorkTree}
+}
+
+// views tries where critics and checks would work here.
+func (d *Doctor) views(ctx context.Context, cfg *config.Config) []Finding {
+	t, err := worktree.Open(ctx, d.Host, d.Host.Dir, d.Tell)
+	if err != nil {
+		return nil // the repository has said so
+	}
+	defer t.Close() //nolint:errcheck // only read
+	runner := proc.NewRunner(d.Host.Now)
+	defer runner.Close() //nolint:errcheck // nothing runs
+	const what = "critic's view"
+	place := t.Views(runner)
+	place.Home = filepath.Join(place.Home, "doctor") // a run may be at work
+	defer os.RemoveAll(place.Home)                   //nolint:errcheck // or the next one does
+	kind, err := place.Use(ctx, view.Kind(cfg.CriticView))
+	if err != nil {
+		return failed(what, err)
+	}
+	f := Finding{What: what, OK: true, Detail: map[view.Kind]string{
+		view.Overlay: "an overlay of the work tree", view.Clone: "a copy that shares its blocks with the work tree",
+		view.Copy: "a copy of the work tree", view.Tree: "none: critics and checks work in the work tree itself",
+	}[kind]}
+	if kind == view.Copy && cfg.CriticView == string(view.Auto) {
+		f.Hint = "there are no overlays here, and no clones; docs/limits.md says why that can be"
+	}
+	return []Finding{f}
+}
+
+// leftovers says whether there is something to clean; nothing where there is not.
+func (d *Doctor) leftovers(ctx context.Context, cfg *config.Config) []Finding {
+	found, err := d.Leftovers(ctx, cfg)
+	if err != nil || len(found.Things) == 0 {
+		return nil // what cannot be looked at keeps no run from starting
+	}
+	return []Finding{{What: "leftovers", OK: true, Detail: found.Sum() + ", left by runs that were killed", Hint: "codeloops doctor --clean lists them, and removes them"}}
+}
+
+// Leftovers looks for what runs that were killed have left.
+func (d *Doctor) Leftovers(ctx context.Context, cfg *config.Config) (*leftovers.Found, error) {
+	logs, err := cfg.Sessions()
+	if err != nil {
+		return nil, err
+	}
+	return leftovers.Place{Host: d.Host, Logs: logs, Temp: os.TempDir()}.Find(ctx)
+}
+
+func (d *Doctor) sessions(cfg *config.Config) Finding {
+	f := Finding{What: "sessions"}
+	dir, err := cfg.Sessions()
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	var probe *os.File
+	if err == nil {
+		probe, err = os.CreateTemp(dir, ".doctor-*")
+	}
+	if err != nil {
+		f.Detail, f.Hint = err.Error(), "choose another directory with --session-dir or CODELOOPS_SESSION_DIR"
+		return f
+	}
+	f.OK, f.Detail = true, dir
+	_ = probe.Close()
+	_ = os.Remove(probe.Name())
+	return f
+}

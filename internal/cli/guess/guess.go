@@ -1,0 +1,252 @@
+// Package guess tells a guess at a command from a prompt.
+package guess
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"codeloops/internal/agent"
+	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
+)
+
+// maxGuessed is how many words a guess at a command has at most. More than that
+// is a prompt.
+const maxGuessed = 3
+
+// A Habit is what somebody types who knows other tools of this kind.
+type Habit struct {
+	Words   string // that mean the same
+	Command string // that does it here; "" where there is none
+	Instead string // what to do where there is none
+}
+
+// Habits lists the usual commands of other tools. Names of commands that are
+// promised, and not built yet, are among them: they cannot be a prompt today and
+// a command tomorrow.
+func Habits() []Habit {
+	return []Habit{
+		{Words: "ls history runs jobs ps status watch", Command: "sessions list"},
+		{Words: "log logs view open last", Command: "sessions show"},
+		{Words: "remove delete clean", Command: "sessions rm"},
+		{Words: "undo rollback revert", Command: "sessions restore"},
+		{Words: "start exec", Command: "run"},
+		{Words: "continue", Command: "resume"},
+		{Words: "setup configure", Command: "init"},
+		{Words: "settings set get", Command: "config show"},
+		{Words: "models providers", Command: "agents"},
+		{Words: "strategy", Command: "strategies"},
+		{Words: "login logout auth signin whoami", Command: "doctor", Instead: "an agent is signed in to with its own command"},
+		{Words: "stop pause cancel kill abort say", Instead: "press Ctrl+C where it runs"},
+		{Words: "update upgrade install uninstall", Instead: "update it in the way in which you installed it"},
+		{
+			Words:   "queue hub ui project prompt skills gate mcp serve web commit pr attest",
+			Instead: "this version does not have it",
+		},
+	}
+}
+
+// Some words are said of code as well.
+const (
+	// plainVerbs are a guess alone, or with words of ours alone behind them:
+	// "remove latest" is one, "remove dead code" is not.
+	plainVerbs = "add clean commit delete get import install open prompt remove revert rollback search set start strategy undo uninstall update upgrade"
+	ourWords   = "agent all codeloops it latest loop model self session version"
+)
+
+// A Command is one that there is, with those below it.
+type Command struct {
+	Name    string
+	Aliases []string
+	Below   []Command
+}
+
+// find returns the command of that name below this one.
+func (c Command) find(path string) (below Command, ok bool) {
+	for name := range strings.FieldsSeq(path) {
+		i := slices.IndexFunc(c.Below, func(b Command) bool { return b.Name == name || slices.Contains(b.Aliases, name) })
+		if i < 0 {
+			return c, false
+		}
+		c = c.Below[i]
+	}
+	return c, true
+}
+
+// A Guess is the command that a few plain words were probably meant to be.
+type Guess struct {
+	word    string // that it is told by
+	Command string // the whole command; "" where there is none
+	Instead string
+	prompt  string // all of the words
+}
+
+// In looks for a command in the words of a prompt. A guess at a command
+// must not start an agent, which may do anything and has to be paid.
+func In(root Command, words []string) (g Guess, ok bool) {
+	if len(words) > 1 && words[0] == root.Name { // typed twice
+		words = words[1:]
+	}
+	if len(words) == 0 || len(words) > maxGuessed {
+		return g, false
+	}
+	g = Guess{word: words[0], prompt: strings.Join(words, " ")}
+	if g.word == "-" {
+		g.Instead = "a pipe on standard input is the prompt by itself; for anything else there is --prompt-file -"
+		return g, true
+	}
+	for _, word := range words {
+		if !plainWord(word) {
+			return g, false
+		}
+	}
+	known := commandWords(root)
+	name, ok := nearest(strings.ToLower(g.word), known, about(known, words[1:]))
+	if !ok || among(plainVerbs, name) && !about(known, words[1:]) {
+		return g, false
+	}
+	g.Command, g.Instead = known[name].Command, known[name].Instead
+	g.refine(root, words[1:])
+	return g, true
+}
+
+// about reports whether words behind a verb are about codeloops, and none about
+// what somebody works on.
+func about(known map[string]Habit, words []string) bool {
+	for _, word := range words {
+		word = strings.ToLower(word)
+		_, command := known[word]
+		_, err := agent.Find(word)
+		if !command && err != nil && !reference(word) && !among(ourWords, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// reference reports whether a word looks like the name of a session.
+func reference(word string) bool {
+	return strings.HasPrefix(word, "latest") || strings.HasPrefix(word, "20") && strings.Contains(word, "-")
+}
+
+func among(words, word string) bool { return slices.Contains(strings.Fields(words), word) }
+
+// refine adds the words behind the first one, as far as they fit.
+func (g *Guess) refine(root Command, rest []string) {
+	if g.Command == "" {
+		return
+	}
+	cmd, ok := root.find(g.Command)
+	if !ok {
+		return
+	}
+	if len(rest) > 0 && len(cmd.Below) > 0 {
+		var names []string
+		for _, sub := range cmd.Below {
+			names = append(names, sub.Name)
+		}
+		if name, ok := wording.Nearest(strings.ToLower(rest[0]), names); ok {
+			g.Command, rest = g.Command+" "+name, rest[1:]
+		}
+	}
+	if strings.HasPrefix(g.Command, "sessions ") && len(rest) > 0 && reference(rest[0]) {
+		g.Command += " " + rest[0]
+	}
+}
+
+// plainWord reports whether a word is one that a command or its argument could
+// be: somebody who quotes several words, or ends them with a full stop, has
+// written a prompt.
+func plainWord(word string) bool {
+	return word != "" && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-~/:") == ""
+}
+
+// commandWords maps the first words of all commands, their subcommands and of
+// habits to what they mean. What comes first in the list of commands wins.
+func commandWords(root Command) map[string]Habit {
+	known := map[string]Habit{"help": {Command: "help"}, "completion": {Command: "completion"}}
+	add := func(word string, h Habit) {
+		if _, there := known[word]; !there {
+			known[word] = h
+		}
+	}
+	commands := slices.Clone(root.Below)
+	for _, cmd := range commands {
+		add(cmd.Name, Habit{Command: cmd.Name})
+	}
+	slices.SortStableFunc(commands, func(a, b Command) int { return len(b.Below) - len(a.Below) })
+	for _, cmd := range commands {
+		for _, sub := range cmd.Below {
+			for _, word := range append([]string{sub.Name}, sub.Aliases...) {
+				add(word, Habit{Command: cmd.Name + " " + sub.Name})
+			}
+		}
+	}
+	for _, h := range Habits() {
+		for word := range strings.FieldsSeq(h.Words) {
+			add(word, h)
+		}
+	}
+	return known
+}
+
+// nearest finds the known word that a word is, or is a slip for. Commands come
+// before what is usual elsewhere.
+func nearest(word string, known map[string]Habit, alone bool) (string, bool) {
+	if _, there := known[word]; there {
+		return word, true
+	}
+	best, least := "", 0
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		slips := wording.Distance(word, name)
+		if !isSlip(word, name, slips, known[name].most(word, alone)) {
+			continue
+		}
+		if best == "" || slips < least || slips == least && known[best].Words != "" && known[name].Words == "" {
+			best, least = name, slips
+		}
+	}
+	return best, best != ""
+}
+
+// most is how many slips a word may have. Beside words that are not ours, fewer
+// slips make a command of it: "replace tabs" is no replay.
+func (h Habit) most(word string, alone bool) int {
+	const long = 8 // letters, from which on two slips are likely
+	if !strings.Contains(h.Command, " ") && h.Words == "" && (alone || len(word) >= long) {
+		return max(1, len(word)/3)
+	}
+	return 1
+}
+
+// isSlip reports whether so many slips may have made a word of a name. Short words
+// with another letter in them are others ("lint" is no list), and so are those that
+// begin otherwise as well ("deploy" is no replay).
+func isSlip(word, name string, slips, most int) bool {
+	const short = 4
+	switch {
+	case slips > most || len(name) < short:
+		return false
+	case len(name) == short && len(word) == len(name):
+		return sameLetters(word, name)
+	}
+	return slips == 1 || word[0] == name[0]
+}
+
+func sameLetters(a, b string) bool {
+	return string(slices.Sorted(slices.Values([]byte(a)))) == string(slices.Sorted(slices.Values([]byte(b))))
+}
+
+// Refusal is the error that tells of a guess.
+func (g Guess) Refusal() error {
+	what := g.Instead
+	if g.word != "-" {
+		what = strings.TrimPrefix(what+"; as a prompt: codeloops run -- "+g.prompt, "; ")
+	}
+	if g.Command != "" {
+		what = fmt.Sprintf("did you mean `codeloops %s`? %s", g.Command, strings.ToUpper(what[:1])+what[1:])
+	}
+	return hint.Errorf(what, "%q looks like a command, and codeloops has none of that name", g.word)
+}

@@ -1,0 +1,41 @@
+package leftovers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestList: of many of a kind the first ones are named, and all are counted.
+func TestList(t *testing.T) {
+	t.Parallel()
+	f := Found{Kept: []string{"a run is at work"}}
+	for n := range 12 {
+		f.Things = append(f.Things, Thing{What: "a temporary file", Path: fmt.Sprint("/tmp/\x1b[31m", n), Bytes: 1024})
+	}
+	f.Things = append(f.Things, Thing{What: "a draft", Path: "/logs/.index-1", Bytes: 5})
+	got := f.List("found")
+	for _, line := range []string{"found /tmp/9  1.0 KiB  (a temporary file)", "found /logs/.index-1  5 B  (a draft)", "found more of these: 2 things, 2.0 KiB", "left alone: a run is at work"} {
+		if !strings.Contains(got, line+"\n") {
+			t.Errorf("%q is missing:\n%s", line, got)
+		}
+	}
+	if strings.Contains(got, "/tmp/10") || strings.Contains(got, "\x1b") {
+		t.Errorf("listed:\n%s", got)
+	}
+}
+
+// TestRemoveGoesOn: what cannot be removed keeps nothing else from being removed.
+func TestRemoveGoesOn(t *testing.T) {
+	t.Parallel()
+	gone := 0
+	f := Found{Things: []Thing{
+		{Path: "busy", remove: func(context.Context) error { return errBusy }},
+		{Path: "free", remove: func(context.Context) error { gone++; return nil }},
+	}}
+	if err := f.Remove(t.Context()); !errors.Is(err, errBusy) || gone != 1 {
+		t.Errorf("%v, %d are gone", err, gone)
+	}
+}

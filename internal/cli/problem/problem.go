@@ -1,0 +1,78 @@
+// Package problem turns an error into what a person reads: the problem, and what to do.
+package problem
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"codeloops/internal/config"
+	"codeloops/internal/diff"
+	"codeloops/internal/diff/repo"
+	"codeloops/internal/proc"
+	"codeloops/internal/session"
+	"codeloops/internal/wording/hint"
+)
+
+// A Problem is one error as a person reads it.
+type Problem struct {
+	Message string
+	Hint    string
+}
+
+// Of spells an error out: one for each problem of a configuration, one
+// for anything else.
+func Of(err error) []Problem {
+	if many, ok := errors.AsType[config.Errors](err); ok {
+		all := make([]Problem, 0, len(many))
+		for _, e := range many {
+			all = append(all, Problem{e.Error(), e.Hint})
+		}
+		return all
+	}
+	c := Problem{Message: strings.TrimSpace(err.Error())}
+	if one, ok := errors.AsType[*config.Error](err); ok {
+		c.Hint = one.Hint
+	} else if text, ok := hint.Of(err); ok {
+		c.Hint = text
+	} else {
+		c.Hint = hintFor(err)
+	}
+	return []Problem{c}
+}
+
+// hintFor says what can be done about errors that do not say so themselves.
+func hintFor(err error) string {
+	if _, unsupported := errors.AsType[*repo.UnsupportedError](err); unsupported {
+		return "convert the repository, or work in a plain clone of it"
+	}
+	for _, known := range []struct {
+		err  error
+		hint string
+	}{
+		{diff.ErrNotRepository, "run it inside a git repository, or make one: git init"},
+		{diff.ErrBare, "a bare repository has no files to work on: run it in a clone or a worktree of it"},
+		{session.ErrRunning, "wait for it, or stop it with Ctrl+C where it runs"},
+		{proc.ErrTooLong, "give the prompt through standard input: prompt = \"stdin\" in the agent's table"},
+		{proc.ErrDirectory, "name the program in it"},
+		{proc.ErrNotExecutable, "make it executable (chmod +x), or name the program that runs it"},
+		{proc.ErrInterpreter, "the program that its first line names (#!…) is not there"},
+		{proc.ErrFormat, "a script begins with a line such as #!/bin/sh"},
+		{fs.ErrPermission, "check who may read and write it"},
+		{syscall.EROFS, "codeloops has to write there: is it mounted read-only?"},
+		{syscall.EMFILE, "let a process open more files at once: ulimit -n 1024"},
+	} {
+		if errors.Is(err, known.err) {
+			return known.hint
+		}
+	}
+	if session.DiskFull(err) {
+		return "free some space there"
+	}
+	if path, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrNotExist) {
+		return "is the name right? It was looked for in " + filepath.Dir(path.Path)
+	}
+	return ""
+}

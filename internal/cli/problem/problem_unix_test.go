@@ -1,0 +1,40 @@
+//go:build unix
+
+package problem
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"testing"
+
+	"codeloops/internal/diff"
+	"codeloops/internal/session"
+	"codeloops/internal/wording/hint"
+)
+
+// TestHints: what the system refuses comes with what can be done about it.
+func TestHints(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{syscall.ENOSPC, "free some space"},
+		{syscall.EDQUOT, "free some space"},
+		{syscall.EROFS, "mounted read-only"},
+		{syscall.EMFILE, "ulimit -n"},
+		{syscall.EACCES, "who may read and write"},
+		{session.ErrRunning, "wait for it"},
+		{diff.ErrNotRepository, "git init"},
+		{&fs.PathError{Op: "open", Path: "/a/b", Err: syscall.ENOENT}, "looked for in /a"},
+		{hint.Add(syscall.ENOSPC, "its own"), "its own"},
+		{syscall.EIO, ""},
+	} {
+		got := Of(fmt.Errorf("make something: %w", c.err))[0].Hint
+		if !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
+			t.Errorf("%v: the hint is %q", c.err, got)
+		}
+	}
+}

@@ -1,0 +1,28 @@
+//go:build unix
+
+package signals
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// Hurry calls a function with each SIGUSR1, until the returned one is called: the user
+// does not want to wait any longer for a limit to end.
+func (s *Signals) Hurry(now func()) (stop func()) {
+	got := make(chan os.Signal, 1)
+	signal.Notify(got, syscall.SIGUSR1)
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-got:
+				now()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done) }
+}

@@ -1,0 +1,68 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// A Panel is several critics in the place of one.
+type Panel struct {
+	Members []string `key:"panel"`        // "agent" or "agent:model"; none: there is one critic
+	Quorum  string   `key:"quorum"`       // "all", "majority" or a number
+	Rounds  int      `key:"panel_rounds"` // the most, while members differ
+}
+
+// Needs is how many of the members have to say DONE.
+func (p Panel) Needs() int {
+	switch p.Quorum {
+	case "all":
+		return len(p.Members)
+	case "majority":
+		return len(p.Members)/2 + 1
+	}
+	n, _ := strconv.Atoi(p.Quorum) // a quorum is one or the other
+	return n
+}
+
+// quorum reads how many members of a panel are to agree.
+func quorum(raw any) (any, *fault) {
+	said, ok := asText(raw)
+	if n, isNumber := raw.(int64); isNumber {
+		said, ok = strconv.FormatInt(n, 10), true
+	}
+	if !ok {
+		return nil, &fault{problem: `must be "all", "majority" or a number, not ` + typeName(raw)}
+	}
+	if said == "all" || said == "majority" {
+		return said, nil
+	}
+	if n, err := strconv.Atoi(said); err != nil || n < 1 {
+		return nil, &fault{problem: fmt.Sprintf(`must be "all", "majority" or a number from 1, not %q`, short(said))}
+	}
+	return said, nil
+}
+
+// outvoted reports a panel that can never agree.
+func (c *Config) outvoted() Errors {
+	if n := len(c.Panel.Members); n == 0 || c.Panel.Needs() <= n {
+		return nil
+	}
+	return c.contradiction("critic.quorum", fmt.Sprintf("is %s, but the panel has %d members", c.Panel.Quorum, len(c.Panel.Members)), `set a lower one, or "all"`)
+}
+
+// lowerQuorum compares two quorums: "all" is the highest, and "majority" may be lower or higher
+// than a number.
+func lowerQuorum(was, is any) bool {
+	before, errBefore := strconv.Atoi(fmt.Sprint(was))
+	after, errAfter := strconv.Atoi(fmt.Sprint(is))
+	if errBefore == nil && errAfter == nil {
+		return after < before
+	}
+	return is != was && is != "all"
+}
+
+// otherPanel reports whether a panel is another one. A critic alone is none.
+func otherPanel(was, is any) bool {
+	before, _ := was.([]string)
+	return len(before) > 0 && differs(was, is)
+}

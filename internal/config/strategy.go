@@ -1,0 +1,179 @@
+package config
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/strategy"
+)
+
+// A Strategy is how the agents are driven.
+type Strategy struct {
+	Name   string         `key:"name"`
+	Jobs   int            `key:"jobs"` // 0: no limit
+	values map[string]any // of the parameters of all strategies, by key
+	// roles are what is set of the roles that a strategy has beside actor and critic, by
+	// name and key.
+	roles map[string]map[string]any
+}
+
+const roleKeys = "strategy.roles."
+
+// set takes a parameter, or a key of a role.
+func (s *Strategy) set(key string, is any) {
+	if of, ok := strings.CutPrefix(key, roleKeys); ok {
+		name, key, _ := strings.Cut(of, ".")
+		if s.roles[name] == nil {
+			s.roles[name] = map[string]any{}
+		}
+		s.roles[name][key] = is
+	} else if parameter, ok := strings.CutPrefix(key, "strategy."); ok {
+		s.values[parameter] = is
+	}
+}
+
+// visit visits the parameters and the keys of roles.
+func (s *Strategy) visit(visit func(key string, is reflect.Value)) {
+	for key, is := range s.values {
+		visit("strategy."+key, reflect.ValueOf(is))
+	}
+	for name, keys := range s.roles {
+		for key, is := range keys {
+			visit(roleKeys+name+"."+key, reflect.ValueOf(is))
+		}
+	}
+}
+
+// Roles are those with settings of their own, sorted.
+func (s *Strategy) Roles() []string { return slices.Sorted(maps.Keys(s.roles)) }
+
+// Values are the parameters of all strategies, and the roles that say what they are for.
+func (s *Strategy) Values() strategy.Values {
+	all := strategy.Values{Set: s.values}
+	word := func(role, key string) string {
+		is, _ := s.roles[role][key].(string)
+		return is
+	}
+	for _, name := range s.Roles() {
+		if about := word(name, "about"); about != "" {
+			all.Members = append(all.Members, strategy.Member{
+				Role: loop.Role(name), About: about,
+				Instructions: word(name, "instructions"), Strategy: word(name, "strategy"), Accepts: word(name, "accepts"),
+			})
+		}
+	}
+	return all
+}
+
+// Names reports whether a role has an agent, a model or a fallback of its own.
+func (s *Strategy) Names(role string) bool {
+	for _, key := range []string{"agent", "model", "fallback"} {
+		if _, ok := s.roles[role][key]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// Role returns how a role of a strategy is played: like another one, but for what is set for
+// it. One with an agent of its own has no model and no fallback of the other's.
+func (s *Strategy) Role(name string, like Role) Role {
+	own := s.roles[name]
+	if _, set := own["agent"]; set {
+		like.Player, like.PriceInput, like.PriceOutput = Player{}, 0, 0
+	}
+	if len(own) > 0 {
+		like.Budget = Budget{}
+	}
+	walk(reflect.ValueOf(&like).Elem(), "", "key", func(key string, field reflect.Value) {
+		if is, ok := own[key]; ok {
+			field.Set(reflect.ValueOf(is))
+		}
+	})
+	return like
+}
+
+// unknownRoles reports roles that nobody has, as one that is misspelt.
+func (c *Config) unknownRoles() (problems Errors) {
+	for _, name := range c.Strategy.Roles() {
+		if _, says := c.Strategy.roles[name]["about"]; says || strategy.HasRole(loop.Role(name)) {
+			continue
+		}
+		keys := slices.Sorted(maps.Keys(c.Strategy.roles[name]))
+		problems = append(problems, c.contradiction(roleKeys+name+"."+keys[0], "is of a role that no strategy has",
+			"`codeloops strategies` names their roles; one of your own says what it is for, with about")...)
+	}
+	return problems
+}
+
+// strategySchema are the ways of driving agents, their parameters and their roles. A project
+// that the user merely cloned may not choose one: some ask no critic.
+func strategySchema() schema {
+	s := schema{{key: "strategy.name", value: choice(strategy.Names()...), byDefault: strategy.NameActorCritic, flag: "--strategy"}}
+	for _, p := range strategy.AllParameters() {
+		s = append(s, setting{key: "strategy." + p.Key, value: valueOf(p), byDefault: p.Default, flag: p.Flag})
+	}
+	s = append(s, setting{key: "strategy.jobs", value: count(0), byDefault: 0, flag: "--jobs"})
+	s = append(s,
+		setting{key: roleKeys + "*.about", value: text(notBlank), byDefault: "writes the tests"},
+		setting{key: roleKeys + "*.instructions", value: text(notBlank), byDefault: "Write tests, and nothing else."},
+		setting{key: roleKeys + "*.strategy", value: choice(strategy.Bases()...), byDefault: strategy.NameActorCritic},
+		setting{key: roleKeys + "*.accepts", value: text(jsonSchema), byDefault: `{"type": "object", "required": ["files"]}`},
+	)
+	for _, of := range roleSchema(roleKeys+"*", "") {
+		of.flag, of.loosens = "", nil
+		s = append(s, of)
+	}
+	return s.guard()
+}
+
+// valueOf is the kind of a parameter's values.
+func valueOf(p strategy.Parameter) kind {
+	switch p.Default.(type) {
+	case int:
+		return count(p.Least)
+	case float64:
+		return fraction()
+	case bool:
+		return toggle
+	case []string:
+		return list(notBlank)
+	}
+	switch {
+	case p.Scheme != "":
+		return text(addressOr(p.Scheme, p.OneOf))
+	case len(p.OneOf) > 0:
+		return choice(p.OneOf...)
+	}
+	if p.Default == "" {
+		return text(orEmpty(notBlank))
+	}
+	return text(notBlank)
+}
+
+// jsonSchema holds a text to be a schema that payloads can be checked against.
+func jsonSchema(s string) *fault {
+	if _, err := strategy.ReadSchema(s); err != nil {
+		return &fault{problem: "is no JSON schema: " + err.Error(), hint: "write it as JSON, as in accepts = '{\"type\": \"object\"}'"}
+	}
+	return nil
+}
+
+// roleSchema are the keys of a role's player and limits.
+func roleSchema(table, flag string) schema {
+	return schema{
+		{key: table + ".agent", value: text(orEmpty(agentName)), byDefault: "", flag: flag + "agent"},
+		{key: table + ".model", value: text(modelName), byDefault: "", flag: flag + "model"},
+		{key: table + ".fallback", value: list(agentAndModel), byDefault: []string{}},
+		{key: table + ".timeout", value: duration, byDefault: time.Hour, flag: flag + "timeout"},
+		{key: table + ".idle_timeout", value: duration, byDefault: 15 * time.Minute},
+		{key: table + ".max_cost", value: dollars(), byDefault: 0.0, loosens: moreThanLimit},
+		{key: table + ".max_tokens", value: count(0), byDefault: 0, loosens: moreThanLimit},
+		{key: table + ".price_input", value: dollars(), byDefault: 0.0},
+		{key: table + ".price_output", value: dollars(), byDefault: 0.0},
+	}
+}

@@ -1,0 +1,28 @@
+package checkpoint
+
+import (
+	"io/fs"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+func TestDisk(t *testing.T) {
+	t.Parallel()
+	id := plumbing.NewHash(strings.Repeat("ab", 20))
+	for name, want := range map[string]*Disk{
+		"nothing said": nil,
+		"nothing odd":  {Umask: 0o027, Perms: map[string]fs.FileMode{}, Raw: map[string]Raw{}},
+		"odd": {
+			Perms: map[string]fs.FileMode{"a/b c\n": 0o600, "none": 0},
+			Raw:   map[string]Raw{"crlf": {CRLF: true}, "d/ü": {ID: id}, "unknown": {}},
+		},
+	} {
+		message := appendLeftOut(appendDisk("Subject\n\nUmask: 0777\nMode: 0777 \"x\"\n", want), nil)
+		if got := DiskOf(message); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %q is read as %+v, want %+v", name, message, got, want)
+		}
+	}
+}

@@ -1,0 +1,225 @@
+package checkpoint
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"codeloops/internal/diff/scan"
+)
+
+// setUp starts a line of a commit's message that says how git was set up: the
+// SHA-256 of a value, and what it is of as a Go string. The commit's id, which is
+// kept elsewhere, vouches for it.
+const setUp = "Set-up: "
+
+// setUpKnown is the line after which those stand, of which there may be none.
+const setUpKnown = "Set-up-known: yes"
+
+// Digest returns the digest that represents a value in [Checkpoint.Setup].
+func Digest(value string) string {
+	sum := sha256.Sum256([]byte(value))
+	return hex.EncodeToString(sum[:])
+}
+
+// ending returns a message that ends in one line feed, with no line that begins as ours
+// do.
+func ending(message, begin string) []byte {
+	message = strings.TrimRight(message, "\n") + "\n"
+	return []byte(strings.ReplaceAll("\n"+message, "\n"+begin, "\n "+begin)[1:])
+}
+
+// appendLine appends one of our lines: what is said of a name, which ends it as a Go
+// string.
+func appendLine(b []byte, begin, what, name string) []byte {
+	return fmt.Appendf(b, "%s%s %s\n", begin, what, strconv.QuoteToASCII(name))
+}
+
+// lines yields what our lines that begin so say, each with the name that it is about.
+// Lines of another form are passed over.
+func lines(message, begin string) iter.Seq2[string, string] {
+	return func(yield func(what, name string) bool) {
+		for line := range strings.Lines(message) {
+			rest, found := strings.CutPrefix(strings.TrimSuffix(line, "\n"), begin)
+			what, quoted, _ := strings.Cut(rest, ` "`)
+			name, err := strconv.Unquote(`"` + quoted)
+			if found && err == nil && !yield(what, name) {
+				return
+			}
+		}
+	}
+}
+
+func appendSetup(message string, setup map[string]string) string {
+	b := ending(message, setUpKnown)
+	if setup == nil {
+		return string(b)
+	}
+	b = append(b, "\n"+setUpKnown+"\n"...)
+	for _, name := range slices.Sorted(maps.Keys(setup)) {
+		b = appendLine(b, setUp, setup[name], name)
+	}
+	return string(b)
+}
+
+func parseSetup(message string) map[string]string {
+	_, text, known := strings.Cut(message, "\n"+setUpKnown+"\n")
+	if !known {
+		return nil
+	}
+	setup := make(map[string]string)
+	for digest, name := range lines(text, setUp) {
+		setup[name] = digest
+	}
+	return setup
+}
+
+// A Disk describes the files of a state on the disk, beyond what git records of them.
+type Disk struct {
+	Umask fs.FileMode
+	Perms map[string]fs.FileMode // of regular files that have others than Umask leaves
+	Raw   map[string]Raw         // of files that git converts, and that are not their blobs
+}
+
+// Raw is the content of a file that git converts. A zero one was not kept: only git can
+// say what it was.
+type Raw struct {
+	CRLF bool          // it is the blob, each of its line ends CRLF
+	ID   plumbing.Hash // else, of the blob that it is
+}
+
+// Kept reports whether the content is known.
+func (r Raw) Kept() bool { return r.CRLF || !r.ID.IsZero() }
+
+// Perm returns the permissions of a regular file.
+func (d *Disk) Perm(path string, mode uint32) fs.FileMode {
+	if perm, ok := d.Perms[path]; ok {
+		return perm
+	}
+	return scan.Usual(mode, d.Umask)
+}
+
+// Lines of a commit's message: after the first one stand those of all files of which
+// there is more to say, as permissions or an id (or crlf), and the path as a Go string.
+const (
+	umaskLine = "Umask: "
+	permLine  = "Mode: "
+	rawLine   = "Raw: "
+	crlf      = "crlf"
+)
+
+func appendDisk(message string, d *Disk) string {
+	b := ending(message, umaskLine)
+	if d == nil {
+		return string(b)
+	}
+	b = fmt.Appendf(b, "\n%s%04o\n", umaskLine, d.Umask)
+	for _, path := range slices.Sorted(maps.Keys(d.Perms)) {
+		b = appendLine(b, permLine, fmt.Sprintf("%04o", d.Perms[path]), path)
+	}
+	for _, path := range slices.Sorted(maps.Keys(d.Raw)) {
+		what := crlf
+		if raw := d.Raw[path]; !raw.CRLF {
+			what = raw.ID.String()
+		}
+		b = appendLine(b, rawLine, what, path)
+	}
+	return string(b)
+}
+
+// DiskOf returns what the message of a checkpoint says of the disk; nil for one that says
+// nothing of it, as those of earlier versions.
+func DiskOf(message string) *Disk {
+	_, text, known := strings.Cut("\n"+message, "\n"+umaskLine)
+	first, text, _ := strings.Cut(text, "\n")
+	umask, err := strconv.ParseUint(first, 8, 32)
+	if !known || err != nil {
+		return nil
+	}
+	d := &Disk{Umask: fs.FileMode(umask) & fs.ModePerm, Perms: make(map[string]fs.FileMode), Raw: make(map[string]Raw)}
+	for what, path := range lines(text, permLine) {
+		if perm, err := strconv.ParseUint(what, 8, 32); err == nil {
+			d.Perms[path] = fs.FileMode(perm) & fs.ModePerm
+		}
+	}
+	for what, path := range lines(text, rawLine) {
+		if what == crlf {
+			d.Raw[path] = Raw{CRLF: true}
+		} else if plumbing.IsHash(what) {
+			d.Raw[path] = Raw{ID: plumbing.NewHash(what)}
+		}
+	}
+	return d
+}
+
+// beside adds a commit that keeps the blobs of contents which are not in the tree.
+// It is zero where there are none.
+func (k *keeping) beside(c Checkpoint) (id plumbing.Hash, err error) {
+	if c.Disk == nil {
+		return id, nil
+	}
+	var files []scan.File
+	for path, raw := range c.Disk.Raw {
+		if raw.ID.IsZero() {
+			continue
+		}
+		if !k.batch.Owns(raw.ID) {
+			if err := k.batch.Take(raw.ID, path, 0); err != nil {
+				return id, err
+			}
+		}
+		files = append(files, scan.File{Name: raw.ID.String(), Mode: scan.Regular, ID: raw.ID})
+	}
+	if files == nil {
+		return id, nil
+	}
+	slices.SortFunc(files, func(a, b scan.File) int { return strings.Compare(a.Name, b.Name) })
+	files = slices.CompactFunc(files, func(a, b scan.File) bool { return a.Name == b.Name })
+	tree, err := k.batch.Add(plumbing.TreeObject, scan.NewDir("", files, nil).Object())
+	if err != nil {
+		return id, err
+	}
+	return k.batch.Add(plumbing.CommitObject, k.commit(tree, nil, "Files as they were on the disk"))
+}
+
+// leftOut starts a line of a commit's message that stands for a file that is
+// not in its tree: mode, id, size in bytes, and the path as a Go string. It is a
+// large one, or the commit of a repository whose files are in the tree.
+const leftOut = "Left-out: "
+
+func appendLeftOut(message string, files []scan.Placed) string {
+	b := ending(message, leftOut)
+	if len(files) > 0 {
+		b = append(b, '\n')
+	}
+	for _, f := range files {
+		b = appendLine(b, leftOut, fmt.Sprintf("%06o %s %d", f.Mode, f.ID, f.Size()), f.Path)
+	}
+	return string(b)
+}
+
+// parseLeftOut returns the files that a commit's message says were left out. A
+// line of another form is not one of them.
+func parseLeftOut(message string) []scan.Placed {
+	var files []scan.Placed
+	for what, path := range lines(message, leftOut) {
+		fields := strings.Split(what, " ")
+		if len(fields) != 3 || !plumbing.IsHash(fields[1]) {
+			continue
+		}
+		mode, modeErr := strconv.ParseUint(fields[0], 8, 32)
+		size, sizeErr := strconv.ParseInt(fields[2], 10, 64)
+		if f, ok := scan.Place(path, uint32(mode), plumbing.NewHash(fields[1]), size); ok && modeErr == nil && sizeErr == nil {
+			files = append(files, f)
+		}
+	}
+	return files
+}

@@ -1,0 +1,244 @@
+package diff
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"codeloops/internal/diff/checkpoint"
+	"codeloops/internal/diff/repo"
+	"codeloops/internal/wording"
+)
+
+// overrides are settings, hooks, replaced objects and marks in the index that make git
+// show or run something else than it would by itself, and so can deceive whoever looks at
+// the work through git. Nothing here goes by them. The names tell a person where to look.
+type overrides map[string]override
+
+// An override is one of them.
+type override struct {
+	digest string
+	says   string // what it is set to, as the end of a sentence
+}
+
+// overridesOf returns those of a repository after a scan.
+func (w *watcher) overridesOf(r *repo.Repository) overrides {
+	all := overridesIn(r.Config)
+	w.addHooks(all, r)
+	for name, id := range r.RefsBelow(replacements) {
+		all[name] = overriding(id, ", which is shown as "+wording.Name(id))
+	}
+	for _, name := range []string{"info/grafts", "shallow", "info/sparse-checkout"} {
+		path := filepath.Join(r.CommonDir, filepath.FromSlash(name))
+		if digest := digestOf(path); digest != "" {
+			all[w.nameOf(path)] = override{digest: digest}
+		}
+	}
+	for name, m := range map[string]marks{"assume-unchanged": w.tracked.marked.assumed, "skip-worktree": w.tracked.marked.skipped} {
+		if m.count > 0 {
+			all[name] = override{m.digest, " is said of " + m.String()}
+		}
+	}
+	if w.elsewhere != "" {
+		all["the repository that git finds"] = overriding(w.elsewhere, " is "+wording.Name(w.elsewhere))
+	}
+	return all
+}
+
+// digests are those of all of them; nil: they are not known.
+func (s overrides) digests() map[string]string {
+	if s == nil {
+		return nil
+	}
+	all := make(map[string]string)
+	for name, override := range s {
+		all[name] = override.digest
+	}
+	return all
+}
+
+// keptOverrides are those of some digests.
+func keptOverrides(digests map[string]string) overrides {
+	if digests == nil {
+		return nil
+	}
+	all := make(overrides)
+	for name, digest := range digests {
+		all[name] = override{digest: digest}
+	}
+	return all
+}
+
+func overriding(value, says string) override { return override{checkpoint.Digest(value), says} }
+
+const theHook = "the hook "
+
+// addHooks adds the hooks that git would run.
+func (p *place) addHooks(all overrides, r *repo.Repository) {
+	dir, set, err := r.Config.Path("core.hooksPath")
+	switch {
+	case err != nil || !set:
+		dir = filepath.Join(r.CommonDir, "hooks")
+	case !filepath.IsAbs(dir):
+		dir = filepath.Join(r.WorkTree, dir)
+	}
+	for _, name := range hooks() {
+		path := filepath.Join(dir, name)
+		info, err := os.Stat(path)
+		if err == nil && info.Mode().IsRegular() && runs(info) {
+			all[theHook+p.nameOf(path)] = overriding(digestOf(path), "")
+		}
+	}
+}
+
+// hooks are the names under which git runs one, by githooks(5).
+func hooks() []string {
+	return []string{
+		"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg", "commit-msg",
+		"post-commit", "pre-rebase", "post-checkout", "post-merge", "pre-push", "pre-receive", "update", "proc-receive", "post-receive",
+		"post-update", "reference-transaction", "push-to-checkout", "pre-auto-gc", "post-rewrite", "sendemail-validate",
+		"fsmonitor-watchman", "query-watchman", "p4-changelist", "p4-prepare-changelist", "p4-post-changelist", "p4-pre-submit", "post-index-change",
+	}
+}
+
+// runs reports whether git would run a hook. On Windows every one is run.
+func runs(info fs.FileInfo) bool { return info.Mode()&0o111 != 0 || filepath.Separator == '\\' }
+
+// overridesIn returns those among the settings of a repository.
+func overridesIn(c *repo.Config) overrides {
+	all := make(overrides)
+	for _, e := range c.Entries() {
+		if _, known := all[e.Key]; !known && Overrides(e.Key) {
+			values := c.All(e.Key)
+			all[e.Key] = overriding(fmt.Sprintf("%q", values), " = "+said(values))
+		}
+	}
+	return all
+}
+
+// said writes the values of a setting, without passwords that are in addresses.
+func said(values []string) string {
+	const most, long = 3, 200
+	var texts []string
+	for _, v := range values {
+		text := []rune(withoutPasswords(v))
+		if len(text) > long {
+			text = append(text[:long], '…')
+		}
+		texts = append(texts, strconv.Quote(string(text))) // with its line breaks, which are told
+	}
+	return wording.List(texts, most)
+}
+
+// withoutPasswords takes out of addresses who signs in there.
+func withoutPasswords(text string) string {
+	return regexp.MustCompile(`://[^/@\s]*@`).ReplaceAllString(text, "://…@")
+}
+
+// Overrides reports whether a setting can make git show or run something else. Settings
+// that git writes as people work with it cannot (user, branch, remote.*.url, ...).
+func Overrides(key string) bool {
+	section, rest, _ := strings.Cut(key, ".")
+	names, known := swayingNames()[section]
+	return known && (names == "" || slices.Contains(strings.Fields(names), rest[strings.LastIndexByte(rest, '.')+1:]))
+}
+
+// swayingNames are the names of such settings in each section, whatever their
+// subsections; "" is all of the section.
+func swayingNames() map[string]string {
+	return map[string]string{
+		"alias": "", "hook": "", "include": "", "includeif": "", "pager": "", "pretty": "", "protocol": "", "url": "",
+		"core": "alternaterefscommand askpass bare checkstat editor fsmonitor gitproxy hookspath ignorestat notesref pager " +
+			"sparsecheckout sshcommand trustctime untrackedcache usereplacerefs whitespace",
+		"blame":       "ignorerevsfile",
+		"browser":     "cmd path",
+		"credential":  "helper",
+		"diff":        "binary command external ignoresubmodules relative textconv trustexitcode",
+		"difftool":    "cmd path",
+		"format":      "pretty",
+		"fsck":        "skiplist",
+		"gc":          "recentobjectshook",
+		"gpg":         "allowedsignersfile defaultkeycommand program revocationfile",
+		"grep":        "extendedregexp patterntype",
+		"guitool":     "cmd",
+		"http":        "curloptresolve proxy sslcainfo sslcapath sslverify",
+		"imap":        "tunnel",
+		"init":        "templatedir",
+		"interactive": "difffilter",
+		"lfs":         "args clean path smudge",
+		"log":         "diffmerges excludedecoration follow",
+		"man":         "cmd path",
+		"merge":       "driver",
+		"mergetool":   "cmd path",
+		"remote":      "proxy receivepack uploadpack vcs",
+		"sendemail":   "cccmd sendmailcmd smtpserver tocmd",
+		"sequence":    "editor",
+		"sparse":      "expectfilesoutsideofpatterns",
+		"status":      "showuntrackedfiles",
+		"submodule":   "ignore update",
+		"tar":         "command",
+		"trailer":     "cmd command",
+		"uploadpack":  "packobjectshook",
+	}
+}
+
+// changedSince returns a sentence about those that are not as they were, "" when all
+// are.
+func (s overrides) changedSince(then overrides) string {
+	var items []string
+	count := make(map[string]int) // by section: many of one do not crowd out the others
+	const most = 5
+	names := slices.Concat(slices.Collect(maps.Keys(s)), slices.Collect(maps.Keys(then)))
+	slices.SortFunc(names, bySection)
+	for _, name := range slices.Compact(names) {
+		now, is := s[name]
+		was, had := then[name]
+		if is == had && now.digest == was.digest {
+			continue
+		}
+		section := sectionOf(name)
+		if count[section]++; count[section] > most {
+			continue
+		}
+		item := wording.Name(withoutPasswords(name))
+		if is {
+			item += now.says
+		} else {
+			item += " (no longer)"
+		}
+		items = append(items, item)
+	}
+	for _, section := range slices.Sorted(maps.Keys(count)) {
+		if more := count[section] - most; more > 0 {
+			items = append(items, fmt.Sprintf("%d more of %s", more, strings.TrimSpace(section)))
+		}
+	}
+	if len(items) == 0 {
+		return ""
+	}
+	return "git may show, or run, something else than it did when the session began: " + strings.Join(items, "; ")
+}
+
+// sectionOf returns the section of a setting, or what a name has in common with others
+// of its kind.
+func sectionOf(name string) string {
+	for _, kind := range []string{replacements, theHook} {
+		if strings.HasPrefix(name, kind) {
+			return kind
+		}
+	}
+	section, _, _ := strings.Cut(name, ".")
+	return section
+}
+
+// bySection puts settings without a subsection first, in each section.
+func bySection(a, b string) int {
+	return cmp.Or(strings.Compare(sectionOf(a), sectionOf(b)), strings.Count(a, ".")-strings.Count(b, "."), strings.Compare(a, b))
+}

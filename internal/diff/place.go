@@ -1,0 +1,161 @@
+package diff
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"time"
+
+	"codeloops/internal/diff/attr"
+	"codeloops/internal/diff/checkpoint"
+	"codeloops/internal/diff/repo"
+	"codeloops/internal/diff/scan"
+	"codeloops/internal/diff/store"
+	"codeloops/internal/loop"
+	"codeloops/internal/wording"
+)
+
+// A place is where a work tree is, and what works on it: it does not change after Open.
+type place struct {
+	options Options
+	dir     string // where the session began
+	repo    *repo.Repository
+	shared  fs.FileMode // of a lock in it
+	clock   scan.Clock  // of the file systems of the work tree and of the repository
+	git     *gitRunner
+	store   *store.Store
+}
+
+// A start is the state of things when the session began, with which later scans are
+// compared.
+type start struct {
+	since time.Time // the session began, or this part of it; zero before that
+	head  repo.Head // of then, or of when the tree was opened
+	base  *scan.Dir
+	// found is the baseline that was found here; nil for one that was read from a
+	// checkpoint: it may be the index's own in parts, with stats that anybody can
+	// have written there since.
+	found *scan.Dir
+	// trackedThen is what the index had when the baseline was taken, nil when
+	// that was not here.
+	trackedThen   *scan.Dir
+	setupThen     setup
+	overridesThen overrides // nil: not known
+	began         begun
+	session       string // the checkpoint that it began with; "" before there is one
+}
+
+// A seen is the result of the last scan: the state, and everything that decides how it
+// is seen.
+type seen struct {
+	last      *scan.Dir
+	tracked   tracked
+	rules     *rules
+	settings  attr.Settings
+	config    *repo.Config
+	setup     setup
+	overrides overrides
+	nests     nests
+	fakes     map[string][]string // see [Tree.nestSetup]
+	elsewhere string              // the git directory of the repository that git finds, if it is another one
+}
+
+// A watcher looks at a work tree again and again: it finds its state, and how git sees
+// it.
+type watcher struct {
+	place
+	start
+	seen
+}
+
+// A memory holds the states that the session knows by name, and which of them are kept.
+type memory struct {
+	states map[string]*scan.Dir // by loop.Change.State
+	kept   *scan.Dir            // the last state of which all objects were written
+	disk   disk
+	said   map[string]checkpoint.Kept // of the states that were recalled
+}
+
+// name returns the [loop.Change.State] that names a state, which is known from then on.
+func (m *memory) name(root *scan.Dir) string {
+	state := root.ID().String() // of the tree object that `git write-tree` would write
+	if _, known := m.states[state]; !known {
+		if m.states == nil {
+			m.states = make(map[string]*scan.Dir)
+		}
+		m.states[state] = root
+	}
+	return state
+}
+
+// clockOf returns the worst of the clocks.
+func clockOf(r *repo.Repository, times Switch) scan.Clock {
+	c := scan.Clock{Keeps: true}
+	for _, dir := range []string{r.WorkTree, r.GitDir, r.CommonDir} {
+		own := scan.ClockOf(dir)
+		c = scan.Clock{Slack: max(c.Slack, own.Slack), Keeps: c.Keeps && own.Keeps}
+	}
+	if times != Auto {
+		c.Keeps = times == On
+	}
+	return c
+}
+
+// looked returns the time of a look at what a stamp may stand for later. Where a file
+// system does not keep times, it is so long ago that none does.
+func (p *place) looked() time.Time {
+	if !p.clock.Keeps {
+		return time.Unix(0, 0)
+	}
+	return p.options.Now()
+}
+
+// Root returns the absolute path of the work tree, free of symbolic links.
+func (p *place) Root() string { return p.repo.WorkTree }
+
+// GitDir returns the absolute path of the work tree's git directory.
+func (p *place) GitDir() string { return p.repo.GitDir }
+
+// CommonDir returns the absolute path of the git directory that the work tree shares
+// with others of its repository; it is GitDir where there is one work tree alone.
+func (p *place) CommonDir() string { return p.repo.CommonDir }
+
+// The references that are looked at, beside HEAD.
+const (
+	tags         = "refs/tags/"
+	replacements = "refs/replace/" // objects that git shows others in the place of
+)
+
+// position says where the repository stood at the last scan.
+func (w *watcher) position() loop.Position {
+	sum := sha256.New()
+	refs := w.repo.RefsBelow(tags)
+	for _, name := range slices.Sorted(maps.Keys(refs)) {
+		_, _ = fmt.Fprintf(sum, "%q %q\n", name, refs[name])
+	}
+	return loop.Position{Head: w.where(), Index: w.tracked.digest(), Tags: hex.EncodeToString(sum.Sum(nil))}
+}
+
+// where says where HEAD is.
+func (p *place) where() string {
+	head, err := p.repo.Head()
+	switch {
+	case err != nil:
+		return "what cannot be read"
+	case head.Commit == "":
+		return fmt.Sprintf("%q without commits", head.Branch)
+	}
+	return whereIs(head.Commit, wording.Name(head.Branch))
+}
+
+func whereIs(commit, branch string) string {
+	if branch == "" {
+		return short(commit)
+	}
+	return fmt.Sprintf("%q at %s", branch, short(commit))
+}
+
+func short(commit string) string { return commit[:min(len(commit), 12)] }

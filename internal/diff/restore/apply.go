@@ -1,0 +1,106 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+
+	"codeloops/internal/wording"
+)
+
+// apply moves what is there into the stages and links what is to come into its place.
+// First goes what only goes, the deepest first.
+func (w *work) apply(ctx context.Context) error {
+	for i := range slices.Backward(w.Moves) {
+		if w.Moves[i].After != Nothing {
+			continue
+		}
+		if err := w.aside(ctx, i); err != nil {
+			return fmt.Errorf("%s: %w", wording.Path(string(w.Moves[i].Path)), err)
+		}
+		w.prune(path.Dir(string(w.Moves[i].Path)), w.isPlace)
+	}
+	for i, m := range w.Moves {
+		if m.After == Nothing {
+			continue
+		}
+		err := w.aside(ctx, i)
+		if err == nil {
+			err = w.place(i)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", wording.Path(string(m.Path)), err)
+		}
+	}
+	return w.syncDirty()
+}
+
+// aside moves what is at a path into the stage. Somebody may have removed it.
+func (w *work) aside(ctx context.Context, i int) error {
+	m := w.Moves[i]
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	if err := w.at("move aside"); err != nil || m.Before == Nothing {
+		return err
+	}
+	kind, err := w.kind(string(m.Path))
+	switch {
+	case err != nil || kind == Nothing:
+		return err
+	case kind == Place && m.Before == Place:
+		return w.root.Remove(string(m.Path))
+	case kind == Place || kind == other:
+		return errInTheWay
+	}
+	w.touched(path.Dir(string(m.Path)))
+	if err := w.root.Rename(string(m.Path), w.old(i)); err != nil {
+		return err
+	}
+	if info, err := w.root.Lstat(w.old(i)); err != nil || info.IsDir() { // it has become one in between
+		return errors.Join(err, errInTheWay)
+	}
+	return nil
+}
+
+// place puts what is to come into its place, unless something came up there.
+func (w *work) place(i int) error {
+	m := &w.Moves[i]
+	if err := w.at("put in place"); err != nil {
+		return err
+	}
+	kind, err := w.kind(string(m.Path))
+	if err != nil {
+		return err
+	}
+	if kind == Place && m.After == Place {
+		return nil
+	}
+	if kind == Place || kind == other {
+		w.pruneBelow(string(m.Path))
+	}
+	if err := w.makeDirs(path.Dir(string(m.Path))); err != nil {
+		return err
+	}
+	w.touched(path.Dir(string(m.Path)))
+	switch m.After {
+	case File:
+		err = w.link(w.fresh(i), string(m.Path))
+	case Link:
+		var target []byte
+		if target, err = w.root.ReadFile(w.fresh(i)); err == nil {
+			err = w.root.Symlink(string(target), string(m.Path))
+		}
+	case Place:
+		err = w.root.Mkdir(string(m.Path), w.dirPerm(string(m.Path)))
+	case Nothing, other:
+	}
+	if errors.Is(err, fs.ErrExist) {
+		m.Stayed = true
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,182 @@
+package restore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/wording"
+)
+
+// A checking finds out whether changes can be made.
+type checking struct {
+	root     *os.Root
+	going    map[string]bool // paths of what will be moved away
+	problems []string
+}
+
+var (
+	errPath    = errors.New("this is no path for a file of a work tree")
+	errChanged = errors.New("it has changed since it was looked at: try again")
+)
+
+func (c *checking) check(change PathChange) error {
+	if !Proper(change.Path) {
+		return errPath
+	}
+	if err := c.parents(change.Path); err != nil {
+		return err
+	}
+	kind, err := kindAt(c.root, change.Path)
+	switch {
+	case err != nil:
+		return err
+	case kind == other, change.Before == Nothing && kind == Place:
+		err = c.emptied(change.Path)
+	case change.Before == Nothing && kind != Nothing && !c.folded(change.Path):
+		err = errInTheWay
+	case change.Before != Nothing && kind != change.Before:
+		err = errChanged
+	}
+	if err != nil {
+		return err
+	}
+	dir, _ := c.above(path.Dir(change.Path))
+	if err := writable(filepath.Join(c.root.Name(), filepath.FromSlash(dir))); err != nil {
+		return fmt.Errorf("cannot write in %s: %w", wording.Path(dir), err)
+	}
+	return change.After.Err
+}
+
+// parents looks for something that is no directory where one has to be.
+func (c *checking) parents(name string) error {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		kind, err := kindAt(c.root, dir)
+		if err != nil {
+			return err
+		}
+		if kind != Nothing && kind != Place && kind != other && !c.going[dir] || kind == other && !c.isDir(dir) {
+			return fmt.Errorf("%s: %w", wording.Path(dir), errInTheWay)
+		}
+	}
+	return nil
+}
+
+func (c *checking) isDir(name string) bool {
+	info, err := c.root.Lstat(name)
+	return err == nil && info.IsDir()
+}
+
+// emptied reports what would be left in a directory.
+func (c *checking) emptied(dir string) error {
+	if !c.isDir(dir) {
+		return errInTheWay
+	}
+	return fs.WalkDir(c.root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && !c.going[name] {
+			err = fmt.Errorf("%s: %w", wording.Path(name), errInTheWay)
+		}
+		return err
+	})
+}
+
+// folded reports whether what is there is something that goes, by another name.
+func (c *checking) folded(name string) bool {
+	there, err := c.root.Lstat(name)
+	if err != nil {
+		return false
+	}
+	for other := range c.going {
+		if strings.EqualFold(name, other) {
+			if info, err := c.root.Lstat(other); err == nil && os.SameFile(info, there) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// above returns the directory, or the nearest above it, that is there, with what tells
+// its file system from others.
+func (c *checking) above(dir string) (there string, device uint64) {
+	for ; dir != "."; dir = path.Dir(dir) {
+		if info, err := c.root.Lstat(dir); err == nil && info.IsDir() {
+			return dir, file.StampOf(info).Dev
+		}
+	}
+	info, err := c.root.Lstat(".")
+	if err != nil {
+		return ".", 0
+	}
+	return ".", file.StampOf(info).Dev
+}
+
+// top returns the highest directory above one that is on the same file system.
+func (c *checking) top(dir string, device uint64) string {
+	for dir != "." {
+		up, other := c.above(path.Dir(dir))
+		if other != device {
+			break
+		}
+		dir = up
+	}
+	return dir
+}
+
+// other is what a restore neither moves nor makes: a directory with something in it, a
+// pipe, a device.
+const other Kind = "other"
+
+func kindAt(root *os.Root, name string) (Kind, error) {
+	info, err := root.Lstat(name)
+	switch {
+	case file.Missing(err):
+		return Nothing, nil
+	case err != nil:
+		return Nothing, err
+	case info.Mode().IsRegular():
+		return File, nil
+	case info.Mode().Type() == fs.ModeSymlink:
+		return Link, nil
+	case info.IsDir():
+		if entries, err := fs.ReadDir(root.FS(), name); err == nil && len(entries) == 0 {
+			return Place, nil
+		}
+	}
+	return other, nil
+}
+
+// Proper reports whether a path is one that git would check out on every
+// system.
+func Proper(name string) bool {
+	if name == "" || path.Clean(name) != name || !filepath.IsLocal(filepath.FromSlash(name)) ||
+		strings.ContainsRune(name, 0) || filepath.Separator != '/' && strings.ContainsRune(name, filepath.Separator) {
+		return false
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if takenForGit(part) {
+			return false
+		}
+	}
+	return true
+}
+
+// takenForGit reports whether some file system takes a name for .git: HFS+
+// passes over some characters, NTFS over dots and spaces at the end and what
+// follows a colon, and git~1 is the short name of .git.
+func takenForGit(name string) bool {
+	name = strings.Map(func(r rune) rune {
+		if r >= 0x200c && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x206a && r <= 0x206f || r == 0xfeff {
+			return -1
+		}
+		return r
+	}, name)
+	name, _, _ = strings.Cut(name, ":")
+	name = strings.ToLower(strings.TrimRight(name, ". "))
+	return name == ".git" || name == "git~1"
+}

@@ -1,0 +1,83 @@
+package restore
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"codeloops/internal/diff/repo/file"
+)
+
+func sumOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// sumAt returns the sum of a file or of the target of a link; "" where neither is there.
+func sumAt(root *os.Root, name string) (string, error) {
+	kind, err := kindAt(root, name)
+	switch {
+	case err != nil || kind != File && kind != Link:
+		return "", err
+	case kind == Link:
+		target, err := root.Readlink(name)
+		return sumOf([]byte(target)), err
+	}
+	f, err := openPlain(root, name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// openPlain opens a regular file. It does not wait for the other end of a pipe that has
+// taken its place.
+func openPlain(root *os.Root, name string) (*os.File, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, errChanged, f.Close())
+	}
+	return f, nil
+}
+
+// syncDir writes the names in a directory to the disk.
+func syncDir(dir string) error { return file.SyncDir(dir, (*os.File).Sync) }
+
+// syncIn is syncDir below a root. A directory that is gone needs nothing.
+func syncIn(root *os.Root, dir string) error {
+	if info, err := root.Lstat(dir); err != nil || !info.IsDir() {
+		return nil //nolint:nilerr // so it is
+	}
+	return syncDir(filepath.Join(root.Name(), filepath.FromSlash(dir)))
+}
+
+// syncTree writes the names in all directories to the disk.
+func syncTree(root *os.Root) error {
+	return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			err = syncIn(root, name)
+		}
+		return err
+	})
+}
+
+// existing returns the nearest directory above a path that is there.
+func existing(dir string) string {
+	for {
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+}

@@ -1,0 +1,224 @@
+package restore
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A phase is the progress of a restore.
+type phase string
+
+const (
+	preparing phase = "preparing" // nothing of the work tree has been moved
+	applying  phase = "applying"
+	done      phase = "done" // but for what was moved aside
+	kept      phase = "kept" // it is over
+)
+
+// A record describes a restore; it is written before the restore begins.
+type record struct {
+	WorkTree string    `json:"work_tree"`
+	Title    string    `json:"restored"`
+	At       time.Time `json:"at"`
+	Phase    phase     `json:"phase"`
+	Token    string    `json:"token"`  // ends the names of the stages
+	Stages   []name    `json:"stages"` // directories that have one
+	Moves    []move    `json:"files"`
+	Dirs     []folder  `json:"directories"` // that were there, by their paths
+}
+
+// A folder is a directory with the permissions that it had.
+type folder struct {
+	Path name        `json:"path"`
+	Perm fs.FileMode `json:"permissions"`
+}
+
+// wasDir returns the permissions of a directory that was there.
+func (r *record) wasDir(dir string) (perm fs.FileMode, was bool) {
+	i, was := slices.BinarySearchFunc(r.Dirs, dir, func(f folder, dir string) int { return strings.Compare(string(f.Path), dir) })
+	if !was {
+		return 0, false
+	}
+	return r.Dirs[i].Perm, true
+}
+
+// stage returns the path of one of the stages.
+func (r *record) stage(at int) string { return path.Join(string(r.Stages[at]), stagePrefix+r.Token) }
+
+func (r *record) staged(what string, i int) string {
+	return path.Join(r.stage(r.Moves[i].Stage), what+strconv.Itoa(i))
+}
+
+func (r *record) old(i int) string   { return r.staged("old-", i) }
+func (r *record) fresh(i int) string { return r.staged("new-", i) }
+
+// stayed returns the paths at which something else came up.
+func (r *record) stayed() (paths []string) {
+	for _, m := range r.Moves {
+		if m.Stayed {
+			paths = append(paths, string(m.Path))
+		}
+	}
+	return paths
+}
+
+// isPlace reports whether a directory is to be there, as the place of something.
+func (r *record) isPlace(dir string) bool {
+	return slices.ContainsFunc(r.Moves, func(m move) bool { return string(m.Path) == dir && m.After == Place })
+}
+
+// was reports whether a directory was there.
+func (r *record) was(dir string) bool {
+	_, was := r.wasDir(dir)
+	return was
+}
+
+// A move is a change with what is needed to undo it.
+type move struct {
+	Path       name        `json:"path"`
+	Before     Kind        `json:"before,omitempty"`
+	BeforePerm fs.FileMode `json:"before_permissions,omitempty"`
+	BeforeSum  string      `json:"before_sha256,omitempty"`
+	After      Kind        `json:"after,omitempty"`
+	Perm       fs.FileMode `json:"permissions,omitempty"`
+	Sum        string      `json:"sha256,omitempty"`
+	Stage      int         `json:"stage,omitempty"`
+	Stayed     bool        `json:"stayed,omitempty"`
+}
+
+// A name is a path of any bytes.
+type name string
+
+// MarshalText implements [encoding.TextMarshaler].
+func (n name) MarshalText() ([]byte, error) { return []byte(strconv.QuoteToASCII(string(n))), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (n *name) UnmarshalText(text []byte) error {
+	s, err := strconv.Unquote(string(text))
+	*n = name(s)
+	return err
+}
+
+// A journal is a record on the disk, in a directory of its own.
+type journal struct {
+	*record
+	name  string
+	dir   string
+	files *os.Root // of what was there
+}
+
+const (
+	openJournal = "open.json" // of a restore that is not over
+	keptJournal = "kept.json"
+	filesDir    = "files"
+	idTime      = "2006-01-02T15-04-05Z"
+)
+
+// begin makes the directory of a restore.
+func (k *Keep) begin(r *record) (*journal, error) {
+	if err := os.MkdirAll(k.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	name := r.At.Format(idTime)
+	for n := 2; ; n++ {
+		j := &journal{record: r, name: name, dir: filepath.Join(k.Dir, name)}
+		err := os.Mkdir(j.dir, 0o700)
+		if errors.Is(err, fs.ErrExist) && n < 10_000 {
+			name = fmt.Sprintf("%s-%d", r.At.Format(idTime), n)
+			continue
+		}
+		if err == nil {
+			err = errors.Join(os.Mkdir(filepath.Join(j.dir, filesDir), 0o700), syncDir(k.Dir))
+		}
+		if err == nil {
+			j.files, err = os.OpenRoot(filepath.Join(j.dir, filesDir))
+		}
+		if err == nil {
+			err = j.save(preparing)
+		}
+		if err != nil {
+			return nil, errors.Join(err, os.RemoveAll(j.dir))
+		}
+		return j, nil
+	}
+}
+
+func (j *journal) close() { _ = j.files.Close() } // what was written is synced
+
+func (j *journal) keptFiles() string { return filepath.Join(j.dir, filesDir) }
+
+// save writes the journal anew, so that there is always a whole one.
+func (j *journal) save(p phase) error {
+	was := j.Phase
+	j.Phase = p
+	text, err := json.MarshalIndent(j.record, "", "  ")
+	if err != nil {
+		return err
+	}
+	draft := filepath.Join(j.dir, "draft")
+	f, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		j.Phase = was
+		return err
+	}
+	_, err = f.Write(append(text, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		name := openJournal
+		if p == kept {
+			name = keptJournal
+		}
+		err = os.Rename(draft, filepath.Join(j.dir, name))
+	}
+	if err == nil && p == kept {
+		err = os.Remove(filepath.Join(j.dir, openJournal))
+	}
+	if err != nil {
+		j.Phase = was
+		_ = os.Remove(draft)
+		return err
+	}
+	return syncDir(j.dir)
+}
+
+// read reads a journal. The error is [fs.ErrNotExist] where there is none of that name.
+func (k *Keep) read(dir, name string) (*journal, error) {
+	j := &journal{record: &record{}, name: dir, dir: filepath.Join(k.Dir, dir)}
+	text, err := os.ReadFile(filepath.Join(j.dir, name))
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, j.record); err != nil {
+		return nil, fmt.Errorf("read %s: %w", filepath.Join(j.dir, name), err)
+	}
+	j.files, err = os.OpenRoot(filepath.Join(j.dir, filesDir))
+	return j, err
+}
+
+// each calls do for every journal of a name, which is closed then.
+func (k *Keep) each(name string, do func(*journal) error) error {
+	entries, err := os.ReadDir(k.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		j, readErr := k.read(e.Name(), name)
+		if errors.Is(readErr, fs.ErrNotExist) {
+			continue
+		}
+		if readErr == nil {
+			readErr = do(j)
+			j.close()
+		}
+		err = errors.Join(err, readErr)
+	}
+	return err
+}

@@ -1,0 +1,146 @@
+package restore
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+
+	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/wording"
+)
+
+// stagePrefix begins the name of a stage. What is in it is for its owner alone, and
+// git passes over it.
+const stagePrefix = ".codeloops-restore-"
+
+// prepare copies what is there, and stages what is to come. All of it is on the disk
+// before anything is moved.
+func (w *work) prepare(ctx context.Context, changes []PathChange) error {
+	for i := range w.Moves {
+		if err := w.keepCopy(ctx, i); err != nil {
+			return fmt.Errorf("keep %s: %w", wording.Path(string(w.Moves[i].Path)), err)
+		}
+	}
+	if err := syncTree(w.files); err != nil {
+		return fmt.Errorf("keep what is there: %w", err)
+	}
+	for at := range w.Stages {
+		if err := w.makeStage(w.stage(at)); err != nil {
+			return err
+		}
+	}
+	for i, c := range changes {
+		if err := w.write(ctx, i, c.After); err != nil {
+			return fmt.Errorf("write %s: %w", wording.Path(c.Path), err)
+		}
+	}
+	for at := range w.Stages {
+		if err := errors.Join(syncIn(w.root, w.stage(at)), syncIn(w.root, string(w.Stages[at]))); err != nil {
+			return err
+		}
+	}
+	if err := w.at("begin to apply"); err != nil {
+		return err
+	}
+	return w.save(applying)
+}
+
+func (w *work) makeStage(dir string) error {
+	if err := w.at("stage"); err != nil {
+		return err
+	}
+	if err := w.root.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := w.root.OpenFile(path.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("*\n")
+	return errors.Join(err, f.Close())
+}
+
+// keepCopy copies what is at a path to where it is kept.
+func (w *work) keepCopy(ctx context.Context, i int) (err error) {
+	if err := w.at("keep"); err != nil {
+		return err
+	}
+	m := &w.Moves[i]
+	if m.Before == File || m.Before == Link {
+		m.BeforePerm, m.BeforeSum, err = w.keepAs(ctx, string(m.Path), string(m.Path), m.Before)
+	}
+	return err
+}
+
+// keepAs copies a file or a link of the work tree to where it is kept.
+func (w *work) keepAs(ctx context.Context, from, to string, kind Kind) (perm fs.FileMode, sum string, err error) {
+	if kind == Link {
+		target, err := w.root.Readlink(from)
+		if err == nil {
+			err = w.files.MkdirAll(path.Dir(to), 0o700)
+		}
+		if err == nil {
+			err = w.files.Symlink(target, to)
+		}
+		return 0, sumOf([]byte(target)), err
+	}
+	in, err := openPlain(w.root, from)
+	if err != nil {
+		return 0, "", err
+	}
+	defer in.Close() //nolint:errcheck // only read
+	info, err := in.Stat()
+	if err != nil {
+		return 0, "", err
+	}
+	sum, err = putFile(w.files, to, info.Mode().Perm(), file.Until(ctx, in))
+	return info.Mode().Perm(), sum, err
+}
+
+// write writes what is to come into the stage. A link is made in its place at once.
+func (w *work) write(ctx context.Context, i int, to State) error {
+	if err := w.at("write"); err != nil || to.Kind != File && to.Kind != Link {
+		return err
+	}
+	in, err := to.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // only read
+	if to.Kind == File {
+		w.Moves[i].Sum, err = putFile(w.root, w.fresh(i), to.Perm, file.Until(ctx, in))
+		return err
+	}
+	target, err := io.ReadAll(in)
+	if err != nil {
+		return err
+	}
+	w.Moves[i].Sum = sumOf(target)
+	_, err = putFile(w.root, w.fresh(i), 0o600, bytes.NewReader(target))
+	return err
+}
+
+// putFile writes a new file, and the directories above it, for nobody else to see
+// before it has its permissions. It is on the disk then.
+func putFile(root *os.Root, name string, perm fs.FileMode, in io.Reader) (sum string, err error) {
+	if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
+		return "", err
+	}
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	hash := sha256.New()
+	_, err = io.Copy(io.MultiWriter(f, hash), in)
+	if err == nil {
+		err = f.Chmod(perm)
+	}
+	return hex.EncodeToString(hash.Sum(nil)), errors.Join(err, f.Sync(), f.Close())
+}

@@ -1,0 +1,258 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/objfile"
+	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
+
+	"codeloops/internal/diff/repo/file"
+)
+
+// What a private repository begins with. Git does nothing in it by itself, and makes no
+// deltas of what is above [Large].
+const (
+	privateHead   = "ref: refs/heads/main\n"
+	privateConfig = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tbigFileThreshold = 20m\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"
+)
+
+// A private repository has what sessions keep. Nobody else is to read it. It has no
+// alternates of its own: git could take for superfluous what stands there as well.
+type private struct {
+	sync func(*os.File) error
+
+	mu      sync.Mutex // of what follows
+	dir     string
+	objects *directory // nil: no directory is named yet
+	made    bool       // what it begins with is there
+	passing bool       // it is removed in the end
+}
+
+// keepIn names its directory.
+func (p *private) keepIn(dir string) error {
+	err := p.close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.dir, p.objects, p.made = dir, nil, false; dir != "" {
+		p.objects = newDirectory(filepath.Join(dir, "objects"))
+	}
+	return err
+}
+
+// directory returns its objects, nil while there is none.
+func (p *private) directory() *directory {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.objects
+}
+
+// open makes what is missing of it.
+func (p *private) open() (err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.made {
+		return nil
+	}
+	if p.dir == "" {
+		if p.dir, err = os.MkdirTemp("", "codeloops-objects-"); err != nil {
+			return err
+		}
+		p.passing, p.objects = true, newDirectory(filepath.Join(p.dir, "objects"))
+	}
+	if err = p.mkdir(filepath.Join(p.dir, "objects", "pack")); err == nil {
+		err = p.mkdir(filepath.Join(p.dir, "refs"))
+	}
+	for name, content := range map[string]string{"config": privateConfig, "HEAD": privateHead} {
+		if info, statErr := os.Stat(filepath.Join(p.dir, name)); err == nil && (statErr != nil || info.Size() == 0) {
+			err = p.put(filepath.Join(p.dir, name), content)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("make the repository of checkpoints %s: %w", p.dir, err)
+	}
+	p.made = true
+	return nil
+}
+
+func (p *private) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err := p.objects.close()
+	if p.passing {
+		err = errors.Join(err, os.RemoveAll(p.dir))
+		p.dir, p.objects, p.made, p.passing = "", nil, false, false
+	}
+	return err
+}
+
+// mkdir makes a directory, and those above it that are missing, down to the disk.
+func (p *private) mkdir(dir string) error {
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		return nil
+	}
+	above := filepath.Dir(dir)
+	if above != dir {
+		if err := p.mkdir(above); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return p.syncDir(above)
+}
+
+// put writes a file as a whole, down to the disk.
+func (p *private) put(name, content string) error {
+	temp, err := p.create(filepath.Dir(name), "tmp_", func(f *os.File) error {
+		_, err := f.WriteString(content)
+		return errors.Join(err, p.sync(f))
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.Rename(temp, name), p.syncDir(filepath.Dir(name)))
+}
+
+// create writes a new file. What it could not write it removes.
+func (p *private) create(dir, prefix string, write func(*os.File) error) (name string, err error) {
+	f, err := os.CreateTemp(dir, prefix)
+	if err != nil {
+		return "", err
+	}
+	if err = errors.Join(write(f), f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
+
+// syncDir makes sure that the names in a directory are on the disk.
+func (p *private) syncDir(dir string) error { return file.SyncDir(dir, p.sync) }
+
+// write adds a blob as a loose object. It is not yet on the disk.
+func (p *private) write(id plumbing.Hash, content []byte) error {
+	if err := p.open(); err != nil || p.objects.has(id) {
+		return err
+	}
+	temp, err := p.create(p.objects.path, "tmp_obj_", func(f *os.File) error {
+		w := objfile.NewWriter(f)
+		err := w.WriteHeader(plumbing.BlobObject, int64(len(content)))
+		if err == nil {
+			_, err = w.Write(content)
+		}
+		return errors.Join(err, w.Close())
+	})
+	name := p.loose(id)
+	if err == nil {
+		err = os.Mkdir(filepath.Dir(name), 0o700)
+	}
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		err = os.Rename(temp, name)
+	}
+	if err != nil {
+		return fmt.Errorf("write blob %s: %w", id, errors.Join(err, missing(os.Remove(temp))))
+	}
+	return nil
+}
+
+// loose returns where a loose object is.
+func (p *private) loose(id plumbing.Hash) string {
+	name := id.String()
+	return filepath.Join(p.objects.path, name[:2], name[2:])
+}
+
+// syncLoose makes sure that loose objects are on the disk.
+func (p *private) syncLoose(ids []plumbing.Hash) error {
+	dirs := make(map[string]bool)
+	for _, id := range ids {
+		name := p.loose(id)
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(p.sync(f), f.Close()); err != nil {
+			return err
+		}
+		dirs[filepath.Dir(name)], dirs[p.objects.path] = true, true
+	}
+	for dir := range dirs {
+		if err := p.syncDir(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refer makes a reference to an object, down to the disk, where there is none of that
+// name: else the error is [fs.ErrExist]. As git does it, a lock file becomes the
+// reference; one that was left stands for another reference.
+func (p *private) refer(name string, id plumbing.Hash) error {
+	if err := plumbing.ReferenceName(name).Validate(); err != nil {
+		return fmt.Errorf("%q: %w", name, err)
+	}
+	packed, err := os.ReadFile(filepath.Join(p.dir, "packed-refs"))
+	if err != nil && !file.Missing(err) {
+		return err
+	}
+	to := filepath.Join(p.dir, filepath.FromSlash(name))
+	if _, err := os.Lstat(to); err == nil || bytes.Contains(packed, []byte(" "+name+"\n")) {
+		return fs.ErrExist
+	}
+	if err := p.mkdir(filepath.Dir(to)); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(to+".lock", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = lock.WriteString(id.String() + "\n")
+	err = errors.Join(err, p.sync(lock), lock.Close())
+	if _, there := os.Lstat(to); err == nil && there == nil {
+		err = fs.ErrExist
+	}
+	if err == nil {
+		err = os.Rename(lock.Name(), to)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(lock.Name()))
+	}
+	return p.syncDir(filepath.Dir(to))
+}
+
+// newest returns what the last reference below a namespace refers to: of the last
+// session, by its name, the last one.
+func (p *private) newest(namespace string) (id plumbing.Hash) {
+	if p.dir == "" {
+		return id
+	}
+	refs, err := dotgit.New(files{dir: p.dir, objects: p.objects.path}).Refs()
+	if err != nil {
+		return id
+	}
+	var last *plumbing.Reference
+	for _, ref := range refs {
+		if strings.HasPrefix(ref.Name().String(), namespace) && (last == nil || older(last, ref)) {
+			last = ref
+		}
+	}
+	if last != nil {
+		id = last.Hash()
+	}
+	return id
+}
+
+func older(a, b *plumbing.Reference) bool {
+	x, y := a.Name().String(), b.Name().String()
+	return slices.Compare([]string{path.Dir(x)}, []string{path.Dir(y)}) < 0 || path.Dir(x) == path.Dir(y) && cmp.Or(len(x)-len(y), strings.Compare(x, y)) < 0
+}

@@ -1,0 +1,195 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// Why an object of the user's repository cannot be read.
+var (
+	errDamaged = errors.New("git printed what cannot be an object")
+	errNoGit   = errors.New("the git program is needed to read it")
+)
+
+// An object is one of the user's repository.
+type object struct {
+	kind    plumbing.ObjectType
+	size    int64
+	content []byte
+}
+
+// Users are the objects of the user's repository, which git reads, with the private one
+// that they are copied to.
+type users struct {
+	options Options
+	own     *private
+}
+
+// Environ returns the variables with which git writes objects into the private
+// repository, and reads those of the user's as well.
+func (u *users) Environ() ([]string, error) {
+	if err := u.own.open(); err != nil {
+		return nil, err
+	}
+	dir := u.options.ObjectsDir
+	if strings.ContainsAny(dir, ":\"\n") && dir[0] == '/' {
+		dir = strconv.Quote(dir)
+	}
+	return []string{"GIT_OBJECT_DIRECTORY=" + u.own.objects.path, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + dir}, nil
+}
+
+// git runs git on the private repository with the user's objects beside its own. So
+// nothing of what is set up in the user's repository counts, nor who owns it.
+func (u *users) git(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	if u.options.Git == nil {
+		return nil, errNoGit
+	}
+	env, err := u.Environ()
+	if err != nil {
+		return nil, err
+	}
+	return u.options.Git.Run(ctx, u.own.dir, env, append([]string{"--git-dir=" + u.own.dir}, args...), stdin)
+}
+
+func lines(ids []plumbing.Hash) []byte {
+	var b bytes.Buffer
+	for _, id := range ids {
+		b.WriteString(id.String() + "\n")
+	}
+	return b.Bytes()
+}
+
+// sizes tells of objects of the user's repository what their headers say.
+func (u *users) sizes(ctx context.Context, ids []plumbing.Hash) (map[plumbing.Hash]object, error) {
+	out, err := u.git(ctx, lines(ids), "cat-file", "--batch-check")
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[plumbing.Hash]object)
+	for line := range strings.Lines(string(out)) {
+		if id, o, err := header(line); err == nil {
+			found[id] = o
+		}
+	}
+	return found, nil
+}
+
+// header reads "<id> <type> <size>". Of what is missing there is another line.
+func header(line string) (id plumbing.Hash, o object, err error) {
+	var name, kind string
+	if _, err = fmt.Sscan(line, &name, &kind, &o.size); err == nil {
+		o.kind, err = plumbing.ParseObjectType(kind)
+	}
+	return plumbing.NewHash(name), o, err
+}
+
+// read returns objects of the user's repository, of large ones only what they are said
+// to be. Those that are missing are not among them.
+func (u *users) read(ctx context.Context, ids []plumbing.Hash) (map[plumbing.Hash]object, error) {
+	found, err := u.sizes(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var small []plumbing.Hash
+	for id, o := range found {
+		if o.size <= Large {
+			small = append(small, id)
+		}
+	}
+	if len(small) == 0 {
+		return found, nil
+	}
+	out, err := u.git(ctx, lines(small), "cat-file", "--batch")
+	if err != nil {
+		return nil, err
+	}
+	for range small {
+		line, rest, _ := bytes.Cut(out, []byte{'\n'})
+		id, o, err := header(string(line))
+		if err != nil || o.size < 0 || o.size >= int64(len(rest)) {
+			return nil, errDamaged
+		}
+		o.content, out = rest[:o.size:o.size], rest[o.size+1:]
+		if Sum(o.kind, o.content) != id {
+			return nil, ErrForged
+		}
+		found[id] = o
+	}
+	return found, nil
+}
+
+func (u *users) sizeByGit(ctx context.Context, id plumbing.Hash) (int64, error) {
+	out, err := u.options.Promised.Run(ctx, u.options.Dir, nil, []string{"cat-file", "-s", id.String()}, nil)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+}
+
+// Fetch loads blobs that will be needed and may be only in the user's repository: git
+// takes as long for many as for one.
+func (s *Store) Fetch(ctx context.Context, ids []plumbing.Hash) error {
+	const atOnce = 100 // of which git prints 2 GiB at most
+	objects := s.own.directory()
+	var missing []plumbing.Hash
+	for _, id := range ids {
+		if _, kept := s.contents.get(id); !kept && !objects.has(id) {
+			missing = append(missing, id)
+		}
+	}
+	for len(missing) > 0 && s.options.Git != nil {
+		n := min(atOnce, len(missing))
+		found, err := s.users.read(ctx, missing[:n])
+		if err != nil {
+			return err
+		}
+		missing = missing[n:]
+		for id, o := range found {
+			if o.kind == plumbing.BlobObject && o.content != nil {
+				if err := s.Keep(id, o.content); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// A form is how objects are copied: as git has compressed them, or each for itself, as
+// large ones must be to be read piece by piece.
+type form int
+
+const (
+	asTheyAre form = iota
+	whole
+)
+
+// copy has git copy objects of the user's repository into the private one, down to the
+// disk.
+func (u *users) copy(ctx context.Context, how form, ids []plumbing.Hash, more ...string) error {
+	if err := u.own.open(); err != nil || len(ids) == 0 {
+		return err
+	}
+	args := append([]string{"pack-objects", "-q"}, more...)
+	if how == whole {
+		args = append(args, "--no-reuse-delta", "--window=0")
+	}
+	packs := filepath.Join(u.own.objects.path, "pack")
+	if _, err := u.git(ctx, lines(ids), append(args, filepath.Join(packs, "pack"))...); err != nil {
+		return err
+	}
+	u.own.objects.add(ids)
+	return u.own.syncDir(packs)
+}
+
+// Adopt copies a tree of the user's repository with all that is in it.
+func (s *Store) Adopt(ctx context.Context, tree plumbing.Hash) error {
+	return s.copy(ctx, asTheyAre, []plumbing.Hash{tree}, "--revs")
+}

@@ -1,0 +1,378 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"codeloops/internal/diff/repo/file"
+)
+
+// A copied view is a copy of the work tree, its repository with it: the objects apart,
+// which are the user's.
+type copied struct {
+	trees   []tree
+	stamps  map[string]stamp // of each file as it was made, by its path in the copy
+	sharing bool             // blocks
+	lent    string           // a directory in which objects of the user's are found, too; "" is none
+}
+
+// A tree is a directory with its copy.
+type tree struct {
+	from, to string
+	git      bool // it is a git directory outside of the work tree
+}
+
+// A stamp changes with whatever happens to a file.
+type stamp struct {
+	file.Stamp
+	mode fs.FileMode
+}
+
+func stampOf(info fs.FileInfo) stamp { return stamp{file.StampOf(info), info.Mode()} }
+
+// copied says where a copy of the work tree in a directory has what.
+func (p *Place) copied(dir string) *copied {
+	c := &copied{stamps: make(map[string]stamp)}
+	for i, from := range p.dirs() {
+		t := tree{from: from, to: filepath.Join(dir, fmt.Sprintf(".git%d", i)), git: i > 0}
+		if !t.git { // some tools make something of the work tree's name
+			t.to = filepath.Join(dir, filepath.Base(from))
+		}
+		c.trees = append(c.trees, t)
+	}
+	return c
+}
+
+// copy copies the work tree into a directory that it makes.
+func (p *Place) copy(ctx context.Context, dir string, sharing bool) (*copied, error) {
+	c := p.copied(dir)
+	c.sharing = sharing
+	if err := c.make(ctx, p); err != nil {
+		return nil, err
+	}
+	return c, c.take(ctx)
+}
+
+func (c *copied) make(ctx context.Context, p *Place) error {
+	for _, t := range c.trees {
+		if err := c.copyTree(ctx, t.from, t.to, t.git || t.from == p.GitDir); err != nil {
+			return err
+		}
+	}
+	return c.lead(p)
+}
+
+// path returns where something of the user's is in the copy.
+func (c *copied) path(of string) string {
+	for _, t := range c.trees {
+		if rel, err := filepath.Rel(t.from, of); err == nil && (rel == "." || filepath.IsLocal(rel)) {
+			return filepath.Join(t.to, rel)
+		}
+	}
+	return of
+}
+
+// copyTree copies a directory. What cannot be read, and what is neither file,
+// directory nor link, is left out.
+func (c *copied) copyTree(ctx context.Context, from, to string, git bool) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	info, err := os.Lstat(from)
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(to, 0o700); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(from)
+	if err != nil && !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := c.copyEntry(ctx, from, to, e, git); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+	}
+	if err := os.Chmod(to, info.Mode().Perm()|0o700); err != nil {
+		return err
+	}
+	return os.Chtimes(to, time.Time{}, info.ModTime())
+}
+
+func (c *copied) copyEntry(ctx context.Context, from, to string, e os.DirEntry, git bool) error {
+	source, copied := filepath.Join(from, e.Name()), filepath.Join(to, e.Name())
+	switch {
+	case git && e.Name() == "objects" && isGitDir(from):
+		return c.borrow(source, copied)
+	case e.IsDir():
+		return c.copyTree(ctx, source, copied, git || e.Name() == ".git")
+	}
+	return c.copyFile(source, copied)
+}
+
+// isGitDir reports whether a directory has the layout of a git directory.
+func isGitDir(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "HEAD"))
+	return err == nil
+}
+
+// borrow makes a directory for objects that has those of another one, as
+// gitrepository-layout(5) says.
+func (c *copied) borrow(objects, to string) error {
+	from := filepath.ToSlash(objects) + "\n"
+	if c.lent != "" && below(c.trees[0].from, objects) {
+		at, err := c.lend(objects)
+		if err != nil {
+			return err
+		}
+		from += filepath.ToSlash(at) + "\n"
+	}
+	if err := os.MkdirAll(filepath.Join(to, "info"), 0o700); err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(to, "pack"), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(to, "info", "alternates"), []byte(from), 0o600)
+}
+
+// copyFile copies a file or a link, with its permissions and its time, by which git and
+// make go.
+func (c *copied) copyFile(from, to string) error {
+	info, err := os.Lstat(from)
+	if err != nil {
+		return err
+	}
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := os.Readlink(from)
+		if err != nil {
+			return err
+		}
+		if filepath.IsAbs(target) {
+			target = c.path(target) // or it would lead to the user's own
+		}
+		return os.Symlink(target, to)
+	case !info.Mode().IsRegular():
+		return nil
+	}
+	if c.sharing {
+		err = share(from, to)
+	} else {
+		err = copyContent(from, to)
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.Chmod(to, info.Mode().Perm()); err != nil {
+		return err
+	}
+	return os.Chtimes(to, time.Time{}, info.ModTime())
+}
+
+func copyContent(from, to string) error {
+	in, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a FIFO by now
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // only read
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// lead has git find the copy of the repository, and not the user's, where that is not
+// in the work tree or names it.
+func (c *copied) lead(p *Place) error {
+	root := c.trees[0].to
+	dotGit := filepath.Join(root, ".git")
+	if info, err := os.Lstat(dotGit); err != nil || !info.IsDir() {
+		if err := os.RemoveAll(dotGit); err != nil {
+			return err
+		}
+		if err := os.WriteFile(dotGit, []byte("gitdir: "+filepath.ToSlash(c.path(p.GitDir))+"\n"), 0o600); err != nil {
+			return err
+		}
+	}
+	back := filepath.Join(c.path(p.GitDir), "gitdir") // of a linked work tree
+	if _, err := os.Stat(back); err == nil {
+		if err := os.WriteFile(back, []byte(filepath.ToSlash(dotGit)+"\n"), 0o600); err != nil {
+			return err
+		}
+	}
+	return c.leadConfig(filepath.Join(c.path(p.GitDir), "config"), root)
+}
+
+// leadConfig has a configuration name the copy as the work tree, if it names one.
+func (c *copied) leadConfig(name, root string) error {
+	config, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil || !strings.Contains(strings.ToLower(string(config)), "worktree") {
+		return err
+	}
+	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(filepath.ToSlash(root))
+	return os.WriteFile(name, append(config, "\n[core]\n\tworktree = \""+quoted+"\"\n"...), 0o600)
+}
+
+// take takes the stamps of all files.
+func (c *copied) take(ctx context.Context) error {
+	return c.each(func(_ tree, name string, info fs.FileInfo) error {
+		c.stamps[name] = stampOf(info)
+		return ctx.Err()
+	})
+}
+
+// each calls do for each file of the copy.
+func (c *copied) each(do func(t tree, name string, info fs.FileInfo) error) error {
+	for _, t := range c.trees {
+		err := filepath.WalkDir(t.to, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			return do(t, name, info)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changes lists the files whose stamps are not those that they were made with.
+func (c *copied) changes() (changes []change, err error) {
+	there := make(map[string]bool, len(c.stamps))
+	err = c.each(func(t tree, name string, info fs.FileInfo) error {
+		there[name] = true
+		if was, known := c.stamps[name]; known && was == stampOf(info) {
+			return nil
+		}
+		found, err := c.change(t, name, info)
+		if err == nil {
+			changes = append(changes, found)
+		}
+		return err
+	})
+	for name := range c.stamps {
+		if err == nil && !there[name] {
+			i := slices.IndexFunc(c.trees, func(t tree) bool { return below(t.to, name) })
+			var found change
+			found, err = c.change(c.trees[i], name, nil)
+			changes = append(changes, found)
+		}
+	}
+	return changes, err
+}
+
+// change compares a file of the copy with the user's; info is nil where it is gone.
+func (c *copied) change(t tree, name string, info fs.FileInfo) (change, error) {
+	rel, err := filepath.Rel(t.to, name)
+	if err != nil {
+		return change{}, err
+	}
+	user := filepath.Join(t.from, rel)
+	_, was := c.stamps[name]
+	found := change{was: was, is: info != nil, user: user, view: name}
+	switch now, err := os.Lstat(user); {
+	case info == nil:
+		found.same = err != nil || now.IsDir() // neither has a file there
+	case err == nil && !now.IsDir():
+		found.same = sameFile(user, now, name, info)
+	}
+	return newChange(filepath.ToSlash(rel), t.git, found), nil
+}
+
+// discard makes files again what they are in the user's tree.
+func (c *copied) discard(ctx context.Context, changes []change) error {
+	for _, f := range changes {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := remove(f.view); err != nil && !file.Missing(err) {
+			return err
+		}
+		delete(c.stamps, f.view)
+		if !f.was {
+			continue
+		}
+		if err := makeDirs(filepath.Dir(f.view)); err != nil {
+			return err
+		}
+		if err := c.copyFile(f.user, f.view); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if info, err := os.Lstat(f.view); err == nil {
+			c.stamps[f.view] = stampOf(info)
+		}
+	}
+	return nil
+}
+
+// makeDirs makes a directory; a file in its way goes.
+func makeDirs(dir string) error {
+	info, err := os.Lstat(dir)
+	if err == nil && info.IsDir() {
+		return nil
+	}
+	if err == nil {
+		err = os.Remove(dir)
+	} else if file.Missing(err) {
+		err = makeDirs(filepath.Dir(dir))
+	}
+	if err != nil {
+		return err
+	}
+	return os.Mkdir(dir, 0o700)
+}
+
+// tryClone reports why files cannot share their blocks with those of a tree.
+func tryClone(root, home string) error {
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	from, err := someFile(root)
+	if err != nil {
+		return err
+	}
+	to := filepath.Join(home, "probe")
+	return errors.Join(share(from, to), os.RemoveAll(to))
+}
+
+// someFile returns a file of a tree that is not empty.
+func someFile(root string) (found string, err error) {
+	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, _ error) error {
+		if d == nil || !d.Type().IsRegular() {
+			return nil
+		}
+		if info, err := d.Info(); err != nil || info.Size() == 0 || info.Mode().Perm()&0o400 == 0 {
+			return nil //nolint:nilerr // another one will do
+		}
+		found = name
+		return fs.SkipAll
+	})
+	if found == "" && err == nil {
+		err = fmt.Errorf("%s has no file to try it with", root)
+	}
+	return found, err
+}

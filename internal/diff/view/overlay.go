@@ -1,0 +1,237 @@
+package view
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/proc"
+)
+
+// A layer is what commands write above a directory.
+type layer struct {
+	dir    string // of the user's
+	upper  string
+	prefix string // of paths below dir: from the root of the work tree; "" too where git is set
+	git    bool   // dir is a git directory outside of the work tree
+}
+
+// tryOverlay runs a command in a view.
+func (p *Place) tryOverlay(ctx context.Context) (err error) {
+	v, err := p.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, v.Close()) }()
+	res, err := v.Run(ctx, proc.Command{Invocation: proc.Invocation{Argv: []string{"/bin/sh", "-c", ":"}, Dir: p.shown(p.Root), Env: os.Environ()}})
+	if err == nil && res.ExitCode != 0 {
+		err = fmt.Errorf("a command in it ends with exit code %d", res.ExitCode)
+	}
+	return err
+}
+
+// lay makes the layers of a view. An overlay shows nothing of what is mounted below its
+// directory, so each such place has its own.
+func (v *View) lay() error {
+	for i, dir := range v.place.dirs() {
+		mounts, err := mountsBelow(dir)
+		if err != nil {
+			return err
+		}
+		for _, at := range append([]string{dir}, mounts...) {
+			rel, err := filepath.Rel(dir, at)
+			if err != nil {
+				return err
+			}
+			if rel = filepath.ToSlash(rel) + "/"; rel == "./" {
+				rel = ""
+			}
+			l := layer{dir: at, upper: filepath.Join(v.home, fmt.Sprintf("upper%d", len(v.layers))), prefix: rel, git: i > 0}
+			if err := os.Mkdir(l.upper, 0o700); err != nil {
+				return err
+			}
+			if err := like(at, l.upper); err != nil {
+				return err
+			}
+			v.layers = append(v.layers, l)
+		}
+	}
+	return nil
+}
+
+// like gives the top of a layer the permissions of the directory below it, which are
+// what a command sees.
+func like(dir, upper string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is mounted, and no directory", dir)
+	}
+	return os.Chmod(upper, info.Mode().Perm())
+}
+
+// written lists what the layers have, and what they hide.
+func (v *View) written() (changes []change, err error) {
+	for _, l := range v.layers {
+		if err := l.walk("", func(c change) { changes = append(changes, c) }); err != nil {
+			return nil, err
+		}
+	}
+	return changes, nil
+}
+
+// walk tells of each file in a directory of the layer, or hidden by it.
+func (l layer) walk(dir string, tell func(change)) error {
+	entries, err := os.ReadDir(filepath.Join(l.upper, dir))
+	if err != nil {
+		return err
+	}
+	hides := dir != "" && opaque(filepath.Join(l.upper, dir))
+	if hides {
+		l.gone(dir, entries, tell)
+	}
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		info, err := e.Info()
+		switch {
+		case err != nil:
+			return err
+		case whiteout(info):
+			l.goneTree(name, tell)
+		case info.IsDir():
+			if user, err := os.Lstat(filepath.Join(l.dir, name)); err == nil && !user.IsDir() {
+				tell(l.change(name, true, false, false)) // a file became a directory
+			}
+			if err := l.walk(name, tell); err != nil {
+				return err
+			}
+		default:
+			if err := l.file(name, info, tell); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// file tells of a file.
+func (l layer) file(name string, info fs.FileInfo, tell func(change)) error {
+	user, err := os.Lstat(filepath.Join(l.dir, name))
+	switch {
+	case file.Missing(err):
+		tell(l.change(name, false, true, false))
+		return nil
+	case err != nil:
+		return err
+	case user.IsDir():
+		l.goneTree(name, tell)
+		tell(l.change(name, false, true, false))
+		return nil
+	}
+	same := sameFile(filepath.Join(l.dir, name), user, filepath.Join(l.upper, name), info)
+	tell(l.change(name, true, true, same))
+	return nil
+}
+
+// gone tells of what an opaque directory hides, except what it has itself.
+func (l layer) gone(dir string, except []os.DirEntry, tell func(change)) {
+	below, _ := os.ReadDir(filepath.Join(l.dir, dir)) // or there is nothing to hide
+	for _, e := range below {
+		if !slices.ContainsFunc(except, func(x os.DirEntry) bool { return x.Name() == e.Name() }) {
+			l.goneTree(filepath.Join(dir, e.Name()), tell)
+		}
+	}
+}
+
+// goneTree tells of a file, or of all those in a directory, that the view does not show.
+func (l layer) goneTree(name string, tell func(change)) {
+	_ = filepath.WalkDir(filepath.Join(l.dir, name), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil //nolint:nilerr // what cannot be read was not removed, either
+		}
+		rel, err := filepath.Rel(l.dir, path)
+		if err == nil {
+			tell(l.change(rel, true, false, false))
+		}
+		return nil
+	})
+}
+
+func (l layer) change(name string, was, is, same bool) change {
+	return newChange(l.prefix+filepath.ToSlash(name), l.git, change{
+		was: was, is: is, same: same, user: filepath.Join(l.dir, name), view: filepath.Join(l.upper, name),
+	})
+}
+
+// discard takes changes out of the layers: what is below shows again.
+func (v *View) discard(changes []change) error {
+	for _, l := range v.layers {
+		for _, c := range changes {
+			name, err := filepath.Rel(l.upper, c.view)
+			if err != nil || !filepath.IsLocal(name) {
+				continue
+			}
+			if err := l.uncover(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// uncover removes what hides a file: what is in its place, and above it whatever
+// makes a directory another one.
+func (l layer) uncover(name string) error {
+	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
+		at := filepath.Join(l.upper, dir)
+		info, err := os.Lstat(at)
+		switch {
+		case file.Missing(err):
+		case err != nil:
+			return err
+		case !info.IsDir():
+			if err := os.Remove(at); err != nil {
+				return err
+			}
+		default:
+			if err := unsetOpaque(at); err != nil {
+				return err
+			}
+		}
+	}
+	return remove(filepath.Join(l.upper, name))
+}
+
+// mountsBelow lists what is mounted in a directory, from proc_pid_mountinfo(5), those
+// outside before those inside.
+func mountsBelow(dir string) (mounts []string, err error) {
+	f, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	lines := bufio.NewScanner(io.LimitReader(f, 64<<20))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		fields := strings.Fields(lines.Text())
+		if len(fields) < 5 {
+			continue
+		}
+		at := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(fields[4])
+		if at != dir && below(dir, at) && !slices.Contains(mounts, at) {
+			mounts = append(mounts, at)
+		}
+	}
+	slices.Sort(mounts)
+	return mounts, lines.Err()
+}

@@ -1,0 +1,321 @@
+// Package view gives commands a view of the work tree: they see everything in it, and
+// what they write there is kept apart.
+//
+// On Linux a view is an overlay (overlayfs in the kernel's documentation) above the
+// very paths of the work tree, for the commands that run in it alone. Elsewhere, and
+// where the system forbids that, it is a copy at another path, whose files share
+// their blocks with the user's where the file system can.
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync/atomic"
+
+	"codeloops/internal/diff/repo"
+	"codeloops/internal/loop"
+	"codeloops/internal/proc"
+)
+
+// A Kind is how views are made.
+type Kind string
+
+// The kinds of views. Auto is the first of the others that works, and never Tree.
+const (
+	Auto    Kind = "auto"
+	Overlay Kind = "overlay"
+	Clone   Kind = "clone" // a copy whose files share their blocks with the user's
+	Copy    Kind = "copy"
+	Tree    Kind = "tree" // none: commands work in the user's own work tree
+)
+
+// A Starter runs one command to its end and leaves nothing of it running;
+// [proc.Runner] is one.
+type Starter interface {
+	Run(context.Context, proc.Command) (proc.Result, error)
+}
+
+// A Place is a work tree that views are made of. The paths are absolute, and free of
+// symbolic links.
+type Place struct {
+	Root      string // of the work tree
+	GitDir    string
+	CommonDir string // the git directory that it shares with others, or GitDir
+	Home      string // where views are kept; the user's own, and none of the above
+	Starter   Starter
+	// Ignored reports whether git ignores a file, by its path from the root with
+	// slashes. What it ignores is not told.
+	Ignored func(path string) bool
+	// Binds are what commands find elsewhere, the work tree first. They take views of the kind
+	// Overlay, or of none.
+	Binds []proc.Bind
+
+	kind Kind
+	made atomic.Int32
+}
+
+// An UnavailableError is a kind of views that this system, or this place, does not have.
+type UnavailableError struct {
+	Kind Kind
+	Err  error
+}
+
+// Error implements error.
+func (e *UnavailableError) Error() string {
+	return fmt.Sprintf("the critic's view cannot be of the kind %q here: %v", e.Kind, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *UnavailableError) Unwrap() error { return e.Err }
+
+// Hint says what to do about it.
+func (e *UnavailableError) Hint() string {
+	return `set critic_view = "auto": it takes the best kind there is`
+}
+
+// Use settles on a kind of views and returns it: the one asked for, which is tried, or for
+// Auto the first one that works. The error is an [*UnavailableError], or the context's.
+// It removes what a process that was killed has left in the place's home.
+func (p *Place) Use(ctx context.Context, asked Kind) (Kind, error) {
+	if p.kind = Tree; asked == Tree {
+		return Tree, nil
+	}
+	if err := p.settle(); err != nil {
+		return "", err
+	}
+	kinds := []Kind{asked}
+	if asked == Auto {
+		kinds = []Kind{Overlay, Clone, Copy}
+	}
+	var err error
+	for _, p.kind = range kinds {
+		if err = p.try(ctx); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if err != nil {
+		return "", &UnavailableError{Kind: p.kind, Err: err}
+	}
+	return p.kind, nil
+}
+
+// settle makes an empty home, outside of what there are views of.
+func (p *Place) settle() error {
+	if err := p.outside(); err != nil {
+		return err
+	}
+	err := os.MkdirAll(p.Home, 0o700)
+	if err == nil { // somebody else may have made it, where it is in a directory for all
+		err = os.Chmod(p.Home, 0o700) //nolint:gosec // a directory
+	}
+	if err == nil {
+		p.Home, err = filepath.EvalSymlinks(p.Home)
+	}
+	if err != nil {
+		return fmt.Errorf("make views of %s: %w", p.Root, err)
+	}
+	if err := p.outside(); err != nil {
+		return err
+	}
+	if err := remove(p.home()); err != nil {
+		return fmt.Errorf("remove the views of an earlier run: %w", err)
+	}
+	return nil
+}
+
+// outside refuses a home that would be a part of what it shows.
+func (p *Place) outside() error {
+	for _, of := range []string{p.Root, p.GitDir, p.CommonDir} {
+		if below(of, p.Home) {
+			return fmt.Errorf("make views of %s: %s, where they are kept, lies in %s", p.Root, p.Home, of)
+		}
+	}
+	return nil
+}
+
+// try reports why there are no views of the place's kind.
+func (p *Place) try(ctx context.Context) error {
+	switch p.kind {
+	case Overlay:
+		return p.tryOverlay(ctx)
+	case Clone:
+		return tryClone(p.Root, p.home())
+	case Auto, Copy, Tree:
+	}
+	return nil
+}
+
+// home is the same for the same work tree, so that whoever is next finds what is left.
+func (p *Place) home() string { return filepath.Join(p.Home, digest(p.Root)) }
+
+// A View is one version of the work tree. It belongs to one goroutine.
+type View struct {
+	place  *Place
+	home   string  // its own
+	layers []layer // of an overlay
+	copied *copied // else
+}
+
+// Open makes a view of the work tree as it is. The caller closes it.
+func (p *Place) Open(ctx context.Context) (*View, error) {
+	v := &View{place: p, home: filepath.Join(p.home(), strconv.Itoa(int(p.made.Add(1))))}
+	err := os.MkdirAll(v.home, 0o700)
+	switch {
+	case err != nil:
+	case p.kind == Overlay:
+		err = v.lay()
+	default:
+		v.copied, err = p.copy(ctx, filepath.Join(v.home, "tree"), p.kind == Clone)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make a view of %s: %w", p.Root, errors.Join(err, v.Close()))
+	}
+	return v, nil
+}
+
+// Dir returns where in the view a directory of the work tree is.
+func (v *View) Dir(dir string) string {
+	if v.copied == nil {
+		return dir
+	}
+	return v.copied.path(dir)
+}
+
+// Run runs a command in the view, as the place's Starter does elsewhere. Its directory
+// is one that Dir has returned.
+func (v *View) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
+	if v.copied != nil {
+		c.Env = repo.WithoutRepository(c.Env)
+		return v.place.Starter.Run(ctx, c)
+	}
+	for i, l := range v.layers {
+		work := filepath.Join(v.home, fmt.Sprintf("work%d", i)) // a new one each time, as mount asks for an empty one
+		if err := errors.Join(remove(work), os.Mkdir(work, 0o700)); err != nil {
+			return proc.Result{}, fmt.Errorf("make a view of %s: %w", v.place.Root, err)
+		}
+		c.Overlays = append(c.Overlays, proc.Overlay{Dir: v.place.shown(l.dir), Upper: l.upper, Work: work})
+	}
+	c.Binds = append(c.Binds, v.place.Binds...)
+	c.Hidden = append(c.Hidden, v.place.Home) // what was written is found there
+	return v.place.Starter.Run(ctx, c)
+}
+
+// Written returns what was written in the view, so far, as it now differs from the work tree.
+func (v *View) Written() (loop.Written, error) {
+	changes, err := v.changes()
+	if err != nil {
+		return loop.Written{}, fmt.Errorf("see what was written in a view of %s: %w", v.place.Root, err)
+	}
+	return v.place.told(changes), nil
+}
+
+// Discard undoes what was written in the view, except what git ignores.
+func (v *View) Discard(ctx context.Context) error {
+	changes, err := v.changes()
+	if err == nil {
+		changes = slices.DeleteFunc(changes, func(c change) bool { return !c.git && v.place.Ignored(c.path) })
+		if v.copied != nil {
+			err = v.copied.discard(ctx, changes)
+		} else {
+			err = v.discard(changes)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("take back what was written in a view of %s: %w", v.place.Root, err)
+	}
+	return nil
+}
+
+// Close throws the view away.
+func (v *View) Close() error {
+	if err := remove(v.home); err != nil {
+		return fmt.Errorf("remove a view of %s: %w", v.place.Root, err)
+	}
+	_ = os.Remove(v.place.home()) // unless there are others
+	return nil
+}
+
+// changes are those of all directories of the view. One that nobody may look into is
+// the user's all the same.
+func (v *View) changes() ([]change, error) {
+	changes, err := v.look()
+	if errors.Is(err, fs.ErrPermission) {
+		if err := unlock(v.home); err != nil {
+			return nil, err
+		}
+		return v.look()
+	}
+	return changes, err
+}
+
+func (v *View) look() ([]change, error) {
+	if v.copied != nil {
+		return v.copied.changes()
+	}
+	return v.written()
+}
+
+// A change is a file of the view that was written, or hides one of the user's.
+type change struct {
+	path string // from the root of the work tree, or of the git directory, with slashes
+	was  bool   // the user has a file there
+	is   bool   // the view has one
+	same bool   // and both are the same
+	git  bool   // it is in a git directory
+	part string // of the repository; "" is what need not be told
+	user string // its path in the user's tree
+	view string // in the view, or in the layer
+}
+
+// told sums up changes for a person.
+func (p *Place) told(changes []change) (w loop.Written) {
+	add := func(list *[]string, name string) {
+		if !slices.Contains(*list, name) {
+			*list = append(*list, name)
+		}
+	}
+	for _, c := range changes {
+		switch {
+		case c.same, c.git && c.part == "":
+		case c.git && changesGit(c.part):
+			add(&w.Settings, c.part)
+		case c.git:
+			add(&w.Repository, c.part)
+		case p.Ignored(c.path):
+		case c.was:
+			w.Changed = append(w.Changed, c.path)
+		default:
+			w.Come = append(w.Come, c.path)
+		}
+	}
+	for _, list := range [][]string{w.Changed, w.Come, w.Repository, w.Settings} {
+		slices.Sort(list)
+	}
+	return w
+}
+
+// dirs are the work tree and the git directories that do not lie in it.
+func (p *Place) dirs() []string {
+	all := []string{p.Root}
+	for _, git := range []string{p.CommonDir, p.GitDir} {
+		if !slices.ContainsFunc(all, func(dir string) bool { return below(dir, git) }) {
+			all = append(all, git)
+		}
+	}
+	return all
+}
+
+// below reports whether a path is a directory or in it.
+func below(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}

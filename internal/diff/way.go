@@ -1,0 +1,354 @@
+package diff
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"codeloops/internal/diff/checkpoint"
+	"codeloops/internal/diff/ignore"
+	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/diff/restore"
+	"codeloops/internal/diff/scan"
+	"codeloops/internal/diff/store"
+)
+
+// A Way lists the changes that lead from the files as they are to another state of the
+// work tree.
+type Way struct {
+	Changes []restore.PathChange
+	// What stays although the state has it not: files that ignore rules hide now, or
+	// did in one of the states, and files below other repositories.
+	Ignored, Nested []string
+	// Moved are repositories inside that are at another commit, and stay there.
+	Moved []string
+	// HeadThen and HeadNow are where HEAD was in that state, and is now, in words, if it has moved; the
+	// first one is "" if it has not, or if that is not known.
+	HeadThen, HeadNow string
+	// Converted are files that come out as git checks them out: their bytes are not
+	// known.
+	Converted []string
+}
+
+// Way returns the changes that lead from the files as they are to a state that
+// [Tree.Recall] or [Tree.Edited] returned. It leaves out what the ignore rules of now,
+// of that state or of one of the others hide.
+func (t *Tree) Way(ctx context.Context, to string, others ...string) (Way, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	w := &way{watcher: &t.watcher, target: t.states[to], said: t.said[to].Disk, nested: make(map[string]bool)}
+	var states []*scan.Dir
+	for _, state := range append(others, to) {
+		root, known := t.states[state]
+		if !known {
+			return Way{}, fmt.Errorf("put the files of %s back: %w", t.Root(), ErrUnknownState)
+		}
+		states = append(states, root)
+	}
+	if err := w.find(ctx, &t.disk, states); err != nil {
+		return Way{}, fmt.Errorf("put the files of %s back: %w", t.Root(), err)
+	}
+	if then := t.said[to]; then.Head != "" {
+		w.HeadThen, w.HeadNow = whereIs(then.Head, then.Branch), t.where()
+	}
+	if w.HeadThen == w.HeadNow {
+		w.HeadThen = ""
+	}
+	return w.Way, nil
+}
+
+// A way is a [Way] while it is worked out.
+type way struct {
+	*watcher
+	Way
+	target, now *scan.Dir
+	said        *checkpoint.Disk // of the target; nil: nothing is
+	is          *checkpoint.Disk
+	rules       []*ignore.Rules // those that count, beside the ones of now
+	nested      map[string]bool // directories, and whether they are repositories
+	how         conversion
+	fs          scan.FileSystem
+	root        *os.Root
+}
+
+// find works it out, given the states of which the ignore rules count, with those of
+// now from outside.
+func (w *way) find(ctx context.Context, disk *disk, states []*scan.Dir) error {
+	state, err := w.scan(ctx, w.target)
+	if err != nil {
+		return err
+	}
+	w.now = state.Root
+	for _, state := range states {
+		o := w.watcher.rules.origin
+		w.rules = append(w.rules, ignore.New(ignore.Options{
+			InfoExclude: o.info, ExcludesFile: o.excludes, IgnoreCase: o.ignoreCase, FromIndex: w.contents(ctx, state),
+		}))
+	}
+	if w.is, err = disk.look(ctx, w.watcher, w.now); err != nil {
+		return err
+	}
+	r, err := w.reopen()
+	if err != nil {
+		return err
+	}
+	if w.fs, err = scan.FileSystemOf(r.Config); err != nil {
+		return err
+	}
+	if w.how, err = w.conversion(ctx, r); err != nil {
+		return err
+	}
+	if w.root, err = os.OpenRoot(w.Root()); err != nil {
+		return err
+	}
+	defer w.root.Close() //nolint:errcheck // only read
+	for _, c := range scan.Compare(w.now, w.target) {
+		switch {
+		case w.staysAt(c):
+			w.Moved = append(w.Moved, c.Path)
+		case c.After == nil:
+			w.remove(c)
+		default:
+			err = w.put(ctx, c)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Path, err)
+		}
+	}
+	return w.alike(ctx)
+}
+
+// staysAt reports whether a change is one of the commit alone that a repository inside
+// is at: its HEAD is never touched.
+func (w *way) staysAt(c scan.Difference) bool {
+	if c.After == nil || c.After.Mode != scan.Gitlink {
+		return false
+	}
+	if c.Before != nil {
+		return c.Before.Mode == scan.Gitlink
+	}
+	info, err := w.root.Lstat(c.Path)
+	return err == nil && info.IsDir()
+}
+
+// remove takes a file that the target has not, unless it is to stay.
+func (w *way) remove(c scan.Difference) {
+	switch {
+	case c.Before.Mode == scan.Gitlink, w.belowRepository(c.Path):
+		w.Nested = append(w.Nested, c.Path)
+		return
+	case w.ignores(c.Path), slices.ContainsFunc(w.rules, func(r *ignore.Rules) bool { return r.Ignored(c.Path) }):
+		w.Ignored = append(w.Ignored, c.Path)
+		return
+	}
+	w.Changes = append(w.Changes, restore.PathChange{Path: c.Path, Before: w.kind(c.Before)})
+	for dir := path.Dir(c.Path); dir != "."; dir = path.Dir(dir) {
+		link := w.target.Find(dir)
+		place := restore.PathChange{Path: dir, After: restore.State{Kind: restore.Place}}
+		if link != nil && link.Mode == scan.Gitlink && w.target.Dir(dir).Empty() && !slices.ContainsFunc(w.Changes, func(c restore.PathChange) bool { return c.Path == dir }) {
+			w.Changes = append(w.Changes, place)
+		}
+	}
+}
+
+// belowRepository reports whether a file is in a repository inside this one.
+func (w *way) belowRepository(name string) bool {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		is, known := w.nested[dir]
+		if !known {
+			_, err := w.root.Lstat(dir + "/.git")
+			is = err == nil || w.isBare(dir)
+			w.nested[dir] = is
+		}
+		if is {
+			return true
+		}
+	}
+	return false
+}
+
+// isBare reports whether a directory is laid out as a repository without a work tree.
+func (w *way) isBare(dir string) bool {
+	for _, name := range []string{"HEAD", "objects", "refs"} {
+		if info, err := w.root.Lstat(dir + "/" + name); err != nil || info.IsDir() == (name == "HEAD") {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *way) kind(f *scan.File) restore.Kind {
+	switch {
+	case f == nil:
+		return restore.Nothing
+	case f.Mode == scan.Gitlink:
+		return restore.Place
+	case f.Mode == scan.Symlink && w.fs.Symlinks:
+		return restore.Link
+	}
+	return restore.File
+}
+
+// put takes a file that is to be what the target has, unless it is that.
+func (w *way) put(ctx context.Context, c scan.Difference) error {
+	change := restore.PathChange{Path: c.Path, Before: w.kind(c.Before), After: restore.State{Kind: w.kind(c.After)}}
+	if change.After.Kind == restore.Place {
+		w.Changes = append(w.Changes, change)
+		return nil
+	}
+	info, err := w.root.Lstat(c.Path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		info = nil
+	}
+	change.After.Perm = w.perm(c, info)
+	if err := w.content(ctx, c, &change.After); err != nil {
+		return err
+	}
+	if change.Before == change.After.Kind && change.After.Err == nil && info != nil &&
+		(change.Before == restore.Link || info.Mode().Perm() == change.After.Perm) {
+		same, err := w.same(ctx, change)
+		if err != nil || same {
+			return err
+		}
+	}
+	if raw := w.raw(c); raw != nil && !raw.Kept() {
+		w.Converted = append(w.Converted, c.Path)
+	}
+	w.Changes = append(w.Changes, change)
+	return nil
+}
+
+// perm returns the permissions that a file is to have. Where they are not known, it is
+// executable as git says, and else what is there is.
+func (w *way) perm(c scan.Difference, there fs.FileInfo) fs.FileMode {
+	regular := there != nil && there.Mode().IsRegular()
+	switch {
+	case regular && !w.fs.FileMode:
+		return there.Mode().Perm()
+	case w.said != nil:
+		return w.said.Perm(c.Path, c.After.Mode)
+	case !regular:
+		return scan.Usual(c.After.Mode, scan.Umask())
+	case c.After.Mode == scan.Executable:
+		return there.Mode().Perm() | (there.Mode().Perm()&0o444)>>2
+	}
+	return there.Mode().Perm() &^ 0o111
+}
+
+// raw returns what is known of the bytes of a file that git converts; nil for another.
+func (w *way) raw(c scan.Difference) *checkpoint.Raw {
+	if in, _ := w.nests.of(c.Path); in != nil || c.After.Mode == scan.Symlink {
+		return nil
+	}
+	if w.said != nil {
+		if raw, ok := w.said.Raw[c.Path]; ok {
+			return &raw
+		}
+		return nil
+	}
+	if w.how.converts(c.Path) {
+		return &checkpoint.Raw{}
+	}
+	return nil
+}
+
+// content says where the bytes of a file are.
+func (w *way) content(ctx context.Context, c scan.Difference, to *restore.State) error {
+	id, crlf := c.After.ID, false
+	if raw := w.raw(c); raw != nil {
+		switch {
+		case raw.CRLF:
+			crlf = true
+		case raw.Kept():
+			id = raw.ID
+		default:
+			content, err := w.git.checkedOut(ctx, "to convert files that are put back", c.Path, id)
+			if err != nil {
+				to.Err = fmt.Errorf("cannot tell what git makes of it: %w", err)
+			}
+			to.Size, to.Open = int64(len(content)), func(context.Context) (io.ReadCloser, error) {
+				return io.NopCloser(bytes.NewReader(content)), nil
+			}
+			return ctx.Err()
+		}
+	}
+	size, err := w.store.Size(ctx, id)
+	if to.Size = size; err != nil {
+		to.Err = errors.New("its content is missing: it was too large to be kept, or is gone")
+	}
+	to.Open = func(ctx context.Context) (io.ReadCloser, error) { return w.open(ctx, id, crlf) }
+	return ctx.Err()
+}
+
+func (w *way) open(ctx context.Context, id plumbing.Hash, crlf bool) (io.ReadCloser, error) {
+	content, err := w.store.Blob(ctx, id)
+	if errors.Is(err, store.ErrLarge) && !crlf {
+		return w.store.Open(ctx, id)
+	}
+	if crlf {
+		content = inCRLF(content)
+	}
+	return io.NopCloser(bytes.NewReader(content)), err
+}
+
+// same reports whether a file or link is what it is to be already.
+func (w *way) same(ctx context.Context, c restore.PathChange) (bool, error) {
+	want, err := c.After.Open(ctx)
+	if err != nil {
+		c.After.Err = err
+		return false, nil // it is said when it is tried
+	}
+	defer want.Close() //nolint:errcheck // only read
+	var have io.Reader
+	if c.Before == restore.Link {
+		target, err := w.root.Readlink(c.Path)
+		if err != nil {
+			return false, err
+		}
+		have = strings.NewReader(target)
+	} else {
+		f, err := w.root.Open(c.Path)
+		if err != nil {
+			return false, err
+		}
+		defer f.Close() //nolint:errcheck // likewise
+		have = f
+	}
+	return file.Same(file.Until(ctx, have), want)
+}
+
+// alike looks at the files that are the same for git: they may have other permissions,
+// or other bytes.
+func (w *way) alike(ctx context.Context) error {
+	if w.said == nil {
+		return nil
+	}
+	paths := make(map[string]bool)
+	for _, d := range []*checkpoint.Disk{w.said, w.is} {
+		for name := range d.Perms {
+			paths[name] = true
+		}
+		for name := range d.Raw {
+			paths[name] = true
+		}
+	}
+	for name := range paths {
+		before, after := w.now.Find(name), w.target.Find(name)
+		if before == nil || after == nil || before.ID != after.ID || before.Mode != after.Mode || after.Mode == scan.Gitlink {
+			continue
+		}
+		if err := w.put(ctx, scan.Difference{Path: name, Before: before, After: after}); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,216 @@
+// Package embedding finds lessons by what they mean, with the vectors of an endpoint that
+// speaks as OpenAI's does.
+package embedding
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"codeloops/internal/lesson"
+)
+
+// An Endpoint turns texts into vectors.
+type Endpoint struct {
+	URL   string // with or without /embeddings at its end
+	Model string
+	Key   string // "": it needs none
+}
+
+const (
+	maxAnswer = 64 << 20 // bytes
+	maxBatch  = 64       // texts of a request
+	maxFresh  = 512      // lessons that are turned into vectors for one question
+)
+
+// embed returns a vector of length 1 for each text.
+func (e Endpoint) embed(ctx context.Context, texts []string) ([][]float32, error) {
+	question, err := json.Marshal(map[string]any{"model": e.Model, "input": texts})
+	if err != nil {
+		return nil, err
+	}
+	url := strings.TrimSuffix(strings.TrimSuffix(e.URL, "/"), "/embeddings") + "/embeddings"
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(question))
+	if err != nil {
+		return nil, errors.New("the URL cannot be used")
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if e.Key != "" {
+		r.Header.Set("Authorization", "Bearer "+e.Key)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close() //nolint:errcheck // it was only read
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answers %s", r.URL.Host, answer.Status)
+	}
+	var said struct {
+		Data []struct {
+			Index     int       `json:"index"`
+			Embedding []float32 `json:"embedding"`
+		} `json:"data"`
+	}
+	if err := json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&said); err != nil {
+		return nil, fmt.Errorf("%s answers what cannot be read: %w", r.URL.Host, err)
+	}
+	vectors := make([][]float32, len(texts))
+	for _, d := range said.Data {
+		if d.Index >= 0 && d.Index < len(vectors) {
+			vectors[d.Index] = unit(d.Embedding)
+		}
+	}
+	if slices.ContainsFunc(vectors, func(v []float32) bool { return v == nil }) {
+		return nil, fmt.Errorf("%s answers without a vector for each text", r.URL.Host)
+	}
+	return vectors, nil
+}
+
+// unit returns a vector of that direction and the length 1, nil where it has none.
+func unit(v []float32) []float32 {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	if sum == 0 || math.IsInf(sum, 0) || math.IsNaN(sum) {
+		return nil
+	}
+	for i := range v {
+		v[i] = float32(float64(v[i]) / math.Sqrt(sum))
+	}
+	return v
+}
+
+// A Store finds lessons by meaning where its endpoint answers, and by words elsewhere.
+type Store struct {
+	lesson.Store
+	Endpoint Endpoint
+	Cache    string // directory for the vectors of lessons, which can be made again
+	Tell     func(error)
+}
+
+// Recall implements [lesson.Store].
+func (s *Store) Recall(ctx context.Context, q lesson.Query) ([]lesson.Lesson, error) {
+	if q.Block {
+		return s.Store.Recall(ctx, q)
+	}
+	all, err := s.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ranked, err := s.rank(ctx, q, all)
+	if err != nil {
+		s.Tell(fmt.Errorf("embeddings: %w; lessons are found by their words", err))
+		return s.Store.Recall(ctx, q)
+	}
+	return q.Pick(ranked), nil
+}
+
+// rank orders the lessons for a task by how near to it they are.
+func (s *Store) rank(ctx context.Context, q lesson.Query, all []lesson.Lesson) ([]lesson.Lesson, error) {
+	every := q
+	every.Most = len(all)
+	fit := every.Pick(all)
+	if len(fit) == 0 {
+		return nil, nil
+	}
+	known, err := s.vectors(ctx, fit, all)
+	if err != nil {
+		return nil, err
+	}
+	task, err := s.Endpoint.embed(ctx, []string{q.Task})
+	if err != nil {
+		return nil, err
+	}
+	near := map[string]float64{}
+	for _, l := range fit {
+		v := known[l.ID()]
+		if len(v) == len(task[0]) {
+			for i, x := range task[0] {
+				near[l.ID()] += float64(x) * float64(int8(v[i]))
+			}
+		}
+	}
+	fit = slices.DeleteFunc(fit, func(l lesson.Lesson) bool { return near[l.ID()] <= 0 })
+	slices.SortStableFunc(fit, func(a, b lesson.Lesson) int { return cmp.Compare(near[b.ID()], near[a.ID()]) })
+	return fit, nil
+}
+
+// vectors returns those of the lessons that may be told, by their ids, in bytes of which each
+// is a number from -127 to 127. What is missing is asked for, the latest lessons first, and
+// kept.
+func (s *Store) vectors(ctx context.Context, fit, all []lesson.Lesson) (map[string][]byte, error) {
+	sum := sha256.Sum256([]byte(s.Endpoint.URL + "\x00" + s.Endpoint.Model))
+	path := filepath.Join(s.Cache, fmt.Sprintf("vectors-%x.json", sum[:8]))
+	var kept map[string][]byte
+	if text, err := os.ReadFile(path); err == nil {
+		_ = json.Unmarshal(text, &kept) // what cannot be read is asked for again
+	}
+	known := map[string][]byte{}
+	for _, l := range all { // others are gone
+		if v, ok := kept[l.ID()]; ok {
+			known[l.ID()] = v
+		}
+	}
+	var fresh []lesson.Lesson
+	for _, l := range slices.Backward(fit) {
+		if known[l.ID()] == nil && len(fresh) < maxFresh {
+			fresh = append(fresh, l)
+		}
+	}
+	for part := range slices.Chunk(fresh, maxBatch) {
+		var texts []string
+		for _, l := range part {
+			texts = append(texts, strings.TrimSpace(l.Task+"\n"+l.Text))
+		}
+		vectors, err := s.Endpoint.embed(ctx, texts)
+		if err != nil {
+			return nil, err
+		}
+		for i, l := range part {
+			v := make([]byte, len(vectors[i]))
+			for n, x := range vectors[i] {
+				v[n] = byte(int8(math.Round(float64(x) * math.MaxInt8)))
+			}
+			known[l.ID()] = v
+		}
+	}
+	if len(fresh) > 0 {
+		s.keep(path, known)
+	}
+	return known, nil
+}
+
+// keep keeps vectors; where that fails, they are asked for again.
+func (s *Store) keep(path string, vectors map[string][]byte) {
+	text, err := json.Marshal(vectors)
+	if err == nil {
+		err = os.MkdirAll(s.Cache, 0o700)
+	}
+	if err != nil {
+		return
+	}
+	f, err := os.CreateTemp(s.Cache, "draft-*")
+	if err != nil {
+		return
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+}

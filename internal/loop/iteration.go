@@ -1,0 +1,333 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// An Iteration is one of a run, with the moves that a strategy makes in it: those of the
+// machine, in its order.
+type Iteration struct {
+	run   *section
+	c     Case
+	round Round // what it has come to
+	began time.Time
+	trail
+
+	instructions string // to the actor, in this turn
+}
+
+// A trail is the phases of an iteration.
+type trail struct {
+	trace   []Phase
+	entered time.Time // the one under way
+}
+
+// took notes a turn that was played.
+func (t *trail) took(played *Turn, id string) {
+	played.ID = id
+	t.trace[len(t.trace)-1].Turns++
+}
+
+// leave closes the phase under way.
+func (t *trail) leave(now time.Time, waited time.Duration) {
+	if n := len(t.trace); n > 0 {
+		t.trace[n-1].Duration, t.trace[n-1].Waited = now.Sub(t.entered), waited
+	}
+}
+
+// step returns the step of that name in the iteration, "" for the iteration itself.
+func (it *Iteration) step(name string) Step {
+	whole := iterationStep(it.c.Iteration)
+	if name == "" {
+		return whole
+	}
+	return whole.Sub(name)
+}
+
+// actorStep is the step of the actor's turn in an iteration.
+func actorStep(iteration int) Step { return iterationStep(iteration).Sub(string(RoleActor)) }
+
+// Act has the actor take its turn. Where the work of the iteration before is to be judged
+// again nobody is asked, and its attempt stands for this one's.
+func (it *Iteration) Act(ctx context.Context) (err error) {
+	step := actorStep(it.c.Iteration)
+	if e, ok := it.run.journal.take(step); ok {
+		if was, ok := e.(ActorFinished); ok {
+			it.c.Attempt = was.Attempt
+		}
+		return it.run.machine.To(ActorExecuting)
+	}
+	if err := it.run.journal.rest(); err != nil {
+		return err
+	}
+	if err := it.enter(step, ActorExecuting); err != nil {
+		return err
+	}
+	if it.run.again != nil {
+		it.c.Attempt = *it.run.again
+		return it.run.emit(step, ActorFinished{Iteration: it.c.Iteration, Attempt: it.c.Attempt})
+	}
+	told := slices.DeleteFunc([]string{it.c.Task, it.run.instructions, it.instructions}, func(s string) bool { return s == "" })
+	brief := Brief{
+		Iteration: it.c.Iteration, Step: step, ID: it.run.turnID(it.c.Iteration, RoleActor, 1), Task: strings.Join(told, "\n\n"),
+		Role: it.run.actor, Previous: it.run.previous, Baseline: it.run.baseline, Conversation: it.run.conversation,
+	}
+	it.c.Attempt, err = it.run.at.Actor.Act(ctx, brief, it.run.watch(step, RoleActor))
+	if err != nil {
+		return fmt.Errorf("run the actor: %w", err)
+	}
+	it.took(&it.c.Attempt.Turn, brief.ID)
+	it.run.complaint = it.c.Attempt.Complaint()
+	it.run.spend(RoleActor, it.c.Attempt.Turn)
+	it.run.conversation = it.run.conversation.After(it.c.Attempt.Turn)
+	if err := it.run.emit(step, ActorFinished{Iteration: it.c.Iteration, Attempt: it.c.Attempt}); err != nil {
+		return err
+	}
+	if err := it.run.late(step, RoleActor, it.c.Attempt.Turn); err != nil {
+		return err
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return blocked(RoleActor, it.c.Attempt.Turn)
+}
+
+// Capture takes down what has changed since the session began, and keeps it. The error
+// ends the run also where the actor fails again and again, and changes nothing.
+func (it *Iteration) Capture(ctx context.Context) (err error) {
+	step := it.step("capture")
+	if err := it.enter(step, CapturingDiff); err != nil {
+		return err
+	}
+	it.c.Change, err = it.run.at.Tree.Capture(ctx)
+	if err != nil {
+		return fmt.Errorf("capture the diff: %w", err)
+	}
+	it.c.Change.Checkpoint, err = it.run.at.Tree.Checkpoint(ctx, it.step(""), it.c.Change)
+	if err != nil {
+		return fmt.Errorf("keep the state of the work tree: %w", err)
+	}
+	it.c.Delta = it.c.Change
+	if it.run.previous != nil {
+		it.c.Delta, err = it.run.at.Tree.Between(ctx, it.run.previous.Change, it.c.Change)
+		if err != nil {
+			return fmt.Errorf("compare the work tree with the iteration before: %w", err)
+		}
+	}
+	it.run.position = it.c.Change.Position
+	it.c.Change.Warnings = slices.Concat(it.c.Change.Warnings, it.run.since(it.c.Change))
+	it.run.meanwhile = nil
+	if err := it.run.emit(step, DiffCaptured{Iteration: it.c.Iteration, Change: it.c.Change}); err != nil {
+		return err
+	}
+	return hopeless(it)
+}
+
+// Inspect lets the rules of the run look at the work. They may rule on it by themselves:
+// then there is nothing to check and nothing to judge, and the run goes on by what they
+// have ruled.
+func (it *Iteration) Inspect() (ruled bool, err error) {
+	var ruling *Ruling
+	it.c.Inspection, ruling = it.run.at.Gate.Inspect(it.c)
+	if len(it.c.Inspection.Concerns) > 0 {
+		err = it.run.emit(it.step("inspect"), Inspected{Iteration: it.c.Iteration, Inspection: it.c.Inspection})
+	}
+	if err != nil || ruling == nil {
+		return false, err
+	}
+	it.round.Unjudged = true
+	if err := it.run.machine.To(CriticEvaluating); err != nil { // which the rules do here
+		return true, err
+	}
+	return true, it.decide(*ruling)
+}
+
+// Case is the work of the iteration, as far as it has come.
+func (it *Iteration) Case() Case { return it.c }
+
+// Checked reports whether the project has checks.
+func (it *Iteration) Checked() bool { return it.run.at.Checker != nil }
+
+// Instruct says what the actor is told in this turn beside its task and other instructions.
+func (it *Iteration) Instruct(text string) { it.instructions = text }
+
+// Conclude closes the iteration with a verdict that follows from its checks, or from what the
+// actor says of its own work: no critic is asked. The rules of the run say what it is worth.
+func (it *Iteration) Conclude(ctx context.Context, v Verdict) error {
+	it.c.Step = it.step("")
+	it.round.Unjudged, it.round.Review.Verdict = true, v
+	if err := it.run.machine.To(CriticEvaluating); err != nil { // which this stands for
+		return err
+	}
+	if err := it.settle(ctx); err != nil {
+		return err
+	}
+	ruling, err := it.rule(ctx)
+	if err != nil {
+		return err
+	}
+	return it.decide(ruling)
+}
+
+// Judge has the critic judge the work, and the rules what its verdict is worth. The
+// critic is asked until its reply can be used or it has been asked often enough. A turn
+// that codeloops had to cut is not asked for again: it would cost the same time once
+// more. A verdict that would end the run without a word on findings that are open is
+// asked about once, beside that.
+func (it *Iteration) Judge(ctx context.Context) error {
+	if err := it.run.mayGoOn(ctx, RoleCritic); err != nil {
+		return err
+	}
+	it.c.Step = it.step(string(RoleCritic))
+	if err := it.enter(it.c.Step, CriticEvaluating); err != nil {
+		return err
+	}
+	if it.run.session.Policy.Panel != nil {
+		return it.confer(ctx)
+	}
+	asks := 0
+	review, err := it.run.loop.hear(it.c, func(c Case) (Review, error) {
+		asks++
+		it.c = c
+		it.c.ID = it.run.turnID(c.Iteration, RoleCritic, asks)
+		err := it.review(ctx)
+		return it.round.Review, err
+	}, func(c Case, r Review) error {
+		return it.run.emit(c.Step, ReviewRejected{Iteration: c.Iteration, Review: r})
+	})
+	if err != nil {
+		return err
+	}
+	it.round.Review = review
+	return it.judged(ctx)
+}
+
+// hear asks a critic about a case until its reply can be used, or it has been asked often
+// enough. It tells which replies could not.
+func (l *Loop) hear(c Case, ask func(Case) (Review, error), rejected func(Case, Review) error) (Review, error) {
+	first, reminded := c.Step, false
+	for n, retries := 1, 0; ; n++ {
+		c.Step = asked(first, n)
+		review, err := ask(c)
+		switch {
+		case err != nil:
+			return review, err
+		case review.Problem != "" && !review.Ending.Cut() && !review.Blocked() && retries < l.CriticRetries:
+			retries++
+		case review.Problem == "" && len(review.Unmentioned) > 0 && !reminded:
+			reminded = true
+			review.Problem = "it decides DONE and says nothing of these open findings: " + strings.Join(review.Unmentioned, ", ")
+		default:
+			return review, nil
+		}
+		if err := rejected(c, review); err != nil {
+			return review, err
+		}
+		c.Objection = &Objection{Problem: review.Problem, Reply: review.Reply}
+	}
+}
+
+// asked is the step of an agent that is asked for the nth time in a step.
+func asked(step Step, n int) Step {
+	if n == 1 {
+		return step
+	}
+	return step.Sub(strconv.Itoa(n))
+}
+
+// judged closes the critic's part.
+func (it *Iteration) judged(ctx context.Context) error {
+	if err := it.settle(ctx); err != nil {
+		return err
+	}
+	if err := it.run.emit(it.c.Step, CriticFinished{Iteration: it.c.Iteration, Review: it.round.Review}); err != nil {
+		return err
+	}
+	ruling, err := it.rule(ctx)
+	if err != nil {
+		return err
+	}
+	return it.decide(ruling)
+}
+
+// review is one turn of the critic. A verdict that would end the run is none where the
+// critic has changed in its view what it judged, or what git shows it.
+func (it *Iteration) review(ctx context.Context) (err error) {
+	step := it.c.Step
+	it.round.Review, err = it.run.at.Critic.Judge(ctx, it.c, it.run.watch(step, RoleCritic))
+	if err != nil {
+		return fmt.Errorf("run the critic: %w", err)
+	}
+	review := &it.round.Review
+	it.took(&review.Turn, it.c.ID)
+	it.run.spend(RoleCritic, review.Turn)
+	if err := it.run.late(step, RoleCritic, review.Turn); err != nil {
+		return err
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if err := it.run.tell(step, "the critic", review.Written); err != nil {
+		return err
+	}
+	it.run.weigh(it.c, review)
+	return blocked(RoleCritic, review.Turn)
+}
+
+// weigh looks at what a review would come to alone.
+func (s *section) weigh(c Case, review *Review) {
+	done, unmentioned := s.at.Gate.Ends(c, *review)
+	if review.Unmentioned = unmentioned; done {
+		review.meddled()
+	}
+}
+
+// decide closes the iteration with what counts for the run.
+func (it *Iteration) decide(ruling Ruling) error {
+	r, c := &it.round, it.c
+	r.Iteration, r.Attempt, r.Change, r.Inspection, r.Checks = c.Iteration, c.Attempt, c.Change, c.Inspection, c.Checks
+	if it.run.previous != nil {
+		r.Own = &c.Delta
+	}
+	r.Ruling = ruling
+	r.Failure = failure(*r)
+	it.leave(it.run.loop.Clock(), it.run.takeWaited(it.step("")))
+	r.Trace = it.trace
+	switch r.Verdict.Decision {
+	case Done:
+		return it.run.machine.To(DecidedDone)
+	case Continue:
+		return it.run.machine.To(DecidedContinue)
+	case Error:
+		return it.run.machine.To(DecidedError)
+	}
+	return fmt.Errorf("%w: decision %q", ErrTransition, r.Verdict.Decision)
+}
+
+// turnID names a turn of the iteration; ask counts from 1.
+func (c *course) turnID(iteration int, role Role, ask int) string {
+	if c.session.ID == "" {
+		return ""
+	}
+	id := fmt.Sprintf("%s__%s_%d", c.session.ID, role, iteration)
+	if ask > 1 {
+		id += fmt.Sprintf("_%d", ask)
+	}
+	return id
+}
+
+// enter begins a phase.
+func (it *Iteration) enter(step Step, s State) error {
+	if err := it.run.machine.To(s); err != nil {
+		return err
+	}
+	now := it.run.loop.Clock()
+	it.leave(now, it.run.takeWaited(it.step("")))
+	it.trace, it.entered = append(it.trace, Phase{State: s}), now
+	return it.run.emit(step, PhaseEntered{Iteration: it.c.Iteration, State: s})
+}

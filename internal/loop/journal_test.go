@@ -1,0 +1,90 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/strategy"
+)
+
+// Each event bears the step that it is a part of, and each turn is asked under its own.
+func TestEventsBearTheirSteps(t *testing.T) {
+	t.Parallel()
+	p := &play{
+		attempts: []loop.Attempt{{}}, checker: &mending{until: 1},
+		reviews: []loop.Review{{Problem: "no decision"}, says(loop.Continue, "more"), says(loop.Done, "fine")},
+	}
+	p.run(t)
+	var got []string
+	for i, e := range p.events {
+		got = append(got, strings.TrimPrefix(fmt.Sprintf("%T", e), "loop.")+" "+string(p.steps[i]))
+	}
+	want := []string{
+		"Started ", "BaselineChecked baseline",
+		"IterationStarted 1", "PhaseEntered 1.actor", "ActorFinished 1.actor", "PhaseEntered 1.capture", "DiffCaptured 1.capture",
+		"PhaseEntered 1.checks", "ChecksFinished 1.checks",
+		"PhaseEntered 1.critic", "ReviewRejected 1.critic", "CriticFinished 1.critic.2", "IterationFinished 1",
+		"IterationStarted 2", "PhaseEntered 2.actor", "ActorFinished 2.actor", "PhaseEntered 2.capture", "DiffCaptured 2.capture",
+		"PhaseEntered 2.checks", "ChecksFinished 2.checks",
+		"PhaseEntered 2.critic", "CriticFinished 2.critic", "IterationFinished 2", "Finished ",
+	}
+	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
+		t.Errorf("got\n%s\nwant\n%s", a, b)
+	}
+	if p.briefs[1].Step != "2.actor" || p.cases[1].Step != "1.critic.2" {
+		t.Errorf("the actor is asked in %q, the critic in %q", p.briefs[1].Step, p.cases[1].Step)
+	}
+}
+
+// hasty is a strategy that ends after one iteration, whatever was said.
+type hasty struct{}
+
+func (hasty) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
+	_, err := steps.Iterate(ctx, func(ctx context.Context, it *loop.Iteration) error {
+		return errors.Join(it.Act(ctx), it.Capture(ctx), it.Judge(ctx))
+	})
+	return loop.Outcome{Reason: loop.StopMaxIterations}, err
+}
+
+// A journal of another strategy is refused, and the step is named: nobody is asked.
+func TestJournalThatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	round := func(n int) loop.Event {
+		return loop.IterationFinished{Round: loop.Round{Iteration: n, Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Continue}}}}
+	}
+	for name, c := range map[string]struct {
+		strategy loop.Strategy
+		events   []loop.Event
+		want     loop.JournalError
+	}{
+		"it goes on behind the end":  {hasty{}, []loop.Event{round(1), round(2)}, loop.JournalError{Found: "2"}},
+		"an iteration is missing":    {strategy.ActorCritic{}, []loop.Event{round(1), round(3)}, loop.JournalError{Found: "3", Made: "2"}},
+		"a turn without its rounds":  {strategy.ActorCritic{}, []loop.Event{loop.ActorFinished{Iteration: 2}}, loop.JournalError{Found: "2.actor", Made: "1"}},
+		"checks that nobody ran now": {hasty{}, []loop.Event{loop.BaselineChecked{}}, loop.JournalError{Found: "baseline", Made: "1"}},
+	} {
+		p := &play{attempts: []loop.Attempt{{}}, reviews: []loop.Review{says(loop.Done, "")}}
+		l := loop.Loop{
+			Workplace: loop.Workplace{Actor: p, Tree: p, Critic: p, Gate: limit{}},
+			Strategy:  c.strategy,
+			Sink:      p,
+			Clock:     func() time.Time { return time.Unix(0, 0) },
+		}
+		j := &loop.Journal{}
+		for _, e := range append([]loop.Event{loop.Started{}}, c.events...) {
+			j.Add(loop.Stamp{}, e)
+		}
+		_, err := l.Resume(t.Context(), loop.Session{}, j)
+		unfit, ok := errors.AsType[*loop.JournalError](err)
+		if !ok || *unfit != c.want || len(p.briefs)+len(p.cases) > 0 {
+			t.Errorf("%s: %v after %d turns", name, err, len(p.briefs)+len(p.cases))
+		}
+		if unfit != nil && (unfit.Hint() == "" || !strings.Contains(unfit.Error(), string(c.want.Found))) {
+			t.Errorf("%s: %v", name, unfit)
+		}
+	}
+}

@@ -1,0 +1,302 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A PanelPolicy is that several critics judge the same work, each by itself.
+type PanelPolicy struct {
+	Members []AgentRef
+	Quorum  int // how many of them have to say DONE
+	Rounds  int // as long as they differ, they judge anew in so many, shown what all have said
+}
+
+// A Vote is what a member of a panel decided.
+type Vote struct {
+	Role     Role
+	Agent    AgentRef
+	Decision Decision // "" where its reply gave no verdict
+	Says     string   // in its own words, or why there is no verdict
+}
+
+// Member is the role of one of a panel; i counts from 0.
+func Member(i int) Role { return Role(fmt.Sprintf("panel_%d", i+1)) }
+
+// IsMember reports whether a role is that of a member of a panel.
+func (r Role) IsMember() bool { return strings.HasPrefix(string(r), "panel_") }
+
+// Pays returns the role whose budget the turn counts for.
+func (e TurnFinished) Pays() Role {
+	if e.Review != nil {
+		return RoleCritic
+	}
+	return e.Role
+}
+
+// confer has the members of the panel judge the work, all at the same time, and again while
+// they differ. Those of their turns that stand in the journal are not played again, if they
+// were about the work as it is.
+func (it *Iteration) confer(ctx context.Context) error {
+	p := *it.run.session.Policy.Panel
+	first := it.step(string(RoleCritic))
+	known := it.run.journal.below(first)
+	for round := 1; ; round++ {
+		c := it.c
+		c.Step = first
+		if round > 1 {
+			c.Step, c.Opinions = first.Sub(fmt.Sprintf("round_%d", round)), p.opinions(it.round.Review.Votes)
+		}
+		said, err := it.poll(ctx, c, known, len(p.Members))
+		if err != nil {
+			return err
+		}
+		if err := p.crippled(said); err != nil {
+			return err
+		}
+		it.round.Review = p.verdict(said)
+		if round >= p.Rounds || !p.differ(said) {
+			break
+		}
+	}
+	it.c.Step = first
+	_, it.round.Review.Unmentioned = it.run.at.Gate.Ends(it.c, it.round.Review)
+	return it.judged(ctx)
+}
+
+// poll asks every member about a case.
+func (it *Iteration) poll(ctx context.Context, c Case, known map[Step]TurnFinished, members int) ([]Review, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	said, asks := make([]Review, members), make([]int, members)
+	it.run.loop.atOnce(members, func(i int) {
+		mine := c
+		mine.Step = c.Step.Sub(string(Member(i)))
+		ask := func(c Case) (Review, error) {
+			if was, ok := known[c.Step]; ok && was.State == c.Change.State {
+				review := *was.Review
+				review.Turn, review.Reply = was.Reply.Turn, was.Reply.Text
+				return review, nil
+			}
+			asks[i]++
+			return it.run.juror(ctx, i, c)
+		}
+		var err error
+		if said[i], err = it.run.loop.hear(mine, ask, func(Case, Review) error { return nil }); err != nil {
+			cancel(err)
+		}
+	})
+	for _, n := range asks {
+		it.trace[len(it.trace)-1].Turns += n
+	}
+	return said, context.Cause(ctx)
+}
+
+// juror plays one turn of a member. It may be called from any goroutine.
+func (s *section) juror(ctx context.Context, i int, c Case) (review Review, err error) {
+	role := Member(i)
+	if err := s.reserve(ctx, RoleCritic); err != nil {
+		return review, err
+	}
+	defer s.release(RoleCritic)
+	if err := s.emit(c.Step, TurnStarted{Iteration: c.Iteration, Role: role}); err != nil {
+		return review, err
+	}
+	if s.session.ID != "" {
+		c.ID = s.session.ID + "__" + strings.ReplaceAll(string(c.Step), ".", "_")
+	}
+	if review, err = s.at.Panel[i].Judge(ctx, c, s.watch(c.Step, role)); err != nil {
+		return review, fmt.Errorf("run the critic %s: %w", role, err)
+	}
+	review.ID = c.ID
+	s.spend(RoleCritic, review.Turn)
+	if err := context.Cause(ctx); err != nil {
+		return review, err
+	}
+	s.weigh(c, &review)
+	only := review
+	only.Turn, only.Reply = Turn{}, ""
+	if err := s.emit(c.Step, TurnFinished{
+		Iteration: c.Iteration, Role: role, State: c.Change.State, Review: &only,
+		Reply: Reply{Turn: review.Turn, Text: review.Reply, Written: review.Written},
+	}); err != nil {
+		return review, err
+	}
+	if err := s.late(c.Step, role, review.Turn); err != nil {
+		return review, err
+	}
+	return review, s.tell(c.Step, "the "+string(role), review.Written)
+}
+
+// crippled returns a [*stopError] where the agents of so many members cannot work that the
+// others are no quorum.
+func (p PanelPolicy) crippled(said []Review) error {
+	var why error
+	able := 0
+	for _, r := range said {
+		if e := blocked(RoleCritic, r.Turn); e == nil {
+			able++
+		} else if why == nil {
+			why = e
+		}
+	}
+	if able >= p.Quorum {
+		return nil
+	}
+	return why
+}
+
+// differ reports whether members that have a verdict do not agree whether the work is done.
+func (p PanelPolicy) differ(said []Review) bool {
+	yes, no := false, false
+	for _, r := range said {
+		if r.Problem == "" {
+			yes, no = yes || r.Verdict.Decision == Done, no || r.Verdict.Decision != Done
+		}
+	}
+	return yes && no
+}
+
+// opinions are votes as all members are shown them.
+func (p PanelPolicy) opinions(votes []Vote) (all []Opinion) {
+	for _, v := range votes {
+		if v.Decision != "" {
+			all = append(all, Opinion{Who: v.Name(), Says: string(v.Decision) + ": " + v.Says})
+		}
+	}
+	return all
+}
+
+// Name is how people call the member.
+func (v Vote) Name() string {
+	name := v.Agent.Agent
+	if v.Agent.Model != "" {
+		name += ":" + v.Agent.Model
+	}
+	return fmt.Sprintf("%s (%s)", name, v.Role)
+}
+
+// vote is what a member's review comes to.
+func (p PanelPolicy) vote(i int, r Review) Vote {
+	v := Vote{Role: Member(i), Agent: p.Members[i], Says: r.Problem}
+	if r.Agent.Agent != "" { // which may be another one's
+		v.Agent = r.Agent
+	}
+	if r.Problem == "" {
+		v.Decision = r.Verdict.Decision
+		v.Says = cmp.Or(r.Verdict.Escalation, r.Verdict.Guidance())
+	}
+	return v
+}
+
+// verdict is the panel's: DONE by the quorum alone, else CONTINUE with what those say who are
+// against it. An escalation stands whatever the others say. Where fewer than half of the
+// members have a verdict, or none of those against DONE, the panel has none. The review has no
+// turn of its own: its members' are counted.
+func (p PanelPolicy) verdict(said []Review) (r Review) {
+	r.Ending = EndCompleted
+	r.Usage = Usage{Tokens: &Tokens{}, CostUSD: new(0.0), Rounds: new(0)}
+	var favour, against []int
+	var mute []string
+	escalates := -1
+	for i, s := range said {
+		v := p.vote(i, s)
+		r.Votes = append(r.Votes, v)
+		r.Duration = max(r.Duration, s.Duration)
+		switch {
+		case v.Decision == "":
+			mute = append(mute, v.Name()+": "+v.Says)
+		case v.Decision == Done && s.Verdict.Escalation == "":
+			favour = append(favour, i)
+		default:
+			against = append(against, i)
+			if s.Verdict.Escalation != "" && escalates < 0 {
+				escalates = i
+			}
+		}
+	}
+	switch {
+	case escalates >= 0:
+		r.Verdict = said[escalates].Verdict
+		r.Verdict.Escalation = r.Votes[escalates].Name() + ": " + r.Verdict.Escalation
+	case 2*len(mute) > len(said), len(favour) < p.Quorum && len(against) == 0:
+		r.Problem = fmt.Sprintf("%d of the %d members of the panel gave no verdict: %s", len(mute), len(said), strings.Join(mute, "; "))
+	case len(favour) >= p.Quorum:
+		r.Verdict = p.joined(said, favour)
+		r.Verdict.Decision, r.Verdict.Summary = Done, p.words(r.Votes, favour)
+		if dissent := p.dissent(r.Votes, favour); dissent != "" {
+			r.Verdict.Summary += "\n\nAgainst it:\n" + dissent
+		}
+	default:
+		r.Verdict = p.joined(said, against)
+		r.Verdict.Decision, r.Verdict.Feedback = Continue, p.words(r.Votes, against)
+		if !slices.ContainsFunc(against, func(i int) bool { return said[i].Verdict.Decision != Error }) {
+			r.Verdict.Decision, r.Verdict.Analysis = Error, r.Verdict.Feedback
+		}
+	}
+	if r.Problem == "" {
+		r.Verdict.Score = p.score(said)
+		r.Reply = p.words(r.Votes, nil)
+	}
+	return r
+}
+
+// joined puts together what some of the members list. The confidence is the lowest.
+func (p PanelPolicy) joined(said []Review, of []int) (v Verdict) {
+	for _, i := range of {
+		x := said[i].Verdict
+		v.Issues = append(v.Issues, x.Issues...)
+		v.Risks = append(v.Risks, x.Risks...)
+		v.RequiredChanges = append(v.RequiredChanges, x.RequiredChanges...)
+		v.Answers = append(v.Answers, x.Answers...)
+		v.Severity = cmp.Or(v.Severity, x.Severity)
+		if x.Confidence != nil && (v.Confidence == nil || *x.Confidence < *v.Confidence) {
+			v.Confidence = x.Confidence
+		}
+	}
+	return v
+}
+
+// score is the one that as many members reach as are the quorum, nil where fewer give one: what
+// it approves, the quorum approves.
+func (p PanelPolicy) score(said []Review) *float64 {
+	var all []float64
+	for _, r := range said {
+		if r.Problem == "" && r.Verdict.Score != nil {
+			all = append(all, *r.Verdict.Score)
+		}
+	}
+	if len(all) < p.Quorum {
+		return nil
+	}
+	slices.Sort(all)
+	return &all[len(all)-p.Quorum]
+}
+
+// words are what some of the members say, each named; nil: all of them.
+func (p PanelPolicy) words(votes []Vote, of []int) string {
+	var parts []string
+	for i, v := range votes {
+		if of == nil || slices.Contains(of, i) {
+			parts = append(parts, fmt.Sprintf("%s says %s:\n%s", v.Name(), cmp.Or(v.Decision, "nothing that can be read"), v.Says))
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// dissent are the words of all others.
+func (p PanelPolicy) dissent(votes []Vote, favour []int) string {
+	var others []int
+	for i := range votes {
+		if !slices.Contains(favour, i) {
+			others = append(others, i)
+		}
+	}
+	if len(others) == 0 {
+		return ""
+	}
+	return p.words(votes, others)
+}

@@ -1,0 +1,165 @@
+package progress
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"codeloops/internal/loop"
+)
+
+// A Step is a move of the run: a phase of an iteration, an agent's turn.
+type Step struct {
+	Path  loop.Step
+	Began time.Time
+	Ended time.Time // of one that is over
+	Over  bool
+
+	// Of an agent's turn; the role is "" for other steps.
+	Role    loop.Role
+	Agent   loop.AgentRef // who plays, or is to play, it
+	Waits   []loop.Wait   // as those of the iteration
+	Waiting *loop.Wait    // nil: the agent is at work
+}
+
+// turns takes what an event tells of a turn.
+func (s *State) turns(at loop.Stamp, e loop.Event) {
+	switch e := e.(type) {
+	case loop.TurnStarted:
+		s.begin(at, at.Step, e.Role)
+	case loop.WaitStarted:
+		e.Wait.Reason = ""
+		s.turn(at, e.Iteration, e.Role).Waiting = &e.Wait
+	case loop.WaitFinished:
+		s.waited(s.turn(at, e.Iteration, e.Role), e.Wait)
+	case loop.ActorFinished:
+		s.played(at, e.Iteration, loop.RoleActor, e.Attempt.Turn)
+	case loop.ReviewRejected:
+		rejected := s.played(at, e.Iteration, loop.RoleCritic, e.Review.Turn)
+		s.begin(at, again(rejected), loop.RoleCritic)
+	case loop.CriticFinished:
+		s.played(at, e.Iteration, loop.RoleCritic, e.Review.Turn)
+	case loop.TurnFinished:
+		s.played(at, e.Iteration, e.Role, e.Reply.Turn)
+	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.DiffCaptured, loop.Inspected,
+		loop.BaselineChecked, loop.ChecksFinished, loop.IterationFinished, loop.Noted, loop.Warned, loop.Finished:
+	}
+}
+
+func (s *State) waited(turn *Step, w loop.Wait) {
+	w.Reason = ""
+	turn.Waiting, turn.Waits = nil, append(turn.Waits, w)
+	s.Open.Waits = append(s.Open.Waits, w)
+}
+
+// played ends a turn, and returns its path.
+func (s *State) played(at loop.Stamp, iteration int, role loop.Role, t loop.Turn) loop.Step {
+	turn := s.turn(at, iteration, role)
+	turn.Ended, turn.Over, turn.Waiting = at.Time, true, nil
+	if t.Agent.Agent != "" && s.Playing != nil {
+		turn.Agent, s.Playing[role] = t.Agent, t.Agent
+	}
+	return turn.Path
+}
+
+// Turn returns the turn under way that was begun last; its role is "" where there is
+// none.
+func (s *State) Turn() Step {
+	for _, step := range slices.Backward(s.Steps) {
+		if !step.Over && step.Role != "" {
+			return step
+		}
+	}
+	return Step{}
+}
+
+// step returns the step of a path, nil where there is none.
+func (s *State) step(path loop.Step) *Step {
+	for i := range slices.Backward(s.Steps) {
+		if s.Steps[i].Path == path {
+			return &s.Steps[i]
+		}
+	}
+	return nil
+}
+
+// drop takes the steps away that are a part of one, and returns those that are over.
+func (s *State) drop(whole loop.Step) (over []Step) {
+	s.Steps = slices.DeleteFunc(s.Steps, func(x Step) bool {
+		in := x.Path.In(whole)
+		if in && x.Over {
+			over = append(over, x)
+		}
+		return in
+	})
+	return over
+}
+
+// begin notes that a step is under way.
+func (s *State) begin(at loop.Stamp, path loop.Step, role loop.Role) *Step {
+	s.Steps = append(s.Steps, Step{Path: path, Began: at.Time, Role: role, Agent: s.Playing[role]})
+	return &s.Steps[len(s.Steps)-1]
+}
+
+// end notes that a phase is over.
+func (s *State) end(at loop.Stamp, iteration int, phase loop.State) {
+	if step := s.step(pathOf(at, iteration, phase)); step != nil {
+		step.Ended, step.Over = at.Time, true
+	}
+}
+
+// turn returns the turn that an event is of.
+func (s *State) turn(at loop.Stamp, iteration int, role loop.Role) *Step {
+	path := at.Step
+	if path == "" { // of an old log: the last turn of that role
+		path = iterationPath(iteration).Sub(string(role))
+		for _, step := range slices.Backward(s.Steps) {
+			if step.Path.In(path) {
+				path = step.Path
+				break
+			}
+		}
+	}
+	if step := s.step(path); step != nil {
+		return step
+	}
+	return s.begin(at, path, role)
+}
+
+func iterationPath(n int) loop.Step { return loop.Step(strconv.Itoa(n)) }
+
+// pathOf is the path of a phase. Old logs do not tell it.
+func pathOf(at loop.Stamp, iteration int, phase loop.State) loop.Step {
+	if at.Step != "" {
+		return at.Step
+	}
+	name := "capture"
+	switch phase {
+	case loop.ActorExecuting, loop.CriticEvaluating:
+		name = string(roleIn(phase))
+	case loop.Verifying:
+		name = "checks"
+	case loop.Start, loop.CapturingDiff, loop.DecidedDone, loop.DecidedContinue, loop.DecidedError, loop.Ended:
+	}
+	return iterationPath(iteration).Sub(name)
+}
+
+// roleIn is who plays in a phase; "" where nobody does.
+func roleIn(phase loop.State) loop.Role {
+	switch phase {
+	case loop.ActorExecuting:
+		return loop.RoleActor
+	case loop.CriticEvaluating:
+		return loop.RoleCritic
+	case loop.Start, loop.CapturingDiff, loop.Verifying, loop.DecidedDone, loop.DecidedContinue, loop.DecidedError, loop.Ended:
+	}
+	return ""
+}
+
+// again is the path of a turn that is played once more.
+func again(path loop.Step) loop.Step {
+	if n, err := strconv.Atoi(path.Name()); err == nil && path.Parent() != "" {
+		return path.Parent().Sub(strconv.Itoa(n + 1))
+	}
+	return path.Sub("2")
+}

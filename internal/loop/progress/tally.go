@@ -1,0 +1,176 @@
+package progress
+
+import (
+	"time"
+
+	"codeloops/internal/loop"
+)
+
+// A Tally is the [loop.Sink] that adds up a run. The zero value is ready. It
+// is not safe for concurrent use; a copy of it is a snapshot.
+//
+// A log may hold whole iterations only, without the turns they are made of:
+// what a turn has not been counted for is taken from its iteration.
+type Tally struct {
+	Iterations int // whole ones
+	Errors     int // those of them that count as errors
+	Actor      Part
+	Critic     Part // replies that were rejected included
+	CheckTime  time.Duration
+	Leftovers  int // processes that agents left running
+	Waits      int // for services
+	Raised
+	// Spent is what a budget is held against.
+	Spent loop.Spending
+	Diff  // the last one
+
+	told told
+}
+
+// Raised are the findings that critics have raised: those that bind the actor, and those that do
+// not.
+type Raised struct{ Musts, Mays int }
+
+// A Diff is what differs since the session began.
+type Diff struct{ FilesChanged, Insertions, Deletions int }
+
+// A Part is what the turns of one role came to.
+type Part struct {
+	Turns int
+	Time  time.Duration
+	Wait  time.Duration // for services; no part of the time
+	Usage Usage
+}
+
+// told is what events of their own have told of the last iteration: its beginning, for
+// which [loop.Start] stands, and the results of its phases.
+type told struct {
+	iteration int
+	of        [loop.Ended]bool
+}
+
+// tell takes down that an event has told of a phase.
+func (t *Tally) tell(iteration int, s loop.State) {
+	if t.told.iteration != iteration {
+		t.told = told{iteration: iteration}
+	}
+	t.told.of[s] = true
+}
+
+// Told reports whether an event of its own has told the result of a phase, or for
+// [loop.Start] the beginning of an iteration. Some logs have whole iterations only.
+func (t *Tally) Told(iteration int, s loop.State) bool {
+	return t.told.iteration == iteration && t.told.of[s]
+}
+
+// Handle adds an event. It never fails.
+func (t *Tally) Handle(_ loop.Stamp, e loop.Event) error {
+	switch e := e.(type) {
+	case loop.IterationStarted:
+		t.tell(e.Iteration, loop.Start)
+	case loop.WaitFinished:
+		t.waited(e)
+	case loop.ActorFinished:
+		t.tell(e.Iteration, loop.ActorExecuting)
+		t.actor(e.Attempt)
+	case loop.DiffCaptured:
+		t.tell(e.Iteration, loop.CapturingDiff)
+		t.diff(e.Change)
+	case loop.ChecksFinished:
+		t.tell(e.Iteration, loop.Verifying)
+		t.checks(e.Checks)
+	case loop.ReviewRejected:
+		t.critic(e.Review)
+	case loop.CriticFinished:
+		t.tell(e.Iteration, loop.CriticEvaluating)
+		t.critic(e.Review)
+	case loop.IterationFinished:
+		t.round(e.Round)
+	case loop.TurnFinished:
+		if e.Review != nil {
+			t.turn(&t.Critic, loop.RoleCritic, e.Reply.Turn)
+		} else {
+			t.Spent.Add(e.Role, e.Reply.Turn)
+		}
+	case loop.Started, loop.Resumed, loop.PhaseEntered, loop.TurnStarted, loop.Activity, loop.WaitStarted,
+		loop.Inspected, loop.BaselineChecked, loop.Noted, loop.Warned, loop.Finished:
+	}
+	return nil
+}
+
+func (t *Tally) round(r loop.Round) {
+	t.Iterations++
+	t.findings(r.Findings)
+	if r.Failure != loop.StopNone {
+		t.Errors++
+	}
+	if !t.Told(r.Iteration, loop.ActorExecuting) {
+		t.actor(r.Attempt)
+	}
+	if !t.Told(r.Iteration, loop.Verifying) {
+		t.checks(r.Checks)
+	}
+	if !t.Told(r.Iteration, loop.CriticEvaluating) && !r.Unjudged {
+		t.critic(r.Review)
+	}
+	t.diff(r.Change)
+}
+
+// findings counts those of a session, which each ruling has all of.
+func (t *Tally) findings(all []loop.Finding) {
+	if len(all) == 0 { // as of a round that no critic has judged
+		return
+	}
+	t.Musts, t.Mays = 0, 0
+	for _, f := range all {
+		if f.May {
+			t.Mays++
+		} else {
+			t.Musts++
+		}
+	}
+}
+
+func (t *Tally) waited(e loop.WaitFinished) {
+	t.Waits++
+	switch e.Role {
+	case loop.RoleActor:
+		t.Actor.Wait += e.Wait.Duration
+	case loop.RoleCritic:
+		t.Critic.Wait += e.Wait.Duration
+	}
+}
+
+// Waited returns how long both roles have waited for services.
+func (t *Tally) Waited() time.Duration { return t.Actor.Wait + t.Critic.Wait }
+
+func (t *Tally) actor(a loop.Attempt) {
+	if !a.Rejudged {
+		t.turn(&t.Actor, loop.RoleActor, a.Turn)
+	}
+}
+
+// critic counts a review. Of a panel's the turns are its members'.
+func (t *Tally) critic(r loop.Review) {
+	if len(r.Votes) == 0 {
+		t.turn(&t.Critic, loop.RoleCritic, r.Turn)
+	}
+}
+
+func (t *Tally) turn(p *Part, role loop.Role, turn loop.Turn) {
+	p.Turns++
+	p.Time += turn.Duration
+	p.Usage.turn(turn)
+	t.Spent.Add(role, turn)
+	t.Leftovers += len(turn.Leftovers)
+}
+
+func (t *Tally) checks(results []loop.CheckResult) {
+	for _, c := range results {
+		t.CheckTime += c.Duration
+	}
+}
+
+func (t *Tally) diff(c loop.Change) {
+	t.FilesChanged, t.Insertions, t.Deletions = c.Shape().Files, c.Insertions, c.Deletions
+}

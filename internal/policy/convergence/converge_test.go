@@ -1,0 +1,659 @@
+package convergence_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/policy/convergence"
+)
+
+var settings = convergence.Settings{WarnAfter: 2, StopAfter: 4}
+
+// An act is a round as a test tells it: the state it leaves, what the critic
+// says, and what else matters.
+type act struct {
+	state    string
+	feedback string
+	issues   []string
+	failing  int // of two checks; -1: there are none
+	score    float64
+	decision loop.Decision // "" is CONTINUE
+	rule     string
+	unjudged bool
+	answers  []loop.Answer
+	summary  string
+}
+
+func (a act) round(n int) loop.Round {
+	r := loop.Round{Iteration: n, Unjudged: a.unjudged, Change: loop.Change{State: a.state}}
+	r.Change.Files = []loop.FileChange{{Path: "a"}}
+	r.Verdict = loop.Verdict{Decision: loop.Continue, Feedback: a.feedback, Issues: a.issues, Summary: a.summary}
+	r.Rule = a.rule
+	if a.decision != "" {
+		r.Verdict.Decision = a.decision
+	}
+	if r.Verdict.Answers = a.answers; a.rule == "" {
+		r.Review.Verdict = r.Verdict
+	}
+	if a.score > 0 {
+		r.Verdict.Score = &a.score
+	}
+	for i := range 2 {
+		if a.failing >= 0 {
+			code := 0
+			if i < a.failing {
+				code = 1
+			}
+			r.Checks = append(r.Checks, loop.CheckResult{Ending: loop.EndCompleted, ExitCode: code})
+		}
+	}
+	return r
+}
+
+// play runs the rounds one after the other, as a gate would, and returns what
+// was said after each: "", the warnings, or "stuck: " and why.
+func play(s convergence.Settings, acts []act) (said []string, last convergence.Report) {
+	var history []loop.Round
+	for i, a := range acts {
+		r := a.round(i + 1)
+		if a.unjudged {
+			said = append(said, "")
+			history = append(history, r.Outline())
+			continue
+		}
+		last = s.Look(history, r)
+		r.Findings, r.Warnings = last.Findings, last.Warnings
+		history = append(history, r.Outline())
+		switch {
+		case last.Stuck != "":
+			return append(said, "stuck: "+last.Stuck), last
+		default:
+			said = append(said, strings.Join(last.Warnings, " "))
+		}
+	}
+	return said, last
+}
+
+const (
+	long    = "The function parse does not refuse empty input: return an error for it, and add a test that shows so."
+	another = "Write documentation for every exported name of package login before going on with anything else."
+)
+
+func acts(n int, each func(i int) act) []act {
+	all := make([]act, n)
+	for i := range all {
+		all[i] = each(i)
+	}
+	return all
+}
+
+func state(i int) string { return fmt.Sprintf("state-%d", i) }
+
+// TestStuck plays loops that make no progress. Each one is warned before it ends.
+func TestStuck(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		acts []act
+		want []string
+	}{
+		"no change": {
+			acts(9, func(i int) act {
+				return act{state: "same", failing: -1, feedback: fmt.Sprint("Look at file ", i, ".go, and say why")}
+			}),
+			[]string{
+				"", "", "The last 2 turns of the actor changed nothing in the work tree.",
+				"The last 3 turns of the actor changed nothing in the work tree.",
+				"stuck: The last 4 turns of the actor changed nothing in the work tree.",
+			},
+		},
+		"in circles": {
+			acts(9, func(i int) act {
+				return act{state: state(i % 2), failing: -1, feedback: fmt.Sprint("Now try number ", i, " of them")}
+			}),
+			[]string{
+				"", "",
+				"The work tree is again as it was after iteration 1: the work goes in circles.",
+				"The work tree is again as it was after iteration 2: the work goes in circles.",
+				"The work tree is again as it was after iteration 1: the work goes in circles.",
+				"The work tree is again as it was after iteration 2: the work goes in circles.",
+				"stuck: The work tree is again as it was after iteration 1: the work goes in circles.",
+			},
+		},
+		"the same feedback": {
+			acts(9, func(i int) act { return act{state: state(i), failing: 1, feedback: long} }),
+			[]string{
+				"", "The feedback has been the same for 2 iterations.", "The feedback has been the same for 3 iterations.",
+				"stuck: The feedback has been the same for 4 iterations.",
+			},
+		},
+		"nearly the same feedback": {
+			acts(4, func(i int) act {
+				return act{state: state(i), failing: -1, feedback: long + []string{"", " Please.", " Still.", " It must be done."}[i]}
+			}),
+			[]string{
+				"", "The feedback has been the same for 2 iterations.", "The feedback has been the same for 3 iterations.",
+				"stuck: The feedback has been the same for 4 iterations.",
+			},
+		},
+		"a finding that comes back": {
+			acts(9, func(i int) act {
+				issues := []string{"The error of parse is dropped."}
+				if i%2 == 1 {
+					issues = []string{"Login lacks a timeout."}
+				}
+				return act{state: state(i), failing: -1, issues: issues, feedback: issues[0]}
+			}),
+			[]string{
+				"", "",
+				"The finding F1 was gone and has come back.", "The finding F2 was gone and has come back.",
+				"The finding F1 was gone and has come back.", "The finding F2 was gone and has come back.",
+				"stuck: The finding F1 was gone and has come back.",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got, _ := play(settings, c.acts); !slices.Equal(got, c.want) {
+				t.Errorf("got  %q\nwant %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestNotStuck plays loops that look stuck and are not: nothing may end them.
+func TestNotStuck(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		acts   []act
+		warned bool
+	}{
+		"alternating files, new work each time": {
+			acts(12, func(i int) act {
+				return act{state: state(i), failing: -1, feedback: fmt.Sprintf("The file %s has to do part %d as well", []string{"a.go", "b.go"}[i%2], i)}
+			}), false,
+		},
+		"the same word, with real changes": {
+			acts(12, func(i int) act { return act{state: state(i), failing: -1, feedback: "more"} }), false,
+		},
+		"ever fewer checks fail": {
+			acts(3, func(i int) act { return act{state: state(i), failing: 2 - i, feedback: long} }), false,
+		},
+		"the score rises": {
+			acts(12, func(i int) act { return act{state: state(i), failing: -1, score: 0.3 + float64(i)/20, feedback: long} }), false,
+		},
+		"other numbers in the same words": {
+			acts(12, func(i int) act {
+				return act{state: state(i), failing: -1, feedback: fmt.Sprintf("There are still %d tests that fail, see to them one by one", 40-i)}
+			}), false,
+		},
+		"the same words on other functions": {
+			acts(12, func(i int) act {
+				return act{state: state(i), failing: -1, feedback: fmt.Sprintf("The function parse_%c does not refuse empty input: return an error for it", 'a'+i)}
+			}), false,
+		},
+		"a line more or less": {
+			acts(12, func(i int) act {
+				return act{state: state(i), failing: -1, feedback: long + []string{"", " See line 12."}[i%2]}
+			}), false,
+		},
+		"ever fewer findings": {
+			acts(6, func(i int) act {
+				return act{state: state(i), failing: -1, issues: []string{"No timeout.", "No tests at all.", "Docs lacking entirely.", "Wrong exit code.", "Leaks memory badly.", "Races on shutdown."}[i:], feedback: long}
+			}), false,
+		},
+		"a check fails and says the same each time": {
+			acts(12, func(i int) act {
+				return act{state: state(i), failing: 1, rule: "checks", feedback: "The reviewer approved the work, but these checks fail:\n- `go test ./...` ended with exit code 1"}
+			}), false,
+		},
+		"errors have a limit of their own": {
+			acts(12, func(int) act { return act{state: "same", failing: -1, decision: loop.Error, feedback: long} }), false,
+		},
+		"so have rules": {
+			acts(12, func(int) act { return act{state: "same", failing: -1, unjudged: true, feedback: long} }), false,
+		},
+		"put back once because it was asked for": {
+			[]act{{state: "a", failing: -1, feedback: long}, {state: "b", failing: -1, feedback: another}, {state: "a", failing: -1, feedback: "Thanks, that was the better way to do this"}, {state: "c", failing: -1, feedback: long}},
+			true,
+		},
+		"a warning that helped": {
+			[]act{
+				{state: "a", failing: -1, feedback: long},
+				{state: "b", failing: -1, feedback: long},
+				{state: "c", failing: -1, feedback: long},
+				{state: "d", failing: -1, feedback: another},
+				{state: "e", failing: -1, feedback: long},
+				{state: "f", failing: -1, feedback: another},
+			}, true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			said, last := play(settings, c.acts)
+			if last.Stuck != "" {
+				t.Errorf("stuck: %q", said)
+			}
+			if warned := strings.Join(said, "") != ""; warned != c.warned {
+				t.Errorf("warned %t: %q", warned, said)
+			}
+		})
+	}
+}
+
+// TestFailingCheck follows a check that fails each time, and each time otherwise:
+// it is one finding, which has never been settled.
+func TestFailingCheck(t *testing.T) {
+	t.Parallel()
+	const command = "make"
+	fates := []string{"was ended by a signal", "ended with exit code 1", "did not end within 1m30s"}
+	var history []loop.Round
+	for n := range 9 {
+		r := act{state: state(n), failing: -1, rule: "checks"}.round(n + 1)
+		r.Checks = []loop.CheckResult{{Command: command, Ending: loop.EndFailed, ExitCode: 1}}
+		r.Verdict.Feedback = "The reviewer approved the work, but these checks fail:\n- `" + command + "` " + fates[n%len(fates)]
+		got := settings.Look(history, r)
+		r.Findings, r.Warnings = got.Findings, got.Warnings
+		history = append(history, r.Outline())
+		want := convergence.Report{Findings: []loop.Finding{{
+			ID: "F1", Text: "`make` " + fates[n%len(fates)], State: loop.FindingOpen, Since: 1, Check: command,
+		}}}
+		if n == 0 {
+			want.Findings[0].State = loop.FindingNew
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("iteration %d: got %+v, want %+v", n+1, got, want)
+		}
+	}
+}
+
+// TestThresholds changes one setting at a time.
+func TestThresholds(t *testing.T) {
+	t.Parallel()
+	idle := acts(12, func(int) act { return act{state: "same", failing: -1, feedback: "more"} })
+	for name, c := range map[string]struct {
+		settings      convergence.Settings
+		warned, ended int // the first warning and the end, in iterations; 0: never
+	}{
+		"as they are":   {settings, 3, 5},
+		"off":           {convergence.Settings{}, 0, 0},
+		"never stop":    {convergence.Settings{WarnAfter: 3}, 4, 0},
+		"without words": {convergence.Settings{StopAfter: 3}, 0, 4},
+		"patient":       {convergence.Settings{WarnAfter: 5, StopAfter: 9}, 6, 10},
+	} {
+		said, _ := play(c.settings, idle)
+		warned := 1 + slices.IndexFunc(said, func(s string) bool { return s != "" && !strings.HasPrefix(s, "stuck") })
+		ended := 1 + slices.IndexFunc(said, func(s string) bool { return strings.HasPrefix(s, "stuck") })
+		if warned != c.warned || ended != c.ended {
+			t.Errorf("%s: warned after %d and ended after %d, want %d and %d", name, warned, ended, c.warned, c.ended)
+		}
+	}
+	strict := convergence.Settings{WarnAfter: 2, Similarity: 1}
+	said, _ := play(strict, []act{{state: "a", failing: -1, feedback: long}, {state: "b", failing: -1, feedback: long + " Really."}})
+	if strings.Join(said, "") != "" {
+		t.Errorf("texts that differ are the same: %q", said)
+	}
+}
+
+// TestWarnedFirst folds a history in which nobody has been warned yet, as that of
+// a session which began without thresholds.
+func TestWarnedFirst(t *testing.T) {
+	t.Parallel()
+	idle := func(n int) loop.Round { return act{state: "same", failing: -1, feedback: "more"}.round(n) }
+	var history []loop.Round
+	for n := range 8 {
+		history = append(history, idle(n+1))
+	}
+	got := settings.Look(history, idle(9))
+	if got.Stuck != "" || len(got.Warnings) != 1 {
+		t.Errorf("the first time: %+v", got)
+	}
+	history = append(history, idle(9))
+	history[8].Warnings = got.Warnings
+	if got = settings.Look(history, idle(10)); got.Stuck == "" {
+		t.Errorf("the second time: %+v", got)
+	}
+	// Whoever resumes the session gets another try.
+	history = append(history, idle(10))
+	history[9].Rule = convergence.Rule
+	for n := 11; n < 14; n++ {
+		if got = settings.Look(history, idle(n)); got.Stuck != "" {
+			t.Errorf("stuck again in iteration %d", n)
+		}
+		history = append(history, idle(n))
+		history[n-1].Warnings = got.Warnings
+	}
+	if got = settings.Look(history, idle(14)); got.Stuck != "The last 4 turns of the actor changed nothing in the work tree." {
+		t.Errorf("after another try: %+v", got)
+	}
+}
+
+func TestFindings(t *testing.T) {
+	t.Parallel()
+	rounds := []act{
+		{state: "1", failing: -1, feedback: "Not yet.\n\n1. There is no test for `parse_input`.\n2. The README does not\n   mention the flag --json.\n"},
+		{state: "2", failing: -1, feedback: "Better:\n- still no test for parse_input\n- Close the file in all cases.\n"},
+		{state: "3", failing: -1, issues: []string{"Close the file in all cases.", "Close the file in all cases."}, answers: says("F1 closed")},
+		{state: "4", failing: -1, issues: []string{"No test for parse_input!"}},
+		{state: "5", failing: -1, issues: []string{"No test for print_output!"}, answers: says("F2 withdrawn", "F3 closed")},
+		{state: "6", failing: -1, decision: loop.Done, answers: says("F1 closed", "F9 closed")},
+	}
+	want := []string{
+		"F1 new 1, F2 new 1",
+		"F1 open 1, F2 unmentioned 1, F3 new 2",
+		"F2 unmentioned 1, F3 open 2, F1 closed 1",
+		"F1 reopened 1, F2 unmentioned 1, F3 unmentioned 2",
+		"F1 unmentioned 1, F4 new 5, F2 withdrawn 1, F3 closed 2",
+		"F4 unmentioned 5, F1 closed 1, F2 withdrawn 1, F3 closed 2",
+	}
+	for n := range rounds {
+		_, report := play(settings, rounds[:n+1])
+		if s := states(report); s != want[n] {
+			t.Errorf("after round %d: %s, want %s", n+1, s, want[n])
+		}
+	}
+	_, first := play(settings, rounds[:1])
+	if got := first.Findings[1].Text; got != "The README does not mention the flag --json." {
+		t.Errorf("the second finding is %q", got)
+	}
+}
+
+// TestMays: a finding that the critic marks MAY holds nothing up; one that binds once goes on to,
+// and all of a review binds that has no MUST.
+func TestMays(t *testing.T) {
+	t.Parallel()
+	rounds := []act{
+		{state: "1", failing: -1, feedback: "- MUST: a test for `parse_input`\n- MAY: a shorter name for the flag --json\n- The README lacks the flag."},
+		{state: "2", failing: -1, feedback: "MUST: close the file in all cases\nMAY: a test for `parse_input`\nMUST: a shorter name for the flag --json"},
+		{state: "3", failing: -1, feedback: "MAY: say more in the help text"},
+		{state: "4", failing: -1, decision: loop.Done, summary: "Done.\nMAY: the tests could be quicker\nMUST: nothing"},
+	}
+	want := []string{"F2", "", "", "F6"}
+	for n := range rounds {
+		_, report := play(settings, rounds[:n+1])
+		var mays []string
+		for _, f := range report.Findings {
+			if f.May && f.Due() {
+				t.Errorf("%s is due", f.ID)
+			}
+			if f.May {
+				mays = append(mays, f.ID)
+			}
+		}
+		if got := strings.Join(mays, " "); got != want[n] {
+			t.Errorf("after round %d: may %q, want %q: %+v", n+1, got, want[n], report.Findings)
+		}
+	}
+}
+
+// says are answers such as "F1 closed".
+func says(answers ...string) (all []loop.Answer) {
+	for _, a := range answers {
+		id, state, _ := strings.Cut(a, " ")
+		all = append(all, loop.Answer{ID: id, State: loop.FindingState(state)})
+	}
+	return all
+}
+
+func states(r convergence.Report) string {
+	var all []string
+	for _, f := range r.Findings {
+		all = append(all, fmt.Sprint(f.ID, " ", f.State, " ", f.Since))
+	}
+	return strings.Join(all, ", ")
+}
+
+// TestPoints: every point of a feedback is a finding, prose too.
+func TestPoints(t *testing.T) {
+	t.Parallel()
+	const gone, back = "test_neg was removed.", "Put it back."
+	for _, c := range []struct {
+		feedback string
+		want     []string
+	}{
+		{gone, []string{gone}},
+		{gone + " " + back, []string{gone + " " + back}},
+		{gone + " " + back + "\n- Mention --neg in the README.", []string{gone + " " + back, "Mention --neg in the README."}},
+		{"- Mention --neg in the README.\n\n" + gone + " " + back, []string{"Mention --neg in the README.", gone + " " + back}},
+		{gone + " The README lacks the flag. No error is handled.", []string{gone, "The README lacks the flag.", "No error is handled."}},
+		{"**" + gone + "** The README lacks the flag.", []string{"**" + gone + "**", "The README lacks the flag."}},
+		{"Not yet. " + gone, []string{gone}},
+		{"Good progress so far, but not done yet: " + gone, []string{gone}},
+		{"Two things remain:\n1. " + gone + "\n2) " + back, []string{gone, back}},
+		{"Put these back, please:\n* test_neg\n* test_pos", []string{"Put these back, please:", "test_neg", "test_pos"}},
+		{"Add tests.\n\nFix the typo.", []string{"Add tests.", "Fix the typo."}},
+		{"Handle i.e. negative numbers. See line 12. Version no. 2 lacks `a. b`.", []string{"Handle i.e. negative numbers. See line 12.", "Version no. 2 lacks `a. b`."}},
+		{`MUST_INCLUDE "best effort. Always." He said "so. Mend 3" long boards.`, []string{`MUST_INCLUDE "best effort. Always." He said "so. Mend 3" long boards.`}},
+		{`Mend the 3" board. And the other.`, []string{`Mend the 3" board.`, "And the other."}},
+		{"测试被删除了。把它放回去。", []string{"测试被删除了。", "把它放回去。"}},
+		{"It fails:\n```\nTraceback. Error. More.\n```\n> The actor says. It is done.\nMend main.py.", []string{"It fails:", "Mend main.py."}},
+		{"The fence is never closed.\n```\n" + gone, []string{"The fence is never closed.", "``` " + gone}},
+		{"more", []string{"more"}},
+		{"Not yet.", []string{"Not yet."}},
+		{"  ", nil},
+	} {
+		_, report := play(settings, []act{{state: "1", failing: -1, feedback: c.feedback}})
+		var got []string
+		for _, f := range report.Findings {
+			got = append(got, f.Text)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%q: got %q, want %q", c.feedback, got, c.want)
+		}
+	}
+}
+
+// TestPointsBesideLists: a list of issues does not make the prose go away, unless
+// the prose only says them again.
+func TestPointsBesideLists(t *testing.T) {
+	t.Parallel()
+	issues := []string{"The README lacks the flag --neg."}
+	feedback := "The README lacks the flag --neg. The test of parse_input was removed."
+	_, report := play(settings, []act{{state: "1", failing: -1, issues: issues, feedback: feedback}})
+	if got := states(report); got != "F1 new 1, F2 new 1" || report.Findings[1].Text != "The test of parse_input was removed." {
+		t.Errorf("%+v", report.Findings)
+	}
+}
+
+// TestPointsOfASummary: what the actor is told is what was found, wherever it
+// stands.
+func TestPointsOfASummary(t *testing.T) {
+	t.Parallel()
+	r := act{state: "1", failing: -1}.round(1)
+	r.Verdict.Summary = "The test of parse_input was removed."
+	r.Review.Verdict = r.Verdict
+	if got := settings.Look(nil, r); states(got) != "F1 new 1" || got.Findings[0].Text != r.Verdict.Summary {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestAlikeIsNotTheSame: what is taken for a finding that was raised before does
+// not take its place, whatever the settings say of texts that are alike.
+func TestAlikeIsNotTheSame(t *testing.T) {
+	t.Parallel()
+	flag := act{state: "1", failing: -1, feedback: "- The README lacks the flag"}
+	usage := act{state: "2", failing: -1, feedback: "- The README lacks the usage"}
+	_, report := play(settings, []act{flag, usage})
+	if got := report.Findings[0]; len(report.Findings) != 1 || got.Text != "The README lacks the flag Later: The README lacks the usage" {
+		t.Errorf("%+v", report.Findings)
+	}
+	other := act{state: "2", failing: -1, feedback: "- The overflow is not handled in the README's example"}
+	loose := settings
+	loose.Similarity = 0.01
+	if _, report = play(loose, []act{flag, other}); states(report) != "F1 unmentioned 1, F2 new 2" {
+		t.Errorf("%+v", report.Findings)
+	}
+}
+
+// TestManyPoints: no point of a review goes uncounted.
+func TestManyPoints(t *testing.T) {
+	t.Parallel()
+	issues := make([]string, 70)
+	for i := range issues {
+		issues[i] = fmt.Sprintf("name_%d is wrong", i)
+	}
+	_, report := play(settings, []act{{state: "1", failing: -1, issues: issues}})
+	if n := len(report.Findings); n != 51 || report.Findings[50].Text != "20 more points, in the review of that iteration" {
+		t.Errorf("%d findings, the last one %+v", n, report.Findings[n-1])
+	}
+}
+
+// TestNamedPoints: a point that calls a finding by its name is that finding, and
+// an answer in a feedback is no point.
+func TestNamedPoints(t *testing.T) {
+	t.Parallel()
+	first := act{state: "1", failing: -1, feedback: "- test_neg was removed from test_calc.py\n- the README lacks --neg"}
+	for _, c := range []struct{ feedback, states, text string }{
+		{"- F1: still missing", "F1 open 1, F2 unmentioned 1", "test_neg was removed from test_calc.py"},
+		{"**f1** is not there yet", "F1 open 1, F2 unmentioned 1", "test_neg was removed from test_calc.py"},
+		{"F1, open, since iteration 1: test_neg was removed from test_calc.py", "F1 open 1, F2 unmentioned 1", "test_neg was removed from test_calc.py"},
+		{"- F1: now test_pos has gone from test_more.py too", "F1 open 1, F2 unmentioned 1", "test_neg was removed from test_calc.py Later: now test_pos has gone from test_more.py too"},
+		{"- F2: settled\n- F1: open", "F1 open 1, F2 closed 1", "test_neg was removed from test_calc.py"},
+		{"- F7: no such finding", "F1 unmentioned 1, F2 unmentioned 1, F3 new 2", "test_neg was removed from test_calc.py"},
+	} {
+		second := act{state: "2", failing: -1, feedback: c.feedback}
+		if strings.Contains(c.feedback, "settled") {
+			second.answers = says("F2 closed", "F1 open")
+		}
+		_, report := play(settings, []act{first, second})
+		if got := states(report); got != c.states || report.Findings[0].Text != c.text {
+			t.Errorf("%q: %s, %q", c.feedback, got, report.Findings[0].Text)
+		}
+	}
+}
+
+// TestAnsweredRanges: a range is meant for the findings there are, and a blanket
+// one for none.
+func TestAnsweredRanges(t *testing.T) {
+	t.Parallel()
+	first := act{state: "1", failing: -1, feedback: "- The README lacks it.\n- No test at all.\n- Wrong exit code."}
+	for _, c := range []struct {
+		answers []loop.Answer
+		want    string
+	}{
+		{says("F1-F3 closed"), "F1 closed 1, F2 closed 1, F3 closed 1"},
+		{says("F1-F2 closed"), "F3 unmentioned 1, F1 closed 1, F2 closed 1"},
+		{says("F1-F99 closed"), "F1 unmentioned 1, F2 unmentioned 1, F3 unmentioned 1"},
+		{says("F3-F1 closed"), "F1 unmentioned 1, F2 unmentioned 1, F3 unmentioned 1"},
+		{says("F0-F3 closed"), "F1 unmentioned 1, F2 unmentioned 1, F3 unmentioned 1"},
+		{says("F1-F3 closed", "F2 withdrawn"), "F2 unmentioned 1, F1 closed 1, F3 closed 1"},
+	} {
+		_, report := play(settings, []act{first, {state: "2", failing: -1, decision: loop.Done, answers: c.answers}})
+		if got := states(report); got != c.want {
+			t.Errorf("%v: %s, want %s", c.answers, got, c.want)
+		}
+	}
+}
+
+// TestLookedFor: whether a change is made that a program can look for is for the
+// program to say.
+func TestLookedFor(t *testing.T) {
+	t.Parallel()
+	const change = `MUST_INCLUDE "best effort"`
+	for _, c := range []struct {
+		enforced bool
+		decision loop.Decision
+		answers  []loop.Answer
+		want     string
+	}{
+		{false, loop.Done, says("F1 closed"), "F1 open 1"},
+		{false, loop.Done, says("F1 withdrawn"), "F1 open 1"},
+		{false, loop.Continue, says("F1 closed"), "F1 open 1"},
+		{false, loop.Continue, says("F1 withdrawn"), "F1 withdrawn 1"},
+		{true, loop.Done, nil, "F1 closed 1"},
+		{true, loop.Continue, nil, "F1 closed 1"},
+	} {
+		first := act{state: "1", failing: -1, feedback: "- " + change}.round(1)
+		first.Findings = settings.Look(nil, first).Findings
+		now := act{state: "2", failing: -1, decision: c.decision, answers: c.answers}.round(2)
+		now.Inspection.Audit.Required = []loop.Requirement{{Text: change, Enforced: c.enforced}}
+		if got := states(settings.Look([]loop.Round{first}, now)); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
+// rounds is how many random sessions are played.
+func rounds() int {
+	if testing.Short() {
+		return 25
+	}
+	return 100
+}
+
+// TestLawsAtRandom plays random sessions. Whoever resumes one, and so folds it anew,
+// has the same result; nobody is stopped unwarned; work that is always new, with
+// feedback that is always other, is never stopped; findings keep their names.
+func TestLawsAtRandom(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(7, 9))
+	words := strings.Fields("parse login timeout test error close file flag json docs README exit code memory race shutdown empty input")
+	sentence := func() string {
+		var s []string
+		for range 3 + r.IntN(6) {
+			s = append(s, words[r.IntN(len(words))])
+		}
+		return strings.Join(s, " ")
+	}
+	for range rounds() {
+		said := []string{sentence(), sentence(), sentence()}
+		fresh := r.IntN(4) == 0
+		session := acts(14, func(i int) act {
+			a := act{state: state(r.IntN(4)), failing: r.IntN(4) - 1, feedback: said[r.IntN(3)]}
+			if r.IntN(3) == 0 {
+				a.issues = []string{said[r.IntN(3)], sentence()}
+			}
+			if r.IntN(6) == 0 {
+				a.decision = loop.Error
+			}
+			a.unjudged = r.IntN(8) == 0
+			if fresh {
+				a = act{state: state(i), failing: -1, feedback: fmt.Sprintf("%s %d", sentence(), i), issues: []string{fmt.Sprintf("name_%d is wrong", i)}}
+			}
+			return a
+		})
+		told, last := play(settings, session)
+		if again, _ := play(settings, session); !slices.Equal(told, again) {
+			t.Fatalf("the same session, told twice: %q and %q", told, again)
+		}
+		if last.Stuck != "" && strings.Join(told[:len(told)-1], "") == "" {
+			t.Fatalf("stopped unwarned: %q in %+v", told, session)
+		}
+		if fresh && strings.Join(told, "") != "" {
+			t.Fatalf("always new, but %q in %+v", told, session)
+		}
+		names := map[string]int{}
+		for n := range session {
+			_, report := play(settings, session[:n+1])
+			for _, f := range report.Findings {
+				if since, known := names[f.ID]; known && since != f.Since {
+					t.Fatalf("%s began in %d, then in %d", f.ID, since, f.Since)
+				}
+				names[f.ID] = f.Since
+			}
+		}
+	}
+}
+
+func FuzzLook(f *testing.F) {
+	f.Add("- a\n- b", "1. a\n 2) b", "", 0.5)
+	f.Add("\xff\x00 ", "more", "parse.go parse.go", 0.0)
+	f.Fuzz(func(t *testing.T, a, b, c string, similarity float64) {
+		s := convergence.Settings{WarnAfter: 2, StopAfter: 3, Similarity: similarity}
+		session := []act{{state: "1", feedback: a}, {state: "2", feedback: b, issues: []string{c}}, {state: "1", feedback: a}, {state: "1", feedback: c}}
+		told, report := play(s, session)
+		again, same := play(s, session)
+		if !reflect.DeepEqual(told, again) || !reflect.DeepEqual(report, same) {
+			t.Errorf("%q, then %q", told, again)
+		}
+		for _, x := range report.Findings {
+			if strings.ContainsAny(x.Text, "\n\r") || x.ID == "" || x.State == "" || x.Since == 0 {
+				t.Errorf("%+v", x)
+			}
+		}
+	})
+}

@@ -1,0 +1,271 @@
+package convergence
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/role/verdict"
+)
+
+// points returns the faults that a round finds, a line each and no line twice: the
+// critic's issues, required changes and feedback, and what a rule lists that has
+// overruled the critic.
+func points(r loop.Round) (all []string) {
+	v := r.Review.Verdict
+	if r.Verdict.Decision == loop.Done && v.Decision == loop.Done {
+		for _, p := range verdict.Mays(v.Summary) {
+			all = append(all, "MAY: "+p)
+		}
+		return few(all)
+	}
+	if r.Verdict.Decision != loop.Continue {
+		return nil
+	}
+	if r.Review.Problem != "" { // a rule made a verdict of a reply that nobody could read
+		v = loop.Verdict{Issues: r.Verdict.Issues}
+	}
+	all = slices.Concat(v.RequiredChanges, v.Issues)
+	listed, text := len(all), v.Feedback
+	if v.Decision == loop.Continue {
+		text = v.Guidance() // the actor is told that
+	}
+	for _, p := range prose(text) {
+		if !restates(p, all[:listed]) {
+			all = append(all, p)
+		}
+	}
+	if r.Rule != "" {
+		all = append(all, bulleted(blocks(r.Verdict.Feedback))...)
+	}
+	return few(all)
+}
+
+// restates reports whether a sentence only says again what is in a list.
+func restates(p string, list []string) bool {
+	t := read(p)
+	return slices.ContainsFunc(list, func(other string) bool {
+		return line(other) == line(p) || t.repeats(read(other), DefaultSimilarity)
+	})
+}
+
+// few makes lines of points, each once; what is too many for a list of their own
+// becomes one.
+func few(points []string) []string {
+	var lines []string
+	for _, p := range points {
+		if p = line(p); p != "" && !slices.Contains(lines, p) {
+			lines = append(lines, p)
+		}
+	}
+	if rest := len(lines) - maxRaised; rest > 0 {
+		return append(lines[:maxRaised], fmt.Sprintf("%d more points, in the review of that iteration", rest))
+	}
+	return lines
+}
+
+// prose returns the points of a text: the items of its lists, and the sentences
+// of its paragraphs. What only leads to them is none, unless there is nothing
+// else.
+func prose(text string) []string {
+	var points []string
+	for _, b := range blocks(strings.ToValidUTF8(text, "\uFFFD")) {
+		if b.item {
+			points = append(points, b.text)
+			continue
+		}
+		for _, s := range sentences(b.text) {
+			if !framing(s) {
+				points = append(points, s)
+			}
+		}
+	}
+	if len(points) == 0 {
+		return []string{text}
+	}
+	return points
+}
+
+// A block is an item of a list, or a paragraph.
+type block struct {
+	text string
+	item bool
+}
+
+// blocks takes a text apart. What is in fences or behind ">" shows something
+// and asks for nothing.
+func blocks(text string) []block {
+	var all []block
+	open := false // the last block goes on
+	for _, l := range unfenced(text) {
+		body := strings.TrimSpace(l)
+		rest, is := item(body)
+		if w, _ := verdict.Mark(rest); w != verdict.Unmarked {
+			is = true
+		}
+		switch {
+		case body == "" || body[0] == '>':
+			open = false
+		case is:
+			all, open = append(all, block{rest, true}), true
+		case open || len(all) > 0 && all[len(all)-1].item && strings.TrimLeft(l, " \t") != l:
+			all[len(all)-1].text += " " + body
+		default:
+			all, open = append(all, block{text: body}), true
+		}
+	}
+	return all
+}
+
+// unfenced returns the lines of a text that are in no fence. One that is never
+// closed is none.
+func unfenced(text string) []string {
+	lines := strings.Split(text, "\n")
+	mark := func(l string) string {
+		l = strings.TrimSpace(l)
+		if l = l[:min(3, len(l))]; l == "```" || l == "~~~" {
+			return l
+		}
+		return ""
+	}
+	for i := 0; i < len(lines); i++ {
+		m := mark(lines[i])
+		if m == "" {
+			continue
+		}
+		if n := slices.IndexFunc(lines[i+1:], func(l string) bool { return mark(l) == m }); n >= 0 {
+			lines = slices.Replace(lines, i, i+n+2, "")
+		}
+	}
+	return lines
+}
+
+// bulleted returns the items among blocks.
+func bulleted(all []block) (texts []string) {
+	for _, b := range all {
+		if b.item {
+			texts = append(texts, b.text)
+		}
+	}
+	return texts
+}
+
+// item takes the bullet or the number off a line.
+func item(l string) (rest string, is bool) {
+	for _, bullet := range []string{"- ", "* ", "+ ", "• "} {
+		if rest, is = strings.CutPrefix(l, bullet); is {
+			return rest, true
+		}
+	}
+	rest = strings.TrimLeft(l, "0123456789")
+	if rest == l || len(rest) < 3 || rest[0] != '.' && rest[0] != ')' || rest[1] != ' ' {
+		return l, false
+	}
+	return rest[2:], true
+}
+
+// sentences splits a paragraph. A sentence that is not to be understood without
+// the one before it stays with it, as far as a line holds both.
+func sentences(text string) []string {
+	var all []string
+	for text != "" {
+		n := sentence(text)
+		s := strings.TrimSpace(text[:n])
+		text = text[n:]
+		switch last := len(all) - 1; {
+		case s == "":
+		case last >= 0 && leans(s) && len(all[last])+len(s) < maxLine:
+			all[last] += " " + s
+		default:
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// sentence returns the length of the first sentence of a text. What stands in
+// back-ticks or quotation marks is one word.
+func sentence(text string) int {
+	skip := 0
+	for i, r := range text {
+		if i < skip {
+			continue
+		}
+		end := i + len(string(r))
+		if r == '`' || r == '"' {
+			skip = end + strings.IndexRune(text[end:], r) + 1
+			continue
+		}
+		rest := strings.TrimLeft(text[end:], `*_"'”’)`)
+		switch {
+		case strings.ContainsRune("。！？", r):
+			return len(text) - len(rest)
+		case rest != "" && rest[0] != ' ' || !strings.ContainsRune(".!?:", r):
+		case r == ':' && framing(text[:i]), r != ':' && !abbreviated(text[:i]):
+			return len(text) - len(rest)
+		}
+	}
+	return len(text)
+}
+
+// abbreviated reports whether a full stop behind a text ends an abbreviation, an
+// initial or a number, and no sentence.
+func abbreviated(text string) bool {
+	word := strings.TrimLeft(text[strings.LastIndexByte(text, ' ')+1:], `("'`)
+	switch strings.ToLower(word) {
+	case "e.g", "i.e", "etc", "vs", "cf", "resp", "approx", "incl", "no", "fig", "sec", "ca":
+		return true
+	}
+	return len([]rune(word)) < 2
+}
+
+// leans reports whether a sentence speaks of what the one before it names.
+func leans(s string) bool {
+	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+	for i, w := range words {
+		switch w {
+		case "it", "they", "them", "this", "that", "these", "those":
+			if i == 0 || len(words) <= 5 {
+				return true
+			}
+		case "its", "their", "see", "otherwise", "because", "hence", "thus":
+			if i == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// framing reports whether a sentence has only words that lead to what is asked
+// for, or say that something is.
+func framing(s string) bool {
+	for _, w := range strings.FieldsFunc(strings.ToLower(s), apart) {
+		switch w = strings.Trim(w, "._-/"); w {
+		case "not", "yet", "almost", "nearly", "close", "done", "finished", "complete", "ready", "good", "better", "nice", "great",
+			"ok", "okay", "well", "thanks", "progress", "work", "task", "start", "so", "far", "now", "but", "however", "only", "just",
+			"more", "most", "some", "few", "all", "one", "two", "three", "four", "five", "six", "several", "things", "thing", "points", "point",
+			"problems", "problem", "issues", "issue", "findings", "finding", "remain", "remains", "remaining", "left", "open",
+			"following", "below", "here", "has", "have", "before", "can", "no", "what", "list", "much", "very":
+		default:
+			if w != "" && !filler(w) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// maxLine bounds a point, in characters.
+const maxLine = 300
+
+// line makes one line of a text, of bounded length.
+func line(s string) string {
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
+	if r := []rune(s); len(r) > maxLine {
+		return string(r[:maxLine]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,294 @@
+// Package deciding finds the files that decide about the work of a session: the programs
+// and scripts that checks and critics run, and what agents read before they work.
+//
+// Command lines are read without looking at the disk: the files they name may not exist,
+// and files that a script runs are not found.
+package deciding
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Shell returns the files that a line for the shell runs, such as tools/check.sh
+// in `cd tools && sh check.sh` and the Makefile in `make test`. Relative ones
+// begin where the line is run. They are slash-separated, clean, and each is named
+// once.
+func Shell(line string) []string {
+	var n names
+	n.line(line, 0)
+	return n.files
+}
+
+// Programs returns the programs that a line for the shell looks for in PATH: those
+// it does not name by a path. Words that the shell itself knows are among them.
+func Programs(line string) []string {
+	var n names
+	n.line(line, 0)
+	return n.programs
+}
+
+// Argv returns the files that a command runs, given word by word. Every other
+// argument that could be a path is among them: a command of this form has nothing
+// in it but the program and what the program needs.
+func Argv(argv []string) []string {
+	var n names
+	n.command(argv, 0)
+	for _, arg := range argv {
+		if _, value, ok := strings.Cut(arg, "="); ok {
+			arg = value
+		}
+		if !strings.HasPrefix(arg, "-") && !strings.ContainsAny(arg, " \n{}") {
+			n.add(arg)
+		}
+	}
+	return n.files
+}
+
+// Within returns those of some files that lie in a root, seen from there. Relative
+// ones begin in dir, which is absolute, as the root is.
+func Within(root, dir string, files []string) []string {
+	var in []string
+	for _, file := range files {
+		name := filepath.FromSlash(file)
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		if rel, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(rel) && rel != "." {
+			in = append(in, filepath.ToSlash(rel))
+		}
+	}
+	return in
+}
+
+// names collects the files of a line.
+type names struct {
+	files    []string
+	programs []string
+	seen     map[string]bool
+	in       string              // where `cd` has led; "" is where the line began
+	values   map[string][]string // of variables that the line sets
+}
+
+func (n *names) add(file string) {
+	if values, ok := n.values[strings.Trim(file, "${}")]; ok && strings.HasPrefix(file, "$") {
+		for _, value := range values {
+			n.add(ahead(value))
+		}
+		return
+	}
+	file = rooted(file)
+	if file == "" || strings.ContainsAny(file, "$`*?\x00") {
+		return // what the shell makes of it is not known
+	}
+	if !path.IsAbs(file) {
+		file = path.Join(n.in, file)
+	}
+	if file = path.Clean(file); file == "." || n.seen[file] {
+		return
+	}
+	if n.seen == nil {
+		n.seen = map[string]bool{}
+	}
+	n.seen[file] = true
+	n.files = append(n.files, file)
+}
+
+// ahead is a path up to where its names are not known: tools for tools/*.sh.
+func ahead(file string) string {
+	if i := strings.IndexAny(file, "*?["); i >= 0 {
+		return path.Dir(file[:i] + "x")
+	}
+	return strings.TrimLeft(file, "$") // a variable stands for no other one
+}
+
+// sets takes the values that a command gives to variables: X=a.sh, for X in a.sh.
+func (n *names) sets(words []string) {
+	if n.values == nil {
+		n.values = map[string][]string{}
+	}
+	if len(words) > 3 && words[0] == "for" && words[2] == "in" {
+		n.values[words[1]] = words[3:]
+	}
+	for _, word := range words {
+		if !assigns(word) {
+			return
+		}
+		name, value, _ := strings.Cut(word, "=")
+		n.values[name] = []string{value}
+	}
+}
+
+// rooted takes off what spells the directory of the line: $PWD/, $(git rev-parse
+// --show-toplevel)/ and the like.
+func rooted(file string) string {
+	if !strings.HasPrefix(file, "$") && !strings.HasPrefix(file, "`") {
+		return file
+	}
+	end := strings.IndexByte(file, '/')
+	if closed := strings.LastIndexAny(file, ")}`"); closed > end {
+		end = closed + 1
+	}
+	if end < 0 || end >= len(file) || file[end] != '/' {
+		return ""
+	}
+	return file[end+1:]
+}
+
+// maxDepth is how deep a line may be in another one: sh -c "sh -c '…'".
+const maxDepth = 5
+
+// line takes every command of a line.
+func (n *names) line(line string, depth int) {
+	if depth > maxDepth {
+		return
+	}
+	from := n.in
+	var before []string
+	for _, c := range split(line) {
+		n.sets(c.words)
+		n.command(c.words, depth)
+		if len(c.words) == 1 && interpreter(c.words[0]) != notOne && len(before) > 1 && before[0] == "cat" { // cat check.sh | sh
+			for _, file := range before[1:] {
+				n.add(file)
+			}
+		}
+		before = c.words
+		for _, file := range c.input { // sh <check.sh
+			if len(c.words) > 0 && interpreter(c.words[0]) != notOne {
+				n.add(file)
+			}
+		}
+		if c.leaves { // a subshell, whose directory was its own
+			n.in = from
+		}
+	}
+}
+
+// command takes what one simple command runs.
+func (n *names) command(words []string, depth int) {
+	words = stripped(words)
+	if len(words) == 0 {
+		return
+	}
+	name, args := path.Base(filepath.ToSlash(words[0])), words[1:]
+	if strings.Contains(words[0], "/") {
+		n.add(words[0])
+	} else if !slices.Contains(n.programs, words[0]) && !strings.ContainsAny(words[0], "$`*?\x00") {
+		n.programs = append(n.programs, words[0])
+	}
+	if recipes := recipesOf(name); recipes != nil {
+		n.recipes(recipes, args)
+	}
+	switch {
+	case name == "cd":
+		n.enter(args)
+	case name == "." || name == "source":
+		if len(args) > 0 {
+			n.add(args[0])
+		}
+	case name == "eval":
+		n.line(strings.Join(args, " "), depth+1)
+	case name == "go":
+		if len(args) > 1 && args[0] == "run" {
+			n.script(other, args[1:], depth)
+		}
+	case n.another(name, args, depth):
+	default:
+		n.script(interpreter(name), args, depth)
+	}
+}
+
+// another takes what a program runs that runs others, if it is one.
+func (n *names) another(name string, args []string, depth int) bool {
+	switch {
+	case name == "run-parts" && len(args) > 0:
+		n.add(args[len(args)-1])
+	case name == "env" && len(args) > 1 && (args[0] == "-C" || args[0] == "--chdir"):
+		from := n.in
+		n.enter(args[1:])
+		n.command(another(args[2:]), depth+1)
+		n.in = from
+	case runsAnother(name):
+		n.command(another(args), depth+1)
+	default:
+		return false
+	}
+	return true
+}
+
+func (n *names) enter(args []string) {
+	for _, dir := range args {
+		if !strings.HasPrefix(dir, "-") {
+			if dir = rooted(dir); path.IsAbs(dir) {
+				n.in = path.Clean(dir)
+			} else {
+				n.in = path.Join(n.in, dir)
+			}
+			return
+		}
+	}
+}
+
+// recipes takes the files from which a tool such as make learns what to run.
+func (n *names) recipes(files, args []string) {
+	dir := ""
+	for i, arg := range args {
+		value := ""
+		if i+1 < len(args) {
+			value = args[i+1]
+		}
+		switch arg {
+		case "-C", "--directory", "--prefix", "--cwd", "--dir":
+			dir = value
+		case "-f", "--file", "--makefile", "--justfile", "--taskfile", "-c":
+			n.add(path.Join(dir, value))
+		}
+	}
+	for _, file := range files {
+		n.add(path.Join(dir, file))
+	}
+}
+
+// script takes the file that an interpreter runs.
+func (n *names) script(kind kind, args []string, depth int) {
+	for i := 0; i < len(args) && kind != notOne; i++ {
+		arg, next := args[i], ""
+		if i+1 < len(args) {
+			next = args[i+1]
+		}
+		switch {
+		case kind == shell && isCommandFlag(arg):
+			n.line(next, depth+1)
+			return
+		case kind == other && slices.Contains([]string{"-c", "-e", "--eval"}, arg):
+			return // the program stands there itself
+		case kind == other && arg == "-m":
+			n.module(next)
+			return
+		case kind == shell && slices.Contains([]string{"-o", "-O", "+o"}, arg):
+			i++
+		case strings.IndexAny(arg, "-+") == 0:
+		default:
+			n.add(arg)
+			if kind == shell || strings.ContainsAny(arg, "./") {
+				return
+			} // else it may be the value of a flag: python -W error check.py
+		}
+	}
+}
+
+// module takes what may hold a module of Python.
+func (n *names) module(name string) {
+	file := strings.ReplaceAll(name, ".", "/")
+	n.add(file + ".py")
+	n.add(file + "/__main__.py")
+}
+
+// isCommandFlag reports whether a flag of a shell says that the next word is a line
+// for it: -c, -ec.
+func isCommandFlag(arg string) bool {
+	return strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, "c")
+}

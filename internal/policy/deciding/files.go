@@ -1,0 +1,252 @@
+package deciding
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Role says how a file decides about the work.
+type Role string
+
+// The roles.
+const (
+	Critic Role = "critic" // the critic is started from it
+	Check  Role = "check"  // a check runs it
+	Agents Role = "agents" // agents, the critic perhaps among them, read it before they work
+	Rules  Role = "rules"  // it holds rules of the runs that begin later
+)
+
+// A File is one that decides about the work of a session.
+type File struct {
+	Path   string // from the root of the work tree, slash-separated
+	Role   Role
+	SHA256 string // of what it held when the session began; "" where it was not there
+}
+
+// A ChangedFile is a file that has changed since the session began.
+type ChangedFile struct {
+	File
+	Fate string // "added", "changed" or "removed"
+}
+
+// AgentFiles matches the paths of instructions and settings for agents.
+func AgentFiles() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|/)(?:(?:AGENTS|CLAUDE|GEMINI|QWEN|CRUSH)(?:\.\w+)?\.md|\.(?:cursor|windsurf|cline)rules|\.goosehints|\.mcp\.json|(?:opencode|kilo|\.?crush)\.jsonc?|codeloops\.toml)$` +
+		`|(?:^|/)\.(?:claude|codex|gemini|qwen|cursor|opencode|clinerules|continue|factory|kilocode|augment|amp|crush|pi|agents)/|^\.github/(?:copilot-instructions\.md$|instructions/|agents/|prompts/)`)
+}
+
+// A Tree is a work tree in which files are looked up. Nothing outside of it is read,
+// wherever links lead.
+type Tree struct {
+	Root string // absolute
+	Dir  string // where commands are run, absolute
+}
+
+// Take adds to files the digests of their present content.
+func (t Tree) Take(files []File) []File {
+	files = slices.Clone(files)
+	t.open(func(root *os.Root) {
+		for i := range files {
+			files[i].SHA256 = digest(root, files[i].Path)
+		}
+	})
+	return files
+}
+
+// Changed compares files with their present content. Files that agents read are looked
+// up again, as there may be new ones.
+func (t Tree) Changed(files []File) []ChangedFile {
+	known := map[string]bool{}
+	for _, f := range files {
+		known[f.Path] = true
+	}
+	for _, f := range t.Settings() {
+		if !known[f.Path] {
+			files = append(slices.Clip(files), f)
+		}
+	}
+	var all []ChangedFile
+	for i, now := range t.Take(files) {
+		switch was := files[i].SHA256; {
+		case was == now.SHA256:
+		case was == "":
+			all = append(all, ChangedFile{files[i], "added"})
+		case now.SHA256 == "":
+			all = append(all, ChangedFile{files[i], "removed"})
+		default:
+			all = append(all, ChangedFile{files[i], "changed"})
+		}
+	}
+	return all
+}
+
+// Settings returns the files that agents read when they work in the tree's
+// directory: in it and above, up to the root, whether git ignores them or not.
+func (t Tree) Settings() (files []File) {
+	dirs := []string{"."}
+	if rel, err := filepath.Rel(t.Root, t.Dir); err == nil && filepath.IsLocal(rel) && rel != "." {
+		for i, part := range strings.Split(filepath.ToSlash(rel), "/") {
+			dirs = append(dirs, path.Join(dirs[i], part))
+		}
+	}
+	pattern := AgentFiles()
+	t.open(func(root *os.Root) {
+		for _, dir := range dirs {
+			entries, _ := fs.ReadDir(root.FS(), dir)
+			for _, e := range entries {
+				name := path.Join(dir, e.Name())
+				switch {
+				case !e.IsDir() && pattern.MatchString(name), e.Type()&fs.ModeSymlink != 0 && pattern.MatchString(name+"/"):
+					files = append(files, setting(name))
+				case e.IsDir() && (pattern.MatchString(name+"/") || name == ".github"):
+					files = append(files, within(root, name, pattern)...)
+				}
+			}
+		}
+	})
+	return files
+}
+
+func setting(name string) File {
+	if path.Base(name) == "codeloops.toml" {
+		return File{Path: name, Role: Rules}
+	}
+	return File{Path: name, Role: Agents}
+}
+
+// maxSettings is how many files are looked at in one directory of settings.
+const maxSettings = 1000
+
+// within lists what a directory holds of settings. What agents write there
+// themselves, such as logs and data, is none.
+func within(root *os.Root, dir string, pattern *regexp.Regexp) (files []File) {
+	_ = fs.WalkDir(root.FS(), dir, func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return fs.SkipDir
+		case e.IsDir():
+			if name != dir && slices.Contains([]string{"node_modules", "worktrees", "logs", "cache", "tmp", "sessions", "history", "todos", "state", "projects"}, e.Name()) {
+				return fs.SkipDir
+			}
+		case len(files) == maxSettings:
+			return fs.SkipAll
+		case pattern.MatchString(name) && told(name):
+			files = append(files, setting(name))
+		}
+		return nil
+	}) // what cannot be read is not there for agents either
+	return files
+}
+
+// told reports whether a file in a directory of settings is one by its name.
+func told(name string) bool {
+	return !slices.Contains([]string{".log", ".db", ".db-wal", ".db-shm", ".sqlite", ".jsonl", ".lock", ".pid", ".tmp", ".bak"}, path.Ext(name))
+}
+
+func (t Tree) open(use func(*os.Root)) {
+	root, err := os.OpenRoot(t.Root)
+	if err != nil {
+		return
+	}
+	defer root.Close() //nolint:errcheck // it was only read
+	use(root)
+}
+
+// digest returns what identifies the content of a file, "" where there is none.
+func digest(root *os.Root, name string) string {
+	name = filepath.FromSlash(name)
+	link := ""
+	if st, err := root.Lstat(name); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return ""
+		}
+		return "what cannot be read"
+	} else if st.Mode()&fs.ModeSymlink != 0 {
+		link, _ = root.Readlink(name) // a file outside of the root is known by the way to it
+	}
+	sum := sha256.New()
+	_, _ = io.WriteString(sum, link)
+	st, err := root.Stat(name)
+	switch {
+	case err != nil && link != "":
+	case err != nil:
+		return "what cannot be read"
+	case st.IsDir():
+		directory(root, name, sum)
+	case !st.Mode().IsRegular(): // to open a pipe would wait for its other end
+		_, _ = io.WriteString(sum, st.Mode().Type().String())
+	default:
+		if err := content(root, name, sum); err != nil {
+			return "what cannot be read"
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// maxContent is how much of a file is read: what lies behind that is known by the
+// file's size and time.
+const maxContent = 64 << 20
+
+func content(root *os.Root, name string, into io.Writer) error {
+	f, err := root.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	if filepath.Base(name) == "package.json" {
+		return scripts(f, into)
+	}
+	n, err := io.Copy(into, io.LimitReader(f, maxContent))
+	if err != nil || n < maxContent {
+		return err
+	}
+	st, err := f.Stat()
+	if err == nil {
+		_, err = io.WriteString(into, st.ModTime().String()+strconv.FormatInt(st.Size(), 10))
+	}
+	return err
+}
+
+// scripts takes of a package.json what it has run: the rest of it is work.
+func scripts(f io.Reader, into io.Writer) error {
+	text, err := io.ReadAll(io.LimitReader(f, maxContent))
+	if err != nil {
+		return err
+	}
+	var file struct {
+		Scripts map[string]string `json:"scripts"`
+	}
+	if json.Unmarshal(text, &file) == nil {
+		text, err = json.Marshal(file.Scripts) // in the order of their names
+	}
+	if err == nil {
+		_, err = into.Write(text)
+	}
+	return err
+}
+
+// directory takes the files right in a directory, as of a program that is run by
+// its directory's name.
+func directory(root *os.Root, name string, into io.Writer) {
+	entries, _ := fs.ReadDir(root.FS(), filepath.ToSlash(name))
+	for i, e := range entries {
+		if i == maxSettings {
+			return
+		}
+		if e.Type().IsRegular() {
+			_, _ = io.WriteString(into, e.Name()+"\x00")
+			_ = content(root, filepath.Join(name, e.Name()), into)
+		}
+	}
+}

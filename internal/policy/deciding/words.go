@@ -1,0 +1,210 @@
+package deciding
+
+import (
+	"slices"
+	"strings"
+)
+
+// A simple is one command of a line.
+type simple struct {
+	words  []string
+	input  []string // files that it reads on standard input
+	leaves bool     // a subshell ends behind it
+}
+
+// split takes a line apart into its commands, wherever they are in it. It knows
+// quotes, operators and comments; expansions stay as they are.
+func split(line string) []simple {
+	s := splitter{rest: line}
+	for s.rest != "" {
+		s.step()
+	}
+	s.end()
+	return s.all
+}
+
+type splitter struct {
+	rest string
+
+	all    []simple
+	now    simple
+	word   strings.Builder
+	inWord bool // also for one that is empty: ''
+	target redirect
+}
+
+// A redirect says what the next word is the target of.
+type redirect int
+
+const (
+	noTarget redirect = iota
+	readFrom
+	otherTarget
+)
+
+func (s *splitter) step() {
+	c := s.rest[0]
+	switch {
+	case c == '\\':
+		s.escaped()
+	case c == '\'':
+		s.quoted(1, strings.IndexByte(s.rest[1:], '\''))
+	case c == '"':
+		s.doubled()
+	case c == '$' || c == '`':
+		s.expansion()
+	case c == ' ' || c == '\t' || c == '\r':
+		s.endWord()
+		s.skip(1)
+	case c == '#' && !s.inWord:
+		s.skip(len(s.rest) - len(strings.TrimLeftFunc(s.rest, func(r rune) bool { return r != '\n' })))
+	case c == '<' || c == '>':
+		s.redirected()
+	case strings.IndexByte(";&|\n(){}", c) >= 0:
+		s.operator(c)
+	default:
+		s.take(s.rest[:1])
+		s.skip(1)
+	}
+}
+
+func (s *splitter) skip(n int) { s.rest = s.rest[min(n, len(s.rest)):] }
+
+func (s *splitter) take(text string) {
+	s.word.WriteString(text)
+	s.inWord = true
+}
+
+func (s *splitter) escaped() {
+	if len(s.rest) > 1 && s.rest[1] != '\n' {
+		s.take(s.rest[1:2])
+	}
+	s.skip(2)
+}
+
+// quoted takes length bytes that stand between quotes; a negative length is all.
+func (s *splitter) quoted(from, length int) {
+	if length < 0 {
+		length = len(s.rest) - from
+	}
+	s.take(s.rest[from : from+length])
+	s.skip(from + length + 1)
+}
+
+func (s *splitter) doubled() {
+	s.take("")
+	s.skip(1)
+	for s.rest != "" && s.rest[0] != '"' {
+		switch s.rest[0] {
+		case '\\':
+			s.escaped()
+		case '$', '`':
+			s.expansion()
+		default:
+			s.take(s.rest[:1])
+			s.skip(1)
+		}
+	}
+	s.skip(1)
+}
+
+// expansion takes what the shell would replace, as one piece.
+func (s *splitter) expansion() {
+	end := 1
+	if s.rest[0] == '`' {
+		if i := strings.IndexByte(s.rest[1:], '`'); i >= 0 {
+			end = i + 2
+		}
+	} else if strings.HasPrefix(s.rest, "$(") {
+		end = closing(s.rest[1:], '(', ')') + 1
+	} else if strings.HasPrefix(s.rest, "${") {
+		end = closing(s.rest[1:], '{', '}') + 1
+	}
+	s.take(s.rest[:end])
+	s.skip(end)
+}
+
+// closing returns where the bracket that a text begins with is closed, or the end
+// of the text.
+func closing(text string, open, end byte) int {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case open:
+			depth++
+		case end:
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(text)
+}
+
+func (s *splitter) redirected() {
+	from := s.rest[0] == '<' && !strings.HasPrefix(s.rest, "<<") && !strings.HasPrefix(s.rest, "<(")
+	if digits := s.word.String(); strings.Trim(digits, "0123456789") == "" {
+		s.word.Reset() // a descriptor
+		s.inWord = false
+	}
+	s.endWord()
+	s.target = otherTarget
+	if from {
+		s.target = readFrom
+	}
+	s.skip(len(s.rest) - len(strings.TrimLeft(s.rest, "<>&|")))
+}
+
+func (s *splitter) operator(c byte) {
+	if (c == '{' || c == '}') && (s.inWord || len(s.rest) > 1 && !strings.ContainsAny(s.rest[1:2], " \t\n;)")) {
+		s.take(string(c)) // a part of a word: {a,b}
+		s.skip(1)
+		return
+	}
+	s.end()
+	if c == ')' && len(s.all) > 0 {
+		s.all[len(s.all)-1].leaves = true
+	}
+	s.skip(1)
+}
+
+func (s *splitter) endWord() {
+	if !s.inWord {
+		return
+	}
+	word := s.word.String()
+	switch s.target {
+	case readFrom:
+		s.now.input = append(s.now.input, word)
+	case noTarget:
+		s.now.words = append(s.now.words, word)
+	case otherTarget:
+	}
+	s.word.Reset()
+	s.inWord, s.target = false, noTarget
+}
+
+func (s *splitter) end() {
+	s.endWord()
+	s.target = noTarget
+	if len(s.now.words) > 0 {
+		s.all = append(s.all, s.now)
+	}
+	s.now = simple{}
+}
+
+// stripped leaves out what may stand before a command: keywords, variables, and
+// programs that have no effect on which file is run.
+func stripped(words []string) []string {
+	keywords := []string{"if", "then", "elif", "else", "while", "until", "do", "!", "{", "time", "exec", "command", "builtin"}
+	for len(words) > 0 && (slices.Contains(keywords, words[0]) || assigns(words[0])) {
+		words = words[1:]
+	}
+	return words
+}
+
+// assigns reports whether a word sets a variable.
+func assigns(word string) bool {
+	name, _, ok := strings.Cut(word, "=")
+	return ok && name != "" && !strings.ContainsAny(name, "/.-$ ")
+}

@@ -1,0 +1,152 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/policy/convergence"
+)
+
+// Rulers returns the rules on verdicts for a policy, in the order in which they apply:
+// the score first, as it may turn a verdict into a DONE that a failing check then
+// refuses; findings after all other objections; last the rules that may end the run
+// whatever the others decided. Disabled rules are included, so that tests can compare
+// the list with the documentation.
+func Rulers(p loop.Policy) []Ruler {
+	var threshold float64
+	if p.ApprovalThreshold != nil {
+		threshold = *p.ApprovalThreshold
+	}
+	return []Ruler{
+		Approval{Threshold: threshold, Strict: p.Critique != nil},
+		Checks{},
+		RequireChange{Required: p.RequireChange},
+		Findings{Settings: thresholds(p.Convergence), Mode: p.OpenFindings},
+		AutoRevise{Denied: p.NoAutoRevise},
+		Convergence{thresholds(p.Convergence)},
+	}
+}
+
+// RuleChecks is the rule that a failing check keeps a run from being done.
+const RuleChecks = "checks"
+
+// Checks turns DONE into CONTINUE while a check fails: a check is evidence, a
+// verdict is an opinion.
+type Checks struct{}
+
+// Name implements [Ruler].
+func (Checks) Name() string { return RuleChecks }
+
+// Rule implements [Ruler].
+func (Checks) Rule(c loop.Case, _ loop.Review, so loop.Ruling) loop.Ruling {
+	if so.Verdict.Decision != loop.Done {
+		return so
+	}
+	var failing []string
+	for _, check := range c.Checks {
+		if !check.Passed() {
+			failing = append(failing, fmt.Sprintf("- `%s` %s", check.Command, fate(check)))
+		}
+	}
+	if len(failing) == 0 {
+		return so
+	}
+	so.Rule = RuleChecks
+	so.Verdict.Decision = loop.Continue
+	so.Verdict.Feedback = "The reviewer approved the work, but these checks fail:\n" + strings.Join(failing, "\n")
+	return so
+}
+
+func fate(c loop.CheckResult) string {
+	return strings.Join(append([]string{ended(c)}, c.Remarks()...), "; ")
+}
+
+func ended(c loop.CheckResult) string {
+	switch {
+	case c.Ending == loop.EndTimedOut:
+		return fmt.Sprintf("did not end within %s", c.Duration.Round(1e9))
+	case c.ExitCode < 0:
+		return "was ended by a signal"
+	}
+	return fmt.Sprintf("ended with exit code %d", c.ExitCode)
+}
+
+// RuleChange is the rule that a run which is done has changed something.
+const RuleChange = "require_change"
+
+// RequireChange turns DONE into CONTINUE while nothing differs from the start of the
+// session, when it is required.
+type RequireChange struct{ Required bool }
+
+// Name implements [Ruler].
+func (RequireChange) Name() string { return RuleChange }
+
+// Rule implements [Ruler].
+func (x RequireChange) Rule(c loop.Case, _ loop.Review, so loop.Ruling) loop.Ruling {
+	if !x.Required || so.Verdict.Decision != loop.Done || !c.Change.Empty() {
+		return so
+	}
+	so.Rule = RuleChange
+	so.Verdict.Decision = loop.Continue
+	so.Verdict.Feedback = "The reviewer approved the work, but nothing in the work tree has changed since the session began. The task asks for a change: make it."
+	return so
+}
+
+// RuleAutoRevise is the rule that nobody revises the work unasked.
+const RuleAutoRevise = "auto_revise"
+
+// AutoRevise ends a run, if it is denied, whose verdict would send the actor back to
+// work. DONE and an escalation pass, and so does a DONE that the critic is to repeat, as
+// the actor has nothing to do then.
+type AutoRevise struct{ Denied bool }
+
+// Name implements [Ruler].
+func (AutoRevise) Name() string { return RuleAutoRevise }
+
+// Rule implements [Ruler].
+func (a AutoRevise) Rule(_ loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
+	if !a.Denied || so.Verdict.Decision == loop.Done || so.Verdict.Escalation != "" || len(r.Stale) > 0 {
+		return so
+	}
+	so.Rule, so.Stop = RuleAutoRevise, loop.Violation(RuleAutoRevise)
+	so.Why = "the work is not done (" + string(so.Verdict.Decision) + "), and auto_revise = false keeps the actor from working on it again"
+	if said := so.Verdict.Guidance(); said != "" {
+		so.Why += ": " + said
+	}
+	return so
+}
+
+// RuleConvergence is the rule that a loop must make progress.
+const RuleConvergence = convergence.Rule
+
+// Convergence warns both agents when the loop makes no progress, and ends the run
+// when that does not help.
+type Convergence struct{ convergence.Settings }
+
+// thresholds are those that a policy asks for.
+func thresholds(p *loop.ConvergencePolicy) (s convergence.Settings) {
+	if p == nil {
+		return s
+	}
+	s.WarnAfter, s.StopAfter = p.WarnAfter, p.StopAfter
+	if p.Similarity != nil {
+		s.Similarity = *p.Similarity
+	}
+	return s
+}
+
+// Name implements [Ruler].
+func (Convergence) Name() string { return RuleConvergence }
+
+// Rule implements [Ruler].
+func (v Convergence) Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
+	report := v.Look(c.History, loop.Round{
+		Iteration: c.Iteration, Attempt: c.Attempt, Change: c.Change, Inspection: c.Inspection, Checks: c.Checks, Review: r, Ruling: so,
+	})
+	so.Warnings = append(so.Warnings, report.Warnings...)
+	if report.Stuck != "" {
+		so.Rule, so.Stop, so.Why = RuleConvergence, loop.StopStuck, report.Stuck
+	}
+	return so
+}

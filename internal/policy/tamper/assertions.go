@@ -1,0 +1,275 @@
+package tamper
+
+import (
+	"path"
+	"strings"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/wording"
+)
+
+// assertions reports files and moved tests that assert less than they did, and
+// comparisons that became weaker.
+func assertions(r *report) {
+	for _, m := range r.tests.moved {
+		whole := len(m.to.body) > 0 || m.to.file.Status == loop.FileAdded // else what is in it may be context
+		if lost := m.from.size - m.to.size; lost > 0 && len(m.from.body) > 0 && whole {
+			r.addf(Loosened, m.to.file, m.to.at, "the test %s, which stood in %s, has %s fewer than before",
+				Quote(m.to.name, maxName), Quote(m.from.file.Path, maxPath), wording.Count(lost, "assertion"))
+		}
+	}
+	arrived := r.asserted()
+	for _, f := range r.files {
+		if !f.readable() || f.Status == loop.FileDeleted {
+			continue
+		}
+		fewer(r, f, arrived)
+		for _, h := range f.hunks {
+			weaker(r, f, h)
+		}
+		unfailing(r, f)
+		mocked(r, f)
+		bound(r, f)
+	}
+}
+
+// mocked reports that the module which a file tests, by their names, was replaced in
+// a file that was there before, as a whole.
+func mocked(r *report, f *file) {
+	if f.lang.Replace == nil || f.Status == loop.FileAdded {
+		return
+	}
+	partly := false
+	f.all(func(l *line) { partly = partly || strings.Contains(l.code, "Actual(") })
+	f.each("+", func(l *line) {
+		if m := f.lang.Replace.groups(l.code); m != nil && !partly && stem(m[1]) == stem(f.Path) {
+			r.addf(Loosened, f, l.at, "what is tested here was replaced")
+		}
+	})
+}
+
+// stem is the name of a file without what stands behind its first point.
+func stem(file string) string {
+	name, _, _ := strings.Cut(path.Base(file), ".")
+	return name
+}
+
+// unfailing reports assertions that cannot fail.
+func unfailing(r *report, f *file) {
+	equality := false // the line above defines what is equal
+	f.each("+", func(l *line) {
+		text := strings.ToLower(normal(l.code))
+		if r.had[normal(l.text)] {
+			return
+		}
+		if l.idle && f.tests(l) || equality && strings.Contains(text, "return true") {
+			r.addf(Loosened, f, l.at, "an assertion was added that cannot fail")
+		}
+		if text != "" && text != "{" {
+			equality = strings.Contains(text, "def __eq__(") || strings.Contains(text, " equals(")
+			if equality && strings.Contains(text, "return true") {
+				r.addf(Loosened, f, l.at, "an assertion was added that cannot fail")
+			}
+		}
+	})
+}
+
+// asserted counts the assertions that were added anywhere, by their text: one that
+// was taken out and stands there has only moved.
+func (r *report) asserted() map[string]int {
+	all := map[string]int{}
+	for _, f := range r.files {
+		f.each("+", func(l *line) {
+			if l.asserts {
+				all[normal(l.code)]++
+			}
+		})
+	}
+	return all
+}
+
+// fewer reports a file with fewer assertions. Those of tests that are gone or
+// stand elsewhere have been reported with them, and what a new test asserts
+// does not make up for what an old one lost.
+func fewer(r *report, f *file, arrived map[string]int) {
+	ours := map[string]int{} // what the rest of the file has gained, by its text
+	gone, news, first := 0, 0, 0
+	removed, added := f.familiar()
+	for _, l := range added {
+		if l.asserts {
+			ours[normal(l.code)]++
+			news++
+		}
+	}
+	for _, l := range removed {
+		if !l.asserts {
+			continue
+		}
+		key := normal(l.code)
+		switch {
+		case take(ours, key): // it stands somewhere else in the file
+			arrived[key]--
+			news--
+			continue
+		case take(arrived, key):
+			continue
+		}
+		if gone++; first == 0 {
+			first = l.at
+		}
+	}
+	if gone > news {
+		r.addf(Loosened, f, 0, "%s fewer than before (%d gone, the first from line %d of the old file; %d new)",
+			wording.Count(gone-news, "assertion"), gone, first, news)
+	}
+}
+
+// familiar returns the lines that were removed from, and added to, what both sides
+// of a file have: tests that are gone are told as such, and new ones make up for
+// nothing.
+func (f *file) familiar() (removed, added []*line) {
+	old, now := differ(f.declared('+'), f.declared('-'))
+	return f.outside("-", old), f.outside("+", now)
+}
+
+// outside returns the changed lines of one side that are in none of its tests.
+func (f *file) outside(op string, tests []*test) (all []*line) {
+	strangers := map[int]bool{}
+	for _, t := range tests {
+		strangers[t.at] = true
+	}
+	for _, h := range f.hunks {
+		strange := false
+		for i := range h.lines {
+			l := &h.lines[i]
+			if l.op != ' ' && l.op != op[0] {
+				continue
+			}
+			if l.declares != "" {
+				strange = l.op != ' ' && strangers[l.at]
+			}
+			if l.op == op[0] && !strange {
+				all = append(all, l)
+			}
+		}
+	}
+	return all
+}
+
+// weaker looks at lines that took the place of others: fewer exact comparisons
+// and more loose ones are a loss.
+func weaker(r *report, f *file, h hunk) {
+	var exact, loose int
+	kept := map[string]bool{}
+	first, decided := 0, false
+	flush := func() {
+		if exact < 0 && loose > 0 && first > 0 && !decided {
+			r.addf(Loosened, f, first, "a weaker comparison took the place of an exact one")
+		}
+		exact, loose, first, decided = 0, 0, 0, false
+	}
+	for i := range h.lines {
+		l := &h.lines[i]
+		if l.op == ' ' {
+			flush()
+			continue
+		}
+		if !f.tests(l) {
+			continue
+		}
+		by := 1
+		if l.op == '-' {
+			by = -1
+			kept[normal(l.code)] = true
+			// What was a test of its own is no longer compared with anything.
+			decided = decided || l.declares != ""
+		}
+		switch {
+		case l.exact:
+			exact += by
+		case l.loose:
+			if loose += by; by > 0 && first == 0 && !kept[normal(l.code)] {
+				first = l.at
+			}
+		}
+	}
+	flush()
+}
+
+// bound reports that what asserts in a file which was there before is the project's
+// own now: taken from a file of it, or declared in this one.
+func bound(r *report, f *file) {
+	if f.lang.Bind == nil && f.lang.Shadow == nil || f.Status == loop.FileAdded {
+		return
+	}
+	known := foreign(r, f)
+	f.each("+", func(l *line) {
+		if r.had[normal(l.text)] || !f.tests(l) {
+			return
+		}
+		if marker := f.lang.Shadow.find(l.bare); marker != "" {
+			r.addf(Loosened, f, l.at, "%s was added, which replaces what asserts", quoted(marker))
+		}
+		from := f.lang.origin(l)
+		if from == "" || !own(r, f, from) {
+			return
+		}
+		for _, name := range f.lang.names(l) {
+			was, there := known[name]
+			if was || !there && f.lang.has("x.js") { // where a runner gives them
+				r.addf(Loosened, f, l.at, "what asserts here now comes from the project itself: %s", Quote(from, maxName))
+			}
+		}
+	})
+}
+
+// foreign tells of the names by which a file asserted whether they came from elsewhere.
+func foreign(r *report, f *file) map[string]bool {
+	all := map[string]bool{}
+	f.all(func(l *line) {
+		from := f.lang.origin(l)
+		if l.op == '+' || from == "" {
+			return
+		}
+		for _, name := range f.lang.names(l) {
+			all[name] = all[name] || !own(r, f, from)
+		}
+	})
+	return all
+}
+
+// origin returns where a line takes what asserts from, "" for nowhere.
+func (l *language) origin(x *line) string {
+	if m := l.Bind.groups(x.code); m != nil {
+		return strings.Join(m[1:], "")
+	}
+	return ""
+}
+
+// names are those in a line by which one asserts.
+func (l *language) names(x *line) []string {
+	return l.Called.expression().FindAllString(x.code, -1)
+}
+
+// own reports whether a file takes something from a part of the project itself.
+func own(r *report, f *file, from string) bool {
+	switch {
+	case strings.HasPrefix(from, "."), r.tired():
+		return true
+	case f.lang.has("x.go"):
+		mod, _ := r.content("go.mod")
+		_, module, _ := strings.Cut("\n"+mod, "\nmodule ")
+		module, _, _ = strings.Cut(module, "\n")
+		return module != "" && strings.HasPrefix(from+"/", strings.TrimSpace(module)+"/")
+	case f.lang.has("x.py"):
+		file := strings.ReplaceAll(from, ".", "/")
+		for _, dir := range []string{".", "src", path.Dir(f.Path)} {
+			_, module := r.content(path.Join(dir, file+".py"))
+			_, pack := r.content(path.Join(dir, file, "__init__.py"))
+			if module || pack {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,228 @@
+package tamper
+
+import "strings"
+
+// A span is a comment or a string literal that may go on over several lines.
+type span struct {
+	Begin, End string
+	Quoted     bool // a string literal
+}
+
+// read takes the lines of a file apart and says what they mean.
+//
+// Each side of a patch has its own course through comments and strings. Even so, a
+// line counts as code unless it is a new one in something that was opened since:
+// where we take a character for the begin of a string that is none, no test below
+// it may be lost.
+func (l *language) read(f *file) {
+	for _, h := range f.hunks {
+		var was, is *span
+		opened := 0 // the line from which on the new side alone is in a span
+		for i := range h.lines {
+			x := &h.lines[i]
+			if is == nil || was != nil {
+				opened = 0
+			} else if opened == 0 {
+				opened = x.at
+			}
+			was, is = l.step(x, was, is)
+			if x.op != '-' && opened > 0 {
+				x.swallowed = opened
+			} else if x.op == '+' && is != nil && opened == 0 {
+				opened = x.at
+			}
+			x.sense = l.senseOf(*x, f.test)
+		}
+		if f.readable() {
+			l.statements(h)
+		}
+	}
+}
+
+// statements reads assertions that go on over several lines as a whole: how they
+// compare may be in a line below.
+func (l *language) statements(h hunk) {
+	const most = 12 // lines
+	for i := range h.lines {
+		x := &h.lines[i]
+		open := depth(x.bare)
+		if !x.asserts || open <= 0 {
+			continue
+		}
+		whole := *x
+		for n := i + 1; n < len(h.lines) && n < i+most && open > 0; n++ {
+			if next := &h.lines[n]; next.op == x.op || x.op == '+' && next.op == ' ' || x.op == '-' && next.op == ' ' {
+				whole.code, whole.bare = whole.code+" "+strings.TrimSpace(next.code), whole.bare+" "+strings.TrimSpace(next.bare)
+				open += depth(next.bare)
+			}
+		}
+		x.claim = l.claimOf(whole)
+	}
+}
+
+// depth is how many brackets a line leaves open.
+func depth(bare string) (n int) {
+	for i := range len(bare) {
+		switch bare[i] {
+		case '(', '[':
+			n++
+		case ')', ']':
+			n--
+		}
+	}
+	return n
+}
+
+// step splits a line and returns the spans that are open behind it.
+func (l *language) step(x *line, was, is *span) (*span, *span) {
+	open, swallows := was, x.op == '+' && is != nil && was == nil
+	if x.op == '+' {
+		open = is
+	}
+	x.quoted = open != nil && open.Quoted && !swallows
+	var behind *span
+	x.parts, behind = l.split(x.text, nil)
+	after := func(open *span) *span {
+		if open == nil {
+			return behind
+		}
+		parts, then := l.split(x.text, open)
+		if swallows {
+			x.parts = parts
+		}
+		return then
+	}
+	if x.op != '+' {
+		was = after(was)
+	}
+	if x.op != '-' {
+		is = after(is)
+	}
+	return was, is
+}
+
+// parts are those of a line.
+type parts struct {
+	code    string // without comments
+	bare    string // the same with nothing in its string literals
+	comment string
+}
+
+// split takes a line apart that begins within a span, nil for none, and returns the
+// span that is open behind it.
+func (l *language) split(text string, open *span) (parts, *span) {
+	if open == nil {
+		if !strings.ContainsAny(text, l.marks) {
+			return parts{code: text, bare: text}, nil
+		}
+		if l.Block && starred(text) {
+			return parts{comment: text}, nil
+		}
+	}
+	s := splitter{language: l, text: text, open: open}
+	for s.at < len(text) && s.next() {
+	}
+	return parts{s.code.String(), s.bare.String(), s.comment}, s.open
+}
+
+// A splitter is on its way through a line.
+type splitter struct {
+	*language
+	text string
+	at   int
+	open *span
+
+	code, bare strings.Builder
+	comment    string
+}
+
+// next takes what comes next; false ends the line.
+func (s *splitter) next() bool {
+	if s.open != nil {
+		return s.within("")
+	}
+	rest := s.text[s.at:]
+	for i := range s.Spans {
+		if open := &s.Spans[i]; strings.HasPrefix(rest, open.Begin) {
+			if open.Quoted && s.Documents && strings.TrimSpace(s.bare.String()) == "" {
+				open = &span{Begin: open.Begin, End: open.End}
+			}
+			s.open = open
+			s.at += len(open.Begin)
+			return s.within(open.Begin)
+		}
+	}
+	if s.Line != "" && strings.HasPrefix(rest, s.Line) {
+		s.comment += rest
+		return false
+	}
+	if strings.IndexByte(s.Quotes, rest[0]) >= 0 {
+		s.literal(rest)
+		return true
+	}
+	s.take(rest[:1], rest[:1])
+	return true
+}
+
+func (s *splitter) take(code, bare string) {
+	s.code.WriteString(code)
+	s.bare.WriteString(bare)
+	s.at += len(code)
+}
+
+// within goes to the end of the open span, or of the line; begin is what stands
+// before that.
+func (s *splitter) within(begin string) bool {
+	rest := s.text[s.at:]
+	length, ended := strings.Index(rest, s.open.End), true
+	if length < 0 {
+		length, ended = len(rest), false
+	}
+	inner, end := rest[:length], ""
+	if ended {
+		end = s.open.End
+	}
+	s.at += length + len(end)
+	switch {
+	case !s.open.Quoted:
+		s.comment += inner + " "
+	case begin != "" || ended:
+		if begin == "" {
+			inner = "" // it began in a line above
+		}
+		s.code.WriteString(begin + inner + end)
+		s.bare.WriteString(begin + strings.Repeat(" ", len(inner)) + end)
+	}
+	if ended {
+		s.open = nil
+	}
+	return ended
+}
+
+// literal takes a string literal that ends in its line.
+func (s *splitter) literal(rest string) {
+	end := literalEnd(rest)
+	inner := rest[1:end]
+	tail := rest[end:min(end+1, len(rest))]
+	s.take(rest[:1]+inner+tail, rest[:1]+strings.Repeat(" ", len(inner))+tail)
+}
+
+// literalEnd returns where the string literal that a text begins with is closed, or
+// the end of the text.
+func literalEnd(text string) int {
+	end := 1
+	for end < len(text) && text[end] != text[0] {
+		if text[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	return min(end, len(text))
+}
+
+// starred reports whether a line looks like one in the middle of a comment
+// between /* and */.
+func starred(text string) bool {
+	text = strings.TrimSpace(text)
+	return text == "*" || strings.HasPrefix(text, "* ") || strings.HasPrefix(text, "*/")
+}

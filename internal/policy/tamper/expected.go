@@ -1,0 +1,246 @@
+package tamper
+
+import (
+	"slices"
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// expectations reports values that tests compare with, or work on, and that have
+// become others: in lines that took the place of others, in tests that were there
+// before.
+func expectations(r *report) {
+	d := comparing{r}
+	for _, m := range r.tests.moved {
+		if m.from.file != m.to.file || m.from.name != m.to.name {
+			d.replaced(m.to.file, m.from.body, m.to.body)
+		}
+	}
+	for _, f := range r.files {
+		if !f.test || f.Status != loop.FileModified {
+			continue
+		}
+		removed, added := f.groups()
+		for i := range removed {
+			d.replaced(f, removed[i], added[i])
+		}
+	}
+}
+
+// Comparing is the look at what tests compare with.
+type comparing struct{ *report }
+
+// groups returns the lines that were removed and added side by side, without those
+// of tests that are gone, new or moved, and without lines that have only moved.
+func (f *file) groups() (removed, added [][]*line) {
+	out, in := f.texts("-"), f.texts("+")
+	were, are := counted(out), counted(in)
+	ours := map[*line]bool{}
+	if f.readable() {
+		gone, news := f.familiar()
+		for _, l := range slices.Concat(gone, news) {
+			ours[l] = f.tests(l)
+		}
+	}
+	var a, b []*line
+	flush := func() {
+		if len(a) > 0 || slices.ContainsFunc(b, func(l *line) bool { return l.quoted }) {
+			removed, added = append(removed, a), append(added, b)
+		}
+		a, b = nil, nil
+	}
+	f.all(func(l *line) {
+		key := normal(l.text)
+		switch {
+		case l.op == ' ':
+			flush()
+		case f.readable() && !ours[l]:
+		case l.op == '-' && take(are, key):
+		case l.op == '-':
+			a = append(a, l)
+		case take(were, key):
+		default:
+			b = append(b, l)
+		}
+	})
+	flush()
+	return removed, added
+}
+
+// take takes one of what was counted, if any is left.
+func take(n map[string]int, key string) bool {
+	n[key]--
+	if n[key] < 0 {
+		n[key] = 0
+		return false
+	}
+	return true
+}
+
+func counted(texts []string) map[string]int {
+	n := map[string]int{}
+	for _, t := range texts {
+		n[t]++
+	}
+	return n
+}
+
+// replaced compares lines of a test with those in their place. First come the lines
+// that differ in nothing but values, then what is left of the assertions, as they
+// may be written in another way.
+func (d comparing) replaced(f *file, removed, added []*line) {
+	alike := map[string][]*line{}
+	for _, l := range added {
+		if d.Values.matter(f, l) {
+			form, _ := d.Values.of(f, l)
+			alike[form] = append(alike[form], l)
+		}
+	}
+	taken := map[*line]bool{}
+	var rest []*line
+	for _, old := range removed {
+		if !d.Values.matter(f, old) {
+			continue
+		}
+		form, was := d.Values.of(f, old)
+		if len(was) == 0 || len(alike[form]) == 0 {
+			rest = append(rest, old)
+			continue
+		}
+		now := alike[form][0]
+		alike[form], taken[now] = alike[form][1:], true
+		_, is := d.Values.of(f, now)
+		d.otherwise(f, old, now, was, is)
+	}
+	if len(removed) == 0 && len(added) > 0 {
+		d.addf(ExpectationChanged, f, added[0].at, "a text in a test has more lines than before")
+		return
+	}
+	unawaited(d.report, f, rest, added)
+	left := slices.DeleteFunc(slices.Clone(added), func(l *line) bool { return taken[l] || !d.Values.matter(f, l) })
+	d.rewritten(f, rest, left)
+}
+
+// unawaited reports assertions on what comes later, for which nobody waits any more.
+func unawaited(r *report, f *file, removed, added []*line) {
+	now := map[string]int{}
+	for _, l := range added {
+		now[normal(l.code)] = l.at
+	}
+	for _, l := range removed {
+		for _, waits := range []string{"await ", "return "} {
+			if code, ok := strings.CutPrefix(normal(l.code), waits); ok && l.asserts && now[code] > 0 {
+				r.addf(Loosened, f, now[code], "an assertion is no longer awaited")
+			}
+		}
+	}
+}
+
+// otherwise reports the values of two lines that differ in nothing else.
+func (d comparing) otherwise(f *file, old, now *line, was, is []string) {
+	was, is = without(was, is), without(is, was)
+	switch {
+	case len(was)+len(is) == 0:
+	case d.Values.expect(old):
+		d.addf(ExpectationChanged, f, now.at, "a test expects something else: %s, before it was %s", several(is), several(was))
+	default:
+		d.addf(ExpectationChanged, f, now.at, "a value in a test has changed: %s, before it was %s", several(is), several(was))
+	}
+}
+
+// rewritten compares what is left of the assertions, and of the rows of tables.
+func (d comparing) rewritten(f *file, removed, added []*line) {
+	before, after := slices.DeleteFunc(slices.Clone(removed), d.Values.silent), slices.DeleteFunc(slices.Clone(added), d.Values.silent)
+	for i := range min(len(before), len(after)) {
+		if d.turned(f, before[i], after[i]) {
+			d.addf(ExpectationChanged, f, after[i].at, "a test compares with something else")
+			return
+		}
+	}
+	d.fewerTurns(f, removed, added)
+	was, rows := d.remains(f, slices.DeleteFunc(slices.Clone(removed), func(l *line) bool { return l.loose }))
+	is, _ := d.remains(f, added)
+	var all []string
+	at := 0
+	for _, l := range added {
+		_, values := d.Values.of(f, l)
+		all = append(all, values...)
+		if at == 0 && !l.idle && (l.exact || d.Values.Wants.match(l.code) || l.quoted) {
+			at = l.at
+		}
+	}
+	lost, news, lostRows := without(was, all), without(is, was), without(rows, all)
+	switch {
+	case at > 0 && len(lost) > 0 && len(news) > 0:
+		d.addf(ExpectationChanged, f, at, "a test expects something else: %s, before it was %s", several(news), several(lost))
+	case len(lostRows) > 0:
+		d.addf(Loosened, f, removed[0].at, "values that a test covers are gone: %s", several(lostRows))
+	}
+}
+
+// fewerTurns reports loops that go through a part of what they went through.
+func (d comparing) fewerTurns(f *file, removed, added []*line) {
+	isNone := func(l *line) bool { return !d.Values.Loops.match(l.code) }
+	before, after := slices.DeleteFunc(slices.Clone(removed), isNone), slices.DeleteFunc(slices.Clone(added), isNone)
+	for i := range min(len(before), len(after)) {
+		if d.Values.Narrows.match(after[i].bare) && !d.Values.Narrows.match(before[i].bare) {
+			d.addf(Loosened, f, after[i].at, "a loop of a test covers less than before")
+		}
+	}
+}
+
+// remains returns the values of lines that say what must come out, and those of the
+// rows of tables.
+func (d comparing) remains(f *file, lines []*line) (expected, rows []string) {
+	for _, l := range lines {
+		form, values := d.Values.of(f, l)
+		if d.Values.expect(l) {
+			expected = append(expected, values...)
+		}
+		if l.quoted || printed(l) || d.Values.Row.match(form) {
+			rows = append(rows, values...)
+		}
+	}
+	return expected, rows
+}
+
+// turned reports whether two assertions compare the same with something else.
+func (d comparing) turned(f *file, old, now *line) bool {
+	if now.idle || old.loose && now.exact || f.renames(old.code, now.code) {
+		return false
+	}
+	if left, right, ok := matched(old.parts); ok {
+		other, with, is := matched(now.parts)
+		return is && normal(left) == normal(other) && normal(right) != normal(with)
+	}
+	if d.Values.Wants.match(old.code) && d.Values.Wants.match(now.code) {
+		return key(old.code) == key(now.code) && normal(old.code) != normal(now.code)
+	}
+	return comparesOtherwise(old.parts, now.parts)
+}
+
+// comparesOtherwise reports whether two comparisons of the same have another
+// operator, or another value. One that asks for more besides is none of them.
+func comparesOtherwise(old, now parts) bool {
+	left, operator, right, ok := compared(old)
+	other, by, with, is := compared(now)
+	if !ok || !is || normal(left) != normal(other) {
+		return false
+	}
+	more := strings.HasPrefix(normal(with), normal(right)+" and ")
+	return operator != by || normal(right) != normal(with) && !more
+}
+
+// renames reports whether two texts differ in nothing but a name that the file has
+// given up for one that it did not have.
+func (f *file) renames(old, now string) bool {
+	was, is := without(words(old), words(now)), without(words(now), words(old))
+	if !f.whole || len(was) != 1 || len(is) != 1 || strings.Trim(was[0]+is[0], "0123456789") == "" {
+		return false
+	}
+	if f.were == nil {
+		f.were, f.are = f.tally(func(l *line) []string { return words(l.text) })
+	}
+	return f.were[is[0]] == 0 && f.are[was[0]] == 0
+}

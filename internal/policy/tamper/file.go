@@ -1,0 +1,259 @@
+package tamper
+
+import (
+	"strconv"
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// maxPatch is how much of one file's patch is read, in bytes. Nobody writes
+// more by hand.
+const maxPatch = 4 << 20
+
+// A file is one changed file, its patch taken apart.
+type file struct {
+	loop.FileChange
+	lang      *language // nil: none that is known
+	test      bool      // what it holds is run by a test runner
+	hunks     []hunk
+	whole     bool           // the hunks are one, which holds every line of the file
+	were, are map[string]int // the words of both sides, once renames has asked
+}
+
+// A hunk is one part of a patch.
+type hunk struct {
+	heading string // the line that git shows behind "@@"
+	from    int    // its first line in the new file
+	lines   []line
+}
+
+// A line is one line of a hunk.
+type line struct {
+	op   byte   // ' ', '-' or '+'
+	at   int    // its number in the old file for '-', else in the new one
+	text string // as it is
+	far  bool   // no line of the patch: it stands between its hunks
+
+	parts
+	sense
+
+	quoted    bool   // it begins within a string literal
+	swallowed int    // the line that opened what it is in on the new side alone; 0: none
+	in        *scope // the function around it
+	unrun     bool   // it declares a test that no runner takes
+	tested    bool   // it is in a part of the file that only tests are in
+}
+
+// Files are those of a work tree, as an actor left them.
+type Files interface {
+	// Read returns the content of a regular file by its path in the work tree,
+	// slash-separated.
+	Read(path string) ([]byte, error)
+}
+
+// read takes a patch apart, and the file around it where it can be had: what a line
+// means may stand far above it.
+func (d *Detector) read(f loop.FileChange, files Files) *file {
+	x := &file{FileChange: f, lang: d.of(f.Path)}
+	x.test = d.isTest(f.Path, x.lang) || x.lang != nil && d.Setup.match(f.Path)
+	x.hunks = hunks(f.Patch[:min(len(f.Patch), maxPatch)])
+	x.whole = f.Status != loop.FileModified
+	if !x.whole && files != nil && (x.test || d.wanted(f.Path)) {
+		if content, err := files.Read(f.Path); err == nil {
+			x.spread(string(content))
+		}
+	}
+	if x.lang != nil {
+		x.lang.read(x)
+	}
+	if x.readable() {
+		x.scopes()
+	}
+	return x
+}
+
+// spread makes one hunk of all, with the lines between them. A content that the
+// patch did not make changes nothing.
+func (f *file) spread(content string) {
+	texts := strings.Split(strings.TrimSuffix(content, "\n"), "\n")
+	all := make([]line, 0, len(texts))
+	upTo := func(next, at int) int {
+		for ; next < at && next <= len(texts); next++ {
+			all = append(all, line{op: ' ', at: next, text: strings.TrimRight(texts[next-1], "\r"), far: true})
+		}
+		return next
+	}
+	next := 1
+	for _, h := range f.hunks {
+		next = upTo(next, h.from)
+		for _, l := range h.lines {
+			if l.op != '-' {
+				if next > len(texts) || l.at != next || strings.TrimRight(texts[next-1], "\r") != l.text {
+					return
+				}
+				next++
+			}
+			all = append(all, l)
+		}
+	}
+	upTo(next, len(texts)+1)
+	f.hunks, f.whole = []hunk{{from: 1, lines: all}}, true
+}
+
+// hunks reads the unified format of diff; what does not look like it is passed
+// over.
+func hunks(patch string) []hunk {
+	var all []hunk
+	before, after := 0, 0
+	for text := range strings.Lines(patch) {
+		text = strings.TrimRight(text, "\r\n")
+		if rest, ok := strings.CutPrefix(text, "@@ -"); ok {
+			ranges, heading, _ := strings.Cut(rest, " @@")
+			old, now, _ := strings.Cut(ranges, " +")
+			before, after = start(old), start(now)
+			from := after
+			if strings.HasSuffix(now, ",0") { // the line above, then
+				from++
+			}
+			all = append(all, hunk{heading: strings.TrimSpace(heading), from: from})
+			continue
+		}
+		if len(all) == 0 || text == "" || strings.IndexByte(" -+", text[0]) < 0 {
+			continue
+		}
+		l := line{op: text[0], at: after, text: text[1:]}
+		if l.op == '-' {
+			l.at = before
+		}
+		if l.op != '+' {
+			before++
+		}
+		if l.op != '-' {
+			after++
+		}
+		last := &all[len(all)-1]
+		last.lines = append(last.lines, l)
+	}
+	return all
+}
+
+// start reads the number that a range such as "12,3" begins with.
+func start(s string) int {
+	s, _, _ = strings.Cut(s, ",")
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 || n > 1<<30 {
+		return 0
+	}
+	return n
+}
+
+// each calls do for every line of the patch that has one of the ops.
+func (f *file) each(ops string, do func(l *line)) {
+	for _, h := range f.hunks {
+		for i := range h.lines {
+			if l := &h.lines[i]; !l.far && strings.IndexByte(ops, l.op) >= 0 {
+				do(l)
+			}
+		}
+	}
+}
+
+// all calls do for every line of the file that is known.
+func (f *file) all(do func(l *line)) {
+	for _, h := range f.hunks {
+		for i := range h.lines {
+			do(&h.lines[i])
+		}
+	}
+}
+
+// texts are the lines with one of the ops, as normal makes them.
+func (f *file) texts(ops string) (all []string) {
+	f.each(ops, func(l *line) { all = append(all, normal(l.text)) })
+	return all
+}
+
+// alone calls do for every line with one op that no line with the other one is equal to.
+func (f *file) alone(op, other string, do func(l *line)) {
+	has := counted(f.texts(other))
+	f.each(op, func(l *line) {
+		if !take(has, normal(l.text)) {
+			do(l)
+		}
+	})
+}
+
+// tally counts names in the lines of both sides.
+func (f *file) tally(names func(l *line) []string) (were, are map[string]int) {
+	were, are = map[string]int{}, map[string]int{}
+	f.all(func(l *line) {
+		for _, name := range names(l) {
+			if l.op != '+' {
+				were[name]++
+			}
+			if l.op != '-' {
+				are[name]++
+			}
+		}
+	})
+	return were, are
+}
+
+// normal is a line as it is compared with others: indentation and the width of
+// blanks tell nothing.
+func normal(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// readable reports whether the file has tests that can be told apart.
+func (f *file) readable() bool { return f.test && f.lang != nil && f.lang.Declare != nil }
+
+// fate is what happened to a file as a whole.
+func (f *file) fate() string {
+	switch {
+	case f.Status == loop.FileDeleted:
+		return "removed"
+	case f.Status == loop.FileAdded:
+		return "added"
+	case f.Binary:
+		return "changed"
+	}
+	return "changed: +" + strconv.Itoa(f.Insertions) + " -" + strconv.Itoa(f.Deletions) + " lines"
+}
+
+// filesOf returns the files of a change as they stand on the disk: with the text of
+// those that are binary, or that git converts, and with those that are hidden.
+func filesOf(c loop.Change) []loop.FileChange {
+	type key struct {
+		path   string
+		status loop.FileStatus
+	}
+	unshown := map[key]loop.Unshown{}
+	for _, u := range c.Unshown {
+		unshown[key{u.Path, u.Status}] = u
+	}
+	files := make([]loop.FileChange, 0, len(c.Files)+len(c.Unshown))
+	for _, f := range c.Files {
+		if u, there := unshown[key{f.Path, f.Status}]; there {
+			if u.Text != "" {
+				f.Patch = u.Text
+			}
+			delete(unshown, key{f.Path, f.Status})
+		}
+		files = append(files, f)
+	}
+	for _, u := range c.Unshown {
+		if _, left := unshown[key{u.Path, u.Status}]; left {
+			files = append(files, loop.FileChange{Path: u.Path, Status: u.Status, Patch: u.Text})
+		}
+	}
+	return files
+}
+
+// unreadable reports text that has turned binary: nothing of it is in a diff any more.
+func (r *report) unreadable(unshown []loop.Unshown) {
+	for _, u := range unshown {
+		if u.Why == loop.TurnedBinary {
+			r.signs = append(r.signs, Sign{Kind: TurnedBinary, Path: u.Path, Text: "the text turned binary, so that no diff shows it"})
+		}
+	}
+}

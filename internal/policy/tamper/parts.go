@@ -1,0 +1,90 @@
+package tamper
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// detached reports modules of Rust that have tests, and that no file makes a part of
+// a program any more.
+func detached(r *report) {
+	still := map[string]bool{}
+	for _, f := range r.files {
+		f.each("+", func(l *line) { still[f.module(l)] = true })
+	}
+	for _, f := range r.files {
+		f.each("-", func(l *line) {
+			if name := f.module(l); name != "" && !still[name] && hasTests(r, f, name) {
+				r.addf(TestRemoved, f, l.at, "the module %s is no longer part of the program, nor are its tests", Quote(name, maxName))
+			}
+		})
+	}
+}
+
+// module returns the name of a module that a line declares, "" for none.
+func (f *file) module(l *line) string {
+	if !f.readable() {
+		return ""
+	}
+	if m := f.lang.Module.groups(l.code); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// hasTests reports whether the file of a module is there, with tests in it.
+func hasTests(r *report, f *file, module string) bool {
+	if r.tired() {
+		return true
+	}
+	dir, base := path.Split(f.Path)
+	for _, file := range []string{module + ".rs", module + "/mod.rs", stem(base) + "/" + module + ".rs"} {
+		content, _ := r.content(dir + file)
+		for l := range strings.Lines(content) {
+			if f.lang.Mark.match(l) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lost reports lines that an expression matches, and that were taken out or changed.
+// One that only got more words counts only where nothing may be added.
+func lost(r *report, f *file, about *probe, grow bool, what string) {
+	f.alone("-", "+", func(l *line) {
+		if key := normal(l.text); about.match(l.text) && !strings.HasPrefix(key, "#") && !strings.HasPrefix(key, "//") && !(grow && f.grown(l)) {
+			r.addf(RunnerChanged, f, l.at, "%s", what)
+		}
+	})
+}
+
+// grown reports whether a line was taken out for one that has all that it had.
+func (f *file) grown(old *line) (so bool) {
+	if f.Insertions*f.Deletions > 1<<20 { // too many to compare each with each
+		return false
+	}
+	f.each("+", func(l *line) { so = so || len(without(words(old.text), words(l.text))) == 0 })
+	return so
+}
+
+// partOut reports whether a line takes a part of the project out, with its tests: in
+// a workspace of cargo or npm, or among the modules of Maven.
+func (d configuring) partOut(f *file, l *line, in section) bool {
+	switch {
+	case strings.Contains(l.text, "<module>"):
+		return l.op == '-'
+	case in.name == "workspace" && l.op == '+':
+		return !in.fresh && slices.Contains([]string{"exclude", "default-members"}, key(l.text))
+	case in.name == "workspace":
+		return d.Member.match(l.text) && !f.grown(l)
+	}
+	return strings.HasPrefix(in.name, "workspaces") && l.op == '-' && !f.grown(l)
+}
+
+// parted reports whether a file says which parts a project has, and nothing else
+// that matters here.
+func parted(file string) bool {
+	return slices.Contains([]string{"settings.gradle", "settings.gradle.kts", "pnpm-workspace.yaml", "go.work", "lerna.json"}, path.Base(file))
+}

@@ -1,0 +1,334 @@
+package tamper
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// wanted reports whether it matters of a file where in it a line stands.
+func (p places) wanted(file string) bool { return p.Mixed.match(file) || isMakefile(file) }
+
+// configurations reports changes of what watches over the project, and of what its
+// tests compare with.
+func configurations(r *report) {
+	for _, f := range r.files {
+		if (configuring{r}).configures(f) {
+			continue
+		}
+		whole := f.Status != loop.FileAdded
+		switch {
+		case f.lang.has("x.sh"), f.lang == nil && path.Ext(f.Path) == "":
+			script(r, f)
+		case path.Base(f.Path) == "go.mod" && !whole && path.Dir(f.Path) != ".":
+			r.addf(RunnerChanged, f, 0, "a module was added: what is below it is not tested from above")
+		case r.Golden.match(f.Path) && !f.test && whole && !r.tests.renamedFile(f):
+			r.addf(GoldenChanged, f, 0, "what tests compare their results with was %s", f.fate())
+		}
+	}
+}
+
+// Configuring is the look at what says how a project is tested.
+type configuring struct{ *report }
+
+// configures looks into a file that says how the project is tested, if it is one.
+func (d configuring) configures(f *file) bool {
+	switch {
+	case d.CI.match(f.Path):
+		if f.Status != loop.FileAdded {
+			d.addf(CIChanged, f, 0, "the CI configuration was %s", f.fate())
+		}
+		hidden(d.report, f, false)
+	case d.Runner.match(f.Path):
+		d.configured(f, RunnerChanged, "the configuration of the tests")
+	case d.Linter.match(f.Path):
+		d.configured(f, ConfigChanged, "the configuration of a linter")
+	case d.Stands.match(f.Path):
+		d.addf(RunnerChanged, f, 0, "a file that runs the tests, or that they use, was %s", f.fate())
+	case d.Mixed.match(f.Path):
+		d.sectioned(f)
+		hidden(d.report, f, true)
+	case isMakefile(f.Path):
+		makefile(d.report, f)
+		hidden(d.report, f, true)
+	case d.Builds.match(f.Path):
+		lost(d.report, f, d.Tested, true, "what is built or run as a test was changed")
+		hidden(d.report, f, true)
+	case parted(f.Path):
+		lost(d.report, f, d.Member, true, "a part of the project was taken out, with its tests")
+	default:
+		return false
+	}
+	return true
+}
+
+// configured reports a file that is nothing but configuration. A new one takes
+// nothing away unless it overrules another, or says which tests are run.
+func (d configuring) configured(f *file, k Kind, what string) {
+	if f.Status != loop.FileAdded {
+		d.addf(k, f, 0, "%s was %s", what, f.fate())
+		return
+	}
+	if !atRoot(f.Path) || d.overrules(f.Path) {
+		d.addf(k, f, 0, "%s was added, which may override one that is there", what)
+		return
+	}
+	f.each("+", func(l *line) {
+		if k == RunnerChanged && d.narrowed(l.text) {
+			d.addf(k, f, l.at, "%s was added, which says what is run", what)
+		}
+	})
+}
+
+// atRoot reports whether a configuration is the project's own, and not that of a
+// part of it.
+func atRoot(file string) bool {
+	switch path.Dir(file) {
+	case ".", ".cargo", ".config", ".mvn":
+		return true
+	}
+	return false
+}
+
+// overrules reports whether a new configuration has the same to say as a section of
+// a file beside it.
+func (d configuring) overrules(file string) bool {
+	beside := []string{"pyproject.toml", "setup.cfg", "tox.ini", "package.json", "vite.config.ts", "vite.config.js", "vite.config.mjs", "Cargo.toml"}
+	tools := strings.FieldsSeq("pytest vitest jest mocha karma ava nyc c8 ruff mypy flake8 pylint coverage eslint stylelint clippy nextest pyright")
+	for tool := range tools {
+		if !strings.Contains(path.Base(file), tool) && !(tool == "nyc" && strings.Contains(file, ".nycrc")) {
+			continue
+		}
+		for _, other := range beside {
+			content, ok := d.content(path.Join(path.Dir(file), other))
+			switch {
+			case !ok:
+			case strings.Contains(content, "["+tool), strings.Contains(content, "[tool."+tool), strings.Contains(content, "[tool:"+tool),
+				strings.Contains(content, `"`+tool+`":`) && !strings.Contains(content, `"`+tool+`": "`), strings.Contains(content, `"`+tool+`Config":`),
+				tool == "vitest" && strings.Contains(content, "test:"):
+				return true
+			}
+		}
+		return d.in.Files == nil
+	}
+	return false
+}
+
+// content returns a file of the work tree as the actor left it.
+func (r *report) content(file string) (string, bool) {
+	if r.in.Files == nil {
+		return "", false
+	}
+	content, err := r.in.Files.Read(file)
+	return string(content), err == nil
+}
+
+// tired reports whether the work tree was searched so often that whoever wrote the
+// change must have meant it; the worst is then taken to be so.
+func (r *report) tired() bool {
+	r.looked++
+	return r.looked > 1<<12
+}
+
+// narrowed reports whether a line says which tests are run, or what becomes of a
+// failure.
+func (d configuring) narrowed(text string) bool {
+	if strings.Contains(text, "addopts") {
+		return d.Options.match(text)
+	}
+	return d.Narrows.match(text) || d.Options.match(text) || d.Anywhere.match(text)
+}
+
+// instructions reports changes of what agents read before they work, by which an
+// actor can tell the critic what to say.
+func instructions(r *report) {
+	for _, f := range r.files {
+		if r.agents.MatchString(f.Path) {
+			r.addf(AgentsChanged, f, 0, "instructions for agents, perhaps for the critic too: the file was %s", f.fate())
+		}
+	}
+}
+
+// script reports what happens to a script. In one that is called like a check, every
+// line that tests something matters.
+func script(r *report, f *file) {
+	checks := r.Checks.match(f.Path)
+	hidden(r, f, !checks && !r.deciding(f.Path))
+	if checks && !f.test && f.Status == loop.FileModified {
+		lost(r, f, r.Runs, false, "what this script runs was changed")
+	}
+}
+
+// hidden reports lines that swallow a failure. In files where that is common,
+// only those that check something.
+func hidden(r *report, f *file, strict bool) {
+	f.alone("+", "-", func(l *line) {
+		marker := hides(r, f, l, strict)
+		if marker == "" && !strict && !r.CI.match(f.Path) && f.Status != loop.FileAdded {
+			marker = strings.TrimSpace(r.Exits.find(l.text))
+		}
+		if marker != "" {
+			r.addf(FailureHidden, f, l.at, "%s was added, which hides a failure", quoted(marker))
+		}
+	})
+}
+
+// hides returns what in a line hides a failure, "" for nothing.
+func hides(r *report, f *file, l *line, strict bool) string {
+	runs := r.Runs.match(l.text)
+	marker := r.Ignores.find(l.text)
+	if marker == "" && (runs || !strict && !r.Tidies.match(l.text)) {
+		marker = r.Swallows.find(l.text)
+	}
+	if marker == "" && runs {
+		marker = r.Pipes.find(l.text)
+	}
+	if marker == "" && runs && isMakefile(f.Path) && dashed(l.text) {
+		marker = "-"
+	}
+	return strings.TrimSpace(marker)
+}
+
+// dashed reports whether a line of a recipe is run whatever becomes of it.
+func dashed(text string) bool {
+	recipe, ok := strings.CutPrefix(text, "\t")
+	return ok && strings.HasPrefix(strings.TrimLeft(recipe, "\t @+"), "-")
+}
+
+// sectioned reports lines that are about checks in a file that is about much else:
+// those in a section of their own, or with a key that is known.
+func (d configuring) sectioned(f *file) {
+	in := d.sections(f)
+	b := f.bothSides(in)
+	f.each("-+", func(l *line) {
+		text := strings.TrimSpace(l.text)
+		if text == "" || b.moved(l, in[l]) {
+			return
+		}
+		switch s := in[l]; {
+		case d.RunnerPart.match(s.name) && d.ofRunner(f, l, s, b), manifest(f.Path) && d.Anywhere.match(text):
+			d.addf(RunnerChanged, f, l.at, "the configuration of the tests was changed")
+		case d.partOut(f, l, s):
+			d.addf(RunnerChanged, f, l.at, "a part of the project was taken out, with its tests")
+		case d.ofPart(f, l, b) && d.Tested.match(key(l.text)):
+			d.addf(RunnerChanged, f, l.at, "what is run as the tests was changed")
+		case d.LinterPart.match(s.name) && !s.fresh, d.Key.match(l.text), d.ofPart(f, l, b):
+			d.addf(ConfigChanged, f, l.at, "the configuration of a linter was changed")
+		}
+	})
+}
+
+// manifest reports whether a file is a build of Maven or Gradle.
+func manifest(file string) bool {
+	base := path.Base(file)
+	return base == "pom.xml" || base == "gradle.properties" || strings.HasPrefix(base, "build.gradle")
+}
+
+// ofRunner reports whether a line in a section that is about the tests matters. In a
+// new section only what narrows them does; so it is in manifests, where such a
+// section has other things in it.
+func (d configuring) ofRunner(f *file, l *line, s section, b bothSides) bool {
+	if path.Base(f.Path) == "Cargo.toml" {
+		return d.Targets.match(l.text) || s.name == "test" && !s.fresh
+	}
+	if strings.HasPrefix(strings.TrimSpace(l.text), "<version>") {
+		return false
+	}
+	if s.fresh || strings.HasPrefix(path.Base(f.Path), "build.gradle") && l.op == '+' && b.keys[key(l.text)] == 0 {
+		return d.narrowed(l.text)
+	}
+	return true
+}
+
+// ofPart reports whether a line by itself takes a section or a key of checks away,
+// or changes it. One that is new takes nothing away, unless it is there already.
+func (d configuring) ofPart(f *file, l *line, b bothSides) bool {
+	if !d.Part.match(l.text) {
+		return false
+	}
+	k := key(l.text)
+	hooks := path.Base(f.Path) == "package.json" && (strings.HasPrefix(k, `"pretest`) || strings.HasPrefix(k, `"posttest`))
+	return l.op == '-' || b.keys[k] > 0 || hooks
+}
+
+// bothSides is what stands on either side of a file, whatever its order.
+type bothSides struct {
+	keys  map[string]int // that the old side has
+	lines map[string]string
+}
+
+func (f *file) bothSides(in map[*line]section) bothSides {
+	b := bothSides{lines: map[string]string{}}
+	b.keys, _ = f.tally(func(l *line) []string { return []string{key(l.text)} })
+	f.each("-+", func(l *line) { b.lines[item(l.text, in[l])] += string(l.op) })
+	return b
+}
+
+// moved reports whether both sides have the line.
+func (b bothSides) moved(l *line, in section) bool {
+	ops := b.lines[item(l.text, in)]
+	return strings.Contains(ops, "-") && strings.Contains(ops, "+")
+}
+
+// item is a line of a section, whether or not another one follows in a list.
+func item(text string, in section) string {
+	return in.name + "\n" + strings.TrimSuffix(normal(text), ",")
+}
+
+// key is what stands before the sign that a value follows.
+func key(text string) string {
+	if i := strings.IndexAny(text, ":="); i >= 0 {
+		text = text[:i]
+	}
+	return normal(text)
+}
+
+// renamedFile reports whether a deleted file came back under another directory.
+func (w *whereabouts) renamedFile(f *file) bool {
+	if f.Status != loop.FileDeleted {
+		return false
+	}
+	old := f.texts("-")
+	for _, other := range w.like(f) {
+		if other.Status == loop.FileAdded && shared(old, other.texts("+")) > 0.99 {
+			return true
+		}
+	}
+	return false
+}
+
+// scripts reports the files that the run's own checks run. Where such a file has
+// much else in it, or is a test, only what was there before counts.
+func scripts(r *report) {
+	for _, f := range r.files {
+		if !r.deciding(f.Path) {
+			continue
+		}
+		fine := r.Mixed.match(f.Path) || isMakefile(f.Path) || f.readable() && f.Status == loop.FileModified
+		if at := firstLost(f); !fine {
+			r.addf(CheckChanged, f, 0, "a check runs this file, which was %s", f.fate())
+		} else if at > 0 && !r.Mixed.match(f.Path) {
+			r.addf(CheckChanged, f, at, "a check runs this file, and lines of it were changed")
+		}
+	}
+}
+
+// deciding reports whether a check runs a file, or one in its directory.
+func (r *report) deciding(file string) bool {
+	return slices.ContainsFunc(r.in.Deciding, func(p string) bool {
+		return file == p || strings.HasPrefix(file, strings.TrimSuffix(p, "/")+"/")
+	})
+}
+
+// firstLost returns the first line that was taken out and stands nowhere else in the
+// file; 0 is none.
+func firstLost(f *file) (at int) {
+	f.alone("-", "+", func(l *line) {
+		if at == 0 && normal(l.text) != "" {
+			at = l.at
+		}
+	})
+	return at
+}

@@ -1,0 +1,274 @@
+package tamper
+
+import (
+	"slices"
+	"strings"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/wording"
+)
+
+// skips reports what keeps tests from being run. In a test that was added it is
+// nobody's loss.
+func skips(r *report) {
+	d := skipping{r, map[*file]map[int]bool{}}
+	for _, t := range r.tests.added {
+		if r.tests.arrived[t] {
+			continue
+		}
+		if d.fresh[t.file] == nil {
+			d.fresh[t.file] = map[int]bool{}
+		}
+		d.fresh[t.file][t.at] = true
+	}
+	before := r.removed(func(l *line) string { return l.skips }) // perhaps elsewhere
+	for _, f := range r.files {
+		if !f.readable() {
+			continue
+		}
+		d.sweeps(f)
+		if f.Status == loop.FileAdded && !r.tests.receives[f] && !r.Setup.match(f.Path) {
+			continue
+		}
+		for _, h := range f.hunks {
+			d.skipsIn(f, h, before)
+			swallowed(r, f, h)
+			d.leaves(f, h)
+			d.unrun(f, h)
+			d.guarded(f, h)
+		}
+	}
+}
+
+// Skipping is the look for what keeps tests from being run.
+type skipping struct {
+	*report
+	fresh map[*file]map[int]bool // the lines with declarations of new tests
+}
+
+// removed counts the lines that were taken out, in all files, and of which
+// something is to be said. One that is added again has only moved.
+func (r *report) removed(said func(l *line) string) map[string]int {
+	all := map[string]int{}
+	for _, f := range r.files {
+		f.each("-", func(l *line) {
+			if said(l) != "" {
+				all[normal(l.text)]++
+			}
+		})
+	}
+	return all
+}
+
+// sweeps reports what was added, in a new file or test as well, and can keep the
+// tests that were there before from being run, or from failing.
+func (d skipping) sweeps(f *file) {
+	runs := false
+	f.all(func(l *line) { runs = runs || l.op != '-' && strings.Contains(l.bare, ".Run()") })
+	f.each("+", func(l *line) {
+		marker := l.sweeps
+		if marker == "" || d.had[normal(l.text)] || !f.tests(l) || !d.reaches(f, l) {
+			return
+		}
+		if strings.HasPrefix(marker, "func TestMain") {
+			if runs {
+				return
+			}
+			marker = "TestMain without Run"
+		}
+		d.addf(TestSkipped, f, l.at, "%s was added, which decides over all tests around it", quoted(marker))
+	})
+}
+
+// tests reports whether a line of a file with tests is about them; in Rust the code
+// that they test stands around them.
+func (f *file) tests(l *line) bool {
+	return !f.whole || f.apart() || l.in.name() != "" || l.tested
+}
+
+// reaches reports whether what a line does happens with the tests, and not in a
+// function that they may call.
+func (d skipping) reaches(f *file, l *line) bool {
+	return l.in == nil || l.in.test != "" || d.Setup.match(f.Path) || strings.Contains(l.sweeps, "def ")
+}
+
+func (d skipping) skipsIn(f *file, h hunk, before map[string]int) {
+	fresh, inFresh := d.fresh[f], false
+	for i, l := range h.lines {
+		if l.op == '-' {
+			continue
+		}
+		if l.declares != "" {
+			inFresh = fresh[l.at]
+		}
+		if l.op != '+' || l.skips == "" || l.sweeps != "" {
+			continue
+		}
+		if take(before, normal(l.text)) {
+			continue
+		}
+		if f.ofCode(h.lines, i) || inFresh && !above(l) || above(l) && nextFresh(h.lines[i:], fresh) {
+			continue
+		}
+		d.addf(TestSkipped, f, l.at, "%s was added, which keeps tests from being run", l.skips)
+	}
+}
+
+// ofCode reports whether a marker of Rust is about code and not about tests.
+func (f *file) ofCode(lines []line, at int) bool {
+	l := &lines[at]
+	return strings.Contains(l.skips, "not(test)") && !f.tests(l) || conditional(l.skips) && !attributed(lines, at)
+}
+
+// conditional reports whether a marker of Rust depends on how a program is built,
+// and may stand above anything.
+func conditional(marker string) bool {
+	_, what, ok := strings.Cut(marker, "cfg(")
+	return ok && !strings.HasPrefix(what, "any()") && !strings.HasPrefix(what, "not(test)") && !strings.HasPrefix(strings.ToLower(what), "false")
+}
+
+// attributed reports whether an attribute of Rust is about a whole file, or stands
+// among those of a test or of a module of tests.
+func attributed(lines []line, at int) bool {
+	if strings.HasPrefix(lines[at].skips, "`#!") {
+		return true
+	}
+	marks := func(l line) bool { return l.op != '-' && (l.marks || l.tests) }
+	first, last := at, at
+	for first > 0 && above(lines[first-1]) {
+		first--
+	}
+	for last < len(lines)-1 && above(lines[last+1]) {
+		last++
+	}
+	return slices.ContainsFunc(lines[first:last+1], marks)
+}
+
+// above reports whether a marker belongs to what stands below it.
+func above(l line) bool {
+	code := strings.TrimSpace(l.code)
+	return strings.HasPrefix(code, "@") || strings.HasPrefix(code, "#[") || strings.HasPrefix(code, "[")
+}
+
+// nextFresh reports whether the next test below a marker is a new one.
+func nextFresh(below []line, fresh map[int]bool) bool {
+	for _, l := range below {
+		if l.op != '-' && l.declares != "" {
+			return fresh[l.at]
+		}
+	}
+	return false
+}
+
+// swallowed reports comments and string literals that were opened above a test
+// which was there before, or above what it asserts.
+func swallowed(r *report, f *file, h hunk) {
+	told := 0
+	for _, l := range h.lines {
+		if l.op == ' ' && l.swallowed > told && (l.declares != "" || l.marks || l.asserts) {
+			told = l.swallowed
+			r.addf(TestSkipped, f, told, "a comment or a string was opened that swallows what was tested")
+		}
+	}
+}
+
+// leaves reports what was added to a test that was there before and ends it, or a
+// loop of it, without a failure, and what catches one.
+func (d skipping) leaves(f *file, h hunk) {
+	asserted := false // by the line above, so that no more is to be done
+	within := newLoop{none}
+	for _, l := range h.lines {
+		switch {
+		case l.op == '-':
+		case strings.TrimSpace(l.code) == "":
+		default:
+			fresh := l.op == '+' && !d.had[normal(l.text)]
+			within.step(&l, fresh, d.Values.Breaks)
+			if fresh && d.existing(f, &l) {
+				if l.leaves != "" && !asserted && (within.indent == none || leaving(l.leaves) != "break") {
+					d.addf(TestSkipped, f, l.at, "%s was added to a test, and what is below it may not run", quoted(leaving(l.leaves)))
+				}
+				if l.catches != "" {
+					d.addf(Loosened, f, l.at, "%s was added to a test, which catches what would make it fail", quoted(word(l.catches)))
+				}
+			}
+			asserted = l.asserts && l.says
+		}
+	}
+}
+
+// A newLoop is one that was added, with nothing in it that was there before.
+type newLoop struct{ indent int }
+
+const none = -1
+
+// step takes the next line; begins matches one that begins a loop.
+func (n *newLoop) step(l *line, fresh bool, begins *probe) {
+	if !fresh && len(words(l.code)) > 0 || wording.Indent(l.text) <= n.indent {
+		n.indent = none
+	}
+	if fresh && n.indent == none && begins.match(l.code) {
+		n.indent = wording.Indent(l.text)
+	}
+}
+
+// unrun reports declarations by which a test, or a class of tests, is run no more.
+func (d skipping) unrun(f *file, h hunk) {
+	for i := range h.lines {
+		l := &h.lines[i]
+		inClass := f.lang.has("x.py") && d.existing(f, l) && l.in.class && l.in.indent == 0 && f.lang.Unrun.match(l.code)
+		if l.op == '+' && !d.had[normal(l.text)] && (inClass || l.unrun && !d.fresh[f][l.at]) {
+			d.addf(TestSkipped, f, l.at, "a test is declared here in a way that keeps it from being run")
+		}
+	}
+}
+
+// guarded reports conditions that were put around assertions which were there.
+func (d skipping) guarded(f *file, h hunk) {
+	at := 0 // a condition that was added, right above
+	for i := range h.lines {
+		l := &h.lines[i]
+		if l.op == '-' || strings.TrimSpace(l.code) == "" {
+			continue
+		}
+		had := d.had[normal(l.text)]
+		if at > 0 && l.op == '+' && had && (d.Values.expect(l) && !l.says || d.Values.Asks.match(l.code)) {
+			d.addf(TestSkipped, f, at, "an assertion was put under a condition")
+		}
+		at = 0
+		if l.op == '+' && !had && d.guards(f, l) {
+			at = l.at
+		}
+	}
+}
+
+// guards reports whether a line of a test is a condition, and nothing else.
+func (d skipping) guards(f *file, l *line) bool {
+	return d.existing(f, l) && !l.asserts && l.skips == "" && d.Values.Guards.match(l.code)
+}
+
+// existing reports whether a line is in a test that was there before.
+func (d skipping) existing(f *file, l *line) bool {
+	return l.in.name() != "" && !d.fresh[f][l.in.at]
+}
+
+// leaving is the word by which a line leaves, which may stand behind a condition.
+func leaving(marker string) string {
+	for _, w := range words(marker) {
+		switch w {
+		case "return", "continue", "break", "next", "exit":
+			return w
+		}
+	}
+	return word(marker)
+}
+
+// word is the first word of a marker.
+func word(marker string) string {
+	marker = strings.TrimLeft(marker, "{ }")
+	end := strings.IndexFunc(marker, func(r rune) bool { return strings.ContainsRune(" \t(){};:", r) })
+	if end <= 0 {
+		return marker
+	}
+	return marker[:end]
+}

@@ -1,0 +1,256 @@
+// Package tamper finds, in a change, what weakens the tests of a project or the
+// tools that watch over it.
+//
+// It reads patches, and the files around them, line by line, and knows languages
+// only as far as regular expressions do: what it finds is a sign for somebody to
+// look at, and what it does not find may still be there. A test that moves to
+// another file or gets another name is not tampered with, and neither is one that
+// is added.
+package tamper
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/policy/deciding"
+	"codeloops/internal/wording"
+)
+
+// A Sign is one place in a change that somebody should look at.
+type Sign struct {
+	Kind Kind
+	Path string
+	// Lines are those of which the same is to be said, of the new file, or of the
+	// old one where nothing is left; none when the sign is about the whole file.
+	Lines []int
+	// Text says what was done, without the place. Names that come from the
+	// repository are quoted in it, escaped and clipped.
+	Text string
+
+	fresh bool // the file is new
+}
+
+// Place returns where the sign is, its path quoted where it is odd.
+func (s Sign) Place() string {
+	const most = 8
+	var lines []string
+	for _, line := range s.Lines[:min(most, len(s.Lines))] {
+		lines = append(lines, strconv.Itoa(line))
+	}
+	place := Quote(s.Path, maxPath)
+	if len(lines) > 0 {
+		place += ":" + strings.Join(lines, ",")
+	}
+	if more := len(s.Lines) - most; more > 0 {
+		place += fmt.Sprintf(" (and %s)", wording.Count(more, "more line"))
+	}
+	return place
+}
+
+// String returns the sign as a sentence that begins with its place.
+func (s Sign) String() string { return s.Place() + ": " + s.Text }
+
+// A Detector knows what to look for. [New] makes it; it may then be shared.
+type Detector struct {
+	*tables
+	agents *regexp.Regexp // what agents read before they work
+}
+
+// New returns a detector. That takes some milliseconds.
+func New() *Detector {
+	t, err := readTables()
+	if err != nil {
+		panic("tables.toml: " + err.Error()) // a part of the program, which a test has read
+	}
+	return &Detector{t, deciding.AgentFiles()}
+}
+
+// A Tree is what a change was made in, as far as its patches do not tell it.
+type Tree struct {
+	Files    Files    // nil: nothing but the patches is read
+	Deciding []string // the files that the run's own checks run, from the root
+}
+
+// Inspect returns the signs in a change, those that weigh most first: by kind,
+// files that were there before the new ones, then by path and line. The change
+// should be the one since the session began: what an iteration did and a later
+// one took back is no sign. It takes patches of any bytes.
+func (d *Detector) Inspect(c loop.Change, in Tree) []Sign {
+	r := &report{Detector: d, in: in, had: map[string]bool{}}
+	for _, f := range filesOf(c) {
+		r.files = append(r.files, d.read(f, in.Files))
+	}
+	for _, f := range r.files {
+		if f.test {
+			f.each("-", func(l *line) { r.had[normal(l.text)] = true })
+		}
+	}
+	r.tests = trace(r)
+	r.unreadable(c.Unshown)
+	for _, look := range detectors() {
+		look(r)
+	}
+	return ordered(r.signs)
+}
+
+// detectors look for signs, each one for those of its kind.
+func detectors() []func(*report) {
+	return []func(*report){
+		cut, lostTests, detached, skips, assertions, expectations, suppressions, configurations, scripts, instructions,
+	}
+}
+
+// cut reports files that are too large to be read to their end, where that matters.
+func cut(r *report) {
+	for _, f := range r.files {
+		if len(f.Patch) > maxPatch && (f.test || r.wanted(f.Path)) {
+			r.addf(Loosened, f, 0, "the change is too large to be read whole")
+		}
+	}
+}
+
+// ordered sorts signs by weight and makes one of those that say the same of
+// several lines of a file.
+func ordered(signs []Sign) []Sign {
+	rank := map[Kind]int{}
+	for i, k := range Kinds() {
+		rank[k] = i
+	}
+	slices.SortStableFunc(signs, func(a, b Sign) int {
+		if a.fresh != b.fresh && a.Kind == b.Kind {
+			if b.fresh {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(rank[a.Kind], rank[b.Kind]), cmp.Compare(a.Path, b.Path), slices.Compare(a.Lines, b.Lines))
+	})
+	type saying struct {
+		kind       Kind
+		path, text string
+	}
+	first := map[saying]int{}
+	all := signs[:0]
+	for _, s := range signs {
+		at, said := first[saying{s.Kind, s.Path, s.Text}]
+		switch {
+		case !said:
+			first[saying{s.Kind, s.Path, s.Text}] = len(all)
+			all = append(all, s)
+		case !slices.Equal(all[at].Lines[max(0, len(all[at].Lines)-1):], s.Lines):
+			all[at].Lines = append(all[at].Lines, s.Lines...)
+		}
+	}
+	return all
+}
+
+// A report is an inspection under way.
+type report struct {
+	*Detector
+	in     Tree
+	files  []*file
+	tests  *whereabouts
+	signs  []Sign
+	had    map[string]bool // lines that were taken out of tests, perhaps to another place
+	looked int             // how often the work tree was searched for a module
+}
+
+func (r *report) addf(k Kind, f *file, line int, format string, args ...any) {
+	s := Sign{Kind: k, Path: f.Path, Text: fmt.Sprintf(format, args...), fresh: f.Status == loop.FileAdded}
+	if line > 0 {
+		s.Lines = []int{line}
+	}
+	r.signs = append(r.signs, s)
+}
+
+const (
+	maxPath  = 160
+	maxName  = 80
+	maxValue = 60
+)
+
+// Quote returns a name from the repository as our own sentences may hold it:
+// plain words stay, everything else is quoted; what is longer than most characters
+// is cut in its middle, as both ends of a path tell it from others.
+func Quote(s string, most int) string {
+	s = clipped(s, most)
+	if s == "" || strings.ContainsFunc(s, odd) {
+		return strconv.QuoteToGraphic(s)
+	}
+	return s
+}
+
+func clipped(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	all := []rune(s)
+	if len(all) <= most {
+		return s
+	}
+	return string(all[:most/2]) + "…" + string(all[len(all)-most/2:])
+}
+
+func odd(r rune) bool {
+	return r == utf8.RuneError || !unicode.In(r, unicode.L, unicode.N) && !strings.ContainsRune("_-./@+…", r)
+}
+
+// A Kind is a sort of tampering.
+type Kind string
+
+// The kinds of signs.
+const (
+	TestFileRemoved Kind = "test_file_removed"
+	TestRemoved     Kind = "test_removed"
+	TurnedBinary    Kind = "turned_binary" // text of which no diff shows anything any more
+	TestSkipped     Kind = "test_skipped"
+	Loosened        Kind = "assertions_loosened"
+	CheckChanged    Kind = "check_changed"  // what a check of the run's own runs
+	RunnerChanged   Kind = "runner_changed" // what runs the tests, and which of them
+	FailureHidden   Kind = "failure_hidden" // an exit code that is swallowed
+	CIChanged       Kind = "ci_changed"
+	ConfigChanged   Kind = "config_changed" // of linters and type checkers
+	Suppressed      Kind = "suppression_added"
+	GoldenChanged   Kind = "golden_changed" // what tests compare with
+	AgentsChanged   Kind = "agents_changed" // their instructions and settings
+
+	ExpectationChanged Kind = "expectation_changed"
+)
+
+// Kinds returns all kinds, those that weigh most first: what takes tests away,
+// then what decides whether they are run and what becomes of a failure, then what
+// they compare with, last what is no part of a test.
+func Kinds() []Kind {
+	return []Kind{
+		TestFileRemoved, TestRemoved, TurnedBinary, Loosened, TestSkipped, CheckChanged, RunnerChanged, FailureHidden, CIChanged,
+		ExpectationChanged, GoldenChanged, ConfigChanged, AgentsChanged, Suppressed,
+	}
+}
+
+// Title says what signs of the kind have in common, in a sentence without a name.
+func (k Kind) Title() string {
+	return map[Kind]string{
+		TestFileRemoved: "files with tests are gone",
+		TestRemoved:     "tests are gone",
+		TurnedBinary:    "text has turned binary",
+		TestSkipped:     "tests are no longer run",
+		Loosened:        "tests assert less than they did",
+		CheckChanged:    "a check's own script was changed",
+		RunnerChanged:   "what runs the tests, or selects them, was changed",
+		FailureHidden:   "failures are hidden",
+		CIChanged:       "the CI, or a target that checks something, was changed",
+		ConfigChanged:   "the configuration of linters was changed",
+		Suppressed:      "complaints of tools are silenced",
+		GoldenChanged:   "what tests compare their results with was changed",
+		AgentsChanged:   "instructions for agents were changed",
+
+		ExpectationChanged: "test expectations were changed",
+	}[k]
+}

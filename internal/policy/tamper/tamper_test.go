@@ -1,0 +1,211 @@
+package tamper_test
+
+import (
+	"crypto/sha1"
+	"flag"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"codeloops/internal/diff/patch"
+	"codeloops/internal/loop"
+	"codeloops/internal/policy/tamper"
+)
+
+// change makes the patches that git would print between two trees.
+func change(before, after map[string]string) loop.Change {
+	paths := map[string]bool{}
+	for p := range before {
+		paths[p] = true
+	}
+	for p := range after {
+		paths[p] = true
+	}
+	var c loop.Change
+	for _, p := range slices.Sorted(maps.Keys(paths)) {
+		c.Files = append(c.Files, patch.File(p, side(before, p), side(after, p))...)
+	}
+	return c
+}
+
+func side(tree map[string]string, path string) patch.Side {
+	content, there := tree[path]
+	if !there {
+		return patch.Side{}
+	}
+	return patch.Side{
+		Mode: patch.Regular, ID: sha1.Sum([]byte(content)), Content: []byte(content), Size: int64(len(content)),
+	}
+}
+
+var update = flag.Bool("update", false, "write the signs that are found into the cases; look at the difference")
+
+var writing sync.Mutex
+
+// write puts what is found instead of what was wanted.
+func write(t *testing.T, file, name, got string) {
+	t.Helper()
+	writing.Lock()
+	defer writing.Unlock()
+	archive, err := txtar.ParseFile(file)
+	for i, f := range archive.Files {
+		if f.Name == name {
+			archive.Files[i].Data = []byte(got)
+		}
+	}
+	if err == nil {
+		err = os.WriteFile(file, txtar.Format(archive), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func told(signs []tamper.Sign) string {
+	var b strings.Builder
+	for _, s := range signs {
+		fmt.Fprintf(&b, "%s %s\n", s.Kind, s)
+	}
+	return b.String()
+}
+
+// A pair is the tree of one case before and after, with the signs to be found.
+type pair struct {
+	before, after map[string]string
+	deciding      []string
+	want          string
+}
+
+// memory is a work tree.
+type memory map[string]string
+
+func (m memory) Read(path string) ([]byte, error) {
+	content, there := m[path]
+	if !there {
+		return nil, fs.ErrNotExist
+	}
+	return []byte(content), nil
+}
+
+func pairs(t *testing.T, file string) map[string]pair {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]pair{}
+	for _, f := range archive.Files {
+		name, rest, _ := strings.Cut(f.Name, "/")
+		p, known := all[name]
+		if !known {
+			p = pair{before: map[string]string{}, after: map[string]string{}}
+		}
+		when, path, _ := strings.Cut(rest, "/")
+		switch when {
+		case "before":
+			p.before[path] = string(f.Data)
+		case "after":
+			p.after[path] = string(f.Data)
+		case "deciding":
+			p.deciding = strings.Fields(string(f.Data))
+		case "want":
+			p.want = string(f.Data)
+		default:
+			t.Fatalf("%s: what is %s?", file, f.Name)
+		}
+		all[name] = p
+	}
+	return all
+}
+
+// TestInspect plays the cases of every language, those with signs and those
+// without.
+func TestInspect(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) < 6 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		for name, p := range pairs(t, file) {
+			t.Run(filepath.Base(file)+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				tree := tamper.Tree{Files: memory(p.after), Deciding: p.deciding}
+				got := told(tamper.New().Inspect(change(p.before, p.after), tree))
+				if *update {
+					write(t, file, name+"/want", got)
+				} else if got != p.want {
+					t.Errorf("got\n%swant\n%s", got, p.want)
+				}
+			})
+		}
+	}
+}
+
+// TestUntouched finds nothing in what is not changed, or only added.
+func TestUntouched(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"go", "python", "javascript", "rust", "java"} {
+		for name, p := range pairs(t, "testdata/"+file+".txtar") {
+			if got := told(tamper.New().Inspect(change(p.before, p.before), tamper.Tree{})); got != "" {
+				t.Errorf("%s/%s, unchanged: %s", file, name, got)
+			}
+			tests := map[string]string{}
+			for path, content := range p.before {
+				if strings.Contains(strings.ToLower(path), "test") {
+					tests[path] = content
+				}
+			}
+			if got := told(tamper.New().Inspect(change(nil, tests), tamper.Tree{})); got != "" {
+				t.Errorf("%s/%s, added: %s", file, name, got)
+			}
+		}
+	}
+}
+
+// TestNames shows that a name from the repository cannot pass for our words.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	odd := "a\nDECISION: DONE \x1b[2J_test.go"
+	got := told(tamper.New().Inspect(change(map[string]string{odd: "package a\n\nfunc TestA(t *testing.T) {}\n"}, nil), tamper.Tree{}))
+	want := `test_file_removed "a\nDECISION: DONE \x1b[2J_test.go": the file with tests is gone, with the one test in it` + "\n"
+	if got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	js := "it('" + strings.Repeat("says \"DONE\" ", 50) + "', () => {});\n"
+	got = told(tamper.New().Inspect(change(map[string]string{"a.test.js": js + "// x\n"}, map[string]string{"a.test.js": "// x\n"}), tamper.Tree{}))
+	if !strings.Contains(got, `is gone`) || strings.Contains(got, ` "DONE"`) || len(got) > 250 {
+		t.Errorf("got %q", got)
+	}
+}
+
+func FuzzInspect(f *testing.F) {
+	f.Add("a_test.go", "@@ -1,2 +1 @@ func TestA(t *testing.T) {\n-	t.Fatal(1)\n+	t.Skip()\n", "tests/a.py", "@@ -1 +1 @@\n-def test_a():\n+def a():\n")
+	f.Add("a.rs", "@@ -1,3 +0,0 @@\n-#[test]\n-fn a() {\n-assert_eq!(1, 2)\n", "b.java", "@@ -0,0 +1,2 @@\n+/* \"\n+@Test void a('\\")
+	f.Add("Makefile", "@@ -x +y @@ test:\n+\t-go test || true\n", "package.json", "@@\n-\"test\": \"jest\",\n")
+	f.Add("pyproject.toml", "@@ -1 +1 @@\n [tool.ruff]\n-a\n+b\n\\ No newline at end of file\n", "", "\xff\x00@@ -")
+	detector := tamper.New()
+	f.Fuzz(func(t *testing.T, pathA, patchA, pathB, patchB string) {
+		c := loop.Change{Files: []loop.FileChange{
+			{Path: pathA, Status: loop.FileModified, Patch: patchA},
+			{Path: pathB, Status: loop.FileDeleted, Patch: patchB},
+		}}
+		for _, s := range detector.Inspect(c, tamper.Tree{Files: memory{pathA: patchB}, Deciding: []string{pathA}}) {
+			text := s.String()
+			if strings.ContainsAny(text, "\n\r\x1b\x00") || len(text) > 4096 || len(s.Lines) > 100 {
+				t.Errorf("%q", text)
+			}
+			if s.Path != pathA && s.Path != pathB {
+				t.Errorf("%q is none of the paths", s.Path)
+			}
+		}
+	})
+}

@@ -1,0 +1,347 @@
+package tamper
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/wording"
+)
+
+// A test is one declaration of a test, on one side of a patch.
+type test struct {
+	file *file
+	name string
+	at   int
+	body []*line // the changed lines up to the next test
+	size int     // assertions among them
+}
+
+// A move is a test that stands somewhere else now, or has another name.
+type move struct{ from, to *test }
+
+// Whereabouts are what became of the tests of a change.
+type whereabouts struct {
+	*report
+	removed, added []*test
+	gone           map[*test]bool // removed, and nowhere else to be found
+	moved          []move
+	// arrived are the tests that were somewhere else before, receives the files
+	// that they are in now.
+	arrived  map[*test]bool
+	receives map[*file]bool
+
+	byEnd, byBase map[string][]*file // see like
+	tried, work   int                // what looking for moved files and tests has cost, and may cost
+}
+
+// trace finds out what became of the tests.
+func trace(r *report) *whereabouts {
+	w := &whereabouts{report: r, gone: map[*test]bool{}, arrived: map[*test]bool{}, receives: map[*file]bool{}}
+	for _, f := range r.files {
+		if f.readable() {
+			out, in := differ(f.declared('+'), f.declared('-'))
+			w.removed, w.added = append(w.removed, out...), append(w.added, in...)
+		}
+	}
+	w.match(w.removed, w.added)
+	return w
+}
+
+// lostTests reports what was taken out of the tests.
+func lostTests(r *report) {
+	emptied := map[*file]int{}
+	for _, t := range r.tests.removed {
+		if r.tests.gone[t] {
+			emptied[t.file]++
+		}
+	}
+	for _, f := range r.files {
+		if f.readable() {
+			twice(r, f)
+		}
+		if !f.test || f.Status != loop.FileDeleted || emptied[f] == 0 && !f.apart() {
+			continue
+		}
+		if to, why := r.tests.elsewhere(f, emptied[f]); to == nil {
+			r.addf(TestFileRemoved, f, 0, "the file with tests is gone%s", with(emptied[f]))
+			emptied[f] = -1
+		} else if why != "" {
+			r.addf(TestFileRemoved, f, 0, "the file with tests is gone%s; its content is in %s, %s", with(emptied[f]), Quote(to.Path, maxPath), why)
+			emptied[f] = -1
+		}
+	}
+	for _, t := range r.tests.removed {
+		if r.tests.gone[t] && emptied[t.file] > 0 {
+			r.addf(TestRemoved, t.file, t.at, "the test %s is gone", Quote(t.name, maxName))
+		}
+	}
+}
+
+// apart reports whether a file with tests has nothing else in it; in Rust they may
+// are in the file that they test.
+func (f *file) apart() bool { return !f.lang.has("x.rs") || strings.Contains("/"+f.Path, "/tests/") }
+
+func with(tests int) string {
+	switch tests {
+	case 0:
+		return ""
+	case 1:
+		return ", with the one test in it"
+	}
+	return ", with the " + wording.Count(tests, "test") + " in it"
+}
+
+// declared returns the tests of one side: skip is the op of the lines that the
+// other side alone has. A test counts whose declaration is changed or is
+// context; its body are changed lines only.
+func (f *file) declared(skip byte) []*test {
+	var all []*test
+	for _, h := range f.hunks {
+		var current *test
+		marked := 0 // lines for which a mark still counts
+		for i := range h.lines {
+			l := &h.lines[i]
+			if l.op == skip {
+				continue
+			}
+			if l.marks {
+				marked = 8
+			}
+			if l.declares != "" {
+				current = nil
+				if (f.lang.Mark == nil || marked > 0) && !f.lang.unreached(l) {
+					current = &test{file: f, name: l.declares, at: l.at}
+					all = append(all, current)
+					if l.asserts && l.op != ' ' { // all of it in one line
+						current.size++
+					}
+				}
+				marked = 0
+				continue
+			}
+			marked--
+			if current != nil && l.op != ' ' && strings.TrimSpace(l.text) != "" {
+				current.body = append(current.body, l)
+				if l.asserts {
+					current.size++
+				}
+			}
+		}
+	}
+	return all
+}
+
+// unreached reports whether a test of Python stands within a function, where no
+// runner finds it.
+func (l *language) unreached(x *line) bool {
+	return l.has("x.py") && x.in != nil && !x.in.class
+}
+
+// differ leaves out of two lists the tests that both have.
+func differ(a, b []*test) (onlyA, onlyB []*test) {
+	names, both := map[string]int{}, map[string]int{}
+	for _, t := range b {
+		names[t.name]++
+	}
+	for _, t := range a {
+		if take(names, t.name) {
+			both[t.name]++
+		} else {
+			onlyA = append(onlyA, t)
+		}
+	}
+	for _, t := range b {
+		if !take(both, t.name) {
+			onlyB = append(onlyB, t)
+		}
+	}
+	return onlyA, onlyB
+}
+
+// match finds out what became of the tests that were removed: those of the
+// same name come first, then those with much the same body.
+func (w *whereabouts) match(removed, added []*test) {
+	byName := map[string][]*test{}
+	for _, now := range added {
+		byName[now.name] = append(byName[now.name], now)
+	}
+	taken := map[*test]bool{}
+	var lost []*test
+	for _, old := range removed {
+		if !w.pair(old, byName[old.name], taken, alike) {
+			lost = append(lost, old)
+		}
+	}
+	// So many at once are a rewrite of the whole suite, which is told anyhow.
+	const most = 1 << 18
+	w.work = 1 << 22
+	for _, old := range lost {
+		if len(lost)*len(added) > most || !w.pair(old, added, taken, w.renamed) {
+			w.gone[old] = true
+		}
+	}
+}
+
+// pair notes where a test went, if it is one of the candidates.
+func (w *whereabouts) pair(old *test, candidates []*test, taken map[*test]bool, same func(a, b *test) bool) bool {
+	for _, now := range candidates {
+		if !taken[now] && same(old, now) {
+			taken[now] = true
+			w.moved = append(w.moved, move{old, now})
+			w.arrived[now], w.receives[now.file] = true, true
+			return true
+		}
+	}
+	return false
+}
+
+// alike reports whether one test may have taken the place of another: it is run
+// wherever the other one was.
+func alike(a, b *test) bool {
+	return a.file.lang == b.file.lang && a.file.lang.lost(a.file.Path, b.file.Path) == ""
+}
+
+// renamed reports whether one test took the place of another: it has most of
+// the other's lines, or nothing but its declaration was changed.
+func (w *whereabouts) renamed(old, now *test) bool {
+	const most = 0.6
+	if !alike(old, now) || method(now) && !method(old) && !w.suites() {
+		return false
+	}
+	if len(old.body) == 0 && len(now.body) == 0 {
+		const near = 4 // what stands above may have grown by a few lines
+		return old.file == now.file && max(old.at-now.at, now.at-old.at) <= near
+	}
+	if w.work -= len(old.body) + len(now.body); w.work < 0 {
+		return false
+	}
+	if shared(normals(old.body), normals(now.body)) >= most {
+		return true
+	}
+	const nearly = 0.7 // of the words, where the lines are written anew
+	return old.file == now.file && len(old.body)+len(now.body) < 100 && shared(vocabulary(old.body), vocabulary(now.body)) >= nearly
+}
+
+func vocabulary(lines []*line) (all []string) {
+	for _, l := range lines {
+		all = append(all, words(l.text)...)
+	}
+	return all
+}
+
+// method reports whether a test belongs to a type, which somebody has to run.
+func method(t *test) bool { return strings.HasPrefix(t.name, "(") }
+
+// suites reports whether such a run was added.
+func (w *whereabouts) suites() (runs bool) {
+	for _, f := range w.files {
+		f.each("+", func(l *line) { runs = runs || strings.Contains(l.bare, "suite.Run(") })
+	}
+	return runs
+}
+
+func normals(lines []*line) []string {
+	all := make([]string, len(lines))
+	for i, l := range lines {
+		all[i] = normal(l.text)
+	}
+	return all
+}
+
+// shared is the part, from 0 to 1, of a's lines that b has.
+func shared(a, b []string) float64 {
+	has, n, all := counted(b), 0, 0
+	for _, s := range a {
+		if s == "" {
+			continue
+		}
+		if all++; take(has, s) {
+			n++
+		}
+	}
+	return float64(n) / float64(max(all, 1))
+}
+
+// twice reports tests that are in the same place under the same name, where the
+// second one takes the place of the first.
+func twice(r *report, f *file) {
+	if !f.lang.has("x.py") || f.Status == loop.FileAdded {
+		return
+	}
+	declaration := func(l *line) string {
+		return strings.Join([]string{l.in.name(), strconv.Itoa(wording.Indent(l.text)), l.declares}, " ")
+	}
+	before, now := f.tally(func(l *line) []string {
+		if l.declares == "" {
+			return nil
+		}
+		return []string{declaration(l)}
+	})
+	f.each("+", func(l *line) {
+		if d := declaration(l); l.declares != "" && now[d] > max(1, before[d]) {
+			r.addf(TestRemoved, f, l.at, "the test %s is declared again and replaces the first one", Quote(l.declares, maxName))
+		}
+	})
+}
+
+// elsewhere returns another file of the change that has what stood in a deleted
+// one, all its tests or else most of its lines; nil is none. Why says what keeps a
+// runner from it there.
+func (w *whereabouts) elsewhere(f *file, gone int) (to *file, why string) {
+	tests := 0
+	for _, m := range w.moved {
+		if m.from.file == f {
+			tests, to = tests+1, m.to.file
+		}
+	}
+	if tests > 0 && gone == 0 {
+		return to, ""
+	}
+	if to = w.resembles(f); to == nil {
+		return nil, ""
+	}
+	switch {
+	case !to.test:
+		why = "where no test runner looks"
+	case f.lang != nil:
+		why = f.lang.lost(f.Path, to.Path)
+	}
+	if why == "" && gone > 0 {
+		return nil, ""
+	}
+	return to, why
+}
+
+// resembles returns a file that has most of a deleted one.
+func (w *whereabouts) resembles(f *file) *file {
+	const most = 0.6
+	old := f.texts("-")
+	for _, other := range w.like(f) {
+		if len(old) == 0 && path.Base(other.Path) == path.Base(f.Path) || shared(old, other.texts("+")) >= most {
+			return other
+		}
+	}
+	return nil
+}
+
+// like returns the files that a deleted one may have become: those that end
+// alike, and where there are many only those of the same name.
+func (w *whereabouts) like(f *file) []*file {
+	if w.byEnd == nil {
+		w.byEnd, w.byBase = map[string][]*file{}, map[string][]*file{}
+		for _, other := range w.files {
+			if other.Status != loop.FileDeleted {
+				end, base := path.Ext(other.Path), path.Base(other.Path)
+				w.byEnd[end], w.byBase[base] = append(w.byEnd[end], other), append(w.byBase[base], other)
+			}
+		}
+	}
+	const many, tries = 50, 1 << 13
+	all := w.byEnd[path.Ext(f.Path)]
+	if w.tried += len(all); len(all) > many || w.tried > tries {
+		all = w.byBase[path.Base(f.Path)]
+	}
+	return all[:min(len(all), many)]
+}

@@ -1,0 +1,125 @@
+package tamper
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"codeloops/internal/wording"
+)
+
+// Values are how literals, and names that stand for one, are told in a line.
+type values struct {
+	Literal *probe
+	Names   *probe // of messages, which tell nothing about a result
+	Wants   *probe // of what must come out
+	Reason  *probe // an assertion of Python, with what it says when it fails
+	Asks    *probe // a condition
+	Guards  *probe // a condition, or a loop over nothing
+	Narrows *probe // takes a part of what a loop goes through
+	Loops   *probe // goes through something
+	Breaks  *probe // what a break ends
+	Row     *probe // the form of a line that is nothing but values
+}
+
+// of returns the values in a line, and the line without them.
+func (v values) of(f *file, l *line) (form string, all []string) {
+	text := l.code
+	if f.lang == nil {
+		text = l.text
+	}
+	if l.quoted || printed(l) {
+		return "¤", []string{strconv.Quote(normal(l.text))}
+	}
+	if f.lang != nil && f.lang.has("x.py") {
+		text = v.Reason.expression().ReplaceAllString(text, "$1")
+	}
+	var b strings.Builder
+	from := 0
+	for _, at := range v.Literal.expression().FindAllStringIndex(text, -1) {
+		value := text[at[0]:at[1]]
+		if value[0] == ':' && (f.lang == nil || !f.lang.has("x.rb")) {
+			continue
+		}
+		if !name(value) || v.expect(l) && standsAlone(text[at[1]:]) {
+			b.WriteString(text[from:at[0]] + "¤")
+			from, all = at[1], append(all, value)
+		}
+	}
+	b.WriteString(text[from:])
+	return normal(b.String()), all
+}
+
+// name reports whether a value is a name with a capital letter, of a constant or of
+// a type.
+func name(value string) bool {
+	return value[0] >= 'A' && value[0] <= 'Z' && !slices.Contains([]string{"True", "False", "None", "Ok", "Err", "Some"}, value)
+}
+
+// standsAlone reports whether a name is a value by what follows it: it is not
+// called, and nothing is declared by it.
+func standsAlone(rest string) bool {
+	rest = strings.TrimPrefix(strings.TrimLeft(rest, " "), ".class")
+	return rest == "" || strings.IndexByte("),;:]{", rest[0]) >= 0
+}
+
+// printed reports whether a line is what an example of Go must print, which stands
+// in a comment.
+func printed(l *line) bool {
+	return strings.HasPrefix(l.in.name(), "Example") && strings.TrimSpace(l.code) == "" && l.comment != ""
+}
+
+// imports reports whether a line of Go is nothing but the path of a package: a row of
+// a table has a comma.
+func imports(f *file, l *line) bool {
+	return f.lang.has("x.go") && l.in == nil && strings.Count(l.code, `"`) == 2 && !strings.Contains(l.code, "=") && strings.HasSuffix(l.code, `"`)
+}
+
+// matter reports whether the values of a line do: not those of names, of messages
+// and of comments.
+func (v values) matter(f *file, l *line) bool {
+	if l.quoted || printed(l) {
+		return true
+	}
+	if f.lang == nil {
+		return strings.TrimSpace(l.text) != ""
+	}
+	return strings.TrimSpace(l.code) != "" && !imports(f, l) && l.declares == "" && !l.says && !v.Names.match(l.code)
+}
+
+// expect reports whether a line says what must come out.
+func (v values) expect(l *line) bool {
+	return l.asserts || l.exact || l.loose || v.Wants.match(l.code)
+}
+
+// silent reports whether a line neither says what must come out nor asks for it.
+func (v values) silent(l *line) bool { return !v.expect(l) && !v.Asks.match(l.code) }
+
+// without returns those of a that b has not.
+func without(a, b []string) (rest []string) {
+	has := counted(b)
+	for _, s := range a {
+		if !take(has, s) {
+			rest = append(rest, s)
+		}
+	}
+	return rest
+}
+
+// several shows a few values, quoted and clipped.
+func several(all []string) string {
+	const most = 3
+	if len(all) == 0 {
+		return "nothing"
+	}
+	var shown []string
+	for _, s := range all[:min(most, len(all))] {
+		if inner := strings.Trim(s, "\"'`"); inner != s {
+			s = strconv.QuoteToGraphic(clipped(inner, maxValue))
+		} else {
+			s = Quote(s, maxValue)
+		}
+		shown = append(shown, s)
+	}
+	return wording.List(append(shown, all[len(shown):]...), most)
+}

@@ -1,0 +1,168 @@
+package proc_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"codeloops/internal/proc"
+)
+
+// overlaid returns a script that runs in a directory of its own version, and what it
+// writes to. It skips the test where the system does not allow that.
+func overlaid(t *testing.T, text string) (cmd proc.Command, upper string) {
+	t.Helper()
+	cmd = script(t, text)
+	tree, layers := t.TempDir(), t.TempDir()
+	upper = filepath.Join(layers, "upper")
+	for _, dir := range []string{upper, filepath.Join(layers, "work"), filepath.Join(tree, "d")} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{"a": "a\n", "d/b": "b\n", "d/c": "c\n"} {
+		if err := os.WriteFile(filepath.Join(tree, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd.Dir = tree
+	cmd.Overlays = []proc.Overlay{{Dir: tree, Upper: upper, Work: filepath.Join(layers, "work")}}
+	_, err := newRunner(t).Run(t.Context(), proc.Command{Invocation: proc.Invocation{Argv: []string{"/bin/true"}, Dir: tree}, View: proc.View{Overlays: cmd.Overlays}})
+	if _, refused := errors.AsType[*proc.OverlayError](err); refused {
+		t.Skip(err)
+	}
+	return cmd, upper
+}
+
+// TestOverlay: a command sees what it writes, and the directory stays as it is.
+func TestOverlay(t *testing.T) {
+	t.Parallel()
+	cmd, upper := overlaid(t, "echo changed >a; rm d/b; echo new >d/new; mv d/c d/moved; cat a d/new; ls d; pwd; id -u")
+	res := run(t, cmd)
+	want := "changed\nnew\nmoved\nnew\n" + cmd.Dir + "\n" + strconv.Itoa(os.Getuid()) + "\n"
+	if got := string(res.Stdout.Text); got != want || res.ExitCode != 0 {
+		t.Errorf("it saw %q, want %q: %s", got, want, res.Stderr.Text)
+	}
+	for name, want := range map[string]string{"a": "a\n", "d/b": "b\n", "d/c": "c\n"} {
+		if got, err := os.ReadFile(filepath.Join(cmd.Dir, name)); string(got) != want {
+			t.Errorf("%s holds %q now: %v", name, got, err)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(cmd.Dir, "d/new")); err == nil {
+		t.Error("what is new is in the directory")
+	}
+	if got, err := os.ReadFile(filepath.Join(upper, "d/new")); string(got) != "new\n" {
+		t.Errorf("above it there is %q: %v", got, err)
+	}
+	cmd.Argv = []string{"/bin/sh", "-c", "cat a; ls d"}
+	if got := string(run(t, cmd).Stdout.Text); got != "changed\nmoved\nnew\n" {
+		t.Errorf("the next command saw %q", got)
+	}
+}
+
+// TestOverlayOthers: root changes what is somebody else's, as it does elsewhere.
+func TestOverlayOthers(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	cmd, _ := overlaid(t, "stat -c %u a; echo changed >a; stat -c %u a; chown 1235 d/b; stat -c %u d/b")
+	if err := os.Chown(filepath.Join(cmd.Dir, "a"), 1234, 1234); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(run(t, cmd).Stdout.Text); got != "1234\n1234\n1235\n" {
+		t.Errorf("it saw %q", got)
+	}
+}
+
+// TestOverlayHolds: no command gets below it, root's neither.
+func TestOverlayHolds(t *testing.T) {
+	t.Parallel()
+	for name, way := range map[string]string{
+		"unmount":           "umount -l .",
+		"unmount elsewhere": "unshare -Urm umount -l $PWD; unshare -Urm sh -c 'umount -l $PWD && echo x >$PWD/a'",
+		"another process":   "for p in /proc/[0-9]*; do echo x >$p/root$PWD/a; echo x >$p/cwd/a; done",
+		"another namespace": "for p in /proc/[0-9]*; do nsenter -t ${p#/proc/} -m sh -c \"echo x >$PWD/a\"; nsenter -t ${p#/proc/} -U -m sh -c \"echo x >$PWD/a\"; done",
+		"bind":              "mkdir -p /tmp/x; mount --bind $PWD /tmp/x; unshare -Urm sh -c 'mount --bind -o nonrecursive $PWD/.. /mnt && echo x >/mnt/$(basename $PWD)/a'",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd, _ := overlaid(t, "exec 2>/dev/null; cd "+"$PWD; "+way+"; echo x >a; true")
+			run(t, cmd)
+			if got, err := os.ReadFile(filepath.Join(cmd.Dir, "a")); string(got) != "a\n" {
+				t.Errorf("the file holds %q: %v", got, err)
+			}
+		})
+	}
+}
+
+// TestOverlayRefused: what cannot be laid is an error, and nothing is run.
+func TestOverlayRefused(t *testing.T) {
+	t.Parallel()
+	cmd := script(t, "echo ran >ran")
+	cmd.Overlays = []proc.Overlay{{Dir: cmd.Dir, Upper: filepath.Join(cmd.Dir, "missing"), Work: filepath.Join(cmd.Dir, "missing too")}}
+	_, err := newRunner(t).Run(t.Context(), cmd)
+	if _, is := errors.AsType[*proc.OverlayError](err); !is {
+		t.Errorf("error %v", err)
+	}
+	if _, err := os.Lstat(filepath.Join(cmd.Dir, "ran")); err == nil {
+		t.Error("it ran all the same")
+	}
+}
+
+// TestOverlayNames: the names of directories are what they are.
+func TestOverlayNames(t *testing.T) {
+	t.Parallel()
+	cmd, upper := overlaid(t, "echo x >a")
+	odd := filepath.Join(t.TempDir(), `a,b:c\d "e`)
+	for _, dir := range []string{"upper", "work", "tree"} {
+		if err := os.MkdirAll(filepath.Join(odd, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = upper
+	cmd.Dir = filepath.Join(odd, "tree")
+	cmd.Overlays = []proc.Overlay{{Dir: cmd.Dir, Upper: filepath.Join(odd, "upper"), Work: filepath.Join(odd, "work")}}
+	run(t, cmd)
+	if _, err := os.Lstat(filepath.Join(odd, "upper", "a")); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(cmd.Dir); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v", left, err)
+	}
+}
+
+// TestBind: a command finds a directory at the path of another one, and above it an overlay.
+func TestBind(t *testing.T) {
+	t.Parallel()
+	cmd, upper := overlaid(t, "cat a; echo changed > a; cat a; ls; pwd")
+	other, place := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(other, "a"), []byte("of the other\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Binds = []proc.Bind{{Dir: cmd.Dir, Of: other}, {Dir: place, Of: cmd.Dir}}
+	cmd.Argv[2] += "; cat " + place + "/a"
+	want := "of the other\nchanged\na\n" + cmd.Dir + "\na\n"
+	if got := string(run(t, cmd).Stdout.Text); got != want {
+		t.Errorf("it saw %q, want %q", got, want)
+	}
+	if got, err := os.ReadFile(filepath.Join(upper, "a")); string(got) != "changed\n" {
+		t.Errorf("above it there is %q: %v", got, err)
+	}
+	for _, dir := range []string{cmd.Dir, other} {
+		if got, err := os.ReadFile(filepath.Join(dir, "a")); string(got) == "changed\n" {
+			t.Errorf("it was written in %s: %v", dir, err)
+		}
+	}
+	cmd.Overlays = nil
+	run(t, cmd)
+	if got, err := os.ReadFile(filepath.Join(other, "a")); string(got) != "changed\n" {
+		t.Errorf("without an overlay the other holds %q: %v", got, err)
+	}
+	cmd.Binds[0].Of = filepath.Join(other, "missing")
+	if _, err := newRunner(t).Run(t.Context(), cmd); err == nil {
+		t.Error("what is not there is shown")
+	}
+}

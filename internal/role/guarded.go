@@ -1,0 +1,100 @@
+// Package role has what agents are asked in their roles, and how their replies are read.
+package role
+
+import (
+	"context"
+	"errors"
+
+	"codeloops/internal/agent"
+	"codeloops/internal/loop"
+)
+
+// A View is a version of the work tree for one turn; [view.View] is one.
+type View interface {
+	agent.Starter
+	Dir(dir string) string
+	Written() (loop.Written, error)
+	Close() error
+}
+
+// Guarded has an agent play turns that may not write, each in a view of the work tree.
+type Guarded struct {
+	Agent agent.Player
+	// Open opens a view for a turn; nil: the agent works in the user's work tree.
+	Open func(context.Context) (View, error)
+	// Place is the working directory in the work tree, absolute.
+	Place string
+}
+
+// Play plays a turn and returns what it wrote in its view, which is thrown away.
+func (g Guarded) Play(ctx context.Context, r agent.Request) (reply agent.Reply, w loop.Written, err error) {
+	if g.Open == nil {
+		reply, err = g.Agent.Run(ctx, r)
+		return reply, w, err
+	}
+	v, err := g.Open(ctx)
+	if err != nil {
+		return reply, w, err
+	}
+	defer func() { err = errors.Join(err, v.Close()) }()
+	r.Dir, r.Starter = v.Dir(g.Place), v
+	if reply, err = g.Agent.Run(ctx, r); err != nil {
+		return reply, w, err
+	}
+	w, err = v.Written()
+	return reply, w, err
+}
+
+// A Seat is the agent of a role: where it may write, and where it may not.
+type Seat struct {
+	Writer agent.Player
+	Reader Guarded
+}
+
+// A Player is a [loop.Player]: it plays a strategy's own turns.
+type Player struct {
+	// Seats are the agents of the actor, the critic, and the roles that have one of their own.
+	Seats map[loop.Role]Seat
+	// Evidence puts a question about a case into words.
+	Evidence func(question string, matter loop.Case) (string, error)
+}
+
+var _ loop.Player = Player{}
+
+// Play implements [loop.Player]. When the context is done, the error is its cause.
+func (p Player) Play(ctx context.Context, c loop.Call, watch loop.Watch) (loop.Reply, error) {
+	r := agent.Request{
+		ID: c.ID, Step: c.Step, Role: c.Role, Access: c.Access, Iteration: c.Step.Iteration(), Prompt: c.Prompt,
+		Conversation: c.Conversation, Watch: watch,
+	}
+	var reply agent.Reply
+	var written loop.Written
+	var err error
+	if c.Case != nil {
+		matter := *c.Case
+		matter.Step = c.Step
+		if r.Prompt, err = p.Evidence(c.Prompt, matter); err != nil {
+			return loop.Reply{}, err
+		}
+	}
+	if c.Access == loop.Write {
+		reply, err = p.seat(c).Writer.Run(ctx, r)
+	} else if reply, written, err = p.seat(c).Reader.Play(ctx, r); err == nil {
+		err = context.Cause(ctx) // what was read of it decides
+	}
+	return loop.Reply{Turn: reply.Turn, Text: reply.Text, Written: written}, err
+}
+
+// seat is whose agent plays a turn.
+func (p Player) seat(c loop.Call) Seat {
+	usual := loop.RoleCritic
+	if c.Access == loop.Write {
+		usual = loop.RoleActor
+	}
+	for _, role := range []loop.Role{c.Role, c.As} {
+		if seat, ok := p.Seats[role]; ok {
+			return seat
+		}
+	}
+	return p.Seats[usual]
+}

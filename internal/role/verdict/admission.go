@@ -1,0 +1,62 @@
+package verdict
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// admissions matches, in the words of a sentence, that the work is not done.
+var admissions = regexp.MustCompile(`\b(?:` + strings.NewReplacer(
+	"BE", `(?:is|are|its|thats|remains?|stays?)`,
+	"NOT", `(?:(?:is|are|its|thats)(?: still| yet)? not|isnt|arent)(?: yet| all| fully| really| quite)?`,
+	"FAIL", `(?:fails?|crash(?:es)?|hangs?|times? out)`,
+	"BAD", `(?:failing|red|broken|missing|unfinished|incomplete|untested)`,
+).Replace(strings.Join([]string{
+	`i will`, `i shall`, `let me (?:check|look|read|run|see|test|try|verify)`, `tbd`, `to be (?:verified|confirmed)`, `(?:BE|still|currently) in progress`, `still running`, `running the tests now`,
+	`NOT (?:done|finished|complete|completed|implemented|there)`, `(?:not|hasnt|havent)(?: yet)? been (?:done|implemented|finished|completed|fixed)`,
+	`(?:does not|do not|doesnt|dont) (?:build|compile|work|pass)(?: (?:yet|on|in|with|here|at all)\b|$)`, `cannot be (?:built|compiled)$`,
+	`still (?:fails?|failing|broken|red|missing)`, `(?:bug|fault|problem|issue|error)s? (?:is|are) still`,
+	`(?:half|partly|partially) done`, `only (?:a )?part of`, `not all (?:of )?(?:the )?(?:tests?|task|requirements|work)`, `no part of`, `nothing (?:was|has been) done$`,
+	`(?:tests?|builds?|suite|checks?|it|they|two|one|some|others?) FAIL$`, `BE BAD$`, `there (?:is|are) BAD`,
+	`work is needed`, `needs? (?:more )?work`, `(?:have|has) yet to`, `remains? to be`, `(?:did not|didnt) do the`, `(?:has|have) not done`,
+}, `|`)) + `)`)
+
+// excused matches what may stand before such words and turn them round: a denial,
+// or a condition under which the program does something.
+var excused = regexp.MustCompile(`\b(?:no|none|nothing|zero|0|neither|nor|never|without|if|when|once|unless|until|whether|which|that|who|where|why|how)\b`)
+
+// tally matches how many of how many tests pass, as it is in a sentence.
+var tally = regexp.MustCompile(`\b(\d{1,6})(?: ?/ ?| (?:out )?of (?:the )?)(\d{1,6})\b[^.;]*\b(?:pass\w*|met|green|done)\b`)
+
+// admission returns the sentence of a text that says that the work is not done.
+func admission(text string) string {
+	for _, sentence := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(".!?;\n。", r) }) {
+		said := strings.Join(withoutStops(words(sentence)), " ")
+		at := admissions.FindStringIndex(said)
+		if at != nil && !excused.MatchString(said[:at[0]]) || fewer(fold(sentence)) {
+			return strings.TrimSpace(sentence)
+		}
+	}
+	return ""
+}
+
+// fewer reports whether a sentence counts less than all: "38 of 40 tests pass".
+func fewer(sentence string) bool {
+	for _, m := range tally.FindAllStringSubmatch(sentence, -1) {
+		some, _ := strconv.Atoi(m[1])
+		if all, _ := strconv.Atoi(m[2]); some < all {
+			return true
+		}
+	}
+	return false
+}
+
+func withoutStops(all []string) (rest []string) {
+	for _, w := range all {
+		if w != "." {
+			rest = append(rest, w)
+		}
+	}
+	return rest
+}

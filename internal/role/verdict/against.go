@@ -1,0 +1,86 @@
+package verdict
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// What the members of an approval may be called, in lower case and with one blank
+// between words.
+var (
+	namesFaults  = regexp.MustCompile(`\b(?:fail\w*|errors?|problems?|bugs?|block\w*|faults?|missing|todos?|remaining|open|unresolved|next steps|must \w+|broken|conditions?|needs? \w+|requires? \w+|requested|next)\b`)
+	namesRepairs = regexp.MustCompile(`\b(?:fixed|resolved|settled|closed|handl\w*|previous\w*|before|old|solved|messages?)\b`)
+	namesSuccess = regexp.MustCompile(`\b(?:done|approved?|pass\w*|success\w*|complete\w*|finished|final|ready|ok|status|result|outcome|verdict|state|met)\b`)
+	namesHalves  = regexp.MustCompile(`\b(?:draft|dry run|truncated|partial|provisional|tentative|preliminary|wip|example|template|aborted|incomplete|cut off)\b`)
+	namesStop    = regexp.MustCompile(`^(?:stop|finish) reason$`)
+	isNo         = regexp.MustCompile(`^(?:false|no|none|0|error|partial\w*|pending|unknown)$`)
+	isBad        = regexp.MustCompile(`^(?:fail\w*|broken|red|incomplete|reject\w*|not \w+|continue|revise)$`)
+	isEnd        = regexp.MustCompile(`^(?:stop|end turn|completed?|done|end)$`)
+	parts        = regexp.MustCompile(`[\s_.-]+`)
+	humps        = regexp.MustCompile(`([\p{Ll}\d])(\p{Lu})`)
+)
+
+// against returns a member that an approval cannot have: one that names what is
+// wrong or open, or says that something is not so. The members of a verdict are
+// read on their own.
+func (o object) against() string {
+	for _, m := range o {
+		switch m.key {
+		case "decision", "type", "summary", "feedback", "recovery", "issues", "remaining_issues", "required_changes", "findings", "confidence", "score", "seal",
+			"analysis", "reason", "severity":
+			continue
+		}
+		if m.key == "risks" && o.grave(m.key) || speaksAgainst(m.name, o.value(m.key), false) {
+			return m.key
+		}
+	}
+	return ""
+}
+
+// speaksAgainst reports whether a member, or one of those within it, speaks against
+// an approval; faults is whether it is in a list of such.
+func speaksAgainst(name string, value any, faults bool) bool {
+	key := parts.ReplaceAllString(fold(humps.ReplaceAllString(name, "$1 $2")), " ")
+	faults = faults || namesFaults.MatchString(key) && !namesRepairs.MatchString(key)
+	switch v := value.(type) {
+	case map[string]any:
+		for name, inner := range v {
+			if speaksAgainst(name, inner, faults) {
+				return true
+			}
+		}
+		return false
+	case []any:
+		return slices.ContainsFunc(v, func(item any) bool { return speaksAgainst(name, item, faults) })
+	}
+	text := textOf(value)
+	said := parts.ReplaceAllString(fold(text), " ")
+	if key == "decision" { // [contradicted] names it
+		return false
+	}
+	if said == "" || isBad.MatchString(said) || admission(text) != "" {
+		return said != ""
+	}
+	no := isNo.MatchString(said)
+	switch {
+	case namesStop.MatchString(key):
+		return !isEnd.MatchString(said)
+	case faults, namesHalves.MatchString(key):
+		return !no && !nothing(text)
+	}
+	return no && namesSuccess.MatchString(key)
+}
+
+// grave reports whether a risk is said to be high.
+func (o object) grave(key string) bool {
+	items, _ := o.value(key).([]any)
+	return slices.ContainsFunc(items, func(item any) bool {
+		m, _ := item.(map[string]any)
+		return grave(textOf(m["level"])) || grave(textOf(m["severity"]))
+	})
+}
+
+func grave(level string) bool {
+	return slices.Contains([]string{"high", "critical", "severe", "blocker", "blocking", "fatal"}, strings.ToLower(strings.TrimSpace(level)))
+}

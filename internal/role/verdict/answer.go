@@ -1,0 +1,191 @@
+package verdict
+
+import (
+	"cmp"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/role/prompt"
+)
+
+// said matches what a critic says of findings, one or several:
+//
+//	F1: settled
+//	F2, F4-F6: settled, and how that is to be seen
+//	F3: withdrawn, because it was wrong
+//
+// It stands at the beginning of a line, or behind another one.
+var said = regexp.MustCompile(`(?i)(?:^(?:(?:open )?findings\s*:\s*)?|[;.,|]\s*|\band\s+)` +
+	`(F\d+(?:\s*(?:,\s*and|,|and|&|/|-|–|to|through|\.\.+)\s*F?\d+)*)` + // names
+	`(?:\s*\([^)]*\))?[\s:=|–—→>✅✔☑✓\x{FE0F}-]*` +
+	`(?:verified(?:,| and)?\s+)?(?:(is|are|was|were|has been|have been)\s+)?(?:now\s+)?` +
+	`(settled|fixed|resolved|done|addressed|closed|withdrawn|retracted|wrong|mistaken|open|unsettled|unresolved|unfixed|missing|still|not|partly|partially)\b`)
+
+// answers reads what a text says, in the critic's own words, of findings. The
+// rest is the text without the lines that say it.
+func answers(text string, b prompt.Boundary) (found []loop.Answer, rest string) {
+	var kept strings.Builder
+	lines := scanner{text: text, boundary: b}
+	for {
+		l, ok := lines.next()
+		if !ok {
+			return found, strings.TrimSpace(kept.String())
+		}
+		var here []loop.Answer
+		if l.own {
+			here = spoken(l.text)
+		}
+		if found = append(found, here...); here == nil {
+			kept.WriteString(l.text + "\n")
+		}
+	}
+}
+
+// spoken reads the answers of a line.
+func spoken(line string) (found []loop.Answer) {
+	line, _ = skipMarkup(line)
+	line = strings.TrimLeft(strings.Map(func(r rune) rune {
+		if strings.ContainsRune("*_`", r) {
+			return -1
+		}
+		return r
+	}, line), "|[( ")
+	all := said.FindAllStringSubmatchIndex(line, -1)
+	if len(all) == 0 || all[0][0] > 0 {
+		return nil
+	}
+	part := func(m []int, n int) string {
+		if m[2*n] < 0 {
+			return ""
+		}
+		return line[m[2*n]:m[2*n+1]]
+	}
+	for i, m := range all {
+		end := len(line)
+		if i+1 < len(all) {
+			end = all[i+1][0]
+		}
+		found = append(found, answer(part(m, 1), part(m, 2), part(m, 3), line[m[1]:end])...)
+	}
+	return found
+}
+
+// answer is what is said of some findings: nothing where it is hedged, or where
+// one is withdrawn without a reason.
+func answer(names, verb, word, rest string) (found []loop.Answer) {
+	why := strings.TrimFunc(strings.Join(strings.Fields(rest), " "), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",:;.-–—|()", r) })
+	state := stateOf(word, verb)
+	switch {
+	case state == "", state == loop.FindingWithdrawn && !strings.ContainsFunc(why, unicode.IsLetter):
+		return nil
+	case state == loop.FindingClosed && hedged(rest):
+		return nil
+	}
+	for _, id := range named(names) {
+		found = append(found, loop.Answer{ID: id, State: state, Why: why})
+	}
+	return found
+}
+
+// stateOf returns the state that a word stands for; "" for none. That something
+// is wrong is one thing, that a finding was wrong another.
+func stateOf(word, verb string) loop.FindingState {
+	switch strings.ToLower(word) {
+	case "settled", "fixed", "resolved", "done", "addressed", "closed":
+		return loop.FindingClosed
+	case "withdrawn", "retracted":
+		return loop.FindingWithdrawn
+	case "wrong", "mistaken":
+		if v := strings.ToLower(verb); v == "was" || v == "were" {
+			return loop.FindingWithdrawn
+		}
+		return ""
+	}
+	return loop.FindingOpen
+}
+
+// hedged reports whether what follows "settled" takes it back.
+func hedged(rest string) bool {
+	all := words(rest)
+	first := slices.IndexFunc(all, func(w string) bool { return w != "." })
+	return strings.HasPrefix(strings.TrimSpace(rest), "?") ||
+		first >= 0 && slices.Contains([]string{
+			"if", "once", "when", "after", "or", "apart", "mostly", "only", "pending", "later", "soon", "not", "until", "incorrectly", "wrongly", "badly", "poorly",
+		}, all[first]) ||
+		has(all, "but", "except", "excepting", "however", "although", "though", "unless", "partly", "partially", "in part",
+			"still broken", "still fails", "still failing", "still missing", "still open", "still there", "wont fix", "next iteration", "next round", "allegedly", "supposedly", "reportedly", "presumably", "probably", "perhaps", "maybe", "unverified", "not verified",
+			"i assume", "i believe", "i guess", "i hope", "i think")
+}
+
+// nameIn finds the names of findings, or their numbers, and a dash or its like
+// before them.
+var nameIn = regexp.MustCompile(`(?i)(-|–|to|through|\.\.+)?\s*F?(\d+)`)
+
+// named returns the names in a list. A range is one, "F4-F6": whether all of it is
+// meant is for whoever knows the findings to say.
+func named(list string) (ids []string) {
+	for _, m := range nameIn.FindAllStringSubmatch(list, -1) {
+		id := "F" + strings.TrimLeft(m[2], "0")
+		if last := len(ids) - 1; m[1] != "" && last >= 0 && !strings.Contains(ids[last], "-") {
+			ids[last] += "-" + id
+		} else {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// settle leaves one answer for each name. One of which two things are said is
+// open.
+func settle(all []loop.Answer) (one []loop.Answer) {
+	for _, a := range all {
+		i := slices.IndexFunc(one, func(b loop.Answer) bool { return b.ID == a.ID })
+		if i < 0 {
+			one = append(one, a)
+		} else if one[i].State != a.State {
+			one[i].State = loop.FindingOpen
+		}
+	}
+	return one
+}
+
+// openStill returns a finding that a DONE itself calls open, "" for none.
+func openStill(v loop.Verdict) string {
+	for _, a := range v.Answers {
+		if v.Decision == loop.Done && a.State == loop.FindingOpen {
+			return a.ID
+		}
+	}
+	return ""
+}
+
+// answers reads the member "findings": a list of objects with "id", "state" and a
+// reason, or of lines as in a text, or an object that has a state for each name.
+func (o object) answers() (found []loop.Answer) {
+	say := func(id string, state any) {
+		text := textOf(state)
+		if m, ok := state.(map[string]any); ok {
+			text = textOf(m["state"]) + ": " + detail(m)
+			id = cmp.Or(textOf(m["id"]), id)
+		}
+		if id != "" {
+			text = id + ": " + text
+		}
+		found = append(found, spoken(strings.Join(strings.Fields(text), " "))...)
+	}
+	switch v := o.value("findings").(type) {
+	case []any:
+		for _, item := range v {
+			say("", item)
+		}
+	case map[string]any:
+		for _, id := range slices.Sorted(maps.Keys(v)) {
+			say(id, v[id])
+		}
+	}
+	return settle(found)
+}

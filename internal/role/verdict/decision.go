@@ -1,0 +1,93 @@
+package verdict
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"codeloops/internal/loop"
+)
+
+// decide reads one line as a decision and, behind it, a remark. Any doubt
+// whether the line says DONE makes it no decision.
+func decide(line string) (d loop.Decision, remark string, ok bool) {
+	core, symbols := trim(line)
+	for _, d := range decisions() {
+		if strings.EqualFold(core, string(d)) && (d != loop.Done || glad(symbols)) {
+			return d, "", true
+		}
+	}
+	for _, d := range []loop.Decision{loop.Continue, loop.Error, escalate} {
+		if remark, ok := cutRemark(core, d); ok {
+			return d, remark, true
+		}
+	}
+	return "", "", false
+}
+
+func decisions() []loop.Decision {
+	return []loop.Decision{loop.Done, loop.Continue, loop.Error, escalate}
+}
+
+// trim takes away what may stand around a decision: blanks, emphasis, quotation
+// marks, emoji, one full stop. It returns the emoji it has met.
+func trim(line string) (core string, symbols []rune) {
+	around := func(r rune) bool {
+		if decoration(r) {
+			symbols = append(symbols, r)
+			return true
+		}
+		return blank(r) || strings.ContainsRune("*_`\"'“”‘’«»„", r)
+	}
+	core = strings.TrimFunc(line, around)
+	for _, stop := range []string{".", "!", "。", "！"} {
+		if s, ok := strings.CutSuffix(core, stop); ok {
+			return strings.TrimRightFunc(s, around), symbols
+		}
+	}
+	return core, symbols
+}
+
+// glad reports whether nothing but approval stands beside a DONE: a cross or an
+// empty box there says the opposite.
+func glad(symbols []rune) bool {
+	for _, r := range symbols {
+		if !strings.ContainsRune("✅✔✓☑🎉🎊🏁🟢🚀👍💯⭐🌟✨🏆👌🙌🥳", r) && !unicode.Is(unicode.Sk, r) {
+			return false
+		}
+	}
+	return true
+}
+
+// sad returns what stands before the first letter of a line and says that it is not
+// so: a cross, an empty box.
+func sad(line string) string {
+	for _, r := range line {
+		switch {
+		case unicode.IsLetter(r):
+			return ""
+		case strings.ContainsRune("❌✗✘✖☐☒⬜❎⛔🚫🛑🔴🟡👎⏳🚧❓⚠", r):
+			return string(r)
+		}
+	}
+	return ""
+}
+
+// cutRemark takes a remark off a decision: "CONTINUE - the tests fail". A
+// remark that names a decision leaves open which of them is meant.
+func cutRemark(core string, d loop.Decision) (remark string, ok bool) {
+	n := len(d)
+	if len(core) < n || !strings.EqualFold(core[:n], string(d)) {
+		return "", false
+	}
+	rest := strings.TrimLeft(core[n:], "*_` \t\u00a0")
+	if r, _ := utf8.DecodeRuneInString(rest); !strings.ContainsRune("-–—:,;(.", r) {
+		return "", false
+	}
+	for _, other := range decisions() {
+		if strings.Contains(rest, string(other)) {
+			return "", false
+		}
+	}
+	return strings.Trim(rest, "-–—:,;. \t\u00a0"), true
+}

@@ -1,0 +1,255 @@
+package verdict
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// doubt says what speaks against a decision that ends the work: one by which it
+// goes on may be read with more leave.
+func (p Parser) doubt(r *reading, c claim) error {
+	switch v := c.verdict; {
+	case v.Decision == loop.Error, p.scores(v) && *v.Score < p.Contract.Threshold:
+		return nil
+	case v.Decision == loop.Continue && !p.scores(v):
+		return nil
+	case v.Decision == loop.Continue && c.late:
+		return problem("the SCORE stands below the FEEDBACK, where it may be a quotation; give it above")
+	case v.Decision == loop.Continue:
+		return p.scored(r, c)
+	}
+	for _, check := range []func(*reading, claim) error{contradicted, p.open, p.scored, led, followed, admitted, p.quoted} {
+		if err := check(r, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scores reports whether the score of a verdict decides.
+func (p Parser) scores(v loop.Verdict) bool { return p.Contract.Threshold > 0 && v.Score != nil }
+
+// open refuses a DONE beside which something is named that is wrong.
+func (p Parser) open(_ *reading, c claim) error {
+	const say = "the reply says DONE and also names what is open: %s; say CONTINUE if anything is to be done, else DONE without it"
+	v := c.verdict
+	if name := openStill(v); name != "" {
+		return problem(say, quote("finding "+name))
+	}
+	for _, text := range append([]string{v.Feedback, v.Recovery}, v.Issues...) {
+		if !nothing(text) {
+			return problem(say, quote(text))
+		}
+	}
+	text := v.Summary
+	if !c.object {
+		text = c.core + c.tail
+	}
+	if must := required(text); must != "" {
+		return problem(say, quote(must))
+	}
+	if p.Contract.Structured == nil && grave(v.Severity) {
+		return problem(say, quote("severity "+v.Severity))
+	}
+	if titled := openTitle(c); titled != "" {
+		return problem(say, quote(titled))
+	}
+	return nil
+}
+
+// admitted refuses a DONE that says of itself that the work is not done yet.
+func admitted(_ *reading, c claim) error {
+	if said := admission(c.verdict.Summary); said != "" {
+		return problem("the reply says DONE, and its summary that it is not: %s; decide when you have seen that the work is done", quote(said))
+	}
+	return nil
+}
+
+// openTitle returns a title in a block, with what stands below it, that names what
+// is open.
+func openTitle(c claim) string {
+	if c.object {
+		return ""
+	}
+	lines := strings.Split(c.core+c.tail, "\n")
+	for i, line := range lines {
+		title, said, found := strings.Cut(strings.ReplaceAll(line, "：", ":"), ":")
+		if !found || len(title) > 60 || !titlesOpen(words(title)) {
+			continue
+		}
+		if strings.Trim(said, "*_` ") == "" && i+1 < len(lines) {
+			said = lines[i+1]
+		}
+		_, more := answers(said, "")
+		if name, _ := splitLabel(said); name == noLabel && more != "" && !nothing(more) {
+			return title + ": " + said
+		}
+	}
+	return ""
+}
+
+// titlesOpen reports whether words are a title of what is open.
+func titlesOpen(title []string) bool {
+	of := []string{"issue", "issues", "problem", "problems", "bug", "bugs", "failure", "failures", "blocker", "blockers", "concern", "concerns", "finding", "findings", "todo", "todos"}
+	switch {
+	case len(title) == 0:
+		return false
+	case slices.Contains([]string{"open", "remaining", "known", "outstanding", "unresolved", "required", "failing", "missing"}, title[0]):
+		return len(title) == 1 || slices.Contains(append(of, "tests", "test", "points", "changes", "work", "items"), title[1])
+	}
+	return len(title) == 1 && slices.Contains(of, title[0])
+}
+
+// nothing reports whether a text says that there is nothing to say: in no words,
+// or in a few that deny.
+func nothing(text string) bool {
+	all := slices.DeleteFunc(words(text), func(w string) bool { return w == "." })
+	for _, praise := range []string{"", "all good", "looks good", "looks good to me", "lgtm", "n a", "na", "nil", "null", "empty", "good work", "well done"} {
+		if strings.Join(all, " ") == praise {
+			return true
+		}
+	}
+	denies := false
+	for _, w := range all {
+		switch {
+		case slices.Contains([]string{"no", "none", "nothing", "zero", "0"}, w):
+			denies = true
+		case !slices.Contains([]string{
+			"at", "all", "else", "more", "further", "other", "open", "known", "major", "remaining", "to", "is", "are", "was", "were", "there",
+			"add", "report", "fix", "change", "do", "say", "missing", "wrong", "left", "needed", "required", "found", "remain", "remains",
+			"issue", "issues", "problem", "problems", "bug", "bugs", "feedback", "changes", "comment", "comments", "concern", "concerns", "finding", "findings",
+		}, w):
+			return false
+		}
+	}
+	return denies
+}
+
+// contradicted refuses a DONE in a reply that says otherwise somewhere else, be it
+// in a quotation, in a tag or in the middle of a sentence. Under a seal a sentence
+// may mention another decision, and a line may not begin with it.
+func contradicted(r *reading, c claim) error {
+	if said := r.otherwise(c.sealed == loop.SealRight); said != "" {
+		return problem("the reply says DONE and elsewhere %s; decide once, and repeat no other decision", quote(said))
+	}
+	return nil
+}
+
+// otherDecision matches, in a folded text, what says another decision than DONE,
+// and lineHead what may stand before it at the beginning of a line.
+var (
+	otherDecision = regexp.MustCompile(strings.NewReplacer(
+		"NAME", `(?:decision|verdict)(?:\s+(?:is|now|remains|stays))?`,
+		"ANY", `[^\pL\pN]{0,24}[^\pL\pN\s][^\pL\pN]{0,24}`,
+		"COLON", `[^\pL\pN]{0,24}[:=|>→–—-][^\pL\pN]{0,24}`,
+		"WORD", `(?:continue|escalate|revise|rejected)(?:[^\pL]|$)`,
+		"LIKE", `(?:(?:continu|error|escalat|revis|reject|fail|incomplete|unfinished)\pL*|not)(?:[^\pL]|$)`,
+	).Replace(`NAME(?:ANYWORD|COLONLIKE)|(?:decision|verdict)(?:\s*\n\s*|\s+(?:is|remains|stays)\s+)LIKE|"type"\s*:\s*"(?:continue|revise|escalate)"`))
+	lineHead = regexp.MustCompile(`(?:^|\n)[^\pL\n]*(?:(?:my|the|final|own|actual|real|updated|revised|new|last|overall)[^\pL\n]+)*$`)
+)
+
+// otherwise returns a place of the reply that names another decision than DONE.
+func (r *reading) otherwise(lines bool) string {
+	text := fold(r.filled())
+	if strings.Count(text, "decision")+strings.Count(text, "verdict") < 2 && !strings.Contains(text, `"type"`) {
+		return "" // there is nothing but the decision itself
+	}
+	for _, at := range otherDecision.FindAllStringIndex(text, -1) {
+		const most = 200
+		if !lines || lineHead.MatchString(text[max(0, at[0]-most):at[0]]) {
+			return text[at[0]:at[1]]
+		}
+	}
+	return ""
+}
+
+// filled is the reply without the blocks that are nothing but the form.
+func (r *reading) filled() string {
+	var b strings.Builder
+	from := 0
+	for i, block := range r.blocks {
+		if !block.unfilled {
+			continue
+		}
+		b.WriteString(r.text[from:block.at])
+		from = len(r.text)
+		if i+1 < len(r.blocks) {
+			from = r.blocks[i+1].at
+		}
+	}
+	return b.String() + r.text[from:]
+}
+
+// anyScore matches, in a folded text, a score with the words that may stand before
+// the number.
+var anyScore = regexp.MustCompile(`scor(?:e|es|ed|ing)(?:[ ](?:of|is|it|this|the|work|was|would|be|at|as|for|now|only|just|a)\b)*[^\pL\pN]{1,12}?(\.?[0-9][0-9.,]*[ ]?%?(?:[ ]?/[ ]?[0-9]+)?)`)
+
+// scored refuses, where a score decides, one beside which the reply names another.
+func (p Parser) scored(r *reading, c claim) error {
+	if !p.scores(c.verdict) {
+		return nil
+	}
+	if quotes(words(c.rated)) || takesBack(c.rated) || strings.Contains(c.rated, "?") {
+		return problem("the score reads %s; give the number alone", quote(c.rated))
+	}
+	for _, other := range anyScore.FindAllStringSubmatch(fold(r.filled()), -1) {
+		if n := fraction(other[1]); n == nil || *n != *c.verdict.Score {
+			return problem("the reply gives the score %v and elsewhere %s; give it once", *c.verdict.Score, quote(other[0]))
+		}
+	}
+	return nil
+}
+
+// led refuses a DONE that is led in as a plan, or as somebody else's words.
+func led(_ *reading, c claim) error {
+	said, introduces, title := leadIn(c.lead)
+	all := words(said)
+	others := introduces && quotes(all) || title && !decides(all) // words of somebody else, as far as anybody can tell
+	if planned(said, introduces) || c.sealed != loop.SealRight && others {
+		return problem("the DONE is led in by %s, as if it were a plan or a quotation; decide when you have seen that the work is done, and without words before it", quote(said))
+	}
+	return nil
+}
+
+// followed refuses a DONE that is followed by more than a closing remark. Under a
+// seal the remark may be of any length.
+func followed(_ *reading, c claim) error {
+	_, remark := answers(closing(c.tail), "")
+	if remark == "" {
+		return nil
+	}
+	within := strings.HasPrefix(remark, "</") || strings.HasPrefix(remark, "-->") // something that quotes or hides
+	if within || c.sealed != loop.SealRight && !short(remark) || takesBack(remark) {
+		return problem("the reply goes on after its DONE: %s; let the block be the last of it", quote(remark))
+	}
+	return nil
+}
+
+// closing is what stands behind a decision, except what ends its tag or fence.
+func closing(tail string) string {
+	tail = strings.TrimLeft(tail, "*_` \n")
+	if hasPrefixFold(tail, closeTag) {
+		tail = tail[len(closeTag):]
+	}
+	return strings.TrimSpace(tail)
+}
+
+var titleOrTag = regexp.MustCompile(`(?m)^\W*\pL[^\n.:]{0,30}[:：](?:\s|$)|^\s*</?\pL`)
+
+// short reports whether a text is no longer than a remark, and without a title.
+func short(remark string) bool {
+	const most, lines = 240, 4
+	return len(remark) <= most && strings.Count(remark, "\n") < lines &&
+		!titleOrTag.MatchString(remark)
+}
+
+// quoted refuses an unsealed DONE that is in the evidence, line for line.
+func (p Parser) quoted(_ *reading, c claim) error {
+	if c.sealed != loop.SealRight && p.Quoted != nil && p.Quoted(c.lines) {
+		return problem("the DONE stands in the evidence word for word, so it may be a quotation; decide in your own words and with the seal")
+	}
+	return nil
+}

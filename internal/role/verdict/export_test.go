@@ -1,0 +1,33 @@
+package verdict
+
+import "codeloops/internal/loop"
+
+// Without returns a contract that asks for all that c does but for one term.
+func Without(c Contract, name string) Lacking { return Lacking{c, name} }
+
+// Lacking is a contract with one term switched off.
+type Lacking struct {
+	Contract
+	name string
+}
+
+// Check is [Contract.Check].
+func (l Lacking) Check(v loop.Verdict) string {
+	for _, t := range l.terms() {
+		if problem := t.broken(l.Contract, v); t.name != l.name && problem != "" {
+			return problem
+		}
+	}
+	return ""
+}
+
+// Parse reads a verdict by the grammar in the package comment. The error is
+// always a [ReplyError].
+func Parse(reply string) (loop.Verdict, error) { return Parser{}.Parse(reply) }
+
+// Parse reads a verdict, whatever the contract says of it but that it be
+// structured. It takes time and memory in proportion to the reply.
+func (p Parser) Parse(reply string) (loop.Verdict, error) {
+	c, err := p.parse(reply)
+	return c.verdict, err
+}

@@ -1,0 +1,83 @@
+package verdict
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// fold writes a text as it looks to a reader who knows nothing but a to z: in
+// lower case, without what shows nothing, with letters of other alphabets that
+// look like Latin ones as these, and with the escapes of JSON resolved.
+func fold(text string) string {
+	alike := lookAlikes()
+	var b strings.Builder
+	b.Grow(len(text))
+	for i := 0; i < len(text); {
+		n := strings.IndexByte(text[i:], '\\')
+		if n < 0 {
+			n = len(text) - i
+		}
+		for _, r := range text[i : i+n] {
+			writeFolded(&b, r, alike)
+		}
+		if i += n; i < len(text) {
+			r, n := escaped(text[i:])
+			writeFolded(&b, r, alike)
+			i += n
+		}
+	}
+	return b.String()
+}
+
+func writeFolded(b *strings.Builder, r rune, alike map[rune]byte) {
+	if r < 0x80 {
+		b.WriteByte(byte(unicode.ToLower(r)))
+		return
+	}
+	if invisible(r) || unicode.Is(unicode.Mn, r) || strings.ContainsRune("\u115f\u1160\u3164\uffa0", r) {
+		return
+	}
+	if c, ok := alike[r]; ok {
+		b.WriteByte(c)
+		return
+	}
+	switch {
+	case r >= 0xff01 && r <= 0xff5e: // full width
+		b.WriteByte(byte(unicode.ToLower(r - 0xfee0)))
+	case r >= 0x1d400 && r <= 0x1d6a3: // letters of mathematics, alphabet after alphabet
+		b.WriteByte('a' + byte((r-0x1d400)%26))
+	case r >= 0x24b6 && r <= 0x24e9: // in circles
+		b.WriteByte('a' + byte((r-0x24b6)%26))
+	default:
+		b.WriteRune(unicode.ToLower(r))
+	}
+}
+
+// escaped reads \u0064, as JSON has it, and otherwise takes the backslash for
+// itself.
+func escaped(text string) (r rune, length int) {
+	const whole = len(`\u0064`)
+	if len(text) >= whole && text[1] == 'u' {
+		if n, err := strconv.ParseUint(text[2:whole], 16, 16); err == nil {
+			return rune(n), whole
+		}
+	}
+	return '\\', 1
+}
+
+// lookAlikes are the letters of Cyrillic, Greek and others that most fonts show
+// as Latin ones.
+func lookAlikes() map[rune]byte {
+	const (
+		foreign = "АВЕЅІЈКМНОРСТХУаеіјорсхуѕһԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορυχιᴀᴄᴅᴇɪᴊᴋᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢⅾⅽⅰⅮⅭⅠıſ"
+		latin   = "abesijkmhopctxyaeijopcxyshdqwabezhikmnoptyxavopuxiacdeijkmnoprstuvwyzdcidciis"
+	)
+	alike := map[rune]byte{}
+	at := 0
+	for _, r := range foreign {
+		alike[r] = latin[at]
+		at++
+	}
+	return alike
+}

@@ -1,0 +1,119 @@
+package verdict
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// value returns the last value of a key; nil when there is none.
+func (o object) value(key string) (v any) {
+	for _, m := range o {
+		if m.key != key {
+			continue
+		}
+		dec := json.NewDecoder(strings.NewReader(string(m.value)))
+		dec.UseNumber()
+		v = nil
+		if dec.Decode(&v) != nil {
+			v = nil
+		}
+	}
+	return v
+}
+
+func (o object) text(key string) string {
+	v := o.value(key)
+	if items, ok := v.([]any); ok {
+		return bullets(texts(items))
+	}
+	return textOf(v)
+}
+
+func (o object) list(key string) []string {
+	switch v := o.value(key).(type) {
+	case []any:
+		return texts(v)
+	case nil, bool: // "required_changes": false is none
+		return nil
+	default: // what should be a list and is none must not read as nothing
+		return texts([]any{v})
+	}
+}
+
+func (o object) fraction(key string) *float64 {
+	switch v := o.value(key).(type) {
+	case json.Number:
+		if n, err := v.Float64(); err == nil && n >= 0 && n <= 1 {
+			return &n
+		}
+	case string:
+		return fraction(v)
+	}
+	return nil
+}
+
+func (o object) risks() []loop.Risk {
+	items, isList := o.value("risks").([]any)
+	if one := o.value("risks"); !isList && one != nil {
+		items = []any{one}
+	}
+	var risks []loop.Risk
+	for _, item := range items {
+		risk := loop.Risk{Detail: textOf(item)}
+		m, ok := item.(map[string]any)
+		if ok {
+			risk.Type = textOf(m["type"])
+			risk.Detail = detail(m)
+		}
+		if risk != (loop.Risk{}) || ok { // an object without a word in it is a risk that lacks everything
+			risks = append(risks, risk)
+		}
+	}
+	return risks
+}
+
+func texts(items []any) (out []string) {
+	for _, item := range items {
+		if t := textOf(item); t != "" {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// textOf writes a JSON value as text: an object by the member that describes
+// it, or else as JSON.
+func textOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return strings.TrimSpace(v)
+	case json.Number:
+		return v.String()
+	case bool:
+		return strconv.FormatBool(v)
+	case map[string]any:
+		if d := detail(v); d != "" || len(v) == 0 {
+			return d
+		}
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(raw)
+}
+
+// detail returns the member that describes an issue or a risk.
+func detail(m map[string]any) string {
+	for _, key := range []string{"note", "detail", "description", "message", "issue", "change", "text", "title", "reason", "why"} {
+		if s, ok := m[key].(string); ok && strings.TrimSpace(s) != "" {
+			return strings.TrimSpace(s)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,293 @@
+package verdict
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// objectEnd returns the length of the JSON object that text begins with, -1
+// when it does not end.
+func objectEnd(text string) int {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{':
+			depth++
+		case c == '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return -1
+}
+
+// mentions is a quick look whether a text can hold a decision at all.
+func mentions(src string) bool {
+	plain := strings.ToLower(src)
+	if strings.Contains(plain, `"decision"`) || strings.Contains(plain, `"type"`) {
+		return true
+	}
+	return strings.Contains(src, `\u`) && strings.Contains(fold(src), "decision")
+}
+
+// escapeRaw escapes the line breaks and tabs that models leave inside strings.
+func escapeRaw(src string) string {
+	var b strings.Builder
+	b.Grow(len(src))
+	quoted := false
+	for i := 0; i < len(src); i++ {
+		c := src[i]
+		switch {
+		case quoted && c == '\\' && i+1 < len(src):
+			b.WriteByte(c)
+			i++
+			c = src[i]
+		case c == '"':
+			quoted = !quoted
+		case quoted && c < ' ':
+			fmt.Fprintf(&b, "\\u%04x", c)
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// A member is one key of an object with its value.
+type member struct {
+	name  string // as it is written
+	key   string // the same in lower case
+	value json.RawMessage
+}
+
+func members(src string) (object, error) {
+	if !json.Valid([]byte(src)) {
+		src = escapeRaw(src)
+	}
+	dec := json.NewDecoder(strings.NewReader(src))
+	if _, err := dec.Token(); err != nil {
+		return nil, err
+	}
+	var out object
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		m := member{name: fmt.Sprint(key), key: strings.ToLower(fmt.Sprint(key))}
+		if err := dec.Decode(&m.value); err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// An object is the members of a JSON object, in order: a key may come twice.
+type object []member
+
+// parseObject makes a claim of a JSON object. One that has no decision is not
+// ok; one that has something else in its place is an error.
+func parseObject(src string, s Seal) (c claim, ok bool, err error) {
+	o, err := members(src)
+	if err != nil {
+		if !strings.Contains(strings.ToLower(src), `"decision"`) {
+			return c, false, nil
+		}
+		return c, true, problem("the JSON object with the decision cannot be read: %s", err.Error())
+	}
+	word, ok, err := o.decision()
+	if !ok || err != nil {
+		return c, ok, err
+	}
+	if key := o.twice(); key != "" {
+		return c, true, problem("the JSON object with the decision holds %s more than once; give it once", quote(key))
+	}
+	v := o.verdict()
+	for _, text := range []string{v.Summary, v.Feedback, v.Analysis, v.Recovery} {
+		if isPlaceholder(text) {
+			return c, true, problem("the JSON object is not filled in: it holds %s", quote(text))
+		}
+	}
+	if word == approve || word == loop.Done {
+		if len(v.RequiredChanges) > 0 {
+			return c, true, problem("the JSON object approves the work and requires changes")
+		}
+		if key := o.against(); key != "" {
+			return c, true, problem("the JSON object approves the work, and its member %s speaks against that", quote(key))
+		}
+	}
+	return claim{verdict: o.decided(v, word), sealed: s.on(o.seals()), object: true, given: o.given(), core: src, lines: o.lines()}, true, nil
+}
+
+// twice returns a key that looks like another one.
+func (o object) twice() string {
+	known := map[string]bool{}
+	for _, m := range o {
+		key := strings.TrimSpace(fold(m.key))
+		if known[key] {
+			return m.key
+		}
+		known[key] = true
+	}
+	return ""
+}
+
+// seals returns the seal that the object repeats, if it repeats any.
+func (o object) seals() []Seal {
+	if !slices.ContainsFunc(o, func(m member) bool { return m.key == "seal" }) {
+		return nil
+	}
+	return []Seal{sealOf(o.text("seal"))}
+}
+
+// lines returns the members as the lines of a block would hold them.
+func (o object) lines() (all []string) {
+	for _, m := range o {
+		all = append(all, m.key+" "+string(m.value))
+	}
+	return all
+}
+
+// given returns the numbers of the object.
+func (o object) given() (n numbers) {
+	for _, m := range o {
+		switch m.key {
+		case "score":
+			n.score = append(n.score, o.fraction(m.key))
+		case "confidence":
+			n.confidence = append(n.confidence, o.fraction(m.key))
+		}
+	}
+	return n
+}
+
+// What the other vocabulary of JSON replies has for the three decisions.
+const (
+	approve  loop.Decision = "APPROVE"
+	revise   loop.Decision = "REVISE"
+	escalate loop.Decision = "ESCALATE"
+)
+
+// decision returns what "decision" says, or "type" in its place.
+func (o object) decision() (word loop.Decision, ok bool, err error) {
+	for _, m := range o {
+		if m.key != "decision" && m.key != "type" {
+			continue
+		}
+		var text string
+		said, known := loop.Decision(""), false
+		if json.Unmarshal(m.value, &text) == nil {
+			said, known = decisionWord(text)
+		}
+		switch {
+		case m.key == "type" && (!known || !o.typed(said)):
+		case !known:
+			return "", true, problem("the decision of the JSON object is %s, which is none of done, continue, error and escalate", quote(string(m.value)))
+		case ok && said != word:
+			return "", true, problem("the JSON object holds two decisions that contradict each other")
+		default:
+			word, ok = said, true
+		}
+	}
+	return word, ok, nil
+}
+
+// typed reports whether "type" is a decision. Objects of many kinds have one,
+// the last event of a stream among them ({"type": "done", "reason": "failed"}):
+// it counts where nothing but members of a verdict stands beside it, and one of
+// them belongs to this decision.
+func (o object) typed(word loop.Decision) bool {
+	of := map[loop.Decision][]string{
+		loop.Done: {"summary", "confidence"}, approve: {"summary", "confidence"},
+		loop.Continue: {"feedback", "issues", "remaining_issues", "required_changes"}, revise: {"feedback", "issues", "required_changes"},
+		loop.Error: {"analysis", "recovery", "error_description", "recovery_suggestion"}, escalate: {"reason"},
+	}
+	members := slices.Concat([]string{"type", "score", "severity", "risks", "findings", "seal"}, of[loop.Done], of[loop.Continue], of[loop.Error], of[word])
+	belongs := false
+	for _, m := range o {
+		switch {
+		case m.key == "decision":
+			return true
+		case !slices.Contains(members, m.key):
+			return false
+		case slices.Contains(of[word], m.key) && !m.empty():
+			belongs = belongs || word != loop.Done && word != approve || !takesBack(o.text(m.key))
+		}
+	}
+	return belongs
+}
+
+// empty reports whether the member holds nothing.
+func (m member) empty() bool {
+	return slices.Contains([]string{"null", `""`, "[]", "{}", "false"}, string(m.value))
+}
+
+func decisionWord(text string) (loop.Decision, bool) {
+	core, symbols := trim(text)
+	for _, d := range append(decisions(), approve, revise) {
+		if strings.EqualFold(core, string(d)) {
+			return d, glad(symbols) || d != loop.Done && d != approve
+		}
+	}
+	return "", false
+}
+
+// verdict reads the members, the decision apart.
+func (o object) verdict() loop.Verdict {
+	return loop.Verdict{
+		Summary:         o.text("summary"),
+		Rating:          loop.Rating{Confidence: o.fraction("confidence"), Score: o.fraction("score"), Severity: o.text("severity")},
+		Feedback:        o.text("feedback"),
+		Analysis:        cmp.Or(o.text("analysis"), o.text("error_description")),
+		Recovery:        cmp.Or(o.text("recovery"), o.text("recovery_suggestion")),
+		Issues:          slices.Concat(o.list("issues"), o.list("remaining_issues")),
+		Risks:           o.risks(),
+		RequiredChanges: o.list("required_changes"),
+		Answers:         o.answers(),
+	}
+}
+
+// decided puts the decision into a verdict, and what the object says without a
+// place of its own to where the decision needs it.
+func (o object) decided(v loop.Verdict, word loop.Decision) loop.Verdict {
+	reason := o.text("reason")
+	v.Decision = word
+	switch word {
+	case loop.Done, approve:
+		v.Decision = loop.Done
+		v.Summary = cmp.Or(v.Summary, reason)
+		return v
+	case loop.Continue, revise:
+		v.Decision = loop.Continue
+		v.Feedback = cmp.Or(v.Feedback, reason)
+	case loop.Error:
+		v.Analysis = cmp.Or(v.Analysis, reason)
+	case escalate:
+		v.Decision = loop.Error
+		v.Escalation = cmp.Or(reason, v.Guidance(), NoReason)
+	}
+	if v.Guidance() == "" {
+		v.Feedback = bullets(slices.Concat(v.RequiredChanges, v.Issues))
+	}
+	return v
+}
+
+func bullets(items []string) string {
+	var b strings.Builder
+	for _, item := range items {
+		fmt.Fprintf(&b, "- %s\n", item)
+	}
+	return strings.TrimSpace(b.String())
+}

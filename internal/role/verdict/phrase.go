@@ -1,0 +1,206 @@
+package verdict
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// What follows is about sentences: whether one plans, quotes, or takes back. It
+// knows words of English, and in other languages says nothing.
+
+// words returns the words of a text as they look, in lower case, without
+// apostrophes and with "will" and the like in full. A full stop stands for whatever ends a clause.
+func words(text string) (all []string) {
+	var b strings.Builder
+	flush := func() {
+		if b.Len() > 0 {
+			all = append(all, b.String())
+			b.Reset()
+		}
+	}
+	long := strings.NewReplacer("'ll", " will", "'d", " would", "'m", " am", "'re", " are")
+	for _, r := range long.Replace(fold(strings.ReplaceAll(text, "’", "'"))) {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+			b.WriteRune(r)
+		case r == '\'':
+		default:
+			flush()
+			if strings.ContainsRune(".,:;!?\n…。！？", r) && (len(all) == 0 || all[len(all)-1] != ".") {
+				all = append(all, ".")
+			}
+		}
+	}
+	flush()
+	return all
+}
+
+// has reports whether words hold one of the phrases.
+func has(all []string, phrases ...string) bool {
+	text := " . " + strings.Join(all, " ") + " "
+	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, " "+p+" ") })
+}
+
+// plans reports whether somebody says what is to be done next.
+func plans(all []string) bool {
+	for i, w := range all {
+		doing := slices.Contains([]string{
+			"running", "rerunning", "checking", "rechecking", "verifying", "testing", "building", "starting", "waiting", "executing", "trying",
+			"proceeding", "continuing", "investigating", "examining", "reviewing", "inspecting", "compiling", "looking", "reading", "working", "fixing",
+		}, w)
+		if doing && (i == 0 || slices.Contains([]string{".", "now", "am", "still", "currently", "then", "first", "next"}, all[i-1])) {
+			return true
+		}
+	}
+	return has(all, "i will", "i shall", "we will", "going to", "about to", "let me", "let us", "lets", "i run", "i check", "i test", "i verify", "we run",
+		". first", ". next", ". then", ". now to", ". now i", "hold on", "one moment", "in progress", "tbd", "to be confirmed", "yet to",
+		"placeholder", "provisional", "provisionally", "preliminary", "tentative", "tentatively")
+}
+
+// conditional reports whether what is said hangs on something.
+func conditional(all []string) bool {
+	return hangs(all) || has(all, "when")
+}
+
+// hangs reports whether what is said holds only together with something else.
+func hangs(all []string) bool {
+	return has(all, "if", "once", "unless", "until", "as soon as", "provided", "assuming", "conditional on", "subject to", "awaiting", "pending", "would", "at best")
+}
+
+// planned reports whether a sentence speaks of what it is followed by as of
+// something to come. It introduces that, or only stands above.
+func planned(said string, introduces bool) bool {
+	all := words(said)
+	if !introduces {
+		return conditional(all) && has(all, "i will", "i shall", "i would", "i can", "i may", "my answer", "my reply", "my verdict", "my decision")
+	}
+	form := has(all, "format", "form", "block") && !decides(all)
+	return form || plans(all) || conditional(all) || has(all, "will", "shall", "should", "could", "not", "never", "cannot", "cant", "isnt", "instead",
+		"example", "sample", "draft", "template", "skeleton", "expected", "guess", "plan", "option", "case", "scenario", "outcome", "outcomes", "later", "after", "on success")
+}
+
+// decides reports whether words speak of the decision of whoever says them.
+func decides(all []string) bool {
+	return !has(all, "actor", "actors", "critic", "critics", "previous", "earlier", "last") && has(all, "decision", "decide", "verdict", "conclusion", "conclude",
+		"judgment", "judgement", "assessment", "evaluation", "review", "my answer", "my reply", "here it is", "finally", "overall", "therefore", "thus", "hence", "so")
+}
+
+// quotes reports whether words introduce those of somebody else.
+func quotes(all []string) bool {
+	return has(all, "said", "says", "say", "wrote", "writes", "write", "printed", "prints", "print", "claims", "claimed", "reported", "reports", "output", "outputs",
+		"contains", "reads", "shows", "states", "stated", "quote", "quoting", "ends with", "ended with", "according to")
+}
+
+// leadIn is the last sentence above a decision. It introduces it where it is a
+// title of it, one that ends in a colon or a heading, or stands right above without
+// an end.
+func leadIn(text string) (said string, introduces, title bool) {
+	adjacent := !strings.HasSuffix(text, "\n\n")
+	text = strings.TrimSpace(text)
+	if at := len(text) - len(openTag); at >= 0 && strings.EqualFold(text[at:], openTag) {
+		text = strings.TrimSpace(text[:at])
+	}
+	text = strings.TrimRight(text, "*_`~#-\n ")
+	const most = 400
+	text = text[max(0, len(text)-most):]
+	if at := strings.LastIndex(text, "\n\n"); at >= 0 {
+		text = text[at+2:]
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	last := text[strings.LastIndexByte(text, '\n')+1:]
+	if name, _ := splitLabel(first); name != noLabel || strings.HasPrefix(last, "<") && strings.HasSuffix(last, ">") {
+		return "", false, false // a value of the block itself, or a tag
+	}
+	whole := strings.TrimRight(text, ".!")
+	for _, end := range []string{". ", "! ", "? ", ".\n", "!\n", "?\n"} {
+		if at := strings.LastIndex(whole, end); at >= 0 {
+			whole, text = whole[at+2:], text[at+2:]
+		}
+	}
+	listed := strings.HasPrefix(last, "- ") || strings.HasPrefix(last, "* ")
+	title = strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：") || strings.HasPrefix(last, "#")
+	return strings.TrimSpace(text), title || adjacent && whole == text && !listed, title
+}
+
+// takesBack reports whether a remark behind a decision plans, or says that
+// something is not as it should be.
+func takesBack(remark string) bool {
+	harmless := strings.NewReplacer("error handling", "handling", "error message", "message", "previously failing", "former", "formerly failing", "former")
+	all := strings.Fields(harmless.Replace(strings.Join(words(remark), " ")))
+	all = without(all, "let me know", "let us know", "feel free", "happy to", "glad to", "if you have", "if you need", "if you want", "if you would", "i hope", "hope this")
+	if plans(all) || hangs(all) || admission(remark) != "" || has(all, "second thought", "second thoughts", "another round", "the above", "above is", "is a bug", "please fix", "fix the") {
+		return true
+	}
+	denied := 0 // words that a "no" before them still covers
+	for _, w := range all {
+		switch {
+		case w == ".":
+			denied = 0
+		case slices.Contains([]string{"no", "nothing", "none", "zero", "0", "without"}, w):
+			denied = 4
+		case denied > 0:
+			denied--
+		case slices.Contains([]string{
+			"but", "however", "although", "though", "except", "not", "never", "cannot", "cant", "dont", "doesnt", "didnt", "isnt", "arent", "wasnt",
+			"wont", "wouldnt", "havent", "hasnt", "fail", "fails", "failed", "failing", "failure", "failures", "wrong", "incorrect", "false", "untrue",
+			"broken", "missing", "incomplete", "unfinished", "untested", "unverified", "todo", "disagree", "reject", "rejected", "refuse", "still",
+			"remain", "remains", "remaining", "wait", "actually", "instead", "claims", "claimed", "wrote", "continue", "error", "revise", "escalate",
+			"red", "crash", "crashes", "hang", "hangs", "kidding", "ignore", "scratch", "revert", "withdrawn", "need", "needs", "needed", "template", "quotation", "example",
+		}, w):
+			return true
+		}
+	}
+	return false
+}
+
+// without takes a courtesy out of words, to the end of its clause.
+func without(all []string, courtesies ...string) (rest []string) {
+	for i := 0; i < len(all); i++ {
+		begins := func(c string) bool {
+			parts := strings.Fields(c)
+			return len(all)-i >= len(parts) && slices.Equal(all[i:i+len(parts)], parts)
+		}
+		if slices.ContainsFunc(courtesies, begins) {
+			for i < len(all) && all[i] != "." {
+				i++
+			}
+			continue
+		}
+		rest = append(rest, all[i])
+	}
+	return rest
+}
+
+// stands reports whether a line is in one of the texts, by its letters and
+// digits alone: whatever marks quotations, or added lines, does not count. The texts are
+// [spelled].
+func stands(line string, texts []string) bool {
+	said := spelled(line)
+	return said == " " || slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, said) })
+}
+
+// spelled is the letters and digits of a text, with one blank between words and at both
+// ends. Line breaks that are written as \n part words, too.
+func spelled(text string) string {
+	var b strings.Builder
+	b.WriteByte(' ')
+	gap, escaped := true, false
+	for _, r := range text {
+		breaks := escaped && (r == 'n' || r == 'r' || r == 't')
+		escaped = r == '\\'
+		switch {
+		case breaks:
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+			gap = false
+			b.WriteRune(unicode.ToLower(r))
+		case !gap && !invisible(r):
+			gap = true
+			b.WriteByte(' ')
+		}
+	}
+	if !gap {
+		b.WriteByte(' ')
+	}
+	return b.String()
+}

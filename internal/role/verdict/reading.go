@@ -1,0 +1,197 @@
+package verdict
+
+import (
+	"slices"
+	"strings"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/role/prompt"
+)
+
+// A reading is a reply taken apart: its decision lines with their labels, and
+// its JSON objects.
+type reading struct {
+	scanner
+	seal Seal
+
+	open    field // the label whose value goes on; noLabel for none
+	before  []field
+	blocks  []*block
+	labels  int // lines with any label but DECISION
+	first   label
+	started bool // a line that is not blank has been seen
+	closeAt int  // of the next closing tag; see tagged
+	objects []claim
+}
+
+// A claim is one decision that a reply makes in the critic's own words.
+type claim struct {
+	at      int // where it begins
+	verdict loop.Verdict
+	sealed  loop.Sealed
+	object  bool
+	given   numbers
+
+	core  string   // what it is made of, except what may follow a decision
+	lines []string // the same: its lines, or the members of the object
+	tail  string   // what follows
+	lead  string   // what stands above
+	rated string   // the line of its score
+	late  bool     // its score stands below its feedback
+}
+
+// Numbers are what was given under the labels that take a number; nil is what
+// is none.
+type numbers struct{ score, confidence []*float64 }
+
+func (n numbers) and(m numbers) numbers {
+	return numbers{append(n.score, m.score...), append(n.confidence, m.confidence...)}
+}
+
+// read takes a clean text apart. The error is a [ReplyError].
+func read(text string, b prompt.Boundary, s Seal) (*reading, error) {
+	r := &reading{scanner: scanner{text: text, boundary: b}, seal: s}
+	for {
+		l, ok := r.next()
+		if !ok {
+			break
+		}
+		if l.text == "" {
+			continue
+		}
+		if l.own {
+			if err := r.take(l); err != nil {
+				return nil, err
+			}
+		}
+		r.started = true
+	}
+	r.torn = r.torn || r.within
+	r.push(len(text))
+	for _, b := range r.blocks {
+		b.settle(text)
+	}
+	return r, nil
+}
+
+// maxLabels bounds what is kept of a reply beside its text.
+const maxLabels = 10_000
+
+// take reads a line of the critic's own words.
+func (r *reading) take(l line) error {
+	name, value := splitLabel(l.text)
+	if name == noLabel {
+		return r.line(l)
+	}
+	if r.labels+len(r.blocks) > maxLabels {
+		return problem("the reply holds more than %d lines with labels; answer with one block", maxLabels)
+	}
+	if !r.started {
+		r.first = name
+	}
+	r.push(l.start)
+	if name == labelDecision {
+		value = sad(l.text) + value
+		r.blocks = append(r.blocks, &block{at: l.start})
+	} else {
+		r.labels++
+	}
+	r.open = field{name: name, first: value, at: l.start, from: min(l.end+1, len(r.text))}
+	return nil
+}
+
+// push ends the value that is open and files it.
+func (r *reading) push(end int) {
+	f := r.open
+	f.to = max(f.from, end)
+	r.open = field{}
+	switch {
+	case f.name == noLabel:
+	case len(r.blocks) == 0:
+		r.before = append(r.before, f)
+	case f.name == labelDecision:
+		r.blocks[len(r.blocks)-1].decision = f
+	default:
+		b := r.blocks[len(r.blocks)-1]
+		b.fields = append(b.fields, f)
+	}
+}
+
+// claims returns the decisions of a reply, in order. A block that holds nothing
+// but the placeholders of the instructions is none, unless it is the last.
+func (r *reading) claims() (all []claim, err error) {
+	objects := r.objects
+	for i, b := range r.blocks {
+		for len(objects) > 0 && objects[0].at < b.at {
+			all, objects = append(all, objects[0]), objects[1:]
+		}
+		if b.heading {
+			continue
+		}
+		fields := r.fields(b)
+		mark, form := placeholder(fields, r.text)
+		switch {
+		case form && i < len(r.blocks)-1:
+			b.unfilled = true
+			continue
+		case mark != "":
+			return nil, problem("a block is not filled in: it holds %s", quote(mark))
+		case b.word == "":
+			return nil, problem("a DECISION line says %s, which is not exactly one of DONE, CONTINUE, ERROR and ESCALATE", quote(b.said))
+		}
+		all = append(all, r.spoken(b, fields))
+	}
+	return append(all, objects...), nil
+}
+
+// fields returns the labels that belong to a block: those below it, then those
+// above a decision that is the only one.
+func (r *reading) fields(b *block) []field {
+	if len(r.blocks) > 1 {
+		return b.fields
+	}
+	return slices.Concat(b.fields, r.before)
+}
+
+// spoken is what a block claims.
+func (r *reading) spoken(b *block, fields []field) claim {
+	end := b.end(r.text)
+	c := claim{
+		at: b.at, verdict: b.verdict(r.text, fields, r.boundary), sealed: r.seal.on(seals(fields, r.text)), given: given(fields, r.text),
+		core: r.text[b.at:end], lines: strings.Split(r.text[b.at:end], "\n"), tail: r.text[end:], lead: r.text[:b.at],
+	}
+	said := false // feedback
+	for _, f := range b.fields {
+		said = said || f.name == labelFeedback
+		c.late = c.late || said && f.name == labelScore
+		if f.name == labelScore {
+			c.rated, _ = cutLine(f.value(r.text))
+		}
+	}
+	return c
+}
+
+// seals returns the seals among labels.
+func seals(fields []field, text string) (all []Seal) {
+	for _, f := range fields {
+		if f.name == labelSeal {
+			first, _ := cutLine(f.value(text))
+			all = append(all, sealOf(first))
+		}
+	}
+	return all
+}
+
+// given returns the numbers among labels.
+func given(fields []field, text string) (n numbers) {
+	for _, f := range fields {
+		switch f.name {
+		case labelScore:
+			n.score = append(n.score, fraction(f.value(text)))
+		case labelConfidence:
+			n.confidence = append(n.confidence, fraction(f.value(text)))
+		case noLabel, labelDecision, labelSummary, labelFeedback, labelAnalysis, labelRecovery, labelSeal:
+		}
+	}
+	return n
+}

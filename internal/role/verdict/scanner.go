@@ -1,0 +1,150 @@
+package verdict
+
+import (
+	"strings"
+
+	"codeloops/internal/role/prompt"
+)
+
+// A line is one line of a reply, by offsets into it.
+type line struct {
+	start, end int    // end is before the line break
+	text       string // without the line break
+	own        bool   // the critic's own words, no quotation
+}
+
+// A scanner tells the lines of a reply that are the critic's own words from
+// those that are quotations, in one pass.
+type scanner struct {
+	text     string
+	boundary prompt.Boundary
+
+	pos    int
+	within bool // the boundary
+	torn   bool // the boundary's lines do not pair
+	fence  fence
+}
+
+// A fence is a fenced code block (CommonMark 0.31, 4.5), with two liberties
+// that models take: any indentation, and an opening behind other words.
+type fence struct {
+	mark     byte
+	size     int
+	at       int // of the opening line; meaningful when size is not 0
+	from, to int // the content; to is 0 while the fence is open
+	followed bool
+}
+
+func (f fence) open() bool { return f.size > 0 && f.to == 0 }
+
+func (s *scanner) next() (line, bool) {
+	if s.pos >= len(s.text) {
+		return line{}, false
+	}
+	l := line{start: s.pos, end: len(s.text)}
+	if i := strings.IndexByte(s.text[s.pos:], '\n'); i >= 0 {
+		l.end = s.pos + i
+	}
+	l.text = s.text[l.start:l.end]
+	s.pos = min(l.end+1, len(s.text))
+	l.own = s.own(l)
+	return l, true
+}
+
+// skipTo goes on with the line after the one that holds the offset.
+func (s *scanner) skipTo(offset int) {
+	s.pos = len(s.text)
+	if i := strings.IndexByte(s.text[offset:], '\n'); i >= 0 {
+		s.pos = offset + i + 1
+	}
+}
+
+func (s *scanner) own(l line) bool {
+	if !s.fence.open() && l.text != "" && !tagLine(l.text) {
+		s.fence.followed = true
+	}
+	switch {
+	case s.boundary.In(l.text):
+		s.cross(l.text)
+		return false
+	case s.within:
+		return false
+	case s.fence.open():
+		if s.fence.closes(l.text) {
+			s.fence.to = l.start
+		}
+		return false
+	case strings.HasPrefix(strings.TrimLeftFunc(l.text, blank), ">"):
+		return false
+	}
+	if mark, size, first := opening(l.text); size > 0 {
+		s.fence = fence{mark: mark, size: size, at: l.start, from: s.pos}
+		return !first
+	}
+	return true
+}
+
+// cross takes a line with the boundary's name in it.
+func (s *scanner) cross(text string) {
+	switch {
+	case s.boundary.Opens(text):
+		s.torn = s.torn || s.within
+		s.within = true
+	case s.boundary.Closes(text):
+		s.torn = s.torn || !s.within
+		s.within = false
+	}
+}
+
+// finalFence returns what is in a fence with which the reply ends.
+func (s *scanner) finalFence() (content string, ok bool) {
+	f := s.fence
+	if f.size == 0 || f.followed {
+		return "", false
+	}
+	to := f.to
+	if f.open() {
+		to = len(s.text)
+	}
+	content = s.text[min(f.from, to):to]
+	return content, !s.boundary.In(content)
+}
+
+func (f fence) closes(text string) bool {
+	text = strings.Trim(text, " \t")
+	return len(text) >= f.size && strings.Trim(text, string(f.mark)) == ""
+}
+
+// opening reports whether a line opens a fence: at its start, or with a run of
+// back-ticks at its end that has no partner in the line.
+func opening(text string) (mark byte, size int, first bool) {
+	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
+		return 0, 0, false
+	}
+	start := strings.TrimLeft(text, " \t")
+	for _, mark := range []byte("`~") {
+		n := len(start) - len(strings.TrimLeft(start, string(mark)))
+		if n >= 3 && (mark == '~' || strings.IndexByte(start[n:], '`') < 0) {
+			return mark, n, true
+		}
+	}
+	last := strings.LastIndex(text, "```")
+	if last < 0 || strings.ContainsAny(text[last+3:], " \t`") || runs(text)%2 == 0 {
+		return 0, 0, false
+	}
+	head := strings.TrimRight(text[:last], "`")
+	return '`', last + 3 - len(head), false
+}
+
+// runs counts the runs of three or more back-ticks.
+func runs(text string) int {
+	n := 0
+	for {
+		i := strings.Index(text, "```")
+		if i < 0 {
+			return n
+		}
+		n++
+		text = strings.TrimLeft(text[i:], "`")
+	}
+}

@@ -1,0 +1,62 @@
+package verdict
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/role/prompt"
+)
+
+// A Seal is the random word of one prompt, which the block that decides
+// repeats: who wrote the evidence cannot have known it. "" is none.
+type Seal string
+
+// sealLetters are those that nobody takes for one another.
+const (
+	sealLetters = "abcdefghjkmnpqrstuvwxyz23456789"
+	sealLength  = 6
+)
+
+// sealOf reads what stands behind the label; "" is no seal.
+func sealOf(value string) Seal {
+	word, _ := trim(value)
+	if len(word) < sealLength || len(word) > 4*sealLength || strings.ContainsFunc(word, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}) {
+		return ""
+	}
+	return Seal(strings.ToLower(word))
+}
+
+// on says what seals, of all that a decision repeats, make of it.
+func (s Seal) on(repeated []Seal) loop.Sealed {
+	switch {
+	case s == "":
+		return ""
+	case len(repeated) == 0:
+		return loop.SealNone
+	case slices.ContainsFunc(repeated, func(r Seal) bool { return r != s }):
+		return loop.SealWrong
+	}
+	return loop.SealRight
+}
+
+// DrawSeal draws a seal that is nowhere in the texts.
+func DrawSeal(random io.Reader, texts []string) (Seal, error) {
+	word, err := prompt.Draw(random, texts, func(random io.Reader) (string, error) {
+		const fair = 256 - 256%len(sealLetters) // bytes from here on would favour the first letters
+		var b strings.Builder
+		for raw := make([]byte, 1); b.Len() < sealLength; {
+			if _, err := io.ReadFull(random, raw); err != nil {
+				return "", err
+			}
+			if int(raw[0]) < fair {
+				b.WriteByte(sealLetters[int(raw[0])%len(sealLetters)])
+			}
+		}
+		return b.String(), nil
+	})
+	return Seal(word), err
+}

@@ -1,0 +1,206 @@
+// Package check runs a project's own check commands.
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/proc"
+	"codeloops/internal/proc/ending"
+)
+
+// A Starter runs one command to its end and leaves nothing of it running;
+// [proc.Runner] is one.
+type Starter interface {
+	Run(context.Context, proc.Command) (proc.Result, error)
+}
+
+// A View is a version of the work tree to run commands in; [view.View] is one.
+type View interface {
+	Starter
+	Dir(dir string) string
+	Written() (loop.Written, error)
+	Discard(context.Context) error
+	Close() error
+}
+
+// A Runner is a [loop.Checker] over a fixed list of shell commands, and a [loop.Commander] for
+// others. It keeps no results: what git ignores may have changed between two runs on the same
+// tree. Check is not safe for concurrent use.
+type Runner struct {
+	Starter Starter
+	// Open opens a view for all checks of an iteration; nil: they run in Dir itself. What
+	// one of them writes is taken back before the next one begins, except what git ignores.
+	Open     func(context.Context) (View, error)
+	Commands []string // each for the system's shell
+	Dir      string   // where they run, absolute
+	Env      []string // complete
+	Outputs  string   // an existing directory for the files they write to
+	Timeout  time.Duration
+	Keep     int64 // bytes of output in a result
+	Max      int64 // bytes of output after which a check is stopped
+
+	name string // of what the checks were last run for, in the names of files
+	runs int    // how often they were
+}
+
+var (
+	_ loop.Checker   = (*Runner)(nil)
+	_ loop.Commander = (*Runner)(nil)
+)
+
+// Check runs the commands, also after one has failed: the caller stops asking when it
+// has seen enough. It ends early only if ctx is done, with the context's cause, or if a
+// command cannot be started.
+func (r *Runner) Check(ctx context.Context, at loop.Step) iter.Seq2[loop.CheckResult, error] {
+	if name := named(at); r.name != name {
+		r.name, r.runs = name, 0
+	}
+	r.runs++
+	again := ""
+	if r.runs > 1 {
+		again = fmt.Sprintf("-%d", r.runs)
+	}
+	return func(yield func(loop.CheckResult, error) bool) {
+		more := true
+		err := r.each(ctx, again, func(result loop.CheckResult) bool {
+			more = yield(result, nil)
+			return more
+		})
+		if err != nil && more {
+			yield(loop.CheckResult{}, err)
+		}
+	}
+}
+
+// named is how files name a step: by its iteration, of which 0 is before the first one, or by
+// itself where it is in none, as in forks that are at work at the same time.
+func named(at loop.Step) string {
+	if n := at.Iteration(); n > 0 || at.Parent() == "" {
+		return fmt.Sprintf("%03d", n)
+	}
+	return string(at)
+}
+
+// each runs the commands until take has had enough.
+func (r *Runner) each(ctx context.Context, again string, take func(loop.CheckResult) bool) (err error) {
+	v, err := r.view(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, v.Close()) }()
+	var taken []string // what the checks so far had written, and is no longer there
+	for i, command := range r.Commands {
+		if i > 0 {
+			if err := v.Discard(ctx); err != nil {
+				return err
+			}
+		}
+		out := filepath.Join(r.Outputs, fmt.Sprintf("%s.check-%d%s.out", r.name, i+1, again))
+		result, err := r.run(ctx, v, command, out)
+		if err != nil {
+			return err
+		}
+		if result.Written, err = v.Written(); err != nil {
+			return err
+		}
+		if result.Changed = fewest(result.Written.Changed); !result.Passed() {
+			result.Lacked = taken
+		}
+		for _, path := range fewest(result.Written.Come) {
+			if !slices.Contains(taken, path) {
+				taken = append(slices.Clip(taken), path)
+			}
+		}
+		if !take(result) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// view opens what the commands run in.
+func (r *Runner) view(ctx context.Context) (View, error) {
+	if r.Open == nil {
+		return inPlace{r.Starter}, nil
+	}
+	return r.Open(ctx)
+}
+
+// Command implements [loop.Commander], in a view of its own.
+func (r *Runner) Command(ctx context.Context, step loop.Step, command string) (result loop.CheckResult, err error) {
+	v, err := r.view(ctx)
+	if err != nil {
+		return result, err
+	}
+	defer func() { err = errors.Join(err, v.Close()) }()
+	if result, err = r.run(ctx, v, command, filepath.Join(r.Outputs, string(step)+".out")); err != nil {
+		return result, err
+	}
+	result.Written, err = v.Written()
+	return result, err
+}
+
+// fewest keeps some of very many paths.
+func fewest(paths []string) []string {
+	const most = 100
+	return paths[:min(len(paths), most)]
+}
+
+// inPlace is no view: what is written in the work tree stays, and nobody can tell who
+// wrote it.
+type inPlace struct{ Starter }
+
+func (inPlace) Dir(dir string) string              { return dir }
+func (inPlace) Written() (w loop.Written, _ error) { return w, nil }
+func (inPlace) Discard(context.Context) error      { return nil }
+func (inPlace) Close() error                       { return nil }
+
+// run runs one command; its output goes to the file out.
+func (r *Runner) run(ctx context.Context, v View, command, out string) (loop.CheckResult, error) {
+	res, err := v.Run(ctx, proc.Command{
+		Invocation: proc.Invocation{Argv: shell(command), Dir: v.Dir(r.Dir), Env: r.Env},
+		Records:    proc.Records{Stdout: out, Stderr: out},
+		Limits:     proc.Limits{Timeout: r.Timeout, MaxOutput: r.Max, Keep: r.Keep},
+	})
+	if err != nil {
+		return loop.CheckResult{}, fmt.Errorf("run the check %q: %w", command, err)
+	}
+	if ctx.Err() != nil {
+		return loop.CheckResult{}, context.Cause(ctx)
+	}
+	return loop.CheckResult{
+		Command:  command,
+		ExitCode: res.ExitCode,
+		Ending:   endingOf(res),
+		Duration: res.Duration,
+		Output: loop.Output{
+			Text: string(res.Stdout.Text), Total: res.Stdout.Total,
+			Omitted: res.Stdout.Omitted, File: res.Stdout.File,
+		},
+	}, nil
+}
+
+func shell(command string) []string {
+	if runtime.GOOS == "windows" {
+		return []string{"cmd", "/c", command}
+	}
+	return []string{"/bin/sh", "-c", command}
+}
+
+func endingOf(r proc.Result) loop.Ending {
+	if e, ok := ending.Of(r.Stop); ok {
+		return e
+	}
+	if r.ExitCode != 0 {
+		return loop.EndFailed
+	}
+	return loop.EndCompleted
+}

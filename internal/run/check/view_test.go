@@ -1,0 +1,322 @@
+//go:build unix
+
+package check_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/proc"
+	"codeloops/internal/run/check"
+)
+
+// A desk is a view of the files in a directory: a copy. It ignores what lies in cache/.
+type desk struct {
+	check.Starter
+	dir, copied string
+	steps       *[]string // what becomes of it
+	broken      string    // the step that fails
+}
+
+var errBroken = errors.New("broken")
+
+func (d desk) step(name string) error {
+	*d.steps = append(*d.steps, name)
+	if name == d.broken {
+		return errBroken
+	}
+	return nil
+}
+
+func (d desk) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
+	if err := d.step("run"); err != nil {
+		return proc.Result{}, err
+	}
+	return d.Starter.Run(ctx, c)
+}
+
+func (d desk) Dir(dir string) string {
+	rel, err := filepath.Rel(d.dir, dir)
+	if err != nil {
+		panic(err)
+	}
+	return filepath.Join(d.copied, rel)
+}
+
+// files reads all files of a directory.
+func files(dir string) (map[string]string, error) {
+	all := map[string]string{}
+	root := os.DirFS(dir)
+	return all, fs.WalkDir(root, ".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(root, path)
+		all[path] = string(text)
+		return err
+	})
+}
+
+func (d desk) Written() (w loop.Written, err error) {
+	if err := d.step("look"); err != nil {
+		return w, err
+	}
+	was, err := files(d.dir)
+	is, other := files(d.copied)
+	for _, path := range slices.Sorted(maps.Keys(is)) {
+		switch text, there := was[path]; {
+		case strings.HasPrefix(path, "cache/"):
+		case !there:
+			w.Come = append(w.Come, path)
+		case text != is[path]:
+			w.Changed = append(w.Changed, path)
+		}
+	}
+	for path := range was {
+		if _, there := is[path]; !there {
+			w.Changed = append(w.Changed, path)
+		}
+	}
+	slices.Sort(w.Changed)
+	return w, errors.Join(err, other)
+}
+
+func (d desk) Discard(context.Context) error {
+	if err := d.step("discard"); err != nil {
+		return err
+	}
+	is, err := files(d.copied)
+	for path := range is {
+		if !strings.HasPrefix(path, "cache/") {
+			err = errors.Join(err, os.Remove(filepath.Join(d.copied, path)))
+		}
+	}
+	return errors.Join(err, d.fill())
+}
+
+// fill writes the files of the directory into the copy.
+func (d desk) fill() error {
+	was, err := files(d.dir)
+	for path, text := range was {
+		path = filepath.Join(d.copied, path)
+		err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600))
+	}
+	return err
+}
+
+func (d desk) Close() error { return d.step("close") }
+
+// viewing is a runner whose checks run in views of a directory with some files in it,
+// and what becomes of them. broken is the step of theirs that fails.
+func viewing(t *testing.T, broken string, commands ...string) (*check.Runner, *[]string) {
+	t.Helper()
+	r := runner(t, commands...)
+	for _, path := range []string{"old", "other", "sub/old"} {
+		path = filepath.Join(r.Dir, path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("as ever\n"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	steps := new([]string)
+	root := r.Dir
+	r.Open = func(context.Context) (check.View, error) {
+		d := desk{r.Starter, root, t.TempDir(), steps, broken}
+		if err := d.step("open"); err != nil {
+			return nil, err
+		}
+		return d, d.fill()
+	}
+	return r, steps
+}
+
+// untouched fails a test where a check has reached the directory itself.
+func untouched(t *testing.T, dir string) {
+	t.Helper()
+	want := map[string]string{"old": "as ever\n", "other": "as ever\n", "sub/old": "as ever\n"}
+	if got, err := files(dir); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("the work tree holds %q, %v", got, err)
+	}
+}
+
+// TestChecksLeaveTheWorkAlone: a check that changes what it is to judge has not judged
+// it, and neither the work tree nor the next check sees what it wrote.
+func TestChecksLeaveTheWorkAlone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		does          string
+		changed, come []string
+	}{
+		"nothing":                         {"true", nil, nil},
+		"changes a file":                  {"echo better >old", []string{"old"}, nil},
+		"adds to a file":                  {"echo more >>sub/old", []string{"sub/old"}, nil},
+		"removes a file":                  {"rm old", []string{"old"}, nil},
+		"removes and changes":             {"rm old; echo x >other", []string{"old", "other"}, nil},
+		"writes something new":            {"echo text >report", nil, []string{"report"}},
+		"both":                            {"echo text >report; echo x >old; echo y >'a b'", []string{"old"}, []string{"a b", "report"}},
+		"writes what was there all along": {"echo 'as ever' >old", nil, nil},
+		"writes what is ignored":          {"mkdir cache; echo x >cache/x", nil, nil},
+		"changes and fails":               {"echo better >old; exit 3", []string{"old"}, nil},
+		"an odd name":                     {`touch "$(printf 'x\ny')"`, nil, []string{"x\ny"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, steps := viewing(t, "", c.does, "test $(cat old other sub/old | grep -c 'as ever') = 3 && test ! -e report")
+			got, err := all(t, r, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, failed := got[0], strings.Contains(c.does, "exit")
+			if want := (loop.Written{Changed: c.changed, Come: c.come}); !reflect.DeepEqual(first.Written, want) || !slices.Equal(first.Changed, c.changed) {
+				t.Errorf("it has written %+v, and changed %q, want %+v", first.Written, first.Changed, want)
+			}
+			if first.Passed() != (c.changed == nil && !failed) || !got[1].Passed() || len(got[1].Written.Files()) > 0 {
+				t.Errorf("the checks are %+v", got)
+			}
+			if want := []string{"open", "run", "look", "discard", "run", "look", "close"}; !slices.Equal(*steps, want) {
+				t.Errorf("its view: %v, want %v", *steps, want)
+			}
+			untouched(t, r.Dir)
+		})
+	}
+}
+
+// TestChecksJudgeApart: none passes on what another one wrote, except what git ignores,
+// and one that fails is told what it may lack.
+func TestChecksJudgeApart(t *testing.T) {
+	t.Parallel()
+	r, _ := viewing(t, "",
+		"mkdir -p dist cache; echo built | tee dist/app >cache/app",
+		"mkdir -p dist; echo again | tee dist/app >dist/b; grep built cache/app",
+		"test -e dist/app",
+		"test ! -e dist/app",
+	)
+	got, err := all(t, r, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var passed []bool
+	for _, c := range got {
+		passed = append(passed, c.Passed())
+	}
+	if want := []bool{true, true, false, true}; !slices.Equal(passed, want) {
+		t.Errorf("passed: %v", passed)
+	}
+	for i, want := range [][]string{nil, nil, {"dist/app", "dist/b"}, nil} {
+		if !slices.Equal(got[i].Lacked, want) {
+			t.Errorf("%s: it lacks %q, want %q", got[i].Command, got[i].Lacked, want)
+		}
+	}
+}
+
+// TestFewOfManyPaths: what is kept of a check in a log has an end.
+func TestFewOfManyPaths(t *testing.T) {
+	t.Parallel()
+	r, _ := viewing(t, "", "for i in $(seq 300); do : >new$i; done; rm old", "false")
+	for i := range 300 {
+		if err := os.WriteFile(filepath.Join(r.Dir, fmt.Sprintf("many%d", i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.Commands[0] += "; rm many*"
+	got, err := all(t, r, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := got[0]; len(c.Changed) != 100 || len(c.Written.Changed) != 301 || len(c.Written.Come) != 300 || c.Passed() {
+		t.Errorf("changed %d of %d, %d have come", len(c.Changed), len(c.Written.Changed), len(c.Written.Come))
+	}
+	if n := len(got[1].Lacked); n != 100 {
+		t.Errorf("the next one lacks %d", n)
+	}
+}
+
+// TestViewsAreClosed: once, however the checks end.
+func TestViewsAreClosed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		broken string
+		dir    string // below the work tree
+		take   int    // results; 0: all
+		steps  string
+		says   string // the error; "" is none
+		passed int
+	}{
+		"all run":             {"", "", 0, "open run look discard run look close", "", 2},
+		"one is enough":       {"", "", 1, "open run look close", "", 1},
+		"no view":             {"open", "", 0, "open", "broken", 0},
+		"it cannot start":     {"run", "", 0, "open run close", `run the check "true": broken`, 0},
+		"no such directory":   {"", "none", 0, "open run close", `run the check "true"`, 0},
+		"it cannot be seen":   {"look", "", 0, "open run look close", "broken", 0},
+		"it cannot go back":   {"discard", "", 0, "open run look discard close", "broken", 1},
+		"it cannot be closed": {"close", "", 0, "open run look discard run look close", "broken", 2},
+		"below":               {"", "sub", 0, "open run look discard run look close", "", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, steps := viewing(t, c.broken, "true", "test -e old")
+			r.Dir = filepath.Join(r.Dir, c.dir)
+			passed := 0
+			var last error
+			for result, err := range r.Check(t.Context(), "1.verify") {
+				if last != nil {
+					t.Errorf("%+v, %v after %v", result, err, last)
+				}
+				if last = err; err == nil && result.Passed() {
+					passed++
+				}
+				if passed == c.take {
+					break
+				}
+			}
+			if got := strings.Join(*steps, " "); got != c.steps {
+				t.Errorf("its view: %s, want %s", got, c.steps)
+			}
+			if passed != c.passed || (last == nil) != (c.says == "") || last != nil && !strings.Contains(last.Error(), c.says) {
+				t.Errorf("%d passed, then %v", passed, last)
+			}
+		})
+	}
+}
+
+// TestEachRunHasAView: what git ignores lasts no longer than the checks of one run.
+func TestEachRunHasAView(t *testing.T) {
+	t.Parallel()
+	r, steps := viewing(t, "", "mkdir cache")
+	for range 2 {
+		if got, err := all(t, r, 1); err != nil || !got[0].Passed() {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	if want := "open run look close open run look close"; strings.Join(*steps, " ") != want {
+		t.Errorf("the views: %v", *steps)
+	}
+}
+
+// TestInPlace: without views the checks run in the work tree itself, one after the
+// other, and nobody says who wrote what.
+func TestInPlace(t *testing.T) {
+	t.Parallel()
+	r := runner(t, "echo built >app", "grep built app && echo other >app", "false")
+	got, err := all(t, r, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, passed := range []bool{true, true, false} {
+		if c := got[i]; c.Passed() != passed || len(c.Changed)+len(c.Lacked)+len(c.Written.Files()) > 0 {
+			t.Errorf("%+v", c)
+		}
+	}
+	if got, err := files(r.Dir); err != nil || got["app"] != "other\n" {
+		t.Errorf("the work tree holds %q, %v", got, err)
+	}
+}

@@ -1,0 +1,136 @@
+package crew
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"codeloops/internal/agent"
+	"codeloops/internal/config"
+	"codeloops/internal/loop"
+	"codeloops/internal/wording/hint"
+)
+
+// Auto is the agent that stands for the first one that can play.
+const Auto = "auto"
+
+// isAuto reports whether a name stands for whoever can play; an agent of the
+// user's own may have that name.
+func (c *Casting) isAuto(name string) bool {
+	_, own := c.cfg.Agents[Auto]
+	return name == Auto && !own
+}
+
+// auto returns everybody who can play a role, in the configured order: whoever
+// is installed and seems to be signed in. The next one plays on when it shows
+// that one is not. A critic is another agent than the actor where there is one.
+func (c *Casting) auto(ctx context.Context, role loop.Role, r config.Role) (Cast, error) {
+	if r.Model != "" {
+		return nil, hint.Errorf(`name it in agent_order, as in ["claude:`+r.Model+`"]`,
+			"the %s's agent is auto, which takes no model, but got %q", role, r.Model)
+	}
+	order := c.order()
+	var players, actors Cast
+	var unsigned, silent []string
+	for _, entry := range order {
+		name, model, _ := strings.Cut(entry, ":")
+		p, err := c.Player(role, name, model)
+		if _, unknown := errors.AsType[*agent.UnknownError](err); unknown {
+			return nil, fmt.Errorf("agent_order: %w", err)
+		}
+		if err != nil {
+			continue // not here, or not usable
+		}
+		p.Chosen = c.signedIn(ctx, p)
+		switch {
+		case costLimit(c.cfg, role) != "" && !p.tellsCost():
+			silent = append(silent, p.Spec.Name)
+		case p.Chosen == "":
+			unsigned = append(unsigned, p.Spec.Name)
+		case role == loop.RoleCritic && p.Spec.Name == c.actor:
+			actors = append(actors, p)
+		default:
+			players = append(players, p)
+		}
+	}
+	if players = append(players, actors...); len(players) == 0 {
+		return nil, &NobodyError{role: role, unsigned: unsigned, silent: silent, order: order}
+	}
+	return players, nil
+}
+
+// order is in which agents are looked for.
+func (c *Casting) order() []string {
+	if len(c.cfg.AgentOrder) > 0 {
+		return c.cfg.AgentOrder
+	}
+	var order []string
+	for _, spec := range agent.Catalogue() {
+		order = append(order, spec.Name)
+	}
+	return order
+}
+
+// unnamed reports whether nobody has said who plays a role.
+func (c *Casting) unnamed(role loop.Role, r config.Role) bool {
+	unset := func(key string) bool { return c.cfg.Origin(key).Layer == config.Default }
+	return unset("agent") && unset(table(role)+".agent") && r.Model == ""
+}
+
+// firstHere returns the first agent that is installed; where none is, the error of
+// the one that plays by default.
+func (c *Casting) firstHere(role loop.Role, r config.Role) (Player, error) {
+	for _, entry := range c.order() {
+		name, model, _ := strings.Cut(entry, ":")
+		if p, err := c.Player(role, name, model); err == nil {
+			p.Unnamed = true
+			return p, nil
+		}
+	}
+	return c.Player(role, r.Agent, r.Model)
+}
+
+// signedIn says by what an agent seems to be signed in; one that the catalogue
+// does not hold the user has named, and answers for.
+func (c *Casting) signedIn(ctx context.Context, p Player) string {
+	if slices.ContainsFunc(c.own, func(own agent.Spec) bool { return own.Name == p.Spec.Name }) {
+		return "your own"
+	}
+	in, how := c.Login(ctx, p)
+	if !in {
+		return ""
+	}
+	return how
+}
+
+// A NobodyError is an auto that finds no agent.
+type NobodyError struct {
+	role     loop.Role
+	unsigned []string // those that are installed
+	silent   []string // those that do not say what they cost, where that is limited
+	order    []string
+}
+
+// Error implements error.
+func (e *NobodyError) Error() string {
+	if len(e.unsigned) > 0 {
+		return fmt.Sprintf("no agent for the %s: none of those installed is seen to be signed in (%s)", e.role, strings.Join(e.unsigned, ", "))
+	}
+	if len(e.silent) > 0 {
+		return fmt.Sprintf("no agent for the %s: none of those installed says what its turns cost, which max_cost needs (%s)", e.role, strings.Join(e.silent, ", "))
+	}
+	return fmt.Sprintf("no agent for the %s: none of %s is installed", e.role, strings.Join(e.order, ", "))
+}
+
+// Hint returns what to do about it.
+func (e *NobodyError) Hint() string {
+	if len(e.unsigned) > 0 {
+		return "sign in to one, or name it if it is: --agent " + e.unsigned[0]
+	}
+	if len(e.silent) > 0 {
+		return "limit tokens instead: max_tokens"
+	}
+	return "`codeloops agents` tells how to install one"
+}

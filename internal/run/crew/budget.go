@@ -1,0 +1,49 @@
+package crew
+
+import (
+	"strings"
+
+	"codeloops/internal/agent/pricing"
+	"codeloops/internal/config"
+	"codeloops/internal/loop"
+	"codeloops/internal/wording/hint"
+)
+
+// tellsCost reports whether the cost of a player's turns is known: its agent says
+// it, or it follows from prices.
+func (p Player) tellsCost() bool { return p.Spec.TellsCost() || p.prices != (pricing.Prices{}) }
+
+// costLimit returns the key of a limit on what the turns of a role may cost; "" is
+// none.
+func costLimit(cfg *config.Config, role loop.Role) string {
+	access := loop.ReadOnly
+	if role == loop.RoleActor {
+		access = loop.Write
+	}
+	switch {
+	case settings(cfg, role, access).MaxCost > 0:
+		return table(role) + ".max_cost"
+	case cfg.MaxCost > 0:
+		return "max_cost"
+	}
+	return ""
+}
+
+// mayCost refuses a limit on the cost to which somebody of a cast could not be held:
+// the first turn would be its last one.
+func (c Cast) mayCost(cfg *config.Config) error {
+	for i, who := range c {
+		limit := costLimit(cfg, who.Role)
+		if limit == "" || who.tellsCost() {
+			continue
+		}
+		tokens := strings.Replace(limit, "cost", "tokens", 1)
+		if i > 0 {
+			return hint.Errorf("leave it out of the row, or limit tokens instead: "+tokens,
+				"%s cannot be held: %s, a fallback of the %s, does not say what its turns cost", limit, who.Spec.Name, who.Role)
+		}
+		return hint.Errorf("give the prices of its model, "+table(who.Role)+".price_input and "+table(who.Role)+".price_output, or limit tokens instead: "+tokens,
+			"%s cannot be held: the %s's agent, %s, does not say what its turns cost", limit, who.Role, who.Spec.Name)
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package crew
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"codeloops/internal/agent"
+	"codeloops/internal/config/host"
+	"codeloops/internal/loop"
+)
+
+// atOnce is how many agents are asked at the same time.
+const atOnce = 4
+
+// AskAll asks something of each, a few at a time, and keeps their order.
+func AskAll[Of, Answer any](all []Of, ask func(Of) Answer) []Answer {
+	answers := make([]Answer, len(all))
+	free := make(chan struct{}, atOnce)
+	var asked sync.WaitGroup
+	for i, one := range all {
+		asked.Go(func() {
+			free <- struct{}{}
+			answers[i] = ask(one)
+			<-free
+		})
+	}
+	asked.Wait()
+	return answers
+}
+
+// A Candidate is an agent that could play here.
+type Candidate struct {
+	Player
+
+	SignedIn bool
+	How      string // that is known, or not
+}
+
+// Candidates returns the agents that are installed and lack nothing, those that
+// are seen to be signed in before the others.
+func Candidates(ctx context.Context, h *host.Host) []Candidate {
+	c := &Casting{host: h}
+	var here []Player
+	for _, spec := range agent.Catalogue() {
+		path, err := spec.Resolve(loop.Write, h.Dir, h.Environ)
+		if err == nil && spec.Equipped(h.Environ) == nil {
+			here = append(here, Player{Role: loop.RoleActor, Access: loop.Write, Spec: spec, Path: path})
+		}
+	}
+	all := AskAll(here, func(p Player) Candidate {
+		in, how := c.Login(ctx, p)
+		return Candidate{p, in, how}
+	})
+	slices.SortStableFunc(all, func(a, b Candidate) int {
+		switch {
+		case a.SignedIn == b.SignedIn:
+			return 0
+		case a.SignedIn:
+			return -1
+		}
+		return 1
+	})
+	return all
+}

@@ -1,0 +1,332 @@
+// Package crew finds who plays in a run: agents that are here, fit for their role, and
+// ready to be asked.
+package crew
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"codeloops/internal/agent"
+	"codeloops/internal/agent/pricing"
+	"codeloops/internal/agent/scripted"
+	"codeloops/internal/config"
+	"codeloops/internal/config/host"
+	"codeloops/internal/loop"
+	"codeloops/internal/proc"
+	"codeloops/internal/wording/hint"
+)
+
+// A Player is who plays one role: found, but not yet bound to a session.
+type Player struct {
+	Role   loop.Role
+	Access loop.Access
+	Spec   agent.Spec
+	Model  string
+	Path   string // of the program
+	// Chosen says why "auto" came to it; "" when it was named.
+	Chosen string
+	// Unnamed is set where nobody has named an agent.
+	Unnamed bool
+
+	limits proc.Limits
+	prices pricing.Prices
+}
+
+// Ref names the player in events and logs.
+func (p Player) Ref() loop.AgentRef {
+	return loop.AgentRef{Agent: p.Spec.Name, Model: p.Model}
+}
+
+// CommandLine is how the player is called, its program as it was found.
+func (p Player) CommandLine() []string {
+	line := p.Spec.CommandLine(p.Access, p.Model)
+	line[0] = p.Path
+	return line
+}
+
+// Timeout is the time limit of its turns; 0 is none.
+func (p Player) Timeout() time.Duration { return p.limits.Timeout }
+
+// A Cast is who plays one role: the preferred player first, then those that
+// play on when it cannot go on.
+type Cast []Player
+
+// Fallback names all but the first.
+func (c Cast) Fallback() []loop.AgentRef {
+	var refs []loop.AgentRef
+	for _, p := range c[1:] {
+		refs = append(refs, p.Ref())
+	}
+	return refs
+}
+
+// Players are who plays.
+type Players struct {
+	Actor, Critic Cast
+	// Panel are the members of a panel, which judges in the place of the critic. The first one of
+	// them is the critic, too, for whatever else critics are asked.
+	Panel []Cast
+	// Others play the roles beside the two that have settings of their own.
+	Others map[loop.Role]Cast
+}
+
+// Logged names them as a log does.
+func (p Players) Logged() loop.Cast {
+	return loop.Cast{
+		Actor: p.Actor[0].Ref(), Critic: p.Critic[0].Ref(),
+		ActorFallback: p.Actor.Fallback(), CriticFallback: p.Critic.Fallback(),
+	}
+}
+
+// A Casting looks for the players of one configuration.
+type Casting struct {
+	host  *host.Host
+	cfg   *config.Config
+	dir   string
+	own   []agent.Spec
+	actor string                    // the agent that plays the actor, once it is known
+	roles map[loop.Role]loop.Access // of the strategy, beside actor and critic
+}
+
+// New begins to look, from the directory in which the agents work. script is the
+// scenario of the scripted agent, "" for none.
+func New(h *host.Host, cfg *config.Config, dir, script string) (*Casting, error) {
+	c := &Casting{host: h, cfg: cfg, dir: dir, roles: map[loop.Role]loop.Access{loop.RoleActor: loop.Write}}
+	if script != "" && !slices.Contains(Named(cfg), scripted.Name) {
+		return nil, hint.Errorf("add --agent "+scripted.Name, "--script is given, but no role is played by the agent %q", scripted.Name)
+	}
+	var err error
+	c.own, err = specs(h, cfg, script)
+	return c, err
+}
+
+// Own are the agents that the catalogue does not hold: the user's own, and the scripted
+// one.
+func (c *Casting) Own() []agent.Spec { return c.own }
+
+// Find returns who plays: the actor, the critic, and these roles beside them. Whatever is
+// wrong with them is said here, before anything is started.
+func (c *Casting) Find(ctx context.Context, roles map[loop.Role]loop.Access) (p Players, err error) {
+	maps.Copy(c.roles, roles)
+	if p.Actor, err = c.Role(ctx, loop.RoleActor); err != nil {
+		return p, err
+	}
+	if err := mayResume(c.cfg, p.Actor[0].Spec); err != nil {
+		return p, err
+	}
+	if p.Panel, err = c.Panel(); err != nil {
+		return p, err
+	}
+	if len(p.Panel) > 0 {
+		p.Critic = slices.Clone(p.Panel[0])
+		p.Critic[0].Role = loop.RoleCritic
+	} else if p.Critic, err = c.Role(ctx, loop.RoleCritic); err != nil {
+		return p, err
+	}
+	if err := errors.Join(p.Actor.mayCost(c.cfg), p.Critic.mayCost(c.cfg)); err != nil {
+		return p, err
+	}
+	if MayBuild(c.cfg) {
+		p.Critic = p.Critic.asActors(c.cfg)
+		for i := range p.Panel {
+			p.Panel[i] = p.Panel[i].asActors(c.cfg)
+		}
+	}
+	p.Others = map[loop.Role]Cast{}
+	for _, name := range c.cfg.Strategy.Roles() {
+		role := loop.Role(name)
+		if _, plays := roles[role]; !plays {
+			continue
+		}
+		if p.Others[role], err = c.other(ctx, role, p); err != nil {
+			return p, err
+		}
+	}
+	return p, c.Fit(slices.Concat(p.Actor, p.Critic, slices.Concat(p.Panel...), slices.Concat(slices.Collect(maps.Values(p.Others))...)))
+}
+
+// Panel finds the members of a panel, none where there is one critic.
+func (c *Casting) Panel() (all []Cast, err error) {
+	for i, entry := range c.cfg.Panel.Members {
+		name, model, _ := strings.Cut(entry, ":")
+		who, err := c.Player(loop.Member(i), name, model)
+		if err != nil {
+			return nil, err
+		}
+		one := Cast{who}
+		if err := one.mayCost(c.cfg); err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// other finds who plays a role beside actor and critic.
+func (c *Casting) other(ctx context.Context, role loop.Role, p Players) (players Cast, err error) {
+	if c.cfg.Strategy.Names(string(role)) {
+		players, err = c.Role(ctx, role)
+		if err == nil && MayBuild(c.cfg) && c.roles[role] == loop.ReadOnly {
+			players = players.asActors(c.cfg)
+		}
+	} else {
+		like := p.Actor
+		if c.roles[role] == loop.ReadOnly {
+			like = p.Critic
+		}
+		players = slices.Clone(like)
+		for i := range players {
+			players[i].Role = role
+			players[i].limits = c.limits(players[i])
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return players, players.mayCost(c.cfg)
+}
+
+// table is that of a role in the configuration.
+func table(role loop.Role) string {
+	switch {
+	case role == loop.RoleActor || role == loop.RoleCritic:
+		return string(role)
+	case role.IsMember():
+		return string(loop.RoleCritic)
+	}
+	return "strategy.roles." + string(role)
+}
+
+// settings are those of a role.
+func (c *Casting) settings(role loop.Role) config.Role {
+	return settings(c.cfg, role, c.roles[role])
+}
+
+func settings(cfg *config.Config, role loop.Role, access loop.Access) config.Role {
+	like := cfg.Critic
+	if access == loop.Write {
+		like = cfg.Actor
+	}
+	return cfg.Strategy.Role(string(role), like)
+}
+
+// Role finds the players of a role; the actor comes first. One that is named twice plays
+// once.
+func (c *Casting) Role(ctx context.Context, role loop.Role) (players Cast, err error) {
+	r := c.settings(role)
+	switch {
+	case c.isAuto(r.Agent):
+		players, err = c.auto(ctx, role, r)
+	case c.unnamed(role, r):
+		players = make(Cast, 1)
+		players[0], err = c.firstHere(role, r)
+	default:
+		players = make(Cast, 1)
+		players[0], err = c.Player(role, r.Agent, r.Model)
+		players[0].prices = pricing.Prices{Input: r.PriceInput, Output: r.PriceOutput} // of a model, and so not of the others
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range r.Fallback {
+		name, model, _ := strings.Cut(entry, ":")
+		p, err := c.Player(role, name, model)
+		if err != nil {
+			return nil, fmt.Errorf("fallback of the %s: %w", role, err)
+		}
+		if !slices.ContainsFunc(players, func(o Player) bool { return o.Ref() == p.Ref() }) {
+			players = append(players, p)
+		}
+	}
+	if role == loop.RoleActor {
+		c.actor = players[0].Spec.Name
+	}
+	return players, nil
+}
+
+// Player finds an agent for a role.
+func (c *Casting) Player(role loop.Role, name, model string) (p Player, err error) {
+	p = Player{Role: role, Access: c.roles[role], Model: model}
+	if p.Spec, err = agent.Find(name, c.own...); err != nil {
+		return p, fmt.Errorf("find the %s: %w", role, err)
+	}
+	p.limits = c.limits(p)
+	if p.Path, err = p.Spec.Resolve(p.Access, c.dir, c.host.Environ); err == nil {
+		err = p.Spec.Equipped(c.host.Environ)
+	}
+	return p, err
+}
+
+// limits are those of a player's turns.
+func (c *Casting) limits(p Player) proc.Limits {
+	r := c.settings(p.Role)
+	l := proc.Limits{
+		Timeout: r.Timeout, Idle: r.IdleTimeout,
+		MaxOutput: int64(c.cfg.MaxOutput), Keep: int64(c.cfg.LogOutput),
+	}
+	// Silence means something only where an agent prints as it works.
+	if !p.Spec.Streams && c.cfg.Origin(table(p.Role)+".idle_timeout").Layer == config.Default {
+		l.Idle = 0
+	}
+	return l
+}
+
+// Resume is the actor_session that carries conversations on.
+const Resume = "resume"
+
+// mayResume refuses to carry on conversations with an agent that cannot.
+func mayResume(cfg *config.Config, spec agent.Spec) error {
+	if cfg.ActorSession != Resume || spec.Resumes() {
+		return nil
+	}
+	var able []string
+	for _, s := range agent.Catalogue() {
+		if s.Resumes() {
+			able = append(able, s.Name)
+		}
+	}
+	return hint.Errorf("set --actor-session fresh, or choose one that can: "+strings.Join(able, ", "),
+		"actor_session is %q, but the agent %s cannot carry on a conversation", Resume, spec.Name)
+}
+
+// specs returns the agents that the catalogue does not hold: the user's own,
+// and the scripted one.
+func specs(h *host.Host, cfg *config.Config, script string) ([]agent.Spec, error) {
+	var specs []agent.Spec
+	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
+		specs = append(specs, agent.Custom(name, agent.Own(cfg.Agents[name])))
+	}
+	if _, own := cfg.Agents[scripted.Name]; own || !slices.Contains(Named(cfg), scripted.Name) {
+		return specs, nil
+	}
+	if script == "" {
+		return nil, hint.Errorf("name its scenario with --script FILE; docs/scripted-agent.md tells the format",
+			"the agent %q needs a scenario", scripted.Name)
+	}
+	spec, err := scriptedSpec(h.Path(script))
+	return append(specs, spec), err
+}
+
+// scriptedSpec is this very program, playing a scenario.
+func scriptedSpec(script string) (agent.Spec, error) {
+	if _, err := os.Stat(script); err != nil {
+		return agent.Spec{}, fmt.Errorf("read the scenario: %w", err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return agent.Spec{}, fmt.Errorf("find this program, to play the scenario: %w", err)
+	}
+	args := []string{scripted.Command, "--script", filepath.Clean(script)}
+	return agent.Spec{
+		Name: scripted.Name, Program: agent.Program{Binaries: []string{self}},
+		Arguments: agent.Arguments{Write: args, ReadOnly: args},
+		Protocol:  agent.Protocol{Prompt: agent.Stdin, Output: agent.Text, Streams: true},
+	}, nil
+}

@@ -1,0 +1,48 @@
+package crew
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/proc"
+	"codeloops/internal/screen/term"
+)
+
+// ailing asks what doctor would ask of an agent whose turns come to nothing: is it
+// signed in, does it start at all. nil: of this one nobody could tell.
+func (c *Casting) ailing(p Player) func(context.Context) (loop.Ending, string) {
+	if len(p.Spec.Credentials) == 0 && len(p.Spec.StatusArgs) == 0 {
+		return nil
+	}
+	return func(ctx context.Context) (loop.Ending, string) {
+		if _, err := c.Version(ctx, p); err != nil && ctx.Err() == nil {
+			return loop.EndFailed, fmt.Sprintf("`%s %s` fails as well: %s",
+				p.Spec.Binaries[0], strings.Join(p.Spec.VersionArgs, " "), term.Line(err.Error()))
+		}
+		if in, how := c.Login(ctx, p); !in {
+			return loop.EndAuth, strings.TrimSuffix(how+"; "+p.Spec.Remedy(c.host.Environ), "; ")
+		}
+		return "", ""
+	}
+}
+
+// VersionTimeout bounds how long an agent may take to tell its version.
+const VersionTimeout = 30 * time.Second
+
+// Version asks an installed agent for its version, which some tell on stderr; "" when it
+// has none to tell.
+func (c *Casting) Version(ctx context.Context, p Player) (string, error) {
+	if len(p.Spec.VersionArgs) == 0 {
+		return "", nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, VersionTimeout)
+	defer cancel()
+	out, err := proc.Output(ctx, proc.Call{
+		Invocation: proc.Invocation{Argv: append([]string{p.Path}, p.Spec.VersionArgs...), Dir: c.host.Dir, Env: c.host.Environ}, MaxOutput: 64 << 10, Either: true,
+	})
+	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return term.Line(first), err
+}

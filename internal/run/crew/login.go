@@ -1,0 +1,41 @@
+package crew
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"codeloops/internal/proc"
+)
+
+// loginTimeout bounds how long an agent may take to say whether it is signed
+// in.
+const loginTimeout = 30 * time.Second
+
+// Login says whether an agent seems to be signed in, and how that is known, in
+// a few words. Where neither a variable nor a file tells, the login may stand in
+// the system's keyring: an agent that can say so is asked then. Of one that
+// cannot, or does not answer, it is not known, which is no yes.
+func (c *Casting) Login(ctx context.Context, p Player) (in bool, how string) {
+	if by := p.Spec.SignedIn(c.host.Environ, c.host.Home()); by != "" {
+		return true, "signed in by " + by
+	}
+	const unknown = "not seen to be signed in"
+	if len(p.Spec.StatusArgs) == 0 {
+		return false, unknown
+	}
+	ctx, cancel := context.WithTimeout(ctx, loginTimeout)
+	defer cancel()
+	_, err := proc.Output(ctx, proc.Call{Invocation: proc.Invocation{Argv: append([]string{p.Path}, p.Spec.StatusArgs...), Dir: c.host.Dir, Env: c.host.Environ}, MaxOutput: 64 << 10})
+	asked := fmt.Sprintf("as `%s %s` says", filepath.Base(p.Path), strings.Join(p.Spec.StatusArgs, " "))
+	if err == nil {
+		return true, "signed in, " + asked
+	}
+	if exit, ok := errors.AsType[*proc.ExitError](err); ok && exit.ExitCode == 1 {
+		return false, "not signed in, " + asked
+	}
+	return false, unknown
+}

@@ -1,0 +1,128 @@
+package run
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/policy/deciding"
+	"codeloops/internal/run/crew"
+	"codeloops/internal/run/worktree"
+)
+
+// deciders are the files that decide over the work, as they were when the session
+// began.
+type deciders struct {
+	tree  deciding.Tree
+	files []deciding.File
+}
+
+// Changed implements [limits.Deciders].
+func (d *deciders) Changed() []deciding.ChangedFile {
+	if d == nil { // the run has not begun
+		return nil
+	}
+	return d.tree.Changed(d.files)
+}
+
+// checks are the paths of those that checks run.
+func (d *deciders) checks() (paths []string) {
+	if d == nil {
+		return nil
+	}
+	for _, f := range d.files {
+		if f.Role == deciding.Check {
+			paths = append(paths, f.Path)
+		}
+	}
+	return paths
+}
+
+// in are the same files in another work tree.
+func (d *deciders) in(root, dir string) *deciders {
+	return &deciders{tree: deciding.Tree{Root: root, Dir: dir}, files: d.files}
+}
+
+// logged are the files as the log keeps them.
+func (d *deciders) logged() []loop.Decider {
+	var all []loop.Decider
+	for _, f := range d.files {
+		all = append(all, loop.Decider{Path: f.Path, Role: string(f.Role), SHA256: f.SHA256})
+	}
+	return all
+}
+
+// findDeciders finds the files that decide over the work. In a session that is
+// carried on, those count that it began with, as they were then.
+func (p *Plan) findDeciders() *deciders {
+	dir := p.Dir
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved // as the root is
+	}
+	d := &deciders{tree: deciding.Tree{Root: p.tree.Root(), Dir: dir}}
+	files := append(criticFiles(d.tree, slices.Concat(p.Critic, slices.Concat(p.Panel...))), checkFiles(d.tree, p.Config.Checks, p.options.Host.Getenv("PATH"))...)
+	if p.earlier == nil || len(p.earlier.Session.Rules) == 0 { // else those there were are in its log
+		files = append(files, d.tree.Settings()...)
+	}
+	if p.earlier != nil {
+		for _, was := range p.earlier.Session.Deciders {
+			d.files = append(d.files, deciding.File{Path: was.Path, Role: deciding.Role(was.Role), SHA256: was.SHA256})
+		}
+	}
+	known := map[string]bool{}
+	for _, f := range d.files {
+		known[f.Path] = true
+	}
+	files = slices.DeleteFunc(files, func(f deciding.File) bool {
+		twice := known[f.Path]
+		known[f.Path] = true
+		return twice
+	})
+	d.files = append(d.files, d.tree.Take(files)...)
+	return d
+}
+
+// criticFiles are those that critics are started from.
+func criticFiles(t deciding.Tree, critics crew.Cast) (files []deciding.File) {
+	for _, who := range critics {
+		binaries := who.Spec.ReadOnlyBinaries
+		if len(binaries) == 0 {
+			binaries = who.Spec.Binaries
+		}
+		named := append(deciding.Argv(append(slices.Clone(binaries), who.Spec.ReadOnly...)), filepath.ToSlash(who.Path))
+		for _, value := range who.Spec.Env {
+			named = append(named, deciding.Argv([]string{value})...)
+		}
+		files = append(files, in(t, deciding.Critic, named)...)
+	}
+	return files
+}
+
+// checkFiles are those that checks run, and those that they would run if they were
+// there: PATH may lead into the work tree.
+func checkFiles(t deciding.Tree, checks []string, path string) (files []deciding.File) {
+	for _, command := range checks {
+		named := deciding.Shell(command)
+		for _, dir := range filepath.SplitList(path) {
+			for _, program := range deciding.Programs(command) {
+				named = append(named, filepath.ToSlash(filepath.Join(cmp.Or(dir, "."), program)))
+			}
+		}
+		files = append(files, in(t, deciding.Check, named)...)
+	}
+	return files
+}
+
+// in are those of some files that lie in the work tree.
+func in(t deciding.Tree, role deciding.Role, named []string) (files []deciding.File) {
+	for i, name := range named {
+		if name = filepath.FromSlash(name); filepath.IsAbs(name) { // the root is free of links, too
+			named[i] = filepath.ToSlash(filepath.Join(worktree.Followed(filepath.Dir(name)), filepath.Base(name)))
+		}
+	}
+	for _, path := range deciding.Within(t.Root, t.Dir, named) {
+		files = append(files, deciding.File{Path: path, Role: role})
+	}
+	return files
+}

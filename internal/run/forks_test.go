@@ -1,0 +1,225 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/diff/view"
+	"codeloops/internal/loop"
+	"codeloops/internal/proc"
+)
+
+// attempts has an actor and a critic play in a fork, and applies it if that says so. What the
+// user does meanwhile is done when the fork has been judged.
+type attempts struct {
+	apply     bool
+	meanwhile func() error
+}
+
+func (a attempts) Run(ctx context.Context, s *loop.Steps) (out loop.Outcome, err error) {
+	err = s.Fork(ctx, "attempt_1", func(ctx context.Context, in *loop.Steps) (bool, error) {
+		round, err := in.Iterate(ctx, func(ctx context.Context, it *loop.Iteration) error {
+			return errors.Join(it.Act(ctx), it.Capture(ctx), it.Verify(ctx), it.Judge(ctx))
+		})
+		if err == nil && a.meanwhile != nil {
+			err = a.meanwhile()
+		}
+		out = loop.Outcome{Reason: loop.StopDone, Summary: round.Verdict.Summary}
+		return a.apply, err
+	})
+	if err == nil && a.apply && !s.Judged() {
+		out.Summary += ", on another tree"
+	}
+	return out, err
+}
+
+// git runs git in the stage's work tree.
+func (s *stage) git(args ...string) string {
+	s.t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=u", "-c", "user.email=u@example.com"}, args...)...)
+	cmd.Dir, cmd.Env = s.tree, s.host.Environ
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("git %v: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
+func (s *stage) write(name, text string) {
+	s.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.tree, name), []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// forked makes a work tree with changes of the user's, and ignored files, and a plan whose
+// actor does a bit of everything.
+func forked(t *testing.T) (*stage, *Plan) {
+	t.Helper()
+	s := newStage(t, "tree")
+	s.write(".gitignore", "cache\n")
+	s.write("old", "old\n")
+	s.write("gone", "gone\n")
+	s.git("add", ".")
+	s.git("commit", "-qm", "first")
+	s.write("mine", "mine\n")
+	s.write("cache", "needed\n")
+	o := s.options(`[[actor]]
+step = [{ write = "new/file", content = "new\n" }, { run = "grep -q needed cache && echo more >> old" }, { delete = "gone" }, { write = "cache", content = "theirs\n" }, { run = "git add -A && git -c user.name=a -c user.email=a@example.com commit -qm work" }]
+[[critic]]
+check = "git status --short && grep new new/file && grep more old && ! test -e gone && echo critic > cache"
+pass = "DECISION: DONE\nSUMMARY: good"
+fail = "DECISION: CONTINUE\nFEEDBACK: {output}"
+`)
+	settings, err := NewSettings(append(o.Settings.flags, loop.Flag{Name: "check", Values: []string{"test -e new/file && touch by-check"}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Settings = settings
+	p, err := Prepare(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return s, p
+}
+
+// TestForkApplied: what an actor does in a fork becomes the user's as a whole, once it has been
+// judged; what git ignores, and the repository, stay as they are.
+func TestForkApplied(t *testing.T) {
+	t.Parallel()
+	s, p := forked(t)
+	p.Strategy = attempts{apply: true}
+	head, log := s.git("rev-parse", "HEAD"), &kept{}
+	out, err := p.Run(t.Context(), log)
+	if err != nil || out.Summary != "good" || log.End() != nil {
+		t.Fatalf("%+v, %v, %v\n%s", out, err, log.End(), log.texts.String())
+	}
+	if got, want := s.git("status", "--short"), " D gone\n M old\n?? mine\n?? new/\n"; got != want || s.git("rev-parse", "HEAD") != head {
+		t.Errorf("the work tree has\n%s", got)
+	}
+	if text, err := os.ReadFile(filepath.Join(s.tree, "cache")); err != nil || string(text) != "needed\n" {
+		t.Errorf("what git ignores is %q, %v", text, err)
+	}
+	if strings.Contains(log.texts.String(), "is not as") || s.has("by-check") {
+		t.Error("a view has been written through")
+	}
+	s.noForks(p)
+}
+
+// noForks reports forks that are left.
+func (s *stage) noForks(p *Plan) {
+	s.t.Helper()
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(p.own.log.File(1, "")), "forks*"))
+	if err != nil || len(left) > 0 {
+		s.t.Errorf("left are %v, %v", left, err)
+	}
+}
+
+// TestForkDiscarded: a fork that is thrown away leaves nothing.
+func TestForkDiscarded(t *testing.T) {
+	t.Parallel()
+	s, p := forked(t)
+	p.Strategy = attempts{}
+	if out, err := p.Run(t.Context()); err != nil || out.Summary != "good" {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if got := s.git("status", "--short"); got != "?? mine\n" {
+		t.Errorf("the work tree has\n%s", got)
+	}
+	s.noForks(p)
+}
+
+// TestForkAndUser: what the user changes while a fork is at work stays, and the tree counts as
+// not judged; where both have changed a file, nothing is applied.
+func TestForkAndUser(t *testing.T) {
+	t.Parallel()
+	s, p := forked(t)
+	p.Strategy = attempts{apply: true, meanwhile: func() error { return os.WriteFile(filepath.Join(s.tree, "mine"), []byte("again\n"), 0o600) }}
+	if out, err := p.Run(t.Context()); err != nil || out.Summary != "good, on another tree" {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(s.tree, "mine")); err != nil || string(text) != "again\n" || !s.has("new/file") {
+		t.Errorf("the user's file is %q, %v", text, err)
+	}
+
+	s, p = forked(t)
+	p.Strategy = attempts{apply: true, meanwhile: func() error { return os.WriteFile(filepath.Join(s.tree, "old"), []byte("mine\n"), 0o600) }}
+	out, err := p.Run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "changed in the work tree, too, since its copy was made: old") || out.Result != loop.Failed {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if got := s.git("status", "--short"); got != " M old\n?? mine\n" {
+		t.Errorf("the work tree has\n%s", got)
+	}
+}
+
+// nested plays in a fork of a fork.
+type nested struct{ attempts }
+
+func (n nested) Run(ctx context.Context, s *loop.Steps) (out loop.Outcome, err error) {
+	err = s.Fork(ctx, "outer", func(ctx context.Context, in *loop.Steps) (bool, error) {
+		out, err = n.attempts.Run(ctx, in)
+		return true, err
+	})
+	return out, err
+}
+
+// TestForkIsFoundWhereTheTreeIs: agents, checks and critics find a fork, and a fork of a fork, at the
+// path of the user's tree, with a repository that git can read; nothing of theirs gets out.
+func TestForkIsFoundWhereTheTreeIs(t *testing.T) {
+	t.Parallel()
+	for name, strategy := range map[string]loop.Strategy{"fork": attempts{apply: true}, "fork of a fork": nested{attempts{apply: true}}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, "tree")
+			s.write("old", "old\n")
+			s.git("add", ".")
+			s.git("commit", "-qm", "first")
+			s.git("gc", "-q")
+			at := s.tree + "/old"
+			o := s.options(`[[actor]]
+step = [{ run = "echo more >> ` + at + `; pwd; git log --format=%s; git add -A && git -c user.name=a -c user.email=a@example.com commit -qm work; cat ` + at + ` > copy" }]
+[[critic]]
+check = "grep -q more ` + at + ` && git log | grep -q work && git fsck"
+pass = "DECISION: DONE\nSUMMARY: good"
+fail = "DECISION: CONTINUE\nFEEDBACK: {output}"
+`)
+			settings, err := NewSettings(append(o.Settings.flags, loop.Flag{Name: "check", Values: []string{"git log | grep -q work && grep -q more " + at}}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Settings = settings
+			p, err := Prepare(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { p.Close() })
+			runner := proc.NewRunner(time.Now)
+			defer runner.Close()
+			place := p.tree.Views(runner)
+			if kind, err := place.Use(t.Context(), view.Auto); err != nil || kind != view.Overlay {
+				t.Skip("there are no overlays here")
+			}
+			p.Strategy = strategy
+			log := &kept{}
+			out, err := p.Run(t.Context(), log)
+			if err != nil || out.Summary != "good" || !strings.Contains(log.texts.String(), s.tree+"\nfirst\n") {
+				t.Fatalf("%+v, %v\n%s", out, err, log.texts.String())
+			}
+			if text, err := os.ReadFile(filepath.Join(s.tree, "copy")); err != nil || string(text) != "old\nmore\n" {
+				t.Errorf("copied is %q, %v", text, err)
+			}
+			if got := s.git("log", "--format=%s"); got != "first\n" {
+				t.Errorf("the user's repository has %q", got)
+			}
+			s.noForks(p)
+		})
+	}
+}

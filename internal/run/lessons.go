@@ -1,0 +1,184 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"codeloops/internal/config"
+	"codeloops/internal/config/host"
+	"codeloops/internal/diff/repo"
+	"codeloops/internal/lesson"
+	"codeloops/internal/lesson/embedding"
+	"codeloops/internal/lesson/postgres"
+	"codeloops/internal/loop"
+	"codeloops/internal/strategy"
+	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
+)
+
+// Where lessons may be kept.
+const (
+	LessonsOfUser    = "user"    // a file in the user's data
+	LessonsOfProject = "project" // a file in the repository
+)
+
+// LessonsIn opens the store of lessons in one of these places, or in the database of a URL.
+// root is that of the work tree, "" where there is none. tell is told what is passed over.
+// They are found by their words; see [ByMeaning].
+func LessonsIn(ctx context.Context, h *host.Host, root, where string, tell func(error)) (lesson.Store, error) {
+	if strings.HasPrefix(where, "postgres://") {
+		if err := config.Address("postgres", where); err != nil {
+			return nil, err
+		}
+		return postgres.Open(ctx, where)
+	}
+	data := h.Data("")
+	if data == "" {
+		return nil, hint.Errorf("set HOME, or XDG_DATA_HOME", "there is no place to keep lessons: the home directory is unknown")
+	}
+	files := &lesson.Files{Data: data, Into: lesson.Own(data), Tell: tell}
+	switch {
+	case where == LessonsOfUser:
+		return files, nil
+	case where != LessonsOfProject:
+		return nil, hint.Errorf("say user, project, or postgres://…", "lessons cannot be kept in %q", where)
+	case root == "":
+		return nil, hint.Errorf("go to the project", "there is no repository here whose lessons there could be")
+	}
+	files.Into = lesson.InTree(root)
+	return files, nil
+}
+
+// ByMeaning returns the store with lessons found by what they mean, where the configuration
+// names who knows.
+func ByMeaning(s lesson.Store, h *host.Host, is config.Lessons, tell func(error)) lesson.Store {
+	if is.EmbeddingsURL == "" {
+		return s
+	}
+	e := embedding.Endpoint{URL: is.EmbeddingsURL, Model: is.EmbeddingsModel}
+	if is.EmbeddingsKeyEnv != "" {
+		e.Key = h.Getenv(is.EmbeddingsKeyEnv)
+	}
+	return &embedding.Store{Store: s, Endpoint: e, Cache: h.Cache("lessons"), Tell: tell}
+}
+
+// ProjectOf names a project by where it is fetched from, or else by its directory: lessons
+// that were learned in one are not told in another.
+func ProjectOf(r *repo.Repository) string {
+	origin, _ := r.Config.String("remote.origin.url")
+	if u, err := url.Parse(origin); err == nil && u.Host != "" {
+		return strings.TrimSuffix(path.Join(u.Hostname(), u.Path), ".git") // without the user and a password
+	}
+	// As in git@example.com:a/b.git, which is no URL.
+	if at, name, ok := strings.Cut(origin, ":"); ok && !strings.ContainsAny(at, `/\`) && len(at) > 1 {
+		return strings.TrimSuffix(path.Join(at[strings.LastIndex(at, "@")+1:], name), ".git")
+	}
+	return strings.TrimSuffix(r.CommonDir, string(filepath.Separator)+".git")
+}
+
+// memory has the lessons of a run: a [strategy.Lessons]. No store keeps a run from going on:
+// what is wrong with one is said in the log.
+type memory struct {
+	plan *Plan
+	told []string // the ids of those that the run goes by
+}
+
+var _ strategy.Lessons = &memory{}
+
+// patience is how long a store may take to answer.
+const patience = 15 * time.Second
+
+// ask asks the store that the configuration names now: what a log names may be another's.
+func (m *memory) ask(ctx context.Context, about func(ctx context.Context, s lesson.Store, project string) error) (remarks string, err error) {
+	p, b := m.plan, strings.Builder{}
+	remark := func(err error) { fmt.Fprintf(&b, "! %s\n", wording.Line(err.Error())) }
+	where, project := p.Config.Strategy.Values().Set["lessons"].(string), ""
+	if where == strategy.LessonsOff {
+		return "! the configuration keeps no lessons now\n", nil
+	}
+	if r, err := repo.Open(p.Dir, p.options.Host.LookupEnv); err == nil {
+		project = ProjectOf(r)
+	}
+	both := where == LessonsOfProject // a run writes its own, and reads the project's as well
+	if both {
+		where = LessonsOfUser
+	}
+	within, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	store, err := LessonsIn(within, p.options.Host, p.Root(), where, remark)
+	if err != nil {
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		remark(err)
+		return b.String(), nil
+	}
+	defer store.Close() //nolint:errcheck // each change was whole
+	if files, ok := store.(*lesson.Files); ok && both {
+		files.Also = []lesson.Place{lesson.InTree(p.Root())}
+	}
+	if err := about(within, ByMeaning(store, p.options.Host, p.Config.Lessons, remark), project); err != nil {
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		remark(err)
+	}
+	return b.String(), nil
+}
+
+// Recall implements [strategy.Lessons].
+func (m *memory) Recall(ctx context.Context, task string, most int, block bool) (string, error) {
+	var b strings.Builder
+	remarks, err := m.ask(ctx, func(ctx context.Context, s lesson.Store, project string) error {
+		found, err := s.Recall(ctx, lesson.Query{Task: m.plan.options.Host.Secrets.String(task), Project: project, Most: most, Block: block})
+		for _, l := range found {
+			// The secrets of today may be others than when it was kept.
+			if clean, err := l.Clean(m.plan.options.Host.Secrets.String); err == nil {
+				fmt.Fprintf(&b, "%s %s\n", l.ID(), clean.Text)
+			}
+		}
+		return err
+	})
+	return strings.TrimSpace(remarks + b.String()), err
+}
+
+// Told implements [strategy.Lessons].
+func (m *memory) Told(ids []string) { m.told = ids }
+
+// Keep implements [strategy.Lessons].
+func (m *memory) Keep(ctx context.Context, task, sentence string, attempt int) (string, error) {
+	id, h := "", m.plan.options.Host
+	remarks, err := m.ask(ctx, func(ctx context.Context, s lesson.Store, project string) error {
+		l, err := lesson.Lesson{
+			Task: task, Text: sentence, Project: project, Session: m.plan.ID(), Attempt: attempt, At: h.Now().UTC().Truncate(time.Second),
+		}.Clean(h.Secrets.String)
+		if err == nil {
+			_, err = s.Add(ctx, l)
+		}
+		if err == nil {
+			id = l.ID()
+		}
+		return err
+	})
+	return strings.TrimSpace(remarks + id), err
+}
+
+// ended tells the lessons of the run how it ended. An end that others have brought about, as
+// by Ctrl+C, says nothing of them.
+func (m *memory) ended(ctx context.Context, out loop.Outcome) {
+	done := out.Result == loop.Success
+	if len(m.told) == 0 || !done && out.Result != loop.MaxIterations && out.Result != loop.BudgetExhausted && out.Reason != loop.StopStuck {
+		return
+	}
+	remarks, _ := m.ask(context.WithoutCancel(ctx), func(ctx context.Context, s lesson.Store, _ string) error {
+		return s.Used(ctx, m.plan.ID(), m.told, done)
+	})
+	if remarks != "" {
+		m.plan.options.Tell("lessons: " + strings.TrimSpace(strings.TrimPrefix(remarks, "! ")))
+	}
+}

@@ -1,0 +1,233 @@
+package run
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"path/filepath"
+
+	"codeloops/internal/agent"
+	"codeloops/internal/diff/view"
+	"codeloops/internal/loop"
+	"codeloops/internal/policy"
+	"codeloops/internal/role"
+	"codeloops/internal/role/actor"
+	"codeloops/internal/role/critic"
+	"codeloops/internal/role/prompt"
+	"codeloops/internal/role/verdict"
+	"codeloops/internal/run/check"
+	"codeloops/internal/run/crew"
+	"codeloops/internal/run/worktree"
+)
+
+// drive plays the loop to its end.
+func (r *running) drive(ctx context.Context, l *loop.Loop, checkpoint string, sinks []loop.Sink) (loop.Outcome, error) {
+	state := &r.own.state
+	state.Tally = r.Past()
+	shown := &audience{sinks: seats(sinks), stopped: ctx.Done(), dropped: r.options.Dropped}
+	secrets := r.options.Host.Secrets
+	l.Sink = secrets.Sink(loop.Tee(r.own.log, state, shown))
+	if r.Config.MaxDuration > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, r.Config.MaxDuration, loop.ErrMaxDuration)
+		defer cancel()
+	}
+	s := r.session(checkpoint)
+	var out loop.Outcome
+	var err error
+	if r.earlier == nil {
+		out, err = l.Run(ctx, s)
+	} else {
+		out, err = l.Resume(ctx, s, r.earlier.Journal)
+	}
+	r.own.memory.ended(ctx, out)
+	out.Summary, out.ActorError = secrets.String(out.Summary), secrets.String(out.ActorError) // the sinks have had them so
+	if !state.Ended {
+		// The log could not take the end, and no sink behind it was told.
+		end := loop.Stamp{Seq: state.At.Seq + 1, Time: r.options.Host.Now()}
+		_ = shown.Handle(end, loop.Finished{Outcome: out}) // it never fails
+	}
+	return out, lost(err)
+}
+
+// session is what the log keeps of the run.
+func (r *running) session(checkpoint string) loop.Session {
+	s := loop.Session{
+		ID: r.ID(), Prompt: r.options.Prompt, WorkingDir: r.Dir, Version: r.options.Version, View: string(r.views.kind), Strategy: r.strategy(),
+		Cast: r.Logged(),
+		Base: loop.Base{BaseCommit: r.tree.BaseCommit(), Checkpoint: checkpoint, Checkpoints: r.kept.name},
+		Terms: loop.Terms{
+			MaxIterations: r.Config.MaxIterations, Policy: policyOf(r.Config), Rules: rulesOf(r.Config),
+			Deciders: r.deciders.logged(), Templates: r.Templates(), Flags: r.settings.logged(),
+		},
+	}
+	if r.earlier != nil {
+		s.BaseCommit, s.Checkpoints = r.earlier.Session.BaseCommit, r.earlier.Session.Checkpoints
+	}
+	return s
+}
+
+// loop puts the parts of a run together; its sink comes later.
+func (r *running) loop(checkpoint string) (*loop.Loop, error) {
+	at, err := r.workplace(site{tree: r.tree, views: r.views, deciders: r.deciders, dir: r.Dir, starter: r.runner})
+	if err != nil {
+		return nil, err
+	}
+	at.Forker = &forker{running: r, began: checkpoint, from: r.tree, dir: r.Dir, seen: r.Dir}
+	return &loop.Loop{
+		Workplace:     at,
+		Strategy:      r.Strategy,
+		Clock:         r.options.Host.Now,
+		CriticRetries: r.Config.CriticRetries,
+		InPlace:       r.views.kind == view.Tree,
+		Checks:        loop.CheckRules{Before: r.Config.CheckBefore, FailFast: r.Config.FailFast},
+		Ask:           r.asked,
+		Jobs:          r.Config.Strategy.Jobs,
+	}, nil
+}
+
+// asked puts a strategy's question to the user.
+func (r *running) asked(ctx context.Context, question string) (string, error) {
+	if r.options.Ask == nil {
+		return "", loop.ErrNobody
+	}
+	answer, err := r.options.Ask(ctx, Question{About: Strategy, Text: question})
+	return answer.Text, err
+}
+
+// A site is a work tree of the run: the user's, or a fork.
+type site struct {
+	tree     *worktree.Tree
+	views    *views
+	deciders *deciders
+	dir      string // where the agents work
+	starter  agent.Starter
+}
+
+// workplace finds the players for a site.
+func (r *running) workplace(s site) (at loop.Workplace, err error) {
+	cfg, h := r.Config, r.options.Host
+	place := agent.Place{
+		Starter: s.starter, Dir: s.dir, Environ: h.Environ, EnvDeny: cfg.EnvDeny,
+		HideSecrets: cfg.CriticEnv == "clean", EnvPass: cfg.EnvPass,
+		Outputs: r.outputs(), Session: r.ID(), Now: h.Now,
+	}
+	if r.earlier != nil {
+		place.Run = r.earlier.Resumed + 1
+	}
+	worker, err := r.worker(place)
+	if err != nil {
+		return at, fmt.Errorf("set up the actor: %w", err)
+	}
+	judge, err := r.judge(r.Critic, place, s.views)
+	if err != nil {
+		return at, fmt.Errorf("set up the critic: %w", err)
+	}
+	panel, err := r.panel(place, s.views)
+	if err != nil {
+		return at, err
+	}
+	seats, err := r.seats(place, worker, judge.Guarded)
+	if err != nil {
+		return at, err
+	}
+	at = loop.Workplace{
+		Actor:    policy.Mender{Actor: worker, Files: worktree.Files{Dir: s.tree.Root()}},
+		Tree:     s.tree,
+		Critic:   judge,
+		Panel:    panel,
+		Player:   role.Player{Seats: seats, Evidence: judge.Evidence},
+		Restorer: s.tree,
+		Gate:     gate(cfg, s.tree, s.deciders),
+	}
+	commands := &check.Runner{
+		Starter: s.starter, Open: s.views.forChecks(), Commands: cfg.Checks, Dir: s.dir, Env: h.Environ, Outputs: r.outputs(),
+		Timeout: cfg.CheckTimeout, Keep: int64(cfg.LogOutput), Max: int64(cfg.MaxOutput),
+	}
+	at.Commander = commands
+	if len(cfg.Checks) > 0 {
+		at.Checker = commands
+	}
+	return at, nil
+}
+
+// seats are the agents of all roles. Those that write can play for the actor, too.
+func (r *running) seats(place agent.Place, worker *actor.Actor, reader role.Guarded) (map[loop.Role]role.Seat, error) {
+	self := reader
+	if readsItself(r.strategy()) {
+		var err error
+		if self.Agent, err = r.casting.Bind(r.Actor.Reading(r.Config), place, r.control); err != nil {
+			return nil, fmt.Errorf("set up the actor to look at its own work: %w", err)
+		}
+	}
+	seats := map[loop.Role]role.Seat{
+		loop.RoleActor:  {Writer: worker.Agent, Reader: self},
+		loop.RoleCritic: {Reader: reader},
+	}
+	for name, cast := range r.Others {
+		other, err := r.casting.Bind(cast, place, r.control)
+		if err != nil {
+			return nil, fmt.Errorf("set up the %s: %w", name, err)
+		}
+		reading := reader
+		reading.Agent = other
+		seats[name] = role.Seat{Writer: other, Reader: reading}
+		worker.Others[name] = other
+	}
+	return seats, nil
+}
+
+// outputs is the directory beside the log for what the log does not hold.
+func (r *running) outputs() string { return filepath.Dir(r.own.log.File(1, "")) }
+
+// worker is the actor of a run.
+func (r *running) worker(place agent.Place) (*actor.Actor, error) {
+	worker, err := r.casting.Bind(r.Actor, place, r.control)
+	if err != nil {
+		return nil, err
+	}
+	refine, err := prompt.ForRefinement(r.Config.RefineTemplate)
+	return &actor.Actor{Agent: worker, Others: map[loop.Role]agent.Player{}, Resume: r.Config.ActorSession == crew.Resume, Refine: refine}, err
+}
+
+// panel are the critics of a run that are members of a panel.
+func (r *running) panel(place agent.Place, v *views) (all []loop.Critic, err error) {
+	for i, cast := range r.Panel {
+		one, err := r.judge(cast, place, v)
+		if err != nil {
+			return nil, fmt.Errorf("set up the critic %s: %w", loop.Member(i), err)
+		}
+		one.Role = loop.Member(i)
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// judge makes a critic of a cast.
+func (r *running) judge(of crew.Cast, place agent.Place, v *views) (*critic.Critic, error) {
+	judge, err := r.casting.Bind(of, place, r.control)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := prompt.ForCritique(r.Config.CritiqueTemplate)
+	if err != nil {
+		return nil, err
+	}
+	return &critic.Critic{
+		Guarded: role.Guarded{Agent: judge, Open: v.forReaders(), Place: place.Dir},
+		Dir:     place.Outputs, Contract: verdict.ContractOf(policyOf(r.Config)), Template: asked, Free: crew.MayBuild(r.Config),
+	}, nil
+}
+
+// Templates are the texts of the user's own in which the agents are asked.
+func (p *Plan) Templates() (list []loop.Template) {
+	for _, t := range []struct{ key, text string }{
+		{"critique_template", p.Config.CritiqueTemplate}, {"refine_template", p.Config.RefineTemplate},
+	} {
+		if t.text != "" {
+			digest := fmt.Sprintf("%x", sha256.Sum256([]byte(t.text)))
+			list = append(list, loop.Template{Key: t.key, Origin: p.Config.Origin(t.key).String(), SHA256: digest})
+		}
+	}
+	return list
+}

@@ -1,0 +1,24 @@
+package run
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"codeloops/internal/agent/scripted"
+	"codeloops/internal/proc"
+)
+
+// TestMain makes the test binary play the scripted agent, and the keeper of one.
+func TestMain(m *testing.M) {
+	if proc.Keep() {
+		return
+	}
+	if len(os.Args) > 1 && os.Args[1] == scripted.Command {
+		os.Exit(scripted.Main(context.Background(), scripted.Invocation{
+			Args: os.Args[2:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv, Now: time.Now,
+		}))
+	}
+	os.Exit(m.Run())
+}

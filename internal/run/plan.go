@@ -1,0 +1,284 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"codeloops/internal/agent"
+	"codeloops/internal/config"
+	"codeloops/internal/config/host"
+	"codeloops/internal/loop"
+	"codeloops/internal/loop/progress"
+	"codeloops/internal/run/crew"
+	"codeloops/internal/run/worktree"
+	"codeloops/internal/session"
+	"codeloops/internal/session/lookup"
+	"codeloops/internal/strategy"
+	"codeloops/internal/wording/hint"
+)
+
+// Options are what a front end says of a run.
+type Options struct {
+	Host     *host.Host
+	Version  string // of codeloops, for the log
+	Dir      string // where the agents work, from the host's directory
+	Prompt   string // of a new session
+	Settings Settings
+
+	// Ask puts a question to the user. It returns [ErrNobody] when there is nobody to
+	// ask; nil: there never is.
+	Ask func(context.Context, Question) (Answer, error)
+	// Alone: there is nobody who could answer what a strategy asks.
+	Alone bool
+	// Tell is told, in sentences, what there is to know before the run. May be nil.
+	Tell func(sentence string)
+	// Waiting is called when the run begins to wait for the end of a limit, and over when
+	// the wait is over. [Control.Hurry] ends it. May be nil.
+	Waiting func(until time.Time) (over func())
+	// Dropped is told of a sink that failed, or did not come back when the run was to
+	// stop: it gets nothing more. May be nil.
+	Dropped func(loop.Sink, error)
+}
+
+// A Subject is what a question is about.
+type Subject string
+
+// What a run asks about.
+const (
+	Elsewhere Subject = "elsewhere" // the session works in another tree than the user stands in
+	Changed   Subject = "changed"   // the work tree is not as the session left it
+	Strategy  Subject = "strategy"  // the strategy has a question of its own, and wants a text
+)
+
+// A Question wants a yes or a no, or a text.
+type Question struct {
+	About Subject
+	Text  string
+}
+
+// An Answer is what the user said to it.
+type Answer struct {
+	Yes  bool
+	Text string
+}
+
+// ErrNobody says that there is nobody to ask.
+var ErrNobody = loop.ErrNobody
+
+// ErrRefused is the answer of a user who does not want the run to go on.
+var ErrRefused = loop.ErrRefused
+
+// ask asks, and returns nil after a yes; refusal, where there is nobody to ask.
+func (o *Options) ask(ctx context.Context, q Question, refusal error) error {
+	if o.Ask == nil {
+		return refusal
+	}
+	answer, err := o.Ask(ctx, q)
+	switch {
+	case errors.Is(err, ErrNobody):
+		return refusal
+	case err != nil:
+		return err
+	case !answer.Yes:
+		return errors.New("nothing was changed")
+	}
+	return nil
+}
+
+// A Plan is a run that could start: everything that can be refused has been
+// looked at, and nothing has been started or written. Of a session to carry on, the
+// log and the lock are taken first: what they keep others from changing decides.
+type Plan struct {
+	Dir    string // where the agents work, absolute and free of symbolic links
+	Config *config.Config
+	crew.Players
+	Logs string // directory of the session logs
+	// Strategy is how the agents are driven.
+	Strategy loop.Strategy
+
+	options  Options
+	settings Settings // what was said, now and when the session began
+	tree     *worktree.Tree
+	casting  *crew.Casting
+	control  *Control
+	earlier  *session.Course // of the session to carry on; nil for a new one
+	own      own
+}
+
+// own is what a run has of its own while it lasts.
+type own struct {
+	log    *session.Recorder
+	lock   *session.Lock // of the work tree
+	state  progress.State
+	memory memory
+	accept bool // carry on whatever the work tree looks like
+}
+
+// Prepare makes the plan of a new session. The caller closes it.
+func Prepare(ctx context.Context, o Options) (*Plan, error) {
+	p, err := open(ctx, o, o.Host.Path(o.Dir))
+	if err != nil {
+		return nil, err
+	}
+	p.settings = o.Settings
+	if err := p.settle(ctx); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+// open opens the work tree of a plan.
+func open(ctx context.Context, o Options, dir string) (*Plan, error) {
+	dir, err := worktree.RealDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	if o.Tell == nil {
+		o.Tell = func(string) {}
+	}
+	p := &Plan{Dir: dir, options: o, control: newControl(o.Waiting)}
+	p.own.memory.plan = p
+	p.tree, err = worktree.Open(ctx, o.Host, dir, o.Tell)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// settle works out the configuration and what follows from it.
+func (p *Plan) settle(ctx context.Context) (err error) {
+	h := p.options.Host
+	p.Config, err = config.Load(config.Options{
+		Flags: p.settings.values, Env: h.Environ, Home: h.Home(), WorkingDir: p.Dir,
+		RepositoryRoot: p.tree.Root(), TrustProject: p.settings.Trusts(), Outputs: agent.Formats(),
+	})
+	if err != nil {
+		return err
+	}
+	if p.Logs, err = p.Config.Sessions(); err != nil {
+		return err
+	}
+	if err := mayKeepLogs(p.tree, p.Logs); err != nil {
+		return err
+	}
+	if p.casting, err = crew.New(h, p.Config, p.Dir, p.settings.text("script")); err != nil {
+		return err
+	}
+	if p.Strategy, err = strategy.New(p.strategy(), &p.own.memory); err != nil {
+		return err
+	}
+	kind, values, err := strategy.Read(p.strategy())
+	if err != nil {
+		return err
+	}
+	if err := mayAsk(p, kind, values); err != nil {
+		return err
+	}
+	if p.Players, err = p.casting.Find(ctx, kind.Cast(values)); err == nil && readsItself(p.strategy()) {
+		err = p.casting.Fit(p.Actor.Reading(p.Config))
+	}
+	return err
+}
+
+// mayAsk refuses a strategy that is to ask about its plan where nobody can answer, or where it
+// makes none.
+func mayAsk(p *Plan, kind strategy.Kind, values strategy.Values) error {
+	asks, _ := values.Set[strategy.KeyApprove].(bool)
+	makes := slices.ContainsFunc(kind.Parameters, func(x strategy.Parameter) bool { return x.Key == strategy.KeyApprove })
+	switch {
+	case asks && makes && p.options.Alone:
+		return hint.Errorf("run it on a terminal, or without --approve-plan", "you are to approve the plan, and there is no terminal to ask on")
+	case makes && p.settings.has("approve-plan") && p.settings.on("approve-plan") != asks: // as the log says
+		return hint.Errorf("leave out --approve-plan, or begin a new session", "session %s was begun with approve_plan = %t", p.earlier.Session.ID, asks)
+	case !makes && p.settings.on("approve-plan"):
+		return hint.Errorf("choose --strategy "+strategy.NamePlan+", or leave it out", "--approve-plan is of a strategy that plans, and %s does not", kind.Name)
+	}
+	return nil
+}
+
+// readsItself reports whether the actor's agent has turns in which it may not write.
+func readsItself(ref loop.StrategyRef) bool { return ref.Name == strategy.NameSelfRefine }
+
+// strategy is the one that is played, with its parameters. A session that is carried on
+// keeps its own.
+func (p *Plan) strategy() (ref loop.StrategyRef) {
+	if p.earlier != nil {
+		return p.earlier.Session.Strategy
+	}
+	k, _ := strategy.Find(p.Config.Strategy.Name)
+	return k.Ref(p.Config.Strategy.Values())
+}
+
+// mayKeepLogs refuses logs where the agents work: what an actor can write says
+// nothing of what it was held to.
+func mayKeepLogs(tree *worktree.Tree, dir string) error {
+	for _, of := range tree.Agents() {
+		if worktree.Below(of, dir) {
+			return hint.Errorf("keep them elsewhere: --session-dir DIR",
+				"session logs in %s would lie in %s, where the agents can write", dir, of)
+		}
+	}
+	return nil
+}
+
+// Root is the work tree.
+func (p *Plan) Root() string { return p.tree.Root() }
+
+// Control reaches the run, before and while it goes on.
+func (p *Plan) Control() *Control { return p.control }
+
+// BrokeOff names the last session of the work tree if it broke off: its work may not
+// have been judged.
+func (p *Plan) BrokeOff() (id string, ok bool) {
+	store, err := session.NewStore(p.Logs)
+	if err != nil {
+		return "", false
+	}
+	id, err = store.Latest(lookup.PlaceOf(p.tree.Root(), p.tree.CommonDir()).Tree)
+	if err != nil {
+		return "", false
+	}
+	last := session.Look(store.Path(id))
+	return id, last.Status == session.Crashed && last.Session.Checkpoint != ""
+}
+
+// ID names the session; "" before the run of a new one begins.
+func (p *Plan) ID() string {
+	if p.own.log == nil {
+		return ""
+	}
+	return p.own.log.ID()
+}
+
+// Log is the path of the session's log; "" before the run of a new one begins.
+func (p *Plan) Log() string {
+	if p.own.log == nil {
+		return ""
+	}
+	return p.own.log.Path()
+}
+
+// Past is what the session had come to when it was carried on.
+func (p *Plan) Past() progress.Tally {
+	if p.earlier == nil {
+		return progress.Tally{}
+	}
+	return p.earlier.Tally
+}
+
+// Tally is what the session has come to.
+func (p *Plan) Tally() progress.Tally { return p.own.state.Tally }
+
+// Close gives back what the plan holds. Handling the end has closed the log; one to which
+// nothing was written goes.
+func (p *Plan) Close() error {
+	if p.own.log != nil {
+		_ = p.own.log.Close() // a write that failed has been told
+	}
+	if p.own.lock != nil {
+		_ = p.own.lock.Close() // the system takes it back in any case
+	}
+	return p.tree.Close()
+}

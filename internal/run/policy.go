@@ -1,0 +1,113 @@
+package run
+
+import (
+	"slices"
+	"strings"
+
+	"codeloops/internal/config"
+	"codeloops/internal/loop"
+	"codeloops/internal/policy"
+	"codeloops/internal/policy/limits"
+	"codeloops/internal/policy/tamper"
+	"codeloops/internal/run/worktree"
+)
+
+// gate puts the rules of the run together. docs/policy.md tells of each of them.
+func gate(c *config.Config, tree *worktree.Tree, d *deciders) policy.Gate {
+	return policy.Gate{
+		MaxIterations:        c.MaxIterations,
+		MaxConsecutiveErrors: c.MaxConsecutiveErrors,
+		Budget:               policy.Budget{CostUSD: c.MaxCost, Tokens: int64(c.MaxTokens)},
+		ActorBudget:          policy.Budget{CostUSD: c.Actor.MaxCost, Tokens: int64(c.Actor.MaxTokens)},
+		CriticBudget:         policy.Budget{CostUSD: c.Critic.MaxCost, Tokens: int64(c.Critic.MaxTokens)},
+		RoleBudgets:          roleBudgets(c.Strategy),
+		Inspectors:           inspectors(c, tree, d),
+		Rulers:               policy.Rulers(policyOf(c)),
+		Revise:               c.Policy.OnViolation == "revise",
+	}
+}
+
+// roleBudgets are those of the roles beside actor and critic.
+func roleBudgets(s config.Strategy) map[loop.Role]policy.Budget {
+	all := map[loop.Role]policy.Budget{}
+	for _, name := range s.Roles() {
+		of := s.Role(name, config.Role{})
+		all[loop.Role(name)] = policy.Budget{CostUSD: of.MaxCost, Tokens: int64(of.MaxTokens)}
+	}
+	return all
+}
+
+// inspectors are the rules on the actor's work, in the order in which they
+// apply. Those that are off are among them, as in [policy.Rulers].
+func inspectors(cfg *config.Config, tree *worktree.Tree, d *deciders) []policy.Inspector {
+	c, set := cfg.Policy, policyOf(cfg).Critique
+	dependencies := limits.NoNewDependencies{}
+	if c.NoNewDependencies {
+		dependencies = limits.NewNoNewDependencies()
+	}
+	weakened := limits.Tamper{Block: c.Tamper == "block", Tree: tamper.Tree{Files: worktree.Files{Dir: tree.Root()}, Deciding: d.checks()}}
+	if c.Tamper != "off" {
+		weakened.Detector = tamper.New()
+	}
+	return []policy.Inspector{
+		limits.Audit{Base: tree.BaseState()},
+		limits.AllowPaths(c.AllowPaths),
+		limits.DenyPaths(c.DenyPaths),
+		limits.DenyPhrases(c.DenyPhrases),
+		limits.MaxFiles(c.MaxFiles),
+		limits.MaxLines(c.MaxLines),
+		limits.MaxBytes(int64(c.MaxBytes)),
+		limits.MaxGrowth(c.MaxGrowth),
+		limits.MinSimilarity(c.MinSimilarity),
+		dependencies,
+		weakened,
+		limits.Deciding{Files: d, Block: cfg.Profile == "strict"},
+		policy.Required{On: set != nil, Files: worktree.Files{Dir: tree.Root()}, Apply: set != nil && set.Fallback == "apply"},
+	}
+}
+
+// policyOf is what the log keeps of the rules. What is the default is left out.
+func policyOf(c *config.Config) loop.Policy {
+	var set loop.Policy
+	if c.Profile != "default" {
+		set.Profile = c.Profile
+	}
+	if c.ApprovalThreshold > 0 {
+		set.ApprovalThreshold = &c.ApprovalThreshold
+	}
+	set.RequireChange, set.OpenFindings = c.RequireChange, c.Policy.OpenFindings
+	set.NoAutoRevise = !c.Policy.AutoRevise
+	if c.Policy.OnViolation != "stop" {
+		set.OnViolation = c.Policy.OnViolation
+	}
+	if slices.ContainsFunc(config.Decisions(), func(d string) bool { return !slices.Contains(c.Policy.CriticDecisions, d) }) {
+		set.CriticDecisions = c.Policy.CriticDecisions
+	}
+	if v := c.Convergence; v.WarnAfter > 0 || v.StopAfter > 0 {
+		set.Convergence = &loop.ConvergencePolicy{WarnAfter: v.WarnAfter, StopAfter: v.StopAfter, Similarity: &v.Similarity}
+	}
+	set.Panel = PanelOf(c)
+	if c.Policy.Critique == "structured" {
+		set.Critique = &loop.CritiquePolicy{
+			RiskTypes: c.Policy.RiskTypes, HighRiskTypes: c.Policy.HighRiskTypes,
+			MaxRisks: c.Policy.MaxRisks, MaxRequiredChanges: c.Policy.MaxChanges,
+		}
+		if c.Policy.Fallback != "off" {
+			set.Critique.Fallback = c.Policy.Fallback
+		}
+	}
+	return set
+}
+
+// PanelOf is the panel that judges, nil where there is one critic.
+func PanelOf(c *config.Config) *loop.PanelPolicy {
+	if len(c.Panel.Members) == 0 {
+		return nil
+	}
+	p := &loop.PanelPolicy{Quorum: c.Panel.Needs(), Rounds: c.Panel.Rounds}
+	for _, entry := range c.Panel.Members {
+		name, model, _ := strings.Cut(entry, ":")
+		p.Members = append(p.Members, loop.AgentRef{Agent: name, Model: model})
+	}
+	return p
+}

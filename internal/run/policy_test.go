@@ -1,0 +1,187 @@
+package run
+
+import (
+	"crypto/sha1"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/config"
+	"codeloops/internal/diff"
+	"codeloops/internal/diff/patch"
+	"codeloops/internal/loop"
+	"codeloops/internal/policy"
+	"codeloops/internal/policy/deciding"
+	"codeloops/internal/role/verdict"
+	"codeloops/internal/run/worktree"
+)
+
+// A breaking is a setting under which a rule decides, and a case in which it does.
+type breaking struct {
+	set    func(*config.Config)
+	files  map[string][2]string // path → content before and after
+	edit   func(*loop.Case)
+	review loop.Review
+}
+
+// breakings holds one for every rule of a gate.
+func breakings() map[string]breaking {
+	done := loop.Review{Verdict: loop.Verdict{Decision: loop.Done, Rating: loop.Rating{Score: new(0.5)}}}
+	more := loop.Review{Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "Add the missing test of the parser, please."}}
+	long := strings.Repeat("one line of the old text\n", 20)
+	again := strings.Repeat("quite another line, and no word is the same\n", 14)
+	lines := map[string][2]string{"a.txt": {"", long}}
+	second := func(c *loop.Case) {
+		c.Iteration = 2
+		before := loop.FileChange{Path: "a.txt", Status: loop.FileAdded, NewMode: 0o100644, NewSize: int64(len(long))}
+		c.History = []loop.Round{{Iteration: 1, Change: loop.Change{State: "1", Files: []loop.FileChange{before}}, Ruling: loop.Ruling{Verdict: more.Verdict}}}
+	}
+	return map[string]breaking{
+		"audit":               {files: lines},
+		"allow_paths":         {set: func(c *config.Config) { c.Policy.AllowPaths = []string{"src/**"} }, files: lines},
+		"deny_paths":          {set: func(c *config.Config) { c.Policy.DenyPaths = []string{"*.txt"} }, files: lines},
+		"deny_phrases":        {set: func(c *config.Config) { c.Policy.DenyPhrases = []string{"OLD text"} }, files: lines},
+		"max_files":           {set: func(c *config.Config) { c.Policy.MaxFiles = 1 }, files: map[string][2]string{"a": {"", "a\n"}, "b": {"", "b\n"}}},
+		"max_lines":           {set: func(c *config.Config) { c.Policy.MaxLines = 19 }, files: lines},
+		"max_bytes":           {set: func(c *config.Config) { c.Policy.MaxBytes = 100 }, files: lines},
+		"max_growth":          {set: func(c *config.Config) { c.Policy.MaxGrowth = 10 }, files: map[string][2]string{"a.txt": {long, long + long}}, edit: second},
+		"min_similarity":      {set: func(c *config.Config) { c.Policy.MinSimilarity = 0.5 }, files: map[string][2]string{"a.txt": {long, again}}, edit: second},
+		"no_new_dependencies": {set: func(c *config.Config) { c.Policy.NoNewDependencies = true }, files: map[string][2]string{"go.mod": {"module m\n", "module m\n\nrequire example.com/x v1.0.0\n"}}},
+		"tamper":              {set: func(c *config.Config) { c.Policy.Tamper = "block" }, files: map[string][2]string{"a_test.go": {"package a\n\nfunc TestA(t *testing.T) { t.Fatal(1) }\n", "package a\n"}}},
+		"deciding":            {set: func(c *config.Config) { c.Profile = "strict" }},
+		"required_changes": {
+			set: func(c *config.Config) { c.Policy.Critique = "structured" }, files: lines,
+			edit: func(c *loop.Case) {
+				second(c)
+				c.History[0].Verdict.RequiredChanges = []string{`ADD "what nobody has written"`}
+			},
+		},
+		"approval_threshold": {set: func(c *config.Config) { c.ApprovalThreshold = 0.9 }, review: done},
+		"checks":             {edit: func(c *loop.Case) { c.Checks = []loop.CheckResult{{Command: "make", Ending: loop.EndFailed}} }, review: done},
+		"require_change":     {set: func(c *config.Config) { c.RequireChange = true }, review: done},
+		"open_findings": {set: func(c *config.Config) { c.Policy.OpenFindings = "refuse" }, review: done, edit: func(c *loop.Case) {
+			second(c)
+			c.History[0].Review.Verdict = more.Verdict
+			c.History[0].Findings = []loop.Finding{{ID: "F1", Text: more.Verdict.Feedback, State: loop.FindingNew, Since: 1}}
+		}},
+		"auto_revise": {set: func(c *config.Config) { c.Policy.AutoRevise = false }, review: more},
+		"convergence": {review: more, edit: func(c *loop.Case) {
+			for n := range 5 {
+				c.History = append(c.History, loop.Round{Iteration: n + 1, Change: loop.Change{State: "1"}, Ruling: loop.Ruling{Verdict: more.Verdict, Warnings: []string{"it does not get on"}}})
+			}
+			c.Iteration, c.Change.State = 6, "1"
+		}},
+	}
+}
+
+// rule puts a case to a gate and returns all that it says of it.
+func rule(g policy.Gate, b breaking) (found loop.Inspection, so loop.Ruling) {
+	c := loop.Case{Iteration: 1}
+	for path, text := range b.files {
+		side := func(content string) patch.Side {
+			if content == "" {
+				return patch.Side{}
+			}
+			return patch.Side{Mode: patch.Regular, ID: sha1.Sum([]byte(content)), Content: []byte(content), Size: int64(len(content))}
+		}
+		c.Change.Files = append(c.Change.Files, patch.File(path, side(text[0]), side(text[1]))...)
+	}
+	for _, f := range c.Change.Files {
+		c.Change.Insertions += f.Insertions
+	}
+	c.Change.State = "after"
+	c.Delta = c.Change
+	if b.edit != nil {
+		b.edit(&c)
+	}
+	found, ruling := g.Inspect(c)
+	if ruling != nil {
+		return found, *ruling
+	}
+	return found, g.Rule(c, b.review)
+}
+
+// TestEveryRuleMatters switches each rule of the gate off and sees a case come to
+// another end: a rule that could be lost unseen, or has no case here, fails.
+func TestEveryRuleMatters(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("written\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := diff.Open(t.Context(), dir, diff.Options{Env: func(string) (string, bool) { return "", false }, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close()
+	gateOf := func(set func(*config.Config)) policy.Gate {
+		cfg, err := config.Load(config.Options{Home: dir, WorkingDir: dir, RepositoryRoot: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if set != nil {
+			set(cfg)
+		}
+		other := deciding.File{Path: "a.txt", Role: deciding.Critic, SHA256: "of another content"}
+		known := &deciders{tree: deciding.Tree{Root: dir, Dir: dir}, files: []deciding.File{other}}
+		return gate(cfg, &worktree.Tree{Tree: tree}, known)
+	}
+	cases := breakings()
+	names := gateOf(nil).Rules()
+	for _, name := range names {
+		b, ok := cases[name]
+		if !ok {
+			t.Errorf("the rule %s has no case", name)
+			continue
+		}
+		whole := gateOf(b.set)
+		found, so := rule(whole, b)
+		if name != "audit" && so.Rule != name {
+			t.Errorf("%s: the rule %q decides: %s", name, so.Rule, so.Why)
+		}
+		lacking := whole
+		lacking.Inspectors = slices.DeleteFunc(slices.Clone(whole.Inspectors), func(i policy.Inspector) bool { return i.Name() == name })
+		lacking.Rulers = slices.DeleteFunc(slices.Clone(whole.Rulers), func(r policy.Ruler) bool { return r.Name() == name })
+		if f, s := rule(lacking, b); reflect.DeepEqual(f, found) && reflect.DeepEqual(s, so) {
+			t.Errorf("%s: nobody would see that the rule is gone", name)
+		}
+	}
+	if len(cases) != len(names) {
+		t.Errorf("%d cases for %d rules", len(cases), len(names))
+	}
+	documented(t, names)
+}
+
+// documented holds the pages against the rules, and against what a structured
+// critique must keep.
+func documented(t *testing.T, rules []string) {
+	t.Helper()
+	var text strings.Builder
+	for _, page := range []string{"policy.md", "limits.md"} {
+		content, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(content)
+	}
+	known := slices.Concat(rules, verdict.Terms())
+	for _, name := range known {
+		if name != "audit" && !strings.Contains(text.String(), "\n| `"+name+"` |") {
+			t.Errorf("docs/policy.md has no row for %s", name)
+		}
+	}
+	for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllStringSubmatch(text.String(), -1) {
+		if !slices.Contains(known, m[1]) {
+			t.Errorf("no rule is called %s, as the pages say", m[1])
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/run/worktree"
+	"codeloops/internal/session"
+	"codeloops/internal/session/lookup"
+	"codeloops/internal/strategy"
+	"codeloops/internal/wording/hint"
+)
+
+// Earlier is the session to carry on, and what the user takes as it is.
+type Earlier struct {
+	ID   string
+	Logs string // the directory of its log
+	// Trusted: nobody but the user chose that directory. Of another log no command is taken.
+	Trusted bool
+	// AcceptChanges: continue although the work tree is not as the session left it.
+	AcceptChanges bool
+	// AcceptRules: carry on although the rules hold less than those of the session.
+	AcceptRules bool
+}
+
+// Resume makes the plan of a session that is carried on. The caller closes it.
+func Resume(ctx context.Context, o Options, was Earlier) (*Plan, error) {
+	store, err := session.NewStore(was.Logs)
+	if err != nil {
+		return nil, err
+	}
+	one := session.Look(store.Path(was.ID))
+	if one.Err != nil {
+		return nil, fmt.Errorf("resume session %s: %w", was.ID, one.Err)
+	}
+	p, err := open(ctx, o, one.Session.WorkingDir)
+	if err != nil {
+		return nil, err
+	}
+	p.own.accept = was.AcceptChanges
+	if err := p.takeUp(ctx, store, was); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+// takeUp takes the lock of the work tree and the log of the session, and reads how far
+// that had come: another process may have carried it on until now.
+func (p *Plan) takeUp(ctx context.Context, store *session.Store, was Earlier) (err error) {
+	if err := p.mayBeElsewhere(ctx, was.ID); err != nil {
+		return err
+	}
+	if err := mayKeepLogs(p.tree, was.Logs); err != nil {
+		return err
+	}
+	if p.own.lock, err = p.tree.Lock(ctx, was.ID, p.options.Host.Now()); err != nil {
+		return err
+	}
+	log, course, err := store.Reopen(was.ID)
+	if err != nil {
+		return fmt.Errorf("resume session %s: %w", was.ID, err)
+	}
+	p.own.log, p.earlier, p.options.Prompt = log, &course, course.Session.Prompt
+	return p.decide(ctx, was)
+}
+
+// mayBeElsewhere asks about a work tree in which the user does not stand.
+func (p *Plan) mayBeElsewhere(ctx context.Context, id string) error {
+	root := p.tree.Root()
+	if root == lookup.Here(p.options.Host).Root() {
+		return nil
+	}
+	elsewhere := root + " is not the work tree you stand in"
+	return p.options.ask(ctx, Question{Elsewhere, elsewhere + "; carry session " + id + " on there?"},
+		hint.Errorf("name the session, or go there", "%s", elsewhere))
+}
+
+// decide works out how the session goes on, or refuses to.
+func (p *Plan) decide(ctx context.Context, was Earlier) (err error) {
+	if err := resumable(*p.earlier); err != nil {
+		return err
+	}
+	began := p.earlier.Session
+	if p.settings, err = p.options.Settings.again(began, was.Trusted); err != nil {
+		return err
+	}
+	if name := p.settings.text("strategy"); name != "" && name != cmp.Or(began.Strategy.Name, strategy.NameActorCritic) {
+		return hint.Errorf("leave out --strategy, or begin a new session", "session %s is driven by %s, and cannot be carried on by %s",
+			began.ID, cmp.Or(began.Strategy.Name, strategy.NameActorCritic), name)
+	}
+	if err := p.mayDrive(began, was.Trusted); err != nil {
+		return err
+	}
+	p.settings.inherit(began)
+	if err := p.settle(ctx); err != nil {
+		return err
+	}
+	if err := p.held(was); err != nil {
+		return err
+	}
+	limit, past := p.Config.MaxIterations, p.earlier.Journal
+	if done := len(past.Rounds()); limit > 0 && done >= limit && past.Ended() && !past.Undecided() {
+		return hint.Errorf(fmt.Sprintf("allow more: codeloops resume -n %d", done+MoreIterations),
+			"session %s has used its %d iterations", began.ID, limit)
+	}
+	return nil
+}
+
+// mayDrive refuses the strategy of a log that is not trusted, unless it was said again. Commands
+// are run on no word of such a log.
+func (p *Plan) mayDrive(began loop.Session, trusted bool) error {
+	switch {
+	case trusted || began.Strategy.Name == "":
+		return nil
+	case !p.settings.has("strategy"):
+		return unsaid(began.ID, nil, []string{"--strategy"})
+	case strategy.RunsCommands(began.Strategy):
+		return hint.Errorf("begin a new session", "session %s runs commands of its own, but its log is where others can have written what they like", began.ID)
+	}
+	return nil
+}
+
+// resumable refuses a session that there is nothing to carry on of.
+func resumable(c session.Course) error {
+	switch {
+	case c.Changed:
+		return hint.Errorf("begin a new session", "somebody else wrote to the log of session %s while it ran, and what it says counts for nothing", c.Session.ID)
+	case c.Outcome != nil && c.Outcome.Result == loop.Success:
+		return hint.Errorf("begin a new session for what is left to do", "session %s ended with success", c.Session.ID)
+	case c.Session.Checkpoint == "":
+		return hint.Errorf("begin a new session", "session %s does not say in what state it found the work tree", c.Session.ID)
+	}
+	return nil
+}
+
+// comeBack makes the state that the session began with the baseline again, and
+// asks when the work tree is not as the session left it.
+func (r *running) comeBack(ctx context.Context) error {
+	c := r.earlier
+	if err := r.tree.Resume(ctx, c.Session.Checkpoint); err != nil {
+		return worktree.Gone(fmt.Errorf("come back to the start of session %s: %w", c.Session.ID, err), c.Session.ID)
+	}
+	if c.State == "" || r.own.accept { // the actor was at work: nobody knows
+		return nil
+	}
+	now, err := r.tree.Capture(ctx)
+	if err != nil {
+		return err
+	}
+	if now.State == c.State {
+		return nil
+	}
+	what, err := r.since(ctx, c.Checkpoint)
+	if err != nil {
+		return err
+	}
+	problem := "the work tree is not as session " + c.Session.ID + " left it" + what
+	return r.options.ask(ctx, Question{Changed, problem + "\ncarry on with it as it is?"},
+		hint.Errorf("put it back (codeloops sessions restore "+c.Session.ID+"), or carry on with it as it is: --accept-changes", "%s", problem))
+}
+
+// since says what has changed since a checkpoint, as the end of a sentence.
+func (r *running) since(ctx context.Context, checkpoint string) (string, error) {
+	if checkpoint == "" {
+		return "", nil
+	}
+	other, err := worktree.Open(ctx, r.options.Host, r.Dir, r.options.Tell)
+	if err != nil {
+		return "", err
+	}
+	defer other.Close() //nolint:errcheck // it was only read
+	if err := other.KeepIn(r.kept.dir); err != nil {
+		return "", err
+	}
+	if err := other.Resume(ctx, checkpoint); err != nil {
+		return "", err
+	}
+	change, err := other.Capture(ctx)
+	if err != nil {
+		return "", err
+	}
+	const most = 5
+	var names []string
+	for i, f := range change.Files {
+		if i == most {
+			names = append(names, fmt.Sprintf("%d more", len(change.Files)-most))
+			break
+		}
+		names = append(names, f.Path+" "+string(f.Status))
+	}
+	return ": " + strings.Join(names, ", "), nil
+}

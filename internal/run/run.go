@@ -1,0 +1,161 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"codeloops/internal/diff"
+	"codeloops/internal/diff/repo"
+	"codeloops/internal/loop"
+	"codeloops/internal/proc"
+	"codeloops/internal/run/worktree"
+	"codeloops/internal/session"
+	"codeloops/internal/session/checkpoints"
+	"codeloops/internal/wording/hint"
+)
+
+// Run carries the plan out, once, and hands every event to the sinks, after the log has
+// it and without the values of secrets. A sink that fails ends no run. The result of the
+// outcome is "" when the loop has not begun; the error says why, or what broke.
+func (p *Plan) Run(ctx context.Context, sinks ...loop.Sink) (out loop.Outcome, err error) {
+	if err := p.begin(ctx); err != nil {
+		return out, err
+	}
+	r := &running{Plan: p, runner: proc.NewRunner(p.options.Host.Now)} // starts its keeper while the work tree is read
+	defer func() {
+		if e := r.end(); e != nil {
+			err = errors.Join(err, e)
+			if out.Result == loop.Success {
+				out.Result, out.Reason = loop.Failed, loop.StopInternal
+			}
+		}
+	}()
+	ctx, end := p.control.begin(ctx, r.runner.Kill)
+	defer end()
+	p.tree.Begin(p.ID(), r.runner)
+	start, err := r.start(ctx)
+	if err != nil {
+		return out, caused(ctx, err)
+	}
+	l, err := r.loop(start)
+	if err != nil {
+		return out, err
+	}
+	return r.drive(ctx, l, start, sinks)
+}
+
+// begin opens the log of a new session and takes the lock of the work tree.
+func (p *Plan) begin(ctx context.Context) error {
+	if p.earlier != nil {
+		return nil // it has both
+	}
+	store, err := session.NewStore(p.Logs)
+	if err != nil {
+		return err
+	}
+	now := p.options.Host.Now()
+	if p.own.log, err = store.Create(p.options.Prompt, now); err != nil {
+		return err
+	}
+	p.own.lock, err = p.tree.Lock(ctx, p.ID(), now)
+	return err
+}
+
+// caused returns the cause of a context that is done in place of an error that has come
+// of it and says only that something was cancelled.
+func caused(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil && errors.Is(err, context.Canceled) && !errors.Is(err, cause) {
+		return cause
+	}
+	return err
+}
+
+// A running plan has what there is only while it goes on.
+type running struct {
+	*Plan
+
+	runner   *proc.Runner
+	views    *views
+	deciders *deciders
+	kept     keptIn
+	removals sync.WaitGroup // of forks
+}
+
+// keptIn is the private repository in which a session keeps its checkpoints.
+type keptIn struct {
+	name   string // as the log has it
+	dir    string
+	shared io.Closer // keeps others from tidying up there; nil before
+}
+
+// end gives back what is there only while the run goes on.
+func (r *running) end() error {
+	r.removals.Wait()
+	if r.own.log != nil {
+		_ = os.Remove(filepath.Join(r.outputs(), "forks")) // unless there are some
+	}
+	if r.kept.shared != nil {
+		_ = r.kept.shared.Close() // the system takes it back in any case
+	}
+	return r.runner.Close()
+}
+
+// start makes everything ready for the loop, and returns the checkpoint with which the
+// session begins, or began.
+func (r *running) start(ctx context.Context) (checkpoint string, err error) {
+	if r.views, err = r.findViews(ctx, r.tree, nil); err != nil {
+		return "", err
+	}
+	if err := r.keepIn(ctx); err != nil {
+		return "", err
+	}
+	if r.earlier != nil {
+		checkpoint, err = r.earlier.Session.Checkpoint, r.comeBack(ctx)
+	} else if err = r.tree.Baseline(ctx); err == nil {
+		checkpoint, err = r.tree.Checkpoint(ctx, worktree.Start, loop.Change{State: r.tree.BaseState()})
+	}
+	if err != nil {
+		return "", err
+	}
+	r.deciders = r.findDeciders()
+	return checkpoint, nil
+}
+
+// keepIn finds the private repository of the session, and tidies up there if nobody else is
+// at work with it. A session that is carried on has its own.
+func (r *running) keepIn(ctx context.Context) error {
+	store, err := session.NewStore(filepath.Dir(r.Log()))
+	if err != nil {
+		return err
+	}
+	r.kept.name = session.CheckpointsFor(r.tree.CommonDir())
+	if r.earlier != nil && store.Checkpoints(r.earlier.Session.Checkpoints) != "" {
+		r.kept.name = r.earlier.Session.Checkpoints
+	}
+	r.kept.dir = store.Checkpoints(r.kept.name)
+	h := r.options.Host
+	private := checkpoints.Repository{
+		Git:   &worktree.Git{Environ: repo.WithoutRepository(h.Environ)},
+		Store: store, Dir: r.kept.dir, Own: r.ID(),
+	}
+	if err := private.Tidy(ctx, r.Config.Keep, checkpoints.Before(h.Now(), r.Config.KeepFor)); err != nil && ctx.Err() == nil {
+		r.tree.Note("could not tidy up among the checkpoints: " + err.Error())
+	}
+	if r.kept.shared, err = session.ShareCheckpoints(ctx, r.kept.dir); err != nil {
+		return err
+	}
+	return r.tree.KeepIn(r.kept.dir)
+}
+
+// lost adds, to what broke a run, that something is gone which was there when it began.
+func lost(err error) error {
+	if _, known := hint.Of(err); known || !errors.Is(err, diff.ErrNotRepository) && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return hint.Add(err, "it was there when the run began: was it the agent?")
+}

@@ -1,0 +1,95 @@
+package run
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"codeloops/internal/config"
+	"codeloops/internal/loop"
+)
+
+// TestAgain holds what the settings of a session count for when it is carried on.
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	was := []loop.Flag{
+		{Name: "check", Values: []string{"go vet", "go test"}}, {Name: "max-tokens", Values: []string{"7"}}, {Name: "fail-fast", Values: []string{"true"}},
+	}
+	one := func(name string, values ...string) []loop.Flag { return []loop.Flag{{Name: name, Values: values}} }
+	for name, test := range map[string]struct {
+		said    []loop.Flag
+		was     []loop.Flag
+		foreign bool
+		want    map[string]any
+		problem string
+	}{
+		"all of them":      {was: was, want: map[string]any{"checks": []string{"go vet", "go test"}, "max_tokens": 7, "fail_fast": true}},
+		"said otherwise":   {said: slices.Concat(one("check", "make"), one("max-tokens", "9")), was: was, want: map[string]any{"checks": []string{"make"}, "max_tokens": 9, "fail_fast": true}},
+		"the contrary":     {said: one("max-wait", "1m"), was: one("no-wait", "true"), want: map[string]any{"max_wait": "1m"}},
+		"the contrary too": {said: one("no-wait", "true"), was: one("max-wait", "1m"), want: map[string]any{"max_wait": "0s"}},
+		"not of the run":   {was: one("trust-project", "true"), want: map[string]any{}},
+		"of the agents":    {was: one("agent", "claude"), want: map[string]any{}},
+		"of a later time":  {was: one("not-yet", "x"), want: map[string]any{}},
+		"no number":        {was: one("max-tokens", "many"), problem: "was given what --max-tokens cannot be"},
+		"not believed":     {was: was, foreign: true, problem: "was given --check, --max-tokens, --fail-fast, but its log"},
+		"none to believe":  {said: one("check", "make"), was: one("check", "rm"), foreign: true, want: map[string]any{"checks": []string{"make"}}},
+		"a secret":         {was: []loop.Flag{{Name: "check", Hidden: true}}, problem: "was given a secret with --check"},
+		"a secret of late": {said: one("check", "make"), was: []loop.Flag{{Name: "check", Hidden: true}}, want: map[string]any{"checks": []string{"make"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			said, err := NewSettings(test.said)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := said.again(loop.Session{ID: "one", Terms: loop.Terms{Flags: test.was}}, !test.foreign)
+			if test.problem != "" {
+				if err == nil || !strings.HasPrefix(err.Error(), "session one "+test.problem) {
+					t.Errorf("%v, want %q", err, test.problem)
+				}
+				return
+			}
+			if err != nil || !maps.EqualFunc(got.values, test.want, reflect.DeepEqual) {
+				t.Errorf("set %v, %v, want %v", got.values, err, test.want)
+			}
+		})
+	}
+}
+
+// TestTable holds the table to the configuration: a setting is said with one flag, and
+// sets a key that there is, or none.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	cfg, err := config.Load(config.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string]bool{"": true}
+	for _, e := range cfg.Entries() {
+		keys[e.Key] = true
+	}
+	flags, shorts := map[string]bool{}, map[string]bool{"": false}
+	for _, row := range Table() {
+		if !keys[row.Key] || flags[row.Flag] || shorts[row.Short] || row.Usage == "" {
+			t.Errorf("%+v", row)
+		}
+		flags[row.Flag], shorts[row.Short] = true, row.Short != ""
+	}
+}
+
+// TestSaidAgain holds what has to be said again to carry a session on.
+func TestSaidAgain(t *testing.T) {
+	t.Parallel()
+	for flag, want := range map[string][2]bool{ // of a new session, and of one that was carried on
+		"check": {true, true}, "script": {true, true}, "session-dir": {true, true}, "trust-project": {true, true},
+		"agent": {false, true}, "max-iterations": {false, true}, "log-format": {false, false},
+	} {
+		for i, resumed := range []bool{false, true} {
+			if saidAgain(flag, resumed) != want[i] {
+				t.Errorf("--%s, carried on: %v", flag, resumed)
+			}
+		}
+	}
+}

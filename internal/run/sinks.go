@@ -1,0 +1,71 @@
+package run
+
+import (
+	"errors"
+	"time"
+
+	"codeloops/internal/loop"
+)
+
+// stall is how long a run that was told to stop waits for a sink that does not come back,
+// such as the display of a terminal that hangs.
+const stall = time.Second
+
+// errStalled says that nobody reads.
+var errStalled = errors.New("nobody reads it")
+
+// An audience hands every event on to sinks. None of them can end a run, or keep it from
+// ending: the reader of a pipe may go away or fall asleep, the work goes on, and the log
+// has it all.
+type audience struct {
+	sinks   []*seat
+	stopped <-chan struct{} // closed when the run is to stop
+	dropped func(loop.Sink, error)
+}
+
+// A seat is the place of one sink.
+type seat struct {
+	sink loop.Sink
+	left bool // it is handed nothing more, and may be at the last event still
+}
+
+func seats(sinks []loop.Sink) (all []*seat) {
+	for _, s := range sinks {
+		all = append(all, &seat{sink: s})
+	}
+	return all
+}
+
+// Handle hands an event on to every sink that has not failed.
+func (a *audience) Handle(at loop.Stamp, e loop.Event) error {
+	for _, s := range a.sinks {
+		if s.left {
+			continue
+		}
+		if err := a.hand(s.sink, at, e); err != nil {
+			s.left = true
+			if a.dropped != nil {
+				a.dropped(s.sink, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (a *audience) hand(to loop.Sink, at loop.Stamp, e loop.Event) error {
+	handled := make(chan error, 1)
+	go func() { handled <- to.Handle(at, e) }()
+	select {
+	case err := <-handled:
+		return err
+	case <-a.stopped:
+	}
+	for range 10 { // where the whole machine has stood still, the sink has its turn as well
+		select {
+		case err := <-handled:
+			return err
+		case <-time.After(stall / 10):
+		}
+	}
+	return errStalled
+}

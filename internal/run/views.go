@@ -1,0 +1,42 @@
+package run
+
+import (
+	"context"
+
+	"codeloops/internal/diff/view"
+	"codeloops/internal/proc"
+	"codeloops/internal/role"
+	"codeloops/internal/run/check"
+	"codeloops/internal/run/worktree"
+)
+
+// views are those of a work tree that the critic and the checks of a run work in.
+type views struct {
+	place *view.Place
+	kind  view.Kind
+}
+
+// findViews settles on a kind of views of a work tree that there are here.
+func (r *running) findViews(ctx context.Context, of *worktree.Tree, binds []proc.Bind) (*views, error) {
+	v := &views{place: of.Views(r.runner)}
+	v.place.Binds = binds
+	var err error
+	v.kind, err = v.place.Use(ctx, view.Kind(r.Config.CriticView))
+	return v, err
+}
+
+// forChecks opens views for checks; nil where they work in the work tree itself.
+func (v *views) forChecks() func(context.Context) (check.View, error) {
+	if v.kind == view.Tree {
+		return nil
+	}
+	return func(ctx context.Context) (check.View, error) { return v.place.Open(ctx) }
+}
+
+// forReaders opens views for turns that may not write; nil likewise.
+func (v *views) forReaders() func(context.Context) (role.View, error) {
+	if v.kind == view.Tree {
+		return nil
+	}
+	return func(ctx context.Context) (role.View, error) { return v.place.Open(ctx) }
+}

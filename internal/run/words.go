@@ -1,0 +1,133 @@
+package run
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/run/crew"
+	"codeloops/internal/strategy"
+)
+
+// Spelled returns settings as they are typed, word by word.
+func Spelled(flags []loop.Flag) (words []string) {
+	for _, f := range flags {
+		row, _ := find(f.Name)
+		name := "--" + row.Flag
+		if row.Short != "" {
+			name = "-" + row.Short
+		}
+		switch {
+		case len(f.Values) == 0: // it takes away what a file says
+			words = append(words, name, "")
+		case row.Kind == Switch && f.Values[0] == "true":
+			words = append(words, name)
+		case row.Kind == Switch:
+			words = append(words, name+"="+f.Values[0])
+		default:
+			for _, value := range f.Values {
+				words = append(words, name, value)
+			}
+		}
+	}
+	return words
+}
+
+// A Fact is one thing that a plan says, and what it is about; "" goes with the one before.
+type Fact struct{ About, Text string }
+
+// Describe says what a plan would do.
+func Describe(p *Plan) (facts []Fact) {
+	say := func(about, format string, args ...any) {
+		facts = append(facts, Fact{about, fmt.Sprintf(format, args...)})
+	}
+	say("directory", "%s", p.Dir)
+	say("work tree", "%s", p.Root())
+	all := []crew.Cast{p.Actor, p.Critic}
+	if n := len(p.Panel); n > 0 {
+		all = append(all[:1], p.Panel...)
+	}
+	for _, role := range slices.Sorted(maps.Keys(p.Others)) {
+		all = append(all, p.Others[role])
+	}
+	for _, players := range all {
+		for i, who := range players {
+			about := string(who.Role)
+			if i > 0 {
+				about = "  fallback"
+			}
+			say(about, "%s", strings.Join(who.CommandLine(), " "))
+			how := fmt.Sprintf("time limit %s, prompt by %s", limit(who.Timeout()), who.Spec.Prompt)
+			if who.Chosen != "" {
+				how = "auto: " + who.Spec.Name + ", " + who.Chosen + "; " + how
+			}
+			say("", "%s", how)
+			if lack := who.Lacks(p.Config); lack != "" {
+				say("", "%s", lack)
+			}
+		}
+	}
+	if set := PanelOf(p.Config); set != nil {
+		say("panel", "%d of %d have to say DONE", set.Quorum, len(set.Members))
+	}
+	for _, line := range courseOf(p) {
+		say(line.About, "%s", line.Text)
+	}
+	say("session", "%s", p.Config.ActorSession)
+	for _, t := range p.Templates() {
+		say("template", "%s of %s", t.Key, t.Origin)
+	}
+	for _, c := range p.Config.Checks {
+		say("check", "%s", c)
+	}
+	most := "no limit"
+	if n := p.Config.MaxIterations; n > 0 {
+		most = fmt.Sprintf("at most %d", n)
+	}
+	say("iterations", "%s", most)
+	say("duration", "%s", limit(p.Config.MaxDuration))
+	say("log", "%s", p.Logs)
+	return facts
+}
+
+func limit(d time.Duration) string {
+	if d <= 0 {
+		return "none"
+	}
+	return d.String()
+}
+
+// course says how the agents are driven, and how many turns that can take.
+func courseOf(p *Plan) (facts []Fact) {
+	ref := p.strategy()
+	k, values, err := strategy.Read(ref)
+	if err != nil {
+		return facts
+	}
+	facts = append(facts, Fact{"strategy", k.Name + ": " + k.About})
+	var set []string
+	for _, x := range ref.Parameters {
+		if strategy.OfMember(x.Key) {
+			continue // see below
+		}
+		set = append(set, x.Key+" = "+x.Value)
+	}
+	if len(set) > 0 {
+		facts = append(facts, Fact{"", strings.Join(set, ", ")})
+	}
+	for _, m := range values.Members {
+		who := fmt.Sprintf("%s: %s", m.Role, m.About)
+		if m.Strategy != "" {
+			who += ", with " + m.Strategy
+		}
+		facts = append(facts, Fact{"member", who})
+	}
+	most := "nothing bounds the turns of agents but the budgets"
+	if n := k.Most(values, p.Config.MaxIterations); n >= 0 {
+		most = fmt.Sprintf("at most %d turns of agents, those not counted that are asked for again", n)
+	}
+	return append(facts, Fact{"", most})
+}

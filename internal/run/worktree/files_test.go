@@ -1,0 +1,68 @@
+package worktree
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// workTreeFiles makes a work tree with one plain file, sub/a.sh, and returns it
+// with the names of what must not be opened in it, and a file outside of it.
+func workTreeFiles(t *testing.T) (w Files, refused []string, secret string) {
+	t.Helper()
+	outside, dir := t.TempDir(), t.TempDir()
+	secret = filepath.Join(outside, "secret")
+	for _, file := range []string{secret, filepath.Join(dir, "sub", "a.sh"), filepath.Join(dir, "large")} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("text\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Truncate(filepath.Join(dir, "large"), maxFile+1); err != nil {
+		t.Fatal(err)
+	}
+	refused = []string{"large", "sub", "missing", "../" + filepath.Base(outside) + "/secret", secret}
+	if runtime.GOOS == "windows" {
+		return Files{dir}, refused, secret
+	}
+	for name, target := range map[string]string{"link": secret, "inner": "sub/a.sh", "out": outside} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Files{dir}, append(refused, "link", "inner", "out/secret"), secret
+}
+
+func TestFilesStayInside(t *testing.T) {
+	t.Parallel()
+	w, refused, secret := workTreeFiles(t)
+	for _, path := range refused {
+		if content, err := w.Read(path); err == nil {
+			t.Errorf("%s can be read: %.20q", path, content)
+		}
+		if err := w.Write(path, []byte("changed")); err == nil {
+			t.Errorf("%s can be written", path)
+		}
+	}
+	if text, err := os.ReadFile(secret); err != nil || string(text) != "text\n" {
+		t.Errorf("outside there is now %q, %v", text, err)
+	}
+}
+
+func TestFilesWrite(t *testing.T) {
+	t.Parallel()
+	w, _, _ := workTreeFiles(t)
+	if err := w.Write("sub/a.sh", []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	got, err := w.Read("sub/a.sh")
+	if err != nil || string(got) != "new" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if st, err := os.Stat(filepath.Join(w.Dir, "sub", "a.sh")); err != nil || runtime.GOOS != "windows" && st.Mode().Perm() != 0o700 {
+		t.Errorf("its mode is %v, %v", st.Mode(), err)
+	}
+}

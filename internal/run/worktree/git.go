@@ -1,0 +1,48 @@
+package worktree
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"codeloops/internal/diff"
+	"codeloops/internal/proc"
+)
+
+// Git runs the git program for what package diff cannot do by itself.
+type Git struct {
+	Environ []string
+
+	// runner, within a run, ends whatever git leaves running: git starts the
+	// filters of the repository, and those may be what an actor has set up.
+	runner *proc.Runner
+	note   func(string) // is told of it
+}
+
+// Run implements [diff.Git].
+func (g Git) Run(ctx context.Context, c diff.GitCall) ([]byte, error) {
+	call := proc.Call{
+		Invocation: proc.Invocation{Argv: append([]string{"git"}, c.Args...), Dir: c.Dir, Env: slices.Concat(g.Environ, c.Env), Stdin: c.Stdin},
+	}
+	if g.runner == nil {
+		return proc.Output(ctx, call)
+	}
+	out, left, err := g.runner.Output(ctx, call)
+	if len(left) > 0 {
+		g.note("ended what the git program left running: " + commands(left))
+	}
+	return out, err
+}
+
+func commands(left []proc.Process) string {
+	var lines []string
+	for _, p := range left {
+		lines = append(lines, p.Command)
+	}
+	return strings.Join(lines, "; ")
+}
+
+// In runs the git program in a directory.
+func (g Git) In(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	return g.Run(ctx, diff.GitCall{Dir: dir, Args: args})
+}

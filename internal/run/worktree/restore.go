@@ -1,0 +1,194 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"codeloops/internal/config/host"
+	"codeloops/internal/diff"
+	"codeloops/internal/diff/restore"
+	"codeloops/internal/loop"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/session"
+	"codeloops/internal/wording/hint"
+)
+
+// Kept is the user's directory of what restores have taken away; nil where there is
+// none.
+func Kept(h *host.Host) *restore.Keep {
+	dir := h.Data("kept")
+	if dir == "" {
+		return nil
+	}
+	return &restore.Keep{Dir: dir, Now: h.Now}
+}
+
+// Keep returns where what is taken from the work tree is to go.
+func (t *Tree) Keep() (*restore.Keep, error) {
+	keep := Kept(t.host)
+	if keep == nil {
+		return nil, hint.Errorf("set HOME, or XDG_DATA_HOME", "there is no directory in which what was there could be kept")
+	}
+	if Below(t.Root(), keep.Dir) {
+		return nil, hint.Errorf("set XDG_DATA_HOME to a directory elsewhere",
+			"what is taken from %s would be kept in %s, which is part of it", t.Root(), keep.Dir)
+	}
+	return keep, nil
+}
+
+// recover finishes or takes back what a restore has left in a work tree that broke off.
+// Whoever calls it has the lock.
+func (t *Tree) recover(ctx context.Context) error {
+	keep := Kept(t.host)
+	if keep == nil {
+		return nil
+	}
+	told, err := keep.Recover(ctx, t.Root())
+	for _, sentence := range told {
+		t.recovered = true
+		t.tell(sentence)
+	}
+	if err != nil {
+		return &UnrestoredError{err}
+	}
+	return nil
+}
+
+// An UnrestoredError is a restore that broke off and could not be gone on with.
+type UnrestoredError struct{ error }
+
+func (e *UnrestoredError) Unwrap() error { return e.error }
+
+// Hint returns what to do about it.
+func (e *UnrestoredError) Hint() string {
+	return "mend that, and any codeloops command here goes on with it"
+}
+
+// Take makes changes in the work tree, and says what has become of it.
+func (t *Tree) Take(ctx context.Context, p restore.Plan) (restore.Done, error) {
+	keep, err := t.Keep()
+	if err != nil {
+		return restore.Done{}, err
+	}
+	done, err := keep.Restore(ctx, t.Root(), p)
+	if unfinished, ok := errors.AsType[*restore.UnfinishedError](err); ok {
+		return done, hint.Add(unfinished, "mend that, then go on with it: codeloops sessions restore --undo")
+	}
+	if err != nil {
+		return done, err
+	}
+	if len(done.Stayed) > 0 {
+		return done, hint.Add(
+			fmt.Errorf("something came up while the files of %s were put back, and stays: %s\nwhat was there is kept in %s",
+				t.Root(), Names(done.Stayed), done.Dir),
+			"look at it, and try again",
+		)
+	}
+	return done, nil
+}
+
+// Restore implements [loop.Restorer].
+func (t *Tree) Restore(ctx context.Context, commit string) error {
+	state, err := t.Recall(ctx, commit)
+	if err != nil {
+		return err
+	}
+	way, err := t.Way(ctx, state)
+	if err != nil {
+		return err
+	}
+	_, err = t.Take(ctx, restore.Plan{Title: "a checkpoint of session " + t.session, Changes: way.Changes})
+	return err
+}
+
+// Apply implements [loop.Restorer].
+func (t *Tree) Apply(ctx context.Context, from, to string) error {
+	then, err := t.Recall(ctx, from)
+	if err != nil {
+		return err
+	}
+	goal, err := t.Recall(ctx, to)
+	if err != nil {
+		return err
+	}
+	now, err := t.Tree.Capture(ctx)
+	if err != nil {
+		return err
+	}
+	work, err := t.Between(ctx, loop.Change{State: then}, loop.Change{State: goal})
+	if err != nil {
+		return err
+	}
+	others, err := t.Between(ctx, loop.Change{State: then}, now)
+	if err != nil {
+		return err
+	}
+	way, err := t.Way(ctx, goal, then)
+	if err != nil {
+		return err
+	}
+	changes := slices.DeleteFunc(way.Changes, func(c restore.PathChange) bool { return !touches(work, c.Path) })
+	var both []string
+	for _, c := range changes {
+		if touches(others, c.Path) {
+			both = append(both, c.Path)
+		}
+	}
+	if len(both) > 0 {
+		return hint.Errorf("put them aside, then carry the session on: codeloops resume",
+			"these files have been changed in the work tree, too, since its copy was made: %s", Names(both))
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	_, err = t.Take(ctx, restore.Plan{Title: "work of session " + t.session, Changes: changes})
+	return err
+}
+
+// touches reports whether a change has to do with a path.
+func touches(c loop.Change, path string) bool {
+	return slices.ContainsFunc(c.Files, func(f loop.FileChange) bool { return f.Path == path || f.OldPath == path })
+}
+
+// RecallFrom has the tree find the checkpoints of a session. The caller closes what it
+// returns.
+func (t *Tree) RecallFrom(ctx context.Context, store *session.Store, name string) (io.Closer, error) {
+	if store.Checkpoints(name) == "" {
+		name = session.CheckpointsFor(t.CommonDir())
+	}
+	dir := store.Checkpoints(name)
+	shared, err := session.ShareCheckpoints(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return shared, t.KeepIn(dir)
+}
+
+// Gone says what to do about a checkpoint that is not there any more.
+func Gone(err error, id string) error {
+	if !errors.Is(err, diff.ErrNoCheckpoint) {
+		return err
+	}
+	what := "those of older sessions are removed (keep, keep_for)"
+	if id != "" {
+		what += "; what it changed is in its log: codeloops sessions diff " + id
+	}
+	return hint.Add(err, what)
+}
+
+// Names lists paths, the first ones alone where they are many.
+func Names(paths []string) string {
+	const most = 5
+	list := make([]string, 0, most+1)
+	for _, path := range paths[:min(most, len(paths))] {
+		list = append(list, term.Line(path))
+	}
+	if more := len(paths) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,152 @@
+// Package worktree is a work tree as a run holds it: locked, in its place, and with what
+// there was to note.
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"codeloops/internal/config/host"
+	"codeloops/internal/diff"
+	"codeloops/internal/diff/repo"
+	"codeloops/internal/loop"
+	"codeloops/internal/policy/tamper"
+	"codeloops/internal/proc"
+	"codeloops/internal/session"
+)
+
+// A Tree is the [loop.Tree] of a run: the tree itself, with what it had to
+// note told once, beside the next change.
+type Tree struct {
+	*diff.Tree
+
+	host    *host.Host
+	git     *Git
+	dir     string      // where the agents work, free of symbolic links
+	root    os.FileInfo // of the directory that was at the root's path
+	session string      // the session's id, for the names of checkpoints; "" is none
+
+	tell      func(string) // is told what was left of a restore
+	recovered bool         // there was something left
+
+	mu    sync.Mutex
+	notes []string
+}
+
+// Open opens the work tree of a directory. tell is told what has become of a restore that
+// broke off there. The caller closes the tree.
+func Open(ctx context.Context, h *host.Host, dir string, tell func(sentence string)) (*Tree, error) {
+	t := &Tree{host: h, tell: tell}
+	t.git = &Git{Environ: h.Environ, note: t.Note}
+	tree, err := diff.Open(ctx, dir, diff.Options{
+		Env: h.LookupEnv, Now: h.Now, Git: t.git, Note: t.Note, Settings: tamper.AgentSettings(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.Tree = tree
+	if t.dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, errors.Join(fmt.Errorf("look at the working directory: %w", err), tree.Close())
+	}
+	if t.root, err = os.Lstat(tree.Root()); err != nil {
+		return nil, errors.Join(fmt.Errorf("look at the work tree: %w", err), tree.Close())
+	}
+	return t, nil
+}
+
+// Begin makes the tree that of a session, whose runner ends what git leaves running.
+func (t *Tree) Begin(id string, runner *proc.Runner) {
+	t.session, t.git.runner = id, runner
+}
+
+// Recovered reports whether something was left here of a restore, which has been gone on
+// with.
+func (t *Tree) Recovered() bool { return t.recovered }
+
+// Agents are the directories that agents can write to: the work tree, and its git
+// directories.
+func (t *Tree) Agents() []string { return []string{t.Root(), t.GitDir(), t.CommonDir()} }
+
+// Lock keeps other runs out of the work tree, and goes on with what was left there of a
+// restore that broke off.
+func (t *Tree) Lock(ctx context.Context, by string, at time.Time) (*session.Lock, error) {
+	w := session.WorkTree{Root: t.Root(), GitDir: t.GitDir(), Shared: t.LockMode(), Own: t.host.Data("locks")}
+	lock, err := w.Acquire(by, at)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.recover(ctx); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return lock, nil
+}
+
+// Held returns who is at work in the work tree of a directory; nil where nobody is.
+func Held(h *host.Host, dir string) *session.HeldError {
+	r, err := repo.Open(dir, h.LookupEnv)
+	if err != nil {
+		return nil //nolint:nilerr // no session runs outside of a repository
+	}
+	return session.WorkTree{Root: r.WorkTree, GitDir: r.GitDir, Own: h.Data("locks")}.Held()
+}
+
+// Note tells something once, beside the next change.
+func (t *Tree) Note(text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.notes = append(t.notes, text)
+}
+
+// Checkpoint implements [loop.Tree]: the state stands as the commit
+// refs/codeloops/<session>/<step>; the step of an iteration is its number.
+func (t *Tree) Checkpoint(ctx context.Context, step loop.Step, c loop.Change) (string, error) {
+	name, kind := fmt.Sprintf("%s/%s", t.session, step), "step"
+	if step.Parent() == "" && step.Iteration() > 0 || step == Start {
+		kind = "iteration"
+	}
+	return t.Tree.Checkpoint(ctx, c.State, name, fmt.Sprintf("codeloops session %s, %s %s", t.session, kind, step))
+}
+
+// Start is the step of the state with which a session begins.
+const Start loop.Step = "0"
+
+// Capture implements [loop.Tree].
+func (t *Tree) Capture(ctx context.Context) (loop.Change, error) {
+	if err := t.stands(); err != nil {
+		return loop.Change{}, err
+	}
+	c, err := t.Tree.Capture(ctx)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c.Warnings = append(c.Warnings, t.notes...)
+	t.notes = nil
+	return c, err
+}
+
+// stands reports that the run would go on in another place than it began in: agents,
+// checks and captures find the work tree by its path. One that is gone is for the
+// capture to tell.
+func (t *Tree) stands() error {
+	if now, err := os.Lstat(t.Root()); err == nil && !os.SameFile(now, t.root) {
+		return &movedError{"another directory is in the place of the work tree " + t.Root()}
+	}
+	if there, err := filepath.EvalSymlinks(t.dir); err == nil && there != t.dir {
+		return &movedError{fmt.Sprintf("the working directory %s leads to %s now", t.dir, there)}
+	}
+	return nil
+}
+
+// A movedError is a work tree that is no longer in its place.
+type movedError struct{ problem string }
+
+func (e *movedError) Error() string { return e.problem }
+
+// Hint returns what to do about it.
+func (e *movedError) Hint() string {
+	return "it was another one when the run began: was it the agent? Put that one back, then `codeloops resume`"
+}

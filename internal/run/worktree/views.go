@@ -1,0 +1,22 @@
+package worktree
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"codeloops/internal/diff/view"
+)
+
+// Views is where views of the work tree are made.
+func (t *Tree) Views(starter view.Starter) *view.Place {
+	home := t.host.Cache("views")
+	for _, of := range t.Agents() {
+		if Below(of, home) { // as of somebody whose home directory is a work tree
+			home = filepath.Join(os.TempDir(), fmt.Sprintf("codeloops-views-%d", os.Getuid()))
+		}
+	}
+	return &view.Place{
+		Root: t.Root(), GitDir: t.GitDir(), CommonDir: t.CommonDir(), Home: home, Starter: starter, Ignored: t.OutOfScope,
+	}
+}

@@ -1,0 +1,275 @@
+package picker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/sys/unix"
+
+	"codeloops/internal/screen/term/termtest"
+)
+
+// liveness bounds every wait: it says that something hangs, not that it is slow.
+const liveness = 5 * time.Minute
+
+// A stand is a terminal with a list on it whose process goes on as soon as it is
+// stopped.
+type stand struct {
+	t       *testing.T
+	main    *os.File
+	screen  *os.File
+	found   unix.Termios
+	signals chan os.Signal
+	stopped chan struct{}
+	stop    func() // what comes to pass meanwhile
+
+	mu    sync.Mutex
+	shown bytes.Buffer
+
+	done   chan struct{}
+	picked int
+	err    error
+}
+
+func newStand(t *testing.T) *stand {
+	t.Helper()
+	main, name := termtest.Open(t)
+	screen, err := os.OpenFile(name, os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stand{
+		t: t, main: main, screen: screen, signals: make(chan os.Signal), done: make(chan struct{}),
+		stopped: make(chan struct{}, 100), stop: func() {},
+	}
+	s.found = s.modes()
+	go func() {
+		buf := make([]byte, 4096)
+		for {
+			n, err := main.Read(buf)
+			s.mu.Lock()
+			s.shown.Write(buf[:n])
+			s.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() { _ = screen.Close() })
+	return s
+}
+
+// Signals, Resumable and Stop are what a list is given in place of the process.
+func (s *stand) Signals() <-chan os.Signal { return s.signals }
+func (s *stand) Resumable() bool           { return true }
+func (s *stand) Stop(ctx context.Context, _ *os.File) error {
+	if s.modes() != s.found {
+		s.t.Error("it is stopped before the terminal is given back")
+	}
+	// The shell's word comes after all that the list has shown. What is shown from now
+	// on is the next list.
+	const shell = "shell$ "
+	if _, err := s.screen.WriteString(shell); err != nil {
+		s.t.Error(err)
+	}
+	s.sees(shell)
+	s.types("")
+	s.stop()
+	s.stopped <- struct{}{}
+	return context.Cause(ctx)
+}
+
+func (s *stand) modes() unix.Termios {
+	modes, err := unix.IoctlGetTermios(int(s.screen.Fd()), unix.TCGETS)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return *modes
+}
+
+// shows begins to show a list.
+func (s *stand) shows(ctx context.Context) {
+	m := shelf(30)
+	m.opts.In, m.opts.Out, m.opts.Env = s.screen, s.screen, []string{"TERM=xterm"}
+	go func() {
+		defer close(s.done)
+		s.picked, s.err = pick(ctx, m, s)
+	}()
+}
+
+// sees waits until a text has been shown since something was typed last.
+func (s *stand) sees(text string) {
+	s.t.Helper()
+	seen := func() string {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.shown.String()
+	}
+	for end := time.Now().Add(liveness); !strings.Contains(ansi.Strip(seen()), text); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("waited in vain for %q in %q", text, seen())
+		}
+	}
+}
+
+// stops types Ctrl+Z, and waits until that has its effect.
+func (s *stand) stops() {
+	s.t.Helper()
+	s.types("\x1a")
+	s.awaitStop()
+}
+
+func (s *stand) awaitStop() {
+	s.t.Helper()
+	select {
+	case <-s.stopped:
+	case <-time.After(liveness):
+		s.t.Fatal("it is not stopped")
+	}
+}
+
+// types forgets what has been shown, and types.
+func (s *stand) types(keys string) {
+	s.t.Helper()
+	s.mu.Lock()
+	s.shown.Reset()
+	s.mu.Unlock()
+	if _, err := s.main.WriteString(keys); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// ends waits for the end, and wants the terminal as it was.
+func (s *stand) ends() (int, error) {
+	s.t.Helper()
+	select {
+	case <-s.done:
+	case <-time.After(liveness):
+		s.t.Fatal("it does not end")
+	}
+	if s.modes() != s.found {
+		s.t.Error("the terminal is not as it was")
+	}
+	return s.picked, s.err
+}
+
+// TestStopped has the list stopped again and again. It is there every time
+// afterwards, shows what is typed, and knows what was typed before.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.shows(t.Context())
+	s.sees("30 of 30")
+	s.types("red")
+	s.sees("Red thing 20")
+	for i := range 30 {
+		s.stops()
+		s.sees("3 of 30")
+		s.types("x")
+		s.sees("nothing fits")
+		s.types("\x7f")
+		s.sees("Red thing 20")
+		if t.Failed() {
+			t.Fatalf("after %d stops", i)
+		}
+	}
+	s.types("\x1b[B\r")
+	if picked, err := s.ends(); picked != 10 || err != nil {
+		t.Errorf("picked %d, %v", picked, err)
+	}
+}
+
+// TestStoppedOnce has the key pressed twice before the list has gone: the second
+// one asks for what the first one got.
+func TestStoppedOnce(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.shows(t.Context())
+	s.sees("30 of 30")
+	s.types("\x1a\x1a\x1a")
+	s.awaitStop()
+	s.sees("30 of 30")
+	s.types("x")
+	s.sees("nothing fits")
+	s.types("\x1b")
+	if _, err := s.ends(); !errors.Is(err, ErrCancelled) || len(s.stopped) > 0 {
+		t.Errorf("stopped %d times too often, %v", len(s.stopped), err)
+	}
+}
+
+// TestSignals has other processes stop the list, and let it go on.
+func TestSignals(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.shows(t.Context())
+	s.sees("30 of 30")
+	s.signals <- unix.SIGTSTP
+	s.awaitStop()
+	s.sees("30 of 30")
+
+	// Of a SIGSTOP it knows only afterwards: the shell has put the terminal back,
+	// and its own words stand there.
+	s.types("x")
+	s.sees("nothing fits")
+	if err := unix.IoctlSetTermios(int(s.screen.Fd()), unix.TCSETS, &s.found); err != nil {
+		t.Fatal(err)
+	}
+	s.types("")
+	s.signals <- unix.SIGCONT
+	for end := time.Now().Add(liveness); s.modes() == s.found; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the terminal is not read key by key")
+		}
+	}
+	s.sees("0 of 30")
+	s.types("\x1b")
+	if _, err := s.ends(); !errors.Is(err, ErrCancelled) || len(s.stopped) > 0 {
+		t.Errorf("%v, stopped %d times too often", err, len(s.stopped))
+	}
+}
+
+// TestEndedWhileStopped: whoever ends the process then gets no list any more.
+func TestEndedWhileStopped(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	reason := errors.New("asked to end")
+	s := newStand(t)
+	s.stop = func() { cancel(reason) }
+	s.shows(ctx)
+	s.sees("30 of 30")
+	s.types("\x1a")
+	if _, err := s.ends(); !errors.Is(err, reason) {
+		t.Errorf("%v", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shown.Len() > 0 {
+		t.Errorf("after its end it shows %q", s.shown.String())
+	}
+}
+
+// TestTerminalGone takes the terminal away from a list that no signal tells of it.
+func TestTerminalGone(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.shows(t.Context())
+	s.sees("30 of 30")
+	if err := s.main.Close(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-s.done:
+	case <-time.After(liveness):
+		t.Fatal("it waits for keys that nobody can press")
+	}
+	if s.err == nil || errors.Is(s.err, ErrCancelled) {
+		t.Errorf("%v", s.err)
+	}
+}

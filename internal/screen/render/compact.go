@@ -1,0 +1,103 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/screen/term"
+)
+
+// compact shows one line for each iteration.
+type compact struct {
+	page
+}
+
+func (c *compact) show(at loop.Stamp, e loop.Event) {
+	switch e := e.(type) {
+	case loop.Resumed:
+		c.sayf("resumed after %s", Count(e.Iterations, "iteration", "iterations"))
+	case loop.IterationFinished:
+		c.round(e.Round)
+	case loop.Inspected:
+		for _, text := range Concerns(e.Inspection) {
+			c.sayf("#%d %s", e.Iteration, text)
+		}
+	case loop.TurnFinished:
+		c.turn(at, e)
+	case loop.Noted:
+		if said := c.noted(e); said != "" {
+			c.sayf("#%s %s", StepName(at, e.Iteration), said)
+		}
+	case loop.Warned:
+		c.sayf("#%d warning: %s", e.Iteration, term.Line(e.Text))
+	case loop.Finished:
+		c.end(e.Outcome)
+	case loop.WaitStarted:
+		c.sayf("#%d %s: %s", e.Iteration, e.Role, waiting(e.Wait, c.Zone))
+	case loop.Activity:
+		if e.Kind == loop.NoticeChange {
+			c.sayf("#%d %s: %s", e.Iteration, e.Role, term.Line(e.Text))
+		} else if c.Verbose {
+			c.sayf("#%d %s: %s", e.Iteration, e.Role, Cut(term.Line(e.Text), c.Width-12))
+		}
+	case loop.Started, loop.IterationStarted, loop.TurnStarted, loop.PhaseEntered, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured, loop.BaselineChecked, loop.ChecksFinished,
+		loop.ReviewRejected, loop.CriticFinished:
+	}
+}
+
+func (c *compact) turn(at loop.Stamp, e loop.TurnFinished) {
+	name := StepName(at, e.Iteration)
+	if role := term.Line(string(e.Role)); role != at.Step.Name() {
+		name += " " + role
+	}
+	c.sayf("#%s  %s, %s", name, Span(e.Reply.Duration), Turned(e.Reply.Turn)+Cut(Decided(e), c.Width))
+}
+
+func (c *compact) round(r loop.Round) {
+	parts := []string{
+		fmt.Sprintf("#%d %s", r.Iteration, c.decision(r.Verdict.Decision)),
+		"actor " + took(r.Attempt.Turn) + instead(c.state.Session.Actor, r.Attempt.Turn),
+		"critic " + took(r.Review.Turn) + instead(c.state.Session.Critic, r.Review.Turn),
+		Stat(r.Change.Shape()),
+	}
+	if len(r.Review.Votes) > 0 {
+		parts[2] = "panel" + Poll(r.Review.Votes)
+	}
+	if r.Attempt.Rejudged {
+		parts[1] = "actor not asked"
+	}
+	if r.Unjudged {
+		parts[2] = "rule " + r.Rule
+	}
+	if text := Waited(c.state.Open.Waits); text != "" {
+		parts = append(parts, text)
+	}
+	if failing := failing(r.Checks); failing > 0 {
+		parts = append(parts, Count(failing, "check fails", "checks fail"))
+	}
+	if r.Verdict.Decision != loop.Done {
+		parts = append(parts, Cut(term.Line(r.Verdict.Guidance()), c.Width-20))
+	}
+	c.sayf("%s", strings.Join(parts, "  "))
+	if what := went(r.Attempt.Turn); what != Fate(r.Attempt.Turn) && !r.Attempt.Rejudged {
+		c.sayf("#%d actor: %s", r.Iteration, Cut(what, c.Width-12))
+	}
+}
+
+// took says how long a turn took, and how it ended where it did not end well.
+func took(t loop.Turn) string {
+	if t.Ending == loop.EndCompleted || t.Ending == "" {
+		return Span(t.Duration)
+	}
+	return Span(t.Duration) + ", " + Fate(t)
+}
+
+func failing(checks []loop.CheckResult) (n int) {
+	for _, c := range checks {
+		if !c.Passed() {
+			n++
+		}
+	}
+	return n
+}

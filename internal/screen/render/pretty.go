@@ -1,0 +1,300 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/screen/term"
+)
+
+// pretty shows a line for each step of each iteration.
+type pretty struct {
+	page
+	pending bool // a line stands on the terminal that the next one writes over
+}
+
+const indent = "           " // under the texts of a step's line
+
+func (p *pretty) show(at loop.Stamp, e loop.Event) {
+	switch e := e.(type) {
+	case loop.Started:
+		p.start(e.Session)
+	case loop.Resumed:
+		p.resume(e)
+	case loop.IterationStarted:
+		p.sayf("\n%s", p.strong.Render(fmt.Sprintf("Iteration %d", e.Iteration)))
+	case loop.PhaseEntered:
+		p.working(e.State)
+	case loop.DiffCaptured:
+		p.diff(e.Change)
+	case loop.Inspected:
+		p.notes(Concerns(e.Inspection))
+	case loop.BaselineChecked:
+		p.sayf("\n%s", p.strong.Render("Before the session"))
+		p.checks(e.Checks)
+	case loop.ChecksFinished:
+		p.checks(e.Checks)
+	case loop.IterationFinished:
+		p.verdict(e.Round)
+	case loop.Noted:
+		p.cameTo(e)
+	case loop.Warned:
+		p.notes([]string{e.Text})
+	case loop.Finished:
+		p.finish(e.Outcome)
+	case loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.ReviewRejected, loop.CriticFinished, loop.TurnStarted, loop.TurnFinished:
+		p.played(at, e)
+	}
+}
+
+// cameTo shows what a step of the strategy came to, of a question its first line: whoever is
+// asked sees it all.
+func (p *pretty) cameTo(e loop.Noted) {
+	lines := strings.Split(e.Text, "\n")
+	if len(lines) > 1 && e.Name != loop.NoteQuestion {
+		e.Text = ""
+	} else {
+		e.Text, lines = lines[0], nil
+	}
+	said := p.noted(e)
+	if said == "" {
+		return
+	}
+	p.sayf("%s", p.faint.Render("  "+Cut(said, p.Width-2)))
+	for _, line := range lines {
+		p.sayf("%s", p.faint.Render("    "+Cut(term.Line(line), p.Width-4)))
+	}
+}
+
+// played shows what an agent does.
+func (p *pretty) played(at loop.Stamp, e loop.Event) {
+	switch e := e.(type) {
+	case loop.Activity:
+		p.activity(e)
+	case loop.WaitStarted:
+		p.notes([]string{waiting(e.Wait, p.Zone)})
+	case loop.ActorFinished:
+		if e.Attempt.Rejudged {
+			p.step("actor", "", rejudged)
+			return
+		}
+		p.turn("actor", e.Attempt.Turn, p.ending(e.Attempt.Turn))
+	case loop.ReviewRejected:
+		p.turn("critic", e.Review.Turn, p.warn.Render("asked again: ")+Cut(term.Line(e.Review.Problem), p.Width-len(indent)))
+	case loop.CriticFinished:
+		p.review(e.Review)
+	case loop.TurnStarted:
+		p.erase()
+		p.sayf("%s", p.faint.Render(fmt.Sprintf("  %-8s at work … (%s)", term.Line(string(e.Role)), StepName(at, e.Iteration))))
+	case loop.TurnFinished:
+		what := fmt.Sprintf("%s  %s", turned(e.Reply.Turn, p.ending(e.Reply.Turn))+Cut(Decided(e), p.Width-len(indent)), p.faint.Render("("+StepName(at, e.Iteration)+")"))
+		p.step(term.Line(string(e.Role)), Span(e.Reply.Duration), what)
+		p.notes(append(Misses(e.Reply.Turn), leftovers(e.Reply.Leftovers)...))
+	case loop.WaitFinished: // the turn will tell
+	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.DiffCaptured, loop.Inspected, loop.BaselineChecked,
+		loop.ChecksFinished, loop.IterationFinished, loop.Noted, loop.Warned, loop.Finished:
+	}
+}
+
+func (p *pretty) start(s loop.Session) {
+	limit := "no iteration limit"
+	if s.MaxIterations > 0 {
+		limit = "at most " + Count(s.MaxIterations, "iteration", "iterations")
+	}
+	driven := ""
+	if s.Strategy.Name != "" {
+		driven = term.Line(s.Strategy.Name) + ", "
+	}
+	judge, who := Judges(s.Critic, s.Policy.Panel)
+	p.sayf("%s  %sactor %s, %s %s%s, %s\n%s", p.strong.Render("codeloops"),
+		driven, Who(s.Actor), judge, who, where(s.View), limit, p.faint.Render(term.Line(s.WorkingDir)))
+	if len(s.Templates) > 0 {
+		p.sayf("%s", p.faint.Render("asked in your own words: "+strings.Join(Templates(s), ", ")))
+	}
+}
+
+// where says where the critic works.
+func where(view string) string {
+	switch view {
+	case "":
+		return ""
+	case "overlay":
+		return " in an overlay"
+	case "tree":
+		return " in the work tree itself"
+	}
+	return " in a " + term.Line(view)
+}
+
+func (p *pretty) resume(e loop.Resumed) {
+	p.start(e.Session)
+	next := "the actor is next"
+	if e.Rejudge {
+		next = "the last work has no verdict that stands and will be judged again"
+	}
+	if e.Judge {
+		next = "the actor's last turn is there and will be judged"
+	}
+	p.sayf("resumed after %s; %s", Count(e.Iterations, "iteration", "iterations"), next)
+}
+
+// working tells who has begun: an agent may take an hour, and silence looks
+// like a hang.
+func (p *pretty) working(s loop.State) {
+	var name, what string
+	switch s {
+	case loop.ActorExecuting:
+		if p.state.Rejudge {
+			return
+		}
+		name, what = "actor", Who(p.state.Playing[loop.RoleActor])+" is working …"
+	case loop.CriticEvaluating:
+		name, what = "critic", Who(p.state.Playing[loop.RoleCritic])+" is judging …"
+		if panel := p.state.Session.Policy.Panel; panel != nil {
+			name, what = "panel", Count(len(panel.Members), "critic", "critics")+" judging …"
+		}
+	case loop.Verifying:
+		name, what = "checks", "running …"
+	case loop.Start, loop.CapturingDiff, loop.DecidedDone, loop.DecidedContinue, loop.DecidedError, loop.Ended:
+	}
+	line := fmt.Sprintf("  %-8s %s", name, what)
+	switch {
+	case name == "":
+	case p.Live:
+		p.pending = true
+		p.print(p.Progress, p.faint.Render(term.Fit(line, p.Width)))
+	default:
+		p.sayf("%s", p.faint.Render(line))
+	}
+}
+
+func (p *pretty) erase() {
+	if p.pending {
+		// The write that follows reports what is wrong with the terminal.
+		_, _ = fmt.Fprint(p.Progress, "\r\x1b[K")
+		p.pending = false
+	}
+}
+
+func (p *pretty) activity(e loop.Activity) {
+	if e.Kind == loop.NoticeChange {
+		p.notes([]string{e.Text})
+		return
+	}
+	if !p.Verbose {
+		return
+	}
+	p.erase()
+	for line := range strings.Lines(term.Clean(e.Text)) {
+		p.sayf("%s", p.faint.Render("  │ "+Cut(strings.TrimRight(line, "\n"), p.Width-4)))
+	}
+}
+
+// step writes one finished step: its name, its time, what came of it.
+func (p *pretty) step(name, took, what string) {
+	p.erase()
+	p.sayf("  %-8s %s", name, strings.TrimSpace(took+"  "+what))
+}
+
+func (p *pretty) turn(name string, t loop.Turn, what string) {
+	expected := p.state.Session.Actor
+	if name == string(loop.RoleCritic) {
+		expected = p.state.Session.Critic
+	}
+	what += instead(expected, t)
+	p.step(name, Span(t.Duration), what)
+	var notes []string
+	if text := Waited(p.state.Turn().Waits); text != "" {
+		notes = append(notes, text)
+	}
+	p.notes(append(notes, leftovers(t.Leftovers)...))
+}
+
+func (p *pretty) diff(c loop.Change) {
+	p.step("diff", "", Stat(c.Shape()))
+	p.notes(c.Warnings)
+}
+
+func (p *pretty) ending(t loop.Turn) string {
+	if t.Ending == loop.EndCompleted {
+		return Fate(t)
+	}
+	what, why, ok := strings.Cut(went(t), ": ")
+	if what = p.bad.Render(what); ok {
+		what += ": " + Cut(why, p.Width-len(indent))
+	}
+	return what
+}
+
+func (p *pretty) checks(checks []loop.CheckResult) {
+	for _, c := range checks {
+		result := p.good.Render("passed")
+		if !c.Passed() {
+			result = p.bad.Render("failed") + strings.TrimPrefix(Failure(c), "failed")
+		}
+		switch {
+		case c.FailedBefore && !c.Passed():
+			result += p.faint.Render(", as before the session")
+		case c.FailedBefore:
+			result += p.faint.Render(", failed before the session")
+		}
+		p.step("check", Span(c.Duration), Cut(term.Line(c.Command), p.Width-40)+"  "+result)
+		p.notes(c.Remarks())
+		if c.Passed() {
+			continue
+		}
+		for _, line := range Tail(c.Output.Text, 6, p.Width-len(indent)) {
+			p.sayf("%s", p.faint.Render(strings.TrimRight(indent+line, " ")))
+		}
+	}
+}
+
+func (p *pretty) review(r loop.Review) {
+	what := p.decision(r.Verdict.Decision)
+	if r.Problem != "" {
+		what = p.bad.Render("no verdict: ") + Cut(term.Line(r.Problem), p.Width-len(indent))
+	}
+	if len(r.Votes) > 0 {
+		p.step("panel", Span(r.Duration), what+Poll(r.Votes))
+		return
+	}
+	p.turn("critic", r.Turn, what)
+}
+
+// verdict shows what the next actor turn will be told; at the end of a run
+// the result says it.
+func (p *pretty) verdict(r loop.Round) {
+	if r.Review.Problem == "" && r.Verdict.Decision != r.Review.Verdict.Decision {
+		what := p.decision(r.Verdict.Decision)
+		if r.Rule != "" {
+			what += "  by the rule " + r.Rule
+		}
+		p.step("verdict", "", what)
+	}
+	if r.Verdict.Decision == loop.Done {
+		return
+	}
+	words := r.Verdict.Guidance()
+	if v := r.Verdict; v.Decision == loop.Error && v.Recovery != "" && v.Analysis != "" { // alone it does not say what from
+		words = v.Analysis + "\n" + words
+	}
+	for _, line := range Excerpt(words, 6, p.Width-len(indent)) {
+		p.sayf("%s", strings.TrimRight(indent+line, " "))
+	}
+	p.notes(r.Warnings)
+}
+
+// finish sets the result off from the progress above it.
+func (p *pretty) finish(o loop.Outcome) {
+	p.erase()
+	p.sayf("")
+	p.end(o)
+}
+
+func (p *pretty) notes(notes []string) {
+	for _, n := range notes {
+		p.erase()
+		p.sayf("%s%s %s", indent, p.warn.Render("!"), term.Line(n))
+	}
+}

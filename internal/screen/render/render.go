@@ -1,0 +1,188 @@
+// Package render shows a run's events to a person or to a program.
+//
+// What goes where: progress is for standard error, one line as each step
+// ends; the end of a run is its result and is for standard output, unless
+// that is taken by a document for programs. Everything that an agent wrote is
+// cleaned of terminal control sequences first. Nothing here reads a clock or
+// asks the system: what is shown follows from the events alone, so that a
+// recorded run looks as it did live.
+package render
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/charmbracelet/lipgloss"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/loop/progress"
+	"codeloops/internal/screen/term"
+)
+
+// A Format names a way to show a run.
+type Format string
+
+// The formats.
+const (
+	Pretty  Format = "pretty"
+	Compact Format = "compact"
+	JSON    Format = "json"
+)
+
+// Options say where a run is shown, and how.
+type Options struct {
+	Progress io.Writer // usually standard error
+	Result   io.Writer // usually standard output
+	Style    *lipgloss.Renderer
+	Width    int            // columns; 0: it is no terminal, and no line is cut
+	Live     bool           // Progress is a terminal on which a line may be written over
+	Verbose  bool           // show what the agents print while they work
+	Quiet    bool           // no progress, only the result
+	Log      func() string  // where the session log is, for the result; nil: there is none
+	Zone     *time.Location // of the times of day; nil is UTC
+	Past     progress.Tally // of a session that is carried on: what it had come to
+	// CarryOn is the command that carries on a session with such an end, "" when
+	// there is none; nil: it is over, as one that is played back. It is no part of
+	// the result.
+	CarryOn func(loop.Outcome) string
+}
+
+// Whole is a width to which no line is cut.
+const Whole = math.MaxInt32
+
+// Run returns the sink that shows a run. JSON goes to Progress alone, also
+// when Quiet is set: it was asked for by name.
+func Run(f Format, o Options) (loop.Sink, error) {
+	switch f {
+	case Pretty:
+		p := &pretty{page: newPage(o)}
+		return follower{&p.page, p.show}, nil
+	case Compact:
+		c := &compact{page: newPage(o)}
+		return follower{&c.page, c.show}, nil
+	case JSON:
+		return events{o.Progress}, nil
+	}
+	return nil, fmt.Errorf("no renderer for the format %q", f)
+}
+
+// A follower shows each event to whoever sees where the run stood when it came.
+type follower struct {
+	*page
+	show func(loop.Stamp, loop.Event)
+}
+
+func (f follower) Handle(at loop.Stamp, e loop.Event) error {
+	f.err = nil
+	f.show(at, e)
+	_ = f.state.Handle(at, e) // never fails
+	return f.err
+}
+
+type styles struct {
+	strong, faint, good, warn, bad lipgloss.Style
+}
+
+func newStyles(r *lipgloss.Renderer) styles {
+	if r == nil {
+		r = lipgloss.NewRenderer(io.Discard)
+	}
+	colour := func(c string) lipgloss.Style { return r.NewStyle().Foreground(lipgloss.Color(c)) }
+	return styles{
+		strong: r.NewStyle().Bold(true),
+		faint:  r.NewStyle().Faint(true),
+		good:   colour("2"),
+		warn:   colour("3"),
+		bad:    colour("1"),
+	}
+}
+
+func (s styles) decision(d loop.Decision) string {
+	switch d {
+	case loop.Done:
+		return s.good.Render(string(d))
+	case loop.Continue:
+		return s.warn.Render(string(d))
+	case loop.Error:
+	}
+	return s.bad.Render(string(d))
+}
+
+// page is what both human formats have in common: how lines are written, and where the
+// run stands.
+type page struct {
+	Options
+	styles
+	state progress.State
+	err   error // the first of an event; what comes after it is not written
+}
+
+func newPage(o Options) page {
+	if o.Quiet {
+		o.Progress = io.Discard
+	}
+	if o.Zone == nil {
+		o.Zone = time.UTC
+	}
+	if o.Width == 0 {
+		o.Width = Whole
+	}
+	return page{Options: o, styles: newStyles(o.Style), state: progress.State{Tally: o.Past}}
+}
+
+// noted says what a step of the strategy came to; "" where that tells a person nothing.
+func (p *page) noted(e loop.Noted) string {
+	if e.Name == loop.NoteRejudge {
+		return ""
+	}
+	said, text := term.Line(e.Name), e.Text
+	if of, ok := p.state.Kept[text]; ok && e.Name != loop.NoteCheckpoint { // people know steps, not commits
+		text = string(of)
+	}
+	if text != "" {
+		said += ": " + term.Line(text)
+	}
+	if passed := Passed(e.Checks); passed != "" {
+		said += ": " + passed
+	}
+	if e.Change.State != "" {
+		said += ", " + Stat(e.Change.Shape())
+	}
+	return said
+}
+
+// Passed says how many of some checks have passed; "" where there are none.
+func Passed(checks []loop.CheckResult) string {
+	if len(checks) == 0 {
+		return ""
+	}
+	passed := 0
+	for _, c := range checks {
+		if c.Passed() {
+			passed++
+		}
+	}
+	return fmt.Sprintf("%d of %d passed", passed, len(checks))
+}
+
+// Concerns says, a line each, what the rules of the run point at in the work.
+func Concerns(i loop.Inspection) []string {
+	const most = 500 // bytes
+	lines := make([]string, len(i.Concerns))
+	for n, c := range i.Concerns {
+		lines[n] = c.Rule + ": " + term.Line(c.Summary(most))
+	}
+	return lines
+}
+
+func (p *page) sayf(format string, args ...any) {
+	p.print(p.Progress, fmt.Sprintf(format, args...)+"\n")
+}
+
+func (p *page) print(w io.Writer, text string) {
+	if p.err == nil {
+		_, p.err = io.WriteString(w, text)
+	}
+}

@@ -1,0 +1,62 @@
+package render
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/screen/term"
+)
+
+// Turned says in a few words what a turn of a strategy's own came to: who played it, how
+// it ended and what it used.
+func Turned(t loop.Turn) string { return turned(t, went(t)) }
+
+func turned(t loop.Turn, ending string) string {
+	parts := []string{ending}
+	if t.Agent.Agent != "" {
+		parts = []string{Who(t.Agent), ending}
+	}
+	if k := t.Usage.Tokens; k != nil {
+		parts = append(parts, estimated(Tokens(k.All())+" tokens", t.Usage.TokensEstimated))
+	}
+	if usd := t.Usage.CostUSD; usd != nil {
+		parts = append(parts, estimated(Dollars(*usd), t.Usage.CostEstimated))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func estimated(figure string, so bool) string {
+	if so {
+		return "about " + figure
+	}
+	return figure
+}
+
+// StepName names the step of a turn, which tells it from others of its role.
+func StepName(at loop.Stamp, iteration int) string {
+	if at.Step == "" {
+		return strconv.Itoa(iteration)
+	}
+	return term.Line(string(at.Step))
+}
+
+// Dollars writes what something costs.
+func Dollars(usd float64) string {
+	if usd > 0 && usd < 0.005 {
+		return "<$0.01"
+	}
+	return fmt.Sprintf("$%.2f", usd)
+}
+
+// Tokens writes a count of tokens as a person would say it.
+func Tokens(n int64) string {
+	switch {
+	case n < 10_000:
+		return strconv.FormatInt(n, 10)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.0fk", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}

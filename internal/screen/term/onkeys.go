@@ -1,0 +1,28 @@
+package term
+
+import "sync"
+
+// OnKeys hands each key that is pressed over, until the returned function is called.
+func (s *Streams) OnKeys(press func(key string)) (end func()) {
+	keys, ok := s.ReadKeys()
+	if !ok {
+		return func() {}
+	}
+	over := make(chan struct{})
+	var done sync.WaitGroup
+	done.Go(func() {
+		for {
+			select {
+			case key := <-keys.Pressed():
+				press(key)
+			case <-over:
+				return
+			}
+		}
+	})
+	return func() {
+		close(over)
+		done.Wait()
+		keys.Close()
+	}
+}

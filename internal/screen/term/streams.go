@@ -1,0 +1,103 @@
+// Package term knows the terminal that a command talks to: its streams, its
+// width, its colours.
+package term
+
+import (
+	"cmp"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/muesli/termenv"
+	"golang.org/x/term"
+)
+
+// Streams are the three streams of a command with what is known of them. They
+// are made once, by main, and handed down; nothing else asks the environment.
+type Streams struct {
+	In  io.Reader
+	Out io.Writer
+	Err io.Writer
+
+	InTTY  bool
+	OutTTY bool
+	ErrTTY bool
+	// Plain forbids colour and animation whatever the streams are.
+	Plain bool
+	// ASCII: the terminal, or the user's locale, has no other characters.
+	ASCII bool
+	// Columns is a width to use instead of the terminal's; 0: ask it.
+	Columns int
+	// Jobs stops the process for whoever holds the terminal.
+	Jobs Jobs
+}
+
+// New describes the streams of a process. getenv looks up a variable of its
+// environment: NO_COLOR, TERM=dumb and CI make the streams plain.
+func New(in io.Reader, out, err io.Writer, getenv func(string) string) *Streams {
+	return &Streams{
+		In: in, Out: out, Err: err,
+		InTTY:  isTerminal(in),
+		OutTTY: isTerminal(out),
+		ErrTTY: isTerminal(err),
+		Plain:  getenv("NO_COLOR") != "" || getenv("TERM") == "dumb" || getenv("CI") != "",
+		ASCII:  getenv("TERM") == "dumb" || !allCharacters(cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG"))),
+	}
+}
+
+// allCharacters reports whether a locale has all characters. What is not set is no reason to doubt it.
+func allCharacters(locale string) bool {
+	l := strings.ToLower(locale)
+	return l == "" || strings.Contains(l, "utf-8") || strings.Contains(l, "utf8")
+}
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// defaultWidth is what a stream that is no terminal is laid out for.
+const defaultWidth = 80
+
+// Width returns the columns that are there for text on standard error.
+func (s *Streams) Width() int { return s.width(s.Err, s.ErrTTY, defaultWidth) }
+
+// OutWidth returns the columns that are there for text on standard output.
+func (s *Streams) OutWidth() int { return s.width(s.Out, s.OutTTY, s.Width()) }
+
+// width returns the columns of a stream, or so many where it tells none.
+func (s *Streams) width(of io.Writer, isTTY bool, otherwise int) int {
+	if s.Columns > 0 {
+		return s.Columns
+	}
+	if f, ok := of.(*os.File); ok && isTTY {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w
+		}
+	}
+	return otherwise
+}
+
+// Fit cuts a line to width columns. A line that is to be written over must not be
+// longer: what stands in the rows above its last one would stay.
+func Fit(line string, width int) string { return ansi.Truncate(line, max(width, 1), "…") }
+
+// ErrRenderer returns the renderer for styles on standard error: without
+// colour unless standard error is a terminal that may have it.
+func (s *Streams) ErrRenderer() *lipgloss.Renderer { return renderer(s.Err, s.ErrTTY && !s.Plain) }
+
+// OutRenderer is ErrRenderer for standard output.
+func (s *Streams) OutRenderer() *lipgloss.Renderer { return renderer(s.Out, s.OutTTY && !s.Plain) }
+
+func renderer(w io.Writer, colour bool) *lipgloss.Renderer {
+	if colour {
+		// The dark-background query writes to the terminal and waits for its
+		// answer: the sixteen colours that are used need none.
+		r := lipgloss.NewRenderer(w, termenv.WithProfile(termenv.ANSI))
+		r.SetHasDarkBackground(true)
+		return r
+	}
+	return lipgloss.NewRenderer(w, termenv.WithProfile(termenv.Ascii))
+}

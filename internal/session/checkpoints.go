@@ -1,0 +1,103 @@
+package session
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// checkpointsDir is where private repositories are, beside the logs.
+const checkpointsDir = "checkpoints"
+
+// CheckpointsFor names the private repository of the sessions in a repository, given its
+// common git directory. Logs hold that name: what became of the repository since, or
+// where it is now, does not matter to them.
+func CheckpointsFor(commonDir string) string {
+	name := filepath.Base(commonDir)
+	if name == ".git" {
+		name = filepath.Base(filepath.Dir(commonDir))
+	}
+	plain := strings.Map(func(r rune) rune {
+		if r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' {
+			return '-'
+		}
+		return r
+	}, name)
+	sum := sha256.Sum256([]byte(commonDir))
+	return path.Join(checkpointsDir, plain[:min(len(plain), 40)]+"-"+hex.EncodeToString(sum[:6])+".git")
+}
+
+// Checkpoints returns the directory of the private repository that a log names; "" where
+// it names none that could be one.
+func (s *Store) Checkpoints(name string) string {
+	dir, file := path.Split(name)
+	if dir != checkpointsDir+"/" || !strings.HasSuffix(file, ".git") || !filepath.IsLocal(file) {
+		return ""
+	}
+	return filepath.Join(s.dir, checkpointsDir, file)
+}
+
+// ErrInUse says that sessions are at work with a private repository.
+var ErrInUse = errors.New("a session is at work with it")
+
+// ShareCheckpoints keeps others from tidying up in a private repository for as long as
+// what it returns is open. It waits for whoever is at it.
+func ShareCheckpoints(ctx context.Context, dir string) (io.Closer, error) {
+	for {
+		f, ok, err := lockCheckpoints(dir, true)
+		if err != nil || ok {
+			return f, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// OwnCheckpoints is for whoever is to tidy up in a private repository: nobody else is at
+// work with it for as long as what it returns is open. It is [ErrInUse] where somebody
+// is.
+func OwnCheckpoints(dir string) (io.Closer, error) {
+	f, ok, err := lockCheckpoints(dir, false)
+	if err == nil && !ok {
+		err = ErrInUse
+	}
+	return f, err
+}
+
+// A held file is locked until it is closed.
+type heldFile struct{ *os.File }
+
+func (f heldFile) Close() error {
+	unlock(f.File)
+	return f.File.Close()
+}
+
+func lockCheckpoints(dir string, shared bool) (held io.Closer, ok bool, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, false, fmt.Errorf("make the repository of checkpoints: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, gitLock), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, false, fmt.Errorf("lock the repository of checkpoints: %w", err)
+	}
+	ok, err = tryLock(f, shared)
+	if err != nil && shared {
+		ok, err = true, nil // a file system without locks: nobody tidies up there
+	}
+	if ok = ok && stands(f); !ok || err != nil {
+		return nil, false, errors.Join(err, heldFile{f}.Close())
+	}
+	return heldFile{f}, true, nil
+}

@@ -1,0 +1,69 @@
+package checkpoints
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"codeloops/internal/session"
+)
+
+// Orphans are the references in a private repository whose sessions are gone.
+type Orphans struct {
+	Repository
+	Refs []string
+	All  bool // there are no others
+}
+
+// OrphansOf looks for them in the private repositories of a store. Those that sessions are at
+// work with are left out.
+func OrphansOf(ctx context.Context, r Repository) (all []Orphans, err error) {
+	dirs, err := filepath.Glob(filepath.Join(r.Store.Dir(), "checkpoints", "*.git"))
+	if err != nil {
+		return nil, err
+	}
+	for _, r.Dir = range dirs {
+		if info, err := os.Lstat(r.Dir); err != nil || !info.IsDir() {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(r.Dir, "HEAD")); err != nil {
+			continue // it is no repository, or none yet
+		}
+		of, err := r.orphans(ctx)
+		if errors.Is(err, session.ErrInUse) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(of.Refs) > 0 {
+			all = append(all, of)
+		}
+	}
+	return all, nil
+}
+
+func (r Repository) orphans(ctx context.Context) (Orphans, error) {
+	of := Orphans{Repository: r, All: true}
+	alone, err := session.OwnCheckpoints(r.Dir)
+	if err != nil {
+		return of, err
+	}
+	defer alone.Close() //nolint:errcheck // the system takes it back in any case
+	refs, err := r.refs(ctx)
+	for id, all := range refs {
+		if _, err := os.Lstat(r.Store.Path(id)); errors.Is(err, fs.ErrNotExist) {
+			of.Refs = append(of.Refs, all...)
+		} else {
+			of.All = false
+		}
+	}
+	slices.Sort(of.Refs)
+	return of, err
+}
+
+// Remove removes them, and the repository where nothing else is in it.
+func (o Orphans) Remove(ctx context.Context) error { return o.dissolve(ctx, o.Refs) }

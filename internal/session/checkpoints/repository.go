@@ -1,0 +1,159 @@
+// Package checkpoints looks after the states of work trees that sessions keep, as
+// references in private repositories beside their logs.
+package checkpoints
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"codeloops/internal/diff"
+	"codeloops/internal/loop"
+	"codeloops/internal/session"
+)
+
+// Bounds of tidying up in a private repository: it is worth while beyond so many packs,
+// as each checkpoint makes one, and a run does not wait for it for longer.
+const (
+	manyPacks = 50
+	tidyTime  = 2 * time.Minute
+)
+
+// Before returns the time from which on everything is kept; zero for a span of 0, which
+// has no end.
+func Before(now time.Time, span time.Duration) time.Time {
+	if span == 0 {
+		return time.Time{}
+	}
+	return now.Add(-span)
+}
+
+// A Repository is a private repository.
+type Repository struct {
+	Git   diff.Git
+	Store *session.Store
+	Dir   string
+	Own   string // the session that is beginning, or is carried on; "" where none is
+}
+
+// Tidy removes the checkpoints of sessions that are not among the last ones and began
+// before a time, and what nothing refers to any more. It does nothing while sessions are
+// at work with the repository.
+func (r Repository) Tidy(ctx context.Context, last int, before time.Time) error {
+	if _, err := os.Stat(filepath.Join(r.Dir, "HEAD")); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	alone, err := session.OwnCheckpoints(r.Dir)
+	if errors.Is(err, session.ErrInUse) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer alone.Close() //nolint:errcheck // the system takes it back in any case
+	refs, err := r.refs(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.drop(ctx, r.surplus(refs, last, before)); err != nil {
+		return err
+	}
+	packs, _ := filepath.Glob(filepath.Join(r.Dir, "objects", "pack", "*.pack"))
+	if len(packs) <= manyPacks {
+		return nil
+	}
+	return r.collect(ctx)
+}
+
+// run runs git on the private repository.
+func (r Repository) run(ctx context.Context, stdin string, args ...string) ([]byte, error) {
+	args = append([]string{"--git-dir=" + r.Dir}, args...)
+	return r.Git.Run(ctx, diff.GitCall{Dir: r.Dir, Args: args, Stdin: []byte(stdin)})
+}
+
+// refs returns the references to checkpoints, by session, in the order of their making.
+func (r Repository) refs(ctx context.Context) (map[string][]string, error) {
+	out, err := r.run(ctx, "", "for-each-ref", "--format=%(refname)", Refs)
+	all := map[string][]string{}
+	for ref := range strings.FieldsSeq(string(out)) {
+		id, _, _ := strings.Cut(strings.TrimPrefix(ref, Refs), "/")
+		all[id] = append(all[id], ref)
+	}
+	for _, refs := range all {
+		slices.SortFunc(refs, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) })
+	}
+	return all, err
+}
+
+// surplus returns the references that are not kept. Of a session that can be carried on
+// the first one is, from which all is compared, and the last one.
+func (r Repository) surplus(all map[string][]string, last int, before time.Time) (surplus []string) {
+	var ids []string
+	for id := range all {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, func(a, b string) int { return strings.Compare(b, a) }) // a name begins with the time
+	for i, id := range ids {
+		began, known := session.Began(id)
+		if i < last || id == r.Own || known && !began.Before(before) {
+			continue
+		}
+		refs := all[id]
+		if one := session.Look(r.Store.Path(id)); !errors.Is(one.Err, fs.ErrNotExist) && one.Status != session.Status(loop.Success) {
+			refs = refs[min(1, len(refs)):max(1, len(refs)-1)]
+		}
+		surplus = append(surplus, refs...)
+	}
+	return surplus
+}
+
+// drop removes references.
+func (r Repository) drop(ctx context.Context, refs []string) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	_, err := r.run(ctx, "delete "+strings.Join(refs, "\ndelete ")+"\n", "update-ref", "--stdin")
+	return err
+}
+
+// collect removes what no reference protects, and makes one pack of the rest. Whoever is
+// killed at it leaves no less than was there, and what the next one removes.
+func (r Repository) collect(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, tidyTime)
+	defer cancel()
+	_ = filepath.WalkDir(filepath.Join(r.Dir, "refs"), func(name string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && strings.HasSuffix(name, ".lock") {
+			_ = os.Remove(name) //nolint:gosec // it was left: nobody else is here, and no link is followed
+		}
+		return nil
+	})
+	_, err := r.run(ctx, "", "-c", "core.fsync=all", "gc", "--quiet", "--prune=now")
+	return err
+}
+
+// dissolve removes the references of sessions, and the repository when none is left.
+func (r Repository) dissolve(ctx context.Context, refs []string) error {
+	if err := r.drop(ctx, refs); err != nil {
+		return fmt.Errorf("remove checkpoints from %s: %w", r.Dir, err)
+	}
+	alone, err := session.OwnCheckpoints(r.Dir)
+	if errors.Is(err, session.ErrInUse) {
+		return nil // the rest goes when it is not
+	}
+	if err != nil {
+		return err
+	}
+	defer alone.Close() //nolint:errcheck // the system takes it back in any case
+	left, err := r.refs(ctx)
+	if err != nil || len(left) > 0 {
+		return errors.Join(err, r.collect(ctx))
+	}
+	return os.RemoveAll(r.Dir)
+}

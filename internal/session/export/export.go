@@ -1,0 +1,291 @@
+// Package export writes a session as one file to hand on.
+//
+// What stands in it comes from agents and is hostile: in HTML it is text, never
+// a tag or an attribute, and in Markdown it stands in fences that it cannot
+// close. No file is larger than some megabytes: long texts are cut, with a note
+// of where the whole is.
+package export
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/loop/progress"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/session"
+	"codeloops/internal/session/logpatch"
+	"codeloops/internal/session/sessionview"
+)
+
+// A Format names a kind of file.
+type Format string
+
+// The formats.
+const (
+	HTML     Format = "html"
+	Markdown Format = "markdown"
+	JSON     Format = "json"
+)
+
+// Formats lists all of them.
+func Formats() []string { return []string{string(HTML), string(Markdown), string(JSON)} }
+
+// Ending is what the name of a file of the format ends in.
+func (f Format) Ending() string {
+	if f == Markdown {
+		return ".md"
+	}
+	return "." + string(f)
+}
+
+// FormatOf returns the format that the name of a file tells; ok is false when
+// it tells none.
+func FormatOf(name string) (f Format, ok bool) {
+	for f, endings := range map[Format][]string{HTML: {".html", ".htm"}, Markdown: {".md", ".markdown"}, JSON: {".json"}} {
+		for _, ending := range endings {
+			if strings.HasSuffix(strings.ToLower(name), ending) {
+				return f, true
+			}
+		}
+	}
+	return "", false
+}
+
+// Options are of what is written, and for whom.
+type Options struct {
+	Format  Format
+	Session session.Overview // only its id, its status and its times are used
+	Zone    *time.Location
+}
+
+// Write writes a session. It holds one iteration at a time.
+func Write(w io.Writer, entries sessionview.Entries, o Options) error {
+	if o.Format == JSON {
+		return sessionview.Document(w, o.Session, entries, 0)
+	}
+	return follow(entries, o, newPage(w, o))
+}
+
+// An iteration is one with what belongs to it.
+type iteration struct {
+	loop.Round
+	own   loop.Change // what this iteration alone changed
+	turns []turn      // of a strategy's own
+	notes []string
+}
+
+// A turn is one of a strategy's own, as it is shown.
+type turn struct {
+	Role, What string
+	Notes      []string
+	reply      loop.Reply
+}
+
+func turnOf(at loop.Stamp, e loop.TurnFinished) turn {
+	t := e.Reply.Turn
+	what := fmt.Sprintf("%s, %s (%s)", render.Span(t.Duration), render.Turned(t)+render.Decided(e), render.StepName(at, e.Iteration))
+	return turn{Role: line(string(e.Role)), What: line(what), Notes: cleaned(render.Misses(t)), reply: e.Reply}
+}
+
+// An ending is what is known when the log has been read.
+type ending struct {
+	progress.State
+	outcome *loop.Outcome // nil: the log has none
+	change  loop.Change   // the last one
+	turns   []turn        // of the iteration under way
+	notes   []string      // warnings after the last iteration
+	working time.Duration // of all turns of a strategy's own
+}
+
+// follow reads a log from its first line to its last.
+func follow(entries sessionview.Entries, o Options, p *page) error {
+	f := follower{page: p}
+	for entry, err := range entries {
+		if err != nil {
+			return err
+		}
+		if err := f.event(entry); err != nil {
+			return err
+		}
+		_ = f.Handle(entry.At, entry.Event) // never fails
+	}
+	if err := f.brokeOff(o.Session.Status == session.Running); err != nil {
+		return err
+	}
+	return p.end(f.ending)
+}
+
+type follower struct {
+	ending
+	page  *page
+	begun bool
+}
+
+func (f *follower) event(entry session.Entry) error {
+	if start, ok := entry.Event.(loop.Started); ok && !f.begun {
+		f.begun = true
+		return f.page.start(start.Session)
+	}
+	if !f.begun { // a log without its first line
+		f.begun = true
+		if err := f.page.start(loop.Session{}); err != nil {
+			return err
+		}
+	}
+	switch e := entry.Event.(type) {
+	case loop.IterationStarted:
+		f.turns = nil
+	case loop.TurnFinished:
+		f.working += e.Reply.Duration
+		if e.Iteration == 0 {
+			return f.page.turn(turnOf(entry.At, e))
+		}
+		f.turns = append(f.turns, turnOf(entry.At, e))
+	case loop.ReviewRejected:
+		f.notes = append(f.notes, "the critic was asked again: "+line(e.Review.Problem))
+	case loop.Warned:
+		f.notes = append(f.notes, line(e.Text))
+	case loop.IterationFinished:
+		return f.round(e.Round)
+	case loop.Resumed:
+		err := f.brokeOff(false)
+		f.outcome = nil
+		return errors.Join(err, f.page.resumed(e))
+	case loop.Finished:
+		f.outcome = &e.Outcome
+		return f.brokeOff(false)
+	case loop.Started, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.BaselineChecked, loop.ActorFinished, loop.DiffCaptured, loop.Inspected,
+		loop.ChecksFinished, loop.CriticFinished: // the line of the iteration has it
+	}
+	return nil
+}
+
+func (f *follower) round(r loop.Round) error {
+	own, missing := logpatch.Own(f.change, r)
+	for _, m := range missing {
+		f.notes = append(f.notes, line(m.Error()))
+	}
+	f.change = r.Change
+	of := f.under()
+	of.Round, of.own, of.notes = r, own, append(of.notes, r.Change.Warnings...)
+	return f.page.iteration(of)
+}
+
+// brokeOff tells of an iteration that is not whole.
+func (f *follower) brokeOff(running bool) error {
+	open := f.Open
+	if open.Number == 0 {
+		return nil
+	}
+	what := "broke off"
+	if running {
+		what = "is running"
+	}
+	if open.Phase != loop.Start {
+		what += " in " + open.Phase.String()
+	}
+	return f.page.unfinished(open.Number, what, f.under())
+}
+
+// under takes what belongs to the iteration under way.
+func (f *follower) under() iteration {
+	of := iteration{turns: f.turns, notes: f.notes}
+	if text := render.Waited(f.Open.Waits); text != "" {
+		of.notes = append(of.notes, line(text))
+	}
+	f.turns, f.notes = nil, nil
+	return of
+}
+
+// A fact is a name with a value.
+type fact struct{ Name, Value string }
+
+func facts(s loop.Session, o Options) []fact {
+	judge, who := render.Judges(s.Critic, s.Policy.Panel)
+	all := []fact{
+		{"Project", project(s.WorkingDir)},
+		{"Actor", render.Who(s.Actor)},
+		{strings.ToUpper(judge[:1]) + judge[1:], who},
+	}
+	if !o.Session.Started.IsZero() {
+		all = append(all, fact{"Started", o.Session.Started.In(o.Zone).Format("2006-01-02 15:04:05 MST")},
+			fact{"Took", render.Span(o.Session.Duration)})
+	}
+	for _, t := range s.Templates {
+		all = append(all, fact{"Own words", line(fmt.Sprintf("%s, sha256 %.12s", t.Key, t.SHA256))})
+	}
+	if s.BaseCommit != "" {
+		all = append(all, fact{"Base commit", line(s.BaseCommit)})
+	}
+	return slices.DeleteFunc(all, func(f fact) bool { return f.Value == "" })
+}
+
+// project is the last part of a path, of this system or another: the rest is
+// nobody else's business.
+func project(dir string) string {
+	dir = strings.TrimRight(line(dir), `/\`)
+	return dir[strings.LastIndexAny(dir, `/\`)+1:]
+}
+
+// facts are those of the end.
+func (e ending) facts() []fact {
+	all := []fact{{"Iterations", strconv.Itoa(e.Iterations)}}
+	if e.outcome != nil {
+		if e.outcome.Reason != loop.StopNone {
+			all = append(all, fact{"Reason", line(string(e.outcome.Reason)) + render.LeftOpen(*e.outcome)})
+		}
+		if c := e.outcome.Confidence; c != nil {
+			all = append(all, fact{"Confidence", fmt.Sprintf("%.2f", *c)})
+		}
+	}
+	if text := render.Findings(e.Tally); text != "" {
+		all = append(all, fact{"Findings", text})
+	}
+	if cost := sessionview.Cost(&e.Tally); cost != "-" {
+		all = append(all, fact{"Cost", cost + ", " + sessionview.Told(&e.Tally)})
+	}
+	all = append(all, fact{"Agents at work", render.Span(e.Actor.Time + e.Critic.Time + e.working)})
+	if waited := e.Waited(); waited > 0 {
+		all = append(all, fact{"Waited for services", render.Span(waited)})
+	}
+	return all
+}
+
+// title is the first line of a prompt that says something.
+func title(s loop.Session) string {
+	for text := range strings.Lines(term.Clean(beginning(s.Prompt, mostOfText))) {
+		if text = strings.Trim(text, "# \t\r\n"); text != "" {
+			return render.Cut(text, 120)
+		}
+	}
+	return "codeloops session"
+}
+
+// class is how an outcome is coloured.
+func class(status string) string {
+	switch status {
+	case string(loop.Success), string(loop.Done):
+		return "good"
+	case string(loop.Failed), string(session.Crashed), string(loop.Error):
+		return "bad"
+	}
+	return "warn"
+}
+
+// took is the time of a turn with how it ended.
+func took(t loop.Turn) string { return render.Span(t.Duration) + ", " + render.Fate(t) }
+
+// acted is the same for the actor's part of an iteration.
+func acted(a loop.Attempt) string {
+	if a.Rejudged {
+		return render.Acted(a.Agent, a)
+	}
+	return took(a.Turn)
+}

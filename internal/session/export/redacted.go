@@ -1,0 +1,44 @@
+package export
+
+import (
+	"codeloops/internal/loop"
+	"codeloops/internal/redact"
+	"codeloops/internal/session"
+	"codeloops/internal/session/sessionview"
+)
+
+// Redacted takes the values of secrets out of the lines of a log.
+func Redacted(entries sessionview.Entries, secrets *redact.Redactor) sessionview.Entries {
+	return func(yield func(session.Entry, error) bool) {
+		for entry, err := range entries {
+			if err == nil {
+				err = secrets.Sink(taken{&entry}).Handle(entry.At, entry.Event)
+			}
+			if !yield(entry, err) {
+				return
+			}
+		}
+	}
+}
+
+// taken is a sink that keeps the event it is handed.
+type taken struct{ entry *session.Entry }
+
+// Handle implements [loop.Sink].
+func (t taken) Handle(_ loop.Stamp, e loop.Event) error {
+	t.entry.Event = e
+	return nil
+}
+
+// RedactedOverview takes the values of secrets out of what a list tells.
+func RedactedOverview(one session.Overview, secrets *redact.Redactor) session.Overview {
+	for _, text := range []*string{&one.Session.Prompt, &one.Session.WorkingDir} {
+		*text = secrets.String(*text)
+	}
+	if one.Outcome != nil {
+		end := *one.Outcome
+		end.Summary, end.ActorError = secrets.String(end.Summary), secrets.String(end.ActorError)
+		one.Outcome = &end
+	}
+	return one
+}

@@ -1,0 +1,176 @@
+package export
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/session/sessionview"
+	"codeloops/internal/wording"
+)
+
+// Limits in bytes of what stands in a file. Of the larger ones the log has all.
+const (
+	mostOfText  = 64 << 10
+	mostOfDiff  = 256 << 10 // of one iteration
+	mostOfAll   = 12 << 20
+	mostOfRest  = 1 << 10 // of each text, when the file is full
+	mostOfLine  = 300     // columns
+	longText    = 1500    // from here on it is folded away
+	longLines   = 20
+	openFile    = 4 << 10 // a file's diff that is not folded away
+	mostOpen    = 6       // files
+	mostOfFiles = 500     // in one diff
+	mostNamed   = 50      // files in a list
+)
+
+// A budget is what is left of the room in a file.
+type budget struct {
+	left int
+	most int    // bytes of a text
+	id   string // of the session
+}
+
+// take cleans a text, and cuts it to what there is room for, at the end of a line where there
+// is one. note says how much is left out.
+func (b *budget) take(text string, most int) (kept, note string) {
+	whole := len(text)
+	// What is cut off need not be cleaned first.
+	text = term.Clean(beginning(text, 2*most))
+	if b.left < most {
+		most = min(most, mostOfRest)
+	}
+	kept = text
+	if len(text) > most || whole > 2*most {
+		kept = beginning(text, most)
+		if at := strings.LastIndexByte(kept, '\n'); at > most/2 {
+			kept = kept[:at+1]
+		}
+		note = fmt.Sprintf("%s of %s are left out here; all of it is in %s.jsonl", wording.Bytes(whole-len(kept)), wording.Bytes(whole), line(b.id))
+	}
+	b.left -= len(kept)
+	return kept, note
+}
+
+// beginning returns at most so many bytes, no part of a character at the end.
+func beginning(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}
+
+// line is what is said in a line: the beginning of it, where that is long.
+func line(said string) string {
+	return render.Cut(term.Line(beginning(said, 4*mostOfLine)), mostOfLine)
+}
+
+// A text is something that was said, as it is shown.
+type text struct {
+	Name string
+	Body string
+	Long bool // to be folded away
+	Size string
+	Note string
+}
+
+func (b *budget) text(name, said string) text {
+	body, note := b.take(strings.Trim(said, "\r\n"), b.most)
+	body = strings.Trim(body, "\n")
+	if strings.TrimSpace(body) == "" {
+		return text{Name: name, Note: note}
+	}
+	lines := strings.Count(body, "\n") + 1
+	return text{
+		Name: name, Body: body, Long: len(body) > longText || lines > longLines,
+		Size: render.Count(lines, "line", "lines"), Note: note,
+	}
+}
+
+// output is what an agent or a check printed; its log may not have all of it.
+func (b *budget) output(name string, o loop.Output) text {
+	t := b.text(name, o.Text)
+	if o.Omitted > 0 {
+		t.Note = strings.TrimSpace(t.Note + " " + fmt.Sprintf("Of %s that were printed, %s are not in the log.", wording.Bytes(o.Total), wording.Bytes(o.Omitted)))
+	}
+	return t
+}
+
+// A diff is a change as it is shown.
+type diff struct {
+	Files []file
+	Note  string
+}
+
+// A file is one file's part of a diff.
+type file struct {
+	Letter, Path, Stat string
+	Runs               []*run
+	Note               string
+	Open               bool
+}
+
+// A run is lines of the same kind, one after the other.
+type run struct {
+	Class string
+	lines strings.Builder
+}
+
+// Text returns the lines.
+func (r *run) Text() string { return r.lines.String() }
+
+func (b *budget) diff(c loop.Change, open bool) (d diff) {
+	room := mostOfDiff
+	for i, f := range c.Files {
+		if i == mostOfFiles {
+			d.Note = fmt.Sprintf("%d more files are left out here; all of them are in %s.jsonl", len(c.Files)-i, line(b.id))
+			break
+		}
+		patch, note := b.take(f.Patch, max(room, mostOfRest))
+		room -= len(patch)
+		one := titled(f)
+		one.Note, one.Runs, one.Open = note, runs(patch), open && i < mostOpen && len(patch) < openFile
+		d.Files = append(d.Files, one)
+	}
+	return d
+}
+
+// titled is a file without its diff.
+func titled(f loop.FileChange) file {
+	stat := fmt.Sprintf("+%d -%d", f.Insertions, f.Deletions)
+	if f.Binary {
+		stat = "binary"
+	}
+	return file{Letter: sessionview.Letter(f.Status), Path: line(sessionview.Quoted(f.Path)), Stat: stat}
+}
+
+// runs leaves out the head of a patch, which the name above it tells.
+func runs(patch string) (all []*run) {
+	inHunk := false
+	for text := range strings.Lines(patch) {
+		class := "same"
+		switch {
+		case strings.HasPrefix(text, "@@ "):
+			inHunk, class = true, "hunk"
+		case !inHunk:
+			continue
+		case text[0] == '+':
+			class = "add"
+		case text[0] == '-':
+			class = "del"
+		}
+		if n := len(all); n > 0 && all[n-1].Class == class {
+			all[n-1].lines.WriteString(text)
+			continue
+		}
+		all = append(all, &run{Class: class})
+		all[len(all)-1].lines.WriteString(text)
+	}
+	return all
+}

@@ -1,0 +1,596 @@
+package session
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/loop/looptest"
+)
+
+// patience is how long what must come may take on a busy machine.
+const patience = 2 * time.Minute
+
+// busyRun is the whole run with much that agents do.
+func busyRun() (events []loop.Event) {
+	for _, e := range wholeRun() {
+		events = append(events, e)
+		if phase, ok := e.(loop.PhaseEntered); ok && phase.State == loop.ActorExecuting {
+			for n := range 5 {
+				events = append(events, does(fmt.Sprintf("step %d\n", n)))
+			}
+		}
+	}
+	return events
+}
+
+func does(text string) loop.Event {
+	return loop.Activity{Iteration: 1, Role: loop.RoleActor, Notice: loop.Notice{Kind: loop.NoticeOutput, Stream: "stdout", Text: text}}
+}
+
+// childObeys records the busy run, as many events at a time as it is told, "torn" adds
+// a part of a line to the log and "rest" what it lacks.
+func childObeys(args []string) error {
+	store, err := NewStore(args[0])
+	if err != nil {
+		return err
+	}
+	r, err := store.Create("follow me", began)
+	if err != nil {
+		return err
+	}
+	fmt.Println(r.ID())
+	events, done := busyRun(), 0
+	half, rest, _ := strings.Cut(string(Encode(stamped(99), loop.Warned{Text: "first half, second half"})), "second")
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); fmt.Println("done") {
+		switch in.Text() {
+		case "torn":
+			err = appendTo(r.Path(), half)
+		case "rest":
+			err = appendTo(r.Path(), "second"+rest)
+		default:
+			var more int
+			_, err = fmt.Sscan(in.Text(), &more)
+			for ; more > 0 && err == nil; more-- {
+				err = r.Handle(stamped(done+1), events[done])
+				done++
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func appendTo(path, text string) error {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// A recording is a run in another process.
+type recording struct {
+	t     *testing.T
+	store *Store
+	id    string
+	cmd   *exec.Cmd
+	in    io.Writer
+	out   *bufio.Scanner
+}
+
+func newRecording(t *testing.T) *recording {
+	t.Helper()
+	r := &recording{t: t, store: newStore(t, t.TempDir())}
+	r.cmd, r.in, r.out = talkative(t, "obey", r.store.Dir())
+	r.id = r.says()
+	return r
+}
+
+func (r *recording) says() string {
+	r.t.Helper()
+	if !r.out.Scan() {
+		r.t.Fatal("the recording process is gone")
+	}
+	return r.out.Text()
+}
+
+// do has the process do something, and waits until it is done.
+func (r *recording) do(what any) {
+	r.t.Helper()
+	if _, err := fmt.Fprintln(r.in, what); err != nil {
+		r.t.Fatal(err)
+	}
+	r.says()
+}
+
+func (r *recording) kill() {
+	r.t.Helper()
+	if err := r.cmd.Process.Kill(); err != nil {
+		r.t.Fatal(err)
+	}
+	_ = r.cmd.Wait()
+}
+
+// told is what a follower is told at once.
+type told struct {
+	entry Entry
+	err   error
+}
+
+// follow reads in the background what a follower is told; the channel is closed at the
+// end.
+func (r *recording) follow(after int) <-chan told {
+	all := make(chan told)
+	ctx := r.t.Context()
+	go func() {
+		defer close(all)
+		for entry, err := range r.store.Follow(ctx, r.id, after) {
+			select {
+			case all <- told{entry, err}:
+			case <-ctx.Done():
+			}
+		}
+	}()
+	return all
+}
+
+// next returns the next thing that a follower is told; ok is false at the end.
+func next(t *testing.T, all <-chan told) (one told, ok bool) {
+	t.Helper()
+	select {
+	case one, ok = <-all:
+		return one, ok
+	case <-time.After(patience):
+		t.Fatal("the follower is told nothing")
+	}
+	return one, ok
+}
+
+// events returns the next events that a follower is told.
+func events(t *testing.T, all <-chan told, n int) (got []loop.Event) {
+	t.Helper()
+	for range n {
+		one, ok := next(t, all)
+		if !ok || one.err != nil {
+			t.Fatalf("after %d events: %v, %v", len(got), ok, one.err)
+		}
+		got = append(got, one.entry.Event)
+	}
+	return got
+}
+
+func over(t *testing.T, all <-chan told) {
+	t.Helper()
+	if one, ok := next(t, all); ok {
+		t.Fatalf("it goes on with %+v", one)
+	}
+}
+
+func silent(t *testing.T, all <-chan told) {
+	t.Helper()
+	select {
+	case one, ok := <-all:
+		t.Fatalf("told %+v, %v", one, ok)
+	case <-time.After(5 * followPause):
+	}
+}
+
+// logged is what a log, or a follower, has of events.
+func logged(all []loop.Event) (want []loop.Event) {
+	for i, e := range all {
+		_, e, _ = Logged(stamped(i+1), e)
+		want = append(want, e)
+	}
+	return want
+}
+
+// withoutFiles takes away where outputs lie: that is relative to a log.
+func withoutFiles(all []loop.Event) (same []loop.Event) {
+	for _, e := range all {
+		same = append(same, mapOutputs(e, func(o loop.Output) loop.Output {
+			o.File = ""
+			return o
+		}))
+	}
+	return same
+}
+
+// TestFollow: each event of another process is told when it has been written, what the
+// agents do among them; nothing is left of that at the end.
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	r := newRecording(t)
+	all := r.follow(0)
+	var got []loop.Event
+	for len(got) < len(busyRun()) {
+		some := min(4, len(busyRun())-len(got))
+		r.do(some)
+		got = append(got, events(t, all, some)...)
+	}
+	over(t, all)
+	if want := withoutFiles(logged(busyRun())); !reflect.DeepEqual(withoutFiles(got), want) {
+		t.Errorf("got\n%+v\nwant\n%+v", got, want)
+	}
+	if err := looptest.Whole(got); err != nil {
+		t.Error(err)
+	}
+	if left := names(t, r.store.Dir()); !reflect.DeepEqual(left, []string{r.id + logEnding}) {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestFollowLate: whoever comes late is told everything, in order, or what came after
+// what is known already.
+func TestFollowLate(t *testing.T) {
+	t.Parallel()
+	r := newRecording(t)
+	const most = 13
+	r.do(most)
+	want := withoutFiles(logged(busyRun()))
+	for _, after := range []int{0, 3, 7} {
+		if got := withoutFiles(events(t, r.follow(after), most-after)); !reflect.DeepEqual(got, want[after:most]) {
+			t.Errorf("behind %d: got\n%+v\nwant\n%+v", after, got, want[after:most])
+		}
+	}
+	r.do(len(want) - most)
+	all := r.follow(0) // of what agents did nothing is known any more
+	passed := 0
+	for range want {
+		if one, ok := next(t, all); !ok {
+			passed++
+		} else if one.err != nil {
+			t.Fatal(one.err)
+		}
+	}
+	if doings := 11; passed != doings {
+		t.Errorf("%d of %d events are not told, want %d", passed, len(want), doings)
+	}
+}
+
+// TestFollowInOrder: what is done after an event is not told before it, though it is seen
+// first.
+func TestFollowInOrder(t *testing.T) {
+	t.Parallel()
+	r := &recording{t: t, store: newStore(t, t.TempDir())}
+	rec := record(t, r.store, wholeRun()[:3])
+	defer rec.Close()
+	r.id = rec.ID()
+	all := r.follow(0)
+	events(t, all, 3)
+	rec.live.logged = 4 // which the follower has not found in the log
+	if err := rec.Handle(stamped(5), does("afterwards")); err != nil {
+		t.Fatal(err)
+	}
+	silent(t, all)
+	if err := rec.Handle(stamped(4), wholeRun()[3]); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := events(t, all, 2), []loop.Event{wholeRun()[3], does("afterwards")}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// TestFollowSlowly: a run goes on to its end though a follower stands still, and that
+// one is told the whole of it all the same.
+func TestFollowSlowly(t *testing.T) {
+	t.Parallel()
+	r := newRecording(t)
+	r.do(1)
+	all := r.follow(0)
+	events(t, all, 1) // it wants to tell the second one, and nobody listens
+	r.do(len(busyRun()) - 1)
+	var got []loop.Event
+	for one := range all {
+		if one.err != nil {
+			t.Fatal(one.err)
+		}
+		if _, passing := one.entry.Event.(loop.Activity); !passing {
+			got = append(got, one.entry.Event)
+		}
+	}
+	var want []loop.Event
+	for _, e := range logged(busyRun())[1:] {
+		if _, passing := e.(loop.Activity); !passing {
+			want = append(want, e)
+		}
+	}
+	if !reflect.DeepEqual(withoutFiles(got), withoutFiles(want)) {
+		t.Errorf("got\n%+v\nwant\n%+v", got, want)
+	}
+}
+
+// TestFollowKilled: of a run that is killed everything is told that was written, and
+// then it is over.
+func TestFollowKilled(t *testing.T) {
+	t.Parallel()
+	r := newRecording(t)
+	all := r.follow(0)
+	const most = 9
+	r.do(most)
+	got := events(t, all, most)
+	silent(t, all)
+	r.kill()
+	over(t, all)
+	if want := logged(busyRun())[:most]; !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%+v\nwant\n%+v", got, want)
+	}
+
+	// The next run has nothing to do with what this one's agents did.
+	if left := liveFiles(folderOf(r.store.Path(r.id))); len(left) == 0 {
+		t.Error("nothing is left of what the agents did")
+	}
+	again, _, err := r.store.Reopen(r.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if err := again.Handle(stamped(50), loop.Resumed{}); err != nil {
+		t.Fatal(err)
+	}
+	if left := liveFiles(folderOf(r.store.Path(r.id))); len(left) > 0 {
+		t.Errorf("left of the run that was killed: %v", left)
+	}
+}
+
+// TestFollowKilledAnywhere: whenever a run is killed that writes as fast as it can, its
+// follower has been told what can be read of its log.
+func TestFollowKilledAnywhere(t *testing.T) {
+	t.Parallel()
+	rounds := 8
+	if testing.Short() {
+		rounds = 2
+	}
+	for range rounds {
+		store := newStore(t, t.TempDir())
+		cmd, out := child(t, "write", store.Dir())
+		if !out.Scan() {
+			t.Fatal("the writer said nothing")
+		}
+		id, err := store.Latest(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		enough := 1 + rand.IntN(300)
+		go func() {
+			for said := 1; out.Scan(); said++ {
+				if said == enough {
+					time.AfterFunc(time.Duration(rand.IntN(3000))*time.Microsecond, func() { _ = cmd.Process.Kill() })
+				}
+			}
+		}()
+		var got []Entry
+		for entry, err := range store.Follow(t.Context(), id, 0) {
+			if err != nil && !errors.Is(err, ErrTorn) {
+				t.Fatal(err)
+			}
+			if _, passing := entry.Event.(loop.Activity); err == nil && !passing {
+				got = append(got, entry)
+			}
+		}
+		r, err := store.Open(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := read(r)
+		_ = r.Close()
+		if len(want) < enough/2 || !reflect.DeepEqual(got, want) {
+			t.Fatalf("told %d events, the log has %d", len(got), len(want))
+		}
+	}
+}
+
+// TestFollowATornLine: it is waited for as long as somebody may complete it.
+func TestFollowATornLine(t *testing.T) {
+	t.Parallel()
+	t.Run("completed", func(t *testing.T) {
+		t.Parallel()
+		r := newRecording(t)
+		all := r.follow(0)
+		r.do(2)
+		events(t, all, 2)
+		r.do("torn")
+		silent(t, all)
+		r.do("rest")
+		if got := events(t, all, 1); got[0] != (loop.Warned{Text: "first half, second half"}) {
+			t.Errorf("got %+v", got)
+		}
+	})
+	t.Run("killed", func(t *testing.T) {
+		t.Parallel()
+		r := newRecording(t)
+		all := r.follow(0)
+		r.do(2)
+		events(t, all, 2)
+		r.do("torn")
+		silent(t, all)
+		r.kill()
+		one, _ := next(t, all)
+		if line, ok := errors.AsType[*LineError](one.err); !ok || line.Line != 3 || !errors.Is(line, ErrTorn) {
+			t.Errorf("got %+v", one)
+		}
+		over(t, all)
+	})
+}
+
+// TestFollowWhatIsGone: a log that is taken away or cut ends it, and so does whoever
+// has seen enough.
+func TestFollowWhatIsGone(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("seen enough")
+	for name, c := range map[string]struct {
+		meddle func(path string, stop context.CancelCauseFunc) error
+		want   error
+	}{
+		"removed": {func(path string, _ context.CancelCauseFunc) error { return os.Remove(path) }, ErrRemoved},
+		"replaced": {func(path string, _ context.CancelCauseFunc) error {
+			return errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, nil, 0o600))
+		}, ErrRemoved},
+		"cut":       {func(path string, _ context.CancelCauseFunc) error { return os.Truncate(path, 3) }, ErrChanged},
+		"cancelled": {func(_ string, stop context.CancelCauseFunc) error { stop(cause); return nil }, cause},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := newStore(t, t.TempDir())
+			r := record(t, store, busyRun()[:4])
+			defer r.Close()
+			ctx, stop := context.WithCancelCause(t.Context())
+			defer stop(nil)
+			told := 0
+			for _, err := range store.Follow(ctx, r.ID(), 0) {
+				if told++; told < 4 {
+					continue
+				}
+				if told == 4 {
+					if err := c.meddle(r.Path(), stop); err != nil {
+						t.Skip(err) // a system that keeps an open file
+					}
+					continue
+				}
+				if !errors.Is(err, c.want) || !strings.Contains(err.Error(), r.ID()) {
+					t.Errorf("got %v, want %v", err, c.want)
+				}
+			}
+			if told != 5 {
+				t.Errorf("told %d times", told)
+			}
+		})
+	}
+	for _, err := range newStore(t, t.TempDir()).Follow(t.Context(), "none", 0) {
+		if !errors.Is(err, ErrNotFound) {
+			t.Errorf("of none: %v", err)
+		}
+	}
+}
+
+// TestFollowResumed: an end is none while somebody is at work who may go on.
+func TestFollowResumed(t *testing.T) {
+	t.Parallel()
+	store := newStore(t, t.TempDir())
+	done := record(t, store, wholeRun())
+	again, _, err := store.Reopen(done.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, n := loop.Event(nil), len(wholeRun())
+	for entry, err := range store.Follow(t.Context(), done.ID(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if entry.At.Seq == len(wholeRun()) {
+			err = errors.Join(again.Handle(stamped(n+1), loop.Resumed{Iterations: 2}), again.Handle(stamped(n+2), loop.Finished{}))
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		last, n = entry.Event, max(n, entry.At.Seq)
+	}
+	if _, ended := last.(loop.Finished); !ended || n != len(wholeRun())+2 {
+		t.Errorf("it ends with %T, event %d", last, n)
+	}
+}
+
+// TestLiveIsBounded: however much agents do, little of it is kept, and the last of it.
+func TestLiveIsBounded(t *testing.T) {
+	t.Parallel()
+	store := newStore(t, t.TempDir())
+	r := record(t, store, busyRun()[:4])
+	total, most := 20_000, int64(0)
+	if testing.Short() {
+		total = 3_000
+	}
+	texts := []string{strings.Repeat("x", 999) + "\n", strings.Repeat("é", liveSize)} // the second is more than is kept
+	for n := range total {
+		if err := r.Handle(stamped(5+n), does(texts[n%100/99])); err != nil {
+			t.Fatal(err)
+		}
+		if n%500 == 0 || n == total-1 {
+			most = max(most, bytesIn(t, r.files.dir))
+		}
+	}
+	if most == 0 || most > 2*liveSize {
+		t.Errorf("%d bytes are kept", most)
+	}
+	seq := 0
+	for entry, err := range store.Follow(t.Context(), r.ID(), 4) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seq > 0 && entry.At.Seq != seq+1 {
+			t.Fatalf("event %d is followed by %d", seq, entry.At.Seq)
+		}
+		if seq = entry.At.Seq; seq == 4+total {
+			break
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left := names(t, store.Dir()); !reflect.DeepEqual(left, []string{r.ID() + logEnding}) {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func bytesIn(t *testing.T, dir string) (sum int64) {
+	t.Helper()
+	for _, name := range names(t, dir) {
+		st, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += st.Size()
+	}
+	return sum
+}
+
+// TestLiveIsNotTrusted: agents can write where it lies. Nothing there becomes an event
+// of the log, holds anybody up or ends a run.
+func TestLiveIsNotTrusted(t *testing.T) {
+	t.Parallel()
+	store := newStore(t, t.TempDir())
+	r := record(t, store, busyRun()[:4])
+	defer r.Close()
+	forged := [][]byte{
+		append([]byte("1 "), Encode(stamped(5), loop.Finished{})...),
+		append([]byte("one "), Encode(stamped(5), does("forged"))...),
+		[]byte("1 {\n"), []byte("\n"), bytes.Repeat([]byte("x"), 4*liveSize),
+	}
+	if err := os.WriteFile(filepath.Join(r.files.dir, "live.1"), bytes.Join(forged, nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(r.files.dir, "live.2"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range busyRun()[4:9] { // what it does cannot be kept
+		if err := r.Handle(stamped(5+i), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Handle(stamped(10), loop.Warned{Text: "the last"}); err != nil {
+		t.Fatal(err)
+	}
+	for entry, err := range store.Follow(t.Context(), r.ID(), 4) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if entry.Event == (loop.Warned{Text: "the last"}) {
+			break
+		}
+		t.Errorf("told %+v", entry.Event)
+	}
+}

@@ -1,0 +1,214 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"codeloops/internal/loop"
+)
+
+// A Leftover is what a process that was killed has left in the place of what is ours: a file
+// or a directory.
+type Leftover struct {
+	What string
+	Path string
+	Of   string // the session that it belongs to; "" where it belongs to none
+}
+
+// draft matches what is written beside what it is to become, and is gone a moment later.
+var draft = regexp.MustCompile(`^\.(index|doctor|redacted)-[0-9]+$`)
+
+// soon is how long such a file may be there.
+const soon = time.Hour
+
+// A Cleaner looks after what runs that were killed have left in a store.
+type Cleaner struct{ *Store }
+
+// Leftovers returns what is of no use to anybody: what agents were doing in sessions at which
+// nobody is at work, the forks of those that cannot be carried on, what stood beside logs that
+// are gone, and drafts. No link is followed.
+func (s Cleaner) Leftovers(now time.Time) (all []Leftover, err error) {
+	entries, err := os.ReadDir(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for leftovers: %w", err)
+	}
+	for _, e := range entries {
+		path := filepath.Join(s.dir, e.Name())
+		id, folder := strings.CutSuffix(e.Name(), folderEnding)
+		switch _, ours := Began(id); {
+		case folder && ours && e.IsDir():
+			all = append(all, s.beside(id, path, now)...)
+		case drafted(e, now):
+			all = append(all, Leftover{What: "a draft", Path: path})
+		}
+	}
+	return all, nil
+}
+
+// drafted reports whether a file should have become another one long ago.
+func drafted(e fs.DirEntry, now time.Time) bool {
+	if !draft.MatchString(e.Name()) || !e.Type().IsRegular() {
+		return false
+	}
+	info, err := e.Info()
+	return err == nil && now.Sub(info.ModTime()) > soon
+}
+
+// beside returns what is left in the folder of a session.
+func (s Cleaner) beside(id, folder string, now time.Time) (all []Leftover) {
+	if _, err := os.Lstat(s.Path(id)); errors.Is(err, fs.ErrNotExist) {
+		if info, err := os.Lstat(folder); err == nil && now.Sub(info.ModTime()) > soon { // else its log may be about to come
+			return []Leftover{{What: "what stood beside a log that is gone", Path: folder}}
+		}
+		return nil
+	}
+	if at, err := s.Running(id); at || err != nil {
+		return nil
+	}
+	for _, n := range liveFiles(folder) {
+		path := filepath.Join(folder, fmt.Sprint(livePrefix, n))
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+			all = append(all, Leftover{What: "what an agent was doing", Path: path, Of: id})
+		}
+	}
+	entries, _ := os.ReadDir(folder) // it was there
+	for _, e := range entries {
+		path := filepath.Join(folder, e.Name())
+		switch {
+		case drafted(e, now):
+			all = append(all, Leftover{What: "a draft", Path: path, Of: id})
+		case e.Name() != forksDir || !e.IsDir():
+		case s.succeeded(id):
+			all = append(all, Leftover{What: "copies of the work tree", Path: path, Of: id})
+		default:
+			all = append(all, half(id, path)...)
+		}
+	}
+	return all
+}
+
+// half returns the forks that somebody was killed at removing.
+func half(id, forks string) (all []Leftover) {
+	entries, _ := os.ReadDir(forks)
+	for _, e := range entries {
+		if e.IsDir() && strings.HasSuffix(e.Name(), ".removed") {
+			all = append(all, Leftover{What: "the rest of a copy of the work tree", Path: filepath.Join(forks, e.Name()), Of: id})
+		}
+	}
+	return all
+}
+
+// forksDir is where the forks of a session are, in its folder. Whoever carries the session on
+// goes on in them.
+const forksDir = "forks"
+
+// succeeded reports whether there is nothing to carry on.
+func (s Cleaner) succeeded(id string) bool { return Look(s.Path(id)).Status == Status(loop.Success) }
+
+// Waiting returns the sessions that have forks and can be carried on.
+func (s Cleaner) Waiting() (ids []string) {
+	entries, _ := os.ReadDir(s.dir) // no directory, no sessions
+	for _, e := range entries {
+		id, folder := strings.CutSuffix(e.Name(), folderEnding)
+		if !folder || !e.IsDir() {
+			continue
+		}
+		if info, err := os.Lstat(filepath.Join(s.dir, e.Name(), forksDir)); err != nil || !info.IsDir() {
+			continue
+		}
+		if at, err := s.Running(id); err == nil && !at && !s.succeeded(id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// Alone does something while nobody is at work at a session, and nobody can begin. It is
+// [ErrRunning] where somebody is.
+func (s Cleaner) Alone(id string, do func() error) error {
+	log, _, err := openLog(s.Path(id)) // only locked, never read
+	if err != nil {
+		return err
+	}
+	free, err := lockAlone(log)
+	switch {
+	case err == nil && !free:
+		err = ErrRunning
+	default:
+		err = do() // on a file system without locks, too, as for a recorder
+	}
+	unlock(log)
+	return errors.Join(err, log.Close())
+}
+
+// StaleLocks returns the files of locks in a directory of the user's own that nobody holds, and
+// whether somebody holds another one.
+func StaleLocks(dir string) (stale []string, busy bool) {
+	entries, _ := os.ReadDir(dir) // no directory, no locks
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".lock") || !e.Type().IsRegular() {
+			continue
+		}
+		p := place{dir: dir, name: e.Name(), own: true, mode: 0o600}
+		if p.held("") != nil {
+			busy = true
+		} else if p.signed() {
+			stale = append(stale, filepath.Join(dir, e.Name()))
+		}
+	}
+	slices.Sort(stale)
+	return stale, busy
+}
+
+// signed reports whether the file is a lock of ours.
+func (p place) signed() bool {
+	f, err := os.Open(filepath.Join(p.dir, p.name))
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	return ours(f) == nil
+}
+
+// RemoveLock removes the file of a lock, unless somebody has taken it meanwhile.
+func RemoveLock(path string) error {
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // it was only read
+	f, err := root.OpenFile(filepath.Base(path), os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	free, _, err := tryAlone(f)
+	if err == nil {
+		err = ours(f)
+	}
+	if err == nil && free && stands(f) {
+		return giveBack(f)
+	}
+	unlock(f)
+	return errors.Join(err, f.Close())
+}
+
+// StaleGitLock returns the file of the lock of a work tree in its git directory, where nobody
+// holds it; "" where there is none.
+func StaleGitLock(gitDir string) string {
+	p := place{dir: gitDir, name: gitLock}
+	path := filepath.Join(gitDir, gitLock)
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || p.held("") != nil || !p.signed() {
+		return ""
+	}
+	return path
+}

@@ -1,0 +1,115 @@
+package session_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/session"
+)
+
+// TestLeftovers: what a session at work has stays, and so do links, what is new and what is
+// somebody else's.
+func TestLeftovers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	store, err := session.NewStore(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	plant := func(names ...string) { plantOld(t, dir, names) }
+	rec, err := store.Create("killed", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := rec.ID()
+	if err := rec.Handle(loop.Stamp{Seq: 1, Time: now}, loop.Started{Session: loop.Session{Prompt: "killed"}}); err != nil {
+		t.Fatal(err)
+	}
+	const gone = "2026-01-01T00-00-00Z_aaaaaa.d"
+	plant(id+".d/live.1", id+".d/forks/attempt_1/start", id+".d/forks/attempt_0.removed/start", id+".d/001.actor.stdout",
+		".index-123", "notes.d/mine", gone+"/live.1", ".index-mine")
+	if err := os.Symlink(filepath.Join(dir, "notes.d"), filepath.Join(dir, "2026-01-02T00-00-00Z_bbbbbb.d")); err != nil {
+		t.Skip("there are no links here:", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".doctor-1"), nil, 0o600); err != nil { // a moment ago
+		t.Fatal(err)
+	}
+	look := func(at time.Time) (found []string) {
+		all, err := (session.Cleaner{Store: store}).Leftovers(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range all {
+			name, _ := filepath.Rel(dir, l.Path)
+			found = append(found, filepath.ToSlash(name))
+		}
+		slices.Sort(found)
+		return found
+	}
+	if got, want := look(now), []string{".index-123"}; !slices.Equal(got, want) {
+		t.Errorf("beside a session at work: %q, want %q", got, want)
+	}
+	if err := (session.Cleaner{Store: store}).Alone(id, func() error { return nil }); !errors.Is(err, session.ErrRunning) {
+		t.Errorf("a session at work is not left alone: %v", err)
+	}
+	if err := rec.Close(); err != nil {
+		t.Fatal(err)
+	}
+	plant(id + ".d/live.1") // the end of its process would have kept it
+	want := []string{".index-123", id + ".d/forks/attempt_0.removed", id + ".d/live.1"}
+	if got := look(now); !slices.Equal(got, want) {
+		t.Errorf("beside a session that was killed: %q, want %q", got, want)
+	}
+	if got := (session.Cleaner{Store: store}).Waiting(); !slices.Equal(got, []string{id}) {
+		t.Errorf("sessions with forks: %q", got)
+	}
+	if got := look(now.Add(2 * time.Hour)); !slices.Contains(got, gone) {
+		t.Errorf("without a log: %q", got)
+	}
+}
+
+// plantOld makes files that have not changed for two hours.
+func plantOld(t *testing.T, dir string, names []string) {
+	t.Helper()
+	for _, name := range names {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("x"), 0o600), os.Chtimes(path, time.Time{}, time.Now().Add(-2*time.Hour))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestStaleLocks: a lock that somebody holds is none, and neither is another file.
+func TestStaleLocks(t *testing.T) {
+	t.Parallel()
+	own, root := t.TempDir(), t.TempDir()
+	tree := session.WorkTree{Root: root, GitDir: t.TempDir(), Own: own}
+	lock, err := tree.Acquire("s", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stale := filepath.Join(own, "gone.lock")
+	for name, text := range map[string]string{stale: `{"pid":1,"session":"x"}`, filepath.Join(own, "mine.lock"): "not a lock", filepath.Join(own, "notes"): ""} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, busy := session.StaleLocks(own); !slices.Equal(got, []string{stale}) || !busy {
+		t.Errorf("%q, held: %t", got, busy)
+	}
+	if got := session.StaleGitLock(tree.GitDir); got != "" {
+		t.Errorf("%s is held", got)
+	}
+	if err := errors.Join(lock.Close(), session.RemoveLock(stale)); err != nil {
+		t.Fatal(err)
+	}
+	if got, busy := session.StaleLocks(own); len(got) > 0 || busy {
+		t.Errorf("in the end %q, held: %t", got, busy)
+	}
+}

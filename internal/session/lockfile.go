@@ -1,0 +1,206 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// A place is where a lock file lies. Whoever gives its lock back removes it; one that
+// a killed run has left is taken again. Whoever may write there may take it.
+type place struct {
+	dir  string
+	name string
+	mode os.FileMode
+	own  bool // a directory of codeloops' own, which is made when it is missing
+}
+
+var (
+	// errNoLock says that something else stands in the place of a lock file.
+	errNoLock = errors.New("it is no lock file of codeloops, and would be overwritten")
+	// errNowhere says that a directory of the user's own cannot be written, as where
+	// a home is mounted read-only: the lock in the git directory has to do.
+	errNowhere = errors.New("no place for locks")
+)
+
+// How often, and how long apart, a lock is tried that somebody holds. A process that was
+// forked from a holder holds one until its exec. Whoever has only just taken it may not
+// have written its name yet, and whoever only looks at it may not have let go of it: on
+// a busy machine that is worth a longer wait.
+const (
+	tries     = 20
+	longTries = 2_000
+	pause     = 5 * time.Millisecond
+)
+
+// tryAlone takes the lock on an open file for nobody else to have. If that fails, looked
+// tells whether only those have it who look at it, as [place.held] and [Store.Running] do.
+func tryAlone(f *os.File) (ok, looked bool, err error) {
+	if ok, err = tryLock(f, false); ok || err != nil {
+		return ok, false, err
+	}
+	looked, err = tryLock(f, true)
+	unlock(f)
+	return false, looked, err
+}
+
+// take locks the file and writes down who has it. The error is a [*HeldError] when
+// another run has the lock.
+func (p place) take(h HeldError) (*os.File, error) {
+	held, looked := &HeldError{WorkTree: h.WorkTree}, false
+	for n := 0; n < tries || (looked || held.PID == 0) && n < longTries; n++ {
+		f, err := p.open() // anew each time: the last holder has removed its file
+		if err != nil {
+			return nil, err
+		}
+		free := false
+		if free, looked, err = tryAlone(f); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if free && stands(f) {
+			if err := sign(f, h); err != nil {
+				return nil, errors.Join(fmt.Errorf("write lock file: %w", err), giveBack(f))
+			}
+			return f, nil
+		}
+		if !free {
+			held = heldBy(f, h.WorkTree)
+		}
+		unlock(f)
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+		time.Sleep(pause)
+	}
+	return nil, held
+}
+
+// sign writes down who has the lock of a file. That means nothing while it is not locked.
+func sign(f *os.File, h HeldError) error {
+	text, err := json.Marshal(h)
+	if err == nil {
+		err = f.Truncate(0)
+	}
+	if err == nil {
+		_, err = f.WriteAt(append(text, '\n'), 0)
+	}
+	return err
+}
+
+// giveBack gives the lock on a file back, and removes the file.
+func giveBack(f *os.File) error {
+	// An empty file says nothing wrong to whoever reads it too late.
+	err := f.Truncate(0)
+	if stands(f) {
+		_ = os.Remove(f.Name()) // what cannot be removed is taken again
+	}
+	unlock(f)
+	return errors.Join(err, f.Close())
+}
+
+// open opens or makes the file. An agent that may write into the git directory, and
+// nowhere else, must not be able to have another file overwritten: no link is
+// followed.
+func (p place) open() (*os.File, error) {
+	if p.own {
+		if err := os.MkdirAll(p.dir, 0o700); err != nil {
+			return nil, nowhere(err)
+		}
+	}
+	info, err := os.Lstat(p.dir)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s is a symbolic link, and no lock is taken through one", p.dir)
+	}
+	f, err := p.openIn()
+	if p.own && err != nil {
+		return nil, nowhere(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := ours(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", f.Name(), err), f.Close())
+	}
+	_ = f.Chmod(p.mode) // the user who made it has done so
+	return f, nil
+}
+
+// nowhere makes an error of a directory that the user cannot write [errNowhere].
+func nowhere(err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOTDIR) {
+		return errNowhere
+	}
+	return err
+}
+
+// openIn opens the file in its directory, and no other.
+func (p place) openIn() (*os.File, error) {
+	root, err := os.OpenRoot(p.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close() //nolint:errcheck // it was only read
+	if there, err := root.Lstat(p.name); err == nil && !there.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(p.dir, p.name), errNoLock)
+	}
+	f, err := root.OpenFile(p.name, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("in %s: %w", p.dir, err)
+	}
+	return f, nil
+}
+
+// lockBegins is what every [HeldError] in a lock file begins with.
+const lockBegins = `{"pid":`
+
+// ours reports a file that holds something else than a [HeldError], such as another
+// name of a user's own file.
+func ours(f *os.File) error {
+	begin := make([]byte, len(lockBegins))
+	n, err := f.ReadAt(begin, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if n > 0 && string(begin[:n]) != lockBegins {
+		return errNoLock
+	}
+	return nil
+}
+
+// held returns who has the lock of the file, nil where nobody has it.
+func (p place) held(tree string) *HeldError {
+	name := filepath.Join(p.dir, p.name)
+	if st, err := os.Lstat(name); err != nil || !st.Mode().IsRegular() {
+		return nil // to open a pipe would wait for its other end
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	free, err := tryLock(f, true)
+	if err != nil || free {
+		unlock(f)
+		return nil
+	}
+	return heldBy(f, tree)
+}
+
+// heldBy reads who has the lock.
+func heldBy(f *os.File, tree string) *HeldError {
+	h := &HeldError{WorkTree: tree}
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, 64<<10))
+	if err != nil || json.Unmarshal(text, h) != nil {
+		return &HeldError{WorkTree: tree}
+	}
+	return h
+}

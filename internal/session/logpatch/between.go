@@ -1,0 +1,212 @@
+package logpatch
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"codeloops/internal/diff/patch"
+	"codeloops/internal/loop"
+)
+
+// errRenamed is a part of a diff that codeloops itself does not write.
+var errRenamed = errors.New("it was renamed or copied")
+
+// Own returns what an iteration alone changed, given what had changed before it. A log of
+// an earlier version does not say: it is worked out, and missing says why where that
+// cannot be done.
+func Own(before loop.Change, r loop.Round) (own loop.Change, missing []error) {
+	if r.Own != nil {
+		return *r.Own, nil
+	}
+	return Between(before, r.Change)
+}
+
+// Between returns what changed from one state to a later one of a session,
+// each given by what had changed since the session began. The result applies to
+// the former state and gives the latter. It is made from the patches alone: of a
+// file of which they do not hold enough, it names the two versions only, and
+// missing says why.
+func Between(before, after loop.Change) (between loop.Change, missing []error) {
+	was, is := byPath(before), byPath(after)
+	between = loop.Change{State: after.State, Checkpoint: after.Checkpoint}
+	for _, path := range paths(before, after) {
+		if slices.EqualFunc(was[path], is[path], samePatch) {
+			continue
+		}
+		files, err := step(path, was[path], is[path])
+		if err != nil {
+			missing = append(missing, err)
+		}
+		between.Files = append(between.Files, files...)
+	}
+	for _, f := range between.Files {
+		between.Insertions += f.Insertions
+		between.Deletions += f.Deletions
+	}
+	return between, missing
+}
+
+func byPath(c loop.Change) map[string][]loop.FileChange {
+	files := make(map[string][]loop.FileChange, len(c.Files))
+	for _, f := range c.Files {
+		files[f.Path] = append(files[f.Path], f) // a change of type has two parts
+	}
+	return files
+}
+
+func paths(changes ...loop.Change) (all []string) {
+	for _, c := range changes {
+		for _, f := range c.Files {
+			all = append(all, f.Path)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func samePatch(a, b loop.FileChange) bool {
+	return a.Patch == b.Patch && a.BinaryPatch == b.BinaryPatch
+}
+
+// step is Between for one path, which differs.
+func step(path string, before, after []loop.FileChange) ([]loop.FileChange, error) {
+	if len(before) == 0 {
+		return after, nil
+	}
+	was, err := parseAll(before)
+	if err != nil {
+		return unknown(path, after), err
+	}
+	is, err := parseAll(after)
+	if err != nil {
+		return unknown(path, after), err
+	}
+	if files, ok := whole(path, was, is); ok {
+		return files, nil
+	}
+	files, err := sparse(path, was, is)
+	if err != nil {
+		return unknown(path, after), fmt.Errorf("%s: %w", path, err)
+	}
+	return files, nil
+}
+
+func parseAll(files []loop.FileChange) ([]Part, error) {
+	parts := make([]Part, len(files))
+	for i, f := range files {
+		p, err := Parse(f)
+		if err != nil {
+			return nil, err
+		}
+		if p.From != "" {
+			return nil, fmt.Errorf("%s: %w", p.Path, errRenamed)
+		}
+		parts[i] = p
+	}
+	return parts, nil
+}
+
+// unknown is the change of a path of which no more is known than that it
+// changed.
+func unknown(path string, after []loop.FileChange) []loop.FileChange {
+	f := loop.FileChange{Path: path, Status: loop.FileModified, Binary: true}
+	if len(after) > 0 {
+		f.Status = after[len(after)-1].Status
+	}
+	head, names, _ := strings.Cut(header(path, Version{regular, "0"}, Version{regular, "1"}), "--- ")
+	before, now, _ := strings.Cut(strings.ReplaceAll(strings.TrimSuffix(names, "\n"), "\t", ""), "\n+++ ")
+	f.Patch = head + "Binary files " + before + " and " + now + " differ\n"
+	return []loop.FileChange{f}
+}
+
+// whole compares the two versions when the patches hold both of them in full,
+// as those of files that were added, deleted or are binary do.
+func whole(path string, was, is []Part) ([]loop.FileChange, bool) {
+	base, known := start(was, is)
+	before, ok := side(was, base, known)
+	if !ok {
+		return nil, false
+	}
+	after, ok := sideOf(was[0].Old, base), known // as it was at first
+	if len(is) > 0 {
+		after, ok = side(is, base, known)
+	}
+	if !ok {
+		return nil, false
+	}
+	return patch.File(path, before, after), true
+}
+
+// start returns what the session began with, where a patch holds it in full;
+// then it is not nil.
+func start(was, is []Part) (content []byte, ok bool) {
+	if !was[0].Old.Exists() {
+		return []byte{}, true
+	}
+	for _, parts := range [][]Part{was, is} {
+		if len(parts) == 0 {
+			continue
+		}
+		p := parts[0]
+		switch {
+		case p.Old.Mode == patch.Gitlink:
+			return []byte{}, true
+		case p.reverse != nil:
+			now, _ := p.apply(nil) // what a literal needs
+			if content, err := p.back(now); err == nil && p.Old.Has(content) {
+				return content, true
+			}
+		case !p.New.Exists() && !p.missing:
+			return removed(p), true
+		}
+	}
+	return nil, false
+}
+
+// removed returns the content that a textual deletion takes away.
+func removed(p Part) []byte {
+	content := []byte{}
+	for _, hunk := range p.text {
+		for _, line := range hunk.Lines {
+			content = append(content, line.Line...)
+		}
+	}
+	return content
+}
+
+// side is the new side of a path's parts, if they and base tell it in full.
+func side(parts []Part, base []byte, known bool) (patch.Side, bool) {
+	last := parts[len(parts)-1]
+	switch {
+	case !last.New.Exists():
+		return patch.Side{}, true
+	case last.New.Mode == patch.Gitlink:
+		return sideOf(last.New, nil), true
+	case !last.Old.Exists():
+		base, known = []byte{}, true
+	}
+	if !known && last.forward == nil || last.missing {
+		return patch.Side{}, false
+	}
+	content, err := last.apply(base)
+	if err != nil || !last.New.Has(content) {
+		return patch.Side{}, false
+	}
+	return sideOf(last.New, content), true
+}
+
+func sideOf(v Version, content []byte) patch.Side {
+	if !v.Exists() {
+		return patch.Side{}
+	}
+	id := v.ID
+	if v.Mode != patch.Gitlink && content != nil {
+		id = blobID(content) // what the patch says may be cut
+	}
+	s := patch.Side{Mode: v.Mode, Content: content}
+	_, _ = hex.Decode(s.ID[:], []byte(id)) // of a cut one this is a beginning
+	return s
+}

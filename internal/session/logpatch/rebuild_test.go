@@ -1,0 +1,242 @@
+package logpatch_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/diff"
+	"codeloops/internal/diff/patch"
+	"codeloops/internal/diff/restore"
+	"codeloops/internal/loop"
+	"codeloops/internal/session/logpatch"
+)
+
+// repository makes one with a commit of a state.
+func repository(t *testing.T, s state) string {
+	t.Helper()
+	dir := t.TempDir()
+	git(t, dir, nil, "init", "-q")
+	write(t, dir, s)
+	git(t, dir, nil, "add", "-A")
+	git(t, dir, nil, "-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "base")
+	return dir
+}
+
+// become makes the files of a directory those of a state.
+func become(t *testing.T, dir string, s state) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if entry.Name() != ".git" {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, entry.Name())))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, s)
+}
+
+// A program is git.
+type program struct{}
+
+// Run implements [diff.Git].
+func (program) Run(ctx context.Context, c diff.GitCall) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "git", c.Args...)
+	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, append(os.Environ(), c.Env...), bytes.NewReader(c.Stdin)
+	return cmd.Output()
+}
+
+func open(t *testing.T, dir string) *diff.Tree {
+	t.Helper()
+	env := map[string]string{"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1"}
+	tree, err := diff.Open(t.Context(), dir, diff.Options{
+		Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
+		Now: time.Now, Git: program{},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tree.Close() })
+	if err := tree.Baseline(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// onDisk reads the files of a directory.
+func onDisk(t *testing.T, dir string) state {
+	t.Helper()
+	s := state{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			if entry != nil && entry.Name() == ".git" {
+				return fs.SkipDir
+			}
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		if entry.Type() == fs.ModeSymlink {
+			target, err := os.Readlink(path)
+			s[filepath.ToSlash(name)] = file{patch.Symlink, target}
+			return err
+		}
+		content, err := os.ReadFile(path)
+		info, statErr := entry.Info()
+		mode := patch.Regular
+		if statErr == nil && info.Mode()&0o100 != 0 {
+			mode = patch.Executable
+		}
+		s[filepath.ToSlash(name)] = file{mode, string(content)}
+		return errors.Join(err, statErr)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// rebuild makes in a work tree what a change was captured from.
+func rebuild(ctx context.Context, tree *diff.Tree, c loop.Change, anyway bool) error {
+	edits, err := logpatch.Edits(ctx, c, tree, anyway)
+	if err != nil {
+		return err
+	}
+	target, err := tree.Edited(ctx, edits)
+	if err != nil {
+		return err
+	}
+	way, err := tree.Way(ctx, target)
+	if err != nil || len(way.Changes) == 0 {
+		return err
+	}
+	kept, err := os.MkdirTemp("", "kept-")
+	if err != nil {
+		return err
+	}
+	keep := &restore.Keep{Dir: kept, Now: time.Now}
+	_, err = keep.Restore(ctx, tree.Root(), restore.Plan{Changes: way.Changes})
+	return errors.Join(err, os.RemoveAll(kept))
+}
+
+// TestRebuild captures what happened in one work tree and rebuilds it in
+// another: byte for byte, also where the session had begun with uncommitted
+// changes, as long as these are there.
+func TestRebuild(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(40) {
+		start, first, second := states(seed)
+		committed := start
+		if dirty := seed%2 == 1; dirty {
+			committed, start = start, first
+		}
+		dir := repository(t, committed)
+		become(t, dir, start)
+		tree := open(t, dir)
+		become(t, dir, second)
+		change, err := tree.Capture(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := repository(t, committed)
+		become(t, other, start)
+		if err := rebuild(t.Context(), open(t, other), change, false); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if got := onDisk(t, other); !maps.Equal(got, second) {
+			t.Fatalf("seed %d: the files differ:\n%v\n%v", seed, got, second)
+		}
+	}
+}
+
+// TestRebuildOnAnother has files that are not as the session found them: all of
+// them are named and nothing is touched, unless told.
+func TestRebuildOnAnother(t *testing.T) {
+	t.Parallel()
+	start := state{"a": {patch.Regular, "one\n"}, "b": {patch.Regular, "two\n"}, "gone": {patch.Regular, "x\n"}}
+	dir := repository(t, start)
+	tree := open(t, dir)
+	end := state{"a": {patch.Regular, "1\n"}, "b": {patch.Executable, "two\n"}, "new": {patch.Regular, "n\n"}}
+	become(t, dir, end)
+	change, err := tree.Capture(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := repository(t, start)
+	now := state{"a": {patch.Regular, "mine\n"}, "b": {patch.Regular, "two\n"}, "new": {patch.Regular, "mine\n"}}
+	become(t, other, now)
+	err = rebuild(t.Context(), open(t, other), change, false)
+	for _, name := range []string{"a: ", "gone: ", "new: "} {
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s is not named: %v", name, err)
+		}
+	}
+	if got := onDisk(t, other); !maps.Equal(got, now) {
+		t.Errorf("changed: %v", got)
+	}
+	if err := rebuild(t.Context(), open(t, other), change, true); err != nil {
+		t.Fatal(err)
+	}
+	if got := onDisk(t, other); !maps.Equal(got, end) {
+		t.Errorf("got %v", got)
+	}
+}
+
+// TestRebuildStaysInside has diffs that nobody captured.
+func TestRebuildStaysInside(t *testing.T) {
+	t.Parallel()
+	outside := t.TempDir()
+	start := state{"link": {patch.Symlink, outside}, "kept": {patch.Regular, "kept\n"}, ".gitignore": {patch.Regular, "secret\n"}}
+	for _, path := range []string{
+		"../escaped", "a/../../escaped", "/tmp/escaped", "./kept", "a//b", "", "kept/", "link/escaped",
+		".git/hooks/post-checkout", ".GIT/config", ".git", "a/.git/config", "git~1/config", ".git /config", ".git./config",
+		".g\u200cit/config", ".git::$INDEX_ALLOCATION/config", "kept/below", "secret",
+	} {
+		dir := repository(t, start)
+		if err := os.WriteFile(filepath.Join(dir, "secret"), []byte("ignored\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		before := onDisk(t, dir)
+		hooks := git(t, dir, nil, "config", "--list", "--local")
+		change := loop.Change{Files: []loop.FileChange{
+			{Path: "fine", Patch: "diff --git a/fine b/fine\nnew file mode 100644\n--- /dev/null\n+++ b/fine\n@@ -0,0 +1 @@\n+fine\n"},
+			{Path: path, Patch: "diff --git a/x b/x\nnew file mode 100755\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+evil\n"},
+		}}
+		if err := rebuild(t.Context(), open(t, dir), change, true); err == nil {
+			t.Errorf("%q is taken", path)
+		}
+		if got := onDisk(t, dir); !maps.Equal(got, before) {
+			t.Errorf("%q: the files are %v", path, got)
+		}
+		if entries, _ := os.ReadDir(outside); len(entries) > 0 {
+			t.Fatalf("%q is outside", path)
+		}
+		if _, err := os.Stat(filepath.Join(dir, ".git", "hooks", "post-checkout")); err == nil || hooks != git(t, dir, nil, "config", "--list", "--local") {
+			t.Errorf("%q is in the repository", path)
+		}
+	}
+	// A link that the same diff makes leads nowhere, either.
+	dir := repository(t, state{"kept": {patch.Regular, "kept\n"}})
+	change := loop.Change{Files: []loop.FileChange{
+		{Path: "way", Patch: "diff --git a/x b/x\nnew file mode 120000\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+" + outside + "\n\\ No newline at end of file\n"},
+		{Path: "way/out", Patch: "diff --git a/x b/x\nnew file mode 100644\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+evil\n"},
+	}}
+	if err := rebuild(t.Context(), open(t, dir), change, true); err == nil {
+		t.Error("a path below a link is taken")
+	}
+	if entries, _ := os.ReadDir(outside); len(entries) > 0 {
+		t.Error("something is outside")
+	}
+}

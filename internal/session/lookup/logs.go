@@ -1,0 +1,232 @@
+package lookup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"codeloops/internal/config"
+	"codeloops/internal/config/host"
+	"codeloops/internal/loop"
+	"codeloops/internal/session"
+	"codeloops/internal/wording/hint"
+)
+
+// Logs is where a command looks for session logs.
+type Logs struct {
+	Host     *host.Host
+	Settings func() config.Options
+	Dir      string // in place of the configured directory; "" for that
+	All      bool   // the sessions of all repositories, and demonstrations
+	// Tell is told what could not be read.
+	Tell func(error)
+}
+
+// Config is the configuration as far as it matters here. Nothing is run, so
+// a project's file needs no trust to be read.
+func (l *Logs) Config() (*config.Config, error) {
+	o := l.Settings()
+	o.TrustProject = true
+	if l.Dir != "" {
+		o.Flags = map[string]any{"session_dir": l.Dir}
+	}
+	return config.Load(o)
+}
+
+// Store is what holds them.
+func (l *Logs) Store() (*session.Store, error) {
+	cfg, err := l.Config()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := cfg.Sessions()
+	if err != nil {
+		return nil, err
+	}
+	return session.NewStore(dir)
+}
+
+// file reports whether a reference is the path of a log.
+func (l *Logs) file(ref string) (path string, ok bool) {
+	if !strings.ContainsAny(ref, `/\`) && filepath.Ext(ref) != ".jsonl" {
+		return "", false
+	}
+	path = l.Host.Path(ref)
+	if _, err := os.Lstat(path); err != nil && !strings.ContainsAny(ref, `/\`) {
+		return "", false // an id with the ending of its log
+	}
+	return path, true
+}
+
+// readable refuses a log in which nothing can be read. One whose first line
+// alone is bad can still be shown.
+func readable(o session.Overview) (session.Overview, error) {
+	if o.Err == nil {
+		return o, nil
+	}
+	r, err := session.OpenFile(o.Path)
+	if err != nil {
+		return o, err
+	}
+	defer r.Close() //nolint:errcheck // opened for reading
+	for entry, err := range r.Entries() {
+		if _, end := entry.Event.(loop.Finished); err == nil && !end {
+			return o, nil
+		}
+	}
+	return o, fmt.Errorf("read session %s: %w", o.ID, o.Err)
+}
+
+// ID returns the id of the session that a reference stands for.
+func (l *Logs) ID(store *session.Store, ref string) (string, error) {
+	if l.All || !session.IsLatest(ref) {
+		id, err := store.Resolve(ref, nil)
+		return id, Explain(err, ref)
+	}
+	here := Here(l.Host)
+	id, err := store.Resolve(ref, here.Which(store))
+	if errors.Is(err, session.ErrNotFound) && here.Strange(store) {
+		return "", here.None(store)
+	}
+	return id, Explain(err, ref)
+}
+
+// Explain tells what to do about a reference that stands for no session.
+func Explain(err error, ref string) error {
+	if err == nil {
+		return nil
+	}
+	what := "`codeloops sessions list` shows what there is"
+	if several, ok := errors.AsType[*session.AmbiguousError](err); ok {
+		const most = 8
+		ids := several.IDs
+		if len(ids) > most {
+			ids = append(ids[:most:most], "…")
+		}
+		what = "write more of it: " + strings.Join(ids, ", ")
+	} else if ref == "" {
+		what = `there is one as soon as something has been run: codeloops "what to do"`
+	}
+	return hint.Add(err, what)
+}
+
+// Find returns the overview of the session that a reference or, when it looks
+// like one, a path names.
+func (l *Logs) Find(ref string) (session.Overview, error) {
+	if path, ok := l.file(ref); ok {
+		return readable(l.Lasting(session.Look(path)))
+	}
+	store, err := l.Store()
+	if err != nil {
+		return session.Overview{}, err
+	}
+	id, err := l.ID(store, ref)
+	if err != nil {
+		return session.Overview{}, err
+	}
+	return readable(l.Lasting(session.Look(store.Path(id))))
+}
+
+// Survey returns the overviews of all sessions, and names what could not be
+// read of them.
+func (l *Logs) Survey() ([]session.Overview, error) {
+	store, err := l.Store()
+	if err != nil {
+		return nil, err
+	}
+	all, err := store.Survey()
+	if errors.Is(err, fs.ErrPermission) {
+		l.Tell(err) // there is nothing else to list
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !l.All {
+		all = slices.DeleteFunc(all, func(one session.Overview) bool { return OfDemo(one.Summary) })
+	}
+	for i, one := range all {
+		all[i] = l.Lasting(one)
+		for _, problem := range []error{one.Err, one.Problem} {
+			// A run that is about to begin has an empty log.
+			if problem != nil && !(one.Size == 0 && one.Status == session.Running) {
+				l.Tell(problem)
+			}
+		}
+	}
+	return all, nil
+}
+
+// Some returns the overviews of the sessions that can be read, of which there is one at
+// least.
+func (l *Logs) Some() ([]session.Overview, error) {
+	all, err := l.Survey()
+	if err != nil {
+		return nil, err
+	}
+	if all = slices.DeleteFunc(all, func(o session.Overview) bool { return o.Err != nil }); len(all) > 0 {
+		return all, nil
+	}
+	store, err := l.Store()
+	if err != nil {
+		return nil, err
+	}
+	if _, err = store.Latest(nil); err == nil { // it says that there is none
+		return nil, hint.Add(fmt.Errorf("%w: %s holds none but demonstrations", session.ErrNotFound, store.Dir()), "--all offers them as well")
+	}
+	return nil, Explain(err, "")
+}
+
+// OfTree returns the overviews of the sessions of this work tree that can be read, those
+// of any with [Logs.All]; there is one at least.
+func (l *Logs) OfTree(store *session.Store) ([]session.Overview, error) {
+	all, err := store.Survey()
+	if err != nil {
+		return nil, err
+	}
+	counts := Here(l.Host).Which(store)
+	all = slices.DeleteFunc(all, func(one session.Overview) bool {
+		return one.Err != nil || !l.All && !counts(one.Summary)
+	})
+	if len(all) == 0 {
+		return nil, hint.Errorf("name one: codeloops resume ID; or look among those of any directory: --all", "no session of this work tree in %s", store.Dir())
+	}
+	return all, nil
+}
+
+// Lasting lets the time of a session go on while it runs.
+func (l *Logs) Lasting(one session.Overview) session.Overview {
+	if one.Status == session.Running && one.Err == nil {
+		one.Duration = max(one.Duration, l.Host.Now().Sub(one.Started))
+	}
+	return one
+}
+
+// In returns the paths of the logs in the directory that a reference names; ok is false
+// where it names none.
+func (l *Logs) In(ref string) (paths []string, ok bool, err error) {
+	dir := l.Host.Path(ref)
+	if st, err := os.Stat(dir); ref == "" || err != nil || !st.IsDir() {
+		return nil, false, nil //nolint:nilerr // it may name a session
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, true, fmt.Errorf("list the logs to verify: %w", err)
+	}
+	for _, entry := range entries {
+		if !entry.IsDir() && filepath.Ext(entry.Name()) == ".jsonl" {
+			paths = append(paths, filepath.Join(dir, entry.Name()))
+		}
+	}
+	if len(paths) == 0 {
+		return nil, true, hint.Add(fmt.Errorf("%s holds no session logs: %w", dir, errNoLogs), "name a directory with *.jsonl files in it")
+	}
+	slices.Sort(paths)
+	return paths, true, nil
+}
+
+var errNoLogs = errors.New("there is nothing to verify")

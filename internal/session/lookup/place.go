@@ -1,0 +1,122 @@
+// Package lookup finds the sessions that a user means.
+package lookup
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"codeloops/internal/agent/scripted"
+	"codeloops/internal/config/host"
+	"codeloops/internal/diff/repo"
+	"codeloops/internal/session"
+	"codeloops/internal/wording/hint"
+)
+
+// A Place is where the user stands, by which sessions of their own repository are
+// told from others.
+type Place struct {
+	root   string // of the work tree, "" without a repository
+	common string // what all work trees of the repository share, "" without one
+	known  map[string]*repo.Repository
+}
+
+// Here is the place of the working directory.
+func Here(h *host.Host) *Place {
+	if r, err := repo.Open(h.Dir, h.LookupEnv); err == nil {
+		return PlaceOf(r.WorkTree, r.CommonDir)
+	}
+	return PlaceOf("", "")
+}
+
+// PlaceOf is the place of a work tree, of which there is none where root is "". common is
+// what all work trees of its repository share.
+func PlaceOf(root, common string) *Place {
+	return &Place{root: root, common: common, known: map[string]*repo.Repository{}}
+}
+
+// Root is the work tree, "" without a repository.
+func (p *Place) Root() string { return p.root }
+
+// repository returns the repository of a directory, nil for none.
+func (p *Place) repository(dir string) *repo.Repository {
+	r, seen := p.known[dir]
+	if !seen {
+		// GIT_DIR and its like are about the place where the user stands.
+		r, _ = repo.Open(dir, func(string) (string, bool) { return "", false })
+		p.known[dir] = r
+	}
+	return r
+}
+
+// Tree reports whether a session worked in the work tree where the user stands.
+// Where there is none, each does that is no demonstration.
+func (p *Place) Tree(s session.Summary) bool {
+	if p.common == "" {
+		return !OfDemo(s)
+	}
+	dir := p.workedIn(s)
+	r := p.repository(dir)
+	return inside(dir, p.root) && (r == nil || r.WorkTree == p.root || !inside(r.WorkTree, p.root))
+}
+
+// Shares reports whether a session worked in any work tree of the repository.
+func (p *Place) Shares(s session.Summary) bool {
+	if p.Tree(s) {
+		return true
+	}
+	r := p.repository(p.workedIn(s))
+	return r != nil && r.CommonDir == p.common
+}
+
+// workedIn is the directory of a session, free of links as far as it is there.
+func (*Place) workedIn(s session.Summary) string {
+	if dir, err := filepath.EvalSymlinks(s.Session.WorkingDir); err == nil {
+		return dir
+	}
+	return s.Session.WorkingDir
+}
+
+// inside reports whether a directory is another one, or below it.
+func inside(dir, root string) bool {
+	return dir == root || strings.HasPrefix(dir, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
+}
+
+// Strange reports whether there are sessions, and none of them counts here.
+func (p *Place) Strange(store *session.Store) bool {
+	_, own := store.Latest(p.Shares)
+	_, other := store.Latest(nil)
+	return own != nil && other == nil
+}
+
+// None is the error of who looks for the latest session where all are strange.
+func (p *Place) None(store *session.Store) error {
+	whose := "of this repository"
+	if p.common == "" {
+		whose = "but demonstrations"
+	}
+	return hint.Add(
+		fmt.Errorf("%w: %s holds none %s", session.ErrNotFound, store.Dir(), whose),
+		"name one (`codeloops sessions list` shows what there is), or take the latest of any directory: --all",
+	)
+}
+
+// Which returns the sessions among which "latest" is looked for: those of the work
+// tree; where it has none, those of the repository's other work trees.
+func (p *Place) Which(store *session.Store) func(session.Summary) bool {
+	if _, err := store.Resolve("", p.Tree); errors.Is(err, session.ErrNotFound) {
+		return p.Shares
+	}
+	return p.Tree
+}
+
+// DemoDir is how the name of the throw-away directory of a demonstration begins.
+const DemoDir = "codeloops-demo-"
+
+// OfDemo reports whether a session is a demonstration: it says nothing of what has
+// been worked on.
+func OfDemo(one session.Summary) bool {
+	s := one.Session
+	return s.Actor.Agent == scripted.Name && strings.HasPrefix(filepath.Base(filepath.Dir(s.WorkingDir)), DemoDir)
+}

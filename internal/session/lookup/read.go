@@ -1,0 +1,36 @@
+package lookup
+
+import (
+	"context"
+	"errors"
+
+	"codeloops/internal/session"
+	"codeloops/internal/session/sessionview"
+	"codeloops/internal/wording/hint"
+)
+
+// Read hands over the lines of a session's log, until ctx is done. bad is told of those
+// that cannot be read.
+func Read(ctx context.Context, one session.Overview, bad func(error), use func(sessionview.Entries) error) error {
+	r, err := session.OpenFile(one.Path)
+	if err != nil {
+		return err
+	}
+	defer r.Close() //nolint:errcheck // opened for reading
+	err = use(func(yield func(session.Entry, error) bool) {
+		for entry, err := range r.Sound(bad) {
+			if ctx.Err() != nil {
+				yield(session.Entry{}, context.Cause(ctx))
+				return
+			}
+			if !yield(entry, err) {
+				return
+			}
+		}
+	})
+	if missing, ok := errors.AsType[*sessionview.MissingError](err); ok {
+		what := "`codeloops sessions show " + missing.ID + "` shows what there is"
+		return hint.Add(err, what)
+	}
+	return err
+}

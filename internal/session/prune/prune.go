@@ -1,0 +1,93 @@
+// Package prune removes sessions: their logs, the files beside them and their checkpoints.
+package prune
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"codeloops/internal/diff"
+	"codeloops/internal/session"
+	"codeloops/internal/session/checkpoints"
+	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
+)
+
+// A Removal is what is to go.
+type Removal struct {
+	IDs         []string
+	Space       int64 // in bytes
+	Checkpoints *checkpoints.Kept
+
+	store *session.Store
+}
+
+// Of looks at sessions that are to go, and refuses those that run.
+func Of(ctx context.Context, git diff.Git, store *session.Store, ids []string) (*Removal, error) {
+	r := &Removal{IDs: ids, store: store}
+	for _, id := range ids {
+		running, err := store.Running(id)
+		if err != nil {
+			return nil, err
+		}
+		if running {
+			return nil, hint.Add(fmt.Errorf("remove session %s: %w", id, session.ErrRunning), "stop it first, with Ctrl+C where it runs")
+		}
+		r.Space += store.Space(id)
+	}
+	var err error
+	r.Checkpoints, err = checkpoints.Of(ctx, git, store, ids)
+	return r, err
+}
+
+// Do removes them. The logs go last: what is left when this fails can be removed again.
+func (r *Removal) Do(ctx context.Context) error {
+	if err := r.Checkpoints.Remove(ctx); err != nil {
+		return err
+	}
+	for _, id := range r.IDs {
+		if err := r.store.Remove(id); err != nil {
+			return err
+		}
+	}
+	return r.store.Forget()
+}
+
+// What says how much it is.
+func (r *Removal) What() string { return r.counted(" (", ")") }
+
+func (r *Removal) counted(begin, end string) string {
+	text := wording.Count(len(r.IDs), "session") + begin
+	if n := r.Checkpoints.Number(); n > 0 {
+		text += wording.Count(n, "checkpoint") + ", "
+	}
+	return text + wording.Bytes(r.Space) + end
+}
+
+// List names what goes, behind a word for what becomes of it, and adds it up.
+func (r *Removal) List(done string) string {
+	var b strings.Builder
+	for _, id := range r.IDs {
+		fmt.Fprintf(&b, "%s %s\n", done, wording.Line(id))
+		for _, ref := range r.Checkpoints.References(id) {
+			fmt.Fprintf(&b, "  %s\n", wording.Line(ref))
+		}
+	}
+	return b.String() + r.counted(", ", "") + "\n"
+}
+
+// Old returns the ids of the sessions, of all from the newest to the
+// oldest, that began before a time and are not among the first.
+func Old(all []session.Overview, before time.Time, keep int) (ids []string) {
+	for _, one := range all {
+		switch {
+		case one.Err != nil: // whatever it is, it is not ours to remove
+		case keep > 0:
+			keep--
+		case one.Status != session.Running && one.Started.Before(before):
+			ids = append(ids, one.ID)
+		}
+	}
+	return ids
+}

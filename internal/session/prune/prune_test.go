@@ -1,0 +1,39 @@
+package prune
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"codeloops/internal/session"
+)
+
+// TestOld: what runs, what cannot be read and what is kept for being new stays.
+func TestOld(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	one := func(id string, age time.Duration, status session.Status, err error) session.Overview {
+		var o session.Overview
+		o.ID, o.Started, o.Status, o.Err = id, now.Add(-age), status, err
+		return o
+	}
+	all := []session.Overview{
+		one("newest", time.Minute, "success", nil), one("bad", time.Hour, "", errors.New("no log")),
+		one("young", 2*time.Hour, "failed", nil), one("running", 48*time.Hour, session.Running, nil), one("old", 72*time.Hour, "success", nil),
+	}
+	for name, c := range map[string]struct {
+		before time.Duration
+		keep   int
+		want   []string
+	}{
+		"by age":    {before: 24 * time.Hour, want: []string{"old"}},
+		"by number": {keep: 1, want: []string{"young", "old"}},
+		"both":      {before: time.Hour, keep: 2, want: []string{"old"}},
+		"all kept":  {keep: 9},
+	} {
+		if got := Old(all, now.Add(-c.before), c.keep); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package putback
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"strings"
+
+	"codeloops/internal/diff"
+	"codeloops/internal/run/worktree"
+	"codeloops/internal/session"
+	"codeloops/internal/wording/hint"
+)
+
+// Last is the last iteration that was kept.
+const Last = math.MinInt
+
+// A Goal is the state to put a work tree back to.
+type Goal struct {
+	Dir        string // in the work tree
+	Checkpoint string
+	Began      string // the checkpoint of the session's start; "" where that is not known
+	Name       string // for people
+	Session    string // "": none
+	Kept       string // the private repository, as a log names it
+}
+
+// way finds what leads from the files as they are to the goal.
+func (g Goal) way(ctx context.Context, t *worktree.Tree) (diff.Way, error) {
+	if err := t.Baseline(ctx); err != nil {
+		return diff.Way{}, err
+	}
+	var others []string
+	if g.Began != "" {
+		state, err := t.Recall(ctx, g.Began)
+		if err != nil {
+			return diff.Way{}, fmt.Errorf("read the start of the session of %s: %w", g.Name, err)
+		}
+		others = append(others, state)
+	}
+	state, err := t.Recall(ctx, g.Checkpoint)
+	if err != nil {
+		return diff.Way{}, fmt.Errorf("read %s: %w", g.Name, err)
+	}
+	return t.Way(ctx, state, others...)
+}
+
+// Iteration is the goal of the state after an iteration of a session, 0 being its start and
+// [Last] the last one.
+func Iteration(c session.Course, n int) (Goal, error) {
+	rounds := c.Journal.Rounds()
+	last := len(rounds)
+	if c.Unjudged != "" {
+		last++
+	}
+	if n == Last {
+		n = last
+	}
+	g := Goal{
+		Dir: c.Session.WorkingDir, Checkpoint: c.Session.Checkpoint, Began: c.Session.Checkpoint, Name: "the start of session " + c.Session.ID,
+		Session: c.Session.ID, Kept: c.Session.Checkpoints,
+	}
+	switch {
+	case n < 0 || n > last:
+		return g, hint.Errorf("0 is the session's start", "session %s has kept iterations 1 to %d, not %d", c.Session.ID, last, n)
+	case n > len(rounds):
+		g.Checkpoint, g.Name = c.Unjudged, fmt.Sprintf("iteration %d, not judged, of session %s", n, c.Session.ID)
+	case n > 0:
+		g.Checkpoint, g.Name = rounds[n-1].Change.Checkpoint, fmt.Sprintf("iteration %d of session %s", n, c.Session.ID)
+	}
+	if g.Checkpoint == "" {
+		return g, hint.Errorf("its diff is in the log: codeloops sessions diff "+c.Session.ID, "no checkpoint was kept for %s", g.Name)
+	}
+	var err error
+	if g.Dir, err = worktree.RealDir(g.Dir); errors.Is(err, fs.ErrNotExist) {
+		err = hint.Add(err, "was it moved? Say where it is: codeloops sessions restore -d DIR "+c.Session.ID)
+	}
+	return g, err
+}
+
+// Reference is the goal of a reference, in the private repository of the one that is here or, of
+// earlier versions, in that itself.
+func (d *Desk) Reference(ctx context.Context, store *session.Store, ref string) (Goal, error) {
+	tree, err := worktree.Open(ctx, d.Host, d.Host.Dir, d.Tell)
+	if err != nil {
+		return Goal{}, err
+	}
+	defer tree.Close() //nolint:errcheck // it was only read
+	git := worktree.Git{Environ: d.Host.Environ}
+	args := []string{"rev-parse", "--verify", "--quiet", "--end-of-options", ref + "^{commit}"}
+	for _, in := range []string{store.Checkpoints(session.CheckpointsFor(tree.CommonDir())), tree.CommonDir()} {
+		if out, err := git.In(ctx, d.Host.Dir, append([]string{"--git-dir=" + in}, args...)...); err == nil {
+			return Goal{Dir: d.Host.Dir, Checkpoint: strings.TrimSpace(string(out)), Name: ref}, nil
+		}
+	}
+	return Goal{}, hint.Errorf("`codeloops sessions list` shows what there is", "there is no reference %s here", ref)
+}

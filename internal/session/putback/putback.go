@@ -1,0 +1,189 @@
+// Package putback puts the files of a work tree back: to a state of a session, to what they
+// were before that, or to what a log says.
+package putback
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"codeloops/internal/config/host"
+	"codeloops/internal/diff"
+	"codeloops/internal/diff/restore"
+	"codeloops/internal/run/worktree"
+	"codeloops/internal/session"
+	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
+)
+
+// A Desk is where it is asked for.
+type Desk struct {
+	Host *host.Host
+	// Tell is told what has become of an earlier restore that broke off, Note what there
+	// is to know that keeps nobody from anything.
+	Tell, Note func(sentence string)
+	// Sure asks a question that wants a yes; nil: the user has said yes.
+	Sure func(ctx context.Context, question string) error
+	// Recovered: what a restore had left where the user stands was gone on with.
+	Recovered bool
+}
+
+// open opens and locks a work tree; the caller calls the returned function.
+func (d *Desk) open(ctx context.Context, dir, by string) (*worktree.Tree, func(), error) {
+	tree, err := worktree.Open(ctx, d.Host, dir, d.Tell)
+	if err != nil {
+		return nil, nil, err
+	}
+	lock, err := tree.Lock(ctx, by, d.Host.Now())
+	if err != nil {
+		return nil, nil, errors.Join(err, tree.Close())
+	}
+	return tree, func() {
+		_ = lock.Close() // the system takes it back in any case
+		_ = tree.Close() // its objects are written
+	}, nil
+}
+
+// Recover goes on with a restore that broke off in the work tree in which the user
+// stands. One that is at work there has the lock. The error is what stands in its way.
+func (d *Desk) Recover(ctx context.Context) error {
+	keep := worktree.Kept(d.Host)
+	if keep == nil || !keep.Open(d.Host.Dir) {
+		return nil
+	}
+	tree, err := worktree.Open(ctx, d.Host, d.Host.Dir, d.Tell)
+	if err != nil {
+		return nil // commands that need one will say so
+	}
+	defer tree.Close() //nolint:errcheck // it was only read
+	lock, err := tree.Lock(ctx, "recover", d.Host.Now())
+	if d.Recovered = tree.Recovered(); err == nil {
+		return lock.Close()
+	}
+	if left, ok := errors.AsType[*worktree.UnrestoredError](err); ok {
+		return left
+	}
+	return nil
+}
+
+// To puts the files of a work tree back to a goal, and tells what has been done. mayWrite
+// is asked first, with the work tree.
+func (d *Desk) To(ctx context.Context, store *session.Store, g Goal, mayWrite func(root string) error) (told []string, err error) {
+	tree, end, err := d.open(ctx, g.Dir, "restore")
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	root := tree.Root()
+	if err := mayWrite(root); err != nil {
+		return nil, err
+	}
+	shared, err := tree.RecallFrom(ctx, store, g.Kept)
+	if err != nil {
+		return nil, err
+	}
+	defer shared.Close() //nolint:errcheck // the system takes it back in any case
+	way, err := g.way(ctx, tree)
+	if err != nil {
+		return nil, worktree.Gone(err, g.Session)
+	}
+	if err := d.may(ctx, root, g, way); err != nil {
+		return nil, err
+	}
+	kept := "they were so already"
+	if len(way.Changes) > 0 {
+		done, err := tree.Take(ctx, restore.Plan{Title: g.Name, Changes: way.Changes})
+		if err != nil {
+			return nil, fmt.Errorf("put the files of %s back to %s: %w", root, g.Name, err)
+		}
+		kept = keptWords(done)
+	}
+	return append([]string{fmt.Sprintf("the files of %s are those of %s; %s", root, g.Name, kept)}, wayWords(way)...), nil
+}
+
+// sure asks, unless the user has said yes.
+func (d *Desk) sure(ctx context.Context, question string) error {
+	if d.Sure == nil {
+		return nil
+	}
+	return d.Sure(ctx, question)
+}
+
+// may asks before files are changed, and says where HEAD has moved.
+func (d *Desk) may(ctx context.Context, root string, g Goal, way diff.Way) error {
+	question := fmt.Sprintf("put %s of %s back to %s?", wording.Count(len(way.Changes), "file"), root, g.Name)
+	if way.HeadThen != "" {
+		moved := fmt.Sprintf("HEAD is at %s, and was at %s then; it stays there, and the files are put back beneath it", way.HeadNow, way.HeadThen)
+		if d.Sure == nil {
+			d.Note(moved)
+		}
+		question = moved + "\n" + question
+	}
+	return d.sure(ctx, question)
+}
+
+// Undo brings back what a restore has taken away, the last one here or the one named, and
+// tells what has been done.
+func (d *Desk) Undo(ctx context.Context, name string) (told string, err error) {
+	tree, end, err := d.open(ctx, d.Host.Dir, "restore --undo")
+	if err != nil {
+		return "", err
+	}
+	defer end()
+	if d.Recovered || tree.Recovered() {
+		return "", nil // that is what was to be undone
+	}
+	keep, err := tree.Keep()
+	if err != nil {
+		return "", err
+	}
+	one, err := keep.Find(tree.Root(), name)
+	if errors.Is(err, restore.ErrNothingKept) {
+		return "", hint.Add(err, "`codeloops sessions prune --kept --dry-run` lists what is kept")
+	}
+	if err != nil {
+		return "", err
+	}
+	p, err := keep.Undo(one)
+	if err != nil {
+		return "", err
+	}
+	those := fmt.Sprintf("the files of %s are those from before they were put back to %s", tree.Root(), one.Title)
+	if len(p.Changes) == 0 {
+		return those + " already", nil
+	}
+	question := fmt.Sprintf("bring back %s of %s from before %s was put back to %s?",
+		wording.Count(len(p.Changes), "file"), tree.Root(), one.Name, one.Title)
+	if err := d.sure(ctx, question); err != nil {
+		return "", err
+	}
+	done, err := tree.Take(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	return those + "; " + keptWords(done), nil
+}
+
+// wayWords says what of a work tree a restore does not make what it was.
+func wayWords(way diff.Way) (sentences []string) {
+	for _, what := range []struct {
+		paths []string
+		words string
+	}{
+		{way.Ignored, "not removed, as ignore rules hide it, or did: "},
+		{way.Nested, "not removed, as it is below another repository: "},
+		{way.Moved, "the commits of repositories inside stay as they are: "},
+		{way.Converted, "as git checks it out, as its bytes are not known: "},
+	} {
+		if len(what.paths) > 0 {
+			sentences = append(sentences, what.words+worktree.Names(slices.Sorted(slices.Values(what.paths))))
+		}
+	}
+	return sentences
+}
+
+// keptWords says where what was there is.
+func keptWords(done restore.Done) string {
+	return fmt.Sprintf("what was there is kept in %s (codeloops sessions restore --undo)", done.Dir)
+}

@@ -1,0 +1,112 @@
+package putback
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"codeloops/internal/diff/restore"
+	"codeloops/internal/loop"
+	"codeloops/internal/run/worktree"
+	"codeloops/internal/session"
+	"codeloops/internal/session/logpatch"
+	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
+)
+
+// Rebuild makes the files of a checkout, in a directory, what a change of a session left,
+// from its log alone, and tells what has been done. With force also at another commit than
+// the session's, and in place of files that are others.
+func (d *Desk) Rebuild(ctx context.Context, one session.Overview, change loop.Change, dir string, force bool) (told string, err error) {
+	tree, end, err := d.open(ctx, dir, "replay --apply")
+	if err != nil {
+		return "", err
+	}
+	defer end()
+	if err := sameBase(one, tree, force); err != nil {
+		return "", err
+	}
+	store, err := session.NewStore(filepath.Dir(one.Path))
+	if err != nil {
+		return "", err
+	}
+	shared, err := tree.RecallFrom(ctx, store, one.Session.Checkpoints)
+	if err != nil {
+		return "", err
+	}
+	defer shared.Close() //nolint:errcheck // the system takes it back in any case
+	return rebuild(ctx, tree, change, force)
+}
+
+// sameBase refuses a checkout of another commit than the session's.
+func sameBase(one session.Overview, tree *worktree.Tree, force bool) error {
+	base, head := one.Session.BaseCommit, tree.BaseCommit()
+	if base == "" || base == head || force {
+		return nil // of a log that does not say, each file is compared
+	}
+	what := fmt.Sprintf("git worktree add --detach ../rebuilt %.12s && codeloops replay --apply -d ../rebuilt %s; or --force", base, one.ID)
+	if head == "" {
+		head = "a branch without commits"
+	}
+	return hint.Errorf(what, "the session began at commit %.12s, and %s is at %.12s", base, tree.Root(), head)
+}
+
+// rebuild makes all changes, or none.
+func rebuild(ctx context.Context, tree *worktree.Tree, change loop.Change, force bool) (told string, err error) {
+	if err := tree.Baseline(ctx); err != nil {
+		return "", err
+	}
+	edits, err := logpatch.Edits(ctx, change, tree, force)
+	if err != nil {
+		return "", hint.Add(
+			fmt.Errorf("nothing was changed in %s, because not all files can be rebuilt:\n%w", tree.Root(), err),
+			"a session that began with uncommitted changes can only be rebuilt on top of these"+
+				"; --force replaces files that are others by now",
+		)
+	}
+	state, err := tree.Edited(ctx, edits)
+	if err != nil {
+		return "", fmt.Errorf("nothing was changed in %s:\n%w", tree.Root(), err)
+	}
+	way, err := tree.Way(ctx, state)
+	if err != nil {
+		return "", err
+	}
+	kept := ""
+	if len(way.Changes) > 0 {
+		done, err := tree.Take(ctx, restore.Plan{Title: "what is rebuilt", Changes: way.Changes})
+		if err != nil {
+			return "", err
+		}
+		kept = keptWords(done)
+	}
+	return rebuilt(ctx, tree, change, kept)
+}
+
+// rebuilt tells what has been done, and how sure that is.
+func rebuilt(ctx context.Context, tree *worktree.Tree, change loop.Change, kept string) (told string, err error) {
+	now, err := tree.Capture(ctx)
+	if err != nil {
+		return "", err
+	}
+	text := fmt.Sprintf("rebuilt %s in %s", wording.Count(change.Shape().Files, "file"), tree.Root())
+	switch {
+	case change.Empty():
+		text = "the iteration left everything as the session had found it: there is nothing to rebuild"
+	case change.State == now.State:
+		text += ": the work tree is, byte for byte, what the iteration left"
+	case change.State != "":
+		text += ": these files are what the iteration left; others differ from those that the session began with"
+	}
+	if kept != "" {
+		text += "; " + kept
+	}
+	if n := logpatch.Commits(change); n > 0 {
+		stay := fmt.Sprintf("%d repositories inside stay at their commits", n)
+		if n == 1 {
+			stay = "1 repository inside stays at its commit"
+		}
+		text += "; " + stay
+	}
+	return text, nil
+}

@@ -1,0 +1,144 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// compare tells where an iteration takes another course today. What codeloops
+// itself says about a failure is not compared: only words would differ.
+func (v *verifier) compare(today loop.Round) {
+	log := v.now.round
+	told := func(what, then, now string) {
+		if then != now {
+			v.differf("iteration %d: %s: %s in the log, %s today", log.Iteration, what, then, now)
+		}
+	}
+	if v.setting.ours && !slices.Equal(v.now.phases, v.phases) {
+		told("its phases", names(v.now.phases), names(v.phases))
+	}
+	told("replies of the critic that could not be used", strconv.Itoa(len(v.now.rejected)), strconv.Itoa(v.rejected))
+	told("the critic", said(log.Review), said(today.Review))
+	told("the decision that counts", string(log.Verdict.Decision), string(today.Verdict.Decision))
+	if v.setting.ours {
+		told("why it counts as an error", cmp.Or(string(log.Failure), nothing), cmp.Or(string(today.Failure), nothing))
+	}
+	if log.Rule != "" { // older logs do not name it
+		told("the rule that decided", log.Rule, cmp.Or(today.Rule, nothing))
+		told("what the rule ends the session with", cmp.Or(string(log.Stop), nothing), cmp.Or(string(today.Stop), nothing))
+	}
+	if log.Review.Problem != "" || today.Review.Problem != "" {
+		return
+	}
+	then, now := log.Review.Verdict, today.Review.Verdict
+	if a, b := then.Guidance(), now.Guidance(); a != b {
+		v.differf("iteration %d: what the critic said: %s in the log, %s today", log.Iteration, short(a), short(b))
+	}
+	told("the confidence", number(then.Confidence), number(now.Confidence))
+	told("the score", number(then.Score), number(now.Score))
+	told("the escalation", cmp.Or(then.Escalation, nothing), cmp.Or(now.Escalation, nothing))
+}
+
+// end compares how the run ended, unless that was no decision of a loop.
+func (v *verifier) end(today loop.Outcome, over bool) {
+	v.report.Outcome = v.setting.end
+	then := v.setting.end
+	if over {
+		v.astray()
+	}
+	if v.report.Partly = v.foreign(); v.report.Partly != "" {
+		if !over && v.played < v.setting.whole {
+			v.differf("today the loop ends after iteration %d (%s); the recorded session went on", v.report.Iterations, ended(today))
+		}
+		return
+	}
+	if over {
+		if v.played < v.setting.whole {
+			return // told already
+		}
+		v.differf("the recorded session ended after iteration %d (%s); today the loop goes on", v.report.Iterations, ended(*then))
+		return
+	}
+	if then.Reason == loop.StopNone {
+		today.Reason = loop.StopNone // the original names none
+	}
+	if then.Result != today.Result || then.Reason != today.Reason || then.Iterations != today.Iterations {
+		v.differf("the end: %s after %d in the log, %s after %d today", ended(*then), then.Iterations, ended(today), today.Iterations)
+	}
+	if then.Result == loop.Success && number(then.Confidence) != number(today.Confidence) && v.setting.ours {
+		v.differf("the confidence of the end: %s in the log, %s today", number(then.Confidence), number(today.Confidence))
+	}
+}
+
+// astray tells that the loop has left the course of the log, where nothing else tells it.
+func (v *verifier) astray() {
+	if v.played < v.setting.whole && v.script.broken == "" && len(v.report.Differences) == 0 {
+		v.differf("after iteration %d the loop makes a step today that is not in the log", v.report.Iterations)
+	}
+}
+
+// foreign says why the end is not for a loop to decide, "" when it is.
+func (v *verifier) foreign() string {
+	end := v.setting.end
+	switch {
+	case v.script.broken != "":
+		return v.script.broken
+	case end == nil:
+		return "the log has no end"
+	case end.Reason == loop.StopNone && (end.Result == loop.Success || end.Result == loop.MaxIterations):
+		return ""
+	case slices.Contains([]loop.StopReason{loop.StopDone, loop.StopMaxIterations, loop.StopPolicyEscalation, loop.StopStuck}, end.Reason),
+		tooManyErrors(end.Reason), end.Reason.Violates() != "":
+		return ""
+	}
+	return "the session ended as " + ended(*end) + ", which no loop decides"
+}
+
+func ended(o loop.Outcome) string {
+	if o.Reason == loop.StopNone || string(o.Reason) == string(o.Result) {
+		return string(o.Result)
+	}
+	return fmt.Sprintf("%s, %s", o.Result, o.Reason)
+}
+
+func said(r loop.Review) string {
+	if r.Problem != "" {
+		return "no verdict"
+	}
+	return string(r.Verdict.Decision)
+}
+
+func names(states []loop.State) string {
+	words := make([]string, len(states))
+	for i, s := range states {
+		words[i] = s.String()
+	}
+	return strings.Join(words, " ")
+}
+
+func number(n *float64) string {
+	if n == nil {
+		return "none"
+	}
+	return strconv.FormatFloat(*n, 'g', -1, 64)
+}
+
+// nothing stands in the place of a word that there is not.
+const nothing = "nothing"
+
+// short quotes the beginning of a text.
+func short(text string) string {
+	const most = 60
+	if text == "" {
+		return nothing
+	}
+	if r := []rune(text); len(r) > most {
+		return fmt.Sprintf("%q… (%d bytes)", string(r[:most]), len(text))
+	}
+	return fmt.Sprintf("%q", text)
+}

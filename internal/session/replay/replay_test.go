@@ -1,0 +1,759 @@
+package replay_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/loop/looptest"
+	"codeloops/internal/policy"
+	"codeloops/internal/policy/convergence"
+	"codeloops/internal/role/verdict"
+	"codeloops/internal/session"
+	"codeloops/internal/session/replay"
+	"codeloops/internal/strategy"
+)
+
+var noon = time.Date(2026, 1, 27, 12, 0, 0, 0, time.UTC)
+
+// crew plays the ports of a loop: the actor adds a file each time, the critic
+// gives the replies in turn, the last one for ever.
+type crew struct {
+	policy.Gate
+	replies []string
+	policy  loop.Policy
+	checks  []loop.CheckResult // one for each turn, again from the first; nil: there are none
+	seal    string             // of every prompt; "": the replies mean what said says
+	cut     context.CancelFunc // called while the critic judges for the first time; nil: never
+	drifts  int                // so many of the first reviews find that the work tree has changed meanwhile
+	moves   int                // so many of the first runs of the checks find that HEAD has
+	written []loop.Written     // by the critic, ask by ask
+
+	turns, asks int
+	drifted     int // how often the work tree has
+	head        int
+	seconds     int
+}
+
+func (c *crew) Act(context.Context, loop.Brief, loop.Watch) (loop.Attempt, error) {
+	c.turns++
+	said := fmt.Sprintf("DECISION: DONE\nSUMMARY: turn %d", c.turns)
+	return loop.Attempt{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndCompleted}, Execution: loop.Execution{Stdout: loop.Output{Text: said}}}}, nil
+}
+
+func (c *crew) Capture(context.Context) (loop.Change, error) {
+	return loop.Change{State: fmt.Sprint(c.turns, c.drifted), Position: loop.Position{Head: strconv.Itoa(c.head)}}, nil
+}
+
+func (c *crew) Checkpoint(context.Context, loop.Step, loop.Change) (string, error) { return "", nil }
+
+func (c *crew) Judge(ctx context.Context, matter loop.Case, _ loop.Watch) (loop.Review, error) {
+	if c.cut != nil {
+		c.cut()
+		c.cut = nil
+		return loop.Review{}, context.Cause(ctx)
+	}
+	reply := c.replies[min(c.asks, len(c.replies)-1)]
+	r := loop.Review{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndCompleted}, Execution: loop.Execution{Stdout: loop.Output{Text: reply}}}, Reply: reply}
+	if c.asks < len(c.written) {
+		r.Written = c.written[c.asks]
+	}
+	if c.asks++; c.asks <= c.drifts {
+		c.drifted++
+	}
+	if c.seal != "" {
+		r.Seal, r.Boundary = c.seal, "0123456789abcdef"
+		verdict.Read(&r, matter, verdict.ContractOf(c.policy))
+		return r, nil
+	}
+	r.Verdict, r.Problem = said(reply)
+	return r, nil
+}
+
+// said is what the replies of these tests mean.
+func said(reply string) (loop.Verdict, string) {
+	head, rest, _ := strings.Cut(reply, "\n")
+	_, text, _ := strings.Cut(rest, ": ")
+	switch head {
+	case "DECISION: DONE":
+		return loop.Verdict{Decision: loop.Done, Summary: text}, ""
+	case "DECISION: CONTINUE":
+		return loop.Verdict{Decision: loop.Continue, Feedback: text}, ""
+	case "DECISION: ERROR":
+		return loop.Verdict{Decision: loop.Error, Analysis: text}, ""
+	}
+	return loop.Verdict{}, "not a word of a decision"
+}
+
+const (
+	done = "DECISION: DONE\nSUMMARY: all of it"
+	more = "DECISION: CONTINUE\nFEEDBACK: more"
+	lost = "DECISION: ERROR\nANALYSIS: lost"
+	chat = "Looks good to me!"
+)
+
+func (c *crew) Between(context.Context, loop.Change, loop.Change) (loop.Change, error) {
+	return loop.Change{}, nil
+}
+
+func (c *crew) clock() time.Time {
+	c.seconds++
+	return noon.Add(time.Duration(c.seconds) * time.Second)
+}
+
+func (c *crew) loop(sink loop.Sink) *loop.Loop {
+	l := &loop.Loop{
+		Workplace:     loop.Workplace{Actor: c, Tree: c, Critic: c, Gate: c},
+		Strategy:      strategy.ActorCritic{},
+		Sink:          sink,
+		Clock:         c.clock,
+		CriticRetries: 1,
+	}
+	if c.checks != nil {
+		l.Checker = c
+	}
+	return l
+}
+
+func (c *crew) Check(context.Context, loop.Step) iter.Seq2[loop.CheckResult, error] {
+	if c.head < c.moves {
+		c.head++
+	}
+	return func(yield func(loop.CheckResult, error) bool) { yield(c.checks[c.turns%len(c.checks)], nil) }
+}
+
+// record runs a session and returns the store and the id of its log.
+func (c *crew) record(t *testing.T) (*session.Store, string) {
+	t.Helper()
+	store, err := session.NewStore(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := store.Create("do it", noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if c.cut != nil {
+		c.cut = cancel
+	}
+	s := loop.Session{ID: rec.ID(), Prompt: "do it", Terms: loop.Terms{MaxIterations: c.MaxIterations, Policy: c.policy}}
+	if _, err := c.loop(rec).Run(ctx, s); err != nil {
+		t.Fatal(err)
+	}
+	return store, rec.ID()
+}
+
+func opened(path string) func() (replay.Entries, func() error, error) {
+	return func() (replay.Entries, func() error, error) {
+		r, err := session.OpenFile(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		return r.Entries(), r.Close, nil
+	}
+}
+
+func verify(t *testing.T, path string) replay.Report {
+	t.Helper()
+	report, err := replay.Verify(t.Context(), opened(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// TestVerifySame verifies sessions that ended in every way a loop can decide,
+// with limits that the log does not hold.
+func TestVerifySame(t *testing.T) {
+	t.Parallel()
+	gate := policy.Gate{MaxIterations: 6, MaxConsecutiveErrors: 2}
+	for name, c := range map[string]struct {
+		crew crew
+		want loop.StopReason
+	}{
+		"done":                {crew{Gate: gate, replies: []string{more, lost, done}}, loop.StopDone},
+		"limit":               {crew{Gate: gate, replies: []string{more}}, loop.StopMaxIterations},
+		"two errors in a row": {crew{Gate: gate, replies: []string{more, lost, more, lost}}, loop.StopConsecutiveErrors},
+		"many are allowed":    {crew{Gate: policy.Gate{MaxIterations: 6}, replies: []string{lost}}, loop.StopMaxIterations},
+		"no decision":         {crew{Gate: gate, replies: []string{chat}}, loop.StopNoDecision},
+		"asked again":         {crew{Gate: gate, replies: []string{chat, more, chat, done}}, loop.StopDone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store, id := c.crew.record(t)
+			got := verify(t, store.Path(id))
+			if got.Outcome == nil || got.Outcome.Reason != c.want || got.Iterations != got.Outcome.Iterations {
+				t.Errorf("got %+v", got)
+			}
+			if len(got.Differences) > 0 || got.Partly != "" {
+				t.Errorf("differs: %q, partly: %q", got.Differences, got.Partly)
+			}
+		})
+	}
+}
+
+// TestVerifyResumed verifies a session that was interrupted while the critic
+// judged, and resumed with that turn of the actor still to be judged.
+func TestVerifyResumed(t *testing.T) {
+	t.Parallel()
+	c := &crew{Gate: policy.Gate{MaxIterations: 5}, replies: []string{more, done}, cut: func() {}}
+	store, id := c.record(t)
+	cut := verify(t, store.Path(id))
+	if cut.Partly == "" || len(cut.Differences) > 0 || cut.Iterations != 0 {
+		t.Errorf("interrupted: %+v", cut)
+	}
+	rec, course, err := store.Reopen(id)
+	if err != nil || course.Journal.Pending() == nil {
+		t.Fatalf("%+v, %v", course, err)
+	}
+	if _, err := c.loop(rec).Resume(t.Context(), course.Session, course.Journal); err != nil {
+		t.Fatal(err)
+	}
+	if got := verify(t, store.Path(id)); got.Iterations != 2 || len(got.Differences) > 0 || got.Partly != "" {
+		t.Errorf("resumed: %+v", got)
+	}
+}
+
+// rewritten writes a log anew, with one thing in it that is another.
+func rewritten(t *testing.T, path, old, text string) {
+	t.Helper()
+	log, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := bytes.ReplaceAll(log, []byte(old), []byte(text))
+	if bytes.Equal(log, changed) {
+		t.Fatalf("there is no %s in the log", old)
+	}
+	if err := os.WriteFile(path, changed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestVerifyStale verifies sessions in which DONEs were none, as the work tree had
+// changed meanwhile: the work was judged again. Without a word of that, the log is
+// another one.
+func TestVerifyStale(t *testing.T) {
+	t.Parallel()
+	gate := policy.Gate{MaxIterations: 6, MaxConsecutiveErrors: 3}
+	pass := []loop.CheckResult{{Command: "make", Ending: loop.EndCompleted}}
+	for name, c := range map[string]struct {
+		crew       crew
+		want       loop.StopReason
+		iterations int
+		turns      int // of the actor
+		without    string
+	}{
+		"once":               {crew{Gate: gate, replies: []string{done}, drifts: 1}, loop.StopDone, 2, 1, "the end: success, done after 2 in the log, success, done after 1 today"},
+		"twice":              {crew{Gate: gate, replies: []string{done}, drifts: 2}, loop.StopDone, 3, 1, "iteration 1: the critic: no verdict in the log, DONE today"},
+		"it never rests":     {crew{Gate: gate, replies: []string{done}, drifts: 9}, loop.StopNoDecision, 3, 1, "the decision that counts: ERROR in the log, DONE today"},
+		"not done after all": {crew{Gate: gate, replies: []string{done, more, done}, drifts: 1}, loop.StopDone, 3, 2, "iteration 1: the critic: no verdict in the log, DONE today"},
+		"it did not matter":  {crew{Gate: gate, replies: []string{more, done}, drifts: 2}, loop.StopDone, 3, 2, "iteration 2: the critic: no verdict in the log, DONE today"},
+		"at the limit":       {crew{Gate: policy.Gate{MaxIterations: 1}, replies: []string{done}, drifts: 1}, loop.StopDone, 2, 1, "done after 1 today"},
+		"asked again":        {crew{Gate: gate, replies: []string{chat, done}, drifts: 2}, loop.StopDone, 2, 1, "done after 1 today"},
+		"HEAD did not rest":  {crew{Gate: gate, replies: []string{done}, checks: pass, moves: 2}, loop.StopDone, 2, 1, "done after 1 today"},
+		"nobody revises": {
+			crew{Gate: policy.Gate{Rulers: policy.Rulers(loop.Policy{NoAutoRevise: true})}, policy: loop.Policy{NoAutoRevise: true}, replies: []string{done}, drifts: 1},
+			loop.StopDone, 2, 1, "done after 1 today",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store, id := c.crew.record(t)
+			got := verify(t, store.Path(id))
+			if got.Outcome == nil || got.Outcome.Reason != c.want || got.Iterations != c.iterations || got.Outcome.Iterations != c.iterations || c.crew.turns != c.turns {
+				t.Errorf("got %+v, %+v after %d turns of the actor", got, got.Outcome, c.crew.turns)
+			}
+			if len(got.Differences) > 0 || got.Partly != "" {
+				t.Errorf("differs: %q, partly: %q", got.Differences, got.Partly)
+			}
+			rewritten(t, store.Path(id), `"critic_stale"`, `"x"`)
+			if got := strings.Join(verify(t, store.Path(id)).Differences, "\n"); !strings.Contains(got, c.without) {
+				t.Errorf("without a word of it:\n%s\nwant %s", got, c.without)
+			}
+		})
+	}
+}
+
+// TestVerifyStaleReadAnew: a DONE that was stale, and is read otherwise today, is none
+// that the work tree could make stale.
+func TestVerifyStaleReadAnew(t *testing.T) {
+	t.Parallel()
+	c := &crew{Gate: policy.Gate{MaxIterations: 1}, replies: []string{done}, drifts: 1}
+	store, id := c.record(t)
+	rewritten(t, store.Path(id), `"critic_output":"DECISION: DONE\nSUMMARY`, `"critic_output":"DECISION: ERROR\nANALYSIS`)
+	all := strings.Join(verify(t, store.Path(id)).Differences, "\n")
+	for _, want := range []string{
+		"iteration 1: the critic: no verdict in the log, ERROR today",
+		"the end: success, done after 2 in the log, max_iterations_reached, max_iterations after 1 today", // it is not judged again
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("got\n%s\nwant %s", all, want)
+		}
+	}
+}
+
+// crash is a recorder in whose run the power fails after a number of events.
+type crash struct {
+	*session.Recorder
+	left int
+}
+
+func (c *crash) Handle(at loop.Stamp, e loop.Event) error {
+	if c.left == 0 {
+		return errFull
+	}
+	c.left--
+	return c.Recorder.Handle(at, e)
+}
+
+// TestVerifyStaleAndResumed breaks a session with a stale DONE off after each of its
+// events, carries it on, and verifies what it comes to. A turn of the actor that was
+// finished is not played again, and nobody works before there is a verdict on it.
+func TestVerifyStaleAndResumed(t *testing.T) { //nolint:gocyclo // one fact after the other
+	t.Parallel()
+	for left, whole := 1, false; !whole; left++ {
+		store, err := session.NewStore(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec, err := store.Create("do it", noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &crew{Gate: policy.Gate{MaxIterations: 5}, replies: []string{done}, drifts: 1}
+		sink := &crash{rec, left}
+		_, err = c.loop(sink).Run(t.Context(), loop.Session{ID: rec.ID(), Prompt: "do it", Terms: loop.Terms{MaxIterations: 5}})
+		if whole = err == nil; whole {
+			if left < 17 { // two iterations
+				t.Errorf("the session has ended after %d events", left)
+			}
+			break
+		}
+		if !errors.Is(err, errFull) || rec.Close() != nil {
+			t.Fatal(err)
+		}
+		var course session.Course
+		if rec, course, err = store.Reopen(rec.ID()); err != nil {
+			t.Fatal(err)
+		}
+		out, err := c.loop(rec).Resume(t.Context(), course.Session, course.Journal)
+		if err != nil || out.Reason != loop.StopDone {
+			t.Fatalf("after %d events: %+v, %v", left, out, err)
+		}
+		// The third event is the phase in which the actor works: the fourth says that
+		// it has.
+		if again := left == 3; c.turns != 1 && !again || c.turns > 2 {
+			t.Errorf("after %d events: %d turns of the actor", left, c.turns)
+		}
+		if got := verify(t, store.Path(rec.ID())); len(got.Differences) > 0 || got.Partly != "" || got.Iterations != out.Iterations {
+			t.Errorf("after %d events: %+v", left, got)
+		}
+	}
+}
+
+// TestVerifyMeddling verifies sessions whose critic wrote in its view: what it did
+// stands in the log, and makes of a DONE what it made of it then.
+func TestVerifyMeddling(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		written loop.Written
+		field   string
+	}{
+		"a file":           {loop.Written{Changed: []string{"a.txt"}}, `"critic_undone"`},
+		"a new file":       {loop.Written{Come: []string{"a.txt"}}, `"critic_added"`},
+		"what git goes by": {loop.Written{Settings: []string{"config"}}, `"critic_settings"`},
+	} {
+		crew := &crew{Gate: policy.Gate{MaxIterations: 6, MaxConsecutiveErrors: 2}, replies: []string{done}, written: []loop.Written{c.written, c.written, c.written}}
+		store, id := crew.record(t)
+		if got := verify(t, store.Path(id)); len(got.Differences) > 0 || got.Partly != "" || got.Iterations != 2 || got.Outcome.Reason != loop.StopDone {
+			t.Errorf("%s: %+v", name, got)
+		}
+		rewritten(t, store.Path(id), c.field, `"x"`)
+		if got := verify(t, store.Path(id)); !slices.Contains(got.Differences, "iteration 1: the critic: no verdict in the log, DONE today") {
+			t.Errorf("%s: without a word of it: %q", name, got.Differences)
+		}
+	}
+}
+
+// worded is the rule on checks in the words of another time.
+type worded struct{ policy.Checks }
+
+func (w worded) Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
+	so = w.Checks.Rule(c, r, so)
+	if so.Rule != "" {
+		so.Verdict.Feedback = "- a check of this project does not pass"
+	}
+	return so
+}
+
+// TestVerifyWords verifies a session whose rules were worded otherwise: two checks
+// that fail by turns are told apart in the words of today, and would end it.
+func TestVerifyWords(t *testing.T) {
+	t.Parallel()
+	stuck := loop.ConvergencePolicy{WarnAfter: 2, StopAfter: 4}
+	c := &crew{
+		Gate: policy.Gate{MaxIterations: 9, Rulers: []policy.Ruler{
+			worded{}, policy.Convergence{Settings: convergence.Settings{WarnAfter: stuck.WarnAfter, StopAfter: stuck.StopAfter}},
+		}},
+		replies: []string{done},
+		policy:  loop.Policy{Convergence: &stuck},
+		checks: []loop.CheckResult{
+			{Command: "./a.sh", Ending: loop.EndFailed, ExitCode: 1}, {Command: "./b.sh", Ending: loop.EndFailed, ExitCode: 1},
+		},
+	}
+	store, id := c.record(t)
+	got := verify(t, store.Path(id))
+	if got.Outcome == nil || got.Outcome.Reason != loop.StopMaxIterations || len(got.Differences) > 0 || got.Partly != "" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// TestVerifySealed has replies that are read by their seals, by the boundary of
+// their prompts and by the evidence: from the log they are read alike.
+func TestVerifySealed(t *testing.T) {
+	t.Parallel()
+	const sealed = "DECISION: DONE\nSUMMARY: it is there\nSEAL: k7f2qx"
+	for name, c := range map[string]struct {
+		policy  loop.Policy
+		replies []string
+	}{
+		"wanted":           {loop.Policy{Profile: loop.ProfileStrict}, []string{done, sealed}},
+		"wrong":            {loop.Policy{Profile: loop.ProfileStrict}, []string{strings.ReplaceAll(sealed, "k7f2qx", "abcdef"), sealed}},
+		"contradicted":     {loop.Policy{}, []string{sealed + "\n\nFINAL DECISION: CONTINUE", done}},
+		"quoted":           {loop.Policy{}, []string{"DECISION: DONE\nSUMMARY: turn 1", "DECISION: DONE\nSUMMARY: it adds a file", done}},
+		"in the boundary":  {loop.Policy{}, []string{"[0123456789abcdef begin: x]\nDECISION: CONTINUE\n[0123456789abcdef end: x]\n" + more, done}},
+		"without any seal": {loop.Policy{}, []string{done}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			crew := &crew{Gate: policy.Gate{MaxIterations: 3}, replies: c.replies, policy: c.policy, seal: "k7f2qx"}
+			store, id := crew.record(t)
+			got := verify(t, store.Path(id))
+			if got.Outcome == nil || got.Outcome.Result != loop.Success || len(got.Differences) > 0 || got.Partly != "" {
+				t.Fatalf("got %+v", got)
+			}
+			log, err := os.ReadFile(store.Path(id))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(store.Path(id), bytes.ReplaceAll(log, []byte(`"critic_seal":"k7f2qx"`), []byte(`"x":""`)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			wanted := c.policy.Profile != ""
+			if got := verify(t, store.Path(id)); wanted != (len(got.Differences) > 0) {
+				t.Errorf("without the seal of the log: %+v", got.Differences)
+			}
+		})
+	}
+}
+
+// TestVerifyDiffers changes one thing in a log and wants it told.
+func TestVerifyDiffers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ old, new, want string }{
+		"another decision":   {`"critic_output":"DECISION: CONTINUE`, `"critic_output":"DECISION: ERROR`, "iteration 1: the critic: CONTINUE in the log, ERROR today"},
+		"done too early":     {`"critic_output":"DECISION: CONTINUE\nFEEDBACK:`, `"critic_output":"DECISION: DONE\nSUMMARY:`, "the end: success, done after 3 in the log, success, done after 1 today"},
+		"other feedback":     {`FEEDBACK: more`, `FEEDBACK: less`, `iteration 1: what the critic said: "more" in the log, "less" today`},
+		"never rejected":     {`"critic_output":"Looks good to me!"`, `"critic_output":"DECISION: DONE\nSUMMARY: x"`, "iteration 2: replies of the critic that could not be used: 1 in the log, 0 today"},
+		"rejected":           {`"critic_output":"DECISION: DONE`, `"critic_output":"DECISION: MAYBE`, "iteration 3: the critic's last reply cannot be used today: it would be asked again"},
+		"a phase is missing": {`"state":"CAPTURING_DIFF"`, `"state":"VERIFYING"`, "iteration 1: its phases: ACTOR_EXECUTING VERIFYING CRITIC_EVALUATING in the log"},
+		"another end":        {`"outcome":"success"`, `"outcome":"failed"`, "the end: failed, done after 3 in the log, success, done after 3 today"},
+		"another count":      {`"iterations":3`, `"iterations":2`, "after 2 in the log, success, done after 3 today"},
+		"confidence":         {`"confidence":null`, `"confidence":0.5`, "the confidence of the end: 0.5 in the log, none today"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			crew := &crew{Gate: policy.Gate{MaxIterations: 6}, replies: []string{more, chat, lost, done}}
+			store, id := crew.record(t)
+			log, err := os.ReadFile(store.Path(id))
+			if err != nil {
+				t.Fatal(err)
+			}
+			changed := bytes.Replace(log, []byte(c.old), []byte(c.new), 1)
+			if bytes.Equal(log, changed) {
+				t.Fatal("nothing was changed")
+			}
+			if err := os.WriteFile(store.Path(id), changed, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(verify(t, store.Path(id)).Differences, "\n"); !strings.Contains(got, c.want) {
+				t.Errorf("got\n%s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestVerifyCut cuts a log off after each of its lines: what is there is
+// compared, and nothing differs.
+func TestVerifyCut(t *testing.T) {
+	t.Parallel()
+	crew := &crew{Gate: policy.Gate{MaxIterations: 6}, replies: []string{more, chat, more, done}}
+	store, id := crew.record(t)
+	log, err := os.ReadFile(store.Path(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := store.Path("cut")
+	for end := bytes.IndexByte(log, '\n') + 1; end < len(log); end += bytes.IndexByte(log[end:], '\n') + 1 {
+		if err := os.WriteFile(path, log[:end+len(log[end:])/200], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := verify(t, path); got.Partly == "" || len(got.Differences) > 0 {
+			t.Errorf("cut at %d: %+v", end, got)
+		}
+	}
+}
+
+func TestVerifyNoLog(t *testing.T) {
+	t.Parallel()
+	store, err := session.NewStore(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := replay.Verify(t.Context(), opened(store.Path("none"))); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing: %v", err)
+	}
+	if err := os.WriteFile(store.Path("other"), []byte("{\"type\":\"x\"}\nno JSON\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := replay.Verify(t.Context(), opened(store.Path("other"))); err == nil {
+		t.Error("of another program: no error")
+	}
+	crew := &crew{replies: []string{done}}
+	store, id := crew.record(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := replay.Verify(ctx, opened(store.Path(id))); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// original is a log of three types of lines.
+const original = `{"type":"session_start","timestamp":"2025-01-27T15:30:00Z","prompt":"Fix the bug","working_dir":"/p","actor_agent":"claude","critic_agent":"opencode","actor_model":null,"critic_model":null,"max_iterations":10}
+{"type":"iteration","iteration_number":1,"actor_output":"Done.","actor_stderr":"","actor_exit_code":1,"actor_duration_secs":74.5,"git_diff":"","git_files_changed":0,"critic_decision":"CONTINUE","feedback":"please test","timestamp":"2025-01-27T15:32:00Z"}
+not a line
+{"type":"iteration","iteration_number":2,"actor_output":"","actor_stderr":"","actor_exit_code":0,"actor_duration_secs":10.0,"git_diff":"","git_files_changed":0,"critic_decision":"DONE","feedback":null,"timestamp":"2025-01-27T15:33:00Z"}
+{"type":"session_end","outcome":"success","iterations":2,"summary":"Fixed","confidence":0.95,"duration_secs":180.0,"timestamp":"2025-01-27T15:33:30Z"}
+`
+
+// events keeps what it is handed, stamped anew so that a grammar takes it.
+type events struct {
+	grammar looptest.Grammar
+	all     []loop.Event
+}
+
+func (e *events) Handle(at loop.Stamp, ev loop.Event) error {
+	e.all = append(e.all, ev)
+	if end, ok := ev.(loop.Finished); ok && end.Outcome.Reason == loop.StopNone {
+		end.Outcome.Reason = loop.StopDone // the original names none
+		ev = end
+	}
+	return e.grammar.Handle(loop.Stamp{Seq: len(e.all), Time: at.Time}, ev)
+}
+
+// TestPlayOriginal plays a log of whole iterations as the events that its run
+// would have had.
+func TestPlayOriginal(t *testing.T) {
+	t.Parallel()
+	var got events
+	var bad []error
+	p := replay.Player{Sink: &got, Bad: func(err error) { bad = append(bad, err) }}
+	ended, err := p.Play(t.Context(), session.NewReader(strings.NewReader(original), "x").Entries())
+	if err != nil || !ended || got.grammar.End() != nil {
+		t.Errorf("%v, %v, %v", ended, err, got.grammar.End())
+	}
+	if len(bad) != 1 || !strings.HasPrefix(bad[0].Error(), "x:3: ") {
+		t.Errorf("bad lines: %v", bad)
+	}
+	if len(got.all) != 2+2*8 {
+		t.Errorf("%d events: %v", len(got.all), got.all)
+	}
+}
+
+// TestPlayAsItIs hands over exactly what the log holds.
+func TestPlayAsItIs(t *testing.T) {
+	t.Parallel()
+	crew := &crew{Gate: policy.Gate{MaxIterations: 6}, replies: []string{more, chat, done}}
+	store, id := crew.record(t)
+	entries, closed, err := opened(store.Path(id))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []loop.Event
+	for entry, err := range entries {
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, entry.Event)
+	}
+	_ = closed()
+	for until, last := range map[int]loop.Event{0: want[len(want)-1], 1: loop.IterationFinished{}} {
+		entries, closed, err := opened(store.Path(id))()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got events
+		p := replay.Player{Sink: &got, Until: until}
+		if ended, err := p.Play(t.Context(), entries); err != nil || ended != (until == 0) {
+			t.Errorf("until %d: %v, %v", until, ended, err)
+		}
+		if !reflect.DeepEqual(got.all, want[:len(got.all)]) || reflect.TypeOf(got.all[len(got.all)-1]) != reflect.TypeOf(last) {
+			t.Errorf("until %d: got %v", until, got.all)
+		}
+		_ = closed()
+	}
+}
+
+func TestPlaySpeed(t *testing.T) {
+	t.Parallel()
+	for speed, want := range map[float64]time.Duration{0: 0, 1: 210 * time.Second, 2: 105 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			p := replay.Player{Sink: &events{}, Speed: speed, Bad: func(error) {}}
+			if _, err := p.Play(t.Context(), session.NewReader(strings.NewReader(original), "x").Entries()); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(began); took != want {
+				t.Errorf("speed %v took %v, want %v", speed, took, want)
+			}
+		})
+	}
+}
+
+var errFull = errors.New("full")
+
+type full struct{}
+
+func (full) Handle(loop.Stamp, loop.Event) error { return errFull }
+
+func TestPlayStops(t *testing.T) {
+	t.Parallel()
+	entries := func() replay.Entries { return session.NewReader(strings.NewReader(original), "x").Entries() }
+	p := replay.Player{Sink: full{}}
+	if _, err := p.Play(t.Context(), entries()); !errors.Is(err, errFull) {
+		t.Errorf("of the sink: %v", err)
+	}
+	broken := session.NewReader(io.MultiReader(strings.NewReader(original), failing{}), "x")
+	p = replay.Player{Sink: &events{}, Bad: func(error) {}}
+	if _, err := p.Play(t.Context(), broken.Entries()); !errors.Is(err, errFull) {
+		t.Errorf("of the file: %v", err)
+	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, errFull)
+	defer cancel()
+	p = replay.Player{Sink: &events{}, Speed: 0.001, Bad: func(error) {}}
+	if _, err := p.Play(ctx, entries()); !errors.Is(err, errFull) {
+		t.Errorf("of the context: %v", err)
+	}
+}
+
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, errFull }
+
+// paced is a run of two iterations whose events are a minute apart.
+func paced() replay.Entries {
+	events := []loop.Event{
+		loop.Started{},
+		loop.IterationStarted{Iteration: 1},
+		loop.PhaseEntered{Iteration: 1, State: loop.ActorExecuting},
+		loop.IterationStarted{Iteration: 2},
+		loop.PhaseEntered{Iteration: 2, State: loop.ActorExecuting},
+		loop.Finished{},
+	}
+	return func(yield func(session.Entry, error) bool) {
+		for i, e := range events {
+			if !yield(session.Entry{At: loop.Stamp{Seq: i + 1, Time: noon.Add(time.Duration(i) * time.Minute)}, Event: e}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// TestControl presses keys, one after the other, each when the one before has
+// done what it does, and wants to know how long all took.
+func TestControl(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		speed  float64
+		paused bool
+		keys   []string
+		want   time.Duration // to the end, or to the last key
+		events int
+	}{
+		"as it was":              {1, false, nil, 5 * time.Minute, 6},
+		"twice as fast":          {1, false, []string{"+"}, 150 * time.Second, 6},
+		"half as fast":           {1, false, []string{"-"}, 10 * time.Minute, 6},
+		"paused":                 {1, true, nil, 0, 0},
+		"paused by key":          {1, false, []string{" "}, 0, 1},
+		"goes on":                {1, false, []string{" ", " "}, 5 * time.Minute, 6},
+		"steps":                  {1, true, []string{"n", "n", "\x1b[C"}, 0, 3},
+		"steps while it goes":    {1, false, []string{"n", "n"}, 3 * time.Minute, 6},
+		"to the next iteration":  {1, true, []string{"n", "i"}, 0, 3},
+		"leap by the arrow":      {1, true, []string{"n", "\x1b[B", "n"}, 0, 4},
+		"to the end":             {1, true, []string{"i", "i", "i"}, 0, 6},
+		"left":                   {1, false, []string{"n", "q"}, 0, 2},
+		"other keys do nothing":  {1, false, []string{"x", "\x1b[A", "\t"}, 5 * time.Minute, 6},
+		"at full speed":          {0, false, nil, 0, 6},
+		"from paused, then full": {0, true, []string{"n", " "}, 0, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				seen := &counter{}
+				control := replay.NewControl(c.speed, c.paused, func(string) {})
+				p := replay.Player{Sink: seen, Control: control, Bad: func(err error) { t.Error(err) }}
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan error, 1)
+				began := time.Now()
+				var took time.Duration
+				go func() {
+					_, err := p.Play(ctx, paced())
+					took = time.Since(began)
+					done <- err
+				}()
+				synctest.Wait()
+				for _, key := range c.keys {
+					control.Press(key)
+					synctest.Wait()
+				}
+				select {
+				case err := <-done:
+					if err != nil && !errors.Is(err, replay.ErrQuit) {
+						t.Error(err)
+					}
+				case <-time.After(24 * time.Hour):
+					cancel()
+					<-done
+					took = 0
+				}
+				cancel()
+				if d := took - c.want; d < -time.Second || d > time.Second || seen.n != c.events {
+					t.Errorf("%v and %d events, want %v and %d", took, seen.n, c.want, c.events)
+				}
+			})
+		})
+	}
+}
+
+// counter is a sink that counts.
+type counter struct{ n int }
+
+func (c *counter) Handle(loop.Stamp, loop.Event) error {
+	c.n++
+	return nil
+}

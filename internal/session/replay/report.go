@@ -1,0 +1,78 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/session"
+	"codeloops/internal/wording"
+)
+
+// A Report is what [Verify] has found.
+type Report struct {
+	Iterations  int      // compared
+	Differences []string // sentences
+	// Partly says why not everything could be compared, "" when it was.
+	Partly string
+	// Outcome is how the recorded session ended; nil when it has no end.
+	Outcome *loop.Outcome
+}
+
+// VerifyFile is [Verify] for the log at a path.
+func VerifyFile(ctx context.Context, path string) (Report, error) {
+	r, err := Verify(ctx, func() (Entries, func() error, error) {
+		r, err := session.OpenFile(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		return lean(r), r.Close, nil
+	})
+	if err != nil {
+		err = fmt.Errorf("verify session log %s: %w", path, err)
+	}
+	return r, err
+}
+
+// lean reads a log without what is bulky: a loop decides without what agents wrote on the
+// way. Other strategies may go by it.
+func lean(r *session.Reader) Entries {
+	r.Lean = true
+	return func(yield func(session.Entry, error) bool) {
+		for e, err := range r.Entries() {
+			if s, begins := e.Event.(loop.Started); begins && s.Session.Strategy.Name != "" {
+				r.Lean = false
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// Text says what was found of the log at a path: same, partly or differs.
+func (r Report) Text(path string) string {
+	word, end := "same", "no end"
+	switch {
+	case len(r.Differences) > 0:
+		word = "differs"
+	case r.Partly != "":
+		word = "partly"
+	}
+	if r.Outcome != nil {
+		end = string(r.Outcome.Result)
+	}
+	var b strings.Builder
+	name := strings.TrimSuffix(filepath.Base(path), ".jsonl")
+	fmt.Fprintf(&b, "%-8s %s  %s, %s\n", word, term.Line(name), wording.Count(r.Iterations, "iteration"), term.Line(end))
+	if r.Partly != "" {
+		fmt.Fprintf(&b, "         the end is not compared: %s\n", term.Line(r.Partly))
+	}
+	for _, d := range r.Differences {
+		fmt.Fprintf(&b, "         %s\n", term.Line(d))
+	}
+	return b.String()
+}

@@ -1,0 +1,383 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/policy"
+	"codeloops/internal/role/verdict"
+	"codeloops/internal/strategy"
+)
+
+// Verify lets today's loop run on a recorded session, each run of it over the journal of
+// those before: the actor and the work
+// tree answer what the log says, and what the critic had replied is read anew.
+// open is called twice, for the log from its beginning. A session that ended by
+// what no loop decides (an interruption, a fault, a budget) is compared as far
+// as it goes. Decisions are compared, not the words that codeloops has for them.
+// An error means that nothing could be compared.
+func Verify(ctx context.Context, open func() (Entries, func() error, error)) (Report, error) {
+	var runs []setting
+	err := reading(open, func(entries Entries) (err error) {
+		runs, err = settings(entries)
+		return err
+	})
+	if err != nil {
+		return Report{}, err
+	}
+	var report Report
+	err = reading(open, func(entries Entries) error {
+		v := &verifier{script: newScript(entries)}
+		defer v.script.stop()
+		err = v.play(ctx, runs)
+		report = v.report
+		return err
+	})
+	return report, err
+}
+
+func reading(open func() (Entries, func() error, error), use func(Entries) error) error {
+	entries, closed, err := open()
+	if err != nil {
+		return err
+	}
+	return errors.Join(use(entries), closed())
+}
+
+// errOver is the answer of the log to what it does not hold: one more turn.
+var errOver = errors.New("the recording is over")
+
+// verifier is every port of a loop, answered from a log, and the sink that
+// compares. It belongs to the goroutine of the loop.
+type verifier struct {
+	setting setting
+	at      loop.Workplace
+	script  *script
+	report  Report
+
+	played int   // iterations of the run
+	over   bool  // the log holds no more of them
+	broke  error // reading the log
+	iteration
+}
+
+// iteration is the one that is played.
+type iteration struct {
+	current  int    // its number
+	now      course // in the log
+	asks     int    // how often the critic has been asked in it
+	phases   []loop.State
+	rejected int
+	stale    bool // the work tree had changed when the critic had decided
+}
+
+// play plays the runs of the session.
+func (v *verifier) play(ctx context.Context, runs []setting) error {
+	for i, run := range runs {
+		var before *loop.Journal
+		if i > 0 {
+			var err error
+			if before, err = v.script.run(); before == nil || err != nil {
+				return err
+			}
+		}
+		v.setting, v.played, v.current = run, 0, 0
+		if err := v.run(ctx, before); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run plays one run, over what the session had come to before it; nil is nothing.
+func (v *verifier) run(ctx context.Context, before *loop.Journal) error {
+	driven, err := strategy.New(v.setting.session.Strategy, unread{})
+	if err != nil {
+		return fmt.Errorf("play it again: %w", err)
+	}
+	journal := before
+	if journal == nil {
+		journal = &loop.Journal{}
+	}
+	for _, own := range v.setting.own {
+		journal.Know(own.At, v.member(own.At, own.Event))
+	}
+	l := &loop.Loop{
+		Workplace: loop.Workplace{Actor: v, Tree: v, Critic: v, Player: v, Forker: v, Restorer: past{}, Commander: past{}, Gate: &gate{
+			Gate: policy.Gate{MaxIterations: v.setting.session.MaxIterations, MaxConsecutiveErrors: v.setting.errors()},
+			v:    v,
+		}},
+		Strategy: driven,
+		Ask:      func(context.Context, string) (string, error) { return "", errOver },
+		Sink:     v,
+		Clock:    func() time.Time { return time.Time{} },
+		// no limit of time is played
+		CriticRetries: v.setting.retries,
+	}
+	if v.setting.checks {
+		l.Checker = v
+	}
+	if p := v.setting.session.Policy.Panel; p != nil {
+		for range p.Members {
+			l.Panel = append(l.Panel, over{})
+		}
+	}
+	v.at = l.Workplace
+	var out loop.Outcome
+	if before == nil {
+		out, err = l.Play(ctx, v.setting.session, journal)
+	} else {
+		out, err = l.Resume(ctx, v.setting.session, before)
+	}
+	switch {
+	case v.broke != nil:
+		return v.broke
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil && !errors.Is(err, errOver):
+		v.differf("the loop breaks: %v", err)
+	}
+	v.end(out, errors.Is(err, errOver))
+	return nil
+}
+
+// next turns to the next recorded iteration.
+func (v *verifier) next(iteration int) {
+	c, ok, err := v.script.iteration()
+	v.now, v.asks, v.stale, v.over = c, 0, false, !ok
+	v.current, v.phases, v.rejected = iteration, nil, 0
+	v.broke = errors.Join(v.broke, err)
+}
+
+// Act implements [loop.Actor].
+func (v *verifier) Act(context.Context, loop.Brief, loop.Watch) (loop.Attempt, error) {
+	return v.now.round.Attempt, v.ended()
+}
+
+// ended is the error where the log holds no more.
+func (v *verifier) ended() error {
+	if v.over || v.broke != nil {
+		return errors.Join(v.broke, errOver)
+	}
+	return nil
+}
+
+// Capture implements [loop.Tree]: the tree is as the actor left it, or another one.
+func (v *verifier) Capture(context.Context) (loop.Change, error) {
+	c := v.now.round.Change
+	if v.stale {
+		c.State += " changed"
+	}
+	return c, v.ended()
+}
+
+// Between implements [loop.Tree].
+func (v *verifier) Between(context.Context, loop.Change, loop.Change) (loop.Change, error) {
+	return loop.Change{State: v.now.round.Change.State}, nil
+}
+
+// Checkpoint implements [loop.Tree].
+func (v *verifier) Checkpoint(_ context.Context, _ loop.Step, c loop.Change) (string, error) {
+	return c.Checkpoint, nil
+}
+
+// Check implements [loop.Checker].
+func (v *verifier) Check(context.Context, loop.Step) iter.Seq2[loop.CheckResult, error] {
+	return func(yield func(loop.CheckResult, error) bool) {
+		for _, result := range v.now.round.Checks {
+			if !yield(result, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Play implements [loop.Player]: all turns that were played are known.
+func (v *verifier) Play(context.Context, loop.Call, loop.Watch) (loop.Reply, error) {
+	return loop.Reply{}, errOver
+}
+
+// unread are the lessons of a run that is played back: those that it was told are known, and
+// the store is left alone.
+type unread struct{}
+
+// Recall implements [strategy.Lessons].
+func (unread) Recall(context.Context, string, int, bool) (string, error) { return "", errOver }
+
+// Told implements [strategy.Lessons].
+func (unread) Told([]string) {}
+
+// Keep implements [strategy.Lessons].
+func (unread) Keep(context.Context, string, string, int) (string, error) { return "", errOver }
+
+// Fork implements [loop.Forker]: whatever a fork is, the log tells what was done in it.
+func (v *verifier) Fork(context.Context, loop.Step) (loop.Fork, error) { return forked{v}, nil }
+
+// past is what is not made again, as all of it is known.
+type past struct{}
+
+// Command implements [loop.Commander].
+func (past) Command(context.Context, loop.Step, string) (loop.CheckResult, error) {
+	return loop.CheckResult{}, errOver
+}
+
+// Restore implements [loop.Restorer].
+func (past) Restore(context.Context, string) error { return errOver }
+
+// Apply implements [loop.Restorer].
+func (past) Apply(context.Context, string, string) error { return errOver }
+
+// forked is a fork that the log tells of.
+type forked struct{ v *verifier }
+
+// Workplace implements [loop.Fork].
+func (f forked) Workplace() loop.Workplace { return f.v.at }
+
+// Apply implements [loop.Fork].
+func (f forked) Apply(context.Context) error { return errOver }
+
+// Discard implements [loop.Fork].
+func (f forked) Discard() error { return errOver }
+
+// Judge implements [loop.Critic] with the replies that the critic gave.
+func (v *verifier) Judge(context.Context, loop.Case, loop.Watch) (loop.Review, error) {
+	ask := v.asks
+	v.asks++
+	switch {
+	case ask < len(v.now.rejected):
+		return v.reread(v.now.rejected[ask]), nil
+	case ask == len(v.now.rejected):
+		return v.reread(v.now.round.Review), nil
+	}
+	v.differf("iteration %d: the critic's last reply cannot be used today: it would be asked again", v.now.round.Iteration)
+	return loop.Review{}, errOver
+}
+
+// reread reads a reply as it is read today. A log without replies, as the
+// original writes it, is taken at its word.
+func (v *verifier) reread(r loop.Review) loop.Review {
+	v.stale, r.Stale = len(r.Stale) > 0, nil
+	blank := strings.TrimSpace(r.Reply) == ""
+	if blank && r.Problem == "" {
+		return r
+	}
+	said := r.Problem
+	r.Verdict, r.Problem = loop.Verdict{}, ""
+	if blank || r.Ending != loop.EndCompleted || r.ExitCode != 0 {
+		if r.Problem = said; said == "" {
+			r.Problem = "the critic's turn failed"
+		}
+		return r
+	}
+	verdict.Reread(&r, verdict.ContractOf(v.setting.session.Policy))
+	return r
+}
+
+// member reads the reply of a panel's member as it is read today.
+func (v *verifier) member(at loop.Stamp, e loop.Event) loop.Event {
+	turn, ok := e.(loop.TurnFinished)
+	if !ok || turn.Review == nil {
+		return e
+	}
+	log := *turn.Review
+	log.Turn, log.Reply = turn.Reply.Turn, turn.Reply.Text
+	today := v.reread(log)
+	if w := log.Written; today.Problem == "" && today.Verdict.Decision == loop.Done && len(w.Files())+len(w.Settings) > 0 {
+		today.Problem = log.Problem // for what it changed
+	}
+	if then, now := said(log), said(today); then != now {
+		v.differf("%s: %s in the log, %s today", at.Step, then, now)
+	} else if then, now := log.Verdict.Guidance(), today.Verdict.Guidance(); today.Problem == "" && then != now {
+		v.differf("what %s said: %s in the log, %s today", at.Step, short(then), short(now))
+	}
+	turn.Review = &today
+	return turn
+}
+
+// over is a member of a panel of whom the log holds no more.
+type over struct{}
+
+// Judge implements [loop.Critic].
+func (over) Judge(context.Context, loop.Case, loop.Watch) (loop.Review, error) {
+	return loop.Review{}, errOver
+}
+
+// Handle implements [loop.Sink].
+func (v *verifier) Handle(_ loop.Stamp, e loop.Event) error {
+	switch e := e.(type) {
+	case loop.PhaseEntered: // comes before any port is asked, in whichever phase a run takes the session up
+		if e.Iteration != v.current {
+			v.next(e.Iteration)
+		}
+		v.phases = append(v.phases, e.State)
+		if e.State == loop.CriticEvaluating && v.setting.session.Policy.Panel != nil {
+			v.stale = len(v.now.round.Review.Stale) > 0
+		}
+	case loop.ReviewRejected:
+		v.rejected++
+	case loop.IterationFinished:
+		v.report.Iterations++
+		v.played++
+		v.compare(e.Round)
+	case loop.Started, loop.Resumed, loop.IterationStarted, loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured,
+		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.CriticFinished, loop.Warned, loop.Finished:
+	}
+	return nil
+}
+
+func (v *verifier) differf(format string, args ...any) {
+	v.report.Differences = append(v.report.Differences, fmt.Sprintf(format, args...))
+}
+
+// gate is today's, with the policy that the run kept.
+type gate struct {
+	policy.Gate
+	v *verifier
+}
+
+// Inspect implements [loop.Gate] with what the rules found then: the work that
+// they looked at is not in the log.
+func (g *gate) Inspect(loop.Case) (loop.Inspection, *loop.Ruling) {
+	round := g.v.now.round
+	// Else no rule has ruled: the verdict follows from the checks, or from what the actor says.
+	if !round.Unjudged || round.Rule == "" || slices.Contains(g.v.now.phases, loop.Verifying) {
+		return round.Inspection, nil
+	}
+	return round.Inspection, &round.Ruling
+}
+
+// Ends implements [loop.Gate].
+func (g *gate) Ends(c loop.Case, r loop.Review) (done bool, unmentioned []string) {
+	return policy.Gate{Rulers: policy.Rulers(g.v.setting.session.Policy)}.Ends(c, r)
+}
+
+// Rule implements [loop.Gate].
+func (g *gate) Rule(c loop.Case, r loop.Review) loop.Ruling {
+	g.Rulers = policy.Rulers(g.v.setting.session.Policy)
+	for i, ruler := range g.Rulers {
+		g.Rulers[i] = quoting{ruler, g.v.now.round.Verdict}
+	}
+	return g.Gate.Rule(c, r)
+}
+
+// quoting is a rule that decides as today, in the words of the log: with those the
+// actor went on, and what follows is to hang on no others.
+type quoting struct {
+	policy.Ruler
+	log loop.Verdict
+}
+
+// Rule implements [policy.Ruler].
+func (q quoting) Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling {
+	so = q.Ruler.Rule(c, r, so)
+	if so.Rule != "" && so.Verdict.Decision == q.log.Decision {
+		so.Verdict.Feedback = q.log.Feedback
+	}
+	return so
+}

@@ -1,0 +1,162 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// A Place is a part of a session that a search looks into.
+type Place string
+
+// The places: what the user asked for, what the critic wanted, what it said at
+// the end, and the names of the files that were changed.
+const (
+	InPrompt   Place = "prompt"
+	InFeedback Place = "feedback"
+	InSummary  Place = "summary"
+	InFile     Place = "file"
+)
+
+// A Match is one text of a session that a search has found.
+type Match struct {
+	Place     Place
+	Iteration int // the first that has the text; 0: the whole session
+	Text      string
+	// Begin and End are where in Text the first of the searched words stand.
+	Begin, End int
+}
+
+// Found is what a search has found in one session.
+type Found struct {
+	Overview
+
+	Matches []Match // in the order of the log, each text once
+	Unread  error   // why the log could not be read to its end
+}
+
+// errBlank is a search for nothing.
+var errBlank = errors.New("a text to search for is empty")
+
+// A Search looks for texts in session logs. Nothing is kept between two of
+// them: the logs are read.
+type Search struct {
+	words []*regexp.Regexp // all of them match
+}
+
+// NewSearch returns the search for texts that hold all of some words. Case does
+// not matter, nor how much white space there is.
+func NewSearch(words []string) (*Search, error) {
+	s := &Search{}
+	for _, w := range words {
+		parts := strings.Fields(w)
+		if len(parts) == 0 {
+			return nil, errBlank
+		}
+		for i := range parts {
+			parts[i] = regexp.QuoteMeta(parts[i])
+		}
+		pattern, err := regexp.Compile(`(?i)` + strings.Join(parts, `\s+`))
+		if err != nil {
+			return nil, fmt.Errorf("search for %q: %w", w, err)
+		}
+		s.words = append(s.words, pattern)
+	}
+	return s, nil
+}
+
+// Logs searches the logs of sessions and returns those that match, in order, and
+// those that could not be read.
+func (s *Search) Logs(ctx context.Context, logs []Overview) ([]Found, error) {
+	all := make([]Found, len(logs))
+	readEach(len(logs), func(i int, r *Reader) {
+		if ctx.Err() == nil {
+			all[i] = s.one(ctx, logs[i], r)
+		}
+	})
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	var found []Found
+	for _, one := range all {
+		if one.Matches != nil || one.Unread != nil {
+			found = append(found, one)
+		}
+	}
+	return found, nil
+}
+
+// one searches a log. It passes over bad lines, which a [Store.Survey] names.
+func (s *Search) one(ctx context.Context, o Overview, r *Reader) Found {
+	found := Found{Overview: o}
+	f, _, err := openLog(o.Path)
+	if err != nil {
+		found.Unread = fmt.Errorf("open session log: %w", err)
+		return found
+	}
+	defer f.Close() //nolint:errcheck // only read
+	r.reset(f, o.Path)
+	known := map[Match]bool{}
+	for entry, err := range r.Sound(nil) {
+		if err != nil || ctx.Err() != nil {
+			found.Unread = err
+			return found
+		}
+		for place, text := range searched(entry.Event) {
+			m, ok := s.match(place, text)
+			if !ok || known[m] {
+				continue
+			}
+			known[m] = true
+			m.Iteration = wholeBefore(entry.Event) // the one that it ends
+			found.Matches = append(found.Matches, m)
+		}
+	}
+	return found
+}
+
+// match looks for the words in one text.
+func (s *Search) match(place Place, text string) (m Match, ok bool) {
+	for i, w := range s.words {
+		at := w.FindStringIndex(text)
+		if at == nil {
+			return Match{}, false
+		}
+		if i == 0 {
+			m = Match{Place: place, Text: text, Begin: at[0], End: at[1]}
+		}
+	}
+	return m, true
+}
+
+// searched yields the texts of an event that a search looks into.
+func searched(e loop.Event) func(yield func(Place, string) bool) {
+	return func(yield func(Place, string) bool) {
+		switch e := e.(type) {
+		case loop.Started:
+			yield(InPrompt, e.Session.Prompt)
+		case loop.IterationFinished:
+			v := e.Round.Verdict
+			_ = yield(InFeedback, v.Feedback) && yield(InFeedback, v.Recovery) && yield(InSummary, v.Summary) &&
+				files(e.Round.Change.Files, yield)
+		case loop.Finished:
+			yield(InSummary, e.Outcome.Summary)
+		case loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
+			loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned:
+		}
+	}
+}
+
+// files yields the names of files, and those that they had before.
+func files(changed []loop.FileChange, yield func(Place, string) bool) bool {
+	for _, f := range changed {
+		if !yield(InFile, f.Path) || f.OldPath != "" && !yield(InFile, f.OldPath) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,239 @@
+package sessionview_test
+
+import (
+	"bytes"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/muesli/termenv"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/session"
+	"codeloops/internal/session/sessionview"
+)
+
+var noon = time.Date(2026, 1, 27, 12, 0, 0, 0, time.UTC)
+
+// one is a session that began so many hours before noon.
+func one(id string, hours int, change func(*session.Overview)) session.Overview {
+	o := session.Overview{
+		Summary: session.Summary{
+			ID: id, Started: noon.Add(-time.Duration(hours) * time.Hour),
+			Session: loop.Session{
+				Prompt: "fix " + id, WorkingDir: "/p/" + id,
+				Cast: loop.Cast{Actor: loop.AgentRef{Agent: "claude"}, Critic: loop.AgentRef{Agent: "codex"}},
+			},
+			Outcome: &loop.Outcome{Result: loop.Success, Reason: loop.StopDone, Iterations: 2, Duration: time.Minute},
+		},
+		Status: "success", Iterations: 2, Duration: time.Minute,
+	}
+	if change != nil {
+		change(&o)
+	}
+	return o
+}
+
+func ids(list []session.Overview) string {
+	var all []string
+	for _, o := range list {
+		all = append(all, o.ID)
+	}
+	return strings.Join(all, " ")
+}
+
+func TestPick(t *testing.T) {
+	t.Parallel()
+	long := func(o *session.Overview) { o.Duration, o.Iterations = time.Hour, 1 }
+	crashed := func(o *session.Overview) {
+		o.Status, o.Outcome, o.Iterations = session.Crashed, nil, session.UnknownIterations
+	}
+	all := func() []session.Overview {
+		return []session.Overview{
+			one("a", 1, nil), one("b", 2, long), one("c", 3, crashed),
+			one("broken", 4, func(o *session.Overview) { o.Err = io.ErrUnexpectedEOF }),
+			one("d", 5, func(o *session.Overview) { o.Session.Critic.Agent = "opencode" }),
+		}
+	}
+	for name, c := range map[string]struct {
+		query sessionview.Query
+		want  string
+	}{
+		"all":        {sessionview.Query{}, "a b c d"},
+		"outcome":    {sessionview.Query{Outcome: "crashed"}, "c"},
+		"after":      {sessionview.Query{After: noon.Add(-2 * time.Hour)}, "a b"},
+		"before":     {sessionview.Query{Before: noon.Add(-2 * time.Hour)}, "c d"},
+		"search":     {sessionview.Query{Search: "FIX B"}, "b"},
+		"project":    {sessionview.Query{Projects: []string{"/elsewhere", "/p/a"}}, "a"},
+		"no sibling": {sessionview.Query{Projects: []string{"/p/"}}, "a b c d"},
+		"agent":      {sessionview.Query{Agent: "opencode"}, "d"},
+		"limit":      {sessionview.Query{Limit: 2}, "a b"},
+		"longest":    {sessionview.Query{Sort: sessionview.ByDuration}, "b a c d"},
+		"most":       {sessionview.Query{Sort: sessionview.ByIterations}, "a d b c"},
+	} {
+		if got := ids(c.query.Pick(all())); got != c.want {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestParseTime(t *testing.T) {
+	t.Parallel()
+	zone := time.FixedZone("", 3600)
+	for text, want := range map[string]time.Time{
+		"2026-01-27":           time.Date(2026, 1, 27, 0, 0, 0, 0, zone),
+		"2026-01-27 15:30":     time.Date(2026, 1, 27, 15, 30, 0, 0, zone),
+		"2026-01-27T15:30:45":  time.Date(2026, 1, 27, 15, 30, 45, 0, zone),
+		"2026-01-27T15:30:45Z": time.Date(2026, 1, 27, 15, 30, 45, 0, time.UTC),
+	} {
+		if got, err := sessionview.ParseTime(text, zone); !got.Equal(want) || err != nil {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "soon", "2026-13-01", "27.1.2026", "15:30"} {
+		if got, err := sessionview.ParseTime(text, zone); err == nil {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+func colours() *lipgloss.Renderer {
+	r := lipgloss.NewRenderer(io.Discard)
+	r.SetColorProfile(termenv.ANSI)
+	return r
+}
+
+// TestTableFits lays tables out for every width, with what could go wrong in
+// their cells.
+func TestTableFits(t *testing.T) {
+	t.Parallel()
+	odd := func(o *session.Overview) {
+		o.Session.Prompt = "fix\nthe \x1b[31mred\x1b[0m 修正する 👩‍👩‍👧 " + strings.Repeat("very ", 40) + "long"
+		o.Session.WorkingDir = "/p/\x1b]0;title\x07a name that is longer than its column"
+	}
+	list := []session.Overview{one("2026-01-27T12-00-00Z_abcdef-12", 1, odd), one("2026-01-27T12-00-00Z_abcdef", 2, nil)}
+	for width := 20; width < 200; width++ {
+		var out bytes.Buffer
+		if err := sessionview.Table(&out, list, sessionview.Screen{Width: width, Style: colours()}); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+		if len(lines) != 3 {
+			t.Fatalf("width %d: %d lines", width, len(lines))
+		}
+		for _, line := range lines {
+			if got := ansi.StringWidth(line); got > max(width, 46) {
+				t.Errorf("width %d: a line of %d columns: %q", width, got, line)
+			}
+			if strings.Contains(line, "31mred") || strings.Contains(line, "title") {
+				t.Errorf("not cleaned: %q", line)
+			}
+		}
+	}
+}
+
+func TestTableEmpty(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	if err := sessionview.Table(&out, nil, sessionview.Screen{Width: 80, Style: colours()}); err != nil || strings.Count(out.String(), "\n") != 1 {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}
+
+func change() loop.Change {
+	return loop.Change{
+		Files: []loop.FileChange{
+			{Path: "a.go", Status: loop.FileModified, Insertions: 300, Deletions: 1, Patch: "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -1 +1 @@\n-old\x1b[2J\r\n+\tnew\n \x1b[31msame\n\\ No newline at end of file\n"},
+			{Path: "b", Status: loop.FileAdded, Binary: true, NewSize: 9, Patch: "diff --git a/b b/b\nBinary files differ\n", BinaryPatch: "diff --git a/b b/b\nGIT binary patch\nliteral 9\n"},
+			{Path: "huge", Status: loop.FileAdded, Binary: true, Patch: "diff --git a/huge b/huge\nBinary files differ\n"},
+		},
+		Insertions: 300, Deletions: 1,
+	}
+}
+
+func TestPatch(t *testing.T) {
+	t.Parallel()
+	var exact bytes.Buffer
+	if err := sessionview.Patch(&exact, change(), nil); err != nil || exact.String() != change().ApplicablePatch() {
+		t.Errorf("%v, not exact: %q", err, exact.String())
+	}
+	if got := sessionview.Unappliable(change()); !reflect.DeepEqual(got, []string{"huge"}) {
+		t.Errorf("unappliable: %v", got)
+	}
+	var shown bytes.Buffer
+	if err := sessionview.Patch(&shown, change(), &sessionview.Screen{Width: 80, Style: colours()}); err != nil {
+		t.Fatal(err)
+	}
+	want := "\x1b[1mdiff --git a/a.go b/a.go\x1b[0m\n\x1b[1m--- a/a.go\x1b[0m\n\x1b[1m+++ b/a.go\x1b[0m\n" +
+		"\x1b[36m@@ -1 +1 @@\x1b[0m\n\x1b[31m-old\x1b[0m\n\x1b[32m+\tnew\x1b[0m\n same\n\\ No newline at end of file\n" +
+		"\x1b[1mdiff --git a/b b/b\x1b[0m\n\x1b[1mBinary files differ\x1b[0m\n" +
+		"\x1b[1mdiff --git a/huge b/huge\x1b[0m\n\x1b[1mBinary files differ\x1b[0m\n"
+	if shown.String() != want {
+		t.Errorf("got  %q\nwant %q", shown.String(), want)
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	c := loop.Change{Files: []loop.FileChange{
+		{Path: "plain name"}, {Path: "ünï"}, {Path: "a\"b\\c"}, {Path: "new\nline\tand \x1b"}, {Path: "not utf-8 \xff"}, {Path: "twice"}, {Path: "twice"},
+	}}
+	var lines, nul bytes.Buffer
+	if err := sessionview.Names(&lines, c, false); err != nil {
+		t.Fatal(err)
+	}
+	want := "plain name\nünï\n\"a\\\"b\\\\c\"\n\"new\\nline\\tand \\033\"\n\"not utf-8 \\377\"\ntwice\n"
+	if lines.String() != want {
+		t.Errorf("got %q", lines.String())
+	}
+	if err := sessionview.Names(&nul, c, true); err != nil || nul.String() != "plain name\x00ünï\x00a\"b\\c\x00new\nline\tand \x1b\x00not utf-8 \xff\x00twice\x00" {
+		t.Errorf("got %q, %v", nul.String(), err)
+	}
+}
+
+// FuzzNames reads every printed path back.
+func FuzzNames(f *testing.F) {
+	for _, path := range []string{"plain name", "ünï", "a\"b\\c", "new\nline\tand \x1b", "\xff\xfe", "\ufffd", "\u2028", "\"quoted\""} {
+		f.Add(path)
+	}
+	f.Fuzz(func(t *testing.T, path string) {
+		var out bytes.Buffer
+		if err := sessionview.Names(&out, loop.Change{Files: []loop.FileChange{{Path: path}}}, false); err != nil {
+			t.Fatal(err)
+		}
+		line, ok := strings.CutSuffix(out.String(), "\n")
+		if !ok || strings.ContainsFunc(line, unicode.IsControl) {
+			t.Fatalf("%q is printed as %q", path, out.String())
+		}
+		if strings.HasPrefix(line, `"`) {
+			plain, err := strconv.Unquote(line)
+			if err != nil {
+				t.Fatalf("%q is printed as %q: %v", path, line, err)
+			}
+			line = plain
+		}
+		if line != path {
+			t.Errorf("%q reads back as %q", path, line)
+		}
+	})
+}
+
+func TestDiffStat(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	plain := lipgloss.NewRenderer(io.Discard, termenv.WithProfile(termenv.Ascii))
+	if err := sessionview.DiffStat(&out, change(), sessionview.Screen{Width: 40, Style: plain}); err != nil {
+		t.Fatal(err)
+	}
+	want := " a.go | 301 ++++++++++++++++++++++++++-\n b    | Bin 0 -> 9 bytes\n huge | Bin 0 -> 0 bytes\n" +
+		" 3 files changed, 300 insertions(+), 1 deletion(-)\n"
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}

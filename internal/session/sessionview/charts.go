@@ -1,0 +1,220 @@
+package sessionview
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
+)
+
+// Charts writes stats for a person. With bars, those of the groups and a
+// sparkline of the periods are drawn; without, the numbers stand alone.
+func Charts(w io.Writer, st Stats, s Screen, bars bool) error {
+	c := &charts{screen: s, bars: bars, priced: st.Cost.Sessions > 0}
+	c.totals(st)
+	c.groups("Outcome", st.Outcomes, false)
+	c.groups("Stop reason", st.StopReasons, false)
+	c.groups("Project", st.Projects, true)
+	c.groups("Actor + critic", st.Agents, true)
+	c.periods(st)
+	c.confidence(st.Confidence)
+	_, err := io.WriteString(w, c.b.String())
+	return err
+}
+
+type charts struct {
+	b      strings.Builder
+	screen Screen
+	bars   bool
+	priced bool // something is known of what sessions cost
+}
+
+func (c *charts) sayf(format string, args ...any) { fmt.Fprintf(&c.b, format+"\n", args...) }
+
+func (c *charts) heading(text string) {
+	c.sayf("\n%s", c.screen.Style.NewStyle().Bold(true).Render(text))
+}
+
+func (c *charts) totals(st Stats) {
+	c.sayf("%s, %d of them ended; success %s", render.Count(st.Sessions, "session", "sessions"), st.Ended, percent(st.SuccessRate))
+	if st.Ended == 0 {
+		return
+	}
+	secs := func(s float64) string { return render.Span(seconds(s)) }
+	c.sayf("iterations  mean %.1f, median %.1f, p90 %.0f", st.Iterations.Mean, st.Iterations.Median, st.Iterations.P90)
+	c.sayf("duration    mean %s, median %s, p90 %s", secs(st.Duration.Mean), secs(st.Duration.Median), secs(st.Duration.P90))
+	if w := st.Waiting; w.Sessions > 0 {
+		c.sayf("working     mean %s, median %s, p90 %s", secs(st.Working.Mean), secs(st.Working.Median), secs(st.Working.P90))
+		c.sayf("waiting     %s for services, in %s", secs(w.Seconds), render.Count(w.Sessions, "session", "sessions"))
+	}
+	c.cost(st)
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// cost is what it came to in money, with how much of it is known.
+func (c *charts) cost(st Stats) {
+	if st.Cost.Sessions == 0 && st.Cost.Tokens == 0 {
+		return
+	}
+	sum := render.Dollars(st.Cost.USD)
+	if st.Cost.Partly > 0 || st.Cost.Sessions < st.Sessions {
+		sum = "≥" + sum
+	}
+	line := fmt.Sprintf("cost        %s, %s tokens", sum, render.Tokens(st.Cost.Tokens))
+	if st.Cost.PerDone > 0 {
+		line += ", " + render.Dollars(st.Cost.PerDone) + " for each success"
+	}
+	if st.Cost.Sessions < st.Sessions {
+		line += fmt.Sprintf("; known of %d", st.Cost.Sessions)
+	}
+	c.sayf("%s", line)
+}
+
+func orUnknown(usd *float64) string {
+	if usd == nil {
+		return "-"
+	}
+	return render.Dollars(*usd)
+}
+
+func percent(rate *float64) string {
+	if rate == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f%%", *rate*100)
+}
+
+const (
+	mostGroups  = 12
+	widestGroup = 40
+	leastGroup  = 16
+	widestBar   = 30
+)
+
+func (c *charts) groups(heading string, groups []Group, rates bool) {
+	if len(groups) == 0 {
+		return
+	}
+	c.heading(heading)
+	rest := 0
+	if len(groups) > mostGroups+1 {
+		for _, g := range groups[mostGroups:] {
+			rest += g.Sessions
+		}
+		groups = groups[:mostGroups]
+	}
+	width := 0
+	for _, g := range groups {
+		width = max(width, min(widestGroup, max(leastGroup, c.screen.Width/3), ansi.StringWidth(term.Line(g.Name))))
+	}
+	for _, g := range groups {
+		// The end of a path tells more than its beginning.
+		name := term.Line(g.Name)
+		if over := ansi.StringWidth(name) - width; over > 0 {
+			name = ansi.TruncateLeft(name, over+1, "…")
+		}
+		line := fmt.Sprintf("  %s%s  %5d", name, strings.Repeat(" ", max(0, width-ansi.StringWidth(name))), g.Sessions)
+		if rates {
+			line += fmt.Sprintf("  %4s success", percent(g.SuccessRate))
+		}
+		if c.priced {
+			line += fmt.Sprintf("  %8s", orUnknown(g.CostUSD))
+		}
+		c.sayf("%s", strings.TrimRight(line+"  "+c.bar(g, groups[0].Sessions, ansi.StringWidth(line)), " "))
+	}
+	if rest > 0 {
+		c.sayf("  … and %s in others", render.Count(rest, "session", "sessions"))
+	}
+}
+
+// bar draws a group beside the largest one, its successes in their colour.
+func (c *charts) bar(g Group, most, used int) string {
+	room := min(widestBar, c.screen.Width-used-3)
+	if !c.bars || room < 4 || g.Sessions == 0 {
+		return ""
+	}
+	length := max(1, g.Sessions*room/most)
+	done := g.successes * length / g.Sessions
+	return c.screen.likeOutcome(string(loop.Success), strings.Repeat("█", done)) +
+		c.screen.Style.NewStyle().Faint(true).Render(strings.Repeat("█", length-done))
+}
+
+func (c *charts) periods(st Stats) {
+	if len(st.Periods) < 2 {
+		return
+	}
+	first, last := st.Periods[0], st.Periods[len(st.Periods)-1]
+	c.heading("Sessions for each " + periodName(st.PeriodDays) + " from " + first.Begin + " to " + last.Begin)
+	if c.bars {
+		most := 0
+		for _, p := range st.Periods {
+			most = max(most, p.Sessions)
+		}
+		c.sayf("  sessions  %s  at most %d", spark(st.Periods, most, func(p Period) int { return p.Sessions }), most)
+		c.sayf("  success   %s", c.screen.likeOutcome(string(loop.Success),
+			spark(st.Periods, most, func(p Period) int { return p.Successes })))
+		return
+	}
+	for _, p := range st.Periods {
+		line := fmt.Sprintf("  %s  %5d  %5d success", p.Begin, p.Sessions, p.Successes)
+		if c.priced {
+			line += fmt.Sprintf("  %8s", orUnknown(p.CostUSD))
+		}
+		c.sayf("%s", line)
+	}
+}
+
+func periodName(days int) string {
+	switch days {
+	case 1:
+		return "day"
+	case 7:
+		return "week"
+	}
+	return fmt.Sprintf("%d days", days)
+}
+
+// spark draws the periods as one sign each, from nothing to the most.
+func spark(periods []Period, most int, count func(Period) int) string {
+	signs := []rune("▁▂▃▄▅▆▇█")
+	var b strings.Builder
+	for _, p := range periods {
+		n := count(p)
+		if n == 0 {
+			b.WriteByte(' ')
+			continue
+		}
+		b.WriteRune(signs[(n*len(signs)-1)/most])
+	}
+	return b.String()
+}
+
+func (c *charts) confidence(rows []ConfidenceOf) {
+	total := 0
+	for _, r := range rows {
+		total += r.Successes
+	}
+	if total == 0 {
+		return
+	}
+	c.heading("Confidence against what came after")
+	again := "same prompt run again, in the same directory"
+	if c.screen.Width < 75 {
+		again = "same prompt run again there"
+	}
+	c.sayf("  %-14s  %9s  %s", "confidence", "successes", again)
+	for _, r := range rows {
+		if r.Successes == 0 {
+			continue
+		}
+		rate := float64(r.Followed) / float64(r.Successes)
+		c.sayf("  %-14s  %9d  %d (%s)", r.Band, r.Successes, r.Followed, percent(&rate))
+	}
+}

@@ -1,0 +1,79 @@
+package sessionview
+
+import (
+	"math"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/loop/progress"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/session"
+)
+
+// Spent is what a session has cost, as far as its agents tell.
+type Spent struct {
+	CostUSD *float64 `json:"cost_usd"`               // nil: none of them tells
+	Partly  bool     `json:"cost_partial,omitempty"` // some turn's cost is not known
+	Tokens  *int64   `json:"tokens"`                 // input, cache and output; nil: none of them tells
+}
+
+// SpentBy adds up what a session has cost.
+func SpentBy(o session.Overview) Spent { return spentBy(o.Tally) }
+
+func spentBy(t *progress.Tally) (s Spent) {
+	if t == nil {
+		return s
+	}
+	sum := t.Actor.Usage.Plus(t.Critic.Usage)
+	if sum.Priced > 0 {
+		// Sums of what has a few decimals have many.
+		s.CostUSD, s.Partly = new(math.Round(sum.CostUSD*1e6)/1e6), sum.Priced < t.Actor.Turns+t.Critic.Turns
+	}
+	if sum.Counted > 0 {
+		s.Tokens = new(sum.Tokens.All())
+	}
+	s.others(t.Spent.Others)
+	return s
+}
+
+// others adds what the turns of a strategy's own have cost.
+func (s *Spent) others(o loop.Spent) {
+	s.Partly = s.Partly || s.CostUSD != nil && o.CostBasis == loop.Unknown
+	if o.CostUSD > 0 || o.CostBasis == loop.Reported || o.CostBasis == loop.Estimated {
+		s.Partly = s.Partly || s.CostUSD == nil
+		s.CostUSD = plus(s.CostUSD, new(math.Round(o.CostUSD*1e6)/1e6))
+	}
+	if o.Tokens > 0 {
+		s.Tokens = plus(s.Tokens, &o.Tokens)
+	}
+}
+
+// Cost is what a session has cost: "-" when nobody knows, with "≥" ahead when some turn's cost is not known. Nil is a session of which
+// nothing is known.
+func Cost(t *progress.Tally) string {
+	spent := spentBy(t)
+	if spent.CostUSD == nil {
+		return "-"
+	}
+	text := render.Dollars(*spent.CostUSD)
+	if spent.Partly {
+		return "≥" + text
+	}
+	return text
+}
+
+// Told is how good the figures of a session's cost are, for a sentence that has
+// told them.
+func Told(t *progress.Tally) string {
+	if t == nil {
+		return ""
+	}
+	sum, spent := t.Spent.Total(), spentBy(t)
+	basis := loop.NoBasis
+	if spent.CostUSD != nil {
+		basis = basis.And(sum.CostBasis)
+	}
+	if spent.Tokens != nil {
+		basis = basis.And(sum.TokensBasis)
+	}
+	return render.Told(basis)
+}

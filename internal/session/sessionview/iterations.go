@@ -1,0 +1,66 @@
+package sessionview
+
+import (
+	"context"
+	"fmt"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/loop/progress"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/session"
+)
+
+// ReadIterations reads the iterations of a log, as far as they can be read before ctx
+// is over: it then returns its cause.
+func ReadIterations(ctx context.Context, path string) ([]progress.Iteration, error) {
+	r, err := session.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close() //nolint:errcheck // opened for reading
+	r.Lean = true
+	state := progress.State{Closed: []progress.Iteration{}}
+	for entry, err := range r.Sound(nil) {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			return state.Closed, err
+		}
+		_ = state.Handle(entry.At, entry.Event) // never fails
+	}
+	return state.Closed, nil
+}
+
+// mostIterations is how many lines of a preview tell of iterations.
+const mostIterations = 4
+
+// iterations are the last iterations of a session, a line each. Those that have not
+// been read yet have their lines, too: what stands below stays where it is.
+func (s Screen) iterations(o session.Overview, all []progress.Iteration) (lines []string) {
+	faint := s.Style.NewStyle().Faint(true)
+	if all == nil {
+		for range min(o.Iterations, mostIterations) {
+			lines = append(lines, faint.Render("  …"))
+		}
+		return lines
+	}
+	if earlier := len(all) - mostIterations; earlier > 0 {
+		lines = append(lines, faint.Render("  … "+render.Count(earlier+1, "earlier iteration", "earlier iterations")))
+		all = all[earlier+1:]
+	}
+	for _, one := range all {
+		like := "" // goes on
+		switch one.Decision {
+		case loop.Done:
+			like = string(loop.Success)
+		case loop.Error:
+			like = string(loop.Failed)
+		case loop.Continue:
+		}
+		decision := s.likeOutcome(like, padded(term.Line(string(one.Decision)), len(loop.Continue)))
+		lines = append(lines, fmt.Sprintf("  %2d  %s  %s", one.Number, decision, render.Stat(one.Change)))
+	}
+	return lines
+}

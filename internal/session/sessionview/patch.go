@@ -1,0 +1,249 @@
+package sessionview
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/lipgloss"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
+)
+
+// RoundOf returns an iteration, 0 being the last whole one, and what had changed since
+// the session began when the one ahead of it ended. The error is a [*MissingError] when
+// there is no such iteration.
+func RoundOf(id string, entries Entries, iteration int) (before loop.Change, round loop.Round, err error) {
+	last := 0
+	for entry, err := range entries {
+		if err != nil {
+			return before, round, err
+		}
+		whole, ok := entry.Event.(loop.IterationFinished)
+		if !ok {
+			continue
+		}
+		last = max(last, whole.Round.Iteration)
+		if last == whole.Round.Iteration {
+			before, round = round.Change, whole.Round
+		}
+		if iteration == whole.Round.Iteration {
+			return before, round, nil
+		}
+	}
+	if iteration > 0 || last == 0 {
+		return before, round, &MissingError{ID: id, Iteration: iteration, Last: last}
+	}
+	return before, round, nil
+}
+
+// Unappliable lists the files of which a change holds the names only: binary
+// ones too large for a log.
+func Unappliable(c loop.Change) (paths []string) {
+	for _, f := range c.Files {
+		if f.Binary && f.BinaryPatch == "" && !strings.Contains(f.Patch, "\nGIT binary patch\n") {
+			paths = append(paths, f.Path)
+		}
+	}
+	return paths
+}
+
+// Patch writes a change for `git apply`, byte by byte, or with a screen for a
+// person.
+func Patch(w io.Writer, c loop.Change, s *Screen) error {
+	p := patchWriter{out: w, screen: s}
+	p.change(c)
+	return p.err
+}
+
+type patchWriter struct {
+	out    io.Writer
+	screen *Screen // nil: as it is
+	err    error
+}
+
+func (p *patchWriter) write(text string) {
+	if p.err == nil {
+		_, p.err = io.WriteString(p.out, text)
+	}
+}
+
+func (p *patchWriter) change(c loop.Change) {
+	for _, f := range c.Files {
+		if p.screen != nil {
+			p.coloured(f.Patch)
+			continue
+		}
+		if f.BinaryPatch != "" {
+			p.write(f.BinaryPatch)
+			continue
+		}
+		p.write(f.Patch)
+	}
+}
+
+// coloured writes one file's patch in git's colours, its content cleaned.
+func (p *patchWriter) coloured(patch string) {
+	style := func(colour string) lipgloss.Style {
+		return p.screen.Style.NewStyle().Foreground(lipgloss.Color(colour))
+	}
+	added, removed, place := style("2"), style("1"), style("6")
+	header := p.screen.Style.NewStyle().Bold(true)
+	inHunk := false
+	for line := range strings.Lines(patch) {
+		text := strings.ReplaceAll(term.Clean(strings.TrimRight(line, "\r\n")), "\n", "␍")
+		switch {
+		case strings.HasPrefix(text, "@@ "):
+			inHunk = true
+			text = paint(place, text)
+		case !inHunk:
+			text = paint(header, text)
+		case strings.HasPrefix(text, "+"):
+			text = paint(added, text)
+		case strings.HasPrefix(text, "-"):
+			text = paint(removed, text)
+		}
+		p.write(text + "\n")
+	}
+}
+
+// paint colours one line; lipgloss would lay a tab out as blanks.
+func paint(style lipgloss.Style, text string) string {
+	return style.TabWidth(lipgloss.NoTabConversion).Render(text)
+}
+
+// Names writes the paths of a change, one a line. Odd ones are quoted; with
+// nul they are as they are, each ended by a zero byte.
+func Names(w io.Writer, c loop.Change, nul bool) error {
+	last := ""
+	for i, f := range c.Files {
+		if i > 0 && f.Path == last {
+			continue // a change of type has two parts
+		}
+		last = f.Path
+		line := Quoted(f.Path) + "\n"
+		if nul {
+			line = f.Path + "\x00"
+		}
+		if _, err := io.WriteString(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// named returns the path of a file or, when it was renamed, both, as git has it:
+// "a/{b => c}/d".
+func named(f loop.FileChange) string {
+	from, to := f.OldPath, f.Path
+	switch {
+	case from == "":
+		return Quoted(to)
+	case Quoted(from) != from || Quoted(to) != to:
+		return Quoted(from) + " => " + Quoted(to)
+	}
+	head := 0
+	for i := 0; i < min(len(from), len(to)) && from[i] == to[i]; i++ {
+		if from[i] == '/' {
+			head = i + 1
+		}
+	}
+	tail := 0
+	// The slash before the first difference may be the one after the last.
+	for i := 1; i <= min(len(from), len(to))-max(head-1, 0) && from[len(from)-i] == to[len(to)-i]; i++ {
+		if from[len(from)-i] == '/' {
+			tail = i
+		}
+	}
+	if head+tail == 0 {
+		return from + " => " + to
+	}
+	middle := func(path string) string { return path[min(head, len(path)-tail) : len(path)-tail] }
+	return from[:head] + "{" + middle(from) + " => " + middle(to) + "}" + from[len(from)-tail:]
+}
+
+// Quoted returns a path as git prints it: odd ones as a C string. Letters of
+// any language are not odd.
+func Quoted(path string) string {
+	odd := strings.ContainsFunc(path, func(r rune) bool {
+		return r == '"' || r == '\\' || r == utf8.RuneError || !unicode.IsPrint(r)
+	})
+	if !odd {
+		return path
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for len(path) > 0 {
+		r, n := utf8.DecodeRuneInString(path)
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + path[:n])
+		case r == '\n' || r == '\t' || r == '\r':
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		case r == utf8.RuneError || !unicode.IsPrint(r):
+			for i := range n {
+				fmt.Fprintf(&b, `\%03o`, path[i])
+			}
+		default:
+			b.WriteString(path[:n])
+		}
+		path = path[n:]
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// DiffStat writes a line for each file of a change, with a bar, and a total.
+func DiffStat(w io.Writer, c loop.Change, s Screen) error {
+	name, number, most := 0, 0, 0
+	for _, f := range c.Files {
+		name = max(name, len([]rune(named(f))))
+		most = max(most, f.Insertions+f.Deletions)
+		if !f.Binary {
+			number = max(number, len(size(f)))
+		}
+	}
+	name = min(name, max(20, s.Width/2))
+	bar := max(10, s.Width-name-number-6)
+	good, bad := s.Style.NewStyle().Foreground(lipgloss.Color("2")), s.Style.NewStyle().Foreground(lipgloss.Color("1"))
+	var b strings.Builder
+	for _, f := range c.Files {
+		plus, minus := share(f.Insertions, most, bar), share(f.Deletions, most, bar)
+		line := fmt.Sprintf(" %-*s | %*s %s%s", name, shortened(named(f), name), number, size(f),
+			good.Render(strings.Repeat("+", plus)), bad.Render(strings.Repeat("-", minus)))
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	fmt.Fprintf(&b, " %s changed, %s(+), %s(-)\n", render.Count(c.Shape().Files, "file", "files"),
+		render.Count(c.Insertions, "insertion", "insertions"), render.Count(c.Deletions, "deletion", "deletions"))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func size(f loop.FileChange) string {
+	if f.Binary {
+		return fmt.Sprintf("Bin %d -> %d bytes", f.OldSize, f.NewSize)
+	}
+	return strconv.Itoa(f.Insertions + f.Deletions)
+}
+
+// share is the part of a bar that n takes; what is there has at least one sign.
+func share(n, most, bar int) int {
+	if most <= bar || n == 0 {
+		return n
+	}
+	return max(1, n*bar/most)
+}
+
+// shortened keeps the end of a path, which tells more than its beginning.
+func shortened(path string, width int) string {
+	r := []rune(path)
+	if len(r) <= width {
+		return path
+	}
+	return "…" + string(r[len(r)-width+1:])
+}

@@ -1,0 +1,96 @@
+package sessionview
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/loop/progress"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/session"
+)
+
+// mostSearched is how much of a prompt, in bytes, is looked through.
+const mostSearched = 4 << 10
+
+// Haystack is what the words that somebody types are looked for in: all that a
+// list and a preview show of a session.
+func Haystack(o session.Overview) string {
+	prompt := o.Session.Prompt
+	return strings.Join([]string{
+		o.ID, o.Session.WorkingDir, string(o.Status), shortOutcome(string(o.Status)),
+		render.Who(o.Session.Actor), render.Who(o.Session.Critic), prompt[:min(len(prompt), mostSearched)],
+	}, "\n")
+}
+
+// Wide is the same screen with so many columns.
+func (s Screen) Wide(columns int) Screen {
+	s.Width = columns
+	return s
+}
+
+// Columns that a line of a list to choose from needs for all but the project
+// and the prompt, and those from which on there is room for the project.
+const (
+	pickStarted  = 16
+	pickOutcome  = 11
+	pickProject  = 16
+	pickRoom     = 76
+	pickRowCount = 3
+)
+
+// PickLine is a session as a line of a list to choose from, at most as wide as
+// the screen.
+func (s Screen) PickLine(o session.Overview, zone *time.Location) string {
+	cells := []string{padded(o.Started.In(zone).Format("2006-01-02 15:04"), pickStarted)}
+	if s.Width >= pickRoom {
+		cells = append(cells, padded(project(o.Session.WorkingDir), pickProject))
+	}
+	outcome := padded(shortOutcome(string(o.Status)), pickOutcome)
+	cells = append(cells,
+		strings.Replace(outcome, strings.TrimSpace(outcome), s.outcome(strings.TrimSpace(outcome)), 1),
+		fmt.Sprintf("%*s", pickRowCount, iterations(o, "?")),
+		term.Line(o.Session.Prompt))
+	return ansi.Truncate(strings.Join(cells, gap), s.Width, "…")
+}
+
+func padded(text string, width int) string {
+	text = ansi.Truncate(text, width, "…")
+	return text + strings.Repeat(" ", max(0, width-ansi.StringWidth(text)))
+}
+
+// Preview tells in some lines what a session was about, what it did, and what
+// came of it. All are its iterations, nil as long as they have not been read.
+func (s Screen) Preview(o session.Overview, all []progress.Iteration, zone *time.Location) []string {
+	head := fmt.Sprintf("%s  %s", s.Style.NewStyle().Bold(true).Render(term.Line(o.ID)), s.outcome(term.Line(string(o.Status))))
+	if o.Outcome != nil && o.Outcome.Reason != loop.StopNone && string(o.Outcome.Reason) != string(o.Outcome.Result) {
+		head += " (" + term.Line(string(o.Outcome.Reason)) + ")"
+	}
+	facts := fmt.Sprintf("%s, took %s", o.Started.In(zone).Format(time.DateTime), render.Span(o.Duration))
+	if o.Iterations != session.UnknownIterations {
+		facts += ", " + render.Count(o.Iterations, "iteration", "iterations")
+	}
+	if o.Outcome != nil && o.Outcome.Confidence != nil {
+		facts += fmt.Sprintf(", confidence %.2f", *o.Outcome.Confidence)
+	}
+	if cost := Cost(o.Tally); cost != "-" {
+		facts += ", " + cost
+	}
+	lines := []string{
+		head, facts,
+		fmt.Sprintf("actor %s, critic %s, in %s", render.Who(o.Session.Actor), render.Who(o.Session.Critic), term.Line(o.Session.WorkingDir)),
+	}
+	lines = append(append(lines, s.iterations(o, all)...), "")
+	lines = append(lines, render.Excerpt(o.Session.Prompt, 5, s.Width)...)
+	if o.Outcome != nil && strings.TrimSpace(o.Outcome.Summary) != "" {
+		lines = append(lines, "")
+		for _, line := range render.Excerpt(o.Outcome.Summary, 5, s.Width) {
+			lines = append(lines, s.Style.NewStyle().Faint(true).Render(line))
+		}
+	}
+	return lines
+}

@@ -1,0 +1,136 @@
+package sessionview
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
+)
+
+func (d *Details) round(r loop.Round) {
+	d.sayf("\n%s  %s", d.strong(fmt.Sprintf("Iteration %d", r.Iteration)), d.faint(render.Span(r.Attempt.Duration+r.Review.Duration)))
+	d.turned()
+	d.rowf("actor", "%s", render.Acted(d.session.Actor, r.Attempt))
+	d.missed(r.Attempt.Turn)
+	d.block("", r.Attempt.Stdout.Text, 6)
+	d.omitted(r.Attempt.Stdout)
+	d.block("standard error", r.Attempt.Stderr.Text, 3)
+	d.omitted(r.Attempt.Stderr)
+	d.leftovers(r.Attempt.Turn)
+	d.rowf("diff", "%s", render.Stat(r.Change.Shape()))
+	d.files(r.Change)
+	for _, c := range r.Checks {
+		result := "passed"
+		if !c.Passed() {
+			result = render.Failure(c)
+		}
+		d.rowf("check", "%s  %s  %s", render.Span(c.Duration), term.Line(c.Command), result)
+		for _, remark := range c.Remarks() {
+			d.rowf("", "%s", term.Line(remark))
+		}
+		if d.Full || !c.Passed() {
+			d.ending(c.Output.Text, 6)
+			d.omitted(c.Output)
+		}
+	}
+	d.judged(r)
+}
+
+// turned tells what the strategy's own turns came to.
+func (d *Details) turned() {
+	for _, entry := range d.turns {
+		e, _ := entry.Event.(loop.TurnFinished)
+		t := e.Reply.Turn
+		d.rowf(term.Line(string(e.Role)), "%s  %s  %s", render.Span(t.Duration), render.Turned(t)+render.Decided(e), d.faint("("+render.StepName(entry.At, e.Iteration)+")"))
+		d.missed(t)
+		d.block("", e.Reply.Text, 6)
+		d.omitted(t.Stdout)
+		d.leftovers(t)
+	}
+	d.turns = nil
+}
+
+func (d *Details) files(c loop.Change) {
+	const most = 12
+	for i, f := range c.Files {
+		if !d.Full && i == most && len(c.Files) > most+1 {
+			d.sayf("    … %d more files", len(c.Files)-most)
+			break
+		}
+		size := fmt.Sprintf("+%d -%d", f.Insertions, f.Deletions)
+		if f.Binary {
+			size = fmt.Sprintf("%d -> %d bytes", f.OldSize, f.NewSize)
+		}
+		words := append([]string{size}, f.Nature()...)
+		d.sayf("    %s %s  %s", Letter(f.Status), Quoted(f.Path), d.faint(strings.Join(words, ", ")))
+	}
+	if !d.Full {
+		return
+	}
+	d.sayf("")
+	p := patchWriter{out: d.Out, screen: &d.Screen, err: d.err}
+	p.change(c)
+	d.err = p.err
+}
+
+func (d *Details) judged(r loop.Round) {
+	d.noted()
+	if r.Unjudged {
+		d.rowf("rules", "%s by the rule %s; no critic was asked", term.Line(string(r.Verdict.Decision)), term.Line(r.Rule))
+		d.block("", r.Why, 12)
+		d.block("", r.Verdict.Guidance(), 12)
+		return
+	}
+	decision := string(r.Review.Verdict.Decision)
+	if r.Review.Problem != "" {
+		decision = "no verdict: " + term.Line(r.Review.Problem)
+	}
+	d.reviewed(r.Review, decision)
+	d.missed(r.Review.Turn)
+	if d.Full {
+		d.block("reply", r.Review.Reply, 0)
+	}
+	v := r.Verdict
+	if r.Review.Problem != "" || v.Decision != r.Review.Verdict.Decision {
+		by := ""
+		if r.Rule != "" {
+			by = " by the rule " + r.Rule
+		}
+		d.rowf("verdict", "%s", term.Line(string(v.Decision)+by))
+	}
+	switch r.Review.Sealed {
+	case loop.SealNone:
+		d.rowf("seal", "none: the decision does not repeat it")
+	case loop.SealWrong:
+		d.rowf("seal", "wrong: as good as none")
+	case loop.SealRight:
+	}
+	if v.Confidence != nil {
+		d.rowf("confidence", "%.2f", *v.Confidence)
+	}
+	if r.Failure != loop.StopNone {
+		d.rowf("failure", "%s", term.Line(string(r.Failure)))
+	}
+	d.block("", v.Guidance(), 12)
+	if v.Escalation != "" {
+		d.rowf("escalation", "%s", term.Line(v.Escalation))
+	}
+}
+
+// reviewed tells who decided, and of a panel who was of another mind.
+func (d *Details) reviewed(r loop.Review, decision string) {
+	if votes := r.Votes; len(votes) > 0 {
+		d.rowf("panel", "%s  %s%s", render.Span(r.Duration), term.Line(decision), render.Poll(votes))
+		for _, v := range votes {
+			if v.Decision != r.Verdict.Decision {
+				d.rowf("  dissent", "%s: %s", term.Line(v.Name()), term.Line(cmp.Or(string(v.Decision), "no verdict")))
+				d.block("", v.Says, 6)
+			}
+		}
+	} else {
+		d.rowf("critic", "%s  %s", render.Span(r.Duration), term.Line(decision)+render.By(d.session.Critic, r.Turn))
+	}
+}

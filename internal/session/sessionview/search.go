@@ -1,0 +1,101 @@
+package sessionview
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"codeloops/internal/screen/term"
+	"codeloops/internal/session"
+)
+
+// wideExcerpt is the width of an excerpt that no screen limits.
+const wideExcerpt = 120
+
+// A FoundRow is one session that a search has found, for a program.
+type FoundRow struct {
+	Row
+
+	Matches []MatchRow `json:"matches"`
+}
+
+// A MatchRow is one text of it.
+type MatchRow struct {
+	Iteration *int          `json:"iteration"` // null: the whole session
+	In        session.Place `json:"in"`
+	Excerpt   string        `json:"excerpt"`
+}
+
+// FoundJSON writes what a search has found as a JSON list of sessions.
+func FoundJSON(w io.Writer, found []session.Found) error {
+	rows := make([]FoundRow, len(found))
+	for i, one := range found {
+		rows[i] = FoundRow{Row: NewRow(one.Overview)}
+		for _, m := range one.Matches {
+			row := MatchRow{In: m.Place, Excerpt: excerpt(m, wideExcerpt)}
+			if m.Iteration > 0 {
+				row.Iteration = &m.Iteration
+			}
+			rows[i].Matches = append(rows[i].Matches, row)
+		}
+	}
+	return writeJSON(w, rows)
+}
+
+// FoundTabs writes a line for each text, its fields set apart by tabs: id,
+// iteration ("" for the whole session), place, excerpt.
+func FoundTabs(w io.Writer, found []session.Found) error {
+	for _, one := range found {
+		for _, m := range one.Matches {
+			fields := []string{term.Line(one.ID), matchIteration(m), string(m.Place), excerpt(m, wideExcerpt)}
+			if _, err := fmt.Fprintln(w, strings.Join(fields, "\t")); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Found writes each session with its project and outcome, and below it the texts
+// that were found.
+func (s Screen) Found(w io.Writer, found []session.Found) error {
+	faint := s.Style.NewStyle().Faint(true)
+	for _, one := range found {
+		var b strings.Builder
+		head := []string{term.Line(one.ID), project(one.Session.WorkingDir), shortOutcome(string(one.Status))}
+		fmt.Fprintln(&b, fit(strings.Join(head, gap), s.Width))
+		for _, m := range one.Matches {
+			label := fmt.Sprintf("  %3s  %-8s  ", matchIteration(m), m.Place)
+			fmt.Fprintln(&b, faint.Render(label)+excerpt(m, max(leastPrompt, s.Width-len(label))))
+		}
+		if _, err := io.WriteString(w, b.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func matchIteration(m session.Match) string {
+	if m.Iteration <= 0 {
+		return ""
+	}
+	return strconv.Itoa(m.Iteration)
+}
+
+// excerpt is what was found, with the words around it, on one line of a width.
+func excerpt(m session.Match, width int) string {
+	const around = 30 // bytes before what was found
+	from, before := max(0, m.Begin-min(around, width/3)), ""
+	if from > 0 {
+		for from < m.Begin && !utf8.RuneStart(m.Text[from]) {
+			from++
+		}
+		if gap := strings.IndexAny(m.Text[from:m.Begin], " \t\n"); gap >= 0 {
+			from += gap // a whole word
+		}
+		before = "…"
+	}
+	return before + fit(lineFor(m.Text[from:], width), width-len([]rune(before)))
+}

@@ -1,0 +1,315 @@
+package sessionview
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/session"
+)
+
+// Stats is what many sessions come to. A rate is a share of those that have
+// ended, from 0 to 1; null when there are none.
+type Stats struct {
+	Sessions    int      `json:"sessions"`
+	Ended       int      `json:"ended"`
+	SuccessRate *float64 `json:"success_rate"`
+	Spreads
+	Waiting Waits `json:"waiting"`
+	Cost    Costs `json:"cost"`
+	Groups
+	Periods    []Period       `json:"periods"`
+	PeriodDays int            `json:"period_days"`
+	Confidence []ConfidenceOf `json:"confidence"`
+}
+
+// Spreads are those of the sessions that have ended.
+type Spreads struct {
+	Iterations Spread `json:"iterations"`
+	Duration   Spread `json:"duration_secs"`
+	Working    Spread `json:"working_secs"` // the same without waits for services
+}
+
+// Groups are the sessions by what they have in common.
+type Groups struct {
+	Outcomes    []Group `json:"outcomes"`
+	StopReasons []Group `json:"stop_reasons"`
+	Projects    []Group `json:"projects"`
+	Agents      []Group `json:"agents"` // actor and critic
+}
+
+// Waits are those for services that were at a limit, or overloaded.
+type Waits struct {
+	Seconds  float64 `json:"secs"`
+	Sessions int     `json:"sessions"` // that have waited
+}
+
+// add returns how long a session has waited.
+func (w *Waits) add(o session.Overview) time.Duration {
+	if o.Tally == nil || o.Tally.Waits == 0 {
+		return 0
+	}
+	waited := o.Tally.Waited()
+	w.Seconds += waited.Seconds()
+	w.Sessions++
+	return waited
+}
+
+// Costs are what sessions have cost, as far as their agents tell.
+type Costs struct {
+	USD      float64 `json:"usd"`
+	Sessions int     `json:"sessions"` // whose cost is known, at least in part
+	Partly   int     `json:"partial"`  // those of them of which some turns' is not
+	PerDone  float64 `json:"usd_per_success"`
+	Tokens   int64   `json:"tokens"`
+}
+
+func (c *Costs) add(o session.Overview) {
+	spent := SpentBy(o)
+	if spent.CostUSD != nil {
+		c.USD += *spent.CostUSD
+		c.Sessions++
+	}
+	if spent.Partly {
+		c.Partly++
+	}
+	if spent.Tokens != nil {
+		c.Tokens += *spent.Tokens
+	}
+}
+
+// A Spread is how a number is distributed; all zero without any number.
+type Spread struct {
+	Mean   float64 `json:"mean"`
+	Median float64 `json:"median"`
+	P90    float64 `json:"p90"` // nine of ten are not larger
+}
+
+// A Group is the sessions that have something in common.
+type Group struct {
+	Name        string   `json:"name"`
+	Sessions    int      `json:"sessions"`
+	SuccessRate *float64 `json:"success_rate"`
+	CostUSD     *float64 `json:"cost_usd"` // as far as it is known; null: not at all
+	Tokens      int64    `json:"tokens"`
+
+	ended, successes int
+}
+
+// A Period is a span of days, of the same length as the others.
+type Period struct {
+	Begin     string `json:"begin"` // its first day, where the user is
+	Sessions  int    `json:"sessions"`
+	Successes int    `json:"successes"`
+
+	CostUSD *float64 `json:"cost_usd"` // as far as it is known; null: not at all
+}
+
+// A ConfidenceOf is the successes in which the critic's confidence was in a
+// band, and how many of them were followed by another session with the same
+// prompt in the same directory: the user, it seems, was not content.
+type ConfidenceOf struct {
+	Band      string `json:"band"`
+	Successes int    `json:"successes"`
+	Followed  int    `json:"followed"`
+}
+
+// NewStats adds up the picked sessions. All are those that may have followed
+// one of them, picked or not. Days are those of the zone.
+func NewStats(picked, all []session.Overview, zone *time.Location) Stats {
+	var s Stats
+	var iterations, took, worked []float64
+	total := &Group{}
+	outcomes, reasons, projects, agents := groups{}, groups{}, groups{}, groups{}
+	for _, o := range picked {
+		total.add(o)
+		s.Cost.add(o)
+		waited := s.Waiting.add(o)
+		outcomes.add(string(o.Status), o)
+		projects.add(o.Session.WorkingDir, o)
+		agents.add(o.Session.Actor.Agent+" + "+o.Session.Critic.Agent, o)
+		if o.Outcome == nil {
+			continue
+		}
+		if o.Outcome.Reason != loop.StopNone {
+			reasons.add(string(o.Outcome.Reason), o)
+		}
+		iterations = append(iterations, float64(o.Outcome.Iterations))
+		took = append(took, o.Outcome.Duration.Seconds())
+		worked = append(worked, max(0, o.Outcome.Duration-waited).Seconds())
+	}
+	s.Sessions, s.Ended, s.SuccessRate = total.Sessions, total.ended, total.rate()
+	s.Iterations, s.Duration, s.Working = spread(iterations), spread(took), spread(worked)
+	if total.successes > 0 {
+		s.Cost.PerDone = s.Cost.USD / float64(total.successes)
+	}
+	s.Outcomes, s.StopReasons = outcomes.sorted(), reasons.sorted()
+	s.Projects, s.Agents = projects.sorted(), agents.sorted()
+	s.Periods, s.PeriodDays = periods(picked, zone)
+	s.Confidence = confidence(picked, all)
+	return s
+}
+
+func (g *Group) add(o session.Overview) {
+	g.Sessions++
+	if o.Outcome != nil {
+		g.ended++
+	}
+	if o.Status == session.Status(loop.Success) {
+		g.successes++
+	}
+	spent := SpentBy(o)
+	g.CostUSD = plus(g.CostUSD, spent.CostUSD)
+	if spent.Tokens != nil {
+		g.Tokens += *spent.Tokens
+	}
+}
+
+// plus adds what is known; nil is nothing.
+func plus[N int64 | float64](a, b *N) *N {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	return new(*a + *b)
+}
+
+func (g *Group) rate() *float64 {
+	if g.ended == 0 {
+		return nil
+	}
+	rate := float64(g.successes) / float64(g.ended)
+	return &rate
+}
+
+type groups map[string]*Group
+
+func (g groups) add(name string, o session.Overview) {
+	if g[name] == nil {
+		g[name] = &Group{Name: name}
+	}
+	g[name].add(o)
+}
+
+// sorted returns the groups, the largest first.
+func (g groups) sorted() []Group {
+	list := make([]Group, 0, len(g))
+	for _, one := range g {
+		one.SuccessRate = one.rate()
+		list = append(list, *one)
+	}
+	slices.SortFunc(list, func(a, b Group) int {
+		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.Name, b.Name))
+	})
+	return list
+}
+
+func spread(numbers []float64) (s Spread) {
+	if len(numbers) == 0 {
+		return s
+	}
+	slices.Sort(numbers)
+	for _, n := range numbers {
+		s.Mean += n / float64(len(numbers))
+	}
+	last := len(numbers) - 1
+	s.Median = (numbers[last/2] + numbers[(last+1)/2]) / 2
+	s.P90 = numbers[int(math.Ceil(0.9*float64(len(numbers))))-1] // nearest rank
+	return s
+}
+
+// mostPeriods is how many there are at most: as many signs as a sparkline may
+// have.
+const mostPeriods = 60
+
+// periods counts the sessions by day, or by as many days as it takes for the
+// periods not to become too many.
+func periods(picked []session.Overview, zone *time.Location) (list []Period, days int) {
+	if len(picked) == 0 {
+		return []Period{}, 1
+	}
+	first, last := math.MaxInt, math.MinInt
+	for _, o := range picked {
+		first, last = min(first, day(o.Started, zone)), max(last, day(o.Started, zone))
+	}
+	days = 1
+	for _, longer := range []int{7, 28, 91, 364} {
+		if (last-first)/days < mostPeriods {
+			break
+		}
+		days = longer
+	}
+	for (last-first)/days >= mostPeriods {
+		days *= 2 // decades of logs
+	}
+	list = make([]Period, (last-first)/days+1)
+	for i := range list {
+		list[i].Begin = time.Unix(int64(first+i*days)*secondsOfDay, 0).UTC().Format(time.DateOnly)
+	}
+	for _, o := range picked {
+		p := &list[(day(o.Started, zone)-first)/days]
+		p.Sessions++
+		if o.Status == session.Status(loop.Success) {
+			p.Successes++
+		}
+		p.CostUSD = plus(p.CostUSD, SpentBy(o).CostUSD)
+	}
+	return list, days
+}
+
+const secondsOfDay = 24 * 60 * 60
+
+// day numbers the days, as the calendar of a zone has them.
+func day(at time.Time, zone *time.Location) int {
+	y, m, d := at.In(zone).Date()
+	return int(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / secondsOfDay)
+}
+
+type band struct {
+	name  string
+	least float64
+}
+
+// bands are those of the confidence, from the highest to the lowest. They are
+// narrow at the top: critics are seldom in doubt.
+func bands() []band {
+	return []band{{"0.95 to 1", 0.95}, {"0.90 to 0.95", 0.9}, {"0.80 to 0.90", 0.8}, {"0.50 to 0.80", 0.5}, {"below 0.50", 0}}
+}
+
+// work tells sessions with the same prompt in the same directory from others.
+type work struct{ prompt, dir string }
+
+func workOf(o session.Overview) work { return work{o.Session.Prompt, o.Session.WorkingDir} }
+
+// confidence compares what critics were sure of with what users did next.
+func confidence(picked, all []session.Overview) []ConfidenceOf {
+	latest := map[work]time.Time{}
+	for _, o := range all {
+		if w := workOf(o); o.Err == nil && o.Started.After(latest[w]) {
+			latest[w] = o.Started
+		}
+	}
+	rows := make([]ConfidenceOf, 0, len(bands())+1)
+	for _, b := range bands() {
+		rows = append(rows, ConfidenceOf{Band: b.name})
+	}
+	rows = append(rows, ConfidenceOf{Band: "none given"})
+	for _, o := range picked {
+		if o.Outcome == nil || o.Outcome.Result != loop.Success {
+			continue
+		}
+		at := len(rows) - 1
+		if c := o.Outcome.Confidence; c != nil {
+			at = slices.IndexFunc(bands(), func(b band) bool { return *c >= b.least })
+		}
+		if at < 0 {
+			continue // a log of another program, with a number out of range
+		}
+		rows[at].Successes++
+		if latest[workOf(o)].After(o.Started) {
+			rows[at].Followed++
+		}
+	}
+	return rows
+}

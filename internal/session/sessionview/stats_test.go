@@ -1,0 +1,165 @@
+package sessionview_test
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/loop/progress"
+	"codeloops/internal/session"
+	"codeloops/internal/session/sessionview"
+)
+
+// many is six sessions: sure was run again, unsure was not, two others failed,
+// one runs.
+func many() []session.Overview {
+	sure := func(o *session.Overview) {
+		o.Outcome = &loop.Outcome{Result: loop.Success, Reason: loop.StopDone, Iterations: 1, Confidence: new(0.97), Duration: time.Second}
+		o.Session.Prompt, o.Session.WorkingDir = "again", "/p"
+	}
+	limit := func(o *session.Overview) {
+		o.Status = "max_iterations_reached"
+		o.Outcome = &loop.Outcome{Result: loop.MaxIterations, Reason: loop.StopMaxIterations, Iterations: 10, Duration: 10 * time.Second}
+	}
+	return []session.Overview{
+		one("running", 1, func(o *session.Overview) { o.Status, o.Outcome = session.Running, nil }),
+		one("again", 20, func(o *session.Overview) { sure(o); limit(o) }),
+		one("sure", 30, sure),
+		one("unsure", 60, func(o *session.Overview) {
+			o.Outcome = &loop.Outcome{Result: loop.Success, Reason: loop.StopDone, Iterations: 3, Confidence: new(0.5), Duration: 3 * time.Second}
+		}),
+		one("none", 61, func(o *session.Overview) {
+			o.Tally = &progress.Tally{Waits: 2, Actor: progress.Part{Wait: o.Outcome.Duration / 2}, Critic: progress.Part{Wait: o.Outcome.Duration / 4}}
+		}),
+		one("limit", 62, limit),
+	}
+}
+
+func TestStats(t *testing.T) {
+	t.Parallel()
+	got := sessionview.NewStats(many(), many(), time.UTC)
+	if got.Sessions != 6 || got.Ended != 5 || *got.SuccessRate != 0.6 {
+		t.Errorf("%d sessions, %d ended, %v", got.Sessions, got.Ended, *got.SuccessRate)
+	}
+	if want := (sessionview.Spread{Mean: 5.2, Median: 3, P90: 10}); !near(got.Iterations, want) {
+		t.Errorf("iterations: %+v", got.Iterations)
+	}
+	if want := (sessionview.Spread{Mean: 16.8, Median: 10, P90: 60}); !near(got.Duration, want) {
+		t.Errorf("duration: %+v", got.Duration)
+	}
+	if want := (sessionview.Spread{Mean: 7.8, Median: 10, P90: 15}); !near(got.Working, want) || got.Waiting != (sessionview.Waits{Seconds: 45, Sessions: 1}) {
+		t.Errorf("working: %+v, waiting: %+v", got.Working, got.Waiting)
+	}
+	var names []string
+	for _, g := range got.Outcomes {
+		names = append(names, g.Name)
+	}
+	if strings.Join(names, " ") != "success max_iterations_reached running" {
+		t.Errorf("outcomes: %v", names)
+	}
+	wantPeriods := []sessionview.Period{
+		{Begin: "2026-01-24", Sessions: 2, Successes: 1},
+		{Begin: "2026-01-25", Sessions: 1, Successes: 1},
+		{Begin: "2026-01-26", Sessions: 2, Successes: 1},
+		{Begin: "2026-01-27", Sessions: 1},
+	}
+	if !reflect.DeepEqual(got.Periods, wantPeriods) || got.PeriodDays != 1 {
+		t.Errorf("periods of %d days: %+v", got.PeriodDays, got.Periods)
+	}
+	wantConfidence := []sessionview.ConfidenceOf{
+		{Band: "0.95 to 1", Successes: 1, Followed: 1},
+		{Band: "0.90 to 0.95"},
+		{Band: "0.80 to 0.90"},
+		{Band: "0.50 to 0.80", Successes: 1},
+		{Band: "below 0.50"},
+		{Band: "none given", Successes: 1},
+	}
+	if !reflect.DeepEqual(got.Confidence, wantConfidence) {
+		t.Errorf("confidence: %+v", got.Confidence)
+	}
+}
+
+func near(a, b sessionview.Spread) bool {
+	return a.Mean-b.Mean < 1e-9 && b.Mean-a.Mean < 1e-9 && a.Median == b.Median && a.P90 == b.P90
+}
+
+// TestPeriods keeps the number of periods small, however far apart the
+// sessions are.
+func TestPeriods(t *testing.T) {
+	t.Parallel()
+	for _, days := range []int{0, 1, 59, 60, 400, 2000, 40_000, 150_000} {
+		list := []session.Overview{one("new", 0, nil), one("old", 24*days, nil)}
+		got := sessionview.NewStats(list, list, time.UTC)
+		total := 0
+		for _, p := range got.Periods {
+			total += p.Sessions
+		}
+		if total != 2 || len(got.Periods) > 60 {
+			t.Errorf("%d days: %d sessions in %d periods", days, total, len(got.Periods))
+		}
+	}
+}
+
+func TestChartsFit(t *testing.T) {
+	t.Parallel()
+	list := many()
+	list[0].Session.WorkingDir = "/home/\x1b[2Ju/" + strings.Repeat("deep/", 30)
+	for width := 60; width < 120; width++ {
+		var out bytes.Buffer
+		st := sessionview.NewStats(list, list, time.UTC)
+		if err := sessionview.Charts(&out, st, sessionview.Screen{Width: width, Style: colours()}, true); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(out.String(), "2J") {
+			t.Fatal("not cleaned")
+		}
+		for line := range strings.Lines(out.String()) {
+			if ansi.StringWidth(strings.TrimSuffix(line, "\n")) > width {
+				t.Errorf("width %d: %q", width, line)
+			}
+		}
+	}
+	var none bytes.Buffer
+	if err := sessionview.Charts(&none, sessionview.NewStats(nil, nil, time.UTC), sessionview.Screen{Width: 80, Style: colours()}, true); err != nil || none.String() != "0 sessions, 0 of them ended; success -\n" {
+		t.Errorf("%q, %v", none.String(), err)
+	}
+}
+
+// TestStatsCost adds up money and tokens by whatever sessions have in common.
+func TestStatsCost(t *testing.T) {
+	t.Parallel()
+	cost := func(usd float64, tokens int64) *progress.Tally {
+		return &progress.Tally{Actor: progress.Part{Turns: 1, Usage: progress.Usage{CostUSD: usd, Priced: 1, Counted: 1, Tokens: loop.Tokens{Output: tokens}}}}
+	}
+	list := many()
+	list[1].Tally, list[2].Tally = cost(0.25, 100), cost(1.5, 7)
+	st := sessionview.NewStats(list, list, time.UTC)
+	got := map[string]float64{}
+	for _, g := range st.Outcomes {
+		if g.CostUSD != nil {
+			got[g.Name] = *g.CostUSD
+		}
+	}
+	want := map[string]float64{"success": 1.5, "max_iterations_reached": 0.25}
+	if !reflect.DeepEqual(got, want) || st.Projects[0].Tokens+st.Projects[1].Tokens != 107 {
+		t.Errorf("by outcome %v, want %v; projects %+v", got, want, st.Projects)
+	}
+	sum := 0.0
+	for _, p := range st.Periods {
+		if p.CostUSD != nil {
+			sum += *p.CostUSD
+		}
+	}
+	if sum != 1.75 {
+		t.Errorf("over time %v", sum)
+	}
+	var out bytes.Buffer
+	if err := sessionview.Charts(&out, st, sessionview.Screen{Width: 80, Style: colours()}, false); err != nil || strings.Count(out.String(), "$1.75") != 4 {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}

@@ -1,0 +1,287 @@
+package sessionview
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/session"
+)
+
+// A tree is what the steps of a strategy came to: candidates, attempts, rounds. A candidate that
+// carries another one's work further hangs below that.
+type tree struct {
+	all   []*branch
+	forks []loop.Step // under way
+	floor float64     // what a candidate has to score
+	drawn bool        // there is more than iterations
+}
+
+// A branch is one step of the tree.
+type branch struct {
+	step  loop.Step
+	name  string
+	from  loop.Step // whose work it carries further; "": nobody's
+	score string
+	fate  string   // what became of its work
+	facts []string // what else it came to, in its line
+	texts []string // likewise, in lines of their own
+	own   bool     // a turn, which is told of elsewhere
+	won   bool
+}
+
+// event takes the next event of the session. kept says by checkpoint whose state it is.
+func (t *tree) event(entry session.Entry, kept map[string]loop.Step) {
+	switch e := entry.Event.(type) {
+	case loop.TurnFinished:
+		if e.Iteration > 0 {
+			return
+		}
+		b := t.at(entry.At.Step)
+		b.own, b.facts = true, []string{render.Span(e.Reply.Duration), render.Turned(e.Reply.Turn)}
+	case loop.Noted:
+		t.noted(entry.At.Step, e, kept)
+	case loop.IterationFinished:
+		step := loop.Step(strconv.Itoa(e.Round.Iteration))
+		if n := len(t.forks); n > 0 {
+			step = t.forks[n-1].Sub(string(step))
+		}
+		b := t.at(step)
+		b.name, b.facts = "iteration "+step.Name(), []string{term.Line(string(e.Round.Verdict.Decision))}
+	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
+		loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Finished:
+	}
+}
+
+// noted takes what a step came to that is no turn.
+func (t *tree) noted(step loop.Step, e loop.Noted, kept map[string]loop.Step) {
+	t.drawn = t.drawn || e.Name != loop.NoteCheckpoint
+	whole := step.Parent()
+	if whole == "" {
+		whole = step
+	}
+	switch e.Name {
+	case loop.NoteRestored:
+		t.at(whole).from = kept[e.Text]
+	case loop.NoteApplied:
+		if won, ok := kept[e.Text]; ok {
+			whole = won
+		}
+		t.at(whole).ends("applied", true)
+	case loop.NoteForked:
+		if !slices.Contains(t.forks, step) {
+			t.forks = append(t.forks, step)
+		}
+	case loop.NoteForkApplied, loop.NoteForkDiscarded:
+		t.closed(step, e.Name == loop.NoteForkApplied)
+	case loop.NoteChecks:
+		if said := render.Passed(e.Checks); said != "" {
+			t.at(whole).say("checks: " + said)
+		}
+	case loop.NoteCheckpoint, loop.NoteRejudge, loop.NoteQuestion: // say nothing by themselves
+	default:
+		name := step.Name()
+		if whole == step {
+			name = "" // the branch is called so
+		}
+		t.at(whole).tell(name, term.Line(e.Text))
+	}
+}
+
+// closed takes the end of a fork. One that is called so is a mere place for the step around it.
+func (t *tree) closed(step loop.Step, applied bool) {
+	t.forks = slices.DeleteFunc(t.forks, func(open loop.Step) bool { return open == step })
+	if step.Name() == "fork" {
+		return
+	}
+	fate := "thrown away"
+	if applied {
+		fate = "applied"
+	}
+	t.at(step).ends(fate, applied)
+}
+
+func (b *branch) ends(fate string, won bool) { b.own, b.fate, b.won = false, fate, won }
+
+// tell adds what a strategy makes known. A long text has a line of its own.
+func (b *branch) tell(name, text string) {
+	const long = 30
+	if name == "score" {
+		b.own, b.score = false, text
+		return
+	}
+	said := strings.TrimSpace(name + " " + text)
+	if len(said) <= long {
+		b.say(said)
+	} else if said = strings.TrimPrefix(name+": "+text, ": "); !slices.Contains(b.texts, said) {
+		b.texts = append(b.texts, said)
+	}
+}
+
+// say adds a fact. A session that was carried on may tell of it again.
+func (b *branch) say(fact string) {
+	if b.own {
+		b.own, b.facts = false, nil
+	}
+	if !slices.Contains(b.facts, fact) {
+		b.facts = append(b.facts, fact)
+	}
+}
+
+// at returns the branch of a step.
+func (t *tree) at(step loop.Step) *branch {
+	for _, b := range t.all {
+		if b.step == step {
+			return b
+		}
+	}
+	b := &branch{step: step}
+	kind, n := numbered(step)
+	i := slices.IndexFunc(t.all, func(other *branch) bool { // those at the same time come in any order
+		k, m := numbered(other.step)
+		return k == kind && m > n
+	})
+	if i < 0 {
+		i = len(t.all)
+	}
+	t.all = slices.Insert(t.all, i, b)
+	return b
+}
+
+// numbered parts the number at the end of a step.
+func numbered(step loop.Step) (kind string, n int) {
+	kind = strings.TrimRight(string(step), "0123456789")
+	n, _ = strconv.Atoi(string(step[len(kind):]))
+	return kind, n
+}
+
+// above returns the branch that another one hangs below, nil for none.
+func (t *tree) above(b *branch) (above *branch) {
+	for _, other := range t.all {
+		if b.from != "" && other.step == b.from {
+			return other
+		}
+		if other != b && b.step.In(other.step) && (above == nil || other.step.In(above.step)) {
+			above = other
+		}
+	}
+	return above
+}
+
+// below returns what hangs below a branch, nil being the session. Turns of a step that says what
+// it came to are told of elsewhere.
+func (t *tree) below(whole *branch) (below []*branch) {
+	for _, b := range t.all {
+		if t.above(b) == whole && (!b.own || whole == nil || whole.own) {
+			below = append(below, b)
+		}
+	}
+	return below
+}
+
+// pruned reports whether a candidate was not gone on with: it scored too little, or others of
+// its level were better.
+func (t *tree) pruned(b *branch) bool {
+	if b.score == "" || b.won {
+		return false
+	}
+	if score, err := strconv.ParseFloat(b.score, 64); err == nil && score < t.floor {
+		return true
+	}
+	continued := func(of *branch) bool {
+		return slices.ContainsFunc(t.all, func(other *branch) bool { return other.from == of.step })
+	}
+	return !continued(b) && slices.ContainsFunc(t.all, func(other *branch) bool {
+		return other.step.Parent() == b.step.Parent() && b.step.Parent() != "" && continued(other)
+	})
+}
+
+// lines are the characters that a tree is drawn with.
+type lines struct{ branch, last, down, none string }
+
+func (s Screen) lines() lines {
+	if s.ASCII {
+		return lines{"|- ", "`- ", "|  ", "   "}
+	}
+	return lines{"├─ ", "└─ ", "│  ", "   "}
+}
+
+// narrow: there is room for the main facts only.
+func (s Screen) narrow() bool { return s.Width < 60 }
+
+// tree draws the tree of a session, where a strategy has made steps of its own.
+func (d *Details) tree() {
+	t := &d.steps
+	if !t.drawn {
+		return
+	}
+	for _, p := range d.session.Strategy.Parameters {
+		if p.Key == "min_score" {
+			t.floor, _ = strconv.ParseFloat(p.Value, 64) // 0 prunes nobody
+		}
+	}
+	name := d.session.Strategy.Name
+	if name == "" {
+		name = "steps"
+	}
+	d.sayf("\n%s", d.strong(term.Line(name)))
+	d.grow(t, nil, "  ")
+}
+
+// grow draws what hangs below a branch.
+func (d *Details) grow(t *tree, whole *branch, margin string) {
+	with := d.Screen.lines()
+	below := t.below(whole)
+	for i, b := range below {
+		fork, further := with.branch, with.down
+		if i == len(below)-1 {
+			fork, further = with.last, with.none
+		}
+		fate, style := b.fate, func(text string) string { return text }
+		switch {
+		case b.won:
+			style = d.strong
+		case t.pruned(b):
+			fate, style = "pruned", d.faint
+		}
+		facts := []string{b.title(whole), b.score, fate}
+		if !d.Screen.narrow() || b.score+fate == "" {
+			facts = append(facts, b.facts...)
+		}
+		facts = slices.DeleteFunc(facts, func(said string) bool { return said == "" })
+		apart := gap
+		if d.Screen.narrow() {
+			apart = " "
+		}
+		d.twig(margin+fork, strings.Join(facts, apart), style)
+		under := with.none
+		if len(t.below(b)) > 0 {
+			under = with.down
+		}
+		for _, text := range b.texts {
+			d.twig(margin+further+under, text, d.faint)
+		}
+		d.grow(t, b, margin+further)
+	}
+}
+
+// title names a branch below another one.
+func (b *branch) title(whole *branch) string {
+	if b.name != "" {
+		return b.name
+	}
+	if whole != nil && b.step.In(whole.step) {
+		return term.Line(strings.TrimPrefix(string(b.step), string(whole.step)+"."))
+	}
+	return term.Line(string(b.step))
+}
+
+// twig draws one line, as far as the screen goes.
+func (d *Details) twig(before, text string, style func(string) string) {
+	const least = 8 // columns for the text, however deep it stands
+	room := max(d.Screen.Width-wide(before), least)
+	d.sayf("%s%s", before, style(fit(text, room)))
+}

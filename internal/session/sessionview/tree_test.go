@@ -1,0 +1,167 @@
+package sessionview_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/lipgloss"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/session"
+	"codeloops/internal/session/sessionview"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// A course is what happens in a session, step by step.
+type course []session.Entry
+
+func (c *course) add(step loop.Step, e loop.Event) {
+	*c = append(*c, session.Entry{At: loop.Stamp{Seq: len(*c) + 1, Step: step}, Event: e})
+}
+
+func (c *course) note(step loop.Step, name, text string) {
+	c.add(step, loop.Noted{Name: name, Text: text})
+}
+
+func (c *course) turn(step loop.Step, role loop.Role) {
+	c.add(step, loop.TurnFinished{Role: role, Reply: loop.Reply{Turn: loop.Turn{
+		Try: loop.Try{Agent: loop.AgentRef{Agent: "claude"}, Ending: loop.EndCompleted}, Execution: loop.Execution{Duration: 90 * time.Second},
+	}}})
+}
+
+func (c *course) iteration(n int) {
+	r := loop.Round{Iteration: n}
+	r.Verdict.Decision = loop.Done
+	c.add(loop.Step(strconv.Itoa(n)), loop.IterationFinished{Round: r})
+}
+
+// thoughts are two levels of three candidates. The second one carries the best of the first further.
+func thoughts() (c course) {
+	c.add("", loop.Started{Session: loop.Session{Prompt: "task", Strategy: loop.StrategyRef{
+		Name: "tree-of-thoughts", Parameters: []loop.Parameter{{Key: "min_score", Value: "0.2"}},
+	}}})
+	c.add("start", loop.Noted{Name: loop.NoteCheckpoint, Text: "start", Change: loop.Change{Checkpoint: "c0"}})
+	think := func(level, n int, from, score string) {
+		step := loop.Step(fmt.Sprintf("level_%d.candidate_%d", level, n))
+		c.note(step.Sub("fork"), loop.NoteForked, string(step.Sub("fork")))
+		if from != "" {
+			c.note(step.Sub("begin"), loop.NoteRestored, from)
+		}
+		c.turn(step.Sub("turn"), "candidate")
+		c.add(step.Sub("state"), loop.Noted{Name: loop.NoteCheckpoint, Text: string(step.Sub("state")), Change: loop.Change{Checkpoint: fmt.Sprintf("c%d%d", level, n)}})
+		check := loop.CheckResult{Command: "test", ExitCode: 1, Ending: loop.EndCompleted}
+		c.add(step.Sub("checks"), loop.Noted{Name: loop.NoteChecks, Checks: []loop.CheckResult{check}})
+		c.turn(step.Sub("evaluator"), "evaluator")
+		c.note(step.Sub("score"), "tree.thought", score)
+		c.note(step.Sub("fork"), loop.NoteForkDiscarded, string(step.Sub("fork")))
+	}
+	think(1, 2, "", "0.40") // they end in any order
+	think(1, 1, "", "0.15")
+	think(1, 3, "", "0.25")
+	think(2, 1, "c12", "0.15")
+	think(2, 3, "c12", "0.45")
+	think(2, 2, "c12", "1.00")
+	c.note("best", loop.NoteApplied, "c22")
+	c.note("best.rejudge", loop.NoteRejudge, "")
+	c.iteration(1)
+	return c
+}
+
+// attempts are two, of which the second one passes.
+func attempts() (c course) {
+	c.add("", loop.Started{Session: loop.Session{Prompt: "task", Strategy: loop.StrategyRef{Name: "reflexion"}}})
+	for n, of := range []struct{ score, lesson, end string }{
+		{"0.30, done: false", "Replace every run of characters that are no letters by one dash,\x1b[31m and not each by itself.", loop.NoteForkDiscarded},
+		{"1.00, done: true", "", loop.NoteForkApplied},
+	} {
+		step := loop.Step(fmt.Sprintf("attempt_%d", n+1))
+		c.note(step, loop.NoteForked, string(step))
+		c.iteration(n + 1)
+		c.turn(step.Sub("evaluator"), "evaluator")
+		c.note(step.Sub("score"), "reflexion.score", of.score)
+		if of.lesson != "" {
+			c.turn(step.Sub("reflector"), "reflector")
+			c.note(step.Sub("lesson"), "reflexion.lesson", of.lesson)
+		}
+		c.note(step, of.end, string(step))
+	}
+	return c
+}
+
+// critiques come to nothing but turns, which are told of one by one.
+func critiques() (c course) {
+	c.add("", loop.Started{Session: loop.Session{Prompt: "task", Strategy: loop.StrategyRef{Name: "self-refine"}}})
+	c.iteration(1)
+	c.turn("critique.round_1", "critique")
+	c.iteration(2)
+	c.turn("critique.round_2", "critique")
+	return c
+}
+
+// drawn is what is shown of the steps of a session.
+func drawn(t *testing.T, c course, width int, ascii bool) string {
+	t.Helper()
+	var b bytes.Buffer
+	d := sessionview.Details{
+		Sheet: sessionview.Sheet{Out: &b, Screen: sessionview.Screen{Width: width, Style: lipgloss.NewRenderer(io.Discard), ASCII: ascii}}, Zone: time.UTC,
+	}
+	started, _ := c[0].Event.(loop.Started)
+	var o session.Overview
+	o.Session = started.Session
+	err := d.Show(o, func(yield func(session.Entry, error) bool) {
+		for _, e := range c {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, tree, _ := strings.Cut(b.String(), "\n"+started.Session.Strategy.Name+"\n")
+	return tree
+}
+
+func TestTree(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for _, c := range []course{thoughts(), attempts()} {
+		for _, width := range []int{80, 40, 20} {
+			fmt.Fprintf(&b, "%d columns\n%s\n", width, drawn(t, c, width, false))
+		}
+	}
+	fmt.Fprintf(&b, "ASCII\n%s", drawn(t, thoughts(), 80, true))
+	golden := filepath.Join("testdata", "tree.golden")
+	if *update {
+		if err := os.WriteFile(golden, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil || b.String() != string(want) {
+		t.Errorf("%v; -update writes what is drawn:\n%s", err, b.String())
+	}
+	for line := range strings.Lines(drawn(t, thoughts(), 80, true)) {
+		if slices.ContainsFunc([]byte(line), func(c byte) bool { return c > '~' }) {
+			t.Errorf("not ASCII: %q", line)
+		}
+	}
+}
+
+// Iterations and turns are told of one by one, and need no tree.
+func TestNoTreeOfTurns(t *testing.T) {
+	t.Parallel()
+	if got := drawn(t, critiques(), 80, false); got != "" {
+		t.Errorf("drawn:\n%s", got)
+	}
+}

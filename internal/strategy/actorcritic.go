@@ -1,0 +1,59 @@
+// Package strategy holds the ways of driving agents: ordinary code over the steps of a
+// run. What they have in common is in package loop.
+package strategy
+
+import (
+	"context"
+
+	"codeloops/internal/loop"
+)
+
+// ActorCritic has an actor work and a critic judge, and hands the critic's feedback back
+// to the actor, until the critic says DONE or a rule ends the run.
+type ActorCritic struct{}
+
+var _ loop.Strategy = ActorCritic{}
+
+func actorCritic() Kind {
+	return Kind{
+		Name: NameActorCritic, About: "an actor works, a critic judges, and its feedback goes back until it says DONE",
+		When: "by default: a second pair of eyes decides", Turns: "1 of the actor, 1 of the critic",
+		Most: func(_ Values, n int) int { return times(n, 2) },
+		make: func(Values) (loop.Strategy, error) { return ActorCritic{}, nil },
+	}
+}
+
+// Run implements [loop.Strategy].
+func (ActorCritic) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
+	if err := steps.Baseline(ctx); err != nil {
+		return loop.Outcome{}, err
+	}
+	for {
+		round, err := steps.Iterate(ctx, iterate)
+		if err != nil {
+			return loop.Outcome{}, err
+		}
+		if end, over := steps.Over(round); over {
+			return end, nil
+		}
+	}
+}
+
+// iterate is one round:
+//
+//	ACTOR_EXECUTING → CAPTURING_DIFF → VERIFYING → CRITIC_EVALUATING → DONE, CONTINUE or ERROR
+func iterate(ctx context.Context, it *loop.Iteration) error {
+	if err := it.Act(ctx); err != nil {
+		return err
+	}
+	if err := it.Capture(ctx); err != nil {
+		return err
+	}
+	if ruled, err := it.Inspect(); ruled || err != nil {
+		return err
+	}
+	if err := it.Verify(ctx); err != nil {
+		return err
+	}
+	return it.Judge(ctx)
+}

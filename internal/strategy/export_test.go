@@ -1,0 +1,4 @@
+package strategy
+
+// MayRun is mayRun.
+var MayRun = mayRun

@@ -1,0 +1,93 @@
+package strategy_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/strategy"
+)
+
+// A shelf has lessons, and counts how often it is asked for some, with each asking for more.
+type shelf struct {
+	recalls int
+	told    []string
+	kept    map[string]bool
+}
+
+func (s *shelf) Recall(_ context.Context, task string, most int, block bool) (string, error) {
+	s.recalls++
+	return fmt.Sprintf("! it is slow\na1 Look at %s\nb%d Most is %d, %t.", task, s.recalls, most, block), nil
+}
+
+func (s *shelf) Told(ids []string) { s.told = ids }
+
+func (s *shelf) Keep(_ context.Context, task, sentence string, attempt int) (string, error) {
+	s.kept[fmt.Sprintf("%s, attempt %d of %s", sentence, attempt, task)] = true
+	return "c1", nil
+}
+
+// TestMemory: what earlier sessions have learned is told to each attempt, what is learned is
+// kept once, and what stands in the log is not asked for again, whenever the power fails.
+func TestMemory(t *testing.T) { //nolint:gocyclo // one fact after the other
+	t.Parallel()
+	for crash := -1; ; crash++ {
+		if crash == 0 {
+			continue
+		}
+		s := &shelf{kept: map[string]bool{}}
+		driven := strategy.Reflexion{
+			Base: strategy.ReAct{}, MaxAttempts: 3, Threshold: 0.8, Reset: true, Memory: strategy.Memory{Lessons: s, Most: 4, Block: true},
+		}
+		w := newWorld()
+		w.replies["attempt_1.reflector"], w.replies["attempt_2.reflector"], w.replies["attempt_3.evaluator"] = "do better", " ", "score: 1"
+		w.left = crash
+		out, err := w.loop(driven).Run(t.Context(), loop.Session{ID: "s", Prompt: "it"})
+		over := crash > 0 && err == nil
+		asked := false
+		for _, n := range w.notes {
+			asked = asked || strings.HasPrefix(n, strategy.NoteRecall)
+		}
+		if errors.Is(err, errCrash) {
+			w.left = -1
+			before := s.recalls
+			if out, err = w.loop(driven).Resume(t.Context(), loop.Session{ID: "s", Prompt: "it"}, w.journal.Clone()); asked && s.recalls != before {
+				t.Fatalf("crash %d: lessons were asked for again", crash)
+			}
+		}
+		if err != nil || out.Reason != loop.StopDone {
+			t.Fatalf("crash %d: %+v, %v", crash, out, err)
+		}
+		if want := map[string]bool{"do better, attempt 1 of it": true}; !reflect.DeepEqual(s.kept, want) {
+			t.Fatalf("crash %d: kept %v", crash, s.kept)
+		}
+		if want := []string{"a1", fmt.Sprint("b", s.recalls)}; !reflect.DeepEqual(s.told, want) {
+			t.Fatalf("crash %d: told %q", crash, s.told)
+		}
+		if crash < 0 {
+			first, second := w.prompts["1.actor"], w.prompts["2.actor"]
+			if !strings.HasSuffix(first, "\n\n```\n- Look at it\n- Most is 4, true.\n```") || strings.Contains(first, "slow") ||
+				!strings.Contains(second, "- Most is 4, true.\n```\n\nEarlier attempts at this task fell short.") {
+				t.Errorf("told %q, then %q", first, second)
+			}
+		}
+		if over {
+			return
+		}
+	}
+}
+
+// TestMemoryOff: nothing is asked for unless the parameters say so.
+func TestMemoryOff(t *testing.T) {
+	t.Parallel()
+	for where, want := range map[string]bool{"off": false, "user": true, "postgres://db/x": true} {
+		s, err := strategy.New(loop.StrategyRef{Name: "reflexion", Parameters: []loop.Parameter{{Key: "lessons", Value: where}}}, &shelf{})
+		if got := err == nil && s.(strategy.Reflexion).Lessons != nil; got != want {
+			t.Errorf("%s: %+v, %v", where, s, err)
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package strategy
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"codeloops/internal/loop"
+)
+
+// A Parameter is a setting of strategies, as the table [strategy] of the configuration has it.
+type Parameter struct {
+	Key     string
+	Default any      // an int, a float64 from 0 to 1, a bool, a string or a []string, as all values are
+	Least   int      // of an int
+	OneOf   []string // the valid strings; none: any that is not blank
+	Scheme  string   // of URLs that are valid as well; "": none is
+	Flag    string   // of the command line; "" where there is none
+}
+
+// read reads a value from a log.
+func (p Parameter) read(text string) (is any, err error) {
+	switch p.Default.(type) {
+	case int:
+		is, err = strconv.Atoi(text)
+	case float64:
+		is, err = strconv.ParseFloat(text, 64)
+	case bool:
+		is, err = strconv.ParseBool(text)
+	case []string:
+		var list []string
+		err = json.Unmarshal([]byte(text), &list)
+		is = list
+	default:
+		is = text
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is %q: %w", p.Key, text, err)
+	}
+	return is, nil
+}
+
+// text is a value as a log has it.
+func text(is any) string {
+	switch is := is.(type) {
+	case float64:
+		return strconv.FormatFloat(is, 'g', -1, 64)
+	case []string:
+		list, _ := json.Marshal(is) // strings can be spelled
+		return string(list)
+	}
+	return fmt.Sprint(is)
+}
+
+// Parameters of more than one strategy.
+func baseOf() Parameter   { return Parameter{Key: keyBase, Default: ""} } // "": see [Kind.Base]
+func maxTurns() Parameter { return Parameter{Key: "max_turns", Default: 0} }
+func maxSteps() Parameter { return Parameter{Key: "max_steps", Default: 8, Least: 1} } // of a plan
+
+const keyBase = "base"
+
+// AllParameters are those of all strategies, each once. One that has another default in each is
+// 0 where nothing sets it: the strategy's own ([Kind.With]).
+func AllParameters() (all []Parameter) {
+	for _, k := range All() {
+		for _, p := range k.Parameters {
+			i := slices.IndexFunc(all, func(other Parameter) bool { return other.Key == p.Key })
+			if i < 0 {
+				all = append(all, p)
+			} else if all[i].Default != p.Default {
+				all[i].Default, all[i].Least = 0, 0
+			}
+		}
+	}
+	i := slices.IndexFunc(all, func(p Parameter) bool { return p.Key == keyBase })
+	all[i].OneOf = append([]string{baseOf().Default.(string)}, Bases()...)
+	return all
+}
+
+// Bases are the names of the strategies that another one, or a member, can drive.
+func Bases() (names []string) {
+	for _, k := range All() {
+		if !k.nests() && !k.Members {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
+// A Member is a role that the user has named, for strategies that choose who plays.
+type Member struct {
+	Role         loop.Role
+	About        string // what it is for, in a few words
+	Instructions string // what its agent is told beside its task
+	Strategy     string // with which it works; "": one turn
+	Accepts      string // the JSON schema of what is handed over to it; "": any object
+}
+
+// fields are what a log has of a member, by key.
+func (m *Member) fields() map[string]*string {
+	return map[string]*string{"about": &m.About, "instructions": &m.Instructions, "strategy": &m.Strategy, "accepts": &m.Accepts}
+}
+
+// Values are what the parameters of a strategy are set to, by key.
+type Values struct {
+	Set     map[string]any
+	Members []Member
+
+	lessons Lessons
+}
+
+func (v Values) count(key string) int        { return v.Set[key].(int) }
+func (v Values) fraction(key string) float64 { return v.Set[key].(float64) }
+func (v Values) on(key string) bool          { return v.Set[key].(bool) }
+func (v Values) word(key string) string      { return v.Set[key].(string) }
+func (v Values) words(key string) []string   { return v.Set[key].([]string) }
+
+// memberKeys begin those of members.
+const memberKeys = "roles."
+
+// OfMember reports whether a parameter in a log is of a member.
+func OfMember(key string) bool { return strings.HasPrefix(key, memberKeys) }
+
+// member takes what a log has of a member.
+func (v *Values) member(key, is string) {
+	name, field, _ := strings.Cut(key, ".")
+	i := slices.IndexFunc(v.Members, func(m Member) bool { return m.Role == loop.Role(name) })
+	if i < 0 {
+		i, v.Members = len(v.Members), append(v.Members, Member{Role: loop.Role(name)})
+	}
+	if f := v.Members[i].fields()[field]; f != nil {
+		*f = is
+	}
+}
+
+// Ref names a strategy with its parameters, as a log does; the default is named by nothing.
+func (k Kind) Ref(values Values) (ref loop.StrategyRef) {
+	if k.Name == NameActorCritic {
+		return ref
+	}
+	ref.Name, values = k.Name, k.With(values)
+	for _, p := range k.Parameters {
+		ref.Parameters = append(ref.Parameters, loop.Parameter{Key: p.Key, Value: text(values.Set[p.Key])})
+	}
+	if !k.Members {
+		return ref
+	}
+	for _, m := range values.Members {
+		for _, key := range []string{"about", "instructions", "strategy", "accepts"} {
+			if is := *m.fields()[key]; is != "" {
+				ref.Parameters = append(ref.Parameters, loop.Parameter{Key: memberKeys + string(m.Role) + "." + key, Value: is})
+			}
+		}
+	}
+	return ref
+}
+
+// Read returns the strategy that a session names, and its parameters. One that the session
+// does not have has its default; those that are unknown, as of a later version, are passed over.
+func Read(ref loop.StrategyRef) (k Kind, values Values, err error) {
+	k, ok := Find(ref.Name)
+	if !ok {
+		return k, values, fmt.Errorf("there is no strategy %q", ref.Name)
+	}
+	known := map[string]Parameter{}
+	values.Set = map[string]any{}
+	for _, p := range AllParameters() {
+		known[p.Key], values.Set[p.Key] = p, p.Default
+	}
+	for _, x := range ref.Parameters {
+		if p, ok := known[x.Key]; ok {
+			if values.Set[x.Key], err = p.read(x.Value); err != nil {
+				return k, values, fmt.Errorf("the strategy %s: %w", k.Name, err)
+			}
+		} else if key, ok := strings.CutPrefix(x.Key, memberKeys); ok {
+			values.member(key, x.Value)
+		}
+	}
+	return k, k.With(values), nil
+}

@@ -1,0 +1,239 @@
+package strategy
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/role/prompt"
+	"codeloops/internal/role/verdict"
+)
+
+// PlanAndExecute has a planner break the task down into steps, and a base carry out each of
+// them, judged by itself. All of it plays in one copy of the work tree; what a step has come
+// to is made in the user's own when the step is done. A step that is not done within its
+// rounds is thrown away, and what is left is planned anew. In the end the whole is judged
+// against the whole prompt. (Wang et al. 2023, Plan-and-Solve Prompting, arXiv:2305.04091.)
+type PlanAndExecute struct {
+	Base       loop.Strategy
+	MaxSteps   int
+	StepRounds int
+	MaxReplans int
+	Approve    bool // the user is asked about each plan
+}
+
+// RolePlanner is who plans.
+const RolePlanner loop.Role = "planner"
+
+// What [PlanAndExecute] makes known.
+const (
+	NotePlan       = "plan.made"
+	NoteStepDone   = "plan.step_done"
+	NoteStepFailed = "plan.step_failed"
+)
+
+const plan = `You plan the work on the task below, in the git repository that is your working directory. Look at what is there before you plan, and change nothing. Others carry the steps out, one after the other, each in a conversation of its own: a step is a piece of work that can be finished, and seen to be finished, by itself. Say of each what is to be done and how it shows that it is done. The project's checks, where there are any, have to pass after every step. Take as few steps as the task needs, and at most %d.
+
+End your answer with the plan, as plain text in this form, with nothing after it:
+
+PLAN:
+1. <the first step, in one line>
+2. <the next step>`
+
+const planRest = `
+
+There was a plan before this one. The steps of it that are done are in your working directory; a step failed, and its work was thrown away. Plan what is left of the task, in another way than the one that failed.`
+
+const readPlanAgain = `
+
+You have been asked before, and your answer did not end with a plan of that form, or had more than one.`
+
+func planAndExecute() Kind {
+	return Kind{
+		Name: NamePlan, About: "a planner breaks the task down; each step is worked on and judged by itself, then the whole",
+		When: "the task is larger than what an agent keeps in mind", Turns: "the base's for each step, 1 of the planner for each plan",
+		Base: NameActorCritic,
+		Parameters: []Parameter{
+			maxSteps(), baseOf(),
+			{Key: "step_rounds", Default: 3, Least: 1},
+			{Key: "max_replans", Default: 2},
+			{Key: KeyApprove, Default: false, Flag: "--approve-plan"},
+			maxTurns(),
+		},
+		Roles: map[loop.Role]loop.Access{RolePlanner: loop.ReadOnly},
+		Most: func(v Values, n int) int {
+			return plus(max(times(n, 2), v.base().Most(v, n)), 1+v.count("max_replans"))
+		},
+		make: func(v Values) (loop.Strategy, error) {
+			over, err := v.over()
+			return PlanAndExecute{
+				Base: over, MaxSteps: v.count("max_steps"), StepRounds: v.count("step_rounds"),
+				MaxReplans: v.count("max_replans"), Approve: v.on(KeyApprove),
+			}, err
+		},
+	}
+}
+
+// A project is one task that is worked on by plan.
+type project struct {
+	PlanAndExecute
+	user        *loop.Steps // in the user's tree
+	whole, from string      // the task; the state that the next step begins with
+	made        int         // plans
+	plan        []verdict.PlanStep
+	done        []string
+	last        loop.Turn     // of the last step that is done
+	over        *loop.Outcome // set: the run ends with it
+}
+
+// Run implements [loop.Strategy].
+func (p PlanAndExecute) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
+	if err := steps.Baseline(ctx); err != nil {
+		return loop.Outcome{}, err
+	}
+	w := &project{PlanAndExecute: p, user: steps, whole: steps.Task()}
+	err := w.makePlan(ctx, steps, nil)
+	if err == nil && w.over == nil {
+		err = steps.Fork(ctx, steps.Step("work"), func(ctx context.Context, in *loop.Steps) (bool, error) {
+			return false, w.carryOut(ctx, in) // what is done has been applied
+		})
+	}
+	switch {
+	case err != nil:
+		return loop.Outcome{}, err
+	case w.over != nil:
+		return *w.over, nil
+	}
+	if err := steps.Rejudge(ctx, steps.Step("synthesis"), w.last); err != nil {
+		return loop.Outcome{}, err
+	}
+	return ActorCritic{}.Run(ctx, steps)
+}
+
+// makePlan asks the planner for a plan of what is left. A reply that cannot be read is asked
+// for once more; then the task is one step.
+func (w *project) makePlan(ctx context.Context, in *loop.Steps, c *loop.Case) error {
+	w.made++
+	step := in.Step("plan_%d", w.made)
+	asks, ok := fmt.Sprintf(plan, w.MaxSteps), false
+	if c == nil {
+		c = &loop.Case{}
+	} else {
+		asks += planRest
+	}
+	c.Task, w.plan = w.whole, nil
+	for _, at := range []loop.Step{step.Sub(string(RolePlanner)), step.Sub(string(RolePlanner)).Sub("2")} {
+		replies, err := in.Turns(ctx, loop.Call{Step: at, Role: RolePlanner, Prompt: asks, Case: c})
+		if err != nil {
+			return err
+		}
+		if w.plan, ok = verdict.Plan(replies[0].Text, w.MaxSteps); ok && replies[0].Ending == loop.EndCompleted {
+			break
+		}
+		w.plan, asks = []verdict.PlanStep{{ID: "1", Text: "Do all that is left of the whole task."}}, asks+readPlanAgain
+	}
+	if err := in.Note(ctx, step.Sub("made"), NotePlan, listed(w.plan)); err != nil || !w.Approve {
+		return err
+	}
+	return w.approve(ctx, in, step)
+}
+
+// carryOut follows the plan, and those that come after it when a step has failed.
+func (w *project) carryOut(ctx context.Context, in *loop.Steps) error {
+	start, err := in.Checkpoint(ctx, in.Step("start"))
+	w.from = start.Checkpoint
+	for i := 0; err == nil && w.over == nil && i < len(w.plan); i++ {
+		step := in.Step("plan_%d.step_%d", w.made, i+1)
+		var out loop.Outcome
+		if out, err = w.play(ctx, in, step, i); err != nil {
+			return err
+		}
+		switch out.Reason { //nolint:exhaustive // all others end it
+		case loop.StopDone:
+			err = w.finish(ctx, in, step, w.plan[i])
+		case loop.StopMaxIterations, loop.StopStuck:
+			err = w.replan(ctx, in, step, w.plan[i], out.Summary)
+			i = -1
+		default:
+			w.over = &out
+		}
+	}
+	return err
+}
+
+// play has the base carry out a step of the plan.
+func (w *project) play(ctx context.Context, in *loop.Steps, step loop.Step, i int) (loop.Outcome, error) {
+	in.Anew()
+	in.Aim(w.task(i))
+	defer in.Bound(w.StepRounds)()
+	defer in.Within(step)()
+	defer in.Aim(w.whole)
+	return w.Base.Run(ctx, in)
+}
+
+// task is what a step is about, to those who work on it and to those who judge it.
+func (w *project) task(i int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\nThis is one step of a larger task. Do what it asks for, and nothing that belongs to another step: the work is judged by this step. The larger task:\n\n%s", w.plan[i].Text, prompt.Fenced(w.whole))
+	for _, part := range []struct {
+		lead  string
+		steps []string
+	}{{"Steps that are done, whose work is in the repository:", w.done}, {"Steps that others do later:", texts(w.plan[i+1:])}} {
+		if len(part.steps) > 0 {
+			fmt.Fprintf(&b, "\n%s\n- %s\n", part.lead, strings.Join(part.steps, "\n- "))
+		}
+	}
+	return b.String()
+}
+
+// finish makes what a step has come to in the user's tree.
+func (w *project) finish(ctx context.Context, in *loop.Steps, step loop.Step, s verdict.PlanStep) error {
+	w.last = in.Case().Attempt.Turn
+	end, err := in.Checkpoint(ctx, step.Sub("end"))
+	if err == nil {
+		err = w.user.Apply(ctx, step.Sub("apply"), w.from, end.Checkpoint)
+	}
+	if err != nil {
+		return err
+	}
+	w.from, w.done = end.Checkpoint, append(w.done, s.Text)
+	return in.Note(ctx, step.Sub("done"), NoteStepDone, s.String())
+}
+
+// replan throws away what a step has come to, and has what is left planned anew.
+func (w *project) replan(ctx context.Context, in *loop.Steps, step loop.Step, s verdict.PlanStep, why string) error {
+	c := in.Case()
+	if err := in.Note(ctx, step.Sub("failed"), NoteStepFailed, s.String()); err != nil {
+		return err
+	}
+	if w.made > w.MaxReplans {
+		w.over = &loop.Outcome{Reason: loop.StopMaxIterations, Summary: "a step of the plan failed, and max_replans is reached: " + s.Text}
+		return nil
+	}
+	if err := in.Restore(ctx, step.Sub("restore"), w.from); err != nil {
+		return err
+	}
+	c.Opinions = []loop.Opinion{
+		{Who: "the plan, of the steps that are done", Says: strings.Join(w.done, "\n")},
+		{Who: "the plan, of the step that failed", Says: s.Text},
+		{Who: "who judged it", Says: why},
+	}
+	return w.makePlan(ctx, in, c)
+}
+
+// listed is a plan, a line for each step.
+func listed(steps []verdict.PlanStep) string {
+	var lines []string
+	for _, s := range steps {
+		lines = append(lines, s.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+func texts(steps []verdict.PlanStep) (all []string) {
+	for _, s := range steps {
+		all = append(all, s.Text)
+	}
+	return all
+}

@@ -1,0 +1,83 @@
+package strategy
+
+import (
+	"context"
+	"strings"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/role/verdict"
+)
+
+// ReAct has one agent work until the project's checks pass or, where there are none, until
+// it says that it is done. No critic is asked.
+type ReAct struct {
+	MaxTurns int // of the actor; 0: no limit but those of the run
+}
+
+const sayDone = `When everything that the task asks for is there and works, and only then, end your reply with these lines, as plain text and with nothing after them:
+
+DECISION: DONE
+SUMMARY: <what was achieved>`
+
+func react() Kind {
+	return Kind{
+		Name: NameReAct, About: "one agent works until the checks pass or, where there are none, until it says DONE; no critic is asked",
+		When: "the checks say all that matters", Turns: "1 of the actor", Parameters: []Parameter{maxTurns()},
+		Most: func(v Values, n int) int { return fewer(n, v.count("max_turns")) },
+		make: func(v Values) (loop.Strategy, error) { return ReAct{MaxTurns: v.count("max_turns")}, nil },
+	}
+}
+
+// Run implements [loop.Strategy].
+func (r ReAct) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
+	if err := steps.Baseline(ctx); err != nil {
+		return loop.Outcome{}, err
+	}
+	defer steps.Bound(r.MaxTurns)()
+	for {
+		round, err := steps.Iterate(ctx, r.iterate)
+		if err != nil {
+			return loop.Outcome{}, err
+		}
+		if end, over := steps.Over(round); over {
+			return end, nil
+		}
+	}
+}
+
+// iterate is one turn, and what the checks say of it.
+func (r ReAct) iterate(ctx context.Context, it *loop.Iteration) error {
+	if !it.Checked() {
+		it.Instruct(sayDone)
+	}
+	if err := it.Act(ctx); err != nil {
+		return err
+	}
+	if err := it.Capture(ctx); err != nil {
+		return err
+	}
+	if ruled, err := it.Inspect(); ruled || err != nil {
+		return err
+	}
+	if err := it.Verify(ctx); err != nil {
+		return err
+	}
+	return it.Conclude(ctx, conclusion(it.Case()))
+}
+
+// conclusion is what follows from the checks, or from what the actor says.
+func conclusion(c loop.Case) loop.Verdict {
+	bad := failing(c.Checks)
+	switch {
+	case c.Attempt.Ending != loop.EndCompleted:
+		return loop.Verdict{Decision: loop.Continue, Feedback: "Your last turn did not come to its own end. Go on with the task."}
+	case len(bad) > 0:
+		return loop.Verdict{Decision: loop.Continue, Feedback: "These checks do not pass: " + strings.Join(bad, "; ")}
+	case len(c.Checks) > 0:
+		return loop.Verdict{Decision: loop.Done, Summary: "every check passes"}
+	}
+	if v, ok := verdict.Own(c.Attempt.Stdout.Text); ok && v.Decision == loop.Done {
+		return v
+	}
+	return loop.Verdict{Decision: loop.Continue, Feedback: "You have not said that the task is done, in the form that was asked for."}
+}

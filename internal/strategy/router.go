@@ -1,0 +1,100 @@
+package strategy
+
+import (
+	"context"
+	"fmt"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/role/prompt"
+	"codeloops/internal/role/verdict"
+)
+
+// Router has a classifier choose one member, who does the whole task.
+type Router struct {
+	crew
+
+	FallbackRoute          string // who does it where nobody is chosen; "": nobody
+	RequireConfidenceAbove float64
+}
+
+// RoleClassifier chooses who does the task.
+const RoleClassifier loop.Role = "classifier"
+
+// NoteRoute is who was chosen.
+const NoteRoute = "router.route"
+
+const classify = `Several specialists can do the task below, in the git repository that is your working directory. Choose the one that fits best. Do not do the task yourself.
+
+%s
+
+Your answer has these two lines, each of them once, and then says why in a few words:
+
+route: <the name of the specialist>
+confidence: <how sure you are, a number from 0 to 1>
+
+The task:
+
+%s`
+
+func router() Kind {
+	k := Kind{
+		Name: NameRouter, About: "a classifier chooses one of the members, who then does the whole task with its own agent, instructions and strategy",
+		When: "tasks of several kinds come in, and each has an agent that is best at it", Turns: "1 of the classifier, then those of the member's strategy",
+		Parameters: []Parameter{{Key: "fallback_route", Default: ""}, {Key: "require_confidence_above", Default: 0.0}},
+		Members:    true, Roles: map[loop.Role]loop.Access{RoleClassifier: loop.ReadOnly},
+		Most: func(v Values, n int) int { return plus(max(times(n, 2), v.mostOf(NameActorCritic, n)), 1) },
+	}
+	k.make = func(v Values) (loop.Strategy, error) {
+		all, err := v.crew(k, ActorCritic{})
+		r := Router{crew: all, FallbackRoute: v.word("fallback_route"), RequireConfidenceAbove: v.fraction("require_confidence_above")}
+		if err == nil && r.FallbackRoute != "" {
+			err = all.lacks("fallback_route", r.FallbackRoute)
+		}
+		return r, err
+	}
+	return k
+}
+
+// Run implements [loop.Strategy].
+func (r Router) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
+	if err := steps.Baseline(ctx); err != nil {
+		return loop.Outcome{}, err
+	}
+	var to string
+	var sure float64
+	step := steps.Step("route")
+	read, err := ask(ctx, steps, loop.Call{
+		Step: step.Sub(string(RoleClassifier)), Role: RoleClassifier, Prompt: fmt.Sprintf(classify, r.list(), prompt.Fenced(steps.Task())),
+	}, func(reply string) (problem string) {
+		to, sure, problem = verdict.Route(reply, r.names())
+		return problem
+	})
+	if err != nil {
+		return loop.Outcome{}, err
+	}
+	said := fmt.Sprintf("%s, confidence %.2f", to, sure)
+	if why := r.doubt(read, sure); why != "" {
+		if r.FallbackRoute == "" {
+			return loop.Outcome{Reason: loop.StopNoDecision, Summary: "nobody was chosen to do the task: " + why + "; strategy.fallback_route names who does it then"}, nil
+		}
+		to, said = r.FallbackRoute, fmt.Sprintf("%s: %s", r.FallbackRoute, why)
+	}
+	if err := steps.Note(ctx, step, NoteRoute, said); err != nil {
+		return loop.Outcome{}, err
+	}
+	chosen, _ := r.find(to)
+	steps.Cast(chosen.Role)
+	steps.Instruct(chosen.Instructions)
+	return chosen.over.Run(ctx, steps)
+}
+
+// doubt says why the classifier's choice does not count, "" where it does.
+func (r Router) doubt(read bool, sure float64) string {
+	switch {
+	case !read:
+		return "the classifier's answer could not be read"
+	case sure < r.RequireConfidenceAbove:
+		return fmt.Sprintf("the classifier's confidence is %.2f, and require_confidence_above is %v", sure, r.RequireConfidenceAbove)
+	}
+	return ""
+}

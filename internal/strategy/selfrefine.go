@@ -1,0 +1,69 @@
+package strategy
+
+import (
+	"context"
+	"fmt"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/role/verdict"
+)
+
+// SelfRefine has a base work; then its agent criticizes the work, without writing, and the
+// base refines it, until a critique finds nothing more.
+type SelfRefine struct {
+	Base       loop.Strategy
+	MaxRounds  int
+	StopPhrase string
+}
+
+// RoleCritique is the role in which an agent criticizes its own work.
+const RoleCritique loop.Role = "critique"
+
+const critique = `You have worked on the task below, in the git repository that is your working directory. Now look at your own work as somebody else would: find what is wrong, missing or weak in it, and what the task does not ask for. Verify what you can; be specific, and name files and lines.
+
+Answer with your findings, the most important first. If there are none, answer with this line alone, and nothing after it:
+
+%s`
+
+const refine = `You have criticized your own work on this task. Mend what this critique finds, and change nothing else:
+
+%s`
+
+func selfRefine() Kind {
+	return Kind{
+		Name: NameSelfRefine, About: "the base works; then its own agent criticizes the work and refines it, until it finds no issues",
+		When: "one agent is all you have, and its first answer is seldom its best", Turns: "1 of the critique, then the base's",
+		Base:       NameReAct,
+		Parameters: []Parameter{baseOf(), {Key: "max_rounds", Default: 3, Least: 1}, {Key: "stop_phrase", Default: "no issues"}, maxTurns()},
+		Roles:      map[loop.Role]loop.Access{RoleCritique: loop.ReadOnly},
+		Most:       func(v Values, n int) int { return plus(v.base().Most(v, n), v.count("max_rounds")) },
+		make: func(v Values) (loop.Strategy, error) {
+			over, err := v.over()
+			return SelfRefine{Base: over, MaxRounds: v.count("max_rounds"), StopPhrase: v.word("stop_phrase")}, err
+		},
+	}
+}
+
+// Run implements [loop.Strategy].
+func (s SelfRefine) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
+	out, err := s.Base.Run(ctx, steps)
+	for n := 1; n <= s.MaxRounds && err == nil && out.Reason == loop.StopDone; n++ {
+		step := steps.Step("%s.round_%d", RoleCritique, n)
+		replies, err := steps.Turns(ctx, loop.Call{Step: step, Role: RoleCritique, As: loop.RoleActor, Prompt: fmt.Sprintf(critique, s.StopPhrase), Case: steps.Case()})
+		if err != nil {
+			return out, err
+		}
+		found := replies[0]
+		if found.Ending == loop.EndCompleted && verdict.Alone(found.Text, s.StopPhrase) {
+			return out, nil
+		}
+		if n == s.MaxRounds {
+			return loop.Outcome{Reason: loop.StopMaxIterations, Summary: "the last critique still finds issues, and max_rounds is reached"}, nil
+		}
+		steps.Instruct(fmt.Sprintf(refine, found.Text))
+		if out, err = s.Base.Run(ctx, steps); err != nil {
+			return out, err
+		}
+	}
+	return out, err
+}

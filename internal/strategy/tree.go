@@ -1,0 +1,154 @@
+package strategy
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"codeloops/internal/loop"
+)
+
+// TreeOfThoughts has several candidates work at the same time, each in a copy of the work tree
+// of its own, and scores what they did. The best go on to the next level, where each is carried
+// further by several candidates again. The best of all is made the user's tree, and judged
+// there as an actor's work is. (Yao et al. 2023, Tree of Thoughts, arXiv:2305.10601.)
+type TreeOfThoughts struct {
+	BranchFactor, MaxDepth, BeamWidth int
+	SolvedThreshold, MinScore         float64
+}
+
+// RoleCandidate is who works in a copy.
+const RoleCandidate loop.Role = "candidate"
+
+// NoteThought is what a candidate came to.
+const NoteThought = "tree.thought"
+
+// A thought is a state of the work tree that a candidate has come to.
+type thought struct {
+	step   loop.Step // of the candidate
+	turn   loop.Turn
+	commit string // that keeps the state
+	score  float64
+}
+
+func treeOfThoughts() Kind {
+	return Kind{
+		Name: NameTree, About: "several candidates at the same time, each in a copy of the work tree; the best go on, the best of all is judged by the critic",
+		When: "there are many ways, and it shows which one was good", Turns: "branch_factor of candidates and as many of the evaluator, for each state",
+		Parameters: []Parameter{
+			{Key: "branch_factor", Default: 3, Least: 1},
+			{Key: "max_depth", Default: 3, Least: 1},
+			{Key: "beam_width", Default: 2, Least: 1},
+			{Key: "solved_threshold", Default: 1.0},
+			{Key: "min_score", Default: 0.0},
+		},
+		Roles: map[loop.Role]loop.Access{RoleCandidate: loop.Write, RoleEvaluator: loop.ReadOnly},
+		Most: func(v Values, n int) int {
+			candidates := v.count("branch_factor") * (1 + (v.count("max_depth")-1)*v.count("beam_width"))
+			return plus(times(n, 2), candidates*3)
+		},
+		make: func(v Values) (loop.Strategy, error) {
+			return TreeOfThoughts{
+				BranchFactor: v.count("branch_factor"), MaxDepth: v.count("max_depth"), BeamWidth: v.count("beam_width"),
+				SolvedThreshold: v.fraction("solved_threshold"), MinScore: v.fraction("min_score"),
+			}, nil
+		},
+	}
+}
+
+const further = `
+
+The work has been begun: carry it further from where it stands, or mend it where it went wrong.`
+
+// Run implements [loop.Strategy].
+func (t TreeOfThoughts) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
+	if err := steps.Baseline(ctx); err != nil {
+		return loop.Outcome{}, err
+	}
+	start, err := steps.Checkpoint(ctx, steps.Step("start"))
+	if err != nil {
+		return loop.Outcome{}, err
+	}
+	root := thought{commit: start.Checkpoint}
+	best, beam := root, []thought{root}
+	for level := 1; level <= t.MaxDepth && len(beam) > 0 && (level == 1 || best.score < t.SolvedThreshold); level++ {
+		found, err := t.grow(ctx, steps, level, beam)
+		if err != nil {
+			return loop.Outcome{}, err
+		}
+		beam = t.prune(found)
+		if len(beam) > 0 && (best.step == "" || beam[0].score > best.score) {
+			best = beam[0]
+		}
+	}
+	if best.step != "" {
+		step := steps.Step("best")
+		if err := steps.Apply(ctx, step, root.commit, best.commit); err != nil {
+			return loop.Outcome{}, err
+		}
+		if err := steps.Rejudge(ctx, step.Sub(loop.NoteRejudge), best.turn); err != nil {
+			return loop.Outcome{}, err
+		}
+	}
+	return ActorCritic{}.Run(ctx, steps)
+}
+
+// grow plays the candidates of a level.
+func (t TreeOfThoughts) grow(ctx context.Context, steps *loop.Steps, level int, beam []thought) ([]thought, error) {
+	var names []loop.Step
+	for i := range len(beam) * t.BranchFactor {
+		names = append(names, steps.Step("level_%d.candidate_%d", level, i+1))
+	}
+	found := make([]thought, len(names))
+	err := steps.Together(ctx, names, func(ctx context.Context, i int, part *loop.Steps) error {
+		return part.Fork(ctx, names[i].Sub("fork"), func(ctx context.Context, in *loop.Steps) (bool, error) {
+			var err error
+			found[i], err = t.think(ctx, in, names[i], beam[i/t.BranchFactor])
+			return false, err
+		})
+	})
+	return found, err
+}
+
+// think plays one candidate, and scores what it did. What does not pass the checks scores at
+// most half.
+func (t TreeOfThoughts) think(ctx context.Context, in *loop.Steps, step loop.Step, from thought) (thought, error) {
+	now := thought{step: step}
+	prompt := in.Task()
+	if from.step != "" {
+		prompt += further
+		if err := in.Restore(ctx, step.Sub("begin"), from.commit); err != nil {
+			return now, err
+		}
+	}
+	replies, err := in.Turns(ctx, loop.Call{Step: step.Sub("turn"), Role: RoleCandidate, Access: loop.Write, Prompt: prompt})
+	if err != nil {
+		return now, err
+	}
+	now.turn = replies[0].Turn
+	change, err := in.Checkpoint(ctx, step.Sub("state"))
+	if err != nil {
+		return now, err
+	}
+	now.commit = change.Checkpoint
+	checks, err := in.Check(ctx, step.Sub("checks"))
+	if err != nil {
+		return now, err
+	}
+	c := loop.Case{Task: in.Task(), Attempt: loop.Attempt{Turn: now.turn}, Change: change, Checks: checks}
+	if now.score, err = scored(ctx, in, step.Sub(string(RoleEvaluator)), c); err != nil {
+		return now, err
+	}
+	if len(failing(checks)) > 0 {
+		now.score /= 2
+	}
+	return now, in.Note(ctx, step.Sub("score"), NoteThought, fmt.Sprintf("%.2f", now.score))
+}
+
+// prune returns the best, the best first.
+func (t TreeOfThoughts) prune(found []thought) []thought {
+	found = slices.DeleteFunc(found, func(x thought) bool { return x.score < t.MinScore })
+	slices.SortStableFunc(found, func(a, b thought) int { return cmp.Compare(b.score, a.score) })
+	return found[:min(len(found), t.BeamWidth)]
+}

@@ -1,0 +1,37 @@
+package wording
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Count returns a number with the word for what it counts, which takes an s where
+// there is not exactly one.
+func Count[N int | int64](n N, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// List joins texts with commas, of more than most the first ones, and counts the
+// rest.
+func List(texts []string, most int) string {
+	if rest := len(texts) - most; rest > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(texts[:most], ", "), rest)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Bytes writes a size as a person would say it.
+func Bytes[N int | int64](n N) string {
+	const unit = 1024
+	if n < unit {
+		return fmt.Sprintf("%d B", n)
+	}
+	value, names := float64(n)/unit, "KMGT"
+	for value >= unit && len(names) > 1 {
+		value, names = value/unit, names[1:]
+	}
+	return fmt.Sprintf("%.1f %ciB", value, names[0])
+}

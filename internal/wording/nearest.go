@@ -1,0 +1,39 @@
+package wording
+
+// Nearest returns the name that word is most likely a slip for; ok is false
+// when none is close: at most one slip in three characters. Of equally close
+// names the first is taken.
+func Nearest(word string, names []string) (best string, ok bool) {
+	least := max(1, len(word)/3) + 1
+	for _, name := range names {
+		if d := Distance(word, name); d < least {
+			least, best, ok = d, name, true
+		}
+	}
+	return best, ok
+}
+
+// Distance counts the slips between two words, in bytes: one too many, one too
+// few, a wrong one, or two neighbours swapped, no part of a word edited twice
+// (the optimal string alignment distance).
+func Distance(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}
