@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
 	"sync"
@@ -96,19 +97,26 @@ func pick(ctx context.Context, m model, hold holder) (int, error) {
 	}
 }
 
-// stay shows the list once, and returns how it was left.
+// stay shows the list once, and returns how it was left. It listens for other sizes
+// before the library asks for the first one: bubbletea 2.0.9 listens only after that,
+// and misses what comes in between.
 func (m model) stay(ctx context.Context, cancel context.CancelCauseFunc) (model, error) {
 	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(keyboard{m.opts.In, cancel}), tea.WithOutput(m.opts.Out),
 		tea.WithEnvironment(m.opts.Env),
 		// Styles know what the terminal may have; signals are the caller's.
 		tea.WithColorProfile(colorprofile.ANSI), tea.WithoutSignalHandler())
 	over := make(chan struct{})
+	sizes := make(chan os.Signal, 1)
+	term.NotifyResize(sizes)
+	defer signal.Stop(sizes)
 	var heard sync.WaitGroup
 	heard.Go(func() {
 		for {
 			select {
 			case s := <-m.holder.Signals():
 				program.Send(signalMsg{s})
+			case <-sizes:
+				program.Send(tea.RequestWindowSize())
 			case <-over:
 				return
 			}
@@ -218,7 +226,9 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case restedMsg:
 		return m, m.loader.rested(int(msg))
 	case tea.WindowSizeMsg:
-		m.width, m.height = msg.Width, msg.Height
+		if m.resize(msg) {
+			return m, tea.RequestWindowSize
+		}
 	case tea.PasteMsg:
 		m.narrow(m.filter + typed(msg.Content))
 	case signalMsg:
@@ -232,6 +242,14 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, tea.Quit
 	}
 	return m, m.loader.follow(m.marked())
+}
+
+// resize takes a size, and reports whether it is another one. If so, it has to be
+// asked for again: one that was found earlier may come later.
+func (m *model) resize(to tea.WindowSizeMsg) bool {
+	known := m.width == to.Width && m.height == to.Height
+	m.width, m.height = to.Width, to.Height
+	return !known
 }
 
 // press does what a key is for; known is false for one that is text.

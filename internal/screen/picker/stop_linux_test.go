@@ -95,8 +95,9 @@ func (s *stand) modes() unix.Termios {
 }
 
 // shows begins to show a list.
-func (s *stand) shows(ctx context.Context) {
-	m := shelf(30)
+func (s *stand) shows(ctx context.Context) { s.showsModel(ctx, shelf(30)) }
+
+func (s *stand) showsModel(ctx context.Context, m model) {
 	m.opts.In, m.opts.Out, m.opts.Env = s.screen, s.screen, []string{"TERM=xterm"}
 	go func() {
 		defer close(s.done)

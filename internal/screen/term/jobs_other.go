@@ -22,6 +22,9 @@ func (*Hold) Signals() <-chan os.Signal { return nil }
 // IsStop says that none does.
 func IsStop(os.Signal) bool { return false }
 
+// NotifyResize does nothing.
+func NotifyResize(chan<- os.Signal) {}
+
 // Release does nothing.
 func (*Hold) Release() {}
 

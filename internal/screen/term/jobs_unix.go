@@ -50,6 +50,10 @@ func (h *Hold) Signals() <-chan os.Signal { return h.signals }
 // IsStop reports whether a signal asks for a stop.
 func IsStop(s os.Signal) bool { return s == unix.SIGTSTP }
 
+// NotifyResize sends c a signal whenever the terminal gets another size, until
+// [signal.Stop]. Sending does not block.
+func NotifyResize(c chan<- os.Signal) { signal.Notify(c, unix.SIGWINCH) }
+
 // Release ends the hold. SIGTSTP stops the process again from then on: the
 // runtime, once it has been asked for that signal, would pass over it for good.
 func (h *Hold) Release() {
