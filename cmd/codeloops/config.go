@@ -36,7 +36,7 @@ func newConfigCmd(a *app) *cobra.Command {
 
 A value comes from the highest layer that sets it: flag, CODELOOPS_* variable,
 the project's codeloops.toml, the global config.toml, the default.`,
-		Args: noArgs,
+		Args: ownCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVarP(&dir, "working-dir", "d", "", "look from `dir` instead of the current directory")

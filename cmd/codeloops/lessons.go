@@ -41,7 +41,7 @@ told it, and how many of those were done. One that five runs or more were told,
 of which less than a quarter were done, is told no more.
 
 ` + exitHelp(),
-		Args: noArgs,
+		Args: ownCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return l.list(cmd.Context(), "", false) },
 	}
 	cmd.PersistentFlags().StringVar(&l.in, "in", run.LessonsOfUser, "`store`: user; project: .codeloops/lessons.jsonl in the repository; or postgres://USER@HOST/DATABASE")
@@ -80,9 +80,12 @@ func (l *lessons) all(ctx context.Context, ids []string) (picked []lesson.Lesson
 			return err
 		}
 		for _, id := range ids {
-			one, ok := lesson.Find(all, id)
-			if !ok {
-				return usagef("`codeloops lessons list` shows what there is", "no lesson, or more than one, begins with %q", id)
+			one, n := lesson.Find(all, id)
+			switch {
+			case n == 0:
+				return usagef("`codeloops lessons list` shows what there is", "the id of no lesson begins with %q", id)
+			case n > 1:
+				return usagef("give more characters of it", "the ids of %d lessons begin with %q", n, id)
 			}
 			picked = append(picked, one)
 		}
@@ -223,6 +226,12 @@ func (l *lessons) newAddCmd() *cobra.Command {
 and for tasks that share words with it or with --task.`,
 		Example: `  codeloops lessons add --task 'change the API' 'Run make generate after each change of a .proto file.'
   codeloops lessons add --in project 'The tests of the parser need LC_ALL=C.'`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if strings.TrimSpace(strings.Join(args, "")) == "" {
+				return usagef("codeloops lessons add 'The tests of the parser need LC_ALL=C.'", "%s wants the lesson as a sentence", cmd.CommandPath())
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			one := lesson.Lesson{Task: task, Text: strings.Join(args, " "), At: l.app.Now().UTC()}
 			return l.add(cmd.Context(), "add", !everywhere, one)

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/cli/guess"
+	"codeloops/internal/wording"
 )
 
 // newRootCmd returns the whole command tree.
@@ -90,6 +92,22 @@ func newRunCmd(a *app) *cobra.Command {
 	}
 	o.addFlags(cmd.Flags())
 	return cmd
+}
+
+// ownCommands refuses arguments of a command that has commands of its own.
+func ownCommands(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	what := "there are " + strings.Join(names, ", ")
+	if name, ok := wording.Nearest(args[0], names); ok {
+		what = fmt.Sprintf("did you mean `%s %s`?", cmd.CommandPath(), name)
+	}
+	return usagef(what, "%s has no command %q", cmd.CommandPath(), args[0])
 }
 
 // noArgs refuses arguments with a sentence of ours.

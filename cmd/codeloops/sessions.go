@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"codeloops/internal/session"
 	"codeloops/internal/session/lookup"
 	"codeloops/internal/session/sessionview"
-	"codeloops/internal/wording"
 )
 
 // sessionsExit is the section of a help text that tells the exit codes of a
@@ -64,20 +62,7 @@ func newSessionsCmd(a *app) *cobra.Command {
 ` + refHelp + `
 
 ` + sessionsExit,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			var names []string
-			for _, c := range cmd.Commands() {
-				names = append(names, c.Name())
-			}
-			what := "there are " + strings.Join(names, ", ")
-			if name, ok := wording.Nearest(args[0], names); ok {
-				what = fmt.Sprintf("did you mean `%s %s`?", cmd.CommandPath(), name)
-			}
-			return usagef(what, "%s has no command %q", cmd.CommandPath(), args[0])
-		},
+		Args: ownCommands,
 		RunE: func(*cobra.Command, []string) error {
 			return runSessionsList(l, &listOptions{sort: string(sessionview.ByStart)})
 		},

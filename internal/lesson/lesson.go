@@ -43,7 +43,7 @@ const (
 )
 
 // ErrEmpty says that a lesson has no sentence.
-var ErrEmpty = errors.New("a lesson says something")
+var ErrEmpty = errors.New("the lesson is empty")
 
 // Clean returns the lesson as it may be kept and shown. Where redact is not nil it takes
 // secrets out of the texts.
@@ -139,15 +139,13 @@ type Store interface {
 	Close() error
 }
 
-// Find returns the one lesson whose id begins with a prefix.
-func Find(all []Lesson, prefix string) (found Lesson, ok bool) {
+// Find counts the lessons whose ids begin with a prefix, and returns the last of them.
+func Find(all []Lesson, prefix string) (found Lesson, n int) {
 	for _, l := range all {
-		if id := l.ID(); prefix != "" && strings.HasPrefix(id, prefix) {
-			if ok && found.ID() != id {
-				return Lesson{}, false
-			}
-			found, ok = l, true
+		if id := l.ID(); prefix != "" && strings.HasPrefix(id, prefix) && (n == 0 || found.ID() != id) {
+			found = l
+			n++
 		}
 	}
-	return found, ok
+	return found, n
 }

@@ -158,10 +158,10 @@ func TestAddAndRemove(t *testing.T) {
 	if err != nil || !slices.Equal(texts(all), []string{"one", "two"}) || !all[0].At.Equal(began) {
 		t.Fatalf("%+v, %v", all, err)
 	}
-	if l, ok := Find(all, ids[1][:5]); !ok || l.Text != "two" {
+	if l, n := Find(all, ids[1][:5]); n != 1 || l.Text != "two" {
 		t.Errorf("found %+v", l)
 	}
-	if _, ok := Find(all, ""); ok {
+	if _, n := Find(all, ""); n != 0 {
 		t.Error("nothing found something")
 	}
 	if n, err := s.Remove(t.Context(), ids[0], "000000000000"); n != 1 || err != nil {
