@@ -29,15 +29,24 @@ func Clean(text string) string {
 // Line is Clean for a place that has one line: breaks and tabs become spaces,
 // and of several spaces one is left.
 func Line(text string) string {
-	var line strings.Builder
-	line.Grow(len(text))
-	for word := range strings.FieldsSeq(Clean(text)) {
-		if line.Len() > 0 {
-			line.WriteByte(' ')
+	text = Clean(text)
+	line := make([]byte, 0, len(text))
+	space := false // one is due before what comes next
+	for i, size := 0, 0; i < len(text); i += size {
+		r := rune(text[i])
+		if size = 1; r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(text[i:])
 		}
-		line.WriteString(word)
+		if unicode.IsSpace(r) {
+			space = len(line) > 0
+			continue
+		}
+		if space {
+			line, space = append(line, ' '), false
+		}
+		line = append(line, text[i:i+size]...)
 	}
-	return line.String()
+	return string(line)
 }
 
 func harmless(text string) bool {
