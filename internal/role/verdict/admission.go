@@ -1,13 +1,12 @@
 package verdict
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 )
 
 // admissions matches, in the words of a sentence, that the work is not done.
-var admissions = regexp.MustCompile(`\b(?:` + strings.NewReplacer(
+var admissions = lazily(`\b(?:` + strings.NewReplacer(
 	"BE", `(?:is|are|its|thats|remains?|stays?)`,
 	"NOT", `(?:(?:is|are|its|thats)(?: still| yet)? not|isnt|arent)(?: yet| all| fully| really| quite)?`,
 	"FAIL", `(?:fails?|crash(?:es)?|hangs?|times? out)`,
@@ -24,17 +23,17 @@ var admissions = regexp.MustCompile(`\b(?:` + strings.NewReplacer(
 
 // excused matches what may stand before such words and turn them round: a denial,
 // or a condition under which the program does something.
-var excused = regexp.MustCompile(`\b(?:no|none|nothing|zero|0|neither|nor|never|without|if|when|once|unless|until|whether|which|that|who|where|why|how)\b`)
+var excused = lazily(`\b(?:no|none|nothing|zero|0|neither|nor|never|without|if|when|once|unless|until|whether|which|that|who|where|why|how)\b`)
 
 // tally matches how many of how many tests pass, as it is in a sentence.
-var tally = regexp.MustCompile(`\b(\d{1,6})(?: ?/ ?| (?:out )?of (?:the )?)(\d{1,6})\b[^.;]*\b(?:pass\w*|met|green|done)\b`)
+var tally = lazily(`\b(\d{1,6})(?: ?/ ?| (?:out )?of (?:the )?)(\d{1,6})\b[^.;]*\b(?:pass\w*|met|green|done)\b`)
 
 // admission returns the sentence of a text that says that the work is not done.
 func admission(text string) string {
 	for _, sentence := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(".!?;\n。", r) }) {
 		said := strings.Join(withoutStops(words(sentence)), " ")
-		at := admissions.FindStringIndex(said)
-		if at != nil && !excused.MatchString(said[:at[0]]) || fewer(fold(sentence)) {
+		at := admissions().FindStringIndex(said)
+		if at != nil && !excused().MatchString(said[:at[0]]) || fewer(fold(sentence)) {
 			return strings.TrimSpace(sentence)
 		}
 	}
@@ -43,7 +42,7 @@ func admission(text string) string {
 
 // fewer reports whether a sentence counts less than all: "38 of 40 tests pass".
 func fewer(sentence string) bool {
-	for _, m := range tally.FindAllStringSubmatch(sentence, -1) {
+	for _, m := range tally().FindAllStringSubmatch(sentence, -1) {
 		some, _ := strconv.Atoi(m[1])
 		if all, _ := strconv.Atoi(m[2]); some < all {
 			return true

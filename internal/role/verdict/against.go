@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -9,16 +8,16 @@ import (
 // What the members of an approval may be called, in lower case and with one blank
 // between words.
 var (
-	namesFaults  = regexp.MustCompile(`\b(?:fail\w*|errors?|problems?|bugs?|block\w*|faults?|missing|todos?|remaining|open|unresolved|next steps|must \w+|broken|conditions?|needs? \w+|requires? \w+|requested|next)\b`)
-	namesRepairs = regexp.MustCompile(`\b(?:fixed|resolved|settled|closed|handl\w*|previous\w*|before|old|solved|messages?)\b`)
-	namesSuccess = regexp.MustCompile(`\b(?:done|approved?|pass\w*|success\w*|complete\w*|finished|final|ready|ok|status|result|outcome|verdict|state|met)\b`)
-	namesHalves  = regexp.MustCompile(`\b(?:draft|dry run|truncated|partial|provisional|tentative|preliminary|wip|example|template|aborted|incomplete|cut off)\b`)
-	namesStop    = regexp.MustCompile(`^(?:stop|finish) reason$`)
-	isNo         = regexp.MustCompile(`^(?:false|no|none|0|error|partial\w*|pending|unknown)$`)
-	isBad        = regexp.MustCompile(`^(?:fail\w*|broken|red|incomplete|reject\w*|not \w+|continue|revise)$`)
-	isEnd        = regexp.MustCompile(`^(?:stop|end turn|completed?|done|end)$`)
-	parts        = regexp.MustCompile(`[\s_.-]+`)
-	humps        = regexp.MustCompile(`([\p{Ll}\d])(\p{Lu})`)
+	namesFaults  = lazily(`\b(?:fail\w*|errors?|problems?|bugs?|block\w*|faults?|missing|todos?|remaining|open|unresolved|next steps|must \w+|broken|conditions?|needs? \w+|requires? \w+|requested|next)\b`)
+	namesRepairs = lazily(`\b(?:fixed|resolved|settled|closed|handl\w*|previous\w*|before|old|solved|messages?)\b`)
+	namesSuccess = lazily(`\b(?:done|approved?|pass\w*|success\w*|complete\w*|finished|final|ready|ok|status|result|outcome|verdict|state|met)\b`)
+	namesHalves  = lazily(`\b(?:draft|dry run|truncated|partial|provisional|tentative|preliminary|wip|example|template|aborted|incomplete|cut off)\b`)
+	namesStop    = lazily(`^(?:stop|finish) reason$`)
+	isNo         = lazily(`^(?:false|no|none|0|error|partial\w*|pending|unknown)$`)
+	isBad        = lazily(`^(?:fail\w*|broken|red|incomplete|reject\w*|not \w+|continue|revise)$`)
+	isEnd        = lazily(`^(?:stop|end turn|completed?|done|end)$`)
+	parts        = lazily(`[\s_.-]+`)
+	humps        = lazily(`([\p{Ll}\d])(\p{Lu})`)
 )
 
 // against returns a member that an approval cannot have: one that names what is
@@ -41,8 +40,8 @@ func (o object) against() string {
 // speaksAgainst reports whether a member, or one of those within it, speaks against
 // an approval; faults is whether it is in a list of such.
 func speaksAgainst(name string, value any, faults bool) bool {
-	key := parts.ReplaceAllString(fold(humps.ReplaceAllString(name, "$1 $2")), " ")
-	faults = faults || namesFaults.MatchString(key) && !namesRepairs.MatchString(key)
+	key := parts().ReplaceAllString(fold(humps().ReplaceAllString(name, "$1 $2")), " ")
+	faults = faults || namesFaults().MatchString(key) && !namesRepairs().MatchString(key)
 	switch v := value.(type) {
 	case map[string]any:
 		for name, inner := range v {
@@ -55,21 +54,21 @@ func speaksAgainst(name string, value any, faults bool) bool {
 		return slices.ContainsFunc(v, func(item any) bool { return speaksAgainst(name, item, faults) })
 	}
 	text := textOf(value)
-	said := parts.ReplaceAllString(fold(text), " ")
+	said := parts().ReplaceAllString(fold(text), " ")
 	if key == "decision" { // [contradicted] names it
 		return false
 	}
-	if said == "" || isBad.MatchString(said) || admission(text) != "" {
+	if said == "" || isBad().MatchString(said) || admission(text) != "" {
 		return said != ""
 	}
-	no := isNo.MatchString(said)
+	no := isNo().MatchString(said)
 	switch {
-	case namesStop.MatchString(key):
-		return !isEnd.MatchString(said)
-	case faults, namesHalves.MatchString(key):
+	case namesStop().MatchString(key):
+		return !isEnd().MatchString(said)
+	case faults, namesHalves().MatchString(key):
 		return !no && !nothing(text)
 	}
-	return no && namesSuccess.MatchString(key)
+	return no && namesSuccess().MatchString(key)
 }
 
 // grave reports whether a risk is said to be high.

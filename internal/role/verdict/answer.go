@@ -3,7 +3,6 @@ package verdict
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -19,7 +18,7 @@ import (
 //	F3: withdrawn, because it was wrong
 //
 // It stands at the beginning of a line, or behind another one.
-var said = regexp.MustCompile(`(?i)(?:^(?:(?:open )?findings\s*:\s*)?|[;.,|]\s*|\band\s+)` +
+var said = lazily(`(?i)(?:^(?:(?:open )?findings\s*:\s*)?|[;.,|]\s*|\band\s+)` +
 	`(F\d+(?:\s*(?:,\s*and|,|and|&|/|-|–|to|through|\.\.+)\s*F?\d+)*)` + // names
 	`(?:\s*\([^)]*\))?[\s:=|–—→>✅✔☑✓\x{FE0F}-]*` +
 	`(?:verified(?:,| and)?\s+)?(?:(is|are|was|were|has been|have been)\s+)?(?:now\s+)?` +
@@ -54,7 +53,7 @@ func spoken(line string) (found []loop.Answer) {
 		}
 		return r
 	}, line), "|[( ")
-	all := said.FindAllStringSubmatchIndex(line, -1)
+	all := said().FindAllStringSubmatchIndex(line, -1)
 	if len(all) == 0 || all[0][0] > 0 {
 		return nil
 	}
@@ -123,12 +122,12 @@ func hedged(rest string) bool {
 
 // nameIn finds the names of findings, or their numbers, and a dash or its like
 // before them.
-var nameIn = regexp.MustCompile(`(?i)(-|–|to|through|\.\.+)?\s*F?(\d+)`)
+var nameIn = lazily(`(?i)(-|–|to|through|\.\.+)?\s*F?(\d+)`)
 
 // named returns the names in a list. A range is one, "F4-F6": whether all of it is
 // meant is for whoever knows the findings to say.
 func named(list string) (ids []string) {
-	for _, m := range nameIn.FindAllStringSubmatch(list, -1) {
+	for _, m := range nameIn().FindAllStringSubmatch(list, -1) {
 		id := "F" + strings.TrimLeft(m[2], "0")
 		if last := len(ids) - 1; m[1] != "" && last >= 0 && !strings.Contains(ids[last], "-") {
 			ids[last] += "-" + id

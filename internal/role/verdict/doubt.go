@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -141,14 +140,14 @@ func contradicted(r *reading, c claim) error {
 // otherDecision matches, in a folded text, what says another decision than DONE,
 // and lineHead what may stand before it at the beginning of a line.
 var (
-	otherDecision = regexp.MustCompile(strings.NewReplacer(
+	otherDecision = lazily(strings.NewReplacer(
 		"NAME", `(?:decision|verdict)(?:\s+(?:is|now|remains|stays))?`,
 		"ANY", `[^\pL\pN]{0,24}[^\pL\pN\s][^\pL\pN]{0,24}`,
 		"COLON", `[^\pL\pN]{0,24}[:=|>→–—-][^\pL\pN]{0,24}`,
 		"WORD", `(?:continue|escalate|revise|rejected)(?:[^\pL]|$)`,
 		"LIKE", `(?:(?:continu|error|escalat|revis|reject|fail|incomplete|unfinished)\pL*|not)(?:[^\pL]|$)`,
 	).Replace(`NAME(?:ANYWORD|COLONLIKE)|(?:decision|verdict)(?:\s*\n\s*|\s+(?:is|remains|stays)\s+)LIKE|"type"\s*:\s*"(?:continue|revise|escalate)"`))
-	lineHead = regexp.MustCompile(`(?:^|\n)[^\pL\n]*(?:(?:my|the|final|own|actual|real|updated|revised|new|last|overall)[^\pL\n]+)*$`)
+	lineHead = lazily(`(?:^|\n)[^\pL\n]*(?:(?:my|the|final|own|actual|real|updated|revised|new|last|overall)[^\pL\n]+)*$`)
 )
 
 // otherwise returns a place of the reply that names another decision than DONE.
@@ -157,9 +156,9 @@ func (r *reading) otherwise(lines bool) string {
 	if strings.Count(text, "decision")+strings.Count(text, "verdict") < 2 && !strings.Contains(text, `"type"`) {
 		return "" // there is nothing but the decision itself
 	}
-	for _, at := range otherDecision.FindAllStringIndex(text, -1) {
+	for _, at := range otherDecision().FindAllStringIndex(text, -1) {
 		const most = 200
-		if !lines || lineHead.MatchString(text[max(0, at[0]-most):at[0]]) {
+		if !lines || lineHead().MatchString(text[max(0, at[0]-most):at[0]]) {
 			return text[at[0]:at[1]]
 		}
 	}
@@ -185,7 +184,7 @@ func (r *reading) filled() string {
 
 // anyScore matches, in a folded text, a score with the words that may stand before
 // the number.
-var anyScore = regexp.MustCompile(`scor(?:e|es|ed|ing)(?:[ ](?:of|is|it|this|the|work|was|would|be|at|as|for|now|only|just|a)\b)*[^\pL\pN]{1,12}?(\.?[0-9][0-9.,]*[ ]?%?(?:[ ]?/[ ]?[0-9]+)?)`)
+var anyScore = lazily(`scor(?:e|es|ed|ing)(?:[ ](?:of|is|it|this|the|work|was|would|be|at|as|for|now|only|just|a)\b)*[^\pL\pN]{1,12}?(\.?[0-9][0-9.,]*[ ]?%?(?:[ ]?/[ ]?[0-9]+)?)`)
 
 // scored refuses, where a score decides, one beside which the reply names another.
 func (p Parser) scored(r *reading, c claim) error {
@@ -195,7 +194,7 @@ func (p Parser) scored(r *reading, c claim) error {
 	if quotes(words(c.rated)) || takesBack(c.rated) || strings.Contains(c.rated, "?") {
 		return problem("the score reads %s; give the number alone", quote(c.rated))
 	}
-	for _, other := range anyScore.FindAllStringSubmatch(fold(r.filled()), -1) {
+	for _, other := range anyScore().FindAllStringSubmatch(fold(r.filled()), -1) {
 		if n := fraction(other[1]); n == nil || *n != *c.verdict.Score {
 			return problem("the reply gives the score %v and elsewhere %s; give it once", *c.verdict.Score, quote(other[0]))
 		}
@@ -237,13 +236,13 @@ func closing(tail string) string {
 	return strings.TrimSpace(tail)
 }
 
-var titleOrTag = regexp.MustCompile(`(?m)^\W*\pL[^\n.:]{0,30}[:：](?:\s|$)|^\s*</?\pL`)
+var titleOrTag = lazily(`(?m)^\W*\pL[^\n.:]{0,30}[:：](?:\s|$)|^\s*</?\pL`)
 
 // short reports whether a text is no longer than a remark, and without a title.
 func short(remark string) bool {
 	const most, lines = 240, 4
 	return len(remark) <= most && strings.Count(remark, "\n") < lines &&
-		!titleOrTag.MatchString(remark)
+		!titleOrTag().MatchString(remark)
 }
 
 // quoted refuses an unsealed DONE that is in the evidence, line for line.

@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,10 +36,10 @@ const (
 const maxStep = 2000
 
 var (
-	numbered  = regexp.MustCompile(`^()(\d{1,3})[.)][ \t]+(.+)$`)
-	evidenced = regexp.MustCompile(`^(E\d{1,3})[ \t]*=[ \t]*(command|run|ask)[ \t]*:[ \t]*(.+)$`)
-	stepID    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$`)
-	unfilled  = regexp.MustCompile(`^<[^<>]*>$`) // a place of the form that is asked for
+	numbered  = lazily(`^()(\d{1,3})[.)][ \t]+(.+)$`)
+	evidenced = lazily(`^(E\d{1,3})[ \t]*=[ \t]*(command|run|ask)[ \t]*:[ \t]*(.+)$`)
+	stepID    = lazily(`^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$`)
+	unfilled  = lazily(`^<[^<>]*>$`) // a place of the form that is asked for
 )
 
 // Plan reads a plan of at most so many steps: the line "PLAN:" in the planner's own words with
@@ -48,7 +47,7 @@ var (
 // none, or there are two that differ.
 func Plan(reply string, most int) (steps []PlanStep, ok bool) {
 	return readPlan(reply, most, func(line string) (PlanStep, bool) {
-		m := numbered.FindStringSubmatch(line)
+		m := numbered().FindStringSubmatch(line)
 		if m == nil {
 			return PlanStep{}, false
 		}
@@ -63,13 +62,13 @@ func Plan(reply string, most int) (steps []PlanStep, ok bool) {
 // {"steps": [{"id": "E1", "tool": "run" or "ask", "args": "…"}]}.
 func Evidence(reply string, most int) (steps []PlanStep, ok bool) {
 	return readPlan(reply, most, func(line string) (PlanStep, bool) {
-		m := evidenced.FindStringSubmatch(line)
+		m := evidenced().FindStringSubmatch(line)
 		if m == nil {
 			return PlanStep{}, false
 		}
 		return PlanStep{ID: m[1], Tool: strings.Replace(m[2], "run", ToolCommand, 1), Text: m[3]}, true
 	}, func(_ int, s PlanStep) bool {
-		return evidenced.MatchString(s.String())
+		return evidenced().MatchString(s.String())
 	})
 }
 
@@ -112,7 +111,7 @@ func readPlan(reply string, most int, read func(line string) (PlanStep, bool), s
 
 // isForm reports whether a plan says nothing, or is the form that was asked for, repeated.
 func isForm(p []PlanStep) bool {
-	return len(p) == 0 || slices.ContainsFunc(p, func(s PlanStep) bool { return unfilled.MatchString(s.Text) })
+	return len(p) == 0 || slices.ContainsFunc(p, func(s PlanStep) bool { return unfilled().MatchString(s.Text) })
 }
 
 // unmarked is a line of a list without its bullet and without what makes a part of it bold.
@@ -165,7 +164,7 @@ func wellMade(plan []PlanStep, most int, sound func(int, PlanStep) bool) bool {
 	for i, s := range plan {
 		plan[i].Text = wording.Line(s.Text)
 		s = plan[i]
-		if s.Text == "" || len(s.Text) > maxStep || unfilled.MatchString(s.Text) || !stepID.MatchString(s.ID) || seen[s.ID] || !sound(i, s) {
+		if s.Text == "" || len(s.Text) > maxStep || unfilled().MatchString(s.Text) || !stepID().MatchString(s.ID) || seen[s.ID] || !sound(i, s) {
 			return false
 		}
 		seen[s.ID] = true

@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -16,11 +15,11 @@ const (
 )
 
 // marked matches the mark of a point, as in "MUST: ..." or "**MAY:** ...".
-var marked = regexp.MustCompile("^[*_`\\[(]*(?i:(must|may))[*_`\\])]*\\s*[:：][*_`]*\\s*")
+var marked = lazily("^[*_`\\[(]*(?i:(must|may))[*_`\\])]*\\s*[:：][*_`]*\\s*")
 
 // Mark takes the mark off a point.
 func Mark(point string) (Weight, string) {
-	m := marked.FindStringSubmatch(point)
+	m := marked().FindStringSubmatch(point)
 	switch {
 	case m == nil:
 		return Unmarked, point
