@@ -88,16 +88,30 @@ func (k *Keys) look() {
 	if !k.raw || !k.foreground() {
 		return
 	}
-	var sent [64]byte
-	n, err := unix.Read(k.fd, sent[:])
-	if n <= 0 || err != nil {
+	sent := k.read()
+	if sent == "" {
 		if k.begun != "" { // nothing more has come
 			k.press(k.begun)
 		}
 		k.begun = ""
 		return
 	}
-	k.take(string(sent[:n]))
+	k.take(sent)
+}
+
+// read returns what can be read at once. A process may have been stopped since it looked at
+// the modes of its terminal, and the shell have put that back: a read with nothing there
+// would wait for a line.
+func (k *Keys) read() string {
+	var sent [64]byte
+	if there, err := unix.IoctlGetInt(k.fd, askReadable); err != nil || there == 0 {
+		return ""
+	}
+	n, err := unix.Read(k.fd, sent[:])
+	if err != nil {
+		return ""
+	}
+	return string(sent[:max(n, 0)])
 }
 
 // take hands on every key that is whole.
