@@ -1,19 +1,36 @@
 package proc
 
 import (
+	"errors"
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // Kept reports whether this process descends from a keeper: it is a part of what a
 // runner of another process runs.
 func Kept() bool {
-	for pid := os.Getppid(); pid > 0; {
-		if strings.HasPrefix(readHead("/proc/"+strconv.Itoa(pid)+"/cmdline", maxCommandLine), keeperName+"\x00") {
-			return true
+	for {
+		if kept, whole := descends(os.Getppid()); whole {
+			return kept
 		}
-		_, pid = status(pid)
 	}
-	return false
+}
+
+// descends reports whether a process, or one that it descends from, is a keeper. The line
+// is not whole when one of them was gone before it was asked: whom it has left has another
+// parent by then.
+func descends(pid int) (kept, whole bool) {
+	for pid > 0 {
+		if strings.HasPrefix(readHead("/proc/"+strconv.Itoa(pid)+"/cmdline", maxCommandLine), keeperName+"\x00") {
+			return true, true
+		}
+		state, parent := status(pid)
+		if state == 0 { // gone, or hidden from us
+			return false, !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+		}
+		pid = parent
+	}
+	return false, true
 }
