@@ -51,6 +51,7 @@ func (h *host) start(s spawn) (*child, error) {
 		if err != nil {
 			return nil, err
 		}
+		awaitForks() // or what has just been written could not be run
 		err = k.start(frame, s.io)
 		if err == nil {
 			c := &child{keeper: k, once: s.apart(), leader: newLeader(), exited: make(chan map[int]bool, 1), ended: make(chan report, 1)}

@@ -31,11 +31,7 @@ func endOrphans() (survivors []Process) {
 // from without; the other children of ours that are in a session of their own
 // are keepers.
 func orphans() []int {
-	// Between fork and exec a keeper-to-be does not look like one.
-	starting.Lock()
-	defer starting.Unlock()
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
+	defer noForks()() // between fork and exec a keeper-to-be does not look like one
 	own, err := unix.Getsid(0)
 	if err != nil {
 		return nil

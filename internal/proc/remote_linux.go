@@ -21,6 +21,21 @@ type remote struct {
 // not yet there when [syscall.ForkLock] is free.
 var starting sync.RWMutex //nolint:gochecknoglobals // one for the process, as the other one
 
+// noForks waits until every process that this one has forked is another program, and lets
+// it fork no more until the returned function is called.
+func noForks() (over func()) {
+	starting.Lock()
+	syscall.ForkLock.RLock()
+	return func() {
+		syscall.ForkLock.RUnlock()
+		starting.Unlock()
+	}
+}
+
+// awaitForks waits until every process that this one has forked is another program: until
+// then it has open for writing what was being written, and nobody can run that (ETXTBSY).
+func awaitForks() { noForks()() }
+
 // startKeeper starts one that lays overlays if it is to.
 func startKeeper(overlays bool) (*remote, error) {
 	attr := &syscall.SysProcAttr{Setsid: true}
