@@ -67,26 +67,23 @@ func (s sweep) look() (left []int, named []Process) {
 
 // kill kills until nobody is left, or returns those whom it cannot end.
 func (s sweep) kill() (survivors []Process) {
-	fewest, over := math.MaxInt, time.NewTimer(killLimit)
-	defer over.Stop()
-	for late := false; !s.gone(); {
-		if late {
+	fewest := math.MaxInt
+	left := newPatience(killLimit)
+	defer left.close()
+	for !s.gone() {
+		if left.over() {
 			if survivors = name(s.list()); len(survivors) == 0 {
 				survivors = []Process{{Command: "?"}} // nothing to be known of them
 			}
 			return survivors
 		}
-		left := s.list()
-		kill(left)
-		if n := len(left); n > 0 && n < fewest { // on a busy machine many take their time to die
+		pids := s.list()
+		kill(pids)
+		if n := len(pids); n > 0 && n < fewest { // on a busy machine many take their time to die
 			fewest = n
-			over.Reset(killLimit)
+			left.renew()
 		}
-		select {
-		case <-over.C:
-			late = true
-		case <-time.After(200 * time.Microsecond):
-		}
+		left.wait(200 * time.Microsecond)
 	}
 	return nil
 }
@@ -94,20 +91,41 @@ func (s sweep) kill() (survivors []Process) {
 // poll asks done again and again, for as long as limit lasts or enough is
 // false, and returns its last answer.
 func poll(limit, pause time.Duration, enough, done func() bool) bool {
-	over := time.NewTimer(limit)
-	defer over.Stop()
+	left := newPatience(limit)
+	defer left.close()
 	for !done() {
-		if enough() {
+		if enough() || left.over() {
 			return false
 		}
-		select {
-		case <-over.C:
-			return done() // who kept us waiting may have kept them waiting, too
-		case <-time.After(pause):
-		}
+		left.wait(pause)
 	}
 	return true
 }
+
+// A patience is how long others may still take. While the whole machine stands still, which
+// keeps them from doing anything, next to none of it is used up.
+type patience struct {
+	part  *time.Ticker // drops what nobody could receive
+	parts int          // that are left
+}
+
+const allParts = 20
+
+func newPatience(limit time.Duration) *patience {
+	return &patience{part: time.NewTicker(limit / allParts), parts: allParts}
+}
+
+func (p *patience) wait(pause time.Duration) {
+	select {
+	case <-p.part.C:
+		p.parts--
+	case <-time.After(pause):
+	}
+}
+
+func (p *patience) over() bool { return p.parts <= 0 }
+func (p *patience) renew()     { p.parts = allParts }
+func (p *patience) close()     { p.part.Stop() }
 
 // terminate asks a process, or with -pid its process group, to end. A stopped
 // process hears of it only when it is continued.

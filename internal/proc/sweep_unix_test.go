@@ -12,17 +12,19 @@ import (
 
 func TestSweepGivesUp(t *testing.T) {
 	t.Parallel()
-	rounds := 0
-	s := sweep{
-		gone:  func() bool { rounds++; return false },
-		list:  func() []int { return nil },
-		hurry: func() bool { return true },
-	}
-	left, survivors := s.run()
-	want := []Process{{Command: "?"}}
-	if left != nil || !reflect.DeepEqual(survivors, want) || rounds < 10 {
-		t.Errorf("left %v, survivors %v, after %d rounds", left, survivors, rounds)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		rounds := 0
+		s := sweep{
+			gone:  func() bool { rounds++; return false },
+			list:  func() []int { return nil },
+			hurry: func() bool { return true },
+		}
+		left, survivors := s.run()
+		want := []Process{{Command: "?"}}
+		if left != nil || !reflect.DeepEqual(survivors, want) || rounds < 10 {
+			t.Errorf("left %v, survivors %v, after %d rounds", left, survivors, rounds)
+		}
+	})
 }
 
 // TestSweepNamesWhoFollows: one that has died when its name is looked for has left
@@ -64,6 +66,29 @@ func TestSweepIsPatient(t *testing.T) {
 				return len(left) == 0
 			},
 			list:  func() []int { return left },
+			hurry: func() bool { return true },
+		}
+		if _, survivors := s.run(); survivors != nil {
+			t.Errorf("survivors %v", survivors)
+		}
+	})
+}
+
+// TestSweepStandsStill: who could not die because the whole machine stood still has the time
+// for it afterwards.
+func TestSweepStandsStill(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const nobody = 1 << 30 // no system counts processes so far
+		looks := 0
+		s := sweep{
+			gone: func() bool {
+				if looks++; looks == 5 { // by then they have been killed
+					time.Sleep(2 * killLimit)
+				}
+				return looks > 10
+			},
+			list:  func() []int { return []int{nobody} },
 			hurry: func() bool { return true },
 		}
 		if _, survivors := s.run(); survivors != nil {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -346,6 +347,7 @@ func TestPromptUnread(t *testing.T) {
 			t.Fatal(err)
 		}
 		in.Close()
+		awaitForks()
 		await(t, filepath.Join(cmd.Dir, "ready"))
 		_, err = out.WriteString("prompt")
 		if closed := err != nil; closed != (mode == "close") {
@@ -359,6 +361,13 @@ func TestPromptUnread(t *testing.T) {
 		}
 		out.Close()
 	}
+}
+
+// awaitForks waits until every process that has been forked is another program: until then it
+// has open what was open here.
+func awaitForks() {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 }
 
 // await waits for a file and returns what is in it.
