@@ -23,6 +23,12 @@ type channel struct {
 	conn    syscall.RawConn
 	signed  bool // it tells who writes
 	control []byte
+
+	attempt func(fd uintptr) (over bool) // a read into buf; made once, as there are many
+	buf     []byte
+	n       int // of the last attempt, as what follows
+	writer  int
+	err     error
 }
 
 // newChannel takes over the file.
@@ -31,7 +37,12 @@ func newChannel(f *os.File, signed bool) (*channel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &channel{file: f, conn: conn, signed: signed, control: make([]byte, 64)}, nil
+	c := &channel{file: f, conn: conn, signed: signed, control: make([]byte, 64)}
+	c.attempt = func(fd uintptr) bool {
+		c.n, c.writer, c.err = c.read(int(fd), c.buf)
+		return !errors.Is(c.err, syscall.EAGAIN)
+	}
+	return c, nil
 }
 
 // socketPair returns a channel that can only be inherited, and the command's end.
@@ -69,27 +80,24 @@ func socketChannel(signed bool) (ours *channel, theirs *os.File, err error) {
 // process that wrote it, where the channel tells. The error is [io.EOF] when nobody
 // can write any more, and [os.ErrDeadlineExceeded] after interrupt.
 func (c *channel) receive(buf []byte) (n, writer int, err error) {
-	waitErr := c.conn.Read(func(fd uintptr) bool {
-		n, writer, err = c.read(int(fd), buf)
-		return !errors.Is(err, syscall.EAGAIN)
-	})
-	return c.received(n, writer, errors.Join(waitErr, err))
+	c.buf, c.n, c.writer, c.err = buf, 0, 0, nil
+	return c.received(c.conn.Read(c.attempt))
 }
 
 // take reads what is there already.
 func (c *channel) take(buf []byte) (n, writer int, err error) {
-	controlErr := c.conn.Control(func(fd uintptr) { n, writer, err = c.read(int(fd), buf) })
-	return c.received(n, writer, errors.Join(controlErr, err))
+	c.buf, c.n, c.writer, c.err = buf, 0, 0, nil
+	return c.received(c.conn.Control(func(fd uintptr) { c.attempt(fd) }))
 }
 
-func (c *channel) received(n, writer int, err error) (int, int, error) {
-	if err != nil {
+func (c *channel) received(waited error) (n, writer int, err error) {
+	if err := errors.Join(waited, c.err); err != nil {
 		return 0, 0, err
 	}
-	if n == 0 {
+	if c.n == 0 {
 		return 0, 0, io.EOF
 	}
-	return n, writer, nil
+	return c.n, c.writer, nil
 }
 
 // pending returns how many bytes can be taken.
