@@ -45,7 +45,7 @@ users: build
 	CODELOOPS_BIN=$(abspath $(BIN)) $(GO) test -count=1 -parallel 4 -timeout 30m -run 'TestUsers/$(RUN)' ./internal/e2e/scenarios
 
 lint: cross
-	$(LINT) run ./...
+	$(LINT) run --allow-serial-runners ./...
 
 # Every fuzz target for a short while.
 FUZZTIME ?= 20s

@@ -236,11 +236,13 @@ func cmdSignals(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(func() { _ = cmd.Process.Kill() })
 	pattern, text, _ := strings.Cut(args[2], ":")
 	await(ts, args[2], func() bool { return holds(ts, pattern, text) })
-	for name := range strings.SplitSeq(args[1], ",") {
+	for i, name := range strings.Split(args[1], ",") {
+		if i > 0 {
+			time.Sleep(200 * time.Millisecond) // so that two are not taken for one
+		}
 		if err := cmd.Process.Signal(signalsByName[name]); !errors.Is(err, os.ErrProcessDone) {
 			ts.Check(err)
 		}
-		time.Sleep(200 * time.Millisecond) // so that two are not taken for one
 	}
 	select {
 	case <-ended:

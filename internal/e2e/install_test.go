@@ -72,7 +72,7 @@ func (c cli) install() error {
 	}
 	defer os.RemoveAll(half)
 	cmd := exec.Command("npm", "install", "--prefix", half, "--no-audit", "--no-fund", "--no-package-lock",
-		"--loglevel", "error", c.pkg+"@"+c.version)
+		"--fetch-retries", "6", "--loglevel", "error", c.pkg+"@"+c.version)
 	if c.node != "" {
 		cmd.Args = append(cmd.Args, "node@"+c.node)
 	}
