@@ -18,7 +18,8 @@ type Iteration struct {
 	began time.Time
 	trail
 
-	instructions string // to the actor, in this turn
+	instructions string  // to the actor, in this turn
+	overruled    *string // what the user says in the place of a review; nil: there is to be one
 }
 
 // A trail is the phases of an iteration.
@@ -72,12 +73,19 @@ func (it *Iteration) Act(ctx context.Context) (err error) {
 		it.c.Attempt = *it.run.again
 		return it.run.emit(step, ActorFinished{Iteration: it.c.Iteration, Attempt: it.c.Attempt})
 	}
+	said, err := it.told(step)
+	if err != nil {
+		return err
+	}
 	told := slices.DeleteFunc([]string{it.c.Task, it.run.instructions, it.instructions}, func(s string) bool { return s == "" })
 	brief := Brief{
 		Iteration: it.c.Iteration, Step: step, ID: it.run.turnID(it.c.Iteration, RoleActor, 1), Task: strings.Join(told, "\n\n"),
 		Role: it.run.actor, Previous: it.run.previous, Baseline: it.run.baseline, Conversation: it.run.conversation,
+		Said: said,
 	}
-	it.c.Attempt, err = it.run.at.Actor.Act(ctx, brief, it.run.watch(step, RoleActor))
+	turn, over := it.run.loop.Steering.begin(ctx)
+	it.c.Attempt, err = it.run.at.Actor.Act(turn, brief, it.run.watch(step, RoleActor))
+	words, interrupted := over()
 	if err != nil {
 		return fmt.Errorf("run the actor: %w", err)
 	}
@@ -93,6 +101,10 @@ func (it *Iteration) Act(ctx context.Context) (err error) {
 	}
 	if err := context.Cause(ctx); err != nil {
 		return err
+	}
+	if interrupted {
+		it.overruled = &words
+		return it.run.emit(step, Steered{Iteration: it.c.Iteration, Kind: SteerInterrupt, Text: words})
 	}
 	return blocked(RoleActor, it.c.Attempt.Turn)
 }
@@ -130,15 +142,21 @@ func (it *Iteration) Capture(ctx context.Context) (err error) {
 
 // Inspect lets the rules of the run look at the work. They may rule on it by themselves:
 // then there is nothing to check and nothing to judge, and the run goes on by what they
-// have ruled.
+// have ruled. So does the user who interrupts a turn.
 func (it *Iteration) Inspect() (ruled bool, err error) {
 	var ruling *Ruling
 	it.c.Inspection, ruling = it.run.at.Gate.Inspect(it.c)
 	if len(it.c.Inspection.Concerns) > 0 {
 		err = it.run.emit(it.step("inspect"), Inspected{Iteration: it.c.Iteration, Inspection: it.c.Inspection})
 	}
-	if err != nil || ruling == nil {
+	if err != nil {
 		return false, err
+	}
+	if it.overruled != nil {
+		ruling = &Ruling{Verdict: Verdict{Decision: Continue, Feedback: *it.overruled}, Rule: RuleUser}
+	}
+	if ruling == nil {
+		return false, nil
 	}
 	it.round.Unjudged = true
 	if err := it.run.machine.To(CriticEvaluating); err != nil { // which the rules do here
@@ -180,6 +198,9 @@ func (it *Iteration) Conclude(ctx context.Context, v Verdict) error {
 // more. A verdict that would end the run without a word on findings that are open is
 // asked about once, beside that.
 func (it *Iteration) Judge(ctx context.Context) error {
+	if err := it.run.await(ctx, it.step(""), false); err != nil {
+		return err
+	}
 	if err := it.run.mayGoOn(ctx, RoleCritic); err != nil {
 		return err
 	}

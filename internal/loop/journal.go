@@ -17,7 +17,8 @@ type Journal struct {
 	ledger       ledger
 	conversation Conversation // of the actor's last turn, one that has to be played again included
 	seq          int
-	ended        bool // the session had come to an end, and shall go on all the same
+	words        []string // what the user said for the turn of the actor that comes next
+	ended        bool     // the session had come to an end, and shall go on all the same
 
 	clock     stopwatch
 	untouched bool   // nobody has been at work since the last whole iteration
@@ -67,11 +68,10 @@ func (j *Journal) Know(at Stamp, e Event) {
 func (j *Journal) Add(at Stamp, e Event) {
 	j.seq = max(j.seq, at.Seq)
 	switch e := e.(type) {
-	case Started:
+	case Started, Resumed:
 		j.clock.starts(at.Time)
-	case Resumed:
-		j.clock.starts(at.Time)
-		j.ended, j.rejudges = false, e.Rejudge
+		again, _ := e.(Resumed)
+		j.ended, j.rejudges = false, again.Rejudge
 	case BaselineChecked:
 		j.close(baselineStep, e)
 	case IterationStarted:
@@ -95,6 +95,8 @@ func (j *Journal) Add(at Stamp, e Event) {
 		j.turned(at.Step, e)
 	case Noted:
 		j.noted(at.Step, e)
+	case Steered:
+		j.steered(e)
 	case PhaseEntered, TurnStarted, Activity, WaitStarted, WaitFinished, DiffCaptured, Inspected, ChecksFinished, Warned:
 	}
 	j.clock.last = at.Time
@@ -119,7 +121,21 @@ func (j *Journal) worked(e ActorFinished) {
 	j.ledger.add(RoleActor, e.Attempt.Turn)
 	if e.Attempt.Ending != EndInterrupted && !e.Attempt.Blocked() {
 		j.close(actorStep(e.Iteration), e)
+		j.words = nil
 	}
+}
+
+func (j *Journal) steered(e Steered) {
+	if e.Text != "" {
+		j.words = append(j.words, e.Text)
+	}
+}
+
+// takeWords returns what the user said for a turn of the actor that was not finished.
+func (j *Journal) takeWords() []string {
+	words := j.words
+	j.words = nil
+	return words
 }
 
 // turned takes a turn of the strategy's own that is over, likewise.
@@ -147,7 +163,7 @@ func (j *Journal) round(r Round) {
 		}
 	}
 	j.close(iterationStep(r.Iteration), IterationFinished{Round: r})
-	j.untouched, j.rejudges = true, r.JudgedAgain()
+	j.untouched, j.rejudges, j.words = true, r.JudgedAgain(), nil
 }
 
 // close notes that a step is over.

@@ -22,6 +22,9 @@ type Loop struct {
 	// ask; nil: there never is.
 	Ask func(context.Context, string) (answer string, err error)
 
+	// Steering is what the user asks for meanwhile; nil: nothing.
+	Steering *Steering
+
 	// Checks says when the checks are run.
 	Checks CheckRules
 

@@ -108,7 +108,7 @@ func (s *Steps) Iterate(ctx context.Context, play func(context.Context, *Iterati
 		if s.again != nil {
 			next = RoleCritic
 		}
-		if err := s.mayGoOn(ctx, next); err != nil {
+		if err := s.mayBegin(ctx, next); err != nil {
 			return Round{}, err
 		}
 	}

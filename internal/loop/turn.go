@@ -28,6 +28,8 @@ type Brief struct {
 	// Conversation is the one that the actor's last turn was part of, to be
 	// carried on or not; the zero value when there is none.
 	Conversation Conversation
+	// Said is what the user has said for this turn while the run went on.
+	Said []string
 	// Previous is the round before this one; nil in the first iteration.
 	Previous *Round
 	// Baseline is what the checks said before the session, where they were run.

@@ -97,7 +97,10 @@ func (s *section) play(ctx context.Context, calls []Call, due []int, replies []R
 	defer cancel(nil)
 	s.loop.atOnce(len(due), func(n int) {
 		i := due[n]
-		err := s.reserve(ctx, calls[i].Role)
+		err := s.await(ctx, calls[i].Step, true)
+		if err == nil {
+			err = s.reserve(ctx, calls[i].Role)
+		}
 		if err == nil {
 			replies[i], err = s.turn(ctx, calls[i])
 			s.spend(calls[i].Role, replies[i].Turn)

@@ -181,7 +181,7 @@ func mapOutputs(e loop.Event, fn func(loop.Output) loop.Output) loop.Event {
 		e.Round.Checks = all(e.Round.Checks)
 		return e
 	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.TurnStarted, loop.Activity, loop.WaitStarted, loop.WaitFinished,
-		loop.DiffCaptured, loop.Inspected, loop.Warned, loop.Finished:
+		loop.DiffCaptured, loop.Inspected, loop.Warned, loop.Finished, loop.Steered:
 	}
 	return e
 }

@@ -91,7 +91,7 @@ func (f *follower) follow(entry Entry) {
 			f.State, f.Checkpoint = "", ""
 		}
 	case loop.BaselineChecked, loop.ReviewRejected, loop.CriticFinished, loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.WaitStarted, loop.WaitFinished,
-		loop.Inspected, loop.ChecksFinished, loop.Warned:
+		loop.Inspected, loop.ChecksFinished, loop.Warned, loop.Steered:
 	}
 }
 

@@ -37,7 +37,7 @@ func (d *folder) keep(e loop.Event) (kept, error) {
 		}
 		return k, err
 	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.DiffCaptured,
-		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.IterationFinished, loop.Warned, loop.Finished:
+		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.IterationFinished, loop.Warned, loop.Finished, loop.Steered:
 	}
 	return kept{}, nil
 }

@@ -21,7 +21,7 @@ type lineType struct {
 
 // lineTypes are all of them. session_start, iteration and session_end are those that every
 // reader knows.
-func lineTypes() [20]lineType {
+func lineTypes() [21]lineType {
 	return [...]lineType{
 		{"phase", loop.PhaseEntered{}},
 		{"activity", loop.Activity{}},
@@ -41,6 +41,7 @@ func lineTypes() [20]lineType {
 		{"turn_start", loop.TurnStarted{}},
 		{"turn", loop.TurnFinished{}},
 		{"note", loop.Noted{}},
+		{"steer", loop.Steered{}},
 		{"wait_start", loop.WaitStarted{}},
 		{"wait_end", loop.WaitFinished{}},
 	}
@@ -142,6 +143,11 @@ func event(f fields, e loop.Event) loop.Event { //nolint:gocyclo // one case for
 		return e
 	case loop.Noted:
 		note(f, &e)
+		return e
+	case loop.Steered:
+		f.value("iteration_number,omitempty", &e.Iteration)
+		word(f, "kind", &e.Kind)
+		f.text("text,omitempty", &e.Text)
 		return e
 	case loop.Warned:
 		f.value("iteration_number,omitempty", &e.Iteration)

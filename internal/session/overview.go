@@ -139,7 +139,7 @@ func wholeBefore(e loop.Event) int {
 	case loop.Finished:
 		return e.Outcome.Iterations
 	case loop.IterationStarted, loop.PhaseEntered, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured,
-		loop.Inspected, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished:
+		loop.Inspected, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Steered:
 		return loop.IterationOf(e) - 1
 	case loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.Activity, loop.Warned:
 	}

@@ -106,7 +106,7 @@ func (r *Recorder) Handle(at loop.Stamp, e loop.Event) error {
 	case loop.Finished:
 		err = errors.Join(err, r.Close())
 	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
-		loop.DiffCaptured, loop.Inspected, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned:
+		loop.DiffCaptured, loop.Inspected, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Steered:
 	}
 	return err
 }

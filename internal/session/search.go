@@ -146,7 +146,7 @@ func searched(e loop.Event) func(yield func(Place, string) bool) {
 		case loop.Finished:
 			yield(InSummary, e.Outcome.Summary)
 		case loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
-			loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned:
+			loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Steered:
 		}
 	}
 }

@@ -111,7 +111,7 @@ func roleOf(e loop.Event) loop.Role {
 	case loop.ReviewRejected, loop.CriticFinished:
 		return loop.RoleCritic
 	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.DiffCaptured, loop.Inspected, loop.BaselineChecked,
-		loop.ChecksFinished, loop.IterationFinished, loop.Noted, loop.Warned, loop.Finished:
+		loop.ChecksFinished, loop.IterationFinished, loop.Noted, loop.Warned, loop.Finished, loop.Steered:
 	}
 	return ""
 }
@@ -146,7 +146,7 @@ func (g *Grammar) step(e loop.Event) error {
 		g.aside(e)
 	case loop.Finished:
 		return g.end(e.Outcome)
-	case loop.Activity, loop.Warned, loop.Resumed:
+	case loop.Activity, loop.Warned, loop.Resumed, loop.Steered:
 	}
 	return nil
 }

@@ -36,6 +36,7 @@ type State struct {
 	// there is.
 	Rejudge bool
 	Ended   bool
+	Paused  bool // the user has turns wait
 }
 
 // An Iteration is one in short.
@@ -80,9 +81,11 @@ func (s *State) Handle(at loop.Stamp, e loop.Event) error {
 	case loop.Noted:
 		s.Rejudge = s.Rejudge || e.Name == loop.NoteRejudge
 		s.keep(at.Step, e)
+	case loop.Steered:
+		s.Paused = e.Kind == loop.SteerPause || s.Paused && e.Kind == loop.SteerSay
 	case loop.Finished:
 		s.breakOff()
-		s.Ended = true
+		s.Ended, s.Paused = true, false
 	case loop.TurnStarted, loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.ReviewRejected, loop.CriticFinished, loop.TurnFinished,
 		loop.Inspected, loop.BaselineChecked, loop.Warned:
 	}

@@ -42,7 +42,7 @@ func (s *State) turns(at loop.Stamp, e loop.Event) {
 	case loop.TurnFinished:
 		s.played(at, e.Iteration, e.Role, e.Reply.Turn)
 	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.DiffCaptured, loop.Inspected,
-		loop.BaselineChecked, loop.ChecksFinished, loop.IterationFinished, loop.Noted, loop.Warned, loop.Finished:
+		loop.BaselineChecked, loop.ChecksFinished, loop.IterationFinished, loop.Noted, loop.Warned, loop.Finished, loop.Steered:
 	}
 }
 

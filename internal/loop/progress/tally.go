@@ -93,7 +93,7 @@ func (t *Tally) Handle(_ loop.Stamp, e loop.Event) error {
 			t.Spent.Add(e.Role, e.Reply.Turn)
 		}
 	case loop.Started, loop.Resumed, loop.PhaseEntered, loop.TurnStarted, loop.Activity, loop.WaitStarted,
-		loop.Inspected, loop.BaselineChecked, loop.Noted, loop.Warned, loop.Finished:
+		loop.Inspected, loop.BaselineChecked, loop.Noted, loop.Warned, loop.Finished, loop.Steered:
 	}
 	return nil
 }

@@ -33,6 +33,7 @@ func (a *Actor) prompt(b loop.Brief) string {
 	case b.Previous == nil:
 		task(&p, b.Task)
 		baseline(&p, b.Baseline)
+		added(&p, b.Said)
 		return p.String()
 	case a.Refine != nil:
 		refine(&p, a.Refine, b)
@@ -45,7 +46,15 @@ func (a *Actor) prompt(b loop.Brief) string {
 	findings(&p, b.Previous.Findings)
 	warnings(&p, b.Previous.Warnings)
 	checks(&p, b.Previous.Checks)
+	added(&p, b.Said)
 	return p.String()
+}
+
+// added passes on what the user has said meanwhile.
+func added(p *strings.Builder, words []string) {
+	if len(words) > 0 {
+		fmt.Fprintf(p, "\nThe user, who follows your work, adds to the task:\n\n%s\n", strings.Join(words, "\n\n"))
+	}
 }
 
 func task(p *strings.Builder, text string) {
@@ -96,6 +105,10 @@ func heard(r loop.Round) (lead, words string) {
 	switch {
 	case r.Review.Problem != "" && r.Verdict.Feedback == "" && r.Verdict.Recovery == "":
 		return "The review of your last turn failed, so there is no feedback on it. Check your work against the task and go on.", ""
+	case r.Rule == loop.RuleUser && words == "":
+		return "The user has interrupted your last turn. Look at what is there, and go on.", ""
+	case r.Rule == loop.RuleUser:
+		return "The user has interrupted your last turn, and says:", words
 	case r.Unjudged:
 		return "Your last turn comes back to you without a review: what is in the repository breaks the rules of this loop. They say:", words
 	case words == "":

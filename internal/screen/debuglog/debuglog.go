@@ -78,7 +78,7 @@ func describe(l *zerolog.Event, e loop.Event) {
 	case loop.Finished:
 		l.Str("outcome", string(e.Outcome.Result)).Str("stop_reason", string(e.Outcome.Reason)).
 			Int("iterations", e.Outcome.Iterations).Dur("took_ms", e.Outcome.Duration).Msg("finished")
-	case loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.ReviewRejected, loop.CriticFinished, loop.TurnStarted, loop.TurnFinished, loop.Activity:
+	case loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.ReviewRejected, loop.CriticFinished, loop.TurnStarted, loop.TurnFinished, loop.Activity, loop.Steered:
 		played(l, e)
 	}
 }
@@ -101,6 +101,8 @@ func played(l *zerolog.Event, e loop.Event) {
 		l.Str("role", string(e.Role)).Stringer("access", e.Access).Msg("turn")
 	case loop.TurnFinished:
 		turn(l.Str("role", string(e.Role)), e.Reply.Turn).Msg("turn finished")
+	case loop.Steered:
+		l.Int("iteration", e.Iteration).Str("kind", string(e.Kind)).Str("text", e.Text).Msg("steered")
 	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.DiffCaptured, loop.Inspected, loop.BaselineChecked,
 		loop.ChecksFinished, loop.IterationFinished, loop.Noted, loop.Warned, loop.Finished, loop.Activity:
 	}

@@ -29,6 +29,8 @@ func (c *compact) show(at loop.Stamp, e loop.Event) {
 		if said := c.noted(e); said != "" {
 			c.sayf("#%s %s", StepName(at, e.Iteration), said)
 		}
+	case loop.Steered:
+		c.sayf("#%d %s", e.Iteration, Steered(e))
 	case loop.Warned:
 		c.sayf("#%d warning: %s", e.Iteration, term.Line(e.Text))
 	case loop.Finished:

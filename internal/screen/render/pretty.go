@@ -43,7 +43,7 @@ func (p *pretty) show(at loop.Stamp, e loop.Event) {
 		p.notes([]string{e.Text})
 	case loop.Finished:
 		p.finish(e.Outcome)
-	case loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.ReviewRejected, loop.CriticFinished, loop.TurnStarted, loop.TurnFinished:
+	case loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.ReviewRejected, loop.CriticFinished, loop.TurnStarted, loop.TurnFinished, loop.Steered:
 		p.played(at, e)
 	}
 }
@@ -91,6 +91,8 @@ func (p *pretty) played(at loop.Stamp, e loop.Event) {
 		what := fmt.Sprintf("%s  %s", turned(e.Reply.Turn, p.ending(e.Reply.Turn))+Cut(Decided(e), p.Width-len(indent)), p.faint.Render("("+StepName(at, e.Iteration)+")"))
 		p.step(term.Line(string(e.Role)), Span(e.Reply.Duration), what)
 		p.notes(append(Misses(e.Reply.Turn), leftovers(e.Reply.Leftovers)...))
+	case loop.Steered:
+		p.notes([]string{Steered(e)})
 	case loop.WaitFinished: // the turn will tell
 	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.DiffCaptured, loop.Inspected, loop.BaselineChecked,
 		loop.ChecksFinished, loop.IterationFinished, loop.Noted, loop.Warned, loop.Finished:

@@ -82,6 +82,26 @@ func Fate(t loop.Turn) string {
 	return fmt.Sprintf("exit %d", t.ExitCode)
 }
 
+// Steered says what the user has asked for, as a sentence.
+func Steered(e loop.Steered) string {
+	switch e.Kind {
+	case loop.SteerStop:
+		return "the run stops here, as you asked"
+	case loop.SteerPause:
+		return "paused: no turn begins until you let the run go on"
+	case loop.SteerGoOn:
+		return "the run goes on"
+	case loop.SteerSay:
+		return "you tell the actor: " + term.Line(e.Text)
+	case loop.SteerInterrupt:
+		if e.Text == "" {
+			return "you have interrupted the turn"
+		}
+		return "you have interrupted the turn, and tell the actor: " + term.Line(e.Text)
+	}
+	return term.Line(string(e.Kind) + " " + e.Text)
+}
+
 // Excerpt returns the first lines of a text, cleaned and each cut to width
 // columns, with a line that counts the rest.
 func Excerpt(text string, most, width int) []string {

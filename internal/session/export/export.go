@@ -152,6 +152,8 @@ func (f *follower) event(entry session.Entry) error {
 		f.notes = append(f.notes, "the critic was asked again: "+line(e.Review.Problem))
 	case loop.Warned:
 		f.notes = append(f.notes, line(e.Text))
+	case loop.Steered:
+		f.notes = append(f.notes, render.Steered(e))
 	case loop.IterationFinished:
 		return f.round(e.Round)
 	case loop.Resumed:

@@ -104,7 +104,7 @@ func (s *script) take(e loop.Event) bool {
 		s.open.round.Review.Reply = e.Round.Review.Reply
 		return true
 	case loop.Started, loop.Resumed, loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished,
-		loop.CriticFinished, loop.Warned, loop.Finished:
+		loop.CriticFinished, loop.Warned, loop.Finished, loop.Steered:
 	}
 	return false
 }
@@ -185,7 +185,7 @@ func (s *setting) take(step loop.Step, e loop.Event) {
 	case loop.Finished:
 		s.end = &e.Outcome
 	case loop.Started, loop.Resumed, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured,
-		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.CriticFinished, loop.Warned:
+		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.CriticFinished, loop.Warned, loop.Steered:
 	}
 }
 

@@ -326,7 +326,7 @@ func (v *verifier) Handle(_ loop.Stamp, e loop.Event) error {
 		v.played++
 		v.compare(e.Round)
 	case loop.Started, loop.Resumed, loop.IterationStarted, loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured,
-		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.CriticFinished, loop.Warned, loop.Finished:
+		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.CriticFinished, loop.Warned, loop.Finished, loop.Steered:
 	}
 	return nil
 }

@@ -147,6 +147,8 @@ func (d *Details) event(entry session.Entry) {
 		}
 	case loop.Warned:
 		d.notes = append(d.notes, note{what: "warning: " + term.Line(e.Text)})
+	case loop.Steered:
+		d.notes = append(d.notes, note{what: render.Steered(e)})
 	case loop.Resumed, loop.Finished:
 		if d.Iteration == 0 {
 			d.brokeOff(false)

@@ -52,7 +52,7 @@ func (t *tree) event(entry session.Entry, kept map[string]loop.Step) {
 		b := t.at(step)
 		b.name, b.facts = "iteration "+step.Name(), []string{term.Line(string(e.Round.Verdict.Decision))}
 	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
-		loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Finished:
+		loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Finished, loop.Steered:
 	}
 }
 
