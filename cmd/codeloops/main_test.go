@@ -44,10 +44,14 @@ func TestMain(m *testing.M) {
 	play := func() {
 		os.Exit((&app{
 			Streams: term.New(os.Stdin, os.Stdout, os.Stderr, os.Getenv),
-			Host:    host.Host{Environ: os.Environ(), Now: time.Now},
+			Host:    host.Host{Environ: os.Environ(), Now: hitClock()},
 		}).run(os.Args[1:]))
 	}
-	if os.Getenv(playCodeloops) != "" || len(os.Args) > 1 && os.Args[1] == scripted.Command {
+	if len(os.Args) > 1 && os.Args[1] == scripted.Command {
+		os.Args = append(os.Args[:1], asAsked(os.Args[1:])...)
+		play()
+	}
+	if os.Getenv(playCodeloops) != "" {
 		play() // started by a test that is no script
 	}
 	commands := map[string]func(){"codeloops": play}

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"codeloops/internal/diff"
+	"codeloops/internal/diff/view"
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
@@ -28,7 +29,7 @@ func (p *Plan) Run(ctx context.Context, sinks ...loop.Sink) (out loop.Outcome, e
 	}
 	r := &running{Plan: p, runner: proc.NewRunner(p.options.Host.Now)} // starts its keeper while the work tree is read
 	defer func() {
-		if e := r.end(); e != nil {
+		if e := r.end(out); e != nil {
 			err = errors.Join(err, e)
 			if out.Result == loop.Success {
 				out.Result, out.Reason = loop.Failed, loop.StopInternal
@@ -94,15 +95,31 @@ type keptIn struct {
 }
 
 // end gives back what is there only while the run goes on.
-func (r *running) end() error {
+func (r *running) end(out loop.Outcome) error {
 	r.removals.Wait()
 	if r.own.log != nil {
-		_ = os.Remove(filepath.Join(r.outputs(), "forks")) // unless there are some
+		r.tidyForks(out.Result == loop.Success)
 	}
 	if r.kept.shared != nil {
 		_ = r.kept.shared.Close() // the system takes it back in any case
 	}
 	return r.runner.Close()
+}
+
+// tidyForks removes what earlier runs of the session that were killed have left of forks. Of a
+// session that can be carried on, those stay that it goes on with.
+func (r *running) tidyForks(over bool) {
+	forks := filepath.Join(r.outputs(), "forks")
+	left, _ := filepath.Glob(filepath.Join(forks, "*.removed"))
+	if over {
+		left = []string{forks}
+	}
+	for _, dir := range left {
+		_ = view.Remove(dir) // else doctor finds it
+	}
+	for _, dir := range []string{forks, r.outputs()} {
+		_ = os.Remove(dir) // unless there is something in it
+	}
 }
 
 // start makes everything ready for the loop, and returns the checkpoint with which the

@@ -105,5 +105,16 @@ func (d *folder) tidy(iteration int) {
 	clear(d.named)
 }
 
+// over removes the files of a step of the strategy's own, likewise: no later line is about it.
+func (d *folder) over(e loop.Event) {
+	mapOutputs(e, func(o loop.Output) loop.Output {
+		if name := filepath.Base(o.File); o.File != "" && o.Omitted == 0 {
+			delete(d.named, name)
+			_ = os.Remove(filepath.Join(d.dir, name))
+		}
+		return o
+	})
+}
+
 // removeEmpty removes the folder when nothing is left in it.
 func (d *folder) removeEmpty() { _ = os.Remove(d.dir) }

@@ -74,8 +74,8 @@ func (r *Recorder) Changed() bool { return r.changed }
 
 // File returns the path, beside the log, of a file for something that an
 // agent reads or writes in an iteration ("actor.stdout", "diff"). The file is
-// removed when the iteration is logged, unless an output that names it has
-// omitted something.
+// removed when the iteration is logged, or the turn that is a part of none, unless an
+// output that names it has omitted something.
 func (r *Recorder) File(iteration int, name string) string {
 	return filepath.Join(r.files.dir, fileName(iteration, name))
 }
@@ -103,9 +103,13 @@ func (r *Recorder) Handle(at loop.Stamp, e loop.Event) error {
 		if err == nil {
 			r.files.tidy(e.Round.Iteration)
 		}
+	case loop.TurnFinished, loop.Noted:
+		if err == nil {
+			r.files.over(e)
+		}
 	case loop.Finished:
 		err = errors.Join(err, r.Close())
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
+	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
 		loop.DiffCaptured, loop.Inspected, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Steered:
 	}
 	return err

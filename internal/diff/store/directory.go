@@ -238,11 +238,22 @@ func (f files) Open(name string) (billy.File, error) {
 // Stat implements [billy.Filesystem].
 func (f files) Stat(name string) (fs.FileInfo, error) { return os.Stat(f.path(name)) }
 
-// ReadDir implements [billy.Filesystem]. A lock that was left is no reference.
+// ReadDir implements [billy.Filesystem]. A lock that was left is no reference, and a pack is none
+// before it has an index: one whose writer was killed in between never gets it.
 func (f files) ReadDir(name string) (list []fs.FileInfo, err error) {
 	entries, err := os.ReadDir(f.path(name))
+	indexed := map[string]bool{}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && !strings.HasSuffix(e.Name(), ".lock") { // or it is gone by now
+		if pack, is := strings.CutSuffix(e.Name(), ".idx"); is {
+			indexed[pack] = true
+		}
+	}
+	for _, e := range entries {
+		pack, is := strings.CutSuffix(e.Name(), ".pack")
+		if strings.HasSuffix(e.Name(), ".lock") || is && !indexed[pack] {
+			continue
+		}
+		if info, err := e.Info(); err == nil { // or it is gone by now
 			list = append(list, info)
 		}
 	}

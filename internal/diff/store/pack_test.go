@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -131,6 +132,33 @@ func TestPacks(t *testing.T) {
 		if err := d.close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestPackWithoutIndex: whoever was killed while writing a pack leaves one that has no index, and
+// is in nobody's way.
+func TestPackWithoutIndex(t *testing.T) {
+	t.Parallel()
+	git, objects := packedRepo(t)
+	dir := filepath.Join(objectsDir(git), "pack")
+	packs, err := fs.Glob(os.DirFS(dir), "*.pack")
+	if err != nil || len(packs) != 1 {
+		t.Fatal(packs, err)
+	}
+	pack, err := os.ReadFile(filepath.Join(dir, packs[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{strings.Repeat("0", 39) + "1", strings.Repeat("f", 40)} { // before and behind
+		if err := os.WriteFile(filepath.Join(dir, "pack-"+name+".pack"), pack[:len(pack)/2], 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := newDirectory(objectsDir(git))
+	defer d.close() //nolint:errcheck // it was only read
+	checkObjects(t, d, objects)
+	if d.has(plumbing.NewHash(strings.Repeat("a", 40))) {
+		t.Error("it has what is in none")
 	}
 }
 

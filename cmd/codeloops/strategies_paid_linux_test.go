@@ -1,0 +1,388 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"codeloops/internal/agent/scripted"
+	"codeloops/internal/cli/demo"
+	"codeloops/internal/loop"
+	"codeloops/internal/session"
+	"codeloops/internal/strategy"
+)
+
+// The variables by which a test says what happens to the runs that it starts, and to their
+// agents.
+const (
+	hitAtLine = "HIT_AT_LINE" // of the log: how many it has when the signal comes
+	hitBy     = "HIT_BY"      // the name of the signal
+	turnsFile = "TURNS"       // where each agent notes its step when it begins
+	oddStep   = "ODD_STEP"    // the turn that goes by another scenario:
+	oddScript = "ODD_SCRIPT"
+)
+
+// hitClock is the clock of a run that a signal is to hit at a line of its log. Whoever emits an
+// event looks at the clock before the event is written: what comes behind that line has not been
+// written when the signal comes.
+func hitClock() func() time.Time {
+	line, err := strconv.Atoi(os.Getenv(hitAtLine))
+	if err != nil {
+		return time.Now
+	}
+	var once sync.Once
+	return func() time.Time {
+		if lines(os.Getenv("CODELOOPS_SESSION_DIR")) >= line {
+			once.Do(func() {
+				by := signalsByName[os.Getenv(hitBy)]
+				_ = syscall.Kill(os.Getpid(), by.(syscall.Signal)) // its own process is there
+				if by == os.Kill {
+					select {}
+				}
+			})
+		}
+		return time.Now()
+	}
+}
+
+// lines counts those of the log in a directory.
+func lines(sessions string) (n int) {
+	logs, _ := filepath.Glob(filepath.Join(sessions, "*.jsonl"))
+	for _, path := range logs {
+		text, _ := os.ReadFile(path)
+		n += bytes.Count(text, []byte("\n"))
+	}
+	return n
+}
+
+// asAsked has the scripted agent note its turn, and play another scenario where it is to.
+func asAsked(args []string) []string {
+	step := os.Getenv("CODELOOPS_STEP")
+	if path := os.Getenv(turnsFile); path != "" {
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err == nil {
+			_, err = f.WriteString(step + "\n")
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	if other := os.Getenv(oddScript); other != "" && os.Getenv(oddStep) == step {
+		return []string{scripted.Command, "--script", other}
+	}
+	return args
+}
+
+// A scene is the demonstration of a strategy, played by real processes, to which something
+// happens.
+type scene struct {
+	t    *testing.T
+	dir  string
+	name string // of the strategy
+	at   demo.Stage
+	env  []string
+}
+
+func newScene(t *testing.T, name string) *scene {
+	t.Helper()
+	dir := t.TempDir()
+	s := &scene{t: t, dir: dir, name: name, at: demo.On(dir)}
+	s.env = s.at.Environ(append(os.Environ(),
+		"HOME="+dir, "TMPDIR="+dir, "XDG_DATA_HOME="+filepath.Join(dir, "data"), "XDG_CACHE_HOME="+filepath.Join(dir, "cache"),
+		"CODELOOPS_SESSION_DIR="+s.sessions(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull,
+		playCodeloops+"=1", "NO_COLOR=1", turnsFile+"="+filepath.Join(dir, "turns")))
+	if err := s.at.Set(t.Context(), s.env, name); err != nil {
+		t.Fatal(err)
+	}
+	script, err := os.ReadFile(s.at.Script())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sleeps := regexp.MustCompile(`sleep = "\d+ms"`)
+	s.write("scenario.toml", sleeps.ReplaceAllString(string(script), `sleep = "1ms"`))
+	return s
+}
+
+func (s *scene) write(name, text string) {
+	s.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *scene) sessions() string { return filepath.Join(s.dir, "sessions") }
+
+// play runs codeloops, and returns its exit code and what it prints; -1 is death by a signal.
+func (s *scene) play(env []string, args ...string) (code int, out string) {
+	s.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Dir, cmd.Env = s.at.Repository(), append(slices.Clip(s.env), env...)
+	text, _ := cmd.CombinedOutput() // the exit code tells
+	s.await("the end of what was started", func() bool { return !running(s.dir, "") })
+	return cmd.ProcessState.ExitCode(), string(text)
+}
+
+// begin begins the session.
+func (s *scene) begin(env ...string) (code int, out string) {
+	s.t.Helper()
+	return s.play(env, "--agent", "scripted", "--script", s.at.Script(), "--strategy", s.name, "-n", "9")
+}
+
+// resume carries it on.
+func (s *scene) resume(env ...string) (code int, out string) {
+	s.t.Helper()
+	return s.play(env, "resume", "--agent", "scripted", "--script", s.at.Script(), "--accept-changes", "latest")
+}
+
+func (s *scene) await(what string, there func() bool) {
+	s.t.Helper()
+	for end := time.Now().Add(liveness); !there(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// begun counts the turns that agents began, by their steps.
+func (s *scene) begun() map[loop.Step]int {
+	text, _ := os.ReadFile(filepath.Join(s.dir, "turns"))
+	count := map[loop.Step]int{}
+	for step := range strings.FieldsSeq(string(text)) {
+		count[loop.Step(step)]++
+	}
+	return count
+}
+
+// finished are the turns that the log has. A critic's is over with its iteration: a DONE that
+// no end stands behind counts for nothing.
+func (s *scene) finished() (steps []loop.Step) {
+	whole := map[int]bool{}
+	var critics []loop.Step
+	for _, e := range s.log() {
+		switch is := e.Event.(type) {
+		case loop.ActorFinished:
+			if !is.Attempt.Rejudged && is.Attempt.Ending == loop.EndCompleted {
+				steps = append(steps, e.At.Step)
+			}
+		case loop.TurnFinished:
+			if is.Reply.Ending == loop.EndCompleted {
+				steps = append(steps, e.At.Step)
+			}
+		case loop.CriticFinished:
+			critics = append(critics, e.At.Step)
+		case loop.IterationFinished:
+			whole[is.Round.Iteration] = true
+		}
+	}
+	for _, step := range critics {
+		if whole[step.Iteration()] {
+			steps = append(steps, step)
+		}
+	}
+	return steps
+}
+
+// log reads the only one that there is; nothing may be wrong with it but a torn last line.
+func (s *scene) log() (all []session.Entry) {
+	s.t.Helper()
+	logs, _ := filepath.Glob(filepath.Join(s.sessions(), "*.jsonl"))
+	if len(logs) != 1 {
+		s.t.Fatalf("the logs are %q", logs)
+	}
+	r, err := session.OpenFile(logs[0])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer r.Close()
+	for entry, err := range r.Entries() {
+		if err != nil && !errors.Is(err, session.ErrTorn) {
+			s.t.Fatal(err)
+		}
+		if err == nil {
+			all = append(all, entry)
+		}
+	}
+	return all
+}
+
+// cut notes, behind a run that was hit, which turns may be played again: those that are not
+// over. Others may not.
+type cut struct {
+	begun    map[loop.Step]int
+	finished []loop.Step
+}
+
+func (s *scene) cut() cut { return cut{s.begun(), s.finished()} }
+
+// holds wants no turn that was over to have been played again since.
+func (s *scene) holds(c cut) {
+	s.t.Helper()
+	now := s.begun()
+	for _, step := range c.finished {
+		if now[step] != c.begun[step] {
+			s.t.Errorf("the turn %s was over, and was played again", step)
+		}
+	}
+}
+
+// done wants the end of the undisturbed run: the same work, nothing left, and a log by which
+// the run can be played again.
+func (s *scene) done(code int, out string) {
+	s.t.Helper()
+	if code != exitDone {
+		s.t.Fatalf("exit code %d\n%s", code, out)
+	}
+	test := exec.Command("sh", "test.sh")
+	test.Dir = s.at.Repository()
+	if text, err := test.CombinedOutput(); err != nil {
+		s.t.Errorf("the work is not there: %s", text)
+	}
+	var names []string
+	err := fs.WalkDir(os.DirFS(s.at.Repository()), ".", func(path string, _ fs.DirEntry, err error) error {
+		if path == ".git" {
+			return fs.SkipDir
+		}
+		names = append(names, path)
+		return err
+	})
+	if want := []string{".", "prompt.md", "slug.sh", "test.sh"}; err != nil || !slices.Equal(names, want) {
+		s.t.Errorf("the work tree has %q, %v", names, err)
+	}
+	if forks, _ := filepath.Glob(filepath.Join(s.sessions(), "*.d", "*")); len(forks) > 0 && strings.Contains(forks[0], "forks") {
+		s.t.Errorf("left: %q", forks)
+	}
+	if code, out := s.play(nil, "doctor", "--clean"); code != exitDone || !strings.HasPrefix(out, "nothing to clean") {
+		s.t.Errorf("exit code %d\n%s", code, out)
+	}
+	s.verified("same")
+}
+
+// verified wants today's reading of the log to come to the same, as far as it goes.
+func (s *scene) verified(how ...string) {
+	s.t.Helper()
+	code, out := s.play(nil, "replay", "--verify", "latest")
+	if word, _, _ := strings.Cut(out, " "); code != exitDone || !slices.Contains(how, word) {
+		s.t.Errorf("replay --verify: exit code %d\n%s", code, out)
+	}
+}
+
+// goesOn carries the session on to its end.
+func (s *scene) goesOn() {
+	s.t.Helper()
+	before := s.cut()
+	code, out := s.resume()
+	s.holds(before)
+	s.done(code, out)
+}
+
+// A mishap is what happens to a scene, and what has to come of it.
+type mishap struct {
+	name string
+	play func(*scene)
+}
+
+// hit is a signal behind a line of the log, after which the session is carried on: no turn that
+// was over is played again, the work comes to the same end, nothing is left, and the log is one
+// of that.
+func hit(by string, line, want int) mishap {
+	return mishap{fmt.Sprintf("%s at line %d", by, line), func(s *scene) {
+		s.t.Helper()
+		code, out := s.begin(hitAtLine+"="+strconv.Itoa(line), hitBy+"="+by)
+		if code == exitDone && by != "KILL" {
+			return // it was through
+		}
+		if code != want {
+			s.t.Fatalf("exit code %d\n%s", code, out)
+		}
+		s.goesOn()
+	}}
+}
+
+// odd is a turn that comes to nothing, whatever becomes of the run then.
+func odd(what string, step loop.Step, turn string) mishap {
+	return mishap{what + " of " + string(step), func(s *scene) {
+		s.t.Helper()
+		code, out := s.oddly(step, turn)
+		if code != exitDone && code != exitLimit && code != exitError || strings.Contains(out, "(internal)") {
+			s.t.Fatalf("exit code %d\n%s", code, out)
+		}
+		s.verified("same", "partly")
+	}}
+}
+
+// oddly begins the session with another turn in the place of one.
+func (s *scene) oddly(step loop.Step, turn string) (code int, out string) {
+	s.t.Helper()
+	var b strings.Builder
+	for _, role := range []string{"actor", "critic"} {
+		fmt.Fprintf(&b, "[[%s]]\n%s", role, turn)
+	}
+	k, _ := strategy.Find(s.name)
+	for _, role := range slices.Concat(slices.Collect(maps.Keys(k.Roles)), []loop.Role{"coder", "tester", "writer", "debater_1", "debater_2", "debater_3"}) {
+		fmt.Fprintf(&b, "[[role.%s]]\n%s", role, turn)
+	}
+	s.write("odd.toml", b.String())
+	return s.begin(oddStep+"="+string(step), oddScript+"="+filepath.Join(s.dir, "odd.toml"))
+}
+
+// limited is a run with a check that never passes, in too few iterations.
+var limited = mishap{"limit", func(s *scene) {
+	s.t.Helper()
+	code, out := s.play(nil, "--agent", "scripted", "--script", s.at.Script(), "--strategy", s.name, "-n", "2", "--check", "false")
+	if code != exitLimit {
+		s.t.Errorf("exit code %d\n%s", code, out)
+	}
+	s.verified("same")
+}}
+
+// TestPaidOnceByStrategies plays each strategy, and has everything happen to it that can: kill
+// -9 behind each line of its log and Ctrl+C behind many, agents that fail or say what nobody can
+// read in each of its turns, and a limit.
+func TestPaidOnceByStrategies(t *testing.T) {
+	t.Parallel()
+	for _, name := range strategy.Names() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, name)
+			s.done(s.begin())
+			most := lines(s.sessions())
+			mishaps := []mishap{hit("KILL", most/2, -1)}
+			if !testing.Short() {
+				mishaps = []mishap{limited}
+				for line := 1; line < most; line++ {
+					mishaps = append(mishaps, hit("KILL", line, -1))
+					if line%3 == 0 { // which leaves less to chance
+						mishaps = append(mishaps, hit("INT", line, exitInterrupted))
+					}
+				}
+				for step := range s.begun() {
+					mishaps = append(mishaps, odd("failure", step, "exit = 1\n"), odd("gibberish", step, "say = \"score: vote: NEXT: PLAN:\"\n"))
+				}
+			}
+			for _, m := range mishaps {
+				t.Run(m.name, func(t *testing.T) {
+					t.Parallel()
+					m.play(newScene(t, name))
+				})
+			}
+		})
+	}
+}
