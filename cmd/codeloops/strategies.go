@@ -65,7 +65,7 @@ func strategyRows(cfg *config.Config) (rows []strategyRow) {
 		for role, access := range k.Roles {
 			r.Roles[role] = access.String()
 		}
-		if k.Members {
+		if k.Chooses(values) {
 			for _, m := range values.Members {
 				r.Members = append(r.Members, m.Role)
 			}

@@ -92,7 +92,7 @@ func asAsked(args []string) []string {
 type scene struct {
 	t    *testing.T
 	dir  string
-	name string // of the strategy
+	name string // of the strategy; or "A over B"
 	at   demo.Stage
 	env  []string
 }
@@ -105,6 +105,11 @@ func newScene(t *testing.T, name string) *scene {
 		"HOME="+dir, "TMPDIR="+dir, "XDG_DATA_HOME="+filepath.Join(dir, "data"), "XDG_CACHE_HOME="+filepath.Join(dir, "cache"),
 		"CODELOOPS_SESSION_DIR="+s.sessions(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull,
 		playCodeloops+"=1", "NO_COLOR=1", turnsFile+"="+filepath.Join(dir, "turns")))
+	over, base, nested := strings.Cut(name, " over ")
+	if nested {
+		s.name, name = over, base
+		s.env = append(s.env, "CODELOOPS_STRATEGY_BASE="+base)
+	}
 	if err := s.at.Set(t.Context(), s.env, name); err != nil {
 		t.Fatal(err)
 	}
@@ -113,6 +118,9 @@ func newScene(t *testing.T, name string) *scene {
 		t.Fatal(err)
 	}
 	sleeps := regexp.MustCompile(`sleep = "\d+ms"`)
+	if nested {
+		script = append(script, "\n[[role.evaluator]]\nsay = \"score: 1.0\"\n[[role.critique]]\nsay = \"no issues\"\n"...)
+	}
 	s.write("scenario.toml", sleeps.ReplaceAllString(string(script), `sleep = "1ms"`))
 	return s
 }
@@ -335,8 +343,12 @@ func (s *scene) oddly(step loop.Step, turn string) (code int, out string) {
 	for _, role := range []string{"actor", "critic"} {
 		fmt.Fprintf(&b, "[[%s]]\n%s", role, turn)
 	}
-	k, _ := strategy.Find(s.name)
-	for _, role := range slices.Concat(slices.Collect(maps.Keys(k.Roles)), []loop.Role{"coder", "tester", "writer", "debater_1", "debater_2", "debater_3"}) {
+	roles := []loop.Role{"coder", "tester", "writer", "debater_1", "debater_2", "debater_3"}
+	for _, k := range strategy.All() {
+		roles = slices.AppendSeq(roles, maps.Keys(k.Roles))
+	}
+	slices.Sort(roles)
+	for _, role := range slices.Compact(roles) {
 		fmt.Fprintf(&b, "[[role.%s]]\n%s", role, turn)
 	}
 	s.write("odd.toml", b.String())
@@ -358,7 +370,11 @@ var limited = mishap{"limit", func(s *scene) {
 // read in each of its turns, and a limit.
 func TestPaidOnceByStrategies(t *testing.T) {
 	t.Parallel()
-	for _, name := range strategy.Names() {
+	names := strategy.Names()
+	if !testing.Short() {
+		names = append(names, "reflexion over plan-and-execute", "self-refine over supervisor")
+	}
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t, name)

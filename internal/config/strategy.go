@@ -121,7 +121,7 @@ func strategySchema() schema {
 	s = append(s,
 		setting{key: roleKeys + "*.about", value: text(notBlank), byDefault: "writes the tests"},
 		setting{key: roleKeys + "*.instructions", value: text(notBlank), byDefault: "Write tests, and nothing else."},
-		setting{key: roleKeys + "*.strategy", value: choice(strategy.Bases()...), byDefault: strategy.NameActorCritic},
+		setting{key: roleKeys + "*.strategy", value: choice(strategy.Loops()...), byDefault: strategy.NameActorCritic},
 		setting{key: roleKeys + "*.accepts", value: text(jsonSchema), byDefault: `{"type": "object", "required": ["files"]}`},
 	)
 	for _, of := range roleSchema(roleKeys+"*", "") {

@@ -77,9 +77,12 @@ func (it *Iteration) Act(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	told := slices.DeleteFunc([]string{it.c.Task, it.run.instructions, it.instructions}, func(s string) bool { return s == "" })
+	task := it.run.Told()
+	if it.instructions != "" {
+		task += "\n\n" + it.instructions
+	}
 	brief := Brief{
-		Iteration: it.c.Iteration, Step: step, ID: it.run.turnID(it.c.Iteration, RoleActor, 1), Task: strings.Join(told, "\n\n"),
+		Iteration: it.c.Iteration, Step: step, ID: it.run.turnID(it.c.Iteration, RoleActor, 1), Task: task,
 		Role: it.run.actor, Previous: it.run.previous, Baseline: it.run.baseline, Conversation: it.run.conversation,
 		Said: said,
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -31,11 +32,12 @@ type section struct {
 
 // An errand is what is done now, of all that the session is about.
 type errand struct {
-	within Step   // what steps are named below
-	prompt string // the session's
-	part   string // of what that asks for; "": all of it
-	actor  Role   // whose agent plays the actor; "": the actor's own
-	until  int    // the iteration with which it is over in any case; 0: none
+	within Step     // what steps are named below
+	prompt string   // the session's
+	part   string   // of what that asks for; "": all of it
+	beside []string // what whoever works on it is told beside the task
+	actor  Role     // whose agent plays the actor; "": the actor's own
+	until  int      // the iteration with which it is over in any case; 0: none
 }
 
 // A course is what all steps of a run have in common.
@@ -63,7 +65,6 @@ type memory struct {
 
 	conversation Conversation // of the actor's last turn
 	complaint    string       // of that turn
-	instructions string       // to the actor, beside the task
 	position     Position     // at the last look
 	meanwhile    []string     // paths that had changed then since the capture
 }
@@ -161,9 +162,6 @@ func (s *Steps) Bound(iterations int) (leave func()) {
 	return func() { s.until = was }
 }
 
-// Instruct says what the actor is told beside the task from now on; "" is nothing.
-func (m *memory) Instruct(text string) { m.instructions = text }
-
 // Anew has the actor begin a new conversation, with no earlier rounds.
 func (m *memory) Anew() {
 	m.history, m.previous, m.again, m.conversation = nil, nil, nil, Conversation{}
@@ -181,13 +179,31 @@ func (s *Steps) Case() *Case {
 // Task is what is to be done: what the user asks for, or the part of it that is under way.
 func (e *errand) Task() string { return cmp.Or(e.part, e.prompt) }
 
+// Told is the task with what whoever works on it is told beside it.
+func (e *errand) Told() string { return strings.Join(append([]string{e.Task()}, e.beside...), "\n\n") }
+
+// Instruct adds to what whoever works is told beside the task, until what is returned ends that;
+// "" adds nothing. Those who judge the work are not told.
+func (e *errand) Instruct(text string) (leave func()) {
+	was := e.beside
+	if text != "" {
+		e.beside = append(slices.Clip(was), text)
+	}
+	return func() { e.beside = was }
+}
+
 // Aim has what follows be about a part of what the user asks for: its iterations are judged by
 // that alone. "" is all of it again.
 func (e *errand) Aim(task string) { e.part = task }
 
-// Cast has the agent of a role play the actor from now on, and the turns that the actor's agent
-// would play; "" is the actor's own. Its turns are the actor's in everything else.
-func (e *errand) Cast(role Role) { e.actor = role }
+// Cast has the agent of a role play the actor, and the turns that the actor's agent would play,
+// until what is returned ends that; "" is the actor's own. Its turns are the actor's in everything
+// else.
+func (e *errand) Cast(role Role) (leave func()) {
+	was := e.actor
+	e.actor = role
+	return func() { e.actor = was }
+}
 
 // Step names a step of the strategy that is under way, as "critique.round_1".
 func (e *errand) Step(format string, args ...any) Step {

@@ -18,6 +18,7 @@ import (
 	"codeloops/internal/run/check"
 	"codeloops/internal/run/crew"
 	"codeloops/internal/run/worktree"
+	"codeloops/internal/strategy"
 )
 
 // drive plays the loop to its end.
@@ -154,8 +155,11 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 // seats are the agents of all roles. Those that write can play for the actor, too.
 func (r *running) seats(place agent.Place, worker *actor.Actor, reader role.Guarded) (map[loop.Role]role.Seat, error) {
 	self := reader
-	if readsItself(r.strategy()) {
-		var err error
+	kind, values, err := strategy.Read(r.strategy())
+	if err != nil {
+		return nil, err
+	}
+	if kind.Refines(values) {
 		if self.Agent, err = r.casting.Bind(r.Actor.Reading(r.Config), place, r.control); err != nil {
 			return nil, fmt.Errorf("set up the actor to look at its own work: %w", err)
 		}

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"codeloops/internal/agent"
@@ -176,7 +175,7 @@ func (p *Plan) settle(ctx context.Context) (err error) {
 	if err := mayAsk(p, kind, values); err != nil {
 		return err
 	}
-	if p.Players, err = p.casting.Find(ctx, kind.Cast(values)); err == nil && readsItself(p.strategy()) {
+	if p.Players, err = p.casting.Find(ctx, kind.Cast(values)); err == nil && kind.Refines(values) {
 		err = p.casting.Fit(p.Actor.Reading(p.Config))
 	}
 	return err
@@ -185,8 +184,7 @@ func (p *Plan) settle(ctx context.Context) (err error) {
 // mayAsk refuses a strategy that is to ask about its plan where nobody can answer, or where it
 // makes none.
 func mayAsk(p *Plan, kind strategy.Kind, values strategy.Values) error {
-	asks, _ := values.Set[strategy.KeyApprove].(bool)
-	makes := slices.ContainsFunc(kind.Parameters, func(x strategy.Parameter) bool { return x.Key == strategy.KeyApprove })
+	makes, asks := kind.Plans(values)
 	switch {
 	case asks && makes && p.options.Alone:
 		return hint.Errorf("run it on a terminal, or without --approve-plan", "you are to approve the plan, and there is no terminal to ask on")
@@ -197,9 +195,6 @@ func mayAsk(p *Plan, kind strategy.Kind, values strategy.Values) error {
 	}
 	return nil
 }
-
-// readsItself reports whether the actor's agent has turns in which it may not write.
-func readsItself(ref loop.StrategyRef) bool { return ref.Name == strategy.NameSelfRefine }
 
 // strategy is the one that is played, with its parameters. A session that is carried on
 // keeps its own.

@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"codeloops/internal/diff"
-	"codeloops/internal/diff/view"
 	"codeloops/internal/diff/repo"
+	"codeloops/internal/diff/view"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
 	"codeloops/internal/run/worktree"

@@ -128,7 +128,7 @@ func (s Blackboard) next(ctx context.Context, steps *loop.Steps, step loop.Step,
 	if b.matter != nil {
 		names, also = append(names, string(RoleDecider)), choosable
 	}
-	question := paragraphs(fmt.Sprintf(choose, s.list(), also, prompt.Fenced(steps.Task())), b.shown(RoleCoordinator))
+	question := paragraphs(fmt.Sprintf(choose, s.list(), also, prompt.Fenced(steps.Told())), b.shown(RoleCoordinator))
 	_, err = ask(ctx, steps, loop.Call{Step: step, Role: RoleCoordinator, Prompt: question, Case: b.matter}, func(reply string) string {
 		o, problem := verdict.Ordered(reply, b.texts(), verdict.Form{Word: wordNext, Names: names})
 		name = o.Name
@@ -139,8 +139,8 @@ func (s Blackboard) next(ctx context.Context, steps *loop.Steps, step loop.Step,
 
 // work has a member do what it finds to do, and writes on the board what it says.
 func (s Blackboard) work(ctx context.Context, steps *loop.Steps, round loop.Step, b *board, w worker) error {
-	aim := paragraphs("Do this part of the task below, and no other: "+wording.Line(w.About), steps.Task(), b.shown(w.Role))
-	told := paragraphs("The task:\n\n"+prompt.Fenced(steps.Task()), b.shown(w.Role), "Do of it what you are here for, as far as the others have not done it.", posting)
+	aim := paragraphs("Do this part of the task below, and no other: "+wording.Line(w.About), steps.Told(), b.shown(w.Role))
+	told := paragraphs("The task:\n\n"+prompt.Fenced(steps.Told()), b.shown(w.Role), "Do of it what you are here for, as far as the others have not done it.", posting)
 	answer, err := b.works(ctx, steps, round.Sub(string(w.Role)), w, aim, told)
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (s Blackboard) work(ctx context.Context, steps *loop.Steps, round loop.Step
 
 // decide asks the decider, and has the critic judge what it takes for finished.
 func (s Blackboard) decide(ctx context.Context, steps *loop.Steps, round loop.Step, b *board) error {
-	question := paragraphs(fmt.Sprintf(conclude, prompt.Fenced(steps.Task())), b.shown(RoleDecider))
+	question := paragraphs(fmt.Sprintf(conclude, prompt.Fenced(steps.Told())), b.shown(RoleDecider))
 	replies, err := steps.Turns(ctx, loop.Call{Step: round.Sub(string(RoleDecider)), Role: RoleDecider, Prompt: question, Case: b.matter})
 	if err != nil {
 		return err

@@ -3,13 +3,11 @@ package strategy
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/policy/convergence"
 	"codeloops/internal/role/prompt"
-	"codeloops/internal/role/verdict"
 )
 
 // Debate has a panel argue about how to do the task, until its positions converge or the
@@ -46,17 +44,12 @@ const judgement = `Several agents have argued about how to do the task below, in
 
 Answer with the decision alone: what to do, in which order, in which files, and what to test.`
 
-const vote = `Several agents have argued about how to do the task below, in the git repository that is your working directory. You are %s, one of them. Their last positions, yours among them, are below. Vote for the one by which the work is to be done; yours need not be the best.
-
-The first line of your answer has this form, and no other line has; it names one of %s:
-vote: <name>`
-
 const decided = `A panel has argued about how to do this task, and this was decided. It is advice: where it contradicts the task, or what you find in the repository, it does not count.
 
 %s`
 
 func debate() Kind {
-	return Kind{
+	k := Kind{
 		Name: NameDebate, About: "a panel argues about how to do the task, a judge or the majority decides, and the base does the work",
 		When: "a wrong approach would cost more than the talk before it", Turns: "1 of each debater; once 1 of the judge, or a vote of each; then the base's",
 		Base: NameActorCritic,
@@ -78,16 +71,17 @@ func debate() Kind {
 			} else {
 				talk++
 			}
-			return plus(v.base().Most(v, n), talk)
-		},
-		make: func(v Values) (loop.Strategy, error) {
-			over, err := v.over()
-			return Debate{
-				Base: over, Debaters: v.count("debaters"), Rounds: v.count("rounds"), Converge: v.on("convergence_check"),
-				Similarity: v.fraction("convergence_similarity"), Vote: v.word("decide") == "majority",
-			}, err
+			return plus(v.mostOfBase(1, n), talk)
 		},
 	}
+	k.make = func(v Values) (loop.Strategy, error) {
+		over, err := v.over(k)
+		return Debate{
+			Base: over, Debaters: v.count("debaters"), Rounds: v.count("rounds"), Converge: v.on("convergence_check"),
+			Similarity: v.fraction("convergence_similarity"), Vote: v.word("decide") == "majority",
+		}, err
+	}
+	return k
 }
 
 // Run implements [loop.Strategy].
@@ -102,7 +96,7 @@ func (d Debate) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error
 	}
 	if decision != "" {
 		const most = 16 << 10
-		steps.Instruct(fmt.Sprintf(decided, prompt.Fenced(prompt.Clip(decision, most, most/2))))
+		defer steps.Instruct(fmt.Sprintf(decided, prompt.Fenced(prompt.Clip(decision, most, most/2))))()
 	}
 	return d.Base.Run(ctx, steps)
 }
@@ -114,23 +108,24 @@ func (d Debate) argue(ctx context.Context, steps *loop.Steps) (said []loop.Opini
 		calls := make([]loop.Call, d.Debaters)
 		for i := range calls {
 			question, name := position, debater(i)
-			c := steps.Case()
 			if n > 1 {
-				question, c.Opinions = rejoinder, said
+				question = rejoinder
 			}
-			calls[i] = loop.Call{Step: steps.Step("%s.round_%d", name, n), Role: name, Prompt: fmt.Sprintf(question, name), Case: c}
+			calls[i] = loop.Call{Step: steps.Step("%s.round_%d", name, n), Role: name, Prompt: fmt.Sprintf(question, name), Case: matter(steps, said)}
 		}
-		answers, err := answered(ctx, steps, calls, func(text string) bool { return text != "" })
+		_, err := askAll(ctx, steps, calls, func(i int, text string) string {
+			if text = strings.TrimSpace(text); text != "" {
+				latest[i] = text
+			}
+			return blank(text)
+		})
 		if err != nil {
 			return nil, err
 		}
 		said = nil
-		for i, text := range answers {
+		for i, text := range latest {
 			if text != "" {
-				latest[i] = text
-			}
-			if latest[i] != "" {
-				said = append(said, loop.Opinion{Who: string(debater(i)), Says: latest[i]})
+				said = append(said, loop.Opinion{Who: string(debater(i)), Says: text})
 			}
 		}
 		if over, err := d.converged(ctx, steps, n, said); over || err != nil {
@@ -138,6 +133,21 @@ func (d Debate) argue(ctx context.Context, steps *loop.Steps) (said []loop.Opini
 		}
 	}
 	return said, nil
+}
+
+// matter is what is argued about, with what has been said of it.
+func matter(steps *loop.Steps, said []loop.Opinion) *loop.Case {
+	c := steps.Case()
+	c.Task, c.Opinions = steps.Told(), said
+	return c
+}
+
+// blank is what is wrong with an answer that says nothing.
+func blank(text string) (problem string) {
+	if strings.TrimSpace(text) == "" {
+		return "it says nothing"
+	}
+	return ""
 }
 
 // converged reports whether the debate ends here, as all say the same.
@@ -157,92 +167,23 @@ func (d Debate) converged(ctx context.Context, steps *loop.Steps, round int, sai
 // decide returns what is to be done, "" where nobody could say.
 func (d Debate) decide(ctx context.Context, steps *loop.Steps, said []loop.Opinion) (decision string, err error) {
 	by := "nobody"
-	if len(said) == 0 {
-		return "", steps.Note(ctx, steps.Step("decision"), NoteDecision, by)
+	switch {
+	case len(said) == 0:
+	case d.Vote:
+		by, decision, err = d.poll(ctx, steps, said)
+	default:
+		_, err = ask(ctx, steps, loop.Call{Step: steps.Step(string(RoleJudge)), Role: RoleJudge, Prompt: judgement, Case: matter(steps, said)}, func(text string) string {
+			if decision = strings.TrimSpace(text); decision != "" {
+				by = string(RoleJudge)
+			}
+			return blank(text)
+		})
 	}
-	c := steps.Case()
-	c.Opinions = said
-	if !d.Vote {
-		answers, err := answered(ctx, steps, []loop.Call{{Step: steps.Step(string(RoleJudge)), Role: RoleJudge, Prompt: judgement, Case: c}},
-			func(text string) bool { return text != "" })
-		if err != nil {
-			return "", err
-		}
-		if decision = answers[0]; decision != "" {
-			by = string(RoleJudge)
-		}
-	} else if by, decision, err = d.poll(ctx, steps, c); err != nil {
+	if err != nil {
 		return "", err
 	}
 	return decision, steps.Note(ctx, steps.Step("decision"), NoteDecision, by)
 }
 
-// poll has the debaters vote. The one with the most votes wins, of several the first. Whoever
-// cannot be read has no vote.
-func (d Debate) poll(ctx context.Context, steps *loop.Steps, c *loop.Case) (by, decision string, err error) {
-	var names []string
-	for _, o := range c.Opinions {
-		names = append(names, o.Who)
-	}
-	var calls []loop.Call
-	for i := range d.Debaters {
-		name := debater(i)
-		calls = append(calls, loop.Call{Step: steps.Step("%s.vote", name), Role: name, Prompt: fmt.Sprintf(vote, name, strings.Join(names, ", ")), Case: c})
-	}
-	chosen := func(text string) (string, bool) { return verdict.One(text, "vote", names...) }
-	answers, err := answered(ctx, steps, calls, func(text string) bool {
-		_, ok := chosen(text)
-		return ok
-	})
-	if err != nil {
-		return "", "", err
-	}
-	votes, cast := make([]int, len(names)), 0
-	for _, text := range answers {
-		if name, ok := chosen(text); ok {
-			votes[slices.Index(names, name)]++
-			cast++
-		}
-	}
-	first := slices.Index(votes, slices.Max(votes))
-	return fmt.Sprintf("%s, by %d of %d votes", names[first], votes[first], cast), c.Opinions[first].Says, nil
-}
-
 // debater is the role of one of them; i counts from 0.
 func debater(i int) loop.Role { return loop.Role(fmt.Sprintf("%s_%d", RoleDebater, i+1)) }
-
-// answered plays turns, and returns what was said in each. One that failed, or that cannot be
-// read, is asked for once more; then it has said nothing.
-func answered(ctx context.Context, steps *loop.Steps, calls []loop.Call, readable func(string) bool) ([]string, error) {
-	texts := make([]string, len(calls))
-	due := make([]int, len(calls))
-	for i := range due {
-		due[i] = i
-	}
-	for ask := 1; ask <= 2 && len(due) > 0; ask++ {
-		var now []loop.Call
-		for _, i := range due {
-			call := calls[i]
-			if ask > 1 {
-				call.Step = call.Step.Sub("2")
-				call.Prompt += "\n\nYou have been asked before, and your answer could not be used."
-			}
-			now = append(now, call)
-		}
-		replies, err := steps.Turns(ctx, now...)
-		if err != nil {
-			return nil, err
-		}
-		var bad []int
-		for k, reply := range replies {
-			text := strings.TrimSpace(reply.Text)
-			if reply.Ending == loop.EndCompleted && readable(text) {
-				texts[due[k]] = text
-			} else {
-				bad = append(bad, due[k])
-			}
-		}
-		due = bad
-	}
-	return texts, nil
-}

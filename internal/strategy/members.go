@@ -1,7 +1,6 @@
 package strategy
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,15 +27,14 @@ type worker struct {
 // crew are the members that a strategy can choose from. Those who have no strategy of their own
 // work with usual; nil is one turn.
 func (v Values) crew(k Kind, usual loop.Strategy) (all crew, err error) {
+	if err := v.own(k); err != nil {
+		return nil, err
+	}
 	for _, m := range v.Members {
 		w := worker{Member: m, over: usual}
-		if _, own := k.Roles[m.Role]; own {
-			return nil, hint.Errorf("take another name, or leave out its about",
-				"strategy.roles.%s is a member, and %s has a role of its own of that name", m.Role, k.Name)
-		}
 		if m.Strategy != "" {
 			of, ok := Find(m.Strategy)
-			if !ok || of.nests() || of.Members {
+			if !ok || !of.plain() {
 				return nil, fmt.Errorf("strategy.roles.%s cannot work with %q", m.Role, m.Strategy)
 			}
 			if w.over, err = of.make(v); err != nil {
@@ -55,6 +53,17 @@ func (v Values) crew(k Kind, usual loop.Strategy) (all crew, err error) {
 			"%s has nobody to choose from", k.Name)
 	}
 	return all, nil
+}
+
+// own returns an error where a member has the name of a role of the strategy's own.
+func (v Values) own(k Kind) error {
+	for _, m := range v.Members {
+		if _, own := k.Roles[m.Role]; own {
+			return hint.Errorf("take another name, or leave out its about",
+				"strategy.roles.%s is a member, and %s has a role of its own of that name", m.Role, k.Name)
+		}
+	}
+	return nil
 }
 
 // lacks returns an error where a parameter names nobody of the crew.
@@ -158,140 +167,4 @@ func titled(title, text string) string {
 		return ""
 	}
 	return title + "\n\n" + text
-}
-
-// ask plays a turn until its reply can be read: at most twice. Then ok is false. Read says
-// what is wrong with a reply.
-func ask(ctx context.Context, steps *loop.Steps, call loop.Call, read func(reply string) (problem string)) (ok bool, err error) {
-	question := call.Prompt
-	for _, at := range []loop.Step{call.Step, call.Step.Sub("2")} {
-		call.Step = at
-		replies, err := steps.Turns(ctx, call)
-		if err != nil {
-			return false, err
-		}
-		problem := "your turn " + prompt.Ended(replies[0].Ending, replies[0].ExitCode)
-		if replies[0].Ending == loop.EndCompleted {
-			if problem = read(replies[0].Text); problem == "" {
-				return true, nil
-			}
-		}
-		call.Prompt = question + "\n\nYou have been asked before, and your reply could not be used: " + wording.Line(problem) + "."
-	}
-	return false, nil
-}
-
-// A floor is where members work, one after the other, and what has come of it.
-type floor struct {
-	said   []saying   // oldest first
-	matter *loop.Case // the work as the last of them left it; nil: nobody has worked
-	judged bool       // the critic has said what it has to say of that
-	end    loop.Outcome
-	over   bool // the run is over, with that end
-}
-
-const colleague = `You are one of several agents who take turns at a task in the git repository that is your working directory. Your name among them is %s, and you are here for this: %s. Do the work itself; a description of it does not count. Others go on where you leave off.`
-
-// works has a worker do its part, and notes what it says in the end. The prompt is what it is
-// asked beside its own instructions; aim is what its own strategy is about.
-func (f *floor) works(ctx context.Context, steps *loop.Steps, step loop.Step, w worker, aim, question string) (answer string, err error) {
-	if w.over != nil {
-		return f.drives(ctx, steps, step, w, aim)
-	}
-	intro := fmt.Sprintf(colleague, w.Role, wording.Line(w.About))
-	replies, err := steps.Turns(ctx, loop.Call{Step: step, Role: w.Role, Access: loop.Write, Prompt: paragraphs(intro, w.Instructions, question)})
-	if err != nil {
-		return "", err
-	}
-	change, err := steps.Checkpoint(ctx, step.Sub("state"))
-	if err != nil {
-		return "", err
-	}
-	checks, err := steps.Check(ctx, step.Sub("checks"))
-	if err != nil {
-		return "", err
-	}
-	turn := replies[0].Turn
-	f.matter = &loop.Case{Task: steps.Task(), Attempt: loop.Attempt{Turn: turn}, Change: change, Checks: checks}
-	f.judged = false
-	if turn.Ending != loop.EndCompleted {
-		return fmt.Sprintf("(The turn %s.)\n%s", prompt.Ended(turn.Ending, turn.ExitCode), replies[0].Text), nil
-	}
-	return replies[0].Text, nil
-}
-
-// drives has a worker do its part with a strategy of its own. What it says is what that comes
-// to.
-func (f *floor) drives(ctx context.Context, steps *loop.Steps, step loop.Step, w worker, aim string) (answer string, err error) {
-	var out loop.Outcome
-	err = steps.Errand(ctx, step, aim, w.Role, func(ctx context.Context, in *loop.Steps) error {
-		in.Instruct(w.Instructions)
-		if out, err = w.over.Run(ctx, in); err == nil {
-			f.matter, f.judged = in.Case(), false
-			f.matter.Task = steps.Task()
-		}
-		return err
-	})
-	if err == nil && out.Reason != loop.StopDone && out.Reason != loop.StopMaxIterations {
-		f.end, f.over = out, true
-	}
-	if out.Reason != loop.StopDone {
-		return "(This part was not finished.)\n" + out.Summary, err
-	}
-	return out.Summary, err
-}
-
-// judge has the critic judge the work against all that the user asks for. What it misses is
-// noted as what it says.
-func (f *floor) judge(ctx context.Context, steps *loop.Steps, step loop.Step) error {
-	if err := steps.Rejudge(ctx, step.Sub(loop.NoteRejudge), f.matter.Attempt.Turn); err != nil {
-		return err
-	}
-	for {
-		round, err := steps.Iterate(ctx, iterate)
-		if err != nil {
-			return err
-		}
-		if f.end, f.over = steps.Over(round); f.over {
-			return nil
-		}
-		if round.Verdict.Decision == loop.Done || !steps.Judged() {
-			continue // it is judged once more
-		}
-		f.said = append(f.said, saying{"The critic, who judges the whole task", remarks(round)})
-		f.matter, f.judged = steps.Case(), true
-		return nil
-	}
-}
-
-// remarks are what a verdict and the checks find wrong.
-func remarks(r loop.Round) string {
-	text := r.Verdict.Guidance()
-	for _, item := range slices.Concat(r.Verdict.RequiredChanges, r.Verdict.Issues) {
-		if !strings.Contains(text, item) {
-			text += "\n- " + item
-		}
-	}
-	if bad := failing(r.Checks); len(bad) > 0 {
-		text += "\nThese checks do not pass: " + strings.Join(bad, "; ")
-	}
-	return strings.TrimSpace(text)
-}
-
-// closes ends a strategy whose rounds are used up: work that nobody has judged is judged.
-func (f *floor) closes(ctx context.Context, steps *loop.Steps, why string) (loop.Outcome, error) {
-	if f.matter != nil && !f.judged {
-		if err := f.judge(ctx, steps, steps.Step("close")); err != nil || f.over {
-			return f.end, err
-		}
-	}
-	return loop.Outcome{Reason: loop.StopMaxIterations, Summary: why}, nil
-}
-
-// texts are what has been said, which gives no order when it is repeated.
-func (f *floor) texts() (texts []string) {
-	for _, s := range f.said {
-		texts = append(texts, s.text)
-	}
-	return texts
 }

@@ -75,14 +75,14 @@ func AllParameters() (all []Parameter) {
 		}
 	}
 	i := slices.IndexFunc(all, func(p Parameter) bool { return p.Key == keyBase })
-	all[i].OneOf = append([]string{baseOf().Default.(string)}, Bases()...)
+	all[i].OneOf = append([]string{baseOf().Default.(string)}, Names()...)
 	return all
 }
 
-// Bases are the names of the strategies that another one, or a member, can drive.
-func Bases() (names []string) {
+// Loops are the names of the strategies that a member can work with.
+func Loops() (names []string) {
 	for _, k := range All() {
-		if !k.nests() && !k.Members {
+		if k.plain() {
 			names = append(names, k.Name)
 		}
 	}
@@ -108,6 +108,8 @@ type Values struct {
 	Set     map[string]any
 	Members []Member
 
+	given   map[string]any // as they were before [Kind.With]
+	inner   map[string]any // of the base, where a log says it
 	lessons Lessons
 }
 
@@ -117,8 +119,11 @@ func (v Values) on(key string) bool          { return v.Set[key].(bool) }
 func (v Values) word(key string) string      { return v.Set[key].(string) }
 func (v Values) words(key string) []string   { return v.Set[key].([]string) }
 
-// memberKeys begin those of members.
-const memberKeys = "roles."
+// memberKeys begin those of members, and baseKeys those of the base.
+const (
+	memberKeys = "roles."
+	baseKeys   = "base."
+)
 
 // OfMember reports whether a parameter in a log is of a member.
 func OfMember(key string) bool { return strings.HasPrefix(key, memberKeys) }
@@ -144,7 +149,16 @@ func (k Kind) Ref(values Values) (ref loop.StrategyRef) {
 	for _, p := range k.Parameters {
 		ref.Parameters = append(ref.Parameters, loop.Parameter{Key: p.Key, Value: text(values.Set[p.Key])})
 	}
-	if !k.Members {
+	if k.nests() {
+		inner := values.ofBase()
+		for _, p := range values.base().Parameters {
+			is := text(inner.Set[p.Key])
+			if p.Key != keyBase && (!k.has(p.Key) || text(values.Set[p.Key]) != is) {
+				ref.Parameters = append(ref.Parameters, loop.Parameter{Key: baseKeys + p.Key, Value: is})
+			}
+		}
+	}
+	if !k.Chooses(values) {
 		return ref
 	}
 	for _, m := range values.Members {
@@ -165,13 +179,17 @@ func Read(ref loop.StrategyRef) (k Kind, values Values, err error) {
 		return k, values, fmt.Errorf("there is no strategy %q", ref.Name)
 	}
 	known := map[string]Parameter{}
-	values.Set = map[string]any{}
+	values.Set, values.inner = map[string]any{}, map[string]any{}
 	for _, p := range AllParameters() {
 		known[p.Key], values.Set[p.Key] = p, p.Default
 	}
 	for _, x := range ref.Parameters {
-		if p, ok := known[x.Key]; ok {
-			if values.Set[x.Key], err = p.read(x.Value); err != nil {
+		set, of := values.Set, x.Key
+		if inner, ok := strings.CutPrefix(x.Key, baseKeys); ok {
+			set, of = values.inner, inner
+		}
+		if p, ok := known[of]; ok {
+			if set[of], err = p.read(x.Value); err != nil {
 				return k, values, fmt.Errorf("the strategy %s: %w", k.Name, err)
 			}
 		} else if key, ok := strings.CutPrefix(x.Key, memberKeys); ok {

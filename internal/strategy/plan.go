@@ -45,12 +45,8 @@ const planRest = `
 
 There was a plan before this one. The steps of it that are done are in your working directory; a step failed, and its work was thrown away. Plan what is left of the task, in another way than the one that failed.`
 
-const readPlanAgain = `
-
-You have been asked before, and your answer did not end with a plan of that form, or had more than one.`
-
 func planAndExecute() Kind {
-	return Kind{
+	k := Kind{
 		Name: NamePlan, About: "a planner breaks the task down; each step is worked on and judged by itself, then the whole",
 		When: "the task is larger than what an agent keeps in mind", Turns: "the base's for each step, 1 of the planner for each plan",
 		Base: NameActorCritic,
@@ -63,16 +59,17 @@ func planAndExecute() Kind {
 		},
 		Roles: map[loop.Role]loop.Access{RolePlanner: loop.ReadOnly},
 		Most: func(v Values, n int) int {
-			return plus(max(times(n, 2), v.base().Most(v, n)), 1+v.count("max_replans"))
-		},
-		make: func(v Values) (loop.Strategy, error) {
-			over, err := v.over()
-			return PlanAndExecute{
-				Base: over, MaxSteps: v.count("max_steps"), StepRounds: v.count("step_rounds"),
-				MaxReplans: v.count("max_replans"), Approve: v.on(KeyApprove),
-			}, err
+			return plus(max(times(n, 2), v.mostOfBase(v.count("max_steps"), n)), 1+v.count("max_replans"))
 		},
 	}
+	k.make = func(v Values) (loop.Strategy, error) {
+		over, err := v.over(k)
+		return PlanAndExecute{
+			Base: over, MaxSteps: v.count("max_steps"), StepRounds: v.count("step_rounds"),
+			MaxReplans: v.count("max_replans"), Approve: v.on(KeyApprove),
+		}, err
+	}
+	return k
 }
 
 // A project is one task that is worked on by plan.
@@ -93,7 +90,7 @@ func (p PlanAndExecute) Run(ctx context.Context, steps *loop.Steps) (loop.Outcom
 		return loop.Outcome{}, err
 	}
 	w := &project{PlanAndExecute: p, user: steps, whole: steps.Task()}
-	err := w.makePlan(ctx, steps, nil)
+	err := w.makePlan(ctx, steps, &loop.Case{})
 	if err == nil && w.over == nil {
 		err = steps.Fork(ctx, steps.Step("work"), func(ctx context.Context, in *loop.Steps) (bool, error) {
 			return false, w.carryOut(ctx, in) // what is done has been applied
@@ -111,29 +108,29 @@ func (p PlanAndExecute) Run(ctx context.Context, steps *loop.Steps) (loop.Outcom
 	return ActorCritic{}.Run(ctx, steps)
 }
 
-// makePlan asks the planner for a plan of what is left. A reply that cannot be read is asked
-// for once more; then the task is one step.
+// makePlan asks the planner for a plan of what is left. One that cannot be read is asked for once
+// more; then the task is one step.
 func (w *project) makePlan(ctx context.Context, in *loop.Steps, c *loop.Case) error {
 	w.made++
-	step := in.Step("plan_%d", w.made)
-	asks, ok := fmt.Sprintf(plan, w.MaxSteps), false
-	if c == nil {
-		c = &loop.Case{}
-	} else {
-		asks += planRest
+	step, question := in.Step("plan_%d", w.made), fmt.Sprintf(plan, w.MaxSteps)
+	if w.made > 1 {
+		question += planRest
 	}
-	c.Task, w.plan = w.whole, nil
-	for _, at := range []loop.Step{step.Sub(string(RolePlanner)), step.Sub(string(RolePlanner)).Sub("2")} {
-		replies, err := in.Turns(ctx, loop.Call{Step: at, Role: RolePlanner, Prompt: asks, Case: c})
-		if err != nil {
-			return err
+	c.Task = w.user.Told()
+	ok, err := ask(ctx, in, loop.Call{Step: step.Sub(string(RolePlanner)), Role: RolePlanner, Prompt: question, Case: c}, func(reply string) string {
+		var ok bool
+		if w.plan, ok = verdict.Plan(reply, w.MaxSteps); !ok {
+			return "it did not end with a plan of that form, or had more than one"
 		}
-		if w.plan, ok = verdict.Plan(replies[0].Text, w.MaxSteps); ok && replies[0].Ending == loop.EndCompleted {
-			break
-		}
-		w.plan, asks = []verdict.PlanStep{{ID: "1", Text: "Do all that is left of the whole task."}}, asks+readPlanAgain
+		return ""
+	})
+	if !ok {
+		w.plan = []verdict.PlanStep{{ID: "1", Text: "Do all that is left of the whole task."}}
 	}
-	if err := in.Note(ctx, step.Sub("made"), NotePlan, listed(w.plan)); err != nil || !w.Approve {
+	if err == nil {
+		err = in.Note(ctx, step.Sub("made"), NotePlan, listed(w.plan))
+	}
+	if err != nil || !w.Approve {
 		return err
 	}
 	return w.approve(ctx, in, step)
@@ -220,20 +217,4 @@ func (w *project) replan(ctx context.Context, in *loop.Steps, step loop.Step, s 
 		{Who: "who judged it", Says: why},
 	}
 	return w.makePlan(ctx, in, c)
-}
-
-// listed is a plan, a line for each step.
-func listed(steps []verdict.PlanStep) string {
-	var lines []string
-	for _, s := range steps {
-		lines = append(lines, s.String())
-	}
-	return strings.Join(lines, "\n")
-}
-
-func texts(steps []verdict.PlanStep) (all []string) {
-	for _, s := range steps {
-		all = append(all, s.Text)
-	}
-	return all
 }

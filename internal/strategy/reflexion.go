@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/role/verdict"
 )
 
 // Reflexion has a base try again and again. An evaluator scores each attempt; below the
@@ -23,11 +22,8 @@ type Reflexion struct {
 	Memory
 }
 
-// The roles of an attempt beside those of its base.
-const (
-	RoleEvaluator loop.Role = "evaluator"
-	RoleReflector loop.Role = "reflector"
-)
+// RoleReflector says what is to be learned from an attempt.
+const RoleReflector loop.Role = "reflector"
 
 // What [Reflexion] makes known.
 const (
@@ -37,17 +33,6 @@ const (
 	NoteKeep   = "reflexion.keep"
 )
 
-const evaluate = `You score the work of a coding agent on the task below, in the git repository that is your working directory. Verify what it says before you believe it. Be strict:
-- 1.0: the task is fully solved, and nothing is wrong
-- 0.7 to 0.9: mostly right, with small gaps
-- 0.4 to 0.6: right in part, with large gaps
-- 0.0 to 0.3: wrong, or the main thing is missing
-
-The first line of your answer has this form, and no other line has:
-score: <a number from 0 to 1>
-
-The lines after it say why.`
-
 const reflect = `A coding agent has worked on the task below, in the git repository that is your working directory, and fell short. It will try once more. Read what it did and what came of it, then say the one thing that it should do differently next time. Be specific: name the mistake and the remedy, not a virtue.
 
 Answer with that one sentence, and nothing else.`
@@ -55,10 +40,10 @@ Answer with that one sentence, and nothing else.`
 const attempts = `Earlier attempts at this task fell short. This was learned from them:`
 
 func reflexion() Kind {
-	return Kind{
+	k := Kind{
 		Name: NameReflexion, About: "attempts that each begin at the same tree; one that scores too low leaves a lesson for the next",
 		When: "the agent goes astray, and a fresh start helps more than mending", Turns: "the base's, 1 of the evaluator, 1 of the reflector",
-		Base: NameReAct,
+		Base: NameReAct, Around: true,
 		Parameters: []Parameter{
 			baseOf(),
 			{Key: "max_attempts", Default: 3, Least: 1},
@@ -70,16 +55,19 @@ func reflexion() Kind {
 			{Key: "top_k_lessons", Default: 5, Least: 1},
 		},
 		Roles: map[loop.Role]loop.Access{RoleEvaluator: loop.ReadOnly, RoleReflector: loop.ReadOnly},
-		Most:  func(v Values, n int) int { return plus(v.base().Most(v, n), 3*v.count("max_attempts")) },
-		make: func(v Values) (loop.Strategy, error) {
-			over, err := v.over()
-			r := Reflexion{Base: over, MaxAttempts: v.count("max_attempts"), Threshold: v.fraction("threshold"), Reset: v.on("reset")}
-			if v.word("lessons") != LessonsOff {
-				r.Memory = Memory{Lessons: v.lessons, Most: v.count("top_k_lessons"), Block: v.word("lessons_mode") == lessonsBlock}
-			}
-			return r, err
+		Most: func(v Values, n int) int {
+			return plus(v.mostOfBase(v.count("max_attempts"), n), 2*v.count("max_attempts"))
 		},
 	}
+	k.make = func(v Values) (loop.Strategy, error) {
+		over, err := v.over(k)
+		r := Reflexion{Base: over, MaxAttempts: v.count("max_attempts"), Threshold: v.fraction("threshold"), Reset: v.on("reset")}
+		if v.word("lessons") != LessonsOff {
+			r.Memory = Memory{Lessons: v.lessons, Most: v.count("top_k_lessons"), Block: v.word("lessons_mode") == lessonsBlock}
+		}
+		return r, err
+	}
+	return k
 }
 
 // Run implements [loop.Strategy].
@@ -87,26 +75,21 @@ func (r Reflexion) Run(ctx context.Context, steps *loop.Steps) (out loop.Outcome
 	if err := steps.Baseline(ctx); err != nil {
 		return out, err
 	}
-	told, err := r.recall(ctx, steps)
+	recalled, err := r.recall(ctx, steps)
 	if err != nil {
 		return out, err
 	}
+	defer steps.Instruct(recalled)()
 	var learned []string
 	for n := 1; n <= r.MaxAttempts; n++ {
-		attempt := steps.Step("attempt_%d", n)
-		passed := false
-		try := func(ctx context.Context, in *loop.Steps) (bool, error) {
-			if len(learned) > 0 {
-				in.Instruct(strings.TrimPrefix(told+"\n\n"+attempts+"\n- "+strings.Join(learned, "\n- "), "\n\n"))
-			} else if told != "" {
-				in.Instruct(told)
-			}
-			var lesson string
+		attempt, lesson := steps.Step("attempt_%d", n), ""
+		try := func(ctx context.Context, in *loop.Steps) (passed bool, err error) {
+			defer in.Within(attempt)()
+			defer in.Instruct(told(learned))()
 			if out, lesson, err = r.attempt(ctx, in, attempt); lesson != "" && err == nil {
 				err = r.keep(ctx, in, attempt, lesson, n)
 			}
-			learned, passed = append(learned, lesson), lesson == ""
-			return passed, err
+			return lesson == "", err
 		}
 		if r.Reset {
 			err = steps.Fork(ctx, attempt, try)
@@ -114,24 +97,30 @@ func (r Reflexion) Run(ctx context.Context, steps *loop.Steps) (out loop.Outcome
 			steps.Anew()
 			_, err = try(ctx, steps)
 		}
-		if err != nil || passed {
-			return r.judged(ctx, steps, out, err)
+		switch {
+		case err != nil:
+			return out, err
+		case lesson == "" && steps.Judged():
+			return out, nil
+		case lesson == "": // it was applied to a tree that others had changed
+			defer steps.Instruct(told(learned))()
+			return r.Base.Run(ctx, steps)
 		}
+		learned = append(learned, lesson)
 	}
 	return loop.Outcome{Reason: loop.StopMaxIterations, Summary: fmt.Sprintf("no attempt of %d reached the score %v", r.MaxAttempts, r.Threshold)}, nil
 }
 
-// judged has the base go on where the work tree is not what was judged in the fork.
-func (r Reflexion) judged(ctx context.Context, steps *loop.Steps, out loop.Outcome, err error) (loop.Outcome, error) {
-	if err != nil || steps.Judged() {
-		return out, err
+// told is what an attempt is told of those before it.
+func told(learned []string) string {
+	if len(learned) == 0 {
+		return ""
 	}
-	return r.Base.Run(ctx, steps)
+	return attempts + "\n- " + strings.Join(learned, "\n- ")
 }
 
 // attempt plays the base and scores what it did. The lesson is "" where it passes.
 func (r Reflexion) attempt(ctx context.Context, in *loop.Steps, attempt loop.Step) (out loop.Outcome, lesson string, err error) {
-	defer in.Within(attempt)()
 	if out, err = r.Base.Run(ctx, in); err != nil {
 		return out, "", err
 	}
@@ -168,21 +157,4 @@ func sentence(reply string) string {
 		return unexplained
 	}
 	return line
-}
-
-// scored asks an evaluator for the score of a case. A reply that cannot be read is asked for once
-// more, and then counts as 0.
-func scored(ctx context.Context, in *loop.Steps, step loop.Step, c loop.Case) (float64, error) {
-	question := evaluate
-	for _, at := range []loop.Step{step, step.Sub("2")} {
-		replies, err := in.Turns(ctx, loop.Call{Step: at, Role: RoleEvaluator, Prompt: question, Case: &c})
-		if err != nil {
-			return 0, err
-		}
-		if score, ok := verdict.Score(replies[0].Text); ok && replies[0].Ending == loop.EndCompleted {
-			return score, nil
-		}
-		question = evaluate + "\n\nYou have been asked before, and the first line of your answer was not of this form."
-	}
-	return 0, nil
 }

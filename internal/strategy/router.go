@@ -64,7 +64,7 @@ func (r Router) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error
 	var sure float64
 	step := steps.Step("route")
 	read, err := ask(ctx, steps, loop.Call{
-		Step: step.Sub(string(RoleClassifier)), Role: RoleClassifier, Prompt: fmt.Sprintf(classify, r.list(), prompt.Fenced(steps.Task())),
+		Step: step.Sub(string(RoleClassifier)), Role: RoleClassifier, Prompt: fmt.Sprintf(classify, r.list(), prompt.Fenced(steps.Told())),
 	}, func(reply string) (problem string) {
 		to, sure, problem = verdict.Route(reply, r.names())
 		return problem
@@ -83,8 +83,8 @@ func (r Router) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error
 		return loop.Outcome{}, err
 	}
 	chosen, _ := r.find(to)
-	steps.Cast(chosen.Role)
-	steps.Instruct(chosen.Instructions)
+	defer steps.Cast(chosen.Role)()
+	defer steps.Instruct(chosen.Instructions)()
 	return chosen.over.Run(ctx, steps)
 }
 

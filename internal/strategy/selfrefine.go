@@ -30,18 +30,19 @@ const refine = `You have criticized your own work on this task. Mend what this c
 %s`
 
 func selfRefine() Kind {
-	return Kind{
+	k := Kind{
 		Name: NameSelfRefine, About: "the base works; then its own agent criticizes the work and refines it, until it finds no issues",
 		When: "one agent is all you have, and its first answer is seldom its best", Turns: "1 of the critique, then the base's",
-		Base:       NameReAct,
+		Base: NameReAct, Around: true,
 		Parameters: []Parameter{baseOf(), {Key: "max_rounds", Default: 3, Least: 1}, {Key: "stop_phrase", Default: "no issues"}, maxTurns()},
 		Roles:      map[loop.Role]loop.Access{RoleCritique: loop.ReadOnly},
-		Most:       func(v Values, n int) int { return plus(v.base().Most(v, n), v.count("max_rounds")) },
-		make: func(v Values) (loop.Strategy, error) {
-			over, err := v.over()
-			return SelfRefine{Base: over, MaxRounds: v.count("max_rounds"), StopPhrase: v.word("stop_phrase")}, err
-		},
+		Most:       func(v Values, n int) int { return plus(v.mostOfBase(v.count("max_rounds"), n), v.count("max_rounds")) },
 	}
+	k.make = func(v Values) (loop.Strategy, error) {
+		over, err := v.over(k)
+		return SelfRefine{Base: over, MaxRounds: v.count("max_rounds"), StopPhrase: v.word("stop_phrase")}, err
+	}
+	return k
 }
 
 // Run implements [loop.Strategy].
@@ -60,10 +61,16 @@ func (s SelfRefine) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 		if n == s.MaxRounds {
 			return loop.Outcome{Reason: loop.StopMaxIterations, Summary: "the last critique still finds issues, and max_rounds is reached"}, nil
 		}
-		steps.Instruct(fmt.Sprintf(refine, found.Text))
-		if out, err = s.Base.Run(ctx, steps); err != nil {
+		if out, err = s.refine(ctx, steps, n, found.Text); err != nil {
 			return out, err
 		}
 	}
 	return out, err
+}
+
+// refine has the base mend what a critique finds.
+func (s SelfRefine) refine(ctx context.Context, steps *loop.Steps, n int, found string) (loop.Outcome, error) {
+	defer steps.Within(steps.Step("refine_%d", n))()
+	defer steps.Instruct(fmt.Sprintf(refine, found))()
+	return s.Base.Run(ctx, steps)
 }

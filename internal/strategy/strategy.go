@@ -33,8 +33,10 @@ type Kind struct {
 	Turns string // what turns a round has
 	// Parameters are those that bear on it.
 	Parameters []Parameter
-	// Base is what it drives where nothing else is set; "": it drives nothing.
-	Base string
+	// Base is what it drives where nothing else is set; "": it drives nothing. Around says that
+	// it drives any other strategy, and not those alone that drive nothing themselves.
+	Base   string
+	Around bool
 	// Members: it plays with the roles that the user has named, beside its own. Those may write.
 	Members bool
 	// Roles are those of its own turns, each with what it may do to the work tree. Where there
@@ -84,12 +86,17 @@ func New(ref loop.StrategyRef, lessons Lessons) (loop.Strategy, error) {
 	return k.make(values)
 }
 
-// nests reports whether the strategy drives another one.
-func (k Kind) nests() bool { return k.Base != "" }
+// has reports whether a parameter bears on the strategy.
+func (k Kind) has(key string) bool {
+	return slices.ContainsFunc(k.Parameters, func(p Parameter) bool { return p.Key == key })
+}
 
 // With completes values with what is the strategy's own default, where nothing else is set.
 func (k Kind) With(v Values) Values {
-	v.Set = maps.Clone(v.Set)
+	if v.given == nil {
+		v.given = v.Set
+	}
+	v.Set = maps.Clone(v.given)
 	if is, _ := v.Set[keyBase].(string); is == "" && k.nests() {
 		v.Set[keyBase] = k.Base
 	}
@@ -119,7 +126,7 @@ func (k Kind) Cast(v Values) map[loop.Role]loop.Access {
 		}
 	}
 	if k.nests() {
-		maps.Copy(all, v.base().Roles)
+		maps.Copy(all, v.base().Cast(v.ofBase()))
 	}
 	if k.Members {
 		for _, m := range v.Members {
@@ -142,21 +149,6 @@ func HasRole(role loop.Role) bool {
 		_, has := k.Roles[role]
 		return has
 	})
-}
-
-// base is the strategy that another one drives.
-func (v Values) base() Kind {
-	k, _ := Find(v.word("base"))
-	return k
-}
-
-// over makes the base of a strategy.
-func (v Values) over() (loop.Strategy, error) {
-	k := v.base()
-	if k.make == nil || k.nests() {
-		return nil, fmt.Errorf("the base of a strategy cannot be %q", v.word("base"))
-	}
-	return k.make(v)
 }
 
 func times(n, turns int) int {

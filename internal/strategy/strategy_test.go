@@ -38,7 +38,8 @@ type world struct {
 	twice   []loop.Step
 	prompts map[loop.Step]string
 	heard   map[loop.Step][]loop.Opinion
-	most    int // turns at the same time
+	tasks   map[loop.Step]string // of the cases that own turns are about
+	most    int                  // turns at the same time
 	now     int
 	journal loop.Journal
 	grammar looptest.Grammar
@@ -49,7 +50,7 @@ type world struct {
 func newWorld() *world {
 	return &world{
 		trees: map[loop.Step][]string{"": {}}, replies: map[loop.Step]string{}, checks: true, limit: 12, left: -1,
-		over: map[loop.Step]bool{}, prompts: map[loop.Step]string{}, heard: map[loop.Step][]loop.Opinion{},
+		over: map[loop.Step]bool{}, prompts: map[loop.Step]string{}, heard: map[loop.Step][]loop.Opinion{}, tasks: map[loop.Step]string{},
 	}
 }
 
@@ -164,7 +165,7 @@ func (t tree) Play(_ context.Context, c loop.Call, _ loop.Watch) (loop.Reply, er
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if c.Case != nil {
-		t.heard[c.Step] = c.Case.Opinions
+		t.heard[c.Step], t.tasks[c.Step] = c.Case.Opinions, c.Case.Task
 	}
 	said, ok := t.replies[c.Step]
 	if !ok {
@@ -366,47 +367,53 @@ var iterations = regexp.MustCompile(`\d+\.actor`)
 // TestCourses: each strategy comes to its end, and to the same one when the power fails
 // after any event and the session is carried on; no finished turn is played again, and no
 // fork is left.
-func TestCourses(t *testing.T) { //nolint:gocyclo // one fact after the other
+func TestCourses(t *testing.T) {
 	t.Parallel()
 	for name, c := range courses(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for crash := -1; ; crash++ {
-				if crash == 0 { // there is no session yet
-					continue
-				}
-				w := newWorld()
-				if c.world != nil {
-					c.world(w)
-				}
-				w.left = crash
-				out, err := w.loop(c.strategy).Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"})
-				if crash > 0 && err == nil {
-					return
-				}
-				if err != nil {
-					if !errors.Is(err, errCrash) {
-						t.Fatalf("crash %d: %v", crash, err)
-					}
-					w.left = -1
-					out, err = w.loop(c.strategy).Resume(t.Context(), loop.Session{ID: "s", Prompt: "do it"}, w.journal.Clone())
-				}
-				if err == nil {
-					err = w.grammar.End()
-				}
-				got := strings.Join(w.trees[""], " ")
-				same := got == c.tree
-				if crash > 0 { // a DONE with nothing behind it takes an iteration to be judged again
-					same = iterations.ReplaceAllString(got, "actor") == iterations.ReplaceAllString(c.tree, "actor")
-				}
-				if err != nil || out.Reason != c.reason || !same || len(w.trees) != 1 || len(w.twice) > 0 {
-					t.Fatalf("crash %d: %+v, %v; the tree has %q, %d trees; played again: %v\n%v", crash, out, err, got, len(w.trees), w.twice, w.notes)
-				}
-				if crash < 0 && c.notes != nil && !reflect.DeepEqual(w.notes, c.notes) {
-					t.Errorf("noted %q", w.notes)
-				}
-			}
+			c.survives(t)
 		})
+	}
+}
+
+// survives plays a course, and has the power fail after any event of it.
+func (c course) survives(t *testing.T) { //nolint:gocyclo // one fact after the other
+	t.Helper()
+	for crash := -1; ; crash++ {
+		if crash == 0 { // there is no session yet
+			continue
+		}
+		w := newWorld()
+		if c.world != nil {
+			c.world(w)
+		}
+		w.left = crash
+		out, err := w.loop(c.strategy).Run(t.Context(), loop.Session{ID: "s", Prompt: "do it"})
+		if crash > 0 && err == nil {
+			return
+		}
+		if err != nil {
+			if !errors.Is(err, errCrash) {
+				t.Fatalf("crash %d: %v", crash, err)
+			}
+			w.left = -1
+			out, err = w.loop(c.strategy).Resume(t.Context(), loop.Session{ID: "s", Prompt: "do it"}, w.journal.Clone())
+		}
+		if err == nil {
+			err = w.grammar.End()
+		}
+		got := strings.Join(w.trees[""], " ")
+		same := got == c.tree
+		if crash > 0 { // a DONE with nothing behind it takes an iteration to be judged again
+			same = iterations.ReplaceAllString(got, "actor") == iterations.ReplaceAllString(c.tree, "actor")
+		}
+		if err != nil || out.Reason != c.reason || !same || len(w.trees) != 1 || len(w.twice) > 0 {
+			t.Fatalf("crash %d: %+v, %v; the tree has %q, %d trees; played again: %v\n%v", crash, out, err, got, len(w.trees), w.twice, w.notes)
+		}
+		if crash < 0 && c.notes != nil && !reflect.DeepEqual(w.notes, c.notes) {
+			t.Errorf("noted %q", w.notes)
+		}
 	}
 }
 
@@ -497,7 +504,9 @@ func TestNew(t *testing.T) {
 	for _, ref := range []loop.StrategyRef{
 		{Name: "magic"},
 		{Name: "react", Parameters: []loop.Parameter{{Key: "max_turns", Value: "many"}}},
-		{Name: "self-refine", Parameters: []loop.Parameter{{Key: "base", Value: "reflexion"}}},
+		{Name: "self-refine", Parameters: []loop.Parameter{{Key: "base", Value: "self-refine"}}},
+		{Name: "debate", Parameters: []loop.Parameter{{Key: "base", Value: "reflexion"}}},
+		{Name: "rewoo", Parameters: []loop.Parameter{{Key: "base", Value: "magic"}}},
 	} {
 		if s, err := strategy.New(ref, nil); err == nil {
 			t.Errorf("%+v makes %+v", ref, s)

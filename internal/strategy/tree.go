@@ -115,7 +115,7 @@ func (t TreeOfThoughts) grow(ctx context.Context, steps *loop.Steps, level int, 
 // most half.
 func (t TreeOfThoughts) think(ctx context.Context, in *loop.Steps, step loop.Step, from thought) (thought, error) {
 	now := thought{step: step}
-	prompt := in.Task()
+	prompt := in.Told()
 	if from.step != "" {
 		prompt += further
 		if err := in.Restore(ctx, step.Sub("begin"), from.commit); err != nil {

@@ -1,0 +1,83 @@
+package strategy
+
+import (
+	"maps"
+	"strings"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/wording/hint"
+)
+
+// What strategies have in common that drive another one, their base.
+
+// nests reports whether the strategy drives another one.
+func (k Kind) nests() bool { return k.Base != "" }
+
+// plain reports whether any other strategy, and a member, can drive it.
+func (k Kind) plain() bool { return !k.nests() && !k.Members }
+
+// base is the strategy that another one drives.
+func (v Values) base() Kind {
+	k, _ := Find(v.word(keyBase))
+	return k
+}
+
+// ofBase are the values of the base. What that drives itself is its own default.
+func (v Values) ofBase() Values {
+	set := maps.Clone(v.given)
+	maps.Copy(set, v.inner)
+	set[keyBase] = ""
+	return v.base().With(Values{Set: set, Members: v.Members, lessons: v.lessons})
+}
+
+// over makes the base of a strategy.
+func (v Values) over(k Kind) (loop.Strategy, error) {
+	base := v.base()
+	if base.make == nil || base.Name == k.Name || !base.plain() && !k.Around {
+		return nil, hint.Errorf("it can be one of "+strings.Join(k.bases(), ", "), "the base of %s cannot be %q", k.Name, v.word(keyBase))
+	}
+	if base.Members {
+		if err := v.own(k); err != nil {
+			return nil, err
+		}
+	}
+	return base.make(v.ofBase())
+}
+
+// bases are the names of the strategies that it can drive.
+func (k Kind) bases() (names []string) {
+	for _, other := range All() {
+		if other.Name != k.Name && (k.Around || other.plain()) {
+			names = append(names, other.Name)
+		}
+	}
+	return names
+}
+
+// mostOfBase is the most turns of the base, when it is driven so often in the iterations of the
+// run.
+func (v Values) mostOfBase(times, iterations int) int {
+	most := v.base().Most(v.ofBase(), iterations)
+	if most < 0 {
+		return most
+	}
+	return most + (times-1)*max(0, most-2*iterations)
+}
+
+// Chooses reports whether the members play that the user has named: in the strategy itself, or in
+// what it drives.
+func (k Kind) Chooses(v Values) bool { return k.Members || k.nests() && v.base().Members }
+
+// Plans reports whether the strategy makes a plan, or what it drives, and whether the user is to
+// approve it.
+func (k Kind) Plans(v Values) (plans, asks bool) {
+	if k.nests() && v.base().Name == NamePlan {
+		k, v = v.base(), v.ofBase()
+	}
+	return k.Name == NamePlan, v.on(KeyApprove)
+}
+
+// Refines reports whether the agent of the actor has turns in which it looks at its own work.
+func (k Kind) Refines(v Values) bool {
+	return k.Name == NameSelfRefine || k.nests() && v.base().Name == NameSelfRefine
+}

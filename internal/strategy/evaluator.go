@@ -1,0 +1,40 @@
+package strategy
+
+import (
+	"context"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/role/verdict"
+)
+
+// RoleEvaluator scores what an attempt, or a candidate, has come to.
+const RoleEvaluator loop.Role = "evaluator"
+
+const evaluate = `You score the work of a coding agent on the task below, in the git repository that is your working directory. Verify what it says before you believe it. Be strict:
+- 1.0: the task is fully solved, and nothing is wrong
+- 0.7 to 0.9: mostly right, with small gaps
+- 0.4 to 0.6: right in part, with large gaps
+- 0.0 to 0.3: wrong, or the main thing is missing
+
+The first line of your answer has this form, and no other line has:
+score: <a number from 0 to 1>
+
+The lines after it say why.`
+
+// scored asks an evaluator for the score of a case. A reply that cannot be read is asked for once
+// more, and then counts as 0.
+func scored(ctx context.Context, in *loop.Steps, step loop.Step, c loop.Case) (score float64, err error) {
+	call := loop.Call{Step: step, Role: RoleEvaluator, Prompt: evaluate, Case: &c}
+	ok, err := ask(ctx, in, call, func(reply string) string {
+		s, ok := verdict.Score(reply)
+		if !ok {
+			return "its first line was not of this form"
+		}
+		score = s
+		return ""
+	})
+	if !ok {
+		score = 0
+	}
+	return score, err
+}
