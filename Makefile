@@ -70,7 +70,7 @@ diffcheck:
 # Golden files, written anew: look at the difference before you commit it.
 golden:
 	$(GO) test ./internal/role/actor ./internal/agent/... ./internal/config ./internal/role/critic/... ./internal/screen/render ./internal/session -update
-	UPDATE_SCRIPTS=1 $(GO) test ./cmd/codeloops -run TestScripts
+	UPDATE_SCRIPTS=1 $(GO) test ./cmd/codeloops -run "TestScripts|TestReference"
 
 # Whole processes: start-up, a round, memory.
 bench: build

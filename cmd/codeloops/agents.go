@@ -11,7 +11,10 @@ import (
 func newAgentsCmd(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "agents",
+		Use:         "agents",
+		Annotations: exits("the agents were listed, installed or not", ""),
+		Example: `  codeloops agents
+  codeloops agents --json | jq -r '.[] | select(.path) | .name'`,
 		Short: "List the known agent CLIs, which are installed, and how each is started",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {

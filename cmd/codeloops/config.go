@@ -30,7 +30,10 @@ func (a *app) configOptions(dir string) config.Options {
 func newConfigCmd(a *app) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
-		Use:   "config",
+		Use:         "config",
+		Annotations: exits("the help was shown", ""),
+		Example: `  codeloops config show
+  codeloops config trust`,
 		Short: "Show, check and trust the configuration",
 		Long: `Show, check and trust the configuration.
 
@@ -53,7 +56,10 @@ the project's codeloops.toml, the global config.toml, the default.`,
 func newConfigShowCmd(a *app, options func() config.Options) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "show",
+		Use:         "show",
+		Annotations: exits("the configuration was shown", ""),
+		Example: `  codeloops config show
+  codeloops config show --json | jq -r '.[] | select(.key == "checks") | .value[]'`,
 		Short: "Print every key with its value and where that came from",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -75,7 +81,10 @@ func newConfigShowCmd(a *app, options func() config.Options) *cobra.Command {
 func newConfigPathCmd(a *app, options func() config.Options) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "path",
+		Use:         "path",
+		Annotations: exits("the paths were shown", ""),
+		Example: `  codeloops config path
+  $EDITOR "$(codeloops config path --json | jq -r .global)"`,
 		Short: "Print the files and directories that are used",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -96,9 +105,12 @@ const none = "(none)"
 
 func newConfigCheckCmd(a *app, options func() config.Options) *cobra.Command {
 	return &cobra.Command{
-		Use:   "check",
+		Use:         "check",
+		Annotations: exits("the configuration is valid", ""),
+		Example: `  codeloops config check
+  codeloops config check -d ../elsewhere`,
 		Short: "Say what is wrong with the configuration, if anything is",
-		Long:  "Say what is wrong with the configuration, if anything is.\n\n" + exitHelp(),
+		Long:  "Say what is wrong with the configuration, if anything is.",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			cfg, err := config.Load(options())
@@ -116,7 +128,10 @@ func newConfigCheckCmd(a *app, options func() config.Options) *cobra.Command {
 
 func newConfigTrustCmd(a *app, options func() config.Options) *cobra.Command {
 	return &cobra.Command{
-		Use:   "trust [file]",
+		Use:         "trust [file]",
+		Annotations: exits("the file is trusted as it is now", ""),
+		Example: `  codeloops config trust
+  codeloops config trust ../elsewhere/codeloops.toml`,
 		Short: "Let a project's codeloops.toml, as it is now, run commands",
 		Long: `Let a project's codeloops.toml, as it is now, run commands: its own agents,
 checks, and what else the configuration marks as guarded. Read the file first.
@@ -127,6 +142,7 @@ When it changes it needs trust again.`,
 			}
 			return nil
 		},
+		ValidArgsFunction: cobra.FixedCompletions([]cobra.Completion{"toml"}, cobra.ShellCompDirectiveFilterFileExt),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := a.usersOwn(map[string]bool{"`codeloops config trust`": true}); err != nil {
 				return err

@@ -24,7 +24,10 @@ func newDemoCmd(a *app) *cobra.Command {
 	name := strategy.NameActorCritic
 	o := &runOptions{}
 	cmd := &cobra.Command{
-		Use:   "demo",
+		Use:         "demo",
+		Annotations: runExits(),
+		Example: `  codeloops demo
+  codeloops demo --strategy tree-of-thoughts --keep`,
 		Short: "Show the whole loop on a throw-away repository: no key, no network",
 		Long: `Show the whole loop on a throw-away repository, with the built-in scripted agent
 in all roles: a small program has a failing test, the first change is wrong,
@@ -32,9 +35,7 @@ the critic runs the test and says why, the second change is right. Processes,
 git and the session log are real; no key and no network are needed.
 
 --strategy NAME shows another way of driving agents on the same repository, as
-a lesson that the second attempt has learned, or the best of several candidates.
-
-` + exitHelp(),
+a lesson that the second attempt has learned, or the best of several candidates.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, o, name, keep) },
 	}

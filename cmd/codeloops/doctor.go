@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/cli/doctor"
+	"codeloops/internal/cli/manual"
 	"codeloops/internal/config"
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/ask"
@@ -17,7 +18,16 @@ func newDoctorCmd(a *app) *cobra.Command {
 	var asJSON, clean, yes bool
 	var probe string
 	cmd := &cobra.Command{
-		Use:   "doctor",
+		Use: "doctor",
+		Annotations: manual.Exits(
+			manual.Exit{Code: exitDone, Meaning: "a run could start here; with --clean: nothing is left behind, or it was removed"},
+			manual.Exit{Code: exitLimit, Meaning: "with --clean, where nobody can be asked: something was left behind, and is listed"},
+			manual.Exit{Code: exitError, Meaning: "a run could not start here, for the reasons shown; or an error"},
+			manual.Exit{Code: exitInterrupted, Meaning: meansInterrupted},
+		),
+		Example: `  codeloops doctor
+  codeloops doctor --probe
+  codeloops doctor --clean --yes`,
 		Short: "Check git, the agents, the configuration and the session directory",
 		Long: `Check git, the agents, the configuration and the session directory: each is ok,
 or comes with what to do. It ends with 2 when a run could not start here.
@@ -32,9 +42,7 @@ other files beside logs, checkpoints of sessions that are gone, views, locks and
 temporary files, with their sizes. On a terminal it asks, with --yes it does not,
 and removes them; elsewhere it only lists, and ends with 1 where there is
 something. What a run at work has is left alone, and so is what a session needs
-that can be carried on.
-
-` + exitHelp(),
+that can be carried on.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if probe != "" && probe != doctor.Configured && probe != doctor.All {

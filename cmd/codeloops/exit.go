@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"codeloops/internal/cli/manual"
 	"codeloops/internal/cli/signals"
 	"codeloops/internal/loop"
 )
@@ -31,16 +32,50 @@ func exitTable() []exitRow {
 		{exitDone, "the critic said DONE, and every check passed", []loop.Result{loop.Success}},
 		{exitLimit, "the iteration limit, or another budget, was reached", []loop.Result{loop.MaxIterations, loop.BudgetExhausted}},
 		{exitError, "error: usage, configuration, no agent, a failure that could not be recovered from", []loop.Result{loop.Failed}},
-		{exitInterrupted, "interrupted: Ctrl+C or SIGTERM", []loop.Result{loop.Interrupted}},
+		{exitInterrupted, meansInterrupted, []loop.Result{loop.Interrupted}},
 	}
 }
 
-// exitHelp is the section of a command's help that tells its exit codes.
-func exitHelp() string {
-	var b strings.Builder
-	b.WriteString("Exit status:\n")
+// What the codes that all commands share mean.
+const (
+	meansError       = "error: usage, configuration, something that is not there or cannot be read or written"
+	meansInterrupted = "interrupted: Ctrl+C or SIGTERM"
+)
+
+// runExits are the exit codes of a command that runs the loop, for its help.
+func runExits() map[string]string {
+	var all []manual.Exit
 	for _, row := range exitTable() {
-		fmt.Fprintf(&b, "  %-4d %s\n", row.code, row.meaning)
+		all = append(all, manual.Exit{Code: row.code, Meaning: row.meaning})
+	}
+	return manual.Exits(all...)
+}
+
+// exits are those of any other command: what its success is and, unless "", what it means
+// when it has not come to that although nothing went wrong.
+func exits(done, short string) map[string]string {
+	all := []manual.Exit{{Code: exitDone, Meaning: done}}
+	if short != "" {
+		all = append(all, manual.Exit{Code: exitLimit, Meaning: short})
+	}
+	return manual.Exits(append(all, manual.Exit{Code: exitError, Meaning: meansError}, manual.Exit{Code: exitInterrupted, Meaning: meansInterrupted})...)
+}
+
+// lookExits are those of a command that only looks at logs.
+func lookExits() map[string]string {
+	return exits("what was asked for was shown; a log that could not be read is named on standard error", "")
+}
+
+// exitCodes is the table of a run's exit codes in Markdown.
+func exitCodes() string {
+	var b strings.Builder
+	b.WriteString("| code | meaning | outcome in the log |\n|---|---|---|\n")
+	for _, row := range exitTable() {
+		outcomes := make([]string, 0, len(row.outcomes))
+		for _, o := range row.outcomes {
+			outcomes = append(outcomes, "`"+string(o)+"`")
+		}
+		fmt.Fprintf(&b, "| %d | %s | %s |\n", row.code, row.meaning, strings.Join(outcomes, ", "))
 	}
 	return b.String()
 }

@@ -31,16 +31,17 @@ type lessons struct {
 func newLessonsCmd(a *app) *cobra.Command {
 	l := &lessons{app: a}
 	cmd := &cobra.Command{
-		Use:   "lessons",
+		Use:         "lessons",
+		Annotations: exits("the lessons were listed", ""),
+		Example: `  codeloops lessons
+  codeloops lessons add 'The tests of the parser need LC_ALL=C.'`,
 		Short: "List, add, remove and hand on what runs have learned",
 		Long: `List, add, remove and hand on what runs have learned, for the strategy reflexion.
 Alone it lists all lessons.
 
 A lesson says on what task it was learned, in which session, how many runs were
 told it, and how many of those were done. One that five runs or more were told,
-of which less than a quarter were done, is told no more.
-
-` + exitHelp(),
+of which less than a quarter were done, is told no more.`,
 		Args: ownCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return l.list(cmd.Context(), "", false) },
 	}
@@ -118,9 +119,10 @@ func (l *lessons) newListCmd() *cobra.Command {
 	var task string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "list",
-		Aliases: []string{"ls"},
-		Short:   "List lessons in the order in which they were added, or those for a task",
+		Use:         "list",
+		Annotations: exits("the lessons were listed; there may be none", ""),
+		Aliases:     []string{"ls"},
+		Short:       "List lessons in the order in which they were added, or those for a task",
 		Long: `List lessons in the order in which they were added, with how the runs ended that were told them; or,
 with --for, those that a run with this task would be told, the most fitting
 first. Elsewhere than on a terminal, tabs set id, uses and sentence apart.`,
@@ -178,6 +180,8 @@ func (l *lessons) list(ctx context.Context, task string, asJSON bool) error {
 func (l *lessons) newShowCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:               "show ID…",
+		Annotations:       exits("the lessons were shown", ""),
+		Example:           `  codeloops lessons show 3f2a`,
 		Short:             "Show lessons: where they come from, and what came of them",
 		Args:              someIDs,
 		ValidArgsFunction: l.complete,
@@ -220,8 +224,9 @@ func (l *lessons) newAddCmd() *cobra.Command {
 	var task string
 	var everywhere bool
 	cmd := &cobra.Command{
-		Use:   "add SENTENCE…",
-		Short: "Add a lesson of your own",
+		Use:         "add SENTENCE…",
+		Annotations: exits("the lesson is there", ""),
+		Short:       "Add a lesson of your own",
 		Long: `Add a lesson of your own. It is for this project, unless you say --everywhere,
 and for tasks that share words with it or with --task.`,
 		Example: `  codeloops lessons add --task 'change the API' 'Run make generate after each change of a .proto file.'
@@ -276,6 +281,8 @@ func (l *lessons) newRmCmd() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:               "rm ID…",
+		Annotations:       exits("the lessons were removed", ""),
+		Example:           `  codeloops lessons rm 3f2a --yes`,
 		Aliases:           []string{"remove", "delete"},
 		Short:             "Remove lessons",
 		Long:              "Remove lessons. On a terminal you are asked first, elsewhere --yes is needed.",
@@ -315,6 +322,7 @@ func (l *lessons) newRmCmd() *cobra.Command {
 func (l *lessons) newExportCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:               "export [ID…]",
+		Annotations:       exits("the lessons were printed", ""),
 		Short:             "Print lessons as JSON lines, for lessons import",
 		Example:           "  codeloops lessons export 3f2a | codeloops lessons import --in project -",
 		ValidArgsFunction: l.complete,
@@ -336,8 +344,10 @@ func (l *lessons) newExportCmd() *cobra.Command {
 
 func (l *lessons) newImportCmd() *cobra.Command {
 	return &cobra.Command{
-		Use:   "import FILE",
-		Short: "Add the lessons of a file of JSON lines; - is standard input",
+		Use:         "import FILE",
+		Annotations: exits("the lessons are there", ""),
+		Example:     `  codeloops lessons import lessons.jsonl`,
+		Short:       "Add the lessons of a file of JSON lines; - is standard input",
 		Long: `Add the lessons of a file of JSON lines; - is standard input. They are cleaned
 of control sequences and of the values of secret variables. If a line is no
 lesson, nothing is added.`,
@@ -347,6 +357,7 @@ lesson, nothing is added.`,
 			}
 			return nil
 		},
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault), // files
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := l.read(args[0])
 			if err != nil {

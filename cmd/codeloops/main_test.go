@@ -71,6 +71,10 @@ func fakeAgent() {
 	if len(os.Args) == 2 && os.Args[1] == "--version" {
 		fakeVersion()
 	}
+	if len(os.Args) == 2 && os.Args[1] == "models" {
+		fmt.Println("loading the list\nanthropic/one\nlocal/two")
+		os.Exit(0)
+	}
 	record := filepath.Join(os.Getenv("RECORD"), "argv."+os.Getenv("CODELOOPS_ROLE"))
 	line := strings.Join(append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...), " ") + "\n"
 	f, err := os.OpenFile(record, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)

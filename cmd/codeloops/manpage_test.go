@@ -15,7 +15,7 @@ import (
 // that it may make of roff.
 func TestManPages(t *testing.T) {
 	t.Parallel()
-	request := regexp.MustCompile(`^\.(?:TH "[A-Z-]+" 1 "[0-9-]+" codeloops codeloops|SH [A-Z ]+|B codeloops .*|BR codeloops[a-z\\-]* \(1\),?|nh|PP|TP|nf|fi)$`)
+	request := regexp.MustCompile(`^\.(?:TH "[A-Z-]+" 1 "[0-9-]+" codeloops codeloops|SH [A-Z ]+|SS [A-Z][A-Za-z, ]+|B codeloops .*|BR codeloops[a-z\\-]* \(1\),?|nh|PP|TP|nf|fi)$`)
 	walk(newRootCmd(&app{Streams: streams()}), func(cmd *cobra.Command) {
 		var page strings.Builder
 		if err := manual.Write(&page, cmd); err != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"codeloops/internal/cli/manual"
 	"codeloops/internal/cli/task"
 	"codeloops/internal/loop"
 	"codeloops/internal/run"
@@ -36,6 +37,7 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 	o.addRunFlags(f)
 	f.BoolVarP(&o.yes, "yes", "y", false, "run a prompt of a few words without asking")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be run, and run nothing")
+	manual.Under(string(run.AboutTask), f, "prompt", "prompt-file", "working-dir", "yes", "dry-run")
 }
 
 // addRunFlags declares the flags of every run, new or resumed. The defaults of
@@ -55,11 +57,13 @@ func (o *runOptions) addRunFlags(f *pflag.FlagSet) {
 		case run.Lines:
 			f.StringArrayP(s.Flag, s.Short, nil, s.Usage)
 		}
+		manual.Under(string(s.Group), f, s.Flag)
 	}
 	f.BoolVar(&o.jsonOutput, "json-output", false, "print one JSON object on standard output at the end, and nothing else there")
 	f.StringVar(&o.logFile, "log-file", "", "append a debug log to `file`")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress, only the result")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "also show what the agents print while they work")
+	manual.Under(string(run.AboutOutput), f, "json-output", "log-file", "quiet", "verbose")
 }
 
 // take collects what the command line says after it has been parsed.

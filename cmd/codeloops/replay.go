@@ -34,8 +34,9 @@ func newReplayCmd(a *app) *cobra.Command {
 	l := a.logs()
 	o := &replayOptions{}
 	cmd := &cobra.Command{
-		Use:   "replay [ID|FILE|DIR]",
-		Short: "Play a session log back, check it, or rebuild its files",
+		Use:         "replay [ID|FILE|DIR]",
+		Annotations: exits("the log was played; with --verify: nothing differs; with --apply: the files were rebuilt", "with --verify: a session would take another course, or end otherwise"),
+		Short:       "Play a session log back, check it, or rebuild its files",
 		Long: `Play a session log back the way the run was shown. Nothing is run and nothing is
 changed.
 
@@ -57,15 +58,7 @@ rebuilt: uncommitted changes that the session began with (they have to be there
 again), files too large for a log, values of secrets, commits of repositories
 inside of this one.
 
-` + refHelp + `
-
-Exit status:
-  0    the log was played; with --verify: nothing differs; with --apply: the
-       files were rebuilt
-  1    with --verify: a session would take another course, or end otherwise
-  2    error: usage, configuration, a log that is not there or not readable
-  130  interrupted: Ctrl+C or SIGTERM
-`,
+` + refHelp,
 		Example: `  codeloops replay
   codeloops replay latest~1 --speed 2 --until-iteration 1
   codeloops replay --verify ~/.local/share/codeloops/sessions
@@ -88,7 +81,7 @@ Exit status:
 	l.addFlag(cmd)
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.format, "log-format", "", "how it is shown: pretty, compact or json (default: as a run is)")
+	f.StringVar(&o.format, "log-format", "", "how it is shown: `pretty|compact|json` (default: as a run is)")
 	f.IntVar(&o.until, "until-iteration", 0, "stop after iteration `n`")
 	f.StringVar(&o.speed, "speed", "max", "how `fast`: 1 as it was, 2 twice as fast, …, max without a pause")
 	f.BoolVar(&o.step, "step", false, "on a terminal: begin paused, and wait for keys")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"codeloops/internal/cli/manual"
 	"codeloops/internal/config"
 	"codeloops/internal/loop"
 	"codeloops/internal/run"
@@ -22,8 +23,9 @@ type resumeOptions struct {
 func newResumeCmd(a *app) *cobra.Command {
 	o := &resumeOptions{}
 	cmd := &cobra.Command{
-		Use:   "resume [flags] [ID]",
-		Short: "Continue a session that was interrupted, crashed or hit its limit",
+		Use:         "resume [flags] [ID]",
+		Annotations: runExits(),
+		Short:       "Continue a session that was interrupted, crashed or hit its limit",
 		Long: `Continue a session in the phase that it had reached. A finished turn of the
 actor is not played again; the critic is asked again for a verdict that is
 missing. Work without a verdict is judged before the actor continues, and so is
@@ -34,9 +36,7 @@ there; on a terminal you are asked first. Agents, models, fallbacks, limits,
 checks and the other settings of the command line stay the session's own unless
 flags say otherwise (--check true is a check that always passes). Rules that
 files or variables have weakened since it began are named, and refused until a
-flag sets them or --accept-rules accepts them as they are.
-
-` + exitHelp(),
+flag sets them or --accept-rules accepts them as they are.`,
 		Example: `  codeloops resume
   codeloops resume -n 20 2026-01-27T15-30`,
 		Args:              oneRef,
@@ -53,6 +53,7 @@ flag sets them or --accept-rules accepts them as they are.
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "continue in another work tree than this one without asking")
 	cmd.Flags().BoolVar(&o.accept, "accept-changes", false, "continue although the work tree is not as the session left it")
 	cmd.Flags().BoolVar(&o.acceptRules, "accept-rules", false, "continue under the present rules, although they are weaker than those of the session")
+	manual.Under(string(run.AboutSession), cmd.Flags(), "all", "yes", "accept-changes", "accept-rules")
 	return cmd
 }
 

@@ -14,16 +14,15 @@ import (
 func newRootCmd(a *app) *cobra.Command {
 	o := &runOptions{}
 	root := &cobra.Command{
-		Use:   "codeloops [flags] [prompt…]",
-		Short: "Make coding agents finish what they start",
+		Use:         "codeloops [flags] [prompt…]",
+		Annotations: runExits(),
+		Short:       "Make coding agents finish what they start",
 		Long: `codeloops lets an actor work in your git repository, captures what has changed
 since the session began, and lets a critic judge it. The critic's feedback goes
 back to the actor until the critic says DONE.
 
 The prompt is what you type, --prompt, --prompt-file, or else prompt.md in the
-working directory.
-
-` + exitHelp(),
+working directory.`,
 		Example: `  codeloops --max-iterations 5 "make the failing test in parser pass"
   codeloops --actor-agent codex --critic-agent claude --check "go test ./..." \
       --prompt-file task.md
@@ -55,22 +54,22 @@ working directory.
 	flags.BoolVar(&a.Plain, "no-color", a.Plain, "no colour and no animation, also on a terminal")
 	flags.SortFlags = false
 	o.addFlags(root.Flags())
-	root.AddCommand(
-		newRunCmd(a),
-		newResumeCmd(a),
-		newDemoCmd(a),
-		newSessionsCmd(a),
-		newReplayCmd(a),
-		newConfigCmd(a),
-		newInitCmd(a),
-		newAgentsCmd(a),
-		newStrategiesCmd(a),
-		newLessonsCmd(a),
-		newDoctorCmd(a),
-		newManCmd(a),
-		newVersionCmd(a),
-		newScriptedAgentCmd(a),
-	)
+	for _, part := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Run agents", []*cobra.Command{newRunCmd(a), newResumeCmd(a), newDemoCmd(a)}},
+		{"Look back", []*cobra.Command{newSessionsCmd(a), newReplayCmd(a), newLessonsCmd(a)}},
+		{"Set up", []*cobra.Command{newInitCmd(a), newDoctorCmd(a), newAgentsCmd(a), newConfigCmd(a), newStrategiesCmd(a)}},
+	} {
+		root.AddGroup(&cobra.Group{ID: part.title, Title: part.title})
+		for _, cmd := range part.commands {
+			cmd.GroupID = part.title
+			root.AddCommand(cmd)
+		}
+	}
+	root.AddCommand(newManCmd(a), newVersionCmd(a), newScriptedAgentCmd(a))
+	a.teach(root)
 	addCompletions(a, root)
 	return root
 }
@@ -79,9 +78,13 @@ working directory.
 func newRunCmd(a *app) *cobra.Command {
 	o := &runOptions{}
 	cmd := &cobra.Command{
-		Use:   "run [flags] [prompt…]",
+		Use:         "run [flags] [prompt…]",
+		Annotations: runExits(),
+		Example: `  codeloops run --max-iterations 5 --check "go test ./..." "accept ISO weeks, with tests"
+  codeloops run --actor-agent codex --critic-agent claude --prompt-file task.md
+  codeloops run --max-cost 2 --max-duration 1h --json-output "…" > result.json`,
 		Short: "Run the loop (the same as codeloops without a command)",
-		Long:  "Run the loop: actor, diff, critic, until the critic says DONE.\n\n" + exitHelp(),
+		Long:  "Run the loop: actor, diff, critic, until the critic says DONE.",
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.take(cmd, args); err != nil {

@@ -18,15 +18,6 @@ import (
 	"codeloops/internal/session/sessionview"
 )
 
-// sessionsExit is the section of a help text that tells the exit codes of a
-// command that only looks at logs.
-const sessionsExit = `Exit status:
-  0    what was asked for was shown; a log that could not be read is named on
-       standard error
-  2    error: usage, configuration, a session that is not there or not readable
-  130  interrupted: Ctrl+C or SIGTERM
-`
-
 const refHelp = `ID is the id of a session, any beginning of it or of its hash that only one has,
 "latest", or "latest~1" for the one before that. Without an ID you choose from a
 list on a terminal; elsewhere it is the latest session. The latest is that of
@@ -55,13 +46,14 @@ func (l *logs) addFlag(cmd *cobra.Command) {
 func newSessionsCmd(a *app) *cobra.Command {
 	l := a.logs()
 	cmd := &cobra.Command{
-		Use:   "sessions",
+		Use:         "sessions",
+		Annotations: lookExits(),
+		Example: `  codeloops sessions list --since 7d
+  codeloops sessions show latest`,
 		Short: "Browse session logs, add them up, remove them",
 		Long: `Browse session logs, add them up, remove them. Alone it lists them.
 
-` + refHelp + `
-
-` + sessionsExit,
+` + refHelp,
 		Args: ownCommands,
 		RunE: func(*cobra.Command, []string) error {
 			return runSessionsList(l, &listOptions{sort: string(sessionview.ByStart)})

@@ -13,15 +13,14 @@ import (
 func newSessionsAuditCmd(l *logs) *cobra.Command {
 	var asJSON, noPager bool
 	cmd := &cobra.Command{
-		Use:   "audit [ID|FILE]",
-		Short: "Show which rules decided each iteration of a session",
+		Use:         "audit [ID|FILE]",
+		Annotations: lookExits(),
+		Short:       "Show which rules decided each iteration of a session",
 		Long: `Show which rules decided each iteration of a session: the state of the work tree
 before and after it, what it changed, the risks and required changes, what the
 rules of the run pointed at, which rule decided, and what each phase took.
 
-` + refHelp + `
-
-` + sessionsExit,
+` + refHelp,
 		Example: `  codeloops sessions audit
   codeloops sessions audit --json latest~1`,
 		Args:              oneRef,

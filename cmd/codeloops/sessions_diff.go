@@ -30,8 +30,9 @@ type diffOptions struct {
 func newSessionsDiffCmd(l *logs) *cobra.Command {
 	o := &diffOptions{}
 	cmd := &cobra.Command{
-		Use:   "diff [ID|FILE]",
-		Short: "Print everything that a session changed",
+		Use:         "diff [ID|FILE]",
+		Annotations: lookExits(),
+		Short:       "Print everything that a session changed",
 		Long: `Print everything that had changed since the session began when its last whole
 iteration was over. With --until-iteration it is what had changed when that one
 was over, with --iteration what that one alone changed.
@@ -43,9 +44,7 @@ state that the session, or the iteration, began with:
 
   codeloops sessions diff ID | git apply
 
-` + refHelp + `
-
-` + sessionsExit,
+` + refHelp,
 		Example: `  codeloops sessions diff --stat --find-renames
   codeloops sessions diff latest~1 --until-iteration 2 > work.patch
   codeloops sessions diff --iteration 2`,

@@ -25,8 +25,9 @@ type exportOptions struct {
 func newSessionsExportCmd(l *logs) *cobra.Command {
 	o := &exportOptions{}
 	cmd := &cobra.Command{
-		Use:   "export [ID|FILE]",
-		Short: "Write a session as one file to hand on: HTML, Markdown, JSON",
+		Use:         "export [ID|FILE]",
+		Annotations: exits("the session was written", ""),
+		Short:       "Write a session as one file to hand on: HTML, Markdown, JSON",
 		Long: `Write a session as one file to hand on.
 
   html      a page with everything in it, readable on a phone, that loads nothing
@@ -39,9 +40,7 @@ elsewhere it goes to standard output. A file that is there already is left
 alone unless you say --force. Values of secret variables are removed again: the
 log may hold those that were not secret, or not set, when the session ran.
 
-` + refHelp + `
-
-` + sessionsExit,
+` + refHelp,
 		Example: `  codeloops sessions export
   codeloops sessions export latest -o report.html
   codeloops sessions export --format markdown | gh pr create --title "…" --body-file -`,
@@ -56,8 +55,7 @@ log may hold those that were not secret, or not set, when the session ran.
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.format, "format", string(export.HTML), "html, markdown or json (default: what the name of the file says, else html)")
-	f.Lookup("format").DefValue = ""
+	f.StringVar(&o.format, "format", string(export.HTML), "format of the file: `html|markdown|json` (default: what the name of the file says, else html)")
 	f.StringVarP(&o.output, "output", "o", "", "write to `file`; - is standard output")
 	f.BoolVar(&o.force, "force", false, "replace a file that is there already")
 	return cmd

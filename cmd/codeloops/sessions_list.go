@@ -39,17 +39,16 @@ type listOptions struct {
 func newSessionsListCmd(l *logs) *cobra.Command {
 	o := &listOptions{}
 	cmd := &cobra.Command{
-		Use:     "list",
-		Aliases: []string{"ls"},
-		Short:   "List sessions, the newest first",
+		Use:         "list",
+		Annotations: lookExits(),
+		Aliases:     []string{"ls"},
+		Short:       "List sessions, the newest first",
 		Long: `List sessions, the newest first: as a table on a terminal, elsewhere as lines of
 id, directory, outcome, iterations, seconds, cost and prompt, separated by tabs.
 A cost is what the agents report: - means none, and ≥$0.12 leaves out some turns.
 
 A session without an end is "running" while a process works on it, and
-"crashed" otherwise.
-
-` + sessionsExit,
+"crashed" otherwise.`,
 		Example: `  codeloops sessions list --since 7d --outcome failed
   codeloops sessions list --project . --search parser --json`,
 		Args: noArgs,

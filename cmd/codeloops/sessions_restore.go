@@ -25,8 +25,9 @@ type restoreOptions struct {
 func newSessionsRestoreCmd(l *logs) *cobra.Command {
 	o := &restoreOptions{}
 	cmd := &cobra.Command{
-		Use:   "restore [ID|REF]",
-		Short: "Put the work tree back to what it was after an iteration",
+		Use:         "restore [ID|REF]",
+		Annotations: exits("the files are as they were then", ""),
+		Short:       "Put the work tree back to what it was after an iteration",
 		Long: `Put the files of the work tree back to what they were after the last iteration
 of a session, or after the one that --iteration names; 0 is the session's start.
 An iteration that broke off before its verdict counts, if its work was captured.
@@ -41,9 +42,7 @@ What is there is first kept in codeloops' data directory: --undo brings it
 back, for the last restore here or the one named, and
 ` + "`codeloops sessions prune --kept`" + ` removes it.
 
-` + refHelp + `
-
-` + sessionsExit,
+` + refHelp,
 		Example: `  codeloops sessions restore --iteration 1
   codeloops sessions restore --undo`,
 		Args:              oneRef,

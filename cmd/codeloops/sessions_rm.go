@@ -38,9 +38,10 @@ func (o *removeOptions) addFlags(f *pflag.FlagSet) {
 func newSessionsRmCmd(l *logs) *cobra.Command {
 	o := &removeOptions{}
 	cmd := &cobra.Command{
-		Use:     "rm [ID…]",
-		Aliases: []string{"remove", "delete"},
-		Short:   "Remove sessions: their logs, the files beside them, their checkpoints",
+		Use:         "rm [ID…]",
+		Annotations: exits("the sessions were removed; with --dry-run: listed", ""),
+		Aliases:     []string{"remove", "delete"},
+		Short:       "Remove sessions: their logs, the files beside them, their checkpoints",
 		Long: `Remove sessions: their logs, the files beside them, and the checkpoints of the
 work tree that they kept, refs/codeloops/ID/N in the private repository beside the
 logs; those of earlier versions are in your own. All of the
@@ -48,9 +49,7 @@ sessions must be there, and none may be running; otherwise nothing is removed.
 On a terminal you are asked first, elsewhere --yes is needed.
 
 ` + refHelp + `
-The latest is only shown, as with --dry-run: to remove it, name it.
-
-` + sessionsExit,
+The latest is only shown, as with --dry-run: to remove it, name it.`,
 		Example:           "  codeloops sessions rm 2025-01-27T15 --dry-run",
 		ValidArgsFunction: l.complete,
 		Args:              func(_ *cobra.Command, args []string) error { return noneEmpty(args) },
@@ -111,17 +110,16 @@ type pruneOptions struct {
 func newSessionsPruneCmd(l *logs) *cobra.Command {
 	o := &pruneOptions{}
 	cmd := &cobra.Command{
-		Use:   "prune",
-		Short: "Remove old sessions",
+		Use:         "prune",
+		Annotations: exits("what was too old was removed; with --dry-run: listed", ""),
+		Short:       "Remove old sessions",
 		Long: `Remove the sessions that began longer ago than --older-than and are not among
 the --keep newest, with their checkpoints. If you give only one of the two,
 only that one counts. Running sessions stay, and so do files that are not
 session logs. --kept removes what restores have taken away and kept, for all
 work trees, by --older-than and --keep, or else all of it. --refs removes
 refs/codeloops/ of this repository, where earlier versions kept checkpoints. On
-a terminal you are asked first, elsewhere --yes is needed.
-
-` + sessionsExit,
+a terminal you are asked first, elsewhere --yes is needed.`,
 		Example: `  codeloops sessions prune --older-than 30d --keep 50 --dry-run
   codeloops sessions prune --kept --older-than 30d`,
 		Args: noArgs,

@@ -22,8 +22,9 @@ type searchOptions struct {
 func newSessionsSearchCmd(l *logs) *cobra.Command {
 	o := &searchOptions{}
 	cmd := &cobra.Command{
-		Use:   "search TEXT…",
-		Short: "Find sessions by what was asked, said and changed",
+		Use:         "search TEXT…",
+		Annotations: lookExits(),
+		Short:       "Find sessions by what was asked, said and changed",
 		Long: `Find sessions by their prompts, the critics' feedback, the summaries and the
 names of changed files. TEXT is found in any case, and its words with any white space
 between them; of several TEXTs all stand in the same prompt, feedback, summary or
@@ -31,9 +32,7 @@ name. What agents print, and the text of diffs, is not looked into.
 
 On a terminal each session has a heading, the newest first, and below it the
 iteration, the place and an excerpt of each text. Elsewhere there are lines of id,
-iteration (nothing for the prompt), place and excerpt, separated by tabs.
-
-` + sessionsExit,
+iteration (nothing for the prompt), place and excerpt, separated by tabs.`,
 		Example: `  codeloops sessions search "index out of range"
   codeloops sessions search parser dates --since 30d --project .`,
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -39,15 +39,14 @@ func newSessionsShowCmd(l *logs) *cobra.Command {
 	o := &viewOptions{}
 	var brief, full, asJSON bool
 	cmd := &cobra.Command{
-		Use:   "show [ID|FILE]",
-		Short: "Show a session: its prompt, every iteration, its end",
+		Use:         "show [ID|FILE]",
+		Annotations: lookExits(),
+		Short:       "Show a session: its prompt, every iteration, its end",
 		Long: `Show a session: its prompt, every iteration with what the actor said, what
 changed, the checks, the critic's decision and feedback, and its end. --brief
 leaves out the iterations, and takes no longer for a log of any length.
 
-` + refHelp + `
-
-` + sessionsExit,
+` + refHelp,
 		Example: `  codeloops sessions show
   codeloops sessions show latest~1 --iteration 2 --full`,
 		Args:              oneRef,

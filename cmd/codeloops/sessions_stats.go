@@ -13,16 +13,15 @@ func newSessionsStatsCmd(l *logs) *cobra.Command {
 	o := &filterOptions{}
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "stats",
-		Short: "Add up the results, times and costs of sessions",
+		Use:         "stats",
+		Annotations: lookExits(),
+		Short:       "Add up the results, times and costs of sessions",
 		Long: `Add up the results, times and costs of sessions: how many succeeded,
 iterations and duration, by outcome, stop reason, project and agents, over time.
 
 The last table holds the critics' confidence against what came after: of the
 sessions that succeeded with a confidence in each band, how many were followed
-by another one with the same prompt in the same directory.
-
-` + sessionsExit,
+by another one with the same prompt in the same directory.`,
 		Example: "  codeloops sessions stats --since 30d --project .",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -29,7 +29,10 @@ type strategyRow struct {
 func newStrategiesCmd(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "strategies",
+		Use:         "strategies",
+		Annotations: exits("the strategies were listed", ""),
+		Example: `  codeloops strategies
+  codeloops help strategies`,
 		Short: "List the ways to drive agents, and what each can cost in turns",
 		Long: `List the ways to drive agents: what each does, when to use it, the turns of a
 round, and the most turns that it can take with the configuration as it is.

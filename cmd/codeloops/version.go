@@ -9,9 +9,11 @@ import (
 
 func newVersionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  noArgs,
+		Use:         "version",
+		Annotations: exits("the version was printed", ""),
+		Example:     `  codeloops version`,
+		Short:       "Print the version",
+		Args:        noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(a.Out, "codeloops", buildVersion())
 			return err

@@ -78,6 +78,9 @@ type Program struct {
 	ReadOnlyBinaries []string `toml:"read_only_binaries"`
 	// VersionArgs make it print its version; none: it cannot.
 	VersionArgs []string `toml:"version_args"`
+	// ModelsArgs make it list the models that it can be asked for, one a line, as its
+	// ModelArgs take them; none: it cannot.
+	ModelsArgs []string `toml:"models_args"`
 	// StatusArgs make it end with 0 when it is signed in, and with another code when
 	// it is not, at once and without a terminal; none: it cannot say. They are for
 	// logins that stand where nobody else can see them.

@@ -2,27 +2,44 @@ package config
 
 import (
 	"fmt"
+	"math"
+	"strings"
 	"time"
 )
 
-// ParseDuration reads a span of time as [time.ParseDuration] does, and beyond that
-// days (7d) and weeks (2w). The error is a sentence.
+// ParseDuration reads a span of time as [time.ParseDuration] does, and beyond that weeks
+// and days before the rest: 7d, 2w, 1d12h. The error is a sentence.
 func ParseDuration(text string) (time.Duration, error) {
 	bad := fmt.Errorf("%q is no span of time: write 7d, 2w or 36h", text)
-	if n := len(text) - 1; n > 0 && (text[n] == 'd' || text[n] == 'w') {
-		hours, err := time.ParseDuration(text[:n] + "h")
-		unit := time.Duration(24)
-		if text[n] == 'w' {
-			unit *= 7
+	var sum float64
+	rest := text
+	for _, unit := range []struct {
+		letter string
+		hours  float64
+	}{{"w", 7 * 24}, {"d", 24}} {
+		number, behind, found := strings.Cut(rest, unit.letter)
+		if !found {
+			continue
 		}
-		if err != nil || hours < 0 || hours > (1<<63-1)/unit {
+		hours, err := time.ParseDuration(number + "h") // of which only the number is wanted
+		if err != nil || strings.Trim(number, "0123456789.") != "" {
 			return 0, bad
 		}
-		return hours * unit, nil
+		sum += hours.Hours() * unit.hours * float64(time.Hour)
+		rest = behind
 	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
+	if rest != "" || rest == text {
+		d, err := time.ParseDuration(rest)
+		if err != nil || d < 0 {
+			return 0, bad
+		}
+		if sum == 0 {
+			return d, nil
+		}
+		sum += float64(d)
+	}
+	if sum >= math.MaxInt64 {
 		return 0, bad
 	}
-	return d, nil
+	return time.Duration(sum), nil
 }

@@ -376,7 +376,7 @@ func TestVariables(t *testing.T) {
 		"unset when empty":  {"CODELOOPS_MAX_ITERATIONS=", "", ""},
 		"not a number":      {"CODELOOPS_MAX_ITERATIONS=ten", `CODELOOPS_MAX_ITERATIONS must be a whole number, not "ten"`, ""},
 		"too large":         {"CODELOOPS_CRITIC_RETRIES=99999999999999999999", `CODELOOPS_CRITIC_RETRIES must be a whole number, not "99999999999999999999"`, ""},
-		"no unit":           {"CODELOOPS_ACTOR_TIMEOUT=60", `CODELOOPS_ACTOR_TIMEOUT must be a duration, not "60"`, `write it like "90s", "15m" or "1h30m"`},
+		"no unit":           {"CODELOOPS_ACTOR_TIMEOUT=60", `CODELOOPS_ACTOR_TIMEOUT must be a duration, not "60"`, `write it like "90s", "1h30m" or "2d"`},
 		"slip":              {"CODELOOPS_MAX_ITERATION=3", "unknown variable CODELOOPS_MAX_ITERATION", `did you mean "CODELOOPS_MAX_ITERATIONS"?`},
 		"list":              {"CODELOOPS_CHECKS=make", "CODELOOPS_CHECKS cannot be set: checks is a list", "write it in a configuration file"},
 		"far from any key":  {"CODELOOPS_GREETING=hello", "", ""},

@@ -159,7 +159,7 @@ func oneOf(names ...string) func(string) *fault {
 
 // duration reads "15m" or "2d" as [ParseDuration] does; 0 needs no unit.
 func duration(raw any) (any, *fault) {
-	const hint = `write it like "90s", "15m" or "1h30m"`
+	const hint = `write it like "90s", "1h30m" or "2d"`
 	d, isDuration := raw.(time.Duration)
 	if !isDuration {
 		if n, ok := raw.(int64); ok {
@@ -172,7 +172,7 @@ func duration(raw any) (any, *fault) {
 		if !ok {
 			return nil, &fault{problem: "must be a duration, not " + typeName(raw), hint: hint}
 		}
-		parsed, err := time.ParseDuration(s)
+		parsed, err := time.ParseDuration(s) // a negative one is told as such
 		if err != nil {
 			parsed, err = ParseDuration(s)
 		}
@@ -187,12 +187,14 @@ func duration(raw any) (any, *fault) {
 	return d, nil
 }
 
-// formatDuration writes a duration with one unit where one is enough; an hour
-// is 60m, as the time limit of a turn is usually spoken of.
+// formatDuration writes a duration with one unit where one is enough, days among them; an
+// hour is 60m, as the time limit of a turn is usually spoken of.
 func formatDuration(d time.Duration) string {
 	switch {
 	case d == 0:
 		return "0s"
+	case d%(24*time.Hour) == 0:
+		return strconv.FormatInt(int64(d/(24*time.Hour)), 10) + "d"
 	case d%time.Hour == 0 && d != time.Hour:
 		return strconv.FormatInt(int64(d/time.Hour), 10) + "h"
 	case d%time.Minute == 0:

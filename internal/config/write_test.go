@@ -119,7 +119,7 @@ func TestSize(t *testing.T) {
 func TestDurationText(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"0": "0s", "1s": "1s", "60s": "1m", "1h": "60m", "90m": "90m", "2h": "2h", "48h": "48h", "1h0m1s": "1h0m1s", "1ms": "1ms",
+		"0": "0s", "1s": "1s", "60s": "1m", "1h": "60m", "90m": "90m", "2h": "2h", "48h": "2d", "36h": "36h", "1h0m1s": "1h0m1s", "1ms": "1ms",
 	} {
 		d, f := duration(text)
 		if f != nil {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"codeloops/internal/config"
 	"codeloops/internal/loop"
 	"codeloops/internal/strategy"
 	"codeloops/internal/wording/hint"
@@ -32,8 +33,23 @@ type Setting struct {
 	Key   string // of the configuration; "": it is none of its keys
 	Kind  Kind
 	Kept  Keeping
-	Usage string // for people; a word in back-quotes is what its value is called
+	Group Group
+	Usage string // for people; what stands in back-quotes is what its value is called, or all that it can be
 }
+
+// A Group is what a setting is about.
+type Group string
+
+// The groups of settings.
+const (
+	AboutTask     Group = "Task"
+	AboutAgents   Group = "Agents"
+	AboutStrategy Group = "Strategy"
+	AboutLimits   Group = "Limits"
+	AboutChecks   Group = "Checks and verdicts"
+	AboutOutput   Group = "Output"
+	AboutSession  Group = "Session"
+)
 
 // A Keeping says what becomes of a setting when the session is carried on.
 type Keeping int
@@ -53,46 +69,68 @@ const (
 // Table lists all settings, in the order in which help lists them.
 func Table() []Setting {
 	return []Setting{
-		{"agent", "a", "agent", Text, Inherited, "agent for both roles (see codeloops agents)"},
-		{"actor-agent", "", "actor.agent", Text, Inherited, "`agent` that does the work"},
-		{"critic-agent", "", "critic.agent", Text, Inherited, "`agent` that judges it"},
-		{"critic-panel", "", "critic.panel", List, Logged, "`agent`, or agent:model, of a panel that judges in the place of one critic; may be repeated"},
-		{"critic-quorum", "", "critic.quorum", Text, Logged, "how many of the panel have to say DONE: `all`, majority or a number (default all)"},
-		{"model", "m", "model", Text, Inherited, "model for both roles"},
-		{"actor-model", "", "actor.model", Text, Inherited, "`model` of the actor"},
-		{"critic-model", "", "critic.model", Text, Inherited, "`model` of the critic"},
-		{"agent-order", "", "agent_order", List, Inherited, "`agent`, or agent:model, that \"auto\" may choose; may be repeated"},
-		{"fallback", "", "fallback", List, Inherited, "`agent`, or agent:model, that takes over when one cannot go on; may be repeated"},
-		{"actor-session", "", "actor_session", Text, Logged, "`fresh`, or resume: continue the actor's conversation over the iterations (default fresh)"},
-		{"critic-view", "", "critic_view", Text, Logged, "where critics and checks work: `auto`, overlay, clone, copy, or tree: the work tree itself (default auto)"},
-		{"critic-access", "", "critic_access", Text, Logged, "what critics may do there: `full`, or read-only (default full)"},
-		{"critic-env", "", "critic_env", Text, Logged, "`full`, or clean: no secrets for the critic except what its model needs (default full)"},
-		{"env-pass", "", "env_pass", Lines, Logged, "secret `variable` that a critic gets with a clean environment; may be repeated"},
-		{"strategy", "", "strategy.name", Text, Inherited, "how agents are driven: `name` of one of codeloops strategies (default actor-critic)"},
-		{"best-of", "", "", Number, Inherited, "have `n` candidates work at the same time, each in a copy, and go on with the best (tree-of-thoughts)"},
-		{"approve-plan", "", "strategy.approve_plan", Switch, Inherited, "ask on the terminal whether the plan is right, and go on when it is (plan-and-execute)"},
-		{"jobs", "", "strategy.jobs", Number, Said, "how many agents may be at work at the same time"},
-		{"script", "", "", Text, Logged, "scenario `file` for the agent called scripted"},
+		{"agent", "a", "agent", Text, Inherited, AboutAgents, "`name` of the agent for both roles, see codeloops agents; \"auto\" chooses (default claude, or the first one installed)"},
+		{"actor-agent", "", "actor.agent", Text, Inherited, AboutAgents, "`name` of the agent that does the work (default: --agent)"},
+		{"critic-agent", "", "critic.agent", Text, Inherited, AboutAgents, "`name` of the agent that judges it (default: --agent)"},
+		{"model", "m", "model", Text, Inherited, AboutAgents, "`model` for both roles (default: the agent's own)"},
+		{"actor-model", "", "actor.model", Text, Inherited, AboutAgents, "`model` of the actor (default: --model)"},
+		{"critic-model", "", "critic.model", Text, Inherited, AboutAgents, "`model` of the critic (default: --model)"},
+		{"critic-panel", "", "critic.panel", List, Logged, AboutAgents, "`agent`, or agent:model, of a panel that judges in the place of one critic; may be repeated"},
+		{"critic-quorum", "", "critic.quorum", Text, Logged, AboutAgents, "how many of the panel have to say DONE: `all|majority|n`"},
+		{"agent-order", "", "agent_order", List, Inherited, AboutAgents, "`agent`, or agent:model, that \"auto\" may choose; may be repeated"},
+		{"fallback", "", "fallback", List, Inherited, AboutAgents, "`agent`, or agent:model, that takes over when one cannot go on; may be repeated"},
+		{"actor-session", "", "actor_session", Text, Logged, AboutAgents, "conversation of the actor in each iteration: `fresh|resume`, a new one or the last one"},
+		{"critic-access", "", "critic_access", Text, Logged, AboutAgents, "what critics may do where they work: `full|read-only`"},
+		{"critic-env", "", "critic_env", Text, Logged, AboutAgents, "what critics see of the environment: `full|clean`; clean is no secrets except what the model needs"},
+		{"env-pass", "", "env_pass", Lines, Logged, AboutAgents, "secret `variable` that a critic gets with a clean environment; may be repeated"},
+		{"script", "", "", Text, Logged, AboutAgents, "scenario `file` for the agent called scripted"},
 
-		{"max-iterations", "n", "max_iterations", Number, Inherited, "end after this many iterations; 0 is no limit (default 10)"},
-		{"max-duration", "", "max_duration", Text, Logged, "end after this `time`, such as 90m (default: no limit)"},
-		{"max-cost", "", "max_cost", Text, Logged, "end when the turns have cost this many US `dollars`, as the agents report it"},
-		{"max-tokens", "", "max_tokens", Number, Logged, "end when the turns have used this many `tokens`, as the agents report them"},
-		{"max-wait", "", "max_wait", Text, Logged, "wait at most this `time` for a rate limit to end (default 6h)"},
-		{"no-wait", "", "", Switch, Logged, "do not wait for a rate limit: end with agent_rate_limited"},
-		{"actor-timeout", "", "actor.timeout", Text, Logged, "time `limit` of one turn of the actor; 0s is none (default 1h)"},
-		{"critic-timeout", "", "critic.timeout", Text, Logged, "time `limit` of one turn of the critic; 0s is none (default 1h)"},
-		{"check", "", "checks", Lines, Logged, "shell `command` that must pass before the work is done; may be repeated"},
-		{"check-before", "", "check_before", Switch, Logged, "also run the checks before the session, to know what failed already"},
-		{"fail-fast", "", "fail_fast", Switch, Logged, "skip the remaining checks after one that fails"},
-		{"profile", "", "profile", Text, Logged, "the values that settings start from: default or strict (docs/policy.md)"},
-		{"approval-threshold", "", "approval_threshold", Text, Logged, "the critic's `score`, 0 to 1, that approves the work, whatever the critic decides"},
-		{"require-change", "", "require_change", Switch, Logged, "the work is done only when something has changed"},
+		{"strategy", "", "strategy.name", Text, Inherited, AboutStrategy, "how agents are driven: `name` of one of codeloops strategies"},
+		{"best-of", "", "", Number, Inherited, AboutStrategy, "have `n` candidates work at the same time, each in a copy, and go on with the best (tree-of-thoughts)"},
+		{"approve-plan", "", "strategy.approve_plan", Switch, Inherited, AboutStrategy, "ask on the terminal whether the plan is right, and go on when it is (plan-and-execute)"},
+		{"jobs", "", "strategy.jobs", Number, Said, AboutStrategy, "let `n` agents at most be at work at the same time"},
 
-		{"log-format", "", "log_format", Text, Shown, "how progress is shown: pretty, compact or json (events as JSON lines)"},
-		{"session-dir", "", "session_dir", Text, Said, "keep session logs in `dir`"},
-		{"trust-project", "", "", Switch, Said, "honour keys of the project's codeloops.toml that run commands, for this run"},
+		{"max-iterations", "n", "max_iterations", Number, Inherited, AboutLimits, "end after `n` iterations; 0 is no limit"},
+		{"max-duration", "", "max_duration", Text, Logged, AboutLimits, "end after this `time`, such as 90m or 2d (default: no limit)"},
+		{"max-cost", "", "max_cost", Text, Logged, AboutLimits, "end when the turns have cost this many US `dollars`, as the agents report it (default: no limit)"},
+		{"max-tokens", "", "max_tokens", Number, Logged, AboutLimits, "end when the turns have used `n` tokens, as the agents report them (default: no limit)"},
+		{"max-wait", "", "max_wait", Text, Logged, AboutLimits, "wait at most this `time` for a rate limit to end"},
+		{"no-wait", "", "", Switch, Logged, AboutLimits, "do not wait for a rate limit: end the run"},
+		{"actor-timeout", "", "actor.timeout", Text, Logged, AboutLimits, "cut a turn of the actor after this `time`; 0s is no limit"},
+		{"critic-timeout", "", "critic.timeout", Text, Logged, AboutLimits, "cut a turn of the critic after this `time`; 0s is no limit"},
+
+		{"check", "", "checks", Lines, Logged, AboutChecks, "shell `command` that must pass before the work is done; may be repeated"},
+		{"check-before", "", "check_before", Switch, Logged, AboutChecks, "also run the checks before the session, to know what failed already"},
+		{"fail-fast", "", "fail_fast", Switch, Logged, AboutChecks, "skip the remaining checks after one that fails"},
+		{"critic-view", "", "critic_view", Text, Logged, AboutChecks, "where critics and checks work: `auto|overlay|clone|copy|tree`; tree is the work tree itself"},
+		{"profile", "", "profile", Text, Logged, AboutChecks, "the values that settings start from: `default|strict`; see codeloops help decisions"},
+		{"approval-threshold", "", "approval_threshold", Text, Logged, AboutChecks, "the critic's `score`, 0 to 1, that approves the work, whatever the critic decides (default: none)"},
+		{"require-change", "", "require_change", Switch, Logged, AboutChecks, "the work is done only when something has changed"},
+
+		{"log-format", "", "log_format", Text, Shown, AboutOutput, "how progress is shown: `pretty|compact|json`; json is the events as JSON lines"},
+		{"session-dir", "", "session_dir", Text, Said, AboutSession, "keep session logs in `dir` (default ~/.local/share/codeloops/sessions)"},
+		{"trust-project", "", "", Switch, Said, AboutSession, "honour keys of the project's codeloops.toml that run commands, for this run"},
 	}
+}
+
+// Defaults are the values that settings have when nothing is said, by flag, as a file would
+// spell them. What is off or empty is not among them.
+func Defaults() map[string]string {
+	values := map[string]string{}
+	cfg, err := config.Load(config.Options{})
+	if err != nil {
+		return values // nothing is read that could be wrong
+	}
+	for _, e := range cfg.Entries() {
+		values[e.Key] = fmt.Sprint(e.Value)
+	}
+	said := map[string]string{}
+	for _, row := range Table() {
+		if is, ok := values[row.Key]; ok && !slices.Contains([]string{"", "0", "0s", "false", "[]", "default"}, is) {
+			said[row.Flag] = is
+		}
+	}
+	return said
 }
 
 func find(flag string) (row Setting, ok bool) {

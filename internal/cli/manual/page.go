@@ -1,4 +1,4 @@
-// Package manual writes manual pages.
+// Package manual tells how commands are used: help, manual pages, the reference.
 package manual
 
 import (
@@ -7,11 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // date is the one on the pages: fixed, so that the same source gives the same pages.
@@ -27,7 +25,6 @@ type page struct {
 
 // Write writes the page of a command.
 func Write(w io.Writer, cmd *cobra.Command) error {
-	cmd.InitDefaultHelpFlag() // as when it is run
 	p := &page{}
 	name := Name(cmd)
 	p.linef(`.TH %q 1 %q codeloops codeloops`, strings.ToUpper(name), date)
@@ -38,8 +35,13 @@ func Write(w io.Writer, cmd *cobra.Command) error {
 	p.linef(`.B %s`, roff(cmd.UseLine()))
 	p.section("Description")
 	p.text(longHelp(cmd))
-	p.options("Options", cmd.NonInheritedFlags())
-	p.options("Options of all commands", cmd.InheritedFlags())
+	p.options(groups(cmd))
+	if exits := ExitsOf(cmd); len(exits) > 0 {
+		p.section("Exit status")
+		for _, e := range exits {
+			p.linef(".TP\n%d\n%s", e.Code, roff(e.Meaning))
+		}
+	}
 	if cmd.Example != "" {
 		p.section("Examples")
 		p.block(cmd.Example)
@@ -86,15 +88,15 @@ func (p *page) section(title string) { p.linef(".SH %s", strings.ToUpper(title))
 // text writes help as it is meant: paragraphs, and blocks in which lines are
 // indented, which stay as they are.
 func (p *page) text(help string) {
-	for i, part := range strings.Split(strings.TrimSpace(help), "\n\n") {
+	for i, part := range paragraphs(help) {
 		if i > 0 {
 			p.linef(".PP")
 		}
-		if strings.Contains(part, "\n ") {
-			p.block(part)
+		if part.block {
+			p.block(part.text)
 			continue
 		}
-		for line := range strings.Lines(part) {
+		for line := range strings.Lines(part.text) {
 			p.linef("%s", roff(strings.TrimRight(line, "\n")))
 		}
 	}
@@ -108,29 +110,25 @@ func (p *page) block(text string) {
 	p.linef(".fi")
 }
 
-func (p *page) options(title string, flags *pflag.FlagSet) {
-	if !flags.HasAvailableFlags() {
-		return
+// options tells of flags below their headings; a single one needs no other than its own.
+func (p *page) options(all []group) {
+	p.section("Options")
+	for _, g := range all {
+		if len(all) > 1 {
+			p.linef(".SS %s", roff(g.heading))
+		}
+		for _, f := range g.flags {
+			value, does := told(f)
+			line := fmt.Sprintf(`\fB%s\fP`, roff("--"+f.Name))
+			if f.Shorthand != "" {
+				line = fmt.Sprintf(`\fB%s\fP, `, roff("-"+f.Shorthand)) + line
+			}
+			if value != "" {
+				line += fmt.Sprintf(` \fI%s\fP`, roff(value))
+			}
+			p.linef(".TP\n%s\n%s", line, roff(does))
+		}
 	}
-	p.section(title)
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden {
-			return
-		}
-		value, usage := pflag.UnquoteUsage(f)
-		line := fmt.Sprintf(`\fB%s\fP`, roff("--"+f.Name))
-		if f.Shorthand != "" {
-			line = fmt.Sprintf(`\fB%s\fP, `, roff("-"+f.Shorthand)) + line
-		}
-		if value != "" {
-			line += fmt.Sprintf(` \fI%s\fP`, roff(value))
-		}
-		// What is no default is the value that says so.
-		if !slices.Contains([]string{"", "0", "false", "[]"}, f.DefValue) {
-			usage += " (default " + f.DefValue + ")"
-		}
-		p.linef(".TP\n%s\n%s", line, roff(usage))
-	})
 }
 
 func (p *page) seeAlso(cmd *cobra.Command) {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"codeloops/internal/config"
+	"codeloops/internal/config/host"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
 	"codeloops/internal/screen/term"
@@ -45,4 +47,35 @@ func (c *Casting) Version(ctx context.Context, p Player) (string, error) {
 	})
 	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	return term.Line(first), err
+}
+
+// ModelsTimeout bounds how long an agent may take to list its models: somebody waits at
+// the keyboard.
+const ModelsTimeout = 5 * time.Second
+
+// Models asks an agent for the models that it can be asked for. There are none where it
+// cannot say.
+func Models(ctx context.Context, h *host.Host, cfg *config.Config, name string) (list []string) {
+	c, err := New(h, cfg, h.Dir, "")
+	if err != nil {
+		return nil
+	}
+	p, err := c.Player(loop.RoleActor, name, "")
+	if err != nil || len(p.Spec.ModelsArgs) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, ModelsTimeout)
+	defer cancel()
+	out, err := proc.Output(ctx, proc.Call{
+		Invocation: proc.Invocation{Argv: append([]string{p.Path}, p.Spec.ModelsArgs...), Dir: h.Dir, Env: h.Environ}, MaxOutput: 1 << 20,
+	})
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(out)) {
+		if model := term.Line(line); model != "" && !strings.ContainsAny(model, " \t") {
+			list = append(list, model)
+		}
+	}
+	return list
 }

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	codeloops "codeloops"
+	"codeloops/internal/cli/manual"
+	"codeloops/internal/run"
+	"codeloops/internal/wording"
+)
+
+// A topic is something that `codeloops help` tells of beside commands.
+type topic struct {
+	name  string
+	about string
+	page  string // of the documentation
+	part  string // heading of the part of it that is shown; "": all
+}
+
+func topics() []topic {
+	return []topic{
+		{"agents", "the agents known, who plays, limits, your own", "docs/adding-agents.md", ""},
+		{"config", "every key of the configuration with its default", "codeloops.toml.example", ""},
+		{"decisions", "how a critic's reply is read, and when a run is done", "docs/policy.md", ""},
+		{"exit-codes", "how a run ends, with exit codes and stop reasons", "docs/policy.md", "What ends a run"},
+		{"session-format", "the lines and fields of a session log", "docs/session-format.md", ""},
+		{"strategies", "the ways to drive agents", "docs/strategies.md", ""},
+	}
+}
+
+// topicNames are the names of all topics.
+func topicNames() (names []string) {
+	for _, t := range topics() {
+		names = append(names, t.name)
+	}
+	return names
+}
+
+func newHelpCmd(a *app) *cobra.Command {
+	var noPager bool
+	cmd := &cobra.Command{
+		Use:         "help [COMMAND…|TOPIC]",
+		Annotations: exits("the help was shown", ""),
+		Short:       "Show the help of a command, or a page on a topic",
+		Long: `Show the help of a command, or a page on a topic, which on a terminal goes through
+your pager. For a command that has the name of a topic, say COMMAND --help.
+
+The topics are ` + strings.Join(topicNames(), ", ") + `.`,
+		Example: `  codeloops help run
+  codeloops help exit-codes`,
+		// Help is told whatever state the place is in.
+		PersistentPreRun: func(*cobra.Command, []string) {},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				for _, t := range topics() {
+					found = append(found, cobra.CompletionWithDesc(t.name, t.about))
+				}
+			}
+			if of, rest, err := cmd.Root().Find(args); err == nil && len(rest) == 0 {
+				for _, c := range of.Commands() {
+					if c.IsAvailableCommand() && !slices.Contains(topicNames(), c.Name()) {
+						found = append(found, cobra.CompletionWithDesc(c.Name(), c.Short))
+					}
+				}
+			}
+			return found, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if i := slices.Index(topicNames(), strings.Join(args, " ")); i >= 0 {
+				return a.showTopic(cmd.Context(), noPager, topics()[i])
+			}
+			of, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return noHelp(cmd.Root(), args)
+			}
+			return of.Help()
+		},
+	}
+	cmd.Flags().BoolVar(&noPager, "no-pager", false, "do not use a pager, also on a terminal")
+	return cmd
+}
+
+// noHelp says that there is neither a command nor a topic, and which is meant.
+func noHelp(root *cobra.Command, args []string) error {
+	names := topicNames()
+	for _, c := range root.Commands() {
+		names = append(names, c.Name())
+	}
+	hint := "`codeloops help` lists both"
+	if name, ok := wording.Nearest(args[0], names); ok && !slices.Contains(names, args[0]) {
+		hint = "did you mean `codeloops help " + name + "`?"
+	}
+	return usagef(hint, "there is no command, and no topic of help, called %q", strings.Join(args, " "))
+}
+
+// showTopic shows the page of a topic.
+func (a *app) showTopic(ctx context.Context, noPager bool, t topic) error {
+	page, err := codeloops.Pages.ReadFile(t.page)
+	if err != nil {
+		return err // not of what is built in
+	}
+	text := string(page)
+	if t.part != "" {
+		_, text, _ = strings.Cut(text, "\n## "+t.part+"\n")
+		text, _, _ = strings.Cut(text, "\n## ")
+		text = exitCodes() + text
+	}
+	if strings.HasSuffix(t.page, ".md") {
+		text = a.manualScreen().Markdown(text)
+	}
+	return a.page(ctx, noPager, func(_ context.Context, w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+}
+
+// manualScreen is standard output as help is laid out for it.
+func (a *app) manualScreen() manual.Screen {
+	return manual.Screen{Columns: a.OutWidth(), Heading: func(text string) string {
+		return a.OutRenderer().NewStyle().Bold(true).Render(text)
+	}}
+}
+
+// teach has all commands tell their use our way.
+func (a *app) teach(root *cobra.Command) {
+	root.SetHelpCommand(newHelpCmd(a))
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		tellDefaults(cmd)
+		more := ""
+		if cmd == cmd.Root() {
+			more = "codeloops COMMAND --help tells about a command. codeloops help TOPIC shows a page on one of: " + strings.Join(topicNames(), ", ") + "."
+		}
+		_ = a.manualScreen().Help(a.Out, cmd, more) // nowhere left to say that this failed
+	})
+}
+
+// tellDefaults has the flags of a run say what counts without them. The flags themselves
+// have no defaults: those are the configuration's.
+func tellDefaults(cmd *cobra.Command) {
+	rows := run.Table()
+	defaults := run.Defaults()
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		i := slices.IndexFunc(rows, func(s run.Setting) bool { return s.Flag == f.Name && s.Usage == f.Usage })
+		if is, ok := defaults[f.Name]; ok && i >= 0 {
+			f.DefValue = is
+		}
+	})
+}

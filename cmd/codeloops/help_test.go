@@ -1,0 +1,126 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	codeloops "codeloops"
+	"codeloops/internal/cli/manual"
+)
+
+// everyCommand calls a function with each command that is told of and is not Cobra's own.
+func everyCommand(t *testing.T, do func(*cobra.Command)) {
+	t.Helper()
+	root := newRootCmd(&app{Streams: streams()})
+	root.InitDefaultHelpCmd()
+	walk(root, func(cmd *cobra.Command) {
+		if cmd.IsAvailableCommand() || cmd == root {
+			do(cmd)
+		}
+	})
+}
+
+// TestReference holds docs/cli.md to the commands.
+func TestReference(t *testing.T) {
+	t.Parallel()
+	root := newRootCmd(&app{Streams: streams()})
+	root.InitDefaultHelpCmd()
+	visit(root, tellDefaults)
+	var page strings.Builder
+	if err := manual.Reference(&page, root); err != nil {
+		t.Fatal(err)
+	}
+	const name = "../../docs/cli.md"
+	if os.Getenv("UPDATE_SCRIPTS") != "" {
+		if err := os.WriteFile(name, []byte(page.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text(t, name) != page.String() {
+		t.Errorf("%s is not what the commands say: make golden writes it", name)
+	}
+}
+
+// TestHelpTeaches: every command says how it ends and shows how it is used, and its flags
+// say what their values are.
+func TestHelpTeaches(t *testing.T) {
+	t.Parallel()
+	types := []string{"string", "strings", "stringArray", "int", "float", "duration", "bool"}
+	everyCommand(t, func(cmd *cobra.Command) {
+		if len(manual.ExitsOf(cmd)) < 3 {
+			t.Errorf("%s does not say with which codes it ends", cmd.CommandPath())
+		}
+		if !strings.Contains(cmd.Example, "codeloops") {
+			t.Errorf("%s has no example", cmd.CommandPath())
+		}
+		grouped := 0
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if value, _ := pflag.UnquoteUsage(f); slices.Contains(types, value) {
+				t.Errorf("%s --%s: a user reads the type %q", cmd.CommandPath(), f.Name, value)
+			}
+			if f.Annotations["group"] != nil {
+				grouped++
+			}
+		})
+		cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+			if grouped > 0 && f.Annotations["group"] == nil && f.Name != "help" {
+				t.Errorf("%s --%s stands below no heading", cmd.CommandPath(), f.Name)
+			}
+		})
+	})
+}
+
+// TestExamples: the commands and the flags in the examples are there.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	everyCommand(t, func(cmd *cobra.Command) {
+		for _, line := range regexp.MustCompile(`codeloops [^|;&\n]*`).FindAllString(strings.ReplaceAll(cmd.Example, "\\\n", ""), -1) {
+			of, _, err := cmd.Root().Find(strings.Fields(line)[1:])
+			if err != nil {
+				t.Errorf("%q: %v", line, err)
+				continue
+			}
+			for _, name := range regexp.MustCompile(` --([a-z][a-z-]*)`).FindAllStringSubmatch(line, -1) {
+				if of.Flags().Lookup(name[1]) == nil && of.InheritedFlags().Lookup(name[1]) == nil {
+					t.Errorf("%q: %s has no flag --%s", line, of.CommandPath(), name[1])
+				}
+			}
+		}
+	})
+}
+
+// TestTopics lays each page out: nothing of its marks is left, and nothing but blocks is
+// wider than the screen.
+func TestTopics(t *testing.T) {
+	t.Parallel()
+	for _, one := range topics() {
+		page, err := codeloops.Pages.ReadFile(one.page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(one.page, ".md") {
+			continue
+		}
+		if one.part != "" && !strings.Contains(string(page), "\n## "+one.part+"\n") {
+			t.Errorf("%s has no part %q", one.page, one.part)
+		}
+		for _, columns := range []int{40, 80, 120} {
+			shown := manual.Screen{Columns: columns}.Markdown(string(page))
+			if mark := regexp.MustCompile("(?m)\\]\\(|^#+ \\w|\\|---|^```|\\*\\*").FindString(regexp.MustCompile(`(?m)^    .*$`).ReplaceAllString(shown, "")); mark != "" {
+				t.Errorf("%s at %d columns: %q is left", one.name, columns, mark)
+			}
+			for line := range strings.Lines(shown) {
+				if line = strings.TrimSuffix(line, "\n"); utf8.RuneCountInString(line) > columns && !strings.HasPrefix(line, "    ") && strings.Contains(strings.TrimSpace(line), " ") {
+					t.Errorf("%s at %d columns: %q", one.name, columns, line)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package manual
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// groupKey is the annotation that names the heading of a flag.
+const groupKey = "group"
+
+// Under puts flags below a heading of their own, wherever flags are told.
+func Under(heading string, flags *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		f := flags.Lookup(name)
+		if f == nil {
+			panic("no flag is called " + name)
+		}
+		if f.Annotations == nil {
+			f.Annotations = map[string][]string{}
+		}
+		f.Annotations[groupKey] = []string{heading}
+	}
+}
+
+// A group is the flags below one heading.
+type group struct {
+	heading string
+	flags   []*pflag.Flag
+}
+
+// groups are the flags of a command: those with a heading in the order in which headings
+// were first named, then the others, then those that it shares with other commands.
+func groups(cmd *cobra.Command) (all []group) {
+	cmd.InitDefaultHelpFlag() // as when it is run
+	rest := group{heading: "Options"}
+	cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
+		heading := f.Annotations[groupKey]
+		switch i := slices.IndexFunc(all, func(g group) bool { return heading != nil && g.heading == heading[0] }); {
+		case f.Hidden:
+		case heading == nil:
+			rest.flags = append(rest.flags, f)
+		case i >= 0:
+			all[i].flags = append(all[i].flags, f)
+		default:
+			all = append(all, group{heading[0], []*pflag.Flag{f}})
+		}
+	})
+	if len(all) > 0 {
+		rest.heading = "Other options"
+	}
+	common := group{heading: "Common options"}
+	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			common.flags = append(common.flags, f)
+		}
+	})
+	for _, g := range []group{rest, common} {
+		if len(g.flags) > 0 {
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+// told is what help says of a flag: what its value is called, and what it does. Values
+// with bars between them need not be said twice.
+func told(f *pflag.Flag) (value, does string) {
+	value, does = pflag.UnquoteUsage(f)
+	if strings.Contains(value, "|") {
+		does = strings.Replace(does, ": "+value, "", 1)
+	}
+	// What is no default is the value that says so.
+	if !slices.Contains([]string{"", "0", "false", "[]"}, f.DefValue) && !strings.Contains(does, "(default") {
+		does += fmt.Sprintf(" (default %s)", f.DefValue)
+	}
+	return value, does
+}
+
+// typed is how a flag is typed, its name aligned with those that have a letter, too.
+func typed(f *pflag.Flag) string {
+	text := "    --" + f.Name
+	if f.Shorthand != "" {
+		text = "-" + f.Shorthand + ", --" + f.Name
+	}
+	if value, _ := pflag.UnquoteUsage(f); value != "" {
+		text += " " + value
+	}
+	return text
+}

@@ -1,0 +1,180 @@
+package manual
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+)
+
+// widest is how wide prose is laid out, however wide the screen is.
+const widest = 100
+
+// A Screen is what help is laid out for.
+type Screen struct {
+	Columns int
+	// Heading is how a heading looks; nil: as the text does.
+	Heading func(string) string
+}
+
+func (s Screen) width() int { return min(max(s.Columns, 40), widest) }
+
+func (s Screen) heading(text string) string {
+	if s.Heading == nil {
+		return text
+	}
+	return s.Heading(text)
+}
+
+// Help writes the help of a command. more stands at its end; "" is nothing.
+func (s Screen) Help(w io.Writer, cmd *cobra.Command, more string) error {
+	var b strings.Builder
+	section := func(title string) { fmt.Fprintf(&b, "\n%s\n", s.heading(title+":")) }
+	b.WriteString(s.prose(longHelp(cmd)))
+	section("Usage")
+	if cmd.Runnable() {
+		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "  %s COMMAND\n", cmd.CommandPath())
+	}
+	if cmd.Example != "" {
+		section("Examples")
+		b.WriteString(strings.TrimRight(cmd.Example, "\n") + "\n")
+	}
+	for _, g := range commands(cmd) {
+		section(g.heading)
+		for _, below := range g.commands {
+			b.WriteString(s.row("  "+below.Name(), 14, below.Short))
+		}
+	}
+	for _, g := range groups(cmd) {
+		section(g.heading)
+		for _, f := range g.flags {
+			_, does := told(f)
+			b.WriteString(s.row("  "+typed(f), 30, does))
+		}
+	}
+	if exits := ExitsOf(cmd); len(exits) > 0 {
+		section("Exit status")
+		for _, e := range exits {
+			b.WriteString(s.row(fmt.Sprintf("  %-4d", e.Code), 7, e.Meaning))
+		}
+	}
+	if more != "" {
+		b.WriteString("\n" + s.prose(more))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// row is a name and what is said of it, which begins in a column of its own.
+func (s Screen) row(name string, column int, says string) string {
+	var b strings.Builder
+	b.WriteString(name)
+	at := utf8.RuneCountInString(name)
+	if s.width() < 2*column { // no room for two columns
+		column = 6
+	}
+	if at >= column {
+		b.WriteString("\n")
+		at = 0
+	}
+	for i, line := range wrap(says, s.width()-column) {
+		if i > 0 {
+			at = 0
+		}
+		b.WriteString(strings.Repeat(" ", column-at) + line + "\n")
+	}
+	return b.String()
+}
+
+// prose lays paragraphs out anew, and leaves blocks with indented lines as they are.
+func (s Screen) prose(text string) string {
+	var b strings.Builder
+	for i, part := range paragraphs(text) {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		if part.block {
+			b.WriteString(part.text + "\n")
+			continue
+		}
+		for _, line := range wrap(part.text, s.width()) {
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
+}
+
+// A paragraph of a text; the lines of a block stay as they are.
+type paragraph struct {
+	text  string
+	block bool
+}
+
+// paragraphs divides a text.
+func paragraphs(text string) (all []paragraph) {
+	for part := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
+		part = strings.Trim(part, "\n")
+		all = append(all, paragraph{part, strings.HasPrefix(part, " ") || strings.Contains(part, "\n ")})
+	}
+	return all
+}
+
+// wrap divides a text into lines of so many characters at most; a longer word stands on
+// a line of its own.
+func wrap(text string, width int) (lines []string) {
+	line, n := "", 0
+	for word := range strings.FieldsSeq(text) {
+		more := utf8.RuneCountInString(word)
+		if n > 0 && n+1+more > width {
+			lines = append(lines, line)
+			line, n = "", 0
+		}
+		if n > 0 {
+			line, n = line+" ", n+1
+		}
+		line, n = line+word, n+more
+	}
+	return append(lines, line)
+}
+
+// A chapter is the commands below one heading.
+type chapter struct {
+	heading  string
+	commands []*cobra.Command
+}
+
+// commands are those below a command, by the groups that it has.
+func commands(cmd *cobra.Command) (all []chapter) {
+	for _, g := range cmd.Groups() {
+		all = append(all, chapter{heading: g.Title})
+	}
+	rest := chapter{heading: "Commands"}
+	if len(all) > 0 {
+		rest.heading = "Other commands"
+	}
+	for _, below := range cmd.Commands() {
+		if !below.IsAvailableCommand() && below.Name() != "help" {
+			continue
+		}
+		to := &rest
+		for i, g := range cmd.Groups() {
+			if g.ID == below.GroupID {
+				to = &all[i]
+			}
+		}
+		to.commands = append(to.commands, below)
+	}
+	all = append(all, rest)
+	some := all[:0]
+	for _, c := range all {
+		if len(c.commands) > 0 {
+			some = append(some, c)
+		}
+	}
+	return some
+}

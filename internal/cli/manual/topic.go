@@ -1,0 +1,229 @@
+package manual
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// Markdown lays out a page of the documentation: headings, paragraphs, lists and tables as
+// they are used there.
+func (s Screen) Markdown(page string) string {
+	var b strings.Builder
+	for _, part := range blocks(page) {
+		if b.Len() > 0 {
+			b.WriteString("\n")
+		}
+		first := part[0]
+		switch {
+		case strings.HasPrefix(first, "#"):
+			for _, line := range wrap(plain(strings.TrimLeft(first, "# ")), s.width()) {
+				b.WriteString(s.heading(line) + "\n")
+			}
+		case strings.HasPrefix(first, "```"):
+			for _, line := range part {
+				if !strings.HasPrefix(line, "```") {
+					b.WriteString("    " + line + "\n")
+				}
+			}
+		case strings.HasPrefix(first, "    "):
+			b.WriteString(strings.Join(part, "\n") + "\n")
+		case len(part) > 1 && strings.Trim(part[1], "|-: ") == "" && strings.Contains(part[1], "-|-"):
+			s.table(&b, part)
+		default:
+			s.items(&b, part)
+		}
+	}
+	return b.String()
+}
+
+// blocks divides a page into parts of lines. A heading is one of its own, and so is all of
+// a fence.
+func blocks(page string) (all [][]string) {
+	var part []string
+	fenced := false
+	end := func() {
+		if len(part) > 0 {
+			all, part = append(all, part), nil
+		}
+	}
+	for line := range strings.Lines(page) {
+		line = strings.TrimRight(line, "\r\n")
+		switch {
+		case strings.HasPrefix(line, "```"):
+			if !fenced {
+				end()
+			}
+			part, fenced = append(part, line), !fenced
+			if !fenced {
+				end()
+			}
+		case fenced:
+			part = append(part, line)
+		case strings.TrimSpace(line) == "":
+			end()
+		case strings.HasPrefix(line, "#"):
+			end()
+			part = append(part, line)
+			end()
+		case len(part) > 0 && strings.HasPrefix(line, "|") != strings.HasPrefix(part[0], "|"):
+			end()
+			part = append(part, line)
+		default:
+			part = append(part, line)
+		}
+	}
+	end()
+	return all
+}
+
+// items lays out a paragraph, or the items of a list.
+func (s Screen) items(b *strings.Builder, lines []string) {
+	item := regexp.MustCompile(`^ *(?:[-*]|\d+\.) `)
+	var text, lead string
+	flush := func() {
+		if strings.TrimSpace(text) == "" {
+			return
+		}
+		hang := strings.Repeat(" ", len(lead))
+		for i, line := range wrap(plain(text), s.width()-len(lead)) {
+			if i > 0 {
+				lead = hang
+			}
+			b.WriteString(lead + line + "\n")
+		}
+	}
+	for _, line := range lines {
+		if mark := item.FindString(line); mark != "" {
+			flush()
+			text, lead = line[len(mark):], mark
+			continue
+		}
+		text += " " + line
+	}
+	flush()
+}
+
+// narrowest is how narrow a column may be that is not whole; none is narrower than its
+// longest word.
+const narrowest = 14
+
+// table lays out a table in columns, of which the widest give way where the screen has no
+// room for them. Where that is not enough, each row is its cells below each other, by the
+// names of the columns.
+func (s Screen) table(b *strings.Builder, lines []string) {
+	var rows [][]string
+	var widths, least []int
+	for i, line := range lines {
+		if i == 1 {
+			continue // what stands below the names
+		}
+		row := cells(line)
+		for j, is := range row {
+			if j == len(widths) {
+				widths, least = append(widths, 0), append(least, narrowest)
+			}
+			widths[j] = max(widths[j], utf8.RuneCountInString(is))
+			for word := range strings.FieldsSeq(is) {
+				least[j] = max(least[j], utf8.RuneCountInString(word))
+			}
+		}
+		rows = append(rows, row)
+	}
+	divided, room := fit(widths, least, s.width())
+	if !room {
+		for _, row := range rows[1:] {
+			s.below(b, rows[0], row)
+		}
+		return
+	}
+	for i, row := range rows {
+		if divided && i > 0 {
+			b.WriteString("\n")
+		}
+		beside(b, row, widths)
+	}
+}
+
+// fit makes columns as narrow as they have to be, the widest first; divided tells that some
+// are no longer whole.
+func fit(widths, least []int, most int) (divided, room bool) {
+	total := -2
+	for _, w := range widths {
+		total += w + 2
+	}
+	for ; total > most; total-- {
+		widest := -1
+		for j, w := range widths {
+			if w > least[j] && (widest < 0 || w > widths[widest]) {
+				widest = j
+			}
+		}
+		if widest < 0 {
+			return divided, false
+		}
+		widths[widest]--
+		divided = true
+	}
+	return divided, true
+}
+
+// below writes the cells of a row below each other.
+func (s Screen) below(b *strings.Builder, names, row []string) {
+	for _, line := range wrap(row[0], s.width()) {
+		b.WriteString(line + "\n")
+	}
+	for j, is := range row[1:] {
+		if j+1 < len(names) && len(names) > 2 {
+			is = names[j+1] + ": " + is
+		}
+		for i, line := range wrap(is, s.width()-6) {
+			b.WriteString(strings.Repeat(" ", 4+2*min(i, 1)) + line + "\n")
+		}
+	}
+}
+
+// beside writes cells beside each other.
+func beside(b *strings.Builder, row []string, widths []int) {
+	var columns [][]string
+	height := 0
+	for j, is := range row {
+		lines := wrap(is, widths[j])
+		columns = append(columns, lines)
+		height = max(height, len(lines))
+	}
+	for i := range height {
+		line := ""
+		for j, lines := range columns {
+			is := ""
+			if i < len(lines) {
+				is = lines[i]
+			}
+			line += is + strings.Repeat(" ", widths[j]-utf8.RuneCountInString(is)+2)
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+}
+
+// cells are those of a row of a table.
+func cells(line string) (all []string) {
+	const bar = "\x00"
+	line = strings.Trim(strings.ReplaceAll(strings.TrimSpace(line), `\|`, bar), "|")
+	for is := range strings.SplitSeq(line, "|") {
+		all = append(all, plain(strings.TrimSpace(strings.ReplaceAll(is, bar, "|"))))
+	}
+	return all
+}
+
+// plain is a text without marks for links and stress.
+func plain(text string) string {
+	text = regexp.MustCompile(`\[([^\]]+)\]\(([^)#]*)[^)]*\)`).ReplaceAllStringFunc(text, func(link string) string {
+		m := regexp.MustCompile(`\[([^\]]+)\]\(([^)#]*)`).FindStringSubmatch(link)
+		if m[2] == "" || strings.Contains(m[1], m[2]) {
+			return m[1]
+		}
+		return m[1] + " (" + m[2] + ")"
+	})
+	text = strings.NewReplacer("**", "", "`", "").Replace(text)
+	return regexp.MustCompile(`\*(\w[^*]*)\*`).ReplaceAllString(text, "$1")
+}

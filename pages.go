@@ -1,0 +1,10 @@
+// Package codeloops holds the pages of the documentation that the program itself shows.
+package codeloops
+
+import "embed"
+
+// Pages are the files of docs that are topics of `codeloops help`, and
+// codeloops.toml.example.
+//
+//go:embed codeloops.toml.example docs/adding-agents.md docs/policy.md docs/session-format.md docs/strategies.md
+var Pages embed.FS
