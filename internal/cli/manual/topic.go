@@ -193,15 +193,15 @@ func beside(b *strings.Builder, row []string, widths []int) {
 		height = max(height, len(lines))
 	}
 	for i := range height {
-		line := ""
+		var line strings.Builder
 		for j, lines := range columns {
 			is := ""
 			if i < len(lines) {
 				is = lines[i]
 			}
-			line += is + strings.Repeat(" ", widths[j]-utf8.RuneCountInString(is)+2)
+			line.WriteString(is + strings.Repeat(" ", widths[j]-utf8.RuneCountInString(is)+2))
 		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
 }
 
