@@ -19,6 +19,7 @@ import (
 	"codeloops/internal/loop/progress"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
+	"codeloops/internal/screen/words"
 	"codeloops/internal/session"
 	"codeloops/internal/session/logpatch"
 	"codeloops/internal/session/sessionview"
@@ -191,7 +192,7 @@ func (f *follower) brokeOff(running bool) error {
 		what = "is running"
 	}
 	if open.Phase != loop.Start {
-		what += " in " + open.Phase.String()
+		what += " in the " + words.Phase(open.Phase)
 	}
 	return f.page.unfinished(open.Number, what, f.under())
 }
@@ -241,7 +242,7 @@ func (e ending) facts() []fact {
 	all := []fact{{"Iterations", strconv.Itoa(e.Iterations)}}
 	if e.outcome != nil {
 		if e.outcome.Reason != loop.StopNone {
-			all = append(all, fact{"Reason", line(string(e.outcome.Reason)) + render.LeftOpen(*e.outcome)})
+			all = append(all, fact{"Reason", words.Stop(e.outcome.Reason) + render.LeftOpen(*e.outcome)})
 		}
 		if c := e.outcome.Confidence; c != nil {
 			all = append(all, fact{"Confidence", fmt.Sprintf("%.2f", *c)})

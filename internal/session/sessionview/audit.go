@@ -12,6 +12,7 @@ import (
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
+	"codeloops/internal/screen/words"
 	"codeloops/internal/session"
 )
 
@@ -181,6 +182,13 @@ func (a Audit) Text(w io.Writer, screen Screen) error {
 		"row":     func(name, format string, args ...any) string { return screen.row(name, fmt.Sprintf(format, args...)) },
 		"excerpt": func(line string) string { return render.Cut(term.Line(line), screen.Width-auditIndent) },
 		"lines":   strings.Lines,
+		"rule":    words.Rule,
+		"stop":    func(reason string) string { return words.Stop(loop.StopReason(reason)) },
+		"why":     func(reason string) string { return bracketed(loop.StopReason(reason)) },
+		"phase": func(name string) string {
+			state, _ := loop.ParseState(name)
+			return words.Phase(state)
+		},
 	}).Parse(auditText)).Execute(w, a)
 }
 

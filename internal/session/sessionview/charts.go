@@ -3,6 +3,7 @@ package sessionview
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
+	"codeloops/internal/screen/words"
 )
 
 // Charts writes stats for a person. With bars, those of the groups and a
@@ -19,7 +21,11 @@ func Charts(w io.Writer, st Stats, s Screen, bars bool) error {
 	c := &charts{screen: s, bars: bars, priced: st.Cost.Sessions > 0}
 	c.totals(st)
 	c.groups("Outcome", st.Outcomes, false)
-	c.groups("Stop reason", st.StopReasons, false)
+	reasons := slices.Clone(st.StopReasons)
+	for i, g := range reasons {
+		reasons[i].Name = words.Stop(loop.StopReason(g.Name))
+	}
+	c.groups("Why they ended", reasons, false)
 	c.groups("Project", st.Projects, true)
 	c.groups("Actor + critic", st.Agents, true)
 	c.periods(st)

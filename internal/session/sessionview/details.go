@@ -11,6 +11,7 @@ import (
 	"codeloops/internal/loop/progress"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
+	"codeloops/internal/screen/words"
 	"codeloops/internal/session"
 )
 
@@ -90,11 +91,24 @@ func (d *Details) Brief(o session.Overview) error {
 	return d.err
 }
 
+// why says, in brackets, for which reason a session ended; "" where its outcome says all.
+func why(o session.Overview) string {
+	if o.Outcome == nil {
+		return ""
+	}
+	return bracketed(o.Outcome.Reason)
+}
+
+func bracketed(r loop.StopReason) string {
+	if r == loop.StopNone || r == loop.StopDone || r == loop.StopMaxIterations || r == loop.StopInterrupted {
+		return ""
+	}
+	return " (" + words.Stop(r) + ")"
+}
+
 func (d *Details) header(o session.Overview) {
 	outcome := d.Screen.outcome(term.Line(string(o.Status)))
-	if o.Outcome != nil && o.Outcome.Reason != loop.StopNone {
-		outcome += " (" + term.Line(string(o.Outcome.Reason)) + ")"
-	}
+	outcome += why(o)
 	d.sayf("%s  %s", d.strong(term.Line(o.ID)), outcome)
 	if !o.Started.IsZero() {
 		d.rowf("started", "%s, took %s", o.Started.In(d.Zone).Format(time.DateTime), render.Span(o.Duration))
@@ -184,7 +198,7 @@ func (d *Details) brokeOff(running bool) {
 	}
 	at := ""
 	if open.Phase != loop.Start {
-		at = " in " + open.Phase.String()
+		at = " in the " + words.Phase(open.Phase)
 	} else if running {
 		at = " at its beginning"
 	}

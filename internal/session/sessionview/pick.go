@@ -7,7 +7,6 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
@@ -67,9 +66,7 @@ func padded(text string, width int) string {
 // came of it. All are its iterations, nil as long as they have not been read.
 func (s Screen) Preview(o session.Overview, all []progress.Iteration, zone *time.Location) []string {
 	head := fmt.Sprintf("%s  %s", s.Style.NewStyle().Bold(true).Render(term.Line(o.ID)), s.outcome(term.Line(string(o.Status))))
-	if o.Outcome != nil && o.Outcome.Reason != loop.StopNone && string(o.Outcome.Reason) != string(o.Outcome.Result) {
-		head += " (" + term.Line(string(o.Outcome.Reason)) + ")"
-	}
+	head += why(o)
 	facts := fmt.Sprintf("%s, took %s", o.Started.In(zone).Format(time.DateTime), render.Span(o.Duration))
 	if o.Iterations != session.UnknownIterations {
 		facts += ", " + render.Count(o.Iterations, "iteration", "iterations")

@@ -8,6 +8,7 @@ import (
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
+	"codeloops/internal/screen/words"
 )
 
 func (d *Details) round(r loop.Round) {
@@ -79,7 +80,7 @@ func (d *Details) files(c loop.Change) {
 func (d *Details) judged(r loop.Round) {
 	d.noted()
 	if r.Unjudged {
-		d.rowf("rules", "%s by the rule %s; no critic was asked", term.Line(string(r.Verdict.Decision)), term.Line(r.Rule))
+		d.rowf("rules", "%s %s; no critic was asked", term.Line(string(r.Verdict.Decision)), words.Rule(r.Rule))
 		d.block("", r.Why, 12)
 		d.block("", r.Verdict.Guidance(), 12)
 		return
@@ -97,7 +98,7 @@ func (d *Details) judged(r loop.Round) {
 	if r.Review.Problem != "" || v.Decision != r.Review.Verdict.Decision {
 		by := ""
 		if r.Rule != "" {
-			by = " by the rule " + r.Rule
+			by = " " + words.Rule(r.Rule)
 		}
 		d.rowf("verdict", "%s", term.Line(string(v.Decision)+by))
 	}

@@ -1,0 +1,89 @@
+// Package words says to people what a run calls by names for machines: its phases, the
+// rules that decide, the reasons for which it ends.
+package words
+
+import (
+	"codeloops/internal/loop"
+	"codeloops/internal/policy"
+	"codeloops/internal/policy/convergence"
+	"codeloops/internal/policy/limits"
+	"codeloops/internal/screen/term"
+)
+
+// Phase names a phase, as the words behind "the".
+func Phase(s loop.State) string {
+	switch s {
+	case loop.ActorExecuting:
+		return "actor's turn"
+	case loop.CapturingDiff:
+		return "capture of the diff"
+	case loop.Verifying:
+		return "checks"
+	case loop.CriticEvaluating:
+		return "critic's turn"
+	case loop.Start, loop.DecidedDone, loop.DecidedContinue, loop.DecidedError, loop.Ended:
+	}
+	return s.String()
+}
+
+// Rule says why a rule has decided, as the end of a sentence: "CONTINUE because a check
+// failed". Of one that it does not know it tells the name.
+func Rule(name string) string {
+	said := map[string]string{
+		policy.RuleChecks:         "because a check failed",
+		policy.RuleApproval:       "by the critic's score",
+		policy.RuleChange:         "because nothing has changed",
+		policy.RuleFindings:       "because findings are open",
+		policy.RuleAutoRevise:     "because the run may not revise the work",
+		policy.RuleRequired:       "because required changes are missing",
+		policy.RuleFallback:       "because required changes were made by rote",
+		convergence.Rule:          "because the loop makes no progress",
+		limits.RuleAllowPaths:     "because files were changed that may not be",
+		limits.RuleDenyPaths:      "because files were changed that may not be",
+		limits.RuleDenyPhrases:    "because words were written that may not be",
+		limits.RuleMaxFiles:       "because too many files have changed",
+		limits.RuleMaxLines:       "because too many lines have changed",
+		limits.RuleMaxBytes:       "because too much has changed",
+		limits.RuleMaxGrowth:      "because the work has grown too much",
+		limits.RuleMinSimilarity:  "because the work was rewritten",
+		limits.RuleNoDependencies: "because there is a new dependency",
+		limits.RuleTamper:         "because tests seem weakened",
+		limits.RuleDeciding:       "because files that decide over the work have changed",
+	}[name]
+	if said == "" {
+		return "by the rule " + term.Line(name)
+	}
+	return said
+}
+
+// Stop says why a run ended, as a clause. Of a reason that it does not know, as of another
+// version, it tells the name.
+func Stop(r loop.StopReason) string {
+	if rule := r.Violates(); rule != "" {
+		return "ended " + Rule(rule)
+	}
+	said := map[loop.StopReason]string{
+		loop.StopDone:              "the critic said DONE",
+		loop.StopMaxIterations:     "the iterations are used up",
+		loop.StopMaxDuration:       "the time is used up",
+		loop.StopMaxCost:           "the limit of the cost is reached",
+		loop.StopMaxTokens:         "the limit of tokens is reached",
+		loop.StopStuck:             "the loop made no progress",
+		loop.StopConsecutiveErrors: "too many errors in a row",
+		loop.StopAgentNotFound:     "an agent is not installed",
+		loop.StopAgentAuth:         "an agent is not signed in",
+		loop.StopAgentRateLimited:  "an agent is at its limit",
+		loop.StopActorFailed:       "the actor failed twice with the same words",
+		loop.StopActorTimeout:      "the actor took too long",
+		loop.StopCriticTimeout:     "the critic took too long",
+		loop.StopOutputLimit:       "an agent printed without an end",
+		loop.StopNoDecision:        "the critic gave no decision",
+		loop.StopPolicyEscalation:  "the critic wants a person to decide",
+		loop.StopInterrupted:       "it was interrupted",
+		loop.StopInternal:          "codeloops itself failed",
+	}[r]
+	if said == "" {
+		return term.Line(string(r))
+	}
+	return said
+}
