@@ -65,8 +65,8 @@ func (d *Details) files(c loop.Change) {
 		if f.Binary {
 			size = fmt.Sprintf("%d -> %d bytes", f.OldSize, f.NewSize)
 		}
-		words := append([]string{size}, f.Nature()...)
-		d.sayf("    %s %s  %s", Letter(f.Status), Quoted(f.Path), d.faint(strings.Join(words, ", ")))
+		facts := append([]string{size}, f.Nature()...)
+		d.sayf("    %s %s  %s", Letter(f.Status), Quoted(f.Path), d.faint(strings.Join(facts, ", ")))
 	}
 	if !d.Full {
 		return
