@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/agent"
@@ -54,28 +57,64 @@ the project's codeloops.toml, the global config.toml, the default.`,
 }
 
 func newConfigShowCmd(a *app, options func() config.Options) *cobra.Command {
-	var asJSON bool
+	var asJSON, changed bool
 	cmd := &cobra.Command{
 		Use:         "show",
 		Annotations: exits("the configuration was shown", ""),
 		Example: `  codeloops config show
+  codeloops config show --changed
   codeloops config show --json | jq -r '.[] | select(.key == "checks") | .value[]'`,
 		Short: "Print every key with its value and where that came from",
-		Args:  noArgs,
+		Long: `Print every key with its value and where that came from, as a file would say it.
+--changed leaves out what is as it is by default.
+
+--json prints a list of objects:
+
+  key           with dots for tables
+  value         a text, a number, true, false, or a list; durations and sizes are texts
+  origin.layer  flag, env, project, global or default
+  origin.file   the file that sets it
+  origin.line   in that file
+  origin.name   the flag, the variable, the key or the profile that sets it`,
+		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			cfg, err := config.Load(options())
 			if err != nil {
 				return err
 			}
-			var b strings.Builder
-			for _, e := range cfg.Entries() {
-				fmt.Fprintf(&b, "%-40s %s\n", e.String(), a.OutRenderer().NewStyle().Faint(true).Render("# "+e.Origin.String()))
+			entries := cfg.Entries()
+			if changed {
+				entries = slices.DeleteFunc(entries, func(e config.Entry) bool { return e.Origin.Layer == config.Default })
 			}
-			return show(a, asJSON, cfg.Entries(), b.String())
+			return show(a, asJSON, entries, configTable(entries, a.OutRenderer()))
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON list of key, value and origin")
+	cmd.Flags().BoolVar(&changed, "changed", false, "only what is set somewhere")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON list")
 	return cmd
+}
+
+// configTable is a configuration as a file would say it, with where each line came from in
+// a column of its own. What is set stands out.
+func configTable(entries []config.Entry, style *lipgloss.Renderer) string {
+	const widest = 60 // of the lines behind which the column begins
+	wide := 40
+	for _, e := range entries {
+		if n := ansi.StringWidth(e.String()); n <= widest {
+			wide = max(wide, n)
+		}
+	}
+	faint, strong := style.NewStyle().Faint(true), style.NewStyle().Bold(true)
+	var b strings.Builder
+	for _, e := range entries {
+		line := e.String()
+		space := strings.Repeat(" ", max(0, wide-ansi.StringWidth(line))+1)
+		if e.Origin.Layer != config.Default {
+			line = strong.Render(line)
+		}
+		b.WriteString(line + space + faint.Render("# "+e.Origin.String()) + "\n")
+	}
+	return b.String()
 }
 
 func newConfigPathCmd(a *app, options func() config.Options) *cobra.Command {

@@ -37,6 +37,14 @@ the agent itself where it has a command for that, and costs nothing. --probe ask
 each agent of the configuration for one word, with its real model: that shows
 whether it works, and costs a little.
 
+--json prints a list of objects:
+
+  what    what was looked at
+  ok      whether it is well
+  detail  what was found
+  aside   true where it does not stand in a run's way
+  hint    what to do about it; not there: nothing
+
 --clean lists what runs that were killed have left: copies of the work tree and
 other files beside logs, checkpoints of sessions that are gone, views, locks and
 temporary files, with their sizes. On a terminal it asks, with --yes it does not,
@@ -104,7 +112,7 @@ func runClean(ctx context.Context, a *app, asJSON, yes bool) error {
 
 func runDoctor(ctx context.Context, a *app, asJSON bool, probe string) error {
 	findings := a.doctor().Examine(ctx, probe)
-	if err := show(a, asJSON, findings, doctor.Text(findings, a.OutRenderer())); err != nil {
+	if err := show(a, asJSON, findings, a.sheet().Findings(findings)); err != nil {
 		return err
 	}
 	for _, f := range findings {
@@ -113,6 +121,15 @@ func runDoctor(ctx context.Context, a *app, asJSON bool, probe string) error {
 		}
 	}
 	return nil
+}
+
+// sheet is standard output as tables are laid out for it.
+func (a *app) sheet() doctor.Sheet {
+	s := doctor.Sheet{Style: a.OutRenderer()}
+	if a.OutTTY {
+		s.Width = a.OutWidth()
+	}
+	return s
 }
 
 // doctor looks at what there is here.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,7 +13,10 @@ import (
 	"github.com/spf13/pflag"
 
 	codeloops "codeloops"
+	"codeloops/internal/cli/doctor"
 	"codeloops/internal/cli/manual"
+	"codeloops/internal/config"
+	"codeloops/internal/run/crew"
 )
 
 // everyCommand calls a function with each command that is told of and is not Cobra's own.
@@ -121,6 +125,37 @@ func TestTopics(t *testing.T) {
 					t.Errorf("%s at %d columns: %q", one.name, columns, line)
 				}
 			}
+		}
+	}
+}
+
+// TestJSONFields: the help of commands with --json names the fields of their objects.
+func TestJSONFields(t *testing.T) {
+	t.Parallel()
+	root := newRootCmd(&app{Streams: streams()})
+	for name, of := range map[string]any{"doctor": doctor.Finding{}, "agents": crew.Row{}, "config show": config.Entry{}} {
+		cmd, _, err := root.Find(strings.Fields(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told, fields []string
+		for _, m := range regexp.MustCompile(`(?m)^  ([a-z_.]+) `).FindAllStringSubmatch(cmd.Long, -1) {
+			told = append(told, m[1])
+		}
+		var list func(of reflect.Type, prefix string)
+		list = func(of reflect.Type, prefix string) {
+			for field := range of.Fields() {
+				tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+				if field.Type.Kind() == reflect.Struct {
+					list(field.Type, prefix+tag+".")
+					continue
+				}
+				fields = append(fields, prefix+tag)
+			}
+		}
+		list(reflect.TypeOf(of), "")
+		if !slices.Equal(told, fields) {
+			t.Errorf("%s --json has %q, and its help %q", name, fields, told)
 		}
 	}
 }

@@ -110,6 +110,7 @@ func (d *Doctor) patients(ctx context.Context, cfg *config.Config) (c *crew.Cast
 
 // examine says what can be seen of an agent without a turn.
 func examine(ctx context.Context, c *crew.Casting, cfg *config.Config, p patient) Finding {
+	hint := ""
 	words := []string{p.Ref().Agent}
 	if p.Model != "" {
 		words[0] = render.Who(p.Ref())
@@ -120,16 +121,20 @@ func examine(ctx context.Context, c *crew.Casting, cfg *config.Config, p patient
 	words = append(words, version(ctx, c, p.Player))
 	detail := strings.TrimSpace(strings.Join(words, " "))
 	if len(p.Spec.Credentials) > 0 {
-		_, login := c.Login(ctx, p.Player)
+		in, login := c.Login(ctx, p.Player)
 		detail += "; " + login
+		if !in && !p.aside {
+			hint = p.Spec.Remedy(c.Environ())
+		}
 	}
 	if p.Spec.Outdated(p.Path) {
-		detail += "; it comes from its former package, " + p.Spec.Former + ": " + p.Spec.Install
+		detail += "; it comes from its former package, " + p.Spec.Former
+		hint = p.Spec.Install
 	}
 	if lack := p.Lacks(cfg); lack != "" {
 		detail += "; " + lack
 	}
-	return Finding{What: p.what, OK: true, Detail: detail, Aside: p.aside}
+	return Finding{What: p.what, OK: true, Detail: detail, Aside: p.aside, Hint: hint}
 }
 
 // version says which version an installed agent is; "" when it has none to tell.

@@ -5,9 +5,11 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
 
 	"codeloops/internal/run/crew"
 	"codeloops/internal/screen/term"
+	"codeloops/internal/wording"
 )
 
 const (
@@ -15,10 +17,20 @@ const (
 	green = lipgloss.Color("2")
 )
 
-// Text lays findings out for a person.
-func Text(findings []Finding, styles *lipgloss.Renderer) string {
-	good, bad := styles.NewStyle().Foreground(green), styles.NewStyle().Foreground(red)
+// A Sheet lays tables out for a person.
+type Sheet struct {
+	Width int // of a terminal; 0: lines may be of any length
+	Style *lipgloss.Renderer
+}
+
+// Findings lays out what was looked at, with what to do about it, and what it comes to.
+func (s Sheet) Findings(findings []Finding) string {
+	good, bad := s.Style.NewStyle().Foreground(green), s.Style.NewStyle().Foreground(red)
 	var b strings.Builder
+	wide, lacking := 0, 0
+	for _, f := range findings {
+		wide = max(wide, ansi.StringWidth(f.What))
+	}
 	for _, f := range findings {
 		mark := good.Render("ok  ")
 		switch {
@@ -26,33 +38,72 @@ func Text(findings []Finding, styles *lipgloss.Renderer) string {
 			mark = bad.Render("no  ")
 		case !f.OK:
 			mark = bad.Render("FAIL")
+			lacking++
 		}
-		fmt.Fprintf(&b, "%s  %-14s %s\n", mark, f.What, term.Line(f.Detail))
+		s.row(&b, mark+"  "+padded(f.What, wide+1), term.Line(f.Detail))
 		if f.Hint != "" {
-			fmt.Fprintf(&b, "      %-14s hint: %s\n", "", term.Line(f.Hint))
+			s.row(&b, "      "+padded("", wide+1), "hint: "+term.Line(f.Hint))
 		}
 	}
+	if lacking > 0 {
+		fmt.Fprintf(&b, "\nno run could start here: %s above to be mended\n", wording.Count(lacking, "FAIL"))
+		return b.String()
+	}
+	b.WriteString("\na run could start here: codeloops \"what to do\"\n")
 	return b.String()
 }
 
-// AgentsText lays out what there is to know of agents for a person.
-func AgentsText(rows []crew.Row, styles *lipgloss.Renderer) string {
-	good, faint := styles.NewStyle().Foreground(green), styles.NewStyle().Faint(true)
-	var b strings.Builder
+// Agents lays out what there is to know of agents: those that are here, the others with how
+// to come by them, and how each is called.
+func (s Sheet) Agents(rows []crew.Row) string {
+	strong, faint := s.Style.NewStyle().Bold(true), s.Style.NewStyle().Faint(true)
+	var here, away, calls strings.Builder
+	wide, login := 0, 0
 	for _, r := range rows {
-		state, tested := faint.Render("not installed"), "described, not tested"
-		if r.Path != "" {
-			state = good.Render("installed") + "  " + r.Path
+		wide, login = max(wide, ansi.StringWidth(r.Name)), max(login, ansi.StringWidth(r.Login))
+	}
+	for _, r := range rows {
+		name := "  " + padded(r.Name, wide+1)
+		blank := "  " + padded("", wide+1)
+		s.row(&calls, name+" actor ", term.Line(strings.Join(r.Actor, " ")))
+		s.row(&calls, blank+" critic", term.Line(strings.Join(r.Critic, " ")))
+		if r.Path == "" {
+			text := r.Next
+			if text == "" {
+				text = r.Problem
+			}
+			s.row(&away, name, term.Line(text))
+			continue
 		}
+		tested := "described, not tested"
 		if r.Tested != "" {
 			tested = "tested with " + r.Tested
 		}
-		fmt.Fprintf(&b, "%-10s %s%s\n", r.Name, state, faint.Render("  ("+tested+")"))
-		fmt.Fprintf(&b, "           actor   %s\n", term.Line(strings.Join(r.Actor, " ")))
-		fmt.Fprintf(&b, "           critic  %s\n", term.Line(strings.Join(r.Critic, " ")))
-		if r.Path == "" && r.Install != "" {
-			fmt.Fprintf(&b, "           %s\n", term.Line(r.Install))
+		s.row(&here, name, padded(r.Login, login+1)+" "+faint.Render(term.Line(r.Path)+" ("+tested+")"))
+		if r.Next != "" {
+			s.row(&here, blank, "hint: "+term.Line(r.Next))
 		}
 	}
-	return b.String()
+	if here.Len() == 0 {
+		here.WriteString("  none: install one of those below, or see `codeloops demo`, which needs none\n")
+	}
+	text := strong.Render("Installed") + "\n" + here.String()
+	if away.Len() > 0 {
+		text += "\n" + strong.Render("Not installed") + "\n" + away.String()
+	}
+	return text + "\n" + strong.Render("How each is called") + "\n" + calls.String()
+}
+
+// row writes a text behind a name. On a terminal it stays in its column.
+func (s Sheet) row(b *strings.Builder, name, text string) {
+	at := ansi.StringWidth(name) + 1
+	if s.Width > at+20 {
+		text = strings.ReplaceAll(ansi.Wordwrap(text, s.Width-at, " "), "\n", "\n"+strings.Repeat(" ", at))
+	}
+	b.WriteString(name + " " + text + "\n")
+}
+
+func padded(text string, width int) string {
+	text = term.Line(text)
+	return text + strings.Repeat(" ", max(0, width-ansi.StringWidth(text)))
 }

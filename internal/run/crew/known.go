@@ -1,10 +1,13 @@
 package crew
 
 import (
+	"context"
+
 	"codeloops/internal/agent"
 	"codeloops/internal/config"
 	"codeloops/internal/config/host"
 	"codeloops/internal/loop"
+	"codeloops/internal/wording/hint"
 )
 
 // A Row is what there is to know of one agent.
@@ -15,17 +18,23 @@ type Row struct {
 	Problem string   `json:"problem,omitempty"`
 	Install string   `json:"install,omitempty"`
 	Tested  string   `json:"tested,omitempty"` // the version that was run; "": described only
-	Actor   []string `json:"actor"`
-	Critic  []string `json:"critic"`
+	// SignedIn says whether it seems to be; null: it is not installed, or needs no login.
+	SignedIn *bool    `json:"signed_in"`
+	Login    string   `json:"login,omitempty"` // how that is known
+	Next     string   `json:"next,omitempty"`  // what to do before it can play; "": nothing
+	Actor    []string `json:"actor"`           // how it is called
+	Critic   []string `json:"critic"`          // how it is called where it may only read
 }
 
-// Known describes the catalogue and the user's own agents.
-func Known(h *host.Host, cfg *config.Config) ([]Row, error) {
+// Known describes the catalogue and the user's own agents. Those that are installed and
+// can say whether they are signed in are asked.
+func Known(ctx context.Context, h *host.Host, cfg *config.Config) ([]Row, error) {
 	c, err := New(h, cfg, h.Dir, "")
 	if err != nil {
 		return nil, err
 	}
 	var rows []Row
+	var specs []agent.Spec
 	for _, spec := range append(c.Own(), agent.Catalogue()...) {
 		row := Row{
 			Name: spec.Name, Aliases: spec.Aliases, Tested: spec.Tested, Install: spec.Setup(),
@@ -33,9 +42,40 @@ func Known(h *host.Host, cfg *config.Config) ([]Row, error) {
 			Critic: spec.CommandLine(loop.ReadOnly, ""),
 		}
 		if row.Path, err = spec.Resolve(loop.Write, h.Dir, h.Environ); err != nil {
-			row.Problem = err.Error()
+			row.Problem, row.Next = err.Error(), row.Install
 		}
 		rows = append(rows, row)
+		specs = append(specs, spec)
 	}
+	of := make([]int, len(rows))
+	for i := range of {
+		of[i] = i
+	}
+	AskAll(of, func(i int) struct{} { c.ready(ctx, &rows[i], specs[i]); return struct{}{} })
 	return rows, nil
 }
+
+// ready says what an installed agent lacks before it can play.
+func (c *Casting) ready(ctx context.Context, row *Row, spec agent.Spec) {
+	if row.Path == "" {
+		return
+	}
+	if err := spec.Equipped(c.host.Environ); err != nil {
+		row.Problem, row.Next = err.Error(), row.Install
+		if text, ok := hint.Of(err); ok {
+			row.Next = text
+		}
+	}
+	if len(spec.Credentials) == 0 {
+		row.Login = "needs no login that is known of"
+		return
+	}
+	in, how := c.Login(ctx, Player{Role: loop.RoleActor, Access: loop.Write, Spec: spec, Path: row.Path})
+	row.SignedIn, row.Login = &in, how
+	if !in && row.Next == "" {
+		row.Next = spec.Remedy(c.host.Environ)
+	}
+}
+
+// Environ is the environment in which agents are looked for.
+func (c *Casting) Environ() []string { return c.host.Environ }
