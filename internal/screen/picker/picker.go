@@ -116,7 +116,7 @@ func (m model) stay(ctx context.Context, cancel context.CancelCauseFunc) (model,
 			case s := <-m.holder.Signals():
 				program.Send(signalMsg{s})
 			case <-sizes:
-				program.Send(tea.RequestWindowSize())
+				program.Send(m.size())
 			case <-over:
 				return
 			}
@@ -227,7 +227,7 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.loader.rested(int(msg))
 	case tea.WindowSizeMsg:
 		if m.resize(msg) {
-			return m, tea.RequestWindowSize
+			return m, m.size
 		}
 	case tea.PasteMsg:
 		m.narrow(m.filter + typed(msg.Content))
@@ -242,6 +242,16 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, tea.Quit
 	}
 	return m, m.loader.follow(m.marked())
+}
+
+// size is how large the terminal is now. The library's own question for that writes, in
+// bubbletea 2.0.9, what its listener may be writing at the same time.
+func (m model) size() tea.Msg {
+	width, height, err := term.Size(m.opts.In)
+	if err != nil {
+		return nil // whoever reads from the terminal says what is wrong with it
+	}
+	return tea.WindowSizeMsg{Width: width, Height: height}
 }
 
 // resize takes a size, and reports whether it is another one. If so, it has to be

@@ -61,6 +61,11 @@ func isTerminal(stream any) bool {
 // defaultWidth is what a stream that is no terminal is laid out for.
 const defaultWidth = 80
 
+// Size returns the columns and lines of a terminal.
+func Size(terminal *os.File) (columns, lines int, err error) {
+	return term.GetSize(int(terminal.Fd()))
+}
+
 // Width returns the columns that are there for text on standard error.
 func (s *Streams) Width() int { return s.width(s.Err, s.ErrTTY, defaultWidth) }
 
