@@ -9,7 +9,7 @@ import (
 
 // stall is how long a run that was told to stop waits for a sink that does not come back,
 // such as the display of a terminal that hangs.
-const stall = time.Second
+const stall = 3 * time.Second
 
 // errStalled says that nobody reads.
 var errStalled = errors.New("nobody reads it")
