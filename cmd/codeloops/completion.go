@@ -8,10 +8,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"codeloops/internal/cli/task"
 	"codeloops/internal/config"
+	"codeloops/internal/diff/repo"
 	"codeloops/internal/loop"
 	"codeloops/internal/run"
 	"codeloops/internal/run/crew"
+	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/session/sessionview"
 	"codeloops/internal/strategy"
@@ -45,6 +48,8 @@ func addCompletions(a *app, root *cobra.Command) {
 				_ = cmd.RegisterFlagCompletionFunc(f.Name, a.completeModels(f.Name)) // fails only for a flag that is not there
 			case value == "dir":
 				_ = cmd.MarkFlagDirname(f.Name)
+			case f.Name == "prompt-name":
+				_ = cmd.RegisterFlagCompletionFunc(f.Name, a.completePrompts)
 			case known:
 				_ = cmd.RegisterFlagCompletionFunc(f.Name, offer(list))
 			case strings.Contains(value, "|"):
@@ -62,6 +67,17 @@ func offer(list func() []string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return list(), cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// completePrompts offers the prompts of the repository that have names.
+func (a *app) completePrompts(cmd *cobra.Command, _ []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+	dir, _ := cmd.Flags().GetString("working-dir") // "" where there is no such flag
+	if r, err := repo.Open(a.Path(dir), a.LookupEnv); err == nil {
+		for _, one := range task.AllNamed(r.WorkTree) {
+			names = append(names, cobra.CompletionWithDesc(one.Name, render.Cut(one.Title, 60)))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeModels offers the models that the agents in question list, where they do, and

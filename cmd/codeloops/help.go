@@ -29,6 +29,7 @@ func topics() []topic {
 		{"config", "every key of the configuration with its default", "codeloops.toml.example", ""},
 		{"decisions", "how a critic's reply is read, and when a run is done", "docs/policy.md", ""},
 		{"exit-codes", "how a run ends, with exit codes and stop reasons", "docs/policy.md", "What ends a run"},
+		{"prompts", "how to write a task that a critic can judge", "docs/prompts.md", ""},
 		{"session-format", "the lines and fields of a session log", "docs/session-format.md", ""},
 		{"strategies", "the ways to drive agents", "docs/strategies.md", ""},
 	}

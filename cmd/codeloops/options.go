@@ -25,6 +25,7 @@ type runOptions struct {
 	logFile    string
 	quiet      bool
 	verbose    bool
+	edit       bool
 	demo       bool // a throw-away run, which nobody carries on
 }
 
@@ -33,11 +34,13 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringP("prompt", "p", "", "the task, as one `text`")
 	f.StringVar(&o.prompt.File, "prompt-file", "", "read the task from `file`; - is standard input")
+	f.StringVar(&o.prompt.Name, "prompt-name", "", "the task that the repository has in .codeloops/prompts/`name`.md")
+	f.BoolVarP(&o.edit, "edit", "e", false, "write the task in your editor ($VISUAL, $EDITOR), or go over it there")
 	f.StringVarP(&o.workingDir, "working-dir", "d", "", "work in `dir` instead of the current directory")
 	o.addRunFlags(f)
 	f.BoolVarP(&o.yes, "yes", "y", false, "run a prompt of a few words without asking")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be run, and run nothing")
-	manual.Under(string(run.AboutTask), f, "prompt", "prompt-file", "working-dir", "yes", "dry-run")
+	manual.Under(string(run.AboutTask), f, "prompt", "prompt-file", "prompt-name", "edit", "working-dir", "yes", "dry-run")
 }
 
 // addRunFlags declares the flags of every run, new or resumed. The defaults of

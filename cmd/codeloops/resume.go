@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/cli/manual"
+	"codeloops/internal/cli/task"
 	"codeloops/internal/config"
 	"codeloops/internal/loop"
 	"codeloops/internal/run"
@@ -17,13 +20,14 @@ type resumeOptions struct {
 	runOptions
 	accept      bool
 	acceptRules bool
-	all         bool // --all: sessions of any directory
+	say         string // what the actor is to be told
+	all         bool   // --all: sessions of any directory
 }
 
 func newResumeCmd(a *app) *cobra.Command {
 	o := &resumeOptions{}
 	cmd := &cobra.Command{
-		Use:         "resume [flags] [ID]",
+		Use:         "resume [flags] [ID] [words…]",
 		Annotations: runExits(),
 		Short:       "Continue a session that was interrupted, crashed or hit its limit",
 		Long: `Continue a session in the phase that it had reached. A finished turn of the
@@ -36,16 +40,24 @@ there; on a terminal you are asked first. Agents, models, fallbacks, limits,
 checks and the other settings of the command line stay the session's own unless
 flags say otherwise (--check true is a check that always passes). Rules that
 files or variables have weakened since it began are named, and refused until a
-flag sets them or --accept-rules accepts them as they are.`,
+flag sets them or --accept-rules accepts them as they are.
+
+Words are told to the actor in its next turn, and stand in the log: an answer to
+what it asked, for instance. A first argument with a blank in it is the beginning
+of the words; else it names the session, and what follows are the words. Where
+work is judged first and found done, nobody is told, and you are.`,
 		Example: `  codeloops resume
+  codeloops resume "use library B"
   codeloops resume -n 20 2026-01-27T15-30`,
-		Args:              oneRef,
+		Args:              refAndWords,
 		ValidArgsFunction: a.logs().complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.takeSettings(cmd.Flags()); err != nil {
 				return err
 			}
-			return runResume(cmd.Context(), a, o, first(args))
+			ref, words := spoken(args)
+			o.say = words
+			return runResume(cmd.Context(), a, o, ref)
 		},
 	}
 	o.addRunFlags(cmd.Flags())
@@ -66,11 +78,40 @@ func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) error 
 		return err
 	}
 	r := &runCommand{app: a, opts: &o.runOptions, ref: ref}
-	if r.plan, err = run.Resume(ctx, r.options(), was); err != nil {
+	options := r.options()
+	options.Say = o.say
+	if r.plan, err = run.Resume(ctx, options, was); err != nil {
 		return err
 	}
 	defer r.plan.Close() //nolint:errcheck // what was written has been told
-	return r.run(ctx)
+	err = r.run(ctx)
+	if r.plan.Untold() {
+		a.tell("the run ended before the actor had another turn: your words were told to nobody")
+	}
+	return err
+}
+
+// refAndWords takes the name of a session and words.
+func refAndWords(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	ref, words := spoken(args)
+	if ref == "" && words != "" || ref != "" && len(args) == 1 {
+		return nil
+	}
+	if err := noneEmpty(args[:1]); err != nil {
+		return err
+	}
+	return task.Check(words, "what is said")
+}
+
+// spoken divides arguments into the name of a session and what is said: a name has no blank.
+func spoken(args []string) (ref, words string) {
+	if len(args) > 0 && !strings.ContainsFunc(args[0], unicode.IsSpace) {
+		ref, args = args[0], args[1:]
+	}
+	return ref, strings.TrimSpace(strings.Join(args, " "))
 }
 
 // toCarryOn finds the session.

@@ -21,8 +21,8 @@ func newRootCmd(a *app) *cobra.Command {
 since the session began, and lets a critic judge it. The critic's feedback goes
 back to the actor until the critic says DONE.
 
-The prompt is what you type, --prompt, --prompt-file, or else prompt.md in the
-working directory.`,
+The prompt is what you type, --prompt, --prompt-file, --prompt-name, what you write
+with --edit, or else prompt.md in the working directory.`,
 		Example: `  codeloops --max-iterations 5 "make the failing test in parser pass"
   codeloops --actor-agent codex --critic-agent claude --check "go test ./..." \
       --prompt-file task.md

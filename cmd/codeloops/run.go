@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"io"
 
+	"codeloops/internal/cli/editor"
 	"codeloops/internal/cli/problem"
+	"codeloops/internal/cli/task"
+	"codeloops/internal/diff/repo"
 	"codeloops/internal/loop"
 	"codeloops/internal/run"
 	"codeloops/internal/run/worktree"
@@ -57,17 +60,59 @@ func (r *runCommand) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if repository, err := repo.Open(dir, a.LookupEnv); err == nil { // else a name names nothing
+		r.opts.prompt.Root = repository.WorkTree
+	}
 	waiting := func() { fmt.Fprintln(a.Err, "waiting for the prompt") } //nolint:errcheck // a courtesy
-	if r.prompt, r.from, err = r.opts.prompt.Await(ctx, dir, a.In, waiting); err != nil {
-		if ctx.Err() != nil && a.InTTY && a.ErrTTY {
-			_, _ = io.WriteString(a.Err, "\n") // the cursor stands behind what was typed
+	if !r.opts.edit || !r.opts.prompt.None() {                          // else nothing is there to go over
+		if r.prompt, r.from, err = r.opts.prompt.Await(ctx, dir, a.In, waiting); err != nil {
+			if ctx.Err() != nil && a.InTTY && a.ErrTTY {
+				_, _ = io.WriteString(a.Err, "\n") // the cursor stands behind what was typed
+			}
+			return err
 		}
-		return err
+	}
+	kept := func(err error) error { return err }
+	if r.opts.edit {
+		if kept, err = r.write(ctx); err != nil {
+			return err
+		}
 	}
 	o.Prompt = r.prompt
 	r.plan, err = run.Prepare(ctx, o)
-	return err
+	return kept(err)
 }
+
+// write has the user write the prompt in their editor, or go over the one that there is.
+// kept is told whether what comes next has failed: the text is not lost then.
+func (r *runCommand) write(ctx context.Context) (kept func(error) error, err error) {
+	a := r.app
+	e := editor.Editor{Streams: a.Streams, Host: &a.Host, Git: &worktree.Git{Environ: a.Environ}}
+	draft, err := e.Edit(ctx, r.prompt, howToAsk)
+	if err != nil {
+		return nil, err
+	}
+	r.prompt, r.from = draft.Text, "the editor"
+	if err := task.Check(r.prompt, "what you have written"); err != nil {
+		draft.Drop()
+		return nil, err
+	}
+	return func(err error) error {
+		if err == nil {
+			draft.Drop()
+			return nil
+		}
+		a.tell("your text is kept in " + draft.File)
+		return err
+	}, nil
+}
+
+// howToAsk stands below the text in the editor.
+const howToAsk = `An empty text runs nothing.
+
+Say what is to be true when the work is done, and how that can be seen: a command
+that passes, a file that is there. The critic judges the work by these words.
+codeloops help prompts tells more.`
 
 // options are what the command line says of a run.
 func (r *runCommand) options() run.Options {

@@ -28,6 +28,15 @@ func (r *running) drive(ctx context.Context, l *loop.Loop, checkpoint string, si
 	shown := &audience{sinks: seats(sinks), stopped: ctx.Done(), dropped: r.options.Dropped}
 	secrets := r.options.Host.Secrets
 	l.Sink = secrets.Sink(loop.Tee(r.own.log, state, shown))
+	if r.options.Say != "" {
+		if l.Steering == nil {
+			l.Steering = &loop.Steering{}
+		}
+		if err := l.Steering.Steer(loop.SteerSay, secrets.String(r.options.Say)); err != nil {
+			return loop.Outcome{}, err
+		}
+		r.own.words = l.Steering
+	}
 	if r.Config.MaxDuration > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, r.Config.MaxDuration, loop.ErrMaxDuration)

@@ -24,6 +24,7 @@ type Options struct {
 	Version  string // of codeloops, for the log
 	Dir      string // where the agents work, from the host's directory
 	Prompt   string // of a new session
+	Say      string // what the actor is told in its next turn, of a session that is carried on; "" is nothing
 	Settings Settings
 
 	// Ask puts a question to the user. It returns [ErrNobody] when there is nobody to
@@ -112,7 +113,8 @@ type own struct {
 	lock   *session.Lock // of the work tree
 	state  progress.State
 	memory memory
-	accept bool // carry on whatever the work tree looks like
+	words  *loop.Steering // what the user has said and nobody was told yet; nil: nothing
+	accept bool           // carry on whatever the work tree looks like
 }
 
 // Prepare makes the plan of a new session. The caller closes it.
@@ -265,6 +267,15 @@ func (p *Plan) Past() progress.Tally {
 
 // Tally is what the session has come to.
 func (p *Plan) Tally() progress.Tally { return p.own.state.Tally }
+
+// Untold reports whether the run has ended before anybody was told what the user said.
+func (p *Plan) Untold() bool {
+	if p.own.words == nil {
+		return false
+	}
+	_, _, words := p.own.words.Asked()
+	return words > 0
+}
 
 // Close gives back what the plan holds. Handling the end has closed the log; one to which
 // nothing was written goes.

@@ -37,6 +37,13 @@ type Sources struct {
 	Words []string // positional
 	Flag  *string  // --prompt, nil when it was not given
 	File  string   // --prompt-file, "-" for standard input
+	Name  string   // --prompt-name, of a file below .codeloops/prompts
+	Root  string   // of the repository that has it
+}
+
+// None reports whether no prompt is named at all.
+func (p Sources) None() bool {
+	return len(p.Words) == 0 && p.Flag == nil && p.File == "" && p.Name == ""
 }
 
 // unhurried is how long a prompt may take to come before the user is told that it is
@@ -68,6 +75,9 @@ func (p Sources) read(dir string, stdin io.Reader) (text, from string, err error
 	if p.File != "" {
 		given = append(given, "with --prompt-file")
 	}
+	if p.Name != "" {
+		given = append(given, "with --prompt-name")
+	}
 	if len(given) > 1 {
 		return "", "", hint.Errorf("give one of them", "the prompt is given twice: %s", strings.Join(given, " and "))
 	}
@@ -80,13 +90,15 @@ func (p Sources) read(dir string, stdin io.Reader) (text, from string, err error
 		text, from, err = readAll(stdin, "standard input")
 	case p.File != "":
 		text, from, err = open((&host.Host{Dir: dir}).Path(p.File))
+	case p.Name != "":
+		text, from, err = named(p.Root, p.Name)
 	default:
 		text, from, err = lyingAround(dir, stdin)
 	}
 	if err != nil {
 		return "", "", err
 	}
-	return text, from, check(text, from)
+	return text, from, Check(text, from)
 }
 
 // lyingAround reads the prompt that nobody named: what a pipe, or a file in the
@@ -116,7 +128,8 @@ func piped(stdin io.Reader) bool {
 	return err == nil && (st.Mode().IsRegular() || st.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0)
 }
 
-func check(text, from string) error {
+// Check refuses what cannot be a prompt; from says where it came from.
+func Check(text, from string) error {
 	switch {
 	case !utf8.ValidString(text):
 		return hint.Errorf("save it as UTF-8", "%s is not UTF-8 text", from)
