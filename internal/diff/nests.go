@@ -56,11 +56,15 @@ func (w *watcher) scanNests(ctx context.Context, s *scan.Scanner, state scan.Sta
 		for _, dir := range below.Hidden {
 			state.Hidden = append(state.Hidden, path+"/"+dir)
 		}
+		for _, dir := range below.Passed {
+			state.Passed = append(state.Passed, path+"/"+dir)
+		}
 		if below.Root != nil {
 			state.Root = state.Root.Graft(path, below.Root)
 		}
 	}
 	slices.Sort(state.Hidden)
+	slices.Sort(state.Passed)
 	return state, nil
 }
 

@@ -59,6 +59,7 @@ type seen struct {
 	setup     setup
 	overrides overrides
 	nests     nests
+	unseen    unseen
 	fakes     map[string][]string // see [Tree.nestSetup]
 	elsewhere string              // the git directory of the repository that git finds, if it is another one
 }

@@ -84,6 +84,7 @@ func (w *watcher) scan(ctx context.Context, also *scan.Dir) (scan.State, error) 
 	}
 	w.last, w.settings, w.config = state.Root, s.Settings, r.Config
 	w.setup, w.overrides = w.setupOf(r), w.overridesOf(r)
+	w.unseen = unseenIn(state)
 	w.fakes = w.nests.setUp(w.setup)
 	return state, nil
 }

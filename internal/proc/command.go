@@ -92,6 +92,7 @@ type Bind struct {
 // paths of directories; Upper and Work must be in one file system, and Work empty.
 type Overlay struct {
 	Dir   string
-	Upper string // what is written, with what other commands have written there before
+	Lower []string // directories that it finds there instead of Dir, each hiding the next ones; nil is Dir
+	Upper string   // what is written, with what other commands have written there before
 	Work  string
 }

@@ -62,7 +62,14 @@ func lay(v View) error {
 		}
 	}
 	for _, o := range v.Overlays {
-		options := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s,userxattr", escaped(o.Dir), escaped(o.Upper), escaped(o.Work))
+		lower := []string{escaped(o.Dir)}
+		if o.Lower != nil {
+			lower = nil
+			for _, dir := range o.Lower {
+				lower = append(lower, escaped(dir))
+			}
+		}
+		options := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s,userxattr", strings.Join(lower, ":"), escaped(o.Upper), escaped(o.Work))
 		if err := unix.Mount("overlay", o.Dir, "overlay", 0, options); err != nil {
 			return fmt.Errorf("lay an overlay above %s: %w", o.Dir, err)
 		}

@@ -10,31 +10,34 @@ import (
 
 	"codeloops/internal/diff/view"
 	"codeloops/internal/loop"
-	"codeloops/internal/proc"
 	"codeloops/internal/run/worktree"
 )
 
 // A forker makes forks of a work tree: copies beside the session's log, with their
 // repositories. To everybody in it a copy is a work tree like any other. Where the system can
 // show it to commands at the path of the user's own, it is found there: what an installed
-// package or a cache has of that path leads into the copy then, and not out of it.
+// package or a cache has of that path leads into the copy then, and not out of it. What no look
+// at the work tree sees is not copied then, but shows through the copy.
 type forker struct {
 	*running
 	began string // the checkpoint of the session's start
 	from  *worktree.Tree
 	dir   string      // where the agents work in it
 	seen  string      // where they find that
-	binds []proc.Bind // where they find it; nil for the user's own, and where it is not shown elsewhere
+	sight *view.Sight // how they find it; nil for the user's own, and where it is not found elsewhere
 }
 
 // Fork implements [loop.Forker].
 func (f *forker) Fork(ctx context.Context, step loop.Step) (loop.Fork, error) {
-	home := filepath.Join(f.outputs(), "forks", string(step))
+	home := filepath.Join(f.outputs(), "forks", string(step)+"."+f.ID()) // no two have the same name: see view.Replicate
 	place := f.from.Views(f.runner)
 	copied, start := place.Replica(home), filepath.Join(home, "start")
 	began, err := os.ReadFile(start) // written when the copy is whole
+	var state string
 	if errors.Is(err, fs.ErrNotExist) {
-		began, err = f.make(ctx, place, copied, home, step)
+		if err = copied.Remove(); err == nil { // a part of one
+			copied, state, began, err = f.make(ctx, place, home, step)
+		}
 		if err == nil {
 			err = os.WriteFile(start, began, 0o600)
 		}
@@ -43,7 +46,7 @@ func (f *forker) Fork(ctx context.Context, step loop.Step) (loop.Fork, error) {
 		return nil, fmt.Errorf("fork %s: %w", f.from.Root(), err)
 	}
 	k := &fork{forker: f, copied: copied, step: step, start: string(began), dir: copied.Path(f.dir)}
-	if err := k.open(ctx); err != nil {
+	if err := k.open(ctx, state); err != nil {
 		if k.tree != nil {
 			_ = k.tree.Close() // it was only read
 		}
@@ -52,23 +55,30 @@ func (f *forker) Fork(ctx context.Context, step loop.Step) (loop.Fork, error) {
 	return k, nil
 }
 
-// make copies the work tree, and returns the checkpoint of what was copied.
-func (f *forker) make(ctx context.Context, place *view.Place, copied *view.Replica, home string, step loop.Step) ([]byte, error) {
-	if err := copied.Remove(); err != nil { // a part of one
-		return nil, err
-	}
-	if err := os.MkdirAll(filepath.Dir(home), 0o700); err != nil {
-		return nil, err
-	}
+// make copies the work tree, and returns the state that was copied, with its checkpoint.
+func (f *forker) make(ctx context.Context, place *view.Place, home string, step loop.Step) (copied *view.Replica, state string, commit []byte, err error) {
+	how := view.Replication{Dir: home, Since: f.from.Since()}
 	now, err := f.from.Capture(ctx)
 	if err != nil {
-		return nil, err
+		return nil, "", nil, err
 	}
-	commit, err := f.from.Checkpoint(ctx, step.Sub("start"), now)
-	if err == nil {
-		_, err = place.Replicate(ctx, home)
+	id, err := f.from.Checkpoint(ctx, step.Sub("start"), now)
+	if err != nil {
+		return nil, "", nil, err
 	}
-	return []byte(commit), err
+	if f.layers(ctx) {
+		how.Unseen = f.from.Unseen()
+	}
+	copied, err = place.Replicate(ctx, how)
+	return copied, now.State, []byte(id), err
+}
+
+// layers reports whether agents can find a fork as a layer above the user's work tree.
+func (f *forker) layers(ctx context.Context) bool {
+	f.layersOnce.Do(func() {
+		f.hasLayers = f.views.place.Layers(ctx, filepath.Join(f.outputs(), "forks", "trial"))
+	})
+	return f.hasLayers
 }
 
 // A fork is a copy of a work tree in which a part of the run plays.
@@ -83,8 +93,8 @@ type fork struct {
 }
 
 // open opens the copy as a work tree, of which everything counts that has changed since the
-// session began.
-func (k *fork) open(ctx context.Context) (err error) {
+// session began. It is in a state that was captured before it was copied; "" is not known.
+func (k *fork) open(ctx context.Context, state string) (err error) {
 	if k.tree, err = worktree.Open(ctx, k.options.Host, k.dir, k.options.Tell); err != nil {
 		return err
 	}
@@ -95,24 +105,25 @@ func (k *fork) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if state != "" {
+		k.tree.CopyOf(k.from.Tree, state, k.copied.Changed())
+	}
 	s := site{tree: k.tree, deciders: k.deciders.in(k.tree.Root(), k.dir), dir: k.dir, starter: k.runner}
-	var shown []proc.Bind
+	var sight *view.Sight
 	if k.views.kind == view.Overlay {
-		if shown, err = k.copied.Shown(k.running.tree.Root()); err != nil {
+		if sight, err = k.copied.Sight(k.running.tree.Root(), k.sight); err != nil {
 			return err
 		}
-		if len(k.binds) > 0 { // of a fork of a fork
-			shown = append(shown, k.binds[1:]...)
-		}
-		s.dir, s.starter = k.seen, view.Bound{Starter: k.runner, Binds: shown}
+		k.tree.Ready = sight.Uncover
+		s.dir, s.starter = k.seen, view.Seeing{Starter: k.runner, Sight: sight}
 	}
-	if s.views, err = k.findViews(ctx, k.tree, shown); err != nil {
+	if s.views, err = k.findViews(ctx, k.tree, sight); err != nil {
 		return err
 	}
 	if k.at, err = k.workplace(s); err != nil {
 		return err
 	}
-	k.at.Forker = &forker{running: k.running, began: k.began, from: k.tree, dir: k.dir, seen: k.seen, binds: shown}
+	k.at.Forker = &forker{running: k.running, began: k.began, from: k.tree, dir: k.dir, seen: k.seen, sight: sight}
 	return nil
 }
 

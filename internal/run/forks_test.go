@@ -3,9 +3,11 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,16 +18,21 @@ import (
 )
 
 // attempts has an actor and a critic play in a fork, and applies it if that says so. What the
-// user does meanwhile is done when the fork has been judged.
+// user does meanwhile is done when the actor has acted, or when the fork has been judged.
 type attempts struct {
 	apply     bool
+	acted     func() error
 	meanwhile func() error
 }
 
 func (a attempts) Run(ctx context.Context, s *loop.Steps) (out loop.Outcome, err error) {
 	err = s.Fork(ctx, "attempt_1", func(ctx context.Context, in *loop.Steps) (bool, error) {
 		round, err := in.Iterate(ctx, func(ctx context.Context, it *loop.Iteration) error {
-			return errors.Join(it.Act(ctx), it.Capture(ctx), it.Verify(ctx), it.Judge(ctx))
+			err := it.Act(ctx)
+			if a.acted != nil {
+				err = errors.Join(err, a.acted())
+			}
+			return errors.Join(err, it.Capture(ctx), it.Verify(ctx), it.Judge(ctx))
 		})
 		if err == nil && a.meanwhile != nil {
 			err = a.meanwhile()
@@ -221,5 +228,165 @@ fail = "DECISION: CONTINUE\nFEEDBACK: {output}"
 			}
 			s.noForks(p)
 		})
+	}
+}
+
+// withDependencies makes a work tree with what git ignores as a whole, more than is copied, and a
+// plan whose actor and critic run scripts in a fork of it.
+func withDependencies(t *testing.T, actor, critic string) (*stage, *Plan) {
+	t.Helper()
+	s := newStage(t, "tree")
+	s.write(".gitignore", "node_modules\n*.log\n")
+	s.write("README", "read\n")
+	s.write("gone", "gone\n")
+	for _, dir := range []string{"node_modules/a", "node_modules/b", "web/node_modules/c", "web/src", ".venv/lib"} {
+		if err := os.MkdirAll(filepath.Join(s.tree, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 120 {
+			s.write(fmt.Sprintf("%s/%d", dir, i), dir)
+			if dir == "web/src" {
+				break
+			}
+		}
+	}
+	s.write(".venv/.gitignore", "*\n")
+	if err := os.Symlink(filepath.Join(s.tree, "README"), filepath.Join(s.tree, "absolute")); err != nil {
+		t.Fatal(err)
+	}
+	s.git("add", ".")
+	s.git("commit", "-qm", "first")
+	o := s.options("[[actor]]\nstep = [{ run = '''set -e\ncd " + s.tree + "\n" + actor + "''' }]\n[[critic]]\ncheck = '''set -e\ncd " + s.tree + "\n" + critic +
+		"'''\npass = \"DECISION: DONE\\nSUMMARY: good\"\nfail = \"DECISION: CONTINUE\\nFEEDBACK: {output}\"\n")
+	settings, err := NewSettings(append(o.Settings.flags, loop.Flag{Name: "check", Values: []string{"test ! -e node_modules/b && grep -q changed node_modules/a/1 && touch node_modules/a/by-check"}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Settings = settings
+	p, err := Prepare(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	runner := proc.NewRunner(time.Now)
+	defer runner.Close()
+	place := p.tree.Views(runner)
+	if kind, err := place.Use(t.Context(), view.Auto); err != nil || kind != view.Overlay {
+		t.Skip("there are no overlays here")
+	}
+	return s, p
+}
+
+// A forkOf plays in a fork, or in a fork of one, and looks at the directory of the innermost one.
+type forkOf struct {
+	attempts
+	depth int
+}
+
+func (f forkOf) Run(ctx context.Context, s *loop.Steps) (out loop.Outcome, err error) {
+	if f.depth == 1 {
+		return f.attempts.Run(ctx, s)
+	}
+	f.depth--
+	err = s.Fork(ctx, loop.Step(fmt.Sprintf("outer_%d", f.depth)), func(ctx context.Context, in *loop.Steps) (bool, error) {
+		out, err = f.Run(ctx, in)
+		return f.apply, err
+	})
+	return out, err
+}
+
+// TestForkShowsDependencies: what git ignores as a whole is found in a fork, at the path of the user's
+// tree, and is not copied; what is done to it stays in the fork. Nothing else of the user's shows.
+func TestForkShowsDependencies(t *testing.T) {
+	t.Parallel()
+	for depth := 1; depth <= 3; depth++ {
+		t.Run(strconv.Itoa(depth), func(t *testing.T) {
+			t.Parallel()
+			s, p := withDependencies(t, `test "$(ls node_modules/a | wc -l)" = 120; test -e web/node_modules/c/5; test -e .venv/lib/5
+git diff --quiet HEAD; grep -q read absolute; test -z "$(git status --porcelain)"
+echo changed > node_modules/a/1; rm -r node_modules/b; mkdir node_modules/d; echo new > node_modules/d/1; touch .venv/lib/new; rm -r web/node_modules; echo x > a.log
+rm gone; echo more >> README; mv web/src web/lib; git add -A; git -c user.name=a -c user.email=a@example.com commit -qm work; rm -r .venv/lib`,
+				`test ! -e gone; test ! -e theirs; test ! -e web/theirs; test ! -e web/src; test -e web/lib/0; test ! -e web/node_modules; test -e node_modules/d/1; test ! -e node_modules/b; test ! -e node_modules/a/by-check
+grep -q more README; test -e a.log; test ! -e .venv/lib; test -e .venv/.gitignore; test -z "$(git status --porcelain)"; touch node_modules/by-critic`)
+			looked := 0
+			p.Strategy = forkOf{depth: depth, attempts: attempts{apply: true, acted: func() error {
+				s.write("theirs", "theirs")
+				return os.MkdirAll(filepath.Join(s.tree, "web/theirs"), 0o755)
+			}, meanwhile: func() error {
+				looked++
+				home := filepath.Join(filepath.Dir(p.own.log.File(1, "")), "forks")
+				copied, err := filepath.Glob(filepath.Join(home, "*", "tree", "*", "node_modules", "a", "2"))
+				if err != nil || len(copied) > 0 {
+					t.Errorf("copied is %q, %v", copied, err)
+				}
+				return nil
+			}}}
+			log := &kept{}
+			out, err := p.Run(t.Context(), log)
+			if err != nil || !strings.HasPrefix(out.Summary, "good") || looked != 1 {
+				t.Fatalf("%+v, %v\n%s", out, err, log.texts.String())
+			}
+			if got, want := s.git("status", "--short"), " M README\n D gone\n D web/src/0\n?? theirs\n?? web/lib/\n"; got != want {
+				t.Errorf("the work tree has\n%s", got)
+			}
+			for _, name := range []string{"node_modules/b/7", "web/node_modules/c/7", ".venv/lib/7"} {
+				if !s.has(name) {
+					t.Errorf("%s is gone", name)
+				}
+			}
+			for _, name := range []string{"node_modules/d", "a.log", ".venv/lib/new", "node_modules/by-critic", "node_modules/a/by-check"} {
+				if s.has(name) {
+					t.Errorf("%s has come", name)
+				}
+			}
+			if text, err := os.ReadFile(filepath.Join(s.tree, "node_modules/a/1")); err != nil || string(text) != "node_modules/a" {
+				t.Errorf("a dependency is %q, %v", text, err)
+			}
+			s.noForks(p)
+		})
+	}
+}
+
+// putBack plays a turn in a fork, puts that back to where it began, and plays another one.
+type putBack struct{}
+
+func (putBack) Run(ctx context.Context, s *loop.Steps) (out loop.Outcome, err error) {
+	err = s.Fork(ctx, "attempt_1", func(ctx context.Context, in *loop.Steps) (bool, error) {
+		turn := func() (loop.Round, error) {
+			return in.Iterate(ctx, func(ctx context.Context, it *loop.Iteration) error {
+				return errors.Join(it.Act(ctx), it.Capture(ctx), it.Judge(ctx))
+			})
+		}
+		begun, err := in.Checkpoint(ctx, "attempt_1.begun")
+		if err == nil {
+			_, err = turn()
+		}
+		if err == nil {
+			err = in.Restore(ctx, "attempt_1.back", begun.Checkpoint)
+		}
+		var round loop.Round
+		if err == nil {
+			round, err = turn()
+		}
+		out = loop.Outcome{Reason: loop.StopDone, Summary: round.Verdict.Summary}
+		return true, err
+	})
+	return out, err
+}
+
+// TestForkPutBack: files that were removed in a fork can be put back there, beside what shows.
+func TestForkPutBack(t *testing.T) {
+	t.Parallel()
+	s, p := withDependencies(t, `if test -e node_modules/b; then rm -r node_modules/b README web .gitignore; mkdir README; touch README/x theirs; exit; fi
+grep read README; test -e web/src/0; test ! -e theirs; test -e web/node_modules/c/5; rm gone`,
+		`test ! -e theirs; test ! -e node_modules/b; test -e README/x || test -e web/src/0`)
+	p.Strategy = putBack{}
+	log := &kept{}
+	out, err := p.Run(t.Context(), log)
+	if err != nil || out.Summary != "good" {
+		t.Fatalf("%+v, %v\n%s", out, err, log.texts.String())
+	}
+	if got, want := s.git("status", "--short"), " D gone\n"; got != want {
+		t.Errorf("the work tree has\n%s", got)
 	}
 }

@@ -85,6 +85,9 @@ type running struct {
 	deciders *deciders
 	kept     keptIn
 	removals sync.WaitGroup // of forks
+
+	layersOnce sync.Once
+	hasLayers  bool // see [forker.layers]
 }
 
 // keptIn is the private repository in which a session keeps its checkpoints.

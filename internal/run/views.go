@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"codeloops/internal/diff/view"
-	"codeloops/internal/proc"
 	"codeloops/internal/role"
 	"codeloops/internal/run/check"
 	"codeloops/internal/run/worktree"
@@ -17,9 +16,9 @@ type views struct {
 }
 
 // findViews settles on a kind of views of a work tree that there are here.
-func (r *running) findViews(ctx context.Context, of *worktree.Tree, binds []proc.Bind) (*views, error) {
+func (r *running) findViews(ctx context.Context, of *worktree.Tree, sight *view.Sight) (*views, error) {
 	v := &views{place: of.Views(r.runner)}
-	v.place.Binds = binds
+	v.place.Sight = sight
 	var err error
 	v.kind, err = v.place.Use(ctx, view.Kind(r.Config.CriticView))
 	return v, err

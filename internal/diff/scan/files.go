@@ -108,7 +108,7 @@ func (c *candidate) find(ctx context.Context, st Stat, k kind) (File, error) {
 		sources[1] = nil
 	}
 	for _, known := range sources {
-		if known != nil && (known.Mode == Symlink) == (mode == Symlink) && known.matches(st) {
+		if known != nil && (known.Mode == Symlink) == (mode == Symlink) && known.matches(st) && (known.trust != copied || c.tells(st, c.Since)) {
 			return File{Name: known.Name, Mode: mode, ID: known.ID, stat: st, trust: exact}, nil
 		}
 	}

@@ -123,6 +123,9 @@ type State struct {
 	// Hidden are the directories, with a slash at their end, of which ignore files
 	// of their own hide all, themselves included. They are ordered.
 	Hidden []string
+	// Passed are the directories, with a slash at their end, that git ignores with all that
+	// is in them: nothing there was looked at. They are ordered.
+	Passed []string
 }
 
 // Scan finds the state of the work tree. It returns an error when the root
@@ -147,7 +150,8 @@ func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 	found.dir.Seal() // what waited for git
 	slices.Sort(w.warnings)
 	slices.Sort(w.hidden)
-	return State{Root: found.dir, Warnings: slices.Compact(w.warnings), Hidden: w.hidden}, nil // some are looked at twice
+	slices.Sort(w.passed)
+	return State{Root: found.dir, Warnings: slices.Compact(w.warnings), Hidden: w.hidden, Passed: w.passed}, nil // some are looked at twice
 }
 
 func (w *walk) hashByGit(ctx context.Context, root *Dir) error {

@@ -41,6 +41,7 @@ const (
 	doubtful  trust = iota // not at all: the file may change without it
 	exact                  // every field must be equal
 	fromIndex              // as exact, but sizes and inodes are cut to 32 bits
+	copied                 // the file was made by a copy, with its size, its time and its permissions, and no other
 )
 
 // matches reports whether st proves that the file's content is still f's.
@@ -48,6 +49,8 @@ func (f *File) matches(st Stat) bool {
 	switch f.trust {
 	case exact:
 		return f.stat == st
+	case copied:
+		return f.stat.Size == st.Size && f.stat.Modified == st.Modified && f.stat.Perm == st.Perm
 	case fromIndex:
 		return uint32(f.stat.Size) == uint32(st.Size) && uint32(f.stat.Inode) == uint32(st.Inode) &&
 			f.stat.Modified == st.Modified && f.stat.Changed == st.Changed

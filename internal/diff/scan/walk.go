@@ -29,6 +29,7 @@ type walk struct {
 	mu       sync.Mutex
 	warnings []string
 	hidden   []string      // see State.Hidden
+	passed   []string      // see State.Passed
 	pending  []Unconverted // files without an id yet: git is to give them
 }
 
@@ -172,9 +173,17 @@ func (v *visit) places() (places []place) {
 			places = append(places, p)
 		case base != nil || index != nil:
 			v.embedded(&p)
+		default:
+			v.pass(p.path)
 		}
 	}
 	return places
+}
+
+func (v *visit) pass(path string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.passed = append(v.passed, path)
 }
 
 // visitAll visits places, with as many goroutines at work in the whole walk as there

@@ -8,12 +8,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/diff/scan"
 )
 
 // A copied view is a copy of the work tree, its repository with it: the objects apart,
@@ -22,7 +26,13 @@ type copied struct {
 	trees   []tree
 	stamps  map[string]stamp // of each file as it was made, by its path in the copy
 	sharing bool             // blocks
-	lent    string           // a directory in which objects of the user's are found, too; "" is none
+	lent    string           // of a replica: a directory in which objects of the user's are found, too
+	beneath *beneath         // what is not copied, but found with the copy; nil is nothing
+
+	busy    atomic.Int32 // goroutines that copy
+	since   time.Time    // see [Replica.Changed]
+	mu      sync.Mutex   // guards what follows, and what is lent
+	changed []string
 }
 
 // A tree is a directory with its copy.
@@ -64,6 +74,9 @@ func (p *Place) copy(ctx context.Context, dir string, sharing bool) (*copied, er
 
 func (c *copied) make(ctx context.Context, p *Place) error {
 	for _, t := range c.trees {
+		if err := os.MkdirAll(filepath.Dir(t.to), 0o700); err != nil {
+			return err
+		}
 		if err := c.copyTree(ctx, t.from, t.to, t.git || t.from == p.GitDir); err != nil {
 			return err
 		}
@@ -84,9 +97,6 @@ func (c *copied) path(of string) string {
 // copyTree copies a directory. What cannot be read, and what is neither file,
 // directory nor link, is left out.
 func (c *copied) copyTree(ctx context.Context, from, to string, git bool) error {
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return err
-	}
 	info, err := os.Lstat(from)
 	if err != nil {
 		return err
@@ -98,18 +108,45 @@ func (c *copied) copyTree(ctx context.Context, from, to string, git bool) error 
 	if err != nil && !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
-	for _, e := range entries {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := c.copyEntry(ctx, from, to, e, git); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
-			return err
-		}
+	if !git {
+		entries = c.beneath.leave(c.trees[0].from, from, entries)
+	}
+	if err := c.copyEntries(ctx, from, to, entries, git); err != nil {
+		return err
 	}
 	if err := os.Chmod(to, info.Mode().Perm()|0o700); err != nil {
 		return err
 	}
 	return os.Chtimes(to, time.Time{}, info.ModTime())
+}
+
+// copyEntries copies what is in a directory, with as many goroutines at work in the whole copy
+// as there are processors.
+func (c *copied) copyEntries(ctx context.Context, from, to string, entries []os.DirEntry, git bool) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var others sync.WaitGroup
+	for _, e := range entries {
+		if ctx.Err() != nil {
+			break
+		}
+		one := func() {
+			if err := c.copyEntry(ctx, from, to, e, git); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+				cancel(err)
+			}
+		}
+		if !e.IsDir() || c.busy.Load() >= int32(runtime.GOMAXPROCS(0)) {
+			one()
+			continue
+		}
+		c.busy.Add(1)
+		others.Go(func() {
+			defer c.busy.Add(-1)
+			one()
+		})
+	}
+	others.Wait()
+	return context.Cause(ctx)
 }
 
 func (c *copied) copyEntry(ctx context.Context, from, to string, e os.DirEntry, git bool) error {
@@ -162,39 +199,77 @@ func (c *copied) copyFile(from, to string) error {
 		if err != nil {
 			return err
 		}
-		if filepath.IsAbs(target) {
+		if filepath.IsAbs(target) && c.lent == "" {
 			target = c.path(target) // or it would lead to the user's own
 		}
 		return os.Symlink(target, to)
 	case !info.Mode().IsRegular():
 		return nil
 	}
+	was := info
 	if c.sharing {
-		err = share(from, to)
+		if err = share(from, to); err == nil {
+			was, err = os.Lstat(from)
+		}
 	} else {
-		err = copyContent(from, to)
+		was, err = copyContent(from, to, info)
 	}
 	if err != nil {
 		return err
 	}
-	if err := os.Chmod(to, info.Mode().Perm()); err != nil {
-		return err
+	c.compare(from, info, was)
+	if perm := info.Mode().Perm(); c.sharing || perm&scan.Umask() != 0 {
+		if err := os.Chmod(to, perm); err != nil {
+			return err
+		}
 	}
 	return os.Chtimes(to, time.Time{}, info.ModTime())
 }
 
-func copyContent(from, to string) error {
+// compare takes note of a file that may have changed since the copy was begun: was is what it was when its
+// content had been copied.
+func (c *copied) compare(from string, info, was fs.FileInfo) {
+	stamp := file.StampOf(was)
+	if c.since.IsZero() || stamp.Ctime != 0 && stamp.Before(c.since) && stampOf(info) == stampOf(was) {
+		return
+	}
+	if rel, err := filepath.Rel(c.trees[0].from, from); err == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.changed = append(c.changed, filepath.ToSlash(rel))
+	}
+}
+
+// atOnce is up to which size a file is read as a whole, which is faster.
+const atOnce = 1 << 20
+
+// copyContent copies a file, of which something is known, to one that has its permissions as far as
+// umask gives them. It returns what the file was when its content had been copied.
+func copyContent(from, to string, known fs.FileInfo) (was fs.FileInfo, err error) {
 	in, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a FIFO by now
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer in.Close() //nolint:errcheck // only read
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, known.Mode().Perm())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	if known.Size() < atOnce {
+		content := make([]byte, known.Size()+1) // or it has grown
+		n, readErr := in.Read(content)
+		if readErr != nil && !errors.Is(readErr, io.EOF) {
+			err = readErr
+		} else if _, err = out.Write(content[:n]); err == nil && n != int(known.Size()) {
+			_, err = io.Copy(out, in)
+		}
+	} else {
+		_, err = io.Copy(out, in)
+	}
+	if err == nil {
+		was, err = in.Stat()
+	}
+	return was, errors.Join(err, out.Close())
 }
 
 // lead has git find the copy of the repository, and not the user's, where that is not

@@ -11,3 +11,7 @@ func whiteout(fs.FileInfo) bool { return false }
 func opaque(string) bool { return false }
 
 func unsetOpaque(string) error { return nil }
+
+func cover(_, _ string, _, _, _ []string) error { return nil }
+
+func uncover(string, string, []string) error { return nil }

@@ -31,7 +31,7 @@ func (p *Place) tryOverlay(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
-	res, err := v.Run(ctx, proc.Command{Invocation: proc.Invocation{Argv: []string{"/bin/sh", "-c", ":"}, Dir: p.shown(p.Root), Env: os.Environ()}})
+	res, err := v.Run(ctx, proc.Command{Invocation: proc.Invocation{Argv: []string{"/bin/sh", "-c", ":"}, Dir: p.found(p.Root), Env: os.Environ()}})
 	if err == nil && res.ExitCode != 0 {
 		err = fmt.Errorf("a command in it ends with exit code %d", res.ExitCode)
 	}

@@ -2,26 +2,53 @@ package view
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
-// A Replica is a copy of a work tree that stays until it is removed.
+// A Replica is a copy of a work tree that stays until it is removed. A link in it leads where it
+// leads in the work tree.
 type Replica struct {
 	Root string // of the copy
 	home string
 	of   *copied
 }
 
-// Replicate makes a copy of the work tree as it is, with its repository, in a directory that is
-// made. Where the file system can, the files share their blocks with the user's.
-func (p *Place) Replicate(ctx context.Context, dir string) (*Replica, error) {
-	c := p.copyIn(dir)
-	err := os.MkdirAll(c.of.lent, 0o700)
+// A Replication is how a replica is made.
+type Replication struct {
+	Dir string // that is made, with the replica in it
+	// Since: the files that may have been written at that time, or later, are told by
+	// [Replica.Changed]. Zero: none are.
+	Since time.Time
+	// Unseen tells, by a path from the root with slashes, what need not be copied: nobody looks
+	// into it but who sees the replica in the place of the work tree (see [Replica.Sight]), where
+	// it is found all the same. Nil is nothing.
+	Unseen func(path string) bool
+}
+
+// Replicate makes a copy of the work tree as it is, with its repository. Where the file system
+// can, the files share their blocks with the user's.
+func (p *Place) Replicate(ctx context.Context, how Replication) (*Replica, error) {
+	c := p.Replica(how.Dir)
+	err := os.MkdirAll(filepath.Dir(how.Dir), 0o700)
 	if err == nil {
-		c.of.sharing = tryClone(p.Root, dir) == nil
+		spread(filepath.Dir(how.Dir))
+		err = os.MkdirAll(c.of.lent, 0o700)
+	}
+	if err == nil {
+		c.of.sharing, c.of.since = tryClone(p.Root, how.Dir) == nil, how.Since
+		if how.Unseen != nil {
+			c.of.beneath = &beneath{unseen: how.Unseen, Open: make(map[string][]string)}
+		}
 		err = c.of.make(ctx, p)
+	}
+	if err == nil {
+		err = c.keepOpen()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("copy %s: %w", p.Root, err)
@@ -29,14 +56,42 @@ func (p *Place) Replicate(ctx context.Context, dir string) (*Replica, error) {
 	return c, nil
 }
 
-// Replica is the copy that was made in a directory.
-func (p *Place) Replica(dir string) *Replica { return p.copyIn(dir) }
+// keepOpen takes down what is beneath the replica.
+func (c *Replica) keepOpen() error {
+	if c.of.beneath == nil || len(c.of.beneath.Open) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(c.of.beneath)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(c.openFile(), text, 0o600)
+}
 
-func (p *Place) copyIn(dir string) *Replica {
-	c := p.copied(dir)
+func (c *Replica) openFile() string { return filepath.Join(c.home, "open") }
+
+// beneath returns what is beneath the replica.
+func (c *Replica) beneath() (*beneath, error) {
+	b := &beneath{}
+	text, err := os.ReadFile(c.openFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return b, nil // nothing
+	}
+	if err == nil {
+		err = json.Unmarshal(text, b)
+	}
+	return b, err
+}
+
+// Replica is the copy that was made, or is to be made, in a directory.
+func (p *Place) Replica(dir string) *Replica {
+	c := p.copied(filepath.Join(dir, "tree")) // the work tree may be called like anything beside it
 	c.lent = filepath.Join(dir, "objects")
 	return &Replica{Root: c.trees[0].to, home: dir, of: c}
 }
+
+// Changed are the files that may have changed while the replica was made.
+func (c *Replica) Changed() []string { return c.of.changed }
 
 // Path returns where in the copy something of the work tree is.
 func (c *Replica) Path(of string) string { return c.of.path(of) }

@@ -27,3 +27,20 @@ func share(from, to string) (err error) {
 	}
 	return err
 }
+
+// spread has ext4 put the directories in one far away from each other, as it does with those of users.
+// Where it has no journal it looks at each inode of a group that was freed in the last minutes
+// before it takes one: copies beside others that were just removed took five times as long.
+func spread(dir string) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return
+	}
+	defer f.Close() //nolint:errcheck // nothing is written to it
+	if flags, err := unix.IoctlGetInt(int(f.Fd()), unix.FS_IOC_GETFLAGS); err == nil {
+		_ = unix.IoctlSetPointerInt(int(f.Fd()), unix.FS_IOC_SETFLAGS, flags|topDir) // or it takes longer
+	}
+}
+
+// topDir is FS_TOPDIR_FL of linux/fs.h, see chattr(1).
+const topDir = 0x00020000

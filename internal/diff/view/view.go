@@ -52,9 +52,9 @@ type Place struct {
 	// Ignored reports whether git ignores a file, by its path from the root with
 	// slashes. What it ignores is not told.
 	Ignored func(path string) bool
-	// Binds are what commands find elsewhere, the work tree first. They take views of the kind
-	// Overlay, or of none.
-	Binds []proc.Bind
+	// Sight is how commands find the work tree at the path of another one; nil where they do not. It
+	// takes views of the kind Overlay, or of none.
+	Sight *Sight
 
 	kind Kind
 	made atomic.Int32
@@ -202,9 +202,15 @@ func (v *View) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
 		if err := errors.Join(remove(work), os.Mkdir(work, 0o700)); err != nil {
 			return proc.Result{}, fmt.Errorf("make a view of %s: %w", v.place.Root, err)
 		}
-		c.Overlays = append(c.Overlays, proc.Overlay{Dir: v.place.shown(l.dir), Upper: l.upper, Work: work})
+		lower, err := v.place.Sight.lower(l.dir)
+		if err != nil {
+			return proc.Result{}, fmt.Errorf("make a view of %s: %w", v.place.Root, err)
+		}
+		c.Overlays = append(c.Overlays, proc.Overlay{Dir: v.place.found(l.dir), Lower: lower, Upper: l.upper, Work: work})
 	}
-	c.Binds = append(c.Binds, v.place.Binds...)
+	if v.place.Sight != nil {
+		c.Binds = append(c.Binds, v.place.Sight.objects...)
+	}
 	c.Hidden = append(c.Hidden, v.place.Home) // what was written is found there
 	return v.place.Starter.Run(ctx, c)
 }

@@ -91,8 +91,19 @@ func (t *Tree) Take(ctx context.Context, p restore.Plan) (restore.Done, error) {
 	return done, nil
 }
 
+// ready makes the work tree ready for files to be put into it.
+func (t *Tree) ready() error {
+	if t.Ready == nil {
+		return nil
+	}
+	return t.Ready()
+}
+
 // Restore implements [loop.Restorer].
 func (t *Tree) Restore(ctx context.Context, commit string) error {
+	if err := t.ready(); err != nil {
+		return err
+	}
 	state, err := t.Recall(ctx, commit)
 	if err != nil {
 		return err
@@ -107,6 +118,9 @@ func (t *Tree) Restore(ctx context.Context, commit string) error {
 
 // Apply implements [loop.Restorer].
 func (t *Tree) Apply(ctx context.Context, from, to string) error {
+	if err := t.ready(); err != nil {
+		return err
+	}
 	then, err := t.Recall(ctx, from)
 	if err != nil {
 		return err

@@ -24,6 +24,8 @@ import (
 // note told once, beside the next change.
 type Tree struct {
 	*diff.Tree
+	// Ready, if set, is called before files are put into the tree.
+	Ready func() error
 
 	host    *host.Host
 	git     *Git

@@ -1,0 +1,80 @@
+package diff_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/diff"
+)
+
+// rewrite gives a file another content of the same length, and its time back.
+func rewrite(tb testing.TB, name string) {
+	tb.Helper()
+	info, err := os.Stat(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(strings.Repeat("x", int(info.Size()))), info.Mode()); err != nil {
+		tb.Fatal(err)
+	}
+	if err := os.Chtimes(name, time.Time{}, info.ModTime()); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// TestCopyOf: a copy of a work tree is what was captured there. Its files are not read but for those
+// that are said to have changed, and those that were written since the copy is looked at.
+func TestCopyOf(t *testing.T) {
+	t.Parallel()
+	s := newRepo(t)
+	for _, name := range []string{"changed", "copied", "said", "dir/later", "sub/f"} {
+		s.write(name, name+"\n")
+	}
+	s.commit("first")
+	s.longAgo()
+	tree := s.begin()
+	base, err := tree.Checkpoint(t.Context(), tree.BaseState(), "s/0", "")
+	s.must(err)
+	s.append("changed", "more\n")
+	c, err := tree.Capture(t.Context())
+	s.must(err)
+	_, err = tree.Checkpoint(t.Context(), c.State, "s/1", "")
+	s.must(err)
+
+	for name, test := range map[string]struct {
+		now  time.Duration // of the clock
+		want []string
+	}{
+		"known": {time.Hour, []string{"changed", "said"}}, // the clock says that the files have been there for long
+		"young": {-time.Hour, []string{"changed", "copied", "said"}},
+	} {
+		copied := s.copyOf(name)
+		rewrite(t, filepath.Join(copied, "copied"))
+		rewrite(t, filepath.Join(copied, "said"))
+		o := s.options()
+		o.Times, o.Now = diff.On, func() time.Time { return time.Now().Add(test.now) }
+		again, err := diff.Open(t.Context(), copied, o)
+		s.must(err)
+		s.must(again.KeepIn(s.own))
+		s.must(again.Resume(t.Context(), base))
+		again.CopyOf(tree, c.State, []string{"said"})
+		now, err := again.Capture(t.Context())
+		s.must(err)
+		var got []string
+		for _, f := range now.Files {
+			got = append(got, f.Path)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: changed are %q, want %q", name, got, test.want)
+		}
+		s.must(os.WriteFile(filepath.Join(copied, "dir", "later"), []byte("longer than before"), 0o600))
+		if now, err = again.Capture(t.Context()); err != nil || len(now.Files) != len(test.want)+1 {
+			t.Errorf("%s: then %d files have changed, %v", name, len(now.Files), err)
+		}
+		s.must(again.Close())
+	}
+}

@@ -1,0 +1,211 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+
+	"codeloops/internal/proc"
+)
+
+// A Sight is what commands find at the path of a work tree, which they do not see then: a replica of
+// it. Where that has not everything, they see it as the upper layer of an overlay.
+type Sight struct {
+	at      string // the path of the work tree
+	replica *Replica
+	outer   *Sight // that the replica was made of; nil for the work tree itself
+	// Open are the directories in which others show, those of outer included; see [beneath].
+	open    map[string][]string
+	objects []proc.Bind // where git finds objects that the replica has borrowed
+
+	mu sync.Mutex // held while the replica is covered, or uncovered
+}
+
+// Sight has commands find the replica at the path of a work tree, as that of which it was made:
+// outer is how that one is found there itself, nil if it is there.
+func (c *Replica) Sight(at string, outer *Sight) (*Sight, error) {
+	s := &Sight{at: at, replica: c, outer: outer, open: make(map[string][]string)}
+	b, err := c.beneath()
+	if err != nil {
+		return nil, err
+	}
+	opens := []map[string][]string{b.Open}
+	if outer != nil {
+		s.objects = slices.Clone(outer.objects)
+		opens = append(opens, outer.open)
+	}
+	for _, open := range opens {
+		for dir, names := range open {
+			s.open[dir] = slices.Concat(s.open[dir], names)
+		}
+	}
+	lent, err := os.ReadDir(c.of.lent)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range lent {
+		if e.IsDir() {
+			continue
+		}
+		name := filepath.Join(c.of.lent, e.Name())
+		objects, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		s.objects = append(s.objects, proc.Bind{Dir: name + ".d", Of: string(objects)})
+	}
+	return s, nil
+}
+
+// layers are the directories that have what is found, each hiding those behind it.
+func (s *Sight) layers() []string {
+	switch {
+	case len(s.open) == 0:
+		return []string{s.replica.Root}
+	case s.outer == nil:
+		return []string{s.replica.Root, s.at}
+	}
+	return append([]string{s.replica.Root}, s.outer.layers()...)
+}
+
+// cover sees to it that nothing shows through the replica that was not there when it was made,
+// as the user may have made it since, or it has been removed from the replica. Commands are
+// started behind that.
+func (s *Sight) cover() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lower := s.layers()[1:]
+	for dir, shows := range s.open {
+		var inside []string // directories that are open, too
+		for name := range s.open {
+			if name != "." && path.Dir(name) == dir {
+				inside = append(inside, path.Base(name))
+			}
+		}
+		if err := cover(s.replica.Root, dir, lower, shows, inside); err != nil {
+			return fmt.Errorf("cover what is beneath %s: %w", s.replica.Root, err)
+		}
+	}
+	return nil
+}
+
+// Uncover takes away what commands have left in the place of files that they removed, where it
+// would be in the way of files that are put there.
+func (s *Sight) Uncover() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for dir, shows := range s.open {
+		if err := uncover(s.replica.Root, dir, shows); err != nil {
+			return fmt.Errorf("put files into %s: %w", s.replica.Root, err)
+		}
+	}
+	return nil
+}
+
+// show has a command see the replica, and be able to write to it.
+func (s *Sight) show(c *proc.Command) error {
+	if len(s.open) == 0 {
+		c.Binds = append(c.Binds, proc.Bind{Dir: s.at, Of: s.replica.Root})
+		c.Binds = append(c.Binds, s.objects...)
+		return nil
+	}
+	if err := s.cover(); err != nil {
+		return err
+	}
+	work := filepath.Join(s.replica.home, "work")
+	if err := errors.Join(remove(work), os.Mkdir(work, 0o700)); err != nil {
+		return err
+	}
+	layers := s.layers()
+	c.Binds = append(c.Binds, s.objects...)
+	c.Overlays = append(c.Overlays, proc.Overlay{Dir: s.at, Lower: layers[1:], Upper: layers[0], Work: work})
+	return nil
+}
+
+// lower are the directories below a view of one that a place has; nil is that one itself.
+func (s *Sight) lower(dir string) ([]string, error) {
+	if s == nil || dir != s.replica.Root {
+		return nil, nil
+	}
+	if len(s.open) > 0 {
+		if err := s.cover(); err != nil {
+			return nil, err
+		}
+	}
+	return s.layers(), nil
+}
+
+// tryLayers reports why commands could not see a replica as the upper layer of an overlay, if it
+// were kept in a directory.
+func (p *Place) tryLayers(ctx context.Context, dir string) (err error) {
+	switch mounts, err := mountsBelow(p.Root); {
+	case err != nil:
+		return err
+	case len(mounts) > 0:
+		return fmt.Errorf("%s is mounted in %s", mounts[0], p.Root) // and would not show
+	}
+	upper, work := filepath.Join(dir, "upper"), filepath.Join(dir, "work")
+	defer func() { err = errors.Join(err, remove(dir)) }()
+	if err := errors.Join(os.MkdirAll(filepath.Join(upper, "closed"), 0o700), os.Mkdir(work, 0o700), cover(upper, ".", nil, nil, nil)); err != nil {
+		return err
+	}
+	res, err := p.Starter.Run(ctx, proc.Command{
+		Invocation: proc.Invocation{Argv: []string{"/bin/sh", "-c", "rmdir closed && ! test -e closed"}, Dir: p.Root, Env: os.Environ()},
+		View:       proc.View{Overlays: []proc.Overlay{{Dir: p.Root, Upper: upper, Work: work}}},
+	})
+	if err == nil && res.ExitCode != 0 {
+		err = fmt.Errorf("a command in it ends with exit code %d", res.ExitCode)
+	}
+	return err
+}
+
+// Layers reports whether commands can see a replica as the upper layer of an overlay, if it is kept
+// in a directory, which is made for that and removed.
+func (p *Place) Layers(ctx context.Context, dir string) bool {
+	return p.kind == Overlay && p.tryLayers(ctx, dir) == nil
+}
+
+// found returns where commands find something of the work tree.
+func (p *Place) found(of string) string {
+	if p.Sight != nil && below(p.Sight.replica.Root, of) {
+		rel, _ := filepath.Rel(p.Sight.replica.Root, of)
+		return filepath.Join(p.Sight.at, rel)
+	}
+	return of
+}
+
+// lend makes the place where a directory with objects of the user's is found, too, by those
+// who see the copy in the place of the work tree.
+func (c *copied) lend(objects string) (at string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	entries, err := os.ReadDir(c.lent)
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(c.lent, strconv.Itoa(len(entries)))
+	if err := os.WriteFile(name, []byte(objects), 0o600); err != nil {
+		return "", err
+	}
+	return name + ".d", os.Mkdir(name+".d", 0o700)
+}
+
+// A Seeing is a [Starter] whose commands have a sight.
+type Seeing struct {
+	Starter
+	Sight *Sight
+}
+
+// Run runs a command.
+func (s Seeing) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
+	if err := s.Sight.show(&c); err != nil {
+		return proc.Result{}, err
+	}
+	return s.Starter.Run(ctx, c)
+}
