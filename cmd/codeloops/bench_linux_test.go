@@ -1,9 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -33,14 +35,25 @@ type bench struct {
 
 func newBench(b *testing.B) *bench {
 	b.Helper()
+	return newBenchOf(b, 10)
+}
+
+// newBenchOf has so many files, a hundred in each directory.
+func newBenchOf(b *testing.B, files int) *bench {
+	b.Helper()
 	dir := b.TempDir()
 	m := &bench{b: b, work: filepath.Join(dir, "work")}
 	m.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_SYSTEM=" + os.DevNull,
 	}
 	must(b, os.Mkdir(m.work, 0o700))
-	for i := range 10 {
-		must(b, os.WriteFile(filepath.Join(m.work, "file"+string(rune('0'+i))), []byte("some text\n"), 0o600))
+	for i := range files {
+		in := m.work
+		if i >= 10 {
+			in = filepath.Join(m.work, fmt.Sprintf("dir%d", i/100))
+		}
+		must(b, os.MkdirAll(in, 0o700))
+		must(b, os.WriteFile(filepath.Join(in, fmt.Sprintf("file%d", i)), []byte(strings.Repeat("some text\n", 200)), 0o600))
 	}
 	must(b, os.MkdirAll(filepath.Join(dir, ".config", "codeloops"), 0o700))
 	must(b, os.WriteFile(filepath.Join(dir, ".config", "codeloops", "config.toml"), []byte(`
@@ -48,6 +61,9 @@ agent = "quick"
 [agents.quick]
 command = ["/bin/sh", "-c", "echo x >>file0; sleep 0.003"]
 critic_command = ["/bin/sh", "-c", "sleep 0.003; echo DECISION: CONTINUE; echo FEEDBACK: more"]
+[agents.slow]
+command = ["/bin/sh", "-c", "sleep 10; for i in 1 2 3 4 5; do echo x >>file$i; done; echo score: 0.5"]
+critic_command = ["/bin/sh", "-c", "case $CODELOOPS_ROLE in critic) grep -o 'SEAL: .*' | tail -1; echo DECISION: DONE;; *) echo score: 0.5;; esac"]
 [agents.flood]
 command = ["/bin/sh", "-c", "head -c 60000000 /dev/zero | tr '\\000' x"]
 critic_command = ["/bin/sh", "-c", "echo DECISION: DONE"]
@@ -137,6 +153,37 @@ func BenchmarkOneIteration(b *testing.B) {
 	for b.Loop() {
 		m.run(1, path, "-n", "1", "task")
 	}
+	m.report()
+}
+
+// BenchmarkLargeRound is a round in a repository of 10,000 files, beside what its agents cost.
+func BenchmarkLargeRound(b *testing.B) {
+	path, m := program(b), newBenchOf(b, 10_000)
+	const rounds, steps = 20, 3 // actor, capture, critic
+	var own time.Duration
+	n := 0
+	for b.Loop() {
+		own += m.run(1, path, "-n", strconv.Itoa(rounds+1), "task") - m.run(1, path, "-n", "1", "task")
+		for range rounds {
+			own -= m.run(0, "/bin/sh", "-c", "echo x >>file0; sleep 0.003")
+			own -= m.run(0, "/bin/sh", "-c", "sleep 0.003; echo DECISION: CONTINUE; echo FEEDBACK: more")
+		}
+		n += rounds * steps
+	}
+	b.ReportMetric(float64(own.Microseconds())/1000/float64(n), "own-ms/step")
+	m.report()
+}
+
+// BenchmarkCandidates is how much longer four candidates of ten seconds at once take than one turn of an
+// actor, in a repository of 10,000 files. It takes long: each count is one of both.
+func BenchmarkCandidates(b *testing.B) {
+	path, m := program(b), newBenchOf(b, 10_000)
+	one := m.run(0, path, "-a", "slow", "task")
+	m.git("checkout", "-q", ".")
+	four := m.run(0, path, "-a", "slow", "--best-of", "4", "--jobs", "4", "task")
+	b.ReportMetric(four.Seconds()/one.Seconds(), "four-to-one")
+	b.ReportMetric(float64((four - one).Milliseconds()), "more-ms")
+	b.ReportMetric(0, "ns/op")
 	m.report()
 }
 
