@@ -15,6 +15,7 @@ import (
 	"codeloops/internal/config"
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/lesson"
+	"codeloops/internal/lesson/embedding"
 	"codeloops/internal/run"
 	"codeloops/internal/screen/ask"
 	"codeloops/internal/screen/render"
@@ -151,6 +152,9 @@ func (l *lessons) list(ctx context.Context, task string, asJSON bool) error {
 		}
 		store = run.ByMeaning(store, &l.app.Host, cfg.Lessons, l.tell)
 		found, err = store.Recall(ctx, lesson.Query{Task: l.app.Secrets.String(task), Project: project, Most: told})
+		if s, ok := store.(*embedding.Store); ok && err == nil {
+			fmt.Fprintln(l.app.Err, s.How) //nolint:errcheck // a courtesy
+		}
 		return err
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"os/user"
@@ -11,7 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 const databasePassword = "correct-horse-battery"
@@ -104,14 +106,7 @@ say = "Write good, not `+databasePassword+`."
 		}
 		return string(out)
 	}
-	for end := time.Now().Add(liveness); ; time.Sleep(20 * time.Millisecond) { // until the server is up
-		if _, err := plain("lessons", "--in", url, "list").Output(); err == nil {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("the server does not answer")
-		}
-	}
+	s.await("the server", func() bool { return plain("lessons", "--in", url, "list").Run() == nil })
 
 	// Several add at the same time, some of them the same.
 	var all []*exec.Cmd
@@ -197,5 +192,88 @@ say = "Write good, not `+databasePassword+`."
 	cmd.Env = append(cmd.Env, "CODELOOPS_STRATEGY_LESSONS=postgres://team@/postgres?host="+s.dir)
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "reflexion.recall: ! lessons: failed to connect") {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestLessonsInPgvector: a database that can compares what lessons mean, and codeloops does so for
+// one that cannot, or may not.
+func TestLessonsInPgvector(t *testing.T) {
+	t.Parallel()
+	url := database(t)
+	o := &oracle{}
+	server := httptest.NewServer(o)
+	defer server.Close()
+	s := newStage(t, "[[actor]]\n[[critic]]\n")
+	s.env = append(s.env, "PGPASSWORD="+databasePassword, "XDG_CACHE_HOME="+s.dir, "EMBEDDINGS_KEY=swordfish-swordfish",
+		"CODELOOPS_LESSONS_EMBEDDINGS_URL="+server.URL, "CODELOOPS_LESSONS_EMBEDDINGS_MODEL=small", "CODELOOPS_LESSONS_EMBEDDINGS_KEY_ENV=EMBEDDINGS_KEY")
+	lessons := func(url string, args ...string) (string, error) {
+		cmd := s.codeloops()
+		cmd.Args = append(cmd.Args[:1:1], append([]string{"lessons", "--in", url}, args...)...)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	s.await("the server", func() bool { _, err := lessons(url, "list"); return err == nil })
+	add := func(task, lesson string) {
+		t.Helper()
+		if out, err := lessons(url, "add", "--everywhere", "--task", task, lesson); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	add("say hello", "Be polite.")
+	add("paint the file green", "Mind the colour.")
+	conn, err := pgconn.Connect(t.Context(), url+"&password="+databasePassword)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context()) //nolint:errcheck // the server ends with the test
+	ask := func(statement string) string {
+		t.Helper()
+		results, err := conn.Exec(t.Context(), statement).ReadAll()
+		if err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+		if last := results[len(results)-1]; len(last.Rows) > 0 {
+			return string(last.Rows[0][0])
+		}
+		return ""
+	}
+	recalled := func(url, how string) {
+		t.Helper()
+		out, err := lessons(url, "list", "--for", "a greeting")
+		if err != nil || !strings.HasPrefix(out, "lessons are found by what they mean, which "+how) || !strings.HasSuffix(out, "\tnot told yet\tBe polite.\n") || strings.Contains(out, "colour") {
+			t.Errorf("%v, %q", err, out)
+		}
+	}
+
+	// One who may not set pgvector up, and one who need not, as it is there.
+	ask("CREATE ROLE guest LOGIN PASSWORD '" + databasePassword + "'; GRANT ALL ON ALL TABLES IN SCHEMA public TO guest")
+	guest := strings.Replace(url, "team@", "guest@", 1)
+	recalled(guest, "codeloops compares: the database has no pgvector")
+	if ask("SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'") == "0" {
+		recalled(url, "codeloops compares: the database has no pgvector")
+		t.Skip("the server has no pgvector")
+	}
+	for range 2 {
+		recalled(url, "the database compares (pgvector)")
+	}
+	ask("GRANT ALL ON ALL TABLES IN SCHEMA public TO guest")
+	recalled(guest, "the database compares (pgvector)")
+	if n := ask("SELECT count(*) FROM codeloops_lesson_vectors"); n != "2" {
+		t.Errorf("%s vectors are kept", n)
+	}
+	// Those of another model, and of lessons that are gone.
+	ask("INSERT INTO codeloops_lesson_vectors SELECT lesson, 'other', '[1,2,3]' FROM codeloops_lesson_vectors")
+	ask("UPDATE codeloops_lesson_vectors SET meaning = '[1,2,3]' WHERE lesson IN (SELECT id FROM codeloops_lessons WHERE lesson LIKE 'Mind%')")
+	add("say hello to the world", "Be brief.")
+	if out, err := lessons(url, "list", "--for", "a greeting"); err != nil || !strings.Contains(out, "Be polite.") || !strings.Contains(out, "Be brief.") || strings.Contains(out, "colour") {
+		t.Errorf("%v, %q", err, out)
+	}
+	ask("DELETE FROM codeloops_lessons")
+	if n := ask("SELECT count(*) FROM codeloops_lesson_vectors"); n != "0" {
+		t.Errorf("%s vectors are left", n)
+	}
+	server.Close()
+	if out, err := lessons(url, "list", "--for", "a greeting"); err != nil || !strings.Contains(out, "lessons are found by their words") {
+		t.Errorf("%v, %q", err, out)
 	}
 }

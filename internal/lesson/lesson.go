@@ -139,6 +139,19 @@ type Store interface {
 	Close() error
 }
 
+// A Comparer is a store that keeps vectors of what lessons mean, and compares them itself. The
+// space is where they are from: those of two are not to be compared.
+type Comparer interface {
+	// Compares reports whether it can.
+	Compares(context.Context) (bool, error)
+	// Lacking returns lessons that may be told and have no vector, the latest first.
+	Lacking(ctx context.Context, space string, q Query, most int) ([]Lesson, error)
+	// Place keeps the vectors of lessons, by their ids.
+	Place(ctx context.Context, space string, vectors map[string][]float32) error
+	// Nearest returns the lessons that are nearest to a vector.
+	Nearest(ctx context.Context, space string, to []float32, q Query) ([]Lesson, error)
+}
+
 // Find counts the lessons whose ids begin with a prefix, and returns the last of them.
 func Find(all []Lesson, prefix string) (found Lesson, n int) {
 	for _, l := range all {

@@ -99,6 +99,7 @@ type Store struct {
 	Endpoint Endpoint
 	Cache    string // directory for the vectors of lessons, which can be made again
 	Tell     func(error)
+	How      string // a sentence on how lessons were found, once they were
 }
 
 // Recall implements [lesson.Store].
@@ -106,16 +107,78 @@ func (s *Store) Recall(ctx context.Context, q lesson.Query) ([]lesson.Lesson, er
 	if q.Block {
 		return s.Store.Recall(ctx, q)
 	}
+	found, err := s.nearest(ctx, q)
+	if err != nil {
+		s.Tell(fmt.Errorf("embeddings: %w; lessons are found by their words", err))
+		s.How = "lessons are found by their words"
+		return s.Store.Recall(ctx, q)
+	}
+	return found, nil
+}
+
+// nearest returns the lessons that are nearest to the task: the database says which, where it can.
+func (s *Store) nearest(ctx context.Context, q lesson.Query) ([]lesson.Lesson, error) {
+	s.How = "lessons are found by what they mean"
+	if base, ok := s.Store.(lesson.Comparer); ok {
+		if able, err := base.Compares(ctx); err != nil {
+			return nil, err
+		} else if able {
+			s.How += ", which the database compares (pgvector)"
+			return s.compared(ctx, base, q)
+		}
+		s.How += ", which codeloops compares: the database has no pgvector"
+	}
 	all, err := s.All(ctx)
 	if err != nil {
 		return nil, err
 	}
 	ranked, err := s.rank(ctx, q, all)
-	if err != nil {
-		s.Tell(fmt.Errorf("embeddings: %w; lessons are found by their words", err))
-		return s.Store.Recall(ctx, q)
+	return q.Pick(ranked), err
+}
+
+// compared has a store find the lessons.
+func (s *Store) compared(ctx context.Context, base lesson.Comparer, q lesson.Query) ([]lesson.Lesson, error) {
+	fresh, err := base.Lacking(ctx, s.Endpoint.space(), q, maxFresh)
+	for part := range slices.Chunk(fresh, maxBatch) {
+		vectors, err := s.Endpoint.meanings(ctx, part)
+		if err == nil {
+			err = base.Place(ctx, s.Endpoint.space(), vectors)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	return q.Pick(ranked), nil
+	if err != nil {
+		return nil, err
+	}
+	task, err := s.Endpoint.embed(ctx, []string{q.Task})
+	if err != nil {
+		return nil, err
+	}
+	return base.Nearest(ctx, s.Endpoint.space(), task[0], q)
+}
+
+// space names where the vectors of an endpoint's model are from.
+func (e Endpoint) space() string {
+	sum := sha256.Sum256([]byte(e.URL + "\x00" + e.Model))
+	return fmt.Sprintf("%x", sum[:8])
+}
+
+// meanings returns the vectors of lessons, by their ids.
+func (e Endpoint) meanings(ctx context.Context, lessons []lesson.Lesson) (map[string][]float32, error) {
+	var texts []string
+	for _, l := range lessons {
+		texts = append(texts, strings.TrimSpace(l.Task+"\n"+l.Text))
+	}
+	vectors, err := e.embed(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string][]float32{}
+	for i, l := range lessons {
+		all[l.ID()] = vectors[i]
+	}
+	return all, nil
 }
 
 // rank orders the lessons for a task by how near to it they are.
@@ -152,8 +215,7 @@ func (s *Store) rank(ctx context.Context, q lesson.Query, all []lesson.Lesson) (
 // is a number from -127 to 127. What is missing is asked for, the latest lessons first, and
 // kept.
 func (s *Store) vectors(ctx context.Context, fit, all []lesson.Lesson) (map[string][]byte, error) {
-	sum := sha256.Sum256([]byte(s.Endpoint.URL + "\x00" + s.Endpoint.Model))
-	path := filepath.Join(s.Cache, fmt.Sprintf("vectors-%x.json", sum[:8]))
+	path := filepath.Join(s.Cache, "vectors-"+s.Endpoint.space()+".json")
 	var kept map[string][]byte
 	if text, err := os.ReadFile(path); err == nil {
 		_ = json.Unmarshal(text, &kept) // what cannot be read is asked for again
@@ -171,20 +233,16 @@ func (s *Store) vectors(ctx context.Context, fit, all []lesson.Lesson) (map[stri
 		}
 	}
 	for part := range slices.Chunk(fresh, maxBatch) {
-		var texts []string
-		for _, l := range part {
-			texts = append(texts, strings.TrimSpace(l.Task+"\n"+l.Text))
-		}
-		vectors, err := s.Endpoint.embed(ctx, texts)
+		vectors, err := s.Endpoint.meanings(ctx, part)
 		if err != nil {
 			return nil, err
 		}
-		for i, l := range part {
-			v := make([]byte, len(vectors[i]))
-			for n, x := range vectors[i] {
+		for id, vector := range vectors {
+			v := make([]byte, len(vector))
+			for n, x := range vector {
 				v[n] = byte(int8(math.Round(float64(x) * math.MaxInt8)))
 			}
-			known[l.ID()] = v
+			known[id] = v
 		}
 	}
 	if len(fresh) > 0 {
