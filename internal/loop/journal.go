@@ -14,6 +14,10 @@ type Journal struct {
 	entries
 	known map[Step]Event // what steps of the strategy's own are known to come to
 
+	// Differs, unless it is nil, is told where a run over the journal comes to another text than
+	// stands there. It may be called from several goroutines at once.
+	Differs func(step Step, then, now string)
+
 	ledger       ledger
 	conversation Conversation // of the actor's last turn, one that has to be played again included
 	seq          int

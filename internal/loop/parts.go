@@ -77,8 +77,18 @@ func (s *section) make(ctx context.Context, step Step, play func() (Noted, error
 // Note makes something known that the strategy has come to, as a lesson. The name is of
 // the form "reflexion.lesson".
 func (s *Steps) Note(ctx context.Context, step Step, name, text string) error {
-	_, err := s.Record(ctx, step, name, func(context.Context) (string, error) { return text, nil })
+	then, err := s.Record(ctx, step, name, func(context.Context) (string, error) { return text, nil })
+	if err == nil {
+		s.journal.compare(step, then, text)
+	}
 	return err
+}
+
+// compare tells of another text than the journal has.
+func (j *Journal) compare(step Step, then, now string) {
+	if then != now && j.Differs != nil {
+		j.Differs(step, then, now)
+	}
 }
 
 // Record has something done that is no move of a run, as to ask a store that outlives it, and
@@ -171,6 +181,7 @@ func (s *Steps) Command(ctx context.Context, step Step, command string) (CheckRe
 			return CheckResult{}, err
 		}
 	}
+	s.journal.compare(step, n.Text, command)
 	if len(n.Checks) != 1 {
 		return CheckResult{}, fmt.Errorf("the log of the session has no result of the command %q", command)
 	}
@@ -180,7 +191,8 @@ func (s *Steps) Command(ctx context.Context, step Step, command string) (CheckRe
 // Restore puts the files of the work tree back to a checkpoint of the session. It is for
 // what the user has asked for: nothing else may take away what stands in the user's tree.
 func (s *Steps) Restore(ctx context.Context, step Step, commit string) error {
-	if _, ok := s.noted(step, NoteRestored); ok {
+	if n, ok := s.noted(step, NoteRestored); ok {
+		s.journal.compare(step, n.Text, commit)
 		return nil
 	}
 	_, err := s.make(ctx, step, func() (Noted, error) {
@@ -197,7 +209,8 @@ func (s *Steps) Restore(ctx context.Context, step Step, commit string) error {
 
 // Apply makes of the work tree what differs between two checkpoints.
 func (s *Steps) Apply(ctx context.Context, step Step, from, to string) error {
-	if _, ok := s.noted(step, NoteApplied); ok {
+	if n, ok := s.noted(step, NoteApplied); ok {
+		s.journal.compare(step, n.Text, to)
 		return nil
 	}
 	_, err := s.make(ctx, step, func() (Noted, error) {

@@ -129,5 +129,8 @@ func courseOf(p *Plan) (facts []Fact) {
 	if n := k.Most(values, p.Config.MaxIterations); n >= 0 {
 		most = fmt.Sprintf("at most %d turns of agents, those not counted that are asked for again", n)
 	}
+	if n := len(p.Panel); n > 0 {
+		most += fmt.Sprintf("; each of the critic is one of each of the %d members of the panel", n)
+	}
 	return append(facts, Fact{"", most})
 }

@@ -33,7 +33,7 @@ const (
 	NoteKeep   = "reflexion.keep"
 )
 
-const reflect = `A coding agent has worked on the task below, in the git repository that is your working directory, and fell short. It will try once more. Read what it did and what came of it, then say the one thing that it should do differently next time. Be specific: name the mistake and the remedy, not a virtue.
+const learn = `A coding agent has worked on the task below, in the git repository that is your working directory, and fell short. It will try once more. Read what it did and what came of it, then say the one thing that it should do differently next time. Be specific: name the mistake and the remedy, not a virtue.
 
 Answer with that one sentence, and nothing else.`
 
@@ -135,7 +135,7 @@ func (r Reflexion) attempt(ctx context.Context, in *loop.Steps, attempt loop.Ste
 	if done && score >= r.Threshold {
 		return out, "", nil
 	}
-	replies, err := in.Turns(ctx, loop.Call{Step: attempt.Sub(string(RoleReflector)), Role: RoleReflector, Prompt: reflect, Case: in.Case()})
+	replies, err := in.Turns(ctx, loop.Call{Step: attempt.Sub(string(RoleReflector)), Role: RoleReflector, Prompt: learn, Case: in.Case()})
 	if err != nil {
 		return out, "", err
 	}

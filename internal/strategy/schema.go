@@ -1,9 +1,11 @@
 package strategy
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -25,12 +27,12 @@ func ReadSchema(text string) (*Schema, error) {
 	if _, object := is.(map[string]any); !object {
 		return nil, errors.New("it is no JSON object")
 	}
-	if err := sound(is); err != nil {
-		return nil, err
-	}
 	var schema jsonschema.Schema
 	if err := json.Unmarshal([]byte(text), &schema); err != nil {
 		return nil, errors.New(wording.Line(err.Error()))
+	}
+	if err := sound(reflect.ValueOf(&schema)); err != nil {
+		return nil, err
 	}
 	read, err := schema.Resolve(nil)
 	if err != nil {
@@ -39,47 +41,33 @@ func ReadSchema(text string) (*Schema, error) {
 	return &Schema{read}, nil
 }
 
-// sound returns an error where a schema holds a reference, or a type that there is not: the
-// library takes both. What is in enum, const, default or examples is no schema.
-func sound(schema any) error {
-	switch s := schema.(type) {
-	case []any:
-		for _, part := range s {
-			if err := sound(part); err != nil {
+// sound returns an error where a schema, or one within it, has a reference, or a type that there
+// is not: the library takes both. What it has read is looked at, not what is written: a word means
+// one thing as a key of a schema and another as the name of a property.
+func sound(is reflect.Value) error {
+	if s, ok := is.Interface().(*jsonschema.Schema); ok && s != nil {
+		if s.Ref != "" || s.DynamicRef != "" {
+			return errors.New("it has a reference, " + cmp.Or(s.Ref, s.DynamicRef))
+		}
+		known := []string{"", "array", "boolean", "integer", "null", "number", "object", "string"}
+		for _, name := range append([]string{s.Type}, s.Types...) {
+			if !slices.Contains(known, name) {
+				return fmt.Errorf("there is no type %q", name)
+			}
+		}
+		for _, field := range is.Elem().Fields() {
+			if err := sound(field); err != nil {
 				return err
 			}
 		}
-	case map[string]any:
-		for key, part := range s {
-			switch key {
-			case "$ref", "$dynamicRef", "$recursiveRef":
-				return fmt.Errorf("it has a reference, %s", key)
-			case "enum", "const", "default", "examples":
-				continue
-			case "type":
-				if err := types(part); err != nil {
-					return err
-				}
-			}
-			if err := sound(part); err != nil {
-				return err
-			}
-		}
+		return nil
 	}
-	return nil
-}
-
-// types holds a type, or a list of them, to those that there are. Of another kind it is a
-// property of that name.
-func types(is any) error {
-	list, ok := is.([]any)
-	if !ok {
-		list = []any{is}
+	if kind := is.Kind(); kind != reflect.Slice && kind != reflect.Map || is.Type().Elem() != reflect.TypeFor[*jsonschema.Schema]() {
+		return nil
 	}
-	known := []string{"array", "boolean", "integer", "null", "number", "object", "string"}
-	for _, t := range list {
-		if name, ok := t.(string); ok && !slices.Contains(known, name) {
-			return fmt.Errorf("there is no type %q", name)
+	for _, one := range is.Seq2() {
+		if err := sound(one); err != nil {
+			return err
 		}
 	}
 	return nil

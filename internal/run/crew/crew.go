@@ -152,16 +152,26 @@ func (c *Casting) Find(ctx context.Context, roles map[loop.Role]loop.Access) (p 
 	return p, c.Fit(slices.Concat(p.Actor, p.Critic, slices.Concat(p.Panel...), slices.Concat(slices.Collect(maps.Values(p.Others))...)))
 }
 
-// Panel finds the members of a panel, none where there is one critic.
+// Panel finds the members of a panel, none where there is one critic. What is set of the critic
+// holds for each of them. Nobody takes over who is a member already: each has one vote.
 func (c *Casting) Panel() (all []Cast, err error) {
+	r := c.settings(loop.RoleCritic)
+	var members Cast
 	for i, entry := range c.cfg.Panel.Members {
 		name, model, _ := strings.Cut(entry, ":")
 		who, err := c.Player(loop.Member(i), name, model)
 		if err != nil {
 			return nil, err
 		}
-		one := Cast{who}
-		if err := one.mayCost(c.cfg); err != nil {
+		who.prices = pricing.Prices{Input: r.PriceInput, Output: r.PriceOutput}
+		members = append(members, who)
+	}
+	for _, who := range members {
+		one, err := c.relieved(Cast{who}, who.Role, r, slices.Clip(members))
+		if err == nil {
+			err = one.mayCost(c.cfg)
+		}
+		if err != nil {
 			return nil, err
 		}
 		all = append(all, one)
@@ -235,18 +245,23 @@ func (c *Casting) Role(ctx context.Context, role loop.Role) (players Cast, err e
 	if err != nil {
 		return nil, err
 	}
+	if role == loop.RoleActor {
+		c.actor = players[0].Spec.Name
+	}
+	return c.relieved(players, role, r, players)
+}
+
+// relieved adds those who take over for the players of a role, but for who plays already.
+func (c *Casting) relieved(players Cast, role loop.Role, r config.Role, already Cast) (Cast, error) {
 	for _, entry := range r.Fallback {
 		name, model, _ := strings.Cut(entry, ":")
 		p, err := c.Player(role, name, model)
 		if err != nil {
 			return nil, fmt.Errorf("fallback of the %s: %w", role, err)
 		}
-		if !slices.ContainsFunc(players, func(o Player) bool { return o.Ref() == p.Ref() }) {
-			players = append(players, p)
+		if !slices.ContainsFunc(already, func(o Player) bool { return o.Ref() == p.Ref() }) {
+			players, already = append(players, p), append(already, p)
 		}
-	}
-	if role == loop.RoleActor {
-		c.actor = players[0].Spec.Name
 	}
 	return players, nil
 }

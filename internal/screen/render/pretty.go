@@ -38,7 +38,7 @@ func (p *pretty) show(at loop.Stamp, e loop.Event) {
 	case loop.IterationFinished:
 		p.verdict(e.Round)
 	case loop.Noted:
-		p.cameTo(e)
+		p.cameTo(at, e)
 	case loop.Warned:
 		p.notes([]string{e.Text})
 	case loop.Finished:
@@ -50,7 +50,7 @@ func (p *pretty) show(at loop.Stamp, e loop.Event) {
 
 // cameTo shows what a step of the strategy came to, of a question its first line: whoever is
 // asked sees it all.
-func (p *pretty) cameTo(e loop.Noted) {
+func (p *pretty) cameTo(at loop.Stamp, e loop.Noted) {
 	lines := strings.Split(e.Text, "\n")
 	if len(lines) > 1 && e.Name != loop.NoteQuestion {
 		e.Text = ""
@@ -60,6 +60,9 @@ func (p *pretty) cameTo(e loop.Noted) {
 	said := p.noted(e)
 	if said == "" {
 		return
+	}
+	if e.Name == loop.NoteChecks || at.Step.Name() == "score" { // of several at the same time
+		said += "  (" + term.Line(string(at.Step.Parent())) + ")"
 	}
 	p.sayf("%s", p.faint.Render("  "+Cut(said, p.Width-2)))
 	for _, line := range lines {

@@ -11,6 +11,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"slices"
 	"math"
 	"time"
 
@@ -116,7 +117,9 @@ type page struct {
 	Options
 	styles
 	state progress.State
-	err   error // the first of an event; what comes after it is not written
+
+	applied []loop.Step // whose work was made the user's
+	err     error       // the first of an event; what comes after it is not written
 }
 
 func newPage(o Options) page {
@@ -134,12 +137,21 @@ func newPage(o Options) page {
 
 // noted says what a step of the strategy came to; "" where that tells a person nothing.
 func (p *page) noted(e loop.Noted) string {
-	if e.Name == loop.NoteRejudge {
+	place := loop.Step(e.Text).Name() == "fork" && (e.Name == loop.NoteForked || e.Name == loop.NoteForkDiscarded)
+	if e.Name == loop.NoteRejudge || place { // the step around it tells all
 		return ""
 	}
 	said, text := term.Line(e.Name), e.Text
-	if of, ok := p.state.Kept[text]; ok && e.Name != loop.NoteCheckpoint { // people know steps, not commits
+	of, ok := p.state.Kept[text]
+	if ok && e.Name != loop.NoteCheckpoint { // people know steps, not commits
 		text = string(of)
+	}
+	if e.Name == loop.NoteApplied {
+		p.applied = append(p.applied, of)
+	}
+	part := func(step loop.Step) bool { return step.In(loop.Step(text)) }
+	if e.Name == loop.NoteForkDiscarded && slices.ContainsFunc(p.applied, part) {
+		text += ", of which what is done was applied"
 	}
 	if text != "" {
 		said += ": " + term.Line(text)

@@ -7,10 +7,12 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/policy"
+	"codeloops/internal/redact"
 	"codeloops/internal/role/verdict"
 	"codeloops/internal/strategy"
 )
@@ -61,6 +63,8 @@ type verifier struct {
 	script  *script
 	report  Report
 
+	mu sync.Mutex // of the differences: parts of a strategy play at the same time
+
 	played int   // iterations of the run
 	over   bool  // the log holds no more of them
 	broke  error // reading the log
@@ -108,6 +112,7 @@ func (v *verifier) run(ctx context.Context, before *loop.Journal) error {
 	for _, own := range v.setting.own {
 		journal.Know(own.At, v.member(own.At, own.Event))
 	}
+	journal.Differs = v.noted
 	l := &loop.Loop{
 		Workplace: loop.Workplace{Actor: v, Tree: v, Critic: v, Player: v, Forker: v, Restorer: past{}, Commander: past{}, Gate: &gate{
 			Gate: policy.Gate{MaxIterations: v.setting.session.MaxIterations, MaxConsecutiveErrors: v.setting.errors()},
@@ -331,7 +336,17 @@ func (v *verifier) Handle(_ loop.Stamp, e loop.Event) error {
 	return nil
 }
 
+// noted tells of what a strategy comes to today and the log has otherwise: a score, a decision, a
+// plan, a handoff, which candidate was applied. Secrets are not in the log.
+func (v *verifier) noted(step loop.Step, then, now string) {
+	if !strings.Contains(then+now, redact.Mark) {
+		v.differf("%s: %s in the log, %s today", step, short(then), short(now))
+	}
+}
+
 func (v *verifier) differf(format string, args ...any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	v.report.Differences = append(v.report.Differences, fmt.Sprintf(format, args...))
 }
 

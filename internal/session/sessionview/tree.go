@@ -1,6 +1,7 @@
 package sessionview
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,11 +98,12 @@ func (t *tree) closed(step loop.Step, applied bool) {
 	if step.Name() == "fork" {
 		return
 	}
-	fate := "thrown away"
-	if applied {
-		fate = "applied"
+	switch {
+	case applied:
+		t.at(step).ends("applied", true)
+	case !slices.ContainsFunc(t.all, func(b *branch) bool { return b.won && b.step.In(step) }): // else part by part
+		t.at(step).ends("thrown away", false)
 	}
-	t.at(step).ends(fate, applied)
 }
 
 func (b *branch) ends(fate string, won bool) { b.own, b.fate, b.won = false, fate, won }
@@ -139,11 +141,7 @@ func (t *tree) at(step loop.Step) *branch {
 		}
 	}
 	b := &branch{step: step}
-	kind, n := numbered(step)
-	i := slices.IndexFunc(t.all, func(other *branch) bool { // those at the same time come in any order
-		k, m := numbered(other.step)
-		return k == kind && m > n
-	})
+	i := slices.IndexFunc(t.all, func(other *branch) bool { return before(step, other.step) })
 	if i < 0 {
 		i = len(t.all)
 	}
@@ -151,11 +149,24 @@ func (t *tree) at(step loop.Step) *branch {
 	return b
 }
 
-// numbered parts the number at the end of a step.
-func numbered(step loop.Step) (kind string, n int) {
-	kind = strings.TrimRight(string(step), "0123456789")
-	n, _ = strconv.Atoi(string(step[len(kind):]))
-	return kind, n
+var numbers = regexp.MustCompile(`[0-9]+`)
+
+// before reports whether a step belongs before another one that it was played at the same time
+// with: they differ in one number, as debater_1.round_2 and debater_2.round_2.
+func before(step, other loop.Step) bool {
+	a, b := string(step), string(other)
+	if numbers.ReplaceAllString(a, "#") != numbers.ReplaceAllString(b, "#") {
+		return false
+	}
+	differ, less := 0, false
+	there := numbers.FindAllString(b, -1)
+	for i, text := range numbers.FindAllString(a, -1) {
+		n, _ := strconv.Atoi(text)
+		if m, _ := strconv.Atoi(there[i]); n != m {
+			differ, less = differ+1, n < m
+		}
+	}
+	return differ == 1 && less
 }
 
 // above returns the branch that another one hangs below, nil for none.

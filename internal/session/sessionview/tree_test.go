@@ -165,3 +165,31 @@ func TestNoTreeOfTurns(t *testing.T) {
 		t.Errorf("drawn:\n%s", got)
 	}
 }
+
+// TestTreeOfTurnsAtOnce: those who play at the same time stand in their order, whoever ends first;
+// a fork whose work was applied part by part was not thrown away.
+func TestTreeOfTurnsAtOnce(t *testing.T) {
+	t.Parallel()
+	var c course
+	c.add("", loop.Started{Session: loop.Session{Prompt: "task", Strategy: loop.StrategyRef{Name: "debate"}}})
+	for _, step := range []loop.Step{"debater_2.round_1", "debater_10.round_1", "debater_1.round_1", "debater_1.round_2", "debater_10.round_2", "debater_2.round_2"} {
+		c.turn(step, "debater")
+	}
+	c.note("decision", "debate.decision", "judge")
+	c.note("work", loop.NoteForked, "work")
+	c.add("work.step_1.end", loop.Noted{Name: loop.NoteCheckpoint, Text: "work.step_1.end", Change: loop.Change{Checkpoint: "c1"}})
+	c.note("work.step_1.apply", loop.NoteApplied, "c1")
+	c.note("work", loop.NoteForkDiscarded, "work")
+	tree := drawn(t, c, 80, true)
+	at := -1
+	for _, step := range []string{"debater_1.round_1", "debater_2.round_1", "debater_10.round_1", "debater_1.round_2", "debater_2.round_2", "debater_10.round_2"} {
+		now := strings.Index(tree, step+" ")
+		if now <= at {
+			t.Errorf("%s does not stand where it should", step)
+		}
+		at = now
+	}
+	if t.Failed() || strings.Contains(tree, "thrown away") || !strings.Contains(tree, "work.step_1  applied") {
+		t.Errorf("drawn:\n%s", tree)
+	}
+}
