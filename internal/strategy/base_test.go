@@ -78,7 +78,11 @@ func TestBases(t *testing.T) {
 			t.Run(by+" over "+name, func(t *testing.T) {
 				t.Parallel()
 				c.numbered(t)
-				c.survives(t)
+				every := 1
+				if testing.Short() {
+					every = 7 // which comes by all kinds of events
+				}
+				c.survives(t, every)
 			})
 		}
 	}
