@@ -10,7 +10,7 @@ export CGO_ENABLED ?= 0
 # Git waits for no disk in tests. Power cuts have tests that look at what was synced.
 export GIT_TEST_FSYNC = 0
 
-.PHONY: build demo test test-race test-long lies users lint fuzz fuzz-diff diffcheck golden bench bench-agents bench-diff bench-sessions e2e cross clean
+.PHONY: build demo test test-race test-long lies users lint fuzz fuzz-diff diffcheck golden recording bench bench-agents bench-diff bench-sessions e2e cross clean
 
 build:
 	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/codeloops
@@ -71,6 +71,10 @@ diffcheck:
 golden:
 	$(GO) test ./internal/role/actor ./internal/agent/... ./internal/config ./internal/role/critic/... ./internal/screen/render ./internal/session -update
 	UPDATE_SCRIPTS=1 $(GO) test ./cmd/codeloops -run "TestScripts|TestReference"
+
+# The picture in the README: the demonstration on a terminal, as it looks today.
+recording:
+	RECORDING=1 $(GO) test -count=1 ./cmd/codeloops -run TestRecording
 
 # Whole processes: start-up, a round, memory.
 bench: build

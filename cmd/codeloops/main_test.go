@@ -125,8 +125,14 @@ func fakeVersion() {
 
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+	params := scripts()
+	params.Dir = "testdata/script"
+	testscript.Run(t, params)
+}
+
+// scripts is how scripts are played.
+func scripts() testscript.Params {
+	return testscript.Params{
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
@@ -171,7 +177,7 @@ func TestScripts(t *testing.T) {
 			"signals": cmdSignals,
 			"matches": cmdMatches,
 		},
-	})
+	}
 }
 
 // awaitForks waits until every process that has been forked is another program: until then it
