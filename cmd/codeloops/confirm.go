@@ -27,7 +27,7 @@ func (r *runCommand) confirm(ctx context.Context) error {
 	if !typed || !short || r.opts.yes || p.Config.Confirm == confirmNever || !a.InTTY || !a.ErrTTY {
 		return nil
 	}
-	keys, ok := a.ReadKeys()
+	keys, ok := a.ReadKeys(nil)
 	if !ok {
 		return nil
 	}

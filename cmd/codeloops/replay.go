@@ -144,7 +144,7 @@ func runReplay(ctx context.Context, l *logs, o *replayOptions, ref string) error
 	p := replay.Player{Sink: sink, Until: o.until, Speed: rate, Bad: l.Tell}
 	if (rate > 0 || o.step) && l.app.interactive() {
 		p.Control = replay.NewControl(rate, o.step, l.app.aside)
-		defer l.app.OnKeys(p.Control.Press)()
+		defer l.app.OnKeys(p.Control.Press, nil)()
 	}
 	r, err := session.OpenFile(one.Path)
 	if err != nil {
@@ -194,7 +194,7 @@ func (l *logs) display(o *replayOptions, one session.Overview) (loop.Sink, error
 		return nil, lookup.OneOf("--log-format", o.format, words)
 	}
 	shown, err := render.Run(format, render.Options{
-		Progress: a.Err, Result: a.Out, Style: a.ErrRenderer(), Width: a.errWidth(),
+		Progress: a.Err, Result: a.Out, Style: a.ErrRenderer(), Ending: a.OutRenderer(), Width: a.errWidth(),
 		Live: a.ErrTTY && !a.Plain, Log: func() string { return one.Path }, Zone: a.Now().Location(),
 	})
 	return a.Secrets.Sink(shown), err

@@ -14,6 +14,7 @@ import (
 	"codeloops/internal/loop"
 	"codeloops/internal/run"
 	"codeloops/internal/run/worktree"
+	"codeloops/internal/screen/live"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/session"
@@ -25,8 +26,10 @@ type runCommand struct {
 	opts   *runOptions
 	plan   *run.Plan
 	prompt string
-	from   string        // where the prompt came from, for people
-	ref    string        // of the session to carry on, as it was typed
+	from   string       // where the prompt came from, for people
+	ref    string       // of the session to carry on, as it was typed
+	screen *live.Screen // nil: nothing is drawn
+	keys   *live.Keyboard
 	typed  *bufio.Reader // what the user answers; nil: nothing was asked
 
 	debug    loop.Sink // the debug log; nil: there is none
@@ -119,7 +122,7 @@ func (r *runCommand) options() run.Options {
 	a := r.app
 	return run.Options{
 		Host: &a.Host, Version: version(), Dir: r.opts.workingDir, Settings: r.opts.settings,
-		Ask: r.ask, Alone: !r.terminal(), Tell: a.tell, Waiting: r.countdown, Dropped: r.dropped,
+		Ask: r.ask, Alone: !r.terminal(), Tell: a.tell, Dropped: r.dropped,
 	}
 }
 
@@ -149,6 +152,7 @@ func (r *runCommand) introduce() {
 
 // run carries the plan out, shows it, and maps its outcome to an exit error.
 func (r *runCommand) run(ctx context.Context) error {
+	defer r.open(ctx)()
 	shown, closeLog, err := r.sinks(ctx)
 	if err != nil {
 		return err
@@ -156,9 +160,10 @@ func (r *runCommand) run(ctx context.Context) error {
 	defer closeLog()
 	control := r.plan.Control()
 	defer r.app.signals.Hurry(control.Hurry)()
+	errs := r.app.Err
 	r.app.signals.On(func() {
 		if r.app.ErrTTY {
-			fmt.Fprintln(r.app.Err, "\nstopping; Ctrl+C again kills at once") //nolint:errcheck // a courtesy
+			fmt.Fprintln(errs, "\nstopping; Ctrl+C again kills at once") //nolint:errcheck // a courtesy
 		}
 	}, control.Kill)
 	out, err := r.plan.Run(ctx, shown...)

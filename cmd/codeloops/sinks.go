@@ -8,12 +8,10 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/run"
 	"codeloops/internal/screen/ask"
-	"codeloops/internal/screen/countdown"
 	"codeloops/internal/screen/debuglog"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
@@ -23,7 +21,9 @@ import (
 // sinks returns what shows a run. The returned function closes what was opened.
 func (r *runCommand) sinks(ctx context.Context) (shown []loop.Sink, closed func(), err error) {
 	display, err := r.display()
-	shown = []loop.Sink{display}
+	if shown = []loop.Sink{display}; r.screen != nil {
+		shown = []loop.Sink{r.screen, display}
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -55,26 +55,17 @@ func (r *runCommand) dropped(s loop.Sink, err error) {
 func (r *runCommand) display() (loop.Sink, error) {
 	a := r.app
 	o := render.Options{
-		Progress: a.Err, Result: a.Out, Style: a.ErrRenderer(), Width: a.errWidth(),
-		Live: a.ErrTTY && !a.Plain, Verbose: r.opts.verbose, Quiet: r.opts.quiet, Log: r.plan.Log, Zone: a.Now().Location(),
+		Progress: a.Err, Result: a.Out, Style: a.ErrRenderer(), Ending: a.OutRenderer(), Width: a.errWidth(),
+		Live: r.screen != nil && !a.Plain, Columns: r.columns(), Verbose: r.opts.verbose, Quiet: r.opts.quiet, Log: r.plan.Log, Zone: a.Now().Location(),
 		Past: r.plan.Past(), CarryOn: r.carryOn,
 	}
 	if r.opts.jsonOutput {
-		o.Result = a.Err // standard output is the document's alone
+		o.Ending, o.Result = a.ErrRenderer(), a.Err // standard output is the document's alone
 		if r.opts.quiet {
 			o.Result = io.Discard
 		}
 	}
 	return render.Run(render.Format(r.plan.Config.LogFormat), o)
-}
-
-// countdown shows how long the run waits, where somebody sees it.
-func (r *runCommand) countdown(until time.Time) (over func()) {
-	if !r.app.ErrTTY || r.silent() {
-		return func() {}
-	}
-	c := countdown.Countdown{Streams: r.app.Streams, Now: r.app.Now, Hurry: r.plan.Control().Hurry}
-	return c.Begin(until)
 }
 
 // ask puts a question of a run to the user. A script that names a session means it,
@@ -89,6 +80,7 @@ func (r *runCommand) ask(ctx context.Context, q run.Question) (run.Answer, error
 	if !r.terminal() {
 		return run.Answer{}, run.ErrNobody
 	}
+	defer r.lend()()
 	if q.About == run.Strategy {
 		return r.answer(ctx, q.Text)
 	}

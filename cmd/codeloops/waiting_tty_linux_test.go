@@ -157,7 +157,7 @@ func (d *desk) types(keys string) {
 	}
 }
 
-// waits waits for the countdown, and for keys to be read.
+// waits waits until it counts down, and for keys to be read.
 func (d *desk) waits() {
 	d.t.Helper()
 	d.await("it waits", func() bool { return strings.Contains(d.text(), "w tries again now") })
@@ -207,7 +207,7 @@ func child(t *testing.T, of int) int {
 // counted returns the times that it has shown in one row, one after the other.
 func (d *desk) counted() (left []time.Duration) {
 	d.t.Helper()
-	for _, shown := range regexp.MustCompile(`\r\x1b\[K  waiting ([0-9:]+) `).FindAllStringSubmatch(d.text(), -1) {
+	for _, shown := range regexp.MustCompile(`waiting ([0-9:]+) for the rate limit`).FindAllStringSubmatch(ansi.Strip(d.text()), -1) {
 		var seconds int
 		for part := range strings.SplitSeq(shown[1], ":") {
 			n, err := strconv.Atoi(part)
@@ -256,9 +256,9 @@ func TestWaitInANarrowTerminal(t *testing.T) {
 	// Some of what was shown before may not have come here yet, and the last row
 	// not whole.
 	d.await("it counts down in 20 columns", func() bool {
-		rows := strings.Split(d.text()[before:], "\r\x1b[K")
+		rows := strings.Split(ansi.Strip(d.text()[before:]), "\r\n")
 		return slices.ContainsFunc(rows[:len(rows)-1], func(row string) bool {
-			return ansi.StringWidth(row) <= 20 && strings.HasPrefix(row, "  waiting ")
+			return ansi.StringWidth(row) < 20 && strings.Contains(row, " waiting ") && strings.HasSuffix(row, "…")
 		})
 	})
 	d.types("w")

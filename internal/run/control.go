@@ -4,7 +4,8 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
+
+	"codeloops/internal/loop"
 )
 
 // ErrStopped is the cause with which [Control.Stop] ends a run.
@@ -13,8 +14,8 @@ var ErrStopped = fmt.Errorf("the run was stopped: %w", context.Canceled)
 // A Control reaches a run from outside. It is safe for concurrent use; what is asked of a
 // run that has not begun counts when it does.
 type Control struct {
-	waiting func(until time.Time) (over func())
-	hurry   chan struct{}
+	hurry    chan struct{}
+	steering loop.Steering
 
 	mu      sync.Mutex
 	stop    context.CancelCauseFunc // nil: the run has not begun, or is over
@@ -22,9 +23,13 @@ type Control struct {
 	stopped bool
 }
 
-func newControl(waiting func(time.Time) func()) *Control {
-	return &Control{waiting: waiting, hurry: make(chan struct{}, 1)}
-}
+func newControl() *Control { return &Control{hurry: make(chan struct{}, 1)} }
+
+// Steer asks something of the run while it goes on; see [loop.Steering.Steer].
+func (c *Control) Steer(kind loop.SteerKind, text string) error { return c.steering.Steer(kind, text) }
+
+// Asked says what was asked for and has not taken effect yet.
+func (c *Control) Asked() (stop, pause bool, words int) { return c.steering.Asked() }
 
 // Stop ends the run as cancelling its context does: agents are asked to stop, and the end
 // is logged.
@@ -65,14 +70,8 @@ func (c *Control) Ready() {
 	}
 }
 
-// Enter begins a wait. Something can be received when it is to end early; leave is
-// called when it is over.
-func (c *Control) Enter(until time.Time) (hurry <-chan struct{}, leave func()) {
-	if c.waiting == nil {
-		return c.hurry, func() {}
-	}
-	return c.hurry, c.waiting(until)
-}
+// Early returns a channel from which something can be received when a wait is to end early.
+func (c *Control) Early() <-chan struct{} { return c.hurry }
 
 // begin connects the control with a run that begins; the returned function is called at
 // its end.

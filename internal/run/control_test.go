@@ -4,19 +4,18 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 )
 
 // TestHurryEarly: what is asked for between the word that a wait begins and the wait ends
 // it; what was asked for before does not.
 func TestHurryEarly(t *testing.T) {
 	t.Parallel()
-	c := newControl(nil)
+	c := newControl()
 	for range 2 {
 		c.Hurry()
 		c.Hurry()
 		c.Ready()
-		hurry, leave := c.Enter(time.Now().Add(time.Hour))
+		hurry := c.Early()
 		if len(hurry) > 0 {
 			t.Error("what was asked for before counts")
 		}
@@ -24,14 +23,13 @@ func TestHurryEarly(t *testing.T) {
 		if len(hurry) != 1 {
 			t.Error("what was asked for is lost while nobody receives it")
 		}
-		leave()
 	}
 }
 
 // TestStopBeforeItBegins: what is asked of a run that has not begun counts when it does.
 func TestStopBeforeItBegins(t *testing.T) {
 	t.Parallel()
-	c := newControl(nil)
+	c := newControl()
 	c.Stop()
 	ctx, end := c.begin(t.Context(), func() {})
 	defer end()

@@ -92,6 +92,7 @@ func (r *running) loop(checkpoint string) (*loop.Loop, error) {
 		InPlace:       r.views.kind == view.Tree,
 		Checks:        loop.CheckRules{Before: r.Config.CheckBefore, FailFast: r.Config.FailFast},
 		Ask:           r.asked,
+		Steering:      &r.control.steering,
 		Jobs:          r.Config.Strategy.Jobs,
 	}, nil
 }

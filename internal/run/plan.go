@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"time"
 
 	"codeloops/internal/agent"
 	"codeloops/internal/config"
@@ -34,9 +33,6 @@ type Options struct {
 	Alone bool
 	// Tell is told, in sentences, what there is to know before the run. May be nil.
 	Tell func(sentence string)
-	// Waiting is called when the run begins to wait for the end of a limit, and over when
-	// the wait is over. [Control.Hurry] ends it. May be nil.
-	Waiting func(until time.Time) (over func())
 	// Dropped is told of a sink that failed, or did not come back when the run was to
 	// stop: it gets nothing more. May be nil.
 	Dropped func(loop.Sink, error)
@@ -139,7 +135,7 @@ func open(ctx context.Context, o Options, dir string) (*Plan, error) {
 	if o.Tell == nil {
 		o.Tell = func(string) {}
 	}
-	p := &Plan{Dir: dir, options: o, control: newControl(o.Waiting)}
+	p := &Plan{Dir: dir, options: o, control: newControl()}
 	p.own.memory.plan = p
 	p.tree, err = worktree.Open(ctx, o.Host, dir, o.Tell)
 	if err != nil {

@@ -42,10 +42,8 @@ type Retrier struct {
 	// Ready is called before a wait is reported, so that it can be ended at once;
 	// earlier requests to end a wait no longer count. May be nil.
 	Ready func()
-	// Enter is called when a wait begins, for a time known by then. The wait ends
-	// early when something can be received from hurry; leave is called when it is
-	// over, on every path. nil: nobody can end a wait.
-	Enter func(until time.Time) (hurry <-chan struct{}, leave func())
+	// Early ends a wait when something can be received from it; nil: nobody can.
+	Early <-chan struct{}
 }
 
 // Run plays a turn, as often as it takes for the service to let it. The watch
@@ -126,12 +124,6 @@ func tell(r agent.Request, w loop.Wait) {
 
 // until lets the time pass, or what is left of it when the wait is cut short.
 func (x *Retrier) until(ctx context.Context, end time.Time) loop.WaitEnd {
-	var hurry <-chan struct{}
-	if x.Enter != nil {
-		var leave func()
-		hurry, leave = x.Enter(end)
-		defer leave()
-	}
 	timer := time.NewTimer(end.Sub(x.Now()))
 	defer timer.Stop()
 	look := time.NewTicker(glance)
@@ -146,7 +138,7 @@ func (x *Retrier) until(ctx context.Context, end time.Time) loop.WaitEnd {
 			if past(x.Now(), end) {
 				return loop.WaitOver
 			}
-		case <-hurry:
+		case <-x.Early:
 			return loop.WaitHurried
 		}
 	}

@@ -188,20 +188,11 @@ func TestWaitIsCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hurry := make(chan struct{}, 1)
 		hurry <- struct{}{}
-		left := 0
-		enter := func(until time.Time) (<-chan struct{}, func()) {
-			if want := time.Now().Add(time.Hour + 3*time.Second); !until.Equal(want) {
-				t.Errorf("until %v, want %v", until, want)
-			}
-			return hurry, func() { left++ }
-		}
+		until := time.Now().Add(time.Hour + 3*time.Second)
 		s := &service{turns: []loop.Turn{limited(time.Now().Add(time.Hour)), done}}
-		ending, took, told := play(t.Context(), t, s, &retry.Retrier{MaxWait: 6 * time.Hour, Enter: enter})
-		if len(told) != 2 || told[1].End != loop.WaitHurried || told[1].Duration != 0 {
+		ending, took, told := play(t.Context(), t, s, &retry.Retrier{MaxWait: 6 * time.Hour, Early: hurry})
+		if len(told) != 2 || told[1].End != loop.WaitHurried || told[1].Duration != 0 || !told[0].Until.Equal(until) {
 			t.Errorf("told %+v", told)
-		}
-		if left != 1 {
-			t.Errorf("left %d times", left)
 		}
 		if ending != loop.EndCompleted || took != 0 {
 			t.Errorf("%s after %v", ending, took)
@@ -210,15 +201,13 @@ func TestWaitIsCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		left := false
-		enter := func(time.Time) (<-chan struct{}, func()) { return nil, func() { left = true } }
 		s := &service{turns: []loop.Turn{limited(time.Now().Add(time.Hour))}}
-		ending, took, told := play(ctx, t, s, &retry.Retrier{MaxWait: 6 * time.Hour, Enter: enter})
+		ending, took, told := play(ctx, t, s, &retry.Retrier{MaxWait: 6 * time.Hour})
 		if len(told) != 2 || told[1].End != loop.WaitInterrupted || told[1].Duration != time.Minute {
 			t.Errorf("told %+v", told)
 		}
-		if ending != loop.EndInterrupted || took != time.Minute || !left {
-			t.Errorf("%s after %v, left %t", ending, took, left)
+		if ending != loop.EndInterrupted || took != time.Minute {
+			t.Errorf("%s after %v", ending, took)
 		}
 	})
 }
@@ -239,7 +228,7 @@ func TestReady(t *testing.T) {
 				default:
 				}
 			},
-			Enter: func(time.Time) (<-chan struct{}, func()) { return hurry, func() {} },
+			Early: hurry,
 		}
 		var ends []loop.WaitEnd
 		watch := func(n loop.Notice) {

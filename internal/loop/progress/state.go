@@ -81,13 +81,11 @@ func (s *State) Handle(at loop.Stamp, e loop.Event) error {
 	case loop.Noted:
 		s.Rejudge = s.Rejudge || e.Name == loop.NoteRejudge
 		s.keep(at.Step, e)
-	case loop.Steered:
-		s.Paused = e.Kind == loop.SteerPause || s.Paused && e.Kind == loop.SteerSay
 	case loop.Finished:
 		s.breakOff()
 		s.Ended, s.Paused = true, false
 	case loop.TurnStarted, loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.ReviewRejected, loop.CriticFinished, loop.TurnFinished,
-		loop.Inspected, loop.BaselineChecked, loop.Warned:
+		loop.Inspected, loop.BaselineChecked, loop.Warned, loop.Steered:
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ type Step struct {
 	Waiting *loop.Wait    // nil: the agent is at work
 }
 
-// turns takes what an event tells of a turn.
+// turns takes what an event tells of turns.
 func (s *State) turns(at loop.Stamp, e loop.Event) {
 	switch e := e.(type) {
 	case loop.TurnStarted:
@@ -41,8 +41,10 @@ func (s *State) turns(at loop.Stamp, e loop.Event) {
 		s.played(at, e.Iteration, loop.RoleCritic, e.Review.Turn)
 	case loop.TurnFinished:
 		s.played(at, e.Iteration, e.Role, e.Reply.Turn)
+	case loop.Steered:
+		s.Paused = e.Kind == loop.SteerPause || s.Paused && e.Kind == loop.SteerSay
 	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.DiffCaptured, loop.Inspected,
-		loop.BaselineChecked, loop.ChecksFinished, loop.IterationFinished, loop.Noted, loop.Warned, loop.Finished, loop.Steered:
+		loop.BaselineChecked, loop.ChecksFinished, loop.IterationFinished, loop.Noted, loop.Warned, loop.Finished:
 	}
 }
 

@@ -19,7 +19,7 @@ const shortWait = 5 * time.Minute
 // Waits is told of waits for the end of a limit, as [retry.Retrier] tells them.
 type Waits interface {
 	Ready()
-	Enter(until time.Time) (hurry <-chan struct{}, leave func())
+	Early() <-chan struct{}
 }
 
 // Bind makes the players of a role ready to play.
@@ -37,7 +37,7 @@ func (c *Casting) Bind(players Cast, at agent.Place, waits Waits) (*fallback.Cha
 		}
 		paid := &pricing.Estimator{Player: bound, Prices: who.prices}
 		chain.Links = append(chain.Links, fallback.Link{Ref: bound.Ref(), Ask: c.ailing(who), Player: &retry.Retrier{
-			Player: paid, Now: c.host.Now, MaxWait: wait, Random: rand.Float64, Ready: waits.Ready, Enter: waits.Enter,
+			Player: paid, Now: c.host.Now, MaxWait: wait, Random: rand.Float64, Ready: waits.Ready, Early: waits.Early(),
 		}})
 	}
 	return chain, nil

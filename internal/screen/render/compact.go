@@ -38,13 +38,17 @@ func (c *compact) show(at loop.Stamp, e loop.Event) {
 	case loop.WaitStarted:
 		c.sayf("#%d %s: %s", e.Iteration, e.Role, waiting(e.Wait, c.Zone))
 	case loop.Activity:
-		if e.Kind == loop.NoticeChange {
-			c.sayf("#%d %s: %s", e.Iteration, e.Role, term.Line(e.Text))
-		} else if c.Verbose {
-			c.sayf("#%d %s: %s", e.Iteration, e.Role, Cut(term.Line(e.Text), c.Width-12))
-		}
+		c.activity(e)
 	case loop.Started, loop.IterationStarted, loop.TurnStarted, loop.PhaseEntered, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured, loop.BaselineChecked, loop.ChecksFinished,
 		loop.ReviewRejected, loop.CriticFinished:
+	}
+}
+
+func (c *compact) activity(e loop.Activity) {
+	if e.Kind == loop.NoticeChange {
+		c.sayf("#%d %s: %s", e.Iteration, e.Role, term.Line(e.Text))
+	} else if c.Verbose {
+		c.sayf("#%d %s: %s", e.Iteration, e.Role, Cut(term.Line(e.Text), c.Width-12))
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/term"
 )
@@ -11,7 +13,6 @@ import (
 // pretty shows a line for each step of each iteration.
 type pretty struct {
 	page
-	pending bool // a line stands on the terminal that the next one writes over
 }
 
 const indent = "           " // under the texts of a step's line
@@ -84,15 +85,20 @@ func (p *pretty) played(at loop.Stamp, e loop.Event) {
 		}
 		p.turn("actor", e.Attempt.Turn, p.ending(e.Attempt.Turn))
 	case loop.ReviewRejected:
-		p.turn("critic", e.Review.Turn, p.warn.Render("asked again: ")+Cut(term.Line(e.Review.Problem), p.Width-len(indent)))
+		what, below := p.because(p.warn.Render("asked again"), e.Review.Problem)
+		p.turn("critic", e.Review.Turn, what)
+		p.under(below)
 	case loop.CriticFinished:
 		p.review(e.Review)
 	case loop.TurnStarted:
-		p.erase()
+		if p.Live {
+			return
+		}
 		p.sayf("%s", p.faint.Render(fmt.Sprintf("  %-8s at work … (%s)", term.Line(string(e.Role)), StepName(at, e.Iteration))))
 	case loop.TurnFinished:
 		what := fmt.Sprintf("%s  %s", turned(e.Reply.Turn, p.ending(e.Reply.Turn))+Cut(Decided(e), p.Width-len(indent)), p.faint.Render("("+StepName(at, e.Iteration)+")"))
 		p.step(term.Line(string(e.Role)), Span(e.Reply.Duration), what)
+		p.failed(e.Reply.Turn)
 		p.notes(append(Misses(e.Reply.Turn), leftovers(e.Reply.Leftovers)...))
 	case loop.Steered:
 		p.notes([]string{Steered(e)})
@@ -163,22 +169,8 @@ func (p *pretty) working(s loop.State) {
 		name, what = "checks", "running …"
 	case loop.Start, loop.CapturingDiff, loop.DecidedDone, loop.DecidedContinue, loop.DecidedError, loop.Ended:
 	}
-	line := fmt.Sprintf("  %-8s %s", name, what)
-	switch {
-	case name == "":
-	case p.Live:
-		p.pending = true
-		p.print(p.Progress, p.faint.Render(term.Fit(line, p.Width)))
-	default:
-		p.sayf("%s", p.faint.Render(line))
-	}
-}
-
-func (p *pretty) erase() {
-	if p.pending {
-		// The write that follows reports what is wrong with the terminal.
-		_, _ = fmt.Fprint(p.Progress, "\r\x1b[K")
-		p.pending = false
+	if name != "" && !p.Live {
+		p.sayf("%s", p.faint.Render(fmt.Sprintf("  %-8s %s", name, what)))
 	}
 }
 
@@ -190,7 +182,6 @@ func (p *pretty) activity(e loop.Activity) {
 	if !p.Verbose {
 		return
 	}
-	p.erase()
 	for line := range strings.Lines(term.Clean(e.Text)) {
 		p.sayf("%s", p.faint.Render("  │ "+Cut(strings.TrimRight(line, "\n"), p.Width-4)))
 	}
@@ -198,7 +189,6 @@ func (p *pretty) activity(e loop.Activity) {
 
 // step writes one finished step: its name, its time, what came of it.
 func (p *pretty) step(name, took, what string) {
-	p.erase()
 	p.sayf("  %-8s %s", name, strings.TrimSpace(took+"  "+what))
 }
 
@@ -214,6 +204,22 @@ func (p *pretty) turn(name string, t loop.Turn, what string) {
 		notes = append(notes, text)
 	}
 	p.notes(append(notes, leftovers(t.Leftovers)...))
+	p.failed(t)
+}
+
+// room is the width of what stands under the texts of a step's line.
+func (p *pretty) room() int {
+	if p.Width >= Whole {
+		return Whole
+	}
+	return p.Width - len(indent)
+}
+
+// tail shows the end of what was printed.
+func (p *pretty) tail(printed string) {
+	for _, line := range Tail(printed, 6, p.room()) {
+		p.sayf("%s", p.faint.Render(strings.TrimRight(indent+line, " ")))
+	}
 }
 
 func (p *pretty) diff(c loop.Change) {
@@ -225,11 +231,47 @@ func (p *pretty) ending(t loop.Turn) string {
 	if t.Ending == loop.EndCompleted {
 		return Fate(t)
 	}
-	what, why, ok := strings.Cut(went(t), ": ")
-	if what = p.bad.Render(what); ok {
-		what += ": " + Cut(why, p.Width-len(indent))
-	}
+	what, _ := p.because(p.bad.Render(Fate(t)), why(t))
 	return what
+}
+
+// why is what a turn that did not end well says of itself.
+func why(t loop.Turn) string {
+	_, why, _ := strings.Cut(went(t), ": ")
+	return why
+}
+
+// because puts a reason behind what has happened, where there is room for it; else below is
+// the reason.
+func (p *pretty) because(what, reason string) (line, below string) {
+	const aside = 22 // columns before it
+	switch reason = strings.TrimSpace(reason); {
+	case reason == "":
+		return what, ""
+	case p.Width >= Whole, !strings.Contains(reason, "\n") && aside+ansi.StringWidth(what)+2+ansi.StringWidth(reason) <= p.Width:
+		return what + ": " + term.Line(reason), ""
+	}
+	return what, reason
+}
+
+// under shows a text below a step's line, whole.
+func (p *pretty) under(text string) {
+	for _, line := range Prose(text, p.strong, p.faint, p.room()) {
+		p.sayf("%s", strings.TrimRight(indent+line, " "))
+	}
+}
+
+// failed shows what a turn that did not end well says of itself: its own sentence, and the end
+// of what it printed on standard error.
+func (p *pretty) failed(t loop.Turn) {
+	if t.Ending == loop.EndCompleted {
+		return
+	}
+	_, below := p.because(p.bad.Render(Fate(t)), why(t))
+	p.under(below)
+	if stderr := t.Stderr.Text; strings.TrimSpace(stderr) != why(t) {
+		p.tail(stderr)
+	}
 }
 
 func (p *pretty) checks(checks []loop.CheckResult) {
@@ -249,16 +291,16 @@ func (p *pretty) checks(checks []loop.CheckResult) {
 		if c.Passed() {
 			continue
 		}
-		for _, line := range Tail(c.Output.Text, 6, p.Width-len(indent)) {
-			p.sayf("%s", p.faint.Render(strings.TrimRight(indent+line, " ")))
-		}
+		p.tail(c.Output.Text)
 	}
 }
 
 func (p *pretty) review(r loop.Review) {
 	what := p.decision(r.Verdict.Decision)
 	if r.Problem != "" {
-		what = p.bad.Render("no verdict: ") + Cut(term.Line(r.Problem), p.Width-len(indent))
+		var below string
+		what, below = p.because(p.bad.Render("no verdict"), r.Problem)
+		defer func() { p.under(below) }()
 	}
 	if len(r.Votes) > 0 {
 		p.step("panel", Span(r.Duration), what+Poll(r.Votes))
@@ -284,22 +326,18 @@ func (p *pretty) verdict(r loop.Round) {
 	if v := r.Verdict; v.Decision == loop.Error && v.Recovery != "" && v.Analysis != "" { // alone it does not say what from
 		words = v.Analysis + "\n" + words
 	}
-	for _, line := range Excerpt(words, 6, p.Width-len(indent)) {
-		p.sayf("%s", strings.TrimRight(indent+line, " "))
-	}
+	p.under(words)
 	p.notes(r.Warnings)
 }
 
 // finish sets the result off from the progress above it.
 func (p *pretty) finish(o loop.Outcome) {
-	p.erase()
 	p.sayf("")
 	p.end(o)
 }
 
 func (p *pretty) notes(notes []string) {
 	for _, n := range notes {
-		p.erase()
 		p.sayf("%s%s %s", indent, p.warn.Render("!"), term.Line(n))
 	}
 }

@@ -34,16 +34,18 @@ const (
 
 // Options say where a run is shown, and how.
 type Options struct {
-	Progress io.Writer // usually standard error
-	Result   io.Writer // usually standard output
-	Style    *lipgloss.Renderer
-	Width    int            // columns; 0: it is no terminal, and no line is cut
-	Live     bool           // Progress is a terminal on which a line may be written over
-	Verbose  bool           // show what the agents print while they work
-	Quiet    bool           // no progress, only the result
-	Log      func() string  // where the session log is, for the result; nil: there is none
-	Zone     *time.Location // of the times of day; nil is UTC
-	Past     progress.Tally // of a session that is carried on: what it had come to
+	Progress io.Writer          // usually standard error
+	Result   io.Writer          // usually standard output
+	Style    *lipgloss.Renderer // of progress
+	Ending   *lipgloss.Renderer // of the result
+	Width    int                // columns; 0: it is no terminal, and no line is cut
+	Columns  func() int         // the columns now, in place of Width; nil: they do not change
+	Live     bool               // what is under way is shown elsewhere
+	Verbose  bool               // show what the agents print while they work
+	Quiet    bool               // no progress, only the result
+	Log      func() string      // where the session log is, for the result; nil: there is none
+	Zone     *time.Location     // of the times of day; nil is UTC
+	Past     progress.Tally     // of a session that is carried on: what it had come to
 	// CarryOn is the command that carries on a session with such an end, "" when
 	// there is none; nil: it is over, as one that is played back. It is no part of
 	// the result.
@@ -77,6 +79,9 @@ type follower struct {
 
 func (f follower) Handle(at loop.Stamp, e loop.Event) error {
 	f.err = nil
+	if f.Columns != nil {
+		f.Width = f.Columns()
+	}
 	f.show(at, e)
 	_ = f.state.Handle(at, e) // never fails
 	return f.err
@@ -116,7 +121,8 @@ func (s styles) decision(d loop.Decision) string {
 type page struct {
 	Options
 	styles
-	state progress.State
+	result styles
+	state  progress.State
 
 	applied []loop.Step // whose work was made the user's
 	err     error       // the first of an event; what comes after it is not written
@@ -132,7 +138,7 @@ func newPage(o Options) page {
 	if o.Width == 0 {
 		o.Width = Whole
 	}
-	return page{Options: o, styles: newStyles(o.Style), state: progress.State{Tally: o.Past}}
+	return page{Options: o, styles: newStyles(o.Style), result: newStyles(o.Ending), state: progress.State{Tally: o.Past}}
 }
 
 // noted says what a step of the strategy came to; "" where that tells a person nothing.

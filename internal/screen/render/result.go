@@ -42,11 +42,11 @@ func (p *page) end(o loop.Outcome) {
 		fmt.Fprintf(&b, "  %s\n", cost(spent))
 	}
 	if p.Log != nil {
-		fmt.Fprintf(&b, "  %s\n", p.faint.Render("log: "+p.Log()))
+		fmt.Fprintf(&b, "  %s\n", p.result.faint.Render("log: "+p.Log()))
 	}
 	if p.CarryOn != nil && !p.Quiet {
 		if command := p.CarryOn(o); command != "" {
-			fmt.Fprintf(&b, "  %s\n", p.faint.Render("carry on: "+command))
+			fmt.Fprintf(&b, "  %s\n", p.result.faint.Render("carry on: "+command))
 		}
 	}
 	p.print(p.Result, b.String())
@@ -74,14 +74,14 @@ func LeftOpen(o loop.Outcome) (text string) {
 func (p *page) headline(o loop.Outcome) string {
 	switch o.Result {
 	case loop.Success:
-		return p.good.Bold(true).Render("Done")
+		return p.result.good.Bold(true).Render("Done")
 	case loop.MaxIterations:
-		return p.warn.Bold(true).Render("Not done: the iteration limit was reached")
+		return p.result.warn.Bold(true).Render("Not done: the iteration limit was reached")
 	case loop.BudgetExhausted:
-		return p.warn.Bold(true).Render(fmt.Sprintf("Not done: out of budget (%s)", o.Reason))
+		return p.result.warn.Bold(true).Render(fmt.Sprintf("Not done: out of budget (%s)", o.Reason))
 	case loop.Interrupted:
-		return p.warn.Bold(true).Render("Interrupted")
+		return p.result.warn.Bold(true).Render("Interrupted")
 	case loop.Failed:
 	}
-	return p.bad.Bold(true).Render(fmt.Sprintf("Failed (%s)", o.Reason))
+	return p.result.bad.Bold(true).Render(fmt.Sprintf("Failed (%s)", o.Reason))
 }

@@ -6,7 +6,7 @@ package term
 type Keys struct{}
 
 // ReadKeys reports that keys cannot be read here.
-func (*Streams) ReadKeys() (*Keys, bool) { return nil, false }
+func (*Streams) ReadKeys(func() func()) (*Keys, bool) { return nil, false }
 
 // Pressed returns the channel of the keys.
 func (k *Keys) Pressed() <-chan string { return nil }

@@ -29,17 +29,20 @@ type Keys struct {
 
 	cooked unix.Termios // what the terminal is put back to
 	raw    bool
+	stops  func() (goesOn func())
 }
 
 // ReadKeys begins to read keys from In; ok is false where that is no terminal.
 // The caller closes what it gets.
-func (s *Streams) ReadKeys() (k *Keys, ok bool) {
+// Stops, unless it is nil, is called before the process is stopped, and what it returns when
+// the process goes on.
+func (s *Streams) ReadKeys(stops func() (goesOn func())) (k *Keys, ok bool) {
 	f, isFile := s.In.(*os.File)
 	if !isFile || !isTerminal(f) {
 		return nil, false
 	}
 	k = &Keys{
-		fd: int(f.Fd()), pressed: make(chan string, 16), stop: make(chan struct{}),
+		fd: int(f.Fd()), pressed: make(chan string, 256), stop: make(chan struct{}), stops: stops,
 		hold: s.Jobs.Hold(), quits: make(chan os.Signal, 1),
 	}
 	signal.Notify(k.quits, unix.SIGQUIT)
@@ -70,8 +73,13 @@ func (k *Keys) run() {
 			return
 		case s := <-k.hold.Signals():
 			if IsStop(s) && resumable() {
+				goesOn := func() {}
+				if k.stops != nil {
+					goesOn = k.stops()
+				}
 				k.restore()
 				k.hold.stop(unix.Getpid(), k.stop)
+				goesOn()
 			}
 		case <-k.quits:
 			k.quit()

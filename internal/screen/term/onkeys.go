@@ -2,9 +2,10 @@ package term
 
 import "sync"
 
-// OnKeys hands each key that is pressed over, until the returned function is called.
-func (s *Streams) OnKeys(press func(key string)) (end func()) {
-	keys, ok := s.ReadKeys()
+// OnKeys hands each key that is pressed over, until the returned function is called. Stops is as
+// for [Streams.ReadKeys].
+func (s *Streams) OnKeys(press func(key string), stops func() (goesOn func())) (end func()) {
+	keys, ok := s.ReadKeys(stops)
 	if !ok {
 		return func() {}
 	}

@@ -28,6 +28,8 @@ type Streams struct {
 	Plain bool
 	// ASCII: the terminal, or the user's locale, has no other characters.
 	ASCII bool
+	// Reflows: the terminal wraps its lines anew when it gets another width. All but xterm do.
+	Reflows bool
 	// Columns is a width to use instead of the terminal's; 0: ask it.
 	Columns int
 	// Jobs stops the process for whoever holds the terminal.
@@ -39,11 +41,12 @@ type Streams struct {
 func New(in io.Reader, out, err io.Writer, getenv func(string) string) *Streams {
 	return &Streams{
 		In: in, Out: out, Err: err,
-		InTTY:  isTerminal(in),
-		OutTTY: isTerminal(out),
-		ErrTTY: isTerminal(err),
-		Plain:  getenv("NO_COLOR") != "" || getenv("TERM") == "dumb" || getenv("CI") != "",
-		ASCII:  getenv("TERM") == "dumb" || !allCharacters(cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG"))),
+		InTTY:   isTerminal(in),
+		OutTTY:  isTerminal(out),
+		ErrTTY:  isTerminal(err),
+		Plain:   getenv("NO_COLOR") != "" || getenv("TERM") == "dumb" || getenv("CI") != "",
+		Reflows: getenv("XTERM_VERSION") == "",
+		ASCII:   getenv("TERM") == "dumb" || !allCharacters(cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG"))),
 	}
 }
 
@@ -66,6 +69,19 @@ func Size(terminal *os.File) (columns, lines int, err error) {
 	return term.GetSize(int(terminal.Fd()))
 }
 
+// defaultHeight is the lines of a terminal that does not tell them.
+const defaultHeight = 24
+
+// Size returns the columns and the lines of the terminal on standard error.
+func (s *Streams) Size() (width, height int) {
+	if f, ok := s.Err.(interface{ Fd() uintptr }); ok && s.ErrTTY {
+		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {
+			return cmp.Or(s.Columns, w), h
+		}
+	}
+	return s.Width(), defaultHeight
+}
+
 // Width returns the columns that are there for text on standard error.
 func (s *Streams) Width() int { return s.width(s.Err, s.ErrTTY, defaultWidth) }
 
@@ -77,7 +93,7 @@ func (s *Streams) width(of io.Writer, isTTY bool, otherwise int) int {
 	if s.Columns > 0 {
 		return s.Columns
 	}
-	if f, ok := of.(*os.File); ok && isTTY {
+	if f, ok := of.(interface{ Fd() uintptr }); ok && isTTY {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 			return w
 		}

@@ -156,13 +156,11 @@ func (d *Details) event(entry session.Entry) {
 	case loop.ReviewRejected:
 		d.notes = append(d.notes, note{what: "the critic was asked again: " + term.Line(e.Review.Problem), reply: e.Review.Reply})
 	case loop.Inspected:
-		for _, c := range render.Concerns(e.Inspection) {
-			d.notes = append(d.notes, note{what: c})
-		}
+		d.note(render.Concerns(e.Inspection)...)
 	case loop.Warned:
-		d.notes = append(d.notes, note{what: "warning: " + term.Line(e.Text)})
+		d.note("warning: " + term.Line(e.Text))
 	case loop.Steered:
-		d.notes = append(d.notes, note{what: render.Steered(e)})
+		d.note(render.Steered(e))
 	case loop.Resumed, loop.Finished:
 		if d.Iteration == 0 {
 			d.brokeOff(false)
@@ -170,6 +168,12 @@ func (d *Details) event(entry session.Entry) {
 		}
 	case loop.Started, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured,
 		loop.BaselineChecked, loop.ChecksFinished, loop.CriticFinished:
+	}
+}
+
+func (d *Details) note(lines ...string) {
+	for _, line := range lines {
+		d.notes = append(d.notes, note{what: line})
 	}
 }
 

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"codeloops/internal/agent/scripted"
+	"codeloops/internal/loop"
+	"codeloops/internal/session"
+)
+
+// steeredScenario is that of an actor who waits, in each turn, for a file that its
+// iteration names, and expects the words of the turn before.
+const steeredScenario = `
+[[actor]]
+step = [{ run = "until [ -e $HOME/go1 ]; do sleep 0.02; done" }]
+say = "one"
+[[actor]]
+expect = ["adds to the task:\n\nuse B"]
+step = [{ run = "sleep 1000" }]
+say = "two"
+[[actor]]
+expect = ["The user has interrupted your last turn, and says:", "not so"]
+step = [{ write = "a.txt", content = "a\n" }, { run = "until [ -e $HOME/go3 ]; do sleep 0.02; done" }]
+say = "three"
+[[critic]]
+say = "DECISION: CONTINUE\nFEEDBACK: more\nSEAL: {seal}"
+`
+
+// steeredRun makes a home with a repository and an agent that plays the scenario.
+func steeredRun(t *testing.T) (home, work string) {
+	t.Helper()
+	home = t.TempDir()
+	work = filepath.Join(home, "work")
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenario := filepath.Join(home, "scenario.toml")
+	config := filepath.Join(home, ".config", "codeloops", "config.toml")
+	err = errors.Join(
+		os.MkdirAll(filepath.Dir(config), 0o700),
+		os.WriteFile(scenario, []byte(steeredScenario), 0o600),
+		os.WriteFile(config, fmt.Appendf(nil,
+			"agent = \"waits\"\n[agents.waits]\ncommand = [%q, %q, \"--script\", %q, \"--format\", \"claude-stream-json\"]\noutput = \"claude-stream-json\"\n",
+			exe, scripted.Command, scenario), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("git", "init", "-q", work).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return home, work
+}
+
+// onDesk starts codeloops on a terminal, in a repository.
+func onDesk(t *testing.T, home, work string, args ...string) *dialogue {
+	t.Helper()
+	return talkIn(t, work, []string{
+		"HOME=" + home, "CODELOOPS_SESSION_DIR=" + filepath.Join(home, "sessions"),
+		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
+	}, args...)
+}
+
+// steers are what the log of the only session says that the user has asked for.
+func steers(t *testing.T, home string) (all []loop.Steered) {
+	t.Helper()
+	logs, err := filepath.Glob(filepath.Join(home, "sessions", "*.jsonl"))
+	if err != nil || len(logs) != 1 {
+		t.Fatal(logs, err)
+	}
+	r, err := session.OpenFile(logs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for entry, err := range r.Entries() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := entry.Event.(loop.Steered); ok {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// TestSteeredByKeys watches a run, gives the actor a word, interrupts its next turn, and
+// ends the run after the one behind that.
+func TestSteeredByKeys(t *testing.T) {
+	t.Parallel()
+	home, work := steeredRun(t)
+	d := onDesk(t, home, work, "--yes", "do it")
+	d.sees("iteration 1 of 10")
+	if err := unix.IoctlSetWinsize(int(d.main.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 20, Col: 100}); err != nil {
+		t.Fatal(err)
+	}
+	d.types("f")
+	d.sees("tell the actor in its next turn: ")
+	d.types("use Bx\x7f\r")
+	d.sees("your word goes to the actor's next turn")
+	goOn := func(name string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(home, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	goOn("go1")
+	d.sees("! you tell the actor: use B")
+	d.sees("iteration 2 of 10")
+	d.types("i")
+	d.sees("interrupt the turn, and tell the actor: ")
+	d.types("not so\r")
+	d.sees("! you have interrupted the turn, and tell the actor: not so")
+	d.sees("iteration 3 of 10")
+	d.types("s")
+	d.sees("stops after this iteration (s: no)")
+	goOn("go3")
+	shown, code := d.end()
+	if code != exitInterrupted || !strings.Contains(shown, "the run stops here, as you asked") || strings.Contains(shown, "of 1h") && strings.HasSuffix(strings.TrimSpace(shown), "? help") {
+		t.Errorf("exit code %d: %q", code, shown)
+	}
+	if got := d.modes(); got != d.found {
+		t.Errorf("modes %+v, want %+v", got, d.found)
+	}
+	want := []loop.Steered{
+		{Iteration: 2, Kind: loop.SteerSay, Text: "use B"}, {Iteration: 2, Kind: loop.SteerInterrupt, Text: "not so"}, {Kind: loop.SteerStop},
+	}
+	if got := steers(t, home); !slices.Equal(got, want) {
+		t.Errorf("the log has %+v", got)
+	}
+}

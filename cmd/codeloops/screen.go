@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"io"
+
+	"codeloops/internal/run/worktree"
+	"codeloops/internal/screen/live"
+	"codeloops/internal/screen/pager"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
+)
+
+// open gives the terminal to a screen, where the run is shown on one; what is returned ends
+// that. All that is written on standard error meanwhile goes through it.
+func (r *runCommand) open(ctx context.Context) (closed func()) {
+	a := r.app
+	if !a.ErrTTY || r.silent() || render.Format(r.plan.Config.LogFormat) != render.Pretty {
+		return func() {}
+	}
+	cfg := r.plan.Config
+	r.screen = live.New(live.Options{
+		Out: a.Err, Size: a.Size, Now: a.Now, Style: a.ErrRenderer(), ASCII: a.ASCII, Plain: a.Plain, Reflows: a.Reflows,
+		Root: r.plan.Dir, Past: r.plan.Past(), Turn: cfg.Actor.Timeout, Cost: cfg.MaxCost, Asked: r.plan.Control().Asked, Keys: a.InTTY,
+	})
+	own := &term.Streams{In: a.In, Out: a.Out, Err: a.Err, OutTTY: a.OutTTY, ErrTTY: a.ErrTTY} // a pager writes by itself
+	a.Err = r.screen
+	r.keys = &live.Keyboard{Screen: r.screen, Streams: a.Streams, To: r.plan.Control(), Pager: func(text string) error {
+		p := pager.Pager{Streams: own, Host: &a.Host, Git: &worktree.Git{Environ: a.Environ}}
+		return p.Show(ctx, false, func(_ context.Context, out io.Writer) error {
+			_, err := io.WriteString(out, text)
+			return err
+		})
+	}}
+	r.keys.Open()
+	return func() {
+		r.keys.Close()
+		_ = r.screen.Close() // its error has been the sink's
+	}
+}
+
+// columns are those of the screen; nil: nothing is drawn, or cut.
+func (r *runCommand) columns() func() int {
+	if r.screen == nil || r.app.errWidth() == 0 {
+		return nil
+	}
+	return r.app.errWidth
+}
+
+// lend gives the terminal to somebody who asks the user, until what is returned is called.
+func (r *runCommand) lend() (back func()) {
+	if r.keys == nil {
+		return func() {}
+	}
+	return r.keys.Lend()
+}

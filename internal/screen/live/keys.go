@@ -1,0 +1,164 @@
+package live
+
+import (
+	"errors"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
+
+	"codeloops/internal/loop"
+)
+
+// The colours are of the sixteen that every terminal has, in the user's own shades.
+const (
+	green  = lipgloss.Color("2")
+	yellow = lipgloss.Color("3")
+	blue   = lipgloss.Color("4")
+	cyan   = lipgloss.Color("6")
+)
+
+// A Steerer is asked for what the keys are for.
+type Steerer interface {
+	Steer(kind loop.SteerKind, text string) error
+	Hurry() // ends a wait for a service
+}
+
+func helpLines() []string {
+	return []string{
+		"s       stop after this iteration; again: do not",
+		"p       pause after this turn; again: go on",
+		"f       a word for the actor's next turn",
+		"i       interrupt the actor's turn, with a word for the next one",
+		"o       show all that agents print; again: do not",
+		"d       the changes so far",
+		"w       try again now, in a wait",
+		"Ctrl+C  stop now; twice: at once",
+	}
+}
+
+// said is how long a word on what a key has done is shown.
+const said = 4 * time.Second
+
+// Press does what a key is for: a character, or an escape sequence, as it was sent. Pager is
+// called, without holding anything up, for what is to be read.
+func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.asked != nil {
+		s.edit(key, to)
+		return
+	}
+	key = strings.ToLower(key)
+	if s.Plain && !strings.Contains("spow", key) { // there is no place to type, or to read
+		return
+	}
+	switch key {
+	case "s":
+		s.toggle(to, func(stop, _ bool) bool { return stop }, loop.SteerStop)
+	case "p":
+		s.toggle(to, func(_, pause bool) bool { return pause }, loop.SteerPause)
+	case "f":
+		s.asked = &input{kind: loop.SteerSay, label: "tell the actor in its next turn"}
+	case "i":
+		s.asked = &input{kind: loop.SteerInterrupt, label: "interrupt the turn, and tell the actor"}
+	case "o":
+		s.all = !s.all
+		s.say(map[bool]string{true: "all that agents print is shown", false: "what agents print is not shown any more"}[s.all])
+	case "d":
+		if text := s.change.Patch(); text != "" {
+			go pager(text)
+		} else {
+			s.say("nothing has changed so far, as of the last look")
+		}
+	case "w":
+		to.Hurry()
+	case "?", "h":
+		s.help, s.notice = !s.help, ""
+	}
+}
+
+// toggle asks for something, or takes it back.
+func (s *Screen) toggle(to Steerer, is func(stop, pause bool) bool, kind loop.SteerKind) {
+	if s.Asked == nil {
+		return
+	}
+	if stop, pause, _ := s.Asked(); is(stop, pause) {
+		kind = loop.SteerGoOn
+	}
+	s.steer(to, kind, "")
+}
+
+func (s *Screen) steer(to Steerer, kind loop.SteerKind, text string) {
+	err := to.Steer(kind, text)
+	switch {
+	case errors.Is(err, loop.ErrNoTurn):
+		s.say("the actor is not at work; f has a word for its next turn")
+	case err != nil:
+		s.say(err.Error())
+	case s.Plain:
+		s.say(map[loop.SteerKind]string{
+			loop.SteerStop: "stops after this iteration", loop.SteerPause: "pauses after this turn", loop.SteerGoOn: "goes on",
+		}[kind])
+	}
+}
+
+func (s *Screen) say(notice string) {
+	if s.Plain {
+		s.put([]byte("  " + notice + "\n"))
+	}
+	s.notice, s.until = notice, s.Now().Add(said)
+}
+
+// An input is a line that the user types.
+type input struct {
+	kind  loop.SteerKind
+	label string
+	text  []rune
+}
+
+// line is what was typed so far, the end of it where the columns are few.
+func (i *input) line(ascii bool, width int) string {
+	cursor := "▏"
+	if ascii {
+		cursor = "_"
+	}
+	text := string(i.text)
+	line := i.label + ": " + text + cursor
+	if over := ansi.StringWidth(line) - width; over > 0 {
+		return i.label + ": " + ansi.TruncateLeft(text, over+1, "…") + cursor
+	}
+	return line + "   (Enter sends, Esc leaves)"
+}
+
+const mostTyped = 4000 // characters
+
+// edit takes a key while a line is typed.
+func (s *Screen) edit(key string, to Steerer) {
+	in := s.asked
+	switch key {
+	case "\x1b":
+		s.asked = nil
+	case "\r", "\n":
+		s.asked = nil
+		if text := strings.TrimSpace(string(in.text)); text != "" || in.kind == loop.SteerInterrupt {
+			s.steer(to, in.kind, text)
+		}
+	case "\x7f", "\b":
+		if len(in.text) > 0 {
+			in.text = in.text[:len(in.text)-1]
+		}
+	case "\x15": // Ctrl+U
+		in.text = nil
+	case "\x17": // Ctrl+W
+		words := strings.TrimRight(string(in.text), " ")
+		in.text = []rune(words[:strings.LastIndexByte(words, ' ')+1])
+	default:
+		r, size := utf8.DecodeRuneInString(key)
+		if size == len(key) && r >= ' ' && r != utf8.RuneError && len(in.text) < mostTyped {
+			in.text = append(in.text, r)
+		}
+	}
+}

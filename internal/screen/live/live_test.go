@@ -1,0 +1,342 @@
+package live
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/loop/looptest"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// A paper is a terminal that wraps nothing and scrolls for ever: what stands on it after
+// everything that was written, by the few sequences that a screen uses.
+type paper struct {
+	mu    sync.Mutex
+	lines []string
+	row   int
+	col   int
+}
+
+func (p *paper) Write(text []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	rest := string(text)
+	for rest != "" {
+		var up int
+		switch {
+		case strings.HasPrefix(rest, "\x1b[J"):
+			p.lines = p.lines[:min(len(p.lines), p.row+1)]
+			if p.row < len(p.lines) {
+				p.lines[p.row] = p.lines[p.row][:min(len(p.lines[p.row]), p.col)]
+			}
+			rest = rest[3:]
+		case strings.HasPrefix(rest, "\x1b["):
+			n, err := fmt.Sscanf(rest, "\x1b[%dA", &up)
+			if n != 1 || err != nil {
+				return 0, fmt.Errorf("unknown sequence %q", rest)
+			}
+			if p.row -= up; p.row < 0 {
+				return 0, errors.New("above the top")
+			}
+			rest = rest[strings.IndexByte(rest, 'A')+1:]
+		case rest[0] == '\r':
+			p.col, rest = 0, rest[1:]
+		case rest[0] == '\n':
+			p.row, p.col, rest = p.row+1, 0, rest[1:]
+		default:
+			end := strings.IndexAny(rest, "\r\n\x1b")
+			if end < 0 {
+				end = len(rest)
+			}
+			for len(p.lines) <= p.row {
+				p.lines = append(p.lines, "")
+			}
+			p.lines[p.row] = p.lines[p.row][:p.col] + rest[:end]
+			p.col += end
+			rest = rest[end:]
+		}
+	}
+	return len(text), nil
+}
+
+func (p *paper) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.TrimRight(strings.Join(p.lines, "\n"), "\n")
+}
+
+// A told run is shown event by event.
+type told struct {
+	*Screen
+	t   *testing.T
+	seq int
+	looptest.Grammar
+}
+
+func (r *told) tell(step loop.Step, events ...loop.Event) {
+	r.t.Helper()
+	for _, e := range events {
+		r.seq++
+		at := loop.Stamp{Seq: r.seq, Time: time.Now(), Step: step}
+		if err := errors.Join(r.Grammar.Handle(at, e), r.Screen.Handle(at, e)); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+// steers is whoever is asked for what the keys are for.
+type steers struct {
+	loop.Steering
+	hurried int
+}
+
+func (s *steers) Hurry() { s.hurried++ }
+
+func newTold(t *testing.T, out *paper, width int, to *steers) *told {
+	t.Helper()
+	s := New(Options{
+		Out: out, Size: func() (int, int) { return width, 30 }, Now: time.Now, Root: "/home/u/project",
+		Turn: time.Hour, Cost: 5, Asked: to.Asked, Keys: true,
+	})
+	return &told{Screen: s, t: t}
+}
+
+var claude = loop.AgentRef{Agent: "claude", Model: "opus"}
+
+// atWork has the actor at work in the first iteration.
+func (r *told) atWork() {
+	r.tell("", loop.Started{Session: loop.Session{Prompt: "do it", Cast: loop.Cast{Actor: claude, Critic: loop.AgentRef{Agent: "codex"}}, Terms: loop.Terms{MaxIterations: 5}}})
+	r.tell("1", loop.IterationStarted{Iteration: 1})
+	r.tell("1.actor", loop.PhaseEntered{Iteration: 1, State: loop.ActorExecuting})
+}
+
+func (r *told) press(to *steers, keys ...string) {
+	for _, key := range keys {
+		r.Press(key, to, nil)
+	}
+}
+
+func (r *told) does(kind loop.NoticeKind, text string) {
+	r.tell("1.actor", loop.Activity{Iteration: 1, Role: loop.RoleActor, Notice: loop.Notice{Kind: kind, Text: text}})
+}
+
+// TestPictures: what stands on the terminal in the course of a run, in three widths.
+func TestPictures(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{40, 80, 120} {
+		t.Run(strconv.Itoa(width), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { pictures(t, width) })
+		})
+	}
+}
+
+func pictures(t *testing.T, width int) {
+	t.Helper()
+	var shown strings.Builder
+	out, to := &paper{}, &steers{}
+	r := newTold(t, out, width, to)
+	look := func(what string) {
+		t.Helper()
+		time.Sleep(2 * frame)
+		synctest.Wait()
+		text := ansi.Strip(out.text())
+		for line := range strings.Lines(text) {
+			if ansi.StringWidth(strings.TrimSuffix(line, "\n")) >= width {
+				t.Errorf("%s: too wide: %q", what, line)
+			}
+		}
+		fmt.Fprintf(&shown, "=== %s\n%s\n", what, text)
+	}
+	write := func(text string) {
+		t.Helper()
+		if _, err := r.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.atWork()
+	write("Iteration 1\n")
+	look("nothing yet")
+	time.Sleep(65 * time.Second)
+	r.does(loop.NoticeOutput, "some line\nthe last line\n\n")
+	look("it prints")
+	for _, n := range []loop.Notice{
+		{Kind: loop.NoticeMessage, Text: "I look at the parser."},
+		{Kind: loop.NoticeTool, Text: "Read /home/u/project/parser.go"},
+		{Kind: loop.NoticeCommand, Text: "go test ./..."},
+		{Kind: loop.NoticeEdit, Text: "/home/u/project/internal/parser.go"},
+		{Kind: loop.NoticeMessage, Text: "a \x1b[2Jhostile " + strings.Repeat("word ", 40)},
+	} {
+		r.does(n.Kind, n.Text)
+	}
+	look("it works")
+	r.tell("1.actor", loop.WaitStarted{Iteration: 1, Role: loop.RoleActor, Wait: loop.Wait{Cause: loop.EndRateLimited, Until: time.Now().Add(time.Hour)}})
+	look("it waits")
+	r.tell("1.actor", loop.WaitFinished{Iteration: 1, Role: loop.RoleActor, Wait: loop.Wait{End: loop.WaitOver}})
+	r.press(to, "s", "p", "f")
+	r.press(to, "u", "x", "\x7f", "s", "é", "\x1b[A")
+	look("a word is typed")
+	r.press(to, strings.Split(strings.Repeat(" word", 15), "")...)
+	r.Press("!", to, nil)
+	look("many words are typed")
+	r.press(to, "\x17", "\x15", "o", "k")
+	r.Press("\r", to, nil)
+	look("things were asked for")
+	if stop, pause, words := to.Asked(); !stop || !pause || words != 1 {
+		t.Errorf("asked for %t, %t, %d", stop, pause, words)
+	}
+	r.Press("s", to, nil)
+	r.Press("w", to, nil)
+	if stop, pause, _ := to.Asked(); stop || pause || to.hurried != 1 {
+		t.Errorf("still asked for %t, %t; hurried %d times", stop, pause, to.hurried)
+	}
+	r.Press("i", to, nil)
+	r.Press("\r", to, nil)
+	look("no turn to interrupt")
+	usd := 0.42
+	r.tell("1.actor", loop.ActorFinished{Iteration: 1, Attempt: loop.Attempt{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndCompleted, Usage: loop.Usage{CostUSD: &usd, Tokens: &loop.Tokens{Input: 30000, Output: 1000}}}}}})
+	write("  actor    1m 05s\n")
+	r.tell("1.capture", loop.PhaseEntered{Iteration: 1, State: loop.CapturingDiff}, loop.DiffCaptured{Iteration: 1, Change: loop.Change{
+		Files: []loop.FileChange{{Path: "a", Patch: "the patch\n"}}, Insertions: 41, Deletions: 7,
+	}})
+	r.tell("1.checks", loop.PhaseEntered{Iteration: 1, State: loop.Verifying})
+	look("checks")
+	r.tell("1.checks", loop.ChecksFinished{Iteration: 1})
+	r.tell("1.critic", loop.PhaseEntered{Iteration: 1, State: loop.CriticEvaluating})
+	r.Press("?", to, nil)
+	look("help")
+	paged := make(chan string, 1)
+	r.Press("d", to, func(text string) { paged <- text })
+	if text := <-paged; text != "the patch\n" {
+		t.Errorf("the diff is %q", text)
+	}
+	r.tell("", loop.Finished{Outcome: loop.Outcome{Result: loop.Interrupted, Reason: loop.StopInterrupted}})
+	write("Interrupted\n")
+	look("the end")
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, fmt.Sprintf("pictures-%d.golden", width), shown.String())
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(path, []byte(got), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil || string(want) != got {
+		t.Errorf("%s: %v: got\n%s", name, err, got)
+	}
+}
+
+// TestSideBySide: turns at the same time have a line each.
+func TestSideBySide(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		out := &paper{}
+		r := newTold(t, out, 100, &steers{})
+		r.tell("", loop.Started{})
+		for i := range 8 {
+			step := loop.Step(fmt.Sprintf("thought_%d", i+1))
+			r.tell(step, loop.TurnStarted{Role: loop.Role(step)})
+			r.tell(step, loop.Activity{Role: loop.Role(step), Notice: loop.Notice{Kind: loop.NoticeCommand, Text: fmt.Sprint("make ", i)}})
+		}
+		time.Sleep(2 * frame)
+		synctest.Wait()
+		shown := ansi.Strip(out.text())
+		if !strings.Contains(shown, "runs  make 5") || strings.Contains(shown, "make 6") || !strings.Contains(shown, "… and 2 more") {
+			t.Error(shown)
+		}
+		_ = r.Close()
+	})
+}
+
+// TestBorrowed: whoever borrows the terminal has it alone, and what the run shows meanwhile
+// comes afterwards.
+func TestBorrowed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		out := &paper{}
+		r := newTold(t, out, 80, &steers{})
+		r.atWork()
+		time.Sleep(2 * frame)
+		show := r.Hide()
+		if text := out.text(); text != "" {
+			t.Errorf("drawn still: %q", text)
+		}
+		_, _ = r.Write([]byte("a line\n"))
+		r.does(loop.NoticeMessage, "hello")
+		time.Sleep(2 * frame)
+		if text := out.text(); text != "" {
+			t.Errorf("written: %q", text)
+		}
+		_, _ = r.Write(bytes.Repeat([]byte("x"), mostHeld+5))
+		show()
+		show()
+		time.Sleep(2 * frame)
+		synctest.Wait()
+		text := ansi.Strip(out.text())
+		if !strings.HasPrefix(text, "a line\nxxx") || !strings.Contains(text, "bytes are not shown here") || !strings.Contains(text, "says  hello") {
+			t.Errorf("%.100q … %q", text, text[max(0, len(text)-300):])
+		}
+		move := r.Still()
+		_, _ = r.Write([]byte("a question? "))
+		time.Sleep(2 * frame)
+		if text := out.text(); !strings.HasSuffix(text, "a question? ") {
+			t.Errorf("drawn behind a question: %q", text[max(0, len(text)-100):])
+		}
+		move()
+		_ = r.Close()
+	})
+}
+
+// TestNarrower: what a terminal has wrapped anew is taken away, and nothing above it.
+func TestNarrower(t *testing.T) {
+	t.Parallel()
+	s := &Screen{Options: Options{Reflows: true}, drawn: []string{"", strings.Repeat("x", 79), "yy"}, width: 80}
+	for width, want := range map[int]int{80: 3, 79: 3, 40: 4, 20: 6} {
+		if got := s.rows(width); got != want {
+			t.Errorf("in %d columns: %d rows, want %d", width, got, want)
+		}
+	}
+	if s.Reflows = false; s.rows(20) != 3 {
+		t.Error("a terminal that does not wrap anew")
+	}
+}
+
+// gone is a terminal that takes nothing.
+type gone struct{}
+
+func (gone) Write([]byte) (int, error) { return 0, errors.New("gone") }
+
+func TestTerminalGone(t *testing.T) {
+	t.Parallel()
+	s := New(Options{Out: gone{}, Size: func() (int, int) { return 80, 24 }, Now: time.Now})
+	if _, err := s.Write([]byte("x\n")); err == nil {
+		t.Error("no error")
+	}
+	if err := s.Handle(loop.Stamp{}, loop.Started{}); err == nil {
+		t.Error("the run is not told")
+	}
+	if s.Close() == nil {
+		t.Error("no error at the end")
+	}
+}
