@@ -29,9 +29,6 @@ func (r *running) drive(ctx context.Context, l *loop.Loop, checkpoint string, si
 	secrets := r.options.Host.Secrets
 	l.Sink = secrets.Sink(loop.Tee(r.own.log, state, shown))
 	if r.options.Say != "" {
-		if l.Steering == nil {
-			l.Steering = &loop.Steering{}
-		}
 		if err := l.Steering.Steer(loop.SteerSay, secrets.String(r.options.Say)); err != nil {
 			return loop.Outcome{}, err
 		}

@@ -11,8 +11,8 @@ package render
 import (
 	"fmt"
 	"io"
-	"slices"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/charmbracelet/lipgloss"
