@@ -12,8 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 const databasePassword = "correct-horse-battery"
@@ -197,8 +195,11 @@ say = "Write good, not `+databasePassword+`."
 
 // TestLessonsInPgvector: a database that can compares what lessons mean, and codeloops does so for
 // one that cannot, or may not.
-func TestLessonsInPgvector(t *testing.T) {
+func TestLessonsInPgvector(t *testing.T) { //nolint:gocyclo // likewise
 	t.Parallel()
+	if _, err := exec.LookPath("psql"); err != nil {
+		t.Skip("there is no client of PostgreSQL on this machine (psql)")
+	}
 	url := database(t)
 	o := &oracle{}
 	server := httptest.NewServer(o)
@@ -221,21 +222,15 @@ func TestLessonsInPgvector(t *testing.T) {
 	}
 	add("say hello", "Be polite.")
 	add("paint the file green", "Mind the colour.")
-	conn, err := pgconn.Connect(t.Context(), url+"&password="+databasePassword)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context()) //nolint:errcheck // the server ends with the test
 	ask := func(statement string) string {
 		t.Helper()
-		results, err := conn.Exec(t.Context(), statement).ReadAll()
+		cmd := exec.Command("psql", "-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-c", statement, url) // beside the server
+		cmd.Env = s.env
+		out, err := cmd.CombinedOutput()
 		if err != nil {
-			t.Fatalf("%s: %v", statement, err)
+			t.Fatalf("%s: %v\n%s", statement, err, out)
 		}
-		if last := results[len(results)-1]; len(last.Rows) > 0 {
-			return string(last.Rows[0][0])
-		}
-		return ""
+		return strings.TrimSpace(string(out))
 	}
 	recalled := func(url, how string) {
 		t.Helper()

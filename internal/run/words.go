@@ -53,9 +53,14 @@ func Describe(p *Plan) (facts []Fact) {
 	for _, role := range slices.Sorted(maps.Keys(p.Others)) {
 		all = append(all, p.Others[role])
 	}
+	kind, values, err := strategy.Read(p.strategy())
+	judged := err != nil || kind.Judged(values)
 	for _, players := range all {
 		for i, who := range players {
 			about := string(who.Role)
+			if about == string(loop.RoleCritic) && !judged {
+				continue
+			}
 			if i > 0 {
 				about = "  fallback"
 			}

@@ -77,6 +77,17 @@ func (k Kind) Plans(v Values) (plans, asks bool) {
 	return k.Name == NamePlan, v.on(KeyApprove)
 }
 
+// Judged reports whether a critic is asked.
+func (k Kind) Judged(v Values) bool {
+	switch {
+	case k.Name == NameReAct:
+		return false
+	case k.Name == NamePlan || !k.nests(): // a plan as a whole is judged
+		return true
+	}
+	return v.base().Judged(v.ofBase())
+}
+
 // Refines reports whether the agent of the actor has turns in which it looks at its own work.
 func (k Kind) Refines(v Values) bool {
 	return k.Name == NameSelfRefine || k.nests() && v.base().Name == NameSelfRefine

@@ -45,7 +45,7 @@ func ReadSchema(text string) (*Schema, error) {
 // is not: the library takes both. What it has read is looked at, not what is written: a word means
 // one thing as a key of a schema and another as the name of a property.
 func sound(is reflect.Value) error {
-	if s, ok := is.Interface().(*jsonschema.Schema); ok && s != nil {
+	if s, ok := reflect.TypeAssert[*jsonschema.Schema](is); ok && s != nil {
 		if s.Ref != "" || s.DynamicRef != "" {
 			return errors.New("it has a reference, " + cmp.Or(s.Ref, s.DynamicRef))
 		}

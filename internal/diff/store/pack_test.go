@@ -155,7 +155,7 @@ func TestPackWithoutIndex(t *testing.T) {
 		}
 	}
 	d := newDirectory(objectsDir(git))
-	defer d.close() //nolint:errcheck // it was only read
+	defer d.close()
 	checkObjects(t, d, objects)
 	if d.has(plumbing.NewHash(strings.Repeat("a", 40))) {
 		t.Error("it has what is in none")

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -161,7 +162,7 @@ func (s *Store) compared(ctx context.Context, base lesson.Comparer, q lesson.Que
 // space names where the vectors of an endpoint's model are from.
 func (e Endpoint) space() string {
 	sum := sha256.Sum256([]byte(e.URL + "\x00" + e.Model))
-	return fmt.Sprintf("%x", sum[:8])
+	return hex.EncodeToString(sum[:8])
 }
 
 // meanings returns the vectors of lessons, by their ids.

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -117,12 +118,23 @@ func (p *pretty) start(s loop.Session) {
 	if s.Strategy.Name != "" {
 		driven = term.Line(s.Strategy.Name) + ", "
 	}
-	judge, who := Judges(s.Critic, s.Policy.Panel)
-	p.sayf("%s  %sactor %s, %s %s%s, %s\n%s", p.strong.Render("codeloops"),
-		driven, Who(s.Actor), judge, who, where(s.View), limit, p.faint.Render(term.Line(s.WorkingDir)))
+	judges := ""
+	if !unjudged(s.Strategy) {
+		judge, who := Judges(s.Critic, s.Policy.Panel)
+		judges = ", " + judge + " " + who + where(s.View)
+	}
+	p.sayf("%s  %sactor %s%s, %s\n%s", p.strong.Render("codeloops"), driven, Who(s.Actor), judges, limit, p.faint.Render(term.Line(s.WorkingDir)))
 	if len(s.Templates) > 0 {
 		p.sayf("%s", p.faint.Render("asked in your own words: "+strings.Join(Templates(s), ", ")))
 	}
+}
+
+// unjudged reports whether a strategy asks no critic: it works until the checks pass, or drives
+// what does so. A plan as a whole is judged.
+func unjudged(s loop.StrategyRef) bool {
+	const alone = "react"
+	base := loop.Parameter{Key: "base", Value: alone}
+	return s.Name == alone || s.Name != "plan-and-execute" && slices.Contains(s.Parameters, base)
 }
 
 // where says where the critic works.

@@ -162,7 +162,10 @@ func (p *page) noted(e loop.Noted) string {
 	if text != "" {
 		said += ": " + term.Line(text)
 	}
-	if passed := Passed(e.Checks); passed != "" {
+	if passed := Passed(e.Checks); e.Name == loop.NoteCommand && len(e.Checks) == 1 {
+		c := e.Checks[0]
+		said += ": " + Fate(loop.Turn{Try: loop.Try{Ending: c.Ending}, Execution: loop.Execution{ExitCode: c.ExitCode}})
+	} else if passed != "" {
 		said += ": " + passed
 	}
 	if e.Change.State != "" {

@@ -210,7 +210,7 @@ func Templates(s loop.Session) []string {
 }
 
 // rejudged stands in the place of a turn of the actor that was not played.
-const rejudged = "not asked: its last work is judged again"
+const rejudged = "not asked: the work is judged as it stands"
 
 // By names who played a turn, as an addition to its fate, where it was not the
 // one who was to.
