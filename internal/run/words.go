@@ -46,35 +46,7 @@ func Describe(p *Plan) (facts []Fact) {
 	}
 	say("directory", "%s", p.Dir)
 	say("work tree", "%s", p.Root())
-	all := []crew.Cast{p.Actor, p.Critic}
-	if n := len(p.Panel); n > 0 {
-		all = append(all[:1], p.Panel...)
-	}
-	for _, role := range slices.Sorted(maps.Keys(p.Others)) {
-		all = append(all, p.Others[role])
-	}
-	kind, values, err := strategy.Read(p.strategy())
-	judged := err != nil || kind.Judged(values)
-	for _, players := range all {
-		for i, who := range players {
-			about := string(who.Role)
-			if about == string(loop.RoleCritic) && !judged {
-				continue
-			}
-			if i > 0 {
-				about = "  fallback"
-			}
-			say(about, "%s", strings.Join(who.CommandLine(), " "))
-			how := fmt.Sprintf("time limit %s, prompt by %s", limit(who.Timeout()), who.Spec.Prompt)
-			if who.Chosen != "" {
-				how = "auto: " + who.Spec.Name + ", " + who.Chosen + "; " + how
-			}
-			say("", "%s", how)
-			if lack := who.Lacks(p.Config); lack != "" {
-				say("", "%s", lack)
-			}
-		}
-	}
+	facts = append(facts, playersOf(p)...)
 	if set := PanelOf(p.Config); set != nil {
 		say("panel", "%d of %d have to say DONE", set.Quorum, len(set.Members))
 	}
@@ -95,6 +67,40 @@ func Describe(p *Plan) (facts []Fact) {
 	say("iterations", "%s", most)
 	say("duration", "%s", limit(p.Config.MaxDuration))
 	say("log", "%s", p.Logs)
+	return facts
+}
+
+// playersOf says who plays: the critic where one is asked.
+func playersOf(p *Plan) (facts []Fact) {
+	say := func(about, format string, args ...any) {
+		facts = append(facts, Fact{about, fmt.Sprintf(format, args...)})
+	}
+	all := []crew.Cast{p.Actor}
+	if kind, values, err := strategy.Read(p.strategy()); err != nil || kind.Judged(values) {
+		if all = append(all, p.Critic); len(p.Panel) > 0 {
+			all = append(all[:1], p.Panel...)
+		}
+	}
+	for _, role := range slices.Sorted(maps.Keys(p.Others)) {
+		all = append(all, p.Others[role])
+	}
+	for _, players := range all {
+		for i, who := range players {
+			about := string(who.Role)
+			if i > 0 {
+				about = "  fallback"
+			}
+			say(about, "%s", strings.Join(who.CommandLine(), " "))
+			how := fmt.Sprintf("time limit %s, prompt by %s", limit(who.Timeout()), who.Spec.Prompt)
+			if who.Chosen != "" {
+				how = "auto: " + who.Spec.Name + ", " + who.Chosen + "; " + how
+			}
+			say("", "%s", how)
+			if lack := who.Lacks(p.Config); lack != "" {
+				say("", "%s", lack)
+			}
+		}
+	}
 	return facts
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/role/prompt"
 	"codeloops/internal/role/verdict"
 )
 
@@ -167,21 +166,6 @@ func (w *project) play(ctx context.Context, in *loop.Steps, step loop.Step, i in
 	defer in.Within(step)()
 	defer in.Aim(w.whole)
 	return w.Base.Run(ctx, in)
-}
-
-// task is what a step is about, to those who work on it and to those who judge it.
-func (w *project) task(i int) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nThis is one step of a larger task. Do what it asks for, and nothing that belongs to another step: the work is judged by this step. The larger task:\n\n%s", w.plan[i].Text, prompt.Fenced(w.whole))
-	for _, part := range []struct {
-		lead  string
-		steps []string
-	}{{"Steps that are done, whose work is in the repository:", w.done}, {"Steps that others do later:", texts(w.plan[i+1:])}} {
-		if len(part.steps) > 0 {
-			fmt.Fprintf(&b, "\n%s\n- %s\n", part.lead, strings.Join(part.steps, "\n- "))
-		}
-	}
-	return b.String()
 }
 
 // finish makes what a step has come to in the user's tree.
