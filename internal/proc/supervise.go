@@ -91,6 +91,7 @@ func (s *supervisor) kill(why Stop) {
 
 // measure looks at how much was printed, and when.
 func (s *supervisor) measure() {
+	now := s.now() // first: what is printed from here on is later
 	var largest int64
 	var grown time.Time
 	for _, o := range s.io.outputs() {
@@ -106,7 +107,7 @@ func (s *supervisor) measure() {
 		s.kill(StopOutputLimit) // it uses its grace to fill the disk
 	case limit > 0 && largest > limit:
 		s.ask(StopOutputLimit)
-	case s.cmd.Idle > 0 && s.now().Sub(grown) >= s.cmd.Idle:
+	case s.cmd.Idle > 0 && now.Sub(grown) >= s.cmd.Idle:
 		s.ask(StopIdle)
 	}
 }
