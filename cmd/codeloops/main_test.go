@@ -340,10 +340,12 @@ func running(dir, word string) bool {
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	return slices.ContainsFunc(all, func(process string) bool {
 		environ, _ := os.ReadFile(filepath.Join(process, "environ"))
-		command, _ := os.ReadFile(filepath.Join(process, "cmdline"))
 		text := string(environ) + "\x00"
-		return (strings.Contains(text, dir+"\x00") || strings.Contains(text, dir+"/")) &&
-			strings.Contains(strings.ReplaceAll(string(command), "\x00", " "), word)
+		if !strings.Contains(text, dir+"\x00") && !strings.Contains(text, dir+"/") {
+			return false // as of most: there may be many
+		}
+		command, _ := os.ReadFile(filepath.Join(process, "cmdline"))
+		return strings.Contains(strings.ReplaceAll(string(command), "\x00", " "), word)
 	})
 }
 
