@@ -79,6 +79,7 @@ type shot struct {
 // A film is all that a terminal showed.
 type film struct {
 	shots []shot
+	ends  float64
 }
 
 // film starts codeloops and takes down what it shows.
@@ -241,6 +242,7 @@ func look(was, parameters string) string {
 
 // take keeps what has changed since the last picture.
 func (f *film) take(c *canvas, now float64) {
+	f.ends = now
 	for row := range max(len(c.rows), f.height()) {
 		var cells []cell
 		if row < len(c.rows) {
@@ -312,10 +314,11 @@ func runs(cells []cell) (all []cell) {
 	return all
 }
 
-// svg draws the film, four times as slow as it was. What plays no animations shows the end.
+// svg draws the film, which takes so many seconds however long the demonstration took. What
+// plays no animations shows the end.
 func (f *film) svg(title string) string {
-	const slower, high, wide, columns = 4, 18, 8.4, 84
-	at := func(seconds float64) string { return strconv.FormatFloat(seconds*slower, 'f', 1, 64) + "s" }
+	const takes, high, wide, columns = 8, 18, 8.4, 84
+	at := func(seconds float64) string { return strconv.FormatFloat(seconds*takes/f.ends, 'f', 1, 64) + "s" }
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" role="img" aria-label="%s">`+"\n", columns*wide, (f.height()+2)*high, title)
 	b.WriteString("<style>rect{fill:#0d1117}text{font:14px ui-monospace,Menlo,Consolas,monospace;fill:#e6edf3;white-space:pre}" +
