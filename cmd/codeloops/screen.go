@@ -11,17 +11,17 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// open gives the terminal to a screen, where the run is shown on one; what is returned ends
+// open gives standard error to a screen, where people are shown the run; what is returned ends
 // that. All that is written on standard error meanwhile goes through it.
 func (r *runCommand) open(ctx context.Context) (closed func()) {
 	a := r.app
-	if !a.ErrTTY || r.silent() || render.Format(r.plan.Config.LogFormat) != render.Pretty {
+	if r.silent() || render.Format(r.plan.Config.LogFormat) != render.Pretty {
 		return func() {}
 	}
 	cfg := r.plan.Config
 	r.screen = live.New(live.Options{
-		Out: a.Err, Size: a.Size, Now: a.Now, Style: a.ErrRenderer(), ASCII: a.ASCII, Plain: a.Plain, Reflows: a.Reflows,
-		Root: r.plan.Dir, Past: r.plan.Past(), Turn: cfg.Actor.Timeout, Cost: cfg.MaxCost, Asked: r.plan.Control().Asked, Keys: a.InTTY,
+		Out: a.Err, Size: a.Size, Now: a.Now, Style: a.ErrRenderer(), ASCII: a.ASCII, Plain: a.Plain || !a.ErrTTY, Reflows: a.Reflows,
+		Root: r.plan.Dir, Past: r.plan.Past(), Turn: cfg.Actor.Timeout, Cost: cfg.MaxCost, Asked: r.plan.Control().Asked, Keys: a.InTTY && a.ErrTTY,
 	})
 	own := &term.Streams{In: a.In, Out: a.Out, Err: a.Err, OutTTY: a.OutTTY, ErrTTY: a.ErrTTY} // a pager writes by itself
 	a.Err = r.screen

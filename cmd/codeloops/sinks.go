@@ -56,7 +56,7 @@ func (r *runCommand) display() (loop.Sink, error) {
 	a := r.app
 	o := render.Options{
 		Progress: a.Err, Result: a.Out, Style: a.ErrRenderer(), Ending: a.OutRenderer(), Width: a.errWidth(),
-		Live: r.screen != nil && !a.Plain, Columns: r.columns(), Verbose: r.opts.verbose, Quiet: r.opts.quiet, Log: r.plan.Log, Zone: a.Now().Location(),
+		Live: r.screen != nil && a.ErrTTY && !a.Plain, Columns: r.columns(), Verbose: r.opts.verbose, Quiet: r.opts.quiet, Log: r.plan.Log, Zone: a.Now().Location(),
 		Past: r.plan.Past(), CarryOn: r.carryOn,
 	}
 	if r.opts.jsonOutput {

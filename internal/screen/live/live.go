@@ -24,7 +24,7 @@ type Options struct {
 	Size    func() (w, h int)                    // of it, in columns and lines
 	Now     func() time.Time                     // for clocks
 	Style   *lipgloss.Renderer                   // nil: none
-	Plain   bool                                 // nothing moves: what is under way is not drawn
+	Plain   bool                                 // nothing is drawn: a line now and then says what is under way
 	ASCII   bool                                 // the terminal has no other characters
 	Reflows bool                                 // the terminal wraps its lines anew when it gets narrower
 	Root    string                               // the work tree; what is in it is named from there
@@ -36,7 +36,8 @@ type Options struct {
 }
 
 const (
-	frame    = 100 * time.Millisecond // between two pictures
+	frame    = 200 * time.Millisecond // between two pictures
+	silence  = 30 * time.Second       // after which a word is said where nothing is drawn
 	mostHeld = 1 << 20                // bytes that are kept while somebody else has the terminal
 )
 
@@ -64,6 +65,7 @@ type Screen struct {
 	all    bool // what agents print is shown
 	help   bool
 	change loop.Change
+	wrote  time.Time // something, the last time
 	err    error
 }
 
@@ -81,6 +83,7 @@ func New(o Options) *Screen {
 		o.Style = lipgloss.NewRenderer(io.Discard)
 	}
 	s := &Screen{Options: o, stop: make(chan struct{}), doing: map[loop.Step]*doing{}, state: progress.State{Tally: o.Past}}
+	s.wrote = s.Now()
 	s.over.Go(s.run)
 	return s
 }
@@ -107,6 +110,7 @@ func (s *Screen) run() {
 			s.mu.Lock()
 			s.spin++
 			s.draw(s.picture())
+			s.lives()
 			s.mu.Unlock()
 		}
 	}
@@ -130,6 +134,16 @@ func (s *Screen) Write(text []byte) (int, error) {
 	return len(text), s.err
 }
 
+// lives says who is at work, where nothing is drawn and nothing was written for some time.
+func (s *Screen) lives() {
+	if !s.Plain || s.hidden+s.still > 0 || s.begun || s.Now().Sub(s.wrote) < silence {
+		return
+	}
+	if line := s.alive(); line != "" {
+		s.put([]byte(line + "\n"))
+	}
+}
+
 // put writes text above what is drawn.
 func (s *Screen) put(text []byte) {
 	if len(text) == 0 {
@@ -141,6 +155,7 @@ func (s *Screen) put(text []byte) {
 }
 
 func (s *Screen) print(text []byte) {
+	s.wrote = s.Now()
 	if _, err := s.Out.Write(text); err != nil && s.err == nil {
 		s.err = err
 	}

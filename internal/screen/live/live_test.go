@@ -262,7 +262,7 @@ func TestSideBySide(t *testing.T) {
 		time.Sleep(2 * frame)
 		synctest.Wait()
 		shown := ansi.Strip(out.text())
-		if !strings.Contains(shown, "runs  make 5") || strings.Contains(shown, "make 6") || !strings.Contains(shown, "… and 2 more") {
+		if !strings.Contains(shown, "runs make 5") || strings.Contains(shown, "make 6") || !strings.Contains(shown, "… and 2 more") {
 			t.Error(shown)
 		}
 		_ = r.Close()
@@ -320,6 +320,35 @@ func TestNarrower(t *testing.T) {
 	if s.Reflows = false; s.rows(20) != 3 {
 		t.Error("a terminal that does not wrap anew")
 	}
+}
+
+// TestPlain: where nothing may be drawn, a line says every half minute who is at work, unless
+// something else was written.
+func TestPlain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		out := &paper{}
+		s := New(Options{Out: out, Size: func() (int, int) { return 80, 24 }, Now: time.Now, Plain: true})
+		r := &told{Screen: s, t: t}
+		r.atWork()
+		time.Sleep(29 * time.Second)
+		_, _ = r.Write([]byte("something\n"))
+		time.Sleep(29 * time.Second)
+		r.does(loop.NoticeCommand, "make\x1b[2J test")
+		time.Sleep(32 * time.Second)
+		r.tell("1.actor", loop.WaitStarted{Iteration: 1, Role: loop.RoleActor, Wait: loop.Wait{Cause: loop.EndOverloaded, Until: time.Now().Add(time.Hour)}})
+		time.Sleep(30 * time.Second)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		const want = "something\n" +
+			"  actor    claude (opus) at work for 59.0 s: runs make test\n" +
+			"  actor    claude (opus) at work for 1m 29s: runs make test\n" +
+			"  actor    waiting 59:31 for an overloaded service"
+		if got := out.text(); got != want {
+			t.Errorf("got\n%s", got)
+		}
+	})
 }
 
 // gone is a terminal that takes nothing.

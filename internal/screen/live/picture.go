@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/lipgloss"
+
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
 	"codeloops/internal/screen/render"
@@ -109,14 +111,19 @@ func (s *Screen) picture() []string {
 	return lines
 }
 
-// underWay says who is at work, and on what.
-func (s *Screen) underWay() (lines []string) {
-	var turns []progress.Step
+// turns are those under way.
+func (s *Screen) turns() (turns []progress.Step) {
 	for _, step := range s.state.Steps {
 		if step.Role != "" && !step.Over {
 			turns = append(turns, step)
 		}
 	}
+	return turns
+}
+
+// underWay says who is at work, and on what.
+func (s *Screen) underWay() (lines []string) {
+	turns := s.turns()
 	for i, t := range turns {
 		if i == mostTurns {
 			return append(lines, s.faint(fmt.Sprintf("  … and %d more", len(turns)-i)))
@@ -155,6 +162,25 @@ func (s *Screen) turn(t progress.Step) string {
 	return strings.Join(parts, s.dot())
 }
 
+// alive is one line on what is under way; "": nothing is.
+func (s *Screen) alive() string {
+	turns := s.turns()
+	if len(turns) == 0 || s.state.Ended {
+		return ""
+	}
+	t := turns[0]
+	line := fmt.Sprintf("  %-8s %s at work for %s", term.Line(string(t.Role)), render.Who(t.Agent), render.Span(s.Now().Sub(t.Began).Round(time.Second)))
+	if t.Waiting != nil {
+		line = fmt.Sprintf("  %-8s %s", term.Line(string(t.Role)), s.waits(*t.Waiting))
+	} else if what := s.now(t); what != "" {
+		line += ": " + what
+	}
+	if len(turns) > 1 {
+		line += fmt.Sprintf(", and %d more at work", len(turns)-1)
+	}
+	return s.faint(line)
+}
+
 // phase says what goes on where no agent is at work.
 func (s *Screen) phase() string {
 	open := s.state.Open
@@ -189,7 +215,7 @@ func (s *Screen) acts(t progress.Step) (lines []string) {
 		lines = append(lines, s.faint(fmt.Sprintf("    %-5s %s", verb(a.kind), a.text)))
 	}
 	last := d.acts[len(d.acts)-1]
-	return append(lines, fmt.Sprintf("  %s %s %s", s.spinner(), s.kind(last.kind), last.text))
+	return append(lines, fmt.Sprintf("  %s %s %s", s.spinner(), s.style(last.kind).Render(fmt.Sprintf("%-5s", verb(last.kind))), last.text))
 }
 
 // waits says for how long, and for what, a turn stands still.
@@ -217,7 +243,7 @@ func (s *Screen) now(t progress.Step) string {
 		return ""
 	case len(d.acts) > 0:
 		last := d.acts[len(d.acts)-1]
-		return s.kind(last.kind) + " " + last.text
+		return s.style(last.kind).Render(verb(last.kind)) + " " + last.text
 	}
 	return s.faint(d.printed)
 }
@@ -242,8 +268,9 @@ func verb(k loop.NoticeKind) string {
 	return "prints"
 }
 
-func (s *Screen) kind(k loop.NoticeKind) string {
-	style, word := s.Style.NewStyle(), fmt.Sprintf("%-5s", verb(k))
+// style tells what agents do apart at a glance.
+func (s *Screen) style(k loop.NoticeKind) lipgloss.Style {
+	style := s.Style.NewStyle()
 	switch k {
 	case loop.NoticeTool:
 		style = style.Foreground(blue)
@@ -255,7 +282,7 @@ func (s *Screen) kind(k loop.NoticeKind) string {
 		style = style.Foreground(yellow)
 	case loop.NoticeMessage, loop.NoticeOutput:
 	}
-	return style.Render(word)
+	return style
 }
 
 // foot says where the run stands, and what the keys do.
