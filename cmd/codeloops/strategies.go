@@ -23,6 +23,7 @@ type strategyRow struct {
 	Parameters map[string]any       `json:"parameters"`
 	Roles      map[loop.Role]string `json:"roles"`             // beside actor and critic: what each may do
 	Members    []loop.Role          `json:"members,omitempty"` // that it can choose from
+	Base       any                  `json:"base,omitempty"`    // what it drives
 	Chosen     bool                 `json:"chosen"`
 }
 
@@ -68,6 +69,9 @@ func strategyRows(cfg *config.Config) (rows []strategyRow) {
 		for role, access := range k.Roles {
 			r.Roles[role] = access.String()
 		}
+		if k.Base != "" {
+			r.Base = values.Set["base"]
+		}
 		if k.Chooses(values) {
 			for _, m := range values.Members {
 				r.Members = append(r.Members, m.Role)
@@ -91,6 +95,9 @@ func (r strategyRow) write(b *strings.Builder) {
 		most = fmt.Sprintf("at most %d", *r.Most)
 	}
 	fmt.Fprintf(b, "%s\n  %s\n  when:   %s\n  round:  %s\n  turns:  %s\n", name, r.About, r.When, r.Turns, most)
+	if r.Base != nil {
+		fmt.Fprintf(b, "  base:   %s\n", r.Base)
+	}
 	var roles []string
 	for _, role := range slices.Sorted(maps.Keys(r.Roles)) {
 		roles = append(roles, fmt.Sprintf("%s (%s)", role, r.Roles[role]))
