@@ -97,7 +97,7 @@ func (c *canvas) film(t *testing.T, args ...string) *film {
 	cmd := exec.Command(exe, args...)
 	cmd.Dir = t.TempDir()
 	cmd.Env = []string{
-		playCodeloops + "=1", "PATH=" + os.Getenv("PATH"), "HOME=/home/you", "TERM=xterm-256color", "TZ=UTC", "TMPDIR=" + cmd.Dir,
+		playCodeloops + "=1", "PATH=" + os.Getenv("PATH"), "HOME=" + cmd.Dir, "TERM=xterm-256color", "TZ=UTC", "TMPDIR=" + cmd.Dir,
 		"CODELOOPS_SESSION_DIR=" + cmd.Dir + "/sessions", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GORACE=atexit_sleep_ms=0",
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = screen, screen, screen

@@ -49,8 +49,13 @@ work is judged first and found done, nobody is told, and you are.`,
 		Example: `  codeloops resume
   codeloops resume "use library B"
   codeloops resume -n 20 2026-01-27T15-30`,
-		Args:              refAndWords,
-		ValidArgsFunction: a.logs().complete,
+		Args: refAndWords,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) > 0 { // words
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return a.logs().complete(cmd, args, prefix)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.takeSettings(cmd.Flags()); err != nil {
 				return err
