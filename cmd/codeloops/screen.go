@@ -21,7 +21,7 @@ func (r *runCommand) open(ctx context.Context) (closed func()) {
 	cfg := r.plan.Config
 	r.screen = live.New(live.Options{
 		Out: a.Err, Size: a.Size, Now: a.Now, Style: a.ErrRenderer(), ASCII: a.ASCII, Plain: a.Plain || !a.ErrTTY, Reflows: a.Reflows,
-		Root: r.plan.Dir, Past: r.plan.Past(), Turn: cfg.Actor.Timeout, Cost: cfg.MaxCost, Asked: r.plan.Control().Asked, Keys: a.InTTY && a.ErrTTY,
+		Root: r.plan.Dir, Past: r.plan.Past(), Limits: live.Limits{Turn: cfg.Actor.Timeout, Cost: cfg.MaxCost}, Asked: r.plan.Control().Asked, Keys: a.InTTY && a.ErrTTY,
 	})
 	own := &term.Streams{In: a.In, Out: a.Out, Err: a.Err, OutTTY: a.OutTTY, ErrTTY: a.ErrTTY} // a pager writes by itself
 	a.Err = r.screen

@@ -6,18 +6,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/x/ansi"
 
 	"codeloops/internal/loop"
-)
-
-// The colours are of the sixteen that every terminal has, in the user's own shades.
-const (
-	green  = lipgloss.Color("2")
-	yellow = lipgloss.Color("3")
-	blue   = lipgloss.Color("4")
-	cyan   = lipgloss.Color("6")
 )
 
 // A Steerer is asked for what the keys are for.
@@ -42,12 +33,21 @@ func helpLines() []string {
 // said is how long a word on what a key has done is shown.
 const said = 4 * time.Second
 
+// A talk is what the user and the screen have to say to each other.
+type talk struct {
+	input  *input // what is being typed; nil: nothing
+	notice string // a word on what a key has done
+	until  time.Time
+	all    bool // what agents print is shown
+	help   bool
+}
+
 // Press does what a key is for: a character, or an escape sequence, as it was sent. Pager is
 // called, without holding anything up, for what is to be read.
 func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.asked != nil {
+	if s.talk.input != nil {
 		s.edit(key, to)
 		return
 	}
@@ -61,14 +61,14 @@ func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
 	case "p":
 		s.toggle(to, func(_, pause bool) bool { return pause }, loop.SteerPause)
 	case "f":
-		s.asked = &input{kind: loop.SteerSay, label: "tell the actor in its next turn"}
+		s.talk.input = &input{kind: loop.SteerSay, label: "tell the actor in its next turn"}
 	case "i":
-		s.asked = &input{kind: loop.SteerInterrupt, label: "interrupt the turn, and tell the actor"}
+		s.talk.input = &input{kind: loop.SteerInterrupt, label: "interrupt the turn, and tell the actor"}
 	case "o":
-		s.all = !s.all
-		s.say(map[bool]string{true: "all that agents print is shown", false: "what agents print is not shown any more"}[s.all])
+		s.talk.all = !s.talk.all
+		s.say(map[bool]string{true: "all that agents print is shown", false: "what agents print is not shown any more"}[s.talk.all])
 	case "d":
-		if text := s.change.Patch(); text != "" {
+		if text := s.board.change.Patch(); text != "" {
 			go pager(text)
 		} else {
 			s.say("nothing has changed so far, as of the last look")
@@ -76,7 +76,7 @@ func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
 	case "w":
 		to.Hurry()
 	case "?", "h":
-		s.help, s.notice = !s.help, ""
+		s.talk.help, s.talk.notice = !s.talk.help, ""
 	}
 }
 
@@ -109,7 +109,41 @@ func (s *Screen) say(notice string) {
 	if s.Plain {
 		s.put([]byte("  " + notice + "\n"))
 	}
-	s.notice, s.until = notice, s.Now().Add(said)
+	s.talk.notice, s.talk.until = notice, s.Now().Add(said)
+}
+
+// told says what the user has asked for, and what can be asked.
+func (s *Screen) told() (lines []string) {
+	if s.Asked != nil {
+		stop, pause, words := s.Asked()
+		var asked []string
+		if stop {
+			asked = append(asked, "stops after this iteration (s: no)")
+		}
+		switch {
+		case pause && s.board.state.Paused:
+			asked = append(asked, "paused (p: go on)")
+		case pause:
+			asked = append(asked, "pauses after this turn (p: no)")
+		}
+		if words > 0 {
+			asked = append(asked, "your word goes to the actor's next turn")
+		}
+		if len(asked) > 0 {
+			lines = append(lines, "  "+s.Style.NewStyle().Foreground(yellow).Render(strings.Join(asked, s.board.dot())))
+		}
+	}
+	switch {
+	case s.talk.notice != "" && s.Now().Before(s.talk.until):
+		return append(lines, "  "+s.talk.notice)
+	case s.talk.help:
+		for _, line := range helpLines() {
+			lines = append(lines, s.board.faint("  "+line))
+		}
+	case s.Keys:
+		lines = append(lines, s.board.faint("  "+strings.Join([]string{"s stop", "p pause", "f feedback", "i interrupt", "d diff", "? help"}, s.board.dot())))
+	}
+	return lines
 }
 
 // An input is a line that the user types.
@@ -137,12 +171,12 @@ const mostTyped = 4000 // characters
 
 // edit takes a key while a line is typed.
 func (s *Screen) edit(key string, to Steerer) {
-	in := s.asked
+	in := s.talk.input
 	switch key {
 	case "\x1b":
-		s.asked = nil
+		s.talk.input = nil
 	case "\r", "\n":
-		s.asked = nil
+		s.talk.input = nil
 		if text := strings.TrimSpace(string(in.text)); text != "" || in.kind == loop.SteerInterrupt {
 			s.steer(to, in.kind, text)
 		}

@@ -110,7 +110,7 @@ func newTold(t *testing.T, out *paper, width int, to *steers) *told {
 	t.Helper()
 	s := New(Options{
 		Out: out, Size: func() (int, int) { return width, 30 }, Now: time.Now, Root: "/home/u/project",
-		Turn: time.Hour, Cost: 5, Asked: to.Asked, Keys: true,
+		Limits: Limits{Turn: time.Hour, Cost: 5}, Asked: to.Asked, Keys: true,
 	})
 	return &told{Screen: s, t: t}
 }
@@ -311,13 +311,13 @@ func TestBorrowed(t *testing.T) {
 // TestNarrower: what a terminal has wrapped anew is taken away, and nothing above it.
 func TestNarrower(t *testing.T) {
 	t.Parallel()
-	s := &Screen{Options: Options{Reflows: true}, drawn: []string{"", strings.Repeat("x", 79), "yy"}, width: 80}
+	s := &canvas{reflows: true, drawn: []string{"", strings.Repeat("x", 79), "yy"}, width: 80}
 	for width, want := range map[int]int{80: 3, 79: 3, 40: 4, 20: 6} {
 		if got := s.rows(width); got != want {
 			t.Errorf("in %d columns: %d rows, want %d", width, got, want)
 		}
 	}
-	if s.Reflows = false; s.rows(20) != 3 {
+	if s.reflows = false; s.rows(20) != 3 {
 		t.Error("a terminal that does not wrap anew")
 	}
 }

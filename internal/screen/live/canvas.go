@@ -1,0 +1,113 @@
+package live
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// A canvas is a terminal with lines that stay and, below them, lines that are drawn anew.
+type canvas struct {
+	out     io.Writer
+	size    func() (w, h int)
+	now     func() time.Time
+	reflows bool
+
+	drawn []string // the lines below, as they stand on the terminal
+	width int      // the terminal's when they were drawn
+	begun bool     // what was written last has no end yet
+	held  held
+	wrote time.Time // something, the last time
+	err   error
+}
+
+// held is what waits while somebody else has the terminal.
+type held struct {
+	hidden int // so many have the terminal for themselves
+	still  int // so many want nothing drawn
+	text   bytes.Buffer
+	lost   int // bytes that were not kept
+}
+
+// write shows text that stays, or keeps it for later.
+func (c *canvas) write(text []byte) {
+	if c.held.hidden > 0 {
+		kept := text[:min(len(text), mostHeld-c.held.text.Len())]
+		c.held.text.Write(kept)
+		c.held.lost += len(text) - len(kept)
+		return
+	}
+	c.put(text)
+}
+
+// put writes text above what is drawn.
+func (c *canvas) put(text []byte) {
+	if len(text) == 0 {
+		return
+	}
+	c.draw(nil)
+	c.begun = text[len(text)-1] != '\n'
+	c.print(text)
+}
+
+func (c *canvas) print(text []byte) {
+	c.wrote = c.now()
+	if _, err := c.out.Write(text); err != nil && c.err == nil {
+		c.err = err
+	}
+}
+
+// flush writes what has waited.
+func (c *canvas) flush() {
+	if c.held.hidden > 0 {
+		return
+	}
+	text := bytes.Clone(c.held.text.Bytes())
+	c.held.text.Reset()
+	if c.held.lost > 0 {
+		text = fmt.Appendf(text, "\n… %d bytes are not shown here: the log has them\n", c.held.lost)
+		c.held.lost = 0
+	}
+	c.put(text)
+}
+
+// draw replaces what is drawn below by other lines.
+func (c *canvas) draw(lines []string) {
+	if c.held.hidden > 0 || lines != nil && (c.begun || c.held.still > 0) {
+		return
+	}
+	width, _ := c.size()
+	same := len(lines) == len(c.drawn) && width == c.width
+	for i := 0; same && i < len(lines); i++ {
+		same = lines[i] == c.drawn[i]
+	}
+	if same {
+		return
+	}
+	var out strings.Builder
+	if n := c.rows(width); n > 0 {
+		out.WriteString("\r")
+		if n > 1 {
+			fmt.Fprintf(&out, "\x1b[%dA", n-1)
+		}
+		out.WriteString("\x1b[J")
+	}
+	out.WriteString(strings.Join(lines, "\n"))
+	c.drawn, c.width = lines, width
+	c.print([]byte(out.String()))
+}
+
+// rows is how many rows of a terminal of this width hold what is drawn.
+func (c *canvas) rows(width int) (n int) {
+	for _, line := range c.drawn {
+		n++
+		if w := ansi.StringWidth(line); c.reflows && width > 0 && w > width {
+			n += (w - 1) / width
+		}
+	}
+	return n
+}

@@ -1,0 +1,64 @@
+package live
+
+import (
+	"github.com/charmbracelet/lipgloss"
+
+	"codeloops/internal/loop"
+)
+
+// The colours are of the sixteen that every terminal has, in the user's own shades.
+const (
+	green  = lipgloss.Color("2")
+	yellow = lipgloss.Color("3")
+	blue   = lipgloss.Color("4")
+	cyan   = lipgloss.Color("6")
+)
+
+// looks are styles and signs, as the terminal has them.
+type looks struct {
+	render *lipgloss.Renderer
+	ascii  bool
+	spin   int // of the picture
+}
+
+func (l looks) strong(text string) string { return l.render.NewStyle().Bold(true).Render(text) }
+func (l looks) faint(text string) string  { return l.render.NewStyle().Faint(true).Render(text) }
+
+func (l looks) dot() string {
+	if l.ascii {
+		return " - "
+	}
+	return " · "
+}
+
+func (l looks) spinner() string {
+	signs := []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
+	if l.ascii {
+		signs = []string{"|", "/", "-", "\\"}
+	}
+	return signs[l.spin%len(signs)]
+}
+
+func (l looks) bar() string {
+	if l.ascii {
+		return "|"
+	}
+	return "│"
+}
+
+// style tells what agents do apart at a glance.
+func (l looks) style(k loop.NoticeKind) lipgloss.Style {
+	style := l.render.NewStyle()
+	switch k {
+	case loop.NoticeTool:
+		style = style.Foreground(blue)
+	case loop.NoticeCommand:
+		style = style.Foreground(cyan)
+	case loop.NoticeEdit:
+		style = style.Foreground(green)
+	case loop.NoticeProblem, loop.NoticeChange:
+		style = style.Foreground(yellow)
+	case loop.NoticeMessage, loop.NoticeOutput:
+	}
+	return style
+}
