@@ -59,6 +59,9 @@ func (r *runCommand) display() (loop.Sink, error) {
 		Live: r.screen != nil && a.ErrTTY && !a.Plain, Columns: r.columns(), Verbose: r.opts.verbose, Quiet: r.opts.quiet, Log: r.plan.Log, Zone: a.Now().Location(),
 		Past: r.plan.Past(), CarryOn: r.carryOn,
 	}
+	if r.screen != nil {
+		o.Result = r.screen.Behind(a.Out)
+	}
 	if r.opts.jsonOutput {
 		o.Ending, o.Result = a.ErrRenderer(), a.Err // standard output is the document's alone
 		if r.opts.quiet {

@@ -3,7 +3,6 @@ package live
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 
 // A canvas is a terminal with lines that stay and, below them, lines that are drawn anew.
 type canvas struct {
-	out     io.Writer
+	pump    *pump
 	size    func() (w, h int)
 	now     func() time.Time
 	reflows bool
@@ -22,7 +21,6 @@ type canvas struct {
 	begun bool     // what was written last has no end yet
 	held  held
 	wrote time.Time // something, the last time
-	err   error
 }
 
 // held is what waits while somebody else has the terminal.
@@ -56,9 +54,7 @@ func (c *canvas) put(text []byte) {
 
 func (c *canvas) print(text []byte) {
 	c.wrote = c.now()
-	if _, err := c.out.Write(text); err != nil && c.err == nil {
-		c.err = err
-	}
+	c.pump.put(text)
 }
 
 // flush writes what has waited.
@@ -77,6 +73,9 @@ func (c *canvas) flush() {
 
 // draw replaces what is drawn below by other lines.
 func (c *canvas) draw(lines []string) {
+	if waiting, _, _, _ := c.pump.look(); waiting > 0 && lines != nil {
+		return // the next picture will do
+	}
 	if c.held.hidden > 0 || lines != nil && (c.begun || c.held.still > 0) {
 		return
 	}

@@ -70,21 +70,36 @@ func New(o Options) *Screen {
 		o.Style = lipgloss.NewRenderer(io.Discard)
 	}
 	s := &Screen{Options: o, stop: make(chan struct{})}
-	s.canvas = canvas{out: o.Out, size: o.Size, now: o.Now, reflows: o.Reflows, wrote: o.Now()}
+	s.canvas = canvas{pump: &pump{out: o.Out}, size: o.Size, now: o.Now, reflows: o.Reflows, wrote: o.Now()}
 	s.board = board{Options: o, looks: looks{o.Style, o.ASCII, 0}, doing: map[loop.Step]*doing{}, state: progress.State{Tally: o.Past}}
 	s.over.Go(s.run)
 	return s
 }
 
-// Close takes away what is drawn below, and leaves the terminal to others.
+// Close takes away what is drawn below, and leaves the terminal to others. What is written
+// afterwards is written at once.
 func (s *Screen) Close() error {
 	close(s.stop)
 	s.over.Wait()
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.flush()
 	s.draw(nil)
-	return s.err
+	s.mu.Unlock()
+	return s.pump.drain()
+}
+
+// Behind returns what writes to w when all that was shown stands on the terminal.
+func (s *Screen) Behind(w io.Writer) io.Writer { return behind{s.pump, w} }
+
+type behind struct {
+	*pump
+	then io.Writer
+}
+
+// Write implements [io.Writer].
+func (b behind) Write(text []byte) (int, error) {
+	_ = b.drain() // its error is the screen's
+	return b.then.Write(text)
 }
 
 func (s *Screen) run() {
@@ -107,10 +122,17 @@ func (s *Screen) run() {
 // Write shows lines that stay. They must be free of control sequences other than those of a
 // style. While somebody else has the terminal, they wait.
 func (s *Screen) Write(text []byte) (int, error) {
+	select {
+	case <-s.stop:
+		_ = s.pump.drain()
+		return s.Out.Write(text)
+	default:
+	}
+	err := s.pump.room(s.stop)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.write(text)
-	return len(text), s.err
+	return len(text), err
 }
 
 // lives says who is at work, where nothing is drawn and nothing was written for some time.
@@ -133,9 +155,10 @@ func (s *Screen) Still() (move func()) { return s.away(&s.held.still) }
 
 func (s *Screen) away(count *int) (back func()) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.draw(nil)
 	*count++
+	s.mu.Unlock()
+	_ = s.pump.drain() // its error is the screen's
 	return sync.OnceFunc(func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -150,7 +173,8 @@ func (s *Screen) Handle(at loop.Stamp, e loop.Event) error {
 	defer s.mu.Unlock()
 	switch e := e.(type) {
 	case loop.Activity:
-		if s.board.take(at, e); s.talk.all && e.Kind == loop.NoticeOutput && s.held.hidden == 0 {
+		waiting, _, _, _ := s.pump.look()
+		if s.board.take(at, e); s.talk.all && e.Kind == loop.NoticeOutput && s.held.hidden == 0 && waiting < mostPumped {
 			width, _ := s.Size()
 			s.put([]byte(s.board.printed(e, width)))
 		}
@@ -169,7 +193,8 @@ func (s *Screen) Handle(at loop.Stamp, e loop.Event) error {
 	if s.board.state.Ended {
 		s.draw(nil)
 	}
-	return s.err
+	_, _, _, err := s.pump.look()
+	return err
 }
 
 // picture is what is under way, line by line, as it fits on the terminal.

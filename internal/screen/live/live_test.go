@@ -358,14 +358,65 @@ func (gone) Write([]byte) (int, error) { return 0, errors.New("gone") }
 
 func TestTerminalGone(t *testing.T) {
 	t.Parallel()
-	s := New(Options{Out: gone{}, Size: func() (int, int) { return 80, 24 }, Now: time.Now})
-	if _, err := s.Write([]byte("x\n")); err == nil {
-		t.Error("no error")
-	}
-	if err := s.Handle(loop.Stamp{}, loop.Started{}); err == nil {
-		t.Error("the run is not told")
-	}
-	if s.Close() == nil {
-		t.Error("no error at the end")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := New(Options{Out: gone{}, Size: func() (int, int) { return 80, 24 }, Now: time.Now})
+		_, _ = s.Write([]byte("x\n"))
+		synctest.Wait()
+		if _, err := s.Write([]byte("y\n")); err == nil {
+			t.Error("no error")
+		}
+		if err := s.Handle(loop.Stamp{}, loop.Started{}); err == nil {
+			t.Error("the run is not told")
+		}
+		if s.Close() == nil {
+			t.Error("no error at the end")
+		}
+	})
+}
+
+// stuck is a terminal that takes nothing before it is let go.
+type stuck struct {
+	paper
+	let chan struct{}
+}
+
+func (s *stuck) Write(text []byte) (int, error) {
+	<-s.let
+	return s.paper.Write(text)
+}
+
+// TestNobodyReads: a terminal that hangs holds up nobody but whoever has much to say, until the
+// run is over; what was written is there when it is read again, and the result behind it.
+func TestNobodyReads(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		out := &stuck{let: make(chan struct{})}
+		s := New(Options{Out: out, Size: func() (int, int) { return 80, 24 }, Now: time.Now})
+		r := &told{Screen: s, t: t}
+		_, _ = s.Write([]byte("a line\n"))
+		r.atWork()
+		time.Sleep(time.Minute)
+		_, _ = s.Write(bytes.Repeat([]byte("x"), mostPumped))
+		written := make(chan struct{})
+		go func() {
+			_, _ = s.Write([]byte("much more"))
+			close(written)
+		}()
+		time.Sleep(time.Minute)
+		select {
+		case <-written:
+			t.Error("it grows and grows")
+		default:
+		}
+		began := time.Now()
+		if s.Close() == nil || time.Since(began) > time.Minute {
+			t.Errorf("the end waits for %s", time.Since(began))
+		}
+		<-written
+		close(out.let)
+		_, _ = s.Behind(out).Write([]byte("\nthe result\n"))
+		if text := out.text(); !strings.HasPrefix(text, "a line\n") || !strings.HasSuffix(text, "xmuch more\nthe result") {
+			t.Errorf("%.100q … %q", text, text[max(0, len(text)-100):])
+		}
+	})
 }

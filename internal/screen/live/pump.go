@@ -1,0 +1,102 @@
+package live
+
+import (
+	"io"
+	"sync"
+	"time"
+)
+
+const (
+	mostPumped = 1 << 20     // bytes that wait for a slow terminal
+	stall      = time.Second // without a byte taken: nobody reads
+)
+
+// A pump writes to a terminal that may be slow, or hang, so that nobody who holds a lock has
+// to wait for it.
+type pump struct {
+	out io.Writer
+
+	mu      sync.Mutex
+	text    []byte        // what waits
+	busy    bool          // some of it is being written
+	written int64         // bytes, in all
+	moved   chan struct{} // closed when something was taken
+	err     error
+}
+
+// put has text written. It never blocks.
+func (p *pump) put(text []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.text = append(p.text, text...); !p.busy && len(p.text) > 0 {
+		p.busy = true
+		go p.write()
+	}
+}
+
+// write writes what waits, until nothing does.
+func (p *pump) write() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.text) > 0 {
+		text := p.text
+		p.text = nil
+		p.mu.Unlock()
+		n, err := p.out.Write(text)
+		p.mu.Lock()
+		p.written += int64(n)
+		if p.err == nil {
+			p.err = err
+		}
+		p.tell()
+	}
+	p.busy = false
+	p.tell()
+}
+
+func (p *pump) tell() {
+	if p.moved != nil {
+		close(p.moved)
+		p.moved = nil
+	}
+}
+
+// look says what waits, and what is closed when it is less.
+func (p *pump) look() (waiting int, idle bool, moved <-chan struct{}, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.moved == nil {
+		p.moved = make(chan struct{})
+	}
+	return len(p.text), !p.busy, p.moved, p.err
+}
+
+// room waits until there is room, and returns the terminal's error.
+func (p *pump) room(over <-chan struct{}) error {
+	for {
+		waiting, _, moved, err := p.look()
+		if waiting < mostPumped || err != nil {
+			return err
+		}
+		select {
+		case <-moved:
+		case <-over:
+			return err
+		}
+	}
+}
+
+// drain waits until all is written, or nobody reads any more.
+func (p *pump) drain() error {
+	for {
+		_, idle, moved, err := p.look()
+		if idle {
+			return err
+		}
+		select {
+		case <-moved:
+		case <-time.After(stall):
+			return io.ErrShortWrite
+		}
+	}
+}
