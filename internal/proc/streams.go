@@ -142,10 +142,11 @@ func (s *streams) begin(c *child, watch func(string, []byte), now func() time.Ti
 	if watch != nil {
 		s.relay = startRelay(watch)
 	}
+	began := now() // for all of them: the first may tell of something before the next one listens
 	for _, o := range s.outputs() {
 		_ = o.theirs.Close()
 		o.theirs = nil
-		o.leader, o.relay, o.now, o.grown = c.leader, s.relay, now, now()
+		o.leader, o.relay, o.now, o.grown = c.leader, s.relay, now, began
 		o.listen()
 	}
 }
