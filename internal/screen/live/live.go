@@ -82,6 +82,7 @@ func (s *Screen) Close() error {
 	close(s.stop)
 	s.over.Wait()
 	s.mu.Lock()
+	s.held.hidden = 0 // a pager may be there still: what waits for its end would be lost
 	s.flush()
 	s.draw(nil)
 	s.mu.Unlock()

@@ -304,7 +304,12 @@ func TestBorrowed(t *testing.T) {
 			t.Errorf("drawn behind a question: %q", text[max(0, len(text)-100):])
 		}
 		move()
+		_ = r.Hide()
+		_, _ = r.Write([]byte("the last line\n"))
 		_ = r.Close()
+		if text := out.text(); !strings.HasSuffix(text, "the last line") {
+			t.Errorf("lost behind a pager: %q", text[max(0, len(text)-100):])
+		}
 	})
 }
 
