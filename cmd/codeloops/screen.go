@@ -19,11 +19,12 @@ func (r *runCommand) open(ctx context.Context) (closed func()) {
 		return func() {}
 	}
 	cfg := r.plan.Config
+	// What belongs to the terminal itself, as the pager and the size, does not go through the screen.
+	own := &term.Streams{In: a.In, Out: a.Out, Err: a.Err, OutTTY: a.OutTTY, ErrTTY: a.ErrTTY, Columns: a.Columns}
 	r.screen = live.New(live.Options{
-		Out: a.Err, Size: a.Size, Now: a.Now, Style: a.ErrRenderer(), ASCII: a.ASCII, Plain: a.Plain || !a.ErrTTY, Reflows: a.Reflows,
+		Out: own.Err, Size: own.Size, Now: a.Now, Style: a.ErrRenderer(), ASCII: a.ASCII, Plain: a.Plain || !a.ErrTTY, Reflows: a.Reflows,
 		Root: r.plan.Dir, Past: r.plan.Past(), Limits: live.Limits{Turn: cfg.Actor.Timeout, Cost: cfg.MaxCost}, Asked: r.plan.Control().Asked, Keys: a.InTTY && a.ErrTTY,
 	})
-	own := &term.Streams{In: a.In, Out: a.Out, Err: a.Err, OutTTY: a.OutTTY, ErrTTY: a.ErrTTY} // a pager writes by itself
 	a.Err = r.screen
 	r.keys = &live.Keyboard{Screen: r.screen, Streams: a.Streams, To: r.plan.Control(), Pager: func(text string) error {
 		p := pager.Pager{Streams: own, Host: &a.Host, Git: &worktree.Git{Environ: a.Environ}}
