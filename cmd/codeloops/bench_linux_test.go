@@ -1,15 +1,22 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"codeloops/internal/screen/term/termtest"
 )
 
 // The benchmarks time whole processes of the program that CODELOOPS names, in
@@ -64,10 +71,17 @@ critic_command = ["/bin/sh", "-c", "sleep 0.003; echo DECISION: CONTINUE; echo F
 [agents.slow]
 command = ["/bin/sh", "-c", "sleep 10; for i in 1 2 3 4 5; do echo x >>file$i; done; echo score: 0.5"]
 critic_command = ["/bin/sh", "-c", "case $CODELOOPS_ROLE in critic) grep -o 'SEAL: .*' | tail -1; echo DECISION: DONE;; *) echo score: 0.5;; esac"]
+[agents.silent]
+command = ["/bin/sh", "-c", "sleep $BENCH_SECONDS"]
+critic_command = ["/bin/sh", "-c", "echo DECISION: DONE"]
+[agents.talker]
+command = ["/bin/sh", "-c", "for i in $(seq $((BENCH_SECONDS * 10))); do cat ../talk; sleep 0.1; done"]
+critic_command = ["/bin/sh", "-c", "echo DECISION: DONE"]
 [agents.flood]
 command = ["/bin/sh", "-c", "head -c 60000000 /dev/zero | tr '\\000' x"]
 critic_command = ["/bin/sh", "-c", "echo DECISION: DONE"]
 `), 0o600))
+	must(b, os.WriteFile(filepath.Join(dir, "talk"), []byte(strings.Repeat("what an agent says, line by line, all the time\n", 1_000_000/47)), 0o600))
 	m.git("init", "-q")
 	m.git("add", "-A")
 	m.git("-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-q", "-m", "start")
@@ -185,6 +199,41 @@ func BenchmarkCandidates(b *testing.B) {
 	b.ReportMetric(float64((four - one).Milliseconds()), "more-ms")
 	b.ReportMetric(0, "ns/op")
 	m.report()
+}
+
+// BenchmarkLive is what codeloops adds to an agent on a terminal, in percent of a processor: to one that
+// says nothing, and to one that prints 10 MB a second. It takes long: each count is one of both.
+func BenchmarkLive(b *testing.B) {
+	path, m := program(b), newBench(b)
+	const most, least = 11, 1 // seconds
+	for agent, script := range map[string]string{
+		"silent": "sleep $BENCH_SECONDS", "talker": "for i in $(seq $((BENCH_SECONDS * 10))); do cat ../talk; sleep 0.1; done",
+	} {
+		b.Run(agent, func(b *testing.B) {
+			m.b = b
+			own := m.onTerminal(most, path, "--yes", "-a", agent, "task") - m.onTerminal(least, path, "--yes", "-a", agent, "task")
+			own -= m.onTerminal(most, "/bin/sh", "-c", script) - m.onTerminal(least, "/bin/sh", "-c", script)
+			b.ReportMetric(100*own.Seconds()/(most-least), "%-of-a-core")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// onTerminal is the processor time of a program, and of all that it waited for, on a terminal that
+// somebody reads.
+func (m *bench) onTerminal(seconds int, argv ...string) time.Duration {
+	m.b.Helper()
+	reader, name := termtest.Open(m.b)
+	screen, err := os.OpenFile(name, os.O_RDWR|unix.O_NOCTTY, 0)
+	must(m.b, err)
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = m.work, append(slices.Clip(m.env), "TERM=xterm", "BENCH_SECONDS="+strconv.Itoa(seconds))
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = screen, screen, screen
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	must(m.b, errors.Join(cmd.Start(), screen.Close()))
+	_, _ = io.Copy(io.Discard, reader) // ends with EIO when the last one closes the other side
+	must(m.b, cmd.Wait())
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }
 
 // BenchmarkFlood is a run in which the actor prints one line of 60 MB.

@@ -15,11 +15,11 @@ func TestGuessed(t *testing.T) {
 		"session list": "sessions list", "sesions list": "sessions list", "sesion list": "sessions list", "session": "sessions",
 		"list": "sessions list", "lst": "sessions list", "lsit": "sessions list", "ls": "sessions list", "LIST": "sessions list",
 		"show latest": "sessions show latest", "diff latest": "sessions diff latest", "logs latest~1": "sessions show latest~1",
-		"stats": "sessions stats", "status": "sessions list", "logs": "sessions show", "trust": "config trust",
+		"stats": "sessions stats", "ps": "status", "logs": "sessions show", "trust": "config trust",
 		"codeloops stats": "sessions stats", "vresion": "version", "docter": "doctor", "comfig show": "config show",
 		"remove latest": "sessions rm latest", "delete session 2026-11-22T09": "sessions rm", "undo": "sessions restore", "resum": "resume",
 		"start": "run", "continue": "resume", "show errors": "sessions show", "login claude": "doctor", "exprot": "sessions export",
-		"search": "sessions search", "stop": "", "update": "", "upgrade codeloops": "", "stop it now": "", "strategys": "strategies", "strategy": "strategies", "queue list": "", "-": "",
+		"search": "sessions search", "abort": "stop", "update": "", "upgrade codeloops": "", "attach": "watch", "satus": "status", "strategys": "strategies", "strategy": "strategies", "queue list": "", "-": "",
 	} {
 		if g, ok := guess.In(known(root), strings.Fields(line)); !ok || g.Command != want {
 			t.Errorf("%q: %v, %q, want %q", line, ok, g.Command, want)

@@ -31,6 +31,7 @@ func topics() []topic {
 		{"exit-codes", "how a run ends, with exit codes and stop reasons", "docs/policy.md", "What ends a run"},
 		{"prompts", "how to write a task that a critic can judge", "docs/prompts.md", ""},
 		{"session-format", "the lines and fields of a session log", "docs/session-format.md", ""},
+		{"steering", "how to watch and steer a run, from its keys or elsewhere", "docs/steering.md", ""},
 		{"strategies", "the ways to drive agents", "docs/strategies.md", ""},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,7 @@ import (
 	"codeloops/internal/cli/manual"
 	"codeloops/internal/config"
 	"codeloops/internal/run/crew"
+	"codeloops/internal/session/standing"
 )
 
 // everyCommand calls a function with each command that is told of and is not Cobra's own.
@@ -133,7 +135,7 @@ func TestTopics(t *testing.T) {
 func TestJSONFields(t *testing.T) {
 	t.Parallel()
 	root := newRootCmd(&app{Streams: streams()})
-	for name, of := range map[string]any{"doctor": doctor.Finding{}, "agents": crew.Row{}, "config show": config.Entry{}} {
+	for name, of := range map[string]any{"doctor": doctor.Finding{}, "agents": crew.Row{}, "config show": config.Entry{}, "status": standing.Standing{}} {
 		cmd, _, err := root.Find(strings.Fields(name))
 		if err != nil {
 			t.Fatal(err)
@@ -146,7 +148,7 @@ func TestJSONFields(t *testing.T) {
 		list = func(of reflect.Type, prefix string) {
 			for field := range of.Fields() {
 				tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-				if field.Type.Kind() == reflect.Struct {
+				if field.Type.Kind() == reflect.Struct && field.Type != reflect.TypeFor[time.Time]() {
 					list(field.Type, prefix+tag+".")
 					continue
 				}

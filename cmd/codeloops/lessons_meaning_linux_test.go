@@ -76,8 +76,8 @@ say = "score: 0.9\nyes"
 			t.Fatalf("%v\n%s", err, out)
 		}
 		_ = os.Remove(filepath.Join(s.dir, "work", "a"))
-		_, recalled, _ := strings.Cut(string(out), "reflexion.recall")
-		recalled, _, _ = strings.Cut(recalled, "fork.opened")
+		_, recalled, _ := strings.Cut(string(out), "lessons recalled")
+		recalled, _, _ = strings.Cut(recalled, "copied: ")
 		return recalled
 	}
 	if got := run("put a greeting into the file, not swordfish-swordfish"); !strings.Contains(got, " Be polite.\n") || strings.Contains(got, "!") || strings.Contains(got, "colour") {

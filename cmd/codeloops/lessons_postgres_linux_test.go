@@ -188,7 +188,7 @@ say = "Write good, not `+databasePassword+`."
 	// A database that does not answer ends no run.
 	cmd = s.codeloops("--strategy", "reflexion", "--check", "test -s a", "write the word good")
 	cmd.Env = append(cmd.Env, "CODELOOPS_STRATEGY_LESSONS=postgres://team@/postgres?host="+s.dir)
-	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "reflexion.recall: ! lessons: failed to connect") {
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "lessons recalled: ! lessons: failed to connect") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

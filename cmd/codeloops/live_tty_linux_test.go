@@ -35,8 +35,14 @@ say = "three"
 say = "DECISION: CONTINUE\nFEEDBACK: more\nSEAL: {seal}"
 `
 
-// steeredRun makes a home with a repository and an agent that plays the scenario.
+// steeredRun makes a home for the scenario of one who is steered.
 func steeredRun(t *testing.T) (home, work string) {
+	t.Helper()
+	return scriptedHome(t, steeredScenario)
+}
+
+// scriptedHome makes a home with a repository and an agent that plays a scenario.
+func scriptedHome(t *testing.T, played string) (home, work string) {
 	t.Helper()
 	home = t.TempDir()
 	work = filepath.Join(home, "work")
@@ -48,7 +54,7 @@ func steeredRun(t *testing.T) (home, work string) {
 	config := filepath.Join(home, ".config", "codeloops", "config.toml")
 	err = errors.Join(
 		os.MkdirAll(filepath.Dir(config), 0o700),
-		os.WriteFile(scenario, []byte(steeredScenario), 0o600),
+		os.WriteFile(scenario, []byte(played), 0o600),
 		os.WriteFile(config, fmt.Appendf(nil,
 			"agent = \"waits\"\n[agents.waits]\ncommand = [%q, %q, \"--script\", %q, \"--format\", \"claude-stream-json\"]\noutput = \"claude-stream-json\"\n",
 			exe, scripted.Command, scenario), 0o600))
@@ -64,10 +70,16 @@ func steeredRun(t *testing.T) (home, work string) {
 // onDesk starts codeloops on a terminal, in a repository.
 func onDesk(t *testing.T, home, work string, args ...string) *dialogue {
 	t.Helper()
-	return talkIn(t, work, []string{
+	return onDeskWith(t, nil, home, work, args...)
+}
+
+// onDeskWith starts it with more variables.
+func onDeskWith(t *testing.T, env []string, home, work string, args ...string) *dialogue {
+	t.Helper()
+	return talkIn(t, work, append([]string{
 		"HOME=" + home, "CODELOOPS_SESSION_DIR=" + filepath.Join(home, "sessions"),
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
-	}, args...)
+	}, env...), args...)
 }
 
 // steers are what the log of the only session says that the user has asked for.
@@ -114,12 +126,12 @@ func TestSteeredByKeys(t *testing.T) {
 		}
 	}
 	goOn("go1")
-	d.sees("! you tell the actor: use B")
+	d.sees(" you tell the actor: use B")
 	d.sees("iteration 2 of 10")
 	d.types("i")
 	d.sees("interrupt the turn, and tell the actor: ")
 	d.types("not so\r")
-	d.sees("! you have interrupted the turn, and tell the actor: not so")
+	d.sees(" you have interrupted the turn, and tell the actor: not so")
 	d.sees("iteration 3 of 10")
 	d.types("s")
 	d.sees("stops after this iteration (s: no)")

@@ -23,9 +23,9 @@ import (
 	"codeloops/internal/agent"
 	"codeloops/internal/agent/scripted"
 	"codeloops/internal/config/host"
-	"codeloops/internal/diff/view"
 	"codeloops/internal/proc"
 	"codeloops/internal/screen/term"
+	"codeloops/internal/view"
 )
 
 // playCodeloops is the variable that makes the test binary play codeloops.

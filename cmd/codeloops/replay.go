@@ -180,24 +180,32 @@ func (a *app) aside(text string) {
 // display is what showed the session as it ran.
 func (l *logs) display(o *replayOptions, one session.Overview) (loop.Sink, error) {
 	a := l.app
-	format := render.Format(o.format)
-	switch format {
+	format, err := l.format(o)
+	if err != nil {
+		return nil, err
+	}
+	shown, err := render.Run(format, render.Options{
+		Progress: a.Err, Style: a.ErrRenderer(), Width: a.errWidth(), ASCII: a.ASCII && a.ErrTTY,
+		Live: a.ErrTTY && !a.Plain, Zone: a.Now().Location(),
+		Result: render.Result{Out: a.Out, Ending: a.OutRenderer(), Room: a.outRoom(), Log: func() string { return one.Path }},
+	})
+	return a.Secrets.Sink(shown), err
+}
+
+// format is how a session is shown.
+func (l *logs) format(o *replayOptions) (render.Format, error) {
+	switch format := render.Format(o.format); format {
 	case render.Pretty, render.Compact, render.JSON:
+		return format, nil
 	case "":
 		cfg, err := l.Config()
 		if err != nil {
-			return nil, err
+			return "", err
 		}
-		format = render.Format(cfg.LogFormat)
-	default:
-		words := []string{string(render.Pretty), string(render.Compact), string(render.JSON)}
-		return nil, lookup.OneOf("--log-format", o.format, words)
+		return render.Format(cfg.LogFormat), nil
 	}
-	shown, err := render.Run(format, render.Options{
-		Progress: a.Err, Result: a.Out, Style: a.ErrRenderer(), Ending: a.OutRenderer(), Width: a.errWidth(),
-		Live: a.ErrTTY && !a.Plain, Log: func() string { return one.Path }, Zone: a.Now().Location(),
-	})
-	return a.Secrets.Sink(shown), err
+	words := []string{string(render.Pretty), string(render.Compact), string(render.JSON)}
+	return "", lookup.OneOf("--log-format", o.format, words)
 }
 
 // runApply rebuilds, from a log alone, the files that an iteration left, in a

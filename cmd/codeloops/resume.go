@@ -74,7 +74,8 @@ work is judged first and found done, nobody is told, and you are.`,
 	return cmd
 }
 
-func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) error {
+func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err error) {
+	defer func() { a.refuse(&o.runOptions, err) }()
 	if err := a.usersOwn(map[string]bool{"--trust-project": o.settings.Trusts(), "--accept-rules": o.acceptRules, "--accept-changes": o.accept}); err != nil {
 		return err
 	}
@@ -89,11 +90,7 @@ func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) error 
 		return err
 	}
 	defer r.plan.Close() //nolint:errcheck // what was written has been told
-	err = r.run(ctx)
-	if r.plan.Untold() {
-		a.tell("the run ended before the actor had another turn: your words were told to nobody")
-	}
-	return err
+	return r.run(ctx)
 }
 
 // refAndWords takes the name of a session and words.

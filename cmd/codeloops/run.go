@@ -14,6 +14,8 @@ import (
 	"codeloops/internal/loop"
 	"codeloops/internal/run"
 	"codeloops/internal/run/worktree"
+	"codeloops/internal/screen/ci"
+	"codeloops/internal/screen/debuglog"
 	"codeloops/internal/screen/live"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
@@ -30,14 +32,16 @@ type runCommand struct {
 	ref    string       // of the session to carry on, as it was typed
 	screen *live.Screen // nil: nothing is drawn
 	keys   *live.Keyboard
+	job    *ci.Log
 	typed  *bufio.Reader // what the user answers; nil: nothing was asked
 
-	debug    loop.Sink // the debug log; nil: there is none
-	unlogged error     // why it is not whole
+	debug    *debuglog.Log // nil: there is none
+	unlogged error         // why it is not whole
 }
 
 // runRun runs the loop, or with --dry-run says what it would run.
-func runRun(ctx context.Context, a *app, o *runOptions) error {
+func runRun(ctx context.Context, a *app, o *runOptions) (err error) {
+	defer func() { a.refuse(o, err) }()
 	if err := a.usersOwn(map[string]bool{"--trust-project": o.settings.Trusts()}); err != nil {
 		return err
 	}
@@ -123,6 +127,11 @@ func (r *runCommand) options() run.Options {
 	return run.Options{
 		Host: &a.Host, Version: version(), Dir: r.opts.workingDir, Settings: r.opts.settings,
 		Ask: r.ask, Alone: !r.terminal(), Tell: a.tell, Dropped: r.dropped,
+		Debug: func(sentence string) {
+			if r.debug != nil {
+				r.debug.Say(a.Now(), sentence)
+			}
+		},
 	}
 }
 
@@ -152,6 +161,8 @@ func (r *runCommand) introduce() {
 
 // run carries the plan out, shows it, and maps its outcome to an exit error.
 func (r *runCommand) run(ctx context.Context) error {
+	var out loop.Outcome
+	defer r.over(&out)
 	defer r.open(ctx)()
 	shown, closeLog, err := r.sinks(ctx)
 	if err != nil {
@@ -166,7 +177,10 @@ func (r *runCommand) run(ctx context.Context) error {
 			fmt.Fprintln(errs, "\nstopping; Ctrl+C again kills at once") //nolint:errcheck // a courtesy
 		}
 	}, control.Kill)
-	out, err := r.plan.Run(ctx, shown...)
+	out, err = r.plan.Run(ctx, shown...)
+	if r.plan.Untold() {
+		r.app.tell("the run ended before the actor had another turn: your words were told to nobody")
+	}
 	if out.Result == "" {
 		return err
 	}
@@ -191,7 +205,7 @@ func (r *runCommand) printResult(out loop.Outcome, broke error) error {
 		Outcome: out, ExitCode: resultCode(out.Result),
 		SessionID: r.plan.ID(), Log: r.plan.Log(),
 		FilesChanged: t.FilesChanged, Insertions: t.Insertions, Deletions: t.Deletions, Musts: t.Musts, Mays: t.Mays,
-		Spent: t.Spent,
+		Spent: t.Spent, Last: r.plan.Last(),
 	}
 	if broke != nil {
 		doc.Failure = failure(r.app, broke)

@@ -6,25 +6,95 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/run"
+	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/wording"
 )
 
-// carryOn is the command that carries the session on, to be typed where this one
-// was; "" where there is nothing to carry on. With it the session goes on as it was
-// going.
-func (r *runCommand) carryOn(out loop.Outcome) string {
-	flags, ok := r.plan.CarryOn(out)
-	if !ok || r.opts.demo {
-		return ""
+// next are the commands that make sense when the run has ended, to be typed where this one was.
+func (r *runCommand) next(out loop.Outcome, changed bool) []render.Step {
+	if r.opts.demo { // all of it goes
+		return nil
 	}
-	words := slices.Concat([]string{"codeloops", "resume"}, run.Spelled(flags), []string{r.plan.ID()})
+	n := &nextSteps{runCommand: r}
+	switch {
+	case out.Reason == loop.StopAgentAuth || out.Reason == loop.StopAgentNotFound:
+		n.add("what is amiss", []string{"codeloops", "doctor"})
+	case out.Reason.Violates() != "":
+		n.add("what was ruled", n.session("audit"))
+	}
+	if changed {
+		n.work(out.Result == loop.Success)
+	}
+	if flags, ok := r.plan.CarryOn(out); ok {
+		n.add("carry on", slices.Concat([]string{"codeloops", "resume"}, run.Spelled(flags), []string{r.plan.ID()}))
+	}
+	return n.steps
+}
+
+// nextSteps are commands to go on with.
+type nextSteps struct {
+	*runCommand
+
+	steps []render.Step
+}
+
+// add adds commands of which each is run when the one before it has gone well.
+func (n *nextSteps) add(what string, commands ...[]string) {
+	lines := make([]string, len(commands))
+	for i, words := range commands {
+		if lines[i] = n.shell(words); lines[i] == "" {
+			return
+		}
+	}
+	n.steps = append(n.steps, render.Step{For: what, Command: strings.Join(lines, " && ")})
+}
+
+// work adds what there is to do with work that was done.
+func (n *nextSteps) work(keep bool) {
+	base, moved := n.plan.Moved()
+	if moved { // the work was committed, and a diff of what was not says nothing of it
+		n.add("look", n.git("diff", base))
+	} else {
+		n.add("look", n.git("diff"))
+	}
+	n.add("all of it", n.session("diff"))
+	if keep && !moved {
+		n.add("keep it", n.git("add", "--all"), n.git("commit"))
+	}
+	n.add("take it back", n.session("restore", "--iteration", "0"))
+}
+
+// git is a command of git's in the work tree.
+func (n *nextSteps) git(words ...string) []string {
+	if n.plan.Dir == n.app.Dir {
+		return slices.Concat([]string{"git"}, words)
+	}
+	return slices.Concat([]string{"git", "-C", n.plan.Dir}, words)
+}
+
+// session is a command on the session.
+func (n *nextSteps) session(words ...string) []string {
+	return slices.Concat([]string{"codeloops", "sessions"}, words, []string{n.plan.ID()}, n.logsElsewhere())
+}
+
+// logsElsewhere is what a command needs to find the session, where a flag said where logs are.
+func (r *runCommand) logsElsewhere() []string {
+	if _, said := r.opts.settings.Values()["session_dir"]; !said {
+		return nil
+	}
+	return []string{"--session-dir", r.plan.Logs}
+}
+
+// shell is a command as it is to be typed; "" where it cannot be shown like that.
+func (r *runCommand) shell(words []string) string {
+	quoted := make([]string, len(words))
 	for i, word := range words {
-		words[i] = wording.Shell(word)
+		quoted[i] = wording.Shell(word)
 	}
-	line := strings.Join(words, " ")
+	line := strings.Join(quoted, " ")
 	if term.Line(line) != line || r.app.Secrets.String(line) != line {
-		return "" // it cannot be shown as it has to be typed
+		return ""
 	}
 	return line
 }

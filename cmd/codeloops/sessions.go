@@ -145,6 +145,14 @@ func (a *app) errWidth() int {
 	return a.Width()
 }
 
+// outRoom returns the columns of standard output, 0 where it is no terminal.
+func (a *app) outRoom() int {
+	if !a.OutTTY {
+		return 0
+	}
+	return a.OutWidth()
+}
+
 // print hands out standard output as it is for text: without the values of
 // secrets, which the log of another program may hold.
 func (a *app) print(write func(io.Writer) error) error {

@@ -55,20 +55,36 @@ func (r *runCommand) dropped(s loop.Sink, err error) {
 func (r *runCommand) display() (loop.Sink, error) {
 	a := r.app
 	o := render.Options{
-		Progress: a.Err, Result: a.Out, Style: a.ErrRenderer(), Ending: a.OutRenderer(), Width: a.errWidth(),
-		Live: r.screen != nil && a.ErrTTY && !a.Plain, Columns: r.columns(), Verbose: r.opts.verbose, Quiet: r.opts.quiet, Log: r.plan.Log, Zone: a.Now().Location(),
-		Past: r.plan.Past(), CarryOn: r.carryOn,
+		Progress: a.Err, Style: a.ErrRenderer(), Width: a.errWidth(), ASCII: a.ASCII && a.ErrTTY,
+		Live: r.screen != nil && a.ErrTTY && !a.Plain, Columns: r.columns(), Verbose: r.opts.verbose, Quiet: r.opts.quiet, Zone: a.Now().Location(),
+		Past:   r.plan.Past(),
+		Result: render.Result{Out: a.Out, Ending: a.OutRenderer(), Room: a.outRoom(), Log: r.plan.Log},
+		After:  render.After{Now: r.now, Next: r.next},
 	}
 	if r.screen != nil {
-		o.Result = r.screen.Behind(a.Out)
+		o.Out = r.screen.Behind(a.Out)
 	}
-	if r.opts.jsonOutput {
-		o.Ending, o.Result = a.ErrRenderer(), a.Err // standard output is the document's alone
+	if r.opts.jsonOutput { // standard output is the document's alone
+		o.Out, o.Ending, o.Room = a.Err, a.ErrRenderer(), a.errWidth()
 		if r.opts.quiet {
-			o.Result = io.Discard
+			o.Out = io.Discard
 		}
 	}
-	return render.Run(render.Format(r.plan.Config.LogFormat), o)
+	format := render.Format(r.plan.Config.LogFormat)
+	shown, err := render.Run(format, o)
+	if err == nil && format != render.JSON {
+		shown = r.job.Sink(a.Err, shown, format == render.Pretty && !r.opts.quiet)
+	}
+	return shown, err
+}
+
+// now looks at what has changed when the run is over.
+func (r *runCommand) now() (c loop.Change, ok bool) {
+	c, err := r.plan.Now()
+	for i, f := range c.Files { // what comes with an event has no secrets any more
+		c.Files[i].Path = r.app.Secrets.String(f.Path)
+	}
+	return c, err == nil
 }
 
 // ask puts a question of a run to the user. A script that names a session means it,

@@ -35,15 +35,15 @@ func TestStrategiesPage(t *testing.T) {
 		}
 	}
 	for name, shows := range map[string]string{
-		strategy.NameReflexion: "fork.discarded: attempt_1",
-		strategy.NameDebate:    "debate.likeness: 0.33",
+		strategy.NameReflexion: "thrown away: attempt_1",
+		strategy.NameDebate:    "how alike the answers are: 0.33",
 		strategy.NameReWOO:     "E2 = ask: With a line break",
 
-		strategy.NameRouter:     "router.route: writer, confidence 0.90",
+		strategy.NameRouter:     "route: writer, confidence 0.90",
 		strategy.NameSupervisor: "\n  I greet the world.\n",
-		strategy.NameSwarm:      `swarm.handoff: writer to speller: {"file": "greeting"}`,
-		strategy.NameBlackboard: "blackboard.note: writer: look at the spelling again",
-		strategy.NamePlan:       "plan.step_done: 2. Write bye into the file farewell.",
+		strategy.NameSwarm:      `handed over: writer to speller: {"file": "greeting"}`,
+		strategy.NameBlackboard: "noted: writer: look at the spelling again",
+		strategy.NamePlan:       "step done: 2. Write bye into the file farewell.",
 	} {
 		_, part, _ := strings.Cut(string(page), "\n## "+name+"\n")
 		part, _, _ = strings.Cut(part, "\n## ")

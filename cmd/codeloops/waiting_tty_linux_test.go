@@ -235,7 +235,7 @@ func TestWaitIsEndedByAKey(t *testing.T) {
 	d.types("xyw")
 	d.ends(exitDone)
 	shown := ansi.Strip(d.text())
-	if !strings.Contains(shown, "! the rate limit is reached (5-hour limit reached): waiting until ") || !strings.Contains(shown, "Done after 1 iteration") {
+	if !strings.Contains(strings.Join(strings.Fields(shown), " "), "! the rate limit is reached (5-hour limit reached): waiting until ") || !strings.Contains(shown, "Done after 1 iteration") {
 		t.Errorf("shown: %q", shown)
 	}
 	if _, after, _ := strings.Cut(shown, "Done after"); strings.Contains(after, "waiting ") {

@@ -113,6 +113,9 @@ type Approval struct {
 // Logs say what is shown and kept of a run.
 type Logs struct {
 	LogFormat  string        `key:"log_format"`  // "pretty", "compact" or "json"
+	CI         string        `key:"ci"`          // "auto", "none", "github" or "gitlab"
+	Notify     string        `key:"notify"`      // "none", "bell", "osc9" or "osc777"
+	Title      bool          `key:"title"`       // of the terminal
 	LogOutput  Size          `key:"log_output"`  // of each stream
 	SessionDir string        `key:"session_dir"` // absolute; "": see [Config.Sessions]
 	Keep       int           `key:"keep"`        // sessions

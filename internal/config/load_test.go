@@ -27,7 +27,7 @@ func TestDefaults(t *testing.T) {
 		Checking:  Checking{Checks: []string{}, CheckTimeout: 10 * time.Minute},
 		Isolation: Isolation{CriticView: "auto", CriticAccess: "full", CriticEnv: "full", EnvPass: []string{}, EnvDeny: []string{}},
 		Approval:  Approval{Profile: "default"},
-		Logs:      Logs{LogFormat: "pretty", LogOutput: 1 << 20, Keep: 20, KeepFor: 30 * 24 * time.Hour},
+		Logs:      Logs{LogFormat: "pretty", CI: "auto", Notify: "none", Title: true, LogOutput: 1 << 20, Keep: 20, KeepFor: 30 * 24 * time.Hour},
 		Confirm:   "short",
 		Policy: Policy{
 			OnViolation: "stop", AutoRevise: true, OpenFindings: "ask", Fallback: "off",
@@ -120,6 +120,9 @@ func chosen() map[string][2]any {
 	return map[string][2]any{
 		"confirm":                          {"never", "short"},
 		"log_format":                       {"compact", "json"},
+		"ci":                               {"github", "none"},
+		"notify":                           {"bell", "osc9"},
+		"title":                            {false, true},
 		"critic_view":                      {"copy", "tree"},
 		"critic_access":                    {"read-only", "full"},
 		"critic_env":                       {"full", "clean"},

@@ -30,6 +30,7 @@ func TestGuardedKeys(t *testing.T) {
 		"checks":           {"\nchecks = [\"make\"]", "checks", 2},
 		"empty checks":     {"checks = []", "checks", 1},
 		"session_dir":      {`session_dir = "x"`, "session_dir", 1},
+		"screen":           {"ci = \"none\"\nnotify = \"bell\"\ntitle = true", "ci, notify, title", 1},
 		"env_deny":         {`env_deny = []`, "env_deny", 1},
 		"profile":          {`profile = "default"`, "profile", 1},
 		"threshold":        {"approval_threshold = 0.1", "approval_threshold", 1},

@@ -31,14 +31,7 @@ func (c *capture) converted(ctx context.Context) (all []loop.Unshown, err error)
 	if len(touched) == 0 {
 		return nil, nil
 	}
-	r, err := c.reopen()
-	if err != nil {
-		return nil, err
-	}
-	x := converter{place: &c.place}
-	if x.conversion, err = c.conversion(ctx, r); err != nil {
-		return nil, err
-	}
+	x := converter{place: &c.place, conversion: c.how}
 	if x.root, err = os.OpenRoot(c.Root()); err != nil {
 		return nil, err
 	}

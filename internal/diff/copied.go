@@ -54,12 +54,12 @@ func (t *Tree) Unseen() func(name string) bool {
 // checkpoint, but for some files. Those that have kept their times are not read again.
 func (t *Tree) CopyOf(from *Tree, state string, but []string) {
 	from.mu.Lock()
-	known, settings := from.states[state], from.settings
+	known, settings := from.states[state], from.how.Settings
 	from.mu.Unlock()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if known != nil {
-		t.last, t.settings = known.Copied(but), settings
+		t.last, t.how.Settings = known.Copied(but), settings
 	}
 }
 

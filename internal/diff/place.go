@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"codeloops/internal/diff/attr"
 	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/diff/scan"
@@ -54,7 +53,7 @@ type seen struct {
 	last      *scan.Dir
 	tracked   tracked
 	rules     *rules
-	settings  attr.Settings
+	how       conversion // of files
 	config    *repo.Config
 	setup     setup
 	overrides overrides

@@ -31,11 +31,7 @@ type disk struct {
 // since the last one is read.
 func (d *disk) look(ctx context.Context, w *watcher, state *scan.Dir) (*checkpoint.Disk, error) {
 	said := &checkpoint.Disk{Umask: scan.Umask(), Perms: state.OddPerms()}
-	r, err := w.reopen()
-	if err != nil {
-		return nil, err
-	}
-	how, err := w.conversion(ctx, r)
+	how, err := w.convertsNow(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func (w *watcher) scan(ctx context.Context, also *scan.Dir) (scan.State, error) 
 	if err != nil {
 		return scan.State{}, err
 	}
-	s, err := w.scanner(ctx, r)
+	s, how, err := w.scanner(ctx, r)
 	if err != nil {
 		return scan.State{}, err
 	}
@@ -82,7 +82,7 @@ func (w *watcher) scan(ctx context.Context, also *scan.Dir) (scan.State, error) 
 	if err != nil {
 		return scan.State{}, err
 	}
-	w.last, w.settings, w.config = state.Root, s.Settings, r.Config
+	w.last, w.how, w.config = state.Root, how, r.Config
 	w.setup, w.overrides = w.setupOf(r), w.overridesOf(r)
 	w.unseen = unseenIn(state)
 	w.fakes = w.nests.setUp(w.setup)
@@ -104,7 +104,7 @@ func (w *watcher) scanAll(ctx context.Context, s *scan.Scanner, known scan.Known
 // scan. What has been read since the baseline must then be read again; to the
 // rest git clings, too.
 func (s *seen) reconverted(now attr.Settings, root *scan.Dir) bool {
-	return !reflect.DeepEqual(now, s.settings) ||
+	return !reflect.DeepEqual(now, s.how.Settings) ||
 		slices.ContainsFunc(scan.Compare(s.last, root), func(c scan.Difference) bool {
 			return path.Base(c.Path) == ".gitattributes"
 		})
@@ -128,7 +128,7 @@ func (w *watcher) readIndex(ctx context.Context) error {
 	return nil
 }
 
-func (w *watcher) scanner(ctx context.Context, r *repo.Repository) (*scan.Scanner, error) {
+func (w *watcher) scanner(ctx context.Context, r *repo.Repository) (*scan.Scanner, conversion, error) {
 	s := &scan.Scanner{
 		Root:  w.Root(),
 		Now:   w.options.Now,
@@ -139,11 +139,11 @@ func (w *watcher) scanner(ctx context.Context, r *repo.Repository) (*scan.Scanne
 	}
 	var err error
 	if s.FileSystem, err = scan.FileSystemOf(r.Config); err != nil {
-		return nil, err
+		return nil, conversion{}, err
 	}
 	how, err := w.conversion(ctx, r)
 	s.Attributes, s.Settings = how.Reader, how.Settings
-	return s, err
+	return s, how, err
 }
 
 // A conversion tells how git converts the files of a work tree. The reader keeps what
@@ -177,6 +177,18 @@ func (w *watcher) conversion(ctx context.Context, r *repo.Repository) (c convers
 		FromIndex:  w.contents(ctx, w.tracked.root),
 	})
 	return c, err
+}
+
+// convertsNow returns how git converts files: as the last look found it, or now if there was none.
+func (w *watcher) convertsNow(ctx context.Context) (conversion, error) {
+	if w.how.Reader != nil {
+		return w.how, nil
+	}
+	r, err := w.reopen()
+	if err != nil {
+		return conversion{}, err
+	}
+	return w.conversion(ctx, r)
 }
 
 // contents returns what reads the files of a state, by their paths.

@@ -75,7 +75,6 @@ type way struct {
 	is          *checkpoint.Disk
 	rules       []*ignore.Rules // those that count, beside the ones of now
 	nested      map[string]bool // directories, and whether they are repositories
-	how         conversion
 	fs          scan.FileSystem
 	root        *os.Root
 }
@@ -97,14 +96,7 @@ func (w *way) find(ctx context.Context, disk *disk, states []*scan.Dir) error {
 	if w.is, err = disk.look(ctx, w.watcher, w.now); err != nil {
 		return err
 	}
-	r, err := w.reopen()
-	if err != nil {
-		return err
-	}
-	if w.fs, err = scan.FileSystemOf(r.Config); err != nil {
-		return err
-	}
-	if w.how, err = w.conversion(ctx, r); err != nil {
+	if w.fs, err = scan.FileSystemOf(w.config); err != nil {
 		return err
 	}
 	if w.root, err = os.OpenRoot(w.Root()); err != nil {

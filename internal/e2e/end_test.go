@@ -23,6 +23,7 @@ type end struct {
 	result session.Result // what it printed, when it printed something
 	actor  []loop.Turn    // the turns that were logged, in order
 	critic []loop.Turn
+	turns  []loop.Turn // of a strategy's own roles
 	rounds []loop.Round
 	warned []string
 }
@@ -110,6 +111,8 @@ func (r *run) readLog(e *end) {
 			e.actor = append(e.actor, event.Attempt.Turn)
 		case loop.CriticFinished:
 			e.critic = append(e.critic, event.Review.Turn)
+		case loop.TurnFinished:
+			e.turns = append(e.turns, event.Reply.Turn)
 		case loop.IterationFinished:
 			e.rounds = append(e.rounds, event.Round)
 		case loop.Warned:

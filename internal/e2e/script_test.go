@@ -30,10 +30,15 @@ var iterationMark = regexp.MustCompile(`This is iteration (\d+)`)
 // remember. Whatever does not offer a shell or has no prompt of codeloops' in it
 // is such a thing.
 func turns(play func(turn) model.Answer) model.Script {
+	return asked([]string{actorMark, criticMark}, play)
+}
+
+// asked does so for whoever is asked in a prompt that holds one of the marks.
+func asked(marks []string, play func(turn) model.Answer) model.Script {
 	return func(r model.Request) model.Answer {
 		t := turn{Request: r}
 		var ok bool
-		t.prompt, t.results, ok = r.Last(actorMark, criticMark)
+		t.prompt, t.results, ok = r.Last(marks...)
 		_, shell := r.Run("true")
 		if !ok || !shell || aside(r) {
 			return sideAnswer(r)

@@ -206,6 +206,9 @@ type Notice struct {
 	// Text is what is printed, whole lines where the agent writes lines, or
 	// one line that says what is done.
 	Text string
+	// Added and Removed are the lines of an edit, where the agent tells them.
+	Added   int `json:",omitempty"`
+	Removed int `json:",omitempty"`
 	// Wait is set where the run stands still, or goes on again: that is no
 	// [Activity], but an event of its own.
 	Wait *Wait

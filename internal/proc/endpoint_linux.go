@@ -11,25 +11,26 @@ import (
 
 // An endpoint is the keeper's end of the socket: always the same descriptor,
 // and blocking, as the keeper has nothing else to do.
-type endpoint struct{}
+type endpoint struct {
+	files []int // that have come, and belong to the next start
+}
 
-// receive returns the next message, with the files that came along. They are the
-// caller's to close.
-func (e endpoint) receive() (m message, files []int, err error) {
-	var header [headerSize]byte
+// Read implements [io.Reader].
+func (e *endpoint) Read(b []byte) (int, error) {
 	control := make([]byte, unix.CmsgSpace(3*4))
-	n, controlLen, err := recvmsg(header[:], control)
+	n, controlLen, err := recvmsg(b, control)
 	if err != nil {
-		return m, nil, err
+		return 0, err
 	}
-	if files, err = passedFiles(control[:controlLen]); err != nil {
-		return m, nil, err
-	}
-	if _, err := io.ReadFull(e, header[n:]); err != nil {
-		return m, nil, err
-	}
-	m, err = readMessage(header, e)
-	return m, files, err
+	files, err := passedFiles(control[:controlLen])
+	e.files = append(e.files, files...)
+	return n, err
+}
+
+// take returns the files that have come. They are the caller's to close.
+func (e *endpoint) take() (files []int) {
+	files, e.files = e.files, nil
+	return files
 }
 
 func recvmsg(b, control []byte) (n, controlLen int, err error) {
@@ -63,19 +64,14 @@ func passedFiles(control []byte) ([]int, error) {
 	return files, nil
 }
 
-// Read implements io.Reader.
-func (endpoint) Read(b []byte) (int, error) {
-	n, _, err := recvmsg(b, nil)
-	return n, err
-}
-
-// send sends a message. A host that is gone is noticed by receive.
-func (endpoint) send(m message) {
-	for frame := m.frame(); len(frame) > 0; {
-		n, err := unix.SendmsgN(keeperSocket, frame, nil, nil, unix.MSG_NOSIGNAL)
+// Write implements [io.Writer].
+func (*endpoint) Write(b []byte) (written int, err error) {
+	for written < len(b) {
+		n, err := unix.SendmsgN(keeperSocket, b[written:], nil, nil, unix.MSG_NOSIGNAL)
 		if err != nil && !errors.Is(err, syscall.EINTR) {
-			return
+			return written, err
 		}
-		frame = frame[max(n, 0):]
+		written += max(n, 0)
 	}
+	return written, nil
 }

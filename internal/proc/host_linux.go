@@ -3,6 +3,7 @@ package proc
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -13,18 +14,17 @@ import (
 type host struct {
 	unfit error // why this process cannot have keepers
 
-	mu    sync.Mutex
-	idle  []*remote
-	apart *remote // one that lays overlays, for the next command that asks for that; may be nil
+	mu   sync.Mutex
+	idle map[bool][]*remote // by whether they lay views
 }
 
 func newHost() *host {
-	h := &host{}
+	h := &host{idle: map[bool][]*remote{}}
 	if h.unfit = prepare(); h.unfit != nil {
 		return h
 	}
 	if k, err := startKeeper(false); err == nil { // or start tries again
-		h.idle = append(h.idle, k)
+		h.keep(k)
 	}
 	return h
 }
@@ -42,19 +42,15 @@ func prepare() error {
 
 // start hands a command to an idle keeper, or to a new one.
 func (h *host) start(s spawn) (*child, error) {
-	frame := startOf(s).frame()
-	if len(frame) > maxPayload {
-		return nil, &StartError{Path: s.path, Err: ErrTooLong}
-	}
 	for {
-		k, used, err := h.take(s)
+		k, used, err := h.take(s.apart())
 		if err != nil {
 			return nil, err
 		}
 		awaitForks() // or what has just been written could not be run
-		err = k.start(frame, s.io)
+		err = k.start(s)
 		if err == nil {
-			c := &child{keeper: k, once: s.apart(), leader: newLeader(), exited: make(chan map[int]bool, 1), ended: make(chan report, 1)}
+			c := &child{keeper: k, leader: newLeader(), exited: make(chan map[int]bool, 1), ended: make(chan report, 1)}
 			go func() { c.ended <- h.await(c, s.path) }()
 			return c, nil
 		}
@@ -66,32 +62,32 @@ func (h *host) start(s spawn) (*child, error) {
 	}
 }
 
-// take returns an idle keeper, or a new one. One that lays overlays runs one command.
-func (h *host) take(s spawn) (k *remote, used bool, err error) {
+// take returns an idle keeper, or a new one.
+func (h *host) take(views bool) (k *remote, used bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.unfit != nil {
 		return nil, false, h.unfit
 	}
-	if s.apart() {
-		if k, h.apart = h.apart, nil; k != nil {
-			return k, true, nil
-		}
-		if k, err = startKeeper(true); err != nil {
-			err = &OverlayError{Err: fmt.Errorf("make a namespace for mounts: %w", err)}
-		}
-		return k, false, err
-	}
-	if n := len(h.idle); n > 0 {
-		k, h.idle = h.idle[n-1], h.idle[:n-1]
+	if last := len(h.idle[views]) - 1; last >= 0 {
+		k, h.idle[views] = h.idle[views][last], h.idle[views][:last]
 		return k, true, nil
 	}
-	k, err = startKeeper(false)
+	if k, err = startKeeper(views); err != nil && views {
+		err = &OverlayError{Err: fmt.Errorf("make a namespace for mounts: %w", err)}
+	}
 	return k, false, err
 }
 
-// await returns the report on the command at path that c is, and lays its keeper
-// by for the next one.
+// keep lays a keeper by for the next command.
+func (h *host) keep(k *remote) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.idle[k.views] = append(h.idle[k.views], k)
+}
+
+// await returns the report on the command at path that c is, and keeps its keeper
+// unless nothing more can be run by it.
 func (h *host) await(c *child, path string) report {
 	r, err := c.follow(path)
 	k := c.keeper
@@ -100,27 +96,12 @@ func (h *host) await(c *child, path string) report {
 		// Whether it had been told to end is for the supervisor to know.
 		return report{exitCode: -1, stopped: true, err: lost(endOrphans())}
 	}
-	if _, stuck := errors.AsType[*SurvivorError](r.err); stuck || c.once {
+	if _, stuck := errors.AsType[*SurvivorError](r.err); stuck || r.spent {
 		k.close()
-		if c.once {
-			h.another()
-		}
-		return r
+	} else {
+		h.keep(k)
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.idle = append(h.idle, k)
 	return r
-}
-
-// another starts a keeper for the next command that asks for overlays: where one did,
-// more will.
-func (h *host) another() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.apart == nil {
-		h.apart, _ = startKeeper(true) // or take tries again
-	}
 }
 
 func lost(survivors []Process) error {
@@ -134,20 +115,16 @@ func lost(survivors []Process) error {
 func (h *host) close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, k := range h.idle {
+	for _, k := range slices.Concat(h.idle[false], h.idle[true]) {
 		k.close()
 	}
-	if h.apart != nil {
-		h.apart.close()
-	}
-	h.idle, h.apart = nil, nil
+	clear(h.idle)
 	return nil
 }
 
 // A child is a command that a keeper runs.
 type child struct {
 	keeper *remote
-	once   bool // the keeper runs no other one
 	leader *leader
 	exited chan map[int]bool // one at most: those who outlive the command's own process
 	ended  chan report       // one
@@ -155,13 +132,13 @@ type child struct {
 
 // follow takes what the keeper tells until it is the report.
 func (c *child) follow(path string) (report, error) {
-	m, err := c.keeper.receive()
+	m, err := c.hear()
 	pid := 0
 	if err == nil && m.Kind == msgStarted && len(m.PIDs) == 1 {
 		pid = m.PIDs[0]
 	}
 	c.leader.begins(pid)
-	for ; err == nil; m, err = c.keeper.receive() {
+	for ; err == nil; m, err = c.hear() {
 		if m.Kind == msgStarted {
 			continue
 		}
@@ -175,6 +152,11 @@ func (c *child) follow(path string) (report, error) {
 		c.exited <- outlived
 	}
 	return report{}, err
+}
+
+func (c *child) hear() (m message, err error) {
+	err = c.keeper.receive.Decode(&m)
+	return m, err
 }
 
 // sweep is called once after exited: what is left may be told to end.

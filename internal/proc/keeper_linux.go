@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"encoding/gob"
 	"errors"
 	"os"
 	"os/signal"
@@ -34,8 +35,10 @@ func Keep() bool {
 	ignoreSignals()
 	k := &keeper{tasks: make(chan *task)}
 	go k.listen()
+	host := gob.NewEncoder(&k.socket)
+	send := func(m message) { _ = host.Encode(m) } // a host that is gone is noticed by listen
 	for t := range k.tasks {
-		k.socket.send(t.run(k.socket.send))
+		send(t.run(send))
 	}
 	return true
 }
@@ -85,10 +88,12 @@ type keeper struct {
 func (k *keeper) listen() {
 	defer close(k.tasks)
 	var current *task
+	host := gob.NewDecoder(&k.socket)
 	for {
-		m, files, err := k.socket.receive()
+		var m message
+		err := host.Decode(&m)
 		if err == nil && m.Kind == msgStart {
-			current, err = newTask(*m.Start, files)
+			current, err = newTask(m.Start, k.socket.take())
 		}
 		switch {
 		case err != nil:
@@ -118,9 +123,9 @@ type task struct {
 	released chan struct{}
 }
 
-func newTask(o order, files []int) (*task, error) {
-	if len(files) != 3 {
-		return nil, errFrame
+func newTask(o *order, files []int) (*task, error) {
+	if o == nil || len(o.Argv) == 0 || len(files) != 3 {
+		return nil, errMessage
 	}
 	t := &task{spawn: o.spawn(), files: files, released: make(chan struct{})}
 	t.release = sync.OnceFunc(func() { close(t.released) })
@@ -130,7 +135,8 @@ func newTask(o order, files []int) (*task, error) {
 
 // run runs the command and returns the message that says how it ended. The others
 // go by send.
-func (t *task) run(send func(message)) message {
+func (t *task) run(send func(message)) (end message) {
+	defer func() { end.Spent = !lift(t.View) }()
 	if err := lay(t.View); err != nil {
 		return message{Kind: msgUnlaid, Why: err.Error()}
 	}

@@ -18,6 +18,18 @@ func Kept() bool {
 	}
 }
 
+// KeptProcess reports whether another process descends from a keeper, of whatever run. One that
+// is gone, or cannot be seen from here, may have.
+func KeptProcess(pid int) bool {
+	const tries = 10
+	for range tries {
+		if kept, whole := descends(pid); whole {
+			return kept || pid <= 0
+		}
+	}
+	return true
+}
+
 // descends reports whether a process, or one that it descends from, is a keeper. The line
 // is not whole when one of them was gone before it was asked: whom it has left has another
 // parent by then.

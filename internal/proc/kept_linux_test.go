@@ -19,4 +19,7 @@ func TestLineOfDescent(t *testing.T) {
 	if kept, whole := descends(ended.Process.Pid); kept || whole {
 		t.Errorf("of one that has ended: %v, %v", kept, whole)
 	}
+	if !KeptProcess(ended.Process.Pid) || !KeptProcess(0) || KeptProcess(os.Getpid()) != Kept() {
+		t.Error("one of which nothing is known counts as free")
+	}
 }

@@ -13,8 +13,8 @@ import (
 
 // A keeper that lays overlays has mounts of its own, in a user namespace of its own
 // (user_namespaces(7)): there it may mount, with nobody's leave. It keeps all numbers of
-// users and groups that it may keep, which for others than root is their own alone; the
-// mounts are gone with it and with what it runs.
+// users and groups that it may keep, which for others than root is their own alone; it
+// lifts the mounts of a command when nothing of that is left.
 //
 // Whoever mounts an overlay is the one who copies and makes files above it: that takes
 // all capabilities over files.
@@ -69,7 +69,9 @@ func lay(v View) error {
 				lower = append(lower, escaped(dir))
 			}
 		}
-		options := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s,userxattr", strings.Join(lower, ":"), escaped(o.Upper), escaped(o.Work))
+		// Nobody comes back to what is written above after a power cut. Without volatile the end
+		// of each overlay would wait until all of the file system that Upper is in is on the disk.
+		options := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s,userxattr,volatile", strings.Join(lower, ":"), escaped(o.Upper), escaped(o.Work))
 		if err := unix.Mount("overlay", o.Dir, "overlay", 0, options); err != nil {
 			return fmt.Errorf("lay an overlay above %s: %w", o.Dir, err)
 		}
@@ -80,6 +82,23 @@ func lay(v View) error {
 		}
 	}
 	return harmless()
+}
+
+// lift undoes lay, and reports whether nothing of it is left.
+func lift(v View) bool {
+	dirs := slices.Clone(v.Hidden)
+	for _, o := range v.Overlays {
+		dirs = append(dirs, o.Dir)
+	}
+	for _, b := range v.Binds {
+		dirs = append(dirs, b.Dir)
+	}
+	for _, dir := range dirs {
+		if unix.Unmount(dir, unix.UMOUNT_NOFOLLOW) != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // escaped writes a path as an option of an overlay has it.

@@ -5,10 +5,30 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"codeloops/internal/proc"
 )
+
+// workDir returns an empty directory for an overlay.
+func workDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	removable(t, dir)
+	return dir
+}
+
+// removable lets everybody remove what an overlay leaves in its work directory, into which only root
+// can look as it is.
+func removable(t *testing.T, work string) {
+	t.Helper()
+	t.Cleanup(func() {
+		for _, dir := range []string{"work", "work/incompat", "work/incompat/volatile"} {
+			_ = os.Chmod(filepath.Join(work, dir), 0o700) // where there is one
+		}
+	})
+}
 
 // overlaid returns a script that runs in a directory of its own version, and what it
 // writes to. It skips the test where the system does not allow that.
@@ -17,7 +37,7 @@ func overlaid(t *testing.T, text string) (cmd proc.Command, upper string) {
 	cmd = script(t, text)
 	tree, layers := t.TempDir(), t.TempDir()
 	upper = filepath.Join(layers, "upper")
-	for _, dir := range []string{upper, filepath.Join(layers, "work"), filepath.Join(tree, "d")} {
+	for _, dir := range []string{upper, filepath.Join(tree, "d")} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -28,8 +48,9 @@ func overlaid(t *testing.T, text string) (cmd proc.Command, upper string) {
 		}
 	}
 	cmd.Dir = tree
-	cmd.Overlays = []proc.Overlay{{Dir: tree, Upper: upper, Work: filepath.Join(layers, "work")}}
+	cmd.Overlays = []proc.Overlay{{Dir: tree, Upper: upper, Work: workDir(t)}}
 	_, err := newRunner(t).Run(t.Context(), proc.Command{Invocation: proc.Invocation{Argv: []string{"/bin/true"}, Dir: tree}, View: proc.View{Overlays: cmd.Overlays}})
+	cmd.Overlays[0].Work = workDir(t)
 	if _, refused := errors.AsType[*proc.OverlayError](err); refused {
 		t.Skip(err)
 	}
@@ -57,6 +78,7 @@ func TestOverlay(t *testing.T) {
 		t.Errorf("above it there is %q: %v", got, err)
 	}
 	cmd.Argv = []string{"/bin/sh", "-c", "cat a; ls d"}
+	cmd.Overlays[0].Work = workDir(t)
 	if got := string(run(t, cmd).Stdout.Text); got != "changed\nmoved\nnew\n" {
 		t.Errorf("the next command saw %q", got)
 	}
@@ -98,6 +120,51 @@ func TestOverlayHolds(t *testing.T) {
 	}
 }
 
+// TestOverlayLifted: the next command of the same keeper sees nothing of what the one before saw.
+// Where somebody holds that, the next one has another keeper.
+func TestOverlayLifted(t *testing.T) {
+	t.Parallel()
+	first, _ := overlaid(t, "echo changed >a; ls secret; echo $PPID")
+	secret, other := filepath.Join(first.Dir, "secret"), t.TempDir()
+	if err := os.MkdirAll(filepath.Join(secret, "seen"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	first.Hidden, first.Binds = []string{secret}, []proc.Bind{{Dir: other, Of: first.Dir}}
+	runner := newRunner(t)
+	says := func(cmd proc.Command) string {
+		t.Helper()
+		cmd.Overlays[0].Work = workDir(t)
+		res, err := runner.Run(t.Context(), cmd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(res.Stdout.Text)
+	}
+	keeper := says(first)
+	second, _ := overlaid(t, "cat "+first.Dir+"/a; ls "+secret+"; ls "+other+"; echo $PPID")
+	if got, want := says(second), "a\nseen\n"+keeper; got != want {
+		t.Errorf("the next one saw %q, want %q", got, want)
+	}
+	isHeld := filepath.Join(t.TempDir(), "held")
+	first.Watch = func(string, []byte) {
+		held, err := os.Open("/proc/" + strings.TrimSpace(keeper) + "/root" + first.Dir + "/a")
+		if err != nil {
+			t.Error(err)
+		}
+		t.Cleanup(func() { _ = held.Close() })
+		if err := os.WriteFile(isHeld, nil, 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	first.Argv[2] += "; until [ -e " + isHeld + " ]; do sleep 0.01; done"
+	if got := says(first); got != keeper {
+		t.Errorf("the keeper of the third is %q, of the others %q", got, keeper)
+	}
+	if got := says(second); strings.HasSuffix(got, keeper) {
+		t.Errorf("what is held was lifted: %q", got)
+	}
+}
+
 // TestOverlayRefused: what cannot be laid is an error, and nothing is run.
 func TestOverlayRefused(t *testing.T) {
 	t.Parallel()
@@ -123,6 +190,7 @@ func TestOverlayNames(t *testing.T) {
 		}
 	}
 	_ = upper
+	removable(t, filepath.Join(odd, "work"))
 	cmd.Dir = filepath.Join(odd, "tree")
 	cmd.Overlays = []proc.Overlay{{Dir: cmd.Dir, Upper: filepath.Join(odd, "upper"), Work: filepath.Join(odd, "work")}}
 	run(t, cmd)

@@ -1,8 +1,8 @@
 package proc
 
 import (
+	"encoding/gob"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"sync"
@@ -15,6 +15,10 @@ import (
 type remote struct {
 	process *os.Process
 	conn    *net.UnixConn
+	files   []int // to be handed over with what is written next
+	send    *gob.Encoder
+	receive *gob.Decoder
+	views   bool // it lays them
 }
 
 // starting is held until a keeper-to-be looks like one: what begins in a user namespace is
@@ -36,13 +40,12 @@ func noForks() (over func()) {
 // then it has open for writing what was being written, and nobody can run that (ETXTBSY).
 func awaitForks() { noForks()() }
 
-// startKeeper starts one that lays overlays if it is to.
-func startKeeper(overlays bool) (*remote, error) {
+// startKeeper starts one that lays views if it is to.
+func startKeeper(views bool) (*remote, error) {
 	attr := &syscall.SysProcAttr{Setsid: true}
-	if overlays {
+	if views {
 		attr = overlaying()
 	}
-
 	conn, theirs, err := socketPair()
 	if err != nil {
 		return nil, fmt.Errorf("start a keeper: %w", err)
@@ -68,7 +71,9 @@ func startKeeper(overlays bool) (*remote, error) {
 		_ = conn.Close()
 		return nil, fmt.Errorf("start a keeper: %w", err)
 	}
-	return &remote{process: p, conn: conn}, nil
+	k := &remote{process: p, conn: conn, receive: gob.NewDecoder(conn), views: views}
+	k.send = gob.NewEncoder(k)
+	return k, nil
 }
 
 func socketPair() (ours *net.UnixConn, theirs *os.File, err error) {
@@ -87,32 +92,31 @@ func socketPair() (ours *net.UnixConn, theirs *os.File, err error) {
 	return c.(*net.UnixConn), theirs, nil
 }
 
-// start hands over a start frame with the files that go with it.
-func (k *remote) start(frame []byte, files *streams) error {
-	var fds []int
-	for _, f := range []*os.File{files.stdin, files.stdout.theirs, files.stderr.theirs} {
-		fds = append(fds, int(f.Fd())) // in blocking mode, as programs expect
+// start hands over a command with its files.
+func (k *remote) start(s spawn) error {
+	for _, f := range []*os.File{s.io.stdin, s.io.stdout.theirs, s.io.stderr.theirs} {
+		k.files = append(k.files, int(f.Fd())) // in blocking mode, as programs expect
 	}
-	n, _, err := k.conn.WriteMsgUnix(frame, unix.UnixRights(fds...), nil)
-	if err == nil {
-		_, err = k.conn.Write(frame[n:])
-	}
+	err := k.send.Encode(startOf(s))
 	k.wake() // an earlier command may have stopped it
 	return err
 }
 
-func (k *remote) receive() (m message, err error) {
-	var header [headerSize]byte
-	if _, err := io.ReadFull(k.conn, header[:]); err != nil {
-		return m, err
+// Write implements [io.Writer].
+func (k *remote) Write(b []byte) (n int, err error) {
+	if len(k.files) > 0 {
+		if n, _, err = k.conn.WriteMsgUnix(b, unix.UnixRights(k.files...), nil); err != nil {
+			return n, err
+		}
+		k.files = nil
 	}
-	return readMessage(header, k.conn)
+	more, err := k.conn.Write(b[n:])
+	return n + more, err
 }
 
-// tell sends a message without content. A keeper that is gone is noticed by
-// receive.
+// tell sends a message without content. A keeper that is gone is noticed by whoever receives.
 func (k *remote) tell(about kind) {
-	_, _ = k.conn.Write(message{Kind: about}.frame())
+	_ = k.send.Encode(message{Kind: about})
 	k.wake()
 }
 

@@ -11,6 +11,7 @@ type report struct {
 	signal    string
 	stopped   bool // it was told to end before its own process had exited
 	leftovers []Process
+	spent     bool // the keeper can run no other command
 	err       error
 }
 

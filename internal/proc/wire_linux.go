@@ -1,19 +1,13 @@
 package proc
 
 import (
-	"bytes"
-	"encoding/binary"
-	"encoding/gob"
 	"errors"
-	"fmt"
-	"io"
 	"syscall"
 )
 
-// A message is what a host and its keeper tell each other. On the stream socket between
-// them each one is a frame: its length as 32 bits in network order, and what package gob
-// makes of it. With a start come the child's stdin, stdout and stderr (SCM_RIGHTS,
-// unix(7)).
+// A message is what a host and its keeper tell each other, in the form of package gob, on
+// the stream socket between them. With a start come the child's stdin, stdout and stderr
+// (SCM_RIGHTS, unix(7)).
 type message struct {
 	Kind  kind
 	Start *order        // of a start
@@ -21,6 +15,7 @@ type message struct {
 	Why   string        // of a view that was not laid
 	PIDs  []int         // of a started command, its own; of one that has exited, those that outlive it
 	Ended *ended        // of a command's end
+	Spent bool          // the keeper that says how a command ended can run no other one
 }
 
 // A kind is what a message is about.
@@ -53,43 +48,13 @@ type ended struct {
 	Leftovers, Survivors []Process
 }
 
-const (
-	headerSize = 4
-	maxPayload = 64 << 20
-)
-
-var errFrame = errors.New("malformed message between host and keeper")
-
-func (m message) frame() []byte {
-	var b bytes.Buffer
-	b.Write(make([]byte, headerSize))
-	_ = gob.NewEncoder(&b).Encode(m) // into memory
-	frame := b.Bytes()
-	binary.BigEndian.PutUint32(frame, uint32(len(frame)-headerSize))
-	return frame
-}
-
-// readMessage reads a message of which the header has been read.
-func readMessage(header [headerSize]byte, r io.Reader) (m message, err error) {
-	n := binary.BigEndian.Uint32(header[:])
-	if n > maxPayload {
-		return m, errFrame
-	}
-	payload := make([]byte, n)
-	if _, err := io.ReadFull(r, payload); err != nil {
-		return m, fmt.Errorf("read a message: %w", err)
-	}
-	if gob.NewDecoder(bytes.NewReader(payload)).Decode(&m) != nil || m.Kind == msgStart && (m.Start == nil || len(m.Start.Argv) == 0) {
-		return m, errFrame
-	}
-	return m, nil
-}
+var errMessage = errors.New("malformed message between host and keeper")
 
 func startOf(s spawn) message {
 	return message{Kind: msgStart, Start: &order{Path: s.path, Dir: s.Dir, Argv: s.Argv, Env: s.Env, View: s.View}}
 }
 
-func (o order) spawn() spawn {
+func (o *order) spawn() spawn {
 	return spawn{path: o.Path, Invocation: Invocation{Dir: o.Dir, Argv: o.Argv, Env: o.Env}, View: o.View}
 }
 
@@ -97,15 +62,15 @@ func (o order) spawn() spawn {
 func (m message) report(path string) (report, error) {
 	switch {
 	case m.Kind == msgFailed:
-		return report{err: startError(path, m.Errno)}, nil
+		return report{spent: m.Spent, err: startError(path, m.Errno)}, nil
 	case m.Kind == msgUnlaid:
-		return report{err: &OverlayError{Err: errors.New(m.Why)}}, nil
+		return report{spent: m.Spent, err: &OverlayError{Err: errors.New(m.Why)}}, nil
 	case m.Kind == msgEnded && m.Ended != nil:
-		r := report{exitCode: m.Ended.ExitCode, signal: m.Ended.Signal, stopped: m.Ended.Stopped, leftovers: m.Ended.Leftovers}
+		r := report{exitCode: m.Ended.ExitCode, signal: m.Ended.Signal, stopped: m.Ended.Stopped, leftovers: m.Ended.Leftovers, spent: m.Spent}
 		if len(m.Ended.Survivors) > 0 {
 			r.err = &SurvivorError{Processes: m.Ended.Survivors}
 		}
 		return r, nil
 	}
-	return report{}, errFrame
+	return report{}, errMessage
 }

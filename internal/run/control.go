@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/redact"
 )
 
 // ErrStopped is the cause with which [Control.Stop] ends a run.
@@ -16,6 +17,7 @@ var ErrStopped = fmt.Errorf("the run was stopped: %w", context.Canceled)
 type Control struct {
 	hurry    chan struct{}
 	steering loop.Steering
+	secrets  *redact.Redactor // none of them are told to the actor
 
 	mu      sync.Mutex
 	stop    context.CancelCauseFunc // nil: the run has not begun, or is over
@@ -23,10 +25,14 @@ type Control struct {
 	stopped bool
 }
 
-func newControl() *Control { return &Control{hurry: make(chan struct{}, 1)} }
+func newControl(secrets *redact.Redactor) *Control {
+	return &Control{hurry: make(chan struct{}, 1), secrets: secrets}
+}
 
 // Steer asks something of the run while it goes on; see [loop.Steering.Steer].
-func (c *Control) Steer(kind loop.SteerKind, text string) error { return c.steering.Steer(kind, text) }
+func (c *Control) Steer(kind loop.SteerKind, text string) error {
+	return c.steering.Steer(kind, c.secrets.String(text))
+}
 
 // Asked says what was asked for and has not taken effect yet.
 func (c *Control) Asked() (stop, pause bool, words int) { return c.steering.Asked() }

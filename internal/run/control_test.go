@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"codeloops/internal/redact"
 )
 
 // TestHurryEarly: what is asked for between the word that a wait begins and the wait ends
 // it; what was asked for before does not.
 func TestHurryEarly(t *testing.T) {
 	t.Parallel()
-	c := newControl()
+	c := newControl(&redact.Redactor{})
 	for range 2 {
 		c.Hurry()
 		c.Hurry()
@@ -29,7 +31,7 @@ func TestHurryEarly(t *testing.T) {
 // TestStopBeforeItBegins: what is asked of a run that has not begun counts when it does.
 func TestStopBeforeItBegins(t *testing.T) {
 	t.Parallel()
-	c := newControl()
+	c := newControl(&redact.Redactor{})
 	c.Stop()
 	ctx, end := c.begin(t.Context(), func() {})
 	defer end()

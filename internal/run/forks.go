@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"codeloops/internal/diff/view"
 	"codeloops/internal/loop"
 	"codeloops/internal/run/worktree"
+	"codeloops/internal/view"
 )
 
 // A forker makes forks of a work tree: copies beside the session's log, with their

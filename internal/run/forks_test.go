@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"codeloops/internal/diff/view"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
+	"codeloops/internal/view"
 )
 
 // attempts has an actor and a critic play in a fork, and applies it if that says so. What the

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"codeloops/internal/agent"
-	"codeloops/internal/diff/view"
 	"codeloops/internal/loop"
 	"codeloops/internal/policy"
 	"codeloops/internal/role"
@@ -18,21 +17,26 @@ import (
 	"codeloops/internal/run/check"
 	"codeloops/internal/run/crew"
 	"codeloops/internal/run/worktree"
+	"codeloops/internal/session"
 	"codeloops/internal/strategy"
+	"codeloops/internal/view"
 )
 
 // drive plays the loop to its end.
 func (r *running) drive(ctx context.Context, l *loop.Loop, checkpoint string, sinks []loop.Sink) (loop.Outcome, error) {
 	state := &r.own.state
-	state.Tally = r.Past()
+	if r.earlier != nil {
+		if rounds := r.earlier.Journal.Rounds(); len(rounds) > 0 {
+			r.own.last.Last = session.LastOf(rounds[len(rounds)-1])
+		}
+	}
 	shown := &audience{sinks: seats(sinks), stopped: ctx.Done(), dropped: r.options.Dropped}
 	secrets := r.options.Host.Secrets
-	l.Sink = secrets.Sink(loop.Tee(r.own.log, state, shown))
+	l.Sink = secrets.Sink(loop.Tee(r.own.log, r.board, &r.own.last, shown))
 	if r.options.Say != "" {
-		if err := l.Steering.Steer(loop.SteerSay, secrets.String(r.options.Say)); err != nil {
+		if err := r.control.Steer(loop.SteerSay, r.options.Say); err != nil {
 			return loop.Outcome{}, err
 		}
-		r.own.words = l.Steering
 	}
 	if r.Config.MaxDuration > 0 {
 		var cancel context.CancelFunc

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strconv"
@@ -9,6 +10,28 @@ import (
 	"codeloops/internal/loop"
 	"codeloops/internal/session"
 )
+
+// lastLook bounds how long the end of a run waits for a look at the work tree: less than a sink
+// has that is to come back.
+const lastLook = stall / 2
+
+// Now looks at what has changed in the work tree, of a run that has just ended.
+func (p *Plan) Now() (loop.Change, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), lastLook)
+	defer cancel()
+	return p.tree.Capture(ctx)
+}
+
+// Moved reports whether HEAD is another commit than the one that the session began at, base.
+func (p *Plan) Moved() (base string, moved bool) {
+	const short = 12
+	base = p.tree.BaseCommit()
+	if p.earlier != nil {
+		base = p.earlier.Session.BaseCommit
+	}
+	head, _, err := p.tree.Head()
+	return base[:min(len(base), short)], err == nil && base != "" && head != base
+}
 
 // CarryOn returns what has to be said for the session to go on as it was going, behind
 // such an end: more of what is used up first, and then again what was said of this run,

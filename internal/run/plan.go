@@ -33,6 +33,8 @@ type Options struct {
 	Alone bool
 	// Tell is told, in sentences, what there is to know before the run. May be nil.
 	Tell func(sentence string)
+	// Debug is told, in sentences, what is of use to whoever looks for a fault. May be nil.
+	Debug func(sentence string)
 	// Dropped is told of a sink that failed, or did not come back when the run was to
 	// stop: it gets nothing more. May be nil.
 	Dropped func(loop.Sink, error)
@@ -108,9 +110,9 @@ type own struct {
 	log    *session.Recorder
 	lock   *session.Lock // of the work tree
 	state  progress.State
+	last   last
 	memory memory
-	words  *loop.Steering // what the user has said and nobody was told yet; nil: nothing
-	accept bool           // carry on whatever the work tree looks like
+	accept bool // carry on whatever the work tree looks like
 }
 
 // Prepare makes the plan of a new session. The caller closes it.
@@ -135,7 +137,7 @@ func open(ctx context.Context, o Options, dir string) (*Plan, error) {
 	if o.Tell == nil {
 		o.Tell = func(string) {}
 	}
-	p := &Plan{Dir: dir, options: o, control: newControl()}
+	p := &Plan{Dir: dir, options: o, control: newControl(o.Host.Secrets)}
 	p.own.memory.plan = p
 	p.tree, err = worktree.Open(ctx, o.Host, dir, o.Tell)
 	if err != nil {
@@ -264,12 +266,29 @@ func (p *Plan) Past() progress.Tally {
 // Tally is what the session has come to.
 func (p *Plan) Tally() progress.Tally { return p.own.state.Tally }
 
+// Last is what was last said of the work.
+func (p *Plan) Last() session.Last { return p.own.last.Last }
+
+// last is the [loop.Sink] that keeps what was last said of the work.
+type last struct{ session.Last }
+
+// Handle never fails.
+func (l *last) Handle(_ loop.Stamp, e loop.Event) error {
+	switch e := e.(type) {
+	case loop.ChecksFinished:
+		l.Ran(e.Checks)
+	case loop.IterationFinished:
+		l.Last = session.LastOf(e.Round)
+	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted,
+		loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ReviewRejected,
+		loop.CriticFinished, loop.Warned, loop.Finished, loop.Steered:
+	}
+	return nil
+}
+
 // Untold reports whether the run has ended before anybody was told what the user said.
 func (p *Plan) Untold() bool {
-	if p.own.words == nil {
-		return false
-	}
-	_, _, words := p.own.words.Asked()
+	_, _, words := p.control.Asked()
 	return words > 0
 }
 

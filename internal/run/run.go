@@ -11,12 +11,14 @@ import (
 
 	"codeloops/internal/diff"
 	"codeloops/internal/diff/repo"
-	"codeloops/internal/diff/view"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/session"
 	"codeloops/internal/session/checkpoints"
+	"codeloops/internal/session/door"
+	"codeloops/internal/session/standing"
+	"codeloops/internal/view"
 	"codeloops/internal/wording/hint"
 )
 
@@ -36,6 +38,7 @@ func (p *Plan) Run(ctx context.Context, sinks ...loop.Sink) (out loop.Outcome, e
 			}
 		}
 	}()
+	r.open(ctx)
 	ctx, end := p.control.begin(ctx, r.runner.Kill)
 	defer end()
 	p.tree.Begin(p.ID(), r.runner)
@@ -84,7 +87,9 @@ type running struct {
 	views    *views
 	deciders *deciders
 	kept     keptIn
-	removals sync.WaitGroup // of forks
+	board    *standing.Board // knows where the run stands
+	door     *door.Door      // nil: nobody outside of this process can ask anything
+	removals sync.WaitGroup  // of forks
 
 	layersOnce sync.Once
 	hasLayers  bool // see [forker.layers]
@@ -100,6 +105,9 @@ type keptIn struct {
 // end gives back what is there only while the run goes on.
 func (r *running) end(out loop.Outcome) error {
 	r.removals.Wait()
+	if r.door != nil {
+		_ = r.door.Close() // what is left of it is replaced by the next run
+	}
 	if r.own.log != nil {
 		r.tidyForks(out.Result == loop.Success)
 	}

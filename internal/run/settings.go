@@ -108,6 +108,9 @@ func Table() []Setting {
 		{"require-change", "", "require_change", Switch, Logged, AboutChecks, "the work is done only when something has changed"},
 
 		{"log-format", "", "log_format", Text, Shown, AboutOutput, "how progress is shown: `pretty|compact|json`; json is the events as JSON lines"},
+		{"ci", "", "ci", Text, Shown, AboutOutput, "lay the progress out for the log of a job: `auto|none|github|gitlab`; auto is what the environment says"},
+		{"notify", "", "notify", Text, Shown, AboutOutput, "tell on the terminal that the run is over: `none|bell|osc9|osc777`"},
+		{"title", "", "title", Switch, Shown, AboutOutput, "show in the title of the terminal where the run stands; --title=false does not"},
 		{"session-dir", "", "session_dir", Text, Said, AboutSession, "keep session logs in `dir` (default ~/.local/share/codeloops/sessions)"},
 		{"trust-project", "", "", Switch, Said, AboutSession, "honour keys of the project's codeloops.toml that run commands, for this run"},
 	}

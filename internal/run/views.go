@@ -3,10 +3,10 @@ package run
 import (
 	"context"
 
-	"codeloops/internal/diff/view"
 	"codeloops/internal/role"
 	"codeloops/internal/run/check"
 	"codeloops/internal/run/worktree"
+	"codeloops/internal/view"
 )
 
 // views are those of a work tree that the critic and the checks of a run work in.

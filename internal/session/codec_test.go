@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -225,6 +226,33 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
+// TestLastOf: what a program is told of the last iteration.
+func TestLastOf(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("é line\n", 1000)
+	checks := []loop.CheckResult{
+		{Command: "true\n" + strings.Repeat("x ", 50), Ending: loop.EndCompleted, Output: loop.Output{Text: long}},
+		{Command: "false", Ending: loop.EndFailed, ExitCode: 1, Output: loop.Output{Text: strings.Repeat("é", 4000)}},
+	}
+	round := loop.Round{Checks: checks, Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Continue, Feedback: "more"}, Findings: []loop.Finding{{ID: "F1"}}}}
+	got := LastOf(round)
+	if got.Feedback != "more" || len(got.Findings) != 1 || len(got.Checks) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	for i, want := range []ResultCheck{
+		{"true " + strings.Repeat("x ", 27) + "…", checks[0].Command, true, 0, strings.Repeat("é line\n", mostResultOutput/8)},
+		{"false", "false", false, 1, strings.Repeat("é", mostResultOutput/2)},
+	} {
+		if got.Checks[i] != want {
+			t.Errorf("got %.200q\nwant %.200q", fmt.Sprint(got.Checks[i]), fmt.Sprint(want))
+		}
+	}
+	round.Verdict.Decision = loop.Done
+	if got := LastOf(round); got.Feedback != "" {
+		t.Errorf("DONE says %q", got.Feedback)
+	}
+}
+
 func TestResult(t *testing.T) {
 	t.Parallel()
 	half := 0.5
@@ -239,6 +267,10 @@ func TestResult(t *testing.T) {
 			Spent: loop.Spending{
 				Actor:  loop.Spent{Tokens: 1200, TokensBasis: loop.Reported, CostUSD: 0.25, CostBasis: loop.Estimated},
 				Critic: loop.Spent{Tokens: 7, TokensBasis: loop.Estimated, CostBasis: loop.Unknown},
+			},
+			Last: Last{
+				Feedback: "more\n", Checks: []ResultCheck{{"go test", "go  test", true, 0, ""}, {"x", "x", false, -1, "end\xff\n"}},
+				Findings: []loop.Finding{{ID: "F1", Text: "a", State: loop.FindingOpen, Since: 1, May: true}, {ID: "F2", Check: "x"}},
 			},
 		},
 		{
@@ -257,7 +289,7 @@ func TestResult(t *testing.T) {
 		`"summary":null,"confidence":null,"duration_secs":0.0,"findings_unmentioned":0,"nothing_changed":false,"session_id":null,"log":null,"files_changed":0,` +
 		`"insertions":0,"deletions":0,` +
 		`"spent":{"actor":{"tokens":0,"tokens_basis":null,"cost_usd":0,"cost_basis":null},` +
-		`"critic":{"tokens":0,"tokens_basis":null,"cost_usd":0,"cost_basis":null}},"error":{"message":"no","hint":null}}` + "\n"
+		`"critic":{"tokens":0,"tokens_basis":null,"cost_usd":0,"cost_basis":null}},"feedback":null,"checks":[],"findings":[],"error":{"message":"no","hint":null}}` + "\n"
 	failed := Result{Outcome: loop.Outcome{Result: loop.Failed}, ExitCode: 2, Failure: &Failure{Message: "no"}}
 	if got := string(failed.Encode()); got != want {
 		t.Errorf("got  %swant %s", got, want)

@@ -206,6 +206,7 @@ func TestDocsListEveryField(t *testing.T) {
 			var r Result
 			randomize(rnd, reflect.ValueOf(&r.Outcome).Elem())
 			randomize(rnd, reflect.ValueOf(&r.Spent).Elem())
+			randomize(rnd, reflect.ValueOf(&r.Last).Elem())
 			r.SessionID, r.Log, r.Musts, r.Mays = randomText(rnd), randomText(rnd), n, n
 			if n%2 == 0 {
 				r.Failure = &Failure{Message: randomText(rnd), Hint: randomText(rnd)}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"encoding/gob"
@@ -19,12 +20,12 @@ import (
 // It is derived and never the truth: whoever loses it loses some time. What it
 // says of a log counts only while the log is the very file that was read.
 //
-// It holds indexMagic, the CRC-32C of what follows, big-endian, and a list of indexed, as
-// encoding/gob writes it: all in one, for that describes the types once.
+// It holds indexMagic, the CRC-32C of what follows, big-endian, and an indexed for each log,
+// as one encoder of encoding/gob writes them.
 const (
 	indexName    = ".index"
 	indexDraft   = indexName + "-" // and a number: one that is being written
-	indexVersion = "14"            // grows with every change of what is remembered
+	indexVersion = "15"            // grows with every change of what is remembered
 	indexMagic   = "codeloops session index " + indexVersion + "\n"
 	indexLimit   = 512 << 20 // bytes; a larger one is not ours
 	textLimit    = 64 << 10  // bytes of the texts of a log that is remembered
@@ -140,12 +141,8 @@ func loadIndex(dir string, racy time.Duration) index {
 	if st.Size() > indexLimit {
 		return index{}
 	}
-	text := make([]byte, st.Size())
-	if _, err = io.ReadFull(f, text); err != nil {
-		return index{}
-	}
 	written, _ := inner(st)
-	return index{logs: logsOf(text), until: written - int64(racy)}
+	return index{logs: logsOf(f), until: written - int64(racy)}
 }
 
 // recall returns what the index says of a log in the state that a stamp stands for, nil
@@ -160,28 +157,39 @@ func (x index) recall(id string, now stamp) *indexed {
 // indexOf returns the text of an index.
 func indexOf(logs []*indexed) ([]byte, error) {
 	var body bytes.Buffer
-	err := gob.NewEncoder(&body).Encode(logs)
-	return append(binary.BigEndian.AppendUint32([]byte(indexMagic), sumOf(body.Bytes())), body.Bytes()...), err
+	enc := gob.NewEncoder(&body)
+	for _, e := range logs {
+		if err := enc.Encode(e); err != nil {
+			return nil, err
+		}
+	}
+	head := binary.BigEndian.AppendUint32([]byte(indexMagic), crc32.Checksum(body.Bytes(), castagnoli()))
+	return append(head, body.Bytes()...), nil
 }
 
 // logsOf returns the logs of an index by their ids; nil: it is none of this version.
-func logsOf(text []byte) map[string]*indexed {
-	sum, ok := bytes.CutPrefix(text, []byte(indexMagic))
-	if !ok || len(sum) < crc32.Size || binary.BigEndian.Uint32(sum) != sumOf(sum[crc32.Size:]) {
+func logsOf(text io.Reader) map[string]*indexed {
+	var head [len(indexMagic) + crc32.Size]byte
+	if _, err := io.ReadFull(text, head[:]); err != nil || string(head[:len(indexMagic)]) != indexMagic {
 		return nil
 	}
-	var all []*indexed
-	if gob.NewDecoder(bytes.NewReader(sum[crc32.Size:])).Decode(&all) != nil {
-		return nil
-	}
-	logs := make(map[string]*indexed, len(all))
-	for _, e := range all {
+	sum := crc32.New(castagnoli())
+	logs := map[string]*indexed{}
+	dec := gob.NewDecoder(bufio.NewReaderSize(io.TeeReader(text, sum), 1<<20))
+	for {
+		e := new(indexed)
+		err := dec.Decode(e)
+		if errors.Is(err, io.EOF) && sum.Sum32() == binary.BigEndian.Uint32(head[len(indexMagic):]) {
+			return logs
+		}
+		if err != nil {
+			return nil
+		}
 		logs[e.Overview.ID] = e
 	}
-	return logs
 }
 
-func sumOf(text []byte) uint32 { return crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli)) }
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // saveIndex writes the index of a directory anew. Whoever reads meanwhile has the old one
 // or the new one; of two who write, the last one's counts. A store that cannot be

@@ -156,7 +156,7 @@ func (s Cleaner) Alone(id string, do func() error) error {
 func StaleLocks(dir string) (stale []string, busy bool) {
 	entries, _ := os.ReadDir(dir) // no directory, no locks
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".lock") || !e.Type().IsRegular() {
+		if !strings.HasSuffix(e.Name(), lockEnding) || !e.Type().IsRegular() {
 			continue
 		}
 		p := place{dir: dir, name: e.Name(), own: true, mode: 0o600}
@@ -168,6 +168,33 @@ func StaleLocks(dir string) (stale []string, busy bool) {
 	}
 	slices.Sort(stale)
 	return stale, busy
+}
+
+// StaleDoors returns the sockets in a directory of the user's own whose runs are over.
+func StaleDoors(dir string) (stale []string) {
+	entries, _ := os.ReadDir(dir) // no directory, no sockets
+	for _, e := range entries {
+		id, ours := strings.CutSuffix(e.Name(), doorEnding)
+		if ours && !e.Type().IsRegular() && (place{dir: dir, name: id + lockEnding}).held("") == nil {
+			stale = append(stale, filepath.Join(dir, e.Name()))
+		}
+	}
+	return stale
+}
+
+// AtDoor does something about the socket of a run that is over, while no run can begin that
+// would have it. It is [ErrRunning] where one has.
+func AtDoor(path string, do func() error) error {
+	name := strings.TrimSuffix(filepath.Base(path), doorEnding) + lockEnding
+	p := place{dir: filepath.Dir(path), name: name, own: true, mode: 0o600}
+	f, err := p.take(HeldError{PID: os.Getpid()})
+	if _, held := errors.AsType[*HeldError](err); held {
+		return ErrRunning
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(), giveBack(f))
 }
 
 // signed reports whether the file is a lock of ours.
@@ -188,6 +215,9 @@ func RemoveLock(path string) error {
 	}
 	defer root.Close() //nolint:errcheck // it was only read
 	f, err := root.OpenFile(filepath.Base(path), os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) { // somebody has taken it, and given it back
+		return nil
+	}
 	if err != nil {
 		return err
 	}

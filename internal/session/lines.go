@@ -168,6 +168,8 @@ func activity(f fields, a *loop.Activity) {
 	word(f, "kind", &a.Kind)
 	f.text("stream", &a.Stream)
 	f.text("text", &a.Text)
+	f.value("added,omitempty", &a.Added)
+	f.value("removed,omitempty", &a.Removed)
 }
 
 // setting is what a session starts with, but for the prompt.

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -88,6 +91,52 @@ func (w WorkTree) Held() *HeldError {
 	return nil
 }
 
+// Door is the path of the socket on which the run that holds the work tree takes what people
+// ask; "" where the user has no directory for it. Whoever makes it has the lock.
+func (w WorkTree) Door() (string, error) {
+	if w.Own == "" {
+		return "", nil
+	}
+	id, err := identity(w.Root)
+	if err != nil {
+		return "", fmt.Errorf("look at work tree %s: %w", w.Root, err)
+	}
+	return filepath.Join(w.Own, id+doorEnding), nil
+}
+
+// The endings of what lies in the user's directory for locks.
+const (
+	lockEnding = ".lock"
+	doorEnding = ".sock"
+)
+
+// A Holder is a session at work, as the user's directory for locks tells.
+type Holder struct {
+	Lock HeldError // what others are told who want it
+	Door string    // path of its socket, which need not be there
+}
+
+// Holders returns the sessions at work that have a lock in a directory of the user's own, in
+// the order in which they took it.
+func Holders(dir string) (all []Holder) {
+	entries, _ := os.ReadDir(dir) // no directory, no locks
+	for _, e := range entries {
+		id, lock := strings.CutSuffix(e.Name(), lockEnding)
+		if !lock || !e.Type().IsRegular() {
+			continue
+		}
+		held := place{dir: dir, name: e.Name(), own: true, mode: 0o600}.held("")
+		if held == nil {
+			continue
+		}
+		if _, session := Began(held.Session); session { // others hold it for a moment
+			all = append(all, Holder{*held, filepath.Join(dir, id+doorEnding)})
+		}
+	}
+	slices.SortFunc(all, func(a, b Holder) int { return a.Lock.Since.Compare(b.Lock.Since) })
+	return all
+}
+
 // places are where the locks lie, in the order in which they are taken. Runs that
 // keep their logs in different places see each other in the git directory.
 func (w WorkTree) places() ([]place, error) {
@@ -97,7 +146,7 @@ func (w WorkTree) places() ([]place, error) {
 	}
 	list := []place{{dir: w.GitDir, name: gitLock, mode: w.Shared.Perm() | 0o600}}
 	if w.Own != "" {
-		list = append(list, place{dir: w.Own, name: id + ".lock", mode: 0o600, own: true})
+		list = append(list, place{dir: w.Own, name: id + lockEnding, mode: 0o600, own: true})
 	}
 	return list, nil
 }

@@ -2,6 +2,8 @@ package session
 
 import (
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"codeloops/internal/loop"
 )
@@ -24,7 +26,68 @@ type Result struct {
 
 	Spent loop.Spending // by all turns of the session
 
+	Last Last
+
 	Failure *Failure // nil when nothing broke
+}
+
+// A Last is what was last said of the work.
+type Last struct {
+	Feedback string        // of the last whole iteration, to the actor; "" where it was DONE
+	Checks   []ResultCheck // as they went when they were run last
+	Findings []loop.Finding
+}
+
+// A ResultCheck is one of the project's own checks.
+type ResultCheck struct {
+	Name     string // the command in one line, for people
+	Command  string
+	Passed   bool
+	ExitCode int
+	Output   string // the end of what it printed
+}
+
+// How much of a check stands in a result.
+const (
+	mostResultName   = 60      // characters
+	mostResultOutput = 4 << 10 // bytes
+)
+
+// LastOf returns what a round leaves behind.
+func LastOf(r loop.Round) (l Last) {
+	if r.Verdict.Decision != loop.Done {
+		l.Feedback = r.Verdict.Guidance()
+	}
+	l.Findings = r.Findings
+	l.Ran(r.Checks)
+	return l
+}
+
+// Ran takes down how checks went.
+func (l *Last) Ran(checks []loop.CheckResult) {
+	l.Checks = nil
+	for _, c := range checks {
+		name := []rune(strings.Join(strings.Fields(c.Command), " "))
+		if len(name) > mostResultName {
+			name = append(name[:mostResultName-1], '…')
+		}
+		l.Checks = append(l.Checks, ResultCheck{string(name), c.Command, c.Passed(), c.ExitCode, lastOf(c.Output.Text)})
+	}
+}
+
+// lastOf is the end of a text, from the beginning of a line where one begins there.
+func lastOf(text string) string {
+	over := len(text) - mostResultOutput
+	if over <= 0 {
+		return text
+	}
+	if next := strings.IndexByte(text[over-1:len(text)-1], '\n'); next >= 0 {
+		return text[over+next:]
+	}
+	for over < len(text) && !utf8.RuneStart(text[over]) {
+		over++
+	}
+	return text[over:]
 }
 
 // A Failure is what broke, for a person.
@@ -79,10 +142,23 @@ func (r *Result) fields(f fields) {
 	f.value("insertions", &r.Insertions)
 	f.value("deletions", &r.Deletions)
 	f.object("spent", true, func(f fields) { spending(f, &r.Spent) })
+	r.Last.fields(f)
 	optional(f, "error,null", &r.Failure, func(f fields, failure *Failure) {
 		f.text("message", &failure.Message)
 		f.text("hint,null", &failure.Hint)
 	})
+}
+
+func (l *Last) fields(f fields) {
+	f.text("feedback,null", &l.Feedback)
+	list(f, "checks", &l.Checks, func(f fields, c *ResultCheck) {
+		f.text("name", &c.Name)
+		f.text("command", &c.Command)
+		f.value("passed", &c.Passed)
+		f.value("exit_code", &c.ExitCode)
+		f.text("output", &c.Output)
+	})
+	list(f, "findings", &l.Findings, finding)
 }
 
 // spent is what the turns of a role have cost.

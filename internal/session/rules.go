@@ -41,13 +41,15 @@ func ruling(f fields, r *loop.Ruling) {
 	f.text("rule,omitempty", &r.Rule)
 	word(f, "rule_stop,omitempty", &r.Stop)
 	f.text("rule_reason,omitempty", &r.Why)
-	list(f, "findings,omitempty", &r.Findings, func(f fields, x *loop.Finding) {
-		f.text("id", &x.ID)
-		f.text("text", &x.Text)
-		word(f, "state", &x.State)
-		f.value("since", &x.Since)
-		f.text("check,omitempty", &x.Check)
-		f.value("may,omitempty", &x.May)
-	})
+	list(f, "findings,omitempty", &r.Findings, finding)
 	f.texts("agent_warnings,omitempty", &r.Warnings)
+}
+
+func finding(f fields, x *loop.Finding) {
+	f.text("id", &x.ID)
+	f.text("text", &x.Text)
+	word(f, "state", &x.State)
+	f.value("since", &x.Since)
+	f.text("check,omitempty", &x.Check)
+	f.value("may,omitempty", &x.May)
 }

@@ -44,10 +44,12 @@ func (s *Store) Survey() ([]Overview, error) {
 	var loading sync.WaitGroup
 	loading.Go(func() { x = loadIndex(s.dir, s.racy) })
 	ids, drafts, err := s.list()
+	seen := make([]stamp, len(ids))
+	readEach(len(ids), func(i int, _ *Reader) { seen[i] = stampAt(s.Path(ids[i])) })
 	if loading.Wait(); err != nil {
 		return nil, err
 	}
-	v := &survey{store: s, index: x, all: make([]Overview, len(ids)), known: make([]*indexed, len(ids))}
+	v := &survey{store: s, index: x, all: make([]Overview, len(ids)), known: make([]*indexed, len(ids)), seen: seen}
 	if v.room.Store(s.atOnce); x.logs == nil {
 		v.room.Store(s.atOnce / 4) // all logs are opened: that takes its time
 	}
@@ -73,6 +75,7 @@ type survey struct {
 	index index
 	all   []Overview
 	known []*indexed // what the index is to hold of them; nil: it may not
+	seen  []stamp    // their last ones that were looked at
 
 	fresh atomic.Int64 // those of them that it did not
 	bytes atomic.Int64 // read whole
@@ -103,8 +106,11 @@ func readEach(logs int, read func(i int, r *Reader)) {
 func (v *survey) one(i int, id string, r *Reader) {
 	for range 3 {
 		now := v.read(i, id, r)
+		if v.all[i].Status != Crashed || v.all[i].Err != nil {
+			break
+		}
 		// A session that ended after its log was read has not crashed.
-		if v.all[i].Status != Crashed || v.all[i].Err != nil || stampAt(v.all[i].Path) == now {
+		if v.seen[i] = stampAt(v.all[i].Path); v.seen[i] == now {
 			break
 		}
 	}
@@ -114,8 +120,7 @@ func (v *survey) one(i int, id string, r *Reader) {
 // and returns the log's stamp.
 func (v *survey) read(i int, id string, r *Reader) stamp {
 	v.known[i] = nil
-	path := v.store.Path(id)
-	now := stampAt(path)
+	path, now := v.store.Path(id), v.seen[i]
 	known := v.index.recall(id, now)
 	through := (known == nil || !known.Through) && v.room.Add(-now.Size) > -now.Size
 	if known != nil && !through {

@@ -40,10 +40,6 @@ Answer with your position alone, in at most 400 words.`
 
 const rejoinder = position + ` You see below what all of you said in the last round. Take over what is better than yours, say what is wrong with the rest and why, and give your position anew, whole: nobody sees the last one again.`
 
-const judgement = `Several agents have argued about how to do the task below, in the git repository that is your working directory. Their last positions are below. Decide how it is to be done: look at the code where they differ, take the best of each, and contradict nothing that the task asks for. Another agent does the work, and sees nothing but your decision.
-
-Answer with the decision alone: what to do, in which order, in which files, and what to test.`
-
 const decided = `A panel has argued about how to do this task, and this was decided. It is advice: where it contradicts the task, or what you find in the repository, it does not count.
 
 %s`
@@ -162,27 +158,6 @@ func (d Debate) converged(ctx context.Context, steps *loop.Steps, round int, sai
 		}
 	}
 	return least >= d.Similarity, steps.Note(ctx, steps.Step("likeness.round_%d", round), NoteLikeness, fmt.Sprintf("%.2f", least))
-}
-
-// decide returns what is to be done, "" where nobody could say.
-func (d Debate) decide(ctx context.Context, steps *loop.Steps, said []loop.Opinion) (decision string, err error) {
-	by := "nobody"
-	switch {
-	case len(said) == 0:
-	case d.Vote:
-		by, decision, err = d.poll(ctx, steps, said)
-	default:
-		_, err = ask(ctx, steps, loop.Call{Step: steps.Step(string(RoleJudge)), Role: RoleJudge, Prompt: judgement, Case: matter(steps, said)}, func(text string) string {
-			if decision = strings.TrimSpace(text); decision != "" {
-				by = string(RoleJudge)
-			}
-			return blank(text)
-		})
-	}
-	if err != nil {
-		return "", err
-	}
-	return decision, steps.Note(ctx, steps.Step("decision"), NoteDecision, by)
 }
 
 // debater is the role of one of them; i counts from 0.

@@ -2,7 +2,6 @@ package strategy
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -31,18 +30,6 @@ const (
 	NoteStepDone   = "plan.step_done"
 	NoteStepFailed = "plan.step_failed"
 )
-
-const plan = `You plan the work on the task below, in the git repository that is your working directory. Look at what is there before you plan, and change nothing. Others carry the steps out, one after the other, each in a conversation of its own: a step is a piece of work that can be finished, and seen to be finished, by itself. Say of each what is to be done and how it shows that it is done. The project's checks, where there are any, have to pass after every step. Take as few steps as the task needs, and at most %d.
-
-End your answer with the plan, as plain text in this form, with nothing after it:
-
-PLAN:
-1. <the first step, in one line>
-2. <the next step>`
-
-const planRest = `
-
-There was a plan before this one. The steps of it that are done are in your working directory; a step failed, and its work was thrown away. Plan what is left of the task, in another way than the one that failed.`
 
 func planAndExecute() Kind {
 	k := Kind{
@@ -105,34 +92,6 @@ func (p PlanAndExecute) Run(ctx context.Context, steps *loop.Steps) (loop.Outcom
 		return loop.Outcome{}, err
 	}
 	return ActorCritic{}.Run(ctx, steps)
-}
-
-// makePlan asks the planner for a plan of what is left. One that cannot be read is asked for once
-// more; then the task is one step.
-func (w *project) makePlan(ctx context.Context, in *loop.Steps, c *loop.Case) error {
-	w.made++
-	step, question := in.Step("plan_%d", w.made), fmt.Sprintf(plan, w.MaxSteps)
-	if w.made > 1 {
-		question += planRest
-	}
-	c.Task = w.user.Told()
-	ok, err := ask(ctx, in, loop.Call{Step: step.Sub(string(RolePlanner)), Role: RolePlanner, Prompt: question, Case: c}, func(reply string) string {
-		var ok bool
-		if w.plan, ok = verdict.Plan(reply, w.MaxSteps); !ok {
-			return "it did not end with a plan of that form, or had more than one"
-		}
-		return ""
-	})
-	if !ok {
-		w.plan = []verdict.PlanStep{{ID: "1", Text: "Do all that is left of the whole task."}}
-	}
-	if err == nil {
-		err = in.Note(ctx, step.Sub("made"), NotePlan, listed(w.plan))
-	}
-	if err != nil || !w.Approve {
-		return err
-	}
-	return w.approve(ctx, in, step)
 }
 
 // carryOut follows the plan, and those that come after it when a step has failed.

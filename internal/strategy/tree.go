@@ -57,6 +57,12 @@ func treeOfThoughts() Kind {
 	}
 }
 
+const candidate = `You are working in the git repository that is your working directory, a copy that is yours alone. Others do the same task at the same time, each in a copy of their own; the best work is taken. Do the work itself; a description of it does not count.
+
+The task:
+
+`
+
 const further = `
 
 The work has been begun: carry it further from where it stands, or mend it where it went wrong.`
@@ -115,7 +121,7 @@ func (t TreeOfThoughts) grow(ctx context.Context, steps *loop.Steps, level int, 
 // most half.
 func (t TreeOfThoughts) think(ctx context.Context, in *loop.Steps, step loop.Step, from thought) (thought, error) {
 	now := thought{step: step}
-	prompt := in.Told()
+	prompt := candidate + in.Told()
 	if from.step != "" {
 		prompt += further
 		if err := in.Restore(ctx, step.Sub("begin"), from.commit); err != nil {

@@ -179,6 +179,22 @@ func TestNotices(t *testing.T) {
 			loop.Notice{Kind: loop.NoticeCommand, Text: "ls -la"},
 		},
 		{
+			"claude-stream-json", `{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Edit","input":{"file_path":"a.go","old_string":"one\ntwo\nthree\n","new_string":"one\n2\n2.5\nthree\n"}}]}}`,
+			loop.Notice{Kind: loop.NoticeEdit, Text: "a.go", Added: 2, Removed: 1},
+		},
+		{
+			"pi-json", `{"type":"tool_execution_start","toolName":"edit","args":{"path":"a.go","edits":[{"oldText":"a","newText":""},{"oldText":"b\nc","newText":"b\nd\nc"}]}}`,
+			loop.Notice{Kind: loop.NoticeEdit, Text: "a.go", Added: 1, Removed: 1},
+		},
+		{
+			"opencode-json", `{"type":"tool_use","part":{"tool":"patch","state":{"input":{"filePath":"a.go","patchText":"--- a\n+++ b\n@@\n-x\n+y\n+z\n"}}}}`,
+			loop.Notice{Kind: loop.NoticeEdit, Text: "a.go", Added: 2, Removed: 1},
+		},
+		{
+			"droid-stream-json", `{"type":"tool_call","toolName":"Edit","parameters":{"edits":"many","old_str":{"a":1},"new_string":5}}`,
+			loop.Notice{Kind: loop.NoticeEdit, Text: "Edit"},
+		},
+		{
 			"droid-stream-json", `{"type":"tool_call","toolName":"Edit","parameters":{}}`,
 			loop.Notice{Kind: loop.NoticeEdit, Text: "Edit"},
 		},

@@ -159,11 +159,15 @@ func (r *record) retries(e loop.Ending, problem string) {
 func (r *record) gotOver() { r.problem, r.coping = "", "" }
 
 func (r *record) notice(kind loop.NoticeKind, text string) {
+	r.tell(loop.Notice{Kind: kind, Text: text})
+}
+
+func (r *record) tell(n loop.Notice) {
 	if r.watch == nil {
 		return
 	}
-	if text = Line(text); text != "" {
-		r.watch(loop.Notice{Kind: kind, Text: text})
+	if n.Text = Line(n.Text); n.Text != "" {
+		r.watch(n)
 	}
 }
 

@@ -24,6 +24,8 @@ type input struct {
 	Query        words `json:"query"`
 	URL          words `json:"url"`
 	Description  words `json:"description"`
+
+	edits
 }
 
 func (i input) command() string { return string(cmp.Or(i.Command, i.Cmd, i.Commands)) }
@@ -66,7 +68,8 @@ func (r *record) tool(name string, in input) {
 	r.gotOver()
 	switch path, command := in.path(), in.command(); {
 	case slices.Contains(editing(), strings.ToLower(name)):
-		r.notice(loop.NoticeEdit, cmp.Or(path, name))
+		added, removed := in.lines()
+		r.tell(loop.Notice{Kind: loop.NoticeEdit, Text: cmp.Or(path, name), Added: added, Removed: removed})
 	case command != "":
 		r.notice(loop.NoticeCommand, command)
 	default:

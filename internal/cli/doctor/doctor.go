@@ -13,9 +13,9 @@ import (
 	"codeloops/internal/config"
 	"codeloops/internal/config/host"
 	"codeloops/internal/diff/repo"
-	"codeloops/internal/diff/view"
 	"codeloops/internal/proc"
 	"codeloops/internal/run/worktree"
+	"codeloops/internal/view"
 )
 
 // A Finding is one thing that doctor looked at.

@@ -28,7 +28,9 @@ type Habit struct {
 // a command tomorrow.
 func Habits() []Habit {
 	return []Habit{
-		{Words: "ls history runs jobs ps status watch", Command: "sessions list"},
+		{Words: "ls history runs", Command: "sessions list"},
+		{Words: "jobs ps", Command: "status"},
+		{Words: "attach", Command: "watch"},
 		{Words: "log logs view open last", Command: "sessions show"},
 		{Words: "remove delete clean", Command: "sessions rm"},
 		{Words: "undo rollback revert", Command: "sessions restore"},
@@ -39,7 +41,7 @@ func Habits() []Habit {
 		{Words: "models providers", Command: "agents"},
 		{Words: "strategy", Command: "strategies"},
 		{Words: "login logout auth signin whoami", Command: "doctor", Instead: "an agent is signed in to with its own command"},
-		{Words: "stop pause cancel kill abort say", Instead: "press Ctrl+C where it runs"},
+		{Words: "cancel kill abort", Command: "stop", Instead: "Ctrl+C where it runs ends it at once"},
 		{Words: "update upgrade install uninstall", Instead: "update it in the way in which you installed it"},
 		{
 			Words:   "queue hub ui project prompt skills gate mcp serve web commit pr attest",
@@ -212,11 +214,11 @@ func nearest(word string, known map[string]Habit, alone bool) (string, bool) {
 }
 
 // most is how many slips a word may have. Beside words that are not ours, fewer
-// slips make a command of it: "replace tabs" is no replay.
+// slips make a command of it: "replace tabs" is no replay, and "parser" no pause.
 func (h Habit) most(word string, alone bool) int {
 	const long = 8 // letters, from which on two slips are likely
 	if !strings.Contains(h.Command, " ") && h.Words == "" && (alone || len(word) >= long) {
-		return max(1, len(word)/3)
+		return max(1, min(len(word), len(h.Command))/3)
 	}
 	return 1
 }

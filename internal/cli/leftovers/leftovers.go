@@ -16,11 +16,12 @@ import (
 	"codeloops/internal/cli/demo"
 	"codeloops/internal/config/host"
 	"codeloops/internal/diff/repo"
-	"codeloops/internal/diff/view"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/session"
 	"codeloops/internal/session/checkpoints"
+	"codeloops/internal/session/door"
 	"codeloops/internal/session/lookup"
+	"codeloops/internal/view"
 	"codeloops/internal/wording"
 )
 
@@ -66,6 +67,11 @@ func (p Place) Find(ctx context.Context) (*Found, error) {
 	}
 	for _, id := range (session.Cleaner{Store: store}).Waiting() {
 		f.Kept = append(f.Kept, fmt.Sprintf("session %s has copies of the work tree, and can be carried on; codeloops sessions rm %s removes it with them", id, id))
+	}
+	for _, path := range session.StaleDoors(p.Host.Data("locks")) {
+		f.add("the socket of a run that is over", path, func(context.Context) error {
+			return session.AtDoor(path, func() error { return door.Clear(path) })
+		})
 	}
 	locks, _ := session.StaleLocks(p.Host.Data("locks"))
 	if p.busy(store) { // which views and files are its own cannot be told

@@ -122,6 +122,28 @@ func (d *Dir) file(name string) *File {
 	return &d.files[i]
 }
 
+// A cursor goes through the files of a directory in their order.
+type cursor struct{ left []File }
+
+// cursor returns one that is before the first file.
+func (d *Dir) cursor() cursor {
+	if d == nil {
+		return cursor{}
+	}
+	return cursor{d.files}
+}
+
+// to goes on to a name, and returns the file that has it, nil where there is none.
+func (c *cursor) to(name string) *File {
+	for len(c.left) > 0 && c.left[0].Name < name {
+		c.left = c.left[1:]
+	}
+	if len(c.left) == 0 || c.left[0].Name != name {
+		return nil
+	}
+	return &c.left[0]
+}
+
 func byName(f File, name string) int { return strings.Compare(f.Name, name) }
 
 // subdir returns the directory of that name, nil when d has none or is nil

@@ -122,6 +122,7 @@ func (v *visit) list(above *visit) (err error) {
 		v.handle.close()
 		return err
 	}
+	v.files = make([]string, 0, len(entries))
 	for _, e := range entries {
 		switch name := e.Name(); {
 		case name == ".git" || v.IgnoreCase && strings.EqualFold(name, ".git"):

@@ -18,7 +18,7 @@ type State struct {
 	Session loop.Session
 	// Playing is who has played last in each role, or is to play first.
 	Playing map[loop.Role]loop.AgentRef
-	Began   time.Time  // the session
+	Began   time.Time  // the session, or what was seen of it
 	At      loop.Stamp // of the last event
 	// Open is the iteration under way, or broken off; its number is 0 where there is none.
 	Open Iteration
@@ -62,6 +62,9 @@ func (s *State) Handle(at loop.Stamp, e loop.Event) error {
 		s.Began = at.Time
 		s.takeUp(e.Session)
 	case loop.Resumed:
+		if s.Began.IsZero() { // who runs it has not seen the beginning
+			s.Began = at.Time
+		}
 		s.takeUp(e.Session)
 		s.Rejudge = e.Rejudge
 	case loop.IterationStarted:

@@ -212,6 +212,13 @@ func TestStateOfAResumedRun(t *testing.T) {
 	if got := now(&s); got.role != "" || !got.rejudge || got.iteration != 2 || s.Session.Prompt != "task" {
 		t.Errorf("judging again: %+v of %+v", got, s.Session)
 	}
+	began := s.Began
+	_ = s.Handle(stamp(1000), loop.Resumed{})
+	fresh := progress.State{}
+	_ = fresh.Handle(stamp(1000), loop.Resumed{})
+	if s.Began != began || fresh.Began != stamp(1000).Time {
+		t.Errorf("it began at %v, and for whoever has not seen that at %v", s.Began, fresh.Began)
+	}
 
 	s = progress.State{}
 	fold(t, &s, first()[:5])

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"codeloops/internal/config"
-	"codeloops/internal/diff/view"
 	"codeloops/internal/loop"
+	"codeloops/internal/view"
 )
 
 // MayBuild reports whether critics are started as actors are. In the user's own work

@@ -88,6 +88,12 @@ func (t *Tree) Lock(ctx context.Context, by string, at time.Time) (*session.Lock
 	return lock, nil
 }
 
+// Door is the path of the socket of whoever has the lock; "" where the user has no directory
+// for it.
+func (t *Tree) Door() (string, error) {
+	return session.WorkTree{Root: t.Root(), Own: t.host.Data("locks")}.Door()
+}
+
 // Held returns who is at work in the work tree of a directory; nil where nobody is.
 func Held(h *host.Host, dir string) *session.HeldError {
 	r, err := repo.Open(dir, h.LookupEnv)

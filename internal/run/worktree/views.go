@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"codeloops/internal/diff/view"
+	"codeloops/internal/view"
 )
 
 // Views is where views of the work tree are made.

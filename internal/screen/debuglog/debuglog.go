@@ -4,6 +4,7 @@ package debuglog
 
 import (
 	"io"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -12,12 +13,13 @@ import (
 
 // New returns a sink that writes to w. What fails to be written is the error
 // of the event.
-func New(w io.Writer) loop.Sink {
+func New(w io.Writer) *Log {
 	out := &checked{w: w}
-	return &sink{log: zerolog.New(out), out: out}
+	return &Log{log: zerolog.New(out), out: out}
 }
 
-type sink struct {
+// A Log is the [loop.Sink] that writes the lines.
+type Log struct {
 	log zerolog.Logger
 	out *checked
 }
@@ -33,7 +35,11 @@ func (c *checked) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (s *sink) Handle(at loop.Stamp, e loop.Event) error {
+// Say writes a sentence that is about no event.
+func (s *Log) Say(at time.Time, sentence string) { s.log.Log().Time("time", at).Msg(sentence) }
+
+// Handle writes the line of an event.
+func (s *Log) Handle(at loop.Stamp, e loop.Event) error {
 	if _, often := e.(loop.Activity); often {
 		return nil
 	}

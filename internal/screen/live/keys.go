@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/screen/term"
 )
 
 // A Steerer is asked for what the keys are for.
@@ -17,7 +18,11 @@ type Steerer interface {
 	Hurry() // ends a wait for a service
 }
 
-func helpLines() []string {
+func (s *Screen) helpLines() []string {
+	last := "Ctrl+C  stop now; twice: at once"
+	if s.Leave != nil {
+		last = "q       leave; the run goes on (as Ctrl+C does)"
+	}
 	return []string{
 		"s       stop after this iteration; again: do not",
 		"p       pause after this turn; again: go on",
@@ -26,7 +31,7 @@ func helpLines() []string {
 		"o       show all that agents print; again: do not",
 		"d       the changes so far",
 		"w       try again now, in a wait",
-		"Ctrl+C  stop now; twice: at once",
+		last,
 	}
 }
 
@@ -45,6 +50,7 @@ type talk struct {
 // Press does what a key is for: a character, or an escape sequence, as it was sent. Pager is
 // called, without holding anything up, for what is to be read.
 func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
+	defer s.change()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.talk.input != nil {
@@ -52,7 +58,7 @@ func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
 		return
 	}
 	key = strings.ToLower(key)
-	if s.Plain && !strings.Contains("spow", key) { // there is no place to type, or to read
+	if s.Plain && !strings.Contains("spowq", key) { // there is no place to type, or to read
 		return
 	}
 	switch key {
@@ -75,6 +81,10 @@ func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
 		}
 	case "w":
 		to.Hurry()
+	case "q":
+		if s.Leave != nil {
+			s.Leave()
+		}
 	case "?", "h":
 		s.talk.help, s.talk.notice = !s.talk.help, ""
 	}
@@ -97,7 +107,7 @@ func (s *Screen) steer(to Steerer, kind loop.SteerKind, text string) {
 	case errors.Is(err, loop.ErrNoTurn):
 		s.say("the actor is not at work; f has a word for its next turn")
 	case err != nil:
-		s.say(err.Error())
+		s.say(term.Line(err.Error())) // it may be what a run elsewhere answers
 	case s.Plain:
 		s.say(map[loop.SteerKind]string{
 			loop.SteerStop: "stops after this iteration", loop.SteerPause: "pauses after this turn", loop.SteerGoOn: "goes on",
@@ -114,36 +124,50 @@ func (s *Screen) say(notice string) {
 
 // told says what the user has asked for, and what can be asked.
 func (s *Screen) told() (lines []string) {
-	if s.Asked != nil {
-		stop, pause, words := s.Asked()
-		var asked []string
-		if stop {
-			asked = append(asked, "stops after this iteration (s: no)")
-		}
-		switch {
-		case pause && s.board.state.Paused:
-			asked = append(asked, "paused (p: go on)")
-		case pause:
-			asked = append(asked, "pauses after this turn (p: no)")
-		}
-		if words > 0 {
-			asked = append(asked, "your word goes to the actor's next turn")
-		}
-		if len(asked) > 0 {
-			lines = append(lines, "  "+s.Style.NewStyle().Foreground(yellow).Render(strings.Join(asked, s.board.dot())))
+	if asked := s.wishes(); len(asked) > 0 {
+		asked[0] = "  " + asked[0]
+		for _, line := range s.board.flow(asked, 2) {
+			lines = append(lines, s.Style.NewStyle().Foreground(yellow).Render(line))
 		}
 	}
 	switch {
 	case s.talk.notice != "" && s.Now().Before(s.talk.until):
 		return append(lines, "  "+s.talk.notice)
 	case s.talk.help:
-		for _, line := range helpLines() {
+		for _, line := range s.helpLines() {
 			lines = append(lines, s.board.faint("  "+line))
 		}
 	case s.Keys:
-		lines = append(lines, s.board.faint("  "+strings.Join([]string{"s stop", "p pause", "f feedback", "i interrupt", "d diff", "? help"}, s.board.dot())))
+		keys := []string{"  s stop", "p pause", "f feedback", "i interrupt", "d diff", "? help"}
+		if s.Leave != nil {
+			keys = append(keys, "q leave")
+		}
+		for _, line := range s.board.flow(keys, 2) {
+			lines = append(lines, s.board.faint(line))
+		}
 	}
 	return lines
+}
+
+// wishes are what the user has asked for that has not taken effect yet.
+func (s *Screen) wishes() (asked []string) {
+	if s.Asked == nil {
+		return nil
+	}
+	stop, pause, words := s.Asked()
+	if stop {
+		asked = append(asked, "stops after this iteration (s: no)")
+	}
+	switch {
+	case pause && s.board.state.Paused:
+		asked = append(asked, "paused (p: go on)")
+	case pause:
+		asked = append(asked, "pauses after this turn (p: no)")
+	}
+	if words > 0 {
+		asked = append(asked, "your word goes to the actor's next turn")
+	}
+	return asked
 }
 
 // An input is a line that the user types.

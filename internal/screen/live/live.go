@@ -5,6 +5,8 @@ package live
 
 import (
 	"io"
+	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
+	"codeloops/internal/screen/notice"
 	"codeloops/internal/screen/term"
 )
 
@@ -19,6 +22,7 @@ import (
 type Options struct {
 	Out     io.Writer                            // the terminal
 	Size    func() (w, h int)                    // of it, in columns and lines
+	Resized <-chan os.Signal                     // tells that it has another one; nil: nobody does
 	Now     func() time.Time                     // for clocks
 	Style   *lipgloss.Renderer                   // nil: none
 	Plain   bool                                 // nothing is drawn: a line now and then says what is under way
@@ -29,16 +33,19 @@ type Options struct {
 	Limits  Limits                               // of the run
 	Asked   func() (stop, pause bool, words int) // what the user has asked for; nil: nothing can be
 	Keys    bool                                 // keys do something
+	Title   bool                                 // the terminal's title says where the run stands
+	Leave   func()                               // ends the watching of a run that goes on elsewhere; nil: it is this process's own
 }
 
 // Limits are those that are shown beside what was used.
 type Limits struct {
-	Turn time.Duration // 0: none
-	Cost float64       // US dollars; 0: none
+	Turn, Whole time.Duration // 0: none
+	Cost        float64       // US dollars; 0: none
+	Tokens      int64         // 0: none
 }
 
 const (
-	frame    = 200 * time.Millisecond // between two pictures
+	frame    = 200 * time.Millisecond // between two pictures, at least
 	silence  = 30 * time.Second       // after which a word is said where nothing is drawn
 	mostHeld = 1 << 20                // bytes that are kept while somebody else has the terminal
 )
@@ -47,13 +54,15 @@ const (
 // use. [Screen.Close] has to be called.
 type Screen struct {
 	Options
-	stop chan struct{}
-	over sync.WaitGroup
+	stop    chan struct{}
+	changed chan struct{} // another picture is due
+	over    sync.WaitGroup
 
 	mu sync.Mutex // guards what follows
 	canvas
-	board board
-	talk  talk
+	board  board
+	talk   talk
+	titled string // the terminal's title; "": it is its own
 }
 
 // Fd returns the terminal's descriptor, 0 where it is none.
@@ -69,7 +78,7 @@ func New(o Options) *Screen {
 	if o.Style == nil {
 		o.Style = lipgloss.NewRenderer(io.Discard)
 	}
-	s := &Screen{Options: o, stop: make(chan struct{})}
+	s := &Screen{Options: o, stop: make(chan struct{}), changed: make(chan struct{}, 1)}
 	s.canvas = canvas{pump: &pump{out: o.Out}, size: o.Size, now: o.Now, reflows: o.Reflows, wrote: o.Now()}
 	s.board = board{Options: o, looks: looks{o.Style, o.ASCII, 0}, doing: map[loop.Step]*doing{}, state: progress.State{Tally: o.Past}}
 	s.over.Go(s.run)
@@ -85,6 +94,9 @@ func (s *Screen) Close() error {
 	s.held.hidden = 0 // a pager may be there still: what waits for its end would be lost
 	s.flush()
 	s.draw(nil)
+	if s.titled != "" {
+		s.print([]byte(notice.Restore))
+	}
 	s.mu.Unlock()
 	return s.pump.drain()
 }
@@ -103,20 +115,54 @@ func (b behind) Write(text []byte) (int, error) {
 	return b.then.Write(text)
 }
 
+// run draws the next picture when something has changed, and every second, for the clocks.
 func (s *Screen) run() {
-	next := time.NewTicker(frame)
-	defer next.Stop()
-	for {
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	var rest <-chan time.Time // after a picture
+	for due := false; ; {
 		select {
 		case <-s.stop:
 			return
-		case <-next.C:
-			s.mu.Lock()
-			s.board.spin++
-			s.draw(s.picture())
-			s.lives()
-			s.mu.Unlock()
+		case <-second.C:
+			s.tick()
+			due = true
+		case <-s.changed:
+			due = true
+		case <-s.Resized:
+			due = true
+		case <-rest:
+			rest = nil
 		}
+		if due && rest == nil {
+			due = s.redraw()
+			rest = time.After(frame)
+		}
+	}
+}
+
+func (s *Screen) tick() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.board.spin++
+	s.lives()
+}
+
+// redraw draws the next picture, and reports whether that has to be done once more: the terminal
+// was not ready for it.
+func (s *Screen) redraw() (again bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	waiting, _, _, _ := s.pump.look()
+	s.draw(s.picture())
+	return waiting > 0
+}
+
+// change says that another picture is due.
+func (s *Screen) change() {
+	select {
+	case s.changed <- struct{}{}:
+	default: // it is
 	}
 }
 
@@ -130,6 +176,7 @@ func (s *Screen) Write(text []byte) (int, error) {
 	default:
 	}
 	err := s.pump.room(s.stop)
+	defer s.change()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.write(text)
@@ -161,6 +208,7 @@ func (s *Screen) away(count *int) (back func()) {
 	s.mu.Unlock()
 	_ = s.pump.drain() // its error is the screen's
 	return sync.OnceFunc(func() {
+		defer s.change()
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		*count--
@@ -170,6 +218,7 @@ func (s *Screen) away(count *int) (back func()) {
 
 // Handle takes the next event. The error is the terminal's.
 func (s *Screen) Handle(at loop.Stamp, e loop.Event) error {
+	defer s.change()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch e := e.(type) {
@@ -183,19 +232,32 @@ func (s *Screen) Handle(at loop.Stamp, e loop.Event) error {
 		if s.Plain && s.Keys {
 			s.put([]byte("  " + tryAgain + "\n"))
 		}
-	case loop.DiffCaptured:
-		s.board.change = e.Change
 	case loop.ActorFinished, loop.CriticFinished, loop.TurnFinished, loop.ReviewRejected:
 		delete(s.board.doing, at.Step)
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished,
+	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished,
 		loop.IterationFinished, loop.Noted, loop.Warned, loop.Finished, loop.WaitFinished, loop.TurnStarted, loop.Steered:
 	}
+	s.board.did(e)
 	_ = s.board.state.Handle(at, e) // never fails
 	if s.board.state.Ended {
 		s.draw(nil)
 	}
+	s.entitle()
 	_, _, _, err := s.pump.look()
 	return err
+}
+
+// entitle says in the title of the terminal where the run stands.
+func (s *Screen) entitle() {
+	title := s.board.title()
+	if !s.Title || s.Plain || s.held.hidden > 0 || title == s.titled || title == "" {
+		return
+	}
+	if s.titled == "" {
+		s.print([]byte(notice.Keep))
+	}
+	s.titled = title
+	s.print([]byte(notice.Title(title)))
 }
 
 // picture is what is under way, line by line, as it fits on the terminal.
@@ -208,14 +270,19 @@ func (s *Screen) picture() []string {
 	if s.talk.input != nil {
 		lines = append(lines, "  "+s.talk.input.line(s.ASCII, width-3))
 	} else {
-		lines = append(lines, s.board.foot())
+		lines = append(lines, s.board.foot()...)
 		lines = append(lines, s.told()...)
 	}
 	if room := max(1, min(height-1, 14)); len(lines) > room {
 		lines = lines[len(lines)-room:]
 	}
 	for i, line := range lines {
-		lines[i] = term.Fit(line, width-1)
+		if s.ASCII {
+			line = term.ASCII(line)
+		}
+		if lines[i] = term.Fit(line, width-1); s.ASCII {
+			lines[i] = strings.ReplaceAll(lines[i], "…", "~")
+		}
 	}
 	return lines
 }

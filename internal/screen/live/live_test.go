@@ -7,17 +7,20 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/looptest"
+	"codeloops/internal/screen/render"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -108,9 +111,15 @@ func (s *steers) Hurry() { s.hurried++ }
 
 func newTold(t *testing.T, out *paper, width int, to *steers) *told {
 	t.Helper()
+	return newToldIn(t, false, out, width, to)
+}
+
+func newToldIn(t *testing.T, ascii bool, out *paper, width int, to *steers) *told {
+	t.Helper()
 	s := New(Options{
-		Out: out, Size: func() (int, int) { return width, 30 }, Now: time.Now, Root: "/home/u/project",
-		Limits: Limits{Turn: time.Hour, Cost: 5}, Asked: to.Asked, Keys: true,
+		ASCII: ascii,
+		Out:   out, Size: func() (int, int) { return width, 30 }, Now: time.Now, Root: "/home/u/project",
+		Limits: Limits{Turn: time.Hour, Whole: 90 * time.Minute, Cost: 5, Tokens: 200_000}, Asked: to.Asked, Keys: true,
 	})
 	return &told{Screen: s, t: t}
 }
@@ -131,35 +140,39 @@ func (r *told) press(to *steers, keys ...string) {
 }
 
 func (r *told) does(kind loop.NoticeKind, text string) {
-	r.tell("1.actor", loop.Activity{Iteration: 1, Role: loop.RoleActor, Notice: loop.Notice{Kind: kind, Text: text}})
+	r.notes(loop.Notice{Kind: kind, Text: text})
 }
 
-// TestPictures: what stands on the terminal in the course of a run, in three widths.
+func (r *told) notes(n loop.Notice) {
+	r.tell("1.actor", loop.Activity{Iteration: 1, Role: loop.RoleActor, Notice: n})
+}
+
+// TestPictures: what stands on the terminal in the course of a run, in three widths and in ASCII.
 func TestPictures(t *testing.T) {
 	t.Parallel()
+	t.Run("ascii", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) { pictures(t, 60, true) })
+	})
 	for _, width := range []int{40, 80, 120} {
 		t.Run(strconv.Itoa(width), func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { pictures(t, width) })
+			synctest.Test(t, func(t *testing.T) { pictures(t, width, false) })
 		})
 	}
 }
 
-func pictures(t *testing.T, width int) {
+func pictures(t *testing.T, width int, ascii bool) {
 	t.Helper()
 	var shown strings.Builder
 	out, to := &paper{}, &steers{}
-	r := newTold(t, out, width, to)
+	r := newToldIn(t, ascii, out, width, to)
 	look := func(what string) {
 		t.Helper()
-		time.Sleep(2 * frame)
+		time.Sleep(time.Second) // the picture of this second
 		synctest.Wait()
 		text := ansi.Strip(out.text())
-		for line := range strings.Lines(text) {
-			if ansi.StringWidth(strings.TrimSuffix(line, "\n")) >= width {
-				t.Errorf("%s: too wide: %q", what, line)
-			}
-		}
+		fits(t, what, text, width, ascii)
 		fmt.Fprintf(&shown, "=== %s\n%s\n", what, text)
 	}
 	write := func(text string) {
@@ -173,15 +186,16 @@ func pictures(t *testing.T, width int) {
 	look("nothing yet")
 	time.Sleep(65 * time.Second)
 	r.does(loop.NoticeOutput, "some line\nthe last line\n\n")
+	r.does(loop.NoticeOutput, "SEAL: k7f2qx\n")
 	look("it prints")
 	for _, n := range []loop.Notice{
 		{Kind: loop.NoticeMessage, Text: "I look at the parser."},
 		{Kind: loop.NoticeTool, Text: "Read /home/u/project/parser.go"},
 		{Kind: loop.NoticeCommand, Text: "go test ./..."},
-		{Kind: loop.NoticeEdit, Text: "/home/u/project/internal/parser.go"},
+		{Kind: loop.NoticeEdit, Text: "/home/u/project/internal/parser.go", Added: 12, Removed: 3},
 		{Kind: loop.NoticeMessage, Text: "a \x1b[2Jhostile " + strings.Repeat("word ", 40)},
 	} {
-		r.does(n.Kind, n.Text)
+		r.notes(n)
 	}
 	look("it works")
 	r.tell("1.actor", loop.WaitStarted{Iteration: 1, Role: loop.RoleActor, Wait: loop.Wait{Cause: loop.EndRateLimited, Until: time.Now().Add(time.Hour)}})
@@ -208,15 +222,17 @@ func pictures(t *testing.T, width int) {
 	r.Press("\r", to, nil)
 	look("no turn to interrupt")
 	usd := 0.42
-	r.tell("1.actor", loop.ActorFinished{Iteration: 1, Attempt: loop.Attempt{Turn: loop.Turn{Try: loop.Try{Ending: loop.EndCompleted, Usage: loop.Usage{CostUSD: &usd, Tokens: &loop.Tokens{Input: 30000, Output: 1000}}}}}})
+	r.tell("1.actor", loop.ActorFinished{Iteration: 1, Attempt: loop.Attempt{Turn: loop.Turn{Execution: loop.Execution{Duration: 65 * time.Second}, Try: loop.Try{Ending: loop.EndCompleted, Usage: loop.Usage{CostUSD: &usd, Tokens: &loop.Tokens{Input: 30000, Output: 1000}}}}}})
 	write("  actor    1m 05s\n")
 	r.tell("1.capture", loop.PhaseEntered{Iteration: 1, State: loop.CapturingDiff}, loop.DiffCaptured{Iteration: 1, Change: loop.Change{
 		Files: []loop.FileChange{{Path: "a", Patch: "the patch\n"}}, Insertions: 41, Deletions: 7,
 	}})
 	r.tell("1.checks", loop.PhaseEntered{Iteration: 1, State: loop.Verifying})
 	look("checks")
-	r.tell("1.checks", loop.ChecksFinished{Iteration: 1})
+	r.tell("1.checks", loop.ChecksFinished{Iteration: 1, Checks: []loop.CheckResult{{Ending: loop.EndCompleted}, {}}})
 	r.tell("1.critic", loop.PhaseEntered{Iteration: 1, State: loop.CriticEvaluating})
+	r.tell("1.critic", loop.Activity{Iteration: 1, Role: loop.RoleCritic, Notice: loop.Notice{Kind: loop.NoticeMessage, Text: "**DECISION:** DONE\nSEAL: k7f2qx"}})
+	look("it decides")
 	r.Press("?", to, nil)
 	look("help")
 	paged := make(chan string, 1)
@@ -230,7 +246,22 @@ func pictures(t *testing.T, width int) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, fmt.Sprintf("pictures-%d.golden", width), shown.String())
+	name := strconv.Itoa(width)
+	if ascii {
+		name = "ascii"
+	}
+	golden(t, "pictures-"+name+".golden", shown.String())
+}
+
+// fits holds a picture against the terminal that it is for.
+func fits(t *testing.T, what, text string, width int, ascii bool) {
+	t.Helper()
+	odd := func(r rune) bool { return ascii && r > unicode.MaxASCII && r != 'é' } // which the user has typed
+	for line := range strings.Lines(text) {
+		if ansi.StringWidth(strings.TrimSuffix(line, "\n")) >= width || strings.ContainsFunc(line, odd) {
+			t.Errorf("%s: %q", what, line)
+		}
+	}
 }
 
 func golden(t *testing.T, name, got string) {
@@ -245,6 +276,59 @@ func golden(t *testing.T, name, got string) {
 	if err != nil || string(want) != got {
 		t.Errorf("%s: %v: got\n%s", name, err, got)
 	}
+}
+
+// TestLimit: a limit is said in full.
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		time.Hour: "1h", 90 * time.Minute: "1h30m", 20 * time.Minute: "20m", 10 * time.Hour: "10h", 100 * time.Second: "1m40s", 30 * time.Second: "30s", time.Hour + time.Second: "1h0m1s",
+	} {
+		if got := render.Limit(d); got != want {
+			t.Errorf("%s is said as %s", want, got)
+		}
+	}
+}
+
+// TestSpoken: what a critic decides is not shown as something that it says.
+func TestSpoken(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"I look.\n\n**DECISION:** CONTINUE\nFEEDBACK: x": "I look.",
+		"seal: k7f2qx":                "its verdict",
+		"- SEAL : k7\nDECISION: DONE": "its verdict",
+		"The decision: to be made.":   "The decision: to be made.",
+		"sealed":                      "sealed",
+		"":                            "",
+	} {
+		if got := spoken(text); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
+// TestTitles: the title says where the run stands, and none is left behind.
+func TestTitles(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		s := New(Options{Out: &out, Size: func() (int, int) { return 80, 24 }, Now: time.Now, Title: true})
+		r := &told{Screen: s, t: t}
+		r.atWork()
+		r.tell("1.actor", loop.WaitStarted{Iteration: 1, Role: loop.RoleActor, Wait: loop.Wait{Cause: loop.EndOverloaded, Until: time.Now().Add(time.Hour)}})
+		show := r.Hide()
+		r.tell("1.actor", loop.WaitFinished{Iteration: 1, Role: loop.RoleActor, Wait: loop.Wait{End: loop.WaitOver}})
+		show()
+		r.does(loop.NoticeMessage, "on")
+		_ = r.Close()
+		var titles []string
+		for _, m := range regexp.MustCompile(`\x1b\]2;([^\x1b]*)\x1b\\|\x1b\[(2[23]);2t`).FindAllStringSubmatch(out.String(), -1) {
+			titles = append(titles, m[1]+m[2])
+		}
+		if got := strings.Join(titles, "|"); got != "22|codeloops|codeloops 1/5|codeloops 1/5 actor|codeloops 1/5 waiting|codeloops 1/5 actor|23" {
+			t.Error(got)
+		}
+	})
 }
 
 // TestSideBySide: turns at the same time have a line each.

@@ -1,8 +1,9 @@
 package live
 
 import (
-	"cmp"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,6 +27,28 @@ type board struct {
 	state  progress.State
 	doing  map[loop.Step]*doing
 	change loop.Change // the last one that was captured
+	done   []string    // of the iteration under way, a part of its line each
+}
+
+// did takes down what is over of an iteration, until a line says all of it.
+func (b *board) did(e loop.Event) {
+	switch e := e.(type) {
+	case loop.ActorFinished:
+		b.done = []string{render.PartActor(b.state.Session.Actor, e.Attempt)}
+	case loop.DiffCaptured:
+		b.change = e.Change
+		if len(b.done) > 0 {
+			b.done = append(b.done[:1:1], render.PartChange(e.Change.Shape()))
+		}
+	case loop.ChecksFinished:
+		if len(b.done) > 1 && len(e.Checks) > 0 {
+			b.done = append(b.done[:2:2], render.PartChecks(e.Checks))
+		}
+	case loop.IterationStarted, loop.IterationFinished, loop.Finished:
+		b.done = nil
+	case loop.Started, loop.Resumed, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.WaitStarted,
+		loop.WaitFinished, loop.Inspected, loop.BaselineChecked, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Steered:
+	}
 }
 
 // goesOn reports whether the run has begun and is not over.
@@ -38,12 +61,29 @@ type doing struct {
 	acts    []act // the last ones
 	printed string
 	edited  map[string]bool
+
+	added, removed int // lines, as far as the agent tells
 }
 
 // An act is one thing that an agent does.
 type act struct {
-	kind loop.NoticeKind
-	text string
+	kind  loop.NoticeKind
+	text  string
+	lines string // of an edit, where the agent tells
+}
+
+// verdict are the lines with which a critic's block of labels begins. What it decides is told
+// when it has been read; its seal is nobody's business.
+var verdict = regexp.MustCompile(`(?i)(?:^|\n)[^\pL\n]*(?:SEAL|DECISION)\W*:`)
+
+// said is what an agent says, without a verdict.
+func spoken(text string) string {
+	if at := verdict.FindStringIndex(text); at != nil {
+		if text = strings.TrimSpace(text[:at[0]]); text == "" {
+			return "its verdict"
+		}
+	}
+	return text
 }
 
 // take notes what an agent does.
@@ -54,21 +94,33 @@ func (b *board) take(at loop.Stamp, e loop.Activity) {
 		b.doing[at.Step] = d
 	}
 	if e.Kind == loop.NoticeOutput {
-		if line := lastLine(e.Text); line != "" {
+		if line := lastLine(e.Text); line != "" && !verdict.MatchString(line) {
 			d.printed = line
 		}
 		return
 	}
 	text := e.Text[:min(len(e.Text), mostLine)]
+	if e.Kind == loop.NoticeMessage {
+		text = spoken(text)
+	}
 	if b.Root != "" {
 		text = strings.ReplaceAll(text, strings.TrimSuffix(b.Root, "/")+"/", "")
 	}
 	if e.Kind == loop.NoticeEdit {
 		d.edited[text] = true
+		d.added, d.removed = d.added+e.Added, d.removed+e.Removed
 	}
-	if d.acts = append(d.acts, act{e.Kind, term.Line(text)}); len(d.acts) > mostDone+1 {
+	if d.acts = append(d.acts, act{e.Kind, term.Line(text), lines(e.Added, e.Removed)}); len(d.acts) > mostDone+1 {
 		d.acts = d.acts[1:]
 	}
+}
+
+// lines writes how many lines come and go; "" where none are told.
+func lines(added, removed int) string {
+	if added == 0 && removed == 0 {
+		return ""
+	}
+	return " " + render.Lines(added, removed)
 }
 
 // printed is what an agent prints, as lines that stay.
@@ -102,14 +154,21 @@ func (b *board) turns() (turns []progress.Step) {
 // underWay says who is at work, and on what.
 func (b *board) underWay() (lines []string) {
 	turns := b.turns()
+	if len(b.done) > 0 {
+		for _, line := range b.flow(append([]string{"  " + b.done[0]}, b.done[1:]...), 2) {
+			lines = append(lines, b.faint(line))
+		}
+	}
 	for i, t := range turns {
 		if i == mostTurns {
 			return append(lines, b.faint(fmt.Sprintf("  … and %d more", len(turns)-i)))
 		}
-		lines = append(lines, b.turn(t))
 		if len(turns) == 1 {
-			lines = append(lines, b.acts(t)...)
-		} else if what := b.now(t); what != "" {
+			lines = append(append(lines, b.flow(b.turn(t), 11)...), b.acts(t)...)
+			continue
+		}
+		lines = append(lines, strings.Join(b.turn(t), b.dot()))
+		if what := b.now(t); what != "" {
 			lines[len(lines)-1] += "  " + what
 		}
 	}
@@ -122,22 +181,28 @@ func (b *board) underWay() (lines []string) {
 }
 
 // turn says who plays a turn, and for how long.
-func (b *board) turn(t progress.Step) string {
+func (b *board) turn(t progress.Step) (parts []string) {
 	name := string(t.Role)
 	if t.Path.Name() != name && t.Path.Iteration() == 0 {
 		name = string(t.Path)
 	}
 	began, who := t.Began, render.Who(t.Agent)
-	parts := []string{"  " + b.strong(fmt.Sprintf("%-8s", term.Line(name))) + " " + who}
-	took := clock(b.Now().Sub(began))
+	parts = []string{"  " + b.strong(fmt.Sprintf("%-8s", term.Line(name))) + " " + who}
+	took := render.Clock(b.Now().Sub(began))
 	if b.Limits.Turn > 0 {
-		took += " of " + limit(b.Limits.Turn)
+		took += " of " + render.Limit(b.Limits.Turn)
 	}
 	parts = append(parts, took)
 	if d := b.doing[t.Path]; d != nil && len(d.edited) > 0 {
-		parts = append(parts, render.Count(len(d.edited), "file", "files")+" edited")
+		parts = append(parts, render.Count(len(d.edited), "file", "files")+" edited"+lines(d.added, d.removed))
 	}
-	return strings.Join(parts, b.dot())
+	return parts
+}
+
+// flow sets parts apart, in as many lines as it takes.
+func (b *board) flow(parts []string, indent int) []string {
+	width, _ := b.Size()
+	return render.Flow(parts, b.dot(), indent, width-1)
 }
 
 // alive is one line on what is under way; "": nothing is.
@@ -159,10 +224,38 @@ func (b *board) alive() string {
 	return b.faint(line)
 }
 
+// title says where the run stands, in few words: codeloops 2/5 critic; "" before it begins.
+func (b *board) title() string {
+	if b.state.At.Time.IsZero() || b.state.Ended {
+		return ""
+	}
+	words := []string{"codeloops"}
+	if n := b.state.Open.Number; n > 0 {
+		at := strconv.Itoa(n)
+		if most := b.state.Session.MaxIterations; most > 0 {
+			at += fmt.Sprintf("/%d", most)
+		}
+		words = append(words, at)
+	}
+	switch turns := b.turns(); {
+	case b.state.Paused:
+		words = append(words, "paused")
+	case len(turns) > 1:
+		words = append(words, fmt.Sprintf("%d agents", len(turns)))
+	case len(turns) == 1 && turns[0].Waiting != nil:
+		words = append(words, "waiting")
+	case len(turns) == 1:
+		words = append(words, string(turns[0].Role))
+	case b.state.Open.Phase == loop.Verifying:
+		words = append(words, "checks")
+	}
+	return strings.Join(words, " ")
+}
+
 // phase says what goes on where no agent is at work.
 func (b *board) phase() string {
 	open := b.state.Open
-	since := clock(b.Now().Sub(open.Since))
+	since := render.Clock(b.Now().Sub(open.Since))
 	switch {
 	case b.state.Paused:
 		return "paused"
@@ -190,17 +283,17 @@ func (b *board) acts(t progress.Step) (lines []string) {
 		return []string{"  " + b.spinner() + " " + b.faint(text)}
 	}
 	for _, a := range d.acts[:len(d.acts)-1] {
-		lines = append(lines, b.faint(fmt.Sprintf("    %-5s %s", verb(a.kind), a.text)))
+		lines = append(lines, "    "+b.verb(a.kind)+" "+b.faint(a.text+a.lines))
 	}
 	last := d.acts[len(d.acts)-1]
-	return append(lines, fmt.Sprintf("  %s %s %s", b.spinner(), b.style(last.kind).Render(fmt.Sprintf("%-5s", verb(last.kind))), last.text))
+	return append(lines, fmt.Sprintf("  %s %s %s%s", b.spinner(), b.verb(last.kind), last.text, last.lines))
 }
 
 // waits says for how long, and for what, a turn stands still.
 func (b *board) waits(w loop.Wait) string {
-	what := "waiting " + clock(w.Until.Sub(b.Now())) + " for the rate limit"
+	what := "waiting " + render.Clock(w.Until.Sub(b.Now())) + " for the rate limit"
 	if w.Cause == loop.EndOverloaded {
-		what = "waiting " + clock(w.Until.Sub(b.Now())) + " for an overloaded service"
+		what = "waiting " + render.Clock(w.Until.Sub(b.Now())) + " for an overloaded service"
 	}
 	what = b.Style.NewStyle().Foreground(yellow).Render(what)
 	if b.Keys {
@@ -221,50 +314,18 @@ func (b *board) now(t progress.Step) string {
 		return ""
 	case len(d.acts) > 0:
 		last := d.acts[len(d.acts)-1]
-		return b.style(last.kind).Render(verb(last.kind)) + " " + last.text
+		return b.style(last.kind).Render(render.Verb(last.kind)) + " " + last.text + last.lines
 	}
 	return b.faint(d.printed)
 }
 
-// verb is what an agent does, in one word.
-func verb(k loop.NoticeKind) string {
-	switch k {
-	case loop.NoticeMessage:
-		return "says"
-	case loop.NoticeTool:
-		return "uses"
-	case loop.NoticeCommand:
-		return "runs"
-	case loop.NoticeEdit:
-		return "edits"
-	case loop.NoticeProblem:
-		return "fault"
-	case loop.NoticeChange:
-		return "next"
-	case loop.NoticeOutput:
-	}
-	return "prints"
-}
-
-// clock writes how long something has taken so far: 4:05 or 1:02:03.
-func clock(d time.Duration) string {
-	seconds := int(max(0, d) / time.Second)
-	if seconds >= 3600 {
-		return fmt.Sprintf("%d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
-	}
-	return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
-}
-
-// limit writes the limit of a turn.
-func limit(d time.Duration) string {
-	if d%time.Minute == 0 {
-		return cmp.Or(strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m"), "0m")
-	}
-	return d.String()
+// verb is what an agent does, in a column of its own.
+func (b *board) verb(k loop.NoticeKind) string {
+	return b.style(k).Render(fmt.Sprintf("%-5s", render.Verb(k)))
 }
 
 // foot says where the run stands.
-func (b *board) foot() string {
+func (b *board) foot() []string {
 	var parts []string
 	if n := b.state.Open.Number; n > 0 {
 		at := fmt.Sprintf("iteration %d", n)
@@ -274,8 +335,12 @@ func (b *board) foot() string {
 		parts = append(parts, at)
 	}
 	spent := b.state.Spent.Total()
-	if k := spent.Tokens; k > 0 {
-		parts = append(parts, render.Tokens(k)+" tokens")
+	if k := spent.Tokens; k > 0 || b.Limits.Tokens > 0 {
+		tokens := render.Tokens(k)
+		if b.Limits.Tokens > 0 {
+			tokens += " of " + render.Tokens(b.Limits.Tokens)
+		}
+		parts = append(parts, tokens+" tokens")
 	}
 	if usd := spent.CostUSD; usd > 0 || b.Limits.Cost > 0 {
 		cost := render.Dollars(usd)
@@ -284,9 +349,18 @@ func (b *board) foot() string {
 		}
 		parts = append(parts, cost)
 	}
-	if c := b.state.Change; c != nil {
-		parts = append(parts, render.Stat(*c))
+	if c := b.state.Change; c != nil && len(b.done) == 0 {
+		parts = append(parts, render.PartChange(*c))
 	}
-	parts = append(parts, clock(b.Now().Sub(b.state.Began))+" in all")
-	return b.faint("  " + strings.Join(parts, b.dot()))
+	all := render.Clock(b.Now().Sub(b.state.Began))
+	if b.Limits.Whole > 0 {
+		all += " of " + render.Limit(b.Limits.Whole)
+	}
+	parts = append(parts, all+" in all")
+	parts[0] = "  " + parts[0]
+	lines := b.flow(parts, 2)
+	for i, line := range lines {
+		lines[i] = b.faint(line)
+	}
+	return lines
 }

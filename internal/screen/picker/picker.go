@@ -14,10 +14,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
-	"sync"
 
-	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/lipgloss"
 
 	"codeloops/internal/screen/term"
@@ -44,7 +41,6 @@ type List struct {
 type Options struct {
 	In    *os.File  // a terminal
 	Out   io.Writer // the same one
-	Env   []string  // of the process
 	Jobs  *term.Jobs
 	Style *lipgloss.Renderer
 	Title string // what is to be chosen, as the words above the list
@@ -65,23 +61,21 @@ type holder interface {
 	Stop(ctx context.Context, terminal *os.File) error
 }
 
-// pick shows the list until something is chosen, or nothing is to be. Each stay on
-// the terminal, from one stop of the process to the next, is a program of its own: in
-// bubbletea 2.0.9, one that lets go of the terminal and takes it again may never draw
-// anything more, as what ends the drawing can come after its new beginning.
-func pick(ctx context.Context, m model, hold holder) (int, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil) // what is still being read, too
-	m.holder, m.loader = hold, newLoader(ctx, m.list.Load)
+// pick shows the list until something is chosen, or nothing is to be. The terminal is given
+// back for as long as the process is stopped.
+func pick(ctx context.Context, m *model, hold holder) (int, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // what is still being read, too
+	m.holder, m.loader = hold, newLoader(m.list.Load)
 	for {
-		end, err := m.stay(ctx, cancel)
+		err := m.stay(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return 0, context.Cause(ctx)
 		case err != nil:
 			return 0, fmt.Errorf("show what there is to choose from: %w", err)
 		}
-		switch m = end; m.left {
+		switch m.left {
 		case chosen:
 			return m.matches[m.at], nil
 		case stopped:
@@ -93,57 +87,57 @@ func pick(ctx context.Context, m model, hold holder) (int, error) {
 			return 0, ErrCancelled
 		}
 		m.left = stays
-		m.loader.forget() // its answer would come to the program that is over
+		m.loader.forget()
 	}
 }
 
-// stay shows the list once, and returns how it was left. It listens for other sizes
-// before the library asks for the first one: bubbletea 2.0.9 listens only after that,
-// and misses what comes in between.
-func (m model) stay(ctx context.Context, cancel context.CancelCauseFunc) (model, error) {
-	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(keyboard{m.opts.In, cancel}), tea.WithOutput(m.opts.Out),
-		tea.WithEnvironment(m.opts.Env),
-		// Styles know what the terminal may have; signals are the caller's.
-		tea.WithColorProfile(colorprofile.ANSI), tea.WithoutSignalHandler())
-	over := make(chan struct{})
+// stay shows the list until it is left.
+func (m *model) stay(ctx context.Context) error {
+	keys, err := term.TakeKeys(m.opts.In)
+	if err != nil {
+		return err
+	}
+	defer keys.Close()
 	sizes := make(chan os.Signal, 1)
-	term.NotifyResize(sizes)
+	term.NotifyResize(sizes) // before the first picture is drawn: none is missed
 	defer signal.Stop(sizes)
-	var heard sync.WaitGroup
-	heard.Go(func() {
-		for {
-			select {
-			case s := <-m.holder.Signals():
-				program.Send(signalMsg{s})
-			case <-sizes:
-				program.Send(m.size())
-			case <-over:
-				return
-			}
+	if _, err := io.WriteString(m.opts.Out, enter); err != nil {
+		return err
+	}
+	defer io.WriteString(m.opts.Out, leave) //nolint:errcheck // it has failed before then
+	for m.left == stays {
+		m.loader.follow(m.marked())
+		if err := m.draw(); err != nil {
+			return err
 		}
-	})
-	end, err := program.Run()
-	close(over)
-	heard.Wait()
-	if end, ok := end.(model); ok {
-		m = end
+		if err := m.next(ctx, keys.Pressed(), sizes); err != nil {
+			return err
+		}
 	}
-	return m, err
+	return nil
 }
 
-// A keyboard tells when its terminal is gone: the library would wait for keys
-// for ever.
-type keyboard struct {
-	*os.File
-	gone context.CancelCauseFunc
-}
-
-func (k keyboard) Read(keys []byte) (int, error) {
-	n, err := k.File.Read(keys)
-	if errors.Is(err, io.EOF) {
-		k.gone(fmt.Errorf("read keys: %w", io.ErrUnexpectedEOF))
+// next waits for something to happen, and does what that is for.
+func (m *model) next(ctx context.Context, keys <-chan string, sizes <-chan os.Signal) error {
+	select {
+	case key, more := <-keys:
+		if !more {
+			return fmt.Errorf("read keys: %w", io.ErrUnexpectedEOF)
+		}
+		m.press(key)
+		for len(keys) > 0 && m.left == stays { // one picture will do for all that are there
+			m.press(<-keys)
+		}
+	case s := <-m.holder.Signals():
+		m.signalled(s)
+	case <-m.loader.rests:
+		m.loader.rested(ctx)
+	case <-m.loader.loaded:
+	case <-sizes:
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-	return n, err
+	return nil
 }
 
 // leaving is why the list is not shown any more.
@@ -169,13 +163,14 @@ type model struct {
 	at            int   // of the marked one, in matches
 	width, height int
 	left          leaving
+	pastes        bool // what comes is text, whatever it is
 
 	holder holder
 	loader *loader
 }
 
-func newModel(list List, o Options) model {
-	m := model{list: list, opts: o, search: make([]string, list.Count), width: 80, height: 24, loader: &loader{}}
+func newModel(list List, o Options) *model {
+	m := &model{list: list, opts: o, search: make([]string, list.Count), width: 80, height: 24, loader: &loader{}}
 	for i := range m.search {
 		m.search[i] = strings.ToLower(list.Search(i))
 		m.all = append(m.all, i)
@@ -185,7 +180,7 @@ func newModel(list List, o Options) model {
 }
 
 // matching returns those of some that hold every word of a filter.
-func (m model) matching(filter string, some []int) []int {
+func (m *model) matching(filter string, some []int) []int {
 	words := strings.Fields(strings.ToLower(filter))
 	return slices.DeleteFunc(slices.Clone(some), func(i int) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(m.search[i], word) })
@@ -206,104 +201,68 @@ func (m *model) narrow(filter string) {
 }
 
 // marked returns what is marked, -1 when there is nothing.
-func (m model) marked() int {
+func (m *model) marked() int {
 	if len(m.matches) == 0 {
 		return -1
 	}
 	return m.matches[m.at]
 }
 
-// Init implements [tea.Model].
-func (m model) Init() tea.Cmd { return m.loader.follow(m.marked()) }
-
-// Update implements [tea.Model]. What comes when the list is being left does not
-// change what was chosen.
-func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	if m.left != stays {
-		return m, nil
+// press does what a key is for, as the terminal has sent it.
+func (m *model) press(key string) {
+	if m.pastes && key != pasteEnds {
+		m.narrow(m.filter + typed(key))
+		return
 	}
-	switch msg := msg.(type) {
-	case restedMsg:
-		return m, m.loader.rested(int(msg))
-	case tea.WindowSizeMsg:
-		if m.resize(msg) {
-			return m, m.size
-		}
-	case tea.PasteMsg:
-		m.narrow(m.filter + typed(msg.Content))
-	case signalMsg:
-		m.signalled(msg.Signal)
-	case tea.KeyPressMsg:
-		if known := m.press(msg.String()); !known {
-			m.narrow(m.filter + typed(msg.Text))
-		}
-	}
-	if m.left != stays {
-		return m, tea.Quit
-	}
-	return m, m.loader.follow(m.marked())
-}
-
-// size is how large the terminal is now. The library's own question for that writes, in
-// bubbletea 2.0.9, what its listener may be writing at the same time.
-func (m model) size() tea.Msg {
-	width, height, err := term.Size(m.opts.In)
-	if err != nil {
-		return nil // whoever reads from the terminal says what is wrong with it
-	}
-	return tea.WindowSizeMsg{Width: width, Height: height}
-}
-
-// resize takes a size, and reports whether it is another one. If so, it has to be
-// asked for again: one that was found earlier may come later.
-func (m *model) resize(to tea.WindowSizeMsg) bool {
-	known := m.width == to.Width && m.height == to.Height
-	m.width, m.height = to.Width, to.Height
-	return !known
-}
-
-// press does what a key is for; known is false for one that is text.
-func (m *model) press(key string) (known bool) {
 	switch key {
-	case "enter", "ctrl+j":
+	case pasteBegins, pasteEnds:
+		m.pastes = key == pasteBegins
+	case "\r", "\n":
 		if len(m.matches) > 0 {
 			m.left = chosen
 		}
-	case "esc", "ctrl+c", "ctrl+g":
+	case "\x1b", "\x03", "\x07": // Esc, Ctrl+C, Ctrl+G
 		m.left = cancelled
-	case "ctrl+z":
+	case "\x1a": // Ctrl+Z
 		m.stop()
-	case "up", "ctrl+p":
-		m.move(-1)
-	case "down", "ctrl+n":
-		m.move(1)
-	case "pgup":
-		m.move(-m.rows())
-	case "pgdown":
-		m.move(m.rows())
-	case "home":
-		m.move(-len(m.matches))
-	case "end":
-		m.move(len(m.matches))
-	case "backspace", "ctrl+h":
+	case "\x7f", "\b":
 		if runes := []rune(m.filter); len(runes) > 0 {
 			m.narrow(string(runes[:len(runes)-1]))
 		}
-	case "ctrl+w":
+	case "\x17": // Ctrl+W
 		left := strings.TrimRight(m.filter, " ")
 		m.narrow(left[:strings.LastIndex(left, " ")+1])
-	case "ctrl+u":
+	case "\x15": // Ctrl+U
 		m.narrow("")
 	default:
-		return false
+		if by := m.way(key); by != 0 {
+			m.move(by)
+		} else if !strings.HasPrefix(key, "\x1b") {
+			m.narrow(m.filter + typed(key))
+		}
 	}
-	return true
 }
 
-// A signalMsg is a signal that another process has sent.
-type signalMsg struct{ os.Signal }
+// way is how far a key leads, 0 for all others.
+func (m *model) way(key string) int {
+	switch key {
+	case "\x1b[A", "\x1bOA", "\x10": // up, Ctrl+P
+		return -1
+	case "\x1b[B", "\x1bOB", "\x0e": // down, Ctrl+N
+		return 1
+	case "\x1b[5~":
+		return -m.rows()
+	case "\x1b[6~":
+		return m.rows()
+	case "\x1b[H", "\x1bOH", "\x1b[1~", "\x1b[7~": // home
+		return -m.list.Count
+	case "\x1b[F", "\x1bOF", "\x1b[4~", "\x1b[8~": // end
+		return m.list.Count
+	}
+	return 0
+}
 
-// signalled does what it asks for.
+// signalled does what a signal asks for that another process has sent.
 func (m *model) signalled(s os.Signal) {
 	if !term.IsStop(s) {
 		m.left = resumed

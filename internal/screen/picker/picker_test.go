@@ -8,14 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
 )
 
 // shelf is a list of n things; the tenth of them are red.
-func shelf(n int) model {
+func shelf(n int) *model {
 	name := func(i int) string {
 		if i%10 == 0 {
 			return fmt.Sprintf("Red thing %d", i)
@@ -31,37 +30,19 @@ func shelf(n int) model {
 	}, Options{Style: style, Title: "Which one?"})
 }
 
-func press(m model, keys ...string) (model, tea.Cmd) {
-	var cmd tea.Cmd
+func press(m *model, keys ...string) *model {
 	for _, key := range keys {
-		msg := tea.KeyPressMsg{Text: key}
-		switch key {
-		case "enter":
-			msg = tea.KeyPressMsg{Code: tea.KeyEnter}
-		case "esc":
-			msg = tea.KeyPressMsg{Code: tea.KeyEscape}
-		case "up":
-			msg = tea.KeyPressMsg{Code: tea.KeyUp}
-		case "down":
-			msg = tea.KeyPressMsg{Code: tea.KeyDown}
-		case "pgup":
-			msg = tea.KeyPressMsg{Code: tea.KeyPgUp}
-		case "pgdown":
-			msg = tea.KeyPressMsg{Code: tea.KeyPgDown}
-		case "home":
-			msg = tea.KeyPressMsg{Code: tea.KeyHome}
-		case "end":
-			msg = tea.KeyPressMsg{Code: tea.KeyEnd}
-		case "backspace":
-			msg = tea.KeyPressMsg{Code: tea.KeyBackspace}
-		case "ctrl+n", "ctrl+p", "ctrl+c", "ctrl+u", "ctrl+w":
-			msg = tea.KeyPressMsg{Code: rune(key[len(key)-1]), Mod: tea.ModCtrl}
+		sent, named := map[string]string{
+			"enter": "\r", "esc": "\x1b", "up": "\x1b[A", "down": "\x1b[B", "pgup": "\x1b[5~", "pgdown": "\x1b[6~",
+			"home": "\x1b[H", "end": "\x1b[F", "backspace": "\x7f",
+			"ctrl+n": "\x0e", "ctrl+p": "\x10", "ctrl+c": "\x03", "ctrl+u": "\x15", "ctrl+w": "\x17",
+		}[key]
+		if !named {
+			sent = key
 		}
-		var next tea.Model
-		next, cmd = m.Update(msg)
-		m = next.(model)
+		m.press(sent)
 	}
-	return m, cmd
+	return m
 }
 
 func TestKeys(t *testing.T) {
@@ -71,34 +52,36 @@ func TestKeys(t *testing.T) {
 		keys []string
 		want int // -1: nothing
 	}{
-		"the first":         {nil, 0},
-		"down":              {[]string{"down", "ctrl+n", "down", "up"}, 2},
-		"above the first":   {[]string{"down", "ctrl+p", "ctrl+p", "up"}, 0},
-		"end":               {[]string{"end"}, 999},
-		"below the last":    {[]string{"end", "down", "pgdown"}, 999},
-		"pages":             {[]string{"pgdown", "pgdown", "pgup"}, rows},
-		"home":              {[]string{"end", "home"}, 0},
-		"typed":             {[]string{"r", "e", "d", "down"}, 10},
-		"words":             {[]string{"7", "0", " ", "E", "d"}, 70},
-		"stays marked":      {[]string{"end", "up", "9", "9", "8"}, 998},
-		"taken back":        {[]string{"x", "y", "z", "backspace", "backspace", "backspace", "down"}, 1},
-		"word taken back":   {[]string{"r", "e", "d", " ", "x", "ctrl+w", "down"}, 10},
-		"all taken back":    {[]string{"x", "ctrl+u", "down"}, 1},
-		"nothing fits":      {[]string{"x", "y"}, -1},
-		"no control":        {[]string{"\x1b[2J", "r", "e", "d"}, -1},
-		"letters of others": {[]string{"漢", "down"}, 2},
+		"the first":          {nil, 0},
+		"down":               {[]string{"down", "ctrl+n", "down", "up"}, 2},
+		"above the first":    {[]string{"down", "ctrl+p", "ctrl+p", "up"}, 0},
+		"end":                {[]string{"end"}, 999},
+		"below the last":     {[]string{"end", "down", "pgdown"}, 999},
+		"pages":              {[]string{"pgdown", "pgdown", "pgup"}, rows},
+		"home":               {[]string{"end", "home"}, 0},
+		"typed":              {[]string{"r", "e", "d", "down"}, 10},
+		"words":              {[]string{"7", "0", " ", "E", "d"}, 70},
+		"stays marked":       {[]string{"end", "up", "9", "9", "8"}, 998},
+		"taken back":         {[]string{"x", "y", "z", "backspace", "backspace", "backspace", "down"}, 1},
+		"word taken back":    {[]string{"r", "e", "d", " ", "x", "ctrl+w", "down"}, 10},
+		"all taken back":     {[]string{"x", "ctrl+u", "down"}, 1},
+		"nothing fits":       {[]string{"x", "y"}, -1},
+		"no control":         {[]string{"\x1b[200~", "\x1b[2J", "\x1b[201~", "r", "e", "d"}, -1},
+		"no key of the list": {[]string{"\x1b[3~", "\t", "r", "e", "d", "down"}, 10},
+		"keys of others":     {[]string{"\x1bOB", "\x1b[4~", "\x1bOA", "\x1b[1~", "\x1bOB"}, 1},
+		"letters of others":  {[]string{"漢", "down"}, 2},
 	} {
-		m, cmd := press(shelf(1000), append(c.keys, "enter")...)
+		m := press(shelf(1000), append(c.keys, "enter")...)
 		got := -1
 		if m.left == chosen {
 			got = m.matches[m.at]
 		}
-		if got != c.want || (m.left == chosen) != (cmd != nil) {
+		if got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
 	for _, key := range []string{"esc", "ctrl+c"} {
-		if m, cmd := press(shelf(3), key); m.left != cancelled || cmd == nil {
+		if m := press(shelf(3), key); m.left != cancelled {
 			t.Errorf("%s: left as %v", key, m.left)
 		}
 	}
@@ -106,8 +89,8 @@ func TestKeys(t *testing.T) {
 
 func TestPaste(t *testing.T) {
 	t.Parallel()
-	next, _ := shelf(1000).Update(tea.PasteMsg{Content: "red\n 50"})
-	if m := next.(model); m.filter != "red 50" || len(m.matches) != 11 {
+	m := press(shelf(1000), pasteBegins, "r", "e", "d", "\r", "\x1b", " ", "5", "0", pasteEnds)
+	if m.filter != "red 50" || len(m.matches) != 11 || m.left != stays {
 		t.Errorf("%q leaves %d", m.filter, len(m.matches))
 	}
 }
@@ -118,10 +101,10 @@ func TestFits(t *testing.T) {
 	for _, count := range []int{1, 7, 60} {
 		for _, height := range []int{1, 2, 3, 4, 5, 8, 13, 14, 24, 40} {
 			for _, width := range []int{1, 2, 3, 4, 5, 9, 20, 60, 131} {
-				next, _ := shelf(count).Update(tea.WindowSizeMsg{Width: width, Height: height})
-				m, _ := press(next.(model), "down", "down", "pgdown")
-				lines := strings.Split(m.View().Content, "\n")
-				if len(lines) > height {
+				m := shelf(count)
+				m.width, m.height = width, height
+				lines := press(m, "down", "down", "pgdown").lines()
+				if len(lines) != height {
 					t.Fatalf("%dx%d: %d lines", width, height, len(lines))
 				}
 				for _, line := range lines {
@@ -130,8 +113,8 @@ func TestFits(t *testing.T) {
 					}
 				}
 				if marked := "> " + ansi.Truncate(m.list.Line(m.matches[m.at], width-2), width-2, ""); height > 3 && width > 4 &&
-					!strings.Contains(ansi.Strip(m.View().Content), strings.TrimRight(ansi.Truncate(marked, width-2, ""), " …")) {
-					t.Fatalf("%dx%d: what is marked is not seen:\n%s", width, height, ansi.Strip(m.View().Content))
+					!strings.Contains(ansi.Strip(strings.Join(lines, "\n")), strings.TrimRight(ansi.Truncate(marked, width-2, ""), " …")) {
+					t.Fatalf("%dx%d: what is marked is not seen:\n%s", width, height, ansi.Strip(strings.Join(lines, "\n")))
 				}
 			}
 		}
@@ -141,8 +124,8 @@ func TestFits(t *testing.T) {
 func BenchmarkTyping(b *testing.B) {
 	m := shelf(10_000)
 	for b.Loop() {
-		m, _ = press(m, "t", "h", "i", "n", "g", " ", "9", "ctrl+u")
-		_ = m.View()
+		press(m, "t", "h", "i", "n", "g", " ", "9", "ctrl+u")
+		_ = m.lines()
 	}
 }
 
@@ -153,40 +136,43 @@ func TestLoad(t *testing.T) {
 	var loads []int
 	var last context.Context
 	m := shelf(1000)
-	m.loader = newLoader(t.Context(), func(ctx context.Context, i int) { loads, last = append(loads, i), ctx })
-	// rest lets a moment go by after a command.
-	rest := func(cmd tea.Cmd) tea.Cmd {
-		t.Helper()
-		if cmd == nil {
-			t.Fatal("nothing is waited for")
+	m.loader = newLoader(func(ctx context.Context, i int) { loads, last = append(loads, i), ctx })
+	// mark presses keys, and tells what is marked then.
+	mark := func(keys ...string) (waits bool) {
+		for _, key := range keys {
+			press(m, key)
+			m.loader.follow(m.marked())
 		}
-		next, load := m.Update(cmd())
-		m = next.(model)
-		return load
+		return m.loader.rests != nil
 	}
-	load := rest(m.Init())
-	if msg := load(); msg != (loadedMsg{}) || !slices.Equal(loads, []int{0}) {
-		t.Fatalf("%v, %v", msg, loads)
+	load := func() {
+		<-m.loader.rests
+		m.loader.rested(t.Context())
+		<-m.loader.loaded
 	}
-	if last.Err() == nil {
-		t.Error("what has been read is still being read")
+	mark("home")
+	if load(); !slices.Equal(loads, []int{0}) {
+		t.Fatalf("%v", loads)
+	}
+	if <-last.Done(); mark("up") {
+		t.Error("what has been read is read again")
 	}
 
 	// Whoever goes past something does not ask for it.
-	m, first := press(m, "down")
-	m, second := press(m, "down")
-	if cmd := rest(first); cmd != nil {
-		t.Error("what is not marked any more is asked for")
+	mark("down", "down")
+	if load(); !slices.Equal(loads, []int{0, 2}) {
+		t.Errorf("%v", loads)
 	}
-	load = rest(second)
-	if m, cmd := press(m, "up", "down"); cmd == nil || m.loader.at != 2 {
+	if !mark("up", "down") || m.loader.at != 2 {
 		t.Error("what is marked again is not asked for again")
 	}
-	load()
-	if !slices.Equal(loads, []int{0, 2}) || last.Err() == nil {
-		t.Errorf("%v, %v: it goes on for nobody", loads, last.Err())
-	}
-	if _, cmd := press(m, "x", "y"); cmd != nil || m.loader.at != -1 {
+	if mark("x", "y") || m.loader.at != -1 {
 		t.Error("nothing is marked, and asked for")
 	}
+	m.loader.load = func(ctx context.Context, _ int) { last = ctx; <-ctx.Done() }
+	mark("ctrl+u")
+	<-m.loader.rests
+	m.loader.rested(t.Context())
+	mark("down")
+	<-m.loader.loaded // or it goes on for nobody
 }

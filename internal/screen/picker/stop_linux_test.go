@@ -97,8 +97,8 @@ func (s *stand) modes() unix.Termios {
 // shows begins to show a list.
 func (s *stand) shows(ctx context.Context) { s.showsModel(ctx, shelf(30)) }
 
-func (s *stand) showsModel(ctx context.Context, m model) {
-	m.opts.In, m.opts.Out, m.opts.Env = s.screen, s.screen, []string{"TERM=xterm"}
+func (s *stand) showsModel(ctx context.Context, m *model) {
+	m.opts.In, m.opts.Out = s.screen, s.screen
 	go func() {
 		defer close(s.done)
 		s.picked, s.err = pick(ctx, m, s)

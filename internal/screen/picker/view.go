@@ -2,11 +2,13 @@ package picker
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"unicode"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"codeloops/internal/screen/term"
 )
 
 const (
@@ -16,18 +18,39 @@ const (
 )
 
 // rows is how many lines of the list there is room for.
-func (m model) rows() int { return max(1, m.height-head-foot-m.previewLines()) }
+func (m *model) rows() int { return max(1, m.height-head-foot-m.previewLines()) }
 
 // previewLines is the room for the preview with the line above it, 0 for none.
-func (m model) previewLines() int {
+func (m *model) previewLines() int {
 	if m.height < leastPreview {
 		return 0
 	}
 	return min(m.height*2/5, 16)
 }
 
-// View implements [tea.Model].
-func (m model) View() tea.View {
+// What a terminal is told: xterm's other screen, and pasted text between marks, as all have
+// them (XTerm Control Sequences, "Bracketed Paste Mode").
+const (
+	enter       = "\x1b[?1049h\x1b[?2004h"
+	leave       = "\x1b[?2004l\x1b[?1049l"
+	pasteBegins = "\x1b[200~"
+	pasteEnds   = "\x1b[201~"
+)
+
+// draw shows the list at the size that the terminal has now.
+func (m *model) draw() error {
+	if width, height, err := term.Size(m.opts.In); err == nil { // or whoever reads from it says what is wrong
+		m.width, m.height = width, height
+	}
+	// Each line is cleared first: behind one that fills its row, that would take its end.
+	page := "\x1b[?25l\x1b[H\x1b[2K" + strings.Join(m.lines(), "\r\n\x1b[2K") +
+		fmt.Sprintf("\x1b[2;%dH\x1b[?25h", min(ansi.StringWidth("> "+m.filter), m.width-1)+1)
+	_, err := io.WriteString(m.opts.Out, page)
+	return err
+}
+
+// lines are those of the screen.
+func (m *model) lines() []string {
 	faint := m.opts.Style.NewStyle().Faint(true)
 	strong := m.opts.Style.NewStyle().Bold(true)
 	lines := make([]string, 0, m.height)
@@ -43,14 +66,11 @@ func (m model) View() tea.View {
 	for i, line := range lines {
 		lines[i] = ansi.Truncate(line, m.width, "…")
 	}
-	v := tea.NewView(strings.Join(lines[:min(len(lines), max(1, m.height))], "\n"))
-	v.AltScreen = true
-	v.Cursor = tea.NewCursor(min(ansi.StringWidth("> "+m.filter), m.width-1), 1)
-	return v
+	return lines[:min(len(lines), max(1, m.height))]
 }
 
 // listed is the part of the list that is seen, filled up with empty lines.
-func (m model) listed() []string {
+func (m *model) listed() []string {
 	rows := m.rows()
 	top := m.firstLine(rows)
 	marked := m.opts.Style.NewStyle().Reverse(true)
@@ -73,11 +93,11 @@ func (m model) listed() []string {
 }
 
 // firstLine keeps what is marked near the middle, as far as there is more.
-func (m model) firstLine(rows int) int {
+func (m *model) firstLine(rows int) int {
 	return max(0, min(m.at-rows/2, len(m.matches)-rows))
 }
 
-func (m model) preview(room int) []string {
+func (m *model) preview(room int) []string {
 	var lines []string
 	if i := m.marked(); i >= 0 && m.list.Preview != nil {
 		lines = m.list.Preview(i, m.width)

@@ -6,6 +6,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/term"
+	"codeloops/internal/screen/words"
 )
 
 // compact shows one line for each iteration.
@@ -74,7 +75,7 @@ func (c *compact) round(r loop.Round) {
 		parts[1] = "actor not asked"
 	}
 	if r.Unjudged {
-		parts[2] = "rule " + r.Rule
+		parts[2] = "critic not asked, " + words.Rule(r.Rule)
 	}
 	if text := Waited(c.state.Open.Waits); text != "" {
 		parts = append(parts, text)

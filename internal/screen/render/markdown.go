@@ -2,42 +2,94 @@ package render
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
-	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Prose lays a text of an agent's out, line by line, for a width: as it is, with the Markdown
+// prose lays a text of an agent's out, line by line, for a width: as it is, with the Markdown
 // that agents write in shown as a terminal can. Nothing of it is left out.
-func Prose(text string, strong, faint lipgloss.Style, width int) (lines []string) {
-	code := false
+func (s styles) prose(text string, width int) (lines []string) {
+	fence := "" // that code stands in
 	for _, line := range cleanLines(text) {
 		line = strings.TrimRight(strings.ReplaceAll(line, "\t", "    "), " ")
-		if strings.HasPrefix(strings.TrimLeft(line, " "), "```") {
-			code = !code
-			lines = append(lines, faint.Render(line))
-			continue
+		blanks := len(line) - len(strings.TrimLeft(line, " "))
+		mark := fencing.FindString(line[blanks:])
+		switch {
+		case fence == "" && mark != "":
+			fence = mark[:3]
+			lines = append(lines, s.faint.Render(line))
+		case fence != "" && strings.HasPrefix(mark, fence):
+			fence = ""
+			lines = append(lines, s.faint.Render(line))
+		case fence != "":
+			lines = append(lines, each(wrapped(line, blanks, width), func(line string) string { return s.code.Render(line) })...)
+		default:
+			lines = append(lines, s.paragraph(line, width)...)
 		}
-		if code {
-			lines = append(lines, wrapped(line, len(line)-len(strings.TrimLeft(line, " ")), width)...)
-			continue
-		}
-		hang := len(hanging.FindString(line))
-		if heading := strings.TrimLeft(line, "#"); heading != line && strings.HasPrefix(heading, " ") {
-			line = strong.Render(heading[1:])
-		} else {
-			line = bold.ReplaceAllStringFunc(line, func(s string) string { return strong.Render(s[2 : len(s)-2]) })
-		}
-		lines = append(lines, wrapped(line, hang, width)...)
 	}
 	return lines
 }
 
 var (
-	hanging = regexp.MustCompile(`^ *(?:[-*+] +|\d{1,3}[.)] +|> )?`) // what the further lines of an item stand under
+	fencing = regexp.MustCompile("^(?:`{3,}|~{3,})")
+	quoting = regexp.MustCompile(`^ *(?:> ?)+`)
+	hanging = regexp.MustCompile(`^ *(?:[-*+] +(?:\[[ xX]\] +)?|\d{1,3}[.)] +)?`) // what the further lines of an item stand under
+	heading = regexp.MustCompile(`^#{1,6} +(.*?)(?: +#+)?$`)
+	coding  = regexp.MustCompile("`[^`]+`")
+	linking = regexp.MustCompile(`!?\[([^\][]*)\]\(<?([^()<>\s]+)>?(?: "[^"]*")?\)`)
 	bold    = regexp.MustCompile(`\*\*[^*\s](?:[^*]*[^*\s])?\*\*`)
 )
+
+// paragraph is a line that is no code.
+func (s styles) paragraph(line string, width int) []string {
+	if quote := quoting.FindString(line); quote != "" {
+		room := width
+		if width < Whole {
+			room = max(20, width-len(quote))
+		}
+		return each(s.paragraph(line[len(quote):], room), func(line string) string { return s.faint.Render(quote) + line })
+	}
+	if title := heading.FindStringSubmatch(line); title != nil {
+		return each(wrapped(bold.ReplaceAllStringFunc(title[1], unmarked), 0, width), func(line string) string { return s.strong.Render(line) })
+	}
+	return wrapped(s.inline(line), len(hanging.FindString(line)), width)
+}
+
+// inline shows what is marked within a line. What stands in code is left as it is.
+func (s styles) inline(line string) string {
+	var b strings.Builder
+	at := 0
+	for _, code := range coding.FindAllStringIndex(line, -1) {
+		b.WriteString(s.marked(line[at:code[0]]))
+		b.WriteString(s.code.Render(line[code[0]:code[1]]))
+		at = code[1]
+	}
+	return b.String() + s.marked(line[at:])
+}
+
+// marked shows links with their addresses, and what is bold.
+func (s styles) marked(text string) string {
+	text = linking.ReplaceAllStringFunc(text, func(link string) string {
+		parts := linking.FindStringSubmatch(link)
+		if parts[1] == "" || parts[1] == parts[2] {
+			return parts[2]
+		}
+		return parts[1] + " (" + parts[2] + ")"
+	})
+	return bold.ReplaceAllStringFunc(text, func(b string) string { return s.strong.Render(unmarked(b)) })
+}
+
+func unmarked(bold string) string { return bold[2 : len(bold)-2] }
+
+func each(lines []string, do func(string) string) []string {
+	all := slices.Clone(lines)
+	for i, line := range all {
+		all[i] = do(line)
+	}
+	return all
+}
 
 // wrapped breaks a line at its blanks, where it can; the further lines stand as far to the
 // right as hang says.
@@ -57,6 +109,26 @@ func wrapped(line string, hang, width int) []string {
 	}
 	for next := range strings.SplitSeq(ansi.Wrap(strings.ReplaceAll(rest, "\n", " "), width-hang, ""), "\n") {
 		lines = append(lines, strings.Repeat(" ", hang)+next)
+	}
+	return closed(lines)
+}
+
+var styling = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+// closed ends a style that goes on behind a line there, and begins it anew in the next one: something
+// else may be drawn between them.
+func closed(lines []string) []string {
+	const reset = "\x1b[0m"
+	open := ""
+	for i, line := range lines {
+		line = open + line
+		if open = ""; strings.Contains(line, "\x1b") {
+			if all := styling.FindAllString(line, -1); len(all) > 0 && all[len(all)-1] != reset {
+				open = all[len(all)-1]
+				line += reset
+			}
+		}
+		lines[i] = line
 	}
 	return lines
 }

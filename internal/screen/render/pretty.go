@@ -9,6 +9,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/term"
+	"codeloops/internal/screen/words"
 )
 
 // pretty shows a line for each step of each iteration.
@@ -80,11 +81,11 @@ func (p *pretty) played(at loop.Stamp, e loop.Event) {
 	case loop.WaitStarted:
 		p.notes([]string{waiting(e.Wait, p.Zone)})
 	case loop.ActorFinished:
-		if e.Attempt.Rejudged {
+		if !e.Attempt.Rejudged {
+			p.turn("actor", e.Attempt.Turn, p.ending(e.Attempt.Turn))
+		} else if !p.Live {
 			p.step("actor", "", rejudged)
-			return
 		}
-		p.turn("actor", e.Attempt.Turn, p.ending(e.Attempt.Turn))
 	case loop.ReviewRejected:
 		what, below := p.because(p.warn.Render("asked again"), e.Review.Problem)
 		p.turn("critic", e.Review.Turn, what)
@@ -97,7 +98,7 @@ func (p *pretty) played(at loop.Stamp, e loop.Event) {
 		}
 		p.sayf("%s", p.faint.Render(fmt.Sprintf("  %-8s at work … (%s)", term.Line(string(e.Role)), StepName(at, e.Iteration))))
 	case loop.TurnFinished:
-		what := fmt.Sprintf("%s  %s", turned(e.Reply.Turn, p.ending(e.Reply.Turn))+Cut(Decided(e), p.Width-len(indent)), p.faint.Render("("+StepName(at, e.Iteration)+")"))
+		what := fmt.Sprintf("%s  %s", turned(e.Reply.Turn, p.fate(e.Reply.Turn))+Cut(Decided(e), p.Width-len(indent)), p.faint.Render("("+StepName(at, e.Iteration)+")"))
 		p.step(term.Line(string(e.Role)), Span(e.Reply.Duration), what)
 		p.failed(e.Reply.Turn)
 		p.notes(append(Misses(e.Reply.Turn), leftovers(e.Reply.Leftovers)...))
@@ -123,9 +124,12 @@ func (p *pretty) start(s loop.Session) {
 		judge, who := Judges(s.Critic, s.Policy.Panel)
 		judges = ", " + judge + " " + who + where(s.View)
 	}
-	p.sayf("%s  %sactor %s%s, %s\n%s", p.strong.Render("codeloops"), driven, Who(s.Actor), judges, limit, p.faint.Render(term.Line(s.WorkingDir)))
+	who := fmt.Sprintf("%s  %sactor %s%s, %s", p.strong.Render("codeloops"), driven, Who(s.Actor), judges, limit)
+	p.sayf("%s\n%s", strings.Join(wrapped(who, 2, p.Width), "\n"), p.faint.Render(term.Line(s.WorkingDir)))
 	if len(s.Templates) > 0 {
-		p.sayf("%s", p.faint.Render("asked in your own words: "+strings.Join(Templates(s), ", ")))
+		for _, line := range wrapped("asked in your own words: "+strings.Join(Templates(s), ", "), 2, p.Width) {
+			p.sayf("%s", p.faint.Render(line))
+		}
 	}
 }
 
@@ -201,7 +205,8 @@ func (p *pretty) activity(e loop.Activity) {
 
 // step writes one finished step: its name, its time, what came of it.
 func (p *pretty) step(name, took, what string) {
-	p.sayf("  %-8s %s", name, strings.TrimSpace(took+"  "+what))
+	line := fmt.Sprintf("  %-8s %s", name, strings.TrimSpace(took+"  "+what))
+	p.sayf("%s", strings.Join(wrapped(line, len(indent), p.Width), "\n"))
 }
 
 func (p *pretty) turn(name string, t loop.Turn, what string) {
@@ -209,8 +214,9 @@ func (p *pretty) turn(name string, t loop.Turn, what string) {
 	if name == string(loop.RoleCritic) {
 		expected = p.state.Session.Critic
 	}
-	what += instead(expected, t)
-	p.step(name, Span(t.Duration), what)
+	if what += instead(expected, t); what != "" {
+		p.step(name, Span(t.Duration), what)
+	}
 	var notes []string
 	if text := Waited(p.state.Turn().Waits); text != "" {
 		notes = append(notes, text)
@@ -235,11 +241,21 @@ func (p *pretty) tail(printed string) {
 }
 
 func (p *pretty) diff(c loop.Change) {
-	p.step("diff", "", Stat(c.Shape()))
+	if !p.Live {
+		p.step("diff", "", Stat(c.Shape()))
+	}
 	p.notes(c.Warnings)
 }
 
+// ending says how a turn ended; "" where the line of the whole iteration will.
 func (p *pretty) ending(t loop.Turn) string {
+	if t.Ending == loop.EndCompleted && p.Live {
+		return ""
+	}
+	return p.fate(t)
+}
+
+func (p *pretty) fate(t loop.Turn) string {
 	if t.Ending == loop.EndCompleted {
 		return Fate(t)
 	}
@@ -268,7 +284,7 @@ func (p *pretty) because(what, reason string) (line, below string) {
 
 // under shows a text below a step's line, whole.
 func (p *pretty) under(text string) {
-	for _, line := range Prose(text, p.strong, p.faint, p.room()) {
+	for _, line := range p.prose(text, p.room()) {
 		p.sayf("%s", strings.TrimRight(indent+line, " "))
 	}
 }
@@ -298,6 +314,10 @@ func (p *pretty) checks(checks []loop.CheckResult) {
 		case c.FailedBefore:
 			result += p.faint.Render(", failed before the session")
 		}
+		if c.Passed() && p.Live && p.state.Open.Number > 0 { // as the line of the iteration says
+			p.notes(c.Remarks())
+			continue
+		}
 		p.step("check", Span(c.Duration), Cut(term.Line(c.Command), p.Width-40)+"  "+result)
 		p.notes(c.Remarks())
 		if c.Passed() {
@@ -309,13 +329,18 @@ func (p *pretty) checks(checks []loop.CheckResult) {
 
 func (p *pretty) review(r loop.Review) {
 	what := p.decision(r.Verdict.Decision)
+	if p.Live { // the line of the iteration says it
+		what = p.ending(r.Turn)
+	}
 	if r.Problem != "" {
 		var below string
 		what, below = p.because(p.bad.Render("no verdict"), r.Problem)
 		defer func() { p.under(below) }()
 	}
 	if len(r.Votes) > 0 {
-		p.step("panel", Span(r.Duration), what+Poll(r.Votes))
+		if r.Problem != "" || !p.Live {
+			p.step("panel", Span(r.Duration), what+Poll(r.Votes))
+		}
 		return
 	}
 	p.turn("critic", r.Turn, what)
@@ -324,22 +349,28 @@ func (p *pretty) review(r loop.Review) {
 // verdict shows what the next actor turn will be told; at the end of a run
 // the result says it.
 func (p *pretty) verdict(r loop.Round) {
-	if r.Review.Problem == "" && r.Verdict.Decision != r.Review.Verdict.Decision {
+	if p.Live {
+		p.sayf("%s", strings.Join(p.block(r), "\n"))
+	} else if r.Review.Problem == "" && r.Verdict.Decision != r.Review.Verdict.Decision {
 		what := p.decision(r.Verdict.Decision)
 		if r.Rule != "" {
-			what += "  by the rule " + r.Rule
+			what += "  " + words.Rule(r.Rule)
 		}
 		p.step("verdict", "", what)
 	}
 	if r.Verdict.Decision == loop.Done {
 		return
 	}
-	words := r.Verdict.Guidance()
-	if v := r.Verdict; v.Decision == loop.Error && v.Recovery != "" && v.Analysis != "" { // alone it does not say what from
-		words = v.Analysis + "\n" + words
-	}
-	p.under(words)
+	p.under(guidance(r.Verdict))
 	p.notes(r.Warnings)
+}
+
+// guidance is what a verdict says to the actor. A recovery alone does not say what from.
+func guidance(v loop.Verdict) string {
+	if v.Decision == loop.Error && v.Recovery != "" && v.Analysis != "" {
+		return v.Analysis + "\n" + v.Guidance()
+	}
+	return v.Guidance()
 }
 
 // finish sets the result off from the progress above it.
@@ -349,7 +380,12 @@ func (p *pretty) finish(o loop.Outcome) {
 }
 
 func (p *pretty) notes(notes []string) {
+	sign := p.warn.Render("!") + " "
 	for _, n := range notes {
-		p.sayf("%s%s %s", indent, p.warn.Render("!"), term.Line(n))
+		room := Whole
+		if p.Width < Whole {
+			room = p.room() - 2
+		}
+		p.sayf("%s%s%s", indent, sign, strings.Join(wrapped(term.Line(n), 0, room), "\n"+indent+"  "))
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
 	"codeloops/internal/screen/term"
+	"codeloops/internal/screen/words"
 )
 
 // A Format names a way to show a run.
@@ -35,22 +36,39 @@ const (
 // Options say where a run is shown, and how.
 type Options struct {
 	Progress io.Writer          // usually standard error
-	Result   io.Writer          // usually standard output
 	Style    *lipgloss.Renderer // of progress
-	Ending   *lipgloss.Renderer // of the result
 	Width    int                // columns; 0: it is no terminal, and no line is cut
 	Columns  func() int         // the columns now, in place of Width; nil: they do not change
+	ASCII    bool               // signs that are no ASCII are replaced by some that are
 	Live     bool               // what is under way is shown elsewhere
 	Verbose  bool               // show what the agents print while they work
 	Quiet    bool               // no progress, only the result
-	Log      func() string      // where the session log is, for the result; nil: there is none
 	Zone     *time.Location     // of the times of day; nil is UTC
 	Past     progress.Tally     // of a session that is carried on: what it had come to
-	// CarryOn is the command that carries on a session with such an end, "" when
-	// there is none; nil: it is over, as one that is played back. It is no part of
-	// the result.
-	CarryOn func(loop.Outcome) string
+	Result
+	After
 }
+
+// Result says where the result of a run is shown, and how.
+type Result struct {
+	Out    io.Writer          // usually standard output
+	Ending *lipgloss.Renderer // its styles
+	Room   int                // columns; 0: it is no terminal, and no line is cut
+	Log    func() string      // where the session log is; nil: there is none
+}
+
+// After is what there is to say at the end of a run beside what its events tell; of one that
+// is played back there is nothing.
+type After struct {
+	// Now looks at what has changed, where nobody has since an agent was at work; nil: nobody can.
+	Now func() (c loop.Change, ok bool)
+	// Next are the commands that make sense now. Changed is whether the work tree is another
+	// than it was when the session began.
+	Next func(o loop.Outcome, changed bool) []Step
+}
+
+// A Step is a command that the user may want to go on with.
+type Step struct{ For, Command string }
 
 // Whole is a width to which no line is cut.
 const Whole = math.MaxInt32
@@ -81,6 +99,10 @@ func (f follower) Handle(at loop.Stamp, e loop.Event) error {
 	f.err = nil
 	if f.Columns != nil {
 		f.Width = f.Columns()
+		f.narrow()
+	}
+	if d, ok := e.(loop.DiffCaptured); ok {
+		f.looked(d.Change)
 	}
 	f.show(at, e)
 	_ = f.state.Handle(at, e) // never fails
@@ -88,7 +110,7 @@ func (f follower) Handle(at loop.Stamp, e loop.Event) error {
 }
 
 type styles struct {
-	strong, faint, good, warn, bad lipgloss.Style
+	strong, faint, code, good, warn, bad lipgloss.Style
 }
 
 func newStyles(r *lipgloss.Renderer) styles {
@@ -99,6 +121,7 @@ func newStyles(r *lipgloss.Renderer) styles {
 	return styles{
 		strong: r.NewStyle().Bold(true),
 		faint:  r.NewStyle().Faint(true),
+		code:   colour("6"),
 		good:   colour("2"),
 		warn:   colour("3"),
 		bad:    colour("1"),
@@ -121,11 +144,12 @@ func (s styles) decision(d loop.Decision) string {
 type page struct {
 	Options
 	styles
-	result styles
-	state  progress.State
+	ends  styles // of the result
+	state progress.State
 
-	applied []loop.Step // whose work was made the user's
-	err     error       // the first of an event; what comes after it is not written
+	files   []loop.FileChange // that differ as of the last look, without their texts
+	applied []loop.Step       // whose work was made the user's
+	err     error             // the first of an event; what comes after it is not written
 }
 
 func newPage(o Options) page {
@@ -138,7 +162,19 @@ func newPage(o Options) page {
 	if o.Width == 0 {
 		o.Width = Whole
 	}
-	return page{Options: o, styles: newStyles(o.Style), result: newStyles(o.Ending), state: progress.State{Tally: o.Past}}
+	if o.Room == 0 {
+		o.Room = Whole
+	}
+	p := page{Options: o, styles: newStyles(o.Style), ends: newStyles(o.Ending), state: progress.State{Tally: o.Past}}
+	p.narrow()
+	return p
+}
+
+// narrow leaves room for what is wider in ASCII.
+func (p *page) narrow() {
+	if p.ASCII && p.Width < Whole {
+		p.Width -= len("...") - 1
+	}
 }
 
 // noted says what a step of the strategy came to; "" where that tells a person nothing.
@@ -147,7 +183,7 @@ func (p *page) noted(e loop.Noted) string {
 	if e.Name == loop.NoteRejudge || place { // the step around it tells all
 		return ""
 	}
-	said, text := term.Line(e.Name), e.Text
+	said, text := words.Note(e.Name), e.Text
 	of, ok := p.state.Kept[text]
 	if ok && e.Name != loop.NoteCheckpoint { // people know steps, not commits
 		text = string(of)
@@ -193,7 +229,7 @@ func Concerns(i loop.Inspection) []string {
 	const most = 500 // bytes
 	lines := make([]string, len(i.Concerns))
 	for n, c := range i.Concerns {
-		lines[n] = c.Rule + ": " + term.Line(c.Summary(most))
+		lines[n] = term.Line(c.Summary(most))
 	}
 	return lines
 }
@@ -203,6 +239,9 @@ func (p *page) sayf(format string, args ...any) {
 }
 
 func (p *page) print(w io.Writer, text string) {
+	if p.ASCII {
+		text = term.ASCII(text)
+	}
 	if p.err == nil {
 		_, p.err = io.WriteString(w, text)
 	}

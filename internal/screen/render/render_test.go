@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -129,7 +131,8 @@ func story() []stamped {
 func show(t *testing.T, f render.Format, o render.Options, events []stamped) string {
 	t.Helper()
 	var progress, result bytes.Buffer
-	o.Progress, o.Result, o.Log = &progress, &result, func() string { return "/sessions/x.jsonl" }
+	o.Progress, o.Room = &progress, o.Width
+	o.Out, o.Log = &result, func() string { return "/sessions/x.jsonl" }
 	sink, err := render.Run(f, o)
 	if err != nil {
 		t.Fatal(err)
@@ -142,8 +145,32 @@ func show(t *testing.T, f render.Format, o render.Options, events []stamped) str
 	return progress.String() + "=== result\n" + result.String()
 }
 
-func colours() *lipgloss.Renderer {
-	return lipgloss.NewRenderer(&bytes.Buffer{}, termenv.WithProfile(termenv.ANSI))
+func colours(p termenv.Profile, dark bool) *lipgloss.Renderer {
+	r := lipgloss.NewRenderer(&bytes.Buffer{})
+	r.SetColorProfile(p)
+	r.SetHasDarkBackground(dark)
+	return r
+}
+
+// TestColoursAreTheUsersOwn: whatever a terminal can show, and on whatever background, the sixteen
+// colours are used that the user has chosen.
+func TestColoursAreTheUsersOwn(t *testing.T) {
+	t.Parallel()
+	for _, f := range []render.Format{render.Pretty, render.Compact} {
+		var want string
+		for _, p := range []termenv.Profile{termenv.ANSI, termenv.ANSI256, termenv.TrueColor} {
+			for _, dark := range []bool{true, false} {
+				r := colours(p, dark)
+				got := show(t, f, render.Options{Width: 80, Live: true, Style: r, Result: render.Result{Ending: r}}, story())
+				if want == "" {
+					want = got
+				}
+				if got != want || !strings.Contains(got, "\x1b[33mCONTINUE") {
+					t.Errorf("%s, profile %d, dark %t: differs: %.200q", f, p, dark, got)
+				}
+			}
+		}
+	}
 }
 
 func TestGolden(t *testing.T) {
@@ -155,16 +182,29 @@ func TestGolden(t *testing.T) {
 		"pretty-80":      {render.Pretty, render.Options{Width: 80}},
 		"pretty-40":      {render.Pretty, render.Options{Width: 40}},
 		"pretty-120":     {render.Pretty, render.Options{Width: 120}},
-		"pretty-live":    {render.Pretty, render.Options{Width: 80, Live: true, Style: colours()}},
+		"pretty-plain":   {render.Pretty, render.Options{}},
+		"live-40":        {render.Pretty, render.Options{Width: 40, Live: true}},
+		"live-80":        {render.Pretty, render.Options{Width: 80, Live: true}},
+		"live-120":       {render.Pretty, render.Options{Width: 120, Live: true}},
+		"live-ascii":     {render.Pretty, render.Options{Width: 80, Live: true, ASCII: true}},
+		"live-colours":   {render.Pretty, render.Options{Width: 80, Live: true, Style: colours(termenv.ANSI, true), Result: render.Result{Ending: colours(termenv.ANSI, true)}}},
 		"pretty-verbose": {render.Pretty, render.Options{Width: 80, Verbose: true}},
 		"pretty-quiet":   {render.Pretty, render.Options{Width: 80, Quiet: true}},
+		"compact-40":     {render.Compact, render.Options{Width: 40}},
 		"compact-80":     {render.Compact, render.Options{Width: 80}},
+		"compact-plain":  {render.Compact, render.Options{}},
 		"compact-120":    {render.Compact, render.Options{Width: 120, Verbose: true}},
 		"json":           {render.JSON, render.Options{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			golden(t, name, show(t, c.format, c.o, story()))
+			shown := show(t, c.format, c.o, story())
+			golden(t, name, shown)
+			for line := range strings.Lines(shown) {
+				if w := ansi.StringWidth(strings.TrimSuffix(line, "\n")); c.o.Width > 0 && w > c.o.Width && c.format == render.Pretty && !strings.HasPrefix(ansi.Strip(line), "  log: ") {
+					t.Errorf("%d columns wide: %q", w, line)
+				}
+			}
 		})
 	}
 }
@@ -216,13 +256,19 @@ func TestEnds(t *testing.T) {
 		loop.StopPolicyEscalation, loop.StopInterrupted, loop.StopInternal,
 	} {
 		out := loop.Outcome{Result: reason.Result(), Reason: reason, Iterations: 1, Summary: "a sentence", Duration: 42 * time.Millisecond}
-		carryOn := func(o loop.Outcome) string {
-			if o.Result == loop.Success {
-				return ""
-			}
-			return "codeloops resume x"
+		now := func() (loop.Change, bool) {
+			return loop.Change{Files: []loop.FileChange{{Path: "a \x1b[2J", Status: loop.FileAdded, Insertions: 3}}, Insertions: 3}, true
 		}
-		b.WriteString(show(t, render.Pretty, render.Options{Width: 80, CarryOn: carryOn}, []stamped{{loop.Stamp{Seq: 1}, loop.Finished{Outcome: out}}}))
+		next := func(o loop.Outcome, changed bool) (steps []render.Step) {
+			if changed {
+				steps = append(steps, render.Step{For: "look", Command: "git diff"})
+			}
+			if o.Result != loop.Success {
+				steps = append(steps, render.Step{For: "carry on", Command: "codeloops resume x"})
+			}
+			return steps
+		}
+		b.WriteString(show(t, render.Pretty, render.Options{Width: 80, After: render.After{Now: now, Next: next}}, []stamped{{loop.Stamp{Seq: 1}, loop.Finished{Outcome: out}}}))
 	}
 	golden(t, "ends", b.String())
 }
@@ -363,6 +409,41 @@ func TestWholeWithoutATerminal(t *testing.T) {
 	}
 }
 
+// TestCompactIsALineAnIteration: one says what came of it, whole where no terminal sets a width.
+func TestCompactIsALineAnIteration(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{0, 40, 80} {
+		shown := show(t, render.Compact, render.Options{Width: width}, story())
+		var seen []string
+		for line := range strings.Lines(shown) {
+			if m := regexp.MustCompile(`^#(\d+) (DONE|CONTINUE|ERROR) `).FindStringSubmatch(line); m != nil {
+				seen = append(seen, m[1])
+			}
+		}
+		if got := strings.Join(seen, ""); got != "12345" {
+			t.Errorf("in %d columns the iterations %s:\n%s", width, got, shown)
+		}
+		if whole := !strings.Contains(shown, "…"); whole != (width == 0) {
+			t.Errorf("in %d columns, whole %t:\n%s", width, whole, shown)
+		}
+	}
+}
+
+// TestJSONIsTheLog: what is shown to programs are the lines that the log has, and what agents do.
+func TestJSONIsTheLog(t *testing.T) {
+	t.Parallel()
+	shown, _, _ := strings.Cut(show(t, render.JSON, render.Options{Quiet: true}, story()), "=== result")
+	lines := slices.Collect(strings.Lines(shown))
+	if len(lines) != len(story()) {
+		t.Fatalf("%d lines of %d events", len(lines), len(story()))
+	}
+	for i, s := range story() {
+		if want := string(session.Encode(s.at, s.e)); lines[i] != want {
+			t.Errorf("got  %swant %s", lines[i], want)
+		}
+	}
+}
+
 func TestUnknownFormat(t *testing.T) {
 	t.Parallel()
 	if _, err := render.Run("xml", render.Options{}); err == nil {
@@ -378,7 +459,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("full") }
 func TestWriteErrorsAreTold(t *testing.T) {
 	t.Parallel()
 	for _, f := range []render.Format{render.Pretty, render.Compact, render.JSON} {
-		sink, err := render.Run(f, render.Options{Progress: full{}, Result: full{}, Width: 80})
+		sink, err := render.Run(f, render.Options{Progress: full{}, Result: render.Result{Out: full{}}, Width: 80})
 		if err != nil {
 			t.Fatal(err)
 		}

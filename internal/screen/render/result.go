@@ -1,55 +1,161 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
 	"codeloops/internal/screen/term"
+	"codeloops/internal/screen/words"
 )
 
-// resultWidth bounds a line of the result, in columns. It is not the
-// terminal's: what a run came to is not cut to fit.
-const resultWidth = 1000
+// How much of the result stands on a terminal at most, so that it fits on a screen.
+const (
+	mostSummary = 8 // lines
+	mostFiles   = 6
+)
 
-// end writes the result of a run: how it ended, what was said, what changed,
-// where the log is and how it is carried on.
+// end writes the result of a run: how it ended, what was said, what it took and what is
+// different now, and how to go on.
 func (p *page) end(o loop.Outcome) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s after %s in %s%s", p.headline(o), Count(o.Iterations, "iteration", "iterations"), Span(o.Duration), OfIt(p.state.Waited()))
-	if o.Confidence != nil {
-		fmt.Fprintf(&b, ", confidence %.2f", *o.Confidence)
-	}
-	b.WriteString(LeftOpen(o) + "\n")
+	changed := p.lastLook()
+	lines := p.wrap(p.ended(o))
 	// What broke inside is reported as an error, with its hint, by the caller;
 	// an interruption has nothing more to say.
 	if o.Reason != loop.StopInternal && o.Reason != loop.StopInterrupted {
-		for _, line := range Excerpt(o.Summary, 12, max(p.Width, resultWidth)) {
-			b.WriteString("  " + line + "\n")
-		}
+		lines = append(lines, p.summary(o.Summary)...)
 	}
 	if o.ActorError != "" && !strings.Contains(o.Summary, o.ActorError) {
-		fmt.Fprintf(&b, "  the actor's last turn failed: %s\n", term.Line(o.ActorError))
+		lines = append(lines, p.wrap("  the actor's last turn failed: "+term.Line(o.ActorError))...)
 	}
-	if p.state.Change != nil {
-		fmt.Fprintf(&b, "  %s\n", Stat(*p.state.Change))
+	if changed != nil {
+		lines = append(lines, "  "+Stat(*changed))
+		lines = append(lines, p.named()...)
 	}
 	if text := Findings(p.state.Tally); text != "" {
-		b.WriteString("  findings: " + text + "\n")
+		lines = append(lines, "  findings: "+text)
 	}
-	if spent := p.state.Spent.Total(); spent.CostUSD > 0 {
-		fmt.Fprintf(&b, "  %s\n", cost(spent))
-	}
+	lines = append(lines, p.totals()...)
 	if p.Log != nil {
-		fmt.Fprintf(&b, "  %s\n", p.result.faint.Render("log: "+p.Log()))
+		lines = append(lines, "  "+p.ends.faint.Render("log: "+p.Log()))
 	}
-	if p.CarryOn != nil && !p.Quiet {
-		if command := p.CarryOn(o); command != "" {
-			fmt.Fprintf(&b, "  %s\n", p.result.faint.Render("carry on: "+command))
+	if p.Next != nil && !p.Quiet {
+		for _, step := range p.Next(o, changed != nil && changed.Files > 0) {
+			lines = append(lines, "  "+p.ends.faint.Render(step.For+": ")+step.Command)
 		}
 	}
-	p.print(p.Result, b.String())
+	p.print(p.Out, strings.Join(lines, "\n")+"\n")
+}
+
+// ended says how a run ended, in a line.
+func (p *page) ended(o loop.Outcome) string {
+	said := fmt.Sprintf("%s after %s in %s%s", p.headline(o), Count(o.Iterations, "iteration", "iterations"), Span(o.Duration), OfIt(p.state.Waited()))
+	if o.Confidence != nil {
+		said += fmt.Sprintf(", confidence %.2f (%s)", *o.Confidence, words.Confidence(*o.Confidence))
+	}
+	return said + LeftOpen(o)
+}
+
+// wrap breaks a line of the result where the terminal ends.
+func (p *page) wrap(line string) []string { return wrapped(line, 2, p.Room) }
+
+// summary is what was said at the end: whole where no terminal sets a width.
+func (p *page) summary(text string) []string {
+	room := p.Room
+	if room < Whole {
+		room -= 2
+	}
+	lines := p.ends.prose(text, room)
+	if left := len(lines) - mostSummary; p.Room < Whole && left > 1 {
+		lines = append(lines[:mostSummary:mostSummary], p.ends.faint.Render(fmt.Sprintf("… %d more lines: codeloops sessions show", left)))
+	}
+	return each(lines, func(line string) string { return "  " + line })
+}
+
+// looked keeps what differs, without its text.
+func (p *page) looked(c loop.Change) {
+	p.files = p.files[:0]
+	for _, f := range c.Files {
+		f.Patch, f.BinaryPatch = "", ""
+		p.files = append(p.files, f)
+	}
+}
+
+// lastLook is the size of what differs now, as far as it is known; nil: it is not.
+func (p *page) lastLook() *loop.Shape {
+	if p.state.Change != nil || p.Now == nil || p.Quiet {
+		return p.state.Change
+	}
+	c, ok := p.Now()
+	if !ok {
+		return nil
+	}
+	p.looked(c)
+	return new(c.Shape())
+}
+
+// named are the files that differ: all of them where no terminal sets a width.
+func (p *page) named() (lines []string) {
+	if p.Quiet {
+		return nil
+	}
+	for i, f := range p.files {
+		if i == mostFiles && p.Room < Whole && len(p.files) > mostFiles+1 {
+			return append(lines, p.ends.faint.Render(fmt.Sprintf("    … %d more files", len(p.files)-i)))
+		}
+		facts := fmt.Sprintf("+%d -%d", f.Insertions, f.Deletions)
+		if f.Binary {
+			facts = fmt.Sprintf("%d -> %d bytes", f.OldSize, f.NewSize)
+		}
+		lines = append(lines, fmt.Sprintf("    %s %s  %s", Letter(f.Status), Quoted(f.Path), p.ends.faint.Render(facts)))
+	}
+	return lines
+}
+
+// Letter is the sign that git has for what happened to a file.
+func Letter(s loop.FileStatus) string {
+	return cmp.Or(map[loop.FileStatus]string{loop.FileAdded: "A", loop.FileDeleted: "D", loop.FileRenamed: "R"}[s], "M")
+}
+
+// totals are what the turns took, and what they cost.
+func (p *page) totals() (lines []string) {
+	var parts []string
+	for _, part := range []struct {
+		name string
+		of   progress.Part
+	}{{"actor", p.state.Actor}, {"critic", p.state.Critic}} {
+		if part.of.Turns > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s, %s", part.name, Count(part.of.Turns, "turn", "turns"), Span(part.of.Time)))
+		}
+	}
+	if p.state.CheckTime > 0 {
+		parts = append(parts, "checks "+Span(p.state.CheckTime))
+	}
+	if len(parts) > 0 && !p.Quiet {
+		lines = append(lines, p.wrap("  "+strings.Join(parts, "; "))...)
+	}
+	if text := cost(p.state.Spent.Total()); text != "" {
+		lines = append(lines, p.wrap("  "+text)...)
+	}
+	return lines
+}
+
+// cost is what the turns have used, and how good the figures are; "" where nothing is known.
+func cost(s loop.Spent) string {
+	var parts []string
+	basis := loop.NoBasis
+	if s.Tokens > 0 {
+		parts, basis = append(parts, Tokens(s.Tokens)+" tokens"), basis.And(s.TokensBasis)
+	}
+	if s.CostUSD > 0 {
+		parts, basis = append(parts, fmt.Sprintf("$%.2f", s.CostUSD)), basis.And(s.CostBasis)
+	}
+	if parts == nil {
+		return ""
+	}
+	return strings.Join(append(parts, Told(basis)), ", ")
 }
 
 // Findings counts those of a session, where a critic has marked some as not binding.
@@ -74,14 +180,14 @@ func LeftOpen(o loop.Outcome) (text string) {
 func (p *page) headline(o loop.Outcome) string {
 	switch o.Result {
 	case loop.Success:
-		return p.result.good.Bold(true).Render("Done")
+		return p.ends.good.Bold(true).Render("Done")
 	case loop.MaxIterations:
-		return p.result.warn.Bold(true).Render("Not done: the iteration limit was reached")
+		return p.ends.warn.Bold(true).Render("Not done: the iteration limit was reached")
 	case loop.BudgetExhausted:
-		return p.result.warn.Bold(true).Render(fmt.Sprintf("Not done: out of budget (%s)", o.Reason))
+		return p.ends.warn.Bold(true).Render(fmt.Sprintf("Not done: out of budget (%s)", words.Stop(o.Reason)))
 	case loop.Interrupted:
-		return p.result.warn.Bold(true).Render("Interrupted")
+		return p.ends.warn.Bold(true).Render("Interrupted")
 	case loop.Failed:
 	}
-	return p.result.bad.Bold(true).Render(fmt.Sprintf("Failed (%s)", o.Reason))
+	return p.ends.bad.Bold(true).Render(fmt.Sprintf("Failed (%s)", words.Stop(o.Reason)))
 }

@@ -42,9 +42,6 @@ func Stat(s loop.Shape) string {
 	return fmt.Sprintf("%s, +%d -%d", Count(s.Files, "file", "files"), s.Insertions, s.Deletions)
 }
 
-// cost is what the turns have cost, and how good the figure is.
-func cost(s loop.Spent) string { return fmt.Sprintf("$%.2f, %s", s.CostUSD, Told(s.CostBasis)) }
-
 // Told is how good a figure is, for a sentence that has told it.
 func Told(b loop.Basis) string {
 	switch b {

@@ -43,7 +43,7 @@ func Choose(ctx context.Context, s *term.Streams, h *host.Host, some []session.O
 		},
 	}
 	in, _ := s.In.(*os.File) // a terminal: there is somebody to ask
-	at, err := picker.Pick(ctx, list, picker.Options{In: in, Out: s.Err, Env: h.Environ, Jobs: &s.Jobs, Style: screen.Style, Title: what})
+	at, err := picker.Pick(ctx, list, picker.Options{In: in, Out: s.Err, Jobs: &s.Jobs, Style: screen.Style, Title: what})
 	if err != nil {
 		return session.Overview{}, err
 	}

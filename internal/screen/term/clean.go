@@ -30,24 +30,22 @@ func Clean(text string) string {
 // and of several spaces one is left.
 func Line(text string) string {
 	text = Clean(text)
-	line := make([]byte, 0, len(text))
-	space := false // one is due before what comes next
-	for i, size := 0, 0; i < len(text); i += size {
-		r := rune(text[i])
-		if size = 1; r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRuneInString(text[i:])
+	var line strings.Builder
+	line.Grow(len(text))
+	for word := range strings.FieldsSeq(text) {
+		if line.Len() > 0 {
+			line.WriteByte(' ')
 		}
-		if unicode.IsSpace(r) {
-			space = len(line) > 0
-			continue
-		}
-		if space {
-			line, space = append(line, ' '), false
-		}
-		line = append(line, text[i:i+size]...)
+		line.WriteString(word)
 	}
-	return string(line)
+	return line.String()
 }
+
+// ASCII replaces the signs with which codeloops sets off what it shows by some that are ASCII,
+// for a terminal that has no others. None gets wider but that of a text that is cut.
+func ASCII(text string) string { return asASCII.Replace(text) }
+
+var asASCII = strings.NewReplacer("…", "...", "·", "-", "−", "-", "│", "|", "→", "->", "≥", ">=") //nolint:gochecknoglobals // a table
 
 func harmless(text string) bool {
 	for i := 0; i < len(text); i++ {

@@ -2,14 +2,85 @@
 
 package term
 
-// Keys reads single keys from a terminal; here it cannot.
-type Keys struct{}
+import (
+	"fmt"
+	"os"
+	"sync"
+	"time"
 
-// ReadKeys reports that keys cannot be read here.
+	"github.com/muesli/cancelreader"
+	"golang.org/x/term"
+)
+
+// Keys reads single keys from a terminal.
+type Keys struct {
+	typing
+	fd    int
+	found *term.State
+	from  cancelreader.CancelReader
+	ended sync.WaitGroup
+}
+
+// ReadKeys reports that keys cannot be read beside a run here.
 func (*Streams) ReadKeys(func() func()) (*Keys, bool) { return nil, false }
 
-// Pressed returns the channel of the keys.
-func (k *Keys) Pressed() <-chan string { return nil }
+// TakeKeys begins to read all keys from a terminal. The caller closes what it gets.
+func TakeKeys(terminal *os.File) (*Keys, error) {
+	k := &Keys{typing: newTyping(), fd: int(terminal.Fd())}
+	var err error
+	if k.from, err = cancelreader.NewReader(terminal); err == nil {
+		k.found, err = term.MakeRaw(k.fd)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read keys: %w", err)
+	}
+	k.ended.Go(k.run)
+	return k, nil
+}
 
-// Close does nothing.
-func (k *Keys) Close() {}
+// Close puts the terminal back as it was.
+func (k *Keys) Close() {
+	close(k.stop)
+	k.from.Cancel()
+	k.ended.Wait()
+	_ = k.from.Close()
+	_ = term.Restore(k.fd, k.found)
+}
+
+func (k *Keys) run() {
+	defer close(k.pressed)
+	read := make(chan string)
+	k.ended.Go(func() { k.read(read) })
+	for {
+		var late <-chan time.Time
+		if k.begun != "" {
+			late = time.After(between)
+		}
+		select {
+		case sent, more := <-read:
+			if !more {
+				return
+			}
+			k.take(sent)
+		case <-late:
+			k.whole()
+		case <-k.stop:
+			return
+		}
+	}
+}
+
+func (k *Keys) read(to chan<- string) {
+	defer close(to)
+	for buf := make([]byte, 64); ; {
+		n, err := k.from.Read(buf)
+		if err != nil {
+			return
+		}
+		select {
+		case to <- string(buf[:n]):
+		case <-k.stop:
+			return
+		}
+	}
+}

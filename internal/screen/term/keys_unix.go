@@ -3,29 +3,32 @@
 package term
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"sync"
 	"time"
 
+	"github.com/muesli/cancelreader"
 	"golang.org/x/sys/unix"
 )
 
-// between is how often a terminal is looked at for keys, and as long is waited
-// for the rest of one: an Esc alone could be the beginning of an arrow.
-const between = 20 * time.Millisecond
+// now and then it is looked whether a terminal has become this process's again, or was
+// put back by somebody else: nobody tells.
+const nowAndThen = time.Second
 
 // Keys reads single keys from a terminal, without their showing on it and
-// without waiting for the end of a line. Keys that make signals go on doing so:
-// when the process is stopped or quits, the terminal is put back first.
+// without waiting for the end of a line. Keys that make signals go on doing so, unless
+// they are taken, too: when the process is stopped or quits, the terminal is put back first.
 type Keys struct {
-	fd      int
-	pressed chan string
-	begun   string // of a key whose rest may be still to come
-	hold    *Hold
-	quits   chan os.Signal
-	stop    chan struct{}
-	ended   sync.WaitGroup
+	typing
+	fd    int
+	all   bool // keys that make signals are read, too
+	there cancelreader.CancelReader
+	hold  *Hold // nil: signals are somebody else's
+	quits chan os.Signal
+	ended sync.WaitGroup
 
 	cooked unix.Termios // what the terminal is put back to
 	raw    bool
@@ -41,70 +44,132 @@ func (s *Streams) ReadKeys(stops func() (goesOn func())) (k *Keys, ok bool) {
 	if !isFile || !isTerminal(f) {
 		return nil, false
 	}
-	k = &Keys{
-		fd: int(f.Fd()), pressed: make(chan string, 256), stop: make(chan struct{}), stops: stops,
-		hold: s.Jobs.Hold(), quits: make(chan os.Signal, 1),
+	k, err := newKeys(f)
+	if err != nil {
+		return nil, false
 	}
+	k.stops, k.hold, k.quits = stops, s.Jobs.Hold(), make(chan os.Signal, 1)
 	signal.Notify(k.quits, unix.SIGQUIT)
 	k.prepare()
 	k.ended.Go(k.run)
 	return k, true
 }
 
-// Pressed returns the channel of the keys, each as what it sends: a character,
-// or an escape sequence. While nobody receives, all but some are dropped.
-func (k *Keys) Pressed() <-chan string { return k.pressed }
+// TakeKeys begins to read all keys from a terminal, those that make signals, too. The caller
+// closes what it gets, before the process is stopped as well.
+func TakeKeys(terminal *os.File) (*Keys, error) {
+	k, err := newKeys(terminal)
+	if err != nil {
+		return nil, fmt.Errorf("read keys: %w", err)
+	}
+	k.all = true
+	k.set() // in the background the system stops the process for it, until the terminal is its own
+	k.ended.Go(k.run)
+	return k, nil
+}
+
+func newKeys(terminal *os.File) (*Keys, error) {
+	there, err := cancelreader.NewReader(untouched{terminal})
+	return &Keys{typing: newTyping(), fd: int(terminal.Fd()), there: there}, err
+}
+
+// An untouched terminal has nothing read from it when there is something to read.
+type untouched struct{ *os.File }
+
+// Read implements [io.Reader].
+func (untouched) Read([]byte) (int, error) { return 0, nil }
 
 // Close puts the terminal back as it was.
 func (k *Keys) Close() {
 	close(k.stop)
+	k.there.Cancel()
 	k.ended.Wait()
-	signal.Stop(k.quits)
+	_ = k.there.Close()
 	k.restore()
-	k.hold.Release()
+	if k.hold != nil {
+		signal.Stop(k.quits)
+		k.hold.Release()
+	}
 }
 
 func (k *Keys) run() {
-	look := time.NewTicker(between)
-	defer look.Stop()
-	for {
+	defer close(k.pressed)
+	typed, more := make(chan struct{}, 1), make(chan struct{}, 1)
+	k.ended.Go(func() { k.await(typed, more) })
+	defer close(more)
+	for waits := false; ; {
+		mine, gone := k.foreground()
+		if gone {
+			return
+		}
+		if k.prepare(); mine && !waits {
+			more <- struct{}{}
+			waits = true
+		}
+		pause := nowAndThen
+		if k.begun != "" {
+			pause = between
+		}
 		select {
 		case <-k.stop:
 			return
-		case s := <-k.hold.Signals():
-			if IsStop(s) && resumable() {
-				goesOn := func() {}
-				if k.stops != nil {
-					goesOn = k.stops()
-				}
-				k.restore()
-				k.hold.stop(unix.Getpid(), k.stop)
-				goesOn()
-			}
+		case s := <-k.signals():
+			k.obey(s)
 		case <-k.quits:
 			k.quit()
-		case <-look.C:
+		case <-typed:
+			waits = false
+			k.look()
+		case <-time.After(pause):
 			k.look()
 		}
 	}
+}
+
+// await waits, as often as it is asked to, until there is something to read.
+func (k *Keys) await(typed chan<- struct{}, more <-chan struct{}) {
+	for range more {
+		if _, err := k.there.Read(nil); err != nil {
+			return
+		}
+		typed <- struct{}{}
+	}
+}
+
+func (k *Keys) signals() <-chan os.Signal {
+	if k.hold == nil {
+		return nil
+	}
+	return k.hold.Signals()
+}
+
+// obey stops the process if a signal asks for that. After one that it knows of only
+// afterwards, the terminal is prepared anew.
+func (k *Keys) obey(s os.Signal) {
+	if !IsStop(s) || !resumable() {
+		return
+	}
+	goesOn := func() {}
+	if k.stops != nil {
+		goesOn = k.stops()
+	}
+	k.restore()
+	k.hold.stop(unix.Getpid(), k.stop)
+	goesOn()
 }
 
 // look takes the keys that there are. In the background it takes none: it would
 // be stopped for that.
 func (k *Keys) look() {
 	k.prepare()
-	if !k.raw || !k.foreground() {
+	if mine, _ := k.foreground(); !k.raw || !mine {
 		return
 	}
-	sent := k.read()
-	if sent == "" {
-		if k.begun != "" { // nothing more has come
-			k.press(k.begun)
-		}
-		k.begun = ""
-		return
+	if sent := k.read(); sent != "" {
+		k.take(sent)
+	} else {
+		k.whole()
 	}
-	k.take(sent)
 }
 
 // read returns what can be read at once. A process may have been stopped since it looked at
@@ -122,22 +187,6 @@ func (k *Keys) read() string {
 	return string(sent[:max(n, 0)])
 }
 
-// take hands on every key that is whole.
-func (k *Keys) take(sent string) {
-	key, rest := cutKey(k.begun + sent)
-	for ; key != ""; key, rest = cutKey(rest) {
-		k.press(key)
-	}
-	k.begun = rest
-}
-
-func (k *Keys) press(key string) {
-	select {
-	case k.pressed <- key:
-	default:
-	}
-}
-
 // quit does what SIGQUIT does by itself, with the terminal put back. The call
 // returns before it has happened: until then nothing may take the terminal again.
 func (k *Keys) quit() {
@@ -148,18 +197,26 @@ func (k *Keys) quit() {
 }
 
 // prepare makes the terminal hand over keys one by one, unless it does or
-// belongs to somebody else at the moment. A read returns at once. What a SIGSTOP has
-// stopped finds the terminal as the shell has put it: a read would wait for a line.
+// belongs to somebody else at the moment. What a SIGSTOP has stopped finds the terminal as
+// the shell has put it: a read would wait for a line.
 func (k *Keys) prepare() {
-	if !k.foreground() {
-		return
+	if mine, _ := k.foreground(); mine {
+		k.set()
 	}
+}
+
+// set is prepare, whoever the terminal belongs to. A read returns at once.
+func (k *Keys) set() {
 	modes, err := unix.IoctlGetTermios(k.fd, readModes)
 	if err != nil || k.raw && modes.Lflag&unix.ICANON == 0 && modes.Cc[unix.VMIN] == 0 {
 		return
 	}
 	k.cooked = *modes
 	modes.Lflag &^= unix.ICANON | unix.ECHO
+	if k.all {
+		modes.Lflag &^= unix.ISIG | unix.IEXTEN
+		modes.Iflag &^= unix.IXON
+	}
 	modes.Cc[unix.VMIN], modes.Cc[unix.VTIME] = 0, 0
 	k.raw = unix.IoctlSetTermios(k.fd, writeModes, modes) == nil
 }
@@ -167,13 +224,16 @@ func (k *Keys) prepare() {
 // restore puts the terminal back. One that belongs to somebody else has been
 // put back by the shell.
 func (k *Keys) restore() {
-	if k.raw && k.foreground() {
+	if mine, _ := k.foreground(); k.raw && mine {
 		_ = unix.IoctlSetTermios(k.fd, writeModes, &k.cooked)
 	}
 	k.raw = false
 }
 
-func (k *Keys) foreground() bool {
+// foreground reports whether this process may use the terminal, and whether that is there no
+// more. One that does not control this process knows no background: whoever takes all keys of
+// it has no rival there.
+func (k *Keys) foreground() (mine, gone bool) {
 	group, err := unix.IoctlGetInt(k.fd, unix.TIOCGPGRP)
-	return err == nil && group == unix.Getpgrp()
+	return err == nil && group == unix.Getpgrp() || k.all && errors.Is(err, unix.ENOTTY), errors.Is(err, unix.EIO)
 }

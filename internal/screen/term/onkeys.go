@@ -14,7 +14,10 @@ func (s *Streams) OnKeys(press func(key string), stops func() (goesOn func())) (
 	done.Go(func() {
 		for {
 			select {
-			case key := <-keys.Pressed():
+			case key, more := <-keys.Pressed():
+				if !more {
+					return
+				}
 				press(key)
 			case <-over:
 				return

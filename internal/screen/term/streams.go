@@ -118,7 +118,10 @@ func renderer(w io.Writer, colour bool) *lipgloss.Renderer {
 		// answer: the sixteen colours that are used need none.
 		r := lipgloss.NewRenderer(w, termenv.WithProfile(termenv.ANSI))
 		r.SetHasDarkBackground(true)
+		r.SetColorProfile(termenv.ANSI) // a screen in front of the terminal is none to those who ask it
 		return r
 	}
-	return lipgloss.NewRenderer(w, termenv.WithProfile(termenv.Ascii))
+	r := lipgloss.NewRenderer(w, termenv.WithProfile(termenv.Ascii))
+	r.SetColorProfile(termenv.Ascii) // whatever the environment would force
+	return r
 }

@@ -26,6 +26,64 @@ func Phase(s loop.State) string {
 	return s.String()
 }
 
+// Outcome says how a session ended, or stands, in one or two words. What it does not know, as
+// of another version, it tells as it is.
+func Outcome(name string) string {
+	said := map[loop.Result]string{
+		loop.MaxIterations:   "limit reached",
+		loop.BudgetExhausted: "out of budget",
+	}[loop.Result(name)]
+	if said == "" {
+		return term.Line(name)
+	}
+	return said
+}
+
+// Confidence says in words what a critic's confidence means.
+func Confidence(c float64) string {
+	switch {
+	case c >= 0.9:
+		return "high: all requirements clearly met"
+	case c >= 0.7:
+		return "good: requirements met, with minor uncertainty"
+	case c >= 0.5:
+		return "moderate: some requirements unclear"
+	}
+	return "low: the task may be incomplete"
+}
+
+// Note says what a step of a strategy has come to, as the words before what it is about.
+func Note(name string) string {
+	said := map[string]string{
+		loop.NoteForked:        "copied",
+		loop.NoteForkApplied:   "applied",
+		loop.NoteForkDiscarded: "thrown away",
+		loop.NoteRestored:      "put back",
+		"blackboard.note":      "noted",
+		"blackboard.post":      "posted",
+		"debate.decision":      "decided by",
+		"debate.likeness":      "how alike the answers are",
+		"plan.made":            "the plan",
+		"plan.step_done":       "step done",
+		"plan.step_failed":     "step failed",
+		"reflexion.keep":       "lesson kept",
+		"reflexion.lesson":     "lesson",
+		"reflexion.recall":     "lessons recalled",
+		"reflexion.score":      "score",
+		"rewoo.left_out":       "left out",
+		"rewoo.plan":           "evidence to gather",
+		"router.route":         "route",
+		"supervisor.delegate":  "delegated to",
+		"supervisor.forward":   "forwarded from",
+		"swarm.handoff":        "handed over",
+		"tree.thought":         "thought",
+	}[name]
+	if said == "" {
+		return term.Line(name)
+	}
+	return said
+}
+
 // Rule says why a rule has decided, as the end of a sentence: "CONTINUE because a check
 // failed". Of one that it does not know it tells the name.
 func Rule(name string) string {

@@ -23,12 +23,8 @@ func TestAllIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile(`Stop\w+ +StopReason = "(\w+)"`).FindAllStringSubmatch(string(source), -1) {
-		if Stop(loop.StopReason(m[1])) == m[1] {
-			t.Errorf("why a run ended with %s is not said", m[1])
-		}
-	}
-	all := rules(t)
+	testReasons(t, string(source))
+	all := names(t, `(?m)^(?:const|\t)\s*Rule\w* += "(\w+)"`, "../../policy/*.go", "../../policy/*/*.go")
 	if len(all) < 15 {
 		t.Errorf("only the rules %q were found", all)
 	}
@@ -37,18 +33,36 @@ func TestAllIsSaid(t *testing.T) {
 			t.Errorf("why %s decided is not said", name)
 		}
 	}
-	if said := Rule("new\x1b[2J one"); said != "by the rule new one" {
-		t.Errorf("%q", said)
+	for _, name := range names(t, `(?m)^(?:const|\t)\s*Note\w* += "([\w.]+)"`, "../../loop/*.go", "../../strategy/*.go") {
+		if said := Note(name); strings.ContainsAny(said, "._") {
+			t.Errorf("%s is said as %q", name, said)
+		}
 	}
-	if said := Stop("new\x1b[2J one"); said != "new one" {
-		t.Errorf("%q", said)
+	for _, said := range []string{Rule("new\x1b[2J one"), Stop("new\x1b[2J one"), Outcome("new\x1b[2J one"), Note("new\x1b[2J one")} {
+		if strings.TrimPrefix(said, "by the rule ") != "new one" {
+			t.Errorf("%q", said)
+		}
 	}
 }
 
-// rules are the names of all rules, as the source has them.
-func rules(t *testing.T) (all []string) {
+func testReasons(t *testing.T, source string) {
 	t.Helper()
-	for _, pattern := range []string{"../../policy/*.go", "../../policy/*/*.go"} {
+	for _, m := range regexp.MustCompile(`Stop\w+ +StopReason = "(\w+)"`).FindAllStringSubmatch(source, -1) {
+		if Stop(loop.StopReason(m[1])) == m[1] {
+			t.Errorf("why a run ended with %s is not said", m[1])
+		}
+	}
+	for _, m := range regexp.MustCompile(`\w+ +Result = "(\w+)"`).FindAllStringSubmatch(source, -1) {
+		if said := Outcome(m[1]); said == "" || strings.Contains(said, "_") {
+			t.Errorf("how a run ended with %s is said as %q", m[1], said)
+		}
+	}
+}
+
+// names are those that a pattern finds in the source.
+func names(t *testing.T, name string, patterns ...string) (all []string) {
+	t.Helper()
+	for _, pattern := range patterns {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -58,10 +72,25 @@ func rules(t *testing.T) (all []string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, m := range regexp.MustCompile(`(?m)^(?:const|\t)\s*Rule\w* += "(\w+)"`).FindAllStringSubmatch(string(source), -1) {
+			for _, m := range regexp.MustCompile(name).FindAllStringSubmatch(string(source), -1) {
 				all = append(all, m[1])
 			}
 		}
 	}
+	if len(all) == 0 {
+		t.Errorf("no names are found by %s", name)
+	}
 	return all
+}
+
+// TestConfidence: the borders of the scale belong to the better word.
+func TestConfidence(t *testing.T) {
+	t.Parallel()
+	for c, want := range map[float64]string{
+		1: "high", 0.9: "high", 0.899: "good", 0.7: "good", 0.699: "moderate", 0.5: "moderate", 0.499: "low", 0: "low",
+	} {
+		if said, _, _ := strings.Cut(Confidence(c), ":"); said != want {
+			t.Errorf("%g is %s, want %s", c, said, want)
+		}
+	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/words"
 )
 
 //go:embed page.html
@@ -56,7 +57,7 @@ func (p *page) start(s loop.Session) error {
 		"Policy": policy(),
 		"Style":  template.CSS(style), //nolint:gosec // it is ours
 		"Title":  title(s), "ID": line(p.opts.Session.ID),
-		"Outcome": line(status), "Class": class(status),
+		"Outcome": line(words.Outcome(status)), "Class": class(status),
 		"Facts": facts(s, p.opts), "Prompt": p.text("", s.Prompt),
 	})
 }
@@ -108,17 +109,17 @@ func judged(r loop.Round) string {
 	if r.Unjudged {
 		return "not asked: " + line(r.Why)
 	}
-	words := took(r.Review.Turn)
+	said := took(r.Review.Turn)
 	switch {
 	case r.Review.Problem != "":
-		words += "; no verdict: " + line(r.Review.Problem)
+		said += "; no verdict: " + line(r.Review.Problem)
 	case r.Review.Verdict.Decision != r.Verdict.Decision:
-		words += fmt.Sprintf("; it said %s, and %s counts", line(string(r.Review.Verdict.Decision)), line(string(r.Verdict.Decision)))
+		said += fmt.Sprintf("; it said %s, and %s counts", line(string(r.Review.Verdict.Decision)), line(string(r.Verdict.Decision)))
 	}
 	if c := r.Verdict.Confidence; c != nil {
-		words += fmt.Sprintf("; confidence %.2f", *c)
+		said += fmt.Sprintf("; confidence %.2f", *c)
 	}
-	return words
+	return said
 }
 
 func cleaned(notes []string) []string {
@@ -172,7 +173,7 @@ func (p *page) end(e ending) error {
 	}
 	return p.write("end", map[string]any{
 		"Named": named, "More": len(e.change.Files) - len(named),
-		"Diff": all, "Stat": render.Stat(e.change.Shape()), "Outcome": line(status), "Class": class(status),
+		"Diff": all, "Stat": render.Stat(e.change.Shape()), "Outcome": line(words.Outcome(status)), "Class": class(status),
 		"Notes": cleaned(e.notes), "Facts": e.facts(), "Summary": summary,
 		"ID": line(p.opts.Session.ID), "Version": line(p.opts.Session.Session.Version),
 	})

@@ -8,7 +8,6 @@ import (
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
-	"codeloops/internal/session/sessionview"
 	"codeloops/internal/wording"
 )
 
@@ -147,7 +146,7 @@ func titled(f loop.FileChange) file {
 	if f.Binary {
 		stat = "binary"
 	}
-	return file{Letter: sessionview.Letter(f.Status), Path: line(sessionview.Quoted(f.Path)), Stat: stat}
+	return file{Letter: render.Letter(f.Status), Path: line(render.Quoted(f.Path)), Stat: stat}
 }
 
 // runs leaves out the head of a patch, which the name above it tells.

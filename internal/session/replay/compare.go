@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/screen/words"
 )
 
 // compare tells where an iteration takes another course today. What codeloops
@@ -26,11 +27,11 @@ func (v *verifier) compare(today loop.Round) {
 	told("the critic", said(log.Review), said(today.Review))
 	told("the decision that counts", string(log.Verdict.Decision), string(today.Verdict.Decision))
 	if v.setting.ours {
-		told("why it counts as an error", cmp.Or(string(log.Failure), nothing), cmp.Or(string(today.Failure), nothing))
+		told("why it counts as an error", reason(log.Failure), reason(today.Failure))
 	}
 	if log.Rule != "" { // older logs do not name it
-		told("the rule that decided", log.Rule, cmp.Or(today.Rule, nothing))
-		told("what the rule ends the session with", cmp.Or(string(log.Stop), nothing), cmp.Or(string(today.Stop), nothing))
+		told("the rule that decided", ruled(log.Rule), ruled(today.Rule))
+		told("what the rule ends the session with", reason(log.Stop), reason(today.Stop))
 	}
 	if log.Review.Problem != "" || today.Review.Problem != "" {
 		return
@@ -101,9 +102,9 @@ func (v *verifier) foreign() string {
 
 func ended(o loop.Outcome) string {
 	if o.Reason == loop.StopNone || string(o.Reason) == string(o.Result) {
-		return string(o.Result)
+		return words.Outcome(string(o.Result))
 	}
-	return fmt.Sprintf("%s, %s", o.Result, o.Reason)
+	return fmt.Sprintf("%s, %s", words.Outcome(string(o.Result)), words.Stop(o.Reason))
 }
 
 func said(r loop.Review) string {
@@ -114,11 +115,11 @@ func said(r loop.Review) string {
 }
 
 func names(states []loop.State) string {
-	words := make([]string, len(states))
+	said := make([]string, len(states))
 	for i, s := range states {
-		words[i] = s.String()
+		said[i] = words.Phase(s)
 	}
-	return strings.Join(words, " ")
+	return strconv.Quote(strings.Join(said, ", "))
 }
 
 func number(n *float64) string {
@@ -130,6 +131,20 @@ func number(n *float64) string {
 
 // nothing stands in the place of a word that there is not.
 const nothing = "nothing"
+
+func reason(r loop.StopReason) string {
+	if r == loop.StopNone {
+		return nothing
+	}
+	return strconv.Quote(words.Stop(r))
+}
+
+func ruled(name string) string {
+	if name == "" {
+		return nothing
+	}
+	return strconv.Quote(words.Rule(name))
+}
 
 // short quotes the beginning of a text.
 func short(text string) string {

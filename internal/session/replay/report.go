@@ -8,6 +8,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/term"
+	"codeloops/internal/screen/words"
 	"codeloops/internal/session"
 	"codeloops/internal/wording"
 )
@@ -63,7 +64,7 @@ func (r Report) Text(path string) string {
 		word = "partly"
 	}
 	if r.Outcome != nil {
-		end = string(r.Outcome.Result)
+		end = words.Outcome(string(r.Outcome.Result))
 	}
 	var b strings.Builder
 	name := strings.TrimSuffix(filepath.Base(path), ".jsonl")

@@ -20,18 +20,23 @@ import (
 func Charts(w io.Writer, st Stats, s Screen, bars bool) error {
 	c := &charts{screen: s, bars: bars, priced: st.Cost.Sessions > 0}
 	c.totals(st)
-	c.groups("Outcome", st.Outcomes, false)
-	reasons := slices.Clone(st.StopReasons)
-	for i, g := range reasons {
-		reasons[i].Name = words.Stop(loop.StopReason(g.Name))
-	}
-	c.groups("Why they ended", reasons, false)
+	c.groups("Outcome", inWords(st.Outcomes, words.Outcome), false)
+	c.groups("Why they ended", inWords(st.StopReasons, func(name string) string { return words.Stop(loop.StopReason(name)) }), false)
 	c.groups("Project", st.Projects, true)
 	c.groups("Actor + critic", st.Agents, true)
 	c.periods(st)
 	c.confidence(st.Confidence)
 	_, err := io.WriteString(w, c.b.String())
 	return err
+}
+
+// inWords are groups under the names that people know.
+func inWords(groups []Group, name func(string) string) []Group {
+	groups = slices.Clone(groups)
+	for i, g := range groups {
+		groups[i].Name = name(g.Name)
+	}
+	return groups
 }
 
 type charts struct {

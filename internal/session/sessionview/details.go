@@ -1,7 +1,6 @@
 package sessionview
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -107,7 +106,7 @@ func bracketed(r loop.StopReason) string {
 }
 
 func (d *Details) header(o session.Overview) {
-	outcome := d.Screen.outcome(term.Line(string(o.Status)))
+	outcome := d.Screen.outcome(string(o.Status))
 	outcome += why(o)
 	d.sayf("%s  %s", d.strong(term.Line(o.ID)), outcome)
 	if !o.Started.IsZero() {
@@ -228,7 +227,7 @@ func (d *Details) noted() {
 }
 
 func (d *Details) end(o loop.Outcome) {
-	d.sayf("\n%s after %s, %s%s%s", d.strong(d.Screen.outcome(term.Line(string(o.Result)))),
+	d.sayf("\n%s after %s, %s%s%s", d.strong(d.Screen.outcome(string(o.Result))),
 		render.Count(o.Iterations, "iteration", "iterations"), render.Span(o.Duration), render.OfIt(d.state.Waited()), render.LeftOpen(o))
 	if o.Confidence != nil {
 		d.rowf("confidence", "%.2f", *o.Confidence)
@@ -250,9 +249,4 @@ func (d *Details) cost() {
 		cost += ", " + Told(&d.state.Tally)
 	}
 	d.rowf("cost", "%s", cost)
-}
-
-// Letter is the sign that git has for what happened to a file.
-func Letter(s loop.FileStatus) string {
-	return cmp.Or(map[loop.FileStatus]string{loop.FileAdded: "A", loop.FileDeleted: "D", loop.FileRenamed: "R"}[s], "M")
 }

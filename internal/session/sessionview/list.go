@@ -15,6 +15,7 @@ import (
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
+	"codeloops/internal/screen/words"
 	"codeloops/internal/session"
 )
 
@@ -80,7 +81,7 @@ func Tabs(w io.Writer, picked []session.Overview) error {
 			term.Line(o.ID), term.Line(o.Session.WorkingDir), term.Line(string(o.Status)), iterations(o, ""),
 			strconv.FormatFloat(o.Duration.Seconds(), 'f', 1, 64), Cost(o.Tally), term.Line(o.Session.Prompt),
 		}
-		if _, err := fmt.Fprintln(w, strings.Join(fields, "\t")); err != nil {
+		if _, err := io.WriteString(w, strings.Join(fields, "\t")+"\n"); err != nil {
 			return err
 		}
 	}
@@ -183,7 +184,7 @@ func (s Screen) line(row []string, widths []int, head bool, styled map[string]st
 			cell = s.Style.NewStyle().Faint(true).Render(cell)
 		case i == columnOutcome:
 			if styled[cell] == "" {
-				styled[cell] = s.outcome(cell)
+				styled[cell] = s.short(cell)
 			}
 			cell = styled[cell]
 		}
@@ -202,7 +203,11 @@ func shortOutcome(outcome string) string {
 	return cmp.Or(short, term.Line(outcome))
 }
 
-func (s Screen) outcome(short string) string { return s.likeOutcome(short, short) }
+// short is an outcome as a table has it, in its colour.
+func (s Screen) short(outcome string) string { return s.likeOutcome(outcome, outcome) }
+
+// outcome is one in words, in its colour.
+func (s Screen) outcome(name string) string { return s.likeOutcome(name, words.Outcome(name)) }
 
 // likeOutcome is a text in the colour of an outcome.
 func (s Screen) likeOutcome(outcome, text string) string {

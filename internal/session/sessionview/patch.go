@@ -5,8 +5,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/charmbracelet/lipgloss"
 
@@ -126,7 +124,7 @@ func Names(w io.Writer, c loop.Change, nul bool) error {
 			continue // a change of type has two parts
 		}
 		last = f.Path
-		line := Quoted(f.Path) + "\n"
+		line := render.Quoted(f.Path) + "\n"
 		if nul {
 			line = f.Path + "\x00"
 		}
@@ -143,9 +141,9 @@ func named(f loop.FileChange) string {
 	from, to := f.OldPath, f.Path
 	switch {
 	case from == "":
-		return Quoted(to)
-	case Quoted(from) != from || Quoted(to) != to:
-		return Quoted(from) + " => " + Quoted(to)
+		return render.Quoted(to)
+	case render.Quoted(from) != from || render.Quoted(to) != to:
+		return render.Quoted(from) + " => " + render.Quoted(to)
 	}
 	head := 0
 	for i := 0; i < min(len(from), len(to)) && from[i] == to[i]; i++ {
@@ -165,37 +163,6 @@ func named(f loop.FileChange) string {
 	}
 	middle := func(path string) string { return path[min(head, len(path)-tail) : len(path)-tail] }
 	return from[:head] + "{" + middle(from) + " => " + middle(to) + "}" + from[len(from)-tail:]
-}
-
-// Quoted returns a path as git prints it: odd ones as a C string. Letters of
-// any language are not odd.
-func Quoted(path string) string {
-	odd := strings.ContainsFunc(path, func(r rune) bool {
-		return r == '"' || r == '\\' || r == utf8.RuneError || !unicode.IsPrint(r)
-	})
-	if !odd {
-		return path
-	}
-	var b strings.Builder
-	b.WriteByte('"')
-	for len(path) > 0 {
-		r, n := utf8.DecodeRuneInString(path)
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteString(`\` + path[:n])
-		case r == '\n' || r == '\t' || r == '\r':
-			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
-		case r == utf8.RuneError || !unicode.IsPrint(r):
-			for i := range n {
-				fmt.Fprintf(&b, `\%03o`, path[i])
-			}
-		default:
-			b.WriteString(path[:n])
-		}
-		path = path[n:]
-	}
-	b.WriteByte('"')
-	return b.String()
 }
 
 // DiffStat writes a line for each file of a change, with a bar, and a total.

@@ -66,7 +66,7 @@ func (d *Details) files(c loop.Change) {
 			size = fmt.Sprintf("%d -> %d bytes", f.OldSize, f.NewSize)
 		}
 		facts := append([]string{size}, f.Nature()...)
-		d.sayf("    %s %s  %s", Letter(f.Status), Quoted(f.Path), d.faint(strings.Join(facts, ", ")))
+		d.sayf("    %s %s  %s", render.Letter(f.Status), render.Quoted(f.Path), d.faint(strings.Join(facts, ", ")))
 	}
 	if !d.Full {
 		return
@@ -113,7 +113,7 @@ func (d *Details) judged(r loop.Round) {
 		d.rowf("confidence", "%.2f", *v.Confidence)
 	}
 	if r.Failure != loop.StopNone {
-		d.rowf("failure", "%s", term.Line(string(r.Failure)))
+		d.rowf("failure", "%s", words.Stop(r.Failure))
 	}
 	d.block("", v.Guidance(), 12)
 	if v.Escalation != "" {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"codeloops/internal/diff/repo/file"
 )
@@ -69,6 +70,48 @@ func remove(dir string) error {
 		return nil
 	}
 	return errors.Join(unlock(dir), os.RemoveAll(dir))
+}
+
+// removeMany is remove for a directory in which there may be many files. A link is removed as such.
+func removeMany(dir string) error {
+	if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+		if root, err := os.OpenRoot(dir); err == nil {
+			empty(root, make(chan struct{}, removers))
+			_ = root.Close() // only read
+		}
+	}
+	return remove(dir)
+}
+
+// removers are at work there. They mostly wait: a file system that tells its
+// disk at once what is free, as with the mount option discard, has each file wait for that.
+const removers = 16
+
+// empty removes what it can of what is in a directory. No link leads out of it.
+func empty(dir *os.Root, busy chan struct{}) {
+	entries, _ := fs.ReadDir(dir.FS(), ".") // what is left shows when the directory is removed
+	var others sync.WaitGroup
+	for _, e := range entries {
+		one := func() {
+			if e.IsDir() {
+				if below, err := dir.OpenRoot(e.Name()); err == nil {
+					empty(below, busy)
+					_ = below.Close() // only read
+				}
+			}
+			_ = dir.Remove(e.Name())
+		}
+		select {
+		case busy <- struct{}{}:
+			others.Go(func() {
+				one()
+				<-busy
+			})
+		default:
+			one()
+		}
+	}
+	others.Wait()
 }
 
 // unlock gives the user every right to the directories in one, and to itself.

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"codeloops/internal/diff/view"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
+	"codeloops/internal/view"
 )
 
 func TestMain(m *testing.M) {
@@ -394,4 +394,47 @@ func (u user) refused(kind view.Kind) {
 	if err == nil || !strings.Contains(err.Error(), "where they are kept, lies in") {
 		u.Errorf("the error is %v", err)
 	}
+}
+
+// TestLinksAreRemovedAsSuch: what a link of a command's leads to stays, whether its name is taken
+// back or all of the view goes.
+func TestLinksAreRemovedAsSuch(t *testing.T) {
+	t.Parallel()
+	kinds(t, func(t *testing.T, kind view.Kind) {
+		u := newUser(t, kind, "")
+		outside := temporary(t)
+		kept := filepath.Join(outside, "kept")
+		if err := os.WriteFile(kept, []byte("kept\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		stays := func(after string) {
+			t.Helper()
+			if _, err := os.Stat(kept); err != nil {
+				t.Fatalf("%s: %v", after, err)
+			}
+		}
+		v := u.open()
+		lead := `rm -rf src new.txt; mkdir -p in/it; for at in away src ignored/away in/it/away; do ln -sfn ` + outside + ` $at; done`
+		u.run(v, lead)
+		if err := v.Discard(t.Context()); err != nil {
+			t.Error(err)
+		}
+		stays("what was written is taken back")
+		u.run(v, lead)
+		if err := v.Close(); err != nil {
+			t.Error(err)
+		}
+		stays("the view is closed")
+		link := filepath.Join(temporary(t), "link")
+		if err := os.Symlink(outside, link); err != nil {
+			t.Fatal(err)
+		}
+		if err := view.Remove(link); err != nil {
+			t.Error(err)
+		}
+		stays("a link is removed")
+		if _, err := os.Lstat(link); err == nil {
+			t.Error("the link is still there")
+		}
+	})
 }

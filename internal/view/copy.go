@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -160,32 +159,6 @@ func (c *copied) copyEntry(ctx context.Context, from, to string, e os.DirEntry, 
 	return c.copyFile(source, copied)
 }
 
-// isGitDir reports whether a directory has the layout of a git directory.
-func isGitDir(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "HEAD"))
-	return err == nil
-}
-
-// borrow makes a directory for objects that has those of another one, as
-// gitrepository-layout(5) says.
-func (c *copied) borrow(objects, to string) error {
-	from := filepath.ToSlash(objects) + "\n"
-	if c.lent != "" && below(c.trees[0].from, objects) {
-		at, err := c.lend(objects)
-		if err != nil {
-			return err
-		}
-		from += filepath.ToSlash(at) + "\n"
-	}
-	if err := os.MkdirAll(filepath.Join(to, "info"), 0o700); err != nil {
-		return err
-	}
-	if err := os.Mkdir(filepath.Join(to, "pack"), 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(to, "info", "alternates"), []byte(from), 0o600)
-}
-
 // copyFile copies a file or a link, with its permissions and its time, by which git and
 // make go.
 func (c *copied) copyFile(from, to string) error {
@@ -270,41 +243,6 @@ func copyContent(from, to string, known fs.FileInfo) (was fs.FileInfo, err error
 		was, err = in.Stat()
 	}
 	return was, errors.Join(err, out.Close())
-}
-
-// lead has git find the copy of the repository, and not the user's, where that is not
-// in the work tree or names it.
-func (c *copied) lead(p *Place) error {
-	root := c.trees[0].to
-	dotGit := filepath.Join(root, ".git")
-	if info, err := os.Lstat(dotGit); err != nil || !info.IsDir() {
-		if err := os.RemoveAll(dotGit); err != nil {
-			return err
-		}
-		if err := os.WriteFile(dotGit, []byte("gitdir: "+filepath.ToSlash(c.path(p.GitDir))+"\n"), 0o600); err != nil {
-			return err
-		}
-	}
-	back := filepath.Join(c.path(p.GitDir), "gitdir") // of a linked work tree
-	if _, err := os.Stat(back); err == nil {
-		if err := os.WriteFile(back, []byte(filepath.ToSlash(dotGit)+"\n"), 0o600); err != nil {
-			return err
-		}
-	}
-	return c.leadConfig(filepath.Join(c.path(p.GitDir), "config"), root)
-}
-
-// leadConfig has a configuration name the copy as the work tree, if it names one.
-func (c *copied) leadConfig(name, root string) error {
-	config, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil || !strings.Contains(strings.ToLower(string(config)), "worktree") {
-		return err
-	}
-	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(filepath.ToSlash(root))
-	return os.WriteFile(name, append(config, "\n[core]\n\tworktree = \""+quoted+"\"\n"...), 0o600)
 }
 
 // take takes the stamps of all files.
@@ -419,35 +357,4 @@ func makeDirs(dir string) error {
 		return err
 	}
 	return os.Mkdir(dir, 0o700)
-}
-
-// tryClone reports why files cannot share their blocks with those of a tree.
-func tryClone(root, home string) error {
-	if err := os.MkdirAll(home, 0o700); err != nil {
-		return err
-	}
-	from, err := someFile(root)
-	if err != nil {
-		return err
-	}
-	to := filepath.Join(home, "probe")
-	return errors.Join(share(from, to), os.RemoveAll(to))
-}
-
-// someFile returns a file of a tree that is not empty.
-func someFile(root string) (found string, err error) {
-	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, _ error) error {
-		if d == nil || !d.Type().IsRegular() {
-			return nil
-		}
-		if info, err := d.Info(); err != nil || info.Size() == 0 || info.Mode().Perm()&0o400 == 0 {
-			return nil //nolint:nilerr // another one will do
-		}
-		found = name
-		return fs.SkipAll
-	})
-	if found == "" && err == nil {
-		err = fmt.Errorf("%s has no file to try it with", root)
-	}
-	return found, err
 }

@@ -25,4 +25,4 @@ func Left(home string) (dirs []string) {
 
 // Remove removes a directory with views or a copy, whatever rights commands have taken away in it.
 // No link is followed.
-func Remove(dir string) error { return remove(dir) }
+func Remove(dir string) error { return removeMany(dir) }

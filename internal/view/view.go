@@ -243,7 +243,7 @@ func (v *View) Discard(ctx context.Context) error {
 
 // Close throws the view away.
 func (v *View) Close() error {
-	if err := remove(v.home); err != nil {
+	if err := removeMany(v.home); err != nil {
 		return fmt.Errorf("remove a view of %s: %w", v.place.Root, err)
 	}
 	_ = os.Remove(v.place.home()) // unless there are others

@@ -8,7 +8,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 
 	"codeloops/internal/proc"
@@ -178,22 +177,6 @@ func (p *Place) found(of string) string {
 		return filepath.Join(p.Sight.at, rel)
 	}
 	return of
-}
-
-// lend makes the place where a directory with objects of the user's is found, too, by those
-// who see the copy in the place of the work tree.
-func (c *copied) lend(objects string) (at string, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	entries, err := os.ReadDir(c.lent)
-	if err != nil {
-		return "", err
-	}
-	name := filepath.Join(c.lent, strconv.Itoa(len(entries)))
-	if err := os.WriteFile(name, []byte(objects), 0o600); err != nil {
-		return "", err
-	}
-	return name + ".d", os.Mkdir(name+".d", 0o700)
 }
 
 // A Seeing is a [Starter] whose commands have a sight.

@@ -1,5 +1,3 @@
-//go:build linux || darwin
-
 package term
 
 import (
@@ -12,7 +10,7 @@ import (
 // is, and what is cut waits for its rest.
 func TestTakeKeys(t *testing.T) {
 	t.Parallel()
-	k := &Keys{pressed: make(chan string, 16)}
+	k := newTyping()
 	k.take(strings.Repeat("\x1b[C", 6) + strings.Repeat("\x1bOC", 5) + "\x1b[")
 	want := slices.Concat(slices.Repeat([]string{"\x1b[C"}, 6), slices.Repeat([]string{"\x1bOC"}, 5))
 	if got := k.drain(); !slices.Equal(got, want) {
@@ -25,7 +23,7 @@ func TestTakeKeys(t *testing.T) {
 }
 
 // drain returns the keys that were pressed.
-func (k *Keys) drain() (keys []string) {
+func (k *typing) drain() (keys []string) {
 	for len(k.pressed) > 0 {
 		keys = append(keys, <-k.pressed)
 	}

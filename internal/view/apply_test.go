@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"codeloops/internal/diff/restore"
-	"codeloops/internal/diff/view"
+	"codeloops/internal/view"
 )
 
 // TestApply: the user's files become those of a view; the repository and what git ignores

@@ -10,10 +10,35 @@ import (
 	"codeloops/internal/role/verdict"
 )
 
+const judgement = `Several agents have argued about how to do the task below, in the git repository that is your working directory. Their last positions are below. Decide how it is to be done: look at the code where they differ, take the best of each, and contradict nothing that the task asks for. Another agent does the work, and sees nothing but your decision.
+
+Answer with the decision alone: what to do, in which order, in which files, and what to test.`
+
 const vote = `Several agents have argued about how to do the task below, in the git repository that is your working directory. You are %s, one of them. Their last positions, yours among them, are below. Vote for the one by which the work is to be done; yours need not be the best.
 
 The first line of your answer has this form, and no other line has; it names one of %s:
 vote: <name>`
+
+// decide returns what is to be done, "" where nobody could say.
+func (d Debate) decide(ctx context.Context, steps *loop.Steps, said []loop.Opinion) (decision string, err error) {
+	by := "nobody"
+	switch {
+	case len(said) == 0:
+	case d.Vote:
+		by, decision, err = d.poll(ctx, steps, said)
+	default:
+		_, err = ask(ctx, steps, loop.Call{Step: steps.Step(string(RoleJudge)), Role: RoleJudge, Prompt: judgement, Case: matter(steps, said)}, func(text string) string {
+			if decision = strings.TrimSpace(text); decision != "" {
+				by = string(RoleJudge)
+			}
+			return blank(text)
+		})
+	}
+	if err != nil {
+		return "", err
+	}
+	return decision, steps.Note(ctx, steps.Step("decision"), NoteDecision, by)
+}
 
 // poll has the debaters vote. The one with the most votes wins, of several the first. Whoever
 // cannot be read has no vote.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"codeloops/internal/diff/view"
 	"codeloops/internal/proc"
+	"codeloops/internal/view"
 )
 
 // BenchmarkOverlay measures what a view costs beside a command that runs without one:

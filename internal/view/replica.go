@@ -112,4 +112,4 @@ func (c *Replica) PutAside() error {
 }
 
 // Remove removes the copy.
-func (c *Replica) Remove() error { return remove(c.home) }
+func (c *Replica) Remove() error { return removeMany(c.home) }

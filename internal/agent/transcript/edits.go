@@ -1,0 +1,70 @@
+package transcript
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// A swap is a text of a file with what takes its place, under the names that the CLIs give
+// them.
+type swap struct {
+	Old      words `json:"old_string"`
+	New      words `json:"new_string"`
+	OldCamel words `json:"oldString"`
+	NewCamel words `json:"newString"`
+	OldShort words `json:"old_str"`
+	NewShort words `json:"new_str"`
+	OldText  words `json:"oldText"`
+	NewText  words `json:"newText"`
+}
+
+// lines counts the lines that come and go, without those at both ends that stay.
+func (s swap) lines() (added, removed int) {
+	before := linesOf(string(cmp.Or(s.Old, s.OldCamel, s.OldShort, s.OldText)))
+	after := linesOf(string(cmp.Or(s.New, s.NewCamel, s.NewShort, s.NewText)))
+	same := func(at func(lines []string, i int) string) (n int) {
+		for n < len(before) && n < len(after) && at(before, n) == at(after, n) {
+			n++
+		}
+		return n
+	}
+	head := same(func(lines []string, i int) string { return lines[i] })
+	before, after = before[head:], after[head:]
+	tail := same(func(lines []string, i int) string { return lines[len(lines)-1-i] })
+	return len(after) - tail, len(before) - tail
+}
+
+func linesOf(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+// edits are the changes of one call of a tool.
+type edits struct {
+	swap
+
+	Edits     []swap `json:"edits"`
+	Patch     words  `json:"patch"`
+	PatchText words  `json:"patchText"`
+}
+
+// lines counts the lines that come and go; none where the CLI does not tell.
+func (e edits) lines() (added, removed int) {
+	for _, one := range append(slices.Clip(e.Edits), e.swap) {
+		plus, minus := one.lines()
+		added, removed = added+plus, removed+minus
+	}
+	for line := range strings.Lines(string(cmp.Or(e.Patch, e.PatchText))) {
+		switch {
+		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):
+		case line[0] == '+':
+			added++
+		case line[0] == '-':
+			removed++
+		}
+	}
+	return added, removed
+}

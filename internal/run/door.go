@@ -1,0 +1,43 @@
+package run
+
+import (
+	"context"
+	"os"
+
+	"codeloops/internal/session/door"
+	"codeloops/internal/session/standing"
+)
+
+// reachable is a run as those see it who are elsewhere.
+type reachable struct {
+	*Control
+	*standing.Board
+}
+
+// open has the run know where it stands, and lets people ask it. A run that cannot be reached
+// goes on all the same.
+func (r *running) open(ctx context.Context) {
+	c := r.Config
+	r.own.state.Tally = r.Past()
+	r.board = &standing.Board{State: &r.own.state, Known: standing.Standing{
+		Session: r.ID(), PID: os.Getpid(), WorkTree: r.Root(), Log: r.Log(),
+		Prompt: standing.Title(r.options.Prompt), Strategy: r.strategy().Name, Began: r.options.Host.Now(),
+		Limits: standing.Limits{
+			Iterations: c.MaxIterations, Tokens: int64(c.MaxTokens), CostUSD: c.MaxCost,
+			DurationSecs: c.MaxDuration.Seconds(), TurnSecs: c.Actor.Timeout.Seconds(),
+		},
+	}}
+	path, err := r.tree.Door()
+	if path != "" && err == nil {
+		r.door, err = door.Open(ctx, path, reachable{r.control, r.board})
+	}
+	if r.options.Debug == nil {
+		return
+	}
+	switch {
+	case err != nil:
+		r.options.Debug("the run cannot be reached from elsewhere: " + err.Error())
+	case r.door == nil:
+		r.options.Debug("the run cannot be reached from elsewhere: there is no home directory")
+	}
+}

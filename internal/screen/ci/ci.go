@@ -1,0 +1,169 @@
+// Package ci lays out what a run shows for the log of a job: each iteration can be folded, and an
+// end short of success stands among the job's errors. It stands around a renderer, and knows
+// nothing of what that one shows.
+//
+// Such systems take orders from what a job prints. Nothing but a [Log] may give any: what agents
+// print is kept from it, wherever it is shown.
+package ci
+
+import (
+	"cmp"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/screen/words"
+)
+
+// A System is whose log it is.
+type System string
+
+// The systems.
+const (
+	None   System = "none"
+	GitHub System = "github"
+	GitLab System = "gitlab"
+)
+
+// Auto is what the environment says. The word is that of a setting.
+const Auto = "auto"
+
+// Of returns the system that a setting means. getenv looks up a variable.
+func Of(setting string, getenv func(string) string) System {
+	switch {
+	case setting != Auto && setting != "":
+		return System(setting)
+	case getenv("GITHUB_ACTIONS") == "true":
+		return GitHub
+	case getenv("GITLAB_CI") != "":
+		return GitLab
+	}
+	return None
+}
+
+// A Log is that of a job.
+type Log struct {
+	system System
+	mark   string // before a line that is an order; nobody else knows it
+}
+
+// New returns the log of a job.
+func New(s System) *Log { return &Log{s, "\x00" + rand.Text()} }
+
+// order is a line that the system is to obey.
+func (l *Log) order(text string) string { return l.mark + text + "\n" }
+
+// Sink returns what shows events to next, and lays out what it shows of them on w, which leads to
+// a [Log.Writer]; fold is whether iterations can be folded.
+func (l *Log) Sink(w io.Writer, next loop.Sink, fold bool) loop.Sink {
+	if l.system == None {
+		return next
+	}
+	return &sink{Log: l, out: w, next: next, fold: fold}
+}
+
+type sink struct {
+	*Log
+
+	out  io.Writer
+	next loop.Sink
+	fold bool
+	open int // the iteration that is unfolded; 0: none
+}
+
+// Handle takes the next event.
+func (s *sink) Handle(at loop.Stamp, e loop.Event) error {
+	before, after := "", ""
+	switch e := e.(type) {
+	case loop.IterationStarted:
+		before = s.end(at.Time) + s.begin(e.Iteration, at.Time)
+	case loop.Finished:
+		before, after = s.end(at.Time), s.failed(e.Outcome)
+	case loop.IterationFinished:
+		after = s.end(at.Time)
+	case loop.Started, loop.Resumed, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.WaitStarted,
+		loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected,
+		loop.CriticFinished, loop.Warned, loop.Steered:
+	}
+	if err := s.write(before); err != nil {
+		return err
+	}
+	if err := s.next.Handle(at, e); err != nil {
+		return err
+	}
+	return s.write(after)
+}
+
+func (s *sink) write(text string) error {
+	if text == "" {
+		return nil
+	}
+	_, err := io.WriteString(s.out, text)
+	return err
+}
+
+func (s *sink) begin(iteration int, at time.Time) string {
+	if !s.fold {
+		return ""
+	}
+	s.open = iteration
+	if s.system == GitHub {
+		return s.order(fmt.Sprintf("::group::Iteration %d", iteration))
+	}
+	return s.order(fmt.Sprintf("\x1b[0Ksection_start:%d:codeloops_%d\r\x1b[0KIteration %[2]d", at.Unix(), iteration))
+}
+
+func (s *sink) end(at time.Time) string {
+	iteration := s.open
+	if s.open = 0; iteration == 0 {
+		return ""
+	}
+	if s.system == GitHub {
+		return s.order("::endgroup::")
+	}
+	return s.order(fmt.Sprintf("\x1b[0Ksection_end:%d:codeloops_%d\r\x1b[0K", at.Unix(), iteration))
+}
+
+// mostMessage is how much of a summary stands among the errors of a job, in bytes.
+const mostMessage = 4 << 10
+
+// failed is the error of a run that was not done; "" for one that was.
+func (s *sink) failed(o loop.Outcome) string {
+	if o.Result == loop.Success {
+		return ""
+	}
+	title := words.Outcome(string(o.Result))
+	if o.Result != loop.Interrupted {
+		title += ", " + words.Stop(o.Reason)
+	}
+	return s.fault(title, cmp.Or(strings.TrimSpace(o.Summary), words.Stop(o.Reason)))
+}
+
+// fault is an error of the job; "" where the system knows none.
+func (l *Log) fault(title, message string) string {
+	if l.system != GitHub {
+		return ""
+	}
+	if message = term.Clean(message); len(message) > mostMessage {
+		message = strings.ToValidUTF8(message[:mostMessage], "") + "…"
+	}
+	return l.order("::error title=" + property("codeloops: "+title) + "::" + data(message))
+}
+
+// Refused tells of a run that could not begin, on a stream that no [Log.Writer] stands around.
+func (l *Log) Refused(w io.Writer, message string) {
+	_, _ = io.WriteString(l.Writer(w, false), l.fault("could not begin", message)) // it is told as an error, too
+}
+
+// data is a text as it stands behind an order of GitHub's, property as it stands within.
+func data(text string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
+}
+
+func property(text string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(text)
+}

@@ -1,0 +1,142 @@
+package door
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/session/standing"
+)
+
+// A Client asks a run through its door. It is safe for concurrent use.
+type Client struct {
+	Path     string        // of the door
+	Session  string        // whose run is meant; "": whichever is there
+	Patience time.Duration // with a run that does not answer; 0: some seconds
+
+	mu   sync.Mutex
+	last standing.Asked
+}
+
+// enough is how long a run is waited for: longer than it waits for others.
+const enough = 5 * time.Second
+
+const mostAnswered = 1 << 20 // bytes
+
+// Look asks where the run stands. The error is [ErrShut] where there is none.
+func (c *Client) Look(ctx context.Context) (standing.Standing, error) {
+	return c.ask(ctx, question{Ask: askLook})
+}
+
+// Ask asks for something, and returns where the run stands then. The error is as that of
+// [loop.Steering.Steer], a [*RefusedError], or [ErrShut].
+func (c *Client) Ask(ctx context.Context, kind loop.SteerKind, text string) (standing.Standing, error) {
+	return c.ask(ctx, question{Ask: string(kind), Text: text})
+}
+
+// Steer is [Client.Ask] for who watches on a screen.
+func (c *Client) Steer(kind loop.SteerKind, text string) error {
+	_, err := c.Ask(context.Background(), kind, text)
+	return err
+}
+
+// Hurry ends a wait for a service.
+func (c *Client) Hurry() { _, _ = c.ask(context.Background(), question{Ask: askHurry}) }
+
+// Asked says what had been asked for when the run was last heard of.
+func (c *Client) Asked() (stop, pause bool, words int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last.Stop, c.last.Pause, c.last.Words
+}
+
+// Attend hears of the run again and again, until ctx is done.
+func (c *Client) Attend(ctx context.Context, every time.Duration) {
+	next := time.NewTicker(every)
+	defer next.Stop()
+	for {
+		_, _ = c.Look(ctx) // a run that is over says so in its log
+		select {
+		case <-ctx.Done():
+			return
+		case <-next.C:
+		}
+	}
+}
+
+func (c *Client) ask(ctx context.Context, q question) (at standing.Standing, err error) {
+	wait := c.Patience
+	if wait == 0 {
+		wait = enough
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	q.Session = c.Session
+	a, err := c.talk(ctx, q)
+	if err == nil {
+		err = a.err()
+	}
+	if err != nil || a.Standing == nil {
+		return at, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last = a.Standing.Asked
+	return *a.Standing, nil
+}
+
+func (c *Client) talk(ctx context.Context, q question) (a answer, err error) {
+	line, err := json.Marshal(q)
+	if err != nil {
+		return a, err
+	}
+	if len(line) >= mostAsked {
+		return a, &RefusedError{Why: fmt.Sprintf("a text of %d bytes is too long to be told a run", len(q.Text))}
+	}
+	socket, err := where(c.Path)
+	if err != nil {
+		return a, c.failed(err)
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	if err != nil {
+		return a, c.failed(err)
+	}
+	defer conn.Close() //nolint:errcheck // it was for one question
+	if until, ok := ctx.Deadline(); ok {
+		_ = conn.SetDeadline(until) // else ctx ends it
+	}
+	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
+	_, asked := conn.Write(append(line, '\n')) // whoever is refused may be so before the whole of it is read
+	text, err := bufio.NewReader(io.LimitReader(conn, mostAnswered)).ReadBytes('\n')
+	if err != nil {
+		return a, c.failed(errors.Join(asked, err))
+	}
+	if err := json.Unmarshal(text, &a); err != nil {
+		return a, fmt.Errorf("read what the run answers: %w", err)
+	}
+	return a, nil
+}
+
+// failed says why a run was not reached.
+func (c *Client) failed(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return fmt.Errorf("%w: %s", ErrShut, c.Path)
+	}
+	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
+		return errSilent
+	}
+	return fmt.Errorf("reach the run: %w", err)
+}
+
+// errSilent is a run that is there, and does not answer.
+var errSilent = errors.New("the run does not answer: is it stopped, or the machine asleep?")

@@ -1,0 +1,92 @@
+// Package door lets people reach a run from outside of its process: a run opens a [Door], a
+// socket of the user's alone, and whoever is elsewhere asks through a [Client].
+//
+// A connection holds one question and one answer, each a JSON object on a line of its own. What
+// cannot be read is refused, and whoever says nothing is not waited for: nothing on the socket
+// holds up the run, or another one who asks. An agent or a check of a run, which the system knows
+// by its keeper, is refused as well (on Linux; elsewhere nothing tells it from the user).
+package door
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/session/standing"
+)
+
+const (
+	mostAsked  = 64 << 10        // bytes of a question
+	mostAtOnce = 64              // connections
+	patience   = 2 * time.Second // with one that says nothing, or does not read
+	pause      = 100 * time.Millisecond
+)
+
+// What can be asked beside what a [loop.SteerKind] names.
+const (
+	askLook  = "look"
+	askHurry = "hurry"
+)
+
+// A question is what somebody asks of a run.
+type question struct {
+	Ask     string `json:"ask"`
+	Text    string `json:"text,omitempty"`
+	Session string `json:"session,omitempty"` // whose run is meant; "": whichever it is
+}
+
+// An answer says where the run stands, or why the question is refused.
+type answer struct {
+	Standing *standing.Standing `json:"standing,omitempty"`
+	Refused  word               `json:"refused,omitempty"`
+	Why      string             `json:"why,omitempty"`
+}
+
+// A word is why a question is refused, for machines.
+type word string
+
+const (
+	badQuestion  word = "bad_question"
+	otherSession word = "other_session"
+	stranger     word = "stranger"
+	noTurn       word = "no_turn"
+	noWords      word = "no_words"
+)
+
+// ErrShut says that there is no run at the door.
+var ErrShut = errors.New("no run takes what is asked there")
+
+// A RefusedError is the answer to a question that the run does not take.
+type RefusedError struct{ Why string }
+
+func (e *RefusedError) Error() string { return e.Why }
+
+// refusal is the answer to an error of the run.
+func refusal(err error) answer {
+	a := answer{Refused: badQuestion, Why: err.Error()}
+	switch {
+	case errors.Is(err, loop.ErrNoTurn):
+		a.Refused = noTurn
+	case errors.Is(err, loop.ErrNoWords):
+		a.Refused = noWords
+	}
+	return a
+}
+
+// err is the error that an answer stands for.
+func (a answer) err() error {
+	switch a.Refused {
+	case "":
+		return nil
+	case noTurn:
+		return loop.ErrNoTurn
+	case noWords:
+		return loop.ErrNoWords
+	case badQuestion, otherSession, stranger:
+	}
+	return &RefusedError{Why: a.Why}
+}
+
+// errTooLong is a path that cannot be that of a socket.
+var errTooLong = fmt.Errorf("the path of a socket has at most %d bytes", longestPath)

@@ -1,0 +1,158 @@
+package door
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/session/standing"
+	"codeloops/internal/wording"
+)
+
+// A Run takes what people ask. It is safe for concurrent use, and never makes anybody wait.
+type Run interface {
+	Steer(kind loop.SteerKind, text string) error
+	Hurry()
+	Asked() (stop, pause bool, words int)
+	Standing() standing.Standing
+}
+
+// A Door is the socket of a run.
+type Door struct {
+	run      Run
+	listener *net.UnixListener
+	link     string // that leads to the socket; ""
+	slots    chan struct{}
+	shut     context.CancelFunc
+	ended    sync.WaitGroup
+}
+
+// Open makes the socket of a run at a path, in place of one that a run has left that was killed,
+// and answers there until the door is closed. Whoever calls it has seen to it that no other run
+// does.
+func Open(ctx context.Context, path string, run Run) (*Door, error) {
+	socket, link, err := room(path)
+	if err != nil {
+		return nil, fmt.Errorf("make the socket of the run: %w", err)
+	}
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("make the socket of the run: %w", err)
+	}
+	err = os.Chmod(socket, 0o600)
+	if err == nil && link != "" {
+		err = os.Symlink(socket, link)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("make the socket of the run: %w", err), listener.Close())
+	}
+	ctx, shut := context.WithCancel(context.WithoutCancel(ctx)) // until the run has ended in good order
+	d := &Door{run: run, listener: listener, link: link, slots: make(chan struct{}, mostAtOnce), shut: shut}
+	d.ended.Go(func() { d.listen(ctx) })
+	return d, nil
+}
+
+// Close removes the socket. Questions that have been put are answered before.
+func (d *Door) Close() error {
+	d.shut()
+	err := d.listener.Close() // removes the socket
+	d.ended.Wait()
+	if d.link != "" {
+		err = errors.Join(err, os.Remove(d.link))
+	}
+	return err
+}
+
+func (d *Door) listen(ctx context.Context) {
+	for {
+		c, err := d.listener.AcceptUnix()
+		switch {
+		case ctx.Err() != nil:
+			if err == nil {
+				_ = c.Close()
+			}
+			return
+		case err != nil: // too many files are open, for instance
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause):
+			}
+			continue
+		}
+		select {
+		case d.slots <- struct{}{}:
+			d.ended.Go(func() {
+				defer func() { <-d.slots }()
+				d.serve(ctx, c)
+			})
+		default:
+			_ = c.Close()
+		}
+	}
+}
+
+// serve answers one question.
+func (d *Door) serve(ctx context.Context, c *net.UnixConn) {
+	defer c.Close()                                                                   //nolint:errcheck // whoever asked knows by then
+	_ = c.SetDeadline(time.Now().Add(patience))                                       //nolint:forbidigo // of the system's clock
+	defer context.AfterFunc(ctx, func() { _ = c.SetReadDeadline(time.Unix(1, 0)) })() // the run is over
+	var a answer
+	if err := known(c); err != nil {
+		a = answer{Refused: stranger, Why: err.Error()}
+	} else if q, err := hear(c); err != nil {
+		a = refusal(err)
+	} else {
+		a = d.take(q)
+	}
+	text, err := json.Marshal(a)
+	if err == nil {
+		_, _ = c.Write(append(text, '\n')) // whoever has gone needs no answer
+	}
+}
+
+// hear reads a question.
+func hear(c io.Reader) (q question, err error) {
+	line, err := bufio.NewReaderSize(io.LimitReader(c, mostAsked), 4<<10).ReadBytes('\n')
+	switch {
+	case len(line) == mostAsked:
+		return q, fmt.Errorf("a question has at most %d bytes", mostAsked)
+	case err != nil:
+		return q, errors.New("the question breaks off")
+	}
+	if err := json.Unmarshal(bytes.TrimSpace(line), &q); err != nil {
+		return q, errors.New("the question is no JSON object of the kind")
+	}
+	return q, nil
+}
+
+// take does what is asked.
+func (d *Door) take(q question) answer {
+	at := d.run.Standing()
+	if q.Session != "" && q.Session != at.Session {
+		return answer{Refused: otherSession, Why: fmt.Sprintf("session %s is over, and %s runs there now", q.Session, at.Session)}
+	}
+	var err error
+	switch kind := loop.SteerKind(q.Ask); kind {
+	case askLook:
+	case askHurry:
+		d.run.Hurry()
+	case loop.SteerStop, loop.SteerPause, loop.SteerGoOn, loop.SteerSay, loop.SteerInterrupt:
+		err = d.run.Steer(kind, wording.Clean(q.Text))
+	default:
+		err = errors.New("nothing of that name can be asked")
+	}
+	if err != nil {
+		return refusal(err)
+	}
+	at.Asked.Stop, at.Asked.Pause, at.Asked.Words = d.run.Asked()
+	return answer{Standing: &at}
+}

@@ -1,0 +1,420 @@
+package door_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/proc"
+	"codeloops/internal/session/door"
+	"codeloops/internal/session/standing"
+)
+
+// playClient names the variable that makes the test binary ask at a door.
+const playClient = "PLAY_CLIENT"
+
+func TestMain(m *testing.M) {
+	if proc.Keep() {
+		return
+	}
+	if path := os.Getenv(playClient); path != "" {
+		_, err := (&door.Client{Path: path}).Ask(context.Background(), loop.SteerStop, "")
+		if err != nil {
+			_, _ = io.WriteString(os.Stdout, err.Error())
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// A fakeRun takes down what it is asked.
+type fakeRun struct {
+	loop.Steering
+
+	mu      sync.Mutex
+	hurried int
+	text    string // that was said last
+}
+
+func (r *fakeRun) Steer(kind loop.SteerKind, text string) error {
+	r.mu.Lock()
+	r.text = text
+	r.mu.Unlock()
+	return r.Steering.Steer(kind, text)
+}
+
+func (r *fakeRun) Hurry() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hurried++
+}
+
+func (r *fakeRun) hurries() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.hurried
+}
+
+func (*fakeRun) Standing() standing.Standing {
+	return standing.Standing{Session: "the one", Now: standing.Now{Iteration: 2}}
+}
+
+// open opens a door in a directory of its own.
+func open(t *testing.T) (run *fakeRun, path string) {
+	t.Helper()
+	run, path = &fakeRun{}, filepath.Join(t.TempDir(), "locks", "a.sock")
+	at(t, run, path)
+	return run, path
+}
+
+func at(t *testing.T, run door.Run, path string) *door.Door {
+	t.Helper()
+	d, err := door.Open(t.Context(), path, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return d
+}
+
+// TestAsk: what is asked reaches the run, and the answer says where that stands.
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	run, path := open(t)
+	c := &door.Client{Path: path, Session: "the one"}
+	s, err := c.Ask(t.Context(), loop.SteerSay, "use B")
+	if err != nil || s.Now.Iteration != 2 || s.Asked.Words != 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for _, kind := range []loop.SteerKind{loop.SteerStop, loop.SteerPause} {
+		if err := c.Steer(kind, ""); err != nil {
+			t.Error(kind, err)
+		}
+	}
+	if stop, pause, words := c.Asked(); !stop || !pause || words != 1 {
+		t.Errorf("the client knows of %t %t %d", stop, pause, words)
+	}
+	if stop, pause, words := run.Asked(); !stop || !pause || words != 1 {
+		t.Errorf("the run was asked %t %t %d", stop, pause, words)
+	}
+	if err := c.Steer(loop.SteerGoOn, ""); err != nil {
+		t.Error(err)
+	}
+	if stop, pause, _ := run.Asked(); stop || pause {
+		t.Error("it does not go on")
+	}
+}
+
+// TestNothingToAsk: what the run refuses is refused in its own words.
+func TestNothingToAsk(t *testing.T) {
+	t.Parallel()
+	run, path := open(t)
+	c := &door.Client{Path: path}
+	if err := c.Steer(loop.SteerInterrupt, "x"); !errors.Is(err, loop.ErrNoTurn) {
+		t.Errorf("to interrupt nobody: %v", err)
+	}
+	if err := c.Steer(loop.SteerSay, " "); !errors.Is(err, loop.ErrNoWords) {
+		t.Errorf("to say nothing: %v", err)
+	}
+	if err := c.Steer(loop.SteerSay, "use\x00 C\x1b[31m,\nnot B"); err != nil || run.text != "use C,\nnot B" {
+		t.Errorf("it is told %q, %v", run.text, err)
+	}
+	if c.Hurry(); run.hurries() != 1 {
+		t.Error("nobody hurries")
+	}
+}
+
+// TestOnlyItsOwn: the socket is the user's alone, and whoever means another session is told so.
+func TestOnlyItsOwn(t *testing.T) {
+	t.Parallel()
+	run, path := open(t)
+	if runtime.GOOS != "windows" {
+		for name, want := range map[string]os.FileMode{path: 0o600, filepath.Dir(path): 0o700} {
+			if info, err := os.Lstat(name); err != nil || info.Mode().Perm() != want {
+				t.Errorf("%s: %v, %v", name, info.Mode(), err)
+			}
+		}
+	}
+	other := &door.Client{Path: path, Session: "another"}
+	_, refused := errors.AsType[*door.RefusedError](other.Steer(loop.SteerStop, ""))
+	if stop, _, _ := run.Asked(); stop || !refused {
+		t.Errorf("refused %t, and it stops: %t", refused, stop)
+	}
+}
+
+// TestStrangersAreRefused: whatever a runner has started cannot steer a run.
+func TestStrangersAreRefused(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells")
+	}
+	run, path := open(t)
+	runner := proc.NewRunner(time.Now)
+	defer runner.Close()
+	out, _, err := runner.Output(t.Context(), proc.Call{Invocation: proc.Invocation{
+		Argv: []string{os.Args[0]}, Dir: t.TempDir(), Env: append(os.Environ(), playClient+"="+path),
+	}})
+	if stop, _, _ := run.Asked(); stop || err != nil || !strings.Contains(string(out), "cannot steer") {
+		t.Errorf("it stops: %t; %s, %v", stop, out, err)
+	}
+}
+
+func dial(t *testing.T, path string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// TestRubbish is refused, each time with a line that says so.
+func TestRubbish(t *testing.T) {
+	t.Parallel()
+	run, path := open(t)
+	for name, text := range map[string]string{
+		"a long line":    strings.Repeat("x", 1<<20) + "\n",
+		"a long text":    `{"ask":"say","text":"` + strings.Repeat("x", 1<<20) + `"}` + "\n",
+		"no JSON":        "stop\n",
+		"other JSON":     "[1, 2]\n",
+		"a number":       "7\n",
+		"other words":    `{"ask":"delete"}` + "\n",
+		"nothing":        "\n",
+		"an object":      "{}\n",
+		"another type":   `{"ask":{"a":1}}` + "\n",
+		"bytes":          "\xff\x00\xfe\n",
+		"only half":      `{"ask":"st`,
+		"HTTP":           "POST / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"deep":           strings.Repeat("[", 60_000) + "\n",
+		"a huge session": `{"ask":"stop","session":"` + strings.Repeat("x", 60_000) + `"}` + "\n",
+	} {
+		c := dial(t, path)
+		go func() {
+			_, _ = io.WriteString(c, text)
+			_ = c.(*net.UnixConn).CloseWrite()
+		}()
+		line, err := bufio.NewReader(c).ReadString('\n')
+		// Of what is not read to its end the system may say so before the answer.
+		if len(text) < 64<<10 && (err != nil || !strings.Contains(line, `"refused"`)) {
+			t.Errorf("%s: %q, %v", name, line, err)
+		}
+	}
+	if stop, pause, words := run.Asked(); stop || pause || words > 0 {
+		t.Error("rubbish steers")
+	}
+	if err := (&door.Client{Path: path}).Steer(loop.SteerStop, ""); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// TestSilence: those who connect and say nothing, or half a line, hold up nobody, and are not
+// waited for when the run is over.
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	run, path := &fakeRun{}, filepath.Join(t.TempDir(), "locks", "a.sock")
+	d := at(t, run, path)
+	var silent []net.Conn
+	for i := range 50 {
+		c := dial(t, path)
+		if i%2 == 0 {
+			_, _ = io.WriteString(c, `{"ask":"stop"`)
+		}
+		silent = append(silent, c)
+	}
+	if err := (&door.Client{Path: path}).Steer(loop.SteerPause, ""); err != nil {
+		t.Fatalf("with 50 who say nothing: %v", err)
+	}
+	for _, c := range silent { // each is let go without having steered
+		_, _ = io.ReadAll(c)
+	}
+	for range 50 {
+		dial(t, path)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	if stop, pause, _ := run.Asked(); stop || !pause {
+		t.Errorf("stop %t, pause %t", stop, pause)
+	}
+	if _, err := (&door.Client{Path: path}).Look(t.Context()); !errors.Is(err, door.ErrShut) {
+		t.Errorf("when the run is over: %v", err)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		t.Error("the socket stays")
+	}
+}
+
+// left makes a socket as a run leaves it that is killed.
+func left(t *testing.T, path string) {
+	t.Helper()
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	_ = l.Close()
+}
+
+// TestStale: the socket of a run that was killed is replaced, and nothing else is.
+func TestStale(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "locks")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "a.sock")
+	left(t, path)
+	if _, err := (&door.Client{Path: path}).Look(t.Context()); !errors.Is(err, door.ErrShut) {
+		t.Errorf("the socket of a run that was killed: %v", err)
+	}
+	at(t, &fakeRun{}, path)
+	if _, err := (&door.Client{Path: path}).Look(t.Context()); err != nil {
+		t.Errorf("in its place: %v", err)
+	}
+	file := filepath.Join(dir, "b.sock")
+	if err := os.WriteFile(file, []byte("a file of somebody's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := door.Open(t.Context(), file, &fakeRun{}); err == nil {
+		t.Error("a file was replaced")
+	}
+	if text, err := os.ReadFile(file); err != nil || len(text) == 0 {
+		t.Errorf("of the file there is %q, %v", text, err)
+	}
+}
+
+// TestDeep: a socket whose path would be too long lies elsewhere, and is found from there.
+func TestDeep(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links need a right")
+	}
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	path := filepath.Join(temp, strings.Repeat("deep/", 60), "a.sock")
+	d, err := door.Open(t.Context(), path, &fakeRun{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", "/nowhere") // whoever asks may have another one
+	if _, err := (&door.Client{Path: path}).Look(t.Context()); err != nil {
+		t.Error(err)
+	}
+	there, _ := filepath.Glob(filepath.Join(door.Short(temp), "*.sock"))
+	if len(there) != 1 {
+		t.Fatalf("in the short directory: %q", there)
+	}
+	if info, err := os.Lstat(filepath.Dir(there[0])); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("that is %v, %v", info.Mode(), err)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{path, there[0]} {
+		if _, err := os.Lstat(name); err == nil {
+			t.Errorf("%s stays", name)
+		}
+	}
+}
+
+// TestDeepLeft: what a run that was killed has left goes with its link, and nothing else that a
+// link may lead to.
+func TestDeepLeft(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("links need a right")
+	}
+	temp := t.TempDir()
+	path, there := filepath.Join(temp, "a.sock"), filepath.Join(door.Short(temp), "b.sock")
+	if err := os.Mkdir(filepath.Dir(there), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	left(t, there)
+	for _, text := range []string{there, "/nowhere/at/all", temp} {
+		if err := os.Symlink(text, path); err != nil {
+			t.Fatal(err)
+		}
+		if err := door.Clear(path); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if _, err := os.Lstat(temp); err != nil {
+		t.Error("what a link leads to is gone")
+	}
+	if _, err := os.Lstat(there); err == nil {
+		t.Error("the socket stays")
+	}
+}
+
+// TestNowhere: where there is no place for a socket at all, that is said.
+func TestNowhere(t *testing.T) {
+	deep := filepath.Join(t.TempDir(), strings.Repeat("deep/", 60))
+	t.Setenv("TMPDIR", deep)
+	if _, err := door.Open(t.Context(), filepath.Join(deep, "a.sock"), &fakeRun{}); err == nil || !strings.Contains(err.Error(), "at most") {
+		t.Errorf("with no place at all: %v", err)
+	}
+}
+
+// TestOthersMayNot: no socket is made, and none is asked, where others could.
+func TestOthersMayNot(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("permissions are others there")
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := door.Open(t.Context(), filepath.Join(dir, "a.sock"), &fakeRun{}); err == nil {
+		t.Error("a socket was made in a directory that others look into")
+	}
+	link := filepath.Join(dir, "b.sock")
+	_, path := open(t)
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (&door.Client{Path: link}).Look(t.Context()); err == nil {
+		t.Error("a link was followed that others can have made")
+	}
+}
+
+// TestNoAnswer: a run that is stopped is not waited for without an end.
+func TestNoAnswer(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.sock")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c := &door.Client{Path: path, Patience: 50 * time.Millisecond}
+	if _, err := c.Look(t.Context()); err == nil || !strings.Contains(err.Error(), "does not answer") {
+		t.Errorf("it says %v", err)
+	}
+}
+
+// TestAttend: what others have asked for is heard of.
+func TestAttend(t *testing.T) {
+	t.Parallel()
+	run, path := open(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	c := &door.Client{Path: path}
+	var attends sync.WaitGroup
+	attends.Go(func() { c.Attend(ctx, time.Millisecond) })
+	_ = run.Steer(loop.SteerPause, "")
+	for _, pause, _ := c.Asked(); !pause; _, pause, _ = c.Asked() {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	attends.Wait()
+}

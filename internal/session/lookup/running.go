@@ -1,0 +1,192 @@
+package lookup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"codeloops/internal/diff/repo"
+	"codeloops/internal/loop/progress"
+	"codeloops/internal/session"
+	"codeloops/internal/session/door"
+	"codeloops/internal/session/standing"
+	"codeloops/internal/wording/hint"
+)
+
+// A Run is a session at work.
+type Run struct {
+	Holder session.Holder
+	At     standing.Standing
+	Client *door.Client
+	// Err is why the run could not be asked. What is known of it is from its log then.
+	Err error
+}
+
+// Store is the directory of the session's log.
+func (r Run) Store() (*session.Store, error) { return session.NewStore(filepath.Dir(r.At.Log)) }
+
+// Runs returns the sessions at work in the repository where the user stands, in any with
+// [Logs.All]: first those of this work tree, then by when they began. Each is waited for so
+// long; 0: some seconds.
+func (l *Logs) Runs(ctx context.Context, patience time.Duration) []Run {
+	here := Here(l.Host)
+	holders := slices.DeleteFunc(session.Holders(l.Host.Data("locks")), func(h session.Holder) bool {
+		return !l.All && !here.holds(h.Lock.WorkTree)
+	})
+	if h, ok := l.stranger(holders); ok {
+		holders = append(holders, h)
+	}
+	runs := make([]Run, len(holders))
+	var asked sync.WaitGroup
+	for i, h := range holders {
+		asked.Go(func() { runs[i] = l.meet(ctx, h, patience) })
+	}
+	asked.Wait()
+	runs = slices.DeleteFunc(runs, func(r Run) bool { return r.Err != nil && !r.still() })
+	slices.SortStableFunc(runs, func(a, b Run) int {
+		return cmp.Compare(here.distance(a.Holder.Lock.WorkTree), here.distance(b.Holder.Lock.WorkTree))
+	})
+	return runs
+}
+
+// RunHere returns the session that runs in the work tree where the user stands. No log is read
+// for it.
+func (l *Logs) RunHere(ctx context.Context, patience time.Duration) (r Run, ok bool) {
+	at, err := repo.Open(l.Host.Dir, l.Host.LookupEnv)
+	if err != nil {
+		return r, false
+	}
+	tree := session.WorkTree{Root: at.WorkTree, GitDir: at.GitDir, Own: l.Host.Data("locks")}
+	held := tree.Held()
+	if held == nil {
+		return r, false
+	}
+	r.Holder = session.Holder{Lock: *held}
+	r.Holder.Door, _ = tree.Door() // a run that cannot be asked is one all the same
+	r.Client = &door.Client{Path: r.Holder.Door, Session: held.Session, Patience: patience}
+	if r.At, r.Err = r.Client.Look(ctx); r.Err != nil {
+		r.At = standing.Standing{Session: held.Session, PID: held.PID, WorkTree: held.WorkTree, Began: held.Since}
+	}
+	return r, true
+}
+
+// stranger returns the session that runs in the work tree where the user stands under another
+// home: only the lock in the git directory tells of it.
+func (l *Logs) stranger(known []session.Holder) (h session.Holder, ok bool) {
+	at, err := repo.Open(l.Host.Dir, l.Host.LookupEnv)
+	if err != nil {
+		return h, false
+	}
+	held := session.WorkTree{Root: at.WorkTree, GitDir: at.GitDir}.Held()
+	if held == nil || slices.ContainsFunc(known, func(h session.Holder) bool { return h.Lock.WorkTree == at.WorkTree }) {
+		return h, false
+	}
+	_, ok = session.Began(held.Session)
+	return session.Holder{Lock: *held}, ok
+}
+
+// holds reports whether a work tree is one of the repository.
+func (p *Place) holds(root string) bool {
+	if p.common == "" || root == p.root {
+		return root == p.root
+	}
+	r := p.repository(root)
+	return r != nil && r.CommonDir == p.common
+}
+
+// distance is 0 for the work tree where the user stands.
+func (p *Place) distance(root string) int {
+	if root == p.root {
+		return 0
+	}
+	return 1
+}
+
+// meet asks a run where it stands, or else reads its log.
+func (l *Logs) meet(ctx context.Context, h session.Holder, patience time.Duration) Run {
+	r := Run{Holder: h, Client: &door.Client{Path: h.Door, Session: h.Lock.Session, Patience: patience}}
+	if r.At, r.Err = r.Client.Look(ctx); r.Err != nil {
+		r.At = l.read(h)
+	}
+	return r
+}
+
+// read takes where a run stands from its log, if that is in the directory of logs.
+func (l *Logs) read(h session.Holder) standing.Standing {
+	board := standing.Board{State: &progress.State{}, Known: standing.Standing{
+		Session: h.Lock.Session, PID: h.Lock.PID, WorkTree: h.Lock.WorkTree, Began: h.Lock.Since,
+	}}
+	store, err := l.Store()
+	if err != nil {
+		return board.Standing()
+	}
+	log, err := store.Open(h.Lock.Session)
+	if err != nil {
+		return board.Standing()
+	}
+	defer log.Close() //nolint:errcheck // opened for reading
+	board.Known.Log = store.Path(h.Lock.Session)
+	for entry, err := range log.Entries() {
+		if err == nil {
+			_ = board.Handle(entry.At, entry.Event) // never fails
+		}
+	}
+	return board.Standing()
+}
+
+// still reports whether the run goes on.
+func (r Run) still() bool {
+	return r.Holder.Door == "" || slices.ContainsFunc(session.Holders(filepath.Dir(r.Holder.Door)), func(h session.Holder) bool {
+		return h.Lock.Session == r.Holder.Lock.Session
+	})
+}
+
+// ErrNoRun says that no session is at work that could be meant.
+var ErrNoRun = errors.New("nothing runs")
+
+// Run returns the session at work that a reference means: the beginning of its id or of its
+// hash, of any repository. "" is the one of this work tree, or the only one of the repository.
+func (l *Logs) Run(ctx context.Context, ref string) (Run, error) {
+	if ref == "latest" {
+		ref = ""
+	}
+	everywhere := *l
+	everywhere.All = l.All || ref != ""
+	runs := everywhere.Runs(ctx, 0)
+	if ref != "" {
+		runs = slices.DeleteFunc(runs, func(r Run) bool { return !named(r.Holder.Lock.Session, ref) })
+	} else if root := Here(l.Host).Root(); len(runs) > 1 && root != "" && runs[0].Holder.Lock.WorkTree == root {
+		runs = runs[:1]
+	}
+	switch {
+	case len(runs) == 1:
+		return runs[0], nil
+	case len(runs) > 1:
+		return Run{}, hint.Errorf("name one: "+strings.Join(ids(runs), ", "), "%d sessions run that could be meant", len(runs))
+	case ref != "":
+		return Run{}, hint.Add(fmt.Errorf("%w whose id begins with %q", ErrNoRun, ref), "`codeloops status --all` shows what runs")
+	case l.All:
+		return Run{}, hint.Add(ErrNoRun, `codeloops "what to do" begins something`)
+	}
+	return Run{}, hint.Add(fmt.Errorf("%w in this repository", ErrNoRun), "`codeloops status --all` shows what runs in others")
+}
+
+// named reports whether a reference means an id.
+func named(id, ref string) bool {
+	_, hash, _ := strings.Cut(id, "_")
+	ref = strings.TrimSuffix(ref, ".jsonl")
+	return strings.HasPrefix(id, ref) || strings.HasPrefix(hash, ref)
+}
+
+func ids(runs []Run) (all []string) {
+	for _, r := range runs {
+		all = append(all, r.Holder.Lock.Session)
+	}
+	return all
+}

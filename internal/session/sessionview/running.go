@@ -1,0 +1,185 @@
+package sessionview
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/session/standing"
+)
+
+// Running says in three lines what runs, where it stands, and what it has used. Where is the
+// work tree, "" where the user stands in it.
+func (s Screen) Running(at standing.Standing, now time.Time, where string) []string {
+	strategy := at.Strategy
+	if strategy == "" {
+		strategy = "actor-critic"
+	}
+	head := []string{s.Style.NewStyle().Bold(true).Render(at.Session)}
+	if where != "" {
+		head = append(head, "in "+term.Line(where))
+	}
+	head = append(head, term.Line(strategy))
+	if at.Prompt != "" {
+		head = append(head, term.Line(at.Prompt))
+	}
+	return []string{
+		s.fits(s.sign() + " " + strings.Join(head, s.dot())),
+		s.fits("  " + strings.Join(s.stands(at, now), s.dot())),
+		s.fits("  " + strings.Join(used(at, now), s.dot())),
+	}
+}
+
+func (s Screen) fits(line string) string { return render.Cut(line, s.Width) }
+
+func (s Screen) dot() string {
+	if s.ASCII {
+		return " - "
+	}
+	return " · "
+}
+
+func (s Screen) sign() string {
+	if s.ASCII {
+		return ">"
+	}
+	return "▶"
+}
+
+// stands says what is under way.
+func (s Screen) stands(at standing.Standing, now time.Time) (parts []string) {
+	if n := at.Now.Iteration; n > 0 {
+		iteration := fmt.Sprintf("iteration %d", n)
+		if most := at.Limits.Iterations; most > 0 {
+			iteration += fmt.Sprintf(" of %d", most)
+		}
+		parts = append(parts, iteration)
+	}
+	turns := at.Now.Turns
+	switch {
+	case at.Now.Paused:
+		return append(parts, "paused (codeloops pause --off)")
+	case len(turns) == 0:
+		return append(parts, busy(at, now))
+	}
+	t := turns[len(turns)-1]
+	who := term.Line(t.Role) + " " + render.Who(loop.AgentRef{Agent: t.Agent, Model: t.Model})
+	parts = append(parts, who, "at work for "+render.Clock(now.Sub(t.Began)))
+	if more := len(turns) - 1; more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more at work", more))
+	}
+	switch {
+	case !t.Waiting.IsZero():
+		parts = append(parts, "waits "+render.Clock(t.Waiting.Sub(now))+" for a service")
+	case t.Does != "":
+		parts = append(parts, render.Verb(loop.NoticeKind(t.Does))+" "+term.Line(t.What))
+	}
+	return parts
+}
+
+// busy says what goes on where no agent is at work.
+func busy(at standing.Standing, now time.Time) string {
+	since := " for " + render.Clock(now.Sub(at.Now.Since))
+	switch phase, _ := loop.ParseState(at.Now.Phase); phase {
+	case loop.CapturingDiff:
+		return "looks at what has changed" + since
+	case loop.Verifying:
+		return "runs the checks" + since
+	case loop.Start, loop.ActorExecuting, loop.CriticEvaluating, loop.DecidedDone, loop.DecidedContinue, loop.DecidedError, loop.Ended:
+	}
+	if at.Now.Iteration == 0 {
+		return "begins"
+	}
+	return "between two turns"
+}
+
+// used says what the run has cost and changed, and what it is asked to do.
+func used(at standing.Standing, now time.Time) (parts []string) {
+	if most := at.Limits.Tokens; most > 0 {
+		parts = append(parts, render.Tokens(at.Spent.Tokens)+" of "+render.Tokens(most)+" tokens")
+	} else if at.Spent.Tokens > 0 {
+		parts = append(parts, render.Tokens(at.Spent.Tokens)+" tokens")
+	}
+	if most := at.Limits.CostUSD; most > 0 {
+		parts = append(parts, render.Dollars(at.Spent.CostUSD)+" of "+render.Dollars(most))
+	} else if at.Spent.CostUSD > 0 {
+		parts = append(parts, render.Dollars(at.Spent.CostUSD))
+	}
+	parts = append(parts, render.Stat(loop.Shape{Files: at.Change.Files, Insertions: at.Change.Insertions, Deletions: at.Change.Deletions}))
+	took := render.Clock(now.Sub(at.Began))
+	if most := at.Limits.DurationSecs; most > 0 {
+		took += " of " + render.Limit(time.Duration(most*float64(time.Second)))
+	}
+	parts = append(parts, took+" in all")
+	if at.Asked.Stop {
+		parts = append(parts, "stops after this iteration")
+	}
+	if at.Asked.Pause && !at.Now.Paused {
+		parts = append(parts, "pauses after this turn")
+	}
+	if n := at.Asked.Words; n > 0 {
+		parts = append(parts, render.Count(n, "word waits", "words wait")+" for the actor")
+	}
+	return parts
+}
+
+// Segment is a group of words for the prompt of a shell. Nothing in it means anything to a
+// shell, whatever the roles of a strategy are called.
+func (s Screen) Segment(at standing.Standing, now time.Time) string {
+	words := []string{s.sign()}
+	if n := at.Now.Iteration; n > 0 && at.Limits.Iterations > 0 {
+		words = append(words, fmt.Sprintf("%d/%d", n, at.Limits.Iterations))
+	} else if n > 0 {
+		words = append(words, strconv.Itoa(n))
+	}
+	since := at.Now.Since
+	phase, _ := loop.ParseState(at.Now.Phase)
+	switch turns := at.Now.Turns; {
+	case at.Now.Paused:
+		return strings.Join(append(words, "paused"), " ")
+	case len(turns) > 0:
+		t := turns[len(turns)-1]
+		words = append(words, plain(t.Role))
+		if since = t.Began; !t.Waiting.IsZero() {
+			return strings.Join(append(words, "waits", briefly(t.Waiting.Sub(now))), " ")
+		}
+	case phase == loop.Verifying:
+		words = append(words, "checks")
+	case phase == loop.CapturingDiff:
+		words = append(words, "diff")
+	}
+	if since.IsZero() {
+		since = at.Began
+	}
+	if !since.IsZero() {
+		words = append(words, briefly(now.Sub(since)))
+	}
+	return strings.Join(words, " ")
+}
+
+// plain leaves letters and digits of a name, and what joins them.
+func plain(name string) string {
+	const most = 20
+	name = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return -1
+	}, name)
+	return name[:min(len(name), most)]
+}
+
+// briefly writes how long something has taken in one word: 45s, 12m, 1h05m.
+func briefly(d time.Duration) string {
+	switch d = max(0, d); {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	}
+	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+}

@@ -1,0 +1,64 @@
+package standing
+
+import (
+	"sync"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/loop/progress"
+)
+
+// A Board is the [loop.Sink] that knows where a run stands. It is safe for concurrent use.
+type Board struct {
+	// State is that of the run. While the run goes on nobody but the board touches it.
+	State *progress.State
+	// Known is what no event tells: the process, the places, the limits.
+	Known Standing
+
+	mu   sync.Mutex
+	acts map[loop.Step]loop.Notice // the last thing that each turn has done
+}
+
+// Handle takes the next event. It never fails.
+func (b *Board) Handle(at loop.Stamp, e loop.Event) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := e.(type) {
+	case loop.Activity:
+		b.acted(at.Step, e.Notice)
+	case loop.ActorFinished, loop.CriticFinished, loop.TurnFinished, loop.ReviewRejected:
+		delete(b.acts, at.Step)
+	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished,
+		loop.IterationFinished, loop.Noted, loop.Warned, loop.Finished, loop.WaitStarted, loop.WaitFinished, loop.TurnStarted, loop.Steered,
+		loop.DiffCaptured:
+	}
+	return b.State.Handle(at, e)
+}
+
+// acted takes down what an agent does. What it prints counts where it does not say more.
+func (b *Board) acted(step loop.Step, n loop.Notice) {
+	was, known := b.acts[step]
+	if n.Kind == loop.NoticeOutput {
+		if known && was.Kind != loop.NoticeOutput {
+			return
+		}
+		n.Text = lastLine(n.Text)
+	} else {
+		n.Text = firstLine(n.Text)
+	}
+	if n.Text == "" {
+		return
+	}
+	if b.acts == nil {
+		b.acts = map[loop.Step]loop.Notice{}
+	}
+	b.acts[step] = loop.Notice{Kind: n.Kind, Text: cut(n.Text, mostWhat)}
+}
+
+// Standing is where the run stands now.
+func (b *Board) Standing() Standing {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.Known
+	s.from(b.State, b.acts)
+	return s
+}

@@ -1,0 +1,142 @@
+// Package standing says where a run stands, in a document for whoever is not there: what is
+// under way and since when, what was spent, what was asked for.
+package standing
+
+import (
+	"strings"
+	"time"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/loop/progress"
+)
+
+// A Standing is where a run stands at one moment. Its texts are as users and agents wrote
+// them: whoever shows them cleans them.
+type Standing struct {
+	Session  string    `json:"session"`
+	PID      int       `json:"pid"` // of codeloops
+	WorkTree string    `json:"work_tree"`
+	Log      string    `json:"log"`
+	Prompt   string    `json:"prompt"`   // its first line
+	Strategy string    `json:"strategy"` // "": that of an actor and a critic
+	Began    time.Time `json:"began"`    // the run, which may carry an earlier one on
+	Now      Now       `json:"now"`
+	Change   Change    `json:"change"`
+	Spent    Spent     `json:"spent"`
+	Limits   Limits    `json:"limits"`
+	Asked    Asked     `json:"asked"`
+}
+
+// A Now is what is under way.
+type Now struct {
+	Iteration int       `json:"iteration"` // 0: none
+	Phase     string    `json:"phase"`     // a [loop.State]
+	Since     time.Time `json:"since"`     // of the phase
+	Paused    bool      `json:"paused"`
+	Turns     []Turn    `json:"turns"` // in the order in which they began
+}
+
+// A Turn is one of an agent.
+type Turn struct {
+	Role    string    `json:"role"`
+	Agent   string    `json:"agent"`
+	Model   string    `json:"model"`
+	Began   time.Time `json:"began"`
+	Does    string    `json:"does"` // a [loop.NoticeKind]; "": nothing is known yet
+	What    string    `json:"what"`
+	Waiting time.Time `json:"waiting_until,omitzero"` // for a service
+}
+
+// A Change is the size of what has changed since the session began, as of the last look.
+type Change struct {
+	Files      int `json:"files"`
+	Insertions int `json:"insertions"`
+	Deletions  int `json:"deletions"`
+}
+
+// A Spent is what the turns so far have cost.
+type Spent struct {
+	Tokens  int64   `json:"tokens"`
+	CostUSD float64 `json:"cost_usd"`
+}
+
+// Limits are those of the run; 0 is none.
+type Limits struct {
+	Iterations   int     `json:"iterations"`
+	Tokens       int64   `json:"tokens"`
+	CostUSD      float64 `json:"cost_usd"`
+	DurationSecs float64 `json:"duration_secs"`
+	TurnSecs     float64 `json:"turn_secs"` // of the actor
+}
+
+// Asked is what the user has asked for that has not taken effect yet.
+type Asked struct {
+	Stop  bool `json:"stop"`
+	Pause bool `json:"pause"`
+	Words int  `json:"words"` // so many texts that the actor was not told yet
+}
+
+// Role is who is at work, as one word; "" where no agent is.
+func (n Now) Role() string {
+	if len(n.Turns) == 0 {
+		return ""
+	}
+	return n.Turns[len(n.Turns)-1].Role
+}
+
+const (
+	mostPrompt = 300 // bytes
+	mostWhat   = 300
+)
+
+// from takes over what a state tells.
+func (s *Standing) from(state *progress.State, acts map[loop.Step]loop.Notice) {
+	if of := state.Session; of.ID != "" {
+		s.Session, s.Strategy = of.ID, of.Strategy.Name
+		s.Prompt = Title(of.Prompt)
+		s.Limits.Iterations = of.MaxIterations
+	}
+	open := state.Open
+	s.Now = Now{Iteration: open.Number, Since: open.Since, Paused: state.Paused, Turns: []Turn{}}
+	if open.Phase != loop.Start {
+		s.Now.Phase = open.Phase.String()
+	}
+	for _, step := range state.Steps {
+		if step.Role == "" || step.Over {
+			continue
+		}
+		t := Turn{Role: string(step.Role), Agent: step.Agent.Agent, Model: step.Agent.Model, Began: step.Began}
+		if step.Waiting != nil {
+			t.Waiting = step.Waiting.Until
+		}
+		if act, ok := acts[step.Path]; ok {
+			t.Does, t.What = string(act.Kind), act.Text
+		}
+		s.Now.Turns = append(s.Now.Turns, t)
+	}
+	total := state.Spent.Total()
+	s.Spent = Spent{Tokens: total.Tokens, CostUSD: total.CostUSD}
+	s.Change = Change{Files: state.FilesChanged, Insertions: state.Insertions, Deletions: state.Deletions}
+}
+
+// Title is the beginning of a prompt.
+func Title(prompt string) string { return cut(firstLine(prompt), mostPrompt) }
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(line)
+}
+
+// lastLine returns the last line with something on it.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+}
+
+// cut returns the beginning of a text, no part of a character at its end.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}

@@ -1,0 +1,87 @@
+package view
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// isGitDir reports whether a directory has the layout of a git directory.
+func isGitDir(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "HEAD"))
+	return err == nil
+}
+
+// borrow makes a directory for objects that has those of another one, as
+// gitrepository-layout(5) says.
+func (c *copied) borrow(objects, to string) error {
+	from := filepath.ToSlash(objects) + "\n"
+	if c.lent != "" && below(c.trees[0].from, objects) {
+		at, err := c.lend(objects)
+		if err != nil {
+			return err
+		}
+		from += filepath.ToSlash(at) + "\n"
+	}
+	if err := os.MkdirAll(filepath.Join(to, "info"), 0o700); err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(to, "pack"), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(to, "info", "alternates"), []byte(from), 0o600)
+}
+
+// lend makes the place where a directory with objects of the user's is found, too, by those
+// who see the copy in the place of the work tree.
+func (c *copied) lend(objects string) (at string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	entries, err := os.ReadDir(c.lent)
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(c.lent, strconv.Itoa(len(entries)))
+	if err := os.WriteFile(name, []byte(objects), 0o600); err != nil {
+		return "", err
+	}
+	return name + ".d", os.Mkdir(name+".d", 0o700)
+}
+
+// lead has git find the copy of the repository, and not the user's, where that is not
+// in the work tree or names it.
+func (c *copied) lead(p *Place) error {
+	root := c.trees[0].to
+	dotGit := filepath.Join(root, ".git")
+	if info, err := os.Lstat(dotGit); err != nil || !info.IsDir() {
+		if err := os.RemoveAll(dotGit); err != nil {
+			return err
+		}
+		if err := os.WriteFile(dotGit, []byte("gitdir: "+filepath.ToSlash(c.path(p.GitDir))+"\n"), 0o600); err != nil {
+			return err
+		}
+	}
+	back := filepath.Join(c.path(p.GitDir), "gitdir") // of a linked work tree
+	if _, err := os.Stat(back); err == nil {
+		if err := os.WriteFile(back, []byte(filepath.ToSlash(dotGit)+"\n"), 0o600); err != nil {
+			return err
+		}
+	}
+	return c.leadConfig(filepath.Join(c.path(p.GitDir), "config"), root)
+}
+
+// leadConfig has a configuration name the copy as the work tree, if it names one.
+func (c *copied) leadConfig(name, root string) error {
+	config, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil || !strings.Contains(strings.ToLower(string(config)), "worktree") {
+		return err
+	}
+	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(filepath.ToSlash(root))
+	return os.WriteFile(name, append(config, "\n[core]\n\tworktree = \""+quoted+"\"\n"...), 0o600)
+}
