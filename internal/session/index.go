@@ -21,12 +21,13 @@ import (
 // says of a log counts only while the log is the very file that was read.
 //
 // It holds indexMagic, the CRC-32C of what follows, big-endian, and an indexed for each log,
-// as one encoder of encoding/gob writes them.
+// some at a time, as one encoder of encoding/gob writes them.
 const (
 	indexName    = ".index"
 	indexDraft   = indexName + "-" // and a number: one that is being written
-	indexVersion = "15"            // grows with every change of what is remembered
+	indexVersion = "16"            // grows with every change of what is remembered
 	indexMagic   = "codeloops session index " + indexVersion + "\n"
+	indexBlock   = 100       // logs that are encoded at once, which is quicker than one by one
 	indexLimit   = 512 << 20 // bytes; a larger one is not ours
 	textLimit    = 64 << 10  // bytes of the texts of a log that is remembered
 )
@@ -158,8 +159,8 @@ func (x index) recall(id string, now stamp) *indexed {
 func indexOf(logs []*indexed) ([]byte, error) {
 	var body bytes.Buffer
 	enc := gob.NewEncoder(&body)
-	for _, e := range logs {
-		if err := enc.Encode(e); err != nil {
+	for block := range slices.Chunk(logs, indexBlock) {
+		if err := enc.Encode(block); err != nil {
 			return nil, err
 		}
 	}
@@ -177,15 +178,17 @@ func logsOf(text io.Reader) map[string]*indexed {
 	logs := map[string]*indexed{}
 	dec := gob.NewDecoder(bufio.NewReaderSize(io.TeeReader(text, sum), 1<<20))
 	for {
-		e := new(indexed)
-		err := dec.Decode(e)
+		var block []*indexed
+		err := dec.Decode(&block)
 		if errors.Is(err, io.EOF) && sum.Sum32() == binary.BigEndian.Uint32(head[len(indexMagic):]) {
 			return logs
 		}
 		if err != nil {
 			return nil
 		}
-		logs[e.Overview.ID] = e
+		for _, e := range block {
+			logs[e.Overview.ID] = e
+		}
 	}
 }
 

@@ -29,16 +29,42 @@ func Clean(text string) string {
 // Line is Clean for a place that has one line: breaks and tabs become spaces,
 // and of several spaces one is left.
 func Line(text string) string {
-	text = Clean(text)
+	text = strings.TrimSpace(Clean(text))
+	at := gap(text)
+	if at == len(text) {
+		return text
+	}
 	var line strings.Builder
 	line.Grow(len(text))
-	for word := range strings.FieldsSeq(text) {
-		if line.Len() > 0 {
-			line.WriteByte(' ')
-		}
-		line.WriteString(word)
+	for ; at < len(text); at = gap(text) {
+		line.WriteString(text[:at])
+		line.WriteByte(' ')
+		text = strings.TrimLeftFunc(text[at:], unicode.IsSpace)
 	}
+	line.WriteString(text)
 	return line.String()
+}
+
+// gap returns where the first white space of a text begins that is no single blank
+// between words, the length of the text where there is none. The text ends in no white
+// space.
+func gap(text string) int {
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c > ' ' && c < utf8.RuneSelf:
+		case c == ' ' && text[i+1] > ' ' && text[i+1] < utf8.RuneSelf:
+			i++
+		case c <= ' ':
+			return i
+		default:
+			r, size := utf8.DecodeRuneInString(text[i:])
+			if unicode.IsSpace(r) {
+				return i
+			}
+			i += size - 1
+		}
+	}
+	return len(text)
 }
 
 // ASCII replaces the signs with which codeloops sets off what it shows by some that are ASCII,

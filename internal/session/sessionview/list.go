@@ -6,8 +6,11 @@ import (
 	"io"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/charmbracelet/lipgloss"
@@ -76,16 +79,31 @@ func NewRow(o session.Overview) Row {
 // directory, outcome, iterations ("" when not known), seconds, cost (as of
 // [Cost]), prompt.
 func Tabs(w io.Writer, picked []session.Overview) error {
-	for _, o := range picked {
-		fields := []string{
-			term.Line(o.ID), term.Line(o.Session.WorkingDir), term.Line(string(o.Status)), iterations(o, ""),
-			strconv.FormatFloat(o.Duration.Seconds(), 'f', 1, 64), Cost(o.Tally), term.Line(o.Session.Prompt),
-		}
-		if _, err := io.WriteString(w, strings.Join(fields, "\t")+"\n"); err != nil {
+	// The prompts of thousands of sessions are megabytes: all processors lay them out.
+	lines := make([]string, len(picked))
+	var next atomic.Int64
+	var work sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		work.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(lines)); i = next.Add(1) - 1 {
+				lines[i] = tabbed(picked[i])
+			}
+		})
+	}
+	work.Wait()
+	for _, line := range lines {
+		if _, err := io.WriteString(w, line); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func tabbed(o session.Overview) string {
+	return strings.Join([]string{
+		term.Line(o.ID), term.Line(o.Session.WorkingDir), term.Line(string(o.Status)), iterations(o, ""),
+		strconv.FormatFloat(o.Duration.Seconds(), 'f', 1, 64), Cost(o.Tally), term.Line(o.Session.Prompt) + "\n",
+	}, "\t")
 }
 
 func iterations(o session.Overview, unknown string) string {
