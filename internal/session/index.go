@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
 	"encoding/gob"
@@ -12,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,14 +20,15 @@ import (
 // It is derived and never the truth: whoever loses it loses some time. What it
 // says of a log counts only while the log is the very file that was read.
 //
-// It holds indexMagic, the CRC-32C of what follows, big-endian, and an indexed for each log,
-// some at a time, as one encoder of encoding/gob writes them.
+// It holds indexMagic, the CRC-32C of what follows, and blocks of some logs, which are
+// decoded at the same time: each is its length and what an encoder of encoding/gob makes of
+// a list of them. Numbers have four bytes, big-endian.
 const (
 	indexName    = ".index"
 	indexDraft   = indexName + "-" // and a number: one that is being written
 	indexVersion = "16"            // grows with every change of what is remembered
 	indexMagic   = "codeloops session index " + indexVersion + "\n"
-	indexBlock   = 100       // logs that are encoded at once, which is quicker than one by one
+	indexBlock   = 500       // logs
 	indexLimit   = 512 << 20 // bytes; a larger one is not ours
 	textLimit    = 64 << 10  // bytes of the texts of a log that is remembered
 )
@@ -142,8 +143,12 @@ func loadIndex(dir string, racy time.Duration) index {
 	if st.Size() > indexLimit {
 		return index{}
 	}
+	text := make([]byte, st.Size())
+	if _, err := io.ReadFull(f, text); err != nil {
+		return index{}
+	}
 	written, _ := inner(st)
-	return index{logs: logsOf(f), until: written - int64(racy)}
+	return index{logs: logsOf(text), until: written - int64(racy)}
 }
 
 // recall returns what the index says of a log in the state that a stamp stands for, nil
@@ -157,39 +162,59 @@ func (x index) recall(id string, now stamp) *indexed {
 
 // indexOf returns the text of an index.
 func indexOf(logs []*indexed) ([]byte, error) {
-	var body bytes.Buffer
-	enc := gob.NewEncoder(&body)
+	head := len(indexMagic) + crc32.Size
+	text := append([]byte(indexMagic), make([]byte, crc32.Size)...)
 	for block := range slices.Chunk(logs, indexBlock) {
-		if err := enc.Encode(block); err != nil {
+		var b bytes.Buffer
+		if err := gob.NewEncoder(&b).Encode(block); err != nil {
 			return nil, err
 		}
+		text = append(binary.BigEndian.AppendUint32(text, uint32(b.Len())), b.Bytes()...)
 	}
-	head := binary.BigEndian.AppendUint32([]byte(indexMagic), crc32.Checksum(body.Bytes(), castagnoli()))
-	return append(head, body.Bytes()...), nil
+	binary.BigEndian.PutUint32(text[len(indexMagic):], crc32.Checksum(text[head:], castagnoli()))
+	return text, nil
 }
 
 // logsOf returns the logs of an index by their ids; nil: it is none of this version.
-func logsOf(text io.Reader) map[string]*indexed {
-	var head [len(indexMagic) + crc32.Size]byte
-	if _, err := io.ReadFull(text, head[:]); err != nil || string(head[:len(indexMagic)]) != indexMagic {
+func logsOf(text []byte) map[string]*indexed {
+	blocks, ok := blocksOf(text)
+	if !ok {
 		return nil
 	}
-	sum := crc32.New(castagnoli())
+	decoded := make([][]*indexed, len(blocks))
+	var bad atomic.Bool
+	readEach(len(blocks), func(i int, _ *Reader) {
+		if gob.NewDecoder(bytes.NewReader(blocks[i])).Decode(&decoded[i]) != nil {
+			bad.Store(true)
+		}
+	})
+	if bad.Load() {
+		return nil
+	}
 	logs := map[string]*indexed{}
-	dec := gob.NewDecoder(bufio.NewReaderSize(io.TeeReader(text, sum), 1<<20))
-	for {
-		var block []*indexed
-		err := dec.Decode(&block)
-		if errors.Is(err, io.EOF) && sum.Sum32() == binary.BigEndian.Uint32(head[len(indexMagic):]) {
-			return logs
-		}
-		if err != nil {
-			return nil
-		}
+	for _, block := range decoded {
 		for _, e := range block {
 			logs[e.Overview.ID] = e
 		}
 	}
+	return logs
+}
+
+// blocksOf returns the blocks of an index.
+func blocksOf(text []byte) (blocks [][]byte, ok bool) {
+	rest, ours := bytes.CutPrefix(text, []byte(indexMagic))
+	if !ours || len(rest) < crc32.Size || crc32.Checksum(rest[crc32.Size:], castagnoli()) != binary.BigEndian.Uint32(rest) {
+		return nil, false
+	}
+	for rest = rest[crc32.Size:]; len(rest) > 0; {
+		const size = 4
+		if len(rest) < size || uint64(len(rest)-size) < uint64(binary.BigEndian.Uint32(rest)) {
+			return nil, false
+		}
+		end := size + int(binary.BigEndian.Uint32(rest))
+		blocks, rest = append(blocks, rest[size:end]), rest[end:]
+	}
+	return blocks, true
 }
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -86,7 +85,7 @@ func TestIndexRemembersAll(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := index{logs: logsOf(bytes.NewReader(text)), until: math.MaxInt64}
+		x := index{logs: logsOf(text), until: math.MaxInt64}
 		for _, one := range logs {
 			e := x.recall(one.Overview.ID, one.Stamp)
 			if e == nil {
@@ -121,15 +120,15 @@ func TestTornIndex(t *testing.T) {
 	t.Parallel()
 	o := Overview{Summary: Summary{ID: "a", Session: loop.Session{Prompt: "é"}}, Problem: &LineError{Line: 2, Err: ErrTorn}}
 	text, err := indexOf([]*indexed{remember(o, stamp{1, 2, 3, 4})})
-	if err != nil || len(logsOf(bytes.NewReader(text))) != 1 {
+	if err != nil || len(logsOf(text)) != 1 {
 		t.Fatal("it is not read", err)
 	}
 	for i := range text {
-		if logs := logsOf(bytes.NewReader(text[:i])); logs != nil {
+		if logs := logsOf(text[:i]); logs != nil {
 			t.Errorf("cut at %d: %+v", i, logs)
 		}
 		text[i] ^= 1
-		if logs := logsOf(bytes.NewReader(text)); logs != nil {
+		if logs := logsOf(text); logs != nil {
 			t.Errorf("changed at %d: %+v", i, logs)
 		}
 		text[i] ^= 1
@@ -153,7 +152,7 @@ func FuzzIndex(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		head := binary.BigEndian.AppendUint32([]byte(indexMagic), crc32.Checksum(body, castagnoli()))
-		logs := logsOf(bytes.NewReader(append(head, body...)))
+		logs := logsOf(append(head, body...))
 		var known []*indexed
 		for _, e := range logs {
 			o := e.recalled("/s/x")
@@ -165,7 +164,7 @@ func FuzzIndex(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again := logsOf(bytes.NewReader(text))
+		again := logsOf(text)
 		for _, one := range known {
 			if got := again[one.Overview.ID].recalled("/s/x"); !reflect.DeepEqual(got, one.recalled("/s/x")) {
 				t.Fatalf("%+v reads %+v", one.recalled("/s/x"), got)
