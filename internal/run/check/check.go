@@ -166,7 +166,7 @@ func (inPlace) Close() error                       { return nil }
 // run runs one command; its output goes to the file out.
 func (r *Runner) run(ctx context.Context, v View, command, out string) (loop.CheckResult, error) {
 	res, err := v.Run(ctx, proc.Command{
-		Invocation: proc.Invocation{Argv: shell(command), Dir: v.Dir(r.Dir), Env: r.Env},
+		Invocation: proc.Invocation{Argv: Shell(command), Dir: v.Dir(r.Dir), Env: r.Env},
 		Records:    proc.Records{Stdout: out, Stderr: out},
 		Limits:     proc.Limits{Timeout: r.Timeout, MaxOutput: r.Max, Keep: r.Keep},
 	})
@@ -188,7 +188,8 @@ func (r *Runner) run(ctx context.Context, v View, command, out string) (loop.Che
 	}, nil
 }
 
-func shell(command string) []string {
+// Shell is how a command is given to the system's shell.
+func Shell(command string) []string {
 	if runtime.GOOS == "windows" {
 		return []string{"cmd", "/c", command}
 	}

@@ -1,0 +1,66 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Bring copies files, links and directories of a work tree, by their paths from its root, to the same
+// paths in another one; what is there already stays. Where the file system can, the files share their
+// blocks. Both roots are absolute and free of symbolic links, and nothing is written through a link.
+func Bring(ctx context.Context, from, to string, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	probe := to + ".probe"
+	c := &copied{trees: []tree{{from: from, to: to}}}
+	c.sharing = tryClone(filepath.Join(from, paths[0]), probe) == nil
+	defer os.RemoveAll(probe) //nolint:errcheck // an empty directory
+	root, err := os.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // directories are made in it
+	for _, path := range paths {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		if err := c.bring(ctx, root, path); err != nil {
+			return fmt.Errorf("bring %s from %s: %w", path, from, err)
+		}
+	}
+	return nil
+}
+
+// bring copies what is at one path.
+func (c *copied) bring(ctx context.Context, root *os.Root, path string) error {
+	from, dir := filepath.Join(c.trees[0].from, path), filepath.Join(c.trees[0].to, filepath.Dir(path))
+	info, err := os.Lstat(from)
+	if err != nil {
+		return err
+	}
+	if err := root.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if is, err := filepath.EvalSymlinks(dir); err != nil || is != dir {
+		return errors.Join(err, fmt.Errorf("%s leads elsewhere", dir))
+	}
+	there, err := root.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return c.copyEntry(ctx, filepath.Dir(from), dir, fs.FileInfoToDirEntry(info), false)
+	case err != nil || !there.IsDir() || !info.IsDir():
+		return err
+	}
+	entries, err := os.ReadDir(from)
+	for _, e := range entries {
+		if err == nil {
+			err = c.bring(ctx, root, filepath.Join(path, e.Name()))
+		}
+	}
+	return err
+}
