@@ -1,0 +1,180 @@
+package source
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
+)
+
+// A Checklist is a Markdown file. Each box in a list, at any heading, is an item:
+//
+//   - Text below a box that is indented more than its marker belongs to the item, and so do boxes
+//     there: they are steps of one task. Boxes in code, comments and quotations are no items.
+//     Comments are left out of prompts.
+//   - An item comes after all items above it. One with [P] behind its box or its ID only comes
+//     after the last one above it without [P].
+//   - "after: KEY…", "touches: glob, glob" and "priority: N" on lines of their own in the
+//     indented text are read, and taken out of the prompt.
+//   - The key of an item is the ID that its text begins with, such as T001: capitals, and at least
+//     three digits. Without one it is a digest of its first line. Its place, its box, its [P] and
+//     its details play no part.
+//
+// Claim and Failed leave the file alone; Done ticks the box.
+type Checklist struct{ file }
+
+var _ Source = (*Checklist)(nil)
+
+// NewChecklist returns the checklist in a file.
+func NewChecklist(path string) (*Checklist, error) {
+	f, err := fileAt(path)
+	return &Checklist{f}, err
+}
+
+// Kind implements [Source].
+func (*Checklist) Kind() string { return "checklist" }
+
+// List implements [Source].
+func (c *Checklist) List(context.Context) ([]Item, error) {
+	text, err := c.read()
+	if err != nil {
+		return nil, err
+	}
+	return checklist(wording.Path(c.path), text)
+}
+
+// Claim implements [Source].
+func (*Checklist) Claim(context.Context, string) error { return nil }
+
+// Failed implements [Source].
+func (*Checklist) Failed(context.Context, string, Result) error { return nil }
+
+// Done implements [Source]. It changes one character of the file.
+func (c *Checklist) Done(ctx context.Context, key string, _ Result) error {
+	return c.edit(ctx, func(text []byte) ([]byte, error) {
+		return tick(wording.Path(c.path), text, key)
+	})
+}
+
+// tick ticks the box of a key; nil is a text in which it is ticked already.
+func tick(name string, text []byte, key string) ([]byte, error) {
+	found, err := keyed(name, findBoxes(text))
+	if err != nil {
+		return nil, err
+	}
+	b, ok := found[key]
+	switch {
+	case !ok:
+		return nil, hint.Errorf("it was removed, or its text was changed; its box stays as it is",
+			"%s has no item %s: %w", name, key, ErrGone)
+	case b.ticked:
+		return nil, nil
+	}
+	text = slices.Clone(text)
+	text[b.at] = 'x'
+	return text, nil
+}
+
+// checklist returns the items of a text.
+func checklist(name string, text []byte) ([]Item, error) {
+	found := findBoxes(text)
+	switch {
+	case len(found) == 0:
+		return nil, hint.Errorf("write each task on a line of its own, such as: - [ ] Add a test for the parser",
+			"%s is no checklist: it has no boxes", name)
+	case len(found) > most:
+		return nil, hint.Errorf("take out what is done, or split it", "%s has %d items, more than the %d that a checklist may have",
+			name, len(found), most)
+	}
+	if _, err := keyed(name, found); err != nil {
+		return nil, err
+	}
+	keys := make([]string, len(found))
+	for i, b := range found {
+		keys[i] = b.key()
+	}
+	items := ordered(found)
+	for i, b := range found {
+		where := fmt.Sprintf("%s, line %d: this item", name, b.line)
+		for _, key := range b.after {
+			if err := known(where, key, keys); err != nil {
+				return nil, err
+			}
+		}
+		if b.priority == "" {
+			continue
+		}
+		n, err := strconv.Atoi(b.priority)
+		if err != nil {
+			return nil, hint.Errorf("write a whole number; higher ones come first", "%s has the priority %s, which is no number",
+				where, wording.Quote(b.priority, 40))
+		}
+		items[i].Priority = n
+	}
+	return items, inOrder(name, items)
+}
+
+// ordered makes items of boxes. What follows by itself from what is said is left out: an item
+// that comes after another comes after all that the other one comes after.
+func ordered(found []*box) []Item {
+	var last, beside []string // the last item without [P], and those with it since
+	items := make([]Item, len(found))
+	for i, b := range found {
+		key, before := b.key(), last
+		switch {
+		case b.beside:
+			beside = append(beside, key)
+		default:
+			if len(beside) > 0 {
+				before = beside
+			}
+			last, beside = []string{key}, nil
+		}
+		after := slices.Clone(before)
+		for _, key := range b.after {
+			if !slices.Contains(after, key) {
+				after = append(after, key)
+			}
+		}
+		items[i] = Item{Key: key, Prompt: b.prompt(), After: after, Touches: b.touches, Done: b.ticked}
+	}
+	return items
+}
+
+// key names the item.
+func (b *box) key() string {
+	if b.id != "" {
+		return b.id
+	}
+	return digest(strings.Join(strings.Fields(b.title), " "))
+}
+
+// digest is a short name of a text.
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:6])
+}
+
+// keyed returns the boxes by their keys, each of which there may be once.
+func keyed(name string, found []*box) (map[string]*box, error) {
+	boxes := make(map[string]*box, len(found))
+	for _, b := range found {
+		first, twice := boxes[b.key()]
+		if !twice {
+			boxes[b.key()] = b
+			continue
+		}
+		what, tip := "same text", "say it differently, or begin each with an ID of its own, such as T001"
+		if b.id != "" {
+			what, tip = "same ID, "+b.id, "give each an ID of its own"
+		}
+		return nil, hint.Errorf(tip, "%s: the items in lines %d and %d have the %s", name, first.line, b.line, what)
+	}
+	return boxes, nil
+}

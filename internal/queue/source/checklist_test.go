@@ -1,0 +1,401 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"codeloops/internal/wording/hint"
+)
+
+// written writes a file for a test.
+func written(tb testing.TB, name, text string) string {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}
+
+func newChecklist(tb testing.TB, text string) *Checklist {
+	tb.Helper()
+	c, err := NewChecklist(written(tb, "tasks.md", text))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+// listed writes items as the tests compare them: key, prompt and what else is said.
+func listed(t *testing.T, s Source) string {
+	t.Helper()
+	items, err := s.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return said(items)
+}
+
+func said(items []Item) string {
+	var out strings.Builder
+	for _, item := range items {
+		fmt.Fprintf(&out, "%s %q", item.Key, item.Prompt)
+		if len(item.After) > 0 {
+			fmt.Fprintf(&out, " after %s", strings.Join(item.After, ","))
+		}
+		if item.Priority != 0 {
+			fmt.Fprintf(&out, " priority %d", item.Priority)
+		}
+		if len(item.Touches) > 0 {
+			fmt.Fprintf(&out, " touches %s", strings.Join(item.Touches, ","))
+		}
+		if item.Done {
+			out.WriteString(" done")
+		}
+		out.WriteString("\n")
+	}
+	return out.String()
+}
+
+func TestChecklist(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, want string }{
+		"markers": {
+			"# One\n\n- [ ] T001 a\n* [x] T002 b\n+ [X] T003 c\n1. [ ] T004 d\n2) [ ] T005 e\n",
+			`T001 "T001 a"
+T002 "T002 b" after T001 done
+T003 "T003 c" after T002 done
+T004 "T004 d" after T003
+T005 "T005 e" after T004
+`,
+		},
+		"beside others": {
+			"- [ ] T001 setup\n- [ ] T002 [P] [US1] model in src/a.py\n- [ ] [P] T003 other\n## Next\n- [ ] T004 join\n- [ ] T005 [P] last\n",
+			`T001 "T001 setup"
+T002 "T002 [US1] model in src/a.py" after T001
+T003 "T003 other" after T001
+T004 "T004 join" after T002,T003
+T005 "T005 last" after T004
+`,
+		},
+		"details": {
+			"- [ ] T001 a\n  goes on\n\n  - a bullet\n    - [ ] a step\n  - [x] another\n\n  ```go\n  - [ ] T009 no item\n  \tx := 1\n  ```\n\nA paragraph of its own.\n- [ ] T002 b\n",
+			`T001 "T001 a\n\ngoes on\n\n- a bullet\n  - [ ] a step\n- [x] another\n\n` + "```go\\n- [ ] T009 no item\\n  x := 1\\n```" + `"
+T002 "T002 b" after T001
+`,
+		},
+		"directives": {
+			"- [ ] T001 a\n\n  Text.\n  priority: 3\n  - touches: `src/**`, docs/*.md\n- [ ] T002 [P] b\n        after: T001 T003\n\n        after: is a word in code\n- [ ] T003 [P] c\n",
+			`T001 "T001 a\n\nText." priority 3 touches src/**,docs/*.md
+T002 "T002 b\n\nafter: is a word in code" after T001,T003
+T003 "T003 c" after T001
+`,
+		},
+		"no items": {
+			"- [ ] T001 a\n\n```\n- [ ] T010 in code\n```\n<!--\n- [ ] T011 in a comment\n-->\n~~~\n- [ ] T012\n```\n~~~\n> - [ ] T013 quoted\n\n    - [ ] T014 code\n\n- [ ]\n- []  x\n- [y] x\n[ ] x\n- [ ]x\n",
+			`T001 "T001 a"
+`,
+		},
+		"comments": {
+			"- [ ] T001 a\n  <!-- hidden -->\n  seen\n  <!--\n  priority: 9\n  -->\n",
+			`T001 "T001 a\n\nseen"
+`,
+		},
+		"code that the item ends": {
+			"- [ ] T001 a\n  ```\n  code\n- [ ] T002 b\n",
+			`T001 "T001 a\n\n` + "```\\ncode" + `"
+T002 "T002 b" after T001
+`,
+		},
+		"below bullets": {
+			"- Phase\n  - [ ] T001 a\n    more\n  - [ ] T002 b\n- Phase\n\t- [ ] T003 c\n\t\tmore\n",
+			`T001 "T001 a\n\nmore"
+T002 "T002 b" after T001
+T003 "T003 c\n\nmore" after T002
+`,
+		},
+		"lazy": {
+			"- [ ] T001 a long\ntitle\n- [ ] T002 b\n# Heading\n",
+			`T001 "T001 a long\n\ntitle"
+T002 "T002 b" after T001
+`,
+		},
+		"IDs": {
+			"- [ ] **T001**: bold\n- [ ] `AB-0002` code\n- [ ] T003: colon\n- [ ] UTF-8 is text\n",
+			`T001 "**T001**: bold"
+AB-0002 "` + "`AB-0002`" + ` code" after T001
+T003 "T003: colon" after AB-0002
+` + digest("UTF-8 is text") + ` "UTF-8 is text" after T003
+`,
+		},
+		"ends of lines": {
+			mark + "- [ ] T001 a\r\n  more\r\n- [x] T002 b",
+			`T001 "T001 a\n\nmore"
+T002 "T002 b" after T001 done
+`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := listed(t, newChecklist(t, c.text)); got != c.want {
+				t.Errorf("got\n%swant\n%s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestKeysStay: what is done to a list changes the key of no item that says what it said.
+func TestKeysStay(t *testing.T) {
+	t.Parallel()
+	keys := func(text string) (keys []string) {
+		for _, b := range findBoxes([]byte(text)) {
+			keys = append(keys, b.key())
+		}
+		slices.Sort(keys)
+		return keys
+	}
+	want := keys("- [ ] Add a parser\n- [ ] Add a printer\n")
+	for _, text := range []string{
+		"- [x] Add a parser\n- [ ] Add a printer\n",
+		"# New\n\n* [ ] Add a printer\n\n## Below\n\n  - [ ] [P] Add  a parser \n    with details\n    - [x] a step\n",
+	} {
+		if got := keys(text); !slices.Equal(got, want) {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+	if got := keys("- [ ] Add a parser\n- [ ] Add a printer!\n"); slices.Equal(got, want) {
+		t.Error("another text has the same key")
+	}
+}
+
+func TestChecklistRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, want string }{
+		"no boxes":   {"# Notes\n\n- one\n", "is no checklist: it has no boxes"},
+		"empty":      {"", "has no boxes"},
+		"twice":      {"- [ ] a b\n\n- [x] a  b\n", "the items in lines 1 and 3 have the same text"},
+		"same ID":    {"- [ ] T001 a\n- [ ] T001 b\n", "the items in lines 1 and 2 have the same ID, T001"},
+		"binary":     {"- [ ] a\x00\n", "is a binary file"},
+		"Latin-1":    {"- [ ] a\n- [ ] caf\xe9\n", "is not UTF-8: see line 2"},
+		"huge":       {strings.Repeat("- [ ] a\n", largest/8+1), "is larger than 8.0 MiB"},
+		"unknown":    {"- [ ] T001 a\n- [ ] T002 b\n  after: T01\n", `line 2: this item comes after "T01", which is none of the items`},
+		"a circle":   {"- [ ] T001 a\n  after: T003\n- [ ] T002 b\n- [ ] T003 c\n", "these items wait for each other: T001, T002, T003, T001"},
+		"itself":     {"- [ ] T001 a\n  after: T001\n", "wait for each other: T001, T001"},
+		"no number":  {"- [ ] T001 a\n  priority: high\n", `has the priority "high", which is no number`},
+		"very many":  {many(most + 1), "has 5001 items"},
+		"a NUL late": {"- [ ] a\n" + strings.Repeat("x", 1<<16) + "\x00", "is a binary file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := newChecklist(t, c.text).List(t.Context())
+			if tip, ok := hint.Of(err); err == nil || !strings.Contains(err.Error(), c.want) || !ok || tip == "" {
+				t.Errorf("got %v with hint %q, want %q", err, tip, c.want)
+			}
+		})
+	}
+	for name, path := range map[string]string{"is a directory": t.TempDir(), "does not exist": filepath.Join(t.TempDir(), "none.md"), "is no regular file": os.DevNull} {
+		c, err := NewChecklist(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.List(t.Context()); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: got %v, want %q", path, err, name)
+		}
+		if err := c.Done(t.Context(), "T001", Result{}); err == nil {
+			t.Errorf("%s: done", path)
+		}
+	}
+}
+
+func many(n int) string {
+	var out strings.Builder
+	for i := range n {
+		fmt.Fprintf(&out, "- [ ] T%04d x\n", i)
+	}
+	return out.String()
+}
+
+// TestTick: one character changes, told once or twice, whatever the file is like.
+func TestTick(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"- [ ] T001 a\n- [ ] T002 b\n",
+		mark + "# Täsks\r\n\r\n- [ ] T001 a\r\n\t* [ ] x\r\n1.  [ ] **T002** b",
+	} {
+		c := newChecklist(t, text)
+		for range 2 {
+			if err := c.Done(t.Context(), "T002", Result{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at := strings.LastIndex(text, "[ ]") + 1
+		got, err := os.ReadFile(c.Name())
+		if err != nil || string(got) != text[:at]+"x"+text[at+1:] {
+			t.Errorf("got %q, %v", got, err)
+		}
+		if info, err := os.Stat(c.Name()); err != nil || info.Mode().Perm() != 0o640 {
+			t.Errorf("%v, %v", info.Mode(), err)
+		}
+		if err := c.Done(t.Context(), "T009", Result{}); !errors.Is(err, ErrGone) {
+			t.Errorf("gone: got %v", err)
+		}
+		left, err := os.ReadDir(filepath.Dir(c.Name()))
+		if err != nil || len(left) != 1 {
+			t.Errorf("left: %v, %v", left, err)
+		}
+	}
+}
+
+func TestTickThroughLink(t *testing.T) {
+	t.Parallel()
+	path := written(t, "tasks.md", "- [ ] T001 a\n")
+	link := filepath.Join(t.TempDir(), "link.md")
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip(err)
+	}
+	c, err := NewChecklist(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Done(t.Context(), "T001", Result{}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(path)
+	if to, linkErr := os.Readlink(link); err != nil || linkErr != nil || to != path || string(got) != "- [x] T001 a\n" {
+		t.Errorf("got %q, %v; the link leads to %q, %v", got, err, to, linkErr)
+	}
+}
+
+// TestTickTogether: whoever ticks at the same time, all boxes are ticked in the end.
+func TestTickTogether(t *testing.T) {
+	t.Parallel()
+	const n = 20
+	path := newChecklist(t, many(n)).Name()
+	var ticking sync.WaitGroup
+	for i := range n {
+		ticking.Go(func() {
+			c, err := NewChecklist(path)
+			if err == nil {
+				err = c.Done(context.Background(), fmt.Sprintf("T%04d", i), Result{})
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	ticking.Wait()
+	got, err := os.ReadFile(path)
+	if want := strings.ReplaceAll(many(n), "[ ]", "[x]"); err != nil || string(got) != want {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// TestTickMeanwhile: what the user writes while a box is ticked stays.
+func TestTickMeanwhile(t *testing.T) {
+	t.Parallel()
+	c := newChecklist(t, "- [ ] T001 a\n")
+	asked := 0
+	err := c.edit(t.Context(), func(text []byte) ([]byte, error) {
+		if asked++; asked == 2 { // it has been read for the draft
+			if err := os.WriteFile(c.Name(), []byte("A new line.\n\n- [ ] T001 a\n"), 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+		return tick("it", text, "T001")
+	})
+	got, readErr := os.ReadFile(c.Name())
+	if err != nil || readErr != nil || string(got) != "A new line.\n\n- [x] T001 a\n" {
+		t.Errorf("got %q, %v, %v", got, err, readErr)
+	}
+}
+
+// TestDraftOfTheDead: a draft that a killed process has left is in the way for a while only, and
+// not for one that does not want to wait.
+func TestDraftOfTheDead(t *testing.T) {
+	t.Parallel()
+	c := newChecklist(t, "- [ ] T001 a\n")
+	draft := filepath.Join(filepath.Dir(c.Name()), ".tasks.md.codeloops")
+	if err := os.WriteFile(draft, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	why := errors.New("no time")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(why)
+	if err := c.Done(ctx, "T001", Result{}); !errors.Is(err, why) {
+		t.Errorf("got %v", err)
+	}
+	if err := c.Done(t.Context(), "T001", Result{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(draft); err == nil {
+		t.Error("the draft is still there")
+	}
+}
+
+func TestPending(t *testing.T) {
+	t.Parallel()
+	c := newChecklist(t, "- [ ] T001 a\n- [x] T002 b\n- [x] T003 [P] c\n- [x] T004 [P] d\n- [ ] T005 e\n- [ ] T006 f\n")
+	items, err := c.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `T001 "T001 a"
+T005 "T005 e" after T001
+T006 "T006 f" after T005
+`
+	if got := said(Pending(items)); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if got := Pending([]Item{{Key: "a", After: []string{"elsewhere", "b"}}, {Key: "b", After: []string{"b"}, Done: true}}); len(got) != 1 || !slices.Equal(got[0].After, []string{"elsewhere"}) {
+		t.Errorf("got %v", got)
+	}
+}
+
+// FuzzChecklist: a text is read without a fault; ticking an item changes one byte, and that item
+// alone.
+func FuzzChecklist(f *testing.F) {
+	for _, text := range []string{
+		"- [ ] T001 a\n- [ ] T002 [P] b\n  - [ ] step\n  after: T001\n", mark + "1. [ ] a\r\n```\n- [ ] b\n```\n<!--\n- [ ] c\n-->\n* [x] d",
+		"- x\n\t- [ ] y\n\t\tz\n", "- [ ] a\nlazy\n> q\n- [ ] \u00a0b\n", "- [ ] a\n  ~~~\n- [ ] b\n  ~~~\n- [ ] c\n",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		before, err := checklist("it", text)
+		if err != nil {
+			return
+		}
+		for i, item := range before {
+			ticked, err := tick("it", text, item.Key)
+			if err != nil || (ticked == nil) != item.Done {
+				t.Fatalf("%s: %v, done %v", item.Key, err, item.Done)
+			}
+			if ticked == nil {
+				continue
+			}
+			after, err := checklist("it", ticked)
+			if err != nil {
+				t.Fatal(err)
+			}
+			changed := 0
+			for j := range text {
+				if text[j] != ticked[j] {
+					changed++
+				}
+			}
+			want := slices.Clone(before)
+			want[i].Done = true
+			if !reflect.DeepEqual(after, want) || changed != 1 || len(text) != len(ticked) {
+				t.Errorf("%s: got\n%swant\n%s", item.Key, said(after), said(want))
+			}
+		}
+	})
+}

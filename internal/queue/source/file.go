@@ -1,0 +1,205 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+	"unicode/utf8"
+
+	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
+)
+
+// largest is the size of the largest file that is read as a list of tasks.
+const largest = 8 << 20
+
+// mark is the byte order mark that some editors begin a file with.
+const mark = "\ufeff"
+
+// A file is a text of the user's in which tasks stand.
+type file struct{ path string }
+
+// fileAt names a file by its absolute path.
+func fileAt(path string) (file, error) {
+	path, err := filepath.Abs(path)
+	return file{path}, err
+}
+
+// Name returns the absolute path of the file.
+func (f file) Name() string { return f.path }
+
+// read returns the text of the file.
+func (f file) read() ([]byte, error) {
+	name := wording.Path(f.path)
+	info, err := os.Stat(f.path) // before it is opened: a named pipe would wait for its writer
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, hint.Errorf("name the file that holds the tasks", "%s does not exist", name)
+	case err != nil:
+		return nil, fmt.Errorf("read the tasks: %w", err)
+	case info.IsDir():
+		return nil, hint.Errorf("name a file in it", "%s is a directory, not a list of tasks", name)
+	case !info.Mode().IsRegular():
+		return nil, hint.Errorf("write the tasks into a file, and name that", "%s is no regular file", name)
+	}
+	opened, err := os.Open(f.path)
+	if err != nil {
+		return nil, fmt.Errorf("read the tasks: %w", err)
+	}
+	defer opened.Close() //nolint:errcheck // it is only read
+	text, err := io.ReadAll(io.LimitReader(opened, largest+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the tasks: %w", err)
+	case len(text) > largest:
+		return nil, hint.Errorf("split it, or keep the tasks in a tracker", "%s is larger than %s, too large for a list of tasks",
+			name, wording.Bytes(largest))
+	case bytes.IndexByte(text, 0) >= 0:
+		return nil, hint.Errorf("name a text file", "%s is a binary file, not a list of tasks", name)
+	}
+	if at := invalid(text); at >= 0 {
+		return nil, hint.Errorf("save it as UTF-8", "%s is not UTF-8: see line %d", name, lineOf(text, at))
+	}
+	return text, nil
+}
+
+// invalid is where text is not UTF-8, or -1.
+func invalid(text []byte) int {
+	for at := 0; at < len(text); {
+		r, size := utf8.DecodeRune(text[at:])
+		if r == utf8.RuneError && size == 1 {
+			return at
+		}
+		at += size
+	}
+	return -1
+}
+
+// lineOf is the number of the line that an offset is in.
+func lineOf(text []byte, at int) int {
+	return bytes.Count(text[:min(max(at, 0), len(text))], []byte("\n")) + 1
+}
+
+// edit puts what change makes of the text in the place of the file; nil leaves it as it is. The
+// file is read again, and change asked again, when somebody has written it meanwhile. Only a
+// write in the instant between the last look and the rename would be lost.
+func (f file) edit(ctx context.Context, change func(text []byte) ([]byte, error)) error {
+	path, err := filepath.EvalSymlinks(f.path)
+	if err != nil {
+		_, err := f.read()
+		return err
+	}
+	target := file{path}
+	if text, err := target.read(); err != nil {
+		return err
+	} else if text, err = change(text); text == nil || err != nil {
+		return err // no need for a draft
+	}
+	draft, err := target.draft(ctx)
+	if err == nil {
+		err = target.replace(draft, change)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", wording.Path(f.path), err)
+	}
+	return nil
+}
+
+// replace puts the draft in the place of the file, or takes it away again.
+func (f file) replace(draft *os.File, change func(text []byte) ([]byte, error)) (err error) {
+	stage := stale
+	for tries := 0; err == nil && stage == stale && tries < 100; tries++ {
+		stage, err = f.write(draft, change)
+	}
+	mine, statErr := draft.Stat()
+	if err = errors.Join(err, statErr, draft.Close()); err != nil {
+		return errors.Join(err, os.Remove(draft.Name()))
+	}
+	if there, err := os.Lstat(draft.Name()); err != nil || !os.SameFile(mine, there) {
+		return hint.Add(errors.New("its draft was taken away"), "try again")
+	}
+	if stage == ready {
+		if err = os.Rename(draft.Name(), f.path); err == nil {
+			return nil // from now on the draft's name is somebody else's
+		}
+	}
+	if stage == stale {
+		err = hint.Add(errors.New("it changes all the time"), "try again when nobody writes it")
+	}
+	return errors.Join(err, os.Remove(draft.Name()))
+}
+
+// What a draft is worth.
+const (
+	stale    = iota // the file has changed since it was read
+	ready           // it may take the file's place
+	needless        // there is nothing to change
+)
+
+// write writes the draft.
+func (f file) write(draft *os.File, change func(text []byte) ([]byte, error)) (stage int, err error) {
+	before, err := f.read()
+	if err != nil {
+		return stale, err
+	}
+	text, err := change(before)
+	if text == nil || err != nil {
+		return needless, err
+	}
+	info, err := os.Stat(f.path)
+	if err == nil {
+		err = draft.Truncate(0)
+	}
+	if err == nil {
+		_, err = draft.WriteAt(text, 0)
+	}
+	if err == nil {
+		err = errors.Join(draft.Chmod(info.Mode().Perm()), draft.Sync())
+	}
+	if err != nil {
+		return stale, err
+	}
+	if now, err := f.read(); err != nil || !bytes.Equal(now, before) {
+		return stale, err
+	}
+	return ready, nil
+}
+
+// draft makes the file beside the target that its new text is written to. It has one name: while
+// it is there, nobody else of us writes the target. One that a killed process has left is in the
+// way for as long as nobody could need it.
+func (f file) draft(ctx context.Context) (*os.File, error) {
+	const pause, patience = 10 * time.Millisecond, 500
+	name := filepath.Join(filepath.Dir(f.path), "."+filepath.Base(f.path)+".codeloops")
+	var seen fs.FileInfo
+	for waited := 0; ; waited++ {
+		draft, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if !errors.Is(err, fs.ErrExist) {
+			return draft, err
+		}
+		info, err := os.Lstat(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return nil, err
+		case seen == nil || !os.SameFile(seen, info) || !seen.ModTime().Equal(info.ModTime()):
+			seen, waited = info, 0
+		case waited >= patience:
+			if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
