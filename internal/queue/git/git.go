@@ -1,0 +1,177 @@
+// Package git runs the git program on a repository of the user's, for those who make work trees of it
+// and move its refs.
+//
+// Nothing of a command is left when it is over, or when codeloops is killed; no hook of the
+// repository runs, nothing is signed, and nobody is asked for anything.
+package git
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"codeloops/internal/diff/repo"
+	"codeloops/internal/proc"
+	"codeloops/internal/wording/hint"
+)
+
+// A Starter runs one command to its end and leaves nothing of it running; [proc.Runner] is one.
+type Starter interface {
+	Run(context.Context, proc.Command) (proc.Result, error)
+}
+
+// A Repo is a repository, as one of its work trees has it. It is safe for concurrent use.
+type Repo struct {
+	Root      string // of the work tree, absolute and free of symbolic links
+	CommonDir string // the git directory that all its work trees share
+	Environ   []string
+	Starter   Starter
+}
+
+// Open finds the repository of a directory.
+func Open(ctx context.Context, dir string, starter Starter, environ []string) (*Repo, error) {
+	r := &Repo{Environ: repo.WithoutRepository(environ), Starter: starter}
+	for what, to := range map[string]*string{"--show-toplevel": &r.Root, "--git-common-dir": &r.CommonDir} {
+		path, err := r.Run(ctx, dir, "rev-parse", "--path-format=absolute", what)
+		if err == nil {
+			*to, err = filepath.EvalSymlinks(filepath.FromSlash(path))
+		}
+		if err != nil {
+			return nil, hint.Add(fmt.Errorf("find the work tree of %s: %w", dir, err), "go to a work tree of a git repository")
+		}
+	}
+	return r, nil
+}
+
+// ID names the repository in a directory where there may be things of several ones.
+func (r *Repo) ID() string {
+	sum := sha256.Sum256([]byte(r.CommonDir))
+	return filepath.Base(r.Root) + "-" + hex.EncodeToString(sum[:6])
+}
+
+// settings keep git from running and writing what nobody has asked for.
+var settings = []string{ //nolint:gochecknoglobals // a constant
+	"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false",
+	"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "rerere.enabled=false", "-c", "core.logAllRefUpdates=true",
+	"-c", "advice.addEmbeddedRepo=false", "-c", "advice.mergeConflict=false",
+}
+
+// maxOutput is what git may print.
+const maxOutput = 64 << 20
+
+// A Call is how git is run.
+type Call struct {
+	Dir   string
+	Env   []string // beside the repository's
+	Stdin []byte
+}
+
+// Do runs git, and returns what it has printed without the line end behind it. One that fails is a
+// [*proc.ExitError].
+func (r *Repo) Do(ctx context.Context, c Call, args ...string) (string, error) {
+	env := slices.Concat(r.Environ, []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=:"}, c.Env)
+	res, err := r.Starter.Run(ctx, proc.Command{
+		Invocation: proc.Invocation{Argv: slices.Concat([]string{"git"}, settings, args), Dir: c.Dir, Env: env, Stdin: c.Stdin},
+		Limits:     proc.Limits{MaxOutput: maxOutput, Keep: maxOutput},
+	})
+	name := "git " + args[0]
+	switch {
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case errors.Is(err, proc.ErrNotFound):
+		return "", hint.Add(err, "install git, or add its directory to the PATH")
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", name, err)
+	case res.Stop == proc.StopOutputLimit || res.Stdout.Omitted > 0:
+		return "", fmt.Errorf("%s: %w", name, proc.ErrOutput)
+	case res.ExitCode != 0:
+		err = &proc.ExitError{Program: name, ExitCode: res.ExitCode, Stderr: string(bytes.TrimSpace(res.Stderr.Text))}
+		if strings.Contains(err.Error(), ".lock'") {
+			err = hint.Add(err, "is another git at work there? If none is, remove the lock file that it names")
+		}
+	}
+	return strings.TrimSuffix(string(res.Stdout.Text), "\n"), err
+}
+
+// Run runs git in a directory.
+func (r *Repo) Run(ctx context.Context, dir string, args ...string) (string, error) {
+	return r.Do(ctx, Call{Dir: dir}, args...)
+}
+
+// Tells runs a command of git that answers with its exit code: 0 is yes, 1 is no.
+func (r *Repo) Tells(ctx context.Context, dir string, args ...string) (bool, error) {
+	_, err := r.Run(ctx, dir, args...)
+	if exit, ok := errors.AsType[*proc.ExitError](err); ok && exit.ExitCode == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Contains reports whether a commit is another one, or has it among its ancestors.
+func (r *Repo) Contains(ctx context.Context, commit, other string) (bool, error) {
+	return r.Tells(ctx, r.Root, "merge-base", "--is-ancestor", other, commit)
+}
+
+// Commit returns the id of a commit; ok is false where the name is that of none.
+func (r *Repo) Commit(ctx context.Context, name string) (id string, ok bool, err error) {
+	return r.Object(ctx, name+"^{commit}")
+}
+
+// Object returns the id of any object.
+func (r *Repo) Object(ctx context.Context, name string) (id string, ok bool, err error) {
+	id, err = r.Run(ctx, r.Root, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
+	if _, failed := errors.AsType[*proc.ExitError](err); failed {
+		return "", false, nil
+	}
+	return id, err == nil, err
+}
+
+// Refs returns the refs below some prefixes, or of those names, exactly as they are written.
+func (r *Repo) Refs(ctx context.Context, prefixes ...string) (map[string]string, error) {
+	out, err := r.Run(ctx, r.Root, append([]string{"for-each-ref", "--format=%(refname) %(objectname)"}, prefixes...)...)
+	refs := make(map[string]string)
+	for line := range strings.Lines(out) {
+		name, id, _ := strings.Cut(strings.TrimSpace(line), " ")
+		refs[name] = id
+	}
+	delete(refs, "")
+	return refs, err
+}
+
+// Identity returns what is to be added to the environment for git to know who commits: nothing where
+// the user has told it.
+func (r *Repo) Identity(ctx context.Context, dir string) (env []string, err error) {
+	for _, who := range []string{"AUTHOR", "COMMITTER"} {
+		_, err := r.Run(ctx, dir, "-c", "user.useConfigOnly=true", "var", "GIT_"+who+"_IDENT")
+		if _, unknown := errors.AsType[*proc.ExitError](err); unknown {
+			env = append(env, "GIT_"+who+"_NAME=codeloops", "GIT_"+who+"_EMAIL=codeloops@localhost")
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return env, nil
+}
+
+// CanMerge reports a git that cannot merge without a work tree.
+func (r *Repo) CanMerge(ctx context.Context) error {
+	out, err := r.Run(ctx, r.Root, "version")
+	if err != nil {
+		return err
+	}
+	var major, minor int
+	if _, err := fmt.Sscanf(out, "git version %d.%d", &major, &minor); err != nil {
+		return nil //nolint:nilerr // whoever builds git may call it anything: the merge will tell
+	}
+	if major < 2 || major == 2 && minor < 38 {
+		return hint.Errorf("install git 2.38 or later",
+			"git is of version %d.%d, which cannot merge without a work tree (git merge-tree --write-tree)", major, minor)
+	}
+	return nil
+}

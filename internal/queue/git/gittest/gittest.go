@@ -1,0 +1,198 @@
+// Package gittest makes repositories for the tests of those who work on them with package git.
+package gittest
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/proc"
+	"codeloops/internal/queue/git"
+)
+
+// A Repo is a user's repository, with a first commit on the branch main.
+type Repo struct {
+	testing.TB
+	*git.Repo
+
+	State string // a directory of codeloops' own
+}
+
+// Environ is an environment in which git knows nothing of the machine's user.
+func Environ(home string) []string {
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_COUNT=3", "GIT_CONFIG_KEY_0=user.name", "GIT_CONFIG_VALUE_0=User",
+		"GIT_CONFIG_KEY_1=user.email", "GIT_CONFIG_VALUE_1=user@example.com",
+		"GIT_CONFIG_KEY_2=core.fsync", "GIT_CONFIG_VALUE_2=none",
+	}
+}
+
+// New makes a repository.
+func New(tb testing.TB) *Repo {
+	tb.Helper()
+	dir, err := filepath.EvalSymlinks(tb.TempDir())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	runner := proc.NewRunner(time.Now) //nolint:forbidigo // tests take the time as it is
+	tb.Cleanup(func() {
+		if err := runner.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	r := &Repo{TB: tb, State: filepath.Join(dir, "state"), Repo: &git.Repo{
+		Root: filepath.Join(dir, "user"), CommonDir: filepath.Join(dir, "user", ".git"), Starter: runner, Environ: Environ(dir),
+	}}
+	for _, dir := range []string{r.State, r.Root} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	r.Git("init", "--quiet", "--initial-branch=main")
+	r.Write("first", "first\n")
+	r.Save("first")
+	return r
+}
+
+// Git runs git in the user's work tree.
+func (r *Repo) Git(args ...string) string {
+	r.Helper()
+	return r.In(r.Root, args...)
+}
+
+// In runs git in another one.
+func (r *Repo) In(dir string, args ...string) string {
+	r.Helper()
+	out, err := r.Run(r.Context(), dir, args...)
+	if err != nil {
+		r.Fatalf("git %s: %v", strings.Join(args, " "), err)
+	}
+	return out
+}
+
+// Fails runs git in the user's work tree, and expects that to fail.
+func (r *Repo) Fails(args ...string) {
+	r.Helper()
+	if out, err := r.Run(r.Context(), r.Root, args...); err == nil {
+		r.Errorf("git %s: %s", strings.Join(args, " "), out)
+	}
+}
+
+// Write writes a file of the user's work tree.
+func (r *Repo) Write(path, text string) {
+	r.Helper()
+	r.Put(r.Root, path, text)
+}
+
+// Put writes a file of another work tree.
+func (r *Repo) Put(dir, path, text string) {
+	r.Helper()
+	name := filepath.Join(dir, path)
+	err := os.MkdirAll(filepath.Dir(name), 0o700)
+	if err == nil {
+		err = os.WriteFile(name, []byte(text), 0o600)
+	}
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+// Text reads a file of a work tree; "-" is none.
+func (r *Repo) Text(dir, path string) string {
+	r.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, path))
+	if err != nil {
+		return "-"
+	}
+	return string(text)
+}
+
+// Save commits all of the user's work tree.
+func (r *Repo) Save(message string) string {
+	r.Helper()
+	r.Git("add", "--all")
+	r.Git("commit", "--quiet", "--allow-empty", "-m", message)
+	return r.Git("rev-parse", "HEAD")
+}
+
+// Branch makes a branch off another one, with a commit of some files, each a path and its text, and
+// returns that. No work tree of the user's has to do with it.
+func (r *Repo) Branch(name, from string, files ...string) string {
+	r.Helper()
+	dir := filepath.Join(r.TempDir(), "other")
+	r.Git("worktree", "add", "--quiet", "--detach", dir, from)
+	for i := 0; i < len(files); i += 2 {
+		r.Put(dir, files[i], files[i+1])
+	}
+	r.In(dir, "add", "--all")
+	r.In(dir, "commit", "--quiet", "--allow-empty", "-m", name)
+	head := r.In(dir, "rev-parse", "HEAD")
+	r.Git("worktree", "remove", "--force", dir)
+	r.Git("branch", "--force", name, head)
+	return head
+}
+
+// Untouched returns what the user has: HEAD, index and files, byte for byte.
+func (r *Repo) Untouched() string {
+	r.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(r.Root, func(name string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(r.Root, name)
+		if err != nil || d.IsDir() && rel != ".git" {
+			return err
+		}
+		if d.IsDir() {
+			for _, name := range []string{"HEAD", "index"} {
+				text, err := os.ReadFile(filepath.Join(r.CommonDir, name))
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(&b, "%s %x\n", name, sha256.Sum256(text))
+			}
+			return fs.SkipDir
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		var text []byte
+		if info.Mode().IsRegular() {
+			text, err = os.ReadFile(name) //nolint:gosec // nobody else is there
+		} else if to, e := os.Readlink(name); e == nil {
+			text = []byte(to)
+		}
+		fmt.Fprintf(&b, "%s %v %v %x\n", rel, info.Mode(), info.ModTime(), sha256.Sum256(text))
+		return err
+	})
+	if err != nil {
+		r.Fatal(err)
+	}
+	return b.String()
+}
+
+// Play returns the environment for a process of its own that plays a part of a test, at this
+// repository: [Played] opens it there.
+func (r *Repo) Play() []string {
+	return append(os.Environ(), "GITTEST_ROOT="+r.Root, "GITTEST_STATE="+r.State)
+}
+
+// Played opens the repository in such a process; nil elsewhere. A killer kills the process before the
+// n-th command that it starts.
+func Played(tb testing.TB, kill func(git.Starter) git.Starter) *Repo {
+	tb.Helper()
+	root, state := os.Getenv("GITTEST_ROOT"), os.Getenv("GITTEST_STATE")
+	if root == "" {
+		return nil
+	}
+	runner := proc.NewRunner(time.Now) //nolint:forbidigo // tests take the time as it is
+	tb.Cleanup(func() { _ = runner.Close() })
+	return &Repo{TB: tb, State: state, Repo: &git.Repo{
+		Root: root, CommonDir: filepath.Join(root, ".git"), Starter: kill(runner), Environ: Environ(filepath.Dir(root)),
+	}}
+}

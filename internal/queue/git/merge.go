@@ -1,0 +1,50 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"codeloops/internal/proc"
+)
+
+// A Merged is what comes of merging two commits, without a work tree.
+type Merged struct {
+	Tree  string   // with markers where there are conflicts
+	Files []string // with conflicts
+	Text  string   // what git says of them
+}
+
+// MergeTree merges two commits.
+func (r *Repo) MergeTree(ctx context.Context, ours, theirs string) (m Merged, err error) {
+	out, err := r.Run(ctx, r.Root, "merge-tree", "--write-tree", "-z", "--name-only", "--messages", ours, theirs)
+	exit, failed := errors.AsType[*proc.ExitError](err)
+	if err != nil && (!failed || exit.ExitCode != 1) {
+		return m, err
+	}
+	// By git-merge-tree(1): the tree, then the files; behind an empty one, of each message the
+	// number of its files, these, its kind and its text.
+	fields := strings.Split(out, "\x00")
+	m.Tree = fields[0]
+	if !failed {
+		return m, nil
+	}
+	end := max(1, slices.Index(fields, ""))
+	if m.Files = fields[1:end]; len(m.Files) == 0 {
+		return m, fmt.Errorf("git merge-tree tells of conflicts in no file: %q", out)
+	}
+	for rest := fields[end+1:]; len(rest) > 3; {
+		count, err := strconv.Atoi(rest[0])
+		if err != nil || count < 0 || count+2 >= len(rest) {
+			break
+		}
+		if rest = rest[count+1:]; rest[0] != "Auto-merging" {
+			m.Text += rest[1]
+		}
+		rest = rest[2:]
+	}
+	return m, nil //nolint:nilerr // that is how git tells of conflicts
+}

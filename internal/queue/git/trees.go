@@ -1,0 +1,179 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
+
+	"codeloops/internal/run/worktree"
+	"codeloops/internal/wording/hint"
+)
+
+// Admin returns the directory in which the repository keeps what it knows of a work tree of ours:
+// its index, its HEAD; "" where it knows of none.
+func (r *Repo) Admin(tree string) (string, error) {
+	all, err := r.admins()
+	for _, admin := range all {
+		if r.leads(admin) == filepath.Join(tree, ".git") {
+			return admin, nil
+		}
+	}
+	return "", err
+}
+
+// admins are those of all linked work trees.
+func (r *Repo) admins() (all []string, err error) {
+	dir := filepath.Join(r.CommonDir, "worktrees")
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		all = append(all, filepath.Join(dir, e.Name()))
+	}
+	return all, err
+}
+
+// leads returns the .git file of the work tree that an admin directory is for; "" where it is not
+// whole.
+func (r *Repo) leads(admin string) string {
+	text, err := os.ReadFile(filepath.Join(admin, "gitdir"))
+	path := filepath.FromSlash(strings.TrimSuffix(string(text), "\n"))
+	if err != nil || path == "" {
+		return ""
+	}
+	if !filepath.IsAbs(path) { // worktree.useRelativePaths
+		path = filepath.Join(admin, path)
+	}
+	return filepath.Clean(path)
+}
+
+// worktrees runs a command of git worktree, and no other of ours at the same time: git fails where it
+// comes upon the entry of a work tree that is just being made.
+func (r *Repo) worktrees(ctx context.Context, args ...string) error {
+	unlock, err := r.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	_, err = r.Run(ctx, r.Root, append([]string{"worktree"}, args...)...)
+	return err
+}
+
+func (r *Repo) lock() (unlock func(), err error) {
+	unlock, err = lockedfile.MutexAt(filepath.Join(r.CommonDir, "codeloops-worktrees")).Lock()
+	if err != nil {
+		return nil, fmt.Errorf("lock the work trees of %s: %w", r.CommonDir, err)
+	}
+	return unlock, nil
+}
+
+// AddTree makes a work tree without files. The arguments are those of git worktree add.
+func (r *Repo) AddTree(ctx context.Context, args ...string) error {
+	return r.worktrees(ctx, append([]string{"add", "--quiet", "--no-checkout"}, args...)...)
+}
+
+// CheckOut writes the files of a work tree of ours, where there are none.
+func (r *Repo) CheckOut(ctx context.Context, tree string) error {
+	_, err := r.Run(ctx, tree, "reset", "--hard", "--quiet", "--no-recurse-submodules")
+	return err
+}
+
+// Repair has the entry of a work tree that was moved lead there.
+func (r *Repo) Repair(ctx context.Context, tree string) error {
+	return r.worktrees(ctx, "repair", tree)
+}
+
+// Forget has the repository know no more of a work tree of ours, also of one whose making was cut off:
+// that, git keeps for ever. The name of its directory is nobody else's.
+func (r *Repo) Forget(tree string) error {
+	unlock, err := r.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	all, err := r.admins()
+	aside := filepath.Join(r.CommonDir, "codeloops-removed-"+filepath.Base(tree))
+	for _, admin := range all {
+		to := r.leads(admin)
+		if to == filepath.Join(tree, ".git") || to == "" && filepath.Base(admin) == filepath.Base(tree) {
+			err = errors.Join(err, os.RemoveAll(aside), os.Rename(admin, aside)) // nobody is to find a part of it
+		}
+	}
+	if err = errors.Join(err, os.RemoveAll(aside)); err != nil {
+		return fmt.Errorf("remove the entry of %s in %s: %w", tree, r.CommonDir, err)
+	}
+	_ = os.Remove(filepath.Join(r.CommonDir, "worktrees")) // which is empty, or stays
+	return nil
+}
+
+// InUse returns the work tree, other than one of ours, that has a branch checked out, or will have it
+// again when a rebase or a bisection in it is over; "" is none. Git could tell all but the last, and
+// fails where it comes upon a work tree that somebody is just making.
+func (r *Repo) InUse(ctx context.Context, branch, ours string) (string, error) {
+	all, err := r.admins()
+	if err != nil {
+		return "", err
+	}
+	home := r.Root // of the work tree that is not linked
+	for _, admin := range all {
+		link := r.leads(admin)
+		if link == "" {
+			continue
+		}
+		tree := filepath.Dir(link)
+		if tree == r.Root {
+			home = filepath.Dir(r.CommonDir)
+		}
+		if tree != ours && uses(admin, branch) {
+			return tree, nil
+		}
+	}
+	if head, _ := os.ReadFile(filepath.Join(r.CommonDir, "HEAD")); strings.Contains(string(head), "refs/heads/.invalid") {
+		return "", hint.Errorf("git refs migrate --ref-format=files", "the repository keeps its refs in a format that is not known here (reftable)")
+	}
+	if !uses(r.CommonDir, branch) {
+		return "", nil
+	}
+	bare, err := r.Run(ctx, r.CommonDir, "rev-parse", "--is-bare-repository")
+	if err != nil || bare == "true" {
+		return "", err
+	}
+	return home, nil
+}
+
+// uses reports whether a work tree has to do with a branch.
+func uses(admin, branch string) bool {
+	for _, name := range []string{"HEAD", "rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"} {
+		text, _ := os.ReadFile(filepath.Join(admin, name)) // as a rule there is only HEAD
+		if strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(string(text)), "ref: "), "refs/heads/") == branch {
+			return true
+		}
+	}
+	return false
+}
+
+// Home makes a directory for things of the repository in one that may be for several, and refuses one
+// that would be a part of it.
+func (r *Repo) Home(dir, name string) (string, error) {
+	for _, of := range []string{r.Root, r.CommonDir} {
+		if worktree.Below(of, dir) {
+			return "", hint.Errorf("name a directory outside of it", "work trees of %s would be made in %s, which is part of it", r.Root, dir)
+		}
+	}
+	home := filepath.Join(dir, r.ID(), name)
+	err := os.MkdirAll(home, 0o700)
+	if err == nil {
+		home, err = filepath.EvalSymlinks(home)
+	}
+	if err != nil {
+		return "", fmt.Errorf("make a directory for work trees of %s: %w", r.Root, err)
+	}
+	return home, nil
+}

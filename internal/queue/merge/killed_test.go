@@ -1,0 +1,102 @@
+//go:build unix
+
+package merge_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"codeloops/internal/proc"
+	"codeloops/internal/queue/git"
+	"codeloops/internal/queue/git/gittest"
+)
+
+// A killer kills its process before the last of some commands, or, where it is to be late, when that
+// is over.
+type killer struct {
+	git.Starter
+	left *int
+	late bool
+}
+
+func (k killer) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
+	if *k.left--; *k.left == 0 {
+		if k.late {
+			_, _ = k.Starter.Run(ctx, c)
+		}
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+	return k.Starter.Run(ctx, c)
+}
+
+// TestPlayed is what other tests run as a process of its own.
+//
+//nolint:paralleltest // it is the only one there
+func TestPlayed(t *testing.T) {
+	n, err := strconv.Atoi(os.Getenv("MERGE_KILL_AT"))
+	r := gittest.Played(t, func(s git.Starter) git.Starter { return killer{s, &n, os.Getenv("MERGE_KILL_LATE") != ""} })
+	if r == nil || err != nil {
+		t.Skip("it is for other tests to run")
+	}
+	at(r).merged("two")
+}
+
+// TestKilledAnywhere kills a merge before and after each of its commands: the next one finds it done or
+// not begun, does it once, and leaves nothing of either.
+func TestKilledAnywhere(t *testing.T) {
+	t.Parallel()
+	step := 1
+	if testing.Short() {
+		step = 5
+	}
+	for _, out := range []bool{false, true} {
+		for _, late := range []string{"", "1"} {
+			n := 1
+			for killedAt(t, n, late, out) {
+				n += step
+			}
+			if n < 10 {
+				t.Fatalf("it has %d commands", n)
+			}
+		}
+	}
+}
+
+func killedAt(t *testing.T, n int, late string, out bool) (killed bool) {
+	t.Helper()
+	s := newScene(t, out)
+	s.Branch("one", "main", "one", "1\n")
+	s.Branch("two", "main", "two", "2\n")
+	own := s.Branch("three", "main", "three", "3\n")
+	s.merged("one")
+	if out { // it is to be merged in first
+		s.Git("merge", "-q", "--ff-only", "three")
+	}
+	before := s.Untouched()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPlayed$")
+	cmd.Env = append(s.Play(), "MERGE_KILL_AT="+strconv.Itoa(n), "MERGE_KILL_LATE="+late)
+	text, err := cmd.CombinedOutput()
+	if killed = err != nil; killed && !strings.Contains(err.Error(), "killed") {
+		t.Fatalf("%d%s: %v\n%s", n, late, err, text)
+	}
+	res := s.merged("two")
+	want := 2
+	if out {
+		s.contains(res.Ref, own)
+		want = 3
+	}
+	if merges := s.Git("rev-list", "--count", "--merges", res.Ref); merges != strconv.Itoa(want) {
+		t.Errorf("%d%s: %s merges, want %d", n, late, merges, want)
+	}
+	if s.Untouched() != before {
+		t.Errorf("%d%s: something of the user's has changed", n, late)
+	}
+	s.clean()
+	return killed
+}

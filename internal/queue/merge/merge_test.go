@@ -1,0 +1,480 @@
+package merge_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/proc"
+	"codeloops/internal/queue/git/gittest"
+	"codeloops/internal/queue/merge"
+	"codeloops/internal/queue/place"
+	"codeloops/internal/wording/hint"
+)
+
+func TestMain(m *testing.M) {
+	if proc.Keep() {
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// A scene is a user's repository with a merger.
+type scene struct {
+	*gittest.Repo
+	merger *merge.Merger
+}
+
+func at(r *gittest.Repo) scene {
+	r.Helper()
+	m, err := merge.New(r.Repo, r.State)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return scene{r, m}
+}
+
+// newScene has main checked out, or nothing.
+func newScene(t *testing.T, out bool) scene {
+	t.Helper()
+	s := at(gittest.New(t))
+	if !out {
+		s.Git("switch", "-q", "--detach")
+	}
+	return s
+}
+
+const queue = "refs/codeloops/queue/main"
+
+// green is a check that a project has: a file that says red is wrong, and so is one without its
+// other half.
+func green(_ context.Context, dir string) (*merge.Failure, error) {
+	var red []string
+	names, err := filepath.Glob(filepath.Join(dir, "*"))
+	for _, name := range names {
+		text, _ := os.ReadFile(name)
+		for word := range strings.FieldsSeq(string(text)) {
+			half, needs := strings.CutPrefix(word, "needs:")
+			if _, e := os.Lstat(filepath.Join(dir, half)); word == "red" || needs && e != nil {
+				red = append(red, filepath.Base(name)+" "+word)
+			}
+		}
+	}
+	if len(red) > 0 {
+		return &merge.Failure{Check: "green", Output: strings.Join(red, "\n")}, nil
+	}
+	return nil, err
+}
+
+func (s scene) merge(head string) (merge.Result, error) {
+	return s.merger.Merge(s.Context(), merge.Request{Target: "main", Head: head, Message: "Merge " + head + "\n", Check: green})
+}
+
+func (s scene) merged(head string) merge.Result {
+	s.Helper()
+	res, err := s.merge(head)
+	s.must(err)
+	if res.Outcome != merge.Merged {
+		s.Fatalf("%s: %+v", head, res)
+	}
+	s.contains(res.Ref, head)
+	return res
+}
+
+func (s scene) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s scene) contains(ref, commit string) {
+	s.Helper()
+	if in, err := s.Contains(s.Context(), ref, commit); err != nil || !in {
+		s.Errorf("%s does not contain %s: %v", ref, commit, err)
+	}
+}
+
+// clean expects that nothing is left of merges.
+func (s scene) clean() {
+	s.Helper()
+	if trees := s.Git("worktree", "list"); strings.Contains(trees, "\n") {
+		s.Errorf("left %s", trees)
+	}
+	if entries, err := os.ReadDir(filepath.Join(s.CommonDir, "worktrees")); len(entries) > 0 {
+		s.Errorf("left %v, %v", entries, err)
+	}
+	left, _ := filepath.Glob(filepath.Join(s.State, "*", "merges", "*", "*"))
+	if left = slices.DeleteFunc(left, func(name string) bool { return filepath.Base(name) == "codeloops-lock" }); len(left) > 0 {
+		s.Errorf("left %q", left)
+	}
+}
+
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	for _, out := range []bool{false, true} {
+		s := newScene(t, out)
+		base := s.Git("rev-parse", "main")
+		s.Put(s.CommonDir, "hooks/reference-transaction", "#!/bin/sh\nexit 1\n")
+		s.must(os.Chmod(filepath.Join(s.CommonDir, "hooks/reference-transaction"), 0o700))
+		s.Write("dirty", "dirty\n")
+		s.Write("first", "dirty\n")
+		before := s.Untouched()
+		one := s.Branch("one", "main", "one", "1\n")
+		two := s.Branch("two", "main", "two", "2\n")
+		ref, take := "refs/heads/main", ""
+		if out {
+			ref, take = queue, "git merge --ff-only "+queue
+		}
+		res := s.merged("one")
+		if res.Ref != ref || res.Take != take || s.Git("rev-parse", ref) != res.Tip || res.Own {
+			t.Errorf("%+v", res)
+		}
+		if about := s.Git("log", "-1", "--format=%P %s, %an <%ae>", ref); about != base+" "+one+" Merge one, User <user@example.com>" {
+			t.Errorf("it is %q", about)
+		}
+		first := res.Tip
+		res = s.merged("two")
+		if parents := s.Git("log", "-1", "--format=%P", ref); parents != first+" "+two {
+			t.Errorf("the parents are %q", parents)
+		}
+		if again := s.merged("one"); again.Tip != res.Tip || again.Ref != ref || again.Take != take {
+			t.Errorf("again: %+v", again)
+		}
+		if s.Untouched() != before {
+			t.Error("something of the user's has changed")
+		}
+		s.clean()
+	}
+}
+
+// TestTaken: once the user has taken what waited, all is in step again.
+func TestTaken(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	s.Branch("one", "main", "one", "1\n")
+	s.Branch("two", "main", "two", "2\n")
+	s.Branch("three", "main", "three", "3\n")
+	onto := func(want string) {
+		t.Helper()
+		if got, err := s.merger.Onto(t.Context(), "main"); err != nil || got != s.Git("rev-parse", want) {
+			t.Errorf("the next goes onto %s, %v, want %s", got, err, want)
+		}
+	}
+	onto("main")
+	res := s.merged("one")
+	onto(queue)
+	s.Git(strings.Fields(res.Take)[1:]...)
+	s.Save("own")
+	onto("main")
+	res = s.merged("two")
+	if s.Git("rev-parse", queue+"^1") != s.Git("rev-parse", "main") {
+		t.Error("it is not in step")
+	}
+	s.Git("switch", "-q", "--detach")
+	if res = s.merged("two"); res.Ref != "refs/heads/main" || res.Take != "" || s.Git("rev-parse", "main") != res.Tip {
+		t.Errorf("%+v", res)
+	}
+	s.Fails("rev-parse", "--verify", queue)
+	s.Git("switch", "-q", "main")
+	s.merged("three")
+	s.Git("merge", "-q", "--ff-only", queue)
+	if res = s.merged("three"); res.Ref != "refs/heads/main" || res.Take != "" {
+		t.Errorf("%+v", res)
+	}
+	s.Fails("rev-parse", "--verify", queue)
+	s.clean()
+}
+
+// TestOtherWorkTree: a target that is checked out in another work tree, or is being rebased, waits.
+func TestOtherWorkTree(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, false)
+	other := filepath.Join(s.State, "it's other")
+	s.Git("worktree", "add", "-q", other, "main")
+	s.Branch("one", "main", "one", "1\n")
+	res := s.merged("one")
+	if want := "git -C '" + strings.ReplaceAll(other, "'", `'\''`) + "' merge --ff-only " + queue; res.Take != want {
+		t.Errorf("take it with %s, want %s", res.Take, want)
+	}
+	s.In(other, "merge", "-q", "--ff-only", queue)
+	s.Put(other, "one", "other\n")
+	s.In(other, "commit", "-qam", "other")
+	tip := s.Branch("rival", "main~1", "one", "rival\n")
+	if _, err := s.Run(t.Context(), other, "rebase", "rival"); err == nil {
+		t.Fatal("no conflict")
+	}
+	s.Branch("two", "main", "two", "2\n")
+	if res = s.merged("two"); res.Ref != queue {
+		t.Errorf("%+v, main is to be at %s", res, tip)
+	}
+}
+
+func TestConflict(t *testing.T) {
+	t.Parallel()
+	for _, out := range []bool{false, true} {
+		s := newScene(t, out)
+		s.Branch("one", "main", "first", "one\n", "d/x", "one\n")
+		s.Branch("two", "main", "first", "two\n", "d/x", "two\n")
+		first := s.merged("one")
+		res, err := s.merge("two")
+		s.must(err)
+		if res.Outcome != merge.Conflict || !slices.Equal(res.Files, []string{"d/x", "first"}) || res.Tip != first.Tip || res.Own ||
+			!strings.Contains(res.Text, "Merge conflict in first") || s.Git("rev-parse", first.Ref) != first.Tip {
+			t.Errorf("%+v", res)
+		}
+	}
+}
+
+// TestFailedMergeReportedAsSuccess: what a check does not let pass is not on the target, and what
+// cannot be done is an error.
+func TestFailedMergeReportedAsSuccess(t *testing.T) {
+	t.Parallel()
+	for _, out := range []bool{false, true} {
+		s := newScene(t, out)
+		s.Branch("one", "main", "one", "needs:first")
+		s.Git("checkout", "-q", "-b", "two", "main")
+		s.must(os.Remove(filepath.Join(s.Root, "first")))
+		s.Save("two")
+		s.Git("checkout", "-q", "main")
+		if !out {
+			s.Git("switch", "-q", "--detach")
+		}
+		tip := s.merged("one").Tip
+		res, err := s.merge("two")
+		s.must(err)
+		if res.Outcome != merge.Red || res.Failure.Check != "green" || res.Failure.Output != "one needs:first" || res.Tip != tip {
+			t.Errorf("%+v", res)
+		}
+		s.clean()
+		broken := errors.New("broken")
+		_, err = s.merger.Merge(t.Context(), merge.Request{
+			Target: "main", Head: "two", Message: "m",
+			Check: func(context.Context, string) (*merge.Failure, error) { return nil, broken },
+		})
+		if !errors.Is(err, broken) {
+			t.Errorf("error %v", err)
+		}
+		_, err = s.merger.Merge(t.Context(), merge.Request{
+			Target: "main", Head: "two", Message: "m",
+			Bring: func(context.Context, string) ([]string, error) { return nil, broken }, Check: green,
+		})
+		if !errors.Is(err, broken) {
+			t.Errorf("error %v", err)
+		}
+		if now := s.Git("rev-parse", res.Ref); now != tip {
+			t.Errorf("the target is at %s, want %s", now, tip)
+		}
+		s.clean()
+	}
+}
+
+// TestChecksWithEnv: checks find what .worktreeinclude names.
+func TestChecksWithEnv(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	s.Write(".gitignore", ".env\nnode_modules\n")
+	s.Write(".worktreeinclude", ".env\nnode_modules\n")
+	s.Save("rules")
+	s.Write(".env", "secret\n")
+	s.Write("node_modules/a", "a\n")
+	site, err := place.New(s.Repo.Repo, s.State)
+	s.must(err)
+	s.Branch("one", "main", "one", "1\n")
+	var seen string
+	_, err = s.merger.Merge(t.Context(), merge.Request{
+		Target: "main", Head: "one", Message: "m", Bring: site.Bring,
+		Check: func(_ context.Context, dir string) (*merge.Failure, error) {
+			seen = s.Text(dir, ".env") + s.Text(dir, "node_modules/a") + s.Text(dir, "one")
+			return nil, nil
+		},
+	})
+	if err != nil || seen != "secret\na\n1\n" {
+		t.Errorf("checked with %q, %v", seen, err)
+	}
+	s.clean()
+}
+
+// TestUserCommits: what the user commits on the target while something waits for it is merged in
+// first, checked as well.
+func TestUserCommits(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	s.Branch("one", "main", "one", "1\n")
+	s.Branch("two", "main", "two", "2\n")
+	s.merged("one")
+	s.Write("own", "own\n")
+	own := s.Save("own")
+	before := s.Untouched()
+	res := s.merged("two")
+	s.contains(res.Ref, own)
+	if s.Untouched() != before {
+		t.Error("something of the user's has changed")
+	}
+	s.Git("merge", "-q", "--ff-only", queue)
+
+	s.Branch("three", "main", "three", "needs:first\n", "four", "4\n")
+	s.Branch("five", "main", "five", "5\n")
+	s.merged("three")
+	s.Write("four", "own\n")
+	s.Save("own")
+	res, err := s.merge("five")
+	s.must(err)
+	if res.Outcome != merge.Conflict || !res.Own || res.Ref != queue || res.Take != "git merge "+queue || !slices.Equal(res.Files, []string{"four"}) {
+		t.Errorf("%+v", res)
+	}
+	if res = s.merged("three"); !res.Own || res.Take != "git merge "+queue {
+		t.Errorf("%+v", res)
+	}
+	s.Git("reset", "-q", "--hard", "HEAD~1")
+	s.must(os.Remove(filepath.Join(s.Root, "first")))
+	s.Save("without first")
+	res, err = s.merge("five")
+	s.must(err)
+	if res.Outcome != merge.Red || !res.Own || res.Failure.Output != "three needs:first" {
+		t.Errorf("%+v", res)
+	}
+	s.Git("reset", "-q", "--hard", "HEAD~1")
+	s.Write("six", "6\n")
+	own = s.Save("six")
+	if res = s.merged("three"); res.Own || res.Take != "git merge --ff-only "+queue { // in step again
+		t.Errorf("%+v", res)
+	}
+	s.contains(res.Ref, own)
+	s.clean()
+}
+
+// TestLostRace: commits that come onto the target while a merge is checked are not lost, and in the
+// end it gives up with an error.
+func TestLostRace(t *testing.T) {
+	t.Parallel()
+	for _, out := range []bool{false, true} {
+		for _, races := range []int{2, 100} {
+			s := newScene(t, out)
+			s.Branch("one", "main", "one", "1\n")
+			var own []string
+			res, err := s.merger.Merge(t.Context(), merge.Request{
+				Target: "main", Head: "one", Message: "m",
+				Check: func(context.Context, string) (*merge.Failure, error) {
+					if len(own) < races {
+						own = append(own, s.Git("commit-tree", "-p", "main", "-m", "own", "main^{tree}"))
+						s.Git("update-ref", "refs/heads/main", own[len(own)-1])
+					}
+					return nil, nil
+				},
+			})
+			if races == 100 {
+				if _, ok := hint.Of(err); !ok || !strings.Contains(err.Error(), "moved on") {
+					t.Errorf("error %v", err)
+				}
+				continue
+			}
+			s.must(err)
+			s.contains(res.Ref, own[len(own)-1])
+			s.contains(res.Ref, "one")
+			s.clean()
+		}
+	}
+}
+
+// TestStandsStill: a merger never stands still without an error: it waits for another one, and says
+// so when it is called off.
+func TestStandsStill(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	s.Branch("one", "main", "one", "1\n")
+	begun, end, over := make(chan bool), make(chan bool), make(chan error)
+	go func() {
+		_, err := s.merger.Merge(s.Context(), merge.Request{
+			Target: "main", Head: "one", Message: "m",
+			Check: func(context.Context, string) (*merge.Failure, error) {
+				close(begun)
+				<-end
+				return nil, nil
+			},
+		})
+		over <- err
+	}()
+	<-begun
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, errors.New("no more time"))
+	defer cancel()
+	_, err := s.merger.Merge(ctx, merge.Request{Target: "main", Head: "one", Message: "m", Check: green})
+	if err == nil || !strings.Contains(err.Error(), "wait for process") || !strings.Contains(err.Error(), "no more time") {
+		t.Errorf("error %v", err)
+	}
+	close(end)
+	s.must(<-over)
+	ctx, stop := context.WithCancelCause(t.Context())
+	s.Branch("two", "main", "two", "2\n")
+	_, err = s.merger.Merge(ctx, merge.Request{
+		Target: "main", Head: "two", Message: "m",
+		Check: func(context.Context, string) (*merge.Failure, error) {
+			stop(errors.New("called off"))
+			return nil, nil
+		},
+	})
+	if err == nil || !strings.Contains(err.Error(), "called off") {
+		t.Errorf("error %v", err)
+	}
+	s.clean()
+	s.merged("two")
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	s.Branch("one", "main", "one", "1\n")
+	refused := func(target, head, words, advice string) {
+		t.Helper()
+		_, err := s.merger.Merge(t.Context(), merge.Request{Target: target, Head: head, Message: "m"})
+		if got, ok := hint.Of(err); !ok || !strings.Contains(err.Error(), words) || !strings.Contains(got, advice) {
+			t.Errorf("%v, hint %q", err, got)
+		}
+	}
+	refused("Main", "one", "there is no branch Main", "did you mean main? Names of branches are told apart by their case")
+	refused("mian", "one", "there is no branch mian", "did you mean main?")
+	refused("something", "one", "there is no branch something", "git branch")
+	refused("main", "nothing", `"nothing" is no commit`, "last commit")
+	s.Git("switch", "-q", "--orphan", "fresh")
+	refused("fresh", "one", "the branch fresh has no commit yet", "git commit")
+	_, err := merge.New(s.Repo.Repo, filepath.Join(s.CommonDir, "x"))
+	if _, ok := hint.Of(err); !ok {
+		t.Errorf("error %v", err)
+	}
+	s.Put(s.State, "bin/git", "#!/bin/sh\nfor a; do test \"$a\" = version && exec echo git version 2.37.9; done\nPATH=${PATH#*:} exec git \"$@\"\n")
+	s.must(os.Chmod(filepath.Join(s.State, "bin/git"), 0o700))
+	for i, entry := range s.Environ {
+		if path, ok := strings.CutPrefix(entry, "PATH="); ok {
+			s.Environ[i] = "PATH=" + filepath.Join(s.State, "bin") + ":" + path
+		}
+	}
+	refused("main", "one", "git is of version 2.37", "install git 2.38 or later")
+}
+
+// TestSubmodule: a submodule that both sides have moved is a conflict with its name.
+func TestSubmodule(t *testing.T) {
+	t.Parallel()
+	s, lib := newScene(t, true), gittest.New(t)
+	s.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.Root, "lib")
+	s.Save("lib")
+	link := func(branch, commit string) {
+		s.Git("update-index", "--cacheinfo", "160000,"+commit+",lib")
+		s.Git("branch", branch, s.Git("commit-tree", "-p", "main", "-m", branch, s.Git("write-tree")))
+		s.Git("reset", "-q")
+	}
+	a, b := lib.Branch("a", "main", "a", "a\n"), lib.Branch("b", "main", "b", "b\n")
+	link("one", a)
+	link("two", b)
+	s.merged("one")
+	res, err := s.merge("two")
+	s.must(err)
+	if res.Outcome != merge.Conflict || !slices.Equal(res.Files, []string{"lib"}) || !strings.Contains(res.Text, "lib") {
+		t.Errorf("%+v", res)
+	}
+	s.clean()
+}

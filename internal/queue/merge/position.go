@@ -1,0 +1,122 @@
+package merge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
+)
+
+const (
+	heads = "refs/heads/"
+	// waiting is where merges wait for the user to take them.
+	waiting = "refs/codeloops/queue/"
+)
+
+// A position is where a target is.
+type position struct {
+	target string
+	tip    string // of the branch
+	ahead  string // what waits for it; "" is nothing
+	tree   string // the work tree that has it checked out; "" is none
+}
+
+// look returns where a target is.
+func (m *Merger) look(ctx context.Context, target string) (at position, err error) {
+	refs, err := m.repo.Refs(ctx, heads+target, waiting+target)
+	if err != nil {
+		return at, err
+	}
+	at = position{target: target, tip: refs[heads+target], ahead: refs[waiting+target]}
+	if at.tip == "" {
+		return at, m.missing(ctx, target)
+	}
+	at.tree, err = m.repo.InUse(ctx, target, "")
+	return at, err
+}
+
+// missing says why there is no such branch.
+func (m *Merger) missing(ctx context.Context, target string) error {
+	if on, err := m.repo.Run(ctx, m.repo.Root, "symbolic-ref", "--quiet", "HEAD"); err == nil && on == heads+target {
+		return hint.Errorf("make its first commit: git commit --allow-empty -m start", "the branch %s has no commit yet", wording.Name(target))
+	}
+	refs, err := m.repo.Refs(ctx, heads)
+	if err != nil {
+		return err
+	}
+	names := slices.Sorted(maps.Keys(refs))
+	for i, name := range names {
+		names[i] = strings.TrimPrefix(name, heads)
+	}
+	advice := "git branch lists those that there are"
+	if i := slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(name, target) }); i >= 0 {
+		advice = fmt.Sprintf("did you mean %s? Names of branches are told apart by their case", names[i])
+	} else if name, ok := wording.Nearest(target, names); ok {
+		advice = fmt.Sprintf("did you mean %s?", name)
+	}
+	return hint.Errorf(advice, "there is no branch %s", wording.Name(target))
+}
+
+// Onto returns the commit that the next merge onto a target goes onto.
+func (m *Merger) Onto(ctx context.Context, target string) (string, error) {
+	at, err := m.look(ctx, target)
+	if err != nil || at.ahead == "" {
+		return at.tip, err
+	}
+	if taken, err := m.repo.Contains(ctx, at.tip, at.ahead); err != nil || taken {
+		return at.tip, err
+	}
+	return at.ahead, nil
+}
+
+// onto is the commit that the next merge goes onto.
+func (at position) onto() string { return cmp.Or(at.ahead, at.tip) }
+
+// ref is where it goes.
+func (at position) ref() string {
+	if at.tree != "" {
+		return waiting + at.target
+	}
+	return heads + at.target
+}
+
+// take is the command by which a user takes what waits; how is an option of git merge.
+func (m *Merger) take(at position, how string) string {
+	command := "git merge " + how + wording.Shell(waiting+at.target)
+	switch at.tree {
+	case m.repo.Root:
+		return command
+	case "":
+		return "git switch " + wording.Shell(at.target) + " && " + command
+	}
+	return "git -C " + wording.Shell(at.tree) + strings.TrimPrefix(command, "git")
+}
+
+// publish moves the target to a commit, or what waits for it where it is checked out. ok is false
+// where it is no longer at its position.
+func (m *Merger) publish(ctx context.Context, at position, commit, why string) (ok bool, err error) {
+	if now, err := m.look(ctx, at.target); err != nil || now != at {
+		return false, err
+	}
+	none := strings.Repeat("0", len(commit))
+	if at.tree != "" {
+		return m.change(ctx, at, why,
+			"verify "+heads+at.target+" "+at.tip,
+			"update "+waiting+at.target+" "+commit+" "+cmp.Or(at.ahead, none))
+	}
+	changes := []string{"update " + heads + at.target + " " + commit + " " + at.tip}
+	if at.ahead != "" {
+		changes = append(changes, "delete "+waiting+at.target+" "+at.ahead)
+	}
+	return m.change(ctx, at, why, changes...)
+}
+
+// taken removes what waited, and the user has taken.
+func (m *Merger) taken(ctx context.Context, at position) (ok bool, err error) {
+	return m.change(ctx, at, "taken", "verify "+heads+at.target+" "+at.tip, "delete "+waiting+at.target+" "+at.ahead)
+}

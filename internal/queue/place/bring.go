@@ -1,0 +1,96 @@
+package place
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"codeloops/internal/diff/ignore"
+	"codeloops/internal/proc"
+	"codeloops/internal/run/check"
+	"codeloops/internal/view"
+	"codeloops/internal/wording/hint"
+)
+
+// include is the file that names what is brought along.
+const include = ".worktreeinclude"
+
+// Bring copies what .worktreeinclude names into another work tree of the repository, and returns its
+// paths there. What is in it already stays.
+func (s *Site) Bring(ctx context.Context, dir string) (paths []string, err error) {
+	name := filepath.Join(s.repo.Root, include)
+	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	named := ignore.New(ignore.Options{ExcludesFile: name})
+	out, err := s.repo.Run(ctx, s.repo.Root, "status", "--porcelain", "-z", "--no-renames",
+		"--ignored=matching", "--untracked-files=all", "--ignore-submodules=all")
+	if err != nil {
+		return nil, err
+	}
+	for entry := range strings.SplitSeq(out, "\x00") {
+		if path, ignored := strings.CutPrefix(entry, "!! "); ignored {
+			rules := named.Root()
+			path, isDir := strings.CutSuffix(path, "/")
+			above, last := splitPath(path)
+			for _, part := range above {
+				rules = rules.Sub(part)
+			}
+			paths = append(paths, s.named(rules, path, last, isDir)...)
+		}
+	}
+	for path, err := range named.Unread() {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	if err := view.Bring(ctx, s.repo.Root, dir, paths); err != nil {
+		return nil, hint.Add(err, "mend that, or take it out of "+include)
+	}
+	return paths, nil
+}
+
+func splitPath(path string) (above []string, last string) {
+	parts := strings.Split(path, "/")
+	return parts[:len(parts)-1], parts[len(parts)-1]
+}
+
+// named returns what the rules name of something that git ignores: it, or what is in it.
+func (s *Site) named(rules *ignore.Dir, path, name string, isDir bool) (paths []string) {
+	if rules.Ignored(name, isDir) {
+		return []string{path}
+	}
+	if !isDir {
+		return nil
+	}
+	entries, _ := os.ReadDir(filepath.Join(s.repo.Root, filepath.FromSlash(path))) // what cannot be read is not there
+	for _, e := range entries {
+		paths = append(paths, s.named(rules.Sub(name), path+"/"+e.Name(), e.Name(), e.IsDir())...)
+	}
+	return paths
+}
+
+// keepOutput is how much of what a setup command prints is told when it fails.
+const keepOutput = 4 << 10
+
+// setup runs the command that makes a new place ready.
+func (p *Place) setup(ctx context.Context, t Task) error {
+	res, err := p.repo.Starter.Run(ctx, proc.Command{
+		Invocation: proc.Invocation{Argv: check.Shell(t.Setup), Dir: p.Dir, Env: p.repo.Environ},
+		Records:    proc.Records{Stdout: t.Log, Stderr: t.Log},
+		Limits:     proc.Limits{Keep: keepOutput},
+	})
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return fmt.Errorf("run the setup command %q: %w", t.Setup, err)
+	case res.ExitCode != 0:
+		text := strings.TrimSpace(string(res.Stdout.Text) + "\n" + string(res.Stderr.Text))
+		return hint.Errorf("try it in a fresh clone; what it printed is in "+t.Log,
+			"the setup command %q ended with exit code %d: %s", t.Setup, res.ExitCode, text)
+	}
+	return nil
+}

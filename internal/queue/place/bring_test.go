@@ -1,0 +1,136 @@
+package place_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"codeloops/internal/queue/place"
+)
+
+// TestWorkTreeWithoutEnv: a new place has what .worktreeinclude names, as it is in the user's work
+// tree, and nothing else that git ignores.
+func TestWorkTreeWithoutEnv(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	outside := filepath.Join(s.State, "outside")
+	s.Put(outside, "secret", "secret\n")
+	s.Write(".gitignore", ".env*\nnode_modules\nout\nnested/deep/\n*.key\nlinked\n")
+	s.Write(".worktreeinclude", "# what tests need\n.env\nnode_modules\n/nested/deep/one\n*.key\n!not.key\nfirst\nuntracked\nnowhere\nlinked/secret\n")
+	s.Write("tracked.key", "tracked\n")
+	s.Git("add", "--force", "tracked.key")
+	s.Save("rules")
+	s.Write(".env", "A=1\n")
+	s.must(os.Chmod(filepath.Join(s.Root, ".env"), 0o640))
+	s.Write("sub dir/.env", "B=2\n")
+	s.Write(".env.other", "no\n")
+	s.Write("untracked", "no\n")
+	s.Write("out/x", "no\n")
+	s.Write("tracked.key", "changed by the user\n")
+	s.Write("some.key", "key\n")
+	s.Write("not.key", "no\n")
+	s.Write("nested/deep/one", "1\n")
+	s.Write("nested/deep/two", "no\n")
+	s.Write("node_modules/tool/run", "#!/bin/sh\n")
+	s.must(os.Chmod(filepath.Join(s.Root, "node_modules/tool/run"), 0o755))
+	s.must(os.Mkdir(filepath.Join(s.Root, "node_modules/.bin"), 0o755))
+	for link, to := range map[string]string{
+		"node_modules/.bin/run": "../tool/run", "node_modules/out": outside, "node_modules/abs": filepath.Join(s.Root, "first"), "linked": outside,
+	} {
+		s.must(os.Symlink(to, filepath.Join(s.Root, link)))
+	}
+	before := s.Untouched()
+	p := s.open("t")
+	for path, want := range map[string]string{
+		".env": "A=1\n", "sub dir/.env": "B=2\n", "some.key": "key\n", "nested/deep/one": "1\n", "node_modules/tool/run": "#!/bin/sh\n",
+		"tracked.key": "tracked\n", ".env.other": "-", "untracked": "-", "out/x": "-", "not.key": "-", "nested/deep/two": "-", "linked": "-",
+	} {
+		s.is(p, path, want)
+	}
+	for path, mode := range map[string]os.FileMode{".env": 0o640, "node_modules/tool/run": 0o755} {
+		if info, err := os.Lstat(filepath.Join(p.Dir, path)); err != nil || info.Mode() != mode {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+	for link, to := range map[string]string{"node_modules/.bin/run": "../tool/run", "node_modules/out": outside, "node_modules/abs": filepath.Join(p.Dir, "first")} {
+		if is, err := os.Readlink(filepath.Join(p.Dir, link)); err != nil || is != to {
+			t.Errorf("%s leads to %s, %v", link, is, err)
+		}
+	}
+	s.Put(p.Dir, ".env", "changed by an agent\n")
+	if s.Untouched() != before {
+		t.Error("something of the user's has changed")
+	}
+}
+
+// TestBroughtThroughLink: nothing is written where a link that is committed leads.
+func TestBroughtThroughLink(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	outside := filepath.Join(s.State, "outside")
+	s.must(os.Mkdir(outside, 0o700))
+	s.must(os.Symlink(outside, filepath.Join(s.Root, "d")))
+	base := s.Save("link")
+	s.must(os.Remove(filepath.Join(s.Root, "d")))
+	s.Write(".gitignore", ".env\n")
+	s.Write(".worktreeinclude", ".env\n")
+	s.Write("d/.env", "secret\n")
+	_, err := s.site.Open(t.Context(), place.Task{Name: "t", Base: base})
+	s.refused(err, "bring d/.env")
+	if entries, _ := os.ReadDir(outside); len(entries) > 0 {
+		t.Error("something was written outside")
+	}
+}
+
+// TestBroughtStaysOut: what was brought is in no commit, whatever an agent does about it.
+func TestBroughtStaysOut(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.Write(".gitignore", ".env\nnode_modules/\n")
+	s.Write(".worktreeinclude", ".env\nnode_modules\n")
+	s.Write(".env", "secret\n")
+	s.Write("node_modules/a", "a\n")
+	s.Save("rules")
+	p := s.open("t")
+	s.Put(p.Dir, ".gitignore", "")
+	s.Put(p.Dir, "new", "new\n")
+	s.In(p.Dir, "add", ".env")
+	head := s.commit(p)
+	if names := s.Git("ls-tree", "-r", "--name-only", head); names != ".gitignore\n.worktreeinclude\nfirst\nnew" {
+		t.Errorf("committed %q", names)
+	}
+	s.is(p, ".env", "secret\n")
+	s.is(p, "node_modules/a", "a\n")
+	s.In(p.Dir, "add", "node_modules")
+	s.In(p.Dir, "commit", "-qm", "all")
+	s.In(p.Dir, "rm", "-rq", "--cached", "node_modules")
+	s.In(p.Dir, "commit", "-qm", "not any more")
+	_, err := p.Commit(t.Context(), "m")
+	s.refused(err, "node_modules/a", "the user's own")
+}
+
+func TestSetup(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.Write(".gitignore", "env\nruns\n")
+	s.Write(".worktreeinclude", "env\n")
+	s.Write("env", "here\n")
+	s.Save("rules")
+	task := place.Task{Name: "t", Base: "main", Log: filepath.Join(s.State, "log")}
+	task.Setup = "echo it begins; echo x >>runs; cat env nothing"
+	_, err := s.site.Open(t.Context(), task)
+	s.refused(err, "setup command", "exit code 1", "it begins\nhere\n", "nothing")
+	if log := s.Text(s.State, "log"); !strings.HasPrefix(log, "it begins\nhere\n") {
+		t.Errorf("the log is %q", log)
+	}
+	task.Setup = "echo x >>runs; cat env"
+	for range 2 {
+		p, err := s.site.Open(t.Context(), task)
+		s.must(err)
+		s.is(p, "runs", "x\n")
+	}
+	if log := s.Text(s.State, "log"); log != "here\n" {
+		t.Errorf("the log is %q", log)
+	}
+}

@@ -1,0 +1,152 @@
+//go:build unix
+
+package place_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"codeloops/internal/proc"
+	"codeloops/internal/queue/git"
+	"codeloops/internal/queue/git/gittest"
+	"codeloops/internal/queue/place"
+)
+
+// A killer kills its process before the last of some commands, or, where it is to be late, while that
+// is at work.
+type killer struct {
+	git.Starter
+	left *int
+	late bool
+}
+
+func (k killer) Run(ctx context.Context, c proc.Command) (proc.Result, error) {
+	if *k.left--; *k.left == 0 {
+		if k.late {
+			go k.Starter.Run(ctx, c)
+			for range 1000 { // no wait is long enough to be sure of anything
+				syscall.Getppid()
+			}
+		}
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+	return k.Starter.Run(ctx, c)
+}
+
+// TestPlayed is what other tests run as a process of its own.
+//
+//nolint:paralleltest // it is the only one there
+func TestPlayed(t *testing.T) {
+	at, err := strconv.Atoi(os.Getenv("PLACE_KILL_AT"))
+	r := gittest.Played(t, func(s git.Starter) git.Starter {
+		return killer{s, &at, os.Getenv("PLACE_KILL_LATE") != ""}
+	})
+	if r == nil || err != nil {
+		t.Skip("it is for other tests to run")
+	}
+	s := scene{Repo: r}
+	if s.site, err = place.New(r.Repo, r.State); err != nil {
+		t.Fatal(err)
+	}
+	life(s)
+}
+
+// life is that of a task, from its beginning to its end. It goes on where another one was cut off.
+func life(s scene) {
+	p, err := s.site.Open(s.Context(), place.Task{Name: "t", Base: "main", Setup: "echo ready >>ready", Log: s.State + "/log"})
+	if err != nil && strings.Contains(err.Error(), "it was being removed") {
+		all, err := s.site.List()
+		s.must(err)
+		s.must(all[0].Remove(s.Context(), "done"))
+		return
+	}
+	s.must(err)
+	if s.Text(p.Dir, ".env") != "secret\n" || s.Text(p.Dir, "ready") != "ready\n" {
+		s.Fatal("the place is not ready")
+	}
+	if s.Text(p.Dir, "mine") == "-" {
+		s.Put(p.Dir, "mine", "mine\n")
+		s.Put(p.Dir, "both", "mine\n")
+	}
+	_, err = p.Commit(s.Context(), "mine")
+	if err != nil && !strings.Contains(err.Error(), "not resolved") {
+		s.Fatal(err)
+	}
+	files, err := p.Update(s.Context(), "main")
+	s.must(err)
+	if len(files) > 0 {
+		s.Put(p.Dir, "both", "mine and theirs\n")
+	}
+	head, err := p.Commit(s.Context(), "merged")
+	s.must(err)
+	s.Git("branch", "--force", "done", head)
+	s.must(p.Remove(s.Context(), "done"))
+}
+
+// TestKilledAnywhere kills a process that works on a task before each of its commands, or within it:
+// the next one goes on with that, and nothing is lost or left.
+func TestKilledAnywhere(t *testing.T) {
+	t.Parallel()
+	step := 1
+	if testing.Short() {
+		step = 11
+	}
+	for _, late := range []string{"", "1"} {
+		n := 1
+		for killedAt(t, n, late) {
+			n += step
+		}
+		if n < 30 {
+			t.Fatalf("it has %d commands", n)
+		}
+	}
+}
+
+// killedAt has a process lead the life of a task, killed at its n-th command, and goes on with that.
+func killedAt(t *testing.T, n int, late string) (killed bool) {
+	t.Helper()
+	s := newScene(t)
+	s.Write(".gitignore", ".env\nready\n")
+	s.Write(".worktreeinclude", ".env\n")
+	s.Write(".env", "secret\n")
+	s.Write("both", "none\n")
+	s.Save("base")
+	s.Git("branch", "codeloops/t")
+	s.Branch("main2", "main", "both", "theirs\n")
+	play := func(at int) ([]byte, error) {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPlayed$")
+		cmd.Env = append(s.Play(), "PLACE_KILL_AT="+strconv.Itoa(at), "PLACE_KILL_LATE="+late)
+		return cmd.CombinedOutput()
+	}
+	s.Git("switch", "-q", "--detach", "main")
+	s.Git("branch", "--force", "main", "main2")
+	before := s.Untouched()
+	out, err := play(n)
+	if killed = err != nil; killed && !strings.Contains(err.Error(), "killed") {
+		t.Fatalf("%d%s: %v\n%s", n, late, err, out)
+	}
+	if killed {
+		if out, err := play(-1); err != nil {
+			t.Fatalf("%d%s, once more: %v\n%s", n, late, err, out)
+		}
+	}
+	if got := s.Git("show", "done:both") + s.Git("show", "done:mine"); got != "mine and theirsmine" {
+		t.Errorf("%d%s: done is %q", n, late, got)
+	}
+	if s.Git("rev-parse", "main2") != s.Git("rev-parse", "main") || s.Untouched() != before {
+		t.Errorf("%d%s: something of the user's has changed", n, late)
+	}
+	if left := s.Git("worktree", "list"); strings.Contains(left, "\n") || s.Text(s.CommonDir, "worktrees/t/HEAD") != "-" {
+		t.Errorf("%d%s: left %s", n, late, left)
+	}
+	if all, err := s.site.List(); len(all) > 0 || err != nil {
+		t.Errorf("%d%s: left %v, %v", n, late, all, err)
+	}
+	return killed
+}

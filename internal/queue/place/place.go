@@ -1,0 +1,220 @@
+// Package place keeps the work trees in which tasks are worked on, each with a branch of its own.
+//
+// A place is a linked work tree of git's below a directory of the caller's. Beside it there is a record
+// of how far it has come: what was made before a place was whole is made again, and what is in one that
+// was is never taken back. It belongs to one caller at a time.
+//
+// What git ignores and .worktreeinclude names is copied into it, sharing blocks with the user's files
+// where the file system can. It is no layer above the user's files, as forks have them: that shows to
+// the commands of one process alone, and would change under a task with what the user does.
+package place
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"codeloops/internal/queue/git"
+	"codeloops/internal/view"
+	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
+)
+
+// branches is where the branches of places are.
+const branches = "codeloops/"
+
+// A Site is where the places of a repository are.
+type Site struct {
+	repo           *git.Repo
+	trees, records string
+}
+
+// New returns the site of a repository below a directory, which is made.
+func New(r *git.Repo, dir string) (*Site, error) {
+	trees, err := r.Home(dir, "places")
+	if err != nil {
+		return nil, err
+	}
+	records, err := r.Home(dir, "records")
+	return &Site{repo: r, trees: trees, records: records}, err
+}
+
+// A Place is the work tree of one task.
+type Place struct {
+	Task   string
+	Branch string
+	Dir    string // of the work tree
+
+	site *Site
+	repo *git.Repo
+	rec  record
+}
+
+// A Task is what a place is opened for.
+type Task struct {
+	Name  string
+	Base  string // the commit that a new branch begins at
+	Setup string // a command for the system's shell that makes a new place ready; "" is none
+	Log   string // a file for what it prints
+}
+
+// nameOfTask matches what can be the name of a branch, and of a directory on every system.
+var nameOfTask = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
+
+func (s *Site) place(task string) (*Place, error) {
+	if !nameOfTask.MatchString(task) || len(task) > 100 || strings.HasSuffix(strings.ToLower(task), ".lock") {
+		return nil, hint.Errorf("use up to 100 letters, digits, - and _, with single dots between them",
+			"%s cannot be the name of a task: it would not do as a branch and a directory", wording.Quote(task, 120))
+	}
+	p := &Place{Task: task, Branch: branches + task, Dir: filepath.Join(s.trees, task), site: s, repo: s.repo}
+	return p, p.load()
+}
+
+// List returns the places that there are, also those that are not whole.
+func (s *Site) List() (all []*Place, err error) {
+	entries, err := os.ReadDir(s.records)
+	for _, e := range entries {
+		if task, ok := strings.CutSuffix(e.Name(), recordEnding); ok {
+			p, e := s.place(task)
+			if err = errors.Join(err, e); e == nil {
+				all = append(all, p)
+			}
+		}
+	}
+	return all, err
+}
+
+// Open opens the place of a task, and makes it where it is not whole. The work that is on its branch,
+// and in its work tree, is there again.
+func (s *Site) Open(ctx context.Context, t Task) (*Place, error) {
+	p, err := s.place(t.Name)
+	if err == nil {
+		err = p.open(ctx, t)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the work tree of task %s: %w", t.Name, err)
+	}
+	return p, nil
+}
+
+func (p *Place) open(ctx context.Context, t Task) error {
+	if err := errors.Join(view.Remove(p.twin()), p.repo.Forget(p.twin())); err != nil {
+		return err
+	}
+	if err := p.free(ctx); err != nil {
+		return err
+	}
+	if p.rec.Removing {
+		return hint.Errorf("remove it again, then open it", "it was being removed")
+	}
+	if _, err := os.Lstat(p.Dir); p.rec.Ready && err == nil {
+		return p.settle(ctx)
+	}
+	if p.rec.Base == "" {
+		base, ok, err := p.repo.Commit(ctx, t.Base)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return hint.Errorf("name a commit; a repository without any needs its first one", "%s is no commit", wording.Name(t.Base))
+		}
+		p.rec.Base = base
+	}
+	return p.make(ctx, t)
+}
+
+// free reports what is in the way of the place's branch.
+func (p *Place) free(ctx context.Context) error {
+	const all = "refs/heads/" + branches
+	if taken, err := p.repo.Refs(ctx, strings.TrimSuffix(all, "/")); err != nil {
+		return err
+	} else if _, ok := taken[strings.TrimSuffix(all, "/")]; ok {
+		return hint.Errorf("give it another name: git branch -m codeloops NAME",
+			"there is a branch codeloops, and so none can be called %s", p.Branch)
+	}
+	same := func(name, kind string) error {
+		if name == p.Task || !strings.EqualFold(name, p.Task) {
+			return nil
+		}
+		return hint.Errorf("give the task a name of its own",
+			"there is a %s %s, and on many systems that is the same name as %s", kind, name, p.Task)
+	}
+	refs, err := p.repo.Refs(ctx, all)
+	for ref := range refs {
+		err = errors.Join(err, same(strings.TrimPrefix(ref, all), "branch codeloops/…"))
+	}
+	entries, e := os.ReadDir(p.site.records)
+	for _, r := range entries {
+		err = errors.Join(err, same(strings.TrimSuffix(r.Name(), recordEnding), "task"))
+	}
+	if err = errors.Join(err, e); err != nil {
+		return err
+	}
+	return p.unused(ctx)
+}
+
+// unused reports that somebody else has the branch checked out.
+func (p *Place) unused(ctx context.Context) error {
+	tree, err := p.repo.InUse(ctx, p.Branch, p.Dir)
+	if err == nil && tree != "" {
+		return hint.Errorf("switch to another branch there", "the branch %s is checked out in %s", p.Branch, tree)
+	}
+	return err
+}
+
+// make makes the place anew. Nobody has worked in what is there.
+func (p *Place) make(ctx context.Context, t Task) error {
+	if _, err := os.Lstat(p.Dir); err == nil && !p.rec.kept {
+		return hint.Errorf("move it away", "%s is none of ours: there is no record of it", p.Dir)
+	}
+	p.rec.Ready, p.rec.Brought, p.rec.Update = false, nil, nil
+	if err := errors.Join(p.save(), p.unlock(), view.Remove(p.Dir), p.repo.Forget(p.Dir)); err != nil {
+		return err
+	}
+	args := []string{p.Dir, p.Branch}
+	if _, there, err := p.repo.Commit(ctx, p.ref()); err != nil {
+		return err
+	} else if !there {
+		args = []string{"--no-track", "-b", p.Branch, p.Dir, p.rec.Base}
+	}
+	err := p.repo.AddTree(ctx, args...)
+	if err == nil {
+		err = p.repo.CheckOut(ctx, p.Dir)
+	}
+	if err != nil {
+		return err
+	}
+	if p.rec.Brought, err = p.site.Bring(ctx, p.Dir); err != nil {
+		return err
+	}
+	if t.Setup != "" {
+		if err := p.setup(ctx, t); err != nil {
+			return err
+		}
+	}
+	p.rec.Ready = true
+	return p.save()
+}
+
+func (p *Place) ref() string { return "refs/heads/" + p.Branch }
+
+// unlock removes what a git that was killed has left: nobody else is at work in the place.
+func (p *Place) unlock() error {
+	locks := []string{filepath.Join(p.repo.CommonDir, filepath.FromSlash(p.ref())+".lock")}
+	admin, err := p.repo.Admin(p.Dir)
+	if admin != "" {
+		names, _ := filepath.Glob(filepath.Join(admin, "*.lock")) // of a malformed pattern
+		locks = append(locks, names...)
+	}
+	for _, name := range locks {
+		if e := os.Remove(name); !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}

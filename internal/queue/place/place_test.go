@@ -1,0 +1,349 @@
+package place_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"codeloops/internal/proc"
+	"codeloops/internal/queue/git"
+	"codeloops/internal/queue/git/gittest"
+	"codeloops/internal/queue/place"
+	"codeloops/internal/wording/hint"
+)
+
+func TestMain(m *testing.M) {
+	if proc.Keep() {
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// A scene is a user's repository with places.
+type scene struct {
+	*gittest.Repo
+	site *place.Site
+}
+
+func at(r *gittest.Repo) scene {
+	r.Helper()
+	site, err := place.New(r.Repo, r.State)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return scene{r, site}
+}
+
+func newScene(t *testing.T) scene {
+	t.Helper()
+	return at(gittest.New(t))
+}
+
+func (s scene) open(name string) *place.Place {
+	s.Helper()
+	p, err := s.site.Open(s.Context(), place.Task{Name: name, Base: "main"})
+	s.must(err)
+	return p
+}
+
+func (s scene) must(err error) {
+	s.Helper()
+	if err != nil {
+		advice, _ := hint.Of(err)
+		s.Fatalf("%v (%s)", err, advice)
+	}
+}
+
+// refused expects an error with some words, and a hint.
+func (s scene) refused(err error, words ...string) {
+	s.Helper()
+	if err == nil {
+		s.Errorf("it is not refused: %q", words)
+		return
+	}
+	for _, word := range words {
+		if !strings.Contains(err.Error(), word) {
+			s.Errorf("%q lacks %q", err, word)
+		}
+	}
+	if _, ok := hint.Of(err); !ok {
+		s.Errorf("%q has no hint", err)
+	}
+}
+
+func (s scene) commit(p *place.Place) string {
+	s.Helper()
+	head, err := p.Commit(s.Context(), "# work\n\nthe rest\n")
+	s.must(err)
+	return head
+}
+
+// is compares a file of a place.
+func (s scene) is(p *place.Place, path, want string) {
+	s.Helper()
+	if got := s.Text(p.Dir, path); got != want {
+		s.Errorf("%s is %q, want %q", path, got, want)
+	}
+}
+
+func TestCommit(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.Write(".gitignore", "*.o\n")
+	base := s.Save("rules")
+	before := s.Untouched()
+	s.Put(s.CommonDir, "hooks/pre-commit", "#!/bin/sh\nexit 1\n")
+	s.must(os.Chmod(filepath.Join(s.CommonDir, "hooks/pre-commit"), 0o700))
+	s.Git("config", "commit.gpgSign", "true")
+	s.Git("config", "gpg.program", "false")
+	p := s.open("t.1-a")
+	if head := s.commit(p); head != base {
+		t.Errorf("nothing has changed, and it is committed: %s", head)
+	}
+	s.Put(p.Dir, "sub/new", "new\n")
+	s.Put(p.Dir, "x.o", "ignored\n")
+	s.must(os.Remove(filepath.Join(p.Dir, "first")))
+	head := s.commit(p)
+	if got := s.In(p.Dir, "show", "--format=%B%an <%ae>", "--name-status", head); got != "# work\n\nthe rest\nUser <user@example.com>\n\nD\tfirst\nA\tsub/new" {
+		t.Errorf("committed %q", got)
+	}
+	if s.Git("rev-parse", "codeloops/t.1-a") != head || s.commit(p) != head {
+		t.Error("the branch is elsewhere")
+	}
+	if s.Untouched() != before {
+		t.Error("something of the user's has changed")
+	}
+}
+
+func TestNobodyKnown(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.Environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.State, "GIT_CONFIG_NOSYSTEM=1"}
+	p := s.open("t")
+	s.Put(p.Dir, "new", "new\n")
+	s.commit(p)
+	if who := s.In(p.Dir, "log", "-1", "--format=%an <%ae>, %cn <%ce>"); who != "codeloops <codeloops@localhost>, codeloops <codeloops@localhost>" {
+		t.Error(who)
+	}
+}
+
+// TestOwnCommits: what an agent commits by itself is part of the work, also on a branch of its own.
+func TestOwnCommits(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	p := s.open("t")
+	s.In(p.Dir, "switch", "-q", "-c", "feature")
+	s.Put(p.Dir, "one", "1\n")
+	s.In(p.Dir, "add", ".")
+	s.In(p.Dir, "commit", "-qm", "one")
+	s.Put(p.Dir, "two", "2\n")
+	head := s.commit(p)
+	if names := s.In(p.Dir, "ls-tree", "--name-only", "codeloops/t"); names != "first\none\ntwo" || s.Git("rev-parse", "codeloops/t") != head {
+		t.Errorf("the branch has %q", names)
+	}
+	s.In(p.Dir, "checkout", "-q", "--detach", "main")
+	_, err := p.Commit(t.Context(), "m")
+	s.refused(err, "has left its branch codeloops/t")
+	s.refused(p.Remove(t.Context(), "main"), "has left its branch")
+}
+
+func TestOpenAgain(t *testing.T) {
+	t.Parallel()
+	// work leaves a commit, and something that is not committed.
+	work := func(s scene) (p *place.Place, head string) {
+		p = s.open("t")
+		s.Put(p.Dir, "done", "done\n")
+		head = s.commit(p)
+		s.Put(p.Dir, "begun", "begun\n")
+		s.must(os.Remove(filepath.Join(p.Dir, "first")))
+		return p, head
+	}
+	admin := func(s scene, p *place.Place) string { return filepath.Join(s.CommonDir, "worktrees", p.Task) }
+	for name, harm := range map[string]func(scene, *place.Place){
+		"nothing": func(scene, *place.Place) {},
+		"locks": func(s scene, p *place.Place) {
+			for _, name := range []string{
+				filepath.Join(admin(s, p), "index.lock"), filepath.Join(admin(s, p), "HEAD.lock"),
+				filepath.Join(s.CommonDir, "refs/heads/codeloops/t.lock"),
+			} {
+				s.must(os.WriteFile(name, nil, 0o600))
+			}
+		},
+		"branch gone": func(s scene, _ *place.Place) { s.Git("update-ref", "-d", "refs/heads/codeloops/t") },
+		"link gone":   func(s scene, p *place.Place) { s.must(os.Remove(filepath.Join(p.Dir, ".git"))) },
+		"link broken": func(s scene, p *place.Place) { s.Put(p.Dir, ".git", "gitdir: /nowhere\n") },
+		"entry gone":  func(s scene, p *place.Place) { s.must(os.RemoveAll(admin(s, p))) },
+		"entry and link gone": func(s scene, p *place.Place) {
+			s.must(os.RemoveAll(admin(s, p)))
+			s.must(os.Remove(filepath.Join(p.Dir, ".git")))
+		},
+		"another repository": func(s scene, p *place.Place) {
+			s.must(os.Remove(filepath.Join(p.Dir, ".git")))
+			s.In(p.Dir, "init", "-q")
+		},
+		"twin left": func(s scene, p *place.Place) {
+			s.must(os.RemoveAll(admin(s, p)))
+			s.Git("worktree", "add", "-q", "--no-checkout", p.Dir+"~", p.Branch)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			p, head := work(s)
+			harm(s, p)
+			p = at(s.Repo).open("t")
+			if got := s.Git("rev-parse", "codeloops/t"); got != head {
+				t.Errorf("the branch is at %s, want %s", got, head)
+			}
+			s.is(p, "begun", "begun\n")
+			last := s.commit(p)
+			if names := s.Git("ls-tree", "--name-only", last); names != "begun\ndone" {
+				t.Errorf("committed %q", names)
+			}
+			if s.Git("rev-parse", last+"^") != head {
+				t.Error("commits are lost")
+			}
+			s.Git("fsck", "--strict")
+			s.Git("merge", "-q", "--ff-only", "codeloops/t")
+			s.must(p.Remove(t.Context(), "main"))
+		})
+	}
+}
+
+// TestTreeGone: where the work tree is gone, what was committed is there again, with what is brought.
+func TestTreeGone(t *testing.T) {
+	t.Parallel()
+	for _, prune := range []bool{false, true} {
+		s := newScene(t)
+		s.Write(".gitignore", ".env\n")
+		s.Write(".worktreeinclude", ".env\n")
+		s.Write(".env", "secret\n")
+		s.Save("rules")
+		p := s.open("t")
+		s.Put(p.Dir, "done", "done\n")
+		head := s.commit(p)
+		s.must(os.RemoveAll(p.Dir))
+		if prune {
+			s.Git("worktree", "prune", "--expire=now")
+		}
+		p = s.open("t")
+		s.is(p, "done", "done\n")
+		s.is(p, ".env", "secret\n")
+		if s.commit(p) != head {
+			t.Error("it is not what it was")
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	open := func(name, base string) error {
+		_, err := s.site.Open(t.Context(), place.Task{Name: name, Base: base})
+		return err
+	}
+	for _, name := range []string{"", "..", "a/b", "a..b", "-a", ".a", "a.", "a b", "a.lock", "a.LOCK", "a~", strings.Repeat("x", 101)} {
+		s.refused(open(name, "main"), "cannot be the name of a task")
+	}
+	s.refused(open("t", "nothing"), "nothing is no commit")
+	s.open("fix")
+	s.refused(open("Fix", "main"), "task fix", "the same name as Fix")
+	s.Git("branch", "codeloops/Other")
+	s.refused(open("other", "main"), "Other")
+	s.Git("switch", "-q", "-c", "codeloops/mine")
+	s.refused(open("mine", "main"), "codeloops/mine is checked out in "+s.Root)
+	_, err := place.New(s.Repo.Repo, filepath.Join(s.Root, "sub"))
+	s.refused(err, "part of it")
+
+	s = newScene(t)
+	s.Git("branch", "codeloops")
+	s.refused(open("t", "main"), "there is a branch codeloops", "codeloops/t")
+
+	s = newScene(t)
+	s.must(os.RemoveAll(s.CommonDir))
+	s.Git("init", "-q")
+	s.refused(open("t", "HEAD"), "HEAD is no commit")
+}
+
+func TestOpenRepository(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	sub := filepath.Join(s.Root, "sub")
+	s.must(os.Mkdir(sub, 0o700))
+	s.must(os.Symlink(sub, filepath.Join(s.State, "link")))
+	r, err := git.Open(t.Context(), filepath.Join(s.State, "link"), s.Starter, append(s.Environ, "GIT_DIR=/nowhere"))
+	s.must(err)
+	if r.Root != s.Root || r.CommonDir != s.CommonDir || r.ID() != s.ID() {
+		t.Errorf("%+v", r)
+	}
+	_, err = git.Open(t.Context(), s.State, s.Starter, s.Environ)
+	s.refused(err, "find the work tree of "+s.State)
+}
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	other := newScene(t)
+	other.State = s.State
+	other = at(other.Repo)
+	s.open("a")
+	s.open("b.c")
+	other.open("a")
+	all, err := s.site.List()
+	s.must(err)
+	var names []string
+	for _, p := range all {
+		names = append(names, p.Task+" "+filepath.Base(p.Dir)+" "+p.Branch)
+	}
+	if slices.Sort(names); !slices.Equal(names, []string{"a a codeloops/a", "b.c b.c codeloops/b.c"}) {
+		t.Errorf("%q", names)
+	}
+	for _, p := range all {
+		s.must(p.Remove(t.Context(), "main"))
+	}
+	if all, err = s.site.List(); len(all) > 0 || err != nil {
+		t.Errorf("%v, %v", all, err)
+	}
+	if all, err = other.site.List(); len(all) != 1 || err != nil {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
+// TestManyAtOnce: places of one repository are opened, worked in and removed at the same time.
+func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	var all sync.WaitGroup
+	for n := range 12 {
+		all.Go(func() {
+			name := fmt.Sprintf("t%d", n)
+			p, err := at(s.Repo).site.Open(t.Context(), place.Task{Name: name, Base: "main"})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			s.Put(p.Dir, name, "new\n")
+			head, err := p.Commit(t.Context(), name)
+			if err == nil {
+				_, err = s.Run(t.Context(), s.Root, "branch", "done-"+name, head)
+			}
+			if err == nil {
+				err = p.Remove(t.Context(), "done-"+name)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if left, err := s.site.List(); len(left) > 0 || err != nil {
+		t.Errorf("left %v, %v", left, err)
+	}
+	if left, _ := os.ReadDir(filepath.Join(s.CommonDir, "worktrees")); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+}

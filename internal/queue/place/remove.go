@@ -1,0 +1,184 @@
+package place
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"codeloops/internal/queue/git"
+	"codeloops/internal/view"
+	"codeloops/internal/wording/hint"
+)
+
+// Remove removes the place and its branch, if a commit that the repository keeps elsewhere contains
+// the branch, and nothing in the place is uncommitted.
+func (p *Place) Remove(ctx context.Context, merged string) error {
+	head, err := p.end(ctx, func() error {
+		if _, err := p.attach(ctx); err != nil {
+			return err
+		}
+		if _, merging, err := p.merging(ctx); err != nil || merging {
+			return cmp.Or(err, hint.Errorf("commit it first", "a merge is in progress in %s", p.Dir))
+		}
+		return p.whole(ctx)
+	})
+	if err == nil && head != "" {
+		err = p.contained(ctx, merged, head)
+	}
+	if err == nil {
+		err = p.remove(ctx, head)
+	}
+	if err != nil {
+		return fmt.Errorf("remove the work tree of task %s: %w", p.Task, err)
+	}
+	return nil
+}
+
+// end returns the branch's last commit, "" where there is none. Before that it looks at the work that
+// is in the place, where there is any.
+func (p *Place) end(ctx context.Context, look func() error) (head string, err error) {
+	if _, gone := os.Lstat(p.Dir); p.rec.Ready && !p.rec.Removing && gone == nil {
+		if err = p.settle(ctx); err == nil {
+			err = look()
+		}
+	}
+	if err == nil {
+		head, _, err = p.repo.Commit(ctx, p.ref())
+	}
+	return head, err
+}
+
+// contained refuses a commit that does not contain the branch's last one, or that nothing keeps.
+func (p *Place) contained(ctx context.Context, merged, head string) error {
+	id, there, err := p.repo.Commit(ctx, merged)
+	if err != nil {
+		return err
+	}
+	if !there {
+		return hint.Errorf("merge it first", "the branch %s would be lost: it is not merged, as %q is no commit", p.Branch, merged)
+	}
+	if in, err := p.repo.Contains(ctx, id, head); err != nil || !in {
+		lost, _ := p.repo.Run(ctx, p.repo.Root, "rev-list", "--count", head, "^"+id)
+		return cmp.Or(err, hint.Errorf("merge it first", "%s of the branch %s would be lost: %.12s does not contain its last commit %.12s",
+			commits(lost), p.Branch, id, head))
+	}
+	refs, err := p.repo.Run(ctx, p.repo.Root, "for-each-ref", "--format=%(refname)", "--contains", id)
+	if err != nil {
+		return err
+	}
+	for ref := range strings.Lines(refs) {
+		if strings.TrimSpace(ref) != p.ref() {
+			return nil
+		}
+	}
+	return hint.Errorf("merge it first", "the branch %s would be lost: no other branch has %.12s, into which it was merged", p.Branch, id)
+}
+
+func commits(count string) string {
+	if count == "1" {
+		return "1 commit"
+	}
+	return count + " commits"
+}
+
+// remove removes the place, whose branch is at head.
+func (p *Place) remove(ctx context.Context, head string) error {
+	if err := p.unused(ctx); err != nil {
+		return err
+	}
+	p.rec.Removing = true
+	if err := p.save(); err != nil {
+		return err
+	}
+	for _, tree := range []string{p.Dir, p.twin()} {
+		if err := errors.Join(view.Remove(tree), p.repo.Forget(tree)); err != nil {
+			return err
+		}
+	}
+	if head != "" {
+		if _, err := p.repo.Run(ctx, p.repo.Root, "update-ref", "-d", p.ref(), head); err != nil {
+			return err
+		}
+	}
+	if err := os.Remove(p.recordFile()); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// dropped is where the last commits of branches are that were discarded.
+const dropped = "refs/codeloops/dropped/"
+
+// Discard removes the place and its branch, merged or not. What was on it, or was not committed, stays
+// as a commit at the ref that is returned; "" where there was nothing.
+func (p *Place) Discard(ctx context.Context) (ref string, err error) {
+	var last string // with what is not committed
+	head, err := p.end(ctx, func() (err error) {
+		last, err = p.keep(ctx)
+		return err
+	})
+	if err == nil && head != "" {
+		if last == "" {
+			last = head
+		}
+		ref, err = p.drop(ctx, last)
+	}
+	if err == nil {
+		err = p.remove(ctx, head)
+	}
+	if err != nil {
+		return "", fmt.Errorf("discard the work tree of task %s: %w", p.Task, err)
+	}
+	return ref, nil
+}
+
+// keep returns a commit with all that is in the place. It contains the branch, and what HEAD is at.
+func (p *Place) keep(ctx context.Context) (string, error) {
+	if err := p.stage(ctx); err != nil {
+		return "", err
+	}
+	tree, err := p.git(ctx, "write-tree")
+	if err != nil {
+		return "", err
+	}
+	out, err := p.git(ctx, "rev-parse", p.ref(), "HEAD^{commit}", p.ref()+"^{tree}")
+	if err != nil {
+		return "", err
+	}
+	ids := strings.Fields(out)
+	if ids[0] == ids[1] && ids[2] == tree {
+		return ids[0], nil
+	}
+	args := []string{"commit-tree", tree, "-F", "-", "-p", ids[0]}
+	if ids[0] != ids[1] {
+		args = append(args, "-p", ids[1])
+	}
+	env, err := p.repo.Identity(ctx, p.Dir)
+	if err != nil {
+		return "", err
+	}
+	message := fmt.Sprintf("codeloops: what was not committed when task %s was discarded\n", p.Task)
+	return p.repo.Do(ctx, git.Call{Dir: p.Dir, Env: env, Stdin: []byte(message)}, args...)
+}
+
+// drop keeps a commit at a ref that is returned. What others of that name have left stays.
+func (p *Place) drop(ctx context.Context, commit string) (string, error) {
+	for n := 1; ; n++ {
+		ref := dropped + p.Task
+		if n > 1 {
+			ref = fmt.Sprintf("%s-%d", ref, n)
+		}
+		at, there, err := p.repo.Commit(ctx, ref)
+		if err != nil || there && at == commit {
+			return ref, err
+		}
+		if !there {
+			_, err = p.repo.Run(ctx, p.repo.Root, "update-ref", ref, commit, "")
+			return ref, err
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package place_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestBranchDeletedBeforeMerge: a branch goes only when what is said to contain it does, and stays.
+func TestBranchDeletedBeforeMerge(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	p := s.open("t")
+	s.Put(p.Dir, "new", "new\n")
+	head := s.commit(p)
+	stays := func() {
+		t.Helper()
+		if s.Git("rev-parse", "codeloops/t") != head || s.Text(p.Dir, "new") != "new\n" {
+			t.Fatal("it is gone")
+		}
+	}
+	s.refused(p.Remove(t.Context(), "main"), "1 commit of the branch codeloops/t would be lost", head[:12])
+	s.refused(p.Remove(t.Context(), "nothing"), `"nothing" is no commit`)
+	s.refused(p.Remove(t.Context(), head), "no other branch has "+head[:12])
+	stays()
+	s.Git("worktree", "add", "-q", "-f", filepath.Join(s.State, "look"), "codeloops/t")
+	s.Git("merge", "-q", "--no-ff", "codeloops/t")
+	s.refused(p.Remove(t.Context(), "main"), "codeloops/t is checked out in "+filepath.Join(s.State, "look"))
+	stays()
+	s.Git("worktree", "remove", filepath.Join(s.State, "look"))
+	s.must(p.Remove(t.Context(), "main"))
+	s.Fails("rev-parse", "--verify", "codeloops/t")
+	if _, err := os.Lstat(p.Dir); err == nil {
+		t.Error("it is still there")
+	}
+	if out := s.Git("worktree", "list"); len(out) == 0 || s.Text(s.CommonDir, "worktrees/t/HEAD") != "-" {
+		t.Error("git still knows it")
+	}
+	s.must(p.Remove(t.Context(), "main"))
+	s.open("t")
+}
+
+// TestCleanUpDeletesWork: nothing that is not committed goes with a place.
+func TestCleanUpDeletesWork(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	p := s.open("t")
+	s.Put(p.Dir, "d/new", "new\n")
+	s.Put(p.Dir, "first", "changed\n")
+	s.refused(p.Remove(t.Context(), "main"), "not committed: first, d/new")
+	s.is(p, "d/new", "new\n")
+	s.In(p.Dir, "init", "-q", "inner")
+	s.In(filepath.Join(p.Dir, "inner"), "commit", "-qm", "inside", "--allow-empty")
+	for range 2 {
+		_, err := p.Commit(t.Context(), "m")
+		s.refused(err, "inner is a git repository of its own")
+		_, err = p.Discard(t.Context())
+		s.refused(err, "inner is a git repository of its own")
+	}
+	s.must(os.RemoveAll(filepath.Join(p.Dir, "inner/.git")))
+	s.Put(p.Dir, "inner/file", "file\n")
+	head := s.commit(p)
+	if names := s.Git("ls-tree", "-r", "--name-only", head); names != "d/new\nfirst\ninner/file" {
+		t.Errorf("committed %q", names)
+	}
+}
+
+// TestDirtySubmodule: what is changed in a submodule is not on the branch, and so is not taken for
+// committed.
+func TestDirtySubmodule(t *testing.T) {
+	t.Parallel()
+	s, lib := newScene(t), newScene(t)
+	s.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.Root, "lib")
+	s.Save("lib")
+	p := s.open("t")
+	s.Put(p.Dir, "new", "new\n")
+	s.commit(p) // without it
+	s.In(p.Dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
+	s.Put(p.Dir, "lib/new", "new\n")
+	_, err := p.Commit(t.Context(), "m")
+	s.refused(err, "not committed: lib")
+	s.In(filepath.Join(p.Dir, "lib"), "add", ".")
+	s.In(filepath.Join(p.Dir, "lib"), "commit", "-qm", "new")
+	_, err = p.Commit(t.Context(), "m")
+	s.refused(err, "lib is a git repository of its own")
+	s.In(filepath.Join(p.Dir, "lib"), "push", "-q", "origin", "HEAD:refs/heads/more")
+	s.commit(p)
+}
+
+func TestDiscard(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	var heads []string
+	for n, want := range []string{"refs/codeloops/dropped/t", "refs/codeloops/dropped/t-2"} {
+		p := s.open("t")
+		s.Put(p.Dir, "new", string(rune('a'+n)))
+		heads = append(heads, s.commit(p))
+		if n == 1 {
+			s.Put(p.Dir, "more", "more\n")
+		}
+		ref, err := p.Discard(t.Context())
+		s.must(err)
+		if ref != want {
+			t.Errorf("it is kept at %s, want %s", ref, want)
+		}
+		s.Fails("rev-parse", "--verify", "codeloops/t")
+		if _, err := os.Lstat(p.Dir); err == nil {
+			t.Error("it is still there")
+		}
+	}
+	if got := s.Git("rev-parse", "refs/codeloops/dropped/t"); got != heads[0] {
+		t.Error("the first is lost")
+	}
+	if got := s.Git("show", "refs/codeloops/dropped/t-2:more", "--"); got != "more" || s.Git("rev-parse", "refs/codeloops/dropped/t-2^") != heads[1] {
+		t.Errorf("the second has %q", got)
+	}
+}
+
+// TestDiscardElsewhere: what HEAD is at is kept as well as the branch, markers and all.
+func TestDiscardElsewhere(t *testing.T) {
+	t.Parallel()
+	s, head, _ := conflict(t)
+	p := s.open("t")
+	s.In(p.Dir, "merge", "--abort")
+	s.In(p.Dir, "checkout", "-q", "--detach", "main~1")
+	s.Put(p.Dir, "own", "own\n")
+	s.In(p.Dir, "add", ".")
+	s.In(p.Dir, "commit", "-qm", "own")
+	own := s.In(p.Dir, "rev-parse", "HEAD")
+	ref, err := p.Discard(t.Context())
+	s.must(err)
+	for _, commit := range []string{head, own} {
+		s.Git("merge-base", "--is-ancestor", commit, ref)
+	}
+	s, _, _ = conflict(t)
+	ref, err = s.open("t").Discard(t.Context())
+	s.must(err)
+	s.Git("show", ref+":both")
+}

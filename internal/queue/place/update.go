@@ -1,0 +1,79 @@
+package place
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"codeloops/internal/proc"
+	"codeloops/internal/queue/git"
+	"codeloops/internal/wording/hint"
+)
+
+// Update merges a commit into the place's branch, and returns the files with conflicts: these have
+// markers then, and [Place.Commit] concludes the merge when there are none in them any more. Nothing
+// may be uncommitted before. One that is in progress already is told again.
+func (p *Place) Update(ctx context.Context, tip string) (conflicts []string, err error) {
+	if conflicts, err = p.update(ctx, tip); err != nil {
+		return nil, fmt.Errorf("update the work tree of task %s: %w", p.Task, err)
+	}
+	return conflicts, nil
+}
+
+func (p *Place) update(ctx context.Context, tip string) ([]string, error) {
+	if err := p.repo.CanMerge(ctx); err != nil {
+		return nil, err
+	}
+	head, err := p.attach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	theirs, there, err := p.repo.Commit(ctx, tip)
+	if err != nil || !there {
+		return nil, cmp.Or(err, fmt.Errorf("%s is no commit", tip))
+	}
+	switch merged, merging, err := p.merging(ctx); {
+	case err != nil:
+		return nil, err
+	case merging && merged == theirs && p.rec.Update != nil:
+		return p.rec.Update.Files, nil
+	case merging:
+		return nil, hint.Errorf("commit it first", "a merge of %.12s is in progress in %s", merged, p.Dir)
+	}
+	if err := p.whole(ctx); err != nil {
+		return nil, err
+	}
+	if has, err := p.repo.Contains(ctx, head, theirs); err != nil || has {
+		return nil, err
+	}
+	m, err := p.repo.MergeTree(ctx, head, theirs)
+	if err != nil {
+		return nil, err
+	}
+	p.rec.Update = &update{Ours: head, Theirs: theirs, Files: m.Files, Begun: true}
+	if err := p.save(); err != nil {
+		return nil, err
+	}
+	return m.Files, p.merge(ctx, theirs)
+}
+
+// merge merges a commit in the place. It is over when the record says so: see [Place.settle].
+func (p *Place) merge(ctx context.Context, theirs string) error {
+	env, err := p.repo.Identity(ctx, p.Dir)
+	if err != nil {
+		return err
+	}
+	_, err = p.repo.Do(ctx, git.Call{Dir: p.Dir, Env: env}, "-c", "merge.conflictStyle=merge",
+		"merge", "--quiet", "--ff", "--no-edit", "--no-verify", "--no-autostash", "--strategy=ort", theirs)
+	if exit, ok := errors.AsType[*proc.ExitError](err); ok && exit.ExitCode == 1 && len(p.rec.Update.Files) > 0 {
+		if _, merging, _ := p.merging(ctx); merging {
+			err = nil
+		}
+	}
+	if err != nil {
+		return errors.Join(err, p.settle(context.WithoutCancel(ctx)))
+	}
+	p.rec.Update.Begun = false
+	return p.save()
+}

@@ -1,0 +1,138 @@
+package place_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func (s scene) update() (want func(files ...string)) {
+	s.Helper()
+	p := s.open("t")
+	files, err := p.Update(s.Context(), "main")
+	s.must(err)
+	return func(want ...string) {
+		s.Helper()
+		if !slices.Equal(files, want) {
+			s.Errorf("conflicts in %q, want %q", files, want)
+		}
+	}
+}
+
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	p := s.open("t")
+	s.Put(p.Dir, "new", "new\n")
+	_, err := p.Update(t.Context(), "main")
+	s.refused(err, "not committed: new")
+	head := s.commit(p)
+	s.update()()
+	if s.commit(p) != head {
+		t.Error("there was nothing to merge")
+	}
+	s.Write("other", "other\n")
+	tip := s.Save("other")
+	s.update()()
+	if parents := s.Git("log", "-1", "--format=%P", "codeloops/t"); parents != head+" "+tip {
+		t.Errorf("the parents are %s", parents)
+	}
+	s.is(p, "other", "other\n")
+}
+
+// conflict has a conflict between the place of a task and main.
+func conflict(t *testing.T) (s scene, head, tip string) {
+	t.Helper()
+	s = newScene(t)
+	s.Write("both", "a\nb\nc\n")
+	s.Write("title", "Title\n=======\n")
+	s.Save("both")
+	p := s.open("t")
+	s.Put(p.Dir, "both", "a\nmine\nc\n")
+	s.Put(p.Dir, "title", "My\n=======\n")
+	head = s.commit(p)
+	s.Write("both", "a\ntheirs\nc\n")
+	s.Write("title", "Their\n=======\n")
+	tip = s.Save("theirs")
+	s.update()("both", "title")
+	return s, head, tip
+}
+
+func TestUpdateConflict(t *testing.T) {
+	t.Parallel()
+	s, head, tip := conflict(t)
+	p := s.open("t")
+	if text := s.Text(p.Dir, "both"); !strings.Contains(text, "<<<<<<< HEAD\nmine\n=======\ntheirs\n>>>>>>> "+tip) {
+		t.Errorf("the file is %q", text)
+	}
+	s.update()("both", "title")
+	_, err := p.Commit(t.Context(), "m")
+	s.refused(err, "both:2, title:1")
+	s.refused(p.Remove(t.Context(), "main"), "a merge is in progress")
+	s.Put(p.Dir, "both", "a\nmine and theirs\nc\n")
+	s.Put(p.Dir, "title", "Our\n=======\n")
+	p = s.open("t")
+	last := s.commit(p)
+	if parents := s.Git("log", "-1", "--format=%P", last); parents != head+" "+tip {
+		t.Errorf("the parents are %s", parents)
+	}
+	if s.update()(); s.commit(p) != last {
+		t.Error("it is merged once more")
+	}
+}
+
+// TestMarkersCommitted: markers are refused, also where an agent has added or committed them.
+func TestMarkersCommitted(t *testing.T) {
+	t.Parallel()
+	for _, commands := range [][]string{{"add ."}, {"add .", "commit -qm merged"}} {
+		s, _, _ := conflict(t)
+		p := s.open("t")
+		for _, command := range commands {
+			s.In(p.Dir, strings.Fields(command)...)
+		}
+		p = s.open("t")
+		_, err := p.Commit(t.Context(), "m")
+		s.refused(err, "both:2")
+		s.Put(p.Dir, "both", "a\n>>>>>>> more\nc\n")
+		_, err = p.Commit(t.Context(), "m")
+		s.refused(err, "both:2")
+		s.Put(p.Dir, "both", "a\nours\nc\n")
+		s.Put(p.Dir, "title", "Our\n=======\n")
+		s.commit(p)
+	}
+}
+
+// TestUpdateCutOff: a merge that was cut off in the middle begins again.
+func TestUpdateCutOff(t *testing.T) {
+	t.Parallel()
+	s, head, _ := conflict(t)
+	p := s.open("t")
+	record := filepath.Join(filepath.Dir(filepath.Dir(p.Dir)), "records", "t.json")
+	text, err := os.ReadFile(record)
+	s.must(err)
+	s.must(os.WriteFile(record, []byte(strings.Replace(string(text), `"files":`, `"begun":true,"files":`, 1)), 0o600))
+	s.must(os.Remove(filepath.Join(s.CommonDir, "worktrees/t/MERGE_HEAD")))
+	s.Put(p.Dir, "half", "written\n")
+	p = s.open("t")
+	s.is(p, "both", "a\nmine\nc\n")
+	s.is(p, "half", "-")
+	if s.commit(p) != head {
+		t.Error("it is not what it was")
+	}
+	s.update()("both", "title")
+}
+
+func TestRebaseInProgress(t *testing.T) {
+	t.Parallel()
+	s, _, _ := conflict(t)
+	p := s.open("t")
+	s.In(p.Dir, "merge", "--abort")
+	if _, err := s.Run(t.Context(), p.Dir, "rebase", "main"); err == nil {
+		t.Fatal("no conflict")
+	}
+	p = s.open("t")
+	_, err := p.Commit(t.Context(), "m")
+	s.refused(err, "a rebase is in progress")
+}
