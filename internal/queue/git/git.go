@@ -76,7 +76,9 @@ type Call struct {
 // Do runs git, and returns what it has printed without the line end behind it. One that fails is a
 // [*proc.ExitError].
 func (r *Repo) Do(ctx context.Context, c Call, args ...string) (string, error) {
-	env := slices.Concat(r.Environ, []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=:"}, c.Env)
+	env := slices.Concat(r.Environ, []string{
+		"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=:", "GIT_LITERAL_PATHSPECS=0", "GIT_ICASE_PATHSPECS=0",
+	}, c.Env)
 	res, err := r.Starter.Run(ctx, proc.Command{
 		Invocation: proc.Invocation{Argv: slices.Concat([]string{"git"}, settings, args), Dir: c.Dir, Env: env, Stdin: c.Stdin},
 		Limits:     proc.Limits{MaxOutput: maxOutput, Keep: maxOutput},

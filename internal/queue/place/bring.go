@@ -89,7 +89,11 @@ func (p *Place) setup(ctx context.Context, t Task) error {
 		return fmt.Errorf("run the setup command %q: %w", t.Setup, err)
 	case res.ExitCode != 0:
 		text := strings.TrimSpace(string(res.Stdout.Text) + "\n" + string(res.Stderr.Text))
-		return hint.Errorf("try it in a fresh clone; what it printed is in "+t.Log,
+		advice := "try it in a fresh clone"
+		if t.Log != "" {
+			advice += "; all that it printed is in " + t.Log
+		}
+		return hint.Errorf(advice,
 			"the setup command %q ended with exit code %d: %s", t.Setup, res.ExitCode, text)
 	}
 	return nil

@@ -137,20 +137,19 @@ func (p *Place) free(ctx context.Context) error {
 		return hint.Errorf("give it another name: git branch -m codeloops NAME",
 			"there is a branch codeloops, and so none can be called %s", p.Branch)
 	}
-	same := func(name, kind string) error {
-		if name == p.Task || !strings.EqualFold(name, p.Task) {
+	same := func(name, is, wanted string) error {
+		if is == wanted || !strings.EqualFold(is, wanted) {
 			return nil
 		}
-		return hint.Errorf("give the task a name of its own",
-			"there is a %s %s, and on many systems that is the same name as %s", kind, name, p.Task)
+		return hint.Errorf("give the task a name of its own", "there is a %s %s, and on many systems that is the same name as %s", name, is, wanted)
 	}
 	refs, err := p.repo.Refs(ctx, all)
 	for ref := range refs {
-		err = errors.Join(err, same(strings.TrimPrefix(ref, all), "branch codeloops/…"))
+		err = errors.Join(err, same("branch", strings.TrimPrefix(ref, "refs/heads/"), p.Branch))
 	}
 	entries, e := os.ReadDir(p.site.records)
 	for _, r := range entries {
-		err = errors.Join(err, same(strings.TrimSuffix(r.Name(), recordEnding), "task"))
+		err = errors.Join(err, same("task", strings.TrimSuffix(r.Name(), recordEnding), p.Task))
 	}
 	if err = errors.Join(err, e); err != nil {
 		return err

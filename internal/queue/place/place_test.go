@@ -253,7 +253,7 @@ func TestRefused(t *testing.T) {
 	s.open("fix")
 	s.refused(open("Fix", "main"), "task fix", "the same name as Fix")
 	s.Git("branch", "codeloops/Other")
-	s.refused(open("other", "main"), "Other")
+	s.refused(open("other", "main"), "codeloops/Other", "the same name as codeloops/other")
 	s.Git("switch", "-q", "-c", "codeloops/mine")
 	s.refused(open("mine", "main"), "codeloops/mine is checked out in "+s.Root)
 	_, err := place.New(s.Repo.Repo, filepath.Join(s.Root, "sub"))
@@ -310,6 +310,24 @@ func TestList(t *testing.T) {
 	}
 	if all, err = other.site.List(); len(all) != 1 || err != nil {
 		t.Errorf("%v, %v", all, err)
+	}
+}
+
+// TestLinkInPlace: nothing is done where a link leads that somebody has put in the place of a work tree.
+func TestLinkInPlace(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	p := s.open("t")
+	s.must(os.RemoveAll(p.Dir))
+	s.must(os.Symlink(s.Root, p.Dir))
+	before := s.Untouched()
+	_, err := s.site.Open(t.Context(), place.Task{Name: "t", Base: "main"})
+	s.refused(err, "is no longer a directory")
+	s.refused(p.Remove(t.Context(), "main"), "is no longer a directory")
+	_, err = p.Discard(t.Context())
+	s.refused(err, "is no longer a directory")
+	if s.Untouched() != before || s.Git("rev-parse", "codeloops/t") == "" {
+		t.Error("something of the user's has changed")
 	}
 }
 

@@ -15,6 +15,9 @@ import (
 
 // settle mends what keeps git from working in a place that was whole, and leaves the files alone.
 func (p *Place) settle(ctx context.Context) error {
+	if info, err := os.Lstat(p.Dir); err != nil || !info.IsDir() { // a link would lead to others' files
+		return cmp.Or(err, hint.Errorf("was it the agent? Move that away", "%s is no longer a directory", p.Dir))
+	}
 	if err := p.branch(ctx); err != nil {
 		return err
 	}
