@@ -76,7 +76,7 @@ func TestHelpTeaches(t *testing.T) {
 			}
 		})
 		cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-			if grouped > 0 && f.Annotations["group"] == nil && f.Name != "help" {
+			if grouped > 0 && f.Annotations["group"] == nil && f.Name != "help" && f.Name != "version" {
 				t.Errorf("%s --%s stands below no heading", cmd.CommandPath(), f.Name)
 			}
 		})

@@ -12,7 +12,7 @@ import (
 
 // newRootCmd returns the whole command tree.
 func newRootCmd(a *app) *cobra.Command {
-	o := &runOptions{}
+	o, showVersion := &runOptions{}, false
 	root := &cobra.Command{
 		Use:         "codeloops [flags] [prompt…]",
 		Annotations: runExits(),
@@ -29,11 +29,13 @@ with --edit, or else prompt.md in the working directory.`,
   codeloops demo`,
 		Args:              cobra.ArbitraryArgs,
 		PersistentPreRun:  func(cmd *cobra.Command, _ []string) { a.recoverHere(cmd.Context()) },
-		Version:           buildVersion(),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if showVersion {
+				return printVersion(a)
+			}
 			if g, ok := guess.In(known(cmd.Root()), args); ok && cmd.ArgsLenAtDash() != 0 {
 				return g.Refusal()
 			}
@@ -43,7 +45,6 @@ with --edit, or else prompt.md in the working directory.`,
 			return runRun(cmd.Context(), a, o)
 		},
 	}
-	root.SetVersionTemplate("codeloops {{.Version}}\n")
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
@@ -54,6 +55,7 @@ with --edit, or else prompt.md in the working directory.`,
 	flags.BoolVar(&a.Plain, "no-color", a.Plain, "no colour and no animation, also on a terminal")
 	flags.SortFlags = false
 	o.addFlags(root.Flags())
+	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
 	for _, part := range []struct {
 		title    string
 		commands []*cobra.Command

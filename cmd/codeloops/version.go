@@ -14,14 +14,12 @@ func newVersionCmd(a *app) *cobra.Command {
 		Example:     `  codeloops version`,
 		Short:       "Print the version",
 		Args:        noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(a.Out, "codeloops", buildVersion())
-			return err
-		},
+		RunE:        func(*cobra.Command, []string) error { return printVersion(a) },
 	}
 }
 
-// buildVersion is the version with what it was built by, and for.
-func buildVersion() string {
-	return fmt.Sprintf("%s (%s, %s/%s)", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+// printVersion prints the version with what it was built by, and for.
+func printVersion(a *app) error {
+	_, err := fmt.Fprintf(a.Out, "codeloops %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
 }

@@ -1,39 +1,20 @@
 package scripted
 
 import (
-	"bytes"
-	"embed"
 	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"text/template"
 )
 
 // A speech is what a turn prints to standard output as the agent's own words:
 // plain lines, or the events of a structured format.
 type speech struct {
 	out    io.Writer
-	format *template.Template // nil: plain lines
+	format *format // nil: plain lines
 	opened bool
 	final  string // the last message
-}
-
-// The structured formats, each as the CLI prints it that the format is named after; of its
-// fields those are there that matter. A template has the parts "open", "message" and
-// "close"; each line that it makes is an event.
-//
-//go:embed formats
-var formatFiles embed.FS
-
-// formats are the names of the structured formats, sorted.
-func formats() (names []string) {
-	files, _ := formatFiles.ReadDir("formats") // it is embedded
-	for _, f := range files {
-		names = append(names, strings.TrimSuffix(f.Name(), ".tmpl"))
-	}
-	return names
 }
 
 // A closing is how a turn ends, for those formats that say so.
@@ -77,21 +58,17 @@ func faults() []string {
 	return []string{"auth", "context_too_long", "failed", "overloaded", "rate_limited"}
 }
 
-func newSpeech(out io.Writer, format string) (*speech, error) {
+func newSpeech(out io.Writer, name string) (*speech, error) {
 	s := &speech{out: out}
-	if format == "" || format == "text" {
+	if name == "" || name == "text" {
 		return s, nil
 	}
-	if !slices.Contains(formats(), format) {
-		return nil, fmt.Errorf("--format is %q, not one of text, %s", format, strings.Join(formats(), ", "))
+	f, ok := allFormats()[name]
+	if !ok {
+		return nil, fmt.Errorf("--format is %q, not one of text, %s", name, strings.Join(formats(), ", "))
 	}
-	asJSON := func(v any) (string, error) {
-		text, err := json.Marshal(v)
-		return string(text), err
-	}
-	var err error
-	s.format, err = template.New(format).Funcs(template.FuncMap{"json": asJSON}).ParseFS(formatFiles, "formats/"+format+".tmpl")
-	return s, err
+	s.format = &f
+	return s, nil
 }
 
 // say prints a message.
@@ -103,7 +80,7 @@ func (s *speech) say(text string) error {
 		return nil
 	}
 	s.final = strings.TrimSuffix(text, "\n")
-	return s.print("message", s.final)
+	return s.print(s.format.message(s.final))
 }
 
 // end prints the closing event. Plain lines have none: what went wrong goes to
@@ -116,26 +93,21 @@ func (s *speech) end(c closing, complain io.Writer) error {
 		return sayLine(complain, c.Reason)
 	}
 	c.Final = s.final
-	return s.print("close", c)
+	return s.print(s.format.end(c))
 }
 
-// print prints the events of a part of the format, behind those that open it.
-func (s *speech) print(part string, of any) error {
+// print prints events, behind those that open a turn.
+func (s *speech) print(events []event) error {
 	if !s.opened {
 		s.opened = true
-		if err := s.print("open", nil); err != nil {
+		events = append(slices.Clone(s.format.open), events...)
+	}
+	for _, one := range events {
+		line, err := json.Marshal(one)
+		if err != nil {
 			return err
 		}
-	}
-	var events bytes.Buffer
-	if err := s.format.ExecuteTemplate(&events, part, of); err != nil {
-		return err
-	}
-	for event := range bytes.Lines(events.Bytes()) {
-		if len(bytes.TrimSpace(event)) == 0 {
-			continue
-		}
-		if _, err := s.out.Write(event); err != nil {
+		if _, err := s.out.Write(append(line, '\n')); err != nil {
 			return err
 		}
 	}

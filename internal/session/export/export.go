@@ -120,7 +120,7 @@ func follow(entries sessionview.Entries, o Options, p *page) error {
 	if err := f.brokeOff(o.Session.Status == session.Running); err != nil {
 		return err
 	}
-	return p.end(f.ending)
+	return p.finish(f.ending)
 }
 
 type follower struct {
@@ -160,7 +160,7 @@ func (f *follower) event(entry session.Entry) error {
 	case loop.Resumed:
 		err := f.brokeOff(false)
 		f.outcome = nil
-		return errors.Join(err, f.page.resumed(e))
+		return errors.Join(err, f.page.goesOn(e))
 	case loop.Finished:
 		f.outcome = &e.Outcome
 		return f.brokeOff(false)
@@ -178,7 +178,7 @@ func (f *follower) round(r loop.Round) error {
 	f.change = r.Change
 	of := f.under()
 	of.Round, of.own, of.notes = r, own, append(of.notes, r.Change.Warnings...)
-	return f.page.iteration(of)
+	return f.page.round(of)
 }
 
 // brokeOff tells of an iteration that is not whole.
@@ -194,7 +194,7 @@ func (f *follower) brokeOff(running bool) error {
 	if open.Phase != loop.Start {
 		what += " in the " + words.Phase(open.Phase)
 	}
-	return f.page.unfinished(open.Number, what, f.under())
+	return f.page.open(open.Number, what, f.under())
 }
 
 // under takes what belongs to the iteration under way.
@@ -208,14 +208,17 @@ func (f *follower) under() iteration {
 }
 
 // A fact is a name with a value.
-type fact struct{ Name, Value string }
+type fact struct {
+	Name  ours
+	Value string
+}
 
 func facts(s loop.Session, o Options) []fact {
 	judge, who := render.Judges(s.Critic, s.Policy.Panel)
 	all := []fact{
 		{"Project", project(s.WorkingDir)},
 		{"Actor", render.Who(s.Actor)},
-		{strings.ToUpper(judge[:1]) + judge[1:], who},
+		{ours(strings.ToUpper(judge[:1]) + judge[1:]), who},
 	}
 	if !o.Session.Started.IsZero() {
 		all = append(all, fact{"Started", o.Session.Started.In(o.Zone).Format("2006-01-02 15:04:05 MST")},
@@ -272,7 +275,7 @@ func title(s loop.Session) string {
 }
 
 // class is how an outcome is coloured.
-func class(status string) string {
+func class(status string) ours {
 	switch status {
 	case string(loop.Success), string(loop.Done):
 		return "good"
@@ -280,6 +283,11 @@ func class(status string) string {
 		return "bad"
 	}
 	return "warn"
+}
+
+// after says when a session was carried on.
+func after(e loop.Resumed) string {
+	return "Resumed after " + render.Count(e.Iterations, "iteration", "iterations")
 }
 
 // took is the time of a turn with how it ended.

@@ -1,15 +1,11 @@
 package export
 
 import (
-	_ "embed" // the template
+	"strconv"
 	"strings"
-	"text/template"
 
 	"codeloops/internal/loop"
 )
-
-//go:embed page.md
-var markdownText string
 
 // Limits of a description of a pull request, of which GitHub takes 64 KiB: the bytes of all
 // texts, and of each.
@@ -18,10 +14,114 @@ const (
 	mostOfMarkdown = 4 << 10
 )
 
-// newMarkdown returns the template of what belongs into the description of a pull request.
-// The diff is none of it: it stands beside it.
-func newMarkdown() *template.Template {
-	return template.Must(template.New("page").Funcs(template.FuncMap{"code": code, "fence": fence, "known": known}).Parse(markdownText))
+// A markdown is what belongs into the description of a pull request. The diff is none of it:
+// it stands beside it. Strings come into it by say and text alone, in code that they cannot
+// end.
+type markdown struct{ sheet }
+
+func (m *markdown) say(said string) { m.buf.WriteString(code(said)) }
+
+// in says something between what is ours.
+func (m *markdown) in(before ours, said string, behind ours) {
+	m.put(before)
+	m.say(said)
+	m.put(behind)
+}
+
+func (m *markdown) head(h head) {
+	m.in("### codeloops: ", h.Outcome, "\n\n")
+	m.facts(h.Facts)
+	m.in("- Session: ", h.ID, "\n\n<details><summary>Prompt</summary>\n")
+	m.text(h.Prompt)
+	m.put("\n</details>\n")
+}
+
+func (m *markdown) text(t text) {
+	if t.Body == "" {
+		return
+	}
+	f := fence(t.Body)
+	m.buf.WriteString("\n" + f + "text\n" + t.Body + "\n" + f + "\n")
+	if t.Note != "" {
+		m.in("\n", t.Note, "\n")
+	}
+}
+
+func (m *markdown) notes(all []string) {
+	if len(all) > 0 {
+		m.put("\n")
+	}
+	for _, note := range all {
+		m.in("- ", note, "\n")
+	}
+}
+
+func (m *markdown) facts(all []fact) {
+	for _, f := range all {
+		m.in("- "+f.Name+": ", f.Value, "\n")
+	}
+}
+
+func (m *markdown) alone(turns []shownTurn) {
+	for _, t := range turns {
+		m.in("\nTurn of ", t.Role, ": ")
+		m.in("", t.What, "\n")
+		m.text(t.Reply)
+		m.notes(t.Notes)
+	}
+}
+
+func (m *markdown) iteration(r round) {
+	m.put("\n<details><summary>Iteration ", ours(strconv.Itoa(r.Number)), ": ", known(r.Decision), ", ", ours(r.Stat), "</summary>\n")
+	m.alone(r.Turns)
+	m.in("\nActor: ", r.Actor, "\n")
+	m.text(r.Output)
+	m.notes(r.Notes)
+	m.checks(r.Checks)
+	m.in("\nCritic: ", r.Critic, "\n")
+	m.text(r.Guidance)
+	m.put("\n</details>\n")
+}
+
+func (m *markdown) checks(all []check) {
+	if len(all) > 0 {
+		m.put("\n")
+	}
+	for _, c := range all {
+		came := ours(" passed\n")
+		if !c.Passed {
+			came = " **failed**\n"
+		}
+		m.in("- check ", c.Command, came)
+		for _, remark := range c.Remarks {
+			m.in("  - ", remark, "\n")
+		}
+		if !c.Passed {
+			m.text(c.Output())
+		}
+	}
+}
+
+func (m *markdown) unfinished(u unfinished) {
+	m.put("\nIteration ", ours(strconv.Itoa(u.Number)), " ", ours(u.What), "\n")
+	m.alone(u.Turns)
+	m.notes(u.Notes)
+}
+
+func (m *markdown) resumed(r loop.Resumed) { m.put("\n", ours(after(r)), "\n") }
+
+func (m *markdown) end(e end) {
+	m.put("\n#### Changes: ", ours(e.Stat), "\n\n")
+	for _, f := range e.Named {
+		m.in("- "+ours(f.Letter)+" ", f.Path, " "+ours(f.Stat)+"\n")
+	}
+	if e.More > 0 {
+		m.put("- … ", ours(strconv.Itoa(e.More)), " more\n")
+	}
+	m.put("\n#### End\n\n")
+	m.facts(e.Facts)
+	m.notes(e.Notes)
+	m.text(e.Summary)
 }
 
 // fence is what stands around a block of code, which nothing in it can end.
@@ -56,10 +156,10 @@ func code(said string) string {
 }
 
 // known is a decision that stands outside of code.
-func known(decision string) string {
+func known(decision string) ours {
 	switch loop.Decision(decision) {
 	case loop.Done, loop.Continue, loop.Error:
-		return decision
+		return ours(decision)
 	}
 	return "?"
 }

@@ -1,11 +1,8 @@
 package export
 
 import (
-	"crypto/sha256"
-	_ "embed" // the page and its style
-	"encoding/base64"
+	"bytes"
 	"fmt"
-	"html/template"
 	"io"
 	"slices"
 	"strings"
@@ -15,62 +12,91 @@ import (
 	"codeloops/internal/screen/words"
 )
 
-//go:embed page.html
-var pageText string
-
-//go:embed style.css
-var style string
-
-// A page writes a session part by part, by the templates of its format. What takes room and
-// is not in every format, they call for.
+// A page writes a session part by part, as its format lays them out.
 type page struct {
 	out  io.Writer
 	opts Options
-	tmpl interface {
-		ExecuteTemplate(w io.Writer, name string, data any) error
-	}
+	layout
 	*budget
 }
 
-func newPage(w io.Writer, o Options) *page {
-	p := &page{out: w, opts: o, budget: &budget{id: o.Session.ID}}
-	if o.Format == Markdown {
-		p.left, p.most, p.tmpl = markdownSize, mostOfMarkdown, newMarkdown()
-	} else {
-		// It escapes what it is given by the place where it stands; the policy lets a browser
-		// load nothing at all, and use no style but the page's own, should something slip through.
-		p.left, p.most, p.tmpl = mostOfAll, mostOfText, template.Must(template.New("page").Parse(pageText))
-	}
-	return p
+// A layout is a format: it writes each part of a session. What takes room and is not in
+// every format, it calls for.
+type layout interface {
+	head(h head)
+	iteration(r round)
+	alone(turns []shownTurn)
+	unfinished(u unfinished)
+	resumed(r loop.Resumed)
+	end(e end)
+	flush(w io.Writer) error // what has been laid out
 }
 
-func (p *page) write(part string, data any) error { return p.tmpl.ExecuteTemplate(p.out, part, data) }
+// ours is text that stands in a file as it is. A constant is, but no string: the compiler
+// keeps what agents say out, unless somebody says that it may stand there.
+type ours string
 
-func policy() string {
-	sum := sha256.Sum256([]byte(style))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+// A sheet takes down text as it is.
+type sheet struct{ buf bytes.Buffer }
+
+func (s *sheet) put(all ...ours) {
+	for _, text := range all {
+		s.buf.WriteString(string(text))
+	}
+}
+
+func (s *sheet) flush(w io.Writer) error {
+	_, err := s.buf.WriteTo(w)
+	return err
+}
+
+func newPage(w io.Writer, o Options) *page {
+	if o.Format == Markdown {
+		return &page{w, o, &markdown{}, &budget{id: o.Session.ID, left: markdownSize, most: mostOfMarkdown}}
+	}
+	return &page{w, o, &markup{}, &budget{id: o.Session.ID, left: mostOfAll, most: mostOfText}}
+}
+
+// A head is the beginning of a page.
+type head struct {
+	Title, ID, Outcome string
+	Class              ours
+	Facts              []fact
+	Prompt             text
 }
 
 func (p *page) start(s loop.Session) error {
 	status := string(p.opts.Session.Status)
-	return p.write("head", map[string]any{
-		"Policy": policy(),
-		"Style":  template.CSS(style), //nolint:gosec // it is ours
-		"Title":  title(s), "ID": line(p.opts.Session.ID),
-		"Outcome": line(words.Outcome(status)), "Class": class(status),
-		"Facts": facts(s, p.opts), "Prompt": p.text("", s.Prompt),
+	p.head(head{
+		Title: title(s), ID: line(p.opts.Session.ID), Outcome: line(words.Outcome(status)), Class: class(status),
+		Facts: facts(s, p.opts), Prompt: p.text("", s.Prompt),
 	})
+	return p.flush(p.out)
 }
 
 // A check is one as it is shown.
 type check struct {
-	Class, Result, Command, Took string
-	Passed                       bool
-	Remarks                      []string
-	Output                       func() text
+	Class                 ours
+	Result, Command, Took string
+	Passed                bool
+	Remarks               []string
+	Output                func() text
 }
 
-func (p *page) iteration(s iteration) error {
+// A round is an iteration as it is shown.
+type round struct {
+	Number                              int
+	Class                               ours
+	Decision, Took, Actor, Stat, Critic string
+	Turns                               []shownTurn
+	Notes                               []string
+	Checks                              []check
+	Output, Guidance                    text
+	Stderr, Reply                       func() text
+	Diff                                func() diff
+}
+
+func (p *page) round(s iteration) error {
 	var checks []check
 	for _, c := range s.Checks {
 		one := check{
@@ -86,14 +112,15 @@ func (p *page) iteration(s iteration) error {
 	if s.Verdict.Decision == loop.Done {
 		guidance = "summary"
 	}
-	return p.write("iteration", map[string]any{
-		"Number": s.Iteration, "Decision": line(string(s.Verdict.Decision)), "Class": class(string(s.Verdict.Decision)),
-		"Took":  render.Span(s.Attempt.Duration + s.Review.Duration),
-		"Turns": p.turns(s.turns),
-		"Actor": acted(s.Attempt), "Output": p.output("output", s.Attempt.Stdout), "Stderr": func() text { return p.output("standard error", s.Attempt.Stderr) },
-		"Notes": cleaned(s.notes), "Stat": render.Stat(s.own.Shape()), "Diff": func() diff { return p.diff(s.own, true) }, "Checks": checks,
-		"Critic": judged(s.Round), "Reply": func() text { return p.reply(s.Review) }, "Guidance": p.text(guidance, s.Verdict.Guidance()),
+	p.iteration(round{
+		Number: s.Iteration, Decision: line(string(s.Verdict.Decision)), Class: class(string(s.Verdict.Decision)),
+		Took:  render.Span(s.Attempt.Duration + s.Review.Duration),
+		Turns: p.turns(s.turns),
+		Actor: acted(s.Attempt), Output: p.output("output", s.Attempt.Stdout), Stderr: func() text { return p.output("standard error", s.Attempt.Stderr) },
+		Notes: cleaned(s.notes), Stat: render.Stat(s.own.Shape()), Diff: func() diff { return p.diff(s.own, true) }, Checks: checks,
+		Critic: judged(s.Round), Reply: func() text { return p.reply(s.Review) }, Guidance: p.text(guidance, s.Verdict.Guidance()),
 	})
+	return p.flush(p.out)
 }
 
 // reply is the whole of what the critic said, always folded away: what counts of
@@ -130,11 +157,23 @@ func cleaned(notes []string) []string {
 	return notes
 }
 
-func (p *page) unfinished(n int, what string, of iteration) error {
-	return p.write("open", map[string]any{"Number": n, "What": what, "Turns": p.turns(of.turns), "Notes": cleaned(of.notes)})
+// An unfinished iteration is one that is not whole.
+type unfinished struct {
+	Number int
+	What   string // it broke off, or is running: words of ours
+	Turns  []shownTurn
+	Notes  []string
 }
 
-func (p *page) turn(t turn) error { return p.write("alone", p.turns([]turn{t})) }
+func (p *page) open(n int, what string, of iteration) error {
+	p.unfinished(unfinished{n, what, p.turns(of.turns), cleaned(of.notes)})
+	return p.flush(p.out)
+}
+
+func (p *page) turn(t turn) error {
+	p.alone(p.turns([]turn{t}))
+	return p.flush(p.out)
+}
 
 // A shownTurn is a turn with its reply as it is shown.
 type shownTurn struct {
@@ -152,11 +191,24 @@ func (p *page) turns(all []turn) (shown []shownTurn) {
 	return shown
 }
 
-func (p *page) resumed(e loop.Resumed) error {
-	return p.write("resumed", "Resumed after "+render.Count(e.Iterations, "iteration", "iterations"))
+func (p *page) goesOn(e loop.Resumed) error {
+	p.resumed(e)
+	return p.flush(p.out)
 }
 
-func (p *page) end(e ending) error {
+// An end is that of a page.
+type end struct {
+	ID, Version, Outcome, Stat string
+	Class                      ours
+	Notes                      []string
+	Facts                      []fact
+	Summary                    text
+	Named                      []file // the first of those that changed
+	More                       int    // that are not named
+	Diff                       func() diff
+}
+
+func (p *page) finish(e ending) error {
 	status, summary := string(p.opts.Session.Status), text{}
 	if e.outcome != nil {
 		status, summary = string(e.outcome.Result), p.text("", e.outcome.Summary)
@@ -171,10 +223,11 @@ func (p *page) end(e ending) error {
 	for _, f := range e.change.Files[:min(len(e.change.Files), mostNamed)] {
 		named = append(named, titled(f))
 	}
-	return p.write("end", map[string]any{
-		"Named": named, "More": len(e.change.Files) - len(named),
-		"Diff": all, "Stat": render.Stat(e.change.Shape()), "Outcome": line(words.Outcome(status)), "Class": class(status),
-		"Notes": cleaned(e.notes), "Facts": e.facts(), "Summary": summary,
-		"ID": line(p.opts.Session.ID), "Version": line(p.opts.Session.Session.Version),
+	p.end(end{
+		Named: named, More: len(e.change.Files) - len(named),
+		Diff: all, Stat: render.Stat(e.change.Shape()), Outcome: line(words.Outcome(status)), Class: class(status),
+		Notes: cleaned(e.notes), Facts: e.facts(), Summary: summary,
+		ID: line(p.opts.Session.ID), Version: line(p.opts.Session.Session.Version),
 	})
+	return p.flush(p.out)
 }

@@ -117,12 +117,9 @@ type file struct {
 
 // A run is lines of the same kind, one after the other.
 type run struct {
-	Class string
+	Class ours
 	lines strings.Builder
 }
-
-// Text returns the lines.
-func (r *run) Text() string { return r.lines.String() }
 
 func (b *budget) diff(c loop.Change, open bool) (d diff) {
 	room := mostOfDiff
@@ -153,7 +150,7 @@ func titled(f loop.FileChange) file {
 func runs(patch string) (all []*run) {
 	inHunk := false
 	for text := range strings.Lines(patch) {
-		class := "same"
+		class := ours("same")
 		switch {
 		case strings.HasPrefix(text, "@@ "):
 			inHunk, class = true, "hunk"

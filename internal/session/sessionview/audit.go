@@ -1,11 +1,9 @@
 package sessionview
 
 import (
-	_ "embed" // the text
 	"fmt"
 	"io"
 	"strings"
-	"text/template"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -164,38 +162,106 @@ func each[T, U any](list []T, turn func(T) U) []U {
 	return out
 }
 
-//go:embed audit.txt
-var auditText string
-
 // Text writes the audit for a person.
-func (a Audit) Text(w io.Writer, screen Screen) error {
-	return template.Must(template.New("audit").Funcs(template.FuncMap{
-		"strong":  func(text string) string { return screen.Style.NewStyle().Bold(true).Render(text) },
-		"outcome": screen.outcome,
-		"line":    term.Line,
-		"short":   short,
-		"span":    func(secs float64) string { return render.Span(seconds(secs)) },
-		"waiting": func(secs float64) string { return render.OfIt(seconds(secs)) },
-		"turns":   func(n int) string { return render.Count(n, "turn", "turns") },
-		"figure":  func(n *float64) string { return fmt.Sprintf("%.2f", *n) },
-		"place":   func(p AuditedPlace) string { return loop.Place(p).String() },
-		"row":     func(name, format string, args ...any) string { return screen.row(name, fmt.Sprintf(format, args...)) },
-		"excerpt": func(line string) string { return render.Cut(term.Line(line), screen.Width-auditIndent) },
-		"lines":   strings.Lines,
-		"rule":    words.Rule,
-		"stop":    func(reason string) string { return words.Stop(loop.StopReason(reason)) },
-		"why":     func(reason string) string { return bracketed(loop.StopReason(reason)) },
-		"phase": func(name string) string {
-			state, _ := loop.ParseState(name)
-			return words.Phase(state)
-		},
-	}).Parse(auditText)).Execute(w, a)
+func (a Audit) Text(w io.Writer, s Screen) error {
+	one := a.Session
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s%s\n", s.strong(term.Line(one.ID)), s.outcome(term.Line(one.Outcome)), bracketed(loop.StopReason(one.StopReason)))
+	if len(a.Iterations) == 0 {
+		b.WriteString("\nThere is no whole iteration.\n")
+	}
+	for _, one := range a.Iterations {
+		by := "by the critic"
+		if one.Rule != "" {
+			by = words.Rule(one.Rule)
+		}
+		fmt.Fprintf(&b, "\n%s  %s %s\n", s.strong(fmt.Sprintf("Iteration %d", one.Iteration)), term.Line(one.Decision), by)
+		b.WriteString(s.ruling(one) + s.evidence(one))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (s Screen) strong(text string) string { return s.Style.NewStyle().Bold(true).Render(text) }
+
+// ruling tells what was changed, and what counts of it.
+func (s Screen) ruling(a Audited) string {
+	text := s.row("rule", a.Rule)
+	if a.Stop != "" {
+		text += s.row("stopped", words.Stop(loop.StopReason(a.Stop))+": "+a.Why)
+	} else {
+		text += s.row("because", a.Why)
+	}
+	if a.After != "" {
+		text += s.row("tree", short(a.Before)+" → "+short(a.After))
+	}
+	if size := a.size(); size != "" {
+		text += s.row("change", size) + s.excerpt(a.Excerpt)
+	}
+	if a.Score != nil {
+		text += s.row("score", fmt.Sprintf("%.2f", *a.Score))
+	}
+	return text + s.row("severity", a.Severity)
+}
+
+// excerpt is the beginning of a change, each of its lines cut.
+func (s Screen) excerpt(patch string) string {
+	var b strings.Builder
+	for line := range strings.Lines(patch) {
+		fmt.Fprintf(&b, "%*s%s\n", auditIndent, "", render.Cut(term.Line(line), s.Width-auditIndent))
+	}
+	return b.String()
+}
+
+// evidence tells what the ruling rests on.
+func (s Screen) evidence(a Audited) (text string) {
+	row := func(name, format string, args ...any) { text += s.row(name, fmt.Sprintf(format, args...)) }
+	for _, x := range a.Risks {
+		row("risk", "%s: %s", x.Type, x.Detail)
+	}
+	for _, x := range a.Required {
+		row("required", "%s %s", either(x.Enforced, "kept", "MISSING"), x.Text)
+	}
+	for _, x := range a.Demands {
+		row("demands", "%s", x)
+	}
+	for _, x := range a.Concerns {
+		row("concern", "%s: %s", x.Rule, x.Text)
+		for _, at := range x.Places {
+			row("", "- %s", loop.Place(at))
+		}
+	}
+	for _, x := range a.Findings {
+		row("finding", "%s %s%s since %d: %s", x.ID, either(x.May, "may, ", ""), x.State, x.Since, x.Text)
+	}
+	for _, x := range a.Checks {
+		row("check", "%s: %s", either(x.Passed, "passed", "failed"), x.Command)
+	}
+	for _, x := range a.Trace {
+		state, _ := loop.ParseState(x.State)
+		row("phase", "%s  %s%s%s", words.Phase(state), render.Span(seconds(x.DurationSecs)), render.OfIt(seconds(x.WaitedSecs)), x.turns())
+	}
+	return text
+}
+
+func either(is bool, yes, no string) string {
+	if is {
+		return yes
+	}
+	return no
+}
+
+func (p AuditedPhase) turns() string {
+	if p.Turns == 0 {
+		return ""
+	}
+	return ", " + render.Count(p.Turns, "turn", "turns")
 }
 
 // auditIndent is where the text of a row begins.
 const auditIndent = 13
 
-// row is a named row, on as many lines as it needs.
+// row is a named row, on as many lines as it needs: none where there is nothing to say.
 func (s Screen) row(name, text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(ansi.Wrap(term.Line(text), max(20, s.Width-auditIndent), "")) {
@@ -205,8 +271,8 @@ func (s Screen) row(name, text string) string {
 	return b.String()
 }
 
-// Size says how much an iteration has changed, "" where the log does not tell.
-func (a Audited) Size() string {
+// size says how much an iteration has changed, "" where the log does not tell.
+func (a Audited) size() string {
 	if a.Files == nil {
 		return ""
 	}
