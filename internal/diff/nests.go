@@ -72,7 +72,7 @@ func (w *watcher) scanNests(ctx context.Context, s *scan.Scanner, state scan.Sta
 func (w *watcher) scanNest(ctx context.Context, path string, outer *scan.Scanner, known scan.Known) (scan.State, error) {
 	s := &scan.Scanner{
 		Root: w.absolute(path), Within: path + "/", FileSystem: outer.FileSystem,
-		Now: w.options.Now, Since: w.since, Clock: w.clock, Blobs: w.store, Inside: inside{&w.nests, path + "/"},
+		Now: w.options.Now, Since: w.since, Clock: w.clock, Blobs: w.store, Inside: inside{&w.nests, path + "/"}, Alone: w.alone,
 	}
 	tracked, rules, warnings := w.prepareNest(path, s)
 	s.Rules, w.nests.rules[path] = rules.Rules, rules

@@ -26,6 +26,7 @@ type place struct {
 	clock   scan.Clock  // of the file systems of the work tree and of the repository
 	git     *gitRunner
 	store   *store.Store
+	alone   bool // looks take one processor, see [Tree.Peek]
 }
 
 // A start is the state of things when the session began, with which later scans are

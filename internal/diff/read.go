@@ -136,6 +136,7 @@ func (w *watcher) scanner(ctx context.Context, r *repo.Repository) (*scan.Scanne
 		Blobs:  w.store,
 		Inside: inside{&w.nests, ""},
 		Hash:   w.git.hash,
+		Alone:  w.alone,
 	}
 	var err error
 	if s.FileSystem, err = scan.FileSystemOf(r.Config); err != nil {

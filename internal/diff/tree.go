@@ -105,6 +105,7 @@ type Tree struct {
 	mu sync.Mutex
 	watcher
 	memory
+	peeks peeks
 }
 
 // Open finds the repository of dir, which may be any directory in its work
@@ -160,6 +161,8 @@ func open(dir string, o Options) (*Tree, error) {
 func (t *Tree) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.peeks.abandon()
+	t.peeks.all.Wait()
 	return t.store.Close()
 }
 
@@ -214,6 +217,7 @@ func (t *Tree) Capture(ctx context.Context) (loop.Change, error) {
 	if t.base == nil {
 		return loop.Change{}, ErrNoBaseline
 	}
+	t.peeks.abandon()
 	c, err := t.capture(ctx)
 	if err != nil {
 		return loop.Change{}, fmt.Errorf("capture what changed in %s: %w", t.Root(), err)

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
 	"slices"
 	"time"
 
@@ -54,6 +55,7 @@ type Scanner struct {
 	Attributes *attr.Reader // nil: files are what they are on the disk
 	Settings   attr.Settings
 	Inside     Repositories
+	Alone      bool // it takes one processor, and leaves the others to whoever is at work
 	// Hash stores files through git, which alone can convert them, and
 	// returns the ids of their blobs.
 	Hash func(context.Context, []Unconverted) ([]plumbing.Hash, error)
@@ -134,6 +136,9 @@ type State struct {
 func (s *Scanner) Scan(ctx context.Context, k Known) (State, error) {
 	w := &walk{Scanner: s, known: k}
 	w.busy.Store(1)
+	if s.Alone {
+		w.busy.Store(int32(runtime.GOMAXPROCS(0)))
+	}
 	found, err := w.visitPlace(ctx, place{base: k.Base, index: k.Index, also: k.Also, last: k.Last}, nil)
 	if err != nil {
 		return State{}, err

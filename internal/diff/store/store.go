@@ -63,6 +63,7 @@ type Store struct {
 	users
 	contents contents
 	large    sync.Map // the ids of what has been read as a whole
+	beneath  *Store   // has what this one has not; nil: there is none
 }
 
 // New returns the store of a repository. It reads nothing yet, and writes into a
@@ -123,10 +124,14 @@ func (s *Store) Keep(id plumbing.Hash, content []byte) error {
 // Persist writes a blob that is remembered in memory into the private repository,
 // where git finds it with the variables of [Store.Environ].
 func (s *Store) Persist(id plumbing.Hash) error {
-	if content, kept := s.contents.get(id); kept {
-		return s.own.write(id, content)
+	content, kept := s.contents.get(id)
+	if !kept && s.beneath != nil {
+		content, kept = s.beneath.contents.get(id)
 	}
-	return nil
+	if !kept {
+		return nil
+	}
+	return s.own.write(id, content)
 }
 
 // Tree returns the content of a tree object.
@@ -258,5 +263,14 @@ func (s *Store) local(ctx context.Context, kind plumbing.ObjectType, id plumbing
 	if content, err = s.own.directory().content(ctx, kind, id); errors.Is(err, ErrLarge) {
 		s.large.Store(id, true)
 	}
+	if s.beneath != nil && errors.Is(err, plumbing.ErrObjectNotFound) {
+		return s.beneath.local(ctx, kind, id)
+	}
 	return content, err
+}
+
+// atHand reports whether a blob can be read without asking git.
+func (s *Store) atHand(id plumbing.Hash) bool {
+	_, kept := s.contents.get(id)
+	return kept || s.Owns(id) || s.beneath != nil && s.beneath.atHand(id)
 }

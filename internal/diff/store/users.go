@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -30,6 +31,7 @@ type object struct {
 type users struct {
 	options Options
 	own     *private
+	others  []string // directories of more objects
 }
 
 // Environ returns the variables with which git writes objects into the private
@@ -38,11 +40,14 @@ func (u *users) Environ() ([]string, error) {
 	if err := u.own.open(); err != nil {
 		return nil, err
 	}
-	dir := u.options.ObjectsDir
-	if strings.ContainsAny(dir, ":\"\n") && dir[0] == '/' {
-		dir = strconv.Quote(dir)
+	dirs := append([]string{u.options.ObjectsDir}, u.others...)
+	for i, dir := range dirs {
+		if strings.ContainsAny(dir, ":\"\n") && dir[0] == '/' {
+			dirs[i] = strconv.Quote(dir)
+		}
 	}
-	return []string{"GIT_OBJECT_DIRECTORY=" + u.own.objects.path, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + dir}, nil
+	also := strings.Join(dirs, string(os.PathListSeparator))
+	return []string{"GIT_OBJECT_DIRECTORY=" + u.own.objects.path, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + also}, nil
 }
 
 // git runs git on the private repository with the user's objects beside its own. So
@@ -137,10 +142,9 @@ func (u *users) sizeByGit(ctx context.Context, id plumbing.Hash) (int64, error) 
 // takes as long for many as for one.
 func (s *Store) Fetch(ctx context.Context, ids []plumbing.Hash) error {
 	const atOnce = 100 // of which git prints 2 GiB at most
-	objects := s.own.directory()
 	var missing []plumbing.Hash
 	for _, id := range ids {
-		if _, kept := s.contents.get(id); !kept && !objects.has(id) {
+		if !s.atHand(id) {
 			missing = append(missing, id)
 		}
 	}
