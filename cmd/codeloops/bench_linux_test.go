@@ -204,8 +204,20 @@ func BenchmarkCandidates(b *testing.B) {
 // BenchmarkLive is what codeloops adds to an agent on a terminal, in percent of a processor: to one that
 // says nothing, and to one that prints 10 MB a second. It takes long: each count is one of both.
 func BenchmarkLive(b *testing.B) {
-	path, m := program(b), newBench(b)
 	const most, least = 11, 1 // seconds
+	benchLive(b, newBench(b), most, least)
+}
+
+// BenchmarkLiveLarge is BenchmarkLive in a repository of 10,000 files, at which it is looked while agents work:
+// for a minute, as that is done now and then.
+func BenchmarkLiveLarge(b *testing.B) {
+	const most, least = 61, 1
+	benchLive(b, newBenchOf(b, 10_000), most, least)
+}
+
+func benchLive(b *testing.B, m *bench, most, least int) {
+	b.Helper()
+	path := program(b)
 	for agent, script := range map[string]string{
 		"silent": "sleep $BENCH_SECONDS", "talker": "for i in $(seq $((BENCH_SECONDS * 10))); do cat ../talk; sleep 0.1; done",
 	} {
@@ -213,7 +225,7 @@ func BenchmarkLive(b *testing.B) {
 			m.b = b
 			own := m.onTerminal(most, path, "--yes", "-a", agent, "task") - m.onTerminal(least, path, "--yes", "-a", agent, "task")
 			own -= m.onTerminal(most, "/bin/sh", "-c", script) - m.onTerminal(least, "/bin/sh", "-c", script)
-			b.ReportMetric(100*own.Seconds()/(most-least), "%-of-a-core")
+			b.ReportMetric(100*own.Seconds()/float64(most-least), "%-of-a-core")
 			b.ReportMetric(0, "ns/op")
 		})
 	}

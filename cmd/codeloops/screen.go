@@ -36,7 +36,11 @@ func (r *runCommand) open(ctx context.Context) (closed func()) {
 		Root: r.plan.Root(), Past: r.plan.Past(), Asked: r.plan.Control().Asked,
 		Limits: live.Limits{Turn: cfg.Actor.Timeout, Whole: cfg.MaxDuration, Cost: cfg.MaxCost, Tokens: int64(cfg.MaxTokens)},
 		Keys:   r.terminal(), Title: cfg.Title,
+		Diff: func() (string, error) { return r.plan.Control().Diff(ctx) },
 	}, r.plan.Control())
+	if a.ErrTTY {
+		r.plan.Control().Show()
+	}
 	r.screen = r.keys.Screen
 	return closed
 }

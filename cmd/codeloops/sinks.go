@@ -22,7 +22,7 @@ import (
 func (r *runCommand) sinks(ctx context.Context) (shown []loop.Sink, closed func(), err error) {
 	display, err := r.display()
 	if shown = []loop.Sink{display}; r.screen != nil {
-		shown = []loop.Sink{r.screen, display}
+		shown = []loop.Sink{r.keys, display}
 	}
 	if err != nil {
 		return nil, nil, err

@@ -191,16 +191,20 @@ func (w *watching) open(ctx context.Context, o *replayOptions, leave func()) (si
 			Cost:  most.CostUSD, Tokens: most.Tokens,
 		}
 		run := w.run.Client
-		run.Patience = 2 * time.Second // the screen waits for it
+		run.Patience, run.Watches = 2*time.Second, a.ErrTTY // the screen waits for it
 		attend, end := context.WithCancel(ctx)
 		var attends sync.WaitGroup
 		attends.Go(func() { run.Attend(attend, attention) })
 		steered := a.InTTY && a.ErrTTY && !a.inTurn()
 		keys, shut := a.onScreen(ctx, live.Options{
 			Root: w.run.At.WorkTree, Limits: limits, Asked: run.Asked, Keys: steered, Leave: leave,
+			Diff: func() (string, error) {
+				patch, err := run.Diff(ctx)
+				return a.Secrets.String(patch), err
+			},
 		}, run)
 		closed = func() { end(); attends.Wait(); shut() }
-		sinks = append(sinks, keys.Screen)
+		sinks = append(sinks, keys)
 		out.Progress, out.Out = a.Err, keys.Behind(a.Out)
 		if out.Live = a.ErrTTY && !a.Plain; out.Width > 0 {
 			out.Columns = a.errWidth

@@ -209,6 +209,8 @@ type Notice struct {
 	// Added and Removed are the lines of an edit, where the agent tells them.
 	Added   int `json:",omitempty"`
 	Removed int `json:",omitempty"`
+	// Look is that of NoticeLook, which has no text.
+	Look *Look `json:",omitempty"`
 	// Wait is set where the run stands still, or goes on again: that is no
 	// [Activity], but an event of its own.
 	Wait *Wait
@@ -225,6 +227,7 @@ const (
 	NoticeCommand NoticeKind = "command" // a command is run
 	NoticeEdit    NoticeKind = "edit"    // a file is changed
 	NoticeProblem NoticeKind = "problem" // a fault that the agent copes with by itself
+	NoticeLook    NoticeKind = "look"    // what has become of the work tree, which is no word of the agent's
 	NoticeChange  NoticeKind = "change"  // another agent, or a new conversation, takes the turn over
 )
 

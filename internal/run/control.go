@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/redact"
@@ -23,6 +24,11 @@ type Control struct {
 	stop    context.CancelCauseFunc // nil: the run has not begun, or is over
 	kill    func()
 	stopped bool
+	differs func(context.Context) (loop.Change, error) // nil likewise
+	shown   bool                                       // somebody here watches
+	seen    time.Time                                  // when somebody elsewhere was last known to
+
+	looking sync.Mutex // one look at a time is dear enough
 }
 
 func newControl(secrets *redact.Redactor) *Control {
@@ -92,7 +98,55 @@ func (c *Control) begin(ctx context.Context, kill func()) (_ context.Context, en
 	return ctx, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.stop, c.kill = nil, nil
+		c.stop, c.kill, c.differs = nil, nil, nil
 		stop(nil)
 	}
+}
+
+// Diff looks at what differs now from the beginning of the session, also in the middle of a turn: in
+// the work tree of the turn that began last, which may be a fork's, or else in the user's own.
+func (c *Control) Diff(ctx context.Context) (patch string, err error) {
+	c.looking.Lock()
+	defer c.looking.Unlock()
+	c.mu.Lock()
+	differs := c.differs
+	c.mu.Unlock()
+	if differs == nil {
+		return "", errNoTree
+	}
+	change, err := differs(ctx)
+	return c.secrets.String(change.Patch()), err
+}
+
+// shows has [Control.Diff] look, for as long as a run goes on.
+func (c *Control) shows(run context.Context, differs func(context.Context) (loop.Change, error)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.differs = func(ctx context.Context) (loop.Change, error) {
+		ctx, cancel := context.WithTimeout(ctx, mostLooked)
+		defer cancel()
+		defer context.AfterFunc(run, cancel)()
+		return differs(ctx)
+	}
+}
+
+// Show says that people are shown on a terminal what changes, while it does.
+func (c *Control) Show() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shown = true
+}
+
+// watched says that somebody elsewhere shows people what changes.
+func (c *Control) watched(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seen = now
+}
+
+// isWatched reports whether anybody does, or did lately.
+func (c *Control) isWatched(now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.shown || now.Sub(c.seen) < attention
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"os"
+	"time"
 
 	"codeloops/internal/session/door"
 	"codeloops/internal/session/standing"
@@ -12,7 +13,11 @@ import (
 type reachable struct {
 	*Control
 	*standing.Board
+	now func() time.Time
 }
+
+// Watched implements [door.Run].
+func (r reachable) Watched() { r.watched(r.now()) }
 
 // open has the run know where it stands, and lets people ask it. A run that cannot be reached
 // goes on all the same.
@@ -29,7 +34,7 @@ func (r *running) open(ctx context.Context) {
 	}}
 	path, err := r.tree.Door()
 	if path != "" && err == nil {
-		r.door, err = door.Open(ctx, path, reachable{r.control, r.board})
+		r.door, err = door.Open(ctx, path, reachable{r.control, r.board, r.options.Host.Now})
 	}
 	if r.options.Debug == nil {
 		return

@@ -52,6 +52,7 @@ func (f *forker) Fork(ctx context.Context, step loop.Step) (loop.Fork, error) {
 		}
 		return nil, fmt.Errorf("open the fork of %s in %s: %w", f.from.Root(), copied.Root, err)
 	}
+	f.sites.forked(+1)
 	return k, nil
 }
 
@@ -146,6 +147,7 @@ func (k *fork) Apply(ctx context.Context) error {
 // Discard implements [loop.Fork]. Many files take a while to remove: nobody waits for that
 // before the end of the run.
 func (k *fork) Discard() error {
+	k.sites.forked(-1)
 	err := k.tree.Close()
 	if e := k.copied.PutAside(); e != nil {
 		return errors.Join(err, e)

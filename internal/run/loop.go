@@ -143,12 +143,13 @@ func (r *running) workplace(s site) (at loop.Workplace, err error) {
 	if err != nil {
 		return at, err
 	}
+	seen := onlooker{r, s.tree}
 	at = loop.Workplace{
-		Actor:    policy.Mender{Actor: worker, Files: worktree.Files{Dir: s.tree.Root()}},
+		Actor:    seenActor{policy.Mender{Actor: worker, Files: worktree.Files{Dir: s.tree.Root()}}, seen},
 		Tree:     s.tree,
 		Critic:   judge,
 		Panel:    panel,
-		Player:   role.Player{Seats: seats, Evidence: judge.Evidence},
+		Player:   seenPlayer{role.Player{Seats: seats, Evidence: judge.Evidence}, seen},
 		Restorer: s.tree,
 		Gate:     gate(cfg, s.tree, s.deciders),
 	}

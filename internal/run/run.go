@@ -46,6 +46,7 @@ func (p *Plan) Run(ctx context.Context, sinks ...loop.Sink) (out loop.Outcome, e
 	if err != nil {
 		return out, caused(ctx, err)
 	}
+	p.control.shows(ctx, r.differs)
 	l, err := r.loop(start)
 	if err != nil {
 		return out, err
@@ -90,6 +91,7 @@ type running struct {
 	board    *standing.Board // knows where the run stands
 	door     *door.Door      // nil: nobody outside of this process can ask anything
 	removals sync.WaitGroup  // of forks
+	sites    sites
 
 	layersOnce sync.Once
 	hasLayers  bool // see [forker.layers]

@@ -170,6 +170,21 @@ func activity(f fields, a *loop.Activity) {
 	f.text("text", &a.Text)
 	f.value("added,omitempty", &a.Added)
 	f.value("removed,omitempty", &a.Removed)
+	optional(f, "look,omitempty", &a.Look, looked)
+}
+
+func looked(f fields, l *loop.Look) {
+	f.value("files", &l.Files)
+	f.value("added", &l.Added)
+	f.value("removed", &l.Removed)
+	list(f, "new", &l.New, func(f fields, s *loop.Seen) {
+		f.text("path", &s.Path)
+		word(f, "status,omitempty", &s.Status)
+		f.value("binary,omitempty", &s.Binary)
+		f.value("size,omitempty", &s.Size)
+		f.value("added,omitempty", &s.Added)
+		f.value("removed,omitempty", &s.Removed)
+	})
 }
 
 // setting is what a session starts with, but for the prompt.

@@ -24,6 +24,11 @@ func Logged(at loop.Stamp, e loop.Event) (_ loop.Stamp, _ loop.Event, ok bool) {
 	switch x := mapOutputs(e, loggedOutput).(type) {
 	case loop.Activity:
 		x.Wait = nil
+		if x.Look != nil && len(x.Look.New) == 0 {
+			look := *x.Look
+			look.New = nil
+			x.Look = &look
+		}
 		return at, x, false
 	case loop.WaitStarted:
 		x.Wait = loop.Wait{Agent: x.Wait.Agent, Cause: x.Wait.Cause, Reason: x.Wait.Reason, Until: loggedTime(x.Wait.Until)}

@@ -108,7 +108,7 @@ func (l Link) play(ctx context.Context, r agent.Request) (reply agent.Reply, not
 		switch n.Kind {
 		case loop.NoticeMessage, loop.NoticeTool, loop.NoticeCommand, loop.NoticeEdit:
 			worked = true
-		case loop.NoticeOutput, loop.NoticeProblem, loop.NoticeChange:
+		case loop.NoticeOutput, loop.NoticeProblem, loop.NoticeLook, loop.NoticeChange:
 		}
 		if watch != nil {
 			watch(n)

@@ -136,6 +136,14 @@ func (t *Tree) Capture(ctx context.Context) (loop.Change, error) {
 	return c, err
 }
 
+// Peek is [diff.Tree.Peek] in the place where the run began.
+func (t *Tree) Peek(ctx context.Context, since diff.Mark, was diff.Glance) (diff.Glance, error) {
+	if err := t.stands(); err != nil {
+		return diff.Glance{}, err
+	}
+	return t.Tree.Peek(ctx, since, was)
+}
+
 // stands reports that the run would go on in another place than it began in: agents,
 // checks and captures find the work tree by its path. One that is gone is for the
 // capture to tell.

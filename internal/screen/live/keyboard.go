@@ -3,6 +3,7 @@ package live
 import (
 	"sync"
 
+	"codeloops/internal/loop"
 	"codeloops/internal/screen/term"
 )
 
@@ -31,6 +32,14 @@ func (k *Keyboard) read() {
 	if k.Keys && k.end == nil && k.lent == 0 {
 		k.end = k.Streams.OnKeys(func(key string) { k.Press(key, k.To, k.page) }, k.stops)
 	}
+}
+
+// Handle implements [loop.Sink]. When the run is over, what is typed is the shell's.
+func (k *Keyboard) Handle(at loop.Stamp, e loop.Event) error {
+	if _, over := e.(loop.Finished); over {
+		k.Close()
+	}
+	return k.Screen.Handle(at, e)
 }
 
 // Close ends the reading.

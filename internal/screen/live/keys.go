@@ -45,6 +45,7 @@ type talk struct {
 	until  time.Time
 	all    bool // what agents print is shown
 	help   bool
+	looks  bool // at the work tree, for a diff
 }
 
 // Press does what a key is for: a character, or an escape sequence, as it was sent. Pager is
@@ -74,10 +75,10 @@ func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
 		s.talk.all = !s.talk.all
 		s.say(map[bool]string{true: "all that agents print is shown", false: "what agents print is not shown any more"}[s.talk.all])
 	case "d":
-		if text := s.board.change.Patch(); text != "" {
-			go pager(text)
-		} else {
-			s.say("nothing has changed so far, as of the last look")
+		if !s.talk.looks {
+			s.talk.looks = true
+			s.say("looking at the work tree")
+			go s.differs(s.board.change.Patch(), pager)
 		}
 	case "w":
 		to.Hurry()
@@ -88,6 +89,31 @@ func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
 	case "?", "h":
 		s.talk.help, s.talk.notice = !s.talk.help, ""
 	}
+}
+
+// differs has the user read what has changed so far: as of now, or else as of the last capture.
+func (s *Screen) differs(captured string, pager func(text string)) {
+	text, as := captured, ", as of the last look"
+	if s.Diff != nil {
+		if now, err := s.Diff(); err == nil {
+			text, as = now, ""
+		}
+	}
+	if s.looked(text, as) {
+		pager(text)
+	}
+}
+
+// looked ends a look, and reports whether there is something to read, and somebody.
+func (s *Screen) looked(text, as string) bool {
+	defer s.change()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.talk.looks, s.talk.notice = false, ""
+	if text == "" {
+		s.say("nothing has changed so far" + as)
+	}
+	return text != "" && !s.board.state.Ended
 }
 
 // toggle asks for something, or takes it back.

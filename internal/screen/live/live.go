@@ -34,6 +34,7 @@ type Options struct {
 	Asked   func() (stop, pause bool, words int) // what the user has asked for; nil: nothing can be
 	Keys    bool                                 // keys do something
 	Title   bool                                 // the terminal's title says where the run stands
+	Diff    func() (string, error)               // looks at what differs now from the session's beginning; nil: nobody can
 	Leave   func()                               // ends the watching of a run that goes on elsewhere; nil: it is this process's own
 }
 

@@ -58,7 +58,7 @@ func (l looks) style(k loop.NoticeKind) lipgloss.Style {
 		style = style.Foreground(green)
 	case loop.NoticeProblem, loop.NoticeChange:
 		style = style.Foreground(yellow)
-	case loop.NoticeMessage, loop.NoticeOutput:
+	case loop.NoticeMessage, loop.NoticeOutput, loop.NoticeLook:
 	}
 	return style
 }

@@ -3,6 +3,7 @@ package live
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -63,13 +64,16 @@ type doing struct {
 	edited  map[string]bool
 
 	added, removed int // lines, as far as the agent tells
+
+	seen seen
 }
 
 // An act is one thing that an agent does.
 type act struct {
 	kind  loop.NoticeKind
 	text  string
-	lines string // of an edit, where the agent tells
+	lines string // of an edit, where the agent tells, or a look
+	seen  bool   // a look has found it: it is no word of the agent's
 }
 
 // verdict are the lines with which a critic's block of labels begins. What it decides is told
@@ -93,6 +97,12 @@ func (b *board) take(at loop.Stamp, e loop.Activity) {
 		d = &doing{edited: map[string]bool{}}
 		b.doing[at.Step] = d
 	}
+	if e.Kind == loop.NoticeLook {
+		if e.Look != nil {
+			d.look(*e.Look)
+		}
+		return
+	}
 	if e.Kind == loop.NoticeOutput {
 		if line := lastLine(e.Text); line != "" && !verdict.MatchString(line) {
 			d.printed = line
@@ -110,7 +120,12 @@ func (b *board) take(at loop.Stamp, e loop.Activity) {
 		d.edited[text] = true
 		d.added, d.removed = d.added+e.Added, d.removed+e.Removed
 	}
-	if d.acts = append(d.acts, act{e.Kind, term.Line(text), lines(e.Added, e.Removed)}); len(d.acts) > mostDone+1 {
+	a := act{kind: e.Kind, text: term.Line(text), lines: lines(e.Added, e.Removed)}
+	if e.Kind == loop.NoticeEdit {
+		a.lines = d.seen.lines(a)
+		d.acts = slices.DeleteFunc(d.acts, func(was act) bool { return was.seen && sameFile(was.text, a.text) })
+	}
+	if d.acts = append(d.acts, a); len(d.acts) > mostDone+1 {
 		d.acts = d.acts[1:]
 	}
 }
@@ -193,8 +208,8 @@ func (b *board) turn(t progress.Step) (parts []string) {
 		took += " of " + render.Limit(b.Limits.Turn)
 	}
 	parts = append(parts, took)
-	if d := b.doing[t.Path]; d != nil && len(d.edited) > 0 {
-		parts = append(parts, render.Count(len(d.edited), "file", "files")+" edited"+lines(d.added, d.removed))
+	if d := b.doing[t.Path]; d != nil {
+		parts = append(parts, d.files()...)
 	}
 	return parts
 }
@@ -217,6 +232,9 @@ func (b *board) alive() string {
 		line = fmt.Sprintf("  %-8s %s", term.Line(string(t.Role)), b.waits(*t.Waiting))
 	} else if what := b.now(t); what != "" {
 		line += ": " + what
+	}
+	if d := b.doing[t.Path]; d != nil && len(d.files()) > 0 {
+		line += ", " + d.files()[0]
 	}
 	if len(turns) > 1 {
 		line += fmt.Sprintf(", and %d more at work", len(turns)-1)
@@ -274,18 +292,17 @@ func (b *board) acts(t progress.Step) (lines []string) {
 	if t.Waiting != nil {
 		return []string{"  " + b.spinner() + " " + b.waits(*t.Waiting)}
 	}
-	d := b.doing[t.Path]
-	if d == nil || len(d.acts) == 0 {
-		text := "no word from it yet"
-		if d != nil && d.printed != "" {
-			text = d.printed
-		}
-		return []string{"  " + b.spinner() + " " + b.faint(text)}
-	}
-	for _, a := range d.acts[:len(d.acts)-1] {
+	before, last := b.doing[t.Path].last()
+	for _, a := range before[max(0, len(before)-mostDone):] {
 		lines = append(lines, "    "+b.verb(a.kind)+" "+b.faint(a.text+a.lines))
 	}
-	last := d.acts[len(d.acts)-1]
+	if last == nil {
+		text := "no word from it yet"
+		if d := b.doing[t.Path]; d != nil && d.printed != "" {
+			text = d.printed
+		}
+		return append(lines, "  "+b.spinner()+" "+b.faint(text))
+	}
 	return append(lines, fmt.Sprintf("  %s %s %s%s", b.spinner(), b.verb(last.kind), last.text, last.lines))
 }
 
@@ -312,8 +329,8 @@ func (b *board) now(t progress.Step) string {
 		return b.waits(*t.Waiting)
 	case d == nil:
 		return ""
-	case len(d.acts) > 0:
-		last := d.acts[len(d.acts)-1]
+	}
+	if _, last := d.last(); last != nil {
 		return b.style(last.kind).Render(render.Verb(last.kind)) + " " + last.text + last.lines
 	}
 	return b.faint(d.printed)

@@ -48,7 +48,7 @@ func (c *compact) show(at loop.Stamp, e loop.Event) {
 func (c *compact) activity(e loop.Activity) {
 	if e.Kind == loop.NoticeChange {
 		c.sayf("#%d %s: %s", e.Iteration, e.Role, term.Line(e.Text))
-	} else if c.Verbose {
+	} else if c.Verbose && e.Kind != loop.NoticeLook {
 		c.sayf("#%d %s: %s", e.Iteration, e.Role, Cut(term.Line(e.Text), c.Width-12))
 	}
 }

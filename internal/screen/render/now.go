@@ -23,7 +23,7 @@ func Verb(k loop.NoticeKind) string {
 		return "fault"
 	case loop.NoticeChange:
 		return "next"
-	case loop.NoticeOutput:
+	case loop.NoticeOutput, loop.NoticeLook:
 	}
 	return "prints"
 }

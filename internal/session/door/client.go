@@ -22,6 +22,7 @@ type Client struct {
 	Path     string        // of the door
 	Session  string        // whose run is meant; "": whichever is there
 	Patience time.Duration // with a run that does not answer; 0: some seconds
+	Watches  bool          // people are shown what changes: the run is to look
 
 	mu   sync.Mutex
 	last standing.Asked
@@ -30,7 +31,7 @@ type Client struct {
 // enough is how long a run is waited for: longer than it waits for others.
 const enough = 5 * time.Second
 
-const mostAnswered = 1 << 20 // bytes
+const mostAnswered = 8 * mostDiff // bytes: as JSON a diff may be longer
 
 // Look asks where the run stands. The error is [ErrShut] where there is none.
 func (c *Client) Look(ctx context.Context) (standing.Standing, error) {
@@ -52,6 +53,17 @@ func (c *Client) Steer(kind loop.SteerKind, text string) error {
 // Hurry ends a wait for a service.
 func (c *Client) Hurry() { _, _ = c.ask(context.Background(), question{Ask: askHurry}) }
 
+// Diff asks what differs now from the session's beginning.
+func (c *Client) Diff(ctx context.Context) (patch string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, looking)
+	defer cancel()
+	a, err := c.talk(ctx, question{Ask: askDiff, Session: c.Session})
+	if err == nil {
+		err = a.err()
+	}
+	return a.Diff, err
+}
+
 // Asked says what had been asked for when the run was last heard of.
 func (c *Client) Asked() (stop, pause bool, words int) {
 	c.mu.Lock()
@@ -64,7 +76,7 @@ func (c *Client) Attend(ctx context.Context, every time.Duration) {
 	next := time.NewTicker(every)
 	defer next.Stop()
 	for {
-		_, _ = c.Look(ctx) // a run that is over says so in its log
+		_, _ = c.ask(ctx, question{Ask: askLook, Watched: c.Watches}) // a run that is over says so in its log
 		select {
 		case <-ctx.Done():
 			return

@@ -20,6 +20,8 @@ const (
 	mostAsked  = 64 << 10        // bytes of a question
 	mostAtOnce = 64              // connections
 	patience   = 2 * time.Second // with one that says nothing, or does not read
+	looking    = time.Minute     // at the work tree, at most
+	mostDiff   = 4 << 20         // bytes of a diff that are told
 	pause      = 100 * time.Millisecond
 )
 
@@ -27,6 +29,7 @@ const (
 const (
 	askLook  = "look"
 	askHurry = "hurry"
+	askDiff  = "diff"
 )
 
 // A question is what somebody asks of a run.
@@ -34,11 +37,13 @@ type question struct {
 	Ask     string `json:"ask"`
 	Text    string `json:"text,omitempty"`
 	Session string `json:"session,omitempty"` // whose run is meant; "": whichever it is
+	Watched bool   `json:"watched,omitempty"` // whoever asks shows people what changes
 }
 
 // An answer says where the run stands, or why the question is refused.
 type answer struct {
 	Standing *standing.Standing `json:"standing,omitempty"`
+	Diff     string             `json:"diff,omitempty"`
 	Refused  word               `json:"refused,omitempty"`
 	Why      string             `json:"why,omitempty"`
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,6 +25,10 @@ type Run interface {
 	Hurry()
 	Asked() (stop, pause bool, words int)
 	Standing() standing.Standing
+	// Watched says that somebody shows people what changes. It holds for some seconds.
+	Watched()
+	// Diff looks at what differs now from the session's beginning. It takes its time.
+	Diff(ctx context.Context) (patch string, err error)
 }
 
 // A Door is the socket of a run.
@@ -111,7 +116,10 @@ func (d *Door) serve(ctx context.Context, c *net.UnixConn) {
 	} else if q, err := hear(c); err != nil {
 		a = refusal(err)
 	} else {
-		a = d.take(q)
+		if q.Ask == askDiff {
+			_ = c.SetDeadline(time.Now().Add(looking)) //nolint:forbidigo // likewise
+		}
+		a = d.take(ctx, q)
 	}
 	text, err := json.Marshal(a)
 	if err == nil {
@@ -135,10 +143,20 @@ func hear(c io.Reader) (q question, err error) {
 }
 
 // take does what is asked.
-func (d *Door) take(q question) answer {
+func (d *Door) take(ctx context.Context, q question) answer {
 	at := d.run.Standing()
 	if q.Session != "" && q.Session != at.Session {
 		return answer{Refused: otherSession, Why: fmt.Sprintf("session %s is over, and %s runs there now", q.Session, at.Session)}
+	}
+	if q.Watched {
+		d.run.Watched()
+	}
+	if q.Ask == askDiff {
+		patch, err := d.run.Diff(ctx)
+		if err != nil {
+			return refusal(err)
+		}
+		return answer{Diff: begins(patch)}
 	}
 	var err error
 	switch kind := loop.SteerKind(q.Ask); kind {
@@ -155,4 +173,13 @@ func (d *Door) take(q question) answer {
 	}
 	at.Asked.Stop, at.Asked.Pause, at.Asked.Words = d.run.Asked()
 	return answer{Standing: &at}
+}
+
+// begins returns a diff, or as much of one as is told.
+func begins(patch string) string {
+	if len(patch) <= mostDiff {
+		return patch
+	}
+	whole := patch[:1+strings.LastIndexByte(patch[:mostDiff], '\n')]
+	return fmt.Sprintf("%s… and %s more: codeloops sessions diff shows all of it after the turn\n", whole, wording.Bytes(len(patch)-len(whole)))
 }

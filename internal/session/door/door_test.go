@@ -44,6 +44,10 @@ type fakeRun struct {
 	mu      sync.Mutex
 	hurried int
 	text    string // that was said last
+
+	watchers int
+	patch    string
+	fails    error
 }
 
 func (r *fakeRun) Steer(kind loop.SteerKind, text string) error {
@@ -67,6 +71,18 @@ func (r *fakeRun) hurries() int {
 
 func (*fakeRun) Standing() standing.Standing {
 	return standing.Standing{Session: "the one", Now: standing.Now{Iteration: 2}}
+}
+
+func (r *fakeRun) Watched() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.watchers++
+}
+
+func (r *fakeRun) Diff(context.Context) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.patch, r.fails
 }
 
 // open opens a door in a directory of its own.

@@ -37,6 +37,9 @@ func (b *Board) Handle(at loop.Stamp, e loop.Event) error {
 // acted takes down what an agent does. What it prints counts where it does not say more.
 func (b *Board) acted(step loop.Step, n loop.Notice) {
 	was, known := b.acts[step]
+	if n.Kind == loop.NoticeLook {
+		return
+	}
 	if n.Kind == loop.NoticeOutput {
 		if known && was.Kind != loop.NoticeOutput {
 			return
