@@ -15,7 +15,7 @@ import (
 // How often a work tree is looked at while agents work in it, and somebody watches.
 const (
 	betweenLooks = 5 * time.Second // at least
-	shareOfLooks = 100             // of the time of one processor, looks take this part at most
+	shareOfLooks = 150             // looks take this part of one processor's time at most: a run at rest stays below a hundredth
 	mostLooked   = time.Minute     // at once, for a diff
 	attention    = 5 * time.Second // after which whoever watches from elsewhere has gone
 )
