@@ -1,0 +1,180 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
+)
+
+// Issues are the open issues of a repository on GitHub that have a label; pull requests are none.
+// The title and the body are the prompt.
+//
+// Claim takes the label Ready away and gives Doing; Done and Failed write one comment and
+// replace Doing with DoneLabel or FailedLabel. Nothing is closed unless Close is set.
+type Issues struct {
+	GitHub
+	Ready       string // the label of the issues that are tasks
+	Doing       string // "": it has no label while it is worked on
+	DoneLabel   string // "": none
+	FailedLabel string // "": none
+	Close       bool   // an issue that is done
+}
+
+var _ Source = (*Issues)(nil)
+
+// Kind implements [Source].
+func (*Issues) Kind() string { return "github" }
+
+// Name implements [Source].
+func (i *Issues) Name() string { return i.Owner + "/" + i.Repository }
+
+// List implements [Source], the oldest first.
+func (i *Issues) List(ctx context.Context) (items []Item, err error) {
+	query := url.Values{"state": {"open"}, "labels": {i.Ready}, "sort": {"created"}, "direction": {"asc"}, "per_page": {"100"}}
+	seen := map[string]bool{} // pages shift when issues change
+	next := i.path("issues") + "?" + query.Encode()
+	for next != "" {
+		var page []struct {
+			Number      int       `json:"number"`
+			Title       string    `json:"title"`
+			Body        string    `json:"body"`
+			PullRequest *struct{} `json:"pull_request"`
+		}
+		if next, err = i.call(ctx, http.MethodGet, next, nil, &page); err != nil {
+			return nil, fmt.Errorf("list the issues of %s: %w", i.Name(), err)
+		}
+		for _, issue := range page {
+			key := strconv.Itoa(issue.Number)
+			if issue.PullRequest != nil || seen[key] {
+				continue
+			}
+			seen[key] = true
+			body := strings.TrimSpace(strings.ReplaceAll(issue.Body, "\r\n", "\n"))
+			items = append(items, Item{Key: key, Prompt: strings.TrimSpace(wording.Line(issue.Title) + "\n\n" + body)})
+		}
+		if len(items) > most {
+			return nil, hint.Errorf("choose a label that fewer have", "%s has more than %d open issues with the label %s",
+				i.Name(), most, wording.Quote(i.Ready, 80))
+		}
+	}
+	return items, nil
+}
+
+// Claim implements [Source]. GitHub knows no way to claim an issue that two could not go at the
+// same time.
+func (i *Issues) Claim(ctx context.Context, key string) error {
+	return i.tell(key, func(issue string) error {
+		return i.move(ctx, issue, i.Doing)
+	})
+}
+
+// Done implements [Source].
+func (i *Issues) Done(ctx context.Context, key string, r Result) error {
+	return i.end(ctx, key, "done", i.DoneLabel, r)
+}
+
+// Failed implements [Source].
+func (i *Issues) Failed(ctx context.Context, key string, r Result) error {
+	return i.end(ctx, key, "failed", i.FailedLabel, r)
+}
+
+func (i *Issues) end(ctx context.Context, key, how, label string, r Result) error {
+	return i.tell(key, func(issue string) error {
+		if err := i.comment(ctx, issue, how, r); err != nil {
+			return err
+		}
+		if err := i.move(ctx, issue, label); err != nil || how != "done" || !i.Close {
+			return err
+		}
+		_, err := i.call(ctx, http.MethodPatch, issue, map[string]string{"state": "closed", "state_reason": "completed"}, nil)
+		return err
+	})
+}
+
+// tell tells an issue something.
+func (i *Issues) tell(key string, say func(issue string) error) error {
+	if n, err := strconv.Atoi(key); err != nil || n <= 0 {
+		return fmt.Errorf("%s is no number of an issue", wording.Quote(key, 40))
+	}
+	if err := say(i.path("issues", key)); err != nil {
+		return fmt.Errorf("tell issue %s of %s: %w", key, i.Name(), err)
+	}
+	return nil
+}
+
+// move gives an issue a label, and then takes the others of a task away: it has one of them at any
+// time.
+func (i *Issues) move(ctx context.Context, issue, label string) error {
+	if label != "" {
+		if _, err := i.call(ctx, http.MethodPost, issue+"/labels", map[string][]string{"labels": {label}}, nil); err != nil {
+			return err
+		}
+	}
+	for _, old := range []string{i.Ready, i.Doing} {
+		if old == "" || strings.EqualFold(old, label) {
+			continue
+		}
+		_, err := i.call(ctx, http.MethodDelete, issue+"/labels/"+url.PathEscape(old), nil, nil)
+		if err != nil && !isMissing(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// comment writes down how a task ended, unless a comment says so already.
+func (i *Issues) comment(ctx context.Context, issue, how string, r Result) (err error) {
+	marker := fmt.Sprintf("<!-- codeloops %s task=%s session=%s -->", how, url.QueryEscape(r.Task), url.QueryEscape(r.Session))
+	for next := issue + "/comments?per_page=100"; next != ""; {
+		var page []struct {
+			Body string `json:"body"`
+		}
+		if next, err = i.call(ctx, http.MethodGet, next, nil, &page); err != nil {
+			return err
+		}
+		for _, c := range page {
+			if strings.Contains(c.Body, marker) {
+				return nil
+			}
+		}
+	}
+	_, err = i.call(ctx, http.MethodPost, issue+"/comments", map[string]string{"body": marker + "\n" + report(how, r)}, nil)
+	return err
+}
+
+// report is the text of a comment. What agents have written stands in a block of code: there it
+// names nobody, links nothing and hides nothing.
+func report(how string, r Result) string {
+	parts := []string{"codeloops has finished this task."}
+	said := r.Summary
+	if how == "failed" {
+		parts[0], said = "codeloops could not finish this task: it needs a person.", r.Why
+		if r.Summary != "" {
+			said += "\n\n" + r.Summary
+		}
+	}
+	for _, fact := range []struct{ name, value string }{{"Commit", r.Commit}, {"Task", r.Task}, {"Session", r.Session}} {
+		if fact.value != "" {
+			parts = append(parts, fact.name+": `"+strings.ReplaceAll(wording.Line(fact.value), "`", "")+"`")
+		}
+	}
+	text := strings.Join(parts, "\n\n")
+	const most = 8_000
+	if said = strings.TrimSpace(wording.Clean(said)); said == "" {
+		return text
+	}
+	if runes := []rune(said); len(runes) > most {
+		said = string(runes[:most]) + "\n…"
+	}
+	fence := "```"
+	for strings.Contains(said, fence) {
+		fence += "`"
+	}
+	return text + "\n\n" + fence + "text\n" + said + "\n" + fence
+}

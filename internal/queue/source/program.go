@@ -1,0 +1,181 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	jsonv2 "github.com/go-json-experiment/json"
+
+	"codeloops/internal/proc"
+	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
+)
+
+// taken is the exit code by which a program says that somebody else has taken an item.
+const taken = 3
+
+// A Program of the user's speaks for a tracker. It is called as
+//
+//	PROGRAM list            prints the items: [{"key": "…", "prompt": "…"}, …]
+//	PROGRAM claim KEY       exits with 3 when somebody else has taken it
+//	PROGRAM done KEY        reads a [Result], in JSON
+//	PROGRAM failed KEY      likewise
+//
+// An item may also have "after", "priority", "touches" and "done". Exit code 0 is success.
+type Program struct {
+	Runner interface {
+		Run(context.Context, proc.Command) (proc.Result, error)
+	} // a [proc.Runner]
+	Argv    []string      // what is called; the rest is added to it
+	Dir     string        // where, absolute
+	Env     []string      // complete
+	Timeout time.Duration // of each call
+}
+
+var _ Source = (*Program)(nil)
+
+// Kind implements [Source].
+func (*Program) Kind() string { return "command" }
+
+// Name implements [Source]: the command line, as a shell would take it.
+func (p *Program) Name() string {
+	words := make([]string, len(p.Argv))
+	for i, word := range p.Argv {
+		if i == 0 && strings.ContainsRune(word, filepath.Separator) && !filepath.IsAbs(word) {
+			word = filepath.Join(p.Dir, word)
+		}
+		words[i] = wording.Shell(word)
+	}
+	return strings.Join(words, " ")
+}
+
+// List implements [Source].
+func (p *Program) List(ctx context.Context) ([]Item, error) {
+	out, err := p.call(ctx, nil, "list", "")
+	if err != nil {
+		return nil, err
+	}
+	var listed []struct {
+		Key      string   `json:"key"`
+		Prompt   string   `json:"prompt"`
+		After    []string `json:"after"`
+		Priority int      `json:"priority"`
+		Touches  []string `json:"touches"`
+		Done     bool     `json:"done"`
+	}
+	what := "what " + p.Name() + " list has printed"
+	if len(bytes.TrimSpace(out)) == 0 {
+		return nil, hint.Errorf("no items are an empty list, []", "%s list has printed nothing", p.Name())
+	}
+	if err := jsonv2.Unmarshal(out, &listed, jsonv2.RejectUnknownMembers(true)); err != nil {
+		return nil, jsonError(what, out, err)
+	}
+	if len(listed) > most {
+		return nil, hint.Errorf("list fewer", "%s are %d items, more than %d", what, len(listed), most)
+	}
+	items, seen := make([]Item, len(listed)), map[string]bool{}
+	for i, item := range listed {
+		switch {
+		case !plain(item.Key):
+			return nil, hint.Errorf("a key is one word that does not begin with a hyphen", "%s has %s as a key",
+				what, wording.Quote(item.Key, 80))
+		case seen[item.Key]:
+			return nil, hint.Errorf("give each item a key of its own", "%s has the key %s twice", what, item.Key)
+		case strings.TrimSpace(item.Prompt) == "":
+			return nil, hint.Errorf(`say in "prompt" what is to be done`, "%s has no prompt for %s", what, item.Key)
+		}
+		seen[item.Key] = true
+		items[i] = Item(item)
+		items[i].Prompt = strings.TrimSpace(item.Prompt)
+	}
+	return items, inOrder(what, items)
+}
+
+// Claim implements [Source].
+func (p *Program) Claim(ctx context.Context, key string) error {
+	return p.tell(ctx, nil, "claim", key)
+}
+
+// Done implements [Source].
+func (p *Program) Done(ctx context.Context, key string, r Result) error {
+	return p.tell(ctx, &r, "done", key)
+}
+
+// Failed implements [Source].
+func (p *Program) Failed(ctx context.Context, key string, r Result) error {
+	return p.tell(ctx, &r, "failed", key)
+}
+
+func (p *Program) tell(ctx context.Context, r *Result, verb, key string) (err error) {
+	if !plain(key) {
+		return fmt.Errorf("%s is no key", wording.Quote(key, 80))
+	}
+	var details []byte
+	if r != nil {
+		if details, err = json.Marshal(r); err != nil {
+			return err
+		}
+	}
+	_, err = p.call(ctx, details, verb, key)
+	return err
+}
+
+// plain reports whether a key cannot be taken for anything else on a command line.
+func plain(key string) bool {
+	return key != "" && len(key) <= 200 && key[0] != '-' && utf8.ValidString(key) &&
+		!strings.ContainsFunc(key, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
+}
+
+// call runs the program.
+func (p *Program) call(ctx context.Context, details []byte, verb, key string) ([]byte, error) {
+	name, argv := p.Name()+" "+verb, append(slices.Clip(p.Argv), verb)
+	if key != "" {
+		name, argv = name+" "+key, append(argv, key)
+	}
+	r, err := p.Runner.Run(ctx, proc.Command{
+		Invocation: proc.Invocation{Argv: argv, Dir: p.Dir, Env: p.Env, Stdin: details},
+		Limits:     proc.Limits{Timeout: p.Timeout, MaxOutput: largest, Keep: largest},
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		if start, ok := errors.AsType[*proc.StartError](err); ok {
+			return nil, hint.Errorf("name a program that can be run", "ask for tasks: %w", start)
+		}
+		return nil, fmt.Errorf("run %s: %w", name, err)
+	case r.Stop == proc.StopTimeout:
+		return nil, hint.Errorf("run it yourself to see what it waits for", "%s has not ended within %s%s", name, p.Timeout, complaint(r))
+	case r.Stop == proc.StopOutputLimit:
+		return nil, hint.Errorf("let it print the items alone", "%s prints more than %s", name, wording.Bytes(largest))
+	case r.ExitCode == taken && verb == "claim":
+		return nil, fmt.Errorf("%s: %w", key, ErrTaken)
+	case r.Signal != "":
+		return nil, fmt.Errorf("%s was %s%s", name, r.Signal, complaint(r))
+	case r.ExitCode != 0:
+		return nil, hint.Errorf("run it yourself to see why", "%s: exit code %d%s", name, r.ExitCode, complaint(r))
+	}
+	return r.Stdout.Text, nil
+}
+
+// complaint is the end of what a program has printed as an error.
+func complaint(r proc.Result) string {
+	const most = 400
+	text := []rune(wording.Line(string(r.Stderr.Text)))
+	if len(text) == 0 {
+		return ""
+	}
+	if len(text) > most {
+		text = append([]rune("…"), text[len(text)-most:]...)
+	}
+	return ": " + string(text)
+}

@@ -1,0 +1,273 @@
+//go:build unix
+
+package source
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/proc"
+	"codeloops/internal/wording/hint"
+)
+
+func TestMain(m *testing.M) {
+	if proc.Keep() {
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// script writes an executable into a directory.
+func script(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// program is one of the user's, which finds others in a directory of its own.
+func program(t *testing.T, path, bin string) *Program {
+	t.Helper()
+	runner := proc.NewRunner(time.Now)
+	t.Cleanup(func() {
+		if err := runner.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &Program{
+		Runner: runner, Argv: []string{path}, Dir: bin, Timeout: time.Minute,
+		Env: []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "STATE=" + bin},
+	}
+}
+
+func TestProgram(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := program(t, script(t, dir, "tasks", `case $1 in
+list) cat <<'END' ;;
+[{"key": "a", "prompt": "--first\n\nmore\n", "priority": 2, "touches": ["*.go"]},
+  {"key": "b", "prompt": "second", "after": ["a"], "done": true}]
+END
+claim) [ "$2" != b ] || exit 3 ;;
+*) echo "$@" >>"$STATE/told"; cat >>"$STATE/told"; echo >>"$STATE/told" ;;
+esac
+`), dir)
+	if got, want := listed(t, p), "a \"--first\\n\\nmore\" priority 2 touches *.go\nb \"second\" after a done\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if err := p.Claim(t.Context(), "a"); err != nil {
+		t.Error(err)
+	}
+	if err := p.Claim(t.Context(), "b"); !errors.Is(err, ErrTaken) {
+		t.Errorf("taken: got %v", err)
+	}
+	if err := p.Done(t.Context(), "a", Result{Task: "t", Session: "s", Commit: "c", Summary: "x"}); err != nil {
+		t.Error(err)
+	}
+	if err := p.Failed(t.Context(), "a", Result{Task: "t", Why: "\"no\""}); err != nil {
+		t.Error(err)
+	}
+	got, err := os.ReadFile(filepath.Join(dir, "told"))
+	want := "done a\n{\"task\":\"t\",\"session\":\"s\",\"commit\":\"c\",\"summary\":\"x\"}\nfailed a\n{\"task\":\"t\",\"why\":\"\\\"no\\\"\"}\n"
+	if err != nil || string(got) != want {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+	for _, key := range []string{"", "-x", "a b", "a\nb", strings.Repeat("x", 201)} {
+		if err := p.Claim(t.Context(), key); err == nil || !strings.Contains(err.Error(), "is no key") {
+			t.Errorf("%q: got %v", key, err)
+		}
+	}
+}
+
+func TestProgramRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, want, hint string }{
+		"no JSON":    {"echo; echo 'tasks:'", "/tasks list has printed, line 2, column 2: ", "mend it"},
+		"not whole":  {"echo '[{\"key\": \"a\"'", "line 2, column 1: unexpected EOF", "mend it"},
+		"nothing":    {"true", "/tasks list has printed nothing", "an empty list, []"},
+		"a number":   {"echo '['; echo '  {\"key\": 7, \"prompt\": \"x\"}]'", "line 2, column 11: /0/key does not fit", "mend it"},
+		"a member":   {"echo '[{\"key\": \"a\", \"promt\": \"x\"}]'", "line 1, column 15: /0/promt does not fit: unknown object member name", "mend it"},
+		"a flag":     {"echo '[{\"key\": \"-f\", \"prompt\": \"x\"}]'", `has "-f" as a key`, "one word"},
+		"twice":      {"echo '[{\"key\": \"a\", \"prompt\": \"x\"},{\"key\": \"a\", \"prompt\": \"y\"}]'", "has the key a twice", "its own"},
+		"no prompt":  {"echo '[{\"key\": \"a\"}]'", "has no prompt for a", "what is to be done"},
+		"a circle":   {"echo '[{\"key\": \"a\", \"prompt\": \"x\", \"after\": [\"a\"]}]'", "wait for each other: a, a", "not wait"},
+		"an exit":    {"echo one >&2; echo '\033[31mno login' >&2; exit 4", "/tasks list: exit code 4: one no login", "run it yourself"},
+		"a signal":   {"kill -KILL $$", "/tasks list was killed", ""},
+		"much":       {"while :; do echo 0123456789012345678901234567890123456789; done", "prints more than 8.0 MiB", "the items alone"},
+		"an endless": {"echo waits >&2; exec sleep 300", "has not ended within 1s: waits", "what it waits for"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			p := program(t, script(t, dir, "tasks", c.text), dir)
+			if name == "an endless" {
+				p.Timeout = time.Second
+			}
+			_, err := p.List(t.Context())
+			if tip, _ := hint.Of(err); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(tip, c.hint) {
+				t.Errorf("got %v with hint %q, want %q with %q", err, tip, c.want, c.hint)
+			}
+		})
+	}
+	p := program(t, "no-such-program", t.TempDir())
+	if err := p.Claim(t.Context(), "a"); !errors.Is(err, proc.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+	why := errors.New("no time")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(why)
+	if err := p.Claim(ctx, "a"); !errors.Is(err, why) {
+		t.Errorf("got %v", err)
+	}
+	p.Argv = []string{"./tasks", "two words"}
+	if got, want := p.Name(), p.Dir+"/tasks 'two words'"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// recipe is a script of the documentation, with a tracker's program that is played.
+func recipe(t *testing.T, name, tracker, plays string) *Program {
+	t.Helper()
+	if _, err := exec.LookPath("jq"); err != nil {
+		t.Skip("the script needs jq")
+	}
+	path, err := filepath.Abs("../../../docs/queue-sources/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	script(t, bin, tracker, plays)
+	return program(t, path, bin)
+}
+
+func keep(t *testing.T, p *Program, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(p.Dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func kept(t *testing.T, p *Program, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(p.Dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// tell tells a source everything twice.
+func tell(t *testing.T, p *Program, key string) {
+	t.Helper()
+	for range 2 {
+		if err := p.Claim(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := p.Failed(t.Context(), key, Result{Task: "t1", Why: "no way\n/close"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := p.Done(t.Context(), key, Result{Task: "t1", Commit: "abc", Summary: "-- done"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestBeads plays bd: an object or a list of one for an issue, with or without an envelope for
+// several, and a claim that fails when somebody else has it.
+func TestBeads(t *testing.T) {
+	t.Parallel()
+	for _, envelope := range []string{".", "{schema_version: 1, items: .}"} {
+		p := recipe(t, "beads.sh", "bd", `cd "$STATE"
+verb=$1 id=${2-}
+set_() { jq --arg id "$id" "map(if .id == \$id then $1 else . end)" issues >new && mv new issues; }
+case "$*" in
+"ready --json --limit 0") jq 'map(select(.status == "open")) | `+envelope+`' issues ;;
+"show $id --json") jq --arg id "$id" 'map(select(.id == $id)) | if $id == "bd-a1" then . else .[0] end' issues ;;
+"update $id --claim")
+	case $(jq -r --arg id "$id" '.[] | select(.id == $id) | .status + " " + (.assignee // "")' issues) in
+	"open "* | "in_progress me") set_ '.status = "in_progress" | .assignee = "me"' ;;
+	*) echo "Error: issue not claimable" >&2; exit 1 ;;
+	esac ;;
+"update $id --status blocked --append-notes "*) echo "$*" >>calls; set_ '.status = "blocked"' ;;
+"close $id --reason "*) echo "$*" >>calls; set_ '.status = "closed"' ;;
+*) echo "unknown: $*" >&2; exit 64 ;;
+esac
+`)
+		keep(t, p, "issues", `[
+			{"id": "bd-a1", "title": "First", "description": "--more", "status": "open", "priority": 0, "issue_type": "task"},
+			{"id": "bd-b2", "title": "Second", "status": "open", "priority": 3, "issue_type": "bug", "acceptance_criteria": "It works."},
+			{"id": "bd-c3", "title": "An epic", "status": "open", "priority": 1, "issue_type": "epic"},
+			{"id": "bd-d4", "title": "Another's", "status": "in_progress", "assignee": "you", "priority": 1, "issue_type": "task"}]`)
+		want := "bd-a1 \"First\\n\\n--more\"\nbd-b2 \"Second\\n\\nAcceptance criteria:\\n\\nIt works.\" priority -3\n"
+		if got := listed(t, p); got != want {
+			t.Errorf("got\n%swant\n%s", got, want)
+		}
+		tell(t, p, "bd-a1")
+		if err := p.Claim(t.Context(), "bd-d4"); !errors.Is(err, ErrTaken) {
+			t.Errorf("got %v", err)
+		}
+		if err := p.Claim(t.Context(), "bd-a1"); err == nil || errors.Is(err, ErrTaken) || !strings.Contains(err.Error(), "not claimable") {
+			t.Errorf("a closed one: got %v", err)
+		}
+		want = "update bd-a1 --status blocked --append-notes codeloops: no way\n/close\nclose bd-a1 --reason codeloops: merged as abc\n"
+		if got := kept(t, p, "calls"); got != want {
+			t.Errorf("got\n%swant\n%s", got, want)
+		}
+	}
+}
+
+// TestGitLab plays glab, whose pages have two issues in place of a hundred.
+func TestGitLab(t *testing.T) {
+	t.Parallel()
+	p := recipe(t, "gitlab.sh", "glab", `cd "$STATE"
+iid=${3-}
+case "$*" in
+"issue list --label ready --output json --per-page 100 --page "*) eval "n=\${$#}"
+	jq --argjson n "$n" '[.[] | select(.labels | index("ready"))] | .[($n - 1) * 100 : $n * 100]' issues ;;
+"issue update $iid --label in progress --unlabel ready") echo "$*" >>calls ;;
+"issue update $iid --label needs a person --unlabel ready,in progress") echo "$*" >>calls ;;
+"issue update $iid --unlabel ready,in progress") echo "$*" >>calls ;;
+"issue note $iid --message "*) jq --arg body "$5" '. + [{body: $body}]' notes >new && mv new notes ;;
+"api --paginate projects/:id/issues/"*"/notes?per_page=100") cat notes ;;
+*) echo "unknown: $*" >&2; exit 64 ;;
+esac
+`)
+	var issues []string
+	for range 100 {
+		issues = append(issues, `{"iid": `+strconv.Itoa(len(issues)+1)+`, "title": "x", "description": null, "labels": ["ready"]}`)
+	}
+	issues = append(issues, `{"iid": 900, "title": "no task", "labels": []}`, `{"iid": 901, "title": "Last", "description": "--more", "labels": ["bug", "ready"]}`)
+	keep(t, p, "issues", "["+strings.Join(issues, ",")+"]")
+	keep(t, p, "notes", `[{"body": "seen"}]`)
+	if got := listed(t, p); strings.Count(got, "\n") != 101 || !strings.HasPrefix(got, "1 \"x\"\n") || !strings.HasSuffix(got, "\n901 \"Last\\n\\n--more\"\n") {
+		t.Errorf("got\n%s", got)
+	}
+	tell(t, p, "901")
+	want := strings.Repeat("issue update 901 --label in progress --unlabel ready\n", 2) +
+		strings.Repeat("issue update 901 --label needs a person --unlabel ready,in progress\n", 2) +
+		strings.Repeat("issue update 901 --unlabel ready,in progress\n", 2)
+	if got := kept(t, p, "calls"); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	notes := kept(t, p, "notes")
+	if strings.Count(notes, "body") != 3 || !strings.Contains(notes, `it needs a person:\n\n    no way\n    /close"`) || !strings.Contains(notes, `finished this task:\n\n    abc\n    \n    -- done"`) {
+		t.Errorf("got %s", notes)
+	}
+	keep(t, p, "issues", "no JSON")
+	if _, err := p.List(t.Context()); err == nil || !strings.Contains(err.Error(), "exit code") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,238 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
+)
+
+// Stories is a file of user stories, such as prd.json: a list of objects, by itself or as a member
+// of an object. A story has an "id", a "title" and a "description", and "passes", or "status",
+// says whether it is done; what tools call these otherwise is understood, too.
+//
+//   - Where stories name those that they depend on, they come after these.
+//   - Elsewhere a story comes after those with a lower "priority": 1 comes first. Of those without
+//     one, each comes after the one above it.
+//
+// Claim and Failed leave the file alone. Done sets "passes", and "status" where there is one; all
+// else stays as it is, byte by byte.
+type Stories struct{ file }
+
+var _ Source = (*Stories)(nil)
+
+// NewStories returns the stories in a file.
+func NewStories(path string) (*Stories, error) {
+	f, err := fileAt(path)
+	return &Stories{f}, err
+}
+
+// Kind implements [Source].
+func (*Stories) Kind() string { return "prd" }
+
+// Claim implements [Source].
+func (*Stories) Claim(context.Context, string) error { return nil }
+
+// Failed implements [Source].
+func (*Stories) Failed(context.Context, string, Result) error { return nil }
+
+// List implements [Source], in the order of priority.
+func (s *Stories) List(context.Context) ([]Item, error) {
+	text, err := s.read()
+	if err != nil {
+		return nil, err
+	}
+	return listStories(wording.Path(s.path), text)
+}
+
+// Done implements [Source].
+func (s *Stories) Done(ctx context.Context, key string, _ Result) error {
+	return s.edit(ctx, func(text []byte) ([]byte, error) {
+		return pass(wording.Path(s.path), text, key)
+	})
+}
+
+// listStories returns the items of a text.
+func listStories(name string, text []byte) ([]Item, error) {
+	stories, err := readStories(name, text)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(stories, func(x, y *story) int { return cmp.Compare(x.rank(), y.rank()) })
+	keys := make([]string, len(stories))
+	depend := false
+	for i, s := range stories {
+		_, says := s.first(dependNames)
+		keys[i], depend = s.key, depend || says
+	}
+	items := make([]Item, len(stories))
+	var last, same []string // the stories of the priority before, and of this one
+	for i, s := range stories {
+		if i > 0 && (s.rank() != stories[i-1].rank() || math.IsInf(s.rank(), 1)) {
+			last, same = slices.Clip(same), nil
+		}
+		same = append(same, s.key)
+		items[i] = Item{Key: s.key, Prompt: s.prompt(), After: last, Done: s.done()}
+		if rank := s.rank(); !math.IsInf(rank, 1) {
+			items[i].Priority = -int(rank)
+		}
+		if !depend {
+			continue
+		}
+		on, _ := s.first(dependNames)
+		items[i].After = on.list()
+		for _, key := range items[i].After {
+			if err := known(fmt.Sprintf("%s, line %d: the story %s", name, s.line, s.key), key, keys); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return items, inOrder(name, items)
+}
+
+// pass says of a story that it is done; nil is a text that says so.
+func pass(name string, text []byte, key string) ([]byte, error) {
+	stories, err := readStories(name, text)
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(stories, func(s *story) bool { return s.key == key })
+	if at < 0 {
+		return nil, hint.Errorf("it was removed, or its id was changed; the file stays as it is",
+			"%s has no story %s: %w", name, wording.Quote(key, 80), ErrGone)
+	}
+	s := stories[at]
+	if s.done() {
+		return nil, nil
+	}
+	type change struct {
+		from, to int
+		text     string
+	}
+	var changes []change
+	if m, ok := s.first(passNames); ok {
+		changes = append(changes, change{m.from, m.to, "true"})
+	}
+	if m, ok := s.first(statusNames); ok {
+		changes = append(changes, change{m.from, m.to, strconv.Quote(doneWord(stories))})
+	}
+	if len(changes) == 0 { // a member of its own, set as the first one is
+		inner := text[s.from+1:]
+		space := inner[:len(inner)-len(strings.TrimLeft(string(inner), " \t\r\n"))]
+		changes = append(changes, change{s.end, s.end, "," + string(space) + `"passes": true`})
+	}
+	slices.SortFunc(changes, func(x, y change) int { return cmp.Compare(y.from, x.from) })
+	out := string(text)
+	for _, c := range changes {
+		out = out[:c.from] + c.text + out[c.to:]
+	}
+	return []byte(out), nil
+}
+
+// doneWord is what the file calls a story that is done.
+func doneWord(stories []*story) string {
+	for _, s := range stories {
+		if m, ok := s.first(statusNames); ok && isDone(m.text()) {
+			return m.text()
+		}
+	}
+	return "done"
+}
+
+// isDone reports whether a status says that a story is done.
+func isDone(status string) bool {
+	switch strings.ToLower(status) {
+	case "done", "complete", "completed", "closed", "passed", "passes", "merged", "verified":
+		return true
+	}
+	return false
+}
+
+// done reports whether the story says that it is done.
+func (s *story) done() bool {
+	if m, ok := s.first(passNames); ok {
+		return string(m.raw) == "true"
+	}
+	m, _ := s.first(statusNames)
+	return isDone(m.text())
+}
+
+// rank is the priority of the story, the first one lowest; without one it is infinite.
+func (s *story) rank() float64 {
+	m, _ := s.first("priority")
+	word := strings.ToLower(m.text())
+	if at := slices.Index([]string{"critical", "high", "medium", "low"}, word); at >= 0 {
+		return float64(at)
+	}
+	rank, err := strconv.ParseFloat(strings.TrimPrefix(word, "p"), 64)
+	if err != nil || math.IsNaN(rank) || math.Abs(rank) > 1e9 {
+		return math.Inf(1)
+	}
+	return rank
+}
+
+// prompt is what is to be done.
+func (s *story) prompt() string {
+	m, _ := s.first(titleNames)
+	title := strings.TrimSpace(m.text())
+	m, _ = s.first("description details story")
+	parts := []string{strings.TrimSpace(m.text())}
+	if title == "" {
+		title, parts[0], _ = strings.Cut(parts[0], "\n")
+		parts[0] = strings.TrimSpace(parts[0])
+	}
+	parts = slices.Insert(parts, 0, title)
+	for _, list := range []struct {
+		title, names string
+	}{
+		{"Acceptance criteria:", "acceptanceCriteria acceptance_criteria acceptance criteria"},
+		{"Steps that show that it works:", "steps"},
+		{"Notes:", "notes"},
+	} {
+		m, _ := s.first(list.names)
+		if lines := m.list(); len(lines) > 0 {
+			parts = append(parts, list.title+"\n\n- "+strings.Join(lines, "\n- "))
+		}
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "\n\n")
+}
+
+// text is what a member says, where it is a text, a number or a word.
+func (m member) text() string {
+	var text string
+	if json.Unmarshal(m.raw, &text) == nil {
+		return text
+	}
+	return string(m.raw)
+}
+
+// list is what a member says, where it may say more than one thing. A criterion may have a state
+// of its own beside what it says.
+func (m member) list() (texts []string) {
+	var elements []json.RawMessage
+	if json.Unmarshal(m.raw, &elements) != nil {
+		elements = []json.RawMessage{m.raw}
+	}
+	for _, raw := range elements {
+		var object map[string]json.RawMessage
+		if json.Unmarshal(raw, &object) == nil {
+			for _, name := range []string{"description", "text", "criterion", "criteria", "title", "name", "statement"} {
+				if said, ok := object[name]; ok {
+					raw = said
+					break
+				}
+			}
+		}
+		if text := strings.TrimSpace(member{raw: raw}.text()); text != "" {
+			texts = append(texts, strings.ReplaceAll(text, "\n", "\n  "))
+		}
+	}
+	return texts
+}

@@ -1,0 +1,160 @@
+package source
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"codeloops/internal/wording/hint"
+)
+
+func newStories(t *testing.T, text string) *Stories {
+	t.Helper()
+	s, err := NewStories(written(t, "prd.json", text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// prd is as most tools write it.
+const prd = `{
+  "project": "Shop",
+  "branchName": "ralph/cart",
+  "userStories": [
+    {
+      "id": "US-002",
+      "title": "Show the cart",
+      "description": "As a buyer, I want to see what I buy.",
+      "acceptanceCriteria": ["The cart lists items", "Typecheck passes"],
+      "priority": 2,
+      "passes": false,
+      "notes": ""
+    },
+    {"id": "US-001", "title": "Add the table", "priority": 1, "passes": true},
+    {"id": "US-003", "title": "Count items", "priority": 2,  "passes" :  false , "notes": "see US-002"}
+  ],
+  "n": 1.00
+}
+`
+
+func TestStories(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, want string }{
+		"as most write it": {prd, `US-001 "Add the table" priority -1 done
+US-002 "Show the cart\n\nAs a buyer, I want to see what I buy.\n\nAcceptance criteria:\n\n- The cart lists items\n- Typecheck passes" after US-001 priority -2
+US-003 "Count items\n\nNotes:\n\n- see US-002" after US-001 priority -2
+`},
+		"a bare list": {
+			mark + `[{"category": "ui", "description": "User can send\nby pressing Enter", "steps": ["Open", "Send"], "passes": false}, {"description": "b", "passes": true}]`,
+			digest("User can send by pressing Enter") + ` "User can send\n\nby pressing Enter\n\nSteps that show that it works:\n\n- Open\n- Send"
+` + digest("b") + ` "b" after ` + digest("User can send by pressing Enter") + ` done
+`,
+		},
+		"a status, and what is needed": {
+			`{"stories": [{"id": 2, "name": "b", "status": "in_progress", "dependsOn": [1]}, {"id": 1, "name": "a", "status": "Done", "dependsOn": []}]}`,
+			`2 "b" after 1
+1 "a" done
+`,
+		},
+		"criteria with states": {
+			`{"tasks": [{"id": "a", "title": "a", "priority": "high", "acceptanceCriteria": [{"description": "one", "passes": false}, {"other": 1}]}, {"id": "b", "title": "b", "priority": "P0", "completed": true}]}`,
+			`b "b" done
+a "a\n\nAcceptance criteria:\n\n- one\n- {\"other\": 1}" after b priority -1
+`,
+		},
+		"none": {`{"userStories": [ {"title": "a"} ]}`, digest("a") + " \"a\"\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := listed(t, newStories(t, c.text)); got != c.want {
+				t.Errorf("got\n%swant\n%s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestPass: nothing but the state of the story changes, byte for byte.
+func TestPass(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, key, want string }{
+		"false":   {prd, "US-003", strings.Replace(prd, `"passes" :  false `, `"passes" :  true `, 1)},
+		"done":    {prd, "US-001", prd},
+		"BOM":     {mark + "[{\"id\": \"ä\", \"title\": \"a\", \"passes\": null}]\r\n", "ä", mark + "[{\"id\": \"ä\", \"title\": \"a\", \"passes\": true}]\r\n"},
+		"status":  {`{"stories":[{"id":"a","title":"a","status":"open"},{"id":"b","title":"b","status":"completed"}]}`, "a", `{"stories":[{"id":"a","title":"a","status":"completed"},{"id":"b","title":"b","status":"completed"}]}`},
+		"both":    {`[{"status":"todo","id":"a","title":"a","passes":false}]`, "a", `[{"status":"done","id":"a","title":"a","passes":true}]`},
+		"neither": {"[\n  {\n    \"id\": \"a\",\n    \"title\": \"a\"\n  }\n]", "a", "[\n  {\n    \"id\": \"a\",\n    \"title\": \"a\",\n    \"passes\": true\n  }\n]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStories(t, c.text)
+			for range 2 {
+				if err := s.Done(t.Context(), c.key, Result{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got, err := os.ReadFile(s.Name()); err != nil || string(got) != c.want {
+				t.Errorf("got %q, %v, want %q", got, err, c.want)
+			}
+		})
+	}
+	if err := newStories(t, prd).Done(t.Context(), "US-009", Result{}); !errors.Is(err, ErrGone) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestStoriesRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, want string }{
+		"no JSON":     {"# Stories\n", "prd.json, line 1, column 1: "},
+		"a comma":     {"{\"ä\": 1,\n \"userStories\": [{\"id\" 1}]}", "line 2, column 24: "},
+		"not whole":   {`{"userStories": [{"id": "a"`, "column 28: "},
+		"more":        {`[{"title": "a"}] x`, "line 1, column 18: "},
+		"none":        {`{"stories": []}`, "has no user stories"},
+		"another":     {`{"name": "shop"}`, "has no user stories"},
+		"a number":    {`7`, "has no user stories"},
+		"texts":       {"[\n\"a\"]", "line 2: this is no user story"},
+		"says nought": {`[{"id": "a", "passes": false}]`, "line 1: this story does not say what is to be done"},
+		"twice":       {"[{\"id\": \"a\", \"title\": \"x\"},\n{\"id\": \"a\", \"title\": \"y\"}]", `the stories in lines 1 and 2 are both "a"`},
+		"unknown":     {`[{"id": "US-1", "title": "x", "dependsOn": ["US-2"]}]`, `the story US-1 comes after "US-2", which is none of the items`},
+		"a circle":    {`[{"id": "a", "title": "x", "dependsOn": ["b"]}, {"id": "b", "title": "y", "dependsOn": "a"}]`, "wait for each other: a, b, a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := newStories(t, c.text).List(t.Context())
+			if tip, ok := hint.Of(err); err == nil || !strings.Contains(err.Error(), c.want) || !ok || tip == "" {
+				t.Errorf("got %v with hint %q, want %q", err, tip, c.want)
+			}
+		})
+	}
+}
+
+// FuzzStories: a text is read without a fault, and one story is done afterwards.
+func FuzzStories(f *testing.F) {
+	f.Add([]byte(prd))
+	f.Add([]byte(`[{"status":"todo","id":"a","title":"a","dependsOn":["b"]},{"title":"b"}]`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		before, err := listStories("it", text)
+		if err != nil {
+			return
+		}
+		for i, item := range before {
+			passed, err := pass("it", text, item.Key)
+			if err != nil || (passed == nil) != item.Done {
+				t.Fatalf("%s: %v, done %v", item.Key, err, item.Done)
+			}
+			if passed == nil {
+				continue
+			}
+			after, err := listStories("it", passed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if before[i].Done = true; said(after) != said(before) {
+				t.Errorf("%s: got\n%swant\n%s", item.Key, said(after), said(before))
+			}
+			before[i].Done = false
+		}
+	})
+}
