@@ -1,16 +1,17 @@
 package sessionview
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/charmbracelet/lipgloss"
@@ -80,30 +81,38 @@ func NewRow(o session.Overview) Row {
 // [Cost]), prompt.
 func Tabs(w io.Writer, picked []session.Overview) error {
 	// The prompts of thousands of sessions are megabytes: all processors lay them out.
-	lines := make([]string, len(picked))
-	var next atomic.Int64
-	var work sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		work.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(lines)); i = next.Add(1) - 1 {
-				lines[i] = tabbed(picked[i])
+	texts := make([]bytes.Buffer, runtime.GOMAXPROCS(0))
+	for some := range slices.Chunk(picked, rowsAtOnce*len(texts)) {
+		var work sync.WaitGroup
+		for i := range texts {
+			part := some[min(i*rowsAtOnce, len(some)):min((i+1)*rowsAtOnce, len(some))]
+			work.Go(func() { tabbed(&texts[i], part) })
+		}
+		work.Wait()
+		for i := range texts {
+			if _, err := texts[i].WriteTo(w); err != nil {
+				return err
 			}
-		})
-	}
-	work.Wait()
-	for _, line := range lines {
-		if _, err := io.WriteString(w, line); err != nil {
-			return err
 		}
 	}
 	return nil
 }
 
-func tabbed(o session.Overview) string {
-	return strings.Join([]string{
-		term.Line(o.ID), term.Line(o.Session.WorkingDir), term.Line(string(o.Status)), iterations(o, ""),
-		strconv.FormatFloat(o.Duration.Seconds(), 'f', 1, 64), Cost(o.Tally), term.Line(o.Session.Prompt) + "\n",
-	}, "\t")
+// rowsAtOnce is how many rows a processor lays out before they are written.
+const rowsAtOnce = 256
+
+func tabbed(b *bytes.Buffer, picked []session.Overview) {
+	for _, o := range picked {
+		for _, field := range []string{
+			term.Line(o.ID), term.Line(o.Session.WorkingDir), term.Line(string(o.Status)), iterations(o, ""),
+			strconv.FormatFloat(o.Duration.Seconds(), 'f', 1, 64), Cost(o.Tally),
+		} {
+			b.WriteString(field)
+			b.WriteByte('\t')
+		}
+		b.WriteString(term.Line(o.Session.Prompt))
+		b.WriteByte('\n')
+	}
 }
 
 func iterations(o session.Overview, unknown string) string {
