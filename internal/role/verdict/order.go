@@ -22,15 +22,6 @@ type Form struct {
 	Text  bool     // a text follows, to the end of the reply; else nothing does
 }
 
-// String is the form as a prompt shows it.
-func (f Form) String() string {
-	s := f.Word
-	if len(f.Names) > 0 {
-		s += ": <NAME>"
-	}
-	return s
-}
-
 // Ordered reads the order with which a reply ends. The problem is a sentence that says why
 // there is none. Shown are the texts of others in the prompt. What they hold is a quotation,
 // whatever it looks like: an order with a text counts only if it is not in there word for
