@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"codeloops/internal/proc"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
@@ -69,9 +70,9 @@ var (
 // NewGitHub returns the API of the repository that a name means: OWNER/NAME, or the URL of a
 // remote. Of the environment it takes GITHUB_TOKEN, and GITHUB_API_URL, without which only a
 // repository on github.com can be meant: the token is for no other host.
-func NewGitHub(name string, env func(string) string, now func() time.Time) (GitHub, error) {
-	g := GitHub{token: strings.TrimSpace(env("GITHUB_TOKEN")), now: now}
-	api, host := env("GITHUB_API_URL"), "github.com"
+func NewGitHub(name string, env []string, now func() time.Time) (GitHub, error) {
+	g := GitHub{token: strings.TrimSpace(proc.LookEnv(env, "GITHUB_TOKEN")), now: now}
+	api, host := proc.LookEnv(env, "GITHUB_API_URL"), "github.com"
 	form := repositoryForm.FindStringSubmatch(name)
 	if remote := remoteForm.FindStringSubmatch(name); form == nil && remote != nil {
 		host = strings.ToLower(remote[1] + remote[2])

@@ -1,12 +1,14 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
@@ -15,15 +17,24 @@ import (
 // Issues are the open issues of a repository on GitHub that have a label; pull requests are none.
 // The title and the body are the prompt.
 //
-// Claim takes the label Ready away and gives Doing; Done and Failed write one comment and
-// replace Doing with DoneLabel or FailedLabel. Nothing is closed unless Close is set.
+// Claim, Done and Failed put another label in the place of that one: the same, followed by ": in
+// progress", ": done" or ": needs a person". Done and Failed also write one comment. Nothing is
+// closed unless Close is set.
 type Issues struct {
 	GitHub
-	Ready       string // the label of the issues that are tasks
-	Doing       string // "": it has no label while it is worked on
-	DoneLabel   string // "": none
-	FailedLabel string // "": none
-	Close       bool   // an issue that is done
+	Label string
+	Close bool // an issue that is done
+}
+
+// defaultLabel is the label of tasks where nothing else is said.
+const defaultLabel = "codeloops"
+
+// NewIssues returns the issues that a name means: that of a repository, see [NewGitHub], and behind
+// a number sign the label.
+func NewIssues(name string, env []string, now func() time.Time) (*Issues, error) {
+	name, label, _ := strings.Cut(name, "#")
+	g, err := NewGitHub(name, env, now)
+	return &Issues{GitHub: g, Label: cmp.Or(strings.TrimSpace(label), defaultLabel)}, err
 }
 
 var _ Source = (*Issues)(nil)
@@ -32,11 +43,11 @@ var _ Source = (*Issues)(nil)
 func (*Issues) Kind() string { return "github" }
 
 // Name implements [Source].
-func (i *Issues) Name() string { return i.Owner + "/" + i.Repository }
+func (i *Issues) Name() string { return i.Owner + "/" + i.Repository + "#" + i.Label }
 
 // List implements [Source], the oldest first.
 func (i *Issues) List(ctx context.Context) (items []Item, err error) {
-	query := url.Values{"state": {"open"}, "labels": {i.Ready}, "sort": {"created"}, "direction": {"asc"}, "per_page": {"100"}}
+	query := url.Values{"state": {"open"}, "labels": {i.Label}, "sort": {"created"}, "direction": {"asc"}, "per_page": {"100"}}
 	seen := map[string]bool{} // pages shift when issues change
 	next := i.path("issues") + "?" + query.Encode()
 	for next != "" {
@@ -47,7 +58,7 @@ func (i *Issues) List(ctx context.Context) (items []Item, err error) {
 			PullRequest *struct{} `json:"pull_request"`
 		}
 		if next, err = i.call(ctx, http.MethodGet, next, nil, &page); err != nil {
-			return nil, fmt.Errorf("list the issues of %s: %w", i.Name(), err)
+			return nil, fmt.Errorf("list the issues %s: %w", i.Name(), err)
 		}
 		for _, issue := range page {
 			key := strconv.Itoa(issue.Number)
@@ -59,8 +70,7 @@ func (i *Issues) List(ctx context.Context) (items []Item, err error) {
 			items = append(items, Item{Key: key, Prompt: strings.TrimSpace(wording.Line(issue.Title) + "\n\n" + body)})
 		}
 		if len(items) > most {
-			return nil, hint.Errorf("choose a label that fewer have", "%s has more than %d open issues with the label %s",
-				i.Name(), most, wording.Quote(i.Ready, 80))
+			return nil, hint.Errorf("choose a label that fewer have", "%s are more than %d open issues", i.Name(), most)
 		}
 	}
 	return items, nil
@@ -70,18 +80,18 @@ func (i *Issues) List(ctx context.Context) (items []Item, err error) {
 // same time.
 func (i *Issues) Claim(ctx context.Context, key string) error {
 	return i.tell(key, func(issue string) error {
-		return i.move(ctx, issue, i.Doing)
+		return i.move(ctx, issue, inProgress)
 	})
 }
 
 // Done implements [Source].
 func (i *Issues) Done(ctx context.Context, key string, r Result) error {
-	return i.end(ctx, key, "done", i.DoneLabel, r)
+	return i.end(ctx, key, "done", isFinished, r)
 }
 
 // Failed implements [Source].
 func (i *Issues) Failed(ctx context.Context, key string, r Result) error {
-	return i.end(ctx, key, "failed", i.FailedLabel, r)
+	return i.end(ctx, key, "failed", needsPerson, r)
 }
 
 func (i *Issues) end(ctx context.Context, key, how, label string, r Result) error {
@@ -103,24 +113,30 @@ func (i *Issues) tell(key string, say func(issue string) error) error {
 		return fmt.Errorf("%s is no number of an issue", wording.Quote(key, 40))
 	}
 	if err := say(i.path("issues", key)); err != nil {
-		return fmt.Errorf("tell issue %s of %s: %w", key, i.Name(), err)
+		return fmt.Errorf("tell issue %s of %s/%s: %w", key, i.Owner, i.Repository, err)
 	}
 	return nil
 }
 
+// What is added to the label of tasks.
+const (
+	inProgress  = ": in progress"
+	isFinished  = ": done"
+	needsPerson = ": needs a person"
+)
+
 // move gives an issue a label, and then takes the others of a task away: it has one of them at any
 // time.
-func (i *Issues) move(ctx context.Context, issue, label string) error {
-	if label != "" {
-		if _, err := i.call(ctx, http.MethodPost, issue+"/labels", map[string][]string{"labels": {label}}, nil); err != nil {
-			return err
-		}
+func (i *Issues) move(ctx context.Context, issue, state string) error {
+	add := map[string][]string{"labels": {i.Label + state}}
+	if _, err := i.call(ctx, http.MethodPost, issue+"/labels", add, nil); err != nil {
+		return err
 	}
-	for _, old := range []string{i.Ready, i.Doing} {
-		if old == "" || strings.EqualFold(old, label) {
+	for _, old := range []string{"", inProgress, isFinished, needsPerson} {
+		if old == state {
 			continue
 		}
-		_, err := i.call(ctx, http.MethodDelete, issue+"/labels/"+url.PathEscape(old), nil, nil)
+		_, err := i.call(ctx, http.MethodDelete, issue+"/labels/"+url.PathEscape(i.Label+old), nil, nil)
 		if err != nil && !isMissing(err) {
 			return err
 		}

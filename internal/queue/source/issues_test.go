@@ -142,17 +142,13 @@ func serve(t *testing.T, f *forge) *Issues {
 	t.Helper()
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
-	g, err := NewGitHub("git@github.com:octo/shop.git", environment(map[string]string{
-		"GITHUB_TOKEN": token, "GITHUB_API_URL": server.URL + "/api/v3/",
-	}), func() time.Time { return noon })
+	s, err := Open("github", "git@github.com:octo/shop.git#ready to go", Means{
+		Env: []string{"GITHUB_TOKEN=" + token, "GITHUB_API_URL=" + server.URL + "/api/v3/"}, Now: func() time.Time { return noon },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Issues{GitHub: g, Ready: "ready to go", Doing: "in progress", FailedLabel: "needs a person"}
-}
-
-func environment(values map[string]string) func(string) string {
-	return func(name string) string { return values[name] }
+	return s.(*Issues)
 }
 
 func TestIssues(t *testing.T) {
@@ -170,7 +166,7 @@ func TestIssues(t *testing.T) {
 	if got, want := listed(t, i), "1 \"First\\n\\n--flag is text\\nmore\"\n4 \"Second\"\n6 \"Third\"\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	if i.Name() != "octo/shop" || i.Kind() != "github" {
+	if i.Name() != "octo/shop#ready to go" || i.Kind() != "github" {
 		t.Errorf("%s %s", i.Kind(), i.Name())
 	}
 }
@@ -191,7 +187,7 @@ func TestIssuesTold(t *testing.T) {
 	second := &forgeIssue{number: 4, labels: []string{"bug", "ready to go"}}
 	i := serve(t, &forge{issues: []*forgeIssue{first, second}})
 	twice(t, func() error { return i.Claim(t.Context(), "1") })
-	if want := []string{"in progress"}; !slices.Equal(first.labels, want) {
+	if want := []string{"ready to go: in progress"}; !slices.Equal(first.labels, want) {
 		t.Errorf("claimed: %q", first.labels)
 	}
 	twice(t, func() error {
@@ -199,7 +195,7 @@ func TestIssuesTold(t *testing.T) {
 	})
 	want := "<!-- codeloops failed task=t1--%3E session=s1 -->\ncodeloops could not finish this task: it needs a person.\n\n" +
 		"Task: `t1-->`\n\nSession: `s1`\n\n````text\n@octo ```\n<!-- x -->\n````"
-	if len(first.comments) != 4 || first.comments[3] != want || !slices.Equal(first.labels, []string{"needs a person"}) {
+	if len(first.comments) != 4 || first.comments[3] != want || !slices.Equal(first.labels, []string{"ready to go: needs a person"}) {
 		t.Errorf("failed: %q, %q", first.labels, first.comments)
 	}
 	if err := i.Failed(t.Context(), "1", Result{Task: "t1-->", Session: "s2"}); err != nil || len(first.comments) != 5 {
@@ -207,7 +203,7 @@ func TestIssuesTold(t *testing.T) {
 	}
 	twice(t, func() error { return i.Done(t.Context(), "4", Result{Task: "t2", Commit: "abc", Summary: "All done."}) })
 	want = "<!-- codeloops done task=t2 session= -->\ncodeloops has finished this task.\n\nCommit: `abc`\n\nTask: `t2`\n\n```text\nAll done.\n```"
-	if len(second.comments) != 1 || second.comments[0] != want || !slices.Equal(second.labels, []string{"bug"}) || second.closed {
+	if len(second.comments) != 1 || second.comments[0] != want || !slices.Equal(second.labels, []string{"bug", "ready to go: done"}) || second.closed {
 		t.Errorf("done: %+v", second)
 	}
 	i.Close = true
@@ -284,7 +280,7 @@ func TestIssuesTooLate(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over }))
 	defer server.Close()
 	defer close(over)
-	g, err := NewGitHub("octo/shop", environment(map[string]string{"GITHUB_API_URL": server.URL}), time.Now)
+	g, err := NewGitHub("octo/shop", []string{"GITHUB_API_URL=" + server.URL}, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +297,7 @@ func TestNewGitHub(t *testing.T) {
 		"https://user:secret@github.com/octo/shop": "https://api.github.com/repos/octo/shop/issues", "git@github.com:octo/shop.git": "https://api.github.com/repos/octo/shop/issues",
 		"ssh://git@ssh.github.com:443/octo/shop.git/": "https://api.github.com/repos/octo/shop/issues",
 	} {
-		g, err := NewGitHub(name, environment(nil), time.Now)
+		g, err := NewGitHub(name, nil, time.Now)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if got := g.path("issues"); got != want {
@@ -316,7 +312,7 @@ func TestNewGitHub(t *testing.T) {
 		"octo/shop2":                               {"https://user:secret@github.example", "GITHUB_API_URL is no URL"},
 		"":                                         {"", "is no repository on GitHub"},
 	} {
-		_, err := NewGitHub(name, environment(map[string]string{"GITHUB_API_URL": c.api}), time.Now)
+		_, err := NewGitHub(name, []string{"GITHUB_API_URL=" + c.api}, time.Now)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}

@@ -32,12 +32,9 @@ const taken = 3
 //
 // An item may also have "after", "priority", "touches" and "done". Exit code 0 is success.
 type Program struct {
-	Runner interface {
-		Run(context.Context, proc.Command) (proc.Result, error)
-	} // a [proc.Runner]
-	Argv    []string      // what is called; the rest is added to it
-	Dir     string        // where, absolute
-	Env     []string      // complete
+	Means
+
+	Path    string        // its name, looked up in the PATH of Env, or a path from Dir
 	Timeout time.Duration // of each call
 }
 
@@ -46,16 +43,12 @@ var _ Source = (*Program)(nil)
 // Kind implements [Source].
 func (*Program) Kind() string { return "command" }
 
-// Name implements [Source]: the command line, as a shell would take it.
+// Name implements [Source].
 func (p *Program) Name() string {
-	words := make([]string, len(p.Argv))
-	for i, word := range p.Argv {
-		if i == 0 && strings.ContainsRune(word, filepath.Separator) && !filepath.IsAbs(word) {
-			word = filepath.Join(p.Dir, word)
-		}
-		words[i] = wording.Shell(word)
+	if strings.ContainsRune(p.Path, filepath.Separator) && !filepath.IsAbs(p.Path) {
+		return filepath.Join(p.Dir, p.Path)
 	}
-	return strings.Join(words, " ")
+	return p.Path
 }
 
 // List implements [Source].
@@ -72,9 +65,9 @@ func (p *Program) List(ctx context.Context) ([]Item, error) {
 		Touches  []string `json:"touches"`
 		Done     bool     `json:"done"`
 	}
-	what := "what " + p.Name() + " list has printed"
+	what := "what " + wording.Path(p.Name()) + " list has printed"
 	if len(bytes.TrimSpace(out)) == 0 {
-		return nil, hint.Errorf("no items are an empty list, []", "%s list has printed nothing", p.Name())
+		return nil, hint.Errorf("no items are an empty list, []", "%s list has printed nothing", wording.Path(p.Name()))
 	}
 	if err := jsonv2.Unmarshal(out, &listed, jsonv2.RejectUnknownMembers(true)); err != nil {
 		return nil, jsonError(what, out, err)
@@ -82,20 +75,27 @@ func (p *Program) List(ctx context.Context) ([]Item, error) {
 	if len(listed) > most {
 		return nil, hint.Errorf("list fewer", "%s are %d items, more than %d", what, len(listed), most)
 	}
-	items, seen := make([]Item, len(listed)), map[string]bool{}
+	items, keys := make([]Item, len(listed)), make([]string, 0, len(listed))
 	for i, item := range listed {
 		switch {
 		case !plain(item.Key):
 			return nil, hint.Errorf("a key is one word that does not begin with a hyphen", "%s has %s as a key",
 				what, wording.Quote(item.Key, 80))
-		case seen[item.Key]:
+		case slices.Contains(keys, item.Key):
 			return nil, hint.Errorf("give each item a key of its own", "%s has the key %s twice", what, item.Key)
 		case strings.TrimSpace(item.Prompt) == "":
 			return nil, hint.Errorf(`say in "prompt" what is to be done`, "%s has no prompt for %s", what, item.Key)
 		}
-		seen[item.Key] = true
+		keys = append(keys, item.Key)
 		items[i] = Item(item)
 		items[i].Prompt = strings.TrimSpace(item.Prompt)
+	}
+	for _, item := range items {
+		for _, key := range item.After {
+			if err := known(what+": "+item.Key, key, keys); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return items, inOrder(what, items)
 }
@@ -137,7 +137,7 @@ func plain(key string) bool {
 
 // call runs the program.
 func (p *Program) call(ctx context.Context, details []byte, verb, key string) ([]byte, error) {
-	name, argv := p.Name()+" "+verb, append(slices.Clip(p.Argv), verb)
+	name, argv := wording.Path(p.Name())+" "+verb, []string{p.Name(), verb}
 	if key != "" {
 		name, argv = name+" "+key, append(argv, key)
 	}

@@ -43,10 +43,13 @@ func program(t *testing.T, path, bin string) *Program {
 			t.Error(err)
 		}
 	})
-	return &Program{
-		Runner: runner, Argv: []string{path}, Dir: bin, Timeout: time.Minute,
-		Env: []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "STATE=" + bin},
+	p, err := Open("command", path, Means{
+		Runner: runner, Dir: bin, Env: []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "STATE=" + bin}, Now: time.Now,
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
+	return p.(*Program)
 }
 
 func TestProgram(t *testing.T) {
@@ -99,6 +102,7 @@ func TestProgramRefused(t *testing.T) {
 		"a flag":     {"echo '[{\"key\": \"-f\", \"prompt\": \"x\"}]'", `has "-f" as a key`, "one word"},
 		"twice":      {"echo '[{\"key\": \"a\", \"prompt\": \"x\"},{\"key\": \"a\", \"prompt\": \"y\"}]'", "has the key a twice", "its own"},
 		"no prompt":  {"echo '[{\"key\": \"a\"}]'", "has no prompt for a", "what is to be done"},
+		"unknown":    {"echo '[{\"key\": \"a\", \"prompt\": \"x\", \"after\": [\"elsewhere\"]}]'", `a comes after "elsewhere", which is none of the items`, "name an item"},
 		"a circle":   {"echo '[{\"key\": \"a\", \"prompt\": \"x\", \"after\": [\"a\"]}]'", "wait for each other: a, a", "not wait"},
 		"an exit":    {"echo one >&2; echo '\033[31mno login' >&2; exit 4", "/tasks list: exit code 4: one no login", "run it yourself"},
 		"a signal":   {"kill -KILL $$", "/tasks list was killed", ""},
@@ -128,9 +132,40 @@ func TestProgramRefused(t *testing.T) {
 	if err := p.Claim(ctx, "a"); !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
-	p.Argv = []string{"./tasks", "two words"}
-	if got, want := p.Name(), p.Dir+"/tasks 'two words'"; got != want {
+	p.Path = "./tasks"
+	if got, want := p.Name(), p.Dir+"/tasks"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestDocumentedProgram runs the program of the documentation.
+func TestDocumentedProgram(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "queue-sources.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```sh\n#!/bin/sh\n")
+	text, rest, _ := strings.Cut(rest, "```\n")
+	_, rest, _ = strings.Cut(rest, "```json\n")
+	list, _, _ := strings.Cut(rest, "```\n")
+	dir := t.TempDir()
+	p := program(t, script(t, dir, "tasks", text), dir)
+	keep(t, p, "tasks.json", list)
+	if got, want := listed(t, p), "W-1 \"Accept ISO weeks\\n\\nwith tests\" priority 1 touches parser/**\nW-2 \"Print ISO weeks\" after W-1\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	for range 2 {
+		if err := p.Claim(t.Context(), "W-1"); err != nil {
+			t.Error(err)
+		}
+	}
+	keep(t, p, "claimed-W-2", "elsewhere\n")
+	if err := p.Claim(t.Context(), "W-2"); !errors.Is(err, ErrTaken) {
+		t.Errorf("got %v", err)
+	}
+	if err := p.Done(t.Context(), "W-1", Result{Task: "t"}); err != nil || kept(t, p, "done-W-1.json") != `{"task":"t"}` {
+		t.Errorf("got %v", err)
 	}
 }
 

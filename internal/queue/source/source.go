@@ -18,7 +18,7 @@ import (
 type Item struct {
 	Key      string   // names it there; the same at each listing
 	Prompt   string   // its title, a blank line, its details
-	After    []string // keys of items that come before it
+	After    []string // keys of items of the same listing that come before it
 	Priority int      // higher ones come first
 	Touches  []string // globs
 	Done     bool     // it is done, says the source, and not to be added
