@@ -93,11 +93,10 @@ func life(s scene) {
 // the next one goes on with that, and nothing is lost or left.
 func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
-	step := 1
-	if testing.Short() {
-		step = 11
-	}
-	for _, late := range []string{"", "1"} {
+	for late, step := range map[string]int{"": 1, "1": 3} { // within a command nobody knows where
+		if testing.Short() {
+			step = 11
+		}
 		n := 1
 		for killedAt(t, n, late) {
 			n += step
