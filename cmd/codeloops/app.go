@@ -59,7 +59,7 @@ func (a *app) execute(ctx context.Context, args []string) (err error) {
 // --json-output that is an object, whatever failed and however early.
 func (a *app) complain(args []string, err error) {
 	ended, told := errors.AsType[*endedError](err)
-	if told && ended.err == nil || errors.Is(err, errDiffers) {
+	if told && ended.err == nil || errors.Is(err, errDiffers) || errors.Is(err, errUnmerged) {
 		return
 	}
 	if _, own := errors.AsType[agentExitError](err); own {

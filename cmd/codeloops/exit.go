@@ -114,7 +114,7 @@ func exitCode(err error) int {
 	if ended, ok := errors.AsType[*endedError](err); ok {
 		return resultCode(ended.result)
 	}
-	if errors.Is(err, errDiffers) {
+	if errors.Is(err, errDiffers) || errors.Is(err, errUnmerged) {
 		return exitLimit // what was hoped for was not reached
 	}
 	if code, ok := errors.AsType[agentExitError](err); ok {

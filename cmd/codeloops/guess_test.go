@@ -19,7 +19,7 @@ func TestGuessed(t *testing.T) {
 		"codeloops stats": "sessions stats", "vresion": "version", "docter": "doctor", "comfig show": "config show",
 		"remove latest": "sessions rm latest", "delete session 2026-11-22T09": "sessions rm", "undo": "sessions restore", "resum": "resume",
 		"start": "run", "continue": "resume", "show errors": "sessions show", "login claude": "doctor", "exprot": "sessions export",
-		"search": "sessions search", "abort": "stop", "update": "", "upgrade codeloops": "", "attach": "watch", "satus": "status", "strategys": "strategies", "strategy": "strategies", "queue list": "", "-": "",
+		"search": "sessions search", "abort": "stop", "update": "", "upgrade codeloops": "", "attach": "watch", "satus": "status", "strategys": "strategies", "strategy": "strategies", "queue lst": "queue list", "queues": "queue", "-": "",
 	} {
 		if g, ok := guess.In(known(root), strings.Fields(line)); !ok || g.Command != want {
 			t.Errorf("%q: %v, %q, want %q", line, ok, g.Command, want)
@@ -29,7 +29,7 @@ func TestGuessed(t *testing.T) {
 		"fix tests", "add a README", "list the files and document them", "lint", "deploy", "test", "build", "format", "refactor",
 		"remove dead code", "clean up code", "update deps", "update CHANGELOG", "upgrade react", "install husky", "revert last change",
 		"commit changes", "set timeout 5", "open source it", "start server", "replace tabs", "report progress", "recover", "parser",
-		"stay", "lost", "work", "hold", "hi", "fix", "list users, sorted", "what is this?", "update README.md", "translate",
+		"stay", "lost", "hold", "hi", "fix", "list users, sorted", "what is this?", "update README.md", "translate",
 		"search is slow", "strategy pattern everywhere", "research it", "help the user login", "latest", "make it faster",
 	} {
 		if g, ok := guess.In(known(root), strings.Fields(line)); ok {

@@ -48,25 +48,30 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 func (o *runOptions) addRunFlags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	for _, s := range run.Table() {
-		switch s.Kind {
-		case run.Text:
-			f.StringP(s.Flag, s.Short, "", s.Usage)
-		case run.Number:
-			f.IntP(s.Flag, s.Short, 0, s.Usage)
-		case run.Switch:
-			f.BoolP(s.Flag, s.Short, false, s.Usage)
-		case run.List:
-			f.StringSliceP(s.Flag, s.Short, nil, s.Usage)
-		case run.Lines:
-			f.StringArrayP(s.Flag, s.Short, nil, s.Usage)
-		}
-		manual.Under(string(s.Group), f, s.Flag)
+		o.addSetting(f, s)
 	}
 	f.BoolVar(&o.jsonOutput, "json-output", false, "print one JSON object on standard output at the end, and nothing else there")
 	f.StringVar(&o.logFile, "log-file", "", "append a debug log to `file`")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress, only the result")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "also show what the agents print while they work")
 	manual.Under(string(run.AboutOutput), f, "json-output", "log-file", "quiet", "verbose")
+}
+
+// addSetting declares the flag of one setting.
+func (o *runOptions) addSetting(f *pflag.FlagSet, s run.Setting) {
+	switch s.Kind {
+	case run.Text:
+		f.StringP(s.Flag, s.Short, "", s.Usage)
+	case run.Number:
+		f.IntP(s.Flag, s.Short, 0, s.Usage)
+	case run.Switch:
+		f.BoolP(s.Flag, s.Short, false, s.Usage)
+	case run.List:
+		f.StringSliceP(s.Flag, s.Short, nil, s.Usage)
+	case run.Lines:
+		f.StringArrayP(s.Flag, s.Short, nil, s.Usage)
+	}
+	manual.Under(string(s.Group), f, s.Flag)
 }
 
 // take collects what the command line says after it has been parsed.

@@ -61,6 +61,7 @@ with --edit, or else prompt.md in the working directory.`,
 		commands []*cobra.Command
 	}{
 		{"Run agents", []*cobra.Command{newRunCmd(a), newResumeCmd(a), newDemoCmd(a)}},
+		{"Many tasks", []*cobra.Command{newQueueCmd(a), newWorkCmd(a), newHubCmd(a)}},
 		{"Watch and steer", []*cobra.Command{newStatusCmd(a), newWatchCmd(a), newSayCmd(a), newPauseCmd(a), newStopCmd(a)}},
 		{"Look back", []*cobra.Command{newSessionsCmd(a), newReplayCmd(a), newLessonsCmd(a)}},
 		{"Set up", []*cobra.Command{newInitCmd(a), newDoctorCmd(a), newAgentsCmd(a), newConfigCmd(a), newStrategiesCmd(a)}},

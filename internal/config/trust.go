@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -37,6 +38,31 @@ func Trust(o Options, file string) ([]string, error) {
 		keys[i] = g.Key
 	}
 	return keys, nil
+}
+
+// TrustedIn reports whether the project file that applies in another directory is, byte for
+// byte, the one that applies in the working directory and that the user trusts there.
+func TrustedIn(o Options, dir string) (bool, error) {
+	paths, content, err := o.candidate("")
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	o.WorkingDir, o.RepositoryRoot = dir, dir
+	_, other, err := o.candidate("")
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil || !bytes.Equal(content, other) {
+		return false, err
+	}
+	trusted, problem := trustStore{paths.Trust}.holds(paths.Project, content)
+	if problem != nil {
+		return false, problem
+	}
+	return trusted, nil
 }
 
 // candidate returns a project file's content, its name in paths.Project.

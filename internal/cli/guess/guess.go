@@ -44,7 +44,7 @@ func Habits() []Habit {
 		{Words: "cancel kill abort", Command: "stop", Instead: "Ctrl+C where it runs ends it at once"},
 		{Words: "update upgrade install uninstall", Instead: "update it in the way in which you installed it"},
 		{
-			Words:   "queue hub ui project prompt skills gate mcp serve web commit pr attest",
+			Words:   "ui project prompt skills gate mcp serve web commit pr attest",
 			Instead: "this version does not have it",
 		},
 	}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/cli/manual"
+	"codeloops/internal/proc"
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/board"
+	"codeloops/internal/queue/play"
+	"codeloops/internal/queue/source"
+	"codeloops/internal/wording"
+)
+
+func newQueueImportCmd(a *app) *cobra.Command {
+	o := &taskOptions{}
+	var issues, program string
+	cmd := &cobra.Command{
+		Use:         "import [FILE]",
+		Annotations: exits("the tasks are in the queue", ""),
+		Short:       "Add the open tasks of a checklist, a prd.json, GitHub issues or a program",
+		Long: `Add the tasks of a source that are open and not in the queue yet. A source is
+
+  a Markdown checklist  each open box (- [ ]) is a task, with the text indented below
+                        it; each comes after those above it, except that [P] behind a
+                        box marks what may run beside others
+  a file *.json         user stories with their acceptance criteria
+  --github OWNER/NAME#LABEL
+                        the open issues with a label; GITHUB_TOKEN
+  --command PROGRAM     whatever a program of yours lists
+
+Codeloops tells it what becomes of a task: it ticks the box, for instance, when the
+merge has been verified. docs/queue-sources.md tells more.`,
+		Example: `  codeloops queue import tasks.md --check "go test ./..."
+  codeloops queue import --github acme/weeks#codeloops`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			given := len(args)
+			for _, said := range []string{issues, program} {
+				if said != "" {
+					given++
+				}
+			}
+			if given == 1 {
+				return nil
+			}
+			return usagef("codeloops queue import tasks.md", "%s takes one source, but got %d", cmd.CommandPath(), given)
+		},
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if err := a.usersOwn(map[string]bool{"`codeloops queue import`": true}); err != nil {
+				return err
+			}
+			b, err := a.openBacklog(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, b.Close()) }()
+			from := queue.Origin{Kind: "github", Name: issues}
+			switch {
+			case program != "":
+				from = queue.Origin{Kind: "command", Name: program}
+			case len(args) > 0:
+				from = b.file(args[0])
+			}
+			return b.take(cmd, o, from)
+		},
+	}
+	cmd.Flags().StringVar(&issues, "github", "", "the open issues of `OWNER/NAME#LABEL`")
+	cmd.Flags().StringVar(&program, "command", "", "what `PROGRAM` lists")
+	manual.Under("Queue", cmd.Flags(), "github", "command")
+	o.addFlags(cmd)
+	return cmd
+}
+
+// file is the origin of tasks in a file.
+func (b *backlog) file(name string) queue.Origin {
+	return queue.Origin{Kind: source.KindOf(name), Name: b.app.Path(name)}
+}
+
+// take adds the tasks of a source that are not there yet.
+func (b *backlog) take(cmd *cobra.Command, o *taskOptions, origin queue.Origin) error {
+	like, err := b.task(cmd, o)
+	if err != nil {
+		return err
+	}
+	runner := proc.NewRunner(b.app.Now)
+	defer runner.Close() //nolint:errcheck // nothing of it is left
+	from, err := b.player(runner).Source(origin, like.Repository.Root)
+	if err != nil {
+		return err
+	}
+	tasks, err := play.Tasks(cmd.Context(), from, like)
+	if err != nil {
+		return err
+	}
+	there, err := b.on.All(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if err := there.Fits(tasks); err != nil {
+		return err
+	}
+	added := 0
+	for _, t := range tasks {
+		_, err := b.on.Add(cmd.Context(), t)
+		if errors.Is(err, board.ErrThere) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		added++
+		fmt.Fprintln(b.app.Out, t.ID) //nolint:errcheck // a reader that has gone
+	}
+	fmt.Fprintf(b.app.Err, "%s added, %d there already\n", wording.Count(added, "task"), len(tasks)-added) //nolint:errcheck // a courtesy
+	return nil
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/queue"
+	"codeloops/internal/run"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/screen/words"
+)
+
+func newQueueListCmd(a *app) *cobra.Command {
+	var everywhere, asJSON bool
+	cmd := &cobra.Command{
+		Use:         "list",
+		Aliases:     []string{"ls"},
+		Annotations: exits("the tasks were listed", ""),
+		Short:       "List the tasks of this repository, in the order in which they are worked on",
+		Long: `List the tasks of this repository: as a table on a terminal, elsewhere as lines of
+id, state, attempt, worker, iteration, phase, seconds in this state, cost and title,
+separated by tabs.
+
+A task is waiting, offered to the workers, running, finished (its result waits for
+the merge), merged, needs-human (its result could not be merged), failed (its run
+did not end with DONE), dead (its workers were lost three times) or cancelled.`,
+		Example: `  codeloops queue list --all --json`,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			b, err := a.openBacklog(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, b.Close()) }()
+			all, err := b.mine(cmd.Context(), everywhere)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(a.Out, all.Sorted())
+			}
+			return b.list(all)
+		},
+	}
+	cmd.Flags().BoolVar(&everywhere, "all", false, "the tasks of all repositories")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON list of records")
+	return cmd
+}
+
+func printJSON(w io.Writer, doc any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(doc)
+}
+
+// list lists tasks.
+func (b *backlog) list(all queue.Backlog) error {
+	a, now := b.app, b.app.Now()
+	w := a.Out
+	if a.OutTTY {
+		if len(all) == 0 {
+			fmt.Fprintln(a.Out, `no tasks: codeloops queue add "…" adds one`) //nolint:errcheck // a reader that has gone
+		}
+		table := tabwriter.NewWriter(&fitting{to: a.Out, width: a.OutWidth()}, 0, 0, 2, ' ', 0)
+		defer table.Flush() //nolint:errcheck // a reader that has gone
+		w = table
+	}
+	for _, r := range all.Sorted() {
+		cells := b.cells(all, r, now)
+		if a.OutTTY {
+			cells = []string{r.Task.ID, string(r.State), b.where(all, r, now), cells[7], cells[8]}
+		}
+		if _, err := fmt.Fprintln(w, strings.Join(cells, "\t")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cells are what is said of a task for programs.
+func (b *backlog) cells(_ queue.Backlog, r *queue.Record, now time.Time) []string {
+	return []string{
+		r.Task.ID, string(r.State), strconv.Itoa(r.Attempt), r.Worker.Name, strconv.Itoa(r.Progress.Iteration), r.Progress.Phase,
+		strconv.Itoa(int(now.Sub(r.Since).Seconds())), dollars(r.Progress.Dollars), term.Line(r.Task.Title()),
+	}
+}
+
+func dollars(d float64) string {
+	if d == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("$%.2f", d)
+}
+
+// where says, for people, what a task is doing or waits for.
+func (b *backlog) where(all queue.Backlog, r *queue.Record, now time.Time) string {
+	since := render.Span(now.Sub(r.Since).Truncate(time.Second))
+	switch r.State {
+	case queue.Running:
+		if r.Progress.Iteration > 0 {
+			return fmt.Sprintf("%d %s, %s", r.Progress.Iteration, phaseOf(r), since)
+		}
+		return since
+	case queue.Waiting:
+		return all.Waits(r, now)
+	case queue.Merged:
+		return term.Line(r.Merge.Take)
+	case queue.Offered, queue.Finished, queue.NeedsHuman, queue.Failed, queue.Dead, queue.Cancelled:
+	}
+	return term.Line(r.Why)
+}
+
+// phaseOf is the phase that the run of a task is in, for people.
+func phaseOf(r *queue.Record) string {
+	s, ok := loop.ParseState(r.Progress.Phase)
+	if !ok {
+		return term.Line(r.Progress.Phase) // of another version
+	}
+	return words.Phase(s)
+}
+
+// A fitting writer cuts lines to the width of a terminal.
+type fitting struct {
+	to    io.Writer
+	width int
+	part  string
+}
+
+func (f *fitting) Write(p []byte) (int, error) {
+	lines := strings.Split(f.part+string(p), "\n")
+	f.part = lines[len(lines)-1]
+	for _, line := range lines[:len(lines)-1] {
+		if _, err := fmt.Fprintln(f.to, term.Fit(line, f.width)); err != nil {
+			return 0, err
+		}
+	}
+	return len(p), nil
+}
+
+func newQueueShowCmd(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:               "show ID",
+		Annotations:       exits("the task was shown", ""),
+		Short:             "Show a task: what is asked, its course, its sessions, its merge",
+		Example:           `  codeloops queue show iso-weeks`,
+		Args:              oneTask,
+		ValidArgsFunction: a.completeTask,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			return a.withTask(cmd.Context(), args[0], func(_ context.Context, b *backlog, r queue.Record) error {
+				if asJSON {
+					return printJSON(a.Out, r)
+				}
+				return b.show(&r)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
+	return cmd
+}
+
+// withTask opens the queue for what is to be done with one task.
+func (a *app) withTask(ctx context.Context, ref string, do func(context.Context, *backlog, queue.Record) error) error {
+	b, err := a.openBacklog(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := b.find(ctx, ref)
+	if err == nil {
+		err = do(ctx, b, r)
+	}
+	return errors.Join(err, b.Close())
+}
+
+// show shows a task.
+func (b *backlog) show(r *queue.Record) error {
+	var s strings.Builder
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&s, "%-10s %s\n", name, term.Line(value))
+		}
+	}
+	fmt.Fprintf(&s, "%s  %s\n", r.Task.ID, r.State)
+	line("why", r.Why)
+	line("repository", r.Task.Repository.Root)
+	line("target", r.Task.Target)
+	line("branch", r.Task.Branch())
+	line("after", strings.Join(r.Task.After, ", "))
+	line("touches", strings.Join(r.Task.Touches, ", "))
+	line("settings", strings.Join(run.Spelled(r.Task.Flags), " "))
+	line("session", r.Progress.Session)
+	if r.Progress.Dollars > 0 {
+		line("cost", dollars(r.Progress.Dollars))
+	}
+	line("merged", r.Merge.Commit)
+	line("take it", r.Merge.Take)
+	s.WriteString("\n" + strings.TrimRight(term.Clean(r.Task.Prompt), "\n") + "\n\n")
+	for _, m := range r.Course {
+		what := string(m.State)
+		if m.State == queue.Running {
+			what = fmt.Sprintf("running, attempt %d by %s", m.Attempt, m.Worker)
+		}
+		if m.Why != "" {
+			what += ": " + term.Line(m.Why)
+		}
+		fmt.Fprintf(&s, "%s  %s\n", m.At.In(b.app.Now().Location()).Format(time.DateTime), what)
+	}
+	_, err := io.WriteString(b.app.Out, s.String())
+	return err
+}

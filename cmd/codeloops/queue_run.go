@@ -1,0 +1,311 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/cli/manual"
+	"codeloops/internal/proc"
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/git"
+	"codeloops/internal/queue/hub"
+	"codeloops/internal/queue/play"
+	"codeloops/internal/queue/work"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/wording"
+)
+
+func newQueueRunCmd(a *app) *cobra.Command {
+	o := &taskOptions{but: "jobs"}
+	var jobs int
+	cmd := &cobra.Command{
+		Use: "run [FILE]",
+		Annotations: exits("everything is merged, or finished where it is not to be",
+			"something is left: failed, cancelled, waiting for a person, or waiting for such a task"),
+		Short: "Work off the tasks of this repository, and merge the results",
+		Long: `Work off the tasks of this repository, several at once, and merge the results. It
+ends when nothing more becomes of any task by itself, and says where each stands.
+The open tasks of a checklist or a prd.json that is named are added first, with the settings that
+are said here; see ` + "`codeloops queue import`" + `.
+
+Ctrl+C stops the agents; a second one kills them. The next ` + "`codeloops queue run`" + `
+goes on where this one was: no turn that has ended is played again.`,
+		Example: `  codeloops queue run tasks.md --jobs 3`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) <= 1 {
+				return nil
+			}
+			return usagef("import the others before: codeloops queue import FILE", "%s takes one checklist, but got %s", cmd.CommandPath(), wording.Count(len(args), "argument"))
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.usersOwn(map[string]bool{"`codeloops queue run`": true}); err != nil {
+				return err
+			}
+			if jobs < 1 {
+				return usagef("--jobs 1 works on one task after the other", "--jobs cannot be %d", jobs)
+			}
+			if given := o.settings(cmd); len(args) == 0 && len(given) > 0 {
+				return usagef("say it when you add tasks, or name a checklist", "--%s is for tasks that are added", given[0].Name)
+			}
+			return runQueue(cmd, a, o, args, jobs)
+		},
+	}
+	cmd.Flags().IntVar(&jobs, "jobs", 1, "work on `n` tasks at once")
+	manual.Under("Queue", cmd.Flags(), "jobs")
+	o.addFlags(cmd)
+	return cmd
+}
+
+// errUnmerged says that something is left in the queue. Its user has been told.
+var errUnmerged = errors.New("something is left in the queue")
+
+// runQueue works off the backlog of the repository where the user stands, with the tasks of a
+// file if one is named.
+func runQueue(cmd *cobra.Command, a *app, o *taskOptions, files []string, jobs int) (err error) {
+	ctx := cmd.Context()
+	home, err := hub.Open(a.Data("queue"))
+	if err != nil {
+		return err
+	}
+	link, end, err := a.hubOrServe(ctx, home)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	b, err := a.onLink(ctx, home, link)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	here, err := b.repository()
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if err := b.take(cmd, o, b.file(file)); err != nil {
+			return err
+		}
+	}
+	return b.work(ctx, jobs, here)
+}
+
+// hubOrServe is the hub that runs, or one that is served for as long as this command lasts.
+func (a *app) hubOrServe(ctx context.Context, home *hub.Home) (*hub.Link, func() error, error) {
+	served, err := home.Serve(hub.Options{})
+	if errors.Is(err, hub.ErrServed) {
+		link, err := home.Connect(ctx)
+		return link, func() error { return nil }, err
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	link, err := served.Connect()
+	if err != nil {
+		return nil, nil, errors.Join(err, served.Close())
+	}
+	return link, served.Close, nil
+}
+
+// player plays the tasks of this home.
+func (b *backlog) player(starter git.Starter) *play.Player {
+	return &play.Player{
+		Host: &b.app.Host, Version: version(), Home: b.home, Starter: starter,
+		Tell: func(task, sentence string) { b.app.tell(task + ": " + sentence) },
+	}
+}
+
+// worker is one of this process. The first Ctrl+C has it end what it works on, the second one
+// kills that.
+func (b *backlog) worker(jobs int) (w *work.Worker, done func()) {
+	a := b.app
+	runner := proc.NewRunner(a.Now)
+	player := b.player(runner)
+	a.signals.On(func() {
+		fmt.Fprintln(a.Err, "stopping; Ctrl+C again kills at once") //nolint:errcheck // a courtesy
+	}, player.Kill)
+	name, _ := os.Hostname() // "" says no less
+	return &work.Worker{
+		Board: b.on, Who: queue.Worker{Name: fmt.Sprintf("%s/%d", name, os.Getpid()), Home: b.home.ID()}, Slots: jobs,
+		Only: func(r queue.Repository) bool { return r.At(b.home.ID()) },
+		Play: player.Play, Merge: player.Merge, Report: player.Report, Now: a.Now, Tell: a.tell,
+	}, func() { _ = runner.Close() } // nothing of it is left
+}
+
+// work works off the backlog of a repository, says what becomes of it, and ends with a table.
+func (b *backlog) work(ctx context.Context, jobs int, here queue.Repository) error {
+	w, done := b.worker(jobs)
+	defer done()
+	w.Only = func(r queue.Repository) bool { return r == here }
+	w.Until = func(all queue.Backlog) bool {
+		for _, r := range all {
+			if r.Task.Repository == here && all.Pending(r) {
+				return false
+			}
+		}
+		return true
+	}
+	watch, shown := b.told(w.Only)
+	w.Watch = watch
+	err := w.Run(ctx)
+	if shown(); err != nil {
+		return err
+	}
+	all, err := b.mine(ctx, false)
+	if err != nil {
+		return err
+	}
+	if err := b.list(all); err != nil {
+		return err
+	}
+	return b.conclude(all)
+}
+
+// conclude says how to take what waits for its target, and whether anything is left.
+func (b *backlog) conclude(all queue.Backlog) error {
+	left, take := false, map[string]bool{}
+	for _, r := range all {
+		left = left || r.State != queue.Merged && (r.State != queue.Finished || !r.Task.Unmerged)
+		if r.Merge.Take != "" {
+			take[r.Merge.Take] = true
+		}
+	}
+	for command := range take {
+		fmt.Fprintf(b.app.Err, "the target is checked out, so what is merged waits; to take it: %s\n", term.Line(command)) //nolint:errcheck // a courtesy
+	}
+	if left {
+		return errUnmerged
+	}
+	return nil
+}
+
+// told says what becomes of tasks, a line for each change. A terminal that hangs holds nobody
+// up: what it does not take is not said. shown waits for the rest, for a moment.
+func (b *backlog) told(of func(queue.Repository) bool) (watch func(queue.Record), shown func()) {
+	last, lines, done := map[string]string{}, make(chan string, 1_000), make(chan struct{})
+	go func() {
+		defer close(done)
+		for line := range lines {
+			fmt.Fprintln(b.app.Err, line) //nolint:errcheck // a courtesy
+		}
+	}()
+	watch = func(r queue.Record) {
+		what := stateLine(&r)
+		if what == "" || last[r.Task.ID] == what || !of(r.Task.Repository) {
+			return
+		}
+		last[r.Task.ID] = what
+		select {
+		case lines <- b.app.Now().Format(time.TimeOnly) + "  " + r.Task.ID + "  " + what:
+		default:
+		}
+	}
+	return watch, func() {
+		close(lines)
+		select {
+		case <-done:
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// stateLine says where a task stands, in a line; "" is nothing worth one.
+func stateLine(r *queue.Record) string {
+	switch {
+	case r.State == queue.Offered:
+		return ""
+	case r.State == queue.Running && r.Progress.Phase != "":
+		return fmt.Sprintf("iteration %d, %s", r.Progress.Iteration, phaseOf(r))
+	case r.State == queue.Running && r.Progress.Iteration > 0:
+		return "" // between two phases
+	case r.State == queue.Running:
+		return fmt.Sprintf("attempt %d", r.Attempt)
+	case r.Why != "":
+		return string(r.State) + ": " + term.Line(r.Why)
+	}
+	return string(r.State)
+}
+
+func newHubCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:         "hub",
+		Annotations: exits("it was asked to end, and has", ""),
+		Short:       "Serve the queue to this machine's workers, and work on nothing",
+		Long: `Serve the queue of this user until it is asked to end, so that workers and commands
+in other terminals share it. ` + "`codeloops queue run`" + ` serves it by itself while it works.`,
+		Example: `  codeloops hub`,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.usersOwn(map[string]bool{"`codeloops hub`": true}); err != nil {
+				return err
+			}
+			home, err := hub.Open(a.Data("queue"))
+			if err != nil {
+				return err
+			}
+			served, err := home.Serve(hub.Options{})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.Err, "the queue is served at %s\n", served.URL()) //nolint:errcheck // a courtesy
+			<-cmd.Context().Done()
+			return served.Close()
+		},
+	}
+}
+
+func newWorkCmd(a *app) *cobra.Command {
+	var jobs int
+	cmd := &cobra.Command{
+		Use:         "work",
+		Annotations: exits("it was asked to end, and has", ""),
+		Short:       "Work on the tasks of the queue, of all repositories, until asked to end",
+		Long: `Work on the tasks of all repositories of this user, as they come, and merge the
+results, until asked to end. Several may be at work at once, and each may go away
+at any time: what it was working on is gone on with by another one.`,
+		Example: `  codeloops work --jobs 3`,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if err := a.usersOwn(map[string]bool{"`codeloops work`": true}); err != nil {
+				return err
+			}
+			if jobs < 1 {
+				return usagef("--jobs 1 works on one task after the other", "--jobs cannot be %d", jobs)
+			}
+			return a.workOn(cmd.Context(), jobs)
+		},
+	}
+	cmd.Flags().IntVar(&jobs, "jobs", 1, "work on `n` tasks at once")
+	return cmd
+}
+
+// workOn works on whatever there is, until ctx is done.
+func (a *app) workOn(ctx context.Context, jobs int) (err error) {
+	home, err := hub.Open(a.Data("queue"))
+	if err != nil {
+		return err
+	}
+	link, end, err := a.hubOrServe(ctx, home)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	b, err := a.onLink(ctx, home, link)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	w, done := b.worker(jobs)
+	defer done()
+	watch, shown := b.told(w.Only)
+	defer shown()
+	w.Watch = watch
+	if err := w.Run(ctx); ctx.Err() == nil {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,302 @@
+// Package board keeps the records of a backlog and hands its tasks to workers, on JetStream.
+//
+// A bucket holds one record for each task, which is changed by revision. A work queue holds the
+// tasks that are offered: a message that nobody acknowledges is given to another worker, at most
+// MaxDeliver times, and what is left then is told by an advisory. Another one holds the results
+// that wait for their merge, of which each repository's are taken one at a time.
+package board
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"codeloops/internal/queue"
+	"codeloops/internal/wording/hint"
+)
+
+// schema is the version of everything that is kept. Another one is refused.
+const schema = "1"
+
+// What is kept, and where.
+const (
+	records  = "codeloops-tasks"
+	settings = "codeloops-queue"
+	offers   = "CODELOOPS-OFFERS"
+	results  = "CODELOOPS-RESULTS"
+	lost     = "CODELOOPS-LOST"
+
+	offerSubject  = "codeloops.offer."
+	resultSubject = "codeloops.result."
+	advisory      = "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES."
+)
+
+// Leases of messages.
+const (
+	// AckWait is how long a worker may be silent before its task is given to another.
+	AckWait = 30 * time.Second
+	// Beat is how often a worker says that it is there.
+	Beat = 10 * time.Second
+	// MaxDeliver is how often a task is given to workers that are lost.
+	MaxDeliver = 3
+	// window is how long a message that is sent twice is known to be the same.
+	window = time.Hour
+)
+
+// Options may be shorter in tests.
+type Options struct {
+	AckWait time.Duration // of a new board; 0 is [AckWait]
+	Beat    time.Duration // 0 is [Beat]
+}
+
+// A Board is the backlog as one process sees it. It is safe for concurrent use.
+type Board struct {
+	conn    *nats.Conn
+	js      jetstream.JetStream
+	records jetstream.KeyValue
+	options Options
+
+	mu        sync.Mutex
+	consumers map[string]jetstream.Consumer // by name
+}
+
+// Open makes what a board needs, unless it is there.
+func Open(ctx context.Context, conn *nats.Conn, o Options) (*Board, error) {
+	if o.AckWait == 0 {
+		o.AckWait = AckWait
+	}
+	if o.Beat == 0 {
+		o.Beat = Beat
+	}
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return nil, fmt.Errorf("open the backlog: %w", err)
+	}
+	b := &Board{conn: conn, js: js, options: o, consumers: map[string]jetstream.Consumer{}}
+	b.records, err = js.KeyValue(ctx, records)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		err = b.create(ctx)
+	}
+	if err != nil {
+		return nil, open(err)
+	}
+	return b, b.known(ctx)
+}
+
+// open says what went wrong with a server.
+func open(err error) error {
+	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) {
+		return hint.Errorf("start it with -js, or take codeloops hub", "the server has no JetStream: %w", err)
+	}
+	return fmt.Errorf("open the backlog: %w", err)
+}
+
+// create makes the streams. The records come last: whoever finds them finds all.
+func (b *Board) create(ctx context.Context) error {
+	for _, s := range []jetstream.StreamConfig{
+		{Name: offers, Subjects: []string{offerSubject + ">"}, Retention: jetstream.WorkQueuePolicy, Duplicates: window},
+		{Name: results, Subjects: []string{resultSubject + ">"}, Retention: jetstream.WorkQueuePolicy, Duplicates: window},
+		{Name: lost, Subjects: []string{advisory + offers + ".>", advisory + results + ".>"}, Retention: jetstream.WorkQueuePolicy},
+	} {
+		s.Storage = jetstream.FileStorage
+		if _, err := b.js.CreateOrUpdateStream(ctx, s); err != nil {
+			return err
+		}
+	}
+	kept, err := b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: settings, Storage: jetstream.FileStorage})
+	if err != nil {
+		return err
+	}
+	if _, err := kept.Create(ctx, "schema", []byte(schema)); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
+		return err
+	}
+	b.records, err = b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: records, Storage: jetstream.FileStorage})
+	return err
+}
+
+// known refuses a backlog that another version has written.
+func (b *Board) known(ctx context.Context) error {
+	kept, err := b.js.KeyValue(ctx, settings)
+	if err != nil {
+		return open(err)
+	}
+	e, err := kept.Get(ctx, "schema")
+	if err != nil {
+		return open(err)
+	}
+	if was := string(e.Value()); was != schema {
+		return hint.Errorf("use the version of codeloops that the hub has, here as well",
+			"the backlog is of version %s, and this codeloops knows version %s", was, schema)
+	}
+	return nil
+}
+
+// ErrThere says that a task has been added already.
+var ErrThere = errors.New("the task is in the queue already")
+
+// ErrNone says that there is no such task.
+var ErrNone = errors.New("there is no such task")
+
+// Add puts a new task on the board.
+func (b *Board) Add(ctx context.Context, t queue.Task) (queue.Record, error) {
+	r := queue.Record{Task: t, State: queue.Waiting, Since: t.Added}
+	r.Note(t.Added, "")
+	text, err := json.Marshal(r)
+	if err != nil {
+		return r, fmt.Errorf("add task %s: %w", t.ID, err)
+	}
+	r.Revision, err = b.records.Create(ctx, t.ID, text)
+	if errors.Is(err, jetstream.ErrKeyExists) {
+		return r, ErrThere
+	}
+	if err != nil {
+		return r, fmt.Errorf("add task %s: %w", t.ID, err)
+	}
+	return r, nil
+}
+
+// Get reads one record. The error is [ErrNone] when there is none.
+func (b *Board) Get(ctx context.Context, id string) (queue.Record, error) {
+	e, err := b.records.Get(ctx, id)
+	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrInvalidKey) {
+		return queue.Record{}, fmt.Errorf("%w: %s", ErrNone, id)
+	}
+	if err != nil {
+		return queue.Record{}, fmt.Errorf("read task %s: %w", id, err)
+	}
+	return decode(e)
+}
+
+func decode(e jetstream.KeyValueEntry) (r queue.Record, err error) {
+	if err := json.Unmarshal(e.Value(), &r); err != nil {
+		return r, fmt.Errorf("read task %s: %w", e.Key(), err)
+	}
+	r.Revision = e.Revision()
+	return r, nil
+}
+
+// Change changes a record by its revision. When somebody else has changed it in between, change
+// is called again with what is there then; its error ends it.
+func (b *Board) Change(ctx context.Context, id string, change func(*queue.Record) error) (queue.Record, error) {
+	for {
+		r, err := b.Get(ctx, id)
+		if err != nil {
+			return r, err
+		}
+		if err := change(&r); err != nil {
+			return r, err
+		}
+		again, err := b.put(ctx, &r)
+		if err != nil || !again {
+			return r, err
+		}
+	}
+}
+
+// put writes a record in place of the one that was read. raced says that it was another one.
+func (b *Board) put(ctx context.Context, r *queue.Record) (raced bool, err error) {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return false, fmt.Errorf("write task %s: %w", r.Task.ID, err)
+	}
+	revision, err := b.records.Update(ctx, r.Task.ID, text, r.Revision)
+	if errors.Is(err, jetstream.ErrKeyExists) || errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("write task %s: %w", r.Task.ID, err)
+	}
+	r.Revision = revision
+	return false, nil
+}
+
+// Remove takes a record off the board that is still the one that was read.
+func (b *Board) Remove(ctx context.Context, r queue.Record) error {
+	if err := b.records.Purge(ctx, r.Task.ID, jetstream.LastRevision(r.Revision)); err != nil {
+		return hint.Errorf("try it again", "task %s could not be removed: something has become of it meanwhile: %w", r.Task.ID, err)
+	}
+	return nil
+}
+
+// All reads the whole backlog.
+func (b *Board) All(ctx context.Context) (queue.Backlog, error) {
+	w, err := b.records.WatchAll(ctx, jetstream.IgnoreDeletes())
+	if err != nil {
+		return nil, fmt.Errorf("read the backlog: %w", err)
+	}
+	defer w.Stop() //nolint:errcheck // what it sends is read by nobody
+	all := queue.Backlog{}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case e, ok := <-w.Updates():
+			if !ok || e == nil {
+				return all, nil
+			}
+			r, err := decode(e)
+			if err != nil {
+				return nil, err
+			}
+			all[r.Task.ID] = &r
+		}
+	}
+}
+
+// A Change is one record of a board that has changed, or was there at first.
+type Change struct {
+	ID     string        // "": nothing has; what was there at first has been told
+	Record *queue.Record // nil: it was removed
+	Seen   uint64        // revision of the board
+}
+
+// ErrAway says that the hub was away: what has changed meanwhile is not known.
+var ErrAway = errors.New("the hub was away")
+
+// Follow tells of all records, then that these were all, and then of each change. It returns
+// when ctx is done, with its cause, when changed returns an error, with that, and with
+// [ErrAway] when the hub has come back after it was away.
+func (b *Board) Follow(ctx context.Context, changed func(Change) error) error {
+	w, err := b.records.WatchAll(ctx)
+	if err != nil {
+		return fmt.Errorf("follow the backlog: %w", err)
+	}
+	defer w.Stop() //nolint:errcheck // what it sends is read by nobody
+	back := b.conn.StatusChanged(nats.CONNECTED)
+	defer b.conn.RemoveStatusListener(back)
+	var c Change
+	for {
+		var e jetstream.KeyValueEntry
+		var ok bool
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-back:
+			return ErrAway
+		case e, ok = <-w.Updates():
+		}
+		if !ok {
+			return hint.Errorf("is the hub still running?", "the backlog can no longer be followed")
+		}
+		c.ID, c.Record = "", nil
+		if e != nil {
+			c.ID, c.Seen = e.Key(), e.Revision()
+			if e.Operation() == jetstream.KeyValuePut {
+				r, err := decode(e)
+				if err != nil {
+					return err
+				}
+				c.Record = &r
+			}
+		}
+		if err := changed(c); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package board
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"codeloops/internal/queue"
+)
+
+// A Job is a task that a worker, or a result that the merger, has taken. While it lasts, the
+// board is told that somebody is there.
+type Job struct {
+	queue.Record // as this job last read or wrote it
+
+	board   *Board
+	message jetstream.Msg
+	state   queue.State // in which it was taken
+	attempt int
+	stop    context.CancelFunc
+	stopped chan struct{}
+}
+
+func newJob(ctx context.Context, b *Board, m jetstream.Msg, r queue.Record) *Job {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	j := &Job{Record: r, board: b, message: m, state: r.State, attempt: r.Attempt, stop: stop, stopped: make(chan struct{})}
+	go j.beat(ctx)
+	return j
+}
+
+// beat says that somebody is there, until the job is released.
+func (j *Job) beat(ctx context.Context) {
+	defer close(j.stopped)
+	t := time.NewTicker(j.board.options.Beat)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			_ = j.message.InProgress() // a hub that is away is told the next time
+		}
+	}
+}
+
+// Stands reports whether a record says that this job is still the one that counts.
+func (j *Job) Stands(r *queue.Record) bool { return r.State == j.state && r.Attempt == j.attempt }
+
+// Change changes the record. The error is [queue.ErrStale] when the task has gone on without
+// this job: it was given to another worker, cancelled or removed.
+func (j *Job) Change(ctx context.Context, change func(*queue.Record) error) error {
+	r, err := j.board.Change(ctx, j.Task.ID, func(r *queue.Record) error {
+		if !j.Stands(r) {
+			return stale(r, j.attempt)
+		}
+		return change(r)
+	})
+	if errors.Is(err, ErrNone) {
+		err = fmt.Errorf("task %s was removed: %w", j.Task.ID, queue.ErrStale)
+	}
+	if err == nil {
+		j.Record = r
+	}
+	return err
+}
+
+// stale says why an attempt does not count any more.
+func stale(r *queue.Record, attempt int) error {
+	if r.Attempt != attempt {
+		return fmt.Errorf("attempt %d at task %s is refused: attempt %d has begun: %w", attempt, r.Task.ID, r.Attempt, queue.ErrStale)
+	}
+	return fmt.Errorf("attempt %d at task %s is refused: the task is %s: %w", attempt, r.Task.ID, r.State, queue.ErrStale)
+}
+
+// End gives the task back with what has become of it: change moves the record. What comes next
+// is sent, and only then the message is acknowledged. A hub that is away is waited for, unless
+// ctx is done: then not for long.
+func (j *Job) End(ctx context.Context, change func(*queue.Record) error) error {
+	defer j.Release()
+	for _, part := range []func(context.Context) error{
+		func(ctx context.Context) error { return j.Change(ctx, change) },
+		func(ctx context.Context) error { return j.board.Send(ctx, &j.Record) },
+		j.message.DoubleAck,
+	} {
+		if err := insist(ctx, part); err != nil {
+			return fmt.Errorf("give task %s back: %w", j.Task.ID, err)
+		}
+	}
+	return nil
+}
+
+// How long the hub is waited for once nobody wants to wait, and how long between two tries.
+const (
+	grace = 10 * time.Second
+	away  = 200 * time.Millisecond
+)
+
+// insist does something until the hub has answered.
+func insist(ctx context.Context, do func(context.Context) error) error {
+	left := grace
+	for {
+		once, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		err := do(once)
+		cancel()
+		if err == nil || !unreachable(err) {
+			return err
+		}
+		if ctx.Err() != nil {
+			if left -= away; left <= 0 {
+				return err
+			}
+		}
+		time.Sleep(away)
+	}
+}
+
+// unreachable reports whether an error says only that the hub could not be asked.
+func unreachable(err error) bool {
+	for _, one := range []error{
+		context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrReconnectBufExceeded,
+		nats.ErrConnectionReconnecting, nats.ErrNoServers, nats.ErrStaleConnection, jetstream.ErrNoStreamResponse,
+	} {
+		if errors.Is(err, one) {
+			return true
+		}
+	}
+	return false
+}
+
+// Release ends the job. Unless it was given back, somebody else gets the task when the lease
+// is over.
+func (j *Job) Release() {
+	j.stop()
+	<-j.stopped
+}

@@ -1,0 +1,173 @@
+package board
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"codeloops/internal/queue"
+)
+
+// ErrMoved says that something on the board has changed since it was looked at.
+var ErrMoved = errors.New("something has changed on the board meanwhile")
+
+// Offer offers a task to the workers of its repository, if nothing on the board has changed
+// since the revision seen, at which r was chosen: of several processes that choose at the same
+// time one wins, and the others look again, told [ErrMoved].
+func (b *Board) Offer(ctx context.Context, r queue.Record, seen uint64, now time.Time) error {
+	r.Offers++
+	if err := r.Move(queue.Offered, now, ""); err != nil {
+		return err
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("offer task %s: %w", r.Task.ID, err)
+	}
+	_, err = b.js.Publish(ctx, "$KV."+records+"."+r.Task.ID, text, jetstream.WithExpectLastSequence(seen))
+	if e, ok := errors.AsType[*jetstream.APIError](err); ok && e.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
+		return ErrMoved
+	}
+	if err != nil {
+		return fmt.Errorf("offer task %s: %w", r.Task.ID, err)
+	}
+	return b.Send(ctx, &r)
+}
+
+// Send sends what the state of a record says: an offer to the workers, a result to the merger.
+// To do so twice changes nothing, so that anybody may do it in the place of one who was killed
+// before it was done.
+func (b *Board) Send(ctx context.Context, r *queue.Record) error {
+	var subject string
+	switch {
+	case r.State == queue.Offered:
+		subject = offerSubject
+	case r.State == queue.Finished && !r.Task.Unmerged:
+		subject = resultSubject
+	default:
+		return nil
+	}
+	subject += r.Task.Repository.Key() + "." + r.Task.ID
+	n := strconv.Itoa(numberOf(r))
+	if _, err := b.js.Publish(ctx, subject, []byte(n), jetstream.WithMsgID(r.Task.ID+"."+string(r.State)+"."+n)); err != nil {
+		return fmt.Errorf("hand over task %s: %w", r.Task.ID, err)
+	}
+	return nil
+}
+
+// numberOf is what tells a message about a record from an earlier one.
+func numberOf(r *queue.Record) int {
+	if r.State == queue.Finished {
+		return r.Attempt
+	}
+	return r.Offers
+}
+
+// Take begins an attempt at a task that is offered in a repository; nil where there is none.
+func (b *Board) Take(ctx context.Context, of queue.Repository, w queue.Worker, at time.Time) (*Job, error) {
+	c, err := b.consumer(ctx, offers, "workers-"+of.Key(), jetstream.ConsumerConfig{FilterSubject: offerSubject + of.Key() + ".*"})
+	if err != nil {
+		return nil, fmt.Errorf("look for work: %w", err)
+	}
+	return b.take(ctx, c, func(r *queue.Record, number int) error {
+		if r.Offers != number || r.State != queue.Offered && r.State != queue.Running {
+			return errVain
+		}
+		return r.Begin(w, at)
+	})
+}
+
+// TakeResult takes a result in a repository that waits for its merge; nil where there is none.
+// They are taken one at a time, in the order in which they came.
+func (b *Board) TakeResult(ctx context.Context, of queue.Repository) (*Job, error) {
+	c, err := b.consumer(ctx, results, "merger-"+of.Key(), jetstream.ConsumerConfig{
+		FilterSubject: resultSubject + of.Key() + ".*", MaxAckPending: 1,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for results: %w", err)
+	}
+	return b.take(ctx, c, func(r *queue.Record, number int) error {
+		if r.Attempt != number || r.State != queue.Finished {
+			return errVain
+		}
+		return nil
+	})
+}
+
+// consumer is one of a stream that all processes share; it is made when it is missing.
+func (b *Board) consumer(ctx context.Context, stream, name string, c jetstream.ConsumerConfig) (jetstream.Consumer, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if have, ok := b.consumers[name]; ok {
+		return have, nil
+	}
+	c.Durable, c.AckPolicy, c.AckWait, c.MaxDeliver = name, jetstream.AckExplicitPolicy, b.options.AckWait, MaxDeliver
+	if c.MaxAckPending == 0 {
+		c.MaxAckPending = -1
+	}
+	made, err := b.js.CreateOrUpdateConsumer(ctx, stream, c)
+	if err == nil {
+		b.consumers[name] = made
+	}
+	return made, err
+}
+
+// errVain says that what a message offers is not to be had any more.
+var errVain = errors.New("the task is no longer offered")
+
+// take takes the first message whose record can be begun; nil where there is none.
+func (b *Board) take(ctx context.Context, c jetstream.Consumer, begin func(r *queue.Record, number int) error) (*Job, error) {
+	for {
+		m, err := next(c)
+		if m == nil || err != nil {
+			return nil, err
+		}
+		r, err := b.begin(ctx, m, begin)
+		switch {
+		case errors.Is(err, errVain):
+			if err := b.Send(ctx, &r); err != nil { // whoever finished it may not have come to that
+				return nil, err
+			}
+			_ = m.TermWithReason(errVain.Error()) // else it comes again, and in vain
+		case err != nil:
+			_ = m.Nak() // else it comes again later
+			return nil, err
+		default:
+			return newJob(ctx, b, m, r), nil
+		}
+	}
+}
+
+// next is a message that is there; nil where there is none.
+func next(c jetstream.Consumer) (jetstream.Msg, error) {
+	batch, err := c.FetchNoWait(1)
+	if err != nil {
+		return nil, fmt.Errorf("ask for work: %w", err)
+	}
+	m, ok := <-batch.Messages()
+	if !ok {
+		return nil, batch.Error()
+	}
+	return m, nil
+}
+
+// begin changes the record that a message is about.
+func (b *Board) begin(ctx context.Context, m jetstream.Msg, begin func(r *queue.Record, number int) error) (queue.Record, error) {
+	number, err := strconv.Atoi(string(m.Data()))
+	if err != nil {
+		return queue.Record{}, errVain
+	}
+	r, err := b.Change(ctx, taskOf(m.Subject()), func(r *queue.Record) error { return begin(r, number) })
+	if errors.Is(err, ErrNone) {
+		err = errVain
+	}
+	return r, err
+}
+
+// taskOf is the last word of a subject.
+func taskOf(subject string) string { return subject[strings.LastIndexByte(subject, '.')+1:] }

@@ -1,0 +1,219 @@
+// Package hub is the server of a backlog: NATS with JetStream, in this process, and the way to
+// one that runs elsewhere.
+//
+// What it has acknowledged is on the disk: every write is synced. That is promised for a single
+// hub; what a cluster of an operator's own promises, NATS says.
+package hub
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+
+	"codeloops/internal/session"
+	"codeloops/internal/wording/hint"
+)
+
+// A Home is where the queue of one user on one machine has its files. The zero value is none.
+type Home struct {
+	Dir string // private to the user; made when something is written
+	id  string
+	key nkeys.KeyPair
+}
+
+// Open makes the directory of a home, with its name and its key, unless they are there.
+func Open(dir string) (*Home, error) {
+	if dir == "" {
+		return nil, hint.Errorf("set HOME or XDG_DATA_HOME", "there is no directory for the queue: the home directory is not known")
+	}
+	h := &Home{Dir: dir}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the directory of the queue: %w", err)
+	}
+	id, err := h.once("home", func() ([]byte, error) {
+		b := make([]byte, 8)
+		_, _ = rand.Read(b) // never fails
+		return []byte(hex.EncodeToString(b)), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	seed, err := h.once("key", func() ([]byte, error) {
+		pair, err := nkeys.CreateUser()
+		if err != nil {
+			return nil, err
+		}
+		return pair.Seed()
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.id = string(id)
+	if h.key, err = nkeys.FromSeed(seed); err != nil {
+		return nil, hint.Errorf("remove it, and another one is made", "the key in %s is none: %w", filepath.Join(dir, "key"), err)
+	}
+	return h, nil
+}
+
+// once reads a file that never changes, or makes it. Of two processes that make it at the same
+// time one wins, and both have what it wrote.
+func (h *Home) once(name string, create func() ([]byte, error)) ([]byte, error) {
+	path := filepath.Join(h.Dir, name)
+	if b, err := os.ReadFile(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return b, err
+	}
+	b, err := create()
+	if err != nil {
+		return nil, fmt.Errorf("make %s: %w", path, err)
+	}
+	f, err := os.CreateTemp(h.Dir, name+".*") // 0600
+	if err != nil {
+		return nil, fmt.Errorf("make %s: %w", path, err)
+	}
+	defer os.Remove(f.Name()) //nolint:errcheck // it has another name by then
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return nil, fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("make %s: %w", path, err)
+	}
+	return os.ReadFile(path)
+}
+
+// ID tells this home from all others.
+func (h *Home) ID() string { return h.id }
+
+// PublicKey is what a hub is told, in its list of authorized keys, to let this home in.
+func (h *Home) PublicKey() (string, error) { return h.key.PublicKey() }
+
+// In is a path below the directory of the home.
+func (h *Home) In(names ...string) string {
+	return filepath.Join(append([]string{h.Dir}, names...)...)
+}
+
+// An address says where the hub of a home is, to other processes of the same user.
+type address struct {
+	URL  string `json:"url"`
+	PID  int    `json:"pid"`
+	Cert string `json:"cert,omitempty"` // hex digest of the certificate that it shows
+}
+
+func (h *Home) addressFile() string { return h.In("hub.json") }
+
+// A Link is a connection to a hub. Closing it ends a hub that was started for it alone.
+type Link struct {
+	*nats.Conn
+
+	hub  *Hub
+	lock io.Closer
+}
+
+// Close waits until what was sent has arrived.
+func (l *Link) Close() error {
+	err := l.Flush()
+	if errors.Is(err, nats.ErrConnectionClosed) {
+		err = nil
+	}
+	l.Conn.Close()
+	if l.hub != nil {
+		l.hub.server.Shutdown()
+		l.hub.server.WaitForShutdown()
+		err = errors.Join(err, l.lock.Close())
+	}
+	return err
+}
+
+// How long a command waits for the hub of its home, and how often it looks.
+const (
+	patience = 10 * time.Second
+	pause    = 5 * time.Millisecond
+)
+
+// Connect leads to the hub of this home: the one that runs, or else one in this process that
+// nobody else can reach, for as long as the link is open.
+func (h *Home) Connect(ctx context.Context) (*Link, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, hint.Errorf("is another command at work with it, or has it hung?",
+		"the queue in %s could not be opened within %s", h.Dir, patience))
+	defer cancel()
+	for {
+		if conn, err := h.dial(); err == nil {
+			return &Link{Conn: conn}, nil
+		}
+		lock, free, err := session.LockFile(h.In("hub.lock"))
+		if err != nil {
+			return nil, err
+		}
+		if free {
+			return h.alone(lock)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// alone starts a hub for one link.
+func (h *Home) alone(lock io.Closer) (*Link, error) {
+	hub, err := start(h, Options{private: true})
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	conn, err := hub.connect()
+	if err != nil {
+		hub.server.Shutdown()
+		return nil, errors.Join(err, lock.Close())
+	}
+	return &Link{Conn: conn, hub: hub, lock: lock}, nil
+}
+
+// dial connects to the hub that this home's file names.
+func (h *Home) dial() (*nats.Conn, error) {
+	b, err := os.ReadFile(h.addressFile())
+	if err != nil {
+		return nil, err
+	}
+	var at address
+	if err := json.Unmarshal(b, &at); err != nil {
+		return nil, err
+	}
+	options := []nats.Option{}
+	if at.Cert != "" {
+		options = append(options, nats.Secure(&tls.Config{
+			MinVersion:         tls.VersionTLS12,
+			InsecureSkipVerify: true, //nolint:gosec // the certificate is the very one that stands in the file
+			VerifyConnection:   func(s tls.ConnectionState) error { return isCert(s, at.Cert) },
+		}))
+	}
+	return h.Dial(at.URL, options...)
+}
+
+// Dial connects to a hub elsewhere, or to any NATS server, as this home. A connection that
+// breaks is made again for as long as it takes.
+func (h *Home) Dial(url string, options ...nats.Option) (*nats.Conn, error) {
+	public, err := h.key.PublicKey()
+	if err != nil {
+		return nil, fmt.Errorf("read the key of the queue: %w", err)
+	}
+	all := append([]nats.Option{
+		nats.Name("codeloops"), nats.Nkey(public, h.key.Sign), nats.MaxReconnects(-1),
+		nats.ReconnectWait(100 * time.Millisecond), nats.ReconnectJitter(50*time.Millisecond, 50*time.Millisecond),
+		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2), nats.Timeout(5 * time.Second),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // else it prints
+	}, options...)
+	return nats.Connect(url, all...)
+}

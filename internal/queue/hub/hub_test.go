@@ -1,0 +1,199 @@
+package hub_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"codeloops/internal/queue/hub"
+)
+
+func home(t *testing.T) *hub.Home {
+	t.Helper()
+	h, err := hub.Open(filepath.Join(t.TempDir(), "queue"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// The files of a home are the user's alone, and it stays the same home.
+func TestHomeIsPrivateAndStays(t *testing.T) {
+	t.Parallel()
+	h := home(t)
+	again, err := hub.Open(h.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.ID() != h.ID() || h.ID() == "" {
+		t.Errorf("it was %q and is %q", h.ID(), again.ID())
+	}
+	for _, name := range []string{".", "home", "key"} {
+		info, err := os.Stat(h.In(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has the mode %v", name, info.Mode())
+		}
+	}
+}
+
+// A command that finds no hub has one of its own for as long as it lasts, and what it wrote is
+// there for the next one.
+func TestCommandsWithoutAHub(t *testing.T) {
+	t.Parallel()
+	h := home(t)
+	put := func(value string) {
+		link, err := h.Connect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := link.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		js, err := jetstream.New(link.Conn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kv, err := js.CreateOrUpdateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "b"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if value == "" {
+			e, err := kv.Get(t.Context(), "key")
+			if err != nil || string(e.Value()) != "kept" {
+				t.Errorf("%v, %v", e, err)
+			}
+			return
+		}
+		if _, err := kv.PutString(t.Context(), "key", value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("kept")
+	put("")
+}
+
+// There is one hub for a home, and its key opens it: no other does.
+func TestOneHubAndItsKey(t *testing.T) {
+	t.Parallel()
+	h := home(t)
+	served, err := h.Serve(hub.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer served.Close()
+	if _, err := h.Serve(hub.Options{}); !errors.Is(err, hub.ErrServed) {
+		t.Errorf("a second hub: %v", err)
+	}
+	stranger := home(t)
+	if _, err := stranger.Dial(served.URL()); !errors.Is(err, nats.ErrAuthorization) {
+		t.Errorf("a strange key: %v", err)
+	}
+	if _, err := nats.Connect(served.URL()); !errors.Is(err, nats.ErrAuthorization) {
+		t.Errorf("no key: %v", err)
+	}
+	conn, err := h.Dial(served.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+}
+
+// A home that was told to the hub is let in.
+func TestAuthorized(t *testing.T) {
+	t.Parallel()
+	h, friend := home(t), home(t)
+	key, err := friend.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, err := h.Serve(hub.Options{Authorized: []string{key}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer served.Close()
+	conn, err := friend.Dial(served.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+}
+
+// Beyond the loopback interface a hub has a certificate, or is none.
+func TestListeningBeyondLoopback(t *testing.T) {
+	t.Parallel()
+	h := home(t)
+	for listen, want := range map[string]string{
+		"0.0.0.0:0":   "can be reached by others and needs a certificate",
+		"[::]:0":      "can be reached by others and needs a certificate",
+		":0":          "can be reached by others and needs a certificate",
+		"nonsense":    "is no address to listen on",
+		"127.0.0.1:x": "is no address to listen on",
+	} {
+		if _, err := h.Serve(hub.Options{Listen: listen}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("listening on %s: %v", listen, err)
+		}
+	}
+	cert, key := certificate(t)
+	served, err := h.Serve(hub.Options{Listen: "127.0.0.1:0", Cert: cert, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer served.Close()
+	link, err := h.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := link.TLSConnectionState(); err != nil {
+		t.Error("the connection is not encrypted")
+	}
+	if err := link.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// certificate makes one for the loopback interface.
+func certificate(t *testing.T) (cert, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, kind string, b []byte) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	return write("cert.pem", "CERTIFICATE", der), write("key.pem", "PRIVATE KEY", secret)
+}

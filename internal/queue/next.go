@@ -1,0 +1,201 @@
+package queue
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
+)
+
+// A Backlog is all tasks, by ID.
+type Backlog map[string]*Record
+
+// Sorted are the tasks in the order in which they are to be worked on, as far as they may be:
+// the higher priority first, then the one that was added first.
+func (b Backlog) Sorted() []*Record {
+	all := make([]*Record, 0, len(b))
+	for _, r := range b {
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(x, y *Record) int {
+		return cmp.Or(cmp.Compare(y.Task.Priority, x.Task.Priority), x.Task.Added.Compare(y.Task.Added),
+			cmp.Compare(x.Task.Order, y.Task.Order), strings.Compare(x.Task.ID, y.Task.ID))
+	})
+	return all
+}
+
+// Next are at most n tasks that may be offered now: those that they come after are merged, no
+// other one is on its way that may touch the same files, and nothing holds them back.
+func (b Backlog) Next(n int, now time.Time) (next []*Record) {
+	if n <= 0 {
+		return nil
+	}
+	busy := b.busy()
+	for _, r := range b.Sorted() {
+		if r.State != Waiting || now.Before(r.NotBefore) || b.Blocked(r) != "" || touched(r, busy) != nil {
+			continue
+		}
+		if next = append(next, r); len(next) == n {
+			break
+		}
+		busy = append(busy, r)
+	}
+	return next
+}
+
+// busy are the tasks that are on their way.
+func (b Backlog) busy() (all []*Record) {
+	for _, r := range b {
+		if r.State.Busy() {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// touched is the one of these tasks that may touch the same files as r; nil where none does.
+func touched(r *Record, others []*Record) *Record {
+	for _, other := range others {
+		if other != r && other.Task.Repository == r.Task.Repository && meet(r.Task.Touches, other.Task.Touches) {
+			return other
+		}
+	}
+	return nil
+}
+
+// Blocked says which task keeps r from being begun, "" if none does. One that is not there
+// any more keeps nobody.
+func (b Backlog) Blocked(r *Record) string {
+	for _, id := range r.Task.After {
+		before, ok := b[id]
+		if !ok || before.State == Merged || before.State == Finished && before.Task.Unmerged {
+			continue
+		}
+		return id
+	}
+	return ""
+}
+
+// Stuck reports whether r waits for a task, itself or through others, that has ended without
+// being merged: nothing more becomes of r until somebody looks at that one, id.
+func (b Backlog) Stuck(r *Record) (id string, stuck bool) {
+	for range len(b) { // a cycle cannot be added, but may have been written
+		id := b.Blocked(r)
+		if id == "" {
+			return "", false
+		}
+		if r = b[id]; r.State.Over() {
+			return id, true
+		}
+	}
+	return "", false
+}
+
+// Pending reports whether anything more becomes of the task by itself.
+func (b Backlog) Pending(r *Record) bool {
+	switch r.State {
+	case Waiting:
+		_, stuck := b.Stuck(r)
+		return !stuck
+	case Offered, Running:
+		return true
+	case Finished:
+		return !r.Task.Unmerged
+	case Merged, NeedsHuman, Failed, Dead, Cancelled:
+	}
+	return false
+}
+
+// Waits says, for people, why a task that is waiting is not begun; "" where only a worker is
+// missing.
+func (b Backlog) Waits(r *Record, now time.Time) string {
+	if r.State != Waiting {
+		return ""
+	}
+	if id, stuck := b.Stuck(r); stuck {
+		return fmt.Sprintf("after %s, which is %s", id, b[id].State)
+	}
+	if id := b.Blocked(r); id != "" {
+		return "after " + id
+	}
+	if other := touched(r, b.busy()); other != nil {
+		return other.Task.ID + " may touch the same files"
+	}
+	if now.Before(r.NotBefore) {
+		return "until " + r.NotBefore.Format(time.TimeOnly)
+	}
+	return ""
+}
+
+// Fits refuses tasks to be added whose dependencies are not there, or lead back to
+// themselves.
+func (b Backlog) Fits(added []Task) error {
+	after := map[string][]string{}
+	for id, r := range b {
+		after[id] = r.Task.After
+	}
+	for i := range added {
+		after[added[i].ID] = added[i].After
+	}
+	for i := range added {
+		t := &added[i]
+		for _, id := range t.After {
+			if _, ok := after[id]; !ok {
+				return hint.Errorf("codeloops queue list shows those that there are", "task %s is to come after %s, which is no task", t.ID, id)
+			}
+		}
+		if cycle := cycleFrom(after, t.ID); cycle != nil {
+			return hint.Errorf("take one of them out of an `after:`", "these tasks wait for each other: %s", strings.Join(cycle, " → "))
+		}
+	}
+	return nil
+}
+
+// cycleFrom is a way from a task back to itself, both ends included; nil where there is none.
+func cycleFrom(after map[string][]string, start string) []string {
+	seen := map[string]bool{}
+	var walk func(id string) []string
+	walk = func(id string) []string {
+		for _, next := range after[id] {
+			if next == start {
+				return []string{id, next}
+			}
+			if seen[next] {
+				continue
+			}
+			seen[next] = true
+			if rest := walk(next); rest != nil {
+				return append([]string{id}, rest...)
+			}
+		}
+		return nil
+	}
+	return walk(start)
+}
+
+// Meant is the task that a reference means, which is the beginning of its ID.
+func (b Backlog) Meant(ref string) (r Record, err error) {
+	var ids []string
+	for id := range b {
+		if strings.HasPrefix(id, ref) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	switch {
+	case len(ids) == 1:
+		return *b[ids[0]], nil
+	case len(ids) > 1:
+		return r, hint.Errorf("say more of it: "+wording.List(ids, 5), "%s is the beginning of %s", ref, wording.Count(len(ids), "task"))
+	}
+	all := slices.Sorted(maps.Keys(b))
+	if id, near := wording.Nearest(ref, all); near {
+		return r, hint.Errorf("did you mean "+id+"?", "there is no task %s", ref)
+	}
+	return r, hint.Errorf("codeloops queue list shows those that there are", "there is no task %s", ref)
+}

@@ -1,0 +1,73 @@
+package play
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/source"
+)
+
+// Source opens the source of an origin, in a repository.
+func (p *Player) Source(o queue.Origin, root string) (source.Source, error) {
+	return source.Open(o.Kind, o.Name, source.Means{Runner: p.Starter, Dir: root, Env: p.Host.Environ, Now: p.Host.Now})
+}
+
+// claim tells the origin of a task that work on it has begun.
+func (p *Player) claim(ctx context.Context, t *queue.Task) error {
+	if t.Origin.Key == "" {
+		return nil
+	}
+	from, err := p.Source(t.Origin, t.Repository.Root)
+	if err == nil {
+		err = from.Claim(ctx, t.Origin.Key)
+	}
+	return err
+}
+
+// Report tells the origin of a task what has become of it.
+func (p *Player) Report(ctx context.Context, r queue.Record) error {
+	from, err := p.Source(r.Task.Origin, r.Task.Repository.Root)
+	if err != nil {
+		return err
+	}
+	result := source.Result{Task: r.Task.ID, Session: r.Progress.Session, Commit: r.Merge.Commit, Why: r.Why}
+	if r.State == queue.Merged {
+		err = from.Done(ctx, r.Task.Origin.Key, result)
+	} else {
+		err = from.Failed(ctx, r.Task.Origin.Key, result)
+	}
+	if err != nil && !errors.Is(err, source.ErrGone) {
+		return fmt.Errorf("tell %s what has become of task %s: %w", r.Task.Origin.Name, r.Task.ID, err)
+	}
+	return nil
+}
+
+// Tasks are the open items of a source as tasks that are like t, in their order.
+func Tasks(ctx context.Context, from source.Source, t queue.Task) ([]queue.Task, error) {
+	items, err := from.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []queue.Task
+	ids := map[string]string{}
+	for n, item := range source.Pending(items) {
+		one := t
+		one.Prompt, one.Order, one.Origin = item.Prompt, n, queue.Origin{Kind: from.Kind(), Name: from.Name(), Key: item.Key}
+		one.Priority += item.Priority
+		one.Touches = append(slices.Clip(one.Touches), item.Touches...)
+		one.Name()
+		ids[item.Key] = one.ID
+		all = append(all, one)
+	}
+	for i, item := range source.Pending(items) {
+		after := slices.Clip(all[i].After)
+		for _, key := range item.After {
+			after = append(after, ids[key])
+		}
+		all[i].After = after
+	}
+	return all, nil
+}

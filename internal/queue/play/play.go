@@ -1,0 +1,285 @@
+// Package play works on tasks: each is a session of its own in a work tree of its own, and what
+// it comes to is merged.
+package play
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"codeloops/internal/config"
+	"codeloops/internal/config/host"
+	"codeloops/internal/loop"
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/board"
+	"codeloops/internal/queue/git"
+	"codeloops/internal/queue/hub"
+	"codeloops/internal/queue/merge"
+	"codeloops/internal/queue/place"
+	"codeloops/internal/queue/source"
+	"codeloops/internal/run"
+	"codeloops/internal/screen/words"
+	"codeloops/internal/session"
+)
+
+// A Player works on the tasks of one home. It is safe for concurrent use.
+type Player struct {
+	Host    *host.Host
+	Version string // of codeloops, for the logs
+	Home    *hub.Home
+	Starter git.Starter // of git, of setup commands, of checks on what was merged
+	// Tell is told, in sentences, what there is to know.
+	Tell func(task, sentence string)
+	// Show returns what shows the run of a task; may be nil.
+	Show func(*board.Job) []loop.Sink
+
+	mu       sync.Mutex
+	controls map[*run.Control]bool // of the runs that are under way
+	killed   bool
+}
+
+// Kill ends the agents that are at work at once.
+func (p *Player) Kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.killed = true
+	for c := range p.controls {
+		c.Kill()
+	}
+}
+
+// Play works on a task until its run has ended, and ends the job.
+func (p *Player) Play(ctx context.Context, j *board.Job) error {
+	move, err := p.work(ctx, j)
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, queue.ErrStale) || errors.Is(err, queue.ErrStale):
+		return nil // the task is somebody else's now, or nobody's
+	case err != nil && ctx.Err() != nil:
+		move = to(queue.Waiting, p.Host.Now(), "interrupted")
+	case err != nil:
+		move = to(queue.Failed, p.Host.Now(), err.Error())
+	}
+	return j.End(ctx, move)
+}
+
+// to moves a record.
+func to(s queue.State, at time.Time, why string) func(*queue.Record) error {
+	return func(r *queue.Record) error { return r.Move(s, at, why) }
+}
+
+// work works on a task, and says what becomes of it.
+func (p *Player) work(ctx context.Context, j *board.Job) (move func(*queue.Record) error, err error) {
+	repo, site, merger, err := p.in(ctx, j.Task.Repository)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.claim(ctx, &j.Task); errors.Is(err, source.ErrTaken) {
+		return to(queue.Cancelled, p.Host.Now(), err.Error()), nil
+	} else if err != nil {
+		return nil, err
+	}
+	here, err := p.place(ctx, j, site, merger)
+	if err != nil {
+		return nil, err
+	}
+	if j.Feedback != "" && j.Progress.Session == "" {
+		if err := p.update(ctx, j, here, merger); err != nil {
+			return nil, err
+		}
+	}
+	settings, err := p.settings(&j.Task, repo.Root, here.Dir)
+	if err != nil {
+		return nil, err
+	}
+	out, err := p.run(ctx, j, here.Dir, settings)
+	if err != nil {
+		return nil, err
+	}
+	now := p.Host.Now()
+	switch out.Result {
+	case loop.Success:
+		head, err := here.Commit(context.WithoutCancel(ctx), message(&j.Record))
+		if err != nil {
+			return nil, err
+		}
+		return func(r *queue.Record) error {
+			r.Head = head
+			return r.Move(queue.Finished, now, out.Summary)
+		}, nil
+	case loop.Interrupted:
+		return to(queue.Waiting, now, "interrupted"), nil
+	case loop.MaxIterations, loop.BudgetExhausted, loop.Failed:
+	}
+	why := words.Outcome(string(out.Result))
+	if out.Summary != "" {
+		why += ": " + out.Summary
+	}
+	return to(queue.Failed, now, why), nil
+}
+
+// in is where the tasks of a repository are worked on.
+func (p *Player) in(ctx context.Context, r queue.Repository) (repo *git.Repo, site *place.Site, merger *merge.Merger, err error) {
+	if repo, err = git.Open(ctx, r.Root, p.Starter, p.Host.Environ); err != nil {
+		return nil, nil, nil, err
+	}
+	if site, err = place.New(repo, p.Home.In("trees")); err != nil {
+		return nil, nil, nil, err
+	}
+	merger, err = merge.New(repo, p.Home.In("trees"))
+	return repo, site, merger, err
+}
+
+// place opens the work tree of a task. The first one begins at what its target is by then.
+func (p *Player) place(ctx context.Context, j *board.Job, site *place.Site, merger *merge.Merger) (*place.Place, error) {
+	if j.Base == "" {
+		base, err := merger.Onto(ctx, j.Task.Target)
+		if err != nil {
+			return nil, err
+		}
+		if err := j.Change(ctx, func(r *queue.Record) error { r.Base = base; return nil }); err != nil {
+			return nil, err
+		}
+	}
+	return site.Open(ctx, place.Task{
+		Name: j.Task.ID, Base: j.Base, Setup: j.Task.Setup, Log: p.Home.In("trees", j.Task.ID+".setup.log"),
+	})
+}
+
+// update brings what the target has by now into the place, for a result that could not be merged.
+func (p *Player) update(ctx context.Context, j *board.Job, here *place.Place, merger *merge.Merger) error {
+	tip, err := merger.Onto(ctx, j.Task.Target)
+	if err == nil {
+		_, err = here.Update(ctx, tip)
+	}
+	return err
+}
+
+// message is that of the commit with a task's result.
+func message(r *queue.Record) string {
+	return fmt.Sprintf("%s\n\nTask: %s\nSession: %s\n", r.Task.Title(), r.Task.ID, r.Progress.Session)
+}
+
+// settings are those of the run. A project's file counts in the place if it is the one that the
+// user trusts in the repository.
+func (p *Player) settings(t *queue.Task, root, dir string) (run.Settings, error) {
+	flags := t.Flags
+	trusted, err := config.TrustedIn(p.options(root), dir)
+	if err != nil {
+		return run.Settings{}, err
+	}
+	if trusted {
+		flags = append(slices.Clip(flags), loop.Flag{Name: "trust-project", Values: []string{"true"}})
+	}
+	return run.NewSettings(flags)
+}
+
+// options are those of the configuration in a work tree.
+func (p *Player) options(root string) config.Options {
+	return config.Options{Env: p.Host.Environ, Home: p.Host.Home(), WorkingDir: root, RepositoryRoot: root}
+}
+
+// run plays the session of a task, or carries on the one that an earlier attempt has begun.
+func (p *Player) run(ctx context.Context, j *board.Job, dir string, settings run.Settings) (out loop.Outcome, err error) {
+	h := *p.Host
+	h.Dir = dir
+	o := run.Options{
+		Host: &h, Version: p.Version, Prompt: prompt(&j.Record), Settings: settings, Alone: true,
+		Tell: func(sentence string) { p.Tell(j.Task.ID, sentence) },
+	}
+	plan, done, err := p.plan(ctx, o, j)
+	if done != nil || err != nil {
+		if done != nil {
+			out = *done
+		}
+		return out, err
+	}
+	defer plan.Close() //nolint:errcheck // what was written has been told
+	defer p.register(plan.Control())()
+	told := newReporter(ctx, j, plan)
+	defer told.close()
+	sinks := []loop.Sink{told}
+	if p.Show != nil {
+		sinks = append(sinks, p.Show(j)...)
+	}
+	out, err = plan.Run(ctx, sinks...)
+	if out.Result == "" || out.Result == loop.Success {
+		return out, err
+	}
+	if err != nil && out.Summary == "" {
+		out.Summary = err.Error()
+	}
+	return out, nil
+}
+
+// plan is that of the session of an earlier attempt, if there is one that goes on, or else of a
+// new one. done is its outcome where nothing is left to do.
+func (p *Player) plan(ctx context.Context, o run.Options, j *board.Job) (plan *run.Plan, done *loop.Outcome, err error) {
+	one, logs, err := p.earlier(o, j.Progress.Session)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case one.Outcome != nil && one.Outcome.Result == loop.Success:
+		return nil, one.Outcome, nil
+	case one.Session.Checkpoint == "": // there is none, or nothing had been done in it
+		plan, err = run.Prepare(ctx, o)
+		return plan, nil, err
+	}
+	if o.Settings, err = more(o.Settings, &one, j); err != nil {
+		return nil, nil, err
+	}
+	plan, err = run.Resume(ctx, o, run.Earlier{ID: one.ID, Logs: logs, Trusted: true, AcceptChanges: true})
+	return plan, nil, err
+}
+
+// earlier is the session of an earlier attempt, as far as it can be read.
+func (p *Player) earlier(o run.Options, id string) (one session.Overview, logs string, err error) {
+	if id == "" {
+		return one, "", nil
+	}
+	if logs, err = p.logs(o); err != nil {
+		return one, "", err
+	}
+	store, err := session.NewStore(logs)
+	if err != nil {
+		return one, "", err
+	}
+	if found := session.Look(store.Path(id)); found.Err == nil { // else it is gone, and a new one begins
+		one = found
+	}
+	return one, logs, nil
+}
+
+// logs is the directory of the session logs.
+func (p *Player) logs(o run.Options) (string, error) {
+	c := p.options(o.Host.Dir)
+	c.Flags, c.TrustProject = o.Settings.Values(), o.Settings.Trusts()
+	cfg, err := load(c)
+	if err != nil {
+		return "", err
+	}
+	return cfg.Sessions()
+}
+
+// prompt is what the session of a task is about.
+func prompt(r *queue.Record) string {
+	if r.Feedback == "" {
+		return r.Task.Prompt
+	}
+	return fmt.Sprintf(`The task below has been worked on, and its result is in this work tree. It could not
+be merged into %s, which has moved on meanwhile; what %[1]s has by now has been merged
+into this work tree.
+
+What is wrong:
+
+%[2]s
+
+Mend that, so that the task stays done and what %[1]s has stays whole.
+
+The task:
+
+%[3]s`, r.Task.Target, r.Feedback, r.Task.Prompt)
+}

@@ -1,0 +1,119 @@
+package play
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/board"
+	"codeloops/internal/run"
+	"codeloops/internal/session"
+)
+
+// A reporter is the [loop.Sink] that keeps the record of a task up to date with its run. The run
+// never waits for it: what comes while the board is told takes the place of what was not told yet.
+type reporter struct {
+	job  *board.Job
+	plan *run.Plan
+	was  queue.Progress // of earlier sessions of the task
+	now  queue.Progress
+	news chan queue.Progress
+	done chan struct{}
+}
+
+func newReporter(ctx context.Context, j *board.Job, plan *run.Plan) *reporter {
+	r := &reporter{job: j, plan: plan, was: j.Progress, news: make(chan queue.Progress, 1), done: make(chan struct{})}
+	if plan.ID() != "" && plan.ID() == r.was.Session { // it is carried on, and its tally knows what it has spent
+		past := plan.Past().Spent.Total()
+		r.was.Dollars -= past.CostUSD
+		r.was.Tokens -= int(past.Tokens)
+	}
+	go r.tell(context.WithoutCancel(ctx))
+	return r
+}
+
+// tell tells the board.
+func (r *reporter) tell(ctx context.Context) {
+	defer close(r.done)
+	for p := range r.news {
+		_ = r.job.Change(ctx, func(rec *queue.Record) error { // a hub that is away is told the next time
+			rec.Progress = p
+			return nil
+		})
+	}
+}
+
+// close waits until all is told.
+func (r *reporter) close() {
+	close(r.news)
+	<-r.done
+}
+
+// Handle takes down how far the run has come.
+func (r *reporter) Handle(_ loop.Stamp, e loop.Event) error {
+	p := r.now
+	switch e := e.(type) {
+	case loop.Started:
+		p.Session = e.Session.ID
+	case loop.Resumed:
+		p.Session = r.plan.ID()
+	case loop.IterationStarted:
+		p.Iteration = e.Iteration
+	case loop.PhaseEntered:
+		p.Iteration, p.Phase = e.Iteration, e.State.String()
+	case loop.Finished:
+		p.Phase = ""
+	case loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
+		loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Steered,
+		loop.ChecksFinished, loop.IterationFinished:
+		return nil
+	}
+	spent := r.plan.Tally().Spent.Total()
+	p.Dollars, p.Tokens = r.was.Dollars+spent.CostUSD, r.was.Tokens+int(spent.Tokens)
+	r.now = p
+	for {
+		select {
+		case r.news <- p:
+			return nil
+		default:
+		}
+		select {
+		case <-r.news: // older
+		default:
+		}
+	}
+}
+
+// register has the run of a plan ended with all others, until the returned function is called.
+func (p *Player) register(c *run.Control) (end func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.controls == nil {
+		p.controls = map[*run.Control]bool{}
+	}
+	p.controls[c] = true
+	if p.killed {
+		c.Kill()
+	}
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.controls, c)
+	}
+}
+
+// more allows a session that has used its iterations some more: somebody has said that it is to
+// be tried again.
+func more(s run.Settings, one *session.Overview, j *board.Job) (run.Settings, error) {
+	if one.Outcome == nil || one.Outcome.Result != loop.MaxIterations {
+		return s, nil
+	}
+	n := one.Outcome.Iterations + run.MoreIterations
+	flags := append(slices.Clip(j.Task.Flags), loop.Flag{Name: "max-iterations", Values: []string{strconv.Itoa(n)}})
+	if s.Trusts() {
+		flags = append(flags, loop.Flag{Name: "trust-project", Values: []string{"true"}})
+	}
+	return run.NewSettings(flags)
+}

@@ -1,0 +1,223 @@
+package queue
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+var noon = time.Date(2026, 1, 27, 12, 0, 0, 0, time.UTC)
+
+func record(id string, change func(*Record)) *Record {
+	r := &Record{Task: Task{ID: id, Added: noon}, State: Waiting}
+	if change != nil {
+		change(r)
+	}
+	return r
+}
+
+func backlogOf(all ...*Record) Backlog {
+	b := Backlog{}
+	for _, r := range all {
+		b[r.Task.ID] = r
+	}
+	return b
+}
+
+func ids(records []*Record) (all []string) {
+	for _, r := range records {
+		all = append(all, r.Task.ID)
+	}
+	return all
+}
+
+func TestNext(t *testing.T) {
+	t.Parallel()
+	in := func(s State) func(*Record) { return func(r *Record) { r.State = s } }
+	after := func(ids ...string) func(*Record) { return func(r *Record) { r.Task.After = ids } }
+	touching := func(s State, globs ...string) func(*Record) {
+		return func(r *Record) { r.State, r.Task.Touches = s, globs }
+	}
+	for _, c := range []struct {
+		name    string
+		backlog Backlog
+		n       int
+		want    []string
+	}{
+		{"in the order of their IDs, as far as there is room", backlogOf(record("a", nil), record("b", nil), record("c", nil)), 2, []string{"a", "b"}},
+		{"no room", backlogOf(record("a", nil)), 0, nil},
+		{"the higher priority first", backlogOf(record("a", nil), record("b", func(r *Record) { r.Task.Priority = 1 })), 2, []string{"b", "a"}},
+		{"those added first", backlogOf(record("a", func(r *Record) { r.Task.Added = noon.Add(1) }), record("b", nil)), 1, []string{"b"}},
+		{"only those that wait", backlogOf(record("a", in(Running)), record("b", in(Merged)), record("c", in(Failed))), 9, nil},
+		{"not before what they come after is merged", backlogOf(record("a", in(Finished)), record("b", after("a"))), 9, nil},
+		{"then they do", backlogOf(record("a", in(Merged)), record("b", after("a"))), 9, []string{"b"}},
+		{
+			"what is not to be merged is enough when it is finished",
+			backlogOf(record("a", func(r *Record) { r.State, r.Task.Unmerged = Finished, true }), record("b", after("a"))), 9,
+			[]string{"b"},
+		},
+		{"what was removed keeps nobody", backlogOf(record("b", after("a"))), 9, []string{"b"}},
+		{"what has failed does", backlogOf(record("a", in(Failed)), record("b", after("a"))), 9, nil},
+		{
+			"not beside one that may touch the same files",
+			backlogOf(record("a", touching(Running, "internal/**")), record("b", touching(Waiting, "internal/diff/*.go")), record("c", touching(Waiting, "docs/*"))),
+			9,
+			[]string{"c"},
+		},
+		{"also of two that wait", backlogOf(record("a", touching(Waiting, "a.go")), record("b", touching(Waiting, "*"))), 9, []string{"a"}},
+		{"files that begin alike may be others", backlogOf(record("a", touching(Finished, "a/x")), record("b", touching(Waiting, "b/x"))), 9, []string{"b"}},
+		{"not before its time", backlogOf(record("a", func(r *Record) { r.NotBefore = noon.Add(time.Minute) })), 9, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := ids(c.backlog.Next(c.n, noon)); !slices.Equal(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// Whatever is done to a backlog: no two tasks on their way may touch the same files, and a record
+// only goes the ways of the table.
+func TestCourses(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(200) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		b, names := randomBacklog(random)
+		at := noon
+		for range 200 {
+			at = at.Add(time.Second)
+			for _, r := range b.Next(random.IntN(4), at) {
+				if err := r.Move(Offered, at, ""); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := b[names[random.IntN(len(names))]]
+			if to := States()[random.IntN(len(States()))]; to != Offered { // only what Next chose is
+				moved(t, r, to, at)
+			}
+			held(t, b)
+		}
+	}
+}
+
+// randomBacklog makes tasks that touch and come after each other.
+func randomBacklog(random *rand.Rand) (b Backlog, names []string) {
+	globs := [][]string{nil, {"a/**"}, {"a/b/*"}, {"c"}, {"**"}}
+	b = Backlog{}
+	for i := range 12 {
+		r := record(fmt.Sprintf("t%02d", i), nil)
+		r.Task.Touches = globs[random.IntN(len(globs))]
+		if i > 0 && random.IntN(3) == 0 {
+			r.Task.After = []string{names[random.IntN(i)]}
+		}
+		names = append(names, r.Task.ID)
+		b[r.Task.ID] = r
+	}
+	return b, names
+}
+
+// moved moves a record, and fails where that is not what the table says.
+func moved(t *testing.T, r *Record, to State, at time.Time) {
+	t.Helper()
+	was, n := r.State, len(r.Course)
+	err := r.Move(to, at, "")
+	if legal := slices.Contains(follow(was), to); legal != (err == nil) || !legal && !errors.Is(err, ErrIllegal) {
+		t.Fatalf("from %s to %s: %v", was, to, err)
+	}
+	if err != nil && (r.State != was || len(r.Course) != n) {
+		t.Fatalf("from %s to %s: refused, and yet changed", was, to)
+	}
+	if was == Merged && err == nil {
+		t.Fatalf("a merged task became %s", to)
+	}
+}
+
+// held fails where two tasks that may touch the same files are on their way.
+func held(t *testing.T, b Backlog) {
+	t.Helper()
+	busy := b.busy()
+	for _, r := range busy {
+		if other := touched(r, busy); other != nil {
+			t.Fatalf("%s and %s may touch the same files: %q, %q", r.Task.ID, other.Task.ID, r.Task.Touches, other.Task.Touches)
+		}
+	}
+}
+
+func TestFits(t *testing.T) {
+	t.Parallel()
+	task := func(id string, after ...string) Task { return Task{ID: id, After: after} }
+	b := backlogOf(record("a", nil), record("b", func(r *Record) { r.Task.After = []string{"a"} }))
+	for _, c := range []struct {
+		added []Task
+		want  string
+	}{
+		{[]Task{task("c", "b")}, ""},
+		{[]Task{task("d", "c"), task("c", "b")}, ""},
+		{[]Task{task("c", "x")}, "task c is to come after x, which is no task"},
+		{[]Task{task("c", "c")}, "these tasks wait for each other: c → c"},
+		{[]Task{task("c", "e"), task("d", "c"), task("e", "b", "d")}, "these tasks wait for each other: c → e → d → c"},
+	} {
+		got := ""
+		if err := b.Fits(c.added); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%v: got %q, want %q", c.added, got, c.want)
+		}
+	}
+}
+
+// A task keeps its ID wherever it comes from again, and its words show in it.
+func TestName(t *testing.T) {
+	t.Parallel()
+	name := func(prompt string, change func(*Task)) string {
+		task := Task{Prompt: prompt, Repository: Repository{Home: "h", Root: "/r"}}
+		if change != nil {
+			change(&task)
+		}
+		task.Name()
+		return task.ID
+	}
+	one := name("# Make the *parser* accept ISO weeks\n\nWith tests.", nil)
+	if want := "make-the-parser-accept-"; len(one) != len(want)+6 || one[:len(want)] != want {
+		t.Errorf("got %s", one)
+	}
+	if name("# Make the *parser* accept ISO weeks\n\nWith tests.", nil) != one {
+		t.Error("the same task has another ID")
+	}
+	if name("# Make the *parser* accept ISO weeks", nil) == one {
+		t.Error("another task has the same ID")
+	}
+	origin := func(task *Task) { task.Origin = Origin{Kind: "checklist", Name: "/r/tasks.md", Key: "T001"} }
+	if name("Write it", origin)[len("write-it-"):] != name("Write it\n\nwith details", origin)[len("write-it-"):] {
+		t.Error("a task whose details were changed where it came from is another one")
+	}
+	if got := name("日本語だけ", nil); len(got) != 6 {
+		t.Errorf("a title without plain words: %s", got)
+	}
+}
+
+func TestStuck(t *testing.T) {
+	t.Parallel()
+	b := backlogOf(
+		record("a", func(r *Record) { r.State = NeedsHuman }),
+		record("b", func(r *Record) { r.Task.After = []string{"a"} }),
+		record("c", func(r *Record) { r.Task.After = []string{"b"} }),
+		record("d", nil),
+	)
+	if id, stuck := b.Stuck(b["c"]); !stuck || id != "a" {
+		t.Errorf("c is stuck behind %q, %t", id, stuck)
+	}
+	for id, want := range map[string]bool{"a": false, "b": false, "c": false, "d": true} {
+		if b.Pending(b[id]) != want {
+			t.Errorf("%s pending: %t", id, !want)
+		}
+	}
+	if got := b.Waits(b["c"], noon); got != "after a, which is needs-human" {
+		t.Errorf("c waits %q", got)
+	}
+}

@@ -1,0 +1,182 @@
+package queue
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"codeloops/internal/wording/hint"
+)
+
+// A State says where a task stands.
+type State string
+
+// The states of a task.
+const (
+	Waiting    State = "waiting"     // for a worker, or for other tasks
+	Offered    State = "offered"     // to the workers
+	Running    State = "running"     // somebody works on it
+	Finished   State = "finished"    // its result waits for the merge
+	Merged     State = "merged"      // the target contains its result
+	NeedsHuman State = "needs-human" // its result could not be merged
+	Failed     State = "failed"      // its run did not end with DONE
+	Dead       State = "dead"        // its workers were lost, as often as it is offered
+	Cancelled  State = "cancelled"
+)
+
+// States lists all of them, in the order in which a task passes them.
+func States() []State {
+	return []State{Waiting, Offered, Running, Finished, Merged, NeedsHuman, Failed, Dead, Cancelled}
+}
+
+// follow is the table of legal changes. A state that follows itself is entered again: by
+// another worker, after one was lost.
+func follow(s State) []State {
+	switch s {
+	case Waiting:
+		return []State{Offered, Cancelled}
+	case Offered:
+		return []State{Running, Waiting, Cancelled, Dead}
+	case Running:
+		return []State{Running, Finished, Waiting, Failed, NeedsHuman, Cancelled, Dead}
+	case Finished:
+		return []State{Merged, Waiting, NeedsHuman, Cancelled}
+	case NeedsHuman, Failed, Dead, Cancelled:
+		return []State{Waiting}
+	case Merged:
+	}
+	return nil
+}
+
+// Over reports whether nothing more becomes of a task by itself. The result of one that is
+// not merged stays [Finished].
+func (s State) Over() bool {
+	return slices.Contains([]State{Merged, NeedsHuman, Failed, Dead, Cancelled}, s)
+}
+
+// Busy reports whether a task is on its way: begun, and not over.
+func (s State) Busy() bool { return s == Offered || s == Running || s == Finished }
+
+// A Record is a task and what has become of it. It is changed by revision alone: whoever
+// changes it has seen what it changes.
+type Record struct {
+	Task  Task  `json:"task"`
+	State State `json:"state"`
+	// Since is when it came to be there.
+	Since time.Time `json:"since"`
+	// Why is the reason for it, a sentence for people; "" where the state says enough.
+	Why string `json:"why,omitempty"`
+
+	// Offers counts how often the task was offered: it makes the id of the message.
+	Offers int `json:"offers,omitempty"`
+	// Attempt counts how often work on it has begun. It is the fencing token: what comes from
+	// an earlier attempt is refused.
+	Attempt int    `json:"attempt,omitempty"`
+	Worker  Worker `json:"worker,omitzero"` // of the last attempt
+	// NotBefore: until then the task is offered to nobody. Zero: at any time.
+	NotBefore time.Time `json:"not_before,omitzero"`
+
+	Base     string   `json:"base,omitempty"`     // commit at which work began
+	Head     string   `json:"head,omitempty"`     // commit with its result
+	Progress Progress `json:"progress,omitzero"`  // of its run
+	Reworks  int      `json:"reworks,omitempty"`  // how often a merge sent it back
+	Feedback string   `json:"feedback,omitempty"` // why the last one did
+	Merge    Merge    `json:"merge,omitzero"`
+
+	Course []Moment `json:"course,omitempty"`
+
+	// Told is the last state that the origin of the task was told of.
+	Told State `json:"told,omitempty"`
+
+	// Revision is the one that was read. It is not part of what is kept.
+	Revision uint64 `json:"-"`
+}
+
+// A Worker is who works on a task.
+type Worker struct {
+	Name string `json:"name"` // for people: machine and process
+	Home string `json:"home"` // where its work trees and sessions are
+}
+
+// Progress is how far the run of a task has come.
+type Progress struct {
+	Session   string  `json:"session,omitempty"`
+	Iteration int     `json:"iteration,omitempty"`
+	Phase     string  `json:"phase,omitempty"`   // as the log spells it
+	Dollars   float64 `json:"dollars,omitempty"` // all sessions of the task together
+	Tokens    int     `json:"tokens,omitempty"`
+}
+
+// A Merge is what became of a result.
+type Merge struct {
+	Commit string `json:"commit,omitempty"` // contains it
+	Ref    string `json:"ref,omitempty"`    // where that commit is
+	Take   string `json:"take,omitempty"`   // command that takes it into the target; "": it is there
+}
+
+// A Moment is one change of a record.
+type Moment struct {
+	At      time.Time `json:"at"`
+	State   State     `json:"state"`
+	Attempt int       `json:"attempt,omitempty"`
+	Worker  string    `json:"worker,omitempty"`
+	Session string    `json:"session,omitempty"`
+	Why     string    `json:"why,omitempty"`
+}
+
+// Tell reports whether the origin of the task is to be told what has become of it.
+func (r *Record) Tell() bool {
+	return r.Task.Origin.Key != "" && r.State.Over() && r.State != Cancelled && r.Told != r.State
+}
+
+// most is how many moments are kept: the oldest go first.
+const most = 100
+
+// What may be wrong with a change.
+var (
+	// ErrStale refuses what comes from an earlier attempt.
+	ErrStale = errors.New("another worker has taken the task over")
+	// ErrIllegal refuses a change that the table of states does not hold.
+	ErrIllegal = errors.New("a task does not go that way")
+)
+
+// Move brings the record into another state. The error is [ErrIllegal] where none leads there.
+func (r *Record) Move(to State, at time.Time, why string) error {
+	if !slices.Contains(follow(r.State), to) {
+		return fmt.Errorf("task %s is %s and cannot become %s: %w", r.Task.ID, r.State, to, ErrIllegal)
+	}
+	r.State, r.Since, r.Why = to, at.UTC(), why
+	r.Note(at, why)
+	return nil
+}
+
+// Note adds a moment to the course of the task.
+func (r *Record) Note(at time.Time, why string) {
+	r.Course = append(r.Course, Moment{
+		At: at.UTC(), State: r.State, Attempt: r.Attempt, Worker: r.Worker.Name, Session: r.Progress.Session, Why: why,
+	})
+	r.Course = r.Course[max(0, len(r.Course)-most):]
+}
+
+// Begin hands the task to a worker, with the number of its attempt. A task that another one
+// works on is taken over from it.
+func (r *Record) Begin(w Worker, at time.Time) error {
+	why := ""
+	if r.State == Running {
+		why = r.Worker.Name + " was lost"
+	}
+	r.Attempt++
+	r.Worker = w
+	return r.Move(Running, at, why)
+}
+
+// Retry gives a task that is over another chance, from where its last attempt stopped.
+func (r *Record) Retry(at time.Time) error {
+	if !r.State.Over() || r.State == Merged {
+		return hint.Errorf("codeloops queue show "+r.Task.ID+" tells its course",
+			"task %s is %s: there is nothing to try again", r.Task.ID, r.State)
+	}
+	r.Reworks = 0
+	return r.Move(Waiting, at, "tried again")
+}

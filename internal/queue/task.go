@@ -1,0 +1,121 @@
+// Package queue is the vocabulary of a backlog: what a task is, where it stands, and which one
+// is to be worked on next. It does no I/O and reads no clock.
+//
+// Its rooms: hub is the server, board keeps the records and hands tasks out, work plays them,
+// place is the work tree of one, merge brings its result home, source says where tasks come from.
+package queue
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path"
+	"strings"
+	"time"
+	"unicode"
+
+	"codeloops/internal/loop"
+)
+
+// A Task is something that is to be done in a repository. It does not change once it has been
+// added.
+type Task struct {
+	ID     string `json:"id"`
+	Prompt string `json:"prompt"`
+	// Repository is where the work is done.
+	Repository Repository `json:"repository"`
+	// Target is the branch that the result is merged into, without refs/heads/.
+	Target string      `json:"target"`
+	Flags  []loop.Flag `json:"flags,omitempty"` // settings of its run, by the names of run.Table
+	// After are tasks whose results are in the target before this one begins.
+	After    []string `json:"after,omitempty"`
+	Priority int      `json:"priority,omitempty"` // higher ones come first
+	// Setup is a command of the user's that makes a new work tree ready; "" is none.
+	Setup string `json:"setup,omitempty"`
+	// Touches are globs, from the root of the repository. Two tasks whose globs may meet are
+	// never worked on at the same time.
+	Touches []string `json:"touches,omitempty"`
+	// Unmerged: the result stays on the branch of the task.
+	Unmerged bool      `json:"unmerged,omitempty"`
+	Origin   Origin    `json:"origin,omitzero"`
+	Added    time.Time `json:"added"`
+	Order    int       `json:"order,omitempty"` // among those that were added together
+}
+
+// A Repository is one on the machine of one user.
+type Repository struct {
+	Home string `json:"home"` // whose it is; see [Repository.At]
+	Root string `json:"root"` // its main work tree there, absolute
+}
+
+// At reports whether the repository is one of this home.
+func (r Repository) At(home string) bool { return r.Home == home }
+
+// Key names the repository where names are short.
+func (r Repository) Key() string { return digest(r.Home, r.Root)[:12] }
+
+// An Origin is where a task was taken from, which is told what becomes of it.
+type Origin struct {
+	Kind string `json:"kind"` // checklist, prd, github, command
+	Name string `json:"name"` // of the file, the repository or the program
+	Key  string `json:"key"`  // of the task there
+}
+
+// Title is the first line of the prompt.
+func (t *Task) Title() string {
+	first, _, _ := strings.Cut(strings.TrimSpace(t.Prompt), "\n")
+	return strings.TrimSpace(strings.TrimLeft(first, "# "))
+}
+
+// Branch is the one that the task is worked on, without refs/heads/.
+func (t *Task) Branch() string { return "codeloops/" + t.ID }
+
+// Name gives the task its ID, which is made of its words and of what it is: the same prompt
+// for the same repository, or the same task of the same origin, has the same one.
+func (t *Task) Name() {
+	what := t.Prompt
+	if t.Origin.Key != "" {
+		what = strings.Join([]string{t.Origin.Kind, t.Origin.Name, t.Origin.Key}, "\x00")
+	}
+	t.ID = slug(t.Title()) + digest(t.Repository.Home, t.Repository.Root, what)[:6]
+}
+
+// slug makes the beginning of an ID of a title: a few plain words, each with a dash behind it.
+func slug(title string) string {
+	const most = 4
+	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool {
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+	var b strings.Builder
+	for _, w := range words[:min(len(words), most)] {
+		b.WriteString(w[:min(len(w), 12)] + "-")
+	}
+	return b.String()
+}
+
+func digest(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return hex.EncodeToString(sum[:])
+}
+
+// meet reports whether the globs of two tasks may match the same file. What stands before the
+// first wildcard decides, so two that would never meet may be kept apart, and never the reverse.
+func meet(a, b []string) bool {
+	for _, x := range a {
+		for _, y := range b {
+			x, y := literal(x), literal(y)
+			if strings.HasPrefix(x, y) || strings.HasPrefix(y, x) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// literal is the part of a glob before its first wildcard.
+func literal(glob string) string {
+	glob = strings.TrimPrefix(glob, "/")
+	if i := strings.IndexAny(glob, `*?[\`); i >= 0 {
+		return glob[:i]
+	}
+	return path.Clean(glob)
+}

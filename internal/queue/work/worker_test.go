@@ -1,0 +1,337 @@
+package work_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/board"
+	"codeloops/internal/queue/hub"
+	"codeloops/internal/queue/work"
+)
+
+var errOver = errors.New("the test is over")
+
+// A bench is a hub with a board.
+type bench struct {
+	t    *testing.T
+	home *hub.Home
+	hub  *hub.Hub
+	repo queue.Repository
+}
+
+// The leases of tests are short.
+var leases = board.Options{AckWait: time.Second, Beat: 200 * time.Millisecond}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	home, err := hub.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, home: home, repo: queue.Repository{Home: home.ID(), Root: "/somewhere"}}
+	b.start()
+	t.Cleanup(func() {
+		if err := b.hub.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+func (b *bench) start() {
+	b.t.Helper()
+	var err error
+	if b.hub, err = b.home.Serve(hub.Options{}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// board connects over TCP, as another process would.
+func (b *bench) board() *board.Board {
+	b.t.Helper()
+	link, err := b.home.Connect(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { _ = link.Close() })
+	opened, err := board.Open(b.t.Context(), link.Conn, leases)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return opened
+}
+
+func (b *bench) add(on *board.Board, prompt string, change func(*queue.Task)) string {
+	b.t.Helper()
+	task := queue.Task{Prompt: prompt, Repository: b.repo, Target: "main", Added: time.Now()}
+	task.Name()
+	if change != nil {
+		change(&task)
+	}
+	if _, err := on.Add(b.t.Context(), task); err != nil {
+		b.t.Fatal(err)
+	}
+	return task.ID
+}
+
+// worker is one that plays and merges by moving records alone.
+func (b *bench) worker(name string, slots int, play func(context.Context, *board.Job) error) *work.Worker {
+	return &work.Worker{
+		Board: b.board(), Who: queue.Worker{Name: name, Home: b.home.ID()}, Slots: slots, Play: play,
+		Merge: func(ctx context.Context, j *board.Job) error {
+			return j.End(ctx, func(r *queue.Record) error { return r.Move(queue.Merged, time.Now(), "") })
+		},
+		Until: func(all queue.Backlog) bool {
+			for _, r := range all {
+				if all.Pending(r) {
+					return false
+				}
+			}
+			return true
+		},
+		Now: time.Now, Tell: func(s string) { b.t.Log(name + ": " + s) },
+	}
+}
+
+func finish(ctx context.Context, j *board.Job) error {
+	return j.End(ctx, func(r *queue.Record) error { return r.Move(queue.Finished, time.Now(), "") })
+}
+
+func TestEveryTaskIsPlayedAndMergedOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	on := b.board()
+	var mu sync.Mutex
+	played := map[string]int{}
+	var order []string
+	var before string
+	for i := range 40 {
+		id := b.add(on, fmt.Sprintf("task number %d", i), func(task *queue.Task) {
+			task.Order = i
+			if i%10 == 9 {
+				task.After = []string{before}
+			}
+		})
+		before = id
+	}
+	var workers sync.WaitGroup
+	for n := range 3 {
+		w := b.worker(fmt.Sprintf("worker %d", n), 2, func(ctx context.Context, j *board.Job) error {
+			mu.Lock()
+			played[j.Task.ID]++
+			order = append(order, j.Task.ID)
+			mu.Unlock()
+			return finish(ctx, j)
+		})
+		workers.Go(func() {
+			if err := w.Run(t.Context()); err != nil {
+				t.Errorf("%s: %v", w.Who.Name, err)
+			}
+		})
+	}
+	workers.Wait()
+	all, err := on.All(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != 40 {
+		t.Fatalf("%d records, want 40", len(all))
+	}
+	for id, r := range all {
+		if r.State != queue.Merged || played[id] != 1 || r.Attempt != 1 {
+			t.Errorf("%s is %s after %d attempts, played %d times", id, r.State, r.Attempt, played[id])
+		}
+	}
+}
+
+// What a worker that was thought dead brings is refused, and the task is done once.
+func TestLateWorkerIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	on := b.board()
+	id := b.add(on, "a task", nil)
+	stuck, freed := make(chan struct{}), make(chan struct{})
+	late := make(chan error, 1)
+	first := b.worker("first", 1, nil)
+	silent, stop := context.WithCancel(t.Context())
+	first.Play = func(ctx context.Context, j *board.Job) error {
+		j.Release() // it says nothing any more, as one that was stopped
+		close(stuck)
+		<-freed
+		err := finish(context.WithoutCancel(ctx), j)
+		late <- err
+		return err
+	}
+	first.Until = nil
+	var workers sync.WaitGroup
+	workers.Go(func() { _ = first.Run(silent) })
+	<-stuck
+	second := b.worker("second", 1, finish)
+	if err := second.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	close(freed)
+	if err := <-late; !errors.Is(err, queue.ErrStale) {
+		t.Errorf("the late result: %v, want %v", err, queue.ErrStale)
+	}
+	stop()
+	workers.Wait()
+	r, err := on.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.State != queue.Merged || r.Attempt != 2 || r.Worker.Name != "second" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A task whose workers are lost again and again is not given out for ever.
+func TestLostWorkersBuryATask(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	on := b.board()
+	id := b.add(on, "a task that kills", nil)
+	lost := 0
+	w := b.worker("w", 1, func(_ context.Context, j *board.Job) error {
+		lost++
+		j.Release() // and never a word again
+		return nil
+	})
+	if err := w.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := on.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.State != queue.Dead || lost != board.MaxDeliver {
+		t.Errorf("%s after %d losses: %+v", r.State, lost, r)
+	}
+	// Tried again, it is a new offer.
+	if _, err := on.Change(t.Context(), id, func(r *queue.Record) error { return r.Retry(time.Now()) }); err != nil {
+		t.Fatal(err)
+	}
+	w = b.worker("w", 1, finish)
+	if err := w.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if r, _ = on.Get(t.Context(), id); r.State != queue.Merged {
+		t.Errorf("tried again it is %s", r.State)
+	}
+}
+
+// A task that lasts much longer than a lease stays with its worker.
+func TestLongTaskIsNotGivenAway(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	on := b.board()
+	id := b.add(on, "a long task", nil)
+	w := b.worker("w", 2, func(ctx context.Context, j *board.Job) error {
+		time.Sleep(5 * leases.AckWait)
+		return finish(ctx, j)
+	})
+	if err := w.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if r, _ := on.Get(t.Context(), id); r.State != queue.Merged || r.Attempt != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A task that is cancelled while it is played stops its worker.
+func TestCancelStopsTheWorker(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	on := b.board()
+	id := b.add(on, "a task", nil)
+	begun := make(chan struct{})
+	w := b.worker("w", 1, func(ctx context.Context, j *board.Job) error {
+		close(begun)
+		<-ctx.Done()
+		if !errors.Is(context.Cause(ctx), queue.ErrStale) {
+			t.Errorf("stopped by %v", context.Cause(ctx))
+		}
+		return finish(context.WithoutCancel(ctx), j)
+	})
+	go func() {
+		<-begun
+		if _, err := on.Change(t.Context(), id, func(r *queue.Record) error {
+			return r.Move(queue.Cancelled, time.Now(), "")
+		}); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := w.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if r, _ := on.Get(t.Context(), id); r.State != queue.Cancelled {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Workers outlast their hub: what was acknowledged before it went is there when it is back.
+func TestHubComesBack(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	on := b.board()
+	for i := range 20 {
+		b.add(on, fmt.Sprintf("task %d", i), func(task *queue.Task) { task.Order = i })
+	}
+	var mu sync.Mutex
+	done := 0
+	gone := make(chan struct{})
+	w := b.worker("w", 2, func(ctx context.Context, j *board.Job) error {
+		mu.Lock()
+		if done++; done == 5 {
+			close(gone)
+		}
+		mu.Unlock()
+		for {
+			err := finish(ctx, j)
+			if err == nil || errors.Is(err, queue.ErrStale) {
+				return nil
+			}
+			if ctx.Err() != nil {
+				return err
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	})
+	w.Until = nil
+	ctx, stop := context.WithCancelCause(t.Context())
+	var workers sync.WaitGroup
+	workers.Go(func() { _ = w.Run(ctx) })
+	<-gone
+	url := b.hub.URL()
+	if err := b.hub.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if b.hub, err = b.home.Serve(hub.Options{Listen: url[len("nats://"):]}); err != nil {
+		t.Fatal(err)
+	}
+	on = b.board()
+	for {
+		all, err := on.All(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		merged := 0
+		for _, r := range all {
+			if r.State == queue.Merged {
+				merged++
+			}
+		}
+		if merged == 20 {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	stop(errOver)
+	workers.Wait()
+}

@@ -1,0 +1,21 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// LockFile takes the lock on a file, which it makes when it is missing. It lasts until what it
+// returns is closed, or the process is gone. ok is false when another process has it.
+func LockFile(path string) (held io.Closer, ok bool, err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, false, fmt.Errorf("open the lock: %w", err)
+	}
+	if ok, err = tryLock(f, false); !ok || err != nil {
+		return nil, false, errors.Join(err, f.Close())
+	}
+	return heldFile{f}, true, nil
+}
