@@ -20,7 +20,7 @@ list)
 				.description,
 				(.acceptance_criteria // "" | if . == "" then . else "Acceptance criteria:\n\n" + . end)
 			] | map(select(. != null and . != "")) | join("\n\n")),
-			priority: (-(.priority // 2))
+			priority: (2 - (.priority // 2)) # here higher ones come first
 		})'
 	;;
 claim)

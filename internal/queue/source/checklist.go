@@ -17,7 +17,7 @@ import (
 //
 //   - Text below a box that is indented more than its marker belongs to the item, and so do boxes
 //     there: they are steps of one task. Boxes in code, comments and quotations are no items.
-//     Comments are left out of prompts.
+//     Comments on lines of their own are left out of prompts.
 //   - An item comes after all items above it. One with [P] behind its box or its ID only comes
 //     after the last one above it without [P].
 //   - "after: KEY…", "touches: glob, glob" and "priority: N" on lines of their own in the
@@ -172,7 +172,7 @@ func keyed(name string, found []*box) (map[string]*box, error) {
 		}
 		what, tip := "same text", "say it differently, or begin each with an ID of its own, such as T001"
 		if b.id != "" {
-			what, tip = "same ID, "+b.id, "give each an ID of its own"
+			what, tip = "same ID, "+b.id, "give each an ID of its own, or begin one with another word"
 		}
 		return nil, hint.Errorf(tip, "%s: the items in lines %d and %d have the %s", name, first.line, b.line, what)
 	}

@@ -30,8 +30,8 @@ T004 "T004 add both to the command line" after T002,T003 priority 2
 	if got := listed(t, newChecklist(t, example("markdown"))); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	want = `US-001 "Accept ISO weeks\n\nAs a planner, I want to write 2026-W07 where a date is asked for.\n\nAcceptance criteria:\n\n- 2026-W07 is the Monday of that week\n- 2026-W54 is refused" priority -1
-US-002 "Print ISO weeks" after US-001 priority -2
+	want = `US-001 "Accept ISO weeks\n\nAs a planner, I want to write 2026-W07 where a date is asked for.\n\nAcceptance criteria:\n\n- 2026-W07 is the Monday of that week\n- 2026-W54 is refused"
+US-002 "Print ISO weeks" after US-001
 `
 	if got := listed(t, newStories(t, example("json"))); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,8 +93,8 @@ func lineOf(text []byte, at int) int {
 func (f file) edit(ctx context.Context, change func(text []byte) ([]byte, error)) error {
 	path, err := filepath.EvalSymlinks(f.path)
 	if err != nil {
-		_, err := f.read()
-		return err
+		_, readErr := f.read() // says it better
+		return cmp.Or(readErr, err)
 	}
 	target := file{path}
 	if text, err := target.read(); err != nil {

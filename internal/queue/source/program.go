@@ -45,7 +45,7 @@ func (*Program) Kind() string { return "command" }
 
 // Name implements [Source].
 func (p *Program) Name() string {
-	if strings.ContainsRune(p.Path, filepath.Separator) && !filepath.IsAbs(p.Path) {
+	if strings.ContainsAny(p.Path, "/"+string(filepath.Separator)) && !filepath.IsAbs(p.Path) {
 		return filepath.Join(p.Dir, p.Path)
 	}
 	return p.Path

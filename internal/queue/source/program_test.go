@@ -246,7 +246,7 @@ esac
 			{"id": "bd-b2", "title": "Second", "status": "open", "priority": 3, "issue_type": "bug", "acceptance_criteria": "It works."},
 			{"id": "bd-c3", "title": "An epic", "status": "open", "priority": 1, "issue_type": "epic"},
 			{"id": "bd-d4", "title": "Another's", "status": "in_progress", "assignee": "you", "priority": 1, "issue_type": "task"}]`)
-		want := "bd-a1 \"First\\n\\n--more\"\nbd-b2 \"Second\\n\\nAcceptance criteria:\\n\\nIt works.\" priority -3\n"
+		want := "bd-a1 \"First\\n\\n--more\" priority 2\nbd-b2 \"Second\\n\\nAcceptance criteria:\\n\\nIt works.\" priority -1\n"
 		if got := listed(t, p); got != want {
 			t.Errorf("got\n%swant\n%s", got, want)
 		}

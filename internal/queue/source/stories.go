@@ -80,11 +80,11 @@ func listStories(name string, text []byte) ([]Item, error) {
 		}
 		same = append(same, s.key)
 		items[i] = Item{Key: s.key, Prompt: s.prompt(), After: last, Done: s.done()}
-		if rank := s.rank(); !math.IsInf(rank, 1) {
-			items[i].Priority = -int(rank)
-		}
 		if !depend {
 			continue
+		}
+		if rank := s.rank(); !math.IsInf(rank, 1) { // elsewhere After says it
+			items[i].Priority = -int(rank)
 		}
 		on, _ := s.first(dependNames)
 		items[i].After = on.list()
@@ -117,10 +117,10 @@ func pass(name string, text []byte, key string) ([]byte, error) {
 		text     string
 	}
 	var changes []change
-	if m, ok := s.first(passNames); ok {
+	if m, ok := s.passes(); ok {
 		changes = append(changes, change{m.from, m.to, "true"})
 	}
-	if m, ok := s.first(statusNames); ok {
+	if m, ok := s.status(); ok {
 		changes = append(changes, change{m.from, m.to, strconv.Quote(doneWord(stories))})
 	}
 	if len(changes) == 0 { // a member of its own, set as the first one is
@@ -139,7 +139,7 @@ func pass(name string, text []byte, key string) ([]byte, error) {
 // doneWord is what the file calls a story that is done.
 func doneWord(stories []*story) string {
 	for _, s := range stories {
-		if m, ok := s.first(statusNames); ok && isDone(m.text()) {
+		if m, ok := s.status(); ok && isDone(m.text()) {
 			return m.text()
 		}
 	}
@@ -157,11 +157,28 @@ func isDone(status string) bool {
 
 // done reports whether the story says that it is done.
 func (s *story) done() bool {
-	if m, ok := s.first(passNames); ok {
+	if m, ok := s.passes(); ok {
 		return string(m.raw) == "true"
 	}
-	m, _ := s.first(statusNames)
+	m, _ := s.status()
 	return isDone(m.text())
+}
+
+// passes is the member that says yes or no to that.
+func (s *story) passes() (m member, ok bool) {
+	for name := range strings.FieldsSeq(passNames) {
+		switch m = s.members[name]; string(m.raw) {
+		case "true", "false", "null":
+			return m, true
+		}
+	}
+	return member{}, false
+}
+
+// status is the member that says it in a word.
+func (s *story) status() (m member, ok bool) {
+	m, ok = s.first(statusNames)
+	return m, ok && (m.raw[0] == '"' || string(m.raw) == "null")
 }
 
 // rank is the priority of the story, the first one lowest; without one it is infinite.

@@ -42,9 +42,9 @@ const prd = `{
 func TestStories(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
-		"as most write it": {prd, `US-001 "Add the table" priority -1 done
-US-002 "Show the cart\n\nAs a buyer, I want to see what I buy.\n\nAcceptance criteria:\n\n- The cart lists items\n- Typecheck passes" after US-001 priority -2
-US-003 "Count items\n\nNotes:\n\n- see US-002" after US-001 priority -2
+		"as most write it": {prd, `US-001 "Add the table" done
+US-002 "Show the cart\n\nAs a buyer, I want to see what I buy.\n\nAcceptance criteria:\n\n- The cart lists items\n- Typecheck passes" after US-001
+US-003 "Count items\n\nNotes:\n\n- see US-002" after US-001
 `},
 		"a bare list": {
 			mark + `[{"category": "ui", "description": "User can send\nby pressing Enter", "steps": ["Open", "Send"], "passes": false}, {"description": "b", "passes": true}]`,
@@ -53,15 +53,15 @@ US-003 "Count items\n\nNotes:\n\n- see US-002" after US-001 priority -2
 `,
 		},
 		"a status, and what is needed": {
-			`{"stories": [{"id": 2, "name": "b", "status": "in_progress", "dependsOn": [1]}, {"id": 1, "name": "a", "status": "Done", "dependsOn": []}]}`,
-			`2 "b" after 1
+			`{"stories": [{"id": 2, "name": "b", "priority": 7, "status": "in_progress", "dependsOn": [1]}, {"id": 1, "name": "a", "status": "Done", "dependsOn": []}]}`,
+			`2 "b" after 1 priority -7
 1 "a" done
 `,
 		},
 		"criteria with states": {
 			`{"tasks": [{"id": "a", "title": "a", "priority": "high", "acceptanceCriteria": [{"description": "one", "passes": false}, {"other": 1}]}, {"id": "b", "title": "b", "priority": "P0", "completed": true}]}`,
 			`b "b" done
-a "a\n\nAcceptance criteria:\n\n- one\n- {\"other\": 1}" after b priority -1
+a "a\n\nAcceptance criteria:\n\n- one\n- {\"other\": 1}" after b
 `,
 		},
 		"none": {`{"userStories": [ {"title": "a"} ]}`, digest("a") + " \"a\"\n"},
@@ -84,6 +84,7 @@ func TestPass(t *testing.T) {
 		"BOM":     {mark + "[{\"id\": \"ä\", \"title\": \"a\", \"passes\": null}]\r\n", "ä", mark + "[{\"id\": \"ä\", \"title\": \"a\", \"passes\": true}]\r\n"},
 		"status":  {`{"stories":[{"id":"a","title":"a","status":"open"},{"id":"b","title":"b","status":"completed"}]}`, "a", `{"stories":[{"id":"a","title":"a","status":"completed"},{"id":"b","title":"b","status":"completed"}]}`},
 		"both":    {`[{"status":"todo","id":"a","title":"a","passes":false}]`, "a", `[{"status":"done","id":"a","title":"a","passes":true}]`},
+		"a part":  {`[{"id":"a","title":"a","complete":40,"status":{"n":1}}]`, "a", `[{"id":"a","title":"a","complete":40,"status":{"n":1},"passes": true}]`},
 		"neither": {"[\n  {\n    \"id\": \"a\",\n    \"title\": \"a\"\n  }\n]", "a", "[\n  {\n    \"id\": \"a\",\n    \"title\": \"a\",\n    \"passes\": true\n  }\n]"},
 	} {
 		t.Run(name, func(t *testing.T) {
