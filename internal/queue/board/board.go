@@ -8,9 +8,9 @@ package board
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	json "github.com/go-json-experiment/json/v1"
 	"sync"
 	"time"
 
