@@ -40,7 +40,7 @@ are told the command that takes it.`,
 		Args: ownCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newQueueAddCmd(a), newQueueImportCmd(a), newQueueListCmd(a), newQueueShowCmd(a), newQueueCancelCmd(a), newQueueRetryCmd(a), newQueueRmCmd(a), newQueueRunCmd(a))
+	cmd.AddCommand(newQueueAddCmd(a), newQueueImportCmd(a), newQueueListCmd(a), newQueueShowCmd(a), newQueueLogsCmd(a), newQueueCancelCmd(a), newQueueRetryCmd(a), newQueueRmCmd(a), newQueueRunCmd(a))
 	return cmd
 }
 

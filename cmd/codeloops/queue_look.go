@@ -19,6 +19,7 @@ import (
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/screen/words"
+	"codeloops/internal/wording/hint"
 )
 
 func newQueueListCmd(a *app) *cobra.Command {
@@ -168,6 +169,45 @@ func newQueueShowCmd(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
+	return cmd
+}
+
+func newQueueLogsCmd(a *app) *cobra.Command {
+	l := a.logs()
+	l.All = true // its work tree is none that anybody stands in
+	o := &replayOptions{speed: "max"}
+	var follow bool
+	cmd := &cobra.Command{
+		Use:         "logs ID",
+		Annotations: lookExits(),
+		Short:       "Show what the agents of a task have done, or do",
+		Long: `Show the last session of a task as ` + "`codeloops replay`" + ` does. With --follow, one that
+runs is followed to its end, as ` + "`codeloops watch`" + ` does, and its exit code is that of
+the run.`,
+		Example: `  codeloops queue logs --follow iso-weeks`,
+		Args:    oneTask, ValidArgsFunction: a.completeTask,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var id string
+			if err := a.withTask(cmd.Context(), args[0], func(_ context.Context, _ *backlog, r queue.Record) error {
+				if id = r.Progress.Session; id == "" {
+					return hint.Errorf("codeloops queue show "+r.Task.ID+" tells its course", "no session of task %s has begun", r.Task.ID)
+				}
+				return nil
+			}); err != nil {
+				return err
+			}
+			if err := o.validate(cmd.Flags()); err != nil {
+				return err
+			}
+			if follow {
+				return runWatch(cmd.Context(), l, o, id)
+			}
+			return runReplay(cmd.Context(), l, o, id)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&follow, "follow", "f", false, "follow it while it runs")
+	f.StringVar(&o.format, "log-format", "", "how it is shown: `pretty|compact|json` (default: as a run is)")
 	return cmd
 }
 
