@@ -10,10 +10,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	json "github.com/go-json-experiment/json/v1"
 	"sync"
 	"time"
 
+	json "github.com/go-json-experiment/json/v1"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
