@@ -116,9 +116,7 @@ func (b *backlog) where(all queue.Backlog, r *queue.Record, now time.Time) strin
 		return since
 	case queue.Waiting:
 		return all.Waits(r, now)
-	case queue.Merged:
-		return term.Line(r.Merge.Take)
-	case queue.Offered, queue.Finished, queue.NeedsHuman, queue.Failed, queue.Dead, queue.Cancelled:
+	case queue.Merged, queue.Offered, queue.Finished, queue.NeedsHuman, queue.Failed, queue.Dead, queue.Cancelled:
 	}
 	return term.Line(r.Why)
 }

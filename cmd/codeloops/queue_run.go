@@ -162,20 +162,24 @@ func (b *backlog) work(ctx context.Context, jobs int, here queue.Repository) err
 	if err := b.list(all); err != nil {
 		return err
 	}
-	return b.conclude(all)
+	return b.conclude(ctx, all)
 }
 
 // conclude says how to take what waits for its target, and whether anything is left.
-func (b *backlog) conclude(all queue.Backlog) error {
-	left, take := false, map[string]bool{}
+func (b *backlog) conclude(ctx context.Context, all queue.Backlog) error {
+	left, last := false, map[string]*queue.Record{} // by target
 	for _, r := range all {
 		left = left || r.State != queue.Merged && (r.State != queue.Finished || !r.Task.Unmerged)
-		if r.Merge.Take != "" {
-			take[r.Merge.Take] = true
+		if r.Merge.Take != "" && (last[r.Task.Target] == nil || last[r.Task.Target].Since.Before(r.Since)) {
+			last[r.Task.Target] = r
 		}
 	}
-	for command := range take {
-		fmt.Fprintf(b.app.Err, "the target is checked out, so what is merged waits; to take it: %s\n", term.Line(command)) //nolint:errcheck // a courtesy
+	runner := proc.NewRunner(b.app.Now)
+	defer runner.Close() //nolint:errcheck // nothing of it is left
+	for _, r := range last {
+		if taken, err := b.player(runner).Taken(ctx, r); err == nil && !taken {
+			fmt.Fprintf(b.app.Err, "%s is checked out, so what is merged waits; to take it:\n  %s\n", term.Line(r.Task.Target), term.Line(r.Merge.Take)) //nolint:errcheck // a courtesy
+		}
 	}
 	if left {
 		return errUnmerged

@@ -69,9 +69,9 @@ type Decider struct {
 
 // A Flag is an option of the command line.
 type Flag struct {
-	Name   string   // without dashes
-	Values []string // more than one where it was repeated
-	Hidden bool     // there was a secret in it: the values are not kept
+	Name   string   `json:"name"`             // without dashes
+	Values []string `json:"values"`           // more than one where it was repeated
+	Hidden bool     `json:"hidden,omitempty"` // there was a secret in it: the values are not kept
 }
 
 // A Template is a text of the user's own in which agents are asked from now on;

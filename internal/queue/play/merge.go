@@ -12,6 +12,7 @@ import (
 	"codeloops/internal/loop"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
+	"codeloops/internal/queue/git"
 	"codeloops/internal/queue/merge"
 	"codeloops/internal/queue/place"
 	"codeloops/internal/run/check"
@@ -76,6 +77,19 @@ func said(r *merge.Result) string {
 		return fmt.Sprintf("the check %q fails on the merged result:\n%s", r.Failure.Check, strings.TrimSpace(r.Failure.Output))
 	}
 	return fmt.Sprintf("conflicts in %s:\n%s", strings.Join(r.Files, ", "), strings.TrimSpace(r.Text))
+}
+
+// Taken reports whether the target of a task contains what waited for it.
+func (p *Player) Taken(ctx context.Context, r *queue.Record) (bool, error) {
+	repo, err := git.Open(ctx, r.Task.Repository.Root, p.Starter, p.Host.Environ)
+	if err != nil {
+		return false, err
+	}
+	tip, ok, err := repo.Commit(ctx, "refs/heads/"+r.Task.Target)
+	if err != nil || !ok {
+		return false, err
+	}
+	return repo.Contains(ctx, tip, r.Merge.Commit)
 }
 
 // Discard removes the work tree and the branch of a task whatever is on them: that stays at the
