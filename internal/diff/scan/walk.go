@@ -189,29 +189,27 @@ func (v *visit) pass(path string) {
 
 // visitAll visits places, with as many goroutines at work in the whole walk as there
 // are processors, and returns those that turned out to be directories. The others
-// become files or nothing. A goroutine that helps takes place after place: to wake a
-// thread for each of them is dear.
+// become files or nothing.
 func (v *visit) visitAll(ctx context.Context, places []place) ([]*Dir, error) {
 	v.handle.leave()
 	all, errs := make([]found, len(places)), make([]error, len(places))
-	var next atomic.Int32
-	var others sync.WaitGroup
-	var work func()
-	work = func() {
-		for i := int(next.Add(1)) - 1; i < len(places); i = int(next.Add(1)) - 1 {
-			if i < len(places)-1 && v.busy.Load() < int32(runtime.GOMAXPROCS(0)) {
-				v.busy.Add(1)
-				others.Go(func() {
-					defer v.busy.Add(-1)
-					work()
-				})
-			}
-			if all[i], errs[i] = v.visitPlace(ctx, places[i], v); errs[i] != nil {
-				v.failed.Store(true)
-			}
+	one := func(i int) {
+		if all[i], errs[i] = v.visitPlace(ctx, places[i], v); errs[i] != nil {
+			v.failed.Store(true)
 		}
 	}
-	work()
+	var others sync.WaitGroup
+	for i := range places {
+		if v.busy.Load() >= int32(runtime.GOMAXPROCS(0)) {
+			one(i)
+			continue
+		}
+		v.busy.Add(1)
+		others.Go(func() {
+			defer v.busy.Add(-1)
+			one(i)
+		})
+	}
 	v.busy.Add(-1)
 	others.Wait()
 	v.busy.Add(1)
