@@ -51,7 +51,9 @@ func (w *watcher) resumes(then setup, at time.Time) (b begun, err error) {
 	if err != nil {
 		return b, err
 	}
-	b.at, b.ignored = at, takeMarked(then, ignoredMark)
+	if b.ignored = takeMarked(then, ignoredMark); !at.IsZero() {
+		b.at = at.Add(-w.clock.Slack) // what was written then may have a time before it
+	}
 	now := w.setupOf(r)
 	for _, name := range []string{o.excludes, o.info} {
 		text := ""

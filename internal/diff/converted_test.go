@@ -3,7 +3,9 @@ package diff_test
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"codeloops/internal/diff"
 	"codeloops/internal/loop"
@@ -75,6 +77,35 @@ func TestConverted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestConvertedAtTheFullSecond: a checkpoint says when it was written down to the second, and the
+// system may give a file that was written a moment later a time a moment before. In a session
+// that is resumed it has been touched all the same.
+func TestConvertedAtTheFullSecond(t *testing.T) {
+	t.Parallel()
+	c := conversion{"* ident", "a\n$Id$\n", nil, writes("f", "a\n$Id: code $\n"), "\n-$Id$\n+$Id: code $\n"}
+	s := newRepo(t)
+	c.begin(s)
+	var full atomic.Bool
+	s.now = func() time.Time {
+		now := time.Now()
+		if full.Load() { // it is a moment after the full second when the checkpoint is written
+			time.Sleep(now.Truncate(time.Second).Add(time.Second).Sub(now))
+		}
+		return time.Now()
+	}
+	tree := s.begin()
+	full.Store(true)
+	base, err := tree.Checkpoint(t.Context(), tree.BaseState(), "s/0", "base")
+	s.must(err)
+	full.Store(false)
+	c.change(s)
+	again := s.open()
+	s.must(again.Resume(t.Context(), base))
+	got, err := again.Capture(t.Context())
+	s.must(err)
+	c.check(t, got)
 }
 
 // A conversion is a file that git converts.

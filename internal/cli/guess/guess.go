@@ -165,8 +165,8 @@ func plainWord(word string) bool {
 	return word != "" && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-~/:") == ""
 }
 
-// commandWords maps the first words of all commands, their subcommands and of
-// habits to what they mean. What comes first in the list of commands wins.
+// commandWords maps the first words of all commands, of habits and of subcommands to
+// what they mean. What comes first wins.
 func commandWords(root Command) map[string]Habit {
 	known := map[string]Habit{"help": {Command: "help"}, "completion": {Command: "completion"}}
 	add := func(word string, h Habit) {
@@ -178,17 +178,17 @@ func commandWords(root Command) map[string]Habit {
 	for _, cmd := range commands {
 		add(cmd.Name, Habit{Command: cmd.Name})
 	}
+	for _, h := range Habits() {
+		for word := range strings.FieldsSeq(h.Words) {
+			add(word, h)
+		}
+	}
 	slices.SortStableFunc(commands, func(a, b Command) int { return len(b.Below) - len(a.Below) })
 	for _, cmd := range commands {
 		for _, sub := range cmd.Below {
 			for _, word := range append([]string{sub.Name}, sub.Aliases...) {
 				add(word, Habit{Command: cmd.Name + " " + sub.Name})
 			}
-		}
-	}
-	for _, h := range Habits() {
-		for word := range strings.FieldsSeq(h.Words) {
-			add(word, h)
 		}
 	}
 	return known
