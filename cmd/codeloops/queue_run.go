@@ -66,8 +66,23 @@ var errUnmerged = errors.New("something is left in the queue")
 
 // runQueue works off the backlog of the repository where the user stands, with the tasks of a
 // file if one is named.
-func runQueue(cmd *cobra.Command, a *app, o *taskOptions, files []string, jobs int) (err error) {
-	ctx := cmd.Context()
+func runQueue(cmd *cobra.Command, a *app, o *taskOptions, files []string, jobs int) error {
+	return a.serving(cmd.Context(), func(b *backlog) error {
+		here, err := b.repository()
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			if err := b.take(cmd, o, b.file(file)); err != nil {
+				return err
+			}
+		}
+		return b.work(cmd.Context(), jobs, here)
+	})
+}
+
+// serving does something with the queue, which it serves to others meanwhile unless a hub does.
+func (a *app) serving(ctx context.Context, do func(*backlog) error) (err error) {
 	home, err := hub.Open(a.Data("queue"))
 	if err != nil {
 		return err
@@ -82,16 +97,7 @@ func runQueue(cmd *cobra.Command, a *app, o *taskOptions, files []string, jobs i
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	here, err := b.repository()
-	if err != nil {
-		return err
-	}
-	for _, file := range files {
-		if err := b.take(cmd, o, b.file(file)); err != nil {
-			return err
-		}
-	}
-	return b.work(ctx, jobs, here)
+	return do(b)
 }
 
 // hubOrServe is the hub that runs, or one that is served for as long as this command lasts.
@@ -288,28 +294,16 @@ at any time: what it was working on is gone on with by another one.`,
 }
 
 // workOn works on whatever there is, until ctx is done.
-func (a *app) workOn(ctx context.Context, jobs int) (err error) {
-	home, err := hub.Open(a.Data("queue"))
-	if err != nil {
-		return err
-	}
-	link, end, err := a.hubOrServe(ctx, home)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, end()) }()
-	b, err := a.onLink(ctx, home, link)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
-	w, done := b.worker(jobs)
-	defer done()
-	watch, shown := b.told(w.Only)
-	defer shown()
-	w.Watch = watch
-	if err := w.Run(ctx); ctx.Err() == nil {
-		return err
-	}
-	return nil
+func (a *app) workOn(ctx context.Context, jobs int) error {
+	return a.serving(ctx, func(b *backlog) error {
+		w, done := b.worker(jobs)
+		defer done()
+		watch, shown := b.told(w.Only)
+		defer shown()
+		w.Watch = watch
+		if err := w.Run(ctx); ctx.Err() == nil {
+			return err
+		}
+		return nil
+	})
 }

@@ -28,7 +28,7 @@ func (p *Player) Merge(ctx context.Context, j *board.Job) error {
 	case ctx.Err() != nil && err != nil:
 		return context.Cause(ctx) // it comes again
 	case err != nil:
-		move = to(queue.NeedsHuman, p.Host.Now(), "it could not be merged: "+err.Error())
+		move = to(queue.NeedsHuman, p.Host.Now(), "it could not be merged: "+withHint(err))
 	}
 	return j.End(ctx, move)
 }

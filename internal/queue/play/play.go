@@ -23,6 +23,7 @@ import (
 	"codeloops/internal/run"
 	"codeloops/internal/screen/words"
 	"codeloops/internal/session"
+	"codeloops/internal/wording/hint"
 )
 
 // A Player works on the tasks of one home. It is safe for concurrent use.
@@ -60,9 +61,17 @@ func (p *Player) Play(ctx context.Context, j *board.Job) error {
 	case err != nil && ctx.Err() != nil:
 		move = to(queue.Waiting, p.Host.Now(), "interrupted")
 	case err != nil:
-		move = to(queue.Failed, p.Host.Now(), err.Error())
+		move = to(queue.Failed, p.Host.Now(), withHint(err))
 	}
 	return j.End(ctx, move)
+}
+
+// withHint is what went wrong, and what to do about it.
+func withHint(err error) string {
+	if advice, ok := hint.Of(err); ok {
+		return err.Error() + " (" + advice + ")"
+	}
+	return err.Error()
 }
 
 // to moves a record.
