@@ -15,6 +15,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -181,30 +183,60 @@ func (h *Home) alone(lock io.Closer) (*Link, error) {
 	return &Link{Conn: conn, hub: hub, lock: lock}, nil
 }
 
-// dial connects to the hub that this home's file names.
+// dial connects to the hub that this home's file names. One that comes back elsewhere is found
+// again: each time that the connection is made the file is read anew.
 func (h *Home) dial() (*nats.Conn, error) {
-	b, err := os.ReadFile(h.addressFile())
+	at, err := h.address()
 	if err != nil {
 		return nil, err
 	}
-	var at address
-	if err := json.Unmarshal(b, &at); err != nil {
-		return nil, err
-	}
-	options := []nats.Option{}
+	options := []nats.Option{nats.SetCustomDialer(dialer(func(network string) (net.Conn, error) {
+		at, err := h.address()
+		if err != nil {
+			return nil, err
+		}
+		to, err := url.Parse(at.URL)
+		if err != nil {
+			return nil, err
+		}
+		return (&net.Dialer{Timeout: reach}).Dial(network, to.Host)
+	}))}
 	if at.Cert != "" {
 		options = append(options, nats.Secure(&tls.Config{
 			MinVersion:         tls.VersionTLS12,
 			InsecureSkipVerify: true, //nolint:gosec // the certificate is the very one that stands in the file
-			VerifyConnection:   func(s tls.ConnectionState) error { return isCert(s, at.Cert) },
+			VerifyConnection: func(s tls.ConnectionState) error {
+				at, err := h.address()
+				if err != nil {
+					return err
+				}
+				return isCert(s, at.Cert)
+			},
 		}))
 	}
 	return h.Dial(at.URL, options...)
 }
 
+// address reads where the hub of this home is.
+func (h *Home) address() (at address, err error) {
+	b, err := os.ReadFile(h.addressFile())
+	if err == nil {
+		err = json.Unmarshal(b, &at)
+	}
+	return at, err
+}
+
+// A dialer is a [nats.CustomDialer] that knows by itself where to.
+type dialer func(network string) (net.Conn, error)
+
+func (d dialer) Dial(network, _ string) (net.Conn, error) { return d(network) }
+
+// reach is how long a hub may take to be reached.
+const reach = 5 * time.Second
+
 // Dial connects to a hub elsewhere, or to any NATS server, as this home. A connection that
 // breaks is made again for as long as it takes.
-func (h *Home) Dial(url string, options ...nats.Option) (*nats.Conn, error) {
+func (h *Home) Dial(server string, options ...nats.Option) (*nats.Conn, error) {
 	public, err := h.key.PublicKey()
 	if err != nil {
 		return nil, fmt.Errorf("read the key of the queue: %w", err)
@@ -212,8 +244,8 @@ func (h *Home) Dial(url string, options ...nats.Option) (*nats.Conn, error) {
 	all := append([]nats.Option{
 		nats.Name("codeloops"), nats.Nkey(public, h.key.Sign), nats.MaxReconnects(-1),
 		nats.ReconnectWait(100 * time.Millisecond), nats.ReconnectJitter(50*time.Millisecond, 50*time.Millisecond),
-		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2), nats.Timeout(5 * time.Second),
+		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2), nats.Timeout(reach),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // else it prints
 	}, options...)
-	return nats.Connect(url, all...)
+	return nats.Connect(server, all...)
 }

@@ -307,14 +307,10 @@ func TestHubComesBack(t *testing.T) {
 	var workers sync.WaitGroup
 	workers.Go(func() { _ = w.Run(ctx) })
 	<-gone
-	url := b.hub.URL()
 	if err := b.hub.Close(); err != nil {
 		t.Fatal(err)
 	}
-	var err error
-	if b.hub, err = b.home.Serve(hub.Options{Listen: url[len("nats://"):]}); err != nil {
-		t.Fatal(err)
-	}
+	b.start() // at another port
 	on = b.board()
 	for {
 		all, err := on.All(t.Context())
