@@ -25,6 +25,7 @@ type app struct {
 	*term.Streams
 	host.Host
 
+	args    []string // of the command line
 	signals signals.Signals
 
 	recovered bool // what a restore had left here was gone on with
@@ -51,6 +52,7 @@ func (a *app) execute(ctx context.Context, args []string) (err error) {
 		return fmt.Errorf("find the working directory: %w", err)
 	}
 	root := newRootCmd(a) //nolint:contextcheck // commands get theirs from ExecuteContext
+	a.args = args
 	root.SetArgs(args)
 	return root.ExecuteContext(ctx)
 }

@@ -2,6 +2,9 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -117,9 +120,12 @@ func given(flags *pflag.FlagSet) (said []loop.Flag) {
 }
 
 // flagError says what is wrong with a flag, with the nearest one there is.
-func flagError(cmd *cobra.Command, err error) error {
+func flagError(cmd *cobra.Command, args []string, err error) error {
 	hint := "`" + cmd.CommandPath() + " --help` lists the flags"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		if line := asPrompt(cmd, args, unknown.GetSpecifiedName()); line != "" {
+			return usagef(fmt.Sprintf("%q is a command; as a prompt: %s", cmd.Name(), line), "%s has no flag %s", cmd.CommandPath(), dashed(unknown.GetSpecifiedName()))
+		}
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		if name, near := wording.Nearest(unknown.GetSpecifiedName(), names); near {
@@ -130,4 +136,30 @@ func flagError(cmd *cobra.Command, err error) error {
 		return usagef(hint, "--%s must be a whole number, not %q", bad.GetFlag().Name, bad.GetValue())
 	}
 	return usagef(hint, "%v", err)
+}
+
+func dashed(flag string) string {
+	if len(flag) == 1 {
+		return "-" + flag
+	}
+	return "--" + flag
+}
+
+// asPrompt is the command line that takes the name of a command, and what is behind it, for a
+// prompt, where a flag of runs stands before it; "" where none does.
+func asPrompt(cmd *cobra.Command, args []string, flag string) string {
+	root := cmd.Root()
+	known := root.Flags().Lookup(flag)
+	if len(flag) == 1 {
+		known = root.Flags().ShorthandLookup(flag)
+	}
+	at := slices.IndexFunc(args, func(word string) bool { return word == cmd.Name() || cmd.HasAlias(word) })
+	if known == nil || cmd.Parent() != root || at < 1 {
+		return ""
+	}
+	words := []string{root.Name()}
+	for _, word := range slices.Insert(slices.Clone(args), at, "--") {
+		words = append(words, wording.Shell(word))
+	}
+	return strings.Join(words, " ")
 }

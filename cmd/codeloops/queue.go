@@ -83,7 +83,9 @@ func (b *backlog) repository() (queue.Repository, error) {
 	}
 	main := r.WorkTree
 	if filepath.Base(r.CommonDir) == ".git" {
-		main = filepath.Dir(r.CommonDir) // of all its work trees
+		if first, err := repo.Open(filepath.Dir(r.CommonDir), b.app.LookupEnv); err == nil { // else it is bare
+			main = first.WorkTree // of all its work trees
+		}
 	}
 	return queue.Repository{Home: b.home.ID(), Root: main}, nil
 }
@@ -199,11 +201,22 @@ func (b *backlog) add(cmd *cobra.Command, o *taskOptions, prompt string) error {
 // task is what the command line says of any task. Whatever can be refused is refused here.
 func (b *backlog) task(cmd *cobra.Command, o *taskOptions) (t queue.Task, err error) {
 	flags := o.settings(cmd)
-	if _, err := run.NewSettings(flags); err != nil {
+	for i, f := range flags {
+		if f.Name == "script" || f.Name == "session-dir" { // of where the user stands, and not of the work tree of the task
+			flags[i].Values = []string{b.app.Path(f.Values[0])}
+		}
+	}
+	settings, err := run.NewSettings(flags)
+	if err != nil {
 		return t, err
 	}
 	here, err := b.repository()
 	if err != nil {
+		return t, err
+	}
+	host := b.app.Host
+	host.Dir = here.Root
+	if err := run.Fit(cmd.Context(), run.Options{Host: &host, Settings: settings, Alone: true}); err != nil {
 		return t, err
 	}
 	target, err := b.target(cmd.Context(), here.Root, o.target)

@@ -13,12 +13,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"codeloops/internal/diff/repo"
 	"codeloops/internal/loop"
 	"codeloops/internal/queue"
 	"codeloops/internal/run"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/screen/words"
+	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
@@ -222,6 +224,15 @@ func (a *app) withTask(ctx context.Context, ref string, do func(context.Context,
 	return errors.Join(err, b.Close())
 }
 
+// toTake is the command that takes what a task was merged into, from where the user stands.
+func (b *backlog) toTake(r *queue.Record) string {
+	at, err := repo.Open(b.app.Dir, b.app.LookupEnv)
+	if err == nil && at.WorkTree == r.Task.Repository.Root || strings.HasPrefix(r.Merge.Take, "git -C ") {
+		return r.Merge.Take
+	}
+	return "cd " + wording.Shell(r.Task.Repository.Root) + " && " + r.Merge.Take
+}
+
 // show shows a task.
 func (b *backlog) show(r *queue.Record) error {
 	var s strings.Builder
@@ -238,12 +249,16 @@ func (b *backlog) show(r *queue.Record) error {
 	line("after", strings.Join(r.Task.After, ", "))
 	line("touches", strings.Join(r.Task.Touches, ", "))
 	line("settings", strings.Join(run.Spelled(r.Task.Flags), " "))
-	line("session", r.Progress.Session)
+	for _, id := range r.Sessions() {
+		line("session", id+": codeloops sessions show "+id)
+	}
 	if r.Progress.Dollars > 0 {
 		line("cost", dollars(r.Progress.Dollars))
 	}
 	line("merged", r.Merge.Commit)
-	line("take it", r.Merge.Take)
+	if r.Merge.Take != "" {
+		line("take it", b.toTake(r))
+	}
 	s.WriteString("\n" + strings.TrimRight(term.Clean(r.Task.Prompt), "\n") + "\n\n")
 	for _, m := range r.Course {
 		what := string(m.State)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -182,9 +184,10 @@ func (b *backlog) conclude(ctx context.Context, all queue.Backlog) error {
 	}
 	runner := proc.NewRunner(b.app.Now)
 	defer runner.Close() //nolint:errcheck // nothing of it is left
-	for _, r := range last {
+	for _, target := range slices.Sorted(maps.Keys(last)) {
+		r := last[target]
 		if taken, err := b.player(runner).Taken(ctx, r); err == nil && !taken {
-			fmt.Fprintf(b.app.Err, "%s is checked out, so what is merged waits; to take it:\n  %s\n", term.Line(r.Task.Target), term.Line(r.Merge.Take)) //nolint:errcheck // a courtesy
+			fmt.Fprintf(b.app.Err, "%s is checked out, so what is merged waits; to take it:\n  %s\n", term.Line(r.Task.Target), term.Line(b.toTake(r))) //nolint:errcheck // a courtesy
 		}
 	}
 	if left {

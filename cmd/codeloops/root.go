@@ -49,7 +49,7 @@ with --edit, or else prompt.md in the working directory.`,
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return flagError(cmd, err)
+		return flagError(cmd, a.args, err)
 	})
 	flags := root.PersistentFlags()
 	flags.BoolVar(&a.Plain, "no-color", a.Plain, "no colour and no animation, also on a terminal")

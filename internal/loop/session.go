@@ -8,6 +8,7 @@ type Session struct {
 	Version    string // of codeloops
 	View       string // how the critic and the checks see the work tree: "overlay", "clone", "copy", or "tree" for the work tree itself; "" in a log that does not tell
 	Strategy   StrategyRef
+	Task       string // of a queue, by its ID; "" for a run by itself
 	Cast
 	Base
 	Terms

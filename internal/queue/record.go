@@ -159,6 +159,16 @@ func (r *Record) Note(at time.Time, why string) {
 	r.Course = r.Course[max(0, len(r.Course)-most):]
 }
 
+// Sessions are those that worked on the task, oldest first, as far as its course is kept.
+func (r *Record) Sessions() (ids []string) {
+	for _, m := range append(slices.Clone(r.Course), Moment{Session: r.Progress.Session}) {
+		if m.Session != "" && !slices.Contains(ids, m.Session) {
+			ids = append(ids, m.Session)
+		}
+	}
+	return ids
+}
+
 // Begin hands the task to a worker, with the number of its attempt. A task that another one
 // works on is taken over from it.
 func (r *Record) Begin(w Worker, at time.Time) error {

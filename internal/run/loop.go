@@ -64,7 +64,7 @@ func (r *running) drive(ctx context.Context, l *loop.Loop, checkpoint string, si
 // session is what the log keeps of the run.
 func (r *running) session(checkpoint string) loop.Session {
 	s := loop.Session{
-		ID: r.ID(), Prompt: r.options.Prompt, WorkingDir: r.Dir, Version: r.options.Version, View: string(r.views.kind), Strategy: r.strategy(),
+		ID: r.ID(), Task: r.options.Task, Prompt: r.options.Prompt, WorkingDir: r.Dir, Version: r.options.Version, View: string(r.views.kind), Strategy: r.strategy(),
 		Cast: r.Logged(),
 		Base: loop.Base{BaseCommit: r.tree.BaseCommit(), Checkpoint: checkpoint, Checkpoints: r.kept.name},
 		Terms: loop.Terms{

@@ -23,6 +23,7 @@ type Options struct {
 	Version  string // of codeloops, for the log
 	Dir      string // where the agents work, from the host's directory
 	Prompt   string // of a new session
+	Task     string // of a queue, that the session works on; "" is none
 	Say      string // what the actor is told in its next turn, of a session that is carried on; "" is nothing
 	Settings Settings
 
@@ -128,6 +129,25 @@ func Prepare(ctx context.Context, o Options) (*Plan, error) {
 	return p, nil
 }
 
+// Fit refuses settings with which no run could ever begin: those that are wrong, or contradict each
+// other, and agents that there are not. Which of the others are installed, and signed in, is the
+// matter of the machine on which the run will be, and is not asked.
+func Fit(ctx context.Context, o Options) (err error) {
+	p, err := open(ctx, o, o.Host.Path(o.Dir))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	p.settings = o.Settings
+	if err = p.load(); err != nil {
+		return err
+	}
+	if err = p.cast(ctx); err != nil && crew.Elsewhere(err) {
+		return crew.CheckNames(o.Host, p.Config)
+	}
+	return err
+}
+
 // open opens the work tree of a plan.
 func open(ctx context.Context, o Options, dir string) (*Plan, error) {
 	dir, err := worktree.RealDir(dir)
@@ -147,7 +167,18 @@ func open(ctx context.Context, o Options, dir string) (*Plan, error) {
 }
 
 // settle works out the configuration and what follows from it.
-func (p *Plan) settle(ctx context.Context) (err error) {
+func (p *Plan) settle(ctx context.Context) error {
+	if err := p.load(); err != nil {
+		return err
+	}
+	if err := mayKeepLogs(p.tree, p.Logs); err != nil {
+		return err
+	}
+	return p.cast(ctx)
+}
+
+// load works out the configuration.
+func (p *Plan) load() (err error) {
 	h := p.options.Host
 	p.Config, err = config.Load(config.Options{
 		Flags: p.settings.values, Env: h.Environ, Home: h.Home(), WorkingDir: p.Dir,
@@ -156,13 +187,13 @@ func (p *Plan) settle(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if p.Logs, err = p.Config.Sessions(); err != nil {
-		return err
-	}
-	if err := mayKeepLogs(p.tree, p.Logs); err != nil {
-		return err
-	}
-	if p.casting, err = crew.New(h, p.Config, p.Dir, p.settings.text("script")); err != nil {
+	p.Logs, err = p.Config.Sessions()
+	return err
+}
+
+// cast finds who plays, and how.
+func (p *Plan) cast(ctx context.Context) (err error) {
+	if p.casting, err = crew.New(p.options.Host, p.Config, p.Dir, p.settings.text("script")); err != nil {
 		return err
 	}
 	if p.Strategy, err = strategy.New(p.strategy(), &p.own.memory); err != nil {

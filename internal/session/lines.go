@@ -204,6 +204,7 @@ func setting(f fields, s *loop.Session) {
 	f.text("checkpoint,omitempty", &s.Checkpoint)
 	f.text("checkpoints,omitempty", &s.Checkpoints)
 	f.text("view,omitempty", &s.View)
+	f.text("task,omitempty", &s.Task)
 	f.text("strategy,omitempty", &s.Strategy.Name)
 	list(f, "strategy_parameters,omitempty", &s.Strategy.Parameters, func(f fields, p *loop.Parameter) {
 		f.text("key", &p.Key)

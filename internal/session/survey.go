@@ -154,7 +154,7 @@ func (v *survey) read(i int, id string, r *Reader) stamp {
 
 // listed is what a list tells of a session; the rest would be most of the index.
 func listed(s loop.Session) loop.Session {
-	return loop.Session{ID: s.ID, Prompt: s.Prompt, WorkingDir: s.WorkingDir, Cast: loop.Cast{Actor: s.Actor, Critic: s.Critic}}
+	return loop.Session{ID: s.ID, Prompt: s.Prompt, WorkingDir: s.WorkingDir, Task: s.Task, Cast: loop.Cast{Actor: s.Actor, Critic: s.Critic}}
 }
 
 // stampAt returns the stamp of a log, zero when that cannot be looked at.

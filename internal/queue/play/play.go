@@ -195,7 +195,7 @@ func (p *Player) run(ctx context.Context, j *board.Job, dir string, settings run
 	h := *p.Host
 	h.Dir = dir
 	o := run.Options{
-		Host: &h, Version: p.Version, Prompt: prompt(&j.Record), Settings: settings, Alone: true,
+		Host: &h, Version: p.Version, Task: j.Task.ID, Prompt: prompt(&j.Record), Settings: settings, Alone: true,
 		Tell: func(sentence string) { p.Tell(j.Task.ID, sentence) },
 	}
 	plan, done, err := p.plan(ctx, o, j)

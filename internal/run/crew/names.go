@@ -49,6 +49,15 @@ func Names(h *host.Host, cfg *config.Config) []string {
 	return names
 }
 
+// Elsewhere reports whether an error of [Casting.Find] says only that an agent cannot play on this
+// machine, as it is.
+func Elsewhere(err error) bool {
+	_, missing := errors.AsType[*agent.NotFoundError](err)
+	_, unset := errors.AsType[*agent.UnsetError](err)
+	_, nobody := errors.AsType[*NobodyError](err)
+	return missing || unset || nobody
+}
+
 // CheckNames refuses agents that there are not, whether or not they are installed.
 func CheckNames(h *host.Host, cfg *config.Config) error {
 	scenario := "" // of the scripted agent, whichever that would be

@@ -116,6 +116,9 @@ func (d *Details) header(o session.Overview) {
 		judge, who := render.Judges(o.Session.Critic, o.Session.Policy.Panel)
 		d.rowf(judge, "%s", who)
 	}
+	if o.Session.Task != "" {
+		d.rowf("task", "%s", term.Line(o.Session.Task))
+	}
 	if o.Status == session.Crashed && o.Session.Checkpoint != "" {
 		d.rowf("carry on", "codeloops resume %s", term.Line(o.ID))
 	}

@@ -31,6 +31,7 @@ type Row struct {
 	RowCourse
 	RowCast
 	Spent
+	Task       string   `json:"task,omitempty"` // of the queue, that it works on
 	Confidence *float64 `json:"confidence"`
 	Summary    string   `json:"summary,omitempty"`
 	Prompt     string   `json:"prompt"`
@@ -62,7 +63,7 @@ func NewRow(o session.Overview) Row {
 		ID: o.ID, Log: o.Path, WorkingDir: o.Session.WorkingDir,
 		RowCourse: RowCourse{Outcome: string(o.Status), Started: o.Started, DurationSecs: o.Duration.Seconds()},
 		RowCast:   RowCast{actor.Agent, actor.Model, critic.Agent, critic.Model},
-		Spent:     SpentBy(o), Prompt: o.Session.Prompt, LogBytes: o.Size,
+		Spent:     SpentBy(o), Task: o.Session.Task, Prompt: o.Session.Prompt, LogBytes: o.Size,
 	}
 	if o.Iterations != session.UnknownIterations {
 		r.Iterations = &o.Iterations
