@@ -28,7 +28,8 @@ type app struct {
 	args    []string // of the command line
 	signals signals.Signals
 
-	recovered bool // what a restore had left here was gone on with
+	hub       string // where the queue is served, as the command line says
+	recovered bool   // what a restore had left here was gone on with
 }
 
 // run executes one command line and returns its exit code.

@@ -24,6 +24,7 @@ import (
 	"codeloops/internal/agent/scripted"
 	"codeloops/internal/config/host"
 	"codeloops/internal/proc"
+	"codeloops/internal/queue/hub/hubtest"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/view"
 )
@@ -176,6 +177,7 @@ func scripts() testscript.Params {
 			"log":     cmdLog,
 			"signals": cmdSignals,
 			"matches": cmdMatches,
+			"nats":    cmdNATS,
 		},
 	}
 }
@@ -185,6 +187,22 @@ func scripts() testscript.Params {
 func awaitForks() {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
+}
+
+// cmdNATS starts a NATS server as an operator runs it, with TLS, that lets in the home whose
+// public key is in a file; its address is in $NATS, its authority in $CODELOOPS_QUEUE_CA.
+func cmdNATS(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: nats KEYFILE")
+	}
+	key, _, _ := strings.Cut(ts.ReadFile(args[0]), " ")
+	dir := ts.MkAbs("nats")
+	ts.Check(os.MkdirAll(dir, 0o700))
+	s, err := hubtest.New(dir, hubtest.Options{Homes: []string{strings.TrimSpace(key)}})
+	ts.Check(err)
+	ts.Defer(s.Kill)
+	ts.Setenv("NATS", s.URL)
+	ts.Setenv("CODELOOPS_QUEUE_CA", s.CA)
 }
 
 // cmdRepo makes a git repository of a folder and commits what is in it.

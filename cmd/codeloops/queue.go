@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"codeloops/internal/agent"
 	"codeloops/internal/cli/manual"
+	"codeloops/internal/config"
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
@@ -18,6 +20,7 @@ import (
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/git"
 	"codeloops/internal/queue/hub"
+	"codeloops/internal/redact"
 	"codeloops/internal/run"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/wording"
@@ -40,6 +43,7 @@ are told the command that takes it.`,
 		Args: ownCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	a.hubFlags(cmd)
 	cmd.AddCommand(newQueueAddCmd(a), newQueueImportCmd(a), newQueueListCmd(a), newQueueShowCmd(a), newQueueLogsCmd(a), newQueueCancelCmd(a), newQueueRetryCmd(a), newQueueRmCmd(a), newQueueRunCmd(a))
 	return cmd
 }
@@ -54,23 +58,61 @@ type backlog struct {
 
 // openBacklog opens the user's queue. The caller closes it.
 func (a *app) openBacklog(ctx context.Context) (*backlog, error) {
+	return a.open(ctx, func(home *hub.Home) (*hub.Link, error) { return home.Connect(ctx) })
+}
+
+// open opens the queue, at the hub that the user has named or else at the one of this home.
+func (a *app) open(ctx context.Context, own func(*hub.Home) (*hub.Link, error)) (*backlog, error) {
 	home, err := hub.Open(a.Data("queue"))
 	if err != nil {
 		return nil, err
 	}
-	link, err := home.Connect(ctx)
+	q, err := a.queueSettings()
 	if err != nil {
 		return nil, err
 	}
-	return a.onLink(ctx, home, link)
-}
-
-func (a *app) onLink(ctx context.Context, home *hub.Home, link *hub.Link) (*backlog, error) {
-	on, err := board.Open(ctx, link.Conn, board.Options{})
+	var link *hub.Link
+	if q.Hub == "" {
+		link, err = own(home)
+	} else {
+		link, err = home.Reach(hub.Way{URL: q.Hub, CA: q.CA, Cert: q.Cert, Key: q.Key, Creds: q.Creds})
+	}
+	if err != nil {
+		return nil, err
+	}
+	on, err := board.Open(ctx, link.Conn, board.Options{Replicas: q.Replicas})
 	if err != nil {
 		return nil, errors.Join(err, link.Close())
 	}
 	return &backlog{app: a, home: home, link: link, on: on}, nil
+}
+
+// queueSettings say where the queue is. No project has a say in that.
+func (a *app) queueSettings() (config.Queue, error) {
+	o := config.Options{Env: a.Environ, Home: a.Home(), Outputs: agent.Formats()}
+	if a.hub != "" {
+		o.Flags = map[string]any{"queue.hub": a.hub}
+	}
+	cfg, err := config.Load(o)
+	if err != nil {
+		return config.Queue{}, err
+	}
+	secrets := slices.Clip(a.Environ)
+	for _, secret := range hub.Secrets(cfg.Queue.Hub) { // they are kept out of logs and messages
+		secrets = append(secrets, "QUEUE_PASSWORD="+secret)
+	}
+	if len(secrets) > len(a.Environ) {
+		a.Secrets = redact.New(secrets)
+	}
+	return cfg.Queue, nil
+}
+
+// hubFlags are where the queue is served.
+func (a *app) hubFlags(cmd *cobra.Command) {
+	f := cmd.PersistentFlags()
+	f.StringVar(&a.hub, "hub", "", "the queue is served at `URL`, as `codeloops hub` prints it there (default: on this machine)")
+	f.StringVar(&a.hub, "nats", "", "the same, of a NATS server of yours with JetStream: `URL`")
+	manual.Under("Queue", f, "hub", "nats")
 }
 
 func (b *backlog) Close() error { return b.link.Close() }
@@ -200,7 +242,7 @@ func (b *backlog) add(cmd *cobra.Command, o *taskOptions, prompt string) error {
 
 // task is what the command line says of any task. Whatever can be refused is refused here.
 func (b *backlog) task(cmd *cobra.Command, o *taskOptions) (t queue.Task, err error) {
-	flags := run.FromAnywhere(o.settings(cmd), b.app.Path)
+	flags := o.settings(cmd)
 	for i, f := range flags {
 		if f.Name == "script" || f.Name == "session-dir" { // of where the user stands, and not of the work tree of the task
 			flags[i].Values = []string{b.app.Path(f.Values[0])}

@@ -83,40 +83,26 @@ func runQueue(cmd *cobra.Command, a *app, o *taskOptions, files []string, jobs i
 	})
 }
 
-// serving does something with the queue, which it serves to others meanwhile unless a hub does.
+// serving does something with the queue. Where nobody serves it, it is served to others for as
+// long as that lasts.
 func (a *app) serving(ctx context.Context, do func(*backlog) error) (err error) {
-	home, err := hub.Open(a.Data("queue"))
+	end := func() error { return nil }
+	b, err := a.open(ctx, func(home *hub.Home) (*hub.Link, error) {
+		served, err := home.Serve(hub.Options{})
+		if errors.Is(err, hub.ErrServed) {
+			return home.Connect(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		end = served.Close
+		return served.Connect()
+	})
 	if err != nil {
-		return err
+		return errors.Join(err, end())
 	}
-	link, end, err := a.hubOrServe(ctx, home)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, end()) }()
-	b, err := a.onLink(ctx, home, link)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
-	return do(b)
-}
-
-// hubOrServe is the hub that runs, or one that is served for as long as this command lasts.
-func (a *app) hubOrServe(ctx context.Context, home *hub.Home) (*hub.Link, func() error, error) {
-	served, err := home.Serve(hub.Options{})
-	if errors.Is(err, hub.ErrServed) {
-		link, err := home.Connect(ctx)
-		return link, func() error { return nil }, err
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	link, err := served.Connect()
-	if err != nil {
-		return nil, nil, errors.Join(err, served.Close())
-	}
-	return link, served.Close, nil
+	err = do(b)
+	return errors.Join(err, b.Close(), end())
 }
 
 // player plays the tasks of this home.
@@ -243,34 +229,6 @@ func stateLine(r *queue.Record) string {
 	return string(r.State)
 }
 
-func newHubCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:         "hub",
-		Annotations: exits("it was asked to end, and has", ""),
-		Short:       "Serve the queue to this machine's workers, and work on nothing",
-		Long: `Serve the queue of this user until it is asked to end, so that workers and commands
-in other terminals share it. ` + "`codeloops queue run`" + ` serves it by itself while it works.`,
-		Example: `  codeloops hub`,
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.usersOwn(map[string]bool{"`codeloops hub`": true}); err != nil {
-				return err
-			}
-			home, err := hub.Open(a.Data("queue"))
-			if err != nil {
-				return err
-			}
-			served, err := home.Serve(hub.Options{})
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(a.Err, "the queue is served at %s\n", served.URL()) //nolint:errcheck // a courtesy
-			<-cmd.Context().Done()
-			return served.Close()
-		},
-	}
-}
-
 func newWorkCmd(a *app) *cobra.Command {
 	var jobs int
 	cmd := &cobra.Command{
@@ -293,6 +251,8 @@ at any time: what it was working on is gone on with by another one.`,
 		},
 	}
 	cmd.Flags().IntVar(&jobs, "jobs", 1, "work on `n` tasks at once")
+	manual.Under("Queue", cmd.Flags(), "jobs")
+	a.hubFlags(cmd)
 	return cmd
 }
 

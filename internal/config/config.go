@@ -25,10 +25,11 @@ type Config struct {
 	provenance
 }
 
-// A Course is how the agents are driven, and what they are told of earlier runs.
+// A Course is how the agents are driven, what they are told of earlier runs, and where tasks are kept.
 type Course struct {
 	Strategy Strategy `key:"strategy"`
 	Lessons  Lessons  `key:"lessons"`
+	Queue    Queue    `key:"queue"`
 }
 
 // A Cast says who plays.

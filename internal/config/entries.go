@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -32,11 +33,19 @@ func (e Entry) String() string { return e.Key + " = " + tomlText(e.Value) }
 func (c *Config) Entries() []Entry {
 	all := c.entries()
 	for i, e := range all {
+		if e.Key == "queue.hub" {
+			all[i].Value = hidden(e.Value.(string))
+		}
 		if table, name, ok := strings.Cut(e.Key, ".env."); ok && strings.HasPrefix(table, "agents.") && secretname.Is(strings.Trim(name, `"`)) {
 			all[i].Value = "[redacted]"
 		}
 	}
 	return all
+}
+
+// hidden is an address of servers, without the passwords in it.
+func hidden(address string) string {
+	return regexp.MustCompile(`(^|//|,)[^/,@]*@`).ReplaceAllString(address, "${1}[redacted]@")
 }
 
 func (c *Config) entries() []Entry {

@@ -25,10 +25,9 @@ func TestExampleIsTheDefaults(t *testing.T) {
 	}
 
 	text := regexp.MustCompile(`(?m)^#([a-z\[\]\t])`).ReplaceAllString(exampleText(t), "$1")
-	p.project(text)
-	o := p.options()
-	o.TrustProject = true
-	c := mustLoad(t, o)
+	p.project("")
+	p.global(text)
+	c := mustLoad(t, p.options())
 	sample := map[string]CustomAgent{"mine": {
 		Command: []string{"mine", "--yes"}, CriticCommand: []string{"mine", "--read-only"},
 		Prompt: "stdin", Output: "text", ModelArgs: []string{"--model", "{model}"}, SessionArgs: []string{"--session-id", "{session_id}"}, ResumeArgs: []string{"--resume", "{conversation}"},
@@ -38,7 +37,7 @@ func TestExampleIsTheDefaults(t *testing.T) {
 		t.Errorf("got %+v, want %+v", c.Agents, sample)
 	}
 	for _, e := range c.Entries() {
-		if e.Origin.Layer != Project {
+		if e.Origin.Layer != Global {
 			t.Errorf("the example lacks %s", e.Key)
 		}
 	}

@@ -127,6 +127,10 @@ func (r *fileReader) take(n node) bool {
 		r.fail(n, fmt.Sprintf("unknown key %q", n.key.String()), r.schema.hint(key))
 		return false
 	}
+	if s.own && r.origin == Project {
+		r.fail(n, n.key.String()+" counts in your own configuration only", "`codeloops config path` says where that is")
+		return false
+	}
 	is, f := s.value(n.value)
 	if f != nil {
 		n.line = n.at(f.line)

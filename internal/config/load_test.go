@@ -45,7 +45,7 @@ func TestDefaults(t *testing.T) {
 		Convergence: Convergence{WarnAfter: 2, StopAfter: 4, Similarity: 0.8},
 		Course: Course{Strategy: Strategy{
 			Name: "actor-critic", values: map[string]any{}, roles: map[string]map[string]any{},
-		}},
+		}, Queue: Queue{Replicas: 1}},
 	}
 	for _, p := range strategy.AllParameters() {
 		want.Strategy.values[p.Key] = p.Default
@@ -201,7 +201,7 @@ func TestPrecedence(t *testing.T) {
 				var want any
 				var layer Layer
 				for step, from := range sources()[:highest+1] {
-					if from.layer == Env && !s.scalar() {
+					if from.layer == Env && !s.scalar() || from.layer == Project && s.own {
 						continue
 					}
 					want, layer = sample(t, s, step), from.layer

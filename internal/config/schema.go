@@ -19,6 +19,8 @@ type setting struct {
 	flag      string // of the command line; "" when there is none
 	// guarded keys of a project file need the user's trust.
 	guarded bool
+	// own keys count in the user's own files and variables, and in no project's.
+	own bool
 	// loosens is set for a key that holds a run to something.
 	loosens looser
 	// directory says that a relative value is relative to where it was set.
@@ -44,6 +46,7 @@ func newSchema(outputs []string) schema {
 	}...)
 	s = append(s, strategySchema()...)
 	s = append(s, lessonsSchema()...)
+	s = append(s, queueSchema()...)
 	s = append(s, policy()...)
 	s = append(s, convergence()...)
 	return append(s, agent(outputs)...)

@@ -1,9 +1,9 @@
 // Package board keeps the records of a backlog and hands its tasks to workers, on JetStream.
 //
 // A bucket holds one record for each task, which is changed by revision. A work queue holds the
-// tasks that are offered: a message that nobody acknowledges is given to another worker, and the
-// record counts how often. Another one holds the results that wait for their merge, of which each
-// repository's are taken one at a time.
+// tasks that are offered: a message that nobody acknowledges is given to another worker, at most
+// MaxDeliver times, and what is left then is told by an advisory. Another one holds the results
+// that wait for their merge, of which each repository's are taken one at a time.
 package board
 
 import (
@@ -30,9 +30,11 @@ const (
 	settings = "codeloops-queue"
 	offers   = "CODELOOPS-OFFERS"
 	results  = "CODELOOPS-RESULTS"
+	lost     = "CODELOOPS-LOST"
 
 	offerSubject  = "codeloops.offer."
 	resultSubject = "codeloops.result."
+	advisory      = "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES."
 )
 
 // Leases of messages.
@@ -41,16 +43,17 @@ const (
 	AckWait = 30 * time.Second
 	// Beat is how often a worker says that it is there.
 	Beat = 10 * time.Second
-	// MostLost is how many workers may be lost with a task, and how many mergers with its result.
-	MostLost = 3
+	// MaxDeliver is how often a task is given to workers that are lost.
+	MaxDeliver = 3
 	// window is how long a message that is sent twice is known to be the same.
 	window = time.Hour
 )
 
 // Options may be shorter in tests.
 type Options struct {
-	AckWait time.Duration // of a new board; 0 is [AckWait]
-	Beat    time.Duration // 0 is [Beat]
+	AckWait  time.Duration // of a new board; 0 is [AckWait]
+	Beat     time.Duration // 0 is [Beat]
+	Replicas int           // of a new board: how many servers of a cluster keep it; 0 is one
 }
 
 // A Board is the backlog as one process sees it. It is safe for concurrent use.
@@ -60,10 +63,8 @@ type Board struct {
 	records jetstream.KeyValue
 	options Options
 
-	mu         sync.Mutex
-	consumers  map[string]jetstream.Consumer // by name
-	reconnects uint64                        // that are known
-	since      time.Time                     // when the last one was noticed; zero: nothing was taken yet
+	mu        sync.Mutex
+	consumers map[string]jetstream.Consumer // by name
 }
 
 // Open makes what a board needs, unless it is there.
@@ -102,20 +103,21 @@ func (b *Board) create(ctx context.Context) error {
 	for _, s := range []jetstream.StreamConfig{
 		{Name: offers, Subjects: []string{offerSubject + ">"}, Retention: jetstream.WorkQueuePolicy, Duplicates: window},
 		{Name: results, Subjects: []string{resultSubject + ">"}, Retention: jetstream.WorkQueuePolicy, Duplicates: window},
+		{Name: lost, Subjects: []string{advisory + offers + ".>", advisory + results + ".>"}, Retention: jetstream.WorkQueuePolicy},
 	} {
-		s.Storage = jetstream.FileStorage
+		s.Storage, s.Replicas = jetstream.FileStorage, b.options.Replicas
 		if _, err := b.js.CreateOrUpdateStream(ctx, s); err != nil {
 			return err
 		}
 	}
-	kept, err := b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: settings, Storage: jetstream.FileStorage})
+	kept, err := b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: settings, Storage: jetstream.FileStorage, Replicas: b.options.Replicas})
 	if err != nil {
 		return err
 	}
 	if _, err := kept.Create(ctx, "schema", []byte(schema)); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
 		return err
 	}
-	b.records, err = b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: records, Storage: jetstream.FileStorage})
+	b.records, err = b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: records, Storage: jetstream.FileStorage, Replicas: b.options.Replicas})
 	return err
 }
 

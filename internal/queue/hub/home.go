@@ -123,15 +123,15 @@ type Link struct {
 	lock io.Closer
 }
 
-// Close waits until what was sent has arrived, unless the hub is away.
-func (l *Link) Close() (err error) {
-	if l.IsConnected() {
-		err = l.Flush()
+// Close waits until what was sent has arrived.
+func (l *Link) Close() error {
+	err := l.Flush()
+	if errors.Is(err, nats.ErrConnectionClosed) {
+		err = nil
 	}
 	l.Conn.Close()
 	if l.hub != nil {
-		l.hub.server.Shutdown()
-		l.hub.server.WaitForShutdown()
+		l.hub.shutdown()
 		err = errors.Join(err, l.lock.Close())
 	}
 	return err
@@ -176,7 +176,7 @@ func (h *Home) alone(lock io.Closer) (*Link, error) {
 	}
 	conn, err := hub.connect()
 	if err != nil {
-		hub.server.Shutdown()
+		hub.shutdown()
 		return nil, errors.Join(err, lock.Close())
 	}
 	return &Link{Conn: conn, hub: hub, lock: lock}, nil
@@ -233,15 +233,28 @@ func (d dialer) Dial(network, _ string) (net.Conn, error) { return d(network) }
 // reach is how long a hub may take to be reached.
 const reach = 5 * time.Second
 
-// Dial connects to a hub elsewhere, or to any NATS server, as this home. A connection that
-// breaks is made again for as long as it takes.
+// Dial connects to a hub as this home.
 func (h *Home) Dial(server string, options ...nats.Option) (*nats.Conn, error) {
+	key, err := h.asItself()
+	if err != nil {
+		return nil, err
+	}
+	return dial(server, append([]nats.Option{key}, options...)...)
+}
+
+// asItself shows the key of the home.
+func (h *Home) asItself() (nats.Option, error) {
 	public, err := h.key.PublicKey()
 	if err != nil {
 		return nil, fmt.Errorf("read the key of the queue: %w", err)
 	}
+	return nats.Nkey(public, h.key.Sign), nil
+}
+
+// dial connects to a hub. A connection that breaks is made again for as long as it takes.
+func dial(server string, options ...nats.Option) (*nats.Conn, error) {
 	all := append([]nats.Option{
-		nats.Name("codeloops"), nats.Nkey(public, h.key.Sign), nats.MaxReconnects(-1),
+		nats.Name("codeloops"), nats.MaxReconnects(-1),
 		nats.ReconnectWait(100 * time.Millisecond), nats.ReconnectJitter(50*time.Millisecond, 50*time.Millisecond),
 		nats.PingInterval(10 * time.Second), nats.MaxPingsOutstanding(2), nats.Timeout(reach),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // else it prints

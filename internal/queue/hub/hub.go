@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/hex"
@@ -9,8 +10,10 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -27,17 +30,29 @@ type Options struct {
 	Listen string
 	// Cert and Key are files in PEM.
 	Cert, Key string
-	// Authorized are the public keys of the homes that it lets in, beside its own.
-	Authorized []string
+	// SelfSigned has the hub make a certificate of its own, by whose digest it is known.
+	SelfSigned bool
+	// Authorized is a file with the public keys of the homes that it lets in beside its own, one
+	// a line, each with the name of whose it is behind it. It is read again when it changes.
+	Authorized string
+	// Tell is told what becomes of the hub, in sentences; may be nil.
+	Tell func(sentence string)
 
 	private bool // nobody else can reach it
 }
 
 // A Hub is a server in this process.
 type Hub struct {
-	home   *Home
+	home    *Home
+	options Options
+	pin     string // digest of its certificate; "": it has none
+	faults  chan string
+	lock    io.Closer
+	done    chan struct{} // closed when it is to end
+	tending sync.WaitGroup
+
+	mu     sync.Mutex
 	server *server.Server
-	lock   io.Closer
 }
 
 // Serve starts the hub of this home, and tells the user's other processes where it is. The
@@ -51,15 +66,16 @@ func (h *Home) Serve(o Options) (*Hub, error) {
 		return nil, hint.Errorf("there is one hub for each user: stop that one, or let it do the work",
 			"%w in %s", ErrServed, h.Dir)
 	}
-	hub, err := start(h, o)
+	b, err := start(h, o)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	hub.lock = lock
-	if err := hub.tell(o); err != nil {
-		return nil, errors.Join(err, hub.Close())
+	b.lock = lock
+	b.tending.Go(b.tend)
+	if err := b.tell(); err != nil {
+		return nil, errors.Join(err, b.Close())
 	}
-	return hub, nil
+	return b, nil
 }
 
 // ErrServed says that a hub runs already.
@@ -81,44 +97,73 @@ func (h *Home) take() (lock io.Closer, free bool, err error) {
 	return nil, false, nil
 }
 
-// ready is how long a server may take to start.
-const ready = 30 * time.Second
-
 // start starts a server over the files of a home.
 func start(h *Home, o Options) (*Hub, error) {
-	options, err := o.server(h)
+	if o.Tell == nil {
+		o.Tell = func(string) {}
+	}
+	b := &Hub{home: h, options: o, faults: make(chan string, 1), done: make(chan struct{})}
+	so, err := b.settings()
 	if err != nil {
 		return nil, err
 	}
-	s, err := server.NewServer(options)
-	if err != nil {
-		return nil, fmt.Errorf("start the hub: %w", err)
+	if so.TLS {
+		b.pin = certDigest(so.TLSConfig.Certificates[0].Certificate[0])
 	}
-	s.Start()
-	if !s.ReadyForConnections(ready) || !s.JetStreamEnabled() {
-		s.Shutdown()
-		return nil, hint.Errorf("is the port taken, or is the disk full? codeloops hub tells more",
-			"the hub in %s did not start", h.Dir)
-	}
-	return &Hub{home: h, server: s}, nil
+	return b, b.run(so)
 }
 
-// server are the options of the server itself.
-func (o Options) server(h *Home) (*server.Options, error) {
-	own, err := h.PublicKey()
+// ready is how long a server may take to start, and patient how often it is asked whether it has.
+const (
+	ready   = 30 * time.Second
+	patient = 50 * time.Millisecond
+)
+
+// run starts a server in the place of the one before, if there was one.
+func (b *Hub) run(so *server.Options) error {
+	s, err := server.NewServer(so)
 	if err != nil {
-		return nil, fmt.Errorf("read the key of the queue: %w", err)
+		return fmt.Errorf("start the hub: %w", err)
 	}
+	log := &faults{tell: b.faults, fatal: make(chan string, 1)}
+	s.SetLoggerV2(log, false, false, false)
+	s.Start()
+	for tries := ready / patient; !s.ReadyForConnections(patient); tries-- {
+		select {
+		case why := <-log.fatal:
+			s.Shutdown()
+			return hint.Errorf("is another server there? --listen takes another port", "the hub cannot listen on %s: %s",
+				net.JoinHostPort(so.Host, strconv.Itoa(so.Port)), why)
+		default:
+		}
+		if tries == 0 {
+			s.Shutdown()
+			return hint.Errorf("is the machine very busy?", "the hub in %s did not start within %s", b.home.Dir, ready)
+		}
+	}
+	if !s.JetStreamEnabled() {
+		s.Shutdown()
+		return hint.Errorf("is the disk full?", "the hub in %s cannot write there", b.home.Dir)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.server = s
+	return nil
+}
+
+// settings are the options of the server itself.
+func (b *Hub) settings() (*server.Options, error) {
+	h, o := b.home, b.options
 	so := &server.Options{
 		ServerName: "codeloops-" + h.ID(), Host: "127.0.0.1", Port: server.RANDOM_PORT,
-		NoLog: true, NoSigs: true, DontListen: o.private,
+		NoSigs: true, DontListen: o.private,
 		JetStream: true, StoreDir: h.In("store"), SyncAlways: true, DisableJetStreamBanner: true,
 		JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 1 << 40, // the disk is the limit
 		MaxPayload: 8 << 20, // a prompt is a text
-		Nkeys:      []*server.NkeyUser{{Nkey: own}},
 	}
-	for _, key := range o.Authorized {
-		so.Nkeys = append(so.Nkeys, &server.NkeyUser{Nkey: key})
+	var err error
+	if so.Nkeys, err = b.users(); err != nil {
+		return nil, err
 	}
 	if o.Listen != "" {
 		host, port, err := net.SplitHostPort(o.Listen)
@@ -132,16 +177,17 @@ func (o Options) server(h *Home) (*server.Options, error) {
 			so.Port = server.RANDOM_PORT
 		}
 	}
-	if o.Cert != "" || o.Key != "" {
-		pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
-		if err != nil {
-			return nil, fmt.Errorf("read the certificate of the hub: %w", err)
-		}
-		so.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}
+	cert, err := b.certificate()
+	if err != nil {
+		return nil, err
+	}
+	if cert == nil && !loopback(so.Host) {
+		return nil, hint.Errorf("--tls-cert FILE --tls-key FILE; --self-signed, with which it makes one; or listen on 127.0.0.1",
+			"a hub that listens on %s can be reached by others and needs a certificate", cmp.Or(so.Host, o.Listen))
+	}
+	if cert != nil {
+		so.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{*cert}}
 		so.TLS = true
-	} else if !loopback(so.Host) {
-		return nil, hint.Errorf("--tls-cert FILE --tls-key FILE, or listen on 127.0.0.1",
-			"a hub that listens on %s can be reached by others and needs a certificate", so.Host)
 	}
 	return so, nil
 }
@@ -152,17 +198,16 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// tell writes down where the hub is.
-func (b *Hub) tell(o Options) error {
-	at := address{URL: b.URL(), PID: os.Getpid()}
-	if o.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
-		if err != nil {
-			return fmt.Errorf("read the certificate of the hub: %w", err)
-		}
-		at.Cert = certDigest(pair.Certificate[0])
+// tell writes down where the hub is, for processes of this user.
+func (b *Hub) tell() error {
+	u, err := url.Parse(b.URL())
+	if err != nil {
+		return fmt.Errorf("say where the hub is: %w", err)
 	}
-	text, err := json.Marshal(at)
+	if ip := net.ParseIP(u.Hostname()); ip != nil && ip.IsUnspecified() {
+		u.Host = net.JoinHostPort("localhost", u.Port())
+	}
+	text, err := json.Marshal(address{URL: u.String(), PID: os.Getpid(), Cert: b.pin})
 	if err != nil {
 		return err
 	}
@@ -173,8 +218,26 @@ func (b *Hub) tell(o Options) error {
 	return os.Rename(file+".new", file)
 }
 
-// URL is where clients find the hub.
-func (b *Hub) URL() string { return b.server.ClientURL() }
+// URL is where the hub listens.
+func (b *Hub) URL() string { return b.now().ClientURL() }
+
+// Address is what clients on other machines are told: where the hub is, and by which certificate
+// it is known.
+func (b *Hub) Address() string {
+	u, err := url.Parse(b.URL())
+	if err != nil {
+		return b.URL()
+	}
+	if ip := net.ParseIP(u.Hostname()); ip != nil && ip.IsUnspecified() {
+		if name, err := os.Hostname(); err == nil {
+			u.Host = net.JoinHostPort(name, u.Port())
+		}
+	}
+	if b.pin != "" {
+		u.Scheme, u.Fragment = "tls", pinned+b.pin
+	}
+	return u.String()
+}
 
 // Connect leads to the hub without a network.
 func (b *Hub) Connect() (*Link, error) {
@@ -186,19 +249,35 @@ func (b *Hub) Connect() (*Link, error) {
 }
 
 func (b *Hub) connect() (*nats.Conn, error) {
-	conn, err := b.home.Dial("", nats.InProcessServer(b.server))
+	conn, err := b.home.Dial("", nats.InProcessServer(b))
 	if err != nil {
 		return nil, fmt.Errorf("reach the hub: %w", err)
 	}
 	return conn, nil
 }
 
+// InProcessConn is a connection to the server that runs by then.
+func (b *Hub) InProcessConn() (net.Conn, error) { return b.now().InProcessConn() }
+
+func (b *Hub) now() *server.Server {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.server
+}
+
 // Close ends the hub: what it has acknowledged is on the disk.
 func (b *Hub) Close() error {
+	close(b.done)
+	b.tending.Wait()
 	err := os.Remove(b.home.addressFile())
-	b.server.Shutdown()
-	b.server.WaitForShutdown()
+	b.shutdown()
 	return errors.Join(err, b.lock.Close())
+}
+
+func (b *Hub) shutdown() {
+	s := b.now()
+	s.Shutdown()
+	s.WaitForShutdown()
 }
 
 func certDigest(der []byte) string {
@@ -209,7 +288,7 @@ func certDigest(der []byte) string {
 // isCert accepts one certificate only.
 func isCert(s tls.ConnectionState, want string) error {
 	if len(s.PeerCertificates) == 0 || certDigest(s.PeerCertificates[0].Raw) != want {
-		return errors.New("that is not the hub of this home: it shows another certificate")
+		return ErrOtherCert
 	}
 	return nil
 }

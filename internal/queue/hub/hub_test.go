@@ -1,24 +1,17 @@
 package hub_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
-	"math/big"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"codeloops/internal/queue/hub"
+	"codeloops/internal/queue/hub/hubtest"
 )
 
 func home(t *testing.T) *hub.Home {
@@ -116,26 +109,6 @@ func TestOneHubAndItsKey(t *testing.T) {
 	conn.Close()
 }
 
-// A home that was told to the hub is let in.
-func TestAuthorized(t *testing.T) {
-	t.Parallel()
-	h, friend := home(t), home(t)
-	key, err := friend.PublicKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	served, err := h.Serve(hub.Options{Authorized: []string{key}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer served.Close()
-	conn, err := friend.Dial(served.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn.Close()
-}
-
 // Beyond the loopback interface a hub has a certificate, or is none.
 func TestListeningBeyondLoopback(t *testing.T) {
 	t.Parallel()
@@ -151,7 +124,14 @@ func TestListeningBeyondLoopback(t *testing.T) {
 			t.Errorf("listening on %s: %v", listen, err)
 		}
 	}
-	cert, key := certificate(t)
+	authority, err := hubtest.NewAuthority()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, key := filepath.Join(t.TempDir(), "cert"), filepath.Join(t.TempDir(), "key")
+	if err := authority.Issue(cert, key, hubtest.Leaf{}); err != nil {
+		t.Fatal(err)
+	}
 	served, err := h.Serve(hub.Options{Listen: "127.0.0.1:0", Cert: cert, Key: key})
 	if err != nil {
 		t.Fatal(err)
@@ -167,33 +147,4 @@ func TestListeningBeyondLoopback(t *testing.T) {
 	if err := link.Close(); err != nil {
 		t.Error(err)
 	}
-}
-
-// certificate makes one for the loopback interface.
-func certificate(t *testing.T) (cert, key string) {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write := func(name, kind string, b []byte) string {
-		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b}), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	return write("cert.pem", "CERTIFICATE", der), write("key.pem", "PRIVATE KEY", secret)
 }

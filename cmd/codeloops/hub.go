@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/cli/manual"
+	"codeloops/internal/queue/hub"
+)
+
+func newHubCmd(a *app) *cobra.Command {
+	var o hub.Options
+	cmd := &cobra.Command{
+		Use:         "hub",
+		Annotations: exits("it was asked to end, and has", ""),
+		Short:       "Serve the queue to workers, and work on nothing",
+		Long: `Serve the queue of this user until it is asked to end, so that workers and commands
+in other terminals share it. ` + "`codeloops queue run`" + ` serves it by itself while it works.
+
+Other machines reach it where --listen says. That is refused without a certificate,
+and lets in only those whose public keys stand in a file:
+
+  codeloops hub key                        prints the key of a machine, there
+  codeloops hub --listen :4222 --self-signed --authorized FILE
+                                           prints the address for the others
+  codeloops work --hub ADDRESS             works on another machine`,
+		Example: `  codeloops hub
+  codeloops hub --listen 0.0.0.0:4222 --tls-cert hub.pem --tls-key hub.key --authorized keys`,
+		Args: ownCommands,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.usersOwn(map[string]bool{"`codeloops hub`": true}); err != nil {
+				return err
+			}
+			if o.SelfSigned && o.Cert+o.Key != "" {
+				return usagef("leave one of them out", "--self-signed and --tls-cert contradict each other")
+			}
+			if (o.Cert == "") != (o.Key == "") {
+				return usagef("both are files in PEM", "--tls-cert and --tls-key go together")
+			}
+			home, err := hub.Open(a.Data("queue"))
+			if err != nil {
+				return err
+			}
+			o.Tell = a.tell
+			served, err := home.Serve(o)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.Err, "the queue is served at %s\n", served.Address()) //nolint:errcheck // a courtesy
+			<-cmd.Context().Done()
+			return served.Close()
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Listen, "listen", "", "listen on `HOST:PORT` (default: a free port that this machine alone reaches)")
+	f.StringVar(&o.Cert, "tls-cert", "", "show the certificate in `file`")
+	f.StringVar(&o.Key, "tls-key", "", "its key is in `file`")
+	f.BoolVar(&o.SelfSigned, "self-signed", false, "make a certificate, by whose digest in the address the hub is known")
+	f.StringVar(&o.Authorized, "authorized", "", "let in the machines whose public keys are in `file`, one a line; it may change meanwhile")
+	manual.Under("Hub", f, "listen", "tls-cert", "tls-key", "self-signed", "authorized")
+	cmd.AddCommand(newHubKeyCmd(a))
+	return cmd
+}
+
+func newHubKeyCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:         "key",
+		Annotations: exits("the key was printed", ""),
+		Short:       "Print the public key by which a hub knows this machine",
+		Long: `Print the public key by which a hub elsewhere knows this user on this machine, as a
+line for the file of its --authorized. The private key is made when there is none yet,
+and never leaves the machine.`,
+		Example: `  codeloops hub key | ssh hub.example.com 'cat >>keys'`,
+		Args:    noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			home, err := hub.Open(a.Data("queue"))
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(a.Out, home.Introduction())
+			return err
+		},
+	}
+}

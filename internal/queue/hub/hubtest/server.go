@@ -1,0 +1,151 @@
+// Package hubtest runs NATS servers for tests, as operators do: nats-server in a process of its
+// own, with JetStream, TLS and keys.
+package hubtest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/queue/hub"
+)
+
+// Options say what a server is like.
+type Options struct {
+	Homes  []string // public keys of the homes that it lets in
+	Plain  bool     // without TLS
+	Bare   bool     // without JetStream
+	Verify bool     // clients must show a certificate
+	Config string   // more lines of its configuration
+}
+
+// A Server is one process.
+type Server struct {
+	URL string // without credentials
+	CA  string // file with the authority that has signed its certificate
+
+	dir     string
+	options Options
+	port    string // once it is known
+	process *exec.Cmd
+}
+
+// Start starts a server for a test.
+func Start(tb testing.TB, o Options) *Server {
+	tb.Helper()
+	s, err := New(tb.TempDir(), o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(s.Kill)
+	return s
+}
+
+// New starts a server that has its files in a directory.
+func New(dir string, o Options) (*Server, error) {
+	s := &Server{dir: dir, options: o, port: "-1", CA: filepath.Join(dir, "ca.pem")}
+	build := exec.Command("go", "build", "-o", s.file("nats-server"), "github.com/nats-io/nats-server/v2") //nolint:noctx // it ends by itself
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build nats-server: %w\n%s", err, out)
+	}
+	authority, err := NewAuthority()
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(authority.Write(s.CA), authority.Issue(s.file("cert.pem"), s.file("key.pem"), Leaf{})); err != nil {
+		return nil, err
+	}
+	return s, s.Start()
+}
+
+func (s *Server) file(name string) string { return filepath.Join(s.dir, name) }
+
+// config is the configuration of the server.
+func (s *Server) config() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "listen: \"127.0.0.1:%s\"\nports_file_dir: %q\nlog_file: %q\n", s.port, s.dir, s.file("log"))
+	if !s.options.Bare {
+		fmt.Fprintf(&b, "jetstream { store_dir: %q, sync_interval: always }\n", s.file("store"))
+	}
+	if !s.options.Plain {
+		fmt.Fprintf(&b, "tls { cert_file: %q, key_file: %q, ca_file: %q, verify: %v }\n", s.file("cert.pem"), s.file("key.pem"), s.CA, s.options.Verify)
+	}
+	if len(s.options.Homes) > 0 {
+		b.WriteString("authorization { users: [\n")
+		for _, key := range s.options.Homes {
+			fmt.Fprintf(&b, "  { nkey: %s }\n", key)
+		}
+		b.WriteString("] }\n")
+	}
+	return b.String() + s.options.Config + "\n"
+}
+
+// Start starts the server again after it was killed: at the same address, with the same files.
+func (s *Server) Start() error {
+	if err := os.WriteFile(s.file("nats.conf"), []byte(s.config()), 0o600); err != nil {
+		return err
+	}
+	s.process = exec.Command(s.file("nats-server"), "-c", s.file("nats.conf")) //nolint:noctx // see Kill
+	if err := s.process.Start(); err != nil {
+		return err
+	}
+	at, err := s.listens()
+	if err != nil {
+		log, _ := os.ReadFile(s.file("log"))
+		s.Kill()
+		return fmt.Errorf("start nats-server: %w\n%s", err, log)
+	}
+	s.URL = "tls://" + at
+	if s.options.Plain {
+		s.URL = "nats://" + at
+	}
+	_, s.port, err = net.SplitHostPort(at)
+	return err
+}
+
+// listens waits until the server says where it listens.
+func (s *Server) listens() (string, error) {
+	name := s.file(fmt.Sprintf("nats-server_%d.ports", s.process.Process.Pid))
+	for range 3_000 {
+		var ports struct {
+			Nats []string `json:"nats"`
+		}
+		if text, err := os.ReadFile(name); err == nil && json.Unmarshal(text, &ports) == nil && len(ports.Nats) > 0 {
+			u, err := url.Parse(ports.Nats[0])
+			if err != nil {
+				return "", err
+			}
+			if c, err := net.Dial("tcp", u.Host); err == nil { //nolint:noctx // on this machine
+				return u.Host, c.Close()
+			}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return "", errors.New("it does not say where it listens")
+}
+
+// Kill kills the server, as kill -9 does.
+func (s *Server) Kill() {
+	_ = s.process.Process.Kill()
+	_ = s.process.Wait()
+}
+
+// ClientCert is a certificate that it takes.
+func (s *Server) ClientCert() (cert, key string) { return s.file("cert.pem"), s.file("key.pem") }
+
+// Way leads to the server, as a home does.
+func (s *Server) Way() hub.Way {
+	w := hub.Way{URL: s.URL}
+	if !s.options.Plain {
+		w.CA = s.CA
+	}
+	return w
+}

@@ -1,0 +1,225 @@
+package hub
+
+import (
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+
+	"codeloops/internal/wording/hint"
+)
+
+// A Way leads to a hub elsewhere: one of codeloops, or any NATS server with JetStream.
+type Way struct {
+	// URL is nats://HOST:PORT or tls://HOST:PORT; several of a cluster are parted by commas. A
+	// name and a password, or a token, may stand before the host. "#sha256=DIGEST" behind it is
+	// the only certificate that is accepted, as SSH knows hosts by their keys: a hub needs no
+	// authority then, and nobody signed by one can take its place.
+	URL string
+	// CA is a file with the authorities that may have signed the certificate; "": the system's.
+	CA string
+	// Cert and Key are files with a certificate to show; "": none.
+	Cert, Key string
+	// Creds is a file with credentials of NATS; "": the key of the home.
+	Creds string
+}
+
+const pinned = "sha256="
+
+// servers are the URLs of the way, without the digest that stands behind them.
+func (w Way) servers() (all []*url.URL, pin string, err error) {
+	bad := func(what string) error { // without the text: a password may stand in it
+		return hint.Errorf("write it like tls://host:4222, as codeloops hub prints it", "the address of the hub %s", what)
+	}
+	for _, u := range parsed(w.URL) {
+		switch {
+		case u == nil || u.Hostname() == "":
+			return nil, "", bad("is no URL of a server")
+		case u.Scheme != "nats" && u.Scheme != "tls":
+			return nil, "", bad(fmt.Sprintf("begins with %s://, and only nats:// and tls:// are known", u.Scheme))
+		case u.Fragment != "" && (!strings.HasPrefix(u.Fragment, pinned) || len(u.Fragment) != len(pinned)+64):
+			return nil, "", bad("ends with something that is no digest of a certificate: #sha256= and 64 digits")
+		case u.Port() == "":
+			u.Host = net.JoinHostPort(u.Hostname(), "4222")
+		}
+		pin = cmp.Or(pin, strings.ToLower(strings.TrimPrefix(u.Fragment, pinned)))
+		u.Fragment, u.Path = "", ""
+		all = append(all, u)
+	}
+	return all, pin, nil
+}
+
+// parsed are the URLs in an address; nil stands for what is none.
+func parsed(address string) (all []*url.URL) {
+	for one := range strings.SplitSeq(address, ",") {
+		if one = strings.TrimSpace(one); !strings.Contains(one, "://") {
+			one = "nats://" + one
+		}
+		u, err := url.Parse(one)
+		if err != nil {
+			u = nil
+		}
+		all = append(all, u)
+	}
+	return all
+}
+
+// Secrets are the passwords and tokens in an address.
+func Secrets(address string) (all []string) {
+	for _, u := range parsed(address) {
+		if u == nil || u.User == nil {
+			continue
+		}
+		secret, has := u.User.Password()
+		if !has {
+			secret = u.User.Username() // a token
+		}
+		all = append(all, secret)
+	}
+	return all
+}
+
+// Shown is an address as it may be shown: without passwords, tokens and digests.
+func Shown(address string) string {
+	var all []string
+	for _, u := range parsed(address) {
+		if u != nil {
+			all = append(all, u.Scheme+"://"+u.Host)
+		}
+	}
+	return strings.Join(all, ",")
+}
+
+// Reach connects to a hub elsewhere, as this home. A connection that breaks is made again for as
+// long as it takes.
+func (h *Home) Reach(w Way) (*Link, error) {
+	servers, pin, err := w.servers()
+	if err != nil {
+		return nil, err
+	}
+	secure, err := w.tls(pin)
+	if err != nil {
+		return nil, err
+	}
+	var urls []string
+	var options []nats.Option
+	for _, u := range servers {
+		urls = append(urls, u.String())
+		// Whoever is on the way could give the workers here commands, so that nothing is said
+		// in the clear beyond this machine.
+		if pin != "" || u.Scheme == "tls" || !loopback(u.Hostname()) {
+			options = append(options, nats.Secure(secure))
+		}
+	}
+	if len(options) == 0 {
+		options = append(options, func(o *nats.Options) error { o.TLSConfig = secure; return nil }) // should the server want it
+	}
+	options = append(options, nats.IgnoreAuthErrorAbort()) // who is locked out waits to be let in again
+	at := strings.Join(urls, ",")
+	var conn *nats.Conn
+	own, err := h.asItself()
+	switch {
+	case err != nil:
+		return nil, err
+	case w.Creds != "":
+		conn, err = dial(at, append(options, nats.UserCredentials(w.Creds))...)
+	case slices.ContainsFunc(servers, func(u *url.URL) bool { return u.User != nil }):
+		conn, err = dial(at, options...)
+	default:
+		if conn, err = dial(at, append(slices.Clip(options), own)...); errors.Is(err, nats.ErrNkeysNotSupported) {
+			conn, err = dial(at, options...) // it lets everybody in
+		}
+	}
+	if err != nil {
+		return nil, h.refused(w, err)
+	}
+	return &Link{Conn: conn}, nil
+}
+
+// tls is what is expected of the certificate of a hub, and what is shown to it.
+func (w Way) tls(pin string) (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if pin != "" {
+		c.InsecureSkipVerify = true // the name and who has signed it: it is that very certificate, or none
+		c.VerifyConnection = func(s tls.ConnectionState) error { return isCert(s, pin) }
+	}
+	if w.CA != "" {
+		text, err := os.ReadFile(w.CA)
+		if err != nil {
+			return nil, fmt.Errorf("read the authorities of the hub: %w", err)
+		}
+		if c.RootCAs = x509.NewCertPool(); !c.RootCAs.AppendCertsFromPEM(text) {
+			return nil, hint.Errorf("it holds certificates in PEM", "%s names no authority", w.CA)
+		}
+	}
+	if w.Cert != "" || w.Key != "" {
+		pair, err := tls.LoadX509KeyPair(w.Cert, w.Key)
+		if err != nil {
+			return nil, fmt.Errorf("read the certificate that is shown to the hub: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
+
+// ErrOtherCert says that a server shows another certificate than the one that is expected.
+var ErrOtherCert = errors.New("it shows another certificate than the one it is known by")
+
+// refused says why there is no connection, and what to do about it.
+func (h *Home) refused(w Way, err error) error {
+	at := Shown(w.URL)
+	switch {
+	case errors.Is(err, nats.ErrAuthorization) && w.Creds == "" && len(Secrets(w.URL)) == 0:
+		return hint.Errorf("add this line to the file that it has as --authorized: "+h.Introduction(), "the hub at %s does not know the key of this home", at)
+	case errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrNkeysNotSupported):
+		return hint.Errorf("look at the name and the password, or at the file of queue.creds", "the hub at %s refuses the credentials: %w", at, err)
+	}
+	if refused := insecure(at, err); refused != nil {
+		return refused
+	}
+	return hint.Errorf("does one run there, and may this machine speak with it?", "the hub at %s cannot be reached: %w", at, err)
+}
+
+// insecure says what is wrong with the certificate of a hub, or with ours; nil where that is not it.
+func insecure(at string, err error) error {
+	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
+	_, isUnknown := errors.AsType[x509.UnknownAuthorityError](err)
+	_, isAnother := errors.AsType[x509.HostnameError](err)
+	_, noTLS := errors.AsType[tls.RecordHeaderError](err)
+	switch {
+	case errors.Is(err, nats.ErrSecureConnWanted) || noTLS:
+		return hint.Errorf("give it a certificate, or come through a tunnel of this machine: ssh -L 4222:127.0.0.1:4222 HOST",
+			"the hub at %s speaks without TLS, and what is said to it could be read and changed on the way", at)
+	case errors.Is(err, ErrOtherCert):
+		return hint.Errorf("if it has a new one, take the address that it prints at its start now; if not, somebody else answers there",
+			"the hub at %s is not the one that the address means: %w", at, err)
+	case isInvalid && invalid.Reason == x509.Expired:
+		return hint.Errorf("give the hub a new one; is the clock of this machine right?", "the certificate of the hub at %s is not valid now: %w", at, err)
+	case isAnother:
+		return hint.Errorf("name it as its certificate does", "the certificate of the hub at %s is that of another: %w", at, err)
+	case isUnknown || isInvalid:
+		return hint.Errorf("take the whole address that the hub prints at its start, with #sha256=…, or name the authority in queue.ca",
+			"nobody whom this machine trusts has signed the certificate of the hub at %s: %w", at, err)
+	case strings.Contains(err.Error(), "tls: certificate required") || strings.Contains(err.Error(), "tls: bad certificate"):
+		return hint.Errorf("name it in queue.cert and queue.key", "the hub at %s wants to be shown a certificate: %w", at, err)
+	}
+	return nil
+}
+
+// Introduction is the line that lets this home in at a hub: its public key, and whose it is.
+func (h *Home) Introduction() string {
+	public, err := h.PublicKey()
+	if err != nil {
+		return ""
+	}
+	host, _ := os.Hostname() // "" says no less
+	return strings.TrimSpace(public + " " + host)
+}

@@ -1,0 +1,266 @@
+package hub_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/pem"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/queue/hub"
+	"codeloops/internal/queue/hub/hubtest"
+	"codeloops/internal/wording/hint"
+)
+
+// reaches expects that a way leads to a hub.
+func reaches(t *testing.T, h *hub.Home, w hub.Way) {
+	t.Helper()
+	link, err := h.Reach(w)
+	if err != nil {
+		text, _ := hint.Of(err)
+		t.Errorf("%v\nhint: %s", err, text)
+		return
+	}
+	if err := link.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// refuses expects that it does not, for a reason that is said, with a hint, and without a secret.
+func refuses(t *testing.T, h *hub.Home, w hub.Way, problem, advice string) {
+	t.Helper()
+	link, err := h.Reach(w)
+	if err == nil {
+		_ = link.Close()
+		t.Errorf("not refused, but should be as %q", problem)
+		return
+	}
+	text, _ := hint.Of(err)
+	if !strings.Contains(err.Error(), problem) || !strings.Contains(text, advice) {
+		t.Errorf("refused as\n%v\nhint: %s\nwant %q, %q", err, text, problem, advice)
+	}
+	if strings.Contains(err.Error()+text, "secret") {
+		t.Errorf("a password is shown: %v, %s", err, text)
+	}
+}
+
+func public(t *testing.T, h *hub.Home) string {
+	t.Helper()
+	key, err := h.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func TestServersOfOperators(t *testing.T) {
+	t.Parallel()
+	h, stranger := home(t), home(t)
+	s := hubtest.Start(t, hubtest.Options{Homes: []string{public(t, h)}})
+	t.Run("TLS and keys", func(t *testing.T) {
+		t.Parallel()
+		reaches(t, h, s.Way())
+		refuses(t, stranger, s.Way(), "does not know the key of this home", "add this line to the file that it has as --authorized: "+public(t, stranger))
+		refuses(t, h, hub.Way{URL: s.URL}, "nobody whom this machine trusts has signed the certificate of the hub at "+s.URL, "#sha256=")
+		refuses(t, h, hub.Way{URL: s.URL + "#sha256=" + strings.Repeat("0", 64)}, "is not the one that the address means", "somebody else answers")
+	})
+	plain := hubtest.Start(t, hubtest.Options{Plain: true})
+	t.Run("neither", func(t *testing.T) {
+		t.Parallel()
+		reaches(t, h, plain.Way())
+		reaches(t, h, hub.Way{URL: strings.TrimPrefix(plain.URL, "nats://")})
+		refuses(t, h, hub.Way{URL: strings.Replace(plain.URL, "nats:", "tls:", 1)}, "speaks without TLS", "give it a certificate")
+	})
+	named := hubtest.Start(t, hubtest.Options{Config: "authorization { user: me, password: secret }"})
+	t.Run("name and password", func(t *testing.T) {
+		t.Parallel()
+		w := named.Way()
+		w.URL = strings.Replace(w.URL, "//", "//me:secret@", 1)
+		reaches(t, h, w)
+		w.URL = strings.Replace(w.URL, "secret@", "secretive@", 1)
+		refuses(t, h, w, "refuses the credentials", "look at the name and the password")
+	})
+	token := hubtest.Start(t, hubtest.Options{Plain: true, Config: "authorization { token: secrettoken }"})
+	t.Run("token", func(t *testing.T) {
+		t.Parallel()
+		w := token.Way()
+		w.URL = strings.Replace(w.URL, "//", "//secrettoken@", 1)
+		reaches(t, h, w)
+	})
+	shown := hubtest.Start(t, hubtest.Options{Verify: true})
+	t.Run("a certificate of one's own", func(t *testing.T) {
+		t.Parallel()
+		w := shown.Way()
+		refuses(t, h, w, "wants to be shown a certificate", "queue.cert")
+		w.Cert, w.Key = shown.ClientCert()
+		reaches(t, h, w)
+	})
+}
+
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	h := home(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	refuses(t, h, hub.Way{URL: "nats://me:secret@" + at}, "the hub at nats://"+at+" cannot be reached", "does one run there")
+	refuses(t, h, hub.Way{URL: "tls://hub.invalid"}, "the hub at tls://hub.invalid cannot be reached", "does one run there")
+	for address, problem := range map[string]string{
+		"http://me:secret@host":       "begins with http://, and only nats:// and tls:// are known",
+		"nats://me:secret@host:port":  "is no URL of a server",
+		"tls://me:secret@":            "is no URL of a server",
+		"tls://host#sha256=12":        "is no digest of a certificate",
+		"tls://host, http://secret@x": "begins with http://",
+	} {
+		refuses(t, h, hub.Way{URL: address}, problem, "tls://host:4222")
+	}
+}
+
+func TestCertificates(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	authority, err := hubtest.NewAuthority()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := authority.Write(in("ca")); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		leaf            hubtest.Leaf
+		problem, advice string
+	}{
+		"good":    {},
+		"expired": {hubtest.Leaf{End: time.Now().Add(-time.Hour)}, "is not valid now", "is the clock of this machine right?"},
+		"another": {hubtest.Leaf{Name: "other.example"}, "is that of another", "name it as its certificate does"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cert, key := in(name+".cert"), in(name+".key")
+			if err := authority.Issue(cert, key, test.leaf); err != nil {
+				t.Fatal(err)
+			}
+			h := home(t)
+			served, err := h.Serve(hub.Options{Listen: "127.0.0.1:0", Cert: cert, Key: key})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer served.Close()
+			address, pin, _ := strings.Cut(served.Address(), "#")
+			w := hub.Way{URL: address, CA: in("ca")}
+			if test.problem == "" {
+				reaches(t, h, w)
+			} else {
+				refuses(t, h, w, test.problem, test.advice)
+			}
+			text, err := os.ReadFile(cert)
+			if err != nil {
+				t.Fatal(err)
+			}
+			block, _ := pem.Decode(text)
+			sum := sha256.Sum256(block.Bytes)
+			if want := "sha256=" + hex.EncodeToString(sum[:]); pin != want {
+				t.Errorf("the address ends with %q, want %q", pin, want)
+			}
+			reaches(t, h, hub.Way{URL: served.Address()}) // it is that very certificate, whatever it says
+		})
+	}
+	bad := in("nothing")
+	if err := os.WriteFile(bad, []byte("nothing"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := home(t)
+	refuses(t, h, hub.Way{URL: "tls://127.0.0.1:1", CA: bad}, bad+" names no authority", "PEM")
+}
+
+// A hub without a certificate makes one of its own, which stays the same.
+func TestSelfSigned(t *testing.T) {
+	t.Parallel()
+	h, friend := home(t), home(t)
+	list := filepath.Join(t.TempDir(), "authorized")
+	if err := os.WriteFile(list, []byte("# who may come\n\n"+friend.Introduction()+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var address string
+	for range 2 {
+		served, err := h.Serve(hub.Options{Listen: "0.0.0.0:0", SelfSigned: true, Authorized: list})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, port, err := net.SplitHostPort(strings.TrimPrefix(hub.Shown(served.Address()), "tls://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, pin, _ := strings.Cut(served.Address(), "#")
+		reaches(t, friend, hub.Way{URL: "tls://127.0.0.1:" + port + "#" + pin})
+		refuses(t, home(t), hub.Way{URL: "tls://127.0.0.1:" + port + "#" + pin}, "does not know the key", "--authorized")
+		link, err := h.Connect(t.Context()) // as the user's other processes do
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := link.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := served.Close(); err != nil {
+			t.Error(err)
+		}
+		if address != "" && pin != address {
+			t.Errorf("the certificate was %s and is %s", address, pin)
+		}
+		address = pin
+	}
+}
+
+// Who is let in is read again while the hub runs.
+func TestAuthorizedChanges(t *testing.T) {
+	t.Parallel()
+	h, friend := home(t), home(t)
+	list := filepath.Join(t.TempDir(), "authorized")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(list+".new", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(list+".new", list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("")
+	said := make(chan string, 10)
+	served, err := h.Serve(hub.Options{Authorized: list, Tell: func(s string) { said <- s }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer served.Close()
+	own, err := h.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuses(t, friend, hub.Way{URL: served.Address()}, "does not know the key", "--authorized")
+	write(friend.Introduction())
+	if got := <-said; !strings.Contains(got, "1 home may come beside this one") {
+		t.Errorf("said %q", got)
+	}
+	reaches(t, friend, hub.Way{URL: served.Address()})
+	write("nonsense\n")
+	if got := <-said; !strings.Contains(got, list+", line 1: that is no public key") {
+		t.Errorf("said %q", got)
+	}
+	reaches(t, friend, hub.Way{URL: served.Address()}) // what was right is kept
+	if err := own.Flush(); err != nil {
+		t.Errorf("who was let in before was thrown out: %v", err)
+	}
+	if err := own.Close(); err != nil {
+		t.Error(err)
+	}
+}
