@@ -63,7 +63,7 @@ func (o *runOptions) addRunFlags(f *pflag.FlagSet) {
 // addSetting declares the flag of one setting.
 func (o *runOptions) addSetting(f *pflag.FlagSet, s run.Setting) {
 	switch s.Kind {
-	case run.Text:
+	case run.Text, run.File:
 		f.StringP(s.Flag, s.Short, "", s.Usage)
 	case run.Number:
 		f.IntP(s.Flag, s.Short, 0, s.Usage)

@@ -242,7 +242,7 @@ func (b *backlog) add(cmd *cobra.Command, o *taskOptions, prompt string) error {
 
 // task is what the command line says of any task. Whatever can be refused is refused here.
 func (b *backlog) task(cmd *cobra.Command, o *taskOptions) (t queue.Task, err error) {
-	flags := o.settings(cmd)
+	flags := run.FromAnywhere(o.settings(cmd), b.app.Path)
 	for i, f := range flags {
 		if f.Name == "script" || f.Name == "session-dir" { // of where the user stands, and not of the work tree of the task
 			flags[i].Values = []string{b.app.Path(f.Values[0])}

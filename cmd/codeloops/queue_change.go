@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -63,28 +64,61 @@ func (a *app) changeTask(cmd *cobra.Command, ref string, change func(*queue.Reco
 }
 
 func newQueueRmCmd(a *app) *cobra.Command {
-	var force bool
+	var force, merged bool
 	cmd := &cobra.Command{
-		Use:         "rm ID",
-		Annotations: exits("the task is gone", ""),
-		Short:       "Take a task out of the queue",
-		Long: `Take a task out of the queue that nobody works on. One whose work is not merged is
+		Use:         "rm [ID…]",
+		Annotations: exits("the tasks are gone", ""),
+		Short:       "Take tasks out of the queue",
+		Long: `Take tasks out of the queue that nobody works on. One whose work is not merged is
 refused without --force, which removes its work tree and its branch: what was on
-them stays as a commit at a ref that you are told. Its sessions stay.`,
-		Example:           `  codeloops queue rm --force iso-weeks`,
-		Args:              oneTask,
+them stays as a commit at a ref that you are told. Sessions stay.`,
+		Example: `  codeloops queue rm --force iso-weeks
+  codeloops queue rm --merged`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if merged == (len(args) == 0) {
+				return nil
+			}
+			return usagef("codeloops queue rm ID…, or codeloops queue rm --merged", "queue rm takes the IDs of tasks, or --merged")
+		},
 		ValidArgsFunction: a.completeTask,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if err := a.usersOwn(map[string]bool{"`codeloops queue rm`": true}); err != nil {
 				return err
 			}
-			return a.withTask(cmd.Context(), args[0], func(ctx context.Context, b *backlog, r queue.Record) error {
-				return b.remove(ctx, r, force)
-			})
+			b, err := a.openBacklog(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, b.Close()) }()
+			return b.removeAll(cmd.Context(), args, force)
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "also a task whose work is not merged")
+	cmd.Flags().BoolVar(&force, "force", false, "also tasks whose work is not merged")
+	cmd.Flags().BoolVar(&merged, "merged", false, "all tasks of this repository that are merged")
 	return cmd
+}
+
+// removeAll removes the tasks that references mean; without any, those that are merged.
+func (b *backlog) removeAll(ctx context.Context, refs []string, force bool) error {
+	if len(refs) == 0 {
+		all, err := b.mine(ctx, false)
+		for _, r := range all.Sorted() {
+			if err == nil && r.State == queue.Merged {
+				err = b.remove(ctx, *r, force)
+			}
+		}
+		return err
+	}
+	for _, ref := range refs {
+		r, err := b.find(ctx, ref)
+		if err == nil {
+			err = b.remove(ctx, r, force)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (b *backlog) remove(ctx context.Context, r queue.Record, force bool) error {

@@ -70,6 +70,7 @@ func (n *nestOracle) entries(index string) []string {
 	_ = os.Remove(filepath.Join(n.gitDir, index+"-index"))
 	n.in(index, []byte(strings.Join(append(own, ""), "\x00")), "update-index", "-z", "--index-info")
 	n.in(index, nil, "-c", "advice.addEmbeddedRepo=false", "add", "-A", ".")
+	addDeciders(func(stdin []byte, args ...string) string { return n.in(index, stdin, args...) })
 	return records(n.in(index, nil, "ls-files", "--stage", "-z"))
 }
 

@@ -91,23 +91,22 @@ func (o *oracle) in(index string, stdin []byte, args ...string) string {
 func (o *oracle) add(index string) {
 	o.t.Helper()
 	o.in(index, nil, "-c", "advice.addEmbeddedRepo=false", "add", "-A", "--sparse", "--", ":/")
-	o.addDeciders(index)
+	addDeciders(func(stdin []byte, args ...string) string { return o.in(index, stdin, args...) })
 }
 
 // addDeciders adds what git sees only when it is told to, and we do in any case: a
 // file that decides over the scope and is ignored itself, unless it is in a directory
 // that is ignored as a whole.
-func (o *oracle) addDeciders(index string) {
-	o.t.Helper()
+func addDeciders(git func(stdin []byte, args ...string) string) {
 	var deciders bytes.Buffer
-	for record := range strings.SplitSeq(o.in(index, nil, "--no-optional-locks", "status", "-z", "--no-renames", "--ignored", "--ignore-submodules=all"), "\x00") {
+	for record := range strings.SplitSeq(git(nil, "--no-optional-locks", "status", "-z", "--no-renames", "--ignored", "--ignore-submodules=all"), "\x00") {
 		// A directory that is ignored as a whole ends in a slash, and is all that is said.
 		if name, ignored := strings.CutPrefix(record, "!! "); ignored && scan.Decides(name) && !strings.HasSuffix(name, "/") {
 			deciders.WriteString(":(literal)" + name + "\x00")
 		}
 	}
 	if deciders.Len() > 0 {
-		o.in(index, deciders.Bytes(), "add", "-f", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul")
+		git(deciders.Bytes(), "add", "-f", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul")
 	}
 }
 

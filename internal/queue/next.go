@@ -178,11 +178,11 @@ func cycleFrom(after map[string][]string, start string) []string {
 	return walk(start)
 }
 
-// Meant is the task that a reference means, which is the beginning of its ID.
+// Meant is the task that a reference means: the beginning of its ID, or what its source calls it.
 func (b Backlog) Meant(ref string) (r Record, err error) {
 	var ids []string
-	for id := range b {
-		if strings.HasPrefix(id, ref) {
+	for id, r := range b {
+		if strings.HasPrefix(id, ref) || strings.EqualFold(r.Task.Origin.Key, ref) {
 			ids = append(ids, id)
 		}
 	}
@@ -191,7 +191,7 @@ func (b Backlog) Meant(ref string) (r Record, err error) {
 	case len(ids) == 1:
 		return *b[ids[0]], nil
 	case len(ids) > 1:
-		return r, hint.Errorf("say more of it: "+wording.List(ids, 5), "%s is the beginning of %s", ref, wording.Count(len(ids), "task"))
+		return r, hint.Errorf("say more of it: "+wording.List(ids, 5), "%s may be %s", ref, wording.Count(len(ids), "task"))
 	}
 	all := slices.Sorted(maps.Keys(b))
 	if id, near := wording.Nearest(ref, all); near {

@@ -21,7 +21,7 @@ const (
 	Merged     State = "merged"      // the target contains its result
 	NeedsHuman State = "needs-human" // its result could not be merged
 	Failed     State = "failed"      // its run did not end with DONE
-	Dead       State = "dead"        // its workers were lost, as often as it is offered
+	Dead       State = "dead"        // too many workers were lost with it
 	Cancelled  State = "cancelled"
 )
 
@@ -74,6 +74,9 @@ type Record struct {
 	// an earlier attempt is refused.
 	Attempt int    `json:"attempt,omitempty"`
 	Worker  Worker `json:"worker,omitzero"` // of the last attempt
+	// Taken counts how often the task, since it was offered, or its result was given to somebody:
+	// all but the last one were lost with it.
+	Taken int `json:"taken,omitempty"`
 	// NotBefore: until then the task is offered to nobody. Zero: at any time.
 	NotBefore time.Time `json:"not_before,omitzero"`
 
@@ -147,6 +150,9 @@ func (r *Record) Move(to State, at time.Time, why string) error {
 		return fmt.Errorf("task %s is %s and cannot become %s: %w", r.Task.ID, r.State, to, ErrIllegal)
 	}
 	r.State, r.Since, r.Why = to, at.UTC(), why
+	if to == Offered || to == Finished {
+		r.Taken = 0
+	}
 	r.Note(at, why)
 	return nil
 }
@@ -177,6 +183,7 @@ func (r *Record) Begin(w Worker, at time.Time) error {
 		why = r.Worker.Name + " was lost"
 	}
 	r.Attempt++
+	r.Taken++
 	r.Worker = w
 	return r.Move(Running, at, why)
 }

@@ -19,6 +19,7 @@ type Kind int
 // The kinds of settings.
 const (
 	Text   Kind = iota
+	File        // a path, from the working directory
 	Number      // whole
 	Switch      // on or off
 	List        // may be repeated; a value may be several with commas between them
@@ -83,7 +84,7 @@ func Table() []Setting {
 		{"critic-access", "", "critic_access", Text, Logged, AboutAgents, "what critics may do where they work: `full|read-only`"},
 		{"critic-env", "", "critic_env", Text, Logged, AboutAgents, "what critics see of the environment: `full|clean`; clean is no secrets except what the model needs"},
 		{"env-pass", "", "env_pass", Lines, Logged, AboutAgents, "secret `variable` that a critic gets with a clean environment; may be repeated"},
-		{"script", "", "", Text, Logged, AboutAgents, "scenario `file` for the agent called scripted"},
+		{"script", "", "", File, Logged, AboutAgents, "scenario `file` for the agent called scripted"},
 
 		{"strategy", "", "strategy.name", Text, Inherited, AboutStrategy, "how agents are driven: `name` of one of codeloops strategies"},
 		{"best-of", "", "", Number, Inherited, AboutStrategy, "have `n` candidates work at the same time, each in a copy, and go on with the best (tree-of-thoughts)"},
@@ -111,7 +112,7 @@ func Table() []Setting {
 		{"ci", "", "ci", Text, Shown, AboutOutput, "lay the progress out for the log of a job: `auto|none|github|gitlab`; auto is what the environment says"},
 		{"notify", "", "notify", Text, Shown, AboutOutput, "tell on the terminal that the run is over: `none|bell|osc9|osc777`"},
 		{"title", "", "title", Switch, Shown, AboutOutput, "show in the title of the terminal where the run stands; --title=false does not"},
-		{"session-dir", "", "session_dir", Text, Said, AboutSession, "keep session logs in `dir` (default ~/.local/share/codeloops/sessions)"},
+		{"session-dir", "", "session_dir", File, Said, AboutSession, "keep session logs in `dir` (default ~/.local/share/codeloops/sessions)"},
 		{"trust-project", "", "", Switch, Said, AboutSession, "honour keys of the project's codeloops.toml that run commands, for this run"},
 	}
 }
@@ -180,6 +181,18 @@ func NewSettings(flags []loop.Flag) (Settings, error) {
 	return s, nil
 }
 
+// FromAnywhere returns flags that mean the same wherever the run begins: path makes the paths
+// among them absolute.
+func FromAnywhere(flags []loop.Flag, path func(string) string) []loop.Flag {
+	flags = slices.Clone(flags)
+	for i, f := range flags {
+		if row, _ := find(f.Name); row.Kind == File && len(f.Values) == 1 && f.Values[0] != "" {
+			flags[i].Values = []string{path(f.Values[0])}
+		}
+	}
+	return flags
+}
+
 // bestOf spells out --best-of.
 func (s Settings) bestOf() error {
 	if !s.has("best-of") {
@@ -217,7 +230,7 @@ func (s Setting) value(words []string) (any, error) {
 			return nil, fmt.Errorf("%q is neither true nor false", words[0])
 		}
 		return on, nil
-	case Text, List, Lines:
+	case Text, File, List, Lines:
 	}
 	return words[0], nil
 }

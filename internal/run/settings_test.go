@@ -93,3 +93,13 @@ func TestSaidAgain(t *testing.T) {
 		}
 	}
 }
+
+func TestFromAnywhere(t *testing.T) {
+	t.Parallel()
+	said := []loop.Flag{{Name: "script", Values: []string{"a.toml"}}, {Name: "session-dir", Values: []string{"logs"}}, {Name: "agent", Values: []string{"a.toml"}}}
+	got := FromAnywhere(said, func(path string) string { return "/here/" + path })
+	want := []loop.Flag{{Name: "script", Values: []string{"/here/a.toml"}}, {Name: "session-dir", Values: []string{"/here/logs"}}, {Name: "agent", Values: []string{"a.toml"}}}
+	if !reflect.DeepEqual(got, want) || said[0].Values[0] != "a.toml" {
+		t.Errorf("got %v of %v", got, said)
+	}
+}

@@ -1,9 +1,9 @@
 // Package board keeps the records of a backlog and hands its tasks to workers, on JetStream.
 //
 // A bucket holds one record for each task, which is changed by revision. A work queue holds the
-// tasks that are offered: a message that nobody acknowledges is given to another worker, at most
-// MaxDeliver times, and what is left then is told by an advisory. Another one holds the results
-// that wait for their merge, of which each repository's are taken one at a time.
+// tasks that are offered: a message that nobody acknowledges is given to another worker, and the
+// record counts how often. Another one holds the results that wait for their merge, of which each
+// repository's are taken one at a time.
 package board
 
 import (
@@ -30,11 +30,9 @@ const (
 	settings = "codeloops-queue"
 	offers   = "CODELOOPS-OFFERS"
 	results  = "CODELOOPS-RESULTS"
-	lost     = "CODELOOPS-LOST"
 
 	offerSubject  = "codeloops.offer."
 	resultSubject = "codeloops.result."
-	advisory      = "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES."
 )
 
 // Leases of messages.
@@ -43,8 +41,8 @@ const (
 	AckWait = 30 * time.Second
 	// Beat is how often a worker says that it is there.
 	Beat = 10 * time.Second
-	// MaxDeliver is how often a task is given to workers that are lost.
-	MaxDeliver = 3
+	// MostLost is how many workers may be lost with a task, and how many mergers with its result.
+	MostLost = 3
 	// window is how long a message that is sent twice is known to be the same.
 	window = time.Hour
 )
@@ -63,8 +61,10 @@ type Board struct {
 	records jetstream.KeyValue
 	options Options
 
-	mu        sync.Mutex
-	consumers map[string]jetstream.Consumer // by name
+	mu         sync.Mutex
+	consumers  map[string]jetstream.Consumer // by name
+	reconnects uint64                        // that are known
+	since      time.Time                     // when the last one was noticed; zero: nothing was taken yet
 }
 
 // Open makes what a board needs, unless it is there.
@@ -103,7 +103,6 @@ func (b *Board) create(ctx context.Context) error {
 	for _, s := range []jetstream.StreamConfig{
 		{Name: offers, Subjects: []string{offerSubject + ">"}, Retention: jetstream.WorkQueuePolicy, Duplicates: window},
 		{Name: results, Subjects: []string{resultSubject + ">"}, Retention: jetstream.WorkQueuePolicy, Duplicates: window},
-		{Name: lost, Subjects: []string{advisory + offers + ".>", advisory + results + ".>"}, Retention: jetstream.WorkQueuePolicy},
 	} {
 		s.Storage, s.Replicas = jetstream.FileStorage, b.options.Replicas
 		if _, err := b.js.CreateOrUpdateStream(ctx, s); err != nil {

@@ -32,18 +32,22 @@ func newJob(ctx context.Context, b *Board, m jetstream.Msg, r queue.Record) *Job
 	return j
 }
 
-// beat says that somebody is there, until the job is released.
+// beat says that somebody is there, until the job is released. A hub that comes back is told at
+// once: before it gives away what has been silent for too long.
 func (j *Job) beat(ctx context.Context) {
 	defer close(j.stopped)
 	t := time.NewTicker(j.board.options.Beat)
 	defer t.Stop()
+	back := j.board.conn.StatusChanged(nats.CONNECTED)
+	defer j.board.conn.RemoveStatusListener(back)
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-back:
 		case <-t.C:
-			_ = j.message.InProgress() // a hub that is away is told the next time
 		}
+		_ = j.message.InProgress() // a hub that is away is told the next time
 	}
 }
 

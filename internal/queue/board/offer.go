@@ -74,9 +74,12 @@ func (b *Board) Take(ctx context.Context, of queue.Repository, w queue.Worker, a
 	if err != nil {
 		return nil, fmt.Errorf("look for work: %w", err)
 	}
-	return b.take(ctx, c, func(r *queue.Record, number int) error {
+	return b.take(ctx, c, at, func(r *queue.Record, number int) error {
 		if r.Offers != number || r.State != queue.Offered && r.State != queue.Running {
 			return errVain
+		}
+		if r.State == queue.Running && r.Taken >= MostLost {
+			return r.Move(queue.Dead, at, fmt.Sprintf("its workers were lost %d times, the last one was %s", r.Taken, r.Worker.Name))
 		}
 		return r.Begin(w, at)
 	})
@@ -84,17 +87,21 @@ func (b *Board) Take(ctx context.Context, of queue.Repository, w queue.Worker, a
 
 // TakeResult takes a result in a repository that waits for its merge; nil where there is none.
 // They are taken one at a time, in the order in which they came.
-func (b *Board) TakeResult(ctx context.Context, of queue.Repository) (*Job, error) {
+func (b *Board) TakeResult(ctx context.Context, of queue.Repository, at time.Time) (*Job, error) {
 	c, err := b.consumer(ctx, results, "merger-"+of.Key(), jetstream.ConsumerConfig{
 		FilterSubject: resultSubject + of.Key() + ".*", MaxAckPending: 1,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("look for results: %w", err)
 	}
-	return b.take(ctx, c, func(r *queue.Record, number int) error {
+	return b.take(ctx, c, at, func(r *queue.Record, number int) error {
 		if r.Attempt != number || r.State != queue.Finished {
 			return errVain
 		}
+		if r.Taken >= MostLost {
+			return r.Move(queue.NeedsHuman, at, fmt.Sprintf("the merger was lost %d times", r.Taken))
+		}
+		r.Taken++
 		return nil
 	})
 }
@@ -106,7 +113,7 @@ func (b *Board) consumer(ctx context.Context, stream, name string, c jetstream.C
 	if have, ok := b.consumers[name]; ok {
 		return have, nil
 	}
-	c.Durable, c.AckPolicy, c.AckWait, c.MaxDeliver = name, jetstream.AckExplicitPolicy, b.options.AckWait, MaxDeliver
+	c.Durable, c.AckPolicy, c.AckWait = name, jetstream.AckExplicitPolicy, b.options.AckWait
 	if c.MaxAckPending == 0 {
 		c.MaxAckPending = -1
 	}
@@ -120,15 +127,41 @@ func (b *Board) consumer(ctx context.Context, stream, name string, c jetstream.C
 // errVain says that what a message offers is not to be had any more.
 var errVain = errors.New("the task is no longer offered")
 
+// errEarly says that whoever was given a task may not have had time to say that it is there.
+var errEarly = errors.New("the hub has only just come back")
+
+// early is how long nobody is taken for lost, since the hub was reached: all who are there have
+// found it again by then, and said so.
+func (b *Board) early() time.Duration { return b.options.Beat / 2 }
+
+// back reports how long ago the hub was reached, or found again, as far as it was noticed.
+func (b *Board) back(now time.Time) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if n := b.conn.Stats().Reconnects; b.since.IsZero() || n != b.reconnects {
+		b.since, b.reconnects = now, n
+	}
+	return now.Sub(b.since)
+}
+
 // take takes the first message whose record can be begun; nil where there is none.
-func (b *Board) take(ctx context.Context, c jetstream.Consumer, begin func(r *queue.Record, number int) error) (*Job, error) {
+func (b *Board) take(ctx context.Context, c jetstream.Consumer, now time.Time, begin func(r *queue.Record, number int) error) (*Job, error) {
 	for {
+		b.back(now) // before it is asked, as well: it may take a while until there is a message
 		m, err := next(c)
 		if m == nil || err != nil {
 			return nil, err
 		}
-		r, err := b.begin(ctx, m, begin)
+		left := b.early() - b.back(now)
+		r, err := b.begin(ctx, m, func(r *queue.Record, number int) error {
+			if r.Taken > 0 && left > 0 {
+				return errEarly
+			}
+			return begin(r, number)
+		})
 		switch {
+		case errors.Is(err, errEarly):
+			_ = m.NakWithDelay(left) // else it comes again later
 		case errors.Is(err, errVain):
 			if err := b.Send(ctx, &r); err != nil { // whoever finished it may not have come to that
 				return nil, err
@@ -137,6 +170,8 @@ func (b *Board) take(ctx context.Context, c jetstream.Consumer, begin func(r *qu
 		case err != nil:
 			_ = m.Nak() // else it comes again later
 			return nil, err
+		case r.State.Over(): // too many were lost with it
+			_ = m.TermWithReason(r.Why) // else it comes again, and in vain
 		default:
 			return newJob(ctx, b, m, r), nil
 		}

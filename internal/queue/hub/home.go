@@ -123,11 +123,10 @@ type Link struct {
 	lock io.Closer
 }
 
-// Close waits until what was sent has arrived.
-func (l *Link) Close() error {
-	err := l.Flush()
-	if errors.Is(err, nats.ErrConnectionClosed) {
-		err = nil
+// Close waits until what was sent has arrived, unless the hub is away.
+func (l *Link) Close() (err error) {
+	if l.IsConnected() {
+		err = l.Flush()
 	}
 	l.Conn.Close()
 	if l.hub != nil {

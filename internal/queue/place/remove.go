@@ -66,16 +66,21 @@ func (p *Place) contained(ctx context.Context, merged, head string) error {
 		return cmp.Or(err, hint.Errorf("merge it first", "%s of the branch %s would be lost: %.12s does not contain its last commit %.12s",
 			commits(lost), p.Branch, id, head))
 	}
-	refs, err := p.repo.Run(ctx, p.repo.Root, "for-each-ref", "--format=%(refname)", "--contains", id)
-	if err != nil {
+	if kept, err := p.elsewhere(ctx, id); err != nil || kept {
 		return err
 	}
+	return hint.Errorf("merge it first", "the branch %s would be lost: no other branch has %.12s, into which it was merged", p.Branch, id)
+}
+
+// elsewhere reports whether a ref other than the place's branch keeps a commit.
+func (p *Place) elsewhere(ctx context.Context, id string) (bool, error) {
+	refs, err := p.repo.Run(ctx, p.repo.Root, "for-each-ref", "--format=%(refname)", "--contains", id)
 	for ref := range strings.Lines(refs) {
 		if strings.TrimSpace(ref) != p.ref() {
-			return nil
+			return true, err
 		}
 	}
-	return hint.Errorf("merge it first", "the branch %s would be lost: no other branch has %.12s, into which it was merged", p.Branch, id)
+	return false, err
 }
 
 func commits(count string) string {
@@ -114,7 +119,7 @@ func (p *Place) remove(ctx context.Context, head string) error {
 const dropped = "refs/codeloops/dropped/"
 
 // Discard removes the place and its branch, merged or not. What was on it, or was not committed, stays
-// as a commit at the ref that is returned; "" where there was nothing.
+// as a commit at the ref that is returned; "" where there was nothing that the repository does not keep elsewhere.
 func (p *Place) Discard(ctx context.Context) (ref string, err error) {
 	var last string // with what is not committed
 	head, err := p.end(ctx, func() (err error) {
@@ -122,10 +127,7 @@ func (p *Place) Discard(ctx context.Context) (ref string, err error) {
 		return err
 	})
 	if err == nil && head != "" {
-		if last == "" {
-			last = head
-		}
-		ref, err = p.drop(ctx, last)
+		ref, err = p.drop(ctx, cmp.Or(last, head))
 	}
 	if err == nil {
 		err = p.remove(ctx, head)
@@ -165,8 +167,12 @@ func (p *Place) keep(ctx context.Context) (string, error) {
 	return p.repo.Do(ctx, git.Call{Dir: p.Dir, Env: env, Stdin: []byte(message)}, args...)
 }
 
-// drop keeps a commit at a ref that is returned. What others of that name have left stays.
+// drop keeps a commit at a ref that is returned, unless it is kept anyway. What others of that name
+// have left stays.
 func (p *Place) drop(ctx context.Context, commit string) (string, error) {
+	if kept, err := p.elsewhere(ctx, commit); err != nil || kept {
+		return "", err
+	}
 	for n := 1; ; n++ {
 		ref := dropped + p.Task
 		if n > 1 {

@@ -60,7 +60,7 @@ func (r *reporter) Handle(_ loop.Stamp, e loop.Event) error {
 	case loop.Resumed:
 		p.Session = r.plan.ID()
 	case loop.IterationStarted:
-		p.Iteration = e.Iteration
+		p.Iteration, p.Phase = e.Iteration, ""
 	case loop.PhaseEntered:
 		p.Iteration, p.Phase = e.Iteration, e.State.String()
 	case loop.Finished:

@@ -146,7 +146,7 @@ func (w *Worker) round(ctx context.Context) (over bool, err error) {
 	if whole, over := w.stands(); over || !whole {
 		return over, nil
 	}
-	return false, errors.Join(w.send(ctx), w.offer(ctx), w.take(ctx), w.merge(ctx), w.report(ctx), w.Board.Bury(ctx, w.Now))
+	return false, errors.Join(w.send(ctx), w.offer(ctx), w.take(ctx), w.merge(ctx), w.report(ctx))
 }
 
 // stands reports whether the backlog is known, and whether there is nothing more to wait for.
@@ -289,7 +289,7 @@ func (w *Worker) merge(ctx context.Context) error {
 	for of := range w.repositories(func(r *queue.Record) bool {
 		return r.State == queue.Finished && !r.Task.Unmerged && r.Task.Repository.At(w.Who.Home) && !w.merging[r.Task.Repository]
 	}) {
-		j, err := w.Board.TakeResult(ctx, of)
+		j, err := w.Board.TakeResult(ctx, of, w.Now())
 		if err != nil {
 			return err
 		}

@@ -24,6 +24,8 @@ type bench struct {
 	hub  *hub.Hub
 	nats *hubtest.Server // in the place of the hub
 	repo queue.Repository
+
+	leases board.Options
 }
 
 // The leases of tests are short.
@@ -35,7 +37,7 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{t: t, home: home, repo: queue.Repository{Home: home.ID(), Root: "/somewhere"}}
+	b := &bench{t: t, home: home, repo: queue.Repository{Home: home.ID(), Root: "/somewhere"}, leases: leases}
 	b.start()
 	t.Cleanup(func() {
 		if err := b.hub.Close(); err != nil {
@@ -65,7 +67,7 @@ func (b *bench) board() *board.Board {
 		b.t.Fatal(err)
 	}
 	b.t.Cleanup(func() { _ = link.Close() })
-	opened, err := board.Open(b.t.Context(), link.Conn, leases)
+	opened, err := board.Open(b.t.Context(), link.Conn, b.leases)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -215,7 +217,7 @@ func TestLostWorkersBuryATask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.State != queue.Dead || lost != board.MaxDeliver {
+	if r.State != queue.Dead || lost != board.MostLost {
 		t.Errorf("%s after %d losses: %+v", r.State, lost, r)
 	}
 	// Tried again, it is a new offer.
@@ -246,6 +248,47 @@ func TestLongTaskIsNotGivenAway(t *testing.T) {
 	}
 	if r, _ := on.Get(t.Context(), id); r.State != queue.Merged || r.Attempt != 1 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A task whose worker is there stays with it, also when the hub was away for longer than a lease.
+func TestLongAbsenceOfTheHub(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it takes some leases")
+	}
+	b := newBench(t)
+	b.leases = board.Options{AckWait: 3 * time.Second, Beat: 2 * time.Second}
+	on := b.board()
+	id := b.add(on, "a task", nil)
+	begun, end := make(chan struct{}), make(chan struct{})
+	play := func(ctx context.Context, j *board.Job) error {
+		if j.Attempt == 1 {
+			close(begun)
+			<-end
+		}
+		return finish(ctx, j)
+	}
+	var workers sync.WaitGroup
+	for _, name := range []string{"first", "second"} {
+		w := b.worker(name, 1, play)
+		workers.Go(func() {
+			if err := w.Run(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	<-begun
+	if err := b.hub.Close(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(b.leases.AckWait)
+	b.start()
+	time.Sleep(2 * b.leases.AckWait)
+	close(end)
+	workers.Wait()
+	if r, err := b.board().Get(t.Context(), id); err != nil || r.Attempt != 1 {
+		t.Errorf("%d attempts, %v", r.Attempt, err)
 	}
 }
 
