@@ -10,7 +10,7 @@ export CGO_ENABLED ?= 0
 # Git waits for no disk in tests. Power cuts have tests that look at what was synced.
 export GIT_TEST_FSYNC = 0
 
-.PHONY: build demo test test-race test-long lies users lint fuzz fuzz-diff diffcheck golden recording bench bench-agents bench-diff bench-sessions e2e cross clean
+.PHONY: build demo test test-race test-long lies users soak lint fuzz fuzz-diff diffcheck golden recording bench bench-agents bench-diff bench-queue bench-sessions e2e cross clean
 
 build:
 	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/codeloops
@@ -43,6 +43,11 @@ lies: build
 # What users do while a run goes on (testdata/users): all of it, or what RUN names.
 users: build
 	CODELOOPS_BIN=$(abspath $(BIN)) $(GO) test -count=1 -parallel 4 -timeout 30m -run 'TestUsers/$(RUN)' ./internal/e2e/scenarios
+
+# The queue under load, of which test-long plays the beginning: workers and hubs killed with -9
+# and stopped, turns of many leases, conflicts. All of it, or what RUN names.
+soak:
+	QUEUE_SOAK=1 $(GO) test -count=1 -parallel 1 -timeout 1h -run 'TestQueueLong$(RUN)' -v ./cmd/codeloops
 
 lint: cross
 	$(LINT) run --allow-serial-runners ./...

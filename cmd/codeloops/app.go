@@ -13,6 +13,7 @@ import (
 	"codeloops/internal/cli/signals"
 	"codeloops/internal/config/host"
 	"codeloops/internal/loop"
+	"codeloops/internal/queue/board"
 	"codeloops/internal/redact"
 	"codeloops/internal/run/crew"
 	"codeloops/internal/screen/term"
@@ -27,6 +28,7 @@ type app struct {
 
 	args    []string // of the command line
 	signals signals.Signals
+	board   board.Options // of the queue; its leases are shorter in tests
 
 	hub       string // where the queue is served, as the command line says
 	recovered bool   // what a restore had left here was gone on with

@@ -46,6 +46,7 @@ func TestMain(m *testing.M) {
 		os.Exit((&app{
 			Streams: term.New(os.Stdin, os.Stdout, os.Stderr, os.Getenv),
 			Host:    host.Host{Environ: os.Environ(), Now: hitClock()},
+			board:   leases(),
 		}).run(os.Args[1:]))
 	}
 	if len(os.Args) > 1 && os.Args[1] == scripted.Command {

@@ -80,7 +80,9 @@ func (a *app) open(ctx context.Context, own func(*hub.Home) (*hub.Link, error)) 
 	if err != nil {
 		return nil, err
 	}
-	on, err := board.Open(ctx, link.Conn, board.Options{Replicas: q.Replicas})
+	o := a.board
+	o.Replicas = q.Replicas
+	on, err := board.Open(ctx, link.Conn, o)
 	if err != nil {
 		return nil, errors.Join(err, link.Close())
 	}

@@ -138,8 +138,8 @@ const most = 100
 
 // What may be wrong with a change.
 var (
-	// ErrStale refuses what comes from an earlier attempt.
-	ErrStale = errors.New("another worker has taken the task over")
+	// ErrStale refuses what comes from an attempt that does not count any more.
+	ErrStale = errors.New("what it has come to is refused")
 	// ErrIllegal refuses a change that the table of states does not hold.
 	ErrIllegal = errors.New("a task does not go that way")
 )

@@ -51,33 +51,39 @@ func (j *Job) beat(ctx context.Context) {
 	}
 }
 
-// Stands reports whether a record says that this job is still the one that counts.
-func (j *Job) Stands(r *queue.Record) bool { return r.State == j.state && r.Attempt == j.attempt }
+// Stale says why this job does not count any more, going by a record, nil where the task was
+// removed; and nothing where it still does. It is a [queue.ErrStale].
+func (j *Job) Stale(r *queue.Record) error {
+	what := ""
+	switch {
+	case r == nil:
+		what = "the task was removed"
+	case r.Attempt != j.attempt:
+		what = fmt.Sprintf("attempt %d has begun", r.Attempt)
+	case r.State != j.state:
+		what = "the task is " + string(r.State)
+	default:
+		return nil
+	}
+	return fmt.Errorf("attempt %d at task %s no longer counts, as %s: %w", j.attempt, j.Task.ID, what, queue.ErrStale)
+}
 
 // Change changes the record. The error is [queue.ErrStale] when the task has gone on without
 // this job: it was given to another worker, cancelled or removed.
 func (j *Job) Change(ctx context.Context, change func(*queue.Record) error) error {
 	r, err := j.board.Change(ctx, j.Task.ID, func(r *queue.Record) error {
-		if !j.Stands(r) {
-			return stale(r, j.attempt)
+		if err := j.Stale(r); err != nil {
+			return err
 		}
 		return change(r)
 	})
 	if errors.Is(err, ErrNone) {
-		err = fmt.Errorf("task %s was removed: %w", j.Task.ID, queue.ErrStale)
+		err = j.Stale(nil)
 	}
 	if err == nil {
 		j.Record = r
 	}
 	return err
-}
-
-// stale says why an attempt does not count any more.
-func stale(r *queue.Record, attempt int) error {
-	if r.Attempt != attempt {
-		return fmt.Errorf("attempt %d at task %s is refused: attempt %d has begun: %w", attempt, r.Task.ID, r.Attempt, queue.ErrStale)
-	}
-	return fmt.Errorf("attempt %d at task %s is refused: the task is %s: %w", attempt, r.Task.ID, r.State, queue.ErrStale)
 }
 
 // End gives the task back with what has become of it: change moves the record. What comes next

@@ -44,6 +44,9 @@ func New(r *git.Repo, dir string) (*Site, error) {
 	return &Site{repo: r, trees: trees, records: records}, err
 }
 
+// Dir is where the work tree of a task is, or will be.
+func (s *Site) Dir(task string) string { return filepath.Join(s.trees, task) }
+
 // A Place is the work tree of one task.
 type Place struct {
 	Task   string
@@ -71,7 +74,7 @@ func (s *Site) place(task string) (*Place, error) {
 		return nil, hint.Errorf("use up to 100 letters, digits, - and _, with single dots between them",
 			"%s cannot be the name of a task: it would not do as a branch and a directory", wording.Quote(task, 120))
 	}
-	p := &Place{Task: task, Branch: branches + task, Dir: filepath.Join(s.trees, task), site: s, repo: s.repo}
+	p := &Place{Task: task, Branch: branches + task, Dir: s.Dir(task), site: s, repo: s.repo}
 	return p, p.load()
 }
 

@@ -55,15 +55,33 @@ func (p *Player) Kill() {
 // Play works on a task until its run has ended, and ends the job.
 func (p *Player) Play(ctx context.Context, j *board.Job) error {
 	move, err := p.work(ctx, j)
+	held, isHeld := errors.AsType[*session.HeldError](err)
 	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, queue.ErrStale) || errors.Is(err, queue.ErrStale):
-		return nil // the task is somebody else's now, or nobody's
+	case errors.Is(cause, queue.ErrStale):
+		return cause // the task is somebody else's now, or nobody's
+	case errors.Is(err, queue.ErrStale):
+		return err
+	case isHeld:
+		move = p.later(held)
 	case err != nil && ctx.Err() != nil:
 		move = to(queue.Waiting, p.Host.Now(), "interrupted")
 	case err != nil:
 		move = to(queue.Failed, p.Host.Now(), withHint(err))
 	}
 	return j.End(ctx, move)
+}
+
+// busy is how long a task is left alone whose work tree another process is still at work in: one
+// that was stopped, or has not heard yet that its attempt does not count any more.
+const busy = 10 * time.Second
+
+// later has a task offered again when its work tree may be free.
+func (p *Player) later(held *session.HeldError) func(*queue.Record) error {
+	now := p.Host.Now()
+	return func(r *queue.Record) error {
+		r.NotBefore = now.Add(busy)
+		return r.Move(queue.Waiting, now, held.Error())
+	}
 }
 
 // withHint is what went wrong, and what to do about it.
@@ -152,6 +170,10 @@ func (p *Player) place(ctx context.Context, j *board.Job, site *place.Site, merg
 			return nil, err
 		}
 	}
+	dir := site.Dir(j.Task.ID)
+	if held := (session.WorkTree{Root: dir, GitDir: dir, Own: p.Host.Data("locks")}).Held(); held != nil {
+		return nil, held
+	}
 	return site.Open(ctx, place.Task{
 		Name: j.Task.ID, Base: j.Base, Setup: j.Task.Setup, Log: p.Home.In("trees", j.Task.ID+".setup.log"),
 	})
@@ -214,6 +236,9 @@ func (p *Player) run(ctx context.Context, j *board.Job, dir string, settings run
 		sinks = append(sinks, p.Show(j)...)
 	}
 	out, err = plan.Run(ctx, sinks...)
+	if _, held := errors.AsType[*session.HeldError](err); held {
+		return out, err
+	}
 	if out.Result == "" || out.Result == loop.Success {
 		return out, err
 	}

@@ -114,8 +114,10 @@ func (w *Worker) changed(c board.Change) error {
 	default:
 		w.backlog[c.ID] = c.Record
 	}
-	if j := w.jobs[c.ID]; j != nil && (c.Record == nil || c.Seen > j.taken && !j.Stands(c.Record)) {
-		j.cancel(queue.ErrStale)
+	if j := w.jobs[c.ID]; j != nil && (c.Record == nil || c.Seen > j.taken) {
+		if err := j.Stale(c.Record); err != nil {
+			j.cancel(err)
+		}
 	}
 	if w.whole {
 		w.signal()

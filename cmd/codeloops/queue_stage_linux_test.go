@@ -1,0 +1,378 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/board"
+	"codeloops/internal/queue/git/gittest"
+	"codeloops/internal/queue/hub"
+)
+
+// A queueStage is a user's repository with a hub and workers, each a process of its own, that talk
+// over TCP. Every turn of an agent leaves a line where it begins and one where it ends, in a file
+// that is none of codeloops': what was played is counted there.
+type queueStage struct {
+	*gittest.Repo
+
+	dir    string // of everything
+	counts string
+	lease  time.Duration
+	home   *hub.Home // of the user
+
+	mu        sync.Mutex
+	processes []*exec.Cmd
+}
+
+// counting begins the script of every agent: it says how a turn is counted, and what its task is.
+const counting = `
+task=${PWD##*/}
+say() { echo "$1 $CODELOOPS_SESSION $CODELOOPS_STEP $$ $(date +%s%N) $task" >>"$COUNTS"; }
+`
+
+// newQueueStage has an agent that is a script for sh.
+func newQueueStage(t *testing.T, lease time.Duration, agent string) *queueStage {
+	t.Helper()
+	s := &queueStage{Repo: gittest.New(t), lease: lease}
+	s.dir = filepath.Dir(s.Root)
+	s.counts = filepath.Join(s.dir, "counts")
+	s.Put(s.dir, "agent", counting+agent)
+	s.Put(s.dir, "counts", "")
+	s.Put(s.dir, "tmp/.keep", "")
+	s.furnish(s.dir)
+	var err error
+	if s.home, err = hub.Open(filepath.Join(s.dir, "data", "codeloops", "queue")); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.end)
+	return s
+}
+
+// furnish writes the configuration of a home.
+func (s *queueStage) furnish(home string) {
+	s.Helper()
+	s.Put(home, "config/codeloops/config.toml", fmt.Sprintf(`
+agent = "counted"
+[agents.counted]
+command = ["/bin/sh", %[1]q]
+critic_command = ["/bin/sh", %[1]q]
+`, filepath.Join(s.dir, "agent")))
+}
+
+// in is the environment of processes in a home.
+func (s *queueStage) in(home string) []string {
+	env := append(gittest.Environ(home), "XDG_DATA_HOME="+filepath.Join(home, "data"), "XDG_CONFIG_HOME="+filepath.Join(home, "config"),
+		"TMPDIR="+filepath.Join(s.dir, "tmp"), "COUNTS="+s.counts, "STAGE="+s.dir, "NO_COLOR=1", "GIT_TEST_FSYNC=0", "GORACE=atexit_sleep_ms=0",
+		playCodeloops+"=1")
+	if s.lease > 0 {
+		env = append(env, queueLease+"="+s.lease.String())
+	}
+	return env
+}
+
+// codeloops is a process that is not started yet; what it says is appended to a file.
+func (s *queueStage) codeloops(home, log string, args ...string) *exec.Cmd {
+	s.Helper()
+	self, err := os.Executable()
+	if program := os.Getenv("CODELOOPS_BIN"); program != "" {
+		self = program
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Dir, cmd.Env = s.Root, s.in(home)
+	out, err := os.OpenFile(filepath.Join(s.dir, log), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { _ = out.Close() })
+	cmd.Stderr = out
+	return cmd
+}
+
+// start starts a process that lasts.
+func (s *queueStage) start(home, log string, args ...string) *exec.Cmd {
+	s.Helper()
+	cmd := s.codeloops(home, log, args...)
+	if err := cmd.Start(); err != nil {
+		s.Fatal(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.processes = append(s.processes, cmd)
+	return cmd
+}
+
+func (s *queueStage) hub() *exec.Cmd { s.Helper(); return s.start(s.dir, "hub.log", "hub") }
+
+func (s *queueStage) worker(n int) *exec.Cmd {
+	s.Helper()
+	return s.start(s.dir, fmt.Sprintf("worker-%d.log", n), "work")
+}
+
+// kill ends a process with -9.
+func (s *queueStage) kill(cmd *exec.Cmd) {
+	s.Helper()
+	if err := cmd.Process.Kill(); err != nil {
+		s.Error(err)
+	}
+	_ = cmd.Wait() // it was killed
+}
+
+// stop asks processes to end, and wants that they do so well.
+func (s *queueStage) stop(all ...*exec.Cmd) {
+	s.Helper()
+	for _, cmd := range all {
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			s.Error(err)
+		}
+		if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() != exitInterrupted {
+			s.Errorf("%v ended with %v", cmd.Args[1:], err)
+		}
+	}
+}
+
+// end ends what is left after a test, and shows what was said if it failed.
+func (s *queueStage) end() {
+	for _, cmd := range s.processes {
+		if cmd.ProcessState == nil {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		}
+	}
+	if !s.Failed() {
+		return
+	}
+	logs, _ := filepath.Glob(filepath.Join(s.dir, "*.log"))
+	for _, name := range logs {
+		text := s.Text("", name)
+		s.Logf("%s:\n%s", filepath.Base(name), text[max(0, len(text)-4000):])
+	}
+	if keep := os.Getenv("QUEUE_KEEP"); keep != "" {
+		_ = exec.Command("cp", "-a", s.dir, keep).Run()
+	}
+}
+
+// add adds a task, and returns its ID.
+func (s *queueStage) add(args ...string) string {
+	s.Helper()
+	cmd := s.codeloops(s.dir, "add.log", append([]string{"queue", "add"}, args...)...)
+	out, err := cmd.Output()
+	if err != nil {
+		s.Fatalf("queue add: %v\n%s", err, s.Text(s.dir, "add.log"))
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// board is the board as this process sees it, which has a connection of its own.
+func (s *queueStage) board() *board.Board {
+	s.Helper()
+	var link *hub.Link
+	s.await("the hub", func() bool {
+		if s.Text(s.home.Dir, "hub.json") == "-" {
+			return false // else it would be served here
+		}
+		var err error
+		link, err = s.home.Connect(s.Context())
+		return err == nil
+	})
+	s.Cleanup(func() { _ = link.Close() })
+	on, err := board.Open(s.Context(), link.Conn, board.Options{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return on
+}
+
+// retry has a task tried again.
+func (s *queueStage) retry(id string) {
+	s.Helper()
+	if err := s.codeloops(s.dir, "retry.log", "queue", "retry", id).Run(); err != nil {
+		s.Errorf("queue retry: %v", err)
+	}
+}
+
+func (s *queueStage) await(what string, there func() bool) {
+	s.Helper()
+	for end := time.Now().Add(liveness); !there(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// all reads the backlog, whenever the hub is there.
+func (s *queueStage) all(on *board.Board) (all queue.Backlog) {
+	s.Helper()
+	s.await("the backlog", func() (ok bool) {
+		ctx, cancel := context.WithTimeout(s.Context(), 2*time.Second)
+		defer cancel()
+		var err error
+		all, err = on.All(ctx)
+		return err == nil
+	})
+	return all
+}
+
+// over counts the tasks of which nothing more becomes by itself.
+func over(all queue.Backlog) (n int) {
+	for _, r := range all {
+		if r.State.Over() {
+			n++
+		}
+	}
+	return n
+}
+
+// A turn is a line of the count: where one begins or ends.
+type queueTurn struct{ what, session, step, pid, at, task string }
+
+func (s *queueStage) turns() (all []queueTurn) {
+	s.Helper()
+	for line := range strings.Lines(s.Text(s.dir, "counts")) {
+		f := strings.Fields(line)
+		if len(f) != 6 {
+			s.Fatalf("the count has the line %q", line)
+		}
+		all = append(all, queueTurn{f[0], f[1], f[2], f[3], f[4], f[5]})
+	}
+	return all
+}
+
+// again counts the turns that were played again. None may be that was over: after which the
+// next one of its session had begun.
+func (s *queueStage) again() (n int) {
+	s.Helper()
+	begun := map[string][]string{} // steps, by session
+	for _, t := range s.turns() {
+		if t.what != "begin" {
+			continue
+		}
+		steps := begun[t.session]
+		switch i := slices.Index(steps, t.step); {
+		case i < 0:
+			begun[t.session] = append(steps, t.step)
+		case i < len(steps)-1:
+			s.Errorf("session %s of %s: %s was played again, after %s", t.session, t.task, t.step, steps[len(steps)-1])
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// merged counts the merges of each task on a ref.
+func (s *queueStage) merged(ref string) map[string]int {
+	s.Helper()
+	count := map[string]int{}
+	for id := range strings.FieldsSeq(s.Git("log", "--merges", "--first-parent", "--format=%(trailers:key=Task,valueonly)", ref)) {
+		count[id]++
+	}
+	return count
+}
+
+// waiting is where what is merged waits for main.
+const waitingForMain = "refs/codeloops/queue/main"
+
+// settled holds a backlog that is worked off to what was promised: each task is merged once, or a
+// person is needed, and of those that are merged nothing is left.
+func (s *queueStage) settled(on *board.Board, ids []string) {
+	s.Helper()
+	all, merged := s.all(on), s.merged(waitingForMain)
+	if len(all) != len(ids) {
+		s.Errorf("%d tasks of %d are on the board", len(all), len(ids))
+	}
+	left := map[string]bool{}
+	for _, id := range ids {
+		r := all[id]
+		switch {
+		case r == nil:
+			s.Errorf("%s is lost", id)
+		case r.State == queue.Merged:
+			if merged[id] != 1 {
+				s.Errorf("%s was merged %d times", id, merged[id])
+			}
+		case r.State == queue.NeedsHuman:
+			left[id] = true
+		default:
+			s.Errorf("%s is %s after %d attempts: %s\n%+v", id, r.State, r.Attempt, r.Why, r.Course)
+		}
+	}
+	trees, refs := s.Git("worktree", "list", "--porcelain"), s.Git("for-each-ref", "--format=%(refname)", "refs/heads/codeloops", "refs/codeloops")
+	for line := range strings.Lines(trees + "\n" + refs) {
+		name, isTree := strings.CutPrefix(strings.TrimSpace(line), "worktree ")
+		if isTree && name != s.Root && !left[filepath.Base(name)] || strings.HasPrefix(name, "refs/") && name != waitingForMain && !left[filepath.Base(name)] {
+			s.Errorf("left %s", name)
+		}
+	}
+	s.await("no message to be left", func() bool { return s.messages() == 0 })
+}
+
+// messages counts what is left of offers and results.
+func (s *queueStage) messages() (n uint64) {
+	s.Helper()
+	link, err := s.home.Connect(s.Context())
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer link.Close()
+	js, err := jetstream.New(link.Conn)
+	if err != nil {
+		s.Fatal(err)
+	}
+	for _, name := range []string{"CODELOOPS-OFFERS", "CODELOOPS-RESULTS"} {
+		stream, err := js.Stream(s.Context(), name)
+		if err != nil {
+			s.Fatal(err)
+		}
+		n += stream.CachedInfo().State.Msgs
+		consumers := stream.ListConsumers(s.Context())
+		for c := range consumers.Info() {
+			n += uint64(c.NumAckPending) + c.NumPending
+		}
+		if err := consumers.Err(); err != nil {
+			s.Fatal(err)
+		}
+	}
+	return n
+}
+
+// nothing expects that no process and no temporary file is left, when all were stopped.
+func (s *queueStage) nothing() {
+	s.Helper()
+	s.await("the end of all processes", func() bool { return !running(s.dir, "") })
+	err := filepath.WalkDir(filepath.Join(s.dir, "tmp"), func(name string, d fs.DirEntry, err error) error {
+		if d != nil && !d.IsDir() && d.Name() != ".keep" {
+			s.Errorf("left %s", name)
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.Error(err)
+	}
+}
+
+// load is what else the machine does, for figures.
+func load(tb testing.TB) string {
+	tb.Helper()
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return strings.Join(strings.Fields(string(text))[:3], " ")
+}
