@@ -29,10 +29,7 @@ func (c *checking) check(change PathChange) error {
 	if !Proper(change.Path) {
 		return errPath
 	}
-	if err := c.parents(change.Path); err != nil {
-		return err
-	}
-	kind, err := kindAt(c.root, change.Path)
+	kind, err := c.kind(change.Path)
 	switch {
 	case err != nil:
 		return err
@@ -53,18 +50,22 @@ func (c *checking) check(change PathChange) error {
 	return change.After.Err
 }
 
-// parents looks for something that is no directory where one has to be.
-func (c *checking) parents(name string) error {
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		kind, err := kindAt(c.root, dir)
-		if err != nil {
-			return err
+// kind is what is at a path. Above it there has to be a directory, or what will be moved away:
+// below that there is nothing, wherever a symbolic link leads.
+func (c *checking) kind(name string) (Kind, error) {
+	for at, r := range name {
+		if r != '/' {
+			continue
 		}
-		if kind != Nothing && kind != Place && kind != other && !c.going[dir] || kind == other && !c.isDir(dir) {
-			return fmt.Errorf("%s: %w", wording.Path(dir), errInTheWay)
+		dir := name[:at]
+		switch kind, err := kindAt(c.root, dir); {
+		case err != nil || kind == Nothing || c.going[dir]:
+			return Nothing, err
+		case !c.isDir(dir):
+			return Nothing, fmt.Errorf("%s: %w", wording.Path(dir), errInTheWay)
 		}
 	}
-	return nil
+	return kindAt(c.root, name)
 }
 
 func (c *checking) isDir(name string) bool {

@@ -21,10 +21,7 @@ const anyPerm fs.FileMode = 0o777
 
 // kind is what is at a path now, to which no symbolic link may lead.
 func (g *ground) kind(name string) (Kind, error) {
-	if err := (&checking{root: g.root}).parents(name); err != nil {
-		return Nothing, err
-	}
-	return kindAt(g.root, name)
+	return (&checking{root: g.root}).kind(name)
 }
 
 // link gives a staged file its name, if that is free. A file system without links

@@ -36,6 +36,7 @@ func newScene(t *testing.T) *scene {
 	s.must(os.Chmod(s.path("d/g"), 0o755))
 	s.must(os.Chmod(s.path("gone"), 0o700))
 	s.must(os.Symlink("f", s.path("l")))
+	s.must(os.Symlink("d", s.path("k")))
 	return s
 }
 
@@ -83,6 +84,8 @@ func changes() []PathChange {
 		{"away/y", File, State{}},
 		{"place", Nothing, State{Kind: Place}},
 		{"mode", File, text(File, 0o400, "same\n")},
+		{"k", Link, State{}},
+		{"k/g", Nothing, text(File, 0o644, "no link leads here\n")},
 	}
 }
 
@@ -91,7 +94,7 @@ func after() map[string]string {
 	return map[string]string{
 		"stays": `-rw-r--r-- "stays\n"`, "f": `-rw-r----- "new f\n"`, "d/": "", "d/g": "-> ../stays", "l": `-rwx------ "was a link\n"`,
 		"new/": "", "new/deep/": "", "new/deep/n": `-r--r--r-- "n\n"`, "a": `-rw-r--r-- "a\n"`, "t/": "", "t/u": `-rw-r--r-- "u\n"`,
-		"away/": "", "place/": "", "mode": `-r-------- "same\n"`,
+		"away/": "", "place/": "", "mode": `-r-------- "same\n"`, "k/": "", "k/g": `-rw-r--r-- "no link leads here\n"`,
 	}
 }
 
@@ -157,7 +160,7 @@ func TestRestoreAndUndo(t *testing.T) {
 	keptFiles := map[string]string{
 		"f": `-rw------- "old f\n"`, "d/": "", "d/g": `-rwxr-xr-x "old g\n"`, "l": "-> f", "gone/": "", "gone/deep/": "",
 		"gone/deep/x": `-rw-r--r-- "x\n"`, "a/": "", "a/b": `-rw-r--r-- "b\n"`, "t": `-rw-r--r-- "t\n"`, "away/": "", "away/y": `-rw-r--r-- "y\n"`,
-		"mode": `-rw-r--r-- "same\n"`,
+		"mode": `-rw-r--r-- "same\n"`, "k": "-> d",
 	}
 	if got := state(t, finished.Dir); !maps.Equal(got, keptFiles) {
 		t.Errorf("kept %q", got)
