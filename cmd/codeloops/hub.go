@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/cli/manual"
+	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/hub"
 )
 
@@ -14,9 +17,10 @@ func newHubCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "hub",
 		Annotations: exits("it was asked to end, and has", ""),
-		Short:       "Serve the queue to workers, and work on nothing",
+		Short:       "Serve the queue to workers, and start no agents",
 		Long: `Serve the queue of this user until it is asked to end, so that workers and commands
-in other terminals share it. ` + "`codeloops queue run`" + ` serves it by itself while it works.
+in other terminals share it. What they bring is merged here into the repositories of
+this user. ` + "`codeloops queue run`" + ` serves the queue by itself while it works.
 
 Other machines reach it where --listen says. That is refused without a certificate,
 and lets in only those whose public keys stand in a file:
@@ -48,8 +52,7 @@ and lets in only those whose public keys stand in a file:
 				return err
 			}
 			fmt.Fprintf(a.Err, "the queue is served at %s\n", served.Address()) //nolint:errcheck // a courtesy
-			<-cmd.Context().Done()
-			return served.Close()
+			return errors.Join(a.tend(cmd.Context(), home, served), served.Close())
 		},
 	}
 	f := cmd.Flags()
@@ -82,4 +85,26 @@ and never leaves the machine.`,
 			return err
 		},
 	}
+}
+
+// tend merges what workers bring for the repositories of this user, until ctx is done.
+func (a *app) tend(ctx context.Context, home *hub.Home, served *hub.Hub) error {
+	link, err := served.Connect()
+	if err != nil {
+		return err
+	}
+	on, err := board.Open(ctx, link.Conn, board.Options{})
+	if err != nil {
+		return errors.Join(err, link.Close())
+	}
+	b := &backlog{app: a, home: home, link: link, on: on, replicas: 1}
+	w, done, err := b.worker(ctx, 0)
+	if err == nil {
+		err = w.Run(ctx)
+		done()
+	}
+	if ctx.Err() != nil {
+		err = nil
+	}
+	return errors.Join(err, b.Close())
 }

@@ -54,6 +54,8 @@ type backlog struct {
 	home *hub.Home
 	link *hub.Link
 	on   *board.Board
+
+	replicas int // of what is kept, on servers of the user's own
 }
 
 // openBacklog opens the user's queue. The caller closes it.
@@ -86,7 +88,7 @@ func (a *app) open(ctx context.Context, own func(*hub.Home) (*hub.Link, error)) 
 	if err != nil {
 		return nil, errors.Join(err, link.Close())
 	}
-	return &backlog{app: a, home: home, link: link, on: on}, nil
+	return &backlog{app: a, home: home, link: link, on: on, replicas: q.Replicas}, nil
 }
 
 // queueSettings say where the queue is. No project has a say in that.

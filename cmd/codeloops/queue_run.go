@@ -108,31 +108,39 @@ func (a *app) serving(ctx context.Context, do func(*backlog) error) (err error) 
 // player plays the tasks of this home.
 func (b *backlog) player(starter git.Starter) *play.Player {
 	return &play.Player{
-		Host: &b.app.Host, Version: version(), Home: b.home, Starter: starter,
+		Host: &b.app.Host, Version: version(), Home: b.home, Starter: starter, Board: b.on, Conn: b.link.Conn, Replicas: b.replicas,
 		Tell: func(task, sentence string) { b.app.tell(task + ": " + sentence) },
 	}
 }
 
 // worker is one of this process. The first Ctrl+C has it end what it works on, the second one
 // kills that.
-func (b *backlog) worker(jobs int) (w *work.Worker, done func()) {
+// It answers for its home, too, when workers on other machines ask for tasks of that.
+func (b *backlog) worker(ctx context.Context, jobs int) (w *work.Worker, done func(), err error) {
 	a := b.app
 	runner := proc.NewRunner(a.Now)
 	player := b.player(runner)
+	answered, err := player.Answer(ctx)
+	if err != nil {
+		return nil, nil, errors.Join(err, runner.Close())
+	}
 	a.signals.On(func() {
 		fmt.Fprintln(a.Err, "stopping; Ctrl+C again kills at once") //nolint:errcheck // a courtesy
 	}, player.Kill)
 	name, _ := os.Hostname() // "" says no less
 	return &work.Worker{
 		Board: b.on, Who: queue.Worker{Name: fmt.Sprintf("%s/%d", name, os.Getpid()), Home: b.home.ID()}, Slots: jobs,
-		Only: func(r queue.Repository) bool { return r.At(b.home.ID()) },
-		Play: player.Play, Merge: player.Merge, Report: player.Report, Now: a.Now, Tell: a.tell,
-	}, func() { _ = runner.Close() } // nothing of it is left
+		Only: player.Reachable,
+		Play: player.Play, Merge: player.Merge, Bring: player.Bring, Sweep: player.Sweep, Report: player.Report, Now: a.Now, Tell: a.tell,
+	}, func() { answered(); _ = runner.Close() }, nil // nothing of it is left
 }
 
 // work works off the backlog of a repository, says what becomes of it, and ends with a table.
 func (b *backlog) work(ctx context.Context, jobs int, here queue.Repository) error {
-	w, done := b.worker(jobs)
+	w, done, err := b.worker(ctx, jobs)
+	if err != nil {
+		return err
+	}
 	defer done()
 	w.Only = func(r queue.Repository) bool { return r == here }
 	w.Until = func(all queue.Backlog) bool {
@@ -145,7 +153,7 @@ func (b *backlog) work(ctx context.Context, jobs int, here queue.Repository) err
 	}
 	watch, shown := b.told(w.Only)
 	w.Watch = watch
-	err := w.Run(ctx)
+	err = w.Run(ctx)
 	if shown(); err != nil {
 		return err
 	}
@@ -259,7 +267,10 @@ at any time: what it was working on is gone on with by another one.`,
 // workOn works on whatever there is, until ctx is done.
 func (a *app) workOn(ctx context.Context, jobs int) error {
 	return a.serving(ctx, func(b *backlog) error {
-		w, done := b.worker(jobs)
+		w, done, err := b.worker(ctx, jobs)
+		if err != nil {
+			return err
+		}
 		defer done()
 		watch, shown := b.told(w.Only)
 		defer shown()

@@ -65,6 +65,28 @@ func TrustedIn(o Options, dir string) (bool, error) {
 	return trusted, nil
 }
 
+// TrustedDigest names what is in the project file that applies in the working directory, if the user
+// trusts it; "" is none. A file elsewhere is the same if its [ProjectDigest] is.
+func TrustedDigest(o Options) (string, error) {
+	if same, err := TrustedIn(o, o.WorkingDir); err != nil || !same {
+		return "", err
+	}
+	return ProjectDigest(o)
+}
+
+// ProjectDigest names what is in the project file that applies in the working directory; "" is none.
+func ProjectDigest(o Options) (string, error) {
+	_, content, err := o.candidate("")
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:]), nil
+}
+
 // candidate returns a project file's content, its name in paths.Project.
 func (o Options) candidate(file string) (Paths, []byte, error) {
 	paths, err := Locate(o)

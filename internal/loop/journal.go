@@ -269,6 +269,9 @@ func (j *Journal) Ended() bool { return j.ended }
 // Seq returns the number of the last event.
 func (j *Journal) Seq() int { return j.seq }
 
+// Moved forgets the conversation of the actor, which is on another machine.
+func (j *Journal) Moved() { j.conversation = Conversation{} }
+
 // Conversation returns the one that the actor's last turn was part of, a turn that has
 // to be played again included.
 func (j *Journal) Conversation() Conversation { return j.conversation }

@@ -85,6 +85,7 @@ type Record struct {
 	Progress Progress `json:"progress,omitzero"`  // of its run
 	Reworks  int      `json:"reworks,omitempty"`  // how often a merge sent it back
 	Feedback string   `json:"feedback,omitempty"` // why the last one did
+	Parcels  Parcels  `json:"parcels,omitzero"`
 	Merge    Merge    `json:"merge,omitzero"`
 
 	Course []Moment `json:"course,omitempty"`
@@ -100,6 +101,21 @@ type Record struct {
 type Worker struct {
 	Name string `json:"name"` // for people: machine and process
 	Home string `json:"home"` // where its work trees and sessions are
+}
+
+// Parcels are what an attempt on another machine has sent of the task: its branch, and its session as
+// far as that can be carried on. None: all that there is of the task is where the repository is.
+type Parcels struct {
+	Attempt int `json:"attempt,omitempty"`
+	Count   int `json:"count,omitempty"`
+}
+
+// Names are those of the parcels of a task, in their order.
+func (p Parcels) Names(task string) (names []string) {
+	for n := range p.Count {
+		names = append(names, fmt.Sprintf("%s.%d.%d", task, p.Attempt, n+1))
+	}
+	return names
 }
 
 // Progress is how far the run of a task has come.

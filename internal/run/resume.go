@@ -23,6 +23,8 @@ type Earlier struct {
 	Trusted bool
 	// AcceptChanges: continue although the work tree is not as the session left it.
 	AcceptChanges bool
+	// Moved: it was played on another machine, where its agents have their conversations.
+	Moved bool
 	// AcceptRules: carry on although the rules hold less than those of the session.
 	AcceptRules bool
 }
@@ -65,6 +67,9 @@ func (p *Plan) takeUp(ctx context.Context, store *session.Store, was Earlier) (e
 		return fmt.Errorf("resume session %s: %w", was.ID, err)
 	}
 	p.own.log, p.earlier, p.options.Prompt = log, &course, course.Session.Prompt
+	if was.Moved {
+		course.Journal.Moved()
+	}
 	return p.decide(ctx, was)
 }
 

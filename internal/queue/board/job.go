@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -17,8 +18,10 @@ import (
 type Job struct {
 	queue.Record // as this job last read or wrote it
 
+	mu      sync.Mutex // of the record, which several may change at once
 	board   *Board
 	message jetstream.Msg
+	id      string      // of the task
 	state   queue.State // in which it was taken
 	attempt int
 	stop    context.CancelFunc
@@ -27,7 +30,7 @@ type Job struct {
 
 func newJob(ctx context.Context, b *Board, m jetstream.Msg, r queue.Record) *Job {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	j := &Job{Record: r, board: b, message: m, state: r.State, attempt: r.Attempt, stop: stop, stopped: make(chan struct{})}
+	j := &Job{Record: r, board: b, message: m, id: r.Task.ID, state: r.State, attempt: r.Attempt, stop: stop, stopped: make(chan struct{})}
 	go j.beat(ctx)
 	return j
 }
@@ -65,13 +68,13 @@ func (j *Job) Stale(r *queue.Record) error {
 	default:
 		return nil
 	}
-	return fmt.Errorf("attempt %d at task %s no longer counts, as %s: %w", j.attempt, j.Task.ID, what, queue.ErrStale)
+	return fmt.Errorf("attempt %d at task %s no longer counts, as %s: %w", j.attempt, j.id, what, queue.ErrStale)
 }
 
 // Change changes the record. The error is [queue.ErrStale] when the task has gone on without
 // this job: it was given to another worker, cancelled or removed.
 func (j *Job) Change(ctx context.Context, change func(*queue.Record) error) error {
-	r, err := j.board.Change(ctx, j.Task.ID, func(r *queue.Record) error {
+	r, err := j.board.Change(ctx, j.id, func(r *queue.Record) error {
 		if err := j.Stale(r); err != nil {
 			return err
 		}
@@ -81,7 +84,9 @@ func (j *Job) Change(ctx context.Context, change func(*queue.Record) error) erro
 		err = j.Stale(nil)
 	}
 	if err == nil {
+		j.mu.Lock()
 		j.Record = r
+		j.mu.Unlock()
 	}
 	return err
 }
@@ -116,7 +121,7 @@ func insist(ctx context.Context, do func(context.Context) error) error {
 		once, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 		err := do(once)
 		cancel()
-		if err == nil || !unreachable(err) {
+		if err == nil || !Unreachable(err) {
 			return err
 		}
 		if ctx.Err() != nil {
@@ -128,8 +133,8 @@ func insist(ctx context.Context, do func(context.Context) error) error {
 	}
 }
 
-// unreachable reports whether an error says only that the hub could not be asked.
-func unreachable(err error) bool {
+// Unreachable reports whether an error says only that the hub could not be asked.
+func Unreachable(err error) bool {
 	for _, one := range []error{
 		context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrReconnectBufExceeded,
 		nats.ErrConnectionReconnecting, nats.ErrNoServers, nats.ErrStaleConnection, jetstream.ErrNoStreamResponse,

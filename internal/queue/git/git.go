@@ -63,14 +63,19 @@ var settings = []string{ //nolint:gochecknoglobals // a constant
 	"-c", "advice.addEmbeddedRepo=false", "-c", "advice.mergeConflict=false",
 }
 
-// maxOutput is what git may print.
-const maxOutput = 64 << 20
+// maxOutput is what git may print, and keepErrors how much of it is told where that goes elsewhere.
+const (
+	maxOutput  = 64 << 20
+	keepErrors = 64 << 10
+)
 
 // A Call is how git is run.
 type Call struct {
 	Dir   string
 	Env   []string // beside the repository's
 	Stdin []byte
+	// Stdout is a file for what it prints, however much; "" returns that.
+	Stdout string
 }
 
 // Do runs git, and returns what it has printed without the line end behind it. One that fails is a
@@ -79,9 +84,14 @@ func (r *Repo) Do(ctx context.Context, c Call, args ...string) (string, error) {
 	env := slices.Concat(r.Environ, []string{
 		"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=:", "GIT_LITERAL_PATHSPECS=0", "GIT_ICASE_PATHSPECS=0",
 	}, c.Env)
+	limits := proc.Limits{MaxOutput: maxOutput, Keep: maxOutput}
+	if c.Stdout != "" {
+		limits = proc.Limits{Keep: keepErrors}
+	}
 	res, err := r.Starter.Run(ctx, proc.Command{
 		Invocation: proc.Invocation{Argv: slices.Concat([]string{"git"}, settings, args), Dir: c.Dir, Env: env, Stdin: c.Stdin},
-		Limits:     proc.Limits{MaxOutput: maxOutput, Keep: maxOutput},
+		Records:    proc.Records{Stdout: c.Stdout},
+		Limits:     limits,
 	})
 	name := "git " + args[0]
 	switch {
@@ -91,13 +101,16 @@ func (r *Repo) Do(ctx context.Context, c Call, args ...string) (string, error) {
 		return "", hint.Add(err, "install git, or add its directory to the PATH")
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", name, err)
-	case res.Stop == proc.StopOutputLimit || res.Stdout.Omitted > 0:
+	case res.Stop == proc.StopOutputLimit || res.Stdout.Omitted > 0 && c.Stdout == "":
 		return "", fmt.Errorf("%s: %w", name, proc.ErrOutput)
 	case res.ExitCode != 0:
 		err = &proc.ExitError{Program: name, ExitCode: res.ExitCode, Stderr: string(bytes.TrimSpace(res.Stderr.Text))}
 		if strings.Contains(err.Error(), ".lock'") {
 			err = hint.Add(err, "is another git at work there? If none is, remove the lock file that it names")
 		}
+	}
+	if c.Stdout != "" {
+		return "", err
 	}
 	return strings.TrimSuffix(string(res.Stdout.Text), "\n"), err
 }

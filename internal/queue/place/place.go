@@ -64,6 +64,8 @@ type Task struct {
 	Base  string // the commit that a new branch begins at
 	Setup string // a command for the system's shell that makes a new place ready; "" is none
 	Log   string // a file for what it prints
+	// Fill puts files into the work tree of a place that is made, before the command; nil puts none.
+	Fill func(ctx context.Context, dir string) error
 }
 
 // nameOfTask matches what can be the name of a branch, and of a directory on every system.
@@ -76,6 +78,25 @@ func (s *Site) place(task string) (*Place, error) {
 	}
 	p := &Place{Task: task, Branch: branches + task, Dir: s.Dir(task), site: s, repo: s.repo}
 	return p, p.load()
+}
+
+// Adopt takes over the branch of a task, which has come from elsewhere: what is in the work tree that
+// there may be is of no more use, and [Site.Open] makes another one.
+func (s *Site) Adopt(task, base string) error {
+	p, err := s.place(task)
+	if err == nil {
+		p.rec = record{Base: base}
+		err = p.save()
+	}
+	for _, tree := range []string{s.Dir(task), s.Dir(task) + "~"} {
+		if err == nil {
+			err = errors.Join(view.Remove(tree), s.repo.Forget(tree))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("take over the branch of task %s: %w", task, err)
+	}
+	return nil
 }
 
 // List returns the places that there are, also those that are not whole.
@@ -193,6 +214,11 @@ func (p *Place) make(ctx context.Context, t Task) error {
 	}
 	if p.rec.Brought, err = p.site.Bring(ctx, p.Dir); err != nil {
 		return err
+	}
+	if t.Fill != nil {
+		if err := t.Fill(ctx, p.Dir); err != nil {
+			return err
+		}
 	}
 	if t.Setup != "" {
 		if err := p.setup(ctx, t); err != nil {

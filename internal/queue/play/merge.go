@@ -27,6 +27,8 @@ func (p *Player) Merge(ctx context.Context, j *board.Job) error {
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return context.Cause(ctx) // it comes again
+	case board.Unreachable(err) || errors.Is(err, queue.ErrStale):
+		return err
 	case err != nil:
 		move = to(queue.NeedsHuman, p.Host.Now(), "it could not be merged: "+withHint(err))
 	}
@@ -36,6 +38,9 @@ func (p *Player) Merge(ctx context.Context, j *board.Job) error {
 func (p *Player) merge(ctx context.Context, j *board.Job) (move func(*queue.Record) error, err error) {
 	repo, site, merger, err := p.in(ctx, j.Task.Repository)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.bring(ctx, &j.Record, repo, site, func(change func(*queue.Record) error) error { return j.Change(ctx, change) }); err != nil {
 		return nil, err
 	}
 	res, err := merger.Merge(ctx, merge.Request{
@@ -95,7 +100,16 @@ func (p *Player) Taken(ctx context.Context, r *queue.Record) (bool, error) {
 // Discard removes the work tree and the branch of a task whatever is on them: that stays at the
 // ref that is returned.
 func (p *Player) Discard(ctx context.Context, r *queue.Record) (ref string, err error) {
-	_, site, _, err := p.in(ctx, r.Task.Repository)
+	repo, site, _, err := p.in(ctx, r.Task.Repository)
+	if err == nil {
+		err = p.bring(ctx, r, repo, site, func(change func(*queue.Record) error) error {
+			now, err := p.Board.Change(ctx, r.Task.ID, change)
+			if err == nil {
+				r.Revision = now.Revision
+			}
+			return err
+		})
+	}
 	if err != nil {
 		return "", err
 	}

@@ -6,9 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"codeloops/internal/config"
 	"codeloops/internal/config/host"
@@ -18,6 +21,7 @@ import (
 	"codeloops/internal/queue/git"
 	"codeloops/internal/queue/hub"
 	"codeloops/internal/queue/merge"
+	"codeloops/internal/queue/parcel"
 	"codeloops/internal/queue/place"
 	"codeloops/internal/queue/source"
 	"codeloops/internal/run"
@@ -37,9 +41,18 @@ type Player struct {
 	// Show returns what shows the run of a task; may be nil.
 	Show func(*board.Job) []loop.Sink
 
-	mu       sync.Mutex
-	controls map[*run.Control]bool // of the runs that are under way
-	killed   bool
+	// Board and Conn lead to the hub.
+	Board *board.Board
+	Conn  *nats.Conn
+	// Replicas is how many there are of what is sent, in a cluster; 0 is one.
+	Replicas int
+
+	mu        sync.Mutex
+	controls  map[*run.Control]bool // of the runs that are under way
+	killed    bool
+	store     *parcel.Store        // nil until it is needed
+	homes     map[string]*presence // of other machines
+	answering sync.WaitGroup
 }
 
 // Kill ends the agents that are at work at once.
@@ -63,7 +76,7 @@ func (p *Player) Play(ctx context.Context, j *board.Job) error {
 		return err
 	case isHeld:
 		move = p.later(held)
-	case err != nil && ctx.Err() != nil:
+	case err != nil && (ctx.Err() != nil || board.Unreachable(err)):
 		move = to(queue.Waiting, p.Host.Now(), "interrupted")
 	case err != nil:
 		move = to(queue.Failed, p.Host.Now(), withHint(err))
@@ -97,54 +110,109 @@ func to(s queue.State, at time.Time, why string) func(*queue.Record) error {
 	return func(r *queue.Record) error { return r.Move(s, at, why) }
 }
 
-// work works on a task, and says what becomes of it.
-func (p *Player) work(ctx context.Context, j *board.Job) (move func(*queue.Record) error, err error) {
+// A post is where an attempt at a task is made: at home, or on another machine.
+type post struct {
+	site *place.Site
+	// base is the commit that a new task begins at, and onto the one that its target is at by now.
+	base, onto func(context.Context) (string, error)
+	// settings are those of a run in a work tree.
+	settings func(tree string) (run.Settings, error)
+	dir      string // for what the setup command prints
+	logs     string // where the session of an earlier attempt is
+	moved    bool   // that was made on another machine
+	ship     *shipper
+	end      func()
+}
+
+// begun reports whether the session is one to be carried on here.
+func (at *post) begun(id string) bool {
+	store, err := session.NewStore(at.logs)
+	return err == nil && id != "" && session.Look(store.Path(id)).Err == nil
+}
+
+// post finds where an attempt is made.
+func (p *Player) post(ctx context.Context, j *board.Job) (*post, error) {
+	if !j.Task.Repository.At(p.Home.ID()) {
+		return p.away(ctx, j)
+	}
 	repo, site, merger, err := p.in(ctx, j.Task.Repository)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.claim(ctx, &j.Task); errors.Is(err, source.ErrTaken) {
-		return to(queue.Cancelled, p.Host.Now(), err.Error()), nil
-	} else if err != nil {
+	if err := p.claim(ctx, &j.Task); err != nil {
 		return nil, err
 	}
-	here, err := p.place(ctx, j, site, merger)
+	at := &post{site: site, dir: p.Home.In("trees"), moved: j.Parcels.Count > 0, end: func() {}}
+	if err := p.bring(ctx, &j.Record, repo, site, func(change func(*queue.Record) error) error { return j.Change(ctx, change) }); err != nil {
+		return nil, err
+	}
+	at.base = func(ctx context.Context) (string, error) { return merger.Onto(ctx, j.Task.Target) }
+	at.onto = at.base
+	at.settings = func(tree string) (run.Settings, error) { return p.settings(&j.Task, repo.Root, tree) }
+	at.logs, err = p.logsAt(&j.Task, repo.Root)
+	return at, err
+}
+
+// work works on a task, and says what becomes of it.
+func (p *Player) work(ctx context.Context, j *board.Job) (move func(*queue.Record) error, err error) {
+	at, err := p.post(ctx, j)
+	switch {
+	case errors.Is(err, source.ErrTaken):
+		return to(queue.Cancelled, p.Host.Now(), err.Error()), nil
+	case errors.Is(err, errAway):
+		return p.waits(), nil
+	case err != nil:
+		return nil, err
+	}
+	defer at.end()
+	here, err := p.place(ctx, j, at)
 	if err != nil {
 		return nil, err
 	}
-	if j.Feedback != "" && j.Progress.Session == "" {
-		if err := p.update(ctx, j, here, merger); err != nil {
+	if j.Feedback != "" && !at.begun(j.Progress.Session) {
+		if err := update(ctx, at, here); err != nil {
 			return nil, err
 		}
 	}
-	settings, err := p.settings(&j.Task, repo.Root, here.Dir)
+	settings, err := at.settings(here.Dir)
 	if err != nil {
 		return nil, err
 	}
-	out, err := p.run(ctx, j, here.Dir, settings)
+	out, err := p.run(ctx, j, at, here.Dir, settings)
 	if err != nil {
 		return nil, err
 	}
-	now := p.Host.Now()
+	head := ""
+	if out.Result == loop.Success {
+		if head, err = here.Commit(context.WithoutCancel(ctx), message(&j.Record)); err != nil {
+			return nil, err
+		}
+	}
+	if at.ship != nil {
+		if err := at.ship.last(ctx, head); err != nil {
+			return nil, err
+		}
+	}
+	return outcome(out, head, p.Host.Now()), nil
+}
+
+// outcome is what becomes of a task whose run has ended.
+func outcome(out loop.Outcome, head string, now time.Time) func(*queue.Record) error {
 	switch out.Result {
 	case loop.Success:
-		head, err := here.Commit(context.WithoutCancel(ctx), message(&j.Record))
-		if err != nil {
-			return nil, err
-		}
 		return func(r *queue.Record) error {
 			r.Head = head
 			return r.Move(queue.Finished, now, out.Summary)
-		}, nil
+		}
 	case loop.Interrupted:
-		return to(queue.Waiting, now, "interrupted"), nil
+		return to(queue.Waiting, now, "interrupted")
 	case loop.MaxIterations, loop.BudgetExhausted, loop.Failed:
 	}
 	why := words.Outcome(string(out.Result))
 	if out.Summary != "" {
 		why += ": " + out.Summary
 	}
-	return to(queue.Failed, now, why), nil
+	return to(queue.Failed, now, why)
 }
 
 // in is where the tasks of a repository are worked on.
@@ -159,10 +227,11 @@ func (p *Player) in(ctx context.Context, r queue.Repository) (repo *git.Repo, si
 	return repo, site, merger, err
 }
 
-// place opens the work tree of a task. The first one begins at what its target is by then.
-func (p *Player) place(ctx context.Context, j *board.Job, site *place.Site, merger *merge.Merger) (*place.Place, error) {
+// place opens the work tree of a task. The first one begins at what its target is by then, and one that
+// is made anew for a session that goes on is what it was in the last checkpoint of that.
+func (p *Player) place(ctx context.Context, j *board.Job, at *post) (*place.Place, error) {
 	if j.Base == "" {
-		base, err := merger.Onto(ctx, j.Task.Target)
+		base, err := at.base(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -170,18 +239,31 @@ func (p *Player) place(ctx context.Context, j *board.Job, site *place.Site, merg
 			return nil, err
 		}
 	}
-	dir := site.Dir(j.Task.ID)
-	if held := (session.WorkTree{Root: dir, GitDir: dir, Own: p.Host.Data("locks")}).Held(); held != nil {
+	if held := p.held(at.site.Dir(j.Task.ID)); held != nil {
 		return nil, held
 	}
-	return site.Open(ctx, place.Task{
-		Name: j.Task.ID, Base: j.Base, Setup: j.Task.Setup, Log: p.Home.In("trees", j.Task.ID+".setup.log"),
+	return at.site.Open(ctx, place.Task{
+		Name: j.Task.ID, Base: j.Base, Setup: j.Task.Setup, Log: filepath.Join(at.dir, j.Task.ID+".setup.log"),
+		Fill: func(ctx context.Context, dir string) error {
+			if !at.begun(j.Progress.Session) { // none that was sent, or is there still: a new one begins
+				return nil
+			}
+			return p.restore(ctx, dir, at.logs, j.Progress.Session)
+		},
 	})
 }
 
+// held is who is at work in a work tree, nil where nobody is.
+func (p *Player) held(dir string) error {
+	if held := (session.WorkTree{Root: dir, GitDir: dir, Own: p.Host.Data("locks")}).Held(); held != nil {
+		return held
+	}
+	return nil
+}
+
 // update brings what the target has by now into the place, for a result that could not be merged.
-func (p *Player) update(ctx context.Context, j *board.Job, here *place.Place, merger *merge.Merger) error {
-	tip, err := merger.Onto(ctx, j.Task.Target)
+func update(ctx context.Context, at *post, here *place.Place) error {
+	tip, err := at.onto(ctx)
 	if err == nil {
 		_, err = here.Update(ctx, tip)
 	}
@@ -213,14 +295,14 @@ func (p *Player) options(root string) config.Options {
 }
 
 // run plays the session of a task, or carries on the one that an earlier attempt has begun.
-func (p *Player) run(ctx context.Context, j *board.Job, dir string, settings run.Settings) (out loop.Outcome, err error) {
+func (p *Player) run(ctx context.Context, j *board.Job, at *post, dir string, settings run.Settings) (out loop.Outcome, err error) {
 	h := *p.Host
 	h.Dir = dir
 	o := run.Options{
 		Host: &h, Version: p.Version, Task: j.Task.ID, Prompt: prompt(&j.Record), Settings: settings, Alone: true,
 		Tell: func(sentence string) { p.Tell(j.Task.ID, sentence) },
 	}
-	plan, done, err := p.plan(ctx, o, j)
+	plan, done, err := p.plan(ctx, o, j, at.moved)
 	if done != nil || err != nil {
 		if done != nil {
 			out = *done
@@ -232,6 +314,10 @@ func (p *Player) run(ctx context.Context, j *board.Job, dir string, settings run
 	told := newReporter(ctx, j, plan)
 	defer told.close()
 	sinks := []loop.Sink{told}
+	if at.ship != nil {
+		at.ship.plan = plan
+		sinks = append(sinks, at.ship)
+	}
 	if p.Show != nil {
 		sinks = append(sinks, p.Show(j)...)
 	}
@@ -250,7 +336,7 @@ func (p *Player) run(ctx context.Context, j *board.Job, dir string, settings run
 
 // plan is that of the session of an earlier attempt, if there is one that goes on, or else of a
 // new one. done is its outcome where nothing is left to do.
-func (p *Player) plan(ctx context.Context, o run.Options, j *board.Job) (plan *run.Plan, done *loop.Outcome, err error) {
+func (p *Player) plan(ctx context.Context, o run.Options, j *board.Job, moved bool) (plan *run.Plan, done *loop.Outcome, err error) {
 	one, logs, err := p.earlier(o, j.Progress.Session)
 	if err != nil {
 		return nil, nil, err
@@ -265,7 +351,7 @@ func (p *Player) plan(ctx context.Context, o run.Options, j *board.Job) (plan *r
 	if o.Settings, err = more(o.Settings, &one, j); err != nil {
 		return nil, nil, err
 	}
-	plan, err = run.Resume(ctx, o, run.Earlier{ID: one.ID, Logs: logs, Trusted: true, AcceptChanges: true})
+	plan, err = run.Resume(ctx, o, run.Earlier{ID: one.ID, Logs: logs, Trusted: true, AcceptChanges: true, Moved: moved})
 	return plan, nil, err
 }
 

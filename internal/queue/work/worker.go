@@ -9,6 +9,8 @@ package work
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,6 +30,11 @@ type Worker struct {
 	Play func(context.Context, *board.Job) error
 	// Merge merges a result of a repository of this home, and ends the job.
 	Merge func(context.Context, *board.Job) error
+	// Bring brings home what an attempt on another machine has sent of a task of this home, with which
+	// nobody is at work any more; nil: that stays on the hub.
+	Bring func(context.Context, queue.Record) error
+	// Sweep removes what nobody has a use for any more; nil: nobody does.
+	Sweep func(context.Context, queue.Backlog) error
 	// Report tells the origin of a task what has become of it; nil: nobody is told.
 	Report func(context.Context, queue.Record) error
 	// Until reports whether the worker has nothing more to wait for; nil: it never has.
@@ -43,6 +50,8 @@ type Worker struct {
 	seen    uint64          // revision of the board that it shows
 	jobs    map[string]*job // that are under way, by task
 	merging map[queue.Repository]bool
+	swept   time.Time
+	coming  map[string]time.Time // when a task was last to be brought home; in the future while it is
 	telling map[string]time.Time // when the origin of a task was last told
 	wake    chan struct{}
 	ended   sync.WaitGroup
@@ -62,6 +71,7 @@ const tick = time.Second
 // Run works until ctx is done, or Until says so. What is under way is ended before it returns.
 func (w *Worker) Run(ctx context.Context) error {
 	w.jobs, w.merging, w.telling, w.wake = map[string]*job{}, map[queue.Repository]bool{}, map[string]time.Time{}, make(chan struct{}, 1)
+	w.coming = map[string]time.Time{}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer w.ended.Wait()
 	defer cancel(nil)
@@ -148,14 +158,25 @@ func (w *Worker) round(ctx context.Context) (over bool, err error) {
 	if whole, over := w.stands(); over || !whole {
 		return over, nil
 	}
-	return false, errors.Join(w.send(ctx), w.offer(ctx), w.take(ctx), w.merge(ctx), w.report(ctx))
+	w.bring(ctx)
+	return false, errors.Join(w.send(ctx), w.offer(ctx), w.take(ctx), w.merge(ctx), w.sweep(ctx), w.report(ctx))
 }
 
 // stands reports whether the backlog is known, and whether there is nothing more to wait for.
 func (w *Worker) stands() (whole, over bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.whole, w.whole && w.Until != nil && len(w.jobs) == 0 && len(w.merging) == 0 && w.Until(w.backlog) && len(w.untold(0)) == 0
+	return w.whole, w.whole && w.Until != nil && len(w.jobs) == 0 && len(w.merging) == 0 && w.Until(w.backlog) && len(w.untold(0)) == 0 && !w.brings()
+}
+
+// brings reports whether something is on its way home, or has not been tried.
+func (w *Worker) brings() bool {
+	for _, at := range w.coming {
+		if at.After(w.Now()) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(w.sent(w.backlog, again), func(r *queue.Record) bool { return w.coming[r.Task.ID].IsZero() })
 }
 
 // untold are the tasks whose origin is to be told, and has not been asked for longer than that;
@@ -314,6 +335,54 @@ func (w *Worker) merge(ctx context.Context) error {
 		})
 	}
 	return nil
+}
+
+// bring brings home what was sent of tasks that wait for no merge.
+func (w *Worker) bring(ctx context.Context) {
+	for _, r := range w.pick(func(b queue.Backlog) []*queue.Record { return w.sent(b, again) }) {
+		w.mu.Lock()
+		w.coming[r.Task.ID] = w.Now().Add(time.Hour)
+		w.mu.Unlock()
+		w.ended.Go(func() {
+			err := w.Bring(ctx, r)
+			w.mu.Lock()
+			w.coming[r.Task.ID] = w.Now()
+			w.mu.Unlock()
+			if err != nil && !errors.Is(err, queue.ErrStale) && ctx.Err() == nil {
+				w.Tell(err.Error())
+			}
+			w.signal()
+		})
+	}
+}
+
+// sweeping is how often what is of no more use is looked for.
+const sweeping = 10 * time.Minute
+
+func (w *Worker) sweep(ctx context.Context) error {
+	if w.Sweep == nil || w.Now().Sub(w.swept) < sweeping {
+		return nil
+	}
+	w.swept = w.Now()
+	w.mu.Lock()
+	all := maps.Clone(w.backlog)
+	w.mu.Unlock()
+	return w.Sweep(ctx, all)
+}
+
+// sent are the tasks of this home of which there is something on the hub that is to be brought home, and
+// was not tried for longer than that.
+func (w *Worker) sent(b queue.Backlog, longer time.Duration) (all []*queue.Record) {
+	for id, r := range b {
+		rests := r.State.Over() || r.State == queue.Finished && r.Task.Unmerged
+		if w.Bring == nil || r.Parcels.Count == 0 || !rests || !r.Task.Repository.At(w.Who.Home) || !w.mine(r.Task.Repository) {
+			continue
+		}
+		if last, tried := w.coming[id]; !tried || w.Now().Sub(last) > longer {
+			all = append(all, r)
+		}
+	}
+	return all
 }
 
 // again is when an origin that could not be reached is told once more.

@@ -1,0 +1,150 @@
+// Package parcel carries tasks between machines: what there is of one, as bundles of git in the object
+// store of the hub.
+//
+// Whatever comes from another machine is looked at in a [Room] first, a repository of its own, and
+// taken from there when all of it is what it should be.
+package parcel
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"codeloops/internal/wording/hint"
+)
+
+// bucket is where parcels are kept.
+const bucket = "codeloops-parcels"
+
+// chunk is what is sent at once: every server takes as much, and each is a write to the disk.
+const chunk = 512 << 10
+
+// A Store keeps parcels on the hub. It is safe for concurrent use.
+type Store struct {
+	objects jetstream.ObjectStore
+	stream  jetstream.Stream // beneath it
+}
+
+// OpenStore makes the store, unless it is there.
+func OpenStore(ctx context.Context, conn *nats.Conn, replicas int) (*Store, error) {
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return nil, fmt.Errorf("open the store of parcels: %w", err)
+	}
+	s := &Store{}
+	s.objects, err = js.ObjectStore(ctx, bucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		s.objects, err = js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: bucket, Storage: jetstream.FileStorage, Replicas: max(1, replicas)})
+	}
+	if err == nil {
+		s.stream, err = js.Stream(ctx, "OBJ_"+bucket)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the store of parcels: %w", err)
+	}
+	return s, nil
+}
+
+// Put sends a file. It is there as a whole or not at all.
+func (s *Store) Put(ctx context.Context, name, file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	_, err = s.objects.Put(ctx, jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: chunk}}, f)
+	if err != nil {
+		return fmt.Errorf("send the parcel %s: %w", name, err)
+	}
+	return nil
+}
+
+// ErrNone says that there is no parcel of that name.
+var ErrNone = errors.New("there is no such parcel")
+
+// most is how large a parcel may be: more is no work of an agent's.
+const most = 64 << 30
+
+// Get fetches a parcel into a file, and says so if a byte of it is not what was sent.
+func (s *Store) Get(ctx context.Context, name, file string) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("fetch the parcel %s: %w", name, err)
+		}
+	}()
+	o, err := s.objects.Get(ctx, name)
+	if errors.Is(err, jetstream.ErrObjectNotFound) {
+		return ErrNone
+	}
+	if err != nil {
+		return err
+	}
+	defer o.Close() //nolint:errcheck // it was only read
+	if info, err := o.Info(); err != nil || info.Size > most {
+		return errors.Join(err, fmt.Errorf("it is larger than %d bytes", most))
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, o)
+	return errors.Join(err, f.Close())
+}
+
+// Delete removes parcels. One that is gone is.
+func (s *Store) Delete(ctx context.Context, names ...string) (err error) {
+	for _, name := range names {
+		if e := s.objects.Delete(ctx, name); e != nil && !errors.Is(e, jetstream.ErrObjectNotFound) {
+			err = errors.Join(err, fmt.Errorf("remove the parcel %s: %w", name, e))
+			continue
+		}
+		_ = s.stream.Purge(ctx, jetstream.WithPurgeSubject("$O."+bucket+".M."+encoded(name))) // what says that it is gone
+	}
+	return err
+}
+
+// Sweep removes the parcels that nobody has a use for, and what was sent of one by somebody who was
+// killed at it, once they are of some age.
+func (s *Store) Sweep(ctx context.Context, used func(name string) bool, before time.Time) error {
+	all, err := s.objects.List(ctx)
+	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
+		return fmt.Errorf("look through the parcels: %w", err)
+	}
+	whole := map[string]bool{} // what chunks are named by
+	var idle []string
+	for _, o := range all {
+		whole[o.NUID] = true
+		if o.ModTime.Before(before) && !used(o.Name) {
+			idle = append(idle, o.Name)
+		}
+	}
+	chunks := "$O." + bucket + ".C."
+	info, err := s.stream.Info(ctx, jetstream.WithSubjectFilter(chunks+">"))
+	if err != nil {
+		return fmt.Errorf("look through the parcels: %w", err)
+	}
+	for subject := range info.State.Subjects {
+		if whole[strings.TrimPrefix(subject, chunks)] {
+			continue
+		}
+		last, err := s.stream.GetLastMsgForSubject(ctx, subject)
+		if err != nil || !last.Time.Before(before) {
+			continue // somebody is sending it
+		}
+		if err := s.stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
+			return hint.Add(fmt.Errorf("remove the rest of a parcel: %w", err), "the next sweep tries it again")
+		}
+	}
+	return s.Delete(ctx, idle...)
+}
+
+// encoded is a name as the store spells it in subjects.
+func encoded(name string) string { return base64.URLEncoding.EncodeToString([]byte(name)) }

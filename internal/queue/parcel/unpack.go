@@ -1,0 +1,288 @@
+package parcel
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"codeloops/internal/queue/git"
+	"codeloops/internal/session"
+)
+
+// largest is how much the files of a session may take together.
+const largest = 8 << 30
+
+// What names may be like that come from elsewhere.
+var (
+	plain = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,200}$`)
+	step  = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._/-]{0,200}$`)
+)
+
+// A Parcel is one that was taken into a room, with those before it.
+type Parcel struct {
+	Manifest
+
+	room   *Room
+	commit string
+	files  []file
+}
+
+// A file of a parcel.
+type file struct {
+	name, id string
+	size     int64
+}
+
+// Open takes a parcel in, and looks whether it is what it should be: one of that task.
+func (r *Room) Open(ctx context.Context, path, task string) (*Parcel, error) {
+	p, err := r.open(ctx, path, task)
+	if err != nil {
+		return nil, fmt.Errorf("open the parcel of task %s: %w", task, err)
+	}
+	return p, nil
+}
+
+func (r *Room) open(ctx context.Context, path, task string) (*Parcel, error) {
+	if err := r.Unbundle(ctx, path, Ref); err != nil {
+		return nil, err
+	}
+	id, _, err := r.Commit(ctx, Ref)
+	if err != nil {
+		return nil, err
+	}
+	text, err := r.Run(ctx, r.Root, "cat-file", "commit", id)
+	if err != nil {
+		return nil, err
+	}
+	_, message, _ := strings.Cut(text, "\n\n")
+	p := &Parcel{room: r, commit: id}
+	if err := json.Unmarshal([]byte(message), &p.Manifest); err != nil || p.Task != task {
+		return nil, fmt.Errorf("it says %.100q of itself: %w", message, ErrWrong)
+	}
+	if err := p.list(ctx); err != nil {
+		return nil, err
+	}
+	return p, p.check(ctx)
+}
+
+// list reads what files there are.
+func (p *Parcel) list(ctx context.Context) error {
+	out, err := p.room.Run(ctx, p.room.Root, "ls-tree", "-l", "-z", p.commit)
+	if err != nil {
+		return err
+	}
+	var total int64
+	for entry := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+		if entry == "" {
+			continue
+		}
+		about, name, _ := strings.Cut(entry, "\t")
+		words := strings.Fields(about)
+		if len(words) != 4 || words[0] != "100644" || !plain.MatchString(name) {
+			return fmt.Errorf("the file %q: %w", entry, ErrWrong)
+		}
+		size, err := strconv.ParseInt(words[3], 10, 64)
+		if total += size; err != nil || total > largest {
+			return fmt.Errorf("the file %q is too large: %w", entry, ErrWrong)
+		}
+		p.files = append(p.files, file{name, words[2], size})
+	}
+	return nil
+}
+
+// check looks at what the manifest says.
+func (p *Parcel) check(ctx context.Context) error {
+	if _, known := session.Began(p.Session); p.Session != "" && !(known && plain.MatchString(p.Session)) {
+		return fmt.Errorf("the session %q: %w", p.Session, ErrWrong)
+	}
+	for name := range p.Checkpoints {
+		if !step.MatchString(name) || strings.Contains(name, "..") || strings.Contains(name, "//") {
+			return fmt.Errorf("the checkpoint %q: %w", name, ErrWrong)
+		}
+	}
+	want := p.commits()
+	slices.Sort(want)
+	want = slices.Compact(want)
+	known, err := p.room.Known(ctx, want)
+	if err == nil && len(known) != len(want) {
+		err = fmt.Errorf("a commit that it names is missing: %w", ErrWrong)
+	}
+	return err
+}
+
+// GiveBranch puts the branch of the task into a repository.
+func (p *Parcel) GiveBranch(ctx context.Context, to, name string) error {
+	if p.Branch == "" {
+		return nil
+	}
+	if err := p.room.Set(ctx, map[string]string{"refs/heads/" + name: p.Branch}); err != nil {
+		return err
+	}
+	return p.room.Give(ctx, to, "+refs/heads/"+name+":refs/heads/"+name)
+}
+
+// Unpack puts the session among those of a store, as one of a work tree there. One of the same name
+// that is not of the same task stays, and is an error.
+func (p *Parcel) Unpack(ctx context.Context, store *session.Store, workTree string) error {
+	if p.Session == "" {
+		return nil
+	}
+	if err := p.unpack(ctx, store, workTree); err != nil {
+		return fmt.Errorf("unpack session %s: %w", p.Session, err)
+	}
+	return nil
+}
+
+func (p *Parcel) unpack(ctx context.Context, store *session.Store, workTree string) (err error) {
+	if err := os.MkdirAll(store.Dir(), 0o700); err != nil {
+		return err
+	}
+	if one := session.Look(store.Path(p.Session)); one.Err == nil && one.Session.Task != p.Task {
+		return fmt.Errorf("there is another one of that name: %w", ErrWrong)
+	}
+	root, err := os.OpenRoot(store.Dir())
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // what was written is closed
+	if err := root.Mkdir(p.Session+".d", 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	draft := p.Session + ".jsonl.draft"
+	log, err := root.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	w := &mover{to: log, id: p.Session, workTree: workTree}
+	err = p.each(ctx, func(name string, text io.Reader) error {
+		if strings.HasPrefix(name, logPart) {
+			_, err := io.Copy(w, text)
+			return err
+		}
+		name = filepath.Join(p.Session+".d", strings.TrimPrefix(name, besidePart))
+		f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(f, text)
+		return errors.Join(err, f.Close())
+	})
+	if err = errors.Join(err, log.Sync(), log.Close()); err == nil && !w.begun {
+		err = session.ErrForeign
+	}
+	if err == nil {
+		err = p.giveCheckpoints(ctx, store, filepath.Join(store.Dir(), draft))
+	}
+	if err != nil {
+		return errors.Join(err, root.Remove(draft))
+	}
+	return root.Rename(draft, p.Session+".jsonl")
+}
+
+// each reads the files of the parcel, the parts of the log in their order.
+func (p *Parcel) each(ctx context.Context, do func(name string, text io.Reader) error) error {
+	var ids strings.Builder
+	for _, f := range p.files {
+		ids.WriteString(f.id + "\n")
+	}
+	all := filepath.Join(p.room.Root, "files")
+	defer os.Remove(all) //nolint:errcheck // the room goes as a whole
+	if _, err := p.room.Do(ctx, git.Call{Dir: p.room.Root, Stdin: []byte(ids.String()), Stdout: all}, "cat-file", "--batch"); err != nil {
+		return err
+	}
+	f, err := os.Open(all)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	in := bufio.NewReader(f)
+	for _, one := range p.files { // git sorts them by their names
+		if _, err := in.ReadSlice('\n'); err != nil {
+			return err
+		}
+		if err := do(one.name, io.LimitReader(in, one.size)); err != nil {
+			return err
+		}
+		if _, err := in.Discard(1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// giveCheckpoints puts the checkpoints into the private repository that the log names.
+func (p *Parcel) giveCheckpoints(ctx context.Context, store *session.Store, log string) error {
+	if len(p.Checkpoints) == 0 {
+		return nil
+	}
+	private := store.Checkpoints(session.Look(log).Session.Checkpoints)
+	if private == "" {
+		return fmt.Errorf("its log names no place for its checkpoints: %w", ErrWrong)
+	}
+	shared, err := session.ShareCheckpoints(ctx, private)
+	if err != nil {
+		return err
+	}
+	defer shared.Close() //nolint:errcheck // the system takes it back in any case
+	if _, err := OpenRoom(ctx, private, p.room.Starter, p.room.Environ); err != nil {
+		return err
+	}
+	refs := map[string]string{}
+	for name, id := range p.Checkpoints {
+		refs[checkpointsOf(p.Session)+name] = id
+	}
+	if err := p.room.Set(ctx, refs); err != nil {
+		return err
+	}
+	all := slices.Collect(maps.Keys(refs))
+	for i, ref := range all {
+		all[i] = "+" + ref + ":" + ref
+	}
+	for some := range slices.Chunk(all, 500) { // a command line has its limit
+		if err := p.room.Give(ctx, private, some...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A mover writes a log, whose first line it changes.
+type mover struct {
+	to           io.Writer
+	id, workTree string
+
+	first []byte
+	begun bool
+}
+
+func (m *mover) Write(text []byte) (int, error) {
+	if m.begun {
+		return m.to.Write(text)
+	}
+	m.first = append(m.first, text...)
+	end := bytes.IndexByte(m.first, '\n')
+	if end < 0 {
+		if len(m.first) > session.MaxLine {
+			return 0, session.ErrLineTooLong
+		}
+		return len(text), nil
+	}
+	line, err := session.Moved(m.first[:end], m.id, m.workTree)
+	if err == nil {
+		m.begun = true
+		_, err = m.to.Write(append(line, m.first[end+1:]...))
+	}
+	m.first = nil
+	return len(text), err
+}

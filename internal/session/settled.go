@@ -1,0 +1,113 @@
+package session
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"codeloops/internal/loop"
+)
+
+// Settled is how much of a log can be carried on in another work tree, to which nothing but
+// checkpoints is brought: up to where all that was done is in one of them. The zero value has
+// read nothing.
+type Settled struct {
+	Session    loop.Session // as it began
+	Size       int64        // of that part, in bytes
+	Checkpoint string       // the work tree is as there
+
+	read  int64
+	last  string // the last checkpoint, of the session's own work tree
+	acted bool   // something was done since then
+	forks int    // that are open: what is done there is not in the work tree yet
+}
+
+// Read goes on, up to the last whole line of the log.
+func (s *Settled) Read(path string) error {
+	log, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("read session log: %w", err)
+	}
+	defer log.Close() //nolint:errcheck // only read
+	in := bufio.NewReaderSize(io.NewSectionReader(log, s.read, 1<<62), buffered)
+	for {
+		line, err := in.ReadBytes('\n')
+		if errors.Is(err, io.EOF) { // whoever writes the rest has not come to its end
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read session log %s: %w", path, err)
+		}
+		s.read += int64(len(line))
+		if entry, err := decode(bytes.TrimSpace(line), lean); err == nil { // as everywhere, another line counts as not there
+			s.follow(entry.Event)
+		}
+		if !s.acted && s.forks == 0 && s.last != "" {
+			s.Size, s.Checkpoint = s.read, s.last
+		}
+	}
+}
+
+func (s *Settled) follow(e loop.Event) {
+	switch e := e.(type) {
+	case loop.Started:
+		s.Session, s.last = e.Session, e.Session.Checkpoint
+	case loop.ActorFinished:
+		s.acted = s.acted || e.Attempt.Ending != loop.EndInterrupted && !e.Attempt.Blocked()
+	case loop.TurnFinished:
+		s.acted = s.acted || e.Access == loop.Write && e.Reply.Ending != loop.EndInterrupted && !e.Reply.Blocked()
+	case loop.DiffCaptured:
+		s.captured(e.Change.Checkpoint)
+	case loop.IterationFinished:
+		s.captured(e.Round.Change.Checkpoint)
+	case loop.Noted:
+		s.noted(e)
+	case loop.Finished:
+		s.acted = s.acted && e.Outcome.Reason != loop.StopActorFailed // that turn is played again
+	case loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.WaitStarted, loop.WaitFinished,
+		loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Steered:
+	}
+}
+
+func (s *Settled) noted(e loop.Noted) {
+	switch e.Name {
+	case loop.NoteForked:
+		s.forks++
+	case loop.NoteForkApplied:
+		s.forks, s.acted = max(0, s.forks-1), true
+	case loop.NoteForkDiscarded:
+		s.forks = max(0, s.forks-1)
+	case loop.NoteApplied:
+		s.acted = true
+	case loop.NoteCheckpoint:
+		s.captured(e.Change.Checkpoint)
+	case loop.NoteRestored:
+		s.captured(e.Text)
+	}
+}
+
+func (s *Settled) captured(checkpoint string) {
+	if checkpoint != "" && s.forks == 0 {
+		s.last, s.acted = checkpoint, false
+	}
+}
+
+// ErrForeign is a log that is not of the session that it is said to be of.
+var ErrForeign = errors.New("the log is not of that session")
+
+// Moved returns the first line of the log of a session for another work tree.
+func Moved(line []byte, id, workTree string) ([]byte, error) {
+	entry, err := decode(bytes.TrimSpace(line), whole)
+	if err != nil {
+		return nil, err
+	}
+	began, ok := entry.Event.(loop.Started)
+	if !ok || began.Session.ID != id {
+		return nil, ErrForeign
+	}
+	began.Session.WorkingDir = workTree
+	return encode(entry.At, began, aside{}), nil
+}
