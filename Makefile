@@ -45,9 +45,10 @@ users: build
 	CODELOOPS_BIN=$(abspath $(BIN)) $(GO) test -count=1 -parallel 4 -timeout 30m -run 'TestUsers/$(RUN)' ./internal/e2e/scenarios
 
 # The queue under load, of which test-long plays the beginning: workers and hubs killed with -9
-# and stopped, turns of many leases, conflicts. All of it, or what RUN names.
+# and stopped, turns of many leases, conflicts. All of it, or what RUN names. HUB=nats has it
+# served by a nats-server with TLS and keys.
 soak:
-	QUEUE_SOAK=1 $(GO) test -count=1 -parallel 1 -timeout 1h -run 'TestQueueLong$(RUN)' -v ./cmd/codeloops
+	QUEUE_SOAK=1 QUEUE_HUB=$(HUB) $(GO) test -count=1 -parallel 1 -timeout 1h -run 'TestQueueLong$(RUN)' -v ./cmd/codeloops
 
 lint: cross
 	$(LINT) run --allow-serial-runners ./...
@@ -95,6 +96,10 @@ ROUNDS ?= 10
 bench-diff: build
 	CODELOOPS_BIN=$(abspath $(BIN)) CODELOOPS_BENCH_DIFF=$(ROUNDS) CODELOOPS_BENCH_REPO=$(if $(REPO),$(abspath $(REPO))) \
 		$(GO) test -count=1 -timeout 1h -run TestBench -v ./internal/diff/bench
+
+# The queue: from queue add to the agent, four workers, an idle hub, 10,000 tasks.
+bench-queue: build
+	QUEUE_FIGURES=1 CODELOOPS_BIN=$(abspath $(BIN)) $(GO) test -count=1 -timeout 1h -run TestQueueFigures -v ./cmd/codeloops
 
 # The real agents, on scripted models: all of them, or E2E_AGENTS="claude codex".
 # They are installed with npm, in the user's cache directory or E2E_CACHE. It

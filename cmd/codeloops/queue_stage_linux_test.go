@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/git/gittest"
 	"codeloops/internal/queue/hub"
+	"codeloops/internal/queue/hub/hubtest"
 )
 
 // A queueStage is a user's repository with a hub and workers, each a process of its own, that talk
@@ -29,10 +31,13 @@ import (
 type queueStage struct {
 	*gittest.Repo
 
-	dir    string // of everything
+	dir    string // of everything; the user's home
 	counts string
 	lease  time.Duration
 	home   *hub.Home // of the user
+	way    hub.Way   // to a hub that is not the user's own
+	nats   *hubtest.Server
+	apart  bool // workers have homes of their own
 
 	mu        sync.Mutex
 	processes []*exec.Cmd
@@ -53,24 +58,70 @@ func newQueueStage(t *testing.T, lease time.Duration, agent string) *queueStage 
 	s.Put(s.dir, "agent", counting+agent)
 	s.Put(s.dir, "counts", "")
 	s.Put(s.dir, "tmp/.keep", "")
-	s.furnish(s.dir)
-	var err error
-	if s.home, err = hub.Open(filepath.Join(s.dir, "data", "codeloops", "queue")); err != nil {
-		t.Fatal(err)
-	}
+	s.home = s.open(s.dir)
 	t.Cleanup(s.end)
+	switch os.Getenv("QUEUE_HUB") {
+	case "nats":
+		s.nats = hubtest.Start(t, hubtest.Options{Homes: s.keys()})
+		s.way = s.nats.Way()
+	case "apart":
+		s.apart = true
+		s.Put(s.dir, "keys", strings.Join(s.keys(), "\n")+"\n")
+		s.way = hub.Way{URL: "tls://" + freePort(t)}
+	}
+	s.furnish(s.dir)
 	return s
+}
+
+// open opens the queue of a home.
+func (s *queueStage) open(home string) *hub.Home {
+	s.Helper()
+	h, err := hub.Open(filepath.Join(home, "data", "codeloops", "queue"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	return h
+}
+
+// most is how many homes there are, at most, beside the user's.
+const mostHomes = 8
+
+// homeOf is the home of a worker.
+func (s *queueStage) homeOf(n int) string {
+	if !s.apart || n == 0 { // somebody merges
+		return s.dir
+	}
+	return filepath.Join(s.dir, fmt.Sprintf("home-%d", n))
+}
+
+// keys are the public keys of all homes.
+func (s *queueStage) keys() (all []string) {
+	s.Helper()
+	for n := range mostHomes {
+		key, err := s.open(s.homeOf(n)).PublicKey()
+		if err != nil {
+			s.Fatal(err)
+		}
+		if !slices.Contains(all, key) {
+			all = append(all, key)
+		}
+	}
+	return all
 }
 
 // furnish writes the configuration of a home.
 func (s *queueStage) furnish(home string) {
 	s.Helper()
+	way := ""
+	if s.way.URL != "" {
+		way = fmt.Sprintf("[queue]\nhub = %q\nca = %q\n", s.way.URL, s.way.CA)
+	}
 	s.Put(home, "config/codeloops/config.toml", fmt.Sprintf(`
 agent = "counted"
 [agents.counted]
 command = ["/bin/sh", %[1]q]
 critic_command = ["/bin/sh", %[1]q]
-`, filepath.Join(s.dir, "agent")))
+%[2]s`, filepath.Join(s.dir, "agent"), way))
 }
 
 // in is the environment of processes in a home.
@@ -118,11 +169,81 @@ func (s *queueStage) start(home, log string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-func (s *queueStage) hub() *exec.Cmd { s.Helper(); return s.start(s.dir, "hub.log", "hub") }
+// A stageHub is the hub of a stage.
+type stageHub struct {
+	stage *queueStage
+	cmd   *exec.Cmd // nil: a server of NATS
+}
 
+// hub starts the hub.
+func (s *queueStage) hub() *stageHub {
+	s.Helper()
+	h := &stageHub{stage: s}
+	if s.nats == nil {
+		h.start()
+	}
+	return h
+}
+
+func (h *stageHub) start() {
+	s := h.stage
+	s.Helper()
+	if s.way.URL == "" {
+		h.cmd = s.start(s.dir, "hub.log", "hub")
+		return
+	}
+	listen, _, _ := strings.Cut(strings.TrimPrefix(s.way.URL, "tls://"), "#")
+	h.cmd = s.start(s.dir, "hub.log", "hub", "--listen", listen, "--self-signed", "--authorized", filepath.Join(s.dir, "keys"))
+	if strings.Contains(s.way.URL, "#") {
+		return
+	}
+	s.await("the address of the hub", func() bool {
+		_, address, told := strings.Cut(s.Text(s.dir, "hub.log"), "served at ")
+		s.way.URL, _, _ = strings.Cut(address, "\n")
+		return told && strings.Contains(address, "\n")
+	})
+	for n := range mostHomes {
+		s.furnish(s.homeOf(n))
+	}
+}
+
+// kill kills the hub with -9, and starts it again.
+func (h *stageHub) kill() {
+	h.stage.Helper()
+	if h.cmd != nil {
+		h.stage.kill(h.cmd)
+		h.start()
+		return
+	}
+	h.stage.nats.Kill()
+	if err := h.stage.nats.Start(); err != nil {
+		h.stage.Fatal(err)
+	}
+}
+
+// stop ends the hub.
+func (h *stageHub) stop() {
+	h.stage.Helper()
+	if h.cmd != nil {
+		h.stage.stop(h.cmd)
+	}
+}
+
+// freePort is an address of this machine at which nobody listens.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// worker starts one, in its home.
 func (s *queueStage) worker(n int) *exec.Cmd {
 	s.Helper()
-	return s.start(s.dir, fmt.Sprintf("worker-%d.log", n), "work")
+	return s.start(s.homeOf(n), fmt.Sprintf("worker-%d.log", n), "work")
 }
 
 // kill ends a process with -9.
@@ -179,16 +300,24 @@ func (s *queueStage) add(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
+// connect leads to the hub.
+func (s *queueStage) connect() (*hub.Link, error) {
+	if s.way.URL != "" {
+		return s.home.Reach(s.way)
+	}
+	return s.home.Connect(s.Context())
+}
+
 // board is the board as this process sees it, which has a connection of its own.
 func (s *queueStage) board() *board.Board {
 	s.Helper()
 	var link *hub.Link
 	s.await("the hub", func() bool {
-		if s.Text(s.home.Dir, "hub.json") == "-" {
+		if s.way.URL == "" && s.Text(s.home.Dir, "hub.json") == "-" {
 			return false // else it would be served here
 		}
 		var err error
-		link, err = s.home.Connect(s.Context())
+		link, err = s.connect()
 		return err == nil
 	})
 	s.Cleanup(func() { _ = link.Close() })
@@ -326,7 +455,7 @@ func (s *queueStage) settled(on *board.Board, ids []string) {
 // messages counts what is left of offers and results.
 func (s *queueStage) messages() (n uint64) {
 	s.Helper()
-	link, err := s.home.Connect(s.Context())
+	link, err := s.connect()
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/board"
+)
+
+// once is an agent that works for as long as its task says.
+const once = `
+say begin
+case $CODELOOPS_ROLE in
+critic) echo "DECISION: DONE";;
+*)
+	n=${task#task-}
+	sleep "${n%%-*}"
+	echo done >"$task";;
+esac
+say end
+`
+
+// TestQueueFigures measures what the queue itself costs, as `make bench-queue` does.
+//
+//nolint:paralleltest // figures are taken one after the other
+func TestQueueFigures(t *testing.T) {
+	if os.Getenv("QUEUE_FIGURES") == "" {
+		t.Skip("use make bench-queue")
+	}
+	t.Run("start", figureStart)
+	t.Run("four", figureFour)
+	t.Run("hub", figureHub)
+	t.Run("list", figureList)
+}
+
+// part is the value that such a part of sorted values lies below.
+func part(sorted []time.Duration, percent int) time.Duration {
+	return sorted[min(len(sorted)-1, len(sorted)*percent/100)].Round(100 * time.Microsecond)
+}
+
+// figureStart is how long it takes from queue add to the start of the agent, with an idle worker.
+func figureStart(t *testing.T) {
+	const tasks = 100
+	s := newQueueStage(t, 0, once)
+	hub := s.hub()
+	on := s.board()
+	one := s.worker(0)
+	var command, acknowledged, whole []time.Duration
+	for n := range tasks {
+		called := time.Now()
+		id := s.add("--priority", strconv.Itoa(n), fmt.Sprintf("task 0 number %d", n))
+		back := time.Now()
+		s.await("the merge", func() bool { return s.all(on)[id].State.Over() })
+		begun := s.begun(id)
+		command, acknowledged, whole = append(command, back.Sub(called)), append(acknowledged, begun.Sub(back)), append(whole, begun.Sub(called))
+	}
+	s.stop(one)
+	hub.stop()
+	for _, one := range []struct {
+		what string
+		took []time.Duration
+	}{{"queue add itself", command}, {"from its end to the agent's start", acknowledged}, {"both", whole}} {
+		slices.Sort(one.took)
+		t.Logf("%s: %s at least, %s at the median, %s at p99", one.what, part(one.took, 0), part(one.took, 50), part(one.took, 99))
+	}
+	t.Logf("%d tasks, one after the other; load %s", tasks, load(t))
+}
+
+// begun is when the first turn of a task began.
+func (s *queueStage) begun(task string) time.Time {
+	s.Helper()
+	for _, turn := range s.turns() {
+		if turn.task == task && turn.what == "begin" {
+			at, err := strconv.ParseInt(turn.at, 10, 64)
+			if err != nil {
+				s.Fatal(err)
+			}
+			return time.Unix(0, at)
+		}
+	}
+	s.Fatalf("no turn of %s has begun", task)
+	return time.Time{}
+}
+
+// figureFour is how much longer four tasks take on four workers than the slowest of them alone.
+func figureFour(t *testing.T) {
+	s := newQueueStage(t, 0, once)
+	hub := s.hub()
+	on := s.board()
+	var all []*exec.Cmd
+	for n := range 4 {
+		all = append(all, s.worker(n))
+	}
+	work := func(round int, seconds ...int) time.Duration {
+		done := over(s.all(on))
+		began := time.Now()
+		for _, n := range seconds {
+			s.add(fmt.Sprintf("task %d in round %d", n, round))
+		}
+		s.await("the end", func() bool { return over(s.all(on)) == done+len(seconds) })
+		return time.Since(began)
+	}
+	for round := range 3 {
+		one := work(2*round, 10)
+		four := work(2*round+1, 10, 9, 8, 7)
+		t.Logf("a task of 10 s alone %s; with three of 9, 8 and 7 s on four workers %s: %.3f times; load %s",
+			one.Round(time.Millisecond), four.Round(time.Millisecond), four.Seconds()/one.Seconds(), load(t))
+	}
+	s.stop(all...)
+	hub.stop()
+}
+
+// figureHub is what an idle hub costs, with four idle workers.
+func figureHub(t *testing.T) {
+	const seconds = 20
+	s := newQueueStage(t, 0, once)
+	hub := s.hub()
+	on := s.board()
+	var all []*exec.Cmd
+	look := func(who string) {
+		pid := hub.cmd.Process.Pid
+		before := cpu(t, pid)
+		time.Sleep(seconds * time.Second)
+		used := cpu(t, pid) - before
+		t.Logf("an idle hub with %s: %s, %.2f %% of a core in %d s", who, resident(t, pid), 100*used.Seconds()/seconds, seconds)
+	}
+	look("nobody")
+	for n := range 4 {
+		all = append(all, s.worker(n))
+	}
+	id := s.add("task 0")
+	s.await("the merge", func() bool { return s.all(on)[id].State.Over() })
+	look("four idle workers, after a task")
+	s.stop(all...)
+	hub.stop()
+}
+
+// cpu is the processor time of a process.
+func cpu(t *testing.T, pid int) time.Duration {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	const tick = 10 * time.Millisecond // of every Linux that Go knows
+	return time.Duration(user+system) * tick
+}
+
+// resident is the memory of a process, and how much of it is its own.
+func resident(t *testing.T, pid int) string {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kB := func(name string) float64 {
+		_, rest, _ := strings.Cut(string(text), name+":")
+		n, _ := strconv.Atoi(strings.Fields(rest)[0])
+		return float64(n) / 1000
+	}
+	return fmt.Sprintf("%.1f MB resident, %.1f MB of that its own", kB("VmRSS"), kB("RssAnon"))
+}
+
+// figureList is how long queue list takes with 10,000 tasks, with a hub and without.
+func figureList(t *testing.T) {
+	const tasks = 10_000
+	s := newQueueStage(t, 0, once)
+	hub := s.hub()
+	on := s.board()
+	where := queue.Repository{Home: s.home.ID(), Root: s.Root}
+	fill(t, on, where, tasks)
+	list := func(how string) {
+		var took []time.Duration
+		for range 10 {
+			cmd := s.codeloops(s.dir, "list.log", "queue", "list")
+			began := time.Now()
+			out, err := cmd.Output()
+			took = append(took, time.Since(began))
+			if err != nil || strings.Count(string(out), "\n") != tasks {
+				t.Fatal(strings.Count(string(out), "\n"), err)
+			}
+		}
+		slices.Sort(took)
+		t.Logf("queue list of %d tasks, %s: %s at least, %s at the median; load %s", tasks, how, part(took, 0), part(took, 50), load(t))
+	}
+	list("with a hub")
+	hub.stop()
+	list("without a hub")
+	size, err := exec.Command("du", "-sm", filepath.Join(s.home.Dir, "store")).Output()
+	t.Logf("they are %s MB on the disk, %v", strings.Fields(string(size) + " ?")[0], err)
+}
+
+func fill(t *testing.T, on *board.Board, where queue.Repository, tasks int) {
+	t.Helper()
+	for i := range tasks {
+		task := queue.Task{Prompt: fmt.Sprintf("task number %d is about something", i), Repository: where, Target: "main", Added: time.Now(), Order: i}
+		task.Name()
+		if _, err := on.Add(t.Context(), task); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
