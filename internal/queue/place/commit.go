@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -56,35 +54,9 @@ func (p *Place) commit(ctx context.Context, message string) (string, error) {
 	}
 	if p.rec.Update != nil && len(p.rec.Update.Files) > 0 {
 		p.rec.Update.Files = nil
-		return head, p.save()
+		return head, p.rec.save()
 	}
 	return head, nil
-}
-
-// write commits what is staged.
-func (p *Place) write(ctx context.Context, message string) (head string, err error) {
-	env, err := p.repo.Identity(ctx, p.Dir)
-	if err != nil {
-		return "", err
-	}
-	c := git.Call{Dir: p.Dir, Env: env, Stdin: []byte(message)}
-	if _, err := p.repo.Do(ctx, c, "commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-"); err != nil {
-		return "", err
-	}
-	return p.git(ctx, "rev-parse", p.ref())
-}
-
-// merging returns the commit that is being merged, if any is.
-func (p *Place) merging(ctx context.Context) (theirs string, merging bool, err error) {
-	admin, err := p.repo.Admin(p.Dir)
-	if err != nil {
-		return "", false, err
-	}
-	if _, err := os.Lstat(filepath.Join(admin, "MERGE_HEAD")); errors.Is(err, fs.ErrNotExist) {
-		return "", false, nil
-	}
-	theirs, err = p.git(ctx, "rev-parse", "--verify", "MERGE_HEAD")
-	return theirs, true, err
 }
 
 // stage stages what is to be committed.
@@ -102,47 +74,7 @@ func (p *Place) stage(ctx context.Context) error {
 			return err
 		}
 	}
-	return p.nested(ctx)
-}
-
-// nested refuses repositories inside whose files or commits would stay behind: git takes down the
-// numbers of their commits alone.
-func (p *Place) nested(ctx context.Context) error {
-	out, err := p.git(ctx, "ls-files", "--stage", "-z")
-	if err != nil {
-		return err
-	}
-	for entry := range strings.SplitSeq(out, "\x00") {
-		about, path, _ := strings.Cut(entry, "\t")
-		link := strings.Fields(about)
-		if len(link) < 2 || link[0] != "160000" {
-			continue
-		}
-		dir := filepath.Join(p.Dir, filepath.FromSlash(path))
-		if stays, err := p.staysBehind(ctx, dir, path, link[1]); err != nil {
-			return err
-		} else if stays {
-			// Git would go on to take it for a repository when it is none any more.
-			_, err := p.git(ctx, "reset", "--quiet", "--", ":(top,literal)"+path)
-			return cmp.Or(err, hint.Errorf("push it from there, or remove its .git",
-				"%s is a git repository of its own, and what is in it would not be brought home", wording.Name(dir)))
-		}
-	}
-	return nil
-}
-
-// staysBehind reports whether a directory that git takes for another repository, at a commit, has what
-// can only be found there.
-func (p *Place) staysBehind(ctx context.Context, dir, path, commit string) (bool, error) {
-	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
-		entries, _ := os.ReadDir(dir)
-		return len(entries) > 0, nil //nolint:nilerr // as a rule it is a submodule that was never checked out
-	}
-	if was, ok, err := p.repo.Object(ctx, p.rec.Base+":"+path); err != nil || ok && was == commit {
-		return false, err
-	}
-	in, err := p.repo.Run(ctx, dir, "for-each-ref", "--count=1", "--contains", commit, "refs/remotes")
-	return in == "", err
+	return p.nested(ctx, p.rec.Base)
 }
 
 // unspoilt reports what was brought and is in commits nevertheless.
@@ -176,7 +108,7 @@ func (p *Place) whole(ctx context.Context) error {
 	}
 	var paths []string
 	for entry := range strings.SplitSeq(out, "\x00") {
-		if len(entry) > 3 && !p.isBrought(entry[3:]) {
+		if len(entry) > 3 && !p.rec.brings(entry[3:]) {
 			paths = append(paths, wording.Path(entry[3:]))
 		}
 	}
@@ -218,37 +150,4 @@ func (p *Place) resolved(ctx context.Context, ours, theirs string) error {
 		return hint.Errorf("resolve them, and take the markers out", "conflicts are not resolved: %s", wording.List(left, 10))
 	}
 	return nil
-}
-
-// marked returns the number of the first line of a file that is a marker, and is in it on neither side;
-// 0 is none.
-func (p *Place) marked(ctx context.Context, root *os.Root, file string, sides []string) (int, error) {
-	name := filepath.FromSlash(file)
-	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
-		return 0, nil //nolint:nilerr // it has been removed, which is a resolution
-	}
-	text, err := root.ReadFile(name)
-	if err != nil {
-		return 0, err
-	}
-	var before map[string]bool // the lines of both sides
-	for n, line := range strings.Split(string(text), "\n") {
-		line = strings.TrimSuffix(line, "\r")
-		if !marker.MatchString(line) {
-			continue
-		}
-		if before == nil {
-			before = make(map[string]bool)
-			for _, side := range sides {
-				blob, _ := p.git(ctx, "cat-file", "blob", side+":"+file) // which it may not have
-				for l := range strings.Lines(blob) {
-					before[strings.TrimRight(l, "\r\n")] = true
-				}
-			}
-		}
-		if !before[line] {
-			return n + 1, ctx.Err()
-		}
-	}
-	return 0, nil
 }

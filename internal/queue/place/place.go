@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -47,14 +46,11 @@ func New(r *git.Repo, dir string) (*Site, error) {
 // Dir is where the work tree of a task is, or will be.
 func (s *Site) Dir(task string) string { return filepath.Join(s.trees, task) }
 
-// A Place is the work tree of one task.
+// A Place is the work tree of one task, and the record of it.
 type Place struct {
-	Task   string
-	Branch string
-	Dir    string // of the work tree
+	tree
 
 	site *Site
-	repo *git.Repo
 	rec  record
 }
 
@@ -76,8 +72,11 @@ func (s *Site) place(task string) (*Place, error) {
 		return nil, hint.Errorf("use up to 100 letters, digits, - and _, with single dots between them",
 			"%s cannot be the name of a task: it would not do as a branch and a directory", wording.Quote(task, 120))
 	}
-	p := &Place{Task: task, Branch: branches + task, Dir: s.Dir(task), site: s, repo: s.repo}
-	return p, p.load()
+	p := &Place{
+		tree: tree{Task: task, Branch: branches + task, Dir: s.Dir(task), repo: s.repo},
+		site: s, rec: record{file: filepath.Join(s.records, task+recordEnding)},
+	}
+	return p, p.rec.load()
 }
 
 // Adopt takes over the branch of a task, which has come from elsewhere: what is in the work tree that
@@ -85,8 +84,8 @@ func (s *Site) place(task string) (*Place, error) {
 func (s *Site) Adopt(task, base string) error {
 	p, err := s.place(task)
 	if err == nil {
-		p.rec = record{Base: base}
-		err = p.save()
+		p.rec = record{file: p.rec.file, Base: base}
+		err = p.rec.save()
 	}
 	for _, tree := range []string{s.Dir(task), s.Dir(task) + "~"} {
 		if err == nil {
@@ -181,22 +180,13 @@ func (p *Place) free(ctx context.Context) error {
 	return p.unused(ctx)
 }
 
-// unused reports that somebody else has the branch checked out.
-func (p *Place) unused(ctx context.Context) error {
-	tree, err := p.repo.InUse(ctx, p.Branch, p.Dir)
-	if err == nil && tree != "" {
-		return hint.Errorf("switch to another branch there", "the branch %s is checked out in %s", p.Branch, tree)
-	}
-	return err
-}
-
 // make makes the place anew. Nobody has worked in what is there.
 func (p *Place) make(ctx context.Context, t Task) error {
 	if _, err := os.Lstat(p.Dir); err == nil && !p.rec.kept {
 		return hint.Errorf("move it away", "%s is none of ours: there is no record of it", p.Dir)
 	}
 	p.rec.Ready, p.rec.Brought, p.rec.Update = false, nil, nil
-	if err := errors.Join(p.save(), p.unlock(), view.Remove(p.Dir), p.repo.Forget(p.Dir)); err != nil {
+	if err := errors.Join(p.rec.save(), p.unlock(), view.Remove(p.Dir), p.repo.Forget(p.Dir)); err != nil {
 		return err
 	}
 	args := []string{p.Dir, p.Branch}
@@ -226,23 +216,5 @@ func (p *Place) make(ctx context.Context, t Task) error {
 		}
 	}
 	p.rec.Ready = true
-	return p.save()
-}
-
-func (p *Place) ref() string { return "refs/heads/" + p.Branch }
-
-// unlock removes what a git that was killed has left: nobody else is at work in the place.
-func (p *Place) unlock() error {
-	locks := []string{filepath.Join(p.repo.CommonDir, filepath.FromSlash(p.ref())+".lock")}
-	admin, err := p.repo.Admin(p.Dir)
-	if admin != "" {
-		names, _ := filepath.Glob(filepath.Join(admin, "*.lock")) // of a malformed pattern
-		locks = append(locks, names...)
-	}
-	for _, name := range locks {
-		if e := os.Remove(name); !errors.Is(e, fs.ErrNotExist) {
-			err = errors.Join(err, e)
-		}
-	}
-	return err
+	return p.rec.save()
 }

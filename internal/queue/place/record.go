@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -21,7 +20,8 @@ type record struct {
 	Brought  []string `json:"brought,omitempty"`  // from the user's work tree, with slashes
 	Update   *update  `json:"update,omitempty"`   // the last one
 
-	kept bool // in a file
+	file string // where it is
+	kept bool   // there
 }
 
 // An update is a merge of the target into the place's branch.
@@ -32,39 +32,37 @@ type update struct {
 	Begun  bool     `json:"begun,omitempty"` // and not over: there was nothing uncommitted before
 }
 
-func (p *Place) recordFile() string { return filepath.Join(p.site.records, p.Task+recordEnding) }
-
-func (p *Place) load() error {
-	text, err := os.ReadFile(p.recordFile())
+func (r *record) load() error {
+	text, err := os.ReadFile(r.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
-		err = json.Unmarshal(text, &p.rec)
+		err = json.Unmarshal(text, r)
 	}
 	if err != nil {
-		return fmt.Errorf("read the record of task %s in %s: %w", p.Task, p.recordFile(), err)
+		return fmt.Errorf("read the record of a work tree in %s: %w", r.file, err)
 	}
-	p.rec.kept = true
+	r.kept = true
 	return nil
 }
 
-func (p *Place) save() error {
-	text, err := json.Marshal(p.rec)
+func (r *record) save() error {
+	text, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	draft := p.recordFile() + ".new"
+	draft := r.file + ".new"
 	if err := os.WriteFile(draft, text, 0o600); err != nil {
 		return err
 	}
-	p.rec.kept = true
-	return os.Rename(draft, p.recordFile())
+	r.kept = true
+	return os.Rename(draft, r.file)
 }
 
-// isBrought reports whether a path was brought.
-func (p *Place) isBrought(path string) bool {
-	for _, of := range p.rec.Brought {
+// brings reports whether a path was brought.
+func (r *record) brings(path string) bool {
+	for _, of := range r.Brought {
 		if path = strings.TrimSuffix(path, "/"); path == of || strings.HasPrefix(path, of+"/") {
 			return true
 		}

@@ -52,37 +52,6 @@ func (p *Place) end(ctx context.Context, look func() error) (head string, err er
 	return head, err
 }
 
-// contained refuses a commit that does not contain the branch's last one, or that nothing keeps.
-func (p *Place) contained(ctx context.Context, merged, head string) error {
-	id, there, err := p.repo.Commit(ctx, merged)
-	if err != nil {
-		return err
-	}
-	if !there {
-		return hint.Errorf("merge it first", "the branch %s would be lost: it is not merged, as %q is no commit", p.Branch, merged)
-	}
-	if in, err := p.repo.Contains(ctx, id, head); err != nil || !in {
-		lost, _ := p.repo.Run(ctx, p.repo.Root, "rev-list", "--count", head, "^"+id)
-		return cmp.Or(err, hint.Errorf("merge it first", "%s of the branch %s would be lost: %.12s does not contain its last commit %.12s",
-			commits(lost), p.Branch, id, head))
-	}
-	if kept, err := p.elsewhere(ctx, id); err != nil || kept {
-		return err
-	}
-	return hint.Errorf("merge it first", "the branch %s would be lost: no other branch has %.12s, into which it was merged", p.Branch, id)
-}
-
-// elsewhere reports whether a ref other than the place's branch keeps a commit.
-func (p *Place) elsewhere(ctx context.Context, id string) (bool, error) {
-	refs, err := p.repo.Run(ctx, p.repo.Root, "for-each-ref", "--format=%(refname)", "--contains", id)
-	for ref := range strings.Lines(refs) {
-		if strings.TrimSpace(ref) != p.ref() {
-			return true, err
-		}
-	}
-	return false, err
-}
-
 func commits(count string) string {
 	if count == "1" {
 		return "1 commit"
@@ -96,7 +65,7 @@ func (p *Place) remove(ctx context.Context, head string) error {
 		return err
 	}
 	p.rec.Removing = true
-	if err := p.save(); err != nil {
+	if err := p.rec.save(); err != nil {
 		return err
 	}
 	for _, tree := range []string{p.Dir, p.twin()} {
@@ -109,7 +78,7 @@ func (p *Place) remove(ctx context.Context, head string) error {
 			return err
 		}
 	}
-	if err := os.Remove(p.recordFile()); !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(p.rec.file); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -165,26 +134,4 @@ func (p *Place) keep(ctx context.Context) (string, error) {
 	}
 	message := fmt.Sprintf("codeloops: what was not committed when task %s was discarded\n", p.Task)
 	return p.repo.Do(ctx, git.Call{Dir: p.Dir, Env: env, Stdin: []byte(message)}, args...)
-}
-
-// drop keeps a commit at a ref that is returned, unless it is kept anyway. What others of that name
-// have left stays.
-func (p *Place) drop(ctx context.Context, commit string) (string, error) {
-	if kept, err := p.elsewhere(ctx, commit); err != nil || kept {
-		return "", err
-	}
-	for n := 1; ; n++ {
-		ref := dropped + p.Task
-		if n > 1 {
-			ref = fmt.Sprintf("%s-%d", ref, n)
-		}
-		at, there, err := p.repo.Commit(ctx, ref)
-		if err != nil || there && at == commit {
-			return ref, err
-		}
-		if !there {
-			_, err = p.repo.Run(ctx, p.repo.Root, "update-ref", ref, commit, "")
-			return ref, err
-		}
-	}
 }

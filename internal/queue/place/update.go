@@ -52,7 +52,7 @@ func (p *Place) update(ctx context.Context, tip string) ([]string, error) {
 		return nil, err
 	}
 	p.rec.Update = &update{Ours: head, Theirs: theirs, Files: m.Files, Begun: true}
-	if err := p.save(); err != nil {
+	if err := p.rec.save(); err != nil {
 		return nil, err
 	}
 	return m.Files, p.merge(ctx, theirs)
@@ -75,5 +75,5 @@ func (p *Place) merge(ctx context.Context, theirs string) error {
 		return errors.Join(err, p.settle(context.WithoutCancel(ctx)))
 	}
 	p.rec.Update.Begun = false
-	return p.save()
+	return p.rec.save()
 }

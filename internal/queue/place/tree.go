@@ -1,0 +1,309 @@
+package place
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"codeloops/internal/queue/git"
+	"codeloops/internal/view"
+	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
+)
+
+// A tree is a linked work tree with a branch of its own, as git has it.
+type tree struct {
+	Task   string
+	Branch string
+	Dir    string
+	repo   *git.Repo
+}
+
+// git runs git in the place.
+func (t *tree) git(ctx context.Context, args ...string) (string, error) {
+	return t.repo.Run(ctx, t.Dir, args...)
+}
+
+func (t *tree) ref() string { return "refs/heads/" + t.Branch }
+
+// unlock removes what a git that was killed has left: nobody else is at work in the place.
+func (t *tree) unlock() error {
+	locks := []string{filepath.Join(t.repo.CommonDir, filepath.FromSlash(t.ref())+".lock")}
+	admin, err := t.repo.Admin(t.Dir)
+	if admin != "" {
+		names, _ := filepath.Glob(filepath.Join(admin, "*.lock")) // of a malformed pattern
+		locks = append(locks, names...)
+	}
+	for _, name := range locks {
+		if e := os.Remove(name); !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}
+
+// unused reports that somebody else has the branch checked out.
+func (t *tree) unused(ctx context.Context) error {
+	tree, err := t.repo.InUse(ctx, t.Branch, t.Dir)
+	if err == nil && tree != "" {
+		return hint.Errorf("switch to another branch there", "the branch %s is checked out in %s", t.Branch, tree)
+	}
+	return err
+}
+
+// attach has HEAD be the place's branch, as far as nothing is lost by it, and returns the last
+// commit.
+func (t *tree) attach(ctx context.Context) (head string, err error) {
+	admin, err := t.repo.Admin(t.Dir)
+	if err != nil {
+		return "", err
+	}
+	for _, rebase := range []string{"rebase-merge", "rebase-apply"} {
+		if _, err := os.Lstat(filepath.Join(admin, rebase)); err == nil {
+			return "", hint.Errorf("git rebase --continue, or --abort, there", "a rebase is in progress in %s", t.Dir)
+		}
+	}
+	if head, err = t.git(ctx, "rev-parse", "--verify", "HEAD^{commit}"); err != nil {
+		return "", err
+	}
+	on, err := t.git(ctx, "rev-parse", "--symbolic-full-name", "HEAD")
+	if err != nil || on == t.ref() {
+		return head, err
+	}
+	tip, _, err := t.repo.Commit(ctx, t.ref())
+	if err != nil {
+		return "", err
+	}
+	if on, err := t.repo.Contains(ctx, head, tip); err != nil || !on {
+		return "", cmp.Or(err, hint.Errorf("git switch "+t.Branch+" there, and merge what is needed",
+			"%s has left its branch %s, whose commits are not among those that it is at (%.12s)", t.Dir, t.Branch, head))
+	}
+	if _, err = t.git(ctx, "update-ref", t.ref(), head, tip); err == nil {
+		_, err = t.git(ctx, "symbolic-ref", "HEAD", t.ref())
+	}
+	return head, err
+}
+
+// merging returns the commit that is being merged, if any is.
+func (t *tree) merging(ctx context.Context) (theirs string, merging bool, err error) {
+	admin, err := t.repo.Admin(t.Dir)
+	if err != nil {
+		return "", false, err
+	}
+	if _, err := os.Lstat(filepath.Join(admin, "MERGE_HEAD")); errors.Is(err, fs.ErrNotExist) {
+		return "", false, nil
+	}
+	theirs, err = t.git(ctx, "rev-parse", "--verify", "MERGE_HEAD")
+	return theirs, true, err
+}
+
+// write commits what is staged.
+func (t *tree) write(ctx context.Context, message string) (head string, err error) {
+	env, err := t.repo.Identity(ctx, t.Dir)
+	if err != nil {
+		return "", err
+	}
+	c := git.Call{Dir: t.Dir, Env: env, Stdin: []byte(message)}
+	if _, err := t.repo.Do(ctx, c, "commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-"); err != nil {
+		return "", err
+	}
+	return t.git(ctx, "rev-parse", t.ref())
+}
+
+// nested refuses repositories inside whose files or commits would stay behind, unless they are as they
+// were at the base: git takes down the numbers of their commits alone.
+func (t *tree) nested(ctx context.Context, base string) error {
+	out, err := t.git(ctx, "ls-files", "--stage", "-z")
+	if err != nil {
+		return err
+	}
+	for entry := range strings.SplitSeq(out, "\x00") {
+		about, path, _ := strings.Cut(entry, "\t")
+		link := strings.Fields(about)
+		if len(link) < 2 || link[0] != "160000" {
+			continue
+		}
+		dir := filepath.Join(t.Dir, filepath.FromSlash(path))
+		if stays, err := t.staysBehind(ctx, dir, base+":"+path, link[1]); err != nil {
+			return err
+		} else if stays {
+			// Git would go on to take it for a repository when it is none any more.
+			_, err := t.git(ctx, "reset", "--quiet", "--", ":(top,literal)"+path)
+			return cmp.Or(err, hint.Errorf("push it from there, or remove its .git",
+				"%s is a git repository of its own, and what is in it would not be brought home", wording.Name(dir)))
+		}
+	}
+	return nil
+}
+
+// staysBehind reports whether a directory that git takes for another repository, at a commit, has what
+// can only be found there. Was is the name of what there was when the branch began.
+func (t *tree) staysBehind(ctx context.Context, dir, was, commit string) (bool, error) {
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
+		entries, _ := os.ReadDir(dir)
+		return len(entries) > 0, nil //nolint:nilerr // as a rule it is a submodule that was never checked out
+	}
+	if id, ok, err := t.repo.Object(ctx, was); err != nil || ok && id == commit {
+		return false, err
+	}
+	in, err := t.repo.Run(ctx, dir, "for-each-ref", "--count=1", "--contains", commit, "refs/remotes")
+	return in == "", err
+}
+
+// marked returns the number of the first line of a file that is a marker, and is in it on neither side;
+// 0 is none.
+func (t *tree) marked(ctx context.Context, root *os.Root, file string, sides []string) (int, error) {
+	name := filepath.FromSlash(file)
+	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return 0, nil //nolint:nilerr // it has been removed, which is a resolution
+	}
+	text, err := root.ReadFile(name)
+	if err != nil {
+		return 0, err
+	}
+	var before map[string]bool // the lines of both sides
+	for n, line := range strings.Split(string(text), "\n") {
+		line = strings.TrimSuffix(line, "\r")
+		if !marker.MatchString(line) {
+			continue
+		}
+		if before == nil {
+			before = make(map[string]bool)
+			for _, side := range sides {
+				blob, _ := t.git(ctx, "cat-file", "blob", side+":"+file) // which it may not have
+				for l := range strings.Lines(blob) {
+					before[strings.TrimRight(l, "\r\n")] = true
+				}
+			}
+		}
+		if !before[line] {
+			return n + 1, ctx.Err()
+		}
+	}
+	return 0, nil
+}
+
+// twin is a work tree that is made for its link alone.
+func (t *tree) twin() string { return t.Dir + "~" } // no task is called that
+
+// branch makes the branch again, where it is gone: at the last commit that the work tree was at, or else
+// at the base.
+func (t *tree) branch(ctx context.Context, base string) error {
+	_, there, err := t.repo.Commit(ctx, t.ref())
+	if err != nil || there {
+		return err
+	}
+	admin, err := t.repo.Admin(t.Dir)
+	if err != nil {
+		return err
+	}
+	last := base
+	log, _ := os.ReadFile(filepath.Join(admin, "logs", "HEAD")) // there may be none
+	for line := range strings.Lines(string(log)) {
+		if fields := strings.Fields(line); len(fields) > 1 && strings.Trim(fields[1], "0") != "" {
+			last = fields[1]
+		}
+	}
+	if _, there, err = t.repo.Commit(ctx, last); err == nil && !there {
+		last = base
+	}
+	if err == nil {
+		_, err = t.repo.Run(ctx, t.repo.Root, "update-ref", t.ref(), last, "")
+	}
+	return err
+}
+
+// link has the work tree lead to the repository again, and the repository to the work tree. What an
+// agent has put there instead is moved aside.
+func (t *tree) link(ctx context.Context, aside string) error {
+	admin, err := t.repo.Admin(t.Dir)
+	if err != nil {
+		return err
+	}
+	at, err := t.git(ctx, "rev-parse", "--path-format=absolute", "--git-dir")
+	if ctx.Err() != nil {
+		return err
+	}
+	if is, _ := filepath.EvalSymlinks(filepath.FromSlash(at)); err == nil && admin != "" && is == admin {
+		return nil
+	}
+	link := filepath.Join(t.Dir, ".git")
+	if info, err := os.Lstat(link); err == nil && !info.Mode().IsRegular() { // a repository that an agent made there
+		if err := os.Rename(link, aside); err != nil {
+			return err
+		}
+	}
+	if admin != "" {
+		return os.WriteFile(link, []byte("gitdir: "+filepath.ToSlash(admin)+"\n"), 0o600)
+	}
+	twin := t.twin()
+	if err := t.repo.AddTree(ctx, twin, t.Branch); err != nil {
+		return err
+	}
+	if err := errors.Join(os.Rename(filepath.Join(twin, ".git"), link), view.Remove(twin)); err != nil {
+		return err
+	}
+	if err := t.repo.Repair(ctx, t.Dir); err != nil {
+		return err
+	}
+	_, err = t.git(ctx, "reset", "--quiet")
+	return err
+}
+
+// contained refuses a commit that does not contain the branch's last one, or that nothing keeps.
+func (t *tree) contained(ctx context.Context, merged, head string) error {
+	id, there, err := t.repo.Commit(ctx, merged)
+	if err != nil {
+		return err
+	}
+	if !there {
+		return hint.Errorf("merge it first", "the branch %s would be lost: it is not merged, as %q is no commit", t.Branch, merged)
+	}
+	if in, err := t.repo.Contains(ctx, id, head); err != nil || !in {
+		lost, _ := t.repo.Run(ctx, t.repo.Root, "rev-list", "--count", head, "^"+id)
+		return cmp.Or(err, hint.Errorf("merge it first", "%s of the branch %s would be lost: %.12s does not contain its last commit %.12s",
+			commits(lost), t.Branch, id, head))
+	}
+	if kept, err := t.elsewhere(ctx, id); err != nil || kept {
+		return err
+	}
+	return hint.Errorf("merge it first", "the branch %s would be lost: no other branch has %.12s, into which it was merged", t.Branch, id)
+}
+
+// elsewhere reports whether a ref other than the place's branch keeps a commit.
+func (t *tree) elsewhere(ctx context.Context, id string) (bool, error) {
+	refs, err := t.repo.Run(ctx, t.repo.Root, "for-each-ref", "--format=%(refname)", "--contains", id)
+	for ref := range strings.Lines(refs) {
+		if strings.TrimSpace(ref) != t.ref() {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// drop keeps a commit at a ref that is returned, unless it is kept anyway. What others of that name
+// have left stays.
+func (t *tree) drop(ctx context.Context, commit string) (string, error) {
+	if kept, err := t.elsewhere(ctx, commit); err != nil || kept {
+		return "", err
+	}
+	for n := 1; ; n++ {
+		ref := dropped + t.Task
+		if n > 1 {
+			ref = fmt.Sprintf("%s-%d", ref, n)
+		}
+		at, there, err := t.repo.Commit(ctx, ref)
+		if err != nil || there && at == commit {
+			return ref, err
+		}
+		if !there {
+			_, err = t.repo.Run(ctx, t.repo.Root, "update-ref", ref, commit, "")
+			return ref, err
+		}
+	}
+}
