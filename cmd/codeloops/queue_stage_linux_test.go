@@ -276,6 +276,9 @@ func (s *queueStage) end() {
 			_ = cmd.Wait()
 		}
 	}
+	if keep := os.Getenv("QUEUE_KEEP"); keep != "" {
+		_ = exec.Command("cp", "-a", s.dir, keep).Run()
+	}
 	if !s.Failed() {
 		return
 	}
@@ -283,9 +286,6 @@ func (s *queueStage) end() {
 	for _, name := range logs {
 		text := s.Text("", name)
 		s.Logf("%s:\n%s", filepath.Base(name), text[max(0, len(text)-4000):])
-	}
-	if keep := os.Getenv("QUEUE_KEEP"); keep != "" {
-		_ = exec.Command("cp", "-a", s.dir, keep).Run()
 	}
 }
 
@@ -452,7 +452,7 @@ func (s *queueStage) settled(on *board.Board, ids []string) {
 	s.await("no message to be left", func() bool { return s.messages() == 0 })
 }
 
-// messages counts what is left of offers and results.
+// messages counts what is left of offers, results and parcels.
 func (s *queueStage) messages() (n uint64) {
 	s.Helper()
 	link, err := s.connect()
@@ -464,12 +464,16 @@ func (s *queueStage) messages() (n uint64) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	for _, name := range []string{"CODELOOPS-OFFERS", "CODELOOPS-RESULTS"} {
-		stream, err := js.Stream(s.Context(), name)
+	streams := js.ListStreams(s.Context())
+	for info := range streams.Info() {
+		if strings.HasPrefix(info.Config.Name, "KV_") {
+			continue // the records stay
+		}
+		n += info.State.Msgs
+		stream, err := js.Stream(s.Context(), info.Config.Name)
 		if err != nil {
 			s.Fatal(err)
 		}
-		n += stream.CachedInfo().State.Msgs
 		consumers := stream.ListConsumers(s.Context())
 		for c := range consumers.Info() {
 			n += uint64(c.NumAckPending) + c.NumPending
@@ -477,6 +481,9 @@ func (s *queueStage) messages() (n uint64) {
 		if err := consumers.Err(); err != nil {
 			s.Fatal(err)
 		}
+	}
+	if err := streams.Err(); err != nil {
+		s.Fatal(err)
 	}
 	return n
 }
