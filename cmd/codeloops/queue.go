@@ -83,7 +83,7 @@ func (a *app) open(ctx context.Context, own func(*hub.Home) (*hub.Link, error)) 
 		return nil, err
 	}
 	o := a.board
-	o.Replicas = q.Replicas
+	o.Replicas, o.Now = q.Replicas, a.Now
 	on, err := board.Open(ctx, link.Conn, o)
 	if err != nil {
 		return nil, errors.Join(err, link.Close())
@@ -271,7 +271,7 @@ func (b *backlog) task(cmd *cobra.Command, o *taskOptions) (t queue.Task, err er
 	}
 	return queue.Task{
 		Repository: here, Target: target, Flags: flags, After: o.after, Touches: o.touches, Setup: o.setup,
-		Priority: o.priority, Unmerged: o.unmerged, Added: b.app.Now().UTC(),
+		Priority: o.priority, Unmerged: o.unmerged, Added: b.on.Now().UTC(),
 	}, nil
 }
 

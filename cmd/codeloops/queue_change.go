@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,11 +24,11 @@ stay until ` + "`codeloops queue rm`" + `; ` + "`codeloops queue retry`" + ` goe
 		Args:              oneTask,
 		ValidArgsFunction: a.completeTask,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.changeTask(cmd, args[0], func(r *queue.Record) error {
+			return a.changeTask(cmd, args[0], func(r *queue.Record, now time.Time) error {
 				if r.State.Over() {
 					return hint.Errorf("codeloops queue list shows where tasks stand", "task %s is %s already", r.Task.ID, r.State)
 				}
-				return r.Move(queue.Cancelled, a.Now(), "")
+				return r.Move(queue.Cancelled, now, "")
 			})
 		},
 	}
@@ -44,18 +45,18 @@ carried on, with more iterations if it has used them up.`,
 		Args:              oneTask,
 		ValidArgsFunction: a.completeTask,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.changeTask(cmd, args[0], func(r *queue.Record) error { return r.Retry(a.Now()) })
+			return a.changeTask(cmd, args[0], (*queue.Record).Retry)
 		},
 	}
 }
 
 // changeTask changes the record of a task, for the user.
-func (a *app) changeTask(cmd *cobra.Command, ref string, change func(*queue.Record) error) error {
+func (a *app) changeTask(cmd *cobra.Command, ref string, change func(*queue.Record, time.Time) error) error {
 	if err := a.usersOwn(map[string]bool{"`" + cmd.CommandPath() + "`": true}); err != nil {
 		return err
 	}
 	return a.withTask(cmd.Context(), ref, func(ctx context.Context, b *backlog, r queue.Record) error {
-		r, err := b.on.Change(ctx, r.Task.ID, change)
+		r, err := b.on.Change(ctx, r.Task.ID, func(r *queue.Record) error { return change(r, b.on.Now()) })
 		if err == nil {
 			fmt.Fprintf(a.Out, "%s  %s\n", r.Task.ID, r.State) //nolint:errcheck // a reader that has gone
 		}

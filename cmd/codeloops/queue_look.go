@@ -70,7 +70,7 @@ func printJSON(w io.Writer, doc any) error {
 
 // list lists tasks.
 func (b *backlog) list(all queue.Backlog) error {
-	a, now := b.app, b.app.Now()
+	a, now := b.app, b.on.Now()
 	w := a.Out
 	if a.OutTTY {
 		if len(all) == 0 {

@@ -18,6 +18,7 @@ import (
 	"codeloops/internal/queue/hub"
 	"codeloops/internal/queue/play"
 	"codeloops/internal/queue/work"
+	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/wording"
 )
@@ -127,11 +128,15 @@ func (b *backlog) worker(ctx context.Context, jobs int) (w *work.Worker, done fu
 	a.signals.On(func() {
 		fmt.Fprintln(a.Err, "stopping; Ctrl+C again kills at once") //nolint:errcheck // a courtesy
 	}, player.Kill)
+	if ahead := b.on.Ahead(); ahead.Abs() > time.Minute {
+		way := map[bool]string{true: "ahead of", false: "behind"}[ahead > 0]
+		a.tell(fmt.Sprintf("the clock of this machine is %s %s that of the hub; the queue goes by the hub's", render.Span(ahead.Abs()), way))
+	}
 	name, _ := os.Hostname() // "" says no less
 	return &work.Worker{
 		Board: b.on, Who: queue.Worker{Name: fmt.Sprintf("%s/%d", name, os.Getpid()), Home: b.home.ID()}, Slots: jobs,
 		Only: player.Reachable,
-		Play: player.Play, Merge: player.Merge, Bring: player.Bring, Sweep: player.Sweep, Report: player.Report, Now: a.Now, Tell: a.tell,
+		Play: player.Play, Merge: player.Merge, Bring: player.Bring, Sweep: player.Sweep, Report: player.Report, Now: b.on.Now, Tell: a.tell,
 	}, func() { answered(); _ = runner.Close() }, nil // nothing of it is left
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"codeloops/internal/wording/hint"
@@ -149,8 +150,11 @@ func (r *Record) Tell() bool {
 	return r.Task.Origin.Key != "" && r.State.Over() && r.State != Cancelled && r.Told != r.State
 }
 
-// most is how many moments are kept: the oldest go first.
-const most = 100
+// most is how many moments are kept: the oldest go first. Of why each came, the beginning is.
+const (
+	most  = 100
+	brief = 1 << 10
+)
 
 // What may be wrong with a change.
 var (
@@ -176,7 +180,8 @@ func (r *Record) Move(to State, at time.Time, why string) error {
 // Note adds a moment to the course of the task.
 func (r *Record) Note(at time.Time, why string) {
 	r.Course = append(r.Course, Moment{
-		At: at.UTC(), State: r.State, Attempt: r.Attempt, Worker: r.Worker.Name, Session: r.Progress.Session, Why: why,
+		At: at.UTC(), State: r.State, Attempt: r.Attempt, Worker: r.Worker.Name, Session: r.Progress.Session,
+		Why: strings.ToValidUTF8(why[:min(len(why), brief)], ""),
 	})
 	r.Course = r.Course[max(0, len(r.Course)-most):]
 }

@@ -52,6 +52,7 @@ type Options struct {
 	AckWait  time.Duration // of a new board; 0 is [AckWait]
 	Beat     time.Duration // 0 is [Beat]
 	Replicas int           // of a new board: how many servers of a cluster keep it; 0 is one
+	Now      func() time.Time
 }
 
 // A Board is the backlog as one process sees it. It is safe for concurrent use.
@@ -62,6 +63,7 @@ type Board struct {
 	options Options
 
 	mu         sync.Mutex
+	clock      clock
 	consumers  map[string]jetstream.Consumer // by name
 	reconnects uint64                        // that are known
 	since      time.Time                     // when the last one was noticed; zero: nothing was taken yet
@@ -72,6 +74,9 @@ func Open(ctx context.Context, conn *nats.Conn, o Options) (*Board, error) {
 	if o.AckWait == 0 {
 		o.AckWait = AckWait
 	}
+	if o.Now == nil {
+		o.Now = time.Now //nolint:forbidigo // for tests
+	}
 	if o.Beat == 0 {
 		o.Beat = Beat
 	}
@@ -80,22 +85,20 @@ func Open(ctx context.Context, conn *nats.Conn, o Options) (*Board, error) {
 		return nil, fmt.Errorf("open the backlog: %w", err)
 	}
 	b := &Board{conn: conn, js: js, options: o, consumers: map[string]jetstream.Consumer{}}
+	if err := b.fits(); err != nil {
+		return nil, err
+	}
 	b.records, err = js.KeyValue(ctx, records)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		err = b.create(ctx)
 	}
+	if err == nil {
+		err = errors.Join(b.known(ctx), b.look(ctx))
+	}
 	if err != nil {
-		return nil, open(err)
+		return nil, fmt.Errorf("open the backlog: %w", b.refused(err))
 	}
-	return b, b.known(ctx)
-}
-
-// open says what went wrong with a server.
-func open(err error) error {
-	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) {
-		return hint.Errorf("start it with -js, or take codeloops hub", "the server has no JetStream: %w", err)
-	}
-	return fmt.Errorf("open the backlog: %w", err)
+	return b, nil
 }
 
 // create makes the streams. The records come last: whoever finds them finds all.
@@ -124,11 +127,11 @@ func (b *Board) create(ctx context.Context) error {
 func (b *Board) known(ctx context.Context) error {
 	kept, err := b.js.KeyValue(ctx, settings)
 	if err != nil {
-		return open(err)
+		return err
 	}
 	e, err := kept.Get(ctx, "schema")
 	if err != nil {
-		return open(err)
+		return err
 	}
 	if was := string(e.Value()); was != schema {
 		return hint.Errorf("use the version of codeloops that the hub has, here as well",
@@ -151,12 +154,15 @@ func (b *Board) Add(ctx context.Context, t queue.Task) (queue.Record, error) {
 	if err != nil {
 		return r, fmt.Errorf("add task %s: %w", t.ID, err)
 	}
+	if err := b.holds(t.ID, text); err != nil {
+		return r, err
+	}
 	r.Revision, err = b.records.Create(ctx, t.ID, text)
 	if errors.Is(err, jetstream.ErrKeyExists) {
 		return r, ErrThere
 	}
 	if err != nil {
-		return r, fmt.Errorf("add task %s: %w", t.ID, err)
+		return r, fmt.Errorf("add task %s: %w", t.ID, b.refused(err))
 	}
 	return r, nil
 }
@@ -264,6 +270,9 @@ var ErrAway = errors.New("the hub was away")
 // [ErrAway] when the hub has come back after it was away.
 func (b *Board) Follow(ctx context.Context, changed func(Change) error) error {
 	w, err := b.records.WatchAll(ctx)
+	if err == nil {
+		err = b.look(ctx) // a machine that was asleep has lost the hub, and its clock
+	}
 	if err != nil {
 		return fmt.Errorf("follow the backlog: %w", err)
 	}

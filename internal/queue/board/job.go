@@ -138,6 +138,7 @@ func Unreachable(err error) bool {
 	for _, one := range []error{
 		context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrReconnectBufExceeded,
 		nats.ErrConnectionReconnecting, nats.ErrNoServers, nats.ErrStaleConnection, jetstream.ErrNoStreamResponse,
+		jetstream.ErrJetStreamNotEnabled, // as when its disk is full
 	} {
 		if errors.Is(err, one) {
 			return true

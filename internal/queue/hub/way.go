@@ -208,7 +208,8 @@ func insecure(at string, err error) error {
 	case isUnknown || isInvalid:
 		return hint.Errorf("take the whole address that the hub prints at its start, with #sha256=…, or name the authority in queue.ca",
 			"nobody whom this machine trusts has signed the certificate of the hub at %s: %w", at, err)
-	case strings.Contains(err.Error(), "tls: certificate required") || strings.Contains(err.Error(), "tls: bad certificate"):
+	case strings.Contains(err.Error(), "tls: certificate required") || strings.Contains(err.Error(), "tls: bad certificate") ||
+		strings.Contains(err.Error(), "closed by remote after TLS handshake"): // as TLS 1.3 has it
 		return hint.Errorf("name it in queue.cert and queue.key", "the hub at %s wants to be shown a certificate: %w", at, err)
 	}
 	return nil

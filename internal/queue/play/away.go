@@ -241,7 +241,7 @@ const later = 30 * time.Second
 
 // waits has a task wait until somebody is at its home.
 func (p *Player) waits() func(*queue.Record) error {
-	now := p.Host.Now()
+	now := p.Board.Now()
 	return func(r *queue.Record) error {
 		r.NotBefore = now.Add(later)
 		return r.Move(queue.Waiting, now, errAway.Error())

@@ -30,7 +30,7 @@ func (p *Player) Merge(ctx context.Context, j *board.Job) error {
 	case board.Unreachable(err) || errors.Is(err, queue.ErrStale):
 		return err
 	case err != nil:
-		move = to(queue.NeedsHuman, p.Host.Now(), "it could not be merged: "+withHint(err))
+		move = to(queue.NeedsHuman, p.Board.Now(), "it could not be merged: "+withHint(err))
 	}
 	return j.End(ctx, move)
 }
@@ -53,7 +53,7 @@ func (p *Player) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 	if err != nil {
 		return nil, err
 	}
-	now := p.Host.Now()
+	now := p.Board.Now()
 	switch {
 	case res.Outcome == merge.Merged:
 		if err := p.leave(ctx, site, j, res.Tip); err != nil {
@@ -81,7 +81,7 @@ func said(r *merge.Result) string {
 	if r.Outcome == merge.Red && r.Failure != nil {
 		return fmt.Sprintf("the check %q fails on the merged result:\n%s", r.Failure.Check, strings.TrimSpace(r.Failure.Output))
 	}
-	return fmt.Sprintf("conflicts in %s:\n%s", strings.Join(r.Files, ", "), strings.TrimSpace(r.Text))
+	return fmt.Sprintf("conflicts in %s:\n%s", strings.Join(r.Files, ", "), strings.TrimSpace(end(r.Text)))
 }
 
 // Taken reports whether the target of a task contains what waited for it.

@@ -77,9 +77,9 @@ func (p *Player) Play(ctx context.Context, j *board.Job) error {
 	case isHeld:
 		move = p.later(held)
 	case err != nil && (ctx.Err() != nil || board.Unreachable(err)):
-		move = to(queue.Waiting, p.Host.Now(), "interrupted")
+		move = to(queue.Waiting, p.Board.Now(), "interrupted")
 	case err != nil:
-		move = to(queue.Failed, p.Host.Now(), withHint(err))
+		move = to(queue.Failed, p.Board.Now(), withHint(err))
 	}
 	return j.End(ctx, move)
 }
@@ -90,7 +90,7 @@ const busy = 10 * time.Second
 
 // later has a task offered again when its work tree may be free.
 func (p *Player) later(held *session.HeldError) func(*queue.Record) error {
-	now := p.Host.Now()
+	now := p.Board.Now()
 	return func(r *queue.Record) error {
 		r.NotBefore = now.Add(busy)
 		return r.Move(queue.Waiting, now, held.Error())
@@ -158,7 +158,7 @@ func (p *Player) work(ctx context.Context, j *board.Job) (move func(*queue.Recor
 	at, err := p.post(ctx, j)
 	switch {
 	case errors.Is(err, source.ErrTaken):
-		return to(queue.Cancelled, p.Host.Now(), err.Error()), nil
+		return to(queue.Cancelled, p.Board.Now(), err.Error()), nil
 	case errors.Is(err, errAway):
 		return p.waits(), nil
 	case err != nil:
@@ -193,7 +193,7 @@ func (p *Player) work(ctx context.Context, j *board.Job) (move func(*queue.Recor
 			return nil, err
 		}
 	}
-	return outcome(out, head, p.Host.Now()), nil
+	return outcome(out, head, p.Board.Now()), nil
 }
 
 // outcome is what becomes of a task whose run has ended.

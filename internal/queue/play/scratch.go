@@ -85,7 +85,7 @@ func (p *Player) Sweep(ctx context.Context, all queue.Backlog) error {
 			used[name] = true
 		}
 	}
-	return store.Sweep(ctx, func(name string) bool { return used[name] }, parcel.Idle(p.Host.Now()))
+	return store.Sweep(ctx, func(name string) bool { return used[name] }, parcel.Idle(p.Board.Now()))
 }
 
 // parcels is the store of parcels on the hub.

@@ -1,0 +1,190 @@
+package board_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/board"
+	"codeloops/internal/queue/hub"
+	"codeloops/internal/queue/hub/hubtest"
+	"codeloops/internal/wording/hint"
+)
+
+func home(t *testing.T) *hub.Home {
+	t.Helper()
+	h, err := hub.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func reach(t *testing.T, h *hub.Home, w hub.Way) *hub.Link {
+	t.Helper()
+	link, err := h.Reach(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = link.Close() })
+	return link
+}
+
+// refuses expects an error, with a hint.
+func refuses(t *testing.T, err error, problem, advice string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("not refused, but should be as %q", problem)
+		return
+	}
+	if text, _ := hint.Of(err); !strings.Contains(err.Error(), problem) || !strings.Contains(text, advice) {
+		t.Errorf("refused as\n%v\nhint: %s\nwant %q, %q", err, text, problem, advice)
+	}
+}
+
+func TestServersThatWillNotDo(t *testing.T) {
+	t.Parallel()
+	t.Run("without JetStream", func(t *testing.T) {
+		t.Parallel()
+		s := hubtest.Start(t, hubtest.Options{Plain: true, Bare: true})
+		_, err := board.Open(t.Context(), reach(t, home(t), s.Way()).Conn, board.Options{})
+		refuses(t, err, "the server has no JetStream", "start it with -js")
+	})
+	t.Run("without a right", func(t *testing.T) {
+		t.Parallel()
+		s := hubtest.Start(t, hubtest.Options{Plain: true, Config: `authorization { users: [
+			{ user: me, password: secret, permissions: { publish: { deny: "$JS.API.STREAM.CREATE.>" } } }
+		] }`})
+		w := s.Way()
+		w.URL = strings.Replace(w.URL, "//", "//me:secret@", 1)
+		_, err := board.Open(t.Context(), reach(t, home(t), w).Conn, board.Options{})
+		refuses(t, err, `the account at the server lacks a right: nats: permissions violation: Permissions Violation for Publish to "$JS.API.STREAM.CREATE.`, "lists the rights")
+	})
+	t.Run("small", func(t *testing.T) {
+		t.Parallel()
+		s := hubtest.Start(t, hubtest.Options{Plain: true, Config: "max_payload: 1MB"})
+		on, err := board.Open(t.Context(), reach(t, home(t), s.Way()).Conn, board.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		task := queue.Task{ID: "big", Prompt: strings.Repeat("x", 900<<10), Added: on.Now()}
+		_, err = on.Add(t.Context(), task)
+		refuses(t, err, "task big takes 900 KiB, and the server takes 1024 KiB with all that becomes of it", "max_payload")
+		// One that fits still fits when it has become as much as it can.
+		task.Prompt = task.Prompt[:700<<10]
+		r, err := on.Add(t.Context(), task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := on.Change(t.Context(), r.Task.ID, func(r *queue.Record) error {
+			for range 1000 {
+				r.Note(on.Now(), strings.Repeat("ä", 64<<10))
+			}
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("old", func(t *testing.T) {
+		t.Parallel()
+		s := hubtest.Start(t, hubtest.Options{Plain: true})
+		w := hub.Way{URL: "nats://" + posing(t, strings.TrimPrefix(s.URL, "nats://"), "2.9.25")}
+		_, err := board.Open(t.Context(), reach(t, home(t), w).Conn, board.Options{})
+		refuses(t, err, "the server is NATS 2.9.25, which is too old", "2.10 or later")
+	})
+	t.Run("of another version of codeloops", func(t *testing.T) {
+		t.Parallel()
+		s := hubtest.Start(t, hubtest.Options{Plain: true})
+		link := reach(t, home(t), s.Way())
+		if _, err := board.Open(t.Context(), link.Conn, board.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		js, err := jetstream.New(link.Conn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kv, err := js.KeyValue(t.Context(), "codeloops-queue")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := kv.PutString(t.Context(), "schema", "99"); err != nil {
+			t.Fatal(err)
+		}
+		_, err = board.Open(t.Context(), link.Conn, board.Options{})
+		refuses(t, err, "the backlog is of version 99, and this codeloops knows version ", "use the version of codeloops")
+	})
+}
+
+// posing stands before a server that says it is of a version. It is that server in all else.
+func posing(t *testing.T, server, version string) (at string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			there, err := net.Dial("tcp", server)
+			if err != nil {
+				_ = client.Close()
+				continue
+			}
+			go func() { _, err := io.Copy(there, client); _ = errors.Join(err, there.Close()) }()
+			go func() {
+				r := bufio.NewReader(there)
+				info, err := r.ReadBytes('\n')
+				before, after, _ := bytes.Cut(info, []byte(`"version":"`))
+				_, after, _ = bytes.Cut(after, []byte(`"`))
+				_, says := fmt.Fprintf(client, `%s"version":"%s"%s`, before, version, after)
+				_, copies := io.Copy(client, r)
+				_ = errors.Join(err, says, copies, client.Close())
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// A machine whose clock is wrong writes the time of the hub, and knows by how much it is.
+func TestClocks(t *testing.T) {
+	t.Parallel()
+	h := home(t)
+	served, err := h.Serve(hub.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer served.Close()
+	for _, wrong := range []time.Duration{0, time.Hour, -time.Hour} {
+		link, err := h.Connect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		on, err := board.Open(t.Context(), link.Conn, board.Options{Now: func() time.Time { return time.Now().Add(wrong) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := time.Now()
+		if off := on.Now().Sub(before); off.Abs() > time.Minute {
+			t.Errorf("a clock that is wrong by %v has it that the hub is off by %v", wrong, off)
+		}
+		if off := on.Ahead() - wrong; off.Abs() > time.Minute {
+			t.Errorf("a clock that is wrong by %v is said to be ahead by %v", wrong, on.Ahead())
+		}
+		if err := link.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
