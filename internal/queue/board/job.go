@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -97,7 +98,7 @@ func (j *Job) Change(ctx context.Context, change func(*queue.Record) error) erro
 func (j *Job) End(ctx context.Context, change func(*queue.Record) error) error {
 	defer j.Release()
 	for _, part := range []func(context.Context) error{
-		func(ctx context.Context) error { return j.Change(ctx, change) },
+		j.once(change),
 		func(ctx context.Context) error { return j.board.Send(ctx, &j.Record) },
 		j.message.DoubleAck,
 	} {
@@ -106,6 +107,28 @@ func (j *Job) End(ctx context.Context, change func(*queue.Record) error) error {
 		}
 	}
 	return nil
+}
+
+// once changes the record. To try it again is no second change: a hub that was killed may have
+// taken the first one, and not have said so.
+func (j *Job) once(change func(*queue.Record) error) func(context.Context) error {
+	var moved time.Time
+	return func(ctx context.Context) error {
+		err := j.Change(ctx, func(r *queue.Record) error {
+			err := change(r)
+			moved = r.Since
+			return err
+		})
+		if !errors.Is(err, queue.ErrStale) || moved.IsZero() {
+			return err
+		}
+		r, unread := j.board.Get(ctx, j.Task.ID)
+		if unread != nil || !slices.ContainsFunc(r.Course, func(m queue.Moment) bool { return m.Attempt == j.attempt && m.At.Equal(moved) }) {
+			return err
+		}
+		j.Record = r
+		return nil
+	}
 }
 
 // How long the hub is waited for once nobody wants to wait, and how long between two tries.
