@@ -153,10 +153,9 @@ func (p *Place) open(ctx context.Context, t Task) error {
 
 // free reports what is in the way of the place's branch.
 func (p *Place) free(ctx context.Context) error {
-	const all = "refs/heads/" + branches
-	if taken, err := p.repo.Refs(ctx, strings.TrimSuffix(all, "/")); err != nil {
-		return err
-	} else if _, ok := taken[strings.TrimSuffix(all, "/")]; ok {
+	all := strings.TrimSuffix("refs/heads/"+branches, "/")
+	refs, err := p.repo.Refs(ctx, all) // that, or those below
+	if _, taken := refs[all]; taken {
 		return hint.Errorf("give it another name: git branch -m codeloops NAME",
 			"there is a branch codeloops, and so none can be called %s", p.Branch)
 	}
@@ -166,7 +165,6 @@ func (p *Place) free(ctx context.Context) error {
 		}
 		return hint.Errorf("give the task a name of its own", "there is a %s %s, and on many systems that is the same name as %s", name, is, wanted)
 	}
-	refs, err := p.repo.Refs(ctx, all)
 	for ref := range refs {
 		err = errors.Join(err, same("branch", strings.TrimPrefix(ref, "refs/heads/"), p.Branch))
 	}
