@@ -88,16 +88,12 @@ func runQueue(cmd *cobra.Command, a *app, o *taskOptions, files []string, jobs i
 // long as that lasts.
 func (a *app) serving(ctx context.Context, do func(*backlog) error) (err error) {
 	end := func() error { return nil }
-	b, err := a.open(ctx, func(home *hub.Home) (*hub.Link, error) {
-		served, err := home.Serve(hub.Options{})
-		if errors.Is(err, hub.ErrServed) {
-			return home.Connect(ctx)
+	b, err := a.open(ctx, func(home *hub.Home) (link *hub.Link, err error) {
+		link, shared, err := home.Share(ctx)
+		if err == nil {
+			end = shared
 		}
-		if err != nil {
-			return nil, err
-		}
-		end = served.Close
-		return served.Connect()
+		return link, err
 	})
 	if err != nil {
 		return errors.Join(err, end())

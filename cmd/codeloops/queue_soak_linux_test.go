@@ -193,6 +193,36 @@ say end
 	s.nothing()
 }
 
+// TestQueueLongWithoutAHub has workers share the queue among themselves: whichever goes away, with
+// notice or without, those that are left go on.
+func TestQueueLongWithoutAHub(t *testing.T) {
+	t.Parallel()
+	soaking(t)
+	s := newQueueStage(t, time.Second, twice)
+	if s.way.URL != "" {
+		t.Skip("there is a hub elsewhere")
+	}
+	first := s.worker(1)
+	on := s.board()
+	second, third := s.worker(2), s.worker(3)
+	var ids []string
+	work := func() {
+		ids = append(ids, s.add(fmt.Sprintf("task %d", len(ids))))
+		s.await("the merge", func() bool { return over(s.all(on)) == len(ids) })
+	}
+	work()
+	s.kill(first)
+	work()
+	fourth := s.worker(4)
+	s.stop(second)
+	work()
+	s.stop(third)
+	work()
+	s.settled(on, ids)
+	s.stop(fourth)
+	s.nothing()
+}
+
 // TestQueueLongTurn plays a turn that lasts many leases: nobody else is given the task.
 func TestQueueLongTurn(t *testing.T) {
 	t.Parallel()

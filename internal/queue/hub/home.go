@@ -111,6 +111,8 @@ type address struct {
 	URL  string `json:"url"`
 	PID  int    `json:"pid"`
 	Cert string `json:"cert,omitempty"` // hex digest of the certificate that it shows
+	// Shared: a command serves it that does something else; see [Home.Share].
+	Shared bool `json:"shared,omitempty"`
 }
 
 func (h *Home) addressFile() string { return h.In("hub.json") }

@@ -39,6 +39,7 @@ type Options struct {
 	Tell func(sentence string)
 
 	private bool // nobody else can reach it
+	shared  bool // by a command, which does something else
 }
 
 // A Hub is a server in this process.
@@ -207,7 +208,7 @@ func (b *Hub) tell() error {
 	if ip := net.ParseIP(u.Hostname()); ip != nil && ip.IsUnspecified() {
 		u.Host = net.JoinHostPort("localhost", u.Port())
 	}
-	text, err := json.Marshal(address{URL: u.String(), PID: os.Getpid(), Cert: b.pin})
+	text, err := json.Marshal(address{URL: u.String(), PID: os.Getpid(), Cert: b.pin, Shared: b.options.shared})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,61 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// Share serves the queue for as long as a command lasts, until end is called, unless a hub does so
+// already. When one goes away that another command has shared, this one takes its place: none of
+// them is special. One that was started as a hub is waited for.
+func (h *Home) Share(ctx context.Context) (link *Link, end func() error, err error) {
+	served, err := h.Serve(Options{shared: true})
+	if errors.Is(err, ErrServed) {
+		if link, err = h.Connect(ctx); err != nil {
+			return nil, nil, err
+		}
+		return link, h.standIn(link), nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if link, err = served.Connect(); err != nil {
+		return nil, nil, errors.Join(err, served.Close())
+	}
+	return link, served.Close, nil
+}
+
+// standIn serves the queue once the hub that a link leads to has gone, unless it is to be waited
+// for. The link finds what is served then by itself.
+func (h *Home) standIn(link *Link) (end func() error) {
+	var served *Hub
+	var watching sync.WaitGroup
+	ended := make(chan struct{})
+	watching.Go(func() {
+		t := time.NewTicker(look)
+		defer t.Stop()
+		for shared := false; served == nil; {
+			select {
+			case <-ended:
+				return
+			case <-t.C:
+			}
+			if at, err := h.address(); err == nil { // else it has ended well
+				shared = at.Shared
+			}
+			if shared && !link.IsConnected() {
+				served, _ = h.Serve(Options{shared: true}) // another one may be faster, and what is wrong shows again
+			}
+		}
+	})
+	return func() error {
+		close(ended)
+		watching.Wait()
+		if served == nil {
+			return nil
+		}
+		return served.Close()
+	}
+}
