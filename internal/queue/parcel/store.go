@@ -7,7 +7,9 @@ package parcel
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
 
 	"codeloops/internal/wording/hint"
 )
@@ -29,6 +32,7 @@ const chunk = 512 << 10
 
 // A Store keeps parcels on the hub. It is safe for concurrent use.
 type Store struct {
+	conn    *nats.Conn
 	objects jetstream.ObjectStore
 	stream  jetstream.Stream // beneath it
 }
@@ -39,7 +43,7 @@ func OpenStore(ctx context.Context, conn *nats.Conn, replicas int) (*Store, erro
 	if err != nil {
 		return nil, fmt.Errorf("open the store of parcels: %w", err)
 	}
-	s := &Store{}
+	s := &Store{conn: conn}
 	s.objects, err = js.ObjectStore(ctx, bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		s.objects, err = js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: bucket, Storage: jetstream.FileStorage, Replicas: max(1, replicas)})
@@ -53,18 +57,81 @@ func OpenStore(ctx context.Context, conn *nats.Conn, replicas int) (*Store, erro
 	return s, nil
 }
 
+// pending is how many chunks are on their way at once: what is not on the disk yet, the hub holds in
+// memory.
+const pending = 8
+
 // Put sends a file. It is there as a whole or not at all.
 func (s *Store) Put(ctx context.Context, name, file string) error {
+	if err := s.put(ctx, name, file); err != nil {
+		return fmt.Errorf("send the parcel %s: %w", name, err)
+	}
+	return nil
+}
+
+// put writes an object as ADR-20 of NATS has it: its chunks, then what tells of it.
+func (s *Store) put(ctx context.Context, name, file string) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // only read
-	_, err = s.objects.Put(ctx, jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: chunk}}, f)
+	js, err := jetstream.New(s.conn, jetstream.WithPublishAsyncMaxPending(pending))
 	if err != nil {
-		return fmt.Errorf("send the parcel %s: %w", name, err)
+		return err
 	}
-	return nil
+	defer js.CleanupPublisher()
+	o := jetstream.ObjectInfo{Bucket: bucket, NUID: nuid.Next()}
+	o.Name, o.Opts = name, &jetstream.ObjectMetaOptions{ChunkSize: chunk}
+	sum, text := sha256.New(), make([]byte, chunk)
+	var sent []jetstream.PubAckFuture
+	for {
+		n, err := io.ReadFull(f, text)
+		if n == 0 && errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return err
+		}
+		sum.Write(text[:n])
+		ack, err := js.PublishAsync("$O."+bucket+".C."+o.NUID, text[:n], jetstream.WithStallWait(stall))
+		if err != nil {
+			return err
+		}
+		sent = append(sent, ack)
+		o.Size, o.Chunks = o.Size+uint64(n), o.Chunks+1
+	}
+	for _, ack := range sent {
+		if err := arrived(ctx, ack); err != nil {
+			return err
+		}
+	}
+	o.Digest = jetstream.GetObjectDigestValue(sum)
+	about, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	m := nats.NewMsg("$O." + bucket + ".M." + encoded(name))
+	m.Header.Set(jetstream.MsgRollup, jetstream.MsgRollupSubject)
+	m.Data = about
+	_, err = js.PublishMsg(ctx, m)
+	return err
+}
+
+// stall is how long a hub may take to write one chunk.
+const stall = 10 * time.Second
+
+func arrived(ctx context.Context, ack jetstream.PubAckFuture) error {
+	select {
+	case <-ack.Ok():
+		return nil
+	case err := <-ack.Err():
+		return err
+	case <-time.After(stall):
+		return nats.ErrTimeout
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // ErrNone says that there is no parcel of that name.
