@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -16,10 +18,14 @@ import (
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/loop"
 	"codeloops/internal/queue"
+	"codeloops/internal/queue/play"
 	"codeloops/internal/run"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/screen/words"
+	"codeloops/internal/session"
+	"codeloops/internal/session/door"
+	"codeloops/internal/session/lookup"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
@@ -183,20 +189,32 @@ func newQueueLogsCmd(a *app) *cobra.Command {
 		Short:       "Show what the agents of a task have done, or do",
 		Long: `Show the last session of a task as ` + "`codeloops replay`" + ` does. With --follow, one that
 runs is followed to its end, as ` + "`codeloops watch`" + ` does, and its exit code is that of
-the run.`,
+the run, whichever machine works on it.`,
 		Example: `  codeloops queue logs --follow iso-weeks`,
 		Args:    oneTask, ValidArgsFunction: a.completeTask,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.validate(cmd.Flags()); err != nil {
+				return err
+			}
 			var id string
-			if err := a.withTask(cmd.Context(), args[0], func(_ context.Context, _ *backlog, r queue.Record) error {
+			away := false
+			if err := a.withTask(cmd.Context(), args[0], func(ctx context.Context, b *backlog, r queue.Record) error {
+				busy := r.State == queue.Running || r.State == queue.Offered
+				if away = busy && r.Worker.Home != "" && r.Worker.Home != b.home.ID(); away && follow {
+					w := &watching{logs: l, run: lookup.Run{Client: &door.Client{}}, from: play.Follow(ctx, b.link.Conn, b.on, r.Task.ID, func(id string, after int) iter.Seq2[session.Entry, error] {
+						return l.rest(ctx, id, after)
+					})}
+					w.run.Holder.Lock.Session = r.Progress.Session
+					return w.watch(ctx, o)
+				}
 				if id = r.Progress.Session; id == "" {
 					return hint.Errorf("codeloops queue show "+r.Task.ID+" tells its course", "no session of task %s has begun", r.Task.ID)
 				}
+				if away {
+					return hint.Errorf("--follow shows it from there", "%s works on task %s, and has the log", r.Worker.Name, r.Task.ID)
+				}
 				return nil
-			}); err != nil {
-				return err
-			}
-			if err := o.validate(cmd.Flags()); err != nil {
+			}); err != nil || away {
 				return err
 			}
 			if follow {
@@ -209,6 +227,19 @@ the run.`,
 	f.BoolVarP(&follow, "follow", "f", false, "follow it while it runs")
 	f.StringVar(&o.format, "log-format", "", "how it is shown: `pretty|compact|json` (default: as a run is)")
 	return cmd
+}
+
+// rest are the events of a session behind one of them, if its log is here.
+func (l *logs) rest(ctx context.Context, id string, after int) iter.Seq2[session.Entry, error] {
+	one, err := l.Find(id)
+	if err != nil {
+		return func(yield func(session.Entry, error) bool) { yield(session.Entry{}, err) }
+	}
+	store, err := session.NewStore(filepath.Dir(one.Path))
+	if err != nil {
+		return func(yield func(session.Entry, error) bool) { yield(session.Entry{}, err) }
+	}
+	return store.Follow(ctx, one.ID, after)
 }
 
 // withTask opens the queue for what is to be done with one task.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 	"time"
 
@@ -118,6 +119,7 @@ type watching struct {
 	*logs
 
 	run   lookup.Run
+	from  iter.Seq2[session.Entry, error] // of a run on another machine; nil: its log is here
 	ended loop.Result
 }
 
@@ -137,10 +139,10 @@ func (w *watching) Handle(_ loop.Stamp, e loop.Event) error {
 
 func (w *watching) watch(ctx context.Context, o *replayOptions) error {
 	id := w.run.Holder.Lock.Session
-	if w.run.At.Log == "" {
+	if w.run.At.Log == "" && w.from == nil {
 		return hint.Errorf("say where they are: --session-dir DIR", "session %s runs (process %d), and its log is not among the sessions here", id, w.run.Holder.Lock.PID)
 	}
-	store, err := w.run.Store()
+	from, err := w.source(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -152,7 +154,7 @@ func (w *watching) watch(ctx context.Context, o *replayOptions) error {
 		return err
 	}
 	p := replay.Player{Sink: loop.Tee(w, sink), Bad: w.Tell}
-	_, err = p.Play(ctx, store.Follow(ctx, id, 0))
+	_, err = p.Play(ctx, from)
 	closed()
 	w.app.Err = errs
 	switch {
@@ -168,6 +170,18 @@ func (w *watching) watch(ctx context.Context, o *replayOptions) error {
 		return killed(id)
 	}
 	return outcome(w.ended)
+}
+
+// source is where the events of the run come from.
+func (w *watching) source(ctx context.Context, id string) (iter.Seq2[session.Entry, error], error) {
+	if w.from != nil {
+		return w.from, nil
+	}
+	store, err := w.run.Store()
+	if err != nil {
+		return nil, err
+	}
+	return store.Follow(ctx, id, 0), nil
 }
 
 // open returns what shows the run. On a terminal keys steer it, unless this is a turn of a run.

@@ -59,7 +59,6 @@ func BenchmarkBundle(b *testing.B) {
 		return store
 	}
 	from, to := open(), open()
-	noise = nil
 	debug.FreeOSMemory()
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // the peak counts from here
 	b.SetBytes(size)
@@ -78,11 +77,11 @@ func travel(b *testing.B, repo *git.Repo, dir, base string, from, to *parcel.Sto
 	var took [4]time.Duration
 	step := func(n int, do func() error) {
 		b.Helper()
-		began := time.Now() //nolint:forbidigo // a benchmark takes the time as it is
+		began := time.Now()
 		if err := do(); err != nil {
 			b.Fatal(err)
 		}
-		took[n] = time.Since(began) //nolint:forbidigo // likewise
+		took[n] = time.Since(began)
 	}
 	step(0, func() error {
 		room, err := parcel.OpenRoom(ctx, filepath.Join(dir, "room.git"), repo.Starter, repo.Environ, filepath.Join(repo.CommonDir, "objects"))

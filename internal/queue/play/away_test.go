@@ -2,11 +2,14 @@ package play_test
 
 import (
 	"fmt"
+	"iter"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"codeloops/internal/loop"
 	"codeloops/internal/queue"
+	"codeloops/internal/queue/play"
 	"codeloops/internal/session"
 )
 
@@ -26,10 +29,15 @@ say = "DECISION: DONE\nSUMMARY: it is there\nCONFIDENCE: 0.9\nF1: settled\nSEAL:
 `, turns, waits)
 }
 
+// sessions is where they are on the machine of the repository.
+func (w *world) sessions() string {
+	return filepath.Join(w.machines[0].dir, ".local/share/codeloops/sessions")
+}
+
 // session looks at the session of a task where its repository is.
 func (w *world) session(r queue.Record) session.Overview {
 	w.Helper()
-	one := session.Look(filepath.Join(w.machines[0].dir, ".local/share/codeloops/sessions", r.Progress.Session+".jsonl"))
+	one := session.Look(filepath.Join(w.sessions(), r.Progress.Session+".jsonl"))
 	if one.Err != nil || one.Status != "success" || one.Session.Task != r.Task.ID {
 		w.Errorf("session %s of task %s: %+v, %v", one.ID, one.Session.Task, one.Status, one.Err)
 	}
@@ -76,6 +84,10 @@ func TestCarriedOnElsewhere(t *testing.T) {
 	w.works(0, 0)
 	first := w.process(1, 1)
 	w.await("the second turn", func() bool { return w.there(started) })
+	seen := w.follows(id)
+	if first := <-seen; first != "1 loop.Started\n" {
+		t.Errorf("whoever begins to follow it sees %q first", first)
+	}
 	if err := first.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -92,14 +104,68 @@ func TestCarriedOnElsewhere(t *testing.T) {
 	if got := w.git(w.root, "show", r.Merge.Commit+":both"); got != "one\ndraft" {
 		t.Errorf("the result is %q", got)
 	}
-	if one := w.session(r); one.Iterations != 2 {
+	one := w.session(r)
+	if one.Iterations != 2 {
 		t.Errorf("%d iterations", one.Iterations)
+	}
+	if got, want := <-seen, w.told(one.Path); got != want {
+		t.Errorf("whoever followed it has seen\n%swant\n%s", got, want)
 	}
 	stop()
 	again := w.works(1, 0) // the machine comes back
 	again()
 	w.tidy(1)
 	w.clean()
+}
+
+// follows follows the session of a task from the first machine, and returns what it has seen when that is
+// over: the events but what passes by.
+func (w *world) follows(task string) <-chan string {
+	w.Helper()
+	conn, err := w.machines[0].home.Dial(w.url)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(conn.Close)
+	seen := make(chan string, 2)
+	go func() {
+		from := play.Follow(w.Context(), conn, w.on, task, func(id string, after int) iter.Seq2[session.Entry, error] {
+			store, err := session.NewStore(w.sessions())
+			if err != nil {
+				w.Error(err)
+			}
+			return store.Follow(w.Context(), id, after)
+		})
+		seen <- w.events(from, func(first string) { seen <- first })
+	}()
+	return seen
+}
+
+func (w *world) events(from iter.Seq2[session.Entry, error], begun func(string)) string {
+	var b strings.Builder
+	for entry, err := range from {
+		if b.Len() > 0 && begun != nil {
+			begun(b.String())
+			begun = nil
+		}
+		if err != nil {
+			fmt.Fprintln(&b, err)
+		} else if _, passing := entry.Event.(loop.Activity); !passing {
+			fmt.Fprintf(&b, "%d %T\n", entry.At.Seq, entry.Event)
+		}
+	}
+	return b.String()
+}
+
+// told are the events of a log.
+func (w *world) told(log string) string {
+	w.Helper()
+	r, err := session.OpenFile(log)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer r.Close()
+	return w.events(r.Entries(), nil)
 }
 
 func (w *world) course(r queue.Record) {

@@ -313,7 +313,9 @@ func (p *Player) run(ctx context.Context, j *board.Job, at *post, dir string, se
 	defer p.register(plan.Control())()
 	told := newReporter(ctx, j, plan)
 	defer told.close()
-	sinks := []loop.Sink{told}
+	live := newTeller(ctx, p.Conn, j.Task.ID, plan)
+	defer live.close()
+	sinks := []loop.Sink{told, live}
 	if at.ship != nil {
 		at.ship.plan = plan
 		sinks = append(sinks, at.ship)
