@@ -1,0 +1,102 @@
+package board_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/board"
+	"codeloops/internal/queue/hub"
+)
+
+// A hub whose disk is full acknowledges nothing, says so, and goes on by itself when there is
+// room: what it has acknowledged is there, and who was connected still is.
+func TestDiskIsFull(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=24m"); err != nil {
+		t.Skipf("no file system can be mounted here: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	h, err := hub.Open(filepath.Join(dir, "queue"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := make(chan string, 100)
+	served, err := h.Serve(hub.Options{Tell: func(s string) { said <- s }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer served.Close()
+	link, err := h.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer link.Close()
+	on, err := board.Open(t.Context(), link.Conn, board.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ballast := filepath.Join(dir, "ballast")
+	fill(t, ballast)
+	acknowledged := map[string]bool{}
+	add := func(n int) error {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		task := queue.Task{Prompt: fmt.Sprintf("task %d\n%s", n, strings.Repeat("x", 100<<10)), Added: on.Now()}
+		task.Name()
+		_, err := on.Add(ctx, task)
+		if err == nil || errors.Is(err, board.ErrThere) {
+			acknowledged[task.ID] = true
+			return nil
+		}
+		return err
+	}
+	n := 0
+	for err = add(n); err == nil; err = add(n) {
+		if n++; n > 1000 {
+			t.Fatal("the disk does not become full")
+		}
+	}
+	refuses(t, err, "add task task-", "is its disk full")
+	if got := <-said; !strings.Contains(got, "the hub cannot write to its disk: ") || !strings.Contains(got, "no space left on device") {
+		t.Errorf("said %q", got)
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-said; !strings.Contains(got, "can write to its disk again") {
+		t.Errorf("said %q", got)
+	}
+	for err = add(n); err != nil; err = add(n) { // the connection is made again
+		t.Log(err)
+	}
+	all, err := on.All(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := range acknowledged {
+		if all[id] == nil {
+			t.Errorf("%s was acknowledged, and is lost", id)
+		}
+	}
+}
+
+// fill fills a file system but for a megabyte.
+func fill(t *testing.T, file string) {
+	t.Helper()
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(filepath.Dir(file), &s); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, make([]byte, int64(s.Bavail)*s.Bsize-1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
