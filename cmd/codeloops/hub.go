@@ -1,19 +1,25 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/cli/manual"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/hub"
+	"codeloops/internal/wording/hint"
 )
 
 func newHubCmd(a *app) *cobra.Command {
 	var o hub.Options
+	var metrics string
 	cmd := &cobra.Command{
 		Use:         "hub",
 		Annotations: exits("it was asked to end, and has", ""),
@@ -52,7 +58,7 @@ and lets in only those whose public keys stand in a file:
 				return err
 			}
 			fmt.Fprintf(a.Err, "the queue is served at %s\n", served.Address()) //nolint:errcheck // a courtesy
-			return errors.Join(a.tend(cmd.Context(), home, served), served.Close())
+			return errors.Join(a.tend(cmd.Context(), home, served, metrics), served.Close())
 		},
 	}
 	f := cmd.Flags()
@@ -61,7 +67,8 @@ and lets in only those whose public keys stand in a file:
 	f.StringVar(&o.Key, "tls-key", "", "its key is in `file`")
 	f.BoolVar(&o.SelfSigned, "self-signed", false, "make a certificate, by whose digest in the address the hub is known")
 	f.StringVar(&o.Authorized, "authorized", "", "let in the machines whose public keys are in `file`, one a line; it may change meanwhile")
-	manual.Under("Hub", f, "listen", "tls-cert", "tls-key", "self-signed", "authorized")
+	f.StringVar(&metrics, "metrics", "", "serve metrics for Prometheus at `HOST:PORT`/metrics; without a host this machine alone reaches them")
+	manual.Under("Hub", f, "listen", "tls-cert", "tls-key", "self-signed", "authorized", "metrics")
 	cmd.AddCommand(newHubKeyCmd(a))
 	return cmd
 }
@@ -88,23 +95,61 @@ and never leaves the machine.`,
 }
 
 // tend merges what workers bring for the repositories of this user, until ctx is done.
-func (a *app) tend(ctx context.Context, home *hub.Home, served *hub.Hub) error {
+func (a *app) tend(ctx context.Context, home *hub.Home, served *hub.Hub, metrics string) error {
 	link, err := served.Connect()
 	if err != nil {
 		return err
 	}
-	on, err := board.Open(ctx, link.Conn, board.Options{})
+	on, err := board.Open(ctx, link.Conn, board.Options{Now: a.Now})
 	if err != nil {
 		return errors.Join(err, link.Close())
 	}
 	b := &backlog{app: a, home: home, link: link, on: on, replicas: 1}
-	w, done, err := b.worker(ctx, 0)
-	if err == nil {
-		err = w.Run(ctx)
-		done()
-	}
+	err = b.tend(ctx, metrics)
 	if ctx.Err() != nil {
 		err = nil
 	}
 	return errors.Join(err, b.Close())
+}
+
+func (b *backlog) tend(ctx context.Context, metrics string) error {
+	if metrics != "" {
+		end, err := b.measure(ctx, metrics)
+		if err != nil {
+			return err
+		}
+		defer end()
+	}
+	w, done, err := b.worker(ctx, 0)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return w.Run(ctx)
+}
+
+// measure serves the figures of the queue until the returned function is called.
+func (b *backlog) measure(ctx context.Context, at string) (end func(), err error) {
+	host, port, err := net.SplitHostPort(at)
+	if err != nil {
+		return nil, usagef("such as 127.0.0.1:9464", "%q is no address for metrics: %w", at, err)
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port))
+	if err != nil {
+		return nil, hint.Errorf("take another port: --metrics 127.0.0.1:9464", "metrics cannot be served at %s: %w", at, err)
+	}
+	fmt.Fprintf(b.app.Err, "metrics are served at http://%s/metrics\n", l.Addr()) //nolint:errcheck // a courtesy
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		all, err := b.on.All(r.Context())
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		fmt.Fprint(w, all.Metrics(b.on.Now())) //nolint:errcheck // whoever asked has gone
+	})
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+	go server.Serve(l) //nolint:errcheck // until it is closed
+	return func() { _ = server.Close() }, nil
 }
