@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -125,6 +126,8 @@ func (b *backlog) tend(ctx context.Context, metrics string) error {
 		return err
 	}
 	defer done()
+	debug.SetGCPercent(50) // it is idle most of the time: memory is dearer than time
+	debug.FreeOSMemory()   // what it took to start
 	return w.Run(ctx)
 }
 
