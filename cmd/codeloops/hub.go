@@ -101,7 +101,9 @@ func (a *app) tend(ctx context.Context, home *hub.Home, served *hub.Hub, metrics
 	if err != nil {
 		return err
 	}
-	on, err := board.Open(ctx, link.Conn, board.Options{Now: a.Now})
+	o := a.board
+	o.Now = a.Now
+	on, err := board.Open(ctx, link.Conn, o)
 	if err != nil {
 		return errors.Join(err, link.Close())
 	}

@@ -25,13 +25,14 @@ type Job struct {
 	id      string      // of the task
 	state   queue.State // in which it was taken
 	attempt int
+	taken   int // how often it had been by then
 	stop    context.CancelFunc
 	stopped chan struct{}
 }
 
 func newJob(ctx context.Context, b *Board, m jetstream.Msg, r queue.Record) *Job {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	j := &Job{Record: r, board: b, message: m, id: r.Task.ID, state: r.State, attempt: r.Attempt, stop: stop, stopped: make(chan struct{})}
+	j := &Job{Record: r, board: b, message: m, id: r.Task.ID, state: r.State, attempt: r.Attempt, taken: r.Taken, stop: stop, stopped: make(chan struct{})}
 	go j.beat(ctx)
 	return j
 }
@@ -66,6 +67,8 @@ func (j *Job) Stale(r *queue.Record) error {
 		what = fmt.Sprintf("attempt %d has begun", r.Attempt)
 	case r.State != j.state:
 		what = "the task is " + string(r.State)
+	case r.Taken != j.taken:
+		what = "somebody else has taken it"
 	default:
 		return nil
 	}

@@ -198,6 +198,36 @@ func TestLateWorkerIsRefused(t *testing.T) {
 	}
 }
 
+// What a merger that was thought dead says of a result is refused, also while the next one is still
+// at work with it.
+func TestLateMergerIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	on := b.board()
+	id := b.add(on, "a task", nil)
+	w := b.worker("w", 1, finish)
+	merged := make(chan error, 1)
+	var first *board.Job
+	w.Merge = func(ctx context.Context, j *board.Job) error {
+		if first == nil {
+			j.Release() // it says nothing any more, as one that was stopped
+			first = j
+			return nil
+		}
+		merged <- first.End(ctx, func(r *queue.Record) error { return r.Move(queue.NeedsHuman, time.Now(), "") })
+		return j.End(ctx, func(r *queue.Record) error { return r.Move(queue.Merged, time.Now(), "") })
+	}
+	if err := w.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-merged; !errors.Is(err, queue.ErrStale) {
+		t.Errorf("the late merger: %v, want %v", err, queue.ErrStale)
+	}
+	if r, err := on.Get(t.Context(), id); err != nil || r.State != queue.Merged {
+		t.Errorf("it is %s, %v", r.State, err)
+	}
+}
+
 // A task whose workers are lost again and again is not given out for ever.
 func TestLostWorkersBuryATask(t *testing.T) {
 	t.Parallel()
