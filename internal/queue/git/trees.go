@@ -57,13 +57,21 @@ func (r *Repo) leads(admin string) string {
 // worktrees runs a command of git worktree, and no other of ours at the same time: git fails where it
 // comes upon the entry of a work tree that is just being made.
 func (r *Repo) worktrees(ctx context.Context, args ...string) error {
+	return r.Alone(func() error {
+		_, err := r.Run(ctx, r.Root, append([]string{"worktree"}, args...)...)
+		return err
+	})
+}
+
+// Alone does something while no work tree of ours is made or removed: a git that looks at all that a
+// repository has, as fetch does, fails where it comes upon one that is half made.
+func (r *Repo) Alone(do func() error) error {
 	unlock, err := r.lock()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	_, err = r.Run(ctx, r.Root, append([]string{"worktree"}, args...)...)
-	return err
+	return do()
 }
 
 func (r *Repo) lock() (unlock func(), err error) {

@@ -86,7 +86,7 @@ func (p *Player) keep(ctx context.Context, r *queue.Record, repo *git.Repo, site
 	if err := site.Adopt(r.Task.ID, r.Base); err != nil {
 		return err
 	}
-	if err := one.GiveBranch(ctx, repo.Root, r.Task.Branch()); err != nil {
+	if err := repo.Alone(func() error { return one.GiveBranch(ctx, repo.Root, r.Task.Branch()) }); err != nil {
 		return err
 	}
 	logs, err := p.logsAt(&r.Task, repo.Root)
