@@ -201,8 +201,8 @@ the run, whichever machine works on it.`,
 			if err := a.withTask(cmd.Context(), args[0], func(ctx context.Context, b *backlog, r queue.Record) error {
 				busy := r.State == queue.Running || r.State == queue.Offered
 				if away = busy && r.Worker.Home != "" && r.Worker.Home != b.home.ID(); away && follow {
-					w := &watching{logs: l, run: lookup.Run{Client: &door.Client{}}, from: play.Follow(ctx, b.link.Conn, b.on, r.Task.ID, func(id string, after int) iter.Seq2[session.Entry, error] {
-						return l.rest(ctx, id, after)
+					w := &watching{logs: l, run: lookup.Run{Client: &door.Client{}}, from: play.Follow(ctx, b.link.Conn, b.on, r.Task.ID, func(id string) iter.Seq2[session.Entry, error] {
+						return l.rest(ctx, id)
 					})}
 					w.run.Holder.Lock.Session = r.Progress.Session
 					return w.watch(ctx, o)
@@ -229,8 +229,8 @@ the run, whichever machine works on it.`,
 	return cmd
 }
 
-// rest are the events of a session behind one of them, if its log is here.
-func (l *logs) rest(ctx context.Context, id string, after int) iter.Seq2[session.Entry, error] {
+// rest are the events of a session, if its log is here.
+func (l *logs) rest(ctx context.Context, id string) iter.Seq2[session.Entry, error] {
 	one, err := l.Find(id)
 	if err != nil {
 		return func(yield func(session.Entry, error) bool) { yield(session.Entry{}, err) }
@@ -239,7 +239,7 @@ func (l *logs) rest(ctx context.Context, id string, after int) iter.Seq2[session
 	if err != nil {
 		return func(yield func(session.Entry, error) bool) { yield(session.Entry{}, err) }
 	}
-	return store.Follow(ctx, one.ID, after)
+	return store.Follow(ctx, one.ID, 0)
 }
 
 // withTask opens the queue for what is to be done with one task.

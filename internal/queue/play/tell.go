@@ -2,7 +2,6 @@ package play
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"iter"
@@ -92,17 +91,8 @@ func (t *teller) admit(n int) bool {
 	return true
 }
 
-// A wish is what somebody wants to be told.
-type wish struct {
-	After int `json:"after"` // the number of the last event that is known
-}
-
 // tell tells one who reads of the session, to its end.
 func (t *teller) tell(m *nats.Msg, dir, id string) {
-	var w wish
-	if json.Unmarshal(m.Data, &w) != nil {
-		return
-	}
 	store, err := session.NewStore(dir)
 	if err != nil {
 		return
@@ -114,7 +104,7 @@ func (t *teller) tell(m *nats.Msg, dir, id string) {
 	defer beating.Wait()
 	defer cancel()
 	beating.Go(func() { to.beat(ctx, cancel) })
-	for entry, err := range store.Follow(ctx, id, w.After) {
+	for entry, err := range store.Follow(ctx, id, 0) {
 		if err != nil {
 			continue // a line that cannot be read, or the end
 		}
@@ -176,29 +166,31 @@ func (l *listener) end() error {
 
 // Follow returns the events of the session of a task, as whoever works on it, on whatever machine, tells
 // them: first those that have been, then each as it comes. It goes on with another worker where one is
-// lost. When nobody works on the task any more, rest returns what is left to tell of a session, behind the
-// number of an event, as far as that is known here.
-func Follow(ctx context.Context, conn *nats.Conn, on *board.Board, task string, rest func(id string, after int) iter.Seq2[session.Entry, error]) iter.Seq2[session.Entry, error] {
+// lost; what that had not sent is told twice then, as it was and as it is. When nobody works on the task
+// any more, rest returns the events of a session, as far as they are known here.
+func Follow(ctx context.Context, conn *nats.Conn, on *board.Board, task string, rest func(id string) iter.Seq2[session.Entry, error]) iter.Seq2[session.Entry, error] {
 	return func(yield func(session.Entry, error) bool) {
-		after, over := 0, false
+		told := map[int]time.Time{} // when the event of a number was
 		tell := func(from iter.Seq2[session.Entry, error]) (more bool) {
 			for entry, err := range from {
-				after = max(after, entry.At.Seq)
-				_, over = entry.Event.(loop.Finished)
-				if !yield(entry, err) || over {
+				if err == nil && told[entry.At.Seq].Equal(entry.At.Time) {
+					continue
+				}
+				told[entry.At.Seq] = entry.At.Time
+				if _, over := entry.Event.(loop.Finished); !yield(entry, err) || over {
 					return false
 				}
 			}
 			return true
 		}
-		for tell(listen(ctx, conn, task, after)) {
+		for tell(listen(ctx, conn, task)) {
 			r, err := on.Get(ctx, task)
 			if err = errors.Join(err, context.Cause(ctx)); err != nil {
 				yield(session.Entry{}, err)
 				return
 			}
 			if r.State != queue.Running && r.State != queue.Offered {
-				tell(rest(r.Progress.Session, after))
+				tell(rest(r.Progress.Session))
 				return
 			}
 			select {
@@ -210,14 +202,14 @@ func Follow(ctx context.Context, conn *nats.Conn, on *board.Board, task string, 
 }
 
 // listen yields what one worker tells.
-func listen(ctx context.Context, conn *nats.Conn, task string, after int) iter.Seq2[session.Entry, error] {
+func listen(ctx context.Context, conn *nats.Conn, task string) iter.Seq2[session.Entry, error] {
 	return func(yield func(session.Entry, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		out, in := io.Pipe()
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			_ = in.CloseWithError(hear(ctx, conn, task, after, in)) // never fails
+			_ = in.CloseWithError(hear(ctx, conn, task, in)) // never fails
 		}()
 		defer func() {
 			cancel()
@@ -239,18 +231,14 @@ func listen(ctx context.Context, conn *nats.Conn, task string, after int) iter.S
 }
 
 // hear writes what a worker tells, until it has no more to tell or is not heard of.
-func hear(ctx context.Context, conn *nats.Conn, task string, after int, to io.Writer) error {
-	text, err := json.Marshal(wish{After: after})
-	if err != nil {
-		return err
-	}
+func hear(ctx context.Context, conn *nats.Conn, task string, to io.Writer) error {
 	inbox := conn.NewRespInbox()
 	sub, err := conn.SubscribeSync(inbox)
 	if err != nil {
 		return err
 	}
 	defer sub.Unsubscribe() //nolint:errcheck // nothing more is read
-	if err := conn.PublishRequest(logOf(task), inbox, text); err != nil {
+	if err := conn.PublishRequest(logOf(task), inbox, nil); err != nil {
 		return err
 	}
 	for {
