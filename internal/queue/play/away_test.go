@@ -1,11 +1,14 @@
 package play_test
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/queue"
@@ -50,10 +53,10 @@ func TestAway(t *testing.T) {
 	w := newWorld(t, 2)
 	turns := filepath.Join(w.machines[0].dir, "turns")
 	w.play(twoRounds(turns, "true"))
-	id := w.add("write two parts", nil)
+	id := w.add("write two parts")
 	w.works(0, 0)
 	stop := w.works(1, 1)
-	r := w.becomes(id, queue.Merged)
+	r := w.merged(id)
 	if r.Worker.Home != w.machines[1].home.ID() || r.Attempt != 1 || r.Parcels.Count != 0 {
 		t.Errorf("%+v", r)
 	}
@@ -66,7 +69,6 @@ func TestAway(t *testing.T) {
 	if log := w.git(w.root, "log", "--format=%an %s", r.Merge.Commit); !strings.Contains(log, "User one\n") {
 		t.Errorf("the commits are\n%s", log)
 	}
-	w.course(r)
 	w.session(r)
 	stop()
 	w.clean()
@@ -76,13 +78,25 @@ func TestAway(t *testing.T) {
 // played again.
 func TestCarriedOnElsewhere(t *testing.T) {
 	t.Parallel()
+	for name, way := range map[string]struct{ from, to int }{
+		"from one machine to another": {1, 2}, "from home": {0, 1}, "home": {1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			carriedOn(t, way.from, way.to)
+		})
+	}
+}
+
+func carriedOn(t *testing.T, from, to int) {
+	t.Helper()
 	w := newWorld(t, 3)
 	dir := w.machines[0].dir
 	turns, started, goOn := filepath.Join(dir, "turns"), filepath.Join(dir, "started"), filepath.Join(dir, "go")
 	w.play(twoRounds(turns, fmt.Sprintf("test -e %s || { touch %s; sleep 600; }", goOn, started)))
-	id := w.add("write two parts", nil)
+	id := w.add("write two parts")
 	w.works(0, 0)
-	first := w.process(1, 1)
+	first := w.process(from, 1)
 	w.await("the second turn", func() bool { return w.there(started) })
 	seen := w.follows(id)
 	if first := <-seen; first != "1 loop.Started\n" {
@@ -93,9 +107,9 @@ func TestCarriedOnElsewhere(t *testing.T) {
 	}
 	_ = first.Wait()
 	w.writeTo(goOn)
-	stop := w.works(2, 1)
-	r := w.becomes(id, queue.Merged)
-	if r.Worker.Home != w.machines[2].home.ID() || r.Attempt != 2 {
+	stop := w.works(to, 1)
+	r := w.merged(id)
+	if r.Worker.Home != w.machines[to].home.ID() || r.Attempt != 2 || r.Parcels.Count != 0 {
 		t.Errorf("%+v", r)
 	}
 	if got := w.text(turns); got != "actor-1\nactor-2\nactor-2\n" {
@@ -116,10 +130,100 @@ func TestCarriedOnElsewhere(t *testing.T) {
 		t.Errorf("whoever followed it has seen\n%swithout\n%s", got, left)
 	}
 	stop()
-	again := w.works(1, 0) // the machine comes back
-	again()
-	w.tidy(1)
+	w.tidy(from) // as the machine does when it comes back
 	w.clean()
+}
+
+// What a machine sends that was thought lost is refused, and it keeps nothing.
+func TestLateMachine(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3)
+	dir := w.machines[0].dir
+	turns, started, goOn := filepath.Join(dir, "turns"), filepath.Join(dir, "started"), filepath.Join(dir, "go")
+	w.play(twoRounds(turns, fmt.Sprintf("touch %s; until test -e %s; do sleep 0.05; done", started, goOn)))
+	id := w.add("write two parts")
+	w.works(0, 0)
+	first := w.process(1, 1)
+	w.await("the second turn", func() bool { return w.there(started) })
+	if err := first.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	w.works(2, 1)
+	w.await("another attempt", func() bool {
+		r, err := w.on.Get(t.Context(), id)
+		return err == nil && r.Attempt == 2
+	})
+	w.writeTo(goOn)
+	if err := first.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	r := w.merged(id)
+	if r.Worker.Home != w.machines[2].home.ID() || r.Attempt != 2 {
+		t.Errorf("%+v", r)
+	}
+	if got := w.git(w.root, "show", r.Merge.Commit+":both"); got != "one\ndraft" {
+		t.Errorf("the result is %q", got)
+	}
+	w.session(r)
+	w.await("the late machine has removed what it had", func() bool {
+		left, _ := filepath.Glob(w.machines[1].home.In("away", "*"))
+		return len(left) == 0
+	})
+}
+
+// A task whose home is gone when it is begun waits, and says why; nothing of it is lost by that.
+func TestNobodyHome(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	w.play(twoRounds(filepath.Join(w.machines[0].dir, "turns"), "true"))
+	id := w.add("write two parts")
+	ctx, cancel := context.WithCancel(t.Context())
+	worker, end, err := w.machines[1].worker(ctx, w.url, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worker.Only = nil // somebody was there a moment ago
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = worker.Run(ctx)
+	}()
+	w.await("that it waits", func() bool {
+		r, err := w.on.Get(t.Context(), id)
+		return err == nil && r.State == queue.Waiting && r.Attempt == 1 && strings.Contains(r.Why, "nobody is at work") && !r.NotBefore.IsZero()
+	})
+	w.works(0, 0)
+	if _, err := w.on.Change(t.Context(), id, func(r *queue.Record) error { r.NotBefore = time.Time{}; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	w.merged(id)
+	cancel()
+	<-done
+	end()
+	w.clean()
+}
+
+// A target that was rewritten meanwhile has commits that a mirror does not know, and lacks those that it
+// does.
+func TestRewrittenTarget(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	w.play(twoRounds(filepath.Join(w.machines[0].dir, "turns"), "true"))
+	w.works(0, 0)
+	w.works(1, 1)
+	w.git(w.root, "switch", "--quiet", "--detach")
+	w.merged(w.add("write two parts"))
+	w.git(w.root, "switch", "--quiet", "--orphan", "other")
+	w.write("other", "another history\n")
+	w.git(w.root, "add", "other")
+	w.git(w.root, "commit", "--quiet", "-m", "another history")
+	w.git(w.root, "branch", "--force", "main", "other")
+	w.git(w.root, "reflog", "expire", "--expire=now", "--all")
+	w.git(w.root, "gc", "--quiet", "--prune=now")
+	r := w.merged(w.add("write two parts again"))
+	if got := w.git(w.root, "ls-tree", "--name-only", r.Merge.Commit); got != "both\none\nother\ntwo" {
+		t.Errorf("the result is %q", got)
+	}
 }
 
 // follows follows the session of a task from the first machine, and returns what it has seen when that is
@@ -170,10 +274,4 @@ func (w *world) told(log string) string {
 	}
 	defer r.Close()
 	return w.events(r.Entries(), nil)
-}
-
-func (w *world) course(r queue.Record) {
-	for _, m := range r.Course {
-		w.Logf("%s %s %s %s", m.At.Format("05.000"), m.State, m.Worker, m.Why)
-	}
 }

@@ -202,16 +202,13 @@ func (w *world) write(name, text string) {
 }
 
 // add adds a task that plays the scenario.
-func (w *world) add(prompt string, change func(*queue.Task)) string {
+func (w *world) add(prompt string) string {
 	w.Helper()
 	task := queue.Task{
 		Prompt: prompt, Repository: queue.Repository{Home: w.machines[0].home.ID(), Root: w.root}, Target: "main", Added: time.Now(),
 		Flags: []loop.Flag{{Name: "agent", Values: []string{"scripted"}}, {Name: "script", Values: []string{w.scenario}}},
 	}
 	task.Name()
-	if change != nil {
-		change(&task)
-	}
 	if _, err := w.on.Add(w.Context(), task); err != nil {
 		w.Fatal(err)
 	}
@@ -279,13 +276,13 @@ func (w *world) await(what string, so func() bool) {
 	}
 }
 
-// becomes waits until a task has come to a state.
-func (w *world) becomes(id string, s queue.State) (r queue.Record) {
+// merged waits until a task is.
+func (w *world) merged(id string) (r queue.Record) {
 	w.Helper()
-	w.await(id+" becomes "+string(s), func() bool {
+	w.await(id+" is merged", func() bool {
 		var err error
 		r, err = w.on.Get(w.Context(), id)
-		return err == nil && r.State == s
+		return err == nil && r.State == queue.Merged
 	})
 	return r
 }

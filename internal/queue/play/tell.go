@@ -189,7 +189,8 @@ func Follow(ctx context.Context, conn *nats.Conn, on *board.Board, task string, 
 				yield(session.Entry{}, err)
 				return
 			}
-			if r.State != queue.Running && r.State != queue.Offered {
+			coming := r.Parcels.Count > 0 && (r.State == queue.Finished || r.State.Over()) // home, where rest finds it
+			if r.State != queue.Running && r.State != queue.Offered && !coming {
 				tell(rest(r.Progress.Session))
 				return
 			}
