@@ -48,6 +48,8 @@ func addCompletions(a *app, root *cobra.Command) {
 				_ = cmd.RegisterFlagCompletionFunc(f.Name, a.completeModels(f.Name)) // fails only for a flag that is not there
 			case value == "dir":
 				_ = cmd.MarkFlagDirname(f.Name)
+			case f.Name == "after":
+				_ = cmd.RegisterFlagCompletionFunc(f.Name, a.completeAfter)
 			case f.Name == "prompt-name":
 				_ = cmd.RegisterFlagCompletionFunc(f.Name, a.completePrompts)
 			case known:

@@ -163,6 +163,7 @@ type taskOptions struct {
 	setup    string
 	priority int
 	unmerged bool
+	asJSON   bool
 	but      string // a setting whose flag means something else to the command
 }
 
@@ -174,7 +175,8 @@ func (o *taskOptions) addFlags(cmd *cobra.Command) {
 	f.IntVar(&o.priority, "priority", 0, "tasks with a higher `n` are worked on first")
 	f.StringVar(&o.setup, "setup", "", "run `command` in a new work tree before an agent starts there")
 	f.BoolVar(&o.unmerged, "no-merge", false, "leave the result on the branch of the task")
-	manual.Under("Queue", f, "target", "after", "touches", "priority", "setup", "no-merge")
+	addJSON(cmd, &o.asJSON)
+	manual.Under("Queue", f, "target", "after", "touches", "priority", "setup", "no-merge", "json")
 	for _, s := range run.Table() {
 		if s.Group == run.AboutOutput || s.Flag == o.but {
 			continue
@@ -237,21 +239,25 @@ func (b *backlog) add(cmd *cobra.Command, o *taskOptions, prompt string) error {
 	if err := all.Fits([]queue.Task{t}); err != nil {
 		return err
 	}
-	if _, err := b.on.Add(cmd.Context(), t); err != nil {
+	r, err := b.on.Add(cmd.Context(), t)
+	if err != nil {
 		return err
+	}
+	if o.asJSON {
+		return printJSON(b.app.Out, r)
 	}
 	fmt.Fprintln(b.app.Out, t.ID) //nolint:errcheck // a reader that has gone
 	return nil
 }
 
+// addJSON declares the flag of what is printed for programs.
+func addJSON(cmd *cobra.Command, to *bool) {
+	cmd.Flags().BoolVar(to, "json", false, "print one JSON object on standard output, and nothing else there")
+}
+
 // task is what the command line says of any task. Whatever can be refused is refused here.
 func (b *backlog) task(cmd *cobra.Command, o *taskOptions) (t queue.Task, err error) {
 	flags := run.FromAnywhere(o.settings(cmd), b.app.Path)
-	for i, f := range flags {
-		if f.Name == "script" || f.Name == "session-dir" { // of where the user stands, and not of the work tree of the task
-			flags[i].Values = []string{b.app.Path(f.Values[0])}
-		}
-	}
 	settings, err := run.NewSettings(flags)
 	if err != nil {
 		return t, err
@@ -262,7 +268,8 @@ func (b *backlog) task(cmd *cobra.Command, o *taskOptions) (t queue.Task, err er
 	}
 	host := b.app.Host
 	host.Dir = here.Root
-	if err := run.Fit(cmd.Context(), run.Options{Host: &host, Settings: settings, Alone: true}); err != nil {
+	cast, err := run.Fit(cmd.Context(), run.Options{Host: &host, Settings: settings, Alone: true})
+	if err != nil {
 		return t, err
 	}
 	target, err := b.target(cmd.Context(), here.Root, o.target)
@@ -270,7 +277,7 @@ func (b *backlog) task(cmd *cobra.Command, o *taskOptions) (t queue.Task, err er
 		return t, err
 	}
 	return queue.Task{
-		Repository: here, Target: target, Flags: flags, After: o.after, Touches: o.touches, Setup: o.setup,
+		Repository: here, Target: target, Flags: flags, Cast: queue.CastOf(cast), After: o.after, Touches: o.touches, Setup: o.setup,
 		Priority: o.priority, Unmerged: o.unmerged, Added: b.on.Now().UTC(),
 	}, nil
 }
@@ -303,6 +310,11 @@ func (b *backlog) target(ctx context.Context, root, said string) (string, error)
 			"the branch %s has no commit", name)
 	}
 	return name, nil
+}
+
+// completeAfter completes the IDs of tasks behind a flag.
+func (a *app) completeAfter(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return a.completeTask(cmd, nil, typed)
 }
 
 // completeTask completes the IDs of tasks.

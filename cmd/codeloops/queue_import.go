@@ -64,7 +64,11 @@ merge has been verified. docs/queue-sources.md tells more.`,
 			case len(args) > 0:
 				from = b.file(args[0])
 			}
-			return b.take(cmd, o, from)
+			added, err := b.take(cmd, o, from)
+			if err != nil || !o.asJSON {
+				return err
+			}
+			return printJSON(a.Out, map[string]any{"added": added})
 		},
 	}
 	cmd.Flags().StringVar(&issues, "github", "", "the open issues of `OWNER/NAME#LABEL`")
@@ -80,40 +84,41 @@ func (b *backlog) file(name string) queue.Origin {
 }
 
 // take adds the tasks of a source that are not there yet.
-func (b *backlog) take(cmd *cobra.Command, o *taskOptions, origin queue.Origin) error {
+func (b *backlog) take(cmd *cobra.Command, o *taskOptions, origin queue.Origin) (records []queue.Record, err error) {
 	like, err := b.task(cmd, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	runner := proc.NewRunner(b.app.Now)
 	defer runner.Close() //nolint:errcheck // nothing of it is left
 	from, err := b.player(runner).Source(origin, like.Repository.Root)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	tasks, err := play.Tasks(cmd.Context(), from, like)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	there, err := b.on.All(cmd.Context())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := there.Fits(tasks); err != nil {
-		return err
+		return nil, err
 	}
-	added := 0
+	added := []queue.Record{}
 	for _, t := range tasks {
-		_, err := b.on.Add(cmd.Context(), t)
+		r, err := b.on.Add(cmd.Context(), t)
 		if errors.Is(err, board.ErrThere) {
 			continue
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		added++
-		fmt.Fprintln(b.app.Out, t.ID) //nolint:errcheck // a reader that has gone
+		if added = append(added, r); !o.asJSON {
+			fmt.Fprintln(b.app.Out, t.ID) //nolint:errcheck // a reader that has gone
+		}
 	}
-	fmt.Fprintf(b.app.Err, "%s added, %d there already\n", wording.Count(added, "task"), len(tasks)-added) //nolint:errcheck // a courtesy
-	return nil
+	fmt.Fprintf(b.app.Err, "%s added, %d there already\n", wording.Count(len(added), "task"), len(tasks)-len(added)) //nolint:errcheck // a courtesy
+	return added, nil
 }

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,7 +19,6 @@ import (
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/play"
 	"codeloops/internal/run"
-	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/screen/words"
 	"codeloops/internal/session"
@@ -57,13 +55,13 @@ did not end with DONE), dead (its workers were lost three times) or cancelled.`,
 				return err
 			}
 			if asJSON {
-				return printJSON(a.Out, all.Sorted())
+				return b.listJSON(cmd.Context(), all)
 			}
-			return b.list(all)
+			return b.list(cmd.Context(), all)
 		},
 	}
 	cmd.Flags().BoolVar(&everywhere, "all", false, "the tasks of all repositories")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON list of records")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON object: the records of the tasks, and the budgets")
 	return cmd
 }
 
@@ -74,24 +72,37 @@ func printJSON(w io.Writer, doc any) error {
 	return e.Encode(doc)
 }
 
+// listJSON lists tasks, and what they may cost, for programs.
+func (b *backlog) listJSON(ctx context.Context, all queue.Backlog) error {
+	budgets, _, err := b.budgets(ctx, all)
+	if err != nil {
+		return err
+	}
+	return printJSON(b.app.Out, struct {
+		Tasks   []*queue.Record `json:"tasks"`
+		Budgets []queue.Budget  `json:"budgets,omitempty"`
+	}{all.Sorted(), budgets})
+}
+
 // list lists tasks.
-func (b *backlog) list(all queue.Backlog) error {
+func (b *backlog) list(ctx context.Context, all queue.Backlog) error {
 	a, now := b.app, b.on.Now()
-	w := a.Out
+	budgets, holds, err := b.budgets(ctx, all)
+	if err != nil {
+		return err
+	}
+	for _, budget := range budgets {
+		defer fmt.Fprintf(a.Err, "budget: %s\n", &budget) //nolint:errcheck // a courtesy
+	}
 	if a.OutTTY {
 		if len(all) == 0 {
 			fmt.Fprintln(a.Out, `no tasks: codeloops queue add "…" adds one`) //nolint:errcheck // a reader that has gone
+			return nil
 		}
-		table := tabwriter.NewWriter(&fitting{to: a.Out, width: a.OutWidth()}, 0, 0, 2, ' ', 0)
-		defer table.Flush() //nolint:errcheck // a reader that has gone
-		w = table
+		return b.table(all, holds, now)
 	}
 	for _, r := range all.Sorted() {
-		cells := b.cells(all, r, now)
-		if a.OutTTY {
-			cells = []string{r.Task.ID, string(r.State), b.where(all, r, now), cells[7], cells[8]}
-		}
-		if _, err := fmt.Fprintln(w, strings.Join(cells, "\t")); err != nil {
+		if _, err := fmt.Fprintln(a.Out, strings.Join(b.cells(all, r, now), "\t")); err != nil {
 			return err
 		}
 	}
@@ -113,22 +124,6 @@ func dollars(d float64) string {
 	return fmt.Sprintf("$%.2f", d)
 }
 
-// where says, for people, what a task is doing or waits for.
-func (b *backlog) where(all queue.Backlog, r *queue.Record, now time.Time) string {
-	since := render.Span(now.Sub(r.Since).Truncate(time.Second))
-	switch r.State {
-	case queue.Running:
-		if r.Progress.Iteration > 0 {
-			return fmt.Sprintf("%d %s, %s", r.Progress.Iteration, phaseOf(r), since)
-		}
-		return since
-	case queue.Waiting:
-		return all.Waits(r, now)
-	case queue.Merged, queue.Offered, queue.Finished, queue.NeedsHuman, queue.Failed, queue.Dead, queue.Cancelled:
-	}
-	return term.Line(r.Why)
-}
-
 // phaseOf is the phase that the run of a task is in, for people.
 func phaseOf(r *queue.Record) string {
 	s, ok := loop.ParseState(r.Progress.Phase)
@@ -136,24 +131,6 @@ func phaseOf(r *queue.Record) string {
 		return term.Line(r.Progress.Phase) // of another version
 	}
 	return words.Phase(s)
-}
-
-// A fitting writer cuts lines to the width of a terminal.
-type fitting struct {
-	to    io.Writer
-	width int
-	part  string
-}
-
-func (f *fitting) Write(p []byte) (int, error) {
-	lines := strings.Split(f.part+string(p), "\n")
-	f.part = lines[len(lines)-1]
-	for _, line := range lines[:len(lines)-1] {
-		if _, err := fmt.Fprintln(f.to, term.Fit(line, f.width)); err != nil {
-			return 0, err
-		}
-	}
-	return len(p), nil
 }
 
 func newQueueShowCmd(a *app) *cobra.Command {
@@ -166,11 +143,11 @@ func newQueueShowCmd(a *app) *cobra.Command {
 		Args:              oneTask,
 		ValidArgsFunction: a.completeTask,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			return a.withTask(cmd.Context(), args[0], func(_ context.Context, b *backlog, r queue.Record) error {
+			return a.withTask(cmd.Context(), args[0], func(ctx context.Context, b *backlog, r queue.Record) error {
 				if asJSON {
 					return printJSON(a.Out, r)
 				}
-				return b.show(&r)
+				return b.show(ctx, &r)
 			})
 		},
 	}
@@ -265,7 +242,15 @@ func (b *backlog) toTake(r *queue.Record) string {
 }
 
 // show shows a task.
-func (b *backlog) show(r *queue.Record) error {
+func (b *backlog) show(ctx context.Context, r *queue.Record) error {
+	all, err := b.on.All(ctx)
+	if err != nil {
+		return err
+	}
+	holds, err := b.on.Holds(ctx, b.home.ID())
+	if err != nil {
+		return err
+	}
 	var s strings.Builder
 	line := func(name, value string) {
 		if value != "" {
@@ -274,6 +259,9 @@ func (b *backlog) show(r *queue.Record) error {
 	}
 	fmt.Fprintf(&s, "%s  %s\n", r.Task.ID, r.State)
 	line("why", r.Why)
+	if waits := all.Waits(r, b.app.Now(), holds); waits != r.Why {
+		line("waits", waits)
+	}
 	line("repository", r.Task.Repository.Root)
 	line("target", r.Task.Target)
 	line("branch", r.Task.Branch())
@@ -301,6 +289,6 @@ func (b *backlog) show(r *queue.Record) error {
 		}
 		fmt.Fprintf(&s, "%s  %s\n", m.At.In(b.app.Now().Location()).Format(time.DateTime), what)
 	}
-	_, err := io.WriteString(b.app.Out, s.String())
+	_, err = io.WriteString(b.app.Out, s.String())
 	return err
 }

@@ -26,15 +26,21 @@ import (
 func newQueueRunCmd(a *app) *cobra.Command {
 	o := &taskOptions{but: "jobs"}
 	var jobs int
+	budget := &budgetFlags{}
 	cmd := &cobra.Command{
 		Use: "run [FILE]",
 		Annotations: exits("everything is merged, or finished where it is not to be",
-			"something is left: failed, cancelled, waiting for a person, or waiting for such a task"),
+			"something is left: failed, cancelled, over budget, waiting for a person, or waiting for such a task"),
 		Short: "Work off the tasks of this repository, and merge the results",
 		Long: `Work off the tasks of this repository, several at once, and merge the results. It
 ends when nothing more becomes of any task by itself, and says where each stands.
 The open tasks of a checklist or a prd.json that is named are added first, with the settings that
 are said here; see ` + "`codeloops queue import`" + `.
+
+With --budget-cost, --budget-tokens or --budget-time the tasks of this repository cost
+no more than that together, whoever works on them: what a turn may cost is reserved
+before it starts. Where that is not to be had any more, tasks go back to waiting, and
+the command ends with 1. The budget stays until another one is said.
 
 Ctrl+C stops the agents; a second one kills them. The next ` + "`codeloops queue run`" + `
 goes on where this one was: no turn that has ended is played again.`,
@@ -55,11 +61,16 @@ goes on where this one was: no turn that has ended is played again.`,
 			if given := o.settings(cmd); len(args) == 0 && len(given) > 0 {
 				return usagef("say it when you add tasks, or name a checklist", "--%s is for tasks that are added", given[0].Name)
 			}
-			return runQueue(cmd, a, o, args, jobs)
+			change, err := budget.change()
+			if err != nil {
+				return err
+			}
+			return runQueue(cmd, a, o, change, args, jobs)
 		},
 	}
 	cmd.Flags().IntVar(&jobs, "jobs", 1, "work on `n` tasks at once")
 	manual.Under("Queue", cmd.Flags(), "jobs")
+	budget.add(cmd)
 	o.addFlags(cmd)
 	return cmd
 }
@@ -69,18 +80,23 @@ var errUnmerged = errors.New("something is left in the queue")
 
 // runQueue works off the backlog of the repository where the user stands, with the tasks of a
 // file if one is named.
-func runQueue(cmd *cobra.Command, a *app, o *taskOptions, files []string, jobs int) error {
+func runQueue(cmd *cobra.Command, a *app, o *taskOptions, budget queue.BudgetChange, files []string, jobs int) error {
 	return a.serving(cmd.Context(), func(b *backlog) error {
 		here, err := b.repository()
 		if err != nil {
 			return err
 		}
 		for _, file := range files {
-			if err := b.take(cmd, o, b.file(file)); err != nil {
+			if _, err := b.take(cmd, o, b.file(file)); err != nil {
 				return err
 			}
 		}
-		return b.work(cmd.Context(), jobs, here)
+		if budget.Any() {
+			if _, err := b.on.ChangeBudget(cmd.Context(), here, func(b *queue.Budget) error { b.Set(budget); return nil }); err != nil {
+				return err
+			}
+		}
+		return b.work(cmd.Context(), jobs, here, o.asJSON)
 	})
 }
 
@@ -137,7 +153,7 @@ func (b *backlog) worker(ctx context.Context, jobs int) (w *work.Worker, done fu
 }
 
 // work works off the backlog of a repository, says what becomes of it, and ends with a table.
-func (b *backlog) work(ctx context.Context, jobs int, here queue.Repository) error {
+func (b *backlog) work(ctx context.Context, jobs int, here queue.Repository, asJSON bool) error {
 	w, done, err := b.worker(ctx, jobs)
 	if err != nil {
 		return err
@@ -146,13 +162,16 @@ func (b *backlog) work(ctx context.Context, jobs int, here queue.Repository) err
 	w.Only = func(r queue.Repository) bool { return r == here }
 	w.Until = func(all queue.Backlog) bool {
 		for _, r := range all {
-			if r.Task.Repository == here && all.Pending(r) {
+			if r.Task.Repository == here && all.Pending(r) && (r.State != queue.Waiting || w.Holds().Over(here) == "") {
 				return false
 			}
 		}
 		return true
 	}
-	watch, shown := b.told(w.Only)
+	watch, shown, err := b.told(ctx, w)
+	if err != nil {
+		return err
+	}
 	w.Watch = watch
 	err = w.Run(ctx)
 	if shown(); err != nil {
@@ -162,7 +181,12 @@ func (b *backlog) work(ctx context.Context, jobs int, here queue.Repository) err
 	if err != nil {
 		return err
 	}
-	if err := b.list(all); err != nil {
+	if asJSON {
+		err = b.listJSON(ctx, all)
+	} else {
+		err = b.list(ctx, all)
+	}
+	if err != nil {
 		return err
 	}
 	return b.conclude(ctx, all)
@@ -185,15 +209,23 @@ func (b *backlog) conclude(ctx context.Context, all queue.Backlog) error {
 			fmt.Fprintf(b.app.Err, "%s is checked out, so what is merged waits; to take it:\n  %s\n", term.Line(r.Task.Target), term.Line(b.toTake(r))) //nolint:errcheck // a courtesy
 		}
 	}
+	if budget, err := b.budgetHere(ctx); err == nil && left && budget.Over != "" {
+		b.overBudget(budget)
+	}
 	if left {
 		return errUnmerged
 	}
 	return nil
 }
 
-// told says what becomes of tasks, a line for each change. A terminal that hangs holds nobody
-// up: what it does not take is not said. shown waits for the rest, for a moment.
-func (b *backlog) told(of func(queue.Repository) bool) (watch func(queue.Record), shown func()) {
+// told says what becomes of tasks: on a terminal a line for each that is under way, elsewhere one for
+// each change. A terminal that hangs holds nobody up: what it does not take is not said. shown waits for
+// the rest, for a moment.
+func (b *backlog) told(ctx context.Context, w *work.Worker) (watch func(queue.Record), shown func(), err error) {
+	if b.app.ErrTTY && !b.app.Plain {
+		return b.drawn(ctx, w.Only, w.Holds)
+	}
+	of := w.Only
 	last, lines, done := map[string]string{}, make(chan string, 1_000), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -218,7 +250,7 @@ func (b *backlog) told(of func(queue.Repository) bool) (watch func(queue.Record)
 		case <-done:
 		case <-time.After(time.Second):
 		}
-	}
+	}, nil
 }
 
 // stateLine says where a task stands, in a line; "" is nothing worth one.
@@ -273,7 +305,10 @@ func (a *app) workOn(ctx context.Context, jobs int) error {
 			return err
 		}
 		defer done()
-		watch, shown := b.told(w.Only)
+		watch, shown, err := b.told(ctx, w)
+		if err != nil {
+			return err
+		}
 		defer shown()
 		w.Watch = watch
 		if err := w.Run(ctx); ctx.Err() == nil {

@@ -146,6 +146,10 @@ type stopError struct {
 
 func (e *stopError) Error() string { return e.sentence }
 
+// Stop is the error with which a port ends the run for a reason of its own: nothing broke. The
+// sentence tells a person why.
+func Stop(reason StopReason, sentence string) error { return &stopError{reason, sentence} }
+
 func cancelled(ctx context.Context) *stopError {
 	if errors.Is(context.Cause(ctx), ErrMaxDuration) {
 		return &stopError{StopMaxDuration, ErrMaxDuration.Error()}

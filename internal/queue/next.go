@@ -31,13 +31,13 @@ func (b Backlog) Sorted() []*Record {
 
 // Next are at most n tasks that may be offered now: those that they come after are merged, no
 // other one is on its way that may touch the same files, and nothing holds them back.
-func (b Backlog) Next(n int, now time.Time) (next []*Record) {
+func (b Backlog) Next(n int, now time.Time, holds *Holds) (next []*Record) {
 	if n <= 0 {
 		return nil
 	}
 	busy := b.busy()
 	for _, r := range b.Sorted() {
-		if r.State != Waiting || now.Before(r.NotBefore) || b.Blocked(r) != "" || touched(r, busy) != nil {
+		if r.State != Waiting || now.Before(r.NotBefore) || b.Blocked(r) != "" || touched(r, busy) != nil || holds.Held(r, now) != "" {
 			continue
 		}
 		if next = append(next, r); len(next) == n {
@@ -113,7 +113,7 @@ func (b Backlog) Pending(r *Record) bool {
 
 // Waits says, for people, why a task that is waiting is not begun; "" where only a worker is
 // missing.
-func (b Backlog) Waits(r *Record, now time.Time) string {
+func (b Backlog) Waits(r *Record, now time.Time, holds *Holds) string {
 	if r.State != Waiting {
 		return ""
 	}
@@ -125,6 +125,9 @@ func (b Backlog) Waits(r *Record, now time.Time) string {
 	}
 	if other := touched(r, b.busy()); other != nil {
 		return other.Task.ID + " may touch the same files"
+	}
+	if why := holds.Held(r, now); why != "" {
+		return why
 	}
 	if now.Before(r.NotBefore) {
 		return "until " + r.NotBefore.Format(time.TimeOnly)

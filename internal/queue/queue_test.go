@@ -73,7 +73,7 @@ func TestNext(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if got := ids(c.backlog.Next(c.n, noon)); !slices.Equal(got, c.want) {
+			if got := ids(c.backlog.Next(c.n, noon, &Holds{})); !slices.Equal(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -90,7 +90,7 @@ func TestCourses(t *testing.T) {
 		at := noon
 		for range 200 {
 			at = at.Add(time.Second)
-			for _, r := range b.Next(random.IntN(4), at) {
+			for _, r := range b.Next(random.IntN(4), at, &Holds{}) {
 				if err := r.Move(Offered, at, ""); err != nil {
 					t.Fatal(err)
 				}
@@ -217,7 +217,7 @@ func TestStuck(t *testing.T) {
 			t.Errorf("%s pending: %t", id, !want)
 		}
 	}
-	if got := b.Waits(b["c"], noon); got != "after a, which is needs-human" {
+	if got := b.Waits(b["c"], noon, &Holds{}); got != "after a, which is needs-human" {
 		t.Errorf("c waits %q", got)
 	}
 }

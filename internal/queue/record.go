@@ -89,6 +89,9 @@ type Record struct {
 	Parcels  Parcels  `json:"parcels,omitzero"`
 	Merge    Merge    `json:"merge,omitzero"`
 
+	// Cast is who may play each role, as the last run had it; nil before there was one.
+	Cast [][]string `json:"cast,omitempty"`
+
 	Course []Moment `json:"course,omitempty"`
 
 	// Told is the last state that the origin of the task was told of.
@@ -184,6 +187,17 @@ func (r *Record) Note(at time.Time, why string) {
 		Why: strings.ToValidUTF8(why[:min(len(why), brief)], ""),
 	})
 	r.Course = r.Course[max(0, len(r.Course)-most):]
+}
+
+// Agents are all who may play a role, as far as they are known.
+func (r *Record) Agents() []string { return slices.Concat(r.cast()...) }
+
+// cast is who may play each role, as far as it is known.
+func (r *Record) cast() [][]string {
+	if r.Cast != nil {
+		return r.Cast
+	}
+	return r.Task.Cast
 }
 
 // Sessions are those that worked on the task, oldest first, as far as its course is kept.

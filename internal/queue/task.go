@@ -26,6 +26,9 @@ type Task struct {
 	// Target is the branch that the result is merged into, without refs/heads/.
 	Target string      `json:"target"`
 	Flags  []loop.Flag `json:"flags,omitempty"` // settings of its run, by the names of run.Table
+	// Cast is who would play each role where the task was added, the preferred agent first, with
+	// its model.
+	Cast [][]string `json:"cast,omitempty"`
 	// After are tasks whose results are in the target before this one begins.
 	After    []string `json:"after,omitempty"`
 	Priority int      `json:"priority,omitempty"` // higher ones come first

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"time"
 
 	"codeloops/internal/agent"
 	"codeloops/internal/config"
@@ -26,6 +27,12 @@ type Options struct {
 	Task     string // of a queue, that the session works on; "" is none
 	Say      string // what the actor is told in its next turn, of a session that is carried on; "" is nothing
 	Settings Settings
+
+	// Around puts something between the run and each of its agents, which is asked each time that a
+	// process would be started for a turn, and may refuse it with [loop.Stop]. May be nil.
+	Around func(crew.Stake, agent.Player) agent.Player
+	// MaxWait is the longest wait for a limit, whatever the configuration says; 0: as that says.
+	MaxWait time.Duration
 
 	// Ask puts a question to the user. It returns [ErrNobody] when there is nobody to
 	// ask; nil: there never is.
@@ -129,23 +136,26 @@ func Prepare(ctx context.Context, o Options) (*Plan, error) {
 	return p, nil
 }
 
-// Fit refuses settings with which no run could ever begin: those that are wrong, or contradict each
-// other, and agents that there are not. Which of the others are installed, and signed in, is the
-// matter of the machine on which the run will be, and is not asked.
-func Fit(ctx context.Context, o Options) (err error) {
+// Fit says who would play, and refuses settings with which no run could ever begin: those that are
+// wrong, or contradict each other, and agents that there are not. Which of the others are installed, and
+// signed in, is the matter of the machine on which the run will be: where they are not here, the cast is
+// the zero value.
+func Fit(ctx context.Context, o Options) (cast loop.Cast, err error) {
 	p, err := open(ctx, o, o.Host.Path(o.Dir))
 	if err != nil {
-		return err
+		return cast, err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	p.settings = o.Settings
 	if err = p.load(); err != nil {
-		return err
+		return cast, err
 	}
 	if err = p.cast(ctx); err != nil && crew.Elsewhere(err) {
-		return crew.CheckNames(o.Host, p.Config)
+		return cast, crew.CheckNames(o.Host, p.Config)
+	} else if err != nil {
+		return cast, err
 	}
-	return err
+	return p.Logged(), nil
 }
 
 // open opens the work tree of a plan.
@@ -187,6 +197,9 @@ func (p *Plan) load() (err error) {
 	if err != nil {
 		return err
 	}
+	if longest := p.options.MaxWait; longest > 0 {
+		p.Config.MaxWait = min(p.Config.MaxWait, longest)
+	}
 	p.Logs, err = p.Config.Sessions()
 	return err
 }
@@ -196,6 +209,7 @@ func (p *Plan) cast(ctx context.Context) (err error) {
 	if p.casting, err = crew.New(p.options.Host, p.Config, p.Dir, p.settings.text("script")); err != nil {
 		return err
 	}
+	p.casting.Around = p.options.Around
 	if p.Strategy, err = strategy.New(p.strategy(), &p.own.memory); err != nil {
 		return err
 	}

@@ -60,6 +60,7 @@ type Board struct {
 	conn    *nats.Conn
 	js      jetstream.JetStream
 	records jetstream.KeyValue
+	shared  jetstream.KeyValue // what is no record: budgets, limits
 	options Options
 
 	mu         sync.Mutex
@@ -129,6 +130,7 @@ func (b *Board) known(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	b.shared = kept
 	e, err := kept.Get(ctx, "schema")
 	if err != nil {
 		return err

@@ -19,7 +19,8 @@ import (
 type Job struct {
 	queue.Record // as this job last read or wrote it
 
-	mu      sync.Mutex // of the record, which several may change at once
+	mu      sync.Mutex   // of the record, which several may change at once
+	given   queue.Record // as it was when it was taken, for whoever does not own the job
 	board   *Board
 	message jetstream.Msg
 	id      string      // of the task
@@ -28,11 +29,14 @@ type Job struct {
 	taken   int // how often it had been by then
 	stop    context.CancelFunc
 	stopped chan struct{}
+
+	paying sync.Mutex
+	open   map[string]bool // turns for which something is reserved
 }
 
 func newJob(ctx context.Context, b *Board, m jetstream.Msg, r queue.Record) *Job {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	j := &Job{Record: r, board: b, message: m, id: r.Task.ID, state: r.State, attempt: r.Attempt, taken: r.Taken, stop: stop, stopped: make(chan struct{})}
+	j := &Job{Record: r, given: r, board: b, message: m, id: r.Task.ID, state: r.State, attempt: r.Attempt, taken: r.Taken, stop: stop, stopped: make(chan struct{}), open: map[string]bool{}}
 	go j.beat(ctx)
 	return j
 }
@@ -53,6 +57,7 @@ func (j *Job) beat(ctx context.Context) {
 		case <-t.C:
 		}
 		_ = j.message.InProgress() // a hub that is away is told the next time
+		j.beatReserved(ctx)
 	}
 }
 

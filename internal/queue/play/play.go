@@ -121,6 +121,7 @@ type post struct {
 	logs     string // where the session of an earlier attempt is
 	moved    bool   // that was made on another machine
 	ship     *shipper
+	toll     *toll // of the run
 	end      func()
 }
 
@@ -193,11 +194,14 @@ func (p *Player) work(ctx context.Context, j *board.Job) (move func(*queue.Recor
 			return nil, err
 		}
 	}
-	return outcome(out, head, p.Board.Now()), nil
+	return outcome(at.toll, out, head, p.Board.Now()), nil
 }
 
 // outcome is what becomes of a task whose run has ended.
-func outcome(out loop.Outcome, head string, now time.Time) func(*queue.Record) error {
+func outcome(toll *toll, out loop.Outcome, head string, now time.Time) func(*queue.Record) error {
+	if back := toll.back(out, now); back != nil {
+		return back
+	}
 	switch out.Result {
 	case loop.Success:
 		return func(r *queue.Record) error {
@@ -209,7 +213,10 @@ func outcome(out loop.Outcome, head string, now time.Time) func(*queue.Record) e
 	case loop.MaxIterations, loop.BudgetExhausted, loop.Failed:
 	}
 	why := words.Outcome(string(out.Result))
-	if out.Summary != "" {
+	switch {
+	case out.Result == loop.Failed && out.Summary != "":
+		why = out.Summary // the state says the rest
+	case out.Summary != "":
 		why += ": " + out.Summary
 	}
 	return to(queue.Failed, now, why)
@@ -296,10 +303,14 @@ func (p *Player) options(root string) config.Options {
 
 // run plays the session of a task, or carries on the one that an earlier attempt has begun.
 func (p *Player) run(ctx context.Context, j *board.Job, at *post, dir string, settings run.Settings) (out loop.Outcome, err error) {
+	if at.toll, err = newToll(ctx, j, p.Host.Now); err != nil {
+		return out, err
+	}
 	h := *p.Host
 	h.Dir = dir
 	o := run.Options{
 		Host: &h, Version: p.Version, Task: j.Task.ID, Prompt: prompt(&j.Record), Settings: settings, Alone: true,
+		Around: at.toll.around, MaxWait: mostWait,
 		Tell: func(sentence string) { p.Tell(j.Task.ID, sentence) },
 	}
 	plan, done, err := p.plan(ctx, o, j, at.moved)
@@ -330,8 +341,8 @@ func (p *Player) run(ctx context.Context, j *board.Job, at *post, dir string, se
 	if out.Result == "" || out.Result == loop.Success {
 		return out, err
 	}
-	if err != nil && out.Summary == "" {
-		out.Summary = err.Error()
+	if err != nil {
+		out.Summary = withHint(err)
 	}
 	return out, nil
 }

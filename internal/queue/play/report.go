@@ -19,12 +19,19 @@ type reporter struct {
 	plan *run.Plan
 	was  queue.Progress // of earlier sessions of the task
 	now  queue.Progress
-	news chan queue.Progress
+	cast [][]string
+	news chan news
 	done chan struct{}
 }
 
+// news are what the board is to be told.
+type news struct {
+	queue.Progress
+	cast [][]string
+}
+
 func newReporter(ctx context.Context, j *board.Job, plan *run.Plan) *reporter {
-	r := &reporter{job: j, plan: plan, was: j.Progress, news: make(chan queue.Progress, 1), done: make(chan struct{})}
+	r := &reporter{job: j, plan: plan, was: j.Progress, news: make(chan news, 1), done: make(chan struct{})}
 	if plan.ID() != "" && plan.ID() == r.was.Session { // it is carried on, and its tally knows what it has spent
 		past := plan.Past().Spent.Total()
 		r.was.Dollars -= past.CostUSD
@@ -37,9 +44,9 @@ func newReporter(ctx context.Context, j *board.Job, plan *run.Plan) *reporter {
 // tell tells the board.
 func (r *reporter) tell(ctx context.Context) {
 	defer close(r.done)
-	for p := range r.news {
+	for n := range r.news {
 		_ = r.job.Change(ctx, func(rec *queue.Record) error { // a hub that is away is told the next time
-			rec.Progress = p
+			rec.Progress, rec.Cast = n.Progress, n.cast
 			return nil
 		})
 	}
@@ -56,9 +63,9 @@ func (r *reporter) Handle(_ loop.Stamp, e loop.Event) error {
 	p := r.now
 	switch e := e.(type) {
 	case loop.Started:
-		p.Session = e.Session.ID
+		p.Session, r.cast = e.Session.ID, queue.CastOf(e.Session.Cast)
 	case loop.Resumed:
-		p.Session = r.plan.ID()
+		p.Session, r.cast = r.plan.ID(), queue.CastOf(e.Session.Cast)
 	case loop.IterationStarted:
 		p.Iteration, p.Phase = e.Iteration, ""
 	case loop.PhaseEntered:
@@ -75,7 +82,7 @@ func (r *reporter) Handle(_ loop.Stamp, e loop.Event) error {
 	r.now = p
 	for {
 		select {
-		case r.news <- p:
+		case r.news <- news{p, r.cast}:
 			return nil
 		default:
 		}

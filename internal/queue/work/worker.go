@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"codeloops/internal/queue"
@@ -55,6 +56,15 @@ type Worker struct {
 	telling map[string]time.Time // when the origin of a task was last told
 	wake    chan struct{}
 	ended   sync.WaitGroup
+	holds   atomic.Pointer[queue.Holds]
+}
+
+// Holds are the budgets and limits as they are known.
+func (w *Worker) Holds() *queue.Holds {
+	if h := w.holds.Load(); h != nil {
+		return h
+	}
+	return &queue.Holds{}
 }
 
 // A job is one that is under way.
@@ -76,6 +86,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer w.ended.Wait()
 	defer cancel(nil)
 	w.ended.Go(func() { w.follow(ctx) })
+	w.ended.Go(func() { w.followHolds(ctx) })
 	t := time.NewTicker(tick)
 	defer t.Stop()
 	for {
@@ -105,6 +116,19 @@ func (w *Worker) follow(ctx context.Context) {
 		w.backlog, w.whole = queue.Backlog{}, false
 		w.mu.Unlock()
 		if err := w.Board.Follow(ctx, w.changed); ctx.Err() == nil && !errors.Is(err, board.ErrAway) {
+			w.Tell(err.Error()) // the hub may come back
+			pause(ctx)
+		}
+	}
+}
+
+// followHolds keeps the budgets and limits as they are.
+func (w *Worker) followHolds(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := w.Board.FollowHolds(ctx, w.Who.Home, func(h *queue.Holds) {
+			w.holds.Store(h)
+			w.signal()
+		}); ctx.Err() == nil && !errors.Is(err, board.ErrAway) {
 			w.Tell(err.Error()) // the hub may come back
 			pause(ctx)
 		}
@@ -166,7 +190,8 @@ func (w *Worker) round(ctx context.Context) (over bool, err error) {
 func (w *Worker) stands() (whole, over bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.whole, w.whole && w.Until != nil && len(w.jobs) == 0 && len(w.merging) == 0 && w.Until(w.backlog) && len(w.untold(0)) == 0 && !w.brings()
+	whole = w.whole && w.holds.Load() != nil
+	return whole, whole && w.Until != nil && len(w.jobs) == 0 && len(w.merging) == 0 && w.Until(w.backlog) && len(w.untold(0)) == 0 && !w.brings()
 }
 
 // brings reports whether something is on its way home, or has not been tried.
@@ -238,7 +263,7 @@ func (w *Worker) offer(ctx context.Context) error {
 				}
 			}
 		}
-		return own.Next(min(free, 1), w.Now())
+		return own.Next(min(free, 1), w.Now(), w.Holds())
 	})
 	for _, r := range next {
 		switch err := w.Board.Offer(ctx, r, seen, w.Now()); {

@@ -1,6 +1,7 @@
 package crew
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"codeloops/internal/agent/pricing"
 	"codeloops/internal/agent/retry"
 	"codeloops/internal/config"
+	"codeloops/internal/loop"
 )
 
 // shortWait is how long an agent waits for the end of a limit when another one
@@ -20,6 +22,25 @@ const shortWait = 5 * time.Minute
 type Waits interface {
 	Ready()
 	Early() <-chan struct{}
+}
+
+// A Stake is what is known of the turns of a player before they are played.
+type Stake struct {
+	Ref       loop.AgentRef
+	Role      loop.Role
+	Timeout   time.Duration // 0: none
+	MaxCost   float64       // of the run, in US dollars; 0: none
+	MaxTokens int
+	TellsCost bool // what a turn has cost will be known
+}
+
+func (c *Casting) stake(p Player) Stake {
+	r := c.settings(p.Role)
+	least := func(a, b float64) float64 { return cmp.Or(min(a, b), max(a, b)) } // of those that are set
+	return Stake{
+		Ref: p.Ref(), Role: p.Role, Timeout: p.limits.Timeout, MaxCost: least(r.MaxCost, c.cfg.MaxCost),
+		MaxTokens: int(least(float64(r.MaxTokens), float64(c.cfg.MaxTokens))), TellsCost: p.tellsCost(),
+	}
 }
 
 // Bind makes the players of a role ready to play.
@@ -35,7 +56,10 @@ func (c *Casting) Bind(players Cast, at agent.Place, waits Waits) (*fallback.Cha
 		if i < len(players)-1 && c.cfg.Origin("max_wait").Layer == config.Default {
 			wait = min(wait, shortWait)
 		}
-		paid := &pricing.Estimator{Player: bound, Prices: who.prices}
+		var paid agent.Player = &pricing.Estimator{Player: bound, Prices: who.prices}
+		if c.Around != nil {
+			paid = c.Around(c.stake(who), paid)
+		}
 		chain.Links = append(chain.Links, fallback.Link{Ref: bound.Ref(), Ask: c.ailing(who), Player: &retry.Retrier{
 			Player: paid, Now: c.host.Now, MaxWait: wait, Random: rand.Float64, Ready: waits.Ready, Early: waits.Early(),
 		}})

@@ -87,6 +87,9 @@ func (p Players) Logged() loop.Cast {
 
 // A Casting looks for the players of one configuration.
 type Casting struct {
+	// Around puts something between the run and each of its agents; nil: there is nothing.
+	Around func(Stake, agent.Player) agent.Player
+
 	host  *host.Host
 	cfg   *config.Config
 	dir   string

@@ -1,0 +1,187 @@
+package board
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"time"
+
+	"codeloops/internal/queue"
+)
+
+// pause is how long a turn waits that others stand in the way of, before it is tried again.
+const pause = 500 * time.Millisecond
+
+// errNoBudget says that there is none.
+var errNoBudget = errors.New("there is no budget")
+
+// Reserve reserves what a turn of the job may cost, if there is a budget. It waits for other turns
+// while it would not suffice beside them. over says why the turn may not start, "" when it may; a
+// hub that is away is waited for. ready is told of the budget before anything is reserved.
+func (j *Job) Reserve(ctx context.Context, t queue.Turn, ready func(queue.Budget) error) (over string, err error) {
+	t.Task, t.Attempt = j.given.Task.ID, j.attempt
+	seen := silences{}
+	for {
+		how, over, err := j.reserve(ctx, t, ready)
+		if err != nil || how != queue.Waits {
+			return over, err
+		}
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		if freed, err := j.board.free(ctx, j.given.Task.Repository, seen); err == nil && freed {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// reserve tries it once.
+func (j *Job) reserve(ctx context.Context, t queue.Turn, ready func(queue.Budget) error) (how queue.Admission, over string, err error) {
+	err = insist(ctx, func(ctx context.Context) error {
+		b, err := j.board.ChangeBudget(ctx, j.given.Task.Repository, func(b *queue.Budget) error {
+			if !b.Any() {
+				return errNoBudget
+			}
+			if err := ready(*b); err != nil {
+				return err
+			}
+			if how = b.Reserve(t); how == queue.Waits {
+				return errWaits
+			}
+			return nil
+		})
+		over = b.Over
+		return err
+	})
+	switch {
+	case errors.Is(err, errNoBudget):
+		return queue.Begins, "", nil
+	case errors.Is(err, errWaits):
+		return queue.Waits, "", nil
+	case err != nil || how == queue.Over:
+		return how, over, err
+	}
+	j.paying.Lock()
+	defer j.paying.Unlock()
+	j.open[t.ID] = true
+	return queue.Begins, "", nil
+}
+
+// errWaits says that other turns stand in the way.
+var errWaits = errors.New("other turns are under way")
+
+// beatReserved says that the turns are under way for which something is reserved.
+func (j *Job) beatReserved(ctx context.Context) {
+	j.paying.Lock()
+	open := maps.Clone(j.open)
+	j.paying.Unlock()
+	if len(open) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, min(j.board.options.Beat, 4*pause)) // what else beats waits for it
+	defer cancel()
+	_, _ = j.board.ChangeBudget(ctx, j.given.Task.Repository, func(b *queue.Budget) error { // a hub that is away is told the next time
+		for i := range b.Reserved {
+			if open[b.Reserved[i].ID] {
+				b.Reserved[i].Beat++
+			}
+		}
+		return nil
+	})
+}
+
+// silences say how often a process has looked at reservations in vain, by their IDs.
+type silences map[string]silence
+
+type silence struct{ beat, looks int }
+
+// long reports whether nothing was heard of a reservation for as long as a lease lasts. It is asked
+// with pauses between.
+func (s silences) long(r queue.Reservation, lease time.Duration) bool {
+	was, known := s[r.ID]
+	if !known || was.beat != r.Beat {
+		was = silence{beat: r.Beat}
+	}
+	was.looks++
+	s[r.ID] = was
+	return time.Duration(was.looks-1)*pause > lease
+}
+
+// free releases what is reserved for turns that nobody plays any more.
+func (b *Board) free(ctx context.Context, of queue.Repository, seen silences) (freed bool, err error) {
+	budget, err := b.Budget(ctx, of)
+	if err != nil {
+		return false, err
+	}
+	gone := map[string]bool{}
+	for _, r := range budget.Reserved {
+		task, err := b.Get(ctx, r.Task)
+		if err != nil && !errors.Is(err, ErrNone) {
+			return false, err
+		}
+		gone[r.ID] = err != nil || !r.Stands(&task) || seen.long(r, b.options.AckWait)
+		freed = freed || gone[r.ID]
+	}
+	if !freed {
+		return false, nil
+	}
+	_, err = b.ChangeBudget(ctx, of, func(budget *queue.Budget) error {
+		budget.Release(func(r queue.Reservation) bool { return gone[r.ID] })
+		return nil
+	})
+	return err == nil, err
+}
+
+// Settle ends a turn for which something was reserved, whatever has become of the job: what it has
+// cost is spent.
+func (j *Job) Settle(ctx context.Context, t queue.Turn, cost queue.Amount, whole bool) error {
+	t.Task, t.Attempt = j.given.Task.ID, j.attempt
+	j.paying.Lock()
+	delete(j.open, t.ID)
+	j.paying.Unlock()
+	tried := false
+	return insist(ctx, func(ctx context.Context) error {
+		_, err := j.board.ChangeBudget(ctx, j.given.Task.Repository, func(b *queue.Budget) error {
+			if !b.Any() {
+				return errNoBudget
+			}
+			if tried && !b.Reserves(t.ID) {
+				return errNoBudget // it was written, and the answer was lost
+			}
+			b.Settle(t, cost, whole)
+			return nil
+		})
+		if tried = true; errors.Is(err, errNoBudget) {
+			err = nil
+		}
+		return err
+	})
+}
+
+// Limited takes down that an agent is at a limit for so long, 0 where that is not known, for all tasks that are worked on in the home of this
+// worker. A hub that is away is waited for.
+func (j *Job) Limited(ctx context.Context, agent string, pause time.Duration, reason string) (l queue.Limit, err error) {
+	err = insist(ctx, func(ctx context.Context) (err error) {
+		l, err = j.board.Limited(ctx, j.given.Worker.Home, agent, pause, reason)
+		return err
+	})
+	return l, err
+}
+
+// Holds are the budgets and limits that there are for this worker.
+func (j *Job) Holds(ctx context.Context) (*queue.Holds, error) {
+	return j.board.Holds(ctx, j.given.Worker.Home)
+}
+
+// Now is the time by the hub's clock.
+func (j *Job) Now() time.Time { return j.board.Now() }
+
+// Unlimited takes down that an agent works again.
+func (j *Job) Unlimited(ctx context.Context, agent string) error {
+	return j.board.Unlimited(ctx, j.given.Worker.Home, agent)
+}

@@ -1,0 +1,54 @@
+package queue
+
+import (
+	"testing"
+	"time"
+)
+
+// A limit ends when the agent says, or is met again after ever longer pauses; never in no time.
+func TestLimitAgain(t *testing.T) {
+	t.Parallel()
+	var l Limit
+	for i, want := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 16 * time.Minute, 30 * time.Minute, 30 * time.Minute} {
+		if l = l.Again(noon, 0, ""); l.Until != noon.Add(want) || l.Seconds != want.Seconds() {
+			t.Errorf("met %d times: until %s, want %s", i+1, l.Until, noon.Add(want))
+		}
+	}
+	if l = l.Again(noon, time.Hour, "said"); l.Until != noon.Add(time.Hour+3*time.Second) || l.Tries != 0 {
+		t.Errorf("stated: %+v", l)
+	}
+	if l = l.Again(noon, -time.Hour, ""); l.Until != noon.Add(time.Minute) {
+		t.Errorf("stated, and over: %+v", l)
+	}
+}
+
+// A task is held back when a role has nobody left who could play it, and when there is no budget.
+func TestHeld(t *testing.T) {
+	t.Parallel()
+	h := &Holds{Limits: map[string]Limit{"a": {Agent: "a", Seconds: 7200, Until: noon.Add(time.Hour)}, "past": {Agent: "past", Until: noon}}}
+	for _, c := range []struct {
+		cast [][]string
+		want string
+	}{
+		{nil, ""},
+		{[][]string{{"b"}, {"past"}}, ""},
+		{[][]string{{"a"}, {"b"}}, "a: limit until 13:00"},
+		{[][]string{{"b"}, {"a"}}, "a: limit until 13:00"},
+		{[][]string{{"a", "b"}, {"b"}}, ""},
+		{[][]string{{"b", "a"}, {"past", "a"}}, ""},
+		{[][]string{{"a:large"}, {"b"}}, ""},
+	} {
+		r := record("t", func(r *Record) { r.Task.Cast = c.cast })
+		if got := h.Held(r, noon); got != c.want {
+			t.Errorf("%q: %q, want %q", c.cast, got, c.want)
+		}
+		if next := backlogOf(r).Next(1, noon, h); (len(next) == 0) != (c.want != "") {
+			t.Errorf("%q: next is %q", c.cast, ids(next))
+		}
+	}
+	r := record("t", nil)
+	h.Budgets = map[string]Budget{r.Task.Repository.Key(): {Over: "all is spent"}}
+	if got := h.Held(r, noon); got != "over budget: all is spent" {
+		t.Errorf("over budget: %q", got)
+	}
+}

@@ -1,0 +1,176 @@
+package play
+
+import (
+	"context"
+	"crypto/rand"
+	"sync"
+	"time"
+
+	"codeloops/internal/agent"
+	"codeloops/internal/loop"
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/board"
+	"codeloops/internal/run/crew"
+	"codeloops/internal/wording/hint"
+)
+
+// mostWait is how long a task waits for a service without being given back.
+const mostWait = time.Minute
+
+// A toll stands between the run of a task and its agents. What a turn may cost is reserved in the
+// budget of the queue before it starts, and an agent that is at a limit is not asked.
+type toll struct {
+	job *board.Job
+	key string // of the repository
+	now func() time.Time
+
+	mu      sync.Mutex
+	known   *queue.Holds // as the hub told them last
+	over    string       // why the budget let a turn not start
+	limited *queue.Limit // that a turn has met last
+}
+
+// newToll is that of a job which has just been taken.
+func newToll(ctx context.Context, j *board.Job, now func() time.Time) (*toll, error) {
+	known, err := j.Holds(ctx)
+	return &toll{job: j, key: j.Task.Repository.Key(), now: now, known: known}, err
+}
+
+// around implements [run.Options.Around].
+func (t *toll) around(who crew.Stake, next agent.Player) agent.Player {
+	return &tolled{toll: t, who: who, next: next}
+}
+
+// A tolled agent is one behind a toll.
+type tolled struct {
+	*toll
+	who  crew.Stake
+	next agent.Player
+}
+
+// Run implements [agent.Player].
+func (a *tolled) Run(ctx context.Context, r agent.Request) (agent.Reply, error) {
+	name := queue.AgentName(a.who.Ref)
+	holds := a.holds(ctx)
+	if l := holds.Limited(name, a.job.Now()); l != nil {
+		a.meet(l)
+		return a.refused(l), nil
+	}
+	reply, err := a.pay(ctx, holds, r)
+	switch {
+	case err != nil:
+	case reply.Ending == loop.EndRateLimited:
+		l, err := a.job.Limited(context.WithoutCancel(ctx), name, a.until(reply.ResetAt), reply.Reason)
+		if err != nil {
+			return reply, err
+		}
+		a.meet(&l)
+	case holds.Limits[name].Tries > 0 && !reply.Blocked():
+		_ = a.job.Unlimited(ctx, name) // else it counts as met in a row the next time
+	}
+	return reply, err
+}
+
+// pay plays a turn within the budget, where there is one.
+func (a *tolled) pay(ctx context.Context, holds *queue.Holds, r agent.Request) (agent.Reply, error) {
+	if budget := holds.Budgets[a.key]; !budget.Any() {
+		return a.next.Run(ctx, r)
+	}
+	turn := queue.Turn{ID: rand.Text(), Who: string(r.Role) + " " + queue.AgentName(a.who.Ref), Bound: queue.Amount{
+		Dollars: a.who.MaxCost, Tokens: float64(a.who.MaxTokens), Seconds: a.who.Timeout.Seconds(),
+	}}
+	over, err := a.job.Reserve(ctx, turn, a.fits)
+	if err == nil && over != "" {
+		err = a.ends(over)
+	}
+	if err != nil {
+		return agent.Reply{}, err
+	}
+	began := a.now()
+	reply, err := a.next.Run(ctx, r)
+	var spent loop.Spending
+	if err == nil {
+		spent.Add(r.Role, reply.Turn)
+	}
+	cost := spent.Total()
+	e := a.job.Settle(context.WithoutCancel(ctx), turn, queue.Amount{
+		Dollars: cost.CostUSD, Tokens: float64(cost.Tokens), Seconds: a.now().Sub(began).Seconds(),
+	}, err == nil && !reply.Blocked() && reply.Ending != loop.EndInterrupted)
+	if err == nil {
+		err = e
+	}
+	return reply, err
+}
+
+// patience is how long a turn waits for a hub that is away to say what there is to know.
+const patience = 5 * time.Second
+
+// holds are the budgets and limits as they are now, or as they were last known.
+func (t *toll) holds(ctx context.Context) *queue.Holds {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	now, err := t.job.Holds(ctx)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err == nil {
+		t.known = now
+	}
+	return t.known
+}
+
+// until is how long it is until then, by the clock here; 0 where nobody knows.
+func (a *tolled) until(resets time.Time) time.Duration {
+	if resets.IsZero() {
+		return 0
+	}
+	return resets.Sub(a.now())
+}
+
+// fits refuses an agent that a budget could not be held with.
+func (a *tolled) fits(b queue.Budget) error {
+	if b.Limit.Dollars > 0 && !a.who.TellsCost {
+		return hint.Errorf("give the prices of its model ("+string(a.who.Role)+".price_input and price_output), or set a budget in tokens: codeloops queue run --budget-cost 0 --budget-tokens N",
+			"the budget of the queue in dollars cannot be held: %s does not say what its turns cost", a.who.Ref.Agent)
+	}
+	return nil
+}
+
+// ends is the error with which the run ends that the budget does not suffice for.
+func (t *toll) ends(over string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.over = over
+	return loop.Stop(loop.StopMaxCost, "the budget of the queue is used up: "+over)
+}
+
+func (t *toll) meet(l *queue.Limit) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.limited = l
+}
+
+// refused is the reply of an agent that is not asked.
+func (a *tolled) refused(l *queue.Limit) agent.Reply {
+	return agent.Reply{Turn: loop.Turn{
+		Try: loop.Try{Agent: a.who.Ref, Ending: loop.EndRateLimited, Reason: l.Reason}, ResetAt: a.now().Add(l.Until.Sub(a.job.Now())),
+	}}
+}
+
+// back says what becomes of a task whose run was ended by the toll; nil: nothing of that kind.
+func (t *toll) back(out loop.Outcome, now time.Time) func(*queue.Record) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.over != "" && out.Result == loop.BudgetExhausted:
+		return to(queue.Waiting, now, "over budget: "+t.over)
+	case t.limited != nil && out.Reason == loop.StopAgentRateLimited:
+		return func(r *queue.Record) error {
+			r.NotBefore = now.Add(shortly) // the limit holds it here; there may be workers elsewhere
+			return r.Move(queue.Waiting, now, t.limited.String())
+		}
+	}
+	return nil
+}
+
+// shortly is how soon a task is offered again whose agent is at a limit in this home.
+const shortly = 5 * time.Second
