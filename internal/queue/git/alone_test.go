@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -27,7 +28,7 @@ func TestFetchAmongWorkTrees(t *testing.T) {
 	r.Git("clone", "--quiet", "--bare", r.Root, from)
 	var all sync.WaitGroup
 	for n := range 30 {
-		head := r.In(from, "commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", fmt.Sprint(n))
+		head := r.In(from, "commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", strconv.Itoa(n))
 		r.In(from, "update-ref", fmt.Sprintf("refs/heads/b%d", n), head)
 		all.Go(func() {
 			dir := filepath.Join(r.State, fmt.Sprintf("tree%d", n))
