@@ -162,6 +162,7 @@ func (b *Board) take(ctx context.Context, c jetstream.Consumer, now time.Time, b
 		switch {
 		case errors.Is(err, errEarly):
 			_ = m.NakWithDelay(left) // else it comes again later
+			return nil, nil
 		case errors.Is(err, errVain):
 			if err := b.Send(ctx, &r); err != nil { // whoever finished it may not have come to that
 				return nil, err
@@ -178,9 +179,19 @@ func (b *Board) take(ctx context.Context, c jetstream.Consumer, now time.Time, b
 	}
 }
 
+// soon is how long a message is waited for. A server that is asked not to wait does so all the same
+// where there are messages which may not be delivered yet: results, while another one is merged.
+const soon = 50 * time.Millisecond
+
 // next is a message that is there; nil where there is none.
 func next(c jetstream.Consumer) (jetstream.Msg, error) {
-	batch, err := c.FetchNoWait(1)
+	var batch jetstream.MessageBatch
+	var err error
+	if c.CachedInfo().Config.MaxAckPending == 1 {
+		batch, err = c.Fetch(1, jetstream.FetchMaxWait(soon))
+	} else {
+		batch, err = c.FetchNoWait(1)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("ask for work: %w", err)
 	}

@@ -228,6 +228,63 @@ func TestLateMergerIsRefused(t *testing.T) {
 	}
 }
 
+// A worker goes on with tasks while another one merges, however many results wait for that.
+func TestMergerHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	on := b.board()
+	for i := range 6 {
+		b.add(on, fmt.Sprintf("task %d", i), func(task *queue.Task) { task.Order = i })
+	}
+	played, all := make(chan struct{}, 6), make(chan struct{})
+	play := func(ctx context.Context, j *board.Job) error {
+		played <- struct{}{}
+		return finish(ctx, j)
+	}
+	var workers sync.WaitGroup
+	for _, name := range []string{"one", "two"} {
+		w := b.worker(name, 1, play)
+		merge := w.Merge
+		w.Merge = func(ctx context.Context, j *board.Job) error {
+			<-all
+			return merge(ctx, j)
+		}
+		workers.Go(func() {
+			if err := w.Run(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for range 6 {
+		<-played
+	}
+	close(all)
+	workers.Wait()
+}
+
+// A result that was taken from somebody just when the hub is found comes again.
+func TestEarlyResultComesAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	on := b.board()
+	for i := range 3 {
+		b.add(on, fmt.Sprintf("task %d", i), nil)
+	}
+	w := b.worker("lost", 1, finish)
+	ctx, stop := context.WithCancel(t.Context())
+	w.Until = nil
+	w.Merge = func(_ context.Context, j *board.Job) error {
+		j.Release() // and never a word again
+		stop()
+		return nil
+	}
+	_ = w.Run(ctx)
+	w = b.worker("next", 1, finish)
+	if err := w.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A task whose workers are lost again and again is not given out for ever.
 func TestLostWorkersBuryATask(t *testing.T) {
 	t.Parallel()
