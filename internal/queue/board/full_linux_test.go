@@ -46,21 +46,8 @@ func TestDiskIsFull(t *testing.T) {
 	}
 	ballast := filepath.Join(dir, "ballast")
 	fill(t, ballast)
-	acknowledged := map[string]bool{}
-	add := func(n int) error {
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-		defer cancel()
-		task := queue.Task{Prompt: fmt.Sprintf("task %d\n%s", n, strings.Repeat("x", 100<<10)), Added: on.Now()}
-		task.Name()
-		_, err := on.Add(ctx, task)
-		if err == nil || errors.Is(err, board.ErrThere) {
-			acknowledged[task.ID] = true
-			return nil
-		}
-		return err
-	}
-	n := 0
-	for err = add(n); err == nil; err = add(n) {
+	acknowledged, n := map[string]bool{}, 0
+	for err = add(t, on, n, acknowledged); err == nil; err = add(t, on, n, acknowledged) {
 		if n++; n > 1000 {
 			t.Fatal("the disk does not become full")
 		}
@@ -75,7 +62,7 @@ func TestDiskIsFull(t *testing.T) {
 	if got := <-said; !strings.Contains(got, "can write to its disk again") {
 		t.Errorf("said %q", got)
 	}
-	for err = add(n); err != nil; err = add(n) { // the connection is made again
+	for err = add(t, on, n, acknowledged); err != nil; err = add(t, on, n, acknowledged) { // the connection is made again
 		t.Log(err)
 	}
 	all, err := on.All(t.Context())
@@ -87,6 +74,21 @@ func TestDiskIsFull(t *testing.T) {
 			t.Errorf("%s was acknowledged, and is lost", id)
 		}
 	}
+}
+
+// add adds a task of a hundred kilobytes.
+func add(t *testing.T, on *board.Board, n int, acknowledged map[string]bool) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	task := queue.Task{Prompt: fmt.Sprintf("task %d\n%s", n, strings.Repeat("x", 100<<10)), Added: on.Now()}
+	task.Name()
+	_, err := on.Add(ctx, task)
+	if err == nil || errors.Is(err, board.ErrThere) {
+		acknowledged[task.ID] = true
+		return nil
+	}
+	return err
 }
 
 // fill fills a file system but for a megabyte.

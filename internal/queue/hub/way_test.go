@@ -257,6 +257,18 @@ func TestAuthorizedChanges(t *testing.T) {
 		t.Errorf("said %q", got)
 	}
 	reaches(t, friend, hub.Way{URL: served.Address()}) // what was right is kept
+	link, err := friend.Reach(hub.Way{URL: served.Address()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer link.Conn.Close()
+	write("# nobody\n")
+	if got := <-said; !strings.Contains(got, "0 homes may come beside this one") {
+		t.Errorf("said %q", got)
+	}
+	for link.IsConnected() {
+		time.Sleep(10 * time.Millisecond)
+	}
 	if err := own.Flush(); err != nil {
 		t.Errorf("who was let in before was thrown out: %v", err)
 	}

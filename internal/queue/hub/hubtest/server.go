@@ -27,6 +27,12 @@ type Options struct {
 	Config string   // more lines of its configuration
 }
 
+// The rights that the account of a home needs, as docs/queue.md has them.
+const (
+	publish   = `"codeloops.>", "$KV.>", "$O.>", "$JS.API.>", "$JS.ACK.>", "$JS.FC.>", "_INBOX.>"`
+	subscribe = `"codeloops.>", "_INBOX.>"`
+)
+
 // A Server is one process.
 type Server struct {
 	URL string // without credentials
@@ -81,7 +87,7 @@ func (s *Server) config() string {
 	if len(s.options.Homes) > 0 {
 		b.WriteString("authorization { users: [\n")
 		for _, key := range s.options.Homes {
-			fmt.Fprintf(&b, "  { nkey: %s }\n", key)
+			fmt.Fprintf(&b, "  { nkey: %s, permissions: { publish: [%s], subscribe: [%s] } }\n", key, publish, subscribe)
 		}
 		b.WriteString("] }\n")
 	}
