@@ -140,6 +140,7 @@ func (b *backlog) worker(ctx context.Context, jobs int) (w *work.Worker, done fu
 	a.signals.On(func() {
 		fmt.Fprintln(a.Err, "stopping; Ctrl+C again kills at once") //nolint:errcheck // a courtesy
 	}, player.Kill)
+	b.link.Tell(a.tell)
 	if ahead := b.on.Ahead(); ahead.Abs() > time.Minute {
 		way := map[bool]string{true: "ahead of", false: "behind"}[ahead > 0]
 		a.tell(fmt.Sprintf("the clock of this machine is %s %s that of the hub; the queue goes by the hub's", render.Span(ahead.Abs()), way))

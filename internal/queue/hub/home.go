@@ -125,6 +125,16 @@ type Link struct {
 	lock io.Closer
 }
 
+// Tell has somebody told when the hub goes away, and when it is there again.
+func (l *Link) Tell(tell func(sentence string)) {
+	l.SetDisconnectErrHandler(func(_ *nats.Conn, err error) {
+		if err != nil { // else it was closed here
+			tell("the hub is away; what is under way goes on, and is told when it is there again")
+		}
+	})
+	l.SetReconnectHandler(func(*nats.Conn) { tell("the hub is there again") })
+}
+
 // Close waits until what was sent has arrived, unless the hub is away.
 func (l *Link) Close() (err error) {
 	if l.IsConnected() {
