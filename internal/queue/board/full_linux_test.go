@@ -65,6 +65,12 @@ func TestDiskIsFull(t *testing.T) {
 	for err = add(t, on, n, acknowledged); err != nil; err = add(t, on, n, acknowledged) { // the connection is made again
 		t.Log(err)
 	}
+	keeps(t, on, acknowledged)
+}
+
+// keeps expects that nothing is lost.
+func keeps(t *testing.T, on *board.Board, acknowledged map[string]bool) {
+	t.Helper()
 	all, err := on.All(t.Context())
 	if err != nil {
 		t.Fatal(err)
