@@ -1,3 +1,5 @@
+//go:build unix
+
 package play_test
 
 import (
@@ -169,6 +171,33 @@ func TestLateMachine(t *testing.T) {
 		left, _ := filepath.Glob(w.machines[1].home.In("away", "*"))
 		return len(left) == 0
 	})
+}
+
+// A hub that is away while a machine has something to send gets that when it is back.
+func TestHubAwayWhileSending(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	dir := w.machines[0].dir
+	turns, started, goOn := filepath.Join(dir, "turns"), filepath.Join(dir, "started"), filepath.Join(dir, "go")
+	w.play(twoRounds(turns, fmt.Sprintf("touch %s; until test -e %s; do sleep 0.05; done", started, goOn)))
+	id := w.add("write two parts")
+	w.works(0, 0)
+	w.works(1, 1)
+	w.await("the second turn", func() bool { return w.there(started) })
+	if err := w.hub.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.writeTo(goOn)
+	w.await("the run ends without a hub", func() bool {
+		logs, _ := filepath.Glob(w.machines[1].home.In("away", "*", "sessions", "*.jsonl"))
+		return len(logs) == 1 && strings.Contains(w.text(logs[0]), `"type":"session_end"`)
+	})
+	w.serve()
+	r := w.merged(id)
+	if got := w.text(turns); got != "actor-1\nactor-2\n" || r.Attempt > 2 {
+		t.Errorf("%d attempts, turns: %q", r.Attempt, got)
+	}
+	w.session(r)
 }
 
 // A task whose home is gone when it is begun waits, and says why; nothing of it is lost by that.

@@ -1,3 +1,5 @@
+//go:build unix
+
 package play_test
 
 import (
@@ -127,6 +129,7 @@ type world struct {
 
 	machines []*machine
 	hub      *hub.Hub
+	options  hub.Options // of that, with its address once it has one
 	url      string
 	root     string // of the repository
 	scenario string
@@ -156,11 +159,10 @@ func newWorld(t *testing.T, machines int) *world {
 	if err := os.WriteFile(authorized, []byte(strings.Join(keys, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.hub, err = w.machines[0].home.Serve(hub.Options{Authorized: authorized})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.options = hub.Options{Authorized: authorized}
+	w.serve()
 	w.url = w.hub.URL()
+	w.options.Listen = strings.TrimPrefix(w.url, "nats://")
 	t.Cleanup(func() { _ = w.hub.Close() })
 	if w.on, err = w.board(); err != nil {
 		t.Fatal(err)
@@ -172,6 +174,14 @@ func newWorld(t *testing.T, machines int) *world {
 	w.git(w.root, "add", "--all")
 	w.git(w.root, "commit", "--quiet", "-m", "first")
 	return w
+}
+
+func (w *world) serve() {
+	w.Helper()
+	var err error
+	if w.hub, err = w.machines[0].home.Serve(w.options); err != nil {
+		w.Fatal(err)
+	}
 }
 
 func (w *world) board() (*board.Board, error) {
