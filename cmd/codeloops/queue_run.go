@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -214,9 +215,32 @@ func (b *backlog) conclude(ctx context.Context, all queue.Backlog) error {
 		b.overBudget(budget)
 	}
 	if left {
+		b.remains(all)
 		return errUnmerged
 	}
 	return nil
+}
+
+// remains says what is left, and what to do about the first one that nothing more becomes of by itself.
+func (b *backlog) remains(all queue.Backlog) {
+	count, first := map[queue.State]int{}, ""
+	for _, r := range all.Sorted() {
+		if count[r.State]++; first == "" && r.State.Over() && r.State != queue.Merged {
+			first = r.Task.ID
+		}
+	}
+	delete(count, queue.Merged)
+	var said []string
+	for _, s := range queue.States() {
+		if n := count[s]; n > 0 {
+			said = append(said, fmt.Sprintf("%d %s", n, s))
+		}
+	}
+	text := "left: " + strings.Join(said, ", ") + "\n"
+	if first != "" {
+		text += "codeloops queue show " + first + " says why; codeloops queue retry " + first + " has it tried again\n"
+	}
+	fmt.Fprint(b.app.Err, text) //nolint:errcheck // a courtesy
 }
 
 // told says what becomes of tasks: on a terminal a line for each that is under way, elsewhere one for
