@@ -452,7 +452,7 @@ func (s *queueStage) settled(on *board.Board, ids []string) {
 	s.await("no message to be left", func() bool { return s.messages() == 0 })
 }
 
-// messages counts what is left of offers, results and parcels.
+// messages counts what is left of offers and results.
 func (s *queueStage) messages() (n uint64) {
 	s.Helper()
 	link, err := s.connect()
@@ -466,8 +466,8 @@ func (s *queueStage) messages() (n uint64) {
 	}
 	streams := js.ListStreams(s.Context())
 	for info := range streams.Info() {
-		if strings.HasPrefix(info.Config.Name, "KV_") {
-			continue // the records stay
+		if strings.HasPrefix(info.Config.Name, "KV_") || strings.HasPrefix(info.Config.Name, "OBJ_") {
+			continue // records stay, and parcels of workers that were killed until they are swept
 		}
 		n += info.State.Msgs
 		stream, err := js.Stream(s.Context(), info.Config.Name)
