@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/nats-io/nats.go"
 
@@ -105,7 +106,8 @@ func (h *Home) Reach(w Way) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	secure, err := w.tls(pin)
+	var asked atomic.Bool
+	secure, err := w.tls(pin, &asked)
 	if err != nil {
 		return nil, err
 	}
@@ -139,13 +141,14 @@ func (h *Home) Reach(w Way) (*Link, error) {
 		}
 	}
 	if err != nil {
-		return nil, h.refused(w, err)
+		return nil, h.refused(w, asked.Load(), err)
 	}
 	return &Link{Conn: conn}, nil
 }
 
-// tls is what is expected of the certificate of a hub, and what is shown to it.
-func (w Way) tls(pin string) (*tls.Config, error) {
+// tls is what is expected of the certificate of a hub, and what is shown to it. Asked is set when the
+// hub wants to be shown one.
+func (w Way) tls(pin string, asked *atomic.Bool) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if pin != "" {
 		c.InsecureSkipVerify = true // the name and who has signed it: it is that very certificate, or none
@@ -160,12 +163,16 @@ func (w Way) tls(pin string) (*tls.Config, error) {
 			return nil, hint.Errorf("it holds certificates in PEM", "%s names no authority", w.CA)
 		}
 	}
+	var own tls.Certificate // none
 	if w.Cert != "" || w.Key != "" {
-		pair, err := tls.LoadX509KeyPair(w.Cert, w.Key)
-		if err != nil {
+		var err error
+		if own, err = tls.LoadX509KeyPair(w.Cert, w.Key); err != nil {
 			return nil, fmt.Errorf("read the certificate that is shown to the hub: %w", err)
 		}
-		c.Certificates = []tls.Certificate{pair}
+	}
+	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		asked.Store(true)
+		return &own, nil
 	}
 	return c, nil
 }
@@ -173,8 +180,9 @@ func (w Way) tls(pin string) (*tls.Config, error) {
 // ErrOtherCert says that a server shows another certificate than the one that is expected.
 var ErrOtherCert = errors.New("it shows another certificate than the one it is known by")
 
-// refused says why there is no connection, and what to do about it.
-func (h *Home) refused(w Way, err error) error {
+// refused says why there is no connection, and what to do about it. Asked: the hub wants a certificate;
+// what then goes wrong depends on who is quicker to notice.
+func (h *Home) refused(w Way, asked bool, err error) error {
 	at := Shown(w.URL)
 	switch {
 	case errors.Is(err, nats.ErrAuthorization) && w.Creds == "" && len(Secrets(w.URL)) == 0:
@@ -185,10 +193,13 @@ func (h *Home) refused(w Way, err error) error {
 	if refused := insecure(at, err); refused != nil {
 		return refused
 	}
+	if asked {
+		return hint.Errorf("name the one to show in queue.cert, and its key in queue.key", "the hub at %s wants to be shown a certificate: %w", at, err)
+	}
 	return hint.Errorf("does one run there, and may this machine speak with it?", "the hub at %s cannot be reached: %w", at, err)
 }
 
-// insecure says what is wrong with the certificate of a hub, or with ours; nil where that is not it.
+// insecure says what is wrong with the certificate of a hub; nil where that is not it.
 func insecure(at string, err error) error {
 	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
 	_, isUnknown := errors.AsType[x509.UnknownAuthorityError](err)
@@ -208,9 +219,6 @@ func insecure(at string, err error) error {
 	case isUnknown || isInvalid:
 		return hint.Errorf("take the whole address that the hub prints at its start, with #sha256=…, or name the authority in queue.ca",
 			"nobody whom this machine trusts has signed the certificate of the hub at %s: %w", at, err)
-	case strings.Contains(err.Error(), "tls: certificate required") || strings.Contains(err.Error(), "tls: bad certificate") ||
-		strings.Contains(err.Error(), "closed by remote after TLS handshake"): // as TLS 1.3 has it
-		return hint.Errorf("name it in queue.cert and queue.key", "the hub at %s wants to be shown a certificate: %w", at, err)
 	}
 	return nil
 }
