@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,16 +55,21 @@ of an agent's limit, the agent is asked again now: you may know that it is over.
 				return err
 			}
 			return a.withTask(cmd.Context(), args[0], func(ctx context.Context, b *backlog, r queue.Record) error {
-				hurried, err := b.hurry(ctx, &r)
+				limited, err := b.limited(ctx, &r)
 				if err != nil {
 					return err
 				}
 				r, err = b.on.Change(ctx, r.Task.ID, func(r *queue.Record) error {
-					if r.NotBefore = (time.Time{}); hurried && r.State == queue.Waiting {
+					if r.NotBefore = (time.Time{}); len(limited) > 0 && r.State == queue.Waiting {
 						return nil
 					}
 					return r.Retry(b.on.Now())
 				})
+				for _, agent := range limited { // from here on it may be begun
+					if err == nil {
+						err = b.on.Unlimited(ctx, b.home.ID(), agent)
+					}
+				}
 				if err != nil {
 					return err
 				}
@@ -75,25 +81,16 @@ of an agent's limit, the agent is asked again now: you may know that it is over.
 	return cmd
 }
 
-// hurry has the agents asked again that a task waits for.
-func (b *backlog) hurry(ctx context.Context, r *queue.Record) (hurried bool, err error) {
+// limited are the agents whose limits a task waits for.
+func (b *backlog) limited(ctx context.Context, r *queue.Record) (agents []string, err error) {
 	if r.State != queue.Waiting {
-		return false, nil
+		return nil, nil
 	}
 	holds, err := b.on.Holds(ctx, b.home.ID())
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	for _, agent := range r.Agents() {
-		if holds.Limited(agent, b.on.Now()) == nil {
-			continue
-		}
-		if err := b.on.Unlimited(ctx, b.home.ID(), agent); err != nil {
-			return false, err
-		}
-		hurried = true
-	}
-	return hurried, nil
+	return slices.DeleteFunc(r.Agents(), func(agent string) bool { return holds.Limited(agent, b.on.Now()) == nil }), nil
 }
 
 // changeTask changes the record of a task, for the user.
