@@ -101,13 +101,17 @@ func (a *app) tend(ctx context.Context, home *hub.Home, served *hub.Hub, metrics
 	if err != nil {
 		return err
 	}
+	q, err := a.queueSettings()
+	if err != nil {
+		return errors.Join(err, link.Close())
+	}
 	o := a.board
 	o.Now = a.Now
 	on, err := board.Open(ctx, link.Conn, o)
 	if err != nil {
 		return errors.Join(err, link.Close())
 	}
-	b := &backlog{app: a, home: home, link: link, on: on, replicas: 1}
+	b := &backlog{app: a, home: home, link: link, on: on, replicas: 1, remote: q.Through()}
 	err = b.tend(ctx, metrics)
 	if ctx.Err() != nil {
 		err = nil

@@ -55,7 +55,8 @@ type backlog struct {
 	link *hub.Link
 	on   *board.Board
 
-	replicas int // of what is kept, on servers of the user's own
+	replicas int    // of what is kept, on servers of the user's own
+	remote   string // of git, that commits travel through
 }
 
 // openBacklog opens the user's queue. The caller closes it.
@@ -88,7 +89,7 @@ func (a *app) open(ctx context.Context, own func(*hub.Home) (*hub.Link, error)) 
 	if err != nil {
 		return nil, errors.Join(err, link.Close())
 	}
-	return &backlog{app: a, home: home, link: link, on: on, replicas: q.Replicas}, nil
+	return &backlog{app: a, home: home, link: link, on: on, replicas: q.Replicas, remote: q.Through()}, nil
 }
 
 // queueSettings say where the queue is. No project has a say in that.

@@ -122,7 +122,7 @@ func (a *app) serving(ctx context.Context, do func(*backlog) error) (err error) 
 // player plays the tasks of this home.
 func (b *backlog) player(starter git.Starter) *play.Player {
 	return &play.Player{
-		Host: &b.app.Host, Version: version(), Home: b.home, Starter: starter, Board: b.on, Conn: b.link.Conn, Replicas: b.replicas,
+		Host: &b.app.Host, Version: version(), Home: b.home, Starter: starter, Board: b.on, Conn: b.link.Conn, Replicas: b.replicas, Remote: b.remote,
 		Tell: func(task, sentence string) { b.app.tell(task + ": " + sentence) },
 	}
 }

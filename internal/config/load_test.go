@@ -45,7 +45,7 @@ func TestDefaults(t *testing.T) {
 		Convergence: Convergence{WarnAfter: 2, StopAfter: 4, Similarity: 0.8},
 		Course: Course{Strategy: Strategy{
 			Name: "actor-critic", values: map[string]any{}, roles: map[string]map[string]any{},
-		}, Queue: Queue{Replicas: 1}},
+		}, Queue: Queue{Replicas: 1, Transport: "bundle", Remote: "origin"}},
 	}
 	for _, p := range strategy.AllParameters() {
 		want.Strategy.values[p.Key] = p.Default
@@ -150,6 +150,7 @@ func chosen() map[string][2]any {
 		"policy.critique":                  {"free", "structured"},
 		"policy.critic_decisions":          {[]string{"done"}, []string{"done", "continue"}},
 		"policy.required_changes_fallback": {"off", "apply"},
+		"queue.transport":                  {"bundle", "remote"},
 	}
 }
 

@@ -87,7 +87,9 @@ type Record struct {
 	Reworks  int      `json:"reworks,omitempty"`  // how often a merge sent it back
 	Feedback string   `json:"feedback,omitempty"` // why the last one did
 	Parcels  Parcels  `json:"parcels,omitzero"`
-	Merge    Merge    `json:"merge,omitzero"`
+	// Remote is the URL of a git remote that has commits of the task for other machines; "": none has.
+	Remote string `json:"remote,omitempty"`
+	Merge  Merge  `json:"merge,omitzero"`
 
 	// Cast is who may play each role, as the last run had it; nil before there was one.
 	Cast [][]string `json:"cast,omitempty"`

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,6 +42,8 @@ const (
 type Packer struct {
 	Room *Room    // its own, which sees the objects of the repository
 	Base []string // commits that whoever reads the parcels has
+	// Apart says that the branch travels apart: whoever reads a parcel has it by then.
+	Apart bool
 
 	settled session.Settled
 	sent    int64             // of the log
@@ -84,6 +87,9 @@ func (p *Packer) Pack(ctx context.Context, m Manifest, log, file string) (err er
 	without := p.Base
 	if p.last != "" {
 		without = append([]string{p.last}, p.Base...)
+	}
+	if p.Apart && m.Branch != "" {
+		without = append(slices.Clip(without), m.Branch)
 	}
 	if err = p.Room.Set(ctx, map[string]string{Ref: commit}); err == nil {
 		_, err = p.Room.Bundle(ctx, file, []string{Ref}, without)

@@ -1,5 +1,5 @@
 // Package parcel carries tasks between machines: what there is of one, as bundles of git in the object
-// store of the hub.
+// store of the hub, without its commits where these go through a git remote.
 //
 // Whatever comes from another machine is looked at in a [Room] first, a repository of its own, and
 // taken from there when all of it is what it should be.

@@ -36,6 +36,8 @@ type answer struct {
 	Base   string `json:"base,omitempty"` // where the task begins
 	Onto   string `json:"onto,omitempty"` // what its target is by now
 	Bundle string `json:"bundle,omitempty"`
+	// Remote is the URL of the git remote through which commits travel, both ways; "": bundles have them.
+	Remote string `json:"remote,omitempty"`
 	// State is a parcel with what there is of the task; "": the record names what there is.
 	State  string `json:"state,omitempty"`
 	Config string `json:"config,omitempty"` // of the project, as the user trusts it
@@ -136,12 +138,19 @@ func (p *Player) find(ctx context.Context, q question) (a answer, err error) {
 	if a, err = p.begins(ctx, repo, merger, &r); err != nil {
 		return a, err
 	}
-	err = p.pack(ctx, q, &r, repo, &a)
+	remote, err := p.through(ctx, repo, &r)
+	if err != nil {
+		return a, err
+	}
+	if remote != nil {
+		a.Remote = remote.URL
+	}
+	err = p.pack(ctx, q, &r, repo, remote, &a)
 	return a, err
 }
 
 // pack sends what whoever asks does not have.
-func (p *Player) pack(ctx context.Context, q question, r *queue.Record, repo *git.Repo, a *answer) error {
+func (p *Player) pack(ctx context.Context, q question, r *queue.Record, repo *git.Repo, remote *parcel.Remote, a *answer) error {
 	dir, done, err := p.scratch("to." + nuid.Next())
 	if err != nil {
 		return err
@@ -154,18 +163,29 @@ func (p *Player) pack(ctx context.Context, q question, r *queue.Record, repo *gi
 	if err != nil {
 		return err
 	}
-	have, err := room.Known(ctx, q.Have)
-	if err != nil {
-		return err
-	}
-	ok, err := room.Bundle(ctx, filepath.Join(dir, "base"), []string{baseRef, ontoRef}, have)
-	if err == nil && ok {
-		a.Bundle, err = p.send(ctx, r, filepath.Join(dir, "base"))
+	if remote != nil {
+		at := parcel.RefsOf(r.Task.ID, r.Attempt)
+		err = room.Push(ctx, remote, map[string]string{at + baseName: a.Base, at + ontoName: a.Onto})
+	} else {
+		a.Bundle, err = p.bundle(ctx, q, r, room, filepath.Join(dir, "base"))
 	}
 	if err == nil && r.Parcels.Count == 0 {
-		a.State, err = p.state(ctx, r, repo, &parcel.Packer{Room: room, Base: []string{a.Base, a.Onto}}, filepath.Join(dir, "state"))
+		packer := &parcel.Packer{Room: room, Base: []string{a.Base, a.Onto}, Apart: remote != nil}
+		a.State, err = p.state(ctx, r, repo, packer, remote, filepath.Join(dir, "state"))
 	}
 	return err
+}
+
+// bundle sends the base of a task; "" where whoever asks has it.
+func (p *Player) bundle(ctx context.Context, q question, r *queue.Record, room *parcel.Room, file string) (name string, err error) {
+	have, err := room.Known(ctx, q.Have)
+	if err != nil {
+		return "", err
+	}
+	if ok, err := room.Bundle(ctx, file, []string{baseRef, ontoRef}, have); err != nil || !ok {
+		return "", err
+	}
+	return p.send(ctx, r, file)
 }
 
 // begins says where a task begins, and under what terms.
@@ -199,7 +219,7 @@ func (p *Player) send(ctx context.Context, r *queue.Record, file string) (name s
 }
 
 // state sends what there is here of a task; "" where there is nothing.
-func (p *Player) state(ctx context.Context, r *queue.Record, repo *git.Repo, packer *parcel.Packer, file string) (name string, err error) {
+func (p *Player) state(ctx context.Context, r *queue.Record, repo *git.Repo, packer *parcel.Packer, remote *parcel.Remote, file string) (name string, err error) {
 	m := parcel.Manifest{Task: r.Task.ID, Attempt: r.Attempt}
 	if m.Branch, _, err = repo.Commit(ctx, "refs/heads/"+r.Task.Branch()); err != nil {
 		return "", err
@@ -224,6 +244,11 @@ func (p *Player) state(ctx context.Context, r *queue.Record, repo *git.Repo, pac
 	}
 	if m.Branch == "" && m.Session == "" {
 		return "", nil
+	}
+	if remote != nil && m.Branch != "" {
+		if err := packer.Room.Push(ctx, remote, map[string]string{parcel.RefsOf(r.Task.ID, r.Attempt) + branchName: m.Branch}); err != nil {
+			return "", err
+		}
 	}
 	if err := packer.Pack(ctx, m, log, file); err != nil {
 		return "", err

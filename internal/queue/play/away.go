@@ -92,6 +92,10 @@ func (p *Player) moveIn(ctx context.Context, j *board.Job, dir string, at *post)
 	if err != nil {
 		return err
 	}
+	remote, err := remoteAt(a.Remote)
+	if err != nil {
+		return err
+	}
 	room, err := parcel.OpenRoom(ctx, filepath.Join(dir, "repo.git"), p.Starter, p.Host.Environ, filepath.Join(mirror.CommonDir, "objects"))
 	if err != nil {
 		return err
@@ -104,10 +108,10 @@ func (p *Player) moveIn(ctx context.Context, j *board.Job, dir string, at *post)
 	}
 	logs := filepath.Join(dir, "sessions")
 	s := &shipper{
-		player: p, job: j, task: j.Task.ID, branch: "refs/heads/" + j.Task.Branch(), attempt: j.Attempt, was: j.Parcels,
-		packer: &parcel.Packer{Room: room, Base: []string{a.Base, a.Onto}}, dir: dir, ctx: ctx,
+		player: p, job: j, task: j.Task.ID, branch: "refs/heads/" + j.Task.Branch(), attempt: j.Attempt, was: j.Parcels, remote: remote,
+		packer: &parcel.Packer{Room: room, Base: []string{a.Base, a.Onto}, Apart: remote != nil}, dir: dir, ctx: ctx,
 	}
-	one, err := p.earlierParcels(ctx, j, a, room, dir)
+	one, err := p.earlierParcels(ctx, j, a, remote, room, dir)
 	if err == nil && one != nil {
 		err = s.goesOn(ctx, one, logs, at.site.Dir(j.Task.ID))
 	}
@@ -159,9 +163,9 @@ func (s *shipper) goesOn(ctx context.Context, one *parcel.Parcel, logs, workTree
 }
 
 // earlierParcels takes in what there is of a task already; nil where there is nothing.
-func (p *Player) earlierParcels(ctx context.Context, j *board.Job, a answer, room *parcel.Room, dir string) (*parcel.Parcel, error) {
+func (p *Player) earlierParcels(ctx context.Context, j *board.Job, a answer, remote *parcel.Remote, room *parcel.Room, dir string) (*parcel.Parcel, error) {
 	if a.State == "" {
-		return p.open(ctx, room, dir, j.Task.ID, j.Parcels.Names(j.Task.ID))
+		return p.openSent(ctx, room, dir, &j.Record, remote)
 	}
 	one, err := p.open(ctx, room, dir, j.Task.ID, []string{a.State})
 	p.received(ctx, a.State)
@@ -192,25 +196,16 @@ func (p *Player) mirrored(ctx context.Context, j *board.Job, file string) (mirro
 	if a, err = p.ask(ctx, j, have); err != nil {
 		return nil, a, err
 	}
-	if a.Bundle != "" {
-		defer p.received(context.WithoutCancel(ctx), a.Bundle)
-		store, err := p.parcels(ctx)
-		if err == nil {
-			err = store.Get(ctx, a.Bundle, file)
-		}
-		if err != nil {
-			return nil, a, err
-		}
+	if err := p.download(ctx, a.Bundle, file); err != nil {
+		return nil, a, err
 	}
 	unlock, err := lockedfile.MutexAt(dir + lockEnding).Lock() // git would fail where another one moves the same refs
 	if err != nil {
 		return nil, a, err
 	}
 	defer unlock()
-	if a.Bundle != "" {
-		if err := mirror.Unbundle(ctx, file, baseRef, ontoRef); err != nil {
-			return nil, a, err
-		}
+	if err := a.fill(ctx, mirror, &j.Task, j.Attempt, file); err != nil {
+		return nil, a, err
 	}
 	if known, err := mirror.Known(ctx, []string{a.Base, a.Onto}); err != nil || len(known) != 2 {
 		return nil, a, errors.Join(err, hint.Errorf("remove it: another one is made", "the mirror in %s lacks what the machine of the repository took it to have", dir))
@@ -221,6 +216,33 @@ func (p *Player) mirrored(ctx context.Context, j *board.Job, file string) (mirro
 	}
 	_, err = mirror.Run(ctx, mirror.Root, "-c", "gc.auto=6700", "gc", "--auto", "--quiet")
 	return mirror, a, err
+}
+
+// download fetches what was sent for this attempt alone, if anything was.
+func (p *Player) download(ctx context.Context, name, file string) error {
+	if name == "" {
+		return nil
+	}
+	defer p.received(context.WithoutCancel(ctx), name)
+	store, err := p.parcels(ctx)
+	if err != nil {
+		return err
+	}
+	return store.Get(ctx, name, file)
+}
+
+// fill takes into a mirror what the home of a task has sent.
+func (a *answer) fill(ctx context.Context, mirror *parcel.Room, t *queue.Task, attempt int, file string) error {
+	remote, err := remoteAt(a.Remote)
+	switch {
+	case err != nil:
+		return err
+	case remote != nil:
+		return mirror.Fetch(ctx, remote, t.ID, attempt)
+	case a.Bundle != "":
+		return mirror.Unbundle(ctx, file, baseRef, ontoRef)
+	}
+	return nil
 }
 
 // mirror opens the mirror of a repository that is on another machine.

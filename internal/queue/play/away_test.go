@@ -85,14 +85,15 @@ func TestCarriedOnElsewhere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			carriedOn(t, way.from, way.to)
+			w := newWorld(t, 3)
+			w.carriedOn(way.from, way.to, func(queue.Record) {})
 		})
 	}
 }
 
-func carriedOn(t *testing.T, from, to int) {
-	t.Helper()
-	w := newWorld(t, 3)
+// carriedOn has a machine carry on what another one has begun. look looks at that in between.
+func (w *world) carriedOn(from, to int, look func(queue.Record)) {
+	w.Helper()
 	dir := w.machines[0].dir
 	turns, started, goOn := filepath.Join(dir, "turns"), filepath.Join(dir, "started"), filepath.Join(dir, "go")
 	w.play(twoRounds(turns, fmt.Sprintf("test -e %s || { touch %s; sleep 600; }", goOn, started)))
@@ -102,34 +103,39 @@ func carriedOn(t *testing.T, from, to int) {
 	w.await("the second turn", func() bool { return w.there(started) })
 	seen := w.follows(id)
 	if first := <-seen; first != "1 loop.Started\n" {
-		t.Errorf("whoever begins to follow it sees %q first", first)
+		w.Errorf("whoever begins to follow it sees %q first", first)
 	}
+	begun, err := w.on.Get(w.Context(), id)
+	if err != nil {
+		w.Fatal(err)
+	}
+	look(begun)
 	if err := first.Process.Kill(); err != nil {
-		t.Fatal(err)
+		w.Fatal(err)
 	}
 	_ = first.Wait()
 	w.writeTo(goOn)
 	stop := w.works(to, 1)
 	r := w.merged(id)
 	if r.Worker.Home != w.machines[to].home.ID() || r.Attempt != 2 || r.Parcels.Count != 0 {
-		t.Errorf("%+v", r)
+		w.Errorf("%+v", r)
 	}
 	if got := w.text(turns); got != "actor-1\nactor-2\nactor-2\n" {
-		t.Errorf("turns: %q", got)
+		w.Errorf("turns: %q", got)
 	}
 	if got := w.git(w.root, "show", r.Merge.Commit+":both"); got != "one\ndraft" {
-		t.Errorf("the result is %q", got)
+		w.Errorf("the result is %q", got)
 	}
 	one := w.session(r)
 	if one.Iterations != 2 {
-		t.Errorf("%d iterations", one.Iterations)
+		w.Errorf("%d iterations", one.Iterations)
 	}
 	got, left := <-seen, w.told(one.Path) // what the first machine had not sent was seen, too
 	for line := range strings.Lines(got) {
 		left = strings.TrimPrefix(left, line)
 	}
 	if left != "" {
-		t.Errorf("whoever followed it has seen\n%swithout\n%s", got, left)
+		w.Errorf("whoever followed it has seen\n%swithout\n%s", got, left)
 	}
 	stop()
 	w.tidy(from) // as the machine does when it comes back

@@ -37,9 +37,38 @@ func (p *Player) Bring(ctx context.Context, r queue.Record) error {
 // bring brings the branch and the session of a task home, and has its record say so; what was sent is
 // removed then. It may be done again wherever it was cut off.
 func (p *Player) bring(ctx context.Context, r *queue.Record, repo *git.Repo, site *place.Site, change func(func(*queue.Record) error) error) error {
-	sent := r.Parcels
-	if sent.Count == 0 {
+	sent, at := r.Parcels, r.Remote
+	if sent.Count == 0 && at == "" {
 		return nil
+	}
+	if sent.Count > 0 {
+		if err := p.takeIn(ctx, r, repo, site); err != nil {
+			return fmt.Errorf("bring task %s home: %w", r.Task.ID, err)
+		}
+	}
+	if err := change(func(now *queue.Record) error {
+		if now.Parcels != sent || now.Remote != at {
+			return queue.ErrStale
+		}
+		now.Parcels, now.Remote = queue.Parcels{}, ""
+		return nil
+	}); err != nil {
+		return err
+	}
+	r.Parcels, r.Remote = queue.Parcels{}, ""
+	store, err := p.parcels(ctx)
+	if err == nil {
+		_ = store.Delete(ctx, sent.Names(r.Task.ID)...) // else it is swept
+	}
+	p.forget(ctx, r, repo, at)
+	return nil
+}
+
+// takeIn looks at what was sent, and puts it where it belongs.
+func (p *Player) takeIn(ctx context.Context, r *queue.Record, repo *git.Repo, site *place.Site) error {
+	remote, err := p.recorded(ctx, repo, r.Remote)
+	if err != nil {
+		return err
 	}
 	dir, done, err := p.scratch("from." + nuid.Next())
 	if err != nil {
@@ -50,32 +79,15 @@ func (p *Player) bring(ctx context.Context, r *queue.Record, repo *git.Repo, sit
 	if err != nil {
 		return err
 	}
-	one, err := p.open(ctx, room, dir, r.Task.ID, sent.Names(r.Task.ID))
+	one, err := p.openSent(ctx, room, dir, r, remote)
 	if err != nil {
-		return fmt.Errorf("bring task %s home: %w", r.Task.ID, err)
-	}
-	if r.State == queue.Finished && one.Branch != r.Head || r.Progress.Session != one.Session && one.Session != "" && r.Progress.Session != "" {
-		return fmt.Errorf("bring task %s home: %w: it has the branch at %q and session %q, and should have %q and %q",
-			r.Task.ID, parcel.ErrWrong, one.Branch, one.Session, r.Head, r.Progress.Session)
-	}
-	if err := p.keep(ctx, r, repo, site, one); err != nil {
-		return fmt.Errorf("bring task %s home: %w", r.Task.ID, err)
-	}
-	if err := change(func(now *queue.Record) error {
-		if now.Parcels != sent {
-			return queue.ErrStale
-		}
-		now.Parcels = queue.Parcels{}
-		return nil
-	}); err != nil {
 		return err
 	}
-	r.Parcels = queue.Parcels{}
-	store, err := p.parcels(ctx)
-	if err == nil {
-		_ = store.Delete(ctx, sent.Names(r.Task.ID)...) // else it is swept
+	if r.State == queue.Finished && one.Branch != r.Head || r.Progress.Session != one.Session && one.Session != "" && r.Progress.Session != "" {
+		return fmt.Errorf("%w: it has the branch at %q and session %q, and should have %q and %q",
+			parcel.ErrWrong, one.Branch, one.Session, r.Head, r.Progress.Session)
 	}
-	return nil
+	return p.keep(ctx, r, repo, site, one)
 }
 
 // keep puts what was sent where it belongs.
@@ -98,6 +110,16 @@ func (p *Player) keep(ctx context.Context, r *queue.Record, repo *git.Repo, site
 		return err
 	}
 	return one.Unpack(ctx, store, site.Dir(r.Task.ID))
+}
+
+// openSent takes what an attempt has sent of a task into a room; nil where there is nothing.
+func (p *Player) openSent(ctx context.Context, room *parcel.Room, dir string, r *queue.Record, remote *parcel.Remote) (*parcel.Parcel, error) {
+	if remote != nil && r.Parcels.Count > 0 {
+		if err := room.Fetch(ctx, remote, r.Task.ID, r.Parcels.Attempt); err != nil {
+			return nil, err
+		}
+	}
+	return p.open(ctx, room, dir, r.Task.ID, r.Parcels.Names(r.Task.ID))
 }
 
 // open takes the parcels of a task into a room, one behind the other; nil where there is none.

@@ -74,6 +74,8 @@ type machine struct {
 	host *host.Host
 	home *hub.Home
 	tell func(string)
+
+	remote string // of git, that the user has tasks travel through
 }
 
 func openMachine(dir string, tell func(string)) (*machine, error) {
@@ -105,7 +107,7 @@ func (m *machine) worker(ctx context.Context, url string, slots int) (*work.Work
 	}
 	runner := proc.NewRunner(time.Now)
 	p := &play.Player{
-		Host: m.host, Version: "test", Home: m.home, Starter: runner, Board: on, Conn: conn,
+		Host: m.host, Version: "test", Home: m.home, Starter: runner, Board: on, Conn: conn, Remote: m.remote,
 		Tell: func(task, s string) { m.tell(task + ": " + s) },
 	}
 	answers, err := p.Answer(ctx)

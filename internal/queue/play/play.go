@@ -46,6 +46,9 @@ type Player struct {
 	Conn  *nats.Conn
 	// Replicas is how many there are of what is sent, in a cluster; 0 is one.
 	Replicas int
+	// Remote is the name of the git remote through which the commits of tasks of this home travel; "" is
+	// none: they travel through the hub.
+	Remote string
 
 	mu        sync.Mutex
 	controls  map[*run.Control]bool // of the runs that are under way

@@ -21,13 +21,15 @@ type shipper struct {
 	player *Player
 	job    *board.Job
 	packer *parcel.Packer
+	remote *parcel.Remote // that gets the branch; nil: it is in the parcels
 	dir    string
 
 	task, branch string // a ref
 	attempt      int
 	was          queue.Parcels // of the attempt before
 	sent         int
-	packed       bool // the next one, which could not be sent yet
+	packed       bool   // the next one, which could not be sent yet
+	head, pushed string // the branch in it, and what the remote has of that
 
 	session, log string    // of an earlier attempt; "" is none
 	plan         *run.Plan // of this one; nil before there is one
@@ -105,7 +107,7 @@ func (s *shipper) ship(ctx context.Context, head string) error {
 	if err := s.packer.Pack(ctx, m, s.log, s.file()); err != nil {
 		return err
 	}
-	s.packed = true
+	s.packed, s.head = true, m.Branch
 	return s.send(ctx)
 }
 
@@ -115,6 +117,10 @@ func (s *shipper) file() string { return filepath.Join(s.dir, "parcel") }
 func (s *shipper) send(ctx context.Context) error {
 	now := queue.Parcels{Attempt: s.attempt, Count: s.sent + 1}
 	names := now.Names(s.task)
+	drop, err := s.push(ctx)
+	if err != nil {
+		return fmt.Errorf("send what was done on task %s: %w", s.task, err)
+	}
 	store, err := s.player.parcels(ctx)
 	if err == nil {
 		err = store.Put(ctx, names[s.sent], s.file())
@@ -124,6 +130,7 @@ func (s *shipper) send(ctx context.Context) error {
 	}
 	if errors.Is(err, queue.ErrStale) {
 		_ = store.Delete(context.WithoutCancel(ctx), names[s.sent]) // else it is swept
+		drop()
 	}
 	if err != nil {
 		return fmt.Errorf("send what was done on task %s: %w", s.task, err)
@@ -133,4 +140,18 @@ func (s *shipper) send(ctx context.Context) error {
 	}
 	s.sent++
 	return nil
+}
+
+// push gives the remote the branch as the next parcel has it, at a ref that no other attempt moves. drop
+// takes that back.
+func (s *shipper) push(ctx context.Context) (drop func(), err error) {
+	if s.remote == nil || s.head == "" || s.head == s.pushed {
+		return func() {}, nil
+	}
+	ref := fmt.Sprintf("%s%d", parcel.RefsOf(s.task, s.attempt), s.sent+1)
+	if err := s.packer.Room.Push(ctx, s.remote, map[string]string{ref: s.head}); err != nil {
+		return nil, err
+	}
+	s.pushed = s.head
+	return func() { _ = s.packer.Room.Drop(context.WithoutCancel(ctx), s.remote, ref) }, nil // nobody reads it
 }

@@ -400,7 +400,7 @@ func (w *Worker) sweep(ctx context.Context) error {
 func (w *Worker) sent(b queue.Backlog, longer time.Duration) (all []*queue.Record) {
 	for id, r := range b {
 		rests := r.State.Over() || r.State == queue.Finished && r.Task.Unmerged
-		if w.Bring == nil || r.Parcels.Count == 0 || !rests || !r.Task.Repository.At(w.Who.Home) || !w.mine(r.Task.Repository) {
+		if w.Bring == nil || r.Parcels.Count == 0 && r.Remote == "" || !rests || !r.Task.Repository.At(w.Who.Home) || !w.mine(r.Task.Repository) {
 			continue
 		}
 		if last, tried := w.coming[id]; !tried || w.Now().Sub(last) > longer {

@@ -1,0 +1,147 @@
+package parcel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"codeloops/internal/proc"
+	"codeloops/internal/queue/git"
+	"codeloops/internal/wording/hint"
+)
+
+// A Remote is a git repository through which commits travel instead of through the hub. Each machine
+// goes there with credentials of its own.
+type Remote struct {
+	URL string // without any
+
+	way   string            // as the user of this machine has written it
+	clean *strings.Replacer // of what git says; nil: there is nothing secret in way
+}
+
+// near matches an address as scp has it. None begins with a dash, and none names a helper of git's that
+// runs commands.
+var near = regexp.MustCompile(`^(\w[\w.-]*@)?\w[\w.-]*:[^:]`)
+
+// RemoteAt is the one at an address, which may come from another machine.
+func RemoteAt(address string) (*Remote, error) {
+	r := &Remote{URL: address, way: address}
+	wrong := hint.Errorf("let the remote have a URL with https://, ssh://, git:// or file://, or one like git@host:path",
+		"the git remote has no address that another machine could use")
+	scheme, _, is := strings.Cut(address, "://")
+	switch {
+	case strings.ContainsFunc(address, func(c rune) bool { return c < ' ' }):
+		return nil, wrong
+	case !is && (filepath.IsAbs(address) || near.MatchString(address)):
+		return r, nil
+	case !slices.Contains(strings.Split(protocols, ":"), scheme):
+		return nil, wrong
+	}
+	u, err := url.Parse(address)
+	if err != nil { // its text would show what is secret
+		return nil, wrong
+	}
+	if who := u.User; who != nil {
+		kept := ""
+		if u.User = nil; scheme == "ssh" { // elsewhere the name may be a token
+			u.User = url.User(who.Username())
+			kept = u.User.String() + "@"
+		}
+		r.URL = u.String()
+		written, _, _ := strings.Cut(address[len(scheme)+len("://"):], "/")
+		r.clean = strings.NewReplacer(written[:strings.LastIndex(written, "@")+1], kept, who.String()+"@", kept, who.Username()+"@", kept)
+	}
+	return r, nil
+}
+
+// protocols are those that git may speak: none that runs commands of an address.
+const protocols = "file:git:http:https:ssh"
+
+// RefsOf is what the refs of a remote begin with that have what travels of an attempt at a task.
+func RefsOf(task string, attempt int) string { return fmt.Sprintf("%s%d/", Away(task), attempt) }
+
+// Away is what those of all attempts begin with.
+func Away(task string) string { return "refs/codeloops/away/" + task + "/" }
+
+// fetched is where what a remote has of an attempt is put in a room.
+const fetched = "refs/codeloops/fetched/"
+
+// Push puts commits to refs of a remote.
+func (r *Room) Push(ctx context.Context, to *Remote, refs map[string]string) error {
+	var specs []string
+	for name, id := range refs {
+		if !commitID.MatchString(id) {
+			return fmt.Errorf("%q is no commit", id)
+		}
+		specs = append(specs, "+"+id+":"+name)
+	}
+	return r.push(ctx, to, specs)
+}
+
+func (r *Room) push(ctx context.Context, to *Remote, specs []string) error {
+	args := []string{"push", "--quiet", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no", "--", to.way}
+	_, err := r.remotely(ctx, to, append(args, specs...)...)
+	return err
+}
+
+// Fetch takes in what a remote has of an attempt at a task.
+func (r *Room) Fetch(ctx context.Context, from *Remote, task string, attempt int) error {
+	_, err := r.remotely(ctx, from, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--prune",
+		"--", from.way, "+"+RefsOf(task, attempt)+"*:"+fetched+"*")
+	return err
+}
+
+// Drop removes refs of a remote.
+func (r *Room) Drop(ctx context.Context, at *Remote, refs ...string) error {
+	specs := make([]string, 0, len(refs))
+	for _, name := range refs {
+		specs = append(specs, ":"+name)
+	}
+	return r.push(ctx, at, specs)
+}
+
+// Forget removes what a remote has of the attempts at a task up to one. A later one may have begun.
+func (r *Room) Forget(ctx context.Context, at *Remote, task string, last int) error {
+	out, err := r.remotely(ctx, at, "ls-remote", "--refs", "--", at.way, Away(task)+"*")
+	if err != nil {
+		return err
+	}
+	var gone []string
+	for line := range strings.Lines(out) {
+		_, name, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		rest, ours := strings.CutPrefix(name, Away(task))
+		attempt, _, _ := strings.Cut(rest, "/")
+		if n, err := strconv.Atoi(attempt); ours && err == nil && n <= last {
+			gone = append(gone, name)
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	return r.Drop(ctx, at, gone...)
+}
+
+// remotely runs git with a remote. No credentials are in its error.
+func (r *Room) remotely(ctx context.Context, with *Remote, args ...string) (string, error) {
+	c := git.Call{Dir: r.Root, Env: []string{"GIT_ALLOW_PROTOCOL=" + protocols, "LC_ALL=C"}}
+	out, err := r.Do(ctx, c, args...)
+	exit, failed := errors.AsType[*proc.ExitError](err)
+	if !failed {
+		return out, err
+	}
+	text := exit.Error()
+	if with.clean != nil {
+		text = with.clean.Replace(text)
+	}
+	advice := "see whether `git " + args[0] + "` can go there without asking for anything, then `codeloops queue retry`"
+	if strings.Contains(text, "rejected]") {
+		advice = `let it take refs below refs/codeloops/away, or set queue.transport to "bundle"`
+	}
+	return "", hint.Errorf(advice, "the git remote %s: %s", with.URL, text)
+}

@@ -1,0 +1,61 @@
+package parcel_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"codeloops/internal/queue/parcel"
+)
+
+// What is told of a remote has no credentials, and none runs a command.
+func TestRemoteAt(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"https://me:secret@example.com/p.git":   "https://example.com/p.git",
+		"https://secret@example.com/p.git":      "https://example.com/p.git",
+		"ssh://git:secret@example.com:22/p.git": "ssh://git@example.com:22/p.git",
+		"git@example.com:p.git":                 "git@example.com:p.git",
+		"file:///srv/p.git":                     "file:///srv/p.git",
+		"/srv/p.git":                            "/srv/p.git",
+		"../p.git":                              "",
+		"ext::sh -c 'echo secret'":              "",
+		"ext::secret://":                        "",
+		"--upload-pack=secret":                  "",
+		"-oProxyCommand=secret:p":               "",
+		"-u@example.com:p":                      "",
+		"ftp://secret@example.com/p":            "",
+		"https://secret:%zz@example.com/p":      "",
+		"":                                      "",
+		"https://example.com/\nsecret":          "",
+	} {
+		r, err := parcel.RemoteAt(address)
+		if err != nil && (want != "" || strings.Contains(err.Error(), "secret")) || err == nil && r.URL != want {
+			t.Errorf("%q: %+v, %v, want %q", address, r, err, want)
+		}
+	}
+}
+
+// What git says of a remote that lets nobody in shows nothing secret of its address.
+func TestSecretAddress(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("WWW-Authenticate", `Basic realm="here"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	t.Cleanup(s.Close)
+	b := newBench(t)
+	for _, who := range []string{"secret", "me:secret", "s%65cret:secret"} {
+		r, err := parcel.RemoteAt(strings.Replace(s.URL, "://", "://"+who+"@", 1) + "/p.git")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = b.room.Push(t.Context(), r, map[string]string{parcel.RefsOf("t", 1) + "base": b.base})
+		if err == nil || strings.Contains(err.Error(), "cret") || !strings.Contains(err.Error(), r.URL) {
+			t.Errorf("%s: %v", who, err)
+		} else {
+			t.Log(err)
+		}
+	}
+}

@@ -1,0 +1,196 @@
+//go:build unix
+
+package play_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/parcel"
+)
+
+// throughRemote has the tasks of the first machine travel through a remote, which is returned.
+func (w *world) throughRemote() (bare string) {
+	w.Helper()
+	bare = filepath.Join(filepath.Dir(w.root), "bare.git")
+	w.git(filepath.Dir(w.root), "init", "--quiet", "--bare", bare)
+	w.git(w.root, "remote", "add", "origin", "file://"+bare)
+	w.machines[0].remote = "origin"
+	return bare
+}
+
+// away are the refs of a remote that tasks have, with their commits.
+func (w *world) away(bare string) string {
+	w.Helper()
+	return w.git(bare, "for-each-ref", "--format=%(objectname) %(refname)", "refs/codeloops")
+}
+
+// Commits travel through a remote, also to the machine that carries on what another one has begun; nothing
+// of the branch is on the hub, and in the end nothing of the task on the remote.
+func TestThroughRemote(t *testing.T) {
+	t.Parallel()
+	for name, way := range map[string]struct{ from, to int }{
+		"from one machine to another": {1, 2}, "from home": {0, 1}, "home": {1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 3)
+			bare := w.throughRemote()
+			w.carriedOn(way.from, way.to, func(r queue.Record) {
+				if way.from != 0 {
+					w.branchApart(bare, r)
+				}
+			})
+			w.git(bare, "cat-file", "-e", w.git(w.root, "log", "--all", "--format=%H", "--grep=^one$")) // it went that way
+			if refs := w.away(bare); refs != "" {
+				t.Errorf("the remote has\n%s", refs)
+			}
+		})
+	}
+}
+
+// branchApart looks whether the remote has the commit that the branch is at, and the hub has not.
+func (w *world) branchApart(bare string, r queue.Record) {
+	w.Helper()
+	commit := ""
+	for line := range strings.Lines(w.away(bare)) {
+		id, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if strings.HasPrefix(name, parcel.RefsOf(r.Task.ID, 1)) && id != r.Base {
+			commit = id
+		}
+	}
+	if r.Remote != "file://"+bare || commit == "" || w.git(bare, "show", "-s", "--format=%s", commit) != "one" {
+		w.Fatalf("%+v\nThe remote has\n%s", r, w.away(bare))
+	}
+	clone, of := filepath.Join(w.TempDir(), "clone.git"), w.git(bare, "rev-parse", commit+":one")
+	w.git(bare, "clone", "--quiet", "--mirror", bare, clone)
+	led := false
+	for _, text := range w.bundles(r) {
+		head, pack, _ := strings.Cut(text, "\n\n")
+		led = led || strings.Contains(head, "\n-"+commit)
+		file := filepath.Join(w.TempDir(), "pack")
+		if err := os.WriteFile(file, []byte(pack), 0o600); err != nil {
+			w.Fatal(err)
+		}
+		_, sum, _ := strings.Cut(w.git(clone, "-c", "alias.take=!git index-pack --stdin --fix-thin <"+file, "take"), "\t")
+		objects := w.git(clone, "verify-pack", "-v", "objects/pack/pack-"+sum+".idx")
+		if strings.Contains(objects, commit) || strings.Contains(objects, of) || !strings.Contains(objects, " commit ") {
+			w.Errorf("a parcel has\n%s", objects)
+		}
+	}
+	if !led {
+		w.Error("no parcel leads on from the branch")
+	}
+}
+
+// bundles are those that the hub has of a task.
+func (w *world) bundles(r queue.Record) (texts []string) {
+	w.Helper()
+	conn, err := w.machines[0].home.Dial(w.url)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer conn.Close()
+	store, err := parcel.OpenStore(w.Context(), conn, 1)
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, name := range r.Parcels.Names(r.Task.ID) {
+		file := filepath.Join(w.TempDir(), "bundle")
+		if err := store.Get(w.Context(), name, file); err != nil {
+			w.Fatal(err)
+		}
+		texts = append(texts, w.text(file))
+	}
+	return texts
+}
+
+// What is wrong with a remote is said in a sentence, with what to do about it.
+func TestWrongRemote(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		spoil func(w *world, bare string)
+		want  []string
+	}{
+		"none": {
+			func(w *world, _ string) { w.git(w.root, "remote", "remove", "origin") },
+			[]string{`has no git remote "origin"`, "git remote add"},
+		},
+		"gone": {
+			func(_ *world, bare string) { _ = os.RemoveAll(bare) },
+			[]string{"the git remote file://", "does not appear to be a git repository", "see whether `git push` can go there"},
+		},
+		"refuses": {
+			func(w *world, bare string) { w.git(bare, "config", "transfer.hideRefs", "refs/codeloops") },
+			[]string{"the git remote file://", "[remote rejected]", `set queue.transport to "bundle"`},
+		},
+		"runs a command": {
+			func(w *world, _ string) {
+				w.git(w.root, "remote", "set-url", "origin", "ext::sh -c 'touch "+w.root+"/ran'")
+			},
+			[]string{"no address that another machine could use", "https://"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 2)
+			test.spoil(w, w.throughRemote())
+			w.play("")
+			id := w.add("write two parts")
+			w.works(0, 0)
+			w.works(1, 1)
+			var r queue.Record
+			w.await("that it fails", func() bool {
+				var err error
+				r, err = w.on.Get(t.Context(), id)
+				return err == nil && r.State == queue.Failed
+			})
+			for _, want := range test.want {
+				if !strings.Contains(r.Why, want) {
+					t.Errorf("%q does not say %q", r.Why, want)
+				}
+			}
+			if w.there(filepath.Join(w.root, "ran")) {
+				t.Error("a command was run")
+			}
+		})
+	}
+}
+
+// A remote that is away while a machine has something to send gets that when it is back.
+func TestRemoteAwayWhileSending(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	bare, dir := w.throughRemote(), w.machines[0].dir
+	turns, started, goOn := filepath.Join(dir, "turns"), filepath.Join(dir, "started"), filepath.Join(dir, "go")
+	w.play(twoRounds(turns, fmt.Sprintf("touch %s; until test -e %s; do sleep 0.05; done", started, goOn)))
+	id := w.add("write two parts")
+	var told atomic.Bool
+	w.machines[1].tell = func(s string) {
+		t.Log(s)
+		told.Store(told.Load() || strings.Contains(s, "it is tried again until it is sent"))
+	}
+	w.works(0, 0)
+	w.works(1, 1)
+	w.await("the second turn", func() bool { return w.there(started) })
+	if err := os.Rename(bare, bare+".away"); err != nil {
+		t.Fatal(err)
+	}
+	w.writeTo(goOn)
+	w.await("that it is told", told.Load)
+	if err := os.Rename(bare+".away", bare); err != nil {
+		t.Fatal(err)
+	}
+	r := w.merged(id)
+	if got := w.text(turns); got != "actor-1\nactor-2\n" || r.Attempt != 1 {
+		t.Errorf("%d attempts, turns: %q", r.Attempt, got)
+	}
+	if refs := w.away(bare); refs != "" {
+		t.Errorf("the remote has\n%s", refs)
+	}
+}
