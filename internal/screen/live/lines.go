@@ -23,9 +23,7 @@ type LinesOptions struct {
 // [Lines.Close] has to be called.
 type Lines struct {
 	LinesOptions
-	stop    chan struct{}
-	changed chan struct{} // another picture is due
-	over    sync.WaitGroup
+	frames
 
 	mu sync.Mutex // guards what follows
 	canvas
@@ -34,46 +32,20 @@ type Lines struct {
 
 // NewLines begins to show them.
 func NewLines(o LinesOptions) *Lines {
-	l := &Lines{LinesOptions: o, stop: make(chan struct{}), changed: make(chan struct{}, 1)}
+	l := &Lines{LinesOptions: o, frames: newFrames()}
 	l.canvas = canvas{pump: &pump{out: o.Out}, size: o.Size, now: o.Now, reflows: o.Reflows, wrote: o.Now()}
-	l.over.Go(l.run)
+	l.change()
+	l.over.Go(func() { l.run(o.Resized, l.tick, l.redraw) })
 	return l
 }
 
 // Fd returns the terminal's descriptor, 0 where it is none.
-func (l *Lines) Fd() uintptr {
-	if f, ok := l.Out.(interface{ Fd() uintptr }); ok {
-		return f.Fd()
-	}
-	return 0
-}
+func (l *Lines) Fd() uintptr { return descriptor(l.Out) }
 
-// run draws the next picture when something has changed, and every second, for the clocks.
-func (l *Lines) run() {
-	second := time.NewTicker(time.Second)
-	defer second.Stop()
-	var rest <-chan time.Time // after a picture
-	for due := true; ; {
-		if due && rest == nil {
-			due = l.redraw()
-			rest = time.After(frame)
-		}
-		select {
-		case <-l.stop:
-			return
-		case <-second.C:
-			l.mu.Lock()
-			l.beat++
-			l.mu.Unlock()
-			due = true
-		case <-l.changed:
-			due = true
-		case <-l.Resized:
-			due = true
-		case <-rest:
-			rest = nil
-		}
-	}
+func (l *Lines) tick() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.beat++
 }
 
 // redraw draws the next picture, and reports whether that has to be done once more.
@@ -88,16 +60,11 @@ func (l *Lines) redraw() (again bool) {
 }
 
 // Change says that another picture is due.
-func (l *Lines) Change() {
-	select {
-	case l.changed <- struct{}{}:
-	default: // it is
-	}
-}
+func (l *Lines) Change() { l.change() }
 
 // Write shows lines that stay.
 func (l *Lines) Write(text []byte) (int, error) {
-	defer l.Change()
+	defer l.change()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.write(text)
@@ -106,8 +73,7 @@ func (l *Lines) Write(text []byte) (int, error) {
 
 // Close takes away what is drawn, and leaves the terminal to others.
 func (l *Lines) Close() error {
-	close(l.stop)
-	l.over.Wait()
+	l.end()
 	l.mu.Lock()
 	l.draw(nil)
 	l.mu.Unlock()

@@ -46,18 +46,15 @@ type Limits struct {
 }
 
 const (
-	frame    = 200 * time.Millisecond // between two pictures, at least
-	silence  = 30 * time.Second       // after which a word is said where nothing is drawn
-	mostHeld = 1 << 20                // bytes that are kept while somebody else has the terminal
+	silence  = 30 * time.Second // after which a word is said where nothing is drawn
+	mostHeld = 1 << 20          // bytes that are kept while somebody else has the terminal
 )
 
 // A Screen is the [loop.Sink] and the [io.Writer] of a terminal. It is safe for concurrent
 // use. [Screen.Close] has to be called.
 type Screen struct {
 	Options
-	stop    chan struct{}
-	changed chan struct{} // another picture is due
-	over    sync.WaitGroup
+	frames
 
 	mu sync.Mutex // guards what follows
 	canvas
@@ -67,30 +64,24 @@ type Screen struct {
 }
 
 // Fd returns the terminal's descriptor, 0 where it is none.
-func (s *Screen) Fd() uintptr {
-	if f, ok := s.Out.(interface{ Fd() uintptr }); ok {
-		return f.Fd()
-	}
-	return 0
-}
+func (s *Screen) Fd() uintptr { return descriptor(s.Out) }
 
 // New begins to show a run.
 func New(o Options) *Screen {
 	if o.Style == nil {
 		o.Style = lipgloss.NewRenderer(io.Discard)
 	}
-	s := &Screen{Options: o, stop: make(chan struct{}), changed: make(chan struct{}, 1)}
+	s := &Screen{Options: o, frames: newFrames()}
 	s.canvas = canvas{pump: &pump{out: o.Out}, size: o.Size, now: o.Now, reflows: o.Reflows, wrote: o.Now()}
 	s.board = board{Options: o, looks: looks{o.Style, o.ASCII, 0}, doing: map[loop.Step]*doing{}, state: progress.State{Tally: o.Past}}
-	s.over.Go(s.run)
+	s.over.Go(func() { s.run(o.Resized, s.tick, s.redraw) })
 	return s
 }
 
 // Close takes away what is drawn below, and leaves the terminal to others. What is written
 // afterwards is written at once.
 func (s *Screen) Close() error {
-	close(s.stop)
-	s.over.Wait()
+	s.end()
 	s.mu.Lock()
 	s.held.hidden = 0 // a pager may be there still: what waits for its end would be lost
 	s.flush()
@@ -116,32 +107,6 @@ func (b behind) Write(text []byte) (int, error) {
 	return b.then.Write(text)
 }
 
-// run draws the next picture when something has changed, and every second, for the clocks.
-func (s *Screen) run() {
-	second := time.NewTicker(time.Second)
-	defer second.Stop()
-	var rest <-chan time.Time // after a picture
-	for due := false; ; {
-		select {
-		case <-s.stop:
-			return
-		case <-second.C:
-			s.tick()
-			due = true
-		case <-s.changed:
-			due = true
-		case <-s.Resized:
-			due = true
-		case <-rest:
-			rest = nil
-		}
-		if due && rest == nil {
-			due = s.redraw()
-			rest = time.After(frame)
-		}
-	}
-}
-
 func (s *Screen) tick() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,14 +122,6 @@ func (s *Screen) redraw() (again bool) {
 	waiting, _, _, _ := s.pump.look()
 	s.draw(s.picture())
 	return waiting > 0
-}
-
-// change says that another picture is due.
-func (s *Screen) change() {
-	select {
-	case s.changed <- struct{}{}:
-	default: // it is
-	}
 }
 
 // Write shows lines that stay. They must be free of control sequences other than those of a
