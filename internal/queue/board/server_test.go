@@ -144,14 +144,20 @@ func posing(t *testing.T, server, version string) (at string) {
 				continue
 			}
 			go func() { _, err := io.Copy(there, client); _ = errors.Join(err, there.Close()) }()
-			go func() {
-				r := bufio.NewReader(there)
-				info, err := r.ReadBytes('\n')
-				before, after, _ := bytes.Cut(info, []byte(`"version":"`))
-				_, after, _ = bytes.Cut(after, []byte(`"`))
-				_, says := fmt.Fprintf(client, `%s"version":"%s"%s`, before, version, after)
-				_, copies := io.Copy(client, r)
-				_ = errors.Join(err, says, copies, client.Close())
+			go func() { // which says what it is more than once
+				for r := bufio.NewReader(there); err == nil; {
+					var line []byte
+					line, err = r.ReadBytes('\n')
+					before, after, is := bytes.Cut(line, []byte(`"version":"`))
+					if is && bytes.HasPrefix(line, []byte("INFO ")) {
+						_, after, _ = bytes.Cut(after, []byte(`"`))
+						line = fmt.Appendf(nil, `%s"version":"%s"%s`, before, version, after)
+					}
+					if _, e := client.Write(line); e != nil {
+						err = e
+					}
+				}
+				_ = client.Close()
 			}()
 		}
 	}()

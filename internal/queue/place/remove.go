@@ -65,7 +65,7 @@ func (p *Place) remove(ctx context.Context, head string) error {
 		return err
 	}
 	p.rec.Removing = true
-	if err := p.rec.save(); err != nil {
+	if err := errors.Join(p.rec.save(), p.unlock()); err != nil { // of a removal that was cut off
 		return err
 	}
 	for _, tree := range []string{p.Dir, p.twin()} {
