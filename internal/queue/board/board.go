@@ -234,25 +234,51 @@ func (b *Board) Remove(ctx context.Context, r queue.Record) error {
 
 // All reads the whole backlog.
 func (b *Board) All(ctx context.Context) (queue.Backlog, error) {
-	w, err := b.records.WatchAll(ctx, jetstream.IgnoreDeletes())
+	all := queue.Backlog{}
+	err := b.watch(ctx, b.records, "the backlog", func(e jetstream.KeyValueEntry) error {
+		if e == nil {
+			return errWhole
+		}
+		r, err := decode(e)
+		all[r.Task.ID] = &r
+		return err
+	}, jetstream.IgnoreDeletes())
+	switch {
+	case errors.Is(err, ErrAway): // what was read by then may be a part
+		return b.All(ctx)
+	case !errors.Is(err, errWhole):
+		return nil, err
+	}
+	return all, nil
+}
+
+// errWhole says that all there was has been told.
+var errWhole = errors.New("that is all")
+
+// watch tells of all values of a bucket, then, with nil, that these were all, and then of each change. It
+// returns when ctx is done, with its cause, when told returns an error, with that, and with [ErrAway] when
+// the hub has come back after it was away.
+func (b *Board) watch(ctx context.Context, of jetstream.KeyValue, what string, told func(jetstream.KeyValueEntry) error, o ...jetstream.WatchOpt) error {
+	w, err := of.WatchAll(ctx, o...)
 	if err != nil {
-		return nil, fmt.Errorf("read the backlog: %w", err)
+		return fmt.Errorf("read %s: %w", what, err)
 	}
 	defer w.Stop() //nolint:errcheck // what it sends is read by nobody
-	all := queue.Backlog{}
+	back := b.conn.StatusChanged(nats.CONNECTED)
+	defer b.conn.RemoveStatusListener(back)
 	for {
 		select {
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
+		case <-back:
+			return ErrAway
 		case e, ok := <-w.Updates():
-			if !ok || e == nil {
-				return all, nil
+			if !ok {
+				return hint.Errorf("is the hub still running?", "%s can no longer be read", what)
 			}
-			r, err := decode(e)
-			if err != nil {
-				return nil, err
+			if err := told(e); err != nil {
+				return err
 			}
-			all[r.Task.ID] = &r
 		}
 	}
 }
@@ -271,30 +297,11 @@ var ErrAway = errors.New("the hub was away")
 // when ctx is done, with its cause, when changed returns an error, with that, and with
 // [ErrAway] when the hub has come back after it was away.
 func (b *Board) Follow(ctx context.Context, changed func(Change) error) error {
-	w, err := b.records.WatchAll(ctx)
-	if err == nil {
-		err = b.look(ctx) // a machine that was asleep has lost the hub, and its clock
-	}
-	if err != nil {
+	if err := b.look(ctx); err != nil { // a machine that was asleep has lost the hub, and its clock
 		return fmt.Errorf("follow the backlog: %w", err)
 	}
-	defer w.Stop() //nolint:errcheck // what it sends is read by nobody
-	back := b.conn.StatusChanged(nats.CONNECTED)
-	defer b.conn.RemoveStatusListener(back)
 	var c Change
-	for {
-		var e jetstream.KeyValueEntry
-		var ok bool
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-back:
-			return ErrAway
-		case e, ok = <-w.Updates():
-		}
-		if !ok {
-			return hint.Errorf("is the hub still running?", "the backlog can no longer be followed")
-		}
+	return b.watch(ctx, b.records, "the backlog", func(e jetstream.KeyValueEntry) error {
 		c.ID, c.Record = "", nil
 		if e != nil {
 			c.ID, c.Seen = e.Key(), e.Revision()
@@ -306,8 +313,6 @@ func (b *Board) Follow(ctx context.Context, changed func(Change) error) error {
 				c.Record = &r
 			}
 		}
-		if err := changed(c); err != nil {
-			return err
-		}
-	}
+		return changed(c)
+	})
 }

@@ -11,11 +11,9 @@ import (
 	"time"
 
 	json "github.com/go-json-experiment/json/v1"
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"codeloops/internal/queue"
-	"codeloops/internal/wording/hint"
 )
 
 // Keys of what is shared beside the records.
@@ -102,8 +100,6 @@ func (b *Board) Holds(ctx context.Context, home string) (*queue.Holds, error) {
 	return all, err
 }
 
-var errWhole = errors.New("that is all")
-
 // FollowHolds tells of all budgets and limits, for a home, once they are known and then each time that
 // one changes. What it tells is not changed afterwards. It returns as [Board.Follow] does.
 func (b *Board) FollowHolds(ctx context.Context, home string, changed func(*queue.Holds)) error {
@@ -116,36 +112,15 @@ func (b *Board) FollowHolds(ctx context.Context, home string, changed func(*queu
 }
 
 func (b *Board) followShared(ctx context.Context, home string, changed func(*queue.Holds, bool) error) error {
-	w, err := b.shared.WatchAll(ctx)
-	if err != nil {
-		return fmt.Errorf("follow the budgets: %w", err)
-	}
-	defer w.Stop() //nolint:errcheck // what it sends is read by nobody
-	back := b.conn.StatusChanged(nats.CONNECTED)
-	defer b.conn.RemoveStatusListener(back)
 	h, whole := &queue.Holds{}, false
-	for {
-		var e jetstream.KeyValueEntry
-		var ok bool
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-back:
-			return ErrAway
-		case e, ok = <-w.Updates():
-		}
-		if !ok {
-			return hint.Errorf("is the hub still running?", "the budgets can no longer be followed")
-		}
+	return b.watch(ctx, b.shared, "the budgets", func(e jetstream.KeyValueEntry) (err error) {
 		if e == nil {
 			whole = true
 		} else if h, err = with(h, e, home); err != nil {
 			return err
 		}
-		if err := changed(h, whole); err != nil {
-			return err
-		}
-	}
+		return changed(h, whole)
+	})
 }
 
 // with is what holds tasks back once something has changed of what is shared.
