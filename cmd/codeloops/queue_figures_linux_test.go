@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"fmt"
 	"os"
 	"os/exec"
@@ -39,6 +40,7 @@ func TestQueueFigures(t *testing.T) {
 	t.Run("four", figureFour)
 	t.Run("hub", figureHub)
 	t.Run("list", figureList)
+	t.Run("bundle", figureBundle)
 }
 
 // part is the value that such a part of sorted values lies below.
@@ -161,16 +163,19 @@ func cpu(t *testing.T, pid int) time.Duration {
 // resident is the memory of a process, and how much of it is its own.
 func resident(t *testing.T, pid int) string {
 	t.Helper()
+	return fmt.Sprintf("%.1f MB resident, %.1f MB of that its own", memory(t, pid, "VmRSS"), memory(t, pid, "RssAnon"))
+}
+
+// memory is what the kernel says of the memory of a process, in MB.
+func memory(t *testing.T, pid int, what string) float64 {
+	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		t.Fatal(err)
 	}
-	kB := func(name string) float64 {
-		_, rest, _ := strings.Cut(string(text), name+":")
-		n, _ := strconv.Atoi(strings.Fields(rest)[0])
-		return float64(n) / 1000
-	}
-	return fmt.Sprintf("%.1f MB resident, %.1f MB of that its own", kB("VmRSS"), kB("RssAnon"))
+	_, rest, _ := strings.Cut(string(text), what+":")
+	kB, _ := strconv.Atoi(strings.Fields(rest)[0])
+	return float64(kB) / 1000
 }
 
 // figureList is how long queue list takes with 10,000 tasks, with a hub and without.
@@ -196,10 +201,40 @@ func figureList(t *testing.T) {
 		t.Logf("queue list of %d tasks, %s: %s at least, %s at the median; load %s", tasks, how, part(took, 0), part(took, 50), load(t))
 	}
 	list("with a hub")
+	t.Logf("the hub has %s", resident(t, hub.cmd.Process.Pid))
 	hub.stop()
 	list("without a hub")
 	size, err := exec.Command("du", "-sm", filepath.Join(s.home.Dir, "store")).Output()
 	t.Logf("they are %s MB on the disk, %v", strings.Fields(string(size) + " ?")[0], err)
+}
+
+// figureBundle is what it takes to bring 50 MB that nothing makes smaller to a worker with a home of its
+// own: the time until its agent starts, beside that of the next task, and the most memory of each process.
+func figureBundle(t *testing.T) {
+	t.Setenv("QUEUE_HUB", "apart")
+	s := newQueueStage(t, 0, once)
+	noise := make([]byte, 1<<20)
+	for n := range 50 {
+		_, _ = rand.Read(noise)
+		s.Write(fmt.Sprintf("noise/%02d", n), string(noise))
+	}
+	s.Save("noise")
+	s.Git("gc", "--quiet")
+	hub := s.hub()
+	on := s.board()
+	away := s.worker(1)
+	begins := func(what string) time.Duration {
+		id := s.add(what)
+		added := time.Now()
+		s.await("the result", func() bool { return s.all(on)[id].State == queue.Finished })
+		return s.begun(id).Sub(added).Round(time.Millisecond)
+	}
+	first := begins("task 0 with the whole of it")
+	next := begins("task 0 with nothing new")
+	t.Logf("50 MB to a worker elsewhere: its agent starts after %s, that of the next task after %s; the hub, who sends it, had %.1f MB at most, the worker %.1f MB; load %s",
+		first, next, memory(t, hub.cmd.Process.Pid, "VmHWM"), memory(t, away.Process.Pid, "VmHWM"), load(t))
+	s.stop(away)
+	hub.stop()
 }
 
 func fill(t *testing.T, on *board.Board, where queue.Repository, tasks int) {

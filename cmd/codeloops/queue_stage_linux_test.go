@@ -60,16 +60,19 @@ func newQueueStage(t *testing.T, lease time.Duration, agent string) *queueStage 
 	s.Put(s.dir, "tmp/.keep", "")
 	s.home = s.open(s.dir)
 	t.Cleanup(s.end)
-	switch os.Getenv("QUEUE_HUB") {
-	case "nats":
+	kind := os.Getenv("QUEUE_HUB")
+	s.apart = strings.Contains(kind, "apart")
+	switch {
+	case strings.Contains(kind, "nats"):
 		s.nats = hubtest.Start(t, hubtest.Options{Homes: s.keys()})
 		s.way = s.nats.Way()
-	case "apart":
-		s.apart = true
+	case s.apart:
 		s.Put(s.dir, "keys", strings.Join(s.keys(), "\n")+"\n")
 		s.way = hub.Way{URL: "tls://" + freePort(t)}
 	}
-	s.furnish(s.dir)
+	for n := range mostHomes {
+		s.furnish(s.homeOf(n))
+	}
 	return s
 }
 

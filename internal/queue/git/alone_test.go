@@ -53,3 +53,44 @@ func TestFetchAmongWorkTrees(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// TestTornWorkTree: a git that was killed while it made a work tree leaves an entry at which every other
+// one fails. It is taken away with the next of ours that is made, and nobody else's is.
+func TestTornWorkTree(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"commondir", "HEAD"} {
+		r := gittest.New(t)
+		home, err := r.Home(filepath.Join(r.State, "trees"), "places")
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := func(name string) string { return filepath.Join(home, name) }
+		theirs := filepath.Join(r.State, "theirs")
+		for name, dir := range map[string]string{"whole": at("whole"), "torn": at("torn"), "theirs": theirs} {
+			if err := r.AddTree(t.Context(), "-b", name, dir, "main"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		entry := func(name string) string { return filepath.Join(r.CommonDir, "worktrees", name) }
+		for name, text := range map[string]string{"locked": "initializing", file: ""} {
+			if err := os.WriteFile(filepath.Join(entry("torn"), name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := r.AddTree(t.Context(), "-b", "next", at("next"), "main"); err != nil {
+			t.Errorf("an empty %s: %v", file, err)
+		}
+		for name, there := range map[string]bool{"whole": true, "torn": false, "theirs": true, "next": true} {
+			if _, err := os.Lstat(entry(name)); (err == nil) != there {
+				t.Errorf("an empty %s: the entry of %s: %v", file, name, err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(entry("theirs"), file), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Alone(func() error { return nil })
+		if _, err := os.Lstat(entry("theirs")); err != nil {
+			t.Errorf("an empty %s: %v", file, err)
+		}
+	}
+}

@@ -74,12 +74,47 @@ func (r *Repo) Alone(do func() error) error {
 	return do()
 }
 
+// lock has no other of ours make or remove a work tree. What one that was killed at that has left half made
+// goes first.
 func (r *Repo) lock() (unlock func(), err error) {
 	unlock, err = lockedfile.MutexAt(filepath.Join(r.CommonDir, "codeloops-worktrees")).Lock()
 	if err != nil {
 		return nil, fmt.Errorf("lock the work trees of %s: %w", r.CommonDir, err)
 	}
+	if err := r.remove(func(admin, link string) bool {
+		return strings.Contains(link, string(filepath.Separator)+r.ID()+string(filepath.Separator)) && torn(admin)
+	}); err != nil {
+		unlock()
+		return nil, err
+	}
 	return unlock, nil
+}
+
+// torn reports whether the making of a work tree was cut off where every git that looks at all work
+// trees fails from then on.
+func torn(admin string) bool {
+	for _, name := range []string{"HEAD", "commondir"} {
+		if text, err := os.ReadFile(filepath.Join(admin, name)); len(text) == 0 && (err == nil || errors.Is(err, fs.ErrNotExist)) {
+			return true
+		}
+	}
+	return false
+}
+
+// remove removes the entries of work trees that are meant, each at once: nobody is to find a part of it.
+func (r *Repo) remove(meant func(admin, link string) bool) error {
+	aside := filepath.Join(r.CommonDir, "codeloops-removed")
+	all, err := r.admins()
+	err = errors.Join(err, os.RemoveAll(aside)) // what is there is of a removal that was cut off
+	for _, admin := range all {
+		if link := r.leads(admin); meant(admin, link) {
+			err = errors.Join(err, os.Rename(admin, aside), os.RemoveAll(aside))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("remove the entry of a work tree in %s: %w", r.CommonDir, err)
+	}
+	return nil
 }
 
 // AddTree makes a work tree without files. The arguments are those of git worktree add.
@@ -106,16 +141,10 @@ func (r *Repo) Forget(tree string) error {
 		return err
 	}
 	defer unlock()
-	all, err := r.admins()
-	aside := filepath.Join(r.CommonDir, "codeloops-removed-"+filepath.Base(tree))
-	for _, admin := range all {
-		to := r.leads(admin)
-		if to == filepath.Join(tree, ".git") || to == "" && filepath.Base(admin) == filepath.Base(tree) {
-			err = errors.Join(err, os.RemoveAll(aside), os.Rename(admin, aside)) // nobody is to find a part of it
-		}
-	}
-	if err = errors.Join(err, os.RemoveAll(aside)); err != nil {
-		return fmt.Errorf("remove the entry of %s in %s: %w", tree, r.CommonDir, err)
+	if err := r.remove(func(admin, link string) bool {
+		return link == filepath.Join(tree, ".git") || link == "" && filepath.Base(admin) == filepath.Base(tree)
+	}); err != nil {
+		return err
 	}
 	_ = os.Remove(filepath.Join(r.CommonDir, "worktrees")) // which is empty, or stays
 	return nil
