@@ -100,7 +100,7 @@ func (b *backlog) overBudget(budget queue.Budget) {
 
 // budgets are those of the tasks, without what is reserved for turns that nobody plays any more.
 func (b *backlog) budgets(ctx context.Context, all queue.Backlog) (of []queue.Budget, holds *queue.Holds, err error) {
-	if holds, err = b.on.Holds(ctx, b.home.ID()); err != nil {
+	if holds, err = b.on.Ledger.Holds(ctx, b.home.ID()); err != nil {
 		return nil, nil, err
 	}
 	there := map[string]bool{}
@@ -128,5 +128,5 @@ func (b *backlog) budgetHere(ctx context.Context) (queue.Budget, error) {
 	if err != nil {
 		return queue.Budget{}, err
 	}
-	return b.on.Budget(ctx, here)
+	return b.on.Ledger.Budget(ctx, here)
 }

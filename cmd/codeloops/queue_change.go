@@ -67,7 +67,7 @@ of an agent's limit, the agent is asked again now: you may know that it is over.
 				})
 				for _, agent := range limited { // from here on it may be begun
 					if err == nil {
-						err = b.on.Unlimited(ctx, b.home.ID(), agent)
+						err = b.on.Ledger.Unlimited(ctx, b.home.ID(), agent)
 					}
 				}
 				if err != nil {
@@ -86,7 +86,7 @@ func (b *backlog) limited(ctx context.Context, r *queue.Record) (agents []string
 	if r.State != queue.Waiting {
 		return nil, nil
 	}
-	holds, err := b.on.Holds(ctx, b.home.ID())
+	holds, err := b.on.Ledger.Holds(ctx, b.home.ID())
 	if err != nil {
 		return nil, err
 	}

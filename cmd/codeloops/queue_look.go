@@ -247,7 +247,7 @@ func (b *backlog) show(ctx context.Context, r *queue.Record) error {
 	if err != nil {
 		return err
 	}
-	holds, err := b.on.Holds(ctx, b.home.ID())
+	holds, err := b.on.Ledger.Holds(ctx, b.home.ID())
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func runQueue(cmd *cobra.Command, a *app, o *taskOptions, budget queue.BudgetCha
 			}
 		}
 		if budget.Any() {
-			if _, err := b.on.ChangeBudget(cmd.Context(), here, func(b *queue.Budget) error { b.Set(budget); return nil }); err != nil {
+			if _, err := b.on.Ledger.ChangeBudget(cmd.Context(), here, func(b *queue.Budget) error { b.Set(budget); return nil }); err != nil {
 				return err
 			}
 		}

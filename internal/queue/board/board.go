@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	json "github.com/go-json-experiment/json/v1"
@@ -23,6 +22,9 @@ import (
 
 // schema is the version of everything that is kept. Another one is refused.
 const schema = "1"
+
+// schemaKey is where that is kept.
+const schemaKey = "schema"
 
 // What is kept, and where.
 const (
@@ -57,17 +59,16 @@ type Options struct {
 
 // A Board is the backlog as one process sees it. It is safe for concurrent use.
 type Board struct {
-	conn    *nats.Conn
-	js      jetstream.JetStream
-	records jetstream.KeyValue
-	shared  jetstream.KeyValue // what is no record: budgets, limits
-	options Options
+	// Ledger has what is no record.
+	Ledger *Ledger
 
-	mu         sync.Mutex
-	clock      clock
-	consumers  map[string]jetstream.Consumer // by name
-	reconnects uint64                        // that are known
-	since      time.Time                     // when the last one was noticed; zero: nothing was taken yet
+	server  server
+	js      jetstream.JetStream
+	records *bucket
+	options Options
+	clock   clock
+	lines   lines
+	reunion reunion
 }
 
 // Open makes what a board needs, unless it is there.
@@ -85,62 +86,73 @@ func Open(ctx context.Context, conn *nats.Conn, o Options) (*Board, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the backlog: %w", err)
 	}
-	b := &Board{conn: conn, js: js, options: o, consumers: map[string]jetstream.Consumer{}}
-	if err := b.fits(); err != nil {
+	b := &Board{server: server{conn}, js: js, options: o, clock: clock{here: o.Now}, reunion: reunion{conn: conn}}
+	b.lines = lines{js: js, wait: o.AckWait, made: map[string]jetstream.Consumer{}}
+	if err := b.server.fits(); err != nil {
 		return nil, err
 	}
-	b.records, err = js.KeyValue(ctx, records)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		err = b.create(ctx)
-	}
-	if err == nil {
-		err = errors.Join(b.known(ctx), b.look(ctx))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open the backlog: %w", b.refused(err))
+	if err := b.open(ctx); err != nil {
+		return nil, fmt.Errorf("open the backlog: %w", b.server.refused(err))
 	}
 	return b, nil
 }
 
+func (b *Board) open(ctx context.Context) error {
+	kept, err := b.js.KeyValue(ctx, records)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		kept, err = b.create(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	b.records = &bucket{kept, b.server.conn, "the backlog", func(id string) string { return "task " + id }}
+	if b.Ledger, err = openLedger(ctx, b); err != nil {
+		return err
+	}
+	return b.look(ctx)
+}
+
 // create makes the streams. The records come last: whoever finds them finds all.
-func (b *Board) create(ctx context.Context) error {
+func (b *Board) create(ctx context.Context) (jetstream.KeyValue, error) {
 	for _, s := range []jetstream.StreamConfig{
 		{Name: offers, Subjects: []string{offerSubject + ">"}, Retention: jetstream.WorkQueuePolicy, Duplicates: window},
 		{Name: results, Subjects: []string{resultSubject + ">"}, Retention: jetstream.WorkQueuePolicy, Duplicates: window},
 	} {
 		s.Storage, s.Replicas = jetstream.FileStorage, b.options.Replicas
 		if _, err := b.js.CreateOrUpdateStream(ctx, s); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	kept, err := b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: settings, Storage: jetstream.FileStorage, Replicas: b.options.Replicas})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if _, err := kept.Create(ctx, "schema", []byte(schema)); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
-		return err
+	if _, err := kept.Create(ctx, schemaKey, []byte(schema)); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
+		return nil, err
 	}
-	b.records, err = b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: records, Storage: jetstream.FileStorage, Replicas: b.options.Replicas})
-	return err
+	return b.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: records, Storage: jetstream.FileStorage, Replicas: b.options.Replicas})
 }
 
-// known refuses a backlog that another version has written.
-func (b *Board) known(ctx context.Context) error {
-	kept, err := b.js.KeyValue(ctx, settings)
+// look asks the hub what time it is.
+func (b *Board) look(ctx context.Context) error {
+	s, err := b.js.Stream(ctx, "KV_"+records)
 	if err != nil {
 		return err
 	}
-	b.shared = kept
-	e, err := kept.Get(ctx, "schema")
-	if err != nil {
-		return err
-	}
-	if was := string(e.Value()); was != schema {
-		return hint.Errorf("use the version of codeloops that the hub has, here as well",
-			"the backlog is of version %s, and this codeloops knows version %s", was, schema)
-	}
-	return nil
+	return b.clock.look(func() (time.Time, error) {
+		info, err := s.Info(ctx)
+		if err != nil {
+			return time.Time{}, err
+		}
+		return info.TimeStamp, nil
+	})
 }
+
+// Now is the time at the hub.
+func (b *Board) Now() time.Time { return b.clock.now() }
+
+// Ahead is how far the clock of this machine was ahead of the hub's when that was last asked.
+func (b *Board) Ahead() time.Duration { return b.clock.ahead() }
 
 // ErrThere says that a task has been added already.
 var ErrThere = errors.New("the task is in the queue already")
@@ -156,7 +168,7 @@ func (b *Board) Add(ctx context.Context, t queue.Task) (queue.Record, error) {
 	if err != nil {
 		return r, fmt.Errorf("add task %s: %w", t.ID, err)
 	}
-	if err := b.holds(t.ID, text); err != nil {
+	if err := b.server.holds(t.ID, text); err != nil {
 		return r, err
 	}
 	r.Revision, err = b.records.Create(ctx, t.ID, text)
@@ -164,64 +176,29 @@ func (b *Board) Add(ctx context.Context, t queue.Task) (queue.Record, error) {
 		return r, ErrThere
 	}
 	if err != nil {
-		return r, fmt.Errorf("add task %s: %w", t.ID, b.refused(err))
+		return r, fmt.Errorf("add task %s: %w", t.ID, b.server.refused(err))
 	}
 	return r, nil
 }
 
 // Get reads one record. The error is [ErrNone] when there is none.
-func (b *Board) Get(ctx context.Context, id string) (queue.Record, error) {
-	e, err := b.records.Get(ctx, id)
-	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrInvalidKey) {
-		return queue.Record{}, fmt.Errorf("%w: %s", ErrNone, id)
+func (b *Board) Get(ctx context.Context, id string) (r queue.Record, err error) {
+	if r, r.Revision, err = kept[queue.Record](ctx, b.records, id); err == nil && r.Revision == 0 {
+		err = fmt.Errorf("%w: %s", ErrNone, id)
 	}
-	if err != nil {
-		return queue.Record{}, fmt.Errorf("read task %s: %w", id, err)
-	}
-	return decode(e)
-}
-
-func decode(e jetstream.KeyValueEntry) (r queue.Record, err error) {
-	if err := json.Unmarshal(e.Value(), &r); err != nil {
-		return r, fmt.Errorf("read task %s: %w", e.Key(), err)
-	}
-	r.Revision = e.Revision()
-	return r, nil
+	return r, err
 }
 
 // Change changes a record by its revision. When somebody else has changed it in between, change
 // is called again with what is there then; its error ends it.
-func (b *Board) Change(ctx context.Context, id string, change func(*queue.Record) error) (queue.Record, error) {
-	for {
-		r, err := b.Get(ctx, id)
-		if err != nil {
-			return r, err
+func (b *Board) Change(ctx context.Context, id string, change func(*queue.Record) error) (r queue.Record, err error) {
+	r, r.Revision, err = changed(ctx, b.records, id, func(r *queue.Record, revision uint64) error {
+		if r.Revision = revision; revision == 0 {
+			return fmt.Errorf("%w: %s", ErrNone, id)
 		}
-		if err := change(&r); err != nil {
-			return r, err
-		}
-		again, err := b.put(ctx, &r)
-		if err != nil || !again {
-			return r, err
-		}
-	}
-}
-
-// put writes a record in place of the one that was read. raced says that it was another one.
-func (b *Board) put(ctx context.Context, r *queue.Record) (raced bool, err error) {
-	text, err := json.Marshal(r)
-	if err != nil {
-		return false, fmt.Errorf("write task %s: %w", r.Task.ID, err)
-	}
-	revision, err := b.records.Update(ctx, r.Task.ID, text, r.Revision)
-	if errors.Is(err, jetstream.ErrKeyExists) || errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
-		return true, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("write task %s: %w", r.Task.ID, err)
-	}
-	r.Revision = revision
-	return false, nil
+		return change(r)
+	})
+	return r, err
 }
 
 // Remove takes a record off the board that is still the one that was read.
@@ -232,55 +209,34 @@ func (b *Board) Remove(ctx context.Context, r queue.Record) error {
 	return nil
 }
 
-// All reads the whole backlog.
-func (b *Board) All(ctx context.Context) (queue.Backlog, error) {
-	all := queue.Backlog{}
-	err := b.watch(ctx, b.records, "the backlog", func(e jetstream.KeyValueEntry) error {
-		if e == nil {
-			return errWhole
+// All reads the whole backlog: one of which only a part could be read is an error.
+func (b *Board) All(ctx context.Context) (all queue.Backlog, err error) {
+	err = b.records.list(ctx, func() { all = queue.Backlog{} }, func(e jetstream.KeyValueEntry) error {
+		r, err := b.record(e)
+		if r != nil {
+			all[e.Key()] = r
+		} else {
+			delete(all, e.Key())
 		}
-		r, err := decode(e)
-		all[r.Task.ID] = &r
 		return err
-	}, jetstream.IgnoreDeletes())
-	switch {
-	case errors.Is(err, ErrAway): // what was read by then may be a part
-		return b.All(ctx)
-	case !errors.Is(err, errWhole):
-		return nil, err
+	})
+	if err != nil {
+		return nil, b.server.refused(err)
 	}
 	return all, nil
 }
 
-// errWhole says that all there was has been told.
-var errWhole = errors.New("that is all")
-
-// watch tells of all values of a bucket, then, with nil, that these were all, and then of each change. It
-// returns when ctx is done, with its cause, when told returns an error, with that, and with [ErrAway] when
-// the hub has come back after it was away.
-func (b *Board) watch(ctx context.Context, of jetstream.KeyValue, what string, told func(jetstream.KeyValueEntry) error, o ...jetstream.WatchOpt) error {
-	w, err := of.WatchAll(ctx, o...)
+// record is the one that an entry has; nil where it was removed.
+func (b *Board) record(e jetstream.KeyValueEntry) (*queue.Record, error) {
+	if e.Operation() != jetstream.KeyValuePut {
+		return nil, nil //nolint:nilnil // none is no error
+	}
+	r, err := decoded[queue.Record](b.records, e)
 	if err != nil {
-		return fmt.Errorf("read %s: %w", what, err)
+		return nil, err
 	}
-	defer w.Stop() //nolint:errcheck // what it sends is read by nobody
-	back := b.conn.StatusChanged(nats.CONNECTED)
-	defer b.conn.RemoveStatusListener(back)
-	for {
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-back:
-			return ErrAway
-		case e, ok := <-w.Updates():
-			if !ok {
-				return hint.Errorf("is the hub still running?", "%s can no longer be read", what)
-			}
-			if err := told(e); err != nil {
-				return err
-			}
-		}
-	}
+	r.Revision = e.Revision()
+	return &r, nil
 }
 
 // A Change is one record of a board that has changed, or was there at first.
@@ -290,9 +246,6 @@ type Change struct {
 	Seen   uint64        // revision of the board
 }
 
-// ErrAway says that the hub was away: what has changed meanwhile is not known.
-var ErrAway = errors.New("the hub was away")
-
 // Follow tells of all records, then that these were all, and then of each change. It returns
 // when ctx is done, with its cause, when changed returns an error, with that, and with
 // [ErrAway] when the hub has come back after it was away.
@@ -301,16 +254,12 @@ func (b *Board) Follow(ctx context.Context, changed func(Change) error) error {
 		return fmt.Errorf("follow the backlog: %w", err)
 	}
 	var c Change
-	return b.watch(ctx, b.records, "the backlog", func(e jetstream.KeyValueEntry) error {
+	return b.records.watch(ctx, func(e jetstream.KeyValueEntry) (err error) {
 		c.ID, c.Record = "", nil
 		if e != nil {
 			c.ID, c.Seen = e.Key(), e.Revision()
-			if e.Operation() == jetstream.KeyValuePut {
-				r, err := decode(e)
-				if err != nil {
-					return err
-				}
-				c.Record = &r
+			if c.Record, err = b.record(e); err != nil {
+				return err
 			}
 		}
 		return changed(c)

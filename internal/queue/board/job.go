@@ -23,10 +23,6 @@ type Job struct {
 	given   queue.Record // as it was when it was taken, for whoever does not own the job
 	board   *Board
 	message jetstream.Msg
-	id      string      // of the task
-	state   queue.State // in which it was taken
-	attempt int
-	taken   int // how often it had been by then
 	stop    context.CancelFunc
 	stopped chan struct{}
 
@@ -36,7 +32,7 @@ type Job struct {
 
 func newJob(ctx context.Context, b *Board, m jetstream.Msg, r queue.Record) *Job {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	j := &Job{Record: r, given: r, board: b, message: m, id: r.Task.ID, state: r.State, attempt: r.Attempt, taken: r.Taken, stop: stop, stopped: make(chan struct{}), open: map[string]bool{}}
+	j := &Job{Record: r, given: r, board: b, message: m, stop: stop, stopped: make(chan struct{}), open: map[string]bool{}}
 	go j.beat(ctx)
 	return j
 }
@@ -47,8 +43,8 @@ func (j *Job) beat(ctx context.Context) {
 	defer close(j.stopped)
 	t := time.NewTicker(j.board.options.Beat)
 	defer t.Stop()
-	back := j.board.conn.StatusChanged(nats.CONNECTED)
-	defer j.board.conn.RemoveStatusListener(back)
+	back := j.board.server.conn.StatusChanged(nats.CONNECTED)
+	defer j.board.server.conn.RemoveStatusListener(back)
 	for {
 		select {
 		case <-ctx.Done():
@@ -68,22 +64,22 @@ func (j *Job) Stale(r *queue.Record) error {
 	switch {
 	case r == nil:
 		what = "the task was removed"
-	case r.Attempt != j.attempt:
+	case r.Attempt != j.given.Attempt:
 		what = fmt.Sprintf("attempt %d has begun", r.Attempt)
-	case r.State != j.state:
+	case r.State != j.given.State:
 		what = "the task is " + string(r.State)
-	case r.Taken != j.taken:
+	case r.Taken != j.given.Taken:
 		what = "somebody else has taken it"
 	default:
 		return nil
 	}
-	return fmt.Errorf("attempt %d at task %s no longer counts, as %s: %w", j.attempt, j.id, what, queue.ErrStale)
+	return fmt.Errorf("attempt %d at task %s no longer counts, as %s: %w", j.given.Attempt, j.given.Task.ID, what, queue.ErrStale)
 }
 
 // Change changes the record. The error is [queue.ErrStale] when the task has gone on without
 // this job: it was given to another worker, cancelled or removed.
 func (j *Job) Change(ctx context.Context, change func(*queue.Record) error) error {
-	r, err := j.board.Change(ctx, j.id, func(r *queue.Record) error {
+	r, err := j.board.Change(ctx, j.given.Task.ID, func(r *queue.Record) error {
 		if err := j.Stale(r); err != nil {
 			return err
 		}
@@ -131,7 +127,7 @@ func (j *Job) once(change func(*queue.Record) error) func(context.Context) error
 			return err
 		}
 		r, unread := j.board.Get(ctx, j.Task.ID)
-		if unread != nil || !slices.ContainsFunc(r.Course, func(m queue.Moment) bool { return m.Attempt == j.attempt && m.At.Equal(moved) }) {
+		if unread != nil || !slices.ContainsFunc(r.Course, func(m queue.Moment) bool { return m.Attempt == j.given.Attempt && m.At.Equal(moved) }) {
 			return err
 		}
 		j.Record = r

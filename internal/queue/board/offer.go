@@ -70,7 +70,7 @@ func numberOf(r *queue.Record) int {
 
 // Take begins an attempt at a task that is offered in a repository; nil where there is none.
 func (b *Board) Take(ctx context.Context, of queue.Repository, w queue.Worker, at time.Time) (*Job, error) {
-	c, err := b.consumer(ctx, offers, "workers-"+of.Key(), jetstream.ConsumerConfig{FilterSubject: offerSubject + of.Key() + ".*"})
+	c, err := b.lines.consumer(ctx, offers, "workers-"+of.Key(), jetstream.ConsumerConfig{FilterSubject: offerSubject + of.Key() + ".*"})
 	if err != nil {
 		return nil, fmt.Errorf("look for work: %w", err)
 	}
@@ -88,7 +88,7 @@ func (b *Board) Take(ctx context.Context, of queue.Repository, w queue.Worker, a
 // TakeResult takes a result in a repository that waits for its merge; nil where there is none.
 // They are taken one at a time, in the order in which they came.
 func (b *Board) TakeResult(ctx context.Context, of queue.Repository, at time.Time) (*Job, error) {
-	c, err := b.consumer(ctx, results, "merger-"+of.Key(), jetstream.ConsumerConfig{
+	c, err := b.lines.consumer(ctx, results, "merger-"+of.Key(), jetstream.ConsumerConfig{
 		FilterSubject: resultSubject + of.Key() + ".*", MaxAckPending: 1,
 	})
 	if err != nil {
@@ -106,53 +106,21 @@ func (b *Board) TakeResult(ctx context.Context, of queue.Repository, at time.Tim
 	})
 }
 
-// consumer is one of a stream that all processes share; it is made when it is missing.
-func (b *Board) consumer(ctx context.Context, stream, name string, c jetstream.ConsumerConfig) (jetstream.Consumer, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if have, ok := b.consumers[name]; ok {
-		return have, nil
-	}
-	c.Durable, c.AckPolicy, c.AckWait = name, jetstream.AckExplicitPolicy, b.options.AckWait
-	if c.MaxAckPending == 0 {
-		c.MaxAckPending = -1
-	}
-	made, err := b.js.CreateOrUpdateConsumer(ctx, stream, c)
-	if err == nil {
-		b.consumers[name] = made
-	}
-	return made, err
-}
-
 // errVain says that what a message offers is not to be had any more.
 var errVain = errors.New("the task is no longer offered")
 
 // errEarly says that whoever was given a task may not have had time to say that it is there.
 var errEarly = errors.New("the hub has only just come back")
 
-// early is how long nobody is taken for lost, since the hub was reached: all who are there have
-// found it again by then, and said so.
-func (b *Board) early() time.Duration { return b.options.Beat / 2 }
-
-// back reports how long ago the hub was reached, or found again, as far as it was noticed.
-func (b *Board) back(now time.Time) time.Duration {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if n := b.conn.Stats().Reconnects; b.since.IsZero() || n != b.reconnects {
-		b.since, b.reconnects = now, n
-	}
-	return now.Sub(b.since)
-}
-
 // take takes the first message whose record can be begun; nil where there is none.
 func (b *Board) take(ctx context.Context, c jetstream.Consumer, now time.Time, begin func(r *queue.Record, number int) error) (*Job, error) {
 	for {
-		b.back(now) // before it is asked, as well: it may take a while until there is a message
+		b.reunion.ago(now) // before it is asked, as well: it may take a while until there is a message
 		m, err := next(c)
 		if m == nil || err != nil {
 			return nil, err
 		}
-		left := b.early() - b.back(now)
+		left := early(b.options.Beat) - b.reunion.ago(now)
 		r, err := b.begin(ctx, m, func(r *queue.Record, number int) error {
 			if r.Taken > 0 && left > 0 {
 				return errEarly
@@ -177,29 +145,6 @@ func (b *Board) take(ctx context.Context, c jetstream.Consumer, now time.Time, b
 			return newJob(ctx, b, m, r), nil
 		}
 	}
-}
-
-// soon is how long a message is waited for. A server that is asked not to wait does so all the same
-// where there are messages which may not be delivered yet: results, while another one is merged.
-const soon = 50 * time.Millisecond
-
-// next is a message that is there; nil where there is none.
-func next(c jetstream.Consumer) (jetstream.Msg, error) {
-	var batch jetstream.MessageBatch
-	var err error
-	if c.CachedInfo().Config.MaxAckPending == 1 {
-		batch, err = c.Fetch(1, jetstream.FetchMaxWait(soon))
-	} else {
-		batch, err = c.FetchNoWait(1)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("ask for work: %w", err)
-	}
-	m, ok := <-batch.Messages()
-	if !ok {
-		return nil, batch.Error()
-	}
-	return m, nil
 }
 
 // begin changes the record that a message is about.

@@ -19,7 +19,7 @@ var errNoBudget = errors.New("there is no budget")
 // while it would not suffice beside them. over says why the turn may not start, "" when it may; a
 // hub that is away is waited for. ready is told of the budget before anything is reserved.
 func (j *Job) Reserve(ctx context.Context, t queue.Turn, ready func(queue.Budget) error) (over string, err error) {
-	t.Task, t.Attempt = j.given.Task.ID, j.attempt
+	t.Task, t.Attempt = j.given.Task.ID, j.given.Attempt
 	seen := silences{}
 	for {
 		how, over, err := j.reserve(ctx, t, ready)
@@ -43,7 +43,7 @@ func (j *Job) Reserve(ctx context.Context, t queue.Turn, ready func(queue.Budget
 // reserve tries it once.
 func (j *Job) reserve(ctx context.Context, t queue.Turn, ready func(queue.Budget) error) (how queue.Admission, over string, err error) {
 	err = insist(ctx, func(ctx context.Context) error {
-		b, err := j.board.ChangeBudget(ctx, j.given.Task.Repository, func(b *queue.Budget) error {
+		b, err := j.board.Ledger.ChangeBudget(ctx, j.given.Task.Repository, func(b *queue.Budget) error {
 			if !b.Any() {
 				return errNoBudget
 			}
@@ -85,7 +85,7 @@ func (j *Job) beatReserved(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, min(j.board.options.Beat, 4*pause)) // what else beats waits for it
 	defer cancel()
-	_, _ = j.board.ChangeBudget(ctx, j.given.Task.Repository, func(b *queue.Budget) error { // a hub that is away is told the next time
+	_, _ = j.board.Ledger.ChangeBudget(ctx, j.given.Task.Repository, func(b *queue.Budget) error { // a hub that is away is told the next time
 		for i := range b.Reserved {
 			if open[b.Reserved[i].ID] {
 				b.Reserved[i].Beat++
@@ -114,7 +114,7 @@ func (s silences) long(r queue.Reservation, lease time.Duration) bool {
 
 // free releases what is reserved for turns that nobody plays any more.
 func (b *Board) free(ctx context.Context, of queue.Repository, seen silences) (freed bool, err error) {
-	budget, err := b.Budget(ctx, of)
+	budget, err := b.Ledger.Budget(ctx, of)
 	if err != nil {
 		return false, err
 	}
@@ -130,7 +130,7 @@ func (b *Board) free(ctx context.Context, of queue.Repository, seen silences) (f
 	if !freed {
 		return false, nil
 	}
-	_, err = b.ChangeBudget(ctx, of, func(budget *queue.Budget) error {
+	_, err = b.Ledger.ChangeBudget(ctx, of, func(budget *queue.Budget) error {
 		budget.Release(func(r queue.Reservation) bool { return gone[r.ID] })
 		return nil
 	})
@@ -140,13 +140,13 @@ func (b *Board) free(ctx context.Context, of queue.Repository, seen silences) (f
 // Settle ends a turn for which something was reserved, whatever has become of the job: what it has
 // cost is spent.
 func (j *Job) Settle(ctx context.Context, t queue.Turn, cost queue.Amount, whole bool) error {
-	t.Task, t.Attempt = j.given.Task.ID, j.attempt
+	t.Task, t.Attempt = j.given.Task.ID, j.given.Attempt
 	j.paying.Lock()
 	delete(j.open, t.ID)
 	j.paying.Unlock()
 	tried := false
 	return insist(ctx, func(ctx context.Context) error {
-		_, err := j.board.ChangeBudget(ctx, j.given.Task.Repository, func(b *queue.Budget) error {
+		_, err := j.board.Ledger.ChangeBudget(ctx, j.given.Task.Repository, func(b *queue.Budget) error {
 			if !b.Any() {
 				return errNoBudget
 			}
@@ -167,7 +167,7 @@ func (j *Job) Settle(ctx context.Context, t queue.Turn, cost queue.Amount, whole
 // worker. A hub that is away is waited for.
 func (j *Job) Limited(ctx context.Context, agent string, pause time.Duration, reason string) (l queue.Limit, err error) {
 	err = insist(ctx, func(ctx context.Context) (err error) {
-		l, err = j.board.Limited(ctx, j.given.Worker.Home, agent, pause, reason)
+		l, err = j.board.Ledger.Limited(ctx, j.given.Worker.Home, agent, pause, reason)
 		return err
 	})
 	return l, err
@@ -175,7 +175,7 @@ func (j *Job) Limited(ctx context.Context, agent string, pause time.Duration, re
 
 // Holds are the budgets and limits that there are for this worker.
 func (j *Job) Holds(ctx context.Context) (*queue.Holds, error) {
-	return j.board.Holds(ctx, j.given.Worker.Home)
+	return j.board.Ledger.Holds(ctx, j.given.Worker.Home)
 }
 
 // Now is the time by the hub's clock.
@@ -183,5 +183,5 @@ func (j *Job) Now() time.Time { return j.board.Now() }
 
 // Unlimited takes down that an agent works again.
 func (j *Job) Unlimited(ctx context.Context, agent string) error {
-	return j.board.Unlimited(ctx, j.given.Worker.Home, agent)
+	return j.board.Ledger.Unlimited(ctx, j.given.Worker.Home, agent)
 }

@@ -53,7 +53,7 @@ func TestWorkersShareABudget(t *testing.T) {
 		b.add(on, fmt.Sprintf("task number %d", i), func(task *queue.Task) { task.Order = i })
 	}
 	limit := 20.0
-	if _, err := on.ChangeBudget(t.Context(), b.repo, func(b *queue.Budget) error {
+	if _, err := on.Ledger.ChangeBudget(t.Context(), b.repo, func(b *queue.Budget) error {
 		b.Set(queue.BudgetChange{Dollars: &limit})
 		return nil
 	}); err != nil {
@@ -81,7 +81,7 @@ func TestWorkersShareABudget(t *testing.T) {
 		})
 	}
 	workers.Wait()
-	budget, err := on.Budget(t.Context(), b.repo)
+	budget, err := on.Ledger.Budget(t.Context(), b.repo)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,7 +124,7 @@ func (w *Worker) follow(ctx context.Context) {
 // followHolds keeps the budgets and limits as they are.
 func (w *Worker) followHolds(ctx context.Context) {
 	for ctx.Err() == nil {
-		if err := w.Board.FollowHolds(ctx, w.Who.Home, func(h *queue.Holds) {
+		if err := w.Board.Ledger.FollowHolds(ctx, w.Who.Home, func(h *queue.Holds) {
 			w.holds.Store(h)
 			w.signal()
 		}); ctx.Err() == nil && !errors.Is(err, board.ErrAway) {
