@@ -158,8 +158,7 @@ func (p *private) pack(ctx context.Context, objects memory.ObjectStorage, ids []
 	if err != nil {
 		return errors.Join(err, missing(os.Remove(pack)), missing(os.Remove(list)))
 	}
-	p.objects.add(ids)
-	return nil
+	return p.objects.close() // which did not know of it
 }
 
 // indexed reads a pack that was written for what its index says.

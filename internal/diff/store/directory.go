@@ -38,12 +38,12 @@ type directory struct {
 
 	mu      sync.Mutex // go-git's storage is for one at a time
 	objects *filesystem.ObjectStorage
-	stamp   file.Stamp             // of the directory of the packs before it was read
-	added   map[plumbing.Hash]bool // in packs, since then
+	stamp   file.Stamp // of the directory of the packs before it was read
 }
 
 func newDirectory(at string) *directory { return &directory{path: at} }
 
+// close has it looked at anew, by whoever asks for an object after that.
 func (d *directory) close() error {
 	if d == nil {
 		return nil
@@ -58,7 +58,7 @@ func (d *directory) reset() error {
 		return nil
 	}
 	err := d.objects.Close()
-	d.objects, d.added = nil, nil
+	d.objects = nil
 	return err
 }
 
@@ -95,53 +95,20 @@ func (d *directory) try(use func(*filesystem.ObjectStorage) error) (err error) {
 }
 
 func (d *directory) has(id plumbing.Hash) bool {
-	return d.try(func(o *filesystem.ObjectStorage) error {
-		if d.added[id] {
-			return nil
-		}
-		return o.HasEncodedObject(id)
-	}) == nil
-}
-
-// add takes note of objects that this process has written as a pack.
-func (d *directory) add(ids []plumbing.Hash) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.objects == nil {
-		return
-	}
-	if d.added == nil {
-		d.added = make(map[plumbing.Hash]bool)
-	}
-	for _, id := range ids {
-		d.added[id] = true
-	}
-	d.stamp = d.look()
+	return d.try(func(o *filesystem.ObjectStorage) error { return o.HasEncodedObject(id) }) == nil
 }
 
 func (d *directory) size(id plumbing.Hash) (size int64, err error) {
-	err = d.find(id, func(o *filesystem.ObjectStorage) error {
+	err = d.try(func(o *filesystem.ObjectStorage) error {
 		size, err = o.EncodedObjectSize(id)
 		return err
 	})
 	return size, err
 }
 
-// find calls use, which fails for an object that was added, once more when that is
-// known.
-func (d *directory) find(id plumbing.Hash, use func(*filesystem.ObjectStorage) error) error {
-	return d.try(func(o *filesystem.ObjectStorage) error {
-		err := use(o)
-		if err != nil && d.added[id] {
-			d.stamp = file.Stamp{}
-		}
-		return err
-	})
-}
-
 // object finds an object of a type.
 func (d *directory) object(kind plumbing.ObjectType, id plumbing.Hash, use func(plumbing.EncodedObject) error) error {
-	return d.find(id, func(o *filesystem.ObjectStorage) error {
+	return d.try(func(o *filesystem.ObjectStorage) error {
 		object, err := o.EncodedObject(plumbing.AnyObject, id)
 		if err == nil && object.Type() != kind {
 			err = errKind

@@ -6,7 +6,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -173,49 +172,17 @@ func (s *Store) read(ctx context.Context, kind plumbing.ObjectType, id plumbing.
 	if !errors.Is(err, plumbing.ErrObjectNotFound) {
 		return content, err
 	}
-	found, err := s.users.read(ctx, []plumbing.Hash{id})
-	if o, ok := found[id]; err == nil && ok {
-		switch {
-		case o.kind != kind:
-			err = errKind
-		case o.size > Large:
-			return s.readLarge(ctx, kind, id)
-		default:
-			return o.content, nil
-		}
+	found, err := s.find(ctx, kind, id)
+	if err == nil && found.size <= Large {
+		return found.content, nil
 	}
-	if (err == nil || errors.Is(err, errNoGit)) && s.options.Promised != nil && ctx.Err() == nil {
-		return s.promised(ctx, kind, id)
-	}
-	return nil, fmt.Errorf("read %s %s: %w", kind, id, cmp.Or(err, ctx.Err(), plumbing.ErrObjectNotFound))
-}
-
-// readLarge is [ErrLarge] for an object that is as large as it is said to be.
-func (s *Store) readLarge(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
-	err := s.copy(ctx, whole, []plumbing.Hash{id})
-	if err == nil {
-		return s.local(ctx, kind, id)
-	}
-	return nil, fmt.Errorf("read %s %s: %w", kind, id, err)
-}
-
-// promised has git fetch an object of a partial clone.
-func (s *Store) promised(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) ([]byte, error) {
-	size, err := s.sizeByGit(ctx, id)
-	if err == nil && size > Large {
-		return s.readLarge(ctx, kind, id)
-	}
-	var content []byte
-	if err == nil {
-		content, err = s.options.Promised.Run(ctx, s.options.Dir, nil, []string{"cat-file", kind.String(), id.String()}, nil)
-	}
-	if err == nil && Sum(kind, content) != id {
-		err = ErrForged
+	if err == nil { // it is [ErrLarge] if it is as large as it is said to be
+		err = s.copy(ctx, whole, []plumbing.Hash{id})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", kind, id, err)
 	}
-	return content, nil
+	return s.local(ctx, kind, id)
 }
 
 // Owns reports whether an object is in the private repository.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,6 +131,29 @@ func (u *users) read(ctx context.Context, ids []plumbing.Hash) (map[plumbing.Has
 	return found, nil
 }
 
+// find returns an object of the user's repository, or of where that one has objects from:
+// of a large one only what it is said to be.
+func (u *users) find(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) (o object, err error) {
+	found, err := u.read(ctx, []plumbing.Hash{id})
+	o, ok := found[id]
+	switch {
+	case err == nil && ok && o.kind != kind:
+		return o, errKind
+	case err == nil && ok:
+		return o, nil
+	case err != nil && !errors.Is(err, errNoGit), u.options.Promised == nil, ctx.Err() != nil:
+		return o, cmp.Or(err, ctx.Err(), plumbing.ErrObjectNotFound)
+	}
+	if o.size, err = u.sizeByGit(ctx, id); err != nil || o.size > Large {
+		return o, err
+	}
+	o.content, err = u.options.Promised.Run(ctx, u.options.Dir, nil, []string{"cat-file", kind.String(), id.String()}, nil)
+	if err == nil && Sum(kind, o.content) != id {
+		err = ErrForged
+	}
+	return o, err
+}
+
 func (u *users) sizeByGit(ctx context.Context, id plumbing.Hash) (int64, error) {
 	out, err := u.options.Promised.Run(ctx, u.options.Dir, nil, []string{"cat-file", "-s", id.String()}, nil)
 	if err != nil {
@@ -189,8 +213,7 @@ func (u *users) copy(ctx context.Context, how form, ids []plumbing.Hash, more ..
 	if _, err := u.git(ctx, lines(ids), append(args, filepath.Join(packs, "pack"))...); err != nil {
 		return err
 	}
-	u.own.objects.add(ids)
-	return u.own.syncDir(packs)
+	return errors.Join(u.own.objects.close(), u.own.syncDir(packs))
 }
 
 // Adopt copies a tree of the user's repository with all that is in it.
