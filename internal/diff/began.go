@@ -157,10 +157,3 @@ func (p *place) addSettings(all setup, state *scan.Dir, name string) {
 		return nil
 	})
 }
-
-// hiddenThen reports whether a directory hid itself when the session began, by the
-// rules that it has now.
-func (w *watcher) hiddenThen(dir string) bool {
-	was, known := w.began.ignored[dir]
-	return known && was == checkpoint.Digest(digestOf(w.absolute(dir+".gitignore")))
-}

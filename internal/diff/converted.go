@@ -31,7 +31,7 @@ func (c *capture) converted(ctx context.Context) (all []loop.Unshown, err error)
 	if len(touched) == 0 {
 		return nil, nil
 	}
-	x := converter{place: &c.place, conversion: c.how}
+	x := converter{place: &c.place, Conversion: c.how}
 	if x.root, err = os.OpenRoot(c.Root()); err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (c *capture) converted(ctx context.Context) (all []loop.Unshown, err error)
 // A converter compares what is in files with what git makes of it.
 type converter struct {
 	*place
-	conversion
+	attr.Conversion
 	root *os.Root
 }
 
@@ -80,7 +80,7 @@ func (c *converter) look(ctx context.Context, path string, was, now *scan.File) 
 	if decoded, wide := legible.FromUTF16(disk); wide {
 		text = decoded
 	}
-	otherCharset := attrs.Encoding.State == attr.Valued && !utf8.Valid(text)
+	otherCharset := attrs[attr.Encoding].State == attr.Valued && !utf8.Valid(text)
 	switch {
 	case bytes.Equal(plainly(text, attrs), plainly(stored, attrs)), same && pointsTo(stored, disk):
 		return nil
@@ -93,7 +93,7 @@ func (c *converter) look(ctx context.Context, path string, was, now *scan.File) 
 
 // filteredAndLarge reports whether a file is what a filter keeps elsewhere.
 func filteredAndLarge(f *scan.File, attrs attr.Attrs) bool {
-	return f.Size() > store.Large && attrs.Ident.State != attr.Set && attrs.Encoding.State != attr.Valued
+	return f.Size() > store.Large && attrs[attr.Ident].State != attr.Set && attrs[attr.Encoding].State != attr.Valued
 }
 
 // pointsTo reports whether a blob stands for some content as that of Git LFS does.
@@ -117,7 +117,7 @@ var expanded = regexp.MustCompile(`\$Id: [0-9a-f]{40,64} \$`)
 func plainly(content []byte, attrs attr.Attrs) []byte {
 	content = bytes.TrimPrefix(content, []byte("\ufeff"))
 	content = bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n"))
-	if attrs.Ident.State == attr.Set {
+	if attrs[attr.Ident].State == attr.Set {
 		content = expanded.ReplaceAll(content, []byte("$$Id$$"))
 	}
 	return content
@@ -126,14 +126,14 @@ func plainly(content []byte, attrs attr.Attrs) []byte {
 // via names what converts a file.
 func via(a attr.Attrs) string {
 	var names []string
-	if a.Filter.State == attr.Valued {
-		names = append(names, "filter "+a.Filter.Text)
+	if a[attr.Filter].State == attr.Valued {
+		names = append(names, "filter "+a[attr.Filter].Text)
 	}
-	if a.Ident.State == attr.Set {
+	if a[attr.Ident].State == attr.Set {
 		names = append(names, "ident")
 	}
-	if a.Encoding.State == attr.Valued {
-		names = append(names, "working-tree-encoding="+a.Encoding.Text)
+	if a[attr.Encoding].State == attr.Valued {
+		names = append(names, "working-tree-encoding="+a[attr.Encoding].Text)
 	}
 	return strings.Join(names, ", ")
 }

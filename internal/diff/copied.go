@@ -4,27 +4,9 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"codeloops/internal/diff/scan"
 )
-
-// An unseen is what no look at a work tree goes into, as git ignores all of it.
-type unseen struct {
-	whole  map[string]bool // directories that were passed over
-	within map[string]bool // those that ignore themselves: their rules are looked at
-}
-
-func unseenIn(s scan.State) unseen {
-	u := unseen{whole: make(map[string]bool), within: make(map[string]bool)}
-	for _, dir := range s.Passed {
-		u.whole[strings.TrimSuffix(dir, "/")] = true
-	}
-	for _, dir := range s.Hidden {
-		u.within[strings.TrimSuffix(dir, "/")] = true
-	}
-	return u
-}
 
 // Unseen returns what tells, by its path from the root with slashes, whether a file or a directory
 // is nothing that a look at the work tree sees, nor anything that is in it. That is so of
@@ -33,7 +15,7 @@ func unseenIn(s scan.State) unseen {
 func (t *Tree) Unseen() func(name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	u, dirs := t.unseen, t.agentsLookIn()
+	within, whole, dirs := t.within, t.whole, t.agentsLookIn()
 	var settings []string
 	for _, dir := range dirs {
 		for _, name := range t.options.Settings {
@@ -41,10 +23,12 @@ func (t *Tree) Unseen() func(name string) bool {
 		}
 	}
 	return func(name string) bool {
-		if !u.whole[name] && (!u.within[path.Dir(name)] || scan.Decides(name)) {
+		dir := name + "/"
+		_, passed := slices.BinarySearch(whole, dir)
+		_, inside := slices.BinarySearch(within, path.Dir(name)+"/") // but for the rules there
+		if !passed && (!inside || scan.Decides(name)) {
 			return false
 		}
-		dir := name + "/"
 		return !slices.ContainsFunc(dirs, func(needed string) bool { return strings.HasPrefix(needed, dir) }) &&
 			!slices.ContainsFunc(settings, func(needed string) bool { return strings.HasPrefix(needed, dir) || strings.HasPrefix(dir, needed) })
 	}
@@ -62,6 +46,3 @@ func (t *Tree) CopyOf(from *Tree, state string, but []string) {
 		t.last, t.how.Settings = known.Copied(but), settings
 	}
 }
-
-// Since returns the earliest time that a file can bear that is written from now on.
-func (t *Tree) Since() time.Time { return t.options.Now().Add(-t.clock.Slack) }

@@ -103,9 +103,3 @@ func (t *Tree) File(name string) (mode uint32, id string) {
 	}
 	return 0, ""
 }
-
-// Blob returns the content of a blob by its whole id: of a file of the
-// baseline, or of whatever else the repository holds.
-func (t *Tree) Blob(ctx context.Context, id string) ([]byte, error) {
-	return t.store.Blob(ctx, plumbing.NewHash(id))
-}

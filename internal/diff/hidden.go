@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/ignore"
 	"codeloops/internal/diff/legible"
 	"codeloops/internal/diff/patch"
@@ -45,7 +46,7 @@ func (c *capture) hidden(ctx context.Context) ([]loop.Unshown, error) {
 		return nil, err
 	}
 	defer root.Close() //nolint:errcheck // only read
-	l := &look{root: root, state: c.state.Root, caches: make(map[string]bool), nests: make(map[string]bool)}
+	l := &look{root: root, state: c.state.Root, nests: make(map[string]bool)}
 	l.wholes = slices.DeleteFunc(slices.Clone(c.state.Hidden), c.hiddenThen)
 	for at := range c.nests.rules {
 		l.nests[at] = true
@@ -131,6 +132,13 @@ func (c *capture) whereRulesChanged() []string {
 	return starts
 }
 
+// hiddenThen reports whether a directory hid itself when the session began, by the
+// rules that it has noc.
+func (c *capture) hiddenThen(dir string) bool {
+	was, known := c.began.ignored[dir]
+	return known && was == checkpoint.Digest(digestOf(c.absolute(dir+".gitignore")))
+}
+
 // rulesThen returns the ignore rules of when the session began, of an area: all
 // those in the work tree are in the state of that time, except those of directories
 // that hid themselves.
@@ -160,7 +168,6 @@ type look struct {
 	nests  map[string]bool // by their paths; they have rules of their own
 	single []string        // hidden in a directory of which something is seen
 	whole  []whole
-	caches map[string]bool // directories that call themselves so
 }
 
 // A whole is a directory that is hidden with everything in it.
@@ -168,6 +175,7 @@ type whole struct {
 	path  string // with a slash at its end
 	files int
 	first []string // of the files, those with the shortest ways
+	cache bool     // it calls itself so
 }
 
 // directory looks at a directory, given the rules in it and those of the start, which
@@ -177,7 +185,7 @@ func (l *look) directory(ctx context.Context, at string, now, then *ignore.Dir) 
 		l.count(ctx, at)
 		return
 	}
-	for e := range l.entries(at) {
+	for _, e := range l.entries(at, -1) {
 		name, is := at+e.Name(), now.Ignored(e.Name(), e.IsDir())
 		switch {
 		case e.Name() == ".git", then.Ignored(e.Name(), e.IsDir()), ctx.Err() != nil:
@@ -197,12 +205,10 @@ func told(e fs.DirEntry) bool { return e.Type().IsRegular() || e.Type()&fs.ModeS
 
 // count takes a directory that is hidden as a whole.
 func (l *look) count(ctx context.Context, dir string) {
-	w, left := whole{path: dir}, maxCounted
+	w, left := whole{path: dir}, maxCounted-1
 	for queue := []string{dir}; len(queue) > 0 && left > 0 && ctx.Err() == nil; queue = queue[1:] {
-		for e := range l.entries(queue[0]) {
-			if left--; left <= 0 {
-				break
-			}
+		for _, e := range l.entries(queue[0], left) {
+			left--
 			name := queue[0] + e.Name()
 			switch {
 			case e.IsDir():
@@ -216,32 +222,22 @@ func (l *look) count(ctx context.Context, dir string) {
 		}
 	}
 	if w.files > 0 {
+		w.cache = l.isCache(dir)
 		l.whole = append(l.whole, w)
-		l.caches[dir] = l.isCache(dir)
 	}
 }
 
-// entries returns what is in a directory, as far as it can be read.
-func (l *look) entries(dir string) func(yield func(fs.DirEntry) bool) {
-	return func(yield func(fs.DirEntry) bool) {
-		f, err := l.root.Open(cmp.Or(strings.TrimSuffix(dir, "/"), "."))
-		if err != nil {
-			return
-		}
-		defer f.Close() //nolint:errcheck // only read
-		for {
-			some, err := f.ReadDir(maxHidden)
-			slices.SortFunc(some, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-			for _, e := range some {
-				if !yield(e) {
-					return
-				}
-			}
-			if err != nil || len(some) == 0 {
-				return
-			}
-		}
+// entries returns what is in a directory, as far as it can be read, or the most that is
+// wanted of it.
+func (l *look) entries(dir string, most int) []fs.DirEntry {
+	f, err := l.root.Open(cmp.Or(strings.TrimSuffix(dir, "/"), "."))
+	if err != nil {
+		return nil
 	}
+	defer f.Close() //nolint:errcheck // only read
+	all, _ := f.ReadDir(most)
+	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return all
 }
 
 // isCache reports whether a directory says that it is a cache, by
@@ -275,7 +271,7 @@ func (l *look) tell() []loop.Unshown {
 	}
 	for _, w := range l.whole {
 		why := loop.Hidden
-		if l.caches[w.path] {
+		if w.cache {
 			why = loop.HiddenCache
 		}
 		if w.files > maxHiddenIn {
@@ -329,12 +325,8 @@ var errNotRead = errors.New("not a regular file, or too large")
 
 // readIn returns the content of a regular file of at most so many bytes.
 func readIn(root *os.Root, name string, most int64) ([]byte, error) {
-	info, err := root.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > most {
-		return nil, errNotRead
+	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() > most {
+		return nil, cmp.Or(err, errNotRead)
 	}
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a FIFO by now
 	if err != nil {

@@ -20,63 +20,35 @@ import (
 // overrides are settings, hooks, replaced objects and marks in the index that make git
 // show or run something else than it would by itself, and so can deceive whoever looks at
 // the work through git. Nothing here goes by them. The names tell a person where to look.
-type overrides map[string]override
-
-// An override is one of them.
-type override struct {
-	digest string
-	says   string // what it is set to, as the end of a sentence
+type overrides struct {
+	setup
+	says map[string]string // what each is set to, as the end of a sentence
 }
+
+func (o overrides) add(name, digest, says string) { o.setup[name], o.says[name] = digest, says }
 
 // overridesOf returns those of a repository after a scan.
 func (w *watcher) overridesOf(r *repo.Repository) overrides {
-	all := overridesIn(r.Config)
+	all := overrides{make(setup), make(map[string]string)}
+	all.addSettings(r.Config)
 	w.addHooks(all, r)
 	for name, id := range r.RefsBelow(replacements) {
-		all[name] = overriding(id, ", which is shown as "+wording.Name(id))
+		all.add(name, checkpoint.Digest(id), ", which is shown as "+wording.Name(id))
 	}
 	for _, name := range []string{"info/grafts", "shallow", "info/sparse-checkout"} {
 		path := filepath.Join(r.CommonDir, filepath.FromSlash(name))
-		if digest := digestOf(path); digest != "" {
-			all[w.nameOf(path)] = override{digest: digest}
-		}
+		all.addFile(w.nameOf(path), path)
 	}
 	for name, m := range map[string]marks{"assume-unchanged": w.tracked.marked.assumed, "skip-worktree": w.tracked.marked.skipped} {
 		if m.count > 0 {
-			all[name] = override{m.digest, " is said of " + m.String()}
+			all.add(name, m.digest, " is said of "+m.String())
 		}
 	}
 	if w.elsewhere != "" {
-		all["the repository that git finds"] = overriding(w.elsewhere, " is "+wording.Name(w.elsewhere))
+		all.add("the repository that git finds", checkpoint.Digest(w.elsewhere), " is "+wording.Name(w.elsewhere))
 	}
 	return all
 }
-
-// digests are those of all of them; nil: they are not known.
-func (s overrides) digests() map[string]string {
-	if s == nil {
-		return nil
-	}
-	all := make(map[string]string)
-	for name, override := range s {
-		all[name] = override.digest
-	}
-	return all
-}
-
-// keptOverrides are those of some digests.
-func keptOverrides(digests map[string]string) overrides {
-	if digests == nil {
-		return nil
-	}
-	all := make(overrides)
-	for name, digest := range digests {
-		all[name] = override{digest: digest}
-	}
-	return all
-}
-
-func overriding(value, says string) override { return override{checkpoint.Digest(value), says} }
 
 const theHook = "the hook "
 
@@ -93,7 +65,7 @@ func (p *place) addHooks(all overrides, r *repo.Repository) {
 		path := filepath.Join(dir, name)
 		info, err := os.Stat(path)
 		if err == nil && info.Mode().IsRegular() && runs(info) {
-			all[theHook+p.nameOf(path)] = overriding(digestOf(path), "")
+			all.add(theHook+p.nameOf(path), checkpoint.Digest(digestOf(path)), "")
 		}
 	}
 }
@@ -111,16 +83,14 @@ func hooks() []string {
 // runs reports whether git would run a hook. On Windows every one is run.
 func runs(info fs.FileInfo) bool { return info.Mode()&0o111 != 0 || filepath.Separator == '\\' }
 
-// overridesIn returns those among the settings of a repository.
-func overridesIn(c *repo.Config) overrides {
-	all := make(overrides)
+// addSettings adds those among the settings of a repository.
+func (o overrides) addSettings(c *repo.Config) {
 	for _, e := range c.Entries() {
-		if _, known := all[e.Key]; !known && Overrides(e.Key) {
+		if _, known := o.setup[e.Key]; !known && Overrides(e.Key) {
 			values := c.All(e.Key)
-			all[e.Key] = overriding(fmt.Sprintf("%q", values), " = "+said(values))
+			o.add(e.Key, checkpoint.Digest(fmt.Sprintf("%q", values)), " = "+said(values))
 		}
 	}
-	return all
 }
 
 // said writes the values of a setting, without passwords that are in addresses.
@@ -191,16 +161,16 @@ func swayingNames() map[string]string {
 
 // changedSince returns a sentence about those that are not as they were, "" when all
 // are.
-func (s overrides) changedSince(then overrides) string {
+func (o overrides) changedSince(then setup) string {
 	var items []string
 	count := make(map[string]int) // by section: many of one do not crowd out the others
 	const most = 5
-	names := slices.Concat(slices.Collect(maps.Keys(s)), slices.Collect(maps.Keys(then)))
+	names := slices.Concat(slices.Collect(maps.Keys(o.setup)), slices.Collect(maps.Keys(then)))
 	slices.SortFunc(names, bySection)
 	for _, name := range slices.Compact(names) {
-		now, is := s[name]
+		now, is := o.setup[name]
 		was, had := then[name]
-		if is == had && now.digest == was.digest {
+		if is == had && now == was {
 			continue
 		}
 		section := sectionOf(name)
@@ -209,7 +179,7 @@ func (s overrides) changedSince(then overrides) string {
 		}
 		item := wording.Name(withoutPasswords(name))
 		if is {
-			item += now.says
+			item += o.says[name]
 		} else {
 			item += " (no longer)"
 		}

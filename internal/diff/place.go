@@ -1,14 +1,19 @@
 package diff
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"codeloops/internal/diff/attr"
 	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/diff/scan"
@@ -43,10 +48,14 @@ type start struct {
 	// that was not here.
 	trackedThen   *scan.Dir
 	setupThen     setup
-	overridesThen overrides // nil: not known
+	overridesThen setup // nil: not known
 	began         begun
 	session       string // the checkpoint that it began with; "" before there is one
 }
+
+// BaseCommit returns the commit that HEAD was at when the baseline was taken, or else
+// when the tree was opened, as 40 hexadecimal digits; "" on a branch without commits.
+func (s *start) BaseCommit() string { return s.head.Commit }
 
 // A seen is the result of the last scan: the state, and everything that decides how it
 // is seen.
@@ -54,12 +63,13 @@ type seen struct {
 	last      *scan.Dir
 	tracked   tracked
 	rules     *rules
-	how       conversion // of files
+	how       attr.Conversion // of files
 	config    *repo.Config
 	setup     setup
 	overrides overrides
 	nests     nests
-	unseen    unseen
+	within    []string            // directories that ignore themselves, see [scan.State.Hidden]
+	whole     []string            // those that were passed over, see [scan.State.Passed]
 	fakes     map[string][]string // see [Tree.nestSetup]
 	elsewhere string              // the git directory of the repository that git finds, if it is another one
 }
@@ -114,6 +124,9 @@ func (p *place) looked() time.Time {
 	return p.options.Now()
 }
 
+// Since returns the earliest time that a file can bear that is written from now on.
+func (p *place) Since() time.Time { return p.options.Now().Add(-p.clock.Slack) }
+
 // Root returns the absolute path of the work tree, free of symbolic links.
 func (p *place) Root() string { return p.repo.WorkTree }
 
@@ -123,6 +136,20 @@ func (p *place) GitDir() string { return p.repo.GitDir }
 // CommonDir returns the absolute path of the git directory that the work tree shares
 // with others of its repository; it is GitDir where there is one work tree alone.
 func (p *place) CommonDir() string { return p.repo.CommonDir }
+
+// LockMode returns the permissions of a lock in the git directory: whoever shares the
+// repository may take it.
+func (p *place) LockMode() os.FileMode { return p.shared }
+
+// Head returns the commit and the branch that HEAD is at now, either of which
+// may be "".
+func (p *place) Head() (commit, branch string, err error) {
+	head, err := p.repo.Head()
+	if err != nil {
+		return "", "", fmt.Errorf("read HEAD: %w", err)
+	}
+	return head.Commit, head.Branch, nil
+}
 
 // The references that are looked at, beside HEAD.
 const (
@@ -160,3 +187,9 @@ func whereIs(commit, branch string) string {
 }
 
 func short(commit string) string { return commit[:min(len(commit), 12)] }
+
+// Blob returns the content of a blob by its whole id: of a file of the
+// baseline, or of whatever else the repository holds.
+func (p *place) Blob(ctx context.Context, id string) ([]byte, error) {
+	return p.store.Blob(ctx, plumbing.NewHash(id))
+}

@@ -50,7 +50,7 @@ func (d *disk) look(ctx context.Context, w *watcher, state *scan.Dir) (*checkpoi
 }
 
 // read reads the files that git converts.
-func (d *disk) read(ctx context.Context, w *watcher, state *scan.Dir, how conversion) error {
+func (d *disk) read(ctx context.Context, w *watcher, state *scan.Dir, how attr.Conversion) error {
 	root, err := os.OpenRoot(w.Root())
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (d *disk) read(ctx context.Context, w *watcher, state *scan.Dir, how conver
 			continue
 		}
 		delete(d.raw, f.Path)
-		if how.converts(f.Path) {
+		if how.Alters(f.Path) {
 			work = append(work, f)
 		}
 	}

@@ -67,7 +67,7 @@ func (w *watcher) scan(ctx context.Context, also *scan.Dir) (scan.State, error) 
 	if err != nil {
 		return scan.State{}, err
 	}
-	s, how, err := w.scanner(ctx, r)
+	s, err := w.scanner(ctx, r)
 	if err != nil {
 		return scan.State{}, err
 	}
@@ -75,16 +75,16 @@ func (w *watcher) scan(ctx context.Context, also *scan.Dir) (scan.State, error) 
 	s.Rules = w.rules.Rules
 	known := scan.Known{Base: w.base, Index: w.tracked.root, Then: w.trackedThen, Last: w.last, Also: also}
 	state, err := w.scanAll(ctx, s, known)
-	if err == nil && w.last != nil && w.reconverted(s.Settings, state.Root) {
+	if err == nil && w.last != nil && w.reconverted(s.Conversion.Settings, state.Root) {
 		known.Last = w.found
 		state, err = w.scanAll(ctx, s, known)
 	}
 	if err != nil {
 		return scan.State{}, err
 	}
-	w.last, w.how, w.config = state.Root, how, r.Config
+	w.last, w.how, w.config = state.Root, s.Conversion, r.Config
 	w.setup, w.overrides = w.setupOf(r), w.overridesOf(r)
-	w.unseen = unseenIn(state)
+	w.within, w.whole = state.Hidden, state.Passed
 	w.fakes = w.nests.setUp(w.setup)
 	return state, nil
 }
@@ -128,7 +128,7 @@ func (w *watcher) readIndex(ctx context.Context) error {
 	return nil
 }
 
-func (w *watcher) scanner(ctx context.Context, r *repo.Repository) (*scan.Scanner, conversion, error) {
+func (w *watcher) scanner(ctx context.Context, r *repo.Repository) (*scan.Scanner, error) {
 	s := &scan.Scanner{
 		Root:  w.Root(),
 		Now:   w.options.Now,
@@ -140,27 +140,13 @@ func (w *watcher) scanner(ctx context.Context, r *repo.Repository) (*scan.Scanne
 	}
 	var err error
 	if s.FileSystem, err = scan.FileSystemOf(r.Config); err != nil {
-		return nil, conversion{}, err
+		return nil, err
 	}
-	how, err := w.conversion(ctx, r)
-	s.Attributes, s.Settings = how.Reader, how.Settings
-	return s, how, err
+	s.Conversion, err = w.conversion(ctx, r)
+	return s, err
 }
 
-// A conversion tells how git converts the files of a work tree. The reader keeps what
-// it reads.
-type conversion struct {
-	*attr.Reader
-	attr.Settings
-}
-
-// converts reports whether the bytes of a file may not be those of its blob.
-func (c conversion) converts(name string) bool {
-	a := c.Of(name)
-	return c.NeedsGit(a) || c.Converts(a)
-}
-
-func (w *watcher) conversion(ctx context.Context, r *repo.Repository) (c conversion, err error) {
+func (w *watcher) conversion(ctx context.Context, r *repo.Repository) (c attr.Conversion, err error) {
 	if c.Settings, err = attr.SettingsOf(r.Config); err != nil {
 		return c, err
 	}
@@ -181,13 +167,13 @@ func (w *watcher) conversion(ctx context.Context, r *repo.Repository) (c convers
 }
 
 // convertsNow returns how git converts files: as the last look found it, or now if there was none.
-func (w *watcher) convertsNow(ctx context.Context) (conversion, error) {
+func (w *watcher) convertsNow(ctx context.Context) (attr.Conversion, error) {
 	if w.how.Reader != nil {
 		return w.how, nil
 	}
 	r, err := w.reopen()
 	if err != nil {
-		return conversion{}, err
+		return attr.Conversion{}, err
 	}
 	return w.conversion(ctx, r)
 }

@@ -62,7 +62,7 @@ func (t *Tree) Checkpoint(ctx context.Context, state, name, message string) (com
 	if begins {
 		c.Setup = maps.Clone(t.setupThen)
 		keepMarked(c.Setup, t.began.ignored, ignoredMark)
-		keepMarked(c.Setup, t.overridesThen.digests(), overrideMark)
+		keepMarked(c.Setup, t.overridesThen, overrideMark)
 	}
 	id, err := t.commit(ctx, &t.watcher, c)
 	if err != nil {
@@ -118,7 +118,7 @@ func (t *Tree) Resume(ctx context.Context, commit string) error {
 		return err
 	}
 	then := setup(kept.Setup)
-	t.overridesThen = keptOverrides(takeMarked(then, overrideMark))
+	t.overridesThen = takeMarked(then, overrideMark)
 	if then == nil { // it is not known how git was set up when the session began
 		r, err := t.reopen()
 		if err != nil {

@@ -166,24 +166,6 @@ func (t *Tree) Close() error {
 	return t.store.Close()
 }
 
-// LockMode returns the permissions of a lock in the git directory: whoever shares the
-// repository may take it.
-func (t *Tree) LockMode() os.FileMode { return t.shared }
-
-// BaseCommit returns the commit that HEAD was at when the baseline was taken, or else
-// when the tree was opened, as 40 hexadecimal digits; "" on a branch without commits.
-func (t *Tree) BaseCommit() string { return t.head.Commit }
-
-// Head returns the commit and the branch that HEAD is at now, either of which
-// may be "".
-func (t *Tree) Head() (commit, branch string, err error) {
-	head, err := t.repo.Head()
-	if err != nil {
-		return "", "", fmt.Errorf("read HEAD: %w", err)
-	}
-	return head.Commit, head.Branch, nil
-}
-
 // Baseline takes the state of the work tree that later captures are compared
 // with. The first Checkpoint of it says which session it is that begins.
 func (t *Tree) Baseline(ctx context.Context) error {
@@ -204,7 +186,7 @@ func (t *Tree) Baseline(ctx context.Context) error {
 	t.since = began
 	t.found = t.last
 	t.trackedThen = t.tracked.root
-	t.setupThen, t.overridesThen = t.setup, t.overrides
+	t.setupThen, t.overridesThen = t.setup, t.overrides.setup
 	t.began = t.begins(state)
 	t.nests.begin(t.nests.found)
 	return nil
@@ -230,32 +212,18 @@ func (t *Tree) capture(ctx context.Context) (c loop.Change, err error) {
 	if err != nil {
 		return c, err
 	}
-	c.State, c.Position, c.Git = t.name(state.Root), t.position(), t.aboutGit()
+	look := &capture{watcher: &t.watcher, state: state}
+	c.State, c.Position, c.Git = t.name(state.Root), t.position(), look.aboutGit()
 	t.states[c.State] = state.Root // the files may have other permissions than when the state was found before
 	if c.Files, err = render(ctx, t.store, scan.Compare(t.base, state.Root)); err != nil {
 		return c, err
 	}
-	if c.Unshown, err = (&capture{&t.watcher, state, c.Files}).unshown(ctx); err != nil {
+	look.changed = c.Files
+	if c.Unshown, err = look.unshown(ctx); err != nil {
 		return c, err
 	}
 	c.Warnings = slices.Concat(few(state.Warnings), c.Git, few(t.setup.fakes(t.setupThen, t.fakes)), unshownWarnings(c.Unshown))
 	return c, nil
-}
-
-// aboutGit says what git goes by in another way than when the session began.
-func (w *watcher) aboutGit() (sentences []string) {
-	if w.overridesThen == nil {
-		w.overridesThen = w.overrides
-	}
-	for _, changed := range []string{
-		w.setup.changedSince(w.setupThen, w.config),
-		w.overrides.changedSince(w.overridesThen),
-	} {
-		if changed != "" {
-			sentences = append(sentences, changed)
-		}
-	}
-	return sentences
 }
 
 // total adds up the lines of a change's files.

@@ -21,6 +21,22 @@ type capture struct {
 	changed []loop.FileChange
 }
 
+// aboutGit says what git goes by in another way than when the session began.
+func (c *capture) aboutGit() (sentences []string) {
+	if c.overridesThen == nil {
+		c.overridesThen = c.overrides.setup
+	}
+	for _, changed := range []string{
+		c.setup.changedSince(c.setupThen, c.config),
+		c.overrides.changedSince(c.overridesThen),
+	} {
+		if changed != "" {
+			sentences = append(sentences, changed)
+		}
+	}
+	return sentences
+}
+
 // unshown returns what no patch shows as it is, in the order of the paths.
 func (c *capture) unshown(ctx context.Context) ([]loop.Unshown, error) {
 	if c.began.ignored == nil { // the session is of a version that did not take it down

@@ -247,7 +247,7 @@ func (w *way) raw(c scan.Difference) *checkpoint.Raw {
 		}
 		return nil
 	}
-	if w.how.converts(c.Path) {
+	if w.how.Alters(c.Path) {
 		return &checkpoint.Raw{}
 	}
 	return nil

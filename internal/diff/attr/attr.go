@@ -4,7 +4,9 @@
 package attr
 
 import (
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -42,77 +44,108 @@ type Value struct {
 	Text  string
 }
 
-// Attrs are the attributes of one path that bear on its conversion.
-type Attrs struct {
-	Text     Value
-	CRLF     Value // the old name of Text
-	EOL      Value
-	Ident    Value
-	Filter   Value
-	Encoding Value // working-tree-encoding
-}
+// Attrs are the attributes of one path, by name. One that no definition mentions is
+// Unspecified.
+type Attrs map[string]Value
+
+// The attributes that bear on the conversion of a file.
+const (
+	text     = "text"
+	crlf     = "crlf" // the old name of text
+	eol      = "eol"
+	Ident    = "ident"
+	Filter   = "filter"
+	Encoding = "working-tree-encoding"
+)
 
 // A Reader answers for the paths of one work tree. It keeps what it has read for
 // a path: make a new one when the files may have changed. It is safe for concurrent
 // use.
 type Reader struct {
-	o Options
+	o            Options
+	above, below []rule // what counts more than the work tree's files, and what counts less
+	macros       map[string][]assignment
 
-	mu   sync.Mutex
-	dirs map[string]*dir // by path
+	mu     sync.Mutex
+	inside map[string][]rule // of the work tree's files, by directory, "" or with a slash behind
 }
 
-// New returns a Reader. Files are read when a path needs them.
+// New returns a Reader. Files below the root of the work tree are read when a path
+// needs them.
 func New(o Options) *Reader {
-	return &Reader{o: o, dirs: make(map[string]*dir)}
+	r := &Reader{o: o, macros: make(map[string][]assignment), inside: make(map[string][]rule)}
+	info, user, system, own := readOutside(o.Info), readOutside(o.User), readOutside(o.System), r.read("")
+	r.above, r.below = info.rules, slices.Concat(system.rules, user.rules)
+	r.inside[""] = own.rules
+	for _, d := range []*definitions{builtIn(), system, user, own, info} {
+		maps.Copy(r.macros, d.macros)
+	}
+	return r
 }
 
-// Of returns the attributes of path (slash-separated, from the root) that bear
-// on its conversion.
+// Of returns the attributes of path (slash-separated, from the root).
 func (r *Reader) Of(path string) Attrs {
-	dir, name := r.above(path)
-	if len(dir.above)+len(dir.below)+len(dir.layers) == 0 {
-		return Attrs{}
+	end := strings.LastIndexByte(path, '/') + 1
+	found := resolution{Attrs: make(Attrs), reader: r, path: path, name: path[end:]}
+	found.match(r.above, 0)
+	for ; end > 0; end = strings.LastIndexByte(path[:end-1], '/') + 1 {
+		found.match(r.rules(path[:end]), end)
 	}
-	values := dir.resolve(name)
-	return Attrs{
-		Text:     values["text"],
-		CRLF:     values["crlf"],
-		EOL:      values["eol"],
-		Ident:    values["ident"],
-		Filter:   values["filter"],
-		Encoding: values["working-tree-encoding"],
-	}
+	found.match(r.rules(""), 0)
+	found.match(r.below, 0)
+	return found.Attrs
 }
 
 // Outside reports whether files outside the work tree define any.
-func (r *Reader) Outside() bool {
-	root, _ := r.above("")
-	return len(root.above)+len(root.below) > 0
-}
+func (r *Reader) Outside() bool { return len(r.above)+len(r.below) > 0 }
 
-// above returns the directory of a path, and the name in it.
-func (r *Reader) above(path string) (d *dir, name string) {
-	end := strings.LastIndexByte(path, '/') + 1
+// rules returns what a directory of the work tree defines.
+func (r *Reader) rules(dir string) []rule {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.dir(path[:end]), path[end:]
+	own, known := r.inside[dir]
+	if !known {
+		own = r.read(dir).rules
+		r.inside[dir] = own
+	}
+	return own
 }
 
-// dir returns a directory by its path, "" or one with a slash behind.
-func (r *Reader) dir(path string) *dir {
-	if d, ok := r.dirs[path]; ok {
-		return d
+// A resolution collects the attributes of one path, the ones that count most
+// first: what is known stays.
+type resolution struct {
+	Attrs
+	reader     *Reader
+	path, name string // from the root; in its directory
+}
+
+// match applies the rules that match, which are of the directory whose path is
+// that long.
+func (res *resolution) match(rules []rule, from int) {
+	for _, rule := range slices.Backward(rules) {
+		if rule.pattern.Match(res.path[from:], res.name, false, res.reader.o.IgnoreCase) {
+			res.apply(rule.assign)
+		}
 	}
-	var d *dir
-	if path == "" {
-		d = r.root()
-	} else {
-		end := strings.LastIndexByte(path[:len(path)-1], '/') + 1
-		d = r.dir(path[:end]).sub(path[end : len(path)-1])
+}
+
+// apply takes over the assignments of a line, the last one first. A macro that
+// is set brings its own with it; it may name other macros, but each attribute
+// is taken once, so that this ends.
+func (res *resolution) apply(assign []assignment) {
+	stack := slices.Clone(assign)
+	for len(stack) > 0 {
+		last := len(stack) - 1
+		a := stack[last]
+		stack = stack[:last]
+		if _, known := res.Attrs[a.name]; known {
+			continue
+		}
+		res.Attrs[a.name] = a.value
+		if a.value.State == Set {
+			stack = append(stack, res.reader.macros[a.name]...)
+		}
 	}
-	r.dirs[path] = d
-	return d
 }
 
 // readOutside returns the definitions in a file outside the work tree.
@@ -120,22 +153,21 @@ func readOutside(path string) *definitions {
 	if path == "" {
 		return &definitions{}
 	}
-	text, _ := read(path, file.How{Max: maxFile})
+	text, _ := readText(path, file.How{Max: maxFile})
 	return parse(text, true)
 }
 
-// read returns the content of a file without a byte order mark, which git
+// readText returns the content of a file without a byte order mark, which git
 // tolerates in files though not in the index.
-func read(path string, how file.How) (string, error) {
+func readText(path string, how file.How) (string, error) {
 	data, _, err := file.Read(path, how)
 	return strings.TrimPrefix(string(data), "\ufeff"), err
 }
 
-// inside returns the definitions in a directory of the work tree, "" or one
-// with a slash behind.
-func (r *Reader) inside(dir string) *definitions {
+// read returns the definitions in a directory of the work tree.
+func (r *Reader) read(dir string) *definitions {
 	name := dir + fileName
-	text, err := read(filepath.Join(r.o.WorkTree, filepath.FromSlash(name)), file.How{NoFollow: true, Max: maxFile})
+	text, err := readText(filepath.Join(r.o.WorkTree, filepath.FromSlash(name)), file.How{NoFollow: true, Max: maxFile})
 	if err != nil && r.o.FromIndex != nil {
 		data, _ := r.o.FromIndex(name)
 		text = string(data)

@@ -182,11 +182,11 @@ func TestOf(t *testing.T) {
 	reader := New(o)
 	valued := func(text string) Value { return Value{State: Valued, Text: text} }
 	for path, want := range map[string]Attrs{
-		"a": {valued("auto"), valued("input"), valued("crlf"), Value{State: Set}, valued("f"), valued("UTF-16")},
-		"b": {Text: Value{State: Unset}},
+		"a": {text: valued("auto"), crlf: valued("input"), eol: valued("crlf"), Ident: {State: Set}, Filter: valued("f"), Encoding: valued("UTF-16")},
+		"b": {text: {State: Unset}, eol: {}, "other": {State: Set}},
 		"c": {},
 	} {
-		if got := reader.Of(path); got != want {
+		if got := reader.Of(path); !maps.Equal(got, want) {
 			t.Errorf("Of(%s) = %+v, want %+v", path, got, want)
 		}
 	}
@@ -200,11 +200,11 @@ func FuzzParse(f *testing.F) {
 		if len(d.rules)+len(d.macros) > strings.Count(text, "\n")+1 {
 			t.Errorf("%d rules, %d macros", len(d.rules), len(d.macros))
 		}
-		res := resolution{values: make(map[string]Value), dir: &dir{outside: &outside{macros: d.macros}}}
+		res := resolution{Attrs: make(Attrs), reader: &Reader{macros: d.macros}}
 		for _, r := range d.rules {
 			res.apply(r.assign)
 		}
-		for name := range res.values {
+		for name := range res.Attrs {
 			if !validName(name) {
 				t.Errorf("attribute %q", name)
 			}

@@ -69,16 +69,28 @@ func (s *Settings) addFilter(driver string, e repo.Entry, c *repo.Config) (err e
 	return err
 }
 
+// A Conversion tells how git converts the files of a work tree.
+type Conversion struct {
+	*Reader
+	Settings
+}
+
+// Alters reports whether the bytes of a file may not be those of its blob.
+func (c Conversion) Alters(name string) bool {
+	a := c.Of(name)
+	return c.NeedsGit(a) || c.Converts(a)
+}
+
 // NeedsGit reports whether only git can convert a file with these attributes:
 // ident, a filter with a command, another encoding. Of its commands, `git
 // hash-object` converts as `git add` does, except one thing: it does not look
 // at the index, and so does not spare CRLF line ends that are already there.
 func (s Settings) NeedsGit(a Attrs) bool {
-	if a.Ident.State == Set || a.Encoding.State == Valued && !isUTF8(a.Encoding.Text) {
+	if a[Ident].State == Set || a[Encoding].State == Valued && !isUTF8(a[Encoding].Text) {
 		return true
 	}
-	f := s.filters[a.Filter.Text]
-	return a.Filter.State == Valued && (f.clean != "" || f.process != "" || f.required)
+	f := s.filters[a[Filter].Text]
+	return a[Filter].State == Valued && (f.clean != "" || f.process != "" || f.required)
 }
 
 // isUTF8 reports whether an encoding is the one that git keeps text in.
@@ -99,15 +111,14 @@ const (
 // lineEnds weighs the attributes against core.autocrlf, by the sections "text"
 // and "eol" of gitattributes(5).
 func (s Settings) lineEnds(a Attrs) lineEnds {
-	ends := lineEndsOf(a.Text)
+	ends := lineEndsOf(a[text])
 	if ends == undecided {
-		ends = lineEndsOf(a.CRLF)
+		ends = lineEndsOf(a[crlf])
 	}
-	eol := a.EOL.State == Valued && (a.EOL.Text == "lf" || a.EOL.Text == "crlf")
 	switch {
 	case ends != undecided:
 		return ends
-	case eol:
+	case a[eol].State == Valued && (a[eol].Text == "lf" || a[eol].Text == "crlf"):
 		return convert
 	case s.AutoCRLF == AutoOff:
 		return keep

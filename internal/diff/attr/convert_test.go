@@ -138,7 +138,7 @@ func TestTextLikeGit(t *testing.T) {
 		list.WriteString(name + "\n")
 	}
 	ids := strings.Fields(w.git(list.String(), "hash-object", "--stdin-paths"))
-	a := Attrs{Text: Value{State: Valued, Text: "auto"}}
+	a := Attrs{text: {State: Valued, Text: "auto"}}
 	for i, content := range contents {
 		got := settings.Normalize([]byte(content), a, func() bool { return false })
 		if blobID(got) != ids[i] {
@@ -199,8 +199,8 @@ func TestSettingsRefuse(t *testing.T) {
 func FuzzNormalize(f *testing.F) {
 	f.Add([]byte("a\r\nb\n"), "auto", true)
 	f.Add([]byte("a\r\r\n\x00"), "input", false)
-	f.Fuzz(func(t *testing.T, content []byte, text string, index bool) {
-		for _, a := range []Attrs{{Text: Value{State: Valued, Text: text}}, {Text: Value{State: Set}}, {EOL: Value{State: Valued, Text: text}}} {
+	f.Fuzz(func(t *testing.T, content []byte, mode string, index bool) {
+		for _, a := range []Attrs{{text: {State: Valued, Text: mode}}, {text: {State: Set}}, {eol: {State: Valued, Text: mode}}} {
 			s := Settings{AutoCRLF: AutoOn}
 			got := s.Normalize(content, a, func() bool { return index })
 			if strings.ReplaceAll(string(got), "\r", "") != strings.ReplaceAll(string(content), "\r", "") {

@@ -1,6 +1,7 @@
 package attr
 
 import (
+	"strconv"
 	"strings"
 
 	"codeloops/internal/diff/ignore/pattern"
@@ -141,37 +142,19 @@ func unquote(s string) (name, rest string, ok bool) {
 		case '"':
 			return b.String(), s[i+1:], true
 		case '\\':
-			c, n := unescape(s[i+1:])
-			if n == 0 {
+			if i+1 < len(s) && strings.IndexByte("xuU", s[i+1]) >= 0 {
+				return "", "", false // which are Go's alone
+			}
+			c, _, tail, err := strconv.UnquoteChar(s[i:], '"')
+			if err != nil {
 				return "", "", false
 			}
-			b.WriteByte(c)
-			i += 1 + n
+			b.WriteByte(byte(c))
+			i = len(s) - len(tail)
 		default:
 			b.WriteByte(s[i])
 			i++
 		}
 	}
 	return "", "", false
-}
-
-// unescape reads what follows a backslash and returns how long it is; 0 when it
-// means nothing.
-func unescape(s string) (c byte, n int) {
-	if s == "" {
-		return 0, 0
-	}
-	if i := strings.IndexByte(`abfnrtv\"`, s[0]); i >= 0 {
-		return "\a\b\f\n\r\t\v\\\""[i], 1
-	}
-	if len(s) < 3 || s[0] > '3' {
-		return 0, 0
-	}
-	for i := range 3 {
-		if s[i] < '0' || s[i] > '7' {
-			return 0, 0
-		}
-		c = c<<3 | (s[i] - '0')
-	}
-	return c, 3
 }

@@ -37,7 +37,7 @@ func (k *keeping) tree(ctx context.Context, path string, d, kept *scan.Dir) (*sc
 		dirs = append(dirs, child)
 	}
 	for _, f := range d.Files() {
-		if d.Nested(&f) { // where a tree can have but one of them
+		if f.Mode == scan.Gitlink && !d.Dir(f.Name).Empty() { // of it and its files a tree can have but one
 			k.leftOut = append(k.leftOut, scan.Placed{Path: path + f.Name, File: f})
 			continue
 		}

@@ -39,13 +39,13 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 	defer file.Close() //nolint:errcheck // opened for reading: nothing to lose
 	f := c.fresh(mode, st, c.tells(st, at))
 	var attrs attr.Attrs
-	raw := mode == Symlink || c.Attributes == nil
+	raw := mode == Symlink || c.Conversion.Reader == nil
 	if !raw {
-		attrs = c.Attributes.Of(c.path + c.name)
+		attrs = c.Conversion.Of(c.path + c.name)
 	}
-	converts := !raw && c.Settings.Converts(attrs)
+	converts := !raw && c.Conversion.Converts(attrs)
 	switch {
-	case !raw && c.Settings.NeedsGit(attrs), converts && st.Size > store.Large:
+	case !raw && c.Conversion.NeedsGit(attrs), converts && st.Size > store.Large:
 		c.postpone(ctx)
 		return f, nil
 	case st.Size > store.Large:
@@ -60,7 +60,7 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 	}
 	normal := content
 	if converts {
-		normal = c.Settings.Normalize(content, attrs, func() bool { return c.hasCRLF(ctx) })
+		normal = c.Conversion.Normalize(content, attrs, func() bool { return c.hasCRLF(ctx) })
 	}
 	err = c.identify(&f, normal)
 	if converts && c.asBegun(&f, content) {

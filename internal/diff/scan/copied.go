@@ -6,19 +6,10 @@ import "slices"
 // times and permissions that they have here, but for those at some paths, of which nothing is
 // known.
 func (d *Dir) Copied(but []string) *Dir {
-	copied := d.copied()
-	for _, path := range but {
-		if f := copied.Find(path); f != nil {
-			f.trust = doubtful
-		}
-	}
-	return copied
-}
-
-func (d *Dir) copied() *Dir {
-	c := &Dir{Name: d.Name, Dirs: make([]*Dir, len(d.Dirs)), files: slices.Clone(d.files), sealed: d.sealed, empty: d.empty, id: d.id}
-	for i, child := range d.Dirs {
-		c.Dirs[i] = child.copied()
+	c := *d
+	c.Dirs, c.files = slices.Clone(d.Dirs), slices.Clone(d.files)
+	for i, child := range c.Dirs {
+		c.Dirs[i] = child.Copied(nil)
 	}
 	for i := range c.files {
 		if f := &c.files[i]; f.trust == exact {
@@ -27,5 +18,10 @@ func (d *Dir) copied() *Dir {
 			f.trust = doubtful
 		}
 	}
-	return c
+	for _, path := range but {
+		if f := c.Find(path); f != nil {
+			f.trust = doubtful
+		}
+	}
+	return &c
 }

@@ -11,9 +11,8 @@ import (
 // findFiles finds the state of the directory's files and symlinks that are in scope.
 func (v *visit) findFiles(ctx context.Context) error {
 	v.found = make([]File, 0, len(v.files))
-	base, index, last := v.base.cursor(), v.index.cursor(), v.last.cursor()
 	for _, name := range v.files {
-		c := candidate{visit: v, name: name, base: base.to(name), index: index.to(name), last: last.to(name)}
+		c := candidate{visit: v, name: name, base: v.base.file(name), index: v.index.file(name), last: v.last.file(name)}
 		decides := false
 		if c.index == nil && c.base == nil && v.also.file(name) == nil && v.rules.Ignored(name, false) {
 			if decides = Decides(name); !decides {

@@ -25,7 +25,7 @@ func scannerOf(root string, at time.Time) *Scanner {
 		Root: root, FileSystem: FileSystem{FileMode: true, Symlinks: true}, Clock: Clock{Slack: time.Second, Keeps: true},
 		Now:   func() time.Time { return at },
 		Blobs: store.New(store.Options{}), Rules: ignore.New(ignore.Options{WorkTree: root}),
-		Attributes: attr.New(attr.Options{WorkTree: root}), Inside: none{},
+		Conversion: attr.Conversion{Reader: attr.New(attr.Options{WorkTree: root})}, Inside: none{},
 	}
 }
 

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -59,6 +60,6 @@ func (v *visit) link(name string, commit plumbing.Hash) {
 }
 
 func (v *visit) addLink(link File) {
-	i, _ := slices.BinarySearchFunc(v.found, link.Name, byName)
+	i, _ := slices.BinarySearchFunc(v.found, link.Name, func(f File, name string) int { return strings.Compare(f.Name, name) })
 	v.found = slices.Insert(v.found, i, link)
 }

@@ -29,8 +29,8 @@ func Place(path string, mode uint32, id plumbing.Hash, size int64) (Placed, bool
 func (d *Dir) With(files []Placed) *Dir {
 	for _, f := range files {
 		d = d.edited(f.Path, func(in *Dir, name string) {
-			if i, found := slices.BinarySearchFunc(in.files, name, byName); !found {
-				in.files = slices.Insert(slices.Clone(in.files), i, f.File)
+			if in.file(name) == nil {
+				in.set(f.File)
 			}
 		})
 	}
@@ -73,48 +73,37 @@ func (d *Dir) child(name string) int {
 	return i
 }
 
-// Nested reports whether the gitlink of a name is that of a repository whose files
-// the state has, too.
-func (d *Dir) Nested(link *File) bool {
-	files := d.subdir(link.Name)
-	return link.Mode == Gitlink && !files.Empty()
-}
-
 // Put returns the state with a file instead of what is at its path. It
 // reports false when that is a directory with files in it, or when another file
 // is where a directory would have to be. Seal it before use.
-func (d *Dir) Put(f Placed) (*Dir, bool) { return d.put(f.Path, &f.File) }
+func (d *Dir) Put(f Placed) (*Dir, bool) {
+	for at, r := range f.Path {
+		if above := d.Find(f.Path[:at]); r == '/' && above != nil && above.Mode != Gitlink {
+			return d, false
+		}
+	}
+	if !d.Dir(f.Path).Empty() {
+		return d, false
+	}
+	return d.edited(f.Path, func(in *Dir, _ string) { in.set(f.File) }), true
+}
 
 // Without returns the state without the file at a path. Seal it before use.
 func (d *Dir) Without(path string) *Dir {
-	now, _ := d.put(path, nil)
-	return now
+	if d.Find(path) == nil {
+		return d
+	}
+	return d.edited(path, func(in *Dir, name string) {
+		in.files = slices.DeleteFunc(slices.Clone(in.files), func(f File) bool { return f.Name == name })
+	})
 }
 
-func (d *Dir) put(path string, f *File) (_ *Dir, ok bool) {
-	now := &Dir{Name: d.Name, Dirs: slices.Clone(d.Dirs), files: d.files}
-	name, rest, deeper := strings.Cut(path, "/")
-	file, isFile := slices.BinarySearchFunc(d.files, name, byName)
-	inside := d.subdir(name)
-	if !deeper {
-		now.files = slices.Clone(d.files)
-		if isFile {
-			now.files = slices.Delete(now.files, file, file+1)
-		}
-		if f != nil {
-			now.files = slices.Insert(now.files, file, *f)
-		}
-		return now, f == nil || inside.Empty()
+// set puts a file among those of the directory, instead of another one of its name.
+func (d *Dir) set(f File) {
+	from, found := d.search(f.Name)
+	to := from
+	if found {
+		to++
 	}
-	if isFile && d.files[file].Mode != Gitlink || inside == nil && f == nil {
-		return now, f == nil
-	}
-	i := now.child(name)
-	if now.Dirs[i], ok = now.Dirs[i].put(rest, f); !ok {
-		return now, false
-	}
-	if f == nil && now.Dirs[i].Empty() {
-		now.Dirs = slices.Delete(now.Dirs, i, i+1)
-	}
-	return now, true
+	d.files = slices.Replace(slices.Clone(d.files), from, to, f)
 }

@@ -52,8 +52,7 @@ type Scanner struct {
 	Now        func() time.Time
 	Blobs      Blobs
 	Rules      *ignore.Rules
-	Attributes *attr.Reader // nil: files are what they are on the disk
-	Settings   attr.Settings
+	Conversion attr.Conversion // without a Reader files are what they are on the disk
 	Inside     Repositories
 	Alone      bool // it takes one processor, and leaves the others to whoever is at work
 	// Hash stores files through git, which alone can convert them, and

@@ -41,15 +41,6 @@ const (
 // odd marks, in [Stat.Perm], permissions that umask does not give.
 const odd = 1 << 15
 
-// Perm returns the permissions of a regular file, as far as they are known: those of
-// one that is only in git's index, or in a tree object, are what umask leaves.
-func (f *File) Perm() fs.FileMode {
-	if f.stat.Perm != 0 {
-		return fs.FileMode(f.stat.Perm) & fs.ModePerm
-	}
-	return Usual(f.Mode, Umask())
-}
-
 // Usual returns the permissions that git gives a file of a mode under an umask.
 func Usual(mode uint32, umask fs.FileMode) fs.FileMode {
 	if mode == Executable {

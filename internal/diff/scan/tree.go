@@ -2,6 +2,7 @@ package scan
 
 import (
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -115,36 +116,17 @@ func (d *Dir) file(name string) *File {
 	if d == nil {
 		return nil
 	}
-	i, ok := slices.BinarySearchFunc(d.files, name, byName)
+	i, ok := d.search(name)
 	if !ok {
 		return nil
 	}
 	return &d.files[i]
 }
 
-// A cursor goes through the files of a directory in their order.
-type cursor struct{ left []File }
-
-// cursor returns one that is before the first file.
-func (d *Dir) cursor() cursor {
-	if d == nil {
-		return cursor{}
-	}
-	return cursor{d.files}
+// search returns where the file of that name is, or would be.
+func (d *Dir) search(name string) (at int, found bool) {
+	return sort.Find(len(d.files), func(i int) int { return strings.Compare(name, d.files[i].Name) })
 }
-
-// to goes on to a name, and returns the file that has it, nil where there is none.
-func (c *cursor) to(name string) *File {
-	for len(c.left) > 0 && c.left[0].Name < name {
-		c.left = c.left[1:]
-	}
-	if len(c.left) == 0 || c.left[0].Name != name {
-		return nil
-	}
-	return &c.left[0]
-}
-
-func byName(f File, name string) int { return strings.Compare(f.Name, name) }
 
 // subdir returns the directory of that name, nil when d has none or is nil
 // itself.
@@ -171,11 +153,6 @@ func (d *Dir) Seal() {
 	for _, child := range d.Dirs {
 		child.Seal()
 	}
-	d.seal()
-}
-
-// seal computes the id of a directory of which all subdirectories have theirs.
-func (d *Dir) seal() {
 	content := d.Object()
 	d.sealed, d.empty, d.id = true, len(content) == 0, store.Sum(plumbing.TreeObject, content)
 }

@@ -239,7 +239,7 @@ func (v *visit) state(dirs []*Dir) *Dir {
 	}
 	d := &Dir{Name: v.name, Dirs: dirs, files: v.found}
 	if !v.waits && !slices.ContainsFunc(d.Dirs, func(d *Dir) bool { return !d.sealed }) {
-		d.seal()
+		d.Seal()
 	}
 	return d
 }
