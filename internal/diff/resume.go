@@ -91,8 +91,7 @@ func (m *memory) commit(ctx context.Context, w *watcher, c checkpoint.Checkpoint
 		m.kept = w.tracked.root
 	}
 	c.Kept = m.kept
-	writer := checkpoint.Writer{Store: w.store, Now: w.options.Now}
-	id, root, err := writer.Write(ctx, c)
+	id, root, err := checkpoint.Write(ctx, w.store, w.options.Now(), c)
 	if err == nil {
 		m.kept = root
 	}

@@ -5,14 +5,12 @@ package checkpoint
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/diff/store"
-	"codeloops/internal/wording"
 )
 
 // Namespace is where the references to checkpoints are: in the private repository
@@ -21,12 +19,6 @@ const Namespace = "refs/codeloops/"
 
 // author signs the commits, whoever the user is to git.
 const author = "codeloops <codeloops@localhost>"
-
-// A Writer writes the checkpoints of one work tree.
-type Writer struct {
-	Store *store.Store
-	Now   func() time.Time
-}
 
 // A Checkpoint is a state and its description.
 type Checkpoint struct {
@@ -52,73 +44,41 @@ type Checkpoint struct {
 // it down to the disk. The commit's tree is the one that `git write-tree` would
 // write for the state, if no file is left out. It returns the state as it was
 // written, too.
-func (w *Writer) Write(ctx context.Context, c Checkpoint) (id plumbing.Hash, root *scan.Dir, err error) {
-	if id, root, err = w.write(ctx, c); err != nil {
+func Write(ctx context.Context, objects *store.Store, at time.Time, c Checkpoint) (id plumbing.Hash, root *scan.Dir, err error) {
+	k := keeping{store: objects, at: at}
+	if id, root, err = k.write(ctx, c); err != nil {
 		return id, nil, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
 	}
 	return id, root, nil
 }
 
-func (w *Writer) write(ctx context.Context, c Checkpoint) (id plumbing.Hash, root *scan.Dir, err error) {
-	batch, err := w.Store.Batch()
-	if err != nil {
+func (k *keeping) write(ctx context.Context, c Checkpoint) (id plumbing.Hash, root *scan.Dir, err error) {
+	if k.batch, err = k.store.Batch(); err != nil {
 		return id, nil, err
 	}
-	k := keeping{Writer: w, batch: batch}
 	if root, err = k.tree(ctx, "", c.State, c.Kept); err != nil {
 		return id, nil, err
 	}
-	var parents []plumbing.Hash
 	beside, err := k.beside(c)
 	if err != nil {
 		return id, nil, err
 	}
-	if !beside.IsZero() {
-		parents = append(parents, beside)
-	}
-	c.Message = appendLeftOut(appendDisk(appendSetup(appendHead(c), c.Setup), c.Disk), k.leftOut)
-	if id, err = batch.Add(plumbing.CommitObject, w.commit(root.ID(), parents, c.Message)); err == nil {
-		err = batch.Write(ctx)
+	if id, err = k.commit(root.ID(), beside, c.message(k.leftOut)); err == nil {
+		err = k.batch.Write(ctx)
 	}
 	if err == nil {
-		err = w.Store.Refer(Namespace+c.Ref, id)
+		err = k.store.Refer(Namespace+c.Ref, id)
 	}
 	return id, root, err
 }
 
-// headLine and branchLine begin the lines that say where HEAD was.
-const (
-	headLine   = "Head: "
-	branchLine = "Branch: "
-)
-
-// appendHead returns the message with what is said of HEAD and the index.
-func appendHead(c Checkpoint) string {
-	var lines string
-	if c.Head != "" {
-		lines += headLine + c.Head + "\n"
+// commit adds a commit object, with a parent that may be zero; the format is that of
+// git-commit-tree(1).
+func (k *keeping) commit(tree, parent plumbing.Hash, message string) (plumbing.Hash, error) {
+	lines := fmt.Sprintf("tree %s\n", tree)
+	if !parent.IsZero() {
+		lines += fmt.Sprintf("parent %s\n", parent)
 	}
-	if c.Branch != "" {
-		lines += branchLine + wording.Name(c.Branch) + "\n"
-	}
-	if !c.Index.IsZero() {
-		lines += "Index: " + c.Index.String() + "\n"
-	}
-	if lines != "" {
-		lines = "\n" + lines
-	}
-	return strings.TrimRight(c.Message, "\n") + "\n" + lines
-}
-
-// commit returns a commit object; the format is that of git-commit-tree(1).
-func (w *Writer) commit(tree plumbing.Hash, parents []plumbing.Hash, message string) []byte {
-	var b strings.Builder
-	fmt.Fprintf(&b, "tree %s\n", tree)
-	for _, parent := range parents {
-		fmt.Fprintf(&b, "parent %s\n", parent)
-	}
-	at := w.Now().UTC()
-	fmt.Fprintf(&b, "author %s %d +0000\ncommitter %s %d +0000\n\n", author, at.Unix(), author, at.Unix())
-	b.WriteString(strings.TrimRight(message, "\n") + "\n")
-	return []byte(b.String())
+	who := fmt.Sprintf("%s %d +0000", author, k.at.Unix())
+	return k.batch.Add(plumbing.CommitObject, fmt.Appendf(nil, "%sauthor %s\ncommitter %s\n\n%s", lines, who, who, message))
 }

@@ -20,7 +20,7 @@ func TestDisk(t *testing.T) {
 			Raw:   map[string]Raw{"crlf": {CRLF: true}, "d/ü": {ID: id}, "unknown": {}},
 		},
 	} {
-		message := appendLeftOut(appendDisk("Subject\n\nUmask: 0777\nMode: 0777 \"x\"\n", want), nil)
+		message := (&Checkpoint{Message: "Subject\n\nUmask: 0777\nMode: 0777 \"x\"\n", Disk: want}).message(nil)
 		if got := DiskOf(message); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %q is read as %+v, want %+v", name, message, got, want)
 		}

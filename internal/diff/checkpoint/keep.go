@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -12,7 +13,8 @@ import (
 
 // A keeping gathers the objects of one state.
 type keeping struct {
-	*Writer
+	store   *store.Store
+	at      time.Time
 	batch   *store.Batch
 	leftOut []scan.Placed
 }
@@ -67,7 +69,7 @@ func (k *keeping) file(ctx context.Context, path string, f scan.File) (bool, err
 	switch {
 	case f.Mode == scan.Gitlink || k.batch.Owns(f.ID):
 		return true, nil
-	case f.Size() <= store.Large || k.Store.Has(ctx, f.ID):
+	case f.Size() <= store.Large || k.store.Has(ctx, f.ID):
 		return true, k.batch.Take(f.ID, path, f.Size())
 	}
 	k.leftOut = append(k.leftOut, scan.Placed{Path: path, File: f})

@@ -22,12 +22,12 @@ func placed(t *testing.T, path string) scan.Placed {
 func TestLeftOut(t *testing.T) {
 	t.Parallel()
 	want := []scan.Placed{placed(t, "plain"), placed(t, "d/e/\xff\n\"\u00e9 \\")}
-	message := appendLeftOut("Subject\n\nLeft-out: 100644 no\n", want)
+	message := (&Checkpoint{Message: "Subject\n\nLeft-out: 100644 no\n"}).message(want)
 	if got := parseLeftOut(message); !reflect.DeepEqual(got, want) {
 		t.Errorf("%q is read as %v, want %v", message, got, want)
 	}
-	spoof := strings.TrimSpace(appendLeftOut("", want[:1])) + "\n"
-	for _, message := range []string{appendLeftOut(spoof, nil), appendLeftOut("a\n\n"+spoof, nil)} {
+	spoof := strings.TrimSpace(sayLeftOut(want[:1])) + "\n"
+	for _, message := range []string{(&Checkpoint{Message: spoof}).message(nil), (&Checkpoint{Message: "a\n\n" + spoof}).message(nil)} {
 		if got := parseLeftOut(message); got != nil {
 			t.Errorf("what a caller said, %q, is read as %v", message, got)
 		}
@@ -47,7 +47,7 @@ func FuzzParseLeftOut(f *testing.F) {
 				t.Errorf("%q names %q", message, f.Path)
 			}
 		}
-		if again := parseLeftOut(appendLeftOut("", files)); !reflect.DeepEqual(again, files) {
+		if again := parseLeftOut(sayLeftOut(files)); !reflect.DeepEqual(again, files) {
 			t.Errorf("%q is read as %v, then as %v", message, files, again)
 		}
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"codeloops/internal/diff/scan"
+	"codeloops/internal/wording"
 )
 
 // setUp starts a line of a commit's message that says how git was set up: the
@@ -30,17 +31,41 @@ func Digest(value string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ending returns a message that ends in one line feed, with no line that begins as ours
-// do.
-func ending(message, begin string) []byte {
-	message = strings.TrimRight(message, "\n") + "\n"
-	return []byte(strings.ReplaceAll("\n"+message, "\n"+begin, "\n "+begin)[1:])
+// headLine and branchLine begin the lines that say where HEAD was.
+const (
+	headLine   = "Head: "
+	branchLine = "Branch: "
+)
+
+// message returns the commit's message, given the files that were left out.
+func (c *Checkpoint) message(files []scan.Placed) string {
+	text := "\n" + strings.TrimRight(c.Message, "\n") + "\n"
+	for _, begin := range []string{setUpKnown, umaskLine, leftOut} { // no line of it begins as ours do
+		text = strings.ReplaceAll(text, "\n"+begin, "\n "+begin)
+	}
+	return text[1:] + c.sayHead() + c.saySetup() + c.Disk.say() + sayLeftOut(files)
 }
 
-// appendLine appends one of our lines: what is said of a name, which ends it as a Go
+func (c *Checkpoint) sayHead() (lines string) {
+	if c.Head != "" {
+		lines += "\n" + headLine + c.Head
+	}
+	if c.Branch != "" {
+		lines += "\n" + branchLine + wording.Name(c.Branch)
+	}
+	if !c.Index.IsZero() {
+		lines += "\nIndex: " + c.Index.String()
+	}
+	if lines != "" {
+		lines += "\n"
+	}
+	return lines
+}
+
+// line returns one of our lines: what is said of a name, which ends it as a Go
 // string.
-func appendLine(b []byte, begin, what, name string) []byte {
-	return fmt.Appendf(b, "%s%s %s\n", begin, what, strconv.QuoteToASCII(name))
+func line(begin, what, name string) string {
+	return fmt.Sprintf("%s%s %s\n", begin, what, strconv.QuoteToASCII(name))
 }
 
 // lines yields what our lines that begin so say, each with the name that it is about.
@@ -58,16 +83,16 @@ func lines(message, begin string) iter.Seq2[string, string] {
 	}
 }
 
-func appendSetup(message string, setup map[string]string) string {
-	b := ending(message, setUpKnown)
-	if setup == nil {
-		return string(b)
+func (c *Checkpoint) saySetup() string {
+	if c.Setup == nil {
+		return ""
 	}
-	b = append(b, "\n"+setUpKnown+"\n"...)
-	for _, name := range slices.Sorted(maps.Keys(setup)) {
-		b = appendLine(b, setUp, setup[name], name)
+	var b strings.Builder
+	b.WriteString("\n" + setUpKnown + "\n")
+	for _, name := range slices.Sorted(maps.Keys(c.Setup)) {
+		b.WriteString(line(setUp, c.Setup[name], name))
 	}
-	return string(b)
+	return b.String()
 }
 
 func parseSetup(message string) map[string]string {
@@ -116,23 +141,23 @@ const (
 	crlf      = "crlf"
 )
 
-func appendDisk(message string, d *Disk) string {
-	b := ending(message, umaskLine)
+func (d *Disk) say() string {
 	if d == nil {
-		return string(b)
+		return ""
 	}
-	b = fmt.Appendf(b, "\n%s%04o\n", umaskLine, d.Umask)
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s%04o\n", umaskLine, d.Umask)
 	for _, path := range slices.Sorted(maps.Keys(d.Perms)) {
-		b = appendLine(b, permLine, fmt.Sprintf("%04o", d.Perms[path]), path)
+		b.WriteString(line(permLine, fmt.Sprintf("%04o", d.Perms[path]), path))
 	}
 	for _, path := range slices.Sorted(maps.Keys(d.Raw)) {
 		what := crlf
 		if raw := d.Raw[path]; !raw.CRLF {
 			what = raw.ID.String()
 		}
-		b = appendLine(b, rawLine, what, path)
+		b.WriteString(line(rawLine, what, path))
 	}
-	return string(b)
+	return b.String()
 }
 
 // DiskOf returns what the message of a checkpoint says of the disk; nil for one that says
@@ -187,7 +212,7 @@ func (k *keeping) beside(c Checkpoint) (id plumbing.Hash, err error) {
 	if err != nil {
 		return id, err
 	}
-	return k.batch.Add(plumbing.CommitObject, k.commit(tree, nil, "Files as they were on the disk"))
+	return k.commit(tree, plumbing.ZeroHash, "Files as they were on the disk\n")
 }
 
 // leftOut starts a line of a commit's message that stands for a file that is
@@ -195,15 +220,15 @@ func (k *keeping) beside(c Checkpoint) (id plumbing.Hash, err error) {
 // large one, or the commit of a repository whose files are in the tree.
 const leftOut = "Left-out: "
 
-func appendLeftOut(message string, files []scan.Placed) string {
-	b := ending(message, leftOut)
-	if len(files) > 0 {
-		b = append(b, '\n')
+func sayLeftOut(files []scan.Placed) string {
+	var b strings.Builder
+	for i, f := range files {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(line(leftOut, fmt.Sprintf("%06o %s %d", f.Mode, f.ID, f.Size()), f.Path))
 	}
-	for _, f := range files {
-		b = appendLine(b, leftOut, fmt.Sprintf("%06o %s %d", f.Mode, f.ID, f.Size()), f.Path)
-	}
-	return string(b)
+	return b.String()
 }
 
 // parseLeftOut returns the files that a commit's message says were left out. A

@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -45,15 +44,15 @@ func Read(ctx context.Context, objects *store.Store, commit plumbing.Hash) (Kept
 	if err != nil {
 		return Kept{}, fmt.Errorf("read checkpoint %s: %w", commit, err)
 	}
-	tree, err := treeOf(content)
-	if err != nil {
-		return Kept{}, fmt.Errorf("read checkpoint %s: %w", commit, err)
+	head, text, _ := strings.Cut(string(content), "\n\n")
+	first, rest, _ := strings.Cut(head, "\n")
+	tree, found := strings.CutPrefix(first, "tree ")
+	if !found || !plumbing.IsHash(tree) {
+		return Kept{}, fmt.Errorf("read checkpoint %s: %w", commit, errCommit)
 	}
-	head, message, _ := bytes.Cut(content, []byte("\n\n"))
-	text := string(message)
 	return Kept{
-		At: writtenAt(string(head)), Setup: parseSetup(text), Disk: DiskOf(text), Head: said(text, headLine), Branch: said(text, branchLine),
-		commit: commit, tree: tree, leftOut: parseLeftOut(text),
+		At: writtenAt(rest), Setup: parseSetup(text), Disk: DiskOf(text), Head: said(text, headLine), Branch: said(text, branchLine),
+		commit: commit, tree: plumbing.NewHash(tree), leftOut: parseLeftOut(text),
 	}, nil
 }
 
@@ -106,27 +105,13 @@ func Last(ctx context.Context, objects *store.Store, like *scan.Dir) *scan.Dir {
 	return state
 }
 
-// treeOf reads the first line of a commit: "tree <id>".
-func treeOf(commit []byte) (plumbing.Hash, error) {
-	line, _, _ := bytes.Cut(commit, []byte{'\n'})
-	id, found := bytes.CutPrefix(line, []byte("tree "))
-	if !found || !plumbing.IsHash(string(id)) {
-		return plumbing.ZeroHash, errCommit
-	}
-	return plumbing.NewHash(string(id)), nil
-}
-
-// writtenAt reads the line of a commit that names the committer, the time behind it.
+// writtenAt reads the line of a commit that names us as its committer, the time behind it.
 func writtenAt(head string) time.Time {
-	_, line, _ := strings.Cut(head, "\ncommitter ")
-	line, _, _ = strings.Cut(line, "\n")
-	fields := strings.Fields(line)
-	if len(fields) < 2 {
-		return time.Time{}
-	}
-	seconds, err := strconv.ParseInt(fields[len(fields)-2], 10, 64)
+	_, line, _ := strings.Cut(head, "\ncommitter "+author+" ")
+	seconds, _, _ := strings.Cut(line, " ")
+	at, err := strconv.ParseInt(seconds, 10, 64)
 	if err != nil {
 		return time.Time{}
 	}
-	return time.Unix(seconds, 0)
+	return time.Unix(at, 0)
 }

@@ -14,7 +14,7 @@ func TestSetup(t *testing.T) {
 		"one":                             {"core.autocrlf": Digest("input")},
 		"odd\n\n" + setUpKnown + "\nmore": {"filter.\x1b\n.clean": Digest("a"), `a "b"`: Digest(""), "ü": Digest("\n")},
 	} {
-		text := appendSetup(message, setup)
+		text := (&Checkpoint{Message: message, Setup: setup}).message(nil)
 		got := parseSetup("\n" + text + "\nLeft-out: and so on\n")
 		if !maps.Equal(got, setup) || (got == nil) != (setup == nil) {
 			t.Errorf("%q is read as %v", text, got)
@@ -23,13 +23,13 @@ func TestSetup(t *testing.T) {
 			t.Errorf("%q for %q", text, message)
 		}
 	}
-	if got := parseSetup(appendSetup(setUpKnown+"\n"+setUp+Digest("")+` "a"`, nil)); got != nil {
+	if got := parseSetup((&Checkpoint{Message: setUpKnown + "\n" + setUp + Digest("") + ` "a"`}).message(nil)); got != nil {
 		t.Errorf("a message is read as %v", got)
 	}
 }
 
 func FuzzParseSetup(f *testing.F) {
-	f.Add(appendSetup("message", map[string]string{"a": Digest("b"), "c\n": Digest("")}))
+	f.Add((&Checkpoint{Setup: map[string]string{"a": Digest("b"), "c\n": Digest("")}}).message(nil))
 	f.Add("\n" + setUpKnown + "\n" + setUp + "x \"\n" + setUp + "\n")
 	f.Fuzz(func(t *testing.T, message string) {
 		setup := parseSetup(message)
