@@ -71,7 +71,6 @@ type Dir struct {
 	once     sync.Once
 	excluded bool
 	own      list
-	nearest  *Dir // this directory or the nearest above it that has rules of its own
 }
 
 // Root returns the rules of the work tree's root.
@@ -103,7 +102,7 @@ func (d *Dir) Ignored(name string, isDir bool) bool {
 		return true
 	}
 	c := candidate{path: d.path + name, name: name, isDir: isDir, fold: d.rules.o.IgnoreCase}
-	for at := d.nearest; at != nil; at = at.parent.above() {
+	for at := d; at != nil; at = at.parent { // which have been loaded by then
 		if ignored, ok := at.own.judge(c, len(at.path)); ok {
 			return ignored
 		}
@@ -130,19 +129,6 @@ func (d *Dir) load() {
 		return
 	}
 	d.own = d.rules.inside(d.path)
-	d.nearest = d
-	if len(d.own) == 0 {
-		d.nearest = d.parent.above()
-	}
-}
-
-// above returns the nearest directory with rules of its own, from d upwards.
-// d has been loaded by then, or is nil above the root.
-func (d *Dir) above() *Dir {
-	if d == nil {
-		return nil
-	}
-	return d.nearest
 }
 
 // inside reads the .gitignore file of a directory of the work tree.

@@ -101,7 +101,7 @@ func withBelow(glob string) string {
 }
 
 func globPath(glob, text string, fold bool) bool {
-	return pattern.Glob(glob, text, pattern.Options{Fold: fold, Path: true})
+	return pattern.Glob(glob, text, fold, true)
 }
 
 func samePath(a, b string, fold bool) bool {

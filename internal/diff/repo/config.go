@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -21,16 +22,7 @@ type Entry struct {
 // case except for the subsection. A Config does not change.
 type Config struct {
 	entries []Entry
-	last    map[string]int // index of the entry that counts
 	env     Env
-}
-
-func newConfig(entries []Entry, env Env) *Config {
-	c := &Config{entries: entries, last: make(map[string]int, len(entries)), env: env}
-	for i, e := range entries {
-		c.last[e.Key] = i
-	}
-	return c
 }
 
 // Entries returns all settings, later ones overriding earlier ones. The caller
@@ -51,11 +43,13 @@ func (c *Config) All(key string) []string {
 
 // lookup returns the entry that counts for key.
 func (c *Config) lookup(key string) (Entry, bool) {
-	i, ok := c.last[canonical(key)]
-	if !ok {
-		return Entry{}, false
+	key = canonical(key)
+	for _, e := range slices.Backward(c.entries) {
+		if e.Key == key {
+			return e, true
+		}
 	}
-	return c.entries[i], true
+	return Entry{}, false
 }
 
 // String returns the value of key; ok is false when it is not set.
@@ -79,20 +73,6 @@ func (c *Config) Bool(key string, def bool) (bool, error) {
 		return def, e.bad("a boolean")
 	}
 	return b, nil
-}
-
-// Int returns the value of key, with git's suffixes k, m and g, or def when it
-// is not set.
-func (c *Config) Int(key string, def int64) (int64, error) {
-	e, ok := c.lookup(key)
-	if !ok {
-		return def, nil
-	}
-	n, ok := parseInt(e.Value)
-	if !ok {
-		return def, e.bad("a number")
-	}
-	return n, nil
 }
 
 // Path returns the value of key with "~" and "~user" expanded; ok is false when

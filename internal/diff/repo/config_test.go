@@ -237,7 +237,11 @@ func TestValues(t *testing.T) {
 		key := fmt.Sprintf("v.x%d", i)
 		yes, err := r.Config.Bool(key, false)
 		same("bool", key, yes, err)
-		n, err := r.Config.Int(key, 0)
+		e, _ := r.Config.lookup(key)
+		n, ok := parseInt(e.Value)
+		if err = nil; !ok {
+			err = e.bad("a number")
+		}
 		same("int", key, n, err)
 	}
 	yes, err := r.Config.Bool("v.implicit", false)

@@ -22,16 +22,16 @@ func readFormat(p place) (format, error) {
 	var f format
 	// Without a version, git takes the file for that of an older time and
 	// looks no further.
-	text, ok := own.String("core.repositoryFormatVersion")
+	e, ok := own.lookup("core.repositoryFormatVersion")
 	if !ok {
 		return f, nil
 	}
-	version, err := own.Int("core.repositoryFormatVersion", 0)
-	if err != nil {
-		return format{}, err
-	}
-	if version > 1 {
-		return format{}, &UnsupportedError{GitDir: p.gitDir, Key: "core.repositoryformatversion", Value: text}
+	version, ok := parseInt(e.Value)
+	switch {
+	case !ok:
+		return format{}, e.bad("a number")
+	case version > 1:
+		return format{}, &UnsupportedError{GitDir: p.gitDir, Key: e.Key, Value: e.Value}
 	}
 	if err := checkExtensions(own, version, p.gitDir); err != nil {
 		return format{}, err

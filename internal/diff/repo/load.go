@@ -46,13 +46,13 @@ func loadConfig(from sources) (*Config, error) {
 		return nil, err
 	}
 	if !first.pending {
-		return newConfig(first.entries, from.env), nil
+		return &Config{first.entries, from.env}, nil
 	}
 	second := &loader{sources: from, urls: first.urls}
 	if err := second.all(); err != nil {
 		return nil, err
 	}
-	return newConfig(second.entries, from.env), nil
+	return &Config{second.entries, from.env}, nil
 }
 
 // readSettings reads one file without what it includes. A missing file is
@@ -62,7 +62,7 @@ func readSettings(path string) (*Config, error) {
 	if err != nil && !file.Missing(err) {
 		return nil, err
 	}
-	return newConfig(entries, nil), nil
+	return &Config{entries: entries}, nil
 }
 
 // readEntries returns the settings of one file.

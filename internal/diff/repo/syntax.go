@@ -33,7 +33,7 @@ func Parse(text string) (*Config, error) {
 	if !ok {
 		return nil, &SyntaxError{Line: line}
 	}
-	return newConfig(entries, nil), nil
+	return &Config{entries: entries}, nil
 }
 
 // parse returns the settings of a file in order. ok is false at the first
@@ -95,14 +95,14 @@ func (p *parser) section() bool {
 		c := p.next()
 		switch {
 		case c == ']':
-			p.prefix = name.String() + "."
+			p.prefix = strings.ToLower(name.String()) + "."
 			return name.Len() > 0
 		case c == ' ' || c == '\t':
-			return p.subsection(name.String())
+			return p.subsection(strings.ToLower(name.String()))
 		case !isKey(c) && c != '.':
 			return false
 		}
-		name.WriteByte(lower(p.last()))
+		name.WriteByte(p.last())
 	}
 }
 
@@ -139,12 +139,12 @@ func (p *parser) setting(first int) (Entry, bool) {
 	var name strings.Builder
 	c := first
 	for ; isKey(c); c = p.next() {
-		name.WriteByte(lower(p.last()))
+		name.WriteByte(p.last())
 	}
 	for c == ' ' || c == '\t' {
 		c = p.next()
 	}
-	e := Entry{Key: p.prefix + name.String()}
+	e := Entry{Key: p.prefix + strings.ToLower(name.String())}
 	switch c {
 	case '\n', end:
 		e.Implicit = true
@@ -216,11 +216,3 @@ func isSpace(c int) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r
 func isAlpha(c int) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 
 func isKey(c int) bool { return isAlpha(c) || '0' <= c && c <= '9' || c == '-' }
-
-// lower folds an ASCII letter.
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		c += 'a' - 'A'
-	}
-	return c
-}

@@ -157,36 +157,34 @@ func (j *journal) close() { _ = j.files.Close() } // what was written is synced
 func (j *journal) keptFiles() string { return filepath.Join(j.dir, filesDir) }
 
 // save writes the journal anew, so that there is always a whole one.
-func (j *journal) save(p phase) error {
+func (j *journal) save(p phase) (err error) {
 	was := j.Phase
 	j.Phase = p
+	draft := filepath.Join(j.dir, "draft")
+	defer func() {
+		if err != nil {
+			j.Phase = was
+			_ = os.Remove(draft)
+		}
+	}()
 	text, err := json.MarshalIndent(j.record, "", "  ")
 	if err != nil {
 		return err
 	}
-	draft := filepath.Join(j.dir, "draft")
 	f, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		j.Phase = was
 		return err
 	}
 	_, err = f.Write(append(text, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		name := openJournal
-		if p == kept {
-			name = keptJournal
-		}
-		err = os.Rename(draft, filepath.Join(j.dir, name))
-	}
-	if err == nil && p == kept {
-		err = os.Remove(filepath.Join(j.dir, openJournal))
-	}
-	if err != nil {
-		j.Phase = was
-		_ = os.Remove(draft)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return syncDir(j.dir)
+	if p != kept {
+		err = os.Rename(draft, filepath.Join(j.dir, openJournal))
+	} else if err = os.Rename(draft, filepath.Join(j.dir, keptJournal)); err == nil {
+		err = os.Remove(filepath.Join(j.dir, openJournal))
+	}
+	return errors.Join(err, syncDir(j.dir))
 }
 
 // read reads a journal. The error is [fs.ErrNotExist] where there is none of that name.

@@ -1,7 +1,6 @@
 package restore
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -59,12 +58,7 @@ func (w *work) makeStage(dir string) error {
 	if err := w.root.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := w.root.OpenFile(path.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString("*\n")
-	return errors.Join(err, f.Close())
+	return w.root.WriteFile(path.Join(dir, ".gitignore"), []byte("*\n"), 0o600)
 }
 
 // keepCopy copies what is at a path to where it is kept.
@@ -114,16 +108,11 @@ func (w *work) write(ctx context.Context, i int, to State) error {
 		return err
 	}
 	defer in.Close() //nolint:errcheck // only read
-	if to.Kind == File {
-		w.Moves[i].Sum, err = putFile(w.root, w.fresh(i), to.Perm, file.Until(ctx, in))
-		return err
+	perm := to.Perm
+	if to.Kind == Link {
+		perm = 0o600
 	}
-	target, err := io.ReadAll(in)
-	if err != nil {
-		return err
-	}
-	w.Moves[i].Sum = sumOf(target)
-	_, err = putFile(w.root, w.fresh(i), 0o600, bytes.NewReader(target))
+	w.Moves[i].Sum, err = putFile(w.root, w.fresh(i), perm, file.Until(ctx, in))
 	return err
 }
 

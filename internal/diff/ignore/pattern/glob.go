@@ -9,7 +9,7 @@ type retry struct {
 	set      bool
 }
 
-// A matcher holds the state of one glob call.
+// A matcher holds the state of one Glob call.
 type matcher struct {
 	pat, txt   string
 	fold, path bool
@@ -18,12 +18,16 @@ type matcher struct {
 	deep       retry // the last star that crosses slashes
 }
 
-// glob matches from left to right and keeps only the last star of each kind to
+// Glob reports whether text as a whole matches a shell pattern as git understands it. With
+// fold, ASCII letters match in either case. In a path "*", "?" and sets stop at a slash,
+// which only "**" between slashes crosses.
+//
+// It matches from left to right and keeps only the last star of each kind to
 // come back to. An earlier "*" need not be tried again: between slashes the
 // shortest run that fits is as good as any, and one followed by a slash has no
 // choice. The time is bounded by the pattern's length times the square of the
 // text's.
-func glob(pat, txt string, fold, path bool) bool {
+func Glob(pat, txt string, fold, path bool) bool {
 	m := matcher{pat: pat, txt: txt, fold: fold, path: path}
 	for {
 		if m.p == len(m.pat) {

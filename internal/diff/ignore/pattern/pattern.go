@@ -12,7 +12,6 @@ type Pattern struct {
 	text     string // without the marks above
 	literal  int    // length of the part before the first special character
 	baseName bool   // has no slash: matches the last element at any depth
-	suffix   bool   // "*" followed by literal text
 }
 
 // Parse takes apart a pattern as it is in a file, without the blanks around
@@ -22,9 +21,6 @@ func Parse(s string) Pattern {
 	if rest, ok := strings.CutPrefix(s, "!"); ok {
 		p.Negated, s = true, rest
 	}
-	// Whether the text after a leading "*" is literal is judged with the
-	// closing slash in place, which is not special.
-	p.suffix = strings.HasPrefix(s, "*") && literalLen(s[1:]) == len(s)-1
 	p.text, p.DirOnly = strings.CutSuffix(s, "/")
 	p.literal = min(literalLen(s), len(p.text))
 	p.baseName = !strings.Contains(p.text, "/")
@@ -46,26 +42,14 @@ func (p *Pattern) Match(path, base string, isDir, fold bool) bool {
 	case p.DirOnly && !isDir:
 		return false
 	case p.baseName:
-		return p.matchBase(base, fold)
+		return Glob(p.text, base, fold, false)
 	default:
 		return p.matchPath(path, fold)
 	}
 }
 
-func (p *Pattern) matchBase(base string, fold bool) bool {
-	switch {
-	case p.literal == len(p.text):
-		return equal(p.text, base, fold)
-	case p.suffix:
-		tail := p.text[1:]
-		return len(tail) <= len(base) && equal(tail, base[len(base)-len(tail):], fold)
-	default:
-		return glob(p.text, base, fold, false)
-	}
-}
-
 // matchPath compares the literal beginning first and hands only the rest to
-// glob. This is more than speed: a "**" right after the literal part counts as
+// Glob. This is more than speed: a "**" right after the literal part counts as
 // the beginning of a pattern there, so that "a**/b" matches "a/x/b".
 func (p *Pattern) matchPath(path string, fold bool) bool {
 	text, literal := p.text, p.literal
@@ -81,7 +65,7 @@ func (p *Pattern) matchPath(path string, fold bool) bool {
 			return true
 		}
 	}
-	return glob(text, path, fold, true)
+	return Glob(text, path, fold, true)
 }
 
 func equal(a, b string, fold bool) bool {
@@ -105,13 +89,3 @@ func lower(c byte) byte {
 	}
 	return c
 }
-
-// Options change how Glob matches.
-type Options struct {
-	Fold bool // ASCII letters match in either case
-	Path bool // "*", "?" and sets stop at a slash; only "**" between slashes crosses it
-}
-
-// Glob reports whether text as a whole matches a shell pattern as git
-// understands it.
-func Glob(pattern, text string, o Options) bool { return glob(pattern, text, o.Fold, o.Path) }

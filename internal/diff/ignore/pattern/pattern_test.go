@@ -8,11 +8,14 @@ import (
 	"time"
 )
 
+// options say how [Glob] matches.
+type options struct{ Fold, Path bool }
+
 // reference matches by trying everything: the definition that the fast matcher
 // is measured against. It takes exponential time.
-func reference(pat, txt string, o Options) bool { return try(pat, txt, true, o) }
+func reference(pat, txt string, o options) bool { return try(pat, txt, true, o) }
 
-func try(pat, txt string, bounded bool, o Options) bool {
+func try(pat, txt string, bounded bool, o options) bool {
 	if pat == "" {
 		return txt == ""
 	}
@@ -44,7 +47,7 @@ func try(pat, txt string, bounded bool, o Options) bool {
 	return try(pat[n:], txt[1:], pat[n-1] == '/' && pat[0] != '[', o)
 }
 
-func tryStars(pat, txt string, bounded bool, o Options) bool {
+func tryStars(pat, txt string, bounded bool, o options) bool {
 	rest := strings.TrimLeft(pat, "*")
 	deep := !o.Path
 	if len(pat)-len(rest) >= 2 && bounded && (rest == "" || rest[0] == '/' || strings.HasPrefix(rest, `\/`)) {
@@ -77,9 +80,9 @@ func TestGlobRandom(t *testing.T) {
 	hits := 0
 	for range 200_000 {
 		pat, txt := word(pieces, 7), word([]string{"a", "b", "A", "/", "ab"}, 8)
-		o := Options{Fold: rng.IntN(2) == 0, Path: rng.IntN(3) > 0}
+		o := options{Fold: rng.IntN(2) == 0, Path: rng.IntN(3) > 0}
 		want := reference(pat, txt, o)
-		if got := Glob(pat, txt, o); got != want {
+		if got := Glob(pat, txt, o.Fold, o.Path); got != want {
 			t.Fatalf("Glob(%q, %q, %+v) = %v, want %v", pat, txt, o, got, want)
 		}
 		if want {
@@ -100,7 +103,7 @@ func TestSets(t *testing.T) {
 	for class, members := range classes {
 		for c := range 256 {
 			pat := "[[:" + class + ":]]"
-			got := Glob(pat, string([]byte{byte(c)}), Options{})
+			got := Glob(pat, string([]byte{byte(c)}), false, false)
 			if strings.IndexByte(members, byte(c)) >= 0 && !got {
 				t.Errorf("%s does not match %#x", pat, c)
 			}
@@ -139,7 +142,7 @@ func TestSets(t *testing.T) {
 		{"[[:lower:]]", "A", true, true},
 		{"\\A", "a", true, false},
 	} {
-		if got := Glob(c.pat, c.txt, Options{Fold: c.fold}); got != c.want {
+		if got := Glob(c.pat, c.txt, c.fold, false); got != c.want {
 			t.Errorf("Glob(%q, %q, fold %v) = %v", c.pat, c.txt, c.fold, got)
 		}
 	}
@@ -153,7 +156,7 @@ func TestGlobBounded(t *testing.T) {
 		defer close(done)
 		deep := strings.Repeat("a/", 500)
 		for _, pat := range []string{strings.Repeat("**/a/", 40) + "b", strings.Repeat("*a", 40) + "b", strings.Repeat("a*/", 40) + "b"} {
-			if Glob(pat, deep, Options{Path: true}) || Glob(pat, strings.Repeat("a", 4000), Options{}) {
+			if Glob(pat, deep, false, true) || Glob(pat, strings.Repeat("a", 4000), false, false) {
 				t.Errorf("%q matches", pat)
 			}
 		}
@@ -170,8 +173,8 @@ func TestParse(t *testing.T) {
 	for text, want := range map[string]Pattern{
 		"a":      {text: "a", literal: 1, baseName: true},
 		"!a/":    {Negated: true, DirOnly: true, text: "a", literal: 1, baseName: true},
-		"*.o":    {text: "*.o", baseName: true, suffix: true},
-		"*/":     {DirOnly: true, text: "*", baseName: true, suffix: true},
+		"*.o":    {text: "*.o", baseName: true},
+		"*/":     {DirOnly: true, text: "*", baseName: true},
 		"a/b*c":  {text: "a/b*c", literal: 3},
 		"/a":     {text: "/a", literal: 2},
 		"\\!a":   {text: "\\!a", baseName: true},
@@ -196,8 +199,8 @@ func FuzzGlob(f *testing.F) {
 		f.Add(seed[0], seed[1], false, true)
 	}
 	f.Fuzz(func(t *testing.T, pat, txt string, fold, path bool) {
-		o := Options{Fold: fold, Path: path}
-		got := Glob(pat, txt, o)
+		o := options{Fold: fold, Path: path}
+		got := Glob(pat, txt, o.Fold, o.Path)
 		if strings.Count(pat, "*") > 6 || len(txt) > 30 {
 			return // too much for the reference
 		}
