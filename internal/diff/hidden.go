@@ -46,69 +46,26 @@ func (c *capture) hidden(ctx context.Context) ([]loop.Unshown, error) {
 		return nil, err
 	}
 	defer root.Close() //nolint:errcheck // only read
-	l := &look{root: root, state: c.state.Root, nests: make(map[string]bool)}
+	l := &look{root: root, state: c.state.Root, nests: c.nests.rules}
 	l.wholes = slices.DeleteFunc(slices.Clone(c.state.Hidden), c.hiddenThen)
-	for at := range c.nests.rules {
-		l.nests[at] = true
-	}
-	for _, g := range c.areas(ctx) {
-		for _, start := range g.of(starts, l.nests) {
-			now, then := g.now.Root(), g.then.Root()
-			for name := range strings.SplitSeq(strings.TrimSuffix(start, "/"), "/") {
-				if name != "" {
-					now, then = now.Sub(name), then.Sub(name)
-				}
+	begun := make(map[*rules]string) // where, with each set of rules
+	for _, start := range starts {
+		in, rest := c.rulesOf(start)
+		if above, known := begun[in]; known && strings.HasPrefix(start, above) {
+			continue
+		}
+		begun[in] = start
+		now, then := in.Root(), c.rulesThen(ctx, strings.TrimSuffix(start, rest), in).Root()
+		for name := range strings.SplitSeq(strings.TrimSuffix(rest, "/"), "/") {
+			if name != "" {
+				now, then = now.Sub(name), then.Sub(name)
 			}
-			if !then.Excluded() {
-				l.directory(ctx, g.path+start, now, then)
-			}
+		}
+		if !then.Excluded() {
+			l.directory(ctx, start, now, then)
 		}
 	}
 	return l.tell(), ctx.Err()
-}
-
-// An ignoreArea is what a set of ignore rules applies to: the work tree without its
-// nests, or a nest.
-type ignoreArea struct {
-	path      string // "", or that of the nest with a slash at its end
-	now, then *ignore.Rules
-}
-
-// areas returns the areas of the state.
-func (c *capture) areas(ctx context.Context) []ignoreArea {
-	all := []ignoreArea{{now: c.rules.Rules, then: c.rulesThen(ctx, "", c.began.outside)}}
-	for at, rules := range c.nests.rules {
-		if c.state.Root.Dir(at) == nil {
-			continue
-		}
-		all = append(all, ignoreArea{
-			path: at + "/",
-			now:  rules.Rules,
-			then: c.rulesThen(ctx, at+"/", []string{c.began.outside[0], rulesIn(rules.origin.info)}), // those of a nest do not change
-		})
-	}
-	return all
-}
-
-// of returns those of some directories that are in the area, from there, but for
-// those that are below another one. They come in order.
-func (g ignoreArea) of(starts []string, nests map[string]bool) (own []string) {
-	for _, start := range starts {
-		in := "" // the innermost nest
-		for i := range start {
-			if start[i] == '/' && nests[start[:i]] {
-				in = start[:i+1]
-			}
-		}
-		if start == "" { // it is all below
-			return []string{""}
-		}
-		dir := strings.TrimPrefix(start, g.path)
-		if in == g.path && (len(own) == 0 || !strings.HasPrefix(dir, own[len(own)-1])) {
-			own = append(own, dir)
-		}
-	}
-	return own
 }
 
 // whereRulesChanged returns the directories, "" or with a slash at their end, in and
@@ -116,7 +73,10 @@ func (g ignoreArea) of(starts []string, nests map[string]bool) (own []string) {
 func (c *capture) whereRulesChanged() []string {
 	var starts []string
 	if !maps.Equal(c.setup, c.setupThen) {
-		return []string{""}
+		starts = append(starts, "")
+		for nest := range c.nests.rules {
+			starts = append(starts, nest+"/")
+		}
 	}
 	for _, f := range c.changed {
 		if dir, name := path.Split(f.Path); name == ".gitignore" {
@@ -139,11 +99,14 @@ func (c *capture) hiddenThen(dir string) bool {
 	return known && was == checkpoint.Digest(digestOf(c.absolute(dir+".gitignore")))
 }
 
-// rulesThen returns the ignore rules of when the session began, of an area: all
-// those in the work tree are in the state of that time, except those of directories
-// that hid themselves.
-func (c *capture) rulesThen(ctx context.Context, area string, outside []string) *ignore.Rules {
-	base := c.contents(ctx, c.base)
+// rulesThen returns the ignore rules of when the session began, of the work tree ("") or a
+// nest, given those of now: all those in it are in the state of that time, except those of
+// directories that hid themselves.
+func (c *capture) rulesThen(ctx context.Context, area string, now *rules) *ignore.Rules {
+	base, outside := c.contents(ctx, c.base), c.began.outside
+	if now != c.rules {
+		outside = []string{c.began.outside[0], rulesIn(now.origin.info)} // its own do not change
+	}
 	return ignore.New(ignore.Options{
 		Outside: outside, IgnoreCase: c.began.ignoreCase,
 		FromIndex: func(name string) ([]byte, bool) {
@@ -164,9 +127,9 @@ func (c *capture) rulesThen(ctx context.Context, area string, outside []string) 
 type look struct {
 	root   *os.Root
 	state  *scan.Dir
-	wholes []string        // see scan.State.Hidden
-	nests  map[string]bool // by their paths; they have rules of their own
-	single []string        // hidden in a directory of which something is seen
+	wholes []string          // see scan.State.Hidden
+	nests  map[string]*rules // by their paths
+	single []string          // hidden in a directory of which something is seen
 	whole  []whole
 }
 
@@ -189,9 +152,9 @@ func (l *look) directory(ctx context.Context, at string, now, then *ignore.Dir) 
 		name, is := at+e.Name(), now.Ignored(e.Name(), e.IsDir())
 		switch {
 		case e.Name() == ".git", then.Ignored(e.Name(), e.IsDir()), ctx.Err() != nil:
-		case e.IsDir() && is && !l.nests[name] && l.state.Dir(name).Empty():
+		case e.IsDir() && is && l.nests[name] == nil && l.state.Dir(name).Empty():
 			l.count(ctx, name+"/")
-		case e.IsDir() && l.nests[name]: // another area
+		case l.nests[name] != nil: // which has rules of its own
 		case e.IsDir():
 			l.directory(ctx, name+"/", now.Sub(e.Name()), then.Sub(e.Name()))
 		case is && told(e) && l.state.Find(name) == nil:

@@ -188,12 +188,13 @@ func (n *nests) begin(paths []string) {
 // begins reports whether the session began, or begins, with a nest.
 func (n *nests) begins(path string) bool { return n.begun == nil || n.begun[path] }
 
-// of returns the rules of the nest that a path is in, the innermost one, with the path
-// in it; nil where it is in none.
-func (n *nests) of(path string) (in *rules, rest string) {
+// rulesOf returns the rules of the last scan for a path: those of the innermost nest that
+// it is in, with the path in it, or those of the work tree.
+func (s *seen) rulesOf(path string) (in *rules, rest string) {
+	in, rest = s.rules, path
 	for i := range path {
-		if path[i] == '/' && n.rules[path[:i]] != nil {
-			in, rest = n.rules[path[:i]], path[i+1:]
+		if path[i] == '/' && s.nests.rules[path[:i]] != nil {
+			in, rest = s.nests.rules[path[:i]], path[i+1:]
 		}
 	}
 	return in, rest
@@ -202,10 +203,8 @@ func (n *nests) of(path string) (in *rules, rest string) {
 // ignores reports whether the rules of the last scan hit an untracked file, by its
 // path from the root.
 func (s *seen) ignores(name string) bool {
-	if in, rest := s.nests.of(name); in != nil {
-		return in.Ignored(rest)
-	}
-	return s.rules.Ignored(name)
+	in, rest := s.rulesOf(name)
+	return in.Ignored(rest)
 }
 
 // keptNests returns the paths of the nests that a session began with.

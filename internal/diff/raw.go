@@ -58,8 +58,7 @@ func (d *disk) read(ctx context.Context, w *watcher, state *scan.Dir, how attr.C
 	defer root.Close() //nolint:errcheck // only read
 	var work []scan.Placed
 	for _, f := range scan.Moved(d.state, state) {
-		in, _ := w.nests.of(f.Path)
-		if in != nil || f.Mode == scan.Symlink || f.Mode == scan.Gitlink {
+		if in, _ := w.rulesOf(f.Path); in != w.rules || f.Mode == scan.Symlink || f.Mode == scan.Gitlink {
 			continue
 		}
 		delete(d.raw, f.Path)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -103,35 +102,23 @@ func sideOf(ctx context.Context, objects *store.Store, f *scan.File) (side patch
 	return side, err
 }
 
-// A severalError joins the errors of several files in one sentence.
-type severalError []error
-
-// several returns the errors that are not nil as one, nil when there is none.
-func several(errs []error) error {
-	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
-	switch len(errs) {
-	case 0:
-		return nil
-	case 1:
-		return errs[0]
-	}
-	return severalError(errs)
-}
-
-// Error says the first ones, and how many more there are.
-func (e severalError) Error() string {
+// several joins the errors that are not nil in one sentence: the first ones, and how many
+// more there are.
+func several(errs []error) (joined error) {
 	const most = 3
-	var texts []string
-	for _, err := range e[:min(most, len(e))] {
-		texts = append(texts, err.Error())
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	if more := len(errs) - most; more > 0 {
+		errs = append(errs[:most], fmt.Errorf("and %d more", more))
 	}
-	if more := len(e) - most; more > 0 {
-		texts = append(texts, fmt.Sprintf("and %d more", more))
+	for _, err := range errs {
+		if joined == nil {
+			joined = err
+		} else {
+			joined = fmt.Errorf("%w; %w", joined, err)
+		}
 	}
-	return strings.Join(texts, "; ")
+	return joined
 }
-
-func (e severalError) Unwrap() []error { return e }
 
 // few returns the first of some warnings, with how many more there are: whoever works
 // in the repository can make any number of files that cannot be read.

@@ -238,7 +238,7 @@ func (w *way) perm(c scan.Difference, there fs.FileInfo) fs.FileMode {
 
 // raw returns what is known of the bytes of a file that git converts; nil for another.
 func (w *way) raw(c scan.Difference) *checkpoint.Raw {
-	if in, _ := w.nests.of(c.Path); in != nil || c.After.Mode == scan.Symlink {
+	if in, _ := w.rulesOf(c.Path); in != w.watcher.rules || c.After.Mode == scan.Symlink {
 		return nil
 	}
 	if w.said != nil {
