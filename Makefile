@@ -10,7 +10,7 @@ export CGO_ENABLED ?= 0
 # Git waits for no disk in tests. Power cuts have tests that look at what was synced.
 export GIT_TEST_FSYNC = 0
 
-.PHONY: build demo test test-race test-long lies users soak lint fuzz fuzz-diff diffcheck golden recording bench bench-agents bench-diff bench-queue bench-sessions e2e cross clean
+.PHONY: build demo test test-long lies users soak lint fuzz fuzz-diff diffcheck golden recording bench bench-agents bench-diff bench-queue bench-sessions e2e cross clean
 
 build:
 	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/codeloops
@@ -18,17 +18,14 @@ build:
 demo: build
 	$(BIN) demo
 
-# The tests, in short; test-race plays the same ones with the race detector, which needs
-# a C compiler: where there is none it plays them without it, and says so. Those that run
-# whole programs take longest by far, and go first. The linters vet.
+# The tests, in short. RACE=1 plays them with the race detector, which needs a C compiler:
+# where there is none it plays them without it, and says so. Those that run whole programs
+# take longest by far, and go first. The linters vet.
 LONGEST := ./internal/diff ./cmd/codeloops
 SHORT   := -short -shuffle=on -parallel 4 -timeout 30m -vet=off -ldflags=-w
-RACE     = $(if $(shell command -v $(CC) 2>/dev/null),-race,$(warning no C compiler found: testing without the race detector))
+race     = $(if $(RACE),$(if $(shell command -v $(CC) 2>/dev/null),-race,$(warning no C compiler found: testing without the race detector)))
 test:
-	$(GO) test $(SHORT) $(LONGEST) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(LONGEST))")
-
-test-race:
-	CGO_ENABLED=$(if $(RACE),1,0) $(GO) test $(SHORT) $(RACE) ./...
+	CGO_ENABLED=$(if $(race),1,0) $(GO) test $(SHORT) $(race) $(LONGEST) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(LONGEST))")
 
 # What takes its time, and its name says so: series of random histories and of kills at
 # any moment, and outputs of many megabytes, of which the tests play a few or none.
