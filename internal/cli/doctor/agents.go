@@ -39,8 +39,8 @@ type patient struct {
 // Agents looks at the agents that a run would use, which must be there,
 // and mentions the others that are installed.
 func (d *Doctor) Agents(ctx context.Context, cfg *config.Config, probe string) []Finding {
-	c, patients, findings := d.patients(ctx, cfg)
-	findings = append(findings, crew.AskAll(patients, func(p patient) Finding { return examine(ctx, c, cfg, p) })...)
+	patients, findings := d.patients(ctx, cfg)
+	findings = append(findings, crew.AskAll(patients, func(p patient) Finding { return d.examine(ctx, cfg, p) })...)
 	if probe != "" {
 		findings = append(findings, d.probes(ctx, patients, probe)...)
 	}
@@ -64,10 +64,10 @@ func playsBoth(patients []patient) bool {
 
 // patients returns who plays in a run of this configuration, the actor first,
 // then who else is here; and what is wrong with those that cannot be found.
-func (d *Doctor) patients(ctx context.Context, cfg *config.Config) (c *crew.Casting, patients []patient, lacking []Finding) {
+func (d *Doctor) patients(ctx context.Context, cfg *config.Config) (patients []patient, lacking []Finding) {
 	c, err := crew.New(d.Host, cfg, d.Host.Dir, "")
 	if err != nil {
-		return nil, nil, failed("agents", err)
+		return nil, failed("agents", err)
 	}
 	seen := map[string]bool{}
 	for _, role := range []loop.Role{loop.RoleActor, loop.RoleCritic} {
@@ -105,11 +105,11 @@ func (d *Doctor) patients(ctx context.Context, cfg *config.Config) (c *crew.Cast
 			patients = append(patients, patient{Player: p, what: "also here", aside: true})
 		}
 	}
-	return c, patients, lacking
+	return patients, lacking
 }
 
 // examine says what can be seen of an agent without a turn.
-func examine(ctx context.Context, c *crew.Casting, cfg *config.Config, p patient) Finding {
+func (d *Doctor) examine(ctx context.Context, cfg *config.Config, p patient) Finding {
 	hint := ""
 	words := []string{p.Ref().Agent}
 	if p.Model != "" {
@@ -118,13 +118,13 @@ func examine(ctx context.Context, c *crew.Casting, cfg *config.Config, p patient
 	if p.Chosen != "" {
 		words[0] = "auto: " + words[0]
 	}
-	words = append(words, version(ctx, c, p.Player))
+	words = append(words, d.version(ctx, p.Player))
 	detail := strings.TrimSpace(strings.Join(words, " "))
 	if len(p.Spec.Credentials) > 0 {
-		in, login := c.Login(ctx, p.Player)
+		in, login := p.Login(ctx, d.Host)
 		detail += "; " + login
 		if !in && !p.aside {
-			hint = p.Spec.Remedy(c.Environ())
+			hint = p.Spec.Remedy(d.Host.Environ)
 		}
 	}
 	if p.Spec.Outdated(p.Path) {
@@ -138,8 +138,8 @@ func examine(ctx context.Context, c *crew.Casting, cfg *config.Config, p patient
 }
 
 // version says which version an installed agent is; "" when it has none to tell.
-func version(ctx context.Context, c *crew.Casting, p crew.Player) string {
-	told, err := c.Version(ctx, p)
+func (d *Doctor) version(ctx context.Context, p crew.Player) string {
+	told, err := p.Version(ctx, d.Host)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Sprintf("(it does not tell its version within %s)", crew.VersionTimeout)
 	}

@@ -98,7 +98,7 @@ func (c *Casting) signedIn(ctx context.Context, p Player) string {
 	if slices.ContainsFunc(c.own, func(own agent.Spec) bool { return own.Name == p.Spec.Name }) {
 		return "your own"
 	}
-	in, how := c.Login(ctx, p)
+	in, how := p.Login(ctx, c.host)
 	if !in {
 		return ""
 	}

@@ -40,7 +40,6 @@ type Candidate struct {
 // Candidates returns the agents that are installed and lack nothing, those that
 // are seen to be signed in before the others.
 func Candidates(ctx context.Context, h *host.Host) []Candidate {
-	c := &Casting{host: h}
 	var here []Player
 	for _, spec := range agent.Catalogue() {
 		path, err := spec.Resolve(loop.Write, h.Dir, h.Environ)
@@ -49,7 +48,7 @@ func Candidates(ctx context.Context, h *host.Host) []Candidate {
 		}
 	}
 	all := AskAll(here, func(p Player) Candidate {
-		in, how := c.Login(ctx, p)
+		in, how := p.Login(ctx, h)
 		return Candidate{p, in, how}
 	})
 	slices.SortStableFunc(all, func(a, b Candidate) int {

@@ -15,20 +15,25 @@ import (
 
 // ailing asks what doctor would ask of an agent whose turns come to nothing: is it
 // signed in, does it start at all. nil: of this one nobody could tell.
-func (c *Casting) ailing(p Player) func(context.Context) (loop.Ending, string) {
+func (p Player) ailing(h *host.Host) func(context.Context) (loop.Ending, string) {
 	if len(p.Spec.Credentials) == 0 && len(p.Spec.StatusArgs) == 0 {
 		return nil
 	}
 	return func(ctx context.Context) (loop.Ending, string) {
-		if _, err := c.Version(ctx, p); err != nil && ctx.Err() == nil {
+		if _, err := p.Version(ctx, h); err != nil && ctx.Err() == nil {
 			return loop.EndFailed, fmt.Sprintf("`%s %s` fails as well: %s",
 				p.Spec.Binaries[0], strings.Join(p.Spec.VersionArgs, " "), term.Line(err.Error()))
 		}
-		if in, how := c.Login(ctx, p); !in {
-			return loop.EndAuth, strings.TrimSuffix(how+"; "+p.Spec.Remedy(c.host.Environ), "; ")
+		if in, how := p.Login(ctx, h); !in {
+			return loop.EndAuth, strings.TrimSuffix(how+"; "+p.Spec.Remedy(h.Environ), "; ")
 		}
 		return "", ""
 	}
+}
+
+// asked is the player's program, called to tell something of itself.
+func (p Player) asked(h *host.Host, args []string) proc.Invocation {
+	return proc.Invocation{Argv: append([]string{p.Path}, args...), Dir: h.Dir, Env: h.Environ}
 }
 
 // VersionTimeout bounds how long an agent may take to tell its version.
@@ -36,14 +41,14 @@ const VersionTimeout = 30 * time.Second
 
 // Version asks an installed agent for its version, which some tell on stderr; "" when it
 // has none to tell.
-func (c *Casting) Version(ctx context.Context, p Player) (string, error) {
+func (p Player) Version(ctx context.Context, h *host.Host) (string, error) {
 	if len(p.Spec.VersionArgs) == 0 {
 		return "", nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, VersionTimeout)
 	defer cancel()
 	out, err := proc.Output(ctx, proc.Call{
-		Invocation: proc.Invocation{Argv: append([]string{p.Path}, p.Spec.VersionArgs...), Dir: c.host.Dir, Env: c.host.Environ}, MaxOutput: 64 << 10, Either: true,
+		Invocation: p.asked(h, p.Spec.VersionArgs), MaxOutput: 64 << 10, Either: true,
 	})
 	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	return term.Line(first), err
@@ -66,9 +71,7 @@ func Models(ctx context.Context, h *host.Host, cfg *config.Config, name string) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, ModelsTimeout)
 	defer cancel()
-	out, err := proc.Output(ctx, proc.Call{
-		Invocation: proc.Invocation{Argv: append([]string{p.Path}, p.Spec.ModelsArgs...), Dir: h.Dir, Env: h.Environ}, MaxOutput: 1 << 20,
-	})
+	out, err := proc.Output(ctx, proc.Call{Invocation: p.asked(h, p.Spec.ModelsArgs), MaxOutput: 1 << 20})
 	if err != nil {
 		return nil
 	}

@@ -51,31 +51,28 @@ func Known(ctx context.Context, h *host.Host, cfg *config.Config) ([]Row, error)
 	for i := range of {
 		of[i] = i
 	}
-	AskAll(of, func(i int) struct{} { c.ready(ctx, &rows[i], specs[i]); return struct{}{} })
+	AskAll(of, func(i int) struct{} { rows[i].ready(ctx, h, specs[i]); return struct{}{} })
 	return rows, nil
 }
 
 // ready says what an installed agent lacks before it can play.
-func (c *Casting) ready(ctx context.Context, row *Row, spec agent.Spec) {
-	if row.Path == "" {
+func (r *Row) ready(ctx context.Context, h *host.Host, spec agent.Spec) {
+	if r.Path == "" {
 		return
 	}
-	if err := spec.Equipped(c.host.Environ); err != nil {
-		row.Problem, row.Next = err.Error(), row.Install
+	if err := spec.Equipped(h.Environ); err != nil {
+		r.Problem, r.Next = err.Error(), r.Install
 		if text, ok := hint.Of(err); ok {
-			row.Next = text
+			r.Next = text
 		}
 	}
 	if len(spec.Credentials) == 0 {
-		row.Login = "needs no login that is known of"
+		r.Login = "needs no login that is known of"
 		return
 	}
-	in, how := c.Login(ctx, Player{Role: loop.RoleActor, Access: loop.Write, Spec: spec, Path: row.Path})
-	row.SignedIn, row.Login = &in, how
-	if !in && row.Next == "" {
-		row.Next = spec.Remedy(c.host.Environ)
+	in, how := Player{Role: loop.RoleActor, Access: loop.Write, Spec: spec, Path: r.Path}.Login(ctx, h)
+	r.SignedIn, r.Login = &in, how
+	if !in && r.Next == "" {
+		r.Next = spec.Remedy(h.Environ)
 	}
 }
-
-// Environ is the environment in which agents are looked for.
-func (c *Casting) Environ() []string { return c.host.Environ }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"codeloops/internal/config/host"
 	"codeloops/internal/proc"
 )
 
@@ -19,8 +20,8 @@ const loginTimeout = 30 * time.Second
 // a few words. Where neither a variable nor a file tells, the login may stand in
 // the system's keyring: an agent that can say so is asked then. Of one that
 // cannot, or does not answer, it is not known, which is no yes.
-func (c *Casting) Login(ctx context.Context, p Player) (in bool, how string) {
-	if by := p.Spec.SignedIn(c.host.Environ, c.host.Home()); by != "" {
+func (p Player) Login(ctx context.Context, h *host.Host) (in bool, how string) {
+	if by := p.Spec.SignedIn(h.Environ, h.Home()); by != "" {
 		return true, "signed in by " + by
 	}
 	const unknown = "not seen to be signed in"
@@ -29,7 +30,7 @@ func (c *Casting) Login(ctx context.Context, p Player) (in bool, how string) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, loginTimeout)
 	defer cancel()
-	_, err := proc.Output(ctx, proc.Call{Invocation: proc.Invocation{Argv: append([]string{p.Path}, p.Spec.StatusArgs...), Dir: c.host.Dir, Env: c.host.Environ}, MaxOutput: 64 << 10})
+	_, err := proc.Output(ctx, proc.Call{Invocation: p.asked(h, p.Spec.StatusArgs), MaxOutput: 64 << 10})
 	asked := fmt.Sprintf("as `%s %s` says", filepath.Base(p.Path), strings.Join(p.Spec.StatusArgs, " "))
 	if err == nil {
 		return true, "signed in, " + asked
