@@ -269,7 +269,7 @@ func (b *backlog) task(cmd *cobra.Command, o *taskOptions) (t queue.Task, err er
 	}
 	host := b.app.Host
 	host.Dir = here.Root
-	cast, err := run.Fit(cmd.Context(), run.Options{Host: &host, Settings: settings, Alone: true})
+	cast, err := run.Fit(cmd.Context(), run.Options{Host: &host, Settings: settings, User: run.User{Alone: true}})
 	if err != nil {
 		return t, err
 	}

@@ -126,11 +126,14 @@ func (r *runCommand) options() run.Options {
 	a := r.app
 	return run.Options{
 		Host: &a.Host, Version: version(), Dir: r.opts.workingDir, Settings: r.opts.settings,
-		Ask: r.ask, Alone: !r.terminal(), Tell: a.tell, Dropped: r.dropped,
-		Debug: func(sentence string) {
-			if r.debug != nil {
-				r.debug.Say(a.Now(), sentence)
-			}
+		Dropped: r.dropped,
+		User: run.User{
+			Ask: r.ask, Alone: !r.terminal(), Tell: a.tell,
+			Debug: func(sentence string) {
+				if r.debug != nil {
+					r.debug.Say(a.Now(), sentence)
+				}
+			},
 		},
 	}
 }
@@ -178,7 +181,7 @@ func (r *runCommand) run(ctx context.Context) error {
 		}
 	}, control.Kill)
 	out, err = r.plan.Run(ctx, shown...)
-	if r.plan.Untold() {
+	if _, _, untold := control.Asked(); untold > 0 {
 		r.app.tell("the run ended before the actor had another turn: your words were told to nobody")
 	}
 	if out.Result == "" {

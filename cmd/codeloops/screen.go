@@ -33,7 +33,7 @@ func (r *runCommand) open(ctx context.Context) (closed func()) {
 	}
 	cfg := r.plan.Config
 	r.keys, closed = r.app.onScreen(ctx, live.Options{
-		Root: r.plan.Root(), Past: r.plan.Past(), Asked: r.plan.Control().Asked,
+		Root: r.plan.Root(), Past: r.plan.Tally(), Asked: r.plan.Control().Asked,
 		Limits: live.Limits{Turn: cfg.Actor.Timeout, Whole: cfg.MaxDuration, Cost: cfg.MaxCost, Tokens: int64(cfg.MaxTokens)},
 		Keys:   r.terminal(), Title: cfg.Title,
 		Diff: func() (string, error) { return r.plan.Control().Diff(ctx) },

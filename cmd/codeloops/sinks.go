@@ -57,7 +57,7 @@ func (r *runCommand) display() (loop.Sink, error) {
 	o := render.Options{
 		Progress: a.Err, Style: a.ErrRenderer(), Width: a.errWidth(), ASCII: a.ASCII && a.ErrTTY,
 		Live: r.screen != nil && a.ErrTTY && !a.Plain, Columns: r.columns(), Verbose: r.opts.verbose, Quiet: r.opts.quiet, Zone: a.Now().Location(),
-		Past:   r.plan.Past(),
+		Past:   r.plan.Tally(),
 		Result: render.Result{Out: a.Out, Ending: a.OutRenderer(), Room: a.outRoom(), Log: r.plan.Log},
 		After:  render.After{Now: r.now, Next: r.next},
 	}

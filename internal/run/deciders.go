@@ -55,18 +55,18 @@ func (d *deciders) logged() []loop.Decider {
 
 // findDeciders finds the files that decide over the work. In a session that is
 // carried on, those count that it began with, as they were then.
-func (p *Plan) findDeciders() *deciders {
-	dir := p.Dir
+func (r *running) findDeciders() *deciders {
+	dir := r.Dir
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = resolved // as the root is
 	}
-	d := &deciders{tree: deciding.Tree{Root: p.tree.Root(), Dir: dir}}
-	files := append(criticFiles(d.tree, slices.Concat(p.Critic, slices.Concat(p.Panel...))), checkFiles(d.tree, p.Config.Checks, p.options.Host.Getenv("PATH"))...)
-	if p.earlier == nil || len(p.earlier.Session.Rules) == 0 { // else those there were are in its log
+	d := &deciders{tree: deciding.Tree{Root: r.tree.Root(), Dir: dir}}
+	files := append(criticFiles(d.tree, slices.Concat(r.Critic, slices.Concat(r.Panel...))), checkFiles(d.tree, r.Config.Checks, r.options.Host.Getenv("PATH"))...)
+	if r.earlier == nil || len(r.earlier.Session.Rules) == 0 { // else those there were are in its log
 		files = append(files, d.tree.Settings()...)
 	}
-	if p.earlier != nil {
-		for _, was := range p.earlier.Session.Deciders {
+	if r.earlier != nil {
+		for _, was := range r.earlier.Session.Deciders {
 			d.files = append(d.files, deciding.File{Path: was.Path, Role: deciding.Role(was.Role), SHA256: was.SHA256})
 		}
 	}

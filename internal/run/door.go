@@ -23,7 +23,6 @@ func (r reachable) Watched() { r.watched(r.now()) }
 // goes on all the same.
 func (r *running) open(ctx context.Context) {
 	c := r.Config
-	r.own.state.Tally = r.Past()
 	r.board = &standing.Board{State: &r.own.state, Known: standing.Standing{
 		Session: r.ID(), PID: os.Getpid(), WorkTree: r.Root(), Log: r.Log(),
 		Prompt: standing.Title(r.options.Prompt), Strategy: r.strategy().Name, Began: r.options.Host.Now(),

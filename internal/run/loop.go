@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"path/filepath"
 
@@ -69,7 +68,7 @@ func (r *running) session(checkpoint string) loop.Session {
 		Base: loop.Base{BaseCommit: r.tree.BaseCommit(), Checkpoint: checkpoint, Checkpoints: r.kept.name},
 		Terms: loop.Terms{
 			MaxIterations: r.Config.MaxIterations, Policy: policyOf(r.Config), Rules: rulesOf(r.Config),
-			Deciders: r.deciders.logged(), Templates: r.Templates(), Flags: r.settings.logged(),
+			Deciders: r.deciders.logged(), Templates: templatesOf(r.Config), Flags: r.settings.logged(),
 		},
 	}
 	if r.earlier != nil {
@@ -92,19 +91,10 @@ func (r *running) loop(checkpoint string) (*loop.Loop, error) {
 		CriticRetries: r.Config.CriticRetries,
 		InPlace:       r.views.kind == view.Tree,
 		Checks:        loop.CheckRules{Before: r.Config.CheckBefore, FailFast: r.Config.FailFast},
-		Ask:           r.asked,
+		Ask:           r.options.asked,
 		Steering:      &r.control.steering,
 		Jobs:          r.Config.Strategy.Jobs,
 	}, nil
-}
-
-// asked puts a strategy's question to the user.
-func (r *running) asked(ctx context.Context, question string) (string, error) {
-	if r.options.Ask == nil {
-		return "", loop.ErrNobody
-	}
-	answer, err := r.options.Ask(ctx, Question{About: Strategy, Text: question})
-	return answer.Text, err
 }
 
 // A site is a work tree of the run: the user's, or a fork.
@@ -233,17 +223,4 @@ func (r *running) judge(of crew.Cast, place agent.Place, v *views) (*critic.Crit
 		Guarded: role.Guarded{Agent: judge, Open: v.forReaders(), Place: place.Dir},
 		Dir:     place.Outputs, Contract: verdict.ContractOf(policyOf(r.Config)), Template: asked, Free: crew.MayBuild(r.Config),
 	}, nil
-}
-
-// Templates are the texts of the user's own in which the agents are asked.
-func (p *Plan) Templates() (list []loop.Template) {
-	for _, t := range []struct{ key, text string }{
-		{"critique_template", p.Config.CritiqueTemplate}, {"refine_template", p.Config.RefineTemplate},
-	} {
-		if t.text != "" {
-			digest := fmt.Sprintf("%x", sha256.Sum256([]byte(t.text)))
-			list = append(list, loop.Template{Key: t.key, Origin: p.Config.Origin(t.key).String(), SHA256: digest})
-		}
-	}
-	return list
 }

@@ -34,63 +34,10 @@ type Options struct {
 	// MaxWait is the longest wait for a limit, whatever the configuration says; 0: as that says.
 	MaxWait time.Duration
 
-	// Ask puts a question to the user. It returns [ErrNobody] when there is nobody to
-	// ask; nil: there never is.
-	Ask func(context.Context, Question) (Answer, error)
-	// Alone: there is nobody who could answer what a strategy asks.
-	Alone bool
-	// Tell is told, in sentences, what there is to know before the run. May be nil.
-	Tell func(sentence string)
-	// Debug is told, in sentences, what is of use to whoever looks for a fault. May be nil.
-	Debug func(sentence string)
+	User
 	// Dropped is told of a sink that failed, or did not come back when the run was to
 	// stop: it gets nothing more. May be nil.
 	Dropped func(loop.Sink, error)
-}
-
-// A Subject is what a question is about.
-type Subject string
-
-// What a run asks about.
-const (
-	Elsewhere Subject = "elsewhere" // the session works in another tree than the user stands in
-	Changed   Subject = "changed"   // the work tree is not as the session left it
-	Strategy  Subject = "strategy"  // the strategy has a question of its own, and wants a text
-)
-
-// A Question wants a yes or a no, or a text.
-type Question struct {
-	About Subject
-	Text  string
-}
-
-// An Answer is what the user said to it.
-type Answer struct {
-	Yes  bool
-	Text string
-}
-
-// ErrNobody says that there is nobody to ask.
-var ErrNobody = loop.ErrNobody
-
-// ErrRefused is the answer of a user who does not want the run to go on.
-var ErrRefused = loop.ErrRefused
-
-// ask asks, and returns nil after a yes; refusal, where there is nobody to ask.
-func (o *Options) ask(ctx context.Context, q Question, refusal error) error {
-	if o.Ask == nil {
-		return refusal
-	}
-	answer, err := o.Ask(ctx, q)
-	switch {
-	case errors.Is(err, ErrNobody):
-		return refusal
-	case err != nil:
-		return err
-	case !answer.Yes:
-		return errors.New("nothing was changed")
-	}
-	return nil
 }
 
 // A Plan is a run that could start: everything that can be refused has been
@@ -300,15 +247,7 @@ func (p *Plan) Log() string {
 	return p.own.log.Path()
 }
 
-// Past is what the session had come to when it was carried on.
-func (p *Plan) Past() progress.Tally {
-	if p.earlier == nil {
-		return progress.Tally{}
-	}
-	return p.earlier.Tally
-}
-
-// Tally is what the session has come to.
+// Tally is what the session has come to: before the run, what it had come to when it was carried on.
 func (p *Plan) Tally() progress.Tally { return p.own.state.Tally }
 
 // Last is what was last said of the work.
@@ -329,12 +268,6 @@ func (l *last) Handle(_ loop.Stamp, e loop.Event) error {
 		loop.CriticFinished, loop.Warned, loop.Finished, loop.Steered:
 	}
 	return nil
-}
-
-// Untold reports whether the run has ended before anybody was told what the user said.
-func (p *Plan) Untold() bool {
-	_, _, words := p.control.Asked()
-	return words > 0
 }
 
 // Close gives back what the plan holds. Handling the end has closed the log; one to which

@@ -1,6 +1,8 @@
 package run
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -110,4 +112,17 @@ func PanelOf(c *config.Config) *loop.PanelPolicy {
 		p.Members = append(p.Members, loop.AgentRef{Agent: name, Model: model})
 	}
 	return p
+}
+
+// templatesOf are the texts of the user's own in which the agents are asked.
+func templatesOf(c *config.Config) (list []loop.Template) {
+	for _, t := range []struct{ key, text string }{
+		{"critique_template", c.CritiqueTemplate}, {"refine_template", c.RefineTemplate},
+	} {
+		if t.text != "" {
+			digest := fmt.Sprintf("%x", sha256.Sum256([]byte(t.text)))
+			list = append(list, loop.Template{Key: t.key, Origin: c.Origin(t.key).String(), SHA256: digest})
+		}
+	}
+	return list
 }

@@ -53,7 +53,7 @@ func Resume(ctx context.Context, o Options, was Earlier) (*Plan, error) {
 // takeUp takes the lock of the work tree and the log of the session, and reads how far
 // that had come: another process may have carried it on until now.
 func (p *Plan) takeUp(ctx context.Context, store *session.Store, was Earlier) (err error) {
-	if err := p.mayBeElsewhere(ctx, was.ID); err != nil {
+	if err := p.options.mayBeElsewhere(ctx, p.tree.Root(), was.ID); err != nil {
 		return err
 	}
 	if err := mayKeepLogs(p.tree, was.Logs); err != nil {
@@ -67,6 +67,7 @@ func (p *Plan) takeUp(ctx context.Context, store *session.Store, was Earlier) (e
 		return fmt.Errorf("resume session %s: %w", was.ID, err)
 	}
 	p.own.log, p.earlier, p.options.Prompt = log, &course, course.Session.Prompt
+	p.own.state.Tally = course.Tally
 	if was.Moved {
 		course.Journal.Moved()
 	}
@@ -74,13 +75,12 @@ func (p *Plan) takeUp(ctx context.Context, store *session.Store, was Earlier) (e
 }
 
 // mayBeElsewhere asks about a work tree in which the user does not stand.
-func (p *Plan) mayBeElsewhere(ctx context.Context, id string) error {
-	root := p.tree.Root()
-	if root == lookup.Here(p.options.Host).Root() {
+func (o *Options) mayBeElsewhere(ctx context.Context, root, id string) error {
+	if root == lookup.Here(o.Host).Root() {
 		return nil
 	}
 	elsewhere := root + " is not the work tree you stand in"
-	return p.options.ask(ctx, Question{Elsewhere, elsewhere + "; carry session " + id + " on there?"},
+	return o.ask(ctx, Question{Elsewhere, elsewhere + "; carry session " + id + " on there?"},
 		hint.Errorf("name the session, or go there", "%s", elsewhere))
 }
 
@@ -97,7 +97,7 @@ func (p *Plan) decide(ctx context.Context, was Earlier) (err error) {
 		return hint.Errorf("leave out --strategy, or begin a new session", "session %s is driven by %s, and cannot be carried on by %s",
 			began.ID, cmp.Or(began.Strategy.Name, strategy.NameActorCritic), name)
 	}
-	if err := p.mayDrive(began, was.Trusted); err != nil {
+	if err := p.settings.mayDrive(began, was.Trusted); err != nil {
 		return err
 	}
 	p.settings.inherit(began)
@@ -111,20 +111,6 @@ func (p *Plan) decide(ctx context.Context, was Earlier) (err error) {
 	if done := len(past.Rounds()); limit > 0 && done >= limit && past.Ended() && !past.Undecided() {
 		return hint.Errorf(fmt.Sprintf("allow more: codeloops resume -n %d", done+MoreIterations),
 			"session %s has used its %d iterations", began.ID, limit)
-	}
-	return nil
-}
-
-// mayDrive refuses the strategy of a log that is not trusted, unless it was said again. Commands
-// are run on no word of such a log.
-func (p *Plan) mayDrive(began loop.Session, trusted bool) error {
-	switch {
-	case trusted || began.Strategy.Name == "":
-		return nil
-	case !p.settings.has("strategy"):
-		return unsaid(began.ID, nil, []string{"--strategy"})
-	case strategy.RunsCommands(began.Strategy):
-		return hint.Errorf("begin a new session", "session %s runs commands of its own, but its log is where others can have written what they like", began.ID)
 	}
 	return nil
 }

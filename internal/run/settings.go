@@ -313,6 +313,20 @@ func unsaid(id string, hidden, doubtful []string) error {
 	return nil
 }
 
+// mayDrive refuses the strategy of a log that is not trusted, unless it was said again. Commands
+// are run on no word of such a log.
+func (s Settings) mayDrive(began loop.Session, trusted bool) error {
+	switch {
+	case trusted || began.Strategy.Name == "":
+		return nil
+	case !s.has("strategy"):
+		return unsaid(began.ID, nil, []string{"--strategy"})
+	case strategy.RunsCommands(began.Strategy):
+		return hint.Errorf("begin a new session", "session %s runs commands of its own, but its log is where others can have written what they like", began.ID)
+	}
+	return nil
+}
+
 // contradicts reports whether a setting says the contrary of one that was said.
 func (s Settings) contradicts(flag string) bool {
 	return flag == "no-wait" && s.has("max-wait") || flag == "max-wait" && s.has("no-wait")

@@ -54,7 +54,7 @@ func Describe(p *Plan) (facts []Fact) {
 		say(line.About, "%s", line.Text)
 	}
 	say("session", "%s", p.Config.ActorSession)
-	for _, t := range p.Templates() {
+	for _, t := range templatesOf(p.Config) {
 		say("template", "%s of %s", t.Key, t.Origin)
 	}
 	for _, c := range p.Config.Checks {

@@ -33,7 +33,7 @@ type news struct {
 func newReporter(ctx context.Context, j *board.Job, plan *run.Plan) *reporter {
 	r := &reporter{job: j, plan: plan, was: j.Progress, news: make(chan news, 1), done: make(chan struct{})}
 	if plan.ID() != "" && plan.ID() == r.was.Session { // it is carried on, and its tally knows what it has spent
-		past := plan.Past().Spent.Total()
+		past := plan.Tally().Spent.Total()
 		r.was.Dollars -= past.CostUSD
 		r.was.Tokens -= int(past.Tokens)
 	}

@@ -20,9 +20,9 @@ func (p *Player) run(ctx context.Context, j *board.Job, at *post, dir string, se
 	h := *p.Host
 	h.Dir = dir
 	o := run.Options{
-		Host: &h, Version: p.Version, Task: j.Task.ID, Prompt: prompt(&j.Record), Settings: settings, Alone: true,
+		Host: &h, Version: p.Version, Task: j.Task.ID, Prompt: prompt(&j.Record), Settings: settings,
 		Around: at.toll.around, MaxWait: mostWait,
-		Tell: func(sentence string) { p.Tell(j.Task.ID, sentence) },
+		User: run.User{Alone: true, Tell: func(sentence string) { p.Tell(j.Task.ID, sentence) }},
 	}
 	plan, done, err := p.plan(ctx, o, j, at.moved)
 	if done != nil || err != nil {
