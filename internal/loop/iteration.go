@@ -299,15 +299,15 @@ func (it *Iteration) review(ctx context.Context) (err error) {
 	if err := it.run.tell(step, "the critic", review.Written); err != nil {
 		return err
 	}
-	it.run.weigh(it.c, review)
+	review.weigh(it.run.at.Gate, it.c)
 	return blocked(RoleCritic, review.Turn)
 }
 
-// weigh looks at what a review would come to alone.
-func (s *section) weigh(c Case, review *Review) {
-	done, unmentioned := s.at.Gate.Ends(c, *review)
-	if review.Unmentioned = unmentioned; done {
-		review.meddled()
+// weigh looks at what the review would come to alone.
+func (r *Review) weigh(gate Gate, c Case) {
+	done, unmentioned := gate.Ends(c, *r)
+	if r.Unmentioned = unmentioned; done {
+		r.meddled()
 	}
 }
 

@@ -24,7 +24,7 @@ type Journal struct {
 	words        []string // what the user said for the turn of the actor that comes next
 	ended        bool     // the session had come to an end, and shall go on all the same
 
-	clock     stopwatch
+	stopwatch
 	untouched bool   // nobody has been at work since the last whole iteration
 	rejudges  bool   // what comes next judges the last work again
 	paid      [2]int // the iterations whose turns of the actor, of the critic are in the ledger
@@ -50,6 +50,9 @@ func (w *stopwatch) starts(at time.Time) {
 	w.began, w.last = at, at
 }
 
+// Elapsed returns the time that the runs of the session took.
+func (w *stopwatch) Elapsed() time.Duration { return w.elapsed + w.last.Sub(w.began) }
+
 // baselineStep is the step of the checks before the first iteration.
 const baselineStep Step = "baseline"
 
@@ -73,7 +76,7 @@ func (j *Journal) Add(at Stamp, e Event) {
 	j.seq = max(j.seq, at.Seq)
 	switch e := e.(type) {
 	case Started, Resumed:
-		j.clock.starts(at.Time)
+		j.starts(at.Time)
 		again, _ := e.(Resumed)
 		j.ended, j.rejudges = false, again.Rejudge
 	case BaselineChecked:
@@ -100,10 +103,12 @@ func (j *Journal) Add(at Stamp, e Event) {
 	case Noted:
 		j.noted(at.Step, e)
 	case Steered:
-		j.steered(e)
+		if e.Text != "" {
+			j.words = append(j.words, e.Text)
+		}
 	case PhaseEntered, TurnStarted, Activity, WaitStarted, WaitFinished, DiffCaptured, Inspected, ChecksFinished, Warned:
 	}
-	j.clock.last = at.Time
+	j.last = at.Time
 }
 
 func (j *Journal) noted(step Step, e Noted) {
@@ -126,12 +131,6 @@ func (j *Journal) worked(e ActorFinished) {
 	if e.Attempt.Ending != EndInterrupted && !e.Attempt.Blocked() {
 		j.close(actorStep(e.Iteration), e)
 		j.words = nil
-	}
-}
-
-func (j *Journal) steered(e Steered) {
-	if e.Text != "" {
-		j.words = append(j.words, e.Text)
 	}
 }
 
@@ -186,8 +185,8 @@ func (j *Journal) Clone() *Journal {
 }
 
 // Rounds returns the whole iterations, oldest first. Only the last one has its texts.
-func (j *Journal) Rounds() (all []Round) {
-	for _, e := range j.entries {
+func (l entries) Rounds() (all []Round) {
+	for _, e := range l {
 		if whole, ok := e.event.(IterationFinished); ok {
 			all = append(all, whole.Round)
 		}
@@ -197,9 +196,9 @@ func (j *Journal) Rounds() (all []Round) {
 
 // Pending returns the turn of the actor that is over and not judged yet, nil where there
 // is none. Events as a log keeps them lack its texts: the caller may complete it.
-func (j *Journal) Pending() *Attempt {
-	if n := j.acted(); n >= 0 {
-		acted, _ := j.entries[n].event.(ActorFinished)
+func (l entries) Pending() *Attempt {
+	if n := l.acted(); n >= 0 {
+		acted, _ := l[n].event.(ActorFinished)
 		return &acted.Attempt
 	}
 	return nil
@@ -237,10 +236,10 @@ func (j *Journal) below(whole Step) map[Step]TurnFinished {
 }
 
 // Complete puts the texts of a pending turn in their place.
-func (j *Journal) Complete(stdout, stderr string) {
-	if a := j.Pending(); a != nil {
+func (l entries) Complete(stdout, stderr string) {
+	if a := l.Pending(); a != nil {
 		a.Stdout.Text, a.Stderr.Text = stdout, stderr
-		last := &j.entries[j.acted()]
+		last := &l[l.acted()]
 		last.event = ActorFinished{Iteration: last.step.Iteration(), Attempt: *a}
 	}
 }
@@ -278,9 +277,6 @@ func (j *Journal) Conversation() Conversation { return j.conversation }
 
 // Spent returns what all turns so far have cost, also those that no iteration holds.
 func (j *Journal) Spent() Spending { return j.ledger.spent }
-
-// Elapsed returns the time that the runs of the session took.
-func (j *Journal) Elapsed() time.Duration { return j.clock.elapsed + j.clock.last.Sub(j.clock.began) }
 
 // next returns the step that stands next.
 func (l entries) next() (Step, bool) {

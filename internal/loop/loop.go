@@ -126,9 +126,9 @@ func (s *section) ended(ctx context.Context, out Outcome, err error) (Outcome, e
 }
 
 // broke says how an error ends the run.
-func (s *section) broke(ctx context.Context, err error) (Outcome, error) {
+func (r *record) broke(ctx context.Context, err error) (Outcome, error) {
 	stop, ok := errors.AsType[*stopError](err)
-	if ctx.Err() != nil && s.unwritten() == nil {
+	if ctx.Err() != nil && r.unwritten() == nil {
 		stop, ok = cancelled(ctx), true
 	}
 	if ok {

@@ -116,7 +116,7 @@ func (s *section) juror(ctx context.Context, i int, c Case) (review Review, err 
 	if err := context.Cause(ctx); err != nil {
 		return review, err
 	}
-	s.weigh(c, &review)
+	review.weigh(s.at.Gate, c)
 	only := review
 	only.Turn, only.Reply = Turn{}, ""
 	if err := s.emit(c.Step, TurnFinished{

@@ -57,8 +57,10 @@ func (it *Iteration) settle(ctx context.Context) error {
 	moved := now.Position.Since(it.run.position)
 	it.run.position = now.Position
 	d := drifted(it.c.Change, now)
-	if err := it.tellDrift(d, moved); err != nil {
-		return err
+	if news := d.news(moved, it.run.meanwhile); news != "" {
+		if err := it.run.warn(it.c.Step, it.run.meantime()+news); err != nil {
+			return err
+		}
 	}
 	it.run.meanwhile = d.files
 	if done, _ := it.run.at.Gate.Ends(it.c, it.round.Review); done && !d.none() {
@@ -76,12 +78,12 @@ func (r *Review) stale(names, sentences []string) {
 	r.Problem = "it decides DONE, and this has changed since the work was captured: " + strings.Join(sentences, "; ")
 }
 
-// tellDrift tells what has drifted since the last look, and what HEAD, the index or the
-// tags are now.
-func (it *Iteration) tellDrift(d drift, moved []string) error {
+// news says what has drifted since the last look, which told of some files, and what HEAD, the
+// index or the tags are now; "" is nothing.
+func (d drift) news(moved, told []string) string {
 	parts := slices.Clone(moved)
 	for _, path := range d.files {
-		if _, told := slices.BinarySearch(it.run.meanwhile, path); !told { // both are sorted
+		if _, known := slices.BinarySearch(told, path); !known { // both are sorted
 			parts = append(parts, path)
 		}
 	}
@@ -89,10 +91,7 @@ func (it *Iteration) tellDrift(d drift, moved []string) error {
 	if len(parts) > 0 {
 		said = append(said, listed(parts))
 	}
-	if len(said) == 0 {
-		return nil
-	}
-	return it.run.warn(it.c.Step, it.run.meantime()+strings.Join(said, "; "))
+	return strings.Join(said, "; ")
 }
 
 // meantime begins a sentence on what somebody else than the actor has changed.

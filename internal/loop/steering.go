@@ -157,13 +157,13 @@ func (s *section) mayBegin(ctx context.Context, next Role) error {
 
 // await holds a turn back while the user wants the run to pause. Where nothing is under
 // way it also ends the run, if the user has asked for that.
-func (s *section) await(ctx context.Context, step Step, mayStop bool) error {
-	steering := s.loop.Steering
+func (c *course) await(ctx context.Context, step Step, mayStop bool) error {
+	steering := c.loop.Steering
 	if steering == nil {
 		return nil
 	}
 	if stop, _, _ := steering.Asked(); stop && mayStop {
-		if err := s.emit(step, Steered{Iteration: step.Iteration(), Kind: SteerStop}); err != nil {
+		if err := c.emit(step, Steered{Iteration: step.Iteration(), Kind: SteerStop}); err != nil {
 			return err
 		}
 		return &stopError{StopInterrupted, "stopped between two turns, as you asked"}
@@ -172,7 +172,7 @@ func (s *section) await(ctx context.Context, step Step, mayStop bool) error {
 	if on == nil {
 		return nil
 	}
-	if err := s.emit(step, Steered{Iteration: step.Iteration(), Kind: SteerPause}); err != nil {
+	if err := c.emit(step, Steered{Iteration: step.Iteration(), Kind: SteerPause}); err != nil {
 		return err
 	}
 	select {
@@ -180,10 +180,10 @@ func (s *section) await(ctx context.Context, step Step, mayStop bool) error {
 		return cancelled(ctx)
 	case <-on:
 	}
-	if err := s.emit(step, Steered{Iteration: step.Iteration(), Kind: SteerGoOn}); err != nil {
+	if err := c.emit(step, Steered{Iteration: step.Iteration(), Kind: SteerGoOn}); err != nil {
 		return err
 	}
-	return s.await(ctx, step, mayStop)
+	return c.await(ctx, step, mayStop)
 }
 
 // told is what the user has said for the actor's turn: in a run that broke off in it, and
