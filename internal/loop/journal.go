@@ -103,9 +103,7 @@ func (j *Journal) Add(at Stamp, e Event) {
 	case Noted:
 		j.noted(at.Step, e)
 	case Steered:
-		if e.Text != "" {
-			j.words = append(j.words, e.Text)
-		}
+		j.steered(e)
 	case PhaseEntered, TurnStarted, Activity, WaitStarted, WaitFinished, DiffCaptured, Inspected, ChecksFinished, Warned:
 	}
 	j.last = at.Time
@@ -131,6 +129,12 @@ func (j *Journal) worked(e ActorFinished) {
 	if e.Attempt.Ending != EndInterrupted && !e.Attempt.Blocked() {
 		j.close(actorStep(e.Iteration), e)
 		j.words = nil
+	}
+}
+
+func (j *Journal) steered(e Steered) {
+	if e.Text != "" {
+		j.words = append(j.words, e.Text)
 	}
 }
 

@@ -1,7 +1,6 @@
 package progress
 
 import (
-	"slices"
 	"time"
 
 	"codeloops/internal/loop"
@@ -15,16 +14,12 @@ import (
 // to it afterwards.
 type State struct {
 	Tally
+	Stage
 	Session loop.Session
-	// Playing is who has played last in each role, or is to play first.
-	Playing map[loop.Role]loop.AgentRef
 	Began   time.Time  // the session, or what was seen of it
 	At      loop.Stamp // of the last event
 	// Open is the iteration under way, or broken off; its number is 0 where there is none.
 	Open Iteration
-	// Steps are those of no whole iteration, in the order in which they began; their
-	// paths make a tree of them. What broke off is not among them.
-	Steps []Step
 	// Closed are the whole iterations.
 	Closed []Iteration
 	// Kept are the steps of the strategy whose states were kept, by checkpoint.
@@ -36,7 +31,6 @@ type State struct {
 	// there is.
 	Rejudge bool
 	Ended   bool
-	Paused  bool // the user has turns wait
 }
 
 // An Iteration is one in short.
@@ -56,7 +50,7 @@ type Iteration struct {
 func (s *State) Handle(at loop.Stamp, e loop.Event) error {
 	_ = s.Tally.Handle(at, e) // never fails
 	s.At = at
-	s.turns(at, e)
+	s.follow(at, e)
 	switch e := e.(type) {
 	case loop.Started:
 		s.Began = at.Time
@@ -75,10 +69,7 @@ func (s *State) Handle(at loop.Stamp, e loop.Event) error {
 	case loop.ActorFinished:
 		s.Change, s.Rejudge = nil, false
 	case loop.DiffCaptured:
-		s.end(at, e.Iteration, loop.CapturingDiff)
 		s.Change = new(e.Change.Shape())
-	case loop.ChecksFinished:
-		s.end(at, e.Iteration, loop.Verifying)
 	case loop.IterationFinished:
 		s.close(e.Round)
 	case loop.Noted:
@@ -86,8 +77,11 @@ func (s *State) Handle(at loop.Stamp, e loop.Event) error {
 		s.keep(at.Step, e)
 	case loop.Finished:
 		s.breakOff()
-		s.Ended, s.Paused = true, false
-	case loop.TurnStarted, loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.ReviewRejected, loop.CriticFinished, loop.TurnFinished,
+		s.Ended = true
+	case loop.WaitFinished:
+		e.Wait.Reason = ""
+		s.Open.Waits = append(s.Open.Waits, e.Wait)
+	case loop.TurnStarted, loop.Activity, loop.WaitStarted, loop.ReviewRejected, loop.ChecksFinished, loop.CriticFinished, loop.TurnFinished,
 		loop.Inspected, loop.BaselineChecked, loop.Warned, loop.Steered:
 	}
 	return nil
@@ -114,18 +108,13 @@ func (s *State) takeUp(of loop.Session) {
 	}
 	s.breakOff()
 	s.Session, s.Ended = of, false
-	s.Playing = map[loop.Role]loop.AgentRef{loop.RoleActor: of.Actor, loop.RoleCritic: of.Critic}
-	if p := of.Policy.Panel; p != nil {
-		for i, member := range p.Members {
-			s.Playing[loop.Member(i)] = member
-		}
-	}
+	s.cast(of)
 }
 
 // breakOff ends what is under way without a result.
 func (s *State) breakOff() {
 	s.Open = Iteration{}
-	s.Steps = slices.DeleteFunc(s.Steps, func(x Step) bool { return !x.Over })
+	s.clear()
 }
 
 // open takes up an iteration. A session that is carried on may do so in the middle of

@@ -22,8 +22,18 @@ type Step struct {
 	Waiting *loop.Wait    // nil: the agent is at work
 }
 
-// turns takes what an event tells of turns.
-func (s *State) turns(at loop.Stamp, e loop.Event) {
+// A Stage is the steps of no whole iteration, with who plays them.
+type Stage struct {
+	// Playing is who has played last in each role, or is to play first.
+	Playing map[loop.Role]loop.AgentRef
+	// Steps are in the order in which they began; their paths make a tree of them. What broke
+	// off is not among them.
+	Steps  []Step
+	Paused bool // the user has turns wait
+}
+
+// follow takes what an event tells of turns and phases.
+func (s *Stage) follow(at loop.Stamp, e loop.Event) {
 	switch e := e.(type) {
 	case loop.TurnStarted:
 		s.begin(at, at.Step, e.Role)
@@ -31,7 +41,9 @@ func (s *State) turns(at loop.Stamp, e loop.Event) {
 		e.Wait.Reason = ""
 		s.turn(at, e.Iteration, e.Role).Waiting = &e.Wait
 	case loop.WaitFinished:
-		s.waited(s.turn(at, e.Iteration, e.Role), e.Wait)
+		e.Wait.Reason = ""
+		turn := s.turn(at, e.Iteration, e.Role)
+		turn.Waiting, turn.Waits = nil, append(turn.Waits, e.Wait)
 	case loop.ActorFinished:
 		s.played(at, e.Iteration, loop.RoleActor, e.Attempt.Turn)
 	case loop.ReviewRejected:
@@ -41,21 +53,31 @@ func (s *State) turns(at loop.Stamp, e loop.Event) {
 		s.played(at, e.Iteration, loop.RoleCritic, e.Review.Turn)
 	case loop.TurnFinished:
 		s.played(at, e.Iteration, e.Role, e.Reply.Turn)
+	case loop.DiffCaptured:
+		s.end(at, e.Iteration, loop.CapturingDiff)
+	case loop.ChecksFinished:
+		s.end(at, e.Iteration, loop.Verifying)
 	case loop.Steered:
 		s.Paused = e.Kind == loop.SteerPause || s.Paused && e.Kind == loop.SteerSay
-	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.DiffCaptured, loop.Inspected,
-		loop.BaselineChecked, loop.ChecksFinished, loop.IterationFinished, loop.Noted, loop.Warned, loop.Finished:
+	case loop.Finished:
+		s.Paused = false
+	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.Inspected,
+		loop.BaselineChecked, loop.IterationFinished, loop.Noted, loop.Warned:
 	}
 }
 
-func (s *State) waited(turn *Step, w loop.Wait) {
-	w.Reason = ""
-	turn.Waiting, turn.Waits = nil, append(turn.Waits, w)
-	s.Open.Waits = append(s.Open.Waits, w)
+// cast says who is to play in a session.
+func (s *Stage) cast(in loop.Session) {
+	s.Playing = map[loop.Role]loop.AgentRef{loop.RoleActor: in.Actor, loop.RoleCritic: in.Critic}
+	if p := in.Policy.Panel; p != nil {
+		for i, member := range p.Members {
+			s.Playing[loop.Member(i)] = member
+		}
+	}
 }
 
 // played ends a turn, and returns its path.
-func (s *State) played(at loop.Stamp, iteration int, role loop.Role, t loop.Turn) loop.Step {
+func (s *Stage) played(at loop.Stamp, iteration int, role loop.Role, t loop.Turn) loop.Step {
 	turn := s.turn(at, iteration, role)
 	turn.Ended, turn.Over, turn.Waiting = at.Time, true, nil
 	if t.Agent.Agent != "" && s.Playing != nil {
@@ -66,7 +88,7 @@ func (s *State) played(at loop.Stamp, iteration int, role loop.Role, t loop.Turn
 
 // Turn returns the turn under way that was begun last; its role is "" where there is
 // none.
-func (s *State) Turn() Step {
+func (s *Stage) Turn() Step {
 	for _, step := range slices.Backward(s.Steps) {
 		if !step.Over && step.Role != "" {
 			return step
@@ -76,7 +98,7 @@ func (s *State) Turn() Step {
 }
 
 // step returns the step of a path, nil where there is none.
-func (s *State) step(path loop.Step) *Step {
+func (s *Stage) step(path loop.Step) *Step {
 	for i := range slices.Backward(s.Steps) {
 		if s.Steps[i].Path == path {
 			return &s.Steps[i]
@@ -85,8 +107,13 @@ func (s *State) step(path loop.Step) *Step {
 	return nil
 }
 
+// clear takes the steps away that are not over.
+func (s *Stage) clear() {
+	s.Steps = slices.DeleteFunc(s.Steps, func(x Step) bool { return !x.Over })
+}
+
 // drop takes the steps away that are a part of one, and returns those that are over.
-func (s *State) drop(whole loop.Step) (over []Step) {
+func (s *Stage) drop(whole loop.Step) (over []Step) {
 	s.Steps = slices.DeleteFunc(s.Steps, func(x Step) bool {
 		in := x.Path.In(whole)
 		if in && x.Over {
@@ -98,20 +125,20 @@ func (s *State) drop(whole loop.Step) (over []Step) {
 }
 
 // begin notes that a step is under way.
-func (s *State) begin(at loop.Stamp, path loop.Step, role loop.Role) *Step {
+func (s *Stage) begin(at loop.Stamp, path loop.Step, role loop.Role) *Step {
 	s.Steps = append(s.Steps, Step{Path: path, Began: at.Time, Role: role, Agent: s.Playing[role]})
 	return &s.Steps[len(s.Steps)-1]
 }
 
 // end notes that a phase is over.
-func (s *State) end(at loop.Stamp, iteration int, phase loop.State) {
+func (s *Stage) end(at loop.Stamp, iteration int, phase loop.State) {
 	if step := s.step(pathOf(at, iteration, phase)); step != nil {
 		step.Ended, step.Over = at.Time, true
 	}
 }
 
 // turn returns the turn that an event is of.
-func (s *State) turn(at loop.Stamp, iteration int, role loop.Role) *Step {
+func (s *Stage) turn(at loop.Stamp, iteration int, role loop.Role) *Step {
 	path := at.Step
 	if path == "" { // of an old log: the last turn of that role
 		path = iterationPath(iteration).Sub(string(role))
