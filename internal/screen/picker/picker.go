@@ -156,7 +156,6 @@ type model struct {
 	list   List
 	opts   Options
 	search []string // by index, in lower case
-	all    []int    // the indices
 
 	filter        string
 	matches       []int // indices of what the filter leaves
@@ -173,10 +172,18 @@ func newModel(list List, o Options) *model {
 	m := &model{list: list, opts: o, search: make([]string, list.Count), width: 80, height: 24, loader: &loader{}}
 	for i := range m.search {
 		m.search[i] = strings.ToLower(list.Search(i))
-		m.all = append(m.all, i)
 	}
-	m.matches = m.all
+	m.matches = m.all()
 	return m
+}
+
+// all are the indices of the list.
+func (m *model) all() []int {
+	all := make([]int, len(m.search))
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 // matching returns those of some that hold every word of a filter.
@@ -192,9 +199,9 @@ func (m *model) narrow(filter string) {
 	if filter == m.filter {
 		return
 	}
-	marked, some := m.marked(), m.all
-	if strings.HasPrefix(filter, m.filter) { // none of the others can match now
-		some = m.matches
+	marked, some := m.marked(), m.matches
+	if !strings.HasPrefix(filter, m.filter) { // else none of the others can match now
+		some = m.all()
 	}
 	m.filter, m.matches = filter, m.matching(filter, some)
 	m.at = max(0, slices.Index(m.matches, marked))
