@@ -52,9 +52,11 @@ func (a *app) onScreen(ctx context.Context, o live.Options, to live.Steerer) (ke
 	own := &term.Streams{In: a.In, Out: a.Out, Err: a.Err, OutTTY: a.OutTTY, ErrTTY: a.ErrTTY, Columns: a.Columns}
 	resized := make(chan os.Signal, 1)
 	term.NotifyResize(resized)
-	o.Out, o.Size, o.Resized, o.Now, o.Style = own.Err, own.Size, resized, a.Now, a.ErrRenderer()
-	o.ASCII, o.Plain, o.Reflows = a.ASCII, a.Plain || !a.ErrTTY, a.Reflows
-	o.Title = o.Title && notice.Knows(a.Getenv("TERM"))
+	o.Terminal = live.Terminal{
+		Out: own.Err, Size: own.Size, Resized: resized, Style: a.ErrRenderer(),
+		ASCII: a.ASCII, Plain: a.Plain || !a.ErrTTY, Reflows: a.Reflows,
+	}
+	o.Now, o.Title = a.Now, o.Title && notice.Knows(a.Getenv("TERM"))
 	screen := live.New(o)
 	a.Err = screen
 	keys = &live.Keyboard{Screen: screen, Streams: a.Streams, To: to, Pager: func(text string) error {

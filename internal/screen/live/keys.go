@@ -18,9 +18,9 @@ type Steerer interface {
 	Hurry() // ends a wait for a service
 }
 
-func (s *Screen) helpLines() []string {
+func (b *board) helpLines() []string {
 	last := "Ctrl+C  stop now; twice: at once"
-	if s.Leave != nil {
+	if b.Leave != nil {
 		last = "q       leave; the run goes on (as Ctrl+C does)"
 	}
 	return []string{
@@ -55,7 +55,9 @@ func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.talk.input != nil {
-		s.edit(key, to)
+		if sent := s.talk.types(key); sent != nil {
+			s.steer(to, sent.kind, strings.TrimSpace(string(sent.text)))
+		}
 		return
 	}
 	key = strings.ToLower(key)
@@ -75,11 +77,7 @@ func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
 		s.talk.all = !s.talk.all
 		s.say(map[bool]string{true: "all that agents print is shown", false: "what agents print is not shown any more"}[s.talk.all])
 	case "d":
-		if !s.talk.looks {
-			s.talk.looks = true
-			s.say("looking at the work tree")
-			go s.differs(s.board.change.Patch(), pager)
-		}
+		s.differs(pager)
 	case "w":
 		to.Hurry()
 	case "q":
@@ -92,16 +90,23 @@ func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
 }
 
 // differs has the user read what has changed so far: as of now, or else as of the last capture.
-func (s *Screen) differs(captured string, pager func(text string)) {
-	text, as := captured, ", as of the last look"
-	if s.Diff != nil {
-		if now, err := s.Diff(); err == nil {
-			text, as = now, ""
+func (s *Screen) differs(pager func(text string)) {
+	if s.talk.looks {
+		return
+	}
+	s.talk.looks = true
+	s.say("looking at the work tree")
+	text, as := s.board.change.Patch(), ", as of the last look"
+	go func() {
+		if s.Diff != nil {
+			if now, err := s.Diff(); err == nil {
+				text, as = now, ""
+			}
 		}
-	}
-	if s.looked(text, as) {
-		pager(text)
-	}
+		if s.looked(text, as) {
+			pager(text)
+		}
+	}()
 }
 
 // looked ends a look, and reports whether there is something to read, and somebody.
@@ -150,7 +155,7 @@ func (s *Screen) say(notice string) {
 
 // told says what the user has asked for, and what can be asked.
 func (s *Screen) told() (lines []string) {
-	if asked := s.wishes(); len(asked) > 0 {
+	if asked := s.board.wishes(); len(asked) > 0 {
 		asked[0] = "  " + asked[0]
 		for _, line := range s.board.flow(asked, 2) {
 			lines = append(lines, s.Style.NewStyle().Foreground(yellow).Render(line))
@@ -160,7 +165,7 @@ func (s *Screen) told() (lines []string) {
 	case s.talk.notice != "" && s.Now().Before(s.talk.until):
 		return append(lines, "  "+s.talk.notice)
 	case s.talk.help:
-		for _, line := range s.helpLines() {
+		for _, line := range s.board.helpLines() {
 			lines = append(lines, s.board.faint("  "+line))
 		}
 	case s.Keys:
@@ -176,16 +181,16 @@ func (s *Screen) told() (lines []string) {
 }
 
 // wishes are what the user has asked for that has not taken effect yet.
-func (s *Screen) wishes() (asked []string) {
-	if s.Asked == nil {
+func (b *board) wishes() (asked []string) {
+	if b.Asked == nil {
 		return nil
 	}
-	stop, pause, words := s.Asked()
+	stop, pause, words := b.Asked()
 	if stop {
 		asked = append(asked, "stops after this iteration (s: no)")
 	}
 	switch {
-	case pause && s.board.state.Paused:
+	case pause && b.state.Paused:
 		asked = append(asked, "paused (p: go on)")
 	case pause:
 		asked = append(asked, "pauses after this turn (p: no)")
@@ -219,16 +224,16 @@ func (i *input) line(ascii bool, width int) string {
 
 const mostTyped = 4000 // characters
 
-// edit takes a key while a line is typed.
-func (s *Screen) edit(key string, to Steerer) {
-	in := s.talk.input
+// types takes a key while a line is typed, and returns the line if it is to be sent.
+func (t *talk) types(key string) (sent *input) {
+	in := t.input
 	switch key {
 	case "\x1b":
-		s.talk.input = nil
+		t.input = nil
 	case "\r", "\n":
-		s.talk.input = nil
-		if text := strings.TrimSpace(string(in.text)); text != "" || in.kind == loop.SteerInterrupt {
-			s.steer(to, in.kind, text)
+		t.input = nil
+		if in.kind == loop.SteerInterrupt || strings.TrimSpace(string(in.text)) != "" {
+			return in
 		}
 	case "\x7f", "\b":
 		if len(in.text) > 0 {
@@ -245,4 +250,5 @@ func (s *Screen) edit(key string, to Steerer) {
 			in.text = append(in.text, r)
 		}
 	}
+	return nil
 }

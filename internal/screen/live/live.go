@@ -18,24 +18,29 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// Options say where a run is shown, and what is known of it.
+// A Terminal is where a run is shown.
+type Terminal struct {
+	Out     io.Writer
+	Size    func() (w, h int)  // in columns and lines
+	Resized <-chan os.Signal   // tells that it has another one; nil: nobody does
+	Style   *lipgloss.Renderer // nil: none
+	Plain   bool               // nothing is drawn: a line now and then says what is under way
+	ASCII   bool               // it has no other characters
+	Reflows bool               // it wraps its lines anew when it gets narrower
+}
+
+// Options say how a run is shown.
 type Options struct {
-	Out     io.Writer                            // the terminal
-	Size    func() (w, h int)                    // of it, in columns and lines
-	Resized <-chan os.Signal                     // tells that it has another one; nil: nobody does
-	Now     func() time.Time                     // for clocks
-	Style   *lipgloss.Renderer                   // nil: none
-	Plain   bool                                 // nothing is drawn: a line now and then says what is under way
-	ASCII   bool                                 // the terminal has no other characters
-	Reflows bool                                 // the terminal wraps its lines anew when it gets narrower
-	Root    string                               // the work tree; what is in it is named from there
-	Past    progress.Tally                       // of a session that is carried on
-	Limits  Limits                               // of the run
-	Asked   func() (stop, pause bool, words int) // what the user has asked for; nil: nothing can be
-	Keys    bool                                 // keys do something
-	Title   bool                                 // the terminal's title says where the run stands
-	Diff    func() (string, error)               // looks at what differs now from the session's beginning; nil: nobody can
-	Leave   func()                               // ends the watching of a run that goes on elsewhere; nil: it is this process's own
+	Terminal
+	Now    func() time.Time                     // for clocks
+	Root   string                               // the work tree; what is in it is named from there
+	Past   progress.Tally                       // of a session that is carried on
+	Limits Limits                               // of the run
+	Asked  func() (stop, pause bool, words int) // what the user has asked for; nil: nothing can be
+	Keys   bool                                 // keys do something
+	Title  bool                                 // the terminal's title says where the run stands
+	Diff   func() (string, error)               // looks at what differs now from the session's beginning; nil: nobody can
+	Leave  func()                               // ends the watching of a run that goes on elsewhere; nil: it is this process's own
 }
 
 // Limits are those that are shown beside what was used.

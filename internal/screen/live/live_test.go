@@ -117,8 +117,8 @@ func newTold(t *testing.T, out *paper, width int, to *steers) *told {
 func newToldIn(t *testing.T, ascii bool, out *paper, width int, to *steers) *told {
 	t.Helper()
 	s := New(Options{
-		ASCII: ascii,
-		Out:   out, Size: func() (int, int) { return width, 30 }, Now: time.Now, Root: "/home/u/project",
+		Terminal: Terminal{ASCII: ascii, Out: out, Size: func() (int, int) { return width, 30 }},
+		Now:      time.Now, Root: "/home/u/project",
 		Limits: Limits{Turn: time.Hour, Whole: 90 * time.Minute, Cost: 5, Tokens: 200_000}, Asked: to.Asked, Keys: true,
 	})
 	return &told{Screen: s, t: t}
@@ -312,7 +312,7 @@ func TestTitles(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		s := New(Options{Out: &out, Size: func() (int, int) { return 80, 24 }, Now: time.Now, Title: true})
+		s := New(Options{Terminal: Terminal{Out: &out, Size: func() (int, int) { return 80, 24 }}, Now: time.Now, Title: true})
 		r := &told{Screen: s, t: t}
 		r.atWork()
 		r.tell("1.actor", loop.WaitStarted{Iteration: 1, Role: loop.RoleActor, Wait: loop.Wait{Cause: loop.EndOverloaded, Until: time.Now().Add(time.Hour)}})
@@ -417,7 +417,7 @@ func TestPlain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		out := &paper{}
-		s := New(Options{Out: out, Size: func() (int, int) { return 80, 24 }, Now: time.Now, Plain: true})
+		s := New(Options{Terminal: Terminal{Out: out, Size: func() (int, int) { return 80, 24 }, Plain: true}, Now: time.Now})
 		r := &told{Screen: s, t: t}
 		r.atWork()
 		time.Sleep(29 * time.Second)
@@ -448,7 +448,7 @@ func (gone) Write([]byte) (int, error) { return 0, errors.New("gone") }
 func TestTerminalGone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := New(Options{Out: gone{}, Size: func() (int, int) { return 80, 24 }, Now: time.Now})
+		s := New(Options{Terminal: Terminal{Out: gone{}, Size: func() (int, int) { return 80, 24 }}, Now: time.Now})
 		_, _ = s.Write([]byte("x\n"))
 		synctest.Wait()
 		if _, err := s.Write([]byte("y\n")); err == nil {
@@ -480,7 +480,7 @@ func TestNobodyReads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		out := &stuck{let: make(chan struct{})}
-		s := New(Options{Out: out, Size: func() (int, int) { return 80, 24 }, Now: time.Now})
+		s := New(Options{Terminal: Terminal{Out: out, Size: func() (int, int) { return 80, 24 }}, Now: time.Now})
 		r := &told{Screen: s, t: t}
 		_, _ = s.Write([]byte("a line\n"))
 		r.atWork()
