@@ -30,7 +30,10 @@ func (p *pretty) show(at loop.Stamp, e loop.Event) {
 	case loop.PhaseEntered:
 		p.working(e.State)
 	case loop.DiffCaptured:
-		p.diff(e.Change)
+		if !p.Live {
+			p.step("diff", "", Stat(e.Change.Shape()))
+		}
+		p.notes(e.Change.Warnings)
 	case loop.Inspected:
 		p.notes(Concerns(e.Inspection))
 	case loop.BaselineChecked:
@@ -45,7 +48,8 @@ func (p *pretty) show(at loop.Stamp, e loop.Event) {
 	case loop.Warned:
 		p.notes([]string{e.Text})
 	case loop.Finished:
-		p.finish(e.Outcome)
+		p.sayf("") // sets the result off from the progress above it
+		p.end(e.Outcome)
 	case loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.ReviewRejected, loop.CriticFinished, loop.TurnStarted, loop.TurnFinished, loop.Steered:
 		p.played(at, e)
 	}
@@ -240,13 +244,6 @@ func (p *pretty) tail(printed string) {
 	}
 }
 
-func (p *pretty) diff(c loop.Change) {
-	if !p.Live {
-		p.step("diff", "", Stat(c.Shape()))
-	}
-	p.notes(c.Warnings)
-}
-
 // ending says how a turn ended; "" where the line of the whole iteration will.
 func (p *pretty) ending(t loop.Turn) string {
 	if t.Ending == loop.EndCompleted && p.Live {
@@ -371,12 +368,6 @@ func guidance(v loop.Verdict) string {
 		return v.Analysis + "\n" + v.Guidance()
 	}
 	return v.Guidance()
-}
-
-// finish sets the result off from the progress above it.
-func (p *pretty) finish(o loop.Outcome) {
-	p.sayf("")
-	p.end(o)
 }
 
 func (p *pretty) notes(notes []string) {
