@@ -114,7 +114,7 @@ func (v *verifier) run(ctx context.Context, before *loop.Journal) error {
 	}
 	journal.Differs = v.noted
 	l := &loop.Loop{
-		Workplace: loop.Workplace{Actor: v, Tree: v, Critic: v, Player: v, Forker: v, Restorer: past{}, Commander: past{}, Gate: &gate{
+		Workplace: loop.Workplace{Actor: v, Tree: v, Critic: v, Player: past{}, Forker: v, Restorer: past{}, Commander: past{}, Gate: &gate{
 			Gate: policy.Gate{MaxIterations: v.setting.session.MaxIterations, MaxConsecutiveErrors: v.setting.errors()},
 			v:    v,
 		}},
@@ -203,11 +203,6 @@ func (v *verifier) Check(context.Context, loop.Step) iter.Seq2[loop.CheckResult,
 	}
 }
 
-// Play implements [loop.Player]: all turns that were played are known.
-func (v *verifier) Play(context.Context, loop.Call, loop.Watch) (loop.Reply, error) {
-	return loop.Reply{}, errOver
-}
-
 // unread are the lessons of a run that is played back: those that it was told are known, and
 // the store is left alone.
 type unread struct{}
@@ -226,6 +221,11 @@ func (v *verifier) Fork(context.Context, loop.Step) (loop.Fork, error) { return 
 
 // past is what is not made again, as all of it is known.
 type past struct{}
+
+// Play implements [loop.Player].
+func (past) Play(context.Context, loop.Call, loop.Watch) (loop.Reply, error) {
+	return loop.Reply{}, errOver
+}
 
 // Command implements [loop.Commander].
 func (past) Command(context.Context, loop.Step, string) (loop.CheckResult, error) {
