@@ -49,7 +49,7 @@ type charts struct {
 func (c *charts) sayf(format string, args ...any) { fmt.Fprintf(&c.b, format+"\n", args...) }
 
 func (c *charts) heading(text string) {
-	c.sayf("\n%s", c.screen.Style.NewStyle().Bold(true).Render(text))
+	c.sayf("\n%s", c.screen.strong(text))
 }
 
 func (c *charts) totals(st Stats) {

@@ -212,7 +212,7 @@ func (s Screen) line(row []string, widths []int, head bool, styled map[string]st
 			cell = s.Style.NewStyle().Faint(true).Render(cell)
 		case i == columnOutcome:
 			if styled[cell] == "" {
-				styled[cell] = s.short(cell)
+				styled[cell] = s.likeOutcome(cell, cell)
 			}
 			cell = styled[cell]
 		}
@@ -230,9 +230,6 @@ func shortOutcome(outcome string) string {
 	short := map[loop.Result]string{loop.MaxIterations: "limit", loop.BudgetExhausted: "budget"}[loop.Result(outcome)]
 	return cmp.Or(short, term.Line(outcome))
 }
-
-// short is an outcome as a table has it, in its colour.
-func (s Screen) short(outcome string) string { return s.likeOutcome(outcome, outcome) }
 
 // outcome is one in words, in its colour.
 func (s Screen) outcome(name string) string { return s.likeOutcome(name, words.Outcome(name)) }

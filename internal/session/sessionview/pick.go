@@ -49,9 +49,10 @@ func (s Screen) PickLine(o session.Overview, zone *time.Location) string {
 	if s.Width >= pickRoom {
 		cells = append(cells, padded(project(o.Session.WorkingDir), pickProject))
 	}
-	outcome := padded(shortOutcome(string(o.Status)), pickOutcome)
+	cell := padded(shortOutcome(string(o.Status)), pickOutcome)
+	outcome := strings.TrimSpace(cell)
 	cells = append(cells,
-		strings.Replace(outcome, strings.TrimSpace(outcome), s.short(strings.TrimSpace(outcome)), 1),
+		strings.Replace(cell, outcome, s.likeOutcome(outcome, outcome), 1),
 		fmt.Sprintf("%*s", pickRowCount, iterations(o, "?")),
 		term.Line(o.Session.Prompt))
 	return ansi.Truncate(strings.Join(cells, gap), s.Width, "…")
@@ -65,7 +66,7 @@ func padded(text string, width int) string {
 // Preview tells in some lines what a session was about, what it did, and what
 // came of it. All are its iterations, nil as long as they have not been read.
 func (s Screen) Preview(o session.Overview, all []progress.Iteration, zone *time.Location) []string {
-	head := fmt.Sprintf("%s  %s", s.Style.NewStyle().Bold(true).Render(term.Line(o.ID)), s.outcome(string(o.Status)))
+	head := fmt.Sprintf("%s  %s", s.strong(term.Line(o.ID)), s.outcome(string(o.Status)))
 	head += why(o)
 	facts := fmt.Sprintf("%s, took %s", o.Started.In(zone).Format(time.DateTime), render.Span(o.Duration))
 	if o.Iterations != session.UnknownIterations {

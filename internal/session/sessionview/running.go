@@ -19,7 +19,7 @@ func (s Screen) Running(at standing.Standing, now time.Time, where string) []str
 	if strategy == "" {
 		strategy = "actor-critic"
 	}
-	head := []string{s.Style.NewStyle().Bold(true).Render(at.Session)}
+	head := []string{s.strong(at.Session)}
 	if where != "" {
 		head = append(head, "in "+term.Line(where))
 	}
@@ -29,7 +29,7 @@ func (s Screen) Running(at standing.Standing, now time.Time, where string) []str
 	}
 	return []string{
 		s.fits(s.sign() + " " + strings.Join(head, s.dot())),
-		s.fits("  " + strings.Join(s.stands(at, now), s.dot())),
+		s.fits("  " + strings.Join(stands(at, now), s.dot())),
 		s.fits("  " + strings.Join(used(at, now), s.dot())),
 	}
 }
@@ -51,7 +51,7 @@ func (s Screen) sign() string {
 }
 
 // stands says what is under way.
-func (s Screen) stands(at standing.Standing, now time.Time) (parts []string) {
+func stands(at standing.Standing, now time.Time) (parts []string) {
 	if n := at.Now.Iteration; n > 0 {
 		iteration := fmt.Sprintf("iteration %d", n)
 		if most := at.Limits.Iterations; most > 0 {
