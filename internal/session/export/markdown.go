@@ -74,12 +74,12 @@ func (m *markdown) alone(turns []shownTurn) {
 func (m *markdown) iteration(r round) {
 	m.put("\n<details><summary>Iteration ", ours(strconv.Itoa(r.Number)), ": ", known(r.Decision), ", ", ours(r.Stat), "</summary>\n")
 	m.alone(r.Turns)
-	m.in("\nActor: ", r.Actor, "\n")
-	m.text(r.Output)
+	m.in("\nActor: ", r.Actor.What, "\n")
+	m.text(r.Actor.Words)
 	m.notes(r.Notes)
 	m.checks(r.Checks)
-	m.in("\nCritic: ", r.Critic, "\n")
-	m.text(r.Guidance)
+	m.in("\nCritic: ", r.Critic.What, "\n")
+	m.text(r.Critic.Words)
 	m.put("\n</details>\n")
 }
 

@@ -85,15 +85,21 @@ type check struct {
 
 // A round is an iteration as it is shown.
 type round struct {
-	Number                              int
-	Class                               ours
-	Decision, Took, Actor, Stat, Critic string
-	Turns                               []shownTurn
-	Notes                               []string
-	Checks                              []check
-	Output, Guidance                    text
-	Stderr, Reply                       func() text
-	Diff                                func() diff
+	Number               int
+	Class                ours
+	Decision, Took, Stat string
+	Turns                []shownTurn
+	Notes                []string
+	Checks               []check
+	Actor, Critic        part
+	Diff                 func() diff
+}
+
+// A part is what the actor or the critic did in an iteration, with what counts of its words.
+type part struct {
+	What  string
+	Words text
+	Rest  func() text // of what it wrote
 }
 
 func (p *page) round(s iteration) error {
@@ -116,9 +122,9 @@ func (p *page) round(s iteration) error {
 		Number: s.Iteration, Decision: line(string(s.Verdict.Decision)), Class: class(string(s.Verdict.Decision)),
 		Took:  render.Span(s.Attempt.Duration + s.Review.Duration),
 		Turns: p.turns(s.turns),
-		Actor: acted(s.Attempt), Output: p.output("output", s.Attempt.Stdout), Stderr: func() text { return p.output("standard error", s.Attempt.Stderr) },
+		Actor: part{acted(s.Attempt), p.output("output", s.Attempt.Stdout), func() text { return p.output("standard error", s.Attempt.Stderr) }},
 		Notes: cleaned(s.notes), Stat: render.Stat(s.own.Shape()), Diff: func() diff { return p.diff(s.own, true) }, Checks: checks,
-		Critic: judged(s.Round), Reply: func() text { return p.reply(s.Review) }, Guidance: p.text(guidance, s.Verdict.Guidance()),
+		Critic: part{judged(s.Round), p.text(guidance, s.Verdict.Guidance()), func() text { return p.reply(s.Review) }},
 	})
 	return p.flush(p.out)
 }
