@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
 
 	"codeloops/internal/wording/hint"
 )
@@ -132,6 +133,9 @@ func (h *Home) Reach(w Way) (*Link, error) {
 	case err != nil:
 		return nil, err
 	case w.Creds != "":
+		if err := readable(w.Creds); err != nil {
+			return nil, err
+		}
 		conn, err = dial(at, append(options, nats.UserCredentials(w.Creds))...)
 	case slices.ContainsFunc(servers, func(u *url.URL) bool { return u.User != nil }):
 		conn, err = dial(at, options...)
@@ -144,6 +148,21 @@ func (h *Home) Reach(w Way) (*Link, error) {
 		return nil, h.refused(w, asked.Load(), err)
 	}
 	return &Link{Conn: conn}, nil
+}
+
+// readable refuses a file that holds no credentials of NATS.
+func readable(creds string) error {
+	text, err := os.ReadFile(creds)
+	if err == nil {
+		_, err = nkeys.ParseDecoratedJWT(text)
+	}
+	if err == nil {
+		_, err = nkeys.ParseDecoratedUserNKey(text)
+	}
+	if err != nil {
+		return hint.Errorf("it is what nsc generate creds writes", "read the credentials for the hub in %s: %w", creds, err)
+	}
+	return nil
 }
 
 // tls is what is expected of the certificate of a hub, and what is shown to it. Asked is set when the

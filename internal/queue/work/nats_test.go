@@ -13,8 +13,8 @@ import (
 	"codeloops/internal/queue/hub/hubtest"
 )
 
-// newOperated is a bench on a NATS server of an operator's.
-func newOperated(t *testing.T) *bench {
+// newOperated is a bench on NATS servers of an operator's.
+func newOperated(t *testing.T, start func(hubtest.Options) hub.Way) *bench {
 	t.Helper()
 	home, err := hub.Open(t.TempDir())
 	if err != nil {
@@ -24,17 +24,54 @@ func newOperated(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &bench{
-		t: t, home: home, nats: hubtest.Start(t, hubtest.Options{Homes: []string{key}}),
-		repo: queue.Repository{Home: home.ID(), Root: "/somewhere"},
-	}
+	return &bench{t: t, home: home, way: start(hubtest.Options{Homes: []string{key}}), repo: queue.Repository{Home: home.ID(), Root: "/somewhere"}}
 }
 
 // A server that is killed in the middle of the work and comes back has what it acknowledged: each
 // task is merged, and no attempt at one is counted that began after its result was acknowledged.
 func TestServerIsKilled(t *testing.T) {
 	t.Parallel()
-	b := newOperated(t)
+	var server *hubtest.Server
+	b := newOperated(t, func(o hubtest.Options) hub.Way {
+		server = hubtest.Start(t, o)
+		return server.Way()
+	})
+	b.outlasts(func(int) {
+		server.Kill()
+		if err := server.Start(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// A cluster goes on without one of its servers, whichever it is.
+func TestClusterLongWithoutAServer(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it takes its time")
+	}
+	var servers []*hubtest.Server
+	b := newOperated(t, func(o hubtest.Options) (way hub.Way) {
+		servers, way = hubtest.Cluster(t, 3, o)
+		return way
+	})
+	b.leases.Replicas = len(servers)
+	b.outlasts(func(n int) {
+		if n > 0 {
+			if err := servers[n-1].Start(); err != nil {
+				t.Fatal(err)
+			}
+			servers[n-1].Await(t)
+		}
+		servers[n].Kill()
+	})
+}
+
+// outlasts works off a backlog in which kill is called three times, each time with the number of kills
+// before.
+func (b *bench) outlasts(kill func(before int)) {
+	t := b.t
+	t.Helper()
 	on := b.board()
 	const tasks = 40
 	for i := range tasks {
@@ -42,7 +79,7 @@ func TestServerIsKilled(t *testing.T) {
 	}
 	var mu sync.Mutex
 	ended := map[string]int{}
-	kill := make(chan struct{})
+	due := make(chan struct{})
 	var workers sync.WaitGroup
 	for n := range 3 {
 		w := b.worker(fmt.Sprintf("worker %d", n), 2, func(ctx context.Context, j *board.Job) error {
@@ -53,7 +90,7 @@ func TestServerIsKilled(t *testing.T) {
 			defer mu.Unlock()
 			if ended[j.Task.ID]++; slices.Contains([]int{5, 15, 25}, len(ended)) {
 				select {
-				case kill <- struct{}{}:
+				case due <- struct{}{}:
 				default:
 				}
 			}
@@ -65,14 +102,11 @@ func TestServerIsKilled(t *testing.T) {
 			}
 		})
 	}
-	go func() { workers.Wait(); close(kill) }()
+	go func() { workers.Wait(); close(due) }()
 	kills := 0
-	for range kill {
+	for range due {
+		kill(kills)
 		kills++
-		b.nats.Kill()
-		if err := b.nats.Start(); err != nil {
-			t.Fatal(err)
-		}
 	}
 	if kills == 0 {
 		t.Error("the server was never killed")

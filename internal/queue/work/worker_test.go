@@ -11,7 +11,6 @@ import (
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/hub"
-	"codeloops/internal/queue/hub/hubtest"
 	"codeloops/internal/queue/work"
 )
 
@@ -22,7 +21,7 @@ type bench struct {
 	t    *testing.T
 	home *hub.Home
 	hub  *hub.Hub
-	nats *hubtest.Server // in the place of the hub
+	way  hub.Way // to a server that is in the place of the hub
 	repo queue.Repository
 
 	leases board.Options
@@ -59,8 +58,8 @@ func (b *bench) start() {
 func (b *bench) board() *board.Board {
 	b.t.Helper()
 	reach := func() (*hub.Link, error) { return b.home.Connect(b.t.Context()) }
-	if b.nats != nil {
-		reach = func() (*hub.Link, error) { return b.home.Reach(b.nats.Way()) }
+	if b.way.URL != "" {
+		reach = func() (*hub.Link, error) { return b.home.Reach(b.way) }
 	}
 	link, err := reach()
 	if err != nil {

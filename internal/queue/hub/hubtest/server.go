@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -41,6 +42,7 @@ type Server struct {
 	dir     string
 	options Options
 	port    string // once it is known
+	monitor string // URL that it is asked at, in a cluster
 	process *exec.Cmd
 }
 
@@ -53,6 +55,64 @@ func Start(tb testing.TB, o Options) *Server {
 	}
 	tb.Cleanup(s.Kill)
 	return s
+}
+
+// Cluster starts servers that keep what there is together, and returns them with the way to any of them.
+func Cluster(tb testing.TB, n int, o Options) (all []*Server, way hub.Way) {
+	tb.Helper()
+	var routes, urls []string
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // on this machine
+		if err != nil {
+			tb.Fatal(err)
+		}
+		routes = append(routes, l.Addr().String())
+		if err := l.Close(); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	way.CA = filepath.Join(tb.TempDir(), "authorities.pem")
+	var authorities []byte
+	for i, at := range routes {
+		one := o
+		one.Config += fmt.Sprintf("server_name: n%d\nhttp: \"127.0.0.1:-1\"\ncluster { name: tests, listen: %q, routes: [nats://%s] }\n", i, at, strings.Join(routes, ", nats://"))
+		s := Start(tb, one)
+		text, err := os.ReadFile(s.CA)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		all, urls, authorities = append(all, s), append(urls, s.URL), append(authorities, text...)
+	}
+	if err := os.WriteFile(way.CA, authorities, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	way.URL = strings.Join(urls, ",")
+	for _, one := range all {
+		one.Await(tb)
+	}
+	return all, way
+}
+
+// Await waits until a server of a cluster has all that there is.
+func (s *Server) Await(tb testing.TB) {
+	tb.Helper()
+	if !within(func() bool {
+		answer, err := http.Get(s.monitor + "/healthz") //nolint:noctx // on this machine
+		return err == nil && answer.Body.Close() == nil && answer.StatusCode == http.StatusOK
+	}) {
+		tb.Fatal("a server of the cluster is not ready")
+	}
+}
+
+// within waits for something, for as long as no server takes.
+func within(there func() bool) bool {
+	for range 3_000 {
+		if there() {
+			return true
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return false
 }
 
 // New starts a server that has its files in a directory.
@@ -120,22 +180,30 @@ func (s *Server) Start() error {
 // listens waits until the server says where it listens.
 func (s *Server) listens() (string, error) {
 	name := s.file(fmt.Sprintf("nats-server_%d.ports", s.process.Process.Pid))
-	for range 3_000 {
+	var at string
+	if !within(func() bool {
 		var ports struct {
-			Nats []string `json:"nats"`
+			Nats       []string `json:"nats"`
+			Monitoring []string `json:"monitoring"`
 		}
-		if text, err := os.ReadFile(name); err == nil && json.Unmarshal(text, &ports) == nil && len(ports.Nats) > 0 {
-			u, err := url.Parse(ports.Nats[0])
-			if err != nil {
-				return "", err
-			}
-			if c, err := net.Dial("tcp", u.Host); err == nil { //nolint:noctx // on this machine
-				return u.Host, c.Close()
-			}
+		text, err := os.ReadFile(name)
+		if err != nil || json.Unmarshal(text, &ports) != nil || len(ports.Nats) == 0 {
+			return false
 		}
-		time.Sleep(10 * time.Millisecond)
+		u, err := url.Parse(ports.Nats[0])
+		if err != nil {
+			return false
+		}
+		c, err := net.Dial("tcp", u.Host) //nolint:noctx // on this machine
+		if err != nil {
+			return false
+		}
+		at, s.monitor = u.Host, strings.Join(ports.Monitoring, "")
+		return c.Close() == nil
+	}) {
+		return "", errors.New("it does not say where it listens")
 	}
-	return "", errors.New("it does not say where it listens")
+	return at, nil
 }
 
 // Kill kills the server, as kill -9 does.
