@@ -124,6 +124,31 @@ func (p Parcels) Names(task string) (names []string) {
 	return names
 }
 
+// The parts of what is sent for an attempt on another machine.
+const (
+	BasePart  = "base"  // the commits that it begins at
+	StatePart = "state" // what there is of the task where its repository is
+)
+
+// PartFor is the name of what is sent for an attempt at a task.
+func PartFor(task string, attempt int, part string) string {
+	return fmt.Sprintf("%s.to.%d.%s", task, attempt, part)
+}
+
+// Left are the names of all that may be on the hub of attempts at a task up to one, once what they have
+// come to is elsewhere: these parcels, and what those who were killed could not name any more.
+func (p Parcels) Left(task string, last int) (names []string) {
+	for a := max(1, p.Attempt); a <= last; a++ {
+		one := Parcels{Attempt: a, Count: 1}
+		if a == p.Attempt {
+			one.Count = p.Count + 1
+		}
+		names = append(names, one.Names(task)...)
+		names = append(names, PartFor(task, a, BasePart), PartFor(task, a, StatePart))
+	}
+	return names
+}
+
 // Progress is how far the run of a task has come.
 type Progress struct {
 	Session   string  `json:"session,omitempty"`

@@ -32,18 +32,18 @@ func TestFetchAmongWorkTrees(t *testing.T) {
 		r.In(from, "update-ref", fmt.Sprintf("refs/heads/b%d", n), head)
 		all.Go(func() {
 			dir := filepath.Join(r.State, fmt.Sprintf("tree%d", n))
-			if err := r.AddTree(t.Context(), "-b", fmt.Sprintf("t%d", n), dir, "main"); err != nil {
+			if err := r.Trees().Add(t.Context(), "-b", fmt.Sprintf("t%d", n), dir, "main"); err != nil {
 				t.Error(err)
 			}
 			if err := os.RemoveAll(dir); err != nil {
 				t.Error(err)
 			}
-			if err := r.Forget(dir); err != nil {
+			if err := r.Trees().Forget(dir); err != nil {
 				t.Error(err)
 			}
 		})
 		all.Go(func() {
-			if err := r.Alone(func() error {
+			if err := r.Trees().Alone(func() error {
 				_, err := r.Run(t.Context(), r.Root, "fetch", "--quiet", from, fmt.Sprintf("refs/heads/b%d:refs/heads/b%[1]d", n))
 				return err
 			}); err != nil {
@@ -67,7 +67,7 @@ func TestTornWorkTree(t *testing.T) {
 		at := func(name string) string { return filepath.Join(home, name) }
 		theirs := filepath.Join(r.State, "theirs")
 		for name, dir := range map[string]string{"whole": at("whole"), "torn": at("torn"), "theirs": theirs} {
-			if err := r.AddTree(t.Context(), "-b", name, dir, "main"); err != nil {
+			if err := r.Trees().Add(t.Context(), "-b", name, dir, "main"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -77,7 +77,7 @@ func TestTornWorkTree(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := r.AddTree(t.Context(), "-b", "next", at("next"), "main"); err != nil {
+		if err := r.Trees().Add(t.Context(), "-b", "next", at("next"), "main"); err != nil {
 			t.Errorf("an empty %s: %v", file, err)
 		}
 		for name, there := range map[string]bool{"whole": true, "torn": false, "theirs": true, "next": true} {
@@ -88,7 +88,7 @@ func TestTornWorkTree(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(entry("theirs"), file), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_ = r.Alone(func() error { return nil })
+		_ = r.Trees().Alone(func() error { return nil })
 		if _, err := os.Lstat(entry("theirs")); err != nil {
 			t.Errorf("an empty %s: %v", file, err)
 		}

@@ -15,12 +15,18 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
+// Trees are the linked work trees of a repository, of which some are ours.
+type Trees struct{ of *Repo }
+
+// Trees are those of the repository.
+func (r *Repo) Trees() Trees { return Trees{r} }
+
 // Admin returns the directory in which the repository keeps what it knows of a work tree of ours:
 // its index, its HEAD; "" where it knows of none.
-func (r *Repo) Admin(tree string) (string, error) {
-	all, err := r.admins()
+func (t Trees) Admin(tree string) (string, error) {
+	all, err := t.admins()
 	for _, admin := range all {
-		if r.leads(admin) == filepath.Join(tree, ".git") {
+		if t.leads(admin) == filepath.Join(tree, ".git") {
 			return admin, nil
 		}
 	}
@@ -28,8 +34,8 @@ func (r *Repo) Admin(tree string) (string, error) {
 }
 
 // admins are those of all linked work trees.
-func (r *Repo) admins() (all []string, err error) {
-	dir := filepath.Join(r.CommonDir, "worktrees")
+func (t Trees) admins() (all []string, err error) {
+	dir := filepath.Join(t.of.CommonDir, "worktrees")
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -42,7 +48,7 @@ func (r *Repo) admins() (all []string, err error) {
 
 // leads returns the .git file of the work tree that an admin directory is for; "" where it is not
 // whole.
-func (r *Repo) leads(admin string) string {
+func (t Trees) leads(admin string) string {
 	text, err := os.ReadFile(filepath.Join(admin, "gitdir"))
 	path := filepath.FromSlash(strings.TrimSuffix(string(text), "\n"))
 	if err != nil || path == "" {
@@ -56,17 +62,17 @@ func (r *Repo) leads(admin string) string {
 
 // worktrees runs a command of git worktree, and no other of ours at the same time: git fails where it
 // comes upon the entry of a work tree that is just being made.
-func (r *Repo) worktrees(ctx context.Context, args ...string) error {
-	return r.Alone(func() error {
-		_, err := r.Run(ctx, r.Root, append([]string{"worktree"}, args...)...)
+func (t Trees) worktrees(ctx context.Context, args ...string) error {
+	return t.Alone(func() error {
+		_, err := t.of.Run(ctx, t.of.Root, append([]string{"worktree"}, args...)...)
 		return err
 	})
 }
 
 // Alone does something while no work tree of ours is made or removed: a git that looks at all that a
 // repository has, as fetch does, fails where it comes upon one that is half made.
-func (r *Repo) Alone(do func() error) error {
-	unlock, err := r.lock()
+func (t Trees) Alone(do func() error) error {
+	unlock, err := t.lock()
 	if err != nil {
 		return err
 	}
@@ -76,13 +82,13 @@ func (r *Repo) Alone(do func() error) error {
 
 // lock has no other of ours make or remove a work tree. What one that was killed at that has left half made
 // goes first.
-func (r *Repo) lock() (unlock func(), err error) {
-	unlock, err = lockedfile.MutexAt(filepath.Join(r.CommonDir, "codeloops-worktrees")).Lock()
+func (t Trees) lock() (unlock func(), err error) {
+	unlock, err = lockedfile.MutexAt(filepath.Join(t.of.CommonDir, "codeloops-worktrees")).Lock()
 	if err != nil {
-		return nil, fmt.Errorf("lock the work trees of %s: %w", r.CommonDir, err)
+		return nil, fmt.Errorf("lock the work trees of %s: %w", t.of.CommonDir, err)
 	}
-	if err := r.remove(func(admin, link string) bool {
-		return strings.Contains(link, string(filepath.Separator)+r.ID()+string(filepath.Separator)) && torn(admin)
+	if err := t.remove(func(admin, link string) bool {
+		return strings.Contains(link, string(filepath.Separator)+t.of.ID()+string(filepath.Separator)) && torn(admin)
 	}); err != nil {
 		unlock()
 		return nil, err
@@ -102,83 +108,83 @@ func torn(admin string) bool {
 }
 
 // remove removes the entries of work trees that are meant, each at once: nobody is to find a part of it.
-func (r *Repo) remove(meant func(admin, link string) bool) error {
-	aside := filepath.Join(r.CommonDir, "codeloops-removed")
-	all, err := r.admins()
+func (t Trees) remove(meant func(admin, link string) bool) error {
+	aside := filepath.Join(t.of.CommonDir, "codeloops-removed")
+	all, err := t.admins()
 	err = errors.Join(err, os.RemoveAll(aside)) // what is there is of a removal that was cut off
 	for _, admin := range all {
-		if link := r.leads(admin); meant(admin, link) {
+		if link := t.leads(admin); meant(admin, link) {
 			err = errors.Join(err, os.Rename(admin, aside), os.RemoveAll(aside))
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("remove the entry of a work tree in %s: %w", r.CommonDir, err)
+		return fmt.Errorf("remove the entry of a work tree in %s: %w", t.of.CommonDir, err)
 	}
 	return nil
 }
 
-// AddTree makes a work tree without files. The arguments are those of git worktree add.
-func (r *Repo) AddTree(ctx context.Context, args ...string) error {
-	return r.worktrees(ctx, append([]string{"add", "--quiet", "--no-checkout"}, args...)...)
+// Add makes a work tree without files. The arguments are those of git worktree add.
+func (t Trees) Add(ctx context.Context, args ...string) error {
+	return t.worktrees(ctx, append([]string{"add", "--quiet", "--no-checkout"}, args...)...)
 }
 
 // CheckOut writes the files of a work tree of ours, where there are none.
-func (r *Repo) CheckOut(ctx context.Context, tree string) error {
-	_, err := r.Run(ctx, tree, "reset", "--hard", "--quiet", "--no-recurse-submodules")
+func (t Trees) CheckOut(ctx context.Context, tree string) error {
+	_, err := t.of.Run(ctx, tree, "reset", "--hard", "--quiet", "--no-recurse-submodules")
 	return err
 }
 
 // Repair has the entry of a work tree that was moved lead there.
-func (r *Repo) Repair(ctx context.Context, tree string) error {
-	return r.worktrees(ctx, "repair", tree)
+func (t Trees) Repair(ctx context.Context, tree string) error {
+	return t.worktrees(ctx, "repair", tree)
 }
 
 // Forget has the repository know no more of a work tree of ours, also of one whose making was cut off:
 // that, git keeps for ever. The name of its directory is nobody else's.
-func (r *Repo) Forget(tree string) error {
-	unlock, err := r.lock()
+func (t Trees) Forget(tree string) error {
+	unlock, err := t.lock()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if err := r.remove(func(admin, link string) bool {
+	if err := t.remove(func(admin, link string) bool {
 		return link == filepath.Join(tree, ".git") || link == "" && filepath.Base(admin) == filepath.Base(tree)
 	}); err != nil {
 		return err
 	}
-	_ = os.Remove(filepath.Join(r.CommonDir, "worktrees")) // which is empty, or stays
+	_ = os.Remove(filepath.Join(t.of.CommonDir, "worktrees")) // which is empty, or stays
 	return nil
 }
 
 // InUse returns the work tree, other than one of ours, that has a branch checked out, or will have it
 // again when a rebase or a bisection in it is over; "" is none. Git could tell all but the last, and
 // fails where it comes upon a work tree that somebody is just making.
-func (r *Repo) InUse(ctx context.Context, branch, ours string) (string, error) {
-	all, err := r.admins()
+func (t Trees) InUse(ctx context.Context, branch, ours string) (string, error) {
+	all, err := t.admins()
 	if err != nil {
 		return "", err
 	}
-	home := r.Root // of the work tree that is not linked
+	home := t.of.Root // of the work tree that is not linked
 	for _, admin := range all {
-		link := r.leads(admin)
+		link := t.leads(admin)
 		if link == "" {
 			continue
 		}
 		tree := filepath.Dir(link)
-		if tree == r.Root {
-			home = filepath.Dir(r.CommonDir)
+		if tree == t.of.Root {
+			home = filepath.Dir(t.of.CommonDir)
 		}
 		if tree != ours && uses(admin, branch) {
 			return tree, nil
 		}
 	}
-	if head, _ := os.ReadFile(filepath.Join(r.CommonDir, "HEAD")); strings.Contains(string(head), "refs/heads/.invalid") {
+	if head, _ := os.ReadFile(filepath.Join(t.of.CommonDir, "HEAD")); strings.Contains(string(head), "refs/heads/.invalid") {
 		return "", hint.Errorf("git refs migrate --ref-format=files", "the repository keeps its refs in a format that is not known here (reftable)")
 	}
-	if !uses(r.CommonDir, branch) {
+	if !uses(t.of.CommonDir, branch) {
 		return "", nil
 	}
-	bare, err := r.Run(ctx, r.CommonDir, "rev-parse", "--is-bare-repository")
+	bare, err := t.of.Run(ctx, t.of.CommonDir, "rev-parse", "--is-bare-repository")
 	if err != nil || bare == "true" {
 		return "", err
 	}

@@ -153,10 +153,10 @@ func (j *job) check(ctx context.Context, commit string) (failed *Failure, err er
 		return nil, nil
 	}
 	defer func() { err = errors.Join(err, j.clear()) }()
-	if err := j.repo.AddTree(ctx, "--detach", j.scratch, commit); err != nil {
+	if err := j.repo.Trees().Add(ctx, "--detach", j.scratch, commit); err != nil {
 		return nil, err
 	}
-	if err := j.repo.CheckOut(ctx, j.scratch); err != nil {
+	if err := j.repo.Trees().CheckOut(ctx, j.scratch); err != nil {
 		return nil, err
 	}
 	if j.Bring != nil {
@@ -173,7 +173,7 @@ func (j *job) check(ctx context.Context, commit string) (failed *Failure, err er
 
 // clear removes the work tree for checks.
 func (j *job) clear() error {
-	return errors.Join(view.Remove(j.scratch), j.repo.Forget(j.scratch))
+	return errors.Join(view.Remove(j.scratch), j.repo.Trees().Forget(j.scratch))
 }
 
 // verified returns the result of a merge that git says is there.

@@ -36,7 +36,7 @@ func (m *Merger) look(ctx context.Context, target string) (at position, err erro
 	if at.tip == "" {
 		return at, m.missing(ctx, target)
 	}
-	at.tree, err = m.repo.InUse(ctx, target, "")
+	at.tree, err = m.repo.Trees().InUse(ctx, target, "")
 	return at, err
 }
 

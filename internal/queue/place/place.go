@@ -89,7 +89,7 @@ func (s *Site) Adopt(task, base string) error {
 	}
 	for _, tree := range []string{s.Dir(task), s.Dir(task) + "~"} {
 		if err == nil {
-			err = errors.Join(view.Remove(tree), s.repo.Forget(tree))
+			err = errors.Join(view.Remove(tree), s.repo.Trees().Forget(tree))
 		}
 	}
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Site) Open(ctx context.Context, t Task) (*Place, error) {
 }
 
 func (p *Place) open(ctx context.Context, t Task) error {
-	if err := errors.Join(view.Remove(p.twin()), p.repo.Forget(p.twin())); err != nil {
+	if err := errors.Join(view.Remove(p.twin()), p.repo.Trees().Forget(p.twin())); err != nil {
 		return err
 	}
 	if err := p.free(ctx); err != nil {
@@ -184,7 +184,7 @@ func (p *Place) make(ctx context.Context, t Task) error {
 		return hint.Errorf("move it away", "%s is none of ours: there is no record of it", p.Dir)
 	}
 	p.rec.Ready, p.rec.Brought, p.rec.Update = false, nil, nil
-	if err := errors.Join(p.rec.save(), p.unlock(), view.Remove(p.Dir), p.repo.Forget(p.Dir)); err != nil {
+	if err := errors.Join(p.rec.save(), p.unlock(), view.Remove(p.Dir), p.repo.Trees().Forget(p.Dir)); err != nil {
 		return err
 	}
 	args := []string{p.Dir, p.Branch}
@@ -193,9 +193,9 @@ func (p *Place) make(ctx context.Context, t Task) error {
 	} else if !there {
 		args = []string{"--no-track", "-b", p.Branch, p.Dir, p.rec.Base}
 	}
-	err := p.repo.AddTree(ctx, args...)
+	err := p.repo.Trees().Add(ctx, args...)
 	if err == nil {
-		err = p.repo.CheckOut(ctx, p.Dir)
+		err = p.repo.Trees().CheckOut(ctx, p.Dir)
 	}
 	if err != nil {
 		return err

@@ -69,7 +69,7 @@ func (p *Place) remove(ctx context.Context, head string) error {
 		return err
 	}
 	for _, tree := range []string{p.Dir, p.twin()} {
-		if err := errors.Join(view.Remove(tree), p.repo.Forget(tree)); err != nil {
+		if err := errors.Join(view.Remove(tree), p.repo.Trees().Forget(tree)); err != nil {
 			return err
 		}
 	}

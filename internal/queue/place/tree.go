@@ -34,7 +34,7 @@ func (t *tree) ref() string { return "refs/heads/" + t.Branch }
 // unlock removes what a git that was killed has left: nobody else is at work in the place.
 func (t *tree) unlock() error {
 	locks := []string{filepath.Join(t.repo.CommonDir, filepath.FromSlash(t.ref())+".lock")}
-	admin, err := t.repo.Admin(t.Dir)
+	admin, err := t.repo.Trees().Admin(t.Dir)
 	if admin != "" {
 		names, _ := filepath.Glob(filepath.Join(admin, "*.lock")) // of a malformed pattern
 		locks = append(locks, names...)
@@ -49,7 +49,7 @@ func (t *tree) unlock() error {
 
 // unused reports that somebody else has the branch checked out.
 func (t *tree) unused(ctx context.Context) error {
-	tree, err := t.repo.InUse(ctx, t.Branch, t.Dir)
+	tree, err := t.repo.Trees().InUse(ctx, t.Branch, t.Dir)
 	if err == nil && tree != "" {
 		return hint.Errorf("switch to another branch there", "the branch %s is checked out in %s", t.Branch, tree)
 	}
@@ -59,7 +59,7 @@ func (t *tree) unused(ctx context.Context) error {
 // attach has HEAD be the place's branch, as far as nothing is lost by it, and returns the last
 // commit.
 func (t *tree) attach(ctx context.Context) (head string, err error) {
-	admin, err := t.repo.Admin(t.Dir)
+	admin, err := t.repo.Trees().Admin(t.Dir)
 	if err != nil {
 		return "", err
 	}
@@ -91,7 +91,7 @@ func (t *tree) attach(ctx context.Context) (head string, err error) {
 
 // merging returns the commit that is being merged, if any is.
 func (t *tree) merging(ctx context.Context) (theirs string, merging bool, err error) {
-	admin, err := t.repo.Admin(t.Dir)
+	admin, err := t.repo.Trees().Admin(t.Dir)
 	if err != nil {
 		return "", false, err
 	}
@@ -198,7 +198,7 @@ func (t *tree) branch(ctx context.Context, base string) error {
 	if err != nil || there {
 		return err
 	}
-	admin, err := t.repo.Admin(t.Dir)
+	admin, err := t.repo.Trees().Admin(t.Dir)
 	if err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (t *tree) branch(ctx context.Context, base string) error {
 // link has the work tree lead to the repository again, and the repository to the work tree. What an
 // agent has put there instead is moved aside.
 func (t *tree) link(ctx context.Context, aside string) error {
-	admin, err := t.repo.Admin(t.Dir)
+	admin, err := t.repo.Trees().Admin(t.Dir)
 	if err != nil {
 		return err
 	}
@@ -242,13 +242,13 @@ func (t *tree) link(ctx context.Context, aside string) error {
 		return os.WriteFile(link, []byte("gitdir: "+filepath.ToSlash(admin)+"\n"), 0o600)
 	}
 	twin := t.twin()
-	if err := t.repo.AddTree(ctx, twin, t.Branch); err != nil {
+	if err := t.repo.Trees().Add(ctx, twin, t.Branch); err != nil {
 		return err
 	}
 	if err := errors.Join(os.Rename(filepath.Join(twin, ".git"), link), view.Remove(twin)); err != nil {
 		return err
 	}
-	if err := t.repo.Repair(ctx, t.Dir); err != nil {
+	if err := t.repo.Trees().Repair(ctx, t.Dir); err != nil {
 		return err
 	}
 	_, err = t.git(ctx, "reset", "--quiet")

@@ -5,20 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
 
-	"codeloops/internal/config"
 	"codeloops/internal/queue"
-	"codeloops/internal/queue/git"
-	"codeloops/internal/queue/merge"
-	"codeloops/internal/queue/parcel"
 	"codeloops/internal/queue/source"
-	"codeloops/internal/run"
-	"codeloops/internal/session"
 	"codeloops/internal/wording/hint"
 )
 
@@ -63,12 +57,19 @@ const (
 
 func subjectOf(home string) string { return "codeloops.home." + home }
 
+// A desk answers workers on other machines.
+type desk struct {
+	player    *Player
+	answering sync.WaitGroup
+}
+
 // Answer answers workers on other machines that ask for tasks of this home, until end is called. Any
 // number of processes of the home may do so: each question is one's.
 func (p *Player) Answer(ctx context.Context) (end func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
+	d := &desk{player: p}
 	sub, err := p.Conn.QueueSubscribe(subjectOf(p.Home.ID()), "home", func(m *nats.Msg) {
-		p.answering.Go(func() { p.answer(ctx, m) })
+		d.answering.Go(func() { d.answer(ctx, m) })
 	})
 	if err != nil {
 		cancel()
@@ -77,17 +78,18 @@ func (p *Player) Answer(ctx context.Context) (end func(), err error) {
 	return func() {
 		_ = sub.Unsubscribe() // the connection ends, else
 		cancel()
-		p.answering.Wait()
+		d.answering.Wait()
 	}, nil
 }
 
-func (p *Player) answer(ctx context.Context, m *nats.Msg) {
+// answer answers one of them, and says that it is at work until it has the answer.
+func (d *desk) answer(ctx context.Context, m *nats.Msg) {
 	if len(m.Data) == 0 { // whoever asks wants to know whether somebody is here
 		_ = m.Respond(nil)
 		return
 	}
 	done := make(chan answer, 1)
-	go func() { done <- p.found(ctx, m.Data) }()
+	go func() { done <- d.found(ctx, m.Data) }()
 	t := time.NewTicker(atWork)
 	defer t.Stop()
 	for a := (answer{Busy: true}); a.Busy; {
@@ -103,12 +105,12 @@ func (p *Player) answer(ctx context.Context, m *nats.Msg) {
 }
 
 // found is the answer to a question.
-func (p *Player) found(ctx context.Context, text []byte) answer {
+func (d *desk) found(ctx context.Context, text []byte) answer {
 	var q question
 	err := json.Unmarshal(text, &q)
 	var a answer
 	if err == nil {
-		a, err = p.find(ctx, q)
+		a, err = d.find(ctx, q)
 	}
 	if errors.Is(err, source.ErrTaken) {
 		return answer{Taken: err.Error()}
@@ -120,7 +122,9 @@ func (p *Player) found(ctx context.Context, text []byte) answer {
 	return a
 }
 
-func (p *Player) find(ctx context.Context, q question) (a answer, err error) {
+// find finds what an attempt on another machine needs, and sends that.
+func (d *desk) find(ctx context.Context, q question) (a answer, err error) {
+	p := d.player
 	r, err := p.Board.Get(ctx, q.Task)
 	if err != nil {
 		return a, err
@@ -128,141 +132,22 @@ func (p *Player) find(ctx context.Context, q question) (a answer, err error) {
 	if !r.Task.Repository.At(p.Home.ID()) || r.State != queue.Running || r.Attempt != q.Attempt {
 		return a, queue.ErrStale
 	}
-	repo, _, merger, err := p.in(ctx, r.Task.Repository)
+	g, err := p.ground(ctx, r.Task.Repository)
 	if err != nil {
 		return a, err
 	}
-	if err := p.claim(ctx, &r.Task); err != nil {
+	if err := g.claim(ctx, &r.Task); err != nil {
 		return a, err
 	}
-	if a, err = p.begins(ctx, repo, merger, &r); err != nil {
+	if a, err = g.begins(ctx, &r); err != nil {
 		return a, err
 	}
-	remote, err := p.through(ctx, repo, &r)
+	from, err := p.depot(ctx, "to."+nuid.Next(), g.repo)
 	if err != nil {
 		return a, err
 	}
-	if remote != nil {
-		a.Remote = remote.URL
-	}
-	err = p.pack(ctx, q, &r, repo, remote, &a)
+	defer from.close()
+	out := &departure{ground: g, depot: from, record: &r, answer: &a}
+	err = out.pack(ctx, q.Have)
 	return a, err
-}
-
-// pack sends what whoever asks does not have.
-func (p *Player) pack(ctx context.Context, q question, r *queue.Record, repo *git.Repo, remote *parcel.Remote, a *answer) error {
-	dir, done, err := p.scratch("to." + nuid.Next())
-	if err != nil {
-		return err
-	}
-	defer done()
-	room, err := parcel.OpenRoom(ctx, filepath.Join(dir, "repo.git"), p.Starter, p.Host.Environ, filepath.Join(repo.CommonDir, "objects"))
-	if err == nil {
-		err = room.Set(ctx, map[string]string{baseRef: a.Base, ontoRef: a.Onto})
-	}
-	if err != nil {
-		return err
-	}
-	if remote != nil {
-		at := parcel.RefsOf(r.Task.ID, r.Attempt)
-		err = room.Push(ctx, remote, map[string]string{at + baseName: a.Base, at + ontoName: a.Onto})
-	} else {
-		a.Bundle, err = p.bundle(ctx, q, r, room, filepath.Join(dir, "base"))
-	}
-	if err == nil && r.Parcels.Count == 0 {
-		packer := &parcel.Packer{Room: room, Base: []string{a.Base, a.Onto}, Apart: remote != nil}
-		a.State, err = p.state(ctx, r, repo, packer, remote, filepath.Join(dir, "state"))
-	}
-	return err
-}
-
-// bundle sends the base of a task; "" where whoever asks has it.
-func (p *Player) bundle(ctx context.Context, q question, r *queue.Record, room *parcel.Room, file string) (name string, err error) {
-	have, err := room.Known(ctx, q.Have)
-	if err != nil {
-		return "", err
-	}
-	if ok, err := room.Bundle(ctx, file, []string{baseRef, ontoRef}, have); err != nil || !ok {
-		return "", err
-	}
-	return p.send(ctx, r, file)
-}
-
-// begins says where a task begins, and under what terms.
-func (p *Player) begins(ctx context.Context, repo *git.Repo, merger *merge.Merger, r *queue.Record) (a answer, err error) {
-	if shallow, err := repo.Run(ctx, repo.Root, "rev-parse", "--is-shallow-repository"); err != nil || shallow == "true" {
-		return a, errors.Join(err, hint.Errorf("git fetch --unshallow, in "+repo.Root,
-			"the repository is a shallow clone, and cannot be sent to another machine"))
-	}
-	if a.Onto, err = merger.Onto(ctx, r.Task.Target); err != nil {
-		return a, err
-	}
-	if a.Base = r.Base; a.Base == "" {
-		a.Base = a.Onto
-	}
-	if a.Config, err = config.TrustedDigest(p.options(repo.Root)); err != nil {
-		return a, err
-	}
-	a.Name, _ = repo.Run(ctx, repo.Root, "config", "user.name") // of a user who has said neither, codeloops commits
-	a.Email, _ = repo.Run(ctx, repo.Root, "config", "user.email")
-	return a, nil
-}
-
-// send sends a file to whoever asked for a task.
-func (p *Player) send(ctx context.Context, r *queue.Record, file string) (name string, err error) {
-	store, err := p.parcels(ctx)
-	if err != nil {
-		return "", err
-	}
-	name = fmt.Sprintf("%s.to.%d.%s", r.Task.ID, r.Attempt, nuid.Next())
-	return name, store.Put(ctx, name, file)
-}
-
-// state sends what there is here of a task; "" where there is nothing.
-func (p *Player) state(ctx context.Context, r *queue.Record, repo *git.Repo, packer *parcel.Packer, remote *parcel.Remote, file string) (name string, err error) {
-	m := parcel.Manifest{Task: r.Task.ID, Attempt: r.Attempt}
-	if m.Branch, _, err = repo.Commit(ctx, "refs/heads/"+r.Task.Branch()); err != nil {
-		return "", err
-	}
-	logs, err := p.logsAt(&r.Task, r.Task.Repository.Root)
-	if err != nil {
-		return "", err
-	}
-	store, err := session.NewStore(logs)
-	if err != nil {
-		return "", err
-	}
-	log := store.Path(r.Progress.Session)
-	if r.Progress.Session != "" && session.Look(log).Err == nil {
-		fresh, err := packer.Log(log)
-		if err != nil {
-			return "", err
-		}
-		if fresh {
-			m.Session = r.Progress.Session
-		}
-	}
-	if m.Branch == "" && m.Session == "" {
-		return "", nil
-	}
-	if remote != nil && m.Branch != "" {
-		if err := packer.Room.Push(ctx, remote, map[string]string{parcel.RefsOf(r.Task.ID, r.Attempt) + branchName: m.Branch}); err != nil {
-			return "", err
-		}
-	}
-	if err := packer.Pack(ctx, m, log, file); err != nil {
-		return "", err
-	}
-	return p.send(ctx, r, file)
-}
-
-// logsAt is the directory of the session logs of a task whose repository is here.
-func (p *Player) logsAt(t *queue.Task, root string) (string, error) {
-	settings, err := p.settings(t, root, root)
-	if err != nil {
-		return "", err
-	}
-	h := *p.Host
-	h.Dir = root
-	return p.logs(run.Options{Host: &h, Settings: settings})
 }

@@ -14,6 +14,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/queue"
+	"codeloops/internal/queue/parcel"
 	"codeloops/internal/queue/play"
 	"codeloops/internal/session"
 )
@@ -86,8 +87,48 @@ func TestCarriedOnElsewhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, 3)
-			w.carriedOn(way.from, way.to, func(queue.Record) {})
+			store := w.store()
+			w.carriedOn(way.from, way.to, func(r queue.Record) {
+				if way.from == 0 {
+					return
+				}
+				next := r.Parcels // which the worker is killed at: it is there, and the record does not say so
+				next.Count++
+				names := next.Names(r.Task.ID)
+				for _, name := range []string{names[len(names)-1], queue.PartFor(r.Task.ID, 1, queue.StatePart)} {
+					if err := store.Put(t.Context(), name, w.scenario); err != nil {
+						t.Fatal(err)
+					}
+				}
+			})
+			w.holdsNothing(store)
 		})
+	}
+}
+
+// store is that of parcels on the hub.
+func (w *world) store() *parcel.Store {
+	w.Helper()
+	conn, err := w.machines[0].home.Dial(w.url)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(conn.Close)
+	store, err := parcel.OpenStore(w.Context(), conn, 1)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return store
+}
+
+// holdsNothing looks whether parcels are left on the hub.
+func (w *world) holdsNothing(store *parcel.Store) {
+	w.Helper()
+	if err := store.Sweep(w.Context(), func(name string) bool {
+		w.Errorf("the hub has %s", name)
+		return true
+	}, time.Now().Add(time.Hour)); err != nil {
+		w.Error(err)
 	}
 }
 

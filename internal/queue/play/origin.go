@@ -15,18 +15,6 @@ func (p *Player) Source(o queue.Origin, root string) (source.Source, error) {
 	return source.Open(o.Kind, o.Name, source.Means{Runner: p.Starter, Dir: root, Env: p.Host.Environ, Now: p.Host.Now})
 }
 
-// claim tells the origin of a task that work on it has begun.
-func (p *Player) claim(ctx context.Context, t *queue.Task) error {
-	if t.Origin.Key == "" {
-		return nil
-	}
-	from, err := p.Source(t.Origin, t.Repository.Root)
-	if err == nil {
-		err = from.Claim(ctx, t.Origin.Key)
-	}
-	return err
-}
-
 // Report tells the origin of a task what has become of it.
 func (p *Player) Report(ctx context.Context, r queue.Record) error {
 	from, err := p.Source(r.Task.Origin, r.Task.Repository.Root)

@@ -91,15 +91,7 @@ func (w *world) branchApart(bare string, r queue.Record) {
 // bundles are those that the hub has of a task.
 func (w *world) bundles(r queue.Record) (texts []string) {
 	w.Helper()
-	conn, err := w.machines[0].home.Dial(w.url)
-	if err != nil {
-		w.Fatal(err)
-	}
-	defer conn.Close()
-	store, err := parcel.OpenStore(w.Context(), conn, 1)
-	if err != nil {
-		w.Fatal(err)
-	}
+	store := w.store()
 	for _, name := range r.Parcels.Names(r.Task.ID) {
 		file := filepath.Join(w.TempDir(), "bundle")
 		if err := store.Get(w.Context(), name, file); err != nil {

@@ -2,14 +2,11 @@ package play
 
 import (
 	"context"
-	"slices"
-	"strconv"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/run"
-	"codeloops/internal/session"
 )
 
 // A reporter is the [loop.Sink] that keeps the record of a task up to date with its run. The run
@@ -91,36 +88,4 @@ func (r *reporter) Handle(_ loop.Stamp, e loop.Event) error {
 		default:
 		}
 	}
-}
-
-// register has the run of a plan ended with all others, until the returned function is called.
-func (p *Player) register(c *run.Control) (end func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.controls == nil {
-		p.controls = map[*run.Control]bool{}
-	}
-	p.controls[c] = true
-	if p.killed {
-		c.Kill()
-	}
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		delete(p.controls, c)
-	}
-}
-
-// more allows a session that has used its iterations some more: somebody has said that it is to
-// be tried again.
-func more(s run.Settings, one *session.Overview, j *board.Job) (run.Settings, error) {
-	if one.Outcome == nil || one.Outcome.Result != loop.MaxIterations {
-		return s, nil
-	}
-	n := one.Outcome.Iterations + run.MoreIterations
-	flags := append(slices.Clip(j.Task.Flags), loop.Flag{Name: "max-iterations", Values: []string{strconv.Itoa(n)}})
-	if s.Trusts() {
-		flags = append(flags, loop.Flag{Name: "trust-project", Values: []string{"true"}})
-	}
-	return run.NewSettings(flags)
 }

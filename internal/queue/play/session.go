@@ -4,7 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 
+	"codeloops/internal/agent"
+	"codeloops/internal/config"
+	"codeloops/internal/config/host"
 	"codeloops/internal/loop"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
@@ -13,18 +18,19 @@ import (
 )
 
 // run plays the session of a task, or carries on the one that an earlier attempt has begun.
-func (p *Player) run(ctx context.Context, j *board.Job, at *post, dir string, settings run.Settings) (out loop.Outcome, err error) {
-	if at.toll, err = newToll(ctx, j, p.Host.Now); err != nil {
+func (a *attempt) run(ctx context.Context, dir string, settings run.Settings) (out loop.Outcome, err error) {
+	p, j, task := a.player, a.job, a.job.Task.ID // others read the record while it changes
+	if a.toll, err = newToll(ctx, j, p.Host.Now); err != nil {
 		return out, err
 	}
 	h := *p.Host
 	h.Dir = dir
 	o := run.Options{
-		Host: &h, Version: p.Version, Task: j.Task.ID, Prompt: prompt(&j.Record), Settings: settings,
-		Around: at.toll.around, MaxWait: mostWait,
-		User: run.User{Alone: true, Tell: func(sentence string) { p.Tell(j.Task.ID, sentence) }},
+		Host: &h, Version: p.Version, Task: task, Prompt: prompt(&j.Record), Settings: settings,
+		Around: a.toll.around, MaxWait: mostWait,
+		User: run.User{Alone: true, Tell: func(sentence string) { p.Tell(task, sentence) }},
 	}
-	plan, done, err := p.plan(ctx, o, j, at.moved)
+	plan, done, err := a.plan(ctx, o)
 	if done != nil || err != nil {
 		if done != nil {
 			out = *done
@@ -32,18 +38,14 @@ func (p *Player) run(ctx context.Context, j *board.Job, at *post, dir string, se
 		return out, err
 	}
 	defer plan.Close() //nolint:errcheck // what was written has been told
-	defer p.register(plan.Control())()
+	defer p.runs.add(plan.Control())()
 	told := newReporter(ctx, j, plan)
 	defer told.close()
-	live := newTeller(ctx, p.Conn, j.Task.ID, plan)
+	live := newTeller(ctx, p.Conn, task, plan)
 	defer live.close()
 	sinks := []loop.Sink{told, live}
-	if at.ship != nil {
-		at.ship.plan = plan
-		sinks = append(sinks, at.ship)
-	}
-	if p.Show != nil {
-		sinks = append(sinks, p.Show(j)...)
+	if a.cargo != nil {
+		sinks = append(sinks, &shipper{cargo: a.cargo, plan: plan, ctx: ctx})
 	}
 	out, err = plan.Run(ctx, sinks...)
 	if _, held := errors.AsType[*session.HeldError](err); held {
@@ -60,8 +62,8 @@ func (p *Player) run(ctx context.Context, j *board.Job, at *post, dir string, se
 
 // plan is that of the session of an earlier attempt, if there is one that goes on, or else of a
 // new one. done is its outcome where nothing is left to do.
-func (p *Player) plan(ctx context.Context, o run.Options, j *board.Job, moved bool) (plan *run.Plan, done *loop.Outcome, err error) {
-	one, logs, err := p.earlier(o, j.Progress.Session)
+func (a *attempt) plan(ctx context.Context, o run.Options) (plan *run.Plan, done *loop.Outcome, err error) {
+	one, logs, err := a.earlier(o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -72,19 +74,24 @@ func (p *Player) plan(ctx context.Context, o run.Options, j *board.Job, moved bo
 		plan, err = run.Prepare(ctx, o)
 		return plan, nil, err
 	}
-	if o.Settings, err = more(o.Settings, &one, j); err != nil {
+	if o.Settings, err = more(o.Settings, &one, a.job); err != nil {
 		return nil, nil, err
 	}
-	plan, err = run.Resume(ctx, o, run.Earlier{ID: one.ID, Logs: logs, Trusted: true, AcceptChanges: true, Moved: moved})
+	plan, err = run.Resume(ctx, o, run.Earlier{ID: one.ID, Logs: logs, Trusted: true, AcceptChanges: true, Moved: a.moved})
 	return plan, nil, err
 }
 
 // earlier is the session of an earlier attempt, as far as it can be read.
-func (p *Player) earlier(o run.Options, id string) (one session.Overview, logs string, err error) {
+func (a *attempt) earlier(o run.Options) (one session.Overview, logs string, err error) {
+	id := a.job.Progress.Session
 	if id == "" {
 		return one, "", nil
 	}
-	if logs, err = p.logs(o); err != nil {
+	cfg, err := configured(o.Host, o.Host.Dir, o.Settings)
+	if err != nil {
+		return one, "", err
+	}
+	if logs, err = cfg.Sessions(); err != nil {
 		return one, "", err
 	}
 	store, err := session.NewStore(logs)
@@ -97,15 +104,25 @@ func (p *Player) earlier(o run.Options, id string) (one session.Overview, logs s
 	return one, logs, nil
 }
 
-// logs is the directory of the session logs.
-func (p *Player) logs(o run.Options) (string, error) {
-	c := p.options(o.Host.Dir)
-	c.Flags, c.TrustProject = o.Settings.Values(), o.Settings.Trusts()
-	cfg, err := load(c)
-	if err != nil {
-		return "", err
+// configured is the configuration of a run in a work tree.
+func configured(h *host.Host, tree string, s run.Settings) (*config.Config, error) {
+	o := options(h, tree)
+	o.Flags, o.TrustProject, o.Outputs = s.Values(), s.Trusts(), agent.Formats()
+	return config.Load(o)
+}
+
+// more allows a session that has used its iterations some more: somebody has said that it is to
+// be tried again.
+func more(s run.Settings, one *session.Overview, j *board.Job) (run.Settings, error) {
+	if one.Outcome == nil || one.Outcome.Result != loop.MaxIterations {
+		return s, nil
 	}
-	return cfg.Sessions()
+	n := one.Outcome.Iterations + run.MoreIterations
+	flags := append(slices.Clip(j.Task.Flags), loop.Flag{Name: "max-iterations", Values: []string{strconv.Itoa(n)}})
+	if s.Trusts() {
+		flags = append(flags, loop.Flag{Name: "trust-project", Values: []string{"true"}})
+	}
+	return run.NewSettings(flags)
 }
 
 // prompt is what the session of a task is about.

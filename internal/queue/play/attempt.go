@@ -1,0 +1,185 @@
+package play
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/nats-io/nuid"
+
+	"codeloops/internal/diff/restore"
+	"codeloops/internal/loop"
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/board"
+	"codeloops/internal/queue/place"
+	"codeloops/internal/run"
+	"codeloops/internal/run/worktree"
+	"codeloops/internal/screen/words"
+	"codeloops/internal/session"
+)
+
+// A post is where an attempt is made: at home, or on another machine.
+type post struct {
+	site *place.Site
+	// base is the commit that a new task begins at, and onto the one that its target is at by now.
+	base, onto func(context.Context) (string, error)
+	// settings are those of a run in a work tree.
+	settings func(tree string) (run.Settings, error)
+	sessions *session.Store // with that of an earlier attempt
+	moved    bool           // that was made on another machine
+	dir      string         // for what the setup command prints
+	cargo    *cargo         // what is sent home of it; nil: nothing
+	end      func()
+}
+
+// An attempt is one at a task.
+type attempt struct {
+	*post
+
+	player *Player
+	job    *board.Job
+	toll   *toll // of the run
+}
+
+// begun reports whether the session of an earlier attempt is to be carried on here: one that was sent, or
+// is there still.
+func (a *attempt) begun() bool {
+	id := a.job.Progress.Session
+	return id != "" && session.Look(a.sessions.Path(id)).Err == nil
+}
+
+// make makes the attempt, and says what becomes of the task.
+func (a *attempt) make(ctx context.Context) (move func(*queue.Record) error, err error) {
+	here, err := a.place(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if a.job.Feedback != "" && !a.begun() {
+		tip, err := a.onto(ctx)
+		if err == nil { // what the target has by now, for a result that could not be merged
+			_, err = here.Update(ctx, tip)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	settings, err := a.settings(here.Dir)
+	if err != nil {
+		return nil, err
+	}
+	out, err := a.run(ctx, here.Dir, settings)
+	if err != nil {
+		return nil, err
+	}
+	head := ""
+	if out.Result == loop.Success {
+		if head, err = here.Commit(context.WithoutCancel(ctx), message(&a.job.Record)); err != nil {
+			return nil, err
+		}
+	}
+	if a.cargo != nil {
+		if err := a.cargo.last(ctx, head); err != nil {
+			return nil, err
+		}
+	}
+	return a.outcome(out, head), nil
+}
+
+// outcome is what becomes of a task whose run has ended.
+func (a *attempt) outcome(out loop.Outcome, head string) func(*queue.Record) error {
+	now := a.player.Board.Now()
+	if back := a.toll.back(out, now); back != nil {
+		return back
+	}
+	switch out.Result {
+	case loop.Success:
+		return func(r *queue.Record) error {
+			r.Head = head
+			return r.Move(queue.Finished, now, out.Summary)
+		}
+	case loop.Interrupted:
+		return to(queue.Waiting, now, "interrupted")
+	case loop.MaxIterations, loop.BudgetExhausted, loop.Failed:
+	}
+	why := words.Outcome(string(out.Result))
+	switch {
+	case out.Result == loop.Failed && out.Summary != "":
+		why = out.Summary // the state says the rest
+	case out.Summary != "":
+		why += ": " + out.Summary
+	}
+	return to(queue.Failed, now, why)
+}
+
+// place opens the work tree of a task. The first one begins at what its target is by then, and one that
+// is made anew for a session that goes on is what it was in the last checkpoint of that.
+func (a *attempt) place(ctx context.Context) (*place.Place, error) {
+	j := a.job
+	if j.Base == "" {
+		base, err := a.base(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err := j.Change(ctx, func(r *queue.Record) error { r.Base = base; return nil }); err != nil {
+			return nil, err
+		}
+	}
+	if err := held(a.player.Host, a.site.Dir(j.Task.ID)); err != nil {
+		return nil, err
+	}
+	return a.site.Open(ctx, place.Task{
+		Name: j.Task.ID, Base: j.Base, Setup: j.Task.Setup, Log: filepath.Join(a.dir, j.Task.ID+".setup.log"),
+		Fill: func(ctx context.Context, dir string) error {
+			if !a.begun() {
+				return nil
+			}
+			return a.restore(ctx, dir)
+		},
+	})
+}
+
+// restore makes a work tree what it is in the last checkpoint of the session.
+func (a *attempt) restore(ctx context.Context, dir string) error {
+	store, id := a.sessions, a.job.Progress.Session
+	var settled session.Settled
+	if err := settled.Read(store.Path(id)); err != nil || settled.Checkpoint == "" {
+		return err
+	}
+	h := *a.player.Host
+	h.Dir = dir
+	tree, err := worktree.Open(ctx, &h, dir, func(string) {})
+	if err != nil {
+		return err
+	}
+	defer tree.Close() //nolint:errcheck // it was only read
+	shared, err := tree.RecallFrom(ctx, store, settled.Session.Checkpoints)
+	if err != nil {
+		return err
+	}
+	defer shared.Close() //nolint:errcheck // the system takes it back in any case
+	state, err := tree.Recall(ctx, settled.Checkpoint)
+	if err != nil {
+		return err
+	}
+	way, err := tree.Way(ctx, state)
+	if err != nil || len(way.Changes) == 0 {
+		return err
+	}
+	kept, done, err := a.player.attic().room("kept." + nuid.Next()) // nobody wants back what was there
+	if err != nil {
+		return err
+	}
+	defer done()
+	keep := &restore.Keep{Dir: kept, Now: h.Now}
+	gone, err := keep.Restore(ctx, tree.Root(), restore.Plan{Title: "the last checkpoint of session " + id, Changes: way.Changes})
+	if err == nil && len(gone.Stayed) > 0 {
+		err = errors.New("something else came up in the work tree: " + worktree.Names(gone.Stayed))
+	}
+	return err
+}
+
+// message is that of the commit with a task's result.
+func message(r *queue.Record) string {
+	return fmt.Sprintf("%s\n\nTask: %s\nSession: %s\n", r.Task.Title(), r.Task.ID, r.Progress.Session)
+}

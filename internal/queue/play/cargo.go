@@ -1,0 +1,144 @@
+package play
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/board"
+	"codeloops/internal/queue/parcel"
+	"codeloops/internal/session"
+)
+
+// A cargo is what there is of a task that is worked on elsewhere than at home. It is sent in parcels, each
+// with what has come since the one before.
+type cargo struct {
+	job    *board.Job
+	depot  *depot
+	packer *parcel.Packer
+	remote *parcel.Remote // that gets the branch; nil: it is in the parcels
+	branch string         // a ref
+	tell   func(sentence string)
+
+	session, log string // that is worked in by now; "" is none
+
+	sent   int             // parcels, by this attempt
+	next   parcel.Manifest // of the one that was packed last
+	packed bool            // which could not be sent yet
+	pushed string          // what the remote has of the branch
+}
+
+// goOn goes on from what earlier attempts have come to: the branch, and the session, in whose work tree
+// the attempt is made now.
+func (c *cargo) goOn(ctx context.Context, one *parcel.Parcel, store *session.Store, workTree string) (err error) {
+	if one.Branch != "" {
+		err = c.depot.Set(ctx, map[string]string{c.branch: one.Branch})
+	}
+	if err == nil {
+		err = one.Unpack(ctx, store, workTree)
+	}
+	if err == nil && one.Session != "" {
+		c.session, c.log = one.Session, store.Path(one.Session)
+	}
+	return err
+}
+
+// last sends the rest, with the branch at head if that is not "". It waits for a hub that is away, or can
+// take nothing, unless ctx is done: then not for long.
+func (c *cargo) last(ctx context.Context, head string) error {
+	told := ""
+	for {
+		once, cancel := context.WithTimeout(context.WithoutCancel(ctx), wait)
+		err := c.ship(once, head)
+		cancel()
+		if err == nil || ctx.Err() != nil || !c.packed || errors.Is(err, queue.ErrStale) {
+			return err
+		}
+		if told != err.Error() {
+			told = err.Error()
+			c.tell(told + "; it is tried again until it is sent")
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+// ship sends what has come since the last parcel, and before that one that could not be sent.
+func (c *cargo) ship(ctx context.Context, head string) error {
+	if c.packed {
+		if err := c.send(ctx); err != nil {
+			return err
+		}
+	}
+	c.next = parcel.Manifest{Task: c.next.Task, Attempt: c.next.Attempt, Branch: head}
+	if head == "" {
+		var err error
+		if c.next.Branch, _, err = c.depot.Commit(ctx, c.branch); err != nil {
+			return err
+		}
+	}
+	fresh := false
+	if c.session != "" {
+		var err error
+		if fresh, err = c.packer.Log(c.log); err != nil {
+			return err
+		}
+	}
+	if !fresh && head == "" {
+		return nil
+	}
+	if c.packer.Settled().Size > 0 {
+		c.next.Session = c.session
+	}
+	if err := c.packer.Pack(ctx, c.next, c.log, c.file()); err != nil {
+		return err
+	}
+	c.packed = true
+	return c.send(ctx)
+}
+
+func (c *cargo) file() string { return c.depot.file("parcel") }
+
+// send sends what is packed, and has the record name it. What earlier attempts have sent goes with the
+// first one: that stands for itself.
+func (c *cargo) send(ctx context.Context) error {
+	task, now := c.next.Task, queue.Parcels{Attempt: c.next.Attempt, Count: c.sent + 1}
+	drop, err := c.push(ctx)
+	if err != nil {
+		return fmt.Errorf("send what was done on task %s: %w", task, err)
+	}
+	name := now.Names(task)[c.sent]
+	err = c.depot.store.Put(ctx, name, c.file())
+	var was queue.Parcels
+	if err == nil {
+		err = c.job.Change(ctx, func(r *queue.Record) error { was, r.Parcels = r.Parcels, now; return nil })
+	}
+	if errors.Is(err, queue.ErrStale) {
+		c.depot.drop(context.WithoutCancel(ctx), name)
+		drop()
+	}
+	if err != nil {
+		return fmt.Errorf("send what was done on task %s: %w", task, err)
+	}
+	if c.packed = false; c.sent == 0 {
+		c.depot.drop(ctx, was.Left(task, now.Attempt-1)...)
+	}
+	c.sent++
+	return nil
+}
+
+// push gives the remote the branch as the next parcel has it, at a ref that no other attempt moves. drop
+// takes that back.
+func (c *cargo) push(ctx context.Context) (drop func(), err error) {
+	head := c.next.Branch
+	if c.remote == nil || head == "" || head == c.pushed {
+		return func() {}, nil
+	}
+	ref := fmt.Sprintf("%s%d", parcel.RefsOf(c.next.Task, c.next.Attempt), c.sent+1)
+	if err := c.depot.Push(ctx, c.remote, map[string]string{ref: head}); err != nil {
+		return nil, err
+	}
+	c.pushed = head
+	return func() { _ = c.depot.Drop(context.WithoutCancel(ctx), c.remote, ref) }, nil // nobody reads it
+}

@@ -1,0 +1,91 @@
+package play
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/git"
+	"codeloops/internal/queue/parcel"
+)
+
+// A depot is where the parcels of one task are packed and opened: a directory for now, with a room in it.
+type depot struct {
+	*parcel.Room
+
+	store *parcel.Store
+	dir   string
+	close func()
+}
+
+// depot opens one, which sees the objects of some repositories.
+func (p *Player) depot(ctx context.Context, name string, of ...*git.Repo) (*depot, error) {
+	dir, done, err := p.attic().room(name)
+	if err != nil {
+		return nil, err
+	}
+	d := &depot{dir: dir, close: done}
+	var objects []string
+	for _, repo := range of {
+		objects = append(objects, filepath.Join(repo.CommonDir, "objects"))
+	}
+	if d.Room, err = parcel.OpenRoom(ctx, d.file("repo.git"), p.Starter, p.Host.Environ, objects...); err == nil {
+		d.store, err = parcel.OpenStore(ctx, p.Conn, p.Replicas)
+	}
+	if err != nil {
+		done()
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *depot) file(name string) string { return filepath.Join(d.dir, name) }
+
+// sent opens what an attempt has sent of a task; nil where there is nothing.
+func (d *depot) sent(ctx context.Context, r *queue.Record, remote *parcel.Remote) (*parcel.Parcel, error) {
+	if remote != nil && r.Parcels.Count > 0 {
+		if err := d.Fetch(ctx, remote, r.Task.ID, r.Parcels.Attempt); err != nil {
+			return nil, err
+		}
+	}
+	return d.open(ctx, r.Task.ID, r.Parcels.Names(r.Task.ID)...)
+}
+
+// open opens the parcels of a task, one behind the other; nil where there is none.
+func (d *depot) open(ctx context.Context, task string, names ...string) (last *parcel.Parcel, err error) {
+	for _, name := range names {
+		if err := d.store.Get(ctx, name, d.file("parcel")); err != nil {
+			return nil, err
+		}
+		if last, err = d.Open(ctx, d.file("parcel"), task); err != nil {
+			return nil, err
+		}
+	}
+	return last, nil
+}
+
+// take fetches what was sent for this attempt alone into a file, and removes it from the hub.
+func (d *depot) take(ctx context.Context, name, file string) error {
+	defer d.drop(context.WithoutCancel(ctx), name)
+	return d.store.Get(ctx, name, file)
+}
+
+// drop removes what nobody needs any more.
+func (d *depot) drop(ctx context.Context, names ...string) {
+	_ = d.store.Delete(ctx, names...) // else it is swept
+}
+
+// forget removes from the remote at a URL what that has of a task. What stays there does no harm.
+func (d *depot) forget(ctx context.Context, g *ground, r *queue.Record, url string) {
+	if url == "" {
+		return
+	}
+	remote, err := g.recorded(ctx, url)
+	if err == nil {
+		err = d.Forget(ctx, remote, r.Task.ID, r.Attempt)
+	}
+	if err != nil && ctx.Err() == nil {
+		g.player.Tell(r.Task.ID, fmt.Sprintf("refs below %s stay until you remove them: %s", parcel.Away(r.Task.ID), err))
+	}
+}

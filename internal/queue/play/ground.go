@@ -1,0 +1,160 @@
+package play
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"codeloops/internal/config"
+	"codeloops/internal/loop"
+	"codeloops/internal/proc"
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/board"
+	"codeloops/internal/queue/git"
+	"codeloops/internal/queue/merge"
+	"codeloops/internal/queue/parcel"
+	"codeloops/internal/queue/place"
+	"codeloops/internal/run"
+	"codeloops/internal/session"
+	"codeloops/internal/wording/hint"
+)
+
+// A ground is a repository of this home, where its tasks begin and where what they come to goes.
+type ground struct {
+	player *Player
+	repo   *git.Repo
+	site   *place.Site
+	merger *merge.Merger
+}
+
+// ground opens that of a repository.
+func (p *Player) ground(ctx context.Context, r queue.Repository) (g *ground, err error) {
+	g = &ground{player: p}
+	if g.repo, err = git.Open(ctx, r.Root, p.Starter, p.Host.Environ); err != nil {
+		return nil, err
+	}
+	if g.site, err = place.New(g.repo, p.Home.In("trees")); err != nil {
+		return nil, err
+	}
+	g.merger, err = merge.New(g.repo, p.Home.In("trees"))
+	return g, err
+}
+
+// atHome finds where an attempt is made at a task whose repository is here.
+func (p *Player) atHome(ctx context.Context, j *board.Job) (*post, error) {
+	g, err := p.ground(ctx, j.Task.Repository)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.claim(ctx, &j.Task); err != nil {
+		return nil, err
+	}
+	at := &post{site: g.site, dir: p.Home.In("trees"), moved: j.Parcels.Count > 0, end: func() {}}
+	if err := g.bring(ctx, &j.Record, func(change func(*queue.Record) error) error { return j.Change(ctx, change) }); err != nil {
+		return nil, err
+	}
+	at.base = func(ctx context.Context) (string, error) { return g.merger.Onto(ctx, j.Task.Target) }
+	at.onto = at.base
+	at.settings = func(tree string) (run.Settings, error) { return g.settings(&j.Task, tree) }
+	at.sessions, err = g.sessions(&j.Task)
+	return at, err
+}
+
+// settings are those of a run in a work tree. A project's file counts there if it is the one that the user
+// trusts in the repository.
+func (g *ground) settings(t *queue.Task, tree string) (run.Settings, error) {
+	flags := t.Flags
+	trusted, err := config.TrustedIn(options(g.player.Host, g.repo.Root), tree)
+	if err != nil {
+		return run.Settings{}, err
+	}
+	if trusted {
+		flags = append(slices.Clip(flags), loop.Flag{Name: "trust-project", Values: []string{"true"}})
+	}
+	return run.NewSettings(flags)
+}
+
+// config is the configuration of a task in a work tree.
+func (g *ground) config(t *queue.Task, tree string) (*config.Config, error) {
+	settings, err := g.settings(t, tree)
+	if err != nil {
+		return nil, err
+	}
+	return configured(g.player.Host, tree, settings)
+}
+
+// sessions are where those of a task are.
+func (g *ground) sessions(t *queue.Task) (*session.Store, error) {
+	cfg, err := g.config(t, g.repo.Root)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := cfg.Sessions()
+	if err != nil {
+		return nil, err
+	}
+	return session.NewStore(dir)
+}
+
+// claim tells the origin of a task that work on it has begun.
+func (g *ground) claim(ctx context.Context, t *queue.Task) error {
+	if t.Origin.Key == "" {
+		return nil
+	}
+	from, err := g.player.Source(t.Origin, t.Repository.Root)
+	if err == nil {
+		err = from.Claim(ctx, t.Origin.Key)
+	}
+	return err
+}
+
+// leave has the work tree of a task removed, if there is one.
+func (g *ground) leave(task string, remove func(*place.Place) error) error {
+	all, err := g.site.List()
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if one.Task == task {
+			return remove(one)
+		}
+	}
+	return nil
+}
+
+// remote is the git remote that the user has the tasks of a repository travel through; nil: the hub is it.
+func (g *ground) remote(ctx context.Context) (*parcel.Remote, error) {
+	if g.player.Remote == "" {
+		return nil, nil //nolint:nilnil // none is no error
+	}
+	address, err := g.repo.Run(ctx, g.repo.Root, "remote", "get-url", "--push", "--", g.player.Remote)
+	if _, none := errors.AsType[*proc.ExitError](err); none {
+		return nil, hint.Errorf("git remote add, in "+g.repo.Root+", or set queue.remote to the name of another one",
+			"the repository has no git remote %q for its tasks to travel through", g.player.Remote)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, err := parcel.RemoteAt(address)
+	if err != nil {
+		return nil, fmt.Errorf("the remote %q: %w", g.player.Remote, err)
+	}
+	return r, nil
+}
+
+// remoteAt is the one at a URL; nil where that is "".
+func remoteAt(url string) (*parcel.Remote, error) {
+	if url == "" {
+		return nil, nil //nolint:nilnil // none is no error
+	}
+	return parcel.RemoteAt(url)
+}
+
+// recorded is the one at the URL of a record, with what the user of the repository goes there with.
+func (g *ground) recorded(ctx context.Context, url string) (*parcel.Remote, error) {
+	if own, err := g.remote(ctx); err == nil && own != nil && own.URL == url {
+		return own, nil
+	}
+	return remoteAt(url)
+}
