@@ -6,32 +6,25 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 
 	"codeloops/internal/agent"
 	"codeloops/internal/cli/signals"
-	"codeloops/internal/config/host"
+	"codeloops/internal/command"
 	"codeloops/internal/loop"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/redact"
 	"codeloops/internal/run/crew"
-	"codeloops/internal/screen/term"
 	"codeloops/internal/session"
 )
 
-// app is what every command works with. main fills the streams, the environment and
-// the clock; nothing below asks the process for them again.
+// An app is one command line, typed at a console.
 type app struct {
-	*term.Streams
-	host.Host
+	*command.Console
 
-	args    []string // of the command line
+	args    []string
 	signals signals.Signals
 	board   board.Options // of the queue; its leases are shorter in tests
-
-	hub       string // where the queue is served, as the command line says
-	recovered bool   // what a restore had left here was gone on with
 }
 
 // run executes one command line and returns its exit code.
@@ -41,7 +34,7 @@ func (a *app) run(args []string) int {
 	defer stop()
 	err := interrupted(ctx, a.execute(ctx, args))
 	if err == nil {
-		return exitDone
+		return command.ExitDone
 	}
 	a.complain(args, err)
 	return exitCode(err)
@@ -63,14 +56,14 @@ func (a *app) execute(ctx context.Context, args []string) (err error) {
 // complain tells the user what went wrong, unless a run has done so. With
 // --json-output that is an object, whatever failed and however early.
 func (a *app) complain(args []string, err error) {
-	ended, told := errors.AsType[*endedError](err)
-	if told && ended.err == nil || errors.Is(err, errDiffers) || errors.Is(err, errUnmerged) {
+	ended, told := errors.AsType[*command.EndedError](err)
+	if told && ended.Err == nil || errors.Is(err, command.ErrShort) {
 		return
 	}
 	if _, own := errors.AsType[agentExitError](err); own {
 		return // the scripted agent has spoken for itself
 	}
-	report(a.Err, err, a.Secrets)
+	a.Report(err)
 	if !told && wantsJSON(args) {
 		code := exitCode(err)
 		doc := session.Result{Outcome: refused(err, code), ExitCode: code, Failure: failure(a, err)}
@@ -85,7 +78,7 @@ func refused(err error, code int) loop.Outcome {
 	if _, nobody := errors.AsType[*crew.NobodyError](err); missing || nobody {
 		out.Reason = loop.StopAgentNotFound
 	}
-	if code == exitInterrupted {
+	if code == command.ExitInterrupted {
 		out.Result, out.Reason = loop.Interrupted, loop.StopInterrupted
 	}
 	out.Summary = err.Error()
@@ -98,14 +91,4 @@ func wantsJSON(args []string) bool {
 		args = args[:i]
 	}
 	return slices.Contains(args, "--json-output") || slices.Contains(args, "--json-output=true")
-}
-
-// version is what the build knows of itself: the module's version, or the
-// commit that it was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
 }

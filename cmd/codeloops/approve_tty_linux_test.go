@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"codeloops/internal/command"
 )
 
 const planned = `
@@ -31,11 +33,11 @@ func TestPlanIsApproved(t *testing.T) {
 			[]string{
 				"1. write one\n2. write two", "what?\n", "could not be read", "2 write nothing\n", "2. write nothing", "-2\n",
 				"The plan is now:", "1 write uno\n", "1. write uno", "y\n",
-			}, "Done after 2 iterations", exitDone,
+			}, "Done after 2 iterations", command.ExitDone,
 		},
-		"refused":     {[]string{"2. write two", "n\n"}, "Interrupted after 0 iterations", exitInterrupted},
-		"left":        {[]string{"2. write two", "\x04"}, "Interrupted after 0 iterations", exitInterrupted},
-		"interrupted": {[]string{"2. write two", "\x03"}, "Interrupted after 0 iterations", exitInterrupted},
+		"refused":     {[]string{"2. write two", "n\n"}, "Interrupted after 0 iterations", command.ExitInterrupted},
+		"left":        {[]string{"2. write two", "\x04"}, "Interrupted after 0 iterations", command.ExitInterrupted},
+		"interrupted": {[]string{"2. write two", "\x03"}, "Interrupted after 0 iterations", command.ExitInterrupted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -50,7 +52,7 @@ func TestPlanIsApproved(t *testing.T) {
 				t.Errorf("exit code %d, it shows %q", code, text)
 			}
 			_, err := os.Stat(filepath.Join(s.dir, "work", "a"))
-			if there := err == nil; there != (c.code == exitDone) {
+			if there := err == nil; there != (c.code == command.ExitDone) {
 				t.Errorf("the work is there: %t", there)
 			}
 		})

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"codeloops/internal/command"
 )
 
 // TestQuestionsEnd: whoever is asked may leave, by Ctrl+C or by the end of the
@@ -18,11 +20,11 @@ func TestQuestionsEnd(t *testing.T) {
 		code                    int
 		args                    []string
 	}{
-		{"interrupted", "[y/N] ", "\x03", "received the signal", exitInterrupted, []string{"sessions", "rm", "latest"}},
-		{"ended", "[y/N] ", "\x04", "no answer", exitError, []string{"sessions", "rm", "latest"}},
-		{"denied", "[y/N] ", "n\n", "nothing was changed", exitError, []string{"sessions", "rm", "latest"}},
-		{"init interrupted", "agent that does the work", "\n\x03", "received the signal", exitInterrupted, []string{"init"}},
-		{"init ended", "agent that does the work", "\n\x04", "no answer", exitError, []string{"init"}},
+		{"interrupted", "[y/N] ", "\x03", "received the signal", command.ExitInterrupted, []string{"sessions", "rm", "latest"}},
+		{"ended", "[y/N] ", "\x04", "no answer", command.ExitError, []string{"sessions", "rm", "latest"}},
+		{"denied", "[y/N] ", "n\n", "nothing was changed", command.ExitError, []string{"sessions", "rm", "latest"}},
+		{"init interrupted", "agent that does the work", "\n\x03", "received the signal", command.ExitInterrupted, []string{"init"}},
+		{"init ended", "agent that does the work", "\n\x04", "no answer", command.ExitError, []string{"init"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -58,7 +60,7 @@ func TestPromptIsNotAwaited(t *testing.T) {
 	}
 	defer w.Close()
 	d.types("\x03")
-	if text, code := d.end(); code != exitInterrupted || !strings.Contains(text, "received the signal") {
+	if text, code := d.end(); code != command.ExitInterrupted || !strings.Contains(text, "received the signal") {
 		t.Errorf("exit code %d, it shows %q", code, text)
 	}
 }
@@ -77,7 +79,7 @@ func TestDebugLogIsNotAwaited(t *testing.T) {
 	d.types("y")
 	time.Sleep(100 * time.Millisecond) // it has come to the pipe, or will find the signal there
 	d.types("\x03")
-	if text, code := d.end(); code != exitInterrupted || !strings.Contains(text, "received the signal") {
+	if text, code := d.end(); code != command.ExitInterrupted || !strings.Contains(text, "received the signal") {
 		t.Errorf("exit code %d, it shows %q", code, text)
 	}
 }
@@ -109,7 +111,7 @@ func TestInitAsks(t *testing.T) {
 	d.types("\n")
 	d.sees("must pass before the work is done")
 	d.types("\n")
-	if text, code := d.end(); code != exitDone {
+	if text, code := d.end(); code != command.ExitDone {
 		t.Errorf("exit code %d, it shows %q", code, text)
 	}
 	text, err := os.ReadFile(filepath.Join(work, "codeloops.toml"))

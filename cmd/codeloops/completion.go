@@ -9,12 +9,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"codeloops/internal/cli/task"
+	"codeloops/internal/command"
 	"codeloops/internal/config"
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/loop"
 	"codeloops/internal/run"
 	"codeloops/internal/run/crew"
-	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/session/sessionview"
 	"codeloops/internal/strategy"
@@ -32,7 +32,7 @@ func addCompletions(a *app, root *cobra.Command) {
 	}
 	for _, name := range []string{"agent", "actor-agent", "critic-agent", "critic-panel", "fallback", "agent-order"} {
 		words[name] = func() []string {
-			cfg, _ := config.Load(a.configOptions(a.Dir))
+			cfg, _ := config.Load(a.Settings(a.Dir))
 			return crew.Names(&a.Host, cfg)
 		}
 	}
@@ -48,8 +48,6 @@ func addCompletions(a *app, root *cobra.Command) {
 				_ = cmd.RegisterFlagCompletionFunc(f.Name, a.completeModels(f.Name)) // fails only for a flag that is not there
 			case value == "dir":
 				_ = cmd.MarkFlagDirname(f.Name)
-			case f.Name == "after":
-				_ = cmd.RegisterFlagCompletionFunc(f.Name, a.completeAfter)
 			case f.Name == "prompt-name":
 				_ = cmd.RegisterFlagCompletionFunc(f.Name, a.completePrompts)
 			case known:
@@ -76,7 +74,7 @@ func (a *app) completePrompts(cmd *cobra.Command, _ []string, _ string) (names [
 	dir, _ := cmd.Flags().GetString("working-dir") // "" where there is no such flag
 	if r, err := repo.Open(a.Path(dir), a.LookupEnv); err == nil {
 		for _, one := range task.AllNamed(r.WorkTree) {
-			names = append(names, cobra.CompletionWithDesc(one.Name, render.Cut(one.Title, 60)))
+			names = append(names, command.Completion(one.Name, one.Title))
 		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
@@ -86,7 +84,7 @@ func (a *app) completePrompts(cmd *cobra.Command, _ []string, _ string) (names [
 // those that they had in earlier sessions. A flag that is not of one role is about both.
 func (a *app) completeModels(flag string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) (models []cobra.Completion, _ cobra.ShellCompDirective) {
-		cfg, err := config.Load(a.configOptions(a.Dir))
+		cfg, err := config.Load(a.Settings(a.Dir))
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -100,7 +98,7 @@ func (a *app) completeModels(flag string) cobra.CompletionFunc {
 		for name := range asked {
 			models = append(models, crew.Models(cmd.Context(), &a.Host, cfg, name)...)
 		}
-		earlier, _ := a.logs().Survey() // without them there is less to offer
+		earlier, _ := a.Logs().Survey() // without them there is less to offer
 		for _, one := range earlier {
 			for _, ref := range []loop.AgentRef{one.Session.Actor, one.Session.Critic} {
 				if asked[ref.Agent] && ref.Model != "" {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"codeloops/internal/command"
 )
 
 // TestConfirm: a prompt of a few words is shown and waits for a key, before any
@@ -20,9 +22,9 @@ func TestConfirm(t *testing.T) {
 		played                    bool
 	}{
 		{name: "yes", prompt: "fix it", types: "y", says: "actor scripted, critic scripted in a", played: true},
-		{name: "no", prompt: "fix it", types: "n", says: "nothing was run", code: exitError},
-		{name: "enter", prompt: "fix it", types: "\r", says: "nothing was run", code: exitError},
-		{name: "interrupted", prompt: "fix it", types: "\x03", says: "received the signal", code: exitInterrupted},
+		{name: "no", prompt: "fix it", types: "n", says: "nothing was run", code: command.ExitError},
+		{name: "enter", prompt: "fix it", types: "\r", says: "nothing was run", code: command.ExitError},
+		{name: "interrupted", prompt: "fix it", types: "\x03", says: "received the signal", code: command.ExitInterrupted},
 		{name: "long", prompt: "fix the failing test", played: true},
 		{name: "flag", prompt: "fix it", args: []string{"--yes"}, played: true},
 		{name: "key", prompt: "fix it", env: []string{"CODELOOPS_CONFIRM=never"}, played: true},

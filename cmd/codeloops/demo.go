@@ -11,12 +11,14 @@ import (
 
 	"codeloops/internal/agent/scripted"
 	"codeloops/internal/cli/demo"
+	"codeloops/internal/command"
 	"codeloops/internal/config"
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/loop"
 	"codeloops/internal/run"
 	"codeloops/internal/session/lookup"
 	"codeloops/internal/strategy"
+	"codeloops/internal/wording/hint"
 )
 
 func newDemoCmd(a *app) *cobra.Command {
@@ -36,7 +38,7 @@ git and the session log are real; no key and no network are needed.
 
 --strategy NAME shows another way of driving agents on the same repository, as
 a lesson that the second attempt has learned, or the best of several candidates.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, o, name, keep) },
 	}
 	f := cmd.Flags()
@@ -49,7 +51,7 @@ a lesson that the second attempt has learned, or the best of several candidates.
 
 func runDemo(ctx context.Context, a *app, o *runOptions, name string, keep bool) (err error) {
 	if _, ok := strategy.Find(name); !ok {
-		return usagef("--strategy takes one of "+strings.Join(strategy.Names(), ", "), "there is no strategy %q", name)
+		return hint.Errorf("--strategy takes one of "+strings.Join(strategy.Names(), ", "), "there is no strategy %q", name)
 	}
 	dir, err := os.MkdirTemp("", lookup.DemoDir)
 	if err != nil {

@@ -33,7 +33,7 @@ func TestREADMEExitCodes(t *testing.T) {
 // TestREADMENames looks up every flag and command that the README names.
 func TestREADMENames(t *testing.T) {
 	t.Parallel()
-	root := newRootCmd(&app{Streams: streams()})
+	root := newRootCmd(unwatched())
 	known := map[string]bool{}
 	walk(root, func(cmd *cobra.Command) {
 		cmd.InitDefaultHelpFlag()

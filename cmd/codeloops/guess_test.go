@@ -10,7 +10,7 @@ import (
 // TestGuessed tells slips and habits from prompts.
 func TestGuessed(t *testing.T) {
 	t.Parallel()
-	root := newRootCmd(&app{Streams: streams()})
+	root := newRootCmd(unwatched())
 	for line, want := range map[string]string{
 		"session list": "sessions list", "sesions list": "sessions list", "sesion list": "sessions list", "session": "sessions",
 		"list": "sessions list", "lst": "sessions list", "lsit": "sessions list", "ls": "sessions list", "LIST": "sessions list",
@@ -44,7 +44,7 @@ func TestGuessed(t *testing.T) {
 // TestHabitsName has every command that a habit stands for be there.
 func TestHabitsName(t *testing.T) {
 	t.Parallel()
-	root := newRootCmd(&app{Streams: streams()})
+	root := newRootCmd(unwatched())
 	for _, h := range guess.Habits() {
 		if cmd, rest, err := root.Find(strings.Fields(h.Command)); h.Command != "" && (err != nil || len(rest) > 0 || cmd == root) {
 			t.Errorf("%q is no command", h.Command)

@@ -11,8 +11,10 @@ import (
 
 	codeloops "codeloops"
 	"codeloops/internal/cli/manual"
+	"codeloops/internal/command"
 	"codeloops/internal/run"
 	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
 )
 
 // A topic is something that `codeloops help` tells of beside commands.
@@ -48,7 +50,7 @@ func newHelpCmd(a *app) *cobra.Command {
 	var noPager bool
 	cmd := &cobra.Command{
 		Use:         "help [COMMAND…|TOPIC]",
-		Annotations: exits("the help was shown", ""),
+		Annotations: command.Exits("the help was shown", ""),
 		Short:       "Show the help of a command, or a page on a topic",
 		Long: `Show the help of a command, or a page on a topic, which on a terminal goes through
 your pager. For a command that has the name of a topic, say COMMAND --help.
@@ -94,11 +96,11 @@ func noHelp(root *cobra.Command, args []string) error {
 	for _, c := range root.Commands() {
 		names = append(names, c.Name())
 	}
-	hint := "`codeloops help` lists both"
+	what := "`codeloops help` lists both"
 	if name, ok := wording.Nearest(args[0], names); ok && !slices.Contains(names, args[0]) {
-		hint = "did you mean `codeloops help " + name + "`?"
+		what = "did you mean `codeloops help " + name + "`?"
 	}
-	return usagef(hint, "there is no command, and no topic of help, called %q", strings.Join(args, " "))
+	return hint.Errorf(what, "there is no command, and no topic of help, called %q", strings.Join(args, " "))
 }
 
 // showTopic shows the page of a topic.
@@ -116,7 +118,7 @@ func (a *app) showTopic(ctx context.Context, noPager bool, t topic) error {
 	if strings.HasSuffix(t.page, ".md") {
 		text = a.manualScreen().Markdown(text)
 	}
-	return a.page(ctx, noPager, func(_ context.Context, w io.Writer) error {
+	return a.Page(ctx, noPager, func(_ context.Context, w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
 	})

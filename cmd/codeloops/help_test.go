@@ -24,7 +24,7 @@ import (
 // everyCommand calls a function with each command that is told of and is not Cobra's own.
 func everyCommand(t *testing.T, do func(*cobra.Command)) {
 	t.Helper()
-	root := newRootCmd(&app{Streams: streams()})
+	root := newRootCmd(unwatched())
 	root.InitDefaultHelpCmd()
 	walk(root, func(cmd *cobra.Command) {
 		if cmd.IsAvailableCommand() || cmd == root {
@@ -36,7 +36,7 @@ func everyCommand(t *testing.T, do func(*cobra.Command)) {
 // TestReference holds docs/cli.md to the commands.
 func TestReference(t *testing.T) {
 	t.Parallel()
-	root := newRootCmd(&app{Streams: streams()})
+	root := newRootCmd(unwatched())
 	root.InitDefaultHelpCmd()
 	visit(root, tellDefaults)
 	var page strings.Builder
@@ -134,7 +134,7 @@ func TestTopics(t *testing.T) {
 // TestJSONFields: the help of commands with --json names the fields of their objects.
 func TestJSONFields(t *testing.T) {
 	t.Parallel()
-	root := newRootCmd(&app{Streams: streams()})
+	root := newRootCmd(unwatched())
 	for name, of := range map[string]any{"doctor": doctor.Finding{}, "agents": crew.Row{}, "config show": config.Entry{}, "status": standing.Standing{}} {
 		cmd, _, err := root.Find(strings.Fields(name))
 		if err != nil {

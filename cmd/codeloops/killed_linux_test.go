@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"codeloops/internal/command"
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/looptest"
 	"codeloops/internal/session"
@@ -209,7 +210,7 @@ func TestKilledInEachPhase(t *testing.T) {
 				t.Fatal(err)
 			}
 			again := s.codeloops("-n", "1", "--session-dir", filepath.Join(s.dir, "again"), "task")
-			if out, err := again.CombinedOutput(); again.ProcessState.ExitCode() != exitLimit {
+			if out, err := again.CombinedOutput(); again.ProcessState.ExitCode() != command.ExitLimit {
 				t.Errorf("the next run: %v\n%s", err, out)
 			}
 		})
@@ -274,7 +275,7 @@ func TestStopsWhenNobodyReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+	if code := cmd.ProcessState.ExitCode(); code != command.ExitInterrupted {
 		t.Errorf("exit code %d", code)
 	}
 	logs, _ := filepath.Glob(filepath.Join(s.dir, "sessions", "*.jsonl"))

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"codeloops/internal/command"
 	"codeloops/internal/loop"
 )
 
@@ -127,7 +128,7 @@ func (l *ledger) settle() {
 	if !strings.Contains(l.log(), `"type":"session_end"`) { // else it was quicker than the signal
 		cmd := l.start(true)
 		_ = cmd.Wait() // the exit code tells
-		if code := cmd.ProcessState.ExitCode(); code != exitDone {
+		if code := cmd.ProcessState.ExitCode(); code != command.ExitDone {
 			l.t.Fatalf("resume: exit code %d\n%s", code, cmd.Stdout)
 		}
 	}

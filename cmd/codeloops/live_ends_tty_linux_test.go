@@ -11,6 +11,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"codeloops/internal/command"
 	"codeloops/internal/loop"
 	"codeloops/internal/session"
 )
@@ -62,7 +63,7 @@ func TestLiveIsInterrupted(t *testing.T) {
 	d.sees("Ctrl+C again kills at once")
 	d.types("\x03")
 	shown, code := d.end()
-	if shown = ansi.Strip(shown); code != exitInterrupted || !strings.Contains(shown, "Interrupted after 0 iterations") || !strings.Contains(shown, "codeloops resume") {
+	if shown = ansi.Strip(shown); code != command.ExitInterrupted || !strings.Contains(shown, "Interrupted after 0 iterations") || !strings.Contains(shown, "codeloops resume") {
 		t.Errorf("exit code %d: %q", code, shown)
 	}
 	if got := d.modes(); got != d.found {

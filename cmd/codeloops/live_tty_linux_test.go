@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"codeloops/internal/agent/scripted"
+	"codeloops/internal/command"
 	"codeloops/internal/loop"
 	"codeloops/internal/session"
 )
@@ -137,7 +138,7 @@ func TestSteeredByKeys(t *testing.T) {
 	d.sees("stops after this iteration (s: no)")
 	goOn("go3")
 	shown, code := d.end()
-	if code != exitInterrupted || !strings.Contains(shown, "the run stops here, as you asked") || strings.Contains(shown, "of 1h") && strings.HasSuffix(strings.TrimSpace(shown), "? help") {
+	if code != command.ExitInterrupted || !strings.Contains(shown, "the run stops here, as you asked") || strings.Contains(shown, "of 1h") && strings.HasSuffix(strings.TrimSpace(shown), "? help") {
 		t.Errorf("exit code %d: %q", code, shown)
 	}
 	if got := d.modes(); got != d.found {

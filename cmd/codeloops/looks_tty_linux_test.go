@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"codeloops/internal/command"
 )
 
 // silentScenario is that of an actor that changes files and tells nothing of it, in two steps for
@@ -77,7 +79,7 @@ func TestFilesAsTheyChange(t *testing.T) {
 	home, work := silentRun(t)
 	d := onDesk(t, home, work, "--yes", "do it")
 	watchesFiles(t, d, home)
-	if shown, code := d.end(); code != exitDone {
+	if shown, code := d.end(); code != command.ExitDone {
 		t.Errorf("exit code %d: %q", code, shown)
 	}
 }
@@ -116,7 +118,7 @@ func TestFilesAsTheyChangeElsewhere(t *testing.T) {
 	}
 	w := onDesk(t, home, work, "watch")
 	watchesFiles(t, w, home)
-	if shown, code := w.end(); code != exitDone {
+	if shown, code := w.end(); code != command.ExitDone {
 		t.Errorf("the watching: exit code %d: %q", code, shown)
 	}
 	if err := run.Wait(); err != nil {

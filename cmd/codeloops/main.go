@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"codeloops/internal/command"
 	"codeloops/internal/config/host"
 	"codeloops/internal/proc"
 	"codeloops/internal/screen/term"
@@ -16,9 +17,9 @@ func main() {
 	if proc.Keep() {
 		return
 	}
-	a := &app{
+	a := &app{Console: &command.Console{
 		Streams: term.New(os.Stdin, os.Stdout, os.Stderr, os.Getenv),
 		Host:    host.Host{Environ: os.Environ(), Now: time.Now},
-	}
+	}}
 	os.Exit(a.run(os.Args[1:]))
 }

@@ -22,6 +22,7 @@ import (
 
 	"codeloops/internal/agent"
 	"codeloops/internal/agent/scripted"
+	"codeloops/internal/command"
 	"codeloops/internal/config/host"
 	"codeloops/internal/proc"
 	"codeloops/internal/queue/hub/hubtest"
@@ -43,11 +44,10 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	play := func() {
-		os.Exit((&app{
+		os.Exit((&app{board: leases(), Console: &command.Console{
 			Streams: term.New(os.Stdin, os.Stdout, os.Stderr, os.Getenv),
 			Host:    host.Host{Environ: os.Environ(), Now: hitClock()},
-			board:   leases(),
-		}).run(os.Args[1:]))
+		}}).run(os.Args[1:]))
 	}
 	if len(os.Args) > 1 && os.Args[1] == scripted.Command {
 		os.Args = append(os.Args[:1], asAsked(os.Args[1:])...)
@@ -403,9 +403,11 @@ func cmdMatches(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// streams are those of a command that nobody watches.
-func streams() *term.Streams {
-	return &term.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Plain: true}
+// unwatched is a command line that nobody watches.
+func unwatched() *app {
+	return &app{Console: &command.Console{
+		Streams: &term.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Plain: true},
+	}}
 }
 
 // overlays reports whether this system has overlays for everybody.

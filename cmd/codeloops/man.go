@@ -10,14 +10,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/cli/manual"
+	"codeloops/internal/command"
 	"codeloops/internal/proc"
+	"codeloops/internal/wording/hint"
 )
 
 func newManCmd(a *app) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:         "man [COMMAND…]",
-		Annotations: exits("the page was shown, or the pages were written", ""),
+		Annotations: command.Exits("the page was shown, or the pages were written", ""),
 		Example: `  codeloops man
   codeloops man sessions list
   codeloops man --dir ~/.local/share/man/man1`,
@@ -46,7 +48,7 @@ your pager; elsewhere as it is, in roff.`,
 				return showMan(cmd.Context(), a, of)
 			}
 			if len(args) > 0 {
-				return usagef("leave one of them out", "--dir writes the pages of all commands")
+				return hint.Errorf("leave one of them out", "--dir writes the pages of all commands")
 			}
 			return writeMan(a, cmd.Root(), dir)
 		},
@@ -81,5 +83,5 @@ func showMan(ctx context.Context, a *app, of *cobra.Command) error {
 	if code, err := tool.Run(context.WithoutCancel(ctx)); err == nil && code == 0 { // Ctrl+C is for the pager
 		return nil
 	}
-	return a.page(ctx, false, func(_ context.Context, w io.Writer) error { return a.manualScreen().Help(w, of, "") })
+	return a.Page(ctx, false, func(_ context.Context, w io.Writer) error { return a.manualScreen().Help(w, of, "") })
 }

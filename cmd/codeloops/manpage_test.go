@@ -16,7 +16,7 @@ import (
 func TestManPages(t *testing.T) {
 	t.Parallel()
 	request := regexp.MustCompile(`^\.(?:TH "[A-Z-]+" 1 "[0-9-]+" codeloops codeloops|SH [A-Z ]+|SS [A-Z][A-Za-z, ]+|B codeloops .*|BR codeloops[a-z\\-]* \(1\),?|nh|PP|TP|nf|fi)$`)
-	walk(newRootCmd(&app{Streams: streams()}), func(cmd *cobra.Command) {
+	walk(newRootCmd(unwatched()), func(cmd *cobra.Command) {
 		var page strings.Builder
 		if err := manual.Write(&page, cmd); err != nil {
 			t.Fatal(err)

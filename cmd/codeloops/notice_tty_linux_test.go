@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"codeloops/internal/command"
 )
 
 // noticeScenario is a run of one iteration.
@@ -44,7 +46,7 @@ func TestTitleAndNotice(t *testing.T) {
 			t.Parallel()
 			home, work := scriptedHome(t, noticeScenario)
 			shown, code := onDeskWith(t, c.env, home, work, append(c.args, "--yes", "do it")...).end()
-			if code != exitDone {
+			if code != command.ExitDone {
 				t.Fatalf("exit code %d: %q", code, shown)
 			}
 			if entitled(shown) != c.titled || !c.titled && strings.Contains(shown, "\x1b]2;") {

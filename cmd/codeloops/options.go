@@ -11,9 +11,10 @@ import (
 
 	"codeloops/internal/cli/manual"
 	"codeloops/internal/cli/task"
-	"codeloops/internal/loop"
+	"codeloops/internal/command"
 	"codeloops/internal/run"
 	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
 )
 
 // runOptions are the flags of a run.
@@ -51,7 +52,7 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 func (o *runOptions) addRunFlags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	for _, s := range run.Table() {
-		o.addSetting(f, s)
+		command.AddSetting(f, s)
 	}
 	f.BoolVar(&o.jsonOutput, "json-output", false, "print one JSON object on standard output at the end, and nothing else there")
 	f.StringVar(&o.logFile, "log-file", "", "append a debug log to `file`")
@@ -60,32 +61,15 @@ func (o *runOptions) addRunFlags(f *pflag.FlagSet) {
 	manual.Under(string(run.AboutOutput), f, "json-output", "log-file", "quiet", "verbose")
 }
 
-// addSetting declares the flag of one setting.
-func (o *runOptions) addSetting(f *pflag.FlagSet, s run.Setting) {
-	switch s.Kind {
-	case run.Text, run.File:
-		f.StringP(s.Flag, s.Short, "", s.Usage)
-	case run.Number:
-		f.IntP(s.Flag, s.Short, 0, s.Usage)
-	case run.Switch:
-		f.BoolP(s.Flag, s.Short, false, s.Usage)
-	case run.List:
-		f.StringSliceP(s.Flag, s.Short, nil, s.Usage)
-	case run.Lines:
-		f.StringArrayP(s.Flag, s.Short, nil, s.Usage)
-	}
-	manual.Under(string(s.Group), f, s.Flag)
-}
-
 // take collects what the command line says after it has been parsed.
 func (o *runOptions) take(cmd *cobra.Command, args []string) error {
 	flags := cmd.Flags()
 	o.prompt.Words = args
 	if o.dryRun && o.jsonOutput {
-		return usagef("leave one of them out", "--dry-run and --json-output contradict each other")
+		return hint.Errorf("leave one of them out", "--dry-run and --json-output contradict each other")
 	}
 	if o.quiet && o.verbose {
-		return usagef("leave one of them out", "--quiet and --verbose contradict each other")
+		return hint.Errorf("leave one of them out", "--quiet and --verbose contradict each other")
 	}
 	if flags.Changed("prompt") {
 		text, _ := flags.GetString("prompt") // declared above
@@ -96,46 +80,27 @@ func (o *runOptions) take(cmd *cobra.Command, args []string) error {
 
 // takeSettings collects the settings among the flags, as they were typed.
 func (o *runOptions) takeSettings(flags *pflag.FlagSet) (err error) {
-	o.settings, err = run.NewSettings(given(flags))
+	o.settings, err = run.NewSettings(command.Given(flags))
 	return err
-}
-
-// given are the settings among the flags, in the order in which they were typed.
-func given(flags *pflag.FlagSet) (said []loop.Flag) {
-	known := map[string]bool{}
-	for _, s := range run.Table() {
-		known[s.Flag] = true
-	}
-	flags.Visit(func(f *pflag.Flag) {
-		if !known[f.Name] {
-			return
-		}
-		values := []string{f.Value.String()}
-		if several, ok := f.Value.(pflag.SliceValue); ok {
-			values = several.GetSlice()
-		}
-		said = append(said, loop.Flag{Name: f.Name, Values: values})
-	})
-	return said
 }
 
 // flagError says what is wrong with a flag, with the nearest one there is.
 func flagError(cmd *cobra.Command, args []string, err error) error {
-	hint := "`" + cmd.CommandPath() + " --help` lists the flags"
+	what := "`" + cmd.CommandPath() + " --help` lists the flags"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		if line := asPrompt(cmd, args, unknown.GetSpecifiedName()); line != "" {
-			return usagef(fmt.Sprintf("%q is a command; as a prompt: %s", cmd.Name(), line), "%s has no flag %s", cmd.CommandPath(), dashed(unknown.GetSpecifiedName()))
+			return hint.Errorf(fmt.Sprintf("%q is a command; as a prompt: %s", cmd.Name(), line), "%s has no flag %s", cmd.CommandPath(), dashed(unknown.GetSpecifiedName()))
 		}
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		if name, near := wording.Nearest(unknown.GetSpecifiedName(), names); near {
-			hint = "did you mean --" + name + "?"
+			what = "did you mean --" + name + "?"
 		}
 	}
 	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok && bad.GetFlag().Value.Type() == "int" {
-		return usagef(hint, "--%s must be a whole number, not %q", bad.GetFlag().Name, bad.GetValue())
+		return hint.Errorf(what, "--%s must be a whole number, not %q", bad.GetFlag().Name, bad.GetValue())
 	}
-	return usagef(hint, "%v", err)
+	return hint.Errorf(what, "%v", err)
 }
 
 func dashed(flag string) string {

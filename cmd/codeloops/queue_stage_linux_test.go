@@ -18,6 +18,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"codeloops/internal/command"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/git/gittest"
@@ -265,7 +266,7 @@ func (s *queueStage) stop(all ...*exec.Cmd) {
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			s.Error(err)
 		}
-		if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() != exitInterrupted {
+		if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() != command.ExitInterrupted {
 			s.Errorf("%v ended with %v", cmd.Args[1:], err)
 		}
 	}

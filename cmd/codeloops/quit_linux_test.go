@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"codeloops/internal/command"
 )
 
 // TestQuit sends codeloops a SIGQUIT, as Ctrl+\ does, while an agent is at work
@@ -41,7 +43,7 @@ func TestQuit(t *testing.T) {
 			}
 			again := s.codeloops()
 			again.Args = []string{again.Args[0], "resume", "--script", "../scenario.toml"}
-			if out, err := again.CombinedOutput(); again.ProcessState.ExitCode() != exitLimit {
+			if out, err := again.CombinedOutput(); again.ProcessState.ExitCode() != command.ExitLimit {
 				t.Errorf("carried on: %v\n%s", err, out)
 			}
 		})

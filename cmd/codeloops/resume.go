@@ -3,13 +3,12 @@ package main
 import (
 	"context"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/cli/manual"
 	"codeloops/internal/cli/task"
+	"codeloops/internal/command"
 	"codeloops/internal/config"
 	"codeloops/internal/loop"
 	"codeloops/internal/run"
@@ -54,13 +53,13 @@ work is judged first and found done, nobody is told, and you are.`,
 			if len(args) > 0 { // words
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return a.logs().complete(cmd, args, prefix)
+			return a.Logs().Complete(cmd, args, prefix)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.takeSettings(cmd.Flags()); err != nil {
 				return err
 			}
-			ref, words := spoken(args)
+			ref, words := command.Spoken(args)
 			o.say = words
 			return runResume(cmd.Context(), a, o, ref)
 		},
@@ -76,15 +75,15 @@ work is judged first and found done, nobody is told, and you are.`,
 
 func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err error) {
 	defer func() { a.refuse(&o.runOptions, err) }()
-	if err := a.usersOwn(map[string]bool{"--trust-project": o.settings.Trusts(), "--accept-rules": o.acceptRules, "--accept-changes": o.accept}); err != nil {
+	if err := a.UsersOwn(map[string]bool{"--trust-project": o.settings.Trusts(), "--accept-rules": o.acceptRules, "--accept-changes": o.accept}); err != nil {
 		return err
 	}
 	was, err := toCarryOn(ctx, a, o, ref)
 	if err != nil {
 		return err
 	}
-	r := &runCommand{app: a, opts: &o.runOptions, ref: ref}
-	options := r.options()
+	r := &runCommand{app: a, opts: &o.runOptions}
+	options := r.options(ref)
 	options.Say = o.say
 	if r.plan, err = run.Resume(ctx, options, was); err != nil {
 		return err
@@ -98,28 +97,20 @@ func refAndWords(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	ref, words := spoken(args)
+	ref, words := command.Spoken(args)
 	if ref == "" && words != "" || ref != "" && len(args) == 1 {
 		return nil
 	}
-	if err := noneEmpty(args[:1]); err != nil {
+	if err := command.NoneEmpty(args[:1]); err != nil {
 		return err
 	}
 	return task.Check(words, "what is said")
 }
 
-// spoken divides arguments into the name of a session and what is said: a name has no blank.
-func spoken(args []string) (ref, words string) {
-	if len(args) > 0 && !strings.ContainsFunc(args[0], unicode.IsSpace) {
-		ref, args = args[0], args[1:]
-	}
-	return ref, strings.TrimSpace(strings.Join(args, " "))
-}
-
 // toCarryOn finds the session.
 func toCarryOn(ctx context.Context, a *app, o *resumeOptions, ref string) (was run.Earlier, err error) {
 	was = run.Earlier{AcceptChanges: o.accept, AcceptRules: o.acceptRules}
-	l := a.logs()
+	l := a.Logs()
 	l.All = o.all
 	l.Dir, _ = o.settings.Values()["session_dir"].(string)
 	cfg, err := l.Config()
@@ -140,7 +131,7 @@ func toCarryOn(ctx context.Context, a *app, o *resumeOptions, ref string) (was r
 // toResume resolves a reference; without one it is a session of the work tree:
 // the one that the user chooses among those that did not succeed, or where
 // nobody can be asked the latest.
-func toResume(ctx context.Context, l *logs, store *session.Store, ref string) (string, error) {
+func toResume(ctx context.Context, l *command.Logs, store *session.Store, ref string) (string, error) {
 	if ref != "" {
 		return l.ID(store, ref)
 	}
@@ -151,9 +142,9 @@ func toResume(ctx context.Context, l *logs, store *session.Store, ref string) (s
 	open := slices.DeleteFunc(slices.Clone(all), func(one session.Overview) bool {
 		return one.Status == session.Status(loop.Success) || one.Status == session.Running
 	})
-	if len(open) == 0 || !l.app.interactive() {
+	if len(open) == 0 || !l.Console.Interactive() {
 		return all[0].ID, nil // why not is said further on
 	}
-	one, err := l.app.choose(ctx, open, "Carry on which session?")
+	one, err := l.Choose(ctx, open, "Carry on which session?")
 	return one.ID, err
 }

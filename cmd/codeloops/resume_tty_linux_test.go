@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"codeloops/internal/command"
 	"codeloops/internal/loop"
 )
 
@@ -26,7 +27,7 @@ expect = ["+mine", "+second"]
 say = "DECISION: DONE"
 `)
 	begin := s.codeloops("-n", "1", "task")
-	if out, _ := begin.CombinedOutput(); begin.ProcessState.ExitCode() != exitLimit {
+	if out, _ := begin.CombinedOutput(); begin.ProcessState.ExitCode() != command.ExitLimit {
 		t.Fatalf("exit code %d\n%s", begin.ProcessState.ExitCode(), out)
 	}
 	s.write("work/done.txt", "first\nmine\n")
@@ -77,14 +78,14 @@ func TestResumeAsks(t *testing.T) {
 	s := leftAt(t)
 	before := s.state()
 	for _, no := range []string{"n\n", "\n", "\x04"} {
-		if shown, code := s.answer(no); code != exitError || strings.Contains(shown, "Iteration") {
+		if shown, code := s.answer(no); code != command.ExitError || strings.Contains(shown, "Iteration") {
 			t.Errorf("%q: exit code %d: %q", no, code, shown)
 		}
 		if now := s.state(); now != before {
 			t.Fatalf("%q: something was changed:\n%s", no, now)
 		}
 	}
-	if shown, code := s.answer("y\n"); code != exitDone || !strings.Contains(shown, "Done after 2 iterations") {
+	if shown, code := s.answer("y\n"); code != command.ExitDone || !strings.Contains(shown, "Done after 2 iterations") {
 		t.Errorf("yes: exit code %d: %q", code, shown)
 	}
 	if now := s.state(); !strings.Contains(now, "done.txt: first\nmine\nsecond\n\n") {

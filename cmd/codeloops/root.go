@@ -1,18 +1,21 @@
 package main
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/cli/guess"
-	"codeloops/internal/wording"
+	"codeloops/internal/command/lessons"
+	"codeloops/internal/command/sessions"
+	"codeloops/internal/command/settings"
+	"codeloops/internal/command/steering"
+	"codeloops/internal/command/tasks"
 )
 
 // newRootCmd returns the whole command tree.
 func newRootCmd(a *app) *cobra.Command {
 	o, showVersion := &runOptions{}, false
+	restorer := &sessions.Restorer{Console: a.Console}
+	queue := &tasks.Access{Console: a.Console, Signals: &a.signals, Board: a.board}
 	root := &cobra.Command{
 		Use:         "codeloops [flags] [prompt…]",
 		Annotations: runExits(),
@@ -28,7 +31,7 @@ with --edit, or else prompt.md in the working directory.`,
       --prompt-file task.md
   codeloops demo`,
 		Args:              cobra.ArbitraryArgs,
-		PersistentPreRun:  func(cmd *cobra.Command, _ []string) { a.recoverHere(cmd.Context()) },
+		PersistentPreRun:  func(cmd *cobra.Command, _ []string) { restorer.Recover(cmd.Context()) },
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -61,10 +64,10 @@ with --edit, or else prompt.md in the working directory.`,
 		commands []*cobra.Command
 	}{
 		{"Run agents", []*cobra.Command{newRunCmd(a), newResumeCmd(a), newDemoCmd(a)}},
-		{"Many tasks", []*cobra.Command{newQueueCmd(a), newWorkCmd(a), newHubCmd(a)}},
-		{"Watch and steer", []*cobra.Command{newStatusCmd(a), newWatchCmd(a), newSayCmd(a), newPauseCmd(a), newStopCmd(a)}},
-		{"Look back", []*cobra.Command{newSessionsCmd(a), newReplayCmd(a), newLessonsCmd(a)}},
-		{"Set up", []*cobra.Command{newInitCmd(a), newDoctorCmd(a), newAgentsCmd(a), newConfigCmd(a), newStrategiesCmd(a)}},
+		{"Many tasks", queue.Commands()},
+		{"Watch and steer", steering.Commands(a.Console)},
+		{"Look back", append(sessions.Commands(restorer), lessons.New(a.Console))},
+		{"Set up", settings.Commands(a.Console)},
 	} {
 		root.AddGroup(&cobra.Group{ID: part.title, Title: part.title})
 		for _, cmd := range part.commands {
@@ -99,31 +102,6 @@ func newRunCmd(a *app) *cobra.Command {
 	}
 	o.addFlags(cmd.Flags())
 	return cmd
-}
-
-// ownCommands refuses arguments of a command that has commands of its own.
-func ownCommands(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var names []string
-	for _, c := range cmd.Commands() {
-		names = append(names, c.Name())
-	}
-	what := "there are " + strings.Join(names, ", ")
-	if name, ok := wording.Nearest(args[0], names); ok {
-		what = fmt.Sprintf("did you mean `%s %s`?", cmd.CommandPath(), name)
-	}
-	return usagef(what, "%s has no command %q", cmd.CommandPath(), args[0])
-}
-
-// noArgs refuses arguments with a sentence of ours.
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usagef("`"+cmd.CommandPath()+" --help` tells its use", "%s takes no arguments, but got %q",
-			cmd.CommandPath(), strings.Join(args, " "))
-	}
-	return nil
 }
 
 // known are a command and those below it, for guesses at them.

@@ -1,15 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"codeloops/internal/cli/editor"
 	"codeloops/internal/cli/problem"
 	"codeloops/internal/cli/task"
+	"codeloops/internal/command"
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/loop"
 	"codeloops/internal/run"
@@ -29,11 +30,9 @@ type runCommand struct {
 	plan   *run.Plan
 	prompt string
 	from   string       // where the prompt came from, for people
-	ref    string       // of the session to carry on, as it was typed
 	screen *live.Screen // nil: nothing is drawn
 	keys   *live.Keyboard
 	job    *ci.Log
-	typed  *bufio.Reader // what the user answers; nil: nothing was asked
 
 	debug    *debuglog.Log // nil: there is none
 	unlogged error         // why it is not whole
@@ -42,7 +41,7 @@ type runCommand struct {
 // runRun runs the loop, or with --dry-run says what it would run.
 func runRun(ctx context.Context, a *app, o *runOptions) (err error) {
 	defer func() { a.refuse(o, err) }()
-	if err := a.usersOwn(map[string]bool{"--trust-project": o.settings.Trusts()}); err != nil {
+	if err := a.UsersOwn(map[string]bool{"--trust-project": o.settings.Trusts()}); err != nil {
 		return err
 	}
 	r := &runCommand{app: a, opts: o}
@@ -62,7 +61,7 @@ func runRun(ctx context.Context, a *app, o *runOptions) (err error) {
 
 // prepare reads the prompt, and makes the plan.
 func (r *runCommand) prepare(ctx context.Context) (err error) {
-	a, o := r.app, r.options()
+	a, o := r.app, r.options("")
 	dir, err := worktree.RealDir(a.Path(o.Dir))
 	if err != nil {
 		return err
@@ -73,7 +72,7 @@ func (r *runCommand) prepare(ctx context.Context) (err error) {
 	waiting := func() { fmt.Fprintln(a.Err, "waiting for the prompt") } //nolint:errcheck // a courtesy
 	if !r.opts.edit || !r.opts.prompt.None() {                          // else nothing is there to go over
 		if r.prompt, r.from, err = r.opts.prompt.Await(ctx, dir, a.In, waiting); err != nil {
-			if ctx.Err() != nil && a.InTTY && a.ErrTTY {
+			if ctx.Err() != nil && a.CanAsk() {
 				_, _ = io.WriteString(a.Err, "\n") // the cursor stands behind what was typed
 			}
 			return err
@@ -109,7 +108,7 @@ func (r *runCommand) write(ctx context.Context) (kept func(error) error, err err
 			draft.Drop()
 			return nil
 		}
-		a.tell("your text is kept in " + draft.File)
+		a.Tell("your text is kept in " + draft.File)
 		return err
 	}, nil
 }
@@ -121,14 +120,15 @@ Say what is to be true when the work is done, and how that can be seen: a comman
 that passes, a file that is there. The critic judges the work by these words.
 codeloops help prompts tells more.`
 
-// options are what the command line says of a run.
-func (r *runCommand) options() run.Options {
+// options are what the command line says of a run; ref is the session to carry on, as it was typed.
+func (r *runCommand) options(ref string) run.Options {
 	a := r.app
+	asks := &asker{Console: a.Console, ref: ref, yes: r.opts.yes, lend: r.lend}
 	return run.Options{
-		Host: &a.Host, Version: version(), Dir: r.opts.workingDir, Settings: r.opts.settings,
+		Host: &a.Host, Version: command.Version(), Dir: r.opts.workingDir, Settings: r.opts.settings,
 		Dropped: r.dropped,
 		User: run.User{
-			Ask: r.ask, Alone: !r.terminal(), Tell: a.tell,
+			Ask: asks.ask, Alone: !a.CanAsk(), Tell: a.Tell,
 			Debug: func(sentence string) {
 				if r.debug != nil {
 					r.debug.Say(a.Now(), sentence)
@@ -182,7 +182,7 @@ func (r *runCommand) run(ctx context.Context) error {
 	}, control.Kill)
 	out, err = r.plan.Run(ctx, shown...)
 	if _, _, untold := control.Asked(); untold > 0 {
-		r.app.tell("the run ended before the actor had another turn: your words were told to nobody")
+		r.app.Tell("the run ended before the actor had another turn: your words were told to nobody")
 	}
 	if out.Result == "" {
 		return err
@@ -198,7 +198,7 @@ func (r *runCommand) run(ctx context.Context) error {
 	if err == nil && out.Result == loop.Success {
 		return nil
 	}
-	return &endedError{result: out.Result, err: err}
+	return &command.EndedError{Result: out.Result, Err: err}
 }
 
 // printResult writes the document of --json-output.
@@ -223,7 +223,21 @@ func failure(a *app, err error) *session.Failure {
 	return &session.Failure{Message: a.Secrets.String(first.Message), Hint: a.Secrets.String(first.Hint)}
 }
 
-// tell tells a sentence beside what a command shows.
-func (a *app) tell(sentence string) {
-	fmt.Fprintf(a.Err, "codeloops: %s\n", term.Clean(sentence)) //nolint:errcheck // a courtesy
+// promptShown is how much of the prompt a dry run repeats, in bytes.
+const promptShown = 2000
+
+// describe writes what the plan would do.
+func (r *runCommand) describe(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-12s %d bytes from %s\n", "prompt", len(r.prompt), r.from)
+	for _, f := range run.Describe(r.plan) {
+		fmt.Fprintf(&b, "%-12s %s\n", f.About, term.Line(f.Text))
+	}
+	text := r.prompt
+	if len(text) > promptShown {
+		text = strings.ToValidUTF8(text[:promptShown], "") + "\n…"
+	}
+	fmt.Fprintf(&b, "\n%s\n", term.Clean(strings.TrimRight(text, "\n")))
+	_, err := io.WriteString(w, r.app.Secrets.String(b.String()))
+	return err
 }

@@ -16,7 +16,10 @@ func (r *runCommand) next(out loop.Outcome, changed bool) []render.Step {
 	if r.opts.demo { // all of it goes
 		return nil
 	}
-	n := &nextSteps{runCommand: r}
+	n := &nextSteps{app: r.app, plan: r.plan}
+	if _, said := r.opts.settings.Values()["session_dir"]; said {
+		n.elsewhere = []string{"--session-dir", r.plan.Logs}
+	}
 	switch {
 	case out.Reason == loop.StopAgentAuth || out.Reason == loop.StopAgentNotFound:
 		n.add("what is amiss", []string{"codeloops", "doctor"})
@@ -34,9 +37,10 @@ func (r *runCommand) next(out loop.Outcome, changed bool) []render.Step {
 
 // nextSteps are commands to go on with.
 type nextSteps struct {
-	*runCommand
-
-	steps []render.Step
+	app       *app
+	plan      *run.Plan
+	elsewhere []string // what a command needs to find the session, where a flag said where logs are
+	steps     []render.Step
 }
 
 // add adds commands of which each is run when the one before it has gone well.
@@ -75,25 +79,17 @@ func (n *nextSteps) git(words ...string) []string {
 
 // session is a command on the session.
 func (n *nextSteps) session(words ...string) []string {
-	return slices.Concat([]string{"codeloops", "sessions"}, words, []string{n.plan.ID()}, n.logsElsewhere())
-}
-
-// logsElsewhere is what a command needs to find the session, where a flag said where logs are.
-func (r *runCommand) logsElsewhere() []string {
-	if _, said := r.opts.settings.Values()["session_dir"]; !said {
-		return nil
-	}
-	return []string{"--session-dir", r.plan.Logs}
+	return slices.Concat([]string{"codeloops", "sessions"}, words, []string{n.plan.ID()}, n.elsewhere)
 }
 
 // shell is a command as it is to be typed; "" where it cannot be shown like that.
-func (r *runCommand) shell(words []string) string {
+func (n *nextSteps) shell(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
 		quoted[i] = wording.Shell(word)
 	}
 	line := strings.Join(quoted, " ")
-	if term.Line(line) != line || r.app.Secrets.String(line) != line {
+	if term.Line(line) != line || n.app.Secrets.String(line) != line {
 		return ""
 	}
 	return line

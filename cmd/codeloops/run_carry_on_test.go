@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"codeloops/internal/command"
 	"codeloops/internal/run"
 )
 
@@ -17,7 +18,7 @@ func TestSpelled(t *testing.T) {
 	if err := f.Parse(typed); err != nil {
 		t.Fatal(err)
 	}
-	got := run.Spelled(given(f))
+	got := run.Spelled(command.Given(f))
 	want := []string{"-n", "3", "--check", "a b", "--check", "", "--fail-fast", "--check-before=false", "--fallback", "codex", "--fallback", "claude:opus"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)

@@ -6,18 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
 
+	"codeloops/internal/command"
 	"codeloops/internal/loop"
-	"codeloops/internal/run/worktree"
 	"codeloops/internal/screen/ci"
 	"codeloops/internal/screen/live"
 	"codeloops/internal/screen/notice"
-	"codeloops/internal/screen/pager"
 	"codeloops/internal/screen/render"
-	"codeloops/internal/screen/term"
 	"codeloops/internal/screen/words"
 )
 
@@ -32,10 +28,10 @@ func (r *runCommand) open(ctx context.Context) (closed func()) {
 		return func() {}
 	}
 	cfg := r.plan.Config
-	r.keys, closed = r.app.onScreen(ctx, live.Options{
+	r.keys, closed = r.app.Live(ctx, live.Options{
 		Root: r.plan.Root(), Past: r.plan.Tally(), Asked: r.plan.Control().Asked,
 		Limits: live.Limits{Turn: cfg.Actor.Timeout, Whole: cfg.MaxDuration, Cost: cfg.MaxCost, Tokens: int64(cfg.MaxTokens)},
-		Keys:   r.terminal(), Title: cfg.Title,
+		Keys:   a.CanAsk(), Title: cfg.Title,
 		Diff: func() (string, error) { return r.plan.Control().Diff(ctx) },
 	}, r.plan.Control())
 	if a.ErrTTY {
@@ -45,39 +41,10 @@ func (r *runCommand) open(ctx context.Context) (closed func()) {
 	return closed
 }
 
-// onScreen gives standard error to a screen, and keys to whoever is steered, until what is returned
-// is called. All that is written on standard error meanwhile goes through the screen.
-func (a *app) onScreen(ctx context.Context, o live.Options, to live.Steerer) (keys *live.Keyboard, closed func()) {
-	// What belongs to the terminal itself, as the pager and the size, does not go through the screen.
-	own := &term.Streams{In: a.In, Out: a.Out, Err: a.Err, OutTTY: a.OutTTY, ErrTTY: a.ErrTTY, Columns: a.Columns}
-	resized := make(chan os.Signal, 1)
-	term.NotifyResize(resized)
-	o.Terminal = live.Terminal{
-		Out: own.Err, Size: own.Size, Resized: resized, Style: a.ErrRenderer(),
-		ASCII: a.ASCII, Plain: a.Plain || !a.ErrTTY, Reflows: a.Reflows,
-	}
-	o.Now, o.Title = a.Now, o.Title && notice.Knows(a.Getenv("TERM"))
-	screen := live.New(o)
-	a.Err = screen
-	keys = &live.Keyboard{Screen: screen, Streams: a.Streams, To: to, Pager: func(text string) error {
-		p := pager.Pager{Streams: own, Host: &a.Host, Git: &worktree.Git{Environ: a.Environ}}
-		return p.Show(ctx, false, func(_ context.Context, out io.Writer) error {
-			_, err := io.WriteString(out, text)
-			return err
-		})
-	}}
-	keys.Open()
-	return keys, func() {
-		keys.Close()
-		_ = screen.Close() // its error has been the sink's
-		signal.Stop(resized)
-	}
-}
-
 // refuse tells the log of a job of a run that could not begin: its configuration may not have been
 // read.
 func (a *app) refuse(o *runOptions, err error) {
-	if _, told := errors.AsType[*endedError](err); err == nil || told {
+	if _, told := errors.AsType[*command.EndedError](err); err == nil || told {
 		return
 	}
 	setting, said := o.settings.Values()["ci"].(string)
@@ -99,10 +66,10 @@ func (r *runCommand) over(out *loop.Outcome) {
 
 // columns are those of the screen; nil: nothing is drawn, or cut.
 func (r *runCommand) columns() func() int {
-	if r.screen == nil || r.app.errWidth() == 0 {
+	if r.screen == nil || r.app.ErrRoom() == 0 {
 		return nil
 	}
-	return r.app.errWidth
+	return r.app.ErrRoom
 }
 
 // lend gives the terminal to somebody who asks the user, until what is returned is called.

@@ -16,6 +16,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/sys/unix"
 
+	"codeloops/internal/command"
 	"codeloops/internal/screen/term/termtest"
 )
 
@@ -301,7 +302,7 @@ func TestPickOnATerminal(t *testing.T) {
 	d.sees("  no changes") // of its iteration, read while the list is there
 	d.types("number 17,\r")
 	shown, code := d.end()
-	if code != exitDone || !strings.Contains(shown, "Task number 17, with") || !strings.Contains(shown, "Iteration 1") {
+	if code != command.ExitDone || !strings.Contains(shown, "Task number 17, with") || !strings.Contains(shown, "Iteration 1") {
 		t.Errorf("exit code %d: %q", code, shown)
 	}
 	if strings.Contains(shown, "number 17, with \x1b") {
@@ -339,7 +340,7 @@ func TestPickLeaves(t *testing.T) {
 				t.Fatal(err)
 			}
 			shown, code := d.end()
-			if code != exitInterrupted || !strings.Contains(shown, "\x1b[?1049l") || strings.Contains(shown, "hint") {
+			if code != command.ExitInterrupted || !strings.Contains(shown, "\x1b[?1049l") || strings.Contains(shown, "hint") {
 				t.Errorf("exit code %d: %q", code, shown)
 			}
 		})
@@ -357,7 +358,7 @@ func TestPickResized(t *testing.T) {
 	}
 	d.sees("↑↓ move  enter choose  esc le")
 	d.types("\x1b[B\x1b[B\r")
-	if shown, code := d.end(); code != exitDone || !strings.Contains(shown, "Task number 37, with") {
+	if shown, code := d.end(); code != command.ExitDone || !strings.Contains(shown, "Task number 37, with") {
 		t.Errorf("exit code %d: %q", code, shown)
 	}
 }
@@ -368,11 +369,11 @@ func TestPickNowhere(t *testing.T) {
 	dir := library(t, 3)
 	for _, env := range []string{"TERM=dumb", "TERM=", "CI=1"} {
 		shown, code := terminal(t, dir, []string{env, "PAGER=cat"}, "", "sessions", "show")
-		if code != exitDone || !strings.Contains(shown, "Task number 2, with") || strings.Contains(shown, "\x1b[?1049h") {
+		if code != command.ExitDone || !strings.Contains(shown, "Task number 2, with") || strings.Contains(shown, "\x1b[?1049h") {
 			t.Errorf("%s: exit code %d: %q", env, code, shown)
 		}
 	}
-	if shown, code := terminal(t, t.TempDir(), nil, "", "sessions", "show"); code != exitError || !strings.Contains(shown, "holds none") {
+	if shown, code := terminal(t, t.TempDir(), nil, "", "sessions", "show"); code != command.ExitError || !strings.Contains(shown, "holds none") {
 		t.Errorf("of none: exit code %d: %q", code, shown)
 	}
 }
@@ -436,11 +437,11 @@ func TestRemoveOnATerminal(t *testing.T) {
 	dir := shelf(t)
 	log := filepath.Join(dir, "2025-01-27T15-30-45Z_d4f2aa.jsonl")
 	shown, code := terminal(t, dir, nil, "n\n", "sessions", "rm", "latest")
-	if _, err := os.Stat(log); err != nil || code != exitError || !strings.Contains(shown, "remove 1 session (") {
+	if _, err := os.Stat(log); err != nil || code != command.ExitError || !strings.Contains(shown, "remove 1 session (") {
 		t.Fatalf("no: exit code %d, %v: %q", code, err, shown)
 	}
 	shown, code = terminal(t, dir, nil, "y\n", "sessions", "rm", "latest")
-	if _, err := os.Stat(log); err == nil || code != exitDone || !strings.Contains(shown, "removed 2025-01-27T15-30-45Z_d4f2aa\n") {
+	if _, err := os.Stat(log); err == nil || code != command.ExitDone || !strings.Contains(shown, "removed 2025-01-27T15-30-45Z_d4f2aa\n") {
 		t.Fatalf("yes: exit code %d, %v: %q", code, err, shown)
 	}
 }
@@ -460,7 +461,7 @@ func TestRemovePicked(t *testing.T) {
 		keys string
 		left int
 		code int
-	}{{"\x1b", 40, exitInterrupted}, {"number 17,\rn\n", 40, exitError}, {"number 17,\ry\n", 39, exitDone}} {
+	}{{"\x1b", 40, command.ExitInterrupted}, {"number 17,\rn\n", 40, command.ExitError}, {"number 17,\ry\n", 39, command.ExitDone}} {
 		d := talk(t, dir, nil, "sessions", "rm")
 		d.sees("Remove which session?")
 		pick, answer, asked := strings.Cut(c.keys, "\r")
@@ -484,7 +485,7 @@ func TestExportOnATerminal(t *testing.T) {
 	d := talk(t, shelf(t), []string{"NO_COLOR=1"}, "sessions", "export")
 	shown, code := d.end()
 	page, err := os.ReadFile(filepath.Join(d.cmd.Dir, "2025-01-27T15-30-45Z_d4f2aa.html"))
-	if code != exitDone || err != nil || !strings.HasPrefix(shown, "wrote 2025-01-27T15-30-45Z_d4f2aa.html (") {
+	if code != command.ExitDone || err != nil || !strings.HasPrefix(shown, "wrote 2025-01-27T15-30-45Z_d4f2aa.html (") {
 		t.Fatalf("exit code %d, %v: %q", code, err, shown)
 	}
 	if !bytes.Contains(page, []byte("new red")) || bytes.ContainsRune(page, '\x1b') {
@@ -518,14 +519,14 @@ func TestReplayKeys(t *testing.T) {
 	d.types(" n")
 	d.sees("DONE")
 	d.types("i")
-	if shown, code := d.end(); code != exitDone || !strings.Contains(shown, "Done after 1 iteration in 2m 15s") || strings.Contains(shown, "paused") {
+	if shown, code := d.end(); code != command.ExitDone || !strings.Contains(shown, "Done after 1 iteration in 2m 15s") || strings.Contains(shown, "paused") {
 		t.Errorf("exit code %d: %q", code, shown)
 	}
 
 	d = talk(t, t.TempDir(), nil, "replay", "--step", log)
 	d.sees("paused, full speed")
 	d.types("q")
-	if shown, code := d.end(); code != exitDone || strings.Contains(shown, "Iteration") {
+	if shown, code := d.end(); code != command.ExitDone || strings.Contains(shown, "Iteration") {
 		t.Errorf("exit code %d: %q", code, shown)
 	}
 
@@ -545,14 +546,14 @@ func TestReplayKeys(t *testing.T) {
 	d.sees("warned 9 times")
 	d.types("\x1b") // alone it does nothing
 	d.types("q")
-	if shown, code := d.end(); code != exitDone || strings.Contains(shown, "warned 11") {
+	if shown, code := d.end(); code != command.ExitDone || strings.Contains(shown, "warned 11") {
 		t.Errorf("exit code %d: %q", code, shown)
 	}
 
 	d = talk(t, t.TempDir(), nil, "replay", "--speed", "1", log)
 	d.sees("at most 10 iterations")
 	d.types("\x03")
-	if shown, code := d.end(); code != exitInterrupted {
+	if shown, code := d.end(); code != command.ExitInterrupted {
 		t.Errorf("exit code %d: %q", code, shown)
 	}
 }

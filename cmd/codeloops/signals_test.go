@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"codeloops/internal/cli/signals"
+	"codeloops/internal/command"
 	"codeloops/internal/loop"
 )
 
@@ -18,17 +19,17 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(&signals.Error{Signal: os.Interrupt})
 	const told = `received the signal "interrupt"`
-	ended := &endedError{result: loop.Interrupted, err: context.Canceled}
+	ended := &command.EndedError{Result: loop.Interrupted, Err: context.Canceled}
 	for _, c := range []struct {
 		err  error
 		want string
 		code int
 	}{
-		{fmt.Errorf("take the state of x: %w", context.Canceled), told, exitInterrupted},
-		{fmt.Errorf("read the answer: %w", context.Cause(ctx)), "read the answer: " + told, exitInterrupted},
-		{errors.Join(context.Cause(ctx), errors.New("a process stays")), told + "\na process stays", exitInterrupted},
-		{ended, ended.Error(), exitInterrupted},
-		{errors.New("no such file"), "no such file", exitError},
+		{fmt.Errorf("take the state of x: %w", context.Canceled), told, command.ExitInterrupted},
+		{fmt.Errorf("read the answer: %w", context.Cause(ctx)), "read the answer: " + told, command.ExitInterrupted},
+		{errors.Join(context.Cause(ctx), errors.New("a process stays")), told + "\na process stays", command.ExitInterrupted},
+		{ended, ended.Error(), command.ExitInterrupted},
+		{errors.New("no such file"), "no such file", command.ExitError},
 	} {
 		if got := interrupted(ctx, c.err); got.Error() != c.want || exitCode(got) != c.code {
 			t.Errorf("%v: %v, exit code %d", c.err, got, exitCode(got))

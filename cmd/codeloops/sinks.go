@@ -1,21 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/run"
 	"codeloops/internal/screen/ask"
 	"codeloops/internal/screen/debuglog"
 	"codeloops/internal/screen/render"
-	"codeloops/internal/screen/term"
-	"codeloops/internal/session"
 )
 
 // sinks returns what shows a run. The returned function closes what was opened.
@@ -39,7 +34,7 @@ func (r *runCommand) sinks(ctx context.Context) (shown []loop.Sink, closed func(
 	r.debug = debuglog.New(f)
 	return append([]loop.Sink{r.debug}, shown...), func() {
 		if err := errors.Join(r.unlogged, f.Close()); err != nil {
-			report(r.app.Err, fmt.Errorf("write the debug log: %w", err), r.app.Secrets)
+			r.app.Report(fmt.Errorf("write the debug log: %w", err))
 		}
 	}, nil
 }
@@ -54,18 +49,15 @@ func (r *runCommand) dropped(s loop.Sink, err error) {
 
 func (r *runCommand) display() (loop.Sink, error) {
 	a := r.app
-	o := render.Options{
-		Progress: a.Err, Style: a.ErrRenderer(), Width: a.errWidth(), ASCII: a.ASCII && a.ErrTTY,
-		Live: r.screen != nil && a.ErrTTY && !a.Plain, Columns: r.columns(), Verbose: r.opts.verbose, Quiet: r.opts.quiet, Zone: a.Now().Location(),
-		Past:   r.plan.Tally(),
-		Result: render.Result{Out: a.Out, Ending: a.OutRenderer(), Room: a.outRoom(), Log: r.plan.Log},
-		After:  render.After{Now: r.now, Next: r.next},
-	}
+	o := a.Shown(r.plan.Log)
+	o.Live = r.screen != nil && a.ErrTTY && !a.Plain
+	o.Columns, o.Verbose, o.Quiet = r.columns(), r.opts.verbose, r.opts.quiet
+	o.Past, o.After = r.plan.Tally(), render.After{Now: r.now, Next: r.next}
 	if r.screen != nil {
 		o.Out = r.screen.Behind(a.Out)
 	}
 	if r.opts.jsonOutput { // standard output is the document's alone
-		o.Out, o.Ending, o.Room = a.Err, a.ErrRenderer(), a.errWidth()
+		o.Out, o.Ending, o.Room = a.Err, a.ErrRenderer(), a.ErrRoom()
 		if r.opts.quiet {
 			o.Out = io.Discard
 		}
@@ -85,40 +77,4 @@ func (r *runCommand) now() (c loop.Change, ok bool) {
 		c.Files[i].Path = r.app.Secrets.String(f.Path)
 	}
 	return c, err == nil
-}
-
-// ask puts a question of a run to the user. A script that names a session means it,
-// wherever that works.
-func (r *runCommand) ask(ctx context.Context, q run.Question) (run.Answer, error) {
-	if q.About == run.Elsewhere && (r.opts.yes || !r.terminal()) {
-		if session.IsLatest(r.ref) {
-			return run.Answer{}, run.ErrNobody
-		}
-		return run.Answer{Yes: true}, nil
-	}
-	if !r.terminal() {
-		return run.Answer{}, run.ErrNobody
-	}
-	defer r.lend()()
-	if q.About == run.Strategy {
-		return r.answer(ctx, q.Text)
-	}
-	err := ask.Sure(ctx, r.app.Streams, q.Text)
-	return run.Answer{Yes: err == nil}, err
-}
-
-// terminal reports whether the user can be asked.
-func (r *runCommand) terminal() bool { return r.app.InTTY && r.app.ErrTTY }
-
-// answer asks for a line of text. Whoever says no, or types the end of the input, wants none
-// of it.
-func (r *runCommand) answer(ctx context.Context, question string) (run.Answer, error) {
-	if r.typed == nil {
-		r.typed = bufio.NewReader(r.app.In) // one for all questions: it may have read further
-	}
-	text, err := ask.Line(ctx, r.app.Streams, r.typed, "\n"+term.Clean(r.app.Secrets.String(question))+"\n> ")
-	if errors.Is(err, ask.ErrNone) || strings.EqualFold(text, "n") || strings.EqualFold(text, "no") {
-		return run.Answer{}, run.ErrRefused
-	}
-	return run.Answer{Text: text}, err
 }

@@ -21,6 +21,7 @@ import (
 
 	"codeloops/internal/agent/scripted"
 	"codeloops/internal/cli/demo"
+	"codeloops/internal/command"
 	"codeloops/internal/loop"
 	"codeloops/internal/session"
 	"codeloops/internal/strategy"
@@ -256,7 +257,7 @@ func (s *scene) holds(c cut) {
 // the run can be played again.
 func (s *scene) done(code int, out string) {
 	s.t.Helper()
-	if code != exitDone {
+	if code != command.ExitDone {
 		s.t.Fatalf("exit code %d\n%s", code, out)
 	}
 	test := exec.Command("sh", "test.sh")
@@ -278,7 +279,7 @@ func (s *scene) done(code int, out string) {
 	if forks, _ := filepath.Glob(filepath.Join(s.sessions(), "*.d", "*")); len(forks) > 0 && strings.Contains(forks[0], "forks") {
 		s.t.Errorf("left: %q", forks)
 	}
-	if code, out := s.play(nil, "doctor", "--clean"); code != exitDone || !strings.HasPrefix(out, "nothing to clean") {
+	if code, out := s.play(nil, "doctor", "--clean"); code != command.ExitDone || !strings.HasPrefix(out, "nothing to clean") {
 		s.t.Errorf("exit code %d\n%s", code, out)
 	}
 	s.verified("same")
@@ -288,7 +289,7 @@ func (s *scene) done(code int, out string) {
 func (s *scene) verified(how ...string) {
 	s.t.Helper()
 	code, out := s.play(nil, "replay", "--verify", "latest")
-	if word, _, _ := strings.Cut(out, " "); code != exitDone || !slices.Contains(how, word) {
+	if word, _, _ := strings.Cut(out, " "); code != command.ExitDone || !slices.Contains(how, word) {
 		s.t.Errorf("replay --verify: exit code %d\n%s", code, out)
 	}
 }
@@ -315,7 +316,7 @@ func hit(by string, line, want int) mishap {
 	return mishap{fmt.Sprintf("%s at line %d", by, line), func(s *scene) {
 		s.t.Helper()
 		code, out := s.begin(hitAtLine+"="+strconv.Itoa(line), hitBy+"="+by)
-		if code == exitDone && by != "KILL" {
+		if code == command.ExitDone && by != "KILL" {
 			return // it was through
 		}
 		if code != want {
@@ -330,7 +331,7 @@ func odd(what string, step loop.Step, turn string) mishap {
 	return mishap{what + " of " + string(step), func(s *scene) {
 		s.t.Helper()
 		code, out := s.oddly(step, turn)
-		if code != exitDone && code != exitLimit && code != exitError || strings.Contains(out, "(internal)") {
+		if code != command.ExitDone && code != command.ExitLimit && code != command.ExitError || strings.Contains(out, "(internal)") {
 			s.t.Fatalf("exit code %d\n%s", code, out)
 		}
 		s.verified("same", "partly")
@@ -360,7 +361,7 @@ func (s *scene) oddly(step loop.Step, turn string) (code int, out string) {
 var limited = mishap{"limit", func(s *scene) {
 	s.t.Helper()
 	code, out := s.play(nil, "--agent", "scripted", "--script", s.at.Script(), "--strategy", s.name, "-n", "2", "--check", "false")
-	if code != exitLimit {
+	if code != command.ExitLimit {
 		s.t.Errorf("exit code %d\n%s", code, out)
 	}
 	s.verified("same")
@@ -391,7 +392,7 @@ func TestPaidOnceByStrategies(t *testing.T) {
 				for line := 1 + rand.IntN(sample); line < most; line += sample {
 					mishaps = append(mishaps, hit("KILL", line, -1))
 					if rand.IntN(sample) == 0 { // which leaves less to chance
-						mishaps = append(mishaps, hit("INT", line, exitInterrupted))
+						mishaps = append(mishaps, hit("INT", line, command.ExitInterrupted))
 					}
 				}
 				for step := range s.begun() {

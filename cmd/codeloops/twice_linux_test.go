@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"codeloops/internal/command"
 	"codeloops/internal/loop"
 	"codeloops/internal/session"
 )
@@ -70,9 +71,9 @@ say = "DECISION: DONE"
 	for _, cmd := range commands {
 		out := fmt.Sprint(cmd.Stdout)
 		switch says := refusal.FindStringSubmatch(out); {
-		case code(cmd) == exitDone && winner == "":
+		case code(cmd) == command.ExitDone && winner == "":
 			winner = strconv.Itoa(cmd.Process.Pid)
-		case code(cmd) == exitError && says != nil:
+		case code(cmd) == command.ExitError && says != nil:
 			refused[says[1]]++
 		default:
 			t.Errorf("exit code %d\n%s", code(cmd), out)
@@ -144,9 +145,9 @@ func (s *stage) resumeTwice(n int) {
 	for _, cmd := range two {
 		out := fmt.Sprint(cmd.Stdout)
 		switch {
-		case code(cmd) == exitLimit:
+		case code(cmd) == command.ExitLimit:
 			played++
-		case code(cmd) == exitError && (refusal.MatchString(out) || strings.Contains(out, fmt.Sprintf("has used its %d iterations", n))):
+		case code(cmd) == command.ExitError && (refusal.MatchString(out) || strings.Contains(out, fmt.Sprintf("has used its %d iterations", n))):
 		default:
 			s.t.Errorf("iteration %d: exit code %d\n%s", n, code(cmd), out)
 		}
@@ -183,7 +184,7 @@ say = "DECISION: DONE"
 	}
 	together(commands, func(int) {})
 	for _, cmd := range commands {
-		if code(cmd) != exitDone {
+		if code(cmd) != command.ExitDone {
 			t.Errorf("exit code %d\n%s", code(cmd), cmd.Stdout)
 		}
 	}
@@ -281,7 +282,7 @@ say = "DECISION: DONE"
 		again.Dir, again.Env = second.Dir, second.Env
 		out, _ := again.CombinedOutput()
 		says := refusal.FindStringSubmatch(string(out))
-		if code(again) != exitError || says == nil || says[1] != strconv.Itoa(first.Process.Pid) {
+		if code(again) != command.ExitError || says == nil || says[1] != strconv.Itoa(first.Process.Pid) {
 			t.Errorf("%s: exit code %d, process %d is at work\n%s", name, code(again), first.Process.Pid, out)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"codeloops/internal/agent/scripted"
+	"codeloops/internal/command"
 	"codeloops/internal/screen/term/termtest"
 )
 
@@ -233,7 +234,7 @@ func TestWaitIsEndedByAKey(t *testing.T) {
 		t.Errorf("of an hour it shows %s", first)
 	}
 	d.types("xyw")
-	d.ends(exitDone)
+	d.ends(command.ExitDone)
 	shown := ansi.Strip(d.text())
 	if !strings.Contains(strings.Join(strings.Fields(shown), " "), "! the rate limit is reached (5-hour limit reached): waiting until ") || !strings.Contains(shown, "Done after 1 iteration") {
 		t.Errorf("shown: %q", shown)
@@ -262,7 +263,7 @@ func TestWaitInANarrowTerminal(t *testing.T) {
 		})
 	})
 	d.types("w")
-	d.ends(exitDone)
+	d.ends(command.ExitDone)
 }
 
 func TestWaitWithoutColour(t *testing.T) {
@@ -270,7 +271,7 @@ func TestWaitWithoutColour(t *testing.T) {
 	d := newDesk(t, "NO_COLOR=1")
 	d.waits()
 	d.types("W")
-	d.ends(exitDone)
+	d.ends(command.ExitDone)
 	if shown := d.text(); strings.Contains(shown, "\x1b") || strings.Count(shown, "w tries again now") != 1 {
 		t.Errorf("shown: %q", shown)
 	}
@@ -287,7 +288,7 @@ func TestWaitIsInterrupted(t *testing.T) {
 			d := newDesk(t)
 			d.waits()
 			how(d)
-			d.ends(exitInterrupted)
+			d.ends(command.ExitInterrupted)
 			if shown := ansi.Strip(d.text()); !strings.Contains(shown, "Interrupted after 0 iterations") {
 				t.Errorf("shown: %q", shown)
 			}
@@ -318,7 +319,7 @@ func TestWaitIsStopped(t *testing.T) {
 	d.types("go\n")
 	d.await("keys are read again", func() bool { return !d.cooked() })
 	d.types("w")
-	d.ends(exitDone)
+	d.ends(command.ExitDone)
 }
 
 // TestWaitIsNotStopped has nobody who could let the process go on: the system
@@ -328,7 +329,7 @@ func TestWaitIsNotStopped(t *testing.T) {
 	d := newDesk(t)
 	d.waits()
 	d.types("\x1aw")
-	d.ends(exitDone)
+	d.ends(command.ExitDone)
 }
 
 // TestWaitGoesOn stops the process without its being asked. Meanwhile the shell puts
@@ -352,5 +353,5 @@ func TestWaitGoesOn(t *testing.T) {
 	}
 	d.await("keys are read again", func() bool { return !d.cooked() })
 	d.types("w")
-	d.ends(exitDone)
+	d.ends(command.ExitDone)
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"codeloops/internal/command"
 	"codeloops/internal/loop"
 )
 
@@ -64,7 +65,7 @@ func TestWatchedAndSteered(t *testing.T) {
 	other := onDesk(t, home, work, "watch")
 	other.sees("iteration 3 of 10")
 	other.types("q")
-	if shown, code := other.end(); code != exitDone || !strings.Contains(shown, "you have left; session ") {
+	if shown, code := other.end(); code != command.ExitDone || !strings.Contains(shown, "you have left; session ") {
 		t.Errorf("left: exit code %d: %q", code, shown)
 	}
 	w.types("s")
@@ -73,7 +74,7 @@ func TestWatchedAndSteered(t *testing.T) {
 	goOn("go3")
 	for name, d := range map[string]*dialogue{"the run": run, "the watching": w} {
 		shown, code := d.end()
-		if code != exitInterrupted || !strings.Contains(shown, "the run stops here, as you asked") {
+		if code != command.ExitInterrupted || !strings.Contains(shown, "the run stops here, as you asked") {
 			t.Errorf("%s: exit code %d: %q", name, code, shown)
 		}
 		if got := d.modes(); got != d.found {
@@ -98,7 +99,7 @@ func TestWatchedAndKilled(t *testing.T) {
 	left, w := onDesk(t, home, work, "watch"), onDesk(t, home, work, "watch")
 	left.sees("f feedback")
 	left.types("\x03")
-	if shown, code := left.end(); code != exitInterrupted || !strings.Contains(shown, "you have left; session ") {
+	if shown, code := left.end(); code != command.ExitInterrupted || !strings.Contains(shown, "you have left; session ") {
 		t.Errorf("left: exit code %d: %q", code, shown)
 	}
 	w.sees("f feedback")
@@ -106,7 +107,7 @@ func TestWatchedAndKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown, code := w.end()
-	if code != exitError || !strings.Contains(shown, "has no end: its process was killed") || !strings.Contains(shown, "carries it on") {
+	if code != command.ExitError || !strings.Contains(shown, "has no end: its process was killed") || !strings.Contains(shown, "carries it on") {
 		t.Errorf("exit code %d: %q", code, shown)
 	}
 	if got := w.modes(); got != w.found {

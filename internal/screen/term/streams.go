@@ -88,6 +88,22 @@ func (s *Streams) Width() int { return s.width(s.Err, s.ErrTTY, defaultWidth) }
 // OutWidth returns the columns that are there for text on standard output.
 func (s *Streams) OutWidth() int { return s.width(s.Out, s.OutTTY, s.Width()) }
 
+// CanAsk reports whether somebody is there who can be asked.
+func (s *Streams) CanAsk() bool { return s.InTTY && s.ErrTTY }
+
+// ErrRoom returns the columns of standard error, 0 where it is no terminal, so that no line is cut.
+func (s *Streams) ErrRoom() int { return room(s.ErrTTY, s.Width) }
+
+// OutRoom is ErrRoom for standard output.
+func (s *Streams) OutRoom() int { return room(s.OutTTY, s.OutWidth) }
+
+func room(isTTY bool, width func() int) int {
+	if !isTTY {
+		return 0
+	}
+	return width()
+}
+
 // width returns the columns of a stream, or so many where it tells none.
 func (s *Streams) width(of io.Writer, isTTY bool, otherwise int) int {
 	if s.Columns > 0 {

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"codeloops/internal/cli/task"
+	"codeloops/internal/command"
+	"codeloops/internal/run"
+	"codeloops/internal/screen/ask"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/session"
+)
+
+// An asker puts the questions of a run to the user.
+type asker struct {
+	*command.Console
+
+	ref   string               // of the session to carry on, as it was typed
+	yes   bool                 // the user has said so
+	lend  func() (back func()) // takes the terminal from what is drawn there
+	typed *bufio.Reader        // what the user answers; nil: nothing was asked
+}
+
+// ask puts a question. A script that names a session means it, wherever that works.
+func (a *asker) ask(ctx context.Context, q run.Question) (run.Answer, error) {
+	if q.About == run.Elsewhere && (a.yes || !a.CanAsk()) {
+		if session.IsLatest(a.ref) {
+			return run.Answer{}, run.ErrNobody
+		}
+		return run.Answer{Yes: true}, nil
+	}
+	if !a.CanAsk() {
+		return run.Answer{}, run.ErrNobody
+	}
+	defer a.lend()()
+	if q.About == run.Strategy {
+		return a.line(ctx, q.Text)
+	}
+	err := ask.Sure(ctx, a.Streams, q.Text)
+	return run.Answer{Yes: err == nil}, err
+}
+
+// line asks for a line of text. Whoever says no, or types the end of the input, wants none
+// of it.
+func (a *asker) line(ctx context.Context, question string) (run.Answer, error) {
+	if a.typed == nil {
+		a.typed = bufio.NewReader(a.In) // one for all questions: it may have read further
+	}
+	text, err := ask.Line(ctx, a.Streams, a.typed, "\n"+term.Clean(a.Secrets.String(question))+"\n> ")
+	if errors.Is(err, ask.ErrNone) || strings.EqualFold(text, "n") || strings.EqualFold(text, "no") {
+		return run.Answer{}, run.ErrRefused
+	}
+	return run.Answer{Text: text}, err
+}
+
+// confirmNever is the value of the key confirm that is not the default.
+const confirmNever = "never"
+
+// fewWords is how many words a prompt has at least that needs no confirmation.
+const fewWords = 4
+
+// confirm shows a prompt of a few words, who would play and how long, and waits for
+// a key: an agent may do anything, and has to be paid.
+func (r *runCommand) confirm(ctx context.Context) error {
+	a, p := r.app, r.plan
+	typed := r.from == task.FromWords || r.from == task.FromFlag
+	short := len(strings.Fields(r.prompt)) < fewWords
+	if !typed || !short || r.opts.yes || p.Config.Confirm == confirmNever || !a.CanAsk() {
+		return nil
+	}
+	keys, ok := a.ReadKeys(nil)
+	if !ok {
+		return nil
+	}
+	defer keys.Close()
+	judge, who := render.Judges(p.Critic[0].Ref(), run.PanelOf(p.Config))
+	fmt.Fprintf(a.Err, "%s\nin %s: actor %s, %s %s, %s\nrun it? [y/N] ", //nolint:errcheck // without a screen no key comes
+		term.Line(r.prompt), p.Dir, render.Who(p.Actor[0].Ref()), judge, who, iterations(p.Config.MaxIterations))
+	select {
+	case key := <-keys.Pressed():
+		fmt.Fprintln(a.Err, term.Line(key)) //nolint:errcheck // as above
+		if strings.EqualFold(key, "y") {
+			return nil
+		}
+		return errors.New("nothing was run")
+	case <-ctx.Done():
+		fmt.Fprintln(a.Err) //nolint:errcheck // as above
+		return context.Cause(ctx)
+	}
+}
+
+func iterations(most int) string {
+	if most == 0 {
+		return "no limit of iterations"
+	}
+	return fmt.Sprintf("at most %d iterations", most)
+}

@@ -1,0 +1,142 @@
+// Package command is what the commands of every family stand on.
+package command
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"runtime/debug"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/agent"
+	"codeloops/internal/cli/problem"
+	"codeloops/internal/config"
+	"codeloops/internal/config/host"
+	"codeloops/internal/diff/repo"
+	"codeloops/internal/proc"
+	"codeloops/internal/run/worktree"
+	"codeloops/internal/screen/pager"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/session/sessionview"
+	"codeloops/internal/wording/hint"
+)
+
+// A Console is where commands are typed. main fills the streams, the environment and the
+// clock; nothing below asks the process for them again.
+type Console struct {
+	*term.Streams
+	host.Host
+}
+
+// Tell tells a sentence beside what a command shows.
+func (c *Console) Tell(sentence string) {
+	fmt.Fprintf(c.Err, "codeloops: %s\n", term.Clean(sentence)) //nolint:errcheck // a courtesy
+}
+
+// Report writes an error as problem, then hint, on lines of their own. What
+// an error quotes may come from a repository, an agent or the environment.
+func (c *Console) Report(err error) {
+	for _, p := range problem.Of(err) {
+		fmt.Fprintf(c.Err, "codeloops: %s\n", term.Clean(c.Secrets.String(p.Message))) //nolint:errcheck // there is nowhere left to say it
+		if p.Hint != "" {
+			fmt.Fprintf(c.Err, "hint: %s\n", term.Clean(c.Secrets.String(p.Hint))) //nolint:errcheck // as above
+		}
+	}
+}
+
+// Show writes something as JSON, or as the text that it is for a person.
+func (c *Console) Show(asJSON bool, v any, text string) error {
+	if asJSON {
+		return WriteJSON(c.Out, v)
+	}
+	_, err := io.WriteString(c.Out, c.Secrets.String(text))
+	return err
+}
+
+// WriteJSON writes one object on lines of its own.
+func WriteJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// Print hands out standard output as it is for text: without the values of
+// secrets, which the log of another program may hold.
+func (c *Console) Print(write func(io.Writer) error) error {
+	clean := c.Secrets.Writer(c.Out)
+	w := bufio.NewWriterSize(clean, 64<<10)
+	err := write(w)
+	for _, end := range []func() error{w.Flush, clean.Close} {
+		if again := end(); err == nil { // it says again what went wrong before
+			err = again
+		}
+	}
+	return pager.UnlessGone(err)
+}
+
+// Page shows a text in the user's pager.
+func (c *Console) Page(ctx context.Context, noPager bool, write func(context.Context, io.Writer) error) error {
+	p := &pager.Pager{Streams: c.Streams, Host: &c.Host, Git: &worktree.Git{Environ: c.Environ}}
+	return p.Show(ctx, noPager, write)
+}
+
+// Screen is standard output as something is laid out for it.
+func (c *Console) Screen() sessionview.Screen {
+	return sessionview.Screen{Width: c.OutWidth(), Style: c.OutRenderer(), ASCII: c.ASCII}
+}
+
+// Interactive reports whether there is a person to ask, at a terminal that can
+// show a list.
+func (c *Console) Interactive() bool {
+	kind := c.Getenv("TERM")
+	return c.CanAsk() && c.OutTTY && kind != "" && kind != "dumb" && c.Getenv("CI") == ""
+}
+
+// Settings describes what the configuration depends on, seen from dir.
+// Outside of a repository only dir itself may hold a project file.
+func (c *Console) Settings(dir string) config.Options {
+	o := config.Options{
+		Env: c.Environ, Home: c.Home(), WorkingDir: dir, Outputs: agent.Formats(),
+	}
+	if r, err := repo.Open(dir, c.LookupEnv); err == nil {
+		o.RepositoryRoot = r.WorkTree
+	}
+	return o
+}
+
+// Version is what the build knows of itself: the module's version, or the
+// commit that it was built from.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}
+
+// InTurn reports whether this process was started in a turn of an agent, or by a
+// check. The variable tells an honest one; the other sign is there whatever became
+// of the variable.
+func (c *Console) InTurn() bool { return c.Getenv("CODELOOPS_SESSION") != "" || proc.Kept() }
+
+// UsersOwn refuses what a user alone may say, of which some is said, to whoever
+// works on the user's behalf.
+func (c *Console) UsersOwn(said map[string]bool) error {
+	for _, what := range slices.Sorted(maps.Keys(said)) {
+		if said[what] && c.InTurn() {
+			return hint.Errorf("leave it to the user, outside of the run", "%s is for the user alone, and this is a turn of a running session", what)
+		}
+	}
+	return nil
+}
+
+// UsersCommand refuses a command that is the user's own, before it is run.
+func (c *Console) UsersCommand(cmd *cobra.Command, _ []string) error {
+	return c.UsersOwn(map[string]bool{"`" + cmd.CommandPath() + "`": true})
+}

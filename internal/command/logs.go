@@ -1,0 +1,105 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/config"
+	"codeloops/internal/loop"
+	"codeloops/internal/screen/picker"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/sessionpicker"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/session"
+	"codeloops/internal/session/lookup"
+)
+
+// Logs is where the commands on session logs look for them.
+type Logs struct {
+	*lookup.Logs
+
+	Console *Console
+}
+
+// Logs are those that the configuration names, seen from where the user stands.
+func (c *Console) Logs() *Logs {
+	return &Logs{Console: c, Logs: &lookup.Logs{
+		Host: &c.Host, Settings: func() config.Options { return c.Settings(c.Dir) }, Tell: c.Report,
+	}}
+}
+
+// Meant returns the overview of the session that a reference or a path names. Without
+// one a person is asked; the question is for what.
+func (l *Logs) Meant(ctx context.Context, ref, question string) (session.Overview, error) {
+	if ref == "" && l.Console.Interactive() {
+		one, err := l.Pick(ctx, question)
+		if err != nil {
+			return one, err
+		}
+		ref = one.Path
+	}
+	return l.Find(ref)
+}
+
+// Pick lets the user choose one of the sessions that can be read.
+func (l *Logs) Pick(ctx context.Context, question string) (session.Overview, error) {
+	some, err := l.Some()
+	if err != nil {
+		return session.Overview{}, err
+	}
+	return l.Choose(ctx, some, question)
+}
+
+// Choose lets the user choose one of some sessions; a single one needs no
+// choice.
+func (l *Logs) Choose(ctx context.Context, some []session.Overview, question string) (session.Overview, error) {
+	one, err := sessionpicker.Choose(ctx, l.Console.Streams, l.Host, some, question)
+	if errors.Is(err, picker.ErrCancelled) {
+		// The user knows: there is nothing to be said.
+		err = &EndedError{Result: loop.Interrupted}
+	}
+	return one, err
+}
+
+// Complete offers the ids of sessions, and files.
+func (l *Logs) Complete(_ *cobra.Command, _ []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	store, err := l.Store()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	all, err := store.Survey()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	var found []cobra.Completion
+	for _, one := range all {
+		if one.Err == nil && strings.HasPrefix(one.ID, prefix) {
+			found = append(found, Completion(one.ID, one.Session.Prompt))
+		}
+	}
+	return found, cobra.ShellCompDirectiveDefault | cobra.ShellCompDirectiveKeepOrder
+}
+
+// Completion is a word that a shell offers, with what it is about.
+func Completion(word, about string) cobra.Completion {
+	return cobra.CompletionWithDesc(word, render.Cut(term.Line(about), 60))
+}
+
+// Format is how a session is shown: as was said, or "" as the configuration says.
+func (l *Logs) Format(said string) (render.Format, error) {
+	switch format := render.Format(said); format {
+	case render.Pretty, render.Compact, render.JSON:
+		return format, nil
+	case "":
+		cfg, err := l.Config()
+		if err != nil {
+			return "", err
+		}
+		return render.Format(cfg.LogFormat), nil
+	}
+	words := []string{string(render.Pretty), string(render.Compact), string(render.JSON)}
+	return "", lookup.OneOf("--log-format", said, words)
+}

@@ -1,0 +1,143 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"codeloops/internal/command"
+	"codeloops/internal/loop"
+	"codeloops/internal/screen/pager"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/session"
+	"codeloops/internal/session/logpatch"
+	"codeloops/internal/session/logpatch/rename"
+	"codeloops/internal/session/lookup"
+	"codeloops/internal/session/sessionview"
+	"codeloops/internal/wording/hint"
+)
+
+type diffOptions struct {
+	viewOptions
+	until    int
+	stat     bool
+	nameOnly bool
+	nul      bool
+	renames  bool
+}
+
+func newSessionsDiffCmd(l *command.Logs) *cobra.Command {
+	o := &diffOptions{}
+	cmd := &cobra.Command{
+		Use:         "diff [ID|FILE]",
+		Annotations: command.LookExits(),
+		Short:       "Print everything that a session changed",
+		Long: `Print everything that had changed since the session began when its last whole
+iteration was over. With --until-iteration it is what had changed when that one
+was over, with --iteration what that one alone changed.
+
+On a terminal the diff is coloured and goes through the pager that git uses:
+$GIT_PAGER, core.pager of the user's configuration, $PAGER, or less. Elsewhere it
+is exact, with the content of binary files, so that it can be applied to the
+state that the session, or the iteration, began with:
+
+  codeloops sessions diff ID | git apply
+
+` + refHelp,
+		Example: `  codeloops sessions diff --stat --find-renames
+  codeloops sessions diff latest~1 --until-iteration 2 > work.patch
+  codeloops sessions diff --iteration 2`,
+		Args:              command.OneSession,
+		ValidArgsFunction: l.Complete,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.validate(cmd.Flags()); err != nil {
+				return err
+			}
+			return runSessionsDiff(cmd.Context(), l, o, command.First(args))
+		},
+	}
+	f := cmd.Flags()
+	o.addFlags(f, "only what iteration `n` changed")
+	f.IntVar(&o.until, "until-iteration", 0, "what had changed when iteration `n` was over")
+	f.BoolVar(&o.stat, "stat", false, "only how much changed in each file")
+	f.BoolVar(&o.nameOnly, "name-only", false, "only the names of the files")
+	f.BoolVar(&o.renames, "find-renames", false, "show files that are at least half alike as renamed, as git diff does")
+	f.BoolVarP(&o.nul, "null", "z", false, "with --name-only: names as they are, each ended by a zero byte")
+	return cmd
+}
+
+func runSessionsDiff(ctx context.Context, l *command.Logs, o *diffOptions, ref string) error {
+	one, err := l.Meant(ctx, ref, "Show the diff of which session?")
+	if err != nil {
+		return err
+	}
+	change, err := o.change(ctx, l, one)
+	if err != nil {
+		return err
+	}
+	if o.renames {
+		change = rename.Find(change)
+	}
+	c := l.Console
+	if !c.OutTTY && !o.nameOnly && !o.stat {
+		return pager.UnlessGone(exact(c, change))
+	}
+	return c.Page(ctx, o.noPager, func(_ context.Context, w io.Writer) error {
+		screen := c.Screen()
+		switch {
+		case o.nameOnly:
+			return sessionview.Names(w, change, o.nul)
+		case o.stat:
+			return sessionview.DiffStat(w, change, screen)
+		}
+		return sessionview.Patch(w, change, &screen)
+	})
+}
+
+// validate refuses flags that contradict each other.
+func (o *diffOptions) validate(flags *pflag.FlagSet) error {
+	switch {
+	case flags.Changed("until-iteration") && o.until < 1:
+		return hint.Errorf("iterations are numbered from 1", "--until-iteration cannot be %d", o.until)
+	case o.until > 0 && o.iteration > 0:
+		return hint.Errorf("give one of them", "--iteration and --until-iteration are two ways to say what to compare")
+	case o.stat && o.nameOnly:
+		return hint.Errorf("give one of them", "--stat and --name-only are two ways to say it")
+	case o.nul && !o.nameOnly:
+		return hint.Errorf("add --name-only", "--null is about names")
+	}
+	return o.viewOptions.validate(flags)
+}
+
+// change is what is to be shown.
+func (o *diffOptions) change(ctx context.Context, l *command.Logs, one session.Overview) (change loop.Change, err error) {
+	var before loop.Change
+	var round loop.Round
+	err = lookup.Read(ctx, one, l.Tell, func(entries sessionview.Entries) (err error) {
+		before, round, err = sessionview.RoundOf(one.ID, entries, max(o.iteration, o.until))
+		return err
+	})
+	if err != nil || o.iteration == 0 {
+		return round.Change, err
+	}
+	change, missing := logpatch.Own(before, round)
+	for _, m := range missing {
+		l.Tell(m)
+	}
+	return change, nil
+}
+
+// exact prints a diff for git apply, every byte as the log has it.
+func exact(c *command.Console, change loop.Change) error {
+	if left := sessionview.Unappliable(change); len(left) > 0 {
+		_, err := fmt.Fprintf(c.Err, "codeloops: git apply will refuse this diff: the log does not hold the content of %s\n",
+			render.Count(len(left), "binary file", "binary files"))
+		if err != nil {
+			return err
+		}
+	}
+	return sessionview.Patch(c.Out, change, nil)
+}

@@ -1,0 +1,104 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"codeloops/internal/command"
+	"codeloops/internal/screen/pager"
+	"codeloops/internal/session/export"
+	"codeloops/internal/session/lookup"
+	"codeloops/internal/session/sessionview"
+	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
+)
+
+type exportOptions struct {
+	format string
+	output string
+	force  bool
+}
+
+func newSessionsExportCmd(l *command.Logs) *cobra.Command {
+	o := &exportOptions{}
+	cmd := &cobra.Command{
+		Use:         "export [ID|FILE]",
+		Annotations: command.Exits("the session was written", ""),
+		Short:       "Write a session as one file to hand on: HTML, Markdown, JSON",
+		Long: `Write a session as one file to hand on.
+
+  html      a page with everything in it, readable on a phone, that loads nothing
+            from anywhere
+  markdown  for the description of a pull request: without the diff
+  json      the lines of the log in one document (docs/session-format.md)
+
+On a terminal the file is ID.html, ID.md or ID.json in the working directory;
+elsewhere it goes to standard output. A file that is there already is left
+alone unless you say --force. Values of secret variables are removed again: the
+log may hold those that were not secret, or not set, when the session ran.
+
+` + refHelp,
+		Example: `  codeloops sessions export
+  codeloops sessions export latest -o report.html
+  codeloops sessions export --format markdown | gh pr create --title "…" --body-file -`,
+		Args:              command.OneSession,
+		ValidArgsFunction: l.Complete,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.settle(cmd.Flags()); err != nil {
+				return err
+			}
+			return runSessionsExport(cmd.Context(), l, o, command.First(args))
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.format, "format", string(export.HTML), "format of the file: `html|markdown|json` (default: what the name of the file says, else html)")
+	f.StringVarP(&o.output, "output", "o", "", "write to `file`; - is standard output")
+	f.BoolVar(&o.force, "force", false, "replace a file that is there already")
+	return cmd
+}
+
+// settle checks the format, or takes the one that the file's name tells.
+func (o *exportOptions) settle(flags *pflag.FlagSet) error {
+	if flags.Changed("output") && o.output == "" {
+		return hint.Errorf("- is standard output", "--output needs the name of a file")
+	}
+	if f, ok := export.FormatOf(o.output); ok && !flags.Changed("format") {
+		o.format = string(f)
+	}
+	return lookup.OneOf("--format", o.format, export.Formats())
+}
+
+func runSessionsExport(ctx context.Context, l *command.Logs, o *exportOptions, ref string) error {
+	one, err := l.Meant(ctx, ref, "Export which session?")
+	if err != nil {
+		return err
+	}
+	c := l.Console
+	one = export.RedactedOverview(one, c.Secrets)
+	write := func(w io.Writer) error {
+		return lookup.Read(ctx, one, l.Tell, func(entries sessionview.Entries) error {
+			return export.Write(w, export.Redacted(entries, c.Secrets), export.Options{
+				Format: export.Format(o.format), Session: one, Zone: c.Now().Location(),
+			})
+		})
+	}
+	name := o.output
+	if name == "" && c.OutTTY {
+		name = filepath.Base(one.ID) + export.Format(o.format).Ending()
+	}
+	if name == "" || name == "-" {
+		return c.Print(write)
+	}
+	size, err := export.WriteFile(c.Path(name), o.force, c.Secrets, write)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.Out, "wrote %s (%s)\n", name, wording.Bytes(size))
+	return pager.UnlessGone(err)
+}

@@ -1,0 +1,194 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"codeloops/internal/command"
+	"codeloops/internal/session"
+	"codeloops/internal/session/lookup"
+	"codeloops/internal/session/sessionview"
+	"codeloops/internal/wording/hint"
+)
+
+// filterOptions are the flags that say which sessions are meant.
+type filterOptions struct {
+	lookup.Filter
+	limit int
+}
+
+// query is what the flags say.
+func (o *filterOptions) query(l *command.Logs) (sessionview.Query, error) {
+	if o.limit < 0 {
+		return sessionview.Query{}, hint.Errorf("0 is no limit", "--limit cannot be %d", o.limit)
+	}
+	return o.Query(l.Host)
+}
+
+func (o *filterOptions) addFlags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringVar(&o.Outcome, "outcome", "", "only sessions that ended, or stand, like `this`: "+strings.Join(sessionview.Outcomes(), ", "))
+	f.StringVar(&o.After, "after", "", "only sessions that began at this `time` or later (2025-01-27, 2025-01-27 15:30, RFC 3339)")
+	f.StringVar(&o.Before, "before", "", "only sessions that began before this `time`; a date is its first moment")
+	f.StringVar(&o.Since, "since", "", "only sessions that began within this `span` up to now, such as 7d or 36h")
+	f.StringVar(&o.Search, "search", "", "only sessions with this `text` in their prompt or id")
+	f.StringVar(&o.Project, "project", "", "only sessions that worked in `dir` or below")
+	f.StringVar(&o.Agent, "agent", "", "only sessions in which `agent` played a role")
+}
+
+type listOptions struct {
+	filterOptions
+	sort  string
+	json  bool
+	jsonl bool
+}
+
+func newSessionsListCmd(l *command.Logs) *cobra.Command {
+	o := &listOptions{}
+	cmd := &cobra.Command{
+		Use:         "list",
+		Annotations: command.LookExits(),
+		Aliases:     []string{"ls"},
+		Short:       "List sessions, the newest first",
+		Long: `List sessions, the newest first: as a table on a terminal, elsewhere as lines of
+id, directory, outcome, iterations, seconds, cost and prompt, separated by tabs.
+A cost is what the agents report: - means none, and ≥$0.12 leaves out some turns.
+
+A session without an end is "running" while a process works on it, and
+"crashed" otherwise.`,
+		Example: `  codeloops sessions list --since 7d --outcome failed
+  codeloops sessions list --project . --search parser --json`,
+		Args: command.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return runSessionsList(l, o) },
+	}
+	f := cmd.Flags()
+	o.addFlags(f)
+	f.IntVar(&o.limit, "limit", 0, "at most `n` sessions; 0 is no limit")
+	f.StringVar(&o.sort, "sort", string(sessionview.ByStart), "`order`: "+strings.Join(sessionview.Orders(), ", "))
+	f.BoolVar(&o.json, "json", false, "as a JSON list")
+	f.BoolVar(&o.jsonl, "jsonl", false, "as JSON lines, one for each session")
+	return cmd
+}
+
+func runSessionsList(l *command.Logs, o *listOptions) error {
+	q, err := o.query(l)
+	if err != nil {
+		return err
+	}
+	if o.json && o.jsonl {
+		return hint.Errorf("give one of them", "--json and --jsonl are two ways to say it")
+	}
+	if err := lookup.OneOf("--sort", o.sort, sessionview.Orders()); err != nil {
+		return err
+	}
+	q.Sort, q.Limit = sessionview.Order(o.sort), o.limit
+	all, err := l.Survey()
+	if err != nil {
+		return err
+	}
+	picked := q.Pick(all)
+	if !o.json && !o.jsonl {
+		defer func() {
+			if slices.ContainsFunc(picked, func(one session.Overview) bool { return one.Status == session.Crashed }) {
+				fmt.Fprintln(l.Console.Err, "hint: to continue a session that crashed: codeloops resume ID") //nolint:errcheck // a courtesy
+			}
+		}()
+	}
+	return l.Console.Print(func(w io.Writer) error {
+		switch {
+		case o.json:
+			return sessionview.JSONList(w, picked)
+		case o.jsonl:
+			return sessionview.JSONLines(w, picked)
+		case l.Console.OutTTY && len(picked) == 0:
+			_, err := fmt.Fprintln(l.Console.Err, "no sessions")
+			return err
+		case l.Console.OutTTY:
+			return sessionview.Table(w, picked, l.Console.Screen())
+		}
+		return sessionview.Tabs(w, picked)
+	})
+}
+
+type searchOptions struct {
+	filterOptions
+	json bool
+}
+
+func newSessionsSearchCmd(l *command.Logs) *cobra.Command {
+	o := &searchOptions{}
+	cmd := &cobra.Command{
+		Use:         "search TEXT…",
+		Annotations: command.LookExits(),
+		Short:       "Find sessions by what was asked, said and changed",
+		Long: `Find sessions by their prompts, the critics' feedback, the summaries and the
+names of changed files. TEXT is found in any case, and its words with any white space
+between them; of several TEXTs all stand in the same prompt, feedback, summary or
+name. What agents print, and the text of diffs, is not looked into.
+
+On a terminal each session has a heading, the newest first, and below it the
+iteration, the place and an excerpt of each text. Elsewhere there are lines of id,
+iteration (nothing for the prompt), place and excerpt, separated by tabs.`,
+		Example: `  codeloops sessions search "index out of range"
+  codeloops sessions search parser dates --since 30d --project .`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return hint.Errorf("codeloops sessions search \"index out of range\"", "%s needs a text to search for", cmd.CommandPath())
+			}
+			return nil
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, args []string) error { return runSessionsSearch(cmd.Context(), l, o, args) },
+	}
+	f := cmd.Flags()
+	o.addFlags(f)
+	f.IntVar(&o.limit, "limit", 0, "at most `n` sessions; 0 is no limit")
+	f.BoolVar(&o.json, "json", false, "as a JSON list: what list --json tells of a session, and its matches")
+	return cmd
+}
+
+func runSessionsSearch(ctx context.Context, l *command.Logs, o *searchOptions, words []string) error {
+	q, err := o.query(l)
+	if err != nil {
+		return err
+	}
+	search, err := session.NewSearch(words)
+	if err != nil {
+		return hint.Errorf("quote a text of several words: \"index out of range\"", "%v", err)
+	}
+	all, err := l.Survey()
+	if err != nil {
+		return err
+	}
+	found, err := search.Logs(ctx, q.Pick(all))
+	if err != nil {
+		return err
+	}
+	for _, one := range found {
+		if one.Unread != nil {
+			l.Tell(one.Unread)
+		}
+	}
+	found = slices.DeleteFunc(found, func(one session.Found) bool { return len(one.Matches) == 0 })
+	if o.limit > 0 && len(found) > o.limit {
+		found = found[:o.limit]
+	}
+	return l.Console.Print(func(w io.Writer) error {
+		switch {
+		case o.json:
+			return sessionview.FoundJSON(w, found)
+		case l.Console.OutTTY && len(found) == 0:
+			_, err := fmt.Fprintf(l.Console.Err, "no session has %s\n", strings.Join(words, " and "))
+			return err
+		case l.Console.OutTTY:
+			return l.Console.Screen().Found(w, found)
+		}
+		return sessionview.FoundTabs(w, found)
+	})
+}

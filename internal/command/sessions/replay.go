@@ -1,0 +1,257 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"codeloops/internal/command"
+	"codeloops/internal/loop"
+	"codeloops/internal/screen/pager"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/session"
+	"codeloops/internal/session/lookup"
+	"codeloops/internal/session/replay"
+	"codeloops/internal/session/sessionview"
+	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
+)
+
+type replayOptions struct {
+	format string // "": what the configuration says
+	until  int
+	speed  string
+	step   bool
+	verify bool
+	apply  bool
+	dir    string // where apply works
+	force  bool
+}
+
+func newReplayCmd(r *Restorer) *cobra.Command {
+	l := r.Logs()
+	o := &replayOptions{}
+	cmd := &cobra.Command{
+		Use:         "replay [ID|FILE|DIR]",
+		Annotations: command.Exits("the log was played; with --verify: nothing differs; with --apply: the files were rebuilt", "with --verify: a session would take another course, or end otherwise"),
+		Short:       "Play a session log back, check it, or rebuild its files",
+		Long: `Play a session log back the way the run was shown. Nothing is run and nothing is
+changed.
+
+On a terminal, with a --speed or --step, you can use keys: space pauses and
+continues, n or → shows the next event at once, i or ↓ goes to the next
+iteration, + and - change the speed, q quits.
+
+With --verify the log is not shown: today's state machine runs on what the
+agents said then, the critic's replies are read again, and every difference in
+the course or the end of the session is reported. A directory means all logs in
+it. A session that was interrupted, broke down or ran out of a budget is
+compared as far as it goes.
+
+With --apply the files that the last iteration left, or the one that
+--until-iteration names, are rebuilt from the log alone, in a checkout of the
+commit that the session began at: all of them, byte for byte, or none. HEAD,
+branches and the index stay as they are. What the log does not hold cannot be
+rebuilt: uncommitted changes that the session began with (they have to be there
+again), files too large for a log, values of secrets, commits of repositories
+inside of this one.
+
+` + refHelp,
+		Example: `  codeloops replay
+  codeloops replay latest~1 --speed 2 --until-iteration 1
+  codeloops replay --verify ~/.local/share/codeloops/sessions
+  git worktree add --detach ../rebuilt 5fd3a7e && codeloops replay --apply -d ../rebuilt latest`,
+		Args:              command.OneSession,
+		ValidArgsFunction: l.Complete,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.validate(cmd.Flags()); err != nil {
+				return err
+			}
+			if o.apply {
+				return r.apply(cmd.Context(), l, o, command.First(args))
+			}
+			if o.verify {
+				return runVerify(cmd.Context(), l, command.First(args))
+			}
+			return runReplay(cmd.Context(), l, o, command.First(args))
+		},
+	}
+	logsFor(cmd, l)
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.format, "log-format", "", "how it is shown: `pretty|compact|json` (default: as a run is)")
+	f.IntVar(&o.until, "until-iteration", 0, "stop after iteration `n`")
+	f.StringVar(&o.speed, "speed", "max", "how `fast`: 1 as it was, 2 twice as fast, …, max without a pause")
+	f.BoolVar(&o.step, "step", false, "on a terminal: begin paused, and wait for keys")
+	f.BoolVar(&o.verify, "verify", false, "show nothing; check that the session would still end the same")
+	f.BoolVar(&o.apply, "apply", false, "show nothing; rebuild the files that the session left")
+	f.StringVarP(&o.dir, "working-dir", "d", ".", "with --apply: rebuild them in the work tree of `dir`")
+	f.BoolVar(&o.force, "force", false, "with --apply: also at another commit, and in place of files that are others")
+	return cmd
+}
+
+// validate refuses flags that do not go together.
+func (o *replayOptions) validate(flags *pflag.FlagSet) error {
+	if o.apply && o.verify {
+		return hint.Errorf("give one of them", "--apply and --verify are two things to do")
+	}
+	for _, name := range []string{"working-dir", "force"} {
+		if flags.Changed(name) && !o.apply {
+			return hint.Errorf("add --apply", "--%s is about --apply", name)
+		}
+	}
+	for _, name := range []string{"speed", "step", "log-format"} {
+		if flags.Changed(name) && (o.apply || o.verify) {
+			return hint.Errorf("leave one of them out", "--%s is about what is shown, and --apply and --verify show nothing", name)
+		}
+	}
+	if flags.Changed("until-iteration") && o.until < 1 {
+		return hint.Errorf("iterations are numbered from 1", "--until-iteration cannot be %d", o.until)
+	}
+	return nil
+}
+
+// fastest is the highest --speed that is a number.
+const fastest = 1000
+
+// rate reads --speed; 0 is without a pause.
+func (o *replayOptions) rate() (float64, error) {
+	if o.speed == "max" {
+		return 0, nil
+	}
+	rate, err := strconv.ParseFloat(o.speed, 64)
+	if err != nil || !(rate > 0 && rate <= fastest) {
+		return 0, hint.Errorf("write 1, 2 or max", "--speed cannot be %q", o.speed)
+	}
+	return rate, nil
+}
+
+// Replay shows a session as `codeloops replay` does that says only the format.
+func Replay(ctx context.Context, l *command.Logs, format, ref string) error {
+	return runReplay(ctx, l, &replayOptions{format: format, speed: "max"}, ref)
+}
+
+func runReplay(ctx context.Context, l *command.Logs, o *replayOptions, ref string) error {
+	rate, err := o.rate()
+	if err != nil {
+		return err
+	}
+	one, err := l.Meant(ctx, ref, "Replay which session?")
+	if err != nil {
+		return err
+	}
+	sink, err := o.display(l, one)
+	if err != nil {
+		return err
+	}
+	p := replay.Player{Sink: sink, Until: o.until, Speed: rate, Bad: l.Tell}
+	if (rate > 0 || o.step) && l.Console.Interactive() {
+		p.Control = replay.NewControl(rate, o.step, func(text string) { aside(l.Console, text) })
+		defer l.Console.OnKeys(p.Control.Press, nil)()
+	}
+	r, err := session.OpenFile(one.Path)
+	if err != nil {
+		return err
+	}
+	defer r.Close() //nolint:errcheck // opened for reading
+	ended, err := p.Play(ctx, r.Entries())
+	if errors.Is(err, replay.ErrQuit) {
+		_, err = fmt.Fprintln(l.Console.Err)
+		return pager.UnlessGone(err)
+	}
+	if err = pager.UnlessGone(err); err != nil || ended || o.until > 0 {
+		return err
+	}
+	state := "nobody is at work on it"
+	if one.Status == session.Running {
+		state = "it is running"
+	}
+	_, err = fmt.Fprintf(l.Console.Err, "the log has no end: %s\n", state)
+	return pager.UnlessGone(err)
+}
+
+// aside shows a line behind what stands on the terminal, "" takes it away: the
+// place is saved and gone back to.
+func aside(c *command.Console, text string) {
+	if text == "" {
+		_, _ = io.WriteString(c.Err, "\x1b[K") // of a terminal that is gone the next event tells
+		return
+	}
+	_, _ = io.WriteString(c.Err, "\x1b7  "+c.ErrRenderer().NewStyle().Faint(true).Render(render.Cut(text, c.Width()-34))+"\x1b8")
+}
+
+// display is what showed the session as it ran.
+func (o *replayOptions) display(l *command.Logs, one session.Overview) (loop.Sink, error) {
+	c := l.Console
+	format, err := l.Format(o.format)
+	if err != nil {
+		return nil, err
+	}
+	options := c.Shown(func() string { return one.Path })
+	options.Live = c.ErrTTY && !c.Plain
+	shown, err := render.Run(format, options)
+	return c.Secrets.Sink(shown), err
+}
+
+// apply rebuilds, from a log alone, the files that an iteration left, in a
+// checkout of the commit that the session began at.
+func (r *Restorer) apply(ctx context.Context, l *command.Logs, o *replayOptions, ref string) (err error) {
+	one, err := l.Meant(ctx, ref, "Rebuild the files of which session?")
+	if err != nil {
+		return err
+	}
+	var round loop.Round
+	err = lookup.Read(ctx, one, l.Tell, func(entries sessionview.Entries) (err error) {
+		_, round, err = sessionview.RoundOf(one.ID, entries, o.until)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	told, err := r.desk(true).Rebuild(ctx, one, round.Change, r.Path(o.dir), o.force)
+	return r.told(err, told)
+}
+
+// runVerify verifies one log, or all of a directory.
+func runVerify(ctx context.Context, l *command.Logs, ref string) error {
+	paths, several, err := l.In(ref)
+	if !several {
+		var one session.Overview
+		one, err = l.Meant(ctx, ref, "Verify which session?")
+		paths = []string{one.Path}
+	}
+	if err != nil {
+		return err
+	}
+	differs, unread := false, 0
+	for _, path := range paths {
+		report, err := replay.VerifyFile(ctx, path)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil && len(paths) == 1 {
+			return err
+		}
+		if err != nil {
+			l.Tell(err)
+			unread++
+			continue
+		}
+		differs = differs || len(report.Differences) > 0
+		if err := l.Console.Print(func(w io.Writer) error { _, err := io.WriteString(w, report.Text(path)); return err }); err != nil {
+			return err
+		}
+	}
+	switch {
+	case differs:
+		return command.ErrShort
+	case unread > 0:
+		return fmt.Errorf("%s could not be read", wording.Count(unread, "log"))
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/command"
+	"codeloops/internal/screen/ask"
+	"codeloops/internal/session"
+	"codeloops/internal/session/checkpoints"
+	"codeloops/internal/session/lookup"
+	"codeloops/internal/session/putback"
+	"codeloops/internal/wording/hint"
+)
+
+type restoreOptions struct {
+	iteration int
+	given     bool // whether --iteration was
+	undo      bool
+	yes       bool
+	dir       string // "": where the session worked
+}
+
+func newSessionsRestoreCmd(l *command.Logs, r *Restorer) *cobra.Command {
+	o := &restoreOptions{}
+	cmd := &cobra.Command{
+		Use:         "restore [ID|REF]",
+		Annotations: command.Exits("the files are as they were then", ""),
+		Short:       "Put the work tree back to what it was after an iteration",
+		Long: `Put the files of the work tree back to what they were after the last iteration
+of a session, or after the one that --iteration names; 0 is the session's start.
+An iteration that broke off before its verdict counts, if its work was captured.
+
+All files are put back, byte for byte and with their permissions, or none: if
+something is in the way, it is named and nothing is written. HEAD, branches and
+the index stay as they are; where HEAD has moved since, you are asked, or --yes
+is needed. No file is removed that ignore rules hide, or hid when the session
+began or the state was kept, and none below another repository.
+
+What is there is first kept in codeloops' data directory: --undo brings it
+back, for the last restore here or the one named, and
+` + "`codeloops sessions prune --kept`" + ` removes it.
+
+` + refHelp,
+		Example: `  codeloops sessions restore --iteration 1
+  codeloops sessions restore --undo`,
+		Args:              command.OneSession,
+		ValidArgsFunction: l.Complete,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.given = cmd.Flags().Changed("iteration")
+			if o.undo && o.given {
+				return hint.Errorf("leave one of them out", "--undo brings back what was there, whatever iteration that was")
+			}
+			return r.restore(cmd.Context(), l, o, command.First(args))
+		},
+	}
+	cmd.Flags().IntVar(&o.iteration, "iteration", 0, "the state after iteration `N`; 0 is the session's start")
+	cmd.Flags().BoolVar(&o.undo, "undo", false, "bring back what a restore has taken away")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
+	cmd.Flags().StringVarP(&o.dir, "working-dir", "d", "", "put the work tree of `dir` back: that of the session was moved")
+	return cmd
+}
+
+// restore puts files back to what they were in a session.
+func (r *Restorer) restore(ctx context.Context, l *command.Logs, o *restoreOptions, ref string) error {
+	desk := r.desk(o.yes)
+	if o.undo {
+		told, err := desk.Undo(ctx, ref)
+		return r.told(err, told)
+	}
+	store, err := l.Store()
+	if err != nil {
+		return err
+	}
+	g, err := o.goal(ctx, l, desk, store, ref)
+	if err != nil {
+		return err
+	}
+	told, err := desk.To(ctx, store, g, func(root string) error {
+		return r.beElsewhere(ctx, root, ref, "put its files back to "+g.Name, o.yes)
+	})
+	return r.told(err, told...)
+}
+
+// goal finds what a reference and an iteration mean.
+func (o *restoreOptions) goal(ctx context.Context, l *command.Logs, d *putback.Desk, store *session.Store, ref string) (g putback.Goal, err error) {
+	if strings.HasPrefix(ref, checkpoints.Refs) {
+		return d.Reference(ctx, store, ref)
+	}
+	if ref == "" && l.Console.Interactive() {
+		one, err := l.Pick(ctx, "Put the files back to which session's?")
+		if err != nil {
+			return g, err
+		}
+		ref = one.ID
+	}
+	id, err := l.ID(store, ref)
+	if err != nil {
+		return g, err
+	}
+	course, err := store.Course(id)
+	if err != nil {
+		return g, fmt.Errorf("read session %s: %w", id, err)
+	}
+	if o.dir != "" {
+		course.Session.WorkingDir = l.Console.Path(o.dir)
+	}
+	if !o.given {
+		o.iteration = putback.Last
+	}
+	return putback.Iteration(course, o.iteration)
+}
+
+// A Restorer puts files back for commands.
+type Restorer struct {
+	*command.Console
+
+	recovered bool // what a restore had left here was gone on with
+}
+
+// Recover goes on with a restore that broke off where the user stands, whatever the
+// command is.
+func (r *Restorer) Recover(ctx context.Context) {
+	if r.InTurn() {
+		return
+	}
+	desk := r.desk(false)
+	if err := desk.Recover(ctx); err != nil {
+		r.Report(err)
+	}
+	r.recovered = desk.Recovered
+}
+
+// desk puts files back; yes: without a question.
+func (r *Restorer) desk(yes bool) *putback.Desk {
+	d := &putback.Desk{
+		Host: &r.Host, Tell: r.Tell, Recovered: r.recovered,
+		Note: func(sentence string) { fmt.Fprintln(r.Err, sentence) }, //nolint:errcheck // the files tell as well
+	}
+	if !yes {
+		d.Sure = func(ctx context.Context, question string) error { return ask.Sure(ctx, r.Streams, question) }
+	}
+	return d
+}
+
+// told prints sentences, unless there is an error.
+func (r *Restorer) told(err error, sentences ...string) error {
+	for _, sentence := range sentences {
+		if err == nil && sentence != "" {
+			_, err = fmt.Fprintln(r.Out, sentence)
+		}
+	}
+	return err
+}
+
+// beElsewhere lets a command write to a work tree in which the user does not stand
+// only when they have named the session and agreed. The question begins with what is
+// to be done, and the tree.
+func (r *Restorer) beElsewhere(ctx context.Context, root, ref, what string, yes bool) error {
+	if root == lookup.Here(&r.Host).Root() || yes && !session.IsLatest(ref) {
+		return nil
+	}
+	if yes {
+		return hint.Errorf("name the session, or go there", "%s is not the work tree you stand in", root)
+	}
+	return ask.Sure(ctx, r.Streams, fmt.Sprintf("%s is not the work tree you stand in; %s?", root, what))
+}

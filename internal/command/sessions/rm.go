@@ -1,0 +1,231 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"codeloops/internal/command"
+	"codeloops/internal/config"
+	"codeloops/internal/diff/repo"
+	"codeloops/internal/run/worktree"
+	"codeloops/internal/screen/ask"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/session"
+	"codeloops/internal/session/checkpoints"
+	"codeloops/internal/session/prune"
+	"codeloops/internal/session/putback"
+	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
+)
+
+// removeOptions are the flags of what removes sessions.
+type removeOptions struct {
+	yes    bool
+	dryRun bool
+}
+
+func (o *removeOptions) addFlags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be removed, and remove nothing")
+}
+
+func newSessionsRmCmd(l *command.Logs) *cobra.Command {
+	o := &removeOptions{}
+	cmd := &cobra.Command{
+		Use:         "rm [ID…]",
+		Annotations: command.Exits("the sessions were removed; with --dry-run: listed", ""),
+		Aliases:     []string{"remove", "delete"},
+		Short:       "Remove sessions: their logs, the files beside them, their checkpoints",
+		Long: `Remove sessions: their logs, the files beside them, and the checkpoints of the
+work tree that they kept, refs/codeloops/ID/N in the private repository beside the
+logs; those of earlier versions are in your own. All of the
+sessions must be there, and none may be running; otherwise nothing is removed.
+On a terminal you are asked first, elsewhere --yes is needed.
+
+` + refHelp + `
+The latest is only shown, as with --dry-run: to remove it, name it.`,
+		Example:           "  codeloops sessions rm 2025-01-27T15 --dry-run",
+		ValidArgsFunction: l.Complete,
+		Args:              func(_ *cobra.Command, args []string) error { return command.NoneEmpty(args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			store, err := l.Store()
+			if err != nil {
+				return err
+			}
+			ids, err := o.toRemove(cmd.Context(), l, store, args)
+			if err != nil {
+				return err
+			}
+			return o.remove(cmd.Context(), l, store, ids)
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+// toRemove returns the ids of the sessions that are to go. Without a name a
+// person chooses. Elsewhere that would be the latest, but a variable of a script
+// that is not set must not cost a session.
+func (o *removeOptions) toRemove(ctx context.Context, l *command.Logs, store *session.Store, refs []string) (ids []string, err error) {
+	if len(refs) == 0 && l.Console.Interactive() {
+		one, err := l.Pick(ctx, "Remove which session?")
+		return []string{one.ID}, err
+	}
+	if len(refs) == 0 {
+		id, err := l.ID(store, "")
+		if err != nil {
+			return nil, err
+		}
+		if !o.dryRun {
+			return nil, hint.Errorf("name it: codeloops sessions rm latest --yes", "no session is named; the latest is %s", id)
+		}
+		return []string{id}, nil
+	}
+	for _, ref := range refs {
+		id, err := l.ID(store, ref)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+type pruneOptions struct {
+	removeOptions
+	olderThan string
+	keep      int
+	kept      bool
+	refs      bool
+}
+
+func newSessionsPruneCmd(l *command.Logs) *cobra.Command {
+	o := &pruneOptions{}
+	cmd := &cobra.Command{
+		Use:         "prune",
+		Annotations: command.Exits("what was too old was removed; with --dry-run: listed", ""),
+		Short:       "Remove old sessions",
+		Long: `Remove the sessions that began longer ago than --older-than and are not among
+the --keep newest, with their checkpoints. If you give only one of the two,
+only that one counts. Running sessions stay, and so do files that are not
+session logs. --kept removes what restores have taken away and kept, for all
+work trees, by --older-than and --keep, or else all of it. --refs removes
+refs/codeloops/ of this repository, where earlier versions kept checkpoints. On
+a terminal you are asked first, elsewhere --yes is needed.`,
+		Example: `  codeloops sessions prune --older-than 30d --keep 50 --dry-run
+  codeloops sessions prune --kept --older-than 30d`,
+		Args: command.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runSessionsPrune(cmd.Context(), l, o, cmd.Flags())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.olderThan, "older-than", "", "only sessions that began longer ago than this `span`, such as 30d")
+	f.IntVar(&o.keep, "keep", 0, "keep the `n` newest sessions, however old")
+	f.BoolVar(&o.kept, "kept", false, "no sessions, but what restores have taken away and kept")
+	f.BoolVar(&o.refs, "refs", false, "no sessions, but refs/codeloops/ of this repository, where earlier versions kept checkpoints")
+	o.addFlags(f)
+	return cmd
+}
+
+func runSessionsPrune(ctx context.Context, l *command.Logs, o *pruneOptions, flags *pflag.FlagSet) error {
+	if o.refs {
+		if flags.Changed("older-than") || flags.Changed("keep") || o.kept {
+			return hint.Errorf("", "--refs removes all that earlier versions have left here, and nothing else")
+		}
+		return o.pruneRefs(ctx, l)
+	}
+	if !flags.Changed("older-than") && !flags.Changed("keep") && !o.kept {
+		return hint.Errorf("say which: --older-than 30d, --keep 50, or both", "prune without a limit would remove every session")
+	}
+	if o.keep < 0 {
+		return hint.Errorf("0 keeps none for being new", "--keep cannot be %d", o.keep)
+	}
+	before := l.Console.Now()
+	if flags.Changed("older-than") {
+		back, err := config.ParseDuration(o.olderThan)
+		if err != nil {
+			return hint.Errorf("", "--older-than: %v", err)
+		}
+		before = before.Add(-back)
+	}
+	if o.kept {
+		return o.pruneKept(ctx, l, before)
+	}
+	store, err := l.Store()
+	if err != nil {
+		return err
+	}
+	l.All = true // demonstrations take room, too
+	all, err := l.Survey()
+	if err != nil {
+		return err
+	}
+	return o.remove(ctx, l, store, prune.Old(all, before, o.keep))
+}
+
+// remove removes sessions after the user has agreed.
+func (o *removeOptions) remove(ctx context.Context, l *command.Logs, store *session.Store, ids []string) error {
+	git := &worktree.Git{Environ: repo.WithoutRepository(l.Console.Environ)}
+	r, err := prune.Of(ctx, git, store, ids)
+	if err != nil {
+		return err
+	}
+	for _, sentence := range r.Checkpoints.Lost {
+		l.Tell(errors.New(sentence))
+	}
+	return o.goes(ctx, l.Console, len(ids), r.What(), r.Do, r.List)
+}
+
+// pruneRefs removes what earlier versions have left in the repository that is here.
+func (o *removeOptions) pruneRefs(ctx context.Context, l *command.Logs) error {
+	git := &worktree.Git{Environ: l.Console.Environ}
+	refs, err := checkpoints.In(ctx, git, l.Console.Dir)
+	if err != nil {
+		return fmt.Errorf("look for checkpoints: %w", err)
+	}
+	what := wording.Count(len(refs), "reference") + " below " + checkpoints.Refs
+	return o.goes(ctx, l.Console, len(refs), what,
+		func(ctx context.Context) error { return checkpoints.Drop(ctx, git, l.Console.Dir, refs) },
+		func(done string) string { return done + " " + what + "\n" })
+}
+
+// pruneKept removes what restores have kept, of any work tree.
+func (o *pruneOptions) pruneKept(ctx context.Context, l *command.Logs, before time.Time) error {
+	kept, err := putback.KeptBefore(&l.Console.Host, o.keep, before)
+	if err != nil {
+		return err
+	}
+	return o.goes(ctx, l.Console, len(kept.All), kept.What(), kept.Remove, kept.List)
+}
+
+// goes removes a number of things, unless there are none, and says what has been done.
+func (o *removeOptions) goes(ctx context.Context, c *command.Console, n int, what string, remove func(context.Context) error, list func(done string) string) error {
+	if n == 0 {
+		_, err := fmt.Fprintln(c.Out, "nothing to remove")
+		return err
+	}
+	done := "would remove"
+	if !o.dryRun {
+		if !o.yes {
+			if err := ask.Sure(ctx, c.Streams, "remove "+what+"?"); err != nil {
+				return err
+			}
+		}
+		if err := remove(ctx); err != nil {
+			return err
+		}
+		done = "removed"
+	}
+	return c.Print(func(w io.Writer) error { _, err := io.WriteString(w, term.Clean(list(done))); return err })
+}

@@ -1,0 +1,58 @@
+// Package sessions holds the commands that look back at sessions, and put their work back.
+package sessions
+
+import (
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/command"
+	"codeloops/internal/session/sessionview"
+)
+
+const refHelp = `ID is the id of a session, any beginning of it or of its hash that only one has,
+"latest", or "latest~1" for the one before that. Without an ID you choose from a
+list on a terminal; elsewhere it is the latest session. The latest is that of
+this work tree or, if it has none, of the repository's other work trees; with
+--all, of any directory.`
+
+// Commands are sessions and replay.
+func Commands(r *Restorer) []*cobra.Command {
+	return []*cobra.Command{newSessionsCmd(r), newReplayCmd(r)}
+}
+
+// logsFor are the logs that a command and those below it look at.
+func logsFor(cmd *cobra.Command, l *command.Logs) {
+	cmd.PersistentFlags().StringVar(&l.Dir, "session-dir", "", "look for session logs in `dir`")
+	cmd.PersistentFlags().BoolVar(&l.All, "all", false, "\"latest\" is that of any directory; lists and totals hold demonstrations, too")
+}
+
+func newSessionsCmd(r *Restorer) *cobra.Command {
+	l := r.Logs()
+	cmd := &cobra.Command{
+		Use:         "sessions",
+		Annotations: command.LookExits(),
+		Example: `  codeloops sessions list --since 7d
+  codeloops sessions show latest`,
+		Short: "Browse session logs, add them up, remove them",
+		Long: `Browse session logs, add them up, remove them. Alone it lists them.
+
+` + refHelp,
+		Args: command.OwnCommands,
+		RunE: func(*cobra.Command, []string) error {
+			return runSessionsList(l, &listOptions{sort: string(sessionview.ByStart)})
+		},
+	}
+	logsFor(cmd, l)
+	cmd.AddCommand(
+		newSessionsListCmd(l),
+		newSessionsSearchCmd(l),
+		newSessionsShowCmd(l),
+		newSessionsAuditCmd(l),
+		newSessionsDiffCmd(l),
+		newSessionsStatsCmd(l),
+		newSessionsRmCmd(l),
+		newSessionsPruneCmd(l),
+		newSessionsRestoreCmd(l, r),
+		newSessionsExportCmd(l),
+	)
+	return cmd
+}

@@ -1,0 +1,122 @@
+package sessions
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"codeloops/internal/command"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/session"
+	"codeloops/internal/session/lookup"
+	"codeloops/internal/session/sessionview"
+	"codeloops/internal/wording/hint"
+)
+
+// viewOptions are the flags of what is shown of one session.
+type viewOptions struct {
+	iteration int
+	noPager   bool
+}
+
+func (o *viewOptions) addFlags(f *pflag.FlagSet, iteration string) {
+	f.SortFlags = false
+	f.IntVar(&o.iteration, "iteration", 0, iteration)
+	f.BoolVar(&o.noPager, "no-pager", false, "do not use a pager, also on a terminal")
+}
+
+func (o *viewOptions) validate(flags *pflag.FlagSet) error {
+	if flags.Changed("iteration") && o.iteration < 1 {
+		return hint.Errorf("iterations are numbered from 1", "--iteration cannot be %d", o.iteration)
+	}
+	return nil
+}
+
+func newSessionsShowCmd(l *command.Logs) *cobra.Command {
+	o := &viewOptions{}
+	var brief, full, asJSON bool
+	cmd := &cobra.Command{
+		Use:         "show [ID|FILE]",
+		Annotations: command.LookExits(),
+		Short:       "Show a session: its prompt, every iteration, its end",
+		Long: `Show a session: its prompt, every iteration with what the actor said, what
+changed, the checks, the critic's decision and feedback, and its end. --brief
+leaves out the iterations, and takes no longer for a log of any length.
+
+` + refHelp,
+		Example: `  codeloops sessions show
+  codeloops sessions show latest~1 --iteration 2 --full`,
+		Args:              command.OneSession,
+		ValidArgsFunction: l.Complete,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.validate(cmd.Flags()); err != nil {
+				return err
+			}
+			one, err := l.Meant(cmd.Context(), command.First(args), "Show which session?")
+			if err != nil {
+				return err
+			}
+			switch {
+			case brief && (full || asJSON || o.iteration > 0):
+				return hint.Errorf("leave --brief out to see iterations", "--brief shows none of what --full, --json and --iteration are about")
+			case brief:
+				return l.Console.Print(func(w io.Writer) error {
+					d := sessionview.Details{Sheet: sessionview.Sheet{Out: w, Screen: l.Console.Screen()}, Zone: l.Console.Now().Location()}
+					return d.Brief(one)
+				})
+			case asJSON:
+				return o.document(cmd.Context(), l, one)
+			}
+			return o.show(cmd.Context(), l, one, full)
+		},
+	}
+	f := cmd.Flags()
+	o.addFlags(f, "only iteration `n`")
+	f.BoolVar(&brief, "brief", false, "only how it began and how it ended")
+	f.BoolVar(&full, "full", false, "texts whole, and the diffs")
+	f.BoolVar(&asJSON, "json", false, "as one JSON object, with the lines of the log as they are")
+	return cmd
+}
+
+func (o *viewOptions) show(ctx context.Context, l *command.Logs, one session.Overview, full bool) error {
+	c := l.Console
+	told := false
+	return c.Page(ctx, o.noPager, func(ctx context.Context, w io.Writer) error {
+		tell := l.Tell
+		if told {
+			tell = func(error) {} // the pager could not be started
+		}
+		told = true
+		return lookup.Read(ctx, one, tell, func(entries sessionview.Entries) error {
+			screen := c.Screen()
+			if !c.OutTTY {
+				screen = screen.Wide(render.Whole)
+			}
+			d := sessionview.Details{
+				Sheet: sessionview.Sheet{Out: w, Screen: screen, Full: full}, Iteration: o.iteration, Zone: c.Now().Location(),
+			}
+			return d.Show(one, entries)
+		})
+	})
+}
+
+func (o *viewOptions) document(ctx context.Context, l *command.Logs, one session.Overview) error {
+	if o.iteration > 0 { // small enough to be looked for first
+		var doc bytes.Buffer
+		err := lookup.Read(ctx, one, l.Tell, func(entries sessionview.Entries) error {
+			return sessionview.Document(&doc, one, entries, o.iteration)
+		})
+		if err != nil {
+			return err
+		}
+		return l.Console.Print(func(w io.Writer) error { _, err := doc.WriteTo(w); return err })
+	}
+	return l.Console.Print(func(w io.Writer) error {
+		return lookup.Read(ctx, one, l.Tell, func(entries sessionview.Entries) error {
+			return sessionview.Document(w, one, entries, 0)
+		})
+	})
+}

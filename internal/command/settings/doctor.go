@@ -1,0 +1,136 @@
+package settings
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/cli/doctor"
+	"codeloops/internal/cli/manual"
+	"codeloops/internal/command"
+	"codeloops/internal/config"
+	"codeloops/internal/loop"
+	"codeloops/internal/screen/ask"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/wording/hint"
+)
+
+func newDoctorCmd(c *command.Console) *cobra.Command {
+	var asJSON, clean, yes bool
+	var probe string
+	cmd := &cobra.Command{
+		Use: "doctor",
+		Annotations: manual.Exits(
+			manual.Exit{Code: command.ExitDone, Meaning: "a run could start here; with --clean: nothing is left behind, or it was removed"},
+			manual.Exit{Code: command.ExitLimit, Meaning: "with --clean, where nobody can be asked: something was left behind, and is listed"},
+			manual.Exit{Code: command.ExitError, Meaning: "a run could not start here, for the reasons shown; or an error"},
+			manual.Exit{Code: command.ExitInterrupted, Meaning: command.MeansInterrupted},
+		),
+		Example: `  codeloops doctor
+  codeloops doctor --probe
+  codeloops doctor --clean --yes`,
+		Short: "Check git, the agents, the configuration and the session directory",
+		Long: `Check git, the agents, the configuration and the session directory: each is ok,
+or comes with what to do. It ends with 2 when a run could not start here.
+
+Whether an agent is signed in is told from its files and the environment, or by
+the agent itself where it has a command for that, and costs nothing. --probe asks
+each agent of the configuration for one word, with its real model: that shows
+whether it works, and costs a little.
+
+--json prints a list of objects:
+
+  what    what was looked at
+  ok      whether it is well
+  detail  what was found
+  aside   true where it does not stand in a run's way
+  hint    what to do about it; not there: nothing
+
+--clean lists what runs that were killed have left: copies of the work tree and
+other files beside logs, checkpoints of sessions that are gone, views, locks and
+temporary files, with their sizes. On a terminal it asks, with --yes it does not,
+and removes them; elsewhere it only lists, and ends with 1 where there is
+something. What a run at work has is left alone, and so is what a session needs
+that can be carried on.`,
+		Args: command.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if probe != "" && probe != doctor.Configured && probe != doctor.All {
+				return hint.Errorf("--probe asks the configured agents, --probe=all every one that is installed", "--probe cannot be %q", probe)
+			}
+			if yes && !clean {
+				return hint.Errorf("", "--yes is for --clean")
+			}
+			if clean {
+				return runClean(cmd.Context(), c, asJSON, yes)
+			}
+			return runDoctor(cmd.Context(), c, asJSON, probe)
+		},
+	}
+	cmd.Flags().StringVar(&probe, "probe", "", "let the agents of the configuration play one tiny turn; `all`: every one installed")
+	cmd.Flags().Lookup("probe").NoOptDefVal = doctor.Configured
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	cmd.Flags().BoolVar(&clean, "clean", false, "list what runs that were killed have left, and remove it")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "with --clean: do not ask")
+	cmd.MarkFlagsMutuallyExclusive("clean", "probe")
+	return cmd
+}
+
+// runClean lists what was left behind and removes it, if the user agrees.
+func runClean(ctx context.Context, c *command.Console, asJSON, yes bool) error {
+	if err := c.UsersOwn(map[string]bool{"`codeloops doctor --clean`": true}); err != nil {
+		return err
+	}
+	d := examiner(c)
+	cfg, err := config.Load(d.Settings)
+	if err != nil {
+		return err
+	}
+	found, err := d.Leftovers(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	text := found.List("found")
+	if len(found.Things) == 0 {
+		text += "nothing to clean\n"
+	}
+	if err := c.Show(asJSON, found, term.Clean(text)); err != nil || len(found.Things) == 0 {
+		return err
+	}
+	if !yes && !c.CanAsk() {
+		return command.ErrShort // the list has said it
+	}
+	if !yes {
+		if err := ask.Sure(ctx, c.Streams, "remove "+found.Sum()+"?"); err != nil {
+			return err
+		}
+	}
+	if err := found.Remove(ctx); err != nil || asJSON {
+		return err
+	}
+	_, err = fmt.Fprintf(c.Out, "removed %s\n", found.Sum())
+	return err
+}
+
+func runDoctor(ctx context.Context, c *command.Console, asJSON bool, probe string) error {
+	findings := examiner(c).Examine(ctx, probe)
+	if err := c.Show(asJSON, findings, sheet(c).Findings(findings)); err != nil {
+		return err
+	}
+	for _, f := range findings {
+		if !f.OK && !f.Aside {
+			return &command.EndedError{Result: loop.Failed} // the findings have said it
+		}
+	}
+	return nil
+}
+
+// sheet is standard output as tables are laid out for it.
+func sheet(c *command.Console) doctor.Sheet {
+	return doctor.Sheet{Style: c.OutRenderer(), Width: c.OutRoom()}
+}
+
+// examiner looks at what there is here.
+func examiner(c *command.Console) *doctor.Doctor {
+	return &doctor.Doctor{Host: &c.Host, Settings: c.Settings(c.Dir), Tell: c.Tell}
+}

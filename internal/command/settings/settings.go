@@ -1,0 +1,13 @@
+// Package settings holds the commands that set codeloops up.
+package settings
+
+import (
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/command"
+)
+
+// Commands are init, doctor, agents, config, strategies.
+func Commands(c *command.Console) []*cobra.Command {
+	return []*cobra.Command{newInitCmd(c), newDoctorCmd(c), newAgentsCmd(c), newConfigCmd(c), newStrategiesCmd(c)}
+}

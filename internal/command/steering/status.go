@@ -1,0 +1,171 @@
+// Package steering holds the commands that watch a run and steer it from elsewhere.
+package steering
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/command"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/screen/words"
+	"codeloops/internal/session"
+	"codeloops/internal/session/lookup"
+	"codeloops/internal/session/standing"
+)
+
+// prompting is how long the prompt of a shell waits for a run that does not answer.
+const prompting = 250 * time.Millisecond
+
+// Commands are status, watch, say, pause, stop.
+func Commands(c *command.Console) []*cobra.Command {
+	return []*cobra.Command{newStatusCmd(c), newWatchCmd(c), newSayCmd(c), newPauseCmd(c), newStopCmd(c)}
+}
+
+func newStatusCmd(c *command.Console) *cobra.Command {
+	l := c.Logs()
+	var asJSON, brief bool
+	cmd := &cobra.Command{
+		Use:         "status",
+		Annotations: command.Exits("the status was shown, also that nothing runs; with --short: always", ""),
+		Short:       "Say what runs here, where it stands, and what it has used",
+		Long: `Say of each session that runs in this repository what it is about, where it
+stands, and what it has used against its limits, in three lines. Where nothing
+runs: how the last session ended.
+
+--short is for the prompt of a shell: a few words on what runs in this work tree,
+such as "▶ 2/5 critic 1m" (iteration 2 of 5, the critic has been at work for a
+minute), or nothing at all. It starts no other program, waits a quarter of a
+second at most for a run that does not answer, and ends with 0 whatever it finds.
+
+    bash  PS1='$(codeloops status --short) '"$PS1"
+    zsh   setopt prompt_subst; RPROMPT='$(codeloops status --short)'
+    fish  function fish_right_prompt; codeloops status --short; end
+
+--json prints a list of objects, an empty one where nothing runs:
+
+  session                the id
+  pid                    the process of codeloops
+  work_tree              where it works
+  log                    the file
+  prompt                 its first line
+  strategy               "" is that of an actor and a critic
+  began                  the run, which may carry an earlier one on
+  now.iteration          the one under way; 0 is none
+  now.phase              as the log spells it
+  now.since              when the phase began
+  now.paused             the user has it wait
+  now.turns              those under way: role, agent, model, began, does, what, waiting_until
+  change.files           that differ since the session began, as of the last look
+  change.insertions      lines
+  change.deletions       lines
+  spent.tokens           by all agents so far
+  spent.cost_usd         US dollars
+  limits.iterations      0 is no limit, here and below
+  limits.tokens          for all agents
+  limits.cost_usd        US dollars
+  limits.duration_secs   of the run
+  limits.turn_secs       of a turn of the actor
+  asked.stop             after this iteration, and not yet done
+  asked.pause            after this turn, or paused
+  asked.words            texts that the actor was not told yet`,
+		Example: `  codeloops status
+  codeloops status --all --json
+  codeloops status --short`,
+		Args: command.NoArgs,
+		// A prompt of a shell must not have anything go on.
+		PersistentPreRun: func(*cobra.Command, []string) {},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if brief {
+				segment(cmd.Context(), c)
+				return nil
+			}
+			return runStatus(cmd.Context(), l, asJSON)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.BoolVar(&l.All, "all", false, "what runs in any repository")
+	f.BoolVar(&brief, "short", false, "a few words for the prompt of a shell, or nothing")
+	f.BoolVar(&asJSON, "json", false, "as JSON")
+	f.StringVar(&l.Dir, "session-dir", "", "look for the last session in `dir`")
+	cmd.MarkFlagsMutuallyExclusive("short", "json")
+	cmd.MarkFlagsMutuallyExclusive("short", "all")
+	return cmd
+}
+
+// segment writes what runs in this work tree, for the prompt of a shell.
+func segment(ctx context.Context, c *command.Console) {
+	if r, ok := c.Logs().RunHere(ctx, prompting); ok {
+		_, _ = fmt.Fprintln(c.Out, c.Screen().Segment(r.At, c.Now())) // a prompt has nowhere to say that this failed
+	}
+}
+
+func runStatus(ctx context.Context, l *command.Logs, asJSON bool) error {
+	c := l.Console
+	runs := l.Runs(ctx, 0)
+	if asJSON {
+		all := make([]standing.Standing, 0, len(runs))
+		for _, r := range runs {
+			r.At.Prompt = c.Secrets.String(r.At.Prompt)
+			all = append(all, r.At)
+		}
+		return command.WriteJSON(c.Out, all)
+	}
+	if len(runs) == 0 {
+		return lastly(l)
+	}
+	root := lookup.Here(&c.Host).Root()
+	screen := c.Screen()
+	if !c.OutTTY {
+		screen = screen.Wide(render.Whole)
+	}
+	for _, r := range runs {
+		where := r.Holder.Lock.WorkTree
+		if where == root {
+			where = ""
+		}
+		for _, line := range screen.Running(r.At, c.Now(), where) {
+			if _, err := fmt.Fprintln(c.Out, c.Secrets.String(line)); err != nil {
+				return err
+			}
+		}
+		if r.Err != nil {
+			c.Tell(fmt.Sprintf("session %s does not answer; this is from its log: %v", r.Holder.Lock.Session, r.Err))
+		}
+	}
+	return nil
+}
+
+// lastly says how the last session ended, where nothing runs.
+func lastly(l *command.Logs) error {
+	c := l.Console
+	where := " in this repository"
+	if l.All {
+		where = ""
+	}
+	store, err := l.Store()
+	if err != nil {
+		return err
+	}
+	id, err := l.ID(store, "")
+	if err != nil { // there is none
+		_, err = fmt.Fprintf(c.Out, "nothing runs%s, and nothing has run yet; to begin: codeloops \"what to do\"\n", where)
+		return err
+	}
+	one := session.Look(store.Path(id))
+	line := fmt.Sprintf("nothing runs%s; the last session (%s) ended after %s: %s", where, words.Outcome(string(one.Status)), render.Span(one.Duration), term.Line(standing.Title(one.Session.Prompt)))
+	what := "codeloops sessions show " + id + " tells of it"
+	if one.Status == session.Crashed {
+		line = fmt.Sprintf("nothing runs%s; the last session broke off: %s", where, term.Line(standing.Title(one.Session.Prompt)))
+		what = "codeloops resume " + id + " carries it on"
+	}
+	if c.OutTTY {
+		line = render.Cut(line, c.OutWidth())
+	}
+	_, err = fmt.Fprintf(c.Out, "%s\nhint: %s\n", c.Secrets.String(line), what)
+	return err
+}

@@ -1,0 +1,196 @@
+package steering
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/cli/task"
+	"codeloops/internal/command"
+	"codeloops/internal/loop"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/session/standing"
+	"codeloops/internal/wording/hint"
+)
+
+const runRefHelp = `ID is the id of a session that runs, or any beginning of it or of its hash that
+only one has, in whatever repository. Without an ID it is the one of this work
+tree, or the only one of the repository.`
+
+func newStopCmd(c *command.Console) *cobra.Command {
+	return newHoldCmd(c, loop.SteerStop, "do not stop it after all: it goes on", &cobra.Command{
+		Use:   "stop [ID]",
+		Short: "Have a run end after the iteration under way",
+		Long: `Have a run end after the iteration under way, as the key s does on its own
+screen. Its turns and its checks are played to their end, its work is judged, and
+codeloops resume can carry it on. --off takes that back while it has not
+happened. To end a run at once, press Ctrl+C where it runs, or send its process
+SIGINT; codeloops status --json has the pid.
+
+` + runRefHelp,
+		Example: `  codeloops stop
+  codeloops stop --off`,
+	})
+}
+
+func newPauseCmd(c *command.Console) *cobra.Command {
+	return newHoldCmd(c, loop.SteerPause, "let it go on; a stop that was asked for is taken back, too", &cobra.Command{
+		Use:   "pause [ID]",
+		Short: "Have a run wait after the turn under way, or go on",
+		Long: `Have a run wait after the turn under way, as the key p does on its own screen: no
+turn begins until codeloops pause --off lets it go on. A limit of time goes on
+running meanwhile.
+
+` + runRefHelp,
+		Example: `  codeloops pause
+  codeloops pause --off`,
+	})
+}
+
+// newHoldCmd makes cmd ask a run for something that --off takes back.
+func newHoldCmd(c *command.Console, kind loop.SteerKind, offHelp string, cmd *cobra.Command) *cobra.Command {
+	off := cmd.Flags().Bool("off", false, offHelp)
+	cmd.Annotations, cmd.Args, cmd.ValidArgsFunction = command.Exits("the run was told", ""), command.OneSession, completeRuns(c)
+	cmd.PreRunE = c.UsersCommand
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		s := steer{ref: command.First(args), kind: kind}
+		if *off {
+			s.kind = loop.SteerGoOn
+		}
+		return runSteer(cmd.Context(), c, s)
+	}
+	return cmd
+}
+
+func newSayCmd(c *command.Console) *cobra.Command {
+	var now bool
+	cmd := &cobra.Command{
+		Use:         "say [ID] words…",
+		Annotations: command.Exits("the run was told", ""),
+		Short:       "Tell the actor of a run something",
+		Long: `Tell the actor of a run something in its next turn, as the key f does on the run's
+own screen. With --now its turn ends at once, as with the key i: nobody judges
+it, and the next one begins with your words. They stand in the log, and reach the
+agent as the user's own.
+
+Several words on their own need no quotes when the session is named first; else
+say them as one argument: a first argument with a blank in it, or the only one,
+is what is said.
+
+` + runRefHelp,
+		Example: `  codeloops say "use the library that is there, do not add another"
+  codeloops say --now "not in this file"
+  codeloops say 2026-01-27T15-30 use library B`,
+		Args: func(_ *cobra.Command, args []string) error {
+			_, words := said(args)
+			return task.Check(words, "what is said")
+		},
+		ValidArgsFunction: completeRuns(c),
+		PreRunE:           c.UsersCommand,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s := steer{kind: loop.SteerSay}
+			if now {
+				s.kind = loop.SteerInterrupt
+			}
+			s.ref, s.text = said(args)
+			return runSteer(cmd.Context(), c, s)
+		},
+	}
+	cmd.Flags().BoolVar(&now, "now", false, "end the actor's turn for it, and begin the next one with it")
+	return cmd
+}
+
+// said divides arguments into the name of a session and what is said: one alone is said.
+func said(args []string) (ref, words string) {
+	if len(args) == 1 {
+		return "", strings.TrimSpace(args[0])
+	}
+	return command.Spoken(args)
+}
+
+// A steer is what somebody asks of a run.
+type steer struct {
+	ref  string
+	kind loop.SteerKind
+	text string
+}
+
+func runSteer(ctx context.Context, c *command.Console, s steer) error {
+	r, err := c.Logs().Run(ctx, s.ref)
+	if err != nil {
+		return err
+	}
+	was := r.At.Asked
+	at, err := r.Client.Ask(ctx, s.kind, s.text)
+	if errors.Is(err, loop.ErrNoTurn) {
+		return hint.Errorf("without --now it will be told in its next turn", "the actor of session %s is not at work", r.Holder.Lock.Session)
+	}
+	if err != nil {
+		return hint.Errorf("the terminal on which it runs takes keys", "session %s (process %d) cannot be reached: %w", r.Holder.Lock.Session, r.Holder.Lock.PID, err)
+	}
+	_, err = fmt.Fprintln(c.Out, s.effect(at, was))
+	return err
+}
+
+// effect says what will happen, and when.
+func (s steer) effect(at standing.Standing, was standing.Asked) string {
+	of := "session " + term.Line(at.Session)
+	switch s.kind {
+	case loop.SteerStop:
+		if at.Now.Iteration == 0 {
+			return of + " stops before its next turn (codeloops stop --off takes that back)"
+		}
+		return fmt.Sprintf("%s stops when iteration %d is over (codeloops stop --off takes that back)", of, at.Now.Iteration)
+	case loop.SteerPause:
+		return of + " pauses " + afterTurn(at) + " (codeloops pause --off lets it go on)"
+	case loop.SteerGoOn:
+		switch {
+		case at.Now.Paused || was.Pause || was.Stop:
+			return of + " goes on"
+		default:
+			return of + " goes on as before: nothing was asked of it"
+		}
+	case loop.SteerSay:
+		if at.Now.Role() == string(loop.RoleActor) {
+			return "the actor of " + of + " will be told in its next turn (--now interrupts the one under way)"
+		}
+		return "the actor of " + of + " will be told in its next turn"
+	case loop.SteerInterrupt:
+		return fmt.Sprintf("the actor of %s is interrupted in iteration %d, and will be told in the next one", of, at.Now.Iteration)
+	}
+	return of + " was told"
+}
+
+// afterTurn says when a run pauses.
+func afterTurn(at standing.Standing) string {
+	switch role := at.Now.Role(); {
+	case at.Now.Paused:
+		return "already"
+	case role == "":
+		return "before its next turn"
+	case len(at.Now.Turns) > 1:
+		return "after the turns under way"
+	default:
+		return "after the turn of the " + term.Line(role)
+	}
+}
+
+// completeRuns offers the ids of the sessions that run in any repository.
+func completeRuns(c *command.Console) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		l := c.Logs()
+		l.All = true
+		for _, r := range l.Runs(cmd.Context(), prompting) {
+			if strings.HasPrefix(r.Holder.Lock.Session, prefix) {
+				found = append(found, command.Completion(r.Holder.Lock.Session, r.At.Prompt))
+			}
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}

@@ -1,0 +1,237 @@
+package steering
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/cli/manual"
+	"codeloops/internal/command"
+	"codeloops/internal/command/sessions"
+	"codeloops/internal/loop"
+	"codeloops/internal/screen/live"
+	"codeloops/internal/screen/pager"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/session"
+	"codeloops/internal/session/door"
+	"codeloops/internal/session/lookup"
+	"codeloops/internal/session/replay"
+	"codeloops/internal/session/standing"
+	"codeloops/internal/wording/hint"
+)
+
+// attention is how often a run that is watched is asked what was asked of it.
+const attention = 500 * time.Millisecond
+
+func newWatchCmd(c *command.Console) *cobra.Command {
+	l := c.Logs()
+	var format string
+	cmd := &cobra.Command{
+		Use: "watch [ID|FILE]",
+		Annotations: manual.Exits(
+			manual.Exit{Code: command.ExitDone, Meaning: "the session that was watched ended with success, or you left with q"},
+			manual.Exit{Code: command.ExitLimit, Meaning: "it ended at the iteration limit, or another budget"},
+			manual.Exit{Code: command.ExitError, Meaning: "it failed, or was killed; or an error"},
+			manual.Exit{Code: command.ExitInterrupted, Meaning: "it was interrupted, or you left with Ctrl+C"},
+		),
+		Short: "Watch a run from another terminal, and steer it",
+		Long: `Show a session that runs as its own screen does, from its beginning on, and follow it
+to its end. On a terminal the same keys steer it: s stops it after the iteration,
+p pauses it, f tells the actor something, ? lists them. Ctrl+C and q leave the
+watching; the run goes on. Elsewhere the lines are written that the run itself
+writes. A session that is over is shown as codeloops replay shows it.
+
+It ends with the exit code of the run.
+
+` + runRefHelp,
+		Example: `  codeloops watch
+  codeloops watch 2026-01-27T15-30 && git commit -a`,
+		Args: command.OneSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return Watch(cmd.Context(), l, format, command.First(args))
+		},
+	}
+	cmd.ValidArgsFunction = completeRuns(c)
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&format, "log-format", "", "how it is shown: `pretty|compact|json` (default: as a run is)")
+	f.StringVar(&l.Dir, "session-dir", "", "look for sessions that are over in `dir`")
+	f.BoolVar(&l.All, "all", false, "without an ID: the one that runs, in whatever repository")
+	return cmd
+}
+
+// Watch shows a session while it runs, and as codeloops replay does when it is over.
+func Watch(ctx context.Context, l *command.Logs, format, ref string) error {
+	r, err := l.Run(ctx, ref)
+	if errors.Is(err, lookup.ErrNoRun) && ref != "" {
+		return watchAgain(ctx, l, format, ref, err)
+	}
+	if err != nil {
+		return err
+	}
+	return (&watching{Logs: l, run: r}).watch(ctx, format)
+}
+
+// watchAgain shows a session that no lock tells of. notRunning is the error where there is none.
+func watchAgain(ctx context.Context, l *command.Logs, format, ref string, notRunning error) error {
+	one, err := l.Find(ref)
+	if errors.Is(err, session.ErrNotFound) {
+		return notRunning
+	}
+	if err != nil {
+		return err
+	}
+	if one.Status == session.Running { // under another home, perhaps: it can be looked at
+		r := lookup.Run{Client: &door.Client{}, At: standing.Standing{Session: one.ID, Log: one.Path, WorkTree: one.Session.WorkingDir}}
+		r.Holder.Lock.Session = one.ID
+		return (&watching{Logs: l, run: r}).watch(ctx, format)
+	}
+	if err := sessions.Replay(ctx, l, format, one.Path); err != nil {
+		return err
+	}
+	if one.Outcome == nil {
+		return killed(one.ID)
+	}
+	return outcome(one.Outcome.Result)
+}
+
+// outcome is the error with which a command ends as a run did.
+func outcome(r loop.Result) error {
+	if r == loop.Success {
+		return nil
+	}
+	return &command.EndedError{Result: r}
+}
+
+// killed says that a log has no end, and nobody is at work on it.
+func killed(id string) error {
+	return hint.Errorf("codeloops resume "+id+" carries it on", "session %s has no end: its process was killed", id)
+}
+
+// Follow shows a session that runs on another machine, from where its events come.
+func Follow(ctx context.Context, l *command.Logs, format, id string, from iter.Seq2[session.Entry, error]) error {
+	w := &watching{Logs: l, run: lookup.Run{Client: &door.Client{}}, from: from}
+	w.run.Holder.Lock.Session = id
+	return w.watch(ctx, format)
+}
+
+// A watching is a run that somebody follows from elsewhere.
+type watching struct {
+	*command.Logs
+
+	run   lookup.Run
+	from  iter.Seq2[session.Entry, error] // of a run on another machine; nil: its log is here
+	ended loop.Result
+}
+
+// errLeft is why a watching ends that the user has left with a key.
+var errLeft = errors.New("left")
+
+// Handle takes down how the run ends.
+func (w *watching) Handle(_ loop.Stamp, e loop.Event) error {
+	if end, ok := e.(loop.Finished); ok {
+		w.ended = end.Outcome.Result
+	}
+	if _, again := e.(loop.Resumed); again {
+		w.ended = ""
+	}
+	return nil
+}
+
+func (w *watching) watch(ctx context.Context, format string) error {
+	id := w.run.Holder.Lock.Session
+	if w.run.At.Log == "" && w.from == nil {
+		return hint.Errorf("say where they are: --session-dir DIR", "session %s runs (process %d), and its log is not among the sessions here", id, w.run.Holder.Lock.PID)
+	}
+	from, err := w.source(ctx, id)
+	if err != nil {
+		return err
+	}
+	ctx, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
+	errs := w.Console.Err
+	sink, closed, err := w.open(ctx, format, func() { leave(errLeft) })
+	if err != nil {
+		return err
+	}
+	p := replay.Player{Sink: loop.Tee(w, sink), Bad: w.Tell}
+	_, err = p.Play(ctx, from)
+	closed()
+	w.Console.Err = errs
+	switch {
+	case ctx.Err() != nil:
+		_, _ = fmt.Fprintf(errs, "you have left; session %s goes on\n", term.Line(id)) // a courtesy
+		if errors.Is(context.Cause(ctx), errLeft) {
+			return nil
+		}
+		return &command.EndedError{Result: loop.Interrupted} // the sentence has said it
+	case err != nil:
+		return pager.UnlessGone(err)
+	case w.ended == "":
+		return killed(id)
+	}
+	return outcome(w.ended)
+}
+
+// source is where the events of the run come from.
+func (w *watching) source(ctx context.Context, id string) (iter.Seq2[session.Entry, error], error) {
+	if w.from != nil {
+		return w.from, nil
+	}
+	store, err := w.run.Store()
+	if err != nil {
+		return nil, err
+	}
+	return store.Follow(ctx, id, 0), nil
+}
+
+// open returns what shows the run. On a terminal keys steer it, unless this is a turn of a run.
+func (w *watching) open(ctx context.Context, said string, leave func()) (sink loop.Sink, closed func(), err error) {
+	c := w.Console
+	format, err := w.Format(said)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := c.Shown(func() string { return w.run.At.Log })
+	sinks := []loop.Sink{}
+	closed = func() {}
+	if format == render.Pretty {
+		most := w.run.At.Limits
+		limits := live.Limits{
+			Turn:  time.Duration(most.TurnSecs * float64(time.Second)),
+			Whole: time.Duration(most.DurationSecs * float64(time.Second)),
+			Cost:  most.CostUSD, Tokens: most.Tokens,
+		}
+		run := w.run.Client
+		run.Patience, run.Watches = 2*time.Second, c.ErrTTY // the screen waits for it
+		attend, end := context.WithCancel(ctx)
+		var attends sync.WaitGroup
+		attends.Go(func() { run.Attend(attend, attention) })
+		steered := c.CanAsk() && !c.InTurn()
+		keys, shut := c.Live(ctx, live.Options{
+			Root: w.run.At.WorkTree, Limits: limits, Asked: run.Asked, Keys: steered, Leave: leave,
+			Diff: func() (string, error) {
+				patch, err := run.Diff(ctx)
+				return c.Secrets.String(patch), err
+			},
+		}, run)
+		closed = func() { end(); attends.Wait(); shut() }
+		sinks = append(sinks, keys)
+		out.Progress, out.Out = c.Err, keys.Behind(c.Out)
+		if out.Live = c.ErrTTY && !c.Plain; out.Width > 0 {
+			out.Columns = c.ErrRoom
+		}
+	}
+	shown, err := render.Run(format, out)
+	if err != nil {
+		closed()
+		return nil, nil, err
+	}
+	return c.Secrets.Sink(loop.Tee(append(sinks, shown)...)), closed, nil
+}

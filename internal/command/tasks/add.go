@@ -1,0 +1,174 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/cli/manual"
+	"codeloops/internal/cli/task"
+	"codeloops/internal/command"
+	"codeloops/internal/loop"
+	"codeloops/internal/proc"
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/git"
+	"codeloops/internal/run"
+	"codeloops/internal/wording/hint"
+)
+
+// taskOptions are the flags of tasks that are added.
+type taskOptions struct {
+	prompt   task.Sources
+	target   string
+	after    []string
+	touches  []string
+	setup    string
+	priority int
+	unmerged bool
+	asJSON   bool
+	but      string // a setting whose flag means something else to the command
+}
+
+func (o *taskOptions) addFlags(cmd *cobra.Command, q *Access) {
+	f := cmd.Flags()
+	f.StringVar(&o.target, "target", "", "merge the result into `branch`; the one that is checked out, unless you say otherwise")
+	f.StringArrayVar(&o.after, "after", nil, "begin when the task `ID` is merged")
+	_ = cmd.RegisterFlagCompletionFunc("after", func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return q.complete(cmd, nil, typed)
+	}) // fails only for a flag that is not there
+	f.StringArrayVar(&o.touches, "touches", nil, "`glob` of files that the task may change; two tasks whose globs may meet are worked on one after the other")
+	f.IntVar(&o.priority, "priority", 0, "tasks with a higher `n` are worked on first")
+	f.StringVar(&o.setup, "setup", "", "run `command` in a new work tree before an agent starts there")
+	f.BoolVar(&o.unmerged, "no-merge", false, "leave the result on the branch of the task")
+	addJSON(cmd, &o.asJSON)
+	manual.Under("Queue", f, "target", "after", "touches", "priority", "setup", "no-merge", "json")
+	for _, s := range run.Table() {
+		if s.Group == run.AboutOutput || s.Flag == o.but {
+			continue
+		}
+		command.AddSetting(f, s)
+	}
+}
+
+func newQueueAddCmd(q *Access) *cobra.Command {
+	o := &taskOptions{}
+	var file string
+	cmd := &cobra.Command{
+		Use:         "add [flags] PROMPT…",
+		Annotations: command.Exits("the task is in the queue", ""),
+		Short:       "Add a task",
+		Long: `Add a task for this repository. It is worked on by ` + "`codeloops queue run`" + `, with the
+settings that are said here and those of the configuration.`,
+		Example: `  codeloops queue add "make the parser accept ISO weeks, with tests"
+  codeloops queue add --after iso-weeks-3f2a91 --check "go test ./..." "print ISO weeks, too"
+  codeloops queue add --prompt-file task.md --priority 5 --touches 'docs/**'`,
+		PreRunE: q.UsersCommand,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.prompt.Words, o.prompt.File = args, file
+			text, _, err := o.prompt.Await(cmd.Context(), q.Dir, q.In, func() {})
+			if err != nil {
+				return err
+			}
+			return q.with(cmd.Context(), func(b *backlog) error { return o.add(cmd, b, text) })
+		},
+	}
+	cmd.Flags().StringVar(&file, "prompt-file", "", "read the task from `file`; - is standard input")
+	manual.Under("Queue", cmd.Flags(), "prompt-file")
+	o.addFlags(cmd, q)
+	return cmd
+}
+
+// add adds a task with the settings of a command line.
+func (o *taskOptions) add(cmd *cobra.Command, b *backlog, prompt string) error {
+	t, err := o.task(cmd, b)
+	if err != nil {
+		return err
+	}
+	t.Prompt = prompt
+	t.Name()
+	all, err := b.on.All(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if was, there := all[t.ID]; there {
+		return hint.Errorf("codeloops queue retry "+t.ID+" has it tried again, queue rm takes it out",
+			"the same task is in the queue already: %s, %s", t.ID, was.State)
+	}
+	if err := all.Fits([]queue.Task{t}); err != nil {
+		return err
+	}
+	r, err := b.on.Add(cmd.Context(), t)
+	if err != nil {
+		return err
+	}
+	if o.asJSON {
+		return command.WriteJSON(b.Out, r)
+	}
+	fmt.Fprintln(b.Out, t.ID) //nolint:errcheck // a reader that has gone
+	return nil
+}
+
+// addJSON declares the flag of what is printed for programs.
+func addJSON(cmd *cobra.Command, to *bool) {
+	cmd.Flags().BoolVar(to, "json", false, "print one JSON object on standard output, and nothing else there")
+}
+
+// task is what the command line says of any task. Whatever can be refused is refused here.
+func (o *taskOptions) task(cmd *cobra.Command, b *backlog) (t queue.Task, err error) {
+	flags := run.FromAnywhere(o.settings(cmd), b.Path)
+	settings, err := run.NewSettings(flags)
+	if err != nil {
+		return t, err
+	}
+	here, err := b.repository()
+	if err != nil {
+		return t, err
+	}
+	host := b.Host
+	host.Dir = here.Root
+	cast, err := run.Fit(cmd.Context(), run.Options{Host: &host, Settings: settings, User: run.User{Alone: true}})
+	if err != nil {
+		return t, err
+	}
+	target, err := o.into(cmd.Context(), b, here.Root)
+	if err != nil {
+		return t, err
+	}
+	return queue.Task{
+		Repository: here, Target: target, Flags: flags, Cast: queue.CastOf(cast), After: o.after, Touches: o.touches, Setup: o.setup,
+		Priority: o.priority, Unmerged: o.unmerged, Added: b.on.Now().UTC(),
+	}, nil
+}
+
+// settings are those of a run that were said of tasks.
+func (o *taskOptions) settings(cmd *cobra.Command) []loop.Flag {
+	return slices.DeleteFunc(command.Given(cmd.Flags()), func(f loop.Flag) bool { return f.Name == o.but })
+}
+
+// into is the branch that results are merged into: the one that is said, or checked out.
+func (o *taskOptions) into(ctx context.Context, b *backlog, root string) (string, error) {
+	runner := proc.NewRunner(b.Now)
+	defer runner.Close() //nolint:errcheck // nothing of it is left
+	g, err := git.Open(ctx, root, runner, b.Environ)
+	if err != nil {
+		return "", err
+	}
+	name := o.target
+	if name == "" {
+		if name, err = g.Run(ctx, b.Dir, "symbolic-ref", "--quiet", "--short", "HEAD"); err != nil {
+			return "", hint.Errorf("--target BRANCH", "no branch is checked out here that results could be merged into")
+		}
+	}
+	_, there, err := g.Commit(ctx, "refs/heads/"+name)
+	if err != nil {
+		return "", err
+	}
+	if !there {
+		return "", hint.Errorf(cmp.Or(map[bool]string{true: "make a first commit: git commit"}[o.target == ""], "git branch lists those that there are"),
+			"the branch %s has no commit", name)
+	}
+	return name, nil
+}

@@ -1,0 +1,132 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"codeloops/internal/command"
+	"codeloops/internal/diff/repo"
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/board"
+	"codeloops/internal/queue/git"
+	"codeloops/internal/queue/hub"
+	"codeloops/internal/queue/play"
+	"codeloops/internal/screen/queueview"
+	"codeloops/internal/wording"
+)
+
+// A backlog is the queue as a command has it.
+type backlog struct {
+	*Access
+
+	home *hub.Home
+	link *hub.Link
+	on   *board.Board
+
+	replicas int    // of what is kept, on servers of the user's own
+	remote   string // of git, that commits travel through
+}
+
+func (b *backlog) Close() error { return b.link.Close() }
+
+// repository is the one where the user stands.
+func (b *backlog) repository() (queue.Repository, error) {
+	r, err := repo.Open(b.Dir, b.LookupEnv)
+	if err != nil {
+		return queue.Repository{}, err
+	}
+	main := r.WorkTree
+	if filepath.Base(r.CommonDir) == ".git" {
+		if first, err := repo.Open(filepath.Dir(r.CommonDir), b.LookupEnv); err == nil { // else it is bare
+			main = first.WorkTree // of all its work trees
+		}
+	}
+	return queue.Repository{Home: b.home.ID(), Root: main}, nil
+}
+
+// mine are the tasks of the repository where the user stands, or all.
+func (b *backlog) mine(ctx context.Context, everywhere bool) (queue.Backlog, error) {
+	all, err := b.on.All(ctx)
+	if err != nil || everywhere {
+		return all, err
+	}
+	here, err := b.repository()
+	if err != nil {
+		return nil, err
+	}
+	for id, r := range all {
+		if r.Task.Repository != here {
+			delete(all, id)
+		}
+	}
+	return all, nil
+}
+
+// find is the task that a reference means: an ID or the beginning of one.
+func (b *backlog) find(ctx context.Context, ref string) (queue.Record, error) {
+	r, err := b.on.Get(ctx, ref)
+	if err == nil || !errors.Is(err, board.ErrNone) {
+		return r, err
+	}
+	all, err := b.on.All(ctx)
+	if err != nil {
+		return r, err
+	}
+	return all.Meant(ref)
+}
+
+// view is how tasks stand now, with their budgets: without what is reserved for turns that nobody
+// plays any more.
+func (b *backlog) view(ctx context.Context, all queue.Backlog) (*queueview.View, error) {
+	holds, err := b.on.Ledger.Holds(ctx, b.home.ID())
+	if err != nil {
+		return nil, err
+	}
+	var of []queue.Budget
+	there := map[string]bool{}
+	if here, err := b.repository(); err == nil {
+		there[here.Key()] = true
+	}
+	for _, r := range all {
+		there[r.Task.Repository.Key()] = true
+	}
+	for key, budget := range holds.Budgets {
+		if !there[key] || !budget.Any() {
+			continue
+		}
+		budget.Reserved = slices.Clone(budget.Reserved)
+		budget.Release(func(r queue.Reservation) bool { return !r.Stands(all[r.Task]) })
+		of = append(of, budget)
+	}
+	slices.SortFunc(of, func(x, y queue.Budget) int { return strings.Compare(x.Repository.Root, y.Repository.Root) })
+	return &queueview.View{Tasks: all, Budgets: of, Holds: holds, Now: b.on.Now().In(b.Now().Location())}, nil
+}
+
+// budgetHere is the budget of the repository where the user stands.
+func (b *backlog) budgetHere(ctx context.Context) (queue.Budget, error) {
+	here, err := b.repository()
+	if err != nil {
+		return queue.Budget{}, err
+	}
+	return b.on.Ledger.Budget(ctx, here)
+}
+
+// toTake is the command that takes what a task was merged into, from where the user stands.
+func (b *backlog) toTake(r *queue.Record) string {
+	at, err := repo.Open(b.Dir, b.LookupEnv)
+	if err == nil && at.WorkTree == r.Task.Repository.Root || r.Merge.Take == "" || strings.HasPrefix(r.Merge.Take, "git -C ") {
+		return r.Merge.Take
+	}
+	return "cd " + wording.Shell(r.Task.Repository.Root) + " && " + r.Merge.Take
+}
+
+// player plays the tasks of this home.
+func (b *backlog) player(starter git.Starter) *play.Player {
+	return &play.Player{
+		Host: &b.Host, Version: command.Version(), Home: b.home, Starter: starter, Board: b.on, Conn: b.link.Conn, Replicas: b.replicas, Remote: b.remote,
+		Tell: func(task, sentence string) { b.Tell(task + ": " + sentence) },
+	}
+}

@@ -1,0 +1,98 @@
+package tasks
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/cli/manual"
+	"codeloops/internal/config"
+	"codeloops/internal/queue"
+	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
+)
+
+// budgetFlags are those of the budget of a queue.
+type budgetFlags struct{ cost, tokens, time string }
+
+func (f *budgetFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.cost, "budget-cost", "", "all tasks of this repository together may cost this many US `dollars`; 0 is no limit. It is kept with the queue (--max-cost is about each task that is added)")
+	flags.StringVar(&f.tokens, "budget-tokens", "", "the same in tokens: `n`, such as 500k or 2M")
+	flags.StringVar(&f.time, "budget-time", "", "the same in the `time` that agents are at work, all turns added up, such as 8h")
+	manual.Under("Queue", flags, "budget-cost", "budget-tokens", "budget-time")
+}
+
+// change is what the flags say.
+func (f *budgetFlags) change() (c queue.BudgetChange, err error) {
+	for _, part := range []struct {
+		flag, said, like string
+		read             func(string) (float64, error)
+		to               **float64
+	}{
+		{"budget-cost", f.cost, "a number of US dollars", number, &c.Dollars},
+		{"budget-tokens", f.tokens, "a number of tokens, such as 500k or 2M", tokens, &c.Tokens},
+		{"budget-time", f.time, "a span of time, such as 8h", seconds, &c.Seconds},
+	} {
+		if part.said == "" {
+			continue
+		}
+		n, err := part.read(part.said)
+		if err != nil || !(n >= 0) || math.IsInf(n, 0) {
+			return c, hint.Errorf("0 is no limit", "--%s must be %s, not %q", part.flag, part.like, part.said)
+		}
+		*part.to = &n
+	}
+	return c, nil
+}
+
+func number(text string) (float64, error) {
+	return strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)
+}
+
+func tokens(text string) (float64, error) {
+	for unit, times := range map[string]float64{"k": 1e3, "M": 1e6} {
+		if n, ok := strings.CutSuffix(text, unit); ok {
+			value, err := strconv.ParseFloat(n, 64)
+			return value * times, err
+		}
+	}
+	n, err := strconv.ParseUint(text, 10, 53)
+	return float64(n), err
+}
+
+func seconds(text string) (float64, error) {
+	if text == "0" {
+		return 0, nil
+	}
+	d, err := config.ParseDuration(text)
+	return d.Seconds(), err
+}
+
+// spell is a limit as flags.
+func spell(a queue.Amount) string {
+	var all []string
+	if a.Dollars > 0 {
+		all = append(all, "--budget-cost "+strconv.FormatFloat(a.Dollars, 'f', -1, 64))
+	}
+	if a.Tokens > 0 {
+		all = append(all, "--budget-tokens "+strconv.FormatFloat(a.Tokens, 'f', -1, 64))
+	}
+	if a.Seconds > 0 {
+		all = append(all, "--budget-time "+wording.Shell((time.Duration(a.Seconds)*time.Second).String()))
+	}
+	return strings.Join(all, " ")
+}
+
+// overBudget says that tasks are left for want of budget, and how they go on.
+func overBudget(b queue.Budget) string {
+	raise := spell(b.Raise())
+	if raise == "" {
+		raise = spell(b.Limit)
+	}
+	return fmt.Sprintf("over budget: %s\nto go on: codeloops queue run %s\n", b.Over, raise)
+}

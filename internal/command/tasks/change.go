@@ -1,0 +1,203 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/command"
+	"codeloops/internal/proc"
+	"codeloops/internal/queue"
+	"codeloops/internal/wording/hint"
+)
+
+func newQueueCancelCmd(q *Access) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:         "cancel ID",
+		Annotations: command.Exits("the task is cancelled", ""),
+		Short:       "Cancel a task; an agent that works on it is stopped",
+		Long: `Cancel a task. An agent that works on it is stopped. Its work tree and its branch
+stay until ` + "`codeloops queue rm`" + `; ` + "`codeloops queue retry`" + ` goes on where it was.`,
+		Example:           `  codeloops queue cancel iso-weeks`,
+		Args:              oneTask,
+		ValidArgsFunction: q.complete,
+		PreRunE:           q.UsersCommand,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return q.withTask(cmd.Context(), args[0], func(b *backlog, r queue.Record) error {
+				r, err := b.on.Change(cmd.Context(), r.Task.ID, func(r *queue.Record) error {
+					if r.State.Over() {
+						return hint.Errorf("codeloops queue list shows where tasks stand", "task %s is %s already", r.Task.ID, r.State)
+					}
+					return r.Move(queue.Cancelled, b.on.Now(), "")
+				})
+				if err != nil {
+					return err
+				}
+				return q.changed(&r, asJSON)
+			})
+		},
+	}
+	addJSON(cmd, &asJSON)
+	return cmd
+}
+
+func newQueueRetryCmd(q *Access) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:         "retry ID",
+		Annotations: command.Exits("the task waits for a worker again", ""),
+		Short:       "Have a task tried again that failed, was cancelled or needs a person",
+		Long: `Have a task tried again, from where its last attempt stopped: the session is
+carried on, with more iterations if it has used them up. Of one that waits for the end
+of an agent's limit, the agent is asked again now: you may know that it is over.`,
+		Example:           `  codeloops queue retry iso-weeks`,
+		Args:              oneTask,
+		ValidArgsFunction: q.complete,
+		PreRunE:           q.UsersCommand,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return q.withTask(cmd.Context(), args[0], func(b *backlog, r queue.Record) error {
+				limited, err := b.limited(cmd.Context(), &r)
+				if err != nil {
+					return err
+				}
+				r, err = b.on.Change(cmd.Context(), r.Task.ID, func(r *queue.Record) error {
+					if r.NotBefore = (time.Time{}); len(limited) > 0 && r.State == queue.Waiting {
+						return nil
+					}
+					return r.Retry(b.on.Now())
+				})
+				for _, agent := range limited { // from here on it may be begun
+					if err == nil {
+						err = b.on.Ledger.Unlimited(cmd.Context(), b.home.ID(), agent)
+					}
+				}
+				if err != nil {
+					return err
+				}
+				return q.changed(&r, asJSON)
+			})
+		},
+	}
+	addJSON(cmd, &asJSON)
+	return cmd
+}
+
+// limited are the agents whose limits a task waits for.
+func (b *backlog) limited(ctx context.Context, r *queue.Record) (agents []string, err error) {
+	if r.State != queue.Waiting {
+		return nil, nil
+	}
+	holds, err := b.on.Ledger.Holds(ctx, b.home.ID())
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(r.Agents(), func(agent string) bool { return holds.Limited(agent, b.on.Now()) == nil }), nil
+}
+
+// changed says where a task stands that was changed.
+func (q *Access) changed(r *queue.Record, asJSON bool) error {
+	if asJSON {
+		return command.WriteJSON(q.Out, r)
+	}
+	_, err := fmt.Fprintf(q.Out, "%s  %s\n", r.Task.ID, r.State)
+	return err
+}
+
+func newQueueRmCmd(q *Access) *cobra.Command {
+	var force, merged, asJSON bool
+	cmd := &cobra.Command{
+		Use:         "rm [ID…]",
+		Annotations: command.Exits("the tasks are gone", ""),
+		Short:       "Take tasks out of the queue",
+		Long: `Take tasks out of the queue that nobody works on. One whose work is not merged is
+refused without --force, which removes its work tree and its branch: what was on
+them stays as a commit at a ref that you are told. Sessions stay.`,
+		Example: `  codeloops queue rm --force iso-weeks
+  codeloops queue rm --merged`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if merged == (len(args) == 0) {
+				return nil
+			}
+			return hint.Errorf("codeloops queue rm ID…, or codeloops queue rm --merged", "queue rm takes the IDs of tasks, or --merged")
+		},
+		ValidArgsFunction: q.complete,
+		PreRunE:           q.UsersCommand,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return q.with(cmd.Context(), func(b *backlog) error {
+				gone := &removals{Removed: []string{}}
+				err := gone.all(cmd.Context(), b, args, force)
+				if asJSON {
+					return errors.Join(err, command.WriteJSON(q.Out, gone))
+				}
+				for _, ref := range gone.Kept {
+					fmt.Fprintf(q.Out, "its work is kept at %s\n", ref) //nolint:errcheck // a reader that has gone
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "also tasks whose work is not merged")
+	addJSON(cmd, &asJSON)
+	cmd.Flags().BoolVar(&merged, "merged", false, "all tasks of this repository that are merged")
+	return cmd
+}
+
+// removals are the tasks that were removed.
+type removals struct {
+	Removed []string `json:"removed"`
+	Kept    []string `json:"kept,omitempty"` // refs at which their work is
+}
+
+// all removes the tasks that references mean; without any, those that are merged.
+func (gone *removals) all(ctx context.Context, b *backlog, refs []string, force bool) error {
+	if len(refs) == 0 {
+		all, err := b.mine(ctx, false)
+		for _, r := range all.Sorted() {
+			if err == nil && r.State == queue.Merged {
+				err = gone.one(ctx, b, *r, force)
+			}
+		}
+		return err
+	}
+	for _, ref := range refs {
+		r, err := b.find(ctx, ref)
+		if err == nil {
+			err = gone.one(ctx, b, r, force)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (gone *removals) one(ctx context.Context, b *backlog, r queue.Record, force bool) error {
+	if r.State == queue.Running || r.State == queue.Offered {
+		return hint.Errorf("codeloops queue cancel "+r.Task.ID+" stops that", "task %s is being worked on", r.Task.ID)
+	}
+	if r.Base != "" && r.State != queue.Merged {
+		if !force {
+			return hint.Errorf("look at its branch "+r.Task.Branch()+"; --force removes that, and keeps its last commit at a ref",
+				"the work on task %s is not merged", r.Task.ID)
+		}
+		runner := proc.NewRunner(b.on.Now)
+		defer runner.Close() //nolint:errcheck // nothing of it is left
+		ref, err := b.player(runner).Discard(ctx, &r)
+		if err != nil {
+			return err
+		}
+		if ref != "" {
+			gone.Kept = append(gone.Kept, ref)
+		}
+	}
+	if err := b.on.Remove(ctx, r); err != nil {
+		return err
+	}
+	gone.Removed = append(gone.Removed, r.Task.ID)
+	return nil
+}

@@ -1,0 +1,159 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/cli/manual"
+	"codeloops/internal/command"
+	"codeloops/internal/queue/hub"
+	"codeloops/internal/wording/hint"
+)
+
+func newHubCmd(q *Access) *cobra.Command {
+	var o hub.Options
+	var metrics string
+	cmd := &cobra.Command{
+		Use:         "hub",
+		Annotations: command.Exits("it was asked to end, and has", ""),
+		Short:       "Serve the queue to workers, and start no agents",
+		Long: `Serve the queue of this user until it is asked to end, so that workers and commands
+in other terminals share it. What they bring is merged here into the repositories of
+this user. ` + "`codeloops queue run`" + ` serves the queue by itself while it works.
+
+Other machines reach it where --listen says. That is refused without a certificate,
+and lets in only those whose public keys stand in a file:
+
+  codeloops hub key                        prints the key of a machine, there
+  codeloops hub --listen :4222 --self-signed --authorized FILE
+                                           prints the address for the others
+  codeloops work --hub ADDRESS             works on another machine`,
+		Example: `  codeloops hub
+  codeloops hub --listen 0.0.0.0:4222 --tls-cert hub.pem --tls-key hub.key --authorized keys`,
+		Args:    command.OwnCommands,
+		PreRunE: q.UsersCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.SelfSigned && o.Cert+o.Key != "" {
+				return hint.Errorf("leave one of them out", "--self-signed and --tls-cert contradict each other")
+			}
+			if (o.Cert == "") != (o.Key == "") {
+				return hint.Errorf("both are files in PEM", "--tls-cert and --tls-key go together")
+			}
+			home, err := hub.Open(q.Data("queue"))
+			if err != nil {
+				return err
+			}
+			o.Tell = q.Tell
+			served, err := home.Serve(o)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(q.Err, "the queue is served at %s\n", served.Address()) //nolint:errcheck // a courtesy
+			return errors.Join(q.tend(cmd.Context(), home, served, metrics), served.Close())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Listen, "listen", "", "listen on `HOST:PORT` (default: a free port that this machine alone reaches)")
+	f.StringVar(&o.Cert, "tls-cert", "", "show the certificate in `file`")
+	f.StringVar(&o.Key, "tls-key", "", "its key is in `file`")
+	f.BoolVar(&o.SelfSigned, "self-signed", false, "make a certificate, by whose digest in the address the hub is known")
+	f.StringVar(&o.Authorized, "authorized", "", "let in the machines whose public keys are in `file`, one a line; it may change meanwhile")
+	f.StringVar(&metrics, "metrics", "", "serve metrics for Prometheus at `HOST:PORT`/metrics; without a host this machine alone reaches them")
+	manual.Under("Hub", f, "listen", "tls-cert", "tls-key", "self-signed", "authorized", "metrics")
+	cmd.AddCommand(newHubKeyCmd(q))
+	return cmd
+}
+
+func newHubKeyCmd(q *Access) *cobra.Command {
+	return &cobra.Command{
+		Use:         "key",
+		Annotations: command.Exits("the key was printed", ""),
+		Short:       "Print the public key by which a hub knows this machine",
+		Long: `Print the public key by which a hub elsewhere knows this user on this machine, as a
+line for the file of its --authorized. The private key is made when there is none yet,
+and never leaves the machine.`,
+		Example: `  codeloops hub key | ssh hub.example.com 'cat >>keys'`,
+		Args:    command.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			home, err := hub.Open(q.Data("queue"))
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(q.Out, home.Introduction())
+			return err
+		},
+	}
+}
+
+// tend merges what workers bring for the repositories of this user, until ctx is done.
+func (q *Access) tend(ctx context.Context, home *hub.Home, served *hub.Hub, metrics string) error {
+	settings, err := q.settings()
+	if err != nil {
+		return err
+	}
+	link, err := served.Connect()
+	if err != nil {
+		return err
+	}
+	settings.Replicas = 1
+	b, err := q.through(ctx, home, link, settings)
+	if err != nil {
+		return err
+	}
+	if err = b.tend(ctx, metrics); ctx.Err() != nil {
+		err = nil
+	}
+	return errors.Join(err, b.Close())
+}
+
+func (b *backlog) tend(ctx context.Context, metrics string) error {
+	if metrics != "" {
+		end, err := b.measure(ctx, metrics)
+		if err != nil {
+			return err
+		}
+		defer end()
+	}
+	s, err := b.begin(ctx, 0)
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	debug.SetGCPercent(50) // it is idle most of the time: memory is dearer than time
+	debug.FreeOSMemory()   // what it took to start
+	return s.worker.Run(ctx)
+}
+
+// measure serves the figures of the queue until the returned function is called.
+func (b *backlog) measure(ctx context.Context, at string) (end func(), err error) {
+	host, port, err := net.SplitHostPort(at)
+	if err != nil {
+		return nil, hint.Errorf("such as 127.0.0.1:9464", "%q is no address for metrics: %w", at, err)
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port))
+	if err != nil {
+		return nil, hint.Errorf("take another port: --metrics 127.0.0.1:9464", "metrics cannot be served at %s: %w", at, err)
+	}
+	fmt.Fprintf(b.Err, "metrics are served at http://%s/metrics\n", l.Addr()) //nolint:errcheck // a courtesy
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		all, err := b.on.All(r.Context())
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		fmt.Fprint(w, all.Metrics(b.on.Now())) //nolint:errcheck // whoever asked has gone
+	})
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+	go server.Serve(l) //nolint:errcheck // until it is closed
+	return func() { _ = server.Close() }, nil
+}

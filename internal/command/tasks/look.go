@@ -1,0 +1,151 @@
+package tasks
+
+import (
+	"context"
+	"iter"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/command"
+	"codeloops/internal/command/sessions"
+	"codeloops/internal/command/steering"
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/play"
+	"codeloops/internal/run"
+	"codeloops/internal/session"
+	"codeloops/internal/wording/hint"
+)
+
+func newQueueListCmd(q *Access) *cobra.Command {
+	var everywhere, asJSON bool
+	cmd := &cobra.Command{
+		Use:         "list",
+		Aliases:     []string{"ls"},
+		Annotations: command.Exits("the tasks were listed", ""),
+		Short:       "List the tasks of this repository, in the order in which they are worked on",
+		Long: `List the tasks of this repository: as a table on a terminal, elsewhere as lines of
+id, state, attempt, worker, iteration, phase, seconds in this state, cost and title,
+separated by tabs.
+
+A task is waiting, offered to the workers, running, finished (its result waits for
+the merge), merged, needs-human (its result could not be merged), failed (its run
+did not end with DONE), dead (its workers were lost three times) or cancelled.`,
+		Example: `  codeloops queue list --all --json`,
+		Args:    command.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return q.with(cmd.Context(), func(b *backlog) error {
+				all, err := b.mine(cmd.Context(), everywhere)
+				if err != nil {
+					return err
+				}
+				return b.list(cmd.Context(), all, asJSON)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&everywhere, "all", false, "the tasks of all repositories")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON object: the records of the tasks, and the budgets")
+	return cmd
+}
+
+func newQueueShowCmd(q *Access) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:               "show ID",
+		Annotations:       command.Exits("the task was shown", ""),
+		Short:             "Show a task: what is asked, its course, its sessions, its merge",
+		Example:           `  codeloops queue show iso-weeks`,
+		Args:              oneTask,
+		ValidArgsFunction: q.complete,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return q.withTask(cmd.Context(), args[0], func(b *backlog, r queue.Record) error {
+				if asJSON {
+					return command.WriteJSON(q.Out, r)
+				}
+				all, err := b.on.All(cmd.Context())
+				if err != nil {
+					return err
+				}
+				v, err := b.view(cmd.Context(), all)
+				if err != nil {
+					return err
+				}
+				return v.Show(q.Out, &r, run.Spelled(r.Task.Flags), b.toTake(&r))
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON object")
+	return cmd
+}
+
+func newQueueLogsCmd(q *Access) *cobra.Command {
+	l := q.Logs()
+	l.All = true // its work tree is none that anybody stands in
+	var format string
+	var follow bool
+	cmd := &cobra.Command{
+		Use:         "logs ID",
+		Annotations: command.LookExits(),
+		Short:       "Show what the agents of a task have done, or do",
+		Long: `Show the last session of a task as ` + "`codeloops replay`" + ` does. With --follow, one that
+runs is followed to its end, as ` + "`codeloops watch`" + ` does, and its exit code is that of
+the run, whichever machine works on it.`,
+		Example: `  codeloops queue logs --follow iso-weeks`,
+		Args:    oneTask, ValidArgsFunction: q.complete,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			var id string
+			away := false
+			if err := q.withTask(ctx, args[0], func(b *backlog, r queue.Record) error {
+				busy := r.State == queue.Running || r.State == queue.Offered
+				if away = busy && r.Worker.Home != "" && r.Worker.Home != b.home.ID(); away && follow {
+					return steering.Follow(ctx, l, format, r.Progress.Session, play.Follow(ctx, b.link.Conn, b.on, r.Task.ID, func(id string) iter.Seq2[session.Entry, error] {
+						return rest(ctx, l, id)
+					}))
+				}
+				if id = r.Progress.Session; id == "" {
+					return hint.Errorf("codeloops queue show "+r.Task.ID+" tells its course", "no session of task %s has begun", r.Task.ID)
+				}
+				if away {
+					return hint.Errorf("--follow shows it from there", "%s works on task %s, and has the log", r.Worker.Name, r.Task.ID)
+				}
+				return nil
+			}); err != nil || away {
+				return err
+			}
+			if follow {
+				return steering.Watch(ctx, l, format, id)
+			}
+			return sessions.Replay(ctx, l, format, id)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&follow, "follow", "f", false, "follow it while it runs")
+	f.StringVar(&format, "log-format", "", "how it is shown: `pretty|compact|json` (default: as a run is)")
+	return cmd
+}
+
+// list lists tasks.
+func (b *backlog) list(ctx context.Context, all queue.Backlog, asJSON bool) error {
+	v, err := b.view(ctx, all)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return command.WriteJSON(b.Out, v.Document())
+	}
+	return v.List(b.Streams)
+}
+
+// rest are the events of a session, if its log is here.
+func rest(ctx context.Context, l *command.Logs, id string) iter.Seq2[session.Entry, error] {
+	one, err := l.Find(id)
+	if err != nil {
+		return func(yield func(session.Entry, error) bool) { yield(session.Entry{}, err) }
+	}
+	store, err := session.NewStore(filepath.Dir(one.Path))
+	if err != nil {
+		return func(yield func(session.Entry, error) bool) { yield(session.Entry{}, err) }
+	}
+	return store.Follow(ctx, one.ID, 0)
+}

@@ -1,0 +1,271 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/cli/manual"
+	"codeloops/internal/command"
+	"codeloops/internal/proc"
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/hub"
+	"codeloops/internal/queue/play"
+	"codeloops/internal/queue/work"
+	"codeloops/internal/screen/queueview"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
+)
+
+func newQueueRunCmd(q *Access) *cobra.Command {
+	o := &taskOptions{but: "jobs"}
+	var jobs int
+	budget := &budgetFlags{}
+	cmd := &cobra.Command{
+		Use: "run [FILE]",
+		Annotations: command.Exits("everything is merged, or finished where it is not to be",
+			"something is left: failed, cancelled, over budget, waiting for a person, or waiting for such a task"),
+		Short: "Work off the tasks of this repository, and merge the results",
+		Long: `Work off the tasks of this repository, several at once, and merge the results. It
+ends when nothing more becomes of any task by itself, and says where each stands.
+The open tasks of a checklist or a prd.json that is named are added first, with the settings that
+are said here; see ` + "`codeloops queue import`" + `.
+
+With --budget-cost, --budget-tokens or --budget-time the tasks of this repository cost
+no more than that together, whoever works on them: what a turn may cost is reserved
+before it starts. Where that is not to be had any more, tasks go back to waiting, and
+the command ends with 1. The budget stays until another one is said.
+
+Ctrl+C stops the agents; a second one kills them. The next ` + "`codeloops queue run`" + `
+goes on where this one was: no turn that has ended is played again.`,
+		Example: `  codeloops queue run tasks.md --jobs 3`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) <= 1 {
+				return nil
+			}
+			return hint.Errorf("import the others before: codeloops queue import FILE", "%s takes one checklist, but got %s", cmd.CommandPath(), wording.Count(len(args), "argument"))
+		},
+		PreRunE: q.UsersCommand,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if jobs < 1 {
+				return hint.Errorf("--jobs 1 works on one task after the other", "--jobs cannot be %d", jobs)
+			}
+			if given := o.settings(cmd); len(args) == 0 && len(given) > 0 {
+				return hint.Errorf("say it when you add tasks, or name a checklist", "--%s is for tasks that are added", given[0].Name)
+			}
+			change, err := budget.change()
+			if err != nil {
+				return err
+			}
+			return q.run(cmd, o, change, args, jobs)
+		},
+	}
+	cmd.Flags().IntVar(&jobs, "jobs", 1, "work on `n` tasks at once")
+	manual.Under("Queue", cmd.Flags(), "jobs")
+	budget.add(cmd)
+	o.addFlags(cmd, q)
+	return cmd
+}
+
+// run works off the backlog of the repository where the user stands, with the tasks of files
+// that are named, says what becomes of it, and ends with a table.
+func (q *Access) run(cmd *cobra.Command, o *taskOptions, budget queue.BudgetChange, files []string, jobs int) error {
+	return q.serving(cmd.Context(), func(b *backlog) error {
+		here, err := b.repository()
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			if _, err := o.take(cmd, b, q.file(file)); err != nil {
+				return err
+			}
+		}
+		if budget.Any() {
+			if _, err := b.on.Ledger.ChangeBudget(cmd.Context(), here, func(b *queue.Budget) error { b.Set(budget); return nil }); err != nil {
+				return err
+			}
+		}
+		s, err := b.begin(cmd.Context(), jobs)
+		if err != nil {
+			return err
+		}
+		defer s.end()
+		s.alone(here)
+		shown, err := s.show(cmd.Context())
+		if err != nil {
+			return err
+		}
+		err = s.worker.Run(cmd.Context())
+		if shown(); err != nil {
+			return err
+		}
+		all, err := b.mine(cmd.Context(), false)
+		if err != nil {
+			return err
+		}
+		if err := b.list(cmd.Context(), all, o.asJSON); err != nil {
+			return err
+		}
+		return s.conclude(cmd.Context(), all)
+	})
+}
+
+func newWorkCmd(q *Access) *cobra.Command {
+	var jobs int
+	cmd := &cobra.Command{
+		Use:         "work",
+		Annotations: command.Exits("it was asked to end, and has", ""),
+		Short:       "Work on the tasks of the queue, of all repositories, until asked to end",
+		Long: `Work on the tasks of all repositories of this user, as they come, and merge the
+results, until asked to end. Several may be at work at once, and each may go away
+at any time: what it was working on is gone on with by another one.`,
+		Example: `  codeloops work --jobs 3`,
+		Args:    command.NoArgs,
+		PreRunE: q.UsersCommand,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if jobs < 1 {
+				return hint.Errorf("--jobs 1 works on one task after the other", "--jobs cannot be %d", jobs)
+			}
+			return q.work(cmd.Context(), jobs)
+		},
+	}
+	cmd.Flags().IntVar(&jobs, "jobs", 1, "work on `n` tasks at once")
+	manual.Under("Queue", cmd.Flags(), "jobs")
+	q.flags(cmd)
+	return cmd
+}
+
+// work works on whatever there is, until ctx is done.
+func (q *Access) work(ctx context.Context, jobs int) error {
+	return q.serving(ctx, func(b *backlog) error {
+		s, err := b.begin(ctx, jobs)
+		if err != nil {
+			return err
+		}
+		defer s.end()
+		shown, err := s.show(ctx)
+		if err != nil {
+			return err
+		}
+		defer shown()
+		if err := s.worker.Run(ctx); ctx.Err() == nil {
+			return err
+		}
+		return nil
+	})
+}
+
+// serving does something with the queue. Where nobody serves it, it is served to others for as
+// long as that lasts.
+func (q *Access) serving(ctx context.Context, do func(*backlog) error) (err error) {
+	end := func() error { return nil }
+	b, err := q.reach(ctx, func(home *hub.Home) (link *hub.Link, err error) {
+		link, shared, err := home.Share(ctx)
+		if err == nil {
+			end = shared
+		}
+		return link, err
+	})
+	if err != nil {
+		return errors.Join(err, end())
+	}
+	err = do(b)
+	return errors.Join(err, b.Close(), end())
+}
+
+// A shift is this process at work on the queue.
+type shift struct {
+	*backlog
+
+	worker *work.Worker
+	plays  *play.Player
+	end    func()
+}
+
+// begin begins a shift. The first Ctrl+C has it end what it works on, the second one kills that.
+// It answers for its home, too, when workers on other machines ask for tasks of that.
+func (b *backlog) begin(ctx context.Context, jobs int) (*shift, error) {
+	runner := proc.NewRunner(b.Now)
+	player := b.player(runner)
+	answered, err := player.Answer(ctx)
+	if err != nil {
+		return nil, errors.Join(err, runner.Close())
+	}
+	b.Signals.On(func() {
+		fmt.Fprintln(b.Err, "stopping; Ctrl+C again kills at once") //nolint:errcheck // a courtesy
+	}, player.Kill)
+	b.link.Tell(b.Tell)
+	if ahead := b.on.Ahead(); ahead.Abs() > time.Minute {
+		way := map[bool]string{true: "ahead of", false: "behind"}[ahead > 0]
+		b.Tell(fmt.Sprintf("the clock of this machine is %s %s that of the hub; the queue goes by the hub's", render.Span(ahead.Abs()), way))
+	}
+	name, _ := os.Hostname() // "" says no less
+	return &shift{backlog: b, plays: player, worker: &work.Worker{
+		Board: b.on, Who: queue.Worker{Name: fmt.Sprintf("%s/%d", name, os.Getpid()), Home: b.home.ID()}, Slots: jobs,
+		Only: player.Reachable,
+		Play: player.Play, Merge: player.Merge, Bring: player.Bring, Sweep: player.Sweep, Report: player.Report, Now: b.on.Now, Tell: b.Tell,
+	}, end: func() { answered(); _ = runner.Close() }}, nil // nothing of it is left
+}
+
+// alone has the shift work on one repository, until nothing more becomes of its tasks by itself.
+func (s *shift) alone(here queue.Repository) {
+	w := s.worker
+	w.Only = func(r queue.Repository) bool { return r == here }
+	w.Until = func(all queue.Backlog) bool {
+		for _, r := range all {
+			if r.Task.Repository == here && all.Pending(r) && (r.State != queue.Waiting || w.Holds().Over(here) == "") {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// show begins to say what becomes of tasks: on a terminal a line for each that is under way,
+// elsewhere one for each change.
+func (s *shift) show(ctx context.Context) (shown func(), err error) {
+	p := &queueview.Progress{Streams: s.Streams, Now: s.Now, Of: s.worker.Only}
+	if !s.ErrTTY || s.Plain {
+		s.worker.Watch, shown = p.Lines()
+		return shown, nil
+	}
+	all, err := s.on.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.worker.Watch, shown = p.Draw(all, s.on.Now, s.worker.Holds)
+	return shown, nil
+}
+
+// conclude says how to take what waits for its target, and whether anything is left.
+func (s *shift) conclude(ctx context.Context, all queue.Backlog) error {
+	left, last := false, map[string]*queue.Record{} // by target
+	for _, r := range all {
+		left = left || r.State != queue.Merged && (r.State != queue.Finished || !r.Task.Unmerged)
+		if r.Merge.Take != "" && (last[r.Task.Target] == nil || last[r.Task.Target].Since.Before(r.Since)) {
+			last[r.Task.Target] = r
+		}
+	}
+	for _, target := range slices.Sorted(maps.Keys(last)) {
+		r := last[target]
+		if taken, err := s.plays.Taken(ctx, r); err == nil && !taken {
+			fmt.Fprintf(s.Err, "%s is checked out, so what is merged waits; to take it:\n  %s\n", term.Line(r.Task.Target), term.Line(s.toTake(r))) //nolint:errcheck // a courtesy
+		}
+	}
+	if !left {
+		return nil
+	}
+	if budget, err := s.budgetHere(ctx); err == nil && budget.Over != "" {
+		fmt.Fprint(s.Err, overBudget(budget)) //nolint:errcheck // a courtesy
+	}
+	fmt.Fprint(s.Err, (&queueview.View{Tasks: all}).Left()) //nolint:errcheck // a courtesy
+	return command.ErrShort
+}

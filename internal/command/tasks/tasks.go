@@ -1,0 +1,168 @@
+// Package tasks holds the commands on the queue: many tasks, those who work on them, and the
+// hub that serves them.
+package tasks
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"codeloops/internal/agent"
+	"codeloops/internal/cli/manual"
+	"codeloops/internal/cli/signals"
+	"codeloops/internal/command"
+	"codeloops/internal/config"
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/board"
+	"codeloops/internal/queue/hub"
+	"codeloops/internal/redact"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
+)
+
+// Access is how commands come by the queue.
+type Access struct {
+	*command.Console
+
+	Signals *signals.Signals
+	Board   board.Options // its leases are shorter in tests
+
+	hub string // where the queue is served, as the command line says
+}
+
+// Commands are queue, work, hub.
+func (q *Access) Commands() []*cobra.Command {
+	return []*cobra.Command{newQueueCmd(q), newWorkCmd(q), newHubCmd(q)}
+}
+
+func newQueueCmd(q *Access) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:         "queue",
+		Annotations: command.Exits("what was asked for was done", ""),
+		Short:       "Work off many tasks, each in a work tree of its own, and merge the results",
+		Long: `Keep a backlog of tasks for this repository, and work it off: each task is an
+ordinary session in a git work tree of its own, on a branch codeloops/ID. A result
+whose run ended with DONE is merged into the target, checked there once more, and
+only then the work tree and the branch go. Your checkout, your index and HEAD stay
+as they are: if the target is checked out, what is merged waits at a ref, and you
+are told the command that takes it.`,
+		Example: `  codeloops queue add "make the parser accept ISO weeks, with tests"
+  codeloops queue run --jobs 3`,
+		Args: command.OwnCommands,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	q.flags(cmd)
+	cmd.AddCommand(newQueueAddCmd(q), newQueueImportCmd(q), newQueueListCmd(q), newQueueShowCmd(q), newQueueLogsCmd(q), newQueueCancelCmd(q), newQueueRetryCmd(q), newQueueRmCmd(q), newQueueRunCmd(q))
+	return cmd
+}
+
+// settings say where the queue is. No project has a say in that.
+func (q *Access) settings() (config.Queue, error) {
+	o := config.Options{Env: q.Environ, Home: q.Home(), Outputs: agent.Formats()}
+	if q.hub != "" {
+		o.Flags = map[string]any{"queue.hub": q.hub}
+	}
+	cfg, err := config.Load(o)
+	if err != nil {
+		return config.Queue{}, err
+	}
+	secrets := slices.Clip(q.Environ)
+	for _, secret := range hub.Secrets(cfg.Queue.Hub) { // they are kept out of logs and messages
+		secrets = append(secrets, "QUEUE_PASSWORD="+secret)
+	}
+	if len(secrets) > len(q.Environ) {
+		q.Secrets = redact.New(secrets)
+	}
+	return cfg.Queue, nil
+}
+
+// flags are where the queue is served.
+func (q *Access) flags(cmd *cobra.Command) {
+	f := cmd.PersistentFlags()
+	f.StringVar(&q.hub, "hub", "", "the queue is served at `URL`, as `codeloops hub` prints it there (default: on this machine)")
+	f.StringVar(&q.hub, "nats", "", "the same, of a NATS server of yours with JetStream: `URL`")
+	manual.Under("Queue", f, "hub", "nats")
+}
+
+// open opens the user's queue. The caller closes it.
+func (q *Access) open(ctx context.Context) (*backlog, error) {
+	return q.reach(ctx, func(home *hub.Home) (*hub.Link, error) { return home.Connect(ctx) })
+}
+
+// reach opens the queue, at the hub that the user has named or else at the one of this home.
+func (q *Access) reach(ctx context.Context, own func(*hub.Home) (*hub.Link, error)) (*backlog, error) {
+	home, err := hub.Open(q.Data("queue"))
+	if err != nil {
+		return nil, err
+	}
+	s, err := q.settings()
+	if err != nil {
+		return nil, err
+	}
+	var link *hub.Link
+	if s.Hub == "" {
+		link, err = own(home)
+	} else {
+		link, err = home.Reach(hub.Way{URL: s.Hub, CA: s.CA, Cert: s.Cert, Key: s.Key, Creds: s.Creds})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return q.through(ctx, home, link, s)
+}
+
+// through opens the queue through a link, which it closes in the end.
+func (q *Access) through(ctx context.Context, home *hub.Home, link *hub.Link, s config.Queue) (*backlog, error) {
+	o := q.Board
+	o.Replicas, o.Now = s.Replicas, q.Now
+	on, err := board.Open(ctx, link.Conn, o)
+	if err != nil {
+		return nil, errors.Join(err, link.Close())
+	}
+	return &backlog{Access: q, home: home, link: link, on: on, replicas: s.Replicas, remote: s.Through()}, nil
+}
+
+// with opens the queue for what is to be done with it.
+func (q *Access) with(ctx context.Context, do func(*backlog) error) error {
+	b, err := q.open(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(b), b.Close())
+}
+
+// withTask is with for what is to be done with one task.
+func (q *Access) withTask(ctx context.Context, ref string, do func(*backlog, queue.Record) error) error {
+	return q.with(ctx, func(b *backlog) error {
+		r, err := b.find(ctx, ref)
+		if err != nil {
+			return err
+		}
+		return do(b, r)
+	})
+}
+
+// complete completes the IDs of tasks.
+func (q *Access) complete(cmd *cobra.Command, args []string, _ string) (ids []cobra.Completion, how cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		_ = q.with(cmd.Context(), func(b *backlog) error { // without it there is nothing to offer
+			all, err := b.mine(cmd.Context(), false)
+			for _, r := range all.Sorted() {
+				ids = append(ids, cobra.CompletionWithDesc(r.Task.ID, string(r.State)+": "+term.Line(r.Task.Title())))
+			}
+			return err
+		})
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// oneTask takes the ID of a task.
+func oneTask(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return hint.Errorf("codeloops queue list shows those that there are", "%s takes the ID of one task, but got %s", cmd.CommandPath(), wording.Count(len(args), "argument"))
+}

@@ -1,0 +1,198 @@
+package queueview
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
+
+	"codeloops/internal/queue"
+	"codeloops/internal/screen/live"
+	"codeloops/internal/screen/term"
+)
+
+// A drawing shows on a terminal how tasks are worked on: a line for each that is under way, drawn anew as
+// it changes, and above them lines that stay, of what is over.
+type drawing struct {
+	*Progress
+
+	now   func() time.Time // the hub's
+	holds func() *queue.Holds
+	style *lipgloss.Renderer
+	lines *live.Lines
+
+	mu   sync.Mutex
+	all  queue.Backlog
+	said map[string]string // of tasks, the last line that stays
+}
+
+// Draw begins to show tasks on standard error, which belongs to it until shown is called. now is the time
+// by which their records go.
+func (p *Progress) Draw(all queue.Backlog, now func() time.Time, holds func() *queue.Holds) (watch func(queue.Record), shown func()) {
+	s := p.Streams
+	d := &drawing{Progress: p, now: now, holds: holds, style: s.ErrRenderer(), all: queue.Backlog{}, said: map[string]string{}}
+	for id, r := range all {
+		if p.Of(r.Task.Repository) {
+			d.all[id], d.said[id] = r, stays(r)
+		}
+	}
+	own := &term.Streams{In: s.In, Out: s.Out, Err: s.Err, OutTTY: s.OutTTY, ErrTTY: s.ErrTTY, Columns: s.Columns}
+	resized := make(chan os.Signal, 1)
+	term.NotifyResize(resized)
+	d.lines = live.NewLines(live.LinesOptions{
+		Out: own.Err, Size: own.Size, Resized: resized, Now: p.Now, Reflows: s.Reflows, Picture: d.picture,
+	})
+	s.Err = d.lines
+	return d.watch, func() {
+		_ = d.lines.Close() // nobody is left to be told
+		s.Err = own.Err
+		signal.Stop(resized)
+	}
+}
+
+// watch takes down what has become of a task.
+func (d *drawing) watch(r queue.Record) {
+	if !d.Of(r.Task.Repository) {
+		return
+	}
+	d.mu.Lock()
+	d.all[r.Task.ID] = &r
+	text := stays(&r)
+	told := text == "" || d.said[r.Task.ID] == text
+	d.said[r.Task.ID] = text
+	d.mu.Unlock()
+	if told {
+		d.lines.Change()
+		return
+	}
+	fmt.Fprintf(d.lines, "%s  %s  %s\n", d.style.NewStyle().Faint(true).Render(d.Now().Format(time.TimeOnly)), r.Task.ID, inColour(d.style, r.State, text)) //nolint:errcheck // it never fails
+}
+
+// picture is a line for each task that is under way, and one for all others.
+func (d *drawing) picture(width, height, beat int) (lines []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now, holds := d.now(), d.holds()
+	var busy []*queue.Record
+	number := map[queue.State]int{}
+	wide, held := 0, ""
+	for _, r := range d.all.Sorted() {
+		switch {
+		case r.State.Busy() && (r.State != queue.Finished || !r.Task.Unmerged):
+			busy = append(busy, r)
+			wide = max(wide, ansi.StringWidth(r.Task.ID))
+			continue
+		case r.State == queue.Waiting && held == "":
+			held = holds.Held(r, now)
+		}
+		number[r.State]++
+	}
+	room := max(1, min(height-3, 16))
+	for i, r := range busy {
+		if i == room-1 && len(busy) > room {
+			lines = append(lines, fmt.Sprintf("  … %d more", len(busy)-i))
+			break
+		}
+		lines = append(lines, fmt.Sprintf("%s %-*s  %s", d.spinner(beat), wide, r.Task.ID, d.doing(r, now)))
+	}
+	lines = append(lines, d.style.NewStyle().Faint(true).Render(d.foot(number, held, holds)))
+	for i, text := range lines {
+		if d.Streams.ASCII {
+			text = term.ASCII(text)
+		}
+		lines[i] = term.Fit(text, width-1)
+	}
+	return lines
+}
+
+func (d *drawing) spinner(beat int) string {
+	signs := []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
+	if d.Streams.ASCII {
+		signs = []string{"|", "/", "-", `\`}
+	}
+	return signs[beat%len(signs)]
+}
+
+// doing says what becomes of a task at the moment.
+func (d *drawing) doing(r *queue.Record, now time.Time) string {
+	var parts []string
+	switch {
+	case r.State == queue.Offered:
+		parts = append(parts, "offered")
+	case r.State == queue.Finished:
+		parts = append(parts, "waits for its merge")
+	case r.Progress.Iteration > 0:
+		parts = append(parts, fmt.Sprintf("iteration %d", r.Progress.Iteration))
+		if in := phase(r); in != "" {
+			parts = append(parts, in)
+		}
+	default:
+		parts = append(parts, "begins")
+	}
+	parts = append(parts, since(r, now))
+	if r.Attempt > 1 {
+		parts = append(parts, fmt.Sprintf("attempt %d", r.Attempt))
+	}
+	if r.Progress.Dollars > 0 {
+		parts = append(parts, dollars(r.Progress.Dollars))
+	}
+	return inColour(d.style, r.State, parts[0]) + strings.Join(append([]string{""}, parts[1:]...), " · ")
+}
+
+// foot counts the other tasks, and says what is spent.
+func (d *drawing) foot(number map[queue.State]int, held string, holds *queue.Holds) string {
+	parts := numbered(number, held)
+	var budgets []queue.Budget
+	for _, b := range holds.Budgets {
+		if b.Any() && d.Of(b.Repository) {
+			budgets = append(budgets, b)
+		}
+	}
+	if len(budgets) == 1 {
+		parts = append(parts, "budget: "+budgets[0].String())
+	}
+	return "  " + strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
+}
+
+// A Progress says what becomes of tasks, on standard error.
+type Progress struct {
+	Streams *term.Streams
+	Now     func() time.Time
+	Of      func(queue.Repository) bool // whose tasks it tells of
+}
+
+// Lines says each change in a line. A terminal that hangs holds nobody up: what it does not
+// take is not said. shown waits for the rest, for a moment.
+func (p *Progress) Lines() (watch func(queue.Record), shown func()) {
+	last, lines, done := map[string]string{}, make(chan string, 1_000), make(chan struct{})
+	go func() {
+		defer close(done)
+		for text := range lines {
+			fmt.Fprintln(p.Streams.Err, text) //nolint:errcheck // a courtesy
+		}
+	}()
+	watch = func(r queue.Record) {
+		what := line(&r)
+		if what == "" || last[r.Task.ID] == what || !p.Of(r.Task.Repository) {
+			return
+		}
+		last[r.Task.ID] = what
+		select {
+		case lines <- p.Now().Format(time.TimeOnly) + "  " + r.Task.ID + "  " + what:
+		default:
+		}
+	}
+	return watch, func() {
+		close(lines)
+		select {
+		case <-done:
+		case <-time.After(time.Second):
+		}
+	}
+}

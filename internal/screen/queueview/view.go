@@ -1,0 +1,115 @@
+package queueview
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"codeloops/internal/queue"
+	"codeloops/internal/screen/term"
+)
+
+// A View is where tasks stand at a moment.
+type View struct {
+	Tasks   queue.Backlog
+	Budgets []queue.Budget
+	Holds   *queue.Holds
+	Now     time.Time
+}
+
+// List lists the tasks: for people where standard output is a terminal, elsewhere for programs.
+func (v *View) List(s *term.Streams) error {
+	for _, budget := range v.Budgets {
+		defer fmt.Fprintf(s.Err, "budget: %s\n", &budget) //nolint:errcheck // a courtesy
+	}
+	if s.OutTTY {
+		if len(v.Tasks) == 0 {
+			fmt.Fprintln(s.Out, `no tasks: codeloops queue add "…" adds one`) //nolint:errcheck // a reader that has gone
+			return nil
+		}
+		return v.table(s)
+	}
+	for _, r := range v.Tasks.Sorted() {
+		if _, err := fmt.Fprintln(s.Out, strings.Join(v.cells(r), "\t")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cells are what is said of a task for programs.
+func (v *View) cells(r *queue.Record) []string {
+	return []string{
+		r.Task.ID, string(r.State), strconv.Itoa(r.Attempt), r.Worker.Name, strconv.Itoa(r.Progress.Iteration), r.Progress.Phase,
+		strconv.Itoa(int(v.Now.Sub(r.Since).Seconds())), dollars(r.Progress.Dollars), term.Line(r.Task.Title()),
+	}
+}
+
+// Document is the list for programs, as an object.
+func (v *View) Document() any {
+	return struct {
+		Tasks   []*queue.Record `json:"tasks"`
+		Budgets []queue.Budget  `json:"budgets,omitempty"`
+	}{v.Tasks.Sorted(), v.Budgets}
+}
+
+// Left says what is left, and what to do about the first one that nothing more becomes of by itself.
+func (v *View) Left() string {
+	number, first := map[queue.State]int{}, ""
+	for _, r := range v.Tasks.Sorted() {
+		if number[r.State]++; first == "" && r.State.Over() && r.State != queue.Merged {
+			first = r.Task.ID
+		}
+	}
+	delete(number, queue.Merged)
+	text := "left: " + strings.Join(numbered(number, ""), ", ") + "\n"
+	if first != "" {
+		text += "codeloops queue show " + first + " says why; codeloops queue retry " + first + " has it tried again\n"
+	}
+	return text
+}
+
+// Show writes all that is to be said of a task. Its settings, and what takes the merge, are as they
+// are typed.
+func (v *View) Show(w io.Writer, r *queue.Record, settings []string, take string) error {
+	var s strings.Builder
+	field := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&s, "%-10s %s\n", name, term.Line(value))
+		}
+	}
+	fmt.Fprintf(&s, "%s  %s\n", r.Task.ID, r.State)
+	field("why", r.Why)
+	if waits := v.Tasks.Waits(r, v.Now, v.Holds); waits != r.Why {
+		field("waits", waits)
+	}
+	field("repository", r.Task.Repository.Root)
+	field("target", r.Task.Target)
+	field("branch", r.Task.Branch())
+	field("after", strings.Join(r.Task.After, ", "))
+	field("touches", strings.Join(r.Task.Touches, ", "))
+	field("settings", strings.Join(settings, " "))
+	for _, id := range r.Sessions() {
+		field("session", id+": codeloops sessions show "+id)
+	}
+	if r.Progress.Dollars > 0 {
+		field("cost", dollars(r.Progress.Dollars))
+	}
+	field("merged", r.Merge.Commit)
+	field("take it", take)
+	s.WriteString("\n" + strings.TrimRight(term.Clean(r.Task.Prompt), "\n") + "\n\n")
+	for _, m := range r.Course {
+		what := string(m.State)
+		if m.State == queue.Running {
+			what = fmt.Sprintf("running, attempt %d by %s", m.Attempt, m.Worker)
+		}
+		if m.Why != "" {
+			what += ": " + term.Line(m.Why)
+		}
+		fmt.Fprintf(&s, "%s  %s\n", m.At.In(v.Now.Location()).Format(time.DateTime), what)
+	}
+	_, err := io.WriteString(w, s.String())
+	return err
+}

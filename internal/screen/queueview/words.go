@@ -1,0 +1,98 @@
+package queueview
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/charmbracelet/lipgloss"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/queue"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
+	"codeloops/internal/screen/words"
+)
+
+// line says where a task stands; "" is nothing worth a line.
+func line(r *queue.Record) string {
+	switch {
+	case r.State == queue.Offered:
+		return ""
+	case r.State == queue.Running && r.Progress.Phase != "":
+		return fmt.Sprintf("iteration %d, %s", r.Progress.Iteration, phase(r))
+	case r.State == queue.Running && r.Progress.Iteration > 0:
+		return "" // between two phases
+	case r.State == queue.Running:
+		return fmt.Sprintf("attempt %d", r.Attempt)
+	case r.Why != "":
+		return string(r.State) + ": " + term.Line(r.Why)
+	}
+	return string(r.State)
+}
+
+// stays is what is said once of a task, in a line that stays; "" where it is under way.
+func stays(r *queue.Record) string {
+	if r.State == queue.Running || r.State == queue.Offered || r.State == queue.Finished && !r.Task.Unmerged || r.State == queue.Waiting && r.Why == "" {
+		return ""
+	}
+	return line(r)
+}
+
+// inColour is a text in the colour of a state.
+func inColour(style *lipgloss.Renderer, s queue.State, text string) string {
+	colour := map[queue.State]string{
+		queue.Merged: "2", queue.Failed: "1", queue.Dead: "1", queue.NeedsHuman: "1", queue.Running: "4", queue.Finished: "4",
+	}[s]
+	if colour == "" {
+		colour = "3"
+	}
+	return style.NewStyle().Foreground(lipgloss.Color(colour)).Render(text)
+}
+
+// phase is the one that the run of a task is in, for people.
+func phase(r *queue.Record) string {
+	s, ok := loop.ParseState(r.Progress.Phase)
+	if !ok {
+		return term.Line(r.Progress.Phase) // of another version
+	}
+	return words.Phase(s)
+}
+
+// since is how long a task has been where it is.
+func since(r *queue.Record, now time.Time) string {
+	d := max(0, now.Sub(r.Since))
+	if d < time.Minute {
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	}
+	return render.Span(d)
+}
+
+func dollars(d float64) string {
+	if d == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("$%.2f", d)
+}
+
+// numbered says how many tasks there are in each state, and what holds those up that wait.
+func numbered(number map[queue.State]int, held string) (parts []string) {
+	for _, s := range queue.States() {
+		if n := number[s]; n > 0 {
+			said := fmt.Sprintf("%d %s", n, s)
+			if s == queue.Waiting && held != "" {
+				said += " (" + held + ")"
+			}
+			parts = append(parts, said)
+		}
+	}
+	return parts
+}
+
+// count is a number; "" is none.
+func count(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
