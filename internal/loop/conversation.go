@@ -27,7 +27,7 @@ func (c Conversation) After(t Turn) Conversation {
 // plus adds up what is known of both.
 func (u Usage) plus(v Usage) Usage {
 	return Usage{
-		Tokens:  both(u.Tokens, v.Tokens, Tokens.plus),
+		Tokens:  both(u.Tokens, v.Tokens, Tokens.Plus),
 		CostUSD: both(u.CostUSD, v.CostUSD, func(a, b float64) float64 { return a + b }),
 		Rounds:  both(u.Rounds, v.Rounds, func(a, b int) int { return a + b }),
 	}
@@ -63,7 +63,8 @@ func both[T any](a, b *T, sum func(T, T) T) *T {
 	return &s
 }
 
-func (t Tokens) plus(o Tokens) Tokens {
+// Plus adds up both.
+func (t Tokens) Plus(o Tokens) Tokens {
 	return Tokens{
 		Input: t.Input + o.Input, Output: t.Output + o.Output,
 		CacheRead: t.CacheRead + o.CacheRead, CacheWrite: t.CacheWrite + o.CacheWrite,

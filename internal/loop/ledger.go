@@ -117,7 +117,7 @@ func (s *section) admits(ctx context.Context, next Role, begins bool) (over <-ch
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.progress
-	now.Elapsed, now.Next = s.loop.Clock().Sub(s.began), next
+	now.Next = next
 	now.Spent, now.Roles = s.ledger.expected()
 	reason, why := s.at.Gate.Stop(now)
 	switch {

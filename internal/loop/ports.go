@@ -3,7 +3,6 @@ package loop
 import (
 	"context"
 	"iter"
-	"time"
 )
 
 // A Workplace is a work tree with those who play in it: the user's own, or a [Fork].
@@ -91,12 +90,11 @@ type Critic interface {
 
 // Progress is what a run has come to, as a [Gate] sees it.
 type Progress struct {
-	Iterations        int           // whole iterations so far
-	ConsecutiveErrors int           // iterations in a row, up to now, that count as errors
-	LastFailure       StopReason    // of the last iteration; StopNone when it was none
-	LastProblem       string        // what was said of that failure, "" where nothing was
-	Elapsed           time.Duration // since the run began
-	Next              Role          // whose turn it would be
+	Iterations        int        // whole iterations so far
+	ConsecutiveErrors int        // iterations in a row, up to now, that count as errors
+	LastFailure       StopReason // of the last iteration; StopNone when it was none
+	LastProblem       string     // what was said of that failure, "" where nothing was
+	Next              Role       // whose turn it would be
 	Spent             Spending
 	Roles             map[Role]Spent // the parts of Spent.Others
 }

@@ -12,7 +12,6 @@ import (
 type Step struct {
 	Path  loop.Step
 	Began time.Time
-	Ended time.Time // of one that is over
 	Over  bool
 
 	// Of an agent's turn; the role is "" for other steps.
@@ -79,7 +78,7 @@ func (s *Stage) cast(in loop.Session) {
 // played ends a turn, and returns its path.
 func (s *Stage) played(at loop.Stamp, iteration int, role loop.Role, t loop.Turn) loop.Step {
 	turn := s.turn(at, iteration, role)
-	turn.Ended, turn.Over, turn.Waiting = at.Time, true, nil
+	turn.Over, turn.Waiting = true, nil
 	if t.Agent.Agent != "" && s.Playing != nil {
 		turn.Agent, s.Playing[role] = t.Agent, t.Agent
 	}
@@ -133,7 +132,7 @@ func (s *Stage) begin(at loop.Stamp, path loop.Step, role loop.Role) *Step {
 // end notes that a phase is over.
 func (s *Stage) end(at loop.Stamp, iteration int, phase loop.State) {
 	if step := s.step(pathOf(at, iteration, phase)); step != nil {
-		step.Ended, step.Over = at.Time, true
+		step.Over = true
 	}
 }
 

@@ -28,11 +28,7 @@ func (u *Usage) turn(t loop.Turn) {
 func (u *Usage) add(turn loop.Usage) {
 	if t := turn.Tokens; t != nil {
 		u.Counted++
-		u.Tokens.Input += t.Input
-		u.Tokens.Output += t.Output
-		u.Tokens.CacheRead += t.CacheRead
-		u.Tokens.CacheWrite += t.CacheWrite
-		u.Tokens.Reasoning += t.Reasoning
+		u.Tokens = u.Tokens.Plus(*t)
 	}
 	if turn.CostUSD != nil {
 		u.Priced++
@@ -45,11 +41,7 @@ func (u *Usage) add(turn loop.Usage) {
 
 // Plus returns the sum of both, of the two roles for example.
 func (u Usage) Plus(v Usage) Usage {
-	u.Tokens.Input += v.Tokens.Input
-	u.Tokens.Output += v.Tokens.Output
-	u.Tokens.CacheRead += v.Tokens.CacheRead
-	u.Tokens.CacheWrite += v.Tokens.CacheWrite
-	u.Tokens.Reasoning += v.Tokens.Reasoning
+	u.Tokens = u.Tokens.Plus(v.Tokens)
 	u.CostUSD += v.CostUSD
 	u.Rounds += v.Rounds
 	u.Counted += v.Counted
