@@ -52,7 +52,10 @@ func (j *job) end() (stopped bool) {
 }
 
 // terminate asks everybody to end.
-func (j *job) terminate() {
+func (j *job) terminate() { j.stop(j.askAll) }
+
+// stop notes that the job is to end, and ends those who are there.
+func (j *job) stop(all func()) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.over {
@@ -60,7 +63,7 @@ func (j *job) terminate() {
 	}
 	j.stopped = true
 	if j.leader != 0 {
-		j.askAll()
+		all()
 	}
 }
 
@@ -81,15 +84,7 @@ func (j *job) askAll() {
 // kill kills everybody. Who slips away is caught when the leader has ended.
 func (j *job) kill() {
 	j.killed.Store(true)
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.over {
-		return
-	}
-	j.stopped = true
-	if j.leader != 0 {
-		j.killLeader()
-	}
+	j.stop(j.killLeader)
 }
 
 func (j *job) killLeader() {
