@@ -43,17 +43,22 @@ func (ActorCritic) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, er
 //
 //	ACTOR_EXECUTING → CAPTURING_DIFF → VERIFYING → CRITIC_EVALUATING → DONE, CONTINUE or ERROR
 func iterate(ctx context.Context, it *loop.Iteration) error {
-	if err := it.Act(ctx); err != nil {
-		return err
-	}
-	if err := it.Capture(ctx); err != nil {
-		return err
-	}
-	if ruled, err := it.Inspect(); ruled || err != nil {
-		return err
-	}
-	if err := it.Verify(ctx); err != nil {
+	if ruled, err := worked(ctx, it); ruled || err != nil {
 		return err
 	}
 	return it.Judge(ctx)
+}
+
+// worked is a round up to its verdict, which the rules of the run may give.
+func worked(ctx context.Context, it *loop.Iteration) (ruled bool, err error) {
+	if err := it.Act(ctx); err != nil {
+		return false, err
+	}
+	if err := it.Capture(ctx); err != nil {
+		return false, err
+	}
+	if ruled, err := it.Inspect(); ruled || err != nil {
+		return ruled, err
+	}
+	return false, it.Verify(ctx)
 }

@@ -50,16 +50,7 @@ func (r ReAct) iterate(ctx context.Context, it *loop.Iteration) error {
 	if !it.Checked() {
 		it.Instruct(sayDone)
 	}
-	if err := it.Act(ctx); err != nil {
-		return err
-	}
-	if err := it.Capture(ctx); err != nil {
-		return err
-	}
-	if ruled, err := it.Inspect(); ruled || err != nil {
-		return err
-	}
-	if err := it.Verify(ctx); err != nil {
+	if ruled, err := worked(ctx, it); ruled || err != nil {
 		return err
 	}
 	return it.Conclude(ctx, conclusion(it.Case()))
