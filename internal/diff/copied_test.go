@@ -56,7 +56,7 @@ func TestCopyOf(t *testing.T) {
 		rewrite(t, filepath.Join(copied, "copied"))
 		rewrite(t, filepath.Join(copied, "said"))
 		o := s.options()
-		o.Times, o.Now = diff.On, func() time.Time { return time.Now().Add(test.now) }
+		o.Clock, o.Now = keeping(true), func() time.Time { return time.Now().Add(test.now) }
 		again, err := diff.Open(t.Context(), copied, o)
 		s.must(err)
 		s.must(again.KeepIn(s.own))

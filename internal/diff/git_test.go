@@ -15,19 +15,19 @@ import (
 	"time"
 
 	"codeloops/internal/diff"
+	"codeloops/internal/diff/scan"
 )
 
 // A sandbox is a directory with a home of its own, in which git behaves the
 // same on every machine.
 type sandbox struct {
-	t    testing.TB
-	base string // holds home, and the work tree unless a test says otherwise
-	root string // of the work tree
-	own  string // the private repository of its trees
-	env  []string
-	now  func() time.Time
-	// times says whether trees go by times.
-	times diff.Switch
+	t     testing.TB
+	base  string // holds home, and the work tree unless a test says otherwise
+	root  string // of the work tree
+	own   string // the private repository of its trees
+	env   []string
+	now   func() time.Time
+	clock func(dir string) scan.Clock // as in diff.Options
 	// trees are those that are open. The list is what a test that is over lets go
 	// of: its clean-up functions are remembered until all tests are.
 	trees []*diff.Tree
@@ -107,7 +107,7 @@ func newRepoInMemory(tb testing.TB) *sandbox {
 	}
 	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
 	s := newSandboxIn(tb, dir).initialized()
-	s.times = diff.On // as on a disk: nothing is written here through mappings
+	s.clock = keeping(true) // as on a disk: nothing is written here through mappings
 	return s
 }
 
@@ -204,9 +204,18 @@ func (s *sandbox) must(err error) {
 	}
 }
 
+// keeping returns the clocks of file systems that all keep times, or none.
+func keeping(times bool) func(dir string) scan.Clock {
+	return func(dir string) scan.Clock {
+		c := scan.ClockOf(dir)
+		c.Keeps = times
+		return c
+	}
+}
+
 func (s *sandbox) options() diff.Options {
 	unsynced := func(*os.File) error { return nil } // power cuts have tests of their own
-	return diff.Options{Env: s.lookup, Now: s.now, Git: s, Note: s.note, Times: s.times, Sync: unsynced}
+	return diff.Options{Env: s.lookup, Now: s.now, Git: s, Note: s.note, Clock: s.clock, Sync: unsynced}
 }
 
 func (s *sandbox) note(what string) {

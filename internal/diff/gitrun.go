@@ -81,14 +81,9 @@ type purpose struct {
 	why string
 }
 
-// Run implements [store.Git].
-func (p purpose) Run(ctx context.Context, dir string, env, args []string, stdin []byte) ([]byte, error) {
-	return p.call(ctx, GitCall{Dir: dir, Env: env, Args: args, Stdin: stdin})
-}
-
-// call runs git on the objects as they are, whatever may be told to stand in for
+// Run runs git on the objects as they are, whatever may be told to stand in for
 // them.
-func (p purpose) call(ctx context.Context, c GitCall) ([]byte, error) {
+func (p purpose) Run(ctx context.Context, c GitCall) ([]byte, error) {
 	if p.git == nil {
 		return nil, errNoGit
 	}
@@ -171,7 +166,7 @@ func (g *gitRunner) hashBeside(ctx context.Context, git purpose, files []scan.Un
 		{Args: []string{"ls-files", "--stage", "-z"}},
 	} {
 		c.Dir, c.Env, c.Args = g.root, env, slices.Concat(plain, c.Args)
-		if out, err = git.call(ctx, c); err != nil {
+		if out, err = git.Run(ctx, c); err != nil {
 			return nil, err
 		}
 	}
@@ -196,7 +191,7 @@ func (g *gitRunner) hashObjects(ctx context.Context, git purpose, paths []string
 	if err != nil {
 		return nil, err
 	}
-	out, err := git.Run(ctx, g.root, env, []string{"hash-object", "-w", "--stdin-paths"}, stdin.Bytes())
+	out, err := git.Run(ctx, GitCall{Dir: g.root, Env: env, Args: []string{"hash-object", "-w", "--stdin-paths"}, Stdin: stdin.Bytes()})
 	if err != nil {
 		return nil, err
 	}
@@ -220,14 +215,14 @@ func (g *gitRunner) checkedOut(ctx context.Context, why, name string, id plumbin
 	if err != nil {
 		return nil, err
 	}
-	return g.purpose(why).Run(ctx, g.root, env, []string{"cat-file", "--filters", "--path=" + name, id.String()}, nil)
+	return g.purpose(why).Run(ctx, GitCall{Dir: g.root, Env: env, Args: []string{"cat-file", "--filters", "--path=" + name, id.String()}})
 }
 
 // listIndex lets git read an index that package index does not. The entries
 // have no stat, so that each file is compared by its content.
 func (g *gitRunner) listIndex(ctx context.Context) (*index.Index, error) {
 	out, err := g.purpose("to read an index of an unusual form").
-		Run(ctx, g.root, nil, []string{"ls-files", "-v", "--stage", "-z"}, nil)
+		Run(ctx, GitCall{Dir: g.root, Args: []string{"ls-files", "-v", "--stage", "-z"}})
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"testing"
 
-	"codeloops/internal/diff"
 	"codeloops/internal/loop"
 )
 
@@ -91,7 +90,7 @@ func newHistory(t *testing.T, seed uint64) *history {
 	t.Helper()
 	h := &history{sandbox: newRepoInMemory(t), rand: rand.New(rand.NewPCG(seed, 1))}
 	if seed%8 == 7 {
-		h.times = diff.Off
+		h.clock = keeping(false)
 	}
 	if h.rand.IntN(8) == 0 {
 		h.steps(h.rand.IntN(6)) // no commit

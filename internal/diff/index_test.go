@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestIndexWithinATick: an index that was read so soon after it was written that
-// another one may have the same times is read again.
+// TestIndexWithinATick: an index that is written so soon after another one that it may
+// have the same times is seen.
 func TestIndexWithinATick(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
@@ -27,7 +27,6 @@ func TestIndexWithinATick(t *testing.T) {
 	tree, o := s.open(), newOracle(s)
 	s.must(tree.Baseline(t.Context()))
 	s.must(os.WriteFile(s.path(".git/index"), second, 0o644))
-	tree.StandStill()
 	if got := summary(o.capture(tree)); got != "A b.log\n" {
 		t.Errorf("captured %q", got)
 	}

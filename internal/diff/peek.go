@@ -63,7 +63,7 @@ func (t *Tree) aside(since Mark, abandon context.CancelCauseFunc) (w *watcher, f
 		return nil, nil, nil, ErrNoBaseline
 	}
 	w = &watcher{place: t.place, start: t.start}
-	w.seen = seen{last: t.last, tracked: t.tracked, how: t.how, nests: nests{at: &w.place, begun: t.nests.begun}}
+	w.seen = seen{last: t.last, how: t.how, nests: nests{at: &w.place, begun: t.nests.begun}}
 	w.alone = true
 	w.git = t.git.quiet()
 	w.store = t.store.Beside(w.git.purpose(""), w.git.purpose("to read objects of a partial clone"))
@@ -99,33 +99,22 @@ func (g *gitRunner) quiet() *gitRunner {
 
 // peeks are the looks under way that leave no trace.
 type peeks struct {
-	mu  sync.Mutex
-	way map[*int]context.CancelCauseFunc // how each is abandoned
+	way sync.Map // how each is abandoned, by the address of that
 	all sync.WaitGroup
 }
 
 func (p *peeks) begin(abandon context.CancelCauseFunc) (end func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.way == nil {
-		p.way = make(map[*int]context.CancelCauseFunc)
-	}
-	this := new(int)
-	p.way[this] = abandon
 	p.all.Add(1)
+	p.way.Store(&abandon, abandon)
 	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		delete(p.way, this)
+		p.way.Delete(&abandon)
 		p.all.Done()
 	}
 }
 
 // abandon ends all that are under way, and waits for none of them.
 func (p *peeks) abandon() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, abandon := range p.way {
-		abandon(ErrAbandoned)
+	for _, abandon := range p.way.Range {
+		abandon.(context.CancelCauseFunc)(ErrAbandoned)
 	}
 }

@@ -2,13 +2,12 @@ package diff
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -103,25 +102,16 @@ func (m *memory) name(root *scan.Dir) string {
 }
 
 // clockOf returns the worst of the clocks.
-func clockOf(r *repo.Repository, times Switch) scan.Clock {
+func clockOf(r *repo.Repository, of func(dir string) scan.Clock) scan.Clock {
+	if of == nil {
+		of = scan.ClockOf
+	}
 	c := scan.Clock{Keeps: true}
 	for _, dir := range []string{r.WorkTree, r.GitDir, r.CommonDir} {
-		own := scan.ClockOf(dir)
+		own := of(dir)
 		c = scan.Clock{Slack: max(c.Slack, own.Slack), Keeps: c.Keeps && own.Keeps}
 	}
-	if times != Auto {
-		c.Keeps = times == On
-	}
 	return c
-}
-
-// looked returns the time of a look at what a stamp may stand for later. Where a file
-// system does not keep times, it is so long ago that none does.
-func (p *place) looked() time.Time {
-	if !p.clock.Keeps {
-		return time.Unix(0, 0)
-	}
-	return p.options.Now()
 }
 
 // Since returns the earliest time that a file can bear that is written from now on.
@@ -159,12 +149,12 @@ const (
 
 // position says where the repository stood at the last scan.
 func (w *watcher) position() loop.Position {
-	sum := sha256.New()
+	var all strings.Builder
 	refs := w.repo.RefsBelow(tags)
 	for _, name := range slices.Sorted(maps.Keys(refs)) {
-		_, _ = fmt.Fprintf(sum, "%q %q\n", name, refs[name])
+		fmt.Fprintf(&all, "%q %q\n", name, refs[name])
 	}
-	return loop.Position{Head: w.where(), Index: w.tracked.digest(), Tags: hex.EncodeToString(sum.Sum(nil))}
+	return loop.Position{Head: w.where(), Index: w.tracked.digest(), Tags: checkpoint.Digest(all.String())}
 }
 
 // where says where HEAD is.

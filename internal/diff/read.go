@@ -2,8 +2,6 @@ package diff
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -11,9 +9,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"codeloops/internal/diff/attr"
+	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/index"
 	"codeloops/internal/diff/repo"
 	"codeloops/internal/diff/repo/file"
@@ -23,11 +21,8 @@ import (
 
 // tracked is an index as it was read.
 type tracked struct {
-	read  time.Time // when, less what its times may lag behind the clock
-	stamp file.Stamp
-	root  *scan.Dir // nil when nothing is tracked
-
-	partial bool // git would not make a tree of all of them, or it is not known
+	root    *scan.Dir // nil when nothing is tracked
+	partial bool      // git would not make a tree of all of them, or it is not known
 	// ignores are the .gitignore files that a sparse checkout leaves out.
 	ignores map[string]index.ID
 	marked  marked
@@ -35,7 +30,7 @@ type tracked struct {
 
 // trackedIn takes what is of use from an index.
 func trackedIn(x *index.Index) tracked {
-	t := tracked{stamp: x.Stamp, root: scan.Tracked(x), marked: markedIn(x), ignores: make(map[string]index.ID)}
+	t := tracked{root: scan.Tracked(x), marked: markedIn(x), ignores: make(map[string]index.ID)}
 	t.partial = t.marked.open.count > 0 || x.Trailer == index.ID{} // git may have read it
 	for i := range x.Entries {
 		if e := &x.Entries[i]; e.Flags&index.SkipWorktree != 0 && path.Base(e.Path) == ".gitignore" {
@@ -43,14 +38,6 @@ func trackedIn(x *index.Index) tracked {
 		}
 	}
 	return t
-}
-
-func stampOf(name string) file.Stamp {
-	info, err := os.Stat(name)
-	if err != nil {
-		return file.Stamp{}
-	}
-	return file.StampOf(info)
 }
 
 // scan finds the state of the work tree, with also in scope, too. The settings are read each time: they
@@ -110,22 +97,16 @@ func (s *seen) reconverted(now attr.Settings, root *scan.Dir) bool {
 		})
 }
 
-// readIndex reads the index, unless its stat says that it is what was read before.
+// readIndex reads the index.
 func (w *watcher) readIndex(ctx context.Context) error {
-	if now := stampOf(w.repo.IndexFile()); now.Ctime != 0 && now == w.tracked.stamp && now.Before(w.tracked.read) {
-		return nil
-	}
-	at := w.looked().Add(-w.clock.Slack)
 	x, err := index.Read(w.repo.IndexFile())
 	if errors.Is(err, index.ErrExtension) {
 		x, err = w.git.listIndex(ctx)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		w.tracked = trackedIn(x)
 	}
-	w.tracked = trackedIn(x)
-	w.tracked.read = at
-	return nil
+	return err
 }
 
 func (w *watcher) scanner(ctx context.Context, r *repo.Repository) (*scan.Scanner, error) {
@@ -272,7 +253,7 @@ func markedIn(x *index.Index) marked {
 
 func marksIn(x *index.Index, is func(*index.Entry) bool) (m marks) {
 	const some = 5
-	sum := sha256.New()
+	var all strings.Builder
 	for i := range x.Entries {
 		e := &x.Entries[i]
 		if !is(e) {
@@ -281,20 +262,19 @@ func marksIn(x *index.Index, is func(*index.Entry) bool) (m marks) {
 		if m.count++; m.count <= some {
 			m.first = append(m.first, e.Path)
 		}
-		_, _ = fmt.Fprintf(sum, "%q %x %o %d\n", e.Path, e.ID, e.Mode, e.Stage)
+		fmt.Fprintf(&all, "%q %x %o %d\n", e.Path, e.ID, e.Mode, e.Stage)
 	}
 	if m.count > 0 {
-		m.digest = hex.EncodeToString(sum.Sum(nil))
+		m.digest = checkpoint.Digest(all.String())
 	}
 	return m
 }
 
 // digest is equal for indexes of equal entries, whatever git has noted of their files.
 func (t *tracked) digest() string {
-	sum := sha256.New()
+	all := ""
 	if t.root != nil {
-		_, _ = fmt.Fprintln(sum, t.root.ID())
+		all = fmt.Sprintln(t.root.ID())
 	}
-	_, _ = fmt.Fprintln(sum, t.marked.assumed.digest, t.marked.skipped.digest, t.marked.open.digest)
-	return hex.EncodeToString(sum.Sum(nil))
+	return checkpoint.Digest(all + fmt.Sprintln(t.marked.assumed.digest, t.marked.skipped.digest, t.marked.open.digest))
 }

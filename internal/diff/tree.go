@@ -55,19 +55,11 @@ var (
 	ErrUnknownState = errors.New("not a state that this session captured")
 )
 
-// A Git runs the git program and returns its standard output; a command that
-// fails is an error that carries what it said.
-type Git interface {
-	Run(context.Context, GitCall) (stdout []byte, err error)
-}
+// A Git runs the git program.
+type Git = store.Git
 
 // A GitCall is one run of the git program.
-type GitCall struct {
-	Dir   string
-	Args  []string
-	Env   []string // "NAME=value", beyond the user's own
-	Stdin []byte
-}
+type GitCall = store.Call
 
 // Options are the surroundings of a [Tree]. Env and Now must be set.
 type Options struct {
@@ -81,23 +73,13 @@ type Options struct {
 	// files, in any directory in which agents look for them. Those that are ignored are
 	// no part of a change, but it is told when they change.
 	Settings []string
-	// Times: a file is not read while its times say that it is what it was. By itself
-	// where the file systems of work tree and repository keep times.
-	Times Switch
+	// Clock tells how far the times of files in a directory can be relied on. Nil: as its
+	// file system keeps them.
+	Clock func(dir string) scan.Clock
 	// Sync writes a file or a directory of the private repository to the disk. Nil: as
 	// the system does it.
 	Sync func(*os.File) error
 }
-
-// A Switch turns something on or off that has a sensible choice of its own.
-type Switch uint8
-
-// The positions of a Switch.
-const (
-	Auto Switch = iota
-	On
-	Off
-)
 
 // A Tree is a work tree with what is known of it since the baseline. Its
 // methods may be called from several goroutines, and wait for each other.
@@ -142,7 +124,7 @@ func open(dir string, o Options) (*Tree, error) {
 		dir:     dir,
 		repo:    r,
 		shared:  mode,
-		clock:   clockOf(r, o.Times),
+		clock:   clockOf(r, o.Clock),
 		git:     &gitRunner{git: o.Git, note: o.Note, root: r.WorkTree},
 	}}}
 	t.head, t.nests.at = head, &t.place

@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -144,7 +143,7 @@ func (c *capture) binaryTexts(ctx context.Context) ([]loop.Unshown, error) {
 // binaryText reports false for a file that is as binary as git says.
 func binaryText(f loop.FileChange, before, after patch.Side) (u loop.Unshown, ok bool) {
 	u = loop.Unshown{Path: f.Path, Why: loop.BinaryText, Status: f.Status}
-	if after.Mode != patch.Absent && len(before.Content) > 0 && !isBinary(before.Content) {
+	if after.Mode != patch.Absent && len(before.Content) > 0 && !patch.Binary(before.Content) {
 		u.Why = loop.TurnedBinary
 	}
 	was, is := readable(&before), readable(&after)
@@ -169,10 +168,4 @@ func readable(s *patch.Side) bool {
 	}
 	s.Content, s.Size = text, 0
 	return ok
-}
-
-// isBinary reports whether content is binary to git.
-func isBinary(content []byte) bool {
-	const sniffed = 8000
-	return bytes.IndexByte(content[:min(len(content), sniffed)], 0) >= 0
 }

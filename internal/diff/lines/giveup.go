@@ -1,7 +1,5 @@
 package lines
 
-import "math"
-
 // snakeCut looks for the path that has come furthest among those that end in a
 // long snake, first from the head, then from the tail. The half it leads through
 // is exact.
@@ -18,11 +16,11 @@ func (s *searcher) furthestSnake(f *frontier, x box, round int) (best point, ok 
 	for k := f.hi; k >= f.lo; k -= 2 {
 		i := f.on(k)
 		j := i - k
-		start, covered := point{i - longSnake, j - longSnake}, i-x.a0+j-x.b0
+		start := point{i - longSnake, j - longSnake}
 		if f == &s.tail {
-			start, covered = point{i, j}, x.a1-i+x.b1-j
+			start = point{i, j}
 		}
-		g := covered - distance(k, f.mid)
+		g := s.covered(f, x, point{i, j}) - distance(k, f.mid)
 		inside := x.a0 <= start.a && start.a+longSnake <= x.a1 && x.b0 <= start.b && start.b+longSnake <= x.b1 &&
 			x.a0 < i && i < x.a1 && x.b0 < j && j < x.b1
 		if g > gain && inside && s.snake(start.a, start.b) {
@@ -45,36 +43,37 @@ func (s *searcher) snake(i, j int) bool {
 // furthestCut splits a box at the end of the path that has covered the most
 // lines, from the head or from the tail. The half it leads through is exact.
 func (s *searcher) furthestCut(x box) cut {
-	head, covered := s.furthestHead(x)
-	tail, left := s.furthestTail(x)
-	if x.a1+x.b1-left < covered-(x.a0+x.b0) {
+	head, ahead := s.furthest(&s.head, x)
+	tail, back := s.furthest(&s.tail, x)
+	if back < ahead {
 		return cut{at: head, exactUpper: true}
 	}
 	return cut{at: tail, exactLower: true}
 }
 
-func (s *searcher) furthestHead(x box) (best point, sum int) {
-	f := &s.head
-	sum = -1
+// furthest returns where the path of a frontier is that has covered the most lines.
+func (s *searcher) furthest(f *frontier, x box) (best point, most int) {
+	most = -1
 	for k := f.hi; k >= f.lo; k -= 2 {
-		i := min(f.on(k), x.a1, x.b1+k) // a path may overshoot the box by one
-		if j := i - k; i+j > sum {
-			best, sum = point{i, j}, i+j
+		i := f.on(k) // a path may overshoot the box by one
+		if f == &s.head {
+			i = min(i, x.a1, x.b1+k)
+		} else {
+			i = max(i, x.a0, x.b0+k)
+		}
+		if lines := s.covered(f, x, point{i, i - k}); lines > most {
+			best, most = point{i, i - k}, lines
 		}
 	}
-	return best, sum
+	return best, most
 }
 
-func (s *searcher) furthestTail(x box) (best point, sum int) {
-	f := &s.tail
-	sum = math.MaxInt
-	for k := f.hi; k >= f.lo; k -= 2 {
-		i := max(f.on(k), x.a0, x.b0+k)
-		if j := i - k; i+j < sum {
-			best, sum = point{i, j}, i+j
-		}
+// covered returns how many lines a path has covered from the corner of its frontier.
+func (s *searcher) covered(f *frontier, x box, at point) int {
+	if f == &s.tail {
+		return x.a1 - at.a + x.b1 - at.b
 	}
-	return best, sum
+	return at.a - x.a0 + at.b - x.b0
 }
 
 func distance(j, k int) int {

@@ -92,7 +92,7 @@ func change(from, to string, before, after Side, rename string) loop.FileChange 
 	case before.TooLarge || after.TooLarge:
 		c.Binary = true
 		c.Patch = string(appendTooLarge(appendDiffer(head, n), before, after))
-	case before.binary() || after.binary():
+	case Binary(before.Content) || Binary(after.Content):
 		c.Binary = true
 		c.BinaryPatch = string(appendBinary(slices.Clip(head), before.Content, after.Content))
 		c.Patch = string(appendDiffer(head, n))
@@ -129,8 +129,9 @@ func (s Side) size() int64 {
 	return int64(len(s.Content))
 }
 
-func (s Side) binary() bool {
-	return bytes.IndexByte(s.Content[:min(len(s.Content), sniffed)], 0) >= 0
+// Binary reports whether content is binary to git.
+func Binary(content []byte) bool {
+	return bytes.IndexByte(content[:min(len(content), sniffed)], 0) >= 0
 }
 
 // text is the content as it is compared: git compares gitlinks as if each

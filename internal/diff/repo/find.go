@@ -163,7 +163,7 @@ func hasHead(dir string) bool {
 	if target, ok := strings.CutPrefix(string(data), "ref:"); ok {
 		return strings.HasPrefix(strings.TrimLeft(target, " \t\r\n"), "refs/")
 	}
-	return leadingHex(string(data)) >= idLen
+	return startsWithID(string(data))
 }
 
 // readLink returns the directory that the .git file at path points to. The

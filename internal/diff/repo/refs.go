@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"codeloops/internal/diff/repo/file"
 )
 
@@ -93,7 +95,7 @@ func (s refStore) loose(name string) (ref, error) {
 		}
 		return ref{target: target}, nil
 	}
-	if n := leadingHex(text); n != idLen || len(text) > n && !isSpace(int(text[n])) {
+	if !startsWithID(text) || len(text) > idLen && !isSpace(int(text[idLen])) {
 		return ref{}, errBadRef
 	}
 	return ref{commit: strings.ToLower(text[:idLen])}, nil
@@ -133,7 +135,7 @@ func (s refStore) eachPacked(take func(name, id string)) error {
 	}
 	for line := range strings.Lines(string(data)) {
 		id, name, found := strings.Cut(strings.TrimRight(line, "\r\n"), " ")
-		if found && len(id) == idLen && leadingHex(id) == idLen {
+		if found && len(id) == idLen && plumbing.IsHash(id) {
 			take(name, id)
 		}
 	}
@@ -154,16 +156,8 @@ func validRef(name string) bool {
 	return true
 }
 
-// leadingHex returns how many hex digits s begins with.
-func leadingHex(s string) int {
-	for i := range len(s) {
-		digit, letter := '0' <= s[i] && s[i] <= '9', 'a' <= s[i]|0x20 && s[i]|0x20 <= 'f'
-		if !digit && !letter {
-			return i
-		}
-	}
-	return len(s)
-}
+// startsWithID reports whether a text begins with the name of an object.
+func startsWithID(text string) bool { return len(text) >= idLen && plumbing.IsHash(text[:idLen]) }
 
 // RefsBelow returns the references whose names begin with a prefix, as in
 // "refs/tags/", each with the commit or object that it names, or the name of another

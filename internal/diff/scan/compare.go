@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -21,36 +22,29 @@ func Compare(before, after *Dir) []Difference {
 }
 
 func compareDirs(changes []Difference, path string, before, after *Dir) []Difference {
-	if before == after || before != nil && after != nil && before.id == after.id { // as most are
+	before, after = cmp.Or(before, &Dir{}), cmp.Or(after, &Dir{})
+	if before.id == after.id { // as most are
 		return changes
 	}
-	for i, f := range before.Files() {
+	for i, f := range before.files {
 		if now := after.file(f.Name); now == nil || !now.same(&f) {
 			changes = append(changes, Difference{Path: path + f.Name, Before: &before.files[i], After: now})
 		}
 	}
-	for i, f := range after.Files() {
+	for i, f := range after.files {
 		if before.file(f.Name) == nil {
 			changes = append(changes, Difference{Path: path + f.Name, After: &after.files[i]})
 		}
 	}
-	for _, d := range dirsIn(before) {
+	for _, d := range before.Dirs {
 		changes = compareDirs(changes, path+d.Name+"/", d, after.subdir(d.Name))
 	}
-	for _, d := range dirsIn(after) {
+	for _, d := range after.Dirs {
 		if before.subdir(d.Name) == nil {
 			changes = compareDirs(changes, path+d.Name+"/", nil, d)
 		}
 	}
 	return changes
-}
-
-// dirsIn are the directories in a directory, none when d is nil.
-func dirsIn(d *Dir) []*Dir {
-	if d == nil {
-		return nil
-	}
-	return d.Dirs
 }
 
 // Moved returns the files of a state that are not, down to their stats, those of an

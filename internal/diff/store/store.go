@@ -32,11 +32,18 @@ var ErrLarge = errors.New("blob is too large to load")
 // the repository can write what they like there.
 var ErrForged = errors.New("the object has another content than its name says")
 
-// A Git runs the git program in dir, with variables beyond the user's own, and
-// returns its standard output; a command that fails is an error that carries what it
-// said.
+// A Git runs the git program and returns its standard output; a command that
+// fails is an error that carries what it said.
 type Git interface {
-	Run(ctx context.Context, dir string, env, args []string, stdin []byte) (stdout []byte, err error)
+	Run(context.Context, Call) (stdout []byte, err error)
+}
+
+// A Call is one run of the git program.
+type Call struct {
+	Dir   string
+	Args  []string
+	Env   []string // "NAME=value", beyond the user's own
+	Stdin []byte
 }
 
 // Options say where the objects are.

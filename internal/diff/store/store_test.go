@@ -37,19 +37,19 @@ func newGitDir(t *testing.T) *gitDir {
 }
 
 // Run implements store.Git.
-func (g *gitDir) Run(ctx context.Context, dir string, env, args []string, stdin []byte) ([]byte, error) {
+func (g *gitDir) Run(ctx context.Context, c store.Call) ([]byte, error) {
 	g.runs.Add(1)
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(stdin)
+	cmd := exec.CommandContext(ctx, "git", c.Args...)
+	cmd.Dir, cmd.Stdin = c.Dir, bytes.NewReader(c.Stdin)
 	cmd.Env = append(os.Environ(), "GIT_DIR="+g.path, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
 		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.com")
-	cmd.Env = append(cmd.Env, env...)
+	cmd.Env = append(cmd.Env, c.Env...)
 	return cmd.Output()
 }
 
 func (g *gitDir) git(stdin string, args ...string) string {
 	g.t.Helper()
-	out, err := g.Run(g.t.Context(), g.path, nil, args, []byte(stdin))
+	out, err := g.Run(g.t.Context(), store.Call{Dir: g.path, Args: args, Stdin: []byte(stdin)})
 	if err != nil {
 		g.t.Fatalf("git %s: %v", args, err)
 	}
@@ -232,7 +232,7 @@ func TestBlobPromised(t *testing.T) {
 type liar string
 
 // Run implements store.Git.
-func (l liar) Run(context.Context, string, []string, []string, []byte) ([]byte, error) {
+func (l liar) Run(context.Context, store.Call) ([]byte, error) {
 	return []byte(l), nil
 }
 
@@ -300,7 +300,7 @@ func TestKeep(t *testing.T) {
 	must(t, s.Persist(store.Sum(plumbing.BlobObject, nil))) // which is not kept
 	env, err := s.Environ()
 	must(t, err)
-	out, err := g.Run(t.Context(), g.path, env, []string{"cat-file", "blob", small.String()}, nil)
+	out, err := g.Run(t.Context(), store.Call{Dir: g.path, Args: []string{"cat-file", "blob", small.String()}, Env: env})
 	if string(out) != "small" || err != nil || !s.Has(t.Context(), small) {
 		t.Errorf("git reads %q, %v", out, err)
 	}

@@ -61,7 +61,7 @@ func (u *users) git(ctx context.Context, stdin []byte, args ...string) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	return u.options.Git.Run(ctx, u.own.dir, env, append([]string{"--git-dir=" + u.own.dir}, args...), stdin)
+	return u.options.Git.Run(ctx, Call{Dir: u.own.dir, Args: append([]string{"--git-dir=" + u.own.dir}, args...), Env: env, Stdin: stdin})
 }
 
 func lines(ids []plumbing.Hash) []byte {
@@ -147,7 +147,7 @@ func (u *users) find(ctx context.Context, kind plumbing.ObjectType, id plumbing.
 	if o.size, err = u.sizeByGit(ctx, id); err != nil || o.size > Large {
 		return o, err
 	}
-	o.content, err = u.options.Promised.Run(ctx, u.options.Dir, nil, []string{"cat-file", kind.String(), id.String()}, nil)
+	o.content, err = u.options.Promised.Run(ctx, Call{Dir: u.options.Dir, Args: []string{"cat-file", kind.String(), id.String()}})
 	if err == nil && Sum(kind, o.content) != id {
 		err = ErrForged
 	}
@@ -155,7 +155,7 @@ func (u *users) find(ctx context.Context, kind plumbing.ObjectType, id plumbing.
 }
 
 func (u *users) sizeByGit(ctx context.Context, id plumbing.Hash) (int64, error) {
-	out, err := u.options.Promised.Run(ctx, u.options.Dir, nil, []string{"cat-file", "-s", id.String()}, nil)
+	out, err := u.options.Promised.Run(ctx, Call{Dir: u.options.Dir, Args: []string{"cat-file", "-s", id.String()}})
 	if err != nil {
 		return 0, err
 	}
