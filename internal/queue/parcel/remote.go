@@ -139,9 +139,25 @@ func (r *Room) remotely(ctx context.Context, with *Remote, args ...string) (stri
 	if with.clean != nil {
 		text = with.clean.Replace(text)
 	}
-	advice := "see whether `git " + args[0] + "` can go there without asking for anything, then `codeloops queue retry`"
-	if strings.Contains(text, "rejected]") {
-		advice = `let it take refs below refs/codeloops/away, or set queue.transport to "bundle"`
+	text = fmt.Sprintf("the git remote %s: %s", with.URL, text)
+	see := "see whether `git " + args[0] + "` can go there without asking for anything"
+	switch {
+	case strings.Contains(text, "rejected]"):
+		return "", hint.Errorf(`let it take refs below refs/codeloops/away, or set queue.transport to "bundle"`, "%s", text)
+	case unreachable.MatchString(text):
+		return "", hint.Add(&AwayError{text}, see+"; the task is begun when it can be reached")
 	}
-	return "", hint.Errorf(advice, "the git remote %s: %s", with.URL, text)
+	return "", hint.Errorf(see+", then `codeloops queue retry`", "%s", text)
 }
+
+// An AwayError says that a git remote cannot be reached. It may be there again later.
+type AwayError struct{ Problem string }
+
+// Error says which, and what git says of it.
+func (e *AwayError) Error() string { return e.Problem }
+
+// unreachable matches what git, curl and ssh say of a remote that they have not come to.
+var unreachable = regexp.MustCompile(`(?i)could not resolve host|temporary failure in name resolution|unable to look up|` +
+	`unable to connect to|failed to connect to|couldn't connect to|` +
+	`(connection|operation) timed out|connection refused|connection (reset|closed) by|` +
+	`no route to host|network is unreachable|returned error: 5\d\d`)

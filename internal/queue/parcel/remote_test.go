@@ -1,6 +1,7 @@
 package parcel_test
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -56,6 +57,9 @@ func TestSecretAddress(t *testing.T) {
 			t.Errorf("%s: %v", who, err)
 		} else {
 			t.Log(err)
+		}
+		if _, away := errors.AsType[*parcel.AwayError](err); away {
+			t.Errorf("%s: a remote that lets nobody in is taken for one that is away: %v", who, err)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"codeloops/internal/queue"
+	"codeloops/internal/queue/parcel"
 	"codeloops/internal/queue/source"
 	"codeloops/internal/wording/hint"
 )
@@ -41,6 +42,7 @@ type answer struct {
 	Taken   string `json:"taken,omitempty"` // the origin of the task says that somebody else has it
 	Problem string `json:"problem,omitempty"`
 	Advice  string `json:"advice,omitempty"`
+	Later   bool   `json:"later,omitempty"` // the problem is that a git remote is away
 }
 
 // The refs of a bundle with the base of a task.
@@ -118,6 +120,7 @@ func (d *desk) found(ctx context.Context, text []byte) answer {
 	if err != nil {
 		a.Problem = err.Error()
 		a.Advice, _ = hint.Of(err)
+		_, a.Later = errors.AsType[*parcel.AwayError](err)
 	}
 	return a
 }

@@ -64,7 +64,9 @@ func (a *answer) problem() (err error) {
 	case a.Problem == "":
 		return nil
 	}
-	err = errors.New(a.Problem)
+	if err = errors.New(a.Problem); a.Later {
+		err = &parcel.AwayError{Problem: a.Problem}
+	}
 	if a.Advice != "" {
 		err = hint.Add(err, a.Advice)
 	}

@@ -57,6 +57,7 @@ func (p *Player) Reachable(r queue.Repository) bool {
 func (p *Player) Play(ctx context.Context, j *board.Job) error {
 	move, err := p.attempt(ctx, j)
 	held, isHeld := errors.AsType[*session.HeldError](err)
+	_, isAway := errors.AsType[*parcel.AwayError](err)
 	now := p.Board.Now()
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, queue.ErrStale):
@@ -67,8 +68,8 @@ func (p *Player) Play(ctx context.Context, j *board.Job) error {
 		move = later(now, busyFor, held.Error())
 	case errors.Is(err, source.ErrTaken):
 		move = to(queue.Cancelled, now, err.Error())
-	case errors.Is(err, errAway):
-		move = later(now, awayFor, err.Error())
+	case isAway || errors.Is(err, errAway):
+		move = later(now, awayFor, withHint(err))
 	case err != nil && (ctx.Err() != nil || board.Unreachable(err)):
 		move = to(queue.Waiting, now, "interrupted")
 	case err != nil:
@@ -187,8 +188,8 @@ func (p *Player) Sweep(ctx context.Context, all queue.Backlog) error {
 func (p *Player) attic() attic { return attic(p.Home.In("away")) }
 
 // How long a task is left alone whose work tree another process is still at work in: one that was stopped,
-// or has not heard yet that its attempt does not count any more. And when a home is asked again at which
-// there is nobody.
+// or has not heard yet that its attempt does not count any more. And when a home at which there is nobody,
+// or a git remote that cannot be reached, is asked again.
 const (
 	busyFor = 10 * time.Second
 	awayFor = 30 * time.Second

@@ -4,11 +4,13 @@ package play_test
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/parcel"
@@ -185,4 +187,35 @@ func TestRemoteAwayWhileSending(t *testing.T) {
 	if refs := w.away(bare); refs != "" {
 		t.Errorf("the remote has\n%s", refs)
 	}
+}
+
+// A remote that cannot be reached as a task begins is waited for, and what for is said.
+func TestRemoteAwayAsATaskBegins(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Close() // and nobody listens there
+	w := newWorld(t, 2)
+	bare := w.throughRemote()
+	w.git(w.root, "remote", "set-url", "origin", "git://"+l.Addr().String()+"/bare.git")
+	w.play(twoRounds(filepath.Join(w.machines[0].dir, "turns"), "true"))
+	id := w.add("write two parts")
+	w.works(0, 0)
+	w.works(1, 1)
+	var r queue.Record
+	w.await("that it waits for the remote", func() bool {
+		r, err = w.on.Get(t.Context(), id)
+		return err == nil && r.Attempt == 1 && r.State != queue.Running
+	})
+	if r.State != queue.Waiting || !r.NotBefore.After(r.Since) ||
+		!strings.Contains(r.Why, "the git remote git://127.0.0.1") || !strings.Contains(r.Why, "the task is begun when it can be reached") {
+		t.Errorf("it is %s: %s", r.State, r.Why)
+	}
+	w.git(w.root, "remote", "set-url", "origin", "file://"+bare)
+	if _, err := w.on.Change(t.Context(), id, func(r *queue.Record) error { r.NotBefore = time.Time{}; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	w.merged(id)
 }
