@@ -152,7 +152,7 @@ func (o *taskOptions) settings(cmd *cobra.Command) []loop.Flag {
 func (o *taskOptions) into(ctx context.Context, b *backlog, root string) (string, error) {
 	runner := proc.NewRunner(b.Now)
 	defer runner.Close() //nolint:errcheck // nothing of it is left
-	g, err := git.Open(ctx, root, runner, b.Environ)
+	g, err := git.Open(root, runner, b.Environ)
 	if err != nil {
 		return "", err
 	}

@@ -36,18 +36,20 @@ type Repo struct {
 }
 
 // Open finds the repository of a directory.
-func Open(ctx context.Context, dir string, starter Starter, environ []string) (*Repo, error) {
-	r := &Repo{Environ: repo.WithoutRepository(environ), Starter: starter}
-	for what, to := range map[string]*string{"--show-toplevel": &r.Root, "--git-common-dir": &r.CommonDir} {
-		path, err := r.Run(ctx, dir, "rev-parse", "--path-format=absolute", what)
-		if err == nil {
-			*to, err = filepath.EvalSymlinks(filepath.FromSlash(path))
+func Open(dir string, starter Starter, environ []string) (*Repo, error) {
+	environ = repo.WithoutRepository(environ)
+	found, err := repo.Open(dir, func(name string) (string, bool) {
+		for _, entry := range slices.Backward(environ) {
+			if value, is := strings.CutPrefix(entry, name+"="); is {
+				return value, true
+			}
 		}
-		if err != nil {
-			return nil, hint.Add(fmt.Errorf("find the work tree of %s: %w", dir, err), "go to a work tree of a git repository")
-		}
+		return "", false
+	})
+	if err != nil {
+		return nil, hint.Add(fmt.Errorf("find the work tree of %s: %w", dir, err), "go to a work tree of a git repository")
 	}
-	return r, nil
+	return &Repo{Root: found.WorkTree, CommonDir: found.CommonDir, Environ: environ, Starter: starter}, nil
 }
 
 // ID names the repository in a directory where there may be things of several ones.

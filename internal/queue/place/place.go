@@ -129,7 +129,8 @@ func (p *Place) open(ctx context.Context, t Task) error {
 	if err := errors.Join(view.Remove(p.twin()), p.repo.Trees().Forget(p.twin())); err != nil {
 		return err
 	}
-	if err := p.free(ctx); err != nil {
+	begun, err := p.free(ctx)
+	if err != nil {
 		return err
 	}
 	if p.rec.Removing {
@@ -148,15 +149,15 @@ func (p *Place) open(ctx context.Context, t Task) error {
 		}
 		p.rec.Base = base
 	}
-	return p.make(ctx, t)
+	return p.make(ctx, t, begun)
 }
 
-// free reports what is in the way of the place's branch.
-func (p *Place) free(ctx context.Context) error {
+// free reports what is in the way of the place's branch, and whether there is one already.
+func (p *Place) free(ctx context.Context) (there bool, err error) {
 	all := strings.TrimSuffix("refs/heads/"+branches, "/")
 	refs, err := p.repo.Refs(ctx, all) // that, or those below
 	if _, taken := refs[all]; taken {
-		return hint.Errorf("give it another name: git branch -m codeloops NAME",
+		return false, hint.Errorf("give it another name: git branch -m codeloops NAME",
 			"there is a branch codeloops, and so none can be called %s", p.Branch)
 	}
 	same := func(name, is, wanted string) error {
@@ -172,14 +173,16 @@ func (p *Place) free(ctx context.Context) error {
 	for _, r := range entries {
 		err = errors.Join(err, same("task", strings.TrimSuffix(r.Name(), recordEnding), p.Task))
 	}
-	if err = errors.Join(err, e); err != nil {
-		return err
+	if err = errors.Join(err, e); err == nil {
+		err = p.unused(ctx)
 	}
-	return p.unused(ctx)
+	_, there = refs[p.ref()]
+	return there, err
 }
 
-// make makes the place anew. Nobody has worked in what is there.
-func (p *Place) make(ctx context.Context, t Task) error {
+// make makes the place anew, with a branch that has begun already or a new one. Nobody has worked in what
+// is there.
+func (p *Place) make(ctx context.Context, t Task, begun bool) error {
 	if _, err := os.Lstat(p.Dir); err == nil && !p.rec.kept {
 		return hint.Errorf("move it away", "%s is none of ours: there is no record of it", p.Dir)
 	}
@@ -188,9 +191,7 @@ func (p *Place) make(ctx context.Context, t Task) error {
 		return err
 	}
 	args := []string{p.Dir, p.Branch}
-	if _, there, err := p.repo.Commit(ctx, p.ref()); err != nil {
-		return err
-	} else if !there {
+	if !begun {
 		args = []string{"--no-track", "-b", p.Branch, p.Dir, p.rec.Base}
 	}
 	err := p.repo.Trees().Add(ctx, args...)

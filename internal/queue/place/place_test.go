@@ -275,12 +275,12 @@ func TestOpenRepository(t *testing.T) {
 	sub := filepath.Join(s.Root, "sub")
 	s.must(os.Mkdir(sub, 0o700))
 	s.must(os.Symlink(sub, filepath.Join(s.State, "link")))
-	r, err := git.Open(t.Context(), filepath.Join(s.State, "link"), s.Starter, append(s.Environ, "GIT_DIR=/nowhere"))
+	r, err := git.Open(filepath.Join(s.State, "link"), s.Starter, append(s.Environ, "GIT_DIR=/nowhere"))
 	s.must(err)
 	if r.Root != s.Root || r.CommonDir != s.CommonDir || r.ID() != s.ID() {
 		t.Errorf("%+v", r)
 	}
-	_, err = git.Open(t.Context(), s.State, s.Starter, s.Environ)
+	_, err = git.Open(s.State, s.Starter, s.Environ)
 	s.refused(err, "find the work tree of "+s.State)
 }
 

@@ -135,7 +135,7 @@ func (d *desk) find(ctx context.Context, q question) (a answer, err error) {
 	if !r.Task.Repository.At(p.Home.ID()) || r.State != queue.Running || r.Attempt != q.Attempt {
 		return a, queue.ErrStale
 	}
-	g, err := p.ground(ctx, r.Task.Repository)
+	g, err := p.ground(r.Task.Repository)
 	if err != nil {
 		return a, err
 	}

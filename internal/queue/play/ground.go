@@ -29,9 +29,9 @@ type ground struct {
 }
 
 // ground opens that of a repository.
-func (p *Player) ground(ctx context.Context, r queue.Repository) (g *ground, err error) {
+func (p *Player) ground(r queue.Repository) (g *ground, err error) {
 	g = &ground{player: p}
-	if g.repo, err = git.Open(ctx, r.Root, p.Starter, p.Host.Environ); err != nil {
+	if g.repo, err = git.Open(r.Root, p.Starter, p.Host.Environ); err != nil {
 		return nil, err
 	}
 	if g.site, err = place.New(g.repo, p.Home.In("trees")); err != nil {
@@ -43,7 +43,7 @@ func (p *Player) ground(ctx context.Context, r queue.Repository) (g *ground, err
 
 // atHome finds where an attempt is made at a task whose repository is here.
 func (p *Player) atHome(ctx context.Context, j *board.Job) (*post, error) {
-	g, err := p.ground(ctx, j.Task.Repository)
+	g, err := p.ground(j.Task.Repository)
 	if err != nil {
 		return nil, err
 	}

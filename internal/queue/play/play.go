@@ -95,7 +95,7 @@ func (p *Player) attempt(ctx context.Context, j *board.Job) (move func(*queue.Re
 
 // Merge merges the result of a task, and ends the job.
 func (p *Player) Merge(ctx context.Context, j *board.Job) error {
-	g, err := p.ground(ctx, j.Task.Repository)
+	g, err := p.ground(j.Task.Repository)
 	var move func(*queue.Record) error
 	if err == nil {
 		move, err = g.merge(ctx, j)
@@ -113,7 +113,7 @@ func (p *Player) Merge(ctx context.Context, j *board.Job) error {
 
 // Bring brings home what an attempt on another machine has sent of a task with which nobody is at work.
 func (p *Player) Bring(ctx context.Context, r queue.Record) error {
-	g, err := p.ground(ctx, r.Task.Repository)
+	g, err := p.ground(r.Task.Repository)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (p *Player) Bring(ctx context.Context, r queue.Record) error {
 
 // Taken reports whether the target of a task contains what waited for it.
 func (p *Player) Taken(ctx context.Context, r *queue.Record) (bool, error) {
-	repo, err := git.Open(ctx, r.Task.Repository.Root, p.Starter, p.Host.Environ)
+	repo, err := git.Open(r.Task.Repository.Root, p.Starter, p.Host.Environ)
 	if err != nil {
 		return false, err
 	}
@@ -144,7 +144,7 @@ func (p *Player) Taken(ctx context.Context, r *queue.Record) (bool, error) {
 // Discard removes the work tree and the branch of a task whatever is on them: that stays at the
 // ref that is returned.
 func (p *Player) Discard(ctx context.Context, r *queue.Record) (ref string, err error) {
-	g, err := p.ground(ctx, r.Task.Repository)
+	g, err := p.ground(r.Task.Repository)
 	if err == nil {
 		err = g.bring(ctx, r, func(change func(*queue.Record) error) error {
 			now, err := p.Board.Change(ctx, r.Task.ID, change)
