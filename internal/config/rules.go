@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"reflect"
@@ -31,14 +32,10 @@ type Loosening struct {
 
 // String says it as the end of a sentence.
 func (l Loosening) String() string {
-	now := l.Now
-	if now == "" {
-		now = "gone"
-	}
 	if l.Key == TrustRule {
 		return l.Origin + " was not trusted as it is now"
 	}
-	return fmt.Sprintf("%s = %s (%s) is %s now", l.Key, l.Was, l.Origin, now)
+	return fmt.Sprintf("%s = %s (%s) is %s now", l.Key, l.Was, l.Origin, cmp.Or(l.Now, "gone"))
 }
 
 // A looser reports whether a value holds a run less than another one did. Both are

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -133,12 +134,10 @@ func (s schema) find(key []string) (setting, bool) {
 
 // isTable reports whether there are keys below key.
 func (s schema) isTable(key []string) bool {
-	for _, candidate := range s {
-		if pattern := candidate.path(); len(pattern) > len(key) && matches(pattern, key) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s, func(candidate setting) bool {
+		pattern := candidate.path()
+		return len(pattern) > len(key) && matches(pattern, key)
+	})
 }
 
 // siblings lists the valid keys of the table that key stands in, tables among

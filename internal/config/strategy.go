@@ -71,12 +71,10 @@ func (s *Strategy) Values() strategy.Values {
 
 // Names reports whether a role has an agent, a model or a fallback of its own.
 func (s *Strategy) Names(role string) bool {
-	for _, key := range []string{"agent", "model", "fallback"} {
-		if _, ok := s.roles[role][key]; ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"agent", "model", "fallback"}, func(key string) bool {
+		_, ok := s.roles[role][key]
+		return ok
+	})
 }
 
 // Role returns how a role of a strategy is played: like another one, but for what is set for

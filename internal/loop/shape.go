@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -120,10 +121,7 @@ func (f FileChange) Nature() (words []string) {
 }
 
 func (f FileChange) is(nature string) bool {
-	mode := f.NewMode
-	if mode == 0 {
-		mode = f.OldMode
-	}
+	mode := cmp.Or(f.NewMode, f.OldMode)
 	both := f.OldMode&modeKind != 0 && f.OldMode&modeKind == f.NewMode&modeKind
 	before, now := f.OldMode&modeExecute != 0, f.NewMode&modeExecute != 0
 	switch nature {

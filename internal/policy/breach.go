@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -46,11 +47,7 @@ func answer(c loop.Case, broken []Breach) *loop.Ruling {
 		default:
 			return end(b, tried)
 		}
-		words := b.Feedback
-		if words == "" {
-			words = b.Why
-		}
-		back, required = append(back, words), append(required, b.Required...)
+		back, required = append(back, cmp.Or(b.Feedback, b.Why)), append(required, b.Required...)
 	}
 	so.Verdict = loop.Verdict{Decision: loop.Continue, Feedback: strings.Join(back, "\n\n"), RequiredChanges: required}
 	if asked := Asked(c.History).Guidance(); asked != "" {

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -10,10 +11,7 @@ func isPath(name string) bool { return strings.ContainsAny(name, `:\/`) }
 
 // spellings adds the endings of PATHEXT to a name that has none of them.
 func spellings(path string, env []string) []string {
-	exts := LookEnv(env, "PATHEXT")
-	if exts == "" {
-		exts = ".COM;.EXE;.BAT;.CMD"
-	}
+	exts := cmp.Or(LookEnv(env, "PATHEXT"), ".COM;.EXE;.BAT;.CMD")
 	var all []string
 	for _, ext := range strings.Split(exts, ";") {
 		if ext == "" {

@@ -1,6 +1,8 @@
 package proc
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -38,11 +40,7 @@ func (f *family) list() []int {
 		}
 	}
 	f.known = members
-	var all []int
-	for pid := range members {
-		all = append(all, pid)
-	}
-	return all
+	return slices.Collect(maps.Keys(members))
 }
 
 // has reports whether p was known before, is in the founder's group or session

@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -102,10 +103,7 @@ func (all crew) list() string {
 // who have none of their own, "" for one turn, which is not counted.
 func (v Values) mostOf(usual string, iterations int) (most int) {
 	for _, m := range v.Members {
-		name := m.Strategy
-		if name == "" {
-			name = usual
-		}
+		name := cmp.Or(m.Strategy, usual)
 		if of, ok := Find(name); name != "" && ok {
 			n := of.Most(of.With(v), iterations)
 			if n < 0 {

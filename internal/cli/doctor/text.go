@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -68,11 +69,7 @@ func (s Sheet) Agents(rows []crew.Row) string {
 		s.row(&calls, name+" actor ", term.Line(strings.Join(r.Actor, " ")))
 		s.row(&calls, blank+" critic", term.Line(strings.Join(r.Critic, " ")))
 		if r.Path == "" {
-			text := r.Next
-			if text == "" {
-				text = r.Problem
-			}
-			s.row(&away, name, term.Line(text))
+			s.row(&away, name, term.Line(cmp.Or(r.Next, r.Problem)))
 			continue
 		}
 		tested := "described, not tested"

@@ -3,6 +3,7 @@ package setup
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,10 +93,7 @@ func (p *Place) Ask(ctx context.Context, s *term.Streams, complain func(error), 
 		fmt.Fprintf(s.Err, "  %-15s %s\n", c.Spec.Name, c.How) //nolint:errcheck // the questions follow
 	}
 	in := bufio.NewReader(s.In)
-	limit, checks := strconv.Itoa(o.MaxIterations), strings.Join(o.Checks, " && ")
-	if checks == "" {
-		checks = noChecks
-	}
+	limit, checks := strconv.Itoa(o.MaxIterations), cmp.Or(strings.Join(o.Checks, " && "), noChecks)
 	for _, q := range []struct {
 		question string
 		answer   *string

@@ -79,11 +79,8 @@ func touched(c loop.Change, counts func(loop.Unshown) bool) []string {
 // slash, {a,b} is either.
 func matches(patterns []string, path string) bool {
 	path = strings.TrimSuffix(path, "/")
-	for _, p := range patterns {
+	return slices.ContainsFunc(patterns, func(p string) bool {
 		p = strings.TrimSuffix(strings.TrimPrefix(p, "./"), "/")
-		if doublestar.MatchUnvalidated(p, path) || doublestar.MatchUnvalidated(p+"/**", path) {
-			return true
-		}
-	}
-	return false
+		return doublestar.MatchUnvalidated(p, path) || doublestar.MatchUnvalidated(p+"/**", path)
+	})
 }

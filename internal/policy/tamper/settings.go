@@ -291,12 +291,9 @@ func (w *whereabouts) renamedFile(f *file) bool {
 		return false
 	}
 	old := f.texts("-")
-	for _, other := range w.like(f) {
-		if other.Status == loop.FileAdded && shared(old, other.texts("+")) > 0.99 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.like(f), func(other *file) bool {
+		return other.Status == loop.FileAdded && shared(old, other.texts("+")) > 0.99
+	})
 }
 
 // scripts reports the files that the run's own checks run. Where such a file has

@@ -69,12 +69,7 @@ func look(f loop.FileChange) *view {
 
 // fit places the files of one sort and returns what they took of the budget.
 func fit(views []*view, generated bool, budget int) (used int) {
-	var queue []*view
-	for _, v := range views {
-		if v.generated == generated {
-			queue = append(queue, v)
-		}
-	}
+	queue := slices.DeleteFunc(slices.Clone(views), func(v *view) bool { return v.generated != generated })
 	slices.SortStableFunc(queue, func(a, b *view) int { return cmp.Compare(len(a.patch), len(b.patch)) })
 	whole := 0
 	for _, v := range queue {

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -51,12 +52,9 @@ func trim(line string) (core string, symbols []rune) {
 // glad reports whether nothing but approval stands beside a DONE: a cross or an
 // empty box there says the opposite.
 func glad(symbols []rune) bool {
-	for _, r := range symbols {
-		if !strings.ContainsRune("✅✔✓☑🎉🎊🏁🟢🚀👍💯⭐🌟✨🏆👌🙌🥳", r) && !unicode.Is(unicode.Sk, r) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(symbols, func(r rune) bool {
+		return !strings.ContainsRune("✅✔✓☑🎉🎊🏁🟢🚀👍💯⭐🌟✨🏆👌🙌🥳", r) && !unicode.Is(unicode.Sk, r)
+	})
 }
 
 // sad returns what stands before the first letter of a line and says that it is not

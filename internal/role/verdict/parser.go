@@ -203,12 +203,10 @@ func word(v loop.Verdict) string { return strings.ToUpper(Word(v)) }
 
 // differ reports whether not all of the numbers are the same.
 func differ(numbers []*float64) bool {
-	for _, n := range numbers {
-		if first := numbers[0]; (n == nil) != (first == nil) || n != nil && *n != *first {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(numbers, func(n *float64) bool {
+		first := numbers[0]
+		return (n == nil) != (first == nil) || n != nil && *n != *first
+	})
 }
 
 // fenced reads a fence at the end of a reply; ok is whether it holds what is to

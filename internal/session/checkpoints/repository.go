@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,11 +96,7 @@ func (r Repository) refs(ctx context.Context) (map[string][]string, error) {
 // surplus returns the references that are not kept. Of a session that can be carried on
 // the first one is, from which all is compared, and the last one.
 func (r Repository) surplus(all map[string][]string, last int, before time.Time) (surplus []string) {
-	var ids []string
-	for id := range all {
-		ids = append(ids, id)
-	}
-	slices.SortFunc(ids, func(a, b string) int { return strings.Compare(b, a) }) // a name begins with the time
+	ids := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return strings.Compare(b, a) }) // a name begins with the time
 	for i, id := range ids {
 		began, known := session.Began(id)
 		if i < last || id == r.Own || known && !began.Before(before) {

@@ -2,6 +2,7 @@ package door
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -86,10 +87,7 @@ func (c *Client) Attend(ctx context.Context, every time.Duration) {
 }
 
 func (c *Client) ask(ctx context.Context, q question) (at standing.Standing, err error) {
-	wait := c.Patience
-	if wait == 0 {
-		wait = enough
-	}
+	wait := cmp.Or(c.Patience, enough)
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	q.Session = c.Session

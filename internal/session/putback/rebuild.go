@@ -1,6 +1,7 @@
 package putback
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -45,10 +46,7 @@ func sameBase(one session.Overview, tree *worktree.Tree, force bool) error {
 		return nil // of a log that does not say, each file is compared
 	}
 	what := fmt.Sprintf("git worktree add --detach ../rebuilt %.12s && codeloops replay --apply -d ../rebuilt %s; or --force", base, one.ID)
-	if head == "" {
-		head = "a branch without commits"
-	}
-	return hint.Errorf(what, "the session began at commit %.12s, and %s is at %.12s", base, tree.Root(), head)
+	return hint.Errorf(what, "the session began at commit %.12s, and %s is at %.12s", base, tree.Root(), cmp.Or(head, "a branch without commits"))
 }
 
 // rebuild makes all changes, or none.

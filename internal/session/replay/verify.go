@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,10 +106,7 @@ func (v *verifier) run(ctx context.Context, before *loop.Journal) error {
 	if err != nil {
 		return fmt.Errorf("play it again: %w", err)
 	}
-	journal := before
-	if journal == nil {
-		journal = &loop.Journal{}
-	}
+	journal := cmp.Or(before, &loop.Journal{})
 	for _, own := range v.setting.own {
 		journal.Know(own.At, v.member(own.At, own.Event))
 	}

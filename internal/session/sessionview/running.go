@@ -1,6 +1,7 @@
 package sessionview
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -15,15 +16,11 @@ import (
 // Running says in three lines what runs, where it stands, and what it has used. Where is the
 // work tree, "" where the user stands in it.
 func (s Screen) Running(at standing.Standing, now time.Time, where string) []string {
-	strategy := at.Strategy
-	if strategy == "" {
-		strategy = "actor-critic"
-	}
 	head := []string{s.strong(at.Session)}
 	if where != "" {
 		head = append(head, "in "+term.Line(where))
 	}
-	head = append(head, term.Line(strategy))
+	head = append(head, term.Line(cmp.Or(at.Strategy, "actor-critic")))
 	if at.Prompt != "" {
 		head = append(head, term.Line(at.Prompt))
 	}

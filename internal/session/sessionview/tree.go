@@ -1,6 +1,7 @@
 package sessionview
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -60,10 +61,7 @@ func (t *tree) event(entry session.Entry, kept map[string]loop.Step) {
 // noted takes what a step came to that is no turn.
 func (t *tree) noted(step loop.Step, e loop.Noted, kept map[string]loop.Step) {
 	t.drawn = t.drawn || e.Name != loop.NoteCheckpoint
-	whole := step.Parent()
-	if whole == "" {
-		whole = step
-	}
+	whole := cmp.Or(step.Parent(), step)
 	switch e.Name {
 	case loop.NoteRestored:
 		t.at(whole).from = kept[e.Text]
@@ -234,11 +232,7 @@ func (d *Details) tree() {
 			t.floor, _ = strconv.ParseFloat(p.Value, 64) // 0 prunes nobody
 		}
 	}
-	name := d.session.Strategy.Name
-	if name == "" {
-		name = "steps"
-	}
-	d.sayf("\n%s", d.strong(term.Line(name)))
+	d.sayf("\n%s", d.strong(term.Line(cmp.Or(d.session.Strategy.Name, "steps"))))
 	d.grow(t, nil, "  ")
 }
 
