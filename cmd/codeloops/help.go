@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -12,6 +15,7 @@ import (
 	codeloops "codeloops"
 	"codeloops/internal/cli/manual"
 	"codeloops/internal/command"
+	"codeloops/internal/proc"
 	"codeloops/internal/run"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
@@ -66,22 +70,15 @@ The topics are ` + strings.Join(topicNames(), ", ") + `.`,
 					found = append(found, cobra.CompletionWithDesc(t.name, t.about))
 				}
 			}
-			if of, rest, err := cmd.Root().Find(args); err == nil && len(rest) == 0 {
-				for _, c := range of.Commands() {
-					if c.IsAvailableCommand() && !slices.Contains(topicNames(), c.Name()) {
-						found = append(found, cobra.CompletionWithDesc(c.Name(), c.Short))
-					}
-				}
-			}
-			return found, cobra.ShellCompDirectiveNoFileComp
+			return append(found, completeCommands(cmd.Root(), args, topicNames()...)...), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if i := slices.Index(topicNames(), strings.Join(args, " ")); i >= 0 {
 				return a.showTopic(cmd.Context(), noPager, topics()[i])
 			}
-			of, rest, err := cmd.Root().Find(args)
-			if err != nil || len(rest) > 0 {
-				return noHelp(cmd.Root(), args)
+			of, err := named(cmd.Root(), args)
+			if err != nil {
+				return err
 			}
 			return of.Help()
 		},
@@ -90,8 +87,24 @@ The topics are ` + strings.Join(topicNames(), ", ") + `.`,
 	return cmd
 }
 
-// noHelp says that there is neither a command nor a topic, and which is meant.
-func noHelp(root *cobra.Command, args []string) error {
+// completeCommands offers what is below the command that words name.
+func completeCommands(root *cobra.Command, args []string, but ...string) (found []cobra.Completion) {
+	if of, err := named(root, args); err == nil {
+		for _, c := range of.Commands() {
+			if c.IsAvailableCommand() && !slices.Contains(but, c.Name()) {
+				found = append(found, cobra.CompletionWithDesc(c.Name(), c.Short))
+			}
+		}
+	}
+	return found
+}
+
+// named is the command that words name; where there is none, it says so, and which is meant.
+func named(root *cobra.Command, args []string) (*cobra.Command, error) {
+	of, rest, err := root.Find(args)
+	if err == nil && len(rest) == 0 {
+		return of, nil
+	}
 	names := topicNames()
 	for _, c := range root.Commands() {
 		names = append(names, c.Name())
@@ -100,7 +113,7 @@ func noHelp(root *cobra.Command, args []string) error {
 	if name, ok := wording.Nearest(args[0], names); ok && !slices.Contains(names, args[0]) {
 		what = "did you mean `codeloops help " + name + "`?"
 	}
-	return hint.Errorf(what, "there is no command, and no topic of help, called %q", strings.Join(args, " "))
+	return nil, hint.Errorf(what, "there is no command, and no topic of help, called %q", strings.Join(args, " "))
 }
 
 // showTopic shows the page of a topic.
@@ -155,4 +168,66 @@ func tellDefaults(cmd *cobra.Command) {
 			f.DefValue = is
 		}
 	})
+}
+
+func newManCmd(a *app) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:         "man [COMMAND…]",
+		Annotations: command.Exits("the page was shown, or the pages were written", ""),
+		Example: `  codeloops man
+  codeloops man sessions list
+  codeloops man --dir ~/.local/share/man/man1`,
+		Short: "Show the manual page of codeloops or of a command, or write all of them to a directory",
+		Long: `Show the manual page of codeloops or of a command: on a terminal as man does, through
+your pager; elsewhere as it is, in roff.`,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return completeCommands(cmd.Root(), args), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			of, err := named(cmd.Root(), args)
+			if err != nil {
+				return err
+			}
+			visit(cmd.Root(), tellDefaults)
+			if dir == "" {
+				return showMan(cmd.Context(), a, of)
+			}
+			if len(args) > 0 {
+				return hint.Errorf("leave one of them out", "--dir writes the pages of all commands")
+			}
+			return writeMan(a, cmd.Root(), dir)
+		},
+	}
+	cmd.Flags().StringVar(&dir, "dir", "", "write a page for each command into `dir`")
+	return cmd
+}
+
+// writeMan writes a page for each command.
+func writeMan(a *app, root *cobra.Command, dir string) error {
+	dir = a.Path(dir)
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // manual pages are for everybody
+		return fmt.Errorf("make the directory for the manual pages: %w", err)
+	}
+	return manual.Pages(dir, root)
+}
+
+// showMan shows a page as man does. Where there is no man, the pager shows the help.
+func showMan(ctx context.Context, a *app, of *cobra.Command) error {
+	if !a.OutTTY {
+		return manual.Write(a.Out, of)
+	}
+	dir, err := os.MkdirTemp("", "codeloops-man-")
+	if err != nil {
+		return fmt.Errorf("make a directory for the manual page: %w", err)
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // it is the system's to tidy
+	if err := manual.Pages(dir, of); err != nil {
+		return err
+	}
+	tool := proc.Tool{Argv: []string{"man", filepath.Join(dir, manual.Name(of)+".1")}, Stdin: a.In, Stdout: a.Out, Stderr: a.Err}
+	if code, err := tool.Run(context.WithoutCancel(ctx)); err == nil && code == 0 { // Ctrl+C is for the pager
+		return nil
+	}
+	return a.Page(ctx, false, func(_ context.Context, w io.Writer) error { return a.manualScreen().Help(w, of, "") })
 }

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"fmt"
+	"runtime"
+
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/cli/guess"
+	"codeloops/internal/command"
 	"codeloops/internal/command/lessons"
 	"codeloops/internal/command/sessions"
 	"codeloops/internal/command/settings"
@@ -113,4 +117,21 @@ func known(cmd *cobra.Command) guess.Command {
 		}
 	}
 	return c
+}
+
+func newVersionCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:         "version",
+		Annotations: command.Exits("the version was printed", ""),
+		Example:     `  codeloops version`,
+		Short:       "Print the version",
+		Args:        command.NoArgs,
+		RunE:        func(*cobra.Command, []string) error { return printVersion(a) },
+	}
+}
+
+// printVersion prints the version with what it was built by, and for.
+func printVersion(a *app) error {
+	_, err := fmt.Fprintf(a.Out, "codeloops %s (%s, %s/%s)\n", command.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
 }

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 
 	"codeloops/internal/command"
 	"codeloops/internal/loop"
+	"codeloops/internal/screen/ask"
 	"codeloops/internal/screen/ci"
+	"codeloops/internal/screen/debuglog"
 	"codeloops/internal/screen/live"
 	"codeloops/internal/screen/notice"
 	"codeloops/internal/screen/render"
@@ -64,18 +67,77 @@ func (r *runCommand) over(out *loop.Outcome) {
 	_, _ = io.WriteString(a.Err, notice.Text(way, said, a.Getenv("TMUX") != "")) // nobody is told that nobody is told
 }
 
-// columns are those of the screen; nil: nothing is drawn, or cut.
-func (r *runCommand) columns() func() int {
-	if r.screen == nil || r.app.ErrRoom() == 0 {
-		return nil
-	}
-	return r.app.ErrRoom
-}
-
 // lend gives the terminal to somebody who asks the user, until what is returned is called.
 func (r *runCommand) lend() (back func()) {
 	if r.keys == nil {
 		return func() {}
 	}
 	return r.keys.Lend()
+}
+
+// sinks returns what shows a run. The returned function closes what was opened.
+func (r *runCommand) sinks(ctx context.Context) (shown []loop.Sink, closed func(), err error) {
+	display, err := r.display()
+	if shown = []loop.Sink{display}; r.screen != nil {
+		shown = []loop.Sink{r.keys, display}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.opts.logFile == "" {
+		return shown, func() {}, nil
+	}
+	f, err := ask.Within(ctx, func() (*os.File, error) { // a pipe waits for its reader
+		return os.OpenFile(r.app.Path(r.opts.logFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("open the debug log: %w", err)
+	}
+	r.debug = debuglog.New(f)
+	return append([]loop.Sink{r.debug}, shown...), func() {
+		if err := errors.Join(r.unlogged, f.Close()); err != nil {
+			r.app.Report(fmt.Errorf("write the debug log: %w", err))
+		}
+	}, nil
+}
+
+// dropped keeps why the debug log is not whole. Of a display that cannot be written to,
+// nobody would read it.
+func (r *runCommand) dropped(s loop.Sink, err error) {
+	if s == r.debug {
+		r.unlogged = err
+	}
+}
+
+func (r *runCommand) display() (loop.Sink, error) {
+	a := r.app
+	o := a.Shown(r.plan.Log)
+	o.Live = r.screen != nil && a.ErrTTY && !a.Plain
+	o.Verbose, o.Quiet, o.Past, o.After = r.opts.verbose, r.opts.quiet, r.plan.Tally(), render.After{Now: r.now, Next: r.next}
+	if r.screen != nil {
+		if o.Out = r.screen.Behind(a.Out); o.Width > 0 { // else nothing is cut
+			o.Columns = a.ErrRoom
+		}
+	}
+	if r.opts.jsonOutput { // standard output is the document's alone
+		o.Out, o.Ending, o.Room = a.Err, a.ErrRenderer(), a.ErrRoom()
+		if r.opts.quiet {
+			o.Out = io.Discard
+		}
+	}
+	format := render.Format(r.plan.Config.LogFormat)
+	shown, err := render.Run(format, o)
+	if err == nil && format != render.JSON {
+		shown = r.job.Sink(a.Err, shown, format == render.Pretty && !r.opts.quiet)
+	}
+	return shown, err
+}
+
+// now looks at what has changed when the run is over.
+func (r *runCommand) now() (c loop.Change, ok bool) {
+	c, err := r.plan.Now()
+	for i, f := range c.Files { // what comes with an event has no secrets any more
+		c.Files[i].Path = r.app.Secrets.String(f.Path)
+	}
+	return c, err == nil
 }

@@ -133,9 +133,8 @@ func (o *diffOptions) change(ctx context.Context, l *command.Logs, one session.O
 // exact prints a diff for git apply, every byte as the log has it.
 func exact(c *command.Console, change loop.Change) error {
 	if left := sessionview.Unappliable(change); len(left) > 0 {
-		_, err := fmt.Fprintf(c.Err, "codeloops: git apply will refuse this diff: the log does not hold the content of %s\n",
-			render.Count(len(left), "binary file", "binary files"))
-		if err != nil {
+		if _, err := fmt.Fprintf(c.Err, "codeloops: git apply will refuse this diff: the log does not hold the content of %s\n",
+			render.Count(len(left), "binary file", "binary files")); err != nil {
 			return err
 		}
 	}

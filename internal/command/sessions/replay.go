@@ -15,9 +15,7 @@ import (
 	"codeloops/internal/screen/pager"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/session"
-	"codeloops/internal/session/lookup"
 	"codeloops/internal/session/replay"
-	"codeloops/internal/session/sessionview"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
@@ -205,15 +203,11 @@ func (r *Restorer) apply(ctx context.Context, l *command.Logs, o *replayOptions,
 	if err != nil {
 		return err
 	}
-	var round loop.Round
-	err = lookup.Read(ctx, one, l.Tell, func(entries sessionview.Entries) (err error) {
-		_, round, err = sessionview.RoundOf(one.ID, entries, o.until)
-		return err
-	})
+	change, err := (&diffOptions{until: o.until}).change(ctx, l, one)
 	if err != nil {
 		return err
 	}
-	told, err := r.desk(true).Rebuild(ctx, one, round.Change, r.Path(o.dir), o.force)
+	told, err := r.desk(true).Rebuild(ctx, one, change, r.Path(o.dir), o.force)
 	return r.told(err, told)
 }
 

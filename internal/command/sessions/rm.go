@@ -79,20 +79,17 @@ func (o *removeOptions) toRemove(ctx context.Context, l *command.Logs, store *se
 		one, err := l.Pick(ctx, "Remove which session?")
 		return []string{one.ID}, err
 	}
-	if len(refs) == 0 {
-		id, err := l.ID(store, "")
-		if err != nil {
-			return nil, err
-		}
-		if !o.dryRun {
-			return nil, hint.Errorf("name it: codeloops sessions rm latest --yes", "no session is named; the latest is %s", id)
-		}
-		return []string{id}, nil
+	named := len(refs) > 0
+	if !named {
+		refs = []string{""}
 	}
 	for _, ref := range refs {
 		id, err := l.ID(store, ref)
 		if err != nil {
 			return nil, err
+		}
+		if !named && !o.dryRun {
+			return nil, hint.Errorf("name it: codeloops sessions rm latest --yes", "no session is named; the latest is %s", id)
 		}
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)

@@ -137,7 +137,6 @@ func newConfigCheckCmd(c *command.Console, options func() config.Options) *cobra
 		Example: `  codeloops config check
   codeloops config check -d ../elsewhere`,
 		Short: "Say what is wrong with the configuration, if anything is",
-		Long:  "Say what is wrong with the configuration, if anything is.",
 		Args:  command.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			cfg, err := config.Load(options())

@@ -147,12 +147,10 @@ func (s steer) effect(at standing.Standing, was standing.Asked) string {
 	case loop.SteerPause:
 		return of + " pauses " + afterTurn(at) + " (codeloops pause --off lets it go on)"
 	case loop.SteerGoOn:
-		switch {
-		case at.Now.Paused || was.Pause || was.Stop:
+		if at.Now.Paused || was.Pause || was.Stop {
 			return of + " goes on"
-		default:
-			return of + " goes on as before: nothing was asked of it"
 		}
+		return of + " goes on as before: nothing was asked of it"
 	case loop.SteerSay:
 		if at.Now.Role() == string(loop.RoleActor) {
 			return "the actor of " + of + " will be told in its next turn (--now interrupts the one under way)"

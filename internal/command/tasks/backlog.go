@@ -105,15 +105,6 @@ func (b *backlog) view(ctx context.Context, all queue.Backlog) (*queueview.View,
 	return &queueview.View{Tasks: all, Budgets: of, Holds: holds, Now: b.on.Now().In(b.Now().Location())}, nil
 }
 
-// budgetHere is the budget of the repository where the user stands.
-func (b *backlog) budgetHere(ctx context.Context) (queue.Budget, error) {
-	here, err := b.repository()
-	if err != nil {
-		return queue.Budget{}, err
-	}
-	return b.on.Ledger.Budget(ctx, here)
-}
-
 // toTake is the command that takes what a task was merged into, from where the user stands.
 func (b *backlog) toTake(r *queue.Record) string {
 	at, err := repo.Open(b.Dir, b.LookupEnv)

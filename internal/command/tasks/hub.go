@@ -94,7 +94,7 @@ and never leaves the machine.`,
 }
 
 // tend merges what workers bring for the repositories of this user, until ctx is done.
-func (q *Access) tend(ctx context.Context, home *hub.Home, served *hub.Hub, metrics string) error {
+func (q *Access) tend(ctx context.Context, home *hub.Home, served *hub.Hub, metrics string) (err error) {
 	settings, err := q.settings()
 	if err != nil {
 		return err
@@ -108,13 +108,12 @@ func (q *Access) tend(ctx context.Context, home *hub.Home, served *hub.Hub, metr
 	if err != nil {
 		return err
 	}
-	if err = b.tend(ctx, metrics); ctx.Err() != nil {
-		err = nil
-	}
-	return errors.Join(err, b.Close())
-}
-
-func (b *backlog) tend(ctx context.Context, metrics string) error {
+	defer func() {
+		if ctx.Err() != nil {
+			err = nil
+		}
+		err = errors.Join(err, b.Close())
+	}()
 	if metrics != "" {
 		end, err := b.measure(ctx, metrics)
 		if err != nil {

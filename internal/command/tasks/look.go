@@ -140,12 +140,11 @@ func (b *backlog) list(ctx context.Context, all queue.Backlog, asJSON bool) erro
 // rest are the events of a session, if its log is here.
 func rest(ctx context.Context, l *command.Logs, id string) iter.Seq2[session.Entry, error] {
 	one, err := l.Find(id)
-	if err != nil {
-		return func(yield func(session.Entry, error) bool) { yield(session.Entry{}, err) }
+	if err == nil {
+		var store *session.Store
+		if store, err = session.NewStore(filepath.Dir(one.Path)); err == nil {
+			return store.Follow(ctx, one.ID, 0)
+		}
 	}
-	store, err := session.NewStore(filepath.Dir(one.Path))
-	if err != nil {
-		return func(yield func(session.Entry, error) bool) { yield(session.Entry{}, err) }
-	}
-	return store.Follow(ctx, one.ID, 0)
+	return func(yield func(session.Entry, error) bool) { yield(session.Entry{}, err) }
 }

@@ -130,7 +130,7 @@ at any time: what it was working on is gone on with by another one.`,
 		Example: `  codeloops work --jobs 3`,
 		Args:    command.NoArgs,
 		PreRunE: q.UsersCommand,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if jobs < 1 {
 				return hint.Errorf("--jobs 1 works on one task after the other", "--jobs cannot be %d", jobs)
 			}
@@ -165,7 +165,7 @@ func (q *Access) work(ctx context.Context, jobs int) error {
 
 // serving does something with the queue. Where nobody serves it, it is served to others for as
 // long as that lasts.
-func (q *Access) serving(ctx context.Context, do func(*backlog) error) (err error) {
+func (q *Access) serving(ctx context.Context, do func(*backlog) error) error {
 	end := func() error { return nil }
 	b, err := q.reach(ctx, func(home *hub.Home) (link *hub.Link, err error) {
 		link, shared, err := home.Share(ctx)
@@ -177,8 +177,7 @@ func (q *Access) serving(ctx context.Context, do func(*backlog) error) (err erro
 	if err != nil {
 		return errors.Join(err, end())
 	}
-	err = do(b)
-	return errors.Join(err, b.Close(), end())
+	return errors.Join(do(b), b.Close(), end())
 }
 
 // A shift is this process at work on the queue.
@@ -263,8 +262,10 @@ func (s *shift) conclude(ctx context.Context, all queue.Backlog) error {
 	if !left {
 		return nil
 	}
-	if budget, err := s.budgetHere(ctx); err == nil && budget.Over != "" {
-		fmt.Fprint(s.Err, overBudget(budget)) //nolint:errcheck // a courtesy
+	if here, err := s.repository(); err == nil {
+		if budget, err := s.on.Ledger.Budget(ctx, here); err == nil && budget.Over != "" {
+			fmt.Fprint(s.Err, overBudget(budget)) //nolint:errcheck // a courtesy
+		}
 	}
 	fmt.Fprint(s.Err, (&queueview.View{Tasks: all}).Left()) //nolint:errcheck // a courtesy
 	return command.ErrShort

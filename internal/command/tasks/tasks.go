@@ -87,11 +87,6 @@ func (q *Access) flags(cmd *cobra.Command) {
 	manual.Under("Queue", f, "hub", "nats")
 }
 
-// open opens the user's queue. The caller closes it.
-func (q *Access) open(ctx context.Context) (*backlog, error) {
-	return q.reach(ctx, func(home *hub.Home) (*hub.Link, error) { return home.Connect(ctx) })
-}
-
 // reach opens the queue, at the hub that the user has named or else at the one of this home.
 func (q *Access) reach(ctx context.Context, own func(*hub.Home) (*hub.Link, error)) (*backlog, error) {
 	home, err := hub.Open(q.Data("queue"))
@@ -127,7 +122,7 @@ func (q *Access) through(ctx context.Context, home *hub.Home, link *hub.Link, s 
 
 // with opens the queue for what is to be done with it.
 func (q *Access) with(ctx context.Context, do func(*backlog) error) error {
-	b, err := q.open(ctx)
+	b, err := q.reach(ctx, func(home *hub.Home) (*hub.Link, error) { return home.Connect(ctx) })
 	if err != nil {
 		return err
 	}

@@ -32,19 +32,15 @@ func (v *View) List(s *term.Streams) error {
 		return v.table(s)
 	}
 	for _, r := range v.Tasks.Sorted() {
-		if _, err := fmt.Fprintln(s.Out, strings.Join(v.cells(r), "\t")); err != nil {
+		cells := []string{
+			r.Task.ID, string(r.State), strconv.Itoa(r.Attempt), r.Worker.Name, strconv.Itoa(r.Progress.Iteration), r.Progress.Phase,
+			strconv.Itoa(int(v.Now.Sub(r.Since).Seconds())), dollars(r.Progress.Dollars), term.Line(r.Task.Title()),
+		}
+		if _, err := fmt.Fprintln(s.Out, strings.Join(cells, "\t")); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// cells are what is said of a task for programs.
-func (v *View) cells(r *queue.Record) []string {
-	return []string{
-		r.Task.ID, string(r.State), strconv.Itoa(r.Attempt), r.Worker.Name, strconv.Itoa(r.Progress.Iteration), r.Progress.Phase,
-		strconv.Itoa(int(v.Now.Sub(r.Since).Seconds())), dollars(r.Progress.Dollars), term.Line(r.Task.Title()),
-	}
 }
 
 // Document is the list for programs, as an object.
