@@ -209,8 +209,7 @@ func (b *backlog) begin(ctx context.Context, jobs int) (*shift, error) {
 	name, _ := os.Hostname() // "" says no less
 	return &shift{backlog: b, plays: player, worker: &work.Worker{
 		Board: b.on, Who: queue.Worker{Name: fmt.Sprintf("%s/%d", name, os.Getpid()), Home: b.home.ID()}, Slots: jobs,
-		Only: player.Reachable,
-		Play: player.Play, Merge: player.Merge, Bring: player.Bring, Sweep: player.Sweep, Report: player.Report, Now: b.on.Now, Tell: b.Tell,
+		Player: player, Only: player.Reachable, Tell: b.Tell,
 	}, end: func() { answered(); _ = runner.Close() }}, nil // nothing of it is left
 }
 

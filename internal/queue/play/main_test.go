@@ -116,7 +116,7 @@ func (m *machine) worker(ctx context.Context, url string, slots int) (*work.Work
 	}
 	w := &work.Worker{
 		Board: on, Who: queue.Worker{Name: filepath.Base(m.dir), Home: m.home.ID()}, Slots: slots, Only: p.Reachable,
-		Play: p.Play, Merge: p.Merge, Bring: p.Bring, Report: p.Report, Now: time.Now, Tell: m.tell,
+		Player: p, Tell: m.tell,
 	}
 	return w, func() {
 		answers()

@@ -4,56 +4,96 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"sync"
 	"time"
 
 	"codeloops/internal/queue"
 )
 
-// merge merges results, of each repository of this home one at a time.
-func (w *Worker) merge(ctx context.Context) error {
-	for of := range w.repositories(func(r *queue.Record) bool {
-		return r.State == queue.Finished && !r.Task.Unmerged && r.Task.Repository.At(w.Who.Home) && !w.merging[r.Task.Repository]
-	}) {
-		j, err := w.Board.TakeResult(ctx, of, w.Now())
-		if err != nil {
-			return err
-		}
-		if j == nil {
-			continue
-		}
-		w.mu.Lock()
-		w.merging[of] = true
-		w.mu.Unlock()
-		w.ended.Go(func() {
-			err := w.Merge(ctx, j)
-			j.Release()
-			w.mu.Lock()
-			delete(w.merging, of)
-			w.mu.Unlock()
-			if err != nil {
-				w.Tell(err.Error())
-			}
-			w.signal()
-		})
-	}
-	return nil
+// Errands are what there is to do for the tasks of a home beside playing and merging them.
+type errands struct {
+	bringing, telling *tries
+	swept             time.Time
 }
+
+// Tries say what was tried when, by task.
+type tries struct {
+	mu    sync.Mutex
+	last  map[string]time.Time
+	going map[string]bool
+}
+
+func newTries() *tries { return &tries{last: map[string]time.Time{}, going: map[string]bool{}} }
+
+// due reports whether it is to be tried with a task: it never was, or last longer ago than that; 0: it
+// never was.
+func (t *tries) due(id string, now time.Time, longer time.Duration) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	last, tried := t.last[id]
+	return !t.going[id] && (!tried || longer > 0 && now.Sub(last) > longer)
+}
+
+// begin takes down that it is being tried with a task, and end that it was.
+func (t *tries) begin(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.going[id] = true
+}
+
+func (t *tries) end(id string, now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.going, id)
+	t.last[id] = now
+}
+
+// any reports whether it is being tried with any task.
+func (t *tries) any() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.going) > 0
+}
+
+// home reports whether a task is one of this home that the worker works on.
+func (w *Worker) home(r *queue.Record) bool {
+	return r.Task.Repository.At(w.Who.Home) && w.mine(r.Task.Repository)
+}
+
+// abroad reports whether there is something of a task on the hub that is to be brought home, as it waits
+// for no merge.
+func (w *Worker) abroad(r *queue.Record) bool {
+	rests := r.State.Over() || r.State == queue.Finished && r.Task.Unmerged
+	return (r.Parcels.Count > 0 || r.Remote != "") && rests && w.home(r)
+}
+
+// owes reports whether something is on its way home, or there is a task that was not tried to be brought
+// there, or whose origin was not told.
+func (w *Worker) owes(all queue.Backlog) bool {
+	now, e := w.Board.Now(), &w.errands
+	for id, r := range all {
+		if w.abroad(r) && e.bringing.due(id, now, 0) || r.Tell() && w.home(r) && e.telling.due(id, now, 0) {
+			return true
+		}
+	}
+	return e.bringing.any()
+}
+
+// again is when something that has failed is tried once more.
+const again = time.Minute
 
 // bring brings home what was sent of tasks that wait for no merge.
 func (w *Worker) bring(ctx context.Context) {
-	for _, r := range w.pick(func(b queue.Backlog) []*queue.Record { return w.sent(b, again) }) {
-		w.mu.Lock()
-		w.coming[r.Task.ID] = w.Now().Add(time.Hour)
-		w.mu.Unlock()
-		w.ended.Go(func() {
-			err := w.Bring(ctx, r)
-			w.mu.Lock()
-			w.coming[r.Task.ID] = w.Now()
-			w.mu.Unlock()
+	now, bringing := w.Board.Now(), w.errands.bringing
+	for _, r := range w.sight.pick(func(r *queue.Record) bool { return w.abroad(r) && bringing.due(r.Task.ID, now, again) }) {
+		bringing.begin(r.Task.ID)
+		w.hands.ended.Go(func() {
+			err := w.Player.Bring(ctx, r)
+			bringing.end(r.Task.ID, w.Board.Now())
 			if err != nil && !errors.Is(err, queue.ErrStale) && ctx.Err() == nil {
 				w.Tell(err.Error())
 			}
-			w.signal()
+			w.sight.signal()
 		})
 	}
 }
@@ -62,45 +102,28 @@ func (w *Worker) bring(ctx context.Context) {
 const sweeping = 10 * time.Minute
 
 func (w *Worker) sweep(ctx context.Context) error {
-	if w.Sweep == nil || w.Now().Sub(w.swept) < sweeping {
+	now := w.Board.Now()
+	if now.Sub(w.errands.swept) < sweeping {
 		return nil
 	}
-	w.swept = w.Now()
-	w.mu.Lock()
-	all := maps.Clone(w.backlog)
-	w.mu.Unlock()
-	return w.Sweep(ctx, all)
-}
-
-// sent are the tasks of this home of which there is something on the hub that is to be brought home, and
-// was not tried for longer than that.
-func (w *Worker) sent(b queue.Backlog, longer time.Duration) (all []*queue.Record) {
-	for id, r := range b {
-		rests := r.State.Over() || r.State == queue.Finished && r.Task.Unmerged
-		if w.Bring == nil || r.Parcels.Count == 0 && r.Remote == "" || !rests || !r.Task.Repository.At(w.Who.Home) || !w.mine(r.Task.Repository) {
-			continue
-		}
-		if last, tried := w.coming[id]; !tried || w.Now().Sub(last) > longer {
-			all = append(all, r)
-		}
+	w.errands.swept = now
+	var backlog queue.Backlog
+	w.sight.look(func(all queue.Backlog, _ uint64) { backlog = maps.Clone(all) })
+	if backlog == nil {
+		return nil // it is being told anew: nobody knows what is of use
 	}
-	return all
+	return w.Player.Sweep(ctx, backlog)
 }
-
-// again is when an origin that could not be reached is told once more.
-const again = time.Minute
 
 // report tells the origins of tasks that are over. It is done again until it is known to have
 // been done: an origin may be told twice.
 func (w *Worker) report(ctx context.Context) error {
-	for _, r := range w.pick(func(queue.Backlog) []*queue.Record {
-		due := w.untold(again)
-		for _, r := range due {
-			w.telling[r.Task.ID] = w.Now()
-		}
-		return due
+	now, telling := w.Board.Now(), w.errands.telling
+	for _, r := range w.sight.pick(func(r *queue.Record) bool {
+		return r.Tell() && w.home(r) && telling.due(r.Task.ID, now, again)
 	}) {
-		if err := w.Report(ctx, r); err != nil {
+		telling.end(r.Task.ID, now)
+		if err := w.Player.Report(ctx, r); err != nil {
 			w.Tell(err.Error())
 			continue
 		}

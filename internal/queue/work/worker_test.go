@@ -86,13 +86,24 @@ func (b *bench) add(on *board.Board, prompt string, change func(*queue.Task)) st
 	return task.ID
 }
 
+// A fake plays and merges as it is told, and does nothing else.
+type fake struct {
+	play, merge func(context.Context, *board.Job) error
+}
+
+func (f *fake) Play(ctx context.Context, j *board.Job) error  { return f.play(ctx, j) }
+func (f *fake) Merge(ctx context.Context, j *board.Job) error { return f.merge(ctx, j) }
+func (f *fake) Bring(context.Context, queue.Record) error     { return nil }
+func (f *fake) Report(context.Context, queue.Record) error    { return nil }
+func (f *fake) Sweep(context.Context, queue.Backlog) error    { return nil }
+
 // worker is one that plays and merges by moving records alone.
 func (b *bench) worker(name string, slots int, play func(context.Context, *board.Job) error) *work.Worker {
 	return &work.Worker{
-		Board: b.board(), Who: queue.Worker{Name: name, Home: b.home.ID()}, Slots: slots, Play: play,
-		Merge: func(ctx context.Context, j *board.Job) error {
+		Board: b.board(), Who: queue.Worker{Name: name, Home: b.home.ID()}, Slots: slots,
+		Player: &fake{play: play, merge: func(ctx context.Context, j *board.Job) error {
 			return j.End(ctx, func(r *queue.Record) error { return r.Move(queue.Merged, time.Now(), "") })
-		},
+		}},
 		Until: func(all queue.Backlog) bool {
 			for _, r := range all {
 				if all.Pending(r) {
@@ -101,7 +112,7 @@ func (b *bench) worker(name string, slots int, play func(context.Context, *board
 			}
 			return true
 		},
-		Now: time.Now, Tell: func(s string) { b.t.Log(name + ": " + s) },
+		Tell: func(s string) { b.t.Log(name + ": " + s) },
 	}
 }
 
@@ -166,7 +177,7 @@ func TestLateWorkerIsRefused(t *testing.T) {
 	late := make(chan error, 1)
 	first := b.worker("first", 1, nil)
 	silent, stop := context.WithCancel(t.Context())
-	first.Play = func(ctx context.Context, j *board.Job) error {
+	first.Player.(*fake).play = func(ctx context.Context, j *board.Job) error {
 		j.Release() // it says nothing any more, as one that was stopped
 		close(stuck)
 		<-freed
@@ -207,7 +218,7 @@ func TestLateMergerIsRefused(t *testing.T) {
 	w := b.worker("w", 1, finish)
 	merged := make(chan error, 1)
 	var first *board.Job
-	w.Merge = func(ctx context.Context, j *board.Job) error {
+	w.Player.(*fake).merge = func(ctx context.Context, j *board.Job) error {
 		if first == nil {
 			j.Release() // it says nothing any more, as one that was stopped
 			first = j
@@ -243,8 +254,8 @@ func TestMergerHoldsNobodyUp(t *testing.T) {
 	var workers sync.WaitGroup
 	for _, name := range []string{"one", "two"} {
 		w := b.worker(name, 1, play)
-		merge := w.Merge
-		w.Merge = func(ctx context.Context, j *board.Job) error {
+		merge := w.Player.(*fake).merge
+		w.Player.(*fake).merge = func(ctx context.Context, j *board.Job) error {
 			<-all
 			return merge(ctx, j)
 		}
@@ -272,7 +283,7 @@ func TestEarlyResultComesAgain(t *testing.T) {
 	w := b.worker("lost", 1, finish)
 	ctx, stop := context.WithCancel(t.Context())
 	w.Until = nil
-	w.Merge = func(_ context.Context, j *board.Job) error {
+	w.Player.(*fake).merge = func(_ context.Context, j *board.Job) error {
 		j.Release() // and never a word again
 		stop()
 		return nil

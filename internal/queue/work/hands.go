@@ -1,0 +1,91 @@
+package work
+
+import (
+	"context"
+	"sync"
+
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/board"
+)
+
+// Hands are what a worker has in them: the tasks and the merges that are under way.
+type hands struct {
+	ended sync.WaitGroup
+
+	mu      sync.Mutex
+	jobs    map[string]*job // by task
+	merging map[queue.Repository]bool
+}
+
+// A job is one that is under way.
+type job struct {
+	*board.Job
+
+	taken  uint64 // revision of the board at which it was
+	cancel context.CancelCauseFunc
+}
+
+// full are the slots that are taken.
+func (h *hands) full() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.jobs)
+}
+
+// empty reports whether nothing is under way.
+func (h *hands) empty() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.jobs) == 0 && len(h.merging) == 0
+}
+
+// merges reports whether a result of a repository is being merged.
+func (h *hands) merges(r queue.Repository) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.merging[r]
+}
+
+// play has a job played, beside; ended is called behind that.
+func (h *hands) play(ctx context.Context, j *board.Job, do func(context.Context), ended func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	id := j.Task.ID
+	h.mu.Lock()
+	h.jobs[id] = &job{j, j.Revision, cancel}
+	h.mu.Unlock()
+	h.ended.Go(func() {
+		do(ctx)
+		cancel(nil)
+		h.mu.Lock()
+		delete(h.jobs, id)
+		h.mu.Unlock()
+		ended()
+	})
+}
+
+// merge has a result of a repository merged, beside; ended is called behind that.
+func (h *hands) merge(of queue.Repository, do, ended func()) {
+	h.mu.Lock()
+	h.merging[of] = true
+	h.mu.Unlock()
+	h.ended.Go(func() {
+		do()
+		h.mu.Lock()
+		delete(h.merging, of)
+		h.mu.Unlock()
+		ended()
+	})
+}
+
+// drop ends the job that does not count any more, going by what has changed.
+func (h *hands) drop(c board.Change) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	j := h.jobs[c.ID]
+	if j == nil || c.Record != nil && c.Seen <= j.taken {
+		return
+	}
+	if err := j.Stale(c.Record); err != nil {
+		j.cancel(err)
+	}
+}
