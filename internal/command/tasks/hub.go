@@ -51,13 +51,20 @@ and lets in only those whose public keys stand in a file:
 			if err != nil {
 				return err
 			}
+			var figures net.Listener
+			if metrics != "" {
+				if figures, err = listen(cmd.Context(), metrics); err != nil {
+					return err
+				}
+				defer figures.Close() //nolint:errcheck // nobody is asked any more
+			}
 			o.Tell = q.Tell
 			served, err := home.Serve(o)
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(q.Err, "the queue is served at %s\n", served.Address()) //nolint:errcheck // a courtesy
-			return errors.Join(q.tend(cmd.Context(), home, served, metrics), served.Close())
+			return errors.Join(q.tend(cmd.Context(), home, served, figures), served.Close())
 		},
 	}
 	f := cmd.Flags()
@@ -93,8 +100,12 @@ and never leaves the machine.`,
 	}
 }
 
+// memory is how much a hub should do with, in bytes: what the store keeps at hand of what it has passed on
+// is given up beyond that.
+const memory = 48 << 20
+
 // tend merges what workers bring for the repositories of this user, until ctx is done.
-func (q *Access) tend(ctx context.Context, home *hub.Home, served *hub.Hub, metrics string) (err error) {
+func (q *Access) tend(ctx context.Context, home *hub.Home, served *hub.Hub, metrics net.Listener) (err error) {
 	settings, err := q.settings()
 	if err != nil {
 		return err
@@ -114,12 +125,8 @@ func (q *Access) tend(ctx context.Context, home *hub.Home, served *hub.Hub, metr
 		}
 		err = errors.Join(err, b.Close())
 	}()
-	if metrics != "" {
-		end, err := b.measure(ctx, metrics)
-		if err != nil {
-			return err
-		}
-		defer end()
+	if metrics != nil {
+		defer b.measure(metrics)()
 	}
 	s, err := b.begin(ctx, 0)
 	if err != nil {
@@ -127,12 +134,13 @@ func (q *Access) tend(ctx context.Context, home *hub.Home, served *hub.Hub, metr
 	}
 	defer s.end()
 	debug.SetGCPercent(50) // it is idle most of the time: memory is dearer than time
-	debug.FreeOSMemory()   // what it took to start
+	debug.SetMemoryLimit(memory)
+	debug.FreeOSMemory() // what it took to start
 	return s.worker.Run(ctx)
 }
 
-// measure serves the figures of the queue until the returned function is called.
-func (b *backlog) measure(ctx context.Context, at string) (end func(), err error) {
+// listen listens where metrics are to be served.
+func listen(ctx context.Context, at string) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(at)
 	if err != nil {
 		return nil, hint.Errorf("such as 127.0.0.1:9464", "%q is no address for metrics: %w", at, err)
@@ -141,6 +149,11 @@ func (b *backlog) measure(ctx context.Context, at string) (end func(), err error
 	if err != nil {
 		return nil, hint.Errorf("take another port: --metrics 127.0.0.1:9464", "metrics cannot be served at %s: %w", at, err)
 	}
+	return l, nil
+}
+
+// measure serves the figures of the queue until the returned function is called.
+func (b *backlog) measure(l net.Listener) (end func()) {
 	fmt.Fprintf(b.Err, "metrics are served at http://%s/metrics\n", l.Addr()) //nolint:errcheck // a courtesy
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
@@ -154,5 +167,5 @@ func (b *backlog) measure(ctx context.Context, at string) (end func(), err error
 	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
 	go server.Serve(l) //nolint:errcheck // until it is closed
-	return func() { _ = server.Close() }, nil
+	return func() { _ = server.Close() }
 }
