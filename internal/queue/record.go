@@ -188,6 +188,8 @@ const (
 
 // What may be wrong with a change.
 var (
+	// ErrUnable says that a worker can do nothing for a while, whatever the task.
+	ErrUnable = errors.New("this machine cannot work on tasks")
 	// ErrStale refuses what comes from an attempt that does not count any more.
 	ErrStale = errors.New("what it has come to is refused")
 	// ErrIllegal refuses a change that the table of states does not hold.

@@ -148,6 +148,9 @@ func (b *Board) look(ctx context.Context) error {
 	})
 }
 
+// Lease is how long a worker may be silent before its task is given to another.
+func (b *Board) Lease() time.Duration { return b.options.AckWait }
+
 // Now is the time at the hub.
 func (b *Board) Now() time.Time { return b.clock.now() }
 

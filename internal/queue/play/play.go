@@ -5,6 +5,9 @@ package play
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -66,6 +69,9 @@ func (p *Player) Play(ctx context.Context, j *board.Job) error {
 		return err
 	case isHeld:
 		move = later(now, busyFor, held.Error())
+	case diskFull(err):
+		unable := fmt.Errorf("%w: its disk is full: %w", queue.ErrUnable, err)
+		return errors.Join(j.End(ctx, later(now, fullFor, withHint(unable))), unable)
 	case errors.Is(err, source.ErrTaken):
 		move = to(queue.Cancelled, now, err.Error())
 	case isAway || errors.Is(err, errAway):
@@ -105,6 +111,8 @@ func (p *Player) Merge(ctx context.Context, j *board.Job) error {
 		return context.Cause(ctx) // it comes again
 	case board.Unreachable(err) || errors.Is(err, queue.ErrStale):
 		return err
+	case diskFull(err):
+		return fmt.Errorf("%w: its disk is full: %w", queue.ErrUnable, err) // it comes again
 	case err != nil:
 		move = to(queue.NeedsHuman, p.Board.Now(), "it could not be merged: "+withHint(err))
 	}
@@ -193,7 +201,13 @@ func (p *Player) attic() attic { return attic(p.Home.In("away")) }
 const (
 	busyFor = 10 * time.Second
 	awayFor = 30 * time.Second
+	fullFor = time.Second // others may have room; this worker takes nothing for longer
 )
+
+// diskFull reports whether there was no room for what is made of a task, for codeloops or for git.
+func diskFull(err error) bool {
+	return err != nil && (session.DiskFull(err) || strings.Contains(strings.ToLower(err.Error()), syscall.ENOSPC.Error()))
+}
 
 // later has a task offered again after a while.
 func later(now time.Time, pause time.Duration, why string) func(*queue.Record) error {

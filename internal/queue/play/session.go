@@ -48,7 +48,7 @@ func (a *attempt) run(ctx context.Context, dir string, settings run.Settings) (o
 		sinks = append(sinks, &shipper{cargo: a.cargo, plan: plan, ctx: ctx})
 	}
 	out, err = plan.Run(ctx, sinks...)
-	if _, held := errors.AsType[*session.HeldError](err); held {
+	if _, held := errors.AsType[*session.HeldError](err); held || session.DiskFull(err) {
 		return out, err
 	}
 	if out.Result == "" || out.Result == loop.Success {

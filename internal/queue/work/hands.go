@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"sync"
+	"time"
 
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
@@ -15,6 +16,7 @@ type hands struct {
 	mu      sync.Mutex
 	jobs    map[string]*job // by task
 	merging map[queue.Repository]bool
+	idle    time.Time // until when they take nothing
 }
 
 // A job is one that is under way.
@@ -25,11 +27,21 @@ type job struct {
 	cancel context.CancelCauseFunc
 }
 
-// full are the slots that are taken.
-func (h *hands) full() int {
+// free are the slots, of so many, that can be taken.
+func (h *hands) free(slots int, now time.Time) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.jobs)
+	if now.Before(h.idle) {
+		return 0
+	}
+	return slots - len(h.jobs)
+}
+
+// rest has nothing taken until then.
+func (h *hands) rest(until time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.idle = until
 }
 
 // empty reports whether nothing is under way.

@@ -18,7 +18,8 @@ import (
 // A Player does the work, for a home. All but Play and Merge are asked for tasks that nobody is at work with.
 type Player interface {
 	// Play works on a task that was taken, and ends the job. Its context is done, with the
-	// cause, when the job does not count any more.
+	// cause, when the job does not count any more. After [queue.ErrUnable] the worker takes
+	// nothing for a while.
 	Play(context.Context, *board.Job) error
 	// Merge merges a result of a repository of this home, and ends the job.
 	Merge(context.Context, *board.Job) error
@@ -173,7 +174,8 @@ func (w *Worker) mine(r queue.Repository) bool { return w.Only == nil || w.Only(
 
 // offer offers a task for a slot that is free.
 func (w *Worker) offer(ctx context.Context) error {
-	now, free := w.Board.Now(), w.Slots-w.hands.full()
+	now := w.Board.Now()
+	free := w.hands.free(w.Slots, now)
 	var next []queue.Record
 	var at uint64
 	w.sight.look(func(all queue.Backlog, seen uint64) {
@@ -206,7 +208,7 @@ func (w *Worker) take(ctx context.Context) error {
 	for of := range w.sight.repositories(func(r *queue.Record) bool {
 		return (r.State == queue.Offered || r.State == queue.Running) && w.mine(r.Task.Repository)
 	}) {
-		for w.hands.full() < w.Slots {
+		for w.hands.free(w.Slots, w.Board.Now()) > 0 {
 			j, err := w.Board.Take(ctx, of, w.Who, w.Board.Now())
 			if err != nil {
 				return err
@@ -239,6 +241,9 @@ func (w *Worker) merge(ctx context.Context) error {
 // end ends a job that somebody has been at work with.
 func (w *Worker) end(j *board.Job, err error) {
 	j.Release()
+	if errors.Is(err, queue.ErrUnable) {
+		w.hands.rest(w.Board.Now().Add(w.Board.Lease()))
+	}
 	if err != nil {
 		w.Tell(err.Error())
 	}
