@@ -127,7 +127,8 @@ func (b *bucket) watch(ctx context.Context, told func(jetstream.KeyValueEntry) e
 		return fmt.Errorf("read %s: %w", b.all, err)
 	}
 	defer w.Stop() //nolint:errcheck // what it sends is read by nobody
-	for begun, whole := false, false; ; begun = true {
+	all := roll{bucket: b}
+	for {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -138,8 +139,11 @@ func (b *bucket) watch(ctx context.Context, told func(jetstream.KeyValueEntry) e
 			if e != nil {
 				err = told(e)
 			}
-			if err == nil && !whole && last(e, begun) {
-				whole, err = true, told(nil)
+			if err == nil {
+				err = all.call(ctx, e, told)
+			}
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
 			}
 			if err != nil {
 				return err
@@ -148,11 +152,36 @@ func (b *bucket) watch(ctx context.Context, told func(jetstream.KeyValueEntry) e
 	}
 }
 
-// last reports whether an entry is the last one of those that there were. The watcher says so itself, with
-// nil, and too early: it counts what comes, a value that was changed meanwhile twice.
-func last(e jetstream.KeyValueEntry, begun bool) bool {
-	if e == nil {
-		return !begun // there was none
+// A roll knows when all values of a bucket have been told. The watcher says so itself, and the server how
+// much is still to come with each value, and both too early: a value that changes meanwhile is one less,
+// and not yet one more. Values come in the order of their revisions. So all were told once the last one
+// that was is the last that there is.
+type roll struct {
+	bucket *bucket
+	seen   uint64 // revision of the value that was told last
+	last   uint64 // that there was when the bucket was asked
+	whole  bool
+}
+
+// call takes down what has been told, and tells, with nil, when that was all.
+func (r *roll) call(ctx context.Context, e jetstream.KeyValueEntry, told func(jetstream.KeyValueEntry) error) error {
+	if e != nil {
+		r.seen = e.Revision()
 	}
-	return e.Delta() == 0
+	if r.whole || r.seen < r.last || e != nil && e.Delta() > 0 && r.last == 0 {
+		return nil
+	}
+	is, err := r.bucket.Status(ctx)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", r.bucket.all, err)
+	}
+	r.last = 0
+	if is, ok := is.(*jetstream.KeyValueBucketStatus); ok && is.Values() > 0 {
+		r.last = is.StreamInfo().State.LastSeq
+	}
+	if r.seen < r.last {
+		return nil
+	}
+	r.whole = true
+	return told(nil)
 }

@@ -1,6 +1,7 @@
 package board_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -201,6 +202,31 @@ func (w *wire) stalls() {
 		}
 		if time.Now().After(end) {
 			w.t.Fatal("less was sent than may pass")
+		}
+	}
+}
+
+// A task is in every list, however often it changes meanwhile.
+func TestListingWhileATaskChangesAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	const tasks = 5
+	h, url, ids := backlogOf(t, tasks, "")
+	on, other := through(t, h, url), through(t, h, url)
+	ctx, stop := context.WithCancel(t.Context())
+	var changing sync.WaitGroup
+	defer changing.Wait()
+	defer stop()
+	changing.Go(func() {
+		for n := 0; ctx.Err() == nil; n++ {
+			_, err := other.Change(ctx, ids[n%2], func(r *queue.Record) error { r.Progress.Iteration = n; return nil })
+			if err != nil && ctx.Err() == nil {
+				t.Error(err)
+			}
+		}
+	})
+	for range 1000 {
+		if all, err := on.All(ctx); err != nil || len(all) != tasks {
+			t.Fatalf("%d of %d tasks are listed: %v", len(all), tasks, err)
 		}
 	}
 }
