@@ -51,11 +51,13 @@ func (c *Console) Report(err error) {
 
 // Show writes something as JSON, or as the text that it is for a person.
 func (c *Console) Show(asJSON bool, v any, text string) error {
-	if asJSON {
-		return WriteJSON(c.Out, v)
-	}
-	_, err := io.WriteString(c.Out, c.Secrets.String(text))
-	return err
+	return c.Print(func(w io.Writer) error {
+		if asJSON {
+			return WriteJSON(w, v)
+		}
+		_, err := io.WriteString(w, text)
+		return err
+	})
 }
 
 // WriteJSON writes one object on lines of its own.
