@@ -94,3 +94,30 @@ func TestTornWorkTree(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkTreeWhileAnotherIsMade: the user makes a work tree at the same time.
+func TestWorkTreeWhileAnotherIsMade(t *testing.T) {
+	t.Parallel()
+	r := gittest.New(t)
+	r.Git("worktree", "add", "--quiet", "-b", "theirs", filepath.Join(r.State, "theirs"))
+	file := filepath.Join(r.CommonDir, "worktrees", "theirs", "commondir")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tries := 0
+	if err := r.Trees().Alone(func() error {
+		if tries++; tries == 3 {
+			if err := os.WriteFile(file, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := r.Run(t.Context(), r.Root, "worktree", "add", "--quiet", "--detach", filepath.Join(r.State, "ours"), "main")
+		return err
+	}); err != nil || tries != 3 {
+		t.Errorf("%v after %d tries", err, tries)
+	}
+}

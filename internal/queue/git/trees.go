@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
 
@@ -70,15 +71,28 @@ func (t Trees) worktrees(ctx context.Context, args ...string) error {
 }
 
 // Alone does something while no work tree of ours is made or removed: a git that looks at all that a
-// repository has, as fetch does, fails where it comes upon one that is half made.
+// repository has, as fetch does, fails where it comes upon one that is half made. Where it has come upon
+// somebody else's, it is done again.
 func (t Trees) Alone(do func() error) error {
 	unlock, err := t.lock()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	return do()
+	for range patience {
+		if err = do(); err == nil || !strings.Contains(err.Error(), "/commondir") {
+			return err
+		}
+		time.Sleep(moment)
+	}
+	return hint.Add(err, "remove the entry that it names, if no git is at work there")
 }
+
+// To make a work tree without files takes git some milliseconds.
+const (
+	patience = 20
+	moment   = 50 * time.Millisecond
+)
 
 // lock has no other of ours make or remove a work tree. What one that was killed at that has left half made
 // goes first.

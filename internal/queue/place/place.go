@@ -190,11 +190,13 @@ func (p *Place) make(ctx context.Context, t Task, begun bool) error {
 	if err := errors.Join(p.rec.save(), p.unlock(), view.Remove(p.Dir), p.repo.Trees().Forget(p.Dir)); err != nil {
 		return err
 	}
-	args := []string{p.Dir, p.Branch}
+	var err error
 	if !begun {
-		args = []string{"--no-track", "-b", p.Branch, p.Dir, p.rec.Base}
+		_, err = p.repo.Run(ctx, p.repo.Root, "update-ref", p.ref(), p.rec.Base, "")
 	}
-	err := p.repo.Trees().Add(ctx, args...)
+	if err == nil {
+		err = p.repo.Trees().Add(ctx, p.Dir, p.Branch)
+	}
 	if err == nil {
 		err = p.repo.Trees().CheckOut(ctx, p.Dir)
 	}
