@@ -43,7 +43,8 @@ users: build
 
 # The queue under load, of which test-long plays the beginning: workers and hubs killed with -9
 # and stopped, turns of many leases, conflicts. All of it, or what RUN names. HUB=nats has it
-# served by a nats-server with TLS and keys, HUB=apart gives workers homes of their own.
+# served by a nats-server with TLS and keys, HUB=apart gives workers homes of their own, and
+# HUB=nats-apart both.
 soak:
 	QUEUE_SOAK=1 QUEUE_HUB=$(HUB) $(GO) test -count=1 -parallel 1 -timeout 1h -run 'TestQueueLong$(RUN)' -v ./cmd/codeloops
 
