@@ -14,6 +14,7 @@ import (
 
 	"codeloops/internal/config"
 	"codeloops/internal/config/host"
+	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/git"
@@ -204,9 +205,17 @@ const (
 	fullFor = time.Second // others may have room; this worker takes nothing for longer
 )
 
-// diskFull reports whether there was no room for what is made of a task, for codeloops or for git.
+// diskFull reports whether there was no room for what is made of a task, for codeloops or for git. What else
+// stands in an error may come from an agent.
 func diskFull(err error) bool {
-	return err != nil && (session.DiskFull(err) || strings.Contains(strings.ToLower(err.Error()), syscall.ENOSPC.Error()))
+	if failed, ok := errors.AsType[*proc.ExitError](err); ok {
+		for line := range strings.Lines(failed.Stderr) {
+			if strings.HasSuffix(strings.ToLower(strings.TrimSpace(line)), ": "+syscall.ENOSPC.Error()) {
+				return true
+			}
+		}
+	}
+	return session.DiskFull(err)
 }
 
 // later has a task offered again after a while.
