@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -199,6 +200,9 @@ func (f files) Open(name string) (billy.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if path.Ext(name) == ".idx" { // go-git reads it four bytes at a time, of every pack
+		return index{unlocked{opened}, bufio.NewReader(opened)}, nil
+	}
 	return unlocked{opened}, nil
 }
 
@@ -235,6 +239,16 @@ func (f files) Join(names ...string) string { return filepath.Join(names...) }
 
 // An unlocked file is one that nobody locks.
 type unlocked struct{ *os.File }
+
+// An index is a file that is read from front to back.
+type index struct {
+	unlocked
+
+	reader *bufio.Reader
+}
+
+// Read implements [billy.File].
+func (i index) Read(p []byte) (int, error) { return i.reader.Read(p) }
 
 // Lock implements [billy.File].
 func (unlocked) Lock() error { return nil }
