@@ -69,7 +69,8 @@ type Record struct {
 	// Why is the reason for it, a sentence for people; "" where the state says enough.
 	Why string `json:"why,omitempty"`
 
-	// Offers counts how often the task was offered: it makes the id of the message.
+	// Offers counts how often the task was offered, or the merge of its result put off: it makes the id
+	// of the message.
 	Offers int `json:"offers,omitempty"`
 	// Attempt counts how often work on it has begun. It is the fencing token: what comes from
 	// an earlier attempt is refused.
@@ -78,7 +79,7 @@ type Record struct {
 	// Taken counts how often the task, since it was offered, or its result was given to somebody:
 	// all but the last one were lost with it.
 	Taken int `json:"taken,omitempty"`
-	// NotBefore: until then the task is offered to nobody. Zero: at any time.
+	// NotBefore: until then the task is offered to nobody, and its result is not merged. Zero: at any time.
 	NotBefore time.Time `json:"not_before,omitzero"`
 
 	Base     string   `json:"base,omitempty"`     // commit at which work began
@@ -208,6 +209,19 @@ func (r *Record) Move(to State, at time.Time, why string) error {
 	r.Note(at, why)
 	return nil
 }
+
+// PutOff has the merge of a result wait for a while, in which others are merged. Why it does is said once.
+func (r *Record) PutOff(at time.Time, pause time.Duration, why string) {
+	if !r.Off() {
+		r.Since, r.Why = at.UTC(), why
+		r.Note(at, why)
+	}
+	r.NotBefore, r.Taken = at.UTC().Add(pause), 0
+	r.Offers++
+}
+
+// Off reports whether the merge of the result was put off.
+func (r *Record) Off() bool { return r.State == Finished && r.NotBefore.After(r.Since) }
 
 // Note adds a moment to the course of the task.
 func (r *Record) Note(at time.Time, why string) {

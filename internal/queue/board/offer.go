@@ -39,7 +39,8 @@ func (b *Board) Offer(ctx context.Context, r queue.Record, seen uint64, now time
 	return b.Send(ctx, &r)
 }
 
-// Send sends what the state of a record says: an offer to the workers, a result to the merger.
+// Send sends what the state of a record says: an offer to the workers, a result to the merger, unless its
+// merge was put off.
 // To do so twice changes nothing, so that anybody may do it in the place of one who was killed
 // before it was done.
 func (b *Board) Send(ctx context.Context, r *queue.Record) error {
@@ -47,25 +48,17 @@ func (b *Board) Send(ctx context.Context, r *queue.Record) error {
 	switch {
 	case r.State == queue.Offered:
 		subject = offerSubject
-	case r.State == queue.Finished && !r.Task.Unmerged:
+	case r.State == queue.Finished && !r.Task.Unmerged && !b.Now().Before(r.NotBefore):
 		subject = resultSubject
 	default:
 		return nil
 	}
 	subject += r.Task.Repository.Key() + "." + r.Task.ID
-	n := strconv.Itoa(numberOf(r))
+	n := strconv.Itoa(r.Offers)
 	if _, err := b.js.Publish(ctx, subject, []byte(n), jetstream.WithMsgID(r.Task.ID+"."+string(r.State)+"."+n)); err != nil {
 		return fmt.Errorf("hand over task %s: %w", r.Task.ID, err)
 	}
 	return nil
-}
-
-// numberOf is what tells a message about a record from an earlier one.
-func numberOf(r *queue.Record) int {
-	if r.State == queue.Finished {
-		return r.Attempt
-	}
-	return r.Offers
 }
 
 // Take begins an attempt at a task that is offered in a repository; nil where there is none.
@@ -95,7 +88,7 @@ func (b *Board) TakeResult(ctx context.Context, of queue.Repository, at time.Tim
 		return nil, fmt.Errorf("look for results: %w", err)
 	}
 	return b.take(ctx, c, at, func(r *queue.Record, number int) error {
-		if r.Attempt != number || r.State != queue.Finished {
+		if r.Offers != number || r.State != queue.Finished {
 			return errVain
 		}
 		if r.Taken >= MostLost {

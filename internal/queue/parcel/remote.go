@@ -145,7 +145,7 @@ func (r *Room) remotely(ctx context.Context, with *Remote, args ...string) (stri
 	case strings.Contains(text, "rejected]"):
 		return "", hint.Errorf(`let it take refs below refs/codeloops/away, or set queue.transport to "bundle"`, "%s", text)
 	case unreachable.MatchString(text):
-		return "", hint.Add(&AwayError{text}, see+"; the task is begun when it can be reached")
+		return "", hint.Add(&AwayError{text}, see+"; it is tried again until it can be reached")
 	}
 	return "", hint.Errorf(see+", then `codeloops queue retry`", "%s", text)
 }

@@ -107,6 +107,7 @@ func (p *Player) Merge(ctx context.Context, j *board.Job) error {
 	if err == nil {
 		move, err = g.merge(ctx, j)
 	}
+	_, isAway := errors.AsType[*parcel.AwayError](err)
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return context.Cause(ctx) // it comes again
@@ -114,6 +115,12 @@ func (p *Player) Merge(ctx context.Context, j *board.Job) error {
 		return err
 	case diskFull(err):
 		return fmt.Errorf("%w: its disk is full: %w", queue.ErrUnable, err) // it comes again
+	case isAway:
+		now := p.Board.Now()
+		move = func(r *queue.Record) error {
+			r.PutOff(now, awayFor, "it cannot be merged yet: "+withHint(err))
+			return nil
+		}
 	case err != nil:
 		move = to(queue.NeedsHuman, p.Board.Now(), "it could not be merged: "+withHint(err))
 	}

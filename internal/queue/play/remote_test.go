@@ -210,7 +210,7 @@ func TestRemoteAwayAsATaskBegins(t *testing.T) {
 		return err == nil && r.Attempt == 1 && r.State != queue.Running
 	})
 	if r.State != queue.Waiting || !r.NotBefore.After(r.Since) ||
-		!strings.Contains(r.Why, "the git remote git://127.0.0.1") || !strings.Contains(r.Why, "the task is begun when it can be reached") {
+		!strings.Contains(r.Why, "the git remote git://127.0.0.1") || !strings.Contains(r.Why, "it is tried again until it can be reached") {
 		t.Errorf("it is %s: %s", r.State, r.Why)
 	}
 	w.git(w.root, "remote", "set-url", "origin", "file://"+bare)
@@ -218,4 +218,67 @@ func TestRemoteAwayAsATaskBegins(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.merged(id)
+}
+
+// A remote that home cannot reach as it merges what another machine has pushed there is waited for, and what
+// for is said once; other results are merged meanwhile.
+func TestRemoteAwayAsATaskIsMerged(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Close() // and nobody listens there
+	w := newWorld(t, 2)
+	bare, dir := w.throughRemote(), w.machines[0].dir
+	started, goOn, settings := filepath.Join(dir, "started"), filepath.Join(dir, "go"), filepath.Join(dir, ".gitconfig")
+	w.play(twoRounds(filepath.Join(dir, "turns"), fmt.Sprintf("touch %s; until test -e %s; do sleep 0.05; done", started, goOn)))
+	id := w.add("write two parts")
+	w.works(0, 0)
+	stop := w.works(1, 1)
+	w.await("the second turn", func() bool { return w.there(started) })
+	text := fmt.Sprintf("[url \"git://%s/\"]\n\tinsteadOf = file://%s\n", l.Addr(), filepath.Dir(bare)+"/")
+	if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.writeTo(goOn)
+	var r queue.Record
+	tried := func(times int) {
+		t.Helper()
+		w.await("that the merge waits for the remote", func() bool {
+			r, err = w.on.Get(t.Context(), id)
+			return err == nil && (r.State == queue.NeedsHuman || r.State == queue.Finished && r.Offers == 1+times)
+		})
+		if last := r.Course[len(r.Course)-1]; r.State != queue.Finished || !r.NotBefore.After(r.Since) || r.Why != last.Why ||
+			!strings.Contains(r.Why, "the git remote file://") || !strings.Contains(r.Why, "it is tried again until it can be reached") {
+			t.Fatalf("it is %s: %s", r.State, r.Why)
+		}
+	}
+	tried(1)
+	said := r.Course
+	w.soon(id)
+	tried(2)
+	if len(r.Course) != len(said) {
+		t.Errorf("it is said again: %+v", r.Course)
+	}
+	stop()
+	w.play("[[actor]]\nstep = [{ write = \"other\", content = \"other\" }]\n[[critic]]\nsay = \"DECISION: DONE\"\n")
+	w.works(0, 1)
+	w.merged(w.add("write something else"))
+	if err := os.Remove(settings); err != nil {
+		t.Fatal(err)
+	}
+	w.soon(id)
+	r = w.merged(id)
+	if refs := w.away(bare); refs != "" || r.Attempt != 1 {
+		t.Errorf("attempt %d, the remote has\n%s", r.Attempt, refs)
+	}
+}
+
+// soon has a merge that was put off be due.
+func (w *world) soon(id string) {
+	w.Helper()
+	if _, err := w.on.Change(w.Context(), id, func(r *queue.Record) error { r.NotBefore = r.Since.Add(1); return nil }); err != nil {
+		w.Fatal(err)
+	}
 }

@@ -33,7 +33,7 @@ func line(r *queue.Record) string {
 
 // stays is what is said once of a task, in a line that stays; "" where it is under way.
 func stays(r *queue.Record) string {
-	if r.State == queue.Running || r.State == queue.Offered || r.State == queue.Finished && !r.Task.Unmerged || r.State == queue.Waiting && r.Why == "" {
+	if r.State == queue.Running || r.State == queue.Offered || r.State == queue.Finished && !r.Task.Unmerged && !r.Off() || r.State == queue.Waiting && r.Why == "" {
 		return ""
 	}
 	return line(r)
