@@ -68,7 +68,7 @@ func (j *Job) Stale(r *queue.Record) error {
 		what = fmt.Sprintf("attempt %d has begun", r.Attempt)
 	case r.State != j.given.State:
 		what = "the task is " + string(r.State)
-	case r.Taken != j.given.Taken || r.Offers != j.given.Offers:
+	case r.Taken != j.given.Taken || numberOf(r) != numberOf(&j.given):
 		what = "somebody else has taken it"
 	default:
 		return nil

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -54,12 +53,16 @@ func (b *Board) Send(ctx context.Context, r *queue.Record) error {
 		return nil
 	}
 	subject += r.Task.Repository.Key() + "." + r.Task.ID
-	n := strconv.Itoa(r.Offers)
-	if _, err := b.js.Publish(ctx, subject, []byte(n), jetstream.WithMsgID(r.Task.ID+"."+string(r.State)+"."+n)); err != nil {
+	which := numberOf(r)
+	if _, err := b.js.Publish(ctx, subject, []byte(which), jetstream.WithMsgID(r.Task.ID+"."+string(r.State)+"."+which)); err != nil {
 		return fmt.Errorf("hand over task %s: %w", r.Task.ID, err)
 	}
 	return nil
 }
+
+// numberOf is what tells a message about a record from an earlier one, also about a task that was removed
+// and added again.
+func numberOf(r *queue.Record) string { return fmt.Sprintf("%d.%d", r.Task.Added.UnixNano(), r.Offers) }
 
 // Take begins an attempt at a task that is offered in a repository; nil where there is none.
 func (b *Board) Take(ctx context.Context, of queue.Repository, w queue.Worker, at time.Time) (*Job, error) {
@@ -67,8 +70,8 @@ func (b *Board) Take(ctx context.Context, of queue.Repository, w queue.Worker, a
 	if err != nil {
 		return nil, fmt.Errorf("look for work: %w", err)
 	}
-	return b.take(ctx, c, at, func(r *queue.Record, number int) error {
-		if r.Offers != number || r.State != queue.Offered && r.State != queue.Running {
+	return b.take(ctx, c, at, func(r *queue.Record, number string) error {
+		if numberOf(r) != number || r.State != queue.Offered && r.State != queue.Running {
 			return errVain
 		}
 		if r.State == queue.Running && r.Taken >= MostLost {
@@ -87,8 +90,8 @@ func (b *Board) TakeResult(ctx context.Context, of queue.Repository, at time.Tim
 	if err != nil {
 		return nil, fmt.Errorf("look for results: %w", err)
 	}
-	return b.take(ctx, c, at, func(r *queue.Record, number int) error {
-		if r.Offers != number || r.State != queue.Finished {
+	return b.take(ctx, c, at, func(r *queue.Record, number string) error {
+		if numberOf(r) != number || r.State != queue.Finished {
 			return errVain
 		}
 		if r.Taken >= MostLost {
@@ -106,7 +109,7 @@ var errVain = errors.New("the task is no longer offered")
 var errEarly = errors.New("the hub has only just come back")
 
 // take takes the first message whose record can be begun; nil where there is none.
-func (b *Board) take(ctx context.Context, c jetstream.Consumer, now time.Time, begin func(r *queue.Record, number int) error) (*Job, error) {
+func (b *Board) take(ctx context.Context, c jetstream.Consumer, now time.Time, begin func(r *queue.Record, number string) error) (*Job, error) {
 	for {
 		b.reunion.ago(now) // before it is asked, as well: it may take a while until there is a message
 		m, err := next(c)
@@ -114,7 +117,7 @@ func (b *Board) take(ctx context.Context, c jetstream.Consumer, now time.Time, b
 			return nil, err
 		}
 		left := early(b.options.Beat) - b.reunion.ago(now)
-		r, err := b.begin(ctx, m, func(r *queue.Record, number int) error {
+		r, err := b.begin(ctx, m, func(r *queue.Record, number string) error {
 			if r.Taken > 0 && left > 0 {
 				return errEarly
 			}
@@ -141,12 +144,8 @@ func (b *Board) take(ctx context.Context, c jetstream.Consumer, now time.Time, b
 }
 
 // begin changes the record that a message is about.
-func (b *Board) begin(ctx context.Context, m jetstream.Msg, begin func(r *queue.Record, number int) error) (queue.Record, error) {
-	number, err := strconv.Atoi(string(m.Data()))
-	if err != nil {
-		return queue.Record{}, errVain
-	}
-	r, err := b.Change(ctx, taskOf(m.Subject()), func(r *queue.Record) error { return begin(r, number) })
+func (b *Board) begin(ctx context.Context, m jetstream.Msg, begin func(r *queue.Record, number string) error) (queue.Record, error) {
+	r, err := b.Change(ctx, taskOf(m.Subject()), func(r *queue.Record) error { return begin(r, string(m.Data())) })
 	if errors.Is(err, ErrNone) {
 		err = errVain
 	}

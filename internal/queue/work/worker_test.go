@@ -167,6 +167,49 @@ func TestEveryTaskIsPlayedAndMergedOnce(t *testing.T) {
 	}
 }
 
+// A task that was removed and is added again is played again, at a hub that remembers the first one.
+func TestTaskIsAddedAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	on := b.board()
+	id := b.add(on, "the same", nil)
+	for range 3 {
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errOver)
+		if err := b.worker("worker", 1, finish).Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		r, err := on.Get(t.Context(), id)
+		if err != nil || r.State != queue.Merged || r.Attempt != 1 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		if err := on.Remove(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		b.add(on, "the same", nil)
+		b.removeOffered(on, id)
+		b.add(on, "the same", nil)
+	}
+}
+
+// removeOffered removes a task whose offer nobody has taken.
+func (b *bench) removeOffered(on *board.Board, id string) {
+	b.t.Helper()
+	r, err := on.Get(b.t.Context(), id)
+	if err == nil {
+		err = on.Offer(b.t.Context(), r, r.Revision, on.Now())
+	}
+	if err == nil {
+		r, err = on.Change(b.t.Context(), id, func(r *queue.Record) error { return r.Move(queue.Cancelled, on.Now(), "") })
+	}
+	if err == nil {
+		err = on.Remove(b.t.Context(), r)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 // What a worker that was thought dead brings is refused, and the task is done once.
 func TestLateWorkerIsRefused(t *testing.T) {
 	t.Parallel()
