@@ -1,11 +1,14 @@
 package queue
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"time"
+
+	"codeloops/internal/loop"
 )
 
 // An Amount is what turns have cost, or may cost. In a limit 0 is none.
@@ -42,6 +45,8 @@ type Budget struct {
 	Most map[string]Amount `json:"most,omitempty"`
 	// Over says why no further task is begun, a sentence for people; "" while there is no reason.
 	Over string `json:"over,omitempty"`
+	// Reached is the limit that Over is about, the first one of several.
+	Reached loop.StopReason `json:"reached,omitempty"`
 }
 
 // A Reservation is for a turn that is under way.
@@ -103,6 +108,7 @@ func (b *Budget) Reserve(t Turn) Admission {
 	limit, taken, of := b.Limit.parts(), b.Spent.plus(held), reserved.Amount.parts()
 	used, mosts, bounds := taken.parts(), most.parts(), t.Bound.parts()
 	var short []string
+	var reached loop.StopReason
 	for i := range limit {
 		if *limit[i] == 0 {
 			continue
@@ -111,6 +117,7 @@ func (b *Budget) Reserve(t Turn) Admission {
 		switch {
 		case left < rounding, seen && *mosts[i] > left+rounding:
 			short = append(short, shortOf(i, b, t.Who, *mosts[i]))
+			reached = cmp.Or(reached, [...]loop.StopReason{loop.StopMaxCost, loop.StopMaxTokens, loop.StopMaxDuration}[i])
 		case seen:
 			*of[i] = *mosts[i]
 		case *bounds[i] > 0 && *bounds[i] <= left:
@@ -126,7 +133,7 @@ func (b *Budget) Reserve(t Turn) Admission {
 		b.Reserved = append(b.Reserved, reserved)
 		return Begins
 	case alone:
-		b.Over = strings.Join(short, "; ")
+		b.Over, b.Reached = strings.Join(short, "; "), reached
 		return Over
 	}
 	return Waits
@@ -184,7 +191,7 @@ func (b *Budget) Set(said BudgetChange) {
 			*to[i] = *value
 		}
 	}
-	if b.Over = ""; !b.Any() {
+	if b.Over, b.Reached = "", loop.StopNone; !b.Any() {
 		*b = Budget{Repository: b.Repository}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"codeloops/internal/loop"
 )
 
 // Whatever workers do, and whenever they die: when a turn starts, what is spent and what is reserved are
@@ -197,7 +199,7 @@ func TestBudgetSays(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	b.Reserved, b.Most = nil, map[string]Amount{"actor a": {Dollars: 8}}
-	if how := b.Reserve(Turn{ID: "2", Task: "a", Who: "actor a"}); how != Over || !strings.Contains(b.Over, "$12.30 of $20.00, and a turn of the actor a may take $8.00") {
+	if how := b.Reserve(Turn{ID: "2", Task: "a", Who: "actor a"}); how != Over || b.Reached != loop.StopMaxCost || !strings.Contains(b.Over, "$12.30 of $20.00, and a turn of the actor a may take $8.00") {
 		t.Errorf("%d: %s", how, b.Over)
 	}
 	if got := b.Raise(); got != (Amount{Dollars: 33}) {

@@ -27,23 +27,23 @@ func (f *budgetFlags) add(cmd *cobra.Command) {
 	manual.Under("Queue", flags, "budget-cost", "budget-tokens", "budget-time")
 }
 
-// change is what the flags say.
-func (f *budgetFlags) change() (c queue.BudgetChange, err error) {
+// change is what those say that are set. An empty one is a variable that is not.
+func (f *budgetFlags) change(set func(flag string) bool) (c queue.BudgetChange, err error) {
 	for _, part := range []struct {
-		flag, said, like string
-		read             func(string) (float64, error)
-		to               **float64
+		flag, said, like, example string
+		read                      func(string) (float64, error)
+		to                        **float64
 	}{
-		{"budget-cost", f.cost, "a number of US dollars", number, &c.Dollars},
-		{"budget-tokens", f.tokens, "a number of tokens, such as 500k or 2M", tokens, &c.Tokens},
-		{"budget-time", f.time, "a span of time, such as 8h", seconds, &c.Seconds},
+		{"budget-cost", f.cost, "a number of US dollars", "20", number, &c.Dollars},
+		{"budget-tokens", f.tokens, "a number of tokens, such as 500k or 2M", "500k", tokens, &c.Tokens},
+		{"budget-time", f.time, "a span of time, such as 8h", "8h", seconds, &c.Seconds},
 	} {
-		if part.said == "" {
+		if !set(part.flag) {
 			continue
 		}
 		n, err := part.read(part.said)
 		if err != nil || !(n >= 0) || math.IsInf(n, 0) {
-			return c, hint.Errorf("0 is no limit", "--%s must be %s, not %q", part.flag, part.like, part.said)
+			return c, hint.Errorf("such as --"+part.flag+" "+part.example+"; 0 is no limit", "--%s must be %s, not %q", part.flag, part.like, part.said)
 		}
 		*part.to = &n
 	}

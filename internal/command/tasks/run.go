@@ -61,7 +61,7 @@ goes on where this one was: no turn that has ended is played again.`,
 			if given := o.settings(cmd); len(args) == 0 && len(given) > 0 {
 				return hint.Errorf("say it when you add tasks, or name a checklist", "--%s is for tasks that are added", given[0].Name)
 			}
-			change, err := budget.change()
+			change, err := budget.change(cmd.Flags().Changed)
 			if err != nil {
 				return err
 			}

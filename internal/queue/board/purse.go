@@ -16,9 +16,9 @@ const pause = 500 * time.Millisecond
 var errNoBudget = errors.New("there is no budget")
 
 // Reserve reserves what a turn of the job may cost, if there is a budget. It waits for other turns
-// while it would not suffice beside them. over says why the turn may not start, "" when it may; a
+// while it would not suffice beside them. over is the budget where the turn may not start, nil where it may; a
 // hub that is away is waited for. ready is told of the budget before anything is reserved.
-func (j *Job) Reserve(ctx context.Context, t queue.Turn, ready func(queue.Budget) error) (over string, err error) {
+func (j *Job) Reserve(ctx context.Context, t queue.Turn, ready func(queue.Budget) error) (over *queue.Budget, err error) {
 	t.Task, t.Attempt = j.given.Task.ID, j.given.Attempt
 	seen := silences{}
 	for {
@@ -27,21 +27,21 @@ func (j *Job) Reserve(ctx context.Context, t queue.Turn, ready func(queue.Budget
 			return over, err
 		}
 		if ctx.Err() != nil {
-			return "", context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 		if freed, err := j.board.free(ctx, j.given.Task.Repository, seen); err == nil && freed {
 			continue
 		}
 		select {
 		case <-ctx.Done():
-			return "", context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		case <-time.After(pause):
 		}
 	}
 }
 
 // reserve tries it once.
-func (j *Job) reserve(ctx context.Context, t queue.Turn, ready func(queue.Budget) error) (how queue.Admission, over string, err error) {
+func (j *Job) reserve(ctx context.Context, t queue.Turn, ready func(queue.Budget) error) (how queue.Admission, over *queue.Budget, err error) {
 	err = insist(ctx, func(ctx context.Context) error {
 		b, err := j.board.Ledger.ChangeBudget(ctx, j.given.Task.Repository, func(b *queue.Budget) error {
 			if !b.Any() {
@@ -55,21 +55,23 @@ func (j *Job) reserve(ctx context.Context, t queue.Turn, ready func(queue.Budget
 			}
 			return nil
 		})
-		over = b.Over
+		over = &b
 		return err
 	})
 	switch {
 	case errors.Is(err, errNoBudget):
-		return queue.Begins, "", nil
+		return queue.Begins, nil, nil
 	case errors.Is(err, errWaits):
-		return queue.Waits, "", nil
-	case err != nil || how == queue.Over:
-		return how, over, err
+		return queue.Waits, nil, nil
+	case err != nil:
+		return how, nil, err
+	case how == queue.Over:
+		return how, over, nil
 	}
 	j.paying.Lock()
 	defer j.paying.Unlock()
 	j.open[t.ID] = true
-	return queue.Begins, "", nil
+	return queue.Begins, nil, nil
 }
 
 // errWaits says that other turns stand in the way.

@@ -80,7 +80,7 @@ func (a *tolled) pay(ctx context.Context, holds *queue.Holds, r agent.Request) (
 		Dollars: a.who.MaxCost, Tokens: float64(a.who.MaxTokens), Seconds: a.who.Timeout.Seconds(),
 	}}
 	over, err := a.job.Reserve(ctx, turn, a.fits)
-	if err == nil && over != "" {
+	if err == nil && over != nil {
 		err = a.ends(over)
 	}
 	if err != nil {
@@ -135,12 +135,12 @@ func (a *tolled) fits(b queue.Budget) error {
 	return nil
 }
 
-// ends is the error with which the run ends that the budget does not suffice for.
-func (t *toll) ends(over string) error {
+// ends is the error with which the run ends that a budget does not suffice for.
+func (t *toll) ends(b *queue.Budget) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.over = over
-	return loop.Stop(loop.StopMaxCost, "the budget of the queue is used up: "+over)
+	t.over = b.Over
+	return loop.Stop(b.Reached, "the budget of the queue is used up: "+b.Over)
 }
 
 func (t *toll) meet(l *queue.Limit) {

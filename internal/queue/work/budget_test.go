@@ -16,25 +16,25 @@ import (
 const cost = 0.5
 
 // payTurn is a turn within the budget; in first attempts the worker may die.
-func payTurn(ctx context.Context, j *board.Job, n int) (over string, err error) {
+func payTurn(ctx context.Context, j *board.Job, n int) (over *queue.Budget, err error) {
 	turn := queue.Turn{ID: fmt.Sprintf("%s %d %d", j.Task.ID, j.Attempt, n), Who: "actor a"}
 	over, err = j.Reserve(ctx, turn, func(queue.Budget) error { return nil })
-	if over != "" || err != nil {
+	if over != nil || err != nil {
 		return over, err
 	}
 	if j.Attempt == 1 && rand.IntN(4) == 0 {
 		j.Release() // and never a word again
-		return "", context.Canceled
+		return nil, context.Canceled
 	}
-	return "", j.Settle(ctx, turn, queue.Amount{Dollars: cost}, true)
+	return nil, j.Settle(ctx, turn, queue.Amount{Dollars: cost}, true)
 }
 
 // playPaid plays six turns.
 func playPaid(ctx context.Context, j *board.Job) error {
 	for n := range 6 {
 		over, err := payTurn(ctx, j, n)
-		if over != "" {
-			return j.End(ctx, func(r *queue.Record) error { return r.Move(queue.Waiting, time.Now(), over) })
+		if over != nil {
+			return j.End(ctx, func(r *queue.Record) error { return r.Move(queue.Waiting, time.Now(), over.Over) })
 		}
 		if err != nil {
 			return err
