@@ -136,24 +136,37 @@ func (r *running) tidyForks(over bool) {
 }
 
 // start makes everything ready for the loop, and returns the checkpoint with which the
-// session begins, or began.
+// session begins, or began. Processes start for the views meanwhile.
 func (r *running) start(ctx context.Context) (checkpoint string, err error) {
-	if r.views, err = r.findViews(ctx, r.tree, nil); err != nil {
+	found := make(chan error, 1)
+	go func() {
+		var err error
+		r.views, err = r.findViews(ctx, r.tree, nil)
+		found <- err
+	}()
+	checkpoint, err = r.look(ctx)
+	if err := <-found; err != nil {
 		return "", err
-	}
-	if err := r.keepIn(ctx); err != nil {
-		return "", err
-	}
-	if r.earlier != nil {
-		checkpoint, err = r.earlier.Session.Checkpoint, r.comeBack(ctx)
-	} else if err = r.tree.Baseline(ctx); err == nil {
-		checkpoint, err = r.tree.Checkpoint(ctx, worktree.Start, loop.Change{State: r.tree.BaseState()})
 	}
 	if err != nil {
 		return "", err
 	}
 	r.deciders = r.findDeciders()
 	return checkpoint, nil
+}
+
+// look looks at the work tree for what changes are told from.
+func (r *running) look(ctx context.Context) (checkpoint string, err error) {
+	if err := r.keepIn(ctx); err != nil {
+		return "", err
+	}
+	if r.earlier != nil {
+		return r.earlier.Session.Checkpoint, r.comeBack(ctx)
+	}
+	if err := r.tree.Baseline(ctx); err != nil {
+		return "", err
+	}
+	return r.tree.Checkpoint(ctx, worktree.Start, loop.Change{State: r.tree.BaseState()})
 }
 
 // keepIn finds the private repository of the session, and tidies up there if nobody else is
