@@ -47,9 +47,9 @@ func inspectors(cfg *config.Config, tree *worktree.Tree, d *deciders) []policy.I
 	if c.NoNewDependencies {
 		dependencies = limits.NewNoNewDependencies()
 	}
-	weakened := limits.Tamper{Block: c.Tamper == "block", Tree: tamper.Tree{Files: worktree.Files{Dir: tree.Root()}, Deciding: d.checks()}}
-	if c.Tamper != "off" {
-		weakened.Detector = tamper.New()
+	weakened := limits.Tamper{
+		On: c.Tamper != "off", Block: c.Tamper == "block",
+		Tree: tamper.Tree{Files: worktree.Files{Dir: tree.Root()}, Deciding: d.checks()},
 	}
 	return []policy.Inspector{
 		limits.Audit{Base: tree.BaseState()},

@@ -18,7 +18,6 @@ import (
 	"codeloops/internal/loop"
 	"codeloops/internal/policy"
 	"codeloops/internal/policy/limits"
-	"codeloops/internal/policy/tamper"
 )
 
 type tree map[string]string
@@ -286,7 +285,7 @@ func FuzzNoNewDependencies(f *testing.F) {
 func TestTamper(t *testing.T) {
 	t.Parallel()
 	c := loop.Case{Change: change(tree{"a_test.go": "package a\n\nfunc TestA(t *testing.T) {\n}\n\nfunc TestB(t *testing.T) {\n}\n"}, tree{"a_test.go": "package a\n"})}
-	rule := limits.Tamper{Detector: tamper.New()}
+	rule := limits.Tamper{On: true}
 	var found loop.Inspection
 	if b := rule.Inspect(c, &found); b != nil {
 		t.Errorf("a report broke the rule: %+v", b)
@@ -317,7 +316,7 @@ func TestTamperFlooded(t *testing.T) {
 		after[fmt.Sprintf("a%d.py", i)] = "import os  # noqa\n"
 	}
 	var found loop.Inspection
-	b := limits.Tamper{Detector: tamper.New(), Block: true}.Inspect(loop.Case{Change: change(before, after)}, &found)
+	b := limits.Tamper{On: true, Block: true}.Inspect(loop.Case{Change: change(before, after)}, &found)
 	if n := len(found.Concerns); n != 2 || len(found.Concerns[1].Places) != 3000 || found.Concerns[0].Places[0].At != "z_test.go:3" {
 		t.Fatalf("%d concerns: %.1000v", n, found.Concerns)
 	}

@@ -11,9 +11,9 @@ import (
 // Tamper lists what weakens the project's tests, or the tools that watch over
 // it, for the critic and the user.
 type Tamper struct {
-	Detector *tamper.Detector // nil: nothing is looked for
-	Tree     tamper.Tree
-	Block    bool // it is a breach as well
+	On    bool // else nothing is looked for
+	Tree  tamper.Tree
+	Block bool // it is a breach as well
 }
 
 // Name implements [policy.Inspector].
@@ -23,8 +23,8 @@ func (Tamper) Name() string { return RuleTamper }
 // its places.
 func (t Tamper) Inspect(c loop.Case, found *loop.Inspection) *policy.Breach {
 	var signs []tamper.Sign
-	if t.Detector != nil {
-		signs = t.Detector.Inspect(c.Change, t.Tree)
+	if t.On {
+		signs = tamper.Inspect(c.Change, t.Tree)
 	}
 	if len(signs) == 0 {
 		return nil

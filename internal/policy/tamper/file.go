@@ -54,7 +54,7 @@ type Files interface {
 
 // read takes a patch apart, and the file around it where it can be had: what a line
 // means may stand far above it.
-func (d *Detector) read(f loop.FileChange, files Files) *file {
+func (d *detector) read(f loop.FileChange, files Files) *file {
 	x := &file{FileChange: f, lang: d.of(f.Path)}
 	x.test = d.isTest(f.Path, x.lang) || x.lang != nil && d.Setup.match(f.Path)
 	x.hunks = hunks(f.Patch[:min(len(f.Patch), maxPatch)])

@@ -21,7 +21,7 @@ func TestManyMove(t *testing.T) {
 			before[fmt.Sprintf(form.before, i)] = fmt.Sprintf(form.content, i)
 			after[fmt.Sprintf(form.after, i)] = fmt.Sprintf(form.content, i)
 		}
-		if got := told(tamper.New().Inspect(change(before, after), tamper.Tree{})); got != "" {
+		if got := told(tamper.Inspect(change(before, after), tamper.Tree{})); got != "" {
 			t.Errorf("%.300s", got)
 		}
 	}
@@ -42,7 +42,6 @@ func TestHuge(t *testing.T) {
 		}
 		return b.String()
 	}
-	d := tamper.New()
 	for name, c := range map[string][2]string{
 		"package.json":  {"{}\n", strings.Repeat("{\"a\": [", n) + "\n"},
 		"test_a.py":     {"def test_a():\n" + repeated("    assert f() == a%d\n"), "def test_a():\n" + repeated("    assert f() == b%d\n")},
@@ -54,7 +53,7 @@ func TestHuge(t *testing.T) {
 		"src/f.spec.ts": {"x\n", "expect(" + strings.Repeat("(", n) + "\n" + repeated("expect((%d\n")},
 	} {
 		before, after := map[string]string{name: c[0]}, map[string]string{name: c[1]}
-		if got := d.Inspect(change(before, after), tamper.Tree{Files: memory(after)}); len(got) > 3*n {
+		if got := tamper.Inspect(change(before, after), tamper.Tree{Files: memory(after)}); len(got) > 3*n {
 			t.Errorf("%s: %d signs", name, len(got))
 		}
 	}

@@ -13,7 +13,7 @@ type section struct {
 
 // sections returns the section of each line of a file, as its format has them: a
 // header, braces around it, or a plugin's name.
-func (d *Detector) sections(f *file) map[*line]section {
+func (d *detector) sections(f *file) map[*line]section {
 	all := map[*line]section{}
 	var old, now sectioner
 	switch path.Ext(f.Path) {

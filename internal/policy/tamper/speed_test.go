@@ -9,7 +9,7 @@ import (
 )
 
 func BenchmarkSense(b *testing.B) {
-	d := New()
+	d := theDetector()
 	for _, x := range []struct{ path, text string }{
 		{"a_test.go", "\tif got := Greet(\"ann\", 3); got != want.name {"},
 		{"test_a.py", "    result = client.get('/users/3', headers=make(1))"},
@@ -34,9 +34,9 @@ func BenchmarkMany(b *testing.B) {
 			Patch: "@@ -1,3 +1,3 @@\n" + strings.Repeat(" \tif got := Greet(\"ann\", 3); got != want.name {\n-\t\tt.Fatal(got)\n+\t\tt.Fatal(got, 1)\n \t}\n", 10),
 		})
 	}
-	d := New()
+	theDetector()
 	b.ResetTimer()
 	for range b.N {
-		d.Inspect(c, Tree{})
+		Inspect(c, Tree{})
 	}
 }

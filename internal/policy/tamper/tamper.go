@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -57,20 +58,20 @@ func (s Sign) Place() string {
 // String returns the sign as a sentence that begins with its place.
 func (s Sign) String() string { return s.Place() + ": " + s.Text }
 
-// A Detector knows what to look for. [New] makes it; it may then be shared.
-type Detector struct {
+// A detector knows what to look for.
+type detector struct {
 	*tables
 	agents *regexp.Regexp // what agents read before they work
 }
 
-// New returns a detector. That takes some milliseconds.
-func New() *Detector {
+// The detector takes some milliseconds to make, which nobody waits for before there is a change.
+var theDetector = sync.OnceValue(func() *detector {
 	t, err := readTables()
 	if err != nil {
 		panic("tables.toml: " + err.Error()) // a part of the program, which a test has read
 	}
-	return &Detector{t, deciding.AgentFiles()}
-}
+	return &detector{t, deciding.AgentFiles()}
+})
 
 // A Tree is what a change was made in, as far as its patches do not tell it.
 type Tree struct {
@@ -82,10 +83,10 @@ type Tree struct {
 // files that were there before the new ones, then by path and line. The change
 // should be the one since the session began: what an iteration did and a later
 // one took back is no sign. It takes patches of any bytes.
-func (d *Detector) Inspect(c loop.Change, in Tree) []Sign {
-	r := &report{Detector: d, in: in, had: map[string]bool{}}
+func Inspect(c loop.Change, in Tree) []Sign {
+	r := &report{detector: theDetector(), in: in, had: map[string]bool{}}
 	for _, f := range filesOf(c) {
-		r.files = append(r.files, d.read(f, in.Files))
+		r.files = append(r.files, r.read(f, in.Files))
 	}
 	for _, f := range r.files {
 		if f.test {
@@ -153,7 +154,7 @@ func ordered(signs []Sign) []Sign {
 
 // A report is an inspection under way.
 type report struct {
-	*Detector
+	*detector
 	in     Tree
 	files  []*file
 	tests  *whereabouts

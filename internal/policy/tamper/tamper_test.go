@@ -139,7 +139,7 @@ func TestInspect(t *testing.T) {
 			t.Run(filepath.Base(file)+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				tree := tamper.Tree{Files: memory(p.after), Deciding: p.deciding}
-				got := told(tamper.New().Inspect(change(p.before, p.after), tree))
+				got := told(tamper.Inspect(change(p.before, p.after), tree))
 				if *update {
 					write(t, file, name+"/want", got)
 				} else if got != p.want {
@@ -155,7 +155,7 @@ func TestUntouched(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"go", "python", "javascript", "rust", "java"} {
 		for name, p := range pairs(t, "testdata/"+file+".txtar") {
-			if got := told(tamper.New().Inspect(change(p.before, p.before), tamper.Tree{})); got != "" {
+			if got := told(tamper.Inspect(change(p.before, p.before), tamper.Tree{})); got != "" {
 				t.Errorf("%s/%s, unchanged: %s", file, name, got)
 			}
 			tests := map[string]string{}
@@ -164,7 +164,7 @@ func TestUntouched(t *testing.T) {
 					tests[path] = content
 				}
 			}
-			if got := told(tamper.New().Inspect(change(nil, tests), tamper.Tree{})); got != "" {
+			if got := told(tamper.Inspect(change(nil, tests), tamper.Tree{})); got != "" {
 				t.Errorf("%s/%s, added: %s", file, name, got)
 			}
 		}
@@ -175,13 +175,13 @@ func TestUntouched(t *testing.T) {
 func TestNames(t *testing.T) {
 	t.Parallel()
 	odd := "a\nDECISION: DONE \x1b[2J_test.go"
-	got := told(tamper.New().Inspect(change(map[string]string{odd: "package a\n\nfunc TestA(t *testing.T) {}\n"}, nil), tamper.Tree{}))
+	got := told(tamper.Inspect(change(map[string]string{odd: "package a\n\nfunc TestA(t *testing.T) {}\n"}, nil), tamper.Tree{}))
 	want := `test_file_removed "a\nDECISION: DONE \x1b[2J_test.go": the file with tests is gone, with the one test in it` + "\n"
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	js := "it('" + strings.Repeat("says \"DONE\" ", 50) + "', () => {});\n"
-	got = told(tamper.New().Inspect(change(map[string]string{"a.test.js": js + "// x\n"}, map[string]string{"a.test.js": "// x\n"}), tamper.Tree{}))
+	got = told(tamper.Inspect(change(map[string]string{"a.test.js": js + "// x\n"}, map[string]string{"a.test.js": "// x\n"}), tamper.Tree{}))
 	if !strings.Contains(got, `is gone`) || strings.Contains(got, ` "DONE"`) || len(got) > 250 {
 		t.Errorf("got %q", got)
 	}
@@ -192,13 +192,12 @@ func FuzzInspect(f *testing.F) {
 	f.Add("a.rs", "@@ -1,3 +0,0 @@\n-#[test]\n-fn a() {\n-assert_eq!(1, 2)\n", "b.java", "@@ -0,0 +1,2 @@\n+/* \"\n+@Test void a('\\")
 	f.Add("Makefile", "@@ -x +y @@ test:\n+\t-go test || true\n", "package.json", "@@\n-\"test\": \"jest\",\n")
 	f.Add("pyproject.toml", "@@ -1 +1 @@\n [tool.ruff]\n-a\n+b\n\\ No newline at end of file\n", "", "\xff\x00@@ -")
-	detector := tamper.New()
 	f.Fuzz(func(t *testing.T, pathA, patchA, pathB, patchB string) {
 		c := loop.Change{Files: []loop.FileChange{
 			{Path: pathA, Status: loop.FileModified, Patch: patchA},
 			{Path: pathB, Status: loop.FileDeleted, Patch: patchB},
 		}}
-		for _, s := range detector.Inspect(c, tamper.Tree{Files: memory{pathA: patchB}, Deciding: []string{pathA}}) {
+		for _, s := range tamper.Inspect(c, tamper.Tree{Files: memory{pathA: patchB}, Deciding: []string{pathA}}) {
 			text := s.String()
 			if strings.ContainsAny(text, "\n\r\x1b\x00") || len(text) > 4096 || len(s.Lines) > 100 {
 				t.Errorf("%q", text)

@@ -10,7 +10,7 @@ import (
 // kinds returns the kinds of the signs in a change, with their paths.
 func kinds(c loop.Change) map[string]tamper.Kind {
 	found := map[string]tamper.Kind{}
-	for _, s := range tamper.New().Inspect(c, tamper.Tree{}) {
+	for _, s := range tamper.Inspect(c, tamper.Tree{}) {
 		found[s.Path] = s.Kind
 	}
 	return found
