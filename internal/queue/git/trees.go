@@ -178,16 +178,14 @@ func (t Trees) InUse(ctx context.Context, branch, ours string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	home := t.of.Root // of the work tree that is not linked
+	linked := false // the work tree that the repository was found by
 	for _, admin := range all {
 		link := t.leads(admin)
 		if link == "" {
 			continue
 		}
 		tree := filepath.Dir(link)
-		if tree == t.of.Root {
-			home = filepath.Dir(t.of.CommonDir)
-		}
+		linked = linked || tree == t.of.Root
 		if tree != ours && uses(admin, branch) {
 			return tree, nil
 		}
@@ -195,14 +193,17 @@ func (t Trees) InUse(ctx context.Context, branch, ours string) (string, error) {
 	if head, _ := os.ReadFile(filepath.Join(t.of.CommonDir, "HEAD")); strings.Contains(string(head), "refs/heads/.invalid") {
 		return "", hint.Errorf("git refs migrate --ref-format=files", "the repository keeps its refs in a format that is not known here (reftable)")
 	}
-	if !uses(t.of.CommonDir, branch) {
+	switch {
+	case !uses(t.of.CommonDir, branch):
 		return "", nil
+	case !linked:
+		return t.of.Root, nil
 	}
 	bare, err := t.of.Run(ctx, t.of.CommonDir, "rev-parse", "--is-bare-repository")
 	if err != nil || bare == "true" {
 		return "", err
 	}
-	return home, nil
+	return filepath.Dir(t.of.CommonDir), nil
 }
 
 // uses reports whether a work tree has to do with a branch.
