@@ -65,7 +65,7 @@ type detector struct {
 }
 
 // The detector takes some milliseconds to make, which nobody waits for before there is a change.
-var theDetector = sync.OnceValue(func() *detector {
+var theDetector = sync.OnceValue(func() *detector { //nolint:gochecknoglobals // read once
 	t, err := readTables()
 	if err != nil {
 		panic("tables.toml: " + err.Error()) // a part of the program, which a test has read
