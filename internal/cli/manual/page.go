@@ -1,4 +1,4 @@
-// Package manual tells how commands are used: help, manual pages, the reference.
+// Package manual tells how commands are used: help, manual pages.
 package manual
 
 import (
