@@ -96,8 +96,8 @@ func signsIn(t *testing.T, c cli, column string) {
 	s, since = refusing(t, c)
 	r = s.start("-n", "1", "greet the world")
 	e = r.wait()
-	if e.code != 2 || e.result.Outcome.Reason != loop.StopAgentAuth || since(r, e) > authLimit {
-		t.Errorf("alone: exit code %d, %+v, %.1f s", e.code, e.result.Outcome, since(r, e).Seconds())
+	if e.code != 2 || e.result.Reason != loop.StopAgentAuth || since(r, e) > authLimit {
+		t.Errorf("alone: exit code %d, %+v, %.1f s", e.code, e.result, since(r, e).Seconds())
 	}
 }
 
@@ -133,8 +133,8 @@ func TestSilentLimit(t *testing.T) {
 		s.judge(done)
 		s.conf = "[actor]\nidle_timeout = \"20s\"\n" + s.conf
 		e := s.start("--no-wait", "-n", "1", "greet the world").wait()
-		if e.code != 2 || e.result.Outcome.Reason != loop.StopAgentRateLimited || e.actor[0].Ending != loop.EndRateLimited {
-			t.Errorf("exit code %d, %+v, %s", e.code, e.result.Outcome, e.actor[0].Ending)
+		if e.code != 2 || e.result.Reason != loop.StopAgentRateLimited || e.actor[0].Ending != loop.EndRateLimited {
+			t.Errorf("exit code %d, %+v, %s", e.code, e.result, e.actor[0].Ending)
 		}
 		table.notef(c.name, "limit: in silence", "%s, %.0f s: %.80s", e.actor[0].Ending, e.took.Seconds(), e.actor[0].Reason)
 	})

@@ -64,7 +64,7 @@ func (f trouble) meetsCritic(t *testing.T, c cli) {
 	if reason := criticEnds(f.wants(c)); reason == loop.StopAgentAuth || reason == loop.StopAgentRateLimited {
 		turns = 1 // the critic alone is asked again
 	}
-	if e.code != 0 || e.result.Outcome.Reason != loop.StopDone || len(e.actor) != turns || worked.Load() != paid {
+	if e.code != 0 || e.result.Reason != loop.StopDone || len(e.actor) != turns || worked.Load() != paid {
 		t.Errorf("carried on: exit code %d, %+v, %d turns of the actor, the first one asked for %d times, want 0, %d and %d\n%s",
 			e.code, e.result, len(e.actor), worked.Load(), turns, paid, r.events.text())
 	}
@@ -76,9 +76,9 @@ func (f trouble) stops(r *run, e end) {
 	r.t.Helper()
 	want := f.wants(r.cli)
 	reason := criticEnds(want)
-	if e.code != 2 || e.result.Outcome.Reason != reason || len(e.actor) != 1 || e.actor[0].Ending != loop.EndCompleted {
+	if e.code != 2 || e.result.Reason != reason || len(e.actor) != 1 || e.actor[0].Ending != loop.EndCompleted {
 		r.t.Fatalf("stop reason %q, exit code %d, %d turns of the actor, want %q, 2 and one\n%s",
-			e.result.Outcome.Reason, e.code, len(e.actor), reason, r.events.text())
+			e.result.Reason, e.code, len(e.actor), reason, r.events.text())
 	}
 	if len(e.critic) > 0 && e.critic[0].Ending != want {
 		r.t.Errorf("the critic's turn ended %s (%s), want %s", e.critic[0].Ending, e.critic[0].Reason, want)
@@ -171,7 +171,7 @@ func TestCriticInterrupted(t *testing.T) {
 				paid := worked.Load()
 				passed.Store(true)
 				r = s.carryOn()
-				if e = r.wait(); e.code != 0 || e.result.Outcome.Reason != loop.StopDone || len(e.actor) != 1 || worked.Load() != paid {
+				if e = r.wait(); e.code != 0 || e.result.Reason != loop.StopDone || len(e.actor) != 1 || worked.Load() != paid {
 					t.Errorf("carried on: exit code %d, %+v, %d turns of the actor, asked for %d times, want 0, one and %d\n%s",
 						e.code, e.result, len(e.actor), worked.Load(), paid, r.events.text())
 				}
@@ -193,7 +193,7 @@ func TestCriticLong(t *testing.T) {
 		}))
 		r := s.start("-n", "1", "greet the world")
 		e := r.wait()
-		if e.code != 0 || e.result.Outcome.Reason != loop.StopDone || len(e.rounds) != 1 {
+		if e.code != 0 || e.result.Reason != loop.StopDone || len(e.rounds) != 1 {
 			t.Fatalf("exit code %d, %+v\n%s", e.code, e.result, r.events.text())
 		}
 		if got := e.critic[0].Stdout; got.Omitted != 0 || !strings.Contains(e.rounds[0].Review.Reply, review) {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -19,13 +20,20 @@ import (
 type end struct {
 	code   int // -1: killed
 	took   time.Duration
-	alive  time.Duration  // how long anything of it lived on
-	result session.Result // what it printed, when it printed something
-	actor  []loop.Turn    // the turns that were logged, in order
+	alive  time.Duration // how long anything of it lived on
+	result result        // what it printed, when it printed something
+	actor  []loop.Turn   // the turns that were logged, in order
 	critic []loop.Turn
 	turns  []loop.Turn // of a strategy's own roles
 	rounds []loop.Round
 	warned []string
+}
+
+// A result is what the tests read of the document that a run prints.
+type result struct {
+	Reason  loop.StopReason `json:"stop_reason"`
+	Summary string          `json:"summary"`
+	Error   json.RawMessage `json:"error"`
 }
 
 // soon is within what everything has ended that was told to, on a machine with
@@ -47,8 +55,7 @@ func (r *run) wait() end {
 	out, err := os.ReadFile(filepath.Join(r.dir, "stdout"))
 	r.must(err)
 	if len(out) > 0 {
-		e.result, err = session.DecodeResult(out)
-		r.must(err)
+		r.must(json.Unmarshal(out, &e.result))
 	}
 	r.readLog(&e)
 	if e.code >= 0 {

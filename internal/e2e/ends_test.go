@@ -50,7 +50,7 @@ func TestInterrupted(t *testing.T) {
 				if e.code != way.code || took > way.longest {
 					t.Errorf("exit code %d after %.1f s, want %d within %s", e.code, took.Seconds(), way.code, way.longest)
 				}
-				if way.code == 130 && (e.result.Outcome.Reason != loop.StopInterrupted || len(e.actor) != 1 || e.actor[0].Ending != loop.EndInterrupted) {
+				if way.code == 130 && (e.result.Reason != loop.StopInterrupted || len(e.actor) != 1 || e.actor[0].Ending != loop.EndInterrupted) {
 					t.Errorf("%+v, %d turns\n%s", e.result, len(e.actor), r.events.text())
 				}
 				table.notef(c.name, "end: "+name, "%.1f s, gone in %.2f s", took.Seconds(), e.alive.Seconds())
@@ -71,7 +71,7 @@ func TestTimeout(t *testing.T) {
 		for ; !r.reached("in-tool") && limit < patience/3; r, e = timesOut(t, c, limit) {
 			limit *= 3 // it had not begun
 		}
-		if !r.reached("in-tool") || len(e.actor) != 1 || e.actor[0].Ending != loop.EndTimedOut || e.result.Outcome.Reason != loop.StopActorTimeout || e.code != 2 {
+		if !r.reached("in-tool") || len(e.actor) != 1 || e.actor[0].Ending != loop.EndTimedOut || e.result.Reason != loop.StopActorTimeout || e.code != 2 {
 			t.Errorf("exit code %d, %+v, %d turns\n%s", e.code, e.result, len(e.actor), r.events.text())
 		}
 		table.notef(c.name, "end: time limit", "+%.1f s, gone in %.2f s", (e.took - limit).Seconds(), e.alive.Seconds())

@@ -125,8 +125,8 @@ func (f trouble) meets(t *testing.T, c cli) {
 		t.Errorf("the turn ended %s, want %s: %s\nproblems: %+v", turn.Ending, want, turn.Reason, r.events.of("problem"))
 	}
 	reason, code := ends(turn.Ending)
-	if e.result.Outcome.Reason != reason || e.code != code {
-		t.Errorf("stop reason %q, exit code %d, want %q and %d", e.result.Outcome.Reason, e.code, reason, code)
+	if e.result.Reason != reason || e.code != code {
+		t.Errorf("stop reason %q, exit code %d, want %q and %d", e.result.Reason, e.code, reason, code)
 	}
 	if turn.Ending != loop.EndCompleted && turn.Ending != loop.EndEmpty && !turn.Ending.Cut() && turn.Reason == "" {
 		t.Errorf("no reason is given")

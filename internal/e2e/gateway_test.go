@@ -24,7 +24,7 @@ func TestGateway(t *testing.T) {
 		s.cli.name = "claude-gateway"
 		r := s.start("greet the world")
 		e := r.wait()
-		if e.code != 0 || e.result.Outcome.Reason != loop.StopDone || len(e.actor) != 1 || e.actor[0].Agent.Agent != "claude-gateway" {
+		if e.code != 0 || e.result.Reason != loop.StopDone || len(e.actor) != 1 || e.actor[0].Agent.Agent != "claude-gateway" {
 			t.Fatalf("exit code %d, %+v\n%s", e.code, e.result, r.events.text())
 		}
 	})

@@ -90,7 +90,7 @@ func (l limit) meets(t *testing.T, c cli, role loop.Role) {
 		r.must(r.cmd.Process.Signal(syscall.SIGUSR1)) // try again now
 	}
 	e := r.wait()
-	if e.code != 0 || e.result.Outcome.Reason != loop.StopDone || len(e.actor) != 1 || len(e.critic) != 1 || len(e.rounds) != 1 {
+	if e.code != 0 || e.result.Reason != loop.StopDone || len(e.actor) != 1 || len(e.critic) != 1 || len(e.rounds) != 1 {
 		t.Fatalf("exit code %d, %+v, %d turns\n%s", e.code, e.result, len(e.actor)+len(e.critic), r.events.text())
 	}
 	l.waited(r, role, *end.Load())

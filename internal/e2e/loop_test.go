@@ -27,7 +27,7 @@ func TestLoop(t *testing.T) {
 		told.work = s.work
 		r := s.start("greet the world")
 		e := r.wait()
-		if e.code != 0 || e.result.Outcome.Reason != loop.StopDone || len(e.rounds) != 2 {
+		if e.code != 0 || e.result.Reason != loop.StopDone || len(e.rounds) != 2 {
 			t.Fatalf("exit code %d, %+v, %d iterations\n%s", e.code, e.result, len(e.rounds), r.events.text())
 		}
 		text, err := os.ReadFile(filepath.Join(s.work, greeting))

@@ -49,7 +49,7 @@ func TestStrategies(t *testing.T) {
 				s.conf = fmt.Sprintf("[strategy]\nname = %q\n%s", name, set)
 				r := s.start("greet the world")
 				e := r.wait()
-				if e.code != 0 || e.result.Outcome.Reason != loop.StopDone {
+				if e.code != 0 || e.result.Reason != loop.StopDone {
 					t.Fatalf("exit code %d, %+v\n%s", e.code, e.result, r.events.text())
 				}
 				if text, err := os.ReadFile(filepath.Join(s.work, greeting)); err != nil || string(text) != "hello, world\n" {

@@ -3,8 +3,10 @@ package loop_test
 import (
 	"reflect"
 	"testing"
+	"time"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/strategy"
 )
 
 func used(input int64, cost float64) loop.Usage {
@@ -68,5 +70,25 @@ func TestConversationIsHandedOn(t *testing.T) {
 	want := loop.Conversation{ID: "a", Agent: claude, Spent: used(1, 1)}
 	if p.briefs[0].Conversation.ID != "" || !reflect.DeepEqual(p.briefs[1].Conversation, want) {
 		t.Errorf("got %+v, then %+v", p.briefs[0].Conversation, p.briefs[1].Conversation)
+	}
+	// What is judged again has been a turn of it once.
+	again := p.rounds()[0]
+	again.Iteration, again.Attempt.Rejudged, again.Attempt.Usage = 2, true, used(0, 0)
+	next := &play{attempts: []loop.Attempt{{}}, reviews: []loop.Review{says(loop.Done, "")}}
+	l := loop.Loop{Workplace: loop.Workplace{Actor: next, Tree: next, Critic: next, Gate: limit{}}, Strategy: strategy.ActorCritic{}, Sink: next, Clock: time.Now}
+	past := &loop.Journal{}
+	for _, e := range []loop.Event{
+		loop.Started{},
+		loop.IterationStarted{Iteration: 1},
+		loop.ActorFinished{Iteration: 1, Attempt: p.attempts[0]},
+		loop.IterationFinished{Round: p.rounds()[0]},
+		loop.IterationStarted{Iteration: 2},
+		loop.ActorFinished{Iteration: 2, Attempt: again.Attempt},
+		loop.IterationFinished{Round: again},
+	} {
+		past.Add(loop.Stamp{}, e)
+	}
+	if _, err := l.Resume(t.Context(), loop.Session{}, past); err != nil || !reflect.DeepEqual(next.briefs[0].Conversation, want) {
+		t.Errorf("got %+v, %v", next.briefs, err)
 	}
 }

@@ -269,18 +269,8 @@ func (j *Journal) rejudge() bool {
 // Ended reports whether the session had come to an end.
 func (j *Journal) Ended() bool { return j.ended }
 
-// Seq returns the number of the last event.
-func (j *Journal) Seq() int { return j.seq }
-
 // Moved forgets the conversation of the actor, which is on another machine.
 func (j *Journal) Moved() { j.conversation = Conversation{} }
-
-// Conversation returns the one that the actor's last turn was part of, a turn that has
-// to be played again included.
-func (j *Journal) Conversation() Conversation { return j.conversation }
-
-// Spent returns what all turns so far have cost, also those that no iteration holds.
-func (j *Journal) Spent() Spending { return j.ledger.spent }
 
 // next returns the step that stands next.
 func (l entries) next() (Step, bool) {

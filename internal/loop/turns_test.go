@@ -13,6 +13,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/looptest"
+	"codeloops/internal/loop/progress"
 )
 
 // debate is a strategy: a planner, then debaters that speak at the same time, in rounds.
@@ -127,7 +128,11 @@ func TestTurnsAtTheSameTime(t *testing.T) {
 			t.Errorf("the turn of %s is %s", c.Step, c.ID)
 		}
 	}
-	if spent := s.journal.Spent(); spent.Others.CostUSD != 4 || spent.Total().CostUSD != 4 {
+	var tally progress.Tally
+	for i, e := range s.events {
+		_ = tally.Handle(s.stamps[i], e) // never fails
+	}
+	if spent := tally.Spent; spent.Others.CostUSD != 4 || spent.Total().CostUSD != 4 {
 		t.Errorf("spent %+v", spent)
 	}
 }

@@ -50,18 +50,6 @@ type Ruler interface {
 	Rule(c loop.Case, r loop.Review, so loop.Ruling) loop.Ruling
 }
 
-// Rules returns the names of the gate's rules, in the order in which they apply.
-func (g Gate) Rules() []string {
-	var names []string
-	for _, i := range g.Inspectors {
-		names = append(names, i.Name())
-	}
-	for _, r := range g.Rulers {
-		names = append(names, r.Name())
-	}
-	return names
-}
-
 // Inspect lets every inspector look at the work. A rule that is broken ends the
 // run or sends the work back.
 func (g Gate) Inspect(c loop.Case) (found loop.Inspection, ruling *loop.Ruling) {

@@ -65,7 +65,7 @@ func (l *told) expect(store *session.Store, state, checkpoint string, rounds int
 		words = pending.Stdout.Text
 	}
 	if got.State != state || got.Checkpoint != checkpoint || len(got.Journal.Rounds()) != rounds || words != paid ||
-		got.Journal.Seq() != l.seq || got.Journal.Elapsed() != elapsed || got.Session.Prompt != "do it" {
+		got.Journal.Elapsed() != elapsed || got.Session.Prompt != "do it" {
 		l.t.Errorf("got %+v (attempt %q)", got, words)
 	}
 	return got
@@ -198,9 +198,11 @@ func TestCourseWithoutVerdict(t *testing.T) {
 	lost.Review.Problem, lost.Verdict = "no decision", loop.Verdict{Decision: loop.Error}
 	store, log := newTold(t)
 	defer log.rec.Close()
+	var got session.Course
 	undecided := func(want bool) *loop.Journal {
 		t.Helper()
-		got, err := store.Course(log.rec.ID())
+		var err error
+		got, err = store.Course(log.rec.ID())
 		if err != nil || got.Journal.Undecided() != want || len(got.Journal.Rounds()) != 1 {
 			t.Errorf("after %d lines: %+v, %v", log.seq, got.Journal, err)
 		}
@@ -226,13 +228,13 @@ func TestCourseWithoutVerdict(t *testing.T) {
 	defer log.rec.Close()
 	log.tell(loop.ActorFinished{Iteration: 1, Attempt: lost.Attempt}, loop.IterationFinished{Round: lost},
 		loop.Resumed{Iterations: 1, Rejudge: true}, loop.IterationStarted{Iteration: 2})
-	before := undecided(true) // broken off before anything was judged
+	undecided(true) // broken off before anything was judged
 	again := lost.Attempt
 	again.Rejudged, again.Usage = true, loop.Usage{CostUSD: new(0.0)}
 	log.tell(loop.ActorFinished{Iteration: 2, Attempt: again})
 	past := undecided(false)
 	pending := past.Pending()
-	if pending == nil || pending.Stdout.Text != "first" || past.Spent().Total().CostUSD != 2 || !reflect.DeepEqual(past.Conversation(), before.Conversation()) {
-		t.Errorf("got %+v, had %+v", past, before)
+	if pending == nil || pending.Stdout.Text != "first" || got.Tally.Spent.Total().CostUSD != 2 {
+		t.Errorf("got %+v", got)
 	}
 }

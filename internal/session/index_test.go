@@ -45,7 +45,6 @@ func randomLogs(seed uint64) []remembered {
 		o.Session = listed(o.Session)
 		o.Started = o.Started.UTC()
 		if rnd.IntN(3) > 0 {
-			o.Ended = o.Started.Add(time.Hour)
 			o.Outcome = &loop.Outcome{}
 			randomize(rnd, reflect.ValueOf(o.Outcome).Elem())
 			o.Outcome.Confidence = finite(o.Outcome.Confidence)

@@ -44,7 +44,6 @@ func (e *LineError) Unwrap() error { return e.Err }
 
 // An Entry is one line of a log.
 type Entry struct {
-	Line  int // from 1
 	At    loop.Stamp
 	Event loop.Event
 	// Stdout, Stderr and Reply are, for an [loop.ActorFinished] and a
@@ -68,8 +67,6 @@ type Reader struct {
 	// unless nothing else tells what has changed. It is faster, and names the
 	// same bad lines.
 	Lean bool
-	// Unknown counts the lines passed over because their type is not known.
-	Unknown int
 
 	name   string
 	room   room
@@ -89,7 +86,7 @@ func newReader(r io.Reader, name string, buffer int) *Reader {
 
 // reset makes the reader one of another log.
 func (r *Reader) reset(in io.Reader, name string) {
-	if r.name, r.Unknown = name, 0; r.lines.in == nil || cap(r.lines.buf) > mostKept {
+	if r.name = name; r.lines.in == nil || cap(r.lines.buf) > mostKept {
 		r.lines = newReader(in, name, buffered).lines
 		return
 	}
@@ -186,11 +183,9 @@ func (r *Reader) entry(line []byte, end error) (entry Entry, ok bool, bad error)
 		}
 		return Entry{}, false, err
 	}
-	if entry.Event == nil {
-		r.Unknown++
+	if entry.Event == nil { // its type is not known
 		return Entry{}, false, nil
 	}
-	entry.Line = r.lines.count
 	return r.placed(entry), true, nil
 }
 

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -104,20 +103,6 @@ func (r Result) Encode() []byte {
 	w.text("type", &typ)
 	r.fields(w)
 	return append(w.buf, '}', '\n')
-}
-
-// DecodeResult is the inverse of [Result.Encode].
-func DecodeResult(document []byte) (Result, error) {
-	var r Result
-	d, err := newDecoder(document, whole)
-	if err == nil {
-		r.fields(d)
-		err = *d.err
-	}
-	if err != nil {
-		return Result{}, fmt.Errorf("read result document: %w", err)
-	}
-	return r, nil
 }
 
 func (r *Result) fields(f fields) {

@@ -27,8 +27,7 @@ type Match struct {
 	Place     Place
 	Iteration int // the first that has the text; 0: the whole session
 	Text      string
-	// Begin and End are where in Text the first of the searched words stand.
-	Begin, End int
+	Begin     int // where in Text the first of the searched words stand
 }
 
 // Found is what a search has found in one session.
@@ -127,7 +126,7 @@ func (s *Search) match(place Place, text string) (m Match, ok bool) {
 			return Match{}, false
 		}
 		if i == 0 {
-			m = Match{Place: place, Text: text, Begin: at[0], End: at[1]}
+			m = Match{Place: place, Text: text, Begin: at[0]}
 		}
 	}
 	return m, true

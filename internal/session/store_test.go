@@ -160,7 +160,7 @@ func TestStoreSummaries(t *testing.T) {
 		{
 			ID: done.ID(), Path: done.Path(), Size: size(done.Path()),
 			Session: loop.Session{ID: done.ID(), Prompt: "done"}, Started: began,
-			Outcome: &loop.Outcome{Result: loop.Success}, Ended: began.Add(time.Minute),
+			Outcome: &loop.Outcome{Result: loop.Success},
 		},
 		{ID: "notes", Path: notes, Size: 6},
 	}

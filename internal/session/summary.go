@@ -23,9 +23,8 @@ type Summary struct {
 	Session loop.Session
 	Started time.Time
 	// Outcome is nil when the log has no end, as that of a session which runs
-	// or was cut off; Ended is then zero.
+	// or was cut off.
 	Outcome *loop.Outcome
-	Ended   time.Time
 	// Tally is what the session has come to; nil where the log would have to
 	// be read for it.
 	Tally *progress.Tally
@@ -98,7 +97,7 @@ func (s *Summary) readEnd(f *os.File) error {
 	// A last line that cannot be read is a session without an end.
 	entry, err := decode(line, lean)
 	if end, ok := entry.Event.(loop.Finished); ok && err == nil {
-		s.Outcome, s.Ended = &end.Outcome, entry.At.Time
+		s.Outcome = &end.Outcome
 		if s.Tally = entry.Totals; s.Tally != nil {
 			s.Tally.Iterations = end.Outcome.Iterations
 		}

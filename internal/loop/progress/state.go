@@ -43,7 +43,6 @@ type Iteration struct {
 	// What became of it; zero until it is whole.
 	Decision loop.Decision
 	Change   loop.Shape // everything since the session began
-	Steps    []Step
 }
 
 // Handle takes the next event. It never fails.
@@ -140,7 +139,7 @@ func (s *State) enter(at loop.Stamp, e loop.PhaseEntered) {
 func (s *State) close(r loop.Round) {
 	done := s.Open
 	done.Number, done.Decision, done.Change = r.Iteration, r.Verdict.Decision, r.Change.Shape()
-	done.Steps = s.drop(iterationPath(r.Iteration))
+	s.drop(iterationPath(r.Iteration))
 	s.Closed = append(s.Closed, done)
 	s.breakOff()
 	s.Rejudge = r.JudgedAgain()

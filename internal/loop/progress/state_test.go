@@ -3,6 +3,7 @@ package progress_test
 import (
 	"bytes"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -160,14 +161,17 @@ func TestStateOfSteps(t *testing.T) {
 	}
 	for _, named := range []bool{true, false} {
 		var s progress.State
+		var got []progress.Step
 		for i, e := range first() {
 			at := stamp(i)
 			if named {
 				at.Step = names[i]
 			}
+			if _, whole := e.(loop.IterationFinished); whole {
+				got = slices.DeleteFunc(slices.Clone(s.Steps), func(x progress.Step) bool { return !x.Over })
+			}
 			_ = s.Handle(at, e)
 		}
-		got := s.Closed[0].Steps
 		if len(got) == 0 || len(got[0].Waits) != 1 {
 			t.Fatalf("named %t: %+v", named, got)
 		}

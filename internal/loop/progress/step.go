@@ -111,16 +111,9 @@ func (s *Stage) clear() {
 	s.Steps = slices.DeleteFunc(s.Steps, func(x Step) bool { return !x.Over })
 }
 
-// drop takes the steps away that are a part of one, and returns those that are over.
-func (s *Stage) drop(whole loop.Step) (over []Step) {
-	s.Steps = slices.DeleteFunc(s.Steps, func(x Step) bool {
-		in := x.Path.In(whole)
-		if in && x.Over {
-			over = append(over, x)
-		}
-		return in
-	})
-	return over
+// drop takes the steps away that are a part of one.
+func (s *Stage) drop(whole loop.Step) {
+	s.Steps = slices.DeleteFunc(s.Steps, func(x Step) bool { return x.Path.In(whole) })
 }
 
 // begin notes that a step is under way.

@@ -13,7 +13,6 @@ import (
 type field struct {
 	name     label
 	first    string
-	at       int // of the label's line
 	from, to int // of the lines that follow
 }
 

@@ -67,16 +67,6 @@ func (c Contract) Check(v loop.Verdict) string {
 	return ""
 }
 
-// Terms returns the names of all that a contract can ask for, in the order in
-// which it is looked at.
-func Terms() []string {
-	var names []string
-	for _, t := range (Contract{Structured: &loop.CritiquePolicy{}}).terms() {
-		names = append(names, t.name)
-	}
-	return names
-}
-
 // A term is one thing that a contract asks for.
 type term struct {
 	name   string

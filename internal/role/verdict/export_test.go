@@ -2,6 +2,14 @@ package verdict
 
 import "codeloops/internal/loop"
 
+// Terms returns the names of all that a contract can ask for.
+func Terms() (names []string) {
+	for _, t := range (Contract{Structured: &loop.CritiquePolicy{}}).terms() {
+		names = append(names, t.name)
+	}
+	return names
+}
+
 // Without returns a contract that asks for all that c does but for one term.
 func Without(c Contract, name string) Lacking { return Lacking{c, name} }
 

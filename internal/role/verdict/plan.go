@@ -26,11 +26,8 @@ func (s PlanStep) String() string {
 	return s.ID + " = " + s.Tool + ": " + s.Text
 }
 
-// The tools of a plan of evidence.
-const (
-	ToolCommand = "command"
-	ToolAsk     = "ask"
-)
+// ToolCommand is the tool of a plan of evidence that runs a command; the other one asks.
+const ToolCommand = "command"
 
 // maxStep bounds the text of a step, in bytes.
 const maxStep = 2000

@@ -96,7 +96,7 @@ func (r *reading) take(l line) error {
 	} else {
 		r.labels++
 	}
-	r.open = field{name: name, first: value, at: l.start, from: min(l.end+1, len(r.text))}
+	r.open = field{name: name, first: value, from: min(l.end+1, len(r.text))}
 	return nil
 }
 

@@ -1,7 +1,11 @@
 package verdict_test
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,6 +118,23 @@ func TestTerms(t *testing.T) {
 	}
 	if len(all) != len(verdict.Terms()) {
 		t.Errorf("%d cases for %d terms", len(all), len(verdict.Terms()))
+	}
+}
+
+// The page on verdicts has a row for each term, and for nothing else.
+func TestTermsAreDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "policy.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(page), "\n## A structured critique\n")
+	var told []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllStringSubmatch(text, -1) {
+		told = append(told, m[1])
+	}
+	if !slices.Equal(told, verdict.Terms()) {
+		t.Errorf("docs/policy.md has %q, the terms are %q", told, verdict.Terms())
 	}
 }
 

@@ -16,12 +16,11 @@ const (
 type pump struct {
 	out io.Writer
 
-	mu      sync.Mutex
-	text    []byte        // what waits
-	busy    bool          // some of it is being written
-	written int64         // bytes, in all
-	moved   chan struct{} // closed when something was taken
-	err     error
+	mu    sync.Mutex
+	text  []byte        // what waits
+	busy  bool          // some of it is being written
+	moved chan struct{} // closed when something was taken
+	err   error
 }
 
 // put has text written. It never blocks.
@@ -42,9 +41,8 @@ func (p *pump) write() {
 		text := p.text
 		p.text = nil
 		p.mu.Unlock()
-		n, err := p.out.Write(text)
+		_, err := p.out.Write(text)
 		p.mu.Lock()
-		p.written += int64(n)
 		if p.err == nil {
 			p.err = err
 		}

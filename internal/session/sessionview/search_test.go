@@ -29,7 +29,7 @@ func TestExcerpt(t *testing.T) {
 		"nothing before it": {"here " + words, 12, "here word é…"},
 	} {
 		at := strings.Index(c.text, "here")
-		got := excerpt(session.Match{Text: c.text, Begin: at, End: at + 4}, c.width)
+		got := excerpt(session.Match{Text: c.text, Begin: at}, c.width)
 		if got != c.want || wide(got) > c.width {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
@@ -40,8 +40,8 @@ func TestFound(t *testing.T) {
 	t.Parallel()
 	one := session.Overview{Summary: session.Summary{ID: "2025-01-27T15-30-45Z_d4f2aa", Session: loop.Session{WorkingDir: "/home/user/project"}}, Status: session.Crashed}
 	found := []session.Found{{Overview: one, Matches: []session.Match{
-		{Place: session.InPrompt, Text: "fix the parser", Begin: 8, End: 14},
-		{Place: session.InFile, Iteration: 12, Text: "src/\x1b[31mparser.go", Begin: 9, End: 15},
+		{Place: session.InPrompt, Text: "fix the parser", Begin: 8},
+		{Place: session.InFile, Iteration: 12, Text: "src/\x1b[31mparser.go", Begin: 9},
 	}}}
 	for width, want := range map[int]string{
 		80: "2025-01-27T15-30-45Z_d4f2aa  project  crashed\n       prompt    fix the parser\n   12  file      src/parser.go\n",
