@@ -189,23 +189,31 @@ func TestRemoteAwayWhileSending(t *testing.T) {
 	}
 }
 
-// A remote that cannot be reached as a task begins is waited for, and what for is said.
-func TestRemoteAwayAsATaskBegins(t *testing.T) {
-	t.Parallel()
+// unheard is an address at which nobody listens.
+func unheard(t *testing.T) string {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = l.Close() // and nobody listens there
+	_ = l.Close()
+	return l.Addr().String()
+}
+
+// A remote that cannot be reached as a task begins is waited for, and what for is said.
+func TestRemoteAwayAsATaskBegins(t *testing.T) {
+	t.Parallel()
+	nobody := unheard(t)
 	w := newWorld(t, 2)
 	bare := w.throughRemote()
-	w.git(w.root, "remote", "set-url", "origin", "git://"+l.Addr().String()+"/bare.git")
+	w.git(w.root, "remote", "set-url", "origin", "git://"+nobody+"/bare.git")
 	w.play(twoRounds(filepath.Join(w.machines[0].dir, "turns"), "true"))
 	id := w.add("write two parts")
 	w.works(0, 0)
 	w.works(1, 1)
 	var r queue.Record
 	w.await("that it waits for the remote", func() bool {
+		var err error
 		r, err = w.on.Get(t.Context(), id)
 		return err == nil && r.Attempt == 1 && r.State != queue.Running
 	})
@@ -224,11 +232,7 @@ func TestRemoteAwayAsATaskBegins(t *testing.T) {
 // for is said once; other results are merged meanwhile.
 func TestRemoteAwayAsATaskIsMerged(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = l.Close() // and nobody listens there
+	nobody := unheard(t)
 	w := newWorld(t, 2)
 	bare, dir := w.throughRemote(), w.machines[0].dir
 	started, goOn, settings := filepath.Join(dir, "started"), filepath.Join(dir, "go"), filepath.Join(dir, ".gitconfig")
@@ -237,7 +241,7 @@ func TestRemoteAwayAsATaskIsMerged(t *testing.T) {
 	w.works(0, 0)
 	stop := w.works(1, 1)
 	w.await("the second turn", func() bool { return w.there(started) })
-	text := fmt.Sprintf("[url \"git://%s/\"]\n\tinsteadOf = file://%s\n", l.Addr(), filepath.Dir(bare)+"/")
+	text := fmt.Sprintf("[url \"git://%s/\"]\n\tinsteadOf = file://%s\n", nobody, filepath.Dir(bare)+"/")
 	if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -246,6 +250,7 @@ func TestRemoteAwayAsATaskIsMerged(t *testing.T) {
 	tried := func(times int) {
 		t.Helper()
 		w.await("that the merge waits for the remote", func() bool {
+			var err error
 			r, err = w.on.Get(t.Context(), id)
 			return err == nil && (r.State == queue.NeedsHuman || r.State == queue.Finished && r.Offers == 1+times)
 		})
