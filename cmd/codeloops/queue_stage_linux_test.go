@@ -211,18 +211,21 @@ func (h *stageHub) start() {
 	}
 }
 
-// kill kills the hub with -9, and starts it again.
-func (h *stageHub) kill() {
+// kill kills the hub with -9, and starts it again. gone is when it was dead.
+func (h *stageHub) kill() (gone time.Time) {
 	h.stage.Helper()
 	if h.cmd != nil {
 		h.stage.kill(h.cmd)
+		gone = time.Now()
 		h.start()
-		return
+		return gone
 	}
 	h.stage.nats.Kill()
+	gone = time.Now()
 	if err := h.stage.nats.Start(); err != nil {
 		h.stage.Fatal(err)
 	}
+	return gone
 }
 
 // stop ends the hub.
