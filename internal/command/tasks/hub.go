@@ -59,7 +59,7 @@ and lets in only those whose public keys stand in a file:
 				defer figures.Close() //nolint:errcheck // nobody is asked any more
 			}
 			o.Tell = q.Tell
-			served, err := home.Serve(o)
+			served, err := home.Serve(cmd.Context(), o)
 			if err != nil {
 				return err
 			}

@@ -30,7 +30,7 @@ func TestDiskIsFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := make(chan string, 100)
-	served, err := h.Serve(hub.Options{Tell: func(s string) { said <- s }})
+	served, err := h.Serve(t.Context(), hub.Options{Tell: func(s string) { said <- s }})
 	if err != nil {
 		t.Fatal(err)
 	}

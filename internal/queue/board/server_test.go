@@ -168,7 +168,7 @@ func posing(t *testing.T, server, version string) (at string) {
 func TestClocks(t *testing.T) {
 	t.Parallel()
 	h := home(t)
-	served, err := h.Serve(hub.Options{})
+	served, err := h.Serve(t.Context(), hub.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

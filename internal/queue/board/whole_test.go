@@ -111,7 +111,7 @@ func (w *wire) pass(want int) (some int, cut bool) {
 func backlogOf(t *testing.T, tasks int, text string) (h *hub.Home, url string, ids []string) {
 	t.Helper()
 	h = home(t)
-	served, err := h.Serve(hub.Options{})
+	served, err := h.Serve(t.Context(), hub.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

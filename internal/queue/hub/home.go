@@ -157,23 +157,31 @@ const (
 // Connect leads to the hub of this home: the one that runs, or else one in this process that
 // nobody else can reach, for as long as the link is open.
 func (h *Home) Connect(ctx context.Context) (*Link, error) {
+	conn, lock, err := h.find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if conn != nil {
+		return &Link{Conn: conn}, nil
+	}
+	return h.alone(lock)
+}
+
+// find connects to the hub of this home or, where none runs, takes the lock of the one that may.
+func (h *Home) find(ctx context.Context) (*nats.Conn, io.Closer, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, hint.Errorf("is another command at work with it, or has it hung?",
 		"the queue in %s could not be opened within %s", h.Dir, patience))
 	defer cancel()
 	for {
 		if conn, err := h.dial(); err == nil {
-			return &Link{Conn: conn}, nil
+			return conn, nil, nil
 		}
-		lock, free, err := session.LockFile(h.In("hub.lock"))
-		if err != nil {
-			return nil, err
-		}
-		if free {
-			return h.alone(lock)
+		if lock, free, err := session.LockFile(h.In("hub.lock")); free || err != nil {
+			return nil, lock, err
 		}
 		select {
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return nil, nil, context.Cause(ctx)
 		case <-time.After(pause):
 		}
 	}

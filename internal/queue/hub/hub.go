@@ -2,6 +2,7 @@ package hub
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/hex"
@@ -19,7 +20,6 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
-	"codeloops/internal/session"
 	"codeloops/internal/wording/hint"
 )
 
@@ -57,13 +57,15 @@ type Hub struct {
 }
 
 // Serve starts the hub of this home, and tells the user's other processes where it is. The
-// error says so if there is one already.
-func (h *Home) Serve(o Options) (*Hub, error) {
-	lock, free, err := h.take()
+// error is [ErrServed] if there is one already. A command that has the queue to itself for a
+// moment is waited for, until ctx is done.
+func (h *Home) Serve(ctx context.Context, o Options) (*Hub, error) {
+	conn, lock, err := h.find(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !free {
+	if conn != nil {
+		conn.Close()
 		return nil, hint.Errorf("there is one hub for each user: stop that one, or let it do the work",
 			"%w in %s", ErrServed, h.Dir)
 	}
@@ -81,22 +83,6 @@ func (h *Home) Serve(o Options) (*Hub, error) {
 
 // ErrServed says that a hub runs already.
 var ErrServed = errors.New("a hub of the queue is running already")
-
-// take takes the lock of the hub; a command that only looks something up has it for a moment.
-func (h *Home) take() (lock io.Closer, free bool, err error) {
-	for range int(patience / pause) {
-		lock, free, err = session.LockFile(h.In("hub.lock"))
-		if free || err != nil {
-			return lock, free, err
-		}
-		if conn, err := h.dial(); err == nil {
-			conn.Close()
-			return nil, false, nil
-		}
-		time.Sleep(pause)
-	}
-	return nil, false, nil
-}
 
 // start starts a server over the files of a home.
 func start(h *Home, o Options) (*Hub, error) {

@@ -1,10 +1,12 @@
 package hub_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/nats-io/nats.go"
@@ -87,12 +89,12 @@ func TestCommandsWithoutAHub(t *testing.T) {
 func TestOneHubAndItsKey(t *testing.T) {
 	t.Parallel()
 	h := home(t)
-	served, err := h.Serve(hub.Options{})
+	served, err := h.Serve(t.Context(), hub.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer served.Close()
-	if _, err := h.Serve(hub.Options{}); !errors.Is(err, hub.ErrServed) {
+	if _, err := h.Serve(t.Context(), hub.Options{}); !errors.Is(err, hub.ErrServed) {
 		t.Errorf("a second hub: %v", err)
 	}
 	stranger := home(t)
@@ -120,7 +122,7 @@ func TestListeningBeyondLoopback(t *testing.T) {
 		"nonsense":    "is no address to listen on",
 		"127.0.0.1:x": "is no address to listen on",
 	} {
-		if _, err := h.Serve(hub.Options{Listen: listen}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := h.Serve(t.Context(), hub.Options{Listen: listen}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("listening on %s: %v", listen, err)
 		}
 	}
@@ -132,7 +134,7 @@ func TestListeningBeyondLoopback(t *testing.T) {
 	if err := authority.Issue(cert, key, hubtest.Leaf{}); err != nil {
 		t.Fatal(err)
 	}
-	served, err := h.Serve(hub.Options{Listen: "127.0.0.1:0", Cert: cert, Key: key})
+	served, err := h.Serve(t.Context(), hub.Options{Listen: "127.0.0.1:0", Cert: cert, Key: key})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,4 +149,34 @@ func TestListeningBeyondLoopback(t *testing.T) {
 	if err := link.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// A hub waits for a command that has the queue to itself, and for no longer than its caller does.
+func TestServeWaitsForACommand(t *testing.T) {
+	t.Parallel()
+	h := home(t)
+	link, err := h.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := h.Serve(stopped, hub.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a hub that was told to end: %v", err)
+	}
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		served, err := h.Serve(t.Context(), hub.Options{})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if err := served.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := link.Close(); err != nil {
+		t.Error(err)
+	}
+	waiting.Wait()
 }

@@ -11,7 +11,7 @@ import (
 // already. When one goes away that another command has shared, this one takes its place: none of
 // them is special. One that was started as a hub is waited for.
 func (h *Home) Share(ctx context.Context) (link *Link, end func() error, err error) {
-	served, err := h.Serve(Options{shared: true})
+	served, err := h.Serve(ctx, Options{shared: true})
 	if errors.Is(err, ErrServed) {
 		if link, err = h.Connect(ctx); err != nil {
 			return nil, nil, err
@@ -32,13 +32,13 @@ func (h *Home) Share(ctx context.Context) (link *Link, end func() error, err err
 func (h *Home) standIn(link *Link) (end func() error) {
 	var served *Hub
 	var watching sync.WaitGroup
-	ended := make(chan struct{})
+	ctx, stop := context.WithCancel(context.Background())
 	watching.Go(func() {
 		t := time.NewTicker(look)
 		defer t.Stop()
 		for shared := false; served == nil; {
 			select {
-			case <-ended:
+			case <-ctx.Done():
 				return
 			case <-t.C:
 			}
@@ -46,12 +46,12 @@ func (h *Home) standIn(link *Link) (end func() error) {
 				shared = at.Shared
 			}
 			if shared && !link.IsConnected() {
-				served, _ = h.Serve(Options{shared: true}) // another one may be faster, and what is wrong shows again
+				served, _ = h.Serve(ctx, Options{shared: true}) // another one may be faster, and what is wrong shows again
 			}
 		}
 	})
 	return func() error {
-		close(ended)
+		stop()
 		watching.Wait()
 		if served == nil {
 			return nil

@@ -151,7 +151,7 @@ func TestCertificates(t *testing.T) {
 				t.Fatal(err)
 			}
 			h := home(t)
-			served, err := h.Serve(hub.Options{Listen: "127.0.0.1:0", Cert: cert, Key: key})
+			served, err := h.Serve(t.Context(), hub.Options{Listen: "127.0.0.1:0", Cert: cert, Key: key})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -193,7 +193,7 @@ func TestSelfSigned(t *testing.T) {
 	}
 	var address string
 	for range 2 {
-		served, err := h.Serve(hub.Options{Listen: "0.0.0.0:0", SelfSigned: true, Authorized: list})
+		served, err := h.Serve(t.Context(), hub.Options{Listen: "0.0.0.0:0", SelfSigned: true, Authorized: list})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +237,7 @@ func TestAuthorizedChanges(t *testing.T) {
 	}
 	write("")
 	said := make(chan string, 10)
-	served, err := h.Serve(hub.Options{Authorized: list, Tell: func(s string) { said <- s }})
+	served, err := h.Serve(t.Context(), hub.Options{Authorized: list, Tell: func(s string) { said <- s }})
 	if err != nil {
 		t.Fatal(err)
 	}

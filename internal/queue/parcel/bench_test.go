@@ -41,7 +41,7 @@ func BenchmarkBundle(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	served, err := home.Serve(hub.Options{})
+	served, err := home.Serve(b.Context(), hub.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -205,7 +205,7 @@ func openStore(t *testing.T) (*parcel.Store, jetstream.JetStream) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	served, err := home.Serve(hub.Options{})
+	served, err := home.Serve(t.Context(), hub.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -181,7 +181,7 @@ func newWorld(t *testing.T, machines int) *world {
 func (w *world) serve() {
 	w.Helper()
 	var err error
-	if w.hub, err = w.machines[0].home.Serve(w.options); err != nil {
+	if w.hub, err = w.machines[0].home.Serve(w.Context(), w.options); err != nil {
 		w.Fatal(err)
 	}
 }

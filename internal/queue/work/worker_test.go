@@ -49,7 +49,7 @@ func newBench(t *testing.T) *bench {
 func (b *bench) start() {
 	b.t.Helper()
 	var err error
-	if b.hub, err = b.home.Serve(hub.Options{}); err != nil {
+	if b.hub, err = b.home.Serve(b.t.Context(), hub.Options{}); err != nil {
 		b.t.Fatal(err)
 	}
 }
