@@ -14,16 +14,16 @@ import (
 )
 
 // What is in a git directory (gitrepository-layout(5)) and is told of. Objects are
-// not, nor what git keeps for itself.
+// not, nor what git keeps for itself. A submodule may have any character in its name.
 var (
-	private   = regexp.MustCompile(`^(.*/)?(logs|objects|lfs)/`)
-	reference = regexp.MustCompile(`^(.*/)?(packed-refs|refs/.+)$`)
-	replaced  = regexp.MustCompile(`^(.*/)?refs/replace/`)
-	setting   = regexp.MustCompile(`^(.*/)?(config|config\.worktree|shallow|hooks/.+|info/(attributes|exclude|grafts|sparse-checkout))$`)
-	borrowed  = regexp.MustCompile(`^(.*/)?objects/info/alternates$`)
-	config    = regexp.MustCompile(`^(.*/)?config(\.worktree)?$`)
-	pointer   = regexp.MustCompile(`^(.*/)?HEAD$`)
-	staged    = regexp.MustCompile(`^(.*/)?index$`)
+	private   = regexp.MustCompile(`(?s)^(.*/)?(logs|objects|lfs)/`)
+	reference = regexp.MustCompile(`(?s)^(.*/)?(packed-refs|refs/.+)$`)
+	replaced  = regexp.MustCompile(`(?s)^(.*/)?refs/replace/`)
+	setting   = regexp.MustCompile(`(?s)^(.*/)?(config|config\.worktree|shallow|hooks/.+|info/(attributes|exclude|grafts|sparse-checkout))$`)
+	borrowed  = regexp.MustCompile(`(?s)^(.*/)?objects/info/alternates$`)
+	config    = regexp.MustCompile(`(?s)^(.*/)?config(\.worktree)?$`)
+	pointer   = regexp.MustCompile(`(?s)^(.*/)?HEAD$`)
+	staged    = regexp.MustCompile(`(?s)^(.*/)?index$`)
 )
 
 // The parts of a repository that a path does not name by itself.

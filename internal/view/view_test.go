@@ -220,6 +220,7 @@ func TestWritten(t *testing.T) {
 		},
 		"whose":        {script: `git config user.name Me; git config branch.x.remote origin`},
 		"locked":       {script: `mkdir new; echo >new/f; chmod 0 new; chmod 0 a.txt`, want: loop.Written{Changed: []string{"a.txt"}, Come: []string{"new/f"}}},
+		"odd module":   {script: `d=$(printf '.git/modules/a\nb'); mkdir -p "$d/hooks"; echo exit 1 >"$d/hooks/pre-push"`, want: loop.Written{Settings: []string{"modules/a\nb/hooks/pre-push"}}},
 		"hooks gone":   {script: `rm -rf .git/hooks .git/info`, setup: `rm -f .git/hooks/*; echo >.git/hooks/pre-push`, want: loop.Written{Settings: []string{"hooks/pre-push", "info/exclude"}}},
 		"packed":       {script: `git gc -q`, want: loop.Written{Repository: []string{"refs"}}},
 		"a repository": {script: `env -u GIT_DIR -u GIT_WORK_TREE git init -q inner; echo >inner/f`, want: loop.Written{Come: []string{"inner/f"}, Repository: []string{"HEAD"}, Settings: []string{"config: core.bare", "info/exclude"}}},

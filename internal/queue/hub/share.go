@@ -16,7 +16,7 @@ func (h *Home) Share(ctx context.Context) (link *Link, end func() error, err err
 		if link, err = h.Connect(ctx); err != nil {
 			return nil, nil, err
 		}
-		return link, h.standIn(link), nil
+		return link, h.standIn(ctx, link), nil
 	}
 	if err != nil {
 		return nil, nil, err
@@ -29,10 +29,10 @@ func (h *Home) Share(ctx context.Context) (link *Link, end func() error, err err
 
 // standIn serves the queue once the hub that a link leads to has gone, unless it is to be waited
 // for. The link finds what is served then by itself.
-func (h *Home) standIn(link *Link) (end func() error) {
+func (h *Home) standIn(ctx context.Context, link *Link) (end func() error) {
 	var served *Hub
 	var watching sync.WaitGroup
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx)) // a command that is to end has work to end first
 	watching.Go(func() {
 		t := time.NewTicker(look)
 		defer t.Stop()
