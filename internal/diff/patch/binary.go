@@ -3,14 +3,8 @@ package patch
 import (
 	"bytes"
 	"compress/zlib"
-	"fmt"
-)
 
-const (
-	// base85Digits are the digits of RFC 1924, which git's base 85 shares.
-	base85Digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
-	// lineBytes is how many bytes a line of a binary patch carries.
-	lineBytes = 52
+	"github.com/bluekeyes/go-gitdiff/gitdiff"
 )
 
 // appendBinary appends a "GIT binary patch" with both contents in full, so that
@@ -18,20 +12,11 @@ const (
 // deflated bytes differ from git's.
 func appendBinary(dst, before, after []byte) []byte {
 	dst = append(dst, "GIT binary patch\n"...)
-	return appendLiteral(appendLiteral(dst, after), before)
-}
-
-func appendLiteral(dst, content []byte) []byte {
-	dst = fmt.Appendf(dst, "literal %d\n", len(content))
-	rest := deflate(content)
-	for len(rest) > 0 {
-		n := min(len(rest), lineBytes)
-		dst = append(dst, lengthLetter(n))
-		dst = appendBase85(dst, rest[:n])
-		dst = append(dst, '\n')
-		rest = rest[n:]
+	for _, content := range [][]byte{after, before} {
+		literal := gitdiff.BinaryFragment{Method: gitdiff.BinaryPatchLiteral, Size: int64(len(content)), RawData: deflate(content)}
+		dst = append(dst, literal.String()...)
 	}
-	return append(dst, '\n')
+	return dst
 }
 
 // deflate trades size for speed: a capture waits for it.
@@ -42,30 +27,4 @@ func deflate(content []byte) []byte {
 	_, _ = w.Write(content)
 	_ = w.Close()
 	return b.Bytes()
-}
-
-// lengthLetter tells how many bytes a line decodes to: A is 1, z is 52.
-func lengthLetter(n int) byte {
-	if n <= 26 {
-		return byte('A' + n - 1)
-	}
-	return byte('a' + n - 27)
-}
-
-// appendBase85 appends five digits for every four bytes of data, the last of
-// them filled up with zeros.
-func appendBase85(dst, data []byte) []byte {
-	for len(data) > 0 {
-		var word [4]byte
-		n := copy(word[:], data)
-		data = data[n:]
-		value := uint32(word[0])<<24 | uint32(word[1])<<16 | uint32(word[2])<<8 | uint32(word[3])
-		var digits [5]byte
-		for i := len(digits) - 1; i >= 0; i-- {
-			digits[i] = base85Digits[value%85]
-			value /= 85
-		}
-		dst = append(dst, digits[:]...)
-	}
-	return dst
 }
