@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"codeloops/internal/diff/checkpoint"
-	"codeloops/internal/diff/repo/file"
 	"codeloops/internal/diff/scan"
+	"codeloops/internal/repo/file"
 )
 
 // A begun is what else is known of a session's start, besides the state and the setup:

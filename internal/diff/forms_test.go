@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"codeloops/internal/diff"
-	"codeloops/internal/diff/repo"
 	"codeloops/internal/diff/store"
+	"codeloops/internal/repo"
 )
 
 // A form is a way in which a repository can be laid out or set up. The sandbox

@@ -16,9 +16,9 @@ import (
 
 	"codeloops/internal/diff/index"
 	"codeloops/internal/diff/patch"
-	"codeloops/internal/diff/repo"
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/diff/store"
+	"codeloops/internal/repo"
 )
 
 var errNoGit = errors.New("the git program is needed for this")

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"codeloops/internal/diff/checkpoint"
-	"codeloops/internal/diff/repo"
+	"codeloops/internal/repo"
 	"codeloops/internal/wording"
 )
 

@@ -14,10 +14,10 @@ import (
 
 	"codeloops/internal/diff/attr"
 	"codeloops/internal/diff/checkpoint"
-	"codeloops/internal/diff/repo"
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/diff/store"
 	"codeloops/internal/loop"
+	"codeloops/internal/repo"
 	"codeloops/internal/wording"
 )
 

@@ -13,9 +13,9 @@ import (
 	"codeloops/internal/diff/attr"
 	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/index"
-	"codeloops/internal/diff/repo"
-	"codeloops/internal/diff/repo/file"
 	"codeloops/internal/diff/scan"
+	"codeloops/internal/repo"
+	"codeloops/internal/repo/file"
 	"codeloops/internal/wording"
 )
 

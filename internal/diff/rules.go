@@ -9,8 +9,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"codeloops/internal/diff/ignore"
-	"codeloops/internal/diff/repo"
 	"codeloops/internal/diff/scan"
+	"codeloops/internal/repo"
 	"codeloops/internal/wording"
 )
 

@@ -35,11 +35,11 @@ import (
 	"time"
 
 	"codeloops/internal/diff/checkpoint"
-	"codeloops/internal/diff/repo"
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/diff/shared"
 	"codeloops/internal/diff/store"
 	"codeloops/internal/loop"
+	"codeloops/internal/repo"
 )
 
 // Errors of [Open]: there is no repository that it can use.

@@ -16,10 +16,10 @@ import (
 
 	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/ignore"
-	"codeloops/internal/diff/repo/file"
 	"codeloops/internal/diff/restore"
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/diff/store"
+	"codeloops/internal/repo/file"
 )
 
 // A Way lists the changes that lead from the files as they are to another state of the

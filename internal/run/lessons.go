@@ -11,11 +11,11 @@ import (
 
 	"codeloops/internal/config"
 	"codeloops/internal/config/host"
-	"codeloops/internal/diff/repo"
 	"codeloops/internal/lesson"
 	"codeloops/internal/lesson/embedding"
 	"codeloops/internal/lesson/postgres"
 	"codeloops/internal/loop"
+	"codeloops/internal/repo"
 	"codeloops/internal/strategy"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"

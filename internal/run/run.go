@@ -10,9 +10,9 @@ import (
 	"sync"
 
 	"codeloops/internal/diff"
-	"codeloops/internal/diff/repo"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
+	"codeloops/internal/repo"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/session"
 	"codeloops/internal/session/checkpoints"

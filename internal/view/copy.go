@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"time"
 
-	"codeloops/internal/diff/repo/file"
 	"codeloops/internal/diff/scan"
+	"codeloops/internal/repo/file"
 )
 
 // A copied view is a copy of the work tree, its repository with it: the objects apart,

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/repo/file"
 )
 
 // newChange completes a change by its path. In a git directory, the path is from there.

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"codeloops/internal/diff/repo/file"
 	"codeloops/internal/proc"
+	"codeloops/internal/repo/file"
 )
 
 // A layer is what commands write above a directory.

@@ -10,7 +10,7 @@ import (
 
 	"codeloops/internal/diff"
 	"codeloops/internal/diff/index"
-	"codeloops/internal/diff/repo"
+	"codeloops/internal/repo"
 )
 
 // What is in a git directory (gitrepository-layout(5)) and is told of. Objects are

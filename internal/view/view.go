@@ -18,9 +18,9 @@ import (
 	"strconv"
 	"sync/atomic"
 
-	"codeloops/internal/diff/repo"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
+	"codeloops/internal/repo"
 )
 
 // A Kind is how views are made.

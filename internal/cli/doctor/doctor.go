@@ -12,8 +12,8 @@ import (
 	"codeloops/internal/cli/problem"
 	"codeloops/internal/config"
 	"codeloops/internal/config/host"
-	"codeloops/internal/diff/repo"
 	"codeloops/internal/proc"
+	"codeloops/internal/repo"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/view"
 )

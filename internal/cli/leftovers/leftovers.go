@@ -15,7 +15,7 @@ import (
 
 	"codeloops/internal/cli/demo"
 	"codeloops/internal/config/host"
-	"codeloops/internal/diff/repo"
+	"codeloops/internal/repo"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/session"
 	"codeloops/internal/session/checkpoints"

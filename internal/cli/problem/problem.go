@@ -10,8 +10,8 @@ import (
 
 	"codeloops/internal/config"
 	"codeloops/internal/diff"
-	"codeloops/internal/diff/repo"
 	"codeloops/internal/proc"
+	"codeloops/internal/repo"
 	"codeloops/internal/session"
 	"codeloops/internal/wording/hint"
 )

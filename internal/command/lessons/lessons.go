@@ -13,9 +13,9 @@ import (
 
 	"codeloops/internal/command"
 	"codeloops/internal/config"
-	"codeloops/internal/diff/repo"
 	"codeloops/internal/lesson"
 	"codeloops/internal/lesson/embedding"
+	"codeloops/internal/repo"
 	"codeloops/internal/run"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"

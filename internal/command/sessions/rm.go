@@ -13,7 +13,7 @@ import (
 
 	"codeloops/internal/command"
 	"codeloops/internal/config"
-	"codeloops/internal/diff/repo"
+	"codeloops/internal/repo"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/screen/ask"
 	"codeloops/internal/screen/term"

@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"codeloops/internal/command"
-	"codeloops/internal/diff/repo"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/git"
 	"codeloops/internal/queue/hub"
 	"codeloops/internal/queue/play"
+	"codeloops/internal/repo"
 	"codeloops/internal/screen/queueview"
 	"codeloops/internal/wording"
 )

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/repo/file"
 )
 
 // Options say where attributes are defined.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"codeloops/internal/diff/repo"
+	"codeloops/internal/repo"
 )
 
 // An AutoCRLF is the meaning of core.autocrlf.

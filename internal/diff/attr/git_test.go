@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"codeloops/internal/diff/repo"
+	"codeloops/internal/repo"
 )
 
 // A world is a repository and its user.

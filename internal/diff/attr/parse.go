@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"codeloops/internal/diff/ignore/pattern"
+	"codeloops/internal/repo/pattern"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"sync"
 
-	"codeloops/internal/diff/ignore/pattern"
-	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/repo/file"
+	"codeloops/internal/repo/pattern"
 )
 
 // Options say where the rules are.

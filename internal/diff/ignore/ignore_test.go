@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/repo/file"
 )
 
 func TestParentExcludes(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"errors"
 	"fmt"
 
-	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/repo/file"
 )
 
 // ErrExtension is an index that is sound, but left to git: it needs an extension that is

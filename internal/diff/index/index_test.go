@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/repo/file"
 )
 
 // sameAsGit compares all entries with those that git lists.

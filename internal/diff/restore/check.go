@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/repo/file"
 	"codeloops/internal/wording"
 )
 

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/repo/file"
 )
 
 func sumOf(content []byte) string {

@@ -11,7 +11,7 @@ import (
 	"os"
 	"path"
 
-	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/repo/file"
 	"codeloops/internal/wording"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/repo/file"
 )
 
 // ClockOf tells how far the times of files in a directory can be relied on: on the

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/repo/file"
 )
 
 // The file systems that are not named in package unix.

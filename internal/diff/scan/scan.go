@@ -19,7 +19,7 @@ import (
 
 	"codeloops/internal/diff/attr"
 	"codeloops/internal/diff/ignore"
-	"codeloops/internal/diff/repo"
+	"codeloops/internal/repo"
 )
 
 var errNotRegular = errors.New("no longer a regular file")

@@ -12,8 +12,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"codeloops/internal/diff/index"
-	"codeloops/internal/diff/repo/file"
 	"codeloops/internal/diff/store"
+	"codeloops/internal/repo/file"
 )
 
 // state builds a directory from paths, each with the id of its own text.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"codeloops/internal/diff/repo"
+	"codeloops/internal/repo"
 )
 
 // key is the setting, by git-config(1) and the option --shared of git-init(1).

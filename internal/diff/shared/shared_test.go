@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"codeloops/internal/diff/repo"
 	"codeloops/internal/diff/shared"
+	"codeloops/internal/repo"
 )
 
 func TestFile(t *testing.T) {

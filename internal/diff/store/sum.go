@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/repo/file"
 )
 
 // Sum returns the id that git gives an object.

@@ -17,8 +17,8 @@ import (
 	"slices"
 	"strings"
 
-	"codeloops/internal/diff/repo"
 	"codeloops/internal/proc"
+	"codeloops/internal/repo"
 	"codeloops/internal/wording/hint"
 )
 

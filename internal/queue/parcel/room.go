@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"codeloops/internal/diff/repo"
 	"codeloops/internal/queue/git"
+	"codeloops/internal/repo"
 )
 
 // A Room is a bare repository of codeloops' own, which borrows the objects of others: what is taken

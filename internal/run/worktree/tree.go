@@ -13,10 +13,10 @@ import (
 
 	"codeloops/internal/config/host"
 	"codeloops/internal/diff"
-	"codeloops/internal/diff/repo"
 	"codeloops/internal/loop"
 	"codeloops/internal/policy/tamper"
 	"codeloops/internal/proc"
+	"codeloops/internal/repo"
 	"codeloops/internal/session"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"codeloops/internal/agent/scripted"
 	"codeloops/internal/config/host"
-	"codeloops/internal/diff/repo"
+	"codeloops/internal/repo"
 	"codeloops/internal/session"
 	"codeloops/internal/wording/hint"
 )

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"codeloops/internal/diff/repo"
 	"codeloops/internal/loop/progress"
+	"codeloops/internal/repo"
 	"codeloops/internal/session"
 	"codeloops/internal/session/door"
 	"codeloops/internal/session/standing"

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"codeloops/internal/diff/ignore/pattern"
+	"codeloops/internal/repo/pattern"
 )
 
 // holds reports whether the condition of an includeIf section in the file

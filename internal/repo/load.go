@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/repo/file"
 )
 
 // The bounds of what is read as configuration. The depth is git's own; the

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"codeloops/internal/diff/repo/file"
+	"codeloops/internal/repo/file"
 )
 
 // A kind says how a git directory was come upon.

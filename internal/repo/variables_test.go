@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"codeloops/internal/diff/repo"
+	"codeloops/internal/repo"
 )
 
 func TestWithoutRepository(t *testing.T) {
