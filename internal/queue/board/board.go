@@ -91,7 +91,7 @@ func Open(ctx context.Context, conn *nats.Conn, o Options) (*Board, error) {
 	if err := b.server.fits(); err != nil {
 		return nil, err
 	}
-	if err := b.open(ctx); err != nil {
+	if err := b.server.elected(ctx, b.open); err != nil {
 		return nil, fmt.Errorf("open the backlog: %w", b.server.refused(err))
 	}
 	return b, nil
@@ -105,7 +105,7 @@ func (b *Board) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.records = &bucket{kept, b.server.conn, "the backlog", func(id string) string { return "task " + id }}
+	b.records = &bucket{kept, b.server, "the backlog", func(id string) string { return "task " + id }}
 	if b.Ledger, err = openLedger(ctx, b); err != nil {
 		return err
 	}

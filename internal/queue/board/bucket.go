@@ -18,9 +18,9 @@ import (
 type bucket struct {
 	jetstream.KeyValue
 
-	conn *nats.Conn
-	all  string                  // what all of it is, for people
-	one  func(key string) string // and one value
+	server server
+	all    string                  // what all of it is, for people
+	one    func(key string) string // and one value
 }
 
 // kept reads a value. Where there is none it is the zero value, of revision 0.
@@ -30,7 +30,7 @@ func kept[T any](ctx context.Context, b *bucket, key string) (value T, revision 
 		return value, 0, nil
 	}
 	if err != nil {
-		return value, 0, fmt.Errorf("read %s: %w", b.one(key), err)
+		return value, 0, fmt.Errorf("read %s: %w", b.one(key), b.server.refused(err))
 	}
 	value, err = decoded[T](b, e)
 	return value, e.Revision(), err
@@ -66,7 +66,7 @@ func changed[T any](ctx context.Context, b *bucket, key string, change func(valu
 			continue
 		}
 		if err != nil {
-			err = fmt.Errorf("write %s: %w", b.one(key), err)
+			err = fmt.Errorf("write %s: %w", b.one(key), b.server.refused(err))
 		}
 		return value, revision, err
 	}
@@ -112,8 +112,8 @@ func (b *bucket) list(ctx context.Context, begin func(), told func(jetstream.Key
 func (b *bucket) watch(ctx context.Context, told func(jetstream.KeyValueEntry) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	back := b.conn.StatusChanged(nats.CONNECTED)
-	defer b.conn.RemoveStatusListener(back) // which closes it
+	back := b.server.conn.StatusChanged(nats.CONNECTED)
+	defer b.server.conn.RemoveStatusListener(back) // which closes it
 	go func() {
 		if _, is := <-back; is {
 			cancel(ErrAway)

@@ -36,7 +36,7 @@ func openLedger(ctx context.Context, b *Board) (*Ledger, error) {
 		return nil, hint.Errorf("use the version of codeloops that the hub has, here as well",
 			"the backlog is of version %s, and this codeloops knows version %s", was, schema)
 	}
-	return &Ledger{&bucket{kept, b.server.conn, "the budgets", func(key string) string { return key + " of the queue" }}, b.Now}, nil
+	return &Ledger{&bucket{kept, b.server, "the budgets", func(key string) string { return key + " of the queue" }}, b.Now}, nil
 }
 
 // Keys of what is kept.

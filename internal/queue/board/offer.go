@@ -55,7 +55,7 @@ func (b *Board) Send(ctx context.Context, r *queue.Record) error {
 	subject += r.Task.Repository.Key() + "." + r.Task.ID
 	which := numberOf(r)
 	if _, err := b.js.Publish(ctx, subject, []byte(which), jetstream.WithMsgID(r.Task.ID+"."+string(r.State)+"."+which)); err != nil {
-		return fmt.Errorf("hand over task %s: %w", r.Task.ID, err)
+		return fmt.Errorf("hand over task %s: %w", r.Task.ID, b.server.refused(err))
 	}
 	return nil
 }

@@ -1,9 +1,11 @@
 package board
 
 import (
+	"context"
 	"errors"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -30,10 +32,37 @@ func (s server) fits() error {
 	return nil
 }
 
+// An election is over after some seconds; this is how long one is waited for.
+const election = 30 * time.Second
+
+// elected does something, again while a cluster may be choosing a leader.
+func (s server) elected(ctx context.Context, do func(context.Context) error) error {
+	over := time.After(election)
+	for {
+		err := do(ctx)
+		if err == nil || !Unreachable(err) || !s.clustered() {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-over:
+			return err
+		case <-time.After(away):
+		}
+	}
+}
+
+// clustered reports whether the server is one of several, which have a leader.
+func (s server) clustered() bool { return s.conn.ConnectedClusterName() != "" }
+
 // refused says what a server did not do.
 func (s server) refused(err error) error {
 	last := s.conn.LastError()
 	switch {
+	case Unreachable(err) && s.clustered() && !errors.Is(last, nats.ErrPermissionViolation):
+		return hint.Errorf("one that has lost a server takes some seconds to choose another leader: try it again; it says where it runs what it lacks",
+			"the cluster %s does not answer: %w", s.conn.ConnectedClusterName(), err)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) || errors.Is(err, nats.ErrNoResponders):
 		return hint.Errorf("start it with -js, or take codeloops hub; one whose disk is full has none until there is room",
 			"the server has no JetStream: %w", err)

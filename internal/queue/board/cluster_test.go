@@ -1,0 +1,63 @@
+package board_test
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/board"
+	"codeloops/internal/queue/hub/hubtest"
+)
+
+// While a cluster chooses another leader a board says so, and one that is opened waits for it.
+func TestClusterLongWithoutALeader(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it takes its time")
+	}
+	servers, way := hubtest.Cluster(t, 3, hubtest.Options{Plain: true})
+	h := home(t)
+	link, o := reach(t, h, way), board.Options{Replicas: len(servers)}
+	on, err := board.Open(t.Context(), link.Conn, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := on.Add(t.Context(), queue.Task{ID: "a", Prompt: "x", Added: on.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	servers[leader(t, link.Conn)].Kill()
+	impatient, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err = on.Change(impatient, "a", func(*queue.Record) error { return nil })
+	refuses(t, err, "the cluster tests does not answer", "another leader: try it again")
+	for on, err = board.Open(t.Context(), link.Conn, o); err != nil; on, err = board.Open(t.Context(), link.Conn, o) {
+		refuses(t, err, "the cluster tests does not answer", "another leader: try it again") // the machine is busy
+	}
+	if _, err := on.Get(t.Context(), "a"); err != nil {
+		t.Error(err)
+	}
+}
+
+// leader is the number of the server that leads what keeps the records.
+func leader(t *testing.T, conn *nats.Conn) int {
+	t.Helper()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := js.Stream(t.Context(), "KV_codeloops-tasks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(s.CachedInfo().Cluster.Leader, "n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
