@@ -2,6 +2,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,7 @@ type Sources struct {
 	File  string   // --prompt-file, "-" for standard input
 	Name  string   // --prompt-name, of a file below .codeloops/prompts
 	Root  string   // of the repository that has it
+	By    string   // the command that takes it; "": codeloops
 }
 
 // None reports whether no prompt is named at all.
@@ -93,7 +95,7 @@ func (p Sources) read(dir string, stdin io.Reader) (text, from string, err error
 	case p.Name != "":
 		text, from, err = named(p.Root, p.Name)
 	default:
-		text, from, err = lyingAround(dir, stdin)
+		text, from, err = p.lyingAround(dir, stdin)
 	}
 	if err != nil {
 		return "", "", err
@@ -104,7 +106,7 @@ func (p Sources) read(dir string, stdin io.Reader) (text, from string, err error
 // lyingAround reads the prompt that nobody named: what a pipe, or a file in the
 // place of one, has on standard input, else file. A pipe with nothing in it
 // is none: schedulers and CI leave one there.
-func lyingAround(dir string, stdin io.Reader) (text, from string, err error) {
+func (p Sources) lyingAround(dir string, stdin io.Reader) (text, from string, err error) {
 	if piped(stdin) {
 		text, from, err = readAll(stdin, "standard input")
 		if err != nil || text != "" {
@@ -113,7 +115,7 @@ func lyingAround(dir string, stdin io.Reader) (text, from string, err error) {
 	}
 	text, from, err = open(filepath.Join(dir, file))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", "", hint.Errorf(`type it: codeloops "what to do", or write it into `+file, "no prompt given")
+		return "", "", hint.Errorf(`type it: `+cmp.Or(p.By, "codeloops")+` "what to do", or write it into `+file, "no prompt given")
 	}
 	return text, from, err
 }

@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,7 +71,7 @@ settings that are said here and those of the configuration.`,
   codeloops queue add --prompt-file task.md --priority 5 --touches 'docs/**'`,
 		PreRunE: q.UsersCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.prompt.Words, o.prompt.File = args, file
+			o.prompt.Words, o.prompt.File, o.prompt.By = args, file, cmd.CommandPath()
 			text, _, err := o.prompt.Await(cmd.Context(), q.Dir, q.In, func() {})
 			if err != nil {
 				return err
@@ -167,15 +166,17 @@ func (o *taskOptions) into(ctx context.Context, b *backlog, root string) (string
 			return "", hint.Errorf("--target BRANCH", "no branch is checked out here that results could be merged into")
 		}
 	}
-	_, there, err := g.Commit(ctx, "refs/heads/"+name)
-	if err != nil {
+	ref := "refs/heads/" + name
+	there, err := g.Refs(ctx, ref)
+	switch {
+	case err != nil:
 		return "", err
+	case there[ref] != "":
+		return name, nil
+	case o.target == "":
+		return "", hint.Errorf("make a first commit: git commit", "the branch %s has no commit", name)
 	}
-	if !there {
-		return "", hint.Errorf(cmp.Or(map[bool]string{true: "make a first commit: git commit"}[o.target == ""], "git branch lists those that there are"),
-			"the branch %s has no commit", name)
-	}
-	return name, nil
+	return "", hint.Errorf("git branch lists those that there are", "there is no branch %q", name)
 }
 
 func newQueueImportCmd(q *Access) *cobra.Command {
