@@ -31,10 +31,23 @@ type Head struct {
 // Head reads HEAD anew.
 func (r *Repository) Head() (Head, error) { return readHead(r.GitDir, r.CommonDir) }
 
-// readHead follows HEAD, by gitglossary(7) on "ref" and "symref".
 func readHead(gitDir, commonDir string) (Head, error) {
-	s := refStore{gitDir: gitDir, commonDir: commonDir}
-	name := headName
+	return refStore{gitDir: gitDir, commonDir: commonDir}.follow(headName)
+}
+
+// Branch returns the commit that a branch is at, by its name without refs/heads/; "" where there
+// is no such branch, or none with commits.
+func (r *Repository) Branch(name string) (commit string, err error) {
+	if name = "refs/heads/" + name; !validRef(name) {
+		return "", nil
+	}
+	at, err := refStore{gitDir: r.GitDir, commonDir: r.CommonDir}.follow(name)
+	return at.Commit, err
+}
+
+// follow reads a reference, by gitglossary(7) on "ref" and "symref".
+func (s refStore) follow(first string) (Head, error) {
+	name := first
 	for range maxLinks {
 		v, err := s.read(name)
 		if err != nil {
@@ -49,7 +62,7 @@ func readHead(gitDir, commonDir string) (Head, error) {
 		}
 		name = v.target
 	}
-	return Head{}, fmt.Errorf("follow HEAD to %s: too many symbolic refs", name)
+	return Head{}, fmt.Errorf("follow %s to %s: too many symbolic refs", first, name)
 }
 
 // A refStore reads refs of the "files" format.

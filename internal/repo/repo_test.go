@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -323,6 +324,36 @@ func TestHeadRefusesLoops(t *testing.T) {
 		s.write("r/.git/refs/heads/main", text)
 		if h, err := r.Head(); err == nil {
 			t.Errorf("%s: Head = %+v, want an error", name, h)
+		}
+	}
+}
+
+// A branch is at the commit that git says, and what git alone would make a commit of is none.
+func TestBranch(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	s.commit(dir)
+	s.git(dir, "branch", "a/packed")
+	s.git(dir, "pack-refs", "--all")
+	s.git(dir, "commit", "-q", "--allow-empty", "-m", "second")
+	s.git(dir, "branch", "loose")
+	s.git(dir, "symbolic-ref", "refs/heads/alias", "refs/heads/a/packed")
+	linked := filepath.Join(s.home, "linked")
+	s.git(dir, "worktree", "add", "-q", "-b", "other", linked)
+	for _, at := range []string{dir, linked} {
+		r, err := Open(at, s.env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{
+			"main", "a/packed", "loose", "alias", "other",
+			"none", "a", "", "main~0", "main^{commit}", "HEAD", "../heads/main", "refs/heads/main", "-q",
+		} {
+			want, _ := s.try(dir, "show-ref", "--verify", "--hash", "refs/heads/"+name)
+			if is, err := r.Branch(name); is != strings.TrimSpace(want) || err != nil {
+				t.Errorf("%s: %q is at %q, %v; want %q", at, name, is, err, want)
+			}
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,9 +14,9 @@ import (
 	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
-	"codeloops/internal/queue/git"
 	"codeloops/internal/queue/play"
 	"codeloops/internal/queue/source"
+	"codeloops/internal/repo"
 	"codeloops/internal/run"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
@@ -137,7 +136,7 @@ func (o *taskOptions) task(cmd *cobra.Command, b *backlog) (t queue.Task, err er
 	if err != nil {
 		return t, err
 	}
-	target, err := o.into(cmd.Context(), b, here.Root)
+	target, err := o.into(b)
 	if err != nil {
 		return t, err
 	}
@@ -153,25 +152,26 @@ func (o *taskOptions) settings(cmd *cobra.Command) []loop.Flag {
 }
 
 // into is the branch that results are merged into: the one that is said, or checked out.
-func (o *taskOptions) into(ctx context.Context, b *backlog, root string) (string, error) {
-	runner := proc.NewRunner(b.Now)
-	defer runner.Close() //nolint:errcheck // nothing of it is left
-	g, err := git.Open(root, runner, b.Environ)
+func (o *taskOptions) into(b *backlog) (string, error) {
+	at, err := repo.Open(b.Dir, b.LookupEnv)
 	if err != nil {
 		return "", err
 	}
 	name := o.target
 	if name == "" {
-		if name, err = g.Run(ctx, b.Dir, "symbolic-ref", "--quiet", "--short", "HEAD"); err != nil {
+		head, err := at.Head()
+		if err != nil {
+			return "", err
+		}
+		if name = head.Branch; name == "" {
 			return "", hint.Errorf("--target BRANCH", "no branch is checked out here that results could be merged into")
 		}
 	}
-	ref := "refs/heads/" + name
-	there, err := g.Refs(ctx, ref)
+	commit, err := at.Branch(name)
 	switch {
 	case err != nil:
 		return "", err
-	case there[ref] != "":
+	case commit != "":
 		return name, nil
 	case o.target == "":
 		return "", hint.Errorf("make a first commit: git commit", "the branch %s has no commit", name)
