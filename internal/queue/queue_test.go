@@ -104,6 +104,36 @@ func TestCourses(t *testing.T) {
 	}
 }
 
+// A task that waits on for the same reason says so once, and one that comes to wait for another one says that.
+func TestLater(t *testing.T) {
+	t.Parallel()
+	r := record("t", nil)
+	r.Course = nil
+	at, tries := noon, 0
+	try := func(why string) {
+		t.Helper()
+		tries++
+		at = at.Add(time.Minute)
+		if err := errors.Join(r.Move(Offered, at, ""), r.Begin(Worker{Name: "w"}, at), r.Later(at.Add(time.Second), time.Minute, why)); err != nil {
+			t.Fatal(err)
+		}
+		if last := r.Course[len(r.Course)-1]; last.At != r.Since || last.Attempt != tries || last.Why != why || r.NotBefore != r.Since.Add(time.Minute) {
+			t.Errorf("after try %d it ends with %+v", tries, last)
+		}
+	}
+	for range 5 {
+		try("the remote is away")
+	}
+	if len(r.Course) != 4 || r.Course[2].Attempt != 1 {
+		t.Errorf("it is told as %+v", r.Course)
+	}
+	try("the home is away")
+	try("the remote is away")
+	if len(r.Course) != 10 {
+		t.Errorf("it is told as %+v", r.Course)
+	}
+}
+
 // randomBacklog makes tasks that touch and come after each other.
 func randomBacklog(random *rand.Rand) (b Backlog, names []string) {
 	globs := [][]string{nil, {"a/**"}, {"a/b/*"}, {"c"}, {"**"}}

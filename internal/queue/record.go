@@ -210,6 +210,29 @@ func (r *Record) Move(to State, at time.Time, why string) error {
 	return nil
 }
 
+// Later has the task wait for a while before it is tried again. Where it only waits on, for the same reason,
+// its course tells since when and when it was tried last, and nothing of the tries between.
+func (r *Record) Later(at time.Time, pause time.Duration, why string) error {
+	if err := r.Move(Waiting, at, why); err != nil {
+		return err
+	}
+	r.NotBefore = at.UTC().Add(pause)
+	last := len(r.Course) - 1
+	first := last
+	for i := last - 1; i >= 0; i-- {
+		m := r.Course[i]
+		if m.State == Waiting && m.Why == r.Course[last].Why {
+			first = i
+		} else if m.State != Offered && m.State != Running || m.Why != "" {
+			break
+		}
+	}
+	if first < last {
+		r.Course = append(r.Course[:first+1:first+1], r.Course[last])
+	}
+	return nil
+}
+
 // PutOff has the merge of a result wait for a while, in which others are merged. Why it does is said once.
 func (r *Record) PutOff(at time.Time, pause time.Duration, why string) {
 	if !r.Off() {

@@ -227,10 +227,7 @@ func diskFull(err error) bool {
 
 // later has a task offered again after a while.
 func later(now time.Time, pause time.Duration, why string) func(*queue.Record) error {
-	return func(r *queue.Record) error {
-		r.NotBefore = now.Add(pause)
-		return r.Move(queue.Waiting, now, why)
-	}
+	return func(r *queue.Record) error { return r.Later(now, pause, why) }
 }
 
 // to moves a record.

@@ -21,9 +21,24 @@ type tries struct {
 	mu    sync.Mutex
 	last  map[string]time.Time
 	going map[string]bool
+	said  map[string]string
 }
 
-func newTries() *tries { return &tries{last: map[string]time.Time{}, going: map[string]bool{}} }
+func newTries() *tries {
+	return &tries{last: map[string]time.Time{}, going: map[string]bool{}, said: map[string]string{}}
+}
+
+// news reports whether what has become of it with a task is to be told: it failed, and not as the last time.
+func (t *tries) news(id string, err error) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	was := t.said[id]
+	if delete(t.said, id); err == nil {
+		return false
+	}
+	t.said[id] = err.Error()
+	return was != err.Error()
+}
 
 // due reports whether it is to be tried with a task: it never was, or last longer ago than that; 0: it
 // never was.
@@ -90,7 +105,7 @@ func (w *Worker) bring(ctx context.Context) {
 		w.hands.ended.Go(func() {
 			err := w.Player.Bring(ctx, r)
 			bringing.end(r.Task.ID, w.Board.Now())
-			if err != nil && !errors.Is(err, queue.ErrStale) && ctx.Err() == nil {
+			if !errors.Is(err, queue.ErrStale) && ctx.Err() == nil && bringing.news(r.Task.ID, err) {
 				w.Tell(err.Error())
 			}
 			w.sight.signal()
@@ -123,8 +138,11 @@ func (w *Worker) report(ctx context.Context) error {
 		return r.Tell() && w.home(r) && telling.due(r.Task.ID, now, again)
 	}) {
 		telling.end(r.Task.ID, now)
-		if err := w.Player.Report(ctx, r); err != nil {
+		err := w.Player.Report(ctx, r)
+		if telling.news(r.Task.ID, err) {
 			w.Tell(err.Error())
+		}
+		if err != nil {
 			continue
 		}
 		told := r.State

@@ -65,7 +65,9 @@ func (d *drawing) watch(r queue.Record) {
 	d.all[r.Task.ID] = &r
 	text := stays(&r)
 	told := text == "" || d.said[r.Task.ID] == text
-	d.said[r.Task.ID] = text
+	if text != "" || r.Progress.Phase != "" || r.NotBefore.IsZero() {
+		d.said[r.Task.ID] = text
+	}
 	d.mu.Unlock()
 	if told {
 		d.lines.Change()

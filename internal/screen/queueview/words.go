@@ -21,8 +21,8 @@ func line(r *queue.Record) string {
 		return ""
 	case r.State == queue.Running && r.Progress.Phase != "":
 		return fmt.Sprintf("iteration %d, %s", r.Progress.Iteration, phase(r))
-	case r.State == queue.Running && r.Progress.Iteration > 0:
-		return "" // between two phases
+	case r.State == queue.Running && (r.Progress.Iteration > 0 || !r.NotBefore.IsZero()):
+		return "" // between two phases, or tried again after a wait: that may be in vain
 	case r.State == queue.Running:
 		return fmt.Sprintf("attempt %d", r.Attempt)
 	case r.Why != "":

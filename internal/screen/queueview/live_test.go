@@ -1,0 +1,54 @@
+package queueview
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"codeloops/internal/queue"
+	"codeloops/internal/screen/term"
+)
+
+// What a task waits for is said once, however often it is tried again in vain.
+func TestWaitsOn(t *testing.T) {
+	t.Parallel()
+	for name, begin := range map[string]func(*Progress) (func(queue.Record), func()){
+		"lines": (*Progress).Lines,
+		"drawn": func(p *Progress) (func(queue.Record), func()) {
+			return p.Draw(queue.Backlog{}, p.Now, func() *queue.Holds { return &queue.Holds{} })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			now := func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
+			watch, shown := begin(&Progress{
+				Streams: &term.Streams{Err: &out, Columns: 80}, Now: now, Of: func(queue.Repository) bool { return true },
+			})
+			r := queue.Record{Task: queue.Task{ID: "one"}, State: queue.Waiting}
+			try := func(why string) {
+				for _, step := range []func() error{
+					func() error { return r.Move(queue.Offered, now(), "") },
+					func() error { return r.Begin(queue.Worker{Name: "w"}, now()) },
+					func() error { return r.Later(now(), time.Minute, why) },
+				} {
+					if err := step(); err != nil {
+						t.Fatal(err)
+					}
+					watch(r)
+				}
+			}
+			try("the remote is away")
+			try("the remote is away")
+			try("the remote is away")
+			try("the home is away")
+			shown()
+			for text, want := range map[string]int{"waiting: the remote is away": 1, "waiting: the home is away": 1} {
+				if got := strings.Count(out.String(), text); got != want {
+					t.Errorf("%q is said %d times, want %d:\n%s", text, got, want, out.String())
+				}
+			}
+		})
+	}
+}
