@@ -183,6 +183,9 @@ func cycleFrom(after map[string][]string, start string) []string {
 
 // Meant is the task that a reference means: the beginning of its ID, or what its source calls it.
 func (b Backlog) Meant(ref string) (r Record, err error) {
+	if ref == "" { // as of a variable of a shell that is not set
+		return r, hint.Errorf("codeloops queue list shows those that there are", "the ID of the task is empty")
+	}
 	var ids []string
 	for id, r := range b {
 		if strings.HasPrefix(id, ref) || strings.EqualFold(r.Task.Origin.Key, ref) {
