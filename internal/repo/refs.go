@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -177,16 +176,15 @@ func startsWithID(text string) bool { return len(text) >= idLen && plumbing.IsHa
 // one. What cannot be read is in it by the reason.
 func (r *Repository) RefsBelow(prefix string) map[string]string {
 	s := refStore{gitDir: r.GitDir, commonDir: r.CommonDir}
-	refs := make(map[string]string)
+	refs := s.looseBelow(prefix) // before those that git may put into packed-refs meanwhile
 	err := s.eachPacked(func(name, id string) {
-		if strings.HasPrefix(name, prefix) {
+		if _, loose := refs[name]; !loose && strings.HasPrefix(name, prefix) {
 			refs[name] = id
 		}
 	})
 	if err != nil {
 		refs[prefix] = err.Error()
 	}
-	maps.Copy(refs, s.looseBelow(prefix))
 	return refs
 }
 

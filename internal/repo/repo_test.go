@@ -2,6 +2,7 @@ package repo
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -354,6 +355,41 @@ func TestBranch(t *testing.T) {
 			if is, err := r.Branch(name); is != strings.TrimSpace(want) || err != nil {
 				t.Errorf("%s: %q is at %q, %v; want %q", at, name, is, err, want)
 			}
+		}
+	}
+}
+
+// A reference that is being packed is there all the while.
+func TestRefsBelowWhilePacked(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	s.commit(dir)
+	r, err := Open(dir, s.env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.git(dir, "tag", "moved")
+	for n := range 300 { // that are read before it, and that git does not pack
+		s.write(fmt.Sprintf("r/.git/refs/tags/%d", n), "ref: refs/heads/main\n")
+	}
+	packed := make(chan struct{})
+	go func() {
+		defer close(packed)
+		for range 40 {
+			s.git(dir, "commit", "-q", "--allow-empty", "-m", "next")
+			s.git(dir, "tag", "-f", "moved")
+			s.git(dir, "pack-refs", "--all")
+		}
+	}()
+	for looks, over := 0, false; !over; looks++ {
+		if is := r.RefsBelow("refs/tags/")["refs/tags/moved"]; len(is) != idLen {
+			t.Errorf("after %d looks the tag is at %q", looks, is)
+		}
+		select {
+		case <-packed:
+			over = true
+		default:
 		}
 	}
 }
