@@ -45,7 +45,7 @@ func (s server) elected(ctx context.Context, do func(context.Context) error) err
 		}
 		select {
 		case <-ctx.Done():
-			return err
+			return context.Cause(ctx)
 		case <-over:
 			return err
 		case <-time.After(away):
@@ -54,7 +54,7 @@ func (s server) elected(ctx context.Context, do func(context.Context) error) err
 }
 
 // clustered reports whether the server is one of several, which have a leader.
-func (s server) clustered() bool { return s.conn.ConnectedClusterName() != "" }
+func (s server) clustered() bool { return len(s.conn.Servers()) > 1 }
 
 // refused says what a server did not do.
 func (s server) refused(err error) error {
@@ -62,7 +62,7 @@ func (s server) refused(err error) error {
 	switch {
 	case Unreachable(err) && s.clustered() && !errors.Is(last, nats.ErrPermissionViolation):
 		return hint.Errorf("one that has lost a server takes some seconds to choose another leader: try it again; it says where it runs what it lacks",
-			"the cluster %s does not answer: %w", s.conn.ConnectedClusterName(), err)
+			"the cluster does not answer: %w", err)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) || errors.Is(err, nats.ErrNoResponders):
 		return hint.Errorf("start it with -js, or take codeloops hub; one whose disk is full has none until there is room",
 			"the server has no JetStream: %w", err)
