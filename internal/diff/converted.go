@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -18,6 +17,7 @@ import (
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/diff/store"
 	"codeloops/internal/loop"
+	"codeloops/internal/wording"
 )
 
 // maxConvertedText is how much is told of a file that git converts, in bytes.
@@ -109,7 +109,7 @@ func (c *converter) wouldBe(ctx context.Context, path string, f *scan.File, disk
 }
 
 // expanded is what git writes for "$Id$".
-var expanded = regexp.MustCompile(`\$Id: [0-9a-f]{40,64} \$`)
+var expanded = wording.Pattern(`\$Id: [0-9a-f]{40,64} \$`)
 
 // plainly returns content without what no reader minds: line ends, a mark of the
 // encoding, and the id that git writes into "$Id$", which is of an earlier version
@@ -118,7 +118,7 @@ func plainly(content []byte, attrs attr.Attrs) []byte {
 	content = bytes.TrimPrefix(content, []byte("\ufeff"))
 	content = bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n"))
 	if attrs[attr.Ident].State == attr.Set {
-		content = expanded.ReplaceAll(content, []byte("$$Id$$"))
+		content = expanded().ReplaceAll(content, []byte("$$Id$$"))
 	}
 	return content
 }

@@ -2,13 +2,13 @@ package strategy
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/role/verdict"
+	"codeloops/internal/wording"
 )
 
 // KeyApprove is the parameter with which the user is asked about each plan.
@@ -41,11 +41,11 @@ func (w *project) approve(ctx context.Context, in *loop.Steps, step loop.Step) e
 	}
 }
 
-var edit = regexp.MustCompile(`^([+-]?)(\d{1,3})[.):]?(?:\s+(.*))?$`)
+var edit = wording.Pattern(`^([+-]?)(\d{1,3})[.):]?(?:\s+(.*))?$`)
 
 // edited is a plan with what the user has changed in it.
 func edited(plan []verdict.PlanStep, answer string) (changed []verdict.PlanStep, ok bool) {
-	m := edit.FindStringSubmatch(answer)
+	m := edit().FindStringSubmatch(answer)
 	if m == nil {
 		return plan, false
 	}

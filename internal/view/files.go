@@ -25,7 +25,7 @@ func newChange(path string, git bool, c change) change {
 	case c.same:
 	case c.part == partIndex && c.was && c.is:
 		c.part = indexPart(c.user, c.view)
-	case c.part != "" && config.MatchString(inside):
+	case c.part != "" && config().MatchString(inside):
 		c.part = configPart(c.part, c.user, c.view)
 	}
 	return c

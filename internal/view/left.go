@@ -3,11 +3,12 @@ package view
 import (
 	"os"
 	"path/filepath"
-	"regexp"
+
+	"codeloops/internal/wording"
 )
 
 // homeName matches the name of a directory for the views of one work tree.
-var homeName = regexp.MustCompile(`^([0-9a-f]{16}|doctor)$`)
+var homeName = wording.Pattern(`^([0-9a-f]{16}|doctor)$`)
 
 // Left returns the directories with views in a home of views. It does not know who uses them.
 func Left(home string) (dirs []string) {
@@ -16,7 +17,7 @@ func Left(home string) (dirs []string) {
 	}
 	entries, _ := os.ReadDir(home) // what cannot be read cannot be removed
 	for _, e := range entries {
-		if e.IsDir() && homeName.MatchString(e.Name()) {
+		if e.IsDir() && homeName().MatchString(e.Name()) {
 			dirs = append(dirs, filepath.Join(home, e.Name()))
 		}
 	}

@@ -4,26 +4,26 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
 	"codeloops/internal/diff"
 	"codeloops/internal/diff/index"
 	"codeloops/internal/repo"
+	"codeloops/internal/wording"
 )
 
 // What is in a git directory (gitrepository-layout(5)) and is told of. Objects are
 // not, nor what git keeps for itself. A submodule may have any character in its name.
 var (
-	private   = regexp.MustCompile(`(?s)^(.*/)?(logs|objects|lfs)/`)
-	reference = regexp.MustCompile(`(?s)^(.*/)?(packed-refs|refs/.+)$`)
-	replaced  = regexp.MustCompile(`(?s)^(.*/)?refs/replace/`)
-	setting   = regexp.MustCompile(`(?s)^(.*/)?(config|config\.worktree|shallow|hooks/.+|info/(attributes|exclude|grafts|sparse-checkout))$`)
-	borrowed  = regexp.MustCompile(`(?s)^(.*/)?objects/info/alternates$`)
-	config    = regexp.MustCompile(`(?s)^(.*/)?config(\.worktree)?$`)
-	pointer   = regexp.MustCompile(`(?s)^(.*/)?HEAD$`)
-	staged    = regexp.MustCompile(`(?s)^(.*/)?index$`)
+	private   = wording.Pattern(`(?s)^(.*/)?(logs|objects|lfs)/`)
+	reference = wording.Pattern(`(?s)^(.*/)?(packed-refs|refs/.+)$`)
+	replaced  = wording.Pattern(`(?s)^(.*/)?refs/replace/`)
+	setting   = wording.Pattern(`(?s)^(.*/)?(config|config\.worktree|shallow|hooks/.+|info/(attributes|exclude|grafts|sparse-checkout))$`)
+	borrowed  = wording.Pattern(`(?s)^(.*/)?objects/info/alternates$`)
+	config    = wording.Pattern(`(?s)^(.*/)?config(\.worktree)?$`)
+	pointer   = wording.Pattern(`(?s)^(.*/)?HEAD$`)
+	staged    = wording.Pattern(`(?s)^(.*/)?index$`)
 )
 
 // The parts of a repository that a path does not name by itself.
@@ -38,19 +38,19 @@ const (
 // what need not be told.
 func partOf(path string) string {
 	switch {
-	case borrowed.MatchString(path):
+	case borrowed().MatchString(path):
 		return path
-	case private.MatchString(path), strings.HasSuffix(path, ".lock"), strings.HasSuffix(path, ".sample"):
+	case private().MatchString(path), strings.HasSuffix(path, ".lock"), strings.HasSuffix(path, ".sample"):
 		return ""
-	case replaced.MatchString(path):
+	case replaced().MatchString(path):
 		return path
-	case reference.MatchString(path):
+	case reference().MatchString(path):
 		return partRefs
-	case setting.MatchString(path):
+	case setting().MatchString(path):
 		return path
-	case pointer.MatchString(path):
+	case pointer().MatchString(path):
 		return partHead
-	case staged.MatchString(path):
+	case staged().MatchString(path):
 		return partIndex
 	}
 	return ""

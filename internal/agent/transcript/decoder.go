@@ -3,12 +3,12 @@ package transcript
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
+	"codeloops/internal/wording"
 )
 
 const (
@@ -125,14 +125,14 @@ func (d *Decoder) take(line []byte) {
 func (d *Decoder) hear(kind string, object []byte) {
 	if d.dialect.event(kind, object) {
 		d.turn.report.Spoken = true
-	} else if brokenOff.MatchString(kind) {
+	} else if brokenOff().MatchString(kind) {
 		d.turn.fault(loop.EndFailed, "it says "+kind)
 	}
 }
 
 // brokenOff matches the types of events that say of a turn, whatever it is called,
 // that it did not come to its end.
-var brokenOff = regexp.MustCompile(`(?i)^(?:(?:turn|session|run|thread|agent)[._-]?)?(?:abort(?:ed)?|cancell?ed|interrupted|failed|failure|error)$`)
+var brokenOff = wording.Pattern(`(?i)^(?:(?:turn|session|run|thread|agent)[._-]?)?(?:abort(?:ed)?|cancell?ed|interrupted|failed|failure|error)$`)
 
 // long makes what it can of a line that is too long: an event without its
 // fields, when its type stands at the beginning.

@@ -3,13 +3,13 @@ package transcript
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 
 	json "github.com/go-json-experiment/json/v1"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/wording"
 )
 
 // statusOverloaded is what Anthropic's service answers when it has too much to
@@ -46,7 +46,7 @@ func statusOf(message string) (status int, rest string) {
 			return status, strings.TrimSpace(rest)
 		}
 	}
-	if further := furtherStatus.FindStringSubmatch(message); further != nil {
+	if further := furtherStatus().FindStringSubmatch(message); further != nil {
 		status, _ = strconv.Atoi(further[1]) // they are digits
 	}
 	return status, message
@@ -62,7 +62,7 @@ func inPlain(message string) string {
 }
 
 // furtherStatus is how a status stands within a message.
-var furtherStatus = regexp.MustCompile(`(?i)\b(?:http|status(?: code)?|error code)[ :=]+([45]\d\d)\b`)
+var furtherStatus = wording.Pattern(`(?i)\b(?:http|status(?: code)?|error code)[ :=]+([45]\d\d)\b`)
 
 // ofMessage returns the ending that goes with a message of a model's service,
 // or of what was to ask the service. That a prompt is too long services say with

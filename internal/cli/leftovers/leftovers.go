@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -157,14 +156,14 @@ func (p Place) views(f *Found, idle func(path string) func(context.Context) erro
 }
 
 // passing matches what we make in the system's directory for temporary files.
-var passing = regexp.MustCompile(`^codeloops-((objects|index|probe|man|demo)-)?[0-9]+$`)
+var passing = wording.Pattern(`^codeloops-((objects|index|probe|man|demo)-)?[0-9]+$`)
 
 // temporary finds temporary files that are an hour old.
 func (p Place) temporary(f *Found, idle func(path string) func(context.Context) error) {
 	entries, _ := os.ReadDir(p.Temp) // what cannot be read cannot be removed
 	for _, e := range entries {
 		path := filepath.Join(p.Temp, e.Name())
-		if passing.MatchString(e.Name()) && p.old(e) && !kept(path) {
+		if passing().MatchString(e.Name()) && p.old(e) && !kept(path) {
 			f.add("a temporary file", path, idle(path))
 		}
 	}

@@ -3,12 +3,12 @@ package convergence
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/role/verdict"
+	"codeloops/internal/wording"
 )
 
 // A finding is one, and what is needed to recognize it.
@@ -156,12 +156,12 @@ func (x *finding) passedOver(r loop.Round, answer loop.FindingState) loop.Findin
 }
 
 // byName finds a finding's name at the beginning of a point.
-var byName = regexp.MustCompile(`^[*_` + "`" + `\[(]*([Ff]\d+)[*_` + "`" + `\])]*(?:,[^:]*)?\s*(?:[:–—-]|\bis\b)\s*`)
+var byName = wording.Pattern(`^[*_` + "`" + `\[(]*([Ff]\d+)[*_` + "`" + `\])]*(?:,[^:]*)?\s*(?:[:–—-]|\bis\b)\s*`)
 
 // named returns the finding that a point calls by its name, nil for none, and what
 // the point says of it, "" where that is next to nothing.
 func (f *fold) named(p string) (x *finding, words string) {
-	m := byName.FindStringSubmatch(p)
+	m := byName().FindStringSubmatch(p)
 	if m == nil {
 		return nil, ""
 	}

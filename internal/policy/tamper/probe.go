@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"codeloops/internal/wording"
 )
 
 // A probe is a regular expression that is tried only on texts which hold a word
@@ -37,7 +39,7 @@ func re(s string) *probe {
 			}
 			return nil
 		}),
-		expression: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) }),
+		expression: wording.Pattern(s),
 	}
 }
 

@@ -170,7 +170,7 @@ func (p *Packer) beside(folder string) (names, paths []string, err error) {
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || !info.Mode().IsRegular() || !plain.MatchString(e.Name()) || strings.HasPrefix(e.Name(), "live") || p.sizes[e.Name()] == info.Size() {
+		if err != nil || !info.Mode().IsRegular() || !plain().MatchString(e.Name()) || strings.HasPrefix(e.Name(), "live") || p.sizes[e.Name()] == info.Size() {
 			continue
 		}
 		p.sizes[e.Name()] = info.Size()

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"codeloops/internal/proc"
 	"codeloops/internal/queue/git"
+	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
@@ -27,7 +27,7 @@ type Remote struct {
 
 // near matches an address as scp has it. None begins with a dash, and none names a helper of git's that
 // runs commands.
-var near = regexp.MustCompile(`^(\w[\w.-]*@)?\w[\w.-]*:[^:]`)
+var near = wording.Pattern(`^(\w[\w.-]*@)?\w[\w.-]*:[^:]`)
 
 // RemoteAt is the one at an address, which may come from another machine.
 func RemoteAt(address string) (*Remote, error) {
@@ -38,7 +38,7 @@ func RemoteAt(address string) (*Remote, error) {
 	switch {
 	case strings.ContainsFunc(address, func(c rune) bool { return c < ' ' }):
 		return nil, wrong
-	case !is && (filepath.IsAbs(address) || near.MatchString(address)):
+	case !is && (filepath.IsAbs(address) || near().MatchString(address)):
 		return r, nil
 	case !slices.Contains(strings.Split(protocols, ":"), scheme):
 		return nil, wrong
@@ -76,7 +76,7 @@ const fetched = "refs/codeloops/fetched/"
 func (r *Room) Push(ctx context.Context, to *Remote, refs map[string]string) error {
 	var specs []string
 	for name, id := range refs {
-		if !commitID.MatchString(id) {
+		if !commitID().MatchString(id) {
 			return fmt.Errorf("%q is no commit", id)
 		}
 		specs = append(specs, "+"+id+":"+name)
@@ -144,7 +144,7 @@ func (r *Room) remotely(ctx context.Context, with *Remote, args ...string) (stri
 	switch {
 	case strings.Contains(text, "rejected]"):
 		return "", hint.Errorf(`let it take refs below refs/codeloops/away, or set queue.transport to "bundle"`, "%s", text)
-	case unreachable.MatchString(text):
+	case unreachable().MatchString(text):
 		return "", hint.Add(&AwayError{text}, see+"; it is tried again until it can be reached")
 	}
 	return "", hint.Errorf(see+", then `codeloops queue retry`", "%s", text)
@@ -157,7 +157,7 @@ type AwayError struct{ Problem string }
 func (e *AwayError) Error() string { return e.Problem }
 
 // unreachable matches what git, curl and ssh say of a remote that they have not come to.
-var unreachable = regexp.MustCompile(`(?i)could not resolve host|temporary failure in name resolution|unable to look up|` +
+var unreachable = wording.Pattern(`(?i)could not resolve host|temporary failure in name resolution|unable to look up|` +
 	`unable to connect to|failed to connect to|couldn't connect to|` +
 	`(connection|operation) timed out|connection refused|connection (reset|closed) by|` +
 	`no route to host|network is unreachable|returned error: 5\d\d`)

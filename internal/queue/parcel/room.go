@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"codeloops/internal/queue/git"
 	"codeloops/internal/repo"
+	"codeloops/internal/wording"
 )
 
 // A Room is a bare repository of codeloops' own, which borrows the objects of others: what is taken
@@ -59,11 +59,11 @@ func (r *Room) Borrow(dirs ...string) error {
 }
 
 // commitID matches the id of an object.
-var commitID = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+var commitID = wording.Pattern(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 
 // Known are those of some commits that the room has.
 func (r *Room) Known(ctx context.Context, ids []string) (known []string, err error) {
-	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !commitID.MatchString(id) })
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !commitID().MatchString(id) })
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -84,7 +84,7 @@ func (r *Room) Set(ctx context.Context, refs map[string]string) error {
 	}
 	var b strings.Builder
 	for name, id := range refs {
-		if !commitID.MatchString(id) {
+		if !commitID().MatchString(id) {
 			return fmt.Errorf("%q is no commit", id)
 		}
 		b.WriteString("update " + name + "\x00" + id + "\x00\x00")

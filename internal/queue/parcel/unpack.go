@@ -11,13 +11,13 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"codeloops/internal/queue/git"
 	"codeloops/internal/session"
+	"codeloops/internal/wording"
 )
 
 // largest is how much the files of a session may take together.
@@ -25,8 +25,8 @@ const largest = 8 << 30
 
 // What names may be like that come from elsewhere.
 var (
-	plain = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,200}$`)
-	step  = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._/-]{0,200}$`)
+	plain = wording.Pattern(`^[0-9A-Za-z][0-9A-Za-z._-]{0,200}$`)
+	step  = wording.Pattern(`^[0-9A-Za-z][0-9A-Za-z._/-]{0,200}$`)
 )
 
 // A Parcel is one that was taken into a room, with those before it.
@@ -89,7 +89,7 @@ func (p *Parcel) list(ctx context.Context) error {
 		}
 		about, name, _ := strings.Cut(entry, "\t")
 		words := strings.Fields(about)
-		if len(words) != 4 || words[0] != "100644" || !plain.MatchString(name) {
+		if len(words) != 4 || words[0] != "100644" || !plain().MatchString(name) {
 			return fmt.Errorf("the file %q: %w", entry, ErrWrong)
 		}
 		size, err := strconv.ParseInt(words[3], 10, 64)
@@ -103,11 +103,11 @@ func (p *Parcel) list(ctx context.Context) error {
 
 // check looks at what the manifest says.
 func (p *Parcel) check(ctx context.Context) error {
-	if _, known := session.Began(p.Session); p.Session != "" && !(known && plain.MatchString(p.Session)) {
+	if _, known := session.Began(p.Session); p.Session != "" && !(known && plain().MatchString(p.Session)) {
 		return fmt.Errorf("the session %q: %w", p.Session, ErrWrong)
 	}
 	for name := range p.Checkpoints {
-		if !step.MatchString(name) || strings.Contains(name, "..") || strings.Contains(name, "//") {
+		if !step().MatchString(name) || strings.Contains(name, "..") || strings.Contains(name, "//") {
 			return fmt.Errorf("the checkpoint %q: %w", name, ErrWrong)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 
 	"codeloops/internal/queue/git"
@@ -119,7 +118,7 @@ func (p *Place) whole(ctx context.Context) error {
 }
 
 // marker matches the lines that git leaves in files with conflicts.
-var marker = regexp.MustCompile(`^(<{7,} |>{7,} |\|{7,}( |$)|={7}$)`)
+var marker = wording.Pattern(`^(<{7,} |>{7,} |\|{7,}( |$)|={7}$)`)
 
 // resolved refuses files that had conflicts, and have markers that neither side had.
 func (p *Place) resolved(ctx context.Context, ours, theirs string) error {

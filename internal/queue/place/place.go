@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"codeloops/internal/queue/git"
@@ -65,10 +64,10 @@ type Task struct {
 }
 
 // nameOfTask matches what can be the name of a branch, and of a directory on every system.
-var nameOfTask = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
+var nameOfTask = wording.Pattern(`^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
 
 func (s *Site) place(task string) (*Place, error) {
-	if !nameOfTask.MatchString(task) || len(task) > 100 || strings.HasSuffix(strings.ToLower(task), ".lock") {
+	if !nameOfTask().MatchString(task) || len(task) > 100 || strings.HasSuffix(strings.ToLower(task), ".lock") {
 		return nil, hint.Errorf("use up to 100 letters, digits, - and _, with single dots between them",
 			"%s cannot be the name of a task: it would not do as a branch and a directory", wording.Quote(task, 120))
 	}

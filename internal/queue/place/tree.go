@@ -169,7 +169,7 @@ func (t *tree) marked(ctx context.Context, root *os.Root, file string, sides []s
 	var before map[string]bool // the lines of both sides
 	for n, line := range strings.Split(string(text), "\n") {
 		line = strings.TrimSuffix(line, "\r")
-		if !marker.MatchString(line) {
+		if !marker().MatchString(line) {
 			continue
 		}
 		if before == nil {

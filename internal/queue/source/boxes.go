@@ -2,7 +2,6 @@ package source
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 
 	"codeloops/internal/wording"
@@ -40,14 +39,14 @@ type boxes struct {
 }
 
 var (
-	markerForm    = regexp.MustCompile(`^(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$)`)
-	boxForm       = regexp.MustCompile(`^\[([ xX])\][ \t]+(\S.*)$`)
-	idForm        = regexp.MustCompile("^[*_`]{0,3}([A-Z]{1,10}-?[0-9]{3,})\\b[*_`:.]{0,4}(?:[ \t]+|$)")
-	besideForm    = regexp.MustCompile(`^\[P\](?:[ \t]+|$)`)
-	directiveForm = regexp.MustCompile(`^(after|touches|priority):[ \t]*(\S.*)$`)
-	blockForm     = regexp.MustCompile("^(?:#{1,6}(?:[ \t]|$)|>|<|```|~~~)")
-	fenceForm     = regexp.MustCompile("^(?:(`{3,})[^`]*|(~{3,}).*)$")
-	ruleForm      = regexp.MustCompile(`^(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$`)
+	markerForm    = wording.Pattern(`^(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$)`)
+	boxForm       = wording.Pattern(`^\[([ xX])\][ \t]+(\S.*)$`)
+	idForm        = wording.Pattern("^[*_`]{0,3}([A-Z]{1,10}-?[0-9]{3,})\\b[*_`:.]{0,4}(?:[ \t]+|$)")
+	besideForm    = wording.Pattern(`^\[P\](?:[ \t]+|$)`)
+	directiveForm = wording.Pattern(`^(after|touches|priority):[ \t]*(\S.*)$`)
+	blockForm     = wording.Pattern("^(?:#{1,6}(?:[ \t]|$)|>|<|```|~~~)")
+	fenceForm     = wording.Pattern("^(?:(`{3,})[^`]*|(~{3,}).*)$")
+	ruleForm      = wording.Pattern(`^(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$`)
 )
 
 // findBoxes returns the boxes of a checklist that are items of it.
@@ -80,7 +79,7 @@ func (b *boxes) read(text string, at, line int) {
 	if n := len(b.lists); n > 0 {
 		content = b.lists[n-1].content
 	}
-	switch fence := fenceForm.FindStringSubmatch(trimmed); {
+	switch fence := fenceForm().FindStringSubmatch(trimmed); {
 	case indent >= content+4: // code, or a paragraph that goes on
 		if owner := b.owner(); !b.paragraph || owner == nil || !owner.directive(trimmed) {
 			b.add(text)
@@ -100,11 +99,11 @@ func (b *boxes) read(text string, at, line int) {
 // readText reads a line that is neither code nor a comment.
 func (b *boxes) readText(text, trimmed string, at, line int) {
 	rest := trimmed
-	if marker := markerForm.FindString(trimmed); marker != "" && !ruleForm.MatchString(trimmed) {
+	if marker := markerForm().FindString(trimmed); marker != "" && !ruleForm().MatchString(trimmed) {
 		rest = trimmed[len(marker):]
 		b.enter(marker, rest, wording.Indent(text), at+strings.Index(text, trimmed)+len(marker), line)
 	}
-	b.paragraph = rest != "" && !blockForm.MatchString(rest) && !ruleForm.MatchString(rest)
+	b.paragraph = rest != "" && !blockForm().MatchString(rest) && !ruleForm().MatchString(rest)
 	if owner := b.owner(); owner != nil && owner.line != line && !owner.directive(rest) {
 		b.add(text)
 	}
@@ -113,7 +112,7 @@ func (b *boxes) readText(text, trimmed string, at, line int) {
 // leave drops the lists that a line is not in any more. A line that only goes on with the
 // paragraph before needs no indentation.
 func (b *boxes) leave(indent int, trimmed string) {
-	if b.paragraph && !blockForm.MatchString(trimmed) && !markerForm.MatchString(trimmed) && !ruleForm.MatchString(trimmed) {
+	if b.paragraph && !blockForm().MatchString(trimmed) && !markerForm().MatchString(trimmed) && !ruleForm().MatchString(trimmed) {
 		return
 	}
 	n := len(b.lists)
@@ -148,7 +147,7 @@ func (b *boxes) enter(marker, rest string, indent, at, line int) {
 	if most := indent + len(sign) + 4; item.content > most { // its text is code
 		item.content = most - 3
 	}
-	if form := boxForm.FindStringSubmatch(rest); form != nil && b.owner() == nil {
+	if form := boxForm().FindStringSubmatch(rest); form != nil && b.owner() == nil {
 		item.box = newBox(form[2])
 		item.box.at, item.box.line, item.box.ticked = at+1, line, form[1] != " "
 		b.found = append(b.found, item.box)
@@ -160,7 +159,7 @@ func (b *boxes) enter(marker, rest string, indent, at, line int) {
 func newBox(title string) *box {
 	b := &box{title: title}
 	b.mark("")
-	if form := idForm.FindStringSubmatch(b.title); form != nil {
+	if form := idForm().FindStringSubmatch(b.title); form != nil {
 		b.id = form[1]
 		b.mark(form[0])
 	}
@@ -170,7 +169,7 @@ func newBox(title string) *box {
 // mark takes a [P] that stands behind the beginning of the title out of it.
 func (b *box) mark(behind string) {
 	rest := b.title[len(behind):]
-	if p := besideForm.FindString(rest); p != "" && len(p) < len(rest) {
+	if p := besideForm().FindString(rest); p != "" && len(p) < len(rest) {
 		b.beside, b.title = true, behind+rest[len(p):]
 	}
 }
@@ -194,7 +193,7 @@ func (b *boxes) add(text string) {
 
 // directive takes up a line that says how the item is to be worked on.
 func (b *box) directive(text string) bool {
-	form := directiveForm.FindStringSubmatch(text)
+	form := directiveForm().FindStringSubmatch(text)
 	if form == nil {
 		return false
 	}

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -62,9 +61,9 @@ func isMissing(err error) bool {
 }
 
 var (
-	repositoryForm = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9-]*)/([A-Za-z0-9._-]+)$`)
+	repositoryForm = wording.Pattern(`^([A-Za-z0-9][A-Za-z0-9-]*)/([A-Za-z0-9._-]+)$`)
 	// A remote as git writes it: https://host/owner/name.git, ssh://git@host/…, git@host:owner/name.git.
-	remoteForm = regexp.MustCompile(`^(?:[a-z+]+://(?:[^/@]*@)?([^/:]+)(?::[0-9]+)?/|(?:[^/@:]+@)?([^/@:]+):)/*(.*?)(?:\.git)?/*$`)
+	remoteForm = wording.Pattern(`^(?:[a-z+]+://(?:[^/@]*@)?([^/:]+)(?::[0-9]+)?/|(?:[^/@:]+@)?([^/@:]+):)/*(.*?)(?:\.git)?/*$`)
 )
 
 // NewGitHub returns the API of the repository that a name means: OWNER/NAME, or the URL of a
@@ -73,10 +72,10 @@ var (
 func NewGitHub(name string, env []string, now func() time.Time) (GitHub, error) {
 	g := GitHub{token: strings.TrimSpace(proc.LookEnv(env, "GITHUB_TOKEN")), now: now}
 	api, host := proc.LookEnv(env, "GITHUB_API_URL"), "github.com"
-	form := repositoryForm.FindStringSubmatch(name)
-	if remote := remoteForm.FindStringSubmatch(name); form == nil && remote != nil {
+	form := repositoryForm().FindStringSubmatch(name)
+	if remote := remoteForm().FindStringSubmatch(name); form == nil && remote != nil {
 		host = strings.ToLower(remote[1] + remote[2])
-		form = repositoryForm.FindStringSubmatch(remote[3])
+		form = repositoryForm().FindStringSubmatch(remote[3])
 	}
 	if form == nil || strings.Trim(form[2], ".") == "" {
 		return g, hint.Errorf("name it as OWNER/NAME", "%s is no repository on GitHub", wording.Quote(withoutPassword(name), 120))
@@ -233,11 +232,11 @@ func (g *GitHub) limited(answer *http.Response, text []byte) time.Time {
 	return time.Time{}
 }
 
-var nextForm = regexp.MustCompile(`<([^<>]+)>\s*;[^<]*\brel="next"`)
+var nextForm = wording.Pattern(`<([^<>]+)>\s*;[^<]*\brel="next"`)
 
 // next finds the next page in a header. It has to be where the API is: the token goes there.
 func (g *GitHub) next(link string) (string, error) {
-	form := nextForm.FindStringSubmatch(link)
+	form := nextForm().FindStringSubmatch(link)
 	if form == nil {
 		return "", nil
 	}

@@ -3,10 +3,12 @@ package verdict
 import (
 	"strconv"
 	"strings"
+
+	"codeloops/internal/wording"
 )
 
 // admissions matches, in the words of a sentence, that the work is not done.
-var admissions = lazily(`\b(?:` + strings.NewReplacer(
+var admissions = wording.Pattern(`\b(?:` + strings.NewReplacer(
 	"BE", `(?:is|are|its|thats|remains?|stays?)`,
 	"NOT", `(?:(?:is|are|its|thats)(?: still| yet)? not|isnt|arent)(?: yet| all| fully| really| quite)?`,
 	"FAIL", `(?:fails?|crash(?:es)?|hangs?|times? out)`,
@@ -23,10 +25,10 @@ var admissions = lazily(`\b(?:` + strings.NewReplacer(
 
 // excused matches what may stand before such words and turn them round: a denial,
 // or a condition under which the program does something.
-var excused = lazily(`\b(?:no|none|nothing|zero|0|neither|nor|never|without|if|when|once|unless|until|whether|which|that|who|where|why|how)\b`)
+var excused = wording.Pattern(`\b(?:no|none|nothing|zero|0|neither|nor|never|without|if|when|once|unless|until|whether|which|that|who|where|why|how)\b`)
 
 // tally matches how many of how many tests pass, as it is in a sentence.
-var tally = lazily(`\b(\d{1,6})(?: ?/ ?| (?:out )?of (?:the )?)(\d{1,6})\b[^.;]*\b(?:pass\w*|met|green|done)\b`)
+var tally = wording.Pattern(`\b(\d{1,6})(?: ?/ ?| (?:out )?of (?:the )?)(\d{1,6})\b[^.;]*\b(?:pass\w*|met|green|done)\b`)
 
 // admission returns the sentence of a text that says that the work is not done.
 func admission(text string) string {

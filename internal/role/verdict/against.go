@@ -3,21 +3,23 @@ package verdict
 import (
 	"slices"
 	"strings"
+
+	"codeloops/internal/wording"
 )
 
 // What the members of an approval may be called, in lower case and with one blank
 // between words.
 var (
-	namesFaults  = lazily(`\b(?:fail\w*|errors?|problems?|bugs?|block\w*|faults?|missing|todos?|remaining|open|unresolved|next steps|must \w+|broken|conditions?|needs? \w+|requires? \w+|requested|next)\b`)
-	namesRepairs = lazily(`\b(?:fixed|resolved|settled|closed|handl\w*|previous\w*|before|old|solved|messages?)\b`)
-	namesSuccess = lazily(`\b(?:done|approved?|pass\w*|success\w*|complete\w*|finished|final|ready|ok|status|result|outcome|verdict|state|met)\b`)
-	namesHalves  = lazily(`\b(?:draft|dry run|truncated|partial|provisional|tentative|preliminary|wip|example|template|aborted|incomplete|cut off)\b`)
-	namesStop    = lazily(`^(?:stop|finish) reason$`)
-	isNo         = lazily(`^(?:false|no|none|0|error|partial\w*|pending|unknown)$`)
-	isBad        = lazily(`^(?:fail\w*|broken|red|incomplete|reject\w*|not \w+|continue|revise)$`)
-	isEnd        = lazily(`^(?:stop|end turn|completed?|done|end)$`)
-	parts        = lazily(`[\s_.-]+`)
-	humps        = lazily(`([\p{Ll}\d])(\p{Lu})`)
+	namesFaults  = wording.Pattern(`\b(?:fail\w*|errors?|problems?|bugs?|block\w*|faults?|missing|todos?|remaining|open|unresolved|next steps|must \w+|broken|conditions?|needs? \w+|requires? \w+|requested|next)\b`)
+	namesRepairs = wording.Pattern(`\b(?:fixed|resolved|settled|closed|handl\w*|previous\w*|before|old|solved|messages?)\b`)
+	namesSuccess = wording.Pattern(`\b(?:done|approved?|pass\w*|success\w*|complete\w*|finished|final|ready|ok|status|result|outcome|verdict|state|met)\b`)
+	namesHalves  = wording.Pattern(`\b(?:draft|dry run|truncated|partial|provisional|tentative|preliminary|wip|example|template|aborted|incomplete|cut off)\b`)
+	namesStop    = wording.Pattern(`^(?:stop|finish) reason$`)
+	isNo         = wording.Pattern(`^(?:false|no|none|0|error|partial\w*|pending|unknown)$`)
+	isBad        = wording.Pattern(`^(?:fail\w*|broken|red|incomplete|reject\w*|not \w+|continue|revise)$`)
+	isEnd        = wording.Pattern(`^(?:stop|end turn|completed?|done|end)$`)
+	parts        = wording.Pattern(`[\s_.-]+`)
+	humps        = wording.Pattern(`([\p{Ll}\d])(\p{Lu})`)
 )
 
 // against returns a member that an approval cannot have: one that names what is

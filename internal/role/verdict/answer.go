@@ -9,6 +9,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/role/prompt"
+	"codeloops/internal/wording"
 )
 
 // said matches what a critic says of findings, one or several:
@@ -18,7 +19,7 @@ import (
 //	F3: withdrawn, because it was wrong
 //
 // It stands at the beginning of a line, or behind another one.
-var said = lazily(`(?i)(?:^(?:(?:open )?findings\s*:\s*)?|[;.,|]\s*|\band\s+)` +
+var said = wording.Pattern(`(?i)(?:^(?:(?:open )?findings\s*:\s*)?|[;.,|]\s*|\band\s+)` +
 	`(F\d+(?:\s*(?:,\s*and|,|and|&|/|-|–|to|through|\.\.+)\s*F?\d+)*)` + // names
 	`(?:\s*\([^)]*\))?[\s:=|–—→>✅✔☑✓\x{FE0F}-]*` +
 	`(?:verified(?:,| and)?\s+)?(?:(is|are|was|were|has been|have been)\s+)?(?:now\s+)?` +
@@ -122,7 +123,7 @@ func hedged(rest string) bool {
 
 // nameIn finds the names of findings, or their numbers, and a dash or its like
 // before them.
-var nameIn = lazily(`(?i)(-|–|to|through|\.\.+)?\s*F?(\d+)`)
+var nameIn = wording.Pattern(`(?i)(-|–|to|through|\.\.+)?\s*F?(\d+)`)
 
 // named returns the names in a list. A range is one, "F4-F6": whether all of it is
 // meant is for whoever knows the findings to say.

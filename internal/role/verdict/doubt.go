@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/wording"
 )
 
 // doubt says what speaks against a decision that ends the work: one by which it
@@ -140,14 +141,14 @@ func contradicted(r *reading, c claim) error {
 // otherDecision matches, in a folded text, what says another decision than DONE,
 // and lineHead what may stand before it at the beginning of a line.
 var (
-	otherDecision = lazily(strings.NewReplacer(
+	otherDecision = wording.Pattern(strings.NewReplacer(
 		"NAME", `(?:decision|verdict)(?:\s+(?:is|now|remains|stays))?`,
 		"ANY", `[^\pL\pN]{0,24}[^\pL\pN\s][^\pL\pN]{0,24}`,
 		"COLON", `[^\pL\pN]{0,24}[:=|>→–—-][^\pL\pN]{0,24}`,
 		"WORD", `(?:continue|escalate|revise|rejected)(?:[^\pL]|$)`,
 		"LIKE", `(?:(?:continu|error|escalat|revis|reject|fail|incomplete|unfinished)\pL*|not)(?:[^\pL]|$)`,
 	).Replace(`NAME(?:ANYWORD|COLONLIKE)|(?:decision|verdict)(?:\s*\n\s*|\s+(?:is|remains|stays)\s+)LIKE|"type"\s*:\s*"(?:continue|revise|escalate)"`))
-	lineHead = lazily(`(?:^|\n)[^\pL\n]*(?:(?:my|the|final|own|actual|real|updated|revised|new|last|overall)[^\pL\n]+)*$`)
+	lineHead = wording.Pattern(`(?:^|\n)[^\pL\n]*(?:(?:my|the|final|own|actual|real|updated|revised|new|last|overall)[^\pL\n]+)*$`)
 )
 
 // otherwise returns a place of the reply that names another decision than DONE.
@@ -184,7 +185,7 @@ func (r *reading) filled() string {
 
 // anyScore matches, in a folded text, a score with the words that may stand before
 // the number.
-var anyScore = lazily(`scor(?:e|es|ed|ing)(?:[ ](?:of|is|it|this|the|work|was|would|be|at|as|for|now|only|just|a)\b)*[^\pL\pN]{1,12}?(\.?[0-9][0-9.,]*[ ]?%?(?:[ ]?/[ ]?[0-9]+)?)`)
+var anyScore = wording.Pattern(`scor(?:e|es|ed|ing)(?:[ ](?:of|is|it|this|the|work|was|would|be|at|as|for|now|only|just|a)\b)*[^\pL\pN]{1,12}?(\.?[0-9][0-9.,]*[ ]?%?(?:[ ]?/[ ]?[0-9]+)?)`)
 
 // scored refuses, where a score decides, one beside which the reply names another.
 func (p Parser) scored(r *reading, c claim) error {
@@ -236,7 +237,7 @@ func closing(tail string) string {
 	return strings.TrimSpace(tail)
 }
 
-var titleOrTag = lazily(`(?m)^\W*\pL[^\n.:]{0,30}[:：](?:\s|$)|^\s*</?\pL`)
+var titleOrTag = wording.Pattern(`(?m)^\W*\pL[^\n.:]{0,30}[:：](?:\s|$)|^\s*</?\pL`)
 
 // short reports whether a text is no longer than a remark, and without a title.
 func short(remark string) bool {

@@ -33,10 +33,10 @@ const ToolCommand = "command"
 const maxStep = 2000
 
 var (
-	numbered  = lazily(`^()(\d{1,3})[.)][ \t]+(.+)$`)
-	evidenced = lazily(`^(E\d{1,3})[ \t]*=[ \t]*(command|run|ask)[ \t]*:[ \t]*(.+)$`)
-	stepID    = lazily(`^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$`)
-	unfilled  = lazily(`^<[^<>]*>$`) // a place of the form that is asked for
+	numbered  = wording.Pattern(`^()(\d{1,3})[.)][ \t]+(.+)$`)
+	evidenced = wording.Pattern(`^(E\d{1,3})[ \t]*=[ \t]*(command|run|ask)[ \t]*:[ \t]*(.+)$`)
+	stepID    = wording.Pattern(`^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$`)
+	unfilled  = wording.Pattern(`^<[^<>]*>$`) // a place of the form that is asked for
 )
 
 // Plan reads a plan of at most so many steps: the line "PLAN:" in the planner's own words with

@@ -2,6 +2,8 @@ package verdict
 
 import (
 	"strings"
+
+	"codeloops/internal/wording"
 )
 
 // A Weight says whether a point that a critic makes binds the actor.
@@ -15,7 +17,7 @@ const (
 )
 
 // marked matches the mark of a point, as in "MUST: ..." or "**MAY:** ...".
-var marked = lazily("^[*_`\\[(]*(?i:(must|may))[*_`\\])]*\\s*[:：][*_`]*\\s*")
+var marked = wording.Pattern("^[*_`\\[(]*(?i:(must|may))[*_`\\])]*\\s*[:：][*_`]*\\s*")
 
 // Mark takes the mark off a point.
 func Mark(point string) (Weight, string) {

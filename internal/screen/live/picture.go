@@ -2,7 +2,6 @@ package live
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"codeloops/internal/loop/progress"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
+	"codeloops/internal/wording"
 )
 
 // How much is drawn at most.
@@ -78,11 +78,11 @@ type act struct {
 
 // verdict are the lines with which a critic's block of labels begins. What it decides is told
 // when it has been read; its seal is nobody's business.
-var verdict = regexp.MustCompile(`(?i)(?:^|\n)[^\pL\n]*(?:SEAL|DECISION)\W*:`)
+var verdict = wording.Pattern(`(?i)(?:^|\n)[^\pL\n]*(?:SEAL|DECISION)\W*:`)
 
 // said is what an agent says, without a verdict.
 func spoken(text string) string {
-	if at := verdict.FindStringIndex(text); at != nil {
+	if at := verdict().FindStringIndex(text); at != nil {
 		if text = strings.TrimSpace(text[:at[0]]); text == "" {
 			return "its verdict"
 		}
@@ -104,7 +104,7 @@ func (b *board) take(at loop.Stamp, e loop.Activity) {
 		return
 	}
 	if e.Kind == loop.NoticeOutput {
-		if line := lastLine(e.Text); line != "" && !verdict.MatchString(line) {
+		if line := lastLine(e.Text); line != "" && !verdict().MatchString(line) {
 			d.printed = line
 		}
 		return

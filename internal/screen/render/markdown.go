@@ -1,9 +1,10 @@
 package render
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"codeloops/internal/wording"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -15,7 +16,7 @@ func (s styles) prose(text string, width int) (lines []string) {
 	for _, line := range cleanLines(text) {
 		line = strings.TrimRight(strings.ReplaceAll(line, "\t", "    "), " ")
 		blanks := len(line) - len(strings.TrimLeft(line, " "))
-		mark := fencing.FindString(line[blanks:])
+		mark := fencing().FindString(line[blanks:])
 		switch {
 		case fence == "" && mark != "":
 			fence = mark[:3]
@@ -33,35 +34,35 @@ func (s styles) prose(text string, width int) (lines []string) {
 }
 
 var (
-	fencing = regexp.MustCompile("^(?:`{3,}|~{3,})")
-	quoting = regexp.MustCompile(`^ *(?:> ?)+`)
-	hanging = regexp.MustCompile(`^ *(?:[-*+] +(?:\[[ xX]\] +)?|\d{1,3}[.)] +)?`) // what the further lines of an item stand under
-	heading = regexp.MustCompile(`^#{1,6} +(.*?)(?: +#+)?$`)
-	coding  = regexp.MustCompile("`[^`]+`")
-	linking = regexp.MustCompile(`!?\[([^\][]*)\]\(<?([^()<>\s]+)>?(?: "[^"]*")?\)`)
-	bold    = regexp.MustCompile(`\*\*[^*\s](?:[^*]*[^*\s])?\*\*`)
+	fencing = wording.Pattern("^(?:`{3,}|~{3,})")
+	quoting = wording.Pattern(`^ *(?:> ?)+`)
+	hanging = wording.Pattern(`^ *(?:[-*+] +(?:\[[ xX]\] +)?|\d{1,3}[.)] +)?`) // what the further lines of an item stand under
+	heading = wording.Pattern(`^#{1,6} +(.*?)(?: +#+)?$`)
+	coding  = wording.Pattern("`[^`]+`")
+	linking = wording.Pattern(`!?\[([^\][]*)\]\(<?([^()<>\s]+)>?(?: "[^"]*")?\)`)
+	bold    = wording.Pattern(`\*\*[^*\s](?:[^*]*[^*\s])?\*\*`)
 )
 
 // paragraph is a line that is no code.
 func (s styles) paragraph(line string, width int) []string {
-	if quote := quoting.FindString(line); quote != "" {
+	if quote := quoting().FindString(line); quote != "" {
 		room := width
 		if width < Whole {
 			room = max(20, width-len(quote))
 		}
 		return each(s.paragraph(line[len(quote):], room), func(line string) string { return s.faint.Render(quote) + line })
 	}
-	if title := heading.FindStringSubmatch(line); title != nil {
-		return each(wrapped(bold.ReplaceAllStringFunc(title[1], unmarked), 0, width), func(line string) string { return s.strong.Render(line) })
+	if title := heading().FindStringSubmatch(line); title != nil {
+		return each(wrapped(bold().ReplaceAllStringFunc(title[1], unmarked), 0, width), func(line string) string { return s.strong.Render(line) })
 	}
-	return wrapped(s.inline(line), len(hanging.FindString(line)), width)
+	return wrapped(s.inline(line), len(hanging().FindString(line)), width)
 }
 
 // inline shows what is marked within a line. What stands in code is left as it is.
 func (s styles) inline(line string) string {
 	var b strings.Builder
 	at := 0
-	for _, code := range coding.FindAllStringIndex(line, -1) {
+	for _, code := range coding().FindAllStringIndex(line, -1) {
 		b.WriteString(s.marked(line[at:code[0]]))
 		b.WriteString(s.code.Render(line[code[0]:code[1]]))
 		at = code[1]
@@ -71,14 +72,14 @@ func (s styles) inline(line string) string {
 
 // marked shows links with their addresses, and what is bold.
 func (s styles) marked(text string) string {
-	text = linking.ReplaceAllStringFunc(text, func(link string) string {
-		parts := linking.FindStringSubmatch(link)
+	text = linking().ReplaceAllStringFunc(text, func(link string) string {
+		parts := linking().FindStringSubmatch(link)
 		if parts[1] == "" || parts[1] == parts[2] {
 			return parts[2]
 		}
 		return parts[1] + " (" + parts[2] + ")"
 	})
-	return bold.ReplaceAllStringFunc(text, func(b string) string { return s.strong.Render(unmarked(b)) })
+	return bold().ReplaceAllStringFunc(text, func(b string) string { return s.strong.Render(unmarked(b)) })
 }
 
 func unmarked(bold string) string { return bold[2 : len(bold)-2] }
@@ -113,7 +114,7 @@ func wrapped(line string, hang, width int) []string {
 	return closed(lines)
 }
 
-var styling = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+var styling = wording.Pattern(`\x1b\[[0-9;]*m`)
 
 // closed ends a style that goes on behind a line there, and begins it anew in the next one: something
 // else may be drawn between them.
@@ -123,7 +124,7 @@ func closed(lines []string) []string {
 	for i, line := range lines {
 		line = open + line
 		if open = ""; strings.Contains(line, "\x1b") {
-			if all := styling.FindAllString(line, -1); len(all) > 0 && all[len(all)-1] != reset {
+			if all := styling().FindAllString(line, -1); len(all) > 0 && all[len(all)-1] != reset {
 				open = all[len(all)-1]
 				line += reset
 			}

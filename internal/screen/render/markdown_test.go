@@ -60,7 +60,7 @@ func TestProseStyled(t *testing.T) {
 	text := markdown + "\n**" + strings.Repeat("bold ", 40) + "end** `" + strings.Repeat("code ", 40) + "`"
 	styled, plain := newStyles(r).prose(text, 40), newStyles(nil).prose(text, 40)
 	for i, line := range styled {
-		all := styling.FindAllString(line, -1)
+		all := styling().FindAllString(line, -1)
 		if len(all) > 0 && all[len(all)-1] != "\x1b[0m" {
 			t.Errorf("a style goes on behind %q", line)
 		}
