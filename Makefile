@@ -30,7 +30,7 @@ test:
 # What takes its time, and its name says so: series of random histories and of kills at
 # any moment, and outputs of many megabytes, of which the tests play a few or none.
 test-long:
-	$(GO) test -shuffle=on -parallel 4 -timeout 30m -run 'Random|Anywhere|PaidOnce|WhileWriting|MemoryIsFlat|Overlay|Ends|Huge|Large|Long|Probe|Torn' ./...
+	$(GO) test -shuffle=on -parallel 4 -timeout 30m -run 'Random|Traps|Anywhere|PaidOnce|WhileWriting|MemoryIsFlat|Overlay|Ends|Huge|Large|Long|Probe|Torn' ./...
 
 # What an attacker would try to have bad work end as DONE, and the honest twins
 # (testdata/lies): all of it, or what RUN names.

@@ -144,9 +144,9 @@ func TestMissingBlob(t *testing.T) {
 	}
 }
 
-// TestConvertedWithCRLF: git leaves the line ends of a file alone that has CRLF
+// TestCRLFTraps: git leaves the line ends of a file alone that has CRLF
 // in the index, filter or not.
-func TestConvertedWithCRLF(t *testing.T) {
+func TestCRLFTraps(t *testing.T) {
 	t.Parallel()
 	crlf := func(attributes string, config ...string) func(*sandbox) {
 		return func(s *sandbox) {
