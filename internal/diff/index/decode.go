@@ -93,8 +93,8 @@ func (d *decoder) readEntry(e *Entry, body []byte, before string) (size int, err
 		return 0, corrupt("entry cut short")
 	}
 	word := func(i int) uint32 { return binary.BigEndian.Uint32(body[4*i:]) }
-	e.Ctime = Time{Sec: word(0), Nsec: word(1)}
-	e.Mtime = Time{Sec: word(2), Nsec: word(3)}
+	time := func(i int) int64 { return int64(word(i))*1e9 + int64(word(i+1)) }
+	e.Ctime, e.Mtime = time(0), time(2)
 	e.Dev, e.Ino, e.Mode = word(4), word(5), word(6) // user and group are left out
 	e.Size = word(9)
 	e.ID = ID(body[40:])

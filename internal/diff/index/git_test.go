@@ -82,12 +82,14 @@ func (r *repository) listed() []Entry {
 		}
 		e.Path, e.ID = path, ID(id)
 		var uid, gid, flags uint32
+		var changed, modified [2]int64 // seconds, nanoseconds
 		lines := strings.SplitAfterN(rest, "\n", 6)
 		if _, err := fmt.Sscanf(strings.Join(lines[:5], ""),
 			"  ctime: %d:%d\n  mtime: %d:%d\n  dev: %d\tino: %d\n  uid: %d\tgid: %d\n  size: %d\tflags: %x\n",
-			&e.Ctime.Sec, &e.Ctime.Nsec, &e.Mtime.Sec, &e.Mtime.Nsec, &e.Dev, &e.Ino, &uid, &gid, &e.Size, &flags); err != nil {
+			&changed[0], &changed[1], &modified[0], &modified[1], &e.Dev, &e.Ino, &uid, &gid, &e.Size, &flags); err != nil {
 			r.tb.Fatalf("%q: %v", rest, err)
 		}
+		e.Ctime, e.Mtime = changed[0]*1e9+changed[1], modified[0]*1e9+modified[1]
 		for bit, flag := range map[uint32]Flag{
 			memoryAssumeValid: AssumeValid, memoryIntentToAdd: IntentToAdd, memorySkipWorktree: SkipWorktree,
 		} {

@@ -36,11 +36,6 @@ const (
 	IntentToAdd
 )
 
-// A Time is a file's time as the index keeps it, cut to 32 bits.
-type Time struct {
-	Sec, Nsec uint32
-}
-
 // An Entry is a tracked path, with what stat said of the file when git last
 // compared it with the blob.
 type Entry struct {
@@ -48,8 +43,8 @@ type Entry struct {
 	ID    ID
 	Mode  uint32
 	Size  uint32 // of the file in the work tree, modulo 2^32
-	Ctime Time
-	Mtime Time
+	Ctime int64  // nanoseconds since 1970, of seconds that are cut to 32 bits
+	Mtime int64  // as well
 	Dev   uint32
 	Ino   uint32
 	Stage uint8 // 0; 1 to 3 in a conflict
@@ -87,11 +82,10 @@ func Read(path string) (*Index, error) {
 // it without this showing in its times, so that only its content tells
 // (git's Documentation/technical/racy-git.txt).
 func (x *Index) Racy(e *Entry) bool {
-	sec, nsec := x.Stamp.Mtime/1e9, x.Stamp.Mtime%1e9
-	if at := int64(e.Mtime.Sec); at != sec || e.Mtime.Nsec == 0 {
-		return at >= sec
+	if e.Mtime%1e9 == 0 { // perhaps only the seconds are known
+		return e.Mtime/1e9 >= x.Stamp.Mtime/1e9
 	}
-	return int64(e.Mtime.Nsec) >= nsec
+	return e.Mtime >= x.Stamp.Mtime
 }
 
 func corrupt(format string, args ...any) error {

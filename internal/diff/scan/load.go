@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
@@ -135,7 +134,7 @@ func (t *tracking) file(name string, e *index.Entry) File {
 		Name: name,
 		Mode: e.Mode,
 		ID:   plumbing.Hash(e.ID),
-		stat: Stat{Size: int64(e.Size), Modified: nanoseconds(e.Mtime), Changed: nanoseconds(e.Ctime), Inode: uint64(e.Ino)},
+		stat: Stat{Size: int64(e.Size), Modified: e.Mtime, Changed: e.Ctime, Inode: uint64(e.Ino)},
 	}
 	smudged := e.Size == 0 && e.ID != t.empty // git's mark for an entry that was racy when it wrote the index
 	if e.Stage == 0 && e.Flags&index.IntentToAdd == 0 && !smudged && !t.index.Racy(e) {
@@ -143,5 +142,3 @@ func (t *tracking) file(name string, e *index.Entry) File {
 	}
 	return f
 }
-
-func nanoseconds(t index.Time) int64 { return int64(t.Sec)*int64(time.Second) + int64(t.Nsec) }

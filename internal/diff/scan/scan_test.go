@@ -134,7 +134,7 @@ func TestFind(t *testing.T) {
 // when git itself would trust it.
 func TestTracked(t *testing.T) {
 	t.Parallel()
-	at := func(sec uint32) index.Time { return index.Time{Sec: sec, Nsec: 5} }
+	at := func(sec int64) int64 { return sec*int64(time.Second) + 5 }
 	content := index.ID(store.Sum(plumbing.BlobObject, []byte("content")))
 	empty := index.ID(store.Sum(plumbing.BlobObject, nil))
 	sound := index.Entry{Mode: Regular, ID: content, Size: 7, Mtime: at(100), Ctime: at(101), Ino: 3}
