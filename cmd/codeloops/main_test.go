@@ -60,7 +60,24 @@ func TestMain(m *testing.M) {
 	for _, name := range []string{"claude", "codex", "opencode", "cursor-agent", "mine"} {
 		commands[name] = fakeAgent
 	}
-	testscript.Main(m, commands)
+	testscript.Main(tests{m}, commands)
+}
+
+// tests keep what scripts leave until all are over: ext4 is slow to make files while others go.
+type tests struct{ *testing.M }
+
+// works is where scripts have their work directories.
+var works string
+
+func (t tests) Run() int {
+	dir, err := os.MkdirTemp("", "codeloops-scripts-")
+	if err != nil {
+		panic(err)
+	}
+	works = dir
+	code := t.M.Run()
+	_ = os.RemoveAll(dir)
+	return code
 }
 
 // fakeAgent is an agent CLI that keeps its arguments in argv.<role> and plays
@@ -138,6 +155,7 @@ func scripts() testscript.Params {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		WorkdirRoot:         works,
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
