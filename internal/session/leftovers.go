@@ -6,12 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"codeloops/internal/loop"
-	"codeloops/internal/wording"
 )
 
 // A Leftover is what a process that was killed has left in the place of what is ours: a file
@@ -23,7 +23,7 @@ type Leftover struct {
 }
 
 // draft matches what is written beside what it is to become, and is gone a moment later.
-var draft = wording.Pattern(`^\.(index|doctor|redacted)-[0-9]+$`)
+var draft = regexp.MustCompile(`^\.(index|doctor|redacted)-[0-9]+$`)
 
 // soon is how long such a file may be there.
 const soon = time.Hour
@@ -57,7 +57,7 @@ func (s Cleaner) Leftovers(now time.Time) (all []Leftover, err error) {
 
 // drafted reports whether a file should have become another one long ago.
 func drafted(e fs.DirEntry, now time.Time) bool {
-	if !draft().MatchString(e.Name()) || !e.Type().IsRegular() {
+	if !draft.MatchString(e.Name()) || !e.Type().IsRegular() {
 		return false
 	}
 	info, err := e.Info()

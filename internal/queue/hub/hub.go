@@ -69,12 +69,13 @@ func (h *Home) Serve(ctx context.Context, o Options) (*Hub, error) {
 		return nil, hint.Errorf("there is one hub for each user: stop that one, or let it do the work",
 			"%w in %s", ErrServed, h.Dir)
 	}
+	known := stamp(o.Authorized) // before it is read: what is written from here on is another one
 	b, err := start(h, o)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	b.lock = lock
-	b.tending.Go(b.tend)
+	b.tending.Go(func() { b.tend(known) })
 	if err := b.tell(); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}

@@ -14,12 +14,12 @@ import (
 // look is how often the file of those who are let in is looked at, and a disk that was full.
 const look = time.Second
 
-// tend keeps the hub going: it lets in whom the file names by then, and goes on when a disk that
-// was full has room again.
-func (b *Hub) tend() {
+// tend keeps the hub going: it lets in whom the file names by then, of which it knows the version
+// last, and goes on when a disk that was full has room again.
+func (b *Hub) tend(last string) {
 	t := time.NewTicker(look)
 	defer t.Stop()
-	broken, last := "", stamp(b.options.Authorized)
+	broken := ""
 	for {
 		select {
 		case <-b.done:

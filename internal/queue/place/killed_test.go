@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -85,6 +86,7 @@ func life(s scene) {
 	}
 	head, err := p.Commit(s.Context(), "merged")
 	s.must(err)
+	_ = os.Remove(filepath.Join(s.Root, ".git/refs/heads/done.lock")) // of the one that was cut off
 	s.Git("branch", "--force", "done", head)
 	s.must(p.Remove(s.Context(), "done"))
 }

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"codeloops/internal/wording"
-
 	"github.com/charmbracelet/x/ansi"
+
+	"codeloops/internal/wording"
 )
 
 // prose lays a text of an agent's out, line by line, for a width: as it is, with the Markdown

@@ -2,6 +2,7 @@ package sessionview
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,7 +11,6 @@ import (
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/session"
-	"codeloops/internal/wording"
 )
 
 // A tree is what the steps of a strategy came to: candidates, attempts, rounds. A candidate that
@@ -147,18 +147,18 @@ func (t *tree) at(step loop.Step) *branch {
 	return b
 }
 
-var numbers = wording.Pattern(`[0-9]+`)
+var numbers = regexp.MustCompile(`[0-9]+`)
 
 // before reports whether a step belongs before another one that it was played at the same time
 // with: they differ in one number, as debater_1.round_2 and debater_2.round_2.
 func before(step, other loop.Step) bool {
 	a, b := string(step), string(other)
-	if numbers().ReplaceAllString(a, "#") != numbers().ReplaceAllString(b, "#") {
+	if numbers.ReplaceAllString(a, "#") != numbers.ReplaceAllString(b, "#") {
 		return false
 	}
 	differ, less := 0, false
-	there := numbers().FindAllString(b, -1)
-	for i, text := range numbers().FindAllString(a, -1) {
+	there := numbers.FindAllString(b, -1)
+	for i, text := range numbers.FindAllString(a, -1) {
 		n, _ := strconv.Atoi(text)
 		if m, _ := strconv.Atoi(there[i]); n != m {
 			differ, less = differ+1, n < m
