@@ -20,9 +20,10 @@ demo: build
 
 # The tests, in short. RACE=1 plays them with the race detector, which needs a C compiler:
 # where there is none it plays them without it, and says so. Those that run whole programs
-# take longest by far, and go first. The linters vet.
+# take longest by far, and go first. Many wait for something: so four packages at once, on
+# however few processors. The linters vet.
 LONGEST := ./internal/diff ./cmd/codeloops
-SHORT   := -short -shuffle=on -parallel 4 -timeout 30m -vet=off -ldflags=-w
+SHORT   := -short -shuffle=on -p 4 -parallel 4 -timeout 30m -vet=off -ldflags=-w
 race     = $(if $(RACE),$(if $(shell command -v $(CC) 2>/dev/null),-race,$(warning no C compiler found: testing without the race detector)))
 test:
 	CGO_ENABLED=$(if $(race),1,0) $(GO) test $(SHORT) $(race) $(LONGEST) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(LONGEST))")

@@ -376,9 +376,9 @@ const sample = 3
 // can read in each of its turns, and a limit.
 func TestPaidOnceByStrategies(t *testing.T) {
 	t.Parallel()
-	names := strategy.Names()
-	if !testing.Short() {
-		names = append(names, "reflexion over plan-and-execute", "self-refine over supervisor")
+	names := append(strategy.Names(), "reflexion over plan-and-execute", "self-refine over supervisor")
+	if testing.Short() { // those that fork, or play turns at the same time
+		names = []string{"reflexion", "rewoo", "tree-of-thoughts", "debate"}
 	}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {

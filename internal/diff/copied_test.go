@@ -31,6 +31,7 @@ func rewrite(tb testing.TB, name string) {
 func TestCopyOf(t *testing.T) {
 	t.Parallel()
 	s := newRepo(t)
+	s.clock = keeping(true)
 	for _, name := range []string{"changed", "copied", "said", "dir/later", "sub/f"} {
 		s.write(name, name+"\n")
 	}

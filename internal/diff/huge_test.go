@@ -12,6 +12,9 @@ import (
 //
 //nolint:paralleltest // it counts what is allocated
 func TestHugeFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("half a gigabyte is read")
+	}
 	const huge = 128 << 20
 	s := newRepoInMemory(t)
 	s.write("tracked", "")

@@ -65,19 +65,24 @@ func (n *nestOracle) entries(index string) []string {
 	}
 	own := n.own()
 	if index == "now" {
-		own = append(own, records(n.in("base", nil, "ls-files", "--stage", "-z"))...) // the last one counts
+		own = append(own, n.staged("base")...) // the last one counts
 	}
 	_ = os.Remove(filepath.Join(n.gitDir, index+"-index"))
 	n.in(index, []byte(strings.Join(append(own, ""), "\x00")), "update-index", "-z", "--index-info")
 	n.in(index, nil, "-c", "advice.addEmbeddedRepo=false", "add", "-A", ".")
 	addDeciders(func(stdin []byte, args ...string) string { return n.in(index, stdin, args...) })
-	return records(n.in(index, nil, "ls-files", "--stage", "-z"))
+	return n.staged(index)
+}
+
+func (n *nestOracle) staged(index string) []string {
+	n.t.Helper()
+	return n.listed(filepath.Join(n.gitDir, index+"-index"), func() string { return n.in(index, nil, "ls-files", "--stage", "-z") })
 }
 
 // findNests finds the nests of the beginning, and what is in scope in them.
 func (o *oracle) findNests() {
 	o.t.Helper()
-	for _, path := range links("", records(o.in("base", nil, "ls-files", "--stage", "-z"))) {
+	for _, path := range links("", o.staged("base")) {
 		o.nests = append(o.nests, o.nest(path))
 	}
 	for i := 0; i < len(o.nests); i++ {
@@ -106,7 +111,7 @@ func (o *oracle) nestsNow() []*nestOracle {
 	for _, n := range o.nests {
 		known[n.path] = true
 	}
-	for _, path := range links("", records(o.in("now", nil, "ls-files", "--stage", "-z"))) {
+	for _, path := range links("", o.staged("now")) {
 		if !known[path] {
 			n := o.nest(path)
 			n.in("base", nil, "read-tree", "--empty")
@@ -127,8 +132,8 @@ func (o *oracle) hideRepositories() (back func()) {
 			nests[path] = true
 		}
 	}
-	tracked := o.in("now", nil, "ls-files", "--stage", "-z") + "\x00" + o.git("ls-files", "--stage", "-z")
-	for _, path := range links("", records(tracked)) {
+	tracked := records(o.git("ls-files", "--stage", "-z"))
+	for _, path := range links("", append(tracked, o.staged("now")...)) {
 		nests[path] = true
 	}
 	hidden := map[string]string{}
@@ -173,9 +178,14 @@ func (o *oracle) join(index string, nests []*nestOracle) joined {
 	o.t.Helper()
 	var files bytes.Buffer
 	tree := func(entries []byte) string {
+		if known, ok := o.trees[string(entries)]; ok {
+			return known
+		}
 		o.in("joined", nil, "read-tree", "--empty")
 		o.in("joined", entries, "update-index", "-z", "--index-info")
-		return o.in("joined", nil, "write-tree", "--missing-ok")
+		id := o.in("joined", nil, "write-tree", "--missing-ok")
+		o.trees[string(entries)] = id
+		return id
 	}
 	j := joined{links: map[string]string{}}
 	take := func(prefix string, entries []string) {
@@ -190,7 +200,7 @@ func (o *oracle) join(index string, nests []*nestOracle) joined {
 		}
 		j.links[prefix] = tree(links.Bytes())
 	}
-	take("", records(o.in(index, nil, "ls-files", "--stage", "-z")))
+	take("", o.staged(index))
 	for _, n := range nests {
 		take(n.path+"/", n.entries(index))
 	}

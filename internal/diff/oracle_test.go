@@ -2,9 +2,11 @@ package diff_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,13 +35,16 @@ type oracle struct {
 	nests  []*nestOracle
 	joined joined
 	nested bool // there were some at the last check
+
+	listings map[[sha256.Size]byte][]string // of what is in an index, by its bytes: git is asked once
+	trees    map[string]string              // by what is in them, likewise
 }
 
 func newOracle(s *sandbox) *oracle {
 	s.t.Helper()
 	dir, err := os.MkdirTemp(s.base, "oracle")
 	s.must(err)
-	o := &oracle{sandbox: s, dir: dir}
+	o := &oracle{sandbox: s, dir: dir, listings: map[[sha256.Size]byte][]string{}, trees: map[string]string{}}
 	o.objects = o.gitPath("objects")
 	s.must(os.Mkdir(filepath.Join(o.dir, "objects"), 0o755))
 	o.copy(o.gitPath("index"), o.index("base"))
@@ -86,6 +91,25 @@ func (o *oracle) in(index string, stdin []byte, args ...string) string {
 	}, stdin, args...)
 	o.must(err)
 	return strings.TrimSuffix(string(out), "\n")
+}
+
+// staged is what an index holds.
+func (o *oracle) staged(index string) []string {
+	o.t.Helper()
+	return o.listed(o.index(index), func() string { return o.in(index, nil, "ls-files", "--stage", "-z") })
+}
+
+func (o *oracle) listed(index string, list func() string) []string {
+	o.t.Helper()
+	content, err := os.ReadFile(index)
+	if err != nil {
+		return records(list())
+	}
+	key := sha256.Sum256(content)
+	if _, ok := o.listings[key]; !ok {
+		o.listings[key] = records(list())
+	}
+	return slices.Clone(o.listings[key])
 }
 
 func (o *oracle) add(index string) {

@@ -186,6 +186,7 @@ func TestTextWithCRLF(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newRepo(t)
+			s.clock = keeping(true)
 			for _, name := range []string{"same", "touched", "gone", "turned", "d/changed"} {
 				s.write(name, "one\r\ntwo\r\n")
 				s.stale(name)

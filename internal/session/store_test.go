@@ -172,6 +172,9 @@ func TestStoreSummaries(t *testing.T) {
 // TestSurveyOfALargeLog holds a log of 1 GiB, most of it a hole in the file.
 func TestSurveyOfALargeLog(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("a gigabyte is read")
+	}
 	store := newStore(t, t.TempDir())
 	r := begin(t, store, "large", began, false)
 	f, err := os.OpenFile(r.Path(), os.O_WRONLY, 0)

@@ -53,7 +53,7 @@ func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	step := 1
 	if testing.Short() {
-		step = 5
+		step = 9
 	}
 	for _, out := range []bool{false, true} {
 		for _, late := range []string{"", "1"} {

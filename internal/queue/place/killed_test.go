@@ -97,7 +97,7 @@ func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	for late, step := range map[string]int{"": 1, "1": 3} { // within a command nobody knows where
 		if testing.Short() {
-			step = 11
+			step = 17
 		}
 		n := 1
 		for killedAt(t, n, late) {
