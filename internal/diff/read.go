@@ -21,6 +21,7 @@ import (
 
 // tracked is an index as it was read.
 type tracked struct {
+	from    index.Mark
 	root    *scan.Dir // nil when nothing is tracked
 	partial bool      // git would not make a tree of all of them, or it is not known
 	// ignores are the .gitignore files that a sparse checkout leaves out.
@@ -97,14 +98,24 @@ func (s *seen) reconverted(now attr.Settings, root *scan.Dir) bool {
 		})
 }
 
-// readIndex reads the index.
+// readIndex reads the index, and takes it apart unless that is known already.
 func (w *watcher) readIndex(ctx context.Context) error {
-	x, err := index.Read(w.repo.IndexFile())
+	text, err := index.Open(w.repo.IndexFile())
+	if err != nil {
+		return err
+	}
+	mark := text.Mark()
+	if mark == w.tracked.from {
+		return nil
+	}
+	x, err := text.Index()
 	if errors.Is(err, index.ErrExtension) {
 		x, err = w.git.listIndex(ctx)
+		mark = index.Mark{} // a part of it is in another file
 	}
 	if err == nil {
 		w.tracked = trackedIn(x)
+		w.tracked.from = mark
 	}
 	return err
 }

@@ -7,6 +7,7 @@ package index
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 
@@ -60,22 +61,54 @@ type Index struct {
 	Trailer ID         // the checksum at the end; zero under index.skipHash
 }
 
-// Read reads the index at path. A missing file is an empty index. Errors wrap
-// ErrCorrupt or ErrExtension, or say why the file could not be read.
-func Read(path string) (*Index, error) {
+// A Text is an index file as it was read, before it is taken apart.
+type Text struct {
+	path    string
+	data    []byte
+	stamp   file.Stamp
+	missing bool
+}
+
+// Open reads the index file at path. The error says why it could not be read.
+func Open(path string) (Text, error) {
 	data, stamp, err := file.Read(path, file.How{Max: maxIndex})
 	if file.Missing(err) {
+		return Text{path: path, missing: true}, nil
+	}
+	return Text{path: path, data: data, stamp: stamp}, err
+}
+
+// A Mark tells one [Text] from another: they have the same one where all their bytes are the
+// same, and what stat says of their files.
+type Mark struct {
+	sum   [sha256.Size]byte
+	stamp file.Stamp
+}
+
+// Mark returns the mark of the text.
+func (t Text) Mark() Mark { return Mark{sha256.Sum256(t.data), t.stamp} }
+
+// Index takes the text apart. A missing file is an empty index. Errors wrap ErrCorrupt or
+// ErrExtension.
+func (t Text) Index() (*Index, error) {
+	if t.missing {
 		return &Index{}, nil
 	}
+	d, err := decode(t.data)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", t.path, err)
+	}
+	d.Stamp = t.stamp
+	return &d.Index, nil
+}
+
+// Read reads the index at path, with the errors of [Open] and [Text.Index].
+func Read(path string) (*Index, error) {
+	text, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
-	d, err := decode(data)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	d.Stamp = stamp
-	return &d.Index, nil
+	return text.Index()
 }
 
 // Racy reports whether the file of e may have been written after git looked at

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"codeloops/internal/repo/file"
 )
@@ -271,4 +272,34 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 	b.ReportAllocs()
+}
+
+// TestMark: a text is known again as long as nothing was written, and by no other one.
+func TestMark(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "index")
+	mark := func() Mark {
+		t.Helper()
+		text, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text.Mark()
+	}
+	at := time.Unix(1_600_000_000, 0)
+	write := func(text string) Mark {
+		t.Helper()
+		if err := errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+		return mark()
+	}
+	none := mark()
+	one := write("one")
+	if again := mark(); again != one {
+		t.Error("the same file is taken for another one")
+	}
+	if none == one || none == (Mark{}) || write("two") == one || write("") == none {
+		t.Error("another file is taken for the same one")
+	}
 }
