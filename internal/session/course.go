@@ -14,8 +14,8 @@ import (
 type Course struct {
 	Session loop.Session  // as it began, but for the Rules, Deciders and Flags, which are those of the last run
 	Journal *loop.Journal // of its steps
-	// State and Checkpoint are those of the last capture of the work tree, ""
-	// before the first and once the actor has been at work since.
+	// State and Checkpoint are those of the last capture of the work tree itself, not of a
+	// fork; "" before the first, and once anybody of the session has written to it since.
 	State      string
 	Checkpoint string
 	// Unjudged is the checkpoint of the iteration after the last whole one, "" where there
@@ -59,6 +59,7 @@ type follower struct {
 	Course
 	begun bool
 	acted Entry // of the journal's pending turn
+	forks openForks
 }
 
 func (f *follower) follow(entry Entry) {
@@ -80,18 +81,40 @@ func (f *follower) follow(entry Entry) {
 	case loop.ActorFinished:
 		f.acted = entry
 	case loop.DiffCaptured:
-		f.State, f.Checkpoint = e.Change.State, e.Change.Checkpoint
-		f.Unjudged = f.Checkpoint
+		f.left(e.Change.State, e.Change.Checkpoint)
+		f.Unjudged = e.Change.Checkpoint
 	case loop.IterationFinished:
-		f.State, f.Checkpoint, f.Unjudged = e.Round.Change.State, e.Round.Change.Checkpoint, ""
+		f.left(e.Round.Change.State, e.Round.Change.Checkpoint)
+		f.Unjudged = ""
+	case loop.Noted:
+		f.noted(e)
+	case loop.TurnStarted:
+		if e.Access == loop.Write {
+			f.left("", "")
+		}
 	case loop.Finished:
 		f.Outcome = &e.Outcome
 	case loop.PhaseEntered:
 		if e.State == loop.ActorExecuting { // from here on nobody knows
-			f.State, f.Checkpoint = "", ""
+			f.left("", "")
 		}
-	case loop.BaselineChecked, loop.ReviewRejected, loop.CriticFinished, loop.Activity, loop.TurnStarted, loop.TurnFinished, loop.Noted, loop.WaitStarted, loop.WaitFinished,
+	case loop.BaselineChecked, loop.ReviewRejected, loop.CriticFinished, loop.Activity, loop.TurnFinished, loop.WaitStarted, loop.WaitFinished,
 		loop.Inspected, loop.ChecksFinished, loop.Warned, loop.Steered:
+	}
+}
+
+// left takes down what the session left the work tree as, unless it was at work in a fork.
+func (f *follower) left(state, checkpoint string) {
+	if len(f.forks) == 0 {
+		f.State, f.Checkpoint = state, checkpoint
+	}
+}
+
+func (f *follower) noted(e loop.Noted) {
+	f.forks.follow(e)
+	switch e.Name {
+	case loop.NoteForkApplied, loop.NoteApplied, loop.NoteRestored: // perhaps from within a fork
+		f.State, f.Checkpoint = "", ""
 	}
 }
 

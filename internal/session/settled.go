@@ -22,7 +22,23 @@ type Settled struct {
 	read  int64
 	last  string // the last checkpoint, of the session's own work tree
 	acted bool   // something was done since then
-	forks int    // that are open: what is done there is not in the work tree yet
+	forks openForks
+}
+
+// openForks are the forks of a session that are open, by their steps: what is done in one is not
+// in the work tree yet. One that was left open is opened again when the session is carried on.
+type openForks map[string]bool
+
+func (o *openForks) follow(e loop.Noted) {
+	switch e.Name {
+	case loop.NoteForked:
+		if *o == nil {
+			*o = openForks{}
+		}
+		(*o)[e.Text] = true
+	case loop.NoteForkApplied, loop.NoteForkDiscarded:
+		delete(*o, e.Text)
+	}
 }
 
 // Read goes on, up to the last whole line of the log.
@@ -45,11 +61,15 @@ func (s *Settled) Read(path string) error {
 		if entry, err := decode(bytes.TrimSpace(line), lean); err == nil { // as everywhere, another line counts as not there
 			s.follow(entry.Event)
 		}
-		if !s.acted && s.forks == 0 && s.last != "" {
+		if !s.acted && len(s.forks) == 0 && s.last != "" {
 			s.Size, s.Checkpoint = s.read, s.last
 		}
 	}
 }
+
+// Lacks reports whether something was done since the checkpoint, which no work tree but the session's
+// own has.
+func (s *Settled) Lacks() bool { return s.acted }
 
 func (s *Settled) follow(e loop.Event) {
 	switch e := e.(type) {
@@ -73,14 +93,9 @@ func (s *Settled) follow(e loop.Event) {
 }
 
 func (s *Settled) noted(e loop.Noted) {
+	s.forks.follow(e)
 	switch e.Name {
-	case loop.NoteForked:
-		s.forks++
-	case loop.NoteForkApplied:
-		s.forks, s.acted = max(0, s.forks-1), true
-	case loop.NoteForkDiscarded:
-		s.forks = max(0, s.forks-1)
-	case loop.NoteApplied:
+	case loop.NoteForkApplied, loop.NoteApplied:
 		s.acted = true
 	case loop.NoteCheckpoint:
 		s.captured(e.Change.Checkpoint)
@@ -90,7 +105,7 @@ func (s *Settled) noted(e loop.Noted) {
 }
 
 func (s *Settled) captured(checkpoint string) {
-	if checkpoint != "" && s.forks == 0 {
+	if checkpoint != "" && len(s.forks) == 0 {
 		s.last, s.acted = checkpoint, false
 	}
 }
