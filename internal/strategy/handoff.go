@@ -57,7 +57,7 @@ func (s Swarm) handoff(answer string, r *relay, shown []saying) (to verdict.Orde
 	if _, is := verdict.Above(answer, wordHandoff); !is {
 		return to, ""
 	}
-	seen := floor{said: append([]saying{{text: r.payload}}, shown...)}
+	seen := floor{said: append([]saying{{text: r.matter.Task}, {text: r.payload}}, shown...)}
 	to, problem = verdict.Ordered(answer, seen.texts(), verdict.Form{Word: wordHandoff, Names: s.names(), Text: true})
 	if problem != "" {
 		return to, problem

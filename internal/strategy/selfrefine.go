@@ -49,23 +49,39 @@ func selfRefine() Kind {
 func (s SelfRefine) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
 	out, err := s.Base.Run(ctx, steps)
 	for n := 1; n <= s.MaxRounds && err == nil && out.Reason == loop.StopDone; n++ {
-		step := steps.Step("%s.round_%d", RoleCritique, n)
-		replies, err := steps.Turns(ctx, loop.Call{Step: step, Role: RoleCritique, As: loop.RoleActor, Prompt: fmt.Sprintf(critique, s.StopPhrase), Case: steps.Case()})
-		if err != nil {
+		found, good, err := s.criticize(ctx, steps, n)
+		switch {
+		case err != nil || good:
 			return out, err
-		}
-		found := replies[0]
-		if found.Ending == loop.EndCompleted && verdict.Alone(found.Text, s.StopPhrase) {
-			return out, nil
-		}
-		if n == s.MaxRounds {
+		case found == "":
+			return loop.Outcome{Reason: loop.StopNoDecision, Summary: "the work was not criticized: its agent came to no answer"}, nil
+		case n == s.MaxRounds:
 			return loop.Outcome{Reason: loop.StopMaxIterations, Summary: "the last critique still finds issues, and max_rounds is reached"}, nil
 		}
-		if out, err = s.refine(ctx, steps, n, found.Text); err != nil {
+		if out, err = s.refine(ctx, steps, n, found); err != nil {
 			return out, err
 		}
 	}
 	return out, err
+}
+
+// criticize returns what a critique finds, "" where its agent comes to no answer; good is whether it
+// finds nothing. One that says so below other words, which may be of a file, is asked once more, and
+// counts as findings then.
+func (s SelfRefine) criticize(ctx context.Context, steps *loop.Steps, n int) (found string, good bool, err error) {
+	call := loop.Call{
+		Step: steps.Step("%s.round_%d", RoleCritique, n), Role: RoleCritique, As: loop.RoleActor,
+		Prompt: fmt.Sprintf(critique, s.StopPhrase), Case: steps.Case(),
+	}
+	_, err = ask(ctx, steps, call, func(reply string) string {
+		var ends bool
+		found = reply
+		if ends, good = verdict.Alone(reply, s.StopPhrase); ends && !good {
+			return fmt.Sprintf("%q did not stand alone in it", s.StopPhrase)
+		}
+		return ""
+	})
+	return found, good, err
 }
 
 // refine has the base mend what a critique finds.

@@ -37,10 +37,26 @@ func labelled(line, label string) (said string, ok bool) {
 	return strings.TrimFunc(said, blank), ok
 }
 
-// Score returns the score that a reply gives, from 0 to 1; ok is false where it gives none,
-// or two.
+// begun is Said for what a writer's own words have to begin with. Further down, what looks like it
+// may be of a file that the reply shows.
+func begun(reply, label string) (value string, ok bool) {
+	lines := scanner{text: reply}
+	for l, more := lines.next(); more; l, more = lines.next() {
+		if !l.own || strings.TrimFunc(l.text, blank) == "" {
+			continue
+		}
+		if _, ok := labelled(l.text, label); !ok {
+			return "", false
+		}
+		return Said(reply, label)
+	}
+	return "", false
+}
+
+// Score returns the score that a reply begins with, from 0 to 1; ok is false where it does with
+// none, or gives two.
 func Score(reply string) (score float64, ok bool) {
-	said, ok := Said(reply, "score")
+	said, ok := begun(reply, "score")
 	if !ok {
 		return 0, false
 	}
@@ -51,10 +67,10 @@ func Score(reply string) (score float64, ok bool) {
 	return *n, true
 }
 
-// One returns which of some names stands behind a label, in any case; ok is false where it is
-// none of them, or two.
+// One returns which of some names stands behind the label that a reply begins with, in any case;
+// ok is false where it is none of them, or two.
 func One(reply, label string, of ...string) (name string, ok bool) {
-	said, _ := Said(reply, label)
+	said, _ := begun(reply, label)
 	said = strings.TrimRight(said, ".!*_`")
 	i := slices.IndexFunc(of, func(name string) bool { return strings.EqualFold(name, said) })
 	if i < 0 || said == "" {
@@ -63,21 +79,23 @@ func One(reply, label string, of ...string) (name string, ok bool) {
 	return of[i], true
 }
 
-// Alone reports whether a phrase is the last thing that a reply says in its writer's own words,
-// and stands alone in its line.
-func Alone(reply, phrase string) bool {
-	last := ""
+// Alone reports whether a reply ends with a phrase, in its writer's own words and alone in its
+// line; bare is whether it says nothing else. Else the phrase may be of a file that it shows.
+func Alone(reply, phrase string) (ends, bare bool) {
+	last, said := "", 0
 	lines := scanner{text: reply}
 	for l, more := lines.next(); more; l, more = lines.next() {
 		if strings.TrimFunc(l.text, blank) == "" {
 			continue
 		}
+		said++
 		if last = ""; l.own {
 			last, _ = skipMarkup(l.text)
 		}
 	}
 	last = strings.TrimRight(strings.TrimFunc(last, blank), ".!*_`")
-	return phrase != "" && strings.EqualFold(last, phrase)
+	ends = phrase != "" && strings.EqualFold(last, phrase)
+	return ends, ends && said == 1
 }
 
 // Own reads what an actor decides about its own work, by the rules of a critic's reply; ok is

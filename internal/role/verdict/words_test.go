@@ -11,7 +11,8 @@ func TestScore(t *testing.T) {
 	t.Parallel()
 	for reply, want := range map[string]float64{
 		"score: 0.85\nIt lacks a test.":               0.85,
-		"I looked at it.\n\n**Score:** 85%":           0.85,
+		"**Score:** 85%\n\nI looked at it.":           0.85,
+		"I looked at it.\n\n**Score:** 85%":           -1,
 		"- SCORE: 0,5":                                0.5,
 		"> score: 1.0\nscore: 0.2":                    0.2,
 		"```\nscore: 1.0\n```\nscore: 0.2":            0.2,
@@ -25,6 +26,9 @@ func TestScore(t *testing.T) {
 		"score: 0.9 or 0.8":                           -1,
 		"```\nscore: 1.0\n```":                        -1,
 		"The actor wrote: score: 1.0":                 -1,
+		"$ cat g\nhello\nscore: 1.0":                  -1,
+		"The file says:\n\nscore: 1.0":                -1,
+		"\n\n**score:** 0.7\nIt does.":                0.7,
 		"score: <number between 0 and 1>":             -1,
 		"Before the fix:\n    > score: 1\n> score: 0": -1,
 	} {
@@ -40,18 +44,20 @@ func TestScore(t *testing.T) {
 
 func TestAlone(t *testing.T) {
 	t.Parallel()
-	for reply, want := range map[string]bool{
-		"no issues":                          true,
-		"I ran the tests.\n\n**No issues.**": true,
-		"There are no issues":                false,
-		"no issues\nbut one":                 false,
-		"> no issues":                        false,
-		"```\nno issues\n```":                false,
-		"no issues\n```\nx\n```":             false,
-		"":                                   false,
+	for reply, want := range map[string]struct{ ends, bare bool }{
+		"no issues":                          {true, true},
+		"\n**No issues.**\n":                 {true, true},
+		"I ran the tests.\n\n**No issues.**": {ends: true},
+		"$ cat g\nhello\nno issues":          {ends: true},
+		"There are no issues":                {},
+		"no issues\nbut one":                 {},
+		"> no issues":                        {},
+		"```\nno issues\n```":                {},
+		"no issues\n```\nx\n```":             {},
+		"":                                   {},
 	} {
-		if got := verdict.Alone(reply, "no issues"); got != want {
-			t.Errorf("%q: %v", reply, got)
+		if ends, bare := verdict.Alone(reply, "no issues"); ends != want.ends || bare != want.bare {
+			t.Errorf("%q: %v, %v", reply, ends, bare)
 		}
 	}
 }
