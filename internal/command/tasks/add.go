@@ -18,6 +18,7 @@ import (
 	"codeloops/internal/queue/source"
 	"codeloops/internal/repo"
 	"codeloops/internal/run"
+	"codeloops/internal/screen/pager"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
@@ -110,8 +111,8 @@ func (o *taskOptions) add(cmd *cobra.Command, b *backlog, prompt string) error {
 	if o.asJSON {
 		return command.WriteJSON(b.Out, r)
 	}
-	fmt.Fprintln(b.Out, t.ID) //nolint:errcheck // a reader that has gone
-	return nil
+	_, err = fmt.Fprintln(b.Out, t.ID)
+	return pager.UnlessGone(err)
 }
 
 // addJSON declares the flag of what is printed for programs.
@@ -275,7 +276,9 @@ func (o *taskOptions) take(cmd *cobra.Command, b *backlog, origin queue.Origin) 
 			return nil, err
 		}
 		if added = append(added, r); !o.asJSON {
-			fmt.Fprintln(b.Out, t.ID) //nolint:errcheck // a reader that has gone
+			if _, err := fmt.Fprintln(b.Out, t.ID); pager.UnlessGone(err) != nil {
+				return nil, err
+			}
 		}
 	}
 	fmt.Fprintf(b.Err, "%s added, %d there already\n", wording.Count(len(added), "task"), len(tasks)-len(added)) //nolint:errcheck // a courtesy

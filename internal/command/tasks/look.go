@@ -13,6 +13,7 @@ import (
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/play"
 	"codeloops/internal/run"
+	"codeloops/internal/screen/pager"
 	"codeloops/internal/session"
 	"codeloops/internal/wording/hint"
 )
@@ -39,7 +40,7 @@ did not end with DONE), dead (its workers were lost three times) or cancelled.`,
 				if err != nil {
 					return err
 				}
-				return b.list(cmd.Context(), all, asJSON)
+				return pager.UnlessGone(b.list(cmd.Context(), all, asJSON))
 			})
 		},
 	}
@@ -70,7 +71,7 @@ func newQueueShowCmd(q *Access) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return v.Show(q.Out, &r, run.Spelled(r.Task.Flags), b.toTake(&r))
+				return pager.UnlessGone(v.Show(q.Out, &r, run.Spelled(r.Task.Flags), b.toTake(&r)))
 			})
 		},
 	}

@@ -143,7 +143,7 @@ const (
 
 // insist does something until the hub has answered.
 func insist(ctx context.Context, do func(context.Context) error) error {
-	left := grace
+	var unwanted time.Time // since when nobody wants to wait
 	for {
 		once, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 		err := do(once)
@@ -151,10 +151,12 @@ func insist(ctx context.Context, do func(context.Context) error) error {
 		if err == nil || !Unreachable(err) {
 			return err
 		}
-		if ctx.Err() != nil {
-			if left -= away; left <= 0 {
-				return err
-			}
+		switch now := time.Now(); {
+		case ctx.Err() == nil:
+		case unwanted.IsZero():
+			unwanted = now
+		case now.Sub(unwanted) >= grace:
+			return err
 		}
 		time.Sleep(away)
 	}

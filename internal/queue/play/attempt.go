@@ -139,12 +139,17 @@ func (a *attempt) place(ctx context.Context) (*place.Place, error) {
 	})
 }
 
-// restore makes a work tree what it is in the last checkpoint of the session.
+// restore makes a work tree what it is in the last checkpoint of the session. Where more had been
+// done, which is gone with the work tree, the session is not carried on: nobody would do it again.
 func (a *attempt) restore(ctx context.Context, dir string) error {
 	store, id := a.sessions, a.job.Progress.Session
 	var settled session.Settled
 	if err := settled.Read(store.Path(id)); err != nil || settled.Checkpoint == "" {
 		return err
+	}
+	if settled.Lacks() {
+		a.player.Tell(a.job.Task.ID, "its work tree is gone, with what was done there: it begins anew")
+		return a.job.Change(ctx, func(r *queue.Record) error { r.Progress.Session = ""; return nil })
 	}
 	h := *a.player.Host
 	h.Dir = dir

@@ -1,10 +1,12 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"codeloops/internal/loop"
@@ -59,16 +61,22 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 // said says why a result could not be merged.
 func said(r *merge.Result) string {
 	if r.Outcome == merge.Red && r.Failure != nil {
-		return fmt.Sprintf("the check %q fails on the merged result:\n%s", r.Failure.Check, strings.TrimSpace(r.Failure.Output))
+		output := strings.TrimSpace(r.Failure.Output)
+		return fmt.Sprintf("the check %q fails on the merged result:\n%s", r.Failure.Check, cmp.Or(output, "(it printed nothing)"))
 	}
 	return fmt.Sprintf("conflicts in %s:\n%s", strings.Join(r.Files, ", "), strings.TrimSpace(end(r.Text)))
 }
 
-// check runs the checks of a task in a work tree with the merged result.
+// check runs the checks of a task in a work tree with the merged result, which its setup command
+// makes ready for them.
 func (g *ground) check(ctx context.Context, t *queue.Task, dir string) (failed *merge.Failure, err error) {
 	cfg, err := g.config(t, dir)
 	if err != nil || len(cfg.Checks) == 0 {
 		return nil, err
+	}
+	commands := cfg.Checks
+	if t.Setup != "" {
+		commands = slices.Concat([]string{t.Setup}, commands)
 	}
 	outputs, err := os.MkdirTemp("", "codeloops-checks-")
 	if err != nil {
@@ -76,7 +84,7 @@ func (g *ground) check(ctx context.Context, t *queue.Task, dir string) (failed *
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(outputs)) }()
 	checks := &check.Runner{
-		Starter: g.player.Starter, Commands: cfg.Checks, Dir: dir, Env: g.player.Host.Environ, Outputs: outputs,
+		Starter: g.player.Starter, Commands: commands, Dir: dir, Env: g.player.Host.Environ, Outputs: outputs,
 		Timeout: cfg.CheckTimeout, Keep: int64(cfg.LogOutput), Max: int64(cfg.MaxOutput),
 	}
 	for result, err := range checks.Check(ctx, loop.Step("0")) {

@@ -97,7 +97,9 @@ func inOrder(name string, items []Item) error {
 	const looking, fine = 1, 2
 	after, state := map[string][]string{}, map[string]int{}
 	for _, item := range items {
-		after[item.Key] = item.After
+		if !item.Done { // else it waits for nothing
+			after[item.Key] = item.After
+		}
 	}
 	var walk func(key string) []string // from an item of a circle to itself, backwards
 	walk = func(key string) []string {

@@ -187,6 +187,9 @@ func jsonError(name string, text []byte, err error) error {
 			why += ": " + semantic.Err.Error()
 		}
 	}
+	if errors.Is(err, io.EOF) {
+		return hint.Errorf("an export that was cut off? Make it anew", "%s holds no JSON", name)
+	}
 	if at < 0 {
 		return err
 	}
