@@ -89,15 +89,11 @@ func (f *follower) follow(entry Entry) {
 	case loop.Noted:
 		f.noted(e)
 	case loop.TurnStarted:
-		if e.Access == loop.Write {
-			f.left("", "")
-		}
+		f.writes(e.Access == loop.Write)
 	case loop.Finished:
 		f.Outcome = &e.Outcome
 	case loop.PhaseEntered:
-		if e.State == loop.ActorExecuting { // from here on nobody knows
-			f.left("", "")
-		}
+		f.writes(e.State == loop.ActorExecuting)
 	case loop.BaselineChecked, loop.ReviewRejected, loop.CriticFinished, loop.Activity, loop.TurnFinished, loop.WaitStarted, loop.WaitFinished,
 		loop.Inspected, loop.ChecksFinished, loop.Warned, loop.Steered:
 	}
@@ -107,6 +103,13 @@ func (f *follower) follow(entry Entry) {
 func (f *follower) left(state, checkpoint string) {
 	if len(f.forks) == 0 {
 		f.State, f.Checkpoint = state, checkpoint
+	}
+}
+
+// writes forgets that where somebody is at work in it, if that may write: from here on nobody knows.
+func (f *follower) writes(may bool) {
+	if may {
+		f.left("", "")
 	}
 }
 

@@ -65,13 +65,15 @@ func (b *backlog) mine(ctx context.Context, everywhere bool) (queue.Backlog, err
 	return all, nil
 }
 
-// find is the task that a reference means: an ID or the beginning of one.
+// find is the task that a reference means: the ID of any, or what is short for one of the
+// repository that the user stands in, where that is one.
 func (b *backlog) find(ctx context.Context, ref string) (queue.Record, error) {
 	r, err := b.on.Get(ctx, ref)
 	if err == nil || !errors.Is(err, board.ErrNone) {
 		return r, err
 	}
-	all, err := b.on.All(ctx)
+	_, outside := b.repository()
+	all, err := b.mine(ctx, outside != nil)
 	if err != nil {
 		return r, err
 	}

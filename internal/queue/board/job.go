@@ -135,28 +135,38 @@ func (j *Job) once(change func(*queue.Record) error) func(context.Context) error
 	}
 }
 
-// How long the hub is waited for once nobody wants to wait, and how long between two tries.
+// How long an answer of the hub is waited for, and the hub once nobody wants to wait, which is for more
+// than one try; and how long between two tries.
 const (
-	grace = 10 * time.Second
-	away  = 200 * time.Millisecond
+	grace   = 10 * time.Second
+	parting = 3 * grace
+	away    = 200 * time.Millisecond
 )
 
-// insist does something until the hub has answered.
+// insist does something until the hub has answered, or nobody has wanted to wait for that for a while.
 func insist(ctx context.Context, do func(context.Context) error) error {
-	var unwanted time.Time // since when nobody wants to wait
+	wanted, give := context.WithCancel(context.WithoutCancel(ctx))
+	defer give()
+	defer context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(parting):
+			give()
+		case <-wanted.Done():
+		}
+	})()
+	var last error
 	for {
-		once, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		once, cancel := context.WithTimeout(wanted, grace)
 		err := do(once)
 		cancel()
-		if err == nil || !Unreachable(err) {
+		if err == nil || wanted.Err() == nil && !Unreachable(err) {
 			return err
 		}
-		switch now := time.Now(); {
-		case ctx.Err() == nil:
-		case unwanted.IsZero():
-			unwanted = now
-		case now.Sub(unwanted) >= grace:
-			return err
+		if last == nil || wanted.Err() == nil { // else it says only that it was cancelled
+			last = err
+		}
+		if wanted.Err() != nil {
+			return last
 		}
 		time.Sleep(away)
 	}

@@ -99,7 +99,7 @@ func (d *Desk) To(ctx context.Context, store *session.Store, g Goal, mayWrite fu
 		}
 		kept = keptWords(done)
 	}
-	return append([]string{fmt.Sprintf("the files of %s are those of %s; %s", root, g.Name, kept)}, wayWords(way)...), nil
+	return append([]string{fmt.Sprintf("the files of %s are those of %s; %s", wording.Line(root), g.Name, kept)}, wayWords(way)...), nil
 }
 
 // sure asks, unless the user has said yes.
@@ -149,7 +149,7 @@ func (d *Desk) Undo(ctx context.Context, name string) (told string, err error) {
 	if err != nil {
 		return "", err
 	}
-	those := fmt.Sprintf("the files of %s are those from before they were put back to %s", tree.Root(), one.Title)
+	those := fmt.Sprintf("the files of %s are those from before they were put back to %s", wording.Line(tree.Root()), one.Title)
 	if len(p.Changes) == 0 {
 		return those + " already", nil
 	}
