@@ -110,7 +110,11 @@ func (p *Player) Merge(ctx context.Context, j *board.Job) error {
 	_, isAway := errors.AsType[*parcel.AwayError](err)
 	switch {
 	case ctx.Err() != nil && err != nil:
-		return context.Cause(ctx) // it comes again
+		if cause := context.Cause(ctx); errors.Is(cause, queue.ErrStale) {
+			return cause
+		}
+		now := p.Board.Now()
+		move = func(r *queue.Record) error { r.PutOff(now, 0, "interrupted"); return nil } // to whoever asks next
 	case board.Unreachable(err) || errors.Is(err, queue.ErrStale):
 		return err
 	case diskFull(err):
