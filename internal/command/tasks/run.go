@@ -253,9 +253,10 @@ func (s *shift) conclude(ctx context.Context, all queue.Backlog) error {
 		}
 	}
 	for _, target := range slices.Sorted(maps.Keys(last)) {
-		r := last[target]
-		if taken, err := s.plays.Taken(ctx, r); err == nil && !taken {
-			fmt.Fprintf(s.Err, "%s is checked out, so what is merged waits; to take it:\n  %s\n", term.Line(r.Task.Target), term.Line(s.toTake(r))) //nolint:errcheck // a courtesy
+		r := *last[target]
+		var err error
+		if r.Merge.Take, err = s.plays.Take(ctx, &r); err == nil && r.Merge.Take != "" {
+			fmt.Fprintf(s.Err, "%s is checked out, so what is merged waits; to take it:\n  %s\n", term.Line(r.Task.Target), term.Line(s.toTake(&r))) //nolint:errcheck // a courtesy
 		}
 	}
 	if !left {
