@@ -95,6 +95,9 @@ func (j *Journal) Add(at Stamp, e Event) {
 		j.round(e.Round)
 	case Finished:
 		j.ended = true
+		if e.Outcome.Reason == StopNoDecision {
+			j.unanswered()
+		}
 		if e.Outcome.Reason == StopActorFailed { // the last turn is not worth a review
 			j.drop(iterationStep(len(j.Rounds()) + 1))
 		}
@@ -107,6 +110,16 @@ func (j *Journal) Add(at Stamp, e Event) {
 	case PhaseEntered, TurnStarted, Activity, WaitStarted, WaitFinished, DiffCaptured, Inspected, ChecksFinished, Warned:
 	}
 	j.last = at.Time
+}
+
+// unanswered has turns be played again that ended the run because nothing came of them.
+func (j *Journal) unanswered() {
+	for n := len(j.entries) - 1; n >= 0; n-- {
+		if turn, ok := j.entries[n].event.(TurnFinished); !ok || turn.Reply.Ending == EndCompleted {
+			return
+		}
+		j.entries = j.entries[:n]
+	}
 }
 
 func (j *Journal) noted(step Step, e Noted) {

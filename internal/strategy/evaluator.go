@@ -22,10 +22,11 @@ score: <a number from 0 to 1>
 The lines after it say why.`
 
 // scored asks an evaluator for the score of a case. A reply that cannot be read is asked for once
-// more, and then counts as 0.
-func scored(ctx context.Context, in *loop.Steps, step loop.Step, c loop.Case) (score float64, err error) {
+// more, and then counts as 0; answered is whether there was any.
+func scored(ctx context.Context, in *loop.Steps, step loop.Step, c loop.Case) (score float64, answered bool, err error) {
 	call := loop.Call{Step: step, Role: RoleEvaluator, Prompt: evaluate, Case: &c}
 	ok, err := ask(ctx, in, call, func(reply string) string {
+		answered = true
 		s, ok := verdict.Score(reply)
 		if !ok {
 			return "its first line was not of this form"
@@ -36,5 +37,5 @@ func scored(ctx context.Context, in *loop.Steps, step loop.Step, c loop.Case) (s
 	if !ok {
 		score = 0
 	}
-	return score, err
+	return score, answered, err
 }

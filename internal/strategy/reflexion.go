@@ -124,7 +124,10 @@ func (r Reflexion) attempt(ctx context.Context, in *loop.Steps, attempt loop.Ste
 	if out, err = r.Base.Run(ctx, in); err != nil {
 		return out, "", err
 	}
-	score, err := scored(ctx, in, attempt.Sub(string(RoleEvaluator)), *in.Case())
+	score, answered, err := scored(ctx, in, attempt.Sub(string(RoleEvaluator)), *in.Case())
+	if err == nil && !answered { // which says nothing of the attempt
+		err = loop.Stop(loop.StopNoDecision, "the evaluator came to no answer: its agent broke off twice")
+	}
 	if err != nil {
 		return out, "", err
 	}

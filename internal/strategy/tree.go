@@ -143,7 +143,7 @@ func (t TreeOfThoughts) think(ctx context.Context, in *loop.Steps, step loop.Ste
 		return now, err
 	}
 	c := loop.Case{Task: in.Task(), Attempt: loop.Attempt{Turn: now.turn}, Change: change, Checks: checks}
-	if now.score, err = scored(ctx, in, step.Sub(string(RoleEvaluator)), c); err != nil {
+	if now.score, _, err = scored(ctx, in, step.Sub(string(RoleEvaluator)), c); err != nil {
 		return now, err
 	}
 	if len(failing(checks)) > 0 {
