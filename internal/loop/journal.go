@@ -94,13 +94,7 @@ func (j *Journal) Add(at Stamp, e Event) {
 	case IterationFinished:
 		j.round(e.Round)
 	case Finished:
-		j.ended = true
-		if e.Outcome.Reason == StopNoDecision {
-			j.unanswered()
-		}
-		if e.Outcome.Reason == StopActorFailed { // the last turn is not worth a review
-			j.drop(iterationStep(len(j.Rounds()) + 1))
-		}
+		j.finished(e.Outcome.Reason)
 	case TurnFinished:
 		j.turned(at.Step, e)
 	case Noted:
@@ -112,14 +106,23 @@ func (j *Journal) Add(at Stamp, e Event) {
 	j.last = at.Time
 }
 
-// unanswered has turns be played again that ended the run because nothing came of them.
-func (j *Journal) unanswered() {
-	for n := len(j.entries) - 1; n >= 0; n-- {
-		if turn, ok := j.entries[n].event.(TurnFinished); !ok || turn.Reply.Ending == EndCompleted {
-			return
-		}
-		j.entries = j.entries[:n]
+// finished takes the end of a run. A turn for which it ended, as nothing came of it, is played again.
+func (j *Journal) finished(why StopReason) {
+	j.ended = true
+	if why == StopActorFailed { // the last turn is not worth a review
+		j.drop(iterationStep(len(j.Rounds()) + 1))
 	}
+	if why != StopNoDecision {
+		return
+	}
+	done := len(j.entries)
+	for _, e := range slices.Backward(j.entries) {
+		if turn, ok := e.event.(TurnFinished); !ok || turn.Reply.Ending == EndCompleted {
+			break
+		}
+		done--
+	}
+	j.entries = j.entries[:done]
 }
 
 func (j *Journal) noted(step Step, e Noted) {
