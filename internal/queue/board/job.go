@@ -80,6 +80,9 @@ func (j *Job) Stale(r *queue.Record) error {
 // this job: it was given to another worker, cancelled or removed.
 func (j *Job) Change(ctx context.Context, change func(*queue.Record) error) error {
 	r, err := j.board.Change(ctx, j.given.Task.ID, func(r *queue.Record) error {
+		if r.Revision < j.given.Revision {
+			return errBehind
+		}
 		if err := j.Stale(r); err != nil {
 			return err
 		}
@@ -172,12 +175,16 @@ func insist(ctx context.Context, do func(context.Context) error) error {
 	}
 }
 
+// errBehind is the answer of a server of a cluster that has not heard of the last changes yet.
+var errBehind = errors.New("a server of the cluster is behind the others")
+
 // Unreachable reports whether an error says only that the hub could not be asked.
 func Unreachable(err error) bool {
 	for _, one := range []error{
 		context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrReconnectBufExceeded,
 		nats.ErrConnectionReconnecting, nats.ErrNoServers, nats.ErrStaleConnection, jetstream.ErrNoStreamResponse,
 		jetstream.ErrJetStreamNotEnabled, // as when its disk is full
+		errBehind,
 	} {
 		if errors.Is(err, one) {
 			return true
