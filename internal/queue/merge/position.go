@@ -97,6 +97,23 @@ func (m *Merger) take(at position, how string) string {
 	return "git -C " + wording.Shell(at.tree) + strings.TrimPrefix(command, "git")
 }
 
+// Take is the command by which a user takes what waits for a target; "" where nothing does. Where the
+// target has commits that what waits lacks, it is no fast-forward.
+func (m *Merger) Take(ctx context.Context, target string) (command string, err error) {
+	at, err := m.look(ctx, target)
+	if err != nil || at.ahead == "" {
+		return "", err
+	}
+	if taken, err := m.repo.Contains(ctx, at.tip, at.ahead); err != nil || taken {
+		return "", err
+	}
+	forward, err := m.repo.Contains(ctx, at.ahead, at.tip)
+	if err != nil || !forward {
+		return m.take(at, ""), err
+	}
+	return m.take(at, "--ff-only "), nil
+}
+
 // publish moves the target to a commit, or what waits for it where it is checked out. ok is false
 // where it is no longer at its position.
 func (m *Merger) publish(ctx context.Context, at position, commit, why string) (ok bool, err error) {

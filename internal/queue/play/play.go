@@ -148,23 +148,13 @@ func (p *Player) Bring(ctx context.Context, r queue.Record) error {
 	})
 }
 
-// Take is the command that takes what waits for the target of a task; "" where the target contains it.
+// Take is the command that takes what waits for the target of a task; "" where nothing does.
 func (p *Player) Take(ctx context.Context, r *queue.Record) (string, error) {
-	repo, err := git.Open(r.Task.Repository.Root, p.Starter, p.Host.Environ)
+	g, err := p.ground(r.Task.Repository)
 	if err != nil {
 		return "", err
 	}
-	tip, ok, err := repo.Commit(ctx, "refs/heads/"+r.Task.Target)
-	if err != nil || !ok {
-		return "", err
-	}
-	if taken, err := repo.Contains(ctx, tip, r.Merge.Commit); err != nil || taken {
-		return "", err
-	}
-	if forward, err := repo.Contains(ctx, r.Merge.Commit, tip); err != nil || forward {
-		return r.Merge.Take, err
-	}
-	return strings.Replace(r.Merge.Take, " --ff-only", "", 1), nil // the user has committed since
+	return g.merger.Take(ctx, r.Task.Target)
 }
 
 // Discard removes the work tree and the branch of a task whatever is on them: that stays at the
