@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"strings"
 
 	"codeloops/internal/loop"
 )
@@ -37,7 +39,7 @@ func (o *openForks) follow(e loop.Noted) {
 		}
 		(*o)[e.Text] = true
 	case loop.NoteForkApplied, loop.NoteForkDiscarded:
-		delete(*o, e.Text)
+		maps.DeleteFunc(*o, func(step string, _ bool) bool { return step == e.Text || strings.HasPrefix(step, e.Text+".") })
 	}
 }
 
