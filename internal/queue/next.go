@@ -203,5 +203,5 @@ func (b Backlog) Meant(ref string) (r Record, err error) {
 	if id, near := wording.Nearest(ref, all); near {
 		return r, hint.Errorf("did you mean "+id+"?", "there is no task %s", ref)
 	}
-	return r, hint.Errorf("codeloops queue list shows those that there are here, with --all those of other repositories", "there is no task %s", ref)
+	return r, hint.Errorf("codeloops queue list shows the tasks of this repository, and codeloops queue list --all those of every one", "there is no task %s", ref)
 }

@@ -77,6 +77,12 @@ T004 "T004 d" after T003
 T005 "T005 e" after T004
 `,
 		},
+		"done, and after one that is not": {
+			"- [ ] T001 a\n  after: T002\n- [x] T002 b\n",
+			`T001 "T001 a" after T002
+T002 "T002 b" after T001 done
+`,
+		},
 		"beside others": {
 			"- [ ] T001 setup\n- [ ] T002 [P] [US1] model in src/a.py\n- [ ] [P] T003 other\n## Next\n- [ ] T004 join\n- [ ] T005 [P] last\n",
 			`T001 "T001 setup"

@@ -112,6 +112,7 @@ func TestStoriesRefused(t *testing.T) {
 		"a comma":     {"{\"ä\": 1,\n \"userStories\": [{\"id\" 1}]}", "line 2, column 24: "},
 		"not whole":   {`{"userStories": [{"id": "a"`, "column 28: "},
 		"more":        {`[{"title": "a"}] x`, "line 1, column 18: "},
+		"empty":       {"", "holds no JSON"},
 		"none":        {`{"stories": []}`, "has no user stories"},
 		"another":     {`{"name": "shop"}`, "has no user stories"},
 		"a number":    {`7`, "has no user stories"},

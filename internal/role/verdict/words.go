@@ -37,9 +37,9 @@ func labelled(line, label string) (said string, ok bool) {
 	return strings.TrimFunc(said, blank), ok
 }
 
-// begun is Said for what a writer's own words have to begin with. Further down, what looks like it
+// saidFirst is Said for what a writer's own words have to begin with. Further down, what looks like it
 // may be of a file that the reply shows.
-func begun(reply, label string) (value string, ok bool) {
+func saidFirst(reply, label string) (value string, ok bool) {
 	lines := scanner{text: reply}
 	for l, more := lines.next(); more; l, more = lines.next() {
 		if !l.own || strings.TrimFunc(l.text, blank) == "" {
@@ -56,7 +56,7 @@ func begun(reply, label string) (value string, ok bool) {
 // Score returns the score that a reply begins with, from 0 to 1; ok is false where it does with
 // none, or gives two.
 func Score(reply string) (score float64, ok bool) {
-	said, ok := begun(reply, "score")
+	said, ok := saidFirst(reply, "score")
 	if !ok {
 		return 0, false
 	}
@@ -70,7 +70,7 @@ func Score(reply string) (score float64, ok bool) {
 // One returns which of some names stands behind the label that a reply begins with, in any case;
 // ok is false where it is none of them, or two.
 func One(reply, label string, of ...string) (name string, ok bool) {
-	said, _ := begun(reply, label)
+	said, _ := saidFirst(reply, label)
 	said = strings.TrimRight(said, ".!*_`")
 	i := slices.IndexFunc(of, func(name string) bool { return strings.EqualFold(name, said) })
 	if i < 0 || said == "" {
