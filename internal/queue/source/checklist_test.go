@@ -363,6 +363,9 @@ T006 "T006 f" after T005
 	if got := Pending([]Item{{Key: "a", After: []string{"elsewhere", "b"}}, {Key: "b", After: []string{"b"}, Done: true}}); len(got) != 1 || !slices.Equal(got[0].After, []string{"elsewhere"}) {
 		t.Errorf("got %v", got)
 	}
+	if got := Pending([]Item{{Key: "a", After: []string{"b"}}, {Key: "b", After: []string{"a"}, Done: true}}); len(got) != 1 || got[0].After != nil {
+		t.Errorf("after itself: %v", got)
+	}
 }
 
 // FuzzChecklist: a text is read without a fault; ticking an item changes one byte, and that item

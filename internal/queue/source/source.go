@@ -73,7 +73,7 @@ func Pending(items []Item) (open []Item) {
 		if item.Done {
 			continue
 		}
-		seen, after := map[string]bool{}, []string(nil)
+		seen, after := map[string]bool{item.Key: true}, []string(nil) // through one that is done it may come after itself
 		for queue := slices.Clone(item.After); len(queue) > 0; queue = queue[1:] {
 			key := queue[0]
 			if seen[key] {
