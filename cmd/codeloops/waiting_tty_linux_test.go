@@ -355,3 +355,21 @@ func TestWaitGoesOn(t *testing.T) {
 	d.types("w")
 	d.ends(command.ExitDone)
 }
+
+// TestWaitIsKilled kills the process, so that nobody puts the terminal back: whoever reads from it
+// next, as a shell does, is made to wait for what is typed, and does not take it for ended.
+func TestWaitIsKilled(t *testing.T) {
+	t.Parallel()
+	d := newDeskBy(t, []string{"sh", "-c", `"$0" "$@"; echo "it is gone"; read -r word; echo "read $?: $word"`})
+	d.waits()
+	if err := unix.Kill(child(t, d.cmd.Process.Pid), unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	d.await("the shell reads", func() bool { return strings.Contains(d.text(), "it is gone") })
+	time.Sleep(300 * time.Millisecond) // time for a read that does not wait to come back
+	if strings.Contains(d.text(), "read 1") {
+		t.Fatalf("the terminal was at its end: %q", d.text())
+	}
+	d.types("go on\n")
+	d.await("the shell has read", func() bool { return strings.Contains(d.text(), "read 0: go on") })
+}

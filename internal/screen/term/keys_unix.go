@@ -205,10 +205,12 @@ func (k *Keys) prepare() {
 	}
 }
 
-// set is prepare, whoever the terminal belongs to. A read returns at once.
+// set is prepare, whoever the terminal belongs to. A read waits for one key, as [Keys.read] never
+// has to: if this process is killed, whoever has the terminal next would take one that
+// returns at once with nothing for the end of the input, and a shell would leave.
 func (k *Keys) set() {
 	modes, err := unix.IoctlGetTermios(k.fd, readModes)
-	if err != nil || k.raw && modes.Lflag&unix.ICANON == 0 && modes.Cc[unix.VMIN] == 0 {
+	if err != nil || k.raw && modes.Lflag&unix.ICANON == 0 && modes.Cc[unix.VMIN] == 1 {
 		return
 	}
 	k.cooked = *modes
@@ -217,7 +219,7 @@ func (k *Keys) set() {
 		modes.Lflag &^= unix.ISIG | unix.IEXTEN
 		modes.Iflag &^= unix.IXON
 	}
-	modes.Cc[unix.VMIN], modes.Cc[unix.VTIME] = 0, 0
+	modes.Cc[unix.VMIN], modes.Cc[unix.VTIME] = 1, 0
 	k.raw = unix.IoctlSetTermios(k.fd, writeModes, modes) == nil
 }
 
