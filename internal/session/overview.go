@@ -39,9 +39,15 @@ type Overview struct {
 	// Problem is what is wrong with the log behind its first line: the rest can
 	// be relied on. What is wrong with its beginning is in Err.
 	Problem error
+	// Rest says of a log with an Err that lines behind the first could be read: what they
+	// tell is here. A [Store.Survey] looks for them.
+	Rest bool
 
 	through bool // all of the log was looked at for a problem
 }
+
+// Tells reports whether anything of the session could be read.
+func (o Overview) Tells() bool { return o.Err == nil || o.Rest }
 
 // Look returns the overview of the log at path.
 func Look(path string) Overview {

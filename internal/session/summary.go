@@ -50,9 +50,7 @@ func summarize(path string) (sum Summary, now stamp) {
 	defer f.Close() //nolint:errcheck // only read
 	readSparsely(f)
 	sum.Size = st.Size()
-	if sum.Err = sum.readStart(f); sum.Err == nil || !errors.Is(sum.Err, errNoStart) {
-		sum.Err = errors.Join(sum.Err, sum.readEnd(f))
-	}
+	sum.Err = errors.Join(sum.readStart(f), sum.readEnd(f))
 	return sum, stampOf(st)
 }
 

@@ -31,7 +31,8 @@ const longRunning = 64 << 20
 
 // Survey returns the overviews of all sessions, the newest first, each with its
 // tally, but of its beginning no more than the prompt, the directory, the actor and the
-// critic. A log that is none is among them, with the reason in Err.
+// critic. A log that is none is among them, with the reason in Err; so is one whose first
+// line alone cannot be read, with what its other lines tell.
 //
 // A log is read whole, once: an index beside the logs remembers what it tells,
 // and the first bad line of it. Of very many logs only some are read whole at a
@@ -133,7 +134,10 @@ func (v *survey) read(i int, id string, r *Reader) stamp {
 	o.live()
 	switch {
 	case o.Err != nil:
-		o.through = true // such a log is not read
+		if o.through = through; through {
+			o.readRest(r)
+			v.bytes.Add(o.Size)
+		}
 	case o.Status == Running && o.Size > longRunning:
 		_ = o.readLast() // what is wrong with it is being written
 	case through || o.Tally == nil:
@@ -187,6 +191,15 @@ func (v *survey) remembered() (logs []*indexed) {
 	return logs
 }
 
+// readRest reads a log whose first line cannot be read. When the session began its id tells.
+func (o *Overview) readRest(r *Reader) {
+	whole := *o
+	whole.Started, _ = Began(o.ID)
+	if _ = whole.readWhole(r); whole.Rest { // what is wrong is known
+		*o = whole
+	}
+}
+
 // readWhole reads a log for what its end does not tell. The error is the first
 // bad line, if there is one, or of the file.
 func (o *Overview) readWhole(r *Reader) error {
@@ -208,6 +221,9 @@ func (o *Overview) readWhole(r *Reader) error {
 			return fmt.Errorf("read session log %s: %w", o.Path, err)
 		}
 		_ = sum.Handle(entry.At, entry.Event) // never fails
+		if o.Rest = o.Err != nil; o.Started.IsZero() {
+			o.Started = entry.At.Time
+		}
 		if !entry.At.Time.IsZero() {
 			last = entry.At.Time
 		}

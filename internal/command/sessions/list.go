@@ -95,7 +95,7 @@ func runSessionsList(l *command.Logs, o *listOptions) error {
 	picked := q.Pick(all)
 	if !o.json && !o.jsonl {
 		defer func() {
-			if slices.ContainsFunc(picked, func(one session.Overview) bool { return one.Status == session.Crashed }) {
+			if slices.ContainsFunc(picked, func(one session.Overview) bool { return one.Status == session.Crashed && one.Err == nil }) {
 				fmt.Fprintln(l.Console.Err, "hint: to continue a session that crashed: codeloops resume ID") //nolint:errcheck // a courtesy
 			}
 		}()

@@ -64,7 +64,7 @@ func (q Query) Pick(all []session.Overview) []session.Overview {
 	if by := map[Order]func(session.Overview) float64{
 		ByDuration:   func(o session.Overview) float64 { return o.Duration.Seconds() },
 		ByIterations: func(o session.Overview) float64 { return float64(o.Iterations) },
-		ByCost:       known,
+		ByCost:       price,
 	}[q.Sort]; by != nil {
 		slices.SortStableFunc(picked, func(a, b session.Overview) int { return cmp.Compare(by(b), by(a)) })
 	}
@@ -74,8 +74,8 @@ func (q Query) Pick(all []session.Overview) []session.Overview {
 	return picked
 }
 
-// known is the cost of a session, below all others where nothing is known of it.
-func known(o session.Overview) float64 {
+// price is the cost of a session, below all others where nothing is known of it.
+func price(o session.Overview) float64 {
 	if usd := SpentBy(o).CostUSD; usd != nil {
 		return *usd
 	}
@@ -84,7 +84,7 @@ func known(o session.Overview) float64 {
 
 func (q Query) wants(o session.Overview) bool {
 	switch {
-	case o.Err != nil:
+	case !o.Tells():
 		return false
 	case q.Outcome != "" && string(o.Status) != q.Outcome:
 		return false

@@ -138,6 +138,20 @@ func TestTableFits(t *testing.T) {
 	}
 }
 
+// TestTableBeheaded: a session whose log has lost its first line stands in the table, and says so.
+func TestTableBeheaded(t *testing.T) {
+	t.Parallel()
+	list := []session.Overview{one("beheaded", 1, func(o *session.Overview) {
+		o.Session, o.Err, o.Rest = loop.Session{}, io.ErrUnexpectedEOF, true
+	})}
+	var out bytes.Buffer
+	err := sessionview.Table(&out, sessionview.Query{}.Pick(list), sessionview.Screen{Width: 100, Style: lipgloss.NewRenderer(io.Discard)})
+	const want = "beheaded  ?        success     2  1m 00s       -  (the first line of its log cannot be read)"
+	if _, row, _ := strings.Cut(out.String(), "\n"); err != nil || strings.TrimSpace(row) != want {
+		t.Errorf("%q, %v", row, err)
+	}
+}
+
 func TestTableEmpty(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

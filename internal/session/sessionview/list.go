@@ -68,8 +68,8 @@ func NewRow(o session.Overview) Row {
 	if o.Iterations != session.UnknownIterations {
 		r.Iterations = &o.Iterations
 	}
-	if o.Problem != nil {
-		r.Problem = o.Problem.Error()
+	if problem := cmp.Or(o.Err, o.Problem); problem != nil {
+		r.Problem = problem.Error()
 	}
 	if o.Outcome != nil {
 		r.StopReason, r.Confidence, r.Summary = string(o.Outcome.Reason), o.Outcome.Confidence, o.Outcome.Summary
@@ -116,6 +116,14 @@ func tabbed(b *bytes.Buffer, picked []session.Overview) {
 	}
 }
 
+// about is what a person reads of what a session was for.
+func about(o session.Overview) string {
+	if o.Rest {
+		return "(the first line of its log cannot be read)"
+	}
+	return o.Session.Prompt
+}
+
 func iterations(o session.Overview, unknown string) string {
 	if o.Iterations == session.UnknownIterations {
 		return unknown
@@ -143,7 +151,7 @@ func Table(w io.Writer, picked []session.Overview, s Screen) error {
 	for _, o := range picked {
 		rows = append(rows, []string{
 			term.Line(o.ID), project(o.Session.WorkingDir), shortOutcome(string(o.Status)), iterations(o, "?"),
-			render.Span(o.Duration), Cost(o.Tally), lineFor(o.Session.Prompt, s.Width),
+			render.Span(o.Duration), Cost(o.Tally), lineFor(about(o), s.Width),
 		})
 	}
 	widths := columns(rows, s.Width)
@@ -243,8 +251,8 @@ func (s Screen) likeOutcome(outcome, text string) string {
 }
 
 // project names a working directory, of this system or another, by its last
-// part.
+// part, "?" where it is not known.
 func project(dir string) string {
-	name := path.Base(filepath.ToSlash(term.Line(dir)))
+	name := path.Base(cmp.Or(filepath.ToSlash(term.Line(dir)), "?"))
 	return fit(name, widestProject)
 }

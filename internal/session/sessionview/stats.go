@@ -128,8 +128,8 @@ func NewStats(picked, all []session.Overview, zone *time.Location) Stats {
 		s.Cost.add(o)
 		waited := s.Waiting.add(o)
 		outcomes.add(string(o.Status), o)
-		projects.add(o.Session.WorkingDir, o)
-		agents.add(o.Session.Actor.Agent+" + "+o.Session.Critic.Agent, o)
+		projects.add(known(o.Session.WorkingDir), o)
+		agents.add(known(o.Session.Actor.Agent)+" + "+known(o.Session.Critic.Agent), o)
 		if o.Outcome == nil {
 			continue
 		}
@@ -151,6 +151,9 @@ func NewStats(picked, all []session.Overview, zone *time.Location) Stats {
 	s.Confidence = confidence(picked, all)
 	return s
 }
+
+// known is a name that the first line of a log tells, unless that cannot be read.
+func known(name string) string { return cmp.Or(name, "unknown") }
 
 func (g *Group) add(o session.Overview) {
 	g.Sessions++
