@@ -12,6 +12,7 @@ import (
 	"codeloops/internal/session"
 	"codeloops/internal/session/lookup"
 	"codeloops/internal/strategy"
+	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
@@ -37,7 +38,7 @@ func Resume(ctx context.Context, o Options, was Earlier) (*Plan, error) {
 	}
 	one := session.Look(store.Path(was.ID))
 	if one.Err != nil {
-		return nil, fmt.Errorf("resume session %s: %w", was.ID, one.Err)
+		return nil, fmt.Errorf("resume session %s: %w", wording.Path(was.ID), one.Err)
 	}
 	p, err := open(ctx, o, one.Session.WorkingDir)
 	if err != nil {
@@ -64,7 +65,7 @@ func (p *Plan) takeUp(ctx context.Context, store *session.Store, was Earlier) (e
 	}
 	log, course, err := store.Reopen(was.ID)
 	if err != nil {
-		return fmt.Errorf("resume session %s: %w", was.ID, err)
+		return fmt.Errorf("resume session %s: %w", wording.Path(was.ID), err)
 	}
 	p.own.log, p.earlier, p.options.Prompt = log, &course, course.Session.Prompt
 	p.own.state.Tally = course.Tally

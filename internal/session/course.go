@@ -8,6 +8,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
+	"codeloops/internal/wording"
 )
 
 // A Course is what a log tells of how far a session had come.
@@ -49,7 +50,7 @@ func (s *Store) Course(id string) (Course, error) {
 		f.follow(entry)
 	}
 	if !f.begun {
-		return Course{}, fmt.Errorf("%s: %w", s.Path(id), errNoStart)
+		return Course{}, fmt.Errorf("%s: %w", wording.File(s.Path(id)), errNoStart)
 	}
 	return f.Course, f.texts()
 }
@@ -193,7 +194,7 @@ func mend(log *os.File, start, size int64) (int64, error) {
 func (r *Recorder) takeUp(log *os.File) error {
 	// As in create, a file system without locks loses only this answer.
 	if free, err := lockAlone(log); err == nil && !free {
-		return fmt.Errorf("reopen session %s: %w", r.id, ErrRunning)
+		return fmt.Errorf("reopen session %s: %w", wording.Path(r.id), ErrRunning)
 	}
 	if !stands(log) {
 		return fmt.Errorf("%w: %q was removed just now", ErrNotFound, r.id)
@@ -204,11 +205,11 @@ func (r *Recorder) takeUp(log *os.File) error {
 	}
 	end, err := skipBack(log, st.Size(), lineBreak)
 	if err != nil {
-		return fmt.Errorf("find the end of session log %s: %w", r.path, err)
+		return fmt.Errorf("find the end of session log %s: %w", wording.File(r.path), err)
 	}
 	if end < st.Size() {
 		if end, err = mend(log, end, st.Size()); err != nil {
-			return fmt.Errorf("cut the torn end off session log %s: %w", r.path, err)
+			return fmt.Errorf("cut the torn end off session log %s: %w", wording.File(r.path), err)
 		}
 	}
 	if err := os.Mkdir(r.files.dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {

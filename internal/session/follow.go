@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/wording"
 )
 
 // ErrRemoved says that a log which is followed is no longer there.
@@ -37,7 +38,7 @@ const followPause = 100 * time.Millisecond
 func (s *Store) Follow(ctx context.Context, id string, after int) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		if err := s.follow(ctx, id, after, yield); err != nil && !errors.Is(err, errEnough) {
-			yield(Entry{}, fmt.Errorf("follow session %s: %w", id, err))
+			yield(Entry{}, fmt.Errorf("follow session %s: %w", wording.Path(id), err))
 		}
 	}
 }

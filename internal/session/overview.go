@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/wording"
 )
 
 // A Status is what a session has come to: the [loop.Result] that its end
@@ -109,7 +110,7 @@ func (o *Overview) readLast() error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("read the end of session log %s: %w", o.Path, err)
+		return fmt.Errorf("read the end of session log %s: %w", wording.File(o.Path), err)
 	}
 	if !last.At.Time.IsZero() {
 		o.Duration = last.At.Time.Sub(o.Started)

@@ -11,6 +11,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
+	"codeloops/internal/wording"
 )
 
 // MaxLine is how many bytes a line of a log may have. No more are written, and
@@ -37,7 +38,9 @@ type LineError struct {
 	Err  error
 }
 
-func (e *LineError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
+func (e *LineError) Error() string {
+	return fmt.Sprintf("%s:%d: %v", wording.File(e.File), e.Line, e.Err)
+}
 
 // Unwrap returns what is wrong with the line.
 func (e *LineError) Unwrap() error { return e.Err }
@@ -127,7 +130,7 @@ func (r *Reader) Entries() iter.Seq2[Entry, error] {
 		for {
 			line, err := r.lines.next()
 			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, ErrLineTooLong) {
-				yield(Entry{}, fmt.Errorf("read session log %s: %w", r.name, err))
+				yield(Entry{}, fmt.Errorf("read session log %s: %w", wording.File(r.name), err))
 				return
 			}
 			entry, ok, bad := r.entry(line, err)

@@ -8,6 +8,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
+	"codeloops/internal/wording"
 )
 
 // ErrChanged says that a log is not what its recorder has left: the agents of
@@ -21,7 +22,9 @@ type WriteError struct {
 	Err  error
 }
 
-func (e *WriteError) Error() string { return fmt.Sprintf("write session log %s: %v", e.Path, e.Err) }
+func (e *WriteError) Error() string {
+	return fmt.Sprintf("write session log %s: %v", wording.File(e.Path), e.Err)
+}
 
 // Unwrap returns what the system says.
 func (e *WriteError) Unwrap() error { return e.Err }

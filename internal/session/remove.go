@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"codeloops/internal/wording"
 )
 
 // ErrRunning says that a session is at work and must be left alone.
@@ -17,7 +19,7 @@ var ErrRunning = errors.New("the session is running")
 func (s *Store) Remove(id string) error {
 	log, _, err := openLog(s.Path(id)) // only locked, never read
 	if err != nil {
-		return fmt.Errorf("remove session %s: %w", id, err)
+		return fmt.Errorf("remove session %s: %w", wording.Path(id), err)
 	}
 	free, err := lockAlone(log) // as for a recorder: a file system without locks loses only this answer
 	switch {
@@ -33,7 +35,7 @@ func (s *Store) Remove(id string) error {
 		err = errors.Join(err, os.Remove(s.Path(id)))
 	}
 	if err != nil {
-		return fmt.Errorf("remove session %s: %w", id, err)
+		return fmt.Errorf("remove session %s: %w", wording.Path(id), err)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/wording"
 )
 
 // Settled is how much of a log can be carried on in another work tree, to which nothing but
@@ -57,7 +58,7 @@ func (s *Settled) Read(path string) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("read session log %s: %w", path, err)
+			return fmt.Errorf("read session log %s: %w", wording.File(path), err)
 		}
 		s.read += int64(len(line))
 		if entry, err := decode(bytes.TrimSpace(line), lean); err == nil { // as everywhere, another line counts as not there

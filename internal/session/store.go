@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"codeloops/internal/wording"
 )
 
 const (
@@ -30,7 +32,7 @@ type AmbiguousError struct {
 }
 
 func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%q fits %d sessions, among them %s and %s", e.Prefix, len(e.IDs), e.IDs[0], e.IDs[1])
+	return fmt.Sprintf("%q fits %d sessions, among them %s and %s", e.Prefix, len(e.IDs), wording.Path(e.IDs[0]), wording.Path(e.IDs[1]))
 }
 
 // A Store is a directory of session logs.
@@ -195,7 +197,7 @@ func second(id string) string {
 func (s *Store) Running(id string) (bool, error) {
 	at, err := running(s.Path(id))
 	if err != nil {
-		err = fmt.Errorf("look whether session %s is running: %w", id, err)
+		err = fmt.Errorf("look whether session %s is running: %w", wording.Path(id), err)
 	}
 	return at, err
 }

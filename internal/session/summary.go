@@ -13,6 +13,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
+	"codeloops/internal/wording"
 )
 
 // A Summary is what the first and the last line of a log say.
@@ -84,13 +85,13 @@ func (s *Summary) readStart(f *os.File) error {
 		}
 		break
 	}
-	return fmt.Errorf("%s: %w", s.Path, errNoStart)
+	return fmt.Errorf("%s: %w", wording.File(s.Path), errNoStart)
 }
 
 func (s *Summary) readEnd(f *os.File) error {
 	line, err := lastLine(f, s.Size)
 	if err != nil {
-		return fmt.Errorf("read the end of session log %s: %w", s.Path, err)
+		return fmt.Errorf("read the end of session log %s: %w", wording.File(s.Path), err)
 	}
 	// A last line that cannot be read is a session without an end.
 	entry, err := decode(line, lean)

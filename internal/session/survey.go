@@ -12,6 +12,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
+	"codeloops/internal/wording"
 )
 
 // An index is written where it saves something: below so many logs, and so
@@ -218,7 +219,7 @@ func (o *Overview) readWhole(r *Reader) error {
 			continue
 		}
 		if torn = nil; err != nil {
-			return fmt.Errorf("read session log %s: %w", o.Path, err)
+			return fmt.Errorf("read session log %s: %w", wording.File(o.Path), err)
 		}
 		_ = sum.Handle(entry.At, entry.Event) // never fails
 		if o.Rest = o.Err != nil; o.Started.IsZero() {

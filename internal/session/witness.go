@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/wording"
 )
 
 // A witness has seen all that was written to a log, and tells whether the file
@@ -23,7 +24,7 @@ type witness struct {
 func testify(log *os.File, size int64) (*witness, error) {
 	w := &witness{sum: sha256.New(), size: size}
 	if _, err := io.Copy(w.sum, io.NewSectionReader(log, 0, size)); err != nil {
-		return nil, fmt.Errorf("read session log %s: %w", log.Name(), err)
+		return nil, fmt.Errorf("read session log %s: %w", wording.File(log.Name()), err)
 	}
 	return w, w.look(log)
 }

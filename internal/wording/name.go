@@ -3,6 +3,7 @@ package wording
 import (
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -19,6 +20,15 @@ func Path(path string) string {
 		return quoted
 	}
 	return path
+}
+
+// File returns the path of a file as the system spells it, on one line: quoted where it holds
+// anything but printable characters of UTF-8.
+func File(path string) string {
+	if utf8.ValidString(path) && !strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return path
+	}
+	return strconv.Quote(path)
 }
 
 // Name is [Path] for a path or another name that others have chosen: a long one loses

@@ -29,3 +29,18 @@ func TestName(t *testing.T) {
 		}
 	}
 }
+
+// TestFile: the path of a file stays as the system spells it, unless it could pass for more than one.
+func TestFile(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		`C:\logs\a "b".jsonl`: `C:\logs\a "b".jsonl`,
+		"/logs/a\n/b":         `"/logs/a\n/b"`,
+		"/logs/\xff":          `"/logs/\xff"`,
+		"/logs/\u202eb":       `"/logs/\u202eb"`,
+	} {
+		if got := wording.File(path); got != want {
+			t.Errorf("%q: %s, want %s", path, got, want)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"codeloops/internal/proc"
 	"codeloops/internal/repo"
 	"codeloops/internal/session"
+	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
@@ -33,6 +34,9 @@ func Of(err error) []Problem {
 		return all
 	}
 	c := Problem{Message: strings.TrimSpace(err.Error())}
+	if named, ok := errors.AsType[*fs.PathError](err); ok && named.Path != "" {
+		c.Message = strings.ReplaceAll(c.Message, named.Path, wording.File(named.Path))
+	}
 	if one, ok := errors.AsType[*config.Error](err); ok {
 		c.Hint = one.Hint
 	} else if text, ok := hint.Of(err); ok {

@@ -13,6 +13,7 @@ import (
 	"codeloops/internal/session/checkpoints"
 	"codeloops/internal/session/lookup"
 	"codeloops/internal/session/putback"
+	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
@@ -103,7 +104,7 @@ func (o *restoreOptions) goal(ctx context.Context, l *command.Logs, d *putback.D
 	}
 	course, err := store.Course(id)
 	if err != nil {
-		return g, fmt.Errorf("read session %s: %w", id, err)
+		return g, fmt.Errorf("read session %s: %w", wording.Path(id), err)
 	}
 	if o.dir != "" {
 		course.Session.WorkingDir = l.Console.Path(o.dir)

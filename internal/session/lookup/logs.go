@@ -13,6 +13,7 @@ import (
 	"codeloops/internal/config/host"
 	"codeloops/internal/loop"
 	"codeloops/internal/session"
+	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
@@ -78,7 +79,7 @@ func readable(o session.Overview) (session.Overview, error) {
 			return o, nil
 		}
 	}
-	return o, fmt.Errorf("read session %s: %w", o.ID, o.Err)
+	return o, fmt.Errorf("read session %s: %w", wording.Path(o.ID), o.Err)
 }
 
 // ID returns the id of the session that a reference stands for.
@@ -103,9 +104,12 @@ func Explain(err error, ref string) error {
 	what := "`codeloops sessions list` shows what there is"
 	if several, ok := errors.AsType[*session.AmbiguousError](err); ok {
 		const most = 8
-		ids := several.IDs
-		if len(ids) > most {
-			ids = append(ids[:most:most], "…")
+		var ids []string
+		for _, id := range several.IDs[:min(len(several.IDs), most)] {
+			ids = append(ids, wording.Path(id))
+		}
+		if len(several.IDs) > most {
+			ids = append(ids, "…")
 		}
 		what = "write more of it: " + strings.Join(ids, ", ")
 	} else if ref == "" {

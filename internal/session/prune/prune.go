@@ -32,7 +32,7 @@ func Of(ctx context.Context, git diff.Git, store *session.Store, ids []string) (
 			return nil, err
 		}
 		if running {
-			return nil, hint.Add(fmt.Errorf("remove session %s: %w", id, session.ErrRunning), "stop it first, with Ctrl+C where it runs")
+			return nil, hint.Add(fmt.Errorf("remove session %s: %w", wording.Path(id), session.ErrRunning), "stop it first, with Ctrl+C where it runs")
 		}
 		r.Space += store.Space(id)
 	}

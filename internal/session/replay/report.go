@@ -33,7 +33,7 @@ func VerifyFile(ctx context.Context, path string) (Report, error) {
 		return lean(r), r.Close, nil
 	})
 	if err != nil {
-		err = fmt.Errorf("verify session log %s: %w", path, err)
+		err = fmt.Errorf("verify session log %s: %w", wording.File(path), err)
 	}
 	return r, err
 }
