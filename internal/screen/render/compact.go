@@ -75,7 +75,10 @@ func (c *compact) round(r loop.Round) {
 		parts[1] = "actor not asked"
 	}
 	if r.Unjudged {
-		parts[2] = "critic not asked, " + words.Rule(r.Rule)
+		parts[2] = "critic not asked"
+		if r.Rule != "" {
+			parts[2] += ", " + words.Rule(r.Rule)
+		}
 	}
 	if text := Waited(c.state.Open.Waits); text != "" {
 		parts = append(parts, text)

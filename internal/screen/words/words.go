@@ -88,6 +88,7 @@ func Note(name string) string {
 // failed". Of one that it does not know it tells the name.
 func Rule(name string) string {
 	said := map[string]string{
+		loop.RuleUser:             "because the actor was interrupted",
 		policy.RuleChecks:         "because a check failed",
 		policy.RuleApproval:       "by the critic's score",
 		policy.RuleChange:         "because nothing has changed",

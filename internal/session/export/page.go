@@ -140,7 +140,7 @@ func (p *page) reply(r loop.Review) text {
 // judged says in a line what the critic did, and what came of it.
 func judged(r loop.Round) string {
 	if r.Unjudged {
-		return "not asked: " + line(r.Why)
+		return strings.TrimSuffix("not asked: "+line(r.Why), ": ")
 	}
 	said := took(r.Review.Turn)
 	switch {

@@ -80,7 +80,12 @@ func (d *Details) files(c loop.Change) {
 func (d *Details) judged(r loop.Round) {
 	d.noted()
 	if r.Unjudged {
-		d.rowf("rules", "%s %s; no critic was asked", term.Line(string(r.Verdict.Decision)), words.Rule(r.Rule))
+		decided := term.Line(string(r.Verdict.Decision))
+		if r.Rule != "" {
+			d.rowf("rules", "%s %s; no critic was asked", decided, words.Rule(r.Rule))
+		} else {
+			d.rowf("verdict", "%s; no critic was asked", decided)
+		}
 		d.block("", r.Why, 12)
 		d.block("", r.Verdict.Guidance(), 12)
 		return
