@@ -113,7 +113,8 @@ func (r *runCommand) display() (loop.Sink, error) {
 	a := r.app
 	o := a.Shown(r.plan.Log)
 	o.Live = r.screen != nil && a.ErrTTY && !a.Plain
-	o.Verbose, o.Quiet, o.Past, o.After = r.opts.verbose, r.opts.quiet, r.plan.Tally(), render.After{Now: r.now, Next: r.next}
+	o.Past, o.Kept = r.plan.Tally(), r.plan.Kept()
+	o.Verbose, o.Quiet, o.After = r.opts.verbose, r.opts.quiet, render.After{Now: r.now, Next: r.next}
 	if r.screen != nil {
 		if o.Out = r.screen.Behind(a.Out); o.Width > 0 { // else nothing is cut
 			o.Columns = a.ErrRoom

@@ -250,6 +250,9 @@ func (p *Plan) Log() string {
 // Tally is what the session has come to: before the run, what it had come to when it was carried on.
 func (p *Plan) Tally() progress.Tally { return p.own.state.Tally }
 
+// Kept are the steps whose states were kept, by checkpoint, likewise.
+func (p *Plan) Kept() map[string]loop.Step { return p.own.state.Kept }
+
 // Last is what was last said of the work.
 func (p *Plan) Last() session.Last { return p.own.last.Last }
 

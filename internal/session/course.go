@@ -24,6 +24,8 @@ type Course struct {
 	Unjudged string
 	// Tally is what the session came to so far.
 	Tally progress.Tally
+	// Kept are the steps of the strategy whose states were kept, by checkpoint.
+	Kept map[string]loop.Step
 	// Resumed is how often it was carried on before.
 	Resumed int
 	// Changed: somebody else wrote to the log while a run did.
@@ -60,6 +62,7 @@ type follower struct {
 	Course
 	begun bool
 	acted Entry // of the journal's pending turn
+	notes progress.State
 	forks openForks
 }
 
@@ -88,6 +91,8 @@ func (f *follower) follow(entry Entry) {
 		f.left(e.Round.Change.State, e.Round.Change.Checkpoint)
 		f.Unjudged = ""
 	case loop.Noted:
+		_ = f.notes.Handle(entry.At, e) // never fails
+		f.Kept = f.notes.Kept
 		f.noted(e)
 	case loop.TurnStarted:
 		f.writes(e.Access == loop.Write)

@@ -11,6 +11,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -35,16 +36,17 @@ const (
 
 // Options say where a run is shown, and how.
 type Options struct {
-	Progress io.Writer          // usually standard error
-	Style    *lipgloss.Renderer // of progress
-	Width    int                // columns; 0: it is no terminal, and no line is cut
-	Columns  func() int         // the columns now, in place of Width; nil: they do not change
-	ASCII    bool               // signs that are no ASCII are replaced by some that are
-	Live     bool               // what is under way is shown elsewhere
-	Verbose  bool               // show what the agents print while they work
-	Quiet    bool               // no progress, only the result
-	Zone     *time.Location     // of the times of day; nil is UTC
-	Past     progress.Tally     // of a session that is carried on: what it had come to
+	Progress io.Writer            // usually standard error
+	Style    *lipgloss.Renderer   // of progress
+	Width    int                  // columns; 0: it is no terminal, and no line is cut
+	Columns  func() int           // the columns now, in place of Width; nil: they do not change
+	ASCII    bool                 // signs that are no ASCII are replaced by some that are
+	Live     bool                 // what is under way is shown elsewhere
+	Verbose  bool                 // show what the agents print while they work
+	Quiet    bool                 // no progress, only the result
+	Zone     *time.Location       // of the times of day; nil is UTC
+	Past     progress.Tally       // of a session that is carried on: what it had come to
+	Kept     map[string]loop.Step // of which steps it had kept the state, by checkpoint
 	Result
 	After
 }
@@ -165,7 +167,7 @@ func newPage(o Options) page {
 	if o.Room == 0 {
 		o.Room = Whole
 	}
-	p := page{Options: o, styles: newStyles(o.Style), ends: newStyles(o.Ending), state: progress.State{Tally: o.Past}}
+	p := page{Options: o, styles: newStyles(o.Style), ends: newStyles(o.Ending), state: progress.State{Tally: o.Past, Kept: maps.Clone(o.Kept)}}
 	p.narrow()
 	return p
 }
@@ -185,8 +187,8 @@ func (p *page) noted(e loop.Noted) string {
 	}
 	said, text := words.Note(e.Name), e.Text
 	of, ok := p.state.Kept[text]
-	if ok && e.Name != loop.NoteCheckpoint { // people know steps, not commits
-		text = string(of)
+	if e.Name == loop.NoteApplied || e.Name == loop.NoteRestored || ok && e.Name != loop.NoteCheckpoint {
+		text = string(of) // people know steps, not commits
 	}
 	if e.Name == loop.NoteApplied {
 		p.applied = append(p.applied, of)
