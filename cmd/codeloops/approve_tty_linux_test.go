@@ -46,6 +46,11 @@ func TestPlanIsApproved(t *testing.T) {
 			for i := 0; i < len(c.talk); i += 2 {
 				d.sees(c.talk[i])
 				d.sees("takes step 2 out.\n> ")
+				for _, once := range []string{"The plan:", "The plan is now:", "could not be read"} {
+					if strings.Count(d.text(), once) > 1 || strings.Contains(d.text(), "answer:") {
+						t.Errorf("it says again what was asked or typed: %q", d.text())
+					}
+				}
 				d.types(c.talk[i+1])
 			}
 			if text, code := d.end(); code != c.code || !strings.Contains(text, c.ends) {

@@ -113,6 +113,7 @@ func (r *runCommand) display() (loop.Sink, error) {
 	a := r.app
 	o := a.Shown(r.plan.Log)
 	o.Live = r.screen != nil && a.ErrTTY && !a.Plain
+	o.Asks = a.CanAsk()
 	o.Past, o.Kept = r.plan.Tally(), r.plan.Kept()
 	o.Verbose, o.Quiet, o.After = r.opts.verbose, r.opts.quiet, render.After{Now: r.now, Next: r.next}
 	if r.screen != nil {

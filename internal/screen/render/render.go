@@ -42,6 +42,7 @@ type Options struct {
 	Columns  func() int           // the columns now, in place of Width; nil: they do not change
 	ASCII    bool                 // signs that are no ASCII are replaced by some that are
 	Live     bool                 // what is under way is shown elsewhere
+	Asks     bool                 // so are the questions of the run, and what is answered
 	Verbose  bool                 // show what the agents print while they work
 	Quiet    bool                 // no progress, only the result
 	Zone     *time.Location       // of the times of day; nil is UTC
@@ -181,14 +182,13 @@ func (p *page) narrow() {
 
 // noted says what a step of the strategy came to; "" where that tells a person nothing.
 func (p *page) noted(e loop.Noted) string {
-	place := loop.Step(e.Text).Name() == "fork" && (e.Name == loop.NoteForked || e.Name == loop.NoteForkDiscarded)
-	if e.Name == loop.NoteRejudge || place { // the step around it tells all
+	if p.known(e) {
 		return ""
 	}
 	said, text := words.Note(e.Name), e.Text
-	of, ok := p.state.Kept[text]
-	if e.Name == loop.NoteApplied || e.Name == loop.NoteRestored || ok && e.Name != loop.NoteCheckpoint {
-		text = string(of) // people know steps, not commits
+	of := p.state.Kept[text]
+	if e.Name == loop.NoteApplied || e.Name == loop.NoteRestored { // people know steps, not commits
+		text = string(of)
 	}
 	if e.Name == loop.NoteApplied {
 		p.applied = append(p.applied, of)
@@ -210,6 +210,19 @@ func (p *page) noted(e loop.Noted) string {
 		said += ", " + Stat(e.Change.Shape())
 	}
 	return said
+}
+
+// known reports whether people learn elsewhere of what a step came to.
+func (p *page) known(e loop.Noted) bool {
+	switch e.Name {
+	case loop.NoteRejudge:
+		return true // the next iteration
+	case loop.NoteForked, loop.NoteForkDiscarded:
+		return loop.Step(e.Text).Name() == "fork" // the step around it tells all
+	case loop.NoteQuestion, loop.NoteAnswer:
+		return p.Asks
+	}
+	return false
 }
 
 // Passed says how many of some checks have passed; "" where there are none.
