@@ -12,6 +12,7 @@ import (
 	"codeloops/internal/command"
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/term"
+	"codeloops/internal/session/door"
 	"codeloops/internal/session/standing"
 	"codeloops/internal/wording/hint"
 )
@@ -127,6 +128,9 @@ func runSteer(ctx context.Context, c *command.Console, s steer) error {
 	at, err := r.Client.Ask(ctx, s.kind, s.text)
 	if errors.Is(err, loop.ErrNoTurn) {
 		return hint.Errorf("without --now it will be told in its next turn", "the actor of session %s is not at work", r.Holder.Lock.Session)
+	}
+	if long, ok := errors.AsType[*door.LongError](err); ok {
+		return hint.Errorf("write it to a file, and say which", "session %s was not told: %w", r.Holder.Lock.Session, long)
 	}
 	if err != nil {
 		return hint.Errorf("the terminal on which it runs takes keys", "session %s (process %d) cannot be reached: %w", r.Holder.Lock.Session, r.Holder.Lock.PID, err)

@@ -40,7 +40,7 @@ func (c *Client) Look(ctx context.Context) (standing.Standing, error) {
 }
 
 // Ask asks for something, and returns where the run stands then. The error is as that of
-// [loop.Steering.Steer], a [*RefusedError], or [ErrShut].
+// [loop.Steering.Steer], a [*RefusedError], a [*LongError], or [ErrShut].
 func (c *Client) Ask(ctx context.Context, kind loop.SteerKind, text string) (standing.Standing, error) {
 	return c.ask(ctx, question{Ask: string(kind), Text: text})
 }
@@ -110,7 +110,7 @@ func (c *Client) talk(ctx context.Context, q question) (a answer, err error) {
 		return a, err
 	}
 	if len(line) >= mostAsked {
-		return a, &RefusedError{Why: fmt.Sprintf("a text of %d bytes is too long to be told a run", len(q.Text))}
+		return a, &LongError{len(line)}
 	}
 	socket, err := where(c.Path)
 	if err != nil {

@@ -14,10 +14,11 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/session/standing"
+	"codeloops/internal/wording"
 )
 
 const (
-	mostAsked  = 64 << 10        // bytes of a question
+	mostAsked  = 1 << 20         // bytes of a question
 	mostAtOnce = 64              // connections
 	patience   = 2 * time.Second // with one that says nothing, or does not read
 	looking    = time.Minute     // at the work tree, at most
@@ -66,6 +67,13 @@ var ErrShut = errors.New("no run takes what is asked there")
 type RefusedError struct{ Why string }
 
 func (e *RefusedError) Error() string { return e.Why }
+
+// A LongError says that a question has more bytes than a run reads of one.
+type LongError struct{ Bytes int }
+
+func (e *LongError) Error() string {
+	return fmt.Sprintf("the text has %s, and a run takes at most %s at a time", wording.Bytes(e.Bytes), wording.Bytes(mostAsked))
+}
 
 // refusal is the answer to an error of the run.
 func refusal(err error) answer {
