@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/go-json-experiment/json"
 	"github.com/rogpeppe/go-internal/lockedfile"
@@ -60,9 +61,18 @@ func (p Place) read() ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w", p.Path(), err)
+		return nil, p.failed(err)
 	}
 	return text, nil
+}
+
+// failed says why the file was not opened. An [os.Root] that refuses a link has no error of the
+// system's: those have numbers.
+func (p Place) failed(err error) error {
+	if _, system := errors.AsType[syscall.Errno](err); !system {
+		return fmt.Errorf("%s is no file of lessons: a link on its way leads out of %s", p.Path(), p.root)
+	}
+	return fmt.Errorf("%s: %w", p.Path(), err)
 }
 
 // write writes the file: lines at its end, or, where anew is set, nothing but them. Whoever
@@ -76,8 +86,11 @@ func (p Place) write(lines []byte, anew bool) error {
 		return err
 	}
 	defer root.Close() //nolint:errcheck // files are closed on their own
+	if st, err := root.Stat(p.name); err == nil && !st.Mode().IsRegular() {
+		return fmt.Errorf("%s is no file of lessons", p.Path())
+	}
 	if err := p.prepare(root); err != nil {
-		return fmt.Errorf("%s: %w", p.Path(), err)
+		return p.failed(err)
 	}
 	name, how := p.name, os.O_RDWR|os.O_CREATE|os.O_APPEND
 	if anew {
@@ -85,7 +98,7 @@ func (p Place) write(lines []byte, anew bool) error {
 	}
 	f, err := root.OpenFile(name, how, p.mode)
 	if err != nil {
-		return fmt.Errorf("%s: %w", p.Path(), err)
+		return p.failed(err)
 	}
 	if err = errors.Join(put(f, lines), f.Close()); err == nil && anew {
 		err = root.Rename(name, p.name)
@@ -103,9 +116,6 @@ func (p Place) write(lines []byte, anew bool) error {
 // prepare makes the directory of the file. In a repository, both sides' lessons stay when git
 // merges them.
 func (p Place) prepare(root *os.Root) error {
-	if st, err := root.Stat(p.name); err == nil && !st.Mode().IsRegular() {
-		return errors.New("it is no file of lessons")
-	}
 	dir := filepath.Dir(p.name)
 	if dir == "." {
 		return nil

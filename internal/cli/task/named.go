@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
@@ -63,6 +64,8 @@ func named(root, name string) (text, from string, err error) {
 	switch st, err := dir.Stat(file); {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", file, unknown(root, name)
+	case leadsOut(err):
+		return "", file, hint.Errorf("put the text itself there, or name the file: --prompt-file FILE", "%s is a link that leads out of the repository", file)
 	case err != nil:
 		return "", file, fmt.Errorf("read the prompt: %w", err)
 	case !st.Mode().IsRegular():
@@ -74,6 +77,13 @@ func named(root, name string) (text, from string, err error) {
 	}
 	defer f.Close() //nolint:errcheck // opened for reading
 	return readAll(f, file)
+}
+
+// leadsOut reports whether an [os.Root] has refused a name for the links on its way: errors of
+// the system have numbers.
+func leadsOut(err error) bool {
+	_, system := errors.AsType[syscall.Errno](err)
+	return err != nil && !system
 }
 
 // unknown says which prompts there are instead.
