@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -32,7 +33,8 @@ type Replication struct {
 }
 
 // Replicate makes a copy of the work tree as it is, with its repository. Where the file system
-// can, the files share their blocks with the user's.
+// can, the files share their blocks with the user's. What there is of a copy that cannot be made is
+// removed: where the disk is full, it may be what fills it.
 func (p *Place) Replicate(ctx context.Context, how Replication) (*Replica, error) {
 	c := p.Replica(how.Dir)
 	err := os.MkdirAll(filepath.Dir(how.Dir), 0o700)
@@ -50,10 +52,14 @@ func (p *Place) Replicate(ctx context.Context, how Replication) (*Replica, error
 	if err == nil {
 		err = c.keepOpen()
 	}
-	if err != nil {
-		return nil, fmt.Errorf("copy %s: %w", p.Root, err)
+	if err == nil {
+		return c, nil
 	}
-	return c, nil
+	what := "copy"
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) {
+		what = "there is no room for a copy of"
+	}
+	return nil, fmt.Errorf("%s %s: %w", what, p.Root, errors.Join(err, c.Remove()))
 }
 
 // keepOpen takes down what is beneath the replica.
