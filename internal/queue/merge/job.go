@@ -34,6 +34,7 @@ type job struct {
 
 	head    string
 	scratch string // where the work tree for checks is made
+	left    []Commit
 }
 
 func (j *job) merge(ctx context.Context) (Result, error) {
@@ -46,6 +47,7 @@ func (j *job) merge(ctx context.Context) (Result, error) {
 	}
 	for range rounds {
 		if res, err := j.round(ctx); err != nil || res.Outcome != "" {
+			res.Removed = j.left
 			return res, err
 		}
 	}
@@ -55,9 +57,10 @@ func (j *job) merge(ctx context.Context) (Result, error) {
 
 // A relation is who has what.
 type relation struct {
-	inTip, inAhead bool // the head, in the branch and in what waits
-	taken          bool // what waits, in the branch
-	apart          bool // the branch has commits that what waits lacks
+	inTip, inAhead bool     // the head, in the branch and in what waits
+	taken          bool     // what waits, in the branch
+	apart          bool     // the branch has commits that what waits lacks
+	removed        []string // of what waits, those that were taken out of the branch
 }
 
 func (j *job) relate(ctx context.Context, at position) (r relation, err error) {
@@ -70,6 +73,9 @@ func (j *job) relate(ctx context.Context, at position) (r relation, err error) {
 	r.inTip = has(at.tip, j.head)
 	if at.ahead != "" {
 		r.taken, r.inAhead, r.apart = has(at.tip, at.ahead), has(at.ahead, j.head), !has(at.ahead, at.tip)
+	}
+	if err == nil && at.ahead != "" && !r.taken {
+		r.removed, err = j.removed(ctx, at, at.ahead)
 	}
 	return r, err
 }
@@ -88,6 +94,8 @@ func (j *job) round(ctx context.Context) (Result, error) {
 		_, err = j.taken(ctx, at)
 	case is.inTip:
 		res = Result{Outcome: Merged, Ref: heads + j.Target, Tip: at.tip}
+	case len(is.removed) > 0:
+		res, err = j.rebuild(ctx, at, is.removed)
 	case is.apart:
 		if res, err = j.join(ctx, at); is.inAhead && res.Outcome != "" {
 			res.Outcome = Merged
@@ -97,7 +105,7 @@ func (j *job) round(ctx context.Context) (Result, error) {
 	case is.inAhead:
 		ok, err = j.publish(ctx, at, at.ahead, "take what waited")
 	default:
-		ok, res, err = j.bring(ctx, at, at.onto(), j.head, j.Message)
+		ok, res, err = j.bring(ctx, at, at.onto(), part{commit: j.head, message: j.Message})
 	}
 	if ok {
 		return j.verified(ctx, at)
@@ -107,7 +115,7 @@ func (j *job) round(ctx context.Context) (Result, error) {
 
 // join merges the user's own commits into what waits for the target.
 func (j *job) join(ctx context.Context, at position) (Result, error) {
-	_, res, err := j.bring(ctx, at, at.ahead, at.tip, "Merge "+j.Target+" into what waits for it\n")
+	_, res, err := j.bring(ctx, at, at.ahead, part{commit: at.tip, message: "Merge " + j.Target + " into what waits for it\n"})
 	if res.Outcome != "" {
 		res.Own, res.Ref, res.Take = true, waiting+j.Target, j.take(at, "")
 	}
@@ -116,24 +124,17 @@ func (j *job) join(ctx context.Context, at position) (Result, error) {
 
 // bring merges one commit onto another, and moves the target to that. Where it is not ok, and the
 // outcome is "", the target has moved on.
-func (j *job) bring(ctx context.Context, at position, onto, commit, message string) (ok bool, res Result, err error) {
+func (j *job) bring(ctx context.Context, at position, onto string, p part) (ok bool, res Result, err error) {
 	res = Result{Ref: at.ref(), Tip: onto}
-	m, err := j.repo.MergeTree(ctx, onto, commit)
+	merged, m, err := j.combine(ctx, at, onto, p)
 	if err != nil {
 		return false, Result{}, err
 	}
-	if len(m.Files) > 0 {
-		res.Outcome, res.Files, res.Text = Conflict, m.Files, m.Text
+	if res.conflict(m) {
 		return false, res, nil
 	}
-	env, err := j.repo.Identity(ctx, j.repo.Root)
-	if err != nil {
-		return false, Result{}, err
-	}
-	call := git.Call{Dir: j.repo.Root, Env: env, Stdin: []byte(message)}
-	merged, err := j.repo.Do(ctx, call, "commit-tree", m.Tree, "-p", onto, "-p", commit, "-F", "-")
-	if err != nil {
-		return false, Result{}, err
+	if merged == at.tip { // which has all that was not taken out of it
+		return false, Result{Outcome: Merged, Ref: heads + at.target, Tip: merged}, nil
 	}
 	if res.Failure, err = j.check(ctx, merged); err != nil {
 		return false, Result{}, err
@@ -142,9 +143,20 @@ func (j *job) bring(ctx context.Context, at position, onto, commit, message stri
 		res.Outcome = Red
 		return false, res, nil
 	}
-	first, _, _ := strings.Cut(message, "\n")
-	ok, err = j.publish(ctx, at, merged, first)
+	first, _, _ := strings.Cut(p.message, "\n")
+	if ok, err = j.publish(ctx, at, merged, first); ok && p.commit == j.head {
+		j.head = merged
+	}
 	return ok, Result{}, err
+}
+
+// conflict reports whether a merge has conflicts, which make the result.
+func (r *Result) conflict(m git.Merged) bool {
+	if len(m.Files) == 0 {
+		return false
+	}
+	r.Outcome, r.Files, r.Text = Conflict, m.Files, m.Text
+	return true
 }
 
 // check checks a commit in a work tree of its own.

@@ -68,10 +68,19 @@ func (m *Merger) Onto(ctx context.Context, target string) (string, error) {
 	if err != nil || at.ahead == "" {
 		return at.tip, err
 	}
-	if taken, err := m.repo.Contains(ctx, at.tip, at.ahead); err != nil || taken {
+	if over, err := m.over(ctx, at); err != nil || over {
 		return at.tip, err
 	}
 	return at.ahead, nil
+}
+
+// over reports whether nothing waits for a target any more: it has that, or has had it.
+func (m *Merger) over(ctx context.Context, at position) (bool, error) {
+	if taken, err := m.repo.Contains(ctx, at.tip, at.ahead); err != nil || taken {
+		return taken, err
+	}
+	last, err := m.removed(ctx, at, at.ahead)
+	return slices.Contains(last, at.ahead), err
 }
 
 // onto is the commit that the next merge goes onto.
@@ -104,7 +113,7 @@ func (m *Merger) Take(ctx context.Context, target string) (command string, err e
 	if err != nil || at.ahead == "" {
 		return "", err
 	}
-	if taken, err := m.repo.Contains(ctx, at.tip, at.ahead); err != nil || taken {
+	if over, err := m.over(ctx, at); err != nil || over {
 		return "", err
 	}
 	forward, err := m.repo.Contains(ctx, at.ahead, at.tip)

@@ -15,6 +15,7 @@ import (
 	"codeloops/internal/queue/merge"
 	"codeloops/internal/queue/place"
 	"codeloops/internal/run/check"
+	"codeloops/internal/wording"
 )
 
 // reworks is how often a result that cannot be merged goes back to its task.
@@ -36,18 +37,25 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 		return nil, err
 	}
 	now := g.player.Board.Now()
+	without := g.removed(ctx, j, &res)
 	switch {
 	case res.Outcome == merge.Merged:
-		if err := g.leave(j.Task.ID, func(one *place.Place) error { return one.Remove(ctx, res.Tip) }); err != nil {
+		if err := g.leave(j.Task.ID, func(one *place.Place) error { return g.settled(ctx, one, &res) }); err != nil {
 			g.player.Tell(j.Task.ID, err.Error())
 		}
 		return func(r *queue.Record) error {
 			r.Feedback, r.Merge = "", queue.Merge{Commit: res.Tip, Ref: res.Ref, Take: res.Take}
-			return r.Move(queue.Merged, now, "")
+			return r.Move(queue.Merged, now, without)
 		}, nil
+	case res.Own && without != "":
+		return to(queue.NeedsHuman, now, fmt.Sprintf("%s; what waits for it stands on that. Take it nevertheless: %s, or give it up: git update-ref -d %s; then codeloops queue retry %s\n%s",
+			without, res.Take, res.Ref, j.Task.ID, said(&res))), nil
 	case res.Own:
 		return to(queue.NeedsHuman, now, fmt.Sprintf("your own commits on %s do not go with what waits for it; merge them: %s\n%s",
 			j.Task.Target, res.Take, said(&res))), nil
+	case without != "" && res.Outcome == merge.Conflict:
+		return to(queue.NeedsHuman, now, fmt.Sprintf("%s, and the task changes that; merge by hand what you want of the branch %s\n%s",
+			without, j.Task.Branch(), said(&res))), nil
 	case j.Reworks >= reworks:
 		return to(queue.NeedsHuman, now, said(&res)), nil
 	}
@@ -56,6 +64,45 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 		r.Feedback, r.Progress.Session = said(&res), ""
 		return r.Move(queue.Waiting, now, said(&res))
 	}, nil
+}
+
+// settled removes the work tree of a task that is merged. A branch that stood on what was left out is in no
+// other one, and what was on it is kept.
+func (g *ground) settled(ctx context.Context, one *place.Place, res *merge.Result) error {
+	if len(res.Removed) == 0 {
+		return one.Remove(ctx, res.Tip)
+	}
+	_, err := one.Discard(ctx)
+	return err
+}
+
+// removed says, for people, what a merge has left out as the user had taken it out of the target; "" where
+// that is nothing. The tasks that it came of are told of.
+func (g *ground) removed(ctx context.Context, j *board.Job, res *merge.Result) string {
+	if len(res.Removed) == 0 {
+		return ""
+	}
+	names, gone := make([]string, len(res.Removed)), map[string]bool{}
+	for i, c := range res.Removed {
+		names[i], gone[c.ID] = c.String(), true
+	}
+	all, err := g.player.Board.All(ctx)
+	for id, r := range all {
+		if err != nil || r.State != queue.Merged || r.Task.Repository != j.Task.Repository || r.Task.Target != j.Task.Target || !gone[r.Merge.Commit] && !gone[r.Head] {
+			continue
+		}
+		_, err = g.player.Board.Change(ctx, id, func(r *queue.Record) error {
+			if why := "it was taken out of " + r.Task.Target + " again"; r.Why != why {
+				r.Why, r.Merge.Take = why, ""
+				r.Note(g.player.Board.Now(), why)
+			}
+			return nil
+		})
+	}
+	if err != nil { // the merge is what it is
+		g.player.Tell(j.Task.ID, err.Error())
+	}
+	return fmt.Sprintf("left out what was taken out of %s: %s", j.Task.Target, wording.List(names, 5))
 }
 
 // said says why a result could not be merged.
