@@ -81,6 +81,20 @@ func (b Backlog) Blocked(r *Record) string {
 	return ""
 }
 
+// Behind are the tasks that wait for one, and would be begun without its result if it were taken out.
+func (b Backlog) Behind(id string) (ids []string) {
+	before := b[id]
+	if before == nil || before.State == Merged || before.State == Finished && before.Task.Unmerged {
+		return nil
+	}
+	for _, r := range b.Sorted() {
+		if r.State == Waiting && slices.Contains(r.Task.After, id) {
+			ids = append(ids, r.Task.ID)
+		}
+	}
+	return ids
+}
+
 // Stuck reports whether r waits for a task, itself or through others, that has ended without
 // being merged: nothing more becomes of r until somebody looks at that one, id.
 func (b Backlog) Stuck(r *Record) (id string, stuck bool) {

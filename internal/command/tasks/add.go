@@ -98,8 +98,11 @@ func (o *taskOptions) add(cmd *cobra.Command, b *backlog, prompt string) error {
 		return err
 	}
 	if was, there := all[t.ID]; there {
-		return hint.Errorf("codeloops queue retry "+t.ID+" has it tried again, queue rm takes it out",
-			"the same task is in the queue already: %s, %s", t.ID, was.State)
+		advice := "codeloops queue rm " + t.ID + " takes it out"
+		if was.State != queue.Merged {
+			advice = "codeloops queue retry " + t.ID + " has it tried again, queue rm takes it out"
+		}
+		return hint.Errorf(advice, "the same task is in the queue already: %s, %s", t.ID, was.State)
 	}
 	if err := all.Fits([]queue.Task{t}); err != nil {
 		return err

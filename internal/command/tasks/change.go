@@ -12,6 +12,7 @@ import (
 	"codeloops/internal/command"
 	"codeloops/internal/proc"
 	"codeloops/internal/queue"
+	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
@@ -116,7 +117,9 @@ func newQueueRmCmd(q *Access) *cobra.Command {
 		Short:       "Take tasks out of the queue",
 		Long: `Take tasks out of the queue that nobody works on. One whose work is not merged is
 refused without --force, which removes its work tree and its branch: what was on
-them stays as a commit at a ref that you are told. Sessions stay.`,
+them stays as a commit at a ref that you are told. One that others wait for is refused,
+too, unless they are named with it; with --force they begin without its result.
+Sessions stay.`,
 		Example: `  codeloops queue rm --force iso-weeks
   codeloops queue rm --merged`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -141,7 +144,7 @@ them stays as a commit at a ref that you are told. Sessions stay.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "also tasks whose work is not merged")
+	cmd.Flags().BoolVar(&force, "force", false, "also tasks whose work is not merged, or that others wait for")
 	addJSON(cmd, &asJSON)
 	cmd.Flags().BoolVar(&merged, "merged", false, "all tasks of this repository that are merged")
 	return cmd
@@ -151,26 +154,42 @@ them stays as a commit at a ref that you are told. Sessions stay.`,
 type removals struct {
 	Removed []string `json:"removed"`
 	Kept    []string `json:"kept,omitempty"` // refs at which their work is
+	// Released are tasks that waited for them, and do not any more.
+	Released []string `json:"released,omitempty"`
 }
 
-// all removes the tasks that references mean; without any, those that are merged.
+// all removes the tasks that references mean; without any, those that are merged. What others wait for goes
+// with them or by force, and then they are begun without its result, which is said.
 func (gone *removals) all(ctx context.Context, b *backlog, refs []string, force bool) error {
-	if len(refs) == 0 {
-		all, err := b.mine(ctx, false)
-		for _, r := range all.Sorted() {
-			if err == nil && r.State == queue.Merged {
-				err = gone.one(ctx, b, *r, force)
-			}
-		}
+	all, err := b.mine(ctx, len(refs) > 0)
+	if err != nil {
 		return err
 	}
+	meant := slices.DeleteFunc(all.Sorted(), func(r *queue.Record) bool { return len(refs) > 0 || r.State != queue.Merged })
 	for _, ref := range refs {
 		r, err := b.find(ctx, ref)
-		if err == nil {
-			err = gone.one(ctx, b, r, force)
-		}
 		if err != nil {
 			return err
+		}
+		meant = append(meant, &r)
+	}
+	behind := make([][]string, len(meant))
+	for i, r := range meant {
+		behind[i] = slices.DeleteFunc(all.Behind(r.Task.ID), func(id string) bool {
+			return slices.ContainsFunc(meant, func(m *queue.Record) bool { return m.Task.ID == id })
+		})
+		if len(behind[i]) > 0 && !force {
+			return hint.Errorf("name them, too, or have them begin without its result: --force",
+				"task %s is one that others wait for: %s", r.Task.ID, wording.List(behind[i], 5))
+		}
+	}
+	for i, r := range meant {
+		if err := gone.one(ctx, b, *r, force); err != nil {
+			return err
+		}
+		if len(behind[i]) > 0 {
+			gone.Released = append(gone.Released, behind[i]...)
+			b.Tell(fmt.Sprintf("task %s is gone, and what came after it begins without its result: %s", r.Task.ID, wording.List(behind[i], 5)))
 		}
 	}
 	return nil
