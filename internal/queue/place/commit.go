@@ -18,6 +18,9 @@ import (
 // the one of before where nothing has changed.
 func (p *Place) Commit(ctx context.Context, message string) (head string, err error) {
 	head, err = p.commit(ctx, message)
+	if errors.Is(err, ErrConflicts) { // which whoever works there is told
+		return "", err
+	}
 	if err != nil {
 		return "", fmt.Errorf("commit the work of task %s: %w", p.Task, err)
 	}
@@ -120,6 +123,9 @@ func (p *Place) whole(ctx context.Context) error {
 // marker matches the lines that git leaves in files with conflicts.
 var marker = wording.Pattern(`^(<{7,} |>{7,} |\|{7,}( |$)|={7}$)`)
 
+// ErrConflicts says that there are conflicts in a place which are not resolved.
+var ErrConflicts = errors.New("conflicts are not resolved")
+
 // resolved refuses files that had conflicts, and have markers that neither side had.
 func (p *Place) resolved(ctx context.Context, ours, theirs string) error {
 	out, err := p.git(ctx, "diff-files", "--name-only", "--diff-filter=U", "-z")
@@ -146,7 +152,7 @@ func (p *Place) resolved(ctx context.Context, ours, theirs string) error {
 		}
 	}
 	if len(left) > 0 {
-		return hint.Errorf("resolve them, and take the markers out", "conflicts are not resolved: %s", wording.List(left, 10))
+		return hint.Errorf("resolve them, and take the markers out", "%w: %s", ErrConflicts, wording.List(left, 10))
 	}
 	return nil
 }

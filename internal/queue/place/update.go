@@ -8,12 +8,11 @@ import (
 
 	"codeloops/internal/proc"
 	"codeloops/internal/queue/git"
-	"codeloops/internal/wording/hint"
 )
 
 // Update merges a commit into the place's branch, and returns the files with conflicts: these have
 // markers then, and [Place.Commit] concludes the merge when there are none in them any more. Nothing
-// may be uncommitted before. One that is in progress already is told again.
+// may be uncommitted before. One that is not concluded yet is told again, whatever was to be merged.
 func (p *Place) Update(ctx context.Context, tip string) (conflicts []string, err error) {
 	if conflicts, err = p.update(ctx, tip); err != nil {
 		return nil, fmt.Errorf("update the work tree of task %s: %w", p.Task, err)
@@ -33,13 +32,8 @@ func (p *Place) update(ctx context.Context, tip string) ([]string, error) {
 	if err != nil || !there {
 		return nil, cmp.Or(err, fmt.Errorf("%s is no commit", tip))
 	}
-	switch merged, merging, err := p.merging(ctx); {
-	case err != nil:
-		return nil, err
-	case merging && merged == theirs && p.rec.Update != nil:
-		return p.rec.Update.Files, nil
-	case merging:
-		return nil, hint.Errorf("commit it first", "a merge of %.12s is in progress in %s", merged, p.Dir)
+	if open, err := p.unconcluded(ctx, head); err != nil || open {
+		return p.conflicts(), err
 	}
 	if err := p.whole(ctx); err != nil {
 		return nil, err
@@ -56,6 +50,23 @@ func (p *Place) update(ctx context.Context, tip string) ([]string, error) {
 		return nil, err
 	}
 	return m.Files, p.merge(ctx, theirs)
+}
+
+// unconcluded reports whether a merge is to be concluded before another one begins: it is in progress, whoever
+// has begun it, or was committed with conflicts in it.
+func (p *Place) unconcluded(ctx context.Context, head string) (bool, error) {
+	if _, merging, err := p.merging(ctx); err != nil || merging || len(p.conflicts()) == 0 {
+		return merging, err
+	}
+	return p.repo.Contains(ctx, head, p.rec.Update.Theirs)
+}
+
+// conflicts are the files that had some in the last update, until they are committed without.
+func (p *Place) conflicts() []string {
+	if p.rec.Update == nil {
+		return nil
+	}
+	return p.rec.Update.Files
 }
 
 // merge merges a commit in the place. It is over when the record says so: see [Place.settle].

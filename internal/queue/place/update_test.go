@@ -1,11 +1,14 @@
 package place_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"codeloops/internal/queue/place"
 )
 
 func (s scene) update() (want func(files ...string)) {
@@ -95,6 +98,9 @@ func TestMarkersCommitted(t *testing.T) {
 		p = s.open("t")
 		_, err := p.Commit(t.Context(), "m")
 		s.refused(err, "both:2")
+		s.Write("next", "next\n")
+		s.Save("next")
+		s.update()("both", "title") // these first
 		s.Put(p.Dir, "both", "a\n>>>>>>> more\nc\n")
 		_, err = p.Commit(t.Context(), "m")
 		s.refused(err, "both:2")
@@ -102,6 +108,33 @@ func TestMarkersCommitted(t *testing.T) {
 		s.Put(p.Dir, "title", "Our\n=======\n")
 		s.commit(p)
 	}
+}
+
+// TestOwnMerge: a merge that an agent has begun is told by its conflicts, and concluded before another one
+// begins.
+func TestOwnMerge(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	p := s.open("t")
+	s.Put(p.Dir, "both", "mine\n")
+	s.commit(p)
+	s.Write("both", "theirs\n")
+	s.Save("theirs")
+	if _, err := s.Run(t.Context(), p.Dir, "merge", "main"); err == nil {
+		t.Fatal("no conflict")
+	}
+	_, err := p.Commit(t.Context(), "m")
+	if s.refused(err, "both:1"); !errors.Is(err, place.ErrConflicts) {
+		t.Errorf("error %v", err)
+	}
+	s.Write("next", "next\n")
+	s.Save("next")
+	s.update()()
+	s.Put(p.Dir, "both", "both\n")
+	s.commit(p)
+	s.is(p, "next", "-")
+	s.update()()
+	s.is(p, "next", "next\n")
 }
 
 // TestUpdateCutOff: a merge that was cut off in the middle begins again.

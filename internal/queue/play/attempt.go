@@ -74,7 +74,11 @@ func (a *attempt) make(ctx context.Context) (move func(*queue.Record) error, err
 	}
 	head := ""
 	if out.Result == loop.Success {
-		if head, err = here.Commit(context.WithoutCancel(ctx), message(&a.job.Record)); err != nil {
+		head, err = here.Commit(context.WithoutCancel(ctx), message(&a.job.Record))
+		if errors.Is(err, place.ErrConflicts) {
+			return rework(a.player.Board.Now(), withHint(err)), nil
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

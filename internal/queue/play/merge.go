@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/queue"
@@ -56,14 +57,20 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 	case without != "" && res.Outcome == merge.Conflict:
 		return to(queue.NeedsHuman, now, fmt.Sprintf("%s, and the task changes that; merge by hand what you want of the branch %s\n%s",
 			without, j.Task.Branch(), said(&res))), nil
-	case j.Reworks >= reworks:
-		return to(queue.NeedsHuman, now, said(&res)), nil
 	}
+	return rework(now, said(&res)), nil
+}
+
+// rework has a result go back to its task with what is wrong, as often as that may be.
+func rework(now time.Time, why string) func(*queue.Record) error {
 	return func(r *queue.Record) error {
+		if r.Reworks >= reworks {
+			return r.Move(queue.NeedsHuman, now, why)
+		}
 		r.Reworks++
-		r.Feedback, r.Progress.Session = said(&res), ""
-		return r.Move(queue.Waiting, now, said(&res))
-	}, nil
+		r.Feedback, r.Progress.Session = why, ""
+		return r.Move(queue.Waiting, now, why)
+	}
 }
 
 // settled removes the work tree of a task that is merged. A branch that stood on what was left out is in no
