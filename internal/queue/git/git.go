@@ -84,6 +84,7 @@ type Call struct {
 // [*proc.ExitError].
 func (r *Repo) Do(ctx context.Context, c Call, args ...string) (string, error) {
 	env := slices.Concat(r.Environ, []string{
+		"LANGUAGE=C", // some of what it says is read
 		"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=:", "GIT_LITERAL_PATHSPECS=0", "GIT_ICASE_PATHSPECS=0",
 	}, c.Env)
 	limits := proc.Limits{MaxOutput: maxOutput, Keep: maxOutput}

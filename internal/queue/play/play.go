@@ -6,15 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"codeloops/internal/config"
 	"codeloops/internal/config/host"
-	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/git"
@@ -211,19 +208,6 @@ const (
 	awayFor = 30 * time.Second
 	fullFor = time.Second // others may have room; this worker takes nothing for longer
 )
-
-// diskFull reports whether there was no room for what is made of a task, for codeloops or for git. What else
-// stands in an error may come from an agent.
-func diskFull(err error) bool {
-	if failed, ok := errors.AsType[*proc.ExitError](err); ok {
-		for line := range strings.Lines(failed.Stderr) {
-			if strings.HasSuffix(strings.ToLower(strings.TrimSpace(line)), ": "+syscall.ENOSPC.Error()) {
-				return true
-			}
-		}
-	}
-	return session.DiskFull(err)
-}
 
 // later has a task offered again after a while.
 func later(now time.Time, pause time.Duration, why string) func(*queue.Record) error {
