@@ -25,9 +25,17 @@ func Exits(done, short string) map[string]string {
 	if short != "" {
 		all = append(all, manual.Exit{Code: ExitLimit, Meaning: short})
 	}
-	return manual.Exits(append(all,
-		manual.Exit{Code: ExitError, Meaning: "error: usage, configuration, something that is not there or cannot be read or written"},
-		manual.Exit{Code: ExitInterrupted, Meaning: MeansInterrupted})...)
+	return manual.Exits(append(all, failed(), manual.Exit{Code: ExitInterrupted, Meaning: MeansInterrupted})...)
+}
+
+// ServeExits are those of a command that goes on until it is asked to end.
+func ServeExits() map[string]string {
+	return manual.Exits(manual.Exit{Code: ExitDone, Meaning: "its help was shown: it does not end by itself"},
+		failed(), manual.Exit{Code: ExitInterrupted, Meaning: "it was asked to end, and has: Ctrl+C or SIGTERM"})
+}
+
+func failed() manual.Exit {
+	return manual.Exit{Code: ExitError, Meaning: "error: usage, configuration, something that is not there or cannot be read or written"}
 }
 
 // LookExits are those of a command that only looks at logs.

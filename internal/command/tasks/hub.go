@@ -23,7 +23,7 @@ func newHubCmd(q *Access) *cobra.Command {
 	var metrics string
 	cmd := &cobra.Command{
 		Use:         "hub",
-		Annotations: command.Exits("it was asked to end, and has", ""),
+		Annotations: command.ServeExits(),
 		Short:       "Serve the queue to workers, and start no agents",
 		Long: `Serve the queue of this user until it is asked to end, so that workers and commands
 in other terminals share it. What they bring is merged here into the repositories of
@@ -119,12 +119,7 @@ func (q *Access) tend(ctx context.Context, home *hub.Home, served *hub.Hub, metr
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if ctx.Err() != nil {
-			err = nil
-		}
-		err = errors.Join(err, b.Close())
-	}()
+	defer func() { err = errors.Join(err, b.Close()) }()
 	if metrics != nil {
 		defer b.measure(metrics)()
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"codeloops/internal/cli/manual"
 	"codeloops/internal/command"
 	"codeloops/internal/command/sessions"
 	"codeloops/internal/command/steering"
@@ -85,9 +86,13 @@ func newQueueLogsCmd(q *Access) *cobra.Command {
 	var format string
 	var follow bool
 	cmd := &cobra.Command{
-		Use:         "logs ID",
-		Annotations: command.LookExits(),
-		Short:       "Show what the agents of a task have done, or do",
+		Use: "logs ID",
+		Annotations: manual.Exits(
+			manual.Exit{Code: command.ExitDone, Meaning: "what was asked for was shown; with --follow: the run ended with success, or you left with q"},
+			manual.Exit{Code: command.ExitLimit, Meaning: "with --follow: the run ended at the iteration limit, or another budget"},
+			manual.Exit{Code: command.ExitError, Meaning: "with --follow: the run failed, or was killed; or an error"},
+			manual.Exit{Code: command.ExitInterrupted, Meaning: command.MeansInterrupted + "; with --follow also: the run was"}),
+		Short: "Show what the agents of a task have done, or do",
 		Long: `Show the last session of a task as ` + "`codeloops replay`" + ` does. With --follow, one that
 runs is followed to its end, as ` + "`codeloops watch`" + ` does, and its exit code is that of
 the run, whichever machine works on it.`,

@@ -122,7 +122,7 @@ func newWorkCmd(q *Access) *cobra.Command {
 	var jobs int
 	cmd := &cobra.Command{
 		Use:         "work",
-		Annotations: command.Exits("it was asked to end, and has", ""),
+		Annotations: command.ServeExits(),
 		Short:       "Work on the tasks of the queue, of all repositories, until asked to end",
 		Long: `Work on the tasks of all repositories of this user, as they come, and merge the
 results, until asked to end. Several may be at work at once, and each may go away
@@ -156,10 +156,7 @@ func (q *Access) work(ctx context.Context, jobs int) error {
 			return err
 		}
 		defer shown()
-		if err := s.worker.Run(ctx); ctx.Err() == nil {
-			return err
-		}
-		return nil
+		return s.worker.Run(ctx)
 	})
 }
 
@@ -200,7 +197,7 @@ func (b *backlog) begin(ctx context.Context, jobs int) (*shift, error) {
 	}
 	b.Signals.On(func() {
 		fmt.Fprintln(b.Err, "stopping; Ctrl+C again kills at once") //nolint:errcheck // a courtesy
-	}, player.Kill)
+	}, func() { player.Kill(); b.link.Abandon() })
 	b.link.Tell(b.Tell)
 	if ahead := b.on.Ahead(); ahead.Abs() > time.Minute {
 		way := map[bool]string{true: "ahead of", false: "behind"}[ahead > 0]

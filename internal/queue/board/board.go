@@ -254,7 +254,7 @@ type Change struct {
 // [ErrAway] when the hub has come back after it was away.
 func (b *Board) Follow(ctx context.Context, changed func(Change) error) error {
 	if err := b.look(ctx); err != nil { // a machine that was asleep has lost the hub, and its clock
-		return fmt.Errorf("follow the backlog: %w", err)
+		return fmt.Errorf("follow the backlog: %w", b.server.refused(err))
 	}
 	var c Change
 	return b.records.watch(ctx, func(e jetstream.KeyValueEntry) (err error) {

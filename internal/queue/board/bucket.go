@@ -124,7 +124,7 @@ func (b *bucket) watch(ctx context.Context, told func(jetstream.KeyValueEntry) e
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("read %s: %w", b.all, err)
+		return fmt.Errorf("read %s: %w", b.all, b.server.refused(err))
 	}
 	defer w.Stop() //nolint:errcheck // what it sends is read by nobody
 	all := roll{bucket: b}

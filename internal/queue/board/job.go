@@ -162,7 +162,7 @@ func insist(ctx context.Context, do func(context.Context) error) error {
 		once, cancel := context.WithTimeout(wanted, grace)
 		err := do(once)
 		cancel()
-		if err == nil || wanted.Err() == nil && !Unreachable(err) {
+		if err == nil || errors.Is(err, nats.ErrConnectionClosed) || wanted.Err() == nil && !Unreachable(err) {
 			return err
 		}
 		if last == nil || wanted.Err() == nil { // else it says only that it was cancelled

@@ -2,7 +2,6 @@ package board
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -52,7 +51,7 @@ func next(c jetstream.Consumer) (jetstream.Msg, error) {
 		batch, err = c.FetchNoWait(1)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("ask for work: %w", err)
+		return nil, err
 	}
 	m, ok := <-batch.Messages()
 	if !ok {

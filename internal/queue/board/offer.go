@@ -68,7 +68,7 @@ func numberOf(r *queue.Record) string { return fmt.Sprintf("%d.%d", r.Task.Added
 func (b *Board) Take(ctx context.Context, of queue.Repository, w queue.Worker, at time.Time) (*Job, error) {
 	c, err := b.lines.consumer(ctx, offers, "workers-"+of.Key(), jetstream.ConsumerConfig{FilterSubject: offerSubject + of.Key() + ".*"})
 	if err != nil {
-		return nil, fmt.Errorf("look for work: %w", err)
+		return nil, fmt.Errorf("look for work: %w", b.server.refused(err))
 	}
 	return b.take(ctx, c, at, func(r *queue.Record, number string) error {
 		if numberOf(r) != number || r.State != queue.Offered && r.State != queue.Running {
@@ -88,7 +88,7 @@ func (b *Board) TakeResult(ctx context.Context, of queue.Repository, at time.Tim
 		FilterSubject: resultSubject + of.Key() + ".*", MaxAckPending: 1,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look for results: %w", err)
+		return nil, fmt.Errorf("look for results: %w", b.server.refused(err))
 	}
 	return b.take(ctx, c, at, func(r *queue.Record, number string) error {
 		if numberOf(r) != number || r.State != queue.Finished {
@@ -113,8 +113,11 @@ func (b *Board) take(ctx context.Context, c jetstream.Consumer, now time.Time, b
 	for {
 		b.reunion.ago(now) // before it is asked, as well: it may take a while until there is a message
 		m, err := next(c)
-		if m == nil || err != nil {
-			return nil, err
+		if err != nil {
+			return nil, fmt.Errorf("ask for work: %w", b.server.refused(err))
+		}
+		if m == nil {
+			return nil, nil
 		}
 		left := early(b.options.Beat) - b.reunion.ago(now)
 		r, err := b.begin(ctx, m, func(r *queue.Record, number string) error {

@@ -71,11 +71,23 @@ func (s server) refused(err error) error {
 	case errors.Is(err, nats.ErrMaxPayload):
 		return hint.Errorf("max_payload in the configuration of the server says how many: 8MB is what codeloops hub has",
 			"the server takes %d KiB at once, and this is more: %w", s.conn.MaxPayload()>>10, err)
+	case errors.Is(err, nats.ErrConnectionClosed):
+		return hint.Add(&unheard{"the hub does not answer, and nobody waits for it any longer", err},
+			"a task that could not be given back is given to the next worker when its lease is over")
 	case Unreachable(err):
-		return hint.Errorf("is its disk full, or has it gone? It says so where it runs", "the hub does not answer: %w", err)
+		return hint.Add(&unheard{"the hub does not answer", err}, "is its disk full, or has it gone? It says so where it runs")
 	}
 	return err
 }
+
+// An unheard is an error that tells only that nothing was heard: how that was noticed says nothing to people.
+type unheard struct {
+	sentence string
+	err      error
+}
+
+func (s *unheard) Error() string { return s.sentence }
+func (s *unheard) Unwrap() error { return s.err }
 
 // room is what a record needs beside its task: its course, and what checks have printed.
 const room = 256 << 10

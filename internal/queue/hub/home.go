@@ -148,6 +148,22 @@ func (l *Link) Close() (err error) {
 	return err
 }
 
+// Abandon has nobody wait any longer for a hub that does not answer: what is still to be told to one that
+// does is, as far as that does not take long.
+func (l *Link) Abandon() {
+	if l.FlushTimeout(hurry) != nil {
+		l.Conn.Close()
+		return
+	}
+	time.AfterFunc(last, l.Conn.Close)
+}
+
+// How long a hub is waited for that nobody wants to wait for: for its answer, and for all that it is told.
+const (
+	hurry = 500 * time.Millisecond
+	last  = 3 * time.Second
+)
+
 // How long a command waits for the hub of its home, and how often it looks.
 const (
 	patience = 10 * time.Second

@@ -106,7 +106,7 @@ func (w *Worker) bring(ctx context.Context) {
 			err := w.Player.Bring(ctx, r)
 			bringing.end(r.Task.ID, w.Board.Now())
 			if !errors.Is(err, queue.ErrStale) && ctx.Err() == nil && bringing.news(r.Task.ID, err) {
-				w.Tell(err.Error())
+				w.Tell(sentence(err))
 			}
 			w.sight.signal()
 		})
@@ -140,7 +140,7 @@ func (w *Worker) report(ctx context.Context) error {
 		telling.end(r.Task.ID, now)
 		err := w.Player.Report(ctx, r)
 		if telling.news(r.Task.ID, err) {
-			w.Tell(err.Error())
+			w.Tell(sentence(err))
 		}
 		if err != nil {
 			continue

@@ -48,6 +48,7 @@ type Worker struct {
 	sight   sight
 	hands   hands
 	errands errands
+	voice   voice
 }
 
 // Holds are the budgets and limits as they are known.
@@ -87,8 +88,10 @@ func (w *Worker) Run(ctx context.Context) error {
 		if over {
 			return nil
 		}
-		if err != nil && ctx.Err() == nil {
-			w.Tell(err.Error()) // the hub may come back
+		if ctx.Err() == nil {
+			w.voice.trouble(w.Tell, err) // the hub may come back
+		}
+		if err != nil {
 			pause(ctx)
 		}
 	}
@@ -99,7 +102,7 @@ func (w *Worker) follow(ctx context.Context) {
 	for ctx.Err() == nil {
 		w.sight.clear()
 		if err := w.Board.Follow(ctx, w.changed); ctx.Err() == nil && !errors.Is(err, board.ErrAway) {
-			w.Tell(err.Error()) // the hub may come back
+			w.voice.trouble(w.Tell, err) // the hub may come back
 			pause(ctx)
 		}
 	}
@@ -112,7 +115,7 @@ func (w *Worker) followHolds(ctx context.Context) {
 			w.sight.holds.Store(h)
 			w.sight.signal()
 		}); ctx.Err() == nil && !errors.Is(err, board.ErrAway) {
-			w.Tell(err.Error()) // the hub may come back
+			w.voice.trouble(w.Tell, err) // the hub may come back
 			pause(ctx)
 		}
 	}
@@ -245,6 +248,6 @@ func (w *Worker) end(j *board.Job, err error) {
 		w.hands.rest(w.Board.Now().Add(w.Board.Lease()))
 	}
 	if err != nil {
-		w.Tell(err.Error())
+		w.Tell(sentence(err))
 	}
 }

@@ -1,0 +1,58 @@
+package board_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"codeloops/internal/queue"
+	"codeloops/internal/queue/board"
+)
+
+// A hub that does not answer is told of in a sentence, whatever it was asked, and with what to do.
+func TestHubThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	h, url, ids := backlogOf(t, 1, "")
+	w := newWire(t, url)
+	on := through(t, h, w.url())
+	at := queue.Repository{Home: h.ID(), Root: "/r"}
+	w.let(0, false)
+	for name, ask := range map[string]func(context.Context) error{
+		"look for work: ":    func(ctx context.Context) error { _, err := on.Take(ctx, at, queue.Worker{}, on.Now()); return err },
+		"look for results: ": func(ctx context.Context) error { _, err := on.TakeResult(ctx, at, on.Now()); return err },
+		"read task ":         func(ctx context.Context) error { _, err := on.Get(ctx, ids[0]); return err },
+		"follow the backlog": func(ctx context.Context) error { return on.Follow(ctx, func(board.Change) error { return nil }) },
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		err := ask(ctx)
+		cancel()
+		refuses(t, err, name, "is its disk full, or has it gone?")
+		if err == nil || !strings.HasSuffix(err.Error(), ": the hub does not answer") || !board.Unreachable(err) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// A connection that was closed, as nobody wants to wait any longer, is no hub that may come back.
+func TestHubThatIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	h, url, ids := backlogOf(t, 1, "")
+	conn, err := h.Dial(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	on, err := board.Open(t.Context(), conn, board.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+	_, err = on.Get(t.Context(), ids[0])
+	refuses(t, err, "the hub does not answer, and nobody waits for it any longer", "is given to the next worker")
+	if board.Unreachable(err) || !errors.Is(err, nats.ErrConnectionClosed) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,41 @@
+package work
+
+import (
+	"sync"
+
+	"codeloops/internal/queue/board"
+	"codeloops/internal/wording/hint"
+)
+
+// A voice tells what keeps a worker from working, once until it is over.
+type voice struct {
+	mu   sync.Mutex
+	last string
+}
+
+// trouble tells of an error, unless it was told last; nil: it is over. A hub that does not answer is one
+// thing, whatever it was asked.
+func (v *voice) trouble(tell func(string), err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if err == nil {
+		v.last = ""
+		return
+	}
+	text := sentence(err)
+	if board.Unreachable(err) {
+		text = "the hub does not answer; what is under way goes on, and is told when it does (is its disk full, or has it gone? It says so where it runs)"
+	}
+	if text != v.last {
+		tell(text)
+	}
+	v.last = text
+}
+
+// sentence is an error, and what to do about it.
+func sentence(err error) string {
+	if advice, ok := hint.Of(err); ok {
+		return err.Error() + " (" + advice + ")"
+	}
+	return err.Error()
+}

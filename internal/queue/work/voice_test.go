@@ -1,0 +1,27 @@
+package work
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"codeloops/internal/wording/hint"
+)
+
+// What keeps a worker from working is told once until it is over, and a hub that is away is one thing.
+func TestTroubleIsToldOnce(t *testing.T) {
+	t.Parallel()
+	var told []string
+	var v voice
+	full, gone := hint.Errorf("make room", "no room"), fmt.Errorf("look for work: %w", nats.ErrTimeout)
+	for _, err := range []error{full, full, gone, fmt.Errorf("read the backlog: %w", nats.ErrTimeout), nil, gone, errors.New("other")} {
+		v.trouble(func(s string) { told = append(told, s) }, err)
+	}
+	away := "the hub does not answer; what is under way goes on, and is told when it does (is its disk full, or has it gone? It says so where it runs)"
+	if want := []string{"no room (make room)", away, away, "other"}; !slices.Equal(told, want) {
+		t.Errorf("told %q", told)
+	}
+}
