@@ -12,6 +12,7 @@ import (
 	"codeloops/internal/command"
 	"codeloops/internal/proc"
 	"codeloops/internal/queue"
+	"codeloops/internal/queue/play"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
@@ -207,7 +208,9 @@ func (gone *removals) one(ctx context.Context, b *backlog, r queue.Record, force
 		runner := proc.NewRunner(b.on.Now)
 		defer runner.Close() //nolint:errcheck // nothing of it is left
 		ref, err := b.player(runner).Discard(ctx, &r)
-		if err != nil {
+		if errors.Is(err, play.ErrGone) { // with the branch
+			b.Tell(fmt.Sprintf("the repository is no longer at %s: the branch %s is where that is now", r.Task.Repository.Root, r.Task.Branch()))
+		} else if err != nil {
 			return err
 		}
 		if ref != "" {

@@ -2,8 +2,14 @@ package tasks
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"iter"
+	"maps"
+	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +22,7 @@ import (
 	"codeloops/internal/run"
 	"codeloops/internal/screen/pager"
 	"codeloops/internal/session"
+	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
 
@@ -40,6 +47,9 @@ did not end with DONE), dead (its workers were lost three times) or cancelled.`,
 				all, err := b.mine(cmd.Context(), everywhere)
 				if err != nil {
 					return err
+				}
+				if len(all) == 0 {
+					b.lost(cmd.Context())
 				}
 				return pager.UnlessGone(b.list(cmd.Context(), all, asJSON))
 			})
@@ -129,6 +139,26 @@ the run, whichever machine works on it.`,
 	f.BoolVarP(&follow, "follow", "f", false, "follow it while it runs")
 	f.StringVar(&format, "log-format", "", "how it is shown: `pretty|compact|json` (default: as a run is)")
 	return cmd
+}
+
+// lost tells of tasks whose repository is no longer where it was: it may be the one that the user stands in.
+func (b *backlog) lost(ctx context.Context) {
+	all, err := b.on.All(ctx)
+	if err != nil {
+		return // it was asked for a moment ago
+	}
+	number := map[string]int{}
+	for _, r := range all {
+		if root := r.Task.Repository.Root; r.Task.Repository.At(b.home.ID()) {
+			if _, err := os.Stat(root); errors.Is(err, fs.ErrNotExist) {
+				number[root]++
+			}
+		}
+	}
+	for _, root := range slices.Sorted(maps.Keys(number)) {
+		b.Tell(fmt.Sprintf("there is no repository any more at %s, of which the queue has %s: move it back, or see codeloops queue list --all",
+			root, wording.Count(number[root], "task")))
+	}
 }
 
 // list lists tasks.

@@ -90,7 +90,7 @@ const rounds = 20
 func (m *Merger) Merge(ctx context.Context, r Request) (Result, error) {
 	res, err := m.merge(ctx, r)
 	if err != nil {
-		return Result{}, fmt.Errorf("merge %.12s onto %s: %w", r.Head, r.Target, err)
+		return Result{}, fmt.Errorf("merge onto %s: %w", r.Target, err)
 	}
 	return res, nil
 }

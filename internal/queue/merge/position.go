@@ -34,7 +34,11 @@ func (m *Merger) look(ctx context.Context, target string) (at position, err erro
 	}
 	at = position{target: target, tip: refs[heads+target], ahead: refs[waiting+target]}
 	if at.tip == "" {
-		return at, m.missing(ctx, target)
+		err := m.missing(ctx, target)
+		if advice, ok := hint.Of(err); ok && at.ahead != "" {
+			err = hint.Errorf(advice, "%w; what was merged for it, and not taken, is at %s", err, waiting+target)
+		}
+		return at, err
 	}
 	at.tree, err = m.repo.Trees().InUse(ctx, target, "")
 	return at, err
@@ -45,6 +49,10 @@ func (m *Merger) missing(ctx context.Context, target string) error {
 	if on, err := m.repo.Run(ctx, m.repo.Root, "symbolic-ref", "--quiet", "HEAD"); err == nil && on == heads+target {
 		return hint.Errorf("make its first commit: git commit --allow-empty -m start", "the branch %s has no commit yet", wording.Name(target))
 	}
+	if name := m.renamed(ctx, target); name != "" {
+		return hint.Errorf("git branch "+wording.Shell(target)+" "+wording.Shell(name)+" makes one of the old name for what is in the queue, and codeloops queue retry goes on; new tasks: codeloops queue add --target "+wording.Shell(name),
+			"there is no branch %s any more: it is called %s", wording.Name(target), wording.Name(name))
+	}
 	refs, err := m.repo.Refs(ctx, heads)
 	if err != nil {
 		return err
@@ -53,13 +61,21 @@ func (m *Merger) missing(ctx context.Context, target string) error {
 	for i, name := range names {
 		names[i] = strings.TrimPrefix(name, heads)
 	}
-	advice := "git branch lists those that there are"
+	advice := "git branch lists those that there are; git branch " + wording.Shell(target) + " COMMIT makes it again, and codeloops queue retry goes on"
 	if i := slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(name, target) }); i >= 0 {
 		advice = fmt.Sprintf("did you mean %s? Names of branches are told apart by their case", names[i])
 	} else if name, ok := wording.Nearest(target, names); ok {
 		advice = fmt.Sprintf("did you mean %s?", name)
 	}
 	return hint.Errorf(advice, "there is no branch %s", wording.Name(target))
+}
+
+// renamed is what a branch is called that was renamed; "" where that is not known.
+func (m *Merger) renamed(ctx context.Context, target string) string {
+	out, _ := m.repo.Run(ctx, m.repo.Root, "log", "--walk-reflogs", "--branches", "--max-count=1", "--format=%gD",
+		"--fixed-strings", "--grep-reflog=renamed "+heads+target+" to ") // an error is that nothing is known
+	name, _, _ := strings.Cut(strings.TrimPrefix(out, heads), "@{")
+	return name
 }
 
 // Onto returns the commit that the next merge onto a target goes onto.

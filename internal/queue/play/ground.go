@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 
 	"codeloops/internal/config"
@@ -28,9 +30,16 @@ type ground struct {
 	merger *merge.Merger
 }
 
+// ErrGone says that a repository is no longer where it was when its tasks were added.
+var ErrGone = errors.New("the repository is gone")
+
 // ground opens that of a repository.
 func (p *Player) ground(r queue.Repository) (g *ground, err error) {
 	g = &ground{player: p}
+	if _, err := os.Stat(r.Root); errors.Is(err, fs.ErrNotExist) {
+		return nil, hint.Errorf("move it back, and codeloops queue retry goes on; or take the task out with codeloops queue rm --force, and add it where the repository is now",
+			"%w: it is no longer at %s", ErrGone, r.Root)
+	}
 	if g.repo, err = git.Open(r.Root, p.Starter, p.Host.Environ); err != nil {
 		return nil, err
 	}
