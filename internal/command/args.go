@@ -26,6 +26,9 @@ func OwnCommands(cmd *cobra.Command, args []string) error {
 		names = append(names, c.Name())
 	}
 	what := "there are " + strings.Join(names, ", ")
+	if len(names) == 1 {
+		what = "there is only " + names[0]
+	}
 	if name, ok := wording.Nearest(args[0], names); ok {
 		what = fmt.Sprintf("did you mean `%s %s`?", cmd.CommandPath(), name)
 	}

@@ -193,6 +193,8 @@ var (
 	ErrUnable = errors.New("this machine cannot work on tasks")
 	// ErrStale refuses what comes from an attempt that does not count any more.
 	ErrStale = errors.New("what it has come to is refused")
+	// ErrCancelled is an [ErrStale] of a task that somebody has cancelled.
+	ErrCancelled = fmt.Errorf("it was cancelled: %w", ErrStale)
 	// ErrIllegal refuses a change that the table of states does not hold.
 	ErrIllegal = errors.New("a task does not go that way")
 )

@@ -19,6 +19,7 @@ import (
 	"codeloops/internal/repo"
 	"codeloops/internal/run"
 	"codeloops/internal/screen/pager"
+	"codeloops/internal/screen/term"
 	"codeloops/internal/wording"
 	"codeloops/internal/wording/hint"
 )
@@ -268,6 +269,9 @@ func (o *taskOptions) take(cmd *cobra.Command, b *backlog, origin queue.Origin) 
 	}
 	if err := there.Fits(tasks); err != nil {
 		return nil, err
+	}
+	for _, id := range play.Closed(there, from, tasks) {
+		b.Tell(fmt.Sprintf("task %s waits, and %s does not have it open any more: codeloops queue rm %[1]s takes it out", id, term.Line(origin.Name)))
 	}
 	added := []queue.Record{}
 	for _, t := range tasks {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"codeloops/internal/command"
+	"codeloops/internal/proc"
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
 	"codeloops/internal/queue/git"
@@ -114,6 +115,22 @@ func (b *backlog) toTake(r *queue.Record) string {
 		return r.Merge.Take
 	}
 	return "cd " + wording.Shell(r.Task.Repository.Root) + " && " + r.Merge.Take
+}
+
+// asItStands has the record of a task say what takes its merge now, where its repository is here: the user
+// may have committed on the target since, or taken it.
+func (b *backlog) asItStands(ctx context.Context, r *queue.Record) error {
+	if r.Merge.Take == "" || !r.Task.Repository.At(b.home.ID()) {
+		return nil
+	}
+	runner := proc.NewRunner(b.on.Now)
+	take, err := b.player(runner).Take(ctx, r)
+	if err == nil {
+		r.Merge.Take = take
+	} else {
+		b.Report(err) // what is known of the task is shown all the same
+	}
+	return runner.Close()
 }
 
 // player plays the tasks of this home.

@@ -217,7 +217,7 @@ func (gone *removals) one(ctx context.Context, b *backlog, r queue.Record, force
 			gone.Kept = append(gone.Kept, ref)
 		}
 	}
-	if err := b.on.Remove(ctx, r); err != nil {
+	if err := errors.Join(b.on.Remove(ctx, r), play.Forget(b.home, r.Task.ID)); err != nil {
 		return err
 	}
 	gone.Removed = append(gone.Removed, r.Task.ID)

@@ -82,6 +82,9 @@ func newQueueShowCmd(q *Access) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if err := b.asItStands(cmd.Context(), &r); err != nil {
+					return err
+				}
 				return pager.UnlessGone(v.Show(q.Out, &r, run.Spelled(r.Task.Flags), b.toTake(&r)))
 			})
 		},

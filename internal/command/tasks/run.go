@@ -111,6 +111,10 @@ func (q *Access) run(cmd *cobra.Command, o *taskOptions, budget queue.BudgetChan
 		if err != nil {
 			return err
 		}
+		if len(all) == 0 && !o.asJSON && !b.OutTTY {
+			fmt.Fprintln(b.Err, `nothing to do, as there are no tasks: codeloops queue add "…" adds one`) //nolint:errcheck // a courtesy
+			b.lost(cmd.Context())
+		}
 		if err := b.list(cmd.Context(), all, o.asJSON); err != nil {
 			return err
 		}

@@ -64,6 +64,8 @@ func (j *Job) Stale(r *queue.Record) error {
 	switch {
 	case r == nil:
 		what = "the task was removed"
+	case r.State == queue.Cancelled:
+		return fmt.Errorf("attempt %d at task %s ends: %w", j.given.Attempt, j.given.Task.ID, queue.ErrCancelled)
 	case r.Attempt != j.given.Attempt:
 		what = fmt.Sprintf("attempt %d has begun", r.Attempt)
 	case r.State != j.given.State:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/nats-io/nuid"
 
@@ -133,7 +132,7 @@ func (a *attempt) place(ctx context.Context) (*place.Place, error) {
 		return nil, err
 	}
 	return a.site.Open(ctx, place.Task{
-		Name: j.Task.ID, Base: j.Base, Setup: j.Task.Setup, Log: filepath.Join(a.dir, j.Task.ID+".setup.log"),
+		Name: j.Task.ID, Base: j.Base, Setup: j.Task.Setup, Log: setupLog(a.dir, j.Task.ID),
 		Fill: func(ctx context.Context, dir string) error {
 			if !a.begun() {
 				return nil

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"codeloops/internal/queue"
+	"codeloops/internal/queue/hub"
 	"codeloops/internal/queue/source"
 )
 
@@ -27,11 +31,37 @@ func (p *Player) Report(ctx context.Context, r queue.Record) error {
 	} else {
 		err = from.Failed(ctx, r.Task.Origin.Key, result)
 	}
-	if err != nil && !errors.Is(err, source.ErrGone) {
+	if errors.Is(err, source.ErrGone) {
+		p.Tell(r.Task.ID, withHint(err))
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("tell %s what has become of task %s: %w", r.Task.Origin.Name, r.Task.ID, err)
 	}
 	return nil
 }
+
+// Closed are the tasks of a backlog that nobody has begun, and whose source has them open no more.
+func Closed(all queue.Backlog, from source.Source, open []queue.Task) (ids []string) {
+	for _, r := range all.Sorted() {
+		if r.State == queue.Waiting && r.Attempt == 0 && r.Task.Origin.Kind == from.Kind() && r.Task.Origin.Name == from.Name() &&
+			!slices.ContainsFunc(open, func(t queue.Task) bool { return t.ID == r.Task.ID }) {
+			ids = append(ids, r.Task.ID)
+		}
+	}
+	return ids
+}
+
+// Forget removes what a home keeps of a task beside its work tree and its sessions.
+func Forget(home *hub.Home, task string) error {
+	if err := os.Remove(setupLog(home.In("trees"), task)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// setupLog is where what the setup command of a task has printed is kept, in a directory.
+func setupLog(dir, task string) string { return filepath.Join(dir, task+".setup.log") }
 
 // Tasks are the open items of a source as tasks that are like t, in their order.
 func Tasks(ctx context.Context, from source.Source, t queue.Task) ([]queue.Task, error) {

@@ -71,8 +71,11 @@ func tick(name string, text []byte, key string) ([]byte, error) {
 	b, ok := found[key]
 	switch {
 	case !ok:
-		return nil, hint.Errorf("it was removed, or its text was changed; its box stays as it is",
-			"%s has no item %s: %w", name, key, ErrGone)
+		which := "this item"
+		if idForm().MatchString(key) {
+			which = "the item " + key
+		}
+		return nil, hint.Errorf("it was removed, or its text was changed; its box stays as it is", "%s no longer has %s: %w", name, which, ErrGone)
 	case b.ticked:
 		return nil, nil
 	}

@@ -194,6 +194,7 @@ func TestChecklistRefused(t *testing.T) {
 		"huge":       {strings.Repeat("- [ ] a\n", largest/8+1), "is larger than 8.0 MiB"},
 		"unknown":    {"- [ ] T001 a\n- [ ] T002 b\n  after: T01\n", `line 2: this item comes after "T01", which is none of the items`},
 		"a circle":   {"- [ ] T001 a\n  after: T003\n- [ ] T002 b\n- [ ] T003 c\n", "these items wait for each other: T001, T002, T003, T001"},
+		"no IDs":     {"- [ ] say a\n  after: T002\n- [ ] T002 b\n", `these items wait for each other: "say a", T002, "say a"`},
 		"itself":     {"- [ ] T001 a\n  after: T001\n", "wait for each other: T001, T001"},
 		"no number":  {"- [ ] T001 a\n  priority: high\n", `has the priority "high", which is no number`},
 		"very many":  {many(most + 1), "has 5001 items"},

@@ -95,7 +95,7 @@ func TestProgramRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want, hint string }{
 		"no JSON":    {"echo; echo 'tasks:'", "/tasks list has printed, line 2, column 2: ", "mend it"},
-		"not whole":  {"echo '[{\"key\": \"a\"'", "line 2, column 1: unexpected EOF", "mend it"},
+		"not whole":  {"echo '[{\"key\": \"a\"'", "line 2, column 1: it ends in the middle", "mend it"},
 		"nothing":    {"true", "/tasks list has printed nothing", "an empty list, []"},
 		"a number":   {"echo '['; echo '  {\"key\": 7, \"prompt\": \"x\"}]'", "line 2, column 11: /0/key does not fit", "mend it"},
 		"a member":   {"echo '[{\"key\": \"a\", \"promt\": \"x\"}]'", "line 1, column 15: /0/promt does not fit: unknown object member name", "mend it"},

@@ -92,11 +92,21 @@ func Pending(items []Item) (open []Item) {
 	return open
 }
 
+// name is what people call the item: its key, or what it says where that is made of it.
+func (i *Item) name() string {
+	title, _, _ := strings.Cut(i.Prompt, "\n")
+	if i.Key == digest(strings.Join(strings.Fields(title), " ")) {
+		return wording.Quote(title, 60)
+	}
+	return i.Key
+}
+
 // inOrder reports items that come after themselves.
 func inOrder(name string, items []Item) error {
 	const looking, fine = 1, 2
-	after, state := map[string][]string{}, map[string]int{}
+	after, state, names := map[string][]string{}, map[string]int{}, map[string]string{}
 	for _, item := range items {
+		names[item.Key] = item.name()
 		if !item.Done { // else it waits for nothing
 			after[item.Key] = item.After
 		}
@@ -123,6 +133,9 @@ func inOrder(name string, items []Item) error {
 	}
 	for _, item := range items {
 		if circle := walk(item.Key); circle != nil {
+			for i, key := range circle {
+				circle[i] = names[key]
+			}
 			return hint.Errorf("let one of them not wait for the other; what stands above comes first where nothing else is said",
 				"%s: these items wait for each other: %s", name, strings.Join(circle, ", "))
 		}

@@ -193,6 +193,9 @@ func jsonError(name string, text []byte, err error) error {
 	if at < 0 {
 		return err
 	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		why = "it ends in the middle"
+	}
 	before := text[:min(int(at), len(text))]
 	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
 	return hint.Errorf("mend it there", "%s, line %d, column %d: %s", name, lineOf(text, int(at)), column,

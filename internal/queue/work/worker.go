@@ -247,7 +247,7 @@ func (w *Worker) end(j *board.Job, err error) {
 	if errors.Is(err, queue.ErrUnable) {
 		w.hands.rest(w.Board.Now().Add(w.Board.Lease()))
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, queue.ErrCancelled) { // which is told as a change of the task
 		w.Tell(sentence(err))
 	}
 }

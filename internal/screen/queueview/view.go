@@ -86,6 +86,7 @@ func (v *View) Show(w io.Writer, r *queue.Record, settings []string, take string
 	field("branch", r.Task.Branch())
 	field("after", strings.Join(r.Task.After, ", "))
 	field("touches", strings.Join(r.Task.Touches, ", "))
+	field("setup", r.Task.Setup)
 	field("settings", strings.Join(settings, " "))
 	for _, id := range r.Sessions() {
 		field("session", id+": codeloops sessions show "+id)
