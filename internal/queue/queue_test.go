@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -69,6 +70,10 @@ func TestNext(t *testing.T) {
 		},
 		{"also of two that wait", backlogOf(record("a", touching(Waiting, "a.go")), record("b", touching(Waiting, "*"))), 9, []string{"a"}},
 		{"files that begin alike may be others", backlogOf(record("a", touching(Finished, "a/x")), record("b", touching(Waiting, "b/x"))), 9, []string{"b"}},
+		{"however a glob begins", backlogOf(record("a", touching(Running, "./docs/*")), record("b", touching(Waiting, "docs/x"))), 9, nil},
+		{"braces are wildcards", backlogOf(record("a", touching(Running, "{docs,src}/*")), record("b", touching(Waiting, "docs/x"))), 9, nil},
+		{"a dot is all", backlogOf(record("a", touching(Running, ".")), record("b", touching(Waiting, "docs/x"))), 9, nil},
+		{"hidden files are others", backlogOf(record("a", touching(Running, ".github/x")), record("b", touching(Waiting, "github/x"))), 9, []string{"b"}},
 		{"not before its time", backlogOf(record("a", func(r *Record) { r.NotBefore = noon.Add(time.Minute) })), 9, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -249,5 +254,25 @@ func TestStuck(t *testing.T) {
 	}
 	if got := b.Waits(b["c"], noon, &Holds{}); got != "after a, which is needs-human" {
 		t.Errorf("c waits %q", got)
+	}
+}
+
+func TestOutside(t *testing.T) {
+	t.Parallel()
+	files := []string{"docs/a/b.md", "docs.go", "src/x.go", "src/y_test.go"}
+	for touches, want := range map[string]string{
+		"":                      "",
+		"docs":                  "docs.go src/x.go src/y_test.go",
+		"./docs/ src/*_test.go": "docs.go src/x.go",
+		"/docs/**/*.md **/*.go": "",
+		"docs/* {src,other}/*":  "docs.go",
+		"./":                    "",
+		".":                     "",
+		"nothing":               "docs/a/b.md docs.go src/x.go src/y_test.go",
+	} {
+		task := Task{Touches: strings.Fields(touches)}
+		if got := strings.Join(task.Outside(files), " "); got != want {
+			t.Errorf("beside %q: %s, want %s", touches, got, want)
+		}
 	}
 }

@@ -9,9 +9,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/bmatcuk/doublestar/v4"
 
 	"codeloops/internal/loop"
 )
@@ -114,11 +117,34 @@ func meet(a, b []string) bool {
 	return false
 }
 
+// Outside are those of some files, from the root of the repository, that the task was not said to touch; none
+// where nothing was said.
+func (t *Task) Outside(files []string) (outside []string) {
+	if len(t.Touches) == 0 {
+		return nil
+	}
+	for _, file := range files {
+		if !slices.ContainsFunc(t.Touches, func(glob string) bool {
+			glob = strings.TrimSuffix(fromRoot(glob), "/")
+			return glob == "" || glob == "." || doublestar.MatchUnvalidated(glob, file) || doublestar.MatchUnvalidated(glob+"/**", file)
+		}) {
+			outside = append(outside, file)
+		}
+	}
+	return outside
+}
+
 // literal is the part of a glob before its first wildcard.
 func literal(glob string) string {
-	glob = strings.TrimPrefix(glob, "/")
-	if i := strings.IndexAny(glob, `*?[\`); i >= 0 {
+	glob = fromRoot(glob)
+	if i := strings.IndexAny(glob, `*?[{\`); i >= 0 {
 		return glob[:i]
 	}
-	return path.Clean(glob)
+	if glob = path.Clean(glob); glob == "." { // all of it
+		return ""
+	}
+	return glob
 }
+
+// fromRoot is a glob without what says that it begins at the root.
+func fromRoot(glob string) string { return strings.TrimPrefix(strings.TrimPrefix(glob, "./"), "/") }

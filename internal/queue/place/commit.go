@@ -61,6 +61,15 @@ func (p *Place) commit(ctx context.Context, message string) (string, error) {
 	return head, nil
 }
 
+// Changed are the files that a commit of the place has changed since it left another one, or took that in.
+func (p *Place) Changed(ctx context.Context, since, head string) ([]string, error) {
+	out, err := p.git(ctx, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", since+"..."+head, "--")
+	if err != nil {
+		return nil, fmt.Errorf("list what task %s has changed: %w", p.Task, err)
+	}
+	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), nil
+}
+
 // stage stages what is to be committed.
 func (p *Place) stage(ctx context.Context) error {
 	if _, err := p.git(ctx, "add", "--all", ":/"); err != nil {

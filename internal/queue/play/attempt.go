@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/nats-io/nuid"
 
@@ -16,6 +17,7 @@ import (
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/screen/words"
 	"codeloops/internal/session"
+	"codeloops/internal/wording"
 )
 
 // A post is where an attempt is made: at home, or on another machine.
@@ -54,14 +56,8 @@ func (a *attempt) make(ctx context.Context) (move func(*queue.Record) error, err
 	if err != nil {
 		return nil, err
 	}
-	if a.job.Feedback != "" && !a.begun() {
-		tip, err := a.onto(ctx)
-		if err == nil { // what the target has by now, for a result that could not be merged
-			_, err = here.Update(ctx, tip)
-		}
-		if err != nil {
-			return nil, err
-		}
+	if err := a.catchUp(ctx, here); err != nil {
+		return nil, err
 	}
 	settings, err := a.settings(here.Dir)
 	if err != nil {
@@ -71,11 +67,14 @@ func (a *attempt) make(ctx context.Context) (move func(*queue.Record) error, err
 	if err != nil {
 		return nil, err
 	}
-	head := ""
+	head, beyond := "", ""
 	if out.Result == loop.Success {
 		head, err = here.Commit(context.WithoutCancel(ctx), message(&a.job.Record))
 		if errors.Is(err, place.ErrConflicts) {
 			return rework(a.player.Board.Now(), withHint(err)), nil
+		}
+		if err == nil {
+			beyond, err = a.beyond(ctx, here, head)
 		}
 		if err != nil {
 			return nil, err
@@ -86,7 +85,49 @@ func (a *attempt) make(ctx context.Context) (move func(*queue.Record) error, err
 			return nil, err
 		}
 	}
-	return a.outcome(out, head), nil
+	return func(r *queue.Record) error {
+		err := a.outcome(out, head)(r)
+		if err == nil && beyond != "" {
+			r.Note(r.Since, beyond)
+		}
+		return err
+	}, nil
+}
+
+// beyond says, for people, which files the task has changed that it was not said to touch; "" where it has
+// none. Others may be at work on these.
+func (a *attempt) beyond(ctx context.Context, here *place.Place, head string) (string, error) {
+	t := &a.job.Task
+	if len(t.Touches) == 0 {
+		return "", nil
+	}
+	onto, err := a.onto(ctx)
+	if err != nil {
+		return "", err
+	}
+	files, err := here.Changed(ctx, onto, head)
+	outside := t.Outside(files)
+	if err != nil || len(outside) == 0 {
+		return "", err
+	}
+	for i, name := range outside {
+		outside[i] = wording.Path(name)
+	}
+	said := fmt.Sprintf("it has changed files that it was not to touch (%s): %s", strings.Join(t.Touches, ", "), wording.List(outside, 5))
+	a.player.Tell(t.ID, said)
+	return said, nil
+}
+
+// catchUp takes in what the target has by now, for a result that could not be merged.
+func (a *attempt) catchUp(ctx context.Context, here *place.Place) error {
+	if a.job.Feedback == "" || a.begun() {
+		return nil
+	}
+	tip, err := a.onto(ctx)
+	if err == nil {
+		_, err = here.Update(ctx, tip)
+	}
+	return err
 }
 
 // outcome is what becomes of a task whose run has ended.
