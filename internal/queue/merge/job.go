@@ -34,7 +34,9 @@ type job struct {
 
 	head    string
 	scratch string // where the work tree for checks is made
-	left    []Commit
+
+	left      []Commit // out
+	replanted bool     // the head is not merged itself
 }
 
 func (j *job) merge(ctx context.Context) (Result, error) {
@@ -47,7 +49,7 @@ func (j *job) merge(ctx context.Context) (Result, error) {
 	}
 	for range rounds {
 		if res, err := j.round(ctx); err != nil || res.Outcome != "" {
-			res.Removed = j.left
+			res.Removed, res.Apart = j.left, j.replanted
 			return res, err
 		}
 	}

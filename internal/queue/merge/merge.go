@@ -78,9 +78,11 @@ type Result struct {
 	Text    string   // what git says of them
 	Failure *Failure // of the outcome Red
 
-	// Removed are commits that were left out, as the target has had them and has them no more. Where the
-	// merged commit stood on some, what has become of it since is merged, and its branch is in no other.
+	// Removed are commits that were left out, as the target has had them and has them no more.
 	Removed []Commit
+	// Apart is set where the merged commit stood on some: what has become of it since is merged, and its
+	// branch is in no other.
+	Apart bool
 }
 
 // rounds bound how often a merge begins again, as the target has moved on.

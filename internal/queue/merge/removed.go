@@ -51,19 +51,29 @@ func (m *Merger) removed(ctx context.Context, at position, commit string) (last 
 	return last, err
 }
 
-// note takes down which commits the merge leaves out.
+// note takes down which commits the merge leaves out. Where the target has the same changes in other
+// commits, as after a rebase, there are none.
 func (j *job) note(ctx context.Context, at position, last []string) error {
-	if len(last) == 0 {
-		return nil
-	}
-	out, err := j.repo.Run(ctx, j.repo.Root, slices.Concat([]string{"log", "--format=%H %s"}, last, []string{"^" + at.tip, "--"})...)
-	for line := range strings.Lines(out) {
-		id, subject, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if one := (Commit{id, subject}); !slices.Contains(j.left, one) {
-			j.left = append(j.left, one)
+	for _, id := range last {
+		log := func(args ...string) (string, error) {
+			args = slices.Concat([]string{"log", "--format=%H %s", "--right-only", "--cherry-pick"}, args, []string{at.tip + "..." + id, "--"})
+			return j.repo.Run(ctx, j.repo.Root, args...)
+		}
+		if changes, err := log("--no-merges"); err != nil || changes == "" {
+			return err
+		}
+		out, err := log()
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(out) {
+			id, subject, _ := strings.Cut(strings.TrimSpace(line), " ")
+			if one := (Commit{id, subject}); !slices.Contains(j.left, one) {
+				j.left = append(j.left, one)
+			}
 		}
 	}
-	return err
+	return nil
 }
 
 // A part is something that is merged, or what has become of it since a commit that is no part of it.
@@ -150,6 +160,9 @@ func (j *job) combine(ctx context.Context, at position, onto string, p part) (ma
 			return "", m, hint.Errorf("merge by hand what you want of it", "it stands on commits of several kinds that were taken out of %s: %v", at.target, j.left)
 		}
 		p.since = strings.Join(last, "")
+	}
+	if p.commit == j.head {
+		j.replanted = p.since != ""
 	}
 	env, err := j.repo.Identity(ctx, j.repo.Root)
 	if err != nil {

@@ -154,3 +154,30 @@ func TestRemovedNeeded(t *testing.T) {
 	}
 	s.clean()
 }
+
+// TestRebased: what the target has in other commits was not taken out, and is not there twice.
+func TestRebased(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	one := s.Branch("one", "main", "one", "1\n")
+	s.merged("one")
+	s.Git("merge", "-q", "--ff-only", queue)
+	s.Branch("two", "main", "two", "2\n") // which stands on it
+	s.Branch("three", "main~1", "three", "3\n")
+	s.Git("reset", "-q", "--hard", "HEAD~1")
+	s.Write("own", "own\n")
+	s.Save("own")
+	s.Git("cherry-pick", one)
+	tip := s.Git("rev-parse", "main")
+	for _, head := range []string{"three", "two"} {
+		res, err := s.merge(head)
+		s.must(err)
+		if s.removed(res); res.Outcome != merge.Merged || res.Apart != (head == "two") {
+			t.Errorf("%s: %+v", head, res)
+		}
+	}
+	if commits := s.Git("log", "--format=%s", "main.."+queue); commits != "Merge two\nMerge three\nthree" || s.Git("rev-parse", "main") != tip {
+		t.Errorf("it has %q", commits)
+	}
+	s.clean()
+}

@@ -73,12 +73,10 @@ func (a *attempt) make(ctx context.Context) (move func(*queue.Record) error, err
 		if errors.Is(err, place.ErrConflicts) {
 			return rework(a.player.Board.Now(), withHint(err)), nil
 		}
-		if err == nil {
-			beyond, err = a.beyond(ctx, here, head)
-		}
 		if err != nil {
 			return nil, err
 		}
+		beyond = a.beyond(ctx, here, head)
 	}
 	if a.cargo != nil {
 		if err := a.cargo.last(ctx, head); err != nil {
@@ -96,26 +94,30 @@ func (a *attempt) make(ctx context.Context) (move func(*queue.Record) error, err
 
 // beyond says, for people, which files the task has changed that it was not said to touch; "" where it has
 // none. Others may be at work on these.
-func (a *attempt) beyond(ctx context.Context, here *place.Place, head string) (string, error) {
+func (a *attempt) beyond(ctx context.Context, here *place.Place, head string) string {
 	t := &a.job.Task
 	if len(t.Touches) == 0 {
-		return "", nil
+		return ""
 	}
 	onto, err := a.onto(ctx)
-	if err != nil {
-		return "", err
+	var files []string
+	if err == nil {
+		files, err = here.Changed(ctx, onto, head)
 	}
-	files, err := here.Changed(ctx, onto, head)
 	outside := t.Outside(files)
-	if err != nil || len(outside) == 0 {
-		return "", err
+	switch {
+	case err != nil: // of a target that is gone, as the merge will tell
+		a.player.Tell(t.ID, "what it has changed is not known: "+withHint(err))
+		return ""
+	case len(outside) == 0:
+		return ""
 	}
 	for i, name := range outside {
 		outside[i] = wording.Path(name)
 	}
 	said := fmt.Sprintf("it has changed files that it was not to touch (%s): %s", strings.Join(t.Touches, ", "), wording.List(outside, 5))
 	a.player.Tell(t.ID, said)
-	return said, nil
+	return said
 }
 
 // catchUp takes in what the target has by now, for a result that could not be merged.

@@ -54,7 +54,8 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 	case res.Own:
 		return to(queue.NeedsHuman, now, fmt.Sprintf("your own commits on %s do not go with what waits for it; merge them: %s\n%s",
 			j.Task.Target, res.Take, said(&res))), nil
-	case without != "" && res.Outcome == merge.Conflict:
+	case res.Apart && res.Outcome == merge.Conflict:
+		without = cmp.Or(without, j.Task.Target+" was made anew since the task began")
 		return to(queue.NeedsHuman, now, fmt.Sprintf("%s, and the task changes that; merge by hand what you want of the branch %s\n%s",
 			without, j.Task.Branch(), said(&res))), nil
 	}
@@ -76,10 +77,13 @@ func rework(now time.Time, why string) func(*queue.Record) error {
 // settled removes the work tree of a task that is merged. A branch that stood on what was left out is in no
 // other one, and what was on it is kept.
 func (g *ground) settled(ctx context.Context, one *place.Place, res *merge.Result) error {
-	if len(res.Removed) == 0 {
+	if !res.Apart {
 		return one.Remove(ctx, res.Tip)
 	}
-	_, err := one.Discard(ctx)
+	ref, err := one.Discard(ctx)
+	if ref != "" {
+		g.player.Tell(one.Task, "its branch is kept at "+ref)
+	}
 	return err
 }
 
@@ -95,7 +99,7 @@ func (g *ground) removed(ctx context.Context, j *board.Job, res *merge.Result) s
 	}
 	all, err := g.player.Board.All(ctx)
 	for id, r := range all {
-		if err != nil || r.State != queue.Merged || r.Task.Repository != j.Task.Repository || r.Task.Target != j.Task.Target || !gone[r.Merge.Commit] && !gone[r.Head] {
+		if err != nil || r.State != queue.Merged || r.Task.Repository != j.Task.Repository || r.Task.Target != j.Task.Target || !gone[r.Head] {
 			continue
 		}
 		_, err = g.player.Board.Change(ctx, id, func(r *queue.Record) error {
