@@ -254,11 +254,7 @@ func (s *shift) conclude(ctx context.Context, all queue.Backlog) error {
 		}
 	}
 	for _, target := range slices.Sorted(maps.Keys(last)) {
-		r := *last[target]
-		var err error
-		if r.Merge.Take, err = s.plays.Take(ctx, &r); err == nil && r.Merge.Take != "" {
-			fmt.Fprintf(s.Err, "%s is checked out, so what is merged waits; to take it:\n  %s\n", term.Line(r.Task.Target), term.Line(s.toTake(&r))) //nolint:errcheck // a courtesy
-		}
+		s.taking(ctx, *last[target])
 	}
 	if !left {
 		return nil
@@ -270,4 +266,17 @@ func (s *shift) conclude(ctx context.Context, all queue.Backlog) error {
 	}
 	fmt.Fprint(s.Err, (&queueview.View{Tasks: all}).Left()) //nolint:errcheck // a courtesy
 	return command.ErrShort
+}
+
+// taking says how what waits for the target of a task is taken.
+func (s *shift) taking(ctx context.Context, r queue.Record) {
+	take, back, err := s.plays.Take(ctx, &r)
+	if r.Merge.Take = take; err != nil || take == "" {
+		return
+	}
+	with := ""
+	if back {
+		with = ", with what was taken out of it again"
+	}
+	fmt.Fprintf(s.Err, "%s is checked out, so what is merged waits%s; to take it:\n  %s\n", term.Line(r.Task.Target), with, term.Line(s.toTake(&r))) //nolint:errcheck // a courtesy
 }

@@ -41,7 +41,7 @@ func TestRemoved(t *testing.T) {
 	if onto, err := s.merger.Onto(t.Context(), "main"); err != nil || onto != base {
 		t.Errorf("the next goes onto %s, %v", onto, err)
 	}
-	if take, err := s.merger.Take(t.Context(), "main"); err != nil || take != "" {
+	if take, _, err := s.merger.Take(t.Context(), "main"); err != nil || take != "" {
 		t.Errorf("to be taken with %q, %v", take, err)
 	}
 	before := s.Untouched()
@@ -89,6 +89,9 @@ func TestRemovedBelow(t *testing.T) {
 	s.Git("reset", "-q", "--hard", "HEAD~2")
 	s.Write("next", "next\n")
 	own := s.Save("next")
+	if take, back, err := s.merger.Take(t.Context(), "main"); err != nil || take != "git merge "+queue || !back {
+		t.Errorf("to be taken with %q, %t, %v", take, back, err)
+	}
 	res := s.merged("four")
 	s.contains(res.Ref, own)
 	s.contains(res.Ref, "three")
