@@ -61,8 +61,8 @@ func (s server) refused(err error) error {
 	last := s.conn.LastError()
 	switch {
 	case Unreachable(err) && s.clustered() && !errors.Is(last, nats.ErrPermissionViolation):
-		return hint.Errorf("one that has lost a server takes some seconds to choose another leader: try it again; it says where it runs what it lacks",
-			"the cluster does not answer: %w", err)
+		return hint.Add(&silentError{"the cluster does not answer", err},
+			"one that has lost a server takes some seconds to choose another leader: try it again; it says where it runs what it lacks")
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) || errors.Is(err, nats.ErrNoResponders):
 		return hint.Errorf("start it with -js, or take codeloops hub; one whose disk is full has none until there is room",
 			"the server has no JetStream: %w", err)
@@ -72,22 +72,22 @@ func (s server) refused(err error) error {
 		return hint.Errorf("max_payload in the configuration of the server says how many: 8MB is what codeloops hub has",
 			"the server takes %d KiB at once, and this is more: %w", s.conn.MaxPayload()>>10, err)
 	case errors.Is(err, nats.ErrConnectionClosed):
-		return hint.Add(&unheard{"the hub does not answer, and nobody waits for it any longer", err},
+		return hint.Add(&silentError{"the hub does not answer, and nobody waits for it any longer", err},
 			"a task that could not be given back is given to the next worker when its lease is over")
 	case Unreachable(err):
-		return hint.Add(&unheard{"the hub does not answer", err}, "is its disk full, or has it gone? It says so where it runs")
+		return hint.Add(&silentError{"the hub does not answer", err}, "is its disk full, or has it gone? It says so where it runs")
 	}
 	return err
 }
 
-// An unheard is an error that tells only that nothing was heard: how that was noticed says nothing to people.
-type unheard struct {
+// A silentError is an error that tells only that nothing was heard: how that was noticed says nothing to people.
+type silentError struct {
 	sentence string
 	err      error
 }
 
-func (s *unheard) Error() string { return s.sentence }
-func (s *unheard) Unwrap() error { return s.err }
+func (e *silentError) Error() string { return e.sentence }
+func (e *silentError) Unwrap() error { return e.err }
 
 // room is what a record needs beside its task: its course, and what checks have printed.
 const room = 256 << 10
