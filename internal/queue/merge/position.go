@@ -84,7 +84,7 @@ func (m *Merger) Onto(ctx context.Context, target string) (string, error) {
 	if err != nil || at.ahead == "" {
 		return at.tip, err
 	}
-	if over, _, err := m.over(ctx, at); err != nil || over {
+	if taken, err := m.repo.Contains(ctx, at.tip, at.ahead); err != nil || taken || slices.Contains(m.past(at), at.ahead) {
 		return at.tip, err
 	}
 	return at.ahead, nil

@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"codeloops/internal/proc"
@@ -22,23 +23,31 @@ func (c Commit) String() string { return c.ID[:7] + " (" + wording.Quote(c.Subje
 // remembered is how many moves of a target are looked back upon.
 const remembered = 500
 
+// past are the commits that the target has been at, by its reflog: without one nothing is known. No other
+// git is run for that where a task begins. The format is that of git-update-ref(1), "Logging Updates".
+func (m *Merger) past(at position) (all []string) {
+	text, _ := os.ReadFile(filepath.Join(m.repo.CommonDir, "logs", filepath.FromSlash(heads+at.target)))
+	lines := strings.Split(string(text), "\n")
+	for _, line := range lines[max(0, len(lines)-remembered):] {
+		if ids := strings.Fields(line); len(ids) > 1 && ids[1] != at.tip {
+			all = append(all, ids[1])
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // removed are those of the commits that another one stands on which the target has had and has no more,
-// without those that these stand on. What it has had is known from its reflog: without one nothing is.
+// without those that these stand on.
 func (m *Merger) removed(ctx context.Context, at position, commit string) (last []string, err error) {
 	if commit == at.tip {
 		return nil, nil
 	}
-	out, err := m.repo.Run(ctx, m.repo.Root, "rev-list", "--walk-reflogs", "--max-count="+strconv.Itoa(remembered), heads+at.target, "--")
-	if _, unknown := errors.AsType[*proc.ExitError](err); unknown {
+	past := m.past(at)
+	if len(past) == 0 {
 		return nil, nil
 	}
-	past := strings.Fields(out)
-	slices.Sort(past)
-	past = slices.DeleteFunc(slices.Compact(past), func(id string) bool { return id == at.tip })
-	if err != nil || len(past) == 0 {
-		return nil, err
-	}
-	out, err = m.repo.Run(ctx, m.repo.Root, append([]string{"merge-base", "--all", commit}, past...)...)
+	out, err := m.repo.Run(ctx, m.repo.Root, append([]string{"merge-base", "--all", commit}, past...)...)
 	if _, none := errors.AsType[*proc.ExitError](err); none {
 		return nil, nil
 	}
