@@ -70,7 +70,12 @@ func (s *Steps) Fork(ctx context.Context, step Step, play func(context.Context, 
 	}
 	if _, ok := s.noted(step, name); !ok {
 		_, err = part.make(ctx, step, func() (Noted, error) {
-			return Noted{Name: name, Text: string(step)}, part.branch.close(ctx, part.whole, apply)
+			n := Noted{Name: name, Text: string(step)}
+			err := part.branch.close(ctx, part.whole, apply)
+			if err == nil && apply {
+				n.Change, err = s.keep(ctx, step)
+			}
+			return n, err
 		})
 	}
 	s.complaint = part.complaint

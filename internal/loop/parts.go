@@ -28,6 +28,9 @@ const (
 	NoteForkDiscarded = "fork.discarded"
 )
 
+// ForkPlace is the name of the step of a fork that is a mere place for the step around it.
+const ForkPlace = "fork"
+
 // Noted says what a step came to that is no agent's turn and no part of an iteration: a
 // fork, a checkpoint, an answer, or what else a strategy makes known.
 type Noted struct {
@@ -117,16 +120,23 @@ func (s *Steps) Checkpoint(ctx context.Context, step Step) (Change, error) {
 	}
 	n, err := s.make(ctx, step, func() (n Noted, err error) {
 		n.Name, n.Text = NoteCheckpoint, string(step)
-		if n.Change, err = s.at.Tree.Capture(ctx); err != nil {
-			return n, fmt.Errorf("capture the diff: %w", err)
-		}
-		if n.Change.Checkpoint, err = s.at.Tree.Checkpoint(ctx, step, n.Change); err != nil {
-			return n, fmt.Errorf("keep the state of the work tree: %w", err)
-		}
-		s.position, s.meanwhile = n.Change.Position, nil
-		return n, nil
+		n.Change, err = s.keep(ctx, step)
+		return n, err
 	})
 	return n.Change, err
+}
+
+// keep takes down what has changed since the session began, and keeps that state for a step.
+func (s *section) keep(ctx context.Context, step Step) (Change, error) {
+	now, err := s.at.Tree.Capture(ctx)
+	if err != nil {
+		return now, fmt.Errorf("capture the diff: %w", err)
+	}
+	if now.Checkpoint, err = s.at.Tree.Checkpoint(ctx, step, now); err != nil {
+		return now, fmt.Errorf("keep the state of the work tree: %w", err)
+	}
+	s.position, s.meanwhile = now.Position, nil
+	return now, nil
 }
 
 // whatChanged is a change as the journal has it, with its texts.
@@ -207,7 +217,8 @@ func (s *Steps) Restore(ctx context.Context, step Step, commit string) error {
 	return err
 }
 
-// Apply makes of the work tree what differs between two checkpoints.
+// Apply makes of the work tree what differs between two checkpoints, and keeps the state that
+// comes of it.
 func (s *Steps) Apply(ctx context.Context, step Step, from, to string) error {
 	if n, ok := s.noted(step, NoteApplied); ok {
 		s.journal.compare(step, n.Text, to)
@@ -220,7 +231,8 @@ func (s *Steps) Apply(ctx context.Context, step Step, from, to string) error {
 		if err := s.at.Restorer.Apply(ctx, from, to); err != nil {
 			return Noted{}, fmt.Errorf("take over what was done: %w", err)
 		}
-		return Noted{Name: NoteApplied, Text: to}, nil
+		now, err := s.keep(ctx, step)
+		return Noted{Name: NoteApplied, Text: to, Change: now}, err
 	})
 	return err
 }

@@ -68,7 +68,7 @@ func (p *Plan) takeUp(ctx context.Context, store *session.Store, was Earlier) (e
 		return fmt.Errorf("resume session %s: %w", wording.Path(was.ID), err)
 	}
 	p.own.log, p.earlier, p.options.Prompt = log, &course, course.Session.Prompt
-	p.own.state.Tally, p.own.state.Kept = course.Tally, course.Kept
+	p.own.state.Tally, p.own.state.Kept = course.Tally, course.Steps
 	if was.Moved {
 		course.Journal.Moved()
 	}

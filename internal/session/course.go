@@ -19,19 +19,28 @@ type Course struct {
 	// fork; "" before the first, and once anybody of the session has written to it since.
 	State      string
 	Checkpoint string
+	// Kept is the last state of it that was kept, whoever has written to it since; zero
+	// before the first.
+	Kept Kept
 	// Unjudged is the checkpoint of the iteration after the last whole one, "" where there
 	// is none: it was captured, and broke off before its verdict.
 	Unjudged string
 	// Tally is what the session came to so far.
 	Tally progress.Tally
-	// Kept are the steps of the strategy whose states were kept, by checkpoint.
-	Kept map[string]loop.Step
+	// Steps are those of the strategy whose states were kept, by checkpoint.
+	Steps map[string]loop.Step
 	// Resumed is how often it was carried on before.
 	Resumed int
 	// Changed: somebody else wrote to the log while a run did.
 	Changed bool
 	// Outcome is the last end; nil for a session that broke off.
 	Outcome *loop.Outcome
+}
+
+// A Kept is a state of the work tree that was kept.
+type Kept struct {
+	Iteration  int    // the last one whose work is in it
+	Checkpoint string // "" of a log that names none
 }
 
 // Course reads the log of a session, from its first line to its last whole one. A run
@@ -63,7 +72,6 @@ type follower struct {
 	begun bool
 	acted Entry // of the journal's pending turn
 	notes progress.State
-	forks openForks
 }
 
 func (f *follower) follow(entry Entry) {
@@ -85,44 +93,32 @@ func (f *follower) follow(entry Entry) {
 	case loop.ActorFinished:
 		f.acted = entry
 	case loop.DiffCaptured:
-		f.left(e.Change.State, e.Change.Checkpoint)
 		f.Unjudged = e.Change.Checkpoint
 	case loop.IterationFinished:
-		f.left(e.Round.Change.State, e.Round.Change.Checkpoint)
 		f.Unjudged = ""
 	case loop.Noted:
 		_ = f.notes.Handle(entry.At, e) // never fails
-		f.Kept = f.notes.Kept
-		f.noted(e)
+		f.Steps = f.notes.Kept
+		f.writes(entry.At.Step, e.Name == loop.NoteForkApplied || e.Name == loop.NoteApplied || e.Name == loop.NoteRestored)
 	case loop.TurnStarted:
-		f.writes(e.Access == loop.Write)
+		f.writes(entry.At.Step, e.Access == loop.Write)
 	case loop.Finished:
 		f.Outcome = &e.Outcome
 	case loop.PhaseEntered:
-		f.writes(e.State == loop.ActorExecuting)
+		f.writes(entry.At.Step, e.State == loop.ActorExecuting)
 	case loop.BaselineChecked, loop.ReviewRejected, loop.CriticFinished, loop.Activity, loop.TurnFinished, loop.WaitStarted, loop.WaitFinished,
 		loop.Inspected, loop.ChecksFinished, loop.Warned, loop.Steered:
 	}
-}
-
-// left takes down what the session left the work tree as, unless it was at work in a fork.
-func (f *follower) left(state, checkpoint string) {
-	if len(f.forks) == 0 {
-		f.State, f.Checkpoint = state, checkpoint
+	if c, ok := f.Tally.Forks().Captured(entry.At, entry.Event); ok {
+		f.State, f.Checkpoint = c.State, c.Checkpoint
+		f.Kept = Kept{max(loop.IterationOf(entry.Event), f.Tally.Iterations), c.Checkpoint}
 	}
 }
 
-// writes forgets that where somebody is at work in it, if that may write: from here on nobody knows.
-func (f *follower) writes(may bool) {
-	if may {
-		f.left("", "")
-	}
-}
-
-func (f *follower) noted(e loop.Noted) {
-	f.forks.follow(e)
-	switch e.Name {
-	case loop.NoteForkApplied, loop.NoteApplied, loop.NoteRestored: // perhaps from within a fork
+// writes forgets what the session left the work tree as where a step may write to it: from here on
+// nobody knows.
+func (f *follower) writes(step loop.Step, may bool) {
+	if may && f.Tally.Forks().Of(step) == "" {
 		f.State, f.Checkpoint = "", ""
 	}
 }

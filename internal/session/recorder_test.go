@@ -138,7 +138,7 @@ func checkTotals(t *testing.T, entries []Entry) {
 		CheckTime: sum.CheckTime, Waits: sum.Waits, Spent: sum.Spent,
 		Diff: sum.Diff, Raised: sum.Raised,
 	}
-	if got := entries[len(entries)-1].Totals; got == nil || *got != want {
+	if got := entries[len(entries)-1].Totals; got == nil || !reflect.DeepEqual(*got, want) {
 		t.Errorf("the end has the totals %+v, want %+v", got, want)
 	}
 }

@@ -6,11 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"strings"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/loop/progress"
 	"codeloops/internal/wording"
 )
 
@@ -25,23 +24,7 @@ type Settled struct {
 	read  int64
 	last  string // the last checkpoint, of the session's own work tree
 	acted bool   // something was done since then
-	forks openForks
-}
-
-// openForks are the forks of a session that are open, by their steps: what is done in one is not
-// in the work tree yet. One that was left open is opened again when the session is carried on.
-type openForks map[string]bool
-
-func (o *openForks) follow(e loop.Noted) {
-	switch e.Name {
-	case loop.NoteForked:
-		if *o == nil {
-			*o = openForks{}
-		}
-		(*o)[e.Text] = true
-	case loop.NoteForkApplied, loop.NoteForkDiscarded:
-		maps.DeleteFunc(*o, func(step string, _ bool) bool { return step == e.Text || strings.HasPrefix(step, e.Text+".") })
-	}
+	forks progress.Forks
 }
 
 // Read goes on, up to the last whole line of the log.
@@ -96,10 +79,11 @@ func (s *Settled) follow(e loop.Event) {
 }
 
 func (s *Settled) noted(e loop.Noted) {
-	s.forks.follow(e)
+	s.forks.Follow(e)
 	switch e.Name {
 	case loop.NoteForkApplied, loop.NoteApplied:
 		s.acted = true
+		s.captured(e.Change.Checkpoint)
 	case loop.NoteCheckpoint:
 		s.captured(e.Change.Checkpoint)
 	case loop.NoteRestored:

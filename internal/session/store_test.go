@@ -139,7 +139,7 @@ func TestStoreSummaries(t *testing.T) {
 	}
 	got[2].Err = nil
 	for i, one := range got[:2] {
-		if *one.Tally != (progress.Tally{}) {
+		if !reflect.DeepEqual(*one.Tally, progress.Tally{}) {
 			t.Errorf("nothing was done, and came to %+v", *one.Tally)
 		}
 		got[i].Tally = nil
@@ -199,7 +199,7 @@ func TestSurveyOfALargeLog(t *testing.T) {
 	}
 	got, err := surveyed(store)
 	if err != nil || len(got) != 1 || got[0].Err != nil || got[0].Outcome == nil || got[0].Outcome.Iterations != 7 ||
-		*got[0].Tally != (progress.Tally{Iterations: 7, Actor: progress.Part{Turns: 9}}) {
+		!reflect.DeepEqual(*got[0].Tally, progress.Tally{Iterations: 7, Actor: progress.Part{Turns: 9}}) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }

@@ -132,7 +132,7 @@ func (w *project) finish(ctx context.Context, in *loop.Steps, step loop.Step, s 
 	w.last = in.Case().Attempt.Turn
 	end, err := in.Checkpoint(ctx, step.Sub("end"))
 	if err == nil {
-		err = w.user.Apply(ctx, step.Sub("apply"), w.from, end.Checkpoint)
+		err = w.user.Apply(ctx, w.user.Step("apply_%d", len(w.done)+1), w.from, end.Checkpoint)
 	}
 	if err != nil {
 		return err

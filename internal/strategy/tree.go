@@ -108,7 +108,7 @@ func (t TreeOfThoughts) grow(ctx context.Context, steps *loop.Steps, level int, 
 	}
 	found := make([]thought, len(names))
 	err := steps.Together(ctx, names, func(ctx context.Context, i int, part *loop.Steps) error {
-		return part.Fork(ctx, names[i].Sub("fork"), func(ctx context.Context, in *loop.Steps) (bool, error) {
+		return part.Fork(ctx, names[i].Sub(loop.ForkPlace), func(ctx context.Context, in *loop.Steps) (bool, error) {
 			var err error
 			found[i], err = t.think(ctx, in, names[i], beam[i/t.BranchFactor])
 			return false, err

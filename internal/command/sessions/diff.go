@@ -37,7 +37,8 @@ func newSessionsDiffCmd(l *command.Logs) *cobra.Command {
 		Short:       "Print everything that a session changed",
 		Long: `Print everything that had changed since the session began when its last whole
 iteration was over. With --until-iteration it is what had changed when that one
-was over, with --iteration what that one alone changed.
+was over, with --iteration what that one alone changed. An attempt or a candidate
+that was thrown away never was in the work tree: only these two show its work.
 
 On a terminal the diff is coloured and goes through the pager that git uses:
 $GIT_PAGER, core.pager of the user's configuration, $PAGER, or less. Elsewhere it

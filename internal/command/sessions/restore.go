@@ -33,7 +33,8 @@ func newSessionsRestoreCmd(l *command.Logs, r *Restorer) *cobra.Command {
 		Short:       "Put the work tree back to what it was after an iteration",
 		Long: `Put the files of the work tree back to what they were after the last iteration
 of a session, or after the one that --iteration names; 0 is the session's start.
-An iteration that broke off before its verdict counts, if its work was captured.
+An iteration that broke off before its verdict counts, if its work was captured;
+one of an attempt that was thrown away counts only where --iteration names it.
 
 All files are put back, byte for byte and with their permissions, or none: if
 something is in the way, it is named and nothing is written. HEAD, branches and

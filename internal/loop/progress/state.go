@@ -24,8 +24,8 @@ type State struct {
 	Closed []Iteration
 	// Kept are the steps of the strategy whose states were kept, by checkpoint.
 	Kept map[string]loop.Step
-	// Change is the size of what has changed since the session began; nil while
-	// nobody has looked since the actor was at work.
+	// Change is the size of what has changed in the user's own work tree since the
+	// session began; nil while nobody has looked since an agent was at work there.
 	Change *loop.Shape
 	// Rejudge: the next iteration plays no turn of the actor, but judges again what
 	// there is.
@@ -66,9 +66,12 @@ func (s *State) Handle(at loop.Stamp, e loop.Event) error {
 	case loop.PhaseEntered:
 		s.enter(at, e)
 	case loop.ActorFinished:
-		s.Change, s.Rejudge = nil, false
-	case loop.DiffCaptured:
-		s.Change = new(e.Change.Shape())
+		s.Rejudge = false
+		s.worked(at.Step)
+	case loop.TurnFinished:
+		if e.Access == loop.Write {
+			s.worked(at.Step)
+		}
 	case loop.IterationFinished:
 		s.close(e.Round)
 	case loop.Noted:
@@ -80,10 +83,20 @@ func (s *State) Handle(at loop.Stamp, e loop.Event) error {
 	case loop.WaitFinished:
 		e.Wait.Reason = ""
 		s.Open.Waits = append(s.Open.Waits, e.Wait)
-	case loop.TurnStarted, loop.Activity, loop.WaitStarted, loop.ReviewRejected, loop.ChecksFinished, loop.CriticFinished, loop.TurnFinished,
+	case loop.TurnStarted, loop.Activity, loop.WaitStarted, loop.DiffCaptured, loop.ReviewRejected, loop.ChecksFinished, loop.CriticFinished,
 		loop.Inspected, loop.BaselineChecked, loop.Warned, loop.Steered:
 	}
+	if c, ok := s.forks.Captured(at, e); ok {
+		s.Change = new(c.Shape())
+	}
 	return nil
+}
+
+// worked notes that an agent was at work in a step: what it has changed is not known yet.
+func (s *State) worked(step loop.Step) {
+	if s.forks.Of(step) == "" {
+		s.Change = nil
+	}
 }
 
 // keep takes down whose state a checkpoint holds: of the state of a candidate, the candidate's.

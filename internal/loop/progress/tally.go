@@ -22,9 +22,10 @@ type Tally struct {
 	Raised
 	// Spent is what a budget is held against.
 	Spent loop.Spending
-	Diff  // the last one
+	Diff  // of the user's own work tree, as of the last look
 
-	told told
+	forks Forks
+	told  told
 }
 
 // Raised are the findings that critics have raised: those that bind the actor, and those that do
@@ -64,7 +65,7 @@ func (t *Tally) Told(iteration int, s loop.State) bool {
 }
 
 // Handle adds an event. It never fails.
-func (t *Tally) Handle(_ loop.Stamp, e loop.Event) error {
+func (t *Tally) Handle(at loop.Stamp, e loop.Event) error {
 	switch e := e.(type) {
 	case loop.IterationStarted:
 		t.tell(e.Iteration, loop.Start)
@@ -75,7 +76,6 @@ func (t *Tally) Handle(_ loop.Stamp, e loop.Event) error {
 		t.actor(e.Attempt)
 	case loop.DiffCaptured:
 		t.tell(e.Iteration, loop.CapturingDiff)
-		t.diff(e.Change)
 	case loop.ChecksFinished:
 		t.tell(e.Iteration, loop.Verifying)
 		t.checks(e.Checks)
@@ -92,8 +92,13 @@ func (t *Tally) Handle(_ loop.Stamp, e loop.Event) error {
 		} else {
 			t.Spent.Add(e.Role, e.Reply.Turn)
 		}
+	case loop.Noted:
+		t.forks.Follow(e)
 	case loop.Started, loop.Resumed, loop.PhaseEntered, loop.TurnStarted, loop.Activity, loop.WaitStarted,
-		loop.Inspected, loop.BaselineChecked, loop.Noted, loop.Warned, loop.Finished, loop.Steered:
+		loop.Inspected, loop.BaselineChecked, loop.Warned, loop.Finished, loop.Steered:
+	}
+	if c, ok := t.forks.Captured(at, e); ok {
+		t.FilesChanged, t.Insertions, t.Deletions = c.Shape().Files, c.Insertions, c.Deletions
 	}
 	return nil
 }
@@ -113,7 +118,6 @@ func (t *Tally) round(r loop.Round) {
 	if !t.Told(r.Iteration, loop.CriticEvaluating) && !r.Unjudged {
 		t.critic(r.Review)
 	}
-	t.diff(r.Change)
 }
 
 // findings counts those of a session, which each ruling has all of.
@@ -140,6 +144,9 @@ func (t *Tally) waited(e loop.WaitFinished) {
 		t.Critic.Wait += e.Wait.Duration
 	}
 }
+
+// Forks returns those that are open.
+func (t *Tally) Forks() Forks { return t.forks }
 
 // Waited returns how long both roles have waited for services.
 func (t *Tally) Waited() time.Duration { return t.Actor.Wait + t.Critic.Wait }
@@ -169,8 +176,4 @@ func (t *Tally) checks(results []loop.CheckResult) {
 	for _, c := range results {
 		t.CheckTime += c.Duration
 	}
-}
-
-func (t *Tally) diff(c loop.Change) {
-	t.FilesChanged, t.Insertions, t.Deletions = c.Shape().Files, c.Insertions, c.Deletions
 }

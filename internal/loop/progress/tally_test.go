@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"reflect"
 	"strconv"
 	"testing"
 	"time"
@@ -93,7 +94,7 @@ func TestTally(t *testing.T) {
 	if err := looptest.Whole(twoIterations()); err != nil {
 		t.Fatal(err)
 	}
-	if got := tally(t, twoIterations()); got != whole {
+	if got := tally(t, twoIterations()); !reflect.DeepEqual(got, whole) {
 		t.Errorf("all events\n got %+v\nwant %+v", got, whole)
 	}
 
@@ -107,7 +108,7 @@ func TestTally(t *testing.T) {
 	want := whole
 	want.Critic.Turns, want.Leftovers, want.Critic.Time = 2, 3, 10*time.Second
 	want.Waits, want.Actor.Wait, want.Critic.Wait = 0, 0, 0
-	if got := tally(t, rounds); got != want {
+	if got := tally(t, rounds); !reflect.DeepEqual(got, want) {
 		t.Errorf("iterations only\n got %+v\nwant %+v", got, want)
 	}
 }
@@ -116,7 +117,7 @@ func TestTallyOfAnIterationCutShort(t *testing.T) {
 	t.Parallel()
 	events := twoIterations()
 	want := Tally{Spent: loop.Spending{Actor: untold}, Waits: 1, Actor: Part{Turns: 1, Time: 10 * time.Second, Wait: time.Minute}, Leftovers: 1, Diff: Diff{FilesChanged: 1, Insertions: 5, Deletions: 2}}
-	if got := tally(t, append(events[:8:8], loop.Finished{})); got != want {
+	if got := tally(t, append(events[:8:8], loop.Finished{})); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
 }

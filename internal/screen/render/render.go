@@ -104,11 +104,11 @@ func (f follower) Handle(at loop.Stamp, e loop.Event) error {
 		f.Width = f.Columns()
 		f.narrow()
 	}
-	if d, ok := e.(loop.DiffCaptured); ok {
-		f.looked(d.Change)
-	}
 	f.show(at, e)
 	_ = f.state.Handle(at, e) // never fails
+	if c, ok := f.state.Forks().Captured(at, e); ok {
+		f.looked(c)
+	}
 	return f.err
 }
 
@@ -206,7 +206,7 @@ func (p *page) noted(e loop.Noted) string {
 	} else if passed != "" {
 		said += ": " + passed
 	}
-	if e.Change.State != "" {
+	if e.Name == loop.NoteCheckpoint {
 		said += ", " + Stat(e.Change.Shape())
 	}
 	return said
@@ -218,7 +218,7 @@ func (p *page) known(e loop.Noted) bool {
 	case loop.NoteRejudge:
 		return true // the next iteration
 	case loop.NoteForked, loop.NoteForkDiscarded:
-		return loop.Step(e.Text).Name() == "fork" // the step around it tells all
+		return loop.Step(e.Text).Name() == loop.ForkPlace // the step around it tells all
 	case loop.NoteQuestion, loop.NoteAnswer:
 		return p.Asks
 	}

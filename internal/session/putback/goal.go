@@ -55,20 +55,27 @@ func Iteration(c session.Course, n int) (Goal, error) {
 	if c.Unjudged != "" {
 		last++
 	}
-	if n == Last {
-		n = last
-	}
 	g := Goal{
 		Dir: c.Session.WorkingDir, Checkpoint: c.Session.Checkpoint, Began: c.Session.Checkpoint, Name: "the start of session " + c.Session.ID,
 		Session: c.Session.ID, Kept: c.Session.Checkpoints,
 	}
+	kept := c.Kept
 	switch {
+	case n == Last: // what was done in a fork that was not applied never was in the work tree
 	case n < 0 || n > last:
 		return g, hint.Errorf("0 is the session's start", "session %s has kept iterations 1 to %d, not %d", c.Session.ID, last, n)
 	case n > len(rounds):
-		g.Checkpoint, g.Name = c.Unjudged, fmt.Sprintf("iteration %d, not judged, of session %s", n, c.Session.ID)
+		kept = session.Kept{Iteration: n, Checkpoint: c.Unjudged}
 	case n > 0:
-		g.Checkpoint, g.Name = rounds[n-1].Change.Checkpoint, fmt.Sprintf("iteration %d of session %s", n, c.Session.ID)
+		kept = session.Kept{Iteration: n, Checkpoint: rounds[n-1].Change.Checkpoint}
+	default:
+		kept = session.Kept{}
+	}
+	switch {
+	case kept.Iteration > len(rounds):
+		g.Checkpoint, g.Name = kept.Checkpoint, fmt.Sprintf("iteration %d, not judged, of session %s", kept.Iteration, c.Session.ID)
+	case kept.Iteration > 0:
+		g.Checkpoint, g.Name = kept.Checkpoint, fmt.Sprintf("iteration %d of session %s", kept.Iteration, c.Session.ID)
 	}
 	if g.Checkpoint == "" {
 		return g, hint.Errorf("its diff is in the log: codeloops sessions diff "+c.Session.ID, "no checkpoint was kept for %s", g.Name)

@@ -64,7 +64,7 @@ func (d *Details) Show(o session.Overview, entries Entries) error {
 			return err
 		}
 		d.event(entry)
-		d.steps.event(entry, d.state.Kept)
+		d.steps.event(entry, d.state.Kept, d.state.Forks().Of(entry.At.Step))
 		_ = d.state.Handle(entry.At, entry.Event) // never fails
 		if d.err != nil || d.Iteration > 0 && d.state.Last() == d.Iteration {
 			return d.err

@@ -9,35 +9,39 @@ import (
 	"github.com/charmbracelet/lipgloss"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/loop/progress"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
 )
 
-// RoundOf returns an iteration, 0 being the last whole one, and what had changed since
-// the session began when the one ahead of it ended. The error is a [*MissingError] when
-// there is no such iteration.
+// RoundOf returns an iteration, 0 being the last whole one whose work is in the user's work tree,
+// and what had changed since the session began when the one ahead of it ended. Where all of them
+// were played in forks that were not applied, the last is zero. The error is a [*MissingError]
+// when there is no such iteration.
 func RoundOf(id string, entries Entries, iteration int) (before loop.Change, round loop.Round, err error) {
-	last := 0
+	var forks progress.Forks
+	var kept loop.Round
 	for entry, err := range entries {
 		if err != nil {
 			return before, round, err
 		}
-		whole, ok := entry.Event.(loop.IterationFinished)
-		if !ok {
-			continue
-		}
-		last = max(last, whole.Round.Iteration)
-		if last == whole.Round.Iteration {
+		whole, over := entry.Event.(loop.IterationFinished)
+		if over && whole.Round.Iteration >= round.Iteration {
 			before, round = round.Change, whole.Round
 		}
-		if iteration == whole.Round.Iteration {
+		if over && iteration == whole.Round.Iteration {
 			return before, round, nil
 		}
+		note, noted := entry.Event.(loop.Noted)
+		forks.Follow(note)
+		if _, counts := forks.Captured(entry.At, entry.Event); counts && (over || noted) {
+			kept = round
+		}
 	}
-	if iteration > 0 || last == 0 {
-		return before, round, &MissingError{ID: id, Iteration: iteration, Last: last}
+	if iteration > 0 || round.Iteration == 0 {
+		return before, round, &MissingError{ID: id, Iteration: iteration, Last: round.Iteration}
 	}
-	return before, round, nil
+	return before, kept, nil
 }
 
 // Unappliable lists the files of which a change holds the names only: binary

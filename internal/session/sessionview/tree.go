@@ -17,9 +17,8 @@ import (
 // carries another one's work further hangs below that.
 type tree struct {
 	all   []*branch
-	forks []loop.Step // under way
-	floor float64     // what a candidate has to score
-	drawn bool        // there is more than iterations
+	floor float64 // what a candidate has to score
+	drawn bool    // there is more than iterations
 }
 
 // A branch is one step of the tree.
@@ -35,8 +34,9 @@ type branch struct {
 	won   bool
 }
 
-// event takes the next event of the session. kept says by checkpoint whose state it is.
-func (t *tree) event(entry session.Entry, kept map[string]loop.Step) {
+// event takes the next event of the session. kept says by checkpoint whose state it is, fork in
+// which one the event is.
+func (t *tree) event(entry session.Entry, kept map[string]loop.Step, fork loop.Step) {
 	switch e := entry.Event.(type) {
 	case loop.TurnFinished:
 		if e.Iteration > 0 {
@@ -47,10 +47,7 @@ func (t *tree) event(entry session.Entry, kept map[string]loop.Step) {
 	case loop.Noted:
 		t.noted(entry.At.Step, e, kept)
 	case loop.IterationFinished:
-		step := loop.Step(strconv.Itoa(e.Round.Iteration))
-		if n := len(t.forks); n > 0 {
-			step = t.forks[n-1].Sub(string(step))
-		}
+		step := fork.Sub(strconv.Itoa(e.Round.Iteration))
 		b := t.at(step)
 		b.name, b.facts = "iteration "+step.Name(), []string{term.Line(string(e.Round.Verdict.Decision))}
 	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
@@ -70,17 +67,13 @@ func (t *tree) noted(step loop.Step, e loop.Noted, kept map[string]loop.Step) {
 			whole = won
 		}
 		t.at(whole).ends("applied", true)
-	case loop.NoteForked:
-		if !slices.Contains(t.forks, step) {
-			t.forks = append(t.forks, step)
-		}
 	case loop.NoteForkApplied, loop.NoteForkDiscarded:
 		t.closed(step, e.Name == loop.NoteForkApplied)
 	case loop.NoteChecks:
 		if said := render.Passed(e.Checks); said != "" {
 			t.at(whole).say("checks: " + said)
 		}
-	case loop.NoteCheckpoint, loop.NoteRejudge, loop.NoteQuestion: // say nothing by themselves
+	case loop.NoteCheckpoint, loop.NoteForked, loop.NoteRejudge, loop.NoteQuestion: // say nothing by themselves
 	default:
 		name := step.Name()
 		if whole == step {
@@ -92,8 +85,7 @@ func (t *tree) noted(step loop.Step, e loop.Noted, kept map[string]loop.Step) {
 
 // closed takes the end of a fork. One that is called so is a mere place for the step around it.
 func (t *tree) closed(step loop.Step, applied bool) {
-	t.forks = slices.DeleteFunc(t.forks, func(open loop.Step) bool { return open == step })
-	if step.Name() == "fork" {
+	if step.Name() == loop.ForkPlace {
 		return
 	}
 	switch {
