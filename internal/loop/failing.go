@@ -59,7 +59,7 @@ func hopeless(it *Iteration) error {
 	if now.Rejudged || !still || !again {
 		return nil
 	}
-	return &stopError{StopActorFailed, "the actor failed twice in the same words, and changed nothing: " + now.Reason}
+	return &stopError{reason: StopActorFailed, sentence: "the actor failed twice in the same words, and changed nothing: " + now.Reason}
 }
 
 // blocked returns a [*stopError] for a turn in which the agent could not work, and cannot
@@ -69,7 +69,7 @@ func blocked(role Role, t Turn) error {
 	if !t.Blocked() {
 		return nil
 	}
-	e := &stopError{StopAgentAuth, fmt.Sprintf("the %s's agent is not signed in", role)}
+	e := &stopError{reason: StopAgentAuth, sentence: fmt.Sprintf("the %s's agent is not signed in", role)}
 	if t.Ending == EndPermissionDenied {
 		e.sentence = fmt.Sprintf("the %s's agent is not allowed to work", role)
 	}

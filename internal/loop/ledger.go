@@ -129,7 +129,7 @@ func (s *section) admits(ctx context.Context, next Role, begins bool) (over <-ch
 	case len(s.ledger.open) > 0:
 		return s.ledger.nextEnd(), nil
 	}
-	return nil, &stopError{reason, why}
+	return nil, &stopError{reason: reason, sentence: why}
 }
 
 // spend adds what a turn has cost.

@@ -132,7 +132,7 @@ func (r *record) broke(ctx context.Context, err error) (Outcome, error) {
 		stop, ok = cancelled(ctx), true
 	}
 	if ok {
-		return Outcome{Reason: stop.reason, Summary: stop.sentence}, nil
+		return Outcome{Reason: stop.reason, Cause: stop.cause, Summary: stop.sentence}, nil
 	}
 	return Outcome{Reason: StopInternal, Summary: err.Error()}, err
 }
@@ -142,17 +142,26 @@ func (r *record) broke(ctx context.Context, err error) (Outcome, error) {
 type stopError struct {
 	reason   StopReason
 	sentence string
+	cause    string // see [Outcome]
 }
 
 func (e *stopError) Error() string { return e.sentence }
 
 // Stop is the error with which a port ends the run for a reason of its own: nothing broke. The
 // sentence tells a person why.
-func Stop(reason StopReason, sentence string) error { return &stopError{reason, sentence} }
+func Stop(reason StopReason, sentence string) error {
+	return &stopError{reason: reason, sentence: sentence}
+}
+
+// NoDecision is the error with which a strategy ends the run because a role gave no decision. Whoever
+// carries the session on asks it again.
+func NoDecision(role Role, sentence string) error {
+	return &stopError{reason: StopNoDecision, sentence: sentence, cause: string(role)}
+}
 
 func cancelled(ctx context.Context) *stopError {
 	if errors.Is(context.Cause(ctx), ErrMaxDuration) {
-		return &stopError{StopMaxDuration, ErrMaxDuration.Error()}
+		return &stopError{reason: StopMaxDuration, sentence: ErrMaxDuration.Error()}
 	}
-	return &stopError{StopInterrupted, "interrupted"}
+	return &stopError{reason: StopInterrupted, sentence: "interrupted"}
 }

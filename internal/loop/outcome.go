@@ -78,10 +78,13 @@ func (r StopReason) Result() Result {
 	return Failed
 }
 
-// An Outcome is how a run ended.
+// An Outcome is how a run ended. With [StopMaxIterations] its Cause is the parameter of the strategy
+// that was met, "" the limit of the run; with [StopNoDecision] the role that gave none, "" the
+// critic.
 type Outcome struct {
 	Result     Result
 	Reason     StopReason
+	Cause      string
 	Iterations int           // whole iterations
 	Summary    string        // the critic's, or a sentence on why the run stopped
 	Confidence *float64      // the critic's, when it said DONE
@@ -95,3 +98,7 @@ type Outcome struct {
 	Unmentioned    int  // open findings that the critic's DONE says nothing of
 	NothingChanged bool // the work tree is as it was, and no check was run
 }
+
+// Bounded reports whether a bound of the strategy has ended the run: a session that is carried on
+// would meet it again.
+func (o Outcome) Bounded() bool { return o.Reason == StopMaxIterations && o.Cause != "" }

@@ -267,7 +267,7 @@ func (s *Steps) Ask(ctx context.Context, step Step, question string) (answer str
 		}
 		n.Name = NoteAnswer
 		if n.Text, err = s.loop.Ask(ctx, question); errors.Is(err, ErrRefused) {
-			err = &stopError{StopInterrupted, ErrRefused.Error()}
+			err = &stopError{reason: StopInterrupted, sentence: ErrRefused.Error()}
 		}
 		return n, err
 	})

@@ -166,7 +166,7 @@ func (c *course) await(ctx context.Context, step Step, mayStop bool) error {
 		if err := c.emit(step, Steered{Iteration: step.Iteration(), Kind: SteerStop}); err != nil {
 			return err
 		}
-		return &stopError{StopInterrupted, "stopped between two turns, as you asked"}
+		return &stopError{reason: StopInterrupted, sentence: "stopped between two turns, as you asked"}
 	}
 	on := steering.paused()
 	if on == nil {

@@ -37,7 +37,14 @@ type errand struct {
 	part   string   // of what that asks for; "": all of it
 	beside []string // what whoever works on it is told beside the task
 	actor  Role     // whose agent plays the actor; "": the actor's own
-	until  int      // the iteration with which it is over in any case; 0: none
+	bound  bound
+}
+
+// A bound is the iteration with which something is over in any case, and by which parameter of the
+// strategy; the zero value is none.
+type bound struct {
+	until int
+	by    string
 }
 
 // A course is what all steps of a run have in common.
@@ -146,20 +153,20 @@ func (s *Steps) Over(round Round) (Outcome, bool) {
 	case ends && !s.live:
 		next, more := s.journal.next()
 		return out, more && next.Iteration() == 0 || !more && !s.journal.Ended() && out.Reason != StopDone
-	case !ends && s.until > 0 && s.progress.Iterations >= s.until:
-		return Outcome{Reason: StopMaxIterations, Summary: round.Verdict.Guidance()}, true
+	case !ends && s.bound.until > 0 && s.progress.Iterations >= s.bound.until:
+		return Outcome{Reason: StopMaxIterations, Cause: s.bound.by, Summary: round.Verdict.Guidance()}, true
 	}
 	return out, ends
 }
 
-// Bound has so many more iterations be the last ones, until what is returned ends that; 0 is
-// no bound. An outer bound holds, too.
-func (s *Steps) Bound(iterations int) (leave func()) {
-	was := s.until
-	if most := s.progress.Iterations + iterations; iterations > 0 && (was == 0 || most < was) {
-		s.until = most
+// Bound has so many more iterations be the last ones, as a parameter of the strategy says, until
+// what is returned ends that; 0 is no bound. An outer bound holds, too.
+func (s *Steps) Bound(iterations int, by string) (leave func()) {
+	was := s.bound
+	if most := s.progress.Iterations + iterations; iterations > 0 && (was.until == 0 || most < was.until) {
+		s.bound = bound{most, by}
 	}
-	return func() { s.until = was }
+	return func() { s.bound = was }
 }
 
 // Anew has the actor begin a new conversation, with no earlier rounds.

@@ -12,6 +12,9 @@ const (
 	Error    Decision = "ERROR"
 )
 
+// Escalate is the word of a verdict that hands the work to a person.
+const Escalate = "ESCALATE"
+
 // A Verdict is a critic's reply, parsed. Fields that the reply does not hold
 // are zero, and nil for numbers.
 type Verdict struct {
@@ -50,6 +53,14 @@ type Answer struct {
 type Risk struct {
 	Type   string
 	Detail string
+}
+
+// Word is what the verdict comes to in one word, for people.
+func (v Verdict) Word() string {
+	if v.Escalation != "" {
+		return Escalate
+	}
+	return string(v.Decision)
 }
 
 // Guidance is what the next actor turn is told: the feedback, the recovery

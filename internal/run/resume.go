@@ -123,6 +123,9 @@ func resumable(c session.Course) error {
 		return hint.Errorf("begin a new session", "somebody else wrote to the log of session %s while it ran, and what it says counts for nothing", c.Session.ID)
 	case c.Outcome != nil && c.Outcome.Result == loop.Success:
 		return hint.Errorf("begin a new session for what is left to do", "session %s ended with success", c.Session.ID)
+	case c.Outcome != nil && c.Outcome.Bounded():
+		return hint.Errorf("begin a new session; strategy."+c.Outcome.Cause+" in the configuration allows it more",
+			"session %s has reached its %s, which it keeps", c.Session.ID, c.Outcome.Cause)
 	case c.Session.Checkpoint == "":
 		return hint.Errorf("begin a new session", "session %s does not say in what state it found the work tree", c.Session.ID)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
@@ -99,7 +100,7 @@ func (f *follower) follow(entry Entry) {
 	case loop.Noted:
 		_ = f.notes.Handle(entry.At, e) // never fails
 		f.Steps = f.notes.Kept
-		f.writes(entry.At.Step, e.Name == loop.NoteForkApplied || e.Name == loop.NoteApplied || e.Name == loop.NoteRestored)
+		f.writes(entry.At.Step, slices.Contains([]string{loop.NoteForkApplied, loop.NoteApplied, loop.NoteRestored}, e.Name))
 	case loop.TurnStarted:
 		f.writes(entry.At.Step, e.Access == loop.Write)
 	case loop.Finished:
@@ -109,6 +110,11 @@ func (f *follower) follow(entry Entry) {
 	case loop.BaselineChecked, loop.ReviewRejected, loop.CriticFinished, loop.Activity, loop.TurnFinished, loop.WaitStarted, loop.WaitFinished,
 		loop.Inspected, loop.ChecksFinished, loop.Warned, loop.Steered:
 	}
+	f.left(entry)
+}
+
+// left takes down what the session left the work tree as.
+func (f *follower) left(entry Entry) {
 	if c, ok := f.Tally.Forks().Captured(entry.At, entry.Event); ok {
 		f.State, f.Checkpoint = c.State, c.Checkpoint
 		f.Kept = Kept{max(loop.IterationOf(entry.Event), f.Tally.Iterations), c.Checkpoint}

@@ -321,6 +321,7 @@ func sessionEnd(f fields, o *loop.Outcome) {
 	fraction(f, "confidence,null", &o.Confidence)
 	duration(f, "duration_secs", &o.Duration)
 	word(f, "stop_reason,omitempty", &o.Reason)
+	f.text("stop_cause,omitempty", &o.Cause)
 	f.value("findings_unmentioned,omitempty", &o.Unmentioned)
 	f.value("nothing_changed,omitempty", &o.NothingChanged)
 	f.text("actor_error,omitempty", &o.ActorError)

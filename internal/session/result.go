@@ -111,6 +111,7 @@ func (r *Result) fields(f fields) {
 	o := &r.Outcome
 	word(f, "outcome", &o.Result)
 	word(f, "stop_reason,null", &o.Reason)
+	f.text("stop_cause,omitempty", &o.Cause)
 	f.value("exit_code", &r.ExitCode)
 	f.value("iterations", &o.Iterations)
 	f.text("summary,null", &o.Summary)

@@ -27,13 +27,13 @@ func blackboard() Kind {
 	k := Kind{
 		Name: NameBlackboard, About: "members work by what stands on a shared board; a coordinator chooses who is next, a decider ends it, and the critic judges",
 		When: "nobody can say beforehand who is needed, and each can add something", Turns: "1 of the coordinator, 1 of a member or the decider, then 1 of the critic where that ends it",
-		Parameters: []Parameter{{Key: "max_rounds", Default: 10, Least: 1}},
+		Parameters: []Parameter{{Key: keyMaxRounds, Default: 10, Least: 1}},
 		Members:    true, Roles: map[loop.Role]loop.Access{RoleCoordinator: loop.ReadOnly, RoleDecider: loop.ReadOnly},
-		Most: func(v Values, n int) int { return plus(v.bounded(v.count("max_rounds"), 3, n), 1) },
+		Most: func(v Values, n int) int { return plus(v.bounded(v.count(keyMaxRounds), 3, n), 1) },
 	}
 	k.make = func(v Values) (loop.Strategy, error) {
 		all, err := v.crew(k, nil)
-		return Blackboard{crew: all, MaxRounds: v.count("max_rounds")}, err
+		return Blackboard{crew: all, MaxRounds: v.count(keyMaxRounds)}, err
 	}
 	return k
 }
@@ -54,7 +54,7 @@ func (s Blackboard) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 		case chosen:
 			err = s.work(ctx, steps, round, b, w)
 		case b.matter == nil: // nothing that can be read, twice
-			return loop.Outcome{Reason: loop.StopNoDecision, Summary: "the coordinator chose nobody: its answer could not be read"}, nil
+			return undecided(RoleCoordinator, "the coordinator chose nobody: its answer could not be read"), nil
 		default:
 			err = s.decide(ctx, steps, round, b)
 		}
@@ -62,7 +62,7 @@ func (s Blackboard) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 			return b.end, err
 		}
 	}
-	return b.closes(ctx, steps, "max_rounds is reached")
+	return b.closes(ctx, steps)
 }
 
 // next asks the coordinator who is next; "" is an answer that cannot be read.

@@ -108,14 +108,14 @@ func remarks(r loop.Round) string {
 	return strings.TrimSpace(text)
 }
 
-// closes ends a strategy whose rounds are used up: work that nobody has judged is judged.
-func (f *floor) closes(ctx context.Context, steps *loop.Steps, why string) (loop.Outcome, error) {
+// closes ends a strategy that has had its rounds: work that nobody has judged is judged.
+func (f *floor) closes(ctx context.Context, steps *loop.Steps) (loop.Outcome, error) {
 	if f.matter != nil && !f.judged {
 		if err := f.judge(ctx, steps, steps.Step("close")); err != nil || f.over {
 			return f.end, err
 		}
 	}
-	return loop.Outcome{Reason: loop.StopMaxIterations, Summary: why}, nil
+	return bounded(keyMaxRounds, keyMaxRounds+" is reached"), nil
 }
 
 // texts are what has been said, which gives no order when it is repeated.

@@ -56,7 +56,26 @@ func text(is any) string {
 
 // Parameters of more than one strategy.
 func baseOf() Parameter   { return Parameter{Key: keyBase, Default: ""} } // "": see [Kind.Base]
-func maxTurns() Parameter { return Parameter{Key: "max_turns", Default: 0} }
+func maxTurns() Parameter { return Parameter{Key: keyMaxTurns, Default: 0} }
+
+// The parameters that bound how long a strategy goes on.
+const (
+	keyMaxTurns    = "max_turns"
+	keyMaxAttempts = "max_attempts"
+	keyMaxRounds   = "max_rounds"
+	keyMaxReplans  = "max_replans"
+	keyStepRounds  = "step_rounds"
+)
+
+// bounded is the end of a strategy by such a parameter.
+func bounded(key, why string) loop.Outcome {
+	return loop.Outcome{Reason: loop.StopMaxIterations, Cause: key, Summary: why}
+}
+
+// undecided is the end of a strategy because a role gave no decision.
+func undecided(role loop.Role, why string) loop.Outcome {
+	return loop.Outcome{Reason: loop.StopNoDecision, Cause: string(role), Summary: why}
+}
 func maxSteps() Parameter { return Parameter{Key: "max_steps", Default: 8, Least: 1} } // of a plan
 
 const keyBase = "base"

@@ -38,21 +38,21 @@ func planAndExecute() Kind {
 		Base: NameActorCritic,
 		Parameters: []Parameter{
 			maxSteps(), baseOf(),
-			{Key: "step_rounds", Default: 3, Least: 1},
-			{Key: "max_replans", Default: 2},
+			{Key: keyStepRounds, Default: 3, Least: 1},
+			{Key: keyMaxReplans, Default: 2},
 			{Key: KeyApprove, Default: false, Flag: "--approve-plan"},
 			maxTurns(),
 		},
 		Roles: map[loop.Role]loop.Access{RolePlanner: loop.ReadOnly},
 		Most: func(v Values, n int) int {
-			return plus(max(times(n, 2), v.mostOfBase(v.count("max_steps"), n)), 1+v.count("max_replans"))
+			return plus(max(times(n, 2), v.mostOfBase(v.count("max_steps"), n)), 1+v.count(keyMaxReplans))
 		},
 	}
 	k.make = func(v Values) (loop.Strategy, error) {
 		over, err := v.over(k)
 		return PlanAndExecute{
-			Base: over, MaxSteps: v.count("max_steps"), StepRounds: v.count("step_rounds"),
-			MaxReplans: v.count("max_replans"), Approve: v.on(KeyApprove),
+			Base: over, MaxSteps: v.count("max_steps"), StepRounds: v.count(keyStepRounds),
+			MaxReplans: v.count(keyMaxReplans), Approve: v.on(KeyApprove),
 		}, err
 	}
 	return k
@@ -121,7 +121,7 @@ func (w *project) carryOut(ctx context.Context, in *loop.Steps) error {
 func (w *project) play(ctx context.Context, in *loop.Steps, step loop.Step, i int) (loop.Outcome, error) {
 	in.Anew()
 	in.Aim(w.task(i))
-	defer in.Bound(w.StepRounds)()
+	defer in.Bound(w.StepRounds, keyStepRounds)()
 	defer in.Within(step)()
 	defer in.Aim(w.whole)
 	return w.Base.Run(ctx, in)
@@ -148,7 +148,7 @@ func (w *project) replan(ctx context.Context, in *loop.Steps, step loop.Step, s 
 		return err
 	}
 	if w.made > w.MaxReplans {
-		w.over = &loop.Outcome{Reason: loop.StopMaxIterations, Summary: "a step of the plan failed, and max_replans is reached: " + s.Text}
+		w.over = new(bounded(keyMaxReplans, "a step of the plan failed, and max_replans is reached: "+s.Text))
 		return nil
 	}
 	if err := in.Restore(ctx, step.Sub("restore"), w.from); err != nil {

@@ -23,8 +23,8 @@ func react() Kind {
 	return Kind{
 		Name: NameReAct, About: "one agent works until the checks pass or, where there are none, until it says DONE; no critic is asked",
 		When: "the checks say all that matters", Turns: "1 of the actor", Parameters: []Parameter{maxTurns()},
-		Most: func(v Values, n int) int { return fewer(n, v.count("max_turns")) },
-		make: func(v Values) (loop.Strategy, error) { return ReAct{MaxTurns: v.count("max_turns")}, nil },
+		Most: func(v Values, n int) int { return fewer(n, v.count(keyMaxTurns)) },
+		make: func(v Values) (loop.Strategy, error) { return ReAct{MaxTurns: v.count(keyMaxTurns)}, nil },
 	}
 }
 
@@ -33,7 +33,7 @@ func (r ReAct) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error)
 	if err := steps.Baseline(ctx); err != nil {
 		return loop.Outcome{}, err
 	}
-	defer steps.Bound(r.MaxTurns)()
+	defer steps.Bound(r.MaxTurns, keyMaxTurns)()
 	for {
 		round, err := steps.Iterate(ctx, r.iterate)
 		if err != nil {

@@ -46,7 +46,7 @@ func reflexion() Kind {
 		Base: NameReAct, Around: true,
 		Parameters: []Parameter{
 			baseOf(),
-			{Key: "max_attempts", Default: 3, Least: 1},
+			{Key: keyMaxAttempts, Default: 3, Least: 1},
 			{Key: "threshold", Default: 0.8},
 			{Key: "reset", Default: true},
 			maxTurns(),
@@ -56,12 +56,12 @@ func reflexion() Kind {
 		},
 		Roles: map[loop.Role]loop.Access{RoleEvaluator: loop.ReadOnly, RoleReflector: loop.ReadOnly},
 		Most: func(v Values, n int) int {
-			return plus(v.mostOfBase(v.count("max_attempts"), n), 2*v.count("max_attempts"))
+			return plus(v.mostOfBase(v.count(keyMaxAttempts), n), 2*v.count(keyMaxAttempts))
 		},
 	}
 	k.make = func(v Values) (loop.Strategy, error) {
 		over, err := v.over(k)
-		r := Reflexion{Base: over, MaxAttempts: v.count("max_attempts"), Threshold: v.fraction("threshold"), Reset: v.on("reset")}
+		r := Reflexion{Base: over, MaxAttempts: v.count(keyMaxAttempts), Threshold: v.fraction("threshold"), Reset: v.on("reset")}
 		if v.word("lessons") != LessonsOff {
 			r.Memory = Memory{Lessons: v.lessons, Most: v.count("top_k_lessons"), Block: v.word("lessons_mode") == lessonsBlock}
 		}
@@ -108,7 +108,7 @@ func (r Reflexion) Run(ctx context.Context, steps *loop.Steps) (out loop.Outcome
 		}
 		learned = append(learned, lesson)
 	}
-	return loop.Outcome{Reason: loop.StopMaxIterations, Summary: fmt.Sprintf("no attempt of %d reached the score %v", r.MaxAttempts, r.Threshold)}, nil
+	return bounded(keyMaxAttempts, fmt.Sprintf("no attempt of %d reached the score %v", r.MaxAttempts, r.Threshold)), nil
 }
 
 // told is what an attempt is told of those before it.
@@ -126,7 +126,7 @@ func (r Reflexion) attempt(ctx context.Context, in *loop.Steps, attempt loop.Ste
 	}
 	score, answered, err := scored(ctx, in, attempt.Sub(string(RoleEvaluator)), *in.Case())
 	if err == nil && !answered { // which says nothing of the attempt
-		err = loop.Stop(loop.StopNoDecision, "the evaluator came to no answer: its agent broke off twice")
+		err = loop.NoDecision(RoleEvaluator, "the evaluator came to no answer: its agent broke off twice")
 	}
 	if err != nil {
 		return out, "", err

@@ -75,7 +75,7 @@ func (r Router) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, error
 	said := fmt.Sprintf("%s, confidence %.2f", to, sure)
 	if why := r.doubt(read, sure); why != "" {
 		if r.FallbackRoute == "" {
-			return loop.Outcome{Reason: loop.StopNoDecision, Summary: "nobody was chosen to do the task: " + why + "; strategy.fallback_route names who does it then"}, nil
+			return undecided(RoleClassifier, "nobody was chosen to do the task: "+why+"; strategy.fallback_route names who does it then"), nil
 		}
 		to, said = r.FallbackRoute, fmt.Sprintf("%s: %s", r.FallbackRoute, why)
 	}

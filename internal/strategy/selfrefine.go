@@ -34,13 +34,13 @@ func selfRefine() Kind {
 		Name: NameSelfRefine, About: "the base works; then its own agent criticizes the work and refines it, until it finds no issues",
 		When: "one agent is all you have, and its first answer is seldom its best", Turns: "1 of the critique, then the base's",
 		Base: NameReAct, Around: true,
-		Parameters: []Parameter{baseOf(), {Key: "max_rounds", Default: 3, Least: 1}, {Key: "stop_phrase", Default: "no issues"}, maxTurns()},
+		Parameters: []Parameter{baseOf(), {Key: keyMaxRounds, Default: 3, Least: 1}, {Key: "stop_phrase", Default: "no issues"}, maxTurns()},
 		Roles:      map[loop.Role]loop.Access{RoleCritique: loop.ReadOnly},
-		Most:       func(v Values, n int) int { return plus(v.mostOfBase(v.count("max_rounds"), n), v.count("max_rounds")) },
+		Most:       func(v Values, n int) int { return plus(v.mostOfBase(v.count(keyMaxRounds), n), v.count(keyMaxRounds)) },
 	}
 	k.make = func(v Values) (loop.Strategy, error) {
 		over, err := v.over(k)
-		return SelfRefine{Base: over, MaxRounds: v.count("max_rounds"), StopPhrase: v.word("stop_phrase")}, err
+		return SelfRefine{Base: over, MaxRounds: v.count(keyMaxRounds), StopPhrase: v.word("stop_phrase")}, err
 	}
 	return k
 }
@@ -54,9 +54,9 @@ func (s SelfRefine) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 		case err != nil || good:
 			return out, err
 		case found == "":
-			return loop.Outcome{Reason: loop.StopNoDecision, Summary: "the work was not criticized: its agent came to no answer"}, nil
+			return undecided(RoleCritique, "the work was not criticized: its agent came to no answer"), nil
 		case n == s.MaxRounds:
-			return loop.Outcome{Reason: loop.StopMaxIterations, Summary: "the last critique still finds issues, and max_rounds is reached"}, nil
+			return bounded(keyMaxRounds, "the last critique still finds issues, and max_rounds is reached"), nil
 		}
 		if out, err = s.refine(ctx, steps, n, found); err != nil {
 			return out, err

@@ -62,13 +62,13 @@ func supervisor() Kind {
 	k := Kind{
 		Name: NameSupervisor, About: "a coordinator hands out the work to members, one after the other; in the end the critic judges all of it",
 		When: "the task has parts of different kinds, and what comes next depends on what came before", Turns: "1 of the coordinator, then 1 of a member or of the critic",
-		Parameters: []Parameter{{Key: "max_rounds", Default: 10, Least: 1}},
+		Parameters: []Parameter{{Key: keyMaxRounds, Default: 10, Least: 1}},
 		Members:    true, Roles: map[loop.Role]loop.Access{RoleCoordinator: loop.ReadOnly},
-		Most: func(v Values, n int) int { return plus(v.bounded(v.count("max_rounds"), 2, n), 1) },
+		Most: func(v Values, n int) int { return plus(v.bounded(v.count(keyMaxRounds), 2, n), 1) },
 	}
 	k.make = func(v Values) (loop.Strategy, error) {
 		all, err := v.crew(k, nil)
-		return Supervisor{crew: all, MaxRounds: v.count("max_rounds")}, err
+		return Supervisor{crew: all, MaxRounds: v.count(keyMaxRounds)}, err
 	}
 	return k
 }
@@ -89,7 +89,7 @@ func (s Supervisor) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 		case order.Word == wordDelegate:
 			err = s.delegate(ctx, steps, round, f, order, answers)
 		case f.matter == nil: // nothing that can be read, twice
-			return loop.Outcome{Reason: loop.StopNoDecision, Summary: "the coordinator gave the work to nobody: its answer could not be read"}, nil
+			return undecided(RoleCoordinator, "the coordinator gave the work to nobody: its answer could not be read"), nil
 		default: // it is finished, or its answer cannot be read: the critic sees what there is
 			err = s.finish(ctx, steps, round, f, order, answers)
 		}
@@ -97,7 +97,7 @@ func (s Supervisor) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 			return f.end, err
 		}
 	}
-	return f.closes(ctx, steps, "max_rounds is reached")
+	return f.closes(ctx, steps)
 }
 
 // order asks the coordinator what comes next; the zero value is an answer that cannot be read.

@@ -41,8 +41,9 @@ type Iteration struct {
 	Waits  []loop.Wait // that are over, without the agents' sentences
 
 	// What became of it; zero until it is whole.
-	Decision loop.Decision
-	Change   loop.Shape // everything since the session began
+	Decision  loop.Decision
+	Change    loop.Shape // everything since the session began
+	Escalated bool       // to a person, whatever the decision is
 }
 
 // Handle takes the next event. It never fails.
@@ -50,6 +51,7 @@ func (s *State) Handle(at loop.Stamp, e loop.Event) error {
 	_ = s.Tally.Handle(at, e) // never fails
 	s.At = at
 	s.follow(at, e)
+	s.look(at, e)
 	switch e := e.(type) {
 	case loop.Started:
 		s.Began = at.Time
@@ -67,11 +69,6 @@ func (s *State) Handle(at loop.Stamp, e loop.Event) error {
 		s.enter(at, e)
 	case loop.ActorFinished:
 		s.Rejudge = false
-		s.worked(at.Step)
-	case loop.TurnFinished:
-		if e.Access == loop.Write {
-			s.worked(at.Step)
-		}
 	case loop.IterationFinished:
 		s.close(e.Round)
 	case loop.Noted:
@@ -83,19 +80,24 @@ func (s *State) Handle(at loop.Stamp, e loop.Event) error {
 	case loop.WaitFinished:
 		e.Wait.Reason = ""
 		s.Open.Waits = append(s.Open.Waits, e.Wait)
-	case loop.TurnStarted, loop.Activity, loop.WaitStarted, loop.DiffCaptured, loop.ReviewRejected, loop.ChecksFinished, loop.CriticFinished,
+	case loop.TurnStarted, loop.Activity, loop.WaitStarted, loop.DiffCaptured, loop.ReviewRejected, loop.ChecksFinished, loop.CriticFinished, loop.TurnFinished,
 		loop.Inspected, loop.BaselineChecked, loop.Warned, loop.Steered:
-	}
-	if c, ok := s.forks.Captured(at, e); ok {
-		s.Change = new(c.Shape())
 	}
 	return nil
 }
 
-// worked notes that an agent was at work in a step: what it has changed is not known yet.
-func (s *State) worked(step loop.Step) {
-	if s.forks.Of(step) == "" {
+// look takes what an event tells of the user's work tree: what has changed in it, or that an agent
+// was at work there.
+func (s *State) look(at loop.Stamp, e loop.Event) {
+	_, worked := e.(loop.ActorFinished)
+	if turn, over := e.(loop.TurnFinished); over {
+		worked = turn.Access == loop.Write
+	}
+	if worked && s.forks.Of(at.Step) == "" {
 		s.Change = nil
+	}
+	if c, ok := s.forks.Captured(at, e); ok {
+		s.Change = new(c.Shape())
 	}
 }
 
@@ -152,6 +154,7 @@ func (s *State) enter(at loop.Stamp, e loop.PhaseEntered) {
 func (s *State) close(r loop.Round) {
 	done := s.Open
 	done.Number, done.Decision, done.Change = r.Iteration, r.Verdict.Decision, r.Change.Shape()
+	done.Escalated = r.Verdict.Escalation != ""
 	s.drop(iterationPath(r.Iteration))
 	s.Closed = append(s.Closed, done)
 	s.breakOff()

@@ -70,7 +70,8 @@ func (a *attempt) plan(ctx context.Context, o run.Options) (plan *run.Plan, done
 	switch {
 	case one.Outcome != nil && one.Outcome.Result == loop.Success:
 		return nil, one.Outcome, nil
-	case one.Session.Checkpoint == "": // there is none, or nothing had been done in it
+	case one.Session.Checkpoint == "", // there is none, or nothing had been done in it
+		one.Outcome != nil && one.Outcome.Bounded(): // it would end where it has ended
 		plan, err = run.Prepare(ctx, o)
 		return plan, nil, err
 	}

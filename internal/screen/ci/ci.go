@@ -138,9 +138,9 @@ func (s *sink) failed(o loop.Outcome) string {
 	}
 	title := words.Outcome(string(o.Result))
 	if o.Result != loop.Interrupted {
-		title += ", " + words.Stop(o.Reason)
+		title += ", " + words.End(o)
 	}
-	return s.fault(title, cmp.Or(strings.TrimSpace(o.Summary), words.Stop(o.Reason)))
+	return s.fault(title, cmp.Or(strings.TrimSpace(o.Summary), words.End(o)))
 }
 
 // fault is an error of the job; "" where the system knows none.

@@ -27,7 +27,7 @@ func (p *page) block(r loop.Round) (lines []string) {
 	if judged := p.judged(r); judged != "" {
 		parts = append(parts, judged)
 	}
-	decided := p.decision(r.Verdict.Decision)
+	decided := p.decision(r.Verdict)
 	if r.Rule != "" {
 		decided += " " + words.Rule(r.Rule)
 	}

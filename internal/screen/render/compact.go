@@ -63,7 +63,7 @@ func (c *compact) turn(at loop.Stamp, e loop.TurnFinished) {
 
 func (c *compact) round(r loop.Round) {
 	parts := []string{
-		fmt.Sprintf("#%d %s", r.Iteration, c.decision(r.Verdict.Decision)),
+		fmt.Sprintf("#%d %s", r.Iteration, c.decision(r.Verdict)),
 		"actor " + took(r.Attempt.Turn) + instead(c.state.Session.Actor, r.Attempt.Turn),
 		"critic " + took(r.Review.Turn) + instead(c.state.Session.Critic, r.Review.Turn),
 		Stat(r.Change.Shape()),

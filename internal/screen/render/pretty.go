@@ -325,7 +325,7 @@ func (p *pretty) checks(checks []loop.CheckResult) {
 }
 
 func (p *pretty) review(r loop.Review) {
-	what := p.decision(r.Verdict.Decision)
+	what := p.decision(r.Verdict)
 	if p.Live { // the line of the iteration says it
 		what = p.ending(r.Turn)
 	}
@@ -348,8 +348,8 @@ func (p *pretty) review(r loop.Review) {
 func (p *pretty) verdict(r loop.Round) {
 	if p.Live {
 		p.sayf("%s", strings.Join(p.block(r), "\n"))
-	} else if r.Review.Problem == "" && r.Verdict.Decision != r.Review.Verdict.Decision {
-		what := p.decision(r.Verdict.Decision)
+	} else if r.Review.Problem == "" && r.Verdict.Word() != r.Review.Verdict.Word() {
+		what := p.decision(r.Verdict)
 		if r.Rule != "" {
 			what += "  " + words.Rule(r.Rule)
 		}

@@ -131,15 +131,15 @@ func newStyles(r *lipgloss.Renderer) styles {
 	}
 }
 
-func (s styles) decision(d loop.Decision) string {
-	switch d {
-	case loop.Done:
-		return s.good.Render(string(d))
-	case loop.Continue:
-		return s.warn.Render(string(d))
-	case loop.Error:
+func (s styles) decision(v loop.Verdict) string {
+	switch {
+	case v.Escalation != "":
+	case v.Decision == loop.Done:
+		return s.good.Render(v.Word())
+	case v.Decision == loop.Continue:
+		return s.warn.Render(v.Word())
 	}
-	return s.bad.Render(string(d))
+	return s.bad.Render(v.Word())
 }
 
 // page is what both human formats have in common: how lines are written, and where the

@@ -27,6 +27,9 @@ func (p *page) end(o loop.Outcome) {
 	if o.Reason != loop.StopInternal && o.Reason != loop.StopInterrupted {
 		lines = append(lines, p.summary(o.Summary)...)
 	}
+	if text := words.Remedy(o); text != "" {
+		lines = append(lines, p.wrap("  "+text)...)
+	}
 	if o.ActorError != "" && !strings.Contains(o.Summary, o.ActorError) {
 		lines = append(lines, p.wrap("  the actor's last turn failed: "+term.Line(o.ActorError))...)
 	}
@@ -182,12 +185,16 @@ func (p *page) headline(o loop.Outcome) string {
 	case loop.Success:
 		return p.ends.good.Bold(true).Render("Done")
 	case loop.MaxIterations:
-		return p.ends.warn.Bold(true).Render("Not done: the iteration limit was reached")
+		what := "the iteration limit was reached"
+		if o.Bounded() {
+			what = words.End(o)
+		}
+		return p.ends.warn.Bold(true).Render("Not done: " + what)
 	case loop.BudgetExhausted:
 		return p.ends.warn.Bold(true).Render(fmt.Sprintf("Not done: out of budget (%s)", words.Stop(o.Reason)))
 	case loop.Interrupted:
 		return p.ends.warn.Bold(true).Render("Interrupted")
 	case loop.Failed:
 	}
-	return p.ends.bad.Bold(true).Render(fmt.Sprintf("Failed (%s)", words.Stop(o.Reason)))
+	return p.ends.bad.Bold(true).Render(fmt.Sprintf("Failed (%s)", words.End(o)))
 }

@@ -176,10 +176,8 @@ func Decided(e loop.TurnFinished) string {
 		return ""
 	case e.Review.Problem != "":
 		return "  no verdict: " + term.Line(e.Review.Problem)
-	case e.Review.Verdict.Escalation != "":
-		return "  ESCALATE"
 	}
-	return "  " + term.Line(string(e.Review.Verdict.Decision))
+	return "  " + term.Line(e.Review.Verdict.Word())
 }
 
 // Poll counts the votes of a panel; "" where there was none.

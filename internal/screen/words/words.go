@@ -3,6 +3,8 @@
 package words
 
 import (
+	"fmt"
+
 	"codeloops/internal/loop"
 	"codeloops/internal/policy"
 	"codeloops/internal/policy/convergence"
@@ -113,6 +115,25 @@ func Rule(name string) string {
 		return "by the rule " + term.Line(name)
 	}
 	return said
+}
+
+// End says why a run ended, as a clause.
+func End(o loop.Outcome) string {
+	switch {
+	case o.Bounded():
+		return term.Line(o.Cause) + " was reached"
+	case o.Reason == loop.StopNoDecision && o.Cause != "":
+		return "the " + term.Line(o.Cause) + " gave no decision"
+	}
+	return Stop(o.Reason)
+}
+
+// Remedy says what to do about the end of a run by a bound of its strategy; "" of any other.
+func Remedy(o loop.Outcome) string {
+	if !o.Bounded() {
+		return ""
+	}
+	return fmt.Sprintf("a session keeps its %[1]s: strategy.%[1]s in the configuration allows a new one more", term.Line(o.Cause))
 }
 
 // Stop says why a run ended, as a clause. Of a reason that it does not know, as of another

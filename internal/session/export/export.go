@@ -245,7 +245,7 @@ func (e ending) facts() []fact {
 	all := []fact{{"Iterations", strconv.Itoa(e.Iterations)}}
 	if e.outcome != nil {
 		if e.outcome.Reason != loop.StopNone {
-			all = append(all, fact{"Reason", words.Stop(e.outcome.Reason) + render.LeftOpen(*e.outcome)})
+			all = append(all, fact{"Reason", words.End(*e.outcome) + render.LeftOpen(*e.outcome)})
 		}
 		if c := e.outcome.Confidence; c != nil {
 			all = append(all, fact{"Confidence", fmt.Sprintf("%.2f", *c)})

@@ -158,7 +158,7 @@ func code(said string) string {
 // known is a decision that stands outside of code.
 func known(decision string) ours {
 	switch loop.Decision(decision) {
-	case loop.Done, loop.Continue, loop.Error:
+	case loop.Done, loop.Continue, loop.Error, loop.Escalate:
 		return ours(decision)
 	}
 	return "?"

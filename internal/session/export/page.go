@@ -119,7 +119,7 @@ func (p *page) round(s iteration) error {
 		guidance = "summary"
 	}
 	p.iteration(round{
-		Number: s.Iteration, Decision: line(string(s.Verdict.Decision)), Class: class(string(s.Verdict.Decision)),
+		Number: s.Iteration, Decision: line(s.Verdict.Word()), Class: class(string(s.Verdict.Decision)),
 		Took:  render.Span(s.Attempt.Duration + s.Review.Duration),
 		Turns: p.turns(s.turns),
 		Actor: part{acted(s.Attempt), p.output("output", s.Attempt.Stdout), func() text { return p.output("standard error", s.Attempt.Stderr) }},
@@ -146,8 +146,8 @@ func judged(r loop.Round) string {
 	switch {
 	case r.Review.Problem != "":
 		said += "; no verdict: " + line(r.Review.Problem)
-	case r.Review.Verdict.Decision != r.Verdict.Decision:
-		said += fmt.Sprintf("; it said %s, and %s counts", line(string(r.Review.Verdict.Decision)), line(string(r.Verdict.Decision)))
+	case r.Review.Verdict.Word() != r.Verdict.Word():
+		said += fmt.Sprintf("; it said %s, and %s counts", line(r.Review.Verdict.Word()), line(r.Verdict.Word()))
 	}
 	if c := r.Verdict.Confidence; c != nil {
 		said += fmt.Sprintf("; confidence %.2f", *c)

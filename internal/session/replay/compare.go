@@ -104,7 +104,7 @@ func ended(o loop.Outcome) string {
 	if o.Reason == loop.StopNone || string(o.Reason) == string(o.Result) {
 		return words.Outcome(string(o.Result))
 	}
-	return fmt.Sprintf("%s, %s", words.Outcome(string(o.Result)), words.Stop(o.Reason))
+	return fmt.Sprintf("%s, %s", words.Outcome(string(o.Result)), words.End(o))
 }
 
 func said(r loop.Review) string {

@@ -132,7 +132,7 @@ func audited(r loop.Round) Audited {
 	v := r.Verdict
 	one := Audited{
 		Iteration: r.Iteration, Before: r.Inspection.Audit.Before, After: r.Change.State,
-		AuditedRuling: AuditedRuling{Decision: string(v.Decision), Rule: r.Rule, Stop: string(r.Stop), Why: r.Why, Score: v.Score, Severity: v.Severity},
+		AuditedRuling: AuditedRuling{Decision: v.Word(), Rule: r.Rule, Stop: string(r.Stop), Why: r.Why, Score: v.Score, Severity: v.Severity},
 		Demands:       append([]string{}, v.RequiredChanges...),
 		Risks:         each(v.Risks, func(x loop.Risk) AuditedRisk { return AuditedRisk(x) }),
 		Required:      each(r.Inspection.Audit.Required, func(x loop.Requirement) AuditedRequired { return AuditedRequired(x) }),
@@ -166,7 +166,7 @@ func each[T, U any](list []T, turn func(T) U) []U {
 func (a Audit) Text(w io.Writer, s Screen) error {
 	one := a.Session
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s%s\n", s.strong(term.Line(one.ID)), s.outcome(term.Line(one.Outcome)), bracketed(loop.StopReason(one.StopReason)))
+	fmt.Fprintf(&b, "%s  %s%s\n", s.strong(term.Line(one.ID)), s.outcome(term.Line(one.Outcome)), bracketed(loop.Outcome{Reason: loop.StopReason(one.StopReason)}))
 	if len(a.Iterations) == 0 {
 		b.WriteString("\nThere is no whole iteration.\n")
 	}

@@ -95,14 +95,15 @@ func why(o session.Overview) string {
 	if o.Outcome == nil {
 		return ""
 	}
-	return bracketed(o.Outcome.Reason)
+	return bracketed(*o.Outcome)
 }
 
-func bracketed(r loop.StopReason) string {
-	if r == loop.StopNone || r == loop.StopDone || r == loop.StopMaxIterations || r == loop.StopInterrupted {
+func bracketed(o loop.Outcome) string {
+	plain := []loop.StopReason{loop.StopNone, loop.StopDone, loop.StopMaxIterations, loop.StopInterrupted}
+	if slices.Contains(plain, o.Reason) && !o.Bounded() {
 		return ""
 	}
-	return " (" + words.Stop(r) + ")"
+	return " (" + words.End(o) + ")"
 }
 
 func (d *Details) header(o session.Overview) {
@@ -240,6 +241,7 @@ func (d *Details) end(o loop.Outcome) {
 	}
 	d.cost()
 	d.block("", o.Summary, 12)
+	d.block("", words.Remedy(o), 0)
 }
 
 // cost is what the session has cost so far.

@@ -59,7 +59,11 @@ func (s Screen) iterations(o session.Overview, all []progress.Iteration) (lines 
 			like = string(loop.Failed)
 		case loop.Continue:
 		}
-		decision := s.likeOutcome(like, padded(term.Line(string(one.Decision)), len(loop.Continue)))
+		word := string(one.Decision)
+		if one.Escalated {
+			word = loop.Escalate
+		}
+		decision := s.likeOutcome(like, padded(term.Line(word), len(loop.Continue)))
 		lines = append(lines, fmt.Sprintf("  %2d  %s  %s", one.Number, decision, render.Stat(one.Change)))
 	}
 	return lines

@@ -80,7 +80,7 @@ func (d *Details) files(c loop.Change) {
 func (d *Details) judged(r loop.Round) {
 	d.noted()
 	if r.Unjudged {
-		decided := term.Line(string(r.Verdict.Decision))
+		decided := term.Line(r.Verdict.Word())
 		if r.Rule != "" {
 			d.rowf("rules", "%s %s; no critic was asked", decided, words.Rule(r.Rule))
 		} else {
@@ -90,7 +90,7 @@ func (d *Details) judged(r loop.Round) {
 		d.block("", r.Verdict.Guidance(), 12)
 		return
 	}
-	decision := string(r.Review.Verdict.Decision)
+	decision := r.Review.Verdict.Word()
 	if r.Review.Problem != "" {
 		decision = "no verdict: " + term.Line(r.Review.Problem)
 	}
@@ -100,12 +100,12 @@ func (d *Details) judged(r loop.Round) {
 		d.block("reply", r.Review.Reply, 0)
 	}
 	v := r.Verdict
-	if r.Review.Problem != "" || v.Decision != r.Review.Verdict.Decision {
+	if r.Review.Problem != "" || v.Word() != r.Review.Verdict.Word() {
 		by := ""
 		if r.Rule != "" {
 			by = " " + words.Rule(r.Rule)
 		}
-		d.rowf("verdict", "%s", term.Line(string(v.Decision)+by))
+		d.rowf("verdict", "%s", term.Line(v.Word()+by))
 	}
 	switch r.Review.Sealed {
 	case loop.SealNone:

@@ -49,7 +49,7 @@ func (t *tree) event(entry session.Entry, kept map[string]loop.Step, fork loop.S
 	case loop.IterationFinished:
 		step := fork.Sub(strconv.Itoa(e.Round.Iteration))
 		b := t.at(step)
-		b.name, b.facts = "iteration "+step.Name(), []string{term.Line(string(e.Round.Verdict.Decision))}
+		b.name, b.facts = "iteration "+step.Name(), []string{term.Line(e.Round.Verdict.Word())}
 	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished,
 		loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected, loop.CriticFinished, loop.Warned, loop.Finished, loop.Steered:
 	}
