@@ -25,6 +25,8 @@ func (r *runCommand) next(out loop.Outcome, changed bool) []render.Step {
 		n.add("what is amiss", []string{"codeloops", "doctor"})
 	case out.Reason.Violates() != "":
 		n.add("what was ruled", n.session("audit"))
+	case out.Reason == loop.StopConflict && out.Cause != "":
+		n.add("all of it instead of yours", slices.Concat([]string{"codeloops", "sessions", "restore", out.Cause}, n.elsewhere))
 	}
 	if changed {
 		n.work(out.Result == loop.Success)

@@ -147,16 +147,10 @@ type stopError struct {
 
 func (e *stopError) Error() string { return e.sentence }
 
-// Stop is the error with which a port ends the run for a reason of its own: nothing broke. The
-// sentence tells a person why.
-func Stop(reason StopReason, sentence string) error {
-	return &stopError{reason: reason, sentence: sentence}
-}
-
-// NoDecision is the error with which a strategy ends the run because a role gave no decision. Whoever
-// carries the session on asks it again.
-func NoDecision(role Role, sentence string) error {
-	return &stopError{reason: StopNoDecision, sentence: sentence, cause: string(role)}
+// Stop is the error with which a port, or a strategy, ends the run for a reason of its own: nothing
+// broke. The sentence tells a person why; the cause is that of the [Outcome].
+func Stop(reason StopReason, cause, sentence string) error {
+	return &stopError{reason: reason, cause: cause, sentence: sentence}
 }
 
 func cancelled(ctx context.Context) *stopError {

@@ -40,6 +40,8 @@ const (
 	StopOutputLimit       StopReason = "output_limit"
 	StopNoDecision        StopReason = "no_decision"
 	StopPolicyEscalation  StopReason = "policy_escalation"
+	StopConflict          StopReason = "conflict"
+	StopForkLost          StopReason = "fork_lost"
 	StopInterrupted       StopReason = "interrupted"
 	StopInternal          StopReason = "internal"
 )
@@ -73,14 +75,14 @@ func (r StopReason) Result() Result {
 		return Interrupted
 	case StopNone, StopStuck, StopConsecutiveErrors, StopAgentNotFound, StopAgentAuth, StopAgentRateLimited, StopActorFailed, StopActorTimeout,
 		StopCriticTimeout, StopOutputLimit, StopNoDecision,
-		StopPolicyEscalation, StopInternal:
+		StopPolicyEscalation, StopConflict, StopForkLost, StopInternal:
 	}
 	return Failed
 }
 
 // An Outcome is how a run ended. With [StopMaxIterations] its Cause is the parameter of the strategy
 // that was met, "" the limit of the run; with [StopNoDecision] the role that gave none, "" the
-// critic.
+// critic; with [StopConflict] the reference under which what was not applied is kept.
 type Outcome struct {
 	Result     Result
 	Reason     StopReason
@@ -99,6 +101,10 @@ type Outcome struct {
 	NothingChanged bool // the work tree is as it was, and no check was run
 }
 
-// Bounded reports whether a bound of the strategy has ended the run: a session that is carried on
-// would meet it again.
+// Bounded reports whether a bound of the strategy has ended the run.
 func (o Outcome) Bounded() bool { return o.Reason == StopMaxIterations && o.Cause != "" }
+
+// Final reports whether there is nothing to carry on: a session would end there again.
+func (o Outcome) Final() bool {
+	return o.Reason == StopDone || o.Reason == StopForkLost || o.Bounded()
+}

@@ -28,9 +28,6 @@ const (
 	NoteForkDiscarded = "fork.discarded"
 )
 
-// ForkPlace is the name of the step of a fork that is a mere place for the step around it.
-const ForkPlace = "fork"
-
 // Noted says what a step came to that is no agent's turn and no part of an iteration: a
 // fork, a checkpoint, an answer, or what else a strategy makes known.
 type Noted struct {

@@ -29,6 +29,17 @@ func (s Step) Parent() Step {
 // Name returns the last part of the way to s.
 func (s Step) Name() string { return string(s[strings.LastIndexByte(string(s), '.')+1:]) }
 
+// ForkPlace is the name of the step of a fork that is a mere place for the step around it.
+const ForkPlace = "fork"
+
+// Forks returns the step that a fork is for, where s is the fork's own.
+func (s Step) Forks() Step {
+	if s.Name() == ForkPlace {
+		return s.Parent()
+	}
+	return s
+}
+
 // Iteration returns the number of the iteration that s is a part of, 0 for none.
 func (s Step) Iteration() int {
 	first, _, _ := strings.Cut(string(s), ".")

@@ -50,6 +50,9 @@ func (f *forker) Fork(ctx context.Context, step loop.Step) (loop.Fork, error) {
 		if k.tree != nil {
 			_ = k.tree.Close() // it was only read
 		}
+		if state == "" { // an earlier run has left it
+			err = worktree.Lost(step, err)
+		}
 		return nil, fmt.Errorf("open the fork of %s in %s: %w", f.from.Root(), copied.Root, err)
 	}
 	f.sites.forked(+1)
@@ -99,6 +102,7 @@ func (k *fork) open(ctx context.Context, state string) (err error) {
 	if k.tree, err = worktree.Open(ctx, k.options.Host, k.dir, k.options.Tell); err != nil {
 		return err
 	}
+	k.tree.Fork = k.step
 	k.tree.Begin(k.ID(), k.runner)
 	if err = k.tree.KeepIn(k.kept.dir); err == nil {
 		err = k.tree.Resume(ctx, k.began)

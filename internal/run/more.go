@@ -37,7 +37,7 @@ func (p *Plan) Moved() (base string, moved bool) {
 // such an end: more of what is used up first, and then again what was said of this run,
 // unless the log keeps it. ok is false where there is nothing to carry on.
 func (p *Plan) CarryOn(out loop.Outcome) (flags []loop.Flag, ok bool) {
-	if out.Result == loop.Success || out.Bounded() || p.own.log.Changed() {
+	if out.Final() || p.own.log.Changed() {
 		return nil, false
 	}
 	if log := session.Look(p.Log()); log.Err != nil || log.Session.Checkpoint == "" {

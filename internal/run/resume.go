@@ -126,6 +126,8 @@ func resumable(c session.Course) error {
 	case c.Outcome != nil && c.Outcome.Bounded():
 		return hint.Errorf("begin a new session; strategy."+c.Outcome.Cause+" in the configuration allows it more",
 			"session %s has reached its %s, which it keeps", c.Session.ID, c.Outcome.Cause)
+	case c.Outcome != nil && c.Outcome.Final():
+		return hint.Errorf("begin a new session", "session %s cannot be carried on: %s", c.Session.ID, c.Outcome.Summary)
 	case c.Session.Checkpoint == "":
 		return hint.Errorf("begin a new session", "session %s does not say in what state it found the work tree", c.Session.ID)
 	}
@@ -137,7 +139,7 @@ func resumable(c session.Course) error {
 func (r *running) comeBack(ctx context.Context) error {
 	c := r.earlier
 	if err := r.tree.Resume(ctx, c.Session.Checkpoint); err != nil {
-		return worktree.Gone(fmt.Errorf("come back to the start of session %s: %w", c.Session.ID, err), c.Session.ID)
+		return worktree.NoCheckpoint(fmt.Errorf("come back to the start of session %s: %w", c.Session.ID, err), c.Session.ID)
 	}
 	if c.State == "" || r.own.accept { // the actor was at work: nobody knows
 		return nil

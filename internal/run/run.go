@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 
-	"codeloops/internal/diff"
 	"codeloops/internal/loop"
 	"codeloops/internal/proc"
 	"codeloops/internal/repo"
@@ -111,7 +109,7 @@ func (r *running) end(out loop.Outcome) error {
 		_ = r.door.Close() // what is left of it is replaced by the next run
 	}
 	if r.own.log != nil {
-		r.tidyForks(out.Result == loop.Success)
+		r.tidyForks(out.Final())
 	}
 	if r.kept.shared != nil {
 		_ = r.kept.shared.Close() // the system takes it back in any case
@@ -197,7 +195,7 @@ func (r *running) keepIn(ctx context.Context) error {
 
 // lost adds, to what broke a run, that something is gone which was there when it began.
 func lost(err error) error {
-	if _, known := hint.Of(err); known || !errors.Is(err, diff.ErrNotRepository) && !errors.Is(err, fs.ErrNotExist) {
+	if _, known := hint.Of(err); known || !worktree.Gone(err) {
 		return err
 	}
 	return hint.Add(err, "it was there when the run began: was it the agent?")

@@ -126,7 +126,7 @@ func (r Reflexion) attempt(ctx context.Context, in *loop.Steps, attempt loop.Ste
 	}
 	score, answered, err := scored(ctx, in, attempt.Sub(string(RoleEvaluator)), *in.Case())
 	if err == nil && !answered { // which says nothing of the attempt
-		err = loop.NoDecision(RoleEvaluator, "the evaluator came to no answer: its agent broke off twice")
+		err = loop.Stop(loop.StopNoDecision, string(RoleEvaluator), "the evaluator came to no answer: its agent broke off twice")
 	}
 	if err != nil {
 		return out, "", err

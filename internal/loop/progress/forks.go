@@ -30,11 +30,7 @@ func (f *Forks) Follow(e loop.Noted) {
 // iterations are played at the same time.
 func (f Forks) Of(step loop.Step) loop.Step {
 	for _, fork := range slices.Backward(f) {
-		whole := fork
-		if fork.Name() == loop.ForkPlace {
-			whole = fork.Parent()
-		}
-		if step.Iteration() > 0 || step.In(whole) {
+		if step.Iteration() > 0 || step.In(fork.Forks()) {
 			return fork
 		}
 	}

@@ -71,7 +71,7 @@ func (a *attempt) plan(ctx context.Context, o run.Options) (plan *run.Plan, done
 	case one.Outcome != nil && one.Outcome.Result == loop.Success:
 		return nil, one.Outcome, nil
 	case one.Session.Checkpoint == "", // there is none, or nothing had been done in it
-		one.Outcome != nil && one.Outcome.Bounded(): // it would end where it has ended
+		one.Outcome != nil && one.Outcome.Final(): // it would end where it has ended
 		plan, err = run.Prepare(ctx, o)
 		return plan, nil, err
 	}

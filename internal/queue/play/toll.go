@@ -140,7 +140,7 @@ func (t *toll) ends(b *queue.Budget) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = b.Over
-	return loop.Stop(b.Reached, "the budget of the queue is used up: "+b.Over)
+	return loop.Stop(b.Reached, "", "the budget of the queue is used up: "+b.Over)
 }
 
 func (t *toll) meet(l *queue.Limit) {

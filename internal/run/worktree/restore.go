@@ -153,8 +153,8 @@ func (t *Tree) Apply(ctx context.Context, from, to string) error {
 		}
 	}
 	if len(both) > 0 {
-		return hint.Errorf("put them aside, then carry the session on: codeloops resume",
-			"these files have been changed in the work tree, too, since its copy was made: %s", Names(both))
+		return loop.Stop(loop.StopConflict, t.reference(ctx, to),
+			"these files have been changed in the work tree, too, since its copy was made, and nothing was applied: "+Names(both))
 	}
 	if len(changes) == 0 {
 		return nil
@@ -182,8 +182,8 @@ func (t *Tree) RecallFrom(ctx context.Context, store *session.Store, name string
 	return shared, t.KeepIn(dir)
 }
 
-// Gone says what to do about a checkpoint that is not there any more.
-func Gone(err error, id string) error {
+// NoCheckpoint says what to do about a checkpoint that is not there any more.
+func NoCheckpoint(err error, id string) error {
 	if !errors.Is(err, diff.ErrNoCheckpoint) {
 		return err
 	}

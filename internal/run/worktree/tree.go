@@ -6,13 +6,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
 	"codeloops/internal/config/host"
 	"codeloops/internal/diff"
+	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/loop"
 	"codeloops/internal/policy/tamper"
 	"codeloops/internal/proc"
@@ -26,12 +29,15 @@ type Tree struct {
 	*diff.Tree
 	// Ready, if set, is called before files are put into the tree.
 	Ready func() error
+	// Fork is the step that is played in the tree, if that is a fork; "" is the user's own.
+	Fork loop.Step
 
 	host    *host.Host
 	git     *Git
 	dir     string      // where the agents work, free of symbolic links
 	root    os.FileInfo // of the directory that was at the root's path
 	session string      // the session's id, for the names of checkpoints; "" is none
+	private string      // where checkpoints are; "" before that is said
 
 	tell      func(string) // is told what was left of a restore
 	recovered bool         // there was something left
@@ -133,7 +139,36 @@ func (t *Tree) Capture(ctx context.Context) (loop.Change, error) {
 	defer t.mu.Unlock()
 	c.Warnings = append(c.Warnings, t.notes...)
 	t.notes = nil
-	return c, err
+	return c, Lost(t.Fork, err)
+}
+
+// Gone reports whether an error says that a work tree, or its repository, is not there any more.
+func Gone(err error) bool {
+	return errors.Is(err, diff.ErrNotRepository) || errors.Is(err, fs.ErrNotExist)
+}
+
+// Lost is the end of the run where an error says that a fork is not there any more; "" is none.
+func Lost(fork loop.Step, err error) error {
+	if fork == "" || !Gone(err) {
+		return err
+	}
+	return loop.Stop(loop.StopForkLost, "", fmt.Sprintf(
+		"the copy of the work tree in which %s was played is no repository any more, and what was done there is lost: was it the agent?", fork.Forks()))
+}
+
+// KeepIn has the tree keep its checkpoints in a private repository.
+func (t *Tree) KeepIn(dir string) error {
+	t.private = dir
+	return t.Tree.KeepIn(dir)
+}
+
+// reference returns the name under which a checkpoint is kept; "" where that is not found.
+func (t *Tree) reference(ctx context.Context, commit string) string {
+	out, err := t.git.In(ctx, t.private, "--git-dir=.", "for-each-ref", "--count=1", "--format=%(refname)", "--points-at="+commit, checkpoint.Namespace)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // Peek is [diff.Tree.Peek] in the place where the run began.

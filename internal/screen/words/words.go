@@ -128,12 +128,17 @@ func End(o loop.Outcome) string {
 	return Stop(o.Reason)
 }
 
-// Remedy says what to do about the end of a run by a bound of its strategy; "" of any other.
+// Remedy says what to do about the end of a run; "" where its reason does not say.
 func Remedy(o loop.Outcome) string {
-	if !o.Bounded() {
-		return ""
+	switch {
+	case o.Bounded():
+		return fmt.Sprintf("a session keeps its %[1]s: strategy.%[1]s in the configuration allows a new one more", term.Line(o.Cause))
+	case o.Reason == loop.StopConflict && o.Cause != "":
+		return "put yours aside and carry the session on, and it is applied; it is kept as " + term.Line(o.Cause)
+	case o.Reason == loop.StopConflict:
+		return "put yours aside and carry the session on, and it is applied"
 	}
-	return fmt.Sprintf("a session keeps its %[1]s: strategy.%[1]s in the configuration allows a new one more", term.Line(o.Cause))
+	return ""
 }
 
 // Stop says why a run ended, as a clause. Of a reason that it does not know, as of another
@@ -159,6 +164,8 @@ func Stop(r loop.StopReason) string {
 		loop.StopOutputLimit:       "an agent printed without an end",
 		loop.StopNoDecision:        "the critic gave no decision",
 		loop.StopPolicyEscalation:  "the critic wants a person to decide",
+		loop.StopConflict:          "the same files were changed meanwhile",
+		loop.StopForkLost:          "a copy of the work tree is gone",
 		loop.StopInterrupted:       "it was interrupted",
 		loop.StopInternal:          "codeloops itself failed",
 	}[r]

@@ -86,7 +86,7 @@ func (d *Desk) To(ctx context.Context, store *session.Store, g Goal, mayWrite fu
 	defer shared.Close() //nolint:errcheck // the system takes it back in any case
 	way, err := g.way(ctx, tree)
 	if err != nil {
-		return nil, worktree.Gone(err, g.Session)
+		return nil, worktree.NoCheckpoint(err, g.Session)
 	}
 	if err := d.may(ctx, root, g, way); err != nil {
 		return nil, err
