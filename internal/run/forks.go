@@ -45,7 +45,7 @@ func (f *forker) Fork(ctx context.Context, step loop.Step) (loop.Fork, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fork %s: %w", f.from.Root(), err)
 	}
-	k := &fork{forker: f, copied: copied, step: step, start: string(began), dir: copied.Path(f.dir)}
+	k := &fork{forker: f, home: home, copied: copied, step: step, start: string(began), dir: copied.Path(f.dir)}
 	if err := k.open(ctx, state); err != nil {
 		if k.tree != nil {
 			_ = k.tree.Close() // it was only read
@@ -88,6 +88,7 @@ func (f *forker) layers(ctx context.Context) bool {
 // A fork is a copy of a work tree in which a part of the run plays.
 type fork struct {
 	*forker
+	home   string // the directory that is removed with it
 	copied *view.Replica
 	step   loop.Step
 	start  string // the checkpoint of what was copied
@@ -102,7 +103,7 @@ func (k *fork) open(ctx context.Context, state string) (err error) {
 	if k.tree, err = worktree.Open(ctx, k.options.Host, k.dir, k.options.Tell); err != nil {
 		return err
 	}
-	k.tree.Fork = k.step
+	k.tree.Fork, k.tree.Aside = k.step, filepath.Join(k.home, "kept")
 	k.tree.Begin(k.ID(), k.runner)
 	if err = k.tree.KeepIn(k.kept.dir); err == nil {
 		err = k.tree.Resume(ctx, k.began)

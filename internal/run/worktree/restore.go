@@ -29,6 +29,9 @@ func Kept(h *host.Host) *restore.Keep {
 
 // Keep returns where what is taken from the work tree is to go.
 func (t *Tree) Keep() (*restore.Keep, error) {
+	if t.Aside != "" {
+		return &restore.Keep{Dir: t.Aside, Now: t.host.Now}, nil
+	}
 	keep := Kept(t.host)
 	if keep == nil {
 		return nil, hint.Errorf("set HOME, or XDG_DATA_HOME", "there is no directory in which what was there could be kept")

@@ -31,6 +31,8 @@ type Tree struct {
 	Ready func() error
 	// Fork is the step that is played in the tree, if that is a fork; "" is the user's own.
 	Fork loop.Step
+	// Aside is where what is taken from the tree is kept; "" is the user's directory for it.
+	Aside string
 
 	host    *host.Host
 	git     *Git
