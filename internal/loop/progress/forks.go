@@ -50,3 +50,11 @@ func (f Forks) Captured(at loop.Stamp, e loop.Event) (c loop.Change, ok bool) {
 	}
 	return c, ok && f.Of(at.Step) == ""
 }
+
+// Takes reports whether, by an event that has been followed, the user's own work tree has what the
+// last whole iteration came to.
+func (f Forks) Takes(at loop.Stamp, e loop.Event) bool {
+	_, ok := f.Captured(at, e)
+	_, underWay := e.(loop.DiffCaptured)
+	return ok && !underWay
+}

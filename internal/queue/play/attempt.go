@@ -149,6 +149,9 @@ func (a *attempt) outcome(out loop.Outcome, head string) func(*queue.Record) err
 	case loop.MaxIterations, loop.BudgetExhausted, loop.Failed:
 	}
 	why := words.Outcome(string(out.Result))
+	if out.Bounded() {
+		why = words.End(out)
+	}
 	switch {
 	case out.Result == loop.Failed && out.Summary != "":
 		why = out.Summary // the state says the rest

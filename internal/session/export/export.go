@@ -99,7 +99,7 @@ func turnOf(at loop.Stamp, e loop.TurnFinished) turn {
 type ending struct {
 	progress.State
 	outcome *loop.Outcome // nil: the log has none
-	change  loop.Change   // the last one
+	change  loop.Change   // the last one of the user's work tree
 	turns   []turn        // of the iteration under way
 	notes   []string      // warnings after the last iteration
 	working time.Duration // of all turns of a strategy's own
@@ -116,6 +116,9 @@ func follow(entries sessionview.Entries, o Options, p *page) error {
 			return err
 		}
 		_ = f.Handle(entry.At, entry.Event) // never fails
+		if f.Forks().Takes(entry.At, entry.Event) {
+			f.change = f.before
+		}
 	}
 	if err := f.brokeOff(o.Session.Status == session.Running); err != nil {
 		return err
@@ -125,8 +128,9 @@ func follow(entries sessionview.Entries, o Options, p *page) error {
 
 type follower struct {
 	ending
-	page  *page
-	begun bool
+	page   *page
+	begun  bool
+	before loop.Change // of the last iteration
 }
 
 func (f *follower) event(entry session.Entry) error {
@@ -171,11 +175,11 @@ func (f *follower) event(entry session.Entry) error {
 }
 
 func (f *follower) round(r loop.Round) error {
-	own, missing := logpatch.Own(f.change, r)
+	own, missing := logpatch.Own(f.before, r)
 	for _, m := range missing {
 		f.notes = append(f.notes, line(m.Error()))
 	}
-	f.change = r.Change
+	f.before = r.Change
 	of := f.under()
 	of.Round, of.own, of.notes = r, own, append(of.notes, r.Change.Warnings...)
 	return f.page.round(of)

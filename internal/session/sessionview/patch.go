@@ -32,9 +32,10 @@ func RoundOf(id string, entries Entries, iteration int) (before loop.Change, rou
 		if over && iteration == whole.Round.Iteration {
 			return before, round, nil
 		}
-		note, noted := entry.Event.(loop.Noted)
-		forks.Follow(note)
-		if _, counts := forks.Captured(entry.At, entry.Event); counts && (over || noted) {
+		if note, ok := entry.Event.(loop.Noted); ok {
+			forks.Follow(note)
+		}
+		if forks.Takes(entry.At, entry.Event) {
 			kept = round
 		}
 	}
