@@ -94,7 +94,7 @@ func (j *Journal) Add(at Stamp, e Event) {
 	case IterationFinished:
 		j.round(e.Round)
 	case Finished:
-		j.finished(e.Outcome.Reason)
+		j.finished(e.Outcome)
 	case TurnFinished:
 		j.turned(at.Step, e)
 	case Noted:
@@ -106,18 +106,19 @@ func (j *Journal) Add(at Stamp, e Event) {
 	j.last = at.Time
 }
 
-// finished takes the end of a run. A turn for which it ended, as nothing came of it, is played again.
-func (j *Journal) finished(why StopReason) {
+// finished takes the end of a run. A turn for which it ended, as nothing came of it, is played again:
+// so are all of a role that could not be read.
+func (j *Journal) finished(o Outcome) {
 	j.ended = true
-	if why == StopActorFailed { // the last turn is not worth a review
+	if o.Reason == StopActorFailed { // the last turn is not worth a review
 		j.drop(iterationStep(len(j.Rounds()) + 1))
 	}
-	if why != StopNoDecision {
+	if o.Reason != StopNoDecision {
 		return
 	}
 	done := len(j.entries)
 	for _, e := range slices.Backward(j.entries) {
-		if turn, ok := e.event.(TurnFinished); !ok || turn.Reply.Ending == EndCompleted {
+		if turn, ok := e.event.(TurnFinished); !ok || turn.Reply.Ending == EndCompleted && string(turn.Role) != o.Cause {
 			break
 		}
 		done--
