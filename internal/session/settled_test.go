@@ -17,7 +17,9 @@ func TestSettledByForks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	note := func(name string, c loop.Change) loop.Event { return loop.Noted{Name: name, Text: "attempt_1", Change: c} }
+	note := func(name string, c loop.Change) loop.Event {
+		return loop.Noted{Name: name, Text: "attempt_1", Change: c}
+	}
 	var s Settled
 	for i, line := range []struct {
 		e          loop.Event
