@@ -129,7 +129,7 @@ func toCarryOn(ctx context.Context, a *app, o *resumeOptions, ref string) (was r
 }
 
 // toResume resolves a reference; without one it is a session of the work tree:
-// the one that the user chooses among those that did not succeed, or where
+// the one that the user chooses among those that can be carried on, or where
 // nobody can be asked the latest.
 func toResume(ctx context.Context, l *command.Logs, store *session.Store, ref string) (string, error) {
 	if ref != "" {
@@ -140,7 +140,7 @@ func toResume(ctx context.Context, l *command.Logs, store *session.Store, ref st
 		return "", err
 	}
 	open := slices.DeleteFunc(slices.Clone(all), func(one session.Overview) bool {
-		return one.Status == session.Status(loop.Success) || one.Status == session.Running
+		return one.Status == session.Status(loop.Success) || one.Status == session.Running || one.Outcome != nil && one.Outcome.Final()
 	})
 	if len(open) == 0 || !l.Console.Interactive() {
 		return all[0].ID, nil // why not is said further on

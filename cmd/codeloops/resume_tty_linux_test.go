@@ -96,3 +96,31 @@ func TestResumeAsks(t *testing.T) {
 		t.Errorf("it ends with %+v", events[len(events)-1])
 	}
 }
+
+// TestResumeOffers only sessions that there is something to carry on of.
+func TestResumeOffers(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, `
+[[actor]]
+say = "not yet"
+[[critic]]
+say = "DECISION: CONTINUE\nFEEDBACK: go on"
+`)
+	for _, args := range [][]string{{"-n", "1", "met the limit first"}, {"--strategy", "react", "met its bound"}, {"-n", "1", "met the limit again"}} {
+		begin := s.codeloops(args...)
+		begin.Env = append(begin.Env, "CODELOOPS_STRATEGY_MAX_TURNS=1")
+		if out, _ := begin.CombinedOutput(); begin.ProcessState.ExitCode() != command.ExitLimit {
+			t.Fatalf("exit code %d\n%s", begin.ProcessState.ExitCode(), out)
+		}
+	}
+	cmd := s.codeloops()
+	cmd.Args = append(cmd.Args[:1], "resume")
+	cmd.Env = append(cmd.Env, "TERM=xterm")
+	d := onTerminal(t, cmd)
+	d.sees("met the limit first") // the last one of the list
+	if shown := d.text(); strings.Contains(shown, "met its bound") {
+		t.Errorf("offered: %q", shown)
+	}
+	d.types("\x03")
+	d.end()
+}
