@@ -105,7 +105,10 @@ func (k *fork) open(ctx context.Context, state string) (err error) {
 	}
 	k.tree.Fork, k.tree.Aside = k.step, filepath.Join(k.home, "kept")
 	k.tree.Begin(k.ID(), k.runner)
-	if err = k.tree.KeepIn(k.kept.dir); err == nil {
+	if err = k.tree.Recover(ctx); err == nil {
+		err = k.tree.KeepIn(k.kept.dir)
+	}
+	if err == nil {
 		err = k.tree.Resume(ctx, k.began)
 	}
 	if err != nil {

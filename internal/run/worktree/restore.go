@@ -27,12 +27,17 @@ func Kept(h *host.Host) *restore.Keep {
 	return &restore.Keep{Dir: dir, Now: h.Now}
 }
 
+// keep is where what is taken from the work tree is kept; nil: nowhere.
+func (t *Tree) keep() *restore.Keep {
+	if t.Aside != "" {
+		return &restore.Keep{Dir: t.Aside, Now: t.host.Now}
+	}
+	return Kept(t.host)
+}
+
 // Keep returns where what is taken from the work tree is to go.
 func (t *Tree) Keep() (*restore.Keep, error) {
-	if t.Aside != "" {
-		return &restore.Keep{Dir: t.Aside, Now: t.host.Now}, nil
-	}
-	keep := Kept(t.host)
+	keep := t.keep()
 	if keep == nil {
 		return nil, hint.Errorf("set HOME, or XDG_DATA_HOME", "there is no directory in which what was there could be kept")
 	}
@@ -43,17 +48,18 @@ func (t *Tree) Keep() (*restore.Keep, error) {
 	return keep, nil
 }
 
-// recover finishes or takes back what a restore has left in a work tree that broke off.
+// Recover finishes or takes back what a restore has left in a work tree that broke off.
 // Whoever calls it has the lock.
-func (t *Tree) recover(ctx context.Context) error {
-	keep := Kept(t.host)
+func (t *Tree) Recover(ctx context.Context) error {
+	keep := t.keep()
 	if keep == nil {
 		return nil
 	}
 	told, err := keep.Recover(ctx, t.Root())
 	for _, sentence := range told {
-		t.recovered = true
-		t.tell(sentence)
+		if t.recovered = true; t.Fork == "" { // of a copy people know nothing
+			t.tell(sentence)
+		}
 	}
 	if err != nil {
 		return &UnrestoredError{err}

@@ -90,7 +90,7 @@ func (t *Tree) Lock(ctx context.Context, by string, at time.Time) (*session.Lock
 	if err != nil {
 		return nil, err
 	}
-	if err := t.recover(ctx); err != nil {
+	if err := t.Recover(ctx); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return lock, nil
