@@ -45,17 +45,9 @@ type Way struct {
 func (t *Tree) Way(ctx context.Context, to string, others ...string) (Way, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	w := &way{watcher: &t.watcher, target: t.states[to], said: t.said[to].Disk, nested: make(map[string]bool)}
-	var states []*scan.Dir
-	for _, state := range append(others, to) {
-		root, known := t.states[state]
-		if !known {
-			return Way{}, fmt.Errorf("put the files of %s back: %w", t.Root(), ErrUnknownState)
-		}
-		states = append(states, root)
-	}
-	if err := w.find(ctx, &t.disk, states); err != nil {
-		return Way{}, fmt.Errorf("put the files of %s back: %w", t.Root(), err)
+	w := &way{}
+	if err := t.find(ctx, w, to, others...); err != nil {
+		return Way{}, err
 	}
 	if then := t.said[to]; then.Head != "" {
 		w.HeadThen, w.HeadNow = whereIs(then.Head, then.Branch), t.where()
@@ -66,10 +58,28 @@ func (t *Tree) Way(ctx context.Context, to string, others ...string) (Way, error
 	return w.Way, nil
 }
 
+// find works a way out.
+func (t *Tree) find(ctx context.Context, w *way, to string, others ...string) error {
+	w.watcher, w.target, w.said, w.nested = &t.watcher, t.states[to], t.said[to].Disk, make(map[string]bool)
+	var states []*scan.Dir
+	for _, state := range append(others, to) {
+		root, known := t.states[state]
+		if !known {
+			return fmt.Errorf("put the files of %s back: %w", t.Root(), ErrUnknownState)
+		}
+		states = append(states, root)
+	}
+	if err := w.find(ctx, &t.disk, states); err != nil {
+		return fmt.Errorf("put the files of %s back: %w", t.Root(), err)
+	}
+	return nil
+}
+
 // A way is a [Way] while it is worked out.
 type way struct {
 	*watcher
 	Way
+	basis
 	target, now *scan.Dir
 	said        *checkpoint.Disk // of the target; nil: nothing is
 	is          *checkpoint.Disk
@@ -226,6 +236,8 @@ func (w *way) perm(c scan.Difference, there fs.FileInfo) fs.FileMode {
 	switch {
 	case regular && !w.fs.FileMode:
 		return there.Mode().Perm()
+	case w.said != nil && regular && w.began != nil:
+		return w.merged(c.Path, there.Mode().Perm(), w.said.Perm(c.Path, c.After.Mode))
 	case w.said != nil:
 		return w.said.Perm(c.Path, c.After.Mode)
 	case !regular:

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"codeloops/internal/config/host"
@@ -138,43 +137,19 @@ func (t *Tree) Apply(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	now, err := t.Tree.Capture(ctx)
+	work, err := t.Work(ctx, then, goal)
 	if err != nil {
 		return err
 	}
-	work, err := t.Between(ctx, loop.Change{State: then}, loop.Change{State: goal})
-	if err != nil {
-		return err
-	}
-	others, err := t.Between(ctx, loop.Change{State: then}, now)
-	if err != nil {
-		return err
-	}
-	way, err := t.Way(ctx, goal, then)
-	if err != nil {
-		return err
-	}
-	changes := slices.DeleteFunc(way.Changes, func(c restore.PathChange) bool { return !touches(work, c.Path) })
-	var both []string
-	for _, c := range changes {
-		if touches(others, c.Path) {
-			both = append(both, c.Path)
-		}
-	}
-	if len(both) > 0 {
+	if len(work.Both) > 0 {
 		return loop.Stop(loop.StopConflict, t.reference(ctx, to),
-			"these files have been changed in the work tree, too, since its copy was made, and nothing was applied: "+Names(both))
+			"these files have been changed in the work tree, too, since its copy was made, and nothing was applied: "+Names(work.Both))
 	}
-	if len(changes) == 0 {
+	if len(work.Changes) == 0 {
 		return nil
 	}
-	_, err = t.Take(ctx, restore.Plan{Title: "work of session " + t.session, Changes: changes})
+	_, err = t.Take(ctx, restore.Plan{Title: "work of session " + t.session, Changes: work.Changes})
 	return err
-}
-
-// touches reports whether a change has to do with a path.
-func touches(c loop.Change, path string) bool {
-	return slices.ContainsFunc(c.Files, func(f loop.FileChange) bool { return f.Path == path || f.OldPath == path })
 }
 
 // RecallFrom has the tree find the checkpoints of a session. The caller closes what it

@@ -1,0 +1,83 @@
+package diff
+
+import (
+	"context"
+	"io/fs"
+	"slices"
+
+	"codeloops/internal/diff/checkpoint"
+	"codeloops/internal/diff/restore"
+	"codeloops/internal/diff/scan"
+)
+
+// A Work is what was done elsewhere, from one state of the work tree to another, as the changes
+// that make it of the files as they are.
+type Work struct {
+	Changes []restore.PathChange
+	// Both are the paths, of those, that have become something else here, too. What git tells of
+	// it is not all: so are files whose permissions were changed here and there, to others.
+	Both []string
+}
+
+// A basis is the state that what was done began with, as of [Tree.Work].
+type basis struct {
+	then  *scan.Dir
+	began *checkpoint.Disk // of that; nil: nothing is said of it
+	both  []string         // files whose permissions were changed here and there
+}
+
+// Work returns what was done between two states that [Tree.Recall] returned. A file keeps the
+// permissions that it has here where the work did not change them.
+func (t *Tree) Work(ctx context.Context, from, to string) (Work, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	w := &way{basis: basis{then: t.states[from], began: t.said[from].Disk}}
+	if err := t.find(ctx, w, to, from); err != nil {
+		return Work{}, err
+	}
+	var done Work
+	for _, c := range w.Changes {
+		then, goal := w.then.Find(c.Path), w.target.Find(c.Path)
+		if alike(then, goal) && (then == nil || then.Mode == goal.Mode) {
+			continue // it was no part of it
+		}
+		done.Changes = append(done.Changes, c)
+		if slices.Contains(w.both, c.Path) || !w.stays(then, w.now.Find(c.Path)) {
+			done.Both = append(done.Both, c.Path)
+		}
+	}
+	return done, nil
+}
+
+// stays reports whether the user has left a file as it was, but for what [way.merged] looks at.
+func (w *way) stays(then, now *scan.File) bool {
+	merged := w.began != nil && w.said != nil && w.fs.FileMode
+	return alike(then, now) && (merged || then == nil || then.Mode == now.Mode)
+}
+
+// alike reports whether two files, which may be none, are of one kind and have the same content.
+func alike(a, b *scan.File) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.ID == b.ID && (a.Mode == b.Mode || isFile(a) && isFile(b))
+}
+
+func isFile(f *scan.File) bool { return f.Mode == scan.Regular || f.Mode == scan.Executable }
+
+// merged returns the permissions of a file that is there, of which it is known what it is to
+// have: others than those are kept where the work did not change them.
+func (w *way) merged(path string, there, will fs.FileMode) fs.FileMode {
+	then := w.then.Find(path)
+	if then == nil || !isFile(then) {
+		return will
+	}
+	was := w.began.Perm(path, then.Mode)
+	if there == was {
+		return will
+	}
+	if will != was && will != there {
+		w.both = append(w.both, path)
+	}
+	return there
+}
