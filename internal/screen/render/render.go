@@ -212,13 +212,15 @@ func (p *page) noted(e loop.Noted) string {
 	return said
 }
 
-// known reports whether people learn elsewhere of what a step came to.
+// known reports whether what a step came to is nothing, or people learn of it elsewhere.
 func (p *page) known(e loop.Noted) bool {
 	switch e.Name {
 	case loop.NoteRejudge:
 		return true // the next iteration
 	case loop.NoteForked, loop.NoteForkDiscarded:
 		return loop.Step(e.Text).Name() == loop.ForkPlace // the step around it tells all
+	case loop.NoteChecks:
+		return len(e.Checks) == 0 // there are none to run
 	case loop.NoteQuestion, loop.NoteAnswer:
 		return p.Asks
 	}
