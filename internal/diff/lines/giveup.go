@@ -1,5 +1,7 @@
 package lines
 
+import "slices"
+
 // snakeCut looks for the path that has come furthest among those that end in a
 // long snake, first from the head, then from the tail. The half it leads through
 // is exact.
@@ -20,24 +22,14 @@ func (s *searcher) furthestSnake(f *frontier, x box, round int) (best point, ok 
 		if f == &s.tail {
 			start = point{i, j}
 		}
-		g := s.covered(f, x, point{i, j}) - distance(k, f.mid)
+		g := s.covered(f, x, point{i, j}) - max(k-f.mid, f.mid-k)
 		inside := x.a0 <= start.a && start.a+longSnake <= x.a1 && x.b0 <= start.b && start.b+longSnake <= x.b1 &&
 			x.a0 < i && i < x.a1 && x.b0 < j && j < x.b1
-		if g > gain && inside && s.snake(start.a, start.b) {
+		if g > gain && inside && slices.Equal(s.a.class[start.a:start.a+longSnake], s.b.class[start.b:start.b+longSnake]) {
 			best, ok, gain = point{i, j}, true, g
 		}
 	}
 	return best, ok
-}
-
-// snake reports whether a long snake starts at i in a, j in b.
-func (s *searcher) snake(i, j int) bool {
-	for n := range longSnake {
-		if s.a.class[i+n] != s.b.class[j+n] {
-			return false
-		}
-	}
-	return true
 }
 
 // furthestCut splits a box at the end of the path that has covered the most
@@ -74,11 +66,4 @@ func (s *searcher) covered(f *frontier, x box, at point) int {
 		return x.a1 - at.a + x.b1 - at.b
 	}
 	return at.a - x.a0 + at.b - x.b0
-}
-
-func distance(j, k int) int {
-	if j > k {
-		return j - k
-	}
-	return k - j
 }

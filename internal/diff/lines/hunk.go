@@ -20,29 +20,6 @@ func (s span) size() int { return s.end - s.start }
 // An edit replaces lines of one side by lines of the other.
 type edit struct{ a, b span }
 
-// A walker goes through the edits of two compacted sides.
-type walker struct {
-	a, b *side
-	i, j int // after the last edit
-}
-
-// next returns the next edit, if there is one.
-func (w *walker) next() (edit, bool) {
-	for w.i < w.a.count() && !w.a.changed[w.i] && !w.b.changed[w.j] {
-		w.i++
-		w.j++
-	}
-	e := edit{span{w.i, w.i}, span{w.j, w.j}}
-	for w.a.changed[e.a.end] {
-		e.a.end++
-	}
-	for w.b.changed[e.b.end] {
-		e.b.end++
-	}
-	w.i, w.j = e.a.end, e.b.end
-	return e, e.a.size()+e.b.size() > 0
-}
-
 // A printer appends hunks.
 type printer struct {
 	a, b     *side
@@ -53,21 +30,25 @@ type printer struct {
 
 func appendHunks(dst []byte, a, b *side) (text []byte, insertions, deletions int) {
 	p := printer{a: a, b: b, dst: dst}
-	w := walker{a: a, b: b}
 	var hunk []edit
-	for {
-		e, ok := w.next()
-		if len(hunk) > 0 && (!ok || e.a.start-hunk[len(hunk)-1].a.end > 2*contextLines) {
+	before, after := firstRun(a), firstRun(b)
+	for more := true; more; more = before.next() && after.next() {
+		e := edit{before.span, after.span}
+		if e.a.size()+e.b.size() == 0 {
+			continue
+		}
+		if len(hunk) > 0 && e.a.start-hunk[len(hunk)-1].a.end > 2*contextLines {
 			p.hunk(hunk)
 			hunk = hunk[:0]
-		}
-		if !ok {
-			return p.dst, insertions, deletions
 		}
 		hunk = append(hunk, e)
 		deletions += e.a.size()
 		insertions += e.b.size()
 	}
+	if len(hunk) > 0 {
+		p.hunk(hunk)
+	}
+	return p.dst, insertions, deletions
 }
 
 // hunk appends the edits of one hunk with the lines around and between them.

@@ -31,7 +31,7 @@ func settle(own, peer *run) {
 			peer.previous()
 		}
 	default:
-		best := bestEnd(own.side, top, bottom, own.end-own.start)
+		best := bestEnd(own.side, top, bottom, own.size())
 		for own.end > best {
 			own.up()
 			peer.previous()
@@ -45,7 +45,7 @@ func settle(own, peer *run) {
 // the way down.
 func stretch(own, peer *run) (top int, aligned bool) {
 	for {
-		size := own.end - own.start
+		size := own.size()
 		for own.up() {
 			peer.previous()
 		}
@@ -54,7 +54,7 @@ func stretch(own, peer *run) (top int, aligned bool) {
 			peer.next()
 			aligned = aligned || !peer.empty()
 		}
-		if own.end-own.start == size {
+		if own.size() == size {
 			return top, aligned
 		}
 	}
@@ -64,7 +64,7 @@ func stretch(own, peer *run) (top int, aligned bool) {
 // unchanged lines there is one, as before the first and after the last.
 type run struct {
 	*side
-	start, end int
+	span
 }
 
 func firstRun(s *side) run {
@@ -73,7 +73,7 @@ func firstRun(s *side) run {
 	return r
 }
 
-func (r *run) empty() bool { return r.start == r.end }
+func (r *run) empty() bool { return r.size() == 0 }
 
 func (r *run) extendDown() {
 	for r.changed[r.end] {

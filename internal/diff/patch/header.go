@@ -89,36 +89,25 @@ func Quote(name string) string {
 	if strings.IndexFunc(name, needsQuote) < 0 {
 		return name
 	}
-	var b strings.Builder
-	b.Grow(len(name) + 16)
-	b.WriteByte('"')
-	for i := range len(name) {
-		writeQuoted(&b, name[i])
-	}
-	b.WriteByte('"')
-	return b.String()
-}
-
-func needsQuote(r rune) bool {
-	return r < ' ' || r >= 0x7f || r == '"' || r == '\\'
-}
-
-func writeQuoted(b *strings.Builder, c byte) {
 	const (
 		named   = "\a\b\t\n\v\f\r\"\\"
 		letters = "abtnvfr\"\\"
 	)
-	if i := strings.IndexByte(named, c); i >= 0 {
-		b.WriteByte('\\')
-		b.WriteByte(letters[i])
-		return
+	quoted := []byte{'"'}
+	for i := range len(name) {
+		c := name[i]
+		switch at := strings.IndexByte(named, c); {
+		case at >= 0:
+			quoted = append(quoted, '\\', letters[at])
+		case needsQuote(rune(c)):
+			quoted = fmt.Appendf(quoted, `\%03o`, c)
+		default:
+			quoted = append(quoted, c)
+		}
 	}
-	if !needsQuote(rune(c)) {
-		b.WriteByte(c)
-		return
-	}
-	b.WriteByte('\\')
-	b.WriteByte('0' + c>>6)
-	b.WriteByte('0' + c>>3&7)
-	b.WriteByte('0' + c&7)
+	return string(append(quoted, '"'))
+}
+
+func needsQuote(r rune) bool {
+	return r < ' ' || r >= 0x7f || r == '"' || r == '\\'
 }
