@@ -15,14 +15,10 @@ const (
 	hashSize   = 20
 )
 
-// Bits of an entry's flags, and of its extended flags.
+// Bits of an entry's flags, beside [AssumeValid].
 const (
-	bitAssumeValid = 0x8000
-	bitExtended    = 0x4000
-	bitsStage      = 0x3000
-
-	bitSkipWorktree = 0x4000
-	bitIntentToAdd  = 0x2000
+	bitExtended = 0x4000
+	bitsStage   = 0x3000
 )
 
 // maxSpread is how much longer the paths of version 4 may be than the file
@@ -37,35 +33,23 @@ type decoder struct {
 
 // decode takes an index file apart.
 func decode(data []byte) (*decoder, error) {
-	if len(data) < headerSize+hashSize {
+	if len(data) < headerSize+hashSize || string(data[:4]) != "DIRC" {
 		return nil, corrupt("no index file")
 	}
 	d := &decoder{}
-	count, err := d.header(data)
-	if err != nil {
-		return nil, err
+	if d.Version = binary.BigEndian.Uint32(data[4:]); d.Version < 2 || d.Version > 4 {
+		return nil, corrupt("version %d", d.Version)
 	}
-	body := data[headerSize : len(data)-hashSize]
-	d.Trailer = ID(data[len(data)-hashSize:])
-	rest, err := d.readEntries(body, count)
-	if err != nil {
-		return nil, err
+	end := len(data) - hashSize
+	d.Trailer = ID(data[end:])
+	rest, err := d.readEntries(data[headerSize:end], binary.BigEndian.Uint32(data[8:]))
+	if err == nil {
+		err = readExtensions(rest)
 	}
-	if err := readExtensions(rest); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return d, d.check()
-}
-
-// header reads what the file begins with, and returns how many entries it has.
-func (d *decoder) header(data []byte) (count uint32, err error) {
-	if string(data[:4]) != "DIRC" {
-		return 0, corrupt("no index file")
-	}
-	if d.Version = binary.BigEndian.Uint32(data[4:]); d.Version < 2 || d.Version > 4 {
-		return 0, corrupt("version %d", d.Version)
-	}
-	return binary.BigEndian.Uint32(data[8:]), nil
 }
 
 // readEntries decodes count entries and returns what follows them.
@@ -100,34 +84,20 @@ func (d *decoder) readEntry(e *Entry, body []byte, before string) (size int, err
 	e.ID = ID(body[40:])
 	flags := binary.BigEndian.Uint16(body[60:])
 	e.Stage = uint8(flags & bitsStage >> 12)
-	if flags&bitAssumeValid != 0 {
-		e.Flags |= AssumeValid
-	}
+	e.Flags = Flag(flags) & AssumeValid
 	at := fixedSize
 	if flags&bitExtended != 0 {
 		if d.Version < 3 || len(body) < at+2 {
 			return 0, corrupt("extended entry")
 		}
-		if err := e.extend(binary.BigEndian.Uint16(body[at:])); err != nil {
-			return 0, err
+		more := Flag(binary.BigEndian.Uint16(body[at:]))
+		if more&^(SkipWorktree|IntentToAdd) != 0 {
+			return 0, corrupt("unknown flags %#x", more)
 		}
+		e.Flags |= more
 		at += 2
 	}
 	return d.readPath(e, body, at, before)
-}
-
-// extend sets the extended flags.
-func (e *Entry) extend(bits uint16) error {
-	if bits&bitSkipWorktree != 0 {
-		e.Flags |= SkipWorktree
-	}
-	if bits&bitIntentToAdd != 0 {
-		e.Flags |= IntentToAdd
-	}
-	if bits&^(bitSkipWorktree|bitIntentToAdd) != 0 {
-		return corrupt("unknown flags %#x", bits)
-	}
-	return nil
 }
 
 // readPath decodes the path at body[at:] and returns the size of the whole entry. In
@@ -146,19 +116,13 @@ func (d *decoder) readPath(e *Entry, body []byte, at int, before string) (size i
 		return 0, corrupt("path without end")
 	}
 	e.Path = shared + string(body[at:at+length])
-	if d.Version != 4 {
-		return padded(body, at+length)
+	if d.Version == 4 {
+		if d.room -= len(e.Path); d.room < 0 {
+			return 0, corrupt("paths too long")
+		}
+		return at + length + 1, nil
 	}
-	if d.room -= len(e.Path); d.room < 0 {
-		return 0, corrupt("paths too long")
-	}
-	return at + length + 1, nil
-}
-
-// padded returns the size of an entry whose path ends at end: one to eight
-// zeros make it a multiple of eight.
-func padded(body []byte, end int) (int, error) {
-	size := (end + 8) &^ 7
+	size = (at + length + 8) &^ 7 // one to eight zeros make it a multiple of eight
 	if size > len(body) {
 		return 0, corrupt("entry cut short")
 	}

@@ -28,13 +28,14 @@ const maxIndex = 2 << 30
 type ID [20]byte
 
 // A Flag is a mark on an entry.
-type Flag uint8
+type Flag uint16
 
-// The flags, as in git-update-index(1) and git-add(1) -N.
+// The flags, as in git-update-index(1) and git-add(1) -N. They are the bits of the file, the
+// last two those of its extended flags.
 const (
-	AssumeValid Flag = 1 << iota
-	SkipWorktree
-	IntentToAdd
+	AssumeValid  Flag = 0x8000
+	SkipWorktree Flag = 0x4000
+	IntentToAdd  Flag = 0x2000
 )
 
 // An Entry is a tracked path, with what stat said of the file when git last
@@ -63,17 +64,16 @@ type Index struct {
 
 // A Text is an index file as it was read, before it is taken apart.
 type Text struct {
-	path    string
-	data    []byte
-	stamp   file.Stamp
-	missing bool
+	path  string
+	data  []byte // nil when there is no file
+	stamp file.Stamp
 }
 
 // Open reads the index file at path. The error says why it could not be read.
 func Open(path string) (Text, error) {
 	data, stamp, err := file.Read(path, file.How{Max: maxIndex})
 	if file.Missing(err) {
-		return Text{path: path, missing: true}, nil
+		return Text{}, nil
 	}
 	return Text{path: path, data: data, stamp: stamp}, err
 }
@@ -91,7 +91,7 @@ func (t Text) Mark() Mark { return Mark{sha256.Sum256(t.data), t.stamp} }
 // Index takes the text apart. A missing file is an empty index. Errors wrap ErrCorrupt or
 // ErrExtension.
 func (t Text) Index() (*Index, error) {
-	if t.missing {
+	if t.data == nil {
 		return &Index{}, nil
 	}
 	d, err := decode(t.data)
