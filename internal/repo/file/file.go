@@ -7,6 +7,7 @@ package file
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,32 +63,35 @@ type How struct {
 	Max      int64 // bytes; a larger file is ErrTooLarge
 }
 
-// Open opens the regular file at path, and returns it with its stamp, which is
-// set as soon as it could be opened, whatever the error.
+// Open opens the regular file at path, and returns it with its stamp. A FIFO without a
+// writer opens at once, and is then seen not to be a regular file.
 func Open(path string, how How) (*os.File, Stamp, error) {
-	f, err := open(path, how.NoFollow)
+	if how.NoFollow { // a link that takes its place from here on is: whoever makes it could copy what it leads to
+		if fi, err := os.Lstat(path); err != nil || fi.Mode()&fs.ModeSymlink != 0 {
+			return nil, Stamp{}, cmp.Or(err, notRegular(path))
+		}
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, Stamp{}, err
 	}
 	fi, err := f.Stat()
-	if err != nil {
-		_ = f.Close()
-		return nil, Stamp{}, err
-	}
-	switch stamp := StampOf(fi); {
+	switch {
+	case err != nil:
 	case !fi.Mode().IsRegular():
-		_ = f.Close()
-		return nil, stamp, &fs.PathError{Op: "read", Path: path, Err: ErrNotRegular}
+		err = notRegular(path)
 	case fi.Size() > how.Max:
-		_ = f.Close()
-		return nil, stamp, fmt.Errorf("read %s: %w", path, ErrTooLarge)
+		err = fmt.Errorf("read %s: %w", path, ErrTooLarge)
 	default:
-		return f, stamp, nil
+		return f, StampOf(fi), nil
 	}
+	_ = f.Close()
+	return nil, Stamp{}, err
 }
 
-// Read returns the content of the regular file at path with its stamp. The
-// stamp is set as soon as the file could be opened, whatever the error.
+func notRegular(path string) error { return &fs.PathError{Op: "read", Path: path, Err: ErrNotRegular} }
+
+// Read returns the content of the regular file at path with its stamp.
 func Read(path string, how How) ([]byte, Stamp, error) {
 	f, stamp, err := Open(path, how)
 	if err != nil {
@@ -95,7 +99,7 @@ func Read(path string, how How) ([]byte, Stamp, error) {
 	}
 	defer f.Close() //nolint:errcheck // opened for reading: nothing to lose
 	data := make([]byte, stamp.Size)
-	n, err := fill(f, data) // it may have been cut short since
+	n, err := Fill(f, data) // it may have been cut short since
 	if err != nil {
 		return nil, stamp, fmt.Errorf("read %s: %w", path, err)
 	}
@@ -107,8 +111,8 @@ func Same(a, b io.Reader) (bool, error) {
 	const piece = 64 << 10
 	one, other := make([]byte, piece), make([]byte, piece)
 	for {
-		n, errA := fill(a, one)
-		m, errB := fill(b, other)
+		n, errA := Fill(a, one)
+		m, errB := Fill(b, other)
 		if err := errors.Join(errA, errB); err != nil || !bytes.Equal(one[:n], other[:m]) {
 			return false, err
 		}
@@ -118,8 +122,8 @@ func Same(a, b io.Reader) (bool, error) {
 	}
 }
 
-// fill reads until b is full, or to the end.
-func fill(r io.Reader, b []byte) (int, error) {
+// Fill reads until b is full, or to the end.
+func Fill(r io.Reader, b []byte) (int, error) {
 	n, err := io.ReadFull(r, b)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = nil
