@@ -2,6 +2,7 @@ package repo
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"codeloops/internal/repo/pattern"
@@ -22,13 +23,13 @@ func (l *loader) holds(condition, origin string) (bool, error) {
 		return l.gitDirMatches(text, origin, true)
 	case "onbranch":
 		branch, err := l.onBranch()
-		return branch != "" && globPath(withBelow(text), branch, false), err
+		return branch != "" && pattern.Glob(withBelow(text), branch, false, true), err
 	case "hasconfig":
 		glob, ok := strings.CutPrefix(text, "remote.*.url:")
-		return ok && l.hasRemote(glob), nil
-	default:
-		return false, nil
+		l.pending = l.pending || ok && l.gather
+		return ok && !l.gather && slices.ContainsFunc(l.urls, func(url string) bool { return pattern.Glob(glob, url, false, true) }), nil
 	}
+	return false, nil
 }
 
 // gitDirMatches compares the git directory with a glob, first without symbolic
@@ -57,10 +58,10 @@ func (l *loader) gitDirMatches(glob, origin string, fold bool) (bool, error) {
 	glob = withBelow(glob)
 	for _, dir := range l.gitDirs {
 		dir = filepath.ToSlash(dir)
-		if len(dir) < literal || !samePath(dir[:literal], glob[:literal], fold) {
+		if len(dir) < literal || dir[:literal] != glob[:literal] && !(fold && strings.EqualFold(dir[:literal], glob[:literal])) {
 			continue
 		}
-		if globPath(glob[literal:], dir[literal:], fold) {
+		if pattern.Glob(glob[literal:], dir[literal:], fold, true) {
 			return true, nil
 		}
 	}
@@ -79,31 +80,10 @@ func (l *loader) onBranch() (string, error) {
 	return *l.branch, nil
 }
 
-func (l *loader) hasRemote(glob string) bool {
-	if l.gather {
-		l.pending = true
-		return false
-	}
-	for _, url := range l.urls {
-		if globPath(glob, url, false) {
-			return true
-		}
-	}
-	return false
-}
-
 // withBelow lets a glob for a directory match all that is below it.
 func withBelow(glob string) string {
 	if strings.HasSuffix(glob, "/") {
 		return glob + "**"
 	}
 	return glob
-}
-
-func globPath(glob, text string, fold bool) bool {
-	return pattern.Glob(glob, text, fold, true)
-}
-
-func samePath(a, b string, fold bool) bool {
-	return a == b || fold && strings.EqualFold(a, b)
 }

@@ -281,9 +281,10 @@ func TestConfigRandom(t *testing.T) {
 		}
 		path := s.write("random", b.String())
 		want, gitErr := s.try(s.home, "config", "--list", "-z", "-f", path)
-		entries, _, ok := parse(b.String())
+		entries, err := parse(path, b.String())
+		ok := err == nil
 		if ok != (gitErr == nil) {
-			t.Errorf("%q: accepted = %v, git: %v", b.String(), ok, gitErr)
+			t.Errorf("%q: %v, git: %v", b.String(), err, gitErr)
 		} else if ok && blanks.Replace(list(entries)) != blanks.Replace(want) {
 			t.Errorf("%q:\n got %q\nwant %q", b.String(), list(entries), want)
 		}
@@ -301,11 +302,11 @@ func FuzzParse(f *testing.F) {
 	f.Add("[a]\nx = \\\n y\\t\"z\n")
 	f.Add("\ufeff[A.b]K\r\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		entries, line, ok := parse(text)
-		if line < 1 || line > strings.Count(text, "\n")+1 {
-			t.Errorf("line %d of %q", line, text)
+		entries, err := parse("f", text)
+		if bad, is := errors.AsType[*SyntaxError](err); is && (bad.Line < 1 || bad.Line > strings.Count(text, "\n")+1) {
+			t.Errorf("line %d of %q", bad.Line, text)
 		}
-		if !ok && entries != nil {
+		if err != nil && entries != nil {
 			t.Errorf("settings %+v with an error", entries)
 		}
 		for _, e := range entries {

@@ -10,20 +10,10 @@ import (
 	"codeloops/internal/repo/file"
 )
 
-// A kind says how a git directory was come upon.
-type kind uint8
-
-const (
-	kindFound  kind = iota // as .git in the directory or one above it
-	kindInside             // the directory is, or is below, a git directory
-	kindNamed              // GIT_DIR
-)
-
 // A place is where a repository is.
 type place struct {
-	kind      kind
 	start     string // where the search began
-	parent    string // where .git was found
+	root      string // of the work tree, unless something says otherwise; "" when start is in a git directory
 	gitDir    string // without symbolic links
 	commonDir string // without symbolic links
 	lexical   string // gitDir on the path that the caller named
@@ -52,7 +42,7 @@ func find(dir string, env Env) (place, error) {
 	p.lexical = p.gitDir
 	// The caller's path may lead through symbolic links; conditional includes
 	// compare with it too.
-	if up, err := filepath.Rel(p.start, p.parent); err == nil && p.gitDir == filepath.Join(p.parent, ".git") {
+	if up, err := filepath.Rel(p.start, p.root); err == nil && p.gitDir == filepath.Join(p.root, ".git") {
 		p.lexical = filepath.Join(abs, up, ".git")
 	}
 	return p, nil
@@ -63,7 +53,7 @@ func findNamed(start, gitDir string, env Env) (place, error) {
 	if target, err := readLink(gitDir); err == nil {
 		gitDir = target
 	}
-	p := place{kind: kindNamed, start: start, lexical: gitDir}
+	p := place{start: start, root: start, lexical: gitDir}
 	if !p.take(gitDir, env) {
 		return place{}, fmt.Errorf("GIT_DIR is %s: %w", gitDir, ErrNotRepository)
 	}
@@ -80,7 +70,7 @@ func findAbove(start string, env Env) (place, error) {
 		if dir != start && (dir == ceiling || !across && deviceOf(dir) != device) {
 			return place{}, notFound(start)
 		}
-		p := place{start: start, parent: dir}
+		p := place{start: start, root: dir}
 		found, err := p.look(dir, env)
 		if found || err != nil {
 			return p, err
@@ -112,7 +102,7 @@ func (p *place) look(dir string, env Env) (found bool, err error) {
 	if p.take(gitDir, env) {
 		return true, nil
 	}
-	p.kind = kindInside
+	p.root = ""
 	return p.take(dir, env), nil
 }
 

@@ -74,37 +74,23 @@ func readEntries(path string) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, line, ok := parse(string(data))
-	if !ok {
-		return nil, &SyntaxError{File: path, Line: line}
-	}
-	for i := range entries {
-		entries[i].Origin = path
-	}
-	return entries, nil
+	return parse(path, string(data))
 }
 
 // all reads every source, by the list in the section "FILES" of git-config(1).
 func (l *loader) all() error {
-	type source struct {
-		path  string
-		yield bool // to a lack of permission, as in a home that is not ours
-	}
-	var files []source
+	var system []string
 	if no, _ := parseBool(l.env.get("GIT_CONFIG_NOSYSTEM")); !no {
-		files = append(files, source{path: l.system()})
+		system = []string{l.system()}
 	}
-	for _, path := range l.global() {
-		files = append(files, source{path: path, yield: true})
-	}
-	files = append(files, source{path: filepath.Join(l.commonDir, "config")})
+	global, own := l.global(), []string{filepath.Join(l.commonDir, "config")}
 	if l.worktreeConfig {
-		files = append(files, source{path: filepath.Join(l.gitDirs[0], "config.worktree")})
+		own = append(own, filepath.Join(l.gitDirs[0], "config.worktree"))
 	}
-	for _, f := range files {
-		err := l.file(f.path)
-		if f.yield && errors.Is(err, fs.ErrPermission) {
-			continue
+	for _, path := range slices.Concat(system, global, own) {
+		err := l.file(path)
+		if slices.Contains(global, path) && errors.Is(err, fs.ErrPermission) {
+			continue // as in a home that is not ours
 		}
 		if err != nil {
 			return fmt.Errorf("read git configuration: %w", err)
@@ -164,8 +150,9 @@ func (l *loader) add(entries []Entry) error {
 // include adds the file that e names, if e is an include that applies.
 func (l *loader) include(e Entry) error {
 	if e.Key != "include.path" {
-		condition, ok := includeCondition(e.Key)
-		if !ok {
+		rest, isConditional := strings.CutPrefix(e.Key, "includeif.")
+		condition, isPath := strings.CutSuffix(rest, ".path")
+		if !isConditional || !isPath {
 			return nil
 		}
 		if ok, err := l.holds(condition, e.Origin); !ok || err != nil {
@@ -189,14 +176,4 @@ func (l *loader) include(e Entry) error {
 		return fmt.Errorf("%s includes %s: too many includes", e.Origin, path)
 	}
 	return l.file(path)
-}
-
-// includeCondition returns the condition of a conditional include; ok is false
-// when key is none.
-func includeCondition(key string) (condition string, ok bool) {
-	rest, ok := strings.CutPrefix(key, "includeif.")
-	if !ok {
-		return "", false
-	}
-	return strings.CutSuffix(rest, ".path")
 }

@@ -81,7 +81,11 @@ var errBadRef = errors.New("malformed ref")
 func (s refStore) read(name string) (ref, error) {
 	v, err := s.loose(name)
 	if err == nil && name != headName && v == (ref{}) {
-		v.commit, err = s.packed(name)
+		err = s.eachPacked(func(packed, id string) {
+			if packed == name {
+				v.commit = id
+			}
+		})
 	}
 	return v, err
 }
@@ -124,16 +128,6 @@ func (s refStore) dirOf(name string) string {
 		return s.gitDir
 	}
 	return s.commonDir
-}
-
-// packed looks a ref up in packed-refs; "" when it is not there.
-func (s refStore) packed(wanted string) (commit string, err error) {
-	err = s.eachPacked(func(name, id string) {
-		if name == wanted {
-			commit = id
-		}
-	})
-	return commit, err
 }
 
 // eachPacked hands out the refs in packed-refs.

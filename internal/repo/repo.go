@@ -81,18 +81,16 @@ func Open(dir string, env Env) (*Repository, error) {
 
 // workTree returns the root of the work tree of the repository at p.
 func workTree(p place, f format, env Env) (string, error) {
-	root := p.start
-	switch explicit, ok := env("GIT_WORK_TREE"); {
-	case ok && explicit != "":
+	root := p.root
+	switch explicit := env.get("GIT_WORK_TREE"); {
+	case explicit != "":
 		root = join(p.start, explicit)
 	case f.bare:
 		return "", fmt.Errorf("%s: %w", p.gitDir, ErrBare)
 	case f.workTree != "":
 		root = join(p.gitDir, f.workTree)
-	case p.kind == kindInside:
+	case root == "":
 		return "", fmt.Errorf("%s: %w", p.start, ErrBare)
-	case p.kind == kindFound:
-		root = p.parent
 	}
 	resolved, err := filepath.EvalSymlinks(root)
 	if err != nil {

@@ -29,37 +29,30 @@ const end = -1
 
 // Parse reads the text of one configuration file, without what it includes.
 func Parse(text string) (*Config, error) {
-	entries, line, ok := parse(text)
-	if !ok {
-		return nil, &SyntaxError{Line: line}
-	}
-	return &Config{entries: entries}, nil
+	entries, err := parse("", text)
+	return &Config{entries: entries}, err
 }
 
-// parse returns the settings of a file in order. ok is false at the first
-// mistake; line tells where.
-func parse(text string) (entries []Entry, line int, ok bool) {
+// parse returns the settings of a file in order, unless there is a [*SyntaxError] in it.
+func parse(file, text string) ([]Entry, error) {
 	p := &parser{text: strings.TrimPrefix(text, "\ufeff"), line: 1}
-	entries = make([]Entry, 0, 16) // what most files have, at most
-	for {
+	entries := make([]Entry, 0, 16) // what most files have, at most
+	for ok := true; ok; {
 		switch c := p.next(); {
 		case c == end:
-			return entries, p.line, true
+			return entries, nil
 		case isSpace(c):
 		case c == '#' || c == ';':
 			p.skipLine()
 		case c == '[':
-			if !p.section() {
-				return nil, p.line, false
-			}
+			ok = p.section()
 		default:
-			e, ok := p.setting(c)
-			if !ok {
-				return nil, p.line, false
-			}
+			e := Entry{Origin: file}
+			ok = p.setting(c, &e)
 			entries = append(entries, e)
 		}
 	}
+	return nil, &SyntaxError{File: file, Line: p.line}
 }
 
 // next returns the next character, taking CR LF for LF.
@@ -132,9 +125,9 @@ func (p *parser) subsection(name string) bool {
 }
 
 // setting reads "name" or "name = value", given its first character.
-func (p *parser) setting(first int) (Entry, bool) {
+func (p *parser) setting(first int, e *Entry) (ok bool) {
 	if !isAlpha(first) {
-		return Entry{}, false
+		return false
 	}
 	var name strings.Builder
 	c := first
@@ -144,18 +137,15 @@ func (p *parser) setting(first int) (Entry, bool) {
 	for c == ' ' || c == '\t' {
 		c = p.next()
 	}
-	e := Entry{Key: p.prefix + strings.ToLower(name.String())}
+	e.Key = p.prefix + strings.ToLower(name.String())
 	switch c {
 	case '\n', end:
 		e.Implicit = true
-		return e, true
+		return true
 	case '=':
-		value, ok := p.value()
-		e.Value = value
-		return e, ok
-	default:
-		return Entry{}, false
+		e.Value, ok = p.value()
 	}
+	return ok
 }
 
 // value reads what follows "=", up to the end of the line.
