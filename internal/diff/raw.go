@@ -39,7 +39,7 @@ func (d *disk) look(ctx context.Context, w *watcher, state *scan.Dir) (*checkpoi
 		d.raw = make(map[string]checkpoint.Raw)
 	}
 	maps.DeleteFunc(d.raw, func(path string, _ checkpoint.Raw) bool { return state.Find(path) == nil })
-	if how.AutoCRLF != attr.AutoOff || how.Outside() || state.Has(".gitattributes") || len(d.raw) > 0 {
+	if how.AutoCRLF || how.Outside() || state.Has(".gitattributes") || len(d.raw) > 0 {
 		if err := d.read(ctx, w, state, how); err != nil {
 			return nil, err
 		}

@@ -77,7 +77,8 @@ func New(o Options) *Reader {
 	info, user, system, own := readOutside(o.Info), readOutside(o.User), readOutside(o.System), r.read("")
 	r.above, r.below = info.rules, slices.Concat(system.rules, user.rules)
 	r.inside[""] = own.rules
-	for _, d := range []*definitions{builtIn(), system, user, own, info} {
+	builtIn := parse("[attr]binary -diff -merge -text", true)
+	for _, d := range []*definitions{builtIn, system, user, own, info} {
 		maps.Copy(r.macros, d.macros)
 	}
 	return r
@@ -150,9 +151,6 @@ func (res *resolution) apply(assign []assignment) {
 
 // readOutside returns the definitions in a file outside the work tree.
 func readOutside(path string) *definitions {
-	if path == "" {
-		return &definitions{}
-	}
 	text, _ := readText(path, file.How{Max: maxFile})
 	return parse(text, true)
 }
@@ -171,9 +169,6 @@ func (r *Reader) read(dir string) *definitions {
 	if err != nil && r.o.FromIndex != nil {
 		data, _ := r.o.FromIndex(name)
 		text = string(data)
-	}
-	if text == "" {
-		return &definitions{}
 	}
 	return parse(text, dir == "")
 }

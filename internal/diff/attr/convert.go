@@ -8,20 +8,9 @@ import (
 	"codeloops/internal/repo"
 )
 
-// An AutoCRLF is the meaning of core.autocrlf.
-type AutoCRLF uint8
-
-// The values of core.autocrlf. The last two differ only on the way out of the
-// repository.
-const (
-	AutoOff AutoCRLF = iota
-	AutoOn
-	AutoInput
-)
-
 // Settings are the parts of the configuration that bear on conversion.
 type Settings struct {
-	AutoCRLF AutoCRLF
+	AutoCRLF bool // core.autocrlf: "input" is another value on the way out of the repository alone
 	filters  map[string]filter
 }
 
@@ -32,14 +21,12 @@ type filter struct {
 }
 
 // SettingsOf reads the settings in c.
-func SettingsOf(c *repo.Config) (Settings, error) {
-	s := Settings{filters: make(map[string]filter)}
+func SettingsOf(c *repo.Config) (s Settings, err error) {
+	s.filters = make(map[string]filter)
 	if mode, _ := c.String("core.autocrlf"); strings.EqualFold(mode, "input") {
-		s.AutoCRLF = AutoInput
-	} else if on, err := c.Bool("core.autocrlf", false); err != nil {
+		s.AutoCRLF = true
+	} else if s.AutoCRLF, err = c.Bool("core.autocrlf", false); err != nil {
 		return Settings{}, err
-	} else if on {
-		s.AutoCRLF = AutoOn
 	}
 	for _, e := range c.Entries() {
 		name, ok := strings.CutPrefix(e.Key, "filter.")
@@ -47,26 +34,20 @@ func SettingsOf(c *repo.Config) (Settings, error) {
 		if !ok || dot < 0 {
 			continue
 		}
-		if err := s.addFilter(name[:dot], e, c); err != nil {
-			return Settings{}, fmt.Errorf("read filter %s: %w", name[:dot], err)
+		f := s.filters[name[:dot]]
+		switch name[dot+1:] {
+		case "clean":
+			f.clean = e.Value
+		case "process":
+			f.process = e.Value
+		case "required":
+			if f.required, err = c.Bool(e.Key, false); err != nil {
+				return Settings{}, fmt.Errorf("read filter %s: %w", name[:dot], err)
+			}
 		}
+		s.filters[name[:dot]] = f
 	}
 	return s, nil
-}
-
-// addFilter takes over one setting of a filter driver.
-func (s *Settings) addFilter(driver string, e repo.Entry, c *repo.Config) (err error) {
-	f := s.filters[driver]
-	switch strings.TrimPrefix(e.Key, "filter."+driver+".") {
-	case "clean":
-		f.clean = e.Value
-	case "process":
-		f.process = e.Value
-	case "required":
-		f.required, err = c.Bool(e.Key, false)
-	}
-	s.filters[driver] = f
-	return err
 }
 
 // A Conversion tells how git converts the files of a work tree.
@@ -120,11 +101,10 @@ func (s Settings) lineEnds(a Attrs) lineEnds {
 		return ends
 	case a[eol].State == Valued && (a[eol].Text == "lf" || a[eol].Text == "crlf"):
 		return convert
-	case s.AutoCRLF == AutoOff:
-		return keep
-	default:
+	case s.AutoCRLF:
 		return convertGuess
 	}
+	return keep
 }
 
 // lineEndsOf returns what the attribute text says.

@@ -201,7 +201,7 @@ func FuzzNormalize(f *testing.F) {
 	f.Add([]byte("a\r\r\n\x00"), "input", false)
 	f.Fuzz(func(t *testing.T, content []byte, mode string, index bool) {
 		for _, a := range []Attrs{{text: {State: Valued, Text: mode}}, {text: {State: Set}}, {eol: {State: Valued, Text: mode}}} {
-			s := Settings{AutoCRLF: AutoOn}
+			s := Settings{AutoCRLF: true}
 			got := s.Normalize(content, a, func() bool { return index })
 			if strings.ReplaceAll(string(got), "\r", "") != strings.ReplaceAll(string(content), "\r", "") {
 				t.Errorf("%q became %q", content, got)

@@ -34,13 +34,6 @@ type assignment struct {
 	value Value
 }
 
-// builtIn returns the definitions that every repository begins with.
-func builtIn() *definitions {
-	return &definitions{macros: map[string][]assignment{"binary": {
-		{"diff", Value{State: Unset}}, {"merge", Value{State: Unset}}, {"text", Value{State: Unset}},
-	}}}
-}
-
 // parse reads the definitions in a file, by the section "DESCRIPTION" of
 // gitattributes(5). Lines with a mistake are passed over, and so are macros
 // where they are not allowed.

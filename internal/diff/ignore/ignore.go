@@ -47,9 +47,6 @@ type Rules struct {
 func New(o Options) *Rules {
 	r := &Rules{o: o, unread: make(map[string]error)}
 	for _, path := range []string{o.ExcludesFile, o.InfoExclude} {
-		if path == "" {
-			continue
-		}
 		if text, ok := r.read(path, file.How{Max: maxFile}); ok {
 			r.outside = append(r.outside, parse(text))
 		}
@@ -186,8 +183,7 @@ type candidate struct {
 // judge returns what the list says about c; ok is false when it says nothing.
 // base is the length of the list's own directory in the path.
 func (l list) judge(c candidate, base int) (ignored, ok bool) {
-	for i := len(l) - 1; i >= 0; i-- {
-		p := &l[i]
+	for _, p := range slices.Backward(l) {
 		if p.Match(c.path[base:], c.name, c.isDir, c.fold) {
 			return !p.Negated, true
 		}

@@ -3,15 +3,14 @@ package scan
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"codeloops/internal/diff/attr"
 	"codeloops/internal/diff/store"
+	"codeloops/internal/repo/file"
 )
 
 func (c *candidate) readLink(st Stat) (File, error) {
@@ -32,11 +31,11 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 		return File{}, err
 	}
 	at := c.Now()
-	file, st, err := c.handle.openFile(c.name)
+	in, st, err := c.handle.openFile(c.name)
 	if err != nil {
 		return File{}, unreadable(err)
 	}
-	defer file.Close() //nolint:errcheck // opened for reading: nothing to lose
+	defer in.Close() //nolint:errcheck // opened for reading: nothing to lose
 	f := c.fresh(mode, st, c.tells(st, at))
 	var attrs attr.Attrs
 	raw := mode == Symlink || c.Conversion.Reader == nil
@@ -49,15 +48,17 @@ func (c *candidate) read(ctx context.Context, mode uint32) (File, error) {
 		c.postpone(ctx)
 		return f, nil
 	case st.Size > store.Large:
-		if f.ID, err = store.SumBlob(ctx, file, st.Size); err != nil {
+		if f.ID, err = store.SumBlob(ctx, in, st.Size); err != nil {
 			return File{}, cmp.Or(ctx.Err(), unreadable(err))
 		}
 		return f, nil
 	}
-	content, err := readAll(file, st.Size)
+	content := make([]byte, st.Size)
+	n, err := file.Fill(in, content) // one that is being written to ends where it did when it was opened, as for git
 	if err != nil {
 		return File{}, unreadable(err)
 	}
+	content = content[:n:n]
 	normal := content
 	if converts {
 		normal = c.Conversion.Normalize(content, attrs, func() bool { return c.hasCRLF(ctx) })
@@ -107,17 +108,6 @@ func (c *candidate) identify(f *File, content []byte) error {
 		return fmt.Errorf("keep %s%s: %w", c.path, c.name, err)
 	}
 	return nil
-}
-
-// readAll returns the content of a file. As for git, one that is being written to
-// ends where it did when it was opened: the next look will see that it has changed.
-func readAll(file io.Reader, size int64) ([]byte, error) {
-	content := make([]byte, size)
-	n, err := io.ReadFull(file, content)
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return content[:n:n], err
 }
 
 // postpone leaves the file to git.

@@ -190,15 +190,9 @@ func order(a string, aDir bool, dir string) int {
 	if c := strings.Compare(a[:n], dir[:n]); c != 0 {
 		return c
 	}
-	return int(next(a, n, aDir)) - int(next(dir, n, true))
-}
-
-func next(name string, at int, dir bool) byte {
-	switch {
-	case at < len(name):
-		return name[at]
-	case dir:
-		return '/'
+	rest := a[n:]
+	if aDir {
+		rest += "/"
 	}
-	return 0
+	return strings.Compare(rest, dir[n:]+"/")
 }

@@ -57,11 +57,11 @@ func (p *place) scoped() bool {
 	return p.index != nil || p.base != nil && !p.base.empty || p.also != nil && !p.also.empty
 }
 
-// found is what a place turned out to be: a directory, a repository of its
-// own, or nothing (both nil).
+// found is what a place turned out to be: a directory, the commit of a repository of its
+// own, or nothing.
 type found struct {
-	dir  *Dir
-	link *File
+	dir    *Dir
+	commit plumbing.Hash
 }
 
 // A visit is the work on one directory.
@@ -94,7 +94,7 @@ func (w *walk) visitPlace(ctx context.Context, p place, above *visit) (found, er
 	defer v.handle.close()
 	if v.hasGit && v.path != "" {
 		if head, err := v.Inside.Embedded(v.path, v.scoped()); err != nil || head.Repository {
-			return v.repository(head, err), nil
+			return found{commit: v.commitOf(v.path, plumbing.ZeroHash, head, err)}, nil // as git does once it has one
 		}
 	}
 	if err := v.findFiles(ctx); err != nil {
@@ -166,14 +166,17 @@ func (v *visit) places() (places []place) {
 		base, index := v.base.file(name), v.index.file(name)
 		known, linked := knownLink(base, index)
 		switch {
-		case nest && p.index != nil: // files of it are tracked here: without a repository of its own it is a directory
-			v.link(p.name, v.commitOf(&p, plumbing.ZeroHash))
 		case nest, linked && (p.base == nil || p.base.empty):
-			v.link(p.name, v.commitOf(&p, known))
+			if p.index != nil { // files of it are tracked here: without a repository of its own it is a directory
+				known = plumbing.ZeroHash
+			}
+			head, err := v.Inside.Head(p.path)
+			v.link(name, v.commitOf(p.path, known, head, err))
 		case p.scoped(), !v.rules.Ignored(name, true):
 			places = append(places, p)
-		case base != nil || index != nil:
-			v.embedded(&p)
+		case base != nil || index != nil: // git does not ask the rules
+			head, err := v.Inside.Embedded(p.path, false)
+			v.link(name, v.commitOf(p.path, plumbing.ZeroHash, head, err))
 		default:
 			v.pass(p.path)
 		}
@@ -189,7 +192,7 @@ func (v *visit) pass(path string) {
 
 // visitAll visits places, with as many goroutines at work in the whole walk as there
 // are processors, and returns those that turned out to be directories. The others
-// become files or nothing.
+// become links or nothing.
 func (v *visit) visitAll(ctx context.Context, places []place) ([]*Dir, error) {
 	v.handle.leave()
 	all, errs := make([]found, len(places)), make([]error, len(places))
@@ -214,13 +217,11 @@ func (v *visit) visitAll(ctx context.Context, places []place) ([]*Dir, error) {
 	others.Wait()
 	v.busy.Add(1)
 	dirs := make([]*Dir, 0, len(places))
-	for _, f := range all {
-		switch {
-		case f.dir != nil:
+	for i, f := range all {
+		if f.dir != nil {
 			dirs = append(dirs, f.dir)
-		case f.link != nil:
-			v.addLink(*f.link)
 		}
+		v.link(places[i].name, f.commit)
 	}
 	for _, err := range errs {
 		if err != nil {
