@@ -27,35 +27,24 @@ const (
 // permissions.
 func File(c *repo.Config) (fs.FileMode, error) {
 	value, _ := c.String(key)
-	switch {
-	case runtime.GOOS == "windows", value == "umask":
-		return own, nil
-	case value == "group":
-		return group, nil
-	case value == "all", value == "world", value == "everybody":
-		return all, nil
-	}
 	n, err := strconv.ParseInt(strings.TrimLeft(value, " \t"), 8, 64)
-	if err != nil {
-		yes, err := c.Bool(key, false)
-		switch {
-		case err != nil:
-			return 0, fmt.Errorf("%w, nor umask, group, all or an octal number", err)
-		case yes:
-			return group, nil
-		}
+	octal := err == nil // 0 to 2 are what old repositories have
+	yes, notBool := c.Bool(key, false)
+	switch {
+	case runtime.GOOS == "windows", value == "umask", octal && n == 0:
 		return own, nil
-	}
-	switch n { // as old repositories have it
-	case 0:
-		return own, nil
-	case 1:
+	case value == "group", octal && n == 1:
 		return group, nil
-	case 2:
+	case value == "all", value == "world", value == "everybody", octal && n == 2:
 		return all, nil
-	}
-	if n&own != own {
+	case octal && n&own == own:
+		return fs.FileMode(n & 0o666), nil
+	case octal:
 		return 0, fmt.Errorf("git configuration %s = %q keeps the owner of files from reading or writing them, which git refuses", key, value)
+	case notBool != nil:
+		return 0, fmt.Errorf("%w, nor umask, group, all or an octal number", notBool)
+	case yes:
+		return group, nil
 	}
-	return fs.FileMode(n & 0o666), nil
+	return own, nil
 }

@@ -103,29 +103,22 @@ func (b *Batch) take(ctx context.Context) error {
 			small = append(small, t.id)
 		}
 	}
-	if b.store.copy(ctx, asTheyAre, small) == nil && b.store.copy(ctx, whole, large) == nil {
+	if b.store.copy(ctx, small) == nil && b.store.copyWhole(ctx, large...) == nil {
 		return nil
 	}
 	for _, t := range b.taken {
-		if err := b.takeOne(ctx, t.id); err != nil {
+		if b.own.objects.has(t.id) {
+			continue
+		}
+		content, err := b.store.read(ctx, plumbing.BlobObject, t.id)
+		if err == nil {
+			_, err = b.Add(plumbing.BlobObject, content)
+		}
+		if err != nil && !errors.Is(err, ErrLarge) { // which was copied to find that out
 			return fmt.Errorf("keep %s: %w", t.path, err)
 		}
 	}
 	return nil
-}
-
-func (b *Batch) takeOne(ctx context.Context, id plumbing.Hash) error {
-	if b.own.objects.has(id) {
-		return nil
-	}
-	content, err := b.store.read(ctx, plumbing.BlobObject, id)
-	if errors.Is(err, ErrLarge) { // it was copied to find that out
-		return nil
-	}
-	if err == nil {
-		_, err = b.Add(plumbing.BlobObject, content)
-	}
-	return err
 }
 
 // pack writes objects as a pack with its index. What is not whole, or not on the disk,
@@ -190,7 +183,3 @@ func (s *Store) Refer(name string, id plumbing.Hash) error {
 	}
 	return err
 }
-
-// Newest returns what the last reference of the private repository below a namespace
-// refers to, zero where there is none. All that it reaches is there.
-func (s *Store) Newest(namespace string) plumbing.Hash { return s.own.newest(namespace) }

@@ -39,8 +39,10 @@ type private struct {
 	passing bool       // it is removed in the end
 }
 
-// keepIn names its directory.
-func (p *private) keepIn(dir string) error {
+// KeepIn names the directory of the private repository, which is made when the first
+// object is written.
+func (s *Store) KeepIn(dir string) error {
+	p := s.own
 	err := p.close()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -230,29 +232,21 @@ func (p *private) refer(name string, id plumbing.Hash) error {
 	return p.syncDir(filepath.Dir(to))
 }
 
-// newest returns what the last reference below a namespace refers to: of the last
-// session, by its name, the last one.
-func (p *private) newest(namespace string) (id plumbing.Hash) {
+// Newest returns what the last reference of the private repository below a namespace
+// refers to: of the last session, by its name, the last one. It is zero where there is
+// none. All that it reaches is there.
+func (s *Store) Newest(namespace string) (id plumbing.Hash) {
+	p := s.own
 	if p.dir == "" {
 		return id
 	}
 	refs, err := dotgit.New(files{dir: p.dir, objects: p.objects.path}).Refs()
-	if err != nil {
+	refs = slices.DeleteFunc(refs, func(r *plumbing.Reference) bool { return !strings.HasPrefix(r.Name().String(), namespace) })
+	if err != nil || len(refs) == 0 {
 		return id
 	}
-	var last *plumbing.Reference
-	for _, ref := range refs {
-		if strings.HasPrefix(ref.Name().String(), namespace) && (last == nil || older(last, ref)) {
-			last = ref
-		}
-	}
-	if last != nil {
-		id = last.Hash()
-	}
-	return id
-}
-
-func older(a, b *plumbing.Reference) bool {
-	x, y := a.Name().String(), b.Name().String()
-	return slices.Compare([]string{path.Dir(x)}, []string{path.Dir(y)}) < 0 || path.Dir(x) == path.Dir(y) && cmp.Or(len(x)-len(y), strings.Compare(x, y)) < 0
+	return slices.MaxFunc(refs, func(a, b *plumbing.Reference) int {
+		x, y := a.Name().String(), b.Name().String()
+		return cmp.Or(strings.Compare(path.Dir(x), path.Dir(y)), len(x)-len(y), strings.Compare(x, y))
+	}).Hash()
 }

@@ -81,10 +81,6 @@ func New(o Options) *Store {
 	return &Store{users: users{options: o, own: &private{sync: o.Sync}}, contents: contents{kept: make(map[plumbing.Hash][]byte)}}
 }
 
-// KeepIn names the directory of the private repository, which is made when the first
-// object is written.
-func (s *Store) KeepIn(dir string) error { return s.own.keepIn(dir) }
-
 // Close closes the files that were opened.
 func (s *Store) Close() error { return s.own.close() }
 
@@ -162,7 +158,7 @@ func (s *Store) Blob(ctx context.Context, id plumbing.Hash) ([]byte, error) {
 func (s *Store) Open(ctx context.Context, id plumbing.Hash) (io.ReadCloser, error) {
 	r, err := s.own.directory().stream(ctx, plumbing.BlobObject, id)
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		if err = s.copy(ctx, whole, []plumbing.Hash{id}); err == nil {
+		if err = s.copyWhole(ctx, id); err == nil {
 			r, err = s.own.directory().stream(ctx, plumbing.BlobObject, id)
 		}
 	}
@@ -184,7 +180,7 @@ func (s *Store) read(ctx context.Context, kind plumbing.ObjectType, id plumbing.
 		return found.content, nil
 	}
 	if err == nil { // it is [ErrLarge] if it is as large as it is said to be
-		err = s.copy(ctx, whole, []plumbing.Hash{id})
+		err = s.copyWhole(ctx, id)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", kind, id, err)

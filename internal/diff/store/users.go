@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -190,33 +191,27 @@ func (s *Store) Fetch(ctx context.Context, ids []plumbing.Hash) error {
 	return nil
 }
 
-// A form is how objects are copied: as git has compressed them, or each for itself, as
-// large ones must be to be read piece by piece.
-type form int
-
-const (
-	asTheyAre form = iota
-	whole
-)
-
 // copy has git copy objects of the user's repository into the private one, down to the
 // disk.
-func (u *users) copy(ctx context.Context, how form, ids []plumbing.Hash, more ...string) error {
+func (u *users) copy(ctx context.Context, ids []plumbing.Hash, how ...string) error {
 	if err := u.own.open(); err != nil || len(ids) == 0 {
 		return err
 	}
-	args := append([]string{"pack-objects", "-q"}, more...)
-	if how == whole {
-		args = append(args, "--no-reuse-delta", "--window=0")
-	}
 	packs := filepath.Join(u.own.objects.path, "pack")
-	if _, err := u.git(ctx, lines(ids), append(args, filepath.Join(packs, "pack"))...); err != nil {
+	args := slices.Concat([]string{"pack-objects", "-q"}, how, []string{filepath.Join(packs, "pack")})
+	if _, err := u.git(ctx, lines(ids), args...); err != nil {
 		return err
 	}
 	return errors.Join(u.own.objects.close(), u.own.syncDir(packs))
 }
 
+// copyWhole is copy of large objects, each compressed for itself, as they must be to be read
+// piece by piece.
+func (u *users) copyWhole(ctx context.Context, ids ...plumbing.Hash) error {
+	return u.copy(ctx, ids, "--no-reuse-delta", "--window=0")
+}
+
 // Adopt copies a tree of the user's repository with all that is in it.
 func (s *Store) Adopt(ctx context.Context, tree plumbing.Hash) error {
-	return s.copy(ctx, asTheyAre, []plumbing.Hash{tree}, "--revs")
+	return s.copy(ctx, []plumbing.Hash{tree}, "--revs")
 }
