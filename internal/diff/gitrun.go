@@ -36,8 +36,8 @@ type gitRunner struct {
 	global []string
 	start  string
 
+	noted    sync.Map // purposes
 	mu       sync.Mutex
-	noted    map[string]bool
 	accepted bool
 }
 
@@ -91,7 +91,9 @@ func (p purpose) Run(ctx context.Context, c GitCall) ([]byte, error) {
 		c.Args = slices.Concat([]string{"--no-replace-objects"}, c.Args)
 		return p.git.Run(ctx, c)
 	}
-	p.once()
+	if _, noted := p.noted.LoadOrStore(p.why, true); !noted && p.note != nil {
+		p.note("ran the git program " + p.why)
+	}
 	if err := p.accept(ctx); err != nil {
 		return nil, err
 	}
@@ -99,17 +101,13 @@ func (p purpose) Run(ctx context.Context, c GitCall) ([]byte, error) {
 	return p.git.Run(ctx, c)
 }
 
-func (p purpose) once() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.note == nil || p.noted[p.why] {
-		return
+// inTree runs git at the root of the work tree, with the objects of the store.
+func (p purpose) inTree(ctx context.Context, stdin []byte, env []string, args ...string) ([]byte, error) {
+	objects, err := p.store.Environ()
+	if err != nil {
+		return nil, err
 	}
-	if p.noted == nil {
-		p.noted = make(map[string]bool)
-	}
-	p.noted[p.why] = true
-	p.note("ran the git program " + p.why)
+	return p.Run(ctx, GitCall{Dir: p.root, Env: append(objects, env...), Args: args, Stdin: stdin})
 }
 
 // hash stores files as git converts them.
@@ -154,19 +152,14 @@ func (g *gitRunner) hashBeside(ctx context.Context, git purpose, files []scan.Un
 		paths.WriteString(f.Path + "\x00")
 	}
 	plain := []string{"-c", "core.splitIndex=false", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false"}
-	env, err := g.store.Environ()
-	if err != nil {
-		return nil, err
-	}
-	env = append(env, "GIT_INDEX_FILE="+filepath.Join(dir, "index"))
+	env := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
 	var out []byte
 	for _, c := range []GitCall{
 		{Args: []string{"update-index", "-z", "--index-info"}, Stdin: before.Bytes()},
 		{Args: []string{"update-index", "-z", "--stdin"}, Stdin: paths.Bytes()},
 		{Args: []string{"ls-files", "--stage", "-z"}},
 	} {
-		c.Dir, c.Env, c.Args = g.root, env, slices.Concat(plain, c.Args)
-		if out, err = git.Run(ctx, c); err != nil {
+		if out, err = git.inTree(ctx, c.Stdin, env, slices.Concat(plain, c.Args)...); err != nil {
 			return nil, err
 		}
 	}
@@ -187,11 +180,7 @@ func (g *gitRunner) hashObjects(ctx context.Context, git purpose, paths []string
 		stdin.WriteString(patch.Quote(path))
 		stdin.WriteByte('\n')
 	}
-	env, err := g.store.Environ()
-	if err != nil {
-		return nil, err
-	}
-	out, err := git.Run(ctx, GitCall{Dir: g.root, Env: env, Args: []string{"hash-object", "-w", "--stdin-paths"}, Stdin: stdin.Bytes()})
+	out, err := git.inTree(ctx, stdin.Bytes(), nil, "hash-object", "-w", "--stdin-paths")
 	if err != nil {
 		return nil, err
 	}
@@ -211,11 +200,7 @@ func (g *gitRunner) checkedOut(ctx context.Context, why, name string, id plumbin
 	if err := g.store.Persist(id); err != nil {
 		return nil, err
 	}
-	env, err := g.store.Environ()
-	if err != nil {
-		return nil, err
-	}
-	return g.purpose(why).Run(ctx, GitCall{Dir: g.root, Env: env, Args: []string{"cat-file", "--filters", "--path=" + name, id.String()}})
+	return g.purpose(why).inTree(ctx, nil, nil, "cat-file", "--filters", "--path="+name, id.String())
 }
 
 // listIndex lets git read an index that package index does not. The entries

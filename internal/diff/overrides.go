@@ -165,25 +165,20 @@ func (o overrides) changedSince(then setup) string {
 	var items []string
 	count := make(map[string]int) // by section: many of one do not crowd out the others
 	const most = 5
-	names := slices.Concat(slices.Collect(maps.Keys(o.setup)), slices.Collect(maps.Keys(then)))
-	slices.SortFunc(names, bySection)
-	for _, name := range slices.Compact(names) {
-		now, is := o.setup[name]
-		was, had := then[name]
-		if is == had && now == was {
-			continue
-		}
+	names := o.differsFrom(then)
+	slices.SortStableFunc(names, func(a, b string) int { // settings without a subsection first, in each section
+		return cmp.Or(strings.Compare(sectionOf(a), sectionOf(b)), strings.Count(a, ".")-strings.Count(b, "."))
+	})
+	for _, name := range names {
 		section := sectionOf(name)
 		if count[section]++; count[section] > most {
 			continue
 		}
-		item := wording.Name(withoutPasswords(name))
-		if is {
-			item += o.says[name]
-		} else {
-			item += " (no longer)"
+		says := o.says[name]
+		if o.setup[name] == "" {
+			says = " (no longer)"
 		}
-		items = append(items, item)
+		items = append(items, wording.Name(withoutPasswords(name))+says)
 	}
 	for _, section := range slices.Sorted(maps.Keys(count)) {
 		if more := count[section] - most; more > 0 {
@@ -206,9 +201,4 @@ func sectionOf(name string) string {
 	}
 	section, _, _ := strings.Cut(name, ".")
 	return section
-}
-
-// bySection puts settings without a subsection first, in each section.
-func bySection(a, b string) int {
-	return cmp.Or(strings.Compare(sectionOf(a), sectionOf(b)), strings.Count(a, ".")-strings.Count(b, "."), strings.Compare(a, b))
 }

@@ -65,7 +65,7 @@ func (t *Tree) aside(since Mark, abandon context.CancelCauseFunc) (w *watcher, f
 	w = &watcher{place: t.place, start: t.start}
 	w.seen = seen{last: t.last, how: t.how, nests: nests{at: &w.place, begun: t.nests.begun}}
 	w.alone = true
-	w.git = t.git.quiet()
+	w.git = &gitRunner{git: t.git.git, root: t.git.root, global: t.git.global, start: t.git.start} // which notes nothing
 	w.store = t.store.Beside(w.git.purpose(""), w.git.purpose("to read objects of a partial clone"))
 	w.git.store = w.store
 	if from = t.base; since == Captured && t.last != nil {
@@ -90,11 +90,6 @@ func (w *watcher) peek(ctx context.Context, from *scan.Dir, was Glance) (Glance,
 	now.Files, err = render(ctx, w.store, scan.Compare(from, state.Root))
 	now.Change = total(now.Change)
 	return now, err
-}
-
-// quiet returns a runner that notes nothing.
-func (g *gitRunner) quiet() *gitRunner {
-	return &gitRunner{git: g.git, root: g.root, global: g.global, start: g.start}
 }
 
 // peeks are the looks under way that leave no trace.

@@ -122,13 +122,8 @@ func (w *watcher) readIndex(ctx context.Context) error {
 
 func (w *watcher) scanner(ctx context.Context, r *repo.Repository) (*scan.Scanner, error) {
 	s := &scan.Scanner{
-		Root:  w.Root(),
-		Now:   w.options.Now,
-		Since: w.since, Clock: w.clock,
-		Blobs:  w.store,
-		Inside: inside{&w.nests, ""},
-		Hash:   w.git.hash,
-		Alone:  w.alone,
+		Root: w.Root(), Now: w.options.Now, Since: w.since, Clock: w.clock, Alone: w.alone,
+		Blobs: w.store, Inside: inside{&w.nests, ""}, Hash: w.git.hash,
 	}
 	var err error
 	if s.FileSystem, err = scan.FileSystemOf(r.Config); err != nil {
@@ -142,18 +137,14 @@ func (w *watcher) conversion(ctx context.Context, r *repo.Repository) (c attr.Co
 	if c.Settings, err = attr.SettingsOf(r.Config); err != nil {
 		return c, err
 	}
-	ignoreCase, err := r.Config.Bool("core.ignoreCase", false)
+	fs, err := scan.FileSystemOf(r.Config)
 	if err != nil {
 		return c, err
 	}
 	files, err := r.AttributesFiles()
 	c.Reader = attr.New(attr.Options{
-		WorkTree:   w.Root(),
-		System:     files.System,
-		User:       files.User,
-		Info:       files.Info,
-		IgnoreCase: ignoreCase,
-		FromIndex:  w.contents(ctx, w.tracked.root),
+		WorkTree: w.Root(), System: files.System, User: files.User, Info: files.Info,
+		IgnoreCase: fs.IgnoreCase, FromIndex: w.contents(ctx, w.tracked.root),
 	})
 	return c, err
 }

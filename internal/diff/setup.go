@@ -82,25 +82,27 @@ func decides(key string) bool {
 	return strings.HasPrefix(key, "filter.")
 }
 
+// differsFrom returns the names of what is not as it was, in order.
+func (s setup) differsFrom(then setup) []string {
+	names := slices.Concat(slices.Collect(maps.Keys(s)), slices.Collect(maps.Keys(then)))
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return s[name] == then[name] })
+}
+
 // changedSince returns a sentence about what is not as it was, "" when all is. Settings
 // are in it with their values.
 func (s setup) changedSince(then setup, settings *repo.Config) string {
 	const most = 20
-	names := make(map[string]bool)
-	for _, all := range []setup{s, then} {
-		for name := range all {
-			if was, ok := then[name]; ok != (s[name] != "") || was != s[name] {
-				text := wording.Name(name)
-				if values := settings.All(name); len(values) > 0 {
-					text += " = " + said(values)
-				}
-				names[text] = true
-			}
+	names := s.differsFrom(then)
+	for i, name := range names {
+		names[i] = wording.Name(name)
+		if values := settings.All(name); len(values) > 0 {
+			names[i] += " = " + said(values)
 		}
 	}
 	if len(names) == 0 {
 		return ""
 	}
 	return "the setup of git has changed since the session began; no diff shows that, and it can hide changes: " +
-		wording.List(slices.Sorted(maps.Keys(names)), most)
+		wording.List(names, most)
 }

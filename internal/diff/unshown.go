@@ -25,10 +25,7 @@ func (c *capture) aboutGit() (sentences []string) {
 	if c.overridesThen == nil {
 		c.overridesThen = c.overrides.setup
 	}
-	for _, changed := range []string{
-		c.setup.changedSince(c.setupThen, c.config),
-		c.overrides.changedSince(c.overridesThen),
-	} {
+	for _, changed := range []string{c.setup.changedSince(c.setupThen, c.config), c.overrides.changedSince(c.overridesThen)} {
 		if changed != "" {
 			sentences = append(sentences, changed)
 		}
@@ -62,23 +59,18 @@ func (c *capture) unshown(ctx context.Context) ([]loop.Unshown, error) {
 // it was when the session began.
 func (c *capture) ignoredSettings() []loop.Unshown {
 	var all []loop.Unshown
-	tell := func(name string, status loop.FileStatus) {
-		if !strings.HasSuffix(name, "/") && c.state.Root.Find(name) == nil {
-			all = append(all, loop.Unshown{Path: name, Why: loop.IgnoredSettings, Status: status})
-		}
-	}
 	now := c.ignoredOf(c.state)
-	for name, digest := range now {
-		if was, known := c.began.ignored[name]; !known {
-			tell(name, loop.FileAdded)
-		} else if was != digest {
-			tell(name, loop.FileModified)
+	for _, name := range now.differsFrom(c.began.ignored) {
+		if strings.HasSuffix(name, "/") || c.state.Root.Find(name) != nil {
+			continue
 		}
-	}
-	for name := range c.began.ignored {
-		if _, there := now[name]; !there {
-			tell(name, loop.FileDeleted)
+		u := loop.Unshown{Path: name, Why: loop.IgnoredSettings, Status: loop.FileModified}
+		if now[name] == "" {
+			u.Status = loop.FileDeleted
+		} else if c.began.ignored[name] == "" {
+			u.Status = loop.FileAdded
 		}
+		all = append(all, u)
 	}
 	return all
 }

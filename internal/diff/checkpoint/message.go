@@ -43,29 +43,35 @@ func (c *Checkpoint) message(files []scan.Placed) string {
 	for _, begin := range []string{setUpKnown, umaskLine, leftOut} { // no line of it begins as ours do
 		text = strings.ReplaceAll(text, "\n"+begin, "\n "+begin)
 	}
-	return text[1:] + c.sayHead() + c.saySetup() + c.Disk.say() + sayLeftOut(files)
-}
-
-func (c *Checkpoint) sayHead() (lines string) {
+	head := ""
 	if c.Head != "" {
-		lines += "\n" + headLine + c.Head
+		head += "\n" + headLine + c.Head
 	}
 	if c.Branch != "" {
-		lines += "\n" + branchLine + wording.Name(c.Branch)
+		head += "\n" + branchLine + wording.Name(c.Branch)
 	}
 	if !c.Index.IsZero() {
-		lines += "\nIndex: " + c.Index.String()
+		head += "\nIndex: " + c.Index.String()
 	}
-	if lines != "" {
-		lines += "\n"
+	if head != "" {
+		head += "\n"
 	}
-	return lines
+	return text[1:] + head + saySetup(c.Setup) + c.Disk.say() + sayLeftOut(files)
 }
 
 // line returns one of our lines: what is said of a name, which ends it as a Go
 // string.
 func line(begin, what, name string) string {
 	return fmt.Sprintf("%s%s %s\n", begin, what, strconv.QuoteToASCII(name))
+}
+
+// each returns lines of what is said of names, in their order.
+func each[V any](of map[string]V, begin string, say func(V) string) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		b.WriteString(line(begin, say(of[name]), name))
+	}
+	return b.String()
 }
 
 // lines yields what our lines that begin so say, each with the name that it is about.
@@ -83,16 +89,11 @@ func lines(message, begin string) iter.Seq2[string, string] {
 	}
 }
 
-func (c *Checkpoint) saySetup() string {
-	if c.Setup == nil {
+func saySetup(setup map[string]string) string {
+	if setup == nil {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString("\n" + setUpKnown + "\n")
-	for _, name := range slices.Sorted(maps.Keys(c.Setup)) {
-		b.WriteString(line(setUp, c.Setup[name], name))
-	}
-	return b.String()
+	return "\n" + setUpKnown + "\n" + each(setup, setUp, func(digest string) string { return digest })
 }
 
 func parseSetup(message string) map[string]string {
@@ -145,19 +146,14 @@ func (d *Disk) say() string {
 	if d == nil {
 		return ""
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s%04o\n", umaskLine, d.Umask)
-	for _, path := range slices.Sorted(maps.Keys(d.Perms)) {
-		b.WriteString(line(permLine, fmt.Sprintf("%04o", d.Perms[path]), path))
-	}
-	for _, path := range slices.Sorted(maps.Keys(d.Raw)) {
-		what := crlf
-		if raw := d.Raw[path]; !raw.CRLF {
-			what = raw.ID.String()
-		}
-		b.WriteString(line(rawLine, what, path))
-	}
-	return b.String()
+	return fmt.Sprintf("\n%s%04o\n", umaskLine, d.Umask) +
+		each(d.Perms, permLine, func(perm fs.FileMode) string { return fmt.Sprintf("%04o", perm) }) +
+		each(d.Raw, rawLine, func(raw Raw) string {
+			if raw.CRLF {
+				return crlf
+			}
+			return raw.ID.String()
+		})
 }
 
 // DiskOf returns what the message of a checkpoint says of the disk; nil for one that says
