@@ -279,14 +279,11 @@ func (w *way) content(ctx context.Context, c scan.Difference, to *restore.State)
 			if err != nil {
 				to.Err = fmt.Errorf("cannot tell what git makes of it: %w", err)
 			}
-			to.Size, to.Open = int64(len(content)), func(context.Context) (io.ReadCloser, error) {
-				return io.NopCloser(bytes.NewReader(content)), nil
-			}
+			to.Open = func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }
 			return ctx.Err()
 		}
 	}
-	size, err := w.store.Size(ctx, id)
-	if to.Size = size; err != nil {
+	if _, err := w.store.Size(ctx, id); err != nil {
 		to.Err = errors.New("its content is missing: it was too large to be kept, or is gone")
 	}
 	to.Open = func(ctx context.Context) (io.ReadCloser, error) { return w.open(ctx, id, crlf) }

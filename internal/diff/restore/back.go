@@ -46,7 +46,7 @@ func (k *Keep) goOn(ctx context.Context, j *journal, workTree string) (string, e
 		return "", err
 	}
 	defer root.Close() //nolint:errcheck // what was written through it is synced
-	w := &work{journal: j, ground: ground{plan: j.record, root: root}, step: k.step}
+	w := &work{journal: j, root: root, step: k.step}
 	if w.Phase == done {
 		return "the files were put back to " + j.Title + "; what that left behind is cleared away", w.finish(context.WithoutCancel(ctx))
 	}

@@ -71,13 +71,3 @@ func syncTree(root *os.Root) error {
 		return err
 	})
 }
-
-// existing returns the nearest directory above a path that is there.
-func existing(dir string) string {
-	for {
-		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
-			return dir
-		}
-		dir = filepath.Dir(dir)
-	}
-}

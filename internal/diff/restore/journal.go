@@ -128,28 +128,28 @@ func (k *Keep) begin(r *record) (*journal, error) {
 	if err := os.MkdirAll(k.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	name := r.At.Format(idTime)
-	for n := 2; ; n++ {
-		j := &journal{record: r, name: name, dir: filepath.Join(k.Dir, name)}
-		err := os.Mkdir(j.dir, 0o700)
-		if errors.Is(err, fs.ErrExist) && n < 10_000 {
-			name = fmt.Sprintf("%s-%d", r.At.Format(idTime), n)
-			continue
+	j := &journal{record: r, name: r.At.Format(idTime)}
+	err := fs.ErrExist
+	for n := 2; errors.Is(err, fs.ErrExist) && n < 10_000; n++ {
+		j.dir = filepath.Join(k.Dir, j.name)
+		if err = os.Mkdir(j.dir, 0o700); errors.Is(err, fs.ErrExist) {
+			j.name = fmt.Sprintf("%s-%d", r.At.Format(idTime), n)
 		}
-		if err == nil {
-			err = errors.Join(os.Mkdir(filepath.Join(j.dir, filesDir), 0o700), syncDir(k.Dir))
-		}
-		if err == nil {
-			j.files, err = os.OpenRoot(filepath.Join(j.dir, filesDir))
-		}
-		if err == nil {
-			err = j.save(preparing)
-		}
-		if err != nil {
-			return nil, errors.Join(err, os.RemoveAll(j.dir))
-		}
-		return j, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(os.Mkdir(j.keptFiles(), 0o700), syncDir(k.Dir))
+	if err == nil {
+		j.files, err = os.OpenRoot(j.keptFiles())
+	}
+	if err == nil {
+		err = j.save(preparing)
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(j.dir))
+	}
+	return j, nil
 }
 
 func (j *journal) close() { _ = j.files.Close() } // what was written is synced

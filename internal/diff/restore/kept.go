@@ -82,7 +82,7 @@ func (k *Keep) Undo(one Kept) (Plan, error) {
 	}
 	for _, m := range j.Moves {
 		c := PathChange{Path: string(m.Path), After: State{Kind: m.Before, Perm: m.BeforePerm}}
-		if c.Before, err = (&ground{root: root}).kind(c.Path); err != nil || c.Before == other {
+		if c.Before, err = (&checking{root: root}).kind(c.Path); err != nil || c.Before == other {
 			c.Before = Nothing // what is in the way is said when it is tried
 		}
 		if c.Before == Nothing && m.Before == Nothing || m.Stayed && m.Before == Nothing {
@@ -122,10 +122,11 @@ func opener(dir, name string, kind Kind) func(context.Context) (io.ReadCloser, e
 // Remove removes what is kept.
 func (k *Keep) Remove(one Kept) error {
 	dir := filepath.Join(k.Dir, one.Name)
-	if err := os.RemoveAll(filepath.Join(dir, filesDir)); err != nil {
-		return fmt.Errorf("remove what is kept in %s: %w", dir, err)
+	err := os.RemoveAll(filepath.Join(dir, filesDir)) // before the journal of them
+	if err == nil {
+		err = os.RemoveAll(dir)
 	}
-	if err := os.RemoveAll(dir); err != nil {
+	if err != nil {
 		return fmt.Errorf("remove what is kept in %s: %w", dir, err)
 	}
 	return nil

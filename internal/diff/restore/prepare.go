@@ -23,7 +23,12 @@ const stagePrefix = ".codeloops-restore-"
 // before anything is moved.
 func (w *work) prepare(ctx context.Context, changes []PathChange) error {
 	for i := range w.Moves {
-		if err := w.keepCopy(ctx, i); err != nil {
+		m := &w.Moves[i]
+		err := w.at("keep")
+		if err == nil && (m.Before == File || m.Before == Link) {
+			m.BeforePerm, m.BeforeSum, err = w.keepAs(ctx, string(m.Path), string(m.Path), m.Before)
+		}
+		if err != nil {
 			return fmt.Errorf("keep %s: %w", wording.Path(string(w.Moves[i].Path)), err)
 		}
 	}
@@ -59,18 +64,6 @@ func (w *work) makeStage(dir string) error {
 		return err
 	}
 	return w.root.WriteFile(path.Join(dir, ".gitignore"), []byte("*\n"), 0o600)
-}
-
-// keepCopy copies what is at a path to where it is kept.
-func (w *work) keepCopy(ctx context.Context, i int) (err error) {
-	if err := w.at("keep"); err != nil {
-		return err
-	}
-	m := &w.Moves[i]
-	if m.Before == File || m.Before == Link {
-		m.BeforePerm, m.BeforeSum, err = w.keepAs(ctx, string(m.Path), string(m.Path), m.Before)
-	}
-	return err
 }
 
 // keepAs copies a file or a link of the work tree to where it is kept.

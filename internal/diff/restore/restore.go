@@ -42,7 +42,6 @@ const (
 type State struct {
 	Kind Kind
 	Perm fs.FileMode // of a file
-	Size int64       // of a file; it is only used to look for space
 	// Open returns the content of a file, or the target of a link.
 	Open func(context.Context) (io.ReadCloser, error)
 	Err  error // why there is no content; nil: there is
@@ -107,16 +106,13 @@ func (k *Keep) Restore(ctx context.Context, workTree string, p Plan) (Done, erro
 	if err != nil {
 		return Done{}, err
 	}
-	if err := k.space(root, changes); err != nil {
-		return Done{}, err
-	}
 	j.Title, j.WorkTree, j.At = p.Title, workTree, k.Now().UTC()
 	on, err := k.begin(j)
 	if err != nil {
 		return Done{}, fmt.Errorf("keep what is there: %w", err)
 	}
 	defer on.close()
-	w := &work{journal: on, ground: ground{plan: j, root: root, perms: p.Dirs}, step: k.step}
+	w := &work{journal: on, root: root, perms: p.Dirs, step: k.step}
 	err = w.prepare(ctx, changes)
 	if err == nil {
 		err = w.apply(ctx)
@@ -157,8 +153,10 @@ func (e *UnfinishedError) Unwrap() []error { return []error{e.cause, e.back} }
 // work is one restore in one work tree, going on or broken off.
 type work struct {
 	*journal
-	ground
-	step func(string) error
+	root  *os.Root
+	perms map[string]fs.FileMode // of directories that may have to be made
+	dirty map[string]bool        // directories that are to be synced
+	step  func(string) error
 }
 
 // at is called before each step that changes something.
@@ -209,27 +207,6 @@ func plan(root *os.Root, changes []PathChange) (*record, error) {
 		r.Dirs = append(r.Dirs, folder{name(dir), dirs[dir]})
 	}
 	return r, nil
-}
-
-// space refuses what would not find room.
-func (k *Keep) space(root *os.Root, changes []PathChange) error {
-	var there, comes int64
-	for _, c := range changes {
-		if info, err := root.Lstat(c.Path); err == nil && c.Before == File {
-			there += info.Size()
-		}
-		comes += c.After.Size
-	}
-	dir := k.Dir
-	for _, need := range []struct {
-		dir   string
-		bytes int64
-	}{{existing(dir), there}, {root.Name(), comes}} {
-		if left, known := free(need.dir); known && left < need.bytes {
-			return &RefusedError{[]string{fmt.Sprintf("%s: %d bytes are needed there, and %d are free", need.dir, need.bytes, left)}}
-		}
-	}
-	return nil
 }
 
 var errInTheWay = errors.New("something is in the way that is no part of the session's files")

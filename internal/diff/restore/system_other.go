@@ -3,5 +3,3 @@
 package restore
 
 func writable(string) error { return nil }
-
-func free(string) (bytes int64, known bool) { return 0, false }
