@@ -40,8 +40,8 @@ func (w *watcher) overridesOf(r *repo.Repository) overrides {
 		all.addFile(w.nameOf(path), path)
 	}
 	for name, m := range map[string]marks{"assume-unchanged": w.tracked.marked.assumed, "skip-worktree": w.tracked.marked.skipped} {
-		if m.count > 0 {
-			all.add(name, m.digest, " is said of "+m.String())
+		if m.digest != "" {
+			all.add(name, m.digest, " is said of "+m.some)
 		}
 	}
 	if w.elsewhere != "" {

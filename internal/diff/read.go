@@ -32,7 +32,7 @@ type tracked struct {
 // trackedIn takes what is of use from an index.
 func trackedIn(x *index.Index) tracked {
 	t := tracked{root: scan.Tracked(x), marked: markedIn(x), ignores: make(map[string]index.ID)}
-	t.partial = t.marked.open.count > 0 || x.Trailer == index.ID{} // git may have read it
+	t.partial = t.marked.open.digest != "" || x.Trailer == index.ID{} // git may have read it
 	for i := range x.Entries {
 		if e := &x.Entries[i]; e.Flags&index.SkipWorktree != 0 && path.Base(e.Path) == ".gitignore" {
 			t.ignores[e.Path] = e.ID
@@ -220,21 +220,8 @@ func (p *place) environment(gitDir, workTree string) repo.Env {
 
 // marks are the entries of an index that have something in common.
 type marks struct {
-	count  int
-	first  []string // paths, some of them
-	digest string   // of all; "" where there are none
-}
-
-// String names some of them.
-func (m marks) String() string {
-	names := make([]string, 0, len(m.first))
-	for _, name := range m.first {
-		names = append(names, wording.Name(name))
-	}
-	if more := m.count - len(m.first); more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(names, ", ")
+	some   string // of their names
+	digest string // of all; "" where there are none
 }
 
 // marked are the entries of an index by what git does not treat them as others for.
@@ -254,22 +241,25 @@ func markedIn(x *index.Index) marked {
 }
 
 func marksIn(x *index.Index, is func(*index.Entry) bool) (m marks) {
-	const some = 5
+	const most = 5
 	var all strings.Builder
+	var names []string
 	for i := range x.Entries {
-		e := &x.Entries[i]
-		if !is(e) {
-			continue
+		if e := &x.Entries[i]; is(e) {
+			names = append(names, e.Path)
+			fmt.Fprintf(&all, "%q %x %o %d\n", e.Path, e.ID, e.Mode, e.Stage)
 		}
-		if m.count++; m.count <= some {
-			m.first = append(m.first, e.Path)
-		}
-		fmt.Fprintf(&all, "%q %x %o %d\n", e.Path, e.ID, e.Mode, e.Stage)
 	}
-	if m.count > 0 {
-		m.digest = checkpoint.Digest(all.String())
+	if names == nil {
+		return m
 	}
-	return m
+	for i, name := range names[:min(len(names), most)] {
+		names[i] = wording.Name(name)
+	}
+	if more := len(names) - most; more > 0 {
+		names = append(names[:most], fmt.Sprintf("%d more", more))
+	}
+	return marks{strings.Join(names, ", "), checkpoint.Digest(all.String())}
 }
 
 // digest is equal for indexes of equal entries, whatever git has noted of their files.

@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/ignore"
 	"codeloops/internal/diff/restore"
@@ -267,38 +265,32 @@ func (w *way) raw(c scan.Difference) *checkpoint.Raw {
 
 // content says where the bytes of a file are.
 func (w *way) content(ctx context.Context, c scan.Difference, to *restore.State) error {
-	id, crlf := c.After.ID, false
-	if raw := w.raw(c); raw != nil {
-		switch {
-		case raw.CRLF:
-			crlf = true
-		case raw.Kept():
-			id = raw.ID
-		default:
-			content, err := w.git.checkedOut(ctx, "to convert files that are put back", c.Path, id)
-			if err != nil {
-				to.Err = fmt.Errorf("cannot tell what git makes of it: %w", err)
-			}
-			to.Open = func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }
-			return ctx.Err()
+	id, raw := c.After.ID, w.raw(c)
+	if raw != nil && !raw.Kept() {
+		content, err := w.git.checkedOut(ctx, "to convert files that are put back", c.Path, id)
+		if err != nil {
+			to.Err = fmt.Errorf("cannot tell what git makes of it: %w", err)
 		}
+		to.Open = func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }
+		return ctx.Err()
+	}
+	crlf := raw != nil && raw.CRLF
+	if raw != nil && !crlf {
+		id = raw.ID
 	}
 	if _, err := w.store.Size(ctx, id); err != nil {
 		to.Err = errors.New("its content is missing: it was too large to be kept, or is gone")
 	}
-	to.Open = func(ctx context.Context) (io.ReadCloser, error) { return w.open(ctx, id, crlf) }
+	to.Open = func(ctx context.Context) (io.ReadCloser, error) {
+		content, err := w.store.Blob(ctx, id)
+		if crlf {
+			content = inCRLF(content)
+		} else if errors.Is(err, store.ErrLarge) {
+			return w.store.Open(ctx, id)
+		}
+		return io.NopCloser(bytes.NewReader(content)), err
+	}
 	return ctx.Err()
-}
-
-func (w *way) open(ctx context.Context, id plumbing.Hash, crlf bool) (io.ReadCloser, error) {
-	content, err := w.store.Blob(ctx, id)
-	if errors.Is(err, store.ErrLarge) && !crlf {
-		return w.store.Open(ctx, id)
-	}
-	if crlf {
-		content = inCRLF(content)
-	}
-	return io.NopCloser(bytes.NewReader(content)), err
 }
 
 // same reports whether a file or link is what it is to be already.

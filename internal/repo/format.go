@@ -73,28 +73,22 @@ func (f *format) placeTree(own *Config, p place) error {
 func checkExtensions(own *Config, version int64, gitDir string) error {
 	for _, e := range own.Entries() {
 		name, ok := strings.CutPrefix(e.Key, "extensions.")
-		if !ok || harmless(name, e.Value) {
+		if !ok {
 			continue
 		}
-		if version == 0 && name != "objectformat" && name != "refstorage" {
-			continue
+		switch name {
+		case "noop", "noop-v1", "worktreeconfig", "partialclone", "preciousobjects", "relativeworktrees":
+			continue // they change nothing about what is read here
+		case "objectformat":
+			ok = e.Value == "sha1"
+		case "refstorage":
+			ok = e.Value == "files"
+		default:
+			ok = version == 0
 		}
-		return &UnsupportedError{GitDir: gitDir, Key: e.Key, Value: e.Value}
+		if !ok {
+			return &UnsupportedError{GitDir: gitDir, Key: e.Key, Value: e.Value}
+		}
 	}
 	return nil
-}
-
-// harmless reports whether an extension changes nothing about what is read
-// here.
-func harmless(name, value string) bool {
-	switch name {
-	case "noop", "noop-v1", "worktreeconfig", "partialclone", "preciousobjects", "relativeworktrees":
-		return true
-	case "objectformat":
-		return value == "sha1"
-	case "refstorage":
-		return value == "files"
-	default:
-		return false
-	}
 }

@@ -79,15 +79,18 @@ func readEntries(path string) ([]Entry, error) {
 
 // all reads every source, by the list in the section "FILES" of git-config(1).
 func (l *loader) all() error {
-	var system []string
-	if no, _ := parseBool(l.env.get("GIT_CONFIG_NOSYSTEM")); !no {
-		system = []string{l.system()}
+	system, ok := l.env("GIT_CONFIG_SYSTEM")
+	if !ok {
+		system = systemFile(l.env, "gitconfig")
+	}
+	if no, _ := parseBool(l.env.get("GIT_CONFIG_NOSYSTEM")); no {
+		system = ""
 	}
 	global, own := l.global(), []string{filepath.Join(l.commonDir, "config")}
 	if l.worktreeConfig {
 		own = append(own, filepath.Join(l.gitDirs[0], "config.worktree"))
 	}
-	for _, path := range slices.Concat(system, global, own) {
+	for _, path := range slices.Concat([]string{system}, global, own) {
 		err := l.file(path)
 		if slices.Contains(global, path) && errors.Is(err, fs.ErrPermission) {
 			continue // as in a home that is not ours
@@ -97,13 +100,6 @@ func (l *loader) all() error {
 		}
 	}
 	return l.environment()
-}
-
-func (l *loader) system() string {
-	if path, ok := l.env("GIT_CONFIG_SYSTEM"); ok {
-		return path
-	}
-	return systemFile(l.env, "gitconfig")
 }
 
 func (l *loader) global() []string {
@@ -119,9 +115,6 @@ func (l *loader) global() []string {
 
 // file adds the settings of one file; none when it is missing.
 func (l *loader) file(path string) error {
-	if path == "" {
-		return nil
-	}
 	entries, err := readEntries(path)
 	if file.Missing(err) {
 		return nil

@@ -55,21 +55,16 @@ type candidate struct {
 // record. An error ends the scan.
 func (c *candidate) look(ctx context.Context) (File, error) {
 	st, k, err := c.handle.stat(c.name)
+	var f File
 	if err != nil {
-		return c.forgive(unreadable(err))
+		err = unreadable(err)
+	} else {
+		f, err = c.find(ctx, st, k)
 	}
-	f, err := c.find(ctx, st, k)
-	if err != nil {
-		return c.forgive(err)
-	}
-	return f, nil
-}
-
-// forgive tells what to take for a file that was not found or could not be read.
-// Other errors end the scan.
-func (c *candidate) forgive(err error) (File, error) {
 	var unread *unreadableError
 	switch {
+	case err == nil:
+		return f, nil
 	case gone(err):
 		return File{}, nil
 	case errors.As(err, &unread):

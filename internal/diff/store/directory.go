@@ -129,9 +129,9 @@ func (d *directory) content(ctx context.Context, kind plumbing.ObjectType, id pl
 		if err != nil {
 			return err
 		}
-		r = check(r, kind, o.Size(), id)
+		r = check(file.Until(ctx, r), r, kind, o.Size(), id)
 		if o.Size() > Large {
-			if _, err = io.Copy(io.Discard, file.Until(ctx, r)); err == nil {
+			if _, err = io.Copy(io.Discard, r); err == nil {
 				err = ErrLarge
 			}
 			_ = r.Close() // it was opened for reading
@@ -155,18 +155,11 @@ func (d *directory) stream(ctx context.Context, kind plumbing.ObjectType, id plu
 	err = d.object(kind, id, func(o plumbing.EncodedObject) error {
 		from, err := o.Reader()
 		if err == nil {
-			from = check(from, kind, o.Size(), id)
-			r = reader{file.Until(ctx, from), from}
+			r = check(file.Until(ctx, from), from, kind, o.Size(), id)
 		}
 		return err
 	})
 	return r, err
-}
-
-// A reader reads from what Closer closes.
-type reader struct {
-	io.Reader
-	io.Closer
 }
 
 // files are those of a repository as go-git reads them, whatever the name of its

@@ -44,18 +44,19 @@ func SumBlob(ctx context.Context, r io.Reader, size int64) (plumbing.Hash, error
 // A checked reader ends with [ErrForged], not io.EOF, when what it read is not
 // what was asked for.
 type checked struct {
-	io.ReadCloser
+	io.Closer
+	from io.Reader
 	hash hash.Hash
 	left int64
 	want plumbing.Hash
 }
 
-func check(r io.ReadCloser, kind plumbing.ObjectType, size int64, want plumbing.Hash) io.ReadCloser {
-	return &checked{ReadCloser: r, hash: newHash(kind, size), left: size, want: want}
+func check(from io.Reader, of io.Closer, kind plumbing.ObjectType, size int64, want plumbing.Hash) io.ReadCloser {
+	return &checked{of, from, newHash(kind, size), size, want}
 }
 
 func (c *checked) Read(b []byte) (int, error) {
-	n, err := c.ReadCloser.Read(b)
+	n, err := c.from.Read(b)
 	_, _ = c.hash.Write(b[:n])
 	c.left -= int64(n)
 	if c.left < 0 || err == io.EOF && plumbing.Hash(c.hash.Sum(nil)) != c.want {

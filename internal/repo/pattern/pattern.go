@@ -22,17 +22,11 @@ func Parse(s string) Pattern {
 		p.Negated, s = true, rest
 	}
 	p.text, p.DirOnly = strings.CutSuffix(s, "/")
-	p.literal = min(literalLen(s), len(p.text))
+	if p.literal = strings.IndexAny(p.text, `*?[\`); p.literal < 0 {
+		p.literal = len(p.text)
+	}
 	p.baseName = !strings.Contains(p.text, "/")
 	return p
-}
-
-// literalLen returns the length of s up to its first special character.
-func literalLen(s string) int {
-	if i := strings.IndexAny(s, `*?[\`); i >= 0 {
-		return i
-	}
-	return len(s)
 }
 
 // Match reports whether the pattern matches a path. The path is relative to
