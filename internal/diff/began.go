@@ -94,10 +94,7 @@ func takeMarked(kept map[string]string, mark string) (digests map[string]string)
 
 // rulesIn returns the content of a file of ignore rules, "" where there is none.
 func rulesIn(name string) string {
-	if name == "" {
-		return ""
-	}
-	text, _, _ := file.Read(name, file.How{Max: maxSetup})
+	text, _, _ := file.Read(name, file.How{})
 	return string(text)
 }
 

@@ -130,15 +130,7 @@ type look struct {
 	wholes []string          // see scan.State.Hidden
 	nests  map[string]*rules // by their paths
 	single []string          // hidden in a directory of which something is seen
-	whole  []whole
-}
-
-// A whole is a directory that is hidden with everything in it.
-type whole struct {
-	path  string // with a slash at its end
-	files int
-	first []string // of the files, those with the shortest ways
-	cache bool     // it calls itself so
+	whole  []loop.Unshown    // directories that are hidden with everything in them, or the few files of one
 }
 
 // directory looks at a directory, given the rules in it and those of the start, which
@@ -168,7 +160,8 @@ func told(e fs.DirEntry) bool { return e.Type().IsRegular() || e.Type()&fs.ModeS
 
 // count takes a directory that is hidden as a whole.
 func (l *look) count(ctx context.Context, dir string) {
-	w, left := whole{path: dir}, maxCounted-1
+	files, left := 0, maxCounted-1
+	var first []string // those with the shortest ways
 	for queue := []string{dir}; len(queue) > 0 && left > 0 && ctx.Err() == nil; queue = queue[1:] {
 		for _, e := range l.entries(queue[0], left) {
 			left--
@@ -177,17 +170,29 @@ func (l *look) count(ctx context.Context, dir string) {
 			case e.IsDir():
 				queue = append(queue, name+"/")
 			case told(e):
-				w.files++
-				if len(w.first) <= maxHiddenIn {
-					w.first = append(w.first, name)
+				files++
+				if len(first) < maxHiddenIn {
+					first = append(first, name)
 				}
 			}
 		}
 	}
-	if w.files > 0 {
-		w.cache = l.isCache(dir)
-		l.whole = append(l.whole, w)
+	why := loop.Hidden
+	const signature = "Signature: 8a477f597d28d172789f06886806bc55" // of a cache, by https://bford.info/cachedir
+	if tag, err := readIn(l.root, dir+"CACHEDIR.TAG", maxHiddenText); err == nil && bytes.HasPrefix(tag, []byte(signature)) {
+		why = loop.HiddenCache
 	}
+	if files > maxHiddenIn {
+		l.whole = append(l.whole, unseen(dir, why, files))
+		return
+	}
+	for _, name := range first {
+		l.whole = append(l.whole, unseen(name, why, 0))
+	}
+}
+
+func unseen(name string, why loop.UnshownWhy, files int) loop.Unshown {
+	return loop.Unshown{Path: name, Why: why, Status: loop.FileAdded, Files: files}
 }
 
 // entries returns what is in a directory, as far as it can be read, or the most that is
@@ -203,48 +208,22 @@ func (l *look) entries(dir string, most int) []fs.DirEntry {
 	return all
 }
 
-// isCache reports whether a directory says that it is a cache, by
-// https://bford.info/cachedir.
-func (l *look) isCache(dir string) bool {
-	const signature = "Signature: 8a477f597d28d172789f06886806bc55"
-	content, err := readIn(l.root, dir+"CACHEDIR.TAG", maxHiddenText)
-	return err == nil && bytes.HasPrefix(content, []byte(signature))
-}
-
 // tell puts what was found in words: first what is hidden one by one, then the
 // directories. Where they are too many, only directories.
-func (l *look) tell() []loop.Unshown {
-	var all []loop.Unshown
-	add := func(name string, why loop.UnshownWhy, files int) {
-		all = append(all, loop.Unshown{Path: name, Why: why, Status: loop.FileAdded, Files: files})
-	}
+func (l *look) tell() (all []loop.Unshown) {
 	slices.SortStableFunc(l.single, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
-	named, more := l.single, map[string]int{}
-	if len(named) > maxHidden {
-		for _, name := range named[maxHidden:] {
+	more := map[string]int{}
+	for i, name := range l.single {
+		if i < maxHidden {
+			all = append(all, unseen(name, loop.Hidden, 0))
+		} else {
 			more[path.Dir(name)+"/"]++
 		}
-		named = named[:maxHidden]
-	}
-	for _, name := range named {
-		add(name, loop.Hidden, 0)
 	}
 	for dir, n := range more {
-		add(dir, loop.Hidden, n)
+		all = append(all, unseen(dir, loop.Hidden, n))
 	}
-	for _, w := range l.whole {
-		why := loop.Hidden
-		if w.cache {
-			why = loop.HiddenCache
-		}
-		if w.files > maxHiddenIn {
-			add(w.path, why, w.files)
-			continue
-		}
-		for _, name := range w.first {
-			add(name, why, 0)
-		}
-	}
+	all = append(all, l.whole...)
 	texts := 0 // bytes
 	for i := range all {
 		if u := &all[i]; texts < maxHiddenTexts && u.Files == 0 && u.Why == loop.Hidden && !secret(u.Path) {

@@ -19,9 +19,6 @@ import (
 // of values by names that tell a person where to look.
 type setup map[string]string
 
-// maxSetup is how much of a file that decides is read, in bytes.
-const maxSetup = 16 << 20
-
 // setupOf returns the setup of a repository. What cannot be read is in it by
 // the reason.
 func (w *watcher) setupOf(r *repo.Repository) setup {
@@ -61,7 +58,7 @@ func (p *place) nameOf(path string) string {
 // digestOf returns the digest of a file, or that of the reason why it cannot be
 // read; "" of a file that is empty or missing.
 func digestOf(path string) string {
-	content, _, err := file.Read(path, file.How{Max: maxSetup})
+	content, _, err := file.Read(path, file.How{})
 	switch {
 	case file.Missing(err):
 		return ""

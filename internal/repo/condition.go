@@ -71,7 +71,7 @@ func (l *loader) gitDirMatches(glob, origin string, fold bool) (bool, error) {
 // onBranch returns the branch that HEAD is on, with or without commits.
 func (l *loader) onBranch() (string, error) {
 	if l.branch == nil {
-		head, err := readHead(l.gitDirs[0], l.commonDir)
+		head, err := (&Repository{GitDir: l.gitDirs[0], CommonDir: l.commonDir}).Head()
 		if err != nil {
 			return "", err
 		}

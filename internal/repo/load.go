@@ -14,9 +14,8 @@ import (
 // The bounds of what is read as configuration. The depth is git's own; the
 // number of files keeps a few files that include each other from taking forever.
 const (
-	maxConfig   = 16 << 20 // bytes of one file
-	maxDepth    = 10       // of includes
-	maxIncludes = 1000     // in all
+	maxDepth    = 10   // of includes
+	maxIncludes = 1000 // in all
 )
 
 // sources say where the configuration of a repository is.
@@ -67,7 +66,7 @@ func readSettings(path string) (*Config, error) {
 
 // readEntries returns the settings of one file.
 func readEntries(path string) ([]Entry, error) {
-	data, err := read(path, maxConfig)
+	data, err := read(path, file.MaxText)
 	if errors.Is(err, file.ErrNotRegular) {
 		return nil, nil // such as /dev/null
 	}

@@ -28,11 +28,7 @@ type Head struct {
 }
 
 // Head reads HEAD anew.
-func (r *Repository) Head() (Head, error) { return readHead(r.GitDir, r.CommonDir) }
-
-func readHead(gitDir, commonDir string) (Head, error) {
-	return refStore{gitDir: gitDir, commonDir: commonDir}.follow(headName)
-}
+func (r *Repository) Head() (Head, error) { return r.follow(headName) }
 
 // Branch returns the commit that a branch is at, by its name without refs/heads/; "" where there
 // is no such branch, or none with commits.
@@ -40,15 +36,15 @@ func (r *Repository) Branch(name string) (commit string, err error) {
 	if name = "refs/heads/" + name; !validRef(name) {
 		return "", nil
 	}
-	at, err := refStore{gitDir: r.GitDir, commonDir: r.CommonDir}.follow(name)
+	at, err := r.follow(name)
 	return at.Commit, err
 }
 
 // follow reads a reference, by gitglossary(7) on "ref" and "symref".
-func (s refStore) follow(first string) (Head, error) {
+func (r *Repository) follow(first string) (Head, error) {
 	name := first
 	for range maxLinks {
-		v, err := s.read(name)
+		v, err := r.read(name)
 		if err != nil {
 			return Head{}, fmt.Errorf("read the ref %s: %w", name, err)
 		}
@@ -64,11 +60,6 @@ func (s refStore) follow(first string) (Head, error) {
 	return Head{}, fmt.Errorf("follow %s to %s: too many symbolic refs", first, name)
 }
 
-// A refStore reads refs of the "files" format.
-type refStore struct {
-	gitDir, commonDir string
-}
-
 // A ref is the value of a ref: one of its fields, or none when the ref does not
 // exist.
 type ref struct {
@@ -78,10 +69,10 @@ type ref struct {
 
 var errBadRef = errors.New("malformed ref")
 
-func (s refStore) read(name string) (ref, error) {
-	v, err := s.loose(name)
+func (r *Repository) read(name string) (ref, error) {
+	v, err := r.loose(name)
 	if err == nil && name != headName && v == (ref{}) {
-		err = s.eachPacked(func(packed, id string) {
+		err = r.eachPacked(func(packed, id string) {
 			if packed == name {
 				v.commit = id
 			}
@@ -91,8 +82,8 @@ func (s refStore) read(name string) (ref, error) {
 }
 
 // loose reads a ref that has a file of its own.
-func (s refStore) loose(name string) (ref, error) {
-	path := filepath.Join(s.dirOf(name), filepath.FromSlash(name))
+func (r *Repository) loose(name string) (ref, error) {
+	path := filepath.Join(r.dirOf(name), filepath.FromSlash(name))
 	if target, err := os.Readlink(path); err == nil && validRef(filepath.ToSlash(target)) {
 		return ref{target: filepath.ToSlash(target)}, nil
 	}
@@ -118,21 +109,21 @@ func (s refStore) loose(name string) (ref, error) {
 }
 
 // dirOf returns the directory that holds a ref: work trees share all but a few.
-func (s refStore) dirOf(name string) string {
+func (r *Repository) dirOf(name string) string {
 	for _, own := range []string{"refs/bisect/", "refs/worktree/", "refs/rewritten/"} {
 		if strings.HasPrefix(name, own) {
-			return s.gitDir
+			return r.GitDir
 		}
 	}
 	if name == headName {
-		return s.gitDir
+		return r.GitDir
 	}
-	return s.commonDir
+	return r.CommonDir
 }
 
 // eachPacked hands out the refs in packed-refs.
-func (s refStore) eachPacked(take func(name, id string)) error {
-	data, _, err := file.Read(filepath.Join(s.commonDir, "packed-refs"), file.How{Max: maxPacked})
+func (r *Repository) eachPacked(take func(name, id string)) error {
+	data, _, err := file.Read(filepath.Join(r.CommonDir, "packed-refs"), file.How{Max: maxPacked})
 	if file.Missing(err) {
 		return nil
 	}
@@ -169,9 +160,8 @@ func startsWithID(text string) bool { return len(text) >= idLen && plumbing.IsHa
 // "refs/tags/", each with the commit or object that it names, or the name of another
 // one. What cannot be read is in it by the reason.
 func (r *Repository) RefsBelow(prefix string) map[string]string {
-	s := refStore{gitDir: r.GitDir, commonDir: r.CommonDir}
-	refs := s.looseBelow(prefix) // before those that git may put into packed-refs meanwhile
-	err := s.eachPacked(func(name, id string) {
+	refs := r.looseBelow(prefix) // before those that git may put into packed-refs meanwhile
+	err := r.eachPacked(func(name, id string) {
 		if _, loose := refs[name]; !loose && strings.HasPrefix(name, prefix) {
 			refs[name] = id
 		}
@@ -183,9 +173,9 @@ func (r *Repository) RefsBelow(prefix string) map[string]string {
 }
 
 // looseBelow reads those that have files of their own.
-func (s refStore) looseBelow(prefix string) map[string]string {
+func (r *Repository) looseBelow(prefix string) map[string]string {
 	refs := make(map[string]string)
-	root := s.dirOf(prefix)
+	root := r.dirOf(prefix)
 	_ = filepath.WalkDir(filepath.Join(root, filepath.FromSlash(prefix)), func(path string, d fs.DirEntry, err error) error {
 		rel, relErr := filepath.Rel(root, path)
 		name := filepath.ToSlash(rel)
@@ -198,7 +188,7 @@ func (s refStore) looseBelow(prefix string) map[string]string {
 		case d.IsDir(), strings.HasSuffix(name, ".lock"):
 			return nil
 		}
-		v, err := s.loose(name)
+		v, err := r.loose(name)
 		if err != nil {
 			refs[name] = err.Error()
 		} else if v != (ref{}) {

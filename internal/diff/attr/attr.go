@@ -151,7 +151,7 @@ func (res *resolution) apply(assign []assignment) {
 
 // readOutside returns the definitions in a file outside the work tree.
 func readOutside(path string) *definitions {
-	text, _ := readText(path, file.How{Max: maxFile})
+	text, _ := readText(path, file.How{})
 	return parse(text, true)
 }
 
@@ -165,7 +165,7 @@ func readText(path string, how file.How) (string, error) {
 // read returns the definitions in a directory of the work tree.
 func (r *Reader) read(dir string) *definitions {
 	name := dir + fileName
-	text, err := readText(filepath.Join(r.o.WorkTree, filepath.FromSlash(name)), file.How{NoFollow: true, Max: maxFile})
+	text, err := readText(filepath.Join(r.o.WorkTree, filepath.FromSlash(name)), file.How{NoFollow: true})
 	if err != nil && r.o.FromIndex != nil {
 		data, _ := r.o.FromIndex(name)
 		text = string(data)

@@ -11,8 +11,7 @@ const (
 	fileName    = ".gitattributes"
 	macroPrefix = "[attr]"
 	blank       = " \t\r\n"
-	maxLine     = 2048     // bytes; git passes over a line of that length
-	maxFile     = 16 << 20 // bytes; git draws such a line too, a higher one
+	maxLine     = 2048 // bytes; git passes over a line of that length
 )
 
 // definitions are the content of one file.

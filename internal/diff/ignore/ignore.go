@@ -47,7 +47,7 @@ type Rules struct {
 func New(o Options) *Rules {
 	r := &Rules{o: o, unread: make(map[string]error)}
 	for _, path := range []string{o.ExcludesFile, o.InfoExclude} {
-		if text, ok := r.read(path, file.How{Max: maxFile}); ok {
+		if text, ok := r.read(path, file.How{}); ok {
 			r.outside = append(r.outside, parse(text))
 		}
 	}
@@ -132,7 +132,7 @@ func (d *Dir) load() {
 func (r *Rules) inside(dir string) list {
 	if r.o.WorkTree != "" {
 		path := filepath.Join(r.o.WorkTree, filepath.FromSlash(dir), fileName)
-		if text, ok := r.read(path, file.How{NoFollow: true, Max: maxFile}); ok {
+		if text, ok := r.read(path, file.How{NoFollow: true}); ok {
 			return parse(text)
 		}
 	}
@@ -143,10 +143,6 @@ func (r *Rules) inside(dir string) list {
 	}
 	return nil
 }
-
-// maxFile is the size in bytes from which a file of rules is passed over. Git
-// draws a line too, though a higher one.
-const maxFile = 16 << 20
 
 func (r *Rules) read(path string, how file.How) (text string, ok bool) {
 	data, _, err := file.Read(path, how)

@@ -79,7 +79,7 @@ func TestOrderOutside(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.write(filepath.Join(w.tree, fileName), "a\n"+strings.Repeat("# long\n", maxFile/7+1))
+	w.write(filepath.Join(w.tree, fileName), "a\n"+strings.Repeat("# long\n", file.MaxText/7+1))
 	r := w.rules(false)
 	if r.Root().Ignored("a", false) {
 		t.Error("a is ignored")

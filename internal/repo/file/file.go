@@ -57,10 +57,14 @@ func StampOf(fi fs.FileInfo) Stamp {
 	return s
 }
 
+// MaxText is the size in bytes up to which files of rules and settings are read. Git draws
+// such a line too, a higher one.
+const MaxText = 16 << 20
+
 // How says which files Read takes.
 type How struct {
 	NoFollow bool  // a symbolic link is ErrNotRegular, not followed
-	Max      int64 // bytes; a larger file is ErrTooLarge
+	Max      int64 // bytes; a larger file is ErrTooLarge; 0: MaxText
 }
 
 // Open opens the regular file at path, and returns it with its stamp. A FIFO without a
@@ -80,7 +84,7 @@ func Open(path string, how How) (*os.File, Stamp, error) {
 	case err != nil:
 	case !fi.Mode().IsRegular():
 		err = notRegular(path)
-	case fi.Size() > how.Max:
+	case fi.Size() > cmp.Or(how.Max, MaxText):
 		err = fmt.Errorf("read %s: %w", path, ErrTooLarge)
 	default:
 		return f, StampOf(fi), nil
