@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -21,13 +22,7 @@ type Edit struct {
 	Content []byte
 }
 
-// What no state can have.
-var (
-	// errPath leads out of the work tree, or into a repository's own files, on some
-	// system at least.
-	errPath     = errors.New("this is no path for a file of a work tree")
-	errInTheWay = errors.New("something that is out of scope is in the way")
-)
+var errInTheWay = errors.New("something that is out of scope is in the way")
 
 // Edited makes a state of the baseline with edits, for [Tree.Way], and returns the
 // [loop.Change.State] that names it. It writes nothing but contents, as objects. A file
@@ -45,18 +40,14 @@ func (t *Tree) Edited(ctx context.Context, edits []Edit) (state string, err erro
 	defer root.Close() //nolint:errcheck // only read
 	edited := t.base
 	var problems []error
-	for _, gone := range []bool{true, false} { // first what goes, so that what comes has room
-		for _, e := range edits {
-			if gone != (e.Mode == 0) {
-				continue
-			}
-			next, err := t.edit(root, edited, e)
-			if err != nil {
-				problems = append(problems, fmt.Errorf("%s: %w", e.Path, err))
-				continue
-			}
-			edited = next
+	comes := func(e Edit) int { return min(int(e.Mode), 1) } // after what goes, so that it has room
+	for _, e := range slices.SortedStableFunc(slices.Values(edits), func(a, b Edit) int { return comes(a) - comes(b) }) {
+		next, err := t.edit(root, edited, e)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", e.Path, err))
+			continue
 		}
+		edited = next
 	}
 	if err := errors.Join(append(problems, ctx.Err())...); err != nil {
 		return "", err
@@ -68,7 +59,7 @@ func (t *Tree) Edited(ctx context.Context, edits []Edit) (state string, err erro
 // edit makes an edit of a state. What is in the way of it may be on the disk alone.
 func (w *watcher) edit(root *os.Root, d *scan.Dir, e Edit) (*scan.Dir, error) {
 	if !restore.Proper(e.Path) {
-		return nil, errPath
+		return nil, restore.ErrPath
 	}
 	if e.Mode == 0 {
 		return d.Without(e.Path), nil
@@ -81,7 +72,7 @@ func (w *watcher) edit(root *os.Root, d *scan.Dir, e Edit) (*scan.Dir, error) {
 	id := store.Sum(plumbing.BlobObject, e.Content)
 	placed, ok := scan.Place(e.Path, e.Mode, id, int64(len(e.Content)))
 	if !ok || e.Mode == scan.Gitlink {
-		return nil, errPath
+		return nil, restore.ErrPath
 	}
 	if err := w.store.Keep(id, e.Content); err != nil {
 		return nil, err

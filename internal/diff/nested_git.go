@@ -23,25 +23,10 @@ const (
 	isRepository = "a repository"
 )
 
-// A gitDir is a .git as a scan has found it.
+// A gitDir is what a scan found when it opened the repository of a directory.
 type gitDir struct {
-	repository bool
-	why        error // it could not be told
-}
-
-// look takes note of a directory of which the repository was opened, if it has a
-// .git at all.
-func (n *nests) look(path string, r *repo.Repository, err error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.gits == nil {
-		n.gits = make(map[string]gitDir)
-	}
-	g := gitDir{repository: r != nil || errors.As(err, new(*repo.UnsupportedError))}
-	if !g.repository && !errors.Is(err, repo.ErrNotRepository) {
-		g.why = err
-	}
-	n.gits[path] = g
+	repo *repo.Repository
+	err  error
 }
 
 // setUp adds to a setup what stands for each .git of the last scan, and for the
@@ -54,21 +39,21 @@ func (n *nests) setUp(s setup) (names map[string][]string) {
 		if _, err := os.Lstat(n.at.absolute(git)); file.Missing(err) {
 			continue
 		}
-		nest := n.rules[path] != nil
+		nest, is := n.rules[path] != nil, g.repo != nil || errors.As(g.err, new(*repo.UnsupportedError))
 		switch {
-		case g.why != nil:
-			s[git] = checkpoint.Digest(g.why.Error())
-		case !g.repository:
+		case is && nest:
+			s[git] = checkpoint.Digest(isNest)
+		case is:
+			s[git] = checkpoint.Digest(isRepository)
+		case !errors.Is(g.err, repo.ErrNotRepository):
+			s[git] = checkpoint.Digest(g.err.Error())
+		default:
 			if digest, list := n.at.contentsOf(git); digest != "" {
 				s[git], names[git] = digest, list
 			}
-		case nest:
-			s[git] = checkpoint.Digest(isNest)
-		default:
-			s[git] = checkpoint.Digest(isRepository)
 		}
-		if r, err := n.at.openNest(path); err == nil && nest && n.begins(path) {
-			s.addFile(n.at.nameOf(r.InfoExclude()), r.InfoExclude())
+		if g.repo != nil && nest && n.begins(path) {
+			s.addFile(n.at.nameOf(g.repo.InfoExclude()), g.repo.InfoExclude())
 		}
 	}
 	return names

@@ -146,7 +146,9 @@ func (i inside) Nest(path string) bool { return i.begun[i.full(path)] }
 // headOf looks at a directory of the work tree as a repository of its own.
 func (n *nests) headOf(path string) (scan.Head, error) {
 	r, err := n.at.openNest(path)
-	n.look(path, r, err)
+	n.mu.Lock()
+	n.gits[path] = gitDir{r, err}
+	n.mu.Unlock()
 	switch {
 	case errors.Is(err, repo.ErrNotRepository), errors.Is(err, fs.ErrNotExist):
 		return scan.Head{}, nil
@@ -175,7 +177,9 @@ func (n *nests) find(path string) {
 
 // reset is for the beginning of a scan. Until begin, whatever is a repository becomes
 // a nest.
-func (n *nests) reset() { n.found, n.gits, n.rules = nil, nil, make(map[string]*rules) }
+func (n *nests) reset() {
+	n.found, n.gits, n.rules = nil, make(map[string]gitDir), make(map[string]*rules)
+}
 
 // begin takes some nests for those that the session began with.
 func (n *nests) begin(paths []string) {

@@ -48,34 +48,31 @@ func (l *loader) numbered() ([]Entry, error) {
 // quoting of a shell.
 func parameters(text string) ([]Entry, error) {
 	var entries []Entry
+	malformed := fmt.Errorf("GIT_CONFIG_PARAMETERS is malformed: %q", text)
 	for rest := strings.TrimLeft(text, " "); rest != ""; rest = strings.TrimLeft(rest, " ") {
 		key, after, ok := unquote(rest)
 		if !ok {
-			return nil, badParameters(text)
+			return nil, malformed
 		}
 		e := Entry{Key: key, Implicit: true}
 		if after, ok = strings.CutPrefix(after, "="); ok {
 			e.Implicit = after == "" || after[0] == ' '
 			if !e.Implicit {
 				if e.Value, after, ok = unquote(after); !ok {
-					return nil, badParameters(text)
+					return nil, malformed
 				}
 			}
 		} else if key, value, ok := strings.Cut(key, "="); ok {
 			e = Entry{Key: key, Value: value}
 		}
 		if after != "" && after[0] != ' ' {
-			return nil, badParameters(text)
+			return nil, malformed
 		}
 		e.Key = canonical(e.Key)
 		entries = append(entries, e)
 		rest = after
 	}
 	return entries, nil
-}
-
-func badParameters(text string) error {
-	return fmt.Errorf("GIT_CONFIG_PARAMETERS is malformed: %q", text)
 }
 
 // unquote reads a word in single quotes, in which \' and \! stand outside of

@@ -1,5 +1,7 @@
 package lines
 
+import "cmp"
+
 // The indent heuristic, published by Michael Haggerty with git 2.11 and at
 // github.com/mhagger/diff-slider-tools, places a run that can slide: it rates
 // the split before the run with the split after it by the blank lines and the
@@ -36,14 +38,7 @@ type score struct{ indent, penalty int }
 
 // noWorse reports whether s is at least as good as t.
 func (s score) noWorse(t score) bool {
-	difference := s.penalty - t.penalty
-	switch {
-	case s.indent > t.indent:
-		difference += indentWeight
-	case s.indent < t.indent:
-		difference -= indentWeight
-	}
-	return difference <= 0
+	return s.penalty-t.penalty+indentWeight*cmp.Compare(s.indent, t.indent) <= 0
 }
 
 // bestEnd returns where a run of the given size should end, between top and
@@ -134,20 +129,18 @@ func (g gap) indentPenalty(blanks bool) int {
 	switch {
 	case below == blank || g.indentBefore == blank || below == g.indentBefore:
 		return 0
+	case below > g.indentBefore && blanks:
+		return deeperBlank
 	case below > g.indentBefore:
-		return pick(blanks, deeperBlank, deeper)
-	case g.indentAfter != blank && g.indentAfter > below:
-		return pick(blanks, beforeBlockBlank, beforeBlock)
-	default:
-		return pick(blanks, shallowerBlank, shallower)
+		return deeper
+	case g.indentAfter > below && blanks:
+		return beforeBlockBlank
+	case g.indentAfter > below:
+		return beforeBlock
+	case blanks:
+		return shallowerBlank
 	}
-}
-
-func pick(condition bool, yes, no int) int {
-	if condition {
-		return yes
-	}
-	return no
+	return shallower
 }
 
 // indent returns the width of a line's leading white space in columns, or blank

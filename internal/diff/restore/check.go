@@ -15,19 +15,19 @@ import (
 
 // A checking finds out whether changes can be made.
 type checking struct {
-	root     *os.Root
-	going    map[string]bool // paths of what will be moved away
-	problems []string
+	root  *os.Root
+	going map[string]bool // paths of what will be moved away
 }
 
-var (
-	errPath    = errors.New("this is no path for a file of a work tree")
-	errChanged = errors.New("it has changed since it was looked at: try again")
-)
+// ErrPath is of a path that leads out of the work tree, or into a repository's own files, on
+// some system at least.
+var ErrPath = errors.New("this is no path for a file of a work tree")
+
+var errChanged = errors.New("it has changed since it was looked at: try again")
 
 func (c *checking) check(change PathChange) error {
 	if !Proper(change.Path) {
-		return errPath
+		return ErrPath
 	}
 	kind, err := c.kind(change.Path)
 	switch {

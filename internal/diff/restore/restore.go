@@ -175,13 +175,14 @@ func plan(root *os.Root, changes []PathChange) (*record, error) {
 			c.going[change.Path] = true
 		}
 	}
+	var problems []string
 	for _, change := range changes {
 		if err := c.check(change); err != nil {
-			c.problems = append(c.problems, fmt.Sprintf("%s: %v", wording.Path(change.Path), err))
+			problems = append(problems, fmt.Sprintf("%s: %v", wording.Path(change.Path), err))
 		}
 	}
-	if c.problems != nil {
-		return nil, &RefusedError{c.problems}
+	if problems != nil {
+		return nil, &RefusedError{problems}
 	}
 	r := &record{Token: rand.Text()[:10]}
 	dirs := make(map[string]fs.FileMode)
