@@ -100,20 +100,12 @@ func (s *seen) reconverted(now attr.Settings, root *scan.Dir) bool {
 
 // readIndex reads the index, and takes it apart unless that is known already.
 func (w *watcher) readIndex(ctx context.Context) error {
-	text, err := index.Open(w.repo.IndexFile())
-	if err != nil {
-		return err
-	}
-	mark := text.Mark()
-	if mark == w.tracked.from {
-		return nil
-	}
-	x, err := text.Index()
+	x, mark, err := index.ReadNew(w.repo.IndexFile(), w.tracked.from)
 	if errors.Is(err, index.ErrExtension) {
 		x, err = w.git.listIndex(ctx)
 		mark = index.Mark{} // a part of it is in another file
 	}
-	if err == nil {
+	if err == nil && x != nil {
 		w.tracked = trackedIn(x)
 		w.tracked.from = mark
 	}

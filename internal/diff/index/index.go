@@ -62,53 +62,39 @@ type Index struct {
 	Trailer ID         // the checksum at the end; zero under index.skipHash
 }
 
-// A Text is an index file as it was read, before it is taken apart.
-type Text struct {
-	path  string
-	data  []byte // nil when there is no file
-	stamp file.Stamp
-}
-
-// Open reads the index file at path. The error says why it could not be read.
-func Open(path string) (Text, error) {
-	data, stamp, err := file.Read(path, file.How{Max: maxIndex})
-	if file.Missing(err) {
-		return Text{}, nil
-	}
-	return Text{path: path, data: data, stamp: stamp}, err
-}
-
-// A Mark tells one [Text] from another: they have the same one where all their bytes are the
-// same, and what stat says of their files.
+// A Mark tells an index file from another one: they have the same one where all their bytes
+// are the same, and what stat says of them.
 type Mark struct {
 	sum   [sha256.Size]byte
 	stamp file.Stamp
 }
 
-// Mark returns the mark of the text.
-func (t Text) Mark() Mark { return Mark{sha256.Sum256(t.data), t.stamp} }
-
-// Index takes the text apart. A missing file is an empty index. Errors wrap ErrCorrupt or
-// ErrExtension.
-func (t Text) Index() (*Index, error) {
-	if t.data == nil {
-		return &Index{}, nil
-	}
-	d, err := decode(t.data)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", t.path, err)
-	}
-	d.Stamp = t.stamp
-	return &d.Index, nil
+// Read reads the index at path; a missing file is an empty one. Errors wrap ErrCorrupt or
+// ErrExtension, or say why it could not be read.
+func Read(path string) (*Index, error) {
+	x, _, err := ReadNew(path, Mark{})
+	return x, err
 }
 
-// Read reads the index at path, with the errors of [Open] and [Text.Index].
-func Read(path string) (*Index, error) {
-	text, err := Open(path)
-	if err != nil {
-		return nil, err
+// ReadNew is [Read], but returns nil for an index file with a mark that is known. The mark is
+// that of the file, whatever the error.
+func ReadNew(path string, known Mark) (*Index, Mark, error) {
+	data, stamp, err := file.Read(path, file.How{Max: maxIndex})
+	mark := Mark{sha256.Sum256(data), stamp}
+	switch {
+	case err != nil && !file.Missing(err):
+		return nil, mark, err
+	case mark == known:
+		return nil, mark, nil
+	case err != nil:
+		return &Index{}, mark, nil
 	}
-	return text.Index()
+	d, err := decode(data)
+	if err != nil {
+		return nil, mark, fmt.Errorf("read %s: %w", path, err)
+	}
+	d.Stamp = stamp
+	return &d.Index, mark, nil
 }
 
 // Racy reports whether the file of e may have been written after git looked at

@@ -8,6 +8,9 @@ import (
 	"syscall"
 )
 
+// Umask returns the permissions that new files do not get.
+func Umask() fs.FileMode { return 0o022 }
+
 // A handle is a directory, named by its path.
 type handle struct{ path string }
 
