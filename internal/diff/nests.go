@@ -168,7 +168,6 @@ func (p *place) openNest(path string) (*repo.Repository, error) {
 	return repo.Open(dir, p.environment(filepath.Join(dir, ".git"), dir))
 }
 
-// find takes note of a nest.
 func (n *nests) find(path string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -211,7 +210,6 @@ func (s *seen) ignores(name string) bool {
 	return in.Ignored(rest)
 }
 
-// keptNests returns the paths of the nests that a session began with.
 func keptNests(kept checkpoint.Kept) []string {
 	paths := kept.Nested()
 	for name, digest := range kept.Setup {

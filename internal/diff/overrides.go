@@ -52,7 +52,6 @@ func (w *watcher) overridesOf(r *repo.Repository) overrides {
 
 const theHook = "the hook "
 
-// addHooks adds the hooks that git would run.
 func (p *place) addHooks(all overrides, r *repo.Repository) {
 	dir, set, err := r.Config.Path("core.hooksPath")
 	switch {
@@ -83,7 +82,6 @@ func hooks() []string {
 // runs reports whether git would run a hook. On Windows every one is run.
 func runs(info fs.FileInfo) bool { return info.Mode()&0o111 != 0 || filepath.Separator == '\\' }
 
-// addSettings adds those among the settings of a repository.
 func (o overrides) addSettings(c *repo.Config) {
 	for _, e := range c.Entries() {
 		if _, known := o.setup[e.Key]; !known && Overrides(e.Key) {

@@ -49,7 +49,6 @@ func (d *disk) look(ctx context.Context, w *watcher, state *scan.Dir) (*checkpoi
 	return said, nil
 }
 
-// read reads the files that git converts.
 func (d *disk) read(ctx context.Context, w *watcher, state *scan.Dir, how attr.Conversion) error {
 	root, err := os.OpenRoot(w.Root())
 	if err != nil {
@@ -98,12 +97,10 @@ func rawOf(root *os.Root, f scan.Placed) (raw checkpoint.Raw, content []byte, di
 	return checkpoint.Raw{ID: id}, content, true
 }
 
-// inCRLF returns text with each of its line ends CRLF.
 func inCRLF(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))
 }
 
-// take takes note of a file.
 func (d *disk) take(path string, raw checkpoint.Raw, content []byte, objects *store.Store) {
 	size := int64(len(content))
 	if content != nil && (d.size+size > maxRaw || objects.Keep(raw.ID, content) != nil) {

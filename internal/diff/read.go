@@ -77,7 +77,6 @@ func (w *watcher) scan(ctx context.Context, also *scan.Dir) (scan.State, error) 
 	return state, nil
 }
 
-// scanAll scans the work tree with the nests in it.
 func (w *watcher) scanAll(ctx context.Context, s *scan.Scanner, known scan.Known) (scan.State, error) {
 	w.nests.reset()
 	state, err := s.Scan(ctx, known)
@@ -223,7 +222,6 @@ type marked struct {
 	open    marks // in conflict, or with a content that is still to come
 }
 
-// markedIn returns those of an index.
 func markedIn(x *index.Index) marked {
 	return marked{
 		assumed: marksIn(x, func(e *index.Entry) bool { return e.Flags&index.AssumeValid != 0 }),

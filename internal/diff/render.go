@@ -72,7 +72,6 @@ func each(n int, do func(i int)) {
 	workers.Wait()
 }
 
-// sidesOf returns both sides of a difference.
 func sidesOf(ctx context.Context, objects *store.Store, c scan.Difference) (before, after patch.Side, err error) {
 	if before, err = sideOf(ctx, objects, c.Before); err != nil {
 		return before, after, fmt.Errorf("read the old side of %s: %w", wording.Name(c.Path), err)

@@ -74,7 +74,6 @@ func (t *Tree) Checkpoint(ctx context.Context, state, name, message string) (com
 	return id.String(), nil
 }
 
-// commit writes a checkpoint.
 func (m *memory) commit(ctx context.Context, w *watcher, c checkpoint.Checkpoint) (plumbing.Hash, error) {
 	head, err := w.repo.Head()
 	if err != nil {
@@ -160,7 +159,6 @@ func (t *Tree) Recall(ctx context.Context, commit string) (state string, err err
 	return state, nil
 }
 
-// recall reads a checkpoint.
 func (w *watcher) recall(ctx context.Context, commit string) (kept checkpoint.Kept, state *scan.Dir, err error) {
 	if kept, err = checkpoint.Read(ctx, w.store, plumbing.NewHash(commit)); err == nil {
 		state, err = kept.State(ctx, w.store, w.known(ctx))

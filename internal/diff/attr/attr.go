@@ -149,7 +149,6 @@ func (res *resolution) apply(assign []assignment) {
 	}
 }
 
-// readOutside returns the definitions in a file outside the work tree.
 func readOutside(path string) *definitions {
 	text, _ := readText(path, file.How{})
 	return parse(text, true)
@@ -162,7 +161,6 @@ func readText(path string, how file.How) (string, error) {
 	return strings.TrimPrefix(string(data), "\ufeff"), err
 }
 
-// read returns the definitions in a directory of the work tree.
 func (r *Reader) read(dir string) *definitions {
 	name := dir + fileName
 	text, err := readText(filepath.Join(r.o.WorkTree, filepath.FromSlash(name)), file.How{NoFollow: true})

@@ -47,7 +47,6 @@ func parse(text string, macros bool) *definitions {
 	return d
 }
 
-// add reads one line.
 func (d *definitions) add(line string, macros bool) {
 	if line == "" || line[0] == '#' {
 		return

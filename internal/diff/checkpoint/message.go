@@ -37,7 +37,6 @@ const (
 	branchLine = "Branch: "
 )
 
-// message returns the commit's message, given the files that were left out.
 func (c *Checkpoint) message(files []scan.Placed) string {
 	text := "\n" + strings.TrimRight(c.Message, "\n") + "\n"
 	for _, begin := range []string{setUpKnown, umaskLine, leftOut} { // no line of it begins as ours do

@@ -31,7 +31,6 @@ type decoder struct {
 	room int // for the paths of version 4
 }
 
-// decode takes an index file apart.
 func decode(data []byte) (*decoder, error) {
 	if len(data) < headerSize+hashSize || string(data[:4]) != "DIRC" {
 		return nil, corrupt("no index file")

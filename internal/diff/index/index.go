@@ -111,7 +111,6 @@ func corrupt(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrCorrupt, fmt.Sprintf(format, args...))
 }
 
-// compare orders entries as the index does.
 func (e *Entry) compare(other *Entry) int {
 	return cmp.Or(cmp.Compare(e.Path, other.Path), cmp.Compare(e.Stage, other.Stage))
 }

@@ -60,7 +60,6 @@ func (s *searcher) furthest(f *frontier, x box) (best point, most int) {
 	return best, most
 }
 
-// covered returns how many lines a path has covered from the corner of its frontier.
 func (s *searcher) covered(f *frontier, x box, at point) int {
 	if f == &s.tail {
 		return x.a1 - at.a + x.b1 - at.b

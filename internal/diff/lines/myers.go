@@ -174,7 +174,6 @@ type frontier struct {
 	lo, hi int // the diagonals reached last, every second one between them
 }
 
-// on returns the position on a diagonal.
 func (f *frontier) on(k int) int { return int(f.reach[k-f.mid+f.radius]) }
 
 func (f *frontier) set(k, position int) { f.reach[k-f.mid+f.radius] = int32(position) }

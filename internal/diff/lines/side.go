@@ -9,7 +9,6 @@ type side struct {
 	changed []bool // per line, then one that stays false
 }
 
-// split cuts a content into lines.
 func split(content []byte) *side {
 	s := &side{content: content, starts: make([]int, 1, bytes.Count(content, []byte{'\n'})+2)}
 	for line := range bytes.Lines(content) {

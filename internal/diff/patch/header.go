@@ -50,7 +50,6 @@ func appendHeader(dst []byte, n names, before, after Side, rename string) []byte
 	return append(dst, '\n')
 }
 
-// appendNames appends the "---" line with the "+++" line.
 func appendNames(dst []byte, n names) []byte {
 	return fmt.Appendf(dst, "--- %s%s\n+++ %s%s\n", n.before, tab(n.before), n.after, tab(n.after))
 }

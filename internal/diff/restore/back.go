@@ -182,7 +182,6 @@ func (w *work) putOld(i int, moved fs.FileInfo) error {
 	return w.link(w.old(i), at)
 }
 
-// copyLink makes a link that leads where another one does.
 func copyLink(from *os.Root, link string, to *os.Root, name string) error {
 	target, err := from.Readlink(link)
 	if err != nil {
@@ -248,7 +247,6 @@ func (w *work) keepLater(ctx context.Context, i int) error {
 	return errors.Join(w.files.Rename(later, string(m.Path)), syncIn(w.files, path.Dir(string(m.Path))))
 }
 
-// clear removes the stages.
 func (w *work) clear() error {
 	var errs []error
 	for at := range w.Stages {

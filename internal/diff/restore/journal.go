@@ -51,7 +51,6 @@ func (r *record) wasDir(dir string) (perm fs.FileMode, was bool) {
 	return r.Dirs[i].Perm, true
 }
 
-// stage returns the path of one of the stages.
 func (r *record) stage(at int) string { return path.Join(string(r.Stages[at]), stagePrefix+r.Token) }
 
 func (r *record) staged(what string, i int) string {
@@ -76,7 +75,6 @@ func (r *record) isPlace(dir string) bool {
 	return slices.ContainsFunc(r.Moves, func(m move) bool { return string(m.Path) == dir && m.After == Place })
 }
 
-// was reports whether a directory was there.
 func (r *record) was(dir string) bool {
 	_, was := r.wasDir(dir)
 	return was
@@ -98,10 +96,8 @@ type move struct {
 // A name is a path of any bytes.
 type name string
 
-// MarshalText implements [encoding.TextMarshaler].
 func (n name) MarshalText() ([]byte, error) { return []byte(strconv.QuoteToASCII(string(n))), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler].
 func (n *name) UnmarshalText(text []byte) error {
 	s, err := strconv.Unquote(string(text))
 	*n = name(s)

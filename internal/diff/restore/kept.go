@@ -103,7 +103,6 @@ func permAt(root *os.Root, name string, perm fs.FileMode) bool {
 	return err == nil && (!info.Mode().IsRegular() || info.Mode().Perm() == perm)
 }
 
-// opener opens what is kept of a path.
 func opener(dir, name string, kind Kind) func(context.Context) (io.ReadCloser, error) {
 	return func(context.Context) (io.ReadCloser, error) {
 		root, err := os.OpenRoot(dir)

@@ -87,7 +87,6 @@ func openAt(dir int, name string, flags int) (int, error) {
 	}
 }
 
-// list returns what is in the directory.
 func (h *handle) list() ([]fs.DirEntry, error) { return h.file.ReadDir(-1) }
 
 // stat does not follow a symlink.

@@ -28,7 +28,6 @@ func (h *handle) leave() {}
 
 func (h *handle) close() {}
 
-// list returns what is in the directory.
 func (h *handle) list() ([]fs.DirEntry, error) { return os.ReadDir(h.path) }
 
 // stat does not follow a symlink. The time of change is that of creation, as in git

@@ -107,7 +107,6 @@ func (d *directory) size(id plumbing.Hash) (size int64, err error) {
 	return size, err
 }
 
-// object finds an object of a type.
 func (d *directory) object(kind plumbing.ObjectType, id plumbing.Hash, use func(plumbing.EncodedObject) error) error {
 	return d.try(func(o *filesystem.ObjectStorage) error {
 		object, err := o.EncodedObject(plumbing.AnyObject, id)
@@ -199,7 +198,6 @@ func (f files) Open(name string) (billy.File, error) {
 	return unlocked{opened}, nil
 }
 
-// Stat implements [billy.Filesystem].
 func (f files) Stat(name string) (fs.FileInfo, error) { return os.Stat(f.path(name)) }
 
 // ReadDir implements [billy.Filesystem]. A lock that was left is no reference, and a pack is none
@@ -227,7 +225,6 @@ func (f files) ReadDir(name string) (list []fs.FileInfo, err error) {
 	return list, err
 }
 
-// Join implements [billy.Filesystem].
 func (f files) Join(names ...string) string { return filepath.Join(names...) }
 
 // An unlocked file is one that nobody locks.
@@ -240,11 +237,8 @@ type index struct {
 	reader *bufio.Reader
 }
 
-// Read implements [billy.File].
 func (i index) Read(p []byte) (int, error) { return i.reader.Read(p) }
 
-// Lock implements [billy.File].
 func (unlocked) Lock() error { return nil }
 
-// Unlock implements [billy.File].
 func (unlocked) Unlock() error { return nil }
