@@ -145,15 +145,11 @@ func (c *converter) text(ctx context.Context, path string, was *scan.File, now [
 	if err != nil || was != nil && (was.Mode == scan.Symlink || was.Mode == scan.Gitlink) {
 		before = patch.Side{}
 	}
-	readable(&before)
-	after := patch.Side{Mode: scan.Regular, ID: store.Sum(plumbing.BlobObject, now), Content: now}
-	if !readable(&after) {
+	text, _, ok := legibly(path, before, patch.Side{Mode: scan.Regular, ID: store.Sum(plumbing.BlobObject, now), Content: now})
+	if !ok {
 		return ""
 	}
-	if changes := patch.File(path, before, after); len(changes) > 0 {
-		return cutText(changes[0].Patch)
-	}
-	return ""
+	return text
 }
 
 // cutText cuts a text that is too long for anybody to read behind a line.

@@ -18,7 +18,6 @@ import (
 
 	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/ignore"
-	"codeloops/internal/diff/legible"
 	"codeloops/internal/diff/patch"
 	"codeloops/internal/diff/scan"
 	"codeloops/internal/diff/store"
@@ -255,12 +254,11 @@ func newText(root *os.Root, name string) string {
 	} else if content, err = readIn(root, name, maxHiddenText); err != nil {
 		return ""
 	}
-	text, ok := legible.Text(content)
+	text, _, ok := legibly(name, patch.Side{}, patch.Side{Mode: mode, ID: store.Sum(plumbing.BlobObject, content), Content: content})
 	if !ok {
 		return ""
 	}
-	id := store.Sum(plumbing.BlobObject, content)
-	return patch.File(name, patch.Side{}, patch.Side{Mode: mode, ID: id, Content: text})[0].Patch
+	return text
 }
 
 var errNotRead = errors.New("not a regular file, or too large")

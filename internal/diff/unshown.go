@@ -138,11 +138,19 @@ func binaryText(f loop.FileChange, before, after patch.Side) (u loop.Unshown, ok
 	if after.Mode != patch.Absent && len(before.Content) > 0 && !patch.Binary(before.Content) {
 		u.Why = loop.TurnedBinary
 	}
-	was, is := readable(&before), readable(&after)
-	if changes := patch.File(f.Path, before, after); len(changes) == 1 {
-		u.Text = cutText(changes[0].Patch)
-	}
+	text, was, is := legibly(f.Path, before, after)
+	u.Text = text
 	return u, was || is || u.Why == loop.TurnedBinary
+}
+
+// legibly returns the patch of a path with its sides as text, as much of it as somebody may
+// read, and reports which of them are any.
+func legibly(path string, before, after patch.Side) (text string, was, is bool) {
+	was, is = readable(&before), readable(&after)
+	if changes := patch.File(path, before, after); len(changes) == 1 {
+		text = cutText(changes[0].Patch)
+	}
+	return text, was, is
 }
 
 // readable makes the content of a side text, or nothing where it is none, and reports

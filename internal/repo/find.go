@@ -33,7 +33,15 @@ func find(dir string, env Env) (place, error) {
 		return place{}, fmt.Errorf("find the git repository of %s: %w", dir, err)
 	}
 	if named := env.get("GIT_DIR"); named != "" {
-		return findNamed(start, join(start, named), env)
+		gitDir := join(start, named)
+		if target, err := readLink(gitDir); err == nil {
+			gitDir = target
+		}
+		p := place{start: start, root: start, lexical: gitDir}
+		if !p.take(gitDir, env) {
+			return place{}, fmt.Errorf("GIT_DIR is %s: %w", gitDir, ErrNotRepository)
+		}
+		return p, nil
 	}
 	p, err := findAbove(start, env)
 	if err != nil {
@@ -44,18 +52,6 @@ func find(dir string, env Env) (place, error) {
 	// compare with it too.
 	if up, err := filepath.Rel(p.start, p.root); err == nil && p.gitDir == filepath.Join(p.root, ".git") {
 		p.lexical = filepath.Join(abs, up, ".git")
-	}
-	return p, nil
-}
-
-// findNamed returns the place that GIT_DIR names.
-func findNamed(start, gitDir string, env Env) (place, error) {
-	if target, err := readLink(gitDir); err == nil {
-		gitDir = target
-	}
-	p := place{start: start, root: start, lexical: gitDir}
-	if !p.take(gitDir, env) {
-		return place{}, fmt.Errorf("GIT_DIR is %s: %w", gitDir, ErrNotRepository)
 	}
 	return p, nil
 }

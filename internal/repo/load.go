@@ -18,17 +18,13 @@ const (
 	maxIncludes = 1000 // in all
 )
 
-// sources say where the configuration of a repository is.
-type sources struct {
+// A loader gathers the settings of all sources in order.
+type loader struct {
 	env            Env
 	gitDirs        []string // the paths that conditional includes compare with
 	commonDir      string
 	worktreeConfig bool
-}
 
-// A loader gathers the settings of all sources in order.
-type loader struct {
-	sources
 	entries  []Entry
 	includes int
 	depth    int
@@ -38,20 +34,17 @@ type loader struct {
 	pending  bool     // there is a condition that waits for urls
 }
 
-// loadConfig reads the whole configuration.
-func loadConfig(from sources) (*Config, error) {
-	first := &loader{sources: from, gather: true}
-	if err := first.all(); err != nil {
-		return nil, err
+// load reads the whole configuration.
+func (l loader) load() (*Config, error) {
+	first := l
+	first.gather = true
+	err := first.all()
+	if err != nil || !first.pending {
+		return &Config{first.entries, l.env}, err
 	}
-	if !first.pending {
-		return &Config{first.entries, from.env}, nil
-	}
-	second := &loader{sources: from, urls: first.urls}
-	if err := second.all(); err != nil {
-		return nil, err
-	}
-	return &Config{second.entries, from.env}, nil
+	l.urls = first.urls
+	err = l.all()
+	return &Config{l.entries, l.env}, err
 }
 
 // readSettings reads one file without what it includes. A missing file is

@@ -67,13 +67,8 @@ func Open(dir string, env Env) (*Repository, error) {
 	if r.WorkTree, err = workTree(p, f, env); err != nil {
 		return nil, err
 	}
-	r.Config, err = loadConfig(sources{
-		env:            env,
-		gitDirs:        []string{p.gitDir, p.lexical},
-		commonDir:      p.commonDir,
-		worktreeConfig: f.worktreeConfig,
-	})
-	if err != nil {
+	l := loader{env: env, gitDirs: []string{p.gitDir, p.lexical}, commonDir: p.commonDir, worktreeConfig: f.worktreeConfig}
+	if r.Config, err = l.load(); err != nil {
 		return nil, err
 	}
 	return r, nil

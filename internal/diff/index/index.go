@@ -87,7 +87,7 @@ func ReadNew(path string, known Mark) (*Index, Mark, error) {
 	case mark == known:
 		return nil, mark, nil
 	case err != nil:
-		return &Index{}, mark, nil
+		return &Index{}, mark, nil //nolint:nilerr // there is no file
 	}
 	d, err := decode(data)
 	if err != nil {

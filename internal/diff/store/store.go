@@ -66,7 +66,9 @@ type Options struct {
 // together, beyond that in the private repository. What is above [Large] is not kept
 // at all.
 type Store struct {
-	users
+	options  Options
+	own      *private
+	others   []string // directories of more objects, which git reads
 	contents contents
 	large    sync.Map // the ids of what has been read as a whole
 	beneath  *Store   // has what this one has not; nil: there is none
@@ -78,7 +80,7 @@ func New(o Options) *Store {
 	if o.Sync == nil {
 		o.Sync = (*os.File).Sync
 	}
-	return &Store{users: users{options: o, own: &private{sync: o.Sync}}, contents: contents{kept: make(map[plumbing.Hash][]byte)}}
+	return &Store{options: o, own: &private{sync: o.Sync}, contents: contents{kept: make(map[plumbing.Hash][]byte)}}
 }
 
 // Close closes the files that were opened.

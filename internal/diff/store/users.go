@@ -28,41 +28,33 @@ type object struct {
 	content []byte
 }
 
-// Users are the objects of the user's repository, which git reads, with the private one
-// that they are copied to.
-type users struct {
-	options Options
-	own     *private
-	others  []string // directories of more objects
-}
-
 // Environ returns the variables with which git writes objects into the private
 // repository, and reads those of the user's as well.
-func (u *users) Environ() ([]string, error) {
-	if err := u.own.open(); err != nil {
+func (s *Store) Environ() ([]string, error) {
+	if err := s.own.open(); err != nil {
 		return nil, err
 	}
-	dirs := append([]string{u.options.ObjectsDir}, u.others...)
+	dirs := append([]string{s.options.ObjectsDir}, s.others...)
 	for i, dir := range dirs {
 		if strings.ContainsAny(dir, ":\"\n") && dir[0] == '/' {
 			dirs[i] = strconv.Quote(dir)
 		}
 	}
 	also := strings.Join(dirs, string(os.PathListSeparator))
-	return []string{"GIT_OBJECT_DIRECTORY=" + u.own.objects.path, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + also}, nil
+	return []string{"GIT_OBJECT_DIRECTORY=" + s.own.objects.path, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + also}, nil
 }
 
 // git runs git on the private repository with the user's objects beside its own. So
 // nothing of what is set up in the user's repository counts, nor who owns it.
-func (u *users) git(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
-	if u.options.Git == nil {
+func (s *Store) git(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	if s.options.Git == nil {
 		return nil, errNoGit
 	}
-	env, err := u.Environ()
+	env, err := s.Environ()
 	if err != nil {
 		return nil, err
 	}
-	return u.options.Git.Run(ctx, Call{Dir: u.own.dir, Args: append([]string{"--git-dir=" + u.own.dir}, args...), Env: env, Stdin: stdin})
+	return s.options.Git.Run(ctx, Call{Dir: s.own.dir, Args: append([]string{"--git-dir=" + s.own.dir}, args...), Env: env, Stdin: stdin})
 }
 
 func lines(ids []plumbing.Hash) []byte {
@@ -74,8 +66,8 @@ func lines(ids []plumbing.Hash) []byte {
 }
 
 // sizes tells of objects of the user's repository what their headers say.
-func (u *users) sizes(ctx context.Context, ids []plumbing.Hash) (map[plumbing.Hash]object, error) {
-	out, err := u.git(ctx, lines(ids), "cat-file", "--batch-check")
+func (s *Store) sizes(ctx context.Context, ids []plumbing.Hash) (map[plumbing.Hash]object, error) {
+	out, err := s.git(ctx, lines(ids), "cat-file", "--batch-check")
 	if err != nil {
 		return nil, err
 	}
@@ -97,10 +89,10 @@ func header(line string) (id plumbing.Hash, o object, err error) {
 	return plumbing.NewHash(name), o, err
 }
 
-// read returns objects of the user's repository, of large ones only what they are said
+// several returns objects of the user's repository, of large ones only what they are said
 // to be. Those that are missing are not among them.
-func (u *users) read(ctx context.Context, ids []plumbing.Hash) (map[plumbing.Hash]object, error) {
-	found, err := u.sizes(ctx, ids)
+func (s *Store) several(ctx context.Context, ids []plumbing.Hash) (map[plumbing.Hash]object, error) {
+	found, err := s.sizes(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +105,7 @@ func (u *users) read(ctx context.Context, ids []plumbing.Hash) (map[plumbing.Has
 	if len(small) == 0 {
 		return found, nil
 	}
-	out, err := u.git(ctx, lines(small), "cat-file", "--batch")
+	out, err := s.git(ctx, lines(small), "cat-file", "--batch")
 	if err != nil {
 		return nil, err
 	}
@@ -134,29 +126,29 @@ func (u *users) read(ctx context.Context, ids []plumbing.Hash) (map[plumbing.Has
 
 // find returns an object of the user's repository, or of where that one has objects from:
 // of a large one only what it is said to be.
-func (u *users) find(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) (o object, err error) {
-	found, err := u.read(ctx, []plumbing.Hash{id})
+func (s *Store) find(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) (o object, err error) {
+	found, err := s.several(ctx, []plumbing.Hash{id})
 	o, ok := found[id]
 	switch {
 	case err == nil && ok && o.kind != kind:
 		return o, errKind
 	case err == nil && ok:
 		return o, nil
-	case err != nil && !errors.Is(err, errNoGit), u.options.Promised == nil, ctx.Err() != nil:
+	case err != nil && !errors.Is(err, errNoGit), s.options.Promised == nil, ctx.Err() != nil:
 		return o, cmp.Or(err, ctx.Err(), plumbing.ErrObjectNotFound)
 	}
-	if o.size, err = u.sizeByGit(ctx, id); err != nil || o.size > Large {
+	if o.size, err = s.sizeByGit(ctx, id); err != nil || o.size > Large {
 		return o, err
 	}
-	o.content, err = u.options.Promised.Run(ctx, Call{Dir: u.options.Dir, Args: []string{"cat-file", kind.String(), id.String()}})
+	o.content, err = s.options.Promised.Run(ctx, Call{Dir: s.options.Dir, Args: []string{"cat-file", kind.String(), id.String()}})
 	if err == nil && Sum(kind, o.content) != id {
 		err = ErrForged
 	}
 	return o, err
 }
 
-func (u *users) sizeByGit(ctx context.Context, id plumbing.Hash) (int64, error) {
-	out, err := u.options.Promised.Run(ctx, Call{Dir: u.options.Dir, Args: []string{"cat-file", "-s", id.String()}})
+func (s *Store) sizeByGit(ctx context.Context, id plumbing.Hash) (int64, error) {
+	out, err := s.options.Promised.Run(ctx, Call{Dir: s.options.Dir, Args: []string{"cat-file", "-s", id.String()}})
 	if err != nil {
 		return 0, err
 	}
@@ -175,7 +167,7 @@ func (s *Store) Fetch(ctx context.Context, ids []plumbing.Hash) error {
 	}
 	for len(missing) > 0 && s.options.Git != nil {
 		n := min(atOnce, len(missing))
-		found, err := s.users.read(ctx, missing[:n])
+		found, err := s.several(ctx, missing[:n])
 		if err != nil {
 			return err
 		}
@@ -193,22 +185,22 @@ func (s *Store) Fetch(ctx context.Context, ids []plumbing.Hash) error {
 
 // copy has git copy objects of the user's repository into the private one, down to the
 // disk.
-func (u *users) copy(ctx context.Context, ids []plumbing.Hash, how ...string) error {
-	if err := u.own.open(); err != nil || len(ids) == 0 {
+func (s *Store) copy(ctx context.Context, ids []plumbing.Hash, how ...string) error {
+	if err := s.own.open(); err != nil || len(ids) == 0 {
 		return err
 	}
-	packs := filepath.Join(u.own.objects.path, "pack")
+	packs := filepath.Join(s.own.objects.path, "pack")
 	args := slices.Concat([]string{"pack-objects", "-q"}, how, []string{filepath.Join(packs, "pack")})
-	if _, err := u.git(ctx, lines(ids), args...); err != nil {
+	if _, err := s.git(ctx, lines(ids), args...); err != nil {
 		return err
 	}
-	return errors.Join(u.own.objects.close(), u.own.syncDir(packs))
+	return errors.Join(s.own.objects.close(), s.own.syncDir(packs))
 }
 
 // copyWhole is copy of large objects, each compressed for itself, as they must be to be read
 // piece by piece.
-func (u *users) copyWhole(ctx context.Context, ids ...plumbing.Hash) error {
-	return u.copy(ctx, ids, "--no-reuse-delta", "--window=0")
+func (s *Store) copyWhole(ctx context.Context, ids ...plumbing.Hash) error {
+	return s.copy(ctx, ids, "--no-reuse-delta", "--window=0")
 }
 
 // Adopt copies a tree of the user's repository with all that is in it.
