@@ -174,13 +174,8 @@ func (n *nests) find(path string) {
 	n.found = append(n.found, path)
 }
 
-// reset is for the beginning of a scan. Until begin, whatever is a repository becomes
-// a nest.
-func (n *nests) reset() {
-	n.found, n.gits, n.rules = nil, make(map[string]gitDir), make(map[string]*rules)
-}
-
-// begin takes some nests for those that the session began with.
+// begin takes some nests for those that the session began with. Until then whatever is a
+// repository becomes one.
 func (n *nests) begin(paths []string) {
 	n.begun = make(map[string]bool)
 	for _, path := range paths {

@@ -31,7 +31,11 @@ type tracked struct {
 
 // trackedIn takes what is of use from an index.
 func trackedIn(x *index.Index) tracked {
-	t := tracked{root: scan.Tracked(x), marked: markedIn(x), ignores: make(map[string]index.ID)}
+	t := tracked{root: scan.Tracked(x), ignores: make(map[string]index.ID), marked: marked{
+		assumed: marksIn(x, func(e *index.Entry) bool { return e.Flags&index.AssumeValid != 0 }),
+		skipped: marksIn(x, func(e *index.Entry) bool { return e.Flags&index.SkipWorktree != 0 }),
+		open:    marksIn(x, func(e *index.Entry) bool { return e.Stage != 0 || e.Flags&index.IntentToAdd != 0 }),
+	}}
 	t.partial = t.marked.open.digest != "" || x.Trailer == index.ID{} // git may have read it
 	for i := range x.Entries {
 		if e := &x.Entries[i]; e.Flags&index.SkipWorktree != 0 && path.Base(e.Path) == ".gitignore" {
@@ -78,7 +82,7 @@ func (w *watcher) scan(ctx context.Context, also *scan.Dir) (scan.State, error) 
 }
 
 func (w *watcher) scanAll(ctx context.Context, s *scan.Scanner, known scan.Known) (scan.State, error) {
-	w.nests.reset()
+	w.nests.found, w.nests.gits, w.nests.rules = nil, make(map[string]gitDir), make(map[string]*rules)
 	state, err := s.Scan(ctx, known)
 	if err != nil {
 		return state, err
@@ -220,14 +224,6 @@ type marked struct {
 	assumed marks // taken for unchanged, whatever their files are
 	skipped marks // left out of a sparse checkout, or said to be
 	open    marks // in conflict, or with a content that is still to come
-}
-
-func markedIn(x *index.Index) marked {
-	return marked{
-		assumed: marksIn(x, func(e *index.Entry) bool { return e.Flags&index.AssumeValid != 0 }),
-		skipped: marksIn(x, func(e *index.Entry) bool { return e.Flags&index.SkipWorktree != 0 }),
-		open:    marksIn(x, func(e *index.Entry) bool { return e.Stage != 0 || e.Flags&index.IntentToAdd != 0 }),
-	}
 }
 
 func marksIn(x *index.Index, is func(*index.Entry) bool) (m marks) {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -57,7 +58,8 @@ func (w *writer) flush() {
 func escape(line []byte) (escaped []byte, printable, zeros, odd int) {
 	for len(line) > 0 {
 		r, size := utf8.DecodeRune(line)
-		if !control(r) && (r != utf8.RuneError || size > 1) {
+		control := r < ' ' && !strings.ContainsRune("\t\n\r\f", r) || r == 0x7f
+		if !control && (r != utf8.RuneError || size > 1) {
 			escaped = append(escaped, line[:size]...)
 			line = line[size:]
 			printable++
@@ -79,10 +81,6 @@ func escape(line []byte) (escaped []byte, printable, zeros, odd int) {
 		line = line[run:]
 	}
 	return escaped, printable, zeros, odd
-}
-
-func control(r rune) bool {
-	return r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\f' || r == 0x7f
 }
 
 // FromUTF16 decodes UTF-16 that says so by a byte order mark, or shows it by where

@@ -40,5 +40,8 @@ func mark(a, b *side) {
 		return
 	}
 	c := classify(left, right)
-	search(keep(c, 0), keep(c, 1))
+	s := &searcher{a: keep(c, 0), b: keep(c, 1)}
+	linesA, linesB := len(s.a.class), len(s.b.class)
+	s.maxRounds = max(roughSqrt(linesA+linesB+3), patience)
+	s.solve(box{0, linesA, 0, linesB}, false)
 }

@@ -21,16 +21,6 @@ const (
 	snakeGain = 4
 )
 
-// search marks the changed lines of a and b.
-func search(a, b *kept) {
-	s := &searcher{
-		a:         a,
-		b:         b,
-		maxRounds: max(roughSqrt(len(a.class)+len(b.class)+3), patience),
-	}
-	s.solve(box{0, len(a.class), 0, len(b.class)}, false)
-}
-
 type searcher struct {
 	a, b      *kept
 	maxRounds int

@@ -50,10 +50,6 @@ func appendHeader(dst []byte, n names, before, after Side, rename string) []byte
 	return append(dst, '\n')
 }
 
-func appendNames(dst []byte, n names) []byte {
-	return fmt.Appendf(dst, "--- %s%s\n+++ %s%s\n", n.before, tab(n.before), n.after, tab(n.after))
-}
-
 // tab ends a name that has a space, so that GNU patch does not take what
 // follows the space for a date.
 func tab(name string) string {

@@ -99,7 +99,7 @@ func change(from, to string, before, after Side, rename string) loop.FileChange 
 	default:
 		// The names are taken back when no line differs, as between an empty
 		// file and none.
-		named := appendNames(head, n)
+		named := fmt.Appendf(head, "--- %s%s\n+++ %s%s\n", n.before, tab(n.before), n.after, tab(n.after))
 		text, insertions, deletions := lines.Append(named, before.text(), after.text())
 		if len(text) == len(named) {
 			text = head

@@ -144,10 +144,7 @@ func (w *work) putBack(i int) error {
 	if err != nil {
 		return err
 	}
-	moved, oldErr := w.root.Lstat(w.old(i))
-	if oldErr != nil {
-		moved = nil
-	}
+	moved, _ := w.root.Lstat(w.old(i))
 	if kind != Nothing {
 		there, err := w.root.Lstat(at)
 		m.Stayed = err == nil && moved != nil && !os.SameFile(there, moved) && !w.alike(w.old(i), at)

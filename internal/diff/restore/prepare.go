@@ -36,7 +36,14 @@ func (w *work) prepare(ctx context.Context, changes []PathChange) error {
 		return fmt.Errorf("keep what is there: %w", err)
 	}
 	for at := range w.Stages {
-		if err := w.makeStage(w.stage(at)); err != nil {
+		err := w.at("stage")
+		if err == nil {
+			err = w.root.Mkdir(w.stage(at), 0o700)
+		}
+		if err == nil {
+			err = w.root.WriteFile(path.Join(w.stage(at), ".gitignore"), []byte("*\n"), 0o600)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -54,16 +61,6 @@ func (w *work) prepare(ctx context.Context, changes []PathChange) error {
 		return err
 	}
 	return w.save(applying)
-}
-
-func (w *work) makeStage(dir string) error {
-	if err := w.at("stage"); err != nil {
-		return err
-	}
-	if err := w.root.Mkdir(dir, 0o700); err != nil {
-		return err
-	}
-	return w.root.WriteFile(path.Join(dir, ".gitignore"), []byte("*\n"), 0o600)
 }
 
 // keepAs copies a file or a link of the work tree to where it is kept.

@@ -98,9 +98,9 @@ func (c *candidate) find(ctx context.Context, st Stat, k kind) (File, error) {
 	if mode == 0 {
 		return File{}, nil
 	}
-	sources := [...]*File{c.last, c.index}
-	if !c.indexed() {
-		sources[1] = nil
+	sources := [...]*File{c.last, nil}
+	if c.known.Base == nil && !c.known.Names && c.Clock.Keeps { // else the index does not count for contents
+		sources[1] = c.index
 	}
 	for _, known := range sources {
 		if known != nil && (known.Mode == Symlink) == (mode == Symlink) && known.matches(st) && (known.trust != copied || c.tells(st, c.Since)) {

@@ -33,9 +33,6 @@ type walk struct {
 	pending  []Unconverted // files without an id yet: git is to give them
 }
 
-// indexed reports whether the index counts for contents, see Known.Index.
-func (w *walk) indexed() bool { return w.known.Base == nil && !w.known.Names && w.Clock.Keeps }
-
 func (w *walk) warn(path string, err error) {
 	if cause, ok := errors.AsType[*fs.PathError](err); ok {
 		err = cause.Err
