@@ -35,7 +35,7 @@ func (w *watcher) begins(state scan.State) begun {
 	b := begun{ignored: w.ignoredOf(state)}
 	if w.rules != nil {
 		o := w.rules.origin
-		b.outside, b.ignoreCase = []string{rulesIn(o.excludes), rulesIn(o.info)}, o.ignoreCase
+		b.outside, b.ignoreCase = []string{rulesIn(o.ExcludesFile), rulesIn(o.InfoExclude)}, o.IgnoreCase
 	}
 	return b
 }
@@ -55,14 +55,14 @@ func (w *watcher) resumes(then setup, at time.Time) (b begun, err error) {
 		b.at = at.Add(-w.clock.Slack) // what was written then may have a time before it
 	}
 	now := w.setupOf(r)
-	for _, name := range []string{o.excludes, o.info} {
+	for _, name := range []string{o.ExcludesFile, o.InfoExclude} {
 		text := ""
 		if key := w.nameOf(name); now[key] == then[key] {
 			text = rulesIn(name)
 		}
 		b.outside = append(b.outside, text)
 	}
-	b.ignoreCase = o.ignoreCase && now["core.ignorecase"] == then["core.ignorecase"]
+	b.ignoreCase = o.IgnoreCase && now["core.ignorecase"] == then["core.ignorecase"]
 	return b, nil
 }
 

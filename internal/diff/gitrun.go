@@ -153,17 +153,14 @@ func (g *gitRunner) hashBeside(ctx context.Context, git purpose, files []scan.Un
 	}
 	plain := []string{"-c", "core.splitIndex=false", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false"}
 	env := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
-	var out []byte
-	for _, c := range []GitCall{
-		{Args: []string{"update-index", "-z", "--index-info"}, Stdin: before.Bytes()},
-		{Args: []string{"update-index", "-z", "--stdin"}, Stdin: paths.Bytes()},
-		{Args: []string{"ls-files", "--stage", "-z"}},
-	} {
-		if out, err = git.inTree(ctx, c.Stdin, env, slices.Concat(plain, c.Args)...); err != nil {
-			return nil, err
-		}
+	_, err = git.inTree(ctx, before.Bytes(), env, append(plain, "update-index", "-z", "--index-info")...)
+	if err == nil {
+		_, err = git.inTree(ctx, paths.Bytes(), env, append(plain, "update-index", "-z", "--stdin")...)
 	}
-	x, err := parseStages(out)
+	if err != nil {
+		return nil, err
+	}
+	x, err := index.Read(filepath.Join(dir, "index"))
 	if err != nil {
 		return nil, err
 	}
@@ -208,16 +205,8 @@ func (g *gitRunner) checkedOut(ctx context.Context, why, name string, id plumbin
 func (g *gitRunner) listIndex(ctx context.Context) (*index.Index, error) {
 	out, err := g.purpose("to read an index of an unusual form").
 		Run(ctx, GitCall{Dir: g.root, Args: []string{"ls-files", "-v", "--stage", "-z"}})
-	if err != nil {
-		return nil, err
-	}
-	return parseStages(out)
-}
-
-// parseStages reads what `git ls-files --stage -z` prints, with -v or without.
-func parseStages(out []byte) (*index.Index, error) {
 	x := &index.Index{}
-	for record := range bytes.SplitSeq(bytes.TrimSuffix(out, []byte{0}), []byte{0}) {
+	for record := range bytes.SplitSeq(out, []byte{0}) {
 		if len(record) == 0 {
 			continue
 		}
@@ -227,32 +216,29 @@ func parseStages(out []byte) (*index.Index, error) {
 		}
 		x.Entries = append(x.Entries, e)
 	}
-	return x, nil
+	return x, err
 }
 
-// parseStage reads a record of `git ls-files --stage -z`: "100644 <id> 0\t<path>". With
-// -v there is "H " before it, in small letters where the file is assumed to be
-// unchanged; S is for one that a sparse checkout leaves out.
+// parseStage reads a record of `git ls-files -v --stage -z`: "H 100644 <id> 0\t<path>", the
+// first in small letters where the file is assumed to be unchanged; S is for one that a
+// sparse checkout leaves out.
 func parseStage(record string) (e index.Entry, err error) {
 	about, path, _ := strings.Cut(record, "\t")
 	fields := strings.Split(about, " ")
-	if len(fields) == 4 && len(fields[0]) == 1 {
-		if tag := fields[0][0]; 'a' <= tag && tag <= 'z' {
-			e.Flags |= index.AssumeValid
-		}
-		if strings.EqualFold(fields[0], "S") {
-			e.Flags |= index.SkipWorktree
-		}
-		fields = fields[1:]
-	}
-	if len(fields) != 3 || path == "" || !plumbing.IsHash(fields[1]) {
+	if len(fields) != 4 || len(fields[0]) != 1 || path == "" || !plumbing.IsHash(fields[2]) {
 		return e, fmt.Errorf("git ls-files printed %q", record)
 	}
-	mode, errMode := strconv.ParseUint(fields[0], 8, 32)
-	stage, errStage := strconv.ParseUint(fields[2], 10, 2)
+	if tag := fields[0][0]; 'a' <= tag && tag <= 'z' {
+		e.Flags |= index.AssumeValid
+	}
+	if strings.EqualFold(fields[0], "S") {
+		e.Flags |= index.SkipWorktree
+	}
+	mode, errMode := strconv.ParseUint(fields[1], 8, 32)
+	stage, errStage := strconv.ParseUint(fields[3], 10, 2)
 	if err = errors.Join(errMode, errStage); err != nil {
 		return e, fmt.Errorf("git ls-files printed %q: %w", record, err)
 	}
-	e.Path, e.ID, e.Mode, e.Stage = path, index.ID(plumbing.NewHash(fields[1])), uint32(mode), uint8(stage)
+	e.Path, e.ID, e.Mode, e.Stage = path, index.ID(plumbing.NewHash(fields[2])), uint32(mode), uint8(stage)
 	return e, nil
 }

@@ -104,7 +104,7 @@ func (c *capture) hiddenThen(dir string) bool {
 func (c *capture) rulesThen(ctx context.Context, area string, now *rules) *ignore.Rules {
 	base, outside := c.contents(ctx, c.base), c.began.outside
 	if now != c.rules {
-		outside = []string{c.began.outside[0], rulesIn(now.origin.info)} // its own do not change
+		outside = []string{c.began.outside[0], rulesIn(now.origin.InfoExclude)} // its own do not change
 	}
 	return ignore.New(ignore.Options{
 		Outside: outside, IgnoreCase: c.began.ignoreCase,

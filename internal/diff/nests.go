@@ -93,11 +93,11 @@ func (w *watcher) scanNest(ctx context.Context, path string, outer *scan.Scanner
 
 // prepareNest reads what says which files of a nest are in scope.
 func (w *watcher) prepareNest(path string, s *scan.Scanner) (tracked *scan.Dir, _ *rules, warnings []string) {
-	o := origin{excludes: w.rules.origin.excludes, ignoreCase: s.IgnoreCase}
+	o := ignore.Options{WorkTree: s.Root, ExcludesFile: w.rules.origin.ExcludesFile, IgnoreCase: s.IgnoreCase}
 	r, _ := w.openNest(path) // or the scan around it has said why
 	if r != nil && w.nests.begins(path) {
 		if w.base == nil || digestOf(r.InfoExclude()) == w.setupThen[w.nameOf(r.InfoExclude())] {
-			o.info = r.InfoExclude() // and no file can be hidden by another one
+			o.InfoExclude = r.InfoExclude() // and no file can be hidden by another one
 		}
 		x, err := index.Read(r.IndexFile())
 		if err != nil {
@@ -107,9 +107,7 @@ func (w *watcher) prepareNest(path string, s *scan.Scanner) (tracked *scan.Dir, 
 			tracked = scan.Tracked(x)
 		}
 	}
-	return tracked, &rules{origin: o, Rules: ignore.New(ignore.Options{
-		WorkTree: s.Root, InfoExclude: o.info, ExcludesFile: o.excludes, IgnoreCase: o.ignoreCase,
-	})}, warnings
+	return tracked, newRules(o), warnings
 }
 
 // An inside is what the scan of a work tree, or of a nest, asks for the repositories in

@@ -6,9 +6,9 @@ import (
 )
 
 func FuzzParseStage(f *testing.F) {
-	f.Add("100644 " + strings.Repeat("0a", 20) + " 0\tpath")
-	f.Add("120000 " + strings.Repeat("f", 40) + " 3\t\xff\n")
-	f.Add("100644 short 0\tpath")
+	f.Add("H 100644 " + strings.Repeat("0a", 20) + " 0\tpath")
+	f.Add("s 120000 " + strings.Repeat("f", 40) + " 3\t\xff\n")
+	f.Add("H 100644 short 0\tpath")
 	f.Add("")
 	f.Fuzz(func(t *testing.T, record string) {
 		e, err := parseStage(record)

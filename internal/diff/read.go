@@ -63,7 +63,8 @@ func (w *watcher) scan(ctx context.Context, also *scan.Dir) (scan.State, error) 
 	if err != nil {
 		return scan.State{}, err
 	}
-	w.rules = w.newRules(ctx, o)
+	o.WorkTree, o.FromIndex = w.Root(), w.leftOut(ctx)
+	w.rules = newRules(o)
 	s.Rules = w.rules.Rules
 	known := scan.Known{Base: w.base, Index: w.tracked.root, Then: w.trackedThen, Last: w.last, Also: also}
 	state, err := w.scanAll(ctx, s, known)

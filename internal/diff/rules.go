@@ -17,40 +17,32 @@ import (
 // rules are ignore rules with where they come from.
 type rules struct {
 	*ignore.Rules
-	origin origin
+	origin ignore.Options
 }
 
-// An origin is a source of ignore rules other than files in the work tree.
-type origin struct {
-	info, excludes string // paths
-	ignoreCase     bool
-}
+func newRules(o ignore.Options) *rules { return &rules{ignore.New(o), o} }
 
-func originOf(r *repo.Repository) (o origin, err error) {
-	o.info = r.InfoExclude()
-	if o.ignoreCase, err = r.Config.Bool("core.ignoreCase", false); err != nil {
+// originOf returns the sources of ignore rules other than files in the work tree.
+func originOf(r *repo.Repository) (o ignore.Options, err error) {
+	o.InfoExclude = r.InfoExclude()
+	if o.IgnoreCase, err = r.Config.Bool("core.ignoreCase", false); err != nil {
 		return o, err
 	}
-	o.excludes, err = r.ExcludesFile()
+	o.ExcludesFile, err = r.ExcludesFile()
 	return o, err
 }
 
-func (w *watcher) newRules(ctx context.Context, o origin) *rules {
-	ctx = context.WithoutCancel(ctx) // they outlive this scan
-	return &rules{origin: o, Rules: ignore.New(ignore.Options{
-		WorkTree:     w.Root(),
-		InfoExclude:  o.info,
-		ExcludesFile: o.excludes,
-		IgnoreCase:   o.ignoreCase,
-		FromIndex: func(name string) ([]byte, bool) {
-			id, ok := w.tracked.ignores[name]
-			if !ok {
-				return nil, false
-			}
-			blob, err := w.store.Blob(ctx, plumbing.Hash(id))
-			return blob, err == nil
-		},
-	})}
+// leftOut returns what reads the ignore files that a sparse checkout leaves out.
+func (w *watcher) leftOut(ctx context.Context) func(name string) ([]byte, bool) {
+	ctx = context.WithoutCancel(ctx) // the rules outlive this scan
+	return func(name string) ([]byte, bool) {
+		id, ok := w.tracked.ignores[name]
+		if !ok {
+			return nil, false
+		}
+		blob, err := w.store.Blob(ctx, plumbing.Hash(id))
+		return blob, err == nil
+	}
 }
 
 // unread returns warnings of rules that are not known.

@@ -97,9 +97,8 @@ func (w *way) find(ctx context.Context, disk *disk, states []*scan.Dir) error {
 	w.now = state.Root
 	for _, state := range states {
 		o := w.watcher.rules.origin
-		w.rules = append(w.rules, ignore.New(ignore.Options{
-			InfoExclude: o.info, ExcludesFile: o.excludes, IgnoreCase: o.ignoreCase, FromIndex: w.contents(ctx, state),
-		}))
+		o.WorkTree, o.FromIndex = "", w.contents(ctx, state)
+		w.rules = append(w.rules, ignore.New(o))
 	}
 	if w.is, err = disk.look(ctx, w.watcher, w.now); err != nil {
 		return err

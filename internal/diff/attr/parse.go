@@ -82,9 +82,7 @@ func word(s string) (word, rest string) {
 // assignments reads the attributes on a line. One mistake spoils them all.
 func assignments(s string) ([]assignment, bool) {
 	var all []assignment
-	for s = strings.TrimLeft(s, blank); s != ""; s = strings.TrimLeft(s, blank) {
-		var text string
-		text, s = word(s)
+	for text := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune(blank, r) }) {
 		a, ok := assignmentOf(text)
 		if !ok {
 			return nil, false

@@ -2,6 +2,7 @@ package lines
 
 import (
 	"bytes"
+	"fmt"
 	"strconv"
 	"unicode/utf8"
 )
@@ -16,6 +17,17 @@ const (
 type span struct{ start, end int }
 
 func (s span) size() int { return s.end - s.start }
+
+// String counts lines from one; an empty span is named by the line before it.
+func (s span) String() string {
+	switch s.size() {
+	case 0:
+		return fmt.Sprintf("%d,0", s.start)
+	case 1:
+		return strconv.Itoa(s.start + 1)
+	}
+	return fmt.Sprintf("%d,%d", s.start+1, s.size())
+}
 
 // An edit replaces lines of one side by lines of the other.
 type edit struct{ a, b span }
@@ -72,31 +84,12 @@ func (p *printer) hunk(edits []edit) {
 }
 
 func (p *printer) header(whole edit) {
-	p.dst = append(p.dst, "@@ -"...)
-	p.dst = appendRange(p.dst, whole.a)
-	p.dst = append(p.dst, " +"...)
-	p.dst = appendRange(p.dst, whole.b)
-	p.dst = append(p.dst, " @@"...)
+	p.dst = fmt.Appendf(p.dst, "@@ -%s +%s @@", whole.a, whole.b)
 	if f := p.functionAbove(whole.a.start); len(f) > 0 {
 		p.dst = append(p.dst, ' ')
 		p.dst = append(p.dst, f...)
 	}
 	p.dst = append(p.dst, '\n')
-}
-
-// appendRange counts lines from one; an empty span is named by the line before
-// it.
-func appendRange(dst []byte, s span) []byte {
-	start := s.start + 1
-	if s.size() == 0 {
-		start--
-	}
-	dst = strconv.AppendInt(dst, int64(start), 10)
-	if s.size() != 1 {
-		dst = append(dst, ',')
-		dst = strconv.AppendInt(dst, int64(s.size()), 10)
-	}
-	return dst
 }
 
 func (p *printer) lines(mark byte, s *side, lines span) {
