@@ -77,18 +77,17 @@ func keepMarked(kept, digests map[string]string, mark string) {
 
 // takeMarked takes them out of what a checkpoint has kept; nil: they are not known.
 func takeMarked(kept map[string]string, mark string) (digests map[string]string) {
-	if _, known := kept[mark]; known {
-		digests = make(map[string]string)
+	if _, known := kept[mark]; !known {
+		return nil
 	}
+	digests = make(map[string]string)
 	for name, digest := range kept {
-		rest, marked := strings.CutPrefix(name, mark)
-		if marked && rest != "" && digests != nil {
+		if rest, marked := strings.CutPrefix(name, mark); marked {
 			digests[rest] = digest
-		}
-		if marked {
 			delete(kept, name)
 		}
 	}
+	delete(digests, "")
 	return digests
 }
 

@@ -25,53 +25,50 @@ const (
 // that packs them: far above any real tree, far below what fills the memory.
 const maxSpread = 64
 
-// A decoder holds one index file while it is taken apart.
-type decoder struct {
-	Index
-	room int // for the paths of version 4
-}
-
-func decode(data []byte) (*decoder, error) {
+func decode(data []byte) (*Index, error) {
 	if len(data) < headerSize+hashSize || string(data[:4]) != "DIRC" {
 		return nil, corrupt("no index file")
 	}
-	d := &decoder{}
-	if d.Version = binary.BigEndian.Uint32(data[4:]); d.Version < 2 || d.Version > 4 {
-		return nil, corrupt("version %d", d.Version)
+	x := &Index{}
+	if x.Version = binary.BigEndian.Uint32(data[4:]); x.Version < 2 || x.Version > 4 {
+		return nil, corrupt("version %d", x.Version)
 	}
 	end := len(data) - hashSize
-	d.Trailer = ID(data[end:])
-	rest, err := d.readEntries(data[headerSize:end], binary.BigEndian.Uint32(data[8:]))
+	x.Trailer = ID(data[end:])
+	rest, err := x.readEntries(data[headerSize:end], binary.BigEndian.Uint32(data[8:]))
 	if err == nil {
 		err = readExtensions(rest)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return d, d.check()
+	return x, x.check()
 }
 
 // readEntries decodes count entries and returns what follows them.
-func (d *decoder) readEntries(body []byte, count uint32) ([]byte, error) {
+func (x *Index) readEntries(body []byte, count uint32) ([]byte, error) {
 	if uint64(count)*(fixedSize+1) > uint64(len(body)) {
 		return nil, corrupt("%d entries in %d bytes", count, len(body))
 	}
-	d.room = maxSpread * (len(body) + 1)
-	d.Entries = make([]Entry, count)
+	room := maxSpread * (len(body) + 1)
+	x.Entries = make([]Entry, count)
 	before := ""
-	for i := range d.Entries {
-		size, err := d.readEntry(&d.Entries[i], body, before)
+	for i := range x.Entries {
+		size, err := x.readEntry(&x.Entries[i], body, before)
 		if err != nil {
 			return nil, err
 		}
-		body, before = body[size:], d.Entries[i].Path
+		body, before = body[size:], x.Entries[i].Path
+		if room -= len(before); room < 0 {
+			return nil, corrupt("paths too long")
+		}
 	}
 	return body, nil
 }
 
 // readEntry decodes the entry that body begins with, behind that of another path, and
 // returns its size.
-func (d *decoder) readEntry(e *Entry, body []byte, before string) (size int, err error) {
+func (x *Index) readEntry(e *Entry, body []byte, before string) (size int, err error) {
 	if len(body) < fixedSize {
 		return 0, corrupt("entry cut short")
 	}
@@ -86,7 +83,7 @@ func (d *decoder) readEntry(e *Entry, body []byte, before string) (size int, err
 	e.Flags = Flag(flags) & AssumeValid
 	at := fixedSize
 	if flags&bitExtended != 0 {
-		if d.Version < 3 || len(body) < at+2 {
+		if x.Version < 3 || len(body) < at+2 {
 			return 0, corrupt("extended entry")
 		}
 		more := Flag(binary.BigEndian.Uint16(body[at:]))
@@ -96,14 +93,14 @@ func (d *decoder) readEntry(e *Entry, body []byte, before string) (size int, err
 		e.Flags |= more
 		at += 2
 	}
-	return d.readPath(e, body, at, before)
+	return x.readPath(e, body, at, before)
 }
 
 // readPath decodes the path at body[at:] and returns the size of the whole entry. In
 // version 4 it shares its beginning with the path before.
-func (d *decoder) readPath(e *Entry, body []byte, at int, before string) (size int, err error) {
+func (x *Index) readPath(e *Entry, body []byte, at int, before string) (size int, err error) {
 	shared := ""
-	if d.Version == 4 {
+	if x.Version == 4 {
 		drop, n := offsetVarint(body[at:])
 		if n == 0 || drop > len(before) {
 			return 0, corrupt("path prefix")
@@ -115,10 +112,7 @@ func (d *decoder) readPath(e *Entry, body []byte, at int, before string) (size i
 		return 0, corrupt("path without end")
 	}
 	e.Path = shared + string(body[at:at+length])
-	if d.Version == 4 {
-		if d.room -= len(e.Path); d.room < 0 {
-			return 0, corrupt("paths too long")
-		}
+	if x.Version == 4 {
 		return at + length + 1, nil
 	}
 	size = (at + length + 8) &^ 7 // one to eight zeros make it a multiple of eight
@@ -147,13 +141,13 @@ func offsetVarint(data []byte) (value, n int) {
 // check refuses paths that lead out of the work tree or into the repository,
 // and entries out of order. A repository may have been made to hurt: git never
 // writes either.
-func (d *decoder) check() error {
-	for i := range d.Entries {
-		e := &d.Entries[i]
+func (x *Index) check() error {
+	for i := range x.Entries {
+		e := &x.Entries[i]
 		if !safe(e.Path) {
 			return corrupt("unsafe path %q", e.Path)
 		}
-		if i > 0 && d.Entries[i-1].compare(e) >= 0 {
+		if i > 0 && x.Entries[i-1].compare(e) >= 0 {
 			return corrupt("%q is out of order", e.Path)
 		}
 	}

@@ -89,12 +89,12 @@ func ReadNew(path string, known Mark) (*Index, Mark, error) {
 	case err != nil:
 		return &Index{}, mark, nil //nolint:nilerr // there is no file
 	}
-	d, err := decode(data)
+	x, err := decode(data)
 	if err != nil {
 		return nil, mark, fmt.Errorf("read %s: %w", path, err)
 	}
-	d.Stamp = stamp
-	return &d.Index, mark, nil
+	x.Stamp = stamp
+	return x, mark, nil
 }
 
 // Racy reports whether the file of e may have been written after git looked at

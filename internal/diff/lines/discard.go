@@ -36,12 +36,17 @@ const (
 // common lines among them, and returns the others.
 func keep(c *classes, side int) *kept {
 	w, numbers := c.windows[side], c.of[side]
-	prospects := c.prospects(side)
-	k := &kept{
-		side:  w.side,
-		line:  make([]int32, 0, len(numbers)),
-		class: make([]int32, 0, len(numbers)),
+	limit := int32(min(roughSqrt(w.count()), maxCommon))
+	prospects := make([]prospect, len(numbers))
+	for i, n := range numbers {
+		switch partners := c.counts[n][1-side]; {
+		case partners >= limit:
+			prospects[i] = common
+		case partners > 0:
+			prospects[i] = plausible
+		}
 	}
+	k := &kept{side: w.side, line: make([]int32, 0, len(numbers)), class: make([]int32, 0, len(numbers))}
 	for i, p := range prospects {
 		if p == hopeless || p == common && lost(prospects, i) {
 			w.changed[w.lo+i] = true
@@ -51,20 +56,6 @@ func keep(c *classes, side int) *kept {
 		k.class = append(k.class, numbers[i])
 	}
 	return k
-}
-
-func (c *classes) prospects(side int) []prospect {
-	limit := int32(min(roughSqrt(c.windows[side].count()), maxCommon))
-	prospects := make([]prospect, len(c.of[side]))
-	for i, n := range c.of[side] {
-		switch partners := c.counts[n][1-side]; {
-		case partners >= limit:
-			prospects[i] = common
-		case partners > 0:
-			prospects[i] = plausible
-		}
-	}
-	return prospects
 }
 
 // lost reports whether the common line i has hopeless lines on both sides

@@ -107,17 +107,14 @@ func (p *printer) lines(mark byte, s *side, lines span) {
 // with a letter, an underscore or a dollar sign.
 func (p *printer) functionAbove(i int) []byte {
 	for l := i - 1; l >= p.searched; l-- {
-		if line := p.a.line(l); startsFunction(line[0]) {
+		line := p.a.line(l)
+		if c := line[0]; 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_' || c == '$' {
 			p.function = functionText(line)
 			break
 		}
 	}
 	p.searched = max(i, p.searched)
 	return p.function
-}
-
-func startsFunction(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '$'
 }
 
 // functionText cuts a line to what fits, first without white space at the end,

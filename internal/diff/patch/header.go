@@ -8,29 +8,9 @@ import (
 // devNull stands for the side of a file that does not exist.
 const devNull = "/dev/null"
 
-// names are the quoted names of the two sides: for the "diff --git" line, where
-// both are always there, and for the lines below it.
-type names struct {
-	gitBefore, gitAfter string
-	before, after       string
-}
-
-func namesOf(from, to string, before, after Side) names {
-	n := names{gitBefore: Quote("a/" + from), gitAfter: Quote("b/" + to)}
-	n.before, n.after = n.gitBefore, n.gitAfter
-	if !before.exists() {
-		n.before = devNull
-	}
-	if !after.exists() {
-		n.after = devNull
-	}
-	return n
-}
-
-// appendHeader appends the lines down to the "index" line, with those of a rename
-// before it.
-func appendHeader(dst []byte, n names, before, after Side, rename string) []byte {
-	dst = fmt.Appendf(dst, "diff --git %s %s\n", n.gitBefore, n.gitAfter)
+// appendHeader appends the lines behind the first one down to the "index" line, with those
+// of a rename before it.
+func appendHeader(dst []byte, before, after Side, rename string) []byte {
 	switch {
 	case !before.exists():
 		dst = fmt.Appendf(dst, "new file mode %06o\n", after.Mode)
@@ -59,21 +39,16 @@ func tab(name string) string {
 	return ""
 }
 
-// appendDiffer appends the line that stands for the hunks of binary files.
-func appendDiffer(dst []byte, n names) []byte {
-	return fmt.Appendf(dst, "Binary files %s and %s differ\n", n.before, n.after)
-}
-
-// appendTooLarge appends the sizes of a file whose content was not looked at.
+// tooLarge says the sizes of a file whose content was not looked at.
 // Every parser of patches skips a line like this between two files.
-func appendTooLarge(dst []byte, before, after Side) []byte {
+func tooLarge(before, after Side) string {
 	switch {
 	case !before.exists():
-		return fmt.Appendf(dst, "# too large to compare: %d bytes\n", after.size())
+		return fmt.Sprintf("# too large to compare: %d bytes\n", after.size())
 	case !after.exists():
-		return fmt.Appendf(dst, "# too large to compare: %d bytes before\n", before.size())
+		return fmt.Sprintf("# too large to compare: %d bytes before\n", before.size())
 	default:
-		return fmt.Appendf(dst, "# too large to compare: %d bytes before, %d bytes after\n", before.size(), after.size())
+		return fmt.Sprintf("# too large to compare: %d bytes before, %d bytes after\n", before.size(), after.size())
 	}
 }
 

@@ -9,7 +9,6 @@ package patch
 import (
 	"bytes"
 	"fmt"
-	"slices"
 
 	"codeloops/internal/diff/lines"
 	"codeloops/internal/loop"
@@ -78,28 +77,35 @@ func Renamed(from, to string, before, after Side, similarity int) loop.FileChang
 func change(from, to string, before, after Side, rename string) loop.FileChange {
 	c := loop.FileChange{
 		Path:    to,
-		Status:  status(before, after),
+		Status:  loop.FileModified,
 		OldMode: before.Mode,
 		NewMode: after.Mode,
 		OldSize: before.size(),
 		NewSize: after.size(),
 	}
-	n := namesOf(from, to, before, after)
-	head := appendHeader(nil, n, before, after, rename)
+	was, is := Quote("a/"+from), Quote("b/"+to)
+	head := appendHeader(fmt.Appendf(nil, "diff --git %s %s\n", was, is), before, after, rename)
+	if !before.exists() {
+		was, c.Status = devNull, loop.FileAdded
+	}
+	if !after.exists() {
+		is, c.Status = devNull, loop.FileDeleted
+	}
+	differ := fmt.Sprintf("Binary files %s and %s differ\n", was, is)
 	switch {
 	case before.exists() == after.exists() && before.ID == after.ID:
 		c.Patch = string(head)
 	case before.TooLarge || after.TooLarge:
 		c.Binary = true
-		c.Patch = string(appendTooLarge(appendDiffer(head, n), before, after))
+		c.Patch = string(head) + differ + tooLarge(before, after)
 	case Binary(before.Content) || Binary(after.Content):
 		c.Binary = true
-		c.BinaryPatch = string(appendBinary(slices.Clip(head), before.Content, after.Content))
-		c.Patch = string(appendDiffer(head, n))
+		c.Patch = string(head) + differ
+		c.BinaryPatch = string(appendBinary(head, before.Content, after.Content))
 	default:
 		// The names are taken back when no line differs, as between an empty
 		// file and none.
-		named := fmt.Appendf(head, "--- %s%s\n+++ %s%s\n", n.before, tab(n.before), n.after, tab(n.after))
+		named := fmt.Appendf(head, "--- %s%s\n+++ %s%s\n", was, tab(was), is, tab(is))
 		text, insertions, deletions := lines.Append(named, before.text(), after.text())
 		if len(text) == len(named) {
 			text = head
@@ -107,17 +113,6 @@ func change(from, to string, before, after Side, rename string) loop.FileChange 
 		c.Patch, c.Insertions, c.Deletions = string(text), insertions, deletions
 	}
 	return c
-}
-
-func status(before, after Side) loop.FileStatus {
-	switch {
-	case !before.exists():
-		return loop.FileAdded
-	case !after.exists():
-		return loop.FileDeleted
-	default:
-		return loop.FileModified
-	}
 }
 
 func (s Side) exists() bool { return s.Mode != Absent }

@@ -105,16 +105,14 @@ func (c *checking) folded(name string) bool {
 // above returns the directory, or the nearest above it, that is there, with what tells
 // its file system from others.
 func (c *checking) above(dir string) (there string, device uint64) {
-	for ; dir != "."; dir = path.Dir(dir) {
+	for ; ; dir = path.Dir(dir) {
 		if info, err := c.root.Lstat(dir); err == nil && info.IsDir() {
 			return dir, file.StampOf(info).Dev
 		}
+		if dir == "." {
+			return dir, 0
+		}
 	}
-	info, err := c.root.Lstat(".")
-	if err != nil {
-		return ".", 0
-	}
-	return ".", file.StampOf(info).Dev
 }
 
 // top returns the highest directory above one that is on the same file system.

@@ -29,20 +29,15 @@ type matcher struct {
 // text's.
 func Glob(pat, txt string, fold, path bool) bool {
 	m := matcher{pat: pat, txt: txt, fold: fold, path: path}
-	for {
-		if m.p == len(m.pat) {
-			if m.t == len(m.txt) {
-				return true
-			}
-		} else if m.step() {
+	for m.p < len(m.pat) || m.t < len(m.txt) {
+		if m.p < len(m.pat) && m.step() {
 			continue
-		} else if m.t == len(m.txt) {
-			return false // a star would only leave less text
 		}
-		if !m.comeBack() {
+		if m.t == len(m.txt) || !m.comeBack() { // at the end a star would only leave less text
 			return false
 		}
 	}
+	return true
 }
 
 // step matches the next element of the pattern and moves past it.
