@@ -87,14 +87,21 @@ func New(o Options) *Reader {
 // Of returns the attributes of path (slash-separated, from the root).
 func (r *Reader) Of(path string) Attrs {
 	end := strings.LastIndexByte(path, '/') + 1
-	found := resolution{Attrs: make(Attrs), reader: r, path: path, name: path[end:]}
-	found.match(r.above, 0)
-	for ; end > 0; end = strings.LastIndexByte(path[:end-1], '/') + 1 {
-		found.match(r.rules(path[:end]), end)
+	name, found := path[end:], make(Attrs)
+	match := func(rules []rule, from int) { // those of the directory whose path is that long
+		for _, rule := range slices.Backward(rules) {
+			if rule.pattern.Match(path[from:], name, false, r.o.IgnoreCase) {
+				r.apply(rule.assign, found)
+			}
+		}
 	}
-	found.match(r.rules(""), 0)
-	found.match(r.below, 0)
-	return found.Attrs
+	match(r.above, 0)
+	for ; end > 0; end = strings.LastIndexByte(path[:end-1], '/') + 1 {
+		match(r.rules(path[:end]), end)
+	}
+	match(r.rules(""), 0)
+	match(r.below, 0)
+	return found
 }
 
 // Outside reports whether files outside the work tree define any.
@@ -112,39 +119,21 @@ func (r *Reader) rules(dir string) []rule {
 	return own
 }
 
-// A resolution collects the attributes of one path, the ones that count most
-// first: what is known stays.
-type resolution struct {
-	Attrs
-	reader     *Reader
-	path, name string // from the root; in its directory
-}
-
-// match applies the rules that match, which are of the directory whose path is
-// that long.
-func (res *resolution) match(rules []rule, from int) {
-	for _, rule := range slices.Backward(rules) {
-		if rule.pattern.Match(res.path[from:], res.name, false, res.reader.o.IgnoreCase) {
-			res.apply(rule.assign)
-		}
-	}
-}
-
-// apply takes over the assignments of a line, the last one first. A macro that
-// is set brings its own with it; it may name other macros, but each attribute
+// apply takes over the assignments of a line, the last one first; what is known stays. A
+// macro that is set brings its own with it; it may name other macros, but each attribute
 // is taken once, so that this ends.
-func (res *resolution) apply(assign []assignment) {
+func (r *Reader) apply(assign []assignment, to Attrs) {
 	stack := slices.Clone(assign)
 	for len(stack) > 0 {
 		last := len(stack) - 1
 		a := stack[last]
 		stack = stack[:last]
-		if _, known := res.Attrs[a.name]; known {
+		if _, known := to[a.name]; known {
 			continue
 		}
-		res.Attrs[a.name] = a.value
+		to[a.name] = a.value
 		if a.value.State == Set {
-			stack = append(stack, res.reader.macros[a.name]...)
+			stack = append(stack, r.macros[a.name]...)
 		}
 	}
 }

@@ -200,11 +200,11 @@ func FuzzParse(f *testing.F) {
 		if len(d.rules)+len(d.macros) > strings.Count(text, "\n")+1 {
 			t.Errorf("%d rules, %d macros", len(d.rules), len(d.macros))
 		}
-		res := resolution{Attrs: make(Attrs), reader: &Reader{macros: d.macros}}
+		reader, found := &Reader{macros: d.macros}, make(Attrs)
 		for _, r := range d.rules {
-			res.apply(r.assign)
+			reader.apply(r.assign, found)
 		}
-		for name := range res.Attrs {
+		for name := range found {
 			if !validName(name) {
 				t.Errorf("attribute %q", name)
 			}

@@ -98,14 +98,14 @@ func (d *Dir) Ignored(name string, isDir bool) bool {
 	if d.excluded {
 		return true
 	}
-	c := candidate{path: d.path + name, name: name, isDir: isDir, fold: d.rules.o.IgnoreCase}
+	path, fold := d.path+name, d.rules.o.IgnoreCase
 	for at := d; at != nil; at = at.parent { // which have been loaded by then
-		if ignored, ok := at.own.judge(c, len(at.path)); ok {
+		if ignored, ok := at.own.judge(path[len(at.path):], name, isDir, fold); ok {
 			return ignored
 		}
 	}
 	for _, list := range slices.Backward(d.rules.outside) {
-		if ignored, ok := list.judge(c, 0); ok {
+		if ignored, ok := list.judge(path, name, isDir, fold); ok {
 			return ignored
 		}
 	}
@@ -168,19 +168,11 @@ const fileName = ".gitignore"
 // A list is the rules of one file.
 type list []pattern.Pattern // the last match counts
 
-// A candidate is a path that is asked about.
-type candidate struct {
-	path  string // from the root
-	name  string // its last element
-	isDir bool
-	fold  bool
-}
-
-// judge returns what the list says about c; ok is false when it says nothing.
-// base is the length of the list's own directory in the path.
-func (l list) judge(c candidate, base int) (ignored, ok bool) {
+// judge returns what the list says about a path from its own directory on, given the last
+// element of that; ok is false when it says nothing.
+func (l list) judge(path, name string, isDir, fold bool) (ignored, ok bool) {
 	for _, p := range slices.Backward(l) {
-		if p.Match(c.path[base:], c.name, c.isDir, c.fold) {
+		if p.Match(path, name, isDir, fold) {
 			return !p.Negated, true
 		}
 	}

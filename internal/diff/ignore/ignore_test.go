@@ -150,7 +150,7 @@ func FuzzParse(f *testing.F) {
 		}
 		name := path[strings.LastIndexByte(path, '/')+1:]
 		for _, fold := range []bool{false, true} {
-			if ignored, ok := l.judge(candidate{path: path, name: name, isDir: true, fold: fold}, 0); ignored && !ok {
+			if ignored, ok := l.judge(path, name, true, fold); ignored && !ok {
 				t.Error("ignored by no rule")
 			}
 		}

@@ -17,40 +17,30 @@ func Text(content []byte) (text []byte, ok bool) {
 	if decoded, wide := FromUTF16(content); wide {
 		content = decoded
 	}
-	w := writer{out: make([]byte, 0, len(content))}
+	text = make([]byte, 0, len(content))
+	shown, dropped := 0, 0 // bytes of content; a run of one control character is one byte
+	pending := 0           // bytes of lines that are left out, not yet told
+	flush := func() {
+		if pending > 0 {
+			text = fmt.Appendf(text, "[%d bytes that are no text]\n", pending)
+			pending = 0
+		}
+	}
 	for line := range bytes.Lines(content) {
-		w.line(line)
+		escaped, printable, zeros, odd := escape(line)
+		const some, share = 2, 8 // a line of text may well be cut by a zero byte or two
+		if odd*share > printable || zeros > some && zeros*share > printable {
+			pending += len(line)
+			dropped += printable + zeros + odd
+			continue
+		}
+		flush()
+		text = append(text, escaped...)
+		shown += printable
 	}
-	w.flush()
+	flush()
 	const least = 10 // percent
-	return w.out, w.shown*100 >= (w.shown+w.dropped)*least
-}
-
-// A writer puts together what can be read.
-type writer struct {
-	out            []byte
-	shown, dropped int // bytes of content; a run of one control character is one byte
-	pending        int // bytes of lines that are left out, not yet told
-}
-
-func (w *writer) line(line []byte) {
-	escaped, printable, zeros, odd := escape(line)
-	const some, share = 2, 8 // a line of text may well be cut by a zero byte or two
-	if odd*share > printable || zeros > some && zeros*share > printable {
-		w.pending += len(line)
-		w.dropped += printable + zeros + odd
-		return
-	}
-	w.flush()
-	w.out = append(w.out, escaped...)
-	w.shown += printable
-}
-
-func (w *writer) flush() {
-	if w.pending > 0 {
-		w.out = fmt.Appendf(w.out, "[%d bytes that are no text]\n", w.pending)
-		w.pending = 0
-	}
+	return text, shown*100 >= (shown+dropped)*least
 }
 
 // escape returns a line with its control characters escaped, and counts what can
