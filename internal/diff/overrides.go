@@ -39,7 +39,7 @@ func (w *watcher) overridesOf(r *repo.Repository) overrides {
 		path := filepath.Join(r.CommonDir, filepath.FromSlash(name))
 		all.addFile(w.nameOf(path), path)
 	}
-	for name, m := range map[string]marks{"assume-unchanged": w.tracked.marked.assumed, "skip-worktree": w.tracked.marked.skipped} {
+	for name, m := range map[string]marks{"assume-unchanged": w.tracked.assumed, "skip-worktree": w.tracked.skipped} {
 		if m.digest != "" {
 			all.add(name, m.digest, " is said of "+m.some)
 		}

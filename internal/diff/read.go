@@ -26,17 +26,22 @@ type tracked struct {
 	partial bool      // git would not make a tree of all of them, or it is not known
 	// ignores are the .gitignore files that a sparse checkout leaves out.
 	ignores map[string]index.ID
-	marked  marked
+	// What git does not treat as other entries.
+	assumed marks // taken for unchanged, whatever their files are
+	skipped marks // left out of a sparse checkout, or said to be
+	open    marks // in conflict, or with a content that is still to come
 }
 
 // trackedIn takes what is of use from an index.
 func trackedIn(x *index.Index) tracked {
-	t := tracked{root: scan.Tracked(x), ignores: make(map[string]index.ID), marked: marked{
+	t := tracked{
+		root:    scan.Tracked(x),
+		ignores: make(map[string]index.ID),
 		assumed: marksIn(x, func(e *index.Entry) bool { return e.Flags&index.AssumeValid != 0 }),
 		skipped: marksIn(x, func(e *index.Entry) bool { return e.Flags&index.SkipWorktree != 0 }),
 		open:    marksIn(x, func(e *index.Entry) bool { return e.Stage != 0 || e.Flags&index.IntentToAdd != 0 }),
-	}}
-	t.partial = t.marked.open.digest != "" || x.Trailer == index.ID{} // git may have read it
+	}
+	t.partial = t.open.digest != "" || x.Trailer == index.ID{} // git may have read it
 	for i := range x.Entries {
 		if e := &x.Entries[i]; e.Flags&index.SkipWorktree != 0 && path.Base(e.Path) == ".gitignore" {
 			t.ignores[e.Path] = e.ID
@@ -220,13 +225,6 @@ type marks struct {
 	digest string // of all; "" where there are none
 }
 
-// marked are the entries of an index by what git does not treat them as others for.
-type marked struct {
-	assumed marks // taken for unchanged, whatever their files are
-	skipped marks // left out of a sparse checkout, or said to be
-	open    marks // in conflict, or with a content that is still to come
-}
-
 func marksIn(x *index.Index, is func(*index.Entry) bool) (m marks) {
 	const most = 5
 	var all strings.Builder
@@ -255,5 +253,5 @@ func (t *tracked) digest() string {
 	if t.root != nil {
 		all = fmt.Sprintln(t.root.ID())
 	}
-	return checkpoint.Digest(all + fmt.Sprintln(t.marked.assumed.digest, t.marked.skipped.digest, t.marked.open.digest))
+	return checkpoint.Digest(all + fmt.Sprintln(t.assumed.digest, t.skipped.digest, t.open.digest))
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
@@ -23,20 +24,15 @@ type Batch struct {
 	own   *private
 	new   memory.ObjectStorage
 	order []plumbing.Hash // of what is new
-	taken []taken
 	loose []plumbing.Hash // that are there, but may not be on the disk
-}
-
-// A taken object is a blob that the user's repository has, as far as is known.
-type taken struct {
-	id   plumbing.Hash
-	path string // of a file with that content
-	size int64  // as far as that is known
+	// What the user's repository has, as far as is known, and paths of files with it.
+	small, large []plumbing.Hash
+	paths        map[plumbing.Hash]string
 }
 
 // Batch returns an empty batch.
 func (s *Store) Batch() (*Batch, error) {
-	return &Batch{store: s, own: s.own, new: memory.NewStorage().ObjectStorage}, s.own.open()
+	return &Batch{store: s, own: s.own, new: memory.NewStorage().ObjectStorage, paths: make(map[plumbing.Hash]string)}, s.own.open()
 }
 
 // Add adds an object.
@@ -64,13 +60,18 @@ func (b *Batch) Owns(id plumbing.Hash) bool {
 	return true
 }
 
-// Take adds the blob of a file that is remembered, or that the user's repository has.
+// Take adds the blob of a file that is remembered, or that the user's repository has, of a
+// size as far as that is known.
 func (b *Batch) Take(id plumbing.Hash, path string, size int64) error {
 	if content, kept := b.store.contents.get(id); kept {
 		_, err := b.Add(plumbing.BlobObject, content)
 		return err
 	}
-	b.taken = append(b.taken, taken{id, path, size})
+	if b.paths[id] = path; size > Large {
+		b.large = append(b.large, id)
+	} else {
+		b.small = append(b.small, id)
+	}
 	return nil
 }
 
@@ -95,27 +96,19 @@ func (b *Batch) Write(ctx context.Context) error {
 // take has git copy what is taken: it takes over how most of it is compressed. Where
 // that fails, as for what is promised, it is copied one by one.
 func (b *Batch) take(ctx context.Context) error {
-	var small, large []plumbing.Hash
-	for _, t := range b.taken {
-		if t.size > Large {
-			large = append(large, t.id)
-		} else {
-			small = append(small, t.id)
-		}
-	}
-	if b.store.copy(ctx, small) == nil && b.store.copyWhole(ctx, large...) == nil {
+	if b.store.copy(ctx, b.small) == nil && b.store.copyWhole(ctx, b.large...) == nil {
 		return nil
 	}
-	for _, t := range b.taken {
-		if b.own.objects.has(t.id) {
+	for _, id := range slices.Concat(b.small, b.large) {
+		if b.own.objects.has(id) {
 			continue
 		}
-		content, err := b.store.read(ctx, plumbing.BlobObject, t.id)
+		content, err := b.store.read(ctx, plumbing.BlobObject, id)
 		if err == nil {
 			_, err = b.Add(plumbing.BlobObject, content)
 		}
 		if err != nil && !errors.Is(err, ErrLarge) { // which was copied to find that out
-			return fmt.Errorf("keep %s: %w", t.path, err)
+			return fmt.Errorf("keep %s: %w", b.paths[id], err)
 		}
 	}
 	return nil
