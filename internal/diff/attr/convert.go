@@ -79,52 +79,33 @@ func isUTF8(encoding string) bool {
 	return encoding == "" || strings.EqualFold(encoding, "utf-8") || strings.EqualFold(encoding, "utf8")
 }
 
-// A lineEnds is what becomes of the line ends of a file.
-type lineEnds uint8
-
-const (
-	undecided lineEnds = iota
-	keep
-	convert      // it is text
-	convertGuess // it is text if it looks like it
-)
-
 // lineEnds weighs the attributes against core.autocrlf, by the sections "text"
-// and "eol" of gitattributes(5).
-func (s Settings) lineEnds(a Attrs) lineEnds {
-	ends := lineEndsOf(a[text])
-	if ends == undecided {
-		ends = lineEndsOf(a[crlf])
+// and "eol" of gitattributes(5): whether the line ends of a file are converted, and whether
+// that is only if it looks like text.
+func (s Settings) lineEnds(a Attrs) (converts, ifText bool) {
+	for _, v := range []Value{a[text], a[crlf]} {
+		switch {
+		case v.State == Set, v.State == Valued && v.Text == "input":
+			return true, false
+		case v.State == Unset:
+			return false, false
+		case v.State == Valued && v.Text == "auto":
+			return true, true
+		}
 	}
-	switch {
-	case ends != undecided:
-		return ends
-	case a[eol].State == Valued && (a[eol].Text == "lf" || a[eol].Text == "crlf"):
-		return convert
-	case s.AutoCRLF:
-		return convertGuess
+	if a[eol].State == Valued && (a[eol].Text == "lf" || a[eol].Text == "crlf") {
+		return true, false
 	}
-	return keep
-}
-
-// lineEndsOf returns what the attribute text says.
-func lineEndsOf(v Value) lineEnds {
-	switch {
-	case v.State == Set, v.State == Valued && v.Text == "input":
-		return convert
-	case v.State == Unset:
-		return keep
-	case v.State == Valued && v.Text == "auto":
-		return convertGuess
-	default:
-		return undecided
-	}
+	return s.AutoCRLF, true
 }
 
 // Converts reports whether Normalize may change the content of a file with
 // these attributes. When neither Converts nor NeedsGit, the file's bytes are
 // the blob's.
-func (s Settings) Converts(a Attrs) bool { return s.lineEnds(a) != keep }
+func (s Settings) Converts(a Attrs) bool {
+	converts, _ := s.lineEnds(a)
+	return converts
+}
 
 // Normalize returns content, read from the work tree, with its line ends as git
 // stores them. The result may be content itself, which is not changed.
@@ -134,11 +115,8 @@ func (s Settings) Converts(a Attrs) bool { return s.lineEnds(a) != keep }
 // be text.
 func (s Settings) Normalize(content []byte, a Attrs, indexHasCRLF func() bool) []byte {
 	crlf := []byte("\r\n")
-	ends := s.lineEnds(a)
-	if ends == keep || !bytes.Contains(content, crlf) {
-		return content
-	}
-	if ends == convertGuess && (binary(content) || indexHasCRLF()) {
+	converts, ifText := s.lineEnds(a)
+	if !converts || !bytes.Contains(content, crlf) || ifText && (binary(content) || indexHasCRLF()) {
 		return content
 	}
 	return bytes.ReplaceAll(content, crlf, []byte("\n"))

@@ -54,12 +54,12 @@ type candidate struct {
 // look returns the state of the file; one without a mode for what git does not
 // record. An error ends the scan.
 func (c *candidate) look(ctx context.Context) (File, error) {
-	st, k, err := c.handle.stat(c.name)
+	st, is, err := c.handle.stat(c.name)
 	var f File
 	if err != nil {
 		err = unreadable(err)
 	} else {
-		f, err = c.find(ctx, st, k)
+		f, err = c.find(ctx, st, is)
 	}
 	var unread *unreadableError
 	switch {
@@ -93,8 +93,8 @@ func (c *candidate) lastKnown() File {
 
 // find finds out what a file is: what is known of it, as long as its stat proves that.
 // The error ends the scan, or is about the file.
-func (c *candidate) find(ctx context.Context, st Stat, k kind) (File, error) {
-	mode := c.mode(k)
+func (c *candidate) find(ctx context.Context, st Stat, is uint32) (File, error) {
+	mode := c.mode(is)
 	if mode == 0 {
 		return File{}, nil
 	}
@@ -107,22 +107,20 @@ func (c *candidate) find(ctx context.Context, st Stat, k kind) (File, error) {
 			return File{Name: known.Name, Mode: mode, ID: known.ID, stat: st, trust: exact}, nil
 		}
 	}
-	if k == symlink {
+	if is == Symlink {
 		return c.readLink(st)
 	}
 	return c.read(ctx, mode)
 }
 
 // mode returns what git records of a file's type and permissions.
-func (c *candidate) mode(k kind) uint32 {
+func (c *candidate) mode(is uint32) uint32 {
 	switch {
-	case k == symlink:
-		return Symlink
-	case k == other:
-		return 0
+	case is == Symlink, is == 0:
+		return is
 	case !c.Symlinks && c.recorded() == Symlink:
 		return Symlink
-	case c.FileMode && k == executable, !c.FileMode && c.recorded() == Executable:
+	case c.FileMode && is == Executable, !c.FileMode && c.recorded() == Executable:
 		return Executable
 	}
 	return Regular

@@ -89,17 +89,18 @@ func openAt(dir int, name string, flags int) (int, error) {
 
 func (h *handle) list() ([]fs.DirEntry, error) { return h.file.ReadDir(-1) }
 
-// stat does not follow a symlink.
-func (h *handle) stat(name string) (Stat, kind, error) {
+// stat does not follow a symlink. Beside the stat it returns the mode that git has for such
+// a file, 0 for a directory, FIFO, socket or device.
+func (h *handle) stat(name string) (Stat, uint32, error) {
 	var st unix.Stat_t
 	err := unix.Fstatat(h.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	for errors.Is(err, unix.EINTR) {
 		err = unix.Fstatat(h.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	}
 	if err != nil {
-		return Stat{}, other, &fs.PathError{Op: "lstat", Path: name, Err: err}
+		return Stat{}, 0, &fs.PathError{Op: "lstat", Path: name, Err: err}
 	}
-	return statOf(&st), kindOf(uint32(st.Mode)), nil
+	return statOf(&st), modeOf(uint32(st.Mode)), nil
 }
 
 // openFile opens a regular file; a FIFO that took its place does not block.
@@ -109,7 +110,7 @@ func (h *handle) openFile(name string) (io.ReadCloser, Stat, error) {
 		return nil, Stat{}, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	var st unix.Stat_t
-	if err = unix.Fstat(fd, &st); err == nil && kindOf(uint32(st.Mode)) != regular && kindOf(uint32(st.Mode)) != executable {
+	if err = unix.Fstat(fd, &st); err == nil && uint32(st.Mode)&unix.S_IFMT != unix.S_IFREG {
 		err = errNotRegular
 	}
 	if err != nil {
@@ -142,15 +143,14 @@ func statOf(st *unix.Stat_t) Stat {
 	}
 }
 
-func kindOf(mode uint32) kind {
-	switch mode & unix.S_IFMT {
-	case unix.S_IFREG:
-		if mode&unix.S_IXUSR != 0 {
-			return executable
-		}
-		return regular
-	case unix.S_IFLNK:
-		return symlink
+func modeOf(mode uint32) uint32 {
+	switch {
+	case mode&unix.S_IFMT == unix.S_IFLNK:
+		return Symlink
+	case mode&unix.S_IFMT != unix.S_IFREG:
+		return 0
+	case mode&unix.S_IXUSR != 0:
+		return Executable
 	}
-	return other
+	return Regular
 }

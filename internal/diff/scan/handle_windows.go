@@ -30,14 +30,22 @@ func (h *handle) close() {}
 
 func (h *handle) list() ([]fs.DirEntry, error) { return os.ReadDir(h.path) }
 
-// stat does not follow a symlink. The time of change is that of creation, as in git
+// stat does not follow a symlink. Beside the stat it returns the mode that git has for such
+// a file, 0 for a directory and the like. The time of change is that of creation, as in git
 // for Windows.
-func (h *handle) stat(name string) (Stat, kind, error) {
+func (h *handle) stat(name string) (Stat, uint32, error) {
 	info, err := os.Lstat(filepath.Join(h.path, name))
 	if err != nil {
-		return Stat{}, other, err
+		return Stat{}, 0, err
 	}
-	return statOf(info), kindOf(info.Mode()), nil
+	mode := uint32(0)
+	switch {
+	case info.Mode().IsRegular():
+		mode = Regular
+	case info.Mode()&fs.ModeSymlink != 0:
+		mode = Symlink
+	}
+	return statOf(info), mode, nil
 }
 
 func (h *handle) openFile(name string) (io.ReadCloser, Stat, error) {
@@ -67,14 +75,4 @@ func statOf(info fs.FileInfo) Stat {
 		st.Changed = data.CreationTime.Nanoseconds()
 	}
 	return st
-}
-
-func kindOf(mode fs.FileMode) kind {
-	switch {
-	case mode.IsRegular():
-		return regular
-	case mode&fs.ModeSymlink != 0:
-		return symlink
-	}
-	return other
 }

@@ -32,11 +32,8 @@ var umask = sync.OnceValue(func() fs.FileMode {
 // oddPerm returns the permissions of a regular file that has others than umask gives,
 // else 0.
 func oddPerm(mode uint32) uint16 {
-	perm, made := fs.FileMode(mode)&fs.ModePerm, Regular
-	if perm&0o100 != 0 {
-		made = Executable
-	}
-	if mode&unix.S_IFMT != unix.S_IFREG || perm == Usual(made, umask()) {
+	perm, git := fs.FileMode(mode)&fs.ModePerm, modeOf(mode)
+	if git != Regular && git != Executable || perm == Usual(git, umask()) {
 		return 0
 	}
 	return odd | uint16(perm)

@@ -28,16 +28,6 @@ func (c Clock) settled(s Stat, at time.Time) bool {
 	return c.Keeps && max(s.Modified, s.Changed) < at.Add(-c.Slack).UnixNano()
 }
 
-// kind is the part of a file's type that git cares for.
-type kind uint8
-
-const (
-	regular kind = iota
-	executable
-	symlink
-	other // directory, FIFO, socket, device
-)
-
 // odd marks, in [Stat.Perm], permissions that umask does not give.
 const odd = 1 << 15
 
