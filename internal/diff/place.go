@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -130,6 +132,34 @@ func (p *place) CommonDir() string { return p.repo.CommonDir }
 // LockMode returns the permissions of a lock in the git directory: whoever shares the
 // repository may take it.
 func (p *place) LockMode() os.FileMode { return p.shared }
+
+// sharedMode returns the permissions that a configuration asks for, by git-config(1) and the
+// option --shared of git-init(1), of a file that nobody else would have a part in. What git
+// refuses is an error. On Windows there are no such permissions.
+func sharedMode(c *repo.Config) (fs.FileMode, error) {
+	const key, own, group, all = "core.sharedRepository", 0o600, 0o660, 0o664
+	value, _ := c.String(key)
+	n, err := strconv.ParseInt(strings.TrimLeft(value, " \t"), 8, 64)
+	octal := err == nil // 0 to 2 are what old repositories have
+	yes, notBool := c.Bool(key, false)
+	switch {
+	case runtime.GOOS == "windows", value == "umask", octal && n == 0:
+		return own, nil
+	case value == "group", octal && n == 1:
+		return group, nil
+	case value == "all", value == "world", value == "everybody", octal && n == 2:
+		return all, nil
+	case octal && n&own == own:
+		return fs.FileMode(n & 0o666), nil
+	case octal:
+		return 0, fmt.Errorf("git configuration %s = %q keeps the owner of files from reading or writing them, which git refuses", key, value)
+	case notBool != nil:
+		return 0, fmt.Errorf("%w, nor umask, group, all or an octal number", notBool)
+	case yes:
+		return group, nil
+	}
+	return own, nil
+}
 
 // Head returns the commit and the branch that HEAD is at now, either of which
 // may be "".

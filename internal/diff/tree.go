@@ -36,7 +36,6 @@ import (
 
 	"codeloops/internal/diff/checkpoint"
 	"codeloops/internal/diff/scan"
-	"codeloops/internal/diff/shared"
 	"codeloops/internal/diff/store"
 	"codeloops/internal/loop"
 	"codeloops/internal/repo"
@@ -115,7 +114,7 @@ func open(dir string, o Options) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	mode, err := shared.File(r.Config)
+	mode, err := sharedMode(r.Config)
 	if err != nil {
 		return nil, err
 	}

@@ -98,10 +98,7 @@ func Last(ctx context.Context, objects *store.Store, like *scan.Dir) *scan.Dir {
 	if err != nil {
 		return nil
 	}
-	state, err := scan.Load(ctx, kept.tree, like, objects.Tree)
-	if err != nil {
-		return nil
-	}
+	state, _ := scan.Load(ctx, kept.tree, like, objects.Tree)
 	return state
 }
 

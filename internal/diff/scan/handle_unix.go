@@ -121,16 +121,12 @@ func (h *handle) openFile(name string) (io.ReadCloser, Stat, error) {
 }
 
 func (h *handle) readlink(name string) (string, error) {
-	for size := 256; ; size *= 2 {
-		b := make([]byte, size)
-		n, err := unix.Readlinkat(h.fd, name, b)
-		if err != nil {
-			return "", &fs.PathError{Op: "readlink", Path: name, Err: err}
-		}
-		if n < size {
-			return string(b[:n]), nil
-		}
+	target := make([]byte, unix.PathMax) // which no symlink's is longer than
+	n, err := unix.Readlinkat(h.fd, name, target)
+	if err != nil {
+		return "", &fs.PathError{Op: "readlink", Path: name, Err: err}
 	}
+	return string(target[:n]), nil
 }
 
 func statOf(st *unix.Stat_t) Stat {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package shared_test
+package diff
 
 import (
 	"io/fs"
@@ -8,11 +8,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"codeloops/internal/diff/shared"
 	"codeloops/internal/repo"
 )
 
-func TestFile(t *testing.T) {
+func TestSharedMode(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]fs.FileMode{
 		"umask": 0o600, "false": 0o600, "0": 0o600, "group": 0o660, "true": 0o660, "1": 0o660,
@@ -34,7 +33,7 @@ func TestFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := shared.File(r.Config); got != want || (err != nil) != (want == 0) {
+		if got, err := sharedMode(r.Config); got != want || (err != nil) != (want == 0) {
 			t.Errorf("%s: %o, %v; want %o", value, got, err, want)
 		}
 	}
