@@ -30,7 +30,12 @@ func (o overrides) add(name, digest, says string) { o.setup[name], o.says[name] 
 // overridesOf returns those of a repository after a scan.
 func (w *watcher) overridesOf(r *repo.Repository) overrides {
 	all := overrides{make(setup), make(map[string]string)}
-	all.addSettings(r.Config)
+	for _, e := range r.Config.Entries() {
+		if _, known := all.setup[e.Key]; !known && Overrides(e.Key) {
+			values := r.Config.All(e.Key)
+			all.add(e.Key, checkpoint.Digest(fmt.Sprintf("%q", values)), " = "+said(values))
+		}
+	}
 	w.addHooks(all, r)
 	for name, id := range r.RefsBelow(replacements) {
 		all.add(name, checkpoint.Digest(id), ", which is shown as "+wording.Name(id))
@@ -81,15 +86,6 @@ func hooks() []string {
 
 // runs reports whether git would run a hook. On Windows every one is run.
 func runs(info fs.FileInfo) bool { return info.Mode()&0o111 != 0 || filepath.Separator == '\\' }
-
-func (o overrides) addSettings(c *repo.Config) {
-	for _, e := range c.Entries() {
-		if _, known := o.setup[e.Key]; !known && Overrides(e.Key) {
-			values := c.All(e.Key)
-			o.add(e.Key, checkpoint.Digest(fmt.Sprintf("%q", values)), " = "+said(values))
-		}
-	}
-}
 
 // said writes the values of a setting, without passwords that are in addresses.
 func said(values []string) string {

@@ -22,8 +22,8 @@ func (l *loader) holds(condition, origin string) (bool, error) {
 	case "gitdir/i":
 		return l.gitDirMatches(text, origin, true)
 	case "onbranch":
-		branch, err := l.onBranch()
-		return branch != "" && pattern.Glob(withBelow(text), branch, false, true), err
+		head, err := (&Repository{GitDir: l.gitDirs[0], CommonDir: l.commonDir}).Head() // its branch may be without commits
+		return head.Branch != "" && pattern.Glob(withBelow(text), head.Branch, false, true), err
 	case "hasconfig":
 		glob, ok := strings.CutPrefix(text, "remote.*.url:")
 		l.pending = l.pending || ok && l.gather
@@ -66,18 +66,6 @@ func (l *loader) gitDirMatches(glob, origin string, fold bool) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// onBranch returns the branch that HEAD is on, with or without commits.
-func (l *loader) onBranch() (string, error) {
-	if l.branch == nil {
-		head, err := (&Repository{GitDir: l.gitDirs[0], CommonDir: l.commonDir}).Head()
-		if err != nil {
-			return "", err
-		}
-		l.branch = &head.Branch
-	}
-	return *l.branch, nil
 }
 
 // withBelow lets a glob for a directory match all that is below it.

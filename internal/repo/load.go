@@ -28,7 +28,6 @@ type loader struct {
 	entries  []Entry
 	includes int
 	depth    int
-	branch   *string  // of HEAD, once asked for
 	urls     []string // of all remotes, for conditional includes
 	gather   bool     // this is the first reading, for urls
 	pending  bool     // there is a condition that waits for urls
@@ -78,7 +77,14 @@ func (l *loader) all() error {
 	if no, _ := parseBool(l.env.get("GIT_CONFIG_NOSYSTEM")); no {
 		system = ""
 	}
-	global, own := l.global(), []string{filepath.Join(l.commonDir, "config")}
+	global := []string{userFile(l.env, "config")}
+	if dir := home(l.env); dir != "" {
+		global = append(global, filepath.Join(dir, ".gitconfig"))
+	}
+	if path, ok := l.env("GIT_CONFIG_GLOBAL"); ok {
+		global = []string{path}
+	}
+	own := []string{filepath.Join(l.commonDir, "config")}
 	if l.worktreeConfig {
 		own = append(own, filepath.Join(l.gitDirs[0], "config.worktree"))
 	}
@@ -92,17 +98,6 @@ func (l *loader) all() error {
 		}
 	}
 	return l.environment()
-}
-
-func (l *loader) global() []string {
-	if path, ok := l.env("GIT_CONFIG_GLOBAL"); ok {
-		return []string{path}
-	}
-	paths := []string{userFile(l.env, "config")}
-	if dir := home(l.env); dir != "" {
-		paths = append(paths, filepath.Join(dir, ".gitconfig"))
-	}
-	return paths
 }
 
 // file adds the settings of one file; none when it is missing.

@@ -45,14 +45,12 @@ type Checkpoint struct {
 // write for the state, if no file is left out. It returns the state as it was
 // written, too.
 func Write(ctx context.Context, objects *store.Store, at time.Time, c Checkpoint) (id plumbing.Hash, root *scan.Dir, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
+		}
+	}()
 	k := keeping{store: objects, at: at}
-	if id, root, err = k.write(ctx, c); err != nil {
-		return id, nil, fmt.Errorf("write checkpoint %s: %w", c.Ref, err)
-	}
-	return id, root, nil
-}
-
-func (k *keeping) write(ctx context.Context, c Checkpoint) (id plumbing.Hash, root *scan.Dir, err error) {
 	if k.batch, err = k.store.Batch(); err != nil {
 		return id, nil, err
 	}

@@ -63,7 +63,7 @@ func (b *Batch) Owns(id plumbing.Hash) bool {
 // Take adds the blob of a file that is remembered, or that the user's repository has, of a
 // size as far as that is known.
 func (b *Batch) Take(id plumbing.Hash, path string, size int64) error {
-	if content, kept := b.store.contents.get(id); kept {
+	if content, kept := b.store.remembered(id); kept {
 		_, err := b.Add(plumbing.BlobObject, content)
 		return err
 	}
@@ -142,7 +142,7 @@ func (p *private) pack(ctx context.Context, objects memory.ObjectStorage, ids []
 		err = errors.Join(os.Rename(pack, name+".pack"), os.Rename(list, name+".idx"), p.syncDir(dir))
 	}
 	if err != nil {
-		return errors.Join(err, missing(os.Remove(pack)), missing(os.Remove(list)))
+		return errors.Join(err, os.RemoveAll(pack), os.RemoveAll(list))
 	}
 	return p.objects.close() // which did not know of it
 }
@@ -155,13 +155,6 @@ func (p *private) indexed(ctx context.Context, f *os.File, index *idxfile.Writer
 	parser, err := packfile.NewParser(packfile.NewScanner(f), index)
 	if err == nil {
 		_, err = parser.Parse()
-	}
-	return err
-}
-
-func missing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
 	}
 	return err
 }

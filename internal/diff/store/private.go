@@ -163,7 +163,7 @@ func (p *private) write(id plumbing.Hash, content []byte) error {
 		err = os.Rename(temp, name)
 	}
 	if err != nil {
-		return fmt.Errorf("write blob %s: %w", id, errors.Join(err, missing(os.Remove(temp))))
+		return fmt.Errorf("write blob %s: %w", id, errors.Join(err, os.RemoveAll(temp)))
 	}
 	return nil
 }

@@ -66,12 +66,15 @@ type Options struct {
 // together, beyond that in the private repository. What is above [Large] is not kept
 // at all.
 type Store struct {
-	options  Options
-	own      *private
-	others   []string // directories of more objects, which git reads
-	contents contents
-	large    sync.Map // the ids of what has been read as a whole
-	beneath  *Store   // has what this one has not; nil: there is none
+	options Options
+	own     *private
+	others  []string // directories of more objects, which git reads
+	large   sync.Map // the ids of what has been read as a whole
+	beneath *Store   // has what this one has not; nil: there is none
+
+	mu    sync.Mutex
+	kept  map[plumbing.Hash][]byte // blobs in memory, up to a limit
+	bytes int64                    // in kept
 }
 
 // New returns the store of a repository. It reads nothing yet, and writes into a
@@ -80,7 +83,7 @@ func New(o Options) *Store {
 	if o.Sync == nil {
 		o.Sync = (*os.File).Sync
 	}
-	return &Store{options: o, own: &private{sync: o.Sync}, contents: contents{kept: make(map[plumbing.Hash][]byte)}}
+	return &Store{options: o, own: &private{sync: o.Sync}, kept: make(map[plumbing.Hash][]byte)}
 }
 
 // Beside returns a store that has what s has. What it is given, and what it fetches, is
@@ -100,40 +103,26 @@ func (s *Store) Beside(git, promised Git) *Store {
 // Close closes the files that were opened.
 func (s *Store) Close() error { return s.own.close() }
 
-// Contents are blobs in memory, up to a limit.
-type contents struct {
-	mu    sync.Mutex
-	kept  map[plumbing.Hash][]byte
-	bytes int64 // in kept
-}
-
-// keep takes a content, and reports whether there was room for it.
-func (c *contents) keep(id plumbing.Hash, content []byte) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, known := c.kept[id]; known {
-		return true
-	}
-	size := int64(len(content))
-	if size > keepFile || c.bytes+size > keepTotal {
-		return false
-	}
-	c.kept[id] = content
-	c.bytes += size
-	return true
-}
-
-func (c *contents) get(id plumbing.Hash) (content []byte, kept bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	content, kept = c.kept[id]
+// remembered returns the content of a blob that is kept in memory.
+func (s *Store) remembered(id plumbing.Hash) (content []byte, kept bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	content, kept = s.kept[id]
 	return content, kept
 }
 
 // Keep remembers the content of a blob, which the store owns from then on.
 // Content above [Large] is passed over.
 func (s *Store) Keep(id plumbing.Hash, content []byte) error {
-	if len(content) > Large || s.contents.keep(id, content) {
+	size := int64(len(content))
+	s.mu.Lock()
+	_, kept := s.kept[id]
+	if !kept && size <= keepFile && s.bytes+size <= keepTotal {
+		s.kept[id], kept = content, true
+		s.bytes += size
+	}
+	s.mu.Unlock()
+	if kept || size > Large {
 		return nil
 	}
 	return s.own.write(id, content)
@@ -142,9 +131,9 @@ func (s *Store) Keep(id plumbing.Hash, content []byte) error {
 // Persist writes a blob that is remembered in memory into the private repository,
 // where git finds it with the variables of [Store.Environ].
 func (s *Store) Persist(id plumbing.Hash) error {
-	content, kept := s.contents.get(id)
+	content, kept := s.remembered(id)
 	if !kept && s.beneath != nil {
-		content, kept = s.beneath.contents.get(id)
+		content, kept = s.beneath.remembered(id)
 	}
 	if !kept {
 		return nil
@@ -218,7 +207,7 @@ func (s *Store) Has(ctx context.Context, id plumbing.Hash) bool {
 
 // Size returns the length of a blob in bytes.
 func (s *Store) Size(ctx context.Context, id plumbing.Hash) (size int64, err error) {
-	if content, kept := s.contents.get(id); kept {
+	if content, kept := s.remembered(id); kept {
 		return int64(len(content)), nil
 	}
 	if size, err = s.own.directory().size(id); err == nil {
@@ -240,7 +229,7 @@ func (s *Store) Size(ctx context.Context, id plumbing.Hash) (size int64, err err
 }
 
 func (s *Store) local(ctx context.Context, kind plumbing.ObjectType, id plumbing.Hash) (content []byte, err error) {
-	if content, kept := s.contents.get(id); kept {
+	if content, kept := s.remembered(id); kept {
 		return content, nil
 	}
 	if _, known := s.large.Load(id); known {
@@ -257,6 +246,6 @@ func (s *Store) local(ctx context.Context, kind plumbing.ObjectType, id plumbing
 
 // atHand reports whether a blob can be read without asking git.
 func (s *Store) atHand(id plumbing.Hash) bool {
-	_, kept := s.contents.get(id)
+	_, kept := s.remembered(id)
 	return kept || s.Owns(id) || s.beneath != nil && s.beneath.atHand(id)
 }
