@@ -31,36 +31,29 @@ func (c *capture) converted(ctx context.Context) (all []loop.Unshown, err error)
 	if len(touched) == 0 {
 		return nil, nil
 	}
-	x := converter{place: &c.place, Conversion: c.how}
-	if x.root, err = os.OpenRoot(c.Root()); err != nil {
+	root, err := os.OpenRoot(c.Root())
+	if err != nil {
 		return nil, err
 	}
-	defer x.root.Close() //nolint:errcheck // only read
+	defer root.Close() //nolint:errcheck // only read
 	for _, f := range touched {
 		was := c.base.Find(f.Path)
 		if f.Mode == scan.Symlink || f.Mode == scan.Gitlink || was != nil && was.ID == f.ID && f.UntouchedSince(c.began.at) ||
-			!x.NeedsGit(x.Of(f.Path)) {
+			!c.how.NeedsGit(c.how.Of(f.Path)) {
 			continue
 		}
-		if told := x.look(ctx, f.Path, was, &f.File); told != nil {
+		if told := c.lookAt(ctx, root, f.Path, was, &f.File); told != nil {
 			all = append(all, *told)
 		}
 	}
 	return all, ctx.Err()
 }
 
-// A converter compares what is in files with what git makes of it.
-type converter struct {
-	*place
-	attr.Conversion
-	root *os.Root
-}
-
-// look returns what is to be told of a file that was something else when the session
+// lookAt returns what is to be told of a file that was something else when the session
 // began, or nil; nil for nothing, where a reader of the diff sees what a reader of the
 // file sees.
-func (c *converter) look(ctx context.Context, path string, was, now *scan.File) *loop.Unshown {
-	attrs, same := c.Of(path), was != nil && was.ID == now.ID
+func (c *capture) lookAt(ctx context.Context, root *os.Root, path string, was, now *scan.File) *loop.Unshown {
+	attrs, same := c.how.Of(path), was != nil && was.ID == now.ID
 	told := &loop.Unshown{Path: path, Why: loop.Converted, Status: loop.FileModified, Via: via(attrs)}
 	if was == nil {
 		told.Status = loop.FileAdded
@@ -68,7 +61,7 @@ func (c *converter) look(ctx context.Context, path string, was, now *scan.File) 
 	if same && filteredAndLarge(now, attrs) {
 		return nil
 	}
-	disk, err := readIn(c.root, path, store.Large)
+	disk, err := readIn(root, path, store.Large)
 	if err != nil {
 		return told
 	}
@@ -103,7 +96,7 @@ func pointsTo(stored, content []byte) bool {
 }
 
 // wouldBe reports whether a checkout would write the very bytes.
-func (c *converter) wouldBe(ctx context.Context, path string, f *scan.File, disk []byte, attrs attr.Attrs) bool {
+func (c *capture) wouldBe(ctx context.Context, path string, f *scan.File, disk []byte, attrs attr.Attrs) bool {
 	out, err := c.git.checkedOut(ctx, "to see what a checkout would write", path, f.ID)
 	return err == nil && bytes.Equal(plainly(out, attrs), plainly(disk, attrs))
 }
@@ -140,7 +133,7 @@ func via(a attr.Attrs) string {
 
 // text returns the patch that leads from what git had of a file when the session
 // began to what is in it now.
-func (c *converter) text(ctx context.Context, path string, was *scan.File, now []byte) string {
+func (c *capture) text(ctx context.Context, path string, was *scan.File, now []byte) string {
 	before, err := sideOf(ctx, c.store, was)
 	if err != nil || was != nil && (was.Mode == scan.Symlink || was.Mode == scan.Gitlink) {
 		before = patch.Side{}

@@ -64,8 +64,14 @@ func (w *watcher) scan(ctx context.Context, also *scan.Dir) (scan.State, error) 
 	if err != nil {
 		return scan.State{}, err
 	}
-	s, err := w.scanner(ctx, r)
-	if err != nil {
+	s := &scan.Scanner{
+		Root: w.Root(), Now: w.options.Now, Since: w.since, Clock: w.clock, Alone: w.alone,
+		Blobs: w.store, Inside: inside{&w.nests, ""}, Hash: w.git.hash,
+	}
+	if s.FileSystem, err = scan.FileSystemOf(r.Config); err != nil {
+		return scan.State{}, err
+	}
+	if s.Conversion, err = w.conversion(ctx, r); err != nil {
 		return scan.State{}, err
 	}
 	o.WorkTree, o.FromIndex = w.Root(), w.leftOut(ctx)
@@ -119,19 +125,6 @@ func (w *watcher) readIndex(ctx context.Context) error {
 		w.tracked.from = mark
 	}
 	return err
-}
-
-func (w *watcher) scanner(ctx context.Context, r *repo.Repository) (*scan.Scanner, error) {
-	s := &scan.Scanner{
-		Root: w.Root(), Now: w.options.Now, Since: w.since, Clock: w.clock, Alone: w.alone,
-		Blobs: w.store, Inside: inside{&w.nests, ""}, Hash: w.git.hash,
-	}
-	var err error
-	if s.FileSystem, err = scan.FileSystemOf(r.Config); err != nil {
-		return nil, err
-	}
-	s.Conversion, err = w.conversion(ctx, r)
-	return s, err
 }
 
 func (w *watcher) conversion(ctx context.Context, r *repo.Repository) (c attr.Conversion, err error) {

@@ -125,22 +125,16 @@ func (c *capture) binaryTexts(ctx context.Context) ([]loop.Unshown, error) {
 		if err != nil {
 			return nil, err
 		}
-		if told, ok := binaryText(f, before, after); ok {
-			all = append(all, told)
+		text, was, is := legibly(f.Path, before, after)
+		u := loop.Unshown{Path: f.Path, Why: loop.BinaryText, Status: f.Status, Text: text}
+		if after.Mode != patch.Absent && len(before.Content) > 0 && !patch.Binary(before.Content) {
+			u.Why = loop.TurnedBinary
+		}
+		if was || is || u.Why == loop.TurnedBinary { // else it is as binary as git says
+			all = append(all, u)
 		}
 	}
 	return all, nil
-}
-
-// binaryText reports false for a file that is as binary as git says.
-func binaryText(f loop.FileChange, before, after patch.Side) (u loop.Unshown, ok bool) {
-	u = loop.Unshown{Path: f.Path, Why: loop.BinaryText, Status: f.Status}
-	if after.Mode != patch.Absent && len(before.Content) > 0 && !patch.Binary(before.Content) {
-		u.Why = loop.TurnedBinary
-	}
-	text, was, is := legibly(f.Path, before, after)
-	u.Text = text
-	return u, was || is || u.Why == loop.TurnedBinary
 }
 
 // legibly returns the patch of a path with its sides as text, as much of it as somebody may

@@ -121,16 +121,8 @@ func parseBool(s string) (b, ok bool) {
 func parseInt(s string) (n int64, ok bool) {
 	unit := int64(1)
 	if s != "" {
-		switch s[len(s)-1] {
-		case 'k', 'K':
-			unit = 1 << 10
-		case 'm', 'M':
-			unit = 1 << 20
-		case 'g', 'G':
-			unit = 1 << 30
-		}
-		if unit > 1 {
-			s = s[:len(s)-1]
+		if i := strings.IndexByte("kKmMgG", s[len(s)-1]); i >= 0 {
+			unit, s = 1<<(10*(i/2+1)), s[:len(s)-1]
 		}
 	}
 	if strings.Contains(s, "_") {

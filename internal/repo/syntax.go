@@ -185,20 +185,15 @@ func (p *parser) value() (string, bool) {
 
 // escape reads what follows a backslash in a value.
 func (p *parser) escape(value *strings.Builder) bool {
-	switch c := p.next(); c {
-	case '\n', end: // the value goes on in the next line
-	case 't':
-		value.WriteByte('\t')
-	case 'b':
-		value.WriteByte('\b')
-	case 'n':
-		value.WriteByte('\n')
-	case '\\', '"':
-		value.WriteByte(p.last())
-	default:
-		return false
+	const letters, stand = `tbn\"`, "\t\b\n\\\""
+	if c := p.next(); c == '\n' || c == end {
+		return true // the value goes on in the next line
 	}
-	return true
+	at := strings.IndexByte(letters, p.last())
+	if at >= 0 {
+		value.WriteByte(stand[at])
+	}
+	return at >= 0
 }
 
 func isSpace(c int) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
