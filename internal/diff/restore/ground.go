@@ -16,7 +16,7 @@ func (w *work) kind(name string) (Kind, error) {
 }
 
 // link gives a staged file its name, if that is free. A file system without links
-// leaves a moment between the look and the renaminw.
+// leaves a moment between the look and the renaming.
 func (w *work) link(staged, to string) error {
 	err := w.root.Link(staged, to)
 	if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {

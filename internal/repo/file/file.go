@@ -70,8 +70,10 @@ type How struct {
 // Open opens the regular file at path, and returns it with its stamp. A FIFO without a
 // writer opens at once, and is then seen not to be a regular file.
 func Open(path string, how How) (*os.File, Stamp, error) {
-	if how.NoFollow { // a link that takes its place from here on is: whoever makes it could copy what it leads to
-		if fi, err := os.Lstat(path); err != nil || fi.Mode()&fs.ModeSymlink != 0 {
+	var named fs.FileInfo
+	if how.NoFollow {
+		var err error
+		if named, err = os.Lstat(path); err != nil || named.Mode()&fs.ModeSymlink != 0 {
 			return nil, Stamp{}, cmp.Or(err, notRegular(path))
 		}
 	}
@@ -80,6 +82,10 @@ func Open(path string, how How) (*os.File, Stamp, error) {
 		return nil, Stamp{}, err
 	}
 	fi, err := f.Stat()
+	if err == nil && named != nil && !os.SameFile(named, fi) { // another one has taken its place, perhaps a link
+		_ = f.Close()
+		return Open(path, how)
+	}
 	switch {
 	case err != nil:
 	case !fi.Mode().IsRegular():
