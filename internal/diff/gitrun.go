@@ -112,16 +112,9 @@ func (p purpose) inTree(ctx context.Context, stdin []byte, env []string, args ..
 
 // hash stores files as git converts them.
 func (g *gitRunner) hash(ctx context.Context, files []scan.Unconverted) ([]plumbing.Hash, error) {
-	var paths []string
-	var withCRLF []scan.Unconverted
-	for _, f := range files {
-		paths = append(paths, f.Path)
-		if f.Before != nil {
-			withCRLF = append(withCRLF, f)
-		}
-	}
+	withCRLF := slices.DeleteFunc(slices.Clone(files), func(f scan.Unconverted) bool { return f.Before == nil })
 	git := g.purpose("to convert files (filter, ident or encoding)")
-	ids, err := g.hashObjects(ctx, git, paths)
+	ids, err := g.hashObjects(ctx, git, files)
 	if err != nil || len(withCRLF) == 0 {
 		return ids, err
 	}
@@ -171,19 +164,18 @@ func (g *gitRunner) hashBeside(ctx context.Context, git purpose, files []scan.Un
 	return ids, nil
 }
 
-func (g *gitRunner) hashObjects(ctx context.Context, git purpose, paths []string) ([]plumbing.Hash, error) {
+func (g *gitRunner) hashObjects(ctx context.Context, git purpose, files []scan.Unconverted) ([]plumbing.Hash, error) {
 	var stdin bytes.Buffer
-	for _, path := range paths {
-		stdin.WriteString(patch.Quote(path))
-		stdin.WriteByte('\n')
+	for _, f := range files {
+		stdin.WriteString(patch.Quote(f.Path) + "\n")
 	}
 	out, err := git.inTree(ctx, stdin.Bytes(), nil, "hash-object", "-w", "--stdin-paths")
 	if err != nil {
 		return nil, err
 	}
 	lines := bytes.Fields(out)
-	if len(lines) != len(paths) {
-		return nil, fmt.Errorf("git hash-object named %d of %d files", len(lines), len(paths))
+	if len(lines) != len(files) {
+		return nil, fmt.Errorf("git hash-object named %d of %d files", len(lines), len(files))
 	}
 	ids := make([]plumbing.Hash, len(lines))
 	for i, line := range lines {

@@ -65,7 +65,7 @@ func (p *place) addHooks(all overrides, r *repo.Repository) {
 	case !filepath.IsAbs(dir):
 		dir = filepath.Join(r.WorkTree, dir)
 	}
-	for _, name := range hooks() {
+	for _, name := range strings.Fields(hooks) {
 		path := filepath.Join(dir, name)
 		info, err := os.Stat(path)
 		if err == nil && info.Mode().IsRegular() && runs(info) {
@@ -75,14 +75,10 @@ func (p *place) addHooks(all overrides, r *repo.Repository) {
 }
 
 // hooks are the names under which git runs one, by githooks(5).
-func hooks() []string {
-	return []string{
-		"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg", "commit-msg",
-		"post-commit", "pre-rebase", "post-checkout", "post-merge", "pre-push", "pre-receive", "update", "proc-receive", "post-receive",
-		"post-update", "reference-transaction", "push-to-checkout", "pre-auto-gc", "post-rewrite", "sendemail-validate",
-		"fsmonitor-watchman", "query-watchman", "p4-changelist", "p4-prepare-changelist", "p4-post-changelist", "p4-pre-submit", "post-index-change",
-	}
-}
+const hooks = `applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg commit-msg
+	post-commit pre-rebase post-checkout post-merge pre-push pre-receive update proc-receive post-receive
+	post-update reference-transaction push-to-checkout pre-auto-gc post-rewrite sendemail-validate
+	fsmonitor-watchman query-watchman p4-changelist p4-prepare-changelist p4-post-changelist p4-pre-submit post-index-change`
 
 // runs reports whether git would run a hook. On Windows every one is run.
 func runs(info fs.FileInfo) bool { return info.Mode()&0o111 != 0 || filepath.Separator == '\\' }

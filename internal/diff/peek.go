@@ -71,10 +71,12 @@ func (t *Tree) aside(since Mark, abandon context.CancelCauseFunc) (w *watcher, f
 	if from = t.base; since == Captured && t.last != nil {
 		from = t.last
 	}
-	over := t.peeks.begin(abandon)
+	t.peeks.all.Add(1)
+	t.peeks.way.Store(&abandon, abandon)
 	return w, from, func() {
 		_ = w.store.Close() // nothing in it lasts
-		over()
+		t.peeks.way.Delete(&abandon)
+		t.peeks.all.Done()
 	}, nil
 }
 
@@ -96,15 +98,6 @@ func (w *watcher) peek(ctx context.Context, from *scan.Dir, was Glance) (Glance,
 type peeks struct {
 	way sync.Map // how each is abandoned, by the address of that
 	all sync.WaitGroup
-}
-
-func (p *peeks) begin(abandon context.CancelCauseFunc) (end func()) {
-	p.all.Add(1)
-	p.way.Store(&abandon, abandon)
-	return func() {
-		p.way.Delete(&abandon)
-		p.all.Done()
-	}
 }
 
 // abandon ends all that are under way, and waits for none of them.

@@ -31,9 +31,15 @@ type disk struct {
 // since the last one is read.
 func (d *disk) look(ctx context.Context, w *watcher, state *scan.Dir) (*checkpoint.Disk, error) {
 	said := &checkpoint.Disk{Umask: scan.Umask(), Perms: state.OddPerms()}
-	how, err := w.convertsNow(ctx)
-	if err != nil {
-		return nil, err
+	how := w.how
+	if how.Reader == nil { // no look has found it yet
+		r, err := w.reopen()
+		if err == nil {
+			how, err = w.conversion(ctx, r)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	if d.raw == nil {
 		d.raw = make(map[string]checkpoint.Raw)

@@ -143,18 +143,6 @@ func (w *watcher) conversion(ctx context.Context, r *repo.Repository) (c attr.Co
 	return c, err
 }
 
-// convertsNow returns how git converts files: as the last look found it, or now if there was none.
-func (w *watcher) convertsNow(ctx context.Context) (attr.Conversion, error) {
-	if w.how.Reader != nil {
-		return w.how, nil
-	}
-	r, err := w.reopen()
-	if err != nil {
-		return attr.Conversion{}, err
-	}
-	return w.conversion(ctx, r)
-}
-
 // contents returns what reads the files of a state, by their paths.
 func (p *place) contents(ctx context.Context, state *scan.Dir) func(name string) ([]byte, bool) {
 	return func(name string) ([]byte, bool) {

@@ -60,12 +60,10 @@ func (p *place) nameOf(path string) string {
 func digestOf(path string) string {
 	content, _, err := file.Read(path, file.How{})
 	switch {
-	case file.Missing(err):
+	case file.Missing(err), err == nil && len(content) == 0:
 		return ""
 	case err != nil:
 		return checkpoint.Digest(err.Error())
-	case len(content) == 0:
-		return ""
 	}
 	return checkpoint.Digest(string(content))
 }

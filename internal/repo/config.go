@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"cmp"
 	"fmt"
 	"os/user"
 	"path/filepath"
@@ -88,11 +89,7 @@ func (c *Config) Path(key string) (path string, ok bool, err error) {
 
 // bad returns the error for a value that is not what it has to be.
 func (e Entry) bad(want string) error {
-	origin := e.Origin
-	if origin == "" {
-		origin = "the environment"
-	}
-	return fmt.Errorf("git configuration %s = %q in %s is not %s", e.Key, e.Value, origin, want)
+	return fmt.Errorf("git configuration %s = %q in %s is not %s", e.Key, e.Value, cmp.Or(e.Origin, "the environment"), want)
 }
 
 // canonical returns a key in the case in which entries have it.

@@ -62,24 +62,16 @@ func findAbove(start string, env Env) (place, error) {
 	ceiling := ceilingOf(start, env)
 	across, _ := parseBool(env.get("GIT_DISCOVERY_ACROSS_FILESYSTEM"))
 	device := deviceOf(start)
-	for dir := start; ; dir = filepath.Dir(dir) {
-		if dir != start && (dir == ceiling || !across && deviceOf(dir) != device) {
-			return place{}, notFound(start)
-		}
+	for dir := start; dir == start || dir != ceiling && (across || deviceOf(dir) == device); dir = filepath.Dir(dir) {
 		p := place{start: start, root: dir}
-		found, err := p.look(dir, env)
-		if found || err != nil {
+		if found, err := p.look(dir, env); found || err != nil {
 			return p, err
 		}
 		if dir == filepath.Dir(dir) {
-			return place{}, notFound(start)
+			break
 		}
 	}
-}
-
-// notFound returns the error for a directory that is in no repository.
-func notFound(start string) error {
-	return fmt.Errorf("%s, like the directories above it, is %w", start, ErrNotRepository)
+	return place{}, fmt.Errorf("%s, like the directories above it, is %w", start, ErrNotRepository)
 }
 
 // look takes the repository that dir has or is.

@@ -103,10 +103,7 @@ func (l *loader) all() error {
 // file adds the settings of one file; none when it is missing.
 func (l *loader) file(path string) error {
 	entries, err := readEntries(path)
-	if file.Missing(err) {
-		return nil
-	}
-	if err != nil {
+	if err != nil && !file.Missing(err) {
 		return err
 	}
 	return l.add(entries)

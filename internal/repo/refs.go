@@ -49,11 +49,10 @@ func (r *Repository) follow(first string) (Head, error) {
 			return Head{}, fmt.Errorf("read the ref %s: %w", name, err)
 		}
 		if v.target == "" {
-			branch, ok := strings.CutPrefix(name, "refs/heads/")
-			if !ok {
-				branch = ""
+			if branch, ok := strings.CutPrefix(name, "refs/heads/"); ok {
+				return Head{Commit: v.commit, Branch: branch}, nil
 			}
-			return Head{Commit: v.commit, Branch: branch}, nil
+			return Head{Commit: v.commit}, nil
 		}
 		name = v.target
 	}
@@ -124,10 +123,7 @@ func (r *Repository) dirOf(name string) string {
 // eachPacked hands out the refs in packed-refs.
 func (r *Repository) eachPacked(take func(name, id string)) error {
 	data, _, err := file.Read(filepath.Join(r.CommonDir, "packed-refs"), file.How{Max: maxPacked})
-	if file.Missing(err) {
-		return nil
-	}
-	if err != nil {
+	if err != nil && !file.Missing(err) {
 		return err
 	}
 	for line := range strings.Lines(string(data)) {

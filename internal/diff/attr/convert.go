@@ -3,6 +3,7 @@ package attr
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"codeloops/internal/repo"
@@ -67,16 +68,12 @@ func (c Conversion) Alters(name string) bool {
 // hash-object` converts as `git add` does, except one thing: it does not look
 // at the index, and so does not spare CRLF line ends that are already there.
 func (s Settings) NeedsGit(a Attrs) bool {
-	if a[Ident].State == Set || a[Encoding].State == Valued && !isUTF8(a[Encoding].Text) {
+	utf8 := []string{"", "utf-8", "utf8"} // which git keeps text in
+	if a[Ident].State == Set || a[Encoding].State == Valued && !slices.Contains(utf8, strings.ToLower(a[Encoding].Text)) {
 		return true
 	}
 	f := s.filters[a[Filter].Text]
 	return a[Filter].State == Valued && (f.clean != "" || f.process != "" || f.required)
-}
-
-// isUTF8 reports whether an encoding is the one that git keeps text in.
-func isUTF8(encoding string) bool {
-	return encoding == "" || strings.EqualFold(encoding, "utf-8") || strings.EqualFold(encoding, "utf8")
 }
 
 // lineEnds weighs the attributes against core.autocrlf, by the sections "text"

@@ -123,12 +123,7 @@ func (c *candidate) postpone(ctx context.Context) {
 }
 
 // before is what a file was for git, which looks at the index.
-func (c *candidate) before() *File {
-	if c.base != nil {
-		return c.base
-	}
-	return c.index
-}
+func (c *candidate) before() *File { return cmp.Or(c.base, c.index) }
 
 // hasCRLF looks at the blob that a file had before, on which git's conversion
 // of line ends depends.

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path"
@@ -69,7 +70,10 @@ func (c *candidate) look(ctx context.Context) (File, error) {
 		return File{}, nil
 	case errors.As(err, &unread):
 		c.warn(c.path+c.name, unread.error)
-		return c.lastKnown(), nil
+		if known := cmp.Or(c.last, c.content()); known != nil {
+			return File{Name: known.Name, Mode: known.Mode, ID: known.ID}, nil
+		}
+		return File{}, nil
 	}
 	return File{}, err
 }
@@ -80,15 +84,6 @@ func (c *candidate) content() *File {
 		return nil
 	}
 	return c.index
-}
-
-func (c *candidate) lastKnown() File {
-	for _, known := range [...]*File{c.last, c.content()} {
-		if known != nil {
-			return File{Name: known.Name, Mode: known.Mode, ID: known.ID}
-		}
-	}
-	return File{}
 }
 
 // find finds out what a file is: what is known of it, as long as its stat proves that.

@@ -63,10 +63,7 @@ func (p *Pattern) matchPath(path string, fold bool) bool {
 }
 
 func equal(a, b string, fold bool) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	if !fold {
+	if !fold || len(a) != len(b) {
 		return a == b
 	}
 	for i := range len(a) {
