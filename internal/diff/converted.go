@@ -58,8 +58,8 @@ func (c *capture) lookAt(ctx context.Context, root *os.Root, path string, was, n
 	if was == nil {
 		told.Status = loop.FileAdded
 	}
-	if same && now.Size() > store.Large && attrs[attr.Ident].State != attr.Set && attrs[attr.Encoding].State != attr.Valued {
-		return nil // it is what a filter keeps elsewhere
+	if same && filteredAndLarge(now, attrs) {
+		return nil
 	}
 	disk, err := readIn(root, path, store.Large)
 	if err != nil {
@@ -82,6 +82,11 @@ func (c *capture) lookAt(ctx context.Context, root *os.Root, path string, was, n
 	}
 	told.Text = c.text(ctx, path, was, text)
 	return told
+}
+
+// filteredAndLarge reports whether a file is what a filter keeps elsewhere.
+func filteredAndLarge(f *scan.File, attrs attr.Attrs) bool {
+	return f.Size() > store.Large && attrs[attr.Ident].State != attr.Set && attrs[attr.Encoding].State != attr.Valued
 }
 
 // pointsTo reports whether a blob stands for some content as that of Git LFS does.

@@ -65,7 +65,7 @@ func (p *place) addHooks(all overrides, r *repo.Repository) {
 	case !filepath.IsAbs(dir):
 		dir = filepath.Join(r.WorkTree, dir)
 	}
-	for _, name := range strings.Fields(hooks) {
+	for name := range strings.FieldsSeq(hooks) {
 		path := filepath.Join(dir, name)
 		info, err := os.Stat(path)
 		if err == nil && info.Mode().IsRegular() && runs(info) {

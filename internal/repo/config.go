@@ -63,11 +63,8 @@ func (c *Config) String(key string) (value string, ok bool) {
 // set.
 func (c *Config) Bool(key string, def bool) (bool, error) {
 	e, ok := c.lookup(key)
-	if !ok {
-		return def, nil
-	}
-	if e.Implicit {
-		return true, nil
+	if !ok || e.Implicit {
+		return ok || def, nil
 	}
 	b, ok := parseBool(e.Value)
 	if !ok {

@@ -25,7 +25,7 @@ func (w *work) prepare(ctx context.Context, changes []PathChange) error {
 	for i := range w.Moves {
 		m := &w.Moves[i]
 		err := w.at("keep")
-		if err == nil && (m.Before == File || m.Before == Link) {
+		if err == nil {
 			m.BeforePerm, m.BeforeSum, err = w.keepAs(ctx, string(m.Path), string(m.Path), m.Before)
 		}
 		if err != nil {
@@ -63,9 +63,13 @@ func (w *work) prepare(ctx context.Context, changes []PathChange) error {
 	return w.save(applying)
 }
 
-// keepAs copies a file or a link of the work tree to where it is kept.
+// keepAs copies a file or a link of the work tree to where it is kept. Of what is neither
+// there is nothing to keep.
 func (w *work) keepAs(ctx context.Context, from, to string, kind Kind) (perm fs.FileMode, sum string, err error) {
-	if kind == Link {
+	switch kind {
+	case Nothing, Place, other:
+		return 0, "", nil
+	case Link:
 		target, err := w.root.Readlink(from)
 		if err == nil {
 			err = w.files.MkdirAll(path.Dir(to), 0o700)
@@ -74,6 +78,7 @@ func (w *work) keepAs(ctx context.Context, from, to string, kind Kind) (perm fs.
 			err = w.files.Symlink(target, to)
 		}
 		return 0, sumOf([]byte(target)), err
+	case File:
 	}
 	in, err := openPlain(w.root, from)
 	if err != nil {

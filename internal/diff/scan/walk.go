@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -246,12 +247,7 @@ func (v *visit) visitAll(ctx context.Context, places []place) ([]*Dir, error) {
 		}
 		v.link(places[i].name, f.commit)
 	}
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return dirs, nil
+	return dirs, cmp.Or(errs...)
 }
 
 // state puts together what the directory is: what it was at the last scan, if nothing
