@@ -61,7 +61,7 @@ func newBenchOf(b *testing.B, files int) *bench {
 			in = filepath.Join(m.work, fmt.Sprintf("dir%d", i/100))
 		}
 		must(b, os.MkdirAll(in, 0o700))
-		must(b, os.WriteFile(filepath.Join(in, fmt.Sprintf("file%d", i)), []byte(strings.Repeat("some text\n", 200)), 0o644)) //nolint:gosec // as git does
+		must(b, os.WriteFile(filepath.Join(in, fmt.Sprintf("file%d", i)), []byte(strings.Repeat("some text\n", 200)), 0o644))
 	}
 	must(b, os.MkdirAll(filepath.Join(dir, ".config", "codeloops"), 0o700))
 	must(b, os.WriteFile(filepath.Join(dir, ".config", "codeloops", "config.toml"), []byte(`
