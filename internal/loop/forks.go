@@ -71,12 +71,19 @@ func (s *Steps) Fork(ctx context.Context, step Step, play func(context.Context, 
 	if _, ok := s.noted(step, name); !ok {
 		_, err = part.make(ctx, step, func() (Noted, error) {
 			n := Noted{Name: name, Text: string(step)}
-			err := part.branch.close(ctx, part.whole, apply)
-			if err == nil && apply {
-				n.Change, err = s.keep(ctx, step)
+			if !apply {
+				return n, nil
 			}
+			err := part.branch.fork.Apply(ctx)
+			if err != nil {
+				return n, fmt.Errorf("take over what was done in %s: %w", part.whole, err)
+			}
+			n.Change, err = s.keep(ctx, step)
 			return n, err
 		})
+		if err == nil { // not before it is noted: a fork that is open is there
+			err = part.branch.fork.Discard()
+		}
 	}
 	s.complaint = part.complaint
 	if apply {
@@ -98,17 +105,6 @@ func (s *Steps) Errand(ctx context.Context, step Step, task string, role Role, p
 	err := play(ctx, part)
 	s.complaint, s.live = part.complaint, s.live || part.live
 	return err
-}
-
-// close ends the fork of a part.
-func (b *branch) close(ctx context.Context, whole Step, apply bool) error {
-	if !apply {
-		return b.fork.Discard()
-	}
-	if err := b.fork.Apply(ctx); err != nil {
-		return fmt.Errorf("take over what was done in %s: %w", whole, err)
-	}
-	return b.fork.Discard()
 }
 
 // stands looks whether the work tree is now what was judged in a fork that was applied. Where

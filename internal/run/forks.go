@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/run/worktree"
@@ -35,11 +36,14 @@ func (f *forker) Fork(ctx context.Context, step loop.Step) (loop.Fork, error) {
 	began, err := os.ReadFile(start) // written when the copy is whole
 	var state string
 	if errors.Is(err, fs.ErrNotExist) {
+		if f.opened(step) {
+			return nil, worktree.Vanished(step, "is gone")
+		}
 		if err = copied.Remove(); err == nil { // a part of one
 			copied, state, began, err = f.make(ctx, place, home, step)
 		}
 		if err == nil {
-			err = os.WriteFile(start, began, 0o600)
+			err = writeWhole(start, began)
 		}
 	}
 	if err != nil {
@@ -51,12 +55,31 @@ func (f *forker) Fork(ctx context.Context, step loop.Step) (loop.Fork, error) {
 			_ = k.tree.Close() // it was only read
 		}
 		if state == "" { // an earlier run has left it
-			err = worktree.Lost(step, err)
+			err = worktree.Lost(step, copied.Root, err)
 		}
 		return nil, fmt.Errorf("open the fork of %s in %s: %w", f.from.Root(), copied.Root, err)
 	}
 	f.sites.forked(+1)
 	return k, nil
+}
+
+// opened reports whether an earlier run of the session has played in the fork of a step, and has
+// not closed it.
+func (f *forker) opened(step loop.Step) bool {
+	return f.earlier != nil && slices.Contains(f.earlier.Tally.Forks(), step)
+}
+
+// writeWhole writes a file that is there as a whole, and on the disk, or not at all.
+func writeWhole(name string, text []byte) error {
+	draft, err := os.Create(name + ".new")
+	if err != nil {
+		return err
+	}
+	_, err = draft.Write(text)
+	if err = errors.Join(err, draft.Sync(), draft.Close()); err == nil {
+		err = os.Rename(draft.Name(), name)
+	}
+	return err
 }
 
 // make copies the work tree, and returns the state that was copied, with its checkpoint.

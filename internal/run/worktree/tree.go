@@ -141,7 +141,7 @@ func (t *Tree) Capture(ctx context.Context) (loop.Change, error) {
 	defer t.mu.Unlock()
 	c.Warnings = append(c.Warnings, t.notes...)
 	t.notes = nil
-	return c, Lost(t.Fork, err)
+	return c, Lost(t.Fork, t.Root(), err)
 }
 
 // Gone reports whether an error says that a work tree, or its repository, is not there any more.
@@ -149,13 +149,29 @@ func Gone(err error) bool {
 	return errors.Is(err, diff.ErrNotRepository) || errors.Is(err, fs.ErrNotExist)
 }
 
-// Lost is the end of the run where an error says that a fork is not there any more; "" is none.
-func Lost(fork loop.Step, err error) error {
-	if fork == "" || !Gone(err) {
+// Lost is the end of the run where an error says that a fork, whose work tree is root, is not there
+// any more, or that its repository is none that can be read; "" is no fork.
+func Lost(fork loop.Step, root string, err error) error {
+	if fork == "" || !Gone(err) && !unusable(root, err) {
 		return err
 	}
+	return Vanished(fork, "is no repository any more")
+}
+
+// unusable reports whether an error says that what is in the repository of a work tree keeps it from
+// being read.
+func unusable(root string, err error) bool {
+	if bad, ok := errors.AsType[*repo.SyntaxError](err); ok {
+		return Below(root, bad.File)
+	}
+	_, unsupported := errors.AsType[*repo.UnsupportedError](err)
+	return unsupported || errors.Is(err, diff.ErrBare)
+}
+
+// Vanished is the end of the run where a fork can be played in no more; what says why.
+func Vanished(fork loop.Step, what string) error {
 	return loop.Stop(loop.StopForkLost, "", fmt.Sprintf(
-		"the copy of the work tree in which %s was played is no repository any more, and what was done there is lost: was it the agent?", fork.Forks()))
+		"the copy of the work tree in which %s was played %s, and what was done there is lost: was it the agent?", fork.Forks(), what))
 }
 
 // KeepIn has the tree keep its checkpoints in a private repository.
