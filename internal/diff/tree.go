@@ -52,6 +52,7 @@ var (
 	ErrNoCheckpoint = checkpoint.ErrGone
 	ErrNoBaseline   = errors.New("no baseline has been taken")
 	ErrUnknownState = errors.New("not a state that this session captured")
+	ErrMissing      = errors.New("its content is missing: it was too large to be kept, or is gone") // of one file
 )
 
 // A Git runs the git program.

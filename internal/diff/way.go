@@ -278,7 +278,7 @@ func (w *way) content(ctx context.Context, c scan.Difference, to *restore.State)
 		id = raw.ID
 	}
 	if _, err := w.store.Size(ctx, id); err != nil {
-		to.Err = errors.New("its content is missing: it was too large to be kept, or is gone")
+		to.Err = ErrMissing
 	}
 	to.Open = func(ctx context.Context) (io.ReadCloser, error) {
 		content, err := w.store.Blob(ctx, id)

@@ -145,11 +145,24 @@ func (t *Tree) Apply(ctx context.Context, from, to string) error {
 		return loop.Stop(loop.StopConflict, t.reference(ctx, to),
 			"these files have been changed in the work tree, too, since its copy was made, and nothing was applied: "+Names(work.Both))
 	}
+	if missing := pathsOf(work.Changes, func(c restore.PathChange) bool { return errors.Is(c.After.Err, diff.ErrMissing) }); missing != nil {
+		return loop.Stop(loop.StopForkLost, "", "the content of these files is gone, and nothing was applied: "+Names(missing))
+	}
 	if len(work.Changes) == 0 {
 		return nil
 	}
 	_, err = t.Take(ctx, restore.Plan{Title: "work of session " + t.session, Changes: work.Changes})
 	return err
+}
+
+// pathsOf lists the paths of some of the changes.
+func pathsOf(changes []restore.PathChange, which func(restore.PathChange) bool) (paths []string) {
+	for _, c := range changes {
+		if which(c) {
+			paths = append(paths, c.Path)
+		}
+	}
+	return paths
 }
 
 // RecallFrom has the tree find the checkpoints of a session. The caller closes what it

@@ -16,6 +16,7 @@ import (
 	"codeloops/internal/config/host"
 	"codeloops/internal/diff"
 	"codeloops/internal/diff/checkpoint"
+	"codeloops/internal/diff/store"
 	"codeloops/internal/loop"
 	"codeloops/internal/policy/tamper"
 	"codeloops/internal/proc"
@@ -121,11 +122,33 @@ func (t *Tree) Note(text string) {
 // Checkpoint implements [loop.Tree]: the state stands as the commit
 // refs/codeloops/<session>/<step>; the step of an iteration is its number.
 func (t *Tree) Checkpoint(ctx context.Context, step loop.Step, c loop.Change) (string, error) {
+	if err := t.keepLarge(ctx, c); err != nil {
+		return "", err
+	}
 	name, kind := fmt.Sprintf("%s/%s", t.session, step), "step"
 	if step.Parent() == "" && step.Iteration() > 0 || step == Start {
 		kind = "iteration"
 	}
 	return t.Tree.Checkpoint(ctx, c.State, name, fmt.Sprintf("codeloops session %s, %s %s", t.session, kind, step))
+}
+
+// keepLarge keeps what is new in a fork and that a checkpoint leaves out otherwise: when it is to be
+// applied, there may be no fork any more.
+func (t *Tree) keepLarge(ctx context.Context, c loop.Change) error {
+	if t.Fork == "" {
+		return nil
+	}
+	for _, f := range c.Files {
+		name := filepath.Join(t.Root(), filepath.FromSlash(f.Path))
+		if info, err := os.Lstat(name); f.NewSize <= store.Large || err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		// Bytes that are not those of the state any more are kept under another id, and not found.
+		if _, err := t.git.In(ctx, t.private, "--git-dir=.", "-c", "core.compression=1", "hash-object", "-w", "--no-filters", "--", name); err != nil {
+			return fmt.Errorf("keep %s: %w", f.Path, err)
+		}
+	}
+	return nil
 }
 
 // Start is the step of the state with which a session begins.
