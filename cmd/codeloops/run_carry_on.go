@@ -28,7 +28,7 @@ func (r *runCommand) next(out loop.Outcome, changed bool) []render.Step {
 	case out.Reason == loop.StopConflict && out.Cause != "":
 		n.add("all of it instead of yours", slices.Concat([]string{"codeloops", "sessions", "restore", out.Cause}, n.elsewhere))
 	}
-	if changed {
+	if changed && out.Reason != loop.StopConflict { // to take that back would take what is the user's
 		n.work(out.Result == loop.Success)
 	}
 	if flags, ok := r.plan.CarryOn(out); ok {

@@ -35,6 +35,11 @@ func (w *work) apply(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", wording.Path(string(m.Path)), err)
 		}
 	}
+	for i, m := range w.Moves {
+		if sum, err := sumAt(w.root, w.old(i)); w.alone && (err != nil || sum != "" && sum != m.BeforeSum) {
+			return errors.Join(err, fmt.Errorf("%s: %w", wording.Path(string(m.Path)), ErrChanged))
+		}
+	}
 	return w.syncDirty()
 }
 
@@ -54,14 +59,14 @@ func (w *work) aside(ctx context.Context, i int) error {
 	case kind == Place && m.Before == Place:
 		return w.root.Remove(string(m.Path))
 	case kind == Place || kind == other:
-		return errInTheWay
+		return ErrInTheWay
 	}
 	w.touched(path.Dir(string(m.Path)))
 	if err := w.root.Rename(string(m.Path), w.old(i)); err != nil {
 		return err
 	}
 	if info, err := w.root.Lstat(w.old(i)); err != nil || info.IsDir() { // it has become one in between
-		return errors.Join(err, errInTheWay)
+		return errors.Join(err, ErrInTheWay)
 	}
 	return nil
 }
@@ -99,8 +104,10 @@ func (w *work) place(i int) error {
 	case Nothing, other:
 	}
 	if errors.Is(err, fs.ErrExist) {
-		m.Stayed = true
-		return nil
+		if m.Stayed = !w.alone; m.Stayed {
+			return nil
+		}
+		err = ErrInTheWay
 	}
 	return err
 }

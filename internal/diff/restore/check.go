@@ -23,8 +23,6 @@ type checking struct {
 // some system at least.
 var ErrPath = errors.New("this is no path for a file of a work tree")
 
-var errChanged = errors.New("it has changed since it was looked at: try again")
-
 func (c *checking) check(change PathChange) error {
 	if !Proper(change.Path) {
 		return ErrPath
@@ -36,9 +34,9 @@ func (c *checking) check(change PathChange) error {
 	case kind == other, change.Before == Nothing && kind == Place:
 		err = c.emptied(change.Path)
 	case change.Before == Nothing && kind != Nothing && !c.folded(change.Path):
-		err = errInTheWay
+		err = ErrInTheWay
 	case change.Before != Nothing && kind != change.Before:
-		err = errChanged
+		err = ErrChanged
 	}
 	if err != nil {
 		return err
@@ -62,7 +60,7 @@ func (c *checking) kind(name string) (Kind, error) {
 		case err != nil || kind == Nothing || c.going[dir]:
 			return Nothing, err
 		case !c.isDir(dir):
-			return Nothing, fmt.Errorf("%s: %w", wording.Path(dir), errInTheWay)
+			return Nothing, fmt.Errorf("%s: %w", wording.Path(dir), ErrInTheWay)
 		}
 	}
 	return kindAt(c.root, name)
@@ -76,11 +74,11 @@ func (c *checking) isDir(name string) bool {
 // emptied reports what would be left in a directory.
 func (c *checking) emptied(dir string) error {
 	if !c.isDir(dir) {
-		return errInTheWay
+		return ErrInTheWay
 	}
 	return fs.WalkDir(c.root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && !c.going[name] {
-			err = fmt.Errorf("%s: %w", wording.Path(name), errInTheWay)
+			err = fmt.Errorf("%s: %w", wording.Path(name), ErrInTheWay)
 		}
 		return err
 	})

@@ -46,7 +46,7 @@ func openPlain(root *os.Root, name string) (*os.File, error) {
 		return nil, err
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, errChanged, f.Close())
+		return nil, errors.Join(err, ErrChanged, f.Close())
 	}
 	return f, nil
 }

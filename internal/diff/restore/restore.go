@@ -58,6 +58,10 @@ type PathChange struct {
 type Plan struct {
 	Title   string // what the files are put back to, for people
 	Changes []PathChange
+	// Still, unless it is nil, is asked when what is there is kept, and nothing is changed yet. Then
+	// all is put back where somebody saves something in the same moment: the error is [ErrInTheWay] or
+	// [ErrChanged].
+	Still func(context.Context) error
 	// Dirs are the permissions of directories that may have to be made; of others they
 	// are what umask gives.
 	Dirs map[string]fs.FileMode
@@ -82,7 +86,13 @@ type Done struct {
 }
 
 // A RefusedError says why a restore was not begun.
-type RefusedError struct{ Problems []string }
+type RefusedError struct {
+	Problems []string
+	causes   []error
+}
+
+// Unwrap returns the problems' causes.
+func (e *RefusedError) Unwrap() []error { return e.causes }
 
 func (e *RefusedError) Error() string {
 	const most = 10
@@ -112,8 +122,11 @@ func (k *Keep) Restore(ctx context.Context, workTree string, p Plan) (Done, erro
 		return Done{}, fmt.Errorf("keep what is there: %w", err)
 	}
 	defer on.close()
-	w := &work{journal: on, root: root, perms: p.Dirs, step: k.step}
+	w := &work{journal: on, root: root, perms: p.Dirs, alone: p.Still != nil, step: k.step}
 	err = w.prepare(ctx, changes)
+	if err == nil && w.alone {
+		err = p.Still(ctx)
+	}
 	if err == nil {
 		err = w.apply(ctx)
 	}
@@ -155,6 +168,7 @@ type work struct {
 	*journal
 	root  *os.Root
 	perms map[string]fs.FileMode // of directories that may have to be made
+	alone bool                   // see [Plan.Still]
 	dirty map[string]bool        // directories that are to be synced
 	step  func(string) error
 }
@@ -175,14 +189,15 @@ func plan(root *os.Root, changes []PathChange) (*record, error) {
 			c.going[change.Path] = true
 		}
 	}
-	var problems []string
+	refused := &RefusedError{}
 	for _, change := range changes {
 		if err := c.check(change); err != nil {
-			problems = append(problems, fmt.Sprintf("%s: %v", wording.Path(change.Path), err))
+			refused.Problems = append(refused.Problems, fmt.Sprintf("%s: %v", wording.Path(change.Path), err))
+			refused.causes = append(refused.causes, err)
 		}
 	}
-	if problems != nil {
-		return nil, &RefusedError{problems}
+	if refused.causes != nil {
+		return nil, refused
 	}
 	r := &record{Token: rand.Text()[:10]}
 	dirs := make(map[string]fs.FileMode)
@@ -210,4 +225,8 @@ func plan(root *os.Root, changes []PathChange) (*record, error) {
 	return r, nil
 }
 
-var errInTheWay = errors.New("something is in the way that is no part of the session's files")
+// What somebody else has done in the work tree, so that a restore is not made.
+var (
+	ErrInTheWay = errors.New("something is in the way that is no part of the session's files")
+	ErrChanged  = errors.New("it has changed since it was looked at: try again")
+)

@@ -137,13 +137,16 @@ func (t *Tree) Apply(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	work, err := t.Work(ctx, then, goal)
+	look := func(ctx context.Context) (diff.Work, error) {
+		work, err := t.Work(ctx, then, goal)
+		if err == nil && len(work.Both) > 0 {
+			err = t.conflict(ctx, to, "these files have been changed in the work tree, too, since its copy was made, and nothing was applied: "+Names(work.Both))
+		}
+		return work, err
+	}
+	work, err := look(ctx)
 	if err != nil {
 		return err
-	}
-	if len(work.Both) > 0 {
-		return loop.Stop(loop.StopConflict, t.reference(ctx, to),
-			"these files have been changed in the work tree, too, since its copy was made, and nothing was applied: "+Names(work.Both))
 	}
 	if missing := pathsOf(work.Changes, func(c restore.PathChange) bool { return errors.Is(c.After.Err, diff.ErrMissing) }); missing != nil {
 		return loop.Stop(loop.StopForkLost, "", "the content of these files is gone, and nothing was applied: "+Names(missing))
@@ -151,8 +154,30 @@ func (t *Tree) Apply(ctx context.Context, from, to string) error {
 	if len(work.Changes) == 0 {
 		return nil
 	}
-	_, err = t.Take(ctx, restore.Plan{Title: "work of session " + t.session, Changes: work.Changes})
-	return err
+	still := func(ctx context.Context) error {
+		_, err := look(ctx)
+		return err
+	}
+	_, err = t.Take(ctx, restore.Plan{Title: "work of session " + t.session, Changes: work.Changes, Still: still})
+	return t.inTheWay(ctx, to, err)
+}
+
+// inTheWay is the end of the run where something of the user's is in the way of what is applied, so
+// that nothing was.
+func (t *Tree) inTheWay(ctx context.Context, to string, err error) error {
+	_, unfinished := errors.AsType[*restore.UnfinishedError](err)
+	if unfinished || !errors.Is(err, restore.ErrInTheWay) && !errors.Is(err, restore.ErrChanged) {
+		return err
+	}
+	what := term.Line(strings.TrimPrefix(err.Error(), "nothing was changed: "))
+	if refused, ok := errors.AsType[*restore.RefusedError](err); ok {
+		what = Names(refused.Problems)
+	}
+	return t.conflict(ctx, to, "something has come up in the work tree since its copy was made, and nothing was applied: "+what)
+}
+
+func (t *Tree) conflict(ctx context.Context, to, sentence string) error {
+	return loop.Stop(loop.StopConflict, t.reference(ctx, to), sentence)
 }
 
 // pathsOf lists the paths of some of the changes.

@@ -20,7 +20,7 @@ const (
 // end writes the result of a run: how it ended, what was said, what it took and what is
 // different now, and how to go on.
 func (p *page) end(o loop.Outcome) {
-	changed := p.lastLook()
+	changed := p.lastLook(o)
 	lines := p.wrap(p.ended(o))
 	// What broke inside is reported as an error, with its hint, by the caller;
 	// an interruption has nothing more to say.
@@ -87,7 +87,10 @@ func (p *page) looked(c loop.Change) {
 }
 
 // lastLook is the size of what differs now, as far as it is known; nil: it is not.
-func (p *page) lastLook() *loop.Shape {
+func (p *page) lastLook(o loop.Outcome) *loop.Shape {
+	if o.Reason == loop.StopConflict { // what differs now is somebody else's, too
+		return &loop.Shape{Files: p.state.FilesChanged, Insertions: p.state.Insertions, Deletions: p.state.Deletions}
+	}
 	if p.state.Change != nil || p.Now == nil || p.Quiet {
 		return p.state.Change
 	}
