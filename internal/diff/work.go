@@ -14,8 +14,8 @@ import (
 // that make it of the files as they are.
 type Work struct {
 	Changes []restore.PathChange
-	// Both are the paths, of those, that have become something else here, too. What git tells of
-	// it is not all: so are files whose permissions were changed here and there, to others.
+	// Both are the paths that have become something else here, too. What git tells of it is not
+	// all: so are files whose permissions were changed here and there, to others.
 	Both []string
 }
 
@@ -35,18 +35,23 @@ func (t *Tree) Work(ctx context.Context, from, to string) (Work, error) {
 	if err := t.find(ctx, w, to, from); err != nil {
 		return Work{}, err
 	}
-	var done Work
+	done := Work{Both: slices.DeleteFunc(w.both, func(name string) bool { return !w.did(name) })}
 	for _, c := range w.Changes {
-		then, goal := w.then.Find(c.Path), w.target.Find(c.Path)
-		if alike(then, goal) && (then == nil || then.Mode == goal.Mode) {
-			continue // it was no part of it
+		if !w.did(c.Path) {
+			continue
 		}
 		done.Changes = append(done.Changes, c)
-		if slices.Contains(w.both, c.Path) || !w.stays(then, w.now.Find(c.Path)) {
+		if !slices.Contains(done.Both, c.Path) && !w.stays(w.then.Find(c.Path), w.now.Find(c.Path)) {
 			done.Both = append(done.Both, c.Path)
 		}
 	}
 	return done, nil
+}
+
+// did reports whether a path was changed by the work.
+func (w *way) did(name string) bool {
+	then, goal := w.then.Find(name), w.target.Find(name)
+	return !alike(then, goal) || then != nil && then.Mode != goal.Mode
 }
 
 // stays reports whether the user has left a file as it was, but for what [way.merged] looks at.
