@@ -240,7 +240,7 @@ func (w *work) keepLater(ctx context.Context, i int) error {
 	if m.BeforePerm, m.BeforeSum, err = w.keepAs(ctx, w.old(i), later, kind); err != nil {
 		return err
 	}
-	m.Before = kind
+	m.Before, w.later = kind, append(w.later, string(m.Path))
 	return errors.Join(w.files.Rename(later, string(m.Path)), syncIn(w.files, path.Dir(string(m.Path))))
 }
 

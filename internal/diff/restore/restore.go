@@ -83,6 +83,8 @@ type Done struct {
 	// Stayed are the paths at which something came up while the restore went on: it is
 	// still there, and not what was to be.
 	Stayed []string
+	// Later are the paths of which something is kept that was written while the restore went on.
+	Later []string
 }
 
 // A RefusedError says why a restore was not begun.
@@ -143,7 +145,7 @@ func (k *Keep) Restore(ctx context.Context, workTree string, p Plan) (Done, erro
 	if err := w.finish(context.WithoutCancel(ctx)); err != nil {
 		return Done{}, &UnfinishedError{Kept: w.dir, back: err}
 	}
-	return Done{Kept: w.name, Dir: w.keptFiles(), Stayed: stayed}, nil
+	return Done{Kept: w.name, Dir: w.keptFiles(), Stayed: stayed, Later: w.later}, nil
 }
 
 // UnfinishedError says that a restore broke off and could not put everything back. The
@@ -170,6 +172,7 @@ type work struct {
 	perms map[string]fs.FileMode // of directories that may have to be made
 	alone bool                   // see [Plan.Still]
 	dirty map[string]bool        // directories that are to be synced
+	later []string               // see [Done.Later]
 	step  func(string) error
 }
 

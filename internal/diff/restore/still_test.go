@@ -5,6 +5,9 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -72,4 +75,29 @@ func TestStillOpen(t *testing.T) {
 		t.Errorf("it ends with %v", err)
 	}
 	s.is("put back", want)
+}
+
+// TestLater: what is written to a file that was moved aside, when the others have come, is named.
+func TestLater(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	f, err := os.OpenFile(s.path("f"), os.O_WRONLY, 0)
+	s.must(err)
+	s.keep.step = func(step string) error {
+		if step == "compare" && f != nil {
+			_, err := f.WriteString("mine\n")
+			s.must(errors.Join(err, f.Close()))
+			f = nil
+		}
+		return nil
+	}
+	got, err := s.restore()
+	s.must(err)
+	if !slices.Equal(got.Later, []string{"f"}) || got.Stayed != nil {
+		t.Errorf("named are %q and %q", got.Later, got.Stayed)
+	}
+	s.is("restored", after())
+	if kept, err := os.ReadFile(filepath.Join(got.Dir, "f")); err != nil || !strings.HasPrefix(string(kept), "mine\n") {
+		t.Errorf("kept is %q, %v", kept, err)
+	}
 }

@@ -96,6 +96,10 @@ func (t *Tree) Take(ctx context.Context, p restore.Plan) (restore.Done, error) {
 			"look at it, and try again",
 		)
 	}
+	if len(done.Later) > 0 {
+		return done, hint.Add(fmt.Errorf("something was saved while the files of %s were put back, and is kept in %s: %s", t.Root(), done.Dir, Names(done.Later)),
+			"look at it; codeloops sessions restore --undo brings it back")
+	}
 	return done, nil
 }
 
