@@ -87,15 +87,20 @@ func (l *ledger) nextEnd() <-chan struct{} {
 
 // mayGoOn asks the context and the gate whether the run ends before the next turn, and
 // returns the [*stopError] with which it does.
-func (s *section) mayGoOn(ctx context.Context, next Role) error { return s.admit(ctx, next, false) }
+func (s *section) mayGoOn(ctx context.Context, next Role) error {
+	return s.admit(ctx, Progress{Next: next, Judges: next == RoleCritic}, false)
+}
 
 // reserve waits until a turn may begin, which is under way from then on, until it is spent or
 // released. The turns under way count as if each had used what it is expected to: the most that
 // one of its role has used in the session. While the gate would not let the turn begin beside
 // them it waits for them. Turns at the same time use no more beyond a budget than one turn would.
-func (s *section) reserve(ctx context.Context, next Role) error { return s.admit(ctx, next, true) }
+func (s *section) reserve(ctx context.Context, next Role, judges bool) error {
+	return s.admit(ctx, Progress{Next: next, Judges: judges}, true)
+}
 
-func (s *section) admit(ctx context.Context, next Role, begins bool) error {
+// admit waits for the turn that the progress names.
+func (s *section) admit(ctx context.Context, next Progress, begins bool) error {
 	for {
 		over, err := s.admits(ctx, next, begins)
 		if over == nil {
@@ -110,20 +115,20 @@ func (s *section) admit(ctx context.Context, next Role, begins bool) error {
 
 // admits asks once. Where a turn that is under way may be what stands in the way, over is closed
 // when that is over.
-func (s *section) admits(ctx context.Context, next Role, begins bool) (over <-chan struct{}, err error) {
+func (s *section) admits(ctx context.Context, next Progress, begins bool) (over <-chan struct{}, err error) {
 	if ctx.Err() != nil {
 		return nil, cancelled(ctx)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.progress
-	now.Next = next
+	now.Next, now.Judges = next.Next, next.Judges
 	now.Spent, now.Roles = s.ledger.expected()
 	reason, why := s.at.Gate.Stop(now)
 	switch {
 	case reason == StopNone:
 		if begins {
-			s.ledger.begin(next)
+			s.ledger.begin(next.Next)
 		}
 		return nil, nil
 	case len(s.ledger.open) > 0:

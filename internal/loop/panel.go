@@ -98,7 +98,7 @@ func (it *Iteration) poll(ctx context.Context, c Case, known map[Step]TurnFinish
 // juror plays one turn of a member. It may be called from any goroutine.
 func (s *section) juror(ctx context.Context, i int, c Case) (review Review, err error) {
 	role := Member(i)
-	if err := s.reserve(ctx, RoleCritic); err != nil {
+	if err := s.reserve(ctx, RoleCritic, true); err != nil {
 		return review, err
 	}
 	defer s.release(RoleCritic)

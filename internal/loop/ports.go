@@ -95,6 +95,7 @@ type Progress struct {
 	LastFailure       StopReason // of the last iteration; StopNone when it was none
 	LastProblem       string     // what was said of that failure, "" where nothing was
 	Next              Role       // whose turn it would be
+	Judges            bool       // by a turn that judges work which is there: it belongs to an iteration that was allowed
 	Spent             Spending
 	Roles             map[Role]Spent // the parts of Spent.Others
 }

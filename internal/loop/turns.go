@@ -20,6 +20,9 @@ type Call struct {
 	// critic.
 	Prompt string
 	Case   *Case
+	// Judges: the turn judges the work of an iteration that is over, and is part of what that may
+	// take. A limit on iterations does not hold it up.
+	Judges bool
 	// Conversation is the one to be carried on; the zero value begins another.
 	Conversation Conversation
 }
@@ -99,7 +102,7 @@ func (s *section) play(ctx context.Context, calls []Call, due []int, replies []R
 		i := due[n]
 		err := s.await(ctx, calls[i].Step, true)
 		if err == nil {
-			err = s.reserve(ctx, calls[i].Role)
+			err = s.reserve(ctx, calls[i].Role, calls[i].Judges)
 		}
 		if err == nil {
 			replies[i], err = s.turn(ctx, calls[i])

@@ -29,7 +29,7 @@ func (g Gate) Stop(p loop.Progress) (loop.StopReason, string) {
 	if reason, why := g.spent(p); reason != loop.StopNone {
 		return reason, why
 	}
-	if g.MaxIterations > 0 && p.Iterations >= g.MaxIterations && p.Next != loop.RoleCritic { // to judge again takes none
+	if g.MaxIterations > 0 && p.Iterations >= g.MaxIterations && !p.Judges { // that takes none
 		if g.MaxIterations == 1 {
 			return loop.StopMaxIterations, "the one iteration is used up"
 		}

@@ -111,7 +111,7 @@ func (p *Plan) decide(ctx context.Context, was Earlier) (err error) {
 	limit, past := p.Config.MaxIterations, p.earlier.Journal
 	if done := len(past.Rounds()); limit > 0 && done >= limit && past.Ended() && !past.Undecided() {
 		return hint.Errorf(fmt.Sprintf("allow more: codeloops resume -n %d", done+MoreIterations),
-			"session %s has used its %d iterations", began.ID, limit)
+			"session %s has used its %s", began.ID, wording.Count(limit, "iteration"))
 	}
 	return nil
 }

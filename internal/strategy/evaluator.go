@@ -24,7 +24,7 @@ The lines after it say why.`
 // scored asks an evaluator for the score of a case. A reply that cannot be read is asked for once
 // more, and then counts as 0; answered is whether there was any.
 func scored(ctx context.Context, in *loop.Steps, step loop.Step, c loop.Case) (score float64, answered bool, err error) {
-	call := loop.Call{Step: step, Role: RoleEvaluator, Prompt: evaluate, Case: &c}
+	call := loop.Call{Step: step, Role: RoleEvaluator, Prompt: evaluate, Case: &c, Judges: true}
 	ok, err := ask(ctx, in, call, func(reply string) string {
 		answered = true
 		s, ok := verdict.Score(reply)

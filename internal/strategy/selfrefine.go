@@ -71,7 +71,7 @@ func (s SelfRefine) Run(ctx context.Context, steps *loop.Steps) (loop.Outcome, e
 func (s SelfRefine) criticize(ctx context.Context, steps *loop.Steps, n int) (found string, good bool, err error) {
 	call := loop.Call{
 		Step: steps.Step("%s.round_%d", RoleCritique, n), Role: RoleCritique, As: loop.RoleActor,
-		Prompt: fmt.Sprintf(critique, s.StopPhrase), Case: steps.Case(),
+		Prompt: fmt.Sprintf(critique, s.StopPhrase), Case: steps.Case(), Judges: true,
 	}
 	_, err = ask(ctx, steps, call, func(reply string) string {
 		var ends bool

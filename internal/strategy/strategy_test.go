@@ -248,7 +248,7 @@ func (f fork) Discard() error {
 }
 
 func (t tree) Stop(p loop.Progress) (loop.StopReason, string) {
-	if p.Iterations >= t.limit && p.Next == loop.RoleActor {
+	if p.Iterations >= t.limit && !p.Judges {
 		return loop.StopMaxIterations, "enough"
 	}
 	return loop.StopNone, ""
