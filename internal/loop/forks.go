@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -61,6 +62,9 @@ func (s *section) open(ctx context.Context) (Workplace, error) {
 func (s *Steps) Fork(ctx context.Context, step Step, play func(context.Context, *Steps) (apply bool, err error)) error {
 	part := s.sub(step, s.journal, true)
 	apply, err := play(ctx, part)
+	if stop, ok := errors.AsType[*stopError](err); ok && stop.reason == StopPolicyEscalation && stop.cause == "" {
+		stop.cause = string(step) // where the person who is to decide finds the work
+	}
 	if err != nil {
 		return err
 	}

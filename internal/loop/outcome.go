@@ -82,7 +82,8 @@ func (r StopReason) Result() Result {
 
 // An Outcome is how a run ended. With [StopMaxIterations] its Cause is the parameter of the strategy
 // that was met, "" the limit of the run; with [StopNoDecision] the role that gave none, "" the
-// critic; with [StopConflict] the reference under which what was not applied is kept.
+// critic; with [StopConflict] the reference under which what was not applied is kept; with
+// [StopPolicyEscalation] the fork in which the work is, "" where it is in the user's tree.
 type Outcome struct {
 	Result     Result
 	Reason     StopReason

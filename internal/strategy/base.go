@@ -44,6 +44,23 @@ func (v Values) over(k Kind) (loop.Strategy, error) {
 	return base.make(v.ofBase())
 }
 
+// judging is what judges work of a base once more, and goes on from there: without what the base
+// does before anybody works, or instead of that.
+func judging(base loop.Strategy) loop.Strategy {
+	switch base := base.(type) {
+	case ReAct:
+		return base
+	case SelfRefine:
+		base.Base = judging(base.Base)
+		return base
+	case Debate:
+		return judging(base.Base)
+	case ReWOO:
+		return judging(base.Base)
+	}
+	return ActorCritic{}
+}
+
 // bases are the names of the strategies that it can drive.
 func (k Kind) bases() (names []string) {
 	for _, other := range All() {

@@ -53,6 +53,11 @@ func TestBases(t *testing.T) {
 				w.below("attempt_1")
 				w.replies["attempt_1.evaluator"] = "score: 0.9"
 			}), loop.StopDone, under("attempt_1", c.tree), nil}
+			over["reflexion beside the user"] = course{r, set(func(w *world) { // judged again, and nothing is done again
+				w.below("attempt_1")
+				w.replies["attempt_1.evaluator"], w.beside = "score: 0.9", true
+				w.replies["critique.round_1"] = "no issues"
+			}), loop.StopDone, under("attempt_1", c.tree) + " mine", nil}
 			if often {
 				again := set(func(w *world) {
 					w.below("attempt_1", "attempt_2")

@@ -110,8 +110,10 @@ func (w *project) carryOut(ctx context.Context, in *loop.Steps) error {
 		case loop.StopMaxIterations, loop.StopStuck:
 			err = w.replan(ctx, in, step, w.plan[i], out.Summary)
 			i = -1
-		default:
-			w.over = &out
+		default: // the copy stays, for who carries the session on; earlier versions threw it away
+			if w.over = &out; in.Next() == "" {
+				err = loop.Stop(out.Reason, out.Cause, out.Summary)
+			}
 		}
 	}
 	return err

@@ -32,6 +32,8 @@ type world struct {
 	says    string                 // the actor
 	answers []string               // of the user, to one question after the other
 	idle    bool                   // nobody changes anything
+	beside  bool                   // the user writes a file while an attempt is at work
+	person  loop.Step              // where the critic wants one to decide
 
 	left    int // events until the power fails; below 0: it does not
 	over    map[loop.Step]bool
@@ -184,7 +186,9 @@ func (t tree) Judge(_ context.Context, c loop.Case, _ loop.Watch) (loop.Review, 
 	t.plays(c.Step, false, c.Task)
 	defer t.rests()
 	v := loop.Verdict{Decision: loop.Continue, Feedback: "more"}
-	if strings.Contains(c.Change.State, t.done) {
+	if c.Step == t.person {
+		v = loop.Verdict{Decision: loop.Error, Escalation: "who knows?"}
+	} else if strings.Contains(c.Change.State, t.done) {
 		v = loop.Verdict{Decision: loop.Done, Summary: "judged " + c.Change.State}
 	}
 	return loop.Review{Turn: turn("judged"), Verdict: v}, nil
@@ -237,6 +241,9 @@ func (f fork) Apply(context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.trees[f.parent] = f.trees[f.name]
+	if f.beside && !slices.Contains(f.trees[f.parent], "mine") {
+		f.trees[f.parent] = append(f.trees[f.parent], "mine")
+	}
 	return nil
 }
 

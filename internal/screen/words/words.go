@@ -133,6 +133,8 @@ func Remedy(o loop.Outcome) string {
 	switch {
 	case o.Bounded():
 		return fmt.Sprintf("a session keeps its %[1]s: strategy.%[1]s in the configuration allows a new one more", term.Line(o.Cause))
+	case o.Reason == loop.StopPolicyEscalation && o.Cause != "":
+		return fmt.Sprintf("its work is kept in a copy, %s, and goes on there when the session is carried on; codeloops sessions diff --iteration %d shows it", term.Line(o.Cause), o.Iterations)
 	case o.Reason == loop.StopConflict && o.Cause != "":
 		return "put yours aside and carry the session on, and it is applied; it is kept as " + term.Line(o.Cause)
 	case o.Reason == loop.StopConflict:
