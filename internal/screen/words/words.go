@@ -150,7 +150,7 @@ func Stop(r loop.StopReason) string {
 		return "ended " + Rule(rule)
 	}
 	said := map[loop.StopReason]string{
-		loop.StopDone:              "the critic said DONE",
+		loop.StopDone:              "the work was approved",
 		loop.StopMaxIterations:     "the iterations are used up",
 		loop.StopMaxDuration:       "the time is used up",
 		loop.StopMaxCost:           "the limit of the cost is reached",

@@ -258,17 +258,17 @@ func TestVerifyStale(t *testing.T) {
 		turns      int // of the actor
 		without    string
 	}{
-		"once":               {crew{Gate: gate, replies: []string{done}, drifts: 1}, loop.StopDone, 2, 1, "the end: success, the critic said DONE after 2 in the log, success, the critic said DONE after 1 today"},
+		"once":               {crew{Gate: gate, replies: []string{done}, drifts: 1}, loop.StopDone, 2, 1, "the end: success, the work was approved after 2 in the log, success, the work was approved after 1 today"},
 		"twice":              {crew{Gate: gate, replies: []string{done}, drifts: 2}, loop.StopDone, 3, 1, "iteration 1: the critic: no verdict in the log, DONE today"},
 		"it never rests":     {crew{Gate: gate, replies: []string{done}, drifts: 9}, loop.StopNoDecision, 3, 1, "the decision that counts: ERROR in the log, DONE today"},
 		"not done after all": {crew{Gate: gate, replies: []string{done, more, done}, drifts: 1}, loop.StopDone, 3, 2, "iteration 1: the critic: no verdict in the log, DONE today"},
 		"it did not matter":  {crew{Gate: gate, replies: []string{more, done}, drifts: 2}, loop.StopDone, 3, 2, "iteration 2: the critic: no verdict in the log, DONE today"},
-		"at the limit":       {crew{Gate: policy.Gate{MaxIterations: 1}, replies: []string{done}, drifts: 1}, loop.StopDone, 2, 1, "success, the critic said DONE after 1 today"},
-		"asked again":        {crew{Gate: gate, replies: []string{chat, done}, drifts: 2}, loop.StopDone, 2, 1, "success, the critic said DONE after 1 today"},
-		"HEAD did not rest":  {crew{Gate: gate, replies: []string{done}, checks: pass, moves: 2}, loop.StopDone, 2, 1, "success, the critic said DONE after 1 today"},
+		"at the limit":       {crew{Gate: policy.Gate{MaxIterations: 1}, replies: []string{done}, drifts: 1}, loop.StopDone, 2, 1, "success, the work was approved after 1 today"},
+		"asked again":        {crew{Gate: gate, replies: []string{chat, done}, drifts: 2}, loop.StopDone, 2, 1, "success, the work was approved after 1 today"},
+		"HEAD did not rest":  {crew{Gate: gate, replies: []string{done}, checks: pass, moves: 2}, loop.StopDone, 2, 1, "success, the work was approved after 1 today"},
 		"nobody revises": {
 			crew{Gate: policy.Gate{Rulers: policy.Rulers(loop.Policy{NoAutoRevise: true})}, policy: loop.Policy{NoAutoRevise: true}, replies: []string{done}, drifts: 1},
-			loop.StopDone, 2, 1, "success, the critic said DONE after 1 today",
+			loop.StopDone, 2, 1, "success, the work was approved after 1 today",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -299,7 +299,7 @@ func TestVerifyStaleReadAnew(t *testing.T) {
 	all := strings.Join(verify(t, store.Path(id)).Differences, "\n")
 	for _, want := range []string{
 		"iteration 1: the critic: no verdict in the log, ERROR today",
-		"the end: success, the critic said DONE after 2 in the log, limit reached, the iterations are used up after 1 today", // it is not judged again
+		"the end: success, the work was approved after 2 in the log, limit reached, the iterations are used up after 1 today", // it is not judged again
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("got\n%s\nwant %s", all, want)
@@ -467,13 +467,13 @@ func TestVerifyDiffers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ old, new, want string }{
 		"another decision":   {`"critic_output":"DECISION: CONTINUE`, `"critic_output":"DECISION: ERROR`, "iteration 1: the critic: CONTINUE in the log, ERROR today"},
-		"done too early":     {`"critic_output":"DECISION: CONTINUE\nFEEDBACK:`, `"critic_output":"DECISION: DONE\nSUMMARY:`, "the end: success, the critic said DONE after 3 in the log, success, the critic said DONE after 1 today"},
+		"done too early":     {`"critic_output":"DECISION: CONTINUE\nFEEDBACK:`, `"critic_output":"DECISION: DONE\nSUMMARY:`, "the end: success, the work was approved after 3 in the log, success, the work was approved after 1 today"},
 		"other feedback":     {`FEEDBACK: more`, `FEEDBACK: less`, `iteration 1: what the critic said: "more" in the log, "less" today`},
 		"never rejected":     {`"critic_output":"Looks good to me!"`, `"critic_output":"DECISION: DONE\nSUMMARY: x"`, "iteration 2: replies of the critic that could not be used: 1 in the log, 0 today"},
 		"rejected":           {`"critic_output":"DECISION: DONE`, `"critic_output":"DECISION: MAYBE`, "iteration 3: the critic's last reply cannot be used today: it would be asked again"},
 		"a phase is missing": {`"state":"CAPTURING_DIFF"`, `"state":"VERIFYING"`, "iteration 1: its phases: \"actor's turn, checks, critic's turn\" in the log"},
-		"another end":        {`"outcome":"success"`, `"outcome":"failed"`, "the end: failed, the critic said DONE after 3 in the log, success, the critic said DONE after 3 today"},
-		"another count":      {`"iterations":3`, `"iterations":2`, "after 2 in the log, success, the critic said DONE after 3 today"},
+		"another end":        {`"outcome":"success"`, `"outcome":"failed"`, "the end: failed, the work was approved after 3 in the log, success, the work was approved after 3 today"},
+		"another count":      {`"iterations":3`, `"iterations":2`, "after 2 in the log, success, the work was approved after 3 today"},
 		"confidence":         {`"confidence":null`, `"confidence":0.5`, "the confidence of the end: 0.5 in the log, none today"},
 	} {
 		t.Run(name, func(t *testing.T) {

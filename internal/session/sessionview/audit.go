@@ -52,7 +52,8 @@ type AuditedChange struct {
 // AuditedRuling is what counts of it.
 type AuditedRuling struct {
 	Decision string   `json:"decision"`
-	Rule     string   `json:"rule,omitempty"` // that decided, where it was not the critic
+	Rule     string   `json:"rule,omitempty"`     // that decided, where it was not the critic
+	Unjudged bool     `json:"unjudged,omitempty"` // no critic was asked
 	Stop     string   `json:"stop_reason,omitempty"`
 	Why      string   `json:"reason,omitempty"`
 	Score    *float64 `json:"score"`
@@ -132,7 +133,7 @@ func audited(r loop.Round) Audited {
 	v := r.Verdict
 	one := Audited{
 		Iteration: r.Iteration, Before: r.Inspection.Audit.Before, After: r.Change.State,
-		AuditedRuling: AuditedRuling{Decision: v.Word(), Rule: r.Rule, Stop: string(r.Stop), Why: r.Why, Score: v.Score, Severity: v.Severity},
+		AuditedRuling: AuditedRuling{Decision: v.Word(), Rule: r.Rule, Unjudged: r.Unjudged, Stop: string(r.Stop), Why: r.Why, Score: v.Score, Severity: v.Severity},
 		Demands:       append([]string{}, v.RequiredChanges...),
 		Risks:         each(v.Risks, func(x loop.Risk) AuditedRisk { return AuditedRisk(x) }),
 		Required:      each(r.Inspection.Audit.Required, func(x loop.Requirement) AuditedRequired { return AuditedRequired(x) }),
@@ -171,11 +172,14 @@ func (a Audit) Text(w io.Writer, s Screen) error {
 		b.WriteString("\nThere is no whole iteration.\n")
 	}
 	for _, one := range a.Iterations {
-		by := "by the critic"
-		if one.Rule != "" {
-			by = words.Rule(one.Rule)
+		by := " by the critic"
+		switch {
+		case one.Rule != "":
+			by = " " + words.Rule(one.Rule)
+		case one.Unjudged:
+			by = "; no critic was asked"
 		}
-		fmt.Fprintf(&b, "\n%s  %s %s\n", s.strong(fmt.Sprintf("Iteration %d", one.Iteration)), term.Line(one.Decision), by)
+		fmt.Fprintf(&b, "\n%s  %s%s\n", s.strong(fmt.Sprintf("Iteration %d", one.Iteration)), term.Line(one.Decision), by)
 		b.WriteString(s.ruling(one) + s.evidence(one))
 	}
 	_, err := io.WriteString(w, b.String())

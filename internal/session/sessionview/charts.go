@@ -20,10 +20,12 @@ import (
 func Charts(w io.Writer, st Stats, s Screen, bars bool) error {
 	c := &charts{screen: s, bars: bars, priced: st.Cost.Sessions > 0}
 	c.totals(st)
-	c.groups("Outcome", inWords(st.Outcomes, words.Outcome), false)
-	c.groups("Why they ended", inWords(st.StopReasons, func(name string) string { return words.Stop(loop.StopReason(name)) }), false)
-	c.groups("Project", st.Projects, true)
-	c.groups("Actor + critic", st.Agents, true)
+	c.groups("Outcome", inWords(st.Outcomes, func(g Group) string { return words.Outcome(g.Name) }), true)
+	c.groups("Why they ended", inWords(st.StopReasons, func(g Group) string {
+		return words.End(loop.Outcome{Reason: loop.StopReason(g.Name), Cause: g.Cause})
+	}), true)
+	c.groups("Project", st.Projects, false)
+	c.groups("Actor + critic", st.Agents, false)
 	c.periods(st)
 	c.confidence(st.Confidence)
 	_, err := io.WriteString(w, c.b.String())
@@ -31,10 +33,10 @@ func Charts(w io.Writer, st Stats, s Screen, bars bool) error {
 }
 
 // inWords are groups under the names that people know.
-func inWords(groups []Group, name func(string) string) []Group {
+func inWords(groups []Group, name func(Group) string) []Group {
 	groups = slices.Clone(groups)
 	for i, g := range groups {
-		groups[i].Name = name(g.Name)
+		groups[i].Name = name(g)
 	}
 	return groups
 }
@@ -107,9 +109,12 @@ const (
 	widestGroup = 40
 	leastGroup  = 16
 	widestBar   = 30
+	besideWords = 20 // what stands beside a name in words, but for the bar
 )
 
-func (c *charts) groups(heading string, groups []Group, rates bool) {
+// groups shows how many sessions there are of each. Those that have words for a name say nothing of
+// success: it is what the words tell.
+func (c *charts) groups(heading string, groups []Group, inWords bool) {
 	if len(groups) == 0 {
 		return
 	}
@@ -121,18 +126,18 @@ func (c *charts) groups(heading string, groups []Group, rates bool) {
 		}
 		groups = groups[:mostGroups]
 	}
+	room := min(widestGroup, max(leastGroup, c.screen.Width/3))
+	if inWords {
+		room = max(leastGroup, c.screen.Width-besideWords)
+	}
 	width := 0
 	for _, g := range groups {
-		width = max(width, min(widestGroup, max(leastGroup, c.screen.Width/3), ansi.StringWidth(term.Line(g.Name))))
+		width = max(width, min(room, ansi.StringWidth(term.Line(g.Name))))
 	}
 	for _, g := range groups {
-		// The end of a path tells more than its beginning.
-		name := term.Line(g.Name)
-		if over := ansi.StringWidth(name) - width; over > 0 {
-			name = ansi.TruncateLeft(name, over+1, "…")
-		}
+		name := fitted(term.Line(g.Name), width, inWords)
 		line := fmt.Sprintf("  %s%s  %5d", name, strings.Repeat(" ", max(0, width-ansi.StringWidth(name))), g.Sessions)
-		if rates {
+		if !inWords {
 			line += fmt.Sprintf("  %4s success", percent(g.SuccessRate))
 		}
 		if c.priced {
@@ -143,6 +148,18 @@ func (c *charts) groups(heading string, groups []Group, rates bool) {
 	if rest > 0 {
 		c.sayf("  … and %s in others", render.Count(rest, "session", "sessions"))
 	}
+}
+
+// fitted is a name cut to a width. The end of a path tells more than its beginning.
+func fitted(name string, width int, inWords bool) string {
+	over := ansi.StringWidth(name) - width
+	switch {
+	case over <= 0:
+		return name
+	case inWords:
+		return ansi.Truncate(name, width, "…")
+	}
+	return ansi.TruncateLeft(name, over+1, "…")
 }
 
 // bar draws a group beside the largest one, its successes in their colour.

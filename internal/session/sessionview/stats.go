@@ -90,6 +90,7 @@ type Spread struct {
 // A Group is the sessions that have something in common.
 type Group struct {
 	Name        string   `json:"name"`
+	Cause       string   `json:"cause,omitempty"` // of a stop reason: the parameter of the strategy that was met, or the role that gave no decision
 	Sessions    int      `json:"sessions"`
 	SuccessRate *float64 `json:"success_rate"`
 	CostUSD     *float64 `json:"cost_usd"` // as far as it is known; null: not at all
@@ -134,7 +135,7 @@ func NewStats(picked, all []session.Overview, zone *time.Location) Stats {
 			continue
 		}
 		if o.Outcome.Reason != loop.StopNone {
-			reasons.add(string(o.Outcome.Reason), o)
+			reasons.ended(*o.Outcome, o)
 		}
 		iterations = append(iterations, float64(o.Outcome.Iterations))
 		took = append(took, o.Outcome.Duration.Seconds())
@@ -195,6 +196,20 @@ func (g groups) add(name string, o session.Overview) {
 	g[name].add(o)
 }
 
+// ended adds a session to those that ended for the same reason. The other causes are each of one
+// session alone.
+func (g groups) ended(out loop.Outcome, o session.Overview) {
+	cause := ""
+	if out.Bounded() || out.Reason == loop.StopNoDecision {
+		cause = out.Cause
+	}
+	key := string(out.Reason) + " " + cause
+	if g[key] == nil {
+		g[key] = &Group{Name: string(out.Reason), Cause: cause}
+	}
+	g[key].add(o)
+}
+
 // sorted returns the groups, the largest first.
 func (g groups) sorted() []Group {
 	list := make([]Group, 0, len(g))
@@ -203,7 +218,7 @@ func (g groups) sorted() []Group {
 		list = append(list, *one)
 	}
 	slices.SortFunc(list, func(a, b Group) int {
-		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.Sessions, a.Sessions), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Cause, b.Cause))
 	})
 	return list
 }

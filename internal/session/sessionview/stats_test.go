@@ -88,6 +88,51 @@ func near(a, b sessionview.Spread) bool {
 	return a.Mean-b.Mean < 1e-9 && b.Mean-a.Mean < 1e-9 && a.Median == b.Median && a.P90 == b.P90
 }
 
+// TestWhyTheyEnded: a bound of a strategy, and a role that gave no decision, have a row of their own;
+// what tells one session from another has none. A reason is whole where there is room, and else
+// keeps its beginning.
+func TestWhyTheyEnded(t *testing.T) {
+	t.Parallel()
+	var list []session.Overview
+	for i, out := range []loop.Outcome{
+		{Result: loop.Success, Reason: loop.StopDone},
+		{Result: loop.MaxIterations, Reason: loop.StopMaxIterations},
+		{Result: loop.MaxIterations, Reason: loop.StopMaxIterations, Cause: "max_attempts"},
+		{Result: loop.Failed, Reason: loop.StopNoDecision, Cause: "evaluator"},
+		{Result: loop.Failed, Reason: loop.StopConflict, Cause: "refs/one"},
+		{Result: loop.Failed, Reason: loop.StopConflict, Cause: "refs/another"},
+		{Result: loop.Failed, Reason: loop.StopActorFailed},
+	} {
+		list = append(list, one("s", i, func(o *session.Overview) { o.Outcome = &out }))
+	}
+	for width, want := range map[int]string{
+		80: `Why they ended
+  the same files were changed meanwhile           2  ██████████████████████████
+  the actor failed twice with the same words      1  █████████████
+  the work was approved                           1  █████████████
+  the iterations are used up                      1  █████████████
+  max_attempts was reached                        1  █████████████
+  the evaluator gave no decision                  1  █████████████
+`,
+		60: `Why they ended
+  the same files were changed meanwhile         2  ████████
+  the actor failed twice with the same wo…      1  ████
+  the work was approved                         1  ████
+  the iterations are used up                    1  ████
+  max_attempts was reached                      1  ████
+  the evaluator gave no decision                1  ████
+`,
+	} {
+		var out bytes.Buffer
+		if err := sessionview.Charts(&out, sessionview.NewStats(list, list, time.UTC), sessionview.Screen{Width: width, Style: colours()}, true); err != nil {
+			t.Fatal(err)
+		}
+		if got := ansi.Strip(out.String()); !strings.Contains(got, want) {
+			t.Errorf("width %d:\n%s", width, got)
+		}
+	}
+}
+
 // TestPeriods keeps the number of periods small, however far apart the
 // sessions are.
 func TestPeriods(t *testing.T) {
