@@ -73,7 +73,7 @@ func (r *runCommand) confirm(ctx context.Context) error {
 	if !typed || !short || r.opts.yes || p.Config.Confirm == confirmNever || !a.CanAsk() {
 		return nil
 	}
-	keys, ok := a.ReadKeys(nil)
+	keys, ok := a.ReadKeys(term.Listener{})
 	if !ok {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"codeloops/internal/command"
 	"codeloops/internal/loop"
+	"codeloops/internal/screen/term"
 	"codeloops/internal/session"
 )
 
@@ -93,11 +94,15 @@ func TestLiveIsStopped(t *testing.T) {
 	d.types("\x1a")
 	d.sees("the agent works on; fg shows it again")
 	d.sees("Stopped")
+	if before, _, _ := strings.Cut(d.text(), "Stopped"); !strings.Contains(before, term.PasteOff) {
+		t.Errorf("what is pasted has marks still: %q", before)
+	}
 	if _, err := os.Stat(actor); err != nil {
 		t.Errorf("the actor was stopped, too: %v", err)
 	}
 	d.types("fg\r")
 	d.sees("iteration 1 of 10")
+	d.sees(term.PasteOn)
 	if err := os.WriteFile(filepath.Join(home, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"codeloops/internal/agent/scripted"
 	"codeloops/internal/command"
 	"codeloops/internal/loop"
+	"codeloops/internal/screen/term"
 	"codeloops/internal/session"
 )
 
@@ -149,5 +150,55 @@ func TestSteeredByKeys(t *testing.T) {
 	}
 	if got := steers(t, home); !slices.Equal(got, want) {
 		t.Errorf("the log has %+v", got)
+	}
+}
+
+// pastedScenario is that of an actor who expects what was pasted, in its second turn.
+const pastedScenario = `
+[[actor]]
+step = [{ write = "a.txt", content = "a\n" }, { run = "touch $HOME/here; until [ -e $HOME/go1 ]; do sleep 0.02; done" }]
+say = "one"
+[[actor]]
+expect = ["\nuse B\nstop and\nif not, quit\n"]
+step = [{ write = "a.txt", content = "b\n" }]
+say = "two"
+[[critic]]
+say = "DECISION: CONTINUE\nFEEDBACK: more\nSEAL: {seal}"
+[[critic]]
+say = "DECISION: DONE\nSEAL: {seal}\nF1: settled"
+`
+
+// TestPastedWords pastes several lines, with the marks of a terminal that has them and without:
+// they are one text for the actor where one is typed, and steer nothing anywhere.
+func TestPastedWords(t *testing.T) {
+	t.Parallel()
+	const words = "use B\rstop and\rif not, quit\r"
+	for name, sent := range map[string]string{"marked": term.PasteBegins + words + term.PasteEnds, "not marked": words} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, work := scriptedHome(t, pastedScenario)
+			d := onDesk(t, home, work, "--yes", "do it")
+			d.sees(term.PasteOn)
+			d.sees("? help")
+			d.types(sent)
+			d.sees("what is pasted is not taken as keys")
+			d.types("f")
+			d.sees("tell the actor in its next turn: ")
+			d.types(sent)
+			d.sees("use B stop and if not, quit")
+			d.types("\r")
+			d.sees("your word goes to the actor's next turn")
+			if err := os.WriteFile(filepath.Join(home, "go1"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			shown, code := d.end()
+			if code != 0 || strings.Count(shown, term.PasteOff) != 1 || strings.Contains(shown, term.PasteOn) {
+				t.Errorf("exit code %d: %q", code, shown)
+			}
+			want := []loop.Steered{{Iteration: 2, Kind: loop.SteerSay, Text: "use B\nstop and\nif not, quit"}}
+			if got := steers(t, home); !slices.Equal(got, want) {
+				t.Errorf("the log has %+v", got)
+			}
+		})
 	}
 }

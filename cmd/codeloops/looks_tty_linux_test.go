@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"codeloops/internal/command"
+	"codeloops/internal/screen/term"
 )
 
 // silentScenario is that of an actor that changes files and tells nothing of it, in two steps for
@@ -54,7 +55,7 @@ func watchesFiles(t *testing.T, d *dialogue, home string) {
 		d.sees(text)
 	}
 	d.types("d")
-	for _, text := range []string{"deleted file mode", "+c\n", "+new\n", "Binary files /dev/null and b/zeros differ"} {
+	for _, text := range []string{term.PasteOff, "deleted file mode", "+c\n", "+new\n", "Binary files /dev/null and b/zeros differ", term.PasteOn} {
 		d.sees(text)
 	}
 	if err := os.WriteFile(filepath.Join(home, "go1"), nil, 0o600); err != nil {

@@ -14,6 +14,7 @@ import (
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/pager"
 	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/term"
 	"codeloops/internal/session"
 	"codeloops/internal/session/replay"
 	"codeloops/internal/wording"
@@ -150,7 +151,7 @@ func runReplay(ctx context.Context, l *command.Logs, o *replayOptions, ref strin
 	p := replay.Player{Sink: sink, Until: o.until, Speed: rate, Bad: l.Tell}
 	if (rate > 0 || o.step) && l.Console.Interactive() {
 		p.Control = replay.NewControl(rate, o.step, func(text string) { aside(l.Console, text) })
-		defer l.Console.OnKeys(p.Control.Press, nil)()
+		defer l.Console.OnKeys(term.Listener{Press: p.Control.Press})()
 	}
 	r, err := session.OpenFile(one.Path)
 	if err != nil {

@@ -30,8 +30,18 @@ func (k *Keyboard) Open() {
 
 func (k *Keyboard) read() {
 	if k.Keys && k.end == nil && k.lent == 0 {
-		k.end = k.Streams.OnKeys(func(key string) { k.Press(key, k.To, k.page) }, k.stops)
+		l := term.Listener{Press: func(key string) { k.Press(key, k.To, k.page) }, Paste: k.Paste, Stops: k.stops}
+		if !k.Plain {
+			l.Mark = k.mark
+		}
+		k.end = k.Streams.OnKeys(l)
 	}
+}
+
+// mark tells the terminal what is not shown, and waits until it knows: it may be somebody else's next.
+func (k *Keyboard) mark(sequence string) {
+	k.pump.put([]byte(sequence))
+	_ = k.pump.drain() // its error is the screen's
 }
 
 // Handle implements [loop.Sink]. When the run is over, what is typed is the shell's.

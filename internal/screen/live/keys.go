@@ -89,6 +89,22 @@ func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
 	}
 }
 
+// Paste takes what was pasted into the line that is typed. Where there is none it does nothing:
+// what a text consists of was not meant as keys.
+func (s *Screen) Paste(text string) {
+	defer s.change()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.talk.input != nil:
+		s.talk.input.put([]rune(text))
+	case s.Plain:
+		s.say("what is pasted is not taken as keys")
+	default:
+		s.say("what is pasted is not taken as keys; f first, and the actor is told it")
+	}
+}
+
 // differs has the user read what has changed so far: as of now, or else as of the last capture.
 func (s *Screen) differs(pager func(text string)) {
 	if s.talk.looks {
@@ -206,23 +222,34 @@ type input struct {
 	kind  loop.SteerKind
 	label string
 	text  []rune
+	full  bool // not all that was typed is in it
 }
 
 // line is what was typed so far, the end of it where the columns are few.
 func (i *input) line(ascii bool, width int) string {
-	cursor := "▏"
+	cursor, label := "▏", i.label
 	if ascii {
 		cursor = "_"
 	}
-	text := string(i.text)
-	line := i.label + ": " + text + cursor
+	if i.full {
+		label += " (no more fits)"
+	}
+	text := strings.NewReplacer("\n", " ", "\t", " ").Replace(string(i.text))
+	line := label + ": " + text + cursor
 	if over := ansi.StringWidth(line) - width; over > 0 {
-		return i.label + ": " + ansi.TruncateLeft(text, over+1, "…") + cursor
+		return label + ": " + ansi.TruncateLeft(text, over+1, "…") + cursor
 	}
 	return line + "   (Enter sends, Esc leaves)"
 }
 
-const mostTyped = 4000 // characters
+const mostTyped = 64 << 10 // characters
+
+// put appends what fits.
+func (i *input) put(text []rune) {
+	room := mostTyped - len(i.text)
+	i.full = len(text) > room
+	i.text = append(i.text, text[:min(len(text), room)]...)
+}
 
 // types takes a key while a line is typed, and returns the line if it is to be sent.
 func (t *talk) types(key string) (sent *input) {
@@ -236,19 +263,20 @@ func (t *talk) types(key string) (sent *input) {
 			return in
 		}
 	case "\x7f", "\b":
-		if len(in.text) > 0 {
-			in.text = in.text[:len(in.text)-1]
-		}
+		in.cut(max(0, len(in.text)-1))
 	case "\x15": // Ctrl+U
-		in.text = nil
+		in.cut(0)
 	case "\x17": // Ctrl+W
-		words := strings.TrimRight(string(in.text), " ")
-		in.text = []rune(words[:strings.LastIndexByte(words, ' ')+1])
+		words := strings.TrimRight(string(in.text), " \n\t")
+		in.cut(utf8.RuneCountInString(words[:strings.LastIndexAny(words, " \n\t")+1]))
 	default:
 		r, size := utf8.DecodeRuneInString(key)
-		if size == len(key) && r >= ' ' && r != utf8.RuneError && len(in.text) < mostTyped {
-			in.text = append(in.text, r)
+		if size == len(key) && r >= ' ' && r != utf8.RuneError {
+			in.put([]rune{r})
 		}
 	}
 	return nil
 }
+
+// cut leaves so much of the text.
+func (i *input) cut(left int) { i.text, i.full = i.text[:left], false }

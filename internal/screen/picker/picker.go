@@ -217,13 +217,13 @@ func (m *model) marked() int {
 
 // press does what a key is for, as the terminal has sent it.
 func (m *model) press(key string) {
-	if m.pastes && key != pasteEnds {
+	if m.pastes && key != term.PasteEnds {
 		m.narrow(m.filter + typed(key))
 		return
 	}
 	switch key {
-	case pasteBegins, pasteEnds:
-		m.pastes = key == pasteBegins
+	case term.PasteBegins, term.PasteEnds:
+		m.pastes = key == term.PasteBegins
 	case "\r", "\n":
 		if len(m.matches) > 0 {
 			m.left = chosen

@@ -11,6 +11,8 @@ import (
 	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
+
+	"codeloops/internal/screen/term"
 )
 
 // shelf is a list of n things; the tenth of them are red.
@@ -89,7 +91,7 @@ func TestKeys(t *testing.T) {
 
 func TestPaste(t *testing.T) {
 	t.Parallel()
-	m := press(shelf(1000), pasteBegins, "r", "e", "d", "\r", "\x1b", " ", "5", "0", pasteEnds)
+	m := press(shelf(1000), term.PasteBegins, "r", "e", "d", "\r", "\x1b", " ", "5", "0", term.PasteEnds)
 	if m.filter != "red 50" || len(m.matches) != 11 || m.left != stays {
 		t.Errorf("%q leaves %d", m.filter, len(m.matches))
 	}

@@ -28,13 +28,10 @@ func (m *model) previewLines() int {
 	return min(m.height*2/5, 16)
 }
 
-// What a terminal is told: xterm's other screen, and pasted text between marks, as all have
-// them (XTerm Control Sequences, "Bracketed Paste Mode").
+// What a terminal is told: xterm's other screen, and pasted text between marks.
 const (
-	enter       = "\x1b[?1049h\x1b[?2004h"
-	leave       = "\x1b[?2004l\x1b[?1049l"
-	pasteBegins = "\x1b[200~"
-	pasteEnds   = "\x1b[201~"
+	enter = "\x1b[?1049h" + term.PasteOn
+	leave = term.PasteOff + "\x1b[?1049l"
 )
 
 // draw shows the list at the size that the terminal has now.

@@ -22,7 +22,7 @@ type Keys struct {
 }
 
 // ReadKeys reports that keys cannot be read beside a run here.
-func (*Streams) ReadKeys(func() func()) (*Keys, bool) { return nil, false }
+func (*Streams) ReadKeys(Listener) (*Keys, bool) { return nil, false }
 
 // TakeKeys begins to read all keys from a terminal. The caller closes what it gets.
 func TakeKeys(terminal *os.File) (*Keys, error) {
@@ -53,7 +53,7 @@ func (k *Keys) run() {
 	k.ended.Go(func() { k.read(read) })
 	for {
 		var late <-chan time.Time
-		if k.begun != "" {
+		if k.unsettled() {
 			late = time.After(between)
 		}
 		select {

@@ -32,14 +32,12 @@ type Keys struct {
 
 	cooked unix.Termios // what the terminal is put back to
 	raw    bool
-	stops  func() (goesOn func())
+	from   Listener
 }
 
 // ReadKeys begins to read keys from In; ok is false where that is no terminal.
 // The caller closes what it gets.
-// Stops, unless it is nil, is called before the process is stopped, and what it returns when
-// the process goes on.
-func (s *Streams) ReadKeys(stops func() (goesOn func())) (k *Keys, ok bool) {
+func (s *Streams) ReadKeys(l Listener) (k *Keys, ok bool) {
 	f, isFile := s.In.(*os.File)
 	if !isFile || !isTerminal(f) {
 		return nil, false
@@ -48,7 +46,7 @@ func (s *Streams) ReadKeys(stops func() (goesOn func())) (k *Keys, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	k.stops, k.hold, k.quits = stops, s.Jobs.Hold(), make(chan os.Signal, 1)
+	k.from, k.guesses, k.hold, k.quits = l, l.Paste != nil, s.Jobs.Hold(), make(chan os.Signal, 1)
 	signal.Notify(k.quits, unix.SIGQUIT)
 	k.prepare()
 	k.ended.Go(k.run)
@@ -107,7 +105,7 @@ func (k *Keys) run() {
 			waits = true
 		}
 		pause := nowAndThen
-		if k.begun != "" {
+		if k.unsettled() {
 			pause = between
 		}
 		select {
@@ -150,8 +148,8 @@ func (k *Keys) obey(s os.Signal) {
 		return
 	}
 	goesOn := func() {}
-	if k.stops != nil {
-		goesOn = k.stops()
+	if k.from.Stops != nil {
+		goesOn = k.from.Stops()
 	}
 	k.restore()
 	k.hold.stop(unix.Getpid(), k.stop)
@@ -176,7 +174,7 @@ func (k *Keys) look() {
 // the modes of its terminal, and the shell have put that back: a read with nothing there
 // would wait for a line.
 func (k *Keys) read() string {
-	var sent [64]byte
+	var sent [4096]byte // more does not wait (n_tty)
 	if there, err := unix.IoctlGetInt(k.fd, askReadable); err != nil || there == 0 {
 		return ""
 	}
@@ -220,13 +218,22 @@ func (k *Keys) set() {
 		modes.Iflag &^= unix.IXON
 	}
 	modes.Cc[unix.VMIN], modes.Cc[unix.VTIME] = 1, 0
-	k.raw = unix.IoctlSetTermios(k.fd, writeModes, modes) == nil
+	if k.raw = unix.IoctlSetTermios(k.fd, writeModes, modes) == nil; k.raw {
+		k.mark(PasteOn)
+	}
+}
+
+func (k *Keys) mark(sequence string) {
+	if k.from.Mark != nil {
+		k.from.Mark(sequence)
+	}
 }
 
 // restore puts the terminal back. One that belongs to somebody else has been
 // put back by the shell.
 func (k *Keys) restore() {
 	if mine, _ := k.foreground(); k.raw && mine {
+		k.mark(PasteOff)
 		_ = unix.IoctlSetTermios(k.fd, writeModes, &k.cooked)
 	}
 	k.raw = false

@@ -1,11 +1,21 @@
 package term
 
 import (
+	"strings"
 	"time"
 	"unicode/utf8"
 )
 
 const escape = '\x1b'
+
+// What a terminal is told to have pasted text between marks, and these marks (XTerm Control
+// Sequences, "Bracketed Paste Mode").
+const (
+	PasteOn     = "\x1b[?2004h"
+	PasteOff    = "\x1b[?2004l"
+	PasteBegins = "\x1b[200~"
+	PasteEnds   = "\x1b[201~"
+)
 
 // between is for how long the rest of a key is waited for: an Esc alone could be the
 // beginning of an arrow.
@@ -16,6 +26,10 @@ type typing struct {
 	pressed chan string
 	begun   string // of a key whose rest may be still to come
 	stop    chan struct{}
+
+	guesses bool // several lines that come at once were pasted, where the terminal marks nothing
+	marks   bool // it does
+	pastes  bool // such lines come
 }
 
 func newTyping() typing {
@@ -28,6 +42,11 @@ func (t *typing) Pressed() <-chan string { return t.pressed }
 
 // take hands on every key that is whole.
 func (t *typing) take(sent string) {
+	t.marks = t.marks || strings.Contains(sent, PasteBegins)
+	if t.guesses && !t.marks && !t.pastes && severalLines(sent) {
+		t.pastes = true
+		t.press(PasteBegins)
+	}
 	key, rest := cutKey(t.begun + sent)
 	for ; key != ""; key, rest = cutKey(rest) {
 		t.press(key)
@@ -41,7 +60,19 @@ func (t *typing) whole() {
 		t.press(t.begun)
 	}
 	t.begun = ""
+	if t.pastes {
+		t.pastes = false
+		t.press(PasteEnds)
+	}
 }
+
+// severalLines reports whether something comes behind a line end: nobody types so fast.
+func severalLines(sent string) bool {
+	return strings.ContainsAny(strings.TrimRight(sent, "\r\n"), "\r\n")
+}
+
+// unsettled reports whether it counts when nothing more comes.
+func (t *typing) unsettled() bool { return t.begun != "" || t.pastes }
 
 func (t *typing) press(key string) {
 	select {

@@ -29,3 +29,42 @@ func (k *typing) drain() (keys []string) {
 	}
 	return keys
 }
+
+// TestPastes: several lines that come at once were pasted, up to where nothing more comes, where
+// somebody takes pastes and the terminal does not mark them.
+func TestPastes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		reads []string // "": nothing more has come
+		want  string
+	}{
+		{[]string{"f", "use B\r", "s", ""}, "f use B\r s"},
+		{[]string{"\r\r", ""}, "\r\r"},
+		{[]string{"f", "one\rstop it\r", "", "s"}, "f <one\nstop it\n> s"},
+		{[]string{"one\rtwo", "s\r", "", "q"}, "<one\ntwos\n> q"},
+		{[]string{"\x1b[200~s\ti\r", "\x1b[Ap\x01\x1b[201~q", ""}, "<s\ti\np> q"},
+		{[]string{"\x1b[200~one\x1b[201~", "", "s\rp", ""}, "<one> s\rp"}, // that one marks what is pasted
+		{[]string{"\x1b[201~s", ""}, "s"},
+	} {
+		k := newTyping()
+		k.guesses = true
+		var got strings.Builder
+		h := hearing{Listener: Listener{
+			Press: func(key string) { got.WriteString(key) },
+			Paste: func(text string) { got.WriteString(" <" + text + "> ") },
+		}}
+		for _, read := range c.reads {
+			if got.WriteByte(' '); read == "" {
+				k.whole()
+			} else {
+				k.take(read)
+			}
+			for _, key := range k.drain() {
+				h.hear(key)
+			}
+		}
+		if shown := strings.Join(strings.FieldsFunc(got.String(), func(r rune) bool { return r == ' ' }), " "); shown != c.want {
+			t.Errorf("%q comes to %q, want %q", c.reads, shown, c.want)
+		}
+	}
+}
