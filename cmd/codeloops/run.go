@@ -181,7 +181,7 @@ func (r *runCommand) run(ctx context.Context) error {
 		}
 	}, control.Kill)
 	out, err = r.plan.Run(ctx, shown...)
-	if _, _, untold := control.Asked(); untold > 0 {
+	if control.Untold() {
 		r.app.Tell("the run ended before the actor had another turn: your words were told to nobody")
 	}
 	if out.Result == "" {

@@ -102,12 +102,14 @@ func (it *Iteration) Act(ctx context.Context) (err error) {
 	if err := it.run.late(step, RoleActor, it.c.Attempt.Turn); err != nil {
 		return err
 	}
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	if interrupted {
+	if interrupted { // also where the run is to end now: whoever carries it on tells the words
 		it.overruled = &words
-		return it.run.emit(step, Steered{Iteration: it.c.Iteration, Kind: SteerInterrupt, Text: words})
+		if err := it.run.emit(step, Steered{Iteration: it.c.Iteration, Kind: SteerInterrupt, Text: words}); err != nil {
+			return err
+		}
+	}
+	if err := context.Cause(ctx); err != nil || interrupted {
+		return err
 	}
 	return blocked(RoleActor, it.c.Attempt.Turn)
 }

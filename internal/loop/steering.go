@@ -39,6 +39,7 @@ type Steering struct {
 	mu    sync.Mutex
 	stop  bool
 	words []string
+	left  bool          // an interrupted turn has left words for the next one
 	pause chan struct{} // closed when the run may go on; nil: it may
 	turns []*actorTurn  // under way
 }
@@ -106,6 +107,13 @@ func (s *Steering) Asked() (stop, pause bool, words int) {
 	return s.stop, s.pause != nil, len(s.words)
 }
 
+// Untold reports whether there are words that no turn of the actor has begun with.
+func (s *Steering) Untold() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.left || len(s.words) > 0
+}
+
 // paused returns what is closed when turns may begin; nil: they may.
 func (s *Steering) paused() <-chan struct{} {
 	s.mu.Lock()
@@ -124,7 +132,7 @@ func (s *Steering) take() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	words := s.words
-	s.words = nil
+	s.words, s.left = nil, false
 	return words
 }
 
@@ -142,6 +150,7 @@ func (s *Steering) begin(ctx context.Context) (_ context.Context, over func() (w
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.turns = slices.DeleteFunc(s.turns, func(other *actorTurn) bool { return other == t })
+		s.left = s.left || t.words != ""
 		cancel(nil)
 		return t.words, t.ended
 	}

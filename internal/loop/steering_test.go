@@ -235,7 +235,38 @@ func TestInterrupt(t *testing.T) {
 			t.Fatalf("after %d events: %+v, %+v", left, out, s.briefs)
 		}
 		if !crashed {
+			if s.steering.Untold() {
+				t.Error("the words were told, and count as untold")
+			}
 			return
+		}
+	}
+}
+
+// TestInterruptAtTheEnd: words with which a turn was interrupted stand in the log, and count as
+// untold, where the run ends before another turn; so they do where it is cancelled at once.
+func TestInterruptAtTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, cancels := range []bool{false, true} {
+		s := newSteered()
+		ctx, cancel := context.WithCancel(t.Context())
+		s.turn = func(turn context.Context, s *steered) loop.Ending {
+			must(t, s.steering.Steer(loop.SteerInterrupt, "not so"))
+			<-turn.Done()
+			must(t, s.steering.Steer(loop.SteerStop, ""))
+			if cancels {
+				cancel()
+			}
+			return loop.EndInterrupted
+		}
+		out, err := s.play(ctx, false)
+		cancel()
+		if err != nil || out.Reason != loop.StopInterrupted || !s.steering.Untold() || !slices.Contains(s.kinds(), loop.SteerInterrupt) {
+			t.Errorf("cancelled: %t: %+v, %v, untold %t, %v", cancels, out, err, s.steering.Untold(), s.kinds())
+		}
+		s.turn, s.steering = nil, loop.Steering{}
+		if out, err = s.play(t.Context(), true); err != nil || out.Reason != loop.StopDone || !hears(s.briefs[1], "not so") {
+			t.Errorf("cancelled: %t, carried on: %+v, %v, %+v", cancels, out, err, s.briefs)
 		}
 	}
 }

@@ -43,6 +43,9 @@ func (c *Control) Steer(kind loop.SteerKind, text string) error {
 // Asked says what was asked for and has not taken effect yet.
 func (c *Control) Asked() (stop, pause bool, words int) { return c.steering.Asked() }
 
+// Untold reports whether there are words that the actor could not be told.
+func (c *Control) Untold() bool { return c.steering.Untold() }
+
 // Stop ends the run as cancelling its context does: agents are asked to stop, and the end
 // is logged.
 func (c *Control) Stop() {
