@@ -79,12 +79,14 @@ agent as the user's own.
 
 Several words on their own need no quotes when the session is named first; else
 say them as one argument: a first argument with a blank in it, or the only one,
-is what is said.
+is what is said. - in the place of the words is standard input. A run takes at most
+1 MiB at a time.
 
 ` + runRefHelp,
 		Example: `  codeloops say "use the library that is there, do not add another"
   codeloops say --now "not in this file"
-  codeloops say 2026-01-27T15-30 use library B`,
+  codeloops say 2026-01-27T15-30 use library B
+  go vet ./... 2>&1 | codeloops say -`,
 		Args: func(_ *cobra.Command, args []string) error {
 			_, words := said(args)
 			return task.Check(words, "what is said")
@@ -123,6 +125,12 @@ func runSteer(ctx context.Context, c *command.Console, s steer) error {
 	r, err := c.Logs().Run(ctx, s.ref)
 	if err != nil {
 		return err
+	}
+	if s.text == "-" {
+		waiting := func() { fmt.Fprintln(c.Err, "waiting for what is to be said") } //nolint:errcheck // a courtesy
+		if s.text, _, err = (task.Sources{File: s.text}).Await(ctx, c.Dir, c.In, waiting); err != nil {
+			return err
+		}
 	}
 	was := r.At.Asked
 	at, err := r.Client.Ask(ctx, s.kind, s.text)

@@ -2,6 +2,7 @@ package door
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -16,6 +17,7 @@ import (
 
 	"codeloops/internal/loop"
 	"codeloops/internal/session/standing"
+	"codeloops/internal/wording"
 )
 
 // A Client asks a run through its door. It is safe for concurrent use.
@@ -42,7 +44,10 @@ func (c *Client) Look(ctx context.Context) (standing.Standing, error) {
 // Ask asks for something, and returns where the run stands then. The error is as that of
 // [loop.Steering.Steer], a [*RefusedError], a [*LongError], or [ErrShut].
 func (c *Client) Ask(ctx context.Context, kind loop.SteerKind, text string) (standing.Standing, error) {
-	return c.ask(ctx, question{Ask: string(kind), Text: text})
+	if len(text) > mostSaid {
+		return standing.Standing{}, &LongError{len(text)}
+	}
+	return c.ask(ctx, question{Ask: string(kind), Text: wording.Clean(text)})
 }
 
 // Steer is [Client.Ask] for who watches on a screen.
@@ -105,12 +110,11 @@ func (c *Client) ask(ctx context.Context, q question) (at standing.Standing, err
 }
 
 func (c *Client) talk(ctx context.Context, q question) (a answer, err error) {
-	line, err := json.Marshal(q)
-	if err != nil {
+	var line bytes.Buffer
+	written := json.NewEncoder(&line)
+	written.SetEscapeHTML(false) // which would make six bytes of one
+	if err := written.Encode(q); err != nil {
 		return a, err
-	}
-	if len(line) >= mostAsked {
-		return a, &LongError{len(line)}
 	}
 	socket, err := where(c.Path)
 	if err != nil {
@@ -125,7 +129,7 @@ func (c *Client) talk(ctx context.Context, q question) (a answer, err error) {
 		_ = conn.SetDeadline(until) // else ctx ends it
 	}
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
-	_, asked := conn.Write(append(line, '\n')) // whoever is refused may be so before the whole of it is read
+	_, asked := conn.Write(line.Bytes()) // whoever is refused may be so before the whole of it is read
 	text, err := bufio.NewReader(io.LimitReader(conn, mostAnswered)).ReadBytes('\n')
 	if err != nil {
 		return a, c.failed(errors.Join(asked, err))

@@ -18,11 +18,12 @@ import (
 )
 
 const (
-	mostAsked  = 1 << 20         // bytes of a question
-	mostAtOnce = 64              // connections
-	patience   = 2 * time.Second // with one that says nothing, or does not read
-	looking    = time.Minute     // at the work tree, at most
-	mostDiff   = 4 << 20         // bytes of a diff that are told
+	mostSaid   = 1 << 20            // bytes of a text for the actor
+	mostAsked  = 2*mostSaid + 4<<10 // bytes of a question: quotes take two each in JSON
+	mostAtOnce = 64                 // connections
+	patience   = 2 * time.Second    // with one that says nothing, or does not read
+	looking    = time.Minute        // at the work tree, at most
+	mostDiff   = 4 << 20            // bytes of a diff that are told
 	pause      = 100 * time.Millisecond
 )
 
@@ -68,11 +69,15 @@ type RefusedError struct{ Why string }
 
 func (e *RefusedError) Error() string { return e.Why }
 
-// A LongError says that a question has more bytes than a run reads of one.
+// A LongError says that a text for the actor has more bytes than a run takes.
 type LongError struct{ Bytes int }
 
 func (e *LongError) Error() string {
-	return fmt.Sprintf("the text has %s, and a run takes at most %s at a time", wording.Bytes(e.Bytes), wording.Bytes(mostAsked))
+	has, most := wording.Bytes(e.Bytes), wording.Bytes(mostSaid)
+	if has == most {
+		has, most = fmt.Sprintf("%d bytes", e.Bytes), fmt.Sprint(mostSaid)
+	}
+	return fmt.Sprintf("the text has %s, and a run takes at most %s at a time", has, most)
 }
 
 // refusal is the answer to an error of the run.

@@ -139,6 +139,9 @@ func hear(c io.Reader) (q question, err error) {
 	if err := json.Unmarshal(bytes.TrimSpace(line), &q); err != nil {
 		return q, errors.New("the question is no JSON object of the kind")
 	}
+	if len(q.Text) > mostSaid {
+		return q, &LongError{len(q.Text)}
+	}
 	return q, nil
 }
 

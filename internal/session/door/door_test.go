@@ -200,8 +200,8 @@ func TestRubbish(t *testing.T) {
 	t.Parallel()
 	run, path := open(t)
 	for name, text := range map[string]string{
-		"a long line":    strings.Repeat("x", 1<<20) + "\n",
-		"a long text":    `{"ask":"say","text":"` + strings.Repeat("x", 1<<20) + `"}` + "\n",
+		"a long line":    strings.Repeat("x", 3<<20) + "\n",
+		"a long text":    `{"ask":"say","text":"` + strings.Repeat("x", 1<<20+1) + `"}` + "\n",
 		"no JSON":        "stop\n",
 		"other JSON":     "[1, 2]\n",
 		"a number":       "7\n",
@@ -231,6 +231,31 @@ func TestRubbish(t *testing.T) {
 	}
 	if err := (&door.Client{Path: path}).Steer(loop.SteerStop, ""); err != nil {
 		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// TestLongWords: a text may have a mebibyte of its own, whatever it takes to send it, and a longer
+// one is refused with two sizes that differ.
+func TestLongWords(t *testing.T) {
+	t.Parallel()
+	run, path := open(t)
+	c := &door.Client{Path: path}
+	for i, one := range []string{"x", `"`, "<", "\n\t\\", "\x01\u2028", "ä"} {
+		text := "a" + strings.Repeat(one, (1<<20-2)/len(one)) + "b"
+		if err := c.Steer(loop.SteerSay, text); err != nil {
+			t.Errorf("%d bytes of %q: %v", len(text), one, err)
+		}
+		if _, _, words := run.Asked(); words != i+1 {
+			t.Errorf("%q: %d were heard", one, words)
+		}
+	}
+	for bytes, want := range map[int]string{
+		1<<20 + 1:        "the text has 1048577 bytes, and a run takes at most 1048576 at a time",
+		1.25 * (1 << 20): "the text has 1.2 MiB, and a run takes at most 1.0 MiB at a time",
+	} {
+		if err := c.Steer(loop.SteerSay, strings.Repeat("x", bytes)); err == nil || err.Error() != want {
+			t.Errorf("%d bytes: %v, want %s", bytes, err, want)
+		}
 	}
 }
 
