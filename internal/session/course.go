@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -62,7 +63,8 @@ func (s *Store) Course(id string) (Course, error) {
 		f.follow(entry)
 	}
 	if !f.begun {
-		return Course{}, fmt.Errorf("%s: %w", wording.File(s.Path(id)), errNoStart)
+		sum, _ := summarize(s.Path(id))
+		return Course{}, cmp.Or(sum.Err, errNoStart)
 	}
 	return f.Course, f.texts()
 }

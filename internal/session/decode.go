@@ -2,11 +2,13 @@ package session
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // exactSuffix marks the field that holds, in base64, the exact bytes of a text
@@ -14,8 +16,12 @@ import (
 const exactSuffix = "_base64"
 
 var (
+	errNotJSON    = errors.New("the line is no JSON")
+	errCut        = errors.New("the JSON of the line is cut off")
 	errNotObject  = errors.New("not a JSON object")
 	errNoType     = errors.New("no type")
+	errNotTime    = errors.New("want a time such as 2026-01-27T15:30:00Z")
+	errNotBase64  = errors.New("want base64")
 	errNotSeconds = errors.New("want a number of seconds")
 	errNotMode    = errors.New("want a file mode in octal")
 	errNotState   = errors.New("unknown state")
@@ -61,13 +67,27 @@ func (r *room) decoder(object []byte, how care) (*decoder, error) {
 	if r.members, ok = r.split.object(r.members[:0], object); ok {
 		return &decoder{members: r.members, split: &r.split, care: how, err: new(error)}, nil
 	}
-	// Whatever is wrong, encoding/json finds the words for it.
-	var raw map[string]json.RawMessage
-	err := json.Unmarshal(object, &raw)
-	if _, other := errors.AsType[*json.UnmarshalTypeError](err); other || err == nil {
-		return nil, errNotObject
+	return nil, wrong(object)
+}
+
+// wrong says what is wrong with a text that is no JSON object.
+func wrong(text []byte) error {
+	bad, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(text, new(json.RawMessage)))
+	switch {
+	case !ok:
+		return errNotObject
+	case strings.HasPrefix(bad.Error(), "unexpected end"):
+		return errCut
 	}
-	return nil, err
+	return errNotJSON
+}
+
+// torn is a line that was not written to its end, which is why it cannot be read.
+func torn(err error) error {
+	if errors.Is(err, errCut) {
+		return ErrTorn
+	}
+	return fmt.Errorf("%w (%w)", ErrTorn, err)
 }
 
 // find returns the value of a field, nil when there is none. Of several the
@@ -116,6 +136,8 @@ func (d *decoder) fail(name string, err error) {
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		err = fmt.Errorf("want %s, have %s", wrong.Type, wrong.Value)
+	} else if _, ok := errors.AsType[base64.CorruptInputError](err); ok {
+		err = errNotBase64
 	}
 	*d.err = fmt.Errorf("field %s: %w", d.path()+name, err)
 }

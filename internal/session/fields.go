@@ -103,8 +103,11 @@ func (m *moment) UnmarshalJSON(raw []byte) error {
 		return nil
 	}
 	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return errNotTime
+	}
 	*m = moment(t.UTC())
-	return err
+	return nil
 }
 
 // seconds is a duration as a decimal number of seconds, exact to the

@@ -26,7 +26,7 @@ import (
 const (
 	indexName    = ".index"
 	indexDraft   = indexName + "-" // and a number: one that is being written
-	indexVersion = "19"            // grows with every change of what is remembered
+	indexVersion = "20"            // grows with every change of what is remembered
 	indexMagic   = "codeloops session index " + indexVersion + "\n"
 	indexBlock   = 500       // logs
 	indexLimit   = 512 << 20 // bytes; a larger one is not ours

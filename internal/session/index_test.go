@@ -295,7 +295,7 @@ func TestIndex(t *testing.T) {
 	if now, err := os.Stat(path); err != nil || !now.ModTime().Equal(st.ModTime()) {
 		t.Errorf("nothing had changed, and the index was written anew: %v", err)
 	}
-	for _, want := range []string{"torn.jsonl:3: invalid character", "foreign.jsonl:1: invalid character", "empty.jsonl:1: the file is empty", "Actor:{Turns:1 "} {
+	for _, want := range []string{"torn.jsonl:3: the line is no JSON", "foreign.jsonl:1: the line is no JSON", "empty.jsonl:1: the file is empty", "Actor:{Turns:1 "} {
 		if !strings.Contains(first, want) {
 			t.Errorf("%q is not in what was found", want)
 		}

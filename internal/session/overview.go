@@ -65,13 +65,6 @@ func Look(path string) Overview {
 func lookAt(path string) (Overview, stamp) {
 	sum, now := summarize(path)
 	o := Overview{Summary: sum, Iterations: UnknownIterations, Status: Crashed}
-	if errors.Is(o.Err, errNoStart) {
-		why := errNoStart
-		if o.Size == 0 {
-			why = ErrEmpty
-		}
-		o.Err = &LineError{File: o.Path, Line: 1, Err: why}
-	}
 	o.ended()
 	return o, now
 }
@@ -103,8 +96,8 @@ func (o *Overview) readLast() error {
 	}
 	defer f.Close() //nolint:errcheck // only read
 	size := o.Size
-	last, torn, err := lastEntry(f, size)
-	if torn != nil {
+	last, bad, err := lastEntry(f, size)
+	if bad != nil {
 		if size, _, err = lastBounds(f, size); err == nil {
 			last, _, err = lastEntry(f, size)
 		}
@@ -116,11 +109,11 @@ func (o *Overview) readLast() error {
 		o.Duration = last.At.Time.Sub(o.Started)
 	}
 	o.Iterations = wholeBefore(last.Event)
-	if torn == nil {
+	if bad == nil {
 		return nil
 	}
 	before, err := countLines(io.NewSectionReader(f, 0, size))
-	return errors.Join(err, &LineError{File: o.Path, Line: before + 1, Err: fmt.Errorf("%w (%w)", ErrTorn, torn)})
+	return errors.Join(err, &LineError{File: o.Path, Line: before + 1, Err: torn(bad)})
 }
 
 // lastEntry decodes the last line of a log. One that is longer than it would be

@@ -66,6 +66,11 @@ func TestOverviewOfNoLog(t *testing.T) {
 		"empty":   {"", ErrEmpty},
 		"foreign": {`{"type":"log"}` + "\n", errNoStart},
 		"torn":    {`{"type":"session_sta`, ErrTorn},
+		"cut":     {`{"type":"session_sta` + "\n", errCut},
+		"no JSON": {"garbage\n", errNotJSON},
+		"no time": {`{"type":"session_start","prompt":"x","timestamp":"zzz"}` + "\n", errNotTime},
+		"base64":  {`{"type":"session_start","prompt":"x","prompt_base64":"%"}` + "\n", errNotBase64},
+		"bare":    {`{"type":"session_start"}` + "\n", errBareStart},
 	} {
 		path := filepath.Join(t.TempDir(), "x.jsonl")
 		writeFile(t, path, c.text)

@@ -182,7 +182,7 @@ func (r *Reader) entry(line []byte, end error) (entry Entry, ok bool, bad error)
 	entry, err := r.decode(line)
 	if err != nil {
 		if errors.Is(end, io.EOF) || filled {
-			err = fmt.Errorf("%w (%w)", ErrTorn, err)
+			err = torn(err)
 		}
 		return Entry{}, false, err
 	}

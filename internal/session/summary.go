@@ -36,6 +36,9 @@ type Summary struct {
 // errNoStart is a log that does not begin as logs do.
 var errNoStart = errors.New("the first line is not a session_start")
 
+// errBareStart is a log whose first line does not say what was to be done, where, when or by whom.
+var errBareStart = errors.New("the session_start says nothing of the session")
+
 // errNoFile is something else than a file where a log should be.
 var errNoFile = errors.New("it is not a file")
 
@@ -75,17 +78,24 @@ func openLog(path string) (*os.File, fs.FileInfo, error) {
 }
 
 func (s *Summary) readStart(f *os.File) error {
+	why := errNoStart
+	if s.Size == 0 {
+		why = ErrEmpty
+	}
 	for entry, err := range newReader(f, s.Path, blockSize).Entries() {
 		if err != nil {
 			return err
 		}
 		if start, ok := entry.Event.(loop.Started); ok {
 			s.Session, s.Started = start.Session, entry.At.Time
-			return nil
+			if said := s.Session.Prompt + s.Session.WorkingDir + s.Session.Actor.Agent + s.Session.Critic.Agent; said != "" || !s.Started.IsZero() {
+				return nil
+			}
+			why = errBareStart
 		}
 		break
 	}
-	return fmt.Errorf("%s: %w", wording.File(s.Path), errNoStart)
+	return &LineError{File: s.Path, Line: 1, Err: why}
 }
 
 func (s *Summary) readEnd(f *os.File) error {

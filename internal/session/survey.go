@@ -211,14 +211,14 @@ func (o *Overview) readWhole(r *Reader) error {
 	defer f.Close() //nolint:errcheck // only read
 	r.reset(f, o.Path)
 	var sum progress.Tally
-	var first, torn *LineError // bad lines: torn is one behind which nothing was read
+	var first, end *LineError // bad lines: end is one behind which nothing was read
 	last := o.Started
 	for entry, err := range r.Entries() {
 		if line, ok := errors.AsType[*LineError](err); ok {
-			first, torn = cmp.Or(first, line), line
+			first, end = cmp.Or(first, line), line
 			continue
 		}
-		if torn = nil; err != nil {
+		if end = nil; err != nil {
 			return fmt.Errorf("read session log %s: %w", wording.File(o.Path), err)
 		}
 		_ = sum.Handle(entry.At, entry.Event) // never fails
@@ -241,8 +241,8 @@ func (o *Overview) readWhole(r *Reader) error {
 	switch {
 	case first == nil:
 		return nil
-	case first == torn && !errors.Is(torn, ErrTorn):
-		torn.Err = fmt.Errorf("%w (%w)", ErrTorn, torn.Err)
+	case first == end && !errors.Is(end, ErrTorn):
+		end.Err = torn(end.Err)
 	}
 	return first
 }
