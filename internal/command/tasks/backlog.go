@@ -124,7 +124,7 @@ func (b *backlog) asItStands(ctx context.Context, r *queue.Record) error {
 		return nil
 	}
 	runner := proc.NewRunner(b.on.Now)
-	take, _, err := b.player(runner).Take(ctx, r)
+	take, err := b.player(runner).Take(ctx, r)
 	if err == nil {
 		r.Merge.Take = take
 	} else {

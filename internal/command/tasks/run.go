@@ -270,13 +270,9 @@ func (s *shift) conclude(ctx context.Context, all queue.Backlog) error {
 
 // taking says how what waits for the target of a task is taken.
 func (s *shift) taking(ctx context.Context, r queue.Record) {
-	take, back, err := s.plays.Take(ctx, &r)
+	take, err := s.plays.Take(ctx, &r)
 	if r.Merge.Take = take; err != nil || take == "" {
 		return
 	}
-	with := ""
-	if back {
-		with = ", with what was taken out of it again"
-	}
-	fmt.Fprintf(s.Err, "%s is checked out, so what is merged waits%s; to take it:\n  %s\n", term.Line(r.Task.Target), with, term.Line(s.toTake(&r))) //nolint:errcheck // a courtesy
+	fmt.Fprintf(s.Err, "%s is checked out, so what is merged waits; to take it:\n  %s\n", term.Line(r.Task.Target), term.Line(s.toTake(&r))) //nolint:errcheck // a courtesy
 }

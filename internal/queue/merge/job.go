@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"codeloops/internal/queue/git"
@@ -35,8 +36,8 @@ type job struct {
 	head    string
 	scratch string // where the work tree for checks is made
 
-	left      []Commit // out
-	replanted bool     // the head is not merged itself
+	gone  []Commit // that stay out of what is merged
+	apart bool     // the head is not merged itself
 }
 
 func (j *job) merge(ctx context.Context) (Result, error) {
@@ -49,7 +50,7 @@ func (j *job) merge(ctx context.Context) (Result, error) {
 	}
 	for range rounds {
 		if res, err := j.round(ctx); err != nil || res.Outcome != "" {
-			res.Removed, res.Apart = j.left, j.replanted
+			res.Apart, res.Removed = j.apart, append(res.Removed, j.gone...)
 			return res, err
 		}
 	}
@@ -60,9 +61,9 @@ func (j *job) merge(ctx context.Context) (Result, error) {
 // A relation is who has what.
 type relation struct {
 	inTip, inAhead bool     // the head, in the branch and in what waits
-	taken          bool     // what waits, in the branch
+	taken          bool     // what waits, in the branch, or it was there
 	apart          bool     // the branch has commits that what waits lacks
-	removed        []string // of what waits, those that were taken out of the branch
+	back           []Commit // what waits would bring back
 }
 
 func (j *job) relate(ctx context.Context, at position) (r relation, err error) {
@@ -74,10 +75,10 @@ func (j *job) relate(ctx context.Context, at position) (r relation, err error) {
 	}
 	r.inTip = has(at.tip, j.head)
 	if at.ahead != "" {
-		r.taken, r.inAhead, r.apart = has(at.tip, at.ahead), has(at.ahead, j.head), !has(at.ahead, at.tip)
+		r.taken, r.inAhead, r.apart = has(at.tip, at.ahead) || j.left(at), has(at.ahead, j.head), !has(at.ahead, at.tip)
 	}
 	if err == nil && at.ahead != "" && !r.taken {
-		r.removed, err = j.removed(ctx, at, at.ahead)
+		r.back, _, err = j.back(ctx, at, at.ahead, "")
 	}
 	return r, err
 }
@@ -93,11 +94,13 @@ func (j *job) round(ctx context.Context) (Result, error) {
 	switch {
 	case err != nil:
 	case is.taken:
-		_, err = j.taken(ctx, at)
+		if j.gone, err = j.lacks(ctx, at, at.ahead); err == nil {
+			_, err = j.taken(ctx, at)
+		}
 	case is.inTip:
 		res = Result{Outcome: Merged, Ref: heads + j.Target, Tip: at.tip}
-	case len(is.removed) > 0:
-		res, err = j.rebuild(ctx, at, is.removed)
+	case len(is.back) > 0:
+		res = Result{Outcome: Back, Own: true, Ref: waiting + j.Target, Tip: at.ahead, Take: j.take(at, ""), Removed: is.back}
 	case is.apart:
 		if res, err = j.join(ctx, at); is.inAhead && res.Outcome != "" {
 			res.Outcome = Merged
@@ -107,7 +110,7 @@ func (j *job) round(ctx context.Context) (Result, error) {
 	case is.inAhead:
 		ok, err = j.publish(ctx, at, at.ahead, "take what waited")
 	default:
-		ok, res, err = j.bring(ctx, at, at.onto(), part{commit: j.head, message: j.Message})
+		ok, res, err = j.bringHead(ctx, at)
 	}
 	if ok {
 		return j.verified(ctx, at)
@@ -124,19 +127,53 @@ func (j *job) join(ctx context.Context, at position) (Result, error) {
 	return res, err
 }
 
-// bring merges one commit onto another, and moves the target to that. Where it is not ok, and the
+// bringHead merges the head, without what it would bring back.
+func (j *job) bringHead(ctx context.Context, at position) (ok bool, res Result, err error) {
+	back, since, err := j.back(ctx, at, j.head, j.Base)
+	switch {
+	case err != nil:
+		return false, Result{}, err
+	case len(back) > 0 && since == "":
+		return false, Result{Outcome: Back, Ref: at.ref(), Tip: at.onto(), Removed: back}, nil
+	case len(back) > 0:
+		j.gone, j.apart = back, true
+	}
+	return j.bring(ctx, at, at.onto(), part{j.head, since, j.Message})
+}
+
+// A part is what is merged: a commit, or what has become of it since another one.
+type part struct{ commit, since, message string }
+
+// bring merges a part onto a commit, and moves the target to that. Where it is not ok, and the
 // outcome is "", the target has moved on.
 func (j *job) bring(ctx context.Context, at position, onto string, p part) (ok bool, res Result, err error) {
 	res = Result{Ref: at.ref(), Tip: onto}
-	merged, m, err := j.combine(ctx, at, onto, p)
+	env, err := j.repo.Identity(ctx, j.repo.Root)
 	if err != nil {
 		return false, Result{}, err
 	}
-	if res.conflict(m) {
+	var m git.Merged
+	parents := []string{"-p", onto}
+	if p.since != "" {
+		m, err = j.replant(ctx, env, onto, p)
+	} else {
+		parents = append(parents, "-p", p.commit)
+		m, err = j.repo.MergeTree(ctx, onto, p.commit)
+	}
+	if err != nil {
+		return false, Result{}, err
+	}
+	if len(m.Files) > 0 {
+		res.Outcome, res.Files, res.Text = Conflict, m.Files, m.Text
 		return false, res, nil
 	}
-	if merged == at.tip { // which has all that was not taken out of it
-		return false, Result{Outcome: Merged, Ref: heads + at.target, Tip: merged}, nil
+	if there, e := j.has(ctx, onto, m, p); there || e != nil {
+		return false, Result{}, e
+	}
+	call := git.Call{Dir: j.repo.Root, Env: env, Stdin: []byte(p.message)}
+	merged, err := j.repo.Do(ctx, call, slices.Concat([]string{"commit-tree", m.Tree}, parents, []string{"-F", "-"})...)
+	if err != nil {
+		return false, Result{}, err
 	}
 	if res.Failure, err = j.check(ctx, merged); err != nil {
 		return false, Result{}, err
@@ -146,19 +183,24 @@ func (j *job) bring(ctx context.Context, at position, onto string, p part) (ok b
 		return false, res, nil
 	}
 	first, _, _ := strings.Cut(p.message, "\n")
-	if ok, err = j.publish(ctx, at, merged, first); ok && p.commit == j.head {
+	if ok, err = j.publish(ctx, at, merged, first); ok && p.since != "" {
 		j.head = merged
 	}
 	return ok, Result{}, err
 }
 
-// conflict reports whether a merge has conflicts, which make the result.
-func (r *Result) conflict(m git.Merged) bool {
-	if len(m.Files) == 0 {
-		return false
+// has reports whether a commit has a part that is merged without what it stands on, as after a kill. It is
+// then the head.
+func (j *job) has(ctx context.Context, onto string, m git.Merged, p part) (bool, error) {
+	if p.since == "" {
+		return false, nil
 	}
-	r.Outcome, r.Files, r.Text = Conflict, m.Files, m.Text
-	return true
+	tree, _, err := j.repo.Object(ctx, onto+"^{tree}")
+	if err != nil || tree != m.Tree {
+		return false, err
+	}
+	j.head = onto
+	return true, nil
 }
 
 // check checks a commit in a work tree of its own.

@@ -40,6 +40,7 @@ func New(r *git.Repo, dir string) (*Merger, error) {
 type Request struct {
 	Target  string // a branch
 	Head    string // a commit
+	Base    string // the one that its branch began at; "" is not known
 	Message string
 	// Bring copies files that git ignores into the work tree for checks; nil brings nothing.
 	Bring func(ctx context.Context, dir string) (paths []string, err error)
@@ -61,7 +62,8 @@ type Outcome string
 const (
 	Merged   Outcome = "merged"
 	Conflict Outcome = "conflict"
-	Red      Outcome = "red" // a check failed
+	Red      Outcome = "red"  // a check failed
+	Back     Outcome = "back" // a merge would bring back what the target has no more
 )
 
 // A Result is what came of a merge, and what there is to do about it.
@@ -71,17 +73,18 @@ type Result struct {
 	Tip     string // the commit that it is at
 	Take    string // the command by which the user takes it into the target; "" where that has it
 
-	// Own is set where the user's own commits on the target do not go with what waits at Ref: the
-	// rest is about these, and Take merges them by hand.
+	// Own is set where the user's own commits on the target do not go with what waits at Ref, or that would
+	// bring back what the target has no more: the rest is about these, and Take merges them by hand.
 	Own     bool
 	Files   []string // with conflicts
 	Text    string   // what git says of them
 	Failure *Failure // of the outcome Red
 
-	// Removed are commits that were left out, as the target has had them and has them no more.
+	// Removed are commits that the target was at, or had, and has no more. They are not merged; of the
+	// outcome Back they are what a merge would bring back.
 	Removed []Commit
-	// Apart is set where the merged commit stood on some: what has become of it since is merged, and its
-	// branch is in no other.
+	// Apart is set where the head stood on some: what has become of it since is merged, and its branch is
+	// in no other.
 	Apart bool
 }
 

@@ -84,21 +84,10 @@ func (m *Merger) Onto(ctx context.Context, target string) (string, error) {
 	if err != nil || at.ahead == "" {
 		return at.tip, err
 	}
-	if taken, err := m.repo.Contains(ctx, at.tip, at.ahead); err != nil || taken || slices.Contains(m.past(at), at.ahead) {
+	if taken, err := m.repo.Contains(ctx, at.tip, at.ahead); err != nil || taken || m.left(at) {
 		return at.tip, err
 	}
 	return at.ahead, nil
-}
-
-// over reports whether nothing waits for a target any more: it has that, or has had it. Mixed is set where it
-// has had a part of what waits, and has it no more.
-func (m *Merger) over(ctx context.Context, at position) (is, mixed bool, err error) {
-	if taken, err := m.repo.Contains(ctx, at.tip, at.ahead); err != nil || taken {
-		return taken, false, err
-	}
-	last, err := m.removed(ctx, at, at.ahead)
-	is = slices.Contains(last, at.ahead)
-	return is, len(last) > 0 && !is, err
 }
 
 // onto is the commit that the next merge goes onto.
@@ -125,22 +114,20 @@ func (m *Merger) take(at position, how string) string {
 }
 
 // Take is the command by which a user takes what waits for a target; "" where nothing does. Where the
-// target has commits that what waits lacks, it is no fast-forward. Back is set where it brings back what was
-// taken out of the target; the next merge leaves that out.
-func (m *Merger) Take(ctx context.Context, target string) (command string, back bool, err error) {
+// target has commits that what waits lacks, it is no fast-forward.
+func (m *Merger) Take(ctx context.Context, target string) (command string, err error) {
 	at, err := m.look(ctx, target)
 	if err != nil || at.ahead == "" {
-		return "", false, err
+		return "", err
 	}
-	over, back, err := m.over(ctx, at)
-	if err != nil || over {
-		return "", false, err
+	if taken, err := m.repo.Contains(ctx, at.tip, at.ahead); err != nil || taken || m.left(at) {
+		return "", err
 	}
 	forward, err := m.repo.Contains(ctx, at.ahead, at.tip)
 	if err != nil || !forward {
-		return m.take(at, ""), back, err
+		return m.take(at, ""), err
 	}
-	return m.take(at, "--ff-only "), back, nil
+	return m.take(at, "--ff-only "), nil
 }
 
 // publish moves the target to a commit, or what waits for it where it is checked out. ok is false

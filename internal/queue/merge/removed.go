@@ -1,21 +1,18 @@
 package merge
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"codeloops/internal/proc"
 	"codeloops/internal/queue/git"
 	"codeloops/internal/wording"
-	"codeloops/internal/wording/hint"
 )
 
-// A Commit is one that the target has had and has no more: the user has taken it out, and it stays out.
+// A Commit is one that the target was at, or had, and has no more: the user has moved it back, or made it
+// anew. It is not to come back with a merge.
 type Commit struct{ ID, Subject string }
 
 func (c Commit) String() string { return c.ID[:7] + " (" + wording.Quote(c.Subject, 60) + ")" }
@@ -33,185 +30,91 @@ func (m *Merger) past(at position) (all []string) {
 			all = append(all, ids[1])
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return all
 }
 
-// removed are those of the commits that another one stands on which the target has had and has no more,
-// without those that these stand on.
-func (m *Merger) removed(ctx context.Context, at position, commit string) (last []string, err error) {
-	if commit == at.tip {
-		return nil, nil
-	}
+// left reports whether the target has been at what waits for it, and is no more: the user took it, and took
+// it out again.
+func (m *Merger) left(at position) bool { return slices.Contains(m.past(at), at.ahead) }
+
+// removed are the commits that a merge of another one would bring back, newest first. What its own branch
+// has since its base, which may be "", is none of them: the user may have tried the branch.
+func (m *Merger) removed(ctx context.Context, at position, commit, base string) (ids []string, err error) {
 	past := m.past(at)
 	if len(past) == 0 {
 		return nil, nil
 	}
-	out, err := m.repo.Run(ctx, m.repo.Root, append([]string{"merge-base", "--all", commit}, past...)...)
-	if _, none := errors.AsType[*proc.ExitError](err); none {
-		return nil, nil
-	}
+	out, err := m.repo.Run(ctx, m.repo.Root, "rev-list", "--topo-order", commit, "^"+at.tip, "--")
 	for id := range strings.FieldsSeq(out) {
-		has, e := m.repo.Contains(ctx, at.tip, id)
-		if err = errors.Join(err, e); !has {
-			last = append(last, id)
+		if slices.Contains(past, id) {
+			ids = append(ids, id)
 		}
 	}
-	return last, err
+	if err != nil || len(ids) == 0 || base == "" {
+		return ids, err
+	}
+	own, err := m.repo.Run(ctx, m.repo.Root, "rev-list", "--first-parent", commit, "^"+base, "--")
+	return slices.DeleteFunc(ids, func(id string) bool { return strings.Contains(own, id) }), err
 }
 
-// note takes down which commits the merge leaves out. Where the target has the same changes in other
-// commits, as after a rebase, there are none.
-func (j *job) note(ctx context.Context, at position, last []string) error {
-	for _, id := range last {
-		log := func(args ...string) (string, error) {
-			args = slices.Concat([]string{"log", "--format=%H %s", "--right-only", "--cherry-pick"}, args, []string{at.tip + "..." + id, "--"})
-			return j.repo.Run(ctx, j.repo.Root, args...)
-		}
-		if changes, err := log("--no-merges"); err != nil || changes == "" {
-			return err
-		}
-		out, err := log()
-		if err != nil {
-			return err
-		}
-		for line := range strings.Lines(out) {
-			id, subject, _ := strings.Cut(strings.TrimSpace(line), " ")
-			if one := (Commit{id, subject}); !slices.Contains(j.left, one) {
-				j.left = append(j.left, one)
-			}
-		}
+// lacks are the commits up to another one that the target lacks; none where it has their changes in others,
+// as after a rebase.
+func (m *Merger) lacks(ctx context.Context, at position, id string) (all []Commit, err error) {
+	log := func(args ...string) (string, error) {
+		args = slices.Concat([]string{"log", "--format=%H %s", "--right-only", "--cherry-pick"}, args, []string{at.tip + "..." + id, "--"})
+		return m.repo.Run(ctx, m.repo.Root, args...)
 	}
-	return nil
-}
-
-// A part is something that is merged, or what has become of it since a commit that is no part of it.
-type part struct{ commit, since, message string }
-
-// name is what people call it.
-func (p part) name() string {
-	first, _, _ := strings.Cut(p.message, "\n")
-	name, _, _ := strings.Cut(strings.TrimPrefix(first, "Merge "), " into ")
-	return name
-}
-
-// rebuild makes what waits anew on the target as it is now, of all that the target has not had yet.
-func (j *job) rebuild(ctx context.Context, at position, last []string) (Result, error) {
-	if err := j.note(ctx, at, last); err != nil {
-		return Result{}, err
+	if changes, err := log("--no-merges"); err != nil || changes == "" {
+		return nil, err
 	}
-	parts, err := j.parts(ctx, at, last)
-	if err != nil {
-		return Result{}, err
-	}
-	onto := at.tip
-	res := Result{Own: true, Ref: waiting + at.target, Tip: at.ahead, Take: j.take(at, "")}
-	for _, p := range parts {
-		made, m, err := j.combine(ctx, at, onto, p)
-		if err != nil {
-			return Result{}, err
-		}
-		if res.conflict(m) {
-			return res, nil
-		}
-		onto = made
-	}
-	if onto == at.tip {
-		_, err = j.taken(ctx, at)
-		return Result{}, err
-	}
-	if res.Failure, err = j.check(ctx, onto); err != nil {
-		return Result{}, err
-	}
-	if res.Failure != nil {
-		res.Outcome = Red
-		return res, nil
-	}
-	_, err = j.publish(ctx, at, onto, "without what was taken out of "+at.target)
-	return Result{}, err
-}
-
-// parts are what was merged into what waits, oldest first, as far as the target has not had it.
-func (j *job) parts(ctx context.Context, at position, last []string) (parts []part, err error) {
-	args := []string{"rev-list", "--parents", at.ahead, "^" + at.tip}
-	for _, id := range last {
-		args = append(args, "^"+id)
-	}
-	out, err := j.repo.Run(ctx, j.repo.Root, append(args, "--")...)
-	parents := map[string][]string{}
+	out, err := log()
 	for line := range strings.Lines(out) {
-		ids := strings.Fields(line)
-		parents[ids[0]] = ids[1:]
+		id, subject, _ := strings.Cut(strings.TrimSpace(line), " ")
+		all = append(all, Commit{id, subject})
 	}
-	for id := at.ahead; err == nil && len(parents[id]) > 0; id = parents[id][0] {
-		p := part{commit: id, since: parents[id][0]}
-		if of := parents[id]; len(of) > 1 {
-			if p = (part{commit: of[1]}); parents[p.commit] == nil { // commits of the user's
-				continue
-			}
-		}
-		p.message, err = j.repo.Run(ctx, j.repo.Root, "log", "-1", "--format=%B", id, "--")
-		parts = append(parts, p)
-	}
-	slices.Reverse(parts)
-	return parts, err
+	return all, err
 }
 
-// combine makes a commit of one and what is merged into it, without what was taken out of the target. It is
-// the one of before where nothing is left to be merged.
-func (j *job) combine(ctx context.Context, at position, onto string, p part) (made string, m git.Merged, err error) {
-	if p.since == "" {
-		last, err := j.removed(ctx, at, p.commit)
-		if err = cmp.Or(err, j.note(ctx, at, last)); err != nil {
-			return "", m, err
+// back says what a merge of a commit would bring back, and the one that all of this is part of: what has
+// become of that one since can be merged by itself. That is "" where it is not so simple, as where something
+// was merged since.
+func (m *Merger) back(ctx context.Context, at position, commit, base string) (all []Commit, since string, err error) {
+	ids, err := m.removed(ctx, at, commit, base)
+	for _, id := range ids {
+		if err != nil || len(all) > 0 {
+			break
 		}
-		if len(last) > 1 {
-			return "", m, hint.Errorf("merge by hand what you want of it", "it stands on commits of several kinds that were taken out of %s: %v", at.target, j.left)
-		}
-		p.since = strings.Join(last, "")
+		all, err = m.lacks(ctx, at, id)
 	}
-	if p.commit == j.head {
-		j.replanted = p.since != ""
+	if err != nil || len(all) == 0 {
+		return nil, "", err
 	}
-	env, err := j.repo.Identity(ctx, j.repo.Root)
-	if err != nil {
-		return "", m, err
-	}
-	ours, theirs, parents := onto, p.commit, []string{"-p", onto, "-p", p.commit}
-	if p.since != "" {
-		parents = parents[:2]
-		if ours, theirs, err = j.apart(ctx, env, p.since, onto, p.commit); err != nil {
-			return "", m, err
+	rest, err := m.repo.Run(ctx, m.repo.Root, "rev-list", "--parents", commit, "^"+at.tip, "^"+ids[0], "--")
+	for line := range strings.Lines(rest) {
+		if of := strings.Fields(line); len(of) > 2 || slices.Contains(ids, of[0]) {
+			return all, "", err
 		}
 	}
-	if m, err = j.repo.MergeTree(ctx, ours, theirs); err != nil || len(m.Files) > 0 {
-		other := at.target
-		if p.commit == at.tip {
-			other = "what waits for it"
-		}
-		m.Text = strings.NewReplacer(ours, other, theirs, p.name()).Replace(m.Text)
-		return "", m, err
-	}
-	if was, _, err := j.repo.Object(ctx, onto+"^{tree}"); err != nil || p.since != "" && m.Tree == was {
-		return onto, m, err
-	}
-	call := git.Call{Dir: j.repo.Root, Env: env, Stdin: []byte(p.message)}
-	made, err = j.repo.Do(ctx, call, slices.Concat([]string{"commit-tree", m.Tree}, parents, []string{"-F", "-"})...)
-	return made, m, err
+	return all, ids[0], err
 }
 
-// apart returns commits with the files of two others that have nothing in common but those of a third one.
-// (git merge-tree is told of a base since 2.40 only.)
-func (j *job) apart(ctx context.Context, env []string, base, ours, theirs string) (a, b string, err error) {
-	ids := []string{base, ours, theirs}
+// replant merges what has become of a commit since another one, which stays out. (git merge-tree is told of
+// a base since 2.40 only: so commits are made with the same files, which have nothing else in common.)
+func (j *job) replant(ctx context.Context, env []string, onto string, p part) (git.Merged, error) {
+	ids := []string{p.since, onto, p.commit}
 	for i, id := range ids {
 		args := []string{"commit-tree", id + "^{tree}", "-m", "for a merge"}
 		if i > 0 {
 			args = append(args, "-p", ids[0])
 		}
-		if ids[i], err = j.repo.Do(ctx, git.Call{Dir: j.repo.Root, Env: env}, args...); err != nil {
-			return "", "", err
+		made, err := j.repo.Do(ctx, git.Call{Dir: j.repo.Root, Env: env}, args...)
+		if err != nil {
+			return git.Merged{}, err
 		}
+		ids[i] = made
 	}
-	return ids[1], ids[2], nil
+	m, err := j.repo.MergeTree(ctx, ids[1], ids[2])
+	name, _, _ := strings.Cut(strings.TrimPrefix(p.message, "Merge "), "\n")
+	m.Text = strings.NewReplacer(ids[1], j.Target, ids[2], name).Replace(m.Text) // people know no such commits
+	return m, err
 }

@@ -1,6 +1,8 @@
 package merge_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,7 +17,7 @@ func (s scene) lacks(ref string, files ...string) {
 	}
 }
 
-// removed expects the subjects of the commits that a merge has left out, newest first.
+// removed expects the subjects of the commits that do not come back, newest first.
 func (s scene) removed(res merge.Result, subjects ...string) {
 	s.Helper()
 	var got []string
@@ -25,6 +27,18 @@ func (s scene) removed(res merge.Result, subjects ...string) {
 	if strings.Join(got, ", ") != strings.Join(subjects, ", ") {
 		s.Errorf("left out %q, want %q", got, subjects)
 	}
+}
+
+// back expects that a result is not merged, as it would bring back commits of such subjects.
+func (s scene) back(head string, own bool, subjects ...string) merge.Result {
+	s.Helper()
+	res, err := s.merge(head)
+	s.must(err)
+	if res.Outcome != merge.Back || res.Own != own {
+		s.Errorf("%s: %+v", head, res)
+	}
+	s.removed(res, subjects...)
+	return res
 }
 
 // TestRemoved: what the user takes out of the target after it was there stays out.
@@ -41,7 +55,7 @@ func TestRemoved(t *testing.T) {
 	if onto, err := s.merger.Onto(t.Context(), "main"); err != nil || onto != base {
 		t.Errorf("the next goes onto %s, %v", onto, err)
 	}
-	if take, _, err := s.merger.Take(t.Context(), "main"); err != nil || take != "" {
+	if take, err := s.merger.Take(t.Context(), "main"); err != nil || take != "" {
 		t.Errorf("to be taken with %q, %v", take, err)
 	}
 	before := s.Untouched()
@@ -53,7 +67,7 @@ func TestRemoved(t *testing.T) {
 	}
 	res, err := s.merge("three")
 	s.must(err)
-	if res.Outcome != merge.Merged || s.Git("cat-file", "blob", res.Ref+":three") != "3" {
+	if res.Outcome != merge.Merged || !res.Apart || s.Git("cat-file", "blob", res.Ref+":three") != "3" {
 		t.Errorf("%+v", res)
 	}
 	s.lacks(res.Ref, "one")
@@ -63,15 +77,14 @@ func TestRemoved(t *testing.T) {
 		t.Errorf("again: %+v, %v", res, err)
 	}
 	s.Git("merge", "-q", "--ff-only", queue)
-	s.Git("reset", "-q", "--hard", "HEAD~1")
-	if res, err = s.merge("three"); err != nil || res.Outcome != merge.Merged {
-		t.Errorf("again: %+v, %v", res, err)
+	if res, err = s.merge("three"); err != nil || res.Outcome != merge.Merged || res.Tip != tip || res.Take != "" {
+		t.Errorf("taken: %+v, %v", res, err)
 	}
 	s.clean()
 }
 
-// TestRemovedBelow: of what waits, that which the target has had and has no more is left out, and the rest
-// still waits.
+// TestRemovedBelow: where what waits stands on what the target has no more, nothing is merged onto it, and nothing
+// that was merged is lost: the user takes it all, and reverts some.
 func TestRemovedBelow(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
@@ -80,31 +93,19 @@ func TestRemovedBelow(t *testing.T) {
 	s.Git("merge", "-q", "--ff-only", queue)
 	s.Branch("two", "main", "two", "2\n") // which stands on it
 	s.Branch("three", "main~1", "three", "3\n")
-	s.Branch("four", "main~1", "four", "4\n")
-	s.Branch("five", "main~1", "five", "5\n")
 	s.merged("two")
-	s.Write("own", "own\n")
-	s.Save("own")
-	s.merged("three")
-	s.Git("reset", "-q", "--hard", "HEAD~2")
-	s.Write("next", "next\n")
-	own := s.Save("next")
-	if take, back, err := s.merger.Take(t.Context(), "main"); err != nil || take != "git merge "+queue || !back {
-		t.Errorf("to be taken with %q, %t, %v", take, back, err)
-	}
-	res := s.merged("four")
-	s.contains(res.Ref, own)
-	s.contains(res.Ref, "three")
-	s.lacks(res.Ref, "one", "own")
-	if files := s.Git("ls-tree", "--name-only", res.Ref); files != "first\nfour\nnext\nthree\ntwo" {
-		t.Errorf("it has %q", files)
-	}
-	if res.Take != "git merge --ff-only "+queue || len(res.Removed) != 3 {
+	waits := s.Git("rev-parse", queue)
+	s.Git("reset", "-q", "--hard", "HEAD~1")
+	res := s.back("three", true, "Merge one", "one")
+	if s.Git("rev-parse", queue) != waits || res.Take != "git merge "+queue {
 		t.Errorf("%+v", res)
 	}
-	s.Git("merge", "-q", "--ff-only", queue)
-	if res = s.merged("five"); len(res.Removed) > 0 {
-		t.Errorf("%+v", res)
+	s.Git("merge", "-q", queue)
+	s.Git("revert", "--no-edit", "-m", "1", "HEAD~1")
+	res = s.merged("three")
+	s.lacks(res.Ref, "one")
+	if files := s.Git("ls-tree", "--name-only", res.Ref); files != "first\nthree\ntwo" || len(res.Removed) > 0 {
+		t.Errorf("it has %q: %+v", files, res)
 	}
 	s.clean()
 }
@@ -129,36 +130,73 @@ func TestRemovedHere(t *testing.T) {
 		s.Git("cat-file", "blob", "main:first") != "is" || s.Git("cat-file", "blob", "main:two") != "2" {
 		t.Errorf("%+v", res)
 	}
+	tip := res.Tip
+	if res, err = s.merge("two"); err != nil || res.Outcome != merge.Merged || res.Tip != tip {
+		t.Errorf("again: %+v, %v", res, err)
+	}
 	s.clean()
 }
 
-// TestRemovedNeeded: what changes something that was taken out needs a person.
+// TestRemovedNeeded: what changes something that the target has no more does not go with it.
 func TestRemovedNeeded(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
 	s.Branch("one", "main", "one", "1\n")
 	s.merged("one")
 	s.Git("merge", "-q", "--ff-only", queue)
-	s.Branch("two", "main", "one", "2\n")
-	s.Branch("three", "main~1", "three", "3\n")
 	s.Branch("four", "main", "one", "4\n")
-	s.merged("two")
 	s.Git("reset", "-q", "--hard", "HEAD~1")
-	res, err := s.merge("three")
+	res, err := s.merge("four")
 	s.must(err)
-	if res.Outcome != merge.Conflict || !res.Own || len(res.Removed) == 0 || res.Files[0] != "one" || s.Git("rev-parse", queue+"^2") != s.Git("rev-parse", "two") {
-		t.Errorf("%+v", res)
-	}
-	s.Git("update-ref", "-d", queue)
-	res, err = s.merge("four")
-	s.must(err)
-	if res.Outcome != merge.Conflict || res.Own || len(res.Removed) == 0 {
+	if res.Outcome != merge.Conflict || res.Own || !res.Apart || len(res.Removed) == 0 {
 		t.Errorf("%+v", res)
 	}
 	s.clean()
 }
 
-// TestRebased: what the target has in other commits was not taken out, and is not there twice.
+// TestRemovedMingled: where the target was merged since into what stands on what it has no more, a person
+// tells the two apart.
+func TestRemovedMingled(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, false)
+	s.Branch("one", "main", "first", "was\n")
+	s.Git("update-ref", "refs/heads/main", s.Git("rev-parse", "one"))
+	s.Branch("two", "one", "two", "2\n")
+	s.Git("switch", "-q", "main")
+	s.Write("more", "more\n")
+	s.Git("add", "more")
+	s.Git("commit", "-q", "--amend", "-m", "anew")
+	s.Git("switch", "-q", "two")
+	s.Git("merge", "-q", "-m", "taken in", "main")
+	s.Git("switch", "-q", "main")
+	s.Git("revert", "--no-edit", "HEAD")
+	s.Git("switch", "-q", "--detach")
+	tip := s.Git("rev-parse", "main")
+	if s.back("two", false, "one"); s.Git("rev-parse", "main") != tip {
+		t.Error("the target was moved")
+	}
+	s.clean()
+}
+
+// TestTriedBranch: who tries the branch of a task, and goes back, has taken out nothing of the task.
+func TestTriedBranch(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	base := s.Git("rev-parse", "main")
+	s.Branch("two", "main", "two", "2\n")
+	s.Git("merge", "-q", "two")
+	s.Git("reset", "-q", "--hard", base)
+	s.Branch("more", "two", "more", "more\n")
+	res, err := s.merger.Merge(t.Context(), merge.Request{Target: "main", Head: "more", Base: base, Message: "Merge more\n", Check: green})
+	s.must(err)
+	if files := s.Git("ls-tree", "--name-only", res.Ref); files != "first\nmore\ntwo" || len(res.Removed) > 0 || res.Apart {
+		t.Errorf("it has %q: %+v", files, res)
+	}
+	s.contains(res.Ref, "more")
+	s.clean()
+}
+
+// TestRebased: what the target has in other commits was not taken out.
 func TestRebased(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, true)
@@ -173,14 +211,32 @@ func TestRebased(t *testing.T) {
 	s.Git("cherry-pick", one)
 	tip := s.Git("rev-parse", "main")
 	for _, head := range []string{"three", "two"} {
-		res, err := s.merge(head)
-		s.must(err)
-		if s.removed(res); res.Outcome != merge.Merged || res.Apart != (head == "two") {
+		if res := s.merged(head); len(res.Removed) > 0 || res.Apart {
 			t.Errorf("%s: %+v", head, res)
 		}
 	}
-	if commits := s.Git("log", "--format=%s", "main.."+queue); commits != "Merge two\nMerge three\nthree" || s.Git("rev-parse", "main") != tip {
-		t.Errorf("it has %q", commits)
+	if files := s.Git("ls-tree", "--name-only", queue); files != "first\none\nown\nthree\ntwo" || s.Git("rev-parse", "main") != tip {
+		t.Errorf("it has %q", files)
 	}
+	s.clean()
+}
+
+// TestTornReflog: a move that nothing is left of is one that nothing is known of, and no more.
+func TestTornReflog(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, true)
+	s.Branch("one", "main", "one", "1\n")
+	s.Branch("two", "main", "two", "2\n")
+	s.merged("one")
+	s.Git("merge", "-q", "--ff-only", queue)
+	s.Git("reset", "-q", "--hard", "HEAD~1")
+	file := filepath.Join(s.CommonDir, "logs/refs/heads/main")
+	text, err := os.ReadFile(file)
+	s.must(err)
+	gone := strings.Repeat("1", 40) + " " + strings.Repeat("2", 40) + " A <a@example.com> 1 +0000\tgone\nrubbish\n"
+	s.must(os.WriteFile(file, []byte(gone+string(text)), 0o600))
+	res := s.merged("two")
+	s.lacks(res.Ref, "one")
+	s.removed(res, "Merge one", "one")
 	s.clean()
 }

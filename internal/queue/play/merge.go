@@ -28,7 +28,7 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 		return nil, err
 	}
 	res, err := g.merger.Merge(ctx, merge.Request{
-		Target: j.Task.Target, Head: j.Head, Message: fmt.Sprintf("Merge %s\n\n%s", j.Task.Branch(), message(&j.Record)),
+		Target: j.Task.Target, Head: j.Head, Base: j.Base, Message: fmt.Sprintf("Merge %s\n\n%s", j.Task.Branch(), message(&j.Record)),
 		Bring: g.site.Bring,
 		Check: func(ctx context.Context, dir string) (*merge.Failure, error) {
 			return g.check(ctx, &j.Task, dir)
@@ -38,7 +38,7 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 		return nil, err
 	}
 	now := g.player.Board.Now()
-	without := g.removed(ctx, j, &res)
+	gone := g.gone(ctx, j, &res)
 	switch {
 	case res.Outcome == merge.Merged:
 		if err := g.leave(j.Task.ID, func(one *place.Place) error { return g.settled(ctx, one, &res) }); err != nil {
@@ -46,18 +46,22 @@ func (g *ground) merge(ctx context.Context, j *board.Job) (move func(*queue.Reco
 		}
 		return func(r *queue.Record) error {
 			r.Feedback, r.Merge = "", queue.Merge{Commit: res.Tip, Ref: res.Ref, Take: res.Take}
-			return r.Move(queue.Merged, now, without)
+			return r.Move(queue.Merged, now, strings.TrimSuffix("without "+gone, "without "))
 		}, nil
-	case res.Own && without != "":
-		return to(queue.NeedsHuman, now, fmt.Sprintf("%s; what waits for it stands on that. Take it nevertheless: %s, or give it up: git update-ref -d %s; then codeloops queue retry %s\n%s",
-			without, res.Take, res.Ref, j.Task.ID, said(&res))), nil
+	case res.Outcome == merge.Back && res.Own:
+		return to(queue.NeedsHuman, now, fmt.Sprintf("what waits for %s stands on %s: it is not merged onto, so that nothing comes back unasked. "+
+			"Take it all (%s), and take out again what you do not want with git revert; then codeloops queue retry %s",
+			j.Task.Target, gone, res.Take, j.Task.ID)), nil
+	case res.Outcome == merge.Back:
+		return to(queue.NeedsHuman, now, fmt.Sprintf("it stands on %s: it is not merged, so that nothing comes back unasked. "+
+			"Merge the branch %s by hand, and take out again what you do not want with git revert",
+			gone, j.Task.Branch())), nil
 	case res.Own:
 		return to(queue.NeedsHuman, now, fmt.Sprintf("your own commits on %s do not go with what waits for it; merge them: %s\n%s",
 			j.Task.Target, res.Take, said(&res))), nil
 	case res.Apart && res.Outcome == merge.Conflict:
-		without = cmp.Or(without, j.Task.Target+" was made anew since the task began")
-		return to(queue.NeedsHuman, now, fmt.Sprintf("%s, and the task changes that; merge by hand what you want of the branch %s\n%s",
-			without, j.Task.Branch(), said(&res))), nil
+		return to(queue.NeedsHuman, now, fmt.Sprintf("it stands on %s, and does not go with %s without that; merge by hand what you want of the branch %s\n%s",
+			gone, j.Task.Target, j.Task.Branch(), said(&res))), nil
 	}
 	return rework(now, said(&res)), nil
 }
@@ -74,7 +78,7 @@ func rework(now time.Time, why string) func(*queue.Record) error {
 	}
 }
 
-// settled removes the work tree of a task that is merged. A branch that stood on what was left out is in no
+// settled removes the work tree of a task that is merged. A branch that stood on what stays out is in no
 // other one, and what was on it is kept.
 func (g *ground) settled(ctx context.Context, one *place.Place, res *merge.Result) error {
 	if !res.Apart {
@@ -87,9 +91,9 @@ func (g *ground) settled(ctx context.Context, one *place.Place, res *merge.Resul
 	return err
 }
 
-// removed says, for people, what a merge has left out as the user had taken it out of the target; "" where
-// that is nothing. The tasks that it came of are told of.
-func (g *ground) removed(ctx context.Context, j *board.Job, res *merge.Result) string {
+// gone says, for people, which commits the target has no more, and stay out of a merge; "" where there are
+// none. The tasks that had come into it with them are told of.
+func (g *ground) gone(ctx context.Context, j *board.Job, res *merge.Result) string {
 	if len(res.Removed) == 0 {
 		return ""
 	}
@@ -103,7 +107,7 @@ func (g *ground) removed(ctx context.Context, j *board.Job, res *merge.Result) s
 			continue
 		}
 		_, err = g.player.Board.Change(ctx, id, func(r *queue.Record) error {
-			if why := "it was taken out of " + r.Task.Target + " again"; r.Why != why {
+			if why := r.Task.Target + " no longer has the commit of its merge"; r.Why != why {
 				r.Why, r.Merge.Take = why, ""
 				r.Note(g.player.Board.Now(), why)
 			}
@@ -113,7 +117,7 @@ func (g *ground) removed(ctx context.Context, j *board.Job, res *merge.Result) s
 	if err != nil { // the merge is what it is
 		g.player.Tell(j.Task.ID, err.Error())
 	}
-	return fmt.Sprintf("left out what was taken out of %s: %s", j.Task.Target, wording.List(names, 5))
+	return fmt.Sprintf("what %s no longer has: %s", j.Task.Target, wording.List(names, 5))
 }
 
 // said says why a result could not be merged.

@@ -145,12 +145,11 @@ func (p *Player) Bring(ctx context.Context, r queue.Record) error {
 	})
 }
 
-// Take is the command that takes what waits for the target of a task; "" where nothing does. Back is set where
-// that brings back what was taken out of it.
-func (p *Player) Take(ctx context.Context, r *queue.Record) (command string, back bool, err error) {
+// Take is the command that takes what waits for the target of a task; "" where nothing does.
+func (p *Player) Take(ctx context.Context, r *queue.Record) (command string, err error) {
 	g, err := p.ground(r.Task.Repository)
 	if err != nil {
-		return "", false, err
+		return "", err
 	}
 	return g.merger.Take(ctx, r.Task.Target)
 }
