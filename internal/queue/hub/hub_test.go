@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -179,4 +180,30 @@ func TestServeWaitsForACommand(t *testing.T) {
 		t.Error(err)
 	}
 	waiting.Wait()
+}
+
+// One that has just found the hub of another command takes its place when that ends at once.
+func TestShareTakesThePlace(t *testing.T) {
+	t.Parallel()
+	h := home(t)
+	first, end, err := h.Share(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, endSecond, err := h.Share(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(first.Close(), end()); err != nil {
+		t.Error(err)
+	}
+	for tries := 1; second.FlushTimeout(time.Second) != nil; tries++ { // one that is under way when the first ends fails
+		if tries == 15 {
+			t.Fatal("nobody serves the queue")
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if err := errors.Join(second.Close(), endSecond()); err != nil {
+		t.Error(err)
+	}
 }

@@ -32,11 +32,13 @@ func (h *Home) Share(ctx context.Context) (link *Link, end func() error, err err
 func (h *Home) standIn(ctx context.Context, link *Link) (end func() error) {
 	var served *Hub
 	var watching sync.WaitGroup
+	at, err := h.address()
+	shared := err != nil || at.Shared                           // one that has gone already leaves nobody to wait for
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx)) // a command that is to end has work to end first
 	watching.Go(func() {
 		t := time.NewTicker(look)
 		defer t.Stop()
-		for shared := false; served == nil; {
+		for served == nil {
 			select {
 			case <-ctx.Done():
 				return
