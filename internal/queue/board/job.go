@@ -195,6 +195,24 @@ func Unreachable(err error) bool {
 	return false
 }
 
+// Of is the ID of the task.
+func (j *Job) Of() string { return j.given.Task.ID }
+
+// Forget has a job that does not count any more hold nobody up until its lease is over: what it was given
+// comes to nobody again. Where somebody else has been given the same it is theirs.
+func (j *Job) Forget(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	r, err := j.board.Get(ctx, j.Of())
+	if err != nil && !errors.Is(err, ErrNone) {
+		return // it comes again, and in vain
+	}
+	if err == nil && numberOf(&r) == numberOf(&j.given) && (r.Taken != j.given.Taken || r.State == j.given.State) {
+		return
+	}
+	_ = j.message.TermWithReason(errVain.Error()) // else it comes again, and in vain
+}
+
 // Release ends the job. Unless it was given back, somebody else gets the task when the lease
 // is over.
 func (j *Job) Release() {

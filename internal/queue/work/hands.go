@@ -15,7 +15,7 @@ type hands struct {
 
 	mu      sync.Mutex
 	jobs    map[string]*job // by task
-	merging map[queue.Repository]bool
+	merging map[queue.Repository]*job
 	idle    time.Time // until when they take nothing
 }
 
@@ -55,35 +55,30 @@ func (h *hands) empty() bool {
 func (h *hands) merges(r queue.Repository) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.merging[r]
+	return h.merging[r] != nil
 }
 
 // play has a job played, beside; ended is called behind that.
 func (h *hands) play(ctx context.Context, j *board.Job, do func(context.Context), ended func()) {
+	begin(ctx, h, h.jobs, j.Task.ID, j, do, ended)
+}
+
+// merge has a result of a repository merged, beside; ended is called behind that.
+func (h *hands) merge(ctx context.Context, of queue.Repository, j *board.Job, do func(context.Context), ended func()) {
+	begin(ctx, h, h.merging, of, j, do, ended)
+}
+
+// begin begins a job, which is under way among others for as long as it lasts.
+func begin[K comparable](ctx context.Context, h *hands, among map[K]*job, key K, j *board.Job, do func(context.Context), ended func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	id := j.Task.ID
 	h.mu.Lock()
-	h.jobs[id] = &job{j, j.Revision, cancel}
+	among[key] = &job{j, j.Revision, cancel}
 	h.mu.Unlock()
 	h.ended.Go(func() {
 		do(ctx)
 		cancel(nil)
 		h.mu.Lock()
-		delete(h.jobs, id)
-		h.mu.Unlock()
-		ended()
-	})
-}
-
-// merge has a result of a repository merged, beside; ended is called behind that.
-func (h *hands) merge(of queue.Repository, do, ended func()) {
-	h.mu.Lock()
-	h.merging[of] = true
-	h.mu.Unlock()
-	h.ended.Go(func() {
-		do()
-		h.mu.Lock()
-		delete(h.merging, of)
+		delete(among, key)
 		h.mu.Unlock()
 		ended()
 	})
@@ -93,11 +88,20 @@ func (h *hands) merge(of queue.Repository, do, ended func()) {
 func (h *hands) drop(c board.Change) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	j := h.jobs[c.ID]
-	if j == nil || c.Record != nil && c.Seen <= j.taken {
-		return
+	end := func(j *job) {
+		if c.Record != nil && c.Seen <= j.taken {
+			return
+		}
+		if err := j.Stale(c.Record); err != nil {
+			j.cancel(err)
+		}
 	}
-	if err := j.Stale(c.Record); err != nil {
-		j.cancel(err)
+	if j := h.jobs[c.ID]; j != nil {
+		end(j)
+	}
+	for _, j := range h.merging {
+		if j.Of() == c.ID {
+			end(j)
+		}
 	}
 }

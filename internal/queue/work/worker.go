@@ -21,7 +21,8 @@ type Player interface {
 	// cause, when the job does not count any more. After [queue.ErrUnable] the worker takes
 	// nothing for a while.
 	Play(context.Context, *board.Job) error
-	// Merge merges a result of a repository of this home, and ends the job.
+	// Merge merges a result of a repository of this home, and ends the job. Its context is done as that of
+	// Play is.
 	Merge(context.Context, *board.Job) error
 	// Bring brings home what an attempt on another machine has sent of a task of this home.
 	Bring(context.Context, queue.Record) error
@@ -66,7 +67,7 @@ const tick = time.Second
 // Run works until ctx is done, or Until says so. What is under way is ended before it returns.
 func (w *Worker) Run(ctx context.Context) error {
 	w.sight.news = make(chan struct{}, 1)
-	w.hands.jobs, w.hands.merging = map[string]*job{}, map[queue.Repository]bool{}
+	w.hands.jobs, w.hands.merging = map[string]*job{}, map[queue.Repository]*job{}
 	w.errands.bringing, w.errands.telling = newTries(), newTries()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer w.hands.ended.Wait()
@@ -219,7 +220,7 @@ func (w *Worker) take(ctx context.Context) error {
 			if j == nil {
 				break
 			}
-			w.hands.play(ctx, j, func(ctx context.Context) { w.end(j, w.Player.Play(ctx, j)) }, w.sight.signal)
+			w.hands.play(ctx, j, func(ctx context.Context) { w.end(ctx, j, w.Player.Play(ctx, j)) }, w.sight.signal)
 		}
 	}
 	return nil
@@ -235,14 +236,17 @@ func (w *Worker) merge(ctx context.Context) error {
 			return err
 		}
 		if j != nil {
-			w.hands.merge(of, func() { w.end(j, w.Player.Merge(ctx, j)) }, w.sight.signal)
+			w.hands.merge(ctx, of, j, func(ctx context.Context) { w.end(ctx, j, w.Player.Merge(ctx, j)) }, w.sight.signal)
 		}
 	}
 	return nil
 }
 
 // end ends a job that somebody has been at work with.
-func (w *Worker) end(j *board.Job, err error) {
+func (w *Worker) end(ctx context.Context, j *board.Job, err error) {
+	if errors.Is(err, queue.ErrStale) {
+		j.Forget(ctx)
+	}
 	j.Release()
 	if errors.Is(err, queue.ErrUnable) {
 		w.hands.rest(w.Board.Now().Add(w.Board.Lease()))

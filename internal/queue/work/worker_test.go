@@ -463,6 +463,53 @@ func TestCancelStopsTheWorker(t *testing.T) {
 	}
 }
 
+// A merge ends when its task is cancelled or removed, and then the next result is merged at once.
+func TestCancelStopsTheMerge(t *testing.T) {
+	t.Parallel()
+	for name, drop := range map[string]func(*board.Board, string) error{
+		"cancelled": func(on *board.Board, id string) error {
+			_, err := on.Change(t.Context(), id, func(r *queue.Record) error { return r.Move(queue.Cancelled, time.Now(), "") })
+			return err
+		},
+		"removed": func(on *board.Board, id string) error {
+			r, err := on.Get(t.Context(), id)
+			if err == nil {
+				err = on.Remove(t.Context(), r)
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.leases = board.Options{AckWait: time.Minute, Beat: 200 * time.Millisecond}
+			on := b.board()
+			first := b.add(on, "a task", nil)
+			second := b.add(on, "another task", func(task *queue.Task) { task.Order = 1 })
+			w := b.worker("w", 1, finish)
+			merge := w.Player.(*fake).merge
+			w.Player.(*fake).merge = func(ctx context.Context, j *board.Job) error {
+				if j.Task.ID != first {
+					return merge(ctx, j)
+				}
+				if err := drop(on, first); err != nil {
+					t.Error(err)
+				}
+				<-ctx.Done()
+				return context.Cause(ctx)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			if err := w.Run(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if r, err := on.Get(t.Context(), second); err != nil || r.State != queue.Merged {
+				t.Errorf("the other one is %s, %v", r.State, err)
+			}
+		})
+	}
+}
+
 // Workers outlast their hub: what was acknowledged before it went is there when it is back.
 func TestHubComesBack(t *testing.T) {
 	t.Parallel()
