@@ -150,7 +150,7 @@ func (b Backlog) Waits(r *Record, now time.Time, holds *Holds) string {
 }
 
 // Fits refuses tasks to be added whose dependencies are not there, or lead back to
-// themselves.
+// themselves, and those whose globs are none.
 func (b Backlog) Fits(added []Task) error {
 	after := map[string][]string{}
 	for id, r := range b {
@@ -161,7 +161,16 @@ func (b Backlog) Fits(added []Task) error {
 	}
 	for i := range added {
 		t := &added[i]
+		for _, glob := range t.Touches {
+			if why := refused(glob); why != "" {
+				return hint.Errorf(`name files from the root of the repository, such as docs/** or src/*.go; a \ before a sign takes it as it is`,
+					"task %s is to touch %s, which %s", t.ID, wording.Quote(glob, 80), why)
+			}
+		}
 		for _, id := range t.After {
+			if id == "" {
+				return hint.Errorf("codeloops queue list shows the IDs that there are", "task %s is to come after a task whose ID is empty", t.ID)
+			}
 			if _, ok := after[id]; !ok {
 				return hint.Errorf("codeloops queue list shows those that there are", "task %s is to come after %s, which is no task", t.ID, id)
 			}

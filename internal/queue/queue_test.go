@@ -185,6 +185,7 @@ func held(t *testing.T, b Backlog) {
 func TestFits(t *testing.T) {
 	t.Parallel()
 	task := func(id string, after ...string) Task { return Task{ID: id, After: after} }
+	touching := func(globs ...string) []Task { return []Task{{ID: "t", Touches: globs}} }
 	b := backlogOf(record("a", nil), record("b", func(r *Record) { r.Task.After = []string{"a"} }))
 	for _, c := range []struct {
 		added []Task
@@ -193,6 +194,15 @@ func TestFits(t *testing.T) {
 		{[]Task{task("c", "b")}, ""},
 		{[]Task{task("d", "c"), task("c", "b")}, ""},
 		{[]Task{task("c", "x")}, "task c is to come after x, which is no task"},
+		{[]Task{task("c", "")}, "task c is to come after a task whose ID is empty"},
+		{touching("docs/**", "./", "/src/{a,b}/[a-z]*", `\!odd`, "a/../b", "..a"), ""},
+		{touching("docs", " "), `task t is to touch "", which is empty`},
+		{touching("[a-"), `task t is to touch "[a-", which is no glob: a bracket or brace is not closed`},
+		{touching("{a"), `task t is to touch "{a", which is no glob: a bracket or brace is not closed`},
+		{touching("../x"), `task t is to touch "../x", which leads out of the repository`},
+		{touching("a/../../x"), `task t is to touch "a/../../x", which leads out of the repository`},
+		{touching("!src/**"), `task t is to touch "!src/**", which begins with !, and no glob says what is not touched`},
+		{touching("a\nb"), `task t is to touch "a b", which has a control character in it, such as the end of a line`},
 		{[]Task{task("c", "c")}, "these tasks wait for each other: c → c"},
 		{[]Task{task("c", "e"), task("d", "c"), task("e", "b", "d")}, "these tasks wait for each other: c → e → d → c"},
 	} {

@@ -134,6 +134,24 @@ func (t *Task) Outside(files []string) (outside []string) {
 	return outside
 }
 
+// refused says why a glob is none that a task can be said to touch files by; "" where it is one.
+func refused(glob string) string {
+	from := fromRoot(glob)
+	switch {
+	case strings.TrimSpace(glob) == "":
+		return "is empty"
+	case strings.ContainsFunc(glob, unicode.IsControl):
+		return "has a control character in it, such as the end of a line"
+	case strings.HasPrefix(glob, "!"):
+		return "begins with !, and no glob says what is not touched"
+	case !doublestar.ValidatePattern(from):
+		return "is no glob: a bracket or brace is not closed"
+	case path.Clean(from) == ".." || strings.HasPrefix(path.Clean(from), "../"):
+		return "leads out of the repository"
+	}
+	return ""
+}
+
 // literal is the part of a glob before its first wildcard.
 func literal(glob string) string {
 	glob = fromRoot(glob)

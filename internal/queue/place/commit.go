@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"codeloops/internal/queue/git"
@@ -145,6 +146,8 @@ func (p *Place) resolved(ctx context.Context, ours, theirs string) error {
 	if p.rec.Update != nil && len(p.rec.Update.Files) > 0 {
 		files, ours, theirs = append(files, p.rec.Update.Files...), p.rec.Update.Ours, p.rec.Update.Theirs
 	}
+	slices.Sort(files)
+	files = slices.Compact(files) // those of an update may still be unmerged
 	root, err := os.OpenRoot(p.Dir)
 	if err != nil {
 		return err

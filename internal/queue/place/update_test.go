@@ -72,7 +72,9 @@ func TestUpdateConflict(t *testing.T) {
 	}
 	s.update()("both", "title")
 	_, err := p.Commit(t.Context(), "m")
-	s.refused(err, "both:2, title:1")
+	if s.refused(err, "both:2, title:1"); strings.Count(err.Error(), "both:2") != 1 {
+		t.Errorf("one place twice: %v", err)
+	}
 	s.refused(p.Remove(t.Context(), "main"), "a merge is in progress")
 	s.Put(p.Dir, "both", "a\nmine and theirs\nc\n")
 	s.Put(p.Dir, "title", "Our\n=======\n")
