@@ -273,6 +273,9 @@ func (o *taskOptions) take(cmd *cobra.Command, b *backlog, origin queue.Origin) 
 	for _, id := range play.Closed(there, from, tasks) {
 		b.Tell(fmt.Sprintf("task %s waits, and %s does not have it open any more: codeloops queue rm %[1]s takes it out", id, term.Line(origin.Name)))
 	}
+	for _, sentence := range play.Reopened(there, tasks) {
+		b.Tell(term.Line(sentence))
+	}
 	added := []queue.Record{}
 	for _, t := range tasks {
 		r, err := b.on.Add(cmd.Context(), t)

@@ -25,13 +25,13 @@ func (p *Player) Report(ctx context.Context, r queue.Record) error {
 	if err != nil {
 		return err
 	}
-	result := source.Result{Task: r.Task.ID, Session: r.Progress.Session, Commit: r.Merge.Commit, Why: r.Why}
+	result := source.Result{Task: r.Task.ID, Session: r.Progress.Session, Commit: r.Merge.Commit, Why: r.Why, Prompt: r.Task.Prompt}
 	if r.State == queue.Merged {
 		err = from.Done(ctx, r.Task.Origin.Key, result)
 	} else {
 		err = from.Failed(ctx, r.Task.Origin.Key, result)
 	}
-	if errors.Is(err, source.ErrGone) {
+	if errors.Is(err, source.ErrGone) || errors.Is(err, source.ErrChanged) {
 		p.Tell(r.Task.ID, withHint(err))
 		return nil
 	}
@@ -50,6 +50,27 @@ func Closed(all queue.Backlog, from source.Source, open []queue.Task) (ids []str
 		}
 	}
 	return ids
+}
+
+// Reopened says of open items whose tasks are in a backlog already, and are not what the source has open by now,
+// what to do: they would be worked on never.
+func Reopened(all queue.Backlog, open []queue.Task) (sentences []string) {
+	for _, t := range open {
+		r, what := all[t.ID], ""
+		switch {
+		case r == nil:
+			continue
+		case !source.SameText(r.Task.Prompt, t.Prompt):
+			what = "with another text than " + t.Origin.Name + " has by now"
+		case r.State == queue.Merged && r.Told == queue.Merged:
+			what = "and " + t.Origin.Name + " has it open again"
+		default:
+			continue
+		}
+		sentences = append(sentences, fmt.Sprintf("task %s is in the queue already (%s), %s: codeloops queue rm %[1]s, and to import it again, has that worked on",
+			t.ID, r.State, what))
+	}
+	return sentences
 }
 
 // Forget removes what a home keeps of a task beside its work tree and its sessions.

@@ -56,8 +56,12 @@ func (*Checklist) Claim(context.Context, string) error { return nil }
 func (*Checklist) Failed(context.Context, string, Result) error { return nil }
 
 // Done implements [Source]. It changes one character of the file.
-func (c *Checklist) Done(ctx context.Context, key string, _ Result) error {
+func (c *Checklist) Done(ctx context.Context, key string, r Result) error {
 	return c.edit(ctx, func(text []byte) ([]byte, error) {
+		items, _ := checklist(wording.Path(c.path), text) // what is wrong elsewhere in it is no matter here
+		if err := asked(wording.Path(c.path), items, key, r); err != nil {
+			return nil, err
+		}
 		return tick(wording.Path(c.path), text, key)
 	})
 }

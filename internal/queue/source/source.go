@@ -48,15 +48,41 @@ type Result struct {
 	Commit  string `json:"commit,omitempty"`  // of the merge
 	Summary string `json:"summary,omitempty"` // what was done, in the agent's words
 	Why     string `json:"why,omitempty"`     // it failed
+	// Prompt is what was asked. A file that has another text of the item by then is left alone.
+	Prompt string `json:"-"`
 }
 
 var (
 	// ErrGone is the error of Done for an item that its source does not have any more. There is
 	// nothing to be told, and nothing to try again.
 	ErrGone = errors.New("it is gone")
+	// ErrChanged is the error of Done for an item that says something else than what was asked. There is
+	// nothing to try again, either.
+	ErrChanged = errors.New("what was done is what it said before")
 	// ErrTaken is the error of Claim for an item that somebody else works on.
 	ErrTaken = errors.New("somebody else has taken it")
 )
+
+// asked refuses the end of an item whose text is another one than was asked: nobody has worked on that. Which
+// steps in it are ticked plays no part.
+func asked(name string, items []Item, key string, r Result) error {
+	for _, item := range items {
+		if item.Key == key && !item.Done && r.Prompt != "" && !SameText(item.Prompt, r.Prompt) {
+			return hint.Errorf("it stays open; to have it worked on as it is now: codeloops queue rm "+r.Task+", and import it again",
+				"the text of %s was changed in %s: %w", item.name(), name, ErrChanged)
+		}
+	}
+	return nil
+}
+
+// SameText reports whether two prompts of an item ask for the same: blanks, and which steps are ticked, play
+// no part.
+func SameText(a, b string) bool {
+	plain := func(text string) string {
+		return strings.NewReplacer("[x] ", "[ ] ", "[X] ", "[ ] ").Replace(strings.Join(strings.Fields(text), " "))
+	}
+	return plain(a) == plain(b)
+}
 
 // most is how many items a source may list: what comes after what is worked out for all of them.
 const most = 5_000

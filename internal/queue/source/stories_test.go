@@ -3,6 +3,7 @@ package source
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -159,4 +160,34 @@ func FuzzStories(f *testing.F) {
 			before[i].Done = false
 		}
 	})
+}
+
+// TestChangedWhileWorkedOn: nobody has worked on what a story or an item says by now.
+func TestChangedWhileWorkedOn(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"prd.json": `[{"id": "T001", "title": "T001 write", "description": "in red"}]`,
+		"tasks.md": "- [ ] T001 write\n\n  in red\n  - [x] a step\n",
+	} {
+		file := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		from, err := Open(KindOf(name), file, Means{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		items, err := from.List(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = from.Done(t.Context(), "T001", Result{Task: "t001", Prompt: strings.Replace(items[0].Prompt, "red", "blue", 1)})
+		if got, _ := os.ReadFile(file); !errors.Is(err, ErrChanged) || string(got) != text {
+			t.Errorf("%s: %v, and the file is %q", name, err, got)
+		}
+		err = from.Done(t.Context(), "T001", Result{Task: "t001", Prompt: strings.Replace(items[0].Prompt, "[x]", "[ ]", 1)})
+		if got, _ := os.ReadFile(file); err != nil || string(got) == text {
+			t.Errorf("%s: %v, and the file is %q", name, err, got)
+		}
+	}
 }
