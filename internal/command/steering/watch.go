@@ -111,7 +111,14 @@ func outcome(r loop.Result) error {
 
 // killed says that a log has no end, and nobody is at work on it.
 func killed(id string) error {
-	return hint.Errorf("codeloops resume "+id+" carries it on", "session %s has no end: its process was killed", id)
+	return hint.Add(&KilledError{id}, "codeloops resume "+id+" carries it on")
+}
+
+// A KilledError says of a session that its process was killed: its log has no end.
+type KilledError struct{ Session string }
+
+func (e *KilledError) Error() string {
+	return "session " + e.Session + " has no end: its process was killed"
 }
 
 // Follow shows a session that runs on another machine, from where its events come.

@@ -113,9 +113,10 @@ the run, whichever machine works on it.`,
 		Args:    oneTask, ValidArgsFunction: q.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			var id string
+			var id, task string
 			away := false
 			if err := q.withTask(ctx, args[0], func(b *backlog, r queue.Record) error {
+				task = r.Task.ID
 				busy := r.State == queue.Running || r.State == queue.Offered
 				if away = busy && r.Worker.Home != "" && r.Worker.Home != b.home.ID(); away && follow {
 					return steering.Follow(ctx, l, format, r.Progress.Session, play.Follow(ctx, b.link.Conn, b.on, r.Task.ID, func(id string) iter.Seq2[session.Entry, error] {
@@ -130,10 +131,10 @@ the run, whichever machine works on it.`,
 				}
 				return nil
 			}); err != nil || away {
-				return err
+				return lostWorker(err, task)
 			}
 			if follow {
-				return steering.Watch(ctx, l, format, id)
+				return lostWorker(steering.Watch(ctx, l, format, id), task)
 			}
 			return sessions.Replay(ctx, l, format, id)
 		},
@@ -142,6 +143,15 @@ the run, whichever machine works on it.`,
 	f.BoolVarP(&follow, "follow", "f", false, "follow it while it runs")
 	f.StringVar(&format, "log-format", "", "how it is shown: `pretty|compact|json` (default: as a run is)")
 	return cmd
+}
+
+// lostWorker says of a session that was killed who carries it on: to resume it by itself would be outside of
+// the queue.
+func lostWorker(err error, task string) error {
+	if killed, ok := errors.AsType[*steering.KilledError](err); ok {
+		return hint.Add(killed, fmt.Sprintf("the next worker carries it on when the lease of the lost one is over, after 30 s (codeloops queue run, if there is none); codeloops queue logs -f %s follows that", task))
+	}
+	return err
 }
 
 // lost tells of tasks whose repository is no longer where it was: it may be the one that the user stands in.
