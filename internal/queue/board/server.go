@@ -72,7 +72,11 @@ func (s server) refused(err error) error {
 		return hint.Errorf("max_payload in the configuration of the server says how many: 8MB is what codeloops hub has",
 			"the server takes %d KiB at once, and this is more: %w", s.conn.MaxPayload()>>10, err)
 	case errors.Is(err, nats.ErrConnectionClosed):
-		return hint.Add(&silentError{"the hub does not answer, and nobody waits for it any longer", err},
+		sentence := "the hub does not answer, and nobody waits for it any longer"
+		if s.conn.Opts.InProcessServer != nil { // it is this process
+			sentence = "it was ended before all was told to the queue"
+		}
+		return hint.Add(&silentError{sentence, err},
 			"a task that could not be given back is given to the next worker when its lease is over")
 	case Unreachable(err):
 		return hint.Add(&silentError{"the hub does not answer", err}, "is its disk full, or has it gone? It says so where it runs")

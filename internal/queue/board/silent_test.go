@@ -11,6 +11,7 @@ import (
 
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
+	"codeloops/internal/queue/hub"
 )
 
 // A hub that does not answer is told of in a sentence, whatever it was asked, and with what to do.
@@ -53,6 +54,30 @@ func TestHubThatIsNotWaitedFor(t *testing.T) {
 	_, err = on.Get(t.Context(), ids[0])
 	refuses(t, err, "the hub does not answer, and nobody waits for it any longer", "is given to the next worker")
 	if board.Unreachable(err) || !errors.Is(err, nats.ErrConnectionClosed) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Where this process is the hub itself, none has failed to answer.
+func TestOwnHubThatIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	h, err := hub.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	link, err := h.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = link.Close() })
+	on, err := board.Open(t.Context(), link.Conn, board.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	link.Conn.Close()
+	_, err = on.Get(t.Context(), "a-task")
+	refuses(t, err, "it was ended before all was told to the queue", "is given to the next worker")
+	if strings.Contains(err.Error(), "does not answer") {
 		t.Errorf("%v", err)
 	}
 }

@@ -123,13 +123,19 @@ type Link struct {
 
 	hub  *Hub
 	lock io.Closer
+	// standsIn reports whether this process serves the queue itself when the hub has gone; nil: it does not.
+	standsIn func() bool
 }
 
 // Tell has somebody told when the hub goes away, and when it is there again.
 func (l *Link) Tell(tell func(sentence string)) {
 	l.SetDisconnectErrHandler(func(_ *nats.Conn, err error) {
 		if err != nil { // else it was closed here
-			tell("the hub is away; what is under way goes on, and is told when it is there again")
+			advice := ""
+			if l.standsIn != nil && !l.standsIn() { // else nobody has to do anything, or it is on another machine
+				advice = ": if it was ended, start it: codeloops hub"
+			}
+			tell("the hub is away; what is under way goes on, and is told when it is there again" + advice)
 		}
 	})
 	l.SetReconnectHandler(func(*nats.Conn) { tell("the hub is there again") })

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -200,10 +201,13 @@ func (b *Hub) tell() error {
 		return err
 	}
 	file := b.home.addressFile()
-	if err := os.WriteFile(file+".new", text, 0o600); err != nil {
-		return fmt.Errorf("say where the hub is: %w", err)
+	if err = os.WriteFile(file+".new", text, 0o600); err == nil {
+		err = os.Rename(file+".new", file)
 	}
-	return os.Rename(file+".new", file)
+	if err != nil {
+		return hint.Errorf("make room there, and see that you may write there", "the hub cannot say where it is: %w", err)
+	}
+	return nil
 }
 
 // URL is where the hub listens.
@@ -258,6 +262,9 @@ func (b *Hub) Close() error {
 	close(b.done)
 	b.tending.Wait()
 	err := os.Remove(b.home.addressFile())
+	if errors.Is(err, fs.ErrNotExist) { // as where it could not be written
+		err = nil
+	}
 	b.shutdown()
 	return errors.Join(err, b.lock.Close())
 }

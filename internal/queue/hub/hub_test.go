@@ -15,6 +15,7 @@ import (
 
 	"codeloops/internal/queue/hub"
 	"codeloops/internal/queue/hub/hubtest"
+	"codeloops/internal/wording/hint"
 )
 
 func home(t *testing.T) *hub.Home {
@@ -205,5 +206,56 @@ func TestShareTakesThePlace(t *testing.T) {
 	}
 	if err := errors.Join(second.Close(), endSecond()); err != nil {
 		t.Error(err)
+	}
+}
+
+// A hub that cannot write where it is says that, in one sentence, and with what to do.
+func TestAddressThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	h := home(t)
+	if err := os.Mkdir(h.In("hub.json.new"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := h.Serve(t.Context(), hub.Options{})
+	if advice, ok := hint.Of(err); err == nil || !ok || !strings.HasPrefix(err.Error(), "the hub cannot say where it is: ") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v (%s)", err, advice)
+	}
+}
+
+// Whoever works when a hub that was started as one has gone is told what to do; where this process takes the
+// place of another command there is nothing to do.
+func TestHubThatWasKilled(t *testing.T) {
+	t.Parallel()
+	for _, shared := range []bool{false, true} {
+		h := home(t)
+		var end func() error
+		if shared {
+			link, first, err := h.Share(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			end = func() error { return errors.Join(link.Close(), first()) }
+		} else {
+			served, err := h.Serve(t.Context(), hub.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			end = served.Close
+		}
+		link, left, err := h.Share(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := make(chan string, 10)
+		link.Tell(func(sentence string) { told <- sentence })
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+		if said := <-told; !strings.HasPrefix(said, "the hub is away; ") || strings.HasSuffix(said, "start it: codeloops hub") == shared {
+			t.Errorf("shared %t: %s", shared, said)
+		}
+		if err := errors.Join(link.Close(), left()); err != nil {
+			t.Error(err)
+		}
 	}
 }

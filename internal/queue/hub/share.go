@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -33,7 +34,9 @@ func (h *Home) standIn(ctx context.Context, link *Link) (end func() error) {
 	var served *Hub
 	var watching sync.WaitGroup
 	at, err := h.address()
-	shared := err != nil || at.Shared                           // one that has gone already leaves nobody to wait for
+	var shared atomic.Bool
+	shared.Store(err != nil || at.Shared) // one that has gone already leaves nobody to wait for
+	link.standsIn = shared.Load
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx)) // a command that is to end has work to end first
 	watching.Go(func() {
 		t := time.NewTicker(look)
@@ -45,9 +48,9 @@ func (h *Home) standIn(ctx context.Context, link *Link) (end func() error) {
 			case <-t.C:
 			}
 			if at, err := h.address(); err == nil { // else it has ended well
-				shared = at.Shared
+				shared.Store(at.Shared)
 			}
-			if shared && !link.IsConnected() {
+			if shared.Load() && !link.IsConnected() {
 				served, _ = h.Serve(ctx, Options{shared: true}) // another one may be faster, and what is wrong shows again
 			}
 		}
