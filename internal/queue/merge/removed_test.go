@@ -41,6 +41,18 @@ func (s scene) back(head string, own bool, subjects ...string) merge.Result {
 	return res
 }
 
+// over expects that nothing waits for the target any more, and that the next task begins at a commit.
+func (s scene) over(base string) {
+	s.Helper()
+	onto, err := s.merger.Onto(s.Context(), "main")
+	s.must(err)
+	take, err := s.merger.Take(s.Context(), "main")
+	s.must(err)
+	if onto != base || take != "" {
+		s.Errorf("the next goes onto %s; to be taken with %q", onto, take)
+	}
+}
+
 // TestRemoved: what the user takes out of the target after it was there stays out.
 func TestRemoved(t *testing.T) {
 	t.Parallel()
@@ -52,12 +64,7 @@ func TestRemoved(t *testing.T) {
 	s.Git("merge", "-q", "--ff-only", queue)
 	s.Branch("three", "main", "three", "3\n") // which stands on it
 	s.Git("reset", "-q", "--hard", base)
-	if onto, err := s.merger.Onto(t.Context(), "main"); err != nil || onto != base {
-		t.Errorf("the next goes onto %s, %v", onto, err)
-	}
-	if take, err := s.merger.Take(t.Context(), "main"); err != nil || take != "" {
-		t.Errorf("to be taken with %q, %v", take, err)
-	}
+	s.over(base)
 	before := s.Untouched()
 	res := s.merged("two")
 	s.lacks(res.Ref, "one")

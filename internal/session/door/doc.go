@@ -10,6 +10,7 @@ package door
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"codeloops/internal/loop"
@@ -75,7 +76,7 @@ type LongError struct{ Bytes int }
 func (e *LongError) Error() string {
 	has, most := wording.Bytes(e.Bytes), wording.Bytes(mostSaid)
 	if has == most {
-		has, most = fmt.Sprintf("%d bytes", e.Bytes), fmt.Sprint(mostSaid)
+		has, most = fmt.Sprintf("%d bytes", e.Bytes), strconv.Itoa(mostSaid)
 	}
 	return fmt.Sprintf("the text has %s, and a run takes at most %s at a time", has, most)
 }
