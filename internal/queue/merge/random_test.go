@@ -79,12 +79,11 @@ func (s scene) all(heads []string, out bool) (outcomes map[merge.Outcome]int, re
 		m := at(s.Repo)
 		mergers.Go(func() {
 			for i := half; i < len(heads); i += 2 {
-				mu.Lock()
-				if i%7 == 0 {
-					kept = append(kept, s.own(i, out))
-				}
-				before := s.Untouched()
-				mu.Unlock()
+				before := s.users(&mu, func() {
+					if i%7 == 0 {
+						kept = append(kept, s.own(i, out))
+					}
+				})
 				res, err := m.merge(heads[i])
 				if err != nil {
 					s.Errorf("%s: %v", heads[i], err)
@@ -104,6 +103,15 @@ func (s scene) all(heads []string, out bool) (outcomes map[merge.Outcome]int, re
 	}
 	mergers.Wait()
 	return outcomes, s.settled(kept, ref)
+}
+
+// users does something of the user's, and returns what is to stay as it is then. A git of theirs that fails
+// ends the test.
+func (s scene) users(mu *sync.Mutex, do func()) string {
+	mu.Lock()
+	defer mu.Unlock()
+	do()
+	return s.Untouched()
 }
 
 // settled merges what was merged once more, with what the user has committed last, and returns the ref
