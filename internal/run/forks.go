@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"codeloops/internal/loop"
+	"codeloops/internal/repo/file"
 	"codeloops/internal/run/worktree"
 	"codeloops/internal/view"
 )
@@ -71,13 +72,16 @@ func (f *forker) opened(step loop.Step) bool {
 
 // writeWhole writes a file that is there as a whole, and on the disk, or not at all.
 func writeWhole(name string, text []byte) error {
-	draft, err := os.Create(name + ".new")
+	draft, err := os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = draft.Write(text)
 	if err = errors.Join(err, draft.Sync(), draft.Close()); err == nil {
 		err = os.Rename(draft.Name(), name)
+	}
+	if err == nil {
+		err = file.SyncDir(filepath.Dir(name), (*os.File).Sync)
 	}
 	return err
 }
