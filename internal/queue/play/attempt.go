@@ -18,6 +18,7 @@ import (
 	"codeloops/internal/screen/words"
 	"codeloops/internal/session"
 	"codeloops/internal/wording"
+	"codeloops/internal/wording/hint"
 )
 
 // A post is where an attempt is made: at home, or on another machine.
@@ -71,7 +72,7 @@ func (a *attempt) make(ctx context.Context) (move func(*queue.Record) error, err
 	if out.Result == loop.Success {
 		head, err = here.Commit(context.WithoutCancel(ctx), message(&a.job.Record))
 		if errors.Is(err, place.ErrConflicts) {
-			return rework(a.player.Board.Now(), withHint(err)), nil
+			return rework(a.player.Board.Now(), hint.Sentence(err)), nil
 		}
 		if err != nil {
 			return nil, err
@@ -107,7 +108,7 @@ func (a *attempt) beyond(ctx context.Context, here *place.Place, head string) st
 	outside := t.Outside(files)
 	switch {
 	case err != nil: // of a target that is gone, as the merge will tell
-		a.player.Tell(t.ID, "what it has changed is not known: "+withHint(err))
+		a.player.Tell(t.ID, "what it has changed is not known: "+hint.Sentence(err))
 		return ""
 	case len(outside) == 0:
 		return ""

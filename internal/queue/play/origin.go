@@ -12,6 +12,7 @@ import (
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/hub"
 	"codeloops/internal/queue/source"
+	"codeloops/internal/wording/hint"
 )
 
 // Source opens the source of an origin, in a repository.
@@ -32,7 +33,7 @@ func (p *Player) Report(ctx context.Context, r queue.Record) error {
 		err = from.Failed(ctx, r.Task.Origin.Key, result)
 	}
 	if errors.Is(err, source.ErrGone) || errors.Is(err, source.ErrChanged) {
-		p.Tell(r.Task.ID, withHint(err))
+		p.Tell(r.Task.ID, hint.Sentence(err))
 		return nil
 	}
 	if err != nil {

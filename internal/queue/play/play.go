@@ -69,15 +69,15 @@ func (p *Player) Play(ctx context.Context, j *board.Job) error {
 		move = later(now, busyFor, held.Error())
 	case diskFull(err):
 		unable := fmt.Errorf("%w: its disk is full: %w", queue.ErrUnable, err)
-		return errors.Join(j.End(ctx, later(now, fullFor, withHint(unable))), unable)
+		return errors.Join(j.End(ctx, later(now, fullFor, hint.Sentence(unable))), unable)
 	case errors.Is(err, source.ErrTaken):
 		move = to(queue.Cancelled, now, err.Error())
 	case isAway || errors.Is(err, errAway):
-		move = later(now, awayFor, withHint(err))
+		move = later(now, awayFor, hint.Sentence(err))
 	case err != nil && (ctx.Err() != nil || board.Unreachable(err)):
 		move = to(queue.Waiting, now, "interrupted")
 	case err != nil:
-		move = to(queue.Failed, now, withHint(err))
+		move = to(queue.Failed, now, hint.Sentence(err))
 	}
 	return j.End(ctx, move)
 }
@@ -119,11 +119,11 @@ func (p *Player) Merge(ctx context.Context, j *board.Job) error {
 	case isAway:
 		now := p.Board.Now()
 		move = func(r *queue.Record) error {
-			r.PutOff(now, awayFor, "it cannot be merged yet: "+withHint(err))
+			r.PutOff(now, awayFor, "it cannot be merged yet: "+hint.Sentence(err))
 			return nil
 		}
 	case err != nil:
-		move = to(queue.NeedsHuman, p.Board.Now(), "it could not be merged: "+withHint(err))
+		move = to(queue.NeedsHuman, p.Board.Now(), "it could not be merged: "+hint.Sentence(err))
 	}
 	return j.End(ctx, move)
 }
@@ -217,14 +217,6 @@ func later(now time.Time, pause time.Duration, why string) func(*queue.Record) e
 // to moves a record.
 func to(s queue.State, at time.Time, why string) func(*queue.Record) error {
 	return func(r *queue.Record) error { return r.Move(s, at, why) }
-}
-
-// withHint is what went wrong, and what to do about it.
-func withHint(err error) string {
-	if advice, ok := hint.Of(err); ok {
-		return err.Error() + " (" + advice + ")"
-	}
-	return err.Error()
 }
 
 // held is who is at work in a work tree, nil where nobody is.

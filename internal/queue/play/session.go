@@ -15,6 +15,7 @@ import (
 	"codeloops/internal/queue/board"
 	"codeloops/internal/run"
 	"codeloops/internal/session"
+	"codeloops/internal/wording/hint"
 )
 
 // run plays the session of a task, or carries on the one that an earlier attempt has begun.
@@ -55,7 +56,7 @@ func (a *attempt) run(ctx context.Context, dir string, settings run.Settings) (o
 		return out, err
 	}
 	if err != nil {
-		out.Summary = withHint(err)
+		out.Summary = hint.Sentence(err)
 	}
 	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"codeloops/internal/queue"
+	"codeloops/internal/wording/hint"
 )
 
 // Errands are what there is to do for the tasks of a home beside playing and merging them.
@@ -106,7 +107,7 @@ func (w *Worker) bring(ctx context.Context) {
 			err := w.Player.Bring(ctx, r)
 			bringing.end(r.Task.ID, w.Board.Now())
 			if !errors.Is(err, queue.ErrStale) && ctx.Err() == nil && bringing.news(r.Task.ID, err) {
-				w.Tell(sentence(err))
+				w.Tell(hint.Sentence(err))
 			}
 			w.sight.signal()
 		})
@@ -140,7 +141,7 @@ func (w *Worker) report(ctx context.Context) error {
 		telling.end(r.Task.ID, now)
 		err := w.Player.Report(ctx, r)
 		if telling.news(r.Task.ID, err) {
-			w.Tell(sentence(err))
+			w.Tell(hint.Sentence(err))
 		}
 		if err != nil {
 			continue

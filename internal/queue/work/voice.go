@@ -22,7 +22,7 @@ func (v *voice) trouble(tell func(string), err error) {
 		v.last = ""
 		return
 	}
-	text := sentence(err)
+	text := hint.Sentence(err)
 	if board.Unreachable(err) {
 		text = "the hub does not answer; what is under way goes on, and is told when it does (is its disk full, or has it gone? It says so where it runs)"
 	}
@@ -30,12 +30,4 @@ func (v *voice) trouble(tell func(string), err error) {
 		tell(text)
 	}
 	v.last = text
-}
-
-// sentence is an error, and what to do about it.
-func sentence(err error) string {
-	if advice, ok := hint.Of(err); ok {
-		return err.Error() + " (" + advice + ")"
-	}
-	return err.Error()
 }

@@ -13,6 +13,7 @@ import (
 
 	"codeloops/internal/queue"
 	"codeloops/internal/queue/board"
+	"codeloops/internal/wording/hint"
 )
 
 // A Player does the work, for a home. All but Play and Merge are asked for tasks that nobody is at work with.
@@ -252,6 +253,6 @@ func (w *Worker) end(ctx context.Context, j *board.Job, err error) {
 		w.hands.rest(w.Board.Now().Add(w.Board.Lease()))
 	}
 	if err != nil && !errors.Is(err, queue.ErrCancelled) { // which is told as a change of the task
-		w.Tell(sentence(err))
+		w.Tell(hint.Sentence(err))
 	}
 }

@@ -38,3 +38,11 @@ func Of(err error) (text string, ok bool) {
 	}
 	return h.Hint(), true
 }
+
+// Sentence is an error and its hint, for where there is one line for both.
+func Sentence(err error) string {
+	if advice, ok := Of(err); ok {
+		return err.Error() + " (" + advice + ")"
+	}
+	return err.Error()
+}
