@@ -36,7 +36,7 @@ func newStage(t *testing.T, scenario string) *stage {
 	s := &stage{t: t, dir: dir, word: fmt.Sprintf("agent-of-%d-%d", os.Getpid(), rand.Uint64())}
 	s.env = append(os.Environ(),
 		"HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_DATA_HOME="+dir, "CODELOOPS_SESSION_DIR="+filepath.Join(dir, "sessions"),
-		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull, playCodeloops+"=1", "NO_COLOR=1",
+		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull, playCodeloops+"=1", "NO_COLOR=1", "CI=",
 		"CODELOOPS_CONVERGENCE_STOP_AFTER=0") // nothing changes in these runs
 	s.write("scenario.toml", strings.ReplaceAll(scenario, "WORD", s.word))
 	for _, args := range [][]string{
