@@ -23,7 +23,7 @@ type exitRow struct {
 // exitTable is the one place that explains them; help texts and the README are made from it.
 func exitTable() []exitRow {
 	return []exitRow{
-		{command.ExitDone, "the critic said DONE, and every check passed", []loop.Result{loop.Success}},
+		{command.ExitDone, "the work was approved, and every check passed", []loop.Result{loop.Success}},
 		{command.ExitLimit, "the iteration limit, or another budget, was reached", []loop.Result{loop.MaxIterations, loop.BudgetExhausted}},
 		{command.ExitError, "error: usage, configuration, no agent, a failure that could not be recovered from", []loop.Result{loop.Failed}},
 		{command.ExitInterrupted, command.MeansInterrupted, []loop.Result{loop.Interrupted}},

@@ -31,7 +31,7 @@ type topic struct {
 
 func topics() []topic {
 	return []topic{
-		{"agents", "the agents known, who plays, limits, your own", "docs/adding-agents.md", ""},
+		{"agents", "supported agents, how one is chosen, limits, your own", "docs/adding-agents.md", ""},
 		{"config", "every key of the configuration with its default", "codeloops.toml.example", ""},
 		{"decisions", "how a critic's reply is read, and when a run is done", "docs/policy.md", ""},
 		{"exit-codes", "how a run ends, with exit codes and stop reasons", "docs/policy.md", "What ends a run"},
