@@ -18,13 +18,13 @@ import (
 	"codeloops/internal/session"
 )
 
-// An app is one command line, typed at a console.
+// An app runs one command line.
 type app struct {
 	*command.Console
 
 	args    []string
 	signals signals.Signals
-	board   board.Options // of the queue; its leases are shorter in tests
+	board   board.Options // of the queue; tests shorten its leases
 }
 
 // run executes one command line and returns its exit code.
@@ -42,7 +42,7 @@ func (a *app) run(args []string) int {
 
 func (a *app) execute(ctx context.Context, args []string) (err error) {
 	if a.Dir, err = os.Getwd(); err == nil {
-		a.Dir, err = filepath.EvalSymlinks(a.Dir) // it may be the shell's name for it
+		a.Dir, err = filepath.EvalSymlinks(a.Dir) // the shell may have a path with links in PWD
 	}
 	if err != nil {
 		return fmt.Errorf("find the working directory: %w", err)
@@ -53,25 +53,25 @@ func (a *app) execute(ctx context.Context, args []string) (err error) {
 	return root.ExecuteContext(ctx)
 }
 
-// complain tells the user what went wrong, unless a run has done so. With
-// --json-output that is an object, whatever failed and however early.
+// complain tells the user what went wrong, unless the run has done so. With
+// --json-output it also prints a JSON object, even if the command line does not parse.
 func (a *app) complain(args []string, err error) {
 	ended, told := errors.AsType[*command.EndedError](err)
 	if told && ended.Err == nil || errors.Is(err, command.ErrShort) {
 		return
 	}
 	if _, own := errors.AsType[agentExitError](err); own {
-		return // the scripted agent has spoken for itself
+		return // the scripted agent has printed its own message
 	}
 	a.Report(err)
 	if !told && wantsJSON(args) {
 		code := exitCode(err)
 		doc := session.Result{Outcome: refused(err, code), ExitCode: code, Failure: failure(a, err)}
-		_, _ = a.Out.Write(doc.Encode()) // nowhere left to say that this failed
+		_, _ = a.Out.Write(doc.Encode()) // there is nowhere left to report an error
 	}
 }
 
-// refused is the outcome of a run that could not begin.
+// refused is the outcome of a run that could not start.
 func refused(err error, code int) loop.Outcome {
 	out := loop.Outcome{Result: loop.Failed, Reason: loop.StopInternal}
 	_, missing := errors.AsType[*agent.NotFoundError](err)

@@ -20,13 +20,13 @@ import (
 type asker struct {
 	*command.Console
 
-	ref   string               // of the session to carry on, as it was typed
-	yes   bool                 // the user has said so
-	lend  func() (back func()) // takes the terminal from what is drawn there
-	typed *bufio.Reader        // what the user answers; nil: nothing was asked
+	ref   string               // the session to resume, as typed
+	yes   bool                 // --yes
+	lend  func() (back func()) // releases the terminal from the live screen
+	typed *bufio.Reader        // the user's answers; nil until the first question
 }
 
-// ask puts a question. A script that names a session means it, wherever that works.
+// ask asks a question. A script that names a session need not confirm its work tree.
 func (a *asker) ask(ctx context.Context, q run.Question) (run.Answer, error) {
 	if q.About == run.Elsewhere && (a.yes || !a.CanAsk()) {
 		if session.IsLatest(a.ref) {
@@ -45,11 +45,10 @@ func (a *asker) ask(ctx context.Context, q run.Question) (run.Answer, error) {
 	return run.Answer{Yes: err == nil}, err
 }
 
-// line asks for a line of text. Whoever says no, or types the end of the input, wants none
-// of it.
+// line asks for a line of text. "no" and the end of the input are refusals.
 func (a *asker) line(ctx context.Context, question string) (run.Answer, error) {
 	if a.typed == nil {
-		a.typed = bufio.NewReader(a.In) // one for all questions: it may have read further
+		a.typed = bufio.NewReader(a.In) // shared by all questions, because it reads ahead
 	}
 	text, err := ask.Line(ctx, a.Streams, a.typed, "\n"+term.Clean(a.Secrets.String(question))+"\n> ")
 	if errors.Is(err, ask.ErrNone) || strings.EqualFold(text, "n") || strings.EqualFold(text, "no") {
@@ -58,14 +57,14 @@ func (a *asker) line(ctx context.Context, question string) (run.Answer, error) {
 	return run.Answer{Text: text}, err
 }
 
-// confirmNever is the value of the key confirm that is not the default.
+// confirmNever is the value of the key confirm that turns the question off.
 const confirmNever = "never"
 
-// fewWords is how many words a prompt has at least that needs no confirmation.
+// fewWords is from how many words on a prompt needs no confirmation.
 const fewWords = 4
 
-// confirm shows a prompt of a few words, who would play and how long, and waits for
-// a key: an agent may do anything, and has to be paid.
+// confirm shows a very short prompt with agents and limits, and waits for a key: agents may do
+// anything, and cost money.
 func (r *runCommand) confirm(ctx context.Context) error {
 	a, p := r.app, r.plan
 	typed := r.from == task.FromWords || r.from == task.FromFlag
@@ -79,7 +78,7 @@ func (r *runCommand) confirm(ctx context.Context) error {
 	}
 	defer keys.Close()
 	judge, who := render.Judges(p.Critic[0].Ref(), run.PanelOf(p.Config))
-	fmt.Fprintf(a.Err, "%s\nin %s: actor %s, %s %s, %s\nrun it? [y/N] ", //nolint:errcheck // without a screen no key comes
+	fmt.Fprintf(a.Err, "%s\nin %s: actor %s, %s %s, %s\nrun it? [y/N] ", //nolint:errcheck // if it fails, no key will come either
 		term.Line(r.prompt), p.Dir, render.Who(p.Actor[0].Ref()), judge, who, iterations(p.Config.MaxIterations))
 	select {
 	case key := <-keys.Pressed():

@@ -20,56 +20,54 @@ import (
 	"codeloops/internal/strategy"
 )
 
-// addCompletions lets a shell offer the values of flags, in all commands that have them.
-// What a flag's help lists with bars between is offered without being named here.
+// addCompletions lets shells complete the values of flags in all commands. Values that a
+// flag's help lists as a|b|c need no entry here.
 func addCompletions(a *app, root *cobra.Command) {
-	words := map[string]func() []string{
-		"strategy": strategy.Names,
-		"outcome":  sessionview.Outcomes,
-		"sort":     sessionview.Orders,
-		"in":       fixed(run.LessonsOfUser, run.LessonsOfProject),
-		"speed":    fixed("1", "2", "5", "max"),
+	offers := map[string]cobra.CompletionFunc{
+		"strategy":    offer(strategy.Names()),
+		"outcome":     offer(sessionview.Outcomes()),
+		"sort":        offer(sessionview.Orders()),
+		"in":          offer([]string{run.LessonsOfUser, run.LessonsOfProject}),
+		"speed":       offer([]string{"1", "2", "5", "max"}),
+		"prompt-name": a.completePrompts,
 	}
 	for _, name := range []string{"agent", "actor-agent", "critic-agent", "critic-panel", "fallback", "agent-order"} {
-		words[name] = func() []string {
-			cfg, _ := config.Load(a.Settings(a.Dir))
-			return crew.Names(&a.Host, cfg)
-		}
+		offers[name] = a.completeAgents
 	}
 	visit(root, func(cmd *cobra.Command) {
-		if cmd.ValidArgsFunction == nil && cmd.Args != nil { // what it takes is no file
+		if cmd.ValidArgsFunction == nil && cmd.Args != nil { // its arguments are not files
 			cmd.ValidArgsFunction = cobra.NoFileCompletions
 		}
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			value, _ := pflag.UnquoteUsage(f)
-			list, known := words[f.Name]
+			complete := offers[f.Name]
 			switch {
 			case strings.HasSuffix(f.Name, "model"):
-				_ = cmd.RegisterFlagCompletionFunc(f.Name, a.completeModels(f.Name)) // fails only for a flag that is not there
+				complete = a.completeModels(f.Name)
 			case value == "dir":
 				_ = cmd.MarkFlagDirname(f.Name)
-			case f.Name == "prompt-name":
-				_ = cmd.RegisterFlagCompletionFunc(f.Name, a.completePrompts)
-			case known:
-				_ = cmd.RegisterFlagCompletionFunc(f.Name, offer(list))
-			case strings.Contains(value, "|"):
-				some := slices.DeleteFunc(strings.Split(value, "|"), func(s string) bool { return s == "n" }) // any number
-				_ = cmd.RegisterFlagCompletionFunc(f.Name, offer(fixed(some...)))
+			case complete == nil && strings.Contains(value, "|"):
+				complete = offer(slices.DeleteFunc(strings.Split(value, "|"), func(s string) bool { return s == "n" })) // n is any number
+			}
+			if complete != nil {
+				_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // the flag exists
 			}
 		})
 	})
 }
 
-func fixed(words ...string) func() []string { return func() []string { return words } }
-
-// offer completes a flag with words.
-func offer(list func() []string) cobra.CompletionFunc {
-	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return list(), cobra.ShellCompDirectiveNoFileComp
-	}
+// offer completes a flag with fixed words.
+func offer(words []string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// completePrompts offers the prompts of the repository that have names.
+// completeAgents offers the names of agents, including those in the configuration.
+func (a *app) completeAgents(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	cfg, _ := config.Load(a.Settings(a.Dir))
+	return crew.Names(&a.Host, cfg), cobra.ShellCompDirectiveNoFileComp
+}
+
+// completePrompts offers the named prompts of the repository.
 func (a *app) completePrompts(cmd *cobra.Command, _ []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
 	dir, _ := cmd.Flags().GetString("working-dir") // "" where there is no such flag
 	if r, err := repo.Open(a.Path(dir), a.LookupEnv); err == nil {
@@ -80,8 +78,8 @@ func (a *app) completePrompts(cmd *cobra.Command, _ []string, _ string) (names [
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeModels offers the models that the agents in question list, where they do, and
-// those that they had in earlier sessions. A flag that is not of one role is about both.
+// completeModels offers the models that the selected agents list, and those that they used
+// in earlier sessions. A flag for no particular role is about both.
 func (a *app) completeModels(flag string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) (models []cobra.Completion, _ cobra.ShellCompDirective) {
 		cfg, err := config.Load(a.Settings(a.Dir))
@@ -98,7 +96,7 @@ func (a *app) completeModels(flag string) cobra.CompletionFunc {
 		for name := range asked {
 			models = append(models, crew.Models(cmd.Context(), &a.Host, cfg, name)...)
 		}
-		earlier, _ := a.Logs().Survey() // without them there is less to offer
+		earlier, _ := a.Logs().Survey() // on error there is less to offer
 		for _, one := range earlier {
 			for _, ref := range []loop.AgentRef{one.Session.Actor, one.Session.Critic} {
 				if asked[ref.Agent] && ref.Model != "" {
@@ -111,7 +109,7 @@ func (a *app) completeModels(flag string) cobra.CompletionFunc {
 	}
 }
 
-// visit calls a function with a command and all below it.
+// visit calls a function with a command and all its subcommands.
 func visit(cmd *cobra.Command, do func(*cobra.Command)) {
 	do(cmd)
 	for _, below := range cmd.Commands() {

@@ -36,13 +36,13 @@ in all roles: a small program has a failing test, the first change is wrong,
 the critic runs the test and says why, the second change is right. Processes,
 git and the session log are real; no key and no network are needed.
 
---strategy NAME shows another way of driving agents on the same repository, as
-a lesson that the second attempt has learned, or the best of several candidates.`,
+--strategy NAME shows another way of driving agents on the same repository, such
+as learning a lesson for a second attempt, or the best of several candidates.`,
 		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, o, name, keep) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&name, "strategy", name, "play this one: `name` of one of codeloops strategies")
+	f.StringVar(&name, "strategy", name, "play the strategy `name`; codeloops strategies lists them")
 	f.BoolVar(&keep, "keep", false, "keep the repository, and say where it is")
 	f.BoolVar(&o.jsonOutput, "json-output", false, "print one JSON object on standard output at the end")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "also show what the agents print while they work")
@@ -70,11 +70,11 @@ func runDemo(ctx context.Context, a *app, o *runOptions, name string, keep bool)
 	if err != nil {
 		return err
 	}
-	logs, err := cfg.Sessions() // where those of all runs are
+	logs, err := cfg.Sessions() // the usual directory
 	if err != nil {
 		return err
 	}
-	// GIT_DIR and its like would lead away from the throw-away repository.
+	// GIT_DIR and similar variables would point to another repository.
 	a.Environ = stage.Environ(repo.WithoutRepository(a.Environ))
 	if err := stage.Set(ctx, a.Environ, name); err != nil {
 		return fmt.Errorf("set up the demonstration: %w", err)

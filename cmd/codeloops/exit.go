@@ -15,31 +15,31 @@ import (
 
 // An exitRow is an exit code of a run.
 type exitRow struct {
-	code     int
-	meaning  string
+	manual.Exit
+
 	outcomes []loop.Result
 }
 
-// exitTable is the one place that explains them; help texts and the README are made from it.
+// exitTable is the source of help texts and of the table in the README.
 func exitTable() []exitRow {
 	return []exitRow{
-		{command.ExitDone, "the work was approved, and every check passed", []loop.Result{loop.Success}},
-		{command.ExitLimit, "the iteration limit, or another budget, was reached", []loop.Result{loop.MaxIterations, loop.BudgetExhausted}},
-		{command.ExitError, "error: usage, configuration, no agent, a failure that could not be recovered from", []loop.Result{loop.Failed}},
-		{command.ExitInterrupted, command.MeansInterrupted, []loop.Result{loop.Interrupted}},
+		{manual.Exit{Code: command.ExitDone, Meaning: "the work was approved, and every check passed"}, []loop.Result{loop.Success}},
+		{manual.Exit{Code: command.ExitLimit, Meaning: "the iteration limit, or another budget, was reached"}, []loop.Result{loop.MaxIterations, loop.BudgetExhausted}},
+		{manual.Exit{Code: command.ExitError, Meaning: "error: usage, configuration, no agent, a failure that could not be recovered from"}, []loop.Result{loop.Failed}},
+		{manual.Exit{Code: command.ExitInterrupted, Meaning: command.MeansInterrupted}, []loop.Result{loop.Interrupted}},
 	}
 }
 
-// runExits are the exit codes of a command that runs the loop, for its help.
+// runExits returns the exit codes of commands that run the loop, for their help.
 func runExits() map[string]string {
 	var all []manual.Exit
 	for _, row := range exitTable() {
-		all = append(all, manual.Exit{Code: row.code, Meaning: row.meaning})
+		all = append(all, row.Exit)
 	}
 	return manual.Exits(all...)
 }
 
-// exitCodes is the table of a run's exit codes in Markdown.
+// exitCodes returns the table of a run's exit codes in Markdown.
 func exitCodes() string {
 	var b strings.Builder
 	b.WriteString("| code | meaning | outcome in the log |\n|---|---|---|\n")
@@ -48,16 +48,16 @@ func exitCodes() string {
 		for _, o := range row.outcomes {
 			outcomes = append(outcomes, "`"+string(o)+"`")
 		}
-		fmt.Fprintf(&b, "| %d | %s | %s |\n", row.code, row.meaning, strings.Join(outcomes, ", "))
+		fmt.Fprintf(&b, "| %d | %s | %s |\n", row.Code, row.Meaning, strings.Join(outcomes, ", "))
 	}
 	return b.String()
 }
 
-// resultCode maps how a run ended to an exit code.
+// resultCode maps the result of a run to an exit code.
 func resultCode(r loop.Result) int {
 	for _, row := range exitTable() {
 		if slices.Contains(row.outcomes, r) {
-			return row.code
+			return row.Code
 		}
 	}
 	return command.ExitError
@@ -83,9 +83,8 @@ func exitCode(err error) int {
 	return command.ExitError
 }
 
-// interrupted returns the signal in place of an error that has come of it and
-// says only that something was cancelled. An end that the user has been told of
-// stays what it is.
+// interrupted replaces a mere context.Canceled by the signal that caused it. An
+// end that the user has already been told about is left alone.
 func interrupted(ctx context.Context, err error) error {
 	_, told := errors.AsType[*command.EndedError](err)
 	_, known := errors.AsType[*signals.Error](err)

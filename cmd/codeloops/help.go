@@ -21,12 +21,12 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A topic is something that `codeloops help` tells of beside commands.
+// A topic is a page of the documentation that `codeloops help` shows.
 type topic struct {
 	name  string
 	about string
-	page  string // of the documentation
-	part  string // heading of the part of it that is shown; "": all
+	page  string // its file
+	part  string // heading of the section that is shown; "": the whole page
 }
 
 func topics() []topic {
@@ -42,7 +42,7 @@ func topics() []topic {
 	}
 }
 
-// topicNames are the names of all topics.
+// topicNames returns the names of all topics.
 func topicNames() (names []string) {
 	for _, t := range topics() {
 		names = append(names, t.name)
@@ -56,13 +56,13 @@ func newHelpCmd(a *app) *cobra.Command {
 		Use:         "help [COMMAND…|TOPIC]",
 		Annotations: command.Exits("the help was shown", ""),
 		Short:       "Show the help of a command, or a page on a topic",
-		Long: `Show the help of a command, or a page on a topic, which on a terminal goes through
-your pager. For a command that has the name of a topic, say COMMAND --help.
+		Long: `Show the help of a command, or a page on a topic; on a terminal the page is shown
+in your pager. If a command and a topic have the same name, use COMMAND --help.
 
 The topics are ` + strings.Join(topicNames(), ", ") + `.`,
 		Example: `  codeloops help run
   codeloops help exit-codes`,
-		// Help is told whatever state the place is in.
+		// Help works whatever state the work tree is in.
 		PersistentPreRun: func(*cobra.Command, []string) {},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
 			if len(args) == 0 {
@@ -87,7 +87,7 @@ The topics are ` + strings.Join(topicNames(), ", ") + `.`,
 	return cmd
 }
 
-// completeCommands offers what is below the command that words name.
+// completeCommands offers the subcommands of the command that the words name.
 func completeCommands(root *cobra.Command, args []string, but ...string) (found []cobra.Completion) {
 	if of, err := named(root, args); err == nil {
 		for _, c := range of.Commands() {
@@ -99,7 +99,7 @@ func completeCommands(root *cobra.Command, args []string, but ...string) (found 
 	return found
 }
 
-// named is the command that words name; where there is none, it says so, and which is meant.
+// named finds the command that the words name. Its error suggests the nearest name.
 func named(root *cobra.Command, args []string) (*cobra.Command, error) {
 	of, rest, err := root.Find(args)
 	if err == nil && len(rest) == 0 {
@@ -113,14 +113,14 @@ func named(root *cobra.Command, args []string) (*cobra.Command, error) {
 	if name, ok := wording.Nearest(args[0], names); ok && !slices.Contains(names, args[0]) {
 		what = "did you mean `codeloops help " + name + "`?"
 	}
-	return nil, hint.Errorf(what, "there is no command, and no topic of help, called %q", strings.Join(args, " "))
+	return nil, hint.Errorf(what, "there is no command or help topic called %q", strings.Join(args, " "))
 }
 
 // showTopic shows the page of a topic.
 func (a *app) showTopic(ctx context.Context, noPager bool, t topic) error {
 	page, err := codeloops.Pages.ReadFile(t.page)
 	if err != nil {
-		return err // not of what is built in
+		return err // impossible: the pages are embedded
 	}
 	text := string(page)
 	if t.part != "" {
@@ -137,28 +137,28 @@ func (a *app) showTopic(ctx context.Context, noPager bool, t topic) error {
 	})
 }
 
-// manualScreen is standard output as help is laid out for it.
+// manualScreen describes standard output to the layout of help.
 func (a *app) manualScreen() manual.Screen {
 	return manual.Screen{Columns: a.OutWidth(), Heading: func(text string) string {
 		return a.OutRenderer().NewStyle().Bold(true).Render(text)
 	}}
 }
 
-// teach has all commands tell their use our way.
+// teach replaces cobra's help for all commands.
 func (a *app) teach(root *cobra.Command) {
 	root.SetHelpCommand(newHelpCmd(a))
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		tellDefaults(cmd)
 		more := ""
 		if cmd == cmd.Root() {
-			more = "codeloops COMMAND --help tells about a command. codeloops help TOPIC shows a page on one of: " + strings.Join(topicNames(), ", ") + "."
+			more = "codeloops COMMAND --help describes a command. codeloops help TOPIC shows a page on one of: " + strings.Join(topicNames(), ", ") + "."
 		}
-		_ = a.manualScreen().Help(a.Out, cmd, more) // nowhere left to say that this failed
+		_ = a.manualScreen().Help(a.Out, cmd, more) // there is nowhere left to report an error
 	})
 }
 
-// tellDefaults has the flags of a run say what counts without them. The flags themselves
-// have no defaults: those are the configuration's.
+// tellDefaults shows the configuration's defaults in the help of a run's flags, which have none
+// themselves.
 func tellDefaults(cmd *cobra.Command) {
 	rows := run.Table()
 	defaults := run.Defaults()
@@ -179,8 +179,8 @@ func newManCmd(a *app) *cobra.Command {
   codeloops man sessions list
   codeloops man --dir ~/.local/share/man/man1`,
 		Short: "Show the manual page of codeloops or of a command, or write all of them to a directory",
-		Long: `Show the manual page of codeloops or of a command: on a terminal as man does, through
-your pager; elsewhere as it is, in roff.`,
+		Long: `Show the manual page of codeloops or of a command: on a terminal with man, elsewhere
+as roff source.`,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return completeCommands(cmd.Root(), args), cobra.ShellCompDirectiveNoFileComp
 		},
@@ -212,7 +212,7 @@ func writeMan(a *app, root *cobra.Command, dir string) error {
 	return manual.Pages(dir, root)
 }
 
-// showMan shows a page as man does. Where there is no man, the pager shows the help.
+// showMan shows a page with man. Without man, the pager shows the help.
 func showMan(ctx context.Context, a *app, of *cobra.Command) error {
 	if !a.OutTTY {
 		return manual.Write(a.Out, of)
@@ -221,12 +221,12 @@ func showMan(ctx context.Context, a *app, of *cobra.Command) error {
 	if err != nil {
 		return fmt.Errorf("make a directory for the manual page: %w", err)
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // it is the system's to tidy
+	defer os.RemoveAll(dir) //nolint:errcheck // the system cleans up its temporary directory
 	if err := manual.Pages(dir, of); err != nil {
 		return err
 	}
 	tool := proc.Tool{Argv: []string{"man", filepath.Join(dir, manual.Name(of)+".1")}, Stdin: a.In, Stdout: a.Out, Stderr: a.Err}
-	if code, err := tool.Run(context.WithoutCancel(ctx)); err == nil && code == 0 { // Ctrl+C is for the pager
+	if code, err := tool.Run(context.WithoutCancel(ctx)); err == nil && code == 0 { // man handles Ctrl+C
 		return nil
 	}
 	return a.Page(ctx, false, func(_ context.Context, w io.Writer) error { return a.manualScreen().Help(w, of, "") })

@@ -30,38 +30,46 @@ type runOptions struct {
 	quiet      bool
 	verbose    bool
 	edit       bool
-	demo       bool // a throw-away run, which nobody carries on
+	demo       bool // a demonstration, which cannot be resumed
 }
 
 // addFlags declares the flags of a new run.
 func (o *runOptions) addFlags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringP("prompt", "p", "", "the task, as one `text`")
+	f.StringP("prompt", "p", "", "the task, as a single `text`")
 	f.StringVar(&o.prompt.File, "prompt-file", "", "read the task from `file`; - is standard input")
-	f.StringVar(&o.prompt.Name, "prompt-name", "", "the task that the repository has in .codeloops/prompts/`name`.md")
-	f.BoolVarP(&o.edit, "edit", "e", false, "write the task in your editor ($VISUAL, $EDITOR), or go over it there")
+	f.StringVar(&o.prompt.Name, "prompt-name", "", "read the task from .codeloops/prompts/`name`.md in the repository")
+	f.BoolVarP(&o.edit, "edit", "e", false, "write or edit the task in your editor ($VISUAL, $EDITOR)")
 	f.StringVarP(&o.workingDir, "working-dir", "d", "", "work in `dir` instead of the current directory")
 	o.addRunFlags(f)
-	f.BoolVarP(&o.yes, "yes", "y", false, "run a prompt of a few words without asking")
-	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be run, and run nothing")
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before running a very short prompt")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would be run, without running it")
 	manual.Under(string(run.AboutTask), f, "prompt", "prompt-file", "prompt-name", "edit", "working-dir", "yes", "dry-run")
 }
 
 // addRunFlags declares the flags of every run, new or resumed. The defaults of
-// settings live in the configuration and are not repeated here.
+// settings are in the configuration and not repeated here.
 func (o *runOptions) addRunFlags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	for _, s := range run.Table() {
 		command.AddSetting(f, s)
 	}
-	f.BoolVar(&o.jsonOutput, "json-output", false, "print one JSON object on standard output at the end, and nothing else there")
+	f.BoolVar(&o.jsonOutput, "json-output", false, "print one JSON object to standard output at the end, and nothing else")
 	f.StringVar(&o.logFile, "log-file", "", "append a debug log to `file`")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress, only the result")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "also show what the agents print while they work")
 	manual.Under(string(run.AboutOutput), f, "json-output", "log-file", "quiet", "verbose")
 }
 
-// take collects what the command line says after it has been parsed.
+// run runs the loop with the parsed flags and arguments of a command.
+func (o *runOptions) run(a *app, cmd *cobra.Command, args []string) error {
+	if err := o.take(cmd, args); err != nil {
+		return err
+	}
+	return runRun(cmd.Context(), a, o)
+}
+
+// take collects the parsed flags and arguments.
 func (o *runOptions) take(cmd *cobra.Command, args []string) error {
 	flags := cmd.Flags()
 	o.prompt.Words = args
@@ -78,13 +86,13 @@ func (o *runOptions) take(cmd *cobra.Command, args []string) error {
 	return o.takeSettings(flags)
 }
 
-// takeSettings collects the settings among the flags, as they were typed.
+// takeSettings collects the settings among the flags.
 func (o *runOptions) takeSettings(flags *pflag.FlagSet) (err error) {
 	o.settings, err = run.NewSettings(command.Given(flags))
 	return err
 }
 
-// flagError says what is wrong with a flag, with the nearest one there is.
+// flagError explains a bad flag, and suggests the nearest one.
 func flagError(cmd *cobra.Command, args []string, err error) error {
 	what := "`" + cmd.CommandPath() + " --help` lists the flags"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
@@ -110,8 +118,8 @@ func dashed(flag string) string {
 	return "--" + flag
 }
 
-// asPrompt is the command line that takes the name of a command, and what is behind it, for a
-// prompt, where a flag of runs stands before it; "" where none does.
+// asPrompt returns the command line with -- before the name of the command, if the unknown flag is
+// one of runs: then that name was probably meant as part of a prompt. Otherwise it returns "".
 func asPrompt(cmd *cobra.Command, args []string, flag string) string {
 	root := cmd.Root()
 	known := root.Flags().Lookup(flag)

@@ -19,7 +19,7 @@ type resumeOptions struct {
 	runOptions
 	accept      bool
 	acceptRules bool
-	say         string // what the actor is to be told
+	say         string // for the actor
 	all         bool   // --all: sessions of any directory
 }
 
@@ -29,22 +29,21 @@ func newResumeCmd(a *app) *cobra.Command {
 		Use:         "resume [flags] [ID] [words…]",
 		Annotations: runExits(),
 		Short:       "Continue a session that was interrupted, crashed or hit its limit",
-		Long: `Continue a session in the phase that it had reached. A finished turn of the
-actor is not played again; the critic is asked again for a verdict that is
-missing. Work without a verdict is judged before the actor continues, and so is
-work that was DONE when the session broke off. Without an ID you choose a
-session of this work tree on a terminal; elsewhere it is the latest. The
-beginning of an ID is enough. A session of another work tree is continued
-there; on a terminal you are asked first. Agents, models, fallbacks, limits,
-checks and the other settings of the command line stay the session's own unless
-flags say otherwise (--check true is a check that always passes). Rules that
-files or variables have weakened since it began are named, and refused until a
-flag sets them or --accept-rules accepts them as they are.
+		Long: `Continue a session in the phase that it had reached. Finished turns of the actor
+are not repeated; the critic is asked again if its verdict is missing. Work
+without a verdict is judged before the actor continues, and so is work that was
+DONE when the session broke off. Without an ID you choose a session of this work
+tree on a terminal; elsewhere the latest is used. The beginning of an ID is
+enough. A session of another work tree is continued there; on a terminal you are
+asked first. Agents, models, fallbacks, limits, checks and other settings of the
+original command line still apply unless flags override them (--check true is a
+check that always passes). Rules that files or variables have weakened since then
+are named and rejected until a flag sets them or --accept-rules accepts them.
 
-Words are told to the actor in its next turn, and stand in the log: an answer to
-what it asked, for instance. A first argument with a blank in it is the beginning
-of the words; else it names the session, and what follows are the words. Where
-work is judged first and found done, nobody is told, and you are.`,
+The actor is told the words in its next turn, for instance an answer to a
+question that it asked; they are logged. If the first argument contains a blank,
+all arguments are words; otherwise it is the ID, and the rest are words. If the
+work is judged first and found done, the words are not used, and you are told.`,
 		Example: `  codeloops resume
   codeloops resume "use library B"
   codeloops resume -n 20 2026-01-27T15-30`,
@@ -65,10 +64,10 @@ work is judged first and found done, nobody is told, and you are.`,
 		},
 	}
 	o.addRunFlags(cmd.Flags())
-	cmd.Flags().BoolVar(&o.all, "all", false, "without an ID, or with \"latest\": of all sessions, those of any directory")
-	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "continue in another work tree than this one without asking")
-	cmd.Flags().BoolVar(&o.accept, "accept-changes", false, "continue although the work tree is not as the session left it")
-	cmd.Flags().BoolVar(&o.acceptRules, "accept-rules", false, "continue under the present rules, although they are weaker than those of the session")
+	cmd.Flags().BoolVar(&o.all, "all", false, "without an ID, or with \"latest\": consider the sessions of all directories")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask before continuing in another work tree")
+	cmd.Flags().BoolVar(&o.accept, "accept-changes", false, "continue although the work tree has changed since the session ended")
+	cmd.Flags().BoolVar(&o.acceptRules, "accept-rules", false, "continue under the current rules, although they are weaker than the session's")
 	manual.Under(string(run.AboutSession), cmd.Flags(), "all", "yes", "accept-changes", "accept-rules")
 	return cmd
 }
@@ -88,11 +87,11 @@ func runResume(ctx context.Context, a *app, o *resumeOptions, ref string) (err e
 	if r.plan, err = run.Resume(ctx, options, was); err != nil {
 		return err
 	}
-	defer r.plan.Close() //nolint:errcheck // what was written has been told
+	defer r.plan.Close() //nolint:errcheck // write errors have been reported
 	return r.run(ctx)
 }
 
-// refAndWords takes the name of a session and words.
+// refAndWords validates the arguments: an optional ID, then words.
 func refAndWords(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -107,7 +106,7 @@ func refAndWords(_ *cobra.Command, args []string) error {
 	return task.Check(words, "what is said")
 }
 
-// toCarryOn finds the session.
+// toCarryOn finds the session to resume.
 func toCarryOn(ctx context.Context, a *app, o *resumeOptions, ref string) (was run.Earlier, err error) {
 	was = run.Earlier{AcceptChanges: o.accept, AcceptRules: o.acceptRules}
 	l := a.Logs()
@@ -128,9 +127,8 @@ func toCarryOn(ctx context.Context, a *app, o *resumeOptions, ref string) (was r
 	return was, err
 }
 
-// toResume resolves a reference; without one it is a session of the work tree:
-// the one that the user chooses among those that can be carried on, or where
-// nobody can be asked the latest.
+// toResume resolves a reference. Without one, the user chooses a session of the work
+// tree among those that can be resumed; if there is no terminal, it is the latest.
 func toResume(ctx context.Context, l *command.Logs, store *session.Store, ref string) (string, error) {
 	if ref != "" {
 		return l.ID(store, ref)
@@ -143,8 +141,8 @@ func toResume(ctx context.Context, l *command.Logs, store *session.Store, ref st
 		return one.Status == session.Status(loop.Success) || one.Status == session.Running || one.Outcome != nil && one.Outcome.Final()
 	})
 	if len(open) == 0 || !l.Console.Interactive() {
-		return all[0].ID, nil // why not is said further on
+		return all[0].ID, nil // run.Resume says why it cannot be resumed
 	}
-	one, err := l.Choose(ctx, open, "Carry on which session?")
+	one, err := l.Choose(ctx, open, "Resume which session?")
 	return one.ID, err
 }

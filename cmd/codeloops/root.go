@@ -28,8 +28,8 @@ func newRootCmd(a *app) *cobra.Command {
 since the session began, and lets a critic judge it. The critic's feedback goes
 back to the actor until the critic says DONE.
 
-The prompt is what you type, --prompt, --prompt-file, --prompt-name, what you write
-with --edit, or else prompt.md in the working directory.`,
+The prompt comes from the command line, --prompt, --prompt-file, --prompt-name or
+--edit, or else from prompt.md in the working directory.`,
 		Example: `  codeloops --max-iterations 5 "make the failing test in parser pass"
   codeloops --actor-agent codex --critic-agent claude --check "go test ./..." \
       --prompt-file task.md
@@ -46,10 +46,7 @@ with --edit, or else prompt.md in the working directory.`,
 			if g, ok := guess.In(known(cmd.Root()), args); ok && cmd.ArgsLenAtDash() != 0 {
 				return g.Refusal()
 			}
-			if err := o.take(cmd, args); err != nil {
-				return err
-			}
-			return runRun(cmd.Context(), a, o)
+			return o.run(a, cmd, args)
 		},
 	}
 	root.SetIn(a.In)
@@ -85,7 +82,7 @@ with --edit, or else prompt.md in the working directory.`,
 	return root
 }
 
-// newRunCmd returns `codeloops run`, which is what `codeloops` does by itself.
+// newRunCmd returns `codeloops run`, which does the same as `codeloops` without a command.
 func newRunCmd(a *app) *cobra.Command {
 	o := &runOptions{}
 	cmd := &cobra.Command{
@@ -97,18 +94,13 @@ func newRunCmd(a *app) *cobra.Command {
 		Short: "Run the loop (the same as codeloops without a command)",
 		Long:  "Run the loop: actor, diff, critic, until the critic says DONE.",
 		Args:  cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.take(cmd, args); err != nil {
-				return err
-			}
-			return runRun(cmd.Context(), a, o)
-		},
+		RunE:  func(cmd *cobra.Command, args []string) error { return o.run(a, cmd, args) },
 	}
 	o.addFlags(cmd.Flags())
 	return cmd
 }
 
-// known are a command and those below it, for guesses at them.
+// known describes a command and its subcommands to package guess.
 func known(cmd *cobra.Command) guess.Command {
 	c := guess.Command{Name: cmd.Name(), Aliases: cmd.Aliases}
 	for _, below := range cmd.Commands() {
@@ -130,7 +122,7 @@ func newVersionCmd(a *app) *cobra.Command {
 	}
 }
 
-// printVersion prints the version with what it was built by, and for.
+// printVersion prints the version, the Go version and the platform.
 func printVersion(a *app) error {
 	_, err := fmt.Fprintf(a.Out, "codeloops %s (%s, %s/%s)\n", command.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err

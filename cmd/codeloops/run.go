@@ -23,22 +23,22 @@ import (
 	"codeloops/internal/session"
 )
 
-// A runCommand is a run that was asked for on the command line.
+// A runCommand is a run started from the command line.
 type runCommand struct {
 	app    *app
 	opts   *runOptions
 	plan   *run.Plan
 	prompt string
-	from   string       // where the prompt came from, for people
+	from   string       // where the prompt came from, for messages
 	screen *live.Screen // nil: nothing is drawn
 	keys   *live.Keyboard
 	job    *ci.Log
 
 	debug    *debuglog.Log // nil: there is none
-	unlogged error         // why it is not whole
+	unlogged error         // why the debug log is incomplete
 }
 
-// runRun runs the loop, or with --dry-run says what it would run.
+// runRun runs the loop, or with --dry-run describes the run.
 func runRun(ctx context.Context, a *app, o *runOptions) (err error) {
 	defer func() { a.refuse(o, err) }()
 	if err := a.UsersOwn(map[string]bool{"--trust-project": o.settings.Trusts()}); err != nil {
@@ -48,7 +48,7 @@ func runRun(ctx context.Context, a *app, o *runOptions) (err error) {
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
-	defer r.plan.Close() //nolint:errcheck // what was written has been told
+	defer r.plan.Close() //nolint:errcheck // write errors have been reported
 	if o.dryRun {
 		return r.describe(a.Out)
 	}
@@ -59,68 +59,67 @@ func runRun(ctx context.Context, a *app, o *runOptions) (err error) {
 	return r.run(ctx)
 }
 
-// prepare reads the prompt, and makes the plan.
+// prepare reads the prompt and makes the plan.
 func (r *runCommand) prepare(ctx context.Context) (err error) {
 	a, o := r.app, r.options("")
 	dir, err := worktree.RealDir(a.Path(o.Dir))
 	if err != nil {
 		return err
 	}
-	if repository, err := repo.Open(dir, a.LookupEnv); err == nil { // else a name names nothing
+	if repository, err := repo.Open(dir, a.LookupEnv); err == nil { // otherwise there are no named prompts
 		r.opts.prompt.Root = repository.WorkTree
 	}
 	waiting := func() { fmt.Fprintln(a.Err, "waiting for the prompt") } //nolint:errcheck // a courtesy
-	if !r.opts.edit || !r.opts.prompt.None() {                          // else nothing is there to go over
+	if !r.opts.edit || !r.opts.prompt.None() {                          // otherwise the editor starts empty
 		if r.prompt, r.from, err = r.opts.prompt.Await(ctx, dir, a.In, waiting); err != nil {
 			if ctx.Err() != nil && a.CanAsk() {
-				_, _ = io.WriteString(a.Err, "\n") // the cursor stands behind what was typed
+				_, _ = io.WriteString(a.Err, "\n") // the cursor is behind the typed text
 			}
 			return err
 		}
 	}
-	kept := func(err error) error { return err }
+	var draft editor.Draft
 	if r.opts.edit {
-		if kept, err = r.write(ctx); err != nil {
+		if draft, err = r.write(ctx); err != nil {
 			return err
 		}
 	}
 	o.Prompt = r.prompt
 	r.plan, err = run.Prepare(ctx, o)
-	return kept(err)
+	switch {
+	case !r.opts.edit:
+	case err == nil:
+		draft.Drop()
+	default:
+		a.Tell("your text is kept in " + draft.File)
+	}
+	return err
 }
 
-// write has the user write the prompt in their editor, or go over the one that there is.
-// kept is told whether what comes next has failed: the text is not lost then.
-func (r *runCommand) write(ctx context.Context) (kept func(error) error, err error) {
+// write lets the user write or edit the prompt in their editor.
+func (r *runCommand) write(ctx context.Context) (editor.Draft, error) {
 	a := r.app
 	e := editor.Editor{Streams: a.Streams, Host: &a.Host, Git: &worktree.Git{Environ: a.Environ}}
 	draft, err := e.Edit(ctx, r.prompt, howToAsk)
 	if err != nil {
-		return nil, err
+		return draft, err
 	}
 	r.prompt, r.from = draft.Text, "the editor"
-	if err := task.Check(r.prompt, "what you have written"); err != nil {
+	if err := task.Check(r.prompt, "your text"); err != nil {
 		draft.Drop()
-		return nil, err
+		return draft, err
 	}
-	return func(err error) error {
-		if err == nil {
-			draft.Drop()
-			return nil
-		}
-		a.Tell("your text is kept in " + draft.File)
-		return err
-	}, nil
+	return draft, nil
 }
 
-// howToAsk stands below the text in the editor.
+// howToAsk is shown below the text in the editor.
 const howToAsk = `An empty text runs nothing.
 
-Say what is to be true when the work is done, and how that can be seen: a command
-that passes, a file that is there. The critic judges the work by these words.
+Say what should be true when the work is done, and how to verify it: a command
+that passes, a file that exists. The critic judges the work by these words.
 codeloops help prompts tells more.`
 
-// options are what the command line says of a run; ref is the session to carry on, as it was typed.
+// options returns the options of the command line; ref is the session to resume, as typed.
 func (r *runCommand) options(ref string) run.Options {
 	a := r.app
 	asks := &asker{Console: a.Console, ref: ref, yes: r.opts.yes, lend: r.lend}
@@ -138,14 +137,13 @@ func (r *runCommand) options(ref string) run.Options {
 	}
 }
 
-// silent reports whether nothing is told beside what the run itself shows.
+// silent reports whether only the run's own output is shown.
 func (r *runCommand) silent() bool {
 	return r.opts.quiet || render.Format(r.plan.Config.LogFormat) == render.JSON
 }
 
-// introduce says who plays where nobody was named and it is not who plays by
-// default, what to know of the critic, and where the last session of the work tree broke
-// off.
+// introduce tells the user which agent was chosen if none is configured, what the
+// critic cannot do, and whether the last session in the work tree broke off.
 func (r *runCommand) introduce() {
 	if r.silent() {
 		return
@@ -162,7 +160,7 @@ func (r *runCommand) introduce() {
 	}
 }
 
-// run carries the plan out, shows it, and maps its outcome to an exit error.
+// run executes the plan, shows it, and maps its outcome to an exit error.
 func (r *runCommand) run(ctx context.Context) error {
 	var out loop.Outcome
 	defer r.over(&out)
@@ -182,7 +180,7 @@ func (r *runCommand) run(ctx context.Context) error {
 	}, control.Kill)
 	out, err = r.plan.Run(ctx, shown...)
 	if control.Untold() {
-		r.app.Tell("the run ended before the actor had another turn: your words were told to nobody")
+		r.app.Tell("the run ended before the actor had another turn: it was not told your words")
 	}
 	if out.Result == "" {
 		return err
@@ -191,7 +189,7 @@ func (r *runCommand) run(ctx context.Context) error {
 		if e := r.printResult(out, err); e != nil {
 			err = errors.Join(err, e)
 			if out.Result == loop.Success {
-				out.Result = loop.Failed // whoever waits for the document has none
+				out.Result = loop.Failed // the caller gets no document
 			}
 		}
 	}
@@ -201,7 +199,7 @@ func (r *runCommand) run(ctx context.Context) error {
 	return &command.EndedError{Result: out.Result, Err: err}
 }
 
-// printResult writes the document of --json-output.
+// printResult prints the document of --json-output.
 func (r *runCommand) printResult(out loop.Outcome, broke error) error {
 	t := r.plan.Tally()
 	doc := session.Result{
@@ -217,16 +215,16 @@ func (r *runCommand) printResult(out loop.Outcome, broke error) error {
 	return err
 }
 
-// failure is what broke, for a document.
+// failure describes an error for a document.
 func failure(a *app, err error) *session.Failure {
 	first := problem.Of(err)[0]
 	return &session.Failure{Message: a.Secrets.String(first.Message), Hint: a.Secrets.String(first.Hint)}
 }
 
-// promptShown is how much of the prompt a dry run repeats, in bytes.
+// promptShown is how many bytes of the prompt a dry run shows.
 const promptShown = 2000
 
-// describe writes what the plan would do.
+// describe prints what the plan would do.
 func (r *runCommand) describe(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-12s %d bytes from %s\n", "prompt", len(r.prompt), r.from)

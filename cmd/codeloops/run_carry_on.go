@@ -11,9 +11,9 @@ import (
 	"codeloops/internal/wording"
 )
 
-// next are the commands that make sense when the run has ended, to be typed where this one was.
+// next returns the commands to suggest after a run, to be typed in the same directory.
 func (r *runCommand) next(out loop.Outcome, changed bool) []render.Step {
-	if r.opts.demo { // all of it goes
+	if r.opts.demo { // its repository is deleted
 		return nil
 	}
 	n := &nextSteps{app: r.app, plan: r.plan}
@@ -22,13 +22,13 @@ func (r *runCommand) next(out loop.Outcome, changed bool) []render.Step {
 	}
 	switch {
 	case out.Reason == loop.StopAgentAuth || out.Reason == loop.StopAgentNotFound:
-		n.add("what is amiss", []string{"codeloops", "doctor"})
+		n.add("what is wrong", []string{"codeloops", "doctor"})
 	case out.Reason.Violates() != "":
 		n.add("what was ruled", n.session("audit"))
 	case out.Reason == loop.StopConflict && out.Cause != "":
 		n.add("all of it instead of yours", slices.Concat([]string{"codeloops", "sessions", "restore", out.Cause}, n.elsewhere))
 	}
-	if changed && out.Reason != loop.StopConflict { // to take that back would take what is the user's
+	if changed && out.Reason != loop.StopConflict { // after a conflict, a restore would undo the user's changes
 		n.work(out.Result == loop.Success)
 	}
 	if flags, ok := r.plan.CarryOn(out); ok {
@@ -37,15 +37,15 @@ func (r *runCommand) next(out loop.Outcome, changed bool) []render.Step {
 	return n.steps
 }
 
-// nextSteps are commands to go on with.
+// nextSteps collects commands to suggest.
 type nextSteps struct {
 	app       *app
 	plan      *run.Plan
-	elsewhere []string // what a command needs to find the session, where a flag said where logs are
+	elsewhere []string // the flag that finds the session, if the run had --session-dir
 	steps     []render.Step
 }
 
-// add adds commands of which each is run when the one before it has gone well.
+// add adds commands joined by &&, unless one of them cannot be shown.
 func (n *nextSteps) add(what string, commands ...[]string) {
 	lines := make([]string, len(commands))
 	for i, words := range commands {
@@ -56,10 +56,10 @@ func (n *nextSteps) add(what string, commands ...[]string) {
 	n.steps = append(n.steps, render.Step{For: what, Command: strings.Join(lines, " && ")})
 }
 
-// work adds what there is to do with work that was done.
+// work adds commands to look at, keep and undo the work.
 func (n *nextSteps) work(keep bool) {
 	base, moved := n.plan.Moved()
-	if moved { // the work was committed, and a diff of what was not says nothing of it
+	if moved { // the work was committed, so a plain git diff would not show it
 		n.add("look", n.git("diff", base))
 	} else {
 		n.add("look", n.git("diff"))
@@ -71,7 +71,7 @@ func (n *nextSteps) work(keep bool) {
 	n.add("take it back", n.session("restore", "--iteration", "0"))
 }
 
-// git is a command of git's in the work tree.
+// git returns a git command for the work tree.
 func (n *nextSteps) git(words ...string) []string {
 	if n.plan.Dir == n.app.Dir {
 		return slices.Concat([]string{"git"}, words)
@@ -79,12 +79,12 @@ func (n *nextSteps) git(words ...string) []string {
 	return slices.Concat([]string{"git", "-C", n.plan.Dir}, words)
 }
 
-// session is a command on the session.
+// session returns a sessions command for this session.
 func (n *nextSteps) session(words ...string) []string {
 	return slices.Concat([]string{"codeloops", "sessions"}, words, []string{n.plan.ID()}, n.elsewhere)
 }
 
-// shell is a command as it is to be typed; "" where it cannot be shown like that.
+// shell returns a command as it is typed in a shell, or "" if it contains secrets or control characters.
 func (n *nextSteps) shell(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {

@@ -20,8 +20,8 @@ import (
 	"codeloops/internal/screen/words"
 )
 
-// open gives standard error to a screen, where people are shown the run; what is returned ends
-// that.
+// open draws the live screen on standard error if people watch the run. The returned
+// function closes it.
 func (r *runCommand) open(ctx context.Context) (closed func()) {
 	a := r.app
 	r.job = ci.New(ci.Of(r.plan.Config.CI, a.Getenv))
@@ -44,8 +44,8 @@ func (r *runCommand) open(ctx context.Context) (closed func()) {
 	return closed
 }
 
-// refuse tells the log of a job of a run that could not begin: its configuration may not have been
-// read.
+// refuse reports a run that could not start to the log of a CI job. The configuration may not
+// have been read.
 func (a *app) refuse(o *runOptions, err error) {
 	if _, told := errors.AsType[*command.EndedError](err); err == nil || told {
 		return
@@ -57,17 +57,17 @@ func (a *app) refuse(o *runOptions, err error) {
 	ci.New(ci.Of(setting, a.Getenv)).Refused(a.Err, failure(a, err).Message)
 }
 
-// over tells on the terminal how the run has ended, where that was asked for.
+// over sends a terminal notification about the end of the run, if configured.
 func (r *runCommand) over(out *loop.Outcome) {
 	a, way := r.app, notice.Way(r.plan.Config.Notify)
 	if out.Result == "" || !a.ErrTTY || a.Getenv("CI") != "" || way != notice.Bell && !notice.Knows(a.Getenv("TERM")) {
 		return
 	}
 	said := fmt.Sprintf("%s: %s after %s", filepath.Base(r.plan.Dir), words.Outcome(string(out.Result)), render.Count(out.Iterations, "iteration", "iterations"))
-	_, _ = io.WriteString(a.Err, notice.Text(way, said, a.Getenv("TMUX") != "")) // nobody is told that nobody is told
+	_, _ = io.WriteString(a.Err, notice.Text(way, said, a.Getenv("TMUX") != "")) // a notification that fails is lost
 }
 
-// lend gives the terminal to somebody who asks the user, until what is returned is called.
+// lend releases the terminal for a question to the user, until the returned function is called.
 func (r *runCommand) lend() (back func()) {
 	if r.keys == nil {
 		return func() {}
@@ -75,7 +75,7 @@ func (r *runCommand) lend() (back func()) {
 	return r.keys.Lend()
 }
 
-// sinks returns what shows a run. The returned function closes what was opened.
+// sinks returns the sinks that show the run. The returned function closes them.
 func (r *runCommand) sinks(ctx context.Context) (shown []loop.Sink, closed func(), err error) {
 	display, err := r.display()
 	if shown = []loop.Sink{display}; r.screen != nil {
@@ -87,7 +87,7 @@ func (r *runCommand) sinks(ctx context.Context) (shown []loop.Sink, closed func(
 	if r.opts.logFile == "" {
 		return shown, func() {}, nil
 	}
-	f, err := ask.Within(ctx, func() (*os.File, error) { // a pipe waits for its reader
+	f, err := ask.Within(ctx, func() (*os.File, error) { // opening a pipe waits for its reader
 		return os.OpenFile(r.app.Path(r.opts.logFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	})
 	if err != nil {
@@ -101,8 +101,8 @@ func (r *runCommand) sinks(ctx context.Context) (shown []loop.Sink, closed func(
 	}, nil
 }
 
-// dropped keeps why the debug log is not whole. Of a display that cannot be written to,
-// nobody would read it.
+// dropped remembers why the debug log is incomplete. An error of the display is ignored: nobody
+// could read it.
 func (r *runCommand) dropped(s loop.Sink, err error) {
 	if s == r.debug {
 		r.unlogged = err
@@ -117,11 +117,11 @@ func (r *runCommand) display() (loop.Sink, error) {
 	o.Past, o.Kept = r.plan.Tally(), r.plan.Kept()
 	o.Verbose, o.Quiet, o.After = r.opts.verbose, r.opts.quiet, render.After{Now: r.now, Next: r.next}
 	if r.screen != nil {
-		if o.Out = r.screen.Behind(a.Out); o.Width > 0 { // else nothing is cut
+		if o.Out = r.screen.Behind(a.Out); o.Width > 0 { // otherwise lines are not cut
 			o.Columns = a.ErrRoom
 		}
 	}
-	if r.opts.jsonOutput { // standard output is the document's alone
+	if r.opts.jsonOutput { // standard output is reserved for the document
 		o.Out, o.Ending, o.Room = a.Err, a.ErrRenderer(), a.ErrRoom()
 		if r.opts.quiet {
 			o.Out = io.Discard
@@ -135,10 +135,10 @@ func (r *runCommand) display() (loop.Sink, error) {
 	return shown, err
 }
 
-// now looks at what has changed when the run is over.
+// now returns the change of the work tree at the end of the run.
 func (r *runCommand) now() (c loop.Change, ok bool) {
 	c, err := r.plan.Now()
-	for i, f := range c.Files { // what comes with an event has no secrets any more
+	for i, f := range c.Files { // only changes in events are redacted already
 		c.Files[i].Path = r.app.Secrets.String(f.Path)
 	}
 	return c, err == nil
