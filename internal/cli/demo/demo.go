@@ -1,4 +1,4 @@
-// Package demo sets up what a demonstration works on.
+// Package demo sets up the repository of a demonstration.
 package demo
 
 import (
@@ -16,32 +16,31 @@ import (
 	"codeloops/internal/strategy"
 )
 
-// scenes has a directory for each strategy but the default one: the scenario, and the
-// configuration that it is played with.
+// scenes has a directory for each strategy except the default one, with its scenario and
+// configuration.
 //
 //go:embed scenes
 var scenes embed.FS
 
-// ThrowAway is the file that says of a stage that it goes with the demonstration.
+// ThrowAway is a file that marks a stage that may be deleted after the demonstration.
 const ThrowAway = ".throw-away"
 
-// A Stage is where a demonstration is played.
+// A Stage is the directory of a demonstration.
 type Stage struct{ dir string }
 
-// On returns the stage in a directory, which is there and empty.
+// On returns the stage in an existing, empty directory.
 func On(dir string) Stage { return Stage{dir} }
 
-// MayGo says that nobody wants to look at the stage afterwards.
+// MayGo marks the stage as one that may be deleted.
 func (s Stage) MayGo() error { return write(filepath.Join(s.dir, ThrowAway), nil) }
 
 // Repository is the work tree.
 func (s Stage) Repository() string { return filepath.Join(s.dir, "slug") }
 
-// Script is the file of the scenario.
+// Script is the scenario file.
 func (s Stage) Script() string { return filepath.Join(s.dir, "scenario.toml") }
 
-// Environ returns an environment in which the scene's configuration counts, and the user's own,
-// which is for real work, does not.
+// Environ returns an environment with the scene's configuration instead of the user's.
 func (s Stage) Environ(environ []string) []string {
 	const ours = "CODELOOPS_"
 	kept := []string{ours + "SESSION", ours + "SESSION_DIR", ours + "LOG_FORMAT"}
@@ -52,8 +51,8 @@ func (s Stage) Environ(environ []string) []string {
 	return append(own, "XDG_CONFIG_HOME="+filepath.Join(s.dir, "config"))
 }
 
-// Set writes the scene of a strategy, and a repository with one commit. The environment is
-// what [Stage.Environ] returns.
+// Set writes the scene of a strategy and a repository with one commit. environ is the result
+// of [Stage.Environ].
 func (s Stage) Set(ctx context.Context, environ []string, strategyName string) error {
 	files, scenario := scripted.Demo()
 	var config []byte
@@ -87,7 +86,7 @@ func write(name string, text []byte) error {
 	return os.WriteFile(name, text, 0o600)
 }
 
-// commit makes a repository with one commit.
+// commit creates a repository with one commit.
 func commit(ctx context.Context, environ []string, dir string) error {
 	git := worktree.Git{Environ: append(slices.Clip(environ),
 		"GIT_AUTHOR_NAME=codeloops", "GIT_AUTHOR_EMAIL=codeloops@example.com",

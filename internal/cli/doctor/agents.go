@@ -28,16 +28,16 @@ const (
 // probeTimeout bounds how long an agent may take to answer one word.
 const probeTimeout = 3 * time.Minute
 
-// A patient is an agent that doctor looks at.
+// A patient is an agent that doctor checks.
 type patient struct {
 	crew.Player
 
-	what  string // its part in a run
-	aside bool   // no run asks for it
+	what  string // its role in a run
+	aside bool   // no run would use it
 }
 
-// Agents looks at the agents that a run would use, which must be there,
-// and mentions the others that are installed.
+// Agents checks the agents that a run would use, and mentions the others that are
+// installed.
 func (d *Doctor) Agents(ctx context.Context, cfg *config.Config, probe string) []Finding {
 	patients, findings := d.patients(ctx, cfg)
 	findings = append(findings, crew.AskAll(patients, func(p patient) Finding { return d.examine(ctx, cfg, p) })...)
@@ -47,13 +47,13 @@ func (d *Doctor) Agents(ctx context.Context, cfg *config.Config, probe string) [
 	if playsBoth(patients) {
 		findings = append(findings, Finding{
 			What: "advice", OK: true,
-			Detail: "actor and critic are the same agent with the same model: a critic of another kind sees what this one overlooks",
+			Detail: "actor and critic are the same agent with the same model: a different critic sees what this one overlooks",
 		})
 	}
 	return findings
 }
 
-// playsBoth reports whether actor and critic are one and the same.
+// playsBoth reports whether actor and critic are the same agent and model.
 func playsBoth(patients []patient) bool {
 	part := func(role loop.Role) int {
 		return slices.IndexFunc(patients, func(p patient) bool { return p.what == string(role) })
@@ -62,8 +62,8 @@ func playsBoth(patients []patient) bool {
 	return actor >= 0 && critic >= 0 && patients[actor].Ref() == patients[critic].Ref()
 }
 
-// patients returns who plays in a run of this configuration, the actor first,
-// then who else is here; and what is wrong with those that cannot be found.
+// patients returns the agents of a run with this configuration, the actor first, then
+// other installed agents; and findings on agents that cannot be found.
 func (d *Doctor) patients(ctx context.Context, cfg *config.Config) (patients []patient, lacking []Finding) {
 	c, err := crew.New(d.Host, cfg, d.Host.Dir, "")
 	if err != nil {
@@ -80,7 +80,7 @@ func (d *Doctor) patients(ctx context.Context, cfg *config.Config) (patients []p
 			what := string(role)
 			switch {
 			case i > 0 && p.Chosen != "":
-				continue // of auto, whoever is chosen
+				continue // with auto, only the chosen agent
 			case i > 0:
 				what = "  or, then"
 			}
@@ -92,7 +92,7 @@ func (d *Doctor) patients(ctx context.Context, cfg *config.Config) (patients []p
 	if err != nil {
 		lacking = append(lacking, failed("panel", err)...)
 	}
-	if len(panel) > 0 { // it judges in the place of the critic
+	if len(panel) > 0 { // it replaces the critic
 		patients = slices.DeleteFunc(patients, func(p patient) bool { return p.Role == loop.RoleCritic })
 	}
 	for _, p := range panel {
@@ -108,7 +108,7 @@ func (d *Doctor) patients(ctx context.Context, cfg *config.Config) (patients []p
 	return patients, lacking
 }
 
-// examine says what can be seen of an agent without a turn.
+// examine describes an agent without running a turn.
 func (d *Doctor) examine(ctx context.Context, cfg *config.Config, p patient) Finding {
 	hint := ""
 	words := []string{p.Ref().Agent}
@@ -137,11 +137,11 @@ func (d *Doctor) examine(ctx context.Context, cfg *config.Config, p patient) Fin
 	return Finding{What: p.what, OK: true, Detail: detail, Aside: p.aside, Hint: hint}
 }
 
-// version says which version an installed agent is; "" when it has none to tell.
+// version returns the version of an installed agent; "" if it does not report one.
 func (d *Doctor) version(ctx context.Context, p crew.Player) string {
 	told, err := p.Version(ctx, d.Host)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Sprintf("(it does not tell its version within %s)", crew.VersionTimeout)
+		return fmt.Sprintf("(no version within %s)", crew.VersionTimeout)
 	}
 	if err != nil {
 		return "(its version is unknown: " + term.Line(err.Error()) + ")"
@@ -149,7 +149,7 @@ func (d *Doctor) version(ctx context.Context, p crew.Player) string {
 	return told
 }
 
-// probes lets agents play one tiny turn each, in an empty directory.
+// probes runs one tiny turn of each agent, in an empty directory.
 func (d *Doctor) probes(ctx context.Context, patients []patient, probe string) (findings []Finding) {
 	var chosen []patient
 	for _, p := range patients {
@@ -166,10 +166,10 @@ func (d *Doctor) probes(ctx context.Context, patients []patient, probe string) (
 	return findings
 }
 
-// probePrompt asks for next to nothing; what comes back does not matter.
+// probePrompt asks for next to nothing; the answer does not matter.
 const probePrompt = "This is a test of the connection. Use no tools. Answer with the one word: OK\n"
 
-// probe plays the turn as a critic's, which changes nothing.
+// probe runs the turn as a critic's, which changes nothing.
 func (d *Doctor) probe(ctx context.Context, runner *proc.Runner, p patient) (f Finding) {
 	f = Finding{What: "probe", Detail: render.Who(p.Ref()), Aside: p.aside}
 	fail := func(err error) Finding {
@@ -180,7 +180,7 @@ func (d *Doctor) probe(ctx context.Context, runner *proc.Runner, p patient) (f F
 	if err != nil {
 		return fail(err)
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // it is the system's to tidy
+	defer os.RemoveAll(dir) //nolint:errcheck // the system cleans up its temporary directory
 	work, outputs := filepath.Join(dir, "work"), filepath.Join(dir, "outputs")
 	if err := errors.Join(os.Mkdir(work, 0o700), os.Mkdir(outputs, 0o700)); err != nil {
 		return fail(err)
@@ -205,7 +205,7 @@ func (d *Doctor) probe(ctx context.Context, runner *proc.Runner, p patient) (f F
 	return f
 }
 
-// probed says how the turn went.
+// probed describes how the turn went.
 func probed(t loop.Turn) string {
 	what := render.Fate(t)
 	switch t.Ending {

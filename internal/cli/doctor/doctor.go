@@ -1,5 +1,5 @@
-// Package doctor looks at what a run would need: git, the agents, the configuration and
-// the session directory.
+// Package doctor checks what a run needs: git, the agents, the configuration and the session
+// directory.
 package doctor
 
 import (
@@ -18,24 +18,24 @@ import (
 	"codeloops/internal/view"
 )
 
-// A Finding is one thing that doctor looked at.
+// A Finding is the result of one check.
 type Finding struct {
 	What   string `json:"what"`
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"`
-	// Aside is set for what does not stand in a run's way.
+	// Aside is set for what a run does not need.
 	Aside bool   `json:"aside,omitempty"`
 	Hint  string `json:"hint,omitempty"`
 }
 
-// A Doctor looks at one place.
+// A Doctor checks one directory.
 type Doctor struct {
 	Host     *host.Host
 	Settings config.Options
-	Tell     func(sentence string) // is told what became of a restore that broke off
+	Tell     func(sentence string) // reports what happened to an interrupted restore
 }
 
-// Examine looks at everything. probe lets agents play: "", [Configured] or [All].
+// Examine checks everything. probe says which agents play a turn: none (""), [Configured] or [All].
 func (d *Doctor) Examine(ctx context.Context, probe string) []Finding {
 	findings := []Finding{d.git(ctx), d.repository()}
 	cfg, err := config.Load(d.Settings)
@@ -48,7 +48,7 @@ func (d *Doctor) Examine(ctx context.Context, probe string) []Finding {
 	return append(findings, d.Agents(ctx, cfg, probe)...)
 }
 
-// failed is what an error says, one finding for each problem.
+// failed turns an error into findings, one for each problem.
 func failed(what string, err error) (findings []Finding) {
 	for _, p := range problem.Of(err) {
 		findings = append(findings, Finding{What: what, Detail: p.Message, Hint: p.Hint})
@@ -60,7 +60,7 @@ func (d *Doctor) git(ctx context.Context) Finding {
 	f := Finding{What: "git"}
 	out, err := proc.Output(ctx, proc.Call{Invocation: proc.Invocation{Argv: []string{"git", "--version"}, Dir: d.Host.Dir, Env: d.Host.Environ}, MaxOutput: 4 << 10})
 	if err != nil {
-		f.Detail, f.Hint = err.Error(), "install git: agents work with it, and codeloops asks it where filters and partial clones come in"
+		f.Detail, f.Hint = err.Error(), "install git: agents need it, and codeloops uses it for filters and partial clones"
 		return f
 	}
 	f.OK, f.Detail = true, strings.TrimSpace(string(out))
@@ -75,19 +75,19 @@ func (d *Doctor) repository() Finding {
 	return Finding{What: "repository", OK: true, Detail: r.WorkTree}
 }
 
-// views tries where critics and checks would work here.
+// views tries which kind of view critics and checks get here.
 func (d *Doctor) views(ctx context.Context, cfg *config.Config) []Finding {
 	t, err := worktree.Open(ctx, d.Host, d.Host.Dir, d.Tell)
 	if err != nil {
-		return nil // the repository has said so
+		return nil // reported by repository
 	}
 	defer t.Close() //nolint:errcheck // only read
 	runner := proc.NewRunner(d.Host.Now)
 	defer runner.Close() //nolint:errcheck // nothing runs
 	const what = "critic's view"
 	place := t.Views(runner)
-	place.Home = filepath.Join(place.Home, "doctor") // a run may be at work
-	defer os.RemoveAll(place.Home)                   //nolint:errcheck // or the next one does
+	place.Home = filepath.Join(place.Home, "doctor") // a run may be active
+	defer os.RemoveAll(place.Home)                   //nolint:errcheck // the next run of doctor tries again
 	kind, err := place.Use(ctx, view.Kind(cfg.CriticView))
 	if err != nil {
 		return failed(what, err)
@@ -97,21 +97,21 @@ func (d *Doctor) views(ctx context.Context, cfg *config.Config) []Finding {
 		view.Copy: "a copy of the work tree", view.Tree: "none: critics and checks work in the work tree itself",
 	}[kind]}
 	if kind == view.Copy && cfg.CriticView == string(view.Auto) {
-		f.Hint = "there are no overlays here, and no clones; docs/limits.md says why that can be"
+		f.Hint = "neither overlays nor clones work here; docs/limits.md says why"
 	}
 	return []Finding{f}
 }
 
-// leftovers says whether there is something to clean; nothing where there is not.
+// leftovers reports whether there is something to clean up.
 func (d *Doctor) leftovers(ctx context.Context, cfg *config.Config) []Finding {
 	found, err := d.Leftovers(ctx, cfg)
 	if err != nil || len(found.Things) == 0 {
-		return nil // what cannot be looked at keeps no run from starting
+		return nil // an error here does not keep a run from starting
 	}
-	return []Finding{{What: "leftovers", OK: true, Detail: found.Sum() + ", left by runs that were killed", Hint: "codeloops doctor --clean lists them, and removes them"}}
+	return []Finding{{What: "leftovers", OK: true, Detail: found.Sum() + ", left by killed runs", Hint: "codeloops doctor --clean lists and removes them"}}
 }
 
-// Leftovers looks for what runs that were killed have left.
+// Leftovers looks for what killed runs have left behind.
 func (d *Doctor) Leftovers(ctx context.Context, cfg *config.Config) (*leftovers.Found, error) {
 	logs, err := cfg.Sessions()
 	if err != nil {

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
@@ -10,7 +9,6 @@ import (
 
 	"codeloops/internal/run/crew"
 	"codeloops/internal/screen/term"
-	"codeloops/internal/wording"
 )
 
 const (
@@ -20,15 +18,15 @@ const (
 
 // A Sheet lays tables out for a person.
 type Sheet struct {
-	Width int // of a terminal; 0: lines may be of any length
+	Width int // of the terminal; 0: no limit
 	Style *lipgloss.Renderer
 }
 
-// Findings lays out what was looked at, with what to do about it, and what it comes to.
+// Findings lays out findings with their hints, and a conclusion.
 func (s Sheet) Findings(findings []Finding) string {
 	good, bad := s.Style.NewStyle().Foreground(green), s.Style.NewStyle().Foreground(red)
 	var b strings.Builder
-	wide, lacking := 0, 0
+	wide, lacking := 0, false
 	for _, f := range findings {
 		wide = max(wide, ansi.StringWidth(f.What))
 	}
@@ -39,23 +37,22 @@ func (s Sheet) Findings(findings []Finding) string {
 			mark = bad.Render("no  ")
 		case !f.OK:
 			mark = bad.Render("FAIL")
-			lacking++
+			lacking = true
 		}
 		s.row(&b, mark+"  "+padded(f.What, wide+1), term.Line(f.Detail))
 		if f.Hint != "" {
 			s.row(&b, "      "+padded("", wide+1), "hint: "+term.Line(f.Hint))
 		}
 	}
-	if lacking > 0 {
-		fmt.Fprintf(&b, "\nno run could start here: %s above to be mended\n", wording.Count(lacking, "FAIL"))
-		return b.String()
+	if lacking {
+		return b.String() + "\nno run could start here: fix what is marked FAIL\n"
 	}
 	b.WriteString("\na run could start here: codeloops \"what to do\"\n")
 	return b.String()
 }
 
-// Agents lays out what there is to know of agents: those that are here, the others with how
-// to come by them, and how each is called.
+// Agents lays out the installed agents, the others with how to install them, and the command
+// lines of all.
 func (s Sheet) Agents(rows []crew.Row) string {
 	strong, faint := s.Style.NewStyle().Bold(true), s.Style.NewStyle().Faint(true)
 	var here, away, calls strings.Builder
@@ -82,16 +79,16 @@ func (s Sheet) Agents(rows []crew.Row) string {
 		}
 	}
 	if here.Len() == 0 {
-		here.WriteString("  none: install one of those below, or see `codeloops demo`, which needs none\n")
+		here.WriteString("  none: install one of those below, or try `codeloops demo`, which needs none\n")
 	}
 	text := strong.Render("Installed") + "\n" + here.String()
 	if away.Len() > 0 {
 		text += "\n" + strong.Render("Not installed") + "\n" + away.String()
 	}
-	return text + "\n" + strong.Render("How each is called") + "\n" + calls.String()
+	return text + "\n" + strong.Render("Command lines") + "\n" + calls.String()
 }
 
-// row writes a text behind a name. On a terminal it stays in its column.
+// row writes a name and a text, which on a terminal is wrapped in its column.
 func (s Sheet) row(b *strings.Builder, name, text string) {
 	at := ansi.StringWidth(name) + 1
 	if s.Width > at+20 {

@@ -23,7 +23,7 @@ FAIL  critic's view  none of the kind that
                      hint: choose another one
 no    also here      goose
 
-no run could start here: 1 FAIL above to be mended
+no run could start here: fix what is marked FAIL
 `
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -45,7 +45,7 @@ func TestAgents(t *testing.T) {
 Not installed
   third    it cannot be started
 
-How each is called
+Command lines
   one      actor  one -p
            critic one --plan
   another  actor  another

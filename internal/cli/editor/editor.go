@@ -1,4 +1,4 @@
-// Package editor has the user write a text in their editor.
+// Package editor lets the user write a text in their editor.
 package editor
 
 import (
@@ -15,28 +15,28 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// An Editor is the user's.
+// An Editor is the user's editor.
 type Editor struct {
 	*term.Streams
 	*host.Host
 
-	Git diff.Git // asks the user's configuration
+	Git diff.Git // reads the user's git configuration
 }
 
-// below begins what is not part of the text. Lines that begin with # are: they are headings
-// of Markdown.
+// below separates the text from the comments. A # alone does not make a comment, because it
+// begins headings in Markdown.
 const below = "# ------------------------ >8 ------------------------"
 
-// A Draft is a text that was edited, and stays in a file until it is dropped.
+// A Draft is an edited text, which stays in a file until it is dropped.
 type Draft struct {
 	Text string
 	File string
 }
 
 // Drop removes the file.
-func (d Draft) Drop() { _ = os.RemoveAll(filepath.Dir(d.File)) } // else it is the system's to tidy
+func (d Draft) Drop() { _ = os.RemoveAll(filepath.Dir(d.File)) } // otherwise the system cleans up its temporary directory
 
-// Edit opens the editor on a text, with comments below it.
+// Edit opens the editor on a text with comments below it.
 func (e *Editor) Edit(ctx context.Context, text, comments string) (d Draft, err error) {
 	command, err := e.command(ctx)
 	if err != nil {
@@ -44,45 +44,43 @@ func (e *Editor) Edit(ctx context.Context, text, comments string) (d Draft, err 
 	}
 	dir, err := os.MkdirTemp("", "codeloops-prompt-")
 	if err != nil {
-		return d, fmt.Errorf("make a place for the text: %w", err)
+		return d, fmt.Errorf("make a directory for the text: %w", err)
 	}
 	d.File = filepath.Join(dir, "PROMPT.md")
 	if err := os.WriteFile(d.File, []byte(template(text, comments)), 0o600); err != nil {
 		d.Drop()
 		return d, fmt.Errorf("write the text to edit: %w", err)
 	}
-	// As git does: the command is the shell's to read, and may have arguments. Ctrl+C is
-	// the editor's.
+	// As in git, the shell parses the command, so it may have arguments. The editor handles Ctrl+C.
 	tool := proc.Tool{Argv: []string{"sh", "-c", command + ` "$@"`, command, d.File}, Stdin: e.In, Stdout: e.Err, Stderr: e.Err}
 	switch code, err := tool.Run(context.WithoutCancel(ctx)); {
 	case err != nil:
 		d.Drop()
 		return d, fmt.Errorf("run the editor: %w", err)
 	case code != 0:
-		return d, hint.Errorf("your text is in "+d.File, "the editor (%s) ended with %d, and nothing was run", command, code)
+		return d, hint.Errorf("your text is in "+d.File, "the editor (%s) exited with %d, and nothing was run", command, code)
 	}
 	written, err := os.ReadFile(d.File)
 	if err != nil {
-		return d, fmt.Errorf("read the text that was edited: %w", err)
+		return d, fmt.Errorf("read the edited text: %w", err)
 	}
 	d.Text, _, _ = strings.Cut("\n"+strings.ReplaceAll(string(written), "\r\n", "\n"), "\n"+below)
 	d.Text = strings.TrimPrefix(d.Text, "\n")
 	return d, nil
 }
 
-// template is what the editor opens on.
+// template returns the text that the editor opens.
 func template(text, comments string) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimRight(text, "\n") + "\n\n" + below + "\n")
-	for line := range strings.Lines("Leave this line as it is. What stands below it is not part of the text.\n" + comments) {
+	for line := range strings.Lines("Do not change this line. Everything below it is ignored.\n" + comments) {
 		b.WriteString(strings.TrimRight("# "+strings.TrimRight(line, "\n"), " ") + "\n")
 	}
 	return b.String()
 }
 
-// command finds the editor where git looks for it: $GIT_EDITOR, core.editor, $VISUAL,
-// $EDITOR, vi. Of git's configuration only the user's own counts, and the machine's: an
-// agent may have written that of a repository.
+// command finds the editor as git does: $GIT_EDITOR, core.editor, $VISUAL, $EDITOR, vi. It
+// ignores core.editor in the repository, where an agent may have set it.
 func (e *Editor) command(ctx context.Context) (string, error) {
 	if command := e.Getenv("GIT_EDITOR"); command != "" {
 		return command, nil

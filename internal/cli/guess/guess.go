@@ -1,4 +1,4 @@
-// Package guess tells a guess at a command from a prompt.
+// Package guess recognizes prompts that were probably meant as commands.
 package guess
 
 import (
@@ -12,20 +12,19 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// maxGuessed is how many words a guess at a command has at most. More than that
-// is a prompt.
+// maxGuessed is the maximum number of words in a guess at a command. Longer texts are
+// prompts.
 const maxGuessed = 3
 
-// A Habit is what somebody types who knows other tools of this kind.
+// A Habit is a command that users know from other tools.
 type Habit struct {
-	Words   string // that mean the same
-	Command string // that does it here; "" where there is none
-	Instead string // what to do where there is none
+	Words   string // synonyms
+	Command string // the equivalent here; "" if there is none
+	Instead string // what to do, for the hint
 }
 
-// Habits lists the usual commands of other tools. Names of commands that are
-// promised, and not built yet, are among them: they cannot be a prompt today and
-// a command tomorrow.
+// Habits lists the usual commands of other tools. It includes planned commands, so that
+// they are not a prompt today and a command tomorrow.
 func Habits() []Habit {
 	return []Habit{
 		{Words: "ls history runs", Command: "sessions list"},
@@ -40,9 +39,9 @@ func Habits() []Habit {
 		{Words: "settings set get", Command: "config show"},
 		{Words: "models providers", Command: "agents"},
 		{Words: "strategy", Command: "strategies"},
-		{Words: "login logout auth signin whoami", Command: "doctor", Instead: "an agent is signed in to with its own command"},
-		{Words: "cancel kill abort", Command: "stop", Instead: "Ctrl+C where it runs ends it at once"},
-		{Words: "update upgrade install uninstall", Instead: "update it in the way in which you installed it"},
+		{Words: "login logout auth signin whoami", Command: "doctor", Instead: "sign in to an agent with its own command"},
+		{Words: "cancel kill abort", Command: "stop", Instead: "Ctrl+C in its terminal ends it at once"},
+		{Words: "update upgrade install uninstall", Instead: "update it the way you installed it"},
 		{
 			Words:   "ui project prompt skills gate mcp serve web commit pr attest",
 			Instead: "this version does not have it",
@@ -50,22 +49,22 @@ func Habits() []Habit {
 	}
 }
 
-// Some words are said of code as well.
+// Some of these words are also used about code.
 const (
-	// plainVerbs are a guess alone, or with words of ours alone behind them:
-	// "remove latest" is one, "remove dead code" is not.
+	// plainVerbs count as a guess only if they stand alone or all other words are ourWords:
+	// "remove latest" is a guess, "remove dead code" is not.
 	plainVerbs = "add clean commit delete get import install open prompt remove revert rollback search set start strategy undo uninstall update upgrade"
 	ourWords   = "agent all codeloops it latest loop model self session version"
 )
 
-// A Command is one that there is, with those below it.
+// A Command is an existing command with its subcommands.
 type Command struct {
 	Name    string
 	Aliases []string
 	Below   []Command
 }
 
-// find returns the command of that name below this one.
+// find returns the subcommand with this path.
 func (c Command) find(path string) (below Command, ok bool) {
 	for name := range strings.FieldsSeq(path) {
 		i := slices.IndexFunc(c.Below, func(b Command) bool { return b.Name == name || slices.Contains(b.Aliases, name) })
@@ -77,16 +76,16 @@ func (c Command) find(path string) (below Command, ok bool) {
 	return c, true
 }
 
-// A Guess is the command that a few plain words were probably meant to be.
+// A Guess is the command that a few words were probably meant to be.
 type Guess struct {
-	word    string // that it is told by
-	Command string // the whole command; "" where there is none
-	Instead string
-	prompt  string // all of the words
+	word    string // the first word
+	Command string // the whole command; "" if there is none
+	Instead string // what to do, for the hint
+	prompt  string // all words
 }
 
-// In looks for a command in the words of a prompt. A guess at a command
-// must not start an agent, which may do anything and has to be paid.
+// In looks for a command in the words of a prompt. A mistyped command must not start
+// an agent, which may do anything and costs money.
 func In(root Command, words []string) (g Guess, ok bool) {
 	if len(words) > 1 && words[0] == root.Name { // typed twice
 		words = words[1:]
@@ -96,7 +95,7 @@ func In(root Command, words []string) (g Guess, ok bool) {
 	}
 	g = Guess{word: words[0], prompt: strings.Join(words, " ")}
 	if g.word == "-" {
-		g.Instead = "a pipe on standard input is the prompt by itself; for anything else there is --prompt-file -"
+		g.Instead = "a pipe on standard input is the prompt without it; otherwise use --prompt-file -"
 		return g, true
 	}
 	for _, word := range words {
@@ -114,8 +113,8 @@ func In(root Command, words []string) (g Guess, ok bool) {
 	return g, true
 }
 
-// about reports whether words behind a verb are about codeloops, and none about
-// what somebody works on.
+// about reports whether all words after a verb are about codeloops, not about the user's
+// project.
 func about(known map[string]Habit, words []string) bool {
 	for _, word := range words {
 		word = strings.ToLower(word)
@@ -135,7 +134,7 @@ func reference(word string) bool {
 
 func among(words, word string) bool { return slices.Contains(strings.Fields(words), word) }
 
-// refine adds the words behind the first one, as far as they fit.
+// refine adds the following words, as far as they fit.
 func (g *Guess) refine(root Command, rest []string) {
 	if g.Command == "" {
 		return
@@ -158,15 +157,14 @@ func (g *Guess) refine(root Command, rest []string) {
 	}
 }
 
-// plainWord reports whether a word is one that a command or its argument could
-// be: somebody who quotes several words, or ends them with a full stop, has
-// written a prompt.
+// plainWord reports whether a word could be a command or an argument. Quoted phrases and
+// sentences with punctuation are prompts.
 func plainWord(word string) bool {
 	return word != "" && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-~/:") == ""
 }
 
-// commandWords maps the first words of all commands, of habits and of subcommands to
-// what they mean. What comes first wins.
+// commandWords maps the names of commands, habits and subcommands to their meaning.
+// Earlier ones win.
 func commandWords(root Command) map[string]Habit {
 	known := map[string]Habit{"help": {Command: "help"}, "completion": {Command: "completion"}}
 	add := func(word string, h Habit) {
@@ -194,8 +192,8 @@ func commandWords(root Command) map[string]Habit {
 	return known
 }
 
-// nearest finds the known word that a word is, or is a slip for. Commands come
-// before what is usual elsewhere.
+// nearest finds the known word that was typed or mistyped. Commands come before
+// habits.
 func nearest(word string, known map[string]Habit, alone bool) (string, bool) {
 	if _, there := known[word]; there {
 		return word, true
@@ -213,19 +211,19 @@ func nearest(word string, known map[string]Habit, alone bool) (string, bool) {
 	return best, best != ""
 }
 
-// most is how many slips a word may have. Beside words that are not ours, fewer
-// slips make a command of it: "replace tabs" is no replay, and "parser" no pause.
+// most is how many typing errors a word may have. Next to other words it may have
+// fewer: "replace tabs" is not replay, and "parser" is not pause.
 func (h Habit) most(word string, alone bool) int {
-	const long = 8 // letters, from which on two slips are likely
+	const long = 8 // letters; in longer words two errors are likely
 	if !strings.Contains(h.Command, " ") && h.Words == "" && (alone || len(word) >= long) {
 		return max(1, min(len(word), len(h.Command))/3)
 	}
 	return 1
 }
 
-// isSlip reports whether so many slips may have made a word of a name. Short words
-// with another letter in them are others ("lint" is no list), and so are those that
-// begin otherwise as well ("deploy" is no replay).
+// isSlip reports whether a word may be a mistyped name. Short words with a different
+// letter are other words ("lint" is not list), and so are words with several errors and
+// another first letter ("deploy" is not replay).
 func isSlip(word, name string, slips, most int) bool {
 	const short = 4
 	switch {
@@ -241,7 +239,7 @@ func sameLetters(a, b string) bool {
 	return string(slices.Sorted(slices.Values([]byte(a)))) == string(slices.Sorted(slices.Values([]byte(b))))
 }
 
-// Refusal is the error that tells of a guess.
+// Refusal returns the error for a guess.
 func (g Guess) Refusal() error {
 	what := g.Instead
 	if g.word != "-" {

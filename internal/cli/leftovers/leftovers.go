@@ -1,5 +1,5 @@
-// Package leftovers finds what runs that were killed have left, and removes it. What may be of
-// use to a run that goes on, or to a session that can be carried on, is none of it.
+// Package leftovers finds and removes what killed runs have left behind. It spares everything
+// that an active run or a resumable session may need.
 package leftovers
 
 import (
@@ -36,18 +36,18 @@ type Thing struct {
 // Found is all that was found.
 type Found struct {
 	Things []Thing `json:"leftovers"`
-	// Kept are sentences about what is left alone.
+	// Kept are sentences about what is not removed.
 	Kept []string `json:"kept,omitempty"`
 }
 
-// A Place is where leftovers are looked for.
+// A Place is where to look for leftovers.
 type Place struct {
 	Host *host.Host
 	Logs string // the directory of sessions
 	Temp string // the system's directory for temporary files
 }
 
-// Find looks for leftovers. Nothing is removed.
+// Find looks for leftovers. It removes nothing.
 func (p Place) Find(ctx context.Context) (*Found, error) {
 	store, err := session.NewStore(p.Logs)
 	if err != nil {
@@ -65,17 +65,17 @@ func (p Place) Find(ctx context.Context) (*Found, error) {
 		return nil, err
 	}
 	for _, id := range (session.Cleaner{Store: store}).Waiting() {
-		f.Kept = append(f.Kept, fmt.Sprintf("session %s has copies of the work tree, and can be carried on; codeloops sessions rm %s removes it with them", id, id))
+		f.Kept = append(f.Kept, fmt.Sprintf("session %s has copies of the work tree and can be resumed; codeloops sessions rm %s removes both", id, id))
 	}
 	for _, path := range session.StaleDoors(p.Host.Data("locks")) {
-		f.add("the socket of a run that is over", path, func(context.Context) error {
+		f.add("the socket of a finished run", path, func(context.Context) error {
 			return session.AtDoor(path, func() error { return door.Clear(path) })
 		})
 	}
 	locks, _ := session.StaleLocks(p.Host.Data("locks"))
-	if p.busy(store) { // which views and files are its own cannot be told
+	if p.busy(store) { // its views and files cannot be told from leftovers
 		f.locks(locks...)
-		f.Kept = append(f.Kept, "a run is at work: views and temporary files were not looked at")
+		f.Kept = append(f.Kept, "a run is active: views and temporary files were not checked")
 		return f, nil
 	}
 	if r, err := repo.Open(p.Host.Dir, p.Host.LookupEnv); err == nil {
@@ -84,7 +84,7 @@ func (p Place) Find(ctx context.Context) (*Found, error) {
 	f.locks(locks...)
 	idle := func(path string) func(context.Context) error {
 		return func(context.Context) error {
-			if p.busy(store) { // it has begun since
+			if p.busy(store) { // a run has started since
 				return errBusy
 			}
 			return view.Remove(path)
@@ -95,18 +95,18 @@ func (p Place) Find(ctx context.Context) (*Found, error) {
 	return f, nil
 }
 
-// locks takes files of locks; "" is none.
+// locks adds lock files; "" is ignored.
 func (f *Found) locks(paths ...string) {
 	for _, path := range paths {
 		if path != "" {
-			f.add("the lock of a run that is over", path, func(context.Context) error { return session.RemoveLock(path) })
+			f.add("the lock of a finished run", path, func(context.Context) error { return session.RemoveLock(path) })
 		}
 	}
 }
 
-var errBusy = errors.New("a run is at work")
+var errBusy = errors.New("a run is active")
 
-// busy reports whether any run of the user's is at work, as far as that can be told.
+// busy reports whether any run of the user is active, as far as that is known.
 func (p Place) busy(store *session.Store) bool {
 	_, held := session.StaleLocks(p.Host.Data("locks"))
 	if held || worktree.Held(p.Host, p.Host.Dir) != nil {
@@ -121,7 +121,7 @@ func (p Place) busy(store *session.Store) bool {
 	return err != nil
 }
 
-// discard removes what a session has left, while nobody carries that on.
+// discard removes what a session has left, under the session's lock.
 func discard(store *session.Store, l session.Leftover) error {
 	if l.Of == "" {
 		return view.Remove(l.Path)
@@ -129,12 +129,12 @@ func discard(store *session.Store, l session.Leftover) error {
 	return (session.Cleaner{Store: store}).Alone(l.Of, func() error { return view.Remove(l.Path) })
 }
 
-// checkpoints finds those of sessions that are gone.
+// checkpoints finds checkpoints of deleted sessions.
 func (p Place) checkpoints(ctx context.Context, store *session.Store, f *Found) error {
 	git := &worktree.Git{Environ: repo.WithoutRepository(p.Host.Environ)}
 	all, err := checkpoints.OrphansOf(ctx, checkpoints.Repository{Git: git, Store: store})
 	for _, of := range all {
-		thing := Thing{What: wording.Count(len(of.Refs), "checkpoint") + " of sessions that are gone", Path: of.Dir, remove: of.Remove}
+		thing := Thing{What: wording.Count(len(of.Refs), "checkpoint") + " of deleted sessions", Path: of.Dir, remove: of.Remove}
 		if of.All {
 			thing.Bytes = size(of.Dir)
 		}
@@ -143,7 +143,7 @@ func (p Place) checkpoints(ctx context.Context, store *session.Store, f *Found) 
 	return err
 }
 
-// views finds those that nobody works in.
+// views finds unused views.
 func (p Place) views(f *Found, idle func(path string) func(context.Context) error) {
 	for _, home := range []string{p.Host.Cache("views"), filepath.Join(p.Temp, fmt.Sprintf("codeloops-views-%d", os.Getuid()))} {
 		if info, err := os.Lstat(home); err != nil || !owned(info) {
@@ -155,12 +155,12 @@ func (p Place) views(f *Found, idle func(path string) func(context.Context) erro
 	}
 }
 
-// passing matches what we make in the system's directory for temporary files.
+// passing matches the names of codeloops' temporary files.
 var passing = wording.Pattern(`^codeloops-((objects|index|probe|man|demo)-)?[0-9]+$`)
 
-// temporary finds temporary files that are an hour old.
+// temporary finds temporary files that are at least an hour old.
 func (p Place) temporary(f *Found, idle func(path string) func(context.Context) error) {
-	entries, _ := os.ReadDir(p.Temp) // what cannot be read cannot be removed
+	entries, _ := os.ReadDir(p.Temp) // unreadable files cannot be removed either
 	for _, e := range entries {
 		path := filepath.Join(p.Temp, e.Name())
 		if passing().MatchString(e.Name()) && p.old(e) && !kept(path) {
@@ -169,13 +169,13 @@ func (p Place) temporary(f *Found, idle func(path string) func(context.Context) 
 	}
 }
 
-// old reports whether a file or directory is the user's, and has not changed for an hour.
+// old reports whether a file or directory is the user's and has not changed for an hour.
 func (p Place) old(e fs.DirEntry) bool {
 	info, err := e.Info()
 	return err == nil && (e.IsDir() || e.Type().IsRegular()) && owned(info) && p.Host.Now().Sub(info.ModTime()) > time.Hour
 }
 
-// kept reports whether a demonstration was to be kept.
+// kept reports whether a path is a demonstration that the user wanted to keep.
 func kept(path string) bool {
 	if !strings.HasPrefix(filepath.Base(path), lookup.DemoDir) {
 		return false
@@ -188,11 +188,11 @@ func (f *Found) add(what, path string, remove func(context.Context) error) {
 	f.Things = append(f.Things, Thing{What: what, Path: path, Bytes: size(path), remove: remove})
 }
 
-// size adds up the files in a directory, or is that of a file.
+// size returns the size of a file, or of all files in a directory.
 func size(path string) (bytes int64) {
 	_ = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return nil //nolint:nilerr // the total is for information
+			return nil //nolint:nilerr // the total is only for information
 		}
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
 			bytes += info.Size()
@@ -211,8 +211,8 @@ func (f *Found) Sum() string {
 	return fmt.Sprintf("%s, %s", wording.Count(len(f.Things), "thing"), wording.Bytes(bytes))
 }
 
-// List lists what was found, behind a word for what becomes of it. Of many of a kind it names the
-// first ones.
+// List lists what was found, each line with the prefix done. It shows only the first few of each
+// kind.
 func (f *Found) List(done string) string {
 	const most = 10 // of a kind
 	var b strings.Builder
@@ -228,12 +228,12 @@ func (f *Found) List(done string) string {
 		fmt.Fprintf(&b, "%s more of these: %s\n", done, more.Sum())
 	}
 	for _, sentence := range f.Kept {
-		fmt.Fprintf(&b, "left alone: %s\n", wording.Line(sentence))
+		fmt.Fprintf(&b, "not removed: %s\n", wording.Line(sentence))
 	}
 	return b.String()
 }
 
-// Remove removes all of it. What cannot be removed keeps nothing else from being removed.
+// Remove removes everything that was found. It continues after errors.
 func (f *Found) Remove(ctx context.Context) (err error) {
 	for _, t := range f.Things {
 		if ctx.Err() != nil {

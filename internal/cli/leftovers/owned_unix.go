@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// owned reports whether something is the user's.
+// owned reports whether a file belongs to the user.
 func owned(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Getuid()

@@ -2,5 +2,5 @@ package leftovers
 
 import "io/fs"
 
-// owned: the directory for temporary files is the user's own.
+// owned is always true: each user has their own directory for temporary files.
 func owned(fs.FileInfo) bool { return true }

@@ -7,16 +7,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// exitKey is the annotation of a command that holds its exit codes.
+// exitKey is the annotation with a command's exit codes.
 const exitKey = "exits"
 
-// An Exit is one way in which a command ends.
+// An Exit is an exit code with its meaning.
 type Exit struct {
 	Code    int
 	Meaning string
 }
 
-// Exits are the annotations of a command that ends in these ways.
+// Exits returns annotations with exit codes for a command.
 func Exits(all ...Exit) map[string]string {
 	var lines []string
 	for _, e := range all {
@@ -25,7 +25,7 @@ func Exits(all ...Exit) map[string]string {
 	return map[string]string{exitKey: strings.Join(lines, "\n")}
 }
 
-// ExitsOf are the ways in which a command says that it ends.
+// ExitsOf returns the exit codes in a command's annotations.
 func ExitsOf(cmd *cobra.Command) (all []Exit) {
 	for line := range strings.Lines(cmd.Annotations[exitKey]) {
 		code, meaning, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")

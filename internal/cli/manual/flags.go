@@ -12,7 +12,7 @@ import (
 // groupKey is the annotation that names the heading of a flag.
 const groupKey = "group"
 
-// Under puts flags below a heading of their own, wherever flags are told.
+// Under groups flags below a heading in help and manual pages.
 func Under(heading string, flags *pflag.FlagSet, names ...string) {
 	for _, name := range names {
 		f := flags.Lookup(name)
@@ -26,16 +26,16 @@ func Under(heading string, flags *pflag.FlagSet, names ...string) {
 	}
 }
 
-// A group is the flags below one heading.
+// A group is a heading with its flags.
 type group struct {
 	heading string
 	flags   []*pflag.Flag
 }
 
-// groups are the flags of a command: those with a heading in the order in which headings
-// were first named, then the others, then those that it shares with other commands.
+// groups returns the flags of a command: those with a heading in the order in which headings
+// first occur, then the others, then inherited flags.
 func groups(cmd *cobra.Command) (all []group) {
-	cmd.InitDefaultHelpFlag() // as when it is run
+	cmd.InitDefaultHelpFlag() // as cobra does when it runs the command
 	rest := group{heading: "Options"}
 	cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
 		heading := f.Annotations[groupKey]
@@ -66,21 +66,21 @@ func groups(cmd *cobra.Command) (all []group) {
 	return all
 }
 
-// told is what help says of a flag: what its value is called, and what it does. Values
-// with bars between them need not be said twice.
+// told returns the name of a flag's value and its description. A list of values like a|b
+// is not repeated in the description.
 func told(f *pflag.Flag) (value, does string) {
 	value, does = pflag.UnquoteUsage(f)
 	if strings.Contains(value, "|") {
 		does = strings.Replace(does, ": "+value, "", 1)
 	}
-	// What is no default is the value that says so.
+	// An empty value is not worth mentioning as the default.
 	if !slices.Contains([]string{"", "0", "false", "[]"}, f.DefValue) && !strings.Contains(does, "(default") {
 		does += fmt.Sprintf(" (default %s)", f.DefValue)
 	}
 	return value, does
 }
 
-// typed is how a flag is typed, its name aligned with those that have a letter, too.
+// typed returns a flag as it is typed, with long names aligned.
 func typed(f *pflag.Flag) string {
 	text := "    --" + f.Name
 	if f.Shorthand != "" {

@@ -3,19 +3,20 @@ package manual
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
 
-// widest is how wide prose is laid out, however wide the screen is.
+// widest is the maximum width of prose, however wide the screen is.
 const widest = 100
 
-// A Screen is what help is laid out for.
+// A Screen lays out help.
 type Screen struct {
 	Columns int
-	// Heading is how a heading looks; nil: as the text does.
+	// Heading styles a heading; nil leaves it plain.
 	Heading func(string) string
 }
 
@@ -28,7 +29,7 @@ func (s Screen) heading(text string) string {
 	return s.Heading(text)
 }
 
-// Help writes the help of a command. more stands at its end; "" is nothing.
+// Help writes the help of a command, with the paragraph more at its end unless that is empty.
 func (s Screen) Help(w io.Writer, cmd *cobra.Command, more string) error {
 	var b strings.Builder
 	section := func(title string) { fmt.Fprintf(&b, "\n%s\n", s.heading(title+":")) }
@@ -70,7 +71,7 @@ func (s Screen) Help(w io.Writer, cmd *cobra.Command, more string) error {
 	return err
 }
 
-// row is a name and what is said of it, which begins in a column of its own.
+// row lays out a name, and its description in a column.
 func (s Screen) row(name string, column int, says string) string {
 	var b strings.Builder
 	b.WriteString(name)
@@ -91,7 +92,7 @@ func (s Screen) row(name string, column int, says string) string {
 	return b.String()
 }
 
-// prose lays paragraphs out anew, and leaves blocks with indented lines as they are.
+// prose wraps paragraphs, but leaves blocks with indented lines as they are.
 func (s Screen) prose(text string) string {
 	var b strings.Builder
 	for i, part := range paragraphs(text) {
@@ -109,13 +110,13 @@ func (s Screen) prose(text string) string {
 	return b.String()
 }
 
-// A paragraph of a text; the lines of a block stay as they are.
+// A paragraph of a text; the lines of a block are not wrapped.
 type paragraph struct {
 	text  string
 	block bool
 }
 
-// paragraphs divides a text.
+// paragraphs splits a text at empty lines.
 func paragraphs(text string) (all []paragraph) {
 	for part := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
 		part = strings.Trim(part, "\n")
@@ -124,8 +125,8 @@ func paragraphs(text string) (all []paragraph) {
 	return all
 }
 
-// wrap divides a text into lines of so many characters at most; a longer word stands on
-// a line of its own.
+// wrap splits a text into lines of at most width characters; a longer word gets its own
+// line.
 func wrap(text string, width int) (lines []string) {
 	line, n := "", 0
 	for word := range strings.FieldsSeq(text) {
@@ -142,13 +143,13 @@ func wrap(text string, width int) (lines []string) {
 	return append(lines, line)
 }
 
-// A chapter is the commands below one heading.
+// A chapter is a heading with its commands.
 type chapter struct {
 	heading  string
 	commands []*cobra.Command
 }
 
-// commands are those below a command, by the groups that it has.
+// commands returns the subcommands by group.
 func commands(cmd *cobra.Command) (all []chapter) {
 	for _, g := range cmd.Groups() {
 		all = append(all, chapter{heading: g.Title})
@@ -169,12 +170,5 @@ func commands(cmd *cobra.Command) (all []chapter) {
 		}
 		to.commands = append(to.commands, below)
 	}
-	all = append(all, rest)
-	some := all[:0]
-	for _, c := range all {
-		if len(c.commands) > 0 {
-			some = append(some, c)
-		}
-	}
-	return some
+	return slices.DeleteFunc(append(all, rest), func(c chapter) bool { return len(c.commands) == 0 })
 }

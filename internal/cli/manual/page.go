@@ -1,4 +1,4 @@
-// Package manual tells how commands are used: help, manual pages.
+// Package manual lays out help and manual pages.
 package manual
 
 import (
@@ -12,13 +12,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// date is the one on the pages: fixed, so that the same source gives the same pages.
+// date is the date on the pages: fixed, so that builds are reproducible.
 const date = "2026-01-01"
 
-// A page is the manual page of one command in roff, with the macros that
-// man(7) describes. Cobra's own way there leads over Markdown: it takes exit
-// codes that stand below each other for one paragraph, and its parser makes
-// every start of the program longer.
+// A page is the manual page of one command in roff, with the macros of man(7). Cobra's
+// generator goes through Markdown: it joins the lines of exit codes into a paragraph, and
+// its parser makes every start of the program slower.
 type page struct {
 	strings.Builder
 }
@@ -28,7 +27,7 @@ func Write(w io.Writer, cmd *cobra.Command) error {
 	p := &page{}
 	name := Name(cmd)
 	p.linef(`.TH %q 1 %q codeloops codeloops`, strings.ToUpper(name), date)
-	p.linef(".nh") // what can be typed is not divided
+	p.linef(".nh") // no hyphenation in commands
 	p.section("Name")
 	p.linef(`%s \- %s`, roff(name), roff(cmd.Short))
 	p.section("Synopsis")
@@ -51,7 +50,7 @@ func Write(w io.Writer, cmd *cobra.Command) error {
 	return err
 }
 
-// Pages writes the pages of a command and of those below it into a directory.
+// Pages writes the pages of a command and its subcommands into a directory.
 func Pages(dir string, cmd *cobra.Command) error {
 	var page strings.Builder
 	err := Write(&page, cmd)
@@ -85,8 +84,7 @@ func (p *page) linef(format string, args ...any) {
 
 func (p *page) section(title string) { p.linef(".SH %s", strings.ToUpper(title)) }
 
-// text writes help as it is meant: paragraphs, and blocks in which lines are
-// indented, which stay as they are.
+// text writes the paragraphs of help, and blocks with indented lines unchanged.
 func (p *page) text(help string) {
 	for i, part := range paragraphs(help) {
 		if i > 0 {
@@ -110,7 +108,7 @@ func (p *page) block(text string) {
 	p.linef(".fi")
 }
 
-// options tells of flags below their headings; a single one needs no other than its own.
+// options lists flags by group; a single group needs no heading.
 func (p *page) options(all []group) {
 	p.section("Options")
 	for _, g := range all {
@@ -154,8 +152,8 @@ func (p *page) seeAlso(cmd *cobra.Command) {
 	}
 }
 
-// roff makes a line stand for itself: no escapes, no request at its beginning,
-// and hyphens that can be copied as the minus signs they are.
+// roff escapes a line: no escape sequences, no request at its beginning, and hyphens that
+// can be copied as minus signs.
 func roff(line string) string {
 	line = strings.NewReplacer(`\`, `\e`, `-`, `\-`, `"`, `\(dq`).Replace(line)
 	if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {

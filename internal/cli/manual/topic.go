@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Markdown lays out a page of the documentation: headings, paragraphs, lists and tables as
-// they are used there.
+// Markdown lays out a page of the documentation. It supports the headings, paragraphs, lists
+// and tables that are used there.
 func (s Screen) Markdown(page string) string {
 	var b strings.Builder
 	for _, part := range blocks(page) {
@@ -37,8 +37,8 @@ func (s Screen) Markdown(page string) string {
 	return b.String()
 }
 
-// blocks divides a page into parts of lines. A heading is one of its own, and so is all of
-// a fence.
+// blocks splits a page into blocks of lines. Each heading and each fenced block is a block of
+// its own.
 func blocks(page string) (all [][]string) {
 	var part []string
 	fenced := false
@@ -104,19 +104,18 @@ func (s Screen) items(b *strings.Builder, lines []string) {
 	flush()
 }
 
-// narrowest is how narrow a column may be that is not whole; none is narrower than its
+// narrowest is the minimum width of a column that is wrapped; no column is narrower than its
 // longest word.
 const narrowest = 14
 
-// table lays out a table in columns, of which the widest give way where the screen has no
-// room for them. Where that is not enough, each row is its cells below each other, by the
-// names of the columns.
+// table lays out a table in columns, and narrows the widest ones to fit the screen. If they
+// still do not fit, the cells of each row are written below each other.
 func (s Screen) table(b *strings.Builder, lines []string) {
 	var rows [][]string
 	var widths, least []int
 	for i, line := range lines {
 		if i == 1 {
-			continue // what stands below the names
+			continue // the rule below the header
 		}
 		row := cells(line)
 		for j, is := range row {
@@ -145,8 +144,8 @@ func (s Screen) table(b *strings.Builder, lines []string) {
 	}
 }
 
-// fit makes columns as narrow as they have to be, the widest first; divided tells that some
-// are no longer whole.
+// fit narrows columns as much as necessary, the widest first. divided reports whether some
+// are wrapped now, room whether they fit.
 func fit(widths, least []int, most int) (divided, room bool) {
 	total := -2
 	for _, w := range widths {
@@ -183,7 +182,7 @@ func (s Screen) below(b *strings.Builder, names, row []string) {
 	}
 }
 
-// beside writes cells beside each other.
+// beside writes the cells of a row next to each other.
 func beside(b *strings.Builder, row []string, widths []int) {
 	var columns [][]string
 	height := 0
@@ -205,7 +204,7 @@ func beside(b *strings.Builder, row []string, widths []int) {
 	}
 }
 
-// cells are those of a row of a table.
+// cells returns the cells of a table row.
 func cells(line string) (all []string) {
 	const bar = "\x00"
 	line = strings.Trim(strings.ReplaceAll(strings.TrimSpace(line), `\|`, bar), "|")
@@ -215,10 +214,11 @@ func cells(line string) (all []string) {
 	return all
 }
 
-// plain is a text without marks for links and stress.
+// plain removes the markup of links, code and emphasis.
 func plain(text string) string {
-	text = regexp.MustCompile(`\[([^\]]+)\]\(([^)#]*)[^)]*\)`).ReplaceAllStringFunc(text, func(link string) string {
-		m := regexp.MustCompile(`\[([^\]]+)\]\(([^)#]*)`).FindStringSubmatch(link)
+	links := regexp.MustCompile(`\[([^\]]+)\]\(([^)#]*)[^)]*\)`)
+	text = links.ReplaceAllStringFunc(text, func(link string) string {
+		m := links.FindStringSubmatch(link)
 		if m[2] == "" || strings.Contains(m[1], m[2]) {
 			return m[1]
 		}

@@ -1,4 +1,4 @@
-// Package problem turns an error into what a person reads: the problem, and what to do.
+// Package problem turns an error into a message and a hint for a person.
 package problem
 
 import (
@@ -23,8 +23,8 @@ type Problem struct {
 	Hint    string
 }
 
-// Of spells an error out: one for each problem of a configuration, one
-// for anything else.
+// Of returns the problems in an error: one for each mistake in a configuration, otherwise a
+// single one.
 func Of(err error) []Problem {
 	if many, ok := errors.AsType[config.Errors](err); ok {
 		all := make([]Problem, 0, len(many))
@@ -47,7 +47,7 @@ func Of(err error) []Problem {
 	return []Problem{c}
 }
 
-// hintFor says what can be done about errors that do not say so themselves.
+// hintFor returns a hint for an error that has none itself.
 func hintFor(err error) string {
 	if _, unsupported := errors.AsType[*repo.UnsupportedError](err); unsupported {
 		return "convert the repository, or work in a plain clone of it"
@@ -57,16 +57,16 @@ func hintFor(err error) string {
 		hint string
 	}{
 		{diff.ErrNotRepository, "run it inside a git repository, or make one: git init"},
-		{diff.ErrBare, "a bare repository has no files to work on: run it in a clone or a worktree of it"},
-		{session.ErrRunning, "wait for it, or stop it with Ctrl+C where it runs"},
-		{proc.ErrTooLong, "give the prompt through standard input: prompt = \"stdin\" in the agent's table"},
+		{diff.ErrBare, "a bare repository has no files to work on: run it in a clone or a work tree of it"},
+		{session.ErrRunning, "wait for it, or stop it with Ctrl+C in its terminal"},
+		{proc.ErrTooLong, "pass the prompt through standard input: prompt = \"stdin\" in the agent's table"},
 		{proc.ErrDirectory, "name the program in it"},
 		{proc.ErrNotExecutable, "make it executable (chmod +x), or name the program that runs it"},
-		{proc.ErrInterpreter, "the program that its first line names (#!…) is not there"},
-		{proc.ErrFormat, "a script begins with a line such as #!/bin/sh"},
-		{fs.ErrPermission, "check who may read and write it"},
+		{proc.ErrInterpreter, "the program named in its first line (#!…) does not exist"},
+		{proc.ErrFormat, "a script must begin with a line such as #!/bin/sh"},
+		{fs.ErrPermission, "check its permissions"},
 		{syscall.EROFS, "codeloops has to write there: is it mounted read-only?"},
-		{syscall.EMFILE, "let a process open more files at once: ulimit -n 1024"},
+		{syscall.EMFILE, "raise the limit of open files: ulimit -n 1024"},
 	} {
 		if errors.Is(err, known.err) {
 			return known.hint

@@ -25,7 +25,7 @@ func TestHints(t *testing.T) {
 		{syscall.EDQUOT, "free some space"},
 		{syscall.EROFS, "mounted read-only"},
 		{syscall.EMFILE, "ulimit -n"},
-		{syscall.EACCES, "who may read and write"},
+		{syscall.EACCES, "check its permissions"},
 		{session.ErrRunning, "wait for it"},
 		{diff.ErrNotRepository, "git init"},
 		{&fs.PathError{Op: "open", Path: "/a/b", Err: syscall.ENOENT}, "looked for in /a"},

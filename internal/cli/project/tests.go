@@ -1,4 +1,4 @@
-// Package project tells how a project is tested, from its own files.
+// Package project finds out how a project is tested, from its own files.
 package project
 
 import (
@@ -12,9 +12,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Tests returns the commands that test a project, as its own files name
-// them: at most one for each kind of file, and nothing else beside a Makefile or a
-// justfile that knows how.
+// Tests returns the commands that test a project: the test target of a Makefile or
+// justfile if there is one, otherwise at most one command for each kind of manifest.
 func Tests(dir string) (checks []string) {
 	read := func(name string) []byte {
 		text, err := os.ReadFile(filepath.Join(dir, name))
@@ -33,32 +32,33 @@ func Tests(dir string) (checks []string) {
 			}
 		}
 	}
-	for _, kind := range []struct {
-		file    string
-		command func(text []byte, there func(name string) bool) string
-	}{
-		{"go.mod", func([]byte, func(string) bool) string { return "go test ./..." }},
-		{"package.json", npmTest},
-		{"Cargo.toml", func([]byte, func(string) bool) string { return "cargo test" }},
-		{"pyproject.toml", pythonTest},
+	there := func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err == nil
+	}
+	for _, command := range []string{
+		always("go test ./...", read("go.mod")),
+		npmTest(read("package.json"), there),
+		always("cargo test", read("Cargo.toml")),
+		pythonTest(read("pyproject.toml"), there),
 	} {
-		text := read(kind.file)
-		if text == nil {
-			continue
-		}
-		there := func(name string) bool {
-			_, err := os.Stat(filepath.Join(dir, name))
-			return err == nil
-		}
-		if command := kind.command(text, there); command != "" {
+		if command != "" {
 			checks = append(checks, command)
 		}
 	}
 	return checks
 }
 
-// npmTest is how the tests of a package of Node.js are run, by whichever manager
-// has left its lock file; "" where it has none.
+// always returns the command if the manifest exists.
+func always(command string, manifest []byte) string {
+	if manifest == nil {
+		return ""
+	}
+	return command
+}
+
+// npmTest returns the command that tests a Node.js package, with the package manager
+// whose lock file there is; "" if it has no tests.
 func npmTest(text []byte, there func(string) bool) string {
 	var manifest struct {
 		Scripts map[string]string `json:"scripts"`
@@ -80,13 +80,13 @@ func npmTest(text []byte, there func(string) bool) string {
 	return "npm test"
 }
 
-// pythonTest is how the tests of a Python project are run; "" where nothing says
-// that there are any.
+// pythonTest returns the command that tests a Python project; "" if it seems to have no
+// tests.
 func pythonTest(text []byte, there func(string) bool) string {
 	var project struct {
 		Tool map[string]any `toml:"tool"`
 	}
-	if toml.Unmarshal(text, &project) != nil {
+	if text == nil || toml.Unmarshal(text, &project) != nil {
 		return ""
 	}
 	if _, configured := project.Tool["pytest"]; !configured && !there("tests") && !there("test") {

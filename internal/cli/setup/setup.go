@@ -1,4 +1,4 @@
-// Package setup makes a first configuration: it proposes, asks and writes.
+// Package setup creates a first configuration file.
 package setup
 
 import (
@@ -21,23 +21,23 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Answers are what stands in the file.
+// Answers are the settings in the file.
 type Answers struct {
 	Global        bool // the user's own file instead of the project's
-	Force         bool // replace a file that is there
+	Force         bool // replace an existing file
 	Actor         string
 	Critic        string
 	MaxIterations int
 	Checks        []string
 }
 
-// A Place is where a configuration is to be made.
+// A Place is where a configuration file is created.
 type Place struct {
 	Host     *host.Host
-	Settings func(dir string) config.Options // what the configuration depends on, seen from a directory
+	Settings func(dir string) config.Options // the inputs of the configuration in a directory
 }
 
-// Write makes the file. Its checks are trusted: the user has just said them.
+// Write writes the file. A project file with checks is trusted, because the user has just given them.
 func (p *Place) Write(file string, o Answers) error {
 	settings := map[string]any{"actor.agent": o.Actor, "critic.agent": o.Critic, "max_iterations": o.MaxIterations}
 	if len(o.Checks) > 0 {
@@ -45,7 +45,7 @@ func (p *Place) Write(file string, o Answers) error {
 	}
 	err := config.Write(file, settings, o.Force)
 	if errors.Is(err, fs.ErrExist) {
-		return hint.Errorf("edit it, or replace it with --force", "%s is there already", file)
+		return hint.Errorf("edit it, or replace it with --force", "%s already exists", file)
 	}
 	if err == nil && len(o.Checks) > 0 && !o.Global {
 		_, err = config.Trust(p.Settings(p.Host.Dir), file)
@@ -53,24 +53,24 @@ func (p *Place) Write(file string, o Answers) error {
 	return err
 }
 
-// File is where the configuration goes.
+// File returns the path of the configuration file.
 func (p *Place) File(global bool) (string, error) {
 	if !global {
 		return filepath.Join(p.Host.Dir, "codeloops.toml"), nil
 	}
 	paths, err := config.Locate(p.Settings(""))
 	if err == nil && paths.Global == "" {
-		err = hint.Errorf("set HOME or XDG_CONFIG_HOME", "the place of the global configuration is unknown")
+		err = hint.Errorf("set HOME or XDG_CONFIG_HOME", "the directory of the global configuration is unknown")
 	}
 	return paths.Global, err
 }
 
-// Suggest fills in what was not said: the first agent that can play, and another
-// one that judges it where there is one as good.
+// Suggest fills in missing agents: the first usable one as actor and, if there is another
+// one that is signed in, that as critic.
 func (o *Answers) Suggest(here []crew.Candidate) error {
 	if o.Actor == "" {
 		if len(here) == 0 {
-			return hint.Errorf("`codeloops agents` tells how to install one; or name one that will be there: --actor-agent NAME", "no agent is installed")
+			return hint.Errorf("`codeloops agents` says how to install one; or name one that you will install: --actor-agent NAME", "no agent is installed")
 		}
 		o.Actor = here[0].Spec.Name
 	}
@@ -101,57 +101,42 @@ func (p *Place) Ask(ctx context.Context, s *term.Streams, complain func(error), 
 	}{
 		{"agent that does the work", &o.Actor, p.KnownAgent},
 		{"agent that judges it", &o.Critic, p.KnownAgent},
-		{"iterations at most, 0 for no limit", &limit, isCount},
-		{"command that must pass before the work is done, or " + noChecks, &checks, nil},
+		{"maximum number of iterations, 0 for no limit", &limit, isCount},
+		{"command that must pass before the work is done, or " + noChecks, &checks, func(string) error { return nil }},
 	} {
-		if err := askUntil(ctx, s, in, q.question, q.answer, func(answer string) bool {
-			if q.wrong == nil {
-				return true
-			}
-			err := q.wrong(answer)
+		for {
+			line, err := ask.Line(ctx, s, in, fmt.Sprintf("%s [%s]: ", q.question, *q.answer))
 			if err != nil {
-				complain(err)
+				return err
 			}
-			return err == nil
-		}); err != nil {
-			return err
+			if line == "" {
+				break
+			}
+			if err = q.wrong(line); err == nil {
+				*q.answer = line
+				break
+			}
+			complain(err)
 		}
 	}
-	o.MaxIterations, _ = strconv.Atoi(limit) // isCount has seen it
+	o.MaxIterations, _ = strconv.Atoi(limit) // checked by isCount
 	if o.Checks = nil; checks != noChecks {
 		o.Checks = []string{checks}
 	}
 	return nil
 }
 
-// noChecks is the answer of whoever wants no check.
+// noChecks is the answer for no check.
 const noChecks = "none"
-
-// askUntil asks a question until its answer will do.
-func askUntil(ctx context.Context, s *term.Streams, in *bufio.Reader, question string, answer *string, right func(string) bool) error {
-	for {
-		line, err := ask.Line(ctx, s, in, fmt.Sprintf("%s [%s]: ", question, *answer))
-		if err != nil {
-			return err
-		}
-		if line == "" {
-			return nil
-		}
-		if right(line) {
-			*answer = line
-			return nil
-		}
-	}
-}
 
 func isCount(text string) error {
 	if n, err := strconv.Atoi(text); err != nil || n < 0 {
-		return hint.Errorf("answer with a whole number", "%q is no number of iterations", text)
+		return hint.Errorf("answer with a whole number", "%q is not a number of iterations", text)
 	}
 	return nil
 }
 
-// KnownAgent refuses a name that no agent has.
+// KnownAgent rejects a name that no agent has.
 func (p *Place) KnownAgent(name string) error {
 	if name == crew.Auto {
 		return nil

@@ -1,4 +1,4 @@
 package signals
 
-// Hurry has no signal to listen to on Windows.
+// Hurry does nothing: Windows has no such signal.
 func (s *Signals) Hurry(func()) (stop func()) { return func() {} }

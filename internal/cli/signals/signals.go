@@ -1,10 +1,9 @@
-// Package signals makes the signals that ask a process to end a cancelled context, and
-// then a call.
+// Package signals handles the signals that ask a process to stop.
 //
-// SIGQUIT is for whoever looks for a fault: Go shows where every goroutine stands and ends
-// the process, without an end in the log, as a SIGKILL does. SIGHUP ends a run as Ctrl+C
-// does, unless codeloops was started with it ignored, by nohup. SIGTSTP stops codeloops
-// alone: an agent works on, and nobody minds its time limit until codeloops goes on.
+// SIGQUIT is left to Go, for debugging: it dumps all goroutines and exits, without an end in
+// the log, like SIGKILL. SIGHUP ends a run like Ctrl+C, unless nohup ignores it. SIGTSTP stops
+// only codeloops: the agent continues, and its time limit is not enforced until codeloops
+// continues.
 package signals
 
 import (
@@ -18,11 +17,9 @@ import (
 	"time"
 )
 
-// Signals turns the signals that ask a process to end into, first, a cancelled
-// context and, from the second on, a call of what has been registered to end
-// things at once. The default action is never restored: with agents alive it
-// would leave them to themselves. SIGQUIT is left to Go, which shows where every
-// goroutine stands: whoever sends it looks for a fault.
+// Signals turns the first signal into a cancelled context, and each later one into a call
+// of the registered kill function. The default action is never restored, because it would
+// leave agents running.
 type Signals struct {
 	mu    sync.Mutex
 	first func()
@@ -34,23 +31,23 @@ type Error struct{ Signal os.Signal }
 
 func (e *Error) Error() string { return fmt.Sprintf("received the signal %q", e.Signal) }
 
-// Is makes a signal an ordinary cancellation to whoever asks.
+// Is makes a signal count as context.Canceled.
 func (e *Error) Is(target error) bool { return errors.Is(target, context.Canceled) }
 
-// stall is how long a signal waits for what it calls, such as a message on a terminal
-// that hangs.
+// stall bounds how long a signal waits for the function that it calls, which may write to a
+// terminal that hangs.
 const stall = time.Second
 
-// Watch begins to listen; the returned function ends it.
+// Watch begins to listen for signals, until the returned function is called.
 func (s *Signals) Watch(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	ch := make(chan os.Signal, 4)
 	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup leaves it: the run is to outlive its terminal
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it: the run should outlive its terminal
 		signal.Notify(ch, syscall.SIGHUP)
 	}
-	// A reader that has gone away is an error of the write, not a reason to
-	// die between two lines of the log.
+	// A closed pipe is an error of the write, not a reason to die between two
+	// lines of the log.
 	signal.Ignore(syscall.SIGPIPE)
 	done := make(chan struct{})
 	go func() {
@@ -71,15 +68,15 @@ func (s *Signals) Watch(parent context.Context) (context.Context, func()) {
 	}
 }
 
-// On registers what the first signal does, besides cancelling the context, and
-// what each later one does.
+// On registers what the first signal does before it cancels the context, and what
+// each later one does.
 func (s *Signals) On(first, kill func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.first, s.kill = first, kill
 }
 
-// call does what is registered, and waits for it but for a terminal that hangs.
+// call calls the registered function, and waits for it unless the terminal hangs.
 func (s *Signals) call(first bool) {
 	s.mu.Lock()
 	do := s.kill

@@ -15,26 +15,26 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// promptDir is where a repository keeps prompts that have names.
+// promptDir has the named prompts of a repository.
 const promptDir = ".codeloops/prompts"
 
-// isName reports whether a prompt can be called so: by nothing that leads elsewhere.
+// isName reports whether a prompt may have this name, which must not lead to another directory.
 func isName(name string) bool {
 	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`).MatchString(name)
 }
 
-// A Named is a prompt of a repository that has a name.
+// A Named is a named prompt of a repository.
 type Named struct {
 	Name  string
 	Title string // its first line
 }
 
-// AllNamed are the prompts of a repository that have names. Files that cannot be prompts
-// are none.
+// AllNamed returns the named prompts of a repository. Files that cannot be read as prompts are
+// left out.
 func AllNamed(root string) (all []Named) {
 	entries, err := os.ReadDir(filepath.Join(root, filepath.FromSlash(promptDir)))
 	if err != nil {
-		return nil // there are none
+		return nil // no named prompts
 	}
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), ".md")
@@ -49,11 +49,11 @@ func AllNamed(root string) (all []Named) {
 	return all
 }
 
-// named reads the prompt of that name. It is a text and nothing else: no part of it is
-// read as a setting. A repository may be anybody's, so no link leads out of it.
+// named reads a named prompt, as plain text without any settings. The repository may be
+// untrusted, so links out of it are not followed.
 func named(root, name string) (text, from string, err error) {
 	if !isName(name) {
-		return "", "", hint.Errorf("it is the name of a file below "+promptDir+", without .md", "%s cannot be the name of a prompt", wording.Quote(name, 80))
+		return "", "", hint.Errorf("use the name of a file in "+promptDir+", without .md", "%s cannot be the name of a prompt", wording.Quote(name, 80))
 	}
 	file := path.Join(promptDir, name+".md")
 	dir, err := os.OpenRoot(root)
@@ -65,11 +65,11 @@ func named(root, name string) (text, from string, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", file, unknown(root, name)
 	case leadsOut(err):
-		return "", file, hint.Errorf("put the text itself there, or name the file: --prompt-file FILE", "%s is a link that leads out of the repository", file)
+		return "", file, hint.Errorf("replace it by the text itself, or use --prompt-file FILE", "%s is a link that leads out of the repository", file)
 	case err != nil:
 		return "", file, fmt.Errorf("read the prompt: %w", err)
 	case !st.Mode().IsRegular():
-		return "", file, fmt.Errorf("read the prompt: %s is no file", file)
+		return "", file, fmt.Errorf("read the prompt: %s is not a regular file", file)
 	}
 	f, err := dir.Open(file)
 	if err != nil {
@@ -79,14 +79,14 @@ func named(root, name string) (text, from string, err error) {
 	return readAll(f, file)
 }
 
-// leadsOut reports whether an [os.Root] has refused a name for the links on its way: errors of
-// the system have numbers.
+// leadsOut reports whether an [os.Root] rejected a link that leads out of it. It has no exported
+// error for that, but other errors come from the system and have a number.
 func leadsOut(err error) bool {
 	_, system := errors.AsType[syscall.Errno](err)
 	return err != nil && !system
 }
 
-// unknown says which prompts there are instead.
+// unknown returns an error that suggests existing prompts.
 func unknown(root, name string) error {
 	var names []string
 	for _, one := range AllNamed(root) {

@@ -1,4 +1,4 @@
-// Package task reads what is to be done: the prompt of a run.
+// Package task reads the prompt of a run.
 package task
 
 import (
@@ -22,25 +22,25 @@ import (
 // file is read from the working directory when no prompt is given.
 const file = "prompt.md"
 
-// What a prompt is called that was typed.
+// The names of typed prompts.
 const (
 	FromWords = "the prompt"
 	FromFlag  = "--prompt"
 )
 
-// most bounds what is read of a prompt, in bytes: more is a mistake (a
-// log, a binary), and no model would take it.
+// most is the largest prompt, in bytes: a larger one is a mistake (a log, a
+// binary), and no model would accept it.
 const most = 16 << 20
 
-// Sources are the places where a prompt may come from; one of them must
-// be set, or file be there.
+// Sources are the places that a prompt may come from. One of them must be set, or
+// prompt.md must exist.
 type Sources struct {
 	Words []string // positional
 	Flag  *string  // --prompt, nil when it was not given
 	File  string   // --prompt-file, "-" for standard input
 	Name  string   // --prompt-name, of a file below .codeloops/prompts
 	Root  string   // of the repository that has it
-	By    string   // the command that takes it; "": codeloops
+	By    string   // the command, for hints; "": codeloops
 }
 
 // None reports whether no prompt is named at all.
@@ -48,12 +48,11 @@ func (p Sources) None() bool {
 	return len(p.Words) == 0 && p.Flag == nil && p.File == "" && p.Name == ""
 }
 
-// unhurried is how long a prompt may take to come before the user is told that it is
-// waited for.
+// unhurried is after what time the user is told that codeloops waits for the prompt.
 const unhurried = 2 * time.Second
 
-// Await is read, but for a ctx that is done before a pipe or somebody at a
-// terminal has said all. tell is called once when that takes its time.
+// Await reads the prompt, which may take a pipe or a person some time. from is its origin, for
+// messages. tell is called once if it takes long.
 func (p Sources) Await(ctx context.Context, dir string, stdin io.Reader, tell func()) (text, from string, err error) {
 	type prompt struct{ text, from string }
 	slow := time.AfterFunc(unhurried, tell)
@@ -65,7 +64,7 @@ func (p Sources) Await(ctx context.Context, dir string, stdin io.Reader, tell fu
 	return got.text, got.from, err
 }
 
-// read returns the prompt and, for messages, the name of where it came from.
+// read returns the prompt and its origin, for messages.
 func (p Sources) read(dir string, stdin io.Reader) (text, from string, err error) {
 	var given []string
 	if len(p.Words) > 0 {
@@ -81,7 +80,7 @@ func (p Sources) read(dir string, stdin io.Reader) (text, from string, err error
 		given = append(given, "with --prompt-name")
 	}
 	if len(given) > 1 {
-		return "", "", hint.Errorf("give one of them", "the prompt is given twice: %s", strings.Join(given, " and "))
+		return "", "", hint.Errorf("use only one of them", "the prompt is given twice: %s", strings.Join(given, " and "))
 	}
 	switch {
 	case len(p.Words) > 0:
@@ -95,7 +94,7 @@ func (p Sources) read(dir string, stdin io.Reader) (text, from string, err error
 	case p.Name != "":
 		text, from, err = named(p.Root, p.Name)
 	default:
-		text, from, err = p.lyingAround(dir, stdin)
+		text, from, err = p.unnamed(dir, stdin)
 	}
 	if err != nil {
 		return "", "", err
@@ -103,10 +102,10 @@ func (p Sources) read(dir string, stdin io.Reader) (text, from string, err error
 	return text, from, Check(text, from)
 }
 
-// lyingAround reads the prompt that nobody named: what a pipe, or a file in the
-// place of one, has on standard input, else file. A pipe with nothing in it
-// is none: schedulers and CI leave one there.
-func (p Sources) lyingAround(dir string, stdin io.Reader) (text, from string, err error) {
+// unnamed reads a prompt that no argument names: standard input if it is a pipe or a
+// file, otherwise prompt.md. An empty pipe is ignored, because schedulers and CI
+// provide one.
+func (p Sources) unnamed(dir string, stdin io.Reader) (text, from string, err error) {
 	if piped(stdin) {
 		text, from, err = readAll(stdin, "standard input")
 		if err != nil || text != "" {
@@ -120,7 +119,7 @@ func (p Sources) lyingAround(dir string, stdin io.Reader) (text, from string, er
 	return text, from, err
 }
 
-// piped reports whether a stream is a pipe or a file that somebody has put there.
+// piped reports whether standard input is a pipe or a file.
 func piped(stdin io.Reader) bool {
 	f, ok := stdin.(*os.File)
 	if !ok {
@@ -130,15 +129,15 @@ func piped(stdin io.Reader) bool {
 	return err == nil && (st.Mode().IsRegular() || st.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0)
 }
 
-// Check refuses what cannot be a prompt; from says where it came from.
+// Check rejects a text that cannot be a prompt; from is its origin.
 func Check(text, from string) error {
 	switch {
 	case !utf8.ValidString(text):
 		return hint.Errorf("save it as UTF-8", "%s is not UTF-8 text", from)
 	case strings.TrimSpace(text) == "":
-		return hint.Errorf("say what is to be done", "%s is empty", from)
+		return hint.Errorf("say what to do", "%s is empty", from)
 	case len(text) > most:
-		return hint.Errorf("name a file for the agent to read instead", "%s is larger than %d MiB", from, most>>20)
+		return hint.Errorf("put the details into a file for the agent to read", "%s is larger than %d MiB", from, most>>20)
 	}
 	return nil
 }
