@@ -20,8 +20,8 @@ say = "done"
 say = "DECISION: DONE\nSUMMARY: fine\nSEAL: {seal}"
 `
 
-// TestPlanIsApproved: whoever is asked about a plan sees it, changes it, and goes on with it,
-// or not; nothing has happened by then.
+// TestPlanIsApproved: the user sees the plan, can change it, and accepts or rejects it before
+// anything has happened.
 func TestPlanIsApproved(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -11,8 +11,8 @@ import (
 	"codeloops/internal/command"
 )
 
-// TestQuestionsEnd: whoever is asked may leave, by Ctrl+C or by the end of the
-// input, and nothing has happened then.
+// TestQuestionsEnd: Ctrl+C and the end of the input end a question, and nothing has
+// happened by then.
 func TestQuestionsEnd(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -45,8 +45,7 @@ func TestQuestionsEnd(t *testing.T) {
 	}
 }
 
-// TestPromptIsNotAwaited: Ctrl+C ends the wait for a prompt that is not written
-// to its end.
+// TestPromptIsNotAwaited: Ctrl+C ends the wait for an incomplete prompt.
 func TestPromptIsNotAwaited(t *testing.T) {
 	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "pipe")
@@ -65,8 +64,8 @@ func TestPromptIsNotAwaited(t *testing.T) {
 	}
 }
 
-// TestDebugLogIsNotAwaited: Ctrl+C ends the wait for whoever is to read a pipe that
-// the debug log goes to.
+// TestDebugLogIsNotAwaited: Ctrl+C ends the wait for a reader of the debug log's
+// pipe.
 func TestDebugLogIsNotAwaited(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "[[actor]]\n[[critic]]\nsay = \"DECISION: DONE\"\n")
@@ -84,8 +83,8 @@ func TestDebugLogIsNotAwaited(t *testing.T) {
 	}
 }
 
-// TestInitAsks: whoever takes every proposal has agents that are here, and the
-// checks that the project's own files name.
+// TestInitAsks: accepting every proposal configures installed agents, and the checks
+// found in the project's own files.
 func TestInitAsks(t *testing.T) {
 	t.Parallel()
 	bin := t.TempDir()

@@ -10,8 +10,8 @@ import (
 	"codeloops/internal/command"
 )
 
-// TestConfirm: a prompt of a few words is shown and waits for a key, before any
-// agent has been started; a longer one, --yes and confirm = "never" do not wait.
+// TestConfirm: a short prompt is shown and needs a key before any agent is started;
+// a longer one, --yes and confirm = "never" do not wait.
 func TestConfirm(t *testing.T) {
 	t.Parallel()
 	const question = "run it? [y/N] "

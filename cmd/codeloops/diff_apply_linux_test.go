@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// TestDiffApplies runs sessions on random work trees, dirty from the start,
-// whose actor changes anything. What `sessions diff` prints, applied by git to
-// what the session began with, gives what it ended with, byte for byte.
+// TestDiffApplies runs sessions with random changes on random dirty work trees. The
+// output of `sessions diff`, applied by git to the initial state, must give the final
+// state, byte for byte.
 func TestDiffApplies(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(16) {

@@ -7,7 +7,7 @@ import (
 	"codeloops/internal/cli/guess"
 )
 
-// TestGuessed tells slips and habits from prompts.
+// TestGuessed distinguishes mistyped commands and habits from prompts.
 func TestGuessed(t *testing.T) {
 	t.Parallel()
 	root := newRootCmd(unwatched())
@@ -41,7 +41,7 @@ func TestGuessed(t *testing.T) {
 	}
 }
 
-// TestHabitsName has every command that a habit stands for be there.
+// TestHabitsName: every command that a habit refers to exists.
 func TestHabitsName(t *testing.T) {
 	t.Parallel()
 	root := newRootCmd(unwatched())

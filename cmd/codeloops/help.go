@@ -196,20 +196,15 @@ as roff source.`,
 			if len(args) > 0 {
 				return hint.Errorf("leave one of them out", "--dir writes the pages of all commands")
 			}
-			return writeMan(a, cmd.Root(), dir)
+			dir = a.Path(dir)
+			if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // manual pages are for everybody
+				return fmt.Errorf("make the directory for the manual pages: %w", err)
+			}
+			return manual.Pages(dir, cmd.Root())
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "write a page for each command into `dir`")
 	return cmd
-}
-
-// writeMan writes a page for each command.
-func writeMan(a *app, root *cobra.Command, dir string) error {
-	dir = a.Path(dir)
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // manual pages are for everybody
-		return fmt.Errorf("make the directory for the manual pages: %w", err)
-	}
-	return manual.Pages(dir, root)
 }
 
 // showMan shows a page with man. Without man, the pager shows the help.

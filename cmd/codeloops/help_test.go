@@ -22,7 +22,7 @@ import (
 	"codeloops/internal/session/standing"
 )
 
-// everyCommand calls a function with each command that is told of and is not Cobra's own.
+// everyCommand calls a function with each visible command that is not cobra's own.
 func everyCommand(t *testing.T, do func(*cobra.Command)) {
 	t.Helper()
 	root := newRootCmd(unwatched())
@@ -42,7 +42,7 @@ func TestReference(t *testing.T) {
 	visit(root, tellDefaults)
 	list, page := "", ""
 	visit(root, func(cmd *cobra.Command) {
-		// What a shell is to read is Cobra's own, and is told by its parent.
+		// The completion scripts are cobra's own commands, and described by their parent.
 		if cmd.Hidden || cmd.HasParent() && cmd.Parent().Name() == "completion" {
 			return
 		}
@@ -66,8 +66,8 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// TestHelpTeaches: every command says how it ends and shows how it is used, and its flags
-// say what their values are.
+// TestHelpTeaches: every command lists its exit codes, has an example, and names the values
+// of its flags.
 func TestHelpTeaches(t *testing.T) {
 	t.Parallel()
 	types := []string{"string", "strings", "stringArray", "int", "float", "duration", "bool"}
@@ -114,8 +114,8 @@ func TestExamples(t *testing.T) {
 	})
 }
 
-// TestTopics lays each page out: nothing of its marks is left, and nothing but blocks is
-// wider than the screen.
+// TestTopics lays out each page: no markup is left, and only blocks are wider than the
+// screen.
 func TestTopics(t *testing.T) {
 	t.Parallel()
 	for _, one := range topics() {

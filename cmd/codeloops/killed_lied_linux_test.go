@@ -47,9 +47,9 @@ func (s *stage) logs() []string {
 	return logs
 }
 
-// TestKilledAndLiedTo: an actor has changed a file, and the index so that it seems
-// to be what it was; codeloops is killed. Another session begins with that. The first
-// one, resumed, sees the change all the same.
+// TestKilledAndLiedTo: an actor changes a file, and forges the index so that the file
+// seems unchanged; codeloops is killed. Another session starts from there. The first one,
+// when it is resumed, must see the change.
 func TestKilledAndLiedTo(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, held)

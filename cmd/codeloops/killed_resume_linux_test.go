@@ -176,9 +176,8 @@ func (l *ledger) forget() {
 	}
 }
 
-// TestPaidOnce kills codeloops as soon as a line is in the log, which is where
-// one phase ends and the next begins, and in the middle of every phase; then
-// it carries the session on.
+// TestPaidOnce kills codeloops between phases, as soon as a line is in the log, and
+// in the middle of every phase; then it resumes the session.
 func TestPaidOnce(t *testing.T) {
 	t.Parallel()
 	phase := func(name string) string { return `"iteration_number":1,"state":"` + name + `"` }
@@ -245,8 +244,8 @@ func TestPaidOnce(t *testing.T) {
 	})
 }
 
-// TestPaidOnceAnywhere kills a session, and those that carry it on, at random
-// moments until it comes to its end.
+// TestPaidOnceAnywhere kills a session, and the processes that resume it, at random
+// moments until it ends.
 func TestPaidOnceAnywhere(t *testing.T) {
 	t.Parallel()
 	var kills atomic.Int64

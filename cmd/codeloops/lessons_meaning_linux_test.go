@@ -41,8 +41,8 @@ func (o *oracle) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"data": data})
 }
 
-// TestLessonsByMeaning: a run is told what means the same as its task, in other words; where
-// the endpoint does not answer, what has the same words. The key reaches nothing else.
+// TestLessonsByMeaning: a run is told lessons with the meaning of its task in other words, or,
+// if the endpoint does not answer, those with the same words. The key is sent nowhere else.
 func TestLessonsByMeaning(t *testing.T) {
 	t.Parallel()
 	o := &oracle{}

@@ -53,7 +53,7 @@ func gone(t *testing.T, proc string) {
 	}
 }
 
-// TestLiveIsInterrupted presses Ctrl+C in an actor's turn that does not end by it, and once more.
+// TestLiveIsInterrupted presses Ctrl+C twice in a turn of an actor that ignores the first.
 func TestLiveIsInterrupted(t *testing.T) {
 	t.Parallel()
 	home, work := scriptedHome(t, atWork(true))

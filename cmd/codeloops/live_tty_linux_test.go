@@ -107,8 +107,8 @@ func steers(t *testing.T, home string) (all []loop.Steered) {
 	return all
 }
 
-// TestSteeredByKeys watches a run, gives the actor a word, interrupts its next turn, and
-// ends the run after the one behind that.
+// TestSteeredByKeys watches a run, sends the actor a message, interrupts its next turn, and
+// stops the run after the following one.
 func TestSteeredByKeys(t *testing.T) {
 	t.Parallel()
 	home, work := steeredRun(t)
@@ -168,8 +168,8 @@ say = "DECISION: CONTINUE\nFEEDBACK: more\nSEAL: {seal}"
 say = "DECISION: DONE\nSEAL: {seal}\nF1: settled"
 `
 
-// TestPastedWords pastes several lines, with the marks of a terminal that has them and without:
-// they are one text for the actor where one is typed, and steer nothing anywhere.
+// TestPastedWords pastes several lines, with and without bracketed paste: in a message they are
+// one text, and anywhere else they do nothing.
 func TestPastedWords(t *testing.T) {
 	t.Parallel()
 	const words = "use B\rstop and\rif not, quit\r"

@@ -73,8 +73,8 @@ func watchesFiles(t *testing.T, d *dialogue, home string) {
 	}
 }
 
-// TestFilesAsTheyChange: an agent tells nothing of what it changes, and the screen of the run shows
-// it before the turn ends, as git counts it.
+// TestFilesAsTheyChange: the screen shows changes that the agent does not report before the turn
+// ends, counted as git does.
 func TestFilesAsTheyChange(t *testing.T) {
 	t.Parallel()
 	home, work := silentRun(t)
@@ -85,7 +85,7 @@ func TestFilesAsTheyChange(t *testing.T) {
 	}
 }
 
-// TestFilesAsTheyChangeElsewhere: so it is for who watches a run that has no terminal.
+// TestFilesAsTheyChangeElsewhere is the same for `watch` on a run without a terminal.
 func TestFilesAsTheyChangeElsewhere(t *testing.T) {
 	t.Parallel()
 	home, work := silentRun(t)

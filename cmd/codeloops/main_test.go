@@ -421,7 +421,7 @@ func cmdMatches(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// unwatched is a command line that nobody watches.
+// unwatched returns an app without terminals.
 func unwatched() *app {
 	return &app{Console: &command.Console{
 		Streams: &term.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Plain: true},

@@ -11,8 +11,8 @@ import (
 	"codeloops/internal/cli/manual"
 )
 
-// TestManPages holds the page of every command to its flags, and to the requests
-// that it may make of roff.
+// TestManPages: the page of every command has all its flags, and uses only allowed roff
+// requests.
 func TestManPages(t *testing.T) {
 	t.Parallel()
 	request := regexp.MustCompile(`^\.(?:TH "[A-Z-]+" 1 "[0-9-]+" codeloops codeloops|SH [A-Z ]+|SS [A-Z][A-Za-z, ]+|B codeloops .*|BR codeloops[a-z\\-]* \(1\),?|nh|PP|TP|nf|fi)$`)

@@ -17,8 +17,8 @@ say = "done"
 say = "DECISION: DONE\nSEAL: {seal}"
 `
 
-// TestTitleAndNotice: the title says where the run stands and is the terminal's own again
-// afterwards, and a notice stands at the very end, where they are wanted.
+// TestTitleAndNotice: if configured, the title shows the progress of the run and is restored
+// afterwards, and a notification is the last output.
 func TestTitleAndNotice(t *testing.T) {
 	t.Parallel()
 	osc9 := "\x1b]9;work: success after 1 iteration\x1b\\"

@@ -335,7 +335,7 @@ esac
 say end
 `
 
-// harmony is the check of that project: what is used is there, and no conflict stands anywhere.
+// harmony is the check of that project: every used file exists, and there is no conflict.
 const harmony = `
 for use in use-*; do
 	if test -e "$use"; then test -e "$(cat "$use")" || { echo "$use needs $(cat "$use")"; exit 1; }; fi
@@ -343,8 +343,8 @@ done
 if grep -n '^<<<<<<<' shared; then exit 1; fi
 `
 
-// TestQueueLongConflicts merges tasks of which a fifth touch the same lines and a tenth do not go
-// with another one: what is merged is green at every commit, and nothing is lost.
+// TestQueueLongConflicts merges tasks of which a fifth change the same lines and a tenth break
+// another one's check: every merged commit is green, and nothing is lost.
 func TestQueueLongConflicts(t *testing.T) {
 	t.Parallel()
 	tasks, workers := 10, 3

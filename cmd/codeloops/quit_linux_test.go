@@ -11,9 +11,9 @@ import (
 	"codeloops/internal/command"
 )
 
-// TestQuit sends codeloops a SIGQUIT, as Ctrl+\ does, while an agent is at work
-// that has left a process in a session of its own: it shows where it stands, and
-// leaves nothing behind but a session that can be carried on.
+// TestQuit sends codeloops a SIGQUIT, as Ctrl+\ does, while an agent works that has
+// started a process in another session: codeloops dumps its goroutines, and leaves
+// only a session that can be resumed.
 func TestQuit(t *testing.T) {
 	t.Parallel()
 	for _, phase := range []string{"actor", "critic"} {

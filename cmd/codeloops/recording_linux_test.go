@@ -160,7 +160,7 @@ func (c *canvas) print(text string) (rest string) {
 	return ""
 }
 
-// at makes sure that there is the row in which the cursor stands.
+// at makes sure that the cursor's row exists.
 func (c *canvas) at() *[]cell {
 	for len(c.rows) <= c.row {
 		c.rows = append(c.rows, nil)

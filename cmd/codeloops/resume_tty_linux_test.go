@@ -71,8 +71,8 @@ func (s *stage) answer(answer string) (shown string, code int) {
 	return d.end()
 }
 
-// TestResumeAsks when the work tree is not as the session left it: what differs
-// is shown, a no changes nothing, a yes goes on with what is there.
+// TestResumeAsks if the work tree has changed since the session ended: the differences
+// are shown, no changes nothing, yes continues with the tree as it is.
 func TestResumeAsks(t *testing.T) {
 	t.Parallel()
 	s := leftAt(t)
@@ -97,7 +97,7 @@ func TestResumeAsks(t *testing.T) {
 	}
 }
 
-// TestResumeOffers only sessions that there is something to carry on of.
+// TestResumeOffers only sessions that can be resumed.
 func TestResumeOffers(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, `

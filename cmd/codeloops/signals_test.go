@@ -12,8 +12,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// TestInterrupted: whoever presses Ctrl+C is told of a signal, and not that a
-// context was cancelled.
+// TestInterrupted: after Ctrl+C the error names the signal, not a cancelled context.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -285,7 +285,7 @@ func (s *scene) done(code int, out string) {
 	s.verified("same")
 }
 
-// verified wants today's reading of the log to come to the same, as far as it goes.
+// verified requires that replay --verify agrees with the log, as far as it goes.
 func (s *scene) verified(how ...string) {
 	s.t.Helper()
 	code, out := s.play(nil, "replay", "--verify", "latest")
@@ -326,7 +326,7 @@ func hit(by string, line, want int) mishap {
 	}}
 }
 
-// odd is a turn that comes to nothing, whatever becomes of the run then.
+// odd is a turn without a usable result; the run may end in any way after it.
 func odd(what string, step loop.Step, turn string) mishap {
 	return mishap{what + " of " + string(step), func(s *scene) {
 		s.t.Helper()
@@ -338,7 +338,7 @@ func odd(what string, step loop.Step, turn string) mishap {
 	}}
 }
 
-// oddly begins the session with another turn in the place of one.
+// oddly begins the session with one turn replaced by another.
 func (s *scene) oddly(step loop.Step, turn string) (code int, out string) {
 	s.t.Helper()
 	var b strings.Builder
@@ -371,9 +371,9 @@ var limited = mishap{"limit", func(s *scene) {
 // takes minutes.
 const sample = 3
 
-// TestPaidOnceByStrategies plays each strategy, and has everything happen to it that can: kill
-// -9 behind the lines of its log and Ctrl+C behind some, an agent that fails or says what nobody
-// can read in each of its turns, and a limit.
+// TestPaidOnceByStrategies runs each strategy with every kind of trouble: kill -9 after each
+// line of its log, Ctrl+C after some, an agent that fails or gives an unreadable reply in each
+// of its turns, and a limit.
 func TestPaidOnceByStrategies(t *testing.T) {
 	t.Parallel()
 	names := append(strategy.Names(), "reflexion over plan-and-execute", "self-refine over supervisor")

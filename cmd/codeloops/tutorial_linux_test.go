@@ -10,8 +10,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestPagesRun runs the commands of the README and the tutorial as they stand there: every
-// block that says that it is for sh. What installs something says bash.
+// TestPagesRun runs the `sh` blocks of the README and the tutorial unchanged. Commands that
+// install something are in `bash` blocks.
 func TestPagesRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -47,8 +47,8 @@ func TestPagesRun(t *testing.T) {
 	testscript.Run(t, params)
 }
 
-// TestPagesAreThere follows the links of the pages to each other, and looks up the stop
-// reasons that troubleshooting names.
+// TestPagesAreThere: the links between pages lead to files, and policy.md knows the stop
+// reasons in troubleshooting.md.
 func TestPagesAreThere(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"README.md", "docs/tutorial.md", "docs/troubleshooting.md", "docs/prompts.md", "docs/comparison.md"} {

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// nobody is a user that may do nothing: root may read whatever it likes.
+// nobody is an unprivileged user, needed because root may read everything.
 const nobody = 65534
 
-// TestUnreadable lists logs, as a user who may not read all of them, or not
-// write beside them.
+// TestUnreadable lists logs as a user who may not read all of them, or not write
+// next to them.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

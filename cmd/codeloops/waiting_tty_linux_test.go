@@ -322,8 +322,8 @@ func TestWaitIsStopped(t *testing.T) {
 	d.ends(command.ExitDone)
 }
 
-// TestWaitIsNotStopped has nobody who could let the process go on: the system
-// would not stop it either.
+// TestWaitIsNotStopped has no shell that could continue the process: the system would
+// not stop it either.
 func TestWaitIsNotStopped(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -332,8 +332,8 @@ func TestWaitIsNotStopped(t *testing.T) {
 	d.ends(command.ExitDone)
 }
 
-// TestWaitGoesOn stops the process without its being asked. Meanwhile the shell puts
-// the terminal back.
+// TestWaitGoesOn stops the process with SIGSTOP, after which the shell resets the
+// terminal.
 func TestWaitGoesOn(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -356,8 +356,8 @@ func TestWaitGoesOn(t *testing.T) {
 	d.ends(command.ExitDone)
 }
 
-// TestWaitIsKilled kills the process, so that nobody puts the terminal back: whoever reads from it
-// next, as a shell does, is made to wait for what is typed, and does not take it for ended.
+// TestWaitIsKilled kills the process, so that nothing resets the terminal: the next reader, such as
+// a shell, must block for input, not see an end of file.
 func TestWaitIsKilled(t *testing.T) {
 	t.Parallel()
 	d := newDeskBy(t, []string{"sh", "-c", `"$0" "$@"; echo "it is gone"; read -r word; echo "read $?: $word"`})
