@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -103,9 +104,16 @@ func runSessionsList(l *command.Logs, o *listOptions) error {
 	return l.Console.Print(func(w io.Writer) error {
 		switch {
 		case o.json:
-			return sessionview.JSONList(w, picked)
+			return command.WriteJSON(w, sessionview.Rows(picked))
 		case o.jsonl:
-			return sessionview.JSONLines(w, picked)
+			enc := json.NewEncoder(w)
+			enc.SetEscapeHTML(false)
+			for _, row := range sessionview.Rows(picked) {
+				if err := enc.Encode(row); err != nil {
+					return err
+				}
+			}
+			return nil
 		case l.Console.OutTTY && len(picked) == 0:
 			_, err := fmt.Fprintln(l.Console.Err, "no sessions")
 			return err
@@ -182,7 +190,7 @@ func runSessionsSearch(ctx context.Context, l *command.Logs, o *searchOptions, w
 	return l.Console.Print(func(w io.Writer) error {
 		switch {
 		case o.json:
-			return sessionview.FoundJSON(w, found)
+			return command.WriteJSON(w, sessionview.FoundRows(found))
 		case l.Console.OutTTY && len(found) == 0:
 			_, err := fmt.Fprintf(l.Console.Err, "no session has %s\n", strings.Join(words, " and "))
 			return err

@@ -186,8 +186,6 @@ func (a Audit) Text(w io.Writer, s Screen) error {
 	return err
 }
 
-func (s Screen) strong(text string) string { return s.Style.NewStyle().Bold(true).Render(text) }
-
 // ruling tells what was changed, and what counts of it.
 func (s Screen) ruling(a Audited) string {
 	text := s.row("rule", a.Rule)

@@ -135,7 +135,11 @@ func (c *charts) groups(heading string, groups []Group, inWords bool) {
 		width = max(width, min(room, ansi.StringWidth(term.Line(g.Name))))
 	}
 	for _, g := range groups {
-		name := fitted(term.Line(g.Name), width, inWords)
+		cut := leftCut
+		if inWords {
+			cut = term.Fit
+		}
+		name := cut(term.Line(g.Name), width)
 		line := fmt.Sprintf("  %s%s  %5d", name, strings.Repeat(" ", max(0, width-ansi.StringWidth(name))), g.Sessions)
 		if !inWords {
 			line += fmt.Sprintf("  %4s success", percent(g.SuccessRate))
@@ -150,16 +154,12 @@ func (c *charts) groups(heading string, groups []Group, inWords bool) {
 	}
 }
 
-// fitted is a name cut to a width. The end of a path tells more than its beginning.
-func fitted(name string, width int, inWords bool) string {
-	over := ansi.StringWidth(name) - width
-	switch {
-	case over <= 0:
-		return name
-	case inWords:
-		return ansi.Truncate(name, width, "…")
+// leftCut cuts a path to a width. Its end tells more than its beginning.
+func leftCut(path string, width int) string {
+	if over := ansi.StringWidth(path) - width; over > 0 {
+		return ansi.TruncateLeft(path, over+1, "…")
 	}
-	return ansi.TruncateLeft(name, over+1, "…")
+	return path
 }
 
 // bar draws a group beside the largest one, its successes in their colour.
@@ -171,7 +171,7 @@ func (c *charts) bar(g Group, most, used int) string {
 	length := max(1, g.Sessions*room/most)
 	done := g.successes * length / g.Sessions
 	return c.screen.likeOutcome(string(loop.Success), strings.Repeat("█", done)) +
-		c.screen.Style.NewStyle().Faint(true).Render(strings.Repeat("█", length-done))
+		c.screen.faint(strings.Repeat("█", length-done))
 }
 
 func (c *charts) periods(st Stats) {

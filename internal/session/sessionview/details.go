@@ -2,6 +2,7 @@ package sessionview
 
 import (
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 	"time"
@@ -35,9 +36,10 @@ func (e *MissingError) Error() string {
 // Details shows one session to a person, from its first line to its last. It
 // holds one line of the log at a time.
 type Details struct {
-	Sheet
-
-	Iteration int // this one alone; 0: all
+	Out       io.Writer
+	Screen    Screen
+	Full      bool // texts whole, and diffs
+	Iteration int  // this one alone; 0: all
 	Zone      *time.Location
 
 	session loop.Session // as it began
@@ -45,6 +47,7 @@ type Details struct {
 	notes   []note          // of the iteration that is not whole yet
 	turns   []session.Entry // of a strategy's own, likewise
 	steps   tree
+	err     error // the first one; nothing is written after it
 }
 
 // A note is something that happened on the way to a verdict.
@@ -109,7 +112,7 @@ func bracketed(o loop.Outcome) string {
 func (d *Details) header(o session.Overview) {
 	outcome := d.Screen.outcome(string(o.Status))
 	outcome += why(o)
-	d.sayf("%s  %s", d.strong(term.Line(o.ID)), outcome)
+	d.sayf("%s  %s", d.Screen.strong(term.Line(o.ID)), outcome)
 	if !o.Started.IsZero() {
 		d.rowf("started", "%s, took %s", o.Started.In(d.Zone).Format(time.DateTime), render.Span(o.Duration))
 		d.rowf("project", "%s", term.Line(o.Session.WorkingDir))
@@ -185,7 +188,7 @@ func (d *Details) ran(e loop.Event) {
 	if end, over := e.(loop.Finished); over {
 		d.end(end.Outcome)
 	} else if again, ok := e.(loop.Resumed); ok {
-		d.sayf("\n%s after %s", d.strong("Resumed"), render.Count(again.Iterations, "iteration", "iterations"))
+		d.sayf("\n%s after %s", d.Screen.strong("Resumed"), render.Count(again.Iterations, "iteration", "iterations"))
 		if !slices.Equal(again.Session.Templates, d.state.Session.Templates) {
 			d.templates(again.Session)
 		}
@@ -209,7 +212,7 @@ func (d *Details) brokeOff(running bool) {
 	} else if running {
 		at = " at its beginning"
 	}
-	d.sayf("\n%s %s%s", d.strong(fmt.Sprintf("Iteration %d", open.Number)), what, at)
+	d.sayf("\n%s %s%s", d.Screen.strong(fmt.Sprintf("Iteration %d", open.Number)), what, at)
 	d.turned()
 	d.noted()
 }
@@ -231,7 +234,7 @@ func (d *Details) noted() {
 }
 
 func (d *Details) end(o loop.Outcome) {
-	d.sayf("\n%s after %s, %s%s%s", d.strong(d.Screen.outcome(string(o.Result))),
+	d.sayf("\n%s after %s, %s%s%s", d.Screen.strong(d.Screen.outcome(string(o.Result))),
 		render.Count(o.Iterations, "iteration", "iterations"), render.Span(o.Duration), render.OfIt(d.state.Waited()), render.LeftOpen(o))
 	if o.Confidence != nil {
 		d.rowf("confidence", "%.2f", *o.Confidence)

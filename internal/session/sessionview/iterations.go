@@ -39,15 +39,14 @@ const mostIterations = 4
 // iterations are the last iterations of a session, a line each. Those that have not
 // been read yet have their lines, too: what stands below stays where it is.
 func (s Screen) iterations(o session.Overview, all []progress.Iteration) (lines []string) {
-	faint := s.Style.NewStyle().Faint(true)
 	if all == nil {
 		for range min(o.Iterations, mostIterations) {
-			lines = append(lines, faint.Render("  …"))
+			lines = append(lines, s.faint("  …"))
 		}
 		return lines
 	}
 	if earlier := len(all) - mostIterations; earlier > 0 {
-		lines = append(lines, faint.Render("  … "+render.Count(earlier+1, "earlier iteration", "earlier iterations")))
+		lines = append(lines, s.faint("  … "+render.Count(earlier+1, "earlier iteration", "earlier iterations")))
 		all = all[earlier+1:]
 	}
 	for _, one := range all {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
@@ -59,45 +60,25 @@ func Unappliable(c loop.Change) (paths []string) {
 // Patch writes a change for `git apply`, byte by byte, or with a screen for a
 // person.
 func Patch(w io.Writer, c loop.Change, s *Screen) error {
-	p := patchWriter{out: w, screen: s}
-	p.change(c)
-	return p.err
-}
-
-type patchWriter struct {
-	out    io.Writer
-	screen *Screen // nil: as it is
-	err    error
-}
-
-func (p *patchWriter) write(text string) {
-	if p.err == nil {
-		_, p.err = io.WriteString(p.out, text)
+	if s == nil {
+		_, err := io.WriteString(w, c.ApplicablePatch())
+		return err
 	}
-}
-
-func (p *patchWriter) change(c loop.Change) {
 	for _, f := range c.Files {
-		if p.screen != nil {
-			p.coloured(f.Patch)
-			continue
+		if _, err := io.WriteString(w, s.coloured(f.Patch)); err != nil {
+			return err
 		}
-		if f.BinaryPatch != "" {
-			p.write(f.BinaryPatch)
-			continue
-		}
-		p.write(f.Patch)
 	}
+	return nil
 }
 
-// coloured writes one file's patch in git's colours, its content cleaned.
-func (p *patchWriter) coloured(patch string) {
-	style := func(colour string) lipgloss.Style {
-		return p.screen.Style.NewStyle().Foreground(lipgloss.Color(colour))
-	}
+// coloured is one file's patch in git's colours, its content cleaned.
+func (s *Screen) coloured(patch string) string {
+	style := func(colour string) lipgloss.Style { return s.Style.NewStyle().Foreground(lipgloss.Color(colour)) }
 	added, removed, place := style("2"), style("1"), style("6")
-	header := p.screen.Style.NewStyle().Bold(true)
+	header := s.Style.NewStyle().Bold(true)
 	inHunk := false
+	var b strings.Builder
 	for line := range strings.Lines(patch) {
 		text := strings.ReplaceAll(term.Clean(strings.TrimRight(line, "\r\n")), "\n", "␍")
 		switch {
@@ -111,8 +92,9 @@ func (p *patchWriter) coloured(patch string) {
 		case strings.HasPrefix(text, "-"):
 			text = paint(removed, text)
 		}
-		p.write(text + "\n")
+		b.WriteString(text + "\n")
 	}
+	return b.String()
 }
 
 // paint colours one line; lipgloss would lay a tab out as blanks.
@@ -174,7 +156,7 @@ func named(f loop.FileChange) string {
 func DiffStat(w io.Writer, c loop.Change, s Screen) error {
 	name, number, most := 0, 0, 0
 	for _, f := range c.Files {
-		name = max(name, len([]rune(named(f))))
+		name = max(name, ansi.StringWidth(named(f)))
 		most = max(most, f.Insertions+f.Deletions)
 		if !f.Binary {
 			number = max(number, len(size(f)))
@@ -186,7 +168,7 @@ func DiffStat(w io.Writer, c loop.Change, s Screen) error {
 	var b strings.Builder
 	for _, f := range c.Files {
 		plus, minus := share(f.Insertions, most, bar), share(f.Deletions, most, bar)
-		line := fmt.Sprintf(" %-*s | %*s %s%s", name, shortened(named(f), name), number, size(f),
+		line := fmt.Sprintf(" %-*s | %*s %s%s", name, leftCut(named(f), name), number, size(f),
 			good.Render(strings.Repeat("+", plus)), bad.Render(strings.Repeat("-", minus)))
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
@@ -209,13 +191,4 @@ func share(n, most, bar int) int {
 		return n
 	}
 	return max(1, n*bar/most)
-}
-
-// shortened keeps the end of a path, which tells more than its beginning.
-func shortened(path string, width int) string {
-	r := []rune(path)
-	if len(r) <= width {
-		return path
-	}
-	return "…" + string(r[len(r)-width+1:])
 }

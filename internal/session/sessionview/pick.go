@@ -26,12 +26,6 @@ func Haystack(o session.Overview) string {
 	}, "\n")
 }
 
-// Wide is the same screen with so many columns.
-func (s Screen) Wide(columns int) Screen {
-	s.Width = columns
-	return s
-}
-
 // Columns that a line of a list to choose from needs for all but the project
 // and the prompt, and those from which on there is room for the project.
 const (
@@ -87,7 +81,7 @@ func (s Screen) Preview(o session.Overview, all []progress.Iteration, zone *time
 	if o.Outcome != nil && strings.TrimSpace(o.Outcome.Summary) != "" {
 		lines = append(lines, "")
 		for _, line := range render.Excerpt(o.Outcome.Summary, 5, s.Width) {
-			lines = append(lines, s.Style.NewStyle().Faint(true).Render(line))
+			lines = append(lines, s.faint(line))
 		}
 	}
 	return lines

@@ -12,7 +12,7 @@ import (
 )
 
 func (d *Details) round(r loop.Round) {
-	d.sayf("\n%s  %s", d.strong(fmt.Sprintf("Iteration %d", r.Iteration)), d.faint(render.Span(r.Attempt.Duration+r.Review.Duration)))
+	d.sayf("\n%s  %s", d.Screen.strong(fmt.Sprintf("Iteration %d", r.Iteration)), d.Screen.faint(render.Span(r.Attempt.Duration+r.Review.Duration)))
 	d.turned()
 	d.rowf("actor", "%s", render.Acted(d.session.Actor, r.Attempt))
 	d.missed(r.Attempt.Turn)
@@ -45,7 +45,7 @@ func (d *Details) turned() {
 	for _, entry := range d.turns {
 		e, _ := entry.Event.(loop.TurnFinished)
 		t := e.Reply.Turn
-		d.rowf(term.Line(string(e.Role)), "%s  %s  %s", render.Span(t.Duration), render.Turned(t)+render.Decided(e), d.faint("("+render.StepName(entry.At, e.Iteration)+")"))
+		d.rowf(term.Line(string(e.Role)), "%s  %s  %s", render.Span(t.Duration), render.Turned(t)+render.Decided(e), d.Screen.faint("("+render.StepName(entry.At, e.Iteration)+")"))
 		d.missed(t)
 		d.block("", e.Reply.Text, 6)
 		d.omitted(t.Stdout)
@@ -66,15 +66,15 @@ func (d *Details) files(c loop.Change) {
 			size = fmt.Sprintf("%d -> %d bytes", f.OldSize, f.NewSize)
 		}
 		facts := append([]string{size}, f.Nature()...)
-		d.sayf("    %s %s  %s", render.Letter(f.Status), render.Quoted(f.Path), d.faint(strings.Join(facts, ", ")))
+		d.sayf("    %s %s  %s", render.Letter(f.Status), render.Quoted(f.Path), d.Screen.faint(strings.Join(facts, ", ")))
 	}
 	if !d.Full {
 		return
 	}
 	d.sayf("")
-	p := patchWriter{out: d.Out, screen: &d.Screen, err: d.err}
-	p.change(c)
-	d.err = p.err
+	if d.err == nil {
+		d.err = Patch(d.Out, c, &d.Screen)
+	}
 }
 
 func (d *Details) judged(r loop.Round) {

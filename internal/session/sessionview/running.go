@@ -31,22 +31,6 @@ func (s Screen) Running(at standing.Standing, now time.Time, where string) []str
 	}
 }
 
-func (s Screen) fits(line string) string { return render.Cut(line, s.Width) }
-
-func (s Screen) dot() string {
-	if s.ASCII {
-		return " - "
-	}
-	return " · "
-}
-
-func (s Screen) sign() string {
-	if s.ASCII {
-		return ">"
-	}
-	return "▶"
-}
-
 // stands says what is under way.
 func stands(at standing.Standing, now time.Time) (parts []string) {
 	if n := at.Now.Iteration; n > 0 {

@@ -28,20 +28,17 @@ type MatchRow struct {
 	Excerpt   string        `json:"excerpt"`
 }
 
-// FoundJSON writes what a search has found as a JSON list of sessions.
-func FoundJSON(w io.Writer, found []session.Found) error {
-	rows := make([]FoundRow, len(found))
-	for i, one := range found {
-		rows[i] = FoundRow{Row: NewRow(one.Overview)}
-		for _, m := range one.Matches {
+// FoundRows describes for a program what a search has found.
+func FoundRows(found []session.Found) []FoundRow {
+	return each(found, func(one session.Found) FoundRow {
+		return FoundRow{NewRow(one.Overview), each(one.Matches, func(m session.Match) MatchRow {
 			row := MatchRow{In: m.Place, Excerpt: excerpt(m, wideExcerpt)}
 			if m.Iteration > 0 {
 				row.Iteration = &m.Iteration
 			}
-			rows[i].Matches = append(rows[i].Matches, row)
-		}
-	}
-	return writeJSON(w, rows)
+			return row
+		})}
+	})
 }
 
 // FoundTabs writes a line for each text, its fields set apart by tabs: id,
@@ -61,14 +58,13 @@ func FoundTabs(w io.Writer, found []session.Found) error {
 // Found writes each session with its project and outcome, and below it the texts
 // that were found.
 func (s Screen) Found(w io.Writer, found []session.Found) error {
-	faint := s.Style.NewStyle().Faint(true)
 	for _, one := range found {
 		var b strings.Builder
 		head := []string{term.Line(one.ID), project(one.Session.WorkingDir), shortOutcome(string(one.Status))}
-		fmt.Fprintln(&b, fit(strings.Join(head, gap), s.Width))
+		fmt.Fprintln(&b, term.Fit(strings.Join(head, gap), s.Width))
 		for _, m := range one.Matches {
 			label := fmt.Sprintf("  %3s  %-8s  ", matchIteration(m), m.Place)
-			fmt.Fprintln(&b, faint.Render(label)+excerpt(m, max(leastPrompt, s.Width-len(label))))
+			fmt.Fprintln(&b, s.faint(label)+excerpt(m, max(leastPrompt, s.Width-len(label))))
 		}
 		if _, err := io.WriteString(w, b.String()); err != nil {
 			return err
@@ -97,5 +93,5 @@ func excerpt(m session.Match, width int) string {
 		}
 		before = "…"
 	}
-	return before + fit(lineFor(m.Text[from:], width), width-len([]rune(before)))
+	return before + term.Fit(beginning(m.Text[from:], width), width-len([]rune(before)))
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
 
 	"codeloops/internal/loop"
 	"codeloops/internal/session"
@@ -30,7 +31,7 @@ func TestExcerpt(t *testing.T) {
 	} {
 		at := strings.Index(c.text, "here")
 		got := excerpt(session.Match{Text: c.text, Begin: at}, c.width)
-		if got != c.want || wide(got) > c.width {
+		if got != c.want || ansi.StringWidth(got) > c.width {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -16,28 +16,23 @@ type Stats struct {
 	Sessions    int      `json:"sessions"`
 	Ended       int      `json:"ended"`
 	SuccessRate *float64 `json:"success_rate"`
-	Spreads
-	Waiting Waits `json:"waiting"`
-	Cost    Costs `json:"cost"`
-	Groups
-	Periods    []Period       `json:"periods"`
-	PeriodDays int            `json:"period_days"`
-	Confidence []ConfidenceOf `json:"confidence"`
-}
 
-// Spreads are those of the sessions that have ended.
-type Spreads struct {
+	// Of the sessions that have ended.
 	Iterations Spread `json:"iterations"`
 	Duration   Spread `json:"duration_secs"`
-	Working    Spread `json:"working_secs"` // the same without waits for services
-}
+	Working    Spread `json:"working_secs"` // Duration without waits for services
 
-// Groups are the sessions by what they have in common.
-type Groups struct {
+	Waiting Waits `json:"waiting"`
+	Cost    Costs `json:"cost"`
+
 	Outcomes    []Group `json:"outcomes"`
 	StopReasons []Group `json:"stop_reasons"`
 	Projects    []Group `json:"projects"`
 	Agents      []Group `json:"agents"` // actor and critic
+
+	Periods    []Period       `json:"periods"`
+	PeriodDays int            `json:"period_days"`
+	Confidence []ConfidenceOf `json:"confidence"`
 }
 
 // Waits are those for services that were at a limit, or overloaded.

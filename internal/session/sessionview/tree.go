@@ -11,6 +11,8 @@ import (
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/session"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // A tree is what the steps of a strategy came to: candidates, attempts, rounds. A candidate that
@@ -224,7 +226,7 @@ func (d *Details) tree() {
 			t.floor, _ = strconv.ParseFloat(p.Value, 64) // 0 prunes nobody
 		}
 	}
-	d.sayf("\n%s", d.strong(term.Line(cmp.Or(d.session.Strategy.Name, "steps"))))
+	d.sayf("\n%s", d.Screen.strong(term.Line(cmp.Or(d.session.Strategy.Name, "steps"))))
 	d.grow(t, nil, "  ")
 }
 
@@ -240,9 +242,9 @@ func (d *Details) grow(t *tree, whole *branch, margin string) {
 		fate, style := b.fate, func(text string) string { return text }
 		switch {
 		case b.won:
-			style = d.strong
+			style = d.Screen.strong
 		case t.pruned(b):
-			fate, style = "pruned", d.faint
+			fate, style = "pruned", d.Screen.faint
 		}
 		facts := []string{b.title(whole), b.score, fate}
 		if !d.Screen.narrow() || b.score+fate == "" {
@@ -259,7 +261,7 @@ func (d *Details) grow(t *tree, whole *branch, margin string) {
 			under = with.down
 		}
 		for _, text := range b.texts {
-			d.twig(margin+further+under, text, d.faint)
+			d.twig(margin+further+under, text, d.Screen.faint)
 		}
 		d.grow(t, b, margin+further)
 	}
@@ -279,6 +281,6 @@ func (b *branch) title(whole *branch) string {
 // twig draws one line, as far as the screen goes.
 func (d *Details) twig(before, text string, style func(string) string) {
 	const least = 8 // columns for the text, however deep it stands
-	room := max(d.Screen.Width-wide(before), least)
-	d.sayf("%s%s", before, style(fit(text, room)))
+	room := max(d.Screen.Width-ansi.StringWidth(before), least)
+	d.sayf("%s%s", before, style(term.Fit(text, room)))
 }

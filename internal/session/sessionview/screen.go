@@ -1,0 +1,56 @@
+package sessionview
+
+import (
+	"cmp"
+
+	"github.com/charmbracelet/lipgloss"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/screen/render"
+	"codeloops/internal/screen/words"
+	"codeloops/internal/session"
+)
+
+// A Screen is the terminal that something is shown on.
+type Screen struct {
+	Width int // columns
+	Style *lipgloss.Renderer
+	ASCII bool // it cannot show other characters
+}
+
+// Wide is the same screen with so many columns.
+func (s Screen) Wide(columns int) Screen {
+	s.Width = columns
+	return s
+}
+
+func (s Screen) strong(text string) string { return s.Style.NewStyle().Bold(true).Render(text) }
+
+func (s Screen) faint(text string) string { return s.Style.NewStyle().Faint(true).Render(text) }
+
+func (s Screen) fits(line string) string { return render.Cut(line, s.Width) }
+
+func (s Screen) dot() string {
+	if s.ASCII {
+		return " - "
+	}
+	return render.Dot
+}
+
+func (s Screen) sign() string {
+	if s.ASCII {
+		return ">"
+	}
+	return "▶"
+}
+
+// outcome returns an outcome in words, in its colour.
+func (s Screen) outcome(name string) string { return s.likeOutcome(name, words.Outcome(name)) }
+
+// likeOutcome returns a text in the colour of an outcome.
+func (s Screen) likeOutcome(outcome, text string) string {
+	colour := cmp.Or(map[session.Status]string{
+		session.Status(loop.Success): "2", session.Status(loop.Failed): "1", session.Crashed: "1", session.Running: "4",
+	}[session.Status(outcome)], "3") // yellow: neither done nor broken
+	return s.Style.NewStyle().Foreground(lipgloss.Color(colour)).Render(text)
+}
