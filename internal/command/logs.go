@@ -3,18 +3,21 @@ package command
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/config"
 	"codeloops/internal/loop"
+	"codeloops/internal/loop/progress"
 	"codeloops/internal/screen/picker"
 	"codeloops/internal/screen/render"
-	"codeloops/internal/screen/sessionpicker"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/session"
 	"codeloops/internal/session/lookup"
+	"codeloops/internal/session/sessionview"
 )
 
 // Logs is where the commands on session logs look for them.
@@ -56,12 +59,41 @@ func (l *Logs) Pick(ctx context.Context, question string) (session.Overview, err
 // Choose lets the user choose one of some sessions; a single one needs no
 // choice.
 func (l *Logs) Choose(ctx context.Context, some []session.Overview, question string) (session.Overview, error) {
-	one, err := sessionpicker.Choose(ctx, l.Console.Streams, l.Host, some, question)
-	if errors.Is(err, picker.ErrCancelled) {
-		// The user knows: there is nothing to be said.
-		err = &EndedError{Result: loop.Interrupted}
+	if len(some) == 1 {
+		return some[0], nil
 	}
-	return one, err
+	c := l.Console
+	zone := c.Now().Location()
+	screen := sessionview.Screen{Style: c.ErrRenderer()}
+	var iterations sync.Map // of the sessions that were looked at
+	list := picker.List{
+		Count:  len(some),
+		Search: func(i int) string { return sessionview.Haystack(some[i]) },
+		Line:   func(i, width int) string { return screen.Wide(width).PickLine(some[i], zone) },
+		Preview: func(i, width int) []string {
+			known, _ := iterations.Load(i)
+			read, _ := known.([]progress.Iteration)
+			return screen.Wide(width).Preview(some[i], read, zone)
+		},
+		Load: func(ctx context.Context, i int) {
+			if _, known := iterations.Load(i); known {
+				return
+			}
+			// A log that cannot be read is not the picker's concern.
+			if read, _ := sessionview.ReadIterations(ctx, some[i].Path); read != nil {
+				iterations.Store(i, read)
+			}
+		},
+	}
+	in, _ := c.In.(*os.File) // a terminal, as there is somebody to ask
+	at, err := picker.Pick(ctx, list, picker.Options{In: in, Out: c.Err, Jobs: &c.Jobs, Style: screen.Style, Title: question})
+	if errors.Is(err, picker.ErrCancelled) {
+		err = &EndedError{Result: loop.Interrupted} // the user knows: there is nothing to say
+	}
+	if err != nil {
+		return session.Overview{}, err
+	}
+	return some[at], nil
 }
 
 // Complete offers the ids of sessions, and files.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -164,13 +163,7 @@ func (l *lessons) list(ctx context.Context, task string, asJSON bool) error {
 	if len(rows) == 0 && l.OutTTY {
 		fmt.Fprintln(l.Err, "no lessons") //nolint:errcheck // a courtesy
 	}
-	return l.Print(func(w io.Writer) error {
-		if asJSON {
-			return command.WriteJSON(w, rows)
-		}
-		_, err := io.WriteString(w, text.String())
-		return err
-	})
+	return l.Show(asJSON, rows, text.String())
 }
 
 func (l *lessons) newShowCmd() *cobra.Command {
@@ -186,12 +179,11 @@ func (l *lessons) newShowCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return l.Print(func(w io.Writer) (err error) {
-				for i := 0; i < len(picked) && err == nil; i++ {
-					_, err = io.WriteString(w, sheet(picked[i]))
-				}
-				return err
-			})
+			text := ""
+			for _, one := range picked {
+				text += sheet(one)
+			}
+			return l.Show(false, nil, text)
 		},
 	}
 }
@@ -228,13 +220,11 @@ func (l *lessons) newExportCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return l.Print(func(w io.Writer) error {
-				text, err := lesson.Encode(picked...)
-				if err == nil {
-					_, err = w.Write(text)
-				}
+			text, err := lesson.Encode(picked...)
+			if err != nil {
 				return err
-			})
+			}
+			return l.Show(false, nil, string(text))
 		},
 	}
 }

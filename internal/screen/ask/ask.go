@@ -1,4 +1,4 @@
-// Package ask asks the user, a line at a time.
+// Package ask asks the user questions, one line at a time.
 package ask
 
 import (
@@ -13,9 +13,8 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// Within returns what read returns, or the cause of ctx when that comes first: a
-// read from a terminal or a pipe cannot be called off. It is left to itself
-// then, as the program is about to end.
+// Within returns what read returns, or the cause of ctx if that comes first. A read from a terminal
+// or a pipe cannot be cancelled, so it is then abandoned: the program is about to end.
 func Within[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -35,31 +34,31 @@ func Within[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	}
 }
 
-// ErrNone says that whoever was asked has ended the input instead.
+// ErrNone says that the user ended the input instead of answering.
 var ErrNone = errors.New("there was no answer, and nothing was changed")
 
-// Line asks a question on the terminal and returns the line that is typed. Who
-// types the end of the input instead has not answered.
+// Line asks a question on the terminal and returns the line that is typed. Ending the input
+// (Ctrl+D) is no answer.
 func Line(ctx context.Context, s *term.Streams, in *bufio.Reader, question string) (string, error) {
 	if _, err := io.WriteString(s.Err, question); err != nil {
 		return "", err
 	}
 	line, err := Within(ctx, func() (string, error) { return in.ReadString('\n') })
 	switch {
-	case err == nil, line != "": // or the last line, without its end
+	case err == nil, line != "": // or the last line, without a line break
 		return strings.TrimSpace(line), nil
 	case errors.Is(err, io.EOF):
 		err = ErrNone
 	default:
 		err = fmt.Errorf("read the answer: %w", err)
 	}
-	_, _ = io.WriteString(s.Err, "\n") // the cursor stands behind the question
+	_, _ = io.WriteString(s.Err, "\n") // the cursor is still on the question's line
 	return "", err
 }
 
-// Sure asks a question that wants a yes; where nobody can be asked it is no.
+// Sure asks a yes/no question. It fails if the answer is no or nobody can be asked.
 func Sure(ctx context.Context, s *term.Streams, question string) error {
-	if !s.InTTY || !s.ErrTTY {
+	if !s.CanAsk() {
 		return hint.Errorf("say --yes", "there is no terminal to ask on: %s", question)
 	}
 	answer, err := Line(ctx, s, bufio.NewReader(s.In), question+" [y/N] ")

@@ -1,9 +1,9 @@
-// Package ci lays out what a run shows for the log of a job: each iteration can be folded, and an
-// end short of success stands among the job's errors. It stands around a renderer, and knows
-// nothing of what that one shows.
+// Package ci formats a run for the log of a CI job: iterations can be folded, and a run that did
+// not succeed is listed among the job's errors. It wraps a renderer and knows nothing of what that
+// shows.
 //
-// Such systems take orders from what a job prints. Nothing but a [Log] may give any: what agents
-// print is kept from it, wherever it is shown.
+// CI systems take commands from the output of a job. Only a [Log] may issue any: commands in the
+// output of agents are defused, wherever it is shown.
 package ci
 
 import (
@@ -19,7 +19,7 @@ import (
 	"codeloops/internal/screen/words"
 )
 
-// A System is whose log it is.
+// A System is a CI system.
 type System string
 
 // The systems.
@@ -29,10 +29,10 @@ const (
 	GitLab System = "gitlab"
 )
 
-// Auto is what the environment says. The word is that of a setting.
+// Auto is the setting that detects the system from the environment.
 const Auto = "auto"
 
-// Of returns the system that a setting means. getenv looks up a variable.
+// Of returns the system that a setting means. getenv looks up an environment variable.
 func Of(setting string, getenv func(string) string) System {
 	switch {
 	case setting != Auto && setting != "":
@@ -45,20 +45,20 @@ func Of(setting string, getenv func(string) string) System {
 	return None
 }
 
-// A Log is that of a job.
+// A Log is the log of a CI job.
 type Log struct {
 	system System
-	mark   string // before a line that is an order; nobody else knows it
+	mark   string // precedes a line that is a command; nobody else knows it
 }
 
 // New returns the log of a job.
 func New(s System) *Log { return &Log{s, "\x00" + rand.Text()} }
 
-// order is a line that the system is to obey.
+// order is a line with a command for the system.
 func (l *Log) order(text string) string { return l.mark + text + "\n" }
 
-// Sink returns what shows events to next, and lays out what it shows of them on w, which leads to
-// a [Log.Writer]; fold is whether iterations can be folded.
+// Sink passes events to next and adds the commands for w, which must be a [Log.Writer]. If fold is
+// set, iterations can be folded.
 func (l *Log) Sink(w io.Writer, next loop.Sink, fold bool) loop.Sink {
 	if l.system == None {
 		return next
@@ -72,7 +72,7 @@ type sink struct {
 	out  io.Writer
 	next loop.Sink
 	fold bool
-	open int // the iteration that is unfolded; 0: none
+	open int // the iteration whose group is open; 0: none
 }
 
 // Handle takes the next event.
@@ -128,7 +128,7 @@ func (s *sink) end(at time.Time) string {
 	return s.order(fmt.Sprintf("\x1b[0Ksection_end:%d:codeloops_%d\r\x1b[0K", at.Unix(), iteration))
 }
 
-// mostMessage is how much of a summary stands among the errors of a job, in bytes.
+// mostMessage is the length of an error message of a job, in bytes.
 const mostMessage = 4 << 10
 
 // failed is the error of a run that was not done; "" for one that was.
@@ -143,7 +143,7 @@ func (s *sink) failed(o loop.Outcome) string {
 	return s.fault(title, cmp.Or(strings.TrimSpace(o.Summary), words.End(o)))
 }
 
-// fault is an error of the job; "" where the system knows none.
+// fault is an error of the job; "" if the system has no command for it.
 func (l *Log) fault(title, message string) string {
 	if l.system != GitHub {
 		return ""
@@ -154,12 +154,12 @@ func (l *Log) fault(title, message string) string {
 	return l.order("::error title=" + property("codeloops: "+title) + "::" + data(message))
 }
 
-// Refused tells of a run that could not begin, on a stream that no [Log.Writer] stands around.
+// Refused reports a run that could not begin, on a stream without a [Log.Writer].
 func (l *Log) Refused(w io.Writer, message string) {
-	_, _ = io.WriteString(l.Writer(w, false), l.fault("could not begin", message)) // it is told as an error, too
+	_, _ = io.WriteString(l.Writer(w, false), l.fault("could not begin", message)) // it is reported as an error, too
 }
 
-// data is a text as it stands behind an order of GitHub's, property as it stands within.
+// data escapes the message of a GitHub command, property one of its parameters.
 func data(text string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
 }

@@ -5,10 +5,12 @@ import (
 	"io"
 	"strings"
 	"sync"
+
+	"codeloops/internal/screen/term"
 )
 
-// Writer returns what writes to w so that nothing is an order to the system but what a
-// [Log.Sink] writes. In JSON the texts stay what they are.
+// Writer returns a writer to w that lets through only the commands of a [Log.Sink] and defuses all
+// others. In JSON the texts keep their meaning.
 func (l *Log) Writer(w io.Writer, json bool) io.Writer {
 	if l.system == None {
 		return w
@@ -26,23 +28,17 @@ type writer struct {
 	line
 }
 
-// A line is what was written last, where it has no end yet.
+// A line is the state of the line that is being written.
 type line struct {
 	begun  bool
-	blank  bool // no ASCII sign but blanks and control characters
-	colon  bool // the sign before is the first of it
-	hashes int  // before the next sign
+	blank  bool // only white space, control and non-ASCII bytes so far
+	colon  bool // the last byte was a colon, the first sign of the line
+	hashes int  // how many directly precede the next byte
 }
 
-// Fd returns the descriptor of the stream below, 0 where there is none.
-func (w *writer) Fd() uintptr {
-	if f, ok := w.out.(interface{ Fd() uintptr }); ok {
-		return f.Fd()
-	}
-	return 0
-}
+// Fd returns the descriptor of the stream below.
+func (w *writer) Fd() uintptr { return term.Fd(w.out) }
 
-// Write implements [io.Writer].
 func (w *writer) Write(text []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,19 +57,19 @@ func (w *writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// defuse writes a line, or a part of one, with a blank within what would be an order: GitHub
-// knows "::" as the first signs of a line, whatever blanks are before it, and "##[" anywhere.
+// defuse writes a line, or a part of one, with a space inside anything that would be a command:
+// GitHub accepts "::" as the first signs of a line, after any white space, and "##[" anywhere.
 func (w *writer) defuse(out *bytes.Buffer, text string) {
 	for i := range len(text) {
 		c := text[i]
 		switch {
-		case c == '\r' && w.system == GitLab: // its orders have one
+		case c == '\r' && w.system == GitLab: // its commands have one
 			continue
 		case c == '\n', c == '\r':
 			w.line = line{blank: true}
 			out.WriteByte(c)
 			continue
-		case w.json && c == '[' && w.hashes > 1: // it stands in a text
+		case w.json && c == '[' && w.hashes > 1: // inside a JSON string
 			out.WriteString(`\u005b`)
 		case c == '[' && w.hashes > 1, c == ':' && w.colon:
 			out.WriteString(" " + string(c))
@@ -84,7 +80,7 @@ func (w *writer) defuse(out *bytes.Buffer, text string) {
 	}
 }
 
-// saw takes down a sign that was written.
+// saw notes a byte that was written.
 func (l *line) saw(c byte) {
 	l.begun = true
 	l.colon = c == ':' && l.blank

@@ -1,5 +1,5 @@
-// Package debuglog writes a run's events as log lines for whoever looks for a
-// fault: one line each, with times and sizes instead of texts.
+// Package debuglog writes a run's events as log lines for debugging: one line each, with times and
+// sizes instead of texts.
 package debuglog
 
 import (
@@ -11,8 +11,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// New returns a sink that writes to w. What fails to be written is the error
-// of the event.
+// New returns a sink that writes to w. Handle returns write errors.
 func New(w io.Writer) *Log {
 	out := &checked{w: w}
 	return &Log{log: zerolog.New(out), out: out}
@@ -24,7 +23,7 @@ type Log struct {
 	out *checked
 }
 
-// checked keeps the error from zerolog, which would print it in words of its own.
+// checked keeps write errors from zerolog, which would print them itself.
 type checked struct {
 	w   io.Writer
 	err error
@@ -35,7 +34,7 @@ func (c *checked) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Say writes a sentence that is about no event.
+// Say writes a sentence that belongs to no event.
 func (s *Log) Say(at time.Time, sentence string) { s.log.Log().Time("time", at).Msg(sentence) }
 
 // Handle writes the line of an event.
@@ -89,7 +88,7 @@ func describe(l *zerolog.Event, e loop.Event) {
 	}
 }
 
-// played is describe for what an agent does.
+// played is describe for the events of agents' turns.
 func played(l *zerolog.Event, e loop.Event) {
 	switch e := e.(type) {
 	case loop.WaitStarted:

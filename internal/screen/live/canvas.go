@@ -3,8 +3,11 @@ package live
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"codeloops/internal/screen/term"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -21,6 +24,10 @@ type canvas struct {
 	begun bool     // what was written last has no end yet
 	held  held
 	wrote time.Time // something, the last time
+}
+
+func newCanvas(t Terminal, now func() time.Time) canvas {
+	return canvas{pump: &pump{out: t.Out}, size: t.Size, now: now, reflows: t.Reflows, wrote: now()}
 }
 
 // held is what waits while somebody else has the terminal.
@@ -71,21 +78,18 @@ func (c *canvas) flush() {
 	c.put(text)
 }
 
-// draw replaces what is drawn below by other lines.
-func (c *canvas) draw(lines []string) {
+// draw replaces what is drawn below by other lines. It reports whether the terminal was not
+// ready for them.
+func (c *canvas) draw(lines []string) (again bool) {
 	if waiting, _, _, _ := c.pump.look(); waiting > 0 && lines != nil {
-		return // the next picture will do
+		return true
 	}
 	if c.held.hidden > 0 || lines != nil && (c.begun || c.held.still > 0) {
-		return
+		return false
 	}
 	width, _ := c.size()
-	same := len(lines) == len(c.drawn) && width == c.width
-	for i := 0; same && i < len(lines); i++ {
-		same = lines[i] == c.drawn[i]
-	}
-	if same {
-		return
+	if width == c.width && slices.Equal(lines, c.drawn) {
+		return false
 	}
 	var out strings.Builder
 	if n := c.rows(width); n > 0 {
@@ -98,6 +102,20 @@ func (c *canvas) draw(lines []string) {
 	out.WriteString(strings.Join(lines, "\n"))
 	c.drawn, c.width = lines, width
 	c.print([]byte(out.String()))
+	return false
+}
+
+// fitted are lines as they fit on a terminal.
+func fitted(lines []string, width int, ascii bool) []string {
+	for i, line := range lines {
+		if ascii {
+			line = term.ASCII(line)
+		}
+		if lines[i] = term.Fit(line, width-1); ascii {
+			lines[i] = strings.ReplaceAll(lines[i], "…", "~") // "..." would be too wide
+		}
+	}
+	return lines
 }
 
 // rows is how many rows of a terminal of this width hold what is drawn.

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"io"
 	"os"
 	"sync"
 	"time"
@@ -60,12 +59,4 @@ func (f *frames) change() {
 func (f *frames) end() {
 	close(f.stop)
 	f.over.Wait()
-}
-
-// descriptor is that of a terminal, 0 where it is none.
-func descriptor(out io.Writer) uintptr {
-	if f, ok := out.(interface{ Fd() uintptr }); ok {
-		return f.Fd()
-	}
-	return 0
 }

@@ -1,20 +1,17 @@
 package live
 
 import (
-	"io"
-	"os"
 	"sync"
 	"time"
+
+	"codeloops/internal/screen/term"
 )
 
 // LinesOptions say where lines are shown, and which.
 type LinesOptions struct {
-	Out     io.Writer
-	Size    func() (w, h int)
-	Resized <-chan os.Signal // nil: nobody tells
-	Now     func() time.Time
-	Reflows bool // the terminal wraps its lines anew when it gets narrower
-	// Picture is what is shown now: lines that are narrower than the terminal. beat grows each second.
+	Terminal
+	Now func() time.Time
+	// Picture is what is shown now. beat grows each second.
 	Picture func(width, height, beat int) []string
 }
 
@@ -32,15 +29,14 @@ type Lines struct {
 
 // NewLines begins to show them.
 func NewLines(o LinesOptions) *Lines {
-	l := &Lines{LinesOptions: o, frames: newFrames()}
-	l.canvas = canvas{pump: &pump{out: o.Out}, size: o.Size, now: o.Now, reflows: o.Reflows, wrote: o.Now()}
+	l := &Lines{LinesOptions: o, frames: newFrames(), canvas: newCanvas(o.Terminal, o.Now)}
 	l.change()
 	l.over.Go(func() { l.run(o.Resized, l.tick, l.redraw) })
 	return l
 }
 
 // Fd returns the terminal's descriptor, 0 where it is none.
-func (l *Lines) Fd() uintptr { return descriptor(l.Out) }
+func (l *Lines) Fd() uintptr { return term.Fd(l.Out) }
 
 func (l *Lines) tick() {
 	l.mu.Lock()
@@ -52,11 +48,8 @@ func (l *Lines) tick() {
 func (l *Lines) redraw() (again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	waiting, _, _, _ := l.pump.look()
 	width, height := l.Size()
-	lines := l.Picture(width, height, l.beat)
-	l.draw(lines)
-	return waiting > 0
+	return l.draw(fitted(l.Picture(width, height, l.beat), width, l.ASCII))
 }
 
 // Change says that another picture is due.

@@ -6,7 +6,6 @@ package live
 import (
 	"io"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -69,15 +68,14 @@ type Screen struct {
 }
 
 // Fd returns the terminal's descriptor, 0 where it is none.
-func (s *Screen) Fd() uintptr { return descriptor(s.Out) }
+func (s *Screen) Fd() uintptr { return term.Fd(s.Out) }
 
 // New begins to show a run.
 func New(o Options) *Screen {
 	if o.Style == nil {
 		o.Style = lipgloss.NewRenderer(io.Discard)
 	}
-	s := &Screen{Options: o, frames: newFrames()}
-	s.canvas = canvas{pump: &pump{out: o.Out}, size: o.Size, now: o.Now, reflows: o.Reflows, wrote: o.Now()}
+	s := &Screen{Options: o, frames: newFrames(), canvas: newCanvas(o.Terminal, o.Now)}
 	s.board = board{Options: o, looks: looks{o.Style, o.ASCII, 0}, doing: map[loop.Step]*doing{}, state: progress.State{Tally: o.Past}}
 	s.over.Go(func() { s.run(o.Resized, s.tick, s.redraw) })
 	return s
@@ -124,9 +122,7 @@ func (s *Screen) tick() {
 func (s *Screen) redraw() (again bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	waiting, _, _, _ := s.pump.look()
-	s.draw(s.picture())
-	return waiting > 0
+	return s.draw(s.picture())
 }
 
 // Write shows lines that stay. They must be free of control sequences other than those of a
@@ -152,7 +148,7 @@ func (s *Screen) lives() {
 		return
 	}
 	if line := s.board.alive(); line != "" {
-		s.put([]byte(line + "\n"))
+		s.put([]byte(s.inASCII(line) + "\n"))
 	}
 }
 
@@ -189,7 +185,7 @@ func (s *Screen) Handle(at loop.Stamp, e loop.Event) error {
 		waiting, _, _, _ := s.pump.look()
 		if s.board.take(at, e); s.talk.all && e.Kind == loop.NoticeOutput && s.held.hidden == 0 && waiting < mostPumped {
 			width, _ := s.Size()
-			s.put([]byte(s.board.printed(e, width)))
+			s.put([]byte(s.inASCII(s.board.printed(e, width))))
 		}
 	case loop.WaitStarted:
 		if s.Plain && s.Keys {
@@ -223,6 +219,14 @@ func (s *Screen) entitle() {
 	s.print([]byte(notice.Title(title)))
 }
 
+// inASCII replaces signs that the terminal does not have.
+func (s *Screen) inASCII(text string) string {
+	if s.ASCII {
+		return term.ASCII(text)
+	}
+	return text
+}
+
 // picture is what is under way, line by line, as it fits on the terminal.
 func (s *Screen) picture() []string {
 	width, height := s.Size()
@@ -239,13 +243,5 @@ func (s *Screen) picture() []string {
 	if room := max(1, min(height-1, 14)); len(lines) > room {
 		lines = lines[len(lines)-room:]
 	}
-	for i, line := range lines {
-		if s.ASCII {
-			line = term.ASCII(line)
-		}
-		if lines[i] = term.Fit(line, width-1); s.ASCII {
-			lines[i] = strings.ReplaceAll(lines[i], "…", "~")
-		}
-	}
-	return lines
+	return fitted(lines, width, s.ASCII)
 }

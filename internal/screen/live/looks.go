@@ -24,26 +24,15 @@ type looks struct {
 func (l looks) strong(text string) string { return l.render.NewStyle().Bold(true).Render(text) }
 func (l looks) faint(text string) string  { return l.render.NewStyle().Faint(true).Render(text) }
 
-func (l looks) dot() string {
-	if l.ascii {
-		return " - "
-	}
-	return " · "
-}
+func (l looks) spinner() string { return Spinner(l.spin, l.ascii) }
 
-func (l looks) spinner() string {
+// Spinner returns a sign that turns as beat grows.
+func Spinner(beat int, ascii bool) string {
 	signs := []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
-	if l.ascii {
-		signs = []string{"|", "/", "-", "\\"}
+	if ascii {
+		signs = []string{"|", "/", "-", `\`}
 	}
-	return signs[l.spin%len(signs)]
-}
-
-func (l looks) bar() string {
-	if l.ascii {
-		return "|"
-	}
-	return "│"
+	return signs[beat%len(signs)]
 }
 
 // style tells what agents do apart at a glance.

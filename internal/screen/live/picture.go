@@ -142,7 +142,7 @@ func lines(added, removed int) string {
 func (b *board) printed(e loop.Activity, width int) string {
 	var lines strings.Builder
 	for line := range strings.Lines(term.Clean(e.Text)) {
-		lines.WriteString(b.faint("  "+b.bar()+" "+render.Cut(strings.TrimRight(line, "\n"), width-4)) + "\n")
+		lines.WriteString(b.faint("  │ "+render.Cut(strings.TrimRight(line, "\n"), width-4)) + "\n")
 	}
 	return lines.String()
 }
@@ -182,7 +182,7 @@ func (b *board) underWay() (lines []string) {
 			lines = append(append(lines, b.flow(b.turn(t), 11)...), b.acts(t)...)
 			continue
 		}
-		lines = append(lines, strings.Join(b.turn(t), b.dot()))
+		lines = append(lines, strings.Join(b.turn(t), render.Dot))
 		if what := b.now(t); what != "" {
 			lines[len(lines)-1] += "  " + what
 		}
@@ -217,7 +217,7 @@ func (b *board) turn(t progress.Step) (parts []string) {
 // flow sets parts apart, in as many lines as it takes.
 func (b *board) flow(parts []string, indent int) []string {
 	width, _ := b.Size()
-	return render.Flow(parts, b.dot(), indent, width-1)
+	return render.Flow(parts, render.Dot, indent, width-1)
 }
 
 // alive is one line on what is under way; "": nothing is.
@@ -280,9 +280,9 @@ func (b *board) phase() string {
 	case open.Number == 0:
 		return "at work"
 	case open.Phase == loop.CapturingDiff:
-		return "looking at what has changed" + b.dot() + since
+		return "looking at what has changed" + render.Dot + since
 	case open.Phase == loop.Verifying:
-		return "running the checks" + b.dot() + since
+		return "running the checks" + render.Dot + since
 	}
 	return "at work"
 }
@@ -314,7 +314,7 @@ func (b *board) waits(w loop.Wait) string {
 	}
 	what = b.Style.NewStyle().Foreground(yellow).Render(what)
 	if b.Keys {
-		what += b.dot() + tryAgain
+		what += render.Dot + tryAgain
 	}
 	return what
 }
@@ -352,20 +352,7 @@ func (b *board) foot() []string {
 		parts = append(parts, at)
 	}
 	spent := b.state.Spent.Total()
-	if k := spent.Tokens; k > 0 || b.Limits.Tokens > 0 {
-		tokens := render.Tokens(k)
-		if b.Limits.Tokens > 0 {
-			tokens += " of " + render.Tokens(b.Limits.Tokens)
-		}
-		parts = append(parts, tokens+" tokens")
-	}
-	if usd := spent.CostUSD; usd > 0 || b.Limits.Cost > 0 {
-		cost := render.Dollars(usd)
-		if b.Limits.Cost > 0 {
-			cost += " of " + render.Dollars(b.Limits.Cost)
-		}
-		parts = append(parts, cost)
-	}
+	parts = append(parts, render.Used(spent.Tokens, b.Limits.Tokens, spent.CostUSD, b.Limits.Cost)...)
 	if c := b.state.Change; c != nil && len(b.done) == 0 {
 		parts = append(parts, render.PartChange(*c))
 	}

@@ -1,5 +1,4 @@
-// Package notice spells what a terminal does beside showing text: it tells the user that
-// something is over, and has a title.
+// Package notice builds terminal sequences for notifications and window titles.
 package notice
 
 import (
@@ -10,22 +9,22 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// A Way is how a terminal tells.
+// A Way is how a terminal notifies the user.
 type Way string
 
 // The ways.
 const (
 	None   Way = "none"
 	Bell   Way = "bell"
-	OSC9   Way = "osc9"   // a notification, as iTerm2 and others have it
-	OSC777 Way = "osc777" // one with a title, as rxvt, foot and others have it
+	OSC9   Way = "osc9"   // a notification, as in iTerm2 and others
+	OSC777 Way = "osc777" // a notification with a title, as in rxvt, foot and others
 )
 
-// most is how wide a text is that a terminal shows elsewhere, in columns.
+// most is the width of a notification or title, in columns.
 const most = 100
 
-// Text returns what has a terminal tell a message; "" where there is no way. In tmux it is for the
-// terminal around it.
+// Text returns the sequence that shows a message; "" for None. With tmux set it is wrapped for the
+// terminal around tmux.
 func Text(by Way, message string, tmux bool) string {
 	order := ""
 	switch by {
@@ -43,21 +42,20 @@ func Text(by Way, message string, tmux bool) string {
 	return order
 }
 
-// Title sets the title of a terminal's window. Keep and Restore are what a terminal does with the
-// one that it has.
+// Title returns the sequence that sets the window title.
 func Title(text string) string { return "\x1b]2;" + short(text) + "\x1b\\" }
 
-// What a terminal does with the title that it has.
+// Keep saves the current window title, and Restore brings it back.
 const (
 	Keep    = "\x1b[22;2t"
 	Restore = "\x1b[23;2t"
 )
 
-// Knows reports whether a terminal of this kind, as TERM has it, knows other orders than a bell.
-// One that does not may show them.
+// Knows reports whether a terminal of this kind, the value of TERM, understands more than a bell.
+// Others may print the sequences.
 func Knows(kind string) bool { return kind != "" && kind != "dumb" && kind != "linux" }
 
-// short is a text without anything that ends an order, or begins another part of it.
+// short removes what would end a sequence or begin its next parameter.
 func short(text string) string {
 	return ansi.Truncate(strings.ReplaceAll(term.Line(text), ";", ","), most, "…")
 }

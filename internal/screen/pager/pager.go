@@ -14,30 +14,29 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// Exit codes of a shell that could not run what it was told to.
+// Exit codes of a shell that could not run its command.
 const (
 	shellCannotRun = 126
 	shellNotFound  = 127
 )
 
-// A Pager is the user's.
+// A Pager runs the user's pager.
 type Pager struct {
 	*term.Streams
 	*host.Host
 
-	Git diff.Git // asks the user's configuration
+	Git diff.Git // asks for the user's configuration
 }
 
-// Show writes to the pager when standard output is a terminal, as git
-// does: it is a shell command of the user's own, and "cat" or an empty one is
-// none. write is called again, with standard output,
-// when the pager cannot be started. What it shows is without the values of
-// secrets, which the log of another program may hold.
+// Show pages what write writes if standard output is a terminal. As with git, the pager is a shell
+// command, and "cat" or an empty one means none. If the pager cannot be started, write is called
+// again, with standard output. Values of secrets are removed: the log of another program may hold
+// them.
 func (p *Pager) Show(ctx context.Context, noPager bool, write func(context.Context, io.Writer) error) error {
 	show := func(ctx context.Context, out io.Writer) error {
 		safe := p.Secrets.Writer(out)
 		err := write(ctx, safe)
-		if again := safe.Close(); err == nil { // it says again what went wrong before
+		if again := safe.Close(); err == nil { // Close repeats an earlier error
 			err = again
 		}
 		return err
@@ -49,7 +48,7 @@ func (p *Pager) Show(ctx context.Context, noPager bool, write func(context.Conte
 	if command == "" {
 		return UnlessGone(show(ctx, p.Out))
 	}
-	// Ctrl+C is for the pager, which asks for it to end a search.
+	// Ctrl+C is for the pager, which uses it to end a search.
 	paged := context.WithoutCancel(ctx)
 	tool := proc.Tool{Argv: []string{"sh", "-c", command}, Stdout: p.Out, Stderr: p.Err}
 	for name, value := range map[string]string{"LESS": "FRX", "LV": "-c"} {
@@ -65,7 +64,7 @@ func (p *Pager) Show(ctx context.Context, noPager bool, write func(context.Conte
 	go func() {
 		defer close(done)
 		code, broke = tool.Run(paged)
-		_ = r.Close() // of a pager that was left before its end
+		_ = r.Close() // the user may have left the pager early
 	}()
 	err := errors.Join(show(paged, w), w.Close())
 	<-done
@@ -75,9 +74,8 @@ func (p *Pager) Show(ctx context.Context, noPager bool, write func(context.Conte
 	return UnlessGone(err)
 }
 
-// command finds the command where git looks for it: $GIT_PAGER, core.pager, $PAGER,
-// less. Of git's configuration only the user's own counts, and the machine's: an
-// agent may have written that of a repository.
+// command looks for the command where git does: $GIT_PAGER, core.pager, $PAGER, less. Only the
+// user's and the system's git configuration count: an agent may have written the repository's.
 func (p *Pager) command(ctx context.Context) string {
 	command, set := p.LookupEnv("GIT_PAGER")
 	if !set {
@@ -105,8 +103,7 @@ func (p *Pager) configured(ctx context.Context) (command string, set bool) {
 	return "", false
 }
 
-// UnlessGone drops the error of a write whose reader has gone away, as head
-// and pagers do: they have seen what they wanted.
+// UnlessGone drops the error of a write whose reader has gone away, as head and pagers do.
 func UnlessGone(err error) error {
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
 		return nil

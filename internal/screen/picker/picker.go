@@ -1,8 +1,8 @@
-// Package picker lets a person choose one of many things on a terminal.
+// Package picker lets a person choose one of many items on a terminal.
 //
-// The things stand in a list, one a line; what is typed narrows it to those
-// that hold every word of it, and below stands more about the one that is
-// marked. The terminal is as it was before when [Pick] returns, however it does.
+// Each item is a line of a list. Typing narrows the list to the items that contain every word
+// typed, and a preview below shows more about the marked one. [Pick] always leaves the terminal as
+// it found it.
 package picker
 
 import (
@@ -20,52 +20,50 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// ErrCancelled says that nothing was chosen: Esc or Ctrl+C.
+// ErrCancelled says that nothing was chosen: the user pressed Esc or Ctrl+C.
 var ErrCancelled = errors.New("nothing was chosen")
 
-// A List is what there is to choose from. Its functions are given the index of
-// a thing, and the columns that there are for a line. What they return must be
-// free of control characters other than those of a style.
+// A List holds the items to choose from. Its functions take the index of an item and the width of a
+// line in columns. Their results must not contain control characters other than those of styles.
 type List struct {
 	Count   int
-	Search  func(i int) string // what the words that are typed are looked for in
+	Search  func(i int) string // the text that is searched
 	Line    func(i, width int) string
 	Preview func(i, width int) []string
-	// Load is called, in another goroutine, for what stays marked; when it
-	// returns, the preview is asked for again. Its context is over when
-	// something else is marked. It may be nil.
+	// Load is called in another goroutine for an item that stays marked; when it returns, the
+	// preview is drawn again. Its context ends when another item is marked. It may be nil.
 	Load func(ctx context.Context, i int)
 }
 
-// Options are where, and for what, something is chosen.
+// Options say where something is chosen, and for what.
 type Options struct {
 	In    *os.File  // a terminal
-	Out   io.Writer // the same one
+	Out   io.Writer // the same terminal
 	Jobs  *term.Jobs
 	Style *lipgloss.Renderer
-	Title string // what is to be chosen, as the words above the list
+	Title string // the question above the list
 }
 
-// Pick shows the list and returns the index of what was chosen. The error is
-// [ErrCancelled], the cause of ctx, or what the terminal says.
+// Pick shows the list and returns the index of the chosen item. The error is [ErrCancelled], the
+// cause of ctx, or a terminal error.
 func Pick(ctx context.Context, list List, o Options) (int, error) {
 	hold := o.Jobs.Hold()
 	defer hold.Release()
 	return pick(ctx, newModel(list, o), hold)
 }
 
-// A holder is asked when the process is to be stopped, and stops it.
+// A holder learns of requests to stop the process, and stops it.
 type holder interface {
 	Signals() <-chan os.Signal
 	Resumable() bool
 	Stop(ctx context.Context, terminal *os.File) error
 }
 
-// pick shows the list until something is chosen, or nothing is to be. The terminal is given
-// back for as long as the process is stopped.
+// pick shows the list until the user chooses or cancels. While the process is stopped, the terminal
+// is back in its old state.
 func pick(ctx context.Context, m *model, hold holder) (int, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // what is still being read, too
+	defer cancel() // ends a load in progress, too
 	m.holder, m.loader = hold, newLoader(m.list.Load)
 	for {
 		err := m.stay(ctx)
@@ -99,12 +97,12 @@ func (m *model) stay(ctx context.Context) error {
 	}
 	defer keys.Close()
 	sizes := make(chan os.Signal, 1)
-	term.NotifyResize(sizes) // before the first picture is drawn: none is missed
+	term.NotifyResize(sizes) // before the first draw, so that no resize is missed
 	defer signal.Stop(sizes)
 	if _, err := io.WriteString(m.opts.Out, enter); err != nil {
 		return err
 	}
-	defer io.WriteString(m.opts.Out, leave) //nolint:errcheck // it has failed before then
+	defer io.WriteString(m.opts.Out, leave) //nolint:errcheck // an earlier write has failed then
 	for m.left == stays {
 		m.loader.follow(m.marked())
 		if err := m.draw(); err != nil {
@@ -117,7 +115,7 @@ func (m *model) stay(ctx context.Context) error {
 	return nil
 }
 
-// next waits for something to happen, and does what that is for.
+// next waits for the next event and handles it.
 func (m *model) next(ctx context.Context, keys <-chan string, sizes <-chan os.Signal) error {
 	select {
 	case key, more := <-keys:
@@ -125,7 +123,7 @@ func (m *model) next(ctx context.Context, keys <-chan string, sizes <-chan os.Si
 			return fmt.Errorf("read keys: %w", io.ErrUnexpectedEOF)
 		}
 		m.press(key)
-		for len(keys) > 0 && m.left == stays { // one picture will do for all that are there
+		for len(keys) > 0 && m.left == stays { // draw once for all keys that are waiting
 			m.press(<-keys)
 		}
 	case s := <-m.holder.Signals():
@@ -140,15 +138,15 @@ func (m *model) next(ctx context.Context, keys <-chan string, sizes <-chan os.Si
 	return nil
 }
 
-// leaving is why the list is not shown any more.
+// leaving says why the list is no longer shown.
 type leaving int
 
 const (
 	stays     leaving = iota
-	chosen            // what is marked
+	chosen            // the marked item
 	cancelled         // for good
-	stopped           // until the process goes on
-	resumed           // to be shown anew: the process was stopped, the terminal is another's
+	stopped           // until the process is resumed
+	resumed           // to be drawn again: the process was stopped without notice
 )
 
 // A model is the state of the list on the screen.
@@ -158,11 +156,11 @@ type model struct {
 	search []string // by index, in lower case
 
 	filter        string
-	matches       []int // indices of what the filter leaves
-	at            int   // of the marked one, in matches
+	matches       []int // indices of the items that match the filter
+	at            int   // position of the marked item in matches
 	width, height int
 	left          leaving
-	pastes        bool // what comes is text, whatever it is
+	pastes        bool // a paste is under way: keys are text
 
 	holder holder
 	loader *loader
@@ -177,7 +175,7 @@ func newModel(list List, o Options) *model {
 	return m
 }
 
-// all are the indices of the list.
+// all returns the indices of all items.
 func (m *model) all() []int {
 	all := make([]int, len(m.search))
 	for i := range all {
@@ -186,7 +184,7 @@ func (m *model) all() []int {
 	return all
 }
 
-// matching returns those of some that hold every word of a filter.
+// matching returns those of some that contain every word of a filter.
 func (m *model) matching(filter string, some []int) []int {
 	words := strings.Fields(strings.ToLower(filter))
 	return slices.DeleteFunc(slices.Clone(some), func(i int) bool {
@@ -194,20 +192,20 @@ func (m *model) matching(filter string, some []int) []int {
 	})
 }
 
-// narrow takes a new filter. What was marked stays so while it matches.
+// narrow sets a new filter. The marked item stays marked if it still matches.
 func (m *model) narrow(filter string) {
 	if filter == m.filter {
 		return
 	}
 	marked, some := m.marked(), m.matches
-	if !strings.HasPrefix(filter, m.filter) { // else none of the others can match now
+	if !strings.HasPrefix(filter, m.filter) { // otherwise only current matches can match
 		some = m.all()
 	}
 	m.filter, m.matches = filter, m.matching(filter, some)
 	m.at = max(0, slices.Index(m.matches, marked))
 }
 
-// marked returns what is marked, -1 when there is nothing.
+// marked returns the index of the marked item, -1 if there is none.
 func (m *model) marked() int {
 	if len(m.matches) == 0 {
 		return -1
@@ -215,7 +213,7 @@ func (m *model) marked() int {
 	return m.matches[m.at]
 }
 
-// press does what a key is for, as the terminal has sent it.
+// press handles a key, given as the bytes that the terminal sent.
 func (m *model) press(key string) {
 	if m.pastes && key != term.PasteEnds {
 		m.narrow(m.filter + typed(key))
@@ -250,7 +248,7 @@ func (m *model) press(key string) {
 	}
 }
 
-// way is how far a key leads, 0 for all others.
+// way returns how many lines a key moves the mark; 0 for other keys.
 func (m *model) way(key string) int {
 	switch key {
 	case "\x1b[A", "\x1bOA", "\x10": // up, Ctrl+P
@@ -269,7 +267,7 @@ func (m *model) way(key string) int {
 	return 0
 }
 
-// signalled does what a signal asks for that another process has sent.
+// signalled handles a job control signal from outside.
 func (m *model) signalled(s os.Signal) {
 	if !term.IsStop(s) {
 		m.left = resumed
@@ -278,7 +276,7 @@ func (m *model) signalled(s os.Signal) {
 	m.stop()
 }
 
-// stop leaves the list for as long as the process is stopped.
+// stop leaves the list while the process is stopped.
 func (m *model) stop() {
 	if m.holder.Resumable() {
 		m.left = stopped

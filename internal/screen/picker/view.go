@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	head         = 2  // lines above the list: what is asked, what is typed
-	foot         = 1  // line below all: the keys
-	leastPreview = 14 // lines that a screen must have for a preview
+	head         = 2  // lines above the list: the question and the filter
+	foot         = 1  // the line with the keys
+	leastPreview = 14 // screens with fewer lines have no preview
 )
 
-// rows is how many lines of the list there is room for.
+// rows returns how many lines the list has.
 func (m *model) rows() int { return max(1, m.height-head-foot-m.previewLines()) }
 
-// previewLines is the room for the preview with the line above it, 0 for none.
+// previewLines returns how many lines the preview has, with the rule above it; 0 for none.
 func (m *model) previewLines() int {
 	if m.height < leastPreview {
 		return 0
@@ -28,25 +28,26 @@ func (m *model) previewLines() int {
 	return min(m.height*2/5, 16)
 }
 
-// What a terminal is told: xterm's other screen, and pasted text between marks.
+// Control sequences: xterm's alternate screen, and bracketed paste.
 const (
 	enter = "\x1b[?1049h" + term.PasteOn
 	leave = term.PasteOff + "\x1b[?1049l"
 )
 
-// draw shows the list at the size that the terminal has now.
+// draw shows the list at the terminal's current size.
 func (m *model) draw() error {
-	if width, height, err := term.Size(m.opts.In); err == nil { // or whoever reads from it says what is wrong
+	if width, height, err := term.Size(m.opts.In); err == nil { // reading a key will report the error
 		m.width, m.height = width, height
 	}
-	// Each line is cleared first: behind one that fills its row, that would take its end.
+	// Each line is cleared before it is written: clearing after a line that fills its row would
+	// erase its last character.
 	page := "\x1b[?25l\x1b[H\x1b[2K" + strings.Join(m.lines(), "\r\n\x1b[2K") +
 		fmt.Sprintf("\x1b[2;%dH\x1b[?25h", min(ansi.StringWidth("> "+m.filter), m.width-1)+1)
 	_, err := io.WriteString(m.opts.Out, page)
 	return err
 }
 
-// lines are those of the screen.
+// lines returns the lines of the screen.
 func (m *model) lines() []string {
 	faint := m.opts.Style.NewStyle().Faint(true)
 	strong := m.opts.Style.NewStyle().Bold(true)
@@ -66,7 +67,7 @@ func (m *model) lines() []string {
 	return lines[:min(len(lines), max(1, m.height))]
 }
 
-// listed is the part of the list that is seen, filled up with empty lines.
+// listed returns the visible part of the list, padded with empty lines.
 func (m *model) listed() []string {
 	rows := m.rows()
 	top := m.firstLine(rows)
@@ -89,7 +90,7 @@ func (m *model) listed() []string {
 	return lines
 }
 
-// firstLine keeps what is marked near the middle, as far as there is more.
+// firstLine keeps the marked item near the middle where possible.
 func (m *model) firstLine(rows int) int {
 	return max(0, min(m.at-rows/2, len(m.matches)-rows))
 }
@@ -105,7 +106,7 @@ func (m *model) preview(room int) []string {
 	return lines[:room]
 }
 
-// typed is what of a text can be looked for.
+// typed returns the printable characters of a text.
 func typed(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -17,23 +17,23 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// A drawing shows on a terminal how tasks are worked on: a line for each that is under way, drawn anew as
-// it changes, and above them lines that stay, of what is over.
+// A drawing shows on a terminal how tasks progress: a line for each one under way, redrawn as it
+// changes, and above them permanent lines about finished ones.
 type drawing struct {
 	*Progress
 
-	now   func() time.Time // the hub's
+	now   func() time.Time // the hub's clock
 	holds func() *queue.Holds
 	style *lipgloss.Renderer
 	lines *live.Lines
 
 	mu   sync.Mutex
 	all  queue.Backlog
-	said map[string]string // of tasks, the last line that stays
+	said map[string]string // the last permanent line about each task
 }
 
-// Draw begins to show tasks on standard error, which belongs to it until shown is called. now is the time
-// by which their records go.
+// Draw begins to show tasks on standard error, which it owns until shown is called. now is the
+// clock of the tasks' records.
 func (p *Progress) Draw(all queue.Backlog, now func() time.Time, holds func() *queue.Holds) (watch func(queue.Record), shown func()) {
 	s := p.Streams
 	d := &drawing{Progress: p, now: now, holds: holds, style: s.ErrRenderer(), all: queue.Backlog{}, said: map[string]string{}}
@@ -45,18 +45,17 @@ func (p *Progress) Draw(all queue.Backlog, now func() time.Time, holds func() *q
 	own := &term.Streams{In: s.In, Out: s.Out, Err: s.Err, OutTTY: s.OutTTY, ErrTTY: s.ErrTTY, Columns: s.Columns}
 	resized := make(chan os.Signal, 1)
 	term.NotifyResize(resized)
-	d.lines = live.NewLines(live.LinesOptions{
-		Out: own.Err, Size: own.Size, Resized: resized, Now: p.Now, Reflows: s.Reflows, Picture: d.picture,
-	})
+	terminal := live.Terminal{Out: own.Err, Size: own.Size, Resized: resized, ASCII: s.ASCII, Reflows: s.Reflows}
+	d.lines = live.NewLines(live.LinesOptions{Terminal: terminal, Now: p.Now, Picture: d.picture})
 	s.Err = d.lines
 	return d.watch, func() {
-		_ = d.lines.Close() // nobody is left to be told
+		_ = d.lines.Close() // there is nobody left to tell
 		s.Err = own.Err
 		signal.Stop(resized)
 	}
 }
 
-// watch takes down what has become of a task.
+// watch takes the new state of a task.
 func (d *drawing) watch(r queue.Record) {
 	if !d.Of(r.Task.Repository) {
 		return
@@ -76,8 +75,8 @@ func (d *drawing) watch(r queue.Record) {
 	fmt.Fprintf(d.lines, "%s  %s  %s\n", d.style.NewStyle().Faint(true).Render(d.Now().Format(time.TimeOnly)), r.Task.ID, inColour(d.style, r.State, text)) //nolint:errcheck // it never fails
 }
 
-// picture is a line for each task that is under way, and one for all others.
-func (d *drawing) picture(width, height, beat int) (lines []string) {
+// picture has a line for each task under way, and one for all others.
+func (d *drawing) picture(_, height, beat int) (lines []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now, holds := d.now(), d.holds()
@@ -101,27 +100,13 @@ func (d *drawing) picture(width, height, beat int) (lines []string) {
 			lines = append(lines, fmt.Sprintf("  … %d more", len(busy)-i))
 			break
 		}
-		lines = append(lines, fmt.Sprintf("%s %-*s  %s", d.spinner(beat), wide, r.Task.ID, d.doing(r, now)))
+		lines = append(lines, fmt.Sprintf("%s %-*s  %s", live.Spinner(beat, d.Streams.ASCII), wide, r.Task.ID, d.doing(r, now)))
 	}
 	lines = append(lines, d.style.NewStyle().Faint(true).Render(d.foot(number, held, holds)))
-	for i, text := range lines {
-		if d.Streams.ASCII {
-			text = term.ASCII(text)
-		}
-		lines[i] = term.Fit(text, width-1)
-	}
 	return lines
 }
 
-func (d *drawing) spinner(beat int) string {
-	signs := []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
-	if d.Streams.ASCII {
-		signs = []string{"|", "/", "-", `\`}
-	}
-	return signs[beat%len(signs)]
-}
-
-// doing says what becomes of a task at the moment.
+// doing says what is happening to a task.
 func (d *drawing) doing(r *queue.Record, now time.Time) string {
 	var parts []string
 	switch {
@@ -147,7 +132,7 @@ func (d *drawing) doing(r *queue.Record, now time.Time) string {
 	return inColour(d.style, r.State, parts[0]) + strings.Join(append([]string{""}, parts[1:]...), " · ")
 }
 
-// foot counts the other tasks, and says what is spent.
+// foot counts the other tasks and says what was spent.
 func (d *drawing) foot(number map[queue.State]int, held string, holds *queue.Holds) string {
 	parts := numbered(number, held)
 	var budgets []queue.Budget
@@ -162,15 +147,15 @@ func (d *drawing) foot(number map[queue.State]int, held string, holds *queue.Hol
 	return "  " + strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
 }
 
-// A Progress says what becomes of tasks, on standard error.
+// A Progress reports on tasks on standard error.
 type Progress struct {
 	Streams *term.Streams
 	Now     func() time.Time
-	Of      func(queue.Repository) bool // whose tasks it tells of
+	Of      func(queue.Repository) bool // whether to report on tasks of this repository
 }
 
-// Lines says each change in a line. A terminal that hangs holds nobody up: what it does not
-// take is not said. shown waits for the rest, for a moment.
+// Lines reports each change on a line. Lines that a hanging terminal does not take are dropped.
+// shown waits a moment for the rest.
 func (p *Progress) Lines() (watch func(queue.Record), shown func()) {
 	last, lines, done := map[string]string{}, make(chan string, 1_000), make(chan struct{})
 	go func() {

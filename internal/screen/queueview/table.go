@@ -21,7 +21,7 @@ const (
 	columnTitle
 )
 
-// table lists tasks for people, as wide as the terminal is.
+// table lists tasks for people, fitted to the terminal's width.
 func (v *View) table(s *term.Streams) error {
 	sorted, style := v.Tasks.Sorted(), s.OutRenderer()
 	t := v.tasks(sorted)

@@ -11,7 +11,7 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// A View is where tasks stand at a moment.
+// A View is the state of tasks at a moment.
 type View struct {
 	Tasks   queue.Backlog
 	Budgets []queue.Budget
@@ -19,14 +19,14 @@ type View struct {
 	Now     time.Time
 }
 
-// List lists the tasks: for people where standard output is a terminal, elsewhere for programs.
+// List lists the tasks: for people if standard output is a terminal, otherwise for programs.
 func (v *View) List(s *term.Streams) error {
 	for _, budget := range v.Budgets {
 		defer fmt.Fprintf(s.Err, "budget: %s\n", &budget) //nolint:errcheck // a courtesy
 	}
 	if s.OutTTY {
 		if len(v.Tasks) == 0 {
-			fmt.Fprintln(s.Out, `no tasks: codeloops queue add "…" adds one`) //nolint:errcheck // a reader that has gone
+			fmt.Fprintln(s.Out, `no tasks: codeloops queue add "…" adds one`) //nolint:errcheck // the reader may have gone
 			return nil
 		}
 		return v.table(s)
@@ -43,7 +43,7 @@ func (v *View) List(s *term.Streams) error {
 	return nil
 }
 
-// Document is the list for programs, as an object.
+// Document is the list as a JSON object.
 func (v *View) Document() any {
 	return struct {
 		Tasks   []*queue.Record `json:"tasks"`
@@ -51,7 +51,7 @@ func (v *View) Document() any {
 	}{v.Tasks.Sorted(), v.Budgets}
 }
 
-// Left says what is left, and what to do about the first one that nothing more becomes of by itself.
+// Left says what is left to do, and how to go on with the first task that needs a person.
 func (v *View) Left() string {
 	number, first := map[queue.State]int{}, ""
 	for _, r := range v.Tasks.Sorted() {
@@ -67,8 +67,8 @@ func (v *View) Left() string {
 	return text
 }
 
-// Show writes all that is to be said of a task. Its settings, and what takes the merge, are as they
-// are typed.
+// Show writes everything about a task. settings are the flags that set it up, and take is the
+// command that takes its result.
 func (v *View) Show(w io.Writer, r *queue.Record, settings []string, take string) error {
 	var s strings.Builder
 	field := func(name, value string) {

@@ -14,7 +14,7 @@ import (
 	"codeloops/internal/screen/words"
 )
 
-// line says where a task stands; "" is nothing worth a line.
+// line says where a task stands; "" if that is not worth a line.
 func line(r *queue.Record) string {
 	switch {
 	case r.State == queue.Offered:
@@ -22,7 +22,7 @@ func line(r *queue.Record) string {
 	case r.State == queue.Running && r.Progress.Phase != "":
 		return fmt.Sprintf("iteration %d, %s", r.Progress.Iteration, phase(r))
 	case r.State == queue.Running && (r.Progress.Iteration > 0 || !r.NotBefore.IsZero()):
-		return "" // between two phases, or tried again after a wait: that may be in vain
+		return "" // between two phases, or about to be retried after a wait, perhaps in vain
 	case r.State == queue.Running:
 		return fmt.Sprintf("attempt %d", r.Attempt)
 	case r.Why != "":
@@ -31,7 +31,7 @@ func line(r *queue.Record) string {
 	return string(r.State)
 }
 
-// stays is what is said once of a task, in a line that stays; "" where it is under way.
+// stays is the permanent line about a task; "" while it is under way.
 func stays(r *queue.Record) string {
 	if r.State == queue.Running || r.State == queue.Offered || r.State == queue.Finished && !r.Task.Unmerged && !r.Off() || r.State == queue.Waiting && r.Why == "" {
 		return ""
@@ -39,7 +39,7 @@ func stays(r *queue.Record) string {
 	return line(r)
 }
 
-// inColour is a text in the colour of a state.
+// inColour returns a text in the colour of a state.
 func inColour(style *lipgloss.Renderer, s queue.State, text string) string {
 	colour := map[queue.State]string{
 		queue.Merged: "2", queue.Failed: "1", queue.Dead: "1", queue.NeedsHuman: "1", queue.Running: "4", queue.Finished: "4",
@@ -50,7 +50,7 @@ func inColour(style *lipgloss.Renderer, s queue.State, text string) string {
 	return style.NewStyle().Foreground(lipgloss.Color(colour)).Render(text)
 }
 
-// phase is the one that the run of a task is in, for people.
+// phase names the phase of a task's run.
 func phase(r *queue.Record) string {
 	s, ok := loop.ParseState(r.Progress.Phase)
 	if !ok {
@@ -59,7 +59,7 @@ func phase(r *queue.Record) string {
 	return words.Phase(s)
 }
 
-// since is how long a task has been where it is.
+// since says how long a task has been in its state.
 func since(r *queue.Record, now time.Time) string {
 	d := max(0, now.Sub(r.Since))
 	if d < time.Minute {
@@ -75,7 +75,7 @@ func dollars(d float64) string {
 	return fmt.Sprintf("$%.2f", d)
 }
 
-// numbered says how many tasks there are in each state, and what holds those up that wait.
+// numbered counts the tasks in each state, and says what holds up those that wait.
 func numbered(number map[queue.State]int, held string) (parts []string) {
 	for _, s := range queue.States() {
 		if n := number[s]; n > 0 {
@@ -89,7 +89,7 @@ func numbered(number map[queue.State]int, held string) (parts []string) {
 	return parts
 }
 
-// count is a number; "" is none.
+// count writes a number; "" for 0.
 func count(n int) string {
 	if n == 0 {
 		return ""

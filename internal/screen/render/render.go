@@ -202,7 +202,7 @@ func (p *page) noted(e loop.Noted) string {
 	}
 	if passed := Passed(e.Checks); e.Name == loop.NoteCommand && len(e.Checks) == 1 {
 		c := e.Checks[0]
-		said += ": " + Fate(loop.Turn{Try: loop.Try{Ending: c.Ending}, Execution: loop.Execution{ExitCode: c.ExitCode}})
+		said += ": " + fate(c.Ending, c.ExitCode)
 	} else if passed != "" {
 		said += ": " + passed
 	}

@@ -55,8 +55,10 @@ func Told(b loop.Basis) string {
 }
 
 // Fate says how a turn ended, in a word or two.
-func Fate(t loop.Turn) string {
-	fate, special := map[loop.Ending]string{
+func Fate(t loop.Turn) string { return fate(t.Ending, t.ExitCode) }
+
+func fate(e loop.Ending, exit int) string {
+	said, special := map[loop.Ending]string{
 		loop.EndTimedOut:         "stopped at its time limit",
 		loop.EndIdle:             "stopped: no output for too long",
 		loop.EndOutputLimit:      "stopped: too much output",
@@ -67,16 +69,16 @@ func Fate(t loop.Turn) string {
 		loop.EndOverloaded:       "the model's service is overloaded",
 		loop.EndContextTooLong:   "the prompt is too long for the model",
 		loop.EndPermissionDenied: "not allowed to work",
-	}[t.Ending]
+	}[e]
 	switch {
 	case special:
-		return fate
-	case t.ExitCode < 0:
+		return said
+	case exit < 0:
 		return "killed by a signal"
-	case t.ExitCode == 0 && t.Ending == loop.EndFailed: // its exit code says nothing
+	case exit == 0 && e == loop.EndFailed: // its exit code says nothing
 		return "failed"
 	}
-	return fmt.Sprintf("exit %d", t.ExitCode)
+	return fmt.Sprintf("exit %d", exit)
 }
 
 // Steered says what the user has asked for, as a sentence.
@@ -224,7 +226,7 @@ func instead(expected loop.AgentRef, t loop.Turn) string {
 		if m.Resumed {
 			reason += " could not carry on its conversation"
 		} else {
-			reason += ": " + Fate(loop.Turn{Try: loop.Try{Ending: m.Ending}, Execution: loop.Execution{ExitCode: 1}})
+			reason += ": " + fate(m.Ending, 1)
 		}
 		why = append(why, reason)
 	}
@@ -242,7 +244,7 @@ func Misses(t loop.Turn) []string {
 		if m.Resumed {
 			what = "could not carry on its conversation"
 		}
-		line := fmt.Sprintf("%s %s: %s", Who(m.Agent), what, Fate(loop.Turn{Try: loop.Try{Ending: m.Ending}, Execution: loop.Execution{ExitCode: 1}}))
+		line := fmt.Sprintf("%s %s: %s", Who(m.Agent), what, fate(m.Ending, 1))
 		if m.Reason != "" {
 			line += " (" + term.Line(m.Reason) + ")"
 		}
@@ -270,7 +272,7 @@ func Failure(c loop.CheckResult) string {
 	if c.Ending == loop.EndCompleted && c.ExitCode == 0 {
 		return "failed, although exit 0"
 	}
-	return "failed, " + Fate(loop.Turn{Try: loop.Try{Ending: c.Ending}, Execution: loop.Execution{ExitCode: c.ExitCode}})
+	return "failed, " + fate(c.Ending, c.ExitCode)
 }
 
 // Acted says how a turn of the actor went, in a few words: how long it took, how

@@ -42,6 +42,21 @@ func StepName(at loop.Stamp, iteration int) string {
 	return term.Line(string(at.Step))
 }
 
+// Used says which tokens and what money were used, beside their limits: 0 is none.
+func Used(tokens, mostTokens int64, usd, mostUSD float64) (parts []string) {
+	if mostTokens > 0 {
+		parts = append(parts, Tokens(tokens)+" of "+Tokens(mostTokens)+" tokens")
+	} else if tokens > 0 {
+		parts = append(parts, Tokens(tokens)+" tokens")
+	}
+	if mostUSD > 0 {
+		parts = append(parts, Dollars(usd)+" of "+Dollars(mostUSD))
+	} else if usd > 0 {
+		parts = append(parts, Dollars(usd))
+	}
+	return parts
+}
+
 // Dollars writes what something costs.
 func Dollars(usd float64) string {
 	if usd > 0 && usd < 0.005 {

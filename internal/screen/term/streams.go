@@ -74,12 +74,8 @@ const defaultHeight = 24
 
 // Size returns the columns and the lines of the terminal on standard error.
 func (s *Streams) Size() (width, height int) {
-	if f, ok := s.Err.(interface{ Fd() uintptr }); ok && s.ErrTTY {
-		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {
-			return cmp.Or(s.Columns, w), h
-		}
-	}
-	return s.Width(), defaultHeight
+	_, lines := size(s.Err, s.ErrTTY)
+	return s.Width(), cmp.Or(lines, defaultHeight)
 }
 
 // Width returns the columns that are there for text on standard error.
@@ -106,15 +102,28 @@ func room(isTTY bool, width func() int) int {
 
 // width returns the columns of a stream, or so many where it tells none.
 func (s *Streams) width(of io.Writer, isTTY bool, otherwise int) int {
-	if s.Columns > 0 {
-		return s.Columns
+	w, _ := size(of, isTTY)
+	return cmp.Or(s.Columns, w, otherwise)
+}
+
+// size returns the columns and lines of a stream, 0 where it tells none.
+func size(of io.Writer, isTTY bool) (columns, lines int) {
+	if !isTTY {
+		return 0, 0
 	}
-	if f, ok := of.(interface{ Fd() uintptr }); ok && isTTY {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			return w
-		}
+	if w, h, err := term.GetSize(int(Fd(of))); err == nil {
+		return max(w, 0), max(h, 0)
 	}
-	return otherwise
+	return 0, 0
+}
+
+// Fd returns the descriptor of a stream, or of the one that it writes to. A stream without
+// one has one that does not exist.
+func Fd(stream any) uintptr {
+	if f, ok := stream.(interface{ Fd() uintptr }); ok {
+		return f.Fd()
+	}
+	return ^uintptr(0)
 }
 
 // Fit cuts a line to width columns. A line that is to be written over must not be

@@ -1,8 +1,8 @@
-// Package words says to people what a run calls by names for machines: its phases, the
-// rules that decide, the reasons for which it ends.
+// Package words translates machine names of a run for people: phases, rules, stop reasons.
 package words
 
 import (
+	"cmp"
 	"fmt"
 
 	"codeloops/internal/loop"
@@ -12,7 +12,7 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// Phase names a phase, as the words behind "the".
+// Phase names a phase so that it can follow "the".
 func Phase(s loop.State) string {
 	switch s {
 	case loop.ActorExecuting:
@@ -28,20 +28,16 @@ func Phase(s loop.State) string {
 	return s.String()
 }
 
-// Outcome says how a session ended, or stands, in one or two words. What it does not know, as
-// of another version, it tells as it is.
+// Outcome says in one or two words how a session ended, or that it is running. It returns names
+// that it does not know unchanged: they may be of another version.
 func Outcome(name string) string {
-	said := map[loop.Result]string{
+	return cmp.Or(map[loop.Result]string{
 		loop.MaxIterations:   "limit reached",
 		loop.BudgetExhausted: "out of budget",
-	}[loop.Result(name)]
-	if said == "" {
-		return term.Line(name)
-	}
-	return said
+	}[loop.Result(name)], term.Line(name))
 }
 
-// Confidence says in words what a critic's confidence means.
+// Confidence says what a critic's confidence means.
 func Confidence(c float64) string {
 	switch {
 	case c >= 0.9:
@@ -54,9 +50,9 @@ func Confidence(c float64) string {
 	return "low: the task may be incomplete"
 }
 
-// Note says what a step of a strategy has come to, as the words before what it is about.
+// Note says what a step of a strategy reported, as the words before its subject.
 func Note(name string) string {
-	said := map[string]string{
+	return cmp.Or(map[string]string{
 		loop.NoteForked:        "copied",
 		loop.NoteForkApplied:   "applied",
 		loop.NoteForkDiscarded: "thrown away",
@@ -79,17 +75,13 @@ func Note(name string) string {
 		"supervisor.forward":   "forwarded from",
 		"swarm.handoff":        "handed over",
 		"tree.thought":         "thought",
-	}[name]
-	if said == "" {
-		return term.Line(name)
-	}
-	return said
+	}[name], term.Line(name))
 }
 
-// Rule says why a rule has decided, as the end of a sentence: "CONTINUE because a check
-// failed". Of one that it does not know it tells the name.
+// Rule says why a rule decided, as the end of a sentence: "CONTINUE because a check failed". It
+// names a rule that it does not know.
 func Rule(name string) string {
-	said := map[string]string{
+	return cmp.Or(map[string]string{
 		loop.RuleUser:             "because the actor was interrupted",
 		policy.RuleChecks:         "because a check failed",
 		policy.RuleApproval:       "by the critic's score",
@@ -110,11 +102,7 @@ func Rule(name string) string {
 		limits.RuleNoDependencies: "because there is a new dependency",
 		limits.RuleTamper:         "because tests seem weakened",
 		limits.RuleDeciding:       "because files that decide over the work have changed",
-	}[name]
-	if said == "" {
-		return "by the rule " + term.Line(name)
-	}
-	return said
+	}[name], "by the rule "+term.Line(name))
 }
 
 // End says why a run ended, as a clause.
@@ -128,7 +116,7 @@ func End(o loop.Outcome) string {
 	return Stop(o.Reason)
 }
 
-// Remedy says what to do about the end of a run; "" where its reason does not say.
+// Remedy says what to do about the end of a run; "" if there is nothing to say.
 func Remedy(o loop.Outcome) string {
 	switch {
 	case o.Bounded():
@@ -143,13 +131,13 @@ func Remedy(o loop.Outcome) string {
 	return ""
 }
 
-// Stop says why a run ended, as a clause. Of a reason that it does not know, as of another
-// version, it tells the name.
+// Stop says why a run ended, as a clause. It names a reason that it does not know, as of another
+// version.
 func Stop(r loop.StopReason) string {
 	if rule := r.Violates(); rule != "" {
 		return "ended " + Rule(rule)
 	}
-	said := map[loop.StopReason]string{
+	return cmp.Or(map[loop.StopReason]string{
 		loop.StopDone:              "the work was approved",
 		loop.StopMaxIterations:     "the iterations are used up",
 		loop.StopMaxDuration:       "the time is used up",
@@ -170,9 +158,5 @@ func Stop(r loop.StopReason) string {
 		loop.StopForkLost:          "a copy of the work tree is gone",
 		loop.StopInterrupted:       "it was interrupted",
 		loop.StopInternal:          "codeloops itself failed",
-	}[r]
-	if said == "" {
-		return term.Line(string(r))
-	}
-	return said
+	}[r], term.Line(string(r)))
 }

@@ -26,8 +26,23 @@ type Audited struct {
 	Iteration int    `json:"iteration"`
 	Before    string `json:"before,omitempty"` // the state of the work tree
 	After     string `json:"after,omitempty"`
-	AuditedChange
-	AuditedRuling
+
+	// Of its own change.
+	Files      *int     `json:"files"`
+	Insertions *int     `json:"insertions"`
+	Deletions  *int     `json:"deletions"`
+	Bytes      *int64   `json:"bytes"`
+	Growth     *float64 `json:"growth_percent"`
+	Similarity *float64 `json:"similarity"`
+	Excerpt    string   `json:"excerpt,omitempty"`
+
+	Decision string   `json:"decision"`
+	Rule     string   `json:"rule,omitempty"`     // that decided, unless it was the critic
+	Unjudged bool     `json:"unjudged,omitempty"` // no critic was asked
+	Stop     string   `json:"stop_reason,omitempty"`
+	Why      string   `json:"reason,omitempty"`
+	Score    *float64 `json:"score"`
+	Severity string   `json:"severity,omitempty"`
 
 	Risks    []AuditedRisk     `json:"risks"`
 	Required []AuditedRequired `json:"required_changes"` // that this iteration had to keep
@@ -36,28 +51,6 @@ type Audited struct {
 	Findings []AuditedFinding  `json:"findings"`
 	Checks   []AuditedCheck    `json:"checks"`
 	Trace    []AuditedPhase    `json:"trace"`
-}
-
-// AuditedChange is the iteration's own change.
-type AuditedChange struct {
-	Files      *int     `json:"files"`
-	Insertions *int     `json:"insertions"`
-	Deletions  *int     `json:"deletions"`
-	Bytes      *int64   `json:"bytes"`
-	Growth     *float64 `json:"growth_percent"`
-	Similarity *float64 `json:"similarity"`
-	Excerpt    string   `json:"excerpt,omitempty"`
-}
-
-// AuditedRuling is what counts of it.
-type AuditedRuling struct {
-	Decision string   `json:"decision"`
-	Rule     string   `json:"rule,omitempty"`     // that decided, where it was not the critic
-	Unjudged bool     `json:"unjudged,omitempty"` // no critic was asked
-	Stop     string   `json:"stop_reason,omitempty"`
-	Why      string   `json:"reason,omitempty"`
-	Score    *float64 `json:"score"`
-	Severity string   `json:"severity,omitempty"`
 }
 
 // AuditedRisk is a risk that the critic named.
@@ -133,10 +126,10 @@ func audited(r loop.Round) Audited {
 	v := r.Verdict
 	one := Audited{
 		Iteration: r.Iteration, Before: r.Inspection.Audit.Before, After: r.Change.State,
-		AuditedRuling: AuditedRuling{Decision: v.Word(), Rule: r.Rule, Unjudged: r.Unjudged, Stop: string(r.Stop), Why: r.Why, Score: v.Score, Severity: v.Severity},
-		Demands:       append([]string{}, v.RequiredChanges...),
-		Risks:         each(v.Risks, func(x loop.Risk) AuditedRisk { return AuditedRisk(x) }),
-		Required:      each(r.Inspection.Audit.Required, func(x loop.Requirement) AuditedRequired { return AuditedRequired(x) }),
+		Decision: v.Word(), Rule: r.Rule, Unjudged: r.Unjudged, Stop: string(r.Stop), Why: r.Why, Score: v.Score, Severity: v.Severity,
+		Demands:  append([]string{}, v.RequiredChanges...),
+		Risks:    each(v.Risks, func(x loop.Risk) AuditedRisk { return AuditedRisk(x) }),
+		Required: each(r.Inspection.Audit.Required, func(x loop.Requirement) AuditedRequired { return AuditedRequired(x) }),
 		Concerns: each(r.Inspection.Concerns, func(x loop.Concern) AuditedConcern {
 			return AuditedConcern{x.Rule, x.Kind, x.Text, each(x.Places, func(p loop.Place) AuditedPlace { return AuditedPlace(p) })}
 		}),
@@ -149,7 +142,8 @@ func audited(r loop.Round) Audited {
 		}),
 	}
 	if own := r.Inspection.Audit; own.After != "" {
-		one.AuditedChange = AuditedChange{&own.Files, &own.Insertions, &own.Deletions, &own.Bytes, own.Growth, own.Similarity, own.Excerpt}
+		one.Files, one.Insertions, one.Deletions, one.Bytes = &own.Files, &own.Insertions, &own.Deletions, &own.Bytes
+		one.Growth, one.Similarity, one.Excerpt = own.Growth, own.Similarity, own.Excerpt
 	}
 	return one
 }

@@ -76,7 +76,7 @@ func (q Query) Pick(all []session.Overview) []session.Overview {
 
 // price is the cost of a session, below all others where nothing is known of it.
 func price(o session.Overview) float64 {
-	if usd := SpentBy(o).CostUSD; usd != nil {
+	if usd := spentBy(o.Tally).CostUSD; usd != nil {
 		return *usd
 	}
 	return -1

@@ -6,7 +6,6 @@ import (
 	"codeloops/internal/loop"
 	"codeloops/internal/loop/progress"
 	"codeloops/internal/screen/render"
-	"codeloops/internal/session"
 )
 
 // Spent is what a session has cost, as far as its agents tell.
@@ -16,9 +15,7 @@ type Spent struct {
 	Tokens  *int64   `json:"tokens"`                 // input, cache and output; nil: none of them tells
 }
 
-// SpentBy adds up what a session has cost.
-func SpentBy(o session.Overview) Spent { return spentBy(o.Tally) }
-
+// spentBy adds up what a session has cost.
 func spentBy(t *progress.Tally) (s Spent) {
 	if t == nil {
 		return s

@@ -49,7 +49,7 @@ func NewRow(o session.Overview) Row {
 		ID: o.ID, Log: o.Path, WorkingDir: o.Session.WorkingDir,
 		Outcome: string(o.Status), Started: o.Started, DurationSecs: o.Duration.Seconds(),
 		ActorAgent: actor.Agent, ActorModel: actor.Model, CriticAgent: critic.Agent, CriticModel: critic.Model,
-		Spent: SpentBy(o), Task: o.Session.Task, Prompt: o.Session.Prompt, LogBytes: o.Size,
+		Spent: spentBy(o.Tally), Task: o.Session.Task, Prompt: o.Session.Prompt, LogBytes: o.Size,
 	}
 	if o.Iterations != session.UnknownIterations {
 		r.Iterations = &o.Iterations

@@ -43,10 +43,8 @@ func (s Screen) PickLine(o session.Overview, zone *time.Location) string {
 	if s.Width >= pickRoom {
 		cells = append(cells, padded(project(o.Session.WorkingDir), pickProject))
 	}
-	cell := padded(shortOutcome(string(o.Status)), pickOutcome)
-	outcome := strings.TrimSpace(cell)
 	cells = append(cells,
-		strings.Replace(cell, outcome, s.likeOutcome(outcome, outcome), 1),
+		padded(s.likeOutcome(string(o.Status), shortOutcome(string(o.Status))), pickOutcome),
 		fmt.Sprintf("%*s", pickRowCount, iterations(o, "?")),
 		term.Line(o.Session.Prompt))
 	return ansi.Truncate(strings.Join(cells, gap), s.Width, "…")

@@ -80,16 +80,7 @@ func busy(at standing.Standing, now time.Time) string {
 
 // used says what the run has cost and changed, and what it is asked to do.
 func used(at standing.Standing, now time.Time) (parts []string) {
-	if most := at.Limits.Tokens; most > 0 {
-		parts = append(parts, render.Tokens(at.Spent.Tokens)+" of "+render.Tokens(most)+" tokens")
-	} else if at.Spent.Tokens > 0 {
-		parts = append(parts, render.Tokens(at.Spent.Tokens)+" tokens")
-	}
-	if most := at.Limits.CostUSD; most > 0 {
-		parts = append(parts, render.Dollars(at.Spent.CostUSD)+" of "+render.Dollars(most))
-	} else if at.Spent.CostUSD > 0 {
-		parts = append(parts, render.Dollars(at.Spent.CostUSD))
-	}
+	parts = render.Used(at.Spent.Tokens, at.Limits.Tokens, at.Spent.CostUSD, at.Limits.CostUSD)
 	parts = append(parts, render.Stat(loop.Shape{Files: at.Change.Files, Insertions: at.Change.Insertions, Deletions: at.Change.Deletions}))
 	took := render.Clock(now.Sub(at.Began))
 	if most := at.Limits.DurationSecs; most > 0 {

@@ -62,7 +62,7 @@ type Costs struct {
 }
 
 func (c *Costs) add(o session.Overview) {
-	spent := SpentBy(o)
+	spent := spentBy(o.Tally)
 	if spent.CostUSD != nil {
 		c.USD += *spent.CostUSD
 		c.Sessions++
@@ -159,7 +159,7 @@ func (g *Group) add(o session.Overview) {
 	if o.Status == session.Status(loop.Success) {
 		g.successes++
 	}
-	spent := SpentBy(o)
+	spent := spentBy(o.Tally)
 	g.CostUSD = plus(g.CostUSD, spent.CostUSD)
 	if spent.Tokens != nil {
 		g.Tokens += *spent.Tokens
@@ -266,7 +266,7 @@ func periods(picked []session.Overview, zone *time.Location) (list []Period, day
 		if o.Status == session.Status(loop.Success) {
 			p.Successes++
 		}
-		p.CostUSD = plus(p.CostUSD, SpentBy(o).CostUSD)
+		p.CostUSD = plus(p.CostUSD, spentBy(o.Tally).CostUSD)
 	}
 	return list, days
 }
