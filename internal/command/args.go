@@ -16,7 +16,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// OwnCommands refuses arguments of a command that has commands of its own.
+// OwnCommands rejects arguments of a command with subcommands.
 func OwnCommands(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -35,7 +35,7 @@ func OwnCommands(cmd *cobra.Command, args []string) error {
 	return hint.Errorf(what, "%s has no command %q", cmd.CommandPath(), args[0])
 }
 
-// NoArgs refuses arguments with a sentence of ours.
+// NoArgs rejects arguments with a message of our own.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return hint.Errorf("`"+cmd.CommandPath()+" --help` tells its use", "%s takes no arguments, but got %q",
@@ -44,7 +44,7 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// OneSession takes the argument of a command that is about one session.
+// OneSession accepts at most one session.
 func OneSession(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return hint.Errorf("name one session at a time", "%s takes one session, but got %d", cmd.CommandPath(), len(args))
@@ -52,8 +52,8 @@ func OneSession(cmd *cobra.Command, args []string) error {
 	return NoneEmpty(args)
 }
 
-// NoneEmpty refuses a reference that is there and says nothing, as that of a
-// variable that is not set: it would stand for the latest session.
+// NoneEmpty rejects an empty reference, as from an unset variable: it would mean the latest
+// session.
 func NoneEmpty(refs []string) error {
 	if slices.Contains(refs, "") {
 		return hint.Errorf("name it; the last one is `latest`", "the name of the session is empty")
@@ -61,7 +61,7 @@ func NoneEmpty(refs []string) error {
 	return nil
 }
 
-// First is the first argument, "" where there is none.
+// First returns the first argument, "" if there is none.
 func First(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -69,7 +69,7 @@ func First(args []string) string {
 	return args[0]
 }
 
-// Spoken divides arguments into the name of a session and what is said: a name has no blank.
+// Spoken splits arguments into the name of a session and what is said. A name contains no space.
 func Spoken(args []string) (ref, words string) {
 	if len(args) > 0 && !strings.ContainsFunc(args[0], unicode.IsSpace) {
 		ref, args = args[0], args[1:]
@@ -77,8 +77,8 @@ func Spoken(args []string) (ref, words string) {
 	return ref, strings.TrimSpace(strings.Join(args, " "))
 }
 
-// AddSetting declares the flag of a setting of runs. The defaults of settings live
-// in the configuration and are not repeated here.
+// AddSetting declares the flag of a run's setting. Its default is in the configuration and not
+// repeated here.
 func AddSetting(f *pflag.FlagSet, s run.Setting) {
 	switch s.Kind {
 	case run.Text, run.File:
@@ -95,7 +95,7 @@ func AddSetting(f *pflag.FlagSet, s run.Setting) {
 	manual.Under(string(s.Group), f, s.Flag)
 }
 
-// Given are the settings among the flags, in the order in which they were typed.
+// Given returns the settings among the flags, in the order in which they were typed.
 func Given(flags *pflag.FlagSet) (said []loop.Flag) {
 	known := map[string]bool{}
 	for _, s := range run.Table() {

@@ -1,4 +1,4 @@
-// Package command is what the commands of every family stand on.
+// Package command holds what all commands share.
 package command
 
 import (
@@ -26,30 +26,30 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// A Console is where commands are typed. main fills the streams, the environment and the
-// clock; nothing below asks the process for them again.
+// A Console is where a command runs. main fills in the streams, the environment and the clock;
+// nothing below asks the process for them again.
 type Console struct {
 	*term.Streams
 	host.Host
 }
 
-// Tell tells a sentence beside what a command shows.
+// Tell writes a sentence to standard error.
 func (c *Console) Tell(sentence string) {
 	fmt.Fprintf(c.Err, "codeloops: %s\n", term.Clean(sentence)) //nolint:errcheck // a courtesy
 }
 
-// Report writes an error as problem, then hint, on lines of their own. What
-// an error quotes may come from a repository, an agent or the environment.
+// Report writes an error and its hint, each on a line. The error may quote a repository, an agent
+// or the environment.
 func (c *Console) Report(err error) {
 	for _, p := range problem.Of(err) {
-		fmt.Fprintf(c.Err, "codeloops: %s\n", term.Clean(c.Secrets.String(p.Message))) //nolint:errcheck // there is nowhere left to say it
+		fmt.Fprintf(c.Err, "codeloops: %s\n", term.Clean(c.Secrets.String(p.Message))) //nolint:errcheck // there is nowhere else to report it
 		if p.Hint != "" {
 			fmt.Fprintf(c.Err, "hint: %s\n", term.Clean(c.Secrets.String(p.Hint))) //nolint:errcheck // as above
 		}
 	}
 }
 
-// Show writes something as JSON, or as the text that it is for a person.
+// Show writes v as JSON, or text for a person.
 func (c *Console) Show(asJSON bool, v any, text string) error {
 	return c.Print(func(w io.Writer) error {
 		if asJSON {
@@ -60,7 +60,7 @@ func (c *Console) Show(asJSON bool, v any, text string) error {
 	})
 }
 
-// WriteJSON writes one object on lines of its own.
+// WriteJSON writes an indented JSON value.
 func WriteJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -68,14 +68,14 @@ func WriteJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// Print hands out standard output as it is for text: without the values of
-// secrets, which the log of another program may hold.
+// Print lets write use standard output. Values of secrets are removed: the log of another program
+// may hold them.
 func (c *Console) Print(write func(io.Writer) error) error {
 	clean := c.Secrets.Writer(c.Out)
 	w := bufio.NewWriterSize(clean, 64<<10)
 	err := write(w)
 	for _, end := range []func() error{w.Flush, clean.Close} {
-		if again := end(); err == nil { // it says again what went wrong before
+		if again := end(); err == nil { // later errors repeat the first one
 			err = again
 		}
 	}
@@ -88,20 +88,19 @@ func (c *Console) Page(ctx context.Context, noPager bool, write func(context.Con
 	return p.Show(ctx, noPager, write)
 }
 
-// Screen is standard output as something is laid out for it.
+// Screen describes standard output for layout.
 func (c *Console) Screen() sessionview.Screen {
 	return sessionview.Screen{Width: c.OutWidth(), Style: c.OutRenderer(), ASCII: c.ASCII}
 }
 
-// Interactive reports whether there is a person to ask, at a terminal that can
-// show a list.
+// Interactive reports whether there is a person to ask, at a terminal that can show a list.
 func (c *Console) Interactive() bool {
 	kind := c.Getenv("TERM")
 	return c.CanAsk() && c.OutTTY && kind != "" && kind != "dumb" && c.Getenv("CI") == ""
 }
 
-// Settings describes what the configuration depends on, seen from dir.
-// Outside of a repository only dir itself may hold a project file.
+// Settings returns what the configuration depends on, seen from dir. Outside of a repository only
+// dir itself may hold a project file.
 func (c *Console) Settings(dir string) config.Options {
 	o := config.Options{
 		Env: c.Environ, Home: c.Home(), WorkingDir: dir, Outputs: agent.Formats(),
@@ -112,8 +111,7 @@ func (c *Console) Settings(dir string) config.Options {
 	return o
 }
 
-// Version is what the build knows of itself: the module's version, or the
-// commit that it was built from.
+// Version returns the module's version, or the commit that it was built from.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {
@@ -122,13 +120,12 @@ func Version() string {
 	return info.Main.Version
 }
 
-// InTurn reports whether this process was started in a turn of an agent, or by a
-// check. The variable tells an honest one; the other sign is there whatever became
-// of the variable.
+// InTurn reports whether this process was started by an agent or a check of a run. A process may
+// unset the variable, but cannot hide from proc.Kept.
 func (c *Console) InTurn() bool { return c.Getenv("CODELOOPS_SESSION") != "" || proc.Kept() }
 
-// UsersOwn refuses what a user alone may say, of which some is said, to whoever
-// works on the user's behalf.
+// UsersOwn rejects what only the user may do if an agent does it. said tells which of these things
+// were requested.
 func (c *Console) UsersOwn(said map[string]bool) error {
 	for _, what := range slices.Sorted(maps.Keys(said)) {
 		if said[what] && c.InTurn() {
@@ -138,7 +135,7 @@ func (c *Console) UsersOwn(said map[string]bool) error {
 	return nil
 }
 
-// UsersCommand refuses a command that is the user's own, before it is run.
+// UsersCommand rejects a command that only the user may run.
 func (c *Console) UsersCommand(cmd *cobra.Command, _ []string) error {
 	return c.UsersOwn(map[string]bool{"`" + cmd.CommandPath() + "`": true})
 }

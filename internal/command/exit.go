@@ -7,7 +7,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// The exit codes of every command. main alone says which error comes to which.
+// The exit codes of every command. main maps errors to them.
 const (
 	ExitDone        = 0
 	ExitLimit       = 1
@@ -15,11 +15,11 @@ const (
 	ExitInterrupted = 130
 )
 
-// MeansInterrupted is what that code means, for the help of any command.
+// MeansInterrupted is the meaning of ExitInterrupted, for the help of any command.
 const MeansInterrupted = "interrupted: Ctrl+C or SIGTERM"
 
-// Exits are the codes of a command for its help: what its success is and, unless "", what it
-// means when it has not come to that although nothing went wrong.
+// Exits lists the exit codes of a command for its help. done is the meaning of success, and short,
+// unless it is "", that of falling short although nothing went wrong.
 func Exits(done, short string) map[string]string {
 	all := []manual.Exit{{Code: ExitDone, Meaning: done}}
 	if short != "" {
@@ -28,7 +28,7 @@ func Exits(done, short string) map[string]string {
 	return manual.Exits(append(all, failed(), manual.Exit{Code: ExitInterrupted, Meaning: MeansInterrupted})...)
 }
 
-// ServeExits are those of a command that goes on until it is asked to end.
+// ServeExits lists the exit codes of a command that runs until it is told to end.
 func ServeExits() map[string]string {
 	return manual.Exits(manual.Exit{Code: ExitDone, Meaning: "its help was shown: it does not end by itself"},
 		failed(), manual.Exit{Code: ExitInterrupted, Meaning: "it was asked to end, and has: Ctrl+C or SIGTERM"})
@@ -38,20 +38,19 @@ func failed() manual.Exit {
 	return manual.Exit{Code: ExitError, Meaning: "error: usage, configuration, something that is not there or cannot be read or written"}
 }
 
-// LookExits are those of a command that only looks at logs.
+// LookExits lists the exit codes of a command that only looks at logs.
 func LookExits() map[string]string {
 	return Exits("what was asked for was shown; a log that could not be read is named on standard error", "")
 }
 
-// ErrShort says that what was hoped for was not reached, although nothing went wrong. The user
-// has been told what is lacking.
+// ErrShort says that the goal was not reached, although nothing went wrong. The user has been told
+// what is missing.
 var ErrShort = errors.New("what was hoped for was not reached")
 
-// An EndedError says that a run ended otherwise than with success, and that
-// the user has been told so.
+// An EndedError says that a run ended without success, and that the user has been told.
 type EndedError struct {
 	Result loop.Result
-	Err    error // what broke, nil when nothing did; still to be told
+	Err    error // what failed, still to be reported; nil: nothing
 }
 
 func (e *EndedError) Error() string {

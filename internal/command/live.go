@@ -14,10 +14,10 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// Live gives standard error to a screen, and keys to whoever is steered, until what is returned
-// is called. All that is written on standard error meanwhile goes through the screen.
+// Live puts a screen in front of standard error and passes keys to a steerer, until closed is
+// called.
 func (c *Console) Live(ctx context.Context, o live.Options, to live.Steerer) (keys *live.Keyboard, closed func()) {
-	// What belongs to the terminal itself, as the pager and the size, does not go through the screen.
+	// The pager and the size need the terminal itself, not the screen in front of it.
 	own := &term.Streams{In: c.In, Out: c.Out, Err: c.Err, OutTTY: c.OutTTY, ErrTTY: c.ErrTTY, Columns: c.Columns}
 	resized := make(chan os.Signal, 1)
 	term.NotifyResize(resized)
@@ -43,7 +43,8 @@ func (c *Console) Live(ctx context.Context, o live.Options, to live.Steerer) (ke
 	}
 }
 
-// Shown is how the console shows a run, whose log is the file that is told at the end.
+// Shown returns how the console shows a run. log returns the path of the log, which is shown at the
+// end.
 func (c *Console) Shown(log func() string) render.Options {
 	return render.Options{
 		Progress: c.Err, Style: c.ErrRenderer(), Width: c.ErrRoom(), ASCII: c.ASCII && c.ErrTTY, Zone: c.Now().Location(),

@@ -20,22 +20,22 @@ import (
 	"codeloops/internal/session/sessionview"
 )
 
-// Logs is where the commands on session logs look for them.
+// Logs finds session logs for commands.
 type Logs struct {
 	*lookup.Logs
 
 	Console *Console
 }
 
-// Logs are those that the configuration names, seen from where the user stands.
+// Logs returns the logs that the configuration names, seen from the current directory.
 func (c *Console) Logs() *Logs {
 	return &Logs{Console: c, Logs: &lookup.Logs{
 		Host: &c.Host, Settings: func() config.Options { return c.Settings(c.Dir) }, Tell: c.Report,
 	}}
 }
 
-// Meant returns the overview of the session that a reference or a path names. Without
-// one a person is asked; the question is for what.
+// Meant returns the overview of the session that a reference or a path names. Without one it asks a
+// person the question, and elsewhere takes the latest.
 func (l *Logs) Meant(ctx context.Context, ref, question string) (session.Overview, error) {
 	if ref == "" && l.Console.Interactive() {
 		one, err := l.Pick(ctx, question)
@@ -56,8 +56,7 @@ func (l *Logs) Pick(ctx context.Context, question string) (session.Overview, err
 	return l.Choose(ctx, some, question)
 }
 
-// Choose lets the user choose one of some sessions; a single one needs no
-// choice.
+// Choose lets the user choose a session. If there is only one, it does not ask.
 func (l *Logs) Choose(ctx context.Context, some []session.Overview, question string) (session.Overview, error) {
 	if len(some) == 1 {
 		return some[0], nil
@@ -65,7 +64,7 @@ func (l *Logs) Choose(ctx context.Context, some []session.Overview, question str
 	c := l.Console
 	zone := c.Now().Location()
 	screen := sessionview.Screen{Style: c.ErrRenderer()}
-	var iterations sync.Map // of the sessions that were looked at
+	var iterations sync.Map // of the sessions that were previewed
 	list := picker.List{
 		Count:  len(some),
 		Search: func(i int) string { return sessionview.Haystack(some[i]) },
@@ -85,10 +84,10 @@ func (l *Logs) Choose(ctx context.Context, some []session.Overview, question str
 			}
 		},
 	}
-	in, _ := c.In.(*os.File) // a terminal, as there is somebody to ask
+	in, _ := c.In.(*os.File) // a terminal, because there is somebody to ask
 	at, err := picker.Pick(ctx, list, picker.Options{In: in, Out: c.Err, Jobs: &c.Jobs, Style: screen.Style, Title: question})
 	if errors.Is(err, picker.ErrCancelled) {
-		err = &EndedError{Result: loop.Interrupted} // the user knows: there is nothing to say
+		err = &EndedError{Result: loop.Interrupted} // the user knows
 	}
 	if err != nil {
 		return session.Overview{}, err
@@ -115,12 +114,12 @@ func (l *Logs) Complete(_ *cobra.Command, _ []string, prefix string) ([]cobra.Co
 	return found, cobra.ShellCompDirectiveDefault | cobra.ShellCompDirectiveKeepOrder
 }
 
-// Completion is a word that a shell offers, with what it is about.
+// Completion is a word that a shell offers, with a description.
 func Completion(word, about string) cobra.Completion {
 	return cobra.CompletionWithDesc(word, render.Cut(term.Line(about), 60))
 }
 
-// Format is how a session is shown: as was said, or "" as the configuration says.
+// Format returns the format to show a session in; "" means the configured one.
 func (l *Logs) Format(said string) (render.Format, error) {
 	switch format := render.Format(said); format {
 	case render.Pretty, render.Compact, render.JSON:

@@ -18,7 +18,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// What changes a store of lessons, each for the user alone.
+// The commands that change a store of lessons. Only the user may run them.
 
 func (l *lessons) newAddCmd() *cobra.Command {
 	var task string
@@ -48,7 +48,7 @@ and for tasks that share words with it or with --task.`,
 	return cmd
 }
 
-// add adds lessons; here, for the project alone.
+// add adds lessons; here means for this project only.
 func (l *lessons) add(ctx context.Context, here bool, list ...lesson.Lesson) error {
 	return l.with(ctx, func(store lesson.Store, project string) (err error) {
 		for i, one := range list {
@@ -56,7 +56,7 @@ func (l *lessons) add(ctx context.Context, here bool, list ...lesson.Lesson) err
 				one.Project = project
 			}
 			if l.in == run.LessonsOfProject {
-				one.Project = "" // it is the one that the file is in
+				one.Project = "" // the file is in the project
 			}
 			if list[i], err = one.Clean(l.Secrets.String); err != nil {
 				return hint.Errorf("give it as words", "%v", err)

@@ -1,4 +1,4 @@
-// Package lessons holds the commands on what runs have learned.
+// Package lessons holds the commands for lessons learned in runs.
 package lessons
 
 import (
@@ -21,14 +21,14 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// lessons is what the commands on lessons work with.
+// lessons is what these commands share.
 type lessons struct {
 	*command.Console
 
 	in string
 }
 
-// New returns the command with those below it.
+// New returns the command and its subcommands.
 func New(c *command.Console) *cobra.Command {
 	l := &lessons{Console: c}
 	cmd := &cobra.Command{
@@ -51,10 +51,10 @@ of which less than a quarter were done, is told no more.`,
 	return cmd
 }
 
-// with opens the store that is meant for a function, and names the project that the user stands in.
+// with opens the store for use, which also gets the name of the current project.
 func (l *lessons) with(ctx context.Context, use func(store lesson.Store, project string) error) error {
 	root, project := "", ""
-	if r, err := repo.Open(l.Dir, l.LookupEnv); err == nil { // the user's lessons need none
+	if r, err := repo.Open(l.Dir, l.LookupEnv); err == nil { // the user's lessons need no repository
 		root, project = r.WorkTree, run.ProjectOf(r)
 	}
 	store, err := run.LessonsIn(ctx, &l.Host, root, l.in, l.Report)
@@ -64,7 +64,7 @@ func (l *lessons) with(ctx context.Context, use func(store lesson.Store, project
 	return errors.Join(use(store, project), store.Close())
 }
 
-// all are the lessons of the store, or those that ids name.
+// all returns the lessons of the store, or those that ids name.
 func (l *lessons) all(ctx context.Context, ids []string) (picked []lesson.Lesson, err error) {
 	err = l.with(ctx, func(store lesson.Store, _ string) error {
 		all, err := store.All(ctx)
@@ -93,10 +93,10 @@ type lessonRow struct {
 	lesson.Lesson
 	Recalled int  `json:"recalled"`
 	Done     int  `json:"done"`
-	Told     bool `json:"told"` // to runs to come
+	Told     bool `json:"told"` // whether future runs will be told it
 }
 
-// usesOf says how the runs ended that were told a lesson.
+// usesOf says how the runs that were told a lesson ended.
 func usesOf(l lesson.Lesson) string {
 	switch {
 	case l.Recalled() == 0:
@@ -127,7 +127,7 @@ first. Elsewhere than on a terminal, tabs set id, uses and sentence apart.`,
 	return cmd
 }
 
-// told is how many lessons a run is told, unless it is said otherwise.
+// told is how many lessons a run is told by default.
 const told = 5
 
 func (l *lessons) list(ctx context.Context, task string, asJSON bool) error {
@@ -188,7 +188,7 @@ func (l *lessons) newShowCmd() *cobra.Command {
 	}
 }
 
-// sheet is all that a lesson says, for a person.
+// sheet shows a lesson to a person.
 func sheet(l lesson.Lesson) string {
 	from, learned := "", ""
 	if l.Session != "" {
@@ -231,7 +231,7 @@ func (l *lessons) newExportCmd() *cobra.Command {
 
 // complete offers the ids of lessons.
 func (l *lessons) complete(cmd *cobra.Command, args []string, prefix string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
-	all, _ := l.all(cmd.Context(), nil) // without them there is nothing to offer
+	all, _ := l.all(cmd.Context(), nil) // if they cannot be read, there is nothing to offer
 	for _, one := range all {
 		if id := one.ID(); strings.HasPrefix(id, prefix) && !slices.Contains(args, id) {
 			found = append(found, command.Completion(id, one.Text))
@@ -240,7 +240,7 @@ func (l *lessons) complete(cmd *cobra.Command, args []string, prefix string) (fo
 	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-// someIDs wants the ids of lessons.
+// someIDs requires the id of a lesson.
 func someIDs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 || slices.Contains(args, "") {
 		return hint.Errorf("`codeloops lessons list` shows what there is", "%s wants the id of a lesson", cmd.CommandPath())

@@ -98,7 +98,7 @@ func runSessionsDiff(ctx context.Context, l *command.Logs, o *diffOptions, ref s
 	})
 }
 
-// validate refuses flags that contradict each other.
+// validate rejects flags that contradict each other.
 func (o *diffOptions) validate(flags *pflag.FlagSet) error {
 	switch {
 	case flags.Changed("until-iteration") && o.until < 1:
@@ -113,7 +113,7 @@ func (o *diffOptions) validate(flags *pflag.FlagSet) error {
 	return o.viewOptions.validate(flags)
 }
 
-// change is what is to be shown.
+// change returns the change to show.
 func (o *diffOptions) change(ctx context.Context, l *command.Logs, one session.Overview) (change loop.Change, err error) {
 	var before loop.Change
 	var round loop.Round
@@ -131,7 +131,7 @@ func (o *diffOptions) change(ctx context.Context, l *command.Logs, one session.O
 	return change, nil
 }
 
-// exact prints a diff for git apply, every byte as the log has it.
+// exact prints a diff for git apply, byte by byte as in the log.
 func exact(c *command.Console, change loop.Change) error {
 	if left := sessionview.Unappliable(change); len(left) > 0 {
 		if _, err := fmt.Fprintf(c.Err, "codeloops: git apply will refuse this diff: the log does not hold the content of %s\n",

@@ -63,7 +63,7 @@ log may hold those that were not secret, or not set, when the session ran.
 	return cmd
 }
 
-// settle checks the format, or takes the one that the file's name tells.
+// settle checks the format, or derives it from the file's name.
 func (o *exportOptions) settle(flags *pflag.FlagSet) error {
 	if flags.Changed("output") && o.output == "" {
 		return hint.Errorf("- is standard output", "--output needs the name of a file")

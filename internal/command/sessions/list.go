@@ -18,13 +18,13 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// filterOptions are the flags that say which sessions are meant.
+// filterOptions are the flags that select sessions.
 type filterOptions struct {
 	lookup.Filter
 	limit int
 }
 
-// query is what the flags say.
+// query returns what the flags select.
 func (o *filterOptions) query(l *command.Logs) (sessionview.Query, error) {
 	if o.limit < 0 {
 		return sessionview.Query{}, hint.Errorf("0 is no limit", "--limit cannot be %d", o.limit)

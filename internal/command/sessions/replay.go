@@ -22,13 +22,13 @@ import (
 )
 
 type replayOptions struct {
-	format string // "": what the configuration says
+	format string // "": as configured
 	until  int
 	speed  string
 	step   bool
 	verify bool
 	apply  bool
-	dir    string // where apply works
+	dir    string // the work tree for apply
 	force  bool
 }
 
@@ -94,7 +94,7 @@ inside of this one.
 	return cmd
 }
 
-// validate refuses flags that do not go together.
+// validate rejects flags that do not go together.
 func (o *replayOptions) validate(flags *pflag.FlagSet) error {
 	if o.apply && o.verify {
 		return hint.Errorf("give one of them", "--apply and --verify are two things to do")
@@ -115,10 +115,10 @@ func (o *replayOptions) validate(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// fastest is the highest --speed that is a number.
+// fastest is the highest number for --speed.
 const fastest = 1000
 
-// rate reads --speed; 0 is without a pause.
+// rate parses --speed; 0 means without pauses.
 func (o *replayOptions) rate() (float64, error) {
 	if o.speed == "max" {
 		return 0, nil
@@ -130,7 +130,7 @@ func (o *replayOptions) rate() (float64, error) {
 	return rate, nil
 }
 
-// Replay shows a session as `codeloops replay` does that says only the format.
+// Replay shows a session as `codeloops replay` does by default, in the given format.
 func Replay(ctx context.Context, l *command.Logs, format, ref string) error {
 	return runReplay(ctx, l, &replayOptions{format: format, speed: "max"}, ref)
 }
@@ -174,17 +174,16 @@ func runReplay(ctx context.Context, l *command.Logs, o *replayOptions, ref strin
 	return pager.UnlessGone(err)
 }
 
-// aside shows a line behind what stands on the terminal, "" takes it away: the
-// place is saved and gone back to.
+// aside shows a line after the cursor, which stays where it is; "" removes it.
 func aside(c *command.Console, text string) {
 	if text == "" {
-		_, _ = io.WriteString(c.Err, "\x1b[K") // of a terminal that is gone the next event tells
+		_, _ = io.WriteString(c.Err, "\x1b[K") // the next event reports a terminal that is gone
 		return
 	}
 	_, _ = io.WriteString(c.Err, "\x1b7  "+c.ErrRenderer().NewStyle().Faint(true).Render(render.Cut(text, c.Width()-34))+"\x1b8")
 }
 
-// display is what showed the session as it ran.
+// display returns the same display that the run had.
 func (o *replayOptions) display(l *command.Logs, one session.Overview) (loop.Sink, error) {
 	c := l.Console
 	format, err := l.Format(o.format)
@@ -197,8 +196,8 @@ func (o *replayOptions) display(l *command.Logs, one session.Overview) (loop.Sin
 	return c.Secrets.Sink(shown), err
 }
 
-// apply rebuilds, from a log alone, the files that an iteration left, in a
-// checkout of the commit that the session began at.
+// apply rebuilds the files of an iteration from the log alone, in a checkout of the commit that the
+// session began at.
 func (r *Restorer) apply(ctx context.Context, l *command.Logs, o *replayOptions, ref string) (err error) {
 	one, err := l.Meant(ctx, ref, "Rebuild the files of which session?")
 	if err != nil {
@@ -212,7 +211,7 @@ func (r *Restorer) apply(ctx context.Context, l *command.Logs, o *replayOptions,
 	return r.told(err, told)
 }
 
-// runVerify verifies one log, or all of a directory.
+// runVerify verifies one log, or all logs of a directory.
 func runVerify(ctx context.Context, l *command.Logs, ref string) error {
 	paths, several, err := l.In(ref)
 	if !several {

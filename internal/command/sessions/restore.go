@@ -19,10 +19,10 @@ import (
 
 type restoreOptions struct {
 	iteration int
-	given     bool // whether --iteration was
+	given     bool // --iteration was given
 	undo      bool
 	yes       bool
-	dir       string // "": where the session worked
+	dir       string // "": the session's own
 }
 
 func newSessionsRestoreCmd(l *command.Logs, r *Restorer) *cobra.Command {
@@ -66,7 +66,7 @@ back, for the last restore here or the one named, and
 	return cmd
 }
 
-// restore puts files back to what they were in a session.
+// restore restores the files of a session's work tree.
 func (r *Restorer) restore(ctx context.Context, l *command.Logs, o *restoreOptions, ref string) error {
 	desk := r.desk(o.yes)
 	if o.undo {
@@ -87,7 +87,7 @@ func (r *Restorer) restore(ctx context.Context, l *command.Logs, o *restoreOptio
 	return r.told(err, told...)
 }
 
-// goal finds what a reference and an iteration mean.
+// goal returns the state that a reference and an iteration mean.
 func (o *restoreOptions) goal(ctx context.Context, l *command.Logs, d *putback.Desk, store *session.Store, ref string) (g putback.Goal, err error) {
 	if strings.HasPrefix(ref, checkpoints.Refs) {
 		return d.Reference(ctx, store, ref)
@@ -116,15 +116,14 @@ func (o *restoreOptions) goal(ctx context.Context, l *command.Logs, d *putback.D
 	return putback.Iteration(course, o.iteration)
 }
 
-// A Restorer puts files back for commands.
+// A Restorer restores files for commands.
 type Restorer struct {
 	*command.Console
 
-	recovered bool // what a restore had left here was gone on with
+	recovered bool // an interrupted restore was resumed here
 }
 
-// Recover goes on with a restore that broke off where the user stands, whatever the
-// command is.
+// Recover resumes a restore that was interrupted in this work tree, whatever the command is.
 func (r *Restorer) Recover(ctx context.Context) {
 	if r.InTurn() {
 		return
@@ -136,11 +135,11 @@ func (r *Restorer) Recover(ctx context.Context) {
 	r.recovered = desk.Recovered
 }
 
-// desk puts files back; yes: without a question.
+// desk returns what restores files; with yes it does not ask.
 func (r *Restorer) desk(yes bool) *putback.Desk {
 	d := &putback.Desk{
 		Host: &r.Host, Tell: r.Tell, Recovered: r.recovered,
-		Note: func(sentence string) { fmt.Fprintln(r.Err, sentence) }, //nolint:errcheck // the files tell as well
+		Note: func(sentence string) { fmt.Fprintln(r.Err, sentence) }, //nolint:errcheck // the files show it as well
 	}
 	if !yes {
 		d.Sure = func(ctx context.Context, question string) error { return ask.Sure(ctx, r.Streams, question) }
@@ -158,9 +157,8 @@ func (r *Restorer) told(err error, sentences ...string) error {
 	return err
 }
 
-// beElsewhere lets a command write to a work tree in which the user does not stand
-// only when they have named the session and agreed. The question begins with what is
-// to be done, and the tree.
+// beElsewhere lets a command write to another work tree than the current one only if the user has
+// named the session and agreed. The question mentions the tree and what will happen.
 func (r *Restorer) beElsewhere(ctx context.Context, root, ref, what string, yes bool) error {
 	if root == lookup.Here(&r.Host).Root() || yes && !session.IsLatest(ref) {
 		return nil

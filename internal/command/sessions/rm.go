@@ -25,7 +25,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// removeOptions are the flags of what removes sessions.
+// removeOptions are the flags of commands that remove sessions.
 type removeOptions struct {
 	yes    bool
 	dryRun bool
@@ -71,9 +71,8 @@ The latest is only shown, as with --dry-run: to remove it, name it.`,
 	return cmd
 }
 
-// toRemove returns the ids of the sessions that are to go. Without a name a
-// person chooses. Elsewhere that would be the latest, but a variable of a script
-// that is not set must not cost a session.
+// toRemove returns the ids of the sessions to remove. Without a name a person chooses. A script
+// must name the session, even the latest: an unset variable must not cost a session.
 func (o *removeOptions) toRemove(ctx context.Context, l *command.Logs, store *session.Store, refs []string) (ids []string, err error) {
 	if len(refs) == 0 && l.Console.Interactive() {
 		one, err := l.Pick(ctx, "Remove which session?")
@@ -163,7 +162,7 @@ func runSessionsPrune(ctx context.Context, l *command.Logs, o *pruneOptions, fla
 	if err != nil {
 		return err
 	}
-	l.All = true // demonstrations take room, too
+	l.All = true // demo sessions take up room, too
 	all, err := l.Survey()
 	if err != nil {
 		return err
@@ -171,7 +170,7 @@ func runSessionsPrune(ctx context.Context, l *command.Logs, o *pruneOptions, fla
 	return o.remove(ctx, l, store, prune.Old(all, before, o.keep))
 }
 
-// remove removes sessions after the user has agreed.
+// remove removes sessions if the user agrees.
 func (o *removeOptions) remove(ctx context.Context, l *command.Logs, store *session.Store, ids []string) error {
 	git := &worktree.Git{Environ: repo.WithoutRepository(l.Console.Environ)}
 	r, err := prune.Of(ctx, git, store, ids)
@@ -184,7 +183,7 @@ func (o *removeOptions) remove(ctx context.Context, l *command.Logs, store *sess
 	return o.goes(ctx, l.Console, len(ids), r.What(), r.Do, r.List)
 }
 
-// pruneRefs removes what earlier versions have left in the repository that is here.
+// pruneRefs removes what earlier versions left in this repository.
 func (o *removeOptions) pruneRefs(ctx context.Context, l *command.Logs) error {
 	git := &worktree.Git{Environ: l.Console.Environ}
 	refs, err := checkpoints.In(ctx, git, l.Console.Dir)
@@ -197,7 +196,7 @@ func (o *removeOptions) pruneRefs(ctx context.Context, l *command.Logs) error {
 		func(done string) string { return done + " " + what + "\n" })
 }
 
-// pruneKept removes what restores have kept, of any work tree.
+// pruneKept removes what restores have kept, for all work trees.
 func (o *pruneOptions) pruneKept(ctx context.Context, l *command.Logs, before time.Time) error {
 	kept, err := putback.KeptBefore(&l.Console.Host, o.keep, before)
 	if err != nil {
@@ -206,7 +205,7 @@ func (o *pruneOptions) pruneKept(ctx context.Context, l *command.Logs, before ti
 	return o.goes(ctx, l.Console, len(kept.All), kept.What(), kept.Remove, kept.List)
 }
 
-// goes removes a number of things, unless there are none, and says what has been done.
+// goes removes n things if the user agrees, and says what was done.
 func (o *removeOptions) goes(ctx context.Context, c *command.Console, n int, what string, remove func(context.Context) error, list func(done string) string) error {
 	if n == 0 {
 		_, err := fmt.Fprintln(c.Out, "nothing to remove")

@@ -1,4 +1,4 @@
-// Package sessions holds the commands that look back at sessions, and put their work back.
+// Package sessions holds the commands that look back at sessions and restore their work.
 package sessions
 
 import (
@@ -14,12 +14,12 @@ list on a terminal; elsewhere it is the latest session. The latest is that of
 this work tree or, if it has none, of the repository's other work trees; with
 --all, of any directory.`
 
-// Commands are sessions and replay.
+// Commands returns sessions and replay.
 func Commands(r *Restorer) []*cobra.Command {
 	return []*cobra.Command{newSessionsCmd(r), newReplayCmd(r)}
 }
 
-// logsFor are the logs that a command and those below it look at.
+// logsFor declares the flags that say which logs a command and its subcommands look at.
 func logsFor(cmd *cobra.Command, l *command.Logs) {
 	cmd.PersistentFlags().StringVar(&l.Dir, "session-dir", "", "look for session logs in `dir`")
 	cmd.PersistentFlags().BoolVar(&l.All, "all", false, "\"latest\" is that of any directory; lists and totals hold demonstrations, too")

@@ -16,7 +16,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// viewOptions are the flags of what is shown of one session.
+// viewOptions are the flags that select what is shown of a session.
 type viewOptions struct {
 	iteration int
 	noPager   bool
@@ -104,7 +104,7 @@ func (o *viewOptions) show(ctx context.Context, l *command.Logs, one session.Ove
 }
 
 func (o *viewOptions) document(ctx context.Context, l *command.Logs, one session.Overview) error {
-	if o.iteration > 0 { // small enough to be looked for first
+	if o.iteration > 0 { // small enough to check first that it exists
 		var doc bytes.Buffer
 		err := lookup.Read(ctx, one, l.Tell, func(entries sessionview.Entries) error {
 			return sessionview.Document(&doc, one, entries, o.iteration)

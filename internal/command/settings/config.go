@@ -82,10 +82,10 @@ func newConfigShowCmd(c *command.Console, options func() config.Options) *cobra.
 	return cmd
 }
 
-// configTable is a configuration as a file would say it, with where each line came from in
-// a column of its own. What is set stands out.
+// configTable shows a configuration in the syntax of its file, with the origin of each line in a
+// column of its own. What is set stands out.
 func configTable(entries []config.Entry, style *lipgloss.Renderer) string {
-	const widest = 60 // of the lines behind which the column begins
+	const widest = 60 // longer lines do not move the column of origins
 	wide := 40
 	for _, e := range entries {
 		if n := ansi.StringWidth(e.String()); n <= widest {
@@ -127,7 +127,7 @@ func newConfigPathCmd(c *command.Console, options func() config.Options) *cobra.
 	return cmd
 }
 
-// none stands in the place of a path that there is not.
+// none replaces the path of a file that does not exist.
 const none = "(none)"
 
 func newConfigCheckCmd(c *command.Console, options func() config.Options) *cobra.Command {
@@ -185,7 +185,7 @@ func runTrust(c *command.Console, o config.Options, args []string) error {
 	if file != "" {
 		dir = filepath.Dir(file)
 	}
-	if held := worktree.Held(&c.Host, dir); held != nil { // it would not count for the session, and who asks may be a part of it
+	if held := worktree.Held(&c.Host, dir); held != nil { // trust would not apply to that session, and whoever asks may be part of it
 		return hint.Errorf("wait for its end: what is trusted while it runs does not count for it", "%v", held)
 	}
 	keys, err := config.Trust(o, file)

@@ -76,7 +76,7 @@ that can be carried on.`,
 	return cmd
 }
 
-// runClean lists what was left behind and removes it, if the user agrees.
+// runClean lists leftovers, and removes them if the user agrees.
 func runClean(ctx context.Context, c *command.Console, asJSON, yes bool) error {
 	if err := c.UsersOwn(map[string]bool{"`codeloops doctor --clean`": true}); err != nil {
 		return err
@@ -125,12 +125,12 @@ func runDoctor(ctx context.Context, c *command.Console, asJSON bool, probe strin
 	return nil
 }
 
-// sheet is standard output as tables are laid out for it.
+// sheet describes standard output for tables.
 func sheet(c *command.Console) doctor.Sheet {
 	return doctor.Sheet{Style: c.OutRenderer(), Width: c.OutRoom()}
 }
 
-// examiner looks at what there is here.
+// examiner returns the doctor for the current directory.
 func examiner(c *command.Console) *doctor.Doctor {
 	return &doctor.Doctor{Host: &c.Host, Settings: c.Settings(c.Dir), Tell: c.Tell}
 }

@@ -18,7 +18,7 @@ import (
 type initOptions struct {
 	setup.Answers
 
-	asked bool // whether a flag has answered, so that nothing is asked
+	asked bool // a flag has given an answer, so no questions are asked
 }
 
 func newInitCmd(c *command.Console) *cobra.Command {
@@ -88,8 +88,7 @@ func runInit(ctx context.Context, c *command.Console, o *initOptions) error {
 	return tellOfUnfit(ctx, c)
 }
 
-// tellOfUnfit says, as doctor does, what would keep a run with the agents of the
-// configuration from starting.
+// tellOfUnfit reports what would keep the configured agents from running, as doctor does.
 func tellOfUnfit(ctx context.Context, c *command.Console) error {
 	cfg, err := config.Load(c.Settings(c.Dir))
 	if err != nil {

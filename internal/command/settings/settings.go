@@ -7,7 +7,7 @@ import (
 	"codeloops/internal/command"
 )
 
-// Commands are init, doctor, agents, config, strategies.
+// Commands returns init, doctor, agents, config and strategies.
 func Commands(c *command.Console) []*cobra.Command {
 	return []*cobra.Command{newInitCmd(c), newDoctorCmd(c), newAgentsCmd(c), newConfigCmd(c), newStrategiesCmd(c)}
 }

@@ -20,11 +20,11 @@ type strategyRow struct {
 	About      string               `json:"about"`
 	When       string               `json:"when"`
 	Turns      string               `json:"turns_per_round"`
-	Most       *int                 `json:"most_turns"` // null: nothing bounds them
+	Most       *int                 `json:"most_turns"` // null: no limit
 	Parameters map[string]any       `json:"parameters"`
-	Roles      map[loop.Role]string `json:"roles"`             // beside actor and critic: what each may do
-	Members    []loop.Role          `json:"members,omitempty"` // that it can choose from
-	Base       any                  `json:"base,omitempty"`    // what it drives
+	Roles      map[loop.Role]string `json:"roles"`             // besides actor and critic, with the access of each
+	Members    []loop.Role          `json:"members,omitempty"` // from which it chooses
+	Base       any                  `json:"base,omitempty"`    // the strategy that it drives
 	Chosen     bool                 `json:"chosen"`
 }
 
@@ -57,7 +57,7 @@ round, and the most turns that it can take with the configuration as it is.
 	return cmd
 }
 
-// strategyRows are all strategies with what a configuration sets.
+// strategyRows describes all strategies, as configured.
 func strategyRows(cfg *config.Config) (rows []strategyRow) {
 	for _, k := range strategy.All() {
 		values := k.With(cfg.Strategy.Values())

@@ -1,4 +1,4 @@
-// Package steering holds the commands that watch a run and steer it from elsewhere.
+// Package steering holds the commands that watch and steer a run from another terminal.
 package steering
 
 import (
@@ -17,10 +17,10 @@ import (
 	"codeloops/internal/session/standing"
 )
 
-// prompting is how long the prompt of a shell waits for a run that does not answer.
+// prompting is how long a shell prompt waits for a run that does not answer.
 const prompting = 250 * time.Millisecond
 
-// Commands are status, watch, say, pause, stop.
+// Commands returns status, watch, say, pause and stop.
 func Commands(c *command.Console) []*cobra.Command {
 	return []*cobra.Command{newStatusCmd(c), newWatchCmd(c), newSayCmd(c), newPauseCmd(c), newStopCmd(c)}
 }
@@ -76,7 +76,7 @@ second at most for a run that does not answer, and ends with 0 whatever it finds
   codeloops status --all --json
   codeloops status --short`,
 		Args: command.NoArgs,
-		// A prompt of a shell must not have anything go on.
+		// A shell prompt must not resume an interrupted restore.
 		PersistentPreRun: func(*cobra.Command, []string) {},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if brief {
@@ -97,10 +97,10 @@ second at most for a run that does not answer, and ends with 0 whatever it finds
 	return cmd
 }
 
-// segment writes what runs in this work tree, for the prompt of a shell.
+// segment sums up the run in this work tree for a shell prompt.
 func segment(ctx context.Context, c *command.Console) {
 	if r, ok := c.Logs().RunHere(ctx, prompting); ok {
-		_, _ = fmt.Fprintln(c.Out, c.Screen().Segment(r.At, c.Now())) // a prompt has nowhere to say that this failed
+		_, _ = fmt.Fprintln(c.Out, c.Screen().Segment(r.At, c.Now())) // a prompt cannot report errors
 	}
 }
 
@@ -140,7 +140,7 @@ func runStatus(ctx context.Context, l *command.Logs, asJSON bool) error {
 	return nil
 }
 
-// lastly says how the last session ended, where nothing runs.
+// lastly says how the last session ended.
 func lastly(l *command.Logs) error {
 	c := l.Console
 	where := " in this repository"
@@ -152,7 +152,7 @@ func lastly(l *command.Logs) error {
 		return err
 	}
 	id, err := l.ID(store, "")
-	if err != nil { // there is none
+	if err != nil { // there was no session
 		_, err = fmt.Fprintf(c.Out, "nothing runs%s, and nothing has run yet; to begin: codeloops \"what to do\"\n", where)
 		return err
 	}

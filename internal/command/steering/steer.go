@@ -51,7 +51,7 @@ running meanwhile.
 	})
 }
 
-// newHoldCmd makes cmd ask a run for something that --off takes back.
+// newHoldCmd completes cmd, which asks a run for something that --off takes back.
 func newHoldCmd(c *command.Console, kind loop.SteerKind, offHelp string, cmd *cobra.Command) *cobra.Command {
 	off := cmd.Flags().Bool("off", false, offHelp)
 	cmd.Annotations, cmd.Args, cmd.ValidArgsFunction = command.Exits("the run was told", ""), command.OneSession, completeRuns(c)
@@ -106,7 +106,8 @@ is what is said. - in the place of the words is standard input. A run takes at m
 	return cmd
 }
 
-// said divides arguments into the name of a session and what is said: one alone is said.
+// said splits arguments into the name of a session and what is said; a single argument is what is
+// said.
 func said(args []string) (ref, words string) {
 	if len(args) == 1 {
 		return "", strings.TrimSpace(args[0])
@@ -114,7 +115,7 @@ func said(args []string) (ref, words string) {
 	return command.Spoken(args)
 }
 
-// A steer is what somebody asks of a run.
+// A steer is a request to a run.
 type steer struct {
 	ref  string
 	kind loop.SteerKind
@@ -188,7 +189,7 @@ func afterTurn(at standing.Standing) string {
 	}
 }
 
-// completeRuns offers the ids of the sessions that run in any repository.
+// completeRuns offers the ids of running sessions.
 func completeRuns(c *command.Console) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
 		if len(args) > 0 {

@@ -26,7 +26,7 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// attention is how often a run that is watched is asked what was asked of it.
+// attention is how often a watched run is asked for its pending requests.
 const attention = 500 * time.Millisecond
 
 func newWatchCmd(c *command.Console) *cobra.Command {
@@ -66,7 +66,7 @@ It ends with the exit code of the run.
 	return cmd
 }
 
-// Watch shows a session while it runs, and as codeloops replay does when it is over.
+// Watch shows a session while it runs; one that is over is replayed.
 func Watch(ctx context.Context, l *command.Logs, format, ref string) error {
 	r, err := l.Run(ctx, ref)
 	if errors.Is(err, lookup.ErrNoRun) && ref != "" {
@@ -78,7 +78,7 @@ func Watch(ctx context.Context, l *command.Logs, format, ref string) error {
 	return (&watching{Logs: l, run: r}).watch(ctx, format)
 }
 
-// watchAgain shows a session that no lock tells of. notRunning is the error where there is none.
+// watchAgain shows a session without a lock. notRunning is the error if there is none.
 func watchAgain(ctx context.Context, l *command.Logs, format, ref string, notRunning error) error {
 	one, err := l.Find(ref)
 	if errors.Is(err, session.ErrNotFound) {
@@ -87,7 +87,7 @@ func watchAgain(ctx context.Context, l *command.Logs, format, ref string, notRun
 	if err != nil {
 		return err
 	}
-	if one.Status == session.Running { // under another home, perhaps: it can be looked at
+	if one.Status == session.Running { // perhaps its lock is in another home
 		r := lookup.Run{Client: &door.Client{}, At: standing.Standing{Session: one.ID, Log: one.Path, WorkTree: one.Session.WorkingDir}}
 		r.Holder.Lock.Session = one.ID
 		return (&watching{Logs: l, run: r}).watch(ctx, format)
@@ -101,7 +101,7 @@ func watchAgain(ctx context.Context, l *command.Logs, format, ref string, notRun
 	return outcome(one.Outcome.Result)
 }
 
-// outcome is the error with which a command ends as a run did.
+// outcome returns the error with which a command ends as the run did.
 func outcome(r loop.Result) error {
 	if r == loop.Success {
 		return nil
@@ -109,38 +109,38 @@ func outcome(r loop.Result) error {
 	return &command.EndedError{Result: r}
 }
 
-// killed says that a log has no end, and nobody is at work on it.
+// killed is the error for a log without an end on which nobody is at work.
 func killed(id string) error {
 	return hint.Add(&KilledError{id}, "codeloops resume "+id+" carries it on")
 }
 
-// A KilledError says of a session that its process was killed: its log has no end.
+// A KilledError says that the process of a session was killed, so that its log has no end.
 type KilledError struct{ Session string }
 
 func (e *KilledError) Error() string {
 	return "session " + e.Session + " has no end: its process was killed"
 }
 
-// Follow shows a session that runs on another machine, from where its events come.
+// Follow shows a session on another machine, given its events.
 func Follow(ctx context.Context, l *command.Logs, format, id string, from iter.Seq2[session.Entry, error]) error {
 	w := &watching{Logs: l, run: lookup.Run{Client: &door.Client{}}, from: from}
 	w.run.Holder.Lock.Session = id
 	return w.watch(ctx, format)
 }
 
-// A watching is a run that somebody follows from elsewhere.
+// A watching follows a run of another process.
 type watching struct {
 	*command.Logs
 
 	run   lookup.Run
-	from  iter.Seq2[session.Entry, error] // of a run on another machine; nil: its log is here
+	from  iter.Seq2[session.Entry, error] // of a run on another machine; nil: the log is here
 	ended loop.Result
 }
 
-// errLeft is why a watching ends that the user has left with a key.
+// errLeft is the cause of leaving with a key.
 var errLeft = errors.New("left")
 
-// Handle takes down how the run ends.
+// Handle notes how the run ends.
 func (w *watching) Handle(_ loop.Stamp, e loop.Event) error {
 	if end, ok := e.(loop.Finished); ok {
 		w.ended = end.Outcome.Result
@@ -177,7 +177,7 @@ func (w *watching) watch(ctx context.Context, format string) error {
 		if errors.Is(context.Cause(ctx), errLeft) {
 			return nil
 		}
-		return &command.EndedError{Result: loop.Interrupted} // the sentence has said it
+		return &command.EndedError{Result: loop.Interrupted} // the user has been told
 	case err != nil:
 		return pager.UnlessGone(err)
 	case w.ended == "":
@@ -186,7 +186,7 @@ func (w *watching) watch(ctx context.Context, format string) error {
 	return outcome(w.ended)
 }
 
-// source is where the events of the run come from.
+// source returns the events of the run.
 func (w *watching) source(ctx context.Context, id string) (iter.Seq2[session.Entry, error], error) {
 	if w.from != nil {
 		return w.from, nil
@@ -198,7 +198,8 @@ func (w *watching) source(ctx context.Context, id string) (iter.Seq2[session.Ent
 	return store.Follow(ctx, id, 0), nil
 }
 
-// open returns what shows the run. On a terminal keys steer it, unless this is a turn of a run.
+// open returns the display of the run. On a terminal keys steer it, unless an agent or a check is
+// watching.
 func (w *watching) open(ctx context.Context, said string, leave func()) (sink loop.Sink, closed func(), err error) {
 	c := w.Console
 	format, err := w.Format(said)
@@ -216,7 +217,7 @@ func (w *watching) open(ctx context.Context, said string, leave func()) (sink lo
 			Cost:  most.CostUSD, Tokens: most.Tokens,
 		}
 		run := w.run.Client
-		run.Patience, run.Watches = 2*time.Second, c.ErrTTY // the screen waits for it
+		run.Patience, run.Watches = 2*time.Second, c.ErrTTY // the screen waits for answers
 		attend, end := context.WithCancel(ctx)
 		var attends sync.WaitGroup
 		attends.Go(func() { run.Attend(attend, attention) })

@@ -12,33 +12,33 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// A canvas is a terminal with lines that stay and, below them, lines that are drawn anew.
+// A canvas is a terminal with permanent lines and, below them, lines that are redrawn.
 type canvas struct {
 	pump    *pump
 	size    func() (w, h int)
 	now     func() time.Time
 	reflows bool
 
-	drawn []string // the lines below, as they stand on the terminal
-	width int      // the terminal's when they were drawn
-	begun bool     // what was written last has no end yet
+	drawn []string // the redrawn lines, as they are on the terminal
+	width int      // the terminal's width at that time
+	begun bool     // the last line written has no end yet
 	held  held
-	wrote time.Time // something, the last time
+	wrote time.Time // when something was last written
 }
 
 func newCanvas(t Terminal, now func() time.Time) canvas {
 	return canvas{pump: &pump{out: t.Out}, size: t.Size, now: now, reflows: t.Reflows, wrote: now()}
 }
 
-// held is what waits while somebody else has the terminal.
+// held is what waits while somebody else uses the terminal.
 type held struct {
-	hidden int // so many have the terminal for themselves
-	still  int // so many want nothing drawn
+	hidden int // how many need the terminal for themselves
+	still  int // how many need redrawing to stop
 	text   bytes.Buffer
-	lost   int // bytes that were not kept
+	lost   int // bytes that were dropped
 }
 
-// write shows text that stays, or keeps it for later.
+// write shows permanent text, or keeps it for later.
 func (c *canvas) write(text []byte) {
 	if c.held.hidden > 0 {
 		kept := text[:min(len(text), mostHeld-c.held.text.Len())]
@@ -49,7 +49,7 @@ func (c *canvas) write(text []byte) {
 	c.put(text)
 }
 
-// put writes text above what is drawn.
+// put writes text above the redrawn lines.
 func (c *canvas) put(text []byte) {
 	if len(text) == 0 {
 		return
@@ -64,7 +64,7 @@ func (c *canvas) print(text []byte) {
 	c.pump.put(text)
 }
 
-// flush writes what has waited.
+// flush writes the text that has waited.
 func (c *canvas) flush() {
 	if c.held.hidden > 0 {
 		return
@@ -78,8 +78,7 @@ func (c *canvas) flush() {
 	c.put(text)
 }
 
-// draw replaces what is drawn below by other lines. It reports whether the terminal was not
-// ready for them.
+// draw replaces the redrawn lines. It reports whether to try again, as the terminal was not ready.
 func (c *canvas) draw(lines []string) (again bool) {
 	if waiting, _, _, _ := c.pump.look(); waiting > 0 && lines != nil {
 		return true
@@ -105,7 +104,7 @@ func (c *canvas) draw(lines []string) (again bool) {
 	return false
 }
 
-// fitted are lines as they fit on a terminal.
+// fitted cuts lines to the terminal's width, in ASCII if need be.
 func fitted(lines []string, width int, ascii bool) []string {
 	for i, line := range lines {
 		if ascii {
@@ -118,7 +117,7 @@ func fitted(lines []string, width int, ascii bool) []string {
 	return lines
 }
 
-// rows is how many rows of a terminal of this width hold what is drawn.
+// rows returns how many rows of a terminal of this width the redrawn lines take.
 func (c *canvas) rows(width int) (n int) {
 	for _, line := range c.drawn {
 		n++

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// frame is the time between two pictures, at least.
+// frame is the least time between two redraws.
 const frame = 200 * time.Millisecond
 
-// frames say when something is drawn.
+// frames schedules redraws.
 type frames struct {
 	stop    chan struct{}
-	changed chan struct{} // another picture is due
+	changed chan struct{} // a redraw is due
 	over    sync.WaitGroup
 }
 
@@ -20,12 +20,12 @@ func newFrames() frames {
 	return frames{stop: make(chan struct{}), changed: make(chan struct{}, 1)}
 }
 
-// run draws the next picture when something has changed, and every second, for the clocks: tick is called
-// before that. draw reports whether it has to be done once more.
+// run redraws when something has changed, and every second, after tick, so that clocks move on.
+// draw reports whether to try again.
 func (f *frames) run(resized <-chan os.Signal, tick func(), draw func() (again bool)) {
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
-	var rest <-chan time.Time // after a picture
+	var rest <-chan time.Time // no redraw before it fires
 	for due := false; ; {
 		select {
 		case <-f.stop:
@@ -47,15 +47,15 @@ func (f *frames) run(resized <-chan os.Signal, tick func(), draw func() (again b
 	}
 }
 
-// change says that another picture is due.
+// change requests a redraw.
 func (f *frames) change() {
 	select {
 	case f.changed <- struct{}{}:
-	default: // it is
+	default: // one is requested already
 	}
 }
 
-// end waits until nothing more is drawn.
+// end waits for the last redraw.
 func (f *frames) end() {
 	close(f.stop)
 	f.over.Wait()

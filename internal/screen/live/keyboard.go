@@ -7,8 +7,8 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// A Keyboard hands the keys that are pressed to a screen, and takes care that nobody else reads
-// from the terminal or draws on it meanwhile.
+// A Keyboard passes keys to a screen, and lends the terminal to others who need to read from it or
+// write to it.
 type Keyboard struct {
 	*Screen
 	Streams *term.Streams
@@ -18,7 +18,7 @@ type Keyboard struct {
 
 	mu   sync.Mutex
 	lent int
-	end  func() // ends the reading; nil: nobody reads
+	end  func() // stops reading; nil: nobody reads
 }
 
 // Open begins to read keys.
@@ -38,13 +38,14 @@ func (k *Keyboard) read() {
 	}
 }
 
-// mark tells the terminal what is not shown, and waits until it knows: it may be somebody else's next.
+// mark sends the terminal a control sequence and waits until it is written: somebody else may use
+// the terminal next.
 func (k *Keyboard) mark(sequence string) {
 	k.pump.put([]byte(sequence))
-	_ = k.pump.drain() // its error is the screen's
+	_ = k.pump.drain() // the screen reports its error
 }
 
-// Handle implements [loop.Sink]. When the run is over, what is typed is the shell's.
+// Handle implements [loop.Sink]. When the run is over, keys belong to the shell again.
 func (k *Keyboard) Handle(at loop.Stamp, e loop.Event) error {
 	if _, over := e.(loop.Finished); over {
 		k.Close()
@@ -52,7 +53,7 @@ func (k *Keyboard) Handle(at loop.Stamp, e loop.Event) error {
 	return k.Screen.Handle(at, e)
 }
 
-// Close ends the reading.
+// Close stops reading keys.
 func (k *Keyboard) Close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -67,7 +68,7 @@ func (k *Keyboard) rest() {
 	}
 }
 
-// Lend leaves the terminal to somebody who asks the user, until what is returned is called.
+// Lend gives the terminal to somebody who asks the user, until back is called.
 func (k *Keyboard) Lend() (back func()) { return k.lend(k.Still) }
 
 func (k *Keyboard) lend(away func() func()) (back func()) {
@@ -96,8 +97,8 @@ func (k *Keyboard) page(text string) {
 	}
 }
 
-// stops leaves the terminal to the shell, which goes on while the agent works.
+// stops gives the terminal to the shell while the process is stopped; the agent keeps working.
 func (k *Keyboard) stops() (goesOn func()) {
-	_, _ = k.Write([]byte("the agent works on; fg shows it again\n")) // the terminal tells the next one
+	_, _ = k.Write([]byte("the agent works on; fg shows it again\n")) // the next write reports the error
 	return k.Hide()
 }

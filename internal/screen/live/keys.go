@@ -12,7 +12,7 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// A Steerer is asked for what the keys are for.
+// A Steerer carries out what keys ask for.
 type Steerer interface {
 	Steer(kind loop.SteerKind, text string) error
 	Hurry() // ends a wait for a service
@@ -35,21 +35,21 @@ func (b *board) helpLines() []string {
 	}
 }
 
-// said is how long a word on what a key has done is shown.
+// said is how long the message about a key is shown.
 const said = 4 * time.Second
 
-// A talk is what the user and the screen have to say to each other.
+// A talk is the state of the dialogue with the user.
 type talk struct {
-	input  *input // what is being typed; nil: nothing
-	notice string // a word on what a key has done
+	input  *input // the line being typed; nil: none
+	notice string // a message about the last key
 	until  time.Time
-	all    bool // what agents print is shown
+	all    bool // show what agents print
 	help   bool
-	looks  bool // at the work tree, for a diff
+	looks  bool // the work tree is being read for a diff
 }
 
-// Press does what a key is for: a character, or an escape sequence, as it was sent. Pager is
-// called, without holding anything up, for what is to be read.
+// Press handles a key: a character or an escape sequence, as the terminal sent it. pager is called
+// in another goroutine with a text to read.
 func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
 	defer s.change()
 	s.mu.Lock()
@@ -61,7 +61,7 @@ func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
 		return
 	}
 	key = strings.ToLower(key)
-	if s.Plain && !strings.Contains("spowq", key) { // there is no place to type, or to read
+	if s.Plain && !strings.Contains("spowq", key) { // there is no place to type or read
 		return
 	}
 	switch key {
@@ -89,8 +89,8 @@ func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
 	}
 }
 
-// Paste takes what was pasted into the line that is typed. Where there is none it does nothing:
-// what a text consists of was not meant as keys.
+// Paste adds pasted text to the line being typed. Without one it is ignored: it was not meant as
+// keys.
 func (s *Screen) Paste(text string) {
 	defer s.change()
 	s.mu.Lock()
@@ -105,7 +105,7 @@ func (s *Screen) Paste(text string) {
 	}
 }
 
-// differs has the user read what has changed so far: as of now, or else as of the last capture.
+// differs pages the current change or, if that cannot be read, the last captured one.
 func (s *Screen) differs(pager func(text string)) {
 	if s.talk.looks {
 		return
@@ -125,7 +125,7 @@ func (s *Screen) differs(pager func(text string)) {
 	}()
 }
 
-// looked ends a look, and reports whether there is something to read, and somebody.
+// looked ends a look at the work tree, and reports whether there is something to page.
 func (s *Screen) looked(text, as string) bool {
 	defer s.change()
 	s.mu.Lock()
@@ -154,7 +154,7 @@ func (s *Screen) steer(to Steerer, kind loop.SteerKind, text string) {
 	case errors.Is(err, loop.ErrNoTurn):
 		s.say("the actor is not at work; f has a word for its next turn")
 	case err != nil:
-		s.say(term.Line(err.Error())) // it may be what a run elsewhere answers
+		s.say(term.Line(err.Error())) // it may come from another process
 	case s.Plain:
 		s.say(map[loop.SteerKind]string{
 			loop.SteerStop: "stops after this iteration", loop.SteerPause: "pauses after this turn", loop.SteerGoOn: "goes on",
@@ -169,7 +169,7 @@ func (s *Screen) say(notice string) {
 	s.talk.notice, s.talk.until = notice, s.Now().Add(said)
 }
 
-// told says what the user has asked for, and what can be asked.
+// told shows requests that have not taken effect yet, the last message, and the keys.
 func (s *Screen) told() (lines []string) {
 	if asked := s.board.wishes(); len(asked) > 0 {
 		asked[0] = "  " + asked[0]
@@ -196,7 +196,7 @@ func (s *Screen) told() (lines []string) {
 	return lines
 }
 
-// wishes are what the user has asked for that has not taken effect yet.
+// wishes lists the user's requests that have not taken effect yet.
 func (b *board) wishes() (asked []string) {
 	if b.Asked == nil {
 		return nil
@@ -222,10 +222,10 @@ type input struct {
 	kind  loop.SteerKind
 	label string
 	text  []rune
-	full  bool // not all that was typed is in it
+	full  bool // some of what was typed did not fit
 }
 
-// line is what was typed so far, the end of it where the columns are few.
+// line shows what was typed so far, or the end of it if there is little room.
 func (i *input) line(ascii bool, width int) string {
 	cursor, label := "▏", i.label
 	if ascii {
@@ -244,14 +244,14 @@ func (i *input) line(ascii bool, width int) string {
 
 const mostTyped = 64 << 10 // characters
 
-// put appends what fits.
+// put appends as much as fits.
 func (i *input) put(text []rune) {
 	room := mostTyped - len(i.text)
 	i.full = len(text) > room
 	i.text = append(i.text, text[:min(len(text), room)]...)
 }
 
-// types takes a key while a line is typed, and returns the line if it is to be sent.
+// types handles a key while a line is typed, and returns the line if it is to be sent.
 func (t *talk) types(key string) (sent *input) {
 	in := t.input
 	switch key {
@@ -278,5 +278,5 @@ func (t *talk) types(key string) (sent *input) {
 	return nil
 }
 
-// cut leaves so much of the text.
+// cut shortens the text.
 func (i *input) cut(left int) { i.text, i.full = i.text[:left], false }

@@ -11,13 +11,12 @@ import (
 type LinesOptions struct {
 	Terminal
 	Now func() time.Time
-	// Picture is what is shown now. beat grows each second.
+	// Picture returns the lines to draw. beat grows each second.
 	Picture func(width, height, beat int) []string
 }
 
-// Lines are the [io.Writer] of a terminal with a few lines at its end that are drawn anew as they
-// change. They are safe for concurrent use, and nobody waits for a terminal that hangs.
-// [Lines.Close] has to be called.
+// Lines is an [io.Writer] for a terminal that keeps a few redrawn lines at its end. It is safe for
+// concurrent use, and a hanging terminal blocks nobody. [Lines.Close] must be called.
 type Lines struct {
 	LinesOptions
 	frames
@@ -27,7 +26,7 @@ type Lines struct {
 	beat int
 }
 
-// NewLines begins to show them.
+// NewLines begins to draw.
 func NewLines(o LinesOptions) *Lines {
 	l := &Lines{LinesOptions: o, frames: newFrames(), canvas: newCanvas(o.Terminal, o.Now)}
 	l.change()
@@ -35,7 +34,7 @@ func NewLines(o LinesOptions) *Lines {
 	return l
 }
 
-// Fd returns the terminal's descriptor, 0 where it is none.
+// Fd returns the terminal's descriptor.
 func (l *Lines) Fd() uintptr { return term.Fd(l.Out) }
 
 func (l *Lines) tick() {
@@ -44,7 +43,6 @@ func (l *Lines) tick() {
 	l.beat++
 }
 
-// redraw draws the next picture, and reports whether that has to be done once more.
 func (l *Lines) redraw() (again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,10 +50,10 @@ func (l *Lines) redraw() (again bool) {
 	return l.draw(fitted(l.Picture(width, height, l.beat), width, l.ASCII))
 }
 
-// Change says that another picture is due.
+// Change requests a redraw.
 func (l *Lines) Change() { l.change() }
 
-// Write shows lines that stay.
+// Write shows permanent lines.
 func (l *Lines) Write(text []byte) (int, error) {
 	defer l.change()
 	l.mu.Lock()
@@ -64,7 +62,7 @@ func (l *Lines) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Close takes away what is drawn, and leaves the terminal to others.
+// Close removes the redrawn lines and stops drawing.
 func (l *Lines) Close() error {
 	l.end()
 	l.mu.Lock()

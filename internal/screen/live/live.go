@@ -1,6 +1,6 @@
-// Package live shows a run on a terminal while it goes on: above, as lines that stay, what is
-// over; below them what is under way, drawn anew as it changes. Nothing but a [Screen] writes
-// to the terminal meanwhile.
+// Package live shows a run on a terminal while it goes on: finished steps as permanent lines and,
+// below them, what is under way, redrawn as it changes. Until it is closed, only a [Screen] may
+// write to the terminal.
 package live
 
 import (
@@ -20,42 +20,42 @@ import (
 // A Terminal is where a run is shown.
 type Terminal struct {
 	Out     io.Writer
-	Size    func() (w, h int)  // in columns and lines
-	Resized <-chan os.Signal   // tells that it has another one; nil: nobody does
+	Size    func() (w, h int)  // columns and lines
+	Resized <-chan os.Signal   // a resize; nil: never
 	Style   *lipgloss.Renderer // nil: none
-	Plain   bool               // nothing is drawn: a line now and then says what is under way
-	ASCII   bool               // it has no other characters
-	Reflows bool               // it wraps its lines anew when it gets narrower
+	Plain   bool               // nothing is redrawn: a line now and then says what is under way
+	ASCII   bool               // it cannot show other characters
+	Reflows bool               // it wraps lines again when it gets narrower
 }
 
 // Options say how a run is shown.
 type Options struct {
 	Terminal
 	Now    func() time.Time                     // for clocks
-	Root   string                               // the work tree; what is in it is named from there
-	Past   progress.Tally                       // of a session that is carried on
+	Root   string                               // the work tree: paths in it are shown relative to it
+	Past   progress.Tally                       // the totals of a resumed session so far
 	Limits Limits                               // of the run
-	Asked  func() (stop, pause bool, words int) // what the user has asked for; nil: nothing can be
-	Keys   bool                                 // keys do something
-	Title  bool                                 // the terminal's title says where the run stands
-	Diff   func() (string, error)               // looks at what differs now from the session's beginning; nil: nobody can
-	Leave  func()                               // ends the watching of a run that goes on elsewhere; nil: it is this process's own
+	Asked  func() (stop, pause bool, words int) // requests that are pending; nil: the run cannot be steered
+	Keys   bool                                 // keys are read
+	Title  bool                                 // show the state of the run in the terminal's title
+	Diff   func() (string, error)               // returns the current change; nil: unknown
+	Leave  func()                               // stops watching a run of another process; nil: it is this process's own
 }
 
-// Limits are those that are shown beside what was used.
+// Limits are shown beside what was used; 0 is none.
 type Limits struct {
-	Turn, Whole time.Duration // 0: none
-	Cost        float64       // US dollars; 0: none
-	Tokens      int64         // 0: none
+	Turn, Whole time.Duration
+	Cost        float64 // US dollars
+	Tokens      int64
 }
 
 const (
-	silence  = 30 * time.Second // after which a word is said where nothing is drawn
-	mostHeld = 1 << 20          // bytes that are kept while somebody else has the terminal
+	silence  = 30 * time.Second // of a plain display before it says that it is alive
+	mostHeld = 1 << 20          // bytes kept while somebody else uses the terminal
 )
 
-// A Screen is the [loop.Sink] and the [io.Writer] of a terminal. It is safe for concurrent
-// use. [Screen.Close] has to be called.
+// A Screen is the [loop.Sink] and the [io.Writer] of a terminal. It is safe for concurrent use.
+// [Screen.Close] must be called.
 type Screen struct {
 	Options
 	frames
@@ -64,10 +64,10 @@ type Screen struct {
 	canvas
 	board  board
 	talk   talk
-	titled string // the terminal's title; "": it is its own
+	titled string // the title that was set; "": none
 }
 
-// Fd returns the terminal's descriptor, 0 where it is none.
+// Fd returns the terminal's descriptor.
 func (s *Screen) Fd() uintptr { return term.Fd(s.Out) }
 
 // New begins to show a run.
@@ -81,12 +81,11 @@ func New(o Options) *Screen {
 	return s
 }
 
-// Close takes away what is drawn below, and leaves the terminal to others. What is written
-// afterwards is written at once.
+// Close removes the redrawn lines and stops drawing. Later writes go straight to the terminal.
 func (s *Screen) Close() error {
 	s.end()
 	s.mu.Lock()
-	s.held.hidden = 0 // a pager may be there still: what waits for its end would be lost
+	s.held.hidden = 0 // a pager may still be open; text that waits for it would be lost
 	s.flush()
 	s.draw(nil)
 	if s.titled != "" {
@@ -96,7 +95,7 @@ func (s *Screen) Close() error {
 	return s.pump.drain()
 }
 
-// Behind returns what writes to w when all that was shown stands on the terminal.
+// Behind returns a writer to w that first waits until everything shown is on the terminal.
 func (s *Screen) Behind(w io.Writer) io.Writer { return behind{s.pump, w} }
 
 type behind struct {
@@ -104,9 +103,8 @@ type behind struct {
 	then io.Writer
 }
 
-// Write implements [io.Writer].
 func (b behind) Write(text []byte) (int, error) {
-	_ = b.drain() // its error is the screen's
+	_ = b.drain() // the screen reports its error
 	return b.then.Write(text)
 }
 
@@ -117,16 +115,14 @@ func (s *Screen) tick() {
 	s.lives()
 }
 
-// redraw draws the next picture, and reports whether that has to be done once more: the terminal
-// was not ready for it.
 func (s *Screen) redraw() (again bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.draw(s.picture())
 }
 
-// Write shows lines that stay. They must be free of control sequences other than those of a
-// style. While somebody else has the terminal, they wait.
+// Write shows permanent lines. They must not contain control sequences other than styles. While
+// somebody else uses the terminal, they wait.
 func (s *Screen) Write(text []byte) (int, error) {
 	select {
 	case <-s.stop:
@@ -142,7 +138,7 @@ func (s *Screen) Write(text []byte) (int, error) {
 	return len(text), err
 }
 
-// lives says who is at work, where nothing is drawn and nothing was written for some time.
+// lives says who is at work if a plain display has been silent for some time.
 func (s *Screen) lives() {
 	if !s.Plain || s.held.hidden+s.held.still > 0 || s.begun || s.Now().Sub(s.wrote) < silence {
 		return
@@ -152,12 +148,11 @@ func (s *Screen) lives() {
 	}
 }
 
-// Hide takes away what is drawn, until what is returned is called: somebody else needs the
-// terminal. What is written meanwhile comes afterwards.
+// Hide removes the redrawn lines and holds back writes until show is called, as somebody else needs
+// the terminal.
 func (s *Screen) Hide() (show func()) { return s.away(&s.held.hidden) }
 
-// Still draws nothing until what is returned is called, and writes as ever: the user is asked
-// something.
+// Still stops redrawing until move is called, as the user is asked something. Writes go on.
 func (s *Screen) Still() (move func()) { return s.away(&s.held.still) }
 
 func (s *Screen) away(count *int) (back func()) {
@@ -165,7 +160,7 @@ func (s *Screen) away(count *int) (back func()) {
 	s.draw(nil)
 	*count++
 	s.mu.Unlock()
-	_ = s.pump.drain() // its error is the screen's
+	_ = s.pump.drain() // the screen reports its error
 	return sync.OnceFunc(func() {
 		defer s.change()
 		s.mu.Lock()
@@ -206,7 +201,7 @@ func (s *Screen) Handle(at loop.Stamp, e loop.Event) error {
 	return err
 }
 
-// entitle says in the title of the terminal where the run stands.
+// entitle updates the terminal's title.
 func (s *Screen) entitle() {
 	title := s.board.title()
 	if !s.Title || s.Plain || s.held.hidden > 0 || title == s.titled || title == "" {
@@ -227,7 +222,7 @@ func (s *Screen) inASCII(text string) string {
 	return text
 }
 
-// picture is what is under way, line by line, as it fits on the terminal.
+// picture returns the lines to draw.
 func (s *Screen) picture() []string {
 	width, height := s.Size()
 	if s.Plain || !s.board.goesOn() || width <= 0 {

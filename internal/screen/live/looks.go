@@ -6,7 +6,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// The colours are of the sixteen that every terminal has, in the user's own shades.
+// The colours are among the sixteen that every terminal has, in the user's own shades.
 const (
 	green  = lipgloss.Color("2")
 	yellow = lipgloss.Color("3")
@@ -14,11 +14,11 @@ const (
 	cyan   = lipgloss.Color("6")
 )
 
-// looks are styles and signs, as the terminal has them.
+// looks holds the terminal's styles and signs.
 type looks struct {
 	render *lipgloss.Renderer
 	ascii  bool
-	spin   int // of the picture
+	spin   int // the position of the spinner
 }
 
 func (l looks) strong(text string) string { return l.render.NewStyle().Bold(true).Render(text) }
@@ -35,7 +35,7 @@ func Spinner(beat int, ascii bool) string {
 	return signs[beat%len(signs)]
 }
 
-// style tells what agents do apart at a glance.
+// style returns the style for what an agent does.
 func (l looks) style(k loop.NoticeKind) lipgloss.Style {
 	style := l.render.NewStyle()
 	switch k {

@@ -16,22 +16,22 @@ import (
 
 // How much is drawn at most.
 const (
-	mostTurns = 6   // at the same time
-	mostDone  = 3   // of what an agent did before
-	mostLine  = 300 // bytes of what an agent says that are kept
+	mostTurns = 6   // shown with their own lines
+	mostDone  = 3   // earlier actions of an agent
+	mostLine  = 300 // bytes kept of an agent's message
 )
 
-// A board is what is known of a run that goes on.
+// A board is the state of the display.
 type board struct {
 	Options
 	looks
 	state  progress.State
 	doing  map[loop.Step]*doing
-	change loop.Change // the last one that was captured
-	done   []string    // of the iteration under way, a part of its line each
+	change loop.Change // the last captured one
+	done   []string    // finished parts of the current iteration
 }
 
-// did takes down what is over of an iteration, until a line says all of it.
+// did collects the finished parts of an iteration until its line is shown.
 func (b *board) did(e loop.Event) {
 	switch e := e.(type) {
 	case loop.ActorFinished:
@@ -52,35 +52,35 @@ func (b *board) did(e loop.Event) {
 	}
 }
 
-// goesOn reports whether the run has begun and is not over.
+// goesOn reports whether the run has begun and not ended.
 func (b *board) goesOn() bool {
 	return !b.state.Ended && !b.state.At.Time.IsZero()
 }
 
-// A doing is what an agent does in its turn.
+// A doing is what an agent has done in its turn.
 type doing struct {
 	acts    []act // the last ones
 	printed string
 	edited  map[string]bool
 
-	added, removed int // lines, as far as the agent tells
+	added, removed int // lines, as the agent reports them
 
 	seen seen
 }
 
-// An act is one thing that an agent does.
+// An act is one action of an agent.
 type act struct {
 	kind  loop.NoticeKind
 	text  string
-	lines string // of an edit, where the agent tells, or a look
-	seen  bool   // a look has found it: it is no word of the agent's
+	lines string // of an edit: lines added and removed
+	seen  bool   // found in the work tree, not reported by the agent
 }
 
-// verdict are the lines with which a critic's block of labels begins. What it decides is told
-// when it has been read; its seal is nobody's business.
+// verdict matches the line on which a critic's decision block begins. The decision is shown once it
+// has been parsed, and the seal never.
 var verdict = wording.Pattern(`(?i)(?:^|\n)[^\pL\n]*(?:SEAL|DECISION)\W*:`)
 
-// said is what an agent says, without a verdict.
+// spoken returns an agent's message without a decision block.
 func spoken(text string) string {
 	if at := verdict().FindStringIndex(text); at != nil {
 		if text = strings.TrimSpace(text[:at[0]]); text == "" {
@@ -90,7 +90,7 @@ func spoken(text string) string {
 	return text
 }
 
-// take notes what an agent does.
+// take adds an action of an agent.
 func (b *board) take(at loop.Stamp, e loop.Activity) {
 	d := b.doing[at.Step]
 	if d == nil {
@@ -130,7 +130,7 @@ func (b *board) take(at loop.Stamp, e loop.Activity) {
 	}
 }
 
-// lines writes how many lines come and go; "" where none are told.
+// lines writes how many lines were added and removed; "" if that is unknown.
 func lines(added, removed int) string {
 	if added == 0 && removed == 0 {
 		return ""
@@ -138,7 +138,7 @@ func lines(added, removed int) string {
 	return " " + render.Lines(added, removed)
 }
 
-// printed is what an agent prints, as lines that stay.
+// printed shows what an agent prints as permanent lines.
 func (b *board) printed(e loop.Activity, width int) string {
 	var lines strings.Builder
 	for line := range strings.Lines(term.Clean(e.Text)) {
@@ -147,7 +147,7 @@ func (b *board) printed(e loop.Activity, width int) string {
 	return lines.String()
 }
 
-// lastLine returns the last line with something on it, of a text that may be long.
+// lastLine returns the last line of a text that is not blank.
 func lastLine(text string) string {
 	if len(text) > mostLine {
 		text = text[len(text)-mostLine:]
@@ -156,7 +156,7 @@ func lastLine(text string) string {
 	return term.Line(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
-// turns are those under way.
+// turns returns the turns under way.
 func (b *board) turns() (turns []progress.Step) {
 	for _, step := range b.state.Steps {
 		if step.Role != "" && !step.Over {
@@ -214,13 +214,13 @@ func (b *board) turn(t progress.Step) (parts []string) {
 	return parts
 }
 
-// flow sets parts apart, in as many lines as it takes.
+// flow joins parts on as many lines as needed.
 func (b *board) flow(parts []string, indent int) []string {
 	width, _ := b.Size()
 	return render.Flow(parts, render.Dot, indent, width-1)
 }
 
-// alive is one line on what is under way; "": nothing is.
+// alive says on one line what is under way; "" if nothing is.
 func (b *board) alive() string {
 	turns := b.turns()
 	if len(turns) == 0 || b.state.Ended {
@@ -242,7 +242,7 @@ func (b *board) alive() string {
 	return b.faint(line)
 }
 
-// title says where the run stands, in few words: codeloops 2/5 critic; "" before it begins.
+// title sums up the state of the run: codeloops 2/5 critic; "" before it begins.
 func (b *board) title() string {
 	if b.state.At.Time.IsZero() || b.state.Ended {
 		return ""
@@ -270,7 +270,7 @@ func (b *board) title() string {
 	return strings.Join(words, " ")
 }
 
-// phase says what goes on where no agent is at work.
+// phase says what is happening while no agent is at work.
 func (b *board) phase() string {
 	open := b.state.Open
 	since := render.Clock(b.Now().Sub(open.Since))
@@ -287,7 +287,7 @@ func (b *board) phase() string {
 	return "at work"
 }
 
-// acts are what an agent has done last, and what it does now.
+// acts lists an agent's last actions, the current one last.
 func (b *board) acts(t progress.Step) (lines []string) {
 	if t.Waiting != nil {
 		return []string{"  " + b.spinner() + " " + b.waits(*t.Waiting)}
@@ -306,7 +306,7 @@ func (b *board) acts(t progress.Step) (lines []string) {
 	return append(lines, fmt.Sprintf("  %s %s %s%s", b.spinner(), b.verb(last.kind), last.text, last.lines))
 }
 
-// waits says for how long, and for what, a turn stands still.
+// waits says how long a turn will wait, and for what.
 func (b *board) waits(w loop.Wait) string {
 	what := "waiting " + render.Clock(w.Until.Sub(b.Now())) + " for the rate limit"
 	if w.Cause == loop.EndOverloaded {
@@ -321,7 +321,7 @@ func (b *board) waits(w loop.Wait) string {
 
 const tryAgain = "w tries again now"
 
-// now is what an agent does, in few words.
+// now says in few words what an agent is doing.
 func (b *board) now(t progress.Step) string {
 	d := b.doing[t.Path]
 	switch {
@@ -336,12 +336,12 @@ func (b *board) now(t progress.Step) string {
 	return b.faint(d.printed)
 }
 
-// verb is what an agent does, in a column of its own.
+// verb is what an agent does, padded to a column.
 func (b *board) verb(k loop.NoticeKind) string {
 	return b.style(k).Render(fmt.Sprintf("%-5s", render.Verb(k)))
 }
 
-// foot says where the run stands.
+// foot sums up where the run stands.
 func (b *board) foot() []string {
 	var parts []string
 	if n := b.state.Open.Number; n > 0 {

@@ -7,23 +7,23 @@ import (
 )
 
 const (
-	mostPumped = 1 << 20     // bytes that wait for a slow terminal
-	stall      = time.Second // without a byte taken: nobody reads
+	mostPumped = 1 << 20     // bytes that may wait for a slow terminal
+	stall      = time.Second // without progress, after which a terminal counts as hung
 )
 
-// A pump writes to a terminal that may be slow, or hang, so that nobody who holds a lock has
-// to wait for it.
+// A pump writes to a terminal that may be slow or hang, so that nobody who holds a lock waits for
+// it.
 type pump struct {
 	out io.Writer
 
 	mu    sync.Mutex
-	text  []byte        // what waits
-	busy  bool          // some of it is being written
-	moved chan struct{} // closed when something was taken
+	text  []byte        // not written yet
+	busy  bool          // a write is under way
+	moved chan struct{} // closed when a write has ended
 	err   error
 }
 
-// put has text written. It never blocks.
+// put queues text. It never blocks.
 func (p *pump) put(text []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -33,7 +33,7 @@ func (p *pump) put(text []byte) {
 	}
 }
 
-// write writes what waits, until nothing does.
+// write writes what is queued until nothing is.
 func (p *pump) write() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,7 +59,7 @@ func (p *pump) tell() {
 	}
 }
 
-// look says what waits, and what is closed when it is less.
+// look returns the state of the queue, and a channel that is closed when it changes.
 func (p *pump) look() (waiting int, idle bool, moved <-chan struct{}, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,7 +84,7 @@ func (p *pump) room(over <-chan struct{}) error {
 	}
 }
 
-// drain waits until all is written, or nobody reads any more.
+// drain waits until everything is written or the terminal hangs.
 func (p *pump) drain() error {
 	for {
 		_, idle, moved, err := p.look()

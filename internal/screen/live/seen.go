@@ -10,14 +10,14 @@ import (
 	"codeloops/internal/wording"
 )
 
-// A seen is what looks at the work tree have found in a turn. Its numbers count, not those that
-// the agent tells.
+// A seen holds what looks at the work tree have found in a turn. It takes precedence over what the
+// agent reports.
 type seen struct {
-	all   *loop.Look        // the last one; nil: there was none
-	files map[string]string // what has become of each, as a part of a line
+	all   *loop.Look        // the last look; nil: there was none
+	files map[string]string // the change of each file, as a part of a line
 }
 
-// lines is what is known of a file that the agent has edited.
+// lines returns the change of a file that the agent has edited.
 func (s *seen) lines(edit act) string {
 	for path, lines := range s.files {
 		if sameFile(path, edit.text) {
@@ -27,8 +27,8 @@ func (s *seen) lines(edit act) string {
 	return edit.lines
 }
 
-// sameFile reports whether two paths may mean one file: agents name files from where they work, or
-// from the root.
+// sameFile reports whether two paths may mean the same file: agents name files relative to
+// different directories.
 func sameFile(a, b string) bool {
 	if len(a) < len(b) {
 		a, b = b, a
@@ -36,8 +36,7 @@ func sameFile(a, b string) bool {
 	return a == b || strings.HasSuffix(a, "/"+strings.TrimPrefix(b, "./"))
 }
 
-// look takes what has become of the work tree: what is new stands with what the agent did before
-// that which it does now.
+// look takes a look at the work tree. New changes are listed before the agent's current action.
 func (d *doing) look(l loop.Look) {
 	if d.seen.all = &l; d.seen.files == nil {
 		d.seen.files = map[string]string{}
@@ -62,7 +61,7 @@ func (d *doing) look(l loop.Look) {
 	}
 }
 
-// insert puts what a look has found behind what the agent did, but for the last.
+// insert adds an act before the agent's current action.
 func (d *doing) insert(a act) {
 	before, last := d.last()
 	if before = append(slices.Clone(before), a); len(before) > mostDone {
@@ -73,8 +72,8 @@ func (d *doing) insert(a act) {
 	}
 }
 
-// last returns what an agent does now, and before it what was done, by whomever; nil: it has not
-// said anything.
+// last returns what an agent is doing now, and what was done before; nil: it has not reported
+// anything.
 func (d *doing) last() (before []act, now *act) {
 	if d == nil {
 		return nil, nil
@@ -85,7 +84,7 @@ func (d *doing) last() (before []act, now *act) {
 	return d.acts, nil
 }
 
-// became says what has become of a file.
+// became describes the change of a file.
 func became(f loop.Seen) string {
 	switch {
 	case f.Status == "":
@@ -98,7 +97,7 @@ func became(f loop.Seen) string {
 	return lines(f.Added, f.Removed)
 }
 
-// files says how much has been changed in the turn.
+// files says how much the turn has changed.
 func (d *doing) files() []string {
 	switch l := d.seen.all; {
 	case l != nil && l.Files > 0:

@@ -10,8 +10,7 @@ import (
 	"codeloops/internal/screen/words"
 )
 
-// A block is an iteration in one line: what its turns took, what has changed, how the checks
-// went, what was decided.
+// block shows an iteration on one line: its turns, what changed, the checks, the decision.
 func (p *page) block(r loop.Round) (lines []string) {
 	parts := []string{PartActor(p.state.Session.Actor, r.Attempt), PartChange(r.Change.Shape())}
 	if r.Attempt.Ending != loop.EndCompleted && r.Attempt.Ending != "" {
@@ -35,8 +34,7 @@ func (p *page) block(r loop.Round) (lines []string) {
 	return Flow(append(parts, decided), Dot, 4, p.Width)
 }
 
-// Flow sets parts of a line apart with dots, in as many lines as it takes; the further ones are
-// indented.
+// Flow joins parts with dots, on as many lines as needed; all but the first are indented.
 func Flow(parts []string, dot string, indent, width int) (lines []string) {
 	line := ""
 	for _, part := range parts {
@@ -53,23 +51,23 @@ func Flow(parts []string, dot string, indent, width int) (lines []string) {
 	return append(lines, line)
 }
 
-// Dot sets the parts of a line apart.
+// Dot separates the parts of a line.
 const Dot = " · "
 
-// judged says who judged an iteration, and how long it took; "" where that tells nothing.
+// judged says who judged an iteration, and how long it took; "" if nobody was asked.
 func (p *page) judged(r loop.Round) string {
 	switch {
 	case r.Unjudged:
 		return "critic not asked"
 	case len(r.Review.Votes) > 0:
 		return "panel " + Span(r.Review.Duration) + "," + strings.Replace(Poll(r.Review.Votes), "  ", " ", 1)
-	case r.Review.Ending == "" && r.Review.Duration == 0: // the strategy asks none
+	case r.Review.Ending == "" && r.Review.Duration == 0: // the strategy has no critic
 		return ""
 	}
 	return "critic " + took(r.Review.Turn) + By(p.state.Session.Critic, r.Review.Turn)
 }
 
-// PartActor is a turn of the actor as a part of a line.
+// PartActor describes a turn of the actor as a part of a line.
 func PartActor(expected loop.AgentRef, a loop.Attempt) string {
 	if a.Rejudged {
 		return "actor not asked"
@@ -77,7 +75,7 @@ func PartActor(expected loop.AgentRef, a loop.Attempt) string {
 	return "actor " + took(a.Turn) + By(expected, a.Turn)
 }
 
-// PartChange is the size of a change as a part of a line.
+// PartChange describes the size of a change as a part of a line.
 func PartChange(s loop.Shape) string {
 	if s.Files == 0 {
 		return "no changes"
@@ -85,10 +83,10 @@ func PartChange(s loop.Shape) string {
 	return Count(s.Files, "file", "files") + " " + Lines(s.Insertions, s.Deletions)
 }
 
-// Lines writes how many lines were added, and taken away.
+// Lines writes how many lines were added and removed.
 func Lines(added, removed int) string { return fmt.Sprintf("+%d −%d", added, removed) }
 
-// PartChecks is how the checks went, as a part of a line; "" where there were none.
+// PartChecks counts the checks that passed, as a part of a line; "" if there were none.
 func PartChecks(checks []loop.CheckResult) string {
 	if len(checks) == 0 {
 		return ""

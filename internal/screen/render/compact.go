@@ -9,7 +9,7 @@ import (
 	"codeloops/internal/screen/words"
 )
 
-// compact shows one line for each iteration.
+// compact shows one line per iteration.
 type compact struct {
 	page
 }
@@ -95,7 +95,7 @@ func (c *compact) round(r loop.Round) {
 	}
 }
 
-// took says how long a turn took, and how it ended where it did not end well.
+// took says how long a turn took, and how it ended if not well.
 func took(t loop.Turn) string {
 	if t.Ending == loop.EndCompleted || t.Ending == "" {
 		return Span(t.Duration)

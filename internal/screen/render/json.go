@@ -7,8 +7,7 @@ import (
 	"codeloops/internal/session"
 )
 
-// events writes every event as the line that the session log has for it, and
-// what agents print besides.
+// events writes every event as its line in the session log, and agents' output as well.
 type events struct{ w io.Writer }
 
 func (s events) Handle(at loop.Stamp, e loop.Event) error {

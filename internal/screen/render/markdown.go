@@ -9,10 +9,10 @@ import (
 	"codeloops/internal/wording"
 )
 
-// prose lays a text of an agent's out, line by line, for a width: as it is, with the Markdown
-// that agents write in shown as a terminal can. Nothing of it is left out.
+// prose lays out an agent's text for a width, with its Markdown shown as a terminal can. Nothing is
+// left out.
 func (s styles) prose(text string, width int) (lines []string) {
-	fence := "" // that code stands in
+	fence := "" // of the code block that the line is in
 	for _, line := range cleanLines(text) {
 		line = strings.TrimRight(strings.ReplaceAll(line, "\t", "    "), " ")
 		blanks := len(line) - len(strings.TrimLeft(line, " "))
@@ -43,7 +43,7 @@ var (
 	bold    = wording.Pattern(`\*\*[^*\s](?:[^*]*[^*\s])?\*\*`)
 )
 
-// paragraph is a line that is no code.
+// paragraph lays out a line outside of code blocks.
 func (s styles) paragraph(line string, width int) []string {
 	if quote := quoting().FindString(line); quote != "" {
 		room := width
@@ -58,7 +58,7 @@ func (s styles) paragraph(line string, width int) []string {
 	return wrapped(s.inline(line), len(hanging().FindString(line)), width)
 }
 
-// inline shows what is marked within a line. What stands in code is left as it is.
+// inline formats the markup within a line, except in code.
 func (s styles) inline(line string) string {
 	var b strings.Builder
 	at := 0
@@ -70,7 +70,7 @@ func (s styles) inline(line string) string {
 	return b.String() + s.marked(line[at:])
 }
 
-// marked shows links with their addresses, and what is bold.
+// marked formats links and bold text.
 func (s styles) marked(text string) string {
 	text = linking().ReplaceAllStringFunc(text, func(link string) string {
 		parts := linking().FindStringSubmatch(link)
@@ -92,8 +92,7 @@ func each(lines []string, do func(string) string) []string {
 	return all
 }
 
-// wrapped breaks a line at its blanks, where it can; the further lines stand as far to the
-// right as hang says.
+// wrapped breaks a line at its spaces where possible, and indents all but the first by hang.
 func wrapped(line string, hang, width int) []string {
 	if width >= Whole || ansi.StringWidth(line) <= width {
 		return []string{line}
@@ -116,8 +115,8 @@ func wrapped(line string, hang, width int) []string {
 
 var styling = wording.Pattern(`\x1b\[[0-9;]*m`)
 
-// closed ends a style that goes on behind a line there, and begins it anew in the next one: something
-// else may be drawn between them.
+// closed ends a style at the end of each line and begins it again on the next: something else may
+// be drawn between them.
 func closed(lines []string) []string {
 	const reset = "\x1b[0m"
 	open := ""

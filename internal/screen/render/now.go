@@ -8,7 +8,7 @@ import (
 	"codeloops/internal/loop"
 )
 
-// Verb is what an agent does, in one word.
+// Verb says in one word what an agent does.
 func Verb(k loop.NoticeKind) string {
 	switch k {
 	case loop.NoticeMessage:
@@ -37,7 +37,7 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
 }
 
-// Limit writes a limit of time.
+// Limit writes a time limit.
 func Limit(d time.Duration) string {
 	said := d.String()
 	for _, nothing := range []string{"m0s", "h0m"} {

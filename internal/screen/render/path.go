@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Quoted returns a path as git prints it: odd ones as a C string. Letters of
-// any language are not odd.
+// Quoted returns a path as git prints it: one with special characters as a C string. Letters of any
+// language are not special.
 func Quoted(path string) string {
 	odd := strings.ContainsFunc(path, func(r rune) bool {
 		return r == '"' || r == '\\' || r == utf8.RuneError || !unicode.IsPrint(r)

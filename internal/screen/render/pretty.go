@@ -12,12 +12,12 @@ import (
 	"codeloops/internal/screen/words"
 )
 
-// pretty shows a line for each step of each iteration.
+// pretty shows one line per step of each iteration.
 type pretty struct {
 	page
 }
 
-const indent = "           " // under the texts of a step's line
+const indent = "           " // of what is shown below a step's line
 
 func (p *pretty) show(at loop.Stamp, e loop.Event) {
 	switch e := e.(type) {
@@ -48,15 +48,15 @@ func (p *pretty) show(at loop.Stamp, e loop.Event) {
 	case loop.Warned:
 		p.notes([]string{e.Text})
 	case loop.Finished:
-		p.sayf("") // sets the result off from the progress above it
+		p.sayf("") // separates the result from the progress above
 		p.end(e.Outcome)
 	case loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.ReviewRejected, loop.CriticFinished, loop.TurnStarted, loop.TurnFinished, loop.Steered:
 		p.played(at, e)
 	}
 }
 
-// cameTo shows what a step of the strategy came to, of a question its first line: whoever is
-// asked sees it all.
+// cameTo shows what a step of the strategy reported. Of a question it shows the first line only:
+// the user who is asked sees all of it.
 func (p *pretty) cameTo(at loop.Stamp, e loop.Noted) {
 	lines := strings.Split(e.Text, "\n")
 	if len(lines) > 1 && e.Name != loop.NoteQuestion {
@@ -68,7 +68,7 @@ func (p *pretty) cameTo(at loop.Stamp, e loop.Noted) {
 	if said == "" {
 		return
 	}
-	if e.Name == loop.NoteChecks || at.Step.Name() == "score" { // of several at the same time
+	if e.Name == loop.NoteChecks || at.Step.Name() == "score" { // several may run at the same time
 		said += "  (" + term.Line(string(at.Step.Parent())) + ")"
 	}
 	p.sayf("%s", p.faint.Render("  "+Cut(said, p.Width-2)))
@@ -77,7 +77,7 @@ func (p *pretty) cameTo(at loop.Stamp, e loop.Noted) {
 	}
 }
 
-// played shows what an agent does.
+// played shows what agents do.
 func (p *pretty) played(at loop.Stamp, e loop.Event) {
 	switch e := e.(type) {
 	case loop.Activity:
@@ -108,7 +108,7 @@ func (p *pretty) played(at loop.Stamp, e loop.Event) {
 		p.notes(append(Misses(e.Reply.Turn), leftovers(e.Reply.Leftovers)...))
 	case loop.Steered:
 		p.notes([]string{Steered(e)})
-	case loop.WaitFinished: // the turn will tell
+	case loop.WaitFinished: // the turn's line says it
 	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.DiffCaptured, loop.Inspected, loop.BaselineChecked,
 		loop.ChecksFinished, loop.IterationFinished, loop.Noted, loop.Warned, loop.Finished:
 	}
@@ -137,8 +137,8 @@ func (p *pretty) start(s loop.Session) {
 	}
 }
 
-// unjudged reports whether a strategy asks no critic: it works until the checks pass, or drives
-// what does so. A plan as a whole is judged.
+// unjudged reports whether a strategy has no critic: react works until the checks pass. A plan as a
+// whole is judged, even if its base is react.
 func unjudged(s loop.StrategyRef) bool {
 	const alone = "react"
 	base := loop.Parameter{Key: "base", Value: alone}
@@ -170,8 +170,7 @@ func (p *pretty) resume(e loop.Resumed) {
 	p.sayf("resumed after %s; %s", Count(e.Iterations, "iteration", "iterations"), next)
 }
 
-// working tells who has begun: an agent may take an hour, and silence looks
-// like a hang.
+// working says who has begun: an agent may take an hour, and silence looks like a hang.
 func (p *pretty) working(s loop.State) {
 	var name, what string
 	switch s {
@@ -207,7 +206,7 @@ func (p *pretty) activity(e loop.Activity) {
 	}
 }
 
-// step writes one finished step: its name, its time, what came of it.
+// step writes a finished step: its name, its time, its result.
 func (p *pretty) step(name, took, what string) {
 	line := fmt.Sprintf("  %-8s %s", name, strings.TrimSpace(took+"  "+what))
 	p.sayf("%s", strings.Join(wrapped(line, len(indent), p.Width), "\n"))
@@ -229,7 +228,7 @@ func (p *pretty) turn(name string, t loop.Turn, what string) {
 	p.failed(t)
 }
 
-// room is the width of what stands under the texts of a step's line.
+// room returns the width of what is shown below a step's line.
 func (p *pretty) room() int {
 	if p.Width >= Whole {
 		return Whole
@@ -244,7 +243,7 @@ func (p *pretty) tail(printed string) {
 	}
 }
 
-// ending says how a turn ended; "" where the line of the whole iteration will.
+// ending says how a turn ended; "" if the iteration's line will say it.
 func (p *pretty) ending(t loop.Turn) string {
 	if t.Ending == loop.EndCompleted && p.Live {
 		return ""
@@ -260,16 +259,16 @@ func (p *pretty) fate(t loop.Turn) string {
 	return what
 }
 
-// why is what a turn that did not end well says of itself.
+// why is a failed turn's own reason.
 func why(t loop.Turn) string {
 	_, why, _ := strings.Cut(went(t), ": ")
 	return why
 }
 
-// because puts a reason behind what has happened, where there is room for it; else below is
-// the reason.
+// because appends a reason to what happened if it fits on the line; otherwise it returns the reason
+// as below.
 func (p *pretty) because(what, reason string) (line, below string) {
-	const aside = 22 // columns before it
+	const aside = 22 // columns used before it
 	switch reason = strings.TrimSpace(reason); {
 	case reason == "":
 		return what, ""
@@ -279,15 +278,14 @@ func (p *pretty) because(what, reason string) (line, below string) {
 	return what, reason
 }
 
-// under shows a text below a step's line, whole.
+// under shows all of a text below a step's line.
 func (p *pretty) under(text string) {
 	for _, line := range p.prose(text, p.room()) {
 		p.sayf("%s", strings.TrimRight(indent+line, " "))
 	}
 }
 
-// failed shows what a turn that did not end well says of itself: its own sentence, and the end
-// of what it printed on standard error.
+// failed shows a failed turn's own reason, and the end of its standard error.
 func (p *pretty) failed(t loop.Turn) {
 	if t.Ending == loop.EndCompleted {
 		return
@@ -311,7 +309,7 @@ func (p *pretty) checks(checks []loop.CheckResult) {
 		case c.FailedBefore:
 			result += p.faint.Render(", failed before the session")
 		}
-		if c.Passed() && p.Live && p.state.Open.Number > 0 { // as the line of the iteration says
+		if c.Passed() && p.Live && p.state.Open.Number > 0 { // the iteration's line says it
 			p.notes(c.Remarks())
 			continue
 		}
@@ -326,7 +324,7 @@ func (p *pretty) checks(checks []loop.CheckResult) {
 
 func (p *pretty) review(r loop.Review) {
 	what := p.decision(r.Verdict)
-	if p.Live { // the line of the iteration says it
+	if p.Live { // the iteration's line says it
 		what = p.ending(r.Turn)
 	}
 	if r.Problem != "" {
@@ -343,8 +341,8 @@ func (p *pretty) review(r loop.Review) {
 	p.turn("critic", r.Turn, what)
 }
 
-// verdict shows what the next actor turn will be told; at the end of a run
-// the result says it.
+// verdict shows what the next turn of the actor will be told; the result of a run repeats the last
+// one.
 func (p *pretty) verdict(r loop.Round) {
 	if p.Live {
 		p.sayf("%s", strings.Join(p.block(r), "\n"))
@@ -362,7 +360,7 @@ func (p *pretty) verdict(r loop.Round) {
 	p.notes(r.Warnings)
 }
 
-// guidance is what a verdict says to the actor. A recovery alone does not say what from.
+// guidance is what a verdict tells the actor. A recovery alone does not say what went wrong.
 func guidance(v loop.Verdict) string {
 	if v.Decision == loop.Error && v.Recovery != "" && v.Analysis != "" {
 		return v.Analysis + "\n" + v.Guidance()

@@ -1,11 +1,9 @@
 // Package render shows a run's events to a person or to a program.
 //
-// What goes where: progress is for standard error, one line as each step
-// ends; the end of a run is its result and is for standard output, unless
-// that is taken by a document for programs. Everything that an agent wrote is
-// cleaned of terminal control sequences first. Nothing here reads a clock or
-// asks the system: what is shown follows from the events alone, so that a
-// recorded run looks as it did live.
+// Progress, one line per step, is for standard error. The result of the run is for standard output,
+// unless a document for programs takes that. Everything that an agent wrote is first cleaned of
+// terminal control sequences. Nothing here reads a clock or asks the system: the display follows
+// from the events alone, so that a recorded run looks as it did live.
 package render
 
 import (
@@ -34,50 +32,50 @@ const (
 	JSON    Format = "json"
 )
 
-// Options say where a run is shown, and how.
+// Options say where and how a run is shown.
 type Options struct {
 	Progress io.Writer            // usually standard error
-	Style    *lipgloss.Renderer   // of progress
-	Width    int                  // columns; 0: it is no terminal, and no line is cut
-	Columns  func() int           // the columns now, in place of Width; nil: they do not change
-	ASCII    bool                 // signs that are no ASCII are replaced by some that are
-	Live     bool                 // what is under way is shown elsewhere
-	Asks     bool                 // so are the questions of the run, and what is answered
-	Verbose  bool                 // show what the agents print while they work
+	Style    *lipgloss.Renderer   // of Progress
+	Width    int                  // columns; 0: no terminal, lines are not cut
+	Columns  func() int           // the current columns, instead of Width; nil: they do not change
+	ASCII    bool                 // replace signs that are not ASCII
+	Live     bool                 // steps under way are shown elsewhere
+	Asks     bool                 // questions and answers are shown elsewhere
+	Verbose  bool                 // show what agents print while they work
 	Quiet    bool                 // no progress, only the result
-	Zone     *time.Location       // of the times of day; nil is UTC
-	Past     progress.Tally       // of a session that is carried on: what it had come to
-	Kept     map[string]loop.Step // of which steps it had kept the state, by checkpoint
+	Zone     *time.Location       // of times of day; nil is UTC
+	Past     progress.Tally       // the totals of a resumed session so far
+	Kept     map[string]loop.Step // checkpoints of a resumed session, and their steps
 	Result
 	After
 }
 
-// Result says where the result of a run is shown, and how.
+// Result says where and how the result of a run is shown.
 type Result struct {
 	Out    io.Writer          // usually standard output
-	Ending *lipgloss.Renderer // its styles
-	Room   int                // columns; 0: it is no terminal, and no line is cut
-	Log    func() string      // where the session log is; nil: there is none
+	Ending *lipgloss.Renderer // of Out
+	Room   int                // columns; 0: no terminal, lines are not cut
+	Log    func() string      // the path of the session log; nil: there is none
 }
 
-// After is what there is to say at the end of a run beside what its events tell; of one that
-// is played back there is nothing.
+// After adds to the end of a run what its events do not tell. It is empty in a replay.
 type After struct {
-	// Now looks at what has changed, where nobody has since an agent was at work; nil: nobody can.
+	// Now captures the current change, if nobody has since an agent last worked; nil: it is
+	// unknown.
 	Now func() (c loop.Change, ok bool)
-	// Next are the commands that make sense now. Changed is whether the work tree is another
-	// than it was when the session began.
+	// Next returns the commands that make sense now. changed: the work tree differs from the start
+	// of the session.
 	Next func(o loop.Outcome, changed bool) []Step
 }
 
-// A Step is a command that the user may want to go on with.
+// A Step is a command that the user may want to run next.
 type Step struct{ For, Command string }
 
-// Whole is a width to which no line is cut.
+// Whole is a width at which no line is cut.
 const Whole = math.MaxInt32
 
-// Run returns the sink that shows a run. JSON goes to Progress alone, also
-// when Quiet is set: it was asked for by name.
+// Run returns the sink that shows a run. JSON goes to Progress even if Quiet is set, because it was
+// asked for by name.
 func Run(f Format, o Options) (loop.Sink, error) {
 	switch f {
 	case Pretty:
@@ -92,7 +90,7 @@ func Run(f Format, o Options) (loop.Sink, error) {
 	return nil, fmt.Errorf("no renderer for the format %q", f)
 }
 
-// A follower shows each event to whoever sees where the run stood when it came.
+// A follower shows each event before it changes the state of the run.
 type follower struct {
 	*page
 	show func(loop.Stamp, loop.Event)
@@ -142,17 +140,16 @@ func (s styles) decision(v loop.Verdict) string {
 	return s.bad.Render(v.Word())
 }
 
-// page is what both human formats have in common: how lines are written, and where the
-// run stands.
+// page is what both human formats share: writing lines, and the state of the run.
 type page struct {
 	Options
 	styles
 	ends  styles // of the result
 	state progress.State
 
-	files   []loop.FileChange // that differ as of the last look, without their texts
-	applied []loop.Step       // whose work was made the user's
-	err     error             // the first of an event; what comes after it is not written
+	files   []loop.FileChange // that differ as of the last look, without patches
+	applied []loop.Step       // whose work was applied to the user's tree
+	err     error             // the first one of an event; nothing is written after it
 }
 
 func newPage(o Options) page {
@@ -173,14 +170,14 @@ func newPage(o Options) page {
 	return p
 }
 
-// narrow leaves room for what is wider in ASCII.
+// narrow leaves room for signs that are wider in ASCII.
 func (p *page) narrow() {
 	if p.ASCII && p.Width < Whole {
 		p.Width -= len("...") - 1
 	}
 }
 
-// noted says what a step of the strategy came to; "" where that tells a person nothing.
+// noted says what a step of the strategy reported; "" if that tells a person nothing.
 func (p *page) noted(e loop.Noted) string {
 	if p.known(e) {
 		return ""
@@ -212,22 +209,22 @@ func (p *page) noted(e loop.Noted) string {
 	return said
 }
 
-// known reports whether what a step came to is nothing, or people learn of it elsewhere.
+// known reports whether a report says nothing, or people learn of it elsewhere.
 func (p *page) known(e loop.Noted) bool {
 	switch e.Name {
 	case loop.NoteRejudge:
-		return true // the next iteration
+		return true // the next iteration shows it
 	case loop.NoteForked, loop.NoteForkDiscarded:
-		return loop.Step(e.Text).Name() == loop.ForkPlace // the step around it tells all
+		return loop.Step(e.Text).Name() == loop.ForkPlace // the surrounding step says it
 	case loop.NoteChecks:
-		return len(e.Checks) == 0 // there are none to run
+		return len(e.Checks) == 0 // no checks are configured
 	case loop.NoteQuestion, loop.NoteAnswer:
 		return p.Asks
 	}
 	return false
 }
 
-// Passed says how many of some checks have passed; "" where there are none.
+// Passed counts the checks that passed; "" if there were none.
 func Passed(checks []loop.CheckResult) string {
 	if len(checks) == 0 {
 		return ""
@@ -241,7 +238,7 @@ func Passed(checks []loop.CheckResult) string {
 	return fmt.Sprintf("%d of %d passed", passed, len(checks))
 }
 
-// Concerns says, a line each, what the rules of the run point at in the work.
+// Concerns lists what the rules of the run found in the work, one line each.
 func Concerns(i loop.Inspection) []string {
 	const most = 500 // bytes
 	lines := make([]string, len(i.Concerns))

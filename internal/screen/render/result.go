@@ -11,19 +11,19 @@ import (
 	"codeloops/internal/screen/words"
 )
 
-// How much of the result stands on a terminal at most, so that it fits on a screen.
+// How much of the result is shown on a terminal, so that it fits on a screen.
 const (
 	mostSummary = 8 // lines
 	mostFiles   = 6
 )
 
-// end writes the result of a run: how it ended, what was said, what it took and what is
-// different now, and how to go on.
+// end writes the result of a run: how it ended, its summary, time and cost, what changed, and how
+// to go on.
 func (p *page) end(o loop.Outcome) {
 	changed := p.lastLook(o)
 	lines := p.wrap(p.ended(o))
-	// What broke inside is reported as an error, with its hint, by the caller;
-	// an interruption has nothing more to say.
+	// The caller reports an internal failure as an error, with its hint; an interruption needs no
+	// explanation.
 	if o.Reason != loop.StopInternal && o.Reason != loop.StopInterrupted {
 		lines = append(lines, p.summary(o.Summary)...)
 	}
@@ -52,7 +52,7 @@ func (p *page) end(o loop.Outcome) {
 	p.print(p.Out, strings.Join(lines, "\n")+"\n")
 }
 
-// ended says how a run ended, in a line.
+// ended says in a line how a run ended.
 func (p *page) ended(o loop.Outcome) string {
 	said := fmt.Sprintf("%s after %s in %s%s", p.headline(o), Count(o.Iterations, "iteration", "iterations"), Span(o.Duration), OfIt(p.state.Waited()))
 	if o.Confidence != nil {
@@ -61,10 +61,10 @@ func (p *page) ended(o loop.Outcome) string {
 	return said + LeftOpen(o)
 }
 
-// wrap breaks a line of the result where the terminal ends.
+// wrap breaks a line of the result at the terminal's width.
 func (p *page) wrap(line string) []string { return wrapped(line, 2, p.Room) }
 
-// summary is what was said at the end: whole where no terminal sets a width.
+// summary is what was said at the end, cut only on a terminal.
 func (p *page) summary(text string) []string {
 	room := p.Room
 	if room < Whole {
@@ -77,7 +77,7 @@ func (p *page) summary(text string) []string {
 	return each(lines, func(line string) string { return "  " + line })
 }
 
-// looked keeps what differs, without its text.
+// looked keeps the changed files, without their patches.
 func (p *page) looked(c loop.Change) {
 	p.files = p.files[:0]
 	for _, f := range c.Files {
@@ -86,9 +86,9 @@ func (p *page) looked(c loop.Change) {
 	}
 }
 
-// lastLook is the size of what differs now, as far as it is known; nil: it is not.
+// lastLook returns the size of the current change; nil: it is unknown.
 func (p *page) lastLook(o loop.Outcome) *loop.Shape {
-	if o.Reason == loop.StopConflict { // what differs now is somebody else's, too
+	if o.Reason == loop.StopConflict { // the tree holds somebody else's changes, too
 		return &loop.Shape{Files: p.state.FilesChanged, Insertions: p.state.Insertions, Deletions: p.state.Deletions}
 	}
 	if p.state.Change != nil || p.Now == nil || p.Quiet {
@@ -102,7 +102,7 @@ func (p *page) lastLook(o loop.Outcome) *loop.Shape {
 	return new(c.Shape())
 }
 
-// named are the files that differ: all of them where no terminal sets a width.
+// named lists the changed files, cut only on a terminal.
 func (p *page) named() (lines []string) {
 	if p.Quiet {
 		return nil
@@ -120,12 +120,12 @@ func (p *page) named() (lines []string) {
 	return lines
 }
 
-// Letter is the sign that git has for what happened to a file.
+// Letter returns git's letter for what happened to a file.
 func Letter(s loop.FileStatus) string {
 	return cmp.Or(map[loop.FileStatus]string{loop.FileAdded: "A", loop.FileDeleted: "D", loop.FileRenamed: "R"}[s], "M")
 }
 
-// totals are what the turns took, and what they cost.
+// totals says what the turns took and cost.
 func (p *page) totals() (lines []string) {
 	var parts []string
 	for _, part := range []struct {
@@ -148,7 +148,7 @@ func (p *page) totals() (lines []string) {
 	return lines
 }
 
-// cost is what the turns have used, and how good the figures are; "" where nothing is known.
+// cost says what the turns used, and how good the figures are; "" if nothing is known.
 func cost(s loop.Spent) string {
 	var parts []string
 	basis := loop.NoBasis
@@ -164,7 +164,7 @@ func cost(s loop.Spent) string {
 	return strings.Join(append(parts, Told(basis)), ", ")
 }
 
-// Findings counts those of a session, where a critic has marked some as not binding.
+// Findings counts a session's findings, if a critic marked some as optional.
 func Findings(t progress.Tally) string {
 	if t.Mays == 0 {
 		return ""
@@ -172,7 +172,7 @@ func Findings(t progress.Tally) string {
 	return fmt.Sprintf("%d must, %d may", t.Musts, t.Mays)
 }
 
-// LeftOpen says, as an addition to how a run ended, what its DONE has left open.
+// LeftOpen says what a DONE left open, as an addition to how the run ended.
 func LeftOpen(o loop.Outcome) (text string) {
 	if o.NothingChanged {
 		text = ", nothing changed"

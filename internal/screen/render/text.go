@@ -11,7 +11,7 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// Span writes a duration as a person would say it, in at most two units.
+// Span writes a duration in at most two units.
 func Span(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -26,7 +26,7 @@ func Span(d time.Duration) string {
 	return fmt.Sprintf("%dh %02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// Count writes a number with the word for what it counts.
+// Count writes a number and the word for what it counts.
 func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -42,7 +42,7 @@ func Stat(s loop.Shape) string {
 	return fmt.Sprintf("%s, +%d -%d", Count(s.Files, "file", "files"), s.Insertions, s.Deletions)
 }
 
-// Told is how good a figure is, for a sentence that has told it.
+// Told says how reliable a figure is, at the end of the sentence that gives it.
 func Told(b loop.Basis) string {
 	switch b {
 	case loop.Estimated:
@@ -75,13 +75,13 @@ func fate(e loop.Ending, exit int) string {
 		return said
 	case exit < 0:
 		return "killed by a signal"
-	case exit == 0 && e == loop.EndFailed: // its exit code says nothing
+	case exit == 0 && e == loop.EndFailed: // the exit code does not show it
 		return "failed"
 	}
 	return fmt.Sprintf("exit %d", exit)
 }
 
-// Steered says what the user has asked for, as a sentence.
+// Steered says in a sentence what the user asked for.
 func Steered(e loop.Steered) string {
 	switch e.Kind {
 	case loop.SteerStop:
@@ -101,8 +101,8 @@ func Steered(e loop.Steered) string {
 	return term.Line(string(e.Kind) + " " + e.Text)
 }
 
-// Excerpt returns the first lines of a text, cleaned and each cut to width
-// columns, with a line that counts the rest.
+// Excerpt returns the first lines of a text, cleaned, cut to width columns, and followed by a count
+// of the rest.
 func Excerpt(text string, most, width int) []string {
 	all := cleanLines(text)
 	if left := len(all) - most; left > 1 {
@@ -111,8 +111,8 @@ func Excerpt(text string, most, width int) []string {
 	return cutTo(width, all)
 }
 
-// Tail returns the last lines of a text, each cut to width columns, with a line that
-// counts those before.
+// Tail returns the last lines of a text, cut to width columns, and preceded by a count of the
+// others.
 func Tail(text string, most, width int) []string {
 	all := cleanLines(text)
 	if left := len(all) - most; left > 1 {
@@ -135,8 +135,7 @@ func cutTo(width int, lines []string) []string {
 	return lines
 }
 
-// went says how a turn ended, in the agent's own words where it did not end well and
-// has any.
+// went says how a turn ended; if not well, in the agent's own words where there are any.
 func went(t loop.Turn) string {
 	what := Fate(t)
 	if why := t.Complaint(); why != "" && why != fmt.Sprintf("it ended with exit code %d", t.ExitCode) {
@@ -150,7 +149,7 @@ func Cut(line string, width int) string {
 	return ansi.Truncate(strings.ReplaceAll(line, "\t", "    "), max(width, 20), "…")
 }
 
-// Who names an agent, with its model when one was asked for.
+// Who names an agent, and its model if one was set.
 func Who(a loop.AgentRef) string {
 	name := term.Line(a.Agent)
 	if a.Model != "" {
@@ -159,7 +158,7 @@ func Who(a loop.AgentRef) string {
 	return name
 }
 
-// Judges names who judges in a session, with its role: "critic claude".
+// Judges names who judges in a session, and the role: "critic claude".
 func Judges(critic loop.AgentRef, p *loop.PanelPolicy) (role, who string) {
 	if p == nil {
 		return "critic", Who(critic)
@@ -171,7 +170,7 @@ func Judges(critic loop.AgentRef, p *loop.PanelPolicy) (role, who string) {
 	return "panel", fmt.Sprintf("%s (%d of %d)", strings.Join(names, ", "), p.Quorum, len(p.Members))
 }
 
-// Decided is what the turn of a panel's member decided, behind two blanks; "" for any other turn.
+// Decided says what a panel member decided in its turn, after two spaces; "" for any other turn.
 func Decided(e loop.TurnFinished) string {
 	switch {
 	case e.Review == nil:
@@ -182,7 +181,7 @@ func Decided(e loop.TurnFinished) string {
 	return "  " + term.Line(e.Review.Verdict.Word())
 }
 
-// Poll counts the votes of a panel; "" where there was none.
+// Poll counts the votes of a panel; "" if there are none.
 func Poll(votes []loop.Vote) string {
 	n := 0
 	for _, v := range votes {
@@ -196,8 +195,7 @@ func Poll(votes []loop.Vote) string {
 	return fmt.Sprintf("  %d of %d say DONE", n, len(votes))
 }
 
-// Templates names, a line each, the texts of the user's own in which agents are
-// asked.
+// Templates lists the user's own prompt templates, one line each.
 func Templates(s loop.Session) []string {
 	lines := make([]string, len(s.Templates))
 	for i, t := range s.Templates {
@@ -206,11 +204,10 @@ func Templates(s loop.Session) []string {
 	return lines
 }
 
-// rejudged stands in the place of a turn of the actor that was not played.
+// rejudged replaces a turn of the actor that was not needed.
 const rejudged = "not asked: the work is judged as it stands"
 
-// By names who played a turn, as an addition to its fate, where it was not the
-// one who was to.
+// By names who played a turn, if it was not the expected agent, as an addition to Fate.
 func By(expected loop.AgentRef, t loop.Turn) string {
 	if t.Agent.Agent == "" || t.Agent == expected {
 		return ""
@@ -218,7 +215,7 @@ func By(expected loop.AgentRef, t loop.Turn) string {
 	return " by " + Who(t.Agent)
 }
 
-// instead is by, with what was in the way of whoever was to play.
+// instead is By with the reasons why the expected agent did not play.
 func instead(expected loop.AgentRef, t loop.Turn) string {
 	why := make([]string, 0, len(t.Misses))
 	for _, m := range t.Misses {
@@ -236,7 +233,7 @@ func instead(expected loop.AgentRef, t loop.Turn) string {
 	return By(expected, t) + " (" + strings.Join(why, ", ") + ")"
 }
 
-// Misses says, a line each, which tries at a turn came to nothing.
+// Misses lists the failed tries at a turn, one line each.
 func Misses(t loop.Turn) []string {
 	lines := make([]string, 0, len(t.Misses))
 	for _, m := range t.Misses {
@@ -253,8 +250,7 @@ func Misses(t loop.Turn) []string {
 	return lines
 }
 
-// leftovers names, in one line, the processes that a turn has left; none where there are
-// none.
+// leftovers names, on one line, the processes that a turn left running.
 func leftovers(ps []loop.Process) []string {
 	if len(ps) == 0 {
 		return nil
@@ -267,7 +263,7 @@ func leftovers(ps []loop.Process) []string {
 		Count(len(ps), "process", "processes"), strings.Join(names, "; "))}
 }
 
-// Failure says how a check came to fail, in a word or two.
+// Failure says in a word or two how a check failed.
 func Failure(c loop.CheckResult) string {
 	if c.Ending == loop.EndCompleted && c.ExitCode == 0 {
 		return "failed, although exit 0"
@@ -275,8 +271,7 @@ func Failure(c loop.CheckResult) string {
 	return "failed, " + fate(c.Ending, c.ExitCode)
 }
 
-// Acted says how a turn of the actor went, in a few words: how long it took, how
-// it ended and by whom it was played.
+// Acted says how a turn of the actor went: how long it took, how it ended, who played it.
 func Acted(expected loop.AgentRef, a loop.Attempt) string {
 	if a.Rejudged {
 		return rejudged

@@ -9,8 +9,7 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// Turned says in a few words what a turn of a strategy's own came to: who played it, how
-// it ended and what it used.
+// Turned says how a strategy's own turn went: who played it, how it ended, what it used.
 func Turned(t loop.Turn) string { return turned(t, went(t)) }
 
 func turned(t loop.Turn, ending string) string {
@@ -34,7 +33,7 @@ func estimated(figure string, so bool) string {
 	return figure
 }
 
-// StepName names the step of a turn, which tells it from others of its role.
+// StepName names the step of a turn, which distinguishes it from other turns of its role.
 func StepName(at loop.Stamp, iteration int) string {
 	if at.Step == "" {
 		return strconv.Itoa(iteration)
@@ -42,7 +41,7 @@ func StepName(at loop.Stamp, iteration int) string {
 	return term.Line(string(at.Step))
 }
 
-// Used says which tokens and what money were used, beside their limits: 0 is none.
+// Used says how many tokens and dollars were used, and their limits; a limit of 0 is none.
 func Used(tokens, mostTokens int64, usd, mostUSD float64) (parts []string) {
 	if mostTokens > 0 {
 		parts = append(parts, Tokens(tokens)+" of "+Tokens(mostTokens)+" tokens")
@@ -57,7 +56,7 @@ func Used(tokens, mostTokens int64, usd, mostUSD float64) (parts []string) {
 	return parts
 }
 
-// Dollars writes what something costs.
+// Dollars writes a cost.
 func Dollars(usd float64) string {
 	if usd > 0 && usd < 0.005 {
 		return "<$0.01"
@@ -65,7 +64,7 @@ func Dollars(usd float64) string {
 	return fmt.Sprintf("$%.2f", usd)
 }
 
-// Tokens writes a count of tokens as a person would say it.
+// Tokens writes a rounded number of tokens.
 func Tokens(n int64) string {
 	switch {
 	case n < 10_000:

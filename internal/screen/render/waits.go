@@ -9,7 +9,7 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// waiting says for what, and until when, a run stands still.
+// waiting says what a run waits for, and until when.
 func waiting(w loop.Wait, zone *time.Location) string {
 	what := "the rate limit is reached"
 	if w.Cause == loop.EndOverloaded {
@@ -21,8 +21,8 @@ func waiting(w loop.Wait, zone *time.Location) string {
 	return fmt.Sprintf("%s: waiting until %s", what, w.Until.In(zone).Format("15:04:05"))
 }
 
-// Waited sums up the waits of a turn, by whom it waited for: "waited 12m 03s for
-// claude (rate limit)". Without any it is "".
+// Waited sums up the waits of a turn by agent: "waited 12m 03s for claude (rate limit)"; "" if
+// there were none.
 func Waited(waits []loop.Wait) string {
 	type pause struct {
 		who, why string
@@ -62,13 +62,12 @@ func Waited(waits []loop.Wait) string {
 	return "waited " + strings.Join(said, ", ")
 }
 
-// Awaited says for whom a run stands still, and since no end of it is known, what
-// end was expected.
+// Awaited describes a wait whose end the log does not tell, with the expected end.
 func Awaited(w loop.Wait, zone *time.Location) string {
 	return fmt.Sprintf("waiting for %s until %s (%s)", Who(w.Agent), w.Until.In(zone).Format(time.DateTime), obstacle(w.Cause))
 }
 
-// obstacle is what a service was in the way with, in two words.
+// obstacle says in two words why a service could not be used.
 func obstacle(cause loop.Ending) string {
 	if cause == loop.EndOverloaded {
 		return "overload"
@@ -76,8 +75,8 @@ func obstacle(cause loop.Ending) string {
 	return "rate limit"
 }
 
-// OfIt says, as an addition to a time, how much of it was spent waiting for
-// services; "" where nothing was.
+// OfIt says, as an addition to a time, how much of it was spent waiting for services; "" if nothing
+// was.
 func OfIt(waited time.Duration) string {
 	if waited <= 0 {
 		return ""

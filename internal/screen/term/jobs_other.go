@@ -7,19 +7,19 @@ import (
 	"os"
 )
 
-// Jobs is nothing here: processes are not stopped.
+// Jobs does nothing: this system cannot stop processes.
 type Jobs struct{}
 
-// A Hold is told of nothing.
+// A Hold never receives a signal.
 type Hold struct{}
 
 // Hold does nothing.
 func (*Jobs) Hold() *Hold { return &Hold{} }
 
-// Signals returns a channel of nothing.
+// Signals returns a nil channel.
 func (*Hold) Signals() <-chan os.Signal { return nil }
 
-// IsStop says that none does.
+// IsStop returns false.
 func IsStop(os.Signal) bool { return false }
 
 // NotifyResize does nothing.
@@ -28,7 +28,7 @@ func NotifyResize(chan<- os.Signal) {}
 // Release does nothing.
 func (*Hold) Release() {}
 
-// Resumable says that the process cannot be stopped.
+// Resumable returns false.
 func (*Hold) Resumable() bool { return false }
 
 // Stop does nothing.

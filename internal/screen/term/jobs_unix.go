@@ -13,19 +13,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// absence is how often a process in the background looks whether it still is.
+// absence is how often a background process checks whether it is in the foreground again.
 const absence = 50 * time.Millisecond
 
-// Jobs is the part of job control that a process has to play itself: one that
-// holds a terminal in modes of its own gives it back before it is stopped, and
-// takes it again afterwards. There is one for a process; the zero value is ready.
+// Jobs is a process's own part of job control: it restores the terminal before the process is
+// stopped, and takes it again when it is resumed. There is one per process; the zero value is
+// ready.
 type Jobs struct {
 	mu     sync.Mutex
 	held   int
-	obeyed chan os.Signal // while nobody holds; made by the first that did
+	obeyed chan os.Signal // signals while there is no hold; made by the first one
 }
 
-// A Hold is told of what would stop the process, in place of its being stopped.
+// A Hold receives the signals that would otherwise stop the process.
 type Hold struct {
 	jobs    *Jobs
 	signals chan os.Signal
@@ -43,19 +43,19 @@ func (j *Jobs) Hold() *Hold {
 	return h
 }
 
-// Signals returns the channel of the signals that have come: one that asks for a
-// stop, or SIGCONT, after a stop that could not be asked for.
+// Signals returns the channel of these signals: SIGTSTP asks for a stop, and SIGCONT follows a stop
+// by SIGSTOP.
 func (h *Hold) Signals() <-chan os.Signal { return h.signals }
 
 // IsStop reports whether a signal asks for a stop.
 func IsStop(s os.Signal) bool { return s == unix.SIGTSTP }
 
-// NotifyResize sends c a signal whenever the terminal gets another size, until
-// [signal.Stop]. Sending does not block.
+// NotifyResize sends c a signal whenever the terminal is resized, until [signal.Stop]. Sending does
+// not block.
 func NotifyResize(c chan<- os.Signal) { signal.Notify(c, unix.SIGWINCH) }
 
-// Release ends the hold. SIGTSTP stops the process again from then on: the
-// runtime, once it has been asked for that signal, would pass over it for good.
+// Release ends the hold. Afterwards SIGTSTP stops the process again: the Go runtime, once asked for
+// that signal, would ignore it for good.
 func (h *Hold) Release() {
 	j := h.jobs
 	j.mu.Lock()
@@ -78,21 +78,21 @@ func obey(stops <-chan os.Signal) {
 	}
 }
 
-// Resumable reports whether there is a shell that can make the process go on.
-// Without one the system would not stop it for a Ctrl+Z either.
+// Resumable reports whether a shell can resume the process after Ctrl+Z. Without one the system
+// would not stop it either.
 func (h *Hold) Resumable() bool { return resumable() }
 
-// Stop stops the process with those that the shell started together with it,
-// and returns when it goes on and the terminal, which has been given back, is its
-// own again. The error is the cause of ctx, or that there is no terminal any more.
+// Stop stops the process group. The caller must have restored the terminal. Stop returns when the
+// process is resumed and in the foreground again. The error is the cause of ctx, or that the
+// terminal is gone.
 func (h *Hold) Stop(ctx context.Context, terminal *os.File) error {
 	h.stop(0, ctx.Done())
 	fd := int(terminal.Fd())
 	look := time.NewTicker(absence)
 	defer look.Stop()
 	for {
-		// SIGTERM may have come together with SIGCONT, by the shell's kill: whoever
-		// took the terminal now, in the background, would be stopped once more.
+		// The shell's kill may send SIGTERM together with SIGCONT. Taking the terminal now, in the
+		// background, would stop the process again.
 		group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
 		switch {
 		case ctx.Err() != nil:
@@ -109,20 +109,19 @@ func (h *Hold) Stop(ctx context.Context, terminal *os.File) error {
 	}
 }
 
-// stop stops some processes, as [unix.Kill] names them, and returns when this one
-// goes on, or when done is closed. The call that sends the signal returns before
-// all has stopped.
+// stop stops the processes that pid means to [unix.Kill], and returns when this one is resumed or
+// done is closed. Kill returns before all of them have stopped.
 func (h *Hold) stop(pid int, done <-chan struct{}) {
 	for len(h.signals) > 0 {
 		<-h.signals
 	}
-	// Of another signal the runtime would not restore what it does by default.
+	// The Go runtime would not restore the default action of SIGTSTP.
 	if unix.Kill(pid, unix.SIGSTOP) != nil {
 		return
 	}
 	for {
 		select {
-		case s := <-h.signals: // what else has asked for a stop has got it
+		case s := <-h.signals: // any other request to stop has been fulfilled
 			if s == unix.SIGCONT {
 				return
 			}
@@ -132,9 +131,9 @@ func (h *Hold) stop(pid int, done <-chan struct{}) {
 	}
 }
 
-// resumable reports whether the system would stop the process for a Ctrl+Z: it
-// does not where nobody could make it go on (an orphaned process group, see
-// setpgid(2)). The one that has started it may be of the same group, like make.
+// resumable reports whether the system would stop the process for Ctrl+Z: it does not stop an
+// orphaned process group, which nobody could resume (see setpgid(2)). The parent may belong to the
+// same group, as with make.
 func resumable() bool {
 	group := unix.Getpgrp()
 	session, err := unix.Getsid(0)

@@ -21,10 +21,10 @@ type Keys struct {
 	ended sync.WaitGroup
 }
 
-// ReadKeys reports that keys cannot be read beside a run here.
+// ReadKeys returns false: keys cannot be read during a run here.
 func (*Streams) ReadKeys(Listener) (*Keys, bool) { return nil, false }
 
-// TakeKeys begins to read all keys from a terminal. The caller closes what it gets.
+// TakeKeys begins to read all keys from a terminal. The caller must close the result.
 func TakeKeys(terminal *os.File) (*Keys, error) {
 	k := &Keys{typing: newTyping(), fd: int(terminal.Fd())}
 	var err error
@@ -38,7 +38,7 @@ func TakeKeys(terminal *os.File) (*Keys, error) {
 	return k, nil
 }
 
-// Close puts the terminal back as it was.
+// Close restores the terminal.
 func (k *Keys) Close() {
 	close(k.stop)
 	k.from.Cancel()

@@ -14,29 +14,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// now and then it is looked whether a terminal has become this process's again, or was
-// put back by somebody else: nobody tells.
+// nowAndThen is how often to check whether the terminal is in the foreground again or was reset by
+// somebody else, as no signal tells.
 const nowAndThen = time.Second
 
-// Keys reads single keys from a terminal, without their showing on it and
-// without waiting for the end of a line. Keys that make signals go on doing so, unless
-// they are taken, too: when the process is stopped or quits, the terminal is put back first.
+// Keys reads single keys from a terminal, without echo. Keys that send signals keep doing so unless
+// TakeKeys reads them, too: the terminal is restored before the process is stopped or quits.
 type Keys struct {
 	typing
 	fd    int
-	all   bool // keys that make signals are read, too
+	all   bool // keys that send signals are read, too
 	there cancelreader.CancelReader
-	hold  *Hold // nil: signals are somebody else's
+	hold  *Hold // nil: somebody else handles signals
 	quits chan os.Signal
 	ended sync.WaitGroup
 
-	cooked unix.Termios // what the terminal is put back to
+	cooked unix.Termios // the modes to restore
 	raw    bool
 	from   Listener
 }
 
-// ReadKeys begins to read keys from In; ok is false where that is no terminal.
-// The caller closes what it gets.
+// ReadKeys begins to read keys from In; ok is false if that is no terminal. The caller must close
+// the result.
 func (s *Streams) ReadKeys(l Listener) (k *Keys, ok bool) {
 	f, isFile := s.In.(*os.File)
 	if !isFile || !isTerminal(f) {
@@ -53,15 +52,15 @@ func (s *Streams) ReadKeys(l Listener) (k *Keys, ok bool) {
 	return k, true
 }
 
-// TakeKeys begins to read all keys from a terminal, those that make signals, too. The caller
-// closes what it gets, before the process is stopped as well.
+// TakeKeys begins to read all keys from a terminal, including those that send signals. The caller
+// must close the result, also before the process is stopped.
 func TakeKeys(terminal *os.File) (*Keys, error) {
 	k, err := newKeys(terminal)
 	if err != nil {
 		return nil, fmt.Errorf("read keys: %w", err)
 	}
 	k.all = true
-	k.set() // in the background the system stops the process for it, until the terminal is its own
+	k.set() // in the background the system stops the process here until it is in the foreground
 	k.ended.Go(k.run)
 	return k, nil
 }
@@ -71,13 +70,12 @@ func newKeys(terminal *os.File) (*Keys, error) {
 	return &Keys{typing: newTyping(), fd: int(terminal.Fd()), there: there}, err
 }
 
-// An untouched terminal has nothing read from it when there is something to read.
+// untouched waits for input without reading any of it.
 type untouched struct{ *os.File }
 
-// Read implements [io.Reader].
 func (untouched) Read([]byte) (int, error) { return 0, nil }
 
-// Close puts the terminal back as it was.
+// Close restores the terminal.
 func (k *Keys) Close() {
 	close(k.stop)
 	k.there.Cancel()
@@ -124,7 +122,7 @@ func (k *Keys) run() {
 	}
 }
 
-// await waits, as often as it is asked to, until there is something to read.
+// await waits for input once for each value of more.
 func (k *Keys) await(typed chan<- struct{}, more <-chan struct{}) {
 	for range more {
 		if _, err := k.there.Read(nil); err != nil {
@@ -141,8 +139,8 @@ func (k *Keys) signals() <-chan os.Signal {
 	return k.hold.Signals()
 }
 
-// obey stops the process if a signal asks for that. After one that it knows of only
-// afterwards, the terminal is prepared anew.
+// obey stops the process if a signal asks for it. SIGCONT after a SIGSTOP needs nothing: run
+// prepares the terminal again.
 func (k *Keys) obey(s os.Signal) {
 	if !IsStop(s) || !resumable() {
 		return
@@ -156,8 +154,8 @@ func (k *Keys) obey(s os.Signal) {
 	goesOn()
 }
 
-// look takes the keys that there are. In the background it takes none: it would
-// be stopped for that.
+// look reads the keys that were pressed. In the background it reads none: the system would stop the
+// process.
 func (k *Keys) look() {
 	k.prepare()
 	if mine, _ := k.foreground(); !k.raw || !mine {
@@ -170,11 +168,11 @@ func (k *Keys) look() {
 	}
 }
 
-// read returns what can be read at once. A process may have been stopped since it looked at
-// the modes of its terminal, and the shell have put that back: a read with nothing there
-// would wait for a line.
+// read returns what can be read at once. The process may have been stopped since it set the
+// terminal's modes, and the shell may have reset them: a read without input would then wait for a
+// line.
 func (k *Keys) read() string {
-	var sent [4096]byte // more does not wait (n_tty)
+	var sent [4096]byte // the kernel queues no more than that (n_tty)
 	if there, err := unix.IoctlGetInt(k.fd, askReadable); err != nil || there == 0 {
 		return ""
 	}
@@ -185,8 +183,8 @@ func (k *Keys) read() string {
 	return string(sent[:max(n, 0)])
 }
 
-// quit does what SIGQUIT does by itself, with the terminal put back. The call
-// returns before it has happened: until then nothing may take the terminal again.
+// quit restores the terminal and lets SIGQUIT have its default effect. Kill returns before that:
+// until then nothing may take the terminal again.
 func (k *Keys) quit() {
 	k.restore()
 	signal.Reset(unix.SIGQUIT)
@@ -194,18 +192,17 @@ func (k *Keys) quit() {
 	<-k.stop
 }
 
-// prepare makes the terminal hand over keys one by one, unless it does or
-// belongs to somebody else at the moment. What a SIGSTOP has stopped finds the terminal as
-// the shell has put it: a read would wait for a line.
+// prepare puts the terminal into single-key mode if it is in the foreground. After a SIGSTOP the
+// terminal is as the shell left it: a read would wait for a line.
 func (k *Keys) prepare() {
 	if mine, _ := k.foreground(); mine {
 		k.set()
 	}
 }
 
-// set is prepare, whoever the terminal belongs to. A read waits for one key, as [Keys.read] never
-// has to: if this process is killed, whoever has the terminal next would take one that
-// returns at once with nothing for the end of the input, and a shell would leave.
+// set is prepare without the check. VMIN is 1 although [Keys.read] never needs to wait: if this
+// process is killed, the next reader would take an empty read for the end of input, and a shell
+// would exit.
 func (k *Keys) set() {
 	modes, err := unix.IoctlGetTermios(k.fd, readModes)
 	if err != nil || k.raw && modes.Lflag&unix.ICANON == 0 && modes.Cc[unix.VMIN] == 1 {
@@ -229,8 +226,7 @@ func (k *Keys) mark(sequence string) {
 	}
 }
 
-// restore puts the terminal back. One that belongs to somebody else has been
-// put back by the shell.
+// restore restores the terminal. In the background the shell has already done so.
 func (k *Keys) restore() {
 	if mine, _ := k.foreground(); k.raw && mine {
 		k.mark(PasteOff)
@@ -239,9 +235,9 @@ func (k *Keys) restore() {
 	k.raw = false
 }
 
-// foreground reports whether this process may use the terminal, and whether that is there no
-// more. One that does not control this process knows no background: whoever takes all keys of
-// it has no rival there.
+// foreground reports whether this process may use the terminal, and whether the terminal is gone. A
+// terminal that does not control this process has no background: whoever takes all its keys has no
+// rival there.
 func (k *Keys) foreground() (mine, gone bool) {
 	group, err := unix.IoctlGetInt(k.fd, unix.TIOCGPGRP)
 	return err == nil && group == unix.Getpgrp() || k.all && errors.Is(err, unix.ENOTTY), errors.Is(err, unix.EIO)

@@ -8,7 +8,7 @@ import (
 
 const escape = '\x1b'
 
-// What a terminal is told to have pasted text between marks, and these marks (XTerm Control
+// Bracketed paste: how to switch it on and off, and the marks around pasted text (XTerm Control
 // Sequences, "Bracketed Paste Mode").
 const (
 	PasteOn     = "\x1b[?2004h"
@@ -17,30 +17,30 @@ const (
 	PasteEnds   = "\x1b[201~"
 )
 
-// between is for how long the rest of a key is waited for: an Esc alone could be the
-// beginning of an arrow.
+// between is how long to wait for the rest of a key: a lone Esc could be the beginning of an arrow
+// key.
 const between = 20 * time.Millisecond
 
-// A typing is what is typed on a terminal, key by key.
+// A typing splits input into keys.
 type typing struct {
 	pressed chan string
-	begun   string // of a key whose rest may be still to come
+	begun   string // a key whose rest may still come
 	stop    chan struct{}
 
-	guesses bool // several lines that come at once were pasted, where the terminal marks nothing
-	marks   bool // it does
-	pastes  bool // such lines come
+	guesses bool // without marks, several lines at once count as a paste
+	marks   bool // the terminal marks pastes
+	pastes  bool // such a paste is under way
 }
 
 func newTyping() typing {
 	return typing{pressed: make(chan string, 256), stop: make(chan struct{})}
 }
 
-// Pressed returns the channel of the keys, each as what it sends: a character,
-// or an escape sequence. It is closed when no more can come.
+// Pressed returns the channel of the keys, each as the bytes it sends: a character or an escape
+// sequence. It is closed when no more can come.
 func (t *typing) Pressed() <-chan string { return t.pressed }
 
-// take hands on every key that is whole.
+// take passes on every complete key.
 func (t *typing) take(sent string) {
 	t.marks = t.marks || strings.Contains(sent, PasteBegins)
 	if t.guesses && !t.marks && !t.pastes && severalLines(sent) {
@@ -54,7 +54,7 @@ func (t *typing) take(sent string) {
 	t.begun = rest
 }
 
-// whole is called when nothing more has come.
+// whole is called when no more input has come.
 func (t *typing) whole() {
 	if t.begun != "" {
 		t.press(t.begun)
@@ -66,12 +66,12 @@ func (t *typing) whole() {
 	}
 }
 
-// severalLines reports whether something comes behind a line end: nobody types so fast.
+// severalLines reports whether anything follows a line end: nobody types so fast.
 func severalLines(sent string) bool {
 	return strings.ContainsAny(strings.TrimRight(sent, "\r\n"), "\r\n")
 }
 
-// unsettled reports whether it counts when nothing more comes.
+// unsettled reports whether whole must be called if no more input comes.
 func (t *typing) unsettled() bool { return t.begun != "" || t.pastes }
 
 func (t *typing) press(key string) {
@@ -81,10 +81,9 @@ func (t *typing) press(key string) {
 	}
 }
 
-// cutKey cuts the bytes that one key has sent off what was read: a character,
-// or an escape sequence (ECMA-48, 5.4; the arrows of some terminals send ESC O
-// and a letter). Any other Esc is one by itself. A key whose rest may be still to
-// come is "".
+// cutKey cuts the bytes of the first key off the input: a character or an escape sequence (ECMA-48,
+// 5.4; the arrows of some terminals send ESC O and a letter). Any other Esc is a key of its own.
+// The key is "" if its rest may still come.
 func cutKey(sent string) (key, rest string) {
 	n := 1
 	switch {
@@ -102,7 +101,7 @@ func cutKey(sent string) (key, rest string) {
 	case sent[1] == '[':
 		for n = 2; n < len(sent) && ' ' <= sent[n] && sent[n] <= '?'; n++ {
 		}
-		n++ // with the byte that ends it
+		n++ // the final byte
 	}
 	if n > len(sent) {
 		return "", sent

@@ -5,21 +5,21 @@ import (
 	"sync"
 )
 
-// A Listener is who reads single keys beside what else goes on.
+// A Listener receives single keys while something else goes on.
 type Listener struct {
 	Press func(key string)
-	// Paste is handed what was pasted, with its line breaks and tabs, and no other control
-	// character. Where it is nil, a paste is the keys that it comes to.
+	// Paste receives pasted text, without control characters other than line breaks and tabs. If it
+	// is nil, a paste arrives as keys.
 	Paste func(text string)
-	// Mark is called with [PasteOn] when the terminal begins to hand over single keys, and with
-	// [PasteOff] before it is put back, for whoever writes to it. It may be nil.
+	// Mark is called with [PasteOn] when single-key mode begins and with [PasteOff] before it ends.
+	// It has to write these to the terminal, and may be nil.
 	Mark func(sequence string)
-	// Stops is called before the process is stopped, and what it returns when that goes on. It
+	// Stops is called before the process is stopped, and its result when the process is resumed. It
 	// may be nil.
 	Stops func() (goesOn func())
 }
 
-// OnKeys hands each key that is pressed over, until the returned function is called.
+// OnKeys passes on each key that is pressed until end is called.
 func (s *Streams) OnKeys(l Listener) (end func()) {
 	keys, ok := s.ReadKeys(l)
 	if !ok {
@@ -48,10 +48,10 @@ func (s *Streams) OnKeys(l Listener) (end func()) {
 	}
 }
 
-// mostPasted is how many bytes are kept of what is pasted at once.
+// mostPasted is how many bytes of a paste are kept.
 const mostPasted = 1 << 20
 
-// A hearing gathers what is pasted.
+// A hearing collects pasted text.
 type hearing struct {
 	Listener
 	pastes bool
@@ -77,11 +77,11 @@ func (h *hearing) hear(key string) {
 	}
 }
 
-// pasted is what a key of a paste stands for in a text.
+// pasted is the text that a key of a paste stands for.
 func pasted(key string) string {
 	switch {
 	case key == "\r":
-		return "\n" // as terminals send a line break
+		return "\n" // terminals send it for a line break
 	case key == "\n" || key == "\t":
 		return key
 	case key[0] == escape:

@@ -2,8 +2,7 @@ package term
 
 import "golang.org/x/sys/unix"
 
-// parentOf returns the process that has started another one, 0 when that is not
-// known.
+// parentOf returns the parent of a process, 0 if it is unknown.
 func parentOf(pid int) int {
 	process, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil {

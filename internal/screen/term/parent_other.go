@@ -2,6 +2,5 @@
 
 package term
 
-// parentOf would return the process that has started another one; here it is
-// not known.
+// parentOf returns 0: the parent is unknown here.
 func parentOf(int) int { return 0 }

@@ -1,5 +1,4 @@
-// Package term knows the terminal that a command talks to: its streams, its
-// width, its colours.
+// Package term describes the terminal of a command: its streams, width and colours.
 package term
 
 import (
@@ -14,8 +13,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Streams are the three streams of a command with what is known of them. They
-// are made once, by main, and handed down; nothing else asks the environment.
+// Streams are the three streams of a command and what is known of them. main makes them once and
+// hands them down; nothing else asks the environment.
 type Streams struct {
 	In  io.Reader
 	Out io.Writer
@@ -24,20 +23,20 @@ type Streams struct {
 	InTTY  bool
 	OutTTY bool
 	ErrTTY bool
-	// Plain forbids colour and animation whatever the streams are.
+	// Plain forbids colour and animation.
 	Plain bool
-	// ASCII: the terminal, or the user's locale, has no other characters.
+	// ASCII: the terminal or the user's locale has no other characters.
 	ASCII bool
-	// Reflows: the terminal wraps its lines anew when it gets another width. All but xterm do.
+	// Reflows: the terminal wraps its lines again when its width changes. All but xterm do.
 	Reflows bool
-	// Columns is a width to use instead of the terminal's; 0: ask it.
+	// Columns replaces the terminal's width; 0: ask the terminal.
 	Columns int
 	// Jobs stops the process for whoever holds the terminal.
 	Jobs Jobs
 }
 
-// New describes the streams of a process. getenv looks up a variable of its
-// environment: NO_COLOR, TERM=dumb and CI make the streams plain.
+// New describes the streams of a process. getenv looks up an environment variable: NO_COLOR,
+// TERM=dumb and CI make the streams plain.
 func New(in io.Reader, out, err io.Writer, getenv func(string) string) *Streams {
 	return &Streams{
 		In: in, Out: out, Err: err,
@@ -50,7 +49,7 @@ func New(in io.Reader, out, err io.Writer, getenv func(string) string) *Streams 
 	}
 }
 
-// allCharacters reports whether a locale has all characters. What is not set is no reason to doubt it.
+// allCharacters reports whether a locale has all characters. An unset locale counts as one.
 func allCharacters(locale string) bool {
 	l := strings.ToLower(locale)
 	return l == "" || strings.Contains(l, "utf-8") || strings.Contains(l, "utf8")
@@ -61,7 +60,7 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// defaultWidth is what a stream that is no terminal is laid out for.
+// defaultWidth is used for streams that are no terminal.
 const defaultWidth = 80
 
 // Size returns the columns and lines of a terminal.
@@ -69,25 +68,25 @@ func Size(terminal *os.File) (columns, lines int, err error) {
 	return term.GetSize(int(terminal.Fd()))
 }
 
-// defaultHeight is the lines of a terminal that does not tell them.
+// defaultHeight is used if the terminal does not tell its height.
 const defaultHeight = 24
 
-// Size returns the columns and the lines of the terminal on standard error.
+// Size returns the columns and lines of the terminal on standard error.
 func (s *Streams) Size() (width, height int) {
 	_, lines := size(s.Err, s.ErrTTY)
 	return s.Width(), cmp.Or(lines, defaultHeight)
 }
 
-// Width returns the columns that are there for text on standard error.
+// Width returns the columns for text on standard error.
 func (s *Streams) Width() int { return s.width(s.Err, s.ErrTTY, defaultWidth) }
 
-// OutWidth returns the columns that are there for text on standard output.
+// OutWidth returns the columns for text on standard output.
 func (s *Streams) OutWidth() int { return s.width(s.Out, s.OutTTY, s.Width()) }
 
-// CanAsk reports whether somebody is there who can be asked.
+// CanAsk reports whether there is somebody to ask.
 func (s *Streams) CanAsk() bool { return s.InTTY && s.ErrTTY }
 
-// ErrRoom returns the columns of standard error, 0 where it is no terminal, so that no line is cut.
+// ErrRoom returns the columns of standard error; 0, which cuts no line, if it is no terminal.
 func (s *Streams) ErrRoom() int { return room(s.ErrTTY, s.Width) }
 
 // OutRoom is ErrRoom for standard output.
@@ -100,13 +99,13 @@ func room(isTTY bool, width func() int) int {
 	return width()
 }
 
-// width returns the columns of a stream, or so many where it tells none.
+// width returns the columns of a stream, or otherwise if it tells none.
 func (s *Streams) width(of io.Writer, isTTY bool, otherwise int) int {
 	w, _ := size(of, isTTY)
 	return cmp.Or(s.Columns, w, otherwise)
 }
 
-// size returns the columns and lines of a stream, 0 where it tells none.
+// size returns the columns and lines of a stream, 0 if it tells none.
 func size(of io.Writer, isTTY bool) (columns, lines int) {
 	if !isTTY {
 		return 0, 0
@@ -117,8 +116,8 @@ func size(of io.Writer, isTTY bool) (columns, lines int) {
 	return 0, 0
 }
 
-// Fd returns the descriptor of a stream, or of the one that it writes to. A stream without
-// one has one that does not exist.
+// Fd returns the descriptor of a stream or of the stream below it, and an invalid one if there is
+// none.
 func Fd(stream any) uintptr {
 	if f, ok := stream.(interface{ Fd() uintptr }); ok {
 		return f.Fd()
@@ -126,12 +125,11 @@ func Fd(stream any) uintptr {
 	return ^uintptr(0)
 }
 
-// Fit cuts a line to width columns. A line that is to be written over must not be
-// longer: what stands in the rows above its last one would stay.
+// Fit cuts a line to width columns. A line that will be overwritten must not be longer: only its
+// last row would be overwritten.
 func Fit(line string, width int) string { return ansi.Truncate(line, max(width, 1), "…") }
 
-// ErrRenderer returns the renderer for styles on standard error: without
-// colour unless standard error is a terminal that may have it.
+// ErrRenderer returns the styles of standard error: colours only on a terminal that may have them.
 func (s *Streams) ErrRenderer() *lipgloss.Renderer { return renderer(s.Err, s.ErrTTY && !s.Plain) }
 
 // OutRenderer is ErrRenderer for standard output.
@@ -139,14 +137,14 @@ func (s *Streams) OutRenderer() *lipgloss.Renderer { return renderer(s.Out, s.Ou
 
 func renderer(w io.Writer, colour bool) *lipgloss.Renderer {
 	if colour {
-		// The dark-background query writes to the terminal and waits for its
-		// answer: the sixteen colours that are used need none.
+		// Asking for the dark background writes to the terminal and waits for an answer; the
+		// sixteen colours in use do not need it.
 		r := lipgloss.NewRenderer(w, termenv.WithProfile(termenv.ANSI))
 		r.SetHasDarkBackground(true)
-		r.SetColorProfile(termenv.ANSI) // a screen in front of the terminal is none to those who ask it
+		r.SetColorProfile(termenv.ANSI) // w may be a screen in front of the terminal, which is no terminal itself
 		return r
 	}
 	r := lipgloss.NewRenderer(w, termenv.WithProfile(termenv.Ascii))
-	r.SetColorProfile(termenv.Ascii) // whatever the environment would force
+	r.SetColorProfile(termenv.Ascii) // whatever the environment says
 	return r
 }

@@ -14,20 +14,19 @@ import (
 	"codeloops/internal/session"
 )
 
-// An Audit is what a log tells of how every iteration of a session was ruled:
-// what was changed, what was required, which rule decided.
+// An Audit shows which rules decided each iteration of a session, and on what evidence.
 type Audit struct {
 	Session    Row       `json:"session"`
 	Iterations []Audited `json:"iterations"`
 }
 
-// Audited is one iteration. What the log does not tell is null.
+// Audited is one iteration. What the log does not hold is null.
 type Audited struct {
 	Iteration int    `json:"iteration"`
-	Before    string `json:"before,omitempty"` // the state of the work tree
+	Before    string `json:"before,omitempty"` // states of the work tree
 	After     string `json:"after,omitempty"`
 
-	// Of its own change.
+	// The iteration's own change.
 	Files      *int     `json:"files"`
 	Insertions *int     `json:"insertions"`
 	Deletions  *int     `json:"deletions"`
@@ -37,7 +36,7 @@ type Audited struct {
 	Excerpt    string   `json:"excerpt,omitempty"`
 
 	Decision string   `json:"decision"`
-	Rule     string   `json:"rule,omitempty"`     // that decided, unless it was the critic
+	Rule     string   `json:"rule,omitempty"`     // the one that decided, unless it was the critic
 	Unjudged bool     `json:"unjudged,omitempty"` // no critic was asked
 	Stop     string   `json:"stop_reason,omitempty"`
 	Why      string   `json:"reason,omitempty"`
@@ -45,7 +44,7 @@ type Audited struct {
 	Severity string   `json:"severity,omitempty"`
 
 	Risks    []AuditedRisk     `json:"risks"`
-	Required []AuditedRequired `json:"required_changes"` // that this iteration had to keep
+	Required []AuditedRequired `json:"required_changes"` // changes that this iteration had to keep
 	Demands  []string          `json:"demands"`          // required changes for the next one
 	Concerns []AuditedConcern  `json:"concerns"`
 	Findings []AuditedFinding  `json:"findings"`
@@ -65,7 +64,7 @@ type AuditedRequired struct {
 	Enforced bool   `json:"enforced"`
 }
 
-// AuditedConcern is what a rule pointed at.
+// AuditedConcern is something that a rule objected to.
 type AuditedConcern struct {
 	Rule   string         `json:"rule"`
 	Kind   string         `json:"kind,omitempty"`
@@ -79,13 +78,13 @@ type AuditedPlace struct {
 	What string `json:"what,omitempty"`
 }
 
-// AuditedFinding is a point of the critic's, followed over the iterations.
+// AuditedFinding is a finding of the critic, followed over the iterations.
 type AuditedFinding struct {
 	ID    string `json:"id"`
 	Text  string `json:"text"`
 	State string `json:"state"`
 	Since int    `json:"since"`
-	May   bool   `json:"may,omitempty"` // the task is done without it
+	May   bool   `json:"may,omitempty"` // optional: the task is done without it
 }
 
 // AuditedCheck is one of the project's own checks.
@@ -94,11 +93,11 @@ type AuditedCheck struct {
 	Passed  bool   `json:"passed"`
 }
 
-// AuditedPhase is a phase with what it took.
+// AuditedPhase is a phase and the time it took.
 type AuditedPhase struct {
 	State        string  `json:"state"`
 	DurationSecs float64 `json:"duration_secs"`
-	WaitedSecs   float64 `json:"waited_secs"` // of them, for services
+	WaitedSecs   float64 `json:"waited_secs"` // part of them, for services
 	Turns        int     `json:"turns"`
 }
 
@@ -148,7 +147,7 @@ func audited(r loop.Round) Audited {
 	return one
 }
 
-// each is never nil: a program shall read an empty list.
+// each applies turn to a list. Its result is never nil, so that JSON has an empty list.
 func each[T, U any](list []T, turn func(T) U) []U {
 	out := make([]U, len(list))
 	for i, x := range list {
@@ -180,7 +179,7 @@ func (a Audit) Text(w io.Writer, s Screen) error {
 	return err
 }
 
-// ruling tells what was changed, and what counts of it.
+// ruling shows what was changed and how it was ruled.
 func (s Screen) ruling(a Audited) string {
 	text := s.row("rule", a.Rule)
 	if a.Stop != "" {
@@ -200,7 +199,7 @@ func (s Screen) ruling(a Audited) string {
 	return text + s.row("severity", a.Severity)
 }
 
-// excerpt is the beginning of a change, each of its lines cut.
+// excerpt shows the beginning of a change, with long lines cut.
 func (s Screen) excerpt(patch string) string {
 	var b strings.Builder
 	for line := range strings.Lines(patch) {
@@ -209,7 +208,7 @@ func (s Screen) excerpt(patch string) string {
 	return b.String()
 }
 
-// evidence tells what the ruling rests on.
+// evidence shows what the ruling rests on.
 func (s Screen) evidence(a Audited) (text string) {
 	row := func(name, format string, args ...any) { text += s.row(name, fmt.Sprintf(format, args...)) }
 	for _, x := range a.Risks {
@@ -254,10 +253,10 @@ func (p AuditedPhase) turns() string {
 	return ", " + render.Count(p.Turns, "turn", "turns")
 }
 
-// auditIndent is where the text of a row begins.
+// auditIndent is the column where the text of a row begins.
 const auditIndent = 13
 
-// row is a named row, on as many lines as it needs: none where there is nothing to say.
+// row is a named row, wrapped; "" if there is no text.
 func (s Screen) row(name, text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(ansi.Wrap(term.Line(text), max(20, s.Width-auditIndent), "")) {
@@ -267,7 +266,7 @@ func (s Screen) row(name, text string) string {
 	return b.String()
 }
 
-// size says how much an iteration has changed, "" where the log does not tell.
+// size says how much an iteration changed, "" if the log does not tell.
 func (a Audited) size() string {
 	if a.Files == nil {
 		return ""
@@ -282,7 +281,7 @@ func (a Audited) size() string {
 	return text
 }
 
-// short cuts a state to what tells it from others.
+// short shortens the id of a state.
 func short(state string) string {
 	const most = 12
 	if state == "" {

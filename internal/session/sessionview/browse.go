@@ -1,8 +1,7 @@
-// Package sessionview picks sessions out of many, to show them.
+// Package sessionview selects sessions and shows them.
 //
-// What is for a terminal is cleaned of control sequences and fits its width;
-// what is for a program is whole. Nothing here reads a clock or asks the
-// system.
+// Output for a terminal is cleaned of control sequences and fits its width; output for a program is
+// complete. Nothing here reads a clock or asks the system.
 package sessionview
 
 import (
@@ -17,25 +16,23 @@ import (
 	"codeloops/internal/session"
 )
 
-// A Query says which sessions are wanted. The zero value wants all of them,
-// the newest first.
+// A Query selects sessions. The zero value selects all of them, newest first.
 type Query struct {
-	Outcome string    // a word of [Outcomes]
-	After   time.Time // began then or later
-	Before  time.Time // began earlier
-	Search  string    // stands in the prompt or the id, in any case
-	// Projects are names, absolute, of one directory: worked there or below.
+	Outcome string    // one of [Outcomes]
+	After   time.Time // started at this time or later
+	Before  time.Time // started earlier than this
+	Search  string    // contained in the prompt or the id, ignoring case
+	// Projects are absolute names of one directory: the session worked there or below.
 	Projects []string
-	Agent    string // played a role
+	Agent    string // played any role
 	Limit    int    // 0: no limit
 	Sort     Order
 }
 
-// An Order is what sessions are sorted by.
+// An Order is how sessions are sorted.
 type Order string
 
-// The orders: the newest first, the longest, that with the most iterations, the
-// most expensive.
+// The orders: newest first, longest first, most iterations first, most expensive first.
 const (
 	ByStart      Order = "started"
 	ByDuration   Order = "duration"
@@ -43,12 +40,12 @@ const (
 	ByCost       Order = "cost"
 )
 
-// Orders lists all of them.
+// Orders lists all orders.
 func Orders() []string {
 	return []string{string(ByStart), string(ByDuration), string(ByIterations), string(ByCost)}
 }
 
-// Outcomes lists what can have become of a session.
+// Outcomes lists the outcomes of sessions.
 func Outcomes() []string {
 	return []string{
 		string(loop.Success), string(loop.MaxIterations), string(loop.BudgetExhausted),
@@ -57,8 +54,8 @@ func Outcomes() []string {
 	}
 }
 
-// Pick returns the sessions that a query wants. It sorts all, which come the
-// newest first, in place.
+// Pick returns the sessions that a query selects. All must be sorted newest first; it is reordered
+// in place.
 func (q Query) Pick(all []session.Overview) []session.Overview {
 	picked := slices.DeleteFunc(all, func(o session.Overview) bool { return !q.wants(o) })
 	if by := map[Order]func(session.Overview) float64{
@@ -74,7 +71,7 @@ func (q Query) Pick(all []session.Overview) []session.Overview {
 	return picked
 }
 
-// price is the cost of a session, below all others where nothing is known of it.
+// price is the cost of a session; an unknown one is below all others.
 func price(o session.Overview) float64 {
 	if usd := spentBy(o.Tally).CostUSD; usd != nil {
 		return *usd
@@ -109,14 +106,12 @@ func below(dir, root string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// times are the ways to write a point in time; those without a zone are meant
-// where the user is.
+// times lists the layouts of points in time; those without a zone are in the user's.
 func times() []string {
 	return []string{time.RFC3339, time.DateTime, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", time.DateOnly}
 }
 
-// ParseTime reads a point in time: a date, a date with a time of day, or
-// RFC 3339. The error is a sentence.
+// ParseTime parses a date, a date with a time of day, or RFC 3339. The error is a sentence.
 func ParseTime(text string, zone *time.Location) (time.Time, error) {
 	for _, layout := range times() {
 		if t, err := time.ParseInLocation(layout, text, zone); err == nil {

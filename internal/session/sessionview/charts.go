@@ -15,8 +15,8 @@ import (
 	"codeloops/internal/screen/words"
 )
 
-// Charts writes stats for a person. With bars, those of the groups and a
-// sparkline of the periods are drawn; without, the numbers stand alone.
+// Charts writes stats for a person. With bars, it draws bars for the groups and a sparkline for the
+// periods; without, it writes numbers only.
 func Charts(w io.Writer, st Stats, s Screen, bars bool) error {
 	c := &charts{screen: s, bars: bars, priced: st.Cost.Sessions > 0}
 	c.totals(st)
@@ -32,7 +32,7 @@ func Charts(w io.Writer, st Stats, s Screen, bars bool) error {
 	return err
 }
 
-// inWords are groups under the names that people know.
+// inWords renames groups for people.
 func inWords(groups []Group, name func(Group) string) []Group {
 	groups = slices.Clone(groups)
 	for i, g := range groups {
@@ -45,7 +45,7 @@ type charts struct {
 	b      strings.Builder
 	screen Screen
 	bars   bool
-	priced bool // something is known of what sessions cost
+	priced bool // the cost of some session is known
 }
 
 func (c *charts) sayf(format string, args ...any) { fmt.Fprintf(&c.b, format+"\n", args...) }
@@ -71,7 +71,7 @@ func (c *charts) totals(st Stats) {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// cost is what it came to in money, with how much of it is known.
+// cost writes the total cost, and how much of it is known.
 func (c *charts) cost(st Stats) {
 	if st.Cost.Sessions == 0 && st.Cost.Tokens == 0 {
 		return
@@ -109,11 +109,11 @@ const (
 	widestGroup = 40
 	leastGroup  = 16
 	widestBar   = 30
-	besideWords = 20 // what stands beside a name in words, but for the bar
+	besideWords = 20 // columns beside a name in words, without the bar
 )
 
-// groups shows how many sessions there are of each. Those that have words for a name say nothing of
-// success: it is what the words tell.
+// groups shows how many sessions each group has. Names in words get no success rate: they say it
+// themselves.
 func (c *charts) groups(heading string, groups []Group, inWords bool) {
 	if len(groups) == 0 {
 		return
@@ -154,7 +154,7 @@ func (c *charts) groups(heading string, groups []Group, inWords bool) {
 	}
 }
 
-// leftCut cuts a path to a width. Its end tells more than its beginning.
+// leftCut cuts the beginning of a path, as its end tells more.
 func leftCut(path string, width int) string {
 	if over := ansi.StringWidth(path) - width; over > 0 {
 		return ansi.TruncateLeft(path, over+1, "…")
@@ -162,7 +162,7 @@ func leftCut(path string, width int) string {
 	return path
 }
 
-// bar draws a group beside the largest one, its successes in their colour.
+// bar draws the size of a group relative to the largest, its successes in their colour.
 func (c *charts) bar(g Group, most, used int) string {
 	room := min(widestBar, c.screen.Width-used-3)
 	if !c.bars || room < 4 || g.Sessions == 0 {
@@ -209,7 +209,7 @@ func periodName(days int) string {
 	return fmt.Sprintf("%d days", days)
 }
 
-// spark draws the periods as one sign each, from nothing to the most.
+// spark draws one sign per period.
 func spark(periods []Period, most int, count func(Period) int) string {
 	signs := []rune("▁▂▃▄▅▆▇█")
 	var b strings.Builder

@@ -8,11 +8,11 @@ import (
 	"codeloops/internal/screen/render"
 )
 
-// Spent is what a session has cost, as far as its agents tell.
+// Spent is what a session has cost, as far as its agents report it.
 type Spent struct {
-	CostUSD *float64 `json:"cost_usd"`               // nil: none of them tells
-	Partly  bool     `json:"cost_partial,omitempty"` // some turn's cost is not known
-	Tokens  *int64   `json:"tokens"`                 // input, cache and output; nil: none of them tells
+	CostUSD *float64 `json:"cost_usd"`               // nil: no agent reports it
+	Partly  bool     `json:"cost_partial,omitempty"` // the cost of some turn is unknown
+	Tokens  *int64   `json:"tokens"`                 // input, cache and output; nil: no agent reports them
 }
 
 // spentBy adds up what a session has cost.
@@ -22,7 +22,7 @@ func spentBy(t *progress.Tally) (s Spent) {
 	}
 	sum := t.Actor.Usage.Plus(t.Critic.Usage)
 	if sum.Priced > 0 {
-		// Sums of what has a few decimals have many.
+		// Sums of rounded numbers are not round.
 		s.CostUSD, s.Partly = new(math.Round(sum.CostUSD*1e6)/1e6), sum.Priced < t.Actor.Turns+t.Critic.Turns
 	}
 	if sum.Counted > 0 {
@@ -32,7 +32,7 @@ func spentBy(t *progress.Tally) (s Spent) {
 	return s
 }
 
-// others adds what the turns of a strategy's own have cost.
+// others adds the cost of the strategy's own turns.
 func (s *Spent) others(o loop.Spent) {
 	s.Partly = s.Partly || s.CostUSD != nil && o.CostBasis == loop.Unknown
 	if o.CostUSD > 0 || o.CostBasis == loop.Reported || o.CostBasis == loop.Estimated {
@@ -44,8 +44,8 @@ func (s *Spent) others(o loop.Spent) {
 	}
 }
 
-// Cost is what a session has cost: "-" when nobody knows, with "≥" ahead when some turn's cost is not known. Nil is a session of which
-// nothing is known.
+// Cost writes what a session has cost: "-" if unknown, with a leading "≥" if the cost of some turn
+// is unknown. t is nil if nothing is known of the session.
 func Cost(t *progress.Tally) string {
 	spent := spentBy(t)
 	if spent.CostUSD == nil {
@@ -58,8 +58,7 @@ func Cost(t *progress.Tally) string {
 	return text
 }
 
-// Told is how good the figures of a session's cost are, for a sentence that has
-// told them.
+// Told says how reliable the figures of a session's cost are, at the end of a sentence.
 func Told(t *progress.Tally) string {
 	if t == nil {
 		return ""

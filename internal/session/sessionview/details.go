@@ -18,12 +18,11 @@ import (
 // Entries are the lines of a log, as [session.Reader.Entries] yields them.
 type Entries = iter.Seq2[session.Entry, error]
 
-// A MissingError says that a log does not hold the iteration that was asked
-// for.
+// A MissingError says that a log does not hold the requested iteration.
 type MissingError struct {
 	ID        string
 	Iteration int // 0: any
-	Last      int // the last one there is, 0 for none
+	Last      int // the last one in the log, 0: none
 }
 
 func (e *MissingError) Error() string {
@@ -33,27 +32,26 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("session %s has no iteration %d; the last one is %d", e.ID, e.Iteration, e.Last)
 }
 
-// Details shows one session to a person, from its first line to its last. It
-// holds one line of the log at a time.
+// Details shows one session to a person. It holds one line of the log at a time.
 type Details struct {
 	Out       io.Writer
 	Screen    Screen
-	Full      bool // texts whole, and diffs
-	Iteration int  // this one alone; 0: all
+	Full      bool // whole texts, and diffs
+	Iteration int  // show only this one; 0: all
 	Zone      *time.Location
 
 	session loop.Session // as it began
 	state   progress.State
-	notes   []note          // of the iteration that is not whole yet
-	turns   []session.Entry // of a strategy's own, likewise
+	notes   []note          // of the unfinished iteration
+	turns   []session.Entry // the strategy's own, also of the unfinished iteration
 	steps   tree
 	err     error // the first one; nothing is written after it
 }
 
-// A note is something that happened on the way to a verdict.
+// A note is something that happened before a verdict.
 type note struct {
 	what  string
-	reply string // of the critic, "" when the note is of something else
+	reply string // of the critic; "" for other notes
 }
 
 // Show writes the session.
@@ -84,7 +82,7 @@ func (d *Details) Show(o session.Overview, entries Entries) error {
 	return d.err
 }
 
-// Brief writes what the beginning and the end of a session's log say.
+// Brief writes only how a session began and ended.
 func (d *Details) Brief(o session.Overview) error {
 	d.header(o)
 	if o.Outcome != nil {
@@ -93,7 +91,7 @@ func (d *Details) Brief(o session.Overview) error {
 	return d.err
 }
 
-// why says, in brackets, for which reason a session ended; "" where its outcome says all.
+// why says in brackets why a session ended; "" if its outcome says it.
 func why(o session.Overview) string {
 	if o.Outcome == nil {
 		return ""
@@ -138,7 +136,7 @@ func (d *Details) header(o session.Overview) {
 	d.block("prompt", o.Session.Prompt, 20)
 }
 
-// templates names the texts of the user's own in which agents are asked.
+// templates lists the user's own prompt templates.
 func (d *Details) templates(s loop.Session) {
 	for _, line := range render.Templates(s) {
 		d.rowf("template", "%s", line)
@@ -183,7 +181,7 @@ func (d *Details) note(lines ...string) {
 	}
 }
 
-// ran tells of the end of a run, or of the beginning of the next.
+// ran shows the end of a run, or the beginning of a resumed one.
 func (d *Details) ran(e loop.Event) {
 	if end, over := e.(loop.Finished); over {
 		d.end(end.Outcome)
@@ -195,7 +193,7 @@ func (d *Details) ran(e loop.Event) {
 	}
 }
 
-// brokeOff tells of the iteration that is not whole, if there is one.
+// brokeOff shows the unfinished iteration, if there is one.
 func (d *Details) brokeOff(running bool) {
 	open := d.state.Open
 	if open.Number == 0 {
@@ -247,7 +245,7 @@ func (d *Details) end(o loop.Outcome) {
 	d.block("", words.Remedy(o), 0)
 }
 
-// cost is what the session has cost so far.
+// cost shows what the session has cost so far.
 func (d *Details) cost() {
 	cost := Cost(&d.state.Tally)
 	if spent := spentBy(&d.state.Tally); spent.Tokens != nil {

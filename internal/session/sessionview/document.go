@@ -12,11 +12,9 @@ import (
 	"codeloops/internal/session"
 )
 
-// Document writes a session as one JSON object, which docs/session-format.md
-// describes: what a list tells of it, and
-// the lines of its log for the start, the iterations (or the one that is asked
-// for, when that is not 0), the turns of a strategy's own and the end. It holds one line
-// of the log at a time, and those turns.
+// Document writes a session as one JSON object, which docs/session-format.md describes: its row in
+// a list and, from its log, the lines of the start, the iterations (or only the given one, unless
+// it is 0), the strategy's own turns, and the end. It holds these turns and one line at a time.
 func Document(w io.Writer, o session.Overview, entries Entries, iteration int) error {
 	d := &document{out: w, iteration: iteration, end: "null"}
 	row, err := json.Marshal(NewRow(o))
@@ -33,7 +31,7 @@ func Document(w io.Writer, o session.Overview, entries Entries, iteration int) e
 		}
 	}
 	if iteration > 0 && d.listed == 0 {
-		// What has been written is no whole document; the exit code says so.
+		// The document is incomplete; the exit code says so.
 		return errors.Join(d.err, &MissingError{ID: o.ID, Iteration: iteration, Last: d.last})
 	}
 	d.open()
@@ -49,7 +47,7 @@ type document struct {
 	out       io.Writer
 	iteration int
 
-	opened bool // the list of iterations has been begun
+	opened bool // the list of iterations has begun
 	listed int
 	last   int
 	turns  []string

@@ -11,8 +11,7 @@ import (
 	"codeloops/internal/session"
 )
 
-// ReadIterations reads the iterations of a log, as far as they can be read before ctx
-// is over: it then returns its cause.
+// ReadIterations reads the iterations of a log. If ctx ends first, it returns its cause.
 func ReadIterations(ctx context.Context, path string) ([]progress.Iteration, error) {
 	r, err := session.OpenFile(path)
 	if err != nil {
@@ -33,11 +32,11 @@ func ReadIterations(ctx context.Context, path string) ([]progress.Iteration, err
 	return state.Closed, nil
 }
 
-// mostIterations is how many lines of a preview tell of iterations.
+// mostIterations is how many lines of a preview show iterations.
 const mostIterations = 4
 
-// iterations are the last iterations of a session, a line each. Those that have not
-// been read yet have their lines, too: what stands below stays where it is.
+// iterations shows the last iterations of a session, a line each. Until they are read, it shows
+// placeholders, so that the lines below do not move.
 func (s Screen) iterations(o session.Overview, all []progress.Iteration) (lines []string) {
 	if all == nil {
 		for range min(o.Iterations, mostIterations) {
@@ -50,7 +49,7 @@ func (s Screen) iterations(o session.Overview, all []progress.Iteration) (lines 
 		all = all[earlier+1:]
 	}
 	for _, one := range all {
-		like := "" // goes on
+		like := "" // CONTINUE
 		switch one.Decision {
 		case loop.Done:
 			like = string(loop.Success)

@@ -34,7 +34,7 @@ type Row struct {
 	CriticModel string `json:"critic_model,omitempty"`
 
 	Spent
-	Task       string   `json:"task,omitempty"` // of the queue, that it works on
+	Task       string   `json:"task,omitempty"` // the queue's task that it worked on
 	Confidence *float64 `json:"confidence"`
 	Summary    string   `json:"summary,omitempty"`
 	Prompt     string   `json:"prompt"`
@@ -42,7 +42,7 @@ type Row struct {
 	Problem    string   `json:"problem,omitempty"` // with the log: file, line, what is wrong
 }
 
-// NewRow tells of a session what its overview does.
+// NewRow returns the row of a session.
 func NewRow(o session.Overview) Row {
 	actor, critic := o.Session.Actor, o.Session.Critic
 	r := Row{
@@ -63,7 +63,7 @@ func NewRow(o session.Overview) Row {
 	return r
 }
 
-// Rows describes sessions for a program.
+// Rows returns the rows of sessions.
 func Rows(picked []session.Overview) []Row { return each(picked, NewRow) }
 
 // Tabs writes a line of tab-separated fields for each session: id, directory, outcome,
@@ -81,7 +81,7 @@ func Tabs(w io.Writer, picked []session.Overview) error {
 	return nil
 }
 
-// about is what a person reads of what a session was for.
+// about says what a session was for.
 func about(o session.Overview) string {
 	if o.Rest {
 		return "(the first line of its log cannot be read)"
@@ -89,8 +89,8 @@ func about(o session.Overview) string {
 	return o.Session.Prompt
 }
 
-// beginning puts the beginning of a text, which may be long, on one line: more of it than
-// width columns have room for.
+// beginning puts the beginning of a text on one line that is at least width columns wide, if there
+// is enough text. Prompts may be long, and lists have many.
 func beginning(text string, width int) string {
 	most := 8 * width // bytes
 	return term.Line(strings.ToValidUTF8(text[:min(most, len(text))], ""))
@@ -105,7 +105,7 @@ func iterations(o session.Overview, unknown string) string {
 
 const (
 	widestProject = 20
-	leastPrompt   = 16 // a narrower one says nothing
+	leastPrompt   = 16 // with less room, the prompt is useless
 	gap           = "  "
 )
 
@@ -151,14 +151,13 @@ func Table(w io.Writer, picked []session.Overview, s Screen) error {
 	return nil
 }
 
-// shortOutcome is the outcome as a table has room for it.
+// shortOutcome is the outcome, short enough for a table.
 func shortOutcome(outcome string) string {
 	short := map[loop.Result]string{loop.MaxIterations: "limit", loop.BudgetExhausted: "budget"}[loop.Result(outcome)]
 	return cmp.Or(short, term.Line(outcome))
 }
 
-// project names a working directory, of this system or another, by its last
-// part, "?" where it is not known.
+// project is the last part of a working directory of any system, "?" if it is unknown.
 func project(dir string) string {
 	name := path.Base(cmp.Or(filepath.ToSlash(term.Line(dir)), "?"))
 	return term.Fit(name, widestProject)

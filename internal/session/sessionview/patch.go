@@ -15,10 +15,10 @@ import (
 	"codeloops/internal/screen/term"
 )
 
-// RoundOf returns an iteration, 0 being the last whole one whose work is in the user's work tree,
-// and what had changed since the session began when the one ahead of it ended. Where all of them
-// were played in forks that were not applied, the last is zero. The error is a [*MissingError]
-// when there is no such iteration.
+// RoundOf returns an iteration, and the change up to the end of the one before it. Iteration 0 is
+// the last finished one whose work is in the user's work tree; the result is zero if all were
+// played in forks that were not applied. The error is a [*MissingError] if there is no such
+// iteration.
 func RoundOf(id string, entries Entries, iteration int) (before loop.Change, round loop.Round, err error) {
 	var forks progress.Forks
 	var kept loop.Round
@@ -46,8 +46,8 @@ func RoundOf(id string, entries Entries, iteration int) (before loop.Change, rou
 	return before, kept, nil
 }
 
-// Unappliable lists the files of which a change holds the names only: binary
-// ones too large for a log.
+// Unappliable lists the files whose content a change does not hold: binary ones too large for a
+// log.
 func Unappliable(c loop.Change) (paths []string) {
 	for _, f := range c.Files {
 		if f.Binary && f.BinaryPatch == "" && !strings.Contains(f.Patch, "\nGIT binary patch\n") {
@@ -57,8 +57,7 @@ func Unappliable(c loop.Change) (paths []string) {
 	return paths
 }
 
-// Patch writes a change for `git apply`, byte by byte, or with a screen for a
-// person.
+// Patch writes a change for `git apply`, byte by byte, or, with a screen, for a person.
 func Patch(w io.Writer, c loop.Change, s *Screen) error {
 	if s == nil {
 		_, err := io.WriteString(w, c.ApplicablePatch())
@@ -72,7 +71,7 @@ func Patch(w io.Writer, c loop.Change, s *Screen) error {
 	return nil
 }
 
-// coloured is one file's patch in git's colours, its content cleaned.
+// coloured returns the patch of a file in git's colours, its content cleaned.
 func (s *Screen) coloured(patch string) string {
 	style := func(colour string) lipgloss.Style { return s.Style.NewStyle().Foreground(lipgloss.Color(colour)) }
 	added, removed, place := style("2"), style("1"), style("6")
@@ -97,18 +96,18 @@ func (s *Screen) coloured(patch string) string {
 	return b.String()
 }
 
-// paint colours one line; lipgloss would lay a tab out as blanks.
+// paint colours a line and keeps its tabs, which lipgloss would replace.
 func paint(style lipgloss.Style, text string) string {
 	return style.TabWidth(lipgloss.NoTabConversion).Render(text)
 }
 
-// Names writes the paths of a change, one a line. Odd ones are quoted; with
-// nul they are as they are, each ended by a zero byte.
+// Names writes the paths of a change, one per line. Special ones are quoted; with nul they are not,
+// and each ends with a zero byte.
 func Names(w io.Writer, c loop.Change, nul bool) error {
 	last := ""
 	for i, f := range c.Files {
 		if i > 0 && f.Path == last {
-			continue // a change of type has two parts
+			continue // a change of file type has two parts
 		}
 		last = f.Path
 		line := render.Quoted(f.Path) + "\n"
@@ -122,8 +121,8 @@ func Names(w io.Writer, c loop.Change, nul bool) error {
 	return nil
 }
 
-// named returns the path of a file or, when it was renamed, both, as git has it:
-// "a/{b => c}/d".
+// named returns the path of a file, or both paths of a renamed one as git shows them: "a/{b =>
+// c}/d".
 func named(f loop.FileChange) string {
 	from, to := f.OldPath, f.Path
 	switch {
@@ -139,7 +138,7 @@ func named(f loop.FileChange) string {
 		}
 	}
 	tail := 0
-	// The slash before the first difference may be the one after the last.
+	// The slash before the first difference may also be the one after the last.
 	for i := 1; i <= min(len(from), len(to))-max(head-1, 0) && from[len(from)-i] == to[len(to)-i]; i++ {
 		if from[len(from)-i] == '/' {
 			tail = i
@@ -152,7 +151,7 @@ func named(f loop.FileChange) string {
 	return from[:head] + "{" + middle(from) + " => " + middle(to) + "}" + from[len(from)-tail:]
 }
 
-// DiffStat writes a line for each file of a change, with a bar, and a total.
+// DiffStat writes a line with a bar for each file of a change, and a total.
 func DiffStat(w io.Writer, c loop.Change, s Screen) error {
 	name, number, most := 0, 0, 0
 	for _, f := range c.Files {
@@ -185,7 +184,7 @@ func size(f loop.FileChange) string {
 	return strconv.Itoa(f.Insertions + f.Deletions)
 }
 
-// share is the part of a bar that n takes; what is there has at least one sign.
+// share is the part of a bar for n; at least one sign if n is not 0.
 func share(n, most, bar int) int {
 	if most <= bar || n == 0 {
 		return n

@@ -13,11 +13,11 @@ import (
 	"codeloops/internal/session"
 )
 
-// mostSearched is how much of a prompt, in bytes, is looked through.
+// mostSearched is how much of a prompt is searched, in bytes.
 const mostSearched = 4 << 10
 
-// Haystack is what the words that somebody types are looked for in: all that a
-// list and a preview show of a session.
+// Haystack returns the text that a picker searches: everything that its list and preview show of a
+// session.
 func Haystack(o session.Overview) string {
 	prompt := o.Session.Prompt
 	return strings.Join([]string{
@@ -26,8 +26,8 @@ func Haystack(o session.Overview) string {
 	}, "\n")
 }
 
-// Columns that a line of a list to choose from needs for all but the project
-// and the prompt, and those from which on there is room for the project.
+// Widths of the columns of a picker's list, and of the narrowest list with a column for the
+// project.
 const (
 	pickStarted  = 16
 	pickOutcome  = 11
@@ -36,8 +36,7 @@ const (
 	pickRowCount = 3
 )
 
-// PickLine is a session as a line of a list to choose from, at most as wide as
-// the screen.
+// PickLine shows a session as a line of a picker's list.
 func (s Screen) PickLine(o session.Overview, zone *time.Location) string {
 	cells := []string{padded(o.Started.In(zone).Format("2006-01-02 15:04"), pickStarted)}
 	if s.Width >= pickRoom {
@@ -55,8 +54,8 @@ func padded(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-ansi.StringWidth(text)))
 }
 
-// Preview tells in some lines what a session was about, what it did, and what
-// came of it. All are its iterations, nil as long as they have not been read.
+// Preview shows in some lines what a session was for, did and came to. all are its iterations; nil:
+// they have not been read yet.
 func (s Screen) Preview(o session.Overview, all []progress.Iteration, zone *time.Location) []string {
 	head := fmt.Sprintf("%s  %s", s.strong(term.Line(o.ID)), s.outcome(string(o.Status)))
 	head += why(o)

@@ -40,7 +40,7 @@ func (d *Details) round(r loop.Round) {
 	d.judged(r)
 }
 
-// turned tells what the strategy's own turns came to.
+// turned shows the strategy's own turns.
 func (d *Details) turned() {
 	for _, entry := range d.turns {
 		e, _ := entry.Event.(loop.TurnFinished)
@@ -126,7 +126,7 @@ func (d *Details) judged(r loop.Round) {
 	}
 }
 
-// reviewed tells who decided, and of a panel who was of another mind.
+// reviewed shows who decided, and which members of a panel dissented.
 func (d *Details) reviewed(r loop.Review, decision string) {
 	if votes := r.Votes; len(votes) > 0 {
 		d.rowf("panel", "%s  %s%s", render.Span(r.Duration), term.Line(decision), render.Poll(votes))

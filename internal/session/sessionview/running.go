@@ -13,8 +13,8 @@ import (
 	"codeloops/internal/session/standing"
 )
 
-// Running says in three lines what runs, where it stands, and what it has used. Where is the
-// work tree, "" where the user stands in it.
+// Running says in three lines what runs, where it stands, and what it has used. where is the work
+// tree, "" if the user is in it.
 func (s Screen) Running(at standing.Standing, now time.Time, where string) []string {
 	head := []string{s.strong(at.Session)}
 	if where != "" {
@@ -62,7 +62,7 @@ func stands(at standing.Standing, now time.Time) (parts []string) {
 	return parts
 }
 
-// busy says what goes on where no agent is at work.
+// busy says what is happening while no agent is at work.
 func busy(at standing.Standing, now time.Time) string {
 	since := " for " + render.Clock(now.Sub(at.Now.Since))
 	switch phase, _ := loop.ParseState(at.Now.Phase); phase {
@@ -78,7 +78,7 @@ func busy(at standing.Standing, now time.Time) string {
 	return "between two turns"
 }
 
-// used says what the run has cost and changed, and what it is asked to do.
+// used says what the run has cost and changed, and which requests are pending.
 func used(at standing.Standing, now time.Time) (parts []string) {
 	parts = render.Used(at.Spent.Tokens, at.Limits.Tokens, at.Spent.CostUSD, at.Limits.CostUSD)
 	parts = append(parts, render.Stat(loop.Shape{Files: at.Change.Files, Insertions: at.Change.Insertions, Deletions: at.Change.Deletions}))
@@ -99,8 +99,8 @@ func used(at standing.Standing, now time.Time) (parts []string) {
 	return parts
 }
 
-// Segment is a group of words for the prompt of a shell. Nothing in it means anything to a
-// shell, whatever the roles of a strategy are called.
+// Segment sums up a run for a shell prompt. It contains nothing special to a shell, whatever the
+// roles of a strategy are called.
 func (s Screen) Segment(at standing.Standing, now time.Time) string {
 	words := []string{s.sign()}
 	if n := at.Now.Iteration; n > 0 && at.Limits.Iterations > 0 {
@@ -133,7 +133,7 @@ func (s Screen) Segment(at standing.Standing, now time.Time) string {
 	return strings.Join(words, " ")
 }
 
-// plain leaves letters and digits of a name, and what joins them.
+// plain keeps the ASCII letters, digits, underscores and hyphens of a name.
 func plain(name string) string {
 	const most = 20
 	name = strings.Map(func(r rune) rune {
@@ -145,7 +145,7 @@ func plain(name string) string {
 	return name[:min(len(name), most)]
 }
 
-// briefly writes how long something has taken in one word: 45s, 12m, 1h05m.
+// briefly writes a duration as one word: 45s, 12m, 1h05m.
 func briefly(d time.Duration) string {
 	switch d = max(0, d); {
 	case d < time.Minute:

@@ -11,14 +11,14 @@ import (
 	"codeloops/internal/session"
 )
 
-// A Screen is the terminal that something is shown on.
+// A Screen is the terminal on which something is shown.
 type Screen struct {
 	Width int // columns
 	Style *lipgloss.Renderer
 	ASCII bool // it cannot show other characters
 }
 
-// Wide is the same screen with so many columns.
+// Wide returns the same screen with another width.
 func (s Screen) Wide(columns int) Screen {
 	s.Width = columns
 	return s

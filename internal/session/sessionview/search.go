@@ -11,24 +11,24 @@ import (
 	"codeloops/internal/session"
 )
 
-// wideExcerpt is the width of an excerpt that no screen limits.
+// wideExcerpt is the width of an excerpt for a program.
 const wideExcerpt = 120
 
-// A FoundRow is one session that a search has found, for a program.
+// A FoundRow is a session that a search has found, for a program.
 type FoundRow struct {
 	Row
 
 	Matches []MatchRow `json:"matches"`
 }
 
-// A MatchRow is one text of it.
+// A MatchRow is a text that matches.
 type MatchRow struct {
 	Iteration *int          `json:"iteration"` // null: the whole session
 	In        session.Place `json:"in"`
 	Excerpt   string        `json:"excerpt"`
 }
 
-// FoundRows describes for a program what a search has found.
+// FoundRows returns the rows of found sessions.
 func FoundRows(found []session.Found) []FoundRow {
 	return each(found, func(one session.Found) FoundRow {
 		return FoundRow{NewRow(one.Overview), each(one.Matches, func(m session.Match) MatchRow {
@@ -41,8 +41,8 @@ func FoundRows(found []session.Found) []FoundRow {
 	})
 }
 
-// FoundTabs writes a line for each text, its fields set apart by tabs: id,
-// iteration ("" for the whole session), place, excerpt.
+// FoundTabs writes a line of tab-separated fields for each match: id, iteration ("" for the whole
+// session), place, excerpt.
 func FoundTabs(w io.Writer, found []session.Found) error {
 	for _, one := range found {
 		for _, m := range one.Matches {
@@ -55,8 +55,7 @@ func FoundTabs(w io.Writer, found []session.Found) error {
 	return nil
 }
 
-// Found writes each session with its project and outcome, and below it the texts
-// that were found.
+// Found writes each session with its project and outcome, and its matches below it.
 func (s Screen) Found(w io.Writer, found []session.Found) error {
 	for _, one := range found {
 		var b strings.Builder
@@ -80,16 +79,16 @@ func matchIteration(m session.Match) string {
 	return strconv.Itoa(m.Iteration)
 }
 
-// excerpt is what was found, with the words around it, on one line of a width.
+// excerpt returns a match and the words around it, on one line of the given width.
 func excerpt(m session.Match, width int) string {
-	const around = 30 // bytes before what was found
+	const around = 30 // bytes before the match
 	from, before := max(0, m.Begin-min(around, width/3)), ""
 	if from > 0 {
 		for from < m.Begin && !utf8.RuneStart(m.Text[from]) {
 			from++
 		}
 		if gap := strings.IndexAny(m.Text[from:m.Begin], " \t\n"); gap >= 0 {
-			from += gap // a whole word
+			from += gap // begin with a whole word
 		}
 		before = "…"
 	}

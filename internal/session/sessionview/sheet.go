@@ -19,12 +19,12 @@ func (d *Details) rowf(name, format string, args ...any) {
 	d.sayf("  %-10s %s", name, fmt.Sprintf(format, args...))
 }
 
-// block writes a text under a heading, in short or whole.
+// block writes the first lines of a text, or all of it, under a heading.
 func (d *Details) block(heading, text string, most int) {
 	d.lines(heading, text, render.Excerpt(text, most, d.Screen.Width-6))
 }
 
-// ending is block with the last lines.
+// ending writes the last lines of a text, or all of it.
 func (d *Details) ending(text string, most int) {
 	d.lines("", text, render.Tail(text, most, d.Screen.Width-6))
 }

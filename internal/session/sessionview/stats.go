@@ -10,14 +10,13 @@ import (
 	"codeloops/internal/session"
 )
 
-// Stats is what many sessions come to. A rate is a share of those that have
-// ended, from 0 to 1; null when there are none.
+// Stats sums up sessions. A rate is a share of the ended ones, from 0 to 1; null if there are none.
 type Stats struct {
 	Sessions    int      `json:"sessions"`
 	Ended       int      `json:"ended"`
 	SuccessRate *float64 `json:"success_rate"`
 
-	// Of the sessions that have ended.
+	// Of the ended sessions.
 	Iterations Spread `json:"iterations"`
 	Duration   Spread `json:"duration_secs"`
 	Working    Spread `json:"working_secs"` // Duration without waits for services
@@ -35,13 +34,13 @@ type Stats struct {
 	Confidence []ConfidenceOf `json:"confidence"`
 }
 
-// Waits are those for services that were at a limit, or overloaded.
+// Waits are the waits for services that were rate limited or overloaded.
 type Waits struct {
 	Seconds  float64 `json:"secs"`
 	Sessions int     `json:"sessions"` // that have waited
 }
 
-// add returns how long a session has waited.
+// add adds a session, and returns how long it waited.
 func (w *Waits) add(o session.Overview) time.Duration {
 	if o.Tally == nil || o.Tally.Waits == 0 {
 		return 0
@@ -52,11 +51,11 @@ func (w *Waits) add(o session.Overview) time.Duration {
 	return waited
 }
 
-// Costs are what sessions have cost, as far as their agents tell.
+// Costs are what sessions have cost, as far as their agents report it.
 type Costs struct {
 	USD      float64 `json:"usd"`
 	Sessions int     `json:"sessions"` // whose cost is known, at least in part
-	Partly   int     `json:"partial"`  // those of them of which some turns' is not
+	Partly   int     `json:"partial"`  // those of them whose cost is known only in part
 	PerDone  float64 `json:"usd_per_success"`
 	Tokens   int64   `json:"tokens"`
 }
@@ -75,45 +74,45 @@ func (c *Costs) add(o session.Overview) {
 	}
 }
 
-// A Spread is how a number is distributed; all zero without any number.
+// A Spread describes the distribution of numbers; all zero if there are none.
 type Spread struct {
 	Mean   float64 `json:"mean"`
 	Median float64 `json:"median"`
-	P90    float64 `json:"p90"` // nine of ten are not larger
+	P90    float64 `json:"p90"` // nine of ten numbers are not larger
 }
 
 // A Group is the sessions that have something in common.
 type Group struct {
 	Name        string   `json:"name"`
-	Cause       string   `json:"cause,omitempty"` // of a stop reason: the parameter of the strategy that was met, or the role that gave no decision
+	Cause       string   `json:"cause,omitempty"` // of a stop reason: the strategy's parameter that was reached, or the role that gave no decision
 	Sessions    int      `json:"sessions"`
 	SuccessRate *float64 `json:"success_rate"`
-	CostUSD     *float64 `json:"cost_usd"` // as far as it is known; null: not at all
+	CostUSD     *float64 `json:"cost_usd"` // as far as it is known; null: unknown
 	Tokens      int64    `json:"tokens"`
 
 	ended, successes int
 }
 
-// A Period is a span of days, of the same length as the others.
+// A Period is a number of days, the same for all periods.
 type Period struct {
-	Begin     string `json:"begin"` // its first day, where the user is
+	Begin     string `json:"begin"` // the first day, in the user's zone
 	Sessions  int    `json:"sessions"`
 	Successes int    `json:"successes"`
 
-	CostUSD *float64 `json:"cost_usd"` // as far as it is known; null: not at all
+	CostUSD *float64 `json:"cost_usd"` // as far as it is known; null: unknown
 }
 
-// A ConfidenceOf is the successes in which the critic's confidence was in a
-// band, and how many of them were followed by another session with the same
-// prompt in the same directory: the user, it seems, was not content.
+// A ConfidenceOf counts the successes whose confidence was in a band, and how many of them were
+// followed by another session with the same prompt in the same directory: perhaps the user was not
+// satisfied.
 type ConfidenceOf struct {
 	Band      string `json:"band"`
 	Successes int    `json:"successes"`
 	Followed  int    `json:"followed"`
 }
 
-// NewStats adds up the picked sessions. All are those that may have followed
-// one of them, picked or not. Days are those of the zone.
+// NewStats sums up the picked sessions. all are the sessions that may have followed one of them.
+// Days are those of the zone.
 func NewStats(picked, all []session.Overview, zone *time.Location) Stats {
 	var s Stats
 	var iterations, took, worked []float64
@@ -148,7 +147,7 @@ func NewStats(picked, all []session.Overview, zone *time.Location) Stats {
 	return s
 }
 
-// known is a name that the first line of a log tells, unless that cannot be read.
+// known replaces a name that the log does not tell.
 func known(name string) string { return cmp.Or(name, "unknown") }
 
 func (g *Group) add(o session.Overview) {
@@ -166,7 +165,7 @@ func (g *Group) add(o session.Overview) {
 	}
 }
 
-// plus adds what is known; nil is nothing.
+// plus adds two numbers; nil is unknown and adds nothing.
 func plus[N int64 | float64](a, b *N) *N {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
@@ -191,8 +190,8 @@ func (g groups) add(name string, o session.Overview) {
 	g[name].add(o)
 }
 
-// ended adds a session to those that ended for the same reason. The other causes are each of one
-// session alone.
+// ended adds a session to those that ended for the same reason. Most causes are unique to a
+// session, and are left out.
 func (g groups) ended(out loop.Outcome, o session.Overview) {
 	cause := ""
 	if out.Bounded() || out.Reason == loop.StopNoDecision {
@@ -232,12 +231,10 @@ func spread(numbers []float64) (s Spread) {
 	return s
 }
 
-// mostPeriods is how many there are at most: as many signs as a sparkline may
-// have.
+// mostPeriods is how many signs a sparkline may have.
 const mostPeriods = 60
 
-// periods counts the sessions by day, or by as many days as it takes for the
-// periods not to become too many.
+// periods counts the sessions per day, or per several days if there would be too many periods.
 func periods(picked []session.Overview, zone *time.Location) (list []Period, days int) {
 	if len(picked) == 0 {
 		return []Period{}, 1
@@ -273,7 +270,7 @@ func periods(picked []session.Overview, zone *time.Location) (list []Period, day
 
 const secondsOfDay = 24 * 60 * 60
 
-// day numbers the days, as the calendar of a zone has them.
+// day numbers the calendar days of a zone.
 func day(at time.Time, zone *time.Location) int {
 	y, m, d := at.In(zone).Date()
 	return int(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / secondsOfDay)
@@ -284,18 +281,18 @@ type band struct {
 	least float64
 }
 
-// bands are those of the confidence, from the highest to the lowest. They are
-// narrow at the top: critics are seldom in doubt.
+// bands lists the bands of confidence, highest first. The top ones are narrow, because critics are
+// seldom in doubt.
 func bands() []band {
 	return []band{{"0.95 to 1", 0.95}, {"0.90 to 0.95", 0.9}, {"0.80 to 0.90", 0.8}, {"0.50 to 0.80", 0.5}, {"below 0.50", 0}}
 }
 
-// work tells sessions with the same prompt in the same directory from others.
+// work identifies sessions with the same prompt in the same directory.
 type work struct{ prompt, dir string }
 
 func workOf(o session.Overview) work { return work{o.Session.Prompt, o.Session.WorkingDir} }
 
-// confidence compares what critics were sure of with what users did next.
+// confidence compares the critics' confidence with what users did next.
 func confidence(picked, all []session.Overview) []ConfidenceOf {
 	latest := map[work]time.Time{}
 	for _, o := range all {

@@ -15,29 +15,29 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// A tree is what the steps of a strategy came to: candidates, attempts, rounds. A candidate that
-// carries another one's work further hangs below that.
+// A tree shows the steps of a strategy: candidates, attempts, rounds. A candidate that continues
+// another one's work is below that.
 type tree struct {
 	all   []*branch
-	floor float64 // what a candidate has to score
-	drawn bool    // there is more than iterations
+	floor float64 // the score that a candidate needs
+	drawn bool    // there are other steps than iterations
 }
 
 // A branch is one step of the tree.
 type branch struct {
 	step  loop.Step
 	name  string
-	from  loop.Step // whose work it carries further; "": nobody's
+	from  loop.Step // the step whose work it continues; "": none
 	score string
-	fate  string   // what became of its work
-	facts []string // what else it came to, in its line
-	texts []string // likewise, in lines of their own
-	own   bool     // a turn, which is told of elsewhere
+	fate  string   // what happened to its work
+	facts []string // other results, on its line
+	texts []string // other results, on lines of their own
+	own   bool     // a turn, which Details shows elsewhere
 	won   bool
 }
 
-// event takes the next event of the session. kept says by checkpoint whose state it is, fork in
-// which one the event is.
+// event takes the next event of the session. kept maps checkpoints to steps; fork is the one that
+// the event happened in.
 func (t *tree) event(entry session.Entry, kept map[string]loop.Step, fork loop.Step) {
 	switch e := entry.Event.(type) {
 	case loop.TurnFinished:
@@ -57,7 +57,7 @@ func (t *tree) event(entry session.Entry, kept map[string]loop.Step, fork loop.S
 	}
 }
 
-// noted takes what a step came to that is no turn.
+// noted takes what a step reported.
 func (t *tree) noted(step loop.Step, e loop.Noted, kept map[string]loop.Step) {
 	t.drawn = t.drawn || e.Name != loop.NoteCheckpoint
 	whole := cmp.Or(step.Parent(), step)
@@ -75,17 +75,18 @@ func (t *tree) noted(step loop.Step, e loop.Noted, kept map[string]loop.Step) {
 		if said := render.Passed(e.Checks); said != "" {
 			t.at(whole).say("checks: " + said)
 		}
-	case loop.NoteCheckpoint, loop.NoteForked, loop.NoteRejudge, loop.NoteQuestion: // say nothing by themselves
+	case loop.NoteCheckpoint, loop.NoteForked, loop.NoteRejudge, loop.NoteQuestion: // nothing to show
 	default:
 		name := step.Name()
 		if whole == step {
-			name = "" // the branch is called so
+			name = "" // the branch has this name
 		}
 		t.at(whole).tell(name, term.Line(e.Text))
 	}
 }
 
-// closed takes the end of a fork. One that is called so is a mere place for the step around it.
+// closed takes the end of a fork. A fork named [loop.ForkPlace] is only a place for the step around
+// it.
 func (t *tree) closed(step loop.Step, applied bool) {
 	if step.Name() == loop.ForkPlace {
 		return
@@ -93,14 +94,14 @@ func (t *tree) closed(step loop.Step, applied bool) {
 	switch {
 	case applied:
 		t.at(step).ends("applied", true)
-	case !slices.ContainsFunc(t.all, func(b *branch) bool { return b.won && b.step.In(step) }): // else part by part
+	case !slices.ContainsFunc(t.all, func(b *branch) bool { return b.won && b.step.In(step) }): // otherwise its parts were applied
 		t.at(step).ends("thrown away", false)
 	}
 }
 
 func (b *branch) ends(fate string, won bool) { b.own, b.fate, b.won = false, fate, won }
 
-// tell adds what a strategy makes known. A long text has a line of its own.
+// tell adds what a strategy reported. A long text gets its own line.
 func (b *branch) tell(name, text string) {
 	const long = 30
 	if name == "score" {
@@ -115,7 +116,7 @@ func (b *branch) tell(name, text string) {
 	}
 }
 
-// say adds a fact. A session that was carried on may tell of it again.
+// say adds a fact, once: a resumed session may report it again.
 func (b *branch) say(fact string) {
 	if b.own {
 		b.own, b.facts = false, nil
@@ -143,8 +144,8 @@ func (t *tree) at(step loop.Step) *branch {
 
 var numbers = regexp.MustCompile(`[0-9]+`)
 
-// before reports whether a step belongs before another one that it was played at the same time
-// with: they differ in one number, as debater_1.round_2 and debater_2.round_2.
+// before reports whether a step is shown before another one that ran at the same time. Such steps
+// differ in one number, as debater_1.round_2 and debater_2.round_2 do.
 func before(step, other loop.Step) bool {
 	a, b := string(step), string(other)
 	if numbers.ReplaceAllString(a, "#") != numbers.ReplaceAllString(b, "#") {
@@ -161,7 +162,7 @@ func before(step, other loop.Step) bool {
 	return differ == 1 && less
 }
 
-// above returns the branch that another one hangs below, nil for none.
+// above returns the parent of a branch, nil if there is none.
 func (t *tree) above(b *branch) (above *branch) {
 	for _, other := range t.all {
 		if b.from != "" && other.step == b.from {
@@ -174,8 +175,8 @@ func (t *tree) above(b *branch) (above *branch) {
 	return above
 }
 
-// below returns what hangs below a branch, nil being the session. Turns of a step that says what
-// it came to are told of elsewhere.
+// below returns the children of a branch; nil is the session. Turns of a step with results of its
+// own are shown elsewhere.
 func (t *tree) below(whole *branch) (below []*branch) {
 	for _, b := range t.all {
 		if t.above(b) == whole && (!b.own || whole == nil || whole.own) {
@@ -185,8 +186,8 @@ func (t *tree) below(whole *branch) (below []*branch) {
 	return below
 }
 
-// pruned reports whether a candidate was not gone on with: it scored too little, or others of
-// its level were better.
+// pruned reports whether a candidate was given up: it scored too little, or others of its level
+// were better.
 func (t *tree) pruned(b *branch) bool {
 	if b.score == "" || b.won {
 		return false
@@ -202,7 +203,7 @@ func (t *tree) pruned(b *branch) bool {
 	})
 }
 
-// lines are the characters that a tree is drawn with.
+// lines are the signs that a tree is drawn with.
 type lines struct{ branch, last, down, none string }
 
 func (s Screen) lines() lines {

@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Open returns the side of a new pseudo-terminal that plays the terminal, of 24 lines
-// and 70 columns, and the name of the other side (see pty(7)). It is closed after the
-// test, which ends a read of it. Where there are none, the test is skipped.
+// Open returns the master side of a new pseudo-terminal of 24 lines and 70 columns, and the name of
+// the other side (see pty(7)). It is closed after the test, which ends a pending read. The test is
+// skipped if there are no pseudo-terminals.
 func Open(tb testing.TB) (main *os.File, name string) {
 	tb.Helper()
-	// Of one that may block a read would not end.
+	// A read of a blocking descriptor would not end.
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		tb.Skip("there are no pseudo-terminals:", err)
