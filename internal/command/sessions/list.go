@@ -106,14 +106,7 @@ func runSessionsList(l *command.Logs, o *listOptions) error {
 		case o.json:
 			return command.WriteJSON(w, sessionview.Rows(picked))
 		case o.jsonl:
-			enc := json.NewEncoder(w)
-			enc.SetEscapeHTML(false)
-			for _, row := range sessionview.Rows(picked) {
-				if err := enc.Encode(row); err != nil {
-					return err
-				}
-			}
-			return nil
+			return jsonLines(w, sessionview.Rows(picked))
 		case l.Console.OutTTY && len(picked) == 0:
 			_, err := fmt.Fprintln(l.Console.Err, "no sessions")
 			return err
@@ -122,6 +115,17 @@ func runSessionsList(l *command.Logs, o *listOptions) error {
 		}
 		return sessionview.Tabs(w, picked)
 	})
+}
+
+func jsonLines(w io.Writer, rows []sessionview.Row) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for _, row := range rows {
+		if err := enc.Encode(row); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type searchOptions struct {

@@ -117,12 +117,21 @@ func (d *Details) judged(r loop.Round) {
 	if v.Confidence != nil {
 		d.rowf("confidence", "%.2f", *v.Confidence)
 	}
-	if r.Failure != loop.StopNone {
-		d.rowf("failure", "%s", words.Stop(r.Failure))
-	}
+	d.failure(r)
 	d.block("", v.Guidance(), 12)
 	if v.Escalation != "" {
 		d.rowf("escalation", "%s", term.Line(v.Escalation))
+	}
+}
+
+// failure shows why an iteration counts as an error, unless its verdict says it.
+func (d *Details) failure(r loop.Round) {
+	switch {
+	case r.Failure == loop.StopNone:
+	case r.Failure != loop.StopConsecutiveErrors: // which stands for all failures without a name
+		d.rowf("failure", "%s", words.Stop(r.Failure))
+	case r.Verdict.Decision != loop.Error:
+		d.rowf("failure", "the actor could not finish its turn")
 	}
 }
 

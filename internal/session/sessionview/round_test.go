@@ -1,0 +1,46 @@
+package sessionview_test
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/lipgloss"
+
+	"codeloops/internal/loop"
+	"codeloops/internal/session"
+	"codeloops/internal/session/sessionview"
+)
+
+// TestFailure: why an iteration counts as an error is shown where its verdict does not say it. That
+// it may be one of several in a row is no reason.
+func TestFailure(t *testing.T) {
+	t.Parallel()
+	failed := loop.Verdict{Decision: loop.Error, Analysis: "it does not compile"}
+	escalated := loop.Verdict{Decision: loop.Error, Escalation: "only a person knows"}
+	for name, c := range map[string]struct {
+		round loop.Round
+		want  string // "": no row
+	}{
+		"escalated":     {loop.Round{Ruling: loop.Ruling{Verdict: escalated}, Failure: loop.StopConsecutiveErrors}, ""},
+		"error":         {loop.Round{Ruling: loop.Ruling{Verdict: failed}, Failure: loop.StopConsecutiveErrors}, ""},
+		"timed out":     {loop.Round{Ruling: loop.Ruling{Verdict: failed}, Failure: loop.StopActorTimeout}, "the actor took too long"},
+		"actor impeded": {loop.Round{Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Continue}}, Failure: loop.StopConsecutiveErrors}, "the actor could not finish its turn"},
+		"not a failure": {loop.Round{Ruling: loop.Ruling{Verdict: loop.Verdict{Decision: loop.Continue}}}, ""},
+	} {
+		var out bytes.Buffer
+		d := sessionview.Details{Out: &out, Screen: sessionview.Screen{Width: 80, Style: lipgloss.NewRenderer(io.Discard)}, Zone: time.UTC}
+		c.round.Iteration = 1
+		c.round.Review.Verdict = c.round.Verdict
+		err := d.Show(session.Overview{}, func(yield func(session.Entry, error) bool) {
+			yield(session.Entry{Event: loop.IterationFinished{Round: c.round}}, nil)
+		})
+		_, row, found := strings.Cut(out.String(), "  failure    ")
+		row, _, _ = strings.Cut(row, "\n")
+		if err != nil || found != (c.want != "") || row != c.want {
+			t.Errorf("%s: %q, want %q (%v)\n%s", name, row, c.want, err, out.String())
+		}
+	}
+}
