@@ -5,9 +5,53 @@ import (
 	"github.com/spf13/cobra"
 
 	"codeloops/internal/command"
+	"codeloops/internal/config"
+	"codeloops/internal/run/crew"
 )
 
 // Commands returns init, doctor, agents, config and strategies.
 func Commands(c *command.Console) []*cobra.Command {
 	return []*cobra.Command{newInitCmd(c), newDoctorCmd(c), newAgentsCmd(c), newConfigCmd(c), newStrategiesCmd(c)}
+}
+
+func newAgentsCmd(c *command.Console) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:         "agents",
+		Annotations: command.Exits("the agents were listed, installed or not", ""),
+		Example: `  codeloops agents
+  codeloops agents --json | jq -r '.[] | select(.path) | .name'`,
+		Short: "List the known agent CLIs, which are installed, and how each is started",
+		Args:  command.NoArgs,
+		Long: `List the known agent CLIs: those that are installed, with whether they seem to be
+signed in, the others with how to come by them, and how each is called. Agents
+that can say whether they are signed in are asked, which costs nothing.
+
+--json prints a list of objects:
+
+  name       by which it is chosen
+  aliases    other names for it
+  path       of its program; not there: it is not installed
+  problem    why it cannot be started
+  install    how to come by it
+  tested     the version with which it was seen to work
+  signed_in  true, false, or null where that is not asked
+  login      how that is known
+  next       what to do before it can play; not there: nothing
+  actor      its command line for a turn that changes files
+  critic     its command line for a turn that may only read`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := config.Load(c.Settings(c.Dir))
+			if err != nil {
+				return err
+			}
+			rows, err := crew.Known(cmd.Context(), &c.Host, cfg)
+			if err != nil {
+				return err
+			}
+			return c.Show(asJSON, rows, sheet(c).Agents(rows))
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as a JSON list")
+	return cmd
 }

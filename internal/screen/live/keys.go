@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -56,7 +55,7 @@ func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
 	defer s.mu.Unlock()
 	if s.talk.input != nil {
 		if sent := s.talk.types(key); sent != nil {
-			s.steer(to, sent.kind, strings.TrimSpace(string(sent.text)))
+			s.steer(to, sent.kind, strings.TrimSpace(sent.text))
 		}
 		return
 	}
@@ -97,7 +96,7 @@ func (s *Screen) Paste(text string) {
 	defer s.mu.Unlock()
 	switch {
 	case s.talk.input != nil:
-		s.talk.input.put([]rune(text))
+		s.talk.input.put(text)
 	case s.Plain:
 		s.say("what is pasted is not taken as keys")
 	default:
@@ -221,7 +220,7 @@ func (b *board) wishes() (asked []string) {
 type input struct {
 	kind  loop.SteerKind
 	label string
-	text  []rune
+	text  string
 	full  bool // some of what was typed did not fit
 }
 
@@ -234,7 +233,7 @@ func (i *input) line(ascii bool, width int) string {
 	if i.full {
 		label += " (no more fits)"
 	}
-	text := strings.NewReplacer("\n", " ", "\t", " ").Replace(string(i.text))
+	text := strings.NewReplacer("\n", " ", "\t", " ").Replace(i.text)
 	line := label + ": " + text + cursor
 	if over := ansi.StringWidth(line) - width; over > 0 {
 		return label + ": " + ansi.TruncateLeft(text, over+1, "…") + cursor
@@ -242,13 +241,13 @@ func (i *input) line(ascii bool, width int) string {
 	return line + "   (Enter sends, Esc leaves)"
 }
 
-const mostTyped = 64 << 10 // characters
+const mostTyped = 64 << 10 // bytes
 
 // put appends as much as fits.
-func (i *input) put(text []rune) {
+func (i *input) put(text string) {
 	room := mostTyped - len(i.text)
 	i.full = len(text) > room
-	i.text = append(i.text, text[:min(len(text), room)]...)
+	i.text += strings.ToValidUTF8(text[:min(len(text), room)], "")
 }
 
 // types handles a key while a line is typed, and returns the line if it is to be sent.
@@ -259,24 +258,16 @@ func (t *talk) types(key string) (sent *input) {
 		t.input = nil
 	case "\r", "\n":
 		t.input = nil
-		if in.kind == loop.SteerInterrupt || strings.TrimSpace(string(in.text)) != "" {
+		if in.kind == loop.SteerInterrupt || strings.TrimSpace(in.text) != "" {
 			return in
 		}
-	case "\x7f", "\b":
-		in.cut(max(0, len(in.text)-1))
-	case "\x15": // Ctrl+U
-		in.cut(0)
-	case "\x17": // Ctrl+W
-		words := strings.TrimRight(string(in.text), " \n\t")
-		in.cut(utf8.RuneCountInString(words[:strings.LastIndexAny(words, " \n\t")+1]))
 	default:
-		r, size := utf8.DecodeRuneInString(key)
-		if size == len(key) && r >= ' ' && r != utf8.RuneError {
-			in.put([]rune{r})
+		switch edited := term.Edit(in.text, key); {
+		case len(edited) > len(in.text):
+			in.put(edited[len(in.text):])
+		case len(edited) < len(in.text):
+			in.text, in.full = edited, false
 		}
 	}
 	return nil
 }
-
-// cut shortens the text.
-func (i *input) cut(left int) { i.text, i.full = i.text[:left], false }

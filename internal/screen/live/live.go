@@ -76,7 +76,7 @@ func New(o Options) *Screen {
 		o.Style = lipgloss.NewRenderer(io.Discard)
 	}
 	s := &Screen{Options: o, frames: newFrames(), canvas: newCanvas(o.Terminal, o.Now)}
-	s.board = board{Options: o, looks: looks{o.Style, o.ASCII, 0}, doing: map[loop.Step]*doing{}, state: progress.State{Tally: o.Past}}
+	s.board = board{Options: o, doing: map[loop.Step]*doing{}, state: progress.State{Tally: o.Past}}
 	s.over.Go(func() { s.run(o.Resized, s.tick, s.redraw) })
 	return s
 }
@@ -111,7 +111,7 @@ func (b behind) Write(text []byte) (int, error) {
 func (s *Screen) tick() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.board.spin++
+	s.board.beat++
 	s.lives()
 }
 

@@ -14,17 +14,8 @@ const (
 	cyan   = lipgloss.Color("6")
 )
 
-// looks holds the terminal's styles and signs.
-type looks struct {
-	render *lipgloss.Renderer
-	ascii  bool
-	spin   int // the position of the spinner
-}
-
-func (l looks) strong(text string) string { return l.render.NewStyle().Bold(true).Render(text) }
-func (l looks) faint(text string) string  { return l.render.NewStyle().Faint(true).Render(text) }
-
-func (l looks) spinner() string { return Spinner(l.spin, l.ascii) }
+func (b *board) strong(text string) string { return b.Style.NewStyle().Bold(true).Render(text) }
+func (b *board) faint(text string) string  { return b.Style.NewStyle().Faint(true).Render(text) }
 
 // Spinner returns a sign that turns as beat grows.
 func Spinner(beat int, ascii bool) string {
@@ -36,8 +27,8 @@ func Spinner(beat int, ascii bool) string {
 }
 
 // style returns the style for what an agent does.
-func (l looks) style(k loop.NoticeKind) lipgloss.Style {
-	style := l.render.NewStyle()
+func (b *board) style(k loop.NoticeKind) lipgloss.Style {
+	style := b.Style.NewStyle()
 	switch k {
 	case loop.NoticeTool:
 		style = style.Foreground(blue)

@@ -24,7 +24,7 @@ const (
 // A board is the state of the display.
 type board struct {
 	Options
-	looks
+	beat   int // of the spinner
 	state  progress.State
 	doing  map[loop.Step]*doing
 	change loop.Change // the last captured one
@@ -189,7 +189,7 @@ func (b *board) underWay() (lines []string) {
 	}
 	if len(turns) == 0 {
 		if what := b.phase(); what != "" {
-			lines = append(lines, "  "+b.spinner()+" "+what)
+			lines = append(lines, "  "+Spinner(b.beat, b.ASCII)+" "+what)
 		}
 	}
 	return lines
@@ -290,7 +290,7 @@ func (b *board) phase() string {
 // acts lists an agent's last actions, the current one last.
 func (b *board) acts(t progress.Step) (lines []string) {
 	if t.Waiting != nil {
-		return []string{"  " + b.spinner() + " " + b.waits(*t.Waiting)}
+		return []string{"  " + Spinner(b.beat, b.ASCII) + " " + b.waits(*t.Waiting)}
 	}
 	before, last := b.doing[t.Path].last()
 	for _, a := range before[max(0, len(before)-mostDone):] {
@@ -301,9 +301,9 @@ func (b *board) acts(t progress.Step) (lines []string) {
 		if d := b.doing[t.Path]; d != nil && d.printed != "" {
 			text = d.printed
 		}
-		return append(lines, "  "+b.spinner()+" "+b.faint(text))
+		return append(lines, "  "+Spinner(b.beat, b.ASCII)+" "+b.faint(text))
 	}
-	return append(lines, fmt.Sprintf("  %s %s %s%s", b.spinner(), b.verb(last.kind), last.text, last.lines))
+	return append(lines, fmt.Sprintf("  %s %s %s%s", Spinner(b.beat, b.ASCII), b.verb(last.kind), last.text, last.lines))
 }
 
 // waits says how long a turn will wait, and for what.

@@ -216,7 +216,7 @@ func (m *model) marked() int {
 // press handles a key, given as the bytes that the terminal sent.
 func (m *model) press(key string) {
 	if m.pastes && key != term.PasteEnds {
-		m.narrow(m.filter + typed(key))
+		m.narrow(m.filter + term.Printable(key))
 		return
 	}
 	switch key {
@@ -230,20 +230,11 @@ func (m *model) press(key string) {
 		m.left = cancelled
 	case "\x1a": // Ctrl+Z
 		m.stop()
-	case "\x7f", "\b":
-		if runes := []rune(m.filter); len(runes) > 0 {
-			m.narrow(string(runes[:len(runes)-1]))
-		}
-	case "\x17": // Ctrl+W
-		left := strings.TrimRight(m.filter, " ")
-		m.narrow(left[:strings.LastIndex(left, " ")+1])
-	case "\x15": // Ctrl+U
-		m.narrow("")
 	default:
 		if by := m.way(key); by != 0 {
 			m.move(by)
-		} else if !strings.HasPrefix(key, "\x1b") {
-			m.narrow(m.filter + typed(key))
+		} else {
+			m.narrow(term.Edit(m.filter, key))
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -104,14 +103,4 @@ func (m *model) preview(room int) []string {
 		lines = append(lines, "")
 	}
 	return lines[:room]
-}
-
-// typed returns the printable characters of a text.
-func typed(text string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, text)
 }

@@ -20,6 +20,7 @@ import (
 	"codeloops/internal/loop/progress"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/screen/words"
+	"codeloops/internal/session"
 )
 
 // A Format names a way to show a run.
@@ -259,4 +260,12 @@ func (p *page) print(w io.Writer, text string) {
 	if p.err == nil {
 		_, p.err = io.WriteString(w, text)
 	}
+}
+
+// events writes every event as its line in the session log, and agents' output as well.
+type events struct{ w io.Writer }
+
+func (s events) Handle(at loop.Stamp, e loop.Event) error {
+	_, err := s.w.Write(session.Encode(at, e))
+	return err
 }
