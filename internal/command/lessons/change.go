@@ -50,7 +50,7 @@ and for tasks that share words with it or with --task.`,
 
 // add adds lessons; here means for this project only.
 func (l *lessons) add(ctx context.Context, here bool, list ...lesson.Lesson) error {
-	return l.with(ctx, func(store lesson.Store, project string) (err error) {
+	return l.withStore(ctx, func(store lesson.Store, project string) (err error) {
 		for i, one := range list {
 			if here {
 				one.Project = project
@@ -101,7 +101,7 @@ func (l *lessons) newRmCmd() *cobra.Command {
 			for _, one := range picked {
 				ids = append(ids, one.ID())
 			}
-			return l.with(cmd.Context(), func(store lesson.Store, _ string) error {
+			return l.withStore(cmd.Context(), func(store lesson.Store, _ string) error {
 				n, err := store.Remove(cmd.Context(), ids...)
 				if err != nil {
 					return err

@@ -51,8 +51,8 @@ of which less than a quarter were done, is told no more.`,
 	return cmd
 }
 
-// with opens the store for use, which also gets the name of the current project.
-func (l *lessons) with(ctx context.Context, use func(store lesson.Store, project string) error) error {
+// withStore opens the store for use, which also gets the name of the current project.
+func (l *lessons) withStore(ctx context.Context, use func(store lesson.Store, project string) error) error {
 	root, project := "", ""
 	if r, err := repo.Open(l.Dir, l.LookupEnv); err == nil { // the user's lessons need no repository
 		root, project = r.WorkTree, run.ProjectOf(r)
@@ -66,7 +66,7 @@ func (l *lessons) with(ctx context.Context, use func(store lesson.Store, project
 
 // all returns the lessons of the store, or those that ids name.
 func (l *lessons) all(ctx context.Context, ids []string) (picked []lesson.Lesson, err error) {
-	err = l.with(ctx, func(store lesson.Store, _ string) error {
+	err = l.withStore(ctx, func(store lesson.Store, _ string) error {
 		all, err := store.All(ctx)
 		if err != nil || len(ids) == 0 {
 			picked = all
@@ -132,7 +132,7 @@ const told = 5
 
 func (l *lessons) list(ctx context.Context, task string, asJSON bool) error {
 	var found []lesson.Lesson
-	err := l.with(ctx, func(store lesson.Store, project string) (err error) {
+	err := l.withStore(ctx, func(store lesson.Store, project string) (err error) {
 		if task == "" {
 			found, err = store.All(ctx)
 			return err

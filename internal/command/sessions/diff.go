@@ -84,7 +84,7 @@ func runSessionsDiff(ctx context.Context, l *command.Logs, o *diffOptions, ref s
 	}
 	c := l.Console
 	if !c.OutTTY && !o.nameOnly && !o.stat {
-		return pager.UnlessGone(exact(c, change))
+		return pager.UnlessGone(printExact(c, change))
 	}
 	return c.Page(ctx, o.noPager, func(_ context.Context, w io.Writer) error {
 		screen := c.Screen()
@@ -131,8 +131,8 @@ func (o *diffOptions) change(ctx context.Context, l *command.Logs, one session.O
 	return change, nil
 }
 
-// exact prints a diff for git apply, byte by byte as in the log.
-func exact(c *command.Console, change loop.Change) error {
+// printExact prints a diff for git apply, byte by byte as in the log.
+func printExact(c *command.Console, change loop.Change) error {
 	if left := sessionview.Unappliable(change); len(left) > 0 {
 		if _, err := fmt.Fprintf(c.Err, "codeloops: git apply will refuse this diff: the log does not hold the content of %s\n",
 			render.Count(len(left), "binary file", "binary files")); err != nil {

@@ -49,7 +49,7 @@ log may hold those that were not secret, or not set, when the session ran.
 		Args:              command.OneSession,
 		ValidArgsFunction: l.Complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.settle(cmd.Flags()); err != nil {
+			if err := o.setFormat(cmd.Flags()); err != nil {
 				return err
 			}
 			return runSessionsExport(cmd.Context(), l, o, command.First(args))
@@ -63,8 +63,8 @@ log may hold those that were not secret, or not set, when the session ran.
 	return cmd
 }
 
-// settle checks the format, or derives it from the file's name.
-func (o *exportOptions) settle(flags *pflag.FlagSet) error {
+// setFormat checks the format, or derives it from the file's name.
+func (o *exportOptions) setFormat(flags *pflag.FlagSet) error {
 	if flags.Changed("output") && o.output == "" {
 		return hint.Errorf("- is standard output", "--output needs the name of a file")
 	}

@@ -80,7 +80,7 @@ inside of this one.
 			return runReplay(cmd.Context(), l, o, command.First(args))
 		},
 	}
-	logsFor(cmd, l)
+	addLogFlags(cmd, l)
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&o.format, "log-format", "", "how it is shown: `pretty|compact|json` (default: as a run is)")
@@ -208,7 +208,7 @@ func (r *Restorer) apply(ctx context.Context, l *command.Logs, o *replayOptions,
 		return err
 	}
 	told, err := r.desk(true).Rebuild(ctx, one, change, r.Path(o.dir), o.force)
-	return r.told(err, told)
+	return r.printAll(err, told)
 }
 
 // runVerify verifies one log, or all logs of a directory.

@@ -71,7 +71,7 @@ func (r *Restorer) restore(ctx context.Context, l *command.Logs, o *restoreOptio
 	desk := r.desk(o.yes)
 	if o.undo {
 		told, err := desk.Undo(ctx, ref)
-		return r.told(err, told)
+		return r.printAll(err, told)
 	}
 	store, err := l.Store()
 	if err != nil {
@@ -82,9 +82,9 @@ func (r *Restorer) restore(ctx context.Context, l *command.Logs, o *restoreOptio
 		return err
 	}
 	told, err := desk.To(ctx, store, g, func(root string) error {
-		return r.beElsewhere(ctx, root, ref, "put its files back to "+g.Name, o.yes)
+		return r.confirmOtherTree(ctx, root, ref, "put its files back to "+g.Name, o.yes)
 	})
-	return r.told(err, told...)
+	return r.printAll(err, told...)
 }
 
 // goal returns the state that a reference and an iteration mean.
@@ -147,8 +147,8 @@ func (r *Restorer) desk(yes bool) *putback.Desk {
 	return d
 }
 
-// told prints sentences, unless there is an error.
-func (r *Restorer) told(err error, sentences ...string) error {
+// printAll prints sentences, unless there is an error.
+func (r *Restorer) printAll(err error, sentences ...string) error {
 	for _, sentence := range sentences {
 		if err == nil && sentence != "" {
 			_, err = fmt.Fprintln(r.Out, sentence)
@@ -157,9 +157,9 @@ func (r *Restorer) told(err error, sentences ...string) error {
 	return err
 }
 
-// beElsewhere lets a command write to another work tree than the current one only if the user has
+// confirmOtherTree lets a command write to another work tree than the current one only if the user has
 // named the session and agreed. The question mentions the tree and what will happen.
-func (r *Restorer) beElsewhere(ctx context.Context, root, ref, what string, yes bool) error {
+func (r *Restorer) confirmOtherTree(ctx context.Context, root, ref, what string, yes bool) error {
 	if root == lookup.Here(&r.Host).Root() || yes && !session.IsLatest(ref) {
 		return nil
 	}

@@ -60,7 +60,7 @@ The latest is only shown, as with --dry-run: to remove it, name it.`,
 			if err != nil {
 				return err
 			}
-			ids, err := o.toRemove(cmd.Context(), l, store, args)
+			ids, err := o.chosenIDs(cmd.Context(), l, store, args)
 			if err != nil {
 				return err
 			}
@@ -71,9 +71,9 @@ The latest is only shown, as with --dry-run: to remove it, name it.`,
 	return cmd
 }
 
-// toRemove returns the ids of the sessions to remove. Without a name a person chooses. A script
+// chosenIDs returns the ids of the sessions to remove. Without a name a person chooses. A script
 // must name the session, even the latest: an unset variable must not cost a session.
-func (o *removeOptions) toRemove(ctx context.Context, l *command.Logs, store *session.Store, refs []string) (ids []string, err error) {
+func (o *removeOptions) chosenIDs(ctx context.Context, l *command.Logs, store *session.Store, refs []string) (ids []string, err error) {
 	if len(refs) == 0 && l.Console.Interactive() {
 		one, err := l.Pick(ctx, "Remove which session?")
 		return []string{one.ID}, err
@@ -180,7 +180,7 @@ func (o *removeOptions) remove(ctx context.Context, l *command.Logs, store *sess
 	for _, sentence := range r.Checkpoints.Lost {
 		l.Tell(errors.New(sentence))
 	}
-	return o.goes(ctx, l.Console, len(ids), r.What(), r.Do, r.List)
+	return o.confirmAndRemove(ctx, l.Console, len(ids), r.What(), r.Do, r.List)
 }
 
 // pruneRefs removes what earlier versions left in this repository.
@@ -191,7 +191,7 @@ func (o *removeOptions) pruneRefs(ctx context.Context, l *command.Logs) error {
 		return fmt.Errorf("look for checkpoints: %w", err)
 	}
 	what := wording.Count(len(refs), "reference") + " below " + checkpoints.Refs
-	return o.goes(ctx, l.Console, len(refs), what,
+	return o.confirmAndRemove(ctx, l.Console, len(refs), what,
 		func(ctx context.Context) error { return checkpoints.Drop(ctx, git, l.Console.Dir, refs) },
 		func(done string) string { return done + " " + what + "\n" })
 }
@@ -202,11 +202,11 @@ func (o *pruneOptions) pruneKept(ctx context.Context, l *command.Logs, before ti
 	if err != nil {
 		return err
 	}
-	return o.goes(ctx, l.Console, len(kept.All), kept.What(), kept.Remove, kept.List)
+	return o.confirmAndRemove(ctx, l.Console, len(kept.All), kept.What(), kept.Remove, kept.List)
 }
 
-// goes removes n things if the user agrees, and says what was done.
-func (o *removeOptions) goes(ctx context.Context, c *command.Console, n int, what string, remove func(context.Context) error, list func(done string) string) error {
+// confirmAndRemove removes n things if the user agrees, and says what was done.
+func (o *removeOptions) confirmAndRemove(ctx context.Context, c *command.Console, n int, what string, remove func(context.Context) error, list func(done string) string) error {
 	if n == 0 {
 		_, err := fmt.Fprintln(c.Out, "nothing to remove")
 		return err

@@ -19,8 +19,8 @@ func Commands(r *Restorer) []*cobra.Command {
 	return []*cobra.Command{newSessionsCmd(r), newReplayCmd(r)}
 }
 
-// logsFor declares the flags that say which logs a command and its subcommands look at.
-func logsFor(cmd *cobra.Command, l *command.Logs) {
+// addLogFlags declares the flags that say which logs a command and its subcommands look at.
+func addLogFlags(cmd *cobra.Command, l *command.Logs) {
 	cmd.PersistentFlags().StringVar(&l.Dir, "session-dir", "", "look for session logs in `dir`")
 	cmd.PersistentFlags().BoolVar(&l.All, "all", false, "\"latest\" is that of any directory; lists and totals hold demonstrations, too")
 }
@@ -41,7 +41,7 @@ func newSessionsCmd(r *Restorer) *cobra.Command {
 			return runSessionsList(l, &listOptions{sort: string(sessionview.ByStart)})
 		},
 	}
-	logsFor(cmd, l)
+	addLogFlags(cmd, l)
 	cmd.AddCommand(
 		newSessionsListCmd(l),
 		newSessionsSearchCmd(l),

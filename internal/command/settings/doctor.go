@@ -81,7 +81,7 @@ func runClean(ctx context.Context, c *command.Console, asJSON, yes bool) error {
 	if err := c.UsersOwn(map[string]bool{"`codeloops doctor --clean`": true}); err != nil {
 		return err
 	}
-	d := examiner(c)
+	d := newDoctor(c)
 	cfg, err := config.Load(d.Settings)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func runClean(ctx context.Context, c *command.Console, asJSON, yes bool) error {
 }
 
 func runDoctor(ctx context.Context, c *command.Console, asJSON bool, probe string) error {
-	findings := examiner(c).Examine(ctx, probe)
+	findings := newDoctor(c).Examine(ctx, probe)
 	if err := c.Show(asJSON, findings, sheet(c).Findings(findings)); err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func sheet(c *command.Console) doctor.Sheet {
 	return doctor.Sheet{Style: c.OutRenderer(), Width: c.OutRoom()}
 }
 
-// examiner returns the doctor for the current directory.
-func examiner(c *command.Console) *doctor.Doctor {
+// newDoctor returns the doctor for the current directory.
+func newDoctor(c *command.Console) *doctor.Doctor {
 	return &doctor.Doctor{Host: &c.Host, Settings: c.Settings(c.Dir), Tell: c.Tell}
 }

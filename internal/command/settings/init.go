@@ -85,16 +85,16 @@ func runInit(ctx context.Context, c *command.Console, o *initOptions) error {
 	if _, err = fmt.Fprintf(c.Out, "wrote %s: actor %s, critic %s\n", file, o.Actor, o.Critic); err != nil {
 		return err
 	}
-	return tellOfUnfit(ctx, c)
+	return reportProblems(ctx, c)
 }
 
-// tellOfUnfit reports what would keep the configured agents from running, as doctor does.
-func tellOfUnfit(ctx context.Context, c *command.Console) error {
+// reportProblems reports what would keep the configured agents from running, as doctor does.
+func reportProblems(ctx context.Context, c *command.Console) error {
 	cfg, err := config.Load(c.Settings(c.Dir))
 	if err != nil {
 		return err
 	}
-	for _, f := range examiner(c).Agents(ctx, cfg, "") {
+	for _, f := range newDoctor(c).Agents(ctx, cfg, "") {
 		if !f.OK {
 			c.Report(hint.Add(errors.New(f.Detail), f.Hint))
 		}

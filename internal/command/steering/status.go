@@ -17,8 +17,8 @@ import (
 	"codeloops/internal/session/standing"
 )
 
-// prompting is how long a shell prompt waits for a run that does not answer.
-const prompting = 250 * time.Millisecond
+// promptTimeout is how long a shell prompt waits for a run that does not answer.
+const promptTimeout = 250 * time.Millisecond
 
 // Commands returns status, watch, say, pause and stop.
 func Commands(c *command.Console) []*cobra.Command {
@@ -99,7 +99,7 @@ second at most for a run that does not answer, and ends with 0 whatever it finds
 
 // segment sums up the run in this work tree for a shell prompt.
 func segment(ctx context.Context, c *command.Console) {
-	if r, ok := c.Logs().RunHere(ctx, prompting); ok {
+	if r, ok := c.Logs().RunHere(ctx, promptTimeout); ok {
 		_, _ = fmt.Fprintln(c.Out, c.Screen().Segment(r.At, c.Now())) // a prompt cannot report errors
 	}
 }
@@ -116,7 +116,7 @@ func runStatus(ctx context.Context, l *command.Logs, asJSON bool) error {
 		return command.WriteJSON(c.Out, all)
 	}
 	if len(runs) == 0 {
-		return lastly(l)
+		return lastSession(l)
 	}
 	root := lookup.Here(&c.Host).Root()
 	screen := c.Screen()
@@ -140,8 +140,8 @@ func runStatus(ctx context.Context, l *command.Logs, asJSON bool) error {
 	return nil
 }
 
-// lastly says how the last session ended.
-func lastly(l *command.Logs) error {
+// lastSession says how the last session ended.
+func lastSession(l *command.Logs) error {
 	c := l.Console
 	where := " in this repository"
 	if l.All {

@@ -88,7 +88,7 @@ is what is said. - in the place of the words is standard input. A run takes at m
   codeloops say 2026-01-27T15-30 use library B
   go vet ./... 2>&1 | codeloops say -`,
 		Args: func(_ *cobra.Command, args []string) error {
-			_, words := said(args)
+			_, words := splitSaid(args)
 			return task.Check(words, "what is said")
 		},
 		ValidArgsFunction: completeRuns(c),
@@ -98,7 +98,7 @@ is what is said. - in the place of the words is standard input. A run takes at m
 			if now {
 				s.kind = loop.SteerInterrupt
 			}
-			s.ref, s.text = said(args)
+			s.ref, s.text = splitSaid(args)
 			return runSteer(cmd.Context(), c, s)
 		},
 	}
@@ -106,9 +106,9 @@ is what is said. - in the place of the words is standard input. A run takes at m
 	return cmd
 }
 
-// said splits arguments into the name of a session and what is said; a single argument is what is
+// splitSaid splits arguments into the name of a session and what is said; a single argument is what is
 // said.
-func said(args []string) (ref, words string) {
+func splitSaid(args []string) (ref, words string) {
 	if len(args) == 1 {
 		return "", strings.TrimSpace(args[0])
 	}
@@ -197,7 +197,7 @@ func completeRuns(c *command.Console) cobra.CompletionFunc {
 		}
 		l := c.Logs()
 		l.All = true
-		for _, r := range l.Runs(cmd.Context(), prompting) {
+		for _, r := range l.Runs(cmd.Context(), promptTimeout) {
 			if strings.HasPrefix(r.Holder.Lock.Session, prefix) {
 				found = append(found, command.Completion(r.Holder.Lock.Session, r.At.Prompt))
 			}

@@ -26,8 +26,8 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// attention is how often a watched run is asked for its pending requests.
-const attention = 500 * time.Millisecond
+// pollInterval is how often a watched run is asked for its pending requests.
+const pollInterval = 500 * time.Millisecond
 
 func newWatchCmd(c *command.Console) *cobra.Command {
 	l := c.Logs()
@@ -70,7 +70,7 @@ It ends with the exit code of the run.
 func Watch(ctx context.Context, l *command.Logs, format, ref string) error {
 	r, err := l.Run(ctx, ref)
 	if errors.Is(err, lookup.ErrNoRun) && ref != "" {
-		return watchAgain(ctx, l, format, ref, err)
+		return watchFinished(ctx, l, format, ref, err)
 	}
 	if err != nil {
 		return err
@@ -78,8 +78,8 @@ func Watch(ctx context.Context, l *command.Logs, format, ref string) error {
 	return (&watching{Logs: l, run: r}).watch(ctx, format)
 }
 
-// watchAgain shows a session without a lock. notRunning is the error if there is none.
-func watchAgain(ctx context.Context, l *command.Logs, format, ref string, notRunning error) error {
+// watchFinished shows a session without a lock. notRunning is the error if there is none.
+func watchFinished(ctx context.Context, l *command.Logs, format, ref string, notRunning error) error {
 	one, err := l.Find(ref)
 	if errors.Is(err, session.ErrNotFound) {
 		return notRunning
@@ -220,7 +220,7 @@ func (w *watching) open(ctx context.Context, said string, leave func()) (sink lo
 		run.Patience, run.Watches = 2*time.Second, c.ErrTTY // the screen waits for answers
 		attend, end := context.WithCancel(ctx)
 		var attends sync.WaitGroup
-		attends.Go(func() { run.Attend(attend, attention) })
+		attends.Go(func() { run.Attend(attend, pollInterval) })
 		steered := c.CanAsk() && !c.InTurn()
 		keys, shut := c.Live(ctx, live.Options{
 			Root: w.run.At.WorkTree, Limits: limits, Asked: run.Asked, Keys: steered, Leave: leave,

@@ -54,8 +54,8 @@ type Log struct {
 // New returns the log of a job.
 func New(s System) *Log { return &Log{s, "\x00" + rand.Text()} }
 
-// order is a line with a command for the system.
-func (l *Log) order(text string) string { return l.mark + text + "\n" }
+// command is a line with a command for the system.
+func (l *Log) command(text string) string { return l.mark + text + "\n" }
 
 // Sink passes events to next and adds the commands for w, which must be a [Log.Writer]. If fold is
 // set, iterations can be folded.
@@ -112,9 +112,9 @@ func (s *sink) begin(iteration int, at time.Time) string {
 	}
 	s.open = iteration
 	if s.system == GitHub {
-		return s.order(fmt.Sprintf("::group::Iteration %d", iteration))
+		return s.command(fmt.Sprintf("::group::Iteration %d", iteration))
 	}
-	return s.order(fmt.Sprintf("\x1b[0Ksection_start:%d:codeloops_%d\r\x1b[0KIteration %[2]d", at.Unix(), iteration))
+	return s.command(fmt.Sprintf("\x1b[0Ksection_start:%d:codeloops_%d\r\x1b[0KIteration %[2]d", at.Unix(), iteration))
 }
 
 func (s *sink) end(at time.Time) string {
@@ -123,9 +123,9 @@ func (s *sink) end(at time.Time) string {
 		return ""
 	}
 	if s.system == GitHub {
-		return s.order("::endgroup::")
+		return s.command("::endgroup::")
 	}
-	return s.order(fmt.Sprintf("\x1b[0Ksection_end:%d:codeloops_%d\r\x1b[0K", at.Unix(), iteration))
+	return s.command(fmt.Sprintf("\x1b[0Ksection_end:%d:codeloops_%d\r\x1b[0K", at.Unix(), iteration))
 }
 
 // mostMessage is the length of an error message of a job, in bytes.
@@ -140,30 +140,30 @@ func (s *sink) failed(o loop.Outcome) string {
 	if o.Result != loop.Interrupted {
 		title += ", " + words.End(o)
 	}
-	return s.fault(title, cmp.Or(strings.TrimSpace(o.Summary), words.End(o)))
+	return s.jobError(title, cmp.Or(strings.TrimSpace(o.Summary), words.End(o)))
 }
 
-// fault is an error of the job; "" if the system has no command for it.
-func (l *Log) fault(title, message string) string {
+// jobError is an error of the job; "" if the system has no command for it.
+func (l *Log) jobError(title, message string) string {
 	if l.system != GitHub {
 		return ""
 	}
 	if message = term.Clean(message); len(message) > mostMessage {
 		message = strings.ToValidUTF8(message[:mostMessage], "") + "…"
 	}
-	return l.order("::error title=" + property("codeloops: "+title) + "::" + data(message))
+	return l.command("::error title=" + escapeProperty("codeloops: "+title) + "::" + escapeData(message))
 }
 
 // Refused reports a run that could not begin, on a stream without a [Log.Writer].
 func (l *Log) Refused(w io.Writer, message string) {
-	_, _ = io.WriteString(l.Writer(w, false), l.fault("could not begin", message)) // it is reported as an error, too
+	_, _ = io.WriteString(l.Writer(w, false), l.jobError("could not begin", message)) // it is reported as an error, too
 }
 
-// data escapes the message of a GitHub command, property one of its parameters.
-func data(text string) string {
+// escapeData escapes the message of a GitHub command, escapeProperty one of its parameters.
+func escapeData(text string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
 }
 
-func property(text string) string {
+func escapeProperty(text string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(text)
 }

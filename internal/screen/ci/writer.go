@@ -76,12 +76,12 @@ func (w *writer) defuse(out *bytes.Buffer, text string) {
 		default:
 			out.WriteByte(c)
 		}
-		w.saw(c)
+		w.wrote(c)
 	}
 }
 
-// saw notes a byte that was written.
-func (l *line) saw(c byte) {
+// wrote notes a byte that was written.
+func (l *line) wrote(c byte) {
 	l.begun = true
 	l.colon = c == ':' && l.blank
 	if l.blank = l.blank && (c <= ' ' || c >= 0x7f); c == '#' {

@@ -84,12 +84,12 @@ func describe(l *zerolog.Event, e loop.Event) {
 		l.Str("outcome", string(e.Outcome.Result)).Str("stop_reason", string(e.Outcome.Reason)).
 			Int("iterations", e.Outcome.Iterations).Dur("took_ms", e.Outcome.Duration).Msg("finished")
 	case loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.ReviewRejected, loop.CriticFinished, loop.TurnStarted, loop.TurnFinished, loop.Activity, loop.Steered:
-		played(l, e)
+		describeTurn(l, e)
 	}
 }
 
-// played is describe for the events of agents' turns.
-func played(l *zerolog.Event, e loop.Event) {
+// describeTurn is describe for the events of agents' turns.
+func describeTurn(l *zerolog.Event, e loop.Event) {
 	switch e := e.(type) {
 	case loop.WaitStarted:
 		wait(l.Int("iteration", e.Iteration), e.Role, e.Wait).Time("until", e.Wait.Until).Msg("wait")

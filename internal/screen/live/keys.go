@@ -54,7 +54,7 @@ func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.talk.input != nil {
-		if sent := s.talk.types(key); sent != nil {
+		if sent := s.talk.press(key); sent != nil {
 			s.steer(to, sent.kind, strings.TrimSpace(sent.text))
 		}
 		return
@@ -76,7 +76,7 @@ func (s *Screen) Press(key string, to Steerer, pager func(text string)) {
 		s.talk.all = !s.talk.all
 		s.say(map[bool]string{true: "all that agents print is shown", false: "what agents print is not shown any more"}[s.talk.all])
 	case "d":
-		s.differs(pager)
+		s.showDiff(pager)
 	case "w":
 		to.Hurry()
 	case "q":
@@ -104,8 +104,8 @@ func (s *Screen) Paste(text string) {
 	}
 }
 
-// differs pages the current change or, if that cannot be read, the last captured one.
-func (s *Screen) differs(pager func(text string)) {
+// showDiff pages the current change or, if that cannot be read, the last captured one.
+func (s *Screen) showDiff(pager func(text string)) {
 	if s.talk.looks {
 		return
 	}
@@ -118,14 +118,14 @@ func (s *Screen) differs(pager func(text string)) {
 				text, as = now, ""
 			}
 		}
-		if s.looked(text, as) {
+		if s.diffRead(text, as) {
 			pager(text)
 		}
 	}()
 }
 
-// looked ends a look at the work tree, and reports whether there is something to page.
-func (s *Screen) looked(text, as string) bool {
+// diffRead ends a look at the work tree, and reports whether there is something to page.
+func (s *Screen) diffRead(text, as string) bool {
 	defer s.change()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,9 +168,9 @@ func (s *Screen) say(notice string) {
 	s.talk.notice, s.talk.until = notice, s.Now().Add(said)
 }
 
-// told shows requests that have not taken effect yet, the last message, and the keys.
-func (s *Screen) told() (lines []string) {
-	if asked := s.board.wishes(); len(asked) > 0 {
+// footer shows requests that have not taken effect yet, the last message, and the keys.
+func (s *Screen) footer() (lines []string) {
+	if asked := s.board.pending(); len(asked) > 0 {
 		asked[0] = "  " + asked[0]
 		for _, line := range s.board.flow(asked, 2) {
 			lines = append(lines, s.Style.NewStyle().Foreground(yellow).Render(line))
@@ -195,8 +195,8 @@ func (s *Screen) told() (lines []string) {
 	return lines
 }
 
-// wishes lists the user's requests that have not taken effect yet.
-func (b *board) wishes() (asked []string) {
+// pending lists the user's requests that have not taken effect yet.
+func (b *board) pending() (asked []string) {
 	if b.Asked == nil {
 		return nil
 	}
@@ -250,8 +250,8 @@ func (i *input) put(text string) {
 	i.text += strings.ToValidUTF8(text[:min(len(text), room)], "")
 }
 
-// types handles a key while a line is typed, and returns the line if it is to be sent.
-func (t *talk) types(key string) (sent *input) {
+// press handles a key while a line is typed, and returns the line if it is to be sent.
+func (t *talk) press(key string) (sent *input) {
 	in := t.input
 	switch key {
 	case "\x1b":

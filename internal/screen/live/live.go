@@ -112,7 +112,7 @@ func (s *Screen) tick() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.board.beat++
-	s.lives()
+	s.signOfLife()
 }
 
 func (s *Screen) redraw() (again bool) {
@@ -138,12 +138,12 @@ func (s *Screen) Write(text []byte) (int, error) {
 	return len(text), err
 }
 
-// lives says who is at work if a plain display has been silent for some time.
-func (s *Screen) lives() {
+// signOfLife says who is at work if a plain display has been silent for some time.
+func (s *Screen) signOfLife() {
 	if !s.Plain || s.held.hidden+s.held.still > 0 || s.begun || s.Now().Sub(s.wrote) < silence {
 		return
 	}
-	if line := s.board.alive(); line != "" {
+	if line := s.board.aliveLine(); line != "" {
 		s.put([]byte(s.inASCII(line) + "\n"))
 	}
 }
@@ -191,18 +191,18 @@ func (s *Screen) Handle(at loop.Stamp, e loop.Event) error {
 	case loop.Started, loop.Resumed, loop.IterationStarted, loop.PhaseEntered, loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished,
 		loop.IterationFinished, loop.Noted, loop.Warned, loop.Finished, loop.WaitFinished, loop.TurnStarted, loop.Steered:
 	}
-	s.board.did(e)
+	s.board.finished(e)
 	_ = s.board.state.Handle(at, e) // never fails
 	if s.board.state.Ended {
 		s.draw(nil)
 	}
-	s.entitle()
+	s.updateTitle()
 	_, _, _, err := s.pump.look()
 	return err
 }
 
-// entitle updates the terminal's title.
-func (s *Screen) entitle() {
+// updateTitle updates the terminal's title.
+func (s *Screen) updateTitle() {
 	title := s.board.title()
 	if !s.Title || s.Plain || s.held.hidden > 0 || title == s.titled || title == "" {
 		return
@@ -233,7 +233,7 @@ func (s *Screen) picture() []string {
 		lines = append(lines, "  "+s.talk.input.line(s.ASCII, width-3))
 	} else {
 		lines = append(lines, s.board.foot()...)
-		lines = append(lines, s.told()...)
+		lines = append(lines, s.footer()...)
 	}
 	if room := max(1, min(height-1, 14)); len(lines) > room {
 		lines = lines[len(lines)-room:]

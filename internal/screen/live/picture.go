@@ -31,8 +31,8 @@ type board struct {
 	done   []string    // finished parts of the current iteration
 }
 
-// did collects the finished parts of an iteration until its line is shown.
-func (b *board) did(e loop.Event) {
+// finished collects the finished parts of an iteration until its line is shown.
+func (b *board) finished(e loop.Event) {
 	switch e := e.(type) {
 	case loop.ActorFinished:
 		b.done = []string{render.PartActor(b.state.Session.Actor, e.Attempt)}
@@ -220,8 +220,8 @@ func (b *board) flow(parts []string, indent int) []string {
 	return render.Flow(parts, render.Dot, indent, width-1)
 }
 
-// alive says on one line what is under way; "" if nothing is.
-func (b *board) alive() string {
+// aliveLine says on one line what is under way; "" if nothing is.
+func (b *board) aliveLine() string {
 	turns := b.turns()
 	if len(turns) == 0 || b.state.Ended {
 		return ""

@@ -23,8 +23,8 @@ func newLoader(load func(context.Context, int)) *loader {
 	return &loader{load: load, at: -1, cancel: func() {}, loaded: make(chan struct{}, 1)}
 }
 
-// forget makes the loader load the marked item again.
-func (l *loader) forget() {
+// reset makes the loader load the marked item again.
+func (l *loader) reset() {
 	l.cancel()
 	l.at, l.rests = -1, nil
 }
@@ -34,14 +34,14 @@ func (l *loader) follow(i int) {
 	if l.load == nil || i == l.at {
 		return
 	}
-	l.forget() // nobody looks at the previous one any more
+	l.reset() // nobody looks at the previous one any more
 	if l.at = i; i >= 0 {
 		l.rests = time.After(pause)
 	}
 }
 
-// rested loads what has stayed marked.
-func (l *loader) rested(ctx context.Context) {
+// start loads what has stayed marked.
+func (l *loader) start(ctx context.Context) {
 	l.rests = nil
 	ctx, cancel := context.WithCancel(ctx)
 	l.cancel = cancel

@@ -66,7 +66,7 @@ func pick(ctx context.Context, m *model, hold holder) (int, error) {
 	defer cancel() // ends a load in progress, too
 	m.holder, m.loader = hold, newLoader(m.list.Load)
 	for {
-		err := m.stay(ctx)
+		err := m.show(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return 0, context.Cause(ctx)
@@ -85,12 +85,12 @@ func pick(ctx context.Context, m *model, hold holder) (int, error) {
 			return 0, ErrCancelled
 		}
 		m.left = stays
-		m.loader.forget()
+		m.loader.reset()
 	}
 }
 
-// stay shows the list until it is left.
-func (m *model) stay(ctx context.Context) error {
+// show shows the list until it is left.
+func (m *model) show(ctx context.Context) error {
 	keys, err := term.TakeKeys(m.opts.In)
 	if err != nil {
 		return err
@@ -127,9 +127,9 @@ func (m *model) next(ctx context.Context, keys <-chan string, sizes <-chan os.Si
 			m.press(<-keys)
 		}
 	case s := <-m.holder.Signals():
-		m.signalled(s)
+		m.handleSignal(s)
 	case <-m.loader.rests:
-		m.loader.rested(ctx)
+		m.loader.start(ctx)
 	case <-m.loader.loaded:
 	case <-sizes:
 	case <-ctx.Done():
@@ -231,7 +231,7 @@ func (m *model) press(key string) {
 	case "\x1a": // Ctrl+Z
 		m.stop()
 	default:
-		if by := m.way(key); by != 0 {
+		if by := m.distance(key); by != 0 {
 			m.move(by)
 		} else {
 			m.narrow(term.Edit(m.filter, key))
@@ -239,8 +239,8 @@ func (m *model) press(key string) {
 	}
 }
 
-// way returns how many lines a key moves the mark; 0 for other keys.
-func (m *model) way(key string) int {
+// distance returns how many lines a key moves the mark; 0 for other keys.
+func (m *model) distance(key string) int {
 	switch key {
 	case "\x1b[A", "\x1bOA", "\x10": // up, Ctrl+P
 		return -1
@@ -258,8 +258,8 @@ func (m *model) way(key string) int {
 	return 0
 }
 
-// signalled handles a job control signal from outside.
-func (m *model) signalled(s os.Signal) {
+// handleSignal handles a job control signal from outside.
+func (m *model) handleSignal(s os.Signal) {
 	if !term.IsStop(s) {
 		m.left = resumed
 		return

@@ -149,7 +149,7 @@ func TestLoad(t *testing.T) {
 	}
 	load := func() {
 		<-m.loader.rests
-		m.loader.rested(t.Context())
+		m.loader.start(t.Context())
 		<-m.loader.loaded
 	}
 	mark("home")
@@ -174,7 +174,7 @@ func TestLoad(t *testing.T) {
 	m.loader.load = func(ctx context.Context, _ int) { last = ctx; <-ctx.Done() }
 	mark("ctrl+u")
 	<-m.loader.rests
-	m.loader.rested(t.Context())
+	m.loader.start(t.Context())
 	mark("down")
 	<-m.loader.loaded // or it goes on for nobody
 }

@@ -39,7 +39,7 @@ func (p *Progress) Draw(all queue.Backlog, now func() time.Time, holds func() *q
 	d := &drawing{Progress: p, now: now, holds: holds, style: s.ErrRenderer(), all: queue.Backlog{}, said: map[string]string{}}
 	for id, r := range all {
 		if p.Of(r.Task.Repository) {
-			d.all[id], d.said[id] = r, stays(r)
+			d.all[id], d.said[id] = r, permanentLine(r)
 		}
 	}
 	own := &term.Streams{In: s.In, Out: s.Out, Err: s.Err, OutTTY: s.OutTTY, ErrTTY: s.ErrTTY, Columns: s.Columns}
@@ -62,7 +62,7 @@ func (d *drawing) watch(r queue.Record) {
 	}
 	d.mu.Lock()
 	d.all[r.Task.ID] = &r
-	text := stays(&r)
+	text := permanentLine(&r)
 	told := text == "" || d.said[r.Task.ID] == text
 	if text != "" || r.Progress.Phase != "" || r.NotBefore.IsZero() {
 		d.said[r.Task.ID] = text
@@ -134,7 +134,7 @@ func (d *drawing) doing(r *queue.Record, now time.Time) string {
 
 // foot counts the other tasks and says what was spent.
 func (d *drawing) foot(number map[queue.State]int, held string, holds *queue.Holds) string {
-	parts := numbered(number, held)
+	parts := counts(number, held)
 	var budgets []queue.Budget
 	for _, b := range holds.Budgets {
 		if b.Any() && d.Of(b.Repository) {
@@ -165,7 +165,7 @@ func (p *Progress) Lines() (watch func(queue.Record), shown func()) {
 		}
 	}()
 	watch = func(r queue.Record) {
-		what := line(&r)
+		what := statusLine(&r)
 		if what == "" || last[r.Task.ID] == what || !p.Of(r.Task.Repository) {
 			return
 		}

@@ -61,7 +61,7 @@ func (v *View) Left() string {
 		}
 	}
 	delete(number, queue.Merged)
-	text := "left: " + strings.Join(numbered(number, ""), ", ") + "\n"
+	text := "left: " + strings.Join(counts(number, ""), ", ") + "\n"
 	if first != "" {
 		text += "codeloops queue show " + first + " says why; codeloops queue retry " + first + " has it tried again\n"
 	}

@@ -14,8 +14,8 @@ import (
 	"codeloops/internal/screen/words"
 )
 
-// line says where a task stands; "" if that is not worth a line.
-func line(r *queue.Record) string {
+// statusLine says where a task stands; "" if that is not worth a line.
+func statusLine(r *queue.Record) string {
 	switch {
 	case r.State == queue.Offered:
 		return ""
@@ -31,12 +31,12 @@ func line(r *queue.Record) string {
 	return string(r.State)
 }
 
-// stays is the permanent line about a task; "" while it is under way.
-func stays(r *queue.Record) string {
+// permanentLine is the permanent line about a task; "" while it is under way.
+func permanentLine(r *queue.Record) string {
 	if r.State == queue.Running || r.State == queue.Offered || r.State == queue.Finished && !r.Task.Unmerged && !r.Off() || r.State == queue.Waiting && r.Why == "" {
 		return ""
 	}
-	return line(r)
+	return statusLine(r)
 }
 
 // inColour returns a text in the colour of a state.
@@ -75,8 +75,8 @@ func dollars(d float64) string {
 	return fmt.Sprintf("$%.2f", d)
 }
 
-// numbered counts the tasks in each state, and says what holds up those that wait.
-func numbered(number map[queue.State]int, held string) (parts []string) {
+// counts counts the tasks in each state, and says what holds up those that wait.
+func counts(number map[queue.State]int, held string) (parts []string) {
 	for _, s := range queue.States() {
 		if n := number[s]; n > 0 {
 			said := fmt.Sprintf("%d %s", n, s)

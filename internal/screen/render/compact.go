@@ -64,8 +64,8 @@ func (c *compact) turn(at loop.Stamp, e loop.TurnFinished) {
 func (c *compact) round(r loop.Round) {
 	parts := []string{
 		fmt.Sprintf("#%d %s", r.Iteration, c.decision(r.Verdict)),
-		"actor " + took(r.Attempt.Turn) + instead(c.state.Session.Actor, r.Attempt.Turn),
-		"critic " + took(r.Review.Turn) + instead(c.state.Session.Critic, r.Review.Turn),
+		"actor " + took(r.Attempt.Turn) + byInstead(c.state.Session.Actor, r.Attempt.Turn),
+		"critic " + took(r.Review.Turn) + byInstead(c.state.Session.Critic, r.Review.Turn),
 		Stat(r.Change.Shape()),
 	}
 	if len(r.Review.Votes) > 0 {
@@ -90,7 +90,7 @@ func (c *compact) round(r loop.Round) {
 		parts = append(parts, Cut(term.Line(r.Verdict.Guidance()), c.Width-20))
 	}
 	c.sayf("%s", strings.Join(parts, "  "))
-	if what := went(r.Attempt.Turn); what != Fate(r.Attempt.Turn) && !r.Attempt.Rejudged {
+	if what := endingOf(r.Attempt.Turn); what != Fate(r.Attempt.Turn) && !r.Attempt.Rejudged {
 		c.sayf("#%d actor: %s", r.Iteration, Cut(what, c.Width-12))
 	}
 }

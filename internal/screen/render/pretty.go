@@ -44,20 +44,20 @@ func (p *pretty) show(at loop.Stamp, e loop.Event) {
 	case loop.IterationFinished:
 		p.verdict(e.Round)
 	case loop.Noted:
-		p.cameTo(at, e)
+		p.report(at, e)
 	case loop.Warned:
 		p.notes([]string{e.Text})
 	case loop.Finished:
 		p.sayf("") // separates the result from the progress above
 		p.end(e.Outcome)
 	case loop.Activity, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.ReviewRejected, loop.CriticFinished, loop.TurnStarted, loop.TurnFinished, loop.Steered:
-		p.played(at, e)
+		p.turnEvent(at, e)
 	}
 }
 
-// cameTo shows what a step of the strategy reported. Of a question it shows the first line only:
+// report shows what a step of the strategy reported. Of a question it shows the first line only:
 // the user who is asked sees all of it.
-func (p *pretty) cameTo(at loop.Stamp, e loop.Noted) {
+func (p *pretty) report(at loop.Stamp, e loop.Noted) {
 	lines := strings.Split(e.Text, "\n")
 	if len(lines) > 1 && e.Name != loop.NoteQuestion {
 		e.Text = ""
@@ -77,8 +77,8 @@ func (p *pretty) cameTo(at loop.Stamp, e loop.Noted) {
 	}
 }
 
-// played shows what agents do.
-func (p *pretty) played(at loop.Stamp, e loop.Event) {
+// turnEvent shows what agents do.
+func (p *pretty) turnEvent(at loop.Stamp, e loop.Event) {
 	switch e := e.(type) {
 	case loop.Activity:
 		p.activity(e)
@@ -91,9 +91,9 @@ func (p *pretty) played(at loop.Stamp, e loop.Event) {
 			p.step("actor", "", rejudged)
 		}
 	case loop.ReviewRejected:
-		what, below := p.because(p.warn.Render("asked again"), e.Review.Problem)
+		what, below := p.withReason(p.warn.Render("asked again"), e.Review.Problem)
 		p.turn("critic", e.Review.Turn, what)
-		p.under(below)
+		p.below(below)
 	case loop.CriticFinished:
 		p.review(e.Review)
 	case loop.TurnStarted:
@@ -217,7 +217,7 @@ func (p *pretty) turn(name string, t loop.Turn, what string) {
 	if name == string(loop.RoleCritic) {
 		expected = p.state.Session.Critic
 	}
-	if what += instead(expected, t); what != "" {
+	if what += byInstead(expected, t); what != "" {
 		p.step(name, Span(t.Duration), what)
 	}
 	var notes []string
@@ -255,19 +255,19 @@ func (p *pretty) fate(t loop.Turn) string {
 	if t.Ending == loop.EndCompleted {
 		return Fate(t)
 	}
-	what, _ := p.because(p.bad.Render(Fate(t)), why(t))
+	what, _ := p.withReason(p.bad.Render(Fate(t)), why(t))
 	return what
 }
 
 // why is a failed turn's own reason.
 func why(t loop.Turn) string {
-	_, why, _ := strings.Cut(went(t), ": ")
+	_, why, _ := strings.Cut(endingOf(t), ": ")
 	return why
 }
 
-// because appends a reason to what happened if it fits on the line; otherwise it returns the reason
+// withReason appends a reason to what happened if it fits on the line; otherwise it returns the reason
 // as below.
-func (p *pretty) because(what, reason string) (line, below string) {
+func (p *pretty) withReason(what, reason string) (line, below string) {
 	const aside = 22 // columns used before it
 	switch reason = strings.TrimSpace(reason); {
 	case reason == "":
@@ -278,8 +278,8 @@ func (p *pretty) because(what, reason string) (line, below string) {
 	return what, reason
 }
 
-// under shows all of a text below a step's line.
-func (p *pretty) under(text string) {
+// below shows all of a text below a step's line.
+func (p *pretty) below(text string) {
 	for _, line := range p.prose(text, p.room()) {
 		p.sayf("%s", strings.TrimRight(indent+line, " "))
 	}
@@ -290,8 +290,8 @@ func (p *pretty) failed(t loop.Turn) {
 	if t.Ending == loop.EndCompleted {
 		return
 	}
-	_, below := p.because(p.bad.Render(Fate(t)), why(t))
-	p.under(below)
+	_, below := p.withReason(p.bad.Render(Fate(t)), why(t))
+	p.below(below)
 	if stderr := t.Stderr.Text; strings.TrimSpace(stderr) != why(t) {
 		p.tail(stderr)
 	}
@@ -329,8 +329,8 @@ func (p *pretty) review(r loop.Review) {
 	}
 	if r.Problem != "" {
 		var below string
-		what, below = p.because(p.bad.Render("no verdict"), r.Problem)
-		defer func() { p.under(below) }()
+		what, below = p.withReason(p.bad.Render("no verdict"), r.Problem)
+		defer func() { p.below(below) }()
 	}
 	if len(r.Votes) > 0 {
 		if r.Problem != "" || !p.Live {
@@ -356,7 +356,7 @@ func (p *pretty) verdict(r loop.Round) {
 	if r.Verdict.Decision == loop.Done {
 		return
 	}
-	p.under(guidance(r.Verdict))
+	p.below(guidance(r.Verdict))
 	p.notes(r.Warnings)
 }
 

@@ -106,7 +106,7 @@ func (f follower) Handle(at loop.Stamp, e loop.Event) error {
 	f.show(at, e)
 	_ = f.state.Handle(at, e) // never fails
 	if c, ok := f.state.Forks().Captured(at, e); ok {
-		f.looked(c)
+		f.keepFiles(c)
 	}
 	return f.err
 }
@@ -180,7 +180,7 @@ func (p *page) narrow() {
 
 // noted says what a step of the strategy reported; "" if that tells a person nothing.
 func (p *page) noted(e loop.Noted) string {
-	if p.known(e) {
+	if p.hidden(e) {
 		return ""
 	}
 	said, text := words.Note(e.Name), e.Text
@@ -210,8 +210,8 @@ func (p *page) noted(e loop.Noted) string {
 	return said
 }
 
-// known reports whether a report says nothing, or people learn of it elsewhere.
-func (p *page) known(e loop.Noted) bool {
+// hidden reports whether a report says nothing, or people learn of it elsewhere.
+func (p *page) hidden(e loop.Noted) bool {
 	switch e.Name {
 	case loop.NoteRejudge:
 		return true // the next iteration shows it

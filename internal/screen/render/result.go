@@ -20,7 +20,7 @@ const (
 // end writes the result of a run: how it ended, its summary, time and cost, what changed, and how
 // to go on.
 func (p *page) end(o loop.Outcome) {
-	changed := p.lastLook(o)
+	changed := p.currentSize(o)
 	lines := p.wrap(p.ended(o))
 	// The caller reports an internal failure as an error, with its hint; an interruption needs no
 	// explanation.
@@ -77,8 +77,8 @@ func (p *page) summary(text string) []string {
 	return each(lines, func(line string) string { return "  " + line })
 }
 
-// looked keeps the changed files, without their patches.
-func (p *page) looked(c loop.Change) {
+// keepFiles keeps the changed files, without their patches.
+func (p *page) keepFiles(c loop.Change) {
 	p.files = p.files[:0]
 	for _, f := range c.Files {
 		f.Patch, f.BinaryPatch = "", ""
@@ -86,8 +86,8 @@ func (p *page) looked(c loop.Change) {
 	}
 }
 
-// lastLook returns the size of the current change; nil: it is unknown.
-func (p *page) lastLook(o loop.Outcome) *loop.Shape {
+// currentSize returns the size of the current change; nil: it is unknown.
+func (p *page) currentSize(o loop.Outcome) *loop.Shape {
 	if o.Reason == loop.StopConflict { // the tree holds somebody else's changes, too
 		return &loop.Shape{Files: p.state.FilesChanged, Insertions: p.state.Insertions, Deletions: p.state.Deletions}
 	}
@@ -98,7 +98,7 @@ func (p *page) lastLook(o loop.Outcome) *loop.Shape {
 	if !ok {
 		return nil
 	}
-	p.looked(c)
+	p.keepFiles(c)
 	return new(c.Shape())
 }
 

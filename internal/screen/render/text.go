@@ -2,8 +2,11 @@ package render
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -135,8 +138,8 @@ func cutTo(width int, lines []string) []string {
 	return lines
 }
 
-// went says how a turn ended; if not well, in the agent's own words where there are any.
-func went(t loop.Turn) string {
+// endingOf says how a turn ended; if not well, in the agent's own words where there are any.
+func endingOf(t loop.Turn) string {
 	what := Fate(t)
 	if why := t.Complaint(); why != "" && why != fmt.Sprintf("it ended with exit code %d", t.ExitCode) {
 		what += ": " + term.Line(why)
@@ -215,8 +218,8 @@ func By(expected loop.AgentRef, t loop.Turn) string {
 	return " by " + Who(t.Agent)
 }
 
-// instead is By with the reasons why the expected agent did not play.
-func instead(expected loop.AgentRef, t loop.Turn) string {
+// byInstead is By with the reasons why the expected agent did not play.
+func byInstead(expected loop.AgentRef, t loop.Turn) string {
 	why := make([]string, 0, len(t.Misses))
 	for _, m := range t.Misses {
 		reason := term.Line(m.Agent.Agent)
@@ -276,5 +279,36 @@ func Acted(expected loop.AgentRef, a loop.Attempt) string {
 	if a.Rejudged {
 		return rejudged
 	}
-	return Span(a.Duration) + "  " + went(a.Turn) + By(expected, a.Turn)
+	return Span(a.Duration) + "  " + endingOf(a.Turn) + By(expected, a.Turn)
+}
+
+// Quoted returns a path as git prints it: one with special characters as a C string. Letters of any
+// language are not special.
+func Quoted(path string) string {
+	odd := strings.ContainsFunc(path, func(r rune) bool {
+		return r == '"' || r == '\\' || r == utf8.RuneError || !unicode.IsPrint(r)
+	})
+	if !odd {
+		return path
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for len(path) > 0 {
+		r, n := utf8.DecodeRuneInString(path)
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + path[:n])
+		case r == '\n' || r == '\t' || r == '\r':
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		case r == utf8.RuneError || !unicode.IsPrint(r):
+			for i := range n {
+				fmt.Fprintf(&b, `\%03o`, path[i])
+			}
+		default:
+			b.WriteString(path[:n])
+		}
+		path = path[n:]
+	}
+	b.WriteByte('"')
+	return b.String()
 }

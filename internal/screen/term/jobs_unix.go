@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// absence is how often a background process checks whether it is in the foreground again.
-const absence = 50 * time.Millisecond
+// foregroundPoll is how often a background process checks whether it is in the foreground again.
+const foregroundPoll = 50 * time.Millisecond
 
 // Jobs is a process's own part of job control: it restores the terminal before the process is
 // stopped, and takes it again when it is resumed. There is one per process; the zero value is
@@ -88,7 +88,7 @@ func (h *Hold) Resumable() bool { return resumable() }
 func (h *Hold) Stop(ctx context.Context, terminal *os.File) error {
 	h.stop(0, ctx.Done())
 	fd := int(terminal.Fd())
-	look := time.NewTicker(absence)
+	look := time.NewTicker(foregroundPoll)
 	defer look.Stop()
 	for {
 		// The shell's kill may send SIGTERM together with SIGCONT. Taking the terminal now, in the

@@ -19,12 +19,12 @@ const (
 	PasteEnds   = "\x1b[201~"
 )
 
-// between is how long to wait for the rest of a key: a lone Esc could be the beginning of an arrow
+// keyTimeout is how long to wait for the rest of a key: a lone Esc could be the beginning of an arrow
 // key.
-const between = 20 * time.Millisecond
+const keyTimeout = 20 * time.Millisecond
 
-// A typing splits input into keys.
-type typing struct {
+// A keySplitter splits input into keys.
+type keySplitter struct {
 	pressed chan string
 	begun   string // a key whose rest may still come
 	stop    chan struct{}
@@ -34,16 +34,16 @@ type typing struct {
 	pastes  bool // such a paste is under way
 }
 
-func newTyping() typing {
-	return typing{pressed: make(chan string, 256), stop: make(chan struct{})}
+func newKeySplitter() keySplitter {
+	return keySplitter{pressed: make(chan string, 256), stop: make(chan struct{})}
 }
 
 // Pressed returns the channel of the keys, each as the bytes it sends: a character or an escape
 // sequence. It is closed when no more can come.
-func (t *typing) Pressed() <-chan string { return t.pressed }
+func (t *keySplitter) Pressed() <-chan string { return t.pressed }
 
 // take passes on every complete key.
-func (t *typing) take(sent string) {
+func (t *keySplitter) take(sent string) {
 	t.marks = t.marks || strings.Contains(sent, PasteBegins)
 	if t.guesses && !t.marks && !t.pastes && severalLines(sent) {
 		t.pastes = true
@@ -56,8 +56,8 @@ func (t *typing) take(sent string) {
 	t.begun = rest
 }
 
-// whole is called when no more input has come.
-func (t *typing) whole() {
+// flush is called when no more input has come.
+func (t *keySplitter) flush() {
 	if t.begun != "" {
 		t.press(t.begun)
 	}
@@ -73,10 +73,10 @@ func severalLines(sent string) bool {
 	return strings.ContainsAny(strings.TrimRight(sent, "\r\n"), "\r\n")
 }
 
-// unsettled reports whether whole must be called if no more input comes.
-func (t *typing) unsettled() bool { return t.begun != "" || t.pastes }
+// incomplete reports whether whole must be called if no more input comes.
+func (t *keySplitter) incomplete() bool { return t.begun != "" || t.pastes }
 
-func (t *typing) press(key string) {
+func (t *keySplitter) press(key string) {
 	select {
 	case t.pressed <- key:
 	case <-t.stop:
@@ -163,14 +163,14 @@ func (s *Streams) OnKeys(l Listener) (end func()) {
 	over := make(chan struct{})
 	var done sync.WaitGroup
 	done.Go(func() {
-		h := hearing{Listener: l}
+		h := pasteCollector{Listener: l}
 		for {
 			select {
 			case key, more := <-keys.Pressed():
 				if !more {
 					return
 				}
-				h.hear(key)
+				h.handle(key)
 			case <-over:
 				return
 			}
@@ -186,14 +186,14 @@ func (s *Streams) OnKeys(l Listener) (end func()) {
 // mostPasted is how many bytes of a paste are kept.
 const mostPasted = 1 << 20
 
-// A hearing collects pasted text.
-type hearing struct {
+// A pasteCollector collects pasted text.
+type pasteCollector struct {
 	Listener
 	pastes bool
 	text   strings.Builder
 }
 
-func (h *hearing) hear(key string) {
+func (h *pasteCollector) handle(key string) {
 	switch {
 	case h.Paste == nil:
 		h.Press(key)

@@ -14,7 +14,7 @@ import (
 
 // Keys reads single keys from a terminal.
 type Keys struct {
-	typing
+	keySplitter
 	fd    int
 	found *term.State
 	from  cancelreader.CancelReader
@@ -26,7 +26,7 @@ func (*Streams) ReadKeys(Listener) (*Keys, bool) { return nil, false }
 
 // TakeKeys begins to read all keys from a terminal. The caller must close the result.
 func TakeKeys(terminal *os.File) (*Keys, error) {
-	k := &Keys{typing: newTyping(), fd: int(terminal.Fd())}
+	k := &Keys{keySplitter: newKeySplitter(), fd: int(terminal.Fd())}
 	var err error
 	if k.from, err = cancelreader.NewReader(terminal); err == nil {
 		k.found, err = term.MakeRaw(k.fd)
@@ -53,8 +53,8 @@ func (k *Keys) run() {
 	k.ended.Go(func() { k.read(read) })
 	for {
 		var late <-chan time.Time
-		if k.unsettled() {
-			late = time.After(between)
+		if k.incomplete() {
+			late = time.After(keyTimeout)
 		}
 		select {
 		case sent, more := <-read:
@@ -63,7 +63,7 @@ func (k *Keys) run() {
 			}
 			k.take(sent)
 		case <-late:
-			k.whole()
+			k.flush()
 		case <-k.stop:
 			return
 		}

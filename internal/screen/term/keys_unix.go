@@ -14,14 +14,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nowAndThen is how often to check whether the terminal is in the foreground again or was reset by
+// pollInterval is how often to check whether the terminal is in the foreground again or was reset by
 // somebody else, as no signal tells.
-const nowAndThen = time.Second
+const pollInterval = time.Second
 
 // Keys reads single keys from a terminal, without echo. Keys that send signals keep doing so unless
 // TakeKeys reads them, too: the terminal is restored before the process is stopped or quits.
 type Keys struct {
-	typing
+	keySplitter
 	fd    int
 	all   bool // keys that send signals are read, too
 	there cancelreader.CancelReader
@@ -66,14 +66,14 @@ func TakeKeys(terminal *os.File) (*Keys, error) {
 }
 
 func newKeys(terminal *os.File) (*Keys, error) {
-	there, err := cancelreader.NewReader(untouched{terminal})
-	return &Keys{typing: newTyping(), fd: int(terminal.Fd()), there: there}, err
+	there, err := cancelreader.NewReader(unread{terminal})
+	return &Keys{keySplitter: newKeySplitter(), fd: int(terminal.Fd()), there: there}, err
 }
 
-// untouched waits for input without reading any of it.
-type untouched struct{ *os.File }
+// unread waits for input without reading any of it.
+type unread struct{ *os.File }
 
-func (untouched) Read([]byte) (int, error) { return 0, nil }
+func (unread) Read([]byte) (int, error) { return 0, nil }
 
 // Close restores the terminal.
 func (k *Keys) Close() {
@@ -102,9 +102,9 @@ func (k *Keys) run() {
 			more <- struct{}{}
 			waits = true
 		}
-		pause := nowAndThen
-		if k.unsettled() {
-			pause = between
+		pause := pollInterval
+		if k.incomplete() {
+			pause = keyTimeout
 		}
 		select {
 		case <-k.stop:
@@ -164,7 +164,7 @@ func (k *Keys) look() {
 	if sent := k.read(); sent != "" {
 		k.take(sent)
 	} else {
-		k.whole()
+		k.flush()
 	}
 }
 

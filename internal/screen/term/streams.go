@@ -45,12 +45,12 @@ func New(in io.Reader, out, err io.Writer, getenv func(string) string) *Streams 
 		ErrTTY:  isTerminal(err),
 		Plain:   getenv("NO_COLOR") != "" || getenv("TERM") == "dumb" || getenv("CI") != "",
 		Reflows: getenv("XTERM_VERSION") == "",
-		ASCII:   getenv("TERM") == "dumb" || !allCharacters(cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG"))),
+		ASCII:   getenv("TERM") == "dumb" || !isUTF8(cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG"))),
 	}
 }
 
-// allCharacters reports whether a locale has all characters. An unset locale counts as one.
-func allCharacters(locale string) bool {
+// isUTF8 reports whether a locale has all characters. An unset locale counts as one.
+func isUTF8(locale string) bool {
 	l := strings.ToLower(locale)
 	return l == "" || strings.Contains(l, "utf-8") || strings.Contains(l, "utf8")
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-const gap = "  " // between two columns
+const gap = "  " // keyTimeout two columns
 
 // A Table lays out cells in columns that fit a terminal.
 type Table struct {

@@ -10,7 +10,7 @@ import (
 // is, and what is cut waits for its rest.
 func TestTakeKeys(t *testing.T) {
 	t.Parallel()
-	k := newTyping()
+	k := newKeySplitter()
 	k.take(strings.Repeat("\x1b[C", 6) + strings.Repeat("\x1bOC", 5) + "\x1b[")
 	want := slices.Concat(slices.Repeat([]string{"\x1b[C"}, 6), slices.Repeat([]string{"\x1bOC"}, 5))
 	if got := k.drain(); !slices.Equal(got, want) {
@@ -23,7 +23,7 @@ func TestTakeKeys(t *testing.T) {
 }
 
 // drain returns the keys that were pressed.
-func (k *typing) drain() (keys []string) {
+func (k *keySplitter) drain() (keys []string) {
 	for len(k.pressed) > 0 {
 		keys = append(keys, <-k.pressed)
 	}
@@ -46,21 +46,21 @@ func TestPastes(t *testing.T) {
 		{[]string{"\x1b[200~one\x1b[201~", "", "s\rp", ""}, "<one> s\rp"}, // that one marks what is pasted
 		{[]string{"\x1b[201~s", ""}, "s"},
 	} {
-		k := newTyping()
+		k := newKeySplitter()
 		k.guesses = true
 		var got strings.Builder
-		h := hearing{Listener: Listener{
+		h := pasteCollector{Listener: Listener{
 			Press: func(key string) { got.WriteString(key) },
 			Paste: func(text string) { got.WriteString(" <" + text + "> ") },
 		}}
 		for _, read := range c.reads {
 			if got.WriteByte(' '); read == "" {
-				k.whole()
+				k.flush()
 			} else {
 				k.take(read)
 			}
 			for _, key := range k.drain() {
-				h.hear(key)
+				h.handle(key)
 			}
 		}
 		if shown := strings.Join(strings.FieldsFunc(got.String(), func(r rune) bool { return r == ' ' }), " "); shown != c.want {

@@ -170,7 +170,7 @@ func (c *charts) bar(g Group, most, used int) string {
 	}
 	length := max(1, g.Sessions*room/most)
 	done := g.successes * length / g.Sessions
-	return c.screen.likeOutcome(string(loop.Success), strings.Repeat("█", done)) +
+	return c.screen.inColourOf(string(loop.Success), strings.Repeat("█", done)) +
 		c.screen.faint(strings.Repeat("█", length-done))
 }
 
@@ -186,7 +186,7 @@ func (c *charts) periods(st Stats) {
 			most = max(most, p.Sessions)
 		}
 		c.sayf("  sessions  %s  at most %d", spark(st.Periods, most, func(p Period) int { return p.Sessions }), most)
-		c.sayf("  success   %s", c.screen.likeOutcome(string(loop.Success),
+		c.sayf("  success   %s", c.screen.inColourOf(string(loop.Success),
 			spark(st.Periods, most, func(p Period) int { return p.Successes })))
 		return
 	}

@@ -75,7 +75,7 @@ func (d *Details) Show(o session.Overview, entries Entries) error {
 	if d.Iteration > 0 {
 		return &MissingError{ID: o.ID, Iteration: d.Iteration, Last: d.state.Last()}
 	}
-	d.brokeOff(o.Status == session.Running)
+	d.unfinished(o.Status == session.Running)
 	if o.Outcome == nil {
 		d.cost()
 	}
@@ -168,8 +168,8 @@ func (d *Details) event(entry session.Entry) {
 		d.note(render.Steered(e))
 	case loop.Resumed, loop.Finished:
 		if d.Iteration == 0 {
-			d.brokeOff(false)
-			d.ran(e)
+			d.unfinished(false)
+			d.runEvent(e)
 		}
 	case loop.Started, loop.PhaseEntered, loop.Activity, loop.TurnStarted, loop.Noted, loop.WaitStarted, loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured,
 		loop.BaselineChecked, loop.ChecksFinished, loop.CriticFinished:
@@ -182,8 +182,8 @@ func (d *Details) note(lines ...string) {
 	}
 }
 
-// ran shows the end of a run, or the beginning of a resumed one.
-func (d *Details) ran(e loop.Event) {
+// runEvent shows the end of a run, or the beginning of a resumed one.
+func (d *Details) runEvent(e loop.Event) {
 	if end, over := e.(loop.Finished); over {
 		d.end(end.Outcome)
 	} else if again, ok := e.(loop.Resumed); ok {
@@ -194,8 +194,8 @@ func (d *Details) ran(e loop.Event) {
 	}
 }
 
-// brokeOff shows the unfinished iteration, if there is one.
-func (d *Details) brokeOff(running bool) {
+// unfinished shows the unfinished iteration, if there is one.
+func (d *Details) unfinished(running bool) {
 	open := d.state.Open
 	if open.Number == 0 {
 		d.noted()

@@ -28,25 +28,15 @@ func Haystack(o session.Overview) string {
 	}, "\n")
 }
 
-// Widths of the columns of a picker's list, and of the narrowest list with a column for the
-// project.
-const (
-	pickStarted  = 16
-	pickOutcome  = 11
-	pickProject  = 16
-	pickRoom     = 76
-	pickRowCount = 3
-)
-
 // PickLine shows a session as a line of a picker's list.
 func (s Screen) PickLine(o session.Overview, zone *time.Location) string {
-	cells := []string{padded(o.Started.In(zone).Format("2006-01-02 15:04"), pickStarted)}
-	if s.Width >= pickRoom {
-		cells = append(cells, padded(project(o.Session.WorkingDir), pickProject))
+	cells := []string{padded(o.Started.In(zone).Format("2006-01-02 15:04"), 16)}
+	if s.Width >= 76 {
+		cells = append(cells, padded(project(o.Session.WorkingDir), 16))
 	}
 	cells = append(cells,
-		padded(s.likeOutcome(string(o.Status), shortOutcome(string(o.Status))), pickOutcome),
-		fmt.Sprintf("%*s", pickRowCount, iterations(o, "?")),
+		padded(s.inColourOf(string(o.Status), shortOutcome(string(o.Status))), 11),
+		fmt.Sprintf("%3s", iterations(o, "?")),
 		term.Line(o.Session.Prompt))
 	return ansi.Truncate(strings.Join(cells, gap), s.Width, "…")
 }
@@ -136,7 +126,7 @@ func (s Screen) iterations(o session.Overview, all []progress.Iteration) (lines 
 		if one.Escalated {
 			word = loop.Escalate
 		}
-		decision := s.likeOutcome(like, padded(term.Line(word), len(loop.Continue)))
+		decision := s.inColourOf(like, padded(term.Line(word), len(loop.Continue)))
 		lines = append(lines, fmt.Sprintf("  %2d  %s  %s", one.Number, decision, render.Stat(one.Change)))
 	}
 	return lines

@@ -26,13 +26,13 @@ func (s Screen) Running(at standing.Standing, now time.Time, where string) []str
 	}
 	return []string{
 		s.fits(s.sign() + " " + strings.Join(head, s.dot())),
-		s.fits("  " + strings.Join(stands(at, now), s.dot())),
+		s.fits("  " + strings.Join(underWay(at, now), s.dot())),
 		s.fits("  " + strings.Join(used(at, now), s.dot())),
 	}
 }
 
-// stands says what is under way.
-func stands(at standing.Standing, now time.Time) (parts []string) {
+// underWay says what is under way.
+func underWay(at standing.Standing, now time.Time) (parts []string) {
 	if n := at.Now.Iteration; n > 0 {
 		iteration := fmt.Sprintf("iteration %d", n)
 		if most := at.Limits.Iterations; most > 0 {

@@ -122,14 +122,14 @@ func NewStats(picked, all []session.Overview, zone *time.Location) Stats {
 		total.add(o)
 		s.Cost.add(o)
 		waited := s.Waiting.add(o)
-		outcomes.add(string(o.Status), o)
-		projects.add(known(o.Session.WorkingDir), o)
-		agents.add(known(o.Session.Actor.Agent)+" + "+known(o.Session.Critic.Agent), o)
+		outcomes.add(string(o.Status), "", o)
+		projects.add(known(o.Session.WorkingDir), "", o)
+		agents.add(known(o.Session.Actor.Agent)+" + "+known(o.Session.Critic.Agent), "", o)
 		if o.Outcome == nil {
 			continue
 		}
 		if o.Outcome.Reason != loop.StopNone {
-			reasons.ended(*o.Outcome, o)
+			reasons.add(string(o.Outcome.Reason), cause(*o.Outcome), o)
 		}
 		iterations = append(iterations, float64(o.Outcome.Iterations))
 		took = append(took, o.Outcome.Duration.Seconds())
@@ -183,25 +183,20 @@ func (g *Group) rate() *float64 {
 
 type groups map[string]*Group
 
-func (g groups) add(name string, o session.Overview) {
-	if g[name] == nil {
-		g[name] = &Group{Name: name}
-	}
-	g[name].add(o)
-}
-
-// ended adds a session to those that ended for the same reason. Most causes are unique to a
-// session, and are left out.
-func (g groups) ended(out loop.Outcome, o session.Overview) {
-	cause := ""
-	if out.Bounded() || out.Reason == loop.StopNoDecision {
-		cause = out.Cause
-	}
-	key := string(out.Reason) + " " + cause
+func (g groups) add(name, cause string, o session.Overview) {
+	key := name + " " + cause
 	if g[key] == nil {
-		g[key] = &Group{Name: string(out.Reason), Cause: cause}
+		g[key] = &Group{Name: name, Cause: cause}
 	}
 	g[key].add(o)
+}
+
+// cause returns what sessions with the same stop reason may share. Most causes are unique to a session.
+func cause(o loop.Outcome) string {
+	if o.Bounded() || o.Reason == loop.StopNoDecision {
+		return o.Cause
+	}
+	return ""
 }
 
 // sorted returns the groups, the largest first.

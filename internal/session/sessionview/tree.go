@@ -73,7 +73,7 @@ func (t *tree) noted(step loop.Step, e loop.Noted, kept map[string]loop.Step) {
 		t.closed(step, e.Name == loop.NoteForkApplied)
 	case loop.NoteChecks:
 		if said := render.Passed(e.Checks); said != "" {
-			t.at(whole).say("checks: " + said)
+			t.at(whole).addFact("checks: " + said)
 		}
 	case loop.NoteCheckpoint, loop.NoteForked, loop.NoteRejudge, loop.NoteQuestion: // nothing to show
 	default:
@@ -81,7 +81,7 @@ func (t *tree) noted(step loop.Step, e loop.Noted, kept map[string]loop.Step) {
 		if whole == step {
 			name = "" // the branch has this name
 		}
-		t.at(whole).tell(name, term.Line(e.Text))
+		t.at(whole).report(name, term.Line(e.Text))
 	}
 }
 
@@ -101,8 +101,8 @@ func (t *tree) closed(step loop.Step, applied bool) {
 
 func (b *branch) ends(fate string, won bool) { b.own, b.fate, b.won = false, fate, won }
 
-// tell adds what a strategy reported. A long text gets its own line.
-func (b *branch) tell(name, text string) {
+// report adds what a strategy reported. A long text gets its own line.
+func (b *branch) report(name, text string) {
 	const long = 30
 	if name == "score" {
 		b.own, b.score = false, text
@@ -110,14 +110,14 @@ func (b *branch) tell(name, text string) {
 	}
 	said := strings.TrimSpace(name + " " + text)
 	if len(said) <= long {
-		b.say(said)
+		b.addFact(said)
 	} else if said = strings.TrimPrefix(name+": "+text, ": "); !slices.Contains(b.texts, said) {
 		b.texts = append(b.texts, said)
 	}
 }
 
-// say adds a fact, once: a resumed session may report it again.
-func (b *branch) say(fact string) {
+// addFact adds a fact, once: a resumed session may report it again.
+func (b *branch) addFact(fact string) {
 	if b.own {
 		b.own, b.facts = false, nil
 	}

@@ -4,6 +4,14 @@ import (
 	"bytes"
 	"os"
 	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	readModes   = unix.TCGETS
+	writeModes  = unix.TCSETS
+	askReadable = unix.TIOCINQ
 )
 
 // parentOf returns the parent of a process, 0 if it is unknown.

@@ -1,9 +1,0 @@
-package term
-
-import "golang.org/x/sys/unix"
-
-const (
-	readModes   = unix.TCGETS
-	writeModes  = unix.TCSETS
-	askReadable = unix.TIOCINQ
-)
