@@ -92,7 +92,7 @@ func TestLiveIsStopped(t *testing.T) {
 	actor := awaitWork(t, home)
 	d.sees("iteration 1 of 10")
 	d.types("\x1a")
-	d.sees("the agent works on; fg shows it again")
+	d.sees("the agent keeps working; fg shows it again")
 	d.sees("Stopped")
 	if before, _, _ := strings.Cut(d.text(), "Stopped"); !strings.Contains(before, term.PasteOff) {
 		t.Errorf("what is pasted has marks still: %q", before)

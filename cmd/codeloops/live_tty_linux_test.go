@@ -120,7 +120,7 @@ func TestSteeredByKeys(t *testing.T) {
 	d.types("f")
 	d.sees("tell the actor in its next turn: ")
 	d.types("use Bx\x7f\r")
-	d.sees("your word goes to the actor's next turn")
+	d.sees("your words go to the actor's next turn")
 	goOn := func(name string) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(home, name), nil, 0o600); err != nil {
@@ -181,13 +181,13 @@ func TestPastedWords(t *testing.T) {
 			d.sees(term.PasteOn)
 			d.sees("? help")
 			d.types(sent)
-			d.sees("what is pasted is not taken as keys")
+			d.sees("pasted text is not read as keys")
 			d.types("f")
 			d.sees("tell the actor in its next turn: ")
 			d.types(sent)
 			d.sees("use B stop and if not, quit")
 			d.types("\r")
-			d.sees("your word goes to the actor's next turn")
+			d.sees("your words go to the actor's next turn")
 			if err := os.WriteFile(filepath.Join(home, "go1"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}

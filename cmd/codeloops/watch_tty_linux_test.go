@@ -44,8 +44,8 @@ func TestWatchedAndSteered(t *testing.T) {
 	w.types("f")
 	w.sees("tell the actor in its next turn: ")
 	w.types("use B\r")
-	w.sees("your word goes to the actor's next turn")
-	run.sees("your word goes to the actor's next turn")
+	w.sees("your words go to the actor's next turn")
+	run.sees("your words go to the actor's next turn")
 	goOn := func(name string) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(home, name), nil, 0o600); err != nil {

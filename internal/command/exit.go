@@ -45,7 +45,7 @@ func LookExits() map[string]string {
 
 // ErrShort says that the goal was not reached, although nothing went wrong. The user has been told
 // what is missing.
-var ErrShort = errors.New("what was hoped for was not reached")
+var ErrShort = errors.New("the goal was not reached")
 
 // An EndedError says that a run ended without success, and that the user has been told.
 type EndedError struct {

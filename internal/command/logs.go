@@ -98,10 +98,10 @@ func (l *Logs) Choose(ctx context.Context, some []session.Overview, question str
 // Complete offers the ids of sessions, and files.
 func (l *Logs) Complete(_ *cobra.Command, _ []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	store, err := l.Store()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveDefault
+	var all []session.Overview
+	if err == nil {
+		all, err = store.Survey()
 	}
-	all, err := store.Survey()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveDefault
 	}

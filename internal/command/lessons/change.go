@@ -33,7 +33,7 @@ and for tasks that share words with it or with --task.`,
   codeloops lessons add --in project 'The tests of the parser need LC_ALL=C.'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(strings.Join(args, "")) == "" {
-				return hint.Errorf("codeloops lessons add 'The tests of the parser need LC_ALL=C.'", "%s wants the lesson as a sentence", cmd.CommandPath())
+				return hint.Errorf("codeloops lessons add 'The tests of the parser need LC_ALL=C.'", "%s needs the lesson as a sentence", cmd.CommandPath())
 			}
 			return nil
 		},
@@ -44,7 +44,7 @@ and for tasks that share words with it or with --task.`,
 		},
 	}
 	cmd.Flags().StringVar(&task, "task", "", "the `task` on which it was learned")
-	cmd.Flags().BoolVar(&everywhere, "everywhere", false, "it is good for any project")
+	cmd.Flags().BoolVar(&everywhere, "everywhere", false, "use it in every project")
 	return cmd
 }
 

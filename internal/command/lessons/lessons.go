@@ -21,7 +21,6 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// lessons is what these commands share.
 type lessons struct {
 	*command.Console
 
@@ -36,13 +35,13 @@ func New(c *command.Console) *cobra.Command {
 		Annotations: command.Exits("the lessons were listed", ""),
 		Example: `  codeloops lessons
   codeloops lessons add 'The tests of the parser need LC_ALL=C.'`,
-		Short: "List, add, remove and hand on what runs have learned",
-		Long: `List, add, remove and hand on what runs have learned, for the strategy reflexion.
+		Short: "List, add, remove and pass on what runs have learned",
+		Long: `List, add, remove and pass on what runs have learned, for the strategy reflexion.
 Alone it lists all lessons.
 
-A lesson says on what task it was learned, in which session, how many runs were
-told it, and how many of those were done. One that five runs or more were told,
-of which less than a quarter were done, is told no more.`,
+A lesson records the task and the session in which it was learned, how many runs
+were told it, and how many of those were done. Once it was told to five or more
+runs and less than a quarter of them were done, it is not told any more.`,
 		Args: command.OwnCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return l.list(cmd.Context(), "", false) },
 	}
@@ -76,9 +75,9 @@ func (l *lessons) all(ctx context.Context, ids []string) (picked []lesson.Lesson
 			one, n := lesson.Find(all, id)
 			switch {
 			case n == 0:
-				return hint.Errorf("`codeloops lessons list` shows what there is", "the id of no lesson begins with %q", id)
+				return hint.Errorf("`codeloops lessons list` shows what there is", "no lesson has an id that begins with %q", id)
 			case n > 1:
-				return hint.Errorf("give more characters of it", "the ids of %d lessons begin with %q", n, id)
+				return hint.Errorf("give more characters of it", "%d lessons have ids that begin with %q", n, id)
 			}
 			picked = append(picked, one)
 		}
@@ -87,7 +86,6 @@ func (l *lessons) all(ctx context.Context, ids []string) (picked []lesson.Lesson
 	return picked, err
 }
 
-// A lessonRow is a lesson for a program.
 type lessonRow struct {
 	ID string `json:"id"`
 	lesson.Lesson
@@ -96,7 +94,6 @@ type lessonRow struct {
 	Told     bool `json:"told"` // whether future runs will be told it
 }
 
-// usesOf says how the runs that were told a lesson ended.
 func usesOf(l lesson.Lesson) string {
 	switch {
 	case l.Recalled() == 0:
@@ -188,7 +185,6 @@ func (l *lessons) newShowCmd() *cobra.Command {
 	}
 }
 
-// sheet shows a lesson to a person.
 func sheet(l lesson.Lesson) string {
 	from, learned := "", ""
 	if l.Session != "" {
@@ -229,7 +225,6 @@ func (l *lessons) newExportCmd() *cobra.Command {
 	}
 }
 
-// complete offers the ids of lessons.
 func (l *lessons) complete(cmd *cobra.Command, args []string, prefix string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
 	all, _ := l.all(cmd.Context(), nil) // if they cannot be read, there is nothing to offer
 	for _, one := range all {
@@ -240,10 +235,9 @@ func (l *lessons) complete(cmd *cobra.Command, args []string, prefix string) (fo
 	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-// someIDs requires the id of a lesson.
 func someIDs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 || slices.Contains(args, "") {
-		return hint.Errorf("`codeloops lessons list` shows what there is", "%s wants the id of a lesson", cmd.CommandPath())
+		return hint.Errorf("`codeloops lessons list` shows what there is", "%s needs the id of a lesson", cmd.CommandPath())
 	}
 	return nil
 }

@@ -35,10 +35,10 @@ func newSessionsDiffCmd(l *command.Logs) *cobra.Command {
 		Use:         "diff [ID|FILE]",
 		Annotations: command.LookExits(),
 		Short:       "Print everything that a session changed",
-		Long: `Print everything that had changed since the session began when its last whole
-iteration was over. With --until-iteration it is what had changed when that one
-was over, with --iteration what that one alone changed. An attempt or a candidate
-that was thrown away never was in the work tree: only these two show its work.
+		Long: `Print everything that changed from the start of the session to the end of its last
+finished iteration. --until-iteration prints the change up to the end of another
+iteration, --iteration what that one alone changed. The work of a discarded attempt
+or candidate never was in the work tree: only these two flags show it.
 
 On a terminal the diff is coloured and goes through the pager that git uses:
 $GIT_PAGER, core.pager of the user's configuration, $PAGER, or less. Elsewhere it
@@ -98,22 +98,20 @@ func runSessionsDiff(ctx context.Context, l *command.Logs, o *diffOptions, ref s
 	})
 }
 
-// validate rejects flags that contradict each other.
 func (o *diffOptions) validate(flags *pflag.FlagSet) error {
 	switch {
 	case flags.Changed("until-iteration") && o.until < 1:
 		return hint.Errorf("iterations are numbered from 1", "--until-iteration cannot be %d", o.until)
 	case o.until > 0 && o.iteration > 0:
-		return hint.Errorf("give one of them", "--iteration and --until-iteration are two ways to say what to compare")
+		return hint.Errorf("give one of them", "--iteration and --until-iteration cannot be combined")
 	case o.stat && o.nameOnly:
-		return hint.Errorf("give one of them", "--stat and --name-only are two ways to say it")
+		return hint.Errorf("give one of them", "--stat and --name-only cannot be combined")
 	case o.nul && !o.nameOnly:
-		return hint.Errorf("add --name-only", "--null is about names")
+		return hint.Errorf("add --name-only", "--null needs --name-only")
 	}
 	return o.viewOptions.validate(flags)
 }
 
-// change returns the change to show.
 func (o *diffOptions) change(ctx context.Context, l *command.Logs, one session.Overview) (change loop.Change, err error) {
 	var before loop.Change
 	var round loop.Round

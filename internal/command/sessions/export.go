@@ -29,8 +29,8 @@ func newSessionsExportCmd(l *command.Logs) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "export [ID|FILE]",
 		Annotations: command.Exits("the session was written", ""),
-		Short:       "Write a session as one file to hand on: HTML, Markdown, JSON",
-		Long: `Write a session as one file to hand on.
+		Short:       "Write a session as one file to pass on: HTML, Markdown, JSON",
+		Long: `Write a session as one file to pass on.
 
   html      a page with everything in it, readable on a phone, that loads nothing
             from anywhere

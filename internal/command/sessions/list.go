@@ -18,13 +18,11 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// filterOptions are the flags that select sessions.
 type filterOptions struct {
 	lookup.Filter
 	limit int
 }
 
-// query returns what the flags select.
 func (o *filterOptions) query(l *command.Logs) (sessionview.Query, error) {
 	if o.limit < 0 {
 		return sessionview.Query{}, hint.Errorf("0 is no limit", "--limit cannot be %d", o.limit)
@@ -34,7 +32,7 @@ func (o *filterOptions) query(l *command.Logs) (sessionview.Query, error) {
 
 func (o *filterOptions) addFlags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringVar(&o.Outcome, "outcome", "", "only sessions that ended, or stand, like `this`: "+strings.Join(sessionview.Outcomes(), ", "))
+	f.StringVar(&o.Outcome, "outcome", "", "only sessions with this `outcome`: "+strings.Join(sessionview.Outcomes(), ", "))
 	f.StringVar(&o.After, "after", "", "only sessions that began at this `time` or later (2025-01-27, 2025-01-27 15:30, RFC 3339)")
 	f.StringVar(&o.Before, "before", "", "only sessions that began before this `time`; a date is its first moment")
 	f.StringVar(&o.Since, "since", "", "only sessions that began within this `span` up to now, such as 7d or 36h")
@@ -83,7 +81,7 @@ func runSessionsList(l *command.Logs, o *listOptions) error {
 		return err
 	}
 	if o.json && o.jsonl {
-		return hint.Errorf("give one of them", "--json and --jsonl are two ways to say it")
+		return hint.Errorf("give one of them", "--json and --jsonl cannot be combined")
 	}
 	if err := lookup.OneOf("--sort", o.sort, sessionview.Orders()); err != nil {
 		return err
@@ -161,7 +159,7 @@ iteration (nothing for the prompt), place and excerpt, separated by tabs.`,
 	f := cmd.Flags()
 	o.addFlags(f)
 	f.IntVar(&o.limit, "limit", 0, "at most `n` sessions; 0 is no limit")
-	f.BoolVar(&o.json, "json", false, "as a JSON list: what list --json tells of a session, and its matches")
+	f.BoolVar(&o.json, "json", false, "as a JSON list: the fields of list --json, and the matches")
 	return cmd
 }
 

@@ -90,23 +90,22 @@ inside of this one.
 	f.BoolVar(&o.verify, "verify", false, "show nothing; check that the session would still end the same")
 	f.BoolVar(&o.apply, "apply", false, "show nothing; rebuild the files that the session left")
 	f.StringVarP(&o.dir, "working-dir", "d", ".", "with --apply: rebuild them in the work tree of `dir`")
-	f.BoolVar(&o.force, "force", false, "with --apply: also at another commit, and in place of files that are others")
+	f.BoolVar(&o.force, "force", false, "with --apply: also at another commit, and over files that differ")
 	return cmd
 }
 
-// validate rejects flags that do not go together.
 func (o *replayOptions) validate(flags *pflag.FlagSet) error {
 	if o.apply && o.verify {
-		return hint.Errorf("give one of them", "--apply and --verify are two things to do")
+		return hint.Errorf("give one of them", "--apply and --verify cannot be combined")
 	}
 	for _, name := range []string{"working-dir", "force"} {
 		if flags.Changed(name) && !o.apply {
-			return hint.Errorf("add --apply", "--%s is about --apply", name)
+			return hint.Errorf("add --apply", "--%s needs --apply", name)
 		}
 	}
 	for _, name := range []string{"speed", "step", "log-format"} {
 		if flags.Changed(name) && (o.apply || o.verify) {
-			return hint.Errorf("leave one of them out", "--%s is about what is shown, and --apply and --verify show nothing", name)
+			return hint.Errorf("leave one of them out", "--%s cannot be combined with --apply or --verify, which show nothing", name)
 		}
 	}
 	if flags.Changed("until-iteration") && o.until < 1 {
@@ -211,7 +210,6 @@ func (r *Restorer) apply(ctx context.Context, l *command.Logs, o *replayOptions,
 	return r.printAll(err, told)
 }
 
-// runVerify verifies one log, or all logs of a directory.
 func runVerify(ctx context.Context, l *command.Logs, ref string) error {
 	paths, several, err := l.In(ref)
 	if !several {

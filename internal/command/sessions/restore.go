@@ -33,18 +33,18 @@ func newSessionsRestoreCmd(l *command.Logs, r *Restorer) *cobra.Command {
 		Short:       "Put the work tree back to what it was after an iteration",
 		Long: `Put the files of the work tree back to what they were after the last iteration
 of a session, or after the one that --iteration names; 0 is the session's start.
-An iteration that broke off before its verdict counts, if its work was captured;
-one of an attempt that was thrown away counts only where --iteration names it.
+An iteration without a verdict counts if its work was captured; one of a discarded
+attempt counts only if --iteration names it.
 
 All files are put back, byte for byte and with their permissions, or none: if
 something is in the way, it is named and nothing is written. HEAD, branches and
-the index stay as they are; where HEAD has moved since, you are asked, or --yes
-is needed. No file is removed that ignore rules hide, or hid when the session
-began or the state was kept, and none below another repository.
+the index stay as they are; if HEAD has moved since, you are asked, or --yes
+is needed. Files that ignore rules hide, or hid when the session began or the
+state was saved, are never removed, nor are files of nested repositories.
 
-What is there is first kept in codeloops' data directory: --undo brings it
+The current files are first kept in codeloops' data directory: --undo brings them
 back, for the last restore here or the one named, and
-` + "`codeloops sessions prune --kept`" + ` removes it.
+` + "`codeloops sessions prune --kept`" + ` removes them.
 
 ` + refHelp,
 		Example: `  codeloops sessions restore --iteration 1
@@ -54,19 +54,18 @@ back, for the last restore here or the one named, and
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.given = cmd.Flags().Changed("iteration")
 			if o.undo && o.given {
-				return hint.Errorf("leave one of them out", "--undo brings back what was there, whatever iteration that was")
+				return hint.Errorf("leave one of them out", "--undo and --iteration cannot be combined")
 			}
 			return r.restore(cmd.Context(), l, o, command.First(args))
 		},
 	}
 	cmd.Flags().IntVar(&o.iteration, "iteration", 0, "the state after iteration `N`; 0 is the session's start")
-	cmd.Flags().BoolVar(&o.undo, "undo", false, "bring back what a restore has taken away")
+	cmd.Flags().BoolVar(&o.undo, "undo", false, "bring back what a restore has replaced")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
 	cmd.Flags().StringVarP(&o.dir, "working-dir", "d", "", "put the work tree of `dir` back: that of the session was moved")
 	return cmd
 }
 
-// restore restores the files of a session's work tree.
 func (r *Restorer) restore(ctx context.Context, l *command.Logs, o *restoreOptions, ref string) error {
 	desk := r.desk(o.yes)
 	if o.undo {
@@ -87,7 +86,6 @@ func (r *Restorer) restore(ctx context.Context, l *command.Logs, o *restoreOptio
 	return r.printAll(err, told...)
 }
 
-// goal returns the state that a reference and an iteration mean.
 func (o *restoreOptions) goal(ctx context.Context, l *command.Logs, d *putback.Desk, store *session.Store, ref string) (g putback.Goal, err error) {
 	if strings.HasPrefix(ref, checkpoints.Refs) {
 		return d.Reference(ctx, store, ref)

@@ -25,7 +25,6 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// removeOptions are the flags of commands that remove sessions.
 type removeOptions struct {
 	yes    bool
 	dryRun bool
@@ -114,8 +113,8 @@ func newSessionsPruneCmd(l *command.Logs) *cobra.Command {
 		Long: `Remove the sessions that began longer ago than --older-than and are not among
 the --keep newest, with their checkpoints. If you give only one of the two,
 only that one counts. Running sessions stay, and so do files that are not
-session logs. --kept removes what restores have taken away and kept, for all
-work trees, by --older-than and --keep, or else all of it. --refs removes
+session logs. --kept removes the files that restores have replaced and kept, for
+all work trees, as --older-than and --keep say, or all of them. --refs removes
 refs/codeloops/ of this repository, where earlier versions kept checkpoints. On
 a terminal you are asked first, elsewhere --yes is needed.`,
 		Example: `  codeloops sessions prune --older-than 30d --keep 50 --dry-run
@@ -128,7 +127,7 @@ a terminal you are asked first, elsewhere --yes is needed.`,
 	f := cmd.Flags()
 	f.StringVar(&o.olderThan, "older-than", "", "only sessions that began longer ago than this `span`, such as 30d")
 	f.IntVar(&o.keep, "keep", 0, "keep the `n` newest sessions, however old")
-	f.BoolVar(&o.kept, "kept", false, "no sessions, but what restores have taken away and kept")
+	f.BoolVar(&o.kept, "kept", false, "what restores have replaced and kept, instead of sessions")
 	f.BoolVar(&o.refs, "refs", false, "no sessions, but refs/codeloops/ of this repository, where earlier versions kept checkpoints")
 	o.addFlags(f)
 	return cmd
@@ -137,7 +136,7 @@ a terminal you are asked first, elsewhere --yes is needed.`,
 func runSessionsPrune(ctx context.Context, l *command.Logs, o *pruneOptions, flags *pflag.FlagSet) error {
 	if o.refs {
 		if flags.Changed("older-than") || flags.Changed("keep") || o.kept {
-			return hint.Errorf("", "--refs removes all that earlier versions have left here, and nothing else")
+			return hint.Errorf("", "--refs cannot be combined with --older-than, --keep or --kept")
 		}
 		return o.pruneRefs(ctx, l)
 	}
@@ -145,7 +144,7 @@ func runSessionsPrune(ctx context.Context, l *command.Logs, o *pruneOptions, fla
 		return hint.Errorf("say which: --older-than 30d, --keep 50, or both", "prune without a limit would remove every session")
 	}
 	if o.keep < 0 {
-		return hint.Errorf("0 keeps none for being new", "--keep cannot be %d", o.keep)
+		return hint.Errorf("0 keeps no session just because it is new", "--keep cannot be %d", o.keep)
 	}
 	before := l.Console.Now()
 	if flags.Changed("older-than") {
@@ -170,7 +169,6 @@ func runSessionsPrune(ctx context.Context, l *command.Logs, o *pruneOptions, fla
 	return o.remove(ctx, l, store, prune.Old(all, before, o.keep))
 }
 
-// remove removes sessions if the user agrees.
 func (o *removeOptions) remove(ctx context.Context, l *command.Logs, store *session.Store, ids []string) error {
 	git := &worktree.Git{Environ: repo.WithoutRepository(l.Console.Environ)}
 	r, err := prune.Of(ctx, git, store, ids)
@@ -183,7 +181,6 @@ func (o *removeOptions) remove(ctx context.Context, l *command.Logs, store *sess
 	return o.confirmAndRemove(ctx, l.Console, len(ids), r.What(), r.Do, r.List)
 }
 
-// pruneRefs removes what earlier versions left in this repository.
 func (o *removeOptions) pruneRefs(ctx context.Context, l *command.Logs) error {
 	git := &worktree.Git{Environ: l.Console.Environ}
 	refs, err := checkpoints.In(ctx, git, l.Console.Dir)
@@ -196,7 +193,6 @@ func (o *removeOptions) pruneRefs(ctx context.Context, l *command.Logs) error {
 		func(done string) string { return done + " " + what + "\n" })
 }
 
-// pruneKept removes what restores have kept, for all work trees.
 func (o *pruneOptions) pruneKept(ctx context.Context, l *command.Logs, before time.Time) error {
 	kept, err := putback.KeptBefore(&l.Console.Host, o.keep, before)
 	if err != nil {

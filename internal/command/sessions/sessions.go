@@ -8,8 +8,7 @@ import (
 	"codeloops/internal/session/sessionview"
 )
 
-const refHelp = `ID is the id of a session, any beginning of it or of its hash that only one has,
-"latest", or "latest~1" for the one before that. Without an ID you choose from a
+const refHelp = `ID is the id of a session, a unique beginning of it or of its hash, "latest", or "latest~1" for the one before that. Without an ID you choose from a
 list on a terminal; elsewhere it is the latest session. The latest is that of
 this work tree or, if it has none, of the repository's other work trees; with
 --all, of any directory.`
@@ -22,7 +21,7 @@ func Commands(r *Restorer) []*cobra.Command {
 // addLogFlags declares the flags that say which logs a command and its subcommands look at.
 func addLogFlags(cmd *cobra.Command, l *command.Logs) {
 	cmd.PersistentFlags().StringVar(&l.Dir, "session-dir", "", "look for session logs in `dir`")
-	cmd.PersistentFlags().BoolVar(&l.All, "all", false, "\"latest\" is that of any directory; lists and totals hold demonstrations, too")
+	cmd.PersistentFlags().BoolVar(&l.All, "all", false, "\"latest\" means that of any directory; lists and totals include demos")
 }
 
 func newSessionsCmd(r *Restorer) *cobra.Command {

@@ -16,7 +16,6 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-// viewOptions are the flags that select what is shown of a session.
 type viewOptions struct {
 	iteration int
 	noPager   bool
@@ -61,7 +60,7 @@ leaves out the iterations, and takes no longer for a log of any length.
 			}
 			switch {
 			case brief && (full || asJSON || o.iteration > 0):
-				return hint.Errorf("leave --brief out to see iterations", "--brief shows none of what --full, --json and --iteration are about")
+				return hint.Errorf("leave --brief out to see iterations", "--brief cannot be combined with --full, --json or --iteration")
 			case brief:
 				return l.Console.Print(func(w io.Writer) error {
 					d := sessionview.Details{Out: w, Screen: l.Console.Screen(), Zone: l.Console.Now().Location()}
@@ -76,7 +75,7 @@ leaves out the iterations, and takes no longer for a log of any length.
 	f := cmd.Flags()
 	o.addFlags(f, "only iteration `n`")
 	f.BoolVar(&brief, "brief", false, "only how it began and how it ended")
-	f.BoolVar(&full, "full", false, "texts whole, and the diffs")
+	f.BoolVar(&full, "full", false, "show whole texts and the diffs")
 	f.BoolVar(&asJSON, "json", false, "as one JSON object, with the lines of the log as they are")
 	return cmd
 }

@@ -54,7 +54,7 @@ func newConfigShowCmd(c *command.Console, options func() config.Options) *cobra.
   codeloops config show --json | jq -r '.[] | select(.key == "checks") | .value[]'`,
 		Short: "Print every key with its value and where that came from",
 		Long: `Print every key with its value and where that came from, as a file would say it.
---changed leaves out what is as it is by default.
+--changed leaves out the defaults.
 
 --json prints a list of objects:
 

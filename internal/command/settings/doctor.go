@@ -47,19 +47,19 @@ whether it works, and costs a little.
   aside   true where it does not stand in a run's way
   hint    what to do about it; not there: nothing
 
---clean lists what runs that were killed have left: copies of the work tree and
+--clean lists what killed runs have left behind: copies of the work tree and
 other files beside logs, checkpoints of sessions that are gone, views, locks and
-temporary files, with their sizes. On a terminal it asks, with --yes it does not,
-and removes them; elsewhere it only lists, and ends with 1 where there is
-something. What a run at work has is left alone, and so is what a session needs
-that can be carried on.`,
+temporary files, with their sizes. On a terminal it asks before it removes them,
+with --yes it does not ask; elsewhere it only lists them, and ends with 1 if there
+are any. What a running session uses is left alone, and so is what a session needs
+to be resumed.`,
 		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if probe != "" && probe != doctor.Configured && probe != doctor.All {
 				return hint.Errorf("--probe asks the configured agents, --probe=all every one that is installed", "--probe cannot be %q", probe)
 			}
 			if yes && !clean {
-				return hint.Errorf("", "--yes is for --clean")
+				return hint.Errorf("", "--yes needs --clean")
 			}
 			if clean {
 				return runClean(cmd.Context(), c, asJSON, yes)
@@ -70,13 +70,12 @@ that can be carried on.`,
 	cmd.Flags().StringVar(&probe, "probe", "", "let the agents of the configuration play one tiny turn; `all`: every one installed")
 	cmd.Flags().Lookup("probe").NoOptDefVal = doctor.Configured
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	cmd.Flags().BoolVar(&clean, "clean", false, "list what runs that were killed have left, and remove it")
+	cmd.Flags().BoolVar(&clean, "clean", false, "list what killed runs have left behind, and remove it")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "with --clean: do not ask")
 	cmd.MarkFlagsMutuallyExclusive("clean", "probe")
 	return cmd
 }
 
-// runClean lists leftovers, and removes them if the user agrees.
 func runClean(ctx context.Context, c *command.Console, asJSON, yes bool) error {
 	if err := c.UsersOwn(map[string]bool{"`codeloops doctor --clean`": true}); err != nil {
 		return err
@@ -125,12 +124,10 @@ func runDoctor(ctx context.Context, c *command.Console, asJSON bool, probe strin
 	return nil
 }
 
-// sheet describes standard output for tables.
 func sheet(c *command.Console) doctor.Sheet {
 	return doctor.Sheet{Style: c.OutRenderer(), Width: c.OutRoom()}
 }
 
-// newDoctor returns the doctor for the current directory.
 func newDoctor(c *command.Console) *doctor.Doctor {
 	return &doctor.Doctor{Host: &c.Host, Settings: c.Settings(c.Dir), Tell: c.Tell}
 }

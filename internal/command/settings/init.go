@@ -31,8 +31,8 @@ func newInitCmd(c *command.Console) *cobra.Command {
 		Short: "Write a configuration file",
 		Long: `Write a configuration file: codeloops.toml in the current directory, or with
 --global your own. On a terminal it asks; elsewhere the flags answer. It offers
-the agents that are installed, those first that are signed in, and the checks
-that the project's own files name. A file with checks counts as trusted, as you
+the installed agents, first those that are signed in, and the checks that the
+project's own files suggest. A file with checks counts as trusted, as you
 have just written it.`,
 		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -23,8 +23,8 @@ func newAgentsCmd(c *command.Console) *cobra.Command {
   codeloops agents --json | jq -r '.[] | select(.path) | .name'`,
 		Short: "List the known agent CLIs, which are installed, and how each is started",
 		Args:  command.NoArgs,
-		Long: `List the known agent CLIs: those that are installed, with whether they seem to be
-signed in, the others with how to come by them, and how each is called. Agents
+		Long: `List the known agent CLIs and how each is called: for those that are installed,
+whether they seem to be signed in; for the others, how to install them. Agents
 that can say whether they are signed in are asked, which costs nothing.
 
 --json prints a list of objects:
@@ -33,7 +33,7 @@ that can say whether they are signed in are asked, which costs nothing.
   aliases    other names for it
   path       of its program; not there: it is not installed
   problem    why it cannot be started
-  install    how to come by it
+  install    how to install it
   tested     the version with which it was seen to work
   signed_in  true, false, or null where that is not asked
   login      how that is known

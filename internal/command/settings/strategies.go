@@ -14,7 +14,6 @@ import (
 	"codeloops/internal/strategy"
 )
 
-// A strategyRow is a strategy in a list.
 type strategyRow struct {
 	Name       string               `json:"name"`
 	About      string               `json:"about"`
@@ -57,7 +56,6 @@ round, and the most turns that it can take with the configuration as it is.
 	return cmd
 }
 
-// strategyRows describes all strategies, as configured.
 func strategyRows(cfg *config.Config) (rows []strategyRow) {
 	for _, k := range strategy.All() {
 		values := k.With(cfg.Strategy.Values())

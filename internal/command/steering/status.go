@@ -31,7 +31,7 @@ func newStatusCmd(c *command.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "status",
 		Annotations: command.Exits("the status was shown, also that nothing runs; with --short: always", ""),
-		Short:       "Say what runs here, where it stands, and what it has used",
+		Short:       "Show what runs here, where it stands, and what it has used",
 		Long: `Say of each session that runs in this repository what it is about, where it
 stands, and what it has used against its limits, in three lines. Where nothing
 runs: how the last session ended.
@@ -140,7 +140,6 @@ func runStatus(ctx context.Context, l *command.Logs, asJSON bool) error {
 	return nil
 }
 
-// lastSession says how the last session ended.
 func lastSession(l *command.Logs) error {
 	c := l.Console
 	where := " in this repository"

@@ -17,18 +17,17 @@ import (
 	"codeloops/internal/wording/hint"
 )
 
-const runRefHelp = `ID is the id of a session that runs, or any beginning of it or of its hash that
-only one has, in whatever repository. Without an ID it is the one of this work
+const runRefHelp = `ID is the id of a running session, or a unique beginning of it or of its hash, in
+any repository. Without an ID it is the one of this work
 tree, or the only one of the repository.`
 
 func newStopCmd(c *command.Console) *cobra.Command {
 	return newHoldCmd(c, loop.SteerStop, "do not stop it after all: it goes on", &cobra.Command{
 		Use:   "stop [ID]",
-		Short: "Have a run end after the iteration under way",
-		Long: `Have a run end after the iteration under way, as the key s does on its own
-screen. Its turns and its checks are played to their end, its work is judged, and
-codeloops resume can carry it on. --off takes that back while it has not
-happened. To end a run at once, press Ctrl+C where it runs, or send its process
+		Short: "Stop a run after the iteration under way",
+		Long: `Stop a run after the iteration under way, as the key s does on its own
+screen. Its turns and checks are finished, its work is judged, and codeloops resume
+can continue it. --off takes that back as long as the run has not stopped. To end a run at once, press Ctrl+C where it runs, or send its process
 SIGINT; codeloops status --json has the pid.
 
 ` + runRefHelp,
@@ -40,10 +39,10 @@ SIGINT; codeloops status --json has the pid.
 func newPauseCmd(c *command.Console) *cobra.Command {
 	return newHoldCmd(c, loop.SteerPause, "let it go on; a stop that was asked for is taken back, too", &cobra.Command{
 		Use:   "pause [ID]",
-		Short: "Have a run wait after the turn under way, or go on",
-		Long: `Have a run wait after the turn under way, as the key p does on its own screen: no
-turn begins until codeloops pause --off lets it go on. A limit of time goes on
-running meanwhile.
+		Short: "Pause a run after the turn under way, or let it go on",
+		Long: `Pause a run after the turn under way, as the key p does on its own screen: no
+turn begins until codeloops pause --off lets it go on. Time limits keep running
+meanwhile.
 
 ` + runRefHelp,
 		Example: `  codeloops pause
@@ -77,9 +76,9 @@ own screen. With --now its turn ends at once, as with the key i: nobody judges
 it, and the next one begins with your words. They stand in the log, and reach the
 agent as the user's own.
 
-Several words on their own need no quotes when the session is named first; else
-say them as one argument: a first argument with a blank in it, or the only one,
-is what is said. - in the place of the words is standard input. A run takes at most
+If the session is named first, the words need no quotes; otherwise give them as one
+argument: a first argument with a space in it, or a single argument, is what is
+said. - instead of the words means standard input. A run takes at most
 1 MiB at a time.
 
 ` + runRefHelp,
@@ -102,7 +101,7 @@ is what is said. - in the place of the words is standard input. A run takes at m
 			return runSteer(cmd.Context(), c, s)
 		},
 	}
-	cmd.Flags().BoolVar(&now, "now", false, "end the actor's turn for it, and begin the next one with it")
+	cmd.Flags().BoolVar(&now, "now", false, "end the actor's turn now, and begin the next one with your words")
 	return cmd
 }
 
@@ -115,7 +114,6 @@ func splitSaid(args []string) (ref, words string) {
 	return command.Spoken(args)
 }
 
-// A steer is a request to a run.
 type steer struct {
 	ref  string
 	kind loop.SteerKind
@@ -128,7 +126,7 @@ func runSteer(ctx context.Context, c *command.Console, s steer) error {
 		return err
 	}
 	if s.text == "-" {
-		waiting := func() { fmt.Fprintln(c.Err, "waiting for what is to be said") } //nolint:errcheck // a courtesy
+		waiting := func() { fmt.Fprintln(c.Err, "waiting for what to say on standard input") } //nolint:errcheck // a courtesy
 		if s.text, _, err = (task.Sources{File: s.text}).Await(ctx, c.Dir, c.In, waiting); err != nil {
 			return err
 		}
@@ -142,13 +140,12 @@ func runSteer(ctx context.Context, c *command.Console, s steer) error {
 		return hint.Errorf("write it to a file, and say which", "session %s was not told: %w", r.Holder.Lock.Session, long)
 	}
 	if err != nil {
-		return hint.Errorf("the terminal on which it runs takes keys", "session %s (process %d) cannot be reached: %w", r.Holder.Lock.Session, r.Holder.Lock.PID, err)
+		return hint.Errorf("use the keys on the terminal where it runs", "session %s (process %d) cannot be reached: %w", r.Holder.Lock.Session, r.Holder.Lock.PID, err)
 	}
 	_, err = fmt.Fprintln(c.Out, s.effect(at, was))
 	return err
 }
 
-// effect says what will happen, and when.
 func (s steer) effect(at standing.Standing, was standing.Asked) string {
 	of := "session " + term.Line(at.Session)
 	switch s.kind {
@@ -175,7 +172,6 @@ func (s steer) effect(at standing.Standing, was standing.Asked) string {
 	return of + " was told"
 }
 
-// afterTurn says when a run pauses.
 func afterTurn(at standing.Standing) string {
 	switch role := at.Now.Role(); {
 	case at.Now.Paused:
@@ -189,7 +185,6 @@ func afterTurn(at standing.Standing) string {
 	}
 }
 
-// completeRuns offers the ids of running sessions.
 func completeRuns(c *command.Console) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
 		if len(args) > 0 {

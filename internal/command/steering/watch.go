@@ -41,11 +41,11 @@ func newWatchCmd(c *command.Console) *cobra.Command {
 			manual.Exit{Code: command.ExitInterrupted, Meaning: "it was interrupted, or you left with Ctrl+C"},
 		),
 		Short: "Watch a run from another terminal, and steer it",
-		Long: `Show a session that runs as its own screen does, from its beginning on, and follow it
-to its end. On a terminal the same keys steer it: s stops it after the iteration,
-p pauses it, f tells the actor something, ? lists them. Ctrl+C and q leave the
-watching; the run goes on. Elsewhere the lines are written that the run itself
-writes. A session that is over is shown as codeloops replay shows it.
+		Long: `Show a running session as its own screen does, from its beginning, and follow it to
+its end. On a terminal the same keys steer it: s stops it after the iteration,
+p pauses it, f tells the actor something, ? lists them. Ctrl+C and q stop the
+watching; the run goes on. Elsewhere, the same lines are written that the run itself
+writes. A session that is over is shown as by codeloops replay.
 
 It ends with the exit code of the run.
 
@@ -128,7 +128,6 @@ func Follow(ctx context.Context, l *command.Logs, format, id string, from iter.S
 	return w.watch(ctx, format)
 }
 
-// A watching follows a run of another process.
 type watching struct {
 	*command.Logs
 
@@ -186,7 +185,6 @@ func (w *watching) watch(ctx context.Context, format string) error {
 	return outcome(w.ended)
 }
 
-// source returns the events of the run.
 func (w *watching) source(ctx context.Context, id string) (iter.Seq2[session.Entry, error], error) {
 	if w.from != nil {
 		return w.from, nil

@@ -54,7 +54,6 @@ type Log struct {
 // New returns the log of a job.
 func New(s System) *Log { return &Log{s, "\x00" + rand.Text()} }
 
-// command is a line with a command for the system.
 func (l *Log) command(text string) string { return l.mark + text + "\n" }
 
 // Sink passes events to next and adds the commands for w, which must be a [Log.Writer]. If fold is
@@ -89,20 +88,13 @@ func (s *sink) Handle(at loop.Stamp, e loop.Event) error {
 		loop.WaitFinished, loop.ActorFinished, loop.DiffCaptured, loop.Inspected, loop.BaselineChecked, loop.ChecksFinished, loop.ReviewRejected,
 		loop.CriticFinished, loop.Warned, loop.Steered:
 	}
-	if err := s.write(before); err != nil {
+	if _, err := io.WriteString(s.out, before); err != nil {
 		return err
 	}
 	if err := s.next.Handle(at, e); err != nil {
 		return err
 	}
-	return s.write(after)
-}
-
-func (s *sink) write(text string) error {
-	if text == "" {
-		return nil
-	}
-	_, err := io.WriteString(s.out, text)
+	_, err := io.WriteString(s.out, after)
 	return err
 }
 

@@ -80,7 +80,6 @@ func (w *writer) defuse(out *bytes.Buffer, text string) {
 	}
 }
 
-// wrote notes a byte that was written.
 func (l *line) wrote(c byte) {
 	l.begun = true
 	l.colon = c == ':' && l.blank

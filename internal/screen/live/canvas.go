@@ -66,7 +66,6 @@ func (c *canvas) print(text []byte) {
 	c.pump.put(text)
 }
 
-// flush writes the text that has waited.
 func (c *canvas) flush() {
 	if c.held.hidden > 0 {
 		return
@@ -133,7 +132,6 @@ func (c *canvas) rows(width int) (n int) {
 // frame is the least time between two redraws.
 const frame = 200 * time.Millisecond
 
-// frames schedules redraws.
 type frames struct {
 	stop    chan struct{}
 	changed chan struct{} // a redraw is due
@@ -171,7 +169,6 @@ func (f *frames) run(resized <-chan os.Signal, tick func(), draw func() (again b
 	}
 }
 
-// change requests a redraw.
 func (f *frames) change() {
 	select {
 	case f.changed <- struct{}{}:
@@ -179,7 +176,6 @@ func (f *frames) change() {
 	}
 }
 
-// end waits for the last redraw.
 func (f *frames) end() {
 	close(f.stop)
 	f.over.Wait()

@@ -99,6 +99,6 @@ func (k *Keyboard) page(text string) {
 
 // stops gives the terminal to the shell while the process is stopped; the agent keeps working.
 func (k *Keyboard) stops() (goesOn func()) {
-	_, _ = k.Write([]byte("the agent works on; fg shows it again\n")) // the next write reports the error
+	_, _ = k.Write([]byte("the agent keeps working; fg shows it again\n")) // the next write reports the error
 	return k.Hide()
 }

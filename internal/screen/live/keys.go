@@ -25,8 +25,8 @@ func (b *board) helpLines() []string {
 	return []string{
 		"s       stop after this iteration; again: do not",
 		"p       pause after this turn; again: go on",
-		"f       a word for the actor's next turn",
-		"i       interrupt the actor's turn, with a word for the next one",
+		"f       tell the actor something in its next turn",
+		"i       interrupt the actor's turn, and tell it something",
 		"o       show all that agents print; again: do not",
 		"d       the changes so far",
 		"w       try again now, in a wait",
@@ -98,9 +98,9 @@ func (s *Screen) Paste(text string) {
 	case s.talk.input != nil:
 		s.talk.input.put(text)
 	case s.Plain:
-		s.say("what is pasted is not taken as keys")
+		s.say("pasted text is not read as keys")
 	default:
-		s.say("what is pasted is not taken as keys; f first, and the actor is told it")
+		s.say("pasted text is not read as keys; press f first to send it to the actor")
 	}
 }
 
@@ -151,7 +151,7 @@ func (s *Screen) steer(to Steerer, kind loop.SteerKind, text string) {
 	err := to.Steer(kind, text)
 	switch {
 	case errors.Is(err, loop.ErrNoTurn):
-		s.say("the actor is not at work; f has a word for its next turn")
+		s.say("the actor is not at work; f tells it something in its next turn")
 	case err != nil:
 		s.say(term.Line(err.Error())) // it may come from another process
 	case s.Plain:
@@ -211,7 +211,7 @@ func (b *board) pending() (asked []string) {
 		asked = append(asked, "pauses after this turn (p: no)")
 	}
 	if words > 0 {
-		asked = append(asked, "your word goes to the actor's next turn")
+		asked = append(asked, "your words go to the actor's next turn")
 	}
 	return asked
 }
@@ -243,7 +243,6 @@ func (i *input) line(ascii bool, width int) string {
 
 const mostTyped = 64 << 10 // bytes
 
-// put appends as much as fits.
 func (i *input) put(text string) {
 	room := mostTyped - len(i.text)
 	i.full = len(text) > room

@@ -26,7 +26,7 @@ func TestPaste(t *testing.T) {
 			}
 		}
 		r.Paste("s\ni\nnot so\n")
-		shows("what is pasted is not taken as keys; f first")
+		shows("pasted text is not read as keys; press f first")
 		r.Press("f", to, nil)
 		r.Paste("use B\n\tand stop\ni")
 		shows("use B  and stop i▏   (Enter sends")

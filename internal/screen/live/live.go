@@ -201,7 +201,6 @@ func (s *Screen) Handle(at loop.Stamp, e loop.Event) error {
 	return err
 }
 
-// updateTitle updates the terminal's title.
 func (s *Screen) updateTitle() {
 	title := s.board.title()
 	if !s.Title || s.Plain || s.held.hidden > 0 || title == s.titled || title == "" {
@@ -222,7 +221,6 @@ func (s *Screen) inASCII(text string) string {
 	return text
 }
 
-// picture returns the lines to draw.
 func (s *Screen) picture() []string {
 	width, height := s.Size()
 	if s.Plain || !s.board.goesOn() || width <= 0 {

@@ -90,7 +90,6 @@ func spoken(text string) string {
 	return text
 }
 
-// take adds an action of an agent.
 func (b *board) take(at loop.Stamp, e loop.Activity) {
 	d := b.doing[at.Step]
 	if d == nil {
@@ -156,7 +155,6 @@ func lastLine(text string) string {
 	return term.Line(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
-// turns returns the turns under way.
 func (b *board) turns() (turns []progress.Step) {
 	for _, step := range b.state.Steps {
 		if step.Role != "" && !step.Over {
@@ -166,7 +164,6 @@ func (b *board) turns() (turns []progress.Step) {
 	return turns
 }
 
-// underWay says who is at work, and on what.
 func (b *board) underWay() (lines []string) {
 	turns := b.turns()
 	if len(b.done) > 0 {
@@ -195,7 +192,6 @@ func (b *board) underWay() (lines []string) {
 	return lines
 }
 
-// turn says who plays a turn, and for how long.
 func (b *board) turn(t progress.Step) (parts []string) {
 	name := string(t.Role)
 	if t.Path.Name() != name && t.Path.Iteration() == 0 {
@@ -214,7 +210,6 @@ func (b *board) turn(t progress.Step) (parts []string) {
 	return parts
 }
 
-// flow joins parts on as many lines as needed.
 func (b *board) flow(parts []string, indent int) []string {
 	width, _ := b.Size()
 	return render.Flow(parts, render.Dot, indent, width-1)
@@ -321,7 +316,6 @@ func (b *board) waits(w loop.Wait) string {
 
 const tryAgain = "w tries again now"
 
-// now says in few words what an agent is doing.
 func (b *board) now(t progress.Step) string {
 	d := b.doing[t.Path]
 	switch {
@@ -336,12 +330,10 @@ func (b *board) now(t progress.Step) string {
 	return b.faint(d.printed)
 }
 
-// verb is what an agent does, padded to a column.
 func (b *board) verb(k loop.NoticeKind) string {
 	return b.style(k).Render(fmt.Sprintf("%-5s", render.Verb(k)))
 }
 
-// foot sums up where the run stands.
 func (b *board) foot() []string {
 	var parts []string
 	if n := b.state.Open.Number; n > 0 {

@@ -33,7 +33,6 @@ func (p *pump) put(text []byte) {
 	}
 }
 
-// write writes what is queued until nothing is.
 func (p *pump) write() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -61,7 +61,6 @@ func (d *doing) look(l loop.Look) {
 	}
 }
 
-// insert adds an act before the agent's current action.
 func (d *doing) insert(a act) {
 	before, last := d.last()
 	if before = append(slices.Clone(before), a); len(before) > mostDone {
@@ -84,7 +83,6 @@ func (d *doing) last() (before []act, now *act) {
 	return d.acts, nil
 }
 
-// became describes the change of a file.
 func became(f loop.Seen) string {
 	switch {
 	case f.Status == "":
@@ -97,7 +95,6 @@ func became(f loop.Seen) string {
 	return lines(f.Added, f.Removed)
 }
 
-// files says how much the turn has changed.
 func (d *doing) files() []string {
 	switch l := d.seen.all; {
 	case l != nil && l.Files > 0:

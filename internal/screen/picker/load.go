@@ -29,7 +29,6 @@ func (l *loader) reset() {
 	l.at, l.rests = -1, nil
 }
 
-// follow notes what is marked now.
 func (l *loader) follow(i int) {
 	if l.load == nil || i == l.at {
 		return
@@ -40,7 +39,6 @@ func (l *loader) follow(i int) {
 	}
 }
 
-// start loads what has stayed marked.
 func (l *loader) start(ctx context.Context) {
 	l.rests = nil
 	ctx, cancel := context.WithCancel(ctx)

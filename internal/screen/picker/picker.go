@@ -71,7 +71,7 @@ func pick(ctx context.Context, m *model, hold holder) (int, error) {
 		case ctx.Err() != nil:
 			return 0, context.Cause(ctx)
 		case err != nil:
-			return 0, fmt.Errorf("show what there is to choose from: %w", err)
+			return 0, fmt.Errorf("show the list: %w", err)
 		}
 		switch m.left {
 		case chosen:
@@ -89,7 +89,6 @@ func pick(ctx context.Context, m *model, hold holder) (int, error) {
 	}
 }
 
-// show shows the list until it is left.
 func (m *model) show(ctx context.Context) error {
 	keys, err := term.TakeKeys(m.opts.In)
 	if err != nil {
@@ -115,7 +114,6 @@ func (m *model) show(ctx context.Context) error {
 	return nil
 }
 
-// next waits for the next event and handles it.
 func (m *model) next(ctx context.Context, keys <-chan string, sizes <-chan os.Signal) error {
 	select {
 	case key, more := <-keys:
@@ -149,7 +147,6 @@ const (
 	resumed           // to be drawn again: the process was stopped without notice
 )
 
-// A model is the state of the list on the screen.
 type model struct {
 	list   List
 	opts   Options
@@ -175,7 +172,6 @@ func newModel(list List, o Options) *model {
 	return m
 }
 
-// all returns the indices of all items.
 func (m *model) all() []int {
 	all := make([]int, len(m.search))
 	for i := range all {

@@ -16,7 +16,6 @@ const (
 	leastPreview = 14 // screens with fewer lines have no preview
 )
 
-// rows returns how many lines the list has.
 func (m *model) rows() int { return max(1, m.height-head-foot-m.previewLines()) }
 
 // previewLines returns how many lines the preview has, with the rule above it; 0 for none.
@@ -33,7 +32,6 @@ const (
 	leave = term.PasteOff + "\x1b[?1049l"
 )
 
-// draw shows the list at the terminal's current size.
 func (m *model) draw() error {
 	if width, height, err := term.Size(m.opts.In); err == nil { // reading a key will report the error
 		m.width, m.height = width, height
@@ -46,7 +44,6 @@ func (m *model) draw() error {
 	return err
 }
 
-// lines returns the lines of the screen.
 func (m *model) lines() []string {
 	faint := m.opts.Style.NewStyle().Faint(true)
 	strong := m.opts.Style.NewStyle().Bold(true)

@@ -55,7 +55,6 @@ func (p *Progress) Draw(all queue.Backlog, now func() time.Time, holds func() *q
 	}
 }
 
-// watch takes the new state of a task.
 func (d *drawing) watch(r queue.Record) {
 	if !d.Of(r.Task.Repository) {
 		return
@@ -106,7 +105,6 @@ func (d *drawing) picture(_, height, beat int) (lines []string) {
 	return lines
 }
 
-// doing says what is happening to a task.
 func (d *drawing) doing(r *queue.Record, now time.Time) string {
 	var parts []string
 	switch {

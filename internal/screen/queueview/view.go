@@ -112,7 +112,6 @@ func (v *View) Show(w io.Writer, r *queue.Record, settings []string, take string
 	return err
 }
 
-// The columns of the list of tasks.
 const (
 	columnTask = iota
 	columnState
@@ -166,7 +165,6 @@ func (v *View) tasks(sorted []*queue.Record) *term.Table {
 	}
 }
 
-// doing says what a task is doing or waits for.
 func (v *View) doing(r *queue.Record) string {
 	switch r.State {
 	case queue.Running:

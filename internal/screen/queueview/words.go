@@ -39,7 +39,6 @@ func permanentLine(r *queue.Record) string {
 	return statusLine(r)
 }
 
-// inColour returns a text in the colour of a state.
 func inColour(style *lipgloss.Renderer, s queue.State, text string) string {
 	colour := map[queue.State]string{
 		queue.Merged: "2", queue.Failed: "1", queue.Dead: "1", queue.NeedsHuman: "1", queue.Running: "4", queue.Finished: "4",
@@ -50,7 +49,6 @@ func inColour(style *lipgloss.Renderer, s queue.State, text string) string {
 	return style.NewStyle().Foreground(lipgloss.Color(colour)).Render(text)
 }
 
-// phase names the phase of a task's run.
 func phase(r *queue.Record) string {
 	s, ok := loop.ParseState(r.Progress.Phase)
 	if !ok {
@@ -59,7 +57,6 @@ func phase(r *queue.Record) string {
 	return words.Phase(s)
 }
 
-// since says how long a task has been in its state.
 func since(r *queue.Record, now time.Time) string {
 	d := max(0, now.Sub(r.Since))
 	if d < time.Minute {
@@ -89,7 +86,6 @@ func counts(number map[queue.State]int, held string) (parts []string) {
 	return parts
 }
 
-// count writes a number; "" for 0.
 func count(n int) string {
 	if n == 0 {
 		return ""

@@ -9,7 +9,6 @@ import (
 	"codeloops/internal/screen/words"
 )
 
-// compact shows one line per iteration.
 type compact struct {
 	page
 }

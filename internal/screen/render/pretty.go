@@ -12,7 +12,6 @@ import (
 	"codeloops/internal/screen/words"
 )
 
-// pretty shows one line per step of each iteration.
 type pretty struct {
 	page
 }
@@ -145,7 +144,6 @@ func unjudged(s loop.StrategyRef) bool {
 	return s.Name == alone || s.Name != "plan-and-execute" && slices.Contains(s.Parameters, base)
 }
 
-// where says where the critic works.
 func where(view string) string {
 	switch view {
 	case "":
@@ -162,7 +160,7 @@ func (p *pretty) resume(e loop.Resumed) {
 	p.start(e.Session)
 	next := "the actor is next"
 	if e.Rejudge {
-		next = "the last work has no verdict that stands and will be judged again"
+		next = "the last work has no valid verdict and will be judged again"
 	}
 	if e.Judge {
 		next = "the actor's last turn is there and will be judged"
@@ -236,7 +234,6 @@ func (p *pretty) room() int {
 	return p.Width - len(indent)
 }
 
-// tail shows the end of what was printed.
 func (p *pretty) tail(printed string) {
 	for _, line := range Tail(printed, 6, p.room()) {
 		p.sayf("%s", p.faint.Render(strings.TrimRight(indent+line, " ")))
@@ -259,7 +256,6 @@ func (p *pretty) fate(t loop.Turn) string {
 	return what
 }
 
-// why is a failed turn's own reason.
 func why(t loop.Turn) string {
 	_, why, _ := strings.Cut(endingOf(t), ": ")
 	return why

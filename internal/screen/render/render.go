@@ -230,13 +230,7 @@ func Passed(checks []loop.CheckResult) string {
 	if len(checks) == 0 {
 		return ""
 	}
-	passed := 0
-	for _, c := range checks {
-		if c.Passed() {
-			passed++
-		}
-	}
-	return fmt.Sprintf("%d of %d passed", passed, len(checks))
+	return fmt.Sprintf("%d of %d passed", len(checks)-failing(checks), len(checks))
 }
 
 // Concerns lists what the rules of the run found in the work, one line each.

@@ -52,7 +52,6 @@ func (p *page) end(o loop.Outcome) {
 	p.print(p.Out, strings.Join(lines, "\n")+"\n")
 }
 
-// ended says in a line how a run ended.
 func (p *page) ended(o loop.Outcome) string {
 	said := fmt.Sprintf("%s after %s in %s%s", p.headline(o), Count(o.Iterations, "iteration", "iterations"), Span(o.Duration), OfIt(p.state.Waited()))
 	if o.Confidence != nil {
@@ -61,7 +60,6 @@ func (p *page) ended(o loop.Outcome) string {
 	return said + LeftOpen(o)
 }
 
-// wrap breaks a line of the result at the terminal's width.
 func (p *page) wrap(line string) []string { return wrapped(line, 2, p.Room) }
 
 // summary is what was said at the end, cut only on a terminal.
@@ -125,7 +123,6 @@ func Letter(s loop.FileStatus) string {
 	return cmp.Or(map[loop.FileStatus]string{loop.FileAdded: "A", loop.FileDeleted: "D", loop.FileRenamed: "R"}[s], "M")
 }
 
-// totals says what the turns took and cost.
 func (p *page) totals() (lines []string) {
 	var parts []string
 	for _, part := range []struct {

@@ -23,7 +23,6 @@ const (
 // key.
 const keyTimeout = 20 * time.Millisecond
 
-// A keySplitter splits input into keys.
 type keySplitter struct {
 	pressed chan string
 	begun   string // a key whose rest may still come
@@ -73,7 +72,7 @@ func severalLines(sent string) bool {
 	return strings.ContainsAny(strings.TrimRight(sent, "\r\n"), "\r\n")
 }
 
-// incomplete reports whether whole must be called if no more input comes.
+// incomplete reports whether flush must be called if no more input comes.
 func (t *keySplitter) incomplete() bool { return t.begun != "" || t.pastes }
 
 func (t *keySplitter) press(key string) {
@@ -186,7 +185,6 @@ func (s *Streams) OnKeys(l Listener) (end func()) {
 // mostPasted is how many bytes of a paste are kept.
 const mostPasted = 1 << 20
 
-// A pasteCollector collects pasted text.
 type pasteCollector struct {
 	Listener
 	pastes bool

@@ -136,15 +136,14 @@ func (s *Streams) ErrRenderer() *lipgloss.Renderer { return renderer(s.Err, s.Er
 func (s *Streams) OutRenderer() *lipgloss.Renderer { return renderer(s.Out, s.OutTTY && !s.Plain) }
 
 func renderer(w io.Writer, colour bool) *lipgloss.Renderer {
+	profile := termenv.Ascii
 	if colour {
-		// Asking for the dark background writes to the terminal and waits for an answer; the
-		// sixteen colours in use do not need it.
-		r := lipgloss.NewRenderer(w, termenv.WithProfile(termenv.ANSI))
-		r.SetHasDarkBackground(true)
-		r.SetColorProfile(termenv.ANSI) // w may be a screen in front of the terminal, which is no terminal itself
-		return r
+		profile = termenv.ANSI
 	}
-	r := lipgloss.NewRenderer(w, termenv.WithProfile(termenv.Ascii))
-	r.SetColorProfile(termenv.Ascii) // whatever the environment says
+	r := lipgloss.NewRenderer(w, termenv.WithProfile(profile))
+	r.SetColorProfile(profile) // whatever the environment says, and a screen in front of the terminal
+	// Asking for the dark background writes to the terminal and waits for an answer; the sixteen
+	// colours in use do not need it.
+	r.SetHasDarkBackground(true)
 	return r
 }

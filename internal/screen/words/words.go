@@ -91,9 +91,9 @@ func Rule(name string) string {
 		policy.RuleRequired:       "because required changes are missing",
 		policy.RuleFallback:       "because required changes were made by rote",
 		convergence.Rule:          "because the loop makes no progress",
-		limits.RuleAllowPaths:     "because files were changed that may not be",
-		limits.RuleDenyPaths:      "because files were changed that may not be",
-		limits.RuleDenyPhrases:    "because words were written that may not be",
+		limits.RuleAllowPaths:     "because forbidden files were changed",
+		limits.RuleDenyPaths:      "because forbidden files were changed",
+		limits.RuleDenyPhrases:    "because forbidden words were written",
 		limits.RuleMaxFiles:       "because too many files have changed",
 		limits.RuleMaxLines:       "because too many lines have changed",
 		limits.RuleMaxBytes:       "because too much has changed",
@@ -120,13 +120,13 @@ func End(o loop.Outcome) string {
 func Remedy(o loop.Outcome) string {
 	switch {
 	case o.Bounded():
-		return fmt.Sprintf("a session keeps its %[1]s: strategy.%[1]s in the configuration allows a new one more", term.Line(o.Cause))
+		return fmt.Sprintf("the limit of this session is fixed: strategy.%[1]s in the configuration allows a new one more", term.Line(o.Cause))
 	case o.Reason == loop.StopPolicyEscalation && o.Cause != "":
-		return fmt.Sprintf("its work is kept in a copy, %s, and goes on there when the session is carried on; codeloops sessions diff --iteration %d shows it", term.Line(o.Cause), o.Iterations)
+		return fmt.Sprintf("its work is kept in a copy, %s, and continues there when the session is resumed; codeloops sessions diff --iteration %d shows it", term.Line(o.Cause), o.Iterations)
 	case o.Reason == loop.StopConflict && o.Cause != "":
-		return "put yours aside and carry the session on, and it is applied; it is kept as " + term.Line(o.Cause)
+		return "put your changes aside and resume the session to have it applied; it is kept as " + term.Line(o.Cause)
 	case o.Reason == loop.StopConflict:
-		return "put yours aside and carry the session on, and it is applied"
+		return "put your changes aside and resume the session to have it applied"
 	}
 	return ""
 }
@@ -151,7 +151,7 @@ func Stop(r loop.StopReason) string {
 		loop.StopActorFailed:       "the actor failed twice with the same words",
 		loop.StopActorTimeout:      "the actor took too long",
 		loop.StopCriticTimeout:     "the critic took too long",
-		loop.StopOutputLimit:       "an agent printed without an end",
+		loop.StopOutputLimit:       "an agent printed too much",
 		loop.StopNoDecision:        "the critic gave no decision",
 		loop.StopPolicyEscalation:  "the critic wants a person to decide",
 		loop.StopConflict:          "the same files were changed meanwhile",

@@ -162,7 +162,7 @@ func (a Audit) Text(w io.Writer, s Screen) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s%s\n", s.strong(term.Line(one.ID)), s.outcome(term.Line(one.Outcome)), bracketed(loop.Outcome{Reason: loop.StopReason(one.StopReason)}))
 	if len(a.Iterations) == 0 {
-		b.WriteString("\nThere is no whole iteration.\n")
+		b.WriteString("\nNo iteration was finished.\n")
 	}
 	for _, one := range a.Iterations {
 		by := " by the critic"
@@ -281,7 +281,6 @@ func (a Audited) size() string {
 	return text
 }
 
-// short shortens the id of a state.
 func short(state string) string {
 	const most = 12
 	if state == "" {

@@ -118,5 +118,5 @@ func ParseTime(text string, zone *time.Location) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is no time: write 2025-01-27, 2025-01-27 15:30 or 2025-01-27T15:30:45Z", text)
+	return time.Time{}, fmt.Errorf("%q is not a time: write 2025-01-27, 2025-01-27 15:30 or 2025-01-27T15:30:45Z", text)
 }

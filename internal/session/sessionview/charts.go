@@ -50,9 +50,7 @@ type charts struct {
 
 func (c *charts) sayf(format string, args ...any) { fmt.Fprintf(&c.b, format+"\n", args...) }
 
-func (c *charts) heading(text string) {
-	c.sayf("\n%s", c.screen.strong(text))
-}
+func (c *charts) heading(text string) { c.sayf("\n%s", c.screen.strong(text)) }
 
 func (c *charts) totals(st Stats) {
 	c.sayf("%s, %d of them ended; success %s", render.Count(st.Sessions, "session", "sessions"), st.Ended, percent(st.SuccessRate))
@@ -71,7 +69,6 @@ func (c *charts) totals(st Stats) {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// cost writes the total cost, and how much of it is known.
 func (c *charts) cost(st Stats) {
 	if st.Cost.Sessions == 0 && st.Cost.Tokens == 0 {
 		return
@@ -209,7 +206,6 @@ func periodName(days int) string {
 	return fmt.Sprintf("%d days", days)
 }
 
-// spark draws one sign per period.
 func spark(periods []Period, most int, count func(Period) int) string {
 	signs := []rune("▁▂▃▄▅▆▇█")
 	var b strings.Builder

@@ -28,7 +28,7 @@ type MissingError struct {
 
 func (e *MissingError) Error() string {
 	if e.Last == 0 {
-		return fmt.Sprintf("session %s has no whole iteration", e.ID)
+		return fmt.Sprintf("session %s has no finished iteration", e.ID)
 	}
 	return fmt.Sprintf("session %s has no iteration %d; the last one is %d", e.ID, e.Iteration, e.Last)
 }
@@ -137,7 +137,6 @@ func (d *Details) header(o session.Overview) {
 	d.block("prompt", o.Session.Prompt, 20)
 }
 
-// templates lists the user's own prompt templates.
 func (d *Details) templates(s loop.Session) {
 	for _, line := range render.Templates(s) {
 		d.rowf("template", "%s", line)
@@ -194,7 +193,6 @@ func (d *Details) runEvent(e loop.Event) {
 	}
 }
 
-// unfinished shows the unfinished iteration, if there is one.
 func (d *Details) unfinished(running bool) {
 	open := d.state.Open
 	if open.Number == 0 {
@@ -246,7 +244,6 @@ func (d *Details) end(o loop.Outcome) {
 	d.block("", words.Remedy(o), 0)
 }
 
-// cost shows what the session has cost so far.
 func (d *Details) cost() {
 	cost := Cost(&d.state.Tally)
 	if spent := spentBy(&d.state.Tally); spent.Tokens != nil {

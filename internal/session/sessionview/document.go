@@ -63,7 +63,6 @@ func (d *document) write(parts ...string) {
 	}
 }
 
-// open begins the list of iterations.
 func (d *document) open() {
 	if !d.opened {
 		d.write(`null,"iterations":[`)

@@ -83,7 +83,6 @@ func Tabs(w io.Writer, picked []session.Overview) error {
 	return nil
 }
 
-// purpose says what a session was for.
 func purpose(o session.Overview) string {
 	if o.Rest {
 		return "(the first line of its log cannot be read)"
@@ -111,7 +110,6 @@ const (
 	gap           = "  "
 )
 
-// The columns of the table.
 const (
 	columnID = iota
 	columnProject
@@ -172,7 +170,6 @@ type Spent struct {
 	Tokens  *int64   `json:"tokens"`                 // input, cache and output; nil: no agent reports them
 }
 
-// spentBy adds up what a session has cost.
 func spentBy(t *progress.Tally) (s Spent) {
 	if t == nil {
 		return s
@@ -189,7 +186,6 @@ func spentBy(t *progress.Tally) (s Spent) {
 	return s
 }
 
-// others adds the cost of the strategy's own turns.
 func (s *Spent) others(o loop.Spent) {
 	s.Partly = s.Partly || s.CostUSD != nil && o.CostBasis == loop.Unknown
 	if o.CostUSD > 0 || o.CostBasis == loop.Reported || o.CostBasis == loop.Estimated {

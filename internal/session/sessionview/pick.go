@@ -15,7 +15,6 @@ import (
 	"codeloops/internal/session"
 )
 
-// mostSearched is how much of a prompt is searched, in bytes.
 const mostSearched = 4 << 10
 
 // Haystack returns the text that a picker searches: everything that its list and preview show of a

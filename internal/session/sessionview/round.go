@@ -40,7 +40,6 @@ func (d *Details) round(r loop.Round) {
 	d.judged(r)
 }
 
-// turned shows the strategy's own turns.
 func (d *Details) turned() {
 	for _, entry := range d.turns {
 		e, _ := entry.Event.(loop.TurnFinished)

@@ -31,7 +31,6 @@ func (s Screen) Running(at standing.Standing, now time.Time, where string) []str
 	}
 }
 
-// underWay says what is under way.
 func underWay(at standing.Standing, now time.Time) (parts []string) {
 	if n := at.Now.Iteration; n > 0 {
 		iteration := fmt.Sprintf("iteration %d", n)

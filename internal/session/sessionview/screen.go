@@ -47,7 +47,6 @@ func (s Screen) sign() string {
 // outcome returns an outcome in words, in its colour.
 func (s Screen) outcome(name string) string { return s.inColourOf(name, words.Outcome(name)) }
 
-// inColourOf returns a text in the colour of an outcome.
 func (s Screen) inColourOf(outcome, text string) string {
 	colour := cmp.Or(map[session.Status]string{
 		session.Status(loop.Success): "2", session.Status(loop.Failed): "1", session.Crashed: "1", session.Running: "4",

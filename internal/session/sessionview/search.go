@@ -11,7 +11,6 @@ import (
 	"codeloops/internal/session"
 )
 
-// wideExcerpt is the width of an excerpt for a program.
 const wideExcerpt = 120
 
 // A FoundRow is a session that a search has found, for a program.

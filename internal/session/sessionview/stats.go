@@ -199,7 +199,6 @@ func cause(o loop.Outcome) string {
 	return ""
 }
 
-// sorted returns the groups, the largest first.
 func (g groups) sorted() []Group {
 	list := make([]Group, 0, len(g))
 	for _, one := range g {

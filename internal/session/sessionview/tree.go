@@ -23,7 +23,6 @@ type tree struct {
 	drawn bool    // there are other steps than iterations
 }
 
-// A branch is one step of the tree.
 type branch struct {
 	step  loop.Step
 	name  string
@@ -57,7 +56,6 @@ func (t *tree) event(entry session.Entry, kept map[string]loop.Step, fork loop.S
 	}
 }
 
-// noted takes what a step reported.
 func (t *tree) noted(step loop.Step, e loop.Noted, kept map[string]loop.Step) {
 	t.drawn = t.drawn || e.Name != loop.NoteCheckpoint
 	whole := cmp.Or(step.Parent(), step)
@@ -126,7 +124,6 @@ func (b *branch) addFact(fact string) {
 	}
 }
 
-// at returns the branch of a step.
 func (t *tree) at(step loop.Step) *branch {
 	for _, b := range t.all {
 		if b.step == step {
@@ -203,7 +200,6 @@ func (t *tree) pruned(b *branch) bool {
 	})
 }
 
-// lines are the signs that a tree is drawn with.
 type lines struct{ branch, last, down, none string }
 
 func (s Screen) lines() lines {
