@@ -176,11 +176,11 @@ func (l *lessons) newShowCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			text := ""
+			var text strings.Builder
 			for _, one := range picked {
-				text += sheet(one)
+				text.WriteString(sheet(one))
 			}
-			return l.Show(false, nil, text)
+			return l.Show(false, nil, text.String())
 		},
 	}
 }

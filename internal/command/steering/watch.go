@@ -155,9 +155,13 @@ func (w *watching) watch(ctx context.Context, format string) error {
 	if w.run.At.Log == "" && w.from == nil {
 		return hint.Errorf("say where they are: --session-dir DIR", "session %s runs (process %d), and its log is not among the sessions here", id, w.run.Holder.Lock.PID)
 	}
-	from, err := w.source(ctx, id)
-	if err != nil {
-		return err
+	from := w.from
+	if from == nil {
+		store, err := w.run.Store()
+		if err != nil {
+			return err
+		}
+		from = store.Follow(ctx, id, 0)
 	}
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
@@ -183,17 +187,6 @@ func (w *watching) watch(ctx context.Context, format string) error {
 		return killed(id)
 	}
 	return outcome(w.ended)
-}
-
-func (w *watching) source(ctx context.Context, id string) (iter.Seq2[session.Entry, error], error) {
-	if w.from != nil {
-		return w.from, nil
-	}
-	store, err := w.run.Store()
-	if err != nil {
-		return nil, err
-	}
-	return store.Follow(ctx, id, 0), nil
 }
 
 // open returns the display of the run. On a terminal keys steer it, unless an agent or a check is

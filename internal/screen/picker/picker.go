@@ -168,36 +168,25 @@ func newModel(list List, o Options) *model {
 	for i := range m.search {
 		m.search[i] = strings.ToLower(list.Search(i))
 	}
-	m.matches = m.all()
+	m.matches = m.matching("")
 	return m
 }
 
-func (m *model) all() []int {
-	all := make([]int, len(m.search))
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}
-
-// matching returns those of some that contain every word of a filter.
-func (m *model) matching(filter string, some []int) []int {
+// matching returns the indices of the items that contain every word of a filter.
+func (m *model) matching(filter string) (matches []int) {
 	words := strings.Fields(strings.ToLower(filter))
-	return slices.DeleteFunc(slices.Clone(some), func(i int) bool {
-		return slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(m.search[i], word) })
-	})
+	for i, text := range m.search {
+		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) }) {
+			matches = append(matches, i)
+		}
+	}
+	return matches
 }
 
 // narrow sets a new filter. The marked item stays marked if it still matches.
 func (m *model) narrow(filter string) {
-	if filter == m.filter {
-		return
-	}
-	marked, some := m.marked(), m.matches
-	if !strings.HasPrefix(filter, m.filter) { // otherwise only current matches can match
-		some = m.all()
-	}
-	m.filter, m.matches = filter, m.matching(filter, some)
+	marked := m.marked()
+	m.filter, m.matches = filter, m.matching(filter)
 	m.at = max(0, slices.Index(m.matches, marked))
 }
 

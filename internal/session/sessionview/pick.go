@@ -113,19 +113,12 @@ func (s Screen) iterations(o session.Overview, all []progress.Iteration) (lines 
 		all = all[earlier+1:]
 	}
 	for _, one := range all {
-		like := "" // CONTINUE
-		switch one.Decision {
-		case loop.Done:
-			like = string(loop.Success)
-		case loop.Error:
-			like = string(loop.Failed)
-		case loop.Continue:
-		}
+		like := map[loop.Decision]loop.Result{loop.Done: loop.Success, loop.Error: loop.Failed}[one.Decision]
 		word := string(one.Decision)
 		if one.Escalated {
 			word = loop.Escalate
 		}
-		decision := s.inColourOf(like, padded(term.Line(word), len(loop.Continue)))
+		decision := s.inColourOf(string(like), padded(term.Line(word), len(loop.Continue)))
 		lines = append(lines, fmt.Sprintf("  %2d  %s  %s", one.Number, decision, render.Stat(one.Change)))
 	}
 	return lines

@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"codeloops/internal/loop"
 	"codeloops/internal/screen/render"
 	"codeloops/internal/screen/term"
 	"codeloops/internal/session"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // A tree shows the steps of a strategy: candidates, attempts, rounds. A candidate that continues
