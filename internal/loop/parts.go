@@ -91,13 +91,6 @@ func (j *Journal) compare(step Step, then, now string) {
 	}
 }
 
-// Next is the step that the journal goes on with, "" where that is over. A strategy that has learned
-// to go another way asks for it, so that a log of an earlier version is carried on as it was begun.
-func (s *Steps) Next() Step {
-	next, _ := s.journal.next()
-	return next
-}
-
 // Record has something done that is no move of a run, as to ask a store that outlives it, and
 // returns the text that it came to. It is noted as by [Steps.Note], and not done again. What
 // was done when the power failed before it was noted is: it has to bear that.

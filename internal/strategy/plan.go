@@ -110,10 +110,8 @@ func (w *project) carryOut(ctx context.Context, in *loop.Steps) error {
 		case loop.StopMaxIterations, loop.StopStuck:
 			err = w.replan(ctx, in, step, w.plan[i], out.Summary)
 			i = -1
-		default: // the copy stays, for who carries the session on; earlier versions threw it away
-			if w.over = &out; in.Next() == "" {
-				err = loop.Stop(out.Reason, out.Cause, out.Summary)
-			}
+		default: // the copy stays: it is needed when the session is resumed
+			err = loop.Stop(out.Reason, out.Cause, out.Summary)
 		}
 	}
 	return err

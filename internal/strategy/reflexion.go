@@ -104,9 +104,6 @@ func (r Reflexion) Run(ctx context.Context, steps *loop.Steps) (out loop.Outcome
 			return out, nil
 		case lesson == "": // it was applied to a tree that others had changed
 			defer steps.Instruct(told(learned))()
-			if next := steps.Next(); next != "" && next.Iteration() == 0 { // a version that had all of it done again
-				return r.Base.Run(ctx, steps)
-			}
 			return judging(r.Base).Run(ctx, steps)
 		}
 		learned = append(learned, lesson)
@@ -127,11 +124,10 @@ func (r Reflexion) attempt(ctx context.Context, in *loop.Steps, attempt loop.Ste
 	if out, err = r.Base.Run(ctx, in); err != nil {
 		return out, "", err
 	}
-	evaluator := attempt.Sub(string(RoleEvaluator))
-	if out.Reason == loop.StopPolicyEscalation && !in.Next().In(evaluator) { // as earlier versions had it
+	if out.Reason == loop.StopPolicyEscalation {
 		return out, "", loop.Stop(out.Reason, out.Cause, out.Summary)
 	}
-	score, answered, err := scored(ctx, in, evaluator, *in.Case())
+	score, answered, err := scored(ctx, in, attempt.Sub(string(RoleEvaluator)), *in.Case())
 	if err == nil && !answered { // which says nothing of the attempt
 		err = loop.Stop(loop.StopNoDecision, string(RoleEvaluator), "the evaluator came to no answer: its agent broke off twice")
 	}
